@@ -1,0 +1,19 @@
+// "Did you mean ...?" for misspelt names.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace iropt {
+
+// The fewest insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`, or `limit + 1` where
+// more than `limit` are needed.
+size_t EditDistance(std::string_view a, std::string_view b, size_t limit);
+
+// The candidate closest to `name`, if it differs by no more than a third of its length; the first of several.
+// A difference in letter case alone counts as close.
+std::optional<std::string_view> NearestName(std::string_view name, std::span<const std::string_view> candidates);
+
+}  // namespace iropt

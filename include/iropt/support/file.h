@@ -1,0 +1,115 @@
+// Whole-file input, buffered output, and output files that appear only when complete.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "iropt/support/function_ref.h"
+#include "iropt/support/result.h"
+
+namespace iropt {
+
+// The bytes of a file, mapped into memory where that pays, and unmapped with the last reference.
+class FileBuffer {
+ public:
+  // Takes over `contents`, for text that does not come from a file.
+  explicit FileBuffer(std::string contents) : contents_(std::move(contents)), text_(contents_) {}
+  // Takes over a mapping made by mmap.
+  FileBuffer(void* mapping, size_t size) : mapping_(mapping), text_(static_cast<const char*>(mapping), size) {}
+  FileBuffer(const FileBuffer&) = delete;
+  FileBuffer& operator=(const FileBuffer&) = delete;
+  ~FileBuffer();
+
+  std::string_view text() const { return text_; }
+  const char* data() const { return text_.data(); }
+  size_t size() const { return text_.size(); }
+
+ private:
+  std::string contents_;
+  void* mapping_ = nullptr;
+  std::string_view text_;
+};
+
+// Reads a file; "-" is the standard input. Pipes and devices are read to their end.
+Result<std::shared_ptr<const FileBuffer>> ReadFile(const std::string& path);
+
+// A buffered writer over a file descriptor, which it does not own, or a string. The first failed write is kept and
+// later ones are dropped; ask status() or the result of Flush() once at the end. Writing to a closed pipe is such a
+// failure where the program ignores SIGPIPE.
+class OutputStream {
+ public:
+  explicit OutputStream(int fd);
+  explicit OutputStream(std::string* target);
+  OutputStream(OutputStream&& other) noexcept;
+  OutputStream& operator=(OutputStream&&) = delete;
+  ~OutputStream();  // flushes, with nobody left to hear of a failure: flush first where it matters
+
+  void Append(std::string_view text) {
+    if (text.size() > static_cast<size_t>(end_ - cursor_)) [[unlikely]] {
+      AppendSlow(text);
+      return;
+    }
+    std::memcpy(cursor_, text.data(), text.size());
+    cursor_ += text.size();
+  }
+  void Append(char c) {
+    if (cursor_ == end_) [[unlikely]]
+      Drain();
+    *cursor_++ = c;
+  }
+  void AppendRepeated(char c, size_t count);
+  void AppendInt(int64_t value);
+
+  Status Flush();
+  Status status() const;
+
+  // How many bytes were appended so far.
+  uint64_t position() const { return drained_ + static_cast<uint64_t>(cursor_ - buffer_.get()); }
+
+ private:
+  void AppendSlow(std::string_view text);
+  void Drain();
+  void Write(std::string_view text);
+
+  std::unique_ptr<char[]> buffer_;
+  char* cursor_;
+  char* end_;
+  int fd_ = -1;
+  std::string* target_ = nullptr;
+  uint64_t drained_ = 0;
+  int errno_ = 0;
+};
+
+// An output file in the making. What is written goes to a temporary file beside the target, which Commit renames to
+// the target; without Commit nothing changes. An existing target keeps its permissions, a symbolic link keeps pointing
+// to the file that is replaced. What is not a regular file (a pipe, a device, "-" and "/dev/stdout" for the standard
+// output) is written straight.
+class AtomicFile {
+ public:
+  static Result<AtomicFile> Create(const std::string& path);
+  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile& operator=(AtomicFile&&) = delete;
+  ~AtomicFile();
+
+  OutputStream& stream() { return stream_; }
+  Status Commit();
+
+ private:
+  AtomicFile(int fd, bool owns_fd, std::string path, std::string temporary);
+  void Close();
+
+  int fd_;
+  bool owns_fd_;
+  std::string path_;
+  std::string temporary_;  // empty where the target is written straight
+  OutputStream stream_;
+};
+
+// Writes a file through `writer`, all or nothing.
+Status WriteFileAtomically(const std::string& path, FunctionRef<Status(OutputStream&)> writer);
+
+}  // namespace iropt

@@ -1,0 +1,77 @@
+// Hashing for in-process tables: fast, well mixed, and the same in every run (no seed from the environment), because
+// tables are never iterated for output but tests and dumps do compare structural hashes. Not for hostile keys' sake:
+// content hashes of files have their own function where they are written.
+//
+// The core is the multiply-and-fold step known from wyhash: a 64x64 -> 128 bit product whose halves are xor-ed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace iropt {
+
+namespace hash_detail {
+
+__extension__ using Uint128 = unsigned __int128;
+
+inline constexpr uint64_t kSecret0 = 0x2d358dccaa6c78a5ull;
+inline constexpr uint64_t kSecret1 = 0x8bb84b93962eacc9ull;
+inline constexpr uint64_t kSecret2 = 0x4b33a62ed433d4a3ull;
+
+constexpr uint64_t MultiplyFold(uint64_t a, uint64_t b) {
+  const Uint128 product = static_cast<Uint128>(a) * b;
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+}
+
+inline uint64_t Read64(const unsigned char* p) {
+  uint64_t v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
+inline uint64_t Read32(const unsigned char* p) {
+  uint32_t v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
+// The lane loop for more than 16 bytes; out of line because names and spellings are mostly shorter.
+uint64_t HashLong(const unsigned char* p, size_t size);
+
+}  // namespace hash_detail
+
+// Spreads the bits of an integer or a pointer over the whole word.
+constexpr uint64_t HashMix(uint64_t v) {
+  return hash_detail::MultiplyFold(v ^ hash_detail::kSecret0, hash_detail::kSecret1);
+}
+
+// Adds a value to a hash; the order of additions matters.
+constexpr uint64_t HashCombine(uint64_t seed, uint64_t v) {
+  // The added constants keep a zero operand, the most common one, from erasing the other.
+  return hash_detail::MultiplyFold(seed + hash_detail::kSecret2, v ^ hash_detail::kSecret1) ^ seed;
+}
+
+inline uint64_t HashBytes(const void* data, size_t size) {
+  using namespace hash_detail;
+  const auto* p = static_cast<const unsigned char*>(data);
+  uint64_t a = 0;
+  uint64_t b = 0;
+  if (size > 16) return HashLong(p, size);
+  if (size >= 4) {
+    // Two possibly overlapping pairs of words cover 4 to 16 bytes without a loop.
+    const size_t middle = (size >> 3) << 2;
+    a = (Read32(p) << 32) | Read32(p + middle);
+    b = (Read32(p + size - 4) << 32) | Read32(p + size - 4 - middle);
+  } else if (size > 0) {
+    a = (static_cast<uint64_t>(p[0]) << 16) | (static_cast<uint64_t>(p[size >> 1]) << 8) | p[size - 1];
+  }
+  const Uint128 product = static_cast<Uint128>(a ^ kSecret0) * (b ^ kSecret1);
+  return MultiplyFold(static_cast<uint64_t>(product) ^ kSecret2 ^ size,
+                      static_cast<uint64_t>(product >> 64) ^ kSecret1);
+}
+
+inline uint64_t HashString(std::string_view text) { return HashBytes(text.data(), text.size()); }
+
+}  // namespace iropt

@@ -1,0 +1,28 @@
+// Parallel loops over independent items, on oneTBB, which stays behind this header.
+#pragma once
+
+#include <cstddef>
+
+#include "iropt/support/function_ref.h"
+
+namespace iropt {
+
+// How many threads this process may use.
+int DefaultThreadCount();
+
+// Calls body(0) ... body(n - 1), each exactly once, on up to `threads` threads; with one thread, in order and on the
+// calling thread. If bodies throw, the exception of the lowest index is rethrown, so that what a user sees does not
+// depend on the number of threads; items after a failed one may be skipped.
+void ParallelFor(size_t n, int threads, FunctionRef<void(size_t)> body);
+
+// A thread-local setting that worker threads take over from the thread that called ParallelFor, while they work for it.
+// `save` returns the current thread's value, `restore` sets it.
+struct ThreadInherit {
+  void* (*save)();
+  void (*restore)(void*);
+};
+
+// Registers a setting; registering the same one again has no effect.
+void RegisterThreadInherit(ThreadInherit setting);
+
+}  // namespace iropt

@@ -1,0 +1,297 @@
+#include "iropt/support/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <new>
+#include <optional>
+#include <system_error>
+
+namespace iropt {
+
+namespace {
+
+// Smaller files are read: that costs less than the page faults of a mapping, and the text cannot change underneath.
+constexpr size_t kSmallestMapping = 256 * 1024;
+constexpr size_t kOutputBuffer = 64 * 1024;
+
+// The system's words, in the lower case of all our messages.
+std::string ErrnoText(int code) {
+  std::string text = std::generic_category().message(code);
+  if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+Error FileError(std::string_view action, std::string_view path, int code) {
+  return {ErrorCode::Usage, fmt::format("cannot {} '{}': {}", action, path, ErrnoText(code))};
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd, bool owned = true) : fd_(fd), owned_(owned) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (owned_ && fd_ >= 0) close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+  bool owned_;
+};
+
+void WaitFor(int fd, short events) {
+  pollfd request{.fd = fd, .events = events, .revents = 0};
+  poll(&request, 1, -1);
+}
+
+// read() that copes with signals and with descriptors that somebody set to non-blocking.
+ssize_t ReadSome(int fd, char* to, size_t size) {
+  while (true) {
+    const ssize_t n = read(fd, to, size);
+    if (n >= 0) return n;
+    if (errno == EAGAIN) {
+      WaitFor(fd, POLLIN);
+    } else if (errno != EINTR) {
+      return -1;
+    }
+  }
+}
+
+// Writes everything; the errno of the failure, or 0.
+int WriteAll(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = write(fd, text.data(), text.size());
+    if (n >= 0) {
+      text.remove_prefix(static_cast<size_t>(n));
+    } else if (errno == EAGAIN) {
+      WaitFor(fd, POLLOUT);
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+// Reads to the end; `expected` is a hint. Returns an errno, or 0.
+int ReadToEnd(int fd, size_t expected, std::string& contents) {
+  size_t used = 0;
+  contents.resize(expected + 1);
+  while (true) {
+    // A full buffer does not mean the end, and neither does the size that a file had when it was opened.
+    if (used == contents.size()) contents.resize(std::max(2 * used, kOutputBuffer));
+    const ssize_t n = ReadSome(fd, contents.data() + used, contents.size() - used);
+    if (n < 0) return errno;
+    if (n == 0) break;
+    used += static_cast<size_t>(n);
+  }
+  contents.resize(used);
+  return 0;
+}
+
+}  // namespace
+
+FileBuffer::~FileBuffer() {
+  if (mapping_ != nullptr) munmap(mapping_, text_.size());
+}
+
+Result<std::shared_ptr<const FileBuffer>> ReadFile(const std::string& path) {
+  const bool standard_input = path == "-";
+  const std::string name = standard_input ? "<stdin>" : path;
+  const Descriptor file(standard_input ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC), !standard_input);
+  struct stat info = {};
+  if (file.get() < 0 || fstat(file.get(), &info) != 0) return FileError("open", name, errno);
+  if (S_ISDIR(info.st_mode)) return FileError("read", name, EISDIR);
+  const auto size = S_ISREG(info.st_mode) ? static_cast<size_t>(info.st_size) : 0;
+  // The standard input may have been read in part by somebody else, so it is never mapped from its beginning.
+  if (!standard_input && size >= kSmallestMapping) {
+    void* mapping = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+    if (mapping != MAP_FAILED) return std::make_shared<const FileBuffer>(mapping, size);
+  }
+  std::string contents;
+  if (const int code = ReadToEnd(file.get(), size, contents); code != 0) return FileError("read", name, code);
+  return std::make_shared<const FileBuffer>(std::move(contents));
+}
+
+OutputStream::OutputStream(int fd)
+    : buffer_(new char[kOutputBuffer]), cursor_(buffer_.get()), end_(cursor_ + kOutputBuffer), fd_(fd) {}
+
+OutputStream::OutputStream(std::string* target)
+    : buffer_(new char[kOutputBuffer]), cursor_(buffer_.get()), end_(cursor_ + kOutputBuffer), target_(target) {}
+
+OutputStream::OutputStream(OutputStream&& other) noexcept
+    : buffer_(std::move(other.buffer_)),
+      cursor_(std::exchange(other.cursor_, nullptr)),
+      end_(std::exchange(other.end_, nullptr)),
+      fd_(other.fd_),
+      target_(other.target_),
+      drained_(other.drained_),
+      errno_(other.errno_) {}
+
+OutputStream::~OutputStream() {
+  if (buffer_ != nullptr) Drain();
+}
+
+void OutputStream::Write(std::string_view text) {
+  if (target_ != nullptr) {
+    target_->append(text);
+  } else if (errno_ == 0) {
+    errno_ = WriteAll(fd_, text);
+  }
+  drained_ += text.size();
+}
+
+void OutputStream::Drain() {
+  Write({buffer_.get(), static_cast<size_t>(cursor_ - buffer_.get())});
+  cursor_ = buffer_.get();
+}
+
+void OutputStream::AppendSlow(std::string_view text) {
+  Drain();
+  if (text.size() >= kOutputBuffer) {
+    Write(text);
+  } else {
+    Append(text);
+  }
+}
+
+void OutputStream::AppendRepeated(char c, size_t count) {
+  while (count > 0) {
+    if (cursor_ == end_) Drain();
+    const size_t part = std::min(count, static_cast<size_t>(end_ - cursor_));
+    std::memset(cursor_, c, part);
+    cursor_ += part;
+    count -= part;
+  }
+}
+
+void OutputStream::AppendInt(int64_t value) {
+  std::array<char, 24> digits;
+  const auto [last, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  Append(std::string_view(digits.data(), static_cast<size_t>(last - digits.data())));
+}
+
+Status OutputStream::Flush() {
+  Drain();
+  return status();
+}
+
+Status OutputStream::status() const {
+  if (errno_ == 0) return {};
+  return Error{ErrorCode::Usage, fmt::format("cannot write the output: {}", ErrnoText(errno_))};
+}
+
+namespace {
+
+// The descriptor that a path of the /dev/fd kind names. Opening such a path would start a redirected file anew.
+std::optional<int> StandardDescriptor(std::string_view path) {
+  if (path == "-" || path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view prefix : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!path.starts_with(prefix)) continue;
+    const std::string_view digits = path.substr(prefix.size());
+    int fd = -1;
+    const auto [last, error] = std::from_chars(digits.data(), digits.data() + digits.size(), fd);
+    if (error == std::errc() && last == digits.data() + digits.size() && fd >= 0) return fd;
+  }
+  return std::nullopt;
+}
+
+// Follows symbolic links of the last component, also where the file at their end does not exist yet.
+std::filesystem::path ResolveLinks(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;  // what the kernel allows; a cycle then fails where the file is opened
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(path, error); ++i) {
+    const std::filesystem::path target = std::filesystem::read_symlink(path, error);
+    if (error) break;
+    path = target.is_absolute() ? target : path.parent_path() / target;
+  }
+  return path;
+}
+
+// Creates a new file beside `target`, with the permissions that the umask gives. Sets `name`; -1 with errno on failure.
+int CreateBeside(const std::string& target, std::string& name) {
+  for (int attempt = 0;; ++attempt) {
+    name = fmt::format("{}.tmp-{}-{}", target, getpid(), attempt);
+    const int fd = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0 || errno != EEXIST) return fd;
+  }
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(int fd, bool owns_fd, std::string path, std::string temporary)
+    : fd_(fd), owns_fd_(owns_fd), path_(std::move(path)), temporary_(std::move(temporary)), stream_(fd) {}
+
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)),
+      owns_fd_(std::exchange(other.owns_fd_, false)),
+      path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      stream_(std::move(other.stream_)) {}
+
+AtomicFile::~AtomicFile() {
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+  Close();
+}
+
+void AtomicFile::Close() {
+  if (!owns_fd_) return;
+  static_cast<void>(stream_.Flush());  // before the descriptor goes; Commit has asked for the result already
+  close(fd_);
+  owns_fd_ = false;
+}
+
+Result<AtomicFile> AtomicFile::Create(const std::string& path) {
+  if (const std::optional<int> fd = StandardDescriptor(path)) {
+    return AtomicFile(*fd, false, path, {});
+  }
+  const std::string target = ResolveLinks(path).string();
+  struct stat info = {};
+  const bool exists = stat(target.c_str(), &info) == 0;
+  if (!exists && errno != ENOENT) return FileError("write", path, errno);
+  if (exists && !S_ISREG(info.st_mode)) {
+    const int fd = open(target.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return FileError("write", path, errno);
+    return AtomicFile(fd, true, path, {});
+  }
+  // Renaming would replace a write-protected file, which is not what its owner meant.
+  if (exists && access(target.c_str(), W_OK) != 0) return FileError("write", path, errno);
+  std::string temporary;
+  const int fd = CreateBeside(target, temporary);
+  if (fd < 0) return FileError("write", path, errno);
+  AtomicFile file(fd, true, target, std::move(temporary));
+  if (exists && fchmod(fd, info.st_mode & 07777) != 0) return FileError("write", path, errno);
+  return file;
+}
+
+Status AtomicFile::Commit() {
+  IROPT_RETURN_IF_ERROR(stream_.Flush());
+  if (!owns_fd_) return {};
+  owns_fd_ = false;
+  // Some file systems report a failed write only here.
+  if (close(fd_) != 0 && errno != EINTR) return FileError("write", path_, errno);
+  if (temporary_.empty()) return {};
+  if (rename(temporary_.c_str(), path_.c_str()) != 0) return FileError("write", path_, errno);
+  temporary_.clear();
+  return {};
+}
+
+Status WriteFileAtomically(const std::string& path, FunctionRef<Status(OutputStream&)> writer) {
+  IROPT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  IROPT_RETURN_IF_ERROR(writer(file.stream()));
+  return file.Commit();
+}
+
+}  // namespace iropt
