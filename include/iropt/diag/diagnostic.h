@@ -1,0 +1,131 @@
+// Messages to the user about the program at hand: what they hold, who collects them, and where they go.
+//
+//   diagnostics.Error(span, "unknown-operator", fmt::format("unknown operator '{}'", name))
+//       .Note(previous, "an operator of a similar name is used here")
+//       .FixIt(span, nearest);
+//
+// Messages start in lower case, end without a full stop, and quote what comes from the input.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "iropt/diag/source.h"
+
+namespace iropt {
+
+enum class Severity : uint8_t { Note, Remark, Warning, Error };
+
+std::string_view SeverityName(Severity severity);
+
+// A row of kinds.def.
+struct DiagnosticKind {
+  std::string_view id;
+  Severity severity;
+  std::string_view meaning;
+};
+
+// All kinds in alphabetical order, and the one of an id, or null.
+std::span<const DiagnosticKind> DiagnosticKinds();
+const DiagnosticKind* FindDiagnosticKind(std::string_view id);
+
+// Something that is worth saying beside the message itself; it may point to another place.
+struct DiagnosticNote {
+  SourceSpan span;
+  std::string message;
+};
+
+// "Put `replacement` where `span` is"; an empty span inserts.
+struct FixItHint {
+  SourceSpan span;
+  std::string replacement;
+};
+
+struct Diagnostic {
+  Severity severity = Severity::Error;
+  std::string_view kind;  // an id of kinds.def
+  SourceSpan span;
+  std::string message;
+  std::vector<DiagnosticNote> notes;
+  std::vector<FixItHint> fix_its;
+};
+
+// Takes diagnostics in the order in which they are to be shown.
+class DiagnosticConsumer {
+ public:
+  virtual ~DiagnosticConsumer() = default;
+  virtual void Consume(const Diagnostic& diagnostic) = 0;
+};
+
+class DiagnosticEngine;
+
+// A diagnostic being put together; it is reported at the end of the full expression.
+class DiagnosticBuilder {
+ public:
+  DiagnosticBuilder(DiagnosticEngine* engine, Diagnostic diagnostic)
+      : engine_(engine), diagnostic_(std::move(diagnostic)) {}
+  DiagnosticBuilder(const DiagnosticBuilder&) = delete;
+  DiagnosticBuilder& operator=(const DiagnosticBuilder&) = delete;
+  ~DiagnosticBuilder();
+
+  DiagnosticBuilder& Note(SourceSpan span, std::string message);
+  DiagnosticBuilder& Note(std::string message) { return Note(SourceSpan{}, std::move(message)); }
+  DiagnosticBuilder& FixIt(SourceSpan span, std::string replacement);
+
+ private:
+  DiagnosticEngine* engine_;
+  Diagnostic diagnostic_;
+};
+
+// Counts diagnostics and passes them on, up to a number of errors that a reader can take in. Used by one thread at a
+// time; parallel work collects into a DiagnosticBuffer per item and replays them in order.
+class DiagnosticEngine {
+ public:
+  static constexpr size_t kDefaultMaxErrors = 20;
+
+  explicit DiagnosticEngine(DiagnosticConsumer* consumer, size_t max_errors = kDefaultMaxErrors)
+      : consumer_(consumer), max_errors_(max_errors) {}
+  DiagnosticEngine(const DiagnosticEngine&) = delete;
+  DiagnosticEngine& operator=(const DiagnosticEngine&) = delete;
+
+  void Report(Diagnostic diagnostic);
+
+  // Short forms; they report when the returned builder goes, at the end of the statement.
+  DiagnosticBuilder Error(SourceSpan span, std::string_view kind, std::string message);
+  DiagnosticBuilder Warning(SourceSpan span, std::string_view kind, std::string message);
+  DiagnosticBuilder Remark(SourceSpan span, std::string_view kind, std::string message);
+
+  // 0 sets no limit.
+  void set_max_errors(size_t max_errors) { max_errors_ = max_errors; }
+  size_t error_count() const { return error_count_; }
+  size_t warning_count() const { return warning_count_; }
+  bool has_errors() const { return error_count_ != 0; }
+  // Whether more errors would not be shown, so that looking for them is pointless.
+  bool error_limit_reached() const { return max_errors_ != 0 && error_count_ >= max_errors_; }
+
+ private:
+  DiagnosticConsumer* consumer_;
+  size_t max_errors_;
+  size_t error_count_ = 0;
+  size_t warning_count_ = 0;
+  bool told_limit_ = false;
+};
+
+// Keeps diagnostics to report them later.
+class DiagnosticBuffer : public DiagnosticConsumer {
+ public:
+  void Consume(const Diagnostic& diagnostic) override { diagnostics_.push_back(diagnostic); }
+  const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
+  // Reports everything to `engine` and forgets it.
+  void ReplayInto(DiagnosticEngine& engine);
+
+ private:
+  std::vector<Diagnostic> diagnostics_;
+};
+
+}  // namespace iropt

@@ -1,0 +1,87 @@
+#include "iropt/diag/diagnostic.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "iropt/support/check.h"
+
+namespace iropt {
+
+namespace {
+
+constexpr auto kKinds = std::to_array<DiagnosticKind>({
+#define IROPT_DIAGNOSTIC_KIND(id, severity, meaning) {id, Severity::severity, meaning},
+#include "iropt/diag/kinds.def"
+});
+
+static_assert(std::ranges::is_sorted(kKinds, {}, &DiagnosticKind::id), "rows of kinds.def are in alphabetical order");
+static_assert(std::ranges::adjacent_find(kKinds, {}, &DiagnosticKind::id) == kKinds.end(), "an id has one row");
+
+}  // namespace
+
+std::string_view SeverityName(Severity severity) {
+  switch (severity) {
+    case Severity::Note: return "note";
+    case Severity::Remark: return "remark";
+    case Severity::Warning: return "warning";
+    case Severity::Error: return "error";
+  }
+  IROPT_UNREACHABLE("severity {}", severity);
+}
+
+std::span<const DiagnosticKind> DiagnosticKinds() { return kKinds; }
+
+const DiagnosticKind* FindDiagnosticKind(std::string_view id) {
+  const auto row = std::ranges::lower_bound(kKinds, id, {}, &DiagnosticKind::id);
+  return row != kKinds.end() && row->id == id ? &*row : nullptr;
+}
+
+DiagnosticBuilder::~DiagnosticBuilder() { engine_->Report(std::move(diagnostic_)); }
+
+DiagnosticBuilder& DiagnosticBuilder::Note(SourceSpan span, std::string message) {
+  diagnostic_.notes.push_back({span, std::move(message)});
+  return *this;
+}
+
+DiagnosticBuilder& DiagnosticBuilder::FixIt(SourceSpan span, std::string replacement) {
+  diagnostic_.fix_its.push_back({span, std::move(replacement)});
+  return *this;
+}
+
+void DiagnosticEngine::Report(Diagnostic diagnostic) {
+  IROPT_CHECK(FindDiagnosticKind(diagnostic.kind) != nullptr, "no row in kinds.def for '{}'", diagnostic.kind);
+  if (diagnostic.severity == Severity::Warning) ++warning_count_;
+  if (diagnostic.severity == Severity::Error) {
+    const bool hidden = error_limit_reached();
+    ++error_count_;
+    if (hidden) {
+      if (std::exchange(told_limit_, true)) return;
+      diagnostic = Diagnostic{.severity = Severity::Error,
+                              .kind = "too-many-errors",
+                              .span = {},
+                              .message = "too many errors",
+                              .notes = {},
+                              .fix_its = {}};
+    }
+  }
+  consumer_->Consume(diagnostic);
+}
+
+DiagnosticBuilder DiagnosticEngine::Error(SourceSpan span, std::string_view kind, std::string message) {
+  return {this, {Severity::Error, kind, span, std::move(message), {}, {}}};
+}
+
+DiagnosticBuilder DiagnosticEngine::Warning(SourceSpan span, std::string_view kind, std::string message) {
+  return {this, {Severity::Warning, kind, span, std::move(message), {}, {}}};
+}
+
+DiagnosticBuilder DiagnosticEngine::Remark(SourceSpan span, std::string_view kind, std::string message) {
+  return {this, {Severity::Remark, kind, span, std::move(message), {}, {}}};
+}
+
+void DiagnosticBuffer::ReplayInto(DiagnosticEngine& engine) {
+  for (Diagnostic& diagnostic : std::exchange(diagnostics_, {})) engine.Report(std::move(diagnostic));
+}
+
+}  // namespace iropt

@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "iropt/diag/consumers.h"
+
+namespace iropt {
+
+namespace {
+
+// Source lines longer than this are shown as an excerpt around the place that matters.
+constexpr size_t kExcerptColumns = 120;
+constexpr size_t kColumnsBefore = 40;
+constexpr std::string_view kEllipsis = "...";
+
+struct Colours {
+  std::string_view reset, bold, caret, severity;
+};
+
+Colours ColoursFor(Severity severity, bool enabled) {
+  if (!enabled) return {};
+  constexpr std::string_view kNames[] = {"\x1b[1;36m", "\x1b[1;34m", "\x1b[1;35m", "\x1b[1;31m"};
+  return {"\x1b[0m", "\x1b[1m", "\x1b[1;32m", kNames[static_cast<size_t>(severity)]};
+}
+
+// Text from outside as it may go to a terminal: no control characters, no malformed UTF-8. One code point stays one.
+std::string Printable(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    bool valid = false;
+    const size_t length = CodePointLength(text, &valid);
+    const auto first = static_cast<unsigned char>(text[0]);
+    // C1 controls (U+0080 to U+009F) start escape sequences on some terminals just as ESC does.
+    const bool c1 = length == 2 && first == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0;
+    const bool control = (first < 0x20 && first != '\t') || first == 0x7F || c1;
+    if (valid && !control) {
+      result += text.substr(0, length);
+    } else {
+      result += "\uFFFD";
+    }
+    text.remove_prefix(length);
+  }
+  return result;
+}
+
+// A message may have several lines, but nothing else that moves the cursor.
+std::string PrintableMessage(std::string_view message) {
+  std::string result;
+  while (true) {
+    const size_t end = message.find('\n');
+    result += Printable(message.substr(0, end));
+    if (end == std::string_view::npos) return result;
+    result += '\n';
+    message.remove_prefix(end + 1);
+  }
+}
+
+// The byte range of a line to show, on the boundaries of code points.
+struct Excerpt {
+  size_t begin = 0;
+  size_t end = 0;
+};
+
+Excerpt ExcerptAround(std::string_view line, size_t position) {
+  if (line.size() <= kExcerptColumns) return {0, line.size()};
+  const auto is_inside = [&](size_t at) { return at < line.size() && (line[at] & 0xC0) == 0x80; };
+  Excerpt excerpt;
+  excerpt.begin = position > kColumnsBefore ? position - kColumnsBefore : 0;
+  excerpt.begin = std::min(excerpt.begin, line.size() - kExcerptColumns);
+  excerpt.end = excerpt.begin + kExcerptColumns;
+  // Malformed text may have no boundary nearby, hence the bound by `position`.
+  while (excerpt.begin < position && is_inside(excerpt.begin)) ++excerpt.begin;
+  while (is_inside(excerpt.end)) ++excerpt.end;
+  return excerpt;
+}
+
+// Blanks as wide as `text`: tabs stay, so that what follows lines up whatever the terminal makes of a tab.
+std::string Padding(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    result += text[0] == '\t' ? '\t' : ' ';
+    text.remove_prefix(CodePointLength(text));
+  }
+  return result;
+}
+
+// The source line with `^~~~` under the part of the span that is on it.
+void AppendSnippet(std::string& out, const SourceLocation& where, SourceSpan span, const Colours& colours,
+                   std::span<const FixItHint> fix_its) {
+  const Excerpt excerpt = ExcerptAround(where.line_text, where.byte_in_line);
+  const std::string_view shown = where.line_text.substr(excerpt.begin, excerpt.end - excerpt.begin);
+  const bool cut_before = excerpt.begin > 0;
+  const bool cut_after = excerpt.end < where.line_text.size();
+  const std::string_view lead = cut_before ? kEllipsis : "";
+  out += fmt::format("  {}{}{}\n", lead, Printable(shown), cut_after ? kEllipsis : "");
+  const size_t begin = where.byte_in_line - excerpt.begin;
+  const size_t length = std::min<size_t>(span.end > span.begin ? span.end - span.begin : 0, shown.size() - begin);
+  const size_t columns = CountCodePoints(shown.substr(begin, length));
+  const std::string padding = std::string(2 + lead.size(), ' ') + Padding(shown.substr(0, begin));
+  out += fmt::format("{}{}^{}{}\n", padding, colours.caret, std::string(std::max<size_t>(columns, 1) - 1, '~'),
+                     colours.reset);
+  for (const FixItHint& hint : fix_its) {
+    // A hint for another place has no column here; JSON has them all.
+    if (hint.span.begin == span.begin) {
+      out += fmt::format("{}{}{}{}\n", padding, colours.caret, PrintableMessage(hint.replacement), colours.reset);
+    }
+  }
+}
+
+void AppendMessage(std::string& out, const SourceManager& sources, Severity severity, SourceSpan span,
+                   std::string_view message, std::span<const FixItHint> fix_its, bool colour) {
+  const Colours colours = ColoursFor(severity, colour);
+  const SourceLocation where = span.known() ? sources.Locate(span.begin) : SourceLocation{};
+  if (where.line != 0)
+    out += fmt::format("{}{}:{}:{}: ", colours.bold, Printable(where.name), where.line, where.column);
+  out += fmt::format("{}{}:{} {}{}{}\n", colours.severity, SeverityName(severity), colours.reset, colours.bold,
+                     PrintableMessage(message), colours.reset);
+  if (where.line != 0) AppendSnippet(out, where, span, colours, fix_its);
+}
+
+}  // namespace
+
+void TextConsumer::Consume(const Diagnostic& diagnostic) {
+  std::string text;
+  AppendMessage(text, *sources_, diagnostic.severity, diagnostic.span, diagnostic.message, diagnostic.fix_its, colour_);
+  for (const DiagnosticNote& note : diagnostic.notes) {
+    AppendMessage(text, *sources_, Severity::Note, note.span, note.message, {}, colour_);
+  }
+  out_->Append(text);
+  // A closed stderr must not turn a diagnostic into another failure.
+  static_cast<void>(out_->Flush());
+}
+
+}  // namespace iropt
