@@ -1,0 +1,56 @@
+# How everything is compiled: language level, warnings, optimization, sanitizers, and faster tools where installed.
+include(CheckLinkerFlag)
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+# Checks of the program itself are IROPT_CHECK, which no build type turns off.
+set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
+
+if(NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+  find_program(IROPT_CCACHE ccache)
+  if(IROPT_CCACHE)
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${IROPT_CCACHE}")
+  endif()
+endif()
+
+add_compile_options(-Wall -Wextra -Wnon-virtual-dtor -Woverloaded-virtual)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # Clang has no level that leaves alone the constructor parameters named like fields.
+  add_compile_options(-Wshadow=local)
+endif()
+if(IROPT_WERROR)
+  add_compile_options(-Werror)
+endif()
+# Messages of failed checks name files within the project, not where it was built.
+add_compile_options("-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
+
+find_program(IROPT_MOLD NAMES mold ld.mold)
+find_program(IROPT_LLD NAMES ld.lld)
+foreach(linker mold lld)
+  string(TOUPPER "IROPT_${linker}" found)
+  if(${found} AND NOT IROPT_LTO)
+    check_linker_flag(CXX "-fuse-ld=${linker}" IROPT_HAVE_LINKER_${linker})
+    if(IROPT_HAVE_LINKER_${linker})
+      add_link_options("-fuse-ld=${linker}")
+      break()
+    endif()
+  endif()
+endforeach()
+
+if(IROPT_LTO)
+  include(CheckIPOSupported)
+  check_ipo_supported(LANGUAGES CXX)
+  set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+endif()
+
+if(IROPT_SANITIZE)
+  add_compile_options("-fsanitize=${IROPT_SANITIZE}" -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options("-fsanitize=${IROPT_SANITIZE}")
+endif()

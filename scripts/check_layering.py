@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Checks the order of the house: includes point downwards only, and no file outgrows its idea.
+
+  check_layering.py [ROOT]
+
+Prints one line per violation and exits with 1 if there is any.
+"""
+import os
+import re
+import sys
+
+# From the bottom up; areas of one row may use each other as long as no circle comes of it.
+LAYERS = [["support"], ["diag"], ["ir"], ["op"], ["arith", "eval", "text", "analysis"], ["pass"], ["transform"], ["driver"]]
+LEVEL = {area: level for level, row in enumerate(LAYERS) for area in row}
+# What the order of layers would allow and the design does not: reading text and running passes are tied in driver.
+FORBIDDEN = {("pass", "text"): "text and pass do not know each other",
+             ("transform", "text"): "a pass works on the IR, never on its text"}
+# Libraries that stay in some places: the place is the first folder, then the area.
+LIBRARIES = {"CLI/": {"tools"}, "tbb/": {"support"}, "oneapi/": {"support"},
+             "nlohmann/": {"tools", "diag", "text", "pass", "driver"}}
+LONGEST_FILE = 600
+SOURCES = (".h", ".cpp", ".cc", ".py", ".sh", ".cmake", ".def")
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def files_below(root, *folders):
+    for folder in folders:
+        for base, dirs, names in os.walk(os.path.join(root, folder)):
+            dirs.sort()
+            for name in sorted(names):
+                if name.endswith(SOURCES) or name == "CMakeLists.txt":
+                    yield os.path.relpath(os.path.join(base, name), root)
+
+
+def area_of(path):
+    parts = path.split(os.sep)
+    if parts[0] == "lib":
+        return parts[1]
+    if parts[:2] == ["include", "iropt"]:
+        return parts[2]
+    return None
+
+
+class Layering:
+    def __init__(self, root):
+        self.root = root
+        self.problems = []
+        self.uses = {}  # area -> {area: first place}
+
+    def report(self, path, line, message):
+        self.problems.append(f"{path}:{line}: {message}")
+
+    def check(self):
+        for path in files_below(self.root, "include", "lib", "tools", "test", "bench", "scripts", "cmake"):
+            with open(os.path.join(self.root, path), encoding="utf-8") as f:
+                lines = f.read().splitlines()
+            if len(lines) > LONGEST_FILE and not path.endswith(".def"):
+                self.report(path, LONGEST_FILE + 1, f"{len(lines)} lines, more than {LONGEST_FILE}")
+            if path.endswith((".h", ".cpp", ".def")) and path.split(os.sep)[0] in ("include", "lib", "tools"):
+                self.check_includes(path, lines)
+        self.check_circles()
+        return self.problems
+
+    def check_includes(self, path, lines):
+        area = area_of(path)
+        if area is not None and area not in LEVEL:
+            self.report(path, 1, f"'{area}' is not an area")
+            return
+        for number, line in enumerate(lines, 1):
+            match = INCLUDE.match(line)
+            if match:
+                self.check_include(path, number, area, match[1] == '"', match[2])
+
+    def check_include(self, path, number, area, quoted, target):
+        if quoted and ("../" in target or target.startswith(("lib/", "include/"))):
+            self.report(path, number, f"'{target}' reaches into another folder; public headers are 'iropt/AREA/NAME.h'")
+        for prefix, places in LIBRARIES.items():
+            if target.startswith(prefix) and (area or "tools") not in places:
+                self.report(path, number, f"'{target}' stays in {', '.join(sorted(places))}")
+            if target.startswith(prefix) and path.startswith("include"):
+                self.report(path, number, f"'{target}' in a public header")
+        if not target.startswith("iropt/") or area is None:
+            return
+        used = target.split("/")[1]
+        if used == area:
+            return
+        if used not in LEVEL:
+            self.report(path, number, f"'{used}' is not an area")
+        elif LEVEL[used] > LEVEL[area]:
+            self.report(path, number, f"{area} must not include {used}, which lies above it")
+        elif (area, used) in FORBIDDEN:
+            self.report(path, number, f"{area} must not include {used}: {FORBIDDEN[area, used]}")
+        else:
+            self.uses.setdefault(area, {}).setdefault(used, f"{path}:{number}")
+
+    def check_circles(self):
+        """Within a row the order is free, so circles are looked for from each area on."""
+        for start in sorted(self.uses):
+            todo, seen = [start], set()
+            while todo:
+                for used, place in sorted(self.uses.get(todo.pop(), {}).items()):
+                    if used == start:
+                        self.problems.append(f"{place}: closes a circle of areas through {start}")
+                    elif used not in seen:
+                        seen.add(used)
+                        todo.append(used)
+
+
+def main():
+    root = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    problems = Layering(root).check()
+    print("\n".join(problems) if problems else "layering: no violations")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

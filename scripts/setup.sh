@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Installs what building and testing need, on Debian and Ubuntu. Does nothing where everything is there.
+set -euo pipefail
+
+packages=(g++ cmake ninja-build ccache mold python3
+          libfmt-dev libcli11-dev nlohmann-json3-dev libtbb-dev catch2 libbenchmark-dev)
+
+installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# Any LLVM version's lit, FileCheck and not will do; the distribution's choice of versions varies.
+llvm_tools_present() {
+  local dir
+  for dir in /usr/lib/llvm-*; do
+    [ -x "$dir/bin/FileCheck" ] && [ -x "$dir/bin/not" ] && [ -f "$dir/build/utils/lit/lit.py" ] && return 0
+  done
+  return 1
+}
+
+llvm_tools_package() {
+  local version
+  for version in 14 15 16 17 18 19 20 21 22; do
+    if apt-cache show "llvm-$version-tools" >/dev/null 2>&1; then
+      echo "llvm-$version-tools"
+      return 0
+    fi
+  done
+  echo "no llvm-*-tools package found for lit and FileCheck" >&2
+  return 1
+}
+
+if ! command -v apt-get >/dev/null; then
+  echo "this script knows apt-get only; install the equivalents of: ${packages[*]} and LLVM's lit and FileCheck" >&2
+  exit 1
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  installed "$package" || missing+=("$package")
+done
+need_llvm=0
+llvm_tools_present || need_llvm=1
+if [ ${#missing[@]} -eq 0 ] && [ $need_llvm -eq 0 ]; then
+  echo "setup: everything is installed"
+  exit 0
+fi
+
+as_root apt-get update
+if [ $need_llvm -eq 1 ]; then missing+=("$(llvm_tools_package)"); fi
+echo "setup: installing ${missing[*]}"
+as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"

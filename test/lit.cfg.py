@@ -1,0 +1,30 @@
+"""lit configuration: every .ir and .test file below this folder is a test unless its folder is excluded.
+
+Substitutions:
+  %ir-opt, %ir-run   the tools that were built (plain `ir-opt` works too, as do `FileCheck` and `not`)
+  %check-pass        ir-opt with the checks that every pass test makes, see tools/check_pass.py; it prints what
+                     ir-opt prints:  # RUN: %check-pass -passes=FoldConstant %s | FileCheck %s
+"""
+import os
+
+import lit.formats
+
+config.name = "ir-opt"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".ir", ".test"]
+config.excludes = ["Inputs", "unit", "tools", "fuzz"]
+config.test_source_root = os.path.dirname(os.path.abspath(__file__))
+
+path = [config.bin_dir, *config.llvm_tool_dirs, config.environment.get("PATH", "")]
+config.environment["PATH"] = os.pathsep.join(path)
+for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+ir_opt = os.path.join(config.bin_dir, "ir-opt")
+check_pass = os.path.join(config.test_source_root, "tools", "check_pass.py")
+# Longer names first: a substitution also replaces the beginning of a longer word.
+config.substitutions.append(("%check-pass", f"{config.python} {check_pass} --ir-opt={ir_opt}"))
+config.substitutions.append(("%ir-opt", ir_opt))
+config.substitutions.append(("%ir-run", os.path.join(config.bin_dir, "ir-run")))
+config.substitutions.append(("%FileCheck", "FileCheck"))

@@ -1,0 +1,22 @@
+# The lit suite as one test. Debian and Ubuntu keep lit, FileCheck and not in the folders of an LLVM version.
+set(llvm_bin)
+set(llvm_lit)
+foreach(version RANGE 22 14 -1)
+  list(APPEND llvm_bin "/usr/lib/llvm-${version}/bin")
+  list(APPEND llvm_lit "/usr/lib/llvm-${version}/build/utils/lit")
+endforeach()
+find_program(IROPT_LIT NAMES lit llvm-lit lit.py HINTS ${llvm_bin} ${llvm_lit} DOC "LLVM's test runner")
+find_program(IROPT_FILECHECK NAMES FileCheck HINTS ${llvm_bin} DOC "LLVM's FileCheck")
+find_program(IROPT_NOT NAMES not HINTS ${llvm_bin} DOC "LLVM's not")
+
+if(IROPT_LIT AND IROPT_FILECHECK AND IROPT_NOT)
+  get_filename_component(IROPT_FILECHECK_DIR "${IROPT_FILECHECK}" DIRECTORY)
+  get_filename_component(IROPT_NOT_DIR "${IROPT_NOT}" DIRECTORY)
+  configure_file(lit.site.cfg.py.in "${CMAKE_CURRENT_BINARY_DIR}/lit.site.cfg.py" @ONLY)
+  add_test(NAME lit COMMAND Python3::Interpreter "${IROPT_LIT}" -sv "${CMAKE_CURRENT_BINARY_DIR}")
+  set_tests_properties(lit PROPERTIES TIMEOUT 1800 LABELS lit ENVIRONMENT "${test_environment}")
+else()
+  # A suite that silently does not run looks like one that passes.
+  add_test(NAME lit COMMAND "${CMAKE_COMMAND}" -E false)
+  message(WARNING "lit, FileCheck or not was not found, so the test `lit` will fail; scripts/setup.sh installs them")
+endif()

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Checks that check_layering.py finds what it looks for, on small trees made for each case."""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts", "check_layering.py")
+
+
+class LayeringTest(unittest.TestCase):
+    def run_on(self, files):
+        with tempfile.TemporaryDirectory() as root:
+            for path, text in files.items():
+                full = os.path.join(root, path)
+                os.makedirs(os.path.dirname(full), exist_ok=True)
+                with open(full, "w", encoding="utf-8") as f:
+                    f.write(text)
+            done = subprocess.run([sys.executable, SCRIPT, root], capture_output=True, text=True, check=False)
+            return done.returncode, done.stdout
+
+    def expect(self, files, message):
+        code, out = self.run_on(files)
+        self.assertEqual(code, 1, out)
+        self.assertIn(message, out)
+
+    def test_downwards(self):
+        code, out = self.run_on({"lib/pass/a.cpp": '#include "iropt/ir/node.h"\n#include <fmt/format.h>\n',
+                                 "lib/eval/a.cpp": '#include "iropt/arith/a.h"\n'})
+        self.assertEqual(code, 0, out)
+
+    def test_upwards(self):
+        self.expect({"lib/ir/a.cpp": '\n#include "iropt/op/op.h"\n'}, "lib/ir/a.cpp:2: ir must not include op")
+
+    def test_text_and_pass(self):
+        self.expect({"include/iropt/pass/a.h": '#include "iropt/text/parser.h"\n'}, "do not know each other")
+        self.expect({"lib/text/a.cpp": '#include "iropt/pass/pass.h"\n'}, "text must not include pass")
+
+    def test_circle_within_a_row(self):
+        self.expect({"lib/arith/a.cpp": '#include "iropt/analysis/a.h"\n',
+                     "lib/analysis/a.cpp": '#include "iropt/arith/a.h"\n'}, "closes a circle")
+
+    def test_other_folders(self):
+        self.expect({"lib/ir/a.cpp": '#include "../diag/b.h"\n'}, "reaches into another folder")
+
+    def test_libraries(self):
+        self.expect({"lib/ir/a.cpp": "#include <CLI/CLI.hpp>\n"}, "stays in tools")
+        self.expect({"include/iropt/diag/a.h": "#include <nlohmann/json.hpp>\n"}, "in a public header")
+
+    def test_unknown_area(self):
+        self.expect({"lib/misc/a.cpp": ""}, "is not an area")
+
+    def test_long_file(self):
+        self.expect({"lib/ir/a.cpp": "\n" * 601}, "601 lines")
+        self.assertEqual(self.run_on({"include/iropt/op/a.def": "\n" * 601})[0], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
