@@ -1,0 +1,183 @@
+// Attribute values: of functions, modules, calls, loop and block annotations. Interned in the current IRContext: equal
+// values are the same pointer. The one exception are values that refer to variables of a loop-level function (ExprAttr
+// over variables that the context does not own), which the arena given to Get keeps.
+#pragma once
+
+#include "iropt/ir/node.h"
+
+namespace iropt {
+
+struct PrimExpr;
+struct Type;
+namespace tir {
+struct Var;
+}
+
+struct Attr : Node {
+  static constexpr bool ClassOf(NodeKind k) { return k >= NodeKind::kNoneAttr && k <= NodeKind::kObjectAttr; }
+
+ protected:
+  using Node::Node;
+};
+
+struct NoneAttr : Attr {
+  IROPT_NODE_KIND(kNoneAttr)
+  NoneAttr() : Attr(kKind) {}
+  static const NoneAttr* Get();
+  static constexpr auto Fields() { return std::tuple{}; }
+};
+
+// Integers and booleans; the dtype says which (bool, int32, int64, ...).
+struct IntAttr : Attr {
+  IROPT_NODE_KIND(kIntAttr)
+  DataType dtype;
+  int64_t value;
+  IntAttr(DataType t, int64_t v) : Attr(kKind), dtype(t), value(v) {}
+  static const IntAttr* Get(int64_t value, DataType dtype = DataType::Int(64));
+  static const IntAttr* Bool(bool value) { return Get(value, DataType::Bool()); }
+  static constexpr auto Fields() { return std::tuple{Use("dtype", &IntAttr::dtype), Use("value", &IntAttr::value)}; }
+};
+
+struct FloatAttr : Attr {
+  IROPT_NODE_KIND(kFloatAttr)
+  DataType dtype;
+  double value;
+  FloatAttr(DataType t, double v) : Attr(kKind), dtype(t), value(v) {}
+  static const FloatAttr* Get(double value, DataType dtype = DataType::Float(64));
+  static constexpr auto Fields() { return std::tuple{Use("dtype", &FloatAttr::dtype), Use("value", &FloatAttr::value)}; }
+};
+
+struct StrAttr : Attr {
+  IROPT_NODE_KIND(kStrAttr)
+  std::string_view value;
+  explicit StrAttr(std::string_view v) : Attr(kKind), value(v) {}
+  static const StrAttr* Get(std::string_view value);
+  static constexpr auto Fields() { return std::tuple{Use("value", &StrAttr::value)}; }
+};
+
+struct DTypeAttr : Attr {
+  IROPT_NODE_KIND(kDTypeAttr)
+  DataType value;
+  explicit DTypeAttr(DataType v) : Attr(kKind), value(v) {}
+  static const DTypeAttr* Get(DataType value);
+  static constexpr auto Fields() { return std::tuple{Use("value", &DTypeAttr::value)}; }
+};
+
+struct ListAttr : Attr {
+  IROPT_NODE_KIND(kListAttr)
+  List<const Attr*> values;
+  explicit ListAttr(List<const Attr*> v) : Attr(kKind), values(v) {}
+  static const ListAttr* Get(std::span<const Attr* const> values);
+  static constexpr auto Fields() { return std::tuple{Use("values", &ListAttr::values)}; }
+};
+
+// String keys to values, kept in the order of the keys' bytes (as TVM prints them); keys are unique.
+struct DictAttr : Attr {
+  IROPT_NODE_KIND(kDictAttr)
+  List<std::string_view> keys;
+  List<const Attr*> values;
+  DictAttr(List<std::string_view> k, List<const Attr*> v) : Attr(kKind), keys(k), values(v) {}
+
+  using Entry = std::pair<std::string_view, const Attr*>;
+  // Sorts the entries; of two with the same key the later wins.
+  static const DictAttr* Get(std::span<const Entry> entries);
+  static const DictAttr* Empty() { return Get({}); }
+  // Null where absent. O(log n).
+  const Attr* Find(std::string_view key) const;
+  const DictAttr* With(std::string_view key, const Attr* value) const;
+  const DictAttr* Without(std::string_view key) const;
+  uint32_t size() const { return keys.size(); }
+  static constexpr auto Fields() { return std::tuple{Use("keys", &DictAttr::keys), Use("values", &DictAttr::values)}; }
+};
+
+// A scalar expression as an attribute (a symbolic bound, T.float32(1.5) in an annotation, ...).
+struct ExprAttr : Attr {
+  IROPT_NODE_KIND(kExprAttr)
+  const PrimExpr* value;
+  explicit ExprAttr(const PrimExpr* v) : Attr(kKind), value(v) {}
+  // The expression must be interned (IRContext::Intern) or live in an arena that outlives every use of the attribute.
+  static const ExprAttr* Get(const PrimExpr* value);
+  static constexpr auto Fields() { return std::tuple{Use("value", &ExprAttr::value)}; }
+};
+
+struct TypeAttr : Attr {
+  IROPT_NODE_KIND(kTypeAttr)
+  const Type* value;
+  explicit TypeAttr(const Type* v) : Attr(kKind), value(v) {}
+  static const TypeAttr* Get(const Type* value);
+  static constexpr auto Fields() { return std::tuple{Use("value", &TypeAttr::value)}; }
+};
+
+// T.target({...})
+struct TargetAttr : Attr {
+  IROPT_NODE_KIND(kTargetAttr)
+  const DictAttr* config;
+  explicit TargetAttr(const DictAttr* c) : Attr(kKind), config(c) {}
+  static const TargetAttr* Get(const DictAttr* config);
+  static constexpr auto Fields() { return std::tuple{Use("config", &TargetAttr::config)}; }
+};
+
+// I.vdevice(target, id, memory scope)
+struct VDeviceAttr : Attr {
+  IROPT_NODE_KIND(kVDeviceAttr)
+  const DictAttr* target;  // null where none was given
+  int64_t vdevice_id;
+  std::string_view memory_scope;
+  VDeviceAttr(const DictAttr* t, int64_t i, std::string_view s) : Attr(kKind), target(t), vdevice_id(i), memory_scope(s) {}
+  static const VDeviceAttr* Get(const DictAttr* target, int64_t vdevice_id, std::string_view memory_scope);
+  static constexpr auto Fields() {
+    return std::tuple{Use("target", &VDeviceAttr::target), Use("vdevice_id", &VDeviceAttr::vdevice_id),
+                      Use("memory_scope", &VDeviceAttr::memory_scope)};
+  }
+};
+
+// R.device_mesh(shape, ids or I.Range(a, b))
+struct DeviceMeshAttr : Attr {
+  IROPT_NODE_KIND(kDeviceMeshAttr)
+  List<int64_t> shape;
+  List<int64_t> device_ids;  // as listed; where is_range, the two ends
+  bool is_range;
+  DeviceMeshAttr(List<int64_t> s, List<int64_t> d, bool r) : Attr(kKind), shape(s), device_ids(d), is_range(r) {}
+  static const DeviceMeshAttr* Get(std::span<const int64_t> shape, std::span<const int64_t> device_ids, bool is_range);
+  static constexpr auto Fields() {
+    return std::tuple{Use("shape", &DeviceMeshAttr::shape), Use("device_ids", &DeviceMeshAttr::device_ids),
+                      Use("is_range", &DeviceMeshAttr::is_range)};
+  }
+};
+
+// T.index_map(lambda i, j: (j, i), inverse_index_map=...). The parameters are symbolic variables of the context, canonical
+// by position, so that equal maps are the same pointer.
+struct IndexMapAttr : Attr {
+  IROPT_NODE_KIND(kIndexMapAttr)
+  List<const tir::Var*> params;
+  List<const PrimExpr*> results;
+  List<std::string_view> param_names;  // as written, for printing
+  const IndexMapAttr* inverse;         // null where none was given
+  IndexMapAttr(List<const tir::Var*> p, List<const PrimExpr*> r, List<std::string_view> n, const IndexMapAttr* i)
+      : Attr(kKind), params(p), results(r), param_names(n), inverse(i) {}
+  static const IndexMapAttr* Get(std::span<const tir::Var* const> params, std::span<const PrimExpr* const> results,
+                                 const IndexMapAttr* inverse = nullptr);
+  static constexpr auto Fields() {
+    return std::tuple{Use("params", &IndexMapAttr::params), Use("results", &IndexMapAttr::results),
+                      Ignored("param_names", &IndexMapAttr::param_names), Use("inverse", &IndexMapAttr::inverse)};
+  }
+};
+
+// Any other object that TVM stores as an attribute: its type key and its fields. The attribute record of an operator call
+// is one, with the key of the record ("relax.attrs.MatmulAttrs") and the fields in printing order.
+struct ObjectAttr : Attr {
+  IROPT_NODE_KIND(kObjectAttr)
+  std::string_view type_key;
+  List<std::string_view> names;
+  List<const Attr*> values;
+  ObjectAttr(std::string_view k, List<std::string_view> n, List<const Attr*> v) : Attr(kKind), type_key(k), names(n), values(v) {}
+  static const ObjectAttr* Get(std::string_view type_key, std::span<const std::string_view> names, std::span<const Attr* const> values);
+  // Null where there is no such field. O(fields).
+  const Attr* Find(std::string_view name) const;
+  const ObjectAttr* With(std::string_view name, const Attr* value) const;
+  static constexpr auto Fields() {
+    return std::tuple{Use("type_key", &ObjectAttr::type_key), Use("names", &ObjectAttr::names), Use("values", &ObjectAttr::values)};
+  }
+};
+
+}  // namespace iropt

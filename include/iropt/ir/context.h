@@ -1,0 +1,56 @@
+// The owner of what modules share: interned types, dimensions, attributes, global names and symbolic variables.
+//
+// Everything interned in a context lives as long as the context. A context may be used from several threads. Nodes of two
+// contexts must not be mixed. IRContext::Current() is the context that the static `Get` functions of types and attributes
+// use: a thread-local pointer, by default the process-wide context; worker threads of ParallelFor inherit it.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "iropt/ir/attr.h"
+#include "iropt/ir/expr.h"
+#include "iropt/ir/tir.h"
+#include "iropt/ir/type.h"
+
+namespace iropt {
+
+class IRContext {
+ public:
+  IRContext();
+  ~IRContext();
+  IRContext(const IRContext&) = delete;
+  IRContext& operator=(const IRContext&) = delete;
+
+  static IRContext& Current();
+
+  // Makes a context current for the life of the scope.
+  class Scope {
+   public:
+    explicit Scope(IRContext& context);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    IRContext* previous_;
+  };
+
+  // A new symbolic variable: usable in types and in the shape expressions of any function. Never equal to another one.
+  const tir::Var* NewSymVar(std::string_view name, DataType dtype = DataType::Int(64), bool is_size_var = false);
+  // The canonical node of a scalar expression over symbolic variables: structurally equal expressions give the same node.
+  // Amortized O(nodes); O(1) for a node that is already canonical. Every variable must be context-owned.
+  const PrimExpr* Intern(const PrimExpr* expr);
+  const tir::IntImm* Int(int64_t value, DataType dtype = DataType::Int(64));
+  std::string_view InternString(std::string_view text);
+
+  // The tables behind the static Get functions; see lib/ir/context.cpp.
+  class Impl;
+  Impl& impl() { return *impl_; }
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace iropt
