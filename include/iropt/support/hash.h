@@ -42,9 +42,12 @@ uint64_t HashLong(const unsigned char* p, size_t size);
 
 }  // namespace hash_detail
 
-// Spreads the bits of an integer or a pointer over the whole word.
+// Spreads the bits of an integer or a pointer over the whole word, without collisions. One multiply-and-fold would be
+// cheaper, and leaves too much pattern in the low bits of aligned pointers; this is the finalizer known from splitmix64.
 constexpr uint64_t HashMix(uint64_t v) {
-  return hash_detail::MultiplyFold(v ^ hash_detail::kSecret0, hash_detail::kSecret1);
+  v = (v ^ (v >> 30)) * 0xbf58476d1ce4e5b9ull;
+  v = (v ^ (v >> 27)) * 0x94d049bb133111ebull;
+  return v ^ (v >> 31);
 }
 
 // Adds a value to a hash; the order of additions matters.

@@ -1,0 +1,87 @@
+#include "iropt/diag/diagnostic.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+
+namespace iropt {
+namespace {
+
+constexpr std::string_view kKind = "too-many-errors";
+
+TEST_CASE("a built diagnostic arrives with its parts", "[diag]") {
+  DiagnosticBuffer buffer;
+  DiagnosticEngine engine(&buffer);
+  engine.Error({1, 2}, kKind, "wrong").Note({3, 4}, "there").Note("in general").FixIt({1, 2}, "right");
+  engine.Warning({5, 6}, kKind, "odd");
+  engine.Remark({}, kKind, "by the way");
+  REQUIRE(buffer.diagnostics().size() == 3);
+  const Diagnostic& error = buffer.diagnostics()[0];
+  CHECK(error.severity == Severity::Error);
+  CHECK(error.kind == kKind);
+  CHECK(error.span == SourceSpan{1, 2});
+  CHECK(error.message == "wrong");
+  REQUIRE(error.notes.size() == 2);
+  CHECK(error.notes[0].span == SourceSpan{3, 4});
+  CHECK_FALSE(error.notes[1].span.known());
+  REQUIRE(error.fix_its.size() == 1);
+  CHECK(error.fix_its[0].replacement == "right");
+  CHECK(engine.error_count() == 1);
+  CHECK(engine.warning_count() == 1);
+  CHECK(engine.has_errors());
+}
+
+TEST_CASE("errors beyond the limit are counted and announced once", "[diag]") {
+  DiagnosticBuffer buffer;
+  DiagnosticEngine engine(&buffer, 3);
+  for (int i = 0; i < 10; ++i) {
+    CHECK(engine.error_limit_reached() == (i >= 3));
+    engine.Error({}, kKind, std::to_string(i));
+  }
+  engine.Warning({}, kKind, "still shown");
+  std::vector<std::string> messages;
+  for (const Diagnostic& d : buffer.diagnostics()) messages.push_back(d.message);
+  CHECK(messages == std::vector<std::string>{"0", "1", "2", "too many errors", "still shown"});
+  CHECK(engine.error_count() == 10);
+}
+
+TEST_CASE("without a limit every error is shown", "[diag]") {
+  DiagnosticBuffer buffer;
+  DiagnosticEngine engine(&buffer, 0);
+  for (int i = 0; i < 100; ++i) engine.Error({}, kKind, "x");
+  CHECK(buffer.diagnostics().size() == 100);
+  CHECK_FALSE(engine.error_limit_reached());
+}
+
+TEST_CASE("buffers replay in the order of their items", "[diag]") {
+  DiagnosticBuffer all;
+  DiagnosticEngine engine(&all);
+  DiagnosticBuffer parts[2];
+  for (const int i : {1, 0}) DiagnosticEngine(&parts[i], 0).Error({}, kKind, std::to_string(i));
+  for (DiagnosticBuffer& part : parts) part.ReplayInto(engine);
+  REQUIRE(all.diagnostics().size() == 2);
+  CHECK(all.diagnostics()[0].message == "0");
+  CHECK(all.diagnostics()[1].message == "1");
+  CHECK(parts[0].diagnostics().empty());
+  CHECK(engine.error_count() == 2);
+}
+
+TEST_CASE("kinds are found by their ids, which are lower case words", "[diag]") {
+  REQUIRE_FALSE(DiagnosticKinds().empty());
+  for (const DiagnosticKind& kind : DiagnosticKinds()) {
+    CAPTURE(kind.id);
+    CHECK(FindDiagnosticKind(kind.id) == &kind);
+    CHECK(std::ranges::all_of(kind.id,
+                              [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; }));
+    CHECK_FALSE(kind.meaning.empty());
+    CHECK_FALSE(kind.meaning.ends_with('.'));
+    CHECK(kind.severity != Severity::Note);
+  }
+  CHECK(FindDiagnosticKind("no-such-kind") == nullptr);
+  CHECK(FindDiagnosticKind("") == nullptr);
+}
+
+}  // namespace
+}  // namespace iropt

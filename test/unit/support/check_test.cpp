@@ -1,0 +1,70 @@
+#include "iropt/support/check.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <string>
+
+#include "catch.h"
+#include "iropt/support/function_ref.h"
+
+namespace iropt {
+namespace {
+
+struct Outcome {
+  int exit_code = -1;
+  std::string errors;
+};
+
+// Runs `f` in a child process.
+Outcome RunInChild(FunctionRef<void()> f) {
+  std::array<int, 2> ends{};
+  REQUIRE(pipe(ends.data()) == 0);
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    f();
+    _exit(0);
+  }
+  close(ends[1]);
+  Outcome outcome;
+  std::array<char, 256> buffer{};
+  for (ssize_t n = 0; (n = read(ends[0], buffer.data(), buffer.size())) > 0;) {
+    outcome.errors.append(buffer.data(), static_cast<size_t>(n));
+  }
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
+  return outcome;
+}
+
+TEST_CASE("a check that holds does nothing and evaluates no argument of its message", "[support]") {
+  int evaluated = 0;
+  IROPT_CHECK(evaluated == 0, "{}", ++evaluated);
+  CHECK(evaluated == 0);
+}
+
+TEST_CASE("a failed check prints where and why and exits with 70", "[support]") {
+  const std::string name = "x";
+  const Outcome outcome = RunInChild([&] { IROPT_CHECK(1 > 2, "{} {} {} {} {}", -3, 4u, 'c', name, true); });
+  CHECK(outcome.exit_code == 70);
+  CHECK_THAT(outcome.errors, Catch::Contains("internal error: test/unit/support/check_test.cpp:"));
+  CHECK_THAT(outcome.errors, Catch::Contains("check failed: 1 > 2: -3 4 c x true\n"));
+}
+
+TEST_CASE("a check without a message and an unreachable place say so", "[support]") {
+  CHECK_THAT(RunInChild([] { IROPT_CHECK(false); }).errors, Catch::EndsWith("check failed: false\n"));
+  CHECK_THAT(RunInChild([] { IROPT_UNREACHABLE("kind {}", 7); }).errors, Catch::EndsWith("unreachable: kind 7\n"));
+}
+
+TEST_CASE("a wrong message format does not hide the failure", "[support]") {
+  const Outcome outcome = RunInChild([] { IROPT_CHECK(false, "{} {}", 1); });
+  CHECK(outcome.exit_code == 70);
+  CHECK_THAT(outcome.errors, Catch::Contains("check failed: false: {} {}"));
+}
+
+}  // namespace
+}  // namespace iropt

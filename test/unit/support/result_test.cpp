@@ -1,0 +1,54 @@
+#include "iropt/support/result.h"
+
+#include <memory>
+#include <string>
+
+#include "catch.h"
+
+namespace iropt {
+namespace {
+
+Result<int> Half(int n) {
+  if (n % 2 != 0) return Error{ErrorCode::Parse, "odd"};
+  return n / 2;
+}
+
+Result<std::string> Quarter(int n) {
+  IROPT_ASSIGN_OR_RETURN(const int half, Half(n));
+  IROPT_ASSIGN_OR_RETURN(const int quarter, Half(half));
+  return std::to_string(quarter);
+}
+
+Status Check(int n) {
+  IROPT_RETURN_IF_ERROR(Half(n));
+  return {};
+}
+
+TEST_CASE("a result is a value or an error", "[support]") {
+  CHECK(*Half(4) == 2);
+  CHECK_FALSE(Half(3).ok());
+  CHECK(Half(3).error().message == "odd");
+  CHECK(Half(3).error().code == ErrorCode::Parse);
+  CHECK(*Quarter(8) == "2");
+  CHECK(Quarter(6).error().message == "odd");
+  CHECK(Check(2).ok());
+  CHECK(Check(1).error().message == "odd");
+}
+
+TEST_CASE("a result carries what cannot be copied", "[support]") {
+  Result<std::unique_ptr<int>> result = std::make_unique<int>(3);
+  CHECK(**result == 3);
+  const std::unique_ptr<int> taken = *std::move(result);
+  CHECK(*taken == 3);
+}
+
+TEST_CASE("a failure that was reported has a code and no message", "[support]") {
+  const Result<int> result = Failure{ErrorCode::IllFormed};
+  CHECK(result.error().reported());
+  CHECK(ExitCode(result.error().code) == 3);
+}
+
+TEST_CASE("a result of a node pointer is two words", "[support]") { CHECK(sizeof(Result<int*>) == 2 * sizeof(void*)); }
+
+}  // namespace
+}  // namespace iropt
