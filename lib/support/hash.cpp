@@ -4,7 +4,7 @@ namespace iropt::hash_detail {
 
 uint64_t HashLong(const unsigned char* p, size_t size) {
   uint64_t seed0 = kSecret0;
-  uint64_t seed1 = kSecret2;  // not that of the other lane: they are xor-ed below
+  uint64_t seed1 = kSecret3;  // unlike seed0, with which it is xor-ed, and kSecret2, which the same lane multiplies by
   size_t left = size;
   // Two independent lanes, so that the multiplications of one overlap those of the other.
   while (left > 32) {

@@ -19,6 +19,7 @@ __extension__ using Uint128 = unsigned __int128;
 inline constexpr uint64_t kSecret0 = 0x2d358dccaa6c78a5ull;
 inline constexpr uint64_t kSecret1 = 0x8bb84b93962eacc9ull;
 inline constexpr uint64_t kSecret2 = 0x4b33a62ed433d4a3ull;
+inline constexpr uint64_t kSecret3 = 0x4d5a2da51de1aa47ull;
 
 constexpr uint64_t MultiplyFold(uint64_t a, uint64_t b) {
   const Uint128 product = static_cast<Uint128>(a) * b;
@@ -43,7 +44,8 @@ uint64_t HashLong(const unsigned char* p, size_t size);
 }  // namespace hash_detail
 
 // Spreads the bits of an integer or a pointer over the whole word, without collisions. One multiply-and-fold would be
-// cheaper, and leaves too much pattern in the low bits of aligned pointers; this is the finalizer known from splitmix64.
+// cheaper, and leaves too much pattern in the low bits of aligned pointers; this is the finalizer known from
+// splitmix64.
 constexpr uint64_t HashMix(uint64_t v) {
   v = (v ^ (v >> 30)) * 0xbf58476d1ce4e5b9ull;
   v = (v ^ (v >> 27)) * 0x94d049bb133111ebull;
