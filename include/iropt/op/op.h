@@ -1,0 +1,187 @@
+// The operator table: what is known of every primitive operator. The rows come from ops.def (graph level) and
+// intrinsics.def (loop level); see there for the columns.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "iropt/ir/expr.h"
+
+namespace iropt {
+
+class InferContext;
+class NDArray;
+struct BoundArguments;  // lib/op/script_call.h
+struct IntrinsicInfo;   // op/intrinsics.h
+
+// What an operand is, and so which literals the reader turns into it.
+enum class ArgKind : uint8_t {
+  kExpr,       // any graph-level expression
+  kTensor,     // numbers stand for a PrimValue
+  kScalar,     // a tensor for which a number stands for a constant of rank 0
+  kShape,      // [1, n], (1, n) and R.shape([1, n]) make a ShapeExpr
+  kPrimValue,  // 3, n + 1, 0.5 make a PrimValue
+  kTuple,      // (a, b) and [a, b] make a Tuple
+  kCallArgs,   // the same; a single expression that is no tuple stands for the tuple of itself
+  kString,     // "x" makes a StringImm
+  kDataType,   // "float32" makes a DataTypeImm
+  kFunc,       // cls.f, "packed.name" (an ExternFunc)
+};
+
+// What the call holds where the script gives no operand, or None.
+enum class ArgAbsence : uint8_t {
+  kRequired,  // it must be given, or the parameter has another default
+  kOmitted,   // nothing: the call has fewer operands
+  kVoid,      // an empty tuple
+};
+
+struct OpArg {
+  std::string_view name;
+  ArgKind kind;
+  ArgAbsence absence = ArgAbsence::kRequired;
+  uint8_t spread = 0;    // of a shape: one number stands for a shape of that many
+  bool keyword = false;  // printed as name=value behind the attributes
+};
+
+// The type of an attribute in TVM's record, which decides conversion from literals, the node that holds the value, and
+// the printed form. An optional attribute that is absent is a NoneAttr.
+enum class AttrKind : uint8_t {
+  kBool,          // IntAttr of dtype bool
+  kInt,           // IntAttr of dtype int64
+  kDouble,        // FloatAttr of dtype float64
+  kString,        // StrAttr
+  kDataType,      // DTypeAttr; None is void
+  kIntList,       // ListAttr of IntAttr
+  kFloatList,     // ListAttr of FloatAttr of dtype float32
+  kStringList,    // ListAttr of StrAttr
+  kOptInt,
+  kOptFloat,      // FloatAttr of dtype float32, or of the dtype that T.float16(...) names
+  kOptString,
+  kOptIntList,
+  kOptBool,
+  kIntOrIntList,  // IntAttr or ListAttr of IntAttr
+  kOptPrimValue,  // ExprAttr; printed as R.prim_value(...)
+  kIndexMap,      // IndexMapAttr
+  kVDevice,       // VDeviceAttr; "cuda:0" and "cuda" name one of the module
+  kDeviceMesh,    // DeviceMeshAttr; "mesh[0]" names one of the module, and is how it is printed
+  kPlacement,     // StrAttr, "S[0], R"
+  kDict,          // DictAttr; not printed where it is empty
+};
+
+// What a parameter of a script function is where the script does not give it.
+struct OpDefault {
+  enum class Kind : uint8_t { kRequired, kNone, kBool, kInt, kFloat, kString, kSameAs };
+  Kind kind = Kind::kRequired;
+  int64_t integer = 0;    // kBool, kInt
+  double real = 0;        // kFloat
+  std::string_view text;  // kString; the name of another parameter for kSameAs
+};
+
+struct OpAttr {
+  std::string_view name;
+  AttrKind kind;
+  OpDefault fallback;
+  // Of lists: a single number (or a list of one) stands for that many copies. 0: for a list of one.
+  uint8_t spread = 0;
+  // Of lists with `spread` = 2 n: n numbers stand for the list that repeats them, as in padding of all sides.
+  bool padding = false;
+};
+
+// A parameter of the script function R.op(...), in the order of the signature.
+struct OpParam {
+  enum class Role : uint8_t {
+    kArg,          // operand `index`
+    kAttr,         // attribute `index`
+    kResultTypes,  // the explicit result types
+    kDevice,       // a device, R.device(...), whose type and number fill the two attributes
+  };
+  std::string_view name;
+  Role role = Role::kArg;
+  uint8_t index = 0;
+  bool rest = false;          // takes all further positional arguments
+  bool keyword_only = false;  // stands behind a parameter that takes the rest
+  OpDefault fallback;
+
+  bool required() const { return fallback.kind == OpDefault::Kind::kRequired && !rest; }
+};
+
+enum class MixedPrecision : uint8_t { kAlways, kFollow, kNever };
+
+// TVM's OpPatternKind, for fusion.
+enum class OpPattern : uint8_t {
+  kElemWise = 0,
+  kBroadcast = 1,
+  kInjective = 2,
+  kCommReduce = 3,
+  kOutEWiseFusable = 4,
+  kTuple = 7,
+  kOpaque = 8
+};
+
+// How a call is written. All forms have the operands in the order of the script signature, then the attributes as
+// name=value in the order of the record, then the operands that are `keyword`.
+enum class ScriptForm : uint8_t {
+  kDefault,    // explicit result types last, as sinfo_args=(...,)
+  kOutTypes,   // one explicit result type, as out_sinfo= before the attributes; a tuple type is written as a list of types
+  kDevice,     // the attributes as a last positional operand R.device(dev_type=1, dev_id=0)
+  kVDevice,    // the attribute as dst_vdevice="kind:index", where index counts the module's devices of that kind
+};
+
+// Infers the result type of a call whose operands have types. Reports an error through the context and returns null where
+// the operands do not fit.
+using InferTypeFn = const Type* (*)(const Call& call, InferContext& ctx);
+
+// Changes what a script gave before it is converted, for operators with rules of their own. False after a reported error.
+using AdjustFn = bool (*)(BoundArguments& bound);
+
+struct OpInfo {
+  std::string_view name;         // "relax.nn.conv2d", "tir.exp"
+  std::string_view script;       // "R.nn.conv2d", "T.exp"
+  std::span<const OpArg> args;
+  bool variadic = false;         // the last operand repeats, also no times
+  std::string_view attrs_key;    // type key of the attribute record; empty where the operator has none
+  std::span<const OpAttr> attrs;  // in printing order
+  std::span<const OpParam> params;  // of the script function, in order
+  bool pure = true;
+  MixedPrecision mixed_precision = MixedPrecision::kNever;
+  OpPattern pattern = OpPattern::kOpaque;
+  ScriptForm form = ScriptForm::kDefault;
+  InferTypeFn infer = nullptr;   // never null for graph-level operators
+  AdjustFn adjust = nullptr;
+  std::string_view packed;       // the packed function that a virtual machine calls for it, "relax.run.print"; or empty
+  const IntrinsicInfo* intrinsic = nullptr;  // of loop-level operators only
+  uint16_t id = 0;               // dense, in table order
+  const Op* op = nullptr;        // the one node of this operator
+
+  bool is_graph_level() const { return intrinsic == nullptr; }
+  // Null where there is none.
+  const OpAttr* FindAttr(std::string_view attr_name) const;
+};
+
+// All rows, graph level first. The table is built once, on first use, and never changes.
+std::span<const OpInfo> AllOps();
+// By full name ("relax.add", "tir.exp"); null where there is none. O(1).
+const OpInfo* FindOp(std::string_view name);
+// By the name after "R." or "T." in scripts, aliases included; null where there is none. O(1).
+const OpInfo* FindGraphOpByScript(std::string_view name);
+const OpInfo* FindIntrinsicByScript(std::string_view name);
+// The script name closest to a misspelt one; empty where none is close.
+std::string_view NearestGraphOpScript(std::string_view name);
+std::string_view NearestIntrinsicScript(std::string_view name);
+// The node of an operator that must exist.
+const Op* GetOp(std::string_view name);
+
+// An attribute record of the operator: the given values, and the defaults for the rest. Every attribute without a default
+// must be given, every given one must exist.
+struct AttrValue {
+  std::string_view name;
+  const Attr* value;
+};
+const ObjectAttr* MakeOpAttrs(const OpInfo& info, std::initializer_list<AttrValue> values);
+
+// True where evaluating the expression can have an effect beyond its value: a call of an impure operator or of an impure
+// function (by the type of the callee). Only the outermost call is looked at.
+bool IsImpureCall(const Expr* value, const class Module* module);
+
+}  // namespace iropt
