@@ -38,10 +38,16 @@ namespace iropt::stack_detail {
 
 namespace {
 
-constexpr size_t kSegmentSize = 4 * 1024 * 1024;
 constexpr size_t kCachedSegments = 4;
+#ifdef IROPT_TSAN
+// The sanitizer keeps a call stack of its own for each segment, of 64 Ki calls, and does not check for its end.
+constexpr size_t kSegmentSize = 1024 * 1024;
+constexpr size_t kLargestThreadStack = kSegmentSize;
+#else
+constexpr size_t kSegmentSize = 4 * 1024 * 1024;
 // An "unlimited" main stack shares its address range with mappings, so only this much of it is relied upon.
 constexpr size_t kLargestThreadStack = 64 * 1024 * 1024;
+#endif
 
 // A mapped stack with an inaccessible page below, which turns an overflow between two checks into a clean fault.
 struct Segment {
