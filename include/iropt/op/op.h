@@ -95,6 +95,7 @@ struct OpParam {
     kAttr,         // attribute `index`
     kResultTypes,  // the explicit result types
     kDevice,       // a device, R.device(...), whose type and number fill the two attributes
+    kExtra,        // one operand more, which makes the call one of the operator `extended`
   };
   std::string_view name;
   Role role = Role::kArg;
@@ -149,6 +150,7 @@ struct OpInfo {
   ScriptForm form = ScriptForm::kDefault;
   InferTypeFn infer = nullptr;   // never null for graph-level operators
   AdjustFn adjust = nullptr;
+  std::string_view extended;     // the operator that a parameter of role kExtra selects; or empty
   std::string_view packed;       // the packed function that a virtual machine calls for it, "relax.run.print"; or empty
   const IntrinsicInfo* intrinsic = nullptr;  // of loop-level operators only
   uint16_t id = 0;               // dense, in table order

@@ -1,0 +1,327 @@
+// The words that the rows of ops.def are written in, and the static data that they make. Everything is evaluated at
+// compile time: a row that contradicts itself does not compile.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "iropt/op/op.h"
+
+namespace iropt::op_rows {
+
+using std::string_view;
+
+// ---- Defaults
+
+struct NoneWord {};
+inline constexpr NoneWord None;
+struct SameAs {
+  string_view parameter;
+  explicit constexpr SameAs(string_view name) : parameter(name) {}
+};
+
+constexpr OpDefault Default(NoneWord) { return {OpDefault::Kind::kNone, 0, 0, {}}; }
+constexpr OpDefault Default(bool v) { return {OpDefault::Kind::kBool, v, 0, {}}; }
+constexpr OpDefault Default(int v) { return {OpDefault::Kind::kInt, v, 0, {}}; }
+constexpr OpDefault Default(double v) { return {OpDefault::Kind::kFloat, 0, v, {}}; }
+constexpr OpDefault Default(const char* v) { return {OpDefault::Kind::kString, 0, 0, v}; }
+constexpr OpDefault Default(SameAs v) { return {OpDefault::Kind::kSameAs, 0, 0, v.parameter}; }
+
+// ---- Operands
+
+struct ArgRow {
+  OpArg arg;
+  string_view script;  // the parameter of the script function
+  OpDefault fallback;
+  bool rest = false;
+
+  constexpr ArgRow(string_view name, ArgKind kind) : arg{name, kind}, script(name) {}
+  constexpr ArgRow As(string_view name) const {
+    ArgRow copy = *this;
+    copy.script = name;
+    return copy;
+  }
+  constexpr ArgRow Keyword() const {
+    ArgRow copy = *this;
+    copy.arg.keyword = true;
+    return copy;
+  }
+  constexpr ArgRow Spread(int n) const {
+    ArgRow copy = *this;
+    copy.arg.spread = static_cast<uint8_t>(n);
+    return copy;
+  }
+  template <class T>
+  constexpr ArgRow Or(T value) const {
+    ArgRow copy = *this;
+    copy.fallback = Default(value);
+    return copy;
+  }
+  constexpr ArgRow Optional() const { return Absent(ArgAbsence::kOmitted); }
+  constexpr ArgRow OrVoid() const { return Absent(ArgAbsence::kVoid); }
+  constexpr ArgRow Absent(ArgAbsence absence) const {
+    ArgRow copy = Or(None);
+    copy.arg.absence = absence;
+    return copy;
+  }
+};
+
+constexpr ArgRow Any(string_view name) { return {name, ArgKind::kExpr}; }
+constexpr ArgRow Tensor(string_view name) { return {name, ArgKind::kTensor}; }
+constexpr ArgRow Scalar(string_view name) { return {name, ArgKind::kScalar}; }
+constexpr ArgRow Shape(string_view name) { return {name, ArgKind::kShape}; }
+constexpr ArgRow Prim(string_view name) { return {name, ArgKind::kPrimValue}; }
+constexpr ArgRow TupleOf(string_view name) { return {name, ArgKind::kTuple}; }
+constexpr ArgRow CallArgs(string_view name) { return {name, ArgKind::kCallArgs}; }
+constexpr ArgRow TextArg(string_view name) { return {name, ArgKind::kString}; }
+constexpr ArgRow DtypeArg(string_view name) { return {name, ArgKind::kDataType}; }
+constexpr ArgRow Func(string_view name) { return {name, ArgKind::kFunc}; }
+constexpr ArgRow Rest(string_view name) {
+  ArgRow row{name, ArgKind::kExpr};
+  row.rest = true;
+  return row;
+}
+
+template <size_t N>
+struct ArgRows {
+  std::array<ArgRow, N> rows;
+};
+template <class... Rows>
+constexpr ArgRows<sizeof...(Rows)> Args(Rows... rows) {
+  return {{rows...}};
+}
+
+// ---- Attributes
+
+template <AttrKind kKind>
+struct AttrWord {
+  constexpr OpAttr operator()(string_view name) const { return {name, kKind, {}}; }
+  template <class T>
+  constexpr OpAttr operator()(string_view name, T fallback) const {
+    return {name, kKind, Default(fallback)};
+  }
+};
+inline constexpr AttrWord<AttrKind::kBool> Bool;
+inline constexpr AttrWord<AttrKind::kInt> Int;
+inline constexpr AttrWord<AttrKind::kDouble> Double;
+inline constexpr AttrWord<AttrKind::kString> Text;
+inline constexpr AttrWord<AttrKind::kDataType> Dtype;
+inline constexpr AttrWord<AttrKind::kIntList> Ints;
+inline constexpr AttrWord<AttrKind::kFloatList> Floats;
+inline constexpr AttrWord<AttrKind::kOptInt> OptInt;
+inline constexpr AttrWord<AttrKind::kOptFloat> OptFloat;
+inline constexpr AttrWord<AttrKind::kOptString> OptText;
+inline constexpr AttrWord<AttrKind::kOptIntList> OptInts;
+inline constexpr AttrWord<AttrKind::kIntOrIntList> IntOrInts;
+inline constexpr AttrWord<AttrKind::kOptPrimValue> OptPrim;
+inline constexpr AttrWord<AttrKind::kIndexMap> Map;
+inline constexpr AttrWord<AttrKind::kVDevice> Vdevice;
+inline constexpr AttrWord<AttrKind::kDeviceMesh> Mesh;
+inline constexpr AttrWord<AttrKind::kPlacement> Placement;
+inline constexpr AttrWord<AttrKind::kDict> Dict;
+
+constexpr OpAttr Spread(int n, OpAttr attr) {
+  attr.spread = static_cast<uint8_t>(n);
+  return attr;
+}
+constexpr OpAttr Padding(int n, string_view name, int fallback) {
+  OpAttr attr = Spread(n, Ints(name, fallback));
+  attr.padding = true;
+  return attr;
+}
+
+template <size_t N>
+struct AttrRows {
+  string_view key;
+  std::array<OpAttr, N> rows;
+};
+template <class... Rows>
+constexpr AttrRows<sizeof...(Rows)> Attrs(string_view key, Rows... rows) {
+  return {key, {rows...}};
+}
+inline constexpr AttrRows<0> NoAttrs{};
+
+// ---- Properties
+
+struct PropertySet {
+  bool pure = true;
+  ScriptForm form = ScriptForm::kDefault;
+  AdjustFn adjust = nullptr;
+  string_view params;   // explicit order, by names separated by blanks
+  string_view types;    // parameter for explicit result types
+  OpDefault types_fallback;
+  string_view device;   // parameter for a device
+  string_view extra;    // parameter that selects another operator
+  string_view extended;
+  string_view packed;
+  string_view alias;
+};
+
+struct ImpureWord {
+  constexpr void Apply(PropertySet& p) const { p.pure = false; }
+};
+inline constexpr ImpureWord Impure;
+struct OutTypesWord {
+  constexpr void Apply(PropertySet& p) const {
+    p.form = ScriptForm::kOutTypes;
+    p.types = "out_sinfo";
+  }
+};
+inline constexpr OutTypesWord OutTypes;
+struct Params {
+  string_view order;
+  explicit constexpr Params(string_view names) : order(names) {}
+  constexpr void Apply(PropertySet& p) const { p.params = order; }
+};
+struct Types {
+  string_view name;
+  OpDefault fallback;
+  explicit constexpr Types(string_view n) : name(n) {}
+  constexpr Types(string_view n, NoneWord) : name(n), fallback(Default(None)) {}
+  constexpr void Apply(PropertySet& p) const {
+    p.types = name;
+    p.types_fallback = fallback;
+  }
+};
+struct Device {
+  string_view name;
+  explicit constexpr Device(string_view n) : name(n) {}
+  constexpr void Apply(PropertySet& p) const {
+    p.device = name;
+    p.form = ScriptForm::kDevice;
+  }
+};
+template <ScriptForm kValue>
+struct FormWord {
+  constexpr void Apply(PropertySet& p) const { p.form = kValue; }
+};
+inline constexpr FormWord<ScriptForm::kVDevice> VDeviceForm;
+struct Extra {
+  string_view name;
+  string_view op;
+  constexpr Extra(string_view n, string_view o) : name(n), op(o) {}
+  constexpr void Apply(PropertySet& p) const {
+    p.extra = name;
+    p.extended = op;
+  }
+};
+struct Adjust {
+  AdjustFn function;
+  explicit constexpr Adjust(AdjustFn f) : function(f) {}
+  constexpr void Apply(PropertySet& p) const { p.adjust = function; }
+};
+struct Packed {
+  string_view name;
+  explicit constexpr Packed(string_view n) : name(n) {}
+  constexpr void Apply(PropertySet& p) const { p.packed = name; }
+};
+struct Alias {
+  string_view name;
+  explicit constexpr Alias(string_view n) : name(n) {}
+  constexpr void Apply(PropertySet& p) const { p.alias = name; }
+};
+
+// ---- Rows
+
+template <size_t N, size_t M>
+struct OpRow {
+  std::array<OpArg, N> args{};
+  std::array<OpAttr, M> attrs{};
+  std::array<OpParam, N + M + 1> params{};  // one more for the result types, a device or an extra operand
+  size_t num_params = 0;
+  string_view alias;
+  OpInfo info;  // all but what refers to the arrays
+
+  constexpr void Add(const OpParam& param) {
+    if (num_params == params.size()) throw "more parameters than operands and attributes";
+    params[num_params++] = param;
+  }
+  constexpr const OpParam* Find(string_view name) const {
+    for (size_t i = 0; i < num_params; ++i) {
+      if (params[i].name == name) return &params[i];
+    }
+    return nullptr;
+  }
+};
+
+// Brings the parameters into the order of `names`, which must be a permutation of theirs.
+template <size_t N, size_t M>
+constexpr void Reorder(OpRow<N, M>& row, string_view names) {
+  OpRow<N, M> ordered = row;
+  ordered.num_params = 0;
+  while (!names.empty()) {
+    const size_t blank = names.find(' ');
+    const string_view name = names.substr(0, blank);
+    names = blank == string_view::npos ? string_view() : names.substr(blank + 1);
+    const OpParam* param = row.Find(name);
+    if (!param || ordered.Find(name)) throw "Params() names an unknown parameter, or one twice";
+    ordered.Add(*param);
+  }
+  if (ordered.num_params != row.num_params) throw "Params() leaves a parameter out";
+  row = ordered;
+}
+
+// What must hold of the finished list of parameters.
+template <size_t N, size_t M>
+constexpr void CheckParams(OpRow<N, M>& row) {
+  bool after_rest = false;
+  for (size_t i = 0; i < row.num_params; ++i) {
+    OpParam& param = row.params[i];
+    param.keyword_only = after_rest;
+    after_rest = after_rest || param.rest;
+    if (param.fallback.kind == OpDefault::Kind::kSameAs && !row.Find(param.fallback.text)) {
+      throw "SameAs() names no parameter";
+    }
+  }
+  for (size_t i = 0; i + 1 < N; ++i) {
+    if (row.args[i].absence == ArgAbsence::kOmitted && row.args[i + 1].absence != ArgAbsence::kOmitted) {
+      throw "an operand that may be missing stands before one that may not";
+    }
+  }
+}
+
+template <size_t N, size_t M, class... Property>
+constexpr OpRow<N, M> MakeRow(string_view script, InferTypeFn infer, OpPattern pattern, MixedPrecision mixed_precision,
+                              const ArgRows<N>& args, const AttrRows<M>& attrs, Property... property) {
+  PropertySet properties;
+  (property.Apply(properties), ...);
+  OpRow<N, M> row;
+  row.info.script = script;
+  row.info.infer = infer;
+  row.info.pattern = pattern;
+  row.info.mixed_precision = mixed_precision;
+  row.info.attrs_key = attrs.key;
+  row.info.pure = properties.pure;
+  row.info.form = properties.form;
+  row.info.adjust = properties.adjust;
+  row.info.extended = properties.extended;
+  row.info.packed = properties.packed;
+  row.alias = properties.alias;
+  for (size_t i = 0; i < N; ++i) {
+    const ArgRow& arg = args.rows[i];
+    row.args[i] = arg.arg;
+    row.Add({arg.script, OpParam::Role::kArg, static_cast<uint8_t>(i), arg.rest, false, arg.fallback});
+    if (arg.rest && i + 1 != N) throw "only the last operand can repeat";
+    row.info.variadic = arg.rest;
+  }
+  if (!properties.extra.empty()) {
+    row.Add({properties.extra, OpParam::Role::kExtra, 0, false, false, Default(None)});
+  }
+  for (size_t i = 0; i < M; ++i) {
+    const OpAttr& attr = attrs.rows[i];
+    row.attrs[i] = attr;
+    if (properties.device.empty()) {
+      row.Add({attr.name, OpParam::Role::kAttr, static_cast<uint8_t>(i), false, false, attr.fallback});
+    }
+  }
+  if (!properties.device.empty()) row.Add({properties.device, OpParam::Role::kDevice, 0, false, false, {}});
+  if (!properties.types.empty()) {
+    row.Add({properties.types, OpParam::Role::kResultTypes, 0, false, false, properties.types_fallback});
+  }
+  if (!properties.params.empty()) Reorder(row, properties.params);
+  CheckParams(row);
+  return row;
+}
+
+}  // namespace iropt::op_rows

@@ -1,0 +1,195 @@
+// The operator table and its indices, built once from the rows of ops.def and intrinsics.def.
+#include <deque>
+#include <vector>
+
+#include "iropt/op/intrinsics.h"
+#include "iropt/op/op.h"
+#include "iropt/op/type_rules.h"
+#include "iropt/support/arena.h"
+#include "iropt/support/edit_distance.h"
+#include "iropt/support/hash.h"
+#include "intrinsic_rows.h"
+#include "op_rows.h"
+#include "script_call.h"
+
+namespace iropt {
+namespace {
+
+using intrinsic_rows::IntrinsicRow;
+using op_rows::OpRow;
+
+// Open addressing over a table that is at most half full and never changes after it was filled.
+class NameIndex {
+ public:
+  explicit NameIndex(size_t max_names) : slots_(TableSize(max_names)) {}
+
+  void Add(std::string_view name, uint16_t id) {
+    size_t i = HashString(name) & (slots_.size() - 1);
+    while (slots_[i].used) {
+      IROPT_CHECK(slots_[i].name != name, "two operators are called {}", name);
+      i = (i + 1) & (slots_.size() - 1);
+    }
+    slots_[i] = {name, id, true};
+  }
+  // -1 where there is none.
+  int Find(std::string_view name) const {
+    for (size_t i = HashString(name) & (slots_.size() - 1); slots_[i].used; i = (i + 1) & (slots_.size() - 1)) {
+      if (slots_[i].name == name) return slots_[i].id;
+    }
+    return -1;
+  }
+
+ private:
+  struct Slot {
+    std::string_view name;
+    uint16_t id = 0;
+    bool used = false;
+  };
+  static size_t TableSize(size_t names) {
+    size_t size = 16;
+    while (size < 2 * names) size *= 2;
+    return size;
+  }
+  std::vector<Slot> slots_;
+};
+
+// ---- The table
+
+constexpr size_t kNumOps = 0
+#define IROPT_OP(...) +1
+#include "iropt/op/ops.def"
+#define IROPT_INTRINSIC(...) +1
+#include "iropt/op/intrinsics.def"
+    ;
+
+class Table {
+ public:
+  Table() : names_(kNumOps), graph_scripts_(2 * kNumOps), tir_scripts_(2 * kNumOps) {
+    rows_.reserve(kNumOps);
+    AddGraphOps();
+    AddIntrinsics();
+    for (OpInfo& row : rows_) row.op = nodes_.New<Op>(row.name, &row);
+  }
+
+  std::span<const OpInfo> rows() const { return rows_; }
+  const OpInfo* ByName(std::string_view name) const { return Row(names_.Find(name)); }
+  const OpInfo* ByGraphScript(std::string_view name) const { return Row(graph_scripts_.Find(name)); }
+  const OpInfo* ByTirScript(std::string_view name) const { return Row(tir_scripts_.Find(name)); }
+
+ private:
+  const OpInfo* Row(int id) const { return id < 0 ? nullptr : &rows_[static_cast<size_t>(id)]; }
+
+  OpInfo& Append(std::string_view name, const OpInfo& info) {
+    OpInfo& row = rows_.emplace_back(info);
+    row.id = static_cast<uint16_t>(rows_.size() - 1);
+    row.name = name;
+    names_.Add(name, row.id);
+    return row;
+  }
+
+  template <size_t N, size_t M>
+  void Add(std::string_view name, const OpRow<N, M>& row) {
+    OpInfo& info = Append(name, row.info);
+    info.args = row.args;
+    info.attrs = row.attrs;
+    info.params = std::span(row.params).first(row.num_params);
+    graph_scripts_.Add(info.script.substr(2), info.id);
+    if (!row.alias.empty()) graph_scripts_.Add(row.alias, info.id);
+  }
+
+  void Add(std::string_view name, const IntrinsicRow& row) {
+    OpInfo info;
+    info.script = row.script;
+    info.pure = row.info.effect <= CallEffect::kReadState;
+    OpInfo& stored = Append(name, info);
+    IntrinsicInfo& intrinsic = intrinsics_.emplace_back(row.info);
+    intrinsic.op = &stored;
+    intrinsic.defaults = std::span(row.defaults).first(row.num_defaults);
+    stored.intrinsic = &intrinsic;
+    tir_scripts_.Add(row.script.substr(2), stored.id);
+    if (!row.alias.empty()) tir_scripts_.Add(row.alias, stored.id);
+  }
+
+  // The two functions below are long after expansion only: one statement per row of a table.
+  void AddGraphOps() {
+    using namespace op_rows;
+#define IROPT_OP(name, rule, pattern, precision, args, attrs, ...)                                              \
+  {                                                                                                             \
+    static constexpr auto kRow = MakeRow("R." #name, &rule, OpPattern::pattern, MixedPrecision::precision, args, \
+                                         attrs __VA_OPT__(, ) __VA_ARGS__);                                     \
+    Add("relax." #name, kRow);                                                                                  \
+  }
+#include "iropt/op/ops.def"
+  }
+
+  void AddIntrinsics() {
+    using namespace intrinsic_rows;
+#define IROPT_INTRINSIC(name, num_args, effect, print, result, ...)                                                     \
+  {                                                                                                                     \
+    static constexpr IntrinsicRow kRow = MakeIntrinsic("T." #name, num_args, CallEffect::effect, DtypePrint::print,     \
+                                                       result __VA_OPT__(, ) __VA_ARGS__);                              \
+    Add("tir." #name, kRow);                                                                                            \
+  }
+#include "iropt/op/intrinsics.def"
+  }
+
+  std::vector<OpInfo> rows_;  // never reallocated: operators point into it
+  std::deque<IntrinsicInfo> intrinsics_;
+  Arena nodes_;
+  NameIndex names_;
+  NameIndex graph_scripts_;
+  NameIndex tir_scripts_;
+};
+
+const Table& TheTable() {
+  // Never destroyed: nodes of the table may be used until the very end of the process.
+  static const Table& table = *new Table;
+  return table;
+}
+
+std::string_view Nearest(std::string_view name, bool graph_level) {
+  std::vector<std::string_view> candidates;
+  for (const OpInfo& info : AllOps()) {
+    if (info.is_graph_level() == graph_level) candidates.push_back(info.script.substr(2));
+  }
+  return NearestName(name, candidates).value_or(std::string_view());
+}
+
+}  // namespace
+
+std::span<const OpInfo> AllOps() { return TheTable().rows(); }
+const OpInfo* FindOp(std::string_view name) { return TheTable().ByName(name); }
+const OpInfo* FindGraphOpByScript(std::string_view name) { return TheTable().ByGraphScript(name); }
+const OpInfo* FindIntrinsicByScript(std::string_view name) { return TheTable().ByTirScript(name); }
+std::string_view NearestGraphOpScript(std::string_view name) { return Nearest(name, true); }
+std::string_view NearestIntrinsicScript(std::string_view name) { return Nearest(name, false); }
+
+const Op* GetOp(std::string_view name) {
+  const OpInfo* info = FindOp(name);
+  IROPT_CHECK(info != nullptr, "no operator is called {}", name);
+  return info->op;
+}
+
+const OpAttr* OpInfo::FindAttr(std::string_view attr_name) const {
+  for (const OpAttr& attr : attrs) {
+    if (attr.name == attr_name) return &attr;
+  }
+  return nullptr;
+}
+
+std::optional<DataType> ResultDtypeOf(const IntrinsicInfo& info, std::span<const PrimExpr* const> args) {
+  const auto operand = [&](size_t i) { return i < args.size() ? std::optional(args[i]->dtype) : std::nullopt; };
+  switch (info.result) {
+    case ResultDtype::kFixed: return info.dtype;
+    case ResultDtype::kOperand0: return operand(0);
+    case ResultDtype::kOperand1: return operand(1);
+    case ResultDtype::kBoolLanes: {
+      const auto first = operand(0);
+      return first ? std::optional(DataType::Bool().with_lanes(first->lanes)) : std::nullopt;
+    }
+    case ResultDtype::kGiven: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace iropt
