@@ -1,0 +1,58 @@
+// Python's operators on numbers and scalar expressions, with the meaning that TVM's scripts give them: numbers of the text
+// compute as in Python; where an expression takes part, the operands are brought to one dtype, and constants fold.
+#pragma once
+
+#include <string>
+
+#include "iropt/diag/diagnostic.h"
+#include "iropt/ir/module.h"
+#include "iropt/text/lexer.h"
+#include "tir_value.h"
+
+namespace iropt::text {
+
+class PrimOps {
+ public:
+  PrimOps(Workspace& workspace, DiagnosticEngine& diagnostics) : ws_(workspace), diag_(diagnostics) {}
+
+  // a `op` b for the operators + - * / // % ** << >> & | ^ and the comparisons. False after an error. The operands are
+  // numbers and scalar expressions; the caller has converted everything else.
+  bool Binary(TokenKind op, const Value& a, const Value& b, Span span, Value& out);
+  // `a and b`, `a or b`.
+  bool Logic(NodeKind kind, const Value& a, const Value& b, Span span, Value& out);
+  // -a, +a, ~a, and `not a`.
+  bool Unary(TokenKind op, const Value& a, Span span, Value& out);
+  bool Not(const Value& a, Span span, Value& out);
+
+  // The folding form of an operation, as the operators and T.min, T.floordiv and the like make it. Null after an error.
+  const PrimExpr* Make(NodeKind kind, const PrimExpr* a, const PrimExpr* b, Span span);
+  // The node as it stands, as T.Add(a, b) makes it.
+  const PrimExpr* MakeNode(NodeKind kind, const PrimExpr* a, const PrimExpr* b, Span span);
+  // T.shift_left and the like: folded where both are constants. `name` is that of the operator, "tir.shift_left".
+  const PrimExpr* MakeBitwise(std::string_view name, const PrimExpr* a, const PrimExpr* b, Span span);
+  // A conversion, folded for constants and vectors of one value.
+  const PrimExpr* MakeCast(DataType dtype, const PrimExpr* value, Span span);
+  // Brings two operands to one dtype by TVM's rules. False after an error.
+  bool MatchDtypes(const PrimExpr*& a, const PrimExpr*& b, Span span);
+  const PrimExpr* MakeBroadcast(const PrimExpr* value, const PrimExpr* lanes, Span span);
+
+  // Numbers as expressions: integers are int32 (int64 where they need it), floats float32, truth values bool.
+  const PrimExpr* ToPrim(const Value& number);
+  const PrimExpr* Int(int64_t value, DataType dtype, Span span);
+  const PrimExpr* Float(double value, DataType dtype, Span span);
+
+ private:
+  bool Numbers(TokenKind op, const Value& a, const Value& b, Span span, Value& out);
+  bool Integers(TokenKind op, int64_t a, int64_t b, Span span, Value& out);
+  bool Compare(NodeKind kind, Value a, Value b, Span span, Value& out);
+  const PrimExpr* Adapt(const Value& number, DataType other);
+  bool Error(Span span, std::string message);
+
+  Workspace& ws_;
+  DiagnosticEngine& diag_;
+};
+
+// The vector dtype of `lanes` copies; a scalable one where lanes is a multiple of T.vscale(). Void where neither holds.
+DataType VectorDType(DataType element, const PrimExpr* lanes);
+
+}  // namespace iropt::text
