@@ -1,0 +1,15 @@
+// How often each variable of a function is used.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "iropt/ir/module.h"
+
+namespace iropt {
+
+// By Var::id. Every occurrence as an operand counts, those in nested functions included, and every type that refers to the
+// variable as a shape. Linear.
+std::vector<uint32_t> UseCounts(const Function& function, const FuncStorage& storage);
+
+}  // namespace iropt

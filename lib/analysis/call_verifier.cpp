@@ -1,0 +1,260 @@
+// What the verifier checks of calls. The rules of call_tir and its variants are those of their type rules: the operands, then
+// the outputs, then the entries of the shape operand are what the callee takes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "graph_verifier.h"
+#include "iropt/op/op.h"
+#include "iropt/op/type_rules.h"
+
+namespace iropt {
+
+namespace {
+
+// Operators that have rules beside their type rule.
+enum class SpecialRule : uint8_t { kNone, kCallTir, kCallTirInplace, kInspect };
+
+std::vector<SpecialRule> MakeSpecialRules() {
+  std::vector<SpecialRule> rules;
+  for (const OpInfo& op : AllOps()) {
+    rules.push_back(op.name == "relax.call_tir_inplace"           ? SpecialRule::kCallTirInplace
+                    : op.infer == InferCallTir                    ? SpecialRule::kCallTir
+                    : op.name.starts_with("relax.inspect.tensor") ? SpecialRule::kInspect
+                                                                  : SpecialRule::kNone);
+  }
+  return rules;
+}
+
+SpecialRule SpecialRuleOf(const Call& call) {
+  static const std::vector<SpecialRule> rules = MakeSpecialRules();
+  return call.op->kind == NodeKind::kOp ? rules[static_cast<const Op*>(call.op)->info->id] : SpecialRule::kNone;
+}
+
+std::string CalleeName(const Call& call) {
+  switch (call.op->kind) {
+    case NodeKind::kOp: return std::string(static_cast<const Op*>(call.op)->info->script);
+    case NodeKind::kGlobalVar: return std::string(static_cast<const GlobalVar*>(call.op)->name);
+    case NodeKind::kExternFunc: return std::string(static_cast<const ExternFunc*>(call.op)->global_symbol);
+    case NodeKind::kVar:
+    case NodeKind::kDataflowVar: return std::string(static_cast<const Var*>(call.op)->name());
+    default: return "a function";
+  }
+}
+
+// The outputs of a call that returns one tensor or a tuple of them.
+std::span<const Type* const> OutputsOf(const Type* const& type) {
+  const auto* tuple = As<TupleType>(type);
+  return tuple ? tuple->fields.span() : std::span(&type, 1);
+}
+
+const ListAttr* InplaceIndices(const Call& call) {
+  const auto* attrs = As<ObjectAttr>(call.attrs);
+  return attrs ? As<ListAttr>(attrs->Find("inplace_indices")) : nullptr;
+}
+
+int64_t IndexAt(const ListAttr& indices, size_t i) {
+  const auto* index = As<IntAttr>(indices.values[i]);
+  return index ? index->value : -1;
+}
+
+bool ContainsDTensor(const Type* type) {
+  if (const auto* tuple = As<TupleType>(type)) return std::ranges::any_of(tuple->fields.span(), ContainsDTensor);
+  return type->kind == NodeKind::kDTensorType;
+}
+
+uint8_t JoinedFlags(std::span<const Type* const> types) {
+  uint8_t flags = 0;
+  for (const Type* t : types) flags |= t->flags;
+  return flags;
+}
+
+// The parameters of the callee of a call_tir, by what they stand for.
+struct CallTirSignature {
+  std::vector<const Type*> inputs;   // operands, then the integers of the shape operand
+  std::vector<const Type*> outputs;
+};
+
+CallTirSignature SplitSignature(const FuncType& callee, size_t num_args, size_t num_ints, const ListAttr* inplace) {
+  const std::span<const Type* const> params = callee.params;
+  CallTirSignature result;
+  result.inputs.assign(params.begin(), params.begin() + num_args);
+  result.inputs.insert(result.inputs.end(), params.end() - num_ints, params.end());
+  result.outputs.assign(params.begin() + num_args, params.end() - num_ints);
+  // An output that is written in place is a parameter once: the operand.
+  for (size_t i = 0; inplace && i < inplace->values.size(); ++i) {
+    const int64_t index = IndexAt(*inplace, i);
+    if (index >= 0) result.outputs.insert(result.outputs.begin() + std::min(i, result.outputs.size()), params[index]);
+  }
+  return result;
+}
+
+}  // namespace
+
+void GraphVerifier::VisitCall(const Call& call) {
+  bool typed = VisitLeaf(call.op, call, "callee");
+  for (const Expr* arg : call.args) typed &= VisitLeaf(arg, call, "argument");
+  if (call.type_args) UseType(call.type_args, call);
+  typed &= CheckType(call.type, call);
+  CheckAttributes(call);
+  if (check_types_ && typed) CheckPurity(call);
+  const size_t errors = diagnostics_.error_count();
+  const SpecialRule rule = SpecialRuleOf(call);
+  if (rule == SpecialRule::kInspect) {
+    CheckInspection(call);
+  } else if (rule != SpecialRule::kNone && typed && CheckCallTirForm(call)) {
+    const auto& args = *To<Tuple>(call.args[1]);
+    if (rule == SpecialRule::kCallTir || CheckInplaceIndices(call, args)) {
+      CheckCallTirSignature(call, *To<FuncType>(TypeOf(call.args[0])), args);
+    }
+  }
+  if (check_types_ && typed && diagnostics_.error_count() == errors) CheckCallType(call);
+}
+
+void GraphVerifier::CheckAttributes(const Call& call) {
+  const auto* op = As<Op>(call.op);
+  if (!op || op->info->attrs_key.empty()) return;
+  const auto* record = As<ObjectAttr>(call.attrs);
+  if (record && record->type_key == op->info->attrs_key) return;
+  Error(call, "wrong-attributes",
+        fmt::format("a call of {} has the attributes {}, not {}", op->info->script,
+                    record ? record->type_key : std::string_view("of no operator"), op->info->attrs_key));
+}
+
+void GraphVerifier::CheckPurity(const Call& call) {
+  if (!state_.pure && state_.dataflow_block == 0) return;
+  const auto* op = As<Op>(call.op);
+  if (op ? op->info->pure : !IsImpureCall(&call, &module_)) return;
+  if (state_.dataflow_block != 0) {
+    Error(call, "impure-call", fmt::format("'{}' has side effects, which a dataflow block may not have", CalleeName(call)));
+  } else {
+    Error(call, "impure-call", fmt::format("'{}' has side effects, which a pure function may not have", CalleeName(call)))
+        .Note(Location(*state_.pure), fmt::format("the function is pure and has no attribute '{}'", attr::kForcePure));
+  }
+}
+
+// A type that was given may say less than what follows from the operands, or what cannot be decided, but nothing that is
+// known to be wrong.
+void GraphVerifier::CheckCallType(const Call& call) {
+  const Type* inferred = InferType(&call, infer_);
+  if (!inferred || inferred == call.type) return;
+  if (TypeBaseCheck(call.type, inferred) != BaseCheck::kFailL0) return;
+  Error(call, "contradictory-type",
+        fmt::format("the result of '{}' has type {}, not {}", CalleeName(call), TypeToString(inferred),
+                    TypeToString(call.type)));
+}
+
+void GraphVerifier::CheckInspection(const Call& call) {
+  const auto* type = As<PrimType>(call.type);
+  if (!type || !type->value) return;
+  Error(call, "not-in-normal-form",
+        fmt::format("'{}' of a tensor where the result is known must be written as that value", CalleeName(call)));
+}
+
+// ---- call_tir
+
+bool GraphVerifier::CheckCallTirForm(const Call& call) {
+  const auto fail = [&](std::string message) {
+    Error(call, "call-tir", std::move(message));
+    return false;
+  };
+  const std::string name = CalleeName(call);
+  if (call.args.size() != 2 && call.args.size() != 3) {
+    return fail(fmt::format("'{}' takes a function, a tuple of operands and possibly a shape, not {} arguments", name,
+                            call.args.size()));
+  }
+  const auto* callee = As<FuncType>(TypeOf(call.args[0]));
+  if (!Is<GlobalVar>(call.args[0]) || !callee || callee->opaque) {
+    return fail(fmt::format("the first argument of '{}' is not a loop-level function of the module", name));
+  }
+  if (!Is<Tuple>(call.args[1])) return fail(fmt::format("the operands of '{}' are not written as a tuple", name));
+  if (call.args.size() == 3) {
+    const auto* shape = As<ShapeType>(call.args[2]->type);
+    if (!shape || shape->ndim < 0) {
+      return fail(fmt::format("the third argument of '{}' is not a shape of known length", name));
+    }
+  }
+  if (!call.type_args || call.type_args->fields.size() != 1) {
+    return fail(fmt::format("a call of '{}' does not say what type its result has", name));
+  }
+  return true;
+}
+
+bool GraphVerifier::CheckInplaceIndices(const Call& call, const Tuple& args) {
+  const ListAttr* indices = InplaceIndices(call);
+  const std::span<const Type* const> outputs = OutputsOf(call.type_args->fields[0]);
+  const auto fail = [&](std::string message) {
+    Error(call, "call-tir", std::move(message));
+    return false;
+  };
+  if (!indices || indices->values.size() != outputs.size()) {
+    return fail("there must be one in-place index for each output");
+  }
+  std::vector<bool> taken(args.fields.size(), false);
+  bool any = false;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const int64_t index = IndexAt(*indices, i);
+    if (index < -1 || index >= static_cast<int64_t>(args.fields.size())) {
+      return fail(fmt::format("in-place index {} is not one of the {} operands, nor -1", index, args.fields.size()));
+    }
+    if (index == -1) continue;
+    if (taken[index]) return fail(fmt::format("in-place index {} appears more than once", index));
+    taken[index] = any = true;
+    if (!CheckInplaceOperand(call, outputs[i], args.fields[index], i)) return false;
+  }
+  return any || fail("no output of 'R.call_tir_inplace' is written in place");
+}
+
+bool GraphVerifier::CheckInplaceOperand(const Call& call, const Type* output, const Expr* input, size_t index) {
+  const auto* out = As<TensorType>(output);
+  const auto* in = As<TensorType>(TypeOf(input));
+  const bool fits = out && in && out->has_shape() && in->has_shape() && !out->dtype.is_void() && in->dtype == out->dtype;
+  // The shapes are compared as types, which knows when two dimensions are the same.
+  if (fits && (in == out || TypeBaseCheck(out, in) == BaseCheck::kPass)) return true;
+  Error(call, "call-tir",
+        fmt::format("output {} of type {} cannot be written to an operand of type {}", index, TypeToString(output),
+                    TypeToString(TypeOf(input))));
+  return false;
+}
+
+void GraphVerifier::CheckCallTirSignature(const Call& call, const FuncType& callee, const Tuple& args) {
+  const ShapeType* shape = call.args.size() == 3 ? To<ShapeType>(call.args[2]->type) : nullptr;
+  const size_t num_args = args.fields.size();
+  const size_t num_ints = shape ? shape->ndim : 0;
+  if (num_args + num_ints > callee.params.size()) {
+    Error(call, "call-tir",
+          fmt::format("'{}' takes {} parameters, outputs included, and is called with {} operands",
+                      To<GlobalVar>(call.args[0])->name, callee.params.size(), num_args + num_ints));
+    return;
+  }
+  if (args.type && ContainsDTensor(args.type)) return;  // the parameters are those of one device
+  const CallTirSignature signature = SplitSignature(callee, num_args, num_ints, InplaceIndices(call));
+
+  // A function that takes the inputs and returns the outputs, and a call of it; neither outlives this check.
+  TupleType outputs{List<const Type*>(std::span<const Type* const>(signature.outputs))};
+  outputs.flags = JoinedFlags(signature.outputs);
+  const Type* ret = signature.outputs.size() == 1 ? signature.outputs[0] : &outputs;
+  FuncType function(false, true, std::span<const Type* const>(signature.inputs), ret, {});
+  function.flags = JoinedFlags(signature.inputs) | ret->flags;
+  std::vector<PrimType> int_types;
+  std::vector<Var> ints;
+  int_types.reserve(num_ints);
+  ints.reserve(num_ints);
+  std::vector<const Expr*> operands(args.fields.begin(), args.fields.end());
+  for (size_t i = 0; i < num_ints; ++i) {
+    int_types.emplace_back(DataType::Int(64), shape->known ? shape->values[i] : nullptr);
+    int_types.back().flags = shape->flags;
+    operands.push_back(&ints.emplace_back("", 0, &int_types.back()));
+  }
+  Call derived(call.args[0], std::span<const Expr* const>(operands), nullptr, nullptr, nullptr);
+  derived.set_span(call.span());
+  const Type* expected = DeriveCallType(&function, derived, infer_);
+  const Type* given = call.type_args->fields[0];
+  if (!expected || IsBaseOf(expected, given)) return;
+  Error(call, "call-tir",
+        fmt::format("the result type {} does not fit the outputs {} of '{}'", TypeToString(given), TypeToString(expected),
+                    To<GlobalVar>(call.args[0])->name));
+}
+
+}  // namespace iropt

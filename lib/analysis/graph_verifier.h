@@ -1,0 +1,90 @@
+// The verifier of graph-level functions; see well_formed.h for the rules.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "iropt/diag/diagnostic.h"
+#include "iropt/ir/location.h"
+#include "iropt/ir/module.h"
+#include "iropt/op/infer.h"
+#include "scope.h"
+
+namespace iropt {
+
+class GraphVerifier {
+ public:
+  GraphVerifier(const Module& module, bool check_types, DiagnosticEngine& diagnostics)
+      : module_(module), check_types_(check_types), diagnostics_(diagnostics), infer_(&module, arena_, &diagnostics) {}
+
+  void Verify(const ModuleEntry& entry);
+  // The symbolic variables that the function verified last defines.
+  std::vector<const tir::Var*> TakeSymVars() { return sym_vars_.TakeDefined(); }
+
+ private:
+  // What changes where a nested function is entered.
+  struct FunctionState {
+    const Function* pure = nullptr;  // the function, where impure calls in it are errors
+    uint32_t dataflow_block = 0;     // the number of the dataflow block at hand, 0 outside
+  };
+
+  // Functions, sequences and bindings.
+  void VisitFunction(const Function& f);
+  void VisitParams(const Function& f);
+  void VisitBody(const Expr* body, const Node& owner, std::string_view what);
+  void VisitBlock(const BindingBlock& block);
+  void VisitBinding(const VarBinding& binding);
+  void VisitBinding(const MatchCast& cast);
+  void CheckBoundType(const VarBinding& binding);
+  void Define(const Var* var);
+
+  // Expressions. The ones that return bool say whether the expression has a type as far as types are checked.
+  void VisitValue(const Expr* value);
+  void VisitIf(const If& branch);
+  bool VisitLeaf(const Expr* leaf, const Node& at, std::string_view what);
+  bool VisitTuple(const Tuple& tuple);
+  void VisitProjection(const TupleGetItem& item);
+  void VisitShape(const ShapeExpr& shape);
+  void UseVar(const Var* var, const Node& at);
+  void UseGlobal(const GlobalVar* var, const Node& at);
+
+  // Calls; the second half is in call_verifier.cpp.
+  void VisitCall(const Call& call);
+  void CheckPurity(const Call& call);
+  void CheckAttributes(const Call& call);
+  void CheckCallType(const Call& call);
+  void CheckInspection(const Call& call);
+  bool CheckCallTirForm(const Call& call);
+  bool CheckInplaceIndices(const Call& call, const Tuple& args);
+  bool CheckInplaceOperand(const Call& call, const Type* output, const Expr* input, size_t index);
+  void CheckCallTirSignature(const Call& call, const FuncType& callee, const Tuple& args);
+
+  // Types.
+  bool CheckType(const Type* type, const Node& at);
+  void UseType(const Type* type, const Node& at);
+  void UseTypeSlow(const Type* type, const Node& at);
+  void UseSymVars(const PrimExpr* e, const Node& at);
+  void DefineSymVars(const Type* type);
+  const Type* TypeOf(const Expr* e) const;
+
+  // Where to report: the node, or what is around it where the node comes from no source.
+  SourceSpan At(const Node& node) const;
+  DiagnosticBuilder Error(const Node& at, std::string_view kind, std::string message) {
+    return diagnostics_.Error(At(at), kind, std::move(message));
+  }
+
+  const Module& module_;
+  const bool check_types_;
+  DiagnosticEngine& diagnostics_;
+  Arena arena_;  // for types that inference makes of shape variables
+  InferContext infer_;
+  VarScope<Var> vars_;
+  SymVarScope sym_vars_;
+  FunctionState state_;
+  uint32_t num_dataflow_blocks_ = 0;
+  const Node* around_ = nullptr;    // the binding at hand
+  const Node* function_ = nullptr;  // the function at hand
+};
+
+}  // namespace iropt

@@ -1,0 +1,115 @@
+// Which variables are in scope at a point of a function. Both tables are indexed by dense ids and reused from function to
+// function, so that the verifier allocates nothing per node.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "iropt/ir/expr.h"
+#include "iropt/ir/tir.h"
+
+namespace iropt {
+
+// How far a variable's life has come.
+enum class Life : uint8_t { kUnseen, kVisible, kEnded };
+
+// The variables of one function by id; V is Var or tir::Var. A variable whose id belongs to another one, or to none of the
+// function's, is unseen forever and cannot be defined.
+template <class V>
+class VarScope {
+ public:
+  struct Slot {
+    const V* var = nullptr;
+    Life life = Life::kUnseen;
+    bool redefinable = false;  // the variable of a thread axis, which several attributes may introduce
+    // Of a dataflow variable the number of its dataflow block, of a loop variable how many blocks are around the loop.
+    uint32_t place = kAnywhere;
+  };
+  static constexpr uint32_t kAnywhere = UINT32_MAX;
+
+  void Reset(uint32_t num_vars) {
+    slots_.assign(num_vars, Slot{});
+    defined_.clear();
+  }
+
+  Slot* Find(const V* v) {
+    return v->id < slots_.size() && slots_[v->id].var == v ? &slots_[v->id] : nullptr;
+  }
+  Life life(const V* v) {
+    const Slot* slot = Find(v);
+    return slot ? slot->life : Life::kUnseen;
+  }
+  // The variable that has the id of `v`, or null where there is no such id.
+  const V* Holder(const V* v) const { return v->id < slots_.size() ? slots_[v->id].var : nullptr; }
+
+  // Makes `v` visible; null where its id is not free.
+  Slot* Define(const V* v) {
+    if (v->id >= slots_.size()) return nullptr;
+    Slot& slot = slots_[v->id];
+    if (slot.var != v) {
+      if (slot.var) return nullptr;
+      slot.var = v;
+    }
+    slot.life = Life::kVisible;
+    defined_.push_back(v);
+    return &slot;
+  }
+  void End(const V* v) {
+    if (Slot* slot = Find(v)) slot->life = Life::kEnded;
+  }
+
+  // A scope is a mark; leaving it ends what was defined since.
+  size_t mark() const { return defined_.size(); }
+  void LeaveTo(size_t mark) {
+    while (defined_.size() > mark) {
+      End(defined_.back());
+      defined_.pop_back();
+    }
+  }
+
+ private:
+  std::vector<Slot> slots_;
+  std::vector<const V*> defined_;
+};
+
+// Symbolic variables in scope, and the types that are known to refer to these only.
+class SymVarScope {
+ public:
+  struct Mark {
+    size_t undo;
+    uint32_t generation;
+  };
+
+  bool visible(const tir::Var* v) const { return v->id < stamps_.size() && stamps_[v->id] == generation_; }
+  void Define(const tir::Var* v);
+
+  // Scopes: what is defined after the mark goes with LeaveTo. A function does not see the variables around it.
+  Mark mark() const { return {undo_.size(), generation_}; }
+  Mark EnterFunction();
+  void LeaveTo(Mark mark);
+
+  // Whether the type was found good since the last scope was left. Types outside the intern table never are.
+  bool known_good(const Type* t) const { return t->id != 0 && t->id < good_.size() && good_[t->id] == epoch_; }
+  void SetGood(const Type* t);
+
+  // Every variable that was defined since the last call of TakeDefined.
+  std::vector<const tir::Var*> TakeDefined() { return std::exchange(all_defined_, {}); }
+
+ private:
+  struct Undo {
+    uint32_t id;
+    uint32_t stamp;
+  };
+
+  std::vector<uint32_t> stamps_;  // by variable id: the generation that it was defined in
+  std::vector<uint32_t> good_;    // by type id: the epoch in which it was found good
+  std::vector<Undo> undo_;
+  std::vector<const tir::Var*> all_defined_;
+  uint32_t generation_ = 0;  // one per function, nested ones included
+  uint32_t last_generation_ = 0;
+  uint32_t epoch_ = 1;  // grows whenever a scope shrinks
+};
+
+}  // namespace iropt
