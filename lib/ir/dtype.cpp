@@ -81,8 +81,8 @@ std::string DataType::ToString() const {
     if (s.fixed_bits == 0) text += std::to_string(bits);
     break;
   }
-  if (lanes > 1) text += "x" + std::to_string(lanes);
-  if (lanes < -1) text += "xvscalex" + std::to_string(-lanes);
+  if (lanes > 1) text.append("x").append(std::to_string(lanes));
+  if (lanes < -1) text.append("xvscalex").append(std::to_string(-lanes));
   return text;
 }
 

@@ -1,6 +1,5 @@
 // Attribute values: of functions, modules, calls, loop and block annotations. Interned in the current IRContext: equal
-// values are the same pointer. The one exception are values that refer to variables of a loop-level function (ExprAttr
-// over variables that the context does not own), which the arena given to Get keeps.
+// values are the same pointer, but for those that carry kByStructure; AttrEqual compares any two.
 #pragma once
 
 #include "iropt/ir/node.h"
@@ -14,6 +13,18 @@ struct Var;
 }
 
 struct Attr : Node {
+  enum Flags : uint8_t {
+    // Refers to variables, or has names that do not count: what is equal may be several nodes.
+    kByStructure = 1,
+    // Refers to nodes of a function (a loop variable in an annotation), so it is only good as long as these live. Such
+    // values are not shared: each Get makes one.
+    kFuncOwned = 2,
+  };
+  // The same for equal values, in every run.
+  uint64_t content_hash = 0;
+
+  bool by_structure() const { return flags & kByStructure; }
+  bool func_owned() const { return flags & kFuncOwned; }
   static constexpr bool ClassOf(NodeKind k) { return k >= NodeKind::kNoneAttr && k <= NodeKind::kObjectAttr; }
 
  protected:
@@ -95,7 +106,7 @@ struct ExprAttr : Attr {
   IROPT_NODE_KIND(kExprAttr)
   const PrimExpr* value;
   explicit ExprAttr(const PrimExpr* v) : Attr(kKind), value(v) {}
-  // The expression must be interned (IRContext::Intern) or live in an arena that outlives every use of the attribute.
+  // The expression is interned, or a node of the function that the attribute is for (kFuncOwned).
   static const ExprAttr* Get(const PrimExpr* value);
   static constexpr auto Fields() { return std::tuple{Use("value", &ExprAttr::value)}; }
 };
@@ -146,7 +157,8 @@ struct DeviceMeshAttr : Attr {
 };
 
 // T.index_map(lambda i, j: (j, i), inverse_index_map=...). The parameters are symbolic variables of the context, canonical
-// by position, so that equal maps are the same pointer.
+// by position and dtype: the results of equal maps are the same pointers. Maps that differ in parameter names only are two
+// nodes, which are equal to AttrEqual.
 struct IndexMapAttr : Attr {
   IROPT_NODE_KIND(kIndexMapAttr)
   List<const tir::Var*> params;
@@ -155,6 +167,7 @@ struct IndexMapAttr : Attr {
   const IndexMapAttr* inverse;         // null where none was given
   IndexMapAttr(List<const tir::Var*> p, List<const PrimExpr*> r, List<std::string_view> n, const IndexMapAttr* i)
       : Attr(kKind), params(p), results(r), param_names(n), inverse(i) {}
+  // Takes any context-owned parameters and replaces them by the canonical ones.
   static const IndexMapAttr* Get(std::span<const tir::Var* const> params, std::span<const PrimExpr* const> results,
                                  const IndexMapAttr* inverse = nullptr);
   static constexpr auto Fields() {
@@ -179,5 +192,8 @@ struct ObjectAttr : Attr {
     return std::tuple{Use("type_key", &ObjectAttr::type_key), Use("names", &ObjectAttr::names), Use("values", &ObjectAttr::values)};
   }
 };
+
+// Equality of any two values, null included. O(1) unless both carry kByStructure.
+bool AttrEqual(const Attr* a, const Attr* b);
 
 }  // namespace iropt

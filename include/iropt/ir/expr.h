@@ -25,9 +25,17 @@ struct Expr : Node {
 
 // A scalar expression of the loop level; also the dimension of a shape. See tir.h.
 struct PrimExpr : Node {
+  enum PrimFlags : uint8_t {
+    kInterned = 2,   // the canonical node of its value in the context
+    kHasSymVar = 4,  // of an interned node: refers to a symbolic variable
+  };
   DataType dtype;
-  // A second word that the derived node may use, so that small nodes stay small.
+  // Of a variable: its number. Of another interned node: a hash of its value that is the same in every run. Otherwise
+  // without meaning.
   uint32_t id = 0;
+
+  bool interned() const { return flags & kInterned; }
+  bool has_sym_var() const { return flags & kHasSymVar; }
   static constexpr bool ClassOf(NodeKind k) { return k >= NodeKind::kPrimVar && k <= NodeKind::kReduce; }
 
  protected:

@@ -21,6 +21,8 @@ struct DeviceMeshAttr;
 struct Type : Node {
   enum Flags : uint8_t { kHasSymVar = 1, kHasShapeVar = 2 };
   uint32_t id = 0;  // dense per context, in order of creation; 0 for types outside the intern table
+  // The same for equal types in every run; blind to which symbolic variable stands where.
+  uint64_t content_hash = 0;
 
   bool has_sym_var() const { return flags & kHasSymVar; }
   bool has_shape_var() const { return flags & kHasShapeVar; }
