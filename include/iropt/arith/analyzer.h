@@ -1,0 +1,98 @@
+// Simplification and proofs about integer expressions.
+//
+// Simplify brings an expression to a normal form by two rewriters in turn: a canonical one, which sees an expression as a sum
+// of scaled quotients and remainders, and a rule-based one (lib/arith/rewrite_rules.def). The form is TVM's, because it is
+// printed in types. Every rewrite is exact for mathematical integers; a proof is never wrong, but may fail to be found.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "iropt/arith/bounds.h"
+#include "iropt/arith/prim_builder.h"
+
+namespace iropt::arith {
+
+class Analyzer {
+ public:
+  // What a symbolic variable may be: a size in the body of a function that has it in a shape, any integer elsewhere.
+  enum class SymVars : uint8_t { kAny, kNonNegative };
+
+  explicit Analyzer(PrimBuilder make = {}, SymVars sym_vars = SymVars::kNonNegative)
+      : make_(make), bounds_(sym_vars == SymVars::kNonNegative) {}
+  Analyzer(const Analyzer&) = delete;
+  Analyzer& operator=(const Analyzer&) = delete;
+
+  const PrimBuilder& make() const { return make_; }
+  BoundAnalyzer& bounds() { return bounds_; }
+
+  const PrimExpr* Simplify(const PrimExpr* e, int steps = 2);
+  // The two halves of Simplify, for passes that need one of them.
+  const PrimExpr* CanonicalSimplify(const PrimExpr* e);
+  const PrimExpr* RewriteSimplify(const PrimExpr* e);
+
+  bool CanProve(const PrimExpr* condition);
+  bool CanProveEqual(const PrimExpr* a, const PrimExpr* b);
+  bool CanProveNotEqual(const PrimExpr* a, const PrimExpr* b);
+  bool CanProveGreaterEqual(const PrimExpr* e, int64_t bound);
+  bool CanProveLess(const PrimExpr* e, int64_t bound);
+  IntBound Bound(const PrimExpr* e) { return bounds_.Bound(e); }
+
+  // The variable is in [min, min + extent).
+  void Bind(const tir::Var* var, const PrimExpr* min, const PrimExpr* extent);
+  // The variable is this value, by which it is replaced.
+  void Bind(const tir::Var* var, const PrimExpr* value);
+  void Unbind(const tir::Var* var);
+  // Null where the variable has no value.
+  const PrimExpr* ValueOf(const tir::Var* var) const;
+
+  // A condition that holds while the scope lives. Scopes nest.
+  class Constraint {
+   public:
+    Constraint(Analyzer& analyzer, const PrimExpr* condition);
+    ~Constraint();
+    Constraint(const Constraint&) = delete;
+    Constraint& operator=(const Constraint&) = delete;
+
+   private:
+    Analyzer& analyzer_;
+    size_t num_facts_;
+    size_t num_literals_;
+    std::vector<std::pair<const tir::Var*, ModularSet>> modular_;  // to be restored
+  };
+  // Whether the condition or its negation is among the constraints: 1, 0, or -1 where neither is.
+  int MatchConstraint(const PrimExpr* condition) const;
+
+ private:
+  PrimBuilder make_;
+  BoundAnalyzer bounds_;
+  std::unordered_map<const tir::Var*, const PrimExpr*> values_;  // looked up, never iterated
+  struct Literal {
+    const PrimExpr* condition;
+    bool holds;
+  };
+  std::vector<Literal> literals_;
+};
+
+// ---- With the dimensions of types: interned expressions, symbolic variables are sizes.
+
+const PrimExpr* Simplify(const PrimExpr* e);
+inline bool ProveEqual(const PrimExpr* a, const PrimExpr* b) {
+  // Nearly all dimensions are constants, and equal dimensions are the same pointer.
+  if (a == b) return true;
+  const int64_t* va = AsInt(a);
+  const int64_t* vb = AsInt(b);
+  if (va && vb) return *va == *vb;
+  Analyzer analyzer;
+  return analyzer.CanProveEqual(a, b);
+}
+inline bool ProveNotEqual(const PrimExpr* a, const PrimExpr* b) {
+  if (a == b) return false;
+  const int64_t* va = AsInt(a);
+  const int64_t* vb = AsInt(b);
+  if (va && vb) return *va != *vb;
+  Analyzer analyzer;
+  return analyzer.CanProveNotEqual(a, b);
+}
+
+}  // namespace iropt::arith

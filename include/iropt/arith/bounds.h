@@ -1,0 +1,77 @@
+// What is known of the value of an integer expression: an interval, and a residue class.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <unordered_map>
+#include <vector>
+
+#include "iropt/arith/prim_builder.h"
+
+namespace iropt::arith {
+
+// A closed interval; kPosInf and kNegInf stand for "unbounded".
+struct IntBound {
+  static constexpr int64_t kPosInf = std::numeric_limits<int64_t>::max();
+  static constexpr int64_t kNegInf = -kPosInf;
+  int64_t min = kNegInf;
+  int64_t max = kPosInf;
+
+  bool is_const() const { return min == max; }
+  friend bool operator==(IntBound, IntBound) = default;
+  // Every value of the dtype.
+  static IntBound Everything(DataType dtype);
+  IntBound Union(IntBound other) const { return {std::min(min, other.min), std::max(max, other.max)}; }
+  IntBound Intersect(IntBound other) const { return {std::max(min, other.min), std::min(max, other.max)}; }
+};
+
+// The integers that are congruent to `base` modulo `coeff`; coeff 0 is the one integer `base`.
+struct ModularSet {
+  int64_t coeff = 1;
+  int64_t base = 0;
+  friend bool operator==(ModularSet, ModularSet) = default;
+};
+
+// Bounds and residue classes of expressions from those of their variables. Divisors are assumed not to be zero (a program
+// that divides by zero has no meaning to preserve), and index arithmetic not to overflow.
+class BoundAnalyzer {
+ public:
+  // With `sym_vars_nonnegative`, symbolic variables (owned by the context) are sizes.
+  explicit BoundAnalyzer(bool sym_vars_nonnegative) : sym_vars_nonnegative_(sym_vars_nonnegative) {}
+
+  IntBound Bound(const PrimExpr* e) const;
+  ModularSet Modular(const PrimExpr* e) const;
+
+  void SetBound(const tir::Var* var, IntBound bound) { var_bounds_[var] = bound; }
+  void SetModular(const tir::Var* var, ModularSet set) { var_modular_[var] = set; }
+  void Forget(const tir::Var* var) {
+    var_bounds_.erase(var);
+    var_modular_.erase(var);
+  }
+
+  // Facts about whole expressions, from conditions that hold in the current scope.
+  size_t num_facts() const { return facts_.size(); }
+  void AddFact(const PrimExpr* e, IntBound bound) { facts_.push_back({e, bound}); }
+  void DropFacts(size_t keep) { facts_.resize(keep); }
+
+ private:
+  struct Fact {
+    const PrimExpr* expr;
+    IntBound bound;
+  };
+  IntBound BoundOf(const PrimExpr* e) const;
+  IntBound BoundOfBinary(const tir::BinaryExpr* e) const;
+  IntBound BoundOfVar(const tir::Var* var) const;
+  IntBound BoundOfCall(const tir::Call* call) const;
+  ModularSet ModularOfBinary(const tir::BinaryExpr* e) const;
+  ModularSet DivideModular(const PrimExpr* a, int64_t divisor, bool rounds_down) const;
+  ModularSet ReduceModular(const PrimExpr* a, int64_t divisor, bool rounds_down) const;
+
+  bool sym_vars_nonnegative_;
+  // Looked up, never iterated.
+  std::unordered_map<const tir::Var*, IntBound> var_bounds_;
+  std::unordered_map<const tir::Var*, ModularSet> var_modular_;
+  std::vector<Fact> facts_;
+};
+
+}  // namespace iropt::arith

@@ -1,0 +1,200 @@
+#include "iropt/arith/analyzer.h"
+
+#include "iropt/support/stack.h"
+#include "simplifier.h"
+
+namespace iropt::arith {
+namespace {
+
+// How many proofs may be under way inside each other. Rules ask for proofs of parts of what they match, which ask in turn;
+// without a limit the work could grow exponentially.
+constexpr int kMaxNestedProofs = 4;
+thread_local int nested_proofs = 0;
+
+class ProofScope {
+ public:
+  ProofScope() { ++nested_proofs; }
+  ~ProofScope() { --nested_proofs; }
+  ProofScope(const ProofScope&) = delete;
+  ProofScope& operator=(const ProofScope&) = delete;
+  static bool available() { return nested_proofs < kMaxNestedProofs; }
+};
+
+// Calls f for each part of a conjunction.
+template <class F>
+void ForEachConjunct(const PrimExpr* e, const F& f) {
+  if (const auto* both = As<tir::And>(e)) {
+    WithStack([&] {
+      ForEachConjunct(both->a, f);
+      ForEachConjunct(both->b, f);
+    });
+  } else {
+    f(e);
+  }
+}
+
+// x and the interval that the comparison of x with a constant leaves.
+std::optional<std::pair<const PrimExpr*, IntBound>> BoundFromComparison(const PrimExpr* e) {
+  const auto* binary = As<tir::BinaryExpr>(e);
+  if (!binary || e->kind < NodeKind::kEQ || e->kind > NodeKind::kGE || e->kind == NodeKind::kNE) return std::nullopt;
+  NodeKind kind = e->kind;
+  const PrimExpr* x = binary->a;
+  const int64_t* c = AsInt(binary->b);
+  if (!c) {
+    c = AsInt(binary->a);
+    x = binary->b;
+    switch (kind) {
+      case NodeKind::kLT: kind = NodeKind::kGT; break;
+      case NodeKind::kLE: kind = NodeKind::kGE; break;
+      case NodeKind::kGT: kind = NodeKind::kLT; break;
+      case NodeKind::kGE: kind = NodeKind::kLE; break;
+      default: break;
+    }
+  }
+  if (!c || AsInt(x) || *c <= IntBound::kNegInf + 1 || *c == IntBound::kPosInf) return std::nullopt;
+  switch (kind) {
+    case NodeKind::kEQ: return std::pair{x, IntBound{*c, *c}};
+    case NodeKind::kLT: return std::pair{x, IntBound{IntBound::kNegInf, *c - 1}};
+    case NodeKind::kLE: return std::pair{x, IntBound{IntBound::kNegInf, *c}};
+    case NodeKind::kGT: return std::pair{x, IntBound{*c + 1, IntBound::kPosInf}};
+    default: return std::pair{x, IntBound{*c, IntBound::kPosInf}};
+  }
+}
+
+// var % coeff == base
+std::optional<std::pair<const tir::Var*, ModularSet>> ModularFromEquality(const PrimExpr* e) {
+  const auto* equal = As<tir::EQ>(e);
+  const auto* mod = equal ? As<tir::FloorMod>(equal->a) : nullptr;
+  if (!mod) return std::nullopt;
+  const auto* var = As<tir::Var>(mod->a);
+  const int64_t* coeff = AsInt(mod->b);
+  const int64_t* base = AsInt(equal->b);
+  if (!var || !coeff || !base || *coeff <= 0 || *base < 0 || *base >= *coeff) return std::nullopt;
+  return std::pair{var, ModularSet{*coeff, *base}};
+}
+
+}  // namespace
+
+const PrimExpr* Analyzer::CanonicalSimplify(const PrimExpr* e) {
+  CanonicalSimplifier simplifier(*this);
+  return simplifier.Visit(e);
+}
+
+const PrimExpr* Analyzer::RewriteSimplify(const PrimExpr* e) {
+  // A second round, because a rule that applied last may have made room for another further down.
+  for (int round = 0; round < 2; ++round) {
+    RuleSimplifier simplifier(*this);
+    const PrimExpr* next = simplifier.Visit(e);
+    if (next == e) break;
+    e = next;
+  }
+  return e;
+}
+
+const PrimExpr* Analyzer::Simplify(const PrimExpr* e, int steps) {
+  if (e->kind == NodeKind::kIntImm) return e;
+  // Canonical first: its rules see structure that the other rewriter may take apart.
+  e = CanonicalSimplify(e);
+  for (int i = 0; i < steps && e->kind != NodeKind::kIntImm; ++i) e = i % 2 == 0 ? RewriteSimplify(e) : CanonicalSimplify(e);
+  return e;
+}
+
+bool Analyzer::CanProve(const PrimExpr* condition) {
+  if (const int64_t* value = AsInt(condition)) return *value != 0;
+  if (!ProofScope::available()) return false;
+  const ProofScope scope;
+  const int64_t* value = AsInt(Simplify(condition));
+  return value && *value != 0;
+}
+
+bool Analyzer::CanProveEqual(const PrimExpr* a, const PrimExpr* b) {
+  if (a == b) return true;
+  const int64_t* va = AsInt(a);
+  const int64_t* vb = AsInt(b);
+  if (va && vb) return *va == *vb;
+  if (!a->dtype.is_integer() || !b->dtype.is_integer()) return DeepEqual(a, b);
+  if (a->dtype.lanes != b->dtype.lanes) return false;
+  const PrimExpr* difference = make_.Sub(a, b);
+  return CanProve(make_.Binary(NodeKind::kEQ, difference, make_.Const(0, difference->dtype)));
+}
+
+bool Analyzer::CanProveNotEqual(const PrimExpr* a, const PrimExpr* b) {
+  if (a == b || a->dtype.lanes != b->dtype.lanes) return false;
+  return CanProve(make_.Binary(NodeKind::kNE, a, b));
+}
+
+bool Analyzer::CanProveGreaterEqual(const PrimExpr* e, int64_t bound) {
+  if (const int64_t* value = AsInt(e)) return *value >= bound;
+  if (bounds_.Bound(e).min >= bound) return true;
+  if (!ProofScope::available()) return false;
+  const ProofScope scope;
+  return bounds_.Bound(RewriteSimplify(e)).min >= bound;
+}
+
+bool Analyzer::CanProveLess(const PrimExpr* e, int64_t bound) {
+  if (const int64_t* value = AsInt(e)) return *value < bound;
+  if (bounds_.Bound(e).max < bound) return true;
+  if (!ProofScope::available()) return false;
+  const ProofScope scope;
+  return bounds_.Bound(RewriteSimplify(e)).max < bound;
+}
+
+void Analyzer::Bind(const tir::Var* var, const PrimExpr* min, const PrimExpr* extent) {
+  if (IsInt(extent, 1)) return Bind(var, Simplify(min));
+  const IntBound lower = Bound(Simplify(min));
+  const IntBound upper = Bound(Simplify(make_.Sub(make_.Add(min, extent), make_.Const(1, extent->dtype))));
+  bounds_.SetBound(var, {lower.min, upper.max});
+}
+
+void Analyzer::Bind(const tir::Var* var, const PrimExpr* value) {
+  bounds_.SetBound(var, Bound(value));
+  bounds_.SetModular(var, bounds_.Modular(value));
+  values_[var] = value;
+}
+
+void Analyzer::Unbind(const tir::Var* var) {
+  bounds_.Forget(var);
+  values_.erase(var);
+}
+
+const PrimExpr* Analyzer::ValueOf(const tir::Var* var) const {
+  const auto it = values_.find(var);
+  return it == values_.end() ? nullptr : it->second;
+}
+
+int Analyzer::MatchConstraint(const PrimExpr* condition) const {
+  for (const Literal& literal : literals_) {
+    if (DeepEqual(literal.condition, condition)) return literal.holds;
+  }
+  return -1;
+}
+
+Analyzer::Constraint::Constraint(Analyzer& analyzer, const PrimExpr* condition)
+    : analyzer_(analyzer), num_facts_(analyzer.bounds_.num_facts()), num_literals_(analyzer.literals_.size()) {
+  condition = analyzer.RewriteSimplify(condition);
+  ForEachConjunct(condition, [&](const PrimExpr* part) {
+    if (AsInt(part)) return;
+    analyzer.literals_.push_back({part, true});
+    const PrimExpr* negated = analyzer.RewriteSimplify(analyzer.make_.Not(part));
+    if (!AsInt(negated)) analyzer.literals_.push_back({negated, false});
+    if (const auto fact = BoundFromComparison(part)) analyzer.bounds_.AddFact(fact->first, fact->second);
+    if (const auto modular = ModularFromEquality(part)) {
+      modular_.push_back({modular->first, analyzer.bounds_.Modular(modular->first)});
+      analyzer.bounds_.SetModular(modular->first, modular->second);
+    }
+  });
+}
+
+Analyzer::Constraint::~Constraint() {
+  analyzer_.bounds_.DropFacts(num_facts_);
+  analyzer_.literals_.erase(analyzer_.literals_.begin() + static_cast<ptrdiff_t>(num_literals_), analyzer_.literals_.end());
+  for (auto it = modular_.rbegin(); it != modular_.rend(); ++it) analyzer_.bounds_.SetModular(it->first, it->second);
+}
+
+const PrimExpr* Simplify(const PrimExpr* e) {
+  if (e->kind == NodeKind::kIntImm || tir::Var::ClassOf(e->kind)) return e;
+  Analyzer analyzer;
+  return analyzer.Simplify(e);
+}
+
+}  // namespace iropt::arith

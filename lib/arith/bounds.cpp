@@ -1,0 +1,259 @@
+#include "iropt/arith/bounds.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "iropt/support/stack.h"
+
+namespace iropt::arith {
+namespace {
+
+constexpr int64_t kPosInf = IntBound::kPosInf;
+constexpr int64_t kNegInf = IntBound::kNegInf;
+
+bool IsInf(int64_t v) { return v >= kPosInf || v <= kNegInf; }
+int64_t Negate(int64_t v) { return -std::max(v, kNegInf); }
+
+// Sums of opposite infinities do not occur: lower ends are added to lower ends, upper to upper.
+int64_t AddInf(int64_t a, int64_t b) {
+  if (IsInf(a)) return a;
+  if (IsInf(b)) return b;
+  if (const auto r = CheckedAdd(a, b)) return std::clamp(*r, kNegInf, kPosInf);
+  return a > 0 ? kPosInf : kNegInf;
+}
+
+int64_t MulInf(int64_t a, int64_t b) {
+  if (a == 0 || b == 0) return 0;
+  if (!IsInf(a) && !IsInf(b)) {
+    if (const auto r = CheckedMul(a, b)) return std::clamp(*r, kNegInf, kPosInf);
+  }
+  return (a > 0) == (b > 0) ? kPosInf : kNegInf;
+}
+
+// A quotient by an infinite divisor: what the finite quotients tend to.
+template <bool kFloor>
+int64_t DivInf(int64_t a, int64_t b) {
+  if (IsInf(a)) return b > 0 ? a : Negate(a);
+  if (IsInf(b)) return kFloor && a != 0 && (a < 0) != (b < 0) ? -1 : 0;
+  return kFloor ? FloorDivInt(a, b) : a / b;
+}
+
+int64_t ShiftLeftInf(int64_t a, int64_t n) {
+  if (a == 0 || IsInf(a)) return a;
+  if (IsInf(n) || n > 62 || std::bit_width(static_cast<uint64_t>(a)) + n > 62) return kPosInf;
+  return a << n;
+}
+
+int64_t ShiftRightInf(int64_t a, int64_t n) {
+  if (IsInf(a)) return a;
+  return a >> std::min<int64_t>(n, 63);
+}
+
+// The extremes of an operation that is monotonic in each operand.
+template <class F>
+IntBound Corners(IntBound a, IntBound b, F op) {
+  const auto [lo, hi] = std::minmax({op(a.min, b.min), op(a.min, b.max), op(a.max, b.min), op(a.max, b.max)});
+  return {lo, hi};
+}
+
+// A quotient is monotonic in the divisor on either side of zero only.
+template <class F>
+IntBound DivideBounds(IntBound a, IntBound b, DataType dtype, F op) {
+  if (b.min > 0 || b.max < 0) return Corners(a, b, op);
+  if (b.min == 0 && b.max == 0) return IntBound::Everything(dtype);
+  if (b.min == 0) return Corners(a, {1, b.max}, op);
+  if (b.max == 0) return Corners(a, {b.min, -1}, op);
+  return Corners(a, {b.min, -1}, op).Union(Corners(a, {1, b.max}, op));
+}
+
+IntBound FloorModBounds(IntBound a, IntBound b) {
+  if (b.min > 0) {
+    if (a.min >= 0) return a.max < b.min ? a : IntBound{0, std::min(a.max, AddInf(b.max, -1))};
+    return {0, AddInf(b.max, -1)};
+  }
+  return {std::min<int64_t>(0, AddInf(b.min, 1)), std::max<int64_t>(0, AddInf(b.max, -1))};
+}
+
+IntBound TruncModBounds(IntBound a, IntBound b, DataType dtype) {
+  if (b.min <= 0) return IntBound::Everything(dtype);
+  const int64_t cap = AddInf(b.max, -1);
+  if (a.min >= 0) return a.max < b.min ? a : IntBound{0, std::min(a.max, cap)};
+  return {std::max(a.min, Negate(cap)), std::min(std::max<int64_t>(a.max, 0), cap)};
+}
+
+}  // namespace
+
+IntBound IntBound::Everything(DataType dtype) {
+  if (!dtype.is_integer()) return {};
+  const int value_bits = dtype.bits - (dtype.is_int() ? 1 : 0);
+  const int64_t max = value_bits >= 63 ? kPosInf : (int64_t{1} << value_bits) - 1;
+  if (dtype.is_uint()) return {0, max};
+  return {value_bits >= 63 ? kNegInf : -max - 1, max};
+}
+
+IntBound BoundAnalyzer::Bound(const PrimExpr* e) const {
+  if (const int64_t* value = AsInt(e)) return {std::max(*value, kNegInf), *value};
+  IntBound bound = WithStack([&] { return BoundOf(e); });
+  for (const Fact& fact : facts_) {
+    if (DeepEqual(fact.expr, e)) bound = bound.Intersect(fact.bound);
+  }
+  return bound;
+}
+
+IntBound BoundAnalyzer::BoundOf(const PrimExpr* e) const {
+  switch (e->kind) {
+    case NodeKind::kPrimVar:
+    case NodeKind::kSizeVar: return BoundOfVar(static_cast<const tir::Var*>(e));
+    case NodeKind::kCast: return Bound(static_cast<const tir::Cast*>(e)->value).Intersect(IntBound::Everything(e->dtype));
+    case NodeKind::kSelect: {
+      const auto* select = static_cast<const tir::Select*>(e);
+      return Bound(select->true_value).Union(Bound(select->false_value));
+    }
+    case NodeKind::kRamp: {
+      const auto* ramp = static_cast<const tir::Ramp*>(e);
+      const IntBound base = Bound(ramp->base);
+      const IntBound span = Corners(Bound(ramp->stride), {0, AddInf(Bound(ramp->lanes).max, -1)}, MulInf);
+      return {AddInf(base.min, span.min), AddInf(base.max, span.max)};
+    }
+    case NodeKind::kBroadcast: return Bound(static_cast<const tir::Broadcast*>(e)->value);
+    case NodeKind::kPrimCall: return BoundOfCall(static_cast<const tir::Call*>(e));
+    default: break;
+  }
+  if (e->kind >= NodeKind::kAdd && e->kind <= NodeKind::kMax) return BoundOfBinary(static_cast<const tir::BinaryExpr*>(e));
+  return IntBound::Everything(e->dtype);
+}
+
+IntBound BoundAnalyzer::BoundOfBinary(const tir::BinaryExpr* e) const {
+  const IntBound a = Bound(e->a);
+  IntBound b = Bound(e->b);
+  // The shape n >= 0 is in fact n > 0 where something is divided by it.
+  const auto nonzero = [](IntBound bound) { return bound.min == 0 && bound.max > 0 ? IntBound{1, bound.max} : bound; };
+  switch (e->kind) {
+    case NodeKind::kAdd: return {AddInf(a.min, b.min), AddInf(a.max, b.max)};
+    case NodeKind::kSub: return {AddInf(a.min, Negate(b.max)), AddInf(a.max, Negate(b.min))};
+    case NodeKind::kMul: return Corners(a, b, MulInf);
+    case NodeKind::kDiv: return DivideBounds(a, nonzero(b), e->dtype, DivInf<false>);
+    case NodeKind::kFloorDiv: return DivideBounds(a, nonzero(b), e->dtype, DivInf<true>);
+    case NodeKind::kMod: return TruncModBounds(a, nonzero(b), e->dtype);
+    case NodeKind::kFloorMod: return FloorModBounds(a, nonzero(b));
+    case NodeKind::kMin: return {std::min(a.min, b.min), std::min(a.max, b.max)};
+    case NodeKind::kMax: return {std::max(a.min, b.min), std::max(a.max, b.max)};
+    default: return IntBound::Everything(e->dtype);
+  }
+}
+
+IntBound BoundAnalyzer::BoundOfVar(const tir::Var* var) const {
+  const auto it = var_bounds_.find(var);
+  if (it != var_bounds_.end()) return it->second;
+  if (var->is_size_var() || (sym_vars_nonnegative_ && var->context_owned() && var->dtype.is_integer())) {
+    return {0, IntBound::Everything(var->dtype).max};
+  }
+  return IntBound::Everything(var->dtype);
+}
+
+IntBound BoundAnalyzer::BoundOfCall(const tir::Call* call) const {
+  const auto* op = As<Op>(call->op);
+  if (!op || call->args.size() != 2 || !call->dtype.is_integer()) return IntBound::Everything(call->dtype);
+  const IntBound a = Bound(call->args[0]);
+  const IntBound b = Bound(call->args[1]);
+  if (op->name == "tir.shift_right" && b.min >= 0) return Corners(a, b, ShiftRightInf);
+  if (op->name == "tir.shift_left" && a.min >= 0 && b.min >= 0) return Corners(a, b, ShiftLeftInf);
+  if (op->name == "tir.bitwise_and") {
+    if (a.min >= 0 && b.min >= 0) return {0, std::min(a.max, b.max)};
+    if (a.min >= 0 || b.min >= 0) return {0, a.min >= 0 ? a.max : b.max};
+  }
+  return IntBound::Everything(call->dtype);
+}
+
+// ---- Residue classes
+
+namespace {
+
+constexpr ModularSet kAnyInt{1, 0};
+
+// The class of the values of two classes together: all are congruent modulo the distance of the bases, too.
+ModularSet UnionModular(ModularSet a, ModularSet b) {
+  const auto distance = CheckedSub(a.base, b.base);
+  if (!distance || *distance == std::numeric_limits<int64_t>::min()) return kAnyInt;
+  const int64_t coeff = std::gcd(std::gcd(a.coeff, b.coeff), *distance);
+  return {coeff, coeff == 0 ? a.base : FloorModInt(a.base, coeff)};
+}
+
+ModularSet MulModular(ModularSet a, ModularSet b) {
+  // (p x + n)(q y + m) = pq xy + pm x + qn y + nm
+  const auto pq = CheckedMul(a.coeff, b.coeff), pm = CheckedMul(a.coeff, b.base);
+  const auto qn = CheckedMul(b.coeff, a.base), nm = CheckedMul(a.base, b.base);
+  if (!pq || !pm || !qn || !nm) return kAnyInt;
+  return {std::gcd(*pq, std::gcd(*pm, *qn)), *nm};
+}
+
+}  // namespace
+
+ModularSet BoundAnalyzer::Modular(const PrimExpr* e) const {
+  return WithStack([&]() -> ModularSet {
+    switch (e->kind) {
+      case NodeKind::kIntImm: return {0, static_cast<const tir::IntImm*>(e)->value};
+      case NodeKind::kPrimVar:
+      case NodeKind::kSizeVar: {
+        const auto it = var_modular_.find(static_cast<const tir::Var*>(e));
+        return it == var_modular_.end() ? kAnyInt : it->second;
+      }
+      case NodeKind::kCast: {
+        const auto* cast = static_cast<const tir::Cast*>(e);
+        const bool widens = cast->value->dtype.is_integer() && cast->value->dtype.bits <= e->dtype.bits;
+        return widens ? Modular(cast->value) : kAnyInt;
+      }
+      case NodeKind::kSelect: {
+        const auto* select = static_cast<const tir::Select*>(e);
+        return UnionModular(Modular(select->true_value), Modular(select->false_value));
+      }
+      default:
+        if (e->kind >= NodeKind::kAdd && e->kind <= NodeKind::kMax) return ModularOfBinary(static_cast<const tir::BinaryExpr*>(e));
+        return kAnyInt;
+    }
+  });
+}
+
+ModularSet BoundAnalyzer::ModularOfBinary(const tir::BinaryExpr* e) const {
+  const ModularSet b = Modular(e->b);
+  const auto joined = [&](std::optional<int64_t> base, int64_t a_coeff) {
+    return base ? ModularSet{std::gcd(a_coeff, b.coeff), *base} : kAnyInt;
+  };
+  switch (e->kind) {
+    case NodeKind::kAdd: {
+      const ModularSet a = Modular(e->a);
+      return joined(CheckedAdd(a.base, b.base), a.coeff);
+    }
+    case NodeKind::kSub: {
+      const ModularSet a = Modular(e->a);
+      return joined(CheckedSub(a.base, b.base), a.coeff);
+    }
+    case NodeKind::kMul: return MulModular(Modular(e->a), b);
+    case NodeKind::kMin:
+    case NodeKind::kMax: return UnionModular(Modular(e->a), b);
+    case NodeKind::kDiv:
+    case NodeKind::kFloorDiv: return b.coeff == 0 ? DivideModular(e->a, b.base, e->kind == NodeKind::kFloorDiv) : kAnyInt;
+    case NodeKind::kMod:
+    case NodeKind::kFloorMod: return b.coeff == 0 ? ReduceModular(e->a, b.base, e->kind == NodeKind::kFloorMod) : kAnyInt;
+    default: return kAnyInt;
+  }
+}
+
+ModularSet BoundAnalyzer::DivideModular(const PrimExpr* e, int64_t divisor, bool rounds_down) const {
+  const ModularSet a = Modular(e);
+  if (divisor <= 0 || a.coeff % divisor != 0) return kAnyInt;
+  if (a.base == 0) return {a.coeff / divisor, 0};
+  if (!rounds_down && Bound(e).min < 0) return kAnyInt;
+  return {a.coeff / divisor, FloorDivInt(a.base, divisor)};
+}
+
+ModularSet BoundAnalyzer::ReduceModular(const PrimExpr* e, int64_t divisor, bool rounds_down) const {
+  const ModularSet a = Modular(e);
+  if (divisor <= 0) return kAnyInt;
+  const int64_t coeff = std::gcd(a.coeff, divisor);
+  if (a.base % coeff != 0 && !rounds_down && Bound(e).min < 0) return kAnyInt;
+  return {coeff, FloorModInt(a.base, coeff)};
+}
+
+}  // namespace iropt::arith

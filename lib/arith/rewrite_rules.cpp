@@ -1,0 +1,303 @@
+#include "rewrite_rules.h"
+
+#include <cctype>
+#include <map>
+
+#include "iropt/support/check.h"
+
+namespace iropt::arith {
+namespace {
+
+// Reads the little language of rewrite_rules.def. The table is part of the program, so a mistake in it is a bug.
+class RuleParser {
+ public:
+  RuleParser(RewriteRule& rule, std::string_view text) : rule_(rule), text_(text) {}
+
+  // pattern { "|" pattern }
+  void Alternatives() {
+    do rule_.patterns.push_back(Or());
+    while (Take("|"));
+    End();
+  }
+  uint16_t Single() {
+    const uint16_t term = Or();
+    End();
+    return term;
+  }
+
+ private:
+  void Skip() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+  }
+  void End() {
+    Skip();
+    IROPT_CHECK(at_ == text_.size(), "rewrite rule '{}': stray text", text_);
+  }
+  bool Take(std::string_view token) {
+    Skip();
+    if (!text_.substr(at_).starts_with(token)) return false;
+    // "|" is not the start of "||", "<" not that of "<=", "/" not that of "//".
+    const char next = at_ + token.size() < text_.size() ? text_[at_ + token.size()] : ' ';
+    if (token.size() == 1 && (next == '=' || (next == token[0] && (token == "|" || token == "&" || token == "/")))) return false;
+    at_ += token.size();
+    return true;
+  }
+  uint16_t Add(RuleTerm term) {
+    rule_.terms.push_back(term);
+    return static_cast<uint16_t>(rule_.terms.size() - 1);
+  }
+  uint16_t Make(NodeKind kind, std::initializer_list<uint16_t> children) {
+    RuleTerm term;
+    term.tag = RuleTerm::Tag::kNode;
+    term.kind = kind;
+    for (const uint16_t child : children) {
+      term.child[term.arity++] = child;
+      term.constant = term.constant && rule_.terms[child].constant;
+    }
+    return Add(term);
+  }
+
+  uint16_t Or() {
+    uint16_t left = And();
+    while (Take("||")) left = Make(NodeKind::kOr, {left, And()});
+    return left;
+  }
+  uint16_t And() {
+    uint16_t left = Comparison();
+    while (Take("&&")) left = Make(NodeKind::kAnd, {left, Comparison()});
+    return left;
+  }
+  uint16_t Comparison() {
+    const uint16_t left = Sum();
+    if (Take("==")) return Make(NodeKind::kEQ, {left, Sum()});
+    if (Take("!=")) return Make(NodeKind::kNE, {left, Sum()});
+    if (Take("<=")) return Make(NodeKind::kLE, {left, Sum()});
+    if (Take(">=")) return Make(NodeKind::kGE, {left, Sum()});
+    if (Take("<")) return Make(NodeKind::kLT, {left, Sum()});
+    if (Take(">")) return Make(NodeKind::kGT, {left, Sum()});
+    return left;
+  }
+  uint16_t Sum() {
+    uint16_t left = Product();
+    for (;;) {
+      if (Take("+")) left = Make(NodeKind::kAdd, {left, Product()});
+      else if (Take("-")) left = Make(NodeKind::kSub, {left, Product()});
+      else return left;
+    }
+  }
+  uint16_t Product() {
+    uint16_t left = Unary();
+    for (;;) {
+      if (Take("*")) left = Make(NodeKind::kMul, {left, Unary()});
+      else if (Take("//")) left = Make(NodeKind::kFloorDiv, {left, Unary()});
+      else if (Take("%")) left = Make(NodeKind::kFloorMod, {left, Unary()});
+      else return left;
+    }
+  }
+  uint16_t Unary() {
+    if (Take("!")) return Make(NodeKind::kNot, {Unary()});
+    if (Take("(")) {
+      const uint16_t inner = Or();
+      IROPT_CHECK(Take(")"), "rewrite rule '{}': expected ')'", text_);
+      return inner;
+    }
+    Skip();
+    const size_t start = at_;
+    if (at_ < text_.size() && text_[at_] == '-') ++at_;
+    while (at_ < text_.size() && std::isalnum(static_cast<unsigned char>(text_[at_]))) ++at_;
+    return Atom(text_.substr(start, at_ - start));
+  }
+  uint16_t Atom(std::string_view name) {
+    IROPT_CHECK(!name.empty(), "rewrite rule '{}': expected a term", text_);
+    if (Take("(")) return FunctionCall(name);
+    RuleTerm term;
+    if (name == "true" || name == "false") {
+      term.tag = RuleTerm::Tag::kBool;
+      term.literal = name == "true";
+    } else if (name[0] == '-' || std::isdigit(static_cast<unsigned char>(name[0]))) {
+      term.literal = std::stoll(std::string(name));
+    } else {
+      term.tag = name[0] == 'c' ? RuleTerm::Tag::kConst : RuleTerm::Tag::kAny;
+      term.constant = term.tag == RuleTerm::Tag::kConst;
+      term.slot = Slot(name);
+    }
+    return Add(term);
+  }
+  // c1..c4 are constants; x y z w, b1 b2, s1 s2 and l any expressions.
+  uint8_t Slot(std::string_view name) {
+    static constexpr std::string_view kNames[] = {"c1", "c2", "c3", "c4", "x", "y", "z", "w", "b1", "b2", "s1", "s2", "l"};
+    for (size_t i = 0; i < std::size(kNames); ++i) {
+      if (kNames[i] == name) return static_cast<uint8_t>(i);
+    }
+    IROPT_CHECK(false, "rewrite rule '{}': unknown variable '{}'", text_, name);
+  }
+  uint16_t FunctionCall(std::string_view name) {
+    static const std::map<std::string_view, NodeKind> kFunctions = {
+        {"min", NodeKind::kMin},       {"max", NodeKind::kMax},   {"div", NodeKind::kDiv},        {"mod", NodeKind::kMod},
+        {"select", NodeKind::kSelect}, {"ramp", NodeKind::kRamp}, {"bcast", NodeKind::kBroadcast}};
+    const auto it = kFunctions.find(name);
+    IROPT_CHECK(it != kFunctions.end(), "rewrite rule '{}': unknown function '{}'", text_, name);
+    std::array<uint16_t, 3> args{};
+    int n = 0;
+    do args[n++] = Or();
+    while (Take(","));
+    IROPT_CHECK(Take(")"), "rewrite rule '{}': expected ')'", text_);
+    if (n == 2) return Make(it->second, {args[0], args[1]});
+    IROPT_CHECK(n == 3, "rewrite rule '{}': wrong number of arguments", text_);
+    return Make(it->second, {args[0], args[1], args[2]});
+  }
+
+  RewriteRule& rule_;
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
+RewriteRule ParseRule(RuleMode mode, std::string_view pattern, std::string_view result, std::string_view condition) {
+  RewriteRule rule;
+  rule.mode = mode;
+  rule.text = pattern;
+  RuleParser(rule, pattern).Alternatives();
+  rule.result = RuleParser(rule, result).Single();
+  if (!condition.empty()) rule.condition = RuleParser(rule, condition).Single();
+  return rule;
+}
+
+// The rules in order of the kind of their roots, then of the table.
+struct RuleTable {
+  std::vector<RewriteRule> rules;
+  std::array<std::pair<uint16_t, uint16_t>, kNumNodeKinds> range{};
+
+  RuleTable() {
+    std::vector<RewriteRule> all;
+#define IROPT_REWRITE(mode, pattern, result, condition) all.push_back(ParseRule(RuleMode::mode, pattern, result, condition));
+#include "rewrite_rules.def"
+    for (int kind = 0; kind < kNumNodeKinds; ++kind) {
+      const auto first = static_cast<uint16_t>(rules.size());
+      for (RewriteRule& rule : all) {
+        if (rule.patterns.empty() || static_cast<int>(rule.terms[rule.patterns[0]].kind) != kind) continue;
+        rules.push_back(std::move(rule));
+      }
+      range[kind] = {first, static_cast<uint16_t>(rules.size())};
+    }
+  }
+};
+
+const RuleTable& Table() {
+  static const RuleTable table;
+  return table;
+}
+
+int ChildrenOf(const PrimExpr* e, const PrimExpr* (&children)[3]) {
+  if (const auto* binary = As<tir::BinaryExpr>(e)) {
+    children[0] = binary->a;
+    children[1] = binary->b;
+    return 2;
+  }
+  switch (e->kind) {
+    case NodeKind::kNot: children[0] = static_cast<const tir::Not*>(e)->a; return 1;
+    case NodeKind::kSelect: {
+      const auto* select = static_cast<const tir::Select*>(e);
+      children[0] = select->condition;
+      children[1] = select->true_value;
+      children[2] = select->false_value;
+      return 3;
+    }
+    case NodeKind::kRamp: {
+      const auto* ramp = static_cast<const tir::Ramp*>(e);
+      children[0] = ramp->base;
+      children[1] = ramp->stride;
+      children[2] = ramp->lanes;
+      return 3;
+    }
+    case NodeKind::kBroadcast: {
+      const auto* broadcast = static_cast<const tir::Broadcast*>(e);
+      children[0] = broadcast->value;
+      children[1] = broadcast->lanes;
+      return 2;
+    }
+    default: return 0;
+  }
+}
+
+const PrimExpr* BuildVector(NodeKind kind, const PrimExpr* const (&args)[3], const PrimBuilder& make) {
+  const PrimExpr* lanes = kind == NodeKind::kRamp ? args[2] : args[1];
+  const int64_t* count = AsInt(lanes);
+  IROPT_CHECK(count, "vector rules need constant lanes");
+  const DataType dtype = args[0]->dtype.with_lanes(static_cast<int>(*count));
+  if (kind == NodeKind::kRamp) return make.Keep(tir::Ramp(dtype, args[0], args[1], lanes));
+  return make.Keep(tir::Broadcast(dtype, args[0], lanes));
+}
+
+}  // namespace
+
+std::span<const RewriteRule> RulesFor(NodeKind root) {
+  const auto [first, last] = Table().range[static_cast<size_t>(root)];
+  return std::span<const RewriteRule>(Table().rules).subspan(first, last - first);
+}
+
+std::span<const RewriteRule> AllRules() { return Table().rules; }
+
+bool MatchTerm(const RewriteRule& rule, uint16_t index, const PrimExpr* e, RuleMatch& match) {
+  const RuleTerm& term = rule.terms[index];
+  switch (term.tag) {
+    case RuleTerm::Tag::kLiteral: return IsInt(e, term.literal);
+    case RuleTerm::Tag::kBool: return e->dtype.is_bool() && IsInt(e, term.literal);
+    case RuleTerm::Tag::kConst:
+      if (e->kind != NodeKind::kIntImm) return false;
+      [[fallthrough]];
+    case RuleTerm::Tag::kAny: {
+      const PrimExpr*& slot = match.slots[term.slot];
+      if (slot) return DeepEqual(slot, e);
+      slot = e;
+      return true;
+    }
+    case RuleTerm::Tag::kNode: break;
+  }
+  if (e->kind != term.kind) return false;
+  const PrimExpr* children[3];
+  if (ChildrenOf(e, children) != term.arity) return false;
+  for (int i = 0; i < term.arity; ++i) {
+    if (!MatchTerm(rule, term.child[i], children[i], match)) return false;
+  }
+  return true;
+}
+
+const PrimExpr* BuildTerm(const RewriteRule& rule, uint16_t index, const RuleMatch& match, DataType dtype, const PrimBuilder& make) {
+  const RuleTerm& term = rule.terms[index];
+  switch (term.tag) {
+    case RuleTerm::Tag::kLiteral: return make.Const(term.literal, dtype);
+    case RuleTerm::Tag::kBool: return make.Bool(term.literal != 0);
+    case RuleTerm::Tag::kConst:
+    case RuleTerm::Tag::kAny: return match.slots[term.slot];
+    case RuleTerm::Tag::kNode: break;
+  }
+  const PrimExpr* args[3] = {};
+  for (int i = 0; i < term.arity; ++i) args[i] = BuildTerm(rule, term.child[i], match, dtype, make);
+  switch (term.kind) {
+    case NodeKind::kNot: return make.Not(args[0]);
+    case NodeKind::kSelect: return make.Select(args[0], args[1], args[2]);
+    case NodeKind::kRamp:
+    case NodeKind::kBroadcast: return BuildVector(term.kind, args, make);
+    default: return make.Binary(term.kind, args[0], args[1]);
+  }
+}
+
+std::optional<int64_t> EvalTerm(const RewriteRule& rule, uint16_t index, const RuleMatch& match) {
+  const RuleTerm& term = rule.terms[index];
+  switch (term.tag) {
+    case RuleTerm::Tag::kLiteral:
+    case RuleTerm::Tag::kBool: return term.literal;
+    case RuleTerm::Tag::kConst: return *AsInt(match.slots[term.slot]);
+    case RuleTerm::Tag::kAny: return std::nullopt;
+    case RuleTerm::Tag::kNode: break;
+  }
+  const auto a = EvalTerm(rule, term.child[0], match);
+  if (term.kind == NodeKind::kNot) return a ? std::optional<int64_t>(*a == 0) : std::nullopt;
+  const auto b = EvalTerm(rule, term.child[1], match);
+  if (term.kind == NodeKind::kAnd) return a && b ? std::optional<int64_t>(*a != 0 && *b != 0) : std::nullopt;
+  if (term.kind == NodeKind::kOr) return a && b ? std::optional<int64_t>(*a != 0 || *b != 0) : std::nullopt;
+  if (!a || !b) return std::nullopt;
+  return FoldIntegers(term.kind, *a, *b);
+}
+
+}  // namespace iropt::arith

@@ -1,0 +1,55 @@
+// Rewrite rules as data: the rows of rewrite_rules.def, parsed once into patterns.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "iropt/arith/prim_builder.h"
+
+namespace iropt::arith {
+
+// A node of a pattern, result or condition.
+struct RuleTerm {
+  enum class Tag : uint8_t { kAny, kConst, kLiteral, kBool, kNode };
+  Tag tag = Tag::kLiteral;
+  uint8_t slot = 0;           // kAny, kConst: index in RuleMatch
+  uint8_t arity = 0;          // kNode
+  bool constant = true;       // no kAny below
+  NodeKind kind{};            // kNode
+  std::array<uint16_t, 3> child{};
+  int64_t literal = 0;        // kLiteral, kBool
+};
+
+enum class RuleMode : uint8_t { kOnce, kAgain };  // kAgain: the result is simplified again
+
+struct RewriteRule {
+  std::vector<RuleTerm> terms;
+  std::vector<uint16_t> patterns;  // roots of the alternatives
+  uint16_t result = 0;
+  std::optional<uint16_t> condition;
+  RuleMode mode = RuleMode::kOnce;
+  std::string_view text;           // the pattern as written
+};
+
+inline constexpr int kMaxRuleSlots = 16;
+
+// What the variables of a pattern stand for.
+struct RuleMatch {
+  std::array<const PrimExpr*, kMaxRuleSlots> slots{};
+};
+
+// The rules whose patterns have this root, in table order.
+std::span<const RewriteRule> RulesFor(NodeKind root);
+// All rules, for tests.
+std::span<const RewriteRule> AllRules();
+
+bool MatchTerm(const RewriteRule& rule, uint16_t term, const PrimExpr* e, RuleMatch& match);
+// Builds the expression that a term stands for; `dtype` is that of integer literals.
+const PrimExpr* BuildTerm(const RewriteRule& rule, uint16_t term, const RuleMatch& match, DataType dtype, const PrimBuilder& make);
+// The value of a term that has constants alone; nothing where it has none (overflow, division by zero).
+std::optional<int64_t> EvalTerm(const RewriteRule& rule, uint16_t term, const RuleMatch& match);
+
+}  // namespace iropt::arith

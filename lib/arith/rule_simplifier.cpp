@@ -1,0 +1,426 @@
+#include <cmath>
+
+#include "iropt/support/stack.h"
+#include "simplifier.h"
+
+namespace iropt::arith {
+namespace {
+
+bool IsVectorOfIndex(DataType t) { return !t.is_scalar() && IsIndexType(t.with_lanes(1)); }
+
+template <class F>
+const PrimExpr* Mapped(const PrimExpr* e, F& f, bool& changed) {
+  const PrimExpr* mapped = e ? f(e) : nullptr;
+  changed = changed || mapped != e;
+  return mapped;
+}
+
+// A copy of the node with its operands mapped, or the node itself where no operand changes.
+template <class X, class F>
+const PrimExpr* MapFields(const PrimExpr* e, F& f, const PrimBuilder& make) {
+  X copy = *static_cast<const X*>(e);
+  copy.flags = 0;
+  bool changed = false;
+  std::vector<const PrimExpr*> items;
+  ForEachField(static_cast<const X*>(e), [&](auto field, const auto& value) {
+    using T = std::remove_cvref_t<decltype(value)>;
+    if constexpr (std::is_same_v<T, const PrimExpr*>) {
+      copy.*(field.member) = Mapped(value, f, changed);
+    } else if constexpr (std::is_same_v<T, List<const PrimExpr*>>) {
+      items.clear();
+      bool list_changed = false;
+      for (const PrimExpr* item : value) items.push_back(Mapped(item, f, list_changed));
+      if (list_changed) copy.*(field.member) = make.Operands(items);
+      changed = changed || list_changed;
+    }
+  });
+  return changed ? make.Keep(copy) : e;
+}
+
+const PrimExpr* MapOperator(const PrimExpr* e, const PrimExpr* a, const PrimExpr* b, const PrimBuilder& make) {
+  const auto* binary = static_cast<const tir::BinaryExpr*>(e);
+  return a == binary->a && b == binary->b ? e : make.Node(e->kind, a, b);
+}
+
+bool IsIfThenElse(const tir::Call* call) {
+  const auto* op = As<Op>(call->op);
+  return op && op->name == "tir.if_then_else";
+}
+
+// A constant offset and the rest: x + 3, x - 3.
+std::pair<const PrimExpr*, int64_t> SplitOffset(const PrimExpr* e, const PrimBuilder& make) {
+  const auto* binary = As<tir::BinaryExpr>(e);
+  if (!binary) return {e, 0};
+  const int64_t* a = AsInt(binary->a);
+  const int64_t* b = AsInt(binary->b);
+  if (e->kind == NodeKind::kAdd && b) return {binary->a, *b};
+  if (e->kind == NodeKind::kAdd && a) return {binary->b, *a};
+  if (e->kind == NodeKind::kSub && b && *b != std::numeric_limits<int64_t>::min()) return {binary->a, -*b};
+  if (e->kind == NodeKind::kSub && a) return {make.Sub(make.Const(0, e->dtype), binary->b), *a};
+  return {e, 0};
+}
+
+}  // namespace
+
+const PrimExpr* RuleSimplifier::Visit(const PrimExpr* e) {
+  return WithStack([&] {
+    if (e->kind == NodeKind::kLet) return VisitLet(static_cast<const tir::Let*>(e));
+    return Rewrite(VisitOperands(e));
+  });
+}
+
+const PrimExpr* RuleSimplifier::VisitOperands(const PrimExpr* e) {
+  auto visit = [this](const PrimExpr* operand) { return Visit(operand); };
+  switch (e->kind) {
+    case NodeKind::kPrimVar:
+    case NodeKind::kSizeVar:
+    case NodeKind::kIntImm:
+    case NodeKind::kFloatImm:
+    case NodeKind::kPrimStringImm:
+    case NodeKind::kLet:
+    // The reduction axes bind variables over the operands, which are simplified where the reduction is lowered.
+    case NodeKind::kReduce: return e;
+    case NodeKind::kCast: return MapFields<tir::Cast>(e, visit, make_);
+    case NodeKind::kNot: return MapFields<tir::Not>(e, visit, make_);
+    case NodeKind::kSelect: return VisitBranches(e);
+    case NodeKind::kPrimCall:
+      if (IsIfThenElse(static_cast<const tir::Call*>(e))) return VisitBranches(e);
+      return MapFields<tir::Call>(e, visit, make_);
+    case NodeKind::kBufferLoad: return MapFields<tir::BufferLoad>(e, visit, make_);
+    case NodeKind::kProducerLoad: return MapFields<tir::ProducerLoad>(e, visit, make_);
+    case NodeKind::kRamp: return MapFields<tir::Ramp>(e, visit, make_);
+    case NodeKind::kBroadcast: return MapFields<tir::Broadcast>(e, visit, make_);
+    case NodeKind::kShuffle: return MapFields<tir::Shuffle>(e, visit, make_);
+    default: {
+      const auto* binary = To<tir::BinaryExpr>(e);
+      const PrimExpr* a = Visit(binary->a);
+      return MapOperator(e, a, Visit(binary->b), make_);
+    }
+  }
+}
+
+// Either branch is simplified under what the condition says.
+const PrimExpr* RuleSimplifier::VisitBranches(const PrimExpr* e) {
+  const auto* select = As<tir::Select>(e);
+  const auto* call = As<tir::Call>(e);
+  const PrimExpr* old[3] = {select ? select->condition : call->args[0], select ? select->true_value : call->args[1],
+                            select ? select->false_value : call->args[2]};
+  const PrimExpr* cond = Visit(old[0]);
+  if (const int64_t* value = AsInt(cond)) return Visit(*value ? old[1] : old[2]);
+  const PrimExpr* on_true;
+  const PrimExpr* on_false;
+  {
+    Analyzer::Constraint scope(analyzer_, cond);
+    on_true = Visit(old[1]);
+  }
+  {
+    Analyzer::Constraint scope(analyzer_, Rewrite(make_.Not(cond)));
+    on_false = Visit(old[2]);
+  }
+  if (cond == old[0] && on_true == old[1] && on_false == old[2]) return e;
+  if (select) return make_.Keep(tir::Select(cond, on_true, on_false));
+  const PrimExpr* args[3] = {cond, on_true, on_false};
+  return make_.Keep(tir::Call(call->dtype, call->op, make_.Operands(args)));
+}
+
+// Bindings of constants and variables are inlined; others could make the expression grow.
+const PrimExpr* RuleSimplifier::VisitLet(const tir::Let* let) {
+  const PrimExpr* value = Visit(let->value);
+  const bool trivial = value->kind == NodeKind::kIntImm || value->kind == NodeKind::kFloatImm || tir::Var::ClassOf(value->kind);
+  if (trivial) {
+    analyzer_.Bind(let->var, value);
+    const PrimExpr* body = Visit(let->body);
+    analyzer_.Unbind(let->var);
+    return body;
+  }
+  const PrimExpr* body = Visit(let->body);
+  return value == let->value && body == let->body ? let : make_.Keep(tir::Let(let->var, value, body));
+}
+
+const PrimExpr* RuleSimplifier::Again(const PrimExpr* e) {
+  if (again_depth_ >= kMaxAgain) return e;
+  ++again_depth_;
+  const PrimExpr* result = Visit(e);
+  --again_depth_;
+  return result;
+}
+
+const PrimExpr* RuleSimplifier::Rewrite(const PrimExpr* e) {
+  switch (e->kind) {
+    case NodeKind::kPrimVar:
+    case NodeKind::kSizeVar: {
+      const PrimExpr* value = analyzer_.ValueOf(static_cast<const tir::Var*>(e));
+      if (value) return value;
+      if (!e->dtype.is_bool()) return e;
+      const int known = analyzer_.MatchConstraint(e);
+      return known < 0 ? e : make_.Bool(known);
+    }
+    case NodeKind::kCast: {
+      const PrimExpr* value = static_cast<const tir::Cast*>(e)->value;
+      return AsInt(value) || value->dtype == e->dtype ? make_.Cast(e->dtype, value) : e;
+    }
+    case NodeKind::kNot: {
+      const PrimExpr* a = static_cast<const tir::Not*>(e)->a;
+      if (const int64_t* value = AsInt(a)) return make_.Bool(*value == 0);
+      const int known = analyzer_.MatchConstraint(e);
+      return known < 0 ? ApplyRules(e) : make_.Bool(known);
+    }
+    case NodeKind::kSelect: return ApplyRules(e);
+    case NodeKind::kPrimCall: return RewriteCall(static_cast<const tir::Call*>(e));
+    default: return tir::BinaryExpr::ClassOf(e->kind) ? RewriteBinary(static_cast<const tir::BinaryExpr*>(e)) : e;
+  }
+}
+
+const PrimExpr* RuleSimplifier::RewriteBinary(const tir::BinaryExpr* e) {
+  // Orders are expressed by "less than".
+  if (e->kind == NodeKind::kGT) return Rewrite(make_.Node(NodeKind::kLT, e->b, e->a));
+  if (e->kind == NodeKind::kGE) return Rewrite(make_.Node(NodeKind::kLE, e->b, e->a));
+  if (const PrimExpr* folded = TryFold(e->kind, e->a, e->b, make_)) return folded;
+  if (e->kind >= NodeKind::kEQ) {
+    const int known = analyzer_.MatchConstraint(e);
+    if (known >= 0) return make_.Bool(known);
+  }
+  switch (e->kind) {
+    case NodeKind::kFloorDiv: return RewriteFloorDiv(e);
+    case NodeKind::kFloorMod: return RewriteFloorMod(e);
+    case NodeKind::kMod: return RewriteTruncMod(e);
+    case NodeKind::kMin:
+    case NodeKind::kMax: return RewriteMinMax(e);
+    case NodeKind::kEQ: return RewriteEqual(e);
+    case NodeKind::kNE: return RewriteNotEqual(e);
+    case NodeKind::kLT: return RewriteLess(e);
+    case NodeKind::kLE: return RewriteLessEqual(e);
+    default: return ApplyRules(e);
+  }
+}
+
+bool RuleSimplifier::Holds(const RewriteRule& rule, uint16_t index, const RuleMatch& match, DataType dtype) {
+  const RuleTerm& term = rule.terms[index];
+  if (term.constant) {
+    const auto value = EvalTerm(rule, index, match);
+    return value && *value != 0;
+  }
+  if (term.kind == NodeKind::kAnd) return Holds(rule, term.child[0], match, dtype) && Holds(rule, term.child[1], match, dtype);
+  if (term.kind == NodeKind::kOr) return Holds(rule, term.child[0], match, dtype) || Holds(rule, term.child[1], match, dtype);
+  const PrimExpr* a = BuildTerm(rule, term.child[0], match, dtype, make_);
+  if (term.kind == NodeKind::kEQ) return analyzer_.CanProveEqual(a, BuildTerm(rule, term.child[1], match, dtype, make_));
+  const auto bound = EvalTerm(rule, term.child[1], match);
+  if (!bound) return false;
+  IROPT_CHECK(term.kind == NodeKind::kGE || term.kind == NodeKind::kLT, "condition of the rewrite rule '{}'", rule.text);
+  return term.kind == NodeKind::kGE ? analyzer_.CanProveGreaterEqual(a, *bound) : analyzer_.CanProveLess(a, *bound);
+}
+
+const PrimExpr* RuleSimplifier::ApplyRules(const PrimExpr* e) {
+  const auto* binary = As<tir::BinaryExpr>(e);
+  // Arithmetic and comparisons are those of integers; logic has operands of its own.
+  const bool logic = !binary || e->kind == NodeKind::kAnd || e->kind == NodeKind::kOr;
+  if (!logic && !IsIndexType(binary->a->dtype) && !IsVectorOfIndex(binary->a->dtype)) return e;
+  for (const RewriteRule& rule : RulesFor(e->kind)) {
+    for (const uint16_t pattern : rule.patterns) {
+      RuleMatch match;
+      if (!MatchTerm(rule, pattern, e, match)) continue;
+      DataType dtype = logic ? DataType::Int(32) : binary->a->dtype;
+      for (const PrimExpr* slot : match.slots) {
+        if (logic && slot && IsIndexType(slot->dtype)) dtype = slot->dtype;
+      }
+      if (rule.condition && !Holds(rule, *rule.condition, match, dtype)) continue;
+      const PrimExpr* result = BuildTerm(rule, rule.result, match, dtype, make_);
+      return rule.mode == RuleMode::kAgain ? Again(result) : result;
+    }
+  }
+  return e;
+}
+
+// (x * c1 + y) // c2 where the remainders of c1 and y always add up to the same.
+const PrimExpr* RuleSimplifier::RewriteFloorDiv(const tir::BinaryExpr* e) {
+  const int64_t* c2 = AsInt(e->b);
+  if (!IsIndexType(e->dtype) || !c2 || *c2 == 0) return ApplyRules(e);
+  const PrimExpr* product = e->a;
+  const PrimExpr* rest = nullptr;
+  const auto* sum = As<tir::Add>(e->a);
+  const auto is_scaled = [](const PrimExpr* p) { return p->kind == NodeKind::kMul && AsInt(static_cast<const tir::Mul*>(p)->b); };
+  if (sum) {
+    product = is_scaled(sum->a) ? sum->a : sum->b;
+    rest = is_scaled(sum->a) ? sum->b : sum->a;
+  }
+  if (!is_scaled(product)) return ApplyRules(e);
+  const PrimExpr* x = static_cast<const tir::Mul*>(product)->a;
+  const int64_t c1 = *AsInt(static_cast<const tir::Mul*>(product)->b);
+  const PrimExpr* y = rest ? rest : make_.Const(0, e->dtype);
+  const PrimExpr* y_mod = make_.FloorMod(y, e->b);
+  const PrimExpr* residue = make_.FloorDiv(make_.Add(make_.Mul(x, make_.Const(FloorModInt(c1, *c2), e->dtype)), y_mod), e->b);
+  const IntBound bound = analyzer_.Bound(residue);
+  const bool divides = *c2 != -1 || c1 != std::numeric_limits<int64_t>::min();
+  const auto y_div = [&] {
+    const PrimExpr* div = make_.FloorDiv(y, e->b);
+    return analyzer_.CanProveEqual(div, make_.Const(0, e->dtype)) ? make_.Const(0, e->dtype) : div;
+  };
+  if (divides && bound.is_const()) {
+    const PrimExpr* quotient = make_.Mul(x, make_.Const(FloorDivInt(c1, *c2), e->dtype));
+    return make_.Add(quotient, make_.Add(y_div(), make_.Const(bound.max, e->dtype)));
+  }
+  // With c2 == a * c1: y % c2 < c1 never carries into x // a.
+  if (c1 > 0 && *c2 > 0 && *c2 % c1 == 0 && analyzer_.CanProveLess(y_mod, c1)) {
+    return make_.Add(make_.FloorDiv(x, make_.Const(*c2 / c1, e->dtype)), y_div());
+  }
+  return ApplyRules(e);
+}
+
+const PrimExpr* RuleSimplifier::RewriteFloorMod(const tir::BinaryExpr* e) {
+  const PrimExpr* result = ApplyRules(e);
+  const int64_t* c1 = AsInt(e->b);
+  if (result != e || !IsIndexType(e->dtype) || !c1 || *c1 <= 0) return result;
+  const ModularSet set = analyzer_.bounds().Modular(e->a);
+  if (set.coeff % *c1 == 0) return make_.Const(FloorModInt(set.base, *c1), e->dtype);
+  const IntBound bound = analyzer_.Bound(e->a);
+  return bound.min >= 0 && bound.max < *c1 ? e->a : e;
+}
+
+const PrimExpr* RuleSimplifier::RewriteTruncMod(const tir::BinaryExpr* e) {
+  const PrimExpr* result = ApplyRules(e);
+  const int64_t* c1 = AsInt(e->b);
+  if (result != e || !IsIndexType(e->dtype) || !c1 || *c1 <= 0 || !analyzer_.CanProveGreaterEqual(e->a, 0)) return result;
+  const ModularSet set = analyzer_.bounds().Modular(e->a);
+  return set.coeff % *c1 == 0 ? make_.Const(FloorModInt(set.base, *c1), e->dtype) : e;
+}
+
+const PrimExpr* RuleSimplifier::RewriteMinMax(const tir::BinaryExpr* e) {
+  if (!IsIndexType(e->dtype)) return ApplyRules(e);
+  const IntBound a = analyzer_.Bound(e->a);
+  const IntBound b = analyzer_.Bound(e->b);
+  const bool is_min = e->kind == NodeKind::kMin;
+  // An infinite end says nothing about the order of the two.
+  if (a.max <= b.min && a.max != IntBound::kPosInf && b.min != IntBound::kNegInf) return is_min ? e->a : e->b;
+  if (b.max <= a.min && b.max != IntBound::kPosInf && a.min != IntBound::kNegInf) return is_min ? e->b : e->a;
+  return ApplyRules(e);
+}
+
+RuleSimplifier::Order RuleSimplifier::CompareWith(const PrimExpr* e, int64_t value) {
+  const PrimExpr* simple = Visit(e);
+  if (const int64_t* v = AsInt(simple)) return *v == value ? Order::kEqual : *v > value ? Order::kGreater : Order::kLess;
+  const IntBound bound = analyzer_.Bound(simple);
+  if (bound.is_const() && bound.min == value) return Order::kEqual;
+  if (bound.min > value) return Order::kGreater;
+  if (bound.max < value) return Order::kLess;
+  if (bound.min >= value) return Order::kGreaterEqual;
+  if (bound.max <= value) return Order::kLessEqual;
+  const ModularSet set = analyzer_.bounds().Modular(simple);
+  const bool excluded = set.coeff == 0 ? set.base != value : FloorModInt(set.base, set.coeff) != FloorModInt(value, set.coeff);
+  return excluded ? Order::kNotEqual : Order::kUnknown;
+}
+
+RuleSimplifier::Order RuleSimplifier::Compare(const PrimExpr* a, const PrimExpr* b) {
+  if (a == b) return Order::kEqual;
+  if (again_depth_ >= kMaxAgain) return Order::kUnknown;
+  ++again_depth_;
+  const Order order = CompareWith(make_.Sub(a, b), 0);
+  --again_depth_;
+  return order;
+}
+
+const PrimExpr* RuleSimplifier::RewriteEqual(const tir::BinaryExpr* e) {
+  if (!IsIndexType(e->a->dtype)) return ApplyRules(e);
+  switch (Compare(e->a, e->b)) {
+    case Order::kEqual: return make_.Bool(true);
+    case Order::kNotEqual:
+    case Order::kLess:
+    case Order::kGreater: return make_.Bool(false);
+    default: return ApplyRules(e);
+  }
+}
+
+const PrimExpr* RuleSimplifier::RewriteNotEqual(const tir::BinaryExpr* e) {
+  if (IsIndexType(e->a->dtype)) {
+    switch (Compare(e->a, e->b)) {
+      case Order::kEqual: return make_.Bool(false);
+      case Order::kNotEqual:
+      case Order::kLess:
+      case Order::kGreater: return make_.Bool(true);
+      case Order::kGreaterEqual: return ApplyRules(make_.Node(NodeKind::kLT, e->b, e->a));
+      case Order::kLessEqual: return ApplyRules(make_.Node(NodeKind::kLT, e->a, e->b));
+      case Order::kUnknown: break;
+    }
+  }
+  const PrimExpr* equal = ApplyRules(make_.Node(NodeKind::kEQ, e->a, e->b));
+  const PrimExpr* negated = make_.Not(equal);
+  return negated->kind == NodeKind::kNot ? ApplyRules(negated) : negated;
+}
+
+const PrimExpr* RuleSimplifier::RewriteLess(const tir::BinaryExpr* e) {
+  if (!IsIndexType(e->a->dtype)) return ApplyRules(e);
+  switch (Compare(e->a, e->b)) {
+    case Order::kLess: return make_.Bool(true);
+    case Order::kEqual:
+    case Order::kGreater:
+    case Order::kGreaterEqual: return make_.Bool(false);
+    default: break;
+  }
+  const PrimExpr* result = ApplyRules(e);
+  if (result != e) return result;
+  if (const PrimExpr* merged = MergeOffsets(e)) return Again(merged);
+  const ModularSet a = analyzer_.bounds().Modular(e->a);
+  const ModularSet b = analyzer_.bounds().Modular(e->b);
+  const int64_t common = ZeroAwareGcd(ZeroAwareGcd(a.base, a.coeff), ZeroAwareGcd(b.base, b.coeff));
+  if (common <= 1) return e;
+  const PrimExpr* divisor = make_.Const(common, e->a->dtype);
+  return Again(make_.Node(NodeKind::kLT, make_.FloorDiv(e->a, divisor), make_.FloorDiv(e->b, divisor)));
+}
+
+// x + 3 < y + 5 becomes x < y + 2; null where there is nothing to merge.
+const PrimExpr* RuleSimplifier::MergeOffsets(const tir::BinaryExpr* less) {
+  const auto [a, a_offset] = SplitOffset(less->a, make_);
+  const auto [b, b_offset] = SplitOffset(less->b, make_);
+  if (a_offset == 0 && b_offset == 0) return nullptr;
+  const auto diff = CheckedSub(b_offset, a_offset);
+  if (!diff || *diff == std::numeric_limits<int64_t>::min()) return nullptr;
+  if (*diff == 0) return make_.Binary(NodeKind::kLT, a, b);
+  if (*diff == 1) return make_.Binary(NodeKind::kLE, a, b);
+  if (*diff < 0 && b_offset != 0) return make_.Binary(NodeKind::kLT, make_.Add(a, make_.Const(-*diff, a->dtype)), b);
+  if (*diff > 0 && a_offset != 0) return make_.Binary(NodeKind::kLT, a, make_.Add(b, make_.Const(*diff, b->dtype)));
+  return nullptr;
+}
+
+const PrimExpr* RuleSimplifier::RewriteLessEqual(const tir::BinaryExpr* e) {
+  const auto* less = static_cast<const tir::BinaryExpr*>(make_.Node(NodeKind::kLT, e->b, e->a));
+  const PrimExpr* negated = make_.Not(RewriteLess(less));
+  const PrimExpr* result = negated->kind == NodeKind::kNot ? ApplyRules(negated) : negated;
+  const auto* le = As<tir::LE>(result);
+  if (!le || !IsIndexType(le->a->dtype)) return result;
+  switch (Compare(le->a, le->b)) {
+    case Order::kEqual:
+    case Order::kLess:
+    case Order::kLessEqual: return make_.Bool(true);
+    case Order::kGreater: return make_.Bool(false);
+    case Order::kNotEqual: return RewriteLess(static_cast<const tir::BinaryExpr*>(make_.Node(NodeKind::kLT, le->a, le->b)));
+    case Order::kGreaterEqual: return ApplyRules(make_.Node(NodeKind::kEQ, le->a, le->b));
+    case Order::kUnknown: return result;
+  }
+  IROPT_UNREACHABLE("orders are listed above");
+}
+
+const PrimExpr* RuleSimplifier::RewriteCall(const tir::Call* call) {
+  const auto* op = As<Op>(call->op);
+  if (!op || call->args.empty()) return call;
+  const PrimExpr* arg = call->args[0];
+  const int64_t* value = AsInt(arg);
+  if (op->name == "tir.likely") {
+    if (value) return arg;
+    const int known = analyzer_.MatchConstraint(arg);
+    return known < 0 ? call : make_.Bool(known);
+  }
+  if (op->name == "tir.shift_right" || op->name == "tir.shift_left") {
+    const int64_t* amount = AsInt(call->args[1]);
+    if (!value || !amount || *amount < 0 || *amount > 62) return call;
+    if (op->name == "tir.shift_right") return make_.Const(*value >> *amount, call->dtype);
+    const auto shifted = CheckedMul(*value, int64_t{1} << *amount);
+    return shifted ? make_.Cast(call->dtype, make_.Int(*shifted)) : call;
+  }
+  if (op->name == "tir.ceil") {
+    if (value) return make_.Cast(call->dtype, arg);
+    const auto* real = As<tir::FloatImm>(arg);
+    return real ? make_.Float(std::ceil(real->value), call->dtype) : call;
+  }
+  return call;
+}
+
+}  // namespace iropt::arith

@@ -1,0 +1,123 @@
+// Every row of rewrite_rules.def holds for random numbers.
+#include <random>
+
+#include "../../../lib/arith/rewrite_rules.h"
+#include "catch.h"
+#include "expr_eval.h"
+#include "iropt/ir/context.h"
+
+namespace iropt::arith::test {
+namespace {
+
+class RuleChecker {
+ public:
+  explicit RuleChecker(const RewriteRule& rule) : rule_(rule) {}
+
+  // Tries random numbers; returns how many instances satisfied the condition.
+  int Check(int attempts) {
+    int tried = 0;
+    for (const uint16_t pattern : rule_.patterns) {
+      for (int i = 0; i < attempts && !failed_; ++i) tried += CheckOne(pattern);
+    }
+    return tried;
+  }
+
+ private:
+  bool IsVectorRule() const {
+    for (const RuleTerm& term : rule_.terms) {
+      if (term.tag == RuleTerm::Tag::kNode && (term.kind == NodeKind::kRamp || term.kind == NodeKind::kBroadcast)) return true;
+    }
+    return false;
+  }
+  // Whether the variable stands for a condition: it is an operand of a logical operation or the first of a selection.
+  bool IsBool(uint8_t slot) const {
+    for (const RuleTerm& term : rule_.terms) {
+      if (term.tag != RuleTerm::Tag::kNode) continue;
+      const bool logic = term.kind == NodeKind::kAnd || term.kind == NodeKind::kOr || term.kind == NodeKind::kNot;
+      for (int i = 0; i < term.arity; ++i) {
+        const RuleTerm& child = rule_.terms[term.child[static_cast<size_t>(i)]];
+        if (child.tag == RuleTerm::Tag::kAny && child.slot == slot && (logic || (term.kind == NodeKind::kSelect && i == 0))) return true;
+      }
+    }
+    return false;
+  }
+
+  bool CheckOne(uint16_t pattern) {
+    if (IsVectorRule()) return true;  // by lanes they are the rows of scalars
+    RuleMatch match;
+    Env env;
+    const bool small = random_() % 2 == 0;
+    for (const RuleTerm& term : rule_.terms) {
+      if (term.tag != RuleTerm::Tag::kAny && term.tag != RuleTerm::Tag::kConst) continue;
+      if (match.slots[term.slot]) continue;
+      const int64_t value = static_cast<int64_t>(random_() % (small ? 9 : 41)) - (small ? 4 : 20);
+      if (term.tag == RuleTerm::Tag::kConst) {
+        match.slots[term.slot] = IRContext::Current().Int(value);
+      } else {
+        const bool is_bool = IsBool(term.slot);
+        const tir::Var* var = IRContext::Current().NewSymVar("v", is_bool ? DataType::Bool() : DataType::Int(64));
+        match.slots[term.slot] = var;
+        env[var] = is_bool ? value % 2 != 0 : value;
+      }
+    }
+    // Plain nodes on the left side, so that constants in the pattern are not folded away.
+    const std::optional<int64_t> left = EvalPattern(pattern, match, env);
+    if (!left) return false;
+    if (rule_.condition) {
+      const auto holds = EvalPattern(*rule_.condition, match, env);
+      if (!holds || !*holds) return false;
+    }
+    const auto right = EvalPattern(rule_.result, match, env);
+    INFO("rule " << rule_.text << Values(match, env));
+    // A result may divide where the pattern did not only if it has the same divisors.
+    failed_ = !right || *left != *right;
+    CHECK(right.has_value());
+    CHECK(left == right);
+    return true;
+  }
+
+  std::optional<int64_t> EvalPattern(uint16_t index, const RuleMatch& match, const Env& env) {
+    const RuleTerm& term = rule_.terms[index];
+    switch (term.tag) {
+      case RuleTerm::Tag::kLiteral:
+      case RuleTerm::Tag::kBool: return term.literal;
+      case RuleTerm::Tag::kConst:
+      case RuleTerm::Tag::kAny: return Eval(match.slots[term.slot], env);
+      case RuleTerm::Tag::kNode: break;
+    }
+    const auto a = EvalPattern(term.child[0], match, env);
+    if (!a) return std::nullopt;
+    if (term.kind == NodeKind::kNot) return *a == 0;
+    if (term.kind == NodeKind::kSelect) return EvalPattern(term.child[*a ? 1 : 2], match, env);
+    const auto b = EvalPattern(term.child[1], match, env);
+    if (term.kind == NodeKind::kAnd && !*a) return 0;
+    if (term.kind == NodeKind::kOr && *a) return 1;
+    if (!b) return std::nullopt;
+    if (term.kind == NodeKind::kAnd || term.kind == NodeKind::kOr) return *b != 0;
+    return FoldIntegers(term.kind, *a, *b);
+  }
+
+  std::string Values(const RuleMatch& match, const Env& env) {
+    std::string text = " with";
+    for (const PrimExpr* slot : match.slots) text += slot ? " " + std::to_string(*Eval(slot, env)) : " _";
+    return text;
+  }
+
+  const RewriteRule& rule_;
+  std::mt19937 random_{20240607};
+  bool failed_ = false;
+};
+
+TEST_CASE("every rewrite rule is an identity", "[arith]") {
+  IRContext context;
+  const IRContext::Scope scope(context);
+  REQUIRE(AllRules().size() > 300);
+  for (const RewriteRule& rule : AllRules()) {
+    INFO("rule " << rule.text);
+    // Conditions are rarely true of random numbers, but some attempt must have got through.
+    CHECK(RuleChecker(rule).Check(3000) > 0);
+  }
+}
+
+}  // namespace
+}  // namespace iropt::arith::test
