@@ -90,6 +90,17 @@ CallTirSignature SplitSignature(const FuncType& callee, size_t num_args, size_t 
   return result;
 }
 
+// Whether operands and outputs have the very types of the parameters: the usual case, which needs no matching.
+bool MatchesExactly(const FuncType& callee, const Tuple& args, const Type* const& given) {
+  const size_t num_args = args.fields.size();
+  const std::span<const Type* const> outputs = callee.params.span().subspan(num_args);
+  if (callee.flags != 0 || outputs.empty() || (given->kind == NodeKind::kTupleType) != (outputs.size() > 1)) return false;
+  for (size_t i = 0; i < num_args; ++i) {
+    if (args.fields[i]->type != callee.params[i]) return false;
+  }
+  return std::ranges::equal(outputs, OutputsOf(given));
+}
+
 }  // namespace
 
 void GraphVerifier::VisitCall(const Call& call) {
@@ -228,8 +239,11 @@ void GraphVerifier::CheckCallTirSignature(const Call& call, const FuncType& call
                       To<GlobalVar>(call.args[0])->name, callee.params.size(), num_args + num_ints));
     return;
   }
+  const Type* const given = call.type_args->fields[0];
+  const ListAttr* inplace = InplaceIndices(call);
+  if (!inplace && num_ints == 0 && MatchesExactly(callee, args, given)) return;
   if (args.type && ContainsDTensor(args.type)) return;  // the parameters are those of one device
-  const CallTirSignature signature = SplitSignature(callee, num_args, num_ints, InplaceIndices(call));
+  const CallTirSignature signature = SplitSignature(callee, num_args, num_ints, inplace);
 
   // A function that takes the inputs and returns the outputs, and a call of it; neither outlives this check.
   TupleType outputs{List<const Type*>(std::span<const Type* const>(signature.outputs))};
@@ -250,7 +264,6 @@ void GraphVerifier::CheckCallTirSignature(const Call& call, const FuncType& call
   Call derived(call.args[0], std::span<const Expr* const>(operands), nullptr, nullptr, nullptr);
   derived.set_span(call.span());
   const Type* expected = DeriveCallType(&function, derived, infer_);
-  const Type* given = call.type_args->fields[0];
   if (!expected || IsBaseOf(expected, given)) return;
   Error(call, "call-tir",
         fmt::format("the result type {} does not fit the outputs {} of '{}'", TypeToString(given), TypeToString(expected),

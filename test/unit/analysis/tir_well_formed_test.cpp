@@ -1,0 +1,219 @@
+// Every rule of the verifier at the loop level, broken once.
+#include "../catch.h"
+#include "graph_maker.h"
+
+using namespace iropt;
+
+namespace {
+
+const DataType kInt = DataType::Int(32);
+
+// One loop-level function in the making: a float32 buffer parameter A of 16 elements, and a body.
+class TirMaker {
+ public:
+  TirMaker() : scope_(context_) {
+    handle_ = New<tir::Var>("a", DataType::Handle(), workspace_.NextVarId());
+    a_ = MakeBuffer("A", {Int(16)});
+  }
+
+  template <class T, class... A>
+  const T* New(A&&... args) {
+    return workspace_.New<T>(std::forward<A>(args)...);
+  }
+  Workspace& workspace() { return workspace_; }
+  const tir::IntImm* Int(int64_t value) { return New<tir::IntImm>(kInt, value); }
+  const tir::IntImm* True() { return New<tir::IntImm>(DataType::Bool(), 1); }
+  const tir::Var* NewVar(std::string_view name, DataType dtype = kInt) { return workspace_.NewPrimVar(name, dtype); }
+  template <class T>
+  List<T> MakeList(std::vector<T> items) {
+    return workspace_.Copy(items);
+  }
+
+  const tir::Buffer* a() const { return a_; }
+  const tir::Buffer* MakeBuffer(std::string_view name, std::vector<const PrimExpr*> shape, const tir::Var* data = nullptr) {
+    if (!data) data = workspace_.NewPrimVar(name, DataType::Handle(), tir::PointerInfo::Get(DataType::Float(32)));
+    return New<tir::Buffer>(data, DataType::Float(32), workspace_.NextVarId(), MakeList(shape), List<const PrimExpr*>(), Int(0),
+                            List<int64_t>(), name, 64, 1, tir::BufferType::kDefault);
+  }
+  const tir::BufferLoad* Load(const tir::Buffer* b, std::vector<const PrimExpr*> indices, DataType type = DataType::Float(32)) {
+    return New<tir::BufferLoad>(type, b, MakeList(indices));
+  }
+  const tir::Stmt* Store(const PrimExpr* index) { return New<tir::BufferStore>(a_, Load(a_, {index}), MakeList<const PrimExpr*>({index})); }
+  const tir::Stmt* Evaluate(const PrimExpr* e) { return New<tir::Evaluate>(e); }
+  const tir::Stmt* Loop(const tir::Var* var, const tir::Stmt* body) {
+    return New<tir::For>(var, New<tir::IntImm>(var->dtype, 0), New<tir::IntImm>(var->dtype, 16), tir::ForKind::kSerial, body, nullptr, DictAttr::Empty());
+  }
+  const tir::Stmt* Seq(std::vector<const tir::Stmt*> stmts) { return New<tir::SeqStmt>(MakeList(stmts)); }
+  const tir::IterVar* Iter(const tir::Var* var) {
+    return New<tir::IterVar>(New<tir::Range>(Int(0), Int(16)), var, tir::IterVarType::kDataPar);
+  }
+  const tir::Stmt* Block(std::vector<const tir::IterVar*> iters, std::vector<const PrimExpr*> values, const tir::Stmt* body,
+                         std::vector<const tir::Buffer*> allocs = {}) {
+    const auto* block = New<tir::Block>(MakeList(iters), List<const tir::BufferRegion*>(), List<const tir::BufferRegion*>(), "block",
+                                        MakeList(allocs), List<const tir::MatchBufferRegion*>(), DictAttr::Empty(), nullptr, body);
+    return New<tir::BlockRealize>(MakeList(values), True(), block);
+  }
+  const tir::Stmt* Thread(const tir::Var* var, std::string_view tag, const tir::Stmt* body) {
+    const auto* axis = New<tir::IterVar>(nullptr, var, tir::IterVarType::kThreadIndex, tag);
+    return New<tir::AttrStmt>(axis, "thread_extent", Int(16), body);
+  }
+
+  Kinds Verify(const tir::Stmt* body, bool check_types = true) {
+    const auto* f = New<PrimFunc>(MakeList<const tir::Var*>({handle_}), MakeList<const tir::Buffer*>({a_}), body,
+                                  TupleType::Get(std::vector<const Type*>{}), DictAttr::Empty(), nullptr);
+    Module module;
+    module.Set(GlobalVar::Get("f"), f, workspace_.Finish());
+    DiagnosticBuffer buffer;
+    DiagnosticEngine engine(&buffer);
+    VerifyModule(module, {.check_types = check_types}, engine);
+    Kinds kinds;
+    for (const Diagnostic& d : buffer.diagnostics()) kinds.emplace_back(d.kind);
+    return kinds;
+  }
+
+ private:
+  IRContext context_;
+  IRContext::Scope scope_;
+  Workspace workspace_;
+  const tir::Var* handle_;
+  const tir::Buffer* a_;
+};
+
+}  // namespace
+
+TEST_CASE("a loop over a buffer is well-formed", "[analysis]") {
+  TirMaker m;
+  const tir::Var* i = m.NewVar("i");
+  CHECK(m.Verify(m.Loop(i, m.Store(i))) == Kinds{});
+}
+
+TEST_CASE("loop variables are defined, once, and used in their loop", "[analysis]") {
+  TirMaker m;
+  const tir::Var* i = m.NewVar("i");
+  SECTION("undefined") { CHECK(m.Verify(m.Evaluate(i)) == Kinds{"undefined-variable"}); }
+  SECTION("after the loop") {
+    CHECK(m.Verify(m.Seq({m.Loop(i, m.Store(i)), m.Evaluate(i)})) == Kinds{"undefined-variable"});
+  }
+  SECTION("nested") { CHECK(m.Verify(m.Loop(i, m.Loop(i, m.Store(i)))) == Kinds{"redefined-variable"}); }
+  SECTION("one after the other") {
+    CHECK(m.Verify(m.Seq({m.Loop(i, m.Store(i)), m.Loop(i, m.Store(i))})) ==
+          Kinds{"redefined-variable", "undefined-variable", "undefined-variable"});
+  }
+}
+
+TEST_CASE("blocks use loop variables through iteration variables", "[analysis]") {
+  TirMaker m;
+  const tir::Var* i = m.NewVar("i");
+  const tir::Var* vi = m.NewVar("vi");
+  SECTION("good") { CHECK(m.Verify(m.Loop(i, m.Block({m.Iter(vi)}, {i}, m.Store(vi)))) == Kinds{}); }
+  SECTION("opaque") { CHECK(m.Verify(m.Loop(i, m.Block({}, {}, m.Store(i)))) == Kinds{}); }
+  SECTION("bad") {
+    CHECK(m.Verify(m.Loop(i, m.Block({m.Iter(vi)}, {i}, m.Evaluate(i)))) == Kinds{"loop-variable-in-block"});
+  }
+  SECTION("loop in the block") {
+    const tir::Var* j = m.NewVar("j");
+    CHECK(m.Verify(m.Loop(i, m.Block({m.Iter(vi)}, {i}, m.Loop(j, m.Store(j))))) == Kinds{});
+  }
+  SECTION("number of values") { CHECK(m.Verify(m.Block({m.Iter(vi)}, {}, m.Store(vi))) == Kinds{"block-bindings"}); }
+}
+
+TEST_CASE("blocks own what they allocate", "[analysis]") {
+  TirMaker m;
+  const tir::Buffer* b = m.MakeBuffer("B", {m.Int(4)});
+  const tir::Stmt* use = m.Evaluate(m.Load(b, {m.Int(0)}));
+  SECTION("inside") { CHECK(m.Verify(m.Block({}, {}, use, {b})) == Kinds{}); }
+  SECTION("outside") { CHECK(m.Verify(m.Seq({m.Block({}, {}, m.Store(m.Int(0)), {b}), use})) == Kinds{"undefined-variable"}); }
+}
+
+TEST_CASE("a thread axis has one variable, which several attributes may introduce", "[analysis]") {
+  TirMaker m;
+  const tir::Var* tx = m.NewVar("threadIdx_x");
+  SECTION("one after the other") {
+    CHECK(m.Verify(m.Seq({m.Thread(tx, "threadIdx.x", m.Store(tx)), m.Thread(tx, "threadIdx.x", m.Store(tx))})) == Kinds{});
+  }
+  SECTION("nested") {
+    const tir::Stmt* inner = m.Seq({m.Thread(tx, "threadIdx.x", m.Store(tx)), m.Store(tx)});
+    CHECK(m.Verify(m.Thread(tx, "threadIdx.x", inner)) == Kinds{});
+  }
+  SECTION("two variables") {
+    const tir::Var* ty = m.NewVar("ty");
+    CHECK(m.Verify(m.Seq({m.Thread(tx, "threadIdx.x", m.Store(tx)), m.Thread(ty, "threadIdx.x", m.Store(ty))})) ==
+          Kinds{"thread-axis"});
+  }
+}
+
+TEST_CASE("matching a buffer defines the variables of its shape", "[analysis]") {
+  TirMaker m;
+  const tir::Var* n = m.NewVar("n");
+  const tir::Buffer* whole = m.MakeBuffer("W", {n});
+  const auto* region = m.New<tir::BufferRegion>(m.a(), m.MakeList<const tir::Range*>({m.New<tir::Range>(m.Int(0), m.Int(16))}));
+  const auto* match = m.New<tir::MatchBufferRegion>(whole, region);
+  const auto make = [&](const tir::Stmt* body) {
+    const auto* block = m.New<tir::Block>(List<const tir::IterVar*>(), List<const tir::BufferRegion*>(), List<const tir::BufferRegion*>(),
+                                          "b", List<const tir::Buffer*>(), m.MakeList<const tir::MatchBufferRegion*>({match}),
+                                          DictAttr::Empty(), nullptr, body);
+    return m.New<tir::BlockRealize>(List<const PrimExpr*>(), m.True(), block);
+  };
+  SECTION("inside") { CHECK(m.Verify(make(m.Evaluate(n))) == Kinds{}); }
+  SECTION("outside") { CHECK(m.Verify(m.Seq({make(m.Evaluate(n)), m.Evaluate(n)})) == Kinds{"undefined-variable"}); }
+}
+
+TEST_CASE("operands have the types that their operation asks for", "[analysis]") {
+  TirMaker m;
+  const PrimExpr* one = m.Int(1);
+  const PrimExpr* real = m.New<tir::FloatImm>(DataType::Float(32), 1.0);
+  const Kinds bad{"operand-type"};
+  SECTION("binary") {
+    const auto* sum = m.New<tir::Add>(one, real);
+    CHECK(m.Verify(m.Evaluate(sum), false) == Kinds{});
+  }
+  SECTION("binary, checked") { CHECK(m.Verify(m.Evaluate(m.New<tir::Add>(one, real))) == bad); }
+  SECTION("logic") { CHECK(m.Verify(m.Evaluate(m.New<tir::And>(one, one))) == bad); }
+  SECTION("negation") { CHECK(m.Verify(m.Evaluate(m.New<tir::Not>(one))) == bad); }
+  SECTION("selection") { CHECK(m.Verify(m.Evaluate(m.New<tir::Select>(m.True(), one, real))) == bad); }
+  SECTION("condition of a selection") { CHECK(m.Verify(m.Evaluate(m.New<tir::Select>(one, one, one))) == bad); }
+  SECTION("cast") { CHECK(m.Verify(m.Evaluate(m.New<tir::Cast>(DataType::Float(32, 4), one))) == bad); }
+  SECTION("loop") {
+    CHECK(m.Verify(m.New<tir::For>(m.NewVar("i"), m.Int(0), m.New<tir::IntImm>(DataType::Int(64), 3), tir::ForKind::kSerial,
+                                   m.Evaluate(one), nullptr, DictAttr::Empty())) == bad);
+  }
+  SECTION("let") { CHECK(m.Verify(m.New<tir::LetStmt>(m.NewVar("x"), real, m.Evaluate(one))) == bad); }
+  SECTION("assertion") { CHECK(m.Verify(m.New<tir::AssertStmt>(one, m.New<tir::StringImm>("no"), m.Evaluate(one))) == bad); }
+  SECTION("store") { CHECK(m.Verify(m.New<tir::BufferStore>(m.a(), one, m.MakeList<const PrimExpr*>({one}))) == bad); }
+  SECTION("load") { CHECK(m.Verify(m.Evaluate(m.Load(m.a(), {one}, DataType::Float(64)))) == bad); }
+  SECTION("predicate") {
+    CHECK(m.Verify(m.New<tir::BufferStore>(m.a(), real, m.MakeList<const PrimExpr*>({one}), one)) == bad);
+  }
+}
+
+TEST_CASE("a vector index gives a vector", "[analysis]") {
+  TirMaker m;
+  const auto* ramp = m.New<tir::Ramp>(DataType::Int(32, 4), m.Int(0), m.Int(1), m.Int(4));
+  SECTION("good") { CHECK(m.Verify(m.Evaluate(m.Load(m.a(), {ramp}, DataType::Float(32, 4)))) == Kinds{}); }
+  SECTION("bad") { CHECK(m.Verify(m.Evaluate(m.Load(m.a(), {ramp}))) == Kinds{"operand-type"}); }
+  SECTION("only the last one") {
+    const tir::Buffer* b = m.MakeBuffer("B", {m.Int(4), m.Int(4)});
+    const auto* load = m.Load(b, {ramp, m.Int(0)}, DataType::Float(32, 4));
+    CHECK(m.Verify(m.Block({}, {}, m.Evaluate(load), {b})) == Kinds{"operand-type"});
+  }
+}
+
+TEST_CASE("a buffer has as many indices as dimensions", "[analysis]") {
+  TirMaker m;
+  CHECK(m.Verify(m.Evaluate(m.Load(m.a(), {m.Int(0), m.Int(0)}))) == Kinds{"index-count"});
+}
+
+TEST_CASE("calls of functions name functions of the module", "[analysis]") {
+  TirMaker m;
+  const auto* call = m.New<tir::Call>(kInt, GlobalVar::Get("absent"), List<const PrimExpr*>());
+  CHECK(m.Verify(m.Evaluate(call)) == Kinds{"unknown-function"});
+}
+
+TEST_CASE("a million nested statements and operations do not overflow the stack", "[analysis]") {
+  TirMaker m;
+  const PrimExpr* deep = m.Int(0);
+  for (int i = 0; i < 1'000'000; ++i) deep = m.New<tir::Add>(deep, m.Int(1));
+  const tir::Stmt* body = m.Evaluate(deep);
+  for (int i = 0; i < 1'000'000; ++i) body = m.New<tir::IfThenElse>(m.True(), body, nullptr);
+  CHECK(m.Verify(body) == Kinds{});
+}
