@@ -1,0 +1,95 @@
+// The settings under which passes run.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "iropt/diag/diagnostic.h"
+#include "iropt/pass/instrument.h"
+#include "iropt/pass/pass_info.h"
+#include "iropt/pass/value.h"
+
+namespace iropt {
+
+class PassRegistry;
+
+inline constexpr int kDefaultOptLevel = 2;
+
+class PassContext {
+ public:
+  int opt_level = kDefaultOptLevel;
+  std::vector<std::string> required_pass;  // run whatever their level is, and no instrument may veto them
+  std::vector<std::string> disabled_pass;  // never run by a Sequential, even if required
+  InstrumentList instruments;
+  DiagnosticEngine* diagnostics = nullptr;  // without one, what passes report becomes part of the error of the run
+  const PassRegistry* registry = nullptr;   // where required passes come from; null stands for PassRegistry::Global()
+  int threads = 1;
+  Value target;  // as in TVM: a target string, or a dict with "kind"; null where none was given
+
+  // The context of the innermost With scope of this thread, else the thread's default context. The threads that run a
+  // function pass have the context of the thread that started it.
+  static PassContext& Current();
+
+  // Whether a Sequential runs the pass: disabled wins over required, required over the level.
+  bool PassEnabled(const PassInfo& info) const { return PassEnabled(info, opt_level); }
+  // The same at another level than the context's.
+  bool PassEnabled(const PassInfo& info, int level) const;
+  bool IsDisabled(std::string_view pass) const;
+  bool IsRequired(std::string_view pass) const;
+
+  // Sets a registered configuration option. Reports an unknown key, with the nearest one, and a value of the wrong type.
+  // `key_span` is where the key was written.
+  bool SetConfig(std::string_view key, Value value, DiagnosticEngine& reports, SourceSpan key_span = {});
+  // The value of a registered option, or its default. Asking for a key that nobody registered is a bug.
+  const Value& Config(std::string_view key) const;
+  bool ConfigBool(std::string_view key) const;
+
+  const PassRegistry& Registry() const;
+
+  // Calls EnterPassContext of all instruments in order. If one fails, those that had entered exit, the last one first, and
+  // the context loses all its instruments.
+  Status InstrumentEnterPassContext();
+  // Calls ExitPassContext in order. If one fails, those after it are not called, and the context loses its instruments.
+  Status InstrumentExitPassContext();
+  // Lets the present instruments exit and the new ones enter.
+  Status OverrideInstruments(InstrumentList replacement);
+
+ private:
+  std::map<std::string, Value, std::less<>> config_;
+};
+
+template <class T>
+class With;
+
+// Makes a context current for the life of the scope. Where an instrument refuses to enter, the scope does not come to be:
+// status() says why, and Current() stays what it was. Exit() leaves early, for those who want to know whether the
+// instruments left without trouble.
+template <>
+class [[nodiscard]] With<PassContext> {
+ public:
+  explicit With(PassContext& context);
+  With(const With&) = delete;
+  With& operator=(const With&) = delete;
+  ~With();
+
+  const Status& status() const { return status_; }
+  Status Exit();
+
+ private:
+  PassContext* context_;
+  PassContext* outer_ = nullptr;
+  bool active_ = false;
+  Status status_;
+};
+
+namespace pass_detail {
+
+// What Current() returns where no scope is open is null here. For threads that take over the context of another.
+PassContext* ExchangeCurrentContext(PassContext* context);
+
+}  // namespace pass_detail
+
+}  // namespace iropt

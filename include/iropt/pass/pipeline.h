@@ -1,0 +1,89 @@
+// Pipelines as users write them: a string, or a JSON file that also holds the context. Both are read into the same items,
+// which can be printed back and built into a pass.
+//
+//   pipeline := item (',' item)*
+//   item     := NAME ['<' NAME '=' VALUE (';' NAME '=' VALUE)* '>']        a pass
+//             | 'Sequential' ['<' options '>'] '(' pipeline ')'            options: name, opt_level
+//             | 'fixpoint' ['<' ROUNDS '>'] '(' pipeline ')'
+//             | 'repeat' '<' TIMES '>' '(' pipeline ')'
+//             | 'default' '<' 'O'LEVEL '>'
+//   VALUE    := JSON, or a word in place of a string
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "iropt/diag/diagnostic.h"
+#include "iropt/pass/context.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/registry.h"
+#include "iropt/pass/value.h"
+
+namespace iropt {
+
+inline constexpr int kMaxOptLevel = 4;
+inline constexpr int kDefaultFixpointRounds = 8;
+inline constexpr int kMaxRounds = 1'000'000;  // of a fixpoint or a repeat
+
+struct PipelineItem {
+  enum class Kind : uint8_t { Pass, Sequential, Fixpoint, Repeat, Default };
+
+  Kind kind = Kind::Pass;
+  std::string name;              // of a pass; of a Sequential, empty where it has none
+  Value::Dict options;           // of a pass
+  std::optional<int> opt_level;  // of a Sequential
+  int count = 0;                 // rounds of a fixpoint, times of a repeat, level of a default pipeline
+  std::vector<PipelineItem> children;
+  SourceSpan span;
+
+  // Equality of what is said, wherever it was written.
+  friend bool operator==(const PipelineItem& a, const PipelineItem& b);
+};
+using Pipeline = std::vector<PipelineItem>;
+
+// Reads the text of a buffer that begins at the global offset `base`. Reports the first error and returns nothing then.
+std::optional<Pipeline> ParsePipeline(std::string_view text, uint32_t base, DiagnosticEngine& diagnostics);
+
+// The canonical spelling: parsing it gives an equal pipeline.
+std::string PrintPipeline(const Pipeline& pipeline);
+
+// The passes of the pipeline as one Sequential. Reports all unknown names and wrong options.
+Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics);
+
+// The items that a run of the pipeline will skip because their level is above the context's. What is inside of a skipped
+// Sequential is not listed, nor is what a default pipeline leaves out.
+std::vector<const PipelineItem*> SkippedByLevel(const Pipeline& pipeline, const PassRegistry& registry,
+                                                const PassContext& context);
+
+// All passes and Sequentials that the pipeline names.
+std::vector<std::string_view> NamesIn(const Pipeline& pipeline);
+
+// A name of a pass as a file wrote it.
+struct LocatedName {
+  std::string name;
+  SourceSpan span;
+};
+
+struct InstrumentSpec {
+  std::string name;
+  std::vector<LocatedName> passes;  // empty stands for all
+  SourceSpan span;
+};
+
+// What a pipeline file says; what it leaves out is empty.
+struct PipelineFile {
+  std::optional<int> opt_level;
+  std::vector<LocatedName> disabled;
+  std::vector<LocatedName> required;
+  Value::Dict config;
+  std::optional<Pipeline> passes;
+  Value target;
+  std::vector<InstrumentSpec> instruments;
+};
+
+// Reads a JSON pipeline. Reports every unknown key, with the nearest one, and values of a wrong type.
+std::optional<PipelineFile> ParsePipelineFile(std::string_view text, uint32_t base, DiagnosticEngine& diagnostics);
+
+}  // namespace iropt

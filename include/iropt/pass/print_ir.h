@@ -1,0 +1,39 @@
+// Shows the module before and after passes.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "iropt/pass/instrument.h"
+
+namespace iropt {
+
+// Passes do not know what text looks like; whoever makes the instrument does. The heading is "IR after FoldConstant" and
+// the like.
+using ModulePrinter = std::function<Status(const Module& module, const std::string& heading)>;
+
+// Shows the module around the passes with these names. An empty list stands for all passes but those that only run others.
+class PrintIRBefore : public PassInstrument {
+ public:
+  PrintIRBefore(std::vector<std::string> passes, ModulePrinter print)
+      : PassInstrument("print-before"), passes_(std::move(passes)), print_(std::move(print)) {}
+  Status RunBeforePass(const Module& module, const PassInfo& info) override;
+
+ private:
+  std::vector<std::string> passes_;
+  ModulePrinter print_;
+};
+
+class PrintIRAfter : public PassInstrument {
+ public:
+  PrintIRAfter(std::vector<std::string> passes, ModulePrinter print)
+      : PassInstrument("print-after"), passes_(std::move(passes)), print_(std::move(print)) {}
+  Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) override;
+
+ private:
+  std::vector<std::string> passes_;
+  ModulePrinter print_;
+};
+
+}  // namespace iropt
