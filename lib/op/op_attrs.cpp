@@ -1,0 +1,252 @@
+// Attribute values from literals and defaults.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "iropt/ir/context.h"
+#include "iropt/op/op.h"
+#include "iropt/support/stack.h"
+#include "literals.h"
+
+namespace iropt {
+
+using Kind = ScriptValue::Kind;
+
+namespace {
+
+const Attr* FloatOf(const ScriptValue& value) {
+  const auto* imm = value.kind == Kind::kPrim ? As<tir::FloatImm>(value.prim) : nullptr;
+  if (imm) return FloatAttr::Get(imm->value, imm->dtype);
+  const std::optional<double> number = ToDouble(value);
+  return number ? FloatAttr::Get(*number, DataType::Float(32)) : nullptr;
+}
+
+const Attr* IntOf(const ScriptValue& value) {
+  const std::optional<int64_t> integer = ToInteger(value);
+  return integer ? IntAttr::Get(*integer) : nullptr;
+}
+
+const Attr* TextOf(const ScriptValue& value) {
+  const std::optional<std::string_view> text = ToText(value);
+  return text ? StrAttr::Get(*text) : nullptr;
+}
+
+// A list of which each item converts, with the short forms that the attribute allows.
+const Attr* ListOf(const OpAttr& attr, const ScriptValue& value, const Attr* (*convert)(const ScriptValue&)) {
+  std::vector<const Attr*> items;
+  const std::span<const ScriptValue> given = IsSequence(value) ? value.items() : std::span(&value, 1);
+  for (const ScriptValue& item : given) {
+    items.push_back(convert(item));
+    if (!items.back()) return nullptr;
+  }
+  if (attr.spread == 0 || items.size() == attr.spread) return ListAttr::Get(items);
+  const bool halves = attr.padding && items.size() * 2 == attr.spread;
+  if (items.size() != 1 && !halves) return nullptr;
+  const std::vector<const Attr*> once = items;
+  while (items.size() < attr.spread) items.insert(items.end(), once.begin(), once.end());
+  return ListAttr::Get(items);
+}
+
+std::string_view TargetKind(const VDeviceAttr& device) {
+  const Attr* kind = device.target ? device.target->Find("kind") : nullptr;
+  const auto* text = As<StrAttr>(kind);
+  return text ? text->value : std::string_view();
+}
+
+std::optional<size_t> ParseIndex(std::string_view text) {
+  size_t index = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), index);
+  if (status != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return index;
+}
+
+// The entry `index` of the global infos called `list`, or null.
+const Attr* GlobalInfo(const Module* module, std::string_view list, size_t index) {
+  if (!module) return nullptr;
+  const auto it = module->global_infos().find(list);
+  return it != module->global_infos().end() && index < it->second.size() ? it->second[index] : nullptr;
+}
+
+// "cuda:1" is the second device of that kind, "cuda" the first; "vdevice:1" the second of all.
+const Attr* FindVDevice(const Module* module, std::string_view name) {
+  const size_t colon = name.find(':');
+  const std::string_view kind = name.substr(0, colon);
+  const std::optional<size_t> index = colon == std::string_view::npos ? 0 : ParseIndex(name.substr(colon + 1));
+  if (!index) return nullptr;
+  if (kind == "vdevice") return As<VDeviceAttr>(GlobalInfo(module, kind, *index));
+  size_t seen = 0;
+  for (size_t i = 0; const Attr* info = GlobalInfo(module, "vdevice", i); ++i) {
+    const auto* device = As<VDeviceAttr>(info);
+    if (device && TargetKind(*device) == kind && seen++ == *index) return device;
+  }
+  return nullptr;
+}
+
+// "mesh[0]"
+const Attr* FindMesh(const Module* module, std::string_view name) {
+  const size_t bracket = name.find('[');
+  if (bracket == std::string_view::npos || name.back() != ']') return nullptr;
+  const std::optional<size_t> index = ParseIndex(name.substr(bracket + 1, name.size() - bracket - 2));
+  return index ? As<DeviceMeshAttr>(GlobalInfo(module, name.substr(0, bracket), *index)) : nullptr;
+}
+
+template <class T>
+const Attr* NodeOf(const ScriptValue& value) {
+  return value.kind == Kind::kAttr ? As<T>(value.attr) : nullptr;
+}
+
+// The attributes that are objects of their own.
+const Attr* ObjectOf(const OpAttr& attr, const ScriptValue& value, const Module* module) {
+  switch (attr.kind) {
+    case AttrKind::kIndexMap: return NodeOf<IndexMapAttr>(value);
+    case AttrKind::kVDevice:
+      return value.kind == Kind::kString ? FindVDevice(module, value.string()) : NodeOf<VDeviceAttr>(value);
+    case AttrKind::kDeviceMesh:
+      return value.kind == Kind::kString ? FindMesh(module, value.string()) : NodeOf<DeviceMeshAttr>(value);
+    case AttrKind::kDict: return value.kind == Kind::kNone ? DictAttr::Empty() : NodeOf<DictAttr>(value);
+    case AttrKind::kOptPrimValue: {
+      const PrimExpr* prim = ToPrimExpr(value);
+      return prim ? ExprAttr::Get(prim) : nullptr;
+    }
+    default: IROPT_UNREACHABLE("attribute '{}' is no object", attr.name);
+  }
+}
+
+bool IsOptional(AttrKind kind) {
+  switch (kind) {
+    case AttrKind::kOptInt:
+    case AttrKind::kOptFloat:
+    case AttrKind::kOptString:
+    case AttrKind::kOptIntList:
+    case AttrKind::kOptBool:
+    case AttrKind::kOptPrimValue: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+const Attr* ToAttr(const OpAttr& attr, const ScriptValue& value, const Module* module) {
+  if (value.kind == Kind::kNone && IsOptional(attr.kind)) return NoneAttr::Get();
+  switch (attr.kind) {
+    case AttrKind::kBool:
+    case AttrKind::kOptBool: {
+      const std::optional<bool> boolean = ToBool(value);
+      return boolean ? IntAttr::Bool(*boolean) : nullptr;
+    }
+    case AttrKind::kInt:
+    case AttrKind::kOptInt: return IntOf(value);
+    case AttrKind::kDouble: {
+      const std::optional<double> number = ToDouble(value);
+      return number ? FloatAttr::Get(*number) : nullptr;
+    }
+    case AttrKind::kOptFloat: return FloatOf(value);
+    case AttrKind::kString:
+    case AttrKind::kOptString:
+    case AttrKind::kPlacement: return TextOf(value);
+    case AttrKind::kDataType: {
+      const std::optional<DataType> dtype = ToDataType(value);
+      return dtype ? DTypeAttr::Get(*dtype) : nullptr;
+    }
+    case AttrKind::kIntList:
+      if (value.kind == Kind::kNone) return ListAttr::Get({});
+      return ListOf(attr, value, &IntOf);
+    case AttrKind::kOptIntList: return ListOf(attr, value, &IntOf);
+    case AttrKind::kIntOrIntList: return IsSequence(value) ? ListOf(attr, value, &IntOf) : IntOf(value);
+    case AttrKind::kFloatList: return ListOf(attr, value, &FloatOf);
+    case AttrKind::kStringList: return ListOf(attr, value, &TextOf);
+    default: return ObjectOf(attr, value, module);
+  }
+}
+
+std::string ExpectedLiteral(const OpAttr& attr) {
+  const auto list = [&](std::string_view item) {
+    if (attr.padding) return fmt::format("1, {} or {} {}s", attr.spread / 2, attr.spread, item);
+    if (attr.spread > 1) return fmt::format("1 or {} {}s", attr.spread, item);
+    return fmt::format("a list of {}s", item);
+  };
+  switch (attr.kind) {
+    case AttrKind::kBool: return "True or False";
+    case AttrKind::kOptBool: return "True, False or None";
+    case AttrKind::kInt: return "an integer";
+    case AttrKind::kOptInt: return "an integer or None";
+    case AttrKind::kDouble: return "a number";
+    case AttrKind::kOptFloat: return "a number or None";
+    case AttrKind::kString: return "a string";
+    case AttrKind::kOptString: return "a string or None";
+    case AttrKind::kDataType: return "the name of a data type";
+    case AttrKind::kIntList: return list("integer");
+    case AttrKind::kOptIntList: return list("integer") + " or None";
+    case AttrKind::kIntOrIntList: return "an integer or a list of integers";
+    case AttrKind::kFloatList: return list("number");
+    case AttrKind::kStringList: return list("string");
+    case AttrKind::kOptPrimValue: return "a scalar or None";
+    case AttrKind::kIndexMap: return "an index map";
+    case AttrKind::kVDevice: return "a device of the module, such as \"cuda:0\"";
+    case AttrKind::kDeviceMesh: return "a device mesh of the module, such as \"mesh[0]\"";
+    case AttrKind::kPlacement: return "a placement, such as \"S[0], R\"";
+    case AttrKind::kDict: return "a dictionary";
+  }
+  return "another value";
+}
+
+const Attr* ScriptValueToAttr(const ScriptValue& value) {
+  switch (value.kind) {
+    case Kind::kNone: return NoneAttr::Get();
+    case Kind::kBool: return IntAttr::Bool(value.boolean);
+    case Kind::kInt: return IntAttr::Get(value.integer);
+    case Kind::kFloat: return FloatAttr::Get(value.real);
+    case Kind::kString: return StrAttr::Get(value.string());
+    case Kind::kAttr: return value.attr;
+    case Kind::kType: return TypeAttr::Get(value.type);
+    case Kind::kPrim: return ExprAttr::Get(IRContext::Current().Intern(value.prim));
+    case Kind::kExpr: {
+      if (const auto* text = As<StringImm>(value.expr)) return StrAttr::Get(text->value);
+      if (const auto* dtype = As<DataTypeImm>(value.expr)) return DTypeAttr::Get(dtype->value);
+      const auto* prim = As<PrimValue>(value.expr);
+      return prim ? ExprAttr::Get(prim->value) : nullptr;
+    }
+    case Kind::kList:
+    case Kind::kTuple: {
+      std::vector<const Attr*> items;
+      for (const ScriptValue& item : value.items()) {
+        items.push_back(WithStack([&] { return ScriptValueToAttr(item); }));
+        if (!items.back()) return nullptr;
+      }
+      return ListAttr::Get(items);
+    }
+  }
+  return nullptr;
+}
+
+const ObjectAttr* MakeOpAttrs(const OpInfo& info, std::initializer_list<AttrValue> values) {
+  std::vector<std::string_view> names;
+  std::vector<const Attr*> fields;
+  const auto given = [&](std::string_view name) {
+    const auto* it = std::find_if(values.begin(), values.end(), [&](const AttrValue& v) { return v.name == name; });
+    return it == values.end() ? nullptr : it->value;
+  };
+  for (const AttrValue& v : values) IROPT_CHECK(info.FindAttr(v.name), "{} has no attribute '{}'", info.name, v.name);
+  for (const OpAttr& attr : info.attrs) {
+    const Attr* field = given(attr.name);
+    // Defaults that copy another attribute are of the same kind.
+    const OpAttr* source = &attr;
+    while (!field && source->fallback.kind == OpDefault::Kind::kSameAs) {
+      source = info.FindAttr(source->fallback.text);
+      IROPT_CHECK(source != nullptr, "{} has no attribute to copy for '{}'", info.name, attr.name);
+      field = given(source->name);
+    }
+    if (!field) {
+      IROPT_CHECK(source->fallback.kind != OpDefault::Kind::kRequired, "{} needs '{}'", info.name, attr.name);
+      field = ToAttr(attr, DefaultLiteral(source->fallback), nullptr);
+    }
+    names.push_back(attr.name);
+    fields.push_back(field);
+  }
+  return ObjectAttr::Get(info.attrs_key, names, fields);
+}
+
+}  // namespace iropt
