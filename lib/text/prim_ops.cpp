@@ -134,13 +134,34 @@ const PrimExpr* PrimOps::MakeNode(NodeKind kind, const PrimExpr* a, const PrimEx
   return node;
 }
 
+const PrimExpr* PrimOps::Lanes(DataType dtype, Span span) {
+  if (!dtype.is_scalable()) return Int(dtype.lanes, DataType::Int(32), span);
+  auto* vscale = ws_.New<tir::Call>(DataType::Int(32), GetOp("tir.vscale"), List<const PrimExpr*>());
+  vscale->set_span(span);
+  return MakeNode(NodeKind::kMul, vscale, Int(-dtype.lanes, DataType::Int(32), span), span);
+}
+
 const PrimExpr* PrimOps::MakeBroadcast(const PrimExpr* value, const PrimExpr* lanes, Span span) {
   const DataType dtype = value->dtype.is_scalar() ? VectorDType(value->dtype, lanes) : DataType::Void();
   if (dtype.is_void()) {
     Error(span, "a vector needs a scalar value and a constant number of lanes");
     return nullptr;
   }
-  auto* node = ws_.New<tir::Broadcast>(dtype, value, lanes);
+  auto* node = ws_.New<tir::Broadcast>(dtype, value, Lanes(dtype, lanes->span()));
+  node->set_span(span);
+  return node;
+}
+
+const PrimExpr* PrimOps::MakeRamp(const PrimExpr* base, const PrimExpr* stride, const PrimExpr* lanes, Span span) {
+  const bool scalars = base->dtype.is_scalar() && stride->dtype.is_scalar();
+  const DataType dtype = scalars ? VectorDType(base->dtype, lanes) : DataType::Void();
+  if (dtype.is_void()) {
+    Error(span, "a ramp needs a scalar base and stride, and a constant number of lanes");
+    return nullptr;
+  }
+  stride = MakeCast(base->dtype, stride, span);
+  if (!stride) return nullptr;
+  auto* node = ws_.New<tir::Ramp>(dtype, base, stride, Lanes(dtype, lanes->span()));
   node->set_span(span);
   return node;
 }
@@ -189,12 +210,7 @@ const PrimExpr* PrimOps::MakeCast(DataType dtype, const PrimExpr* value, Span sp
   if (!dtype.is_scalar() && value->dtype.is_scalar()) {
     const PrimExpr* element = MakeCast(dtype.with_lanes(1), value, span);
     if (!element) return nullptr;
-    const PrimExpr* lanes = Int(dtype.is_scalable() ? -dtype.lanes : dtype.lanes, DataType::Int(32), span);
-    if (dtype.is_scalable()) {
-      auto* vscale = ws_.New<tir::Call>(DataType::Int(32), GetOp("tir.vscale"), List<const PrimExpr*>());
-      lanes = MakeNode(NodeKind::kMul, lanes, vscale, span);
-    }
-    auto* node = ws_.New<tir::Broadcast>(dtype, element, lanes);
+    auto* node = ws_.New<tir::Broadcast>(dtype, element, Lanes(dtype, span));
     node->set_span(span);
     return node;
   }

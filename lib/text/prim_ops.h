@@ -35,6 +35,7 @@ class PrimOps {
   // Brings two operands to one dtype by TVM's rules. False after an error.
   bool MatchDtypes(const PrimExpr*& a, const PrimExpr*& b, Span span);
   const PrimExpr* MakeBroadcast(const PrimExpr* value, const PrimExpr* lanes, Span span);
+  const PrimExpr* MakeRamp(const PrimExpr* base, const PrimExpr* stride, const PrimExpr* lanes, Span span);
 
   // Numbers as expressions: integers are int32 (int64 where they need it), floats float32, truth values bool.
   const PrimExpr* ToPrim(const Value& number);
@@ -46,6 +47,8 @@ class PrimOps {
   bool Integers(TokenKind op, int64_t a, int64_t b, Span span, Value& out);
   bool Compare(NodeKind kind, Value a, Value b, Span span, Value& out);
   const PrimExpr* Adapt(const Value& number, DataType other);
+  // The number of lanes of a vector dtype, in the one form that nodes have it.
+  const PrimExpr* Lanes(DataType dtype, Span span);
   bool Error(Span span, std::string message);
 
   Workspace& ws_;

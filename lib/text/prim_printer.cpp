@@ -1,0 +1,417 @@
+#include "prim_printer.h"
+
+#include <utility>
+
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/dispatch.h"
+#include "iropt/op/intrinsics.h"
+#include "iropt/op/op.h"
+#include "iropt/support/stack.h"
+
+namespace iropt::text {
+namespace {
+
+struct BinaryForm {
+  std::string_view symbol;    // empty: only ever printed as a function
+  std::string_view function;  // T.<function>
+  Precedence precedence;
+};
+
+// In the order of the node kinds.
+constexpr BinaryForm kBinaryForms[] = {
+    {" + ", "T.Add", Precedence::kAdd},        {" - ", "T.Sub", Precedence::kAdd},
+    {" * ", "T.Mul", Precedence::kMul},        {" / ", "T.Div", Precedence::kMul},
+    {"", "T.truncmod", Precedence::kAtom},     {" // ", "T.FloorDiv", Precedence::kMul},
+    {" % ", "T.FloorMod", Precedence::kMul},   {"", "T.min", Precedence::kAtom},
+    {"", "T.max", Precedence::kAtom},          {" == ", "T.EQ", Precedence::kComparison},
+    {" != ", "T.NE", Precedence::kComparison}, {" < ", "T.LT", Precedence::kComparison},
+    {" <= ", "T.LE", Precedence::kComparison}, {" > ", "T.GT", Precedence::kComparison},
+    {" >= ", "T.GE", Precedence::kComparison}, {" and ", "T.And", Precedence::kAnd},
+    {" or ", "T.Or", Precedence::kOr}};
+static_assert(std::size(kBinaryForms) == static_cast<size_t>(NodeKind::kOr) - static_cast<size_t>(NodeKind::kAdd) + 1);
+
+const BinaryForm& FormOf(NodeKind kind) { return kBinaryForms[static_cast<size_t>(kind) - static_cast<size_t>(NodeKind::kAdd)]; }
+
+bool IsConstant(const PrimExpr* e) { return e->kind == NodeKind::kIntImm || e->kind == NodeKind::kFloatImm; }
+
+// Whether the operator, read back, makes this very node: the operands match and nothing folds.
+bool PrintsAsOperator(const tir::BinaryExpr* e) {
+  if (FormOf(e->kind).symbol.empty()) return false;
+  if (e->kind == NodeKind::kDiv && e->a->dtype.is_integer() && e->b->dtype.is_integer()) return false;
+  if (e->a->dtype != e->b->dtype) return false;
+  const bool needs_integers = e->kind == NodeKind::kFloorDiv || e->kind == NodeKind::kFloorMod;
+  if (needs_integers && !e->a->dtype.is_integer()) return false;
+  if (!IsConstant(e->a) && !IsConstant(e->b)) return true;
+  Arena scratch;
+  return !arith::TryFold(e->kind, e->a, e->b, arith::PrimBuilder(scratch));
+}
+
+Precedence PrecedenceOf(const PrimExpr* e) {
+  if (e->kind == NodeKind::kNot) return Precedence::kNot;
+  if (const auto* binary = As<tir::BinaryExpr>(e); binary && PrintsAsOperator(binary)) return FormOf(e->kind).precedence;
+  return Precedence::kAtom;
+}
+
+constexpr Precedence Above(Precedence p) { return static_cast<Precedence>(static_cast<uint8_t>(p) + 1); }
+
+// Visits the names that an expression uses, by the description of its fields.
+class NameWalker {
+ public:
+  NameWalker(FunctionRef<void(const tir::Var*)> var, FunctionRef<void(const tir::Buffer*)> buffer) : var_(var), buffer_(buffer) {}
+
+  void Walk(const PrimExpr* e) {
+    if (!e || IsConstant(e)) return;
+    if (tir::Var::ClassOf(e->kind)) return var_(static_cast<const tir::Var*>(e));
+    WithStack([&] { DispatchIn<NodeGroup::kPrim>(e, [&](const auto* n) { Fields(n); }); });
+  }
+
+ private:
+  template <class X>
+  void Fields(const X* n) {
+    ForEachField(n, [&](const auto&, const auto& value) { Field(value); });
+  }
+  void Field(const PrimExpr* e) { Walk(e); }
+  void Field(const tir::Var* v) { Walk(v); }
+  void Field(const tir::Buffer* b) { buffer_(b); }
+  void Field(const tir::IterVar* v) {
+    Walk(v->var);
+    if (v->dom) Fields(v->dom);
+  }
+  template <class T>
+  void Field(const List<T>& items) {
+    if constexpr (std::is_pointer_v<T>) {
+      for (const T& item : items) Field(item);
+    }
+  }
+  template <class T>
+  void Field(const T&) {}
+
+  FunctionRef<void(const tir::Var*)> var_;
+  FunctionRef<void(const tir::Buffer*)> buffer_;
+};
+
+}  // namespace
+
+void ForEachPrimName(const PrimExpr* expr, FunctionRef<void(const tir::Var*)> var, FunctionRef<void(const tir::Buffer*)> buffer) {
+  NameWalker(var, buffer).Walk(expr);
+}
+
+void ForEachPrimVar(const PrimExpr* expr, FunctionRef<void(const tir::Var*)> f) {
+  const auto ignore = [](const tir::Buffer*) {};
+  NameWalker(f, ignore).Walk(expr);
+}
+
+void PrintPrimExpr(const PrimExpr* expr, PrintContext& context, PrimMode mode) { PrimPrinter(context, mode).Print(expr); }
+
+// ---- Names
+
+void PrimPrinter::DefineFirst() {
+  if (const PrimExpr* first = std::exchange(evaluated_first_, nullptr)) {
+    ForEachPrimName(
+        first, [&](const tir::Var* v) { NameOf(v); }, [&](const tir::Buffer* b) { NameOf(b); });
+  }
+}
+
+std::string_view PrimPrinter::NameOf(const tir::Var* var) {
+  if (const std::string_view name = context_.names.Find(var); !name.empty()) return name;
+  if (!free_) return var->name;
+  DefineFirst();
+  return free_->Define(var);
+}
+
+std::string_view PrimPrinter::NameOf(const tir::Buffer* buffer) {
+  if (const std::string_view name = context_.names.Find(buffer); !name.empty()) return name;
+  if (!free_) return buffer->name;
+  DefineFirst();
+  return free_->Define(buffer);
+}
+
+// ---- Pieces
+
+void PrimPrinter::PrintItems(std::span<const PrimExpr* const> exprs) {
+  for (size_t i = 0; i < exprs.size(); ++i) {
+    if (i) out_.Append(", ");
+    Print(exprs[i]);
+  }
+}
+
+void PrimPrinter::PrintTuple(std::span<const PrimExpr* const> exprs) {
+  out_.Append('(');
+  PrintItems(exprs);
+  out_.Append(exprs.size() == 1 ? ",)" : ")");
+}
+
+void PrimPrinter::PrintList(std::span<const PrimExpr* const> exprs) {
+  out_.Append('[');
+  PrintItems(exprs);
+  out_.Append(']');
+}
+
+void PrimPrinter::PrintDTypeName(DataType dtype) {
+  out_.Append("T.");
+  out_.Append(dtype.is_void() ? "void" : dtype.ToString());
+}
+
+void PrimPrinter::PrintEnd(const PrimExpr* min, const PrimExpr* extent) {
+  Arena scratch;
+  Print(arith::PrimBuilder(scratch).Add(min, extent));
+}
+
+void PrimPrinter::PrintIndices(std::span<const PrimExpr* const> indices) {
+  for (size_t i = 0; i < indices.size(); ++i) {
+    if (i) out_.Append(", ");
+    const auto* ramp = As<tir::Ramp>(indices[i]);
+    if (!ramp || !Is<tir::IntImm>(ramp->stride)) {
+      Print(indices[i]);
+      continue;
+    }
+    Arena scratch;
+    const arith::PrimBuilder make(scratch);
+    Print(ramp->base);
+    out_.Append(':');
+    Print(make.Add(ramp->base, make.Mul(ramp->lanes, ramp->stride)));
+    if (!arith::IsInt(ramp->stride, 1)) {
+      out_.Append(':');
+      Print(ramp->stride);
+    }
+  }
+}
+
+void PrimPrinter::PrintAccess(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices) {
+  PrintBuffer(buffer);
+  out_.Append(indices.empty() ? "[()" : "[");
+  PrintIndices(indices);
+  out_.Append(']');
+}
+
+void PrimPrinter::PrintRegion(const tir::BufferRegion* region) {
+  PrintBuffer(region->buffer);
+  out_.Append(region->region.empty() ? "[()" : "[");
+  for (uint32_t i = 0; i < region->region.size(); ++i) {
+    const tir::Range* range = region->region[i];
+    if (i) out_.Append(", ");
+    Print(range->min);
+    if (arith::IsInt(range->extent, 1)) continue;
+    out_.Append(':');
+    PrintEnd(range->min, range->extent);
+  }
+  out_.Append(']');
+}
+
+void PrimPrinter::PrintRange(const tir::Range* range) {
+  out_.Append("T.Range(");
+  Print(range->min);
+  out_.Append(", ");
+  PrintEnd(range->extent, range->min);
+  out_.Append(')');
+}
+
+void PrimPrinter::PrintIterVar(const tir::IterVar* iter_var) {
+  static constexpr std::string_view kTypes[] = {"DataPar",  "ThreadIndex", "CommReduce",   "Ordered",   "Opaque",
+                                                "Unrolled", "Vectorized",  "Parallelized", "Tensorized"};
+  out_.Append("T.iter_var(");
+  PrintVar(iter_var->var);
+  out_.Append(", ");
+  if (iter_var->dom) {
+    PrintRange(iter_var->dom);
+  } else {
+    out_.Append("None");
+  }
+  out_.Append(", ");
+  PrintString(kTypes[static_cast<size_t>(iter_var->iter_type)], out_);
+  out_.Append(", ");
+  PrintString(iter_var->thread_tag, out_);
+  out_.Append(')');
+}
+
+void PrimPrinter::PrintReducer(const tir::CommReducer* reducer) {
+  const size_t mark = context_.names.Mark();
+  out_.Append("T.comm_reducer(lambda ");
+  bool first = true;
+  for (const auto* vars : {&reducer->lhs, &reducer->rhs}) {
+    for (const tir::Var* var : *vars) {
+      out_.Append(first ? "" : ", ");
+      out_.Append(context_.names.Define(var));
+      first = false;
+    }
+  }
+  out_.Append(": ");
+  if (reducer->result.size() == 1) {
+    Print(reducer->result[0]);
+  } else {
+    PrintTuple(reducer->result);
+  }
+  context_.names.Release(mark);
+  out_.Append(", ");
+  PrintList(reducer->identity_element);
+  out_.Append(')');
+}
+
+// ---- Expressions
+
+void PrimPrinter::Print(const PrimExpr* expr, Precedence least) {
+  WithStack([&] {
+    // Nothing binds weaker than a whole expression, so most calls need not know how the expression prints.
+    const bool group = least > Precedence::kLambda && PrecedenceOf(expr) < least;
+    if (group) out_.Append('(');
+    PrintUngrouped(expr);
+    if (group) out_.Append(')');
+  });
+}
+
+void PrimPrinter::PrintFunction(std::string_view name, std::initializer_list<const PrimExpr*> args) {
+  out_.Append(name);
+  out_.Append('(');
+  PrintItems({args.begin(), args.size()});
+  out_.Append(')');
+}
+
+void PrimPrinter::PrintInt(const tir::IntImm* imm) {
+  const bool is_bool = imm->dtype == DataType::Bool();
+  const bool plain = mode_ == PrimMode::kRelax || imm->dtype == DataType::Int(32);
+  if (!plain) {
+    PrintDTypeName(imm->dtype);
+    out_.Append('(');
+  }
+  if (is_bool) {
+    out_.Append(imm->value ? "True" : "False");
+  } else {
+    out_.AppendInt(imm->value);
+  }
+  if (!plain) out_.Append(')');
+}
+
+void PrimPrinter::PrintBinary(const tir::BinaryExpr* e) {
+  const BinaryForm& form = FormOf(e->kind);
+  if (!PrintsAsOperator(e)) return PrintFunction(form.function, {e->a, e->b});
+  Print(e->a, form.precedence);
+  out_.Append(form.symbol);
+  Print(e->b, Above(form.precedence));
+}
+
+void PrimPrinter::PrintCall(const tir::Call* call) {
+  DtypePrint place = DtypePrint::kNone;
+  if (const auto* op = As<Op>(call->op)) {
+    out_.Append(op->info->script);
+    place = IntrinsicOf(op)->dtype_print;
+  } else {
+    const auto* func = To<GlobalVar>(call->op);
+    if (context_.module) {
+      out_.Append(context_.module->name());
+      out_.Append('.');
+    }
+    out_.Append(func->name);
+  }
+  out_.Append('(');
+  if (place == DtypePrint::kFirst) {
+    PrintDType(call->dtype);
+    if (!call->args.empty()) out_.Append(", ");
+  }
+  PrintItems(call->args);
+  if (place == DtypePrint::kLast) {
+    if (!call->args.empty()) out_.Append(", ");
+    PrintDType(call->dtype);
+  }
+  out_.Append(')');
+}
+
+void PrimPrinter::PrintLoad(const tir::BufferLoad* load) {
+  if (!load->predicate) return PrintAccess(load->buffer, load->indices);
+  PrintBuffer(load->buffer);
+  out_.Append(".vload(");
+  PrintList(load->indices);
+  out_.Append(", predicate=");
+  Print(load->predicate);
+  out_.Append(')');
+}
+
+void PrimPrinter::PrintLet(const tir::Let* let) {
+  evaluated_first_ = let->value;
+  NameOf(let->var);
+  out_.Append("T.Let(");
+  Print(let->body);
+  out_.Append(", where={");
+  PrintVar(let->var);
+  out_.Append(": ");
+  Print(let->value);
+  out_.Append("})");
+}
+
+void PrimPrinter::PrintReduce(const tir::Reduce* reduce) {
+  out_.Append("T.reduce(");
+  PrintReducer(reduce->combiner);
+  out_.Append(", source=");
+  PrintList(reduce->source);
+  out_.Append(", init=");
+  PrintList(reduce->init);
+  out_.Append(", axis=[");
+  for (uint32_t i = 0; i < reduce->axis.size(); ++i) {
+    if (i) out_.Append(", ");
+    PrintIterVar(reduce->axis[i]);
+  }
+  out_.Append("], condition=");
+  Print(reduce->condition);
+  out_.Append(", value_index=");
+  out_.AppendInt(reduce->value_index);
+  out_.Append(')');
+}
+
+void PrimPrinter::PrintUngrouped(const PrimExpr* e) {
+  switch (e->kind) {
+    case NodeKind::kPrimVar:
+    case NodeKind::kSizeVar: return PrintVar(static_cast<const tir::Var*>(e));
+    case NodeKind::kIntImm: return PrintInt(static_cast<const tir::IntImm*>(e));
+    case NodeKind::kFloatImm:
+      PrintDTypeName(e->dtype);
+      out_.Append('(');
+      PrintFloat(static_cast<const tir::FloatImm*>(e)->value, out_);
+      return out_.Append(')');
+    case NodeKind::kPrimStringImm: return PrintString(static_cast<const tir::StringImm*>(e)->value, out_);
+    case NodeKind::kCast:
+      out_.Append("T.Cast(");
+      PrintDType(e->dtype);
+      out_.Append(", ");
+      Print(static_cast<const tir::Cast*>(e)->value);
+      return out_.Append(')');
+    case NodeKind::kNot: {
+      const PrimExpr* a = static_cast<const tir::Not*>(e)->a;
+      if (mode_ == PrimMode::kRelax && IsConstant(a)) return PrintFunction("T.Not", {a});
+      out_.Append("not ");
+      return Print(a, Precedence::kNot);
+    }
+    case NodeKind::kSelect: {
+      const auto* s = static_cast<const tir::Select*>(e);
+      return PrintFunction("T.Select", {s->condition, s->true_value, s->false_value});
+    }
+    case NodeKind::kLet: return PrintLet(static_cast<const tir::Let*>(e));
+    case NodeKind::kPrimCall: return PrintCall(static_cast<const tir::Call*>(e));
+    case NodeKind::kBufferLoad: return PrintLoad(static_cast<const tir::BufferLoad*>(e));
+    case NodeKind::kProducerLoad: {
+      const auto* load = static_cast<const tir::ProducerLoad*>(e);
+      out_.Append(load->producer->name);
+      out_.Append(load->indices.empty() ? "[()" : "[");
+      PrintIndices(load->indices);
+      return out_.Append(']');
+    }
+    case NodeKind::kRamp: {
+      const auto* r = static_cast<const tir::Ramp*>(e);
+      return PrintFunction("T.Ramp", {r->base, r->stride, r->lanes});
+    }
+    case NodeKind::kBroadcast: {
+      const auto* b = static_cast<const tir::Broadcast*>(e);
+      return PrintFunction("T.Broadcast", {b->value, b->lanes});
+    }
+    case NodeKind::kShuffle: {
+      const auto* s = static_cast<const tir::Shuffle*>(e);
+      out_.Append("T.Shuffle(");
+      PrintList(s->vectors);
+      out_.Append(", ");
+      PrintList(s->indices);
+      return out_.Append(')');
+    }
+    case NodeKind::kReduce: return PrintReduce(static_cast<const tir::Reduce*>(e));
+    default: return PrintBinary(To<tir::BinaryExpr>(e));
+  }
+}
+
+}  // namespace iropt::text
