@@ -7,7 +7,6 @@
 
 #include "graph_verifier.h"
 #include "iropt/op/op.h"
-#include "iropt/op/type_rules.h"
 
 namespace iropt {
 
@@ -16,14 +15,16 @@ namespace {
 // Operators that have rules beside their type rule.
 enum class SpecialRule : uint8_t { kNone, kCallTir, kCallTirInplace, kInspect };
 
+SpecialRule SpecialRuleOf(std::string_view op) {
+  if (op == "relax.call_tir_inplace") return SpecialRule::kCallTirInplace;
+  if (op == "relax.call_tir" || op == "relax.call_tir_with_grad") return SpecialRule::kCallTir;
+  return op.starts_with("relax.inspect.") ? SpecialRule::kInspect : SpecialRule::kNone;
+}
+
+// By OpInfo::id.
 std::vector<SpecialRule> MakeSpecialRules() {
   std::vector<SpecialRule> rules;
-  for (const OpInfo& op : AllOps()) {
-    rules.push_back(op.name == "relax.call_tir_inplace"           ? SpecialRule::kCallTirInplace
-                    : op.infer == InferCallTir                    ? SpecialRule::kCallTir
-                    : op.name.starts_with("relax.inspect.tensor") ? SpecialRule::kInspect
-                                                                  : SpecialRule::kNone);
-  }
+  for (const OpInfo& op : AllOps()) rules.push_back(SpecialRuleOf(op.name));
   return rules;
 }
 

@@ -101,8 +101,8 @@ void CheckSharedParams(const Module& module, DiagnosticEngine& diagnostics) {
     const BaseFunc* func = module.functions()[i].func;
     if (const auto* f = As<Function>(func)) {
       for (const Var* param : f->params) uses.push_back({param, i});
-    } else if (const auto* f = As<PrimFunc>(func)) {
-      for (const tir::Var* param : f->params) uses.push_back({param, i});
+    } else if (const auto* prim = As<PrimFunc>(func)) {
+      for (const tir::Var* param : prim->params) uses.push_back({param, i});
     }
   }
   std::ranges::sort(uses, std::less<>{});

@@ -73,7 +73,7 @@ class GraphMaker {
     std::vector<const Type*> types;
     for (const Var* param : params) types.push_back(param->type);
     return workspace_.New<Function>(workspace_.Copy(params), body, body->type, pure, attrs,
-                                    FuncType::Get(types, body->type, pure));
+                                    FuncType::Get(workspace_.arena(), types, body->type, pure));
   }
   // Adds the function; the workspace starts anew, so the function must be complete.
   void Add(std::string_view name, const BaseFunc* function) {
