@@ -1,0 +1,27 @@
+// The reader of TVMScript.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "iropt/diag/diagnostic.h"
+#include "iropt/diag/source.h"
+#include "iropt/ir/module.h"
+
+namespace iropt {
+
+struct ParseOptions {
+  // Function bodies are read by up to this many threads; the result and the order of diagnostics are the same for any number.
+  int threads = 1;
+};
+
+// Reads a module from `text`, whose first byte has the global source offset `base` (SourceManager::AddBuffer). Functions
+// outside a class make a module, too. Missing annotations are inferred, nested expressions are flattened into bindings.
+// nullopt after one or more located errors were reported; the reader recovers and reports several. Linear in the text; names
+// and strings are copied, so that the text may go afterwards (diagnostics still want it).
+std::optional<Module> ParseModule(std::string_view text, uint32_t base, const ParseOptions& options, DiagnosticEngine& diagnostics);
+
+// Reads one graph-level expression without free variables, such as R.add(R.const(1), R.const(2)).
+const Expr* ParseExpression(std::string_view text, uint32_t base, Workspace& workspace, DiagnosticEngine& diagnostics);
+
+}  // namespace iropt

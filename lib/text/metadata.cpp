@@ -1,0 +1,261 @@
+#include "metadata.h"
+
+#include <array>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "iropt/eval/element.h"
+#include "iropt/ir/context.h"
+#include "iropt/ir/ndarray.h"
+
+namespace iropt::text {
+namespace {
+
+constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+// What TVM writes before the shape and the elements of an array (little endian).
+struct ArrayHeader {
+  uint64_t magic = 0xdd5e40f096b4a13fu;
+  uint64_t reserved = 0;
+  int32_t device_type = 1;  // the host
+  int32_t device_id = 0;
+  int32_t ndim = 0;
+  uint8_t type_code = 0;
+  uint8_t bits = 0;
+  uint16_t lanes = 1;
+};
+static_assert(sizeof(ArrayHeader) == 32);
+
+// DLPack's numbers of the kinds of types, with TVM's additions for narrow floats.
+constexpr std::pair<TypeCode, uint8_t> kTypeCodes[] = {
+    {TypeCode::kInt, 0}, {TypeCode::kUInt, 1}, {TypeCode::kFloat, 2}, {TypeCode::kHandle, 3},
+    {TypeCode::kBFloat, 4}, {TypeCode::kFloat8E4M3, 6}, {TypeCode::kFloat8E5M2, 7}};
+
+bool DecodeBase64(std::string_view text, std::string& out) {
+  static const std::array<int8_t, 256> kValues = [] {
+    std::array<int8_t, 256> t;
+    t.fill(-1);
+    for (size_t i = 0; i < kBase64.size(); ++i) t[static_cast<uint8_t>(kBase64[i])] = static_cast<int8_t>(i);
+    return t;
+  }();
+  out.clear();
+  out.reserve(text.size() / 4 * 3);
+  uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text) {
+    if (c == '=' || c == '\n' || c == '\r') continue;
+    const int value = kValues[static_cast<uint8_t>(c)];
+    if (value < 0) return false;
+    bits = bits << 6 | static_cast<uint32_t>(value);
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    out += static_cast<char>(bits >> count);
+  }
+  return true;
+}
+
+void EncodeBase64(std::string_view bytes, OutputStream& out) {
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    const size_t n = std::min<size_t>(3, bytes.size() - i);
+    uint32_t group = 0;
+    for (size_t k = 0; k < 3; ++k) group = group << 8 | (k < n ? static_cast<uint8_t>(bytes[i + k]) : 0);
+    for (size_t k = 0; k < 4; ++k) out.Append(k <= n ? kBase64[group >> (18 - 6 * k) & 63] : '=');
+  }
+}
+
+std::shared_ptr<NDArray> ReadArray(std::string_view bytes, std::string& error) {
+  ArrayHeader header;
+  const uint64_t magic = header.magic;
+  error = "an array is damaged";
+  if (bytes.size() < sizeof header) return nullptr;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  bytes.remove_prefix(sizeof header);
+  if (header.magic != magic || header.ndim < 0 || header.ndim > 1024 || bytes.size() < (static_cast<size_t>(header.ndim) + 1) * 8) return nullptr;
+  DataType dtype;
+  for (const auto& [code, number] : kTypeCodes) {
+    if (number == header.type_code) dtype = DataType::Make(code, header.bits, header.lanes);
+  }
+  if (!IsElementType(dtype)) {
+    error = "an array has an unknown element type";
+    return nullptr;
+  }
+  std::vector<int64_t> shape(static_cast<size_t>(header.ndim));
+  int64_t size = dtype.bytes();
+  for (size_t i = 0; i < shape.size(); ++i) {
+    std::memcpy(&shape[i], bytes.data() + 8 * i, 8);
+    if (shape[i] < 0 || __builtin_mul_overflow(size, shape[i], &size)) return nullptr;
+  }
+  bytes.remove_prefix(8 * shape.size() + 8);
+  if (static_cast<uint64_t>(size) != bytes.size()) return nullptr;
+  std::shared_ptr<NDArray> array = NDArray::Make(dtype, std::move(shape));
+  std::memcpy(array->mutable_data(), bytes.data(), bytes.size());
+  return array;
+}
+
+void WriteArray(const NDArray& array, OutputStream& out) {
+  ArrayHeader header;
+  header.ndim = static_cast<int32_t>(array.shape().size());
+  for (const auto& [code, number] : kTypeCodes) {
+    if (code == array.dtype().code) header.type_code = number;
+  }
+  header.bits = array.dtype().bits;
+  const auto size = static_cast<int64_t>(array.num_bytes());
+  std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
+  bytes.append(reinterpret_cast<const char*>(array.shape().data()), array.shape().size() * 8);
+  bytes.append(reinterpret_cast<const char*>(&size), 8);
+  bytes.append(reinterpret_cast<const char*>(array.data()), array.num_bytes());
+  EncodeBase64(bytes, out);
+}
+
+// Reads the graph of objects that the JSON describes.
+class Loader {
+ public:
+  Loader(const nlohmann::json& root, Workspace& workspace) : root_(root), ws_(workspace) {}
+
+  bool Run(std::map<std::string, std::vector<const Node*>, std::less<>>& entries, std::string& error) {
+    const nlohmann::json& map = NodeAt(root_.at("root").get<size_t>());
+    const nlohmann::json& keys = map.at("keys");
+    const nlohmann::json& data = map.at("data");
+    for (size_t i = 0; i < keys.size(); ++i) {
+      std::vector<const Node*>& list = entries[keys.at(i).get<std::string>()];
+      for (const nlohmann::json& item : NodeAt(data.at(i).get<size_t>()).at("data")) {
+        const Node* node = Object(NodeAt(item.get<size_t>()), error);
+        if (!node && !error.empty()) return false;
+        list.push_back(node);
+      }
+    }
+    return true;
+  }
+
+ private:
+  const nlohmann::json& NodeAt(size_t i) const { return root_.at("nodes").at(i); }
+
+  const Node* Object(const nlohmann::json& node, std::string& error) {
+    const std::string key = node.at("type_key").get<std::string>();
+    if (key == "runtime.String") return StrAttr::Get(node.at("repr_str").get<std::string>());
+    if (key != "relax.expr.Constant") return nullptr;
+    const size_t index = std::stoul(node.at("attrs").at("data").get<std::string>());
+    std::string bytes;
+    if (!DecodeBase64(root_.at("b64ndarrays").at(index).get_ref<const std::string&>(), bytes)) {
+      error = "an array is not in base64";
+      return nullptr;
+    }
+    const std::shared_ptr<NDArray> array = ReadArray(bytes, error);
+    if (!array) return nullptr;
+    error.clear();
+    ws_.arena().Retain(array);
+    std::vector<const PrimExpr*> dims;
+    for (const int64_t d : array->shape()) dims.push_back(IRContext::Current().Int(d));
+    return ws_.New<Constant>(array.get(), TensorType::Get(dims, array->dtype()));
+  }
+
+  const nlohmann::json& root_;
+  Workspace& ws_;
+};
+
+// Writes nodes in the form of TVM's JSON, inside a Python string: quotes are escaped. Node 0 stands for null.
+class Writer {
+ public:
+  Writer(const MetadataTable& table, OutputStream& out) : table_(table), out_(out) {}
+
+  void Write() {
+    out_.Append("metadata = tvm.ir.load_json(\"\"\"{\n  \\\"root\\\": 1, \n  \\\"nodes\\\": [\n    {\n      \\\"type_key\\\": \\\"\\\"\n    }");
+    const size_t n = table_.constants.size();
+    Begin("Map");
+    out_.Append(", \n      \\\"keys\\\": [\n        \\\"relax.expr.Constant\\\"\n      ], \n      \\\"data\\\": [2]\n    }");
+    // Every constant takes kNodesEach nodes and one more for each dimension.
+    std::vector<size_t> first;
+    size_t next = 3;
+    for (const Constant* c : table_.constants) {
+      first.push_back(next);
+      next += kNodesEach + c->data->shape().size();
+    }
+    Begin("Array");
+    WriteList(first);
+    for (size_t i = 0; i < n; ++i) WriteConstant(*table_.constants[i]->data, first[i], i);
+    out_.Append("\n  ], \n  \\\"b64ndarrays\\\": [");
+    for (size_t i = 0; i < n; ++i) {
+      out_.Append(i ? ", \n    \\\"" : "\n    \\\"");
+      WriteArray(*table_.constants[i]->data, out_);
+      out_.Append("\\\"");
+    }
+    out_.Append("\n  ], \n  \\\"attrs\\\": {\\\"tvm_version\\\": \\\"0.18.0\\\"}\n}\"\"\")\n");
+  }
+
+ private:
+  static constexpr size_t kNodesEach = 7;
+
+  // Constant, its type, the shape (expression, list, type, legacy type), the legacy tensor type, then the dimensions.
+  void WriteConstant(const NDArray& array, size_t at, size_t index) {
+    const std::string dtype = array.dtype().ToString();
+    const size_t ndim = array.shape().size();
+    Record("relax.expr.Constant", {{"_checked_type_", Number(at + 6)}, {"data", Number(index)}, {"span", "0"}, {"struct_info_", Number(at + 1)}});
+    Record("relax.TensorStructInfo", {{"dtype", dtype}, {"ndim", Number(ndim)}, {"shape", Number(at + 2)}, {"span", "0"}, {"vdevice", "0"}});
+    Record("relax.expr.ShapeExpr", {{"_checked_type_", Number(at + 5)}, {"span", "0"}, {"struct_info_", Number(at + 4)}, {"values", Number(at + 3)}});
+    Begin("Array");
+    std::vector<size_t> dims;
+    for (size_t i = 0; i < ndim; ++i) dims.push_back(at + kNodesEach + i);
+    WriteList(dims);
+    Record("relax.ShapeStructInfo", {{"ndim", Number(ndim)}, {"span", "0"}, {"values", Number(at + 3)}});
+    Record("relax.ShapeType", {{"ndim", Number(ndim)}, {"span", "0"}});
+    Record("relax.DynTensorType", {{"dtype", dtype}, {"ndim", Number(ndim)}, {"span", "0"}});
+    for (const int64_t dim : array.shape()) Record("IntImm", {{"dtype", "int64"}, {"span", "0"}, {"value", Number(static_cast<size_t>(dim))}});
+  }
+
+  static std::string Number(size_t value) { return std::to_string(value); }
+
+  void Begin(std::string_view type_key) {
+    out_.Append(", \n    {\n      \\\"type_key\\\": \\\"");
+    out_.Append(type_key);
+    out_.Append("\\\"");
+  }
+
+  void WriteList(const std::vector<size_t>& indices) {
+    out_.Append(", \n      \\\"data\\\": [");
+    for (size_t i = 0; i < indices.size(); ++i) {
+      if (i) out_.Append(", ");
+      out_.AppendInt(static_cast<int64_t>(indices[i]));
+    }
+    out_.Append("]\n    }");
+  }
+
+  void Record(std::string_view type_key, std::initializer_list<std::pair<std::string_view, std::string>> attrs) {
+    Begin(type_key);
+    out_.Append(", \n      \\\"attrs\\\": {");
+    bool first = true;
+    for (const auto& [name, value] : attrs) {
+      out_.Append(first ? "\n        \\\"" : ", \n        \\\"");
+      first = false;
+      out_.Append(name);
+      out_.Append("\\\": \\\"");
+      out_.Append(value);
+      out_.Append("\\\"");
+    }
+    out_.Append("\n      }\n    }");
+  }
+
+  const MetadataTable& table_;
+  OutputStream& out_;
+};
+
+}  // namespace
+
+bool LoadMetadata(std::string_view json, std::map<std::string, std::vector<const Node*>, std::less<>>& entries, Workspace& workspace,
+                  std::string& error) {
+  try {
+    const nlohmann::json root = nlohmann::json::parse(json);
+    return Loader(root, workspace).Run(entries, error);
+  } catch (const std::exception& e) {
+    error = e.what();
+    return false;
+  }
+}
+
+void SaveMetadata(const MetadataTable& table, OutputStream& out) {
+  if (!table.constants.empty()) Writer(table, out).Write();
+}
+
+}  // namespace iropt::text

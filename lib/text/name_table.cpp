@@ -1,0 +1,118 @@
+#include "name_table.h"
+
+#include <cctype>
+
+#include <fmt/format.h>
+
+namespace iropt::text {
+namespace {
+
+bool IsNameChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+}  // namespace
+
+NameTable::NameTable(std::vector<std::string_view> reserved) : reserved_(std::move(reserved)) { Reset(); }
+
+void NameTable::Reset() {
+  by_id_.clear();
+  syms_.clear();
+  taken_.clear();
+  log_.clear();
+  arena_ = Arena();
+  for (const std::string_view name : reserved_) taken_.emplace(name, 1);
+}
+
+std::string_view NameTable::Unique(std::string_view hint) {
+  std::string clean;
+  for (const char c : hint) {
+    if (!IsNameChar(c)) {
+      clean = hint;
+      for (char& d : clean) {
+        if (!IsNameChar(d)) d = '_';
+      }
+      hint = arena_.CopyString(clean);
+      break;
+    }
+  }
+  const auto [it, fresh] = taken_.try_emplace(hint, 1);
+  if (fresh) return hint;
+  // Every suffix below it->second is taken: Release lowers the counter when one is freed.
+  for (uint32_t i = it->second;; ++i) {
+    const std::string candidate = fmt::format("{}_{}", hint, i);
+    if (taken_.contains(std::string_view(candidate))) continue;
+    it->second = i + 1;
+    const std::string_view kept = arena_.CopyString(candidate);
+    taken_.emplace(kept, 1);
+    return kept;
+  }
+}
+
+std::string_view NameTable::Record(std::string_view name, uint32_t id, const tir::Var* sym) {
+  if (id != kNoId) {
+    if (id >= by_id_.size()) by_id_.resize(std::max<size_t>(id + 1, by_id_.size() * 2));
+    by_id_[id] = name;
+  } else if (sym) {
+    syms_[sym] = name;
+  }
+  log_.push_back({name, id, sym});
+  return name;
+}
+
+std::string_view NameTable::Define(const Var* var) {
+  if (const std::string_view known = Find(var); !known.empty()) return known;
+  return Record(Unique(var->name().empty() ? "v" : var->name()), var->id, nullptr);
+}
+
+std::string_view NameTable::Define(const tir::Var* var) {
+  if (const std::string_view known = Find(var); !known.empty()) return known;
+  const bool sym = var->context_owned();
+  return Record(Unique(var->name.empty() ? "v" : var->name), sym ? kNoId : var->id, sym ? var : nullptr);
+}
+
+std::string_view NameTable::Define(const tir::Buffer* buffer, std::string_view hint) {
+  if (const std::string_view known = Find(buffer); !known.empty()) return known;
+  return Record(Unique(hint.empty() ? "buffer" : hint), buffer->id, nullptr);
+}
+
+std::string_view NameTable::DefineText(std::string_view hint) { return Record(Unique(hint), kNoId, nullptr); }
+
+void NameTable::Alias(const tir::Var* var, std::string_view text) {
+  const bool sym = var->context_owned();
+  const std::string_view kept = arena_.CopyString(text);
+  if (sym) {
+    syms_[var] = kept;
+  } else {
+    if (var->id >= by_id_.size()) by_id_.resize(std::max<size_t>(var->id + 1, by_id_.size() * 2));
+    by_id_[var->id] = kept;
+  }
+  log_.push_back({{}, sym ? kNoId : var->id, sym ? var : nullptr});
+}
+
+std::string_view NameTable::Find(const tir::Var* var) const {
+  if (!var->context_owned()) return var->id < by_id_.size() ? by_id_[var->id] : std::string_view();
+  const auto it = syms_.find(var);
+  return it == syms_.end() ? std::string_view() : it->second;
+}
+
+void NameTable::Release(size_t mark) {
+  while (log_.size() > mark) {
+    const Definition d = log_.back();
+    log_.pop_back();
+    if (d.id != kNoId) by_id_[d.id] = {};
+    if (d.sym) syms_.erase(d.sym);
+    if (d.name.empty()) continue;
+    taken_.erase(d.name);
+    // hint_3 is free again: whoever asks for `hint` next must try 3 before the higher ones.
+    const size_t bar = d.name.find_last_of('_');
+    if (bar == std::string_view::npos || bar + 1 == d.name.size()) continue;
+    uint64_t suffix = 0;
+    for (const char c : d.name.substr(bar + 1)) {
+      suffix = c >= '0' && c <= '9' && suffix < UINT32_MAX ? suffix * 10 + static_cast<uint64_t>(c - '0') : UINT64_MAX / 16;
+    }
+    if (suffix >= UINT32_MAX) continue;
+    const auto it = taken_.find(d.name.substr(0, bar));
+    if (it != taken_.end() && suffix < it->second) it->second = std::max<uint32_t>(static_cast<uint32_t>(suffix), 1);
+  }
+}
+
+}  // namespace iropt::text

@@ -1,0 +1,61 @@
+// Names while a function is printed. TVM's rule: a variable gets its hint with every character that a Python name can't have
+// replaced by '_'; where that name is taken, the first of hint_1, hint_2, ... that is free. Names are free again when the
+// scope that defined them ends.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "iropt/ir/expr.h"
+#include "iropt/ir/tir.h"
+#include "iropt/support/arena.h"
+
+namespace iropt::text {
+
+class NameTable {
+ public:
+  // `reserved` are never given to variables (I, T, R, cls and the module's name).
+  explicit NameTable(std::vector<std::string_view> reserved);
+
+  // Names the node; a node that has a name already keeps it. Amortized O(1).
+  std::string_view Define(const Var* var);
+  std::string_view Define(const tir::Var* var);
+  std::string_view Define(const tir::Buffer* buffer, std::string_view hint);
+  // Empty where the node has no name (yet).
+  std::string_view Find(const Var* var) const { return var->id < by_id_.size() ? by_id_[var->id] : std::string_view(); }
+  std::string_view Find(const tir::Var* var) const;
+  std::string_view Find(const tir::Buffer* buffer) const { return buffer->id < by_id_.size() ? by_id_[buffer->id] : std::string_view(); }
+  // A name for something that is no node of its own (a function's local name).
+  std::string_view DefineText(std::string_view hint);
+  // Gives the node a name that is printed but not reserved (an expression such as `A.data`).
+  void Alias(const tir::Var* var, std::string_view text);
+
+  // Forgets the names that were defined since: scopes nest.
+  size_t Mark() const { return log_.size(); }
+  void Release(size_t mark);
+  // For a new function: forgets everything but the reserved names.
+  void Reset();
+
+ private:
+  struct Definition {
+    std::string_view name;  // empty for an alias
+    uint32_t id;            // of the variable, or kNoId
+    const tir::Var* sym;    // context-owned variables are kept by pointer
+  };
+  static constexpr uint32_t kNoId = UINT32_MAX;
+
+  std::string_view Unique(std::string_view hint);
+  std::string_view Record(std::string_view name, uint32_t id, const tir::Var* sym);
+
+  std::vector<std::string_view> by_id_;
+  std::unordered_map<const tir::Var*, std::string_view> syms_;
+  std::unordered_map<std::string_view, uint32_t> taken_;  // name -> the next suffix to try when it is asked for again
+  std::vector<Definition> log_;
+  std::vector<std::string_view> reserved_;
+  Arena arena_;
+};
+
+}  // namespace iropt::text

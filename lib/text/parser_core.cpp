@@ -1,0 +1,152 @@
+#include "parser_core.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "iropt/support/edit_distance.h"
+
+namespace iropt::text {
+
+bool ParserCore::Expect(TokenKind kind, std::string_view where) {
+  if (At(kind)) {
+    lex_.Next();
+    return true;
+  }
+  if (!At(TokenKind::kError)) {
+    const std::string found = At(TokenKind::kName) ? fmt::format("'{}'", lex_.text()) : std::string(TokenKindName(lex_.kind()));
+    ErrorHere("syntax", fmt::format("expected {} in {}, found {}", TokenKindName(kind), where, found));
+  }
+  return false;
+}
+
+bool ParserCore::AtKeyword() const {
+  if (!At(TokenKind::kName)) return false;
+  // `name =` but not `name ==`: look at the text, which is cheaper than a second token of look-ahead.
+  const std::string_view text = lex_.buffer();
+  uint32_t p = lex_.peek().end;
+  while (p < lex_.end_offset() && text[p] == ' ') ++p;
+  return p < lex_.end_offset() && text[p] == '=' && (p + 1 >= lex_.end_offset() || text[p + 1] != '=');
+}
+
+Prefix ParserCore::AtPrefix() const {
+  if (!At(TokenKind::kName) || lex_.next_char() != '.') return Prefix::kNone;
+  const std::string_view name = lex_.text();
+  const Prefix prefix = state_.PrefixOf(name);
+  // A variable may be called like a prefix.
+  if (prefix != Prefix::kNone && symbols_.Find(name)) return Prefix::kNone;
+  return prefix;
+}
+
+std::string_view ParserCore::DottedName() {
+  const uint32_t begin = lex_.peek().begin + 1;
+  uint32_t end = begin;
+  while (At(TokenKind::kDot)) {
+    lex_.Next();
+    if (!At(TokenKind::kName)) {
+      Unexpected("a name after '.'");
+      return {};
+    }
+    end = lex_.Next().end;
+  }
+  return lex_.buffer().substr(begin, end - begin);
+}
+
+ParserCore::Failed ParserCore::Unexpected(std::string_view expected) {
+  if (At(TokenKind::kError)) return {};  // the lexer has said what is wrong
+  const bool named = At(TokenKind::kName);
+  return ErrorHere("syntax", fmt::format("expected {}, found {}", expected,
+                                         named ? fmt::format("'{}'", lex_.text()) : std::string(TokenKindName(lex_.kind()))));
+}
+
+ParserCore::Failed ParserCore::UnknownName(const Token& name) {
+  const std::string_view text = lex_.text(name);
+  std::vector<std::string_view> candidates;
+  symbols_.ForEach([&](std::string_view known, const Node*) { candidates.push_back(known); });
+  std::sort(candidates.begin(), candidates.end());
+  const auto near = NearestName(text, candidates);
+  return Error(lex_.SpanOf(name), "unknown-name",
+               near ? fmt::format("unknown name '{}'; did you mean '{}'?", text, *near) : fmt::format("unknown name '{}'", text));
+}
+
+ParserCore::Failed ParserCore::UnknownFunction(const Token& name) {
+  const std::string_view text = lex_.text(name);
+  std::vector<std::string_view> candidates;
+  for (const ModuleEntry& entry : state_.module->functions()) candidates.push_back(entry.var->name);
+  const auto near = NearestName(text, candidates);
+  return Error(lex_.SpanOf(name), "unknown-function",
+               near ? fmt::format("the module has no function '{}'; did you mean '{}'?", text, *near)
+                    : fmt::format("the module has no function '{}'", text));
+}
+
+ParserCore::Failed ParserCore::UnknownMember(std::string_view prefix, std::string_view member, Span span,
+                                             std::span<const std::string_view> candidates) {
+  const auto near = NearestName(member, candidates);
+  return Error(span, "unknown-member",
+               near ? fmt::format("unknown name '{0}.{1}'; did you mean '{0}.{2}'?", prefix, member, *near)
+                    : fmt::format("unknown name '{}.{}'", prefix, member));
+}
+
+std::string_view ParserCore::ParseStringLiteral() {
+  std::string storage;
+  const Token first = lex_.Next();
+  std::string_view text = UnescapeString(lex_.text(first), storage);
+  if (!At(TokenKind::kString)) return storage.empty() ? text : ws_.arena().CopyString(text);
+  std::string joined(text);
+  while (At(TokenKind::kString)) joined += UnescapeString(lex_.text(lex_.Next()), storage);
+  return ws_.arena().CopyString(joined);
+}
+
+bool ParserCore::IntegerValue(const Token& token, int64_t& value) {
+  std::string digits;
+  for (const char c : lex_.text(token)) {
+    if (c != '_') digits += c;
+  }
+  int base = 10;
+  const char* first = digits.data();
+  if (digits.size() > 2 && digits[0] == '0') {
+    const char mark = static_cast<char>(digits[1] | 0x20);
+    base = mark == 'x' ? 16 : mark == 'o' ? 8 : mark == 'b' ? 2 : 10;
+    if (base != 10) first += 2;
+  }
+  const char* last = digits.data() + digits.size();
+  uint64_t bits = 0;
+  const auto [end, status] = std::from_chars(first, last, bits, base);
+  if (status != std::errc() || end != last) {
+    return Error(lex_.SpanOf(token), "bad-number", status == std::errc::result_out_of_range ? "this integer exceeds 64 bits" : "this is not an integer");
+  }
+  value = static_cast<int64_t>(bits);
+  return true;
+}
+
+double ParserCore::FloatValue(const Token& token) const {
+  std::string digits;
+  for (const char c : lex_.text(token)) {
+    if (c != '_') digits += c;
+  }
+  return std::strtod(digits.c_str(), nullptr);
+}
+
+bool ParserCore::ParseInteger(int64_t& value) {
+  const bool negative = Accept(TokenKind::kMinus);
+  if (!At(TokenKind::kInt)) return Unexpected("an integer");
+  if (!IntegerValue(lex_.Next(), value)) return false;
+  if (negative) value = static_cast<int64_t>(0 - static_cast<uint64_t>(value));
+  return true;
+}
+
+std::optional<DataType> ParserCore::ParseDataTypeString() {
+  if (!At(TokenKind::kString)) {
+    Unexpected("a data type such as \"float32\"");
+    return std::nullopt;
+  }
+  const Span span = SpanHere();
+  const std::string_view text = ParseStringLiteral();
+  const auto dtype = DataType::Parse(text);
+  if (!dtype) Error(span, "unknown-dtype", fmt::format("unknown data type \"{}\"", text));
+  return dtype;
+}
+
+}  // namespace iropt::text

@@ -1,0 +1,153 @@
+// Printing a module: what the header and the metadata section need is collected first, then functions are printed in windows, the
+// functions of one window in parallel.
+#include "iropt/text/printer.h"
+
+#include <algorithm>
+
+#include "iropt/support/parallel.h"
+#include "attr_text.h"
+#include "metadata.h"
+#include "relax_printer.h"
+#include "tir_printer.h"
+
+namespace iropt {
+namespace text {
+namespace {
+
+// How much text is held back for the sake of order while functions are printed in parallel.
+constexpr size_t kWindow = 16;
+
+struct Item {
+  const ModuleEntry* entry;
+  RelaxPrologue prologue;
+};
+
+// TVM's order: loop-level functions, external ones, graph-level ones, main; by name within each.
+int Rank(const ModuleEntry& entry) {
+  if (entry.var->name == "main") return 3;
+  return Is<PrimFunc>(entry.func) ? 0 : Is<ExternFunc>(entry.func) ? 1 : 2;
+}
+
+class ModulePrinter {
+ public:
+  ModulePrinter(const Module& module, const PrintOptions& options, OutputStream& out) : module_(module), options_(options), out_(out) {}
+
+  void Print() {
+    for (const ModuleEntry& entry : module_.functions()) items_.push_back({&entry, {}});
+    std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
+      const int x = Rank(*a.entry), y = Rank(*b.entry);
+      return x != y ? x < y : a.entry->var->name < b.entry->var->name;
+    });
+    ParallelFor(items_.size(), options_.threads, [&](size_t i) {
+      if (const auto* function = As<Function>(items_[i].entry->func)) items_[i].prologue = ScanPrologue(function, options_);
+    });
+    for (const Item& item : items_) {
+      for (const Constant* constant : item.prologue.constants) metadata_.Add(constant);
+    }
+    PrintHeader();
+    PrintFunctions();
+    if (items_.empty() || Is<ExternFunc>(items_.back().entry->func)) out_.Append('\n');
+  }
+
+ private:
+  void PrintHeader() {
+    bool tir = false;
+    bool relax = false;
+    for (const Item& item : items_) {
+      tir |= Is<PrimFunc>(item.entry->func) || item.prologue.uses_tir;
+      relax |= !Is<PrimFunc>(item.entry->func);
+    }
+    std::string statements;
+    {
+      OutputStream text(&statements);
+      PrintModuleStatements(text);
+    }
+    if (options_.show_meta) SaveMetadata(metadata_, out_);
+    out_.Append("# from tvm.script import ir as I\n");
+    if (tir || statements.find("T.") != std::string::npos) out_.Append("# from tvm.script import tir as T\n");
+    if (relax || statements.find("R.") != std::string::npos) out_.Append("# from tvm.script import relax as R\n");
+    out_.Append("\n@I.ir_module\nclass ");
+    out_.Append(module_.name());
+    out_.Append(':');
+    out_.Append(statements);
+    if (items_.empty() && statements.empty()) out_.Append("\n    pass");
+  }
+
+  void PrintModuleStatements(OutputStream& out) {
+    NameTable names({});
+    PrintContext context{&module_, options_, out, names, metadata_, 1};
+    if (module_.attrs()->size() > 0) {
+      out.Append("\n    I.module_attrs(");
+      PrintAttr(module_.attrs(), context, PrimMode::kTir);
+      out.Append(')');
+    }
+    if (module_.global_infos().empty()) return;
+    out.Append("\n    I.module_global_infos({");
+    bool first = true;
+    for (const auto& [kind, infos] : module_.global_infos()) {
+      if (!first) out.Append(", ");
+      first = false;
+      PrintString(kind, out);
+      out.Append(": ");
+      PrintAttr(ListAttr::Get(infos), context, PrimMode::kTir);
+    }
+    out.Append("})");
+  }
+
+  void PrintFunctions() {
+    if (options_.threads <= 1) {
+      for (const Item& item : items_) PrintOne(item, out_);
+      return;
+    }
+    std::vector<std::string> texts(std::min(kWindow, items_.size()));
+    for (size_t start = 0; start < items_.size(); start += kWindow) {
+      const size_t count = std::min(kWindow, items_.size() - start);
+      ParallelFor(count, options_.threads, [&](size_t i) {
+        texts[i].clear();
+        OutputStream out(&texts[i]);
+        PrintOne(items_[start + i], out);
+      });
+      for (size_t i = 0; i < count; ++i) out_.Append(texts[i]);
+    }
+  }
+
+  // On a new line. A function ends with the line break of its last statement, so that a blank line follows it.
+  void PrintOne(const Item& item, OutputStream& out) {
+    NameTable names({"I", "T", "R", "cls", module_.name()});
+    PrintContext context{&module_, options_, out, names, metadata_, 1};
+    context.NewLine();
+    const std::string_view name = item.entry->var->name;
+    if (const auto* function = As<Function>(item.entry->func)) {
+      RelaxPrinter(context).PrintFunction(function, name, item.prologue);
+    } else if (const auto* prim = As<PrimFunc>(item.entry->func)) {
+      PrintPrimFunc(prim, name, context);
+    } else {
+      out.Append(name);
+      out.Append(" = R.ExternFunc(");
+      PrintString(To<ExternFunc>(item.entry->func)->global_symbol, out);
+      out.Append(')');
+    }
+  }
+
+  const Module& module_;
+  const PrintOptions& options_;
+  OutputStream& out_;
+  std::vector<Item> items_;
+  MetadataTable metadata_;
+};
+
+}  // namespace
+}  // namespace text
+
+void PrintModule(const Module& module, const PrintOptions& options, OutputStream& out) { text::ModulePrinter(module, options, out).Print(); }
+
+std::string ModuleToString(const Module& module, const PrintOptions& options) {
+  std::string result;
+  {
+    OutputStream out(&result);
+    PrintModule(module, options, out);
+  }
+  return result;
+}
+
+}  // namespace iropt

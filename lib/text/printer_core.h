@@ -1,0 +1,63 @@
+// What the printers of both levels share.
+#pragma once
+
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "iropt/ir/module.h"
+#include "iropt/support/file.h"
+#include "iropt/text/printer.h"
+#include "name_table.h"
+
+namespace iropt::text {
+
+// Which of the three imports the header of the printed module names.
+struct PrefixUse {
+  bool ir = false;
+  bool tir = false;
+  bool relax = false;
+};
+
+// Python's operator precedence, as far as it decides on parentheses.
+enum class Precedence : uint8_t {
+  kLambda = 1, kIfThenElse, kOr, kAnd, kNot, kComparison, kBitOr, kBitXor, kBitAnd, kShift, kAdd, kMul, kUnary, kPower, kAtom
+};
+
+// The entries of the metadata section, numbered in the order in which they are printed. Filled before printing starts.
+struct MetadataTable {
+  std::vector<const Constant*> constants;
+  std::unordered_map<const NDArray*, size_t> constant_index;
+
+  void Add(const Constant* constant) {
+    if (constant_index.try_emplace(constant->data, constants.size()).second) constants.push_back(constant);
+  }
+};
+
+struct PrintContext {
+  const Module* module;
+  const PrintOptions& options;
+  OutputStream& out;
+  NameTable& names;
+  const MetadataTable& metadata;
+  int indent = 0;
+
+  PrintContext WithOutput(OutputStream& other) const { return {module, options, other, names, metadata, indent}; }
+
+  void NewLine() {
+    static constexpr std::string_view kSpaces = "                                                                                ";
+    out.Append('\n');
+    int n = indent * 4;
+    for (; n > static_cast<int>(kSpaces.size()); n -= static_cast<int>(kSpaces.size())) out.Append(kSpaces);
+    out.Append(kSpaces.substr(0, static_cast<size_t>(n)));
+  }
+};
+
+// A Python string literal with TVM's escapes.
+void PrintString(std::string_view text, OutputStream& out);
+// A floating point literal as TVM prints it: one decimal where the value is integral, else 17 significant digits; infinities and
+// NaN as strings.
+void PrintFloat(double value, OutputStream& out);
+void PrintInt(int64_t value, OutputStream& out);
+
+}  // namespace iropt::text

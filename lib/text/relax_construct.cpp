@@ -1,0 +1,298 @@
+// R.const, R.shape, R.prim_value and the other script functions that are no operators.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "iropt/eval/element.h"
+#include "iropt/op/op.h"
+#include "relax_parser.h"
+
+namespace iropt::text {
+namespace {
+
+using Kind = ScriptValue::Kind;
+
+// The shape of nested lists; false where they are ragged.
+bool ShapeOf(const ScriptValue& value, size_t depth, std::vector<int64_t>& shape) {
+  if (value.kind != Kind::kList && value.kind != Kind::kTuple) return depth == shape.size();
+  const auto items = value.items();
+  if (depth == shape.size()) {
+    shape.push_back(static_cast<int64_t>(items.size()));
+  } else if (depth > shape.size() || shape[depth] != static_cast<int64_t>(items.size())) {
+    return false;
+  }
+  for (size_t i = 0; i < items.size(); ++i) {
+    const bool list = items[i].kind == Kind::kList || items[i].kind == Kind::kTuple;
+    // The first item says how deep the lists go; the others must agree.
+    if (!list && i == 0) continue;
+    if (!list ? depth + 1 != shape.size() : !ShapeOf(items[i], depth + 1, shape)) return false;
+  }
+  return true;
+}
+
+void Leaves(const ScriptValue& value, std::vector<const ScriptValue*>& out) {
+  if (value.kind == Kind::kList || value.kind == Kind::kTuple) {
+    for (const ScriptValue& v : value.items()) Leaves(v, out);
+  } else {
+    out.push_back(&value);
+  }
+}
+
+// "nan", "inf" and "-inf" stand for the numbers that Python has no literal for.
+bool SpecialFloat(std::string_view text, double& value) {
+  if (text == "nan" || text == "-nan") {
+    value = std::copysign(std::nan(""), text[0] == '-' ? -1.0 : 1.0);
+    return true;
+  }
+  if (text == "inf" || text == "-inf") {
+    value = text[0] == '-' ? -HUGE_VAL : HUGE_VAL;
+    return true;
+  }
+  return false;
+}
+
+// Stores a literal as element `index`; false where the element type can't hold it.
+template <class From>
+bool StoreElement(NDArray& array, size_t index, From value) {
+  bool ok = false;
+  DispatchElement(array.dtype(), [&](auto type) {
+    using To = typename decltype(type)::type;
+    To& element = array.MutableAs<To>()[index];
+    ok = ConvertElement(value, &element);
+    if constexpr (std::is_integral_v<To> && std::is_integral_v<From>) ok = ok && static_cast<From>(element) == value;
+  });
+  return ok;
+}
+
+}  // namespace
+
+bool RelaxParser::ParseConstructor(std::string_view name, uint32_t begin, ScriptValue& out, bool& known) {
+  known = true;
+  if (name == "const") return ParseConst(begin, out);
+  if (name == "call_packed") return ParseCallPacked(begin, out);
+  static constexpr std::string_view kNames[] = {"shape", "prim_value", "str", "dtype", "tuple", "ExternFunc", "device", "match_cast", "dist.const"};
+  if (std::find(std::begin(kNames), std::end(kNames), name) == std::end(kNames)) {
+    known = false;
+    return false;
+  }
+  std::vector<ScriptValue> args;
+  std::vector<ScriptKeyword> keywords;
+  if (!Expect(TokenKind::kLParen, "a call") || !ParseArguments(args, keywords)) return false;
+  const Span span = lex_.SpanFrom(begin);
+  out.span = span;
+  if (name == "device") return MakeDevice(args, keywords, out);
+  for (const ScriptKeyword& k : keywords) args.push_back(k.value);
+  if (name == "tuple") {
+    out.kind = Kind::kTuple;
+    out.list = {scratch_.Copy(std::span<const ScriptValue>(args)).data(), static_cast<uint32_t>(args.size())};
+    return true;
+  }
+  if (name == "match_cast") return Error(span, "bad-expression", "R.match_cast stands only on the right of a binding");
+  if (args.empty()) return Error(span, "missing-argument", fmt::format("R.{} needs an argument", name));
+  return MakeLeaf(name, args, span, out);
+}
+
+bool RelaxParser::MakeLeaf(std::string_view name, std::span<const ScriptValue> args, Span span, ScriptValue& out) {
+  const ScriptValue& arg = args[0];
+  Expr* expr = nullptr;
+  if (name == "shape") {
+    if (arg.kind != Kind::kList && arg.kind != Kind::kTuple) return Error(arg.span, "bad-shape", "R.shape takes a list of dimensions");
+    std::vector<const PrimExpr*> dims;
+    for (const ScriptValue& v : arg.items()) {
+      dims.push_back(ToDim(v));
+      if (!dims.back()) return false;
+    }
+    expr = ws_.New<ShapeExpr>(ws_.Copy(dims), ShapeType::Get(dims));
+  } else if (name == "prim_value") {
+    const Expr* made = ScriptValueToExpr(arg, ws_);
+    if (!made || !Is<PrimValue>(made)) return Error(arg.span, "bad-expression", "R.prim_value takes a number or a scalar expression");
+    expr = ws_.New<PrimValue>(*To<PrimValue>(made));
+  } else if (name == "str" || name == "ExternFunc") {
+    if (arg.kind != Kind::kString) return Error(arg.span, "bad-expression", fmt::format("R.{} takes a string", name));
+    const std::string_view text = ws_.arena().CopyString(arg.string());
+    if (name == "str") {
+      expr = ws_.New<StringImm>(text, ObjectType::Get());
+    } else {
+      const FuncType* type = FuncType::Opaque(ObjectType::Get(), false);
+      expr = ws_.New<ExternFunc>(text, DictAttr::Empty(), type);
+    }
+  } else if (name == "dtype") {
+    const auto dtype = arg.kind == Kind::kString ? DataType::Parse(arg.string()) : std::nullopt;
+    if (!dtype) return Error(arg.span, "unknown-dtype", "R.dtype takes the name of a data type");
+    expr = ws_.New<DataTypeImm>(*dtype, ObjectType::Get());
+  } else {
+    return MakeDistConst(args, span, out);
+  }
+  expr->set_span(span);
+  out.kind = Kind::kExpr;
+  out.expr = expr;
+  return true;
+}
+
+// R.dist.const(1, R.DTensor(...))
+bool RelaxParser::MakeDistConst(std::span<const ScriptValue> args, Span span, ScriptValue& out) {
+  const auto* type = args.size() > 1 && args[1].kind == Kind::kType ? As<DTensorType>(args[1].type) : nullptr;
+  if (!type) return Error(span, "missing-argument", "R.dist.const takes a value and an R.DTensor type");
+  const std::shared_ptr<NDArray> array = ConstArray(args[0], type->tensor->dtype);
+  if (!array) return false;
+  ws_.arena().Retain(array);
+  auto* constant = ws_.New<Constant>(array.get(), type);
+  constant->set_span(span);
+  out.kind = Kind::kExpr;
+  out.expr = constant;
+  return true;
+}
+
+bool RelaxParser::MakeDevice(std::span<const ScriptValue> args, std::span<const ScriptKeyword> keywords, ScriptValue& out) {
+  static constexpr std::string_view kNames[] = {"dev_type", "dev_id"};
+  const Attr* values[] = {IntAttr::Get(1, DataType::Int(32)), IntAttr::Get(0, DataType::Int(32))};
+  const auto set = [&](size_t i, const ScriptValue& v) {
+    if (i >= 2 || v.kind != Kind::kInt) return false;
+    values[i] = IntAttr::Get(v.integer, DataType::Int(32));
+    return true;
+  };
+  bool ok = true;
+  for (size_t i = 0; i < args.size(); ++i) ok = ok && set(i, args[i]);
+  for (const ScriptKeyword& k : keywords) {
+    ok = ok && set(static_cast<size_t>(std::find(std::begin(kNames), std::end(kNames), k.name) - std::begin(kNames)), k.value);
+  }
+  if (!ok) return Error(out.span, "bad-expression", "R.device takes dev_type and dev_id, two integers");
+  out.kind = Kind::kAttr;
+  out.attr = ObjectAttr::Get("relax.device", kNames, values);
+  return true;
+}
+
+std::shared_ptr<NDArray> RelaxParser::ConstArray(const ScriptValue& value, DataType dtype) {
+  std::vector<int64_t> shape;
+  if (!ShapeOf(value, 0, shape)) {
+    Error(value.span, "bad-constant", "the lists of a constant must have equal lengths");
+    return nullptr;
+  }
+  if (!IsElementType(dtype)) {
+    Error(value.span, "bad-constant", fmt::format("there are no constants of type {}", dtype.ToString()));
+    return nullptr;
+  }
+  std::vector<const ScriptValue*> leaves;
+  Leaves(value, leaves);
+  std::shared_ptr<NDArray> array = NDArray::Make(dtype, shape);
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    const ScriptValue& leaf = *leaves[i];
+    double special = 0;
+    bool ok = true;
+    if (leaf.kind == Kind::kInt) {
+      ok = StoreElement(*array, i, leaf.integer);
+    } else if (leaf.kind == Kind::kBool) {
+      ok = StoreElement(*array, i, static_cast<int64_t>(leaf.boolean));
+    } else if (leaf.kind == Kind::kFloat) {
+      ok = StoreElement(*array, i, leaf.real);
+    } else if (leaf.kind == Kind::kString && SpecialFloat(leaf.string(), special)) {
+      ok = StoreElement(*array, i, special);
+    } else {
+      ok = false;
+    }
+    if (!ok) {
+      Error(leaf.span, "bad-constant", fmt::format("this is not a value of type {}", dtype.ToString()));
+      return nullptr;
+    }
+  }
+  return array;
+}
+
+// R.const(value, dtype): a scalar or nested lists of them. Without a dtype: int32, float32, bool as in TVM.
+bool RelaxParser::ParseConst(uint32_t begin, ScriptValue& out) {
+  std::vector<ScriptValue> args;
+  std::vector<ScriptKeyword> keywords;
+  if (!Expect(TokenKind::kLParen, "a call") || !ParseArguments(args, keywords)) return false;
+  const Span span = lex_.SpanFrom(begin);
+  for (const ScriptKeyword& k : keywords) {
+    if (k.name != "dtype" && k.name != "value") return Error(k.name_span, "unknown-argument", fmt::format("R.const has no argument '{}'", k.name));
+    args.push_back(k.value);
+  }
+  if (args.empty() || args.size() > 2) return Error(span, "missing-argument", "R.const takes a value and a data type");
+  DataType dtype;
+  if (args.size() == 2 && args[1].kind != Kind::kNone) {
+    const auto named = args[1].kind == Kind::kString ? DataType::Parse(args[1].string()) : std::nullopt;
+    if (!named || named->is_void() || named->is_handle()) return Error(args[1].span, "unknown-dtype", "this is not a data type of constants");
+    dtype = *named;
+  } else {
+    std::vector<const ScriptValue*> leaves;
+    Leaves(args[0], leaves);
+    const bool real = std::any_of(leaves.begin(), leaves.end(), [](const ScriptValue* v) { return v->kind == Kind::kFloat; });
+    const bool boolean = !leaves.empty() && leaves[0]->kind == Kind::kBool;
+    dtype = real || leaves.empty() ? DataType::Float(32) : boolean ? DataType::Bool() : DataType::Int(32);
+  }
+  const std::shared_ptr<NDArray> array = ConstArray(args[0], dtype);
+  if (!array) return false;
+  ws_.arena().Retain(array);
+  std::vector<const PrimExpr*> dims;
+  for (const int64_t d : array->shape()) dims.push_back(IRContext::Current().Int(d));
+  auto* constant = ws_.New<Constant>(array.get(), TensorType::Get(dims, dtype));
+  constant->set_span(span);
+  out.kind = Kind::kExpr;
+  out.expr = constant;
+  out.span = span;
+  return true;
+}
+
+const TupleType* RelaxParser::TypeArguments(const ScriptValue& value) {
+  std::vector<const Type*> types;
+  if (value.kind == Kind::kType) {
+    types.push_back(value.type);
+  } else if (value.kind == Kind::kTuple || value.kind == Kind::kList) {
+    for (const ScriptValue& v : value.items()) {
+      if (v.kind != Kind::kType) return Error(v.span, "bad-expression", "expected a type");
+      types.push_back(v.type);
+    }
+  } else {
+    return Error(value.span, "bad-expression", "expected a type or a tuple of types");
+  }
+  return MakeTupleType(types);
+}
+
+// R.call_packed("name", operands..., attributes..., sinfo_args=(...))
+bool RelaxParser::ParseCallPacked(uint32_t begin, ScriptValue& out) {
+  std::vector<ScriptValue> args;
+  std::vector<ScriptKeyword> keywords;
+  if (!Expect(TokenKind::kLParen, "a call") || !ParseArguments(args, keywords)) return false;
+  const Span span = lex_.SpanFrom(begin);
+  if (args.empty() || (args[0].kind != Kind::kString && args[0].kind != Kind::kExpr)) {
+    return Error(span, "missing-argument", "R.call_packed takes the name of a packed function first");
+  }
+  const TupleType* type_args = nullptr;
+  std::string_view key = "DictAttrs";
+  std::vector<std::string_view> names;
+  std::vector<const Attr*> values;
+  for (const ScriptKeyword& k : keywords) {
+    if (k.name == "sinfo_args") {
+      if (!(type_args = TypeArguments(k.value))) return false;
+    } else if (k.name == "attrs_type_key" && k.value.kind == Kind::kString) {
+      key = k.value.string();
+    } else {
+      const Attr* attr = ScriptValueToAttr(k.value);
+      if (!attr) return Error(k.value.span, "bad-expression", "this is not an attribute value");
+      names.push_back(k.name);
+      values.push_back(attr);
+    }
+  }
+  std::vector<const Expr*> operands;
+  for (size_t i = 1; i < args.size(); ++i) {
+    operands.push_back(ToExpr(args[i]));
+    if (!operands.back()) return false;
+  }
+  const Expr* callee = args[0].kind == Kind::kExpr ? args[0].expr : nullptr;
+  if (!callee) {
+    auto* func = ws_.New<ExternFunc>(ws_.arena().CopyString(args[0].string()), DictAttr::Empty(), FuncType::Opaque(ObjectType::Get(), false));
+    func->set_span(args[0].span);
+    callee = func;
+  }
+  const Attr* attrs = names.empty() ? nullptr : ObjectAttr::Get(key, names, values);
+  auto* call = ws_.New<Call>(callee, ws_.Copy(operands), attrs, type_args, nullptr);
+  call->set_span(span);
+  out.kind = Kind::kExpr;
+  out.expr = call;
+  out.span = span;
+  return true;
+}
+
+}  // namespace iropt::text

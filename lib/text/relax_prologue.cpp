@@ -1,0 +1,184 @@
+#include "relax_prologue.h"
+
+#include "iropt/ir/ndarray.h"
+#include "iropt/ir/visitor.h"
+#include "iropt/support/stack.h"
+
+namespace iropt::text {
+namespace {
+
+class Scanner {
+ public:
+  Scanner(RelaxPrologue& result, const PrintOptions& options) : result_(result), options_(options) {}
+
+  void Run(const Function* function) {
+    ScanType(function->ret_type);
+    for (const Var* p : function->params) ScanType(p->type);
+    result_.signature_lines = result_.lines.size();
+    for (const tir::Var* var : result_.lines) result_.introduced.insert(var);
+    ScanAttr(function->attrs);
+    ScanBody(function->body);
+  }
+
+ private:
+  void ScanFunction(const Function* function) {
+    ScanType(function->ret_type);
+    for (const Var* p : function->params) ScanType(p->type);
+    ScanAttr(function->attrs);
+    ScanBody(function->body);
+  }
+
+  void ScanBody(const Expr* body) {
+    const auto* seq = As<SeqExpr>(body);
+    if (!seq) return ScanExpr(body);
+    for (const BindingBlock* block : seq->blocks) {
+      for (const Binding* binding : block->bindings) ScanBinding(binding);
+    }
+    ScanExpr(seq->body);
+  }
+
+  void ScanBinding(const Binding* binding) {
+    if (const auto* cast = As<MatchCast>(binding)) {
+      ScanExpr(cast->value);
+      ScanType(cast->match_type);
+      return ScanType(cast->var->type);
+    }
+    const Expr* value = static_cast<const VarBinding*>(binding)->value;
+    if (Is<If>(value)) {
+      ScanType(binding->var->type);
+      return WithStack([&] { ScanExpr(value); });
+    }
+    ScanExpr(value);
+    ScanType(binding->var->type);
+  }
+
+  void ScanExpr(const Expr* expr) {
+    switch (expr->kind) {
+      case NodeKind::kVar:
+      case NodeKind::kDataflowVar: return;
+      case NodeKind::kGlobalVar: return ScanAlias();
+      case NodeKind::kConstant:
+        if (!IsInlineConstant(static_cast<const Constant*>(expr), options_)) result_.constants.push_back(static_cast<const Constant*>(expr));
+        return;
+      case NodeKind::kCall: {
+        const auto* call = static_cast<const Call*>(expr);
+        if (!Is<Op>(call->op)) ScanExpr(call->op);
+        for (const Expr* arg : call->args) ScanExpr(arg);
+        if (call->attrs) ScanAttr(call->attrs);
+        if (call->type_args) ScanType(call->type_args);
+        return;
+      }
+      case NodeKind::kTuple:
+        return WithStack([&] {
+          for (const Expr* f : static_cast<const Tuple*>(expr)->fields) ScanExpr(f);
+        });
+      case NodeKind::kTupleGetItem: return ScanExpr(static_cast<const TupleGetItem*>(expr)->tuple);
+      case NodeKind::kShapeExpr:
+        for (const PrimExpr* e : static_cast<const ShapeExpr*>(expr)->values) ScanPrim(e);
+        return;
+      case NodeKind::kPrimValue: return ScanPrim(static_cast<const PrimValue*>(expr)->value);
+      case NodeKind::kIf: {
+        const auto* cond = static_cast<const If*>(expr);
+        return WithStack([&] {
+          ScanExpr(cond->cond);
+          ScanBody(cond->true_branch);
+          ScanBody(cond->false_branch);
+        });
+      }
+      case NodeKind::kSeqExpr: return WithStack([&] { ScanBody(expr); });
+      case NodeKind::kFunction: return WithStack([&] { ScanFunction(static_cast<const Function*>(expr)); });
+      default: return;
+    }
+  }
+
+  void ScanAlias() {
+    if (alias_seen_) return;
+    alias_seen_ = true;
+    result_.lines.push_back(nullptr);
+  }
+
+  // Types without symbolic variables, nearly all of them, hold nothing that matters here.
+  void ScanType(const Type* type) {
+    if (!type || !type->has_sym_var()) return;
+    WithStack([&] {
+      if (const auto* tensor = As<TensorType>(type)) {
+        for (const PrimExpr* dim : tensor->dims) ScanPrim(dim);
+      } else if (const auto* shape = As<ShapeType>(type)) {
+        for (const PrimExpr* dim : shape->values) ScanPrim(dim);
+      } else if (const auto* tuple = As<TupleType>(type)) {
+        for (const Type* field : tuple->fields) ScanType(field);
+      } else if (const auto* prim = As<PrimType>(type)) {
+        ScanPrim(prim->value);
+      } else if (const auto* function = As<FuncType>(type)) {
+        // The result is printed first.
+        ScanType(function->ret);
+        for (const Type* param : function->params) ScanType(param);
+      } else if (const auto* dtensor = As<DTensorType>(type)) {
+        ScanType(dtensor->tensor);
+      }
+    });
+  }
+
+  void ScanPrim(const PrimExpr* expr) {
+    if (Is<tir::IntImm>(expr)) return;
+    if (const auto* var = As<tir::Var>(expr)) return ScanVar(var);
+    const NodeKind k = expr->kind;
+    const bool infix = Is<tir::Not>(expr) || (Is<tir::BinaryExpr>(expr) && k != NodeKind::kMin && k != NodeKind::kMax &&
+                                              k != NodeKind::kDiv && k != NodeKind::kMod);
+    if (!infix) result_.uses_tir = true;
+    WithStack([&] {
+      ForEachChild(expr, [&](const Node* child) {
+        if (PrimExpr::ClassOf(child->kind)) ScanPrim(static_cast<const PrimExpr*>(child));
+      });
+    });
+  }
+
+  void ScanVar(const tir::Var* var) {
+    if (!seen_.insert(var).second) return;
+    result_.uses_tir = true;  // the definition reads n = T.int64()
+    result_.lines.push_back(var);
+  }
+
+  void ScanAttr(const Attr* attr) {
+    switch (attr->kind) {
+      case NodeKind::kListAttr:
+        for (const Attr* a : static_cast<const ListAttr*>(attr)->values) ScanAttr(a);
+        return;
+      case NodeKind::kDictAttr:
+        for (const Attr* a : static_cast<const DictAttr*>(attr)->values) ScanAttr(a);
+        return;
+      case NodeKind::kObjectAttr:
+        for (const Attr* a : static_cast<const ObjectAttr*>(attr)->values) ScanAttr(a);
+        return;
+      case NodeKind::kExprAttr: return ScanPrim(static_cast<const ExprAttr*>(attr)->value);
+      case NodeKind::kTypeAttr: return ScanType(static_cast<const TypeAttr*>(attr)->value);
+      case NodeKind::kTargetAttr:
+      case NodeKind::kIndexMapAttr: result_.uses_tir = true; return;
+      default: return;
+    }
+  }
+
+  RelaxPrologue& result_;
+  const PrintOptions& options_;
+  std::unordered_set<const tir::Var*> seen_;
+  bool alias_seen_ = false;
+};
+
+}  // namespace
+
+RelaxPrologue ScanPrologue(const Function* function, const PrintOptions& options) {
+  RelaxPrologue result;
+  Scanner(result, options).Run(function);
+  return result;
+}
+
+bool IsInlineConstant(const Constant* constant, const PrintOptions& options) {
+  const NDArray& data = *constant->data;
+  const DataType t = data.dtype();
+  // TVM has no literal for scalars of other types.
+  const bool literal = t.is_scalar() && (t.is_int() || t.is_bool() || (t.code == TypeCode::kFloat && t.bits <= 64));
+  if (data.shape().empty() && literal) return true;
+  return data.num_elements() <= options.inline_constants && data.num_elements() > 0;
+}
+
+}  // namespace iropt::text

@@ -1,0 +1,31 @@
+// What has to be known of a graph-level function before its first line is printed: the symbolic variables that its prologue
+// defines, in the order in which printing meets them, whether it refers to other functions, and which constants go to the
+// metadata section.
+#pragma once
+
+#include <unordered_set>
+#include <vector>
+
+#include "iropt/ir/expr.h"
+#include "iropt/text/printer.h"
+#include "printer_core.h"
+
+namespace iropt::text {
+
+struct RelaxPrologue {
+  // In order; null stands for the module alias, `cls = Module`.
+  std::vector<const tir::Var*> lines;
+  // How many of the lines come from the signature, before the function's attributes.
+  size_t signature_lines = 0;
+  std::unordered_set<const tir::Var*> introduced;  // by the signature
+  std::vector<const Constant*> constants;
+  bool uses_tir = false;
+};
+
+// One walk over the function. O(nodes).
+RelaxPrologue ScanPrologue(const Function* function, const PrintOptions& options);
+
+// Whether the constant is printed in place, as R.const(...).
+bool IsInlineConstant(const Constant* constant, const PrintOptions& options);
+
+}  // namespace iropt::text

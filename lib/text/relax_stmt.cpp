@@ -1,0 +1,387 @@
+// Statements of graph-level functions.
+#include <fmt/format.h>
+
+#include "iropt/op/infer.h"
+#include "iropt/support/stack.h"
+#include "attr_text.h"
+#include "relax_parser.h"
+
+namespace iropt::text {
+
+using Kind = ScriptValue::Kind;
+
+Var* RelaxParser::NewBoundVar(std::string_view name, const Type* type) {
+  if (!scope_->in_dataflow) return ws_.NewVar(name, type);
+  Var* var = ws_.NewDataflowVar(name, type);
+  scope_->dataflow_vars.push_back(var);
+  return var;
+}
+
+void RelaxParser::EndBlock() {
+  if (scope_->bindings.empty() && !scope_->in_dataflow) return;
+  const auto bindings = ws_.Copy(scope_->bindings);
+  scope_->blocks.push_back(scope_->in_dataflow ? ws_.New<DataflowBlock>(bindings) : ws_.New<BindingBlock>(bindings));
+  scope_->bindings.clear();
+}
+
+// An indented block of statements. Errors in one statement don't keep the following ones from being read.
+bool RelaxParser::ParseSuite() {
+  if (!Expect(TokenKind::kColon, "a block header")) return false;
+  if (!Expect(TokenKind::kNewline, "a block header")) return false;
+  if (!At(TokenKind::kIndent)) return Unexpected("an indented block");
+  lex_.Next();
+  bool ok = true;
+  while (!At(TokenKind::kDedent) && !At(TokenKind::kEnd)) {
+    if (ParseStatement()) continue;
+    ok = false;
+    if (diag_.error_limit_reached()) return false;
+    lex_.SkipLine();
+  }
+  Accept(TokenKind::kDedent);
+  return ok;
+}
+
+bool RelaxParser::ParseStatement() {
+  if (At(TokenKind::kIndent)) return Unexpected("a statement at the indentation of the block");
+  if (scope_->output_seen) return ErrorHere("syntax", "R.output(...) must be the last statement of a dataflow block");
+  if (scope_->result) return ErrorHere("syntax", "nothing may follow the return statement");
+  if (At(TokenKind::kName)) {
+    const std::string_view word = lex_.text();
+    if (word == "return") return ParseReturn();
+    if (word == "with") return ParseWith();
+    if (word == "if") return ParseIf();
+    if (word == "pass") {
+      lex_.Next();
+      return Expect(TokenKind::kNewline, "a statement");
+    }
+    const char next = lex_.next_char();
+    // `name: type = value` and `name = value`; everything else is an expression statement.
+    if (next == ':' || AtKeyword()) return ParseBinding();
+    return ParseExprStatement();
+  }
+  if (At(TokenKind::kAt)) return WithStack([&] { return ParseNestedFunction(); });
+  if (At(TokenKind::kString)) {  // a comment in the form of a string
+    ParseStringLiteral();
+    return Expect(TokenKind::kNewline, "a statement");
+  }
+  if (At(TokenKind::kSemicolon)) return lex_.Next(), true;
+  return Unexpected("a statement");
+}
+
+bool RelaxParser::ParseBinding() {
+  const Token name = lex_.Next();
+  const Type* annotation = nullptr;
+  Span annotation_span;
+  if (Accept(TokenKind::kColon)) {
+    annotation_span = SpanHere();
+    if (!(annotation = ParseType())) {
+      DefineFallback(name, nullptr);
+      return false;
+    }
+  }
+  if (!Expect(TokenKind::kAssign, "a binding")) return false;
+  if (!annotation && ParseSymbolicVar(name)) return Expect(TokenKind::kNewline, "a statement");
+  // An alias of the module: cls = Module.
+  if (At(TokenKind::kName) && lex_.text() == state_.module_name && lex_.next_char() != '.' && lex_.next_char() != '(' && !symbols_.Find(lex_.text())) {
+    lex_.Next();
+    symbols_.Define(lex_.text(name), state_.module_alias());
+    return Expect(TokenKind::kNewline, "a statement");
+  }
+  if (AtPrefix() == Prefix::kRelax && lex_.buffer().substr(lex_.peek().end).starts_with(".match_cast")) {
+    const MatchCast* cast = ParseMatchCast(name, annotation);
+    if (!cast) DefineFallback(name, annotation);
+    return cast && Expect(TokenKind::kNewline, "a statement");
+  }
+  ScriptValue value;
+  bool ok = ParseValue(value);
+  if (ok && At(TokenKind::kComma)) ok = ParseTupleTail(value);
+  ok = ok && BindValue(name, annotation, annotation_span, value);
+  if (!ok) DefineFallback(name, annotation);
+  return ok && Expect(TokenKind::kNewline, "a statement");
+}
+
+// `a, b` without parentheses: the first item was read.
+bool RelaxParser::ParseTupleTail(ScriptValue& value) {
+  std::vector<ScriptValue> items{value};
+  while (Accept(TokenKind::kComma)) {
+    if (At(TokenKind::kNewline)) break;
+    items.emplace_back();
+    if (!ParseValue(items.back())) return false;
+  }
+  const uint32_t begin = value.span.begin;
+  value.kind = Kind::kTuple;
+  value.list = {scratch_.Copy(std::span<const ScriptValue>(items)).data(), static_cast<uint32_t>(items.size())};
+  value.span = Span::Of(begin, lex_.base() + lex_.previous_end());
+  return true;
+}
+
+// After a statement failed: its variable is defined nevertheless, so that its uses are not reported as well.
+void RelaxParser::DefineFallback(const Token& name, const Type* annotation) {
+  symbols_.Define(lex_.text(name), NewBoundVar(lex_.text(name), annotation ? annotation : ObjectType::Get()));
+}
+
+bool RelaxParser::BindValue(const Token& name, const Type* annotation, Span annotation_span, const ScriptValue& value) {
+  const Expr* expr = ToExpr(value);
+  expr = expr ? Flatten(expr) : nullptr;
+  if (!expr) return false;
+  if (annotation && !expr->type && Is<Call>(expr)) {
+    // The checker compares the annotation of a call with what the operator says; here it is taken as given.
+    const_cast<Expr*>(expr)->type = annotation;
+  } else if (!(expr = Typed(expr))) {
+    return false;
+  } else if (annotation && expr->type && expr->type != annotation && TypeBaseCheck(annotation, expr->type) == BaseCheck::kFailL0) {
+    return Error(annotation_span, "type-mismatch",
+                 fmt::format("the annotation {} contradicts the type of the value, {}", TypeToString(annotation), TypeToString(expr->type)));
+  }
+  const Type* type = annotation ? annotation : expr->type;
+  if (!type) return Error(expr->span(), "bad-expression", "this can't be bound to a variable");
+  const std::string_view text = lex_.text(name);
+  Var* var = NewBoundVar(text, type);
+  var->set_span(lex_.SpanOf(name));
+  auto* binding = ws_.New<VarBinding>(var, expr);
+  binding->set_span(lex_.SpanFrom(name.begin));
+  EmitBinding(binding);
+  symbols_.Define(text, var);
+  scope_->last_span = var->span();
+  return true;
+}
+
+// n = T.int64(): the definition of a symbolic variable, which the signature may have named before.
+bool RelaxParser::ParseSymbolicVar(const Token& name) {
+  if (AtPrefix() != Prefix::kTir) return false;
+  const Lexer::State start = lex_.Save();
+  lex_.Next();
+  const auto dtype = DataType::Parse(DottedName());
+  bool size_var = false;
+  bool matches = dtype && Accept(TokenKind::kLParen);
+  if (matches && AtKeyword() && (AtName("is_size_var") || AtName("is_unknown_type"))) {
+    const bool size = AtName("is_size_var");
+    lex_.Next();
+    lex_.Next();
+    size_var = size && AtName("True");
+    matches = AcceptName("True") || AcceptName("False");
+  }
+  if (!matches || !Accept(TokenKind::kRParen)) {
+    lex_.Restore(start);
+    return false;
+  }
+  const std::string_view text = lex_.text(name);
+  const Node* known = symbols_.Find(text);
+  if (known && PrimExpr::ClassOf(known->kind) && static_cast<const PrimExpr*>(known)->dtype == *dtype) return true;
+  symbols_.Define(text, IRContext::Current().NewSymVar(text, *dtype, size_var));
+  types_.Invalidate();
+  return true;
+}
+
+const MatchCast* RelaxParser::ParseMatchCast(const Token& name, const Type* annotation) {
+  lex_.Next();
+  DottedName();
+  if (!Expect(TokenKind::kLParen, "R.match_cast(...)")) return nullptr;
+  const Expr* value = ParseExpr();
+  value = value ? Flatten(value) : nullptr;
+  if (!value || !(value = Typed(value)) || !Expect(TokenKind::kComma, "R.match_cast(value, type)")) return nullptr;
+  if (AtKeyword() && AtName("struct_info")) {
+    lex_.Next();
+    lex_.Next();
+  }
+  const Type* type = ParseType();
+  if (!type || !Expect(TokenKind::kRParen, "R.match_cast(...)")) return nullptr;
+  const Span span = lex_.SpanFrom(name.begin);
+  if (annotation && !TypeEqual(annotation, type)) {
+    return Error(span, "type-mismatch", fmt::format("the annotation {} is not the type of the cast, {}", TypeToString(annotation), TypeToString(type)));
+  }
+  if (!Is<Var>(value) && !Is<Constant>(value) && !Is<ShapeExpr>(value) && !Is<PrimValue>(value) && !Is<Tuple>(value)) value = EmitTemporary(value);
+  const std::string_view text = lex_.text(name);
+  Var* var = NewBoundVar(text, type);
+  var->set_span(lex_.SpanOf(name));
+  auto* cast = ws_.New<MatchCast>(var, value, type);
+  cast->set_span(span);
+  EmitBinding(cast);
+  symbols_.Define(text, var);
+  return cast;
+}
+
+bool RelaxParser::ParseExprStatement() {
+  const uint32_t begin = lex_.peek().begin;
+  bool handled = false;
+  const bool ok = ParseRelaxStatement(handled);
+  if (handled) return ok;
+  const Expr* expr = ParseExpr();
+  expr = expr ? Flatten(expr) : nullptr;
+  if (!expr || !(expr = Typed(expr))) return false;
+  const Span span = lex_.SpanFrom(begin);
+  const auto* type = As<TupleType>(expr->type);
+  if (!type || !type->fields.empty()) {
+    return Error(span, "unused-value", fmt::format("the value of this statement, of type {}, is not bound to a variable", TypeToString(expr->type)));
+  }
+  Var* var = NewBoundVar("_", expr->type);
+  var->set_span(span);
+  auto* binding = ws_.New<VarBinding>(var, expr);
+  binding->set_span(span);
+  EmitBinding(binding);
+  return Expect(TokenKind::kNewline, "a statement");
+}
+
+// R.func_attr({...}) and R.output(...).
+bool RelaxParser::ParseRelaxStatement(bool& handled) {
+  if (AtPrefix() != Prefix::kRelax) return false;
+  const std::string_view rest = lex_.buffer().substr(lex_.peek().end, 11);
+  handled = rest.starts_with(".func_attr(") || rest.starts_with(".output(");
+  if (!handled) return false;
+  const bool output = rest.starts_with(".output(");
+  lex_.Next();
+  DottedName();
+  return (output ? ParseOutput() : ParseFuncAttr()) && Expect(TokenKind::kNewline, "a statement");
+}
+
+bool RelaxParser::ParseFuncAttr() {
+  const Span span = lex_.SpanFrom(lex_.previous_end() - 9);
+  if (!Expect(TokenKind::kLParen, "R.func_attr(...)")) return false;
+  const Attr* attr = ParseAttr(shared_, AttrMode::kRelax);
+  if (!attr || !Expect(TokenKind::kRParen, "R.func_attr(...)")) return false;
+  const auto* dict = As<DictAttr>(attr);
+  if (!dict) return Error(span, "bad-expression", "R.func_attr takes a dictionary");
+  for (uint32_t i = 0; i < dict->size(); ++i) {
+    if (func_attrs_->Find(dict->keys[i])) return Error(span, "duplicate-attribute", fmt::format("the function has the attribute \"{}\" already", dict->keys[i]));
+    func_attrs_ = func_attrs_->With(dict->keys[i], dict->values[i]);
+  }
+  return true;
+}
+
+bool RelaxParser::ParseOutput() {
+  const Span span = lex_.SpanFrom(lex_.previous_end() - 6);
+  if (!scope_->in_dataflow) return Error(span, "syntax", "R.output(...) stands only in a dataflow block");
+  if (!Expect(TokenKind::kLParen, "R.output(...)")) return false;
+  while (!At(TokenKind::kRParen)) {
+    if (!At(TokenKind::kName)) return Unexpected("a variable of the dataflow block");
+    const Token name = lex_.Next();
+    const Node* node = symbols_.Find(lex_.text(name));
+    if (!node) return UnknownName(name);
+    auto* var = const_cast<Var*>(As<Var>(node));
+    if (!var || !var->is_dataflow()) {
+      return Error(lex_.SpanOf(name), "bad-output", fmt::format("'{}' is not bound in this dataflow block", lex_.text(name)));
+    }
+    // Which variables leave the block is known only at its end; a variable and a dataflow variable have the same layout.
+    var->kind = NodeKind::kVar;
+    if (!Accept(TokenKind::kComma)) break;
+  }
+  scope_->output_seen = true;
+  return Expect(TokenKind::kRParen, "R.output(...)");
+}
+
+bool RelaxParser::ParseWith() {
+  lex_.Next();
+  const Span span = SpanHere();
+  if (AtPrefix() != Prefix::kRelax) return Unexpected("R.dataflow()");
+  lex_.Next();
+  const std::string_view name = DottedName();
+  if (name != "dataflow") {
+    static constexpr std::string_view kNames[] = {"dataflow"};
+    return name.empty() ? false : static_cast<bool>(UnknownMember("R", name, span, kNames));
+  }
+  if (!Expect(TokenKind::kLParen, "R.dataflow()") || !Expect(TokenKind::kRParen, "R.dataflow()")) return false;
+  if (scope_->in_dataflow) return Error(span, "syntax", "a dataflow block can't stand in another one");
+  EndBlock();
+  scope_->in_dataflow = true;
+  symbols_.PushScope();
+  const bool ok = ParseSuite();
+  symbols_.PopScope();
+  EndBlock();
+  for (const Var* var : scope_->dataflow_vars) {
+    if (!var->is_dataflow()) symbols_.Define(var->name(), var);
+  }
+  scope_->dataflow_vars.clear();
+  scope_->in_dataflow = false;
+  scope_->output_seen = false;
+  return ok;
+}
+
+// One branch: its last binding names the variable that the conditional defines, and its value is the branch's value.
+bool RelaxParser::ParseBranch(const SeqExpr*& seq, std::string_view& name, Span& name_span) {
+  SeqScope inner;
+  inner.is_branch = true;
+  SeqScope* const outer = scope_;
+  const Span header = SpanHere();
+  scope_ = &inner;
+  symbols_.PushScope();
+  bool ok = ParseSuite();
+  symbols_.PopScope();
+  if (ok && (inner.bindings.empty() || !Is<VarBinding>(inner.bindings.back()))) {
+    ok = Error(header, "bad-branch", "a branch must end with the binding of a variable");
+  }
+  if (ok) {
+    const auto* last = To<VarBinding>(inner.bindings.back());
+    name = last->var->name();
+    name_span = last->var->span();
+    const Expr* body = last->value;
+    inner.bindings.pop_back();
+    const bool leaf = !Is<Call>(body) && !Is<TupleGetItem>(body) && !Is<If>(body) && !Is<Function>(body);
+    if (!leaf) {
+      if (!body->type) const_cast<Expr*>(body)->type = last->var->type;
+      body = EmitTemporary(body);
+    }
+    EndBlock();
+    auto* made = ws_.New<SeqExpr>(ws_.Copy(inner.blocks), body, body->type ? body->type : last->var->type);
+    made->set_span(header);
+    seq = made;
+  }
+  scope_ = outer;
+  return ok;
+}
+
+bool RelaxParser::ParseIf() {
+  const uint32_t begin = lex_.Next().begin;
+  const Span span = lex_.SpanFrom(begin);
+  if (scope_->in_dataflow) return Error(span, "syntax", "a conditional can't stand in a dataflow block");
+  const Expr* cond = ParseExpr();
+  cond = cond ? FlattenOperand(cond) : nullptr;
+  if (!cond) return false;
+  const SeqExpr* branches[2] = {};
+  std::string_view names[2];
+  Span spans[2];
+  return WithStack([&]() -> bool {
+    if (!ParseBranch(branches[0], names[0], spans[0])) {
+      SkipElse();
+      return false;
+    }
+    if (!AcceptName("else")) return Error(span, "syntax", "a conditional needs an else branch");
+    if (!ParseBranch(branches[1], names[1], spans[1])) return false;
+    if (names[0] != names[1]) {
+      return Error(spans[1], "bad-branch", fmt::format("the branches end with different variables, '{}' and '{}'", names[0], names[1]));
+    }
+    auto* value = ws_.New<If>(cond, branches[0], branches[1], nullptr);
+    value->set_span(span);
+    value->type = TypeLCA(branches[0]->type, branches[1]->type, ws_.arena());
+    const std::string_view text = names[0];
+    Var* var = NewBoundVar(text, value->type);
+    var->set_span(spans[0]);
+    auto* binding = ws_.New<VarBinding>(var, value);
+    binding->set_span(span);
+    EmitBinding(binding);
+    symbols_.Define(text, var);
+    return true;
+  });
+}
+
+// Recovery: an else that belongs to a broken conditional is no statement.
+void RelaxParser::SkipElse() {
+  if (AtName("else")) {
+    lex_.SkipLine();
+  }
+}
+
+bool RelaxParser::ParseReturn() {
+  const uint32_t begin = lex_.Next().begin;
+  if (scope_->is_branch) return Error(lex_.SpanFrom(begin), "syntax", "a branch can't return");
+  if (scope_->in_dataflow) return Error(lex_.SpanFrom(begin), "syntax", "a dataflow block can't return");
+  ScriptValue value;
+  if (!ParseValue(value) || (At(TokenKind::kComma) && !ParseTupleTail(value))) return false;
+  const Expr* expr = ToExpr(value);
+  expr = expr ? FlattenOperand(expr) : nullptr;
+  if (!expr) return false;
+  EndBlock();
+  scope_->result = expr;
+  return Expect(TokenKind::kNewline, "a statement");
+}
+
+}  // namespace iropt::text
