@@ -164,8 +164,8 @@ TEST_CASE("many threads intern the same things", "[ir]") {
       for (int i = 0; i < kTypes; ++i) {
         const std::vector<const PrimExpr*> dims{context.Int(i), context.Int(i + 5000)};
         mine.push_back(TensorType::Get(dims, DataType::Float(32)));
-        GlobalVar::Get("f" + std::to_string(i));
-        DictAttr::Get(std::vector<DictAttr::Entry>{{"key" + std::to_string(i), IntAttr::Get(i)}});
+        GlobalVar::Get(std::string("f").append(std::to_string(i)));
+        DictAttr::Get(std::vector<DictAttr::Entry>{{std::string("key").append(std::to_string(i)), IntAttr::Get(i)}});
       }
     });
   }

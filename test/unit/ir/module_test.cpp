@@ -82,7 +82,7 @@ TEST_CASE("unique names count up, also past many", "[ir]") {
   CHECK(module.UniqueName("u") == "u");
   Add(module, "u");
   CHECK(module.UniqueName("u") == "u1");
-  for (int i = 1; i < 50; ++i) Add(module, "u" + std::to_string(i));
+  for (int i = 1; i < 50; ++i) Add(module, std::string("u").append(std::to_string(i)));
   CHECK(module.UniqueName("u") == "u50");
 }
 
