@@ -123,6 +123,7 @@ class RelaxParser : public ParserCore {
   void EmitBinding(const Binding* binding) { scope_->bindings.push_back(binding); }
   const Var* EmitTemporary(const Expr* value);
   void EndBlock();
+  const Type* VisibleOutside(const Type* type, const RelaxSignature& signature);
   const Function* MakeFunction(const RelaxSignature& signature, const Expr* body);
 
   // A sequence of binding blocks that is being read: a function body or a branch.
