@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Write a synthetic module in TVMScript that stresses one aspect of the tool.
+
+  gen_program.py --kind chain --size 100000 --funcs 1 -o out.ir
+
+Kinds, each with --size units in every one of --funcs functions; text and work grow linearly in size * funcs:
+  chain      every binding uses the one before it; nothing can be removed
+  wide       independent bindings, summed up at the end of the block
+  redundant  every expression occurs twice; half of the bindings go
+  dead       only one binding in ten is used
+  constants  arithmetic on scalar constants that folds away
+  symbolic   tensors with symbolic dimensions and shape expressions
+  tuples     tuples that are built and taken apart again
+  attributes operators with many attributes (convolutions, pooling)
+  blocks     alternating dataflow blocks and impure calls
+  ifs        a chain of conditionals, one after the other
+  nested     one expression nested --size deep
+"""
+import argparse
+import sys
+
+TENSOR = 'R.Tensor((2, 3), dtype="float32")'
+
+
+def chain(n):
+    yield f"lv0: {TENSOR} = R.add(x, y)"
+    for i in range(1, n):
+        yield f"lv{i}: {TENSOR} = R.{'add' if i % 2 else 'multiply'}(lv{i - 1}, x)"
+    yield f"gv: {TENSOR} = R.add(lv{n - 1}, y)"
+
+
+def wide(n):
+    for i in range(n):
+        yield f"lv{i}: {TENSOR} = R.power(x, R.const({i}.0, \"float32\"))"
+    yield "s0: " + TENSOR + " = R.add(lv0, x)"
+    for i in range(1, n):
+        yield f"s{i}: {TENSOR} = R.add(s{i - 1}, lv{i})"
+    yield f"gv: {TENSOR} = R.add(s{n - 1}, y)"
+
+
+def redundant(n):
+    last = "x"
+    for i in range(n // 2):
+        yield f"a{i}: {TENSOR} = R.add({last}, y)"
+        yield f"b{i}: {TENSOR} = R.add({last}, y)"
+        last = f"b{i}"
+    yield f"gv: {TENSOR} = R.add({last}, y)"
+
+
+def dead(n):
+    last = "x"
+    for i in range(n):
+        yield f"lv{i}: {TENSOR} = R.add({last}, y)"
+        if i % 10 == 0:
+            last = f"lv{i}"
+    yield f"gv: {TENSOR} = R.add({last}, y)"
+
+
+def constants(n):
+    scalar = 'R.Tensor((), dtype="float32")'
+    yield f'lv0: {scalar} = R.add(R.const(1.0, "float32"), R.const(2.0, "float32"))'
+    for i in range(1, n):
+        yield f'lv{i}: {scalar} = R.{"add" if i % 2 else "subtract"}(lv{i - 1}, R.const({i % 7}.5, "float32"))'
+    yield f"gv: {TENSOR} = R.add(x, lv{n - 1})"
+
+
+def symbolic(n):
+    last, extra = "z", 0
+    for i in range(n):
+        if i % 4 == 3:
+            extra += 1
+            yield f'lv{i}: R.Tensor((n + {extra}, 4), dtype="float32") = R.concat(({last}, u), axis=0)'
+        else:
+            yield f'lv{i}: R.Tensor((n{f" + {extra}" if extra else ""}, 4), dtype="float32") = R.nn.relu({last})'
+        last = f"lv{i}"
+    yield f"gv: {TENSOR} = R.add(x, y)"
+    yield f'out: R.Tensor((n{f" + {extra}" if extra else ""}, 4), dtype="float32") = R.nn.relu({last})'
+
+
+def tuples(n):
+    last = "x"
+    for i in range(n // 3):
+        yield f"t{i}: R.Tuple({TENSOR}, {TENSOR}) = {last}, y"
+        yield f"a{i}: {TENSOR} = t{i}[0]"
+        yield f"b{i}: {TENSOR} = R.add(a{i}, y)"
+        last = f"b{i}"
+    yield f"gv: {TENSOR} = R.add({last}, y)"
+
+
+def attributes(n):
+    ty = 'R.Tensor((1, 8, 16, 16), dtype="float32")'
+    last = "img"
+    for i in range(n):
+        yield (f'lv{i}: {ty} = R.nn.conv2d({last}, w, strides=[1, 1], padding=[1, 1, 1, 1], dilation=[1, 1], groups=1, '
+               'data_layout="NCHW", kernel_layout="OIHW", out_layout="NCHW", out_dtype="void")')
+        last = f"lv{i}"
+    yield f"gv: {TENSOR} = R.add(x, y)"
+    yield f"out: {ty} = R.nn.relu({last})"
+
+
+KINDS = {"chain": chain, "wide": wide, "redundant": redundant, "dead": dead, "constants": constants, "symbolic": symbolic,
+         "tuples": tuples, "attributes": attributes}
+PARAMS = {"symbolic": [("z", 'R.Tensor(("n", 4), dtype="float32")'), ("u", 'R.Tensor((1, 4), dtype="float32")')],
+          "attributes": [("img", 'R.Tensor((1, 8, 16, 16), dtype="float32")'), ("w", 'R.Tensor((8, 8, 3, 3), dtype="float32")')]}
+
+
+def body_lines(kind, n):
+    if kind == "blocks":
+        last = "x"
+        for i in range(n // 4):
+            yield "with R.dataflow():"
+            yield f"    lv{i}: {TENSOR} = R.add({last}, y)"
+            yield f"    gv{i}: {TENSOR} = R.multiply(lv{i}, y)"
+            yield f"    R.output(gv{i})"
+            yield f'R.print(gv{i}, format=R.str("{{}}"))'
+            last = f"gv{i}"
+        yield f"return {last}"
+    elif kind == "ifs":
+        last = "x"
+        for i in range(n // 3):
+            yield "if cond:"
+            yield f"    v{i}: {TENSOR} = R.add({last}, y)"
+            yield "else:"
+            yield f"    v{i}: {TENSOR} = R.multiply({last}, y)"
+            last = f"v{i}"
+        yield f"return {last}"
+    elif kind == "nested":
+        yield "gv = " + "R.add(" * n + "x" + ", y)" * n
+        yield "return gv"
+    else:
+        lines = list(KINDS[kind](n))
+        yield "with R.dataflow():"
+        for line in lines:
+            yield "    " + line
+        result = lines[-1].split(":")[0]
+        yield f"    R.output({result})"
+        yield f"return {result}"
+
+
+def write(out, kind, size, funcs):
+    out.write("# from tvm.script import ir as I\n# from tvm.script import tir as T\n# from tvm.script import relax as R\n\n@I.ir_module\nclass Module:\n")
+    params = [("x", TENSOR), ("y", TENSOR), *PARAMS.get(kind, [])]
+    if kind == "ifs":
+        params.append(("cond", 'R.Tensor((), dtype="bool")'))
+    impure = "(pure=False)" if kind == "blocks" else ""
+    for k in range(funcs):
+        out.write(f"    @R.function{impure}\n    def f{k}({', '.join(f'{n}: {t}' for n, t in params)}):\n")
+        if kind == "symbolic":
+            out.write("        n = T.int64()\n")
+        for line in body_lines(kind, size):
+            out.write(f"        {line}\n")
+        out.write("\n")
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ap.add_argument("--kind", choices=[*KINDS, "blocks", "ifs", "nested"], default="chain")
+    ap.add_argument("--size", type=int, default=10000, help="units of work in each function")
+    ap.add_argument("--funcs", type=int, default=1)
+    ap.add_argument("-o", "--output", default="-")
+    args = ap.parse_args()
+    if args.output == "-":
+        write(sys.stdout, args.kind, args.size, args.funcs)
+    else:
+        with open(args.output, "w", encoding="utf-8") as f:
+            write(f, args.kind, args.size, args.funcs)
+
+
+if __name__ == "__main__":
+    main()
