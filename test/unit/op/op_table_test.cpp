@@ -1,0 +1,318 @@
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "catch.h"
+#include "iropt/ir/context.h"
+#include "iropt/op/intrinsics.h"
+#include "iropt/op/op.h"
+
+namespace iropt {
+namespace {
+
+using nlohmann::json;
+
+std::vector<const OpInfo*> GraphOps() {
+  std::vector<const OpInfo*> ops;
+  for (const OpInfo& info : AllOps()) {
+    if (info.is_graph_level()) ops.push_back(&info);
+  }
+  return ops;
+}
+
+TEST_CASE("operators are found by name and by script") {
+  const OpInfo* conv = FindOp("relax.nn.conv2d");
+  REQUIRE(conv != nullptr);
+  CHECK(conv->script == "R.nn.conv2d");
+  CHECK(FindGraphOpByScript("nn.conv2d") == conv);
+  CHECK(GetOp("relax.nn.conv2d") == conv->op);
+  CHECK(conv->op->info == conv);
+  CHECK(conv->op->name == "relax.nn.conv2d");
+
+  const OpInfo* exp = FindIntrinsicByScript("exp");
+  REQUIRE(exp != nullptr);
+  CHECK(exp->name == "tir.exp");
+  CHECK(FindOp("tir.exp") == exp);
+
+  CHECK(FindOp("relax.nn.conv4d") == nullptr);
+  CHECK(FindOp("") == nullptr);
+  CHECK(FindGraphOpByScript("exp10") == nullptr);
+  CHECK(FindIntrinsicByScript("nn.conv2d") == nullptr);
+}
+
+TEST_CASE("second names of operators in scripts") {
+  CHECK(FindGraphOpByScript("dist.call_tir") == FindOp("relax.call_tir"));
+  CHECK(FindIntrinsicByScript("call_packed") == FindOp("tir.tvm_call_packed"));
+  CHECK(FindIntrinsicByScript("tvm_call_packed") == FindOp("tir.tvm_call_packed"));
+  CHECK(FindOp("tir.tvm_call_packed")->script == "T.call_packed");
+}
+
+TEST_CASE("the nearest operator to a misspelt one") {
+  CHECK(NearestGraphOpScript("nn.conv2") == "nn.conv2d");
+  CHECK(NearestGraphOpScript("permutedims") == "permute_dims");
+  CHECK(NearestIntrinsicScript("sigmod") == "sigmoid");
+  CHECK(NearestGraphOpScript("zzzzzz").empty());
+}
+
+TEST_CASE("ids are dense and graph-level operators come first") {
+  bool loop_level = false;
+  for (size_t i = 0; i < AllOps().size(); ++i) {
+    const OpInfo& info = AllOps()[i];
+    CHECK(info.id == i);
+    CHECK_FALSE((loop_level && info.is_graph_level()));
+    loop_level = !info.is_graph_level();
+    CHECK(info.name.starts_with(loop_level ? "tir." : "relax."));
+    CHECK(FindOp(info.name) == &info);
+  }
+}
+
+// The parameters of a row cover what it has, each operand and attribute once.
+TEST_CASE("every graph-level row is complete") {
+  for (const OpInfo* info : GraphOps()) {
+    INFO(info->name);
+    CHECK(info->infer != nullptr);
+    CHECK(info->attrs.empty() == info->attrs_key.empty());
+    CHECK(info->script.substr(2) == info->name.substr(6));
+    std::multiset<std::pair<OpParam::Role, int>> filled;
+    std::set<std::string_view> names;
+    for (const OpParam& param : info->params) {
+      filled.insert({param.role, param.index});
+      CHECK(names.insert(param.name).second);
+    }
+    const bool device = info->form == ScriptForm::kDevice;
+    for (size_t i = 0; i < info->args.size(); ++i) CHECK(filled.count({OpParam::Role::kArg, static_cast<int>(i)}) == 1);
+    for (size_t i = 0; i < info->attrs.size(); ++i) {
+      CHECK(filled.count({OpParam::Role::kAttr, static_cast<int>(i)}) == (device ? 0 : 1));
+    }
+    if (!info->extended.empty()) {
+      const OpInfo* extended = FindOp(info->extended);
+      REQUIRE(extended != nullptr);
+      CHECK(extended->args.size() == info->args.size() + 1);
+      CHECK(extended->attrs_key == info->attrs_key);
+    }
+  }
+}
+
+TEST_CASE("every intrinsic row is complete") {
+  for (const OpInfo& info : AllOps()) {
+    if (info.is_graph_level()) continue;
+    INFO(info.name);
+    CHECK(info.intrinsic->op == &info);
+    CHECK(IntrinsicOf(info.op) == info.intrinsic);
+    CHECK(static_cast<int>(info.intrinsic->defaults.size()) <= std::max<int>(info.intrinsic->num_args, 0));
+    CHECK((info.pure == (EffectOf(info.op) <= CallEffect::kReadState)));
+    // A dtype that can only be written has to be written.
+    if (info.intrinsic->dtype_print == DtypePrint::kLast) CHECK(info.intrinsic->result == ResultDtype::kGiven);
+  }
+}
+
+TEST_CASE("dtypes of calls of intrinsics") {
+  const tir::Var f("f", DataType::Float(32), 0);
+  const tir::Var v("v", DataType::Float(16, 4), 1);
+  const auto dtype = [](std::string_view script, std::vector<const PrimExpr*> args) {
+    return ResultDtypeOf(*FindIntrinsicByScript(script)->intrinsic, args);
+  };
+  CHECK(dtype("exp", {&v}) == DataType::Float(16, 4));
+  CHECK(dtype("if_then_else", {&f, &v, &v}) == DataType::Float(16, 4));
+  CHECK(dtype("isnan", {&v}) == DataType::Bool().with_lanes(4));
+  CHECK(dtype("isnullptr", {&f}) == DataType::Bool());
+  CHECK(dtype("tvm_warp_shuffle", {&f, &v}) == DataType::Float(16, 4));
+  CHECK(dtype("ptx_commit_group", {}) == DataType::Void());
+  CHECK_FALSE(dtype("call_extern", {&f}).has_value());
+  CHECK_FALSE(dtype("exp", {}).has_value());
+}
+
+TEST_CASE("an attribute record from some values and the defaults for the rest") {
+  const ObjectAttr* attrs = MakeOpAttrs(*FindOp("relax.nn.conv2d"), {{"groups", IntAttr::Get(2)}, {"data_layout", StrAttr::Get("NHWC")}});
+  CHECK(attrs->type_key == "relax.attrs.Conv2DAttrs");
+  CHECK(attrs->Find("groups") == IntAttr::Get(2));
+  CHECK(attrs->Find("out_layout") == StrAttr::Get("NHWC"));
+  CHECK(attrs->Find("kernel_layout") == StrAttr::Get("OIHW"));
+  CHECK(attrs->Find("out_dtype") == DTypeAttr::Get(DataType::Void()));
+  const Attr* one = IntAttr::Get(1);
+  const Attr* zero = IntAttr::Get(0);
+  CHECK(attrs->Find("strides") == ListAttr::Get(std::array{one, one}));
+  CHECK(attrs->Find("padding") == ListAttr::Get(std::array{zero, zero, zero, zero}));
+}
+
+// ---- The table against the recorded facts of TVM
+
+std::filesystem::path FactsPath() {
+  if (const char* folder = std::getenv("IROPT_CONFORMANCE_DIR")) return std::filesystem::path(folder) / "ops.json";
+  const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path().parent_path();
+  return root.parent_path() / "shared" / "conformance" / "ops.json";
+}
+
+json Facts() {
+  std::ifstream file(FactsPath());
+  return file ? json::parse(file) : json::array();
+}
+
+// How TVM names the kind of an attribute.
+bool KindFits(AttrKind kind, const std::string& type) {
+  static const std::map<std::string, std::set<AttrKind>> kKinds{
+      {"bool", {AttrKind::kBool}},
+      {"Bool", {AttrKind::kBool}},
+      {"int", {AttrKind::kInt}},
+      {"int32_t", {AttrKind::kInt}},
+      {"Integer", {AttrKind::kInt}},
+      {"double", {AttrKind::kDouble}},
+      {"String", {AttrKind::kString}},
+      {"tvm::String", {AttrKind::kString}},
+      {"DataType", {AttrKind::kDataType}},
+      {"Array<IntImm>", {AttrKind::kIntList}},
+      {"Array<Integer>", {AttrKind::kIntList}},
+      {"Array<FloatImm>", {AttrKind::kFloatList}},
+      {"Optional<Integer>", {AttrKind::kOptInt}},
+      {"Optional<IntImm>", {AttrKind::kOptInt}},
+      {"Optional<FloatImm>", {AttrKind::kOptFloat}},
+      {"Optional<String>", {AttrKind::kOptString}},
+      {"Optional<Array<Integer>>", {AttrKind::kOptIntList}},
+      // An absent list of axis separators is an empty one.
+      {"Optional<Array<IntImm>>", {AttrKind::kOptIntList, AttrKind::kIntList}},
+      {"Optional<PrimValue>", {AttrKind::kOptPrimValue}},
+      {"ObjectRef", {AttrKind::kIntOrIntList}},
+      {"Map<String, ObjectRef>", {AttrKind::kDict}},
+      {"tir::IndexMap", {AttrKind::kIndexMap}},
+      {"VDevice", {AttrKind::kVDevice}},
+  };
+  const auto it = kKinds.find(type);
+  return it != kKinds.end() && it->second.contains(kind);
+}
+
+bool KindFits(ArgKind kind, const std::string& type) {
+  static const std::map<std::string, std::set<ArgKind>> kKinds{
+      {"Tensor", {ArgKind::kTensor, ArgKind::kScalar}},
+      {"Optional<Tensor>", {ArgKind::kTensor}},
+      {"Shape", {ArgKind::kShape}},
+      {"PrimValue", {ArgKind::kPrimValue}},
+      {"Prim(int64)", {ArgKind::kPrimValue}},
+      {"Prim(\"int64\")", {ArgKind::kPrimValue}},
+      {"StringImm", {ArgKind::kString}},
+      {"DataTypeImm", {ArgKind::kDataType}},
+      {"DataType", {ArgKind::kDataType}},
+      {"Tuple", {ArgKind::kTuple, ArgKind::kCallArgs}},
+      {"Tuple of Tensors", {ArgKind::kTuple}},
+      {"Expr", {ArgKind::kExpr, ArgKind::kShape, ArgKind::kFunc}},
+      {"Array<Expr>", {ArgKind::kExpr}},
+  };
+  const auto it = kKinds.find(type);
+  return it != kKinds.end() && it->second.contains(kind);
+}
+
+// A default of the Python signature: numbers may stand for tuples of equal numbers.
+bool DefaultFits(const OpDefault& fallback, const std::string& text) {
+  const bool tuple = text.starts_with('(');
+  const std::string first = tuple ? text.substr(1, text.find(',') - 1) : text;
+  switch (fallback.kind) {
+    case OpDefault::Kind::kNone:
+    case OpDefault::Kind::kSameAs: return text == "None";
+    case OpDefault::Kind::kBool: return text == (fallback.integer ? "True" : "False");
+    case OpDefault::Kind::kInt: return first != "None" && std::stoll(first) == fallback.integer;
+    case OpDefault::Kind::kFloat: return first != "None" && std::stod(first) == fallback.real;
+    case OpDefault::Kind::kString: return text == "'" + std::string(fallback.text) + "'";
+    case OpDefault::Kind::kRequired: return false;
+  }
+  return false;
+}
+
+// Registrations in TVM that contradict what its functions build and its rules expect, with the reason.
+const std::map<std::string, std::string> kMisregistered{
+    {"relax.call_builtin_with_ctx num_inputs", "the context is no operand"},
+    {"relax.strided_slice num_inputs", "axes, begin, end and strides are operands"},
+    {"relax.unique sorted", "a scalar, as are the four that follow"},
+    {"relax.unique return_index", ""},
+    {"relax.unique return_inverse", ""},
+    {"relax.unique return_counts", ""},
+    {"relax.unique axis", ""},
+    {"relax.einsum operands", "a tuple of tensors"},
+    {"relax.image.resize2d roi", "None stands for four zeros"},
+    {"relax.vm.alloc_storage order", "the index stands before the dtype"},
+};
+
+bool Excused(const OpInfo& info, const std::string& what) { return kMisregistered.contains(std::string(info.name) + " " + what); }
+
+void CheckArguments(const OpInfo& info, const json& fact) {
+  for (const json& argument : fact["arguments"]) {
+    if (argument.empty()) continue;  // how TVM registers an operator without operands
+    const std::string name = argument[0];
+    INFO(name);
+    const auto arg = std::find_if(info.args.begin(), info.args.end(), [&](const OpArg& a) { return a.name == name; });
+    REQUIRE(arg != info.args.end());
+    CHECK((KindFits(arg->kind, argument[1]) || Excused(info, name)));
+  }
+  const int num_inputs = fact["num_inputs"];
+  CHECK(info.variadic == (num_inputs < 0));
+  if (num_inputs >= 0) CHECK((info.args.size() == static_cast<size_t>(num_inputs) || Excused(info, "num_inputs")));
+}
+
+void CheckAttributes(const OpInfo& info, const json& fact) {
+  if (!fact["attrs_type"].is_null()) CHECK(info.attrs_key == fact["attrs_type"].get<std::string>());
+  if (fact["attrs"].is_null()) return;
+  REQUIRE(info.attrs.size() == fact["attrs"].size());
+  for (size_t i = 0; i < info.attrs.size(); ++i) {
+    const json& attr = fact["attrs"][i];
+    INFO(attr.dump());
+    CHECK(info.attrs[i].name == attr["name"].get<std::string>());
+    CHECK(KindFits(info.attrs[i].kind, attr["type"]));
+  }
+}
+
+void CheckSignature(const OpInfo& info, const json& fact) {
+  if (fact["script"].is_null()) return;
+  CHECK(info.script == fact["script"].get<std::string>());
+  const json& signature = fact["script_signature"];
+  REQUIRE(info.params.size() == signature.size());
+  for (size_t i = 0; i < signature.size(); ++i) {
+    const OpParam& param = info.params[i];
+    std::string name = signature[i][0];
+    INFO(name);
+    if (name.starts_with('*')) {
+      CHECK(param.rest);
+      name = name.substr(1);
+    }
+    CHECK(param.name == name);
+    if (signature[i][1].is_null()) {
+      CHECK((param.required() || param.rest));
+    } else if (!param.rest) {
+      CHECK((DefaultFits(param.fallback, signature[i][1]) || Excused(info, name)));
+    }
+  }
+}
+
+MixedPrecision PolicyOf(const json& fact) {
+  static constexpr MixedPrecision kPolicies[] = {MixedPrecision::kAlways, MixedPrecision::kFollow, MixedPrecision::kNever};
+  const auto policy = fact.find("TMixedPrecisionPolicy");
+  return policy == fact.end() ? MixedPrecision::kNever : kPolicies[policy->get<size_t>()];
+}
+
+TEST_CASE("the table states the recorded facts of every operator") {
+  const json facts = Facts();
+  if (facts.empty()) {
+    WARN("skipped: no " << FactsPath());
+    return;
+  }
+  std::set<std::string_view> recorded;
+  for (const json& fact : facts) {
+    const std::string name = fact["name"];
+    INFO(name);
+    const OpInfo* info = FindOp(name);
+    REQUIRE(info != nullptr);
+    recorded.insert(info->name);
+    CHECK(info->pure == fact["FPurity"].get<bool>());
+    CHECK(info->mixed_precision == PolicyOf(fact));
+    CHECK(info->packed == fact.value("FCallPacked", ""));
+    CheckArguments(*info, fact);
+    CheckAttributes(*info, fact);
+    CheckSignature(*info, fact);
+  }
+  CHECK(recorded.size() == GraphOps().size());
+}
+
+}  // namespace
+}  // namespace iropt
