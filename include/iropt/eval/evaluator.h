@@ -1,0 +1,38 @@
+// The reference evaluator of graph-level operators: plain, exact code on host tensors.
+//
+// "Exact" means what the dtype says: integers wrap around, float32 is computed in float32, float16 and the other narrow
+// formats are rounded to nearest even after every step, sums run in row-major order. What has no defined result (an
+// integer divided by zero, a shift by more bits than there are, NaN cast to an integer, an index out of range) is an
+// error, so that folding leaves it to run time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "iropt/eval/value.h"
+#include "iropt/support/result.h"
+
+namespace iropt {
+
+// What an evaluation may take. Both are checked before memory is taken or work is done.
+struct EvalLimits {
+  size_t max_bytes = SIZE_MAX;     // of one tensor
+  uint64_t max_work = UINT64_MAX;  // elementary operations, roughly
+};
+
+// Whether there is a kernel for the operator ("relax.add"). O(log operators).
+bool HasKernel(std::string_view op);
+// The same by the id of a row of the operator table. O(1).
+bool HasKernel(const OpInfo& op);
+// Names of all operators with a kernel, in order.
+std::span<const std::string_view> KernelNames();
+
+// Evaluates one operator on values. The error says why there is no result: operands of an unexpected kind, a dtype that
+// is not supported, an undefined result, or a limit (ErrorCode::Budget).
+Result<Value> EvalOp(std::string_view op, const Attr* attrs, std::span<const Value> args,
+                     const EvalLimits& limits = {});
+Result<Value> EvalOp(const OpInfo& op, const Attr* attrs, std::span<const Value> args, const EvalLimits& limits = {});
+
+}  // namespace iropt

@@ -1,0 +1,80 @@
+// Evaluation of scalar expressions of the loop level, given values of their variables.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "iropt/eval/value.h"
+#include "iropt/ir/tir.h"
+#include "iropt/support/result.h"
+
+namespace iropt {
+
+// Values of variables. Those of a function have dense ids; symbolic variables of the context are few.
+class ScalarEnv {
+ public:
+  void Bind(const tir::Var* var, Scalar value);
+  // Null where the variable has no value.
+  const Scalar* Find(const tir::Var* var) const;
+  // Takes the value away, at the end of the scope of the variable.
+  void Unbind(const tir::Var* var);
+
+ private:
+  struct Slot {
+    bool bound = false;
+    Scalar value;
+  };
+  std::vector<Slot> locals_;
+  std::unordered_map<const tir::Var*, Scalar> symbols_;
+};
+
+// Computes expressions with the semantics of their dtypes (see evaluator.h). A vector is computed lane by lane.
+// Evaluation is lazy where that can only define more: the branch of a Select that is not taken may be undefined.
+class ScalarEvaluator {
+ public:
+  virtual ~ScalarEvaluator() = default;
+
+  ScalarEnv& env() { return env_; }
+  // The value of lane `lane` (of an expression with several; else 0). False after an error, of which the first is kept.
+  bool Eval(const PrimExpr* expr, Scalar* result, int lane = 0);
+  bool EvalInt(const PrimExpr* expr, int64_t* result, int lane = 0);
+  bool EvalBool(const PrimExpr* expr, bool* result, int lane = 0);
+
+  bool failed() const { return failed_; }
+  const Error& error() const { return error_; }
+
+ protected:
+  // Records the error unless there is one already; false.
+  bool Fail(std::string message, ErrorCode code = ErrorCode::SemanticCheck);
+  // Reads an element of a buffer; expressions outside of functions have none.
+  virtual bool Load(const tir::BufferLoad& load, int lane, Scalar* result);
+  // Called once per node; false (after Fail) ends the evaluation.
+  virtual bool Step() { return true; }
+
+ private:
+  bool Dispatch(const PrimExpr* expr, int lane, Scalar* result);
+  bool EvalVar(const tir::Var* var, Scalar* result);
+  bool EvalBinary(const tir::BinaryExpr& expr, int lane, Scalar* result);
+  bool EvalComparison(const tir::BinaryExpr& expr, int lane, Scalar* result);
+  bool EvalLogic(const tir::BinaryExpr& expr, int lane, Scalar* result);
+  bool EvalCast(const tir::Cast& expr, int lane, Scalar* result);
+  bool EvalChoice(const PrimExpr* condition, const PrimExpr* yes, const PrimExpr* no, int lane, Scalar* result);
+  bool EvalLet(const tir::Let& expr, int lane, Scalar* result);
+  bool EvalRamp(const tir::Ramp& expr, int lane, Scalar* result);
+  bool EvalShuffle(const tir::Shuffle& expr, int lane, Scalar* result);
+  bool EvalCall(const tir::Call& call, int lane, Scalar* result);
+  bool EvalIntrinsic(const tir::Call& call, int lane, Scalar* result);
+
+  ScalarEnv env_;
+  bool failed_ = false;
+  Error error_{ErrorCode::SemanticCheck, {}};
+};
+
+// One element as a scalar, from and to memory. The dtype must be an element type.
+Scalar LoadScalar(DataType dtype, const std::byte* place);
+void StoreScalar(const Scalar& value, std::byte* place);
+// The value in another dtype; false where it is undefined.
+bool CastScalar(const Scalar& value, DataType dtype, Scalar* result);
+
+}  // namespace iropt

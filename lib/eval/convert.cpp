@@ -1,0 +1,150 @@
+// Conversion between dtypes, and elementwise operators with more than two operands or with parameters.
+#include "elementwise.h"
+
+namespace iropt::eval {
+
+Result<Tensor> CastTensor(KernelCall& call, const Tensor& tensor, DataType dtype) {
+  if (tensor->dtype() == dtype) return tensor;
+  if (!IsElementType(tensor->dtype())) return call.UnsupportedDType(tensor->dtype());
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(tensor->num_elements())));
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(dtype, ShapeOf(*tensor)));
+  bool defined = true;
+  DispatchElement(tensor->dtype(), [&]<class From>(std::type_identity<From>) {
+    DispatchElement(dtype, [&]<class To>(std::type_identity<To>) {
+      const std::span<const From> in = tensor->As<From>();
+      const std::span<To> result = out->MutableAs<To>();
+      for (size_t i = 0; i < in.size(); ++i) defined &= ConvertElement(in[i], &result[i]);
+    });
+  });
+  if (!defined) return call.Fail(fmt::format("a value is out of range for {}", dtype.ToString()));
+  return Tensor(out);
+}
+
+Result<Value> EvalAstype(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(Tensor result, CastTensor(call, x, call.DTypeAttrOr("dtype", x->dtype())));
+  return Value(std::move(result));
+}
+
+namespace {
+
+// A bound of clip in the dtype of the tensor.
+template <class T>
+bool BoundAs(const Scalar& bound, T* result) {
+  return bound.dtype.is_floating() ? ConvertElement(bound.real, result) : ConvertElement(bound.integer, result);
+}
+
+}  // namespace
+
+Result<Value> EvalClip(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const Scalar low, call.ScalarArg(1));
+  IROPT_ASSIGN_OR_RETURN(const Scalar high, call.ScalarArg(2));
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(x->num_elements())));
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), ShapeOf(*x)));
+  bool in_range = true;
+  DispatchElement(x->dtype(), [&]<class T>(std::type_identity<T>) {
+    T lowest;
+    T highest;
+    in_range = BoundAs(low, &lowest) && BoundAs(high, &highest);
+    if (!in_range) return;
+    const MathOf<T> least = Element<T>::Load(lowest);
+    const MathOf<T> most = Element<T>::Load(highest);
+    const std::span<const T> in = x->As<T>();
+    const std::span<T> result = out->MutableAs<T>();
+    for (size_t i = 0; i < in.size(); ++i)
+      result[i] = Element<T>::Store(MaxOf(MinOf(Element<T>::Load(in[i]), most), least));
+  });
+  if (!in_range) return call.Fail(fmt::format("a bound is out of range for {}", x->dtype().ToString()));
+  return Value(Tensor(out));
+}
+
+Result<Value> EvalLeakyRelu(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const double slope, call.FloatAttrOr("alpha", 0.01));
+  if (!x->dtype().is_floating()) return call.UnsupportedDType(x->dtype());
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(x->num_elements())));
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), ShapeOf(*x)));
+  DispatchElement(x->dtype(), [&]<class T>(std::type_identity<T>) {
+    if constexpr (std::is_floating_point_v<MathOf<T>>) {
+      const double alpha = ToReal(FromReal<T>(slope));
+      const std::span<const T> in = x->As<T>();
+      const std::span<T> result = out->MutableAs<T>();
+      for (size_t i = 0; i < in.size(); ++i) result[i] = ToReal(in[i]) > 0 ? in[i] : FromReal<T>(ToReal(in[i]) * alpha);
+    }
+  });
+  return Value(Tensor(out));
+}
+
+namespace {
+
+// Three operands of which the second and third have the dtype of the result, broadcast together.
+struct Ternary {
+  Tensor a, b, c;
+  std::shared_ptr<NDArray> out;
+};
+
+Result<Ternary> PrepareTernary(KernelCall& call) {
+  Ternary t;
+  IROPT_ASSIGN_OR_RETURN(t.a, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(t.b, call.TensorArg(1));
+  IROPT_ASSIGN_OR_RETURN(t.c, call.TensorArg(2));
+  if (t.b->dtype() != t.c->dtype()) {
+    return call.Fail(fmt::format("operands have dtypes {} and {}", t.b->dtype().ToString(), t.c->dtype().ToString()));
+  }
+  IROPT_ASSIGN_OR_RETURN(const Shape values, BroadcastShapes(call, t.b->shape(), t.c->shape()));
+  IROPT_ASSIGN_OR_RETURN(Shape shape, BroadcastShapes(call, t.a->shape(), values));
+  IROPT_ASSIGN_OR_RETURN(t.out, call.Allocate(t.b->dtype(), std::move(shape)));
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(t.out->num_elements())));
+  return t;
+}
+
+// Rounds once, as a fused operation must: the product of two floats is exact in double, that of doubles in std::fma.
+// The sum of two doubles that is rounded again to float is not, hence the float version for float.
+template <class T>
+T FusedMultiplyAdd(T a, T b, T c) {
+  if constexpr (std::is_integral_v<T>) {
+    return WrapAdd(WrapMul(a, b), c);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return std::fma(a, b, c);
+  } else {
+    return FromReal<T>(std::fma(ToReal(a), ToReal(b), ToReal(c)));
+  }
+}
+
+}  // namespace
+
+Result<Value> EvalWhere(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Ternary t, PrepareTernary(call));
+  if (!t.a->dtype().is_bool()) return call.UnsupportedDType(t.a->dtype());
+  const LoopNest<4> nest = BroadcastNest<4>(t.out->shape(), {t.a.get(), t.b.get(), t.c.get()});
+  const BoolByte* condition = t.a->As<BoolByte>().data();
+  DispatchElement(t.b->dtype(), [&]<class T>(std::type_identity<T>) {
+    T* out = t.out->MutableAs<T>().data();
+    const T* x = t.b->As<T>().data();
+    const T* y = t.c->As<T>().data();
+    nest.ForEach({}, [&](const LoopNest<4>::Offsets& at) {
+      out[at[0]] = Element<BoolByte>::Load(condition[at[1]]) ? x[at[2]] : y[at[3]];
+    });
+  });
+  return Value(Tensor(t.out));
+}
+
+Result<Value> EvalEwiseFma(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Ternary t, PrepareTernary(call));
+  if (t.a->dtype() != t.b->dtype() || t.a->dtype().is_bool()) return call.UnsupportedDType(t.a->dtype());
+  const LoopNest<4> nest = BroadcastNest<4>(t.out->shape(), {t.a.get(), t.b.get(), t.c.get()});
+  DispatchElement(t.b->dtype(), [&]<class T>(std::type_identity<T>) {
+    if constexpr (!std::is_same_v<T, BoolByte>) {
+      T* out = t.out->MutableAs<T>().data();
+      const T* a = t.a->As<T>().data();
+      const T* b = t.b->As<T>().data();
+      const T* c = t.c->As<T>().data();
+      nest.ForEach(
+          {}, [&](const LoopNest<4>::Offsets& at) { out[at[0]] = FusedMultiplyAdd(a[at[1]], b[at[2]], c[at[3]]); });
+    }
+  });
+  return Value(Tensor(t.out));
+}
+
+}  // namespace iropt::eval

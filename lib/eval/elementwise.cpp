@@ -1,0 +1,192 @@
+#include "elementwise.h"
+
+namespace iropt::eval {
+
+Result<Tensor> MapUnary(KernelCall& call, const UnaryOp& op, const Tensor& x) {
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(x->num_elements())));
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), ShapeOf(*x)));
+  bool supported = true;
+  DispatchElement(x->dtype(), [&]<class T>(std::type_identity<T>) {
+    supported = SupportsElement<T>(op);
+    if (!supported) return;
+    const std::span<const T> in = x->As<T>();
+    const std::span<T> result = out->MutableAs<T>();
+    for (size_t i = 0; i < in.size(); ++i) result[i] = ApplyUnary(op, in[i]);
+  });
+  if (!supported) return call.UnsupportedDType(x->dtype());
+  return Tensor(out);
+}
+
+namespace {
+
+// Calls f(out, a, b) for each element of the result. Operands of the same shape, the usual case, need no strides.
+template <class R, class T, class F>
+void ForEachPair(NDArray& out, const NDArray& a, const NDArray& b, F&& f) {
+  R* result = out.MutableAs<R>().data();
+  const T* x = a.As<T>().data();
+  const T* y = b.As<T>().data();
+  if (a.num_elements() == out.num_elements() && b.num_elements() == out.num_elements()) {
+    const int64_t n = out.num_elements();
+    for (int64_t i = 0; i < n; ++i) f(result[i], x[i], y[i]);
+    return;
+  }
+  const LoopNest<3> nest = BroadcastNest<3>(out.shape(), {&a, &b});
+  nest.ForEachRow({0, 0, 0}, [&](LoopNest<3>::Offsets at, int64_t n, const LoopNest<3>::Offsets& step) {
+    for (int64_t i = 0; i < n; ++i) f(result[at[0] + i * step[0]], x[at[1] + i * step[1]], y[at[2] + i * step[2]]);
+  });
+}
+
+Result<std::shared_ptr<NDArray>> AllocateBroadcast(KernelCall& call, DataType dtype, const Tensor& a, const Tensor& b) {
+  if (a->dtype() != b->dtype()) {
+    return call.Fail(fmt::format("operands have dtypes {} and {}", a->dtype().ToString(), b->dtype().ToString()));
+  }
+  IROPT_ASSIGN_OR_RETURN(Shape shape, BroadcastShapes(call, a->shape(), b->shape()));
+  IROPT_ASSIGN_OR_RETURN(std::shared_ptr<NDArray> out, call.Allocate(dtype, std::move(shape)));
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements())));
+  return out;
+}
+
+}  // namespace
+
+Result<Tensor> MapBinary(KernelCall& call, const BinaryOp& op, const Tensor& a, const Tensor& b) {
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, AllocateBroadcast(call, a->dtype(), a, b));
+  bool supported = true;
+  bool defined = true;
+  DispatchElement(a->dtype(), [&]<class T>(std::type_identity<T>) {
+    supported = SupportsElement<T>(op);
+    if (!supported) return;
+    ForEachPair<T, T>(*out, *a, *b, [&](T& r, T x, T y) { defined &= ApplyBinary(op, x, y, &r); });
+  });
+  if (!supported) return call.UnsupportedDType(a->dtype());
+  if (!defined) return call.Fail("the result is undefined for some elements");
+  return Tensor(out);
+}
+
+Result<Tensor> MapCompare(KernelCall& call, const CompareOp& op, const Tensor& a, const Tensor& b) {
+  if (!IsElementType(a->dtype())) return call.UnsupportedDType(a->dtype());
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, AllocateBroadcast(call, DataType::Bool(), a, b));
+  DispatchElement(a->dtype(), [&]<class T>(std::type_identity<T>) {
+    ForEachPair<BoolByte, T>(*out, *a, *b,
+                             [&](BoolByte& r, T x, T y) { r = Element<BoolByte>::Store(ApplyCompare(op, x, y)); });
+  });
+  return Tensor(out);
+}
+
+namespace {
+
+Result<Value> EvalUnary(KernelCall& call, const UnaryOp& op) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(Tensor result, MapUnary(call, op, x));
+  return Value(std::move(result));
+}
+
+Result<Value> EvalBinary(KernelCall& call, const BinaryOp& op) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor a, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const Tensor b, call.TensorArg(1));
+  IROPT_ASSIGN_OR_RETURN(Tensor result, MapBinary(call, op, a, b));
+  return Value(std::move(result));
+}
+
+Result<Value> EvalCompare(KernelCall& call, const CompareOp& op) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor a, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const Tensor b, call.TensorArg(1));
+  IROPT_ASSIGN_OR_RETURN(Tensor result, MapCompare(call, op, a, b));
+  return Value(std::move(result));
+}
+
+Result<Value> EvalTest(KernelCall& call, const TestOp& op) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(x->num_elements())));
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(DataType::Bool(), ShapeOf(*x)));
+  const std::span<BoolByte> result = out->MutableAs<BoolByte>();
+  const bool known = DispatchElement(x->dtype(), [&]<class T>(std::type_identity<T>) {
+    const std::span<const T> in = x->As<T>();
+    for (size_t i = 0; i < in.size(); ++i) {
+      if constexpr (std::is_floating_point_v<MathOf<T>>) {
+        result[i] = Element<BoolByte>::Store(op.real(ToReal(in[i])));
+      } else {
+        result[i] = Element<BoolByte>::Store(op.of_integers);
+      }
+    }
+  });
+  if (!known) return call.UnsupportedDType(x->dtype());
+  return Value(Tensor(out));
+}
+
+}  // namespace
+
+#define IROPT_UNARY(Name)                                                                                              \
+  Result<Value> Eval##Name(KernelCall& call) { return EvalUnary(call, k##Name); }
+#define IROPT_BINARY(Name)                                                                                             \
+  Result<Value> Eval##Name(KernelCall& call) { return EvalBinary(call, k##Name); }
+#define IROPT_COMPARE(Name)                                                                                            \
+  Result<Value> Eval##Name(KernelCall& call) { return EvalCompare(call, k##Name); }
+#define IROPT_TEST(Name)                                                                                               \
+  Result<Value> Eval##Name(KernelCall& call) { return EvalTest(call, k##Name); }
+
+IROPT_UNARY(Abs)
+IROPT_UNARY(Acos)
+IROPT_UNARY(Acosh)
+IROPT_UNARY(Asin)
+IROPT_UNARY(Asinh)
+IROPT_UNARY(Atan)
+IROPT_UNARY(Atanh)
+IROPT_UNARY(BitwiseNot)
+IROPT_UNARY(Ceil)
+IROPT_UNARY(Cos)
+IROPT_UNARY(Cosh)
+IROPT_UNARY(Erf)
+IROPT_UNARY(Exp)
+IROPT_UNARY(Floor)
+IROPT_UNARY(Gelu)
+IROPT_UNARY(GeluTanh)
+IROPT_UNARY(Log)
+IROPT_UNARY(LogicalNot)
+IROPT_UNARY(Negative)
+IROPT_UNARY(Relu)
+IROPT_UNARY(Round)
+IROPT_UNARY(Rsqrt)
+IROPT_UNARY(Sigmoid)
+IROPT_UNARY(Sign)
+IROPT_UNARY(Silu)
+IROPT_UNARY(Sin)
+IROPT_UNARY(Sinh)
+IROPT_UNARY(Sqrt)
+IROPT_UNARY(Square)
+IROPT_UNARY(Tan)
+IROPT_UNARY(Tanh)
+
+IROPT_BINARY(Add)
+IROPT_BINARY(BitwiseAnd)
+IROPT_BINARY(BitwiseOr)
+IROPT_BINARY(BitwiseXor)
+IROPT_BINARY(Divide)
+IROPT_BINARY(FloorDivide)
+IROPT_BINARY(LeftShift)
+IROPT_BINARY(LogicalAnd)
+IROPT_BINARY(LogicalOr)
+IROPT_BINARY(LogicalXor)
+IROPT_BINARY(Maximum)
+IROPT_BINARY(Minimum)
+IROPT_BINARY(Multiply)
+IROPT_BINARY(Power)
+IROPT_BINARY(RightShift)
+IROPT_BINARY(Subtract)
+
+IROPT_COMPARE(Equal)
+IROPT_COMPARE(Greater)
+IROPT_COMPARE(GreaterEqual)
+IROPT_COMPARE(Less)
+IROPT_COMPARE(LessEqual)
+IROPT_COMPARE(NotEqual)
+
+IROPT_TEST(IsFinite)
+IROPT_TEST(IsInf)
+IROPT_TEST(IsNan)
+
+#undef IROPT_UNARY
+#undef IROPT_BINARY
+#undef IROPT_COMPARE
+#undef IROPT_TEST
+
+}  // namespace iropt::eval

@@ -1,0 +1,166 @@
+// Operators that read or write elements at indices which are data.
+#include <algorithm>
+#include <cstring>
+
+#include "kernel.h"
+#include "loop_nest.h"
+
+namespace iropt::eval {
+
+// Indices must be in range and not negative: code generated for this operator does not wrap them around.
+Result<Value> EvalTake(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(Tensor x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const Tensor indices, call.TensorArg(1));
+  int64_t axis = 0;
+  if (call.HasAttr("axis")) {
+    IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", 0));
+    IROPT_ASSIGN_OR_RETURN(axis, NormalizeAxis(call, given, x->shape().size()));
+  } else {
+    x = Reshaped(x, {x->num_elements()});
+  }
+  IROPT_ASSIGN_OR_RETURN(const std::vector<int64_t> rows, IntElements(call, *indices));
+  const int64_t length = x->shape()[static_cast<size_t>(axis)];
+  if (std::ranges::any_of(rows, [&](int64_t row) { return row < 0 || row >= length; }))
+    return call.Fail("an index is out of range");
+
+  Shape shape(x->shape().begin(), x->shape().begin() + axis);
+  shape.insert(shape.end(), indices->shape().begin(), indices->shape().end());
+  shape.insert(shape.end(), x->shape().begin() + axis + 1, x->shape().end());
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), std::move(shape)));
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements())));
+  if (out->num_elements() == 0) return Value(Tensor(out));
+  const int64_t block = RowMajorStrides(x->shape())[static_cast<size_t>(axis)] * x->dtype().bytes();
+  std::byte* place = out->mutable_data();
+  for (const std::byte* outer = x->data(); outer != x->data() + x->num_bytes(); outer += length * block) {
+    for (const int64_t row : rows) {
+      std::memcpy(place, outer + row * block, static_cast<size_t>(block));
+      place += block;
+    }
+  }
+  return Value(Tensor(out));
+}
+
+namespace {
+
+enum class ScatterMode : uint8_t { kUpdate, kAdd, kMul, kMax, kMin };
+
+Result<ScatterMode> ScatterModeOf(const KernelCall& call) {
+  const std::string_view name = call.StringAttrOr("reduction", "update");
+  if (name == "update") return ScatterMode::kUpdate;
+  if (name == "add") return ScatterMode::kAdd;
+  if (name == "mul") return ScatterMode::kMul;
+  if (name == "max") return ScatterMode::kMax;
+  if (name == "min") return ScatterMode::kMin;
+  return call.Fail(fmt::format("the reduction '{}' is not supported", name));
+}
+
+template <class M>
+M Combine(ScatterMode mode, M old, M update) {
+  switch (mode) {
+    case ScatterMode::kUpdate: return update;
+    case ScatterMode::kAdd: return WrapAdd(old, update);
+    case ScatterMode::kMul: return WrapMul(old, update);
+    case ScatterMode::kMax: return MaxOf(old, update);
+    case ScatterMode::kMin: return MinOf(old, update);
+  }
+  IROPT_UNREACHABLE("scatter mode {}", static_cast<int>(mode));
+}
+
+// What both scatter operators start from: a copy of the data, the indices, and the updates of the same dtype.
+struct Scatter {
+  std::shared_ptr<NDArray> out;
+  Tensor indices;
+  Tensor updates;
+  std::vector<int64_t> index_values;
+  ScatterMode mode = ScatterMode::kUpdate;
+};
+
+Result<Scatter> PrepareScatter(KernelCall& call) {
+  Scatter s;
+  IROPT_ASSIGN_OR_RETURN(const Tensor data, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(s.indices, call.TensorArg(1));
+  IROPT_ASSIGN_OR_RETURN(s.updates, call.TensorArg(2));
+  IROPT_ASSIGN_OR_RETURN(s.mode, ScatterModeOf(call));
+  IROPT_ASSIGN_OR_RETURN(s.index_values, IntElements(call, *s.indices));
+  if (data->dtype() != s.updates->dtype()) return call.Fail("data and updates differ in dtype");
+  if (data->dtype().is_bool() && s.mode != ScatterMode::kUpdate) return call.UnsupportedDType(data->dtype());
+  IROPT_ASSIGN_OR_RETURN(s.out, call.Allocate(data->dtype(), ShapeOf(*data)));
+  IROPT_RETURN_IF_ERROR(
+      call.Charge(static_cast<uint64_t>(data->num_elements()) + static_cast<uint64_t>(s.updates->num_elements())));
+  if (data->num_bytes() != 0) std::memcpy(s.out->mutable_data(), data->data(), data->num_bytes());
+  return s;
+}
+
+// out[place(i)] = combine(out[place(i)], updates[i]) in the order of the updates.
+template <class F>
+void ApplyUpdates(const Scatter& s, F&& place) {
+  DispatchElement(s.out->dtype(), [&]<class T>(std::type_identity<T>) {
+    const std::span<T> out = s.out->MutableAs<T>();
+    const std::span<const T> updates = s.updates->As<T>();
+    for (size_t i = 0; i < updates.size(); ++i) {
+      T& target = out[static_cast<size_t>(place(static_cast<int64_t>(i)))];
+      if constexpr (std::is_same_v<T, BoolByte>) {
+        target = updates[i];
+      } else {
+        target = Element<T>::Store(Combine(s.mode, Element<T>::Load(target), Element<T>::Load(updates[i])));
+      }
+    }
+  });
+}
+
+}  // namespace
+
+Result<Value> EvalScatterElements(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(Scatter s, PrepareScatter(call));
+  const Shape shape = ShapeOf(*s.out);
+  const Shape points = ShapeOf(*s.indices);
+  IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", 0));
+  IROPT_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(call, given, shape.size()));
+  if (points.size() != shape.size() || points != ShapeOf(*s.updates))
+    return call.Fail("indices and updates differ in shape");
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (static_cast<int64_t>(d) != axis && points[d] > shape[d]) return call.Fail("the updates do not fit the data");
+  }
+  const int64_t length = shape[static_cast<size_t>(axis)];
+  for (int64_t& index : s.index_values) {
+    if (index < -length || index >= length) return call.Fail("an index is out of range");
+    if (index < 0) index += length;
+  }
+  const Shape to = RowMajorStrides(shape);
+  const Shape from = RowMajorStrides(points);
+  ApplyUpdates(s, [&](int64_t i) {
+    int64_t place = s.index_values[static_cast<size_t>(i)] * to[static_cast<size_t>(axis)];
+    for (size_t d = 0; d < shape.size(); ++d) {
+      if (static_cast<int64_t>(d) != axis) place += i / from[d] % points[d] * to[d];
+    }
+    return place;
+  });
+  return Value(Tensor(s.out));
+}
+
+// The last dimension of the indices holds the first coordinates of where a slice of the updates goes.
+Result<Value> EvalScatterNd(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Scatter s, PrepareScatter(call));
+  const Shape shape = ShapeOf(*s.out);
+  const Shape points = ShapeOf(*s.indices);
+  if (points.empty() || points.back() > static_cast<int64_t>(shape.size()))
+    return call.Fail("the indices do not fit the data");
+  const size_t depth = static_cast<size_t>(points.back());
+  Shape expected(points.begin(), points.end() - 1);
+  expected.insert(expected.end(), shape.begin() + static_cast<int64_t>(depth), shape.end());
+  if (expected != ShapeOf(*s.updates)) return call.Fail("the updates do not fit the indices");
+  for (size_t i = 0; i < s.index_values.size(); ++i) {
+    if (s.index_values[i] < 0 || s.index_values[i] >= shape[i % depth]) return call.Fail("an index is out of range");
+  }
+  const Shape strides = RowMajorStrides(shape);
+  int64_t slice = 1;
+  for (size_t d = depth; d < shape.size(); ++d) slice *= shape[d];
+  ApplyUpdates(s, [&](int64_t i) {
+    int64_t place = i % slice;
+    for (size_t d = 0; d < depth; ++d) place += s.index_values[static_cast<size_t>(i / slice) * depth + d] * strides[d];
+    return place;
+  });
+  return Value(Tensor(s.out));
+}
+
+}  // namespace iropt::eval

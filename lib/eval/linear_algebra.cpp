@@ -1,0 +1,130 @@
+// Matrix products, and the normalizations over an axis that are built from elementwise operators and reductions.
+#include <algorithm>
+
+#include "elementwise.h"
+#include "reduce.h"
+
+namespace iropt::eval {
+
+namespace {
+
+// Both operands as batches of matrices, and the shape of the result.
+struct MatmulPlan {
+  int64_t rows = 1;
+  int64_t depth = 1;
+  int64_t columns = 1;
+  Shape batch;
+  Shape a_batch;
+  Shape b_batch;
+  Shape out_shape;
+};
+
+Result<MatmulPlan> PlanMatmul(const KernelCall& call, std::span<const int64_t> a, std::span<const int64_t> b) {
+  if (a.empty() || b.empty()) return call.Fail("a scalar has no matrix product");
+  MatmulPlan plan;
+  plan.depth = a.back();
+  plan.rows = a.size() > 1 ? a[a.size() - 2] : 1;
+  plan.columns = b.size() > 1 ? b.back() : 1;
+  if (plan.depth != (b.size() > 1 ? b[b.size() - 2] : b[0])) {
+    return call.Fail(fmt::format("shapes {} and {} have no product", ShapeText(a), ShapeText(b)));
+  }
+  plan.a_batch.assign(a.begin(), a.end() - std::min<int64_t>(2, std::ssize(a)));
+  plan.b_batch.assign(b.begin(), b.end() - std::min<int64_t>(2, std::ssize(b)));
+  IROPT_ASSIGN_OR_RETURN(plan.batch, BroadcastShapes(call, plan.a_batch, plan.b_batch));
+  plan.out_shape = plan.batch;
+  if (a.size() > 1) plan.out_shape.push_back(plan.rows);
+  if (b.size() > 1) plan.out_shape.push_back(plan.columns);
+  return plan;
+}
+
+// Sums products in the order of the inner dimension, rounding both the product and the sum.
+template <class T>
+void MultiplyMatrices(const MatmulPlan& plan, const T* a, const T* b, T* out) {
+  for (int64_t i = 0; i < plan.rows; ++i) {
+    for (int64_t j = 0; j < plan.columns; ++j) {
+      T total = Element<T>::Store(MathOf<T>{0});
+      for (int64_t k = 0; k < plan.depth; ++k) {
+        const MathOf<T> x = Element<T>::Load(a[i * plan.depth + k]);
+        const MathOf<T> y = Element<T>::Load(b[k * plan.columns + j]);
+        const T product = Element<T>::Store(WrapMul(x, y));
+        total = Element<T>::Store(WrapAdd(Element<T>::Load(total), Element<T>::Load(product)));
+      }
+      *out++ = total;
+    }
+  }
+}
+
+template <class T>
+void MultiplyBatches(const MatmulPlan& plan, const NDArray& a, const NDArray& b, NDArray& out) {
+  const Shape a_strides = BroadcastStrides(plan.a_batch, plan.batch);
+  const Shape b_strides = BroadcastStrides(plan.b_batch, plan.batch);
+  LoopNest<2> nest;
+  for (size_t d = 0; d < plan.batch.size(); ++d) {
+    nest.AddDim(plan.batch[d], {a_strides[d] * plan.rows * plan.depth, b_strides[d] * plan.depth * plan.columns});
+  }
+  T* place = out.MutableAs<T>().data();
+  nest.ForEach({}, [&](const LoopNest<2>::Offsets& at) {
+    MultiplyMatrices(plan, a.As<T>().data() + at[0], b.As<T>().data() + at[1], place);
+    place += plan.rows * plan.columns;
+  });
+}
+
+}  // namespace
+
+Result<Value> EvalMatmul(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(Tensor a, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(Tensor b, call.TensorArg(1));
+  const DataType dtype = call.DTypeAttrOr("out_dtype", a->dtype());
+  if (dtype.is_bool()) return call.UnsupportedDType(dtype);
+  IROPT_ASSIGN_OR_RETURN(const MatmulPlan plan, PlanMatmul(call, a->shape(), b->shape()));
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(dtype, plan.out_shape));
+  uint64_t work;
+  if (__builtin_mul_overflow(static_cast<uint64_t>(out->num_elements()), static_cast<uint64_t>(plan.depth), &work))
+    work = UINT64_MAX;
+  IROPT_RETURN_IF_ERROR(call.Charge(work));
+  IROPT_ASSIGN_OR_RETURN(a, CastTensor(call, a, dtype));
+  IROPT_ASSIGN_OR_RETURN(b, CastTensor(call, b, dtype));
+  DispatchElement(dtype, [&]<class T>(std::type_identity<T>) {
+    if constexpr (!std::is_same_v<T, BoolByte>) MultiplyBatches<T>(plan, *a, *b, *out);
+  });
+  return Value(Tensor(out));
+}
+
+namespace {
+
+struct SoftmaxParts {
+  Shape axes;
+  Tensor shifted;  // x - max(x), so that the exponentials stay in range
+  Tensor exps;
+  Tensor sums;
+};
+
+Result<SoftmaxParts> ComputeSoftmaxParts(KernelCall& call) {
+  SoftmaxParts parts;
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", -1));
+  IROPT_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(call, given, x->shape().size()));
+  parts.axes = {axis};
+  IROPT_ASSIGN_OR_RETURN(const Tensor highest, Reduce(call, ReduceOp::kMax, x, parts.axes, /*keepdims=*/true));
+  IROPT_ASSIGN_OR_RETURN(parts.shifted, MapBinary(call, kSubtract, x, highest));
+  IROPT_ASSIGN_OR_RETURN(parts.exps, MapUnary(call, kExp, parts.shifted));
+  IROPT_ASSIGN_OR_RETURN(parts.sums, Reduce(call, ReduceOp::kSum, parts.exps, parts.axes, /*keepdims=*/true));
+  return parts;
+}
+
+}  // namespace
+
+Result<Value> EvalSoftmax(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const SoftmaxParts parts, ComputeSoftmaxParts(call));
+  IROPT_ASSIGN_OR_RETURN(Tensor result, MapBinary(call, kDivide, parts.exps, parts.sums));
+  return Value(std::move(result));
+}
+
+Result<Value> EvalLogSoftmax(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const SoftmaxParts parts, ComputeSoftmaxParts(call));
+  IROPT_ASSIGN_OR_RETURN(const Tensor logs, MapUnary(call, kLog, parts.sums));
+  IROPT_ASSIGN_OR_RETURN(Tensor result, MapBinary(call, kSubtract, parts.shifted, logs));
+  return Value(std::move(result));
+}
+
+}  // namespace iropt::eval

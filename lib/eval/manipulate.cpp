@@ -1,0 +1,363 @@
+// Operators that move elements and compute nothing. Reshaping shares the bytes; everything else is one strided copy:
+// the result is walked in order, and the strides of the operand say what that means (0 repeats, a negative one runs
+// backwards).
+#include <algorithm>
+#include <numeric>
+
+#include "kernel.h"
+#include "loop_nest.h"
+
+namespace iropt::eval {
+
+namespace {
+
+int64_t Product(std::span<const int64_t> dims) {
+  return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
+}
+
+Result<Value> ReshapeTo(const KernelCall& call, const Tensor& x, Shape shape) {
+  const auto inferred = std::ranges::find(shape, -1);
+  if (inferred != shape.end()) {
+    *inferred = 1;
+    const int64_t others = Product(shape);
+    if (others == 0 || x->num_elements() % others != 0) return call.Fail("the dimension -1 cannot be computed");
+    *inferred = x->num_elements() / others;
+  }
+  if (std::ranges::any_of(shape, [](int64_t dim) { return dim < 0; }) || Product(shape) != x->num_elements()) {
+    return call.Fail(fmt::format("cannot reshape {} to {}", ShapeText(x->shape()), ShapeText(shape)));
+  }
+  return Value(Reshaped(x, std::move(shape)));
+}
+
+// A tensor of shape `out_shape` whose elements are those of `x` at `start` and on, along `strides` (in elements) of the
+// `extents`, which have the product of `out_shape` but may be split more finely.
+Result<Value> Gathered(KernelCall& call, const Tensor& x, Shape out_shape, std::span<const int64_t> extents,
+                       std::span<const int64_t> strides, int64_t start = 0) {
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), std::move(out_shape)));
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements())));
+  const size_t size = static_cast<size_t>(x->dtype().bytes());
+  StridedCopy(out->mutable_data(), RowMajorStrides(extents), x->data() + start * static_cast<int64_t>(size), strides,
+              extents, size);
+  return Value(Tensor(out));
+}
+
+}  // namespace
+
+Result<Value> EvalReshape(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(Shape shape, call.ShapeArg(1));
+  return ReshapeTo(call, x, std::move(shape));
+}
+
+Result<Value> EvalFlatten(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  return ReshapeTo(call, x, {x->num_elements()});
+}
+
+Result<Value> EvalExpandDims(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const Shape listed, call.IntsAttr("axis"));
+  const size_t rank = x->shape().size() + listed.size();
+  IROPT_ASSIGN_OR_RETURN(const Shape axes, NormalizeAxes(call, listed, rank));
+  Shape shape(rank, 0);
+  for (const int64_t axis : axes) shape[static_cast<size_t>(axis)] = 1;
+  size_t next = 0;
+  for (size_t i = 0; i < rank; ++i) {
+    if (std::ranges::find(axes, static_cast<int64_t>(i)) == axes.end()) shape[i] = x->shape()[next++];
+  }
+  return ReshapeTo(call, x, std::move(shape));
+}
+
+Result<Value> EvalSqueeze(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  Shape axes;
+  const bool listed = call.HasAttr("axis");
+  if (listed) {
+    IROPT_ASSIGN_OR_RETURN(const Shape given, call.IntsAttr("axis"));
+    IROPT_ASSIGN_OR_RETURN(axes, NormalizeAxes(call, given, x->shape().size()));
+  }
+  Shape shape;
+  for (size_t i = 0; i < x->shape().size(); ++i) {
+    const int64_t dim = x->shape()[i];
+    const bool drop = listed ? std::ranges::find(axes, static_cast<int64_t>(i)) != axes.end() : dim == 1;
+    if (drop && dim != 1) return call.Fail(fmt::format("cannot squeeze a dimension of {}", dim));
+    if (!drop) shape.push_back(dim);
+  }
+  return ReshapeTo(call, x, std::move(shape));
+}
+
+Result<Value> EvalPermuteDims(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  const size_t rank = x->shape().size();
+  Shape axes(rank);
+  if (call.HasAttr("axes")) {
+    IROPT_ASSIGN_OR_RETURN(const Shape given, call.IntsAttr("axes"));
+    IROPT_ASSIGN_OR_RETURN(axes, NormalizeAxes(call, given, rank));
+    if (axes.size() != rank) return call.Fail(fmt::format("{} axes for a tensor of rank {}", axes.size(), rank));
+  } else {
+    for (size_t i = 0; i < rank; ++i) axes[i] = static_cast<int64_t>(rank - 1 - i);
+  }
+  const Shape from = RowMajorStrides(x->shape());
+  Shape shape;
+  Shape strides;
+  for (const int64_t axis : axes) {
+    shape.push_back(x->shape()[static_cast<size_t>(axis)]);
+    strides.push_back(from[static_cast<size_t>(axis)]);
+  }
+  return Gathered(call, x, shape, shape, strides);
+}
+
+Result<Value> EvalBroadcastTo(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const Shape shape, call.ShapeArg(1));
+  IROPT_ASSIGN_OR_RETURN(const Shape common, BroadcastShapes(call, x->shape(), shape));
+  if (common != shape)
+    return call.Fail(fmt::format("shape {} does not broadcast to {}", ShapeText(x->shape()), ShapeText(shape)));
+  return Gathered(call, x, shape, shape, BroadcastStrides(x->shape(), shape));
+}
+
+Result<Value> EvalTile(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(Shape repeats, call.IntsAttr("repeats"));
+  if (std::ranges::any_of(repeats, [](int64_t r) { return r < 0; }))
+    return call.Fail("a number of repeats is negative");
+  Shape dims = ShapeOf(*x);
+  const size_t rank = std::max(dims.size(), repeats.size());
+  dims.insert(dims.begin(), rank - dims.size(), 1);
+  repeats.insert(repeats.begin(), rank - repeats.size(), 1);
+  const Shape from = RowMajorStrides(dims);
+  Shape shape;
+  Shape extents;
+  Shape strides;
+  for (size_t i = 0; i < rank; ++i) {
+    int64_t length;
+    if (__builtin_mul_overflow(dims[i], repeats[i], &length)) return call.Fail("too many repeats");
+    shape.push_back(length);
+    extents.insert(extents.end(), {repeats[i], dims[i]});
+    strides.insert(strides.end(), {0, from[i]});
+  }
+  return Gathered(call, x, std::move(shape), extents, strides);
+}
+
+Result<Value> EvalRepeat(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(Tensor x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const int64_t repeats, call.IntAttrOr("repeats", 1));
+  int64_t axis = 0;
+  if (call.HasAttr("axis")) {
+    IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", 0));
+    IROPT_ASSIGN_OR_RETURN(axis, NormalizeAxis(call, given, x->shape().size()));
+  } else {
+    x = Reshaped(x, {x->num_elements()});
+  }
+  const size_t at = static_cast<size_t>(axis);
+  Shape shape = ShapeOf(*x);
+  if (repeats < 0 || __builtin_mul_overflow(shape[at], repeats, &shape[at]))
+    return call.Fail("the number of repeats is out of range");
+  Shape extents = ShapeOf(*x);
+  Shape strides = RowMajorStrides(extents);
+  extents.insert(extents.begin() + axis + 1, repeats);
+  strides.insert(strides.begin() + axis + 1, 0);
+  return Gathered(call, x, std::move(shape), extents, strides);
+}
+
+Result<Value> EvalFlip(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", 0));
+  IROPT_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(call, given, x->shape().size()));
+  const Shape shape = ShapeOf(*x);
+  Shape strides = RowMajorStrides(shape);
+  int64_t& stride = strides[static_cast<size_t>(axis)];
+  const int64_t last = std::max<int64_t>(shape[static_cast<size_t>(axis)] - 1, 0) * stride;
+  stride = -stride;
+  return Gathered(call, x, shape, shape, strides, last);
+}
+
+Result<Value> EvalConcat(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(std::vector<Tensor> parts, call.TensorsArg(0));
+  if (parts.empty()) return call.Fail("nothing to concatenate");
+  int64_t axis = 0;
+  if (call.HasAttr("axis")) {
+    IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", 0));
+    IROPT_ASSIGN_OR_RETURN(axis, NormalizeAxis(call, given, parts[0]->shape().size()));
+  } else {
+    for (Tensor& part : parts) part = Reshaped(part, {part->num_elements()});
+  }
+  const size_t at = static_cast<size_t>(axis);
+  Shape shape = ShapeOf(*parts[0]);
+  shape[at] = 0;
+  for (const Tensor& part : parts) {
+    Shape expected = shape;
+    if (part->shape().size() == shape.size()) expected[at] = part->shape()[at];
+    if (part->dtype() != parts[0]->dtype() || ShapeOf(*part) != expected)
+      return call.Fail("the tensors do not fit together");
+    shape[at] += part->shape()[at];
+  }
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(parts[0]->dtype(), shape));
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements())));
+  const size_t size = static_cast<size_t>(out->dtype().bytes());
+  const Shape strides = RowMajorStrides(shape);
+  std::byte* place = out->mutable_data();
+  for (const Tensor& part : parts) {
+    StridedCopy(place, strides, part->data(), RowMajorStrides(part->shape()), part->shape(), size);
+    place += part->shape()[at] * strides[at] * static_cast<int64_t>(size);
+  }
+  return Value(Tensor(out));
+}
+
+namespace {
+
+// Where the pieces of a split begin, and the end of the last.
+Result<Shape> SplitPoints(const KernelCall& call, int64_t length) {
+  Shape points{0};
+  if (Is<ListAttr>(call.FindAttr("indices_or_sections"))) {
+    IROPT_ASSIGN_OR_RETURN(const Shape indices, call.IntsAttr("indices_or_sections"));
+    for (const int64_t index : indices) {
+      const int64_t point = std::clamp<int64_t>(index, 0, length);
+      if (point < points.back()) return call.Fail("the indices do not ascend");
+      points.push_back(point);
+    }
+  } else {
+    IROPT_ASSIGN_OR_RETURN(const int64_t sections, call.IntAttrOr("indices_or_sections", 1));
+    if (sections <= 0 || sections - 1 > length) return call.Fail("the number of sections is out of range");
+    const int64_t piece = (length + sections - 1) / sections;
+    if (piece * (sections - 1) > length)
+      return call.Fail(fmt::format("{} elements do not split into {} pieces", length, sections));
+    for (int64_t i = 1; i < sections; ++i) points.push_back(i * piece);
+  }
+  points.push_back(length);
+  return points;
+}
+
+}  // namespace
+
+Result<Value> EvalSplit(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", 0));
+  IROPT_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(call, given, x->shape().size()));
+  if (!call.HasAttr("indices_or_sections")) return call.Fail("says nothing about the pieces");
+  const size_t at = static_cast<size_t>(axis);
+  IROPT_ASSIGN_OR_RETURN(const Shape points, SplitPoints(call, x->shape()[at]));
+  const Shape strides = RowMajorStrides(x->shape());
+  TupleValue pieces;
+  for (size_t i = 0; i + 1 < points.size(); ++i) {
+    Shape shape = ShapeOf(*x);
+    shape[at] = points[i + 1] - points[i];
+    IROPT_ASSIGN_OR_RETURN(Value piece, Gathered(call, x, shape, shape, strides, points[i] * strides[at]));
+    pieces.fields.push_back(std::move(piece));
+  }
+  return Value(std::move(pieces));
+}
+
+namespace {
+
+// One dimension of a slice: where it starts, and how many elements it has.
+struct SliceDim {
+  int64_t start;
+  int64_t count;
+};
+
+// Python's rules: negative ends count from the back, ends beyond the tensor are cut off.
+SliceDim ResolveSlice(int64_t begin, int64_t end, int64_t step, int64_t length) {
+  const int64_t lowest = step < 0 ? -1 : 0;
+  const int64_t highest = step < 0 ? length - 1 : length;
+  begin = std::clamp(begin < 0 ? begin + length : begin, lowest, highest);
+  end = std::clamp(end < 0 ? end + length : end, lowest, highest);
+  const int64_t distance = step < 0 ? begin - end : end - begin;
+  if (distance <= 0) return {0, 0};
+  // The magnitude as an unsigned number, for the least integer has no positive counterpart.
+  const uint64_t magnitude = step < 0 ? ~static_cast<uint64_t>(step) + 1 : static_cast<uint64_t>(step);
+  return {begin, static_cast<int64_t>((static_cast<uint64_t>(distance) - 1) / magnitude) + 1};
+}
+
+Result<Value> Slice(KernelCall& call, const Tensor& x, std::span<const int64_t> axes, const Shape& begin,
+                    const Shape& end, const Shape& steps) {
+  if (begin.size() != axes.size() || end.size() != axes.size() || steps.size() != axes.size()) {
+    return call.Fail("axes, begin, end and strides differ in length");
+  }
+  Shape shape = ShapeOf(*x);
+  Shape strides = RowMajorStrides(shape);
+  int64_t start = 0;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const size_t at = static_cast<size_t>(axes[i]);
+    if (steps[i] == 0) return call.Fail("a stride is 0");
+    const SliceDim dim = ResolveSlice(begin[i], end[i], steps[i], shape[at]);
+    start += dim.start * strides[at];
+    shape[at] = dim.count;
+    // With one element the stride is never taken; it might overflow.
+    strides[at] = dim.count > 1 ? strides[at] * steps[i] : 0;
+  }
+  return Gathered(call, x, shape, shape, strides, start);
+}
+
+}  // namespace
+
+Result<Value> EvalStridedSlice(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const Shape listed, call.IntsArg(1));
+  IROPT_ASSIGN_OR_RETURN(const Shape axes, NormalizeAxes(call, listed, x->shape().size()));
+  IROPT_ASSIGN_OR_RETURN(const Shape begin, call.IntsArg(2));
+  IROPT_ASSIGN_OR_RETURN(const Shape end, call.IntsArg(3));
+  Shape steps(axes.size(), 1);
+  if (call.num_args() > 4) {
+    IROPT_ASSIGN_OR_RETURN(steps, call.IntsArg(4));
+  }
+  return Slice(call, x, axes, begin, end, steps);
+}
+
+Result<Value> EvalDynamicStridedSlice(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  std::array<Shape, 3> ends;
+  for (size_t i = 0; i < ends.size(); ++i) {
+    IROPT_ASSIGN_OR_RETURN(const Tensor tensor, call.TensorArg(i + 1));
+    IROPT_ASSIGN_OR_RETURN(ends[i], IntElements(call, *tensor));
+    if (ends[i].size() != x->shape().size()) return call.Fail("begin, end and strides must cover every dimension");
+  }
+  Shape axes(x->shape().size());
+  std::iota(axes.begin(), axes.end(), 0);
+  return Slice(call, x, axes, ends[0], ends[1], ends[2]);
+}
+
+namespace {
+
+// The scalar of the pad value in the dtype of the tensor that is padded.
+Result<Tensor> PadValue(KernelCall& call, DataType dtype) {
+  if (call.num_args() < 2)
+    return MakeScalarTensor(dtype.is_floating() ? Scalar::Float(0, dtype) : Scalar::Int(0, dtype));
+  IROPT_ASSIGN_OR_RETURN(const Tensor given, call.TensorArg(1));
+  if (given->num_elements() != 1) return call.Fail("the pad value is not a scalar");
+  return CastTensor(call, given, dtype);
+}
+
+}  // namespace
+
+Result<Value> EvalPad(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const Shape widths, call.IntsAttr("pad_width"));
+  if (call.StringAttrOr("pad_mode", "constant") != "constant")
+    return call.Fail("only the pad mode 'constant' is supported");
+  const size_t rank = x->shape().size();
+  if (widths.size() != 2 * rank) return call.Fail("expects two pad widths for each dimension");
+  if (!IsElementType(x->dtype())) return call.UnsupportedDType(x->dtype());
+  IROPT_ASSIGN_OR_RETURN(const Tensor fill, PadValue(call, x->dtype()));
+  Shape shape = ShapeOf(*x);
+  for (size_t i = 0; i < rank; ++i) {
+    if (widths[2 * i] < 0 || widths[2 * i + 1] < 0 || __builtin_add_overflow(shape[i], widths[2 * i], &shape[i]) ||
+        __builtin_add_overflow(shape[i], widths[2 * i + 1], &shape[i])) {
+      return call.Fail("a pad width is out of range");
+    }
+  }
+  const Shape zeros(rank, 0);
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), shape));
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements())));
+  const Shape strides = RowMajorStrides(shape);
+  const size_t size = static_cast<size_t>(out->dtype().bytes());
+  StridedCopy(out->mutable_data(), strides, fill->data(), zeros, shape, size);
+  int64_t start = 0;
+  for (size_t i = 0; i < rank; ++i) start += widths[2 * i] * strides[i];
+  if (x->num_elements() == 0) return Value(Tensor(out));
+  StridedCopy(out->mutable_data() + start * static_cast<int64_t>(size), strides, x->data(), RowMajorStrides(x->shape()),
+              x->shape(), size);
+  return Value(Tensor(out));
+}
+
+}  // namespace iropt::eval

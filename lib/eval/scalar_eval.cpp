@@ -1,0 +1,349 @@
+#include "iropt/eval/scalar_eval.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "iropt/op/op.h"
+#include "iropt/support/stack.h"
+#include "scalar_intrinsics.h"
+#include "scalar_ops.h"
+
+namespace iropt {
+
+void ScalarEnv::Bind(const tir::Var* var, Scalar value) {
+  if (var->context_owned()) {
+    symbols_[var] = value;
+    return;
+  }
+  if (var->id >= locals_.size()) locals_.resize(var->id + size_t{1});
+  locals_[var->id] = {true, value};
+}
+
+const Scalar* ScalarEnv::Find(const tir::Var* var) const {
+  if (var->context_owned()) {
+    const auto it = symbols_.find(var);
+    return it == symbols_.end() ? nullptr : &it->second;
+  }
+  return var->id < locals_.size() && locals_[var->id].bound ? &locals_[var->id].value : nullptr;
+}
+
+void ScalarEnv::Unbind(const tir::Var* var) {
+  if (var->context_owned()) {
+    symbols_.erase(var);
+  } else if (var->id < locals_.size()) {
+    locals_[var->id].bound = false;
+  }
+}
+
+Scalar LoadScalar(DataType dtype, const std::byte* place) {
+  Scalar result = Scalar::Int(0, dtype);
+  DispatchElement(dtype, [&]<class T>(std::type_identity<T>) {
+    T element;
+    std::memcpy(&element, place, sizeof(T));
+    if constexpr (std::is_floating_point_v<MathOf<T>>) {
+      result.real = eval::ToReal(element);
+    } else {
+      result.integer = static_cast<int64_t>(Element<T>::Load(element));
+    }
+  });
+  return result;
+}
+
+void StoreScalar(const Scalar& value, std::byte* place) {
+  DispatchElement(value.dtype, [&]<class T>(std::type_identity<T>) {
+    T element;
+    if constexpr (std::is_floating_point_v<MathOf<T>>) {
+      element = eval::FromReal<T>(value.real);
+    } else {
+      element = Element<T>::Store(static_cast<MathOf<T>>(value.integer));
+    }
+    std::memcpy(place, &element, sizeof(T));
+  });
+}
+
+namespace {
+
+// Keeps an integer within its width, and a float within its format.
+Scalar Normalized(DataType dtype, int64_t value) {
+  if (dtype.is_bool()) return Scalar::Int(value & 1, dtype);
+  const int unused = 64 - dtype.bits;
+  if (dtype.is_int()) return Scalar::Int(static_cast<int64_t>(static_cast<uint64_t>(value) << unused) >> unused, dtype);
+  return Scalar::Int(static_cast<int64_t>(static_cast<uint64_t>(value) << unused >> unused), dtype);
+}
+
+Scalar Normalized(DataType dtype, double value) {
+  Scalar result = Scalar::Float(value, dtype);
+  DispatchElement(dtype, [&]<class T>(std::type_identity<T>) {
+    if constexpr (std::is_floating_point_v<MathOf<T>>) result.real = eval::ToReal(eval::FromReal<T>(value));
+  });
+  return result;
+}
+
+bool IsScalarType(DataType dtype) {
+  // Integers of other widths than tensors have (T.int4 and the like) wrap around at their own width.
+  if (dtype.is_integer()) return dtype.bits >= 1 && dtype.bits <= 64;
+  return IsElementType(dtype.with_lanes(1));
+}
+
+}  // namespace
+
+bool CastScalar(const Scalar& value, DataType dtype, Scalar* result) {
+  if (!IsScalarType(dtype) || !IsScalarType(value.dtype)) return false;
+  if (dtype.is_bool()) {
+    *result = Scalar::Int(value.dtype.is_floating() ? value.real != 0 : value.integer != 0, dtype);
+  } else if (dtype.is_floating()) {
+    if (value.dtype.is_floating()) {
+      *result = Normalized(dtype, value.real);
+    } else if (dtype.bits == 64) {
+      *result = Scalar::Float(value.ToDouble(), dtype);
+    } else {
+      *result = Normalized(dtype, value.dtype.is_uint() ? WidenForRounding(static_cast<uint64_t>(value.integer))
+                                                        : WidenForRounding(value.integer));
+    }
+  } else if (value.dtype.is_floating()) {
+    // Out of range is undefined, so that what is left needs no wrapping but a check that nothing changes.
+    const double whole = std::trunc(value.real);
+    const double upper = std::ldexp(1.0, dtype.is_int() ? dtype.bits - 1 : dtype.bits);
+    if (!(whole < upper && whole >= (dtype.is_int() ? -upper : 0.0))) return false;
+    *result = Scalar::Int(
+        dtype.is_int() ? static_cast<int64_t>(whole) : static_cast<int64_t>(static_cast<uint64_t>(whole)), dtype);
+  } else {
+    *result = Normalized(dtype, value.integer);
+  }
+  return true;
+}
+
+bool ScalarEvaluator::Fail(std::string message, ErrorCode code) {
+  if (!failed_) error_ = {code, std::move(message)};
+  failed_ = true;
+  return false;
+}
+
+bool ScalarEvaluator::Load(const tir::BufferLoad&, int, Scalar*) { return Fail("there is no buffer to read here"); }
+
+bool ScalarEvaluator::Eval(const PrimExpr* expr, Scalar* result, int lane) {
+  return WithStack([&] { return Step() && Dispatch(expr, lane, result); });
+}
+
+bool ScalarEvaluator::EvalInt(const PrimExpr* expr, int64_t* result, int lane) {
+  Scalar value;
+  if (!Eval(expr, &value, lane)) return false;
+  if (value.dtype.is_floating()) return Fail("an integer is expected");
+  *result = value.integer;
+  return true;
+}
+
+bool ScalarEvaluator::EvalBool(const PrimExpr* expr, bool* result, int lane) {
+  int64_t value = 0;
+  if (!EvalInt(expr, &value, lane)) return false;
+  *result = value != 0;
+  return true;
+}
+
+bool ScalarEvaluator::Dispatch(const PrimExpr* expr, int lane, Scalar* result) {
+  switch (expr->kind) {
+    case NodeKind::kPrimVar:
+    case NodeKind::kSizeVar: return EvalVar(To<tir::Var>(expr), result);
+    case NodeKind::kIntImm: return *result = Scalar::Int(To<tir::IntImm>(expr)->value, expr->dtype), true;
+    case NodeKind::kFloatImm: return *result = Normalized(expr->dtype, To<tir::FloatImm>(expr)->value), true;
+    case NodeKind::kCast: return EvalCast(*To<tir::Cast>(expr), lane, result);
+    case NodeKind::kAdd:
+    case NodeKind::kSub:
+    case NodeKind::kMul:
+    case NodeKind::kDiv:
+    case NodeKind::kMod:
+    case NodeKind::kFloorDiv:
+    case NodeKind::kFloorMod:
+    case NodeKind::kMin:
+    case NodeKind::kMax: return EvalBinary(*To<tir::BinaryExpr>(expr), lane, result);
+    case NodeKind::kEQ:
+    case NodeKind::kNE:
+    case NodeKind::kLT:
+    case NodeKind::kLE:
+    case NodeKind::kGT:
+    case NodeKind::kGE: return EvalComparison(*To<tir::BinaryExpr>(expr), lane, result);
+    case NodeKind::kAnd:
+    case NodeKind::kOr: return EvalLogic(*To<tir::BinaryExpr>(expr), lane, result);
+    case NodeKind::kNot: {
+      bool value = false;
+      return EvalBool(To<tir::Not>(expr)->a, &value, lane) && (*result = Scalar::Int(!value, DataType::Bool()), true);
+    }
+    case NodeKind::kSelect: {
+      const auto* select = To<tir::Select>(expr);
+      return EvalChoice(select->condition, select->true_value, select->false_value, lane, result);
+    }
+    case NodeKind::kLet: return EvalLet(*To<tir::Let>(expr), lane, result);
+    case NodeKind::kPrimCall: return EvalCall(*To<tir::Call>(expr), lane, result);
+    case NodeKind::kBufferLoad: return Load(*To<tir::BufferLoad>(expr), lane, result);
+    case NodeKind::kRamp: return EvalRamp(*To<tir::Ramp>(expr), lane, result);
+    case NodeKind::kBroadcast: return Eval(To<tir::Broadcast>(expr)->value, result);
+    case NodeKind::kShuffle: return EvalShuffle(*To<tir::Shuffle>(expr), lane, result);
+    default: return Fail(fmt::format("cannot evaluate {}", NodeKindName(expr->kind)));
+  }
+}
+
+bool ScalarEvaluator::EvalVar(const tir::Var* var, Scalar* result) {
+  const Scalar* value = env_.Find(var);
+  if (!value) return Fail(fmt::format("variable '{}' has no value", var->name));
+  *result = *value;
+  return true;
+}
+
+namespace {
+
+const eval::BinaryOp* ArithmeticOf(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::kAdd: return &eval::kAdd;
+    case NodeKind::kSub: return &eval::kSubtract;
+    case NodeKind::kMul: return &eval::kMultiply;
+    case NodeKind::kDiv: return &eval::kDivide;
+    case NodeKind::kMod: return &eval::kMod;
+    case NodeKind::kFloorDiv: return &eval::kFloorDivide;
+    case NodeKind::kFloorMod: return &eval::kFloorMod;
+    case NodeKind::kMin: return &eval::kMinimum;
+    default: return &eval::kMaximum;
+  }
+}
+
+const eval::CompareOp* ComparisonOf(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::kEQ: return &eval::kEqual;
+    case NodeKind::kNE: return &eval::kNotEqual;
+    case NodeKind::kLT: return &eval::kLess;
+    case NodeKind::kLE: return &eval::kLessEqual;
+    case NodeKind::kGT: return &eval::kGreater;
+    default: return &eval::kGreaterEqual;
+  }
+}
+
+}  // namespace
+
+bool ApplyScalar(const eval::UnaryOp& op, const Scalar& x, Scalar* result) {
+  if (x.dtype.is_floating()) return op.real && (*result = Normalized(x.dtype, op.real(x.real)), true);
+  if (x.dtype.is_bool()) return op.boolean && (*result = Scalar::Int(op.boolean(x.integer != 0), x.dtype), true);
+  if (x.dtype.is_int()) return op.sint && (*result = Normalized(x.dtype, op.sint(x.integer)), true);
+  return op.uint &&
+         (*result = Normalized(x.dtype, static_cast<int64_t>(op.uint(static_cast<uint64_t>(x.integer)))), true);
+}
+
+bool ApplyScalar(const eval::BinaryOp& op, const Scalar& a, const Scalar& b, Scalar* result) {
+  if (a.dtype.is_floating() != b.dtype.is_floating()) return false;
+  if (a.dtype.is_floating()) return op.real && (*result = Normalized(a.dtype, op.real(a.real, b.real)), true);
+  if (a.dtype.is_bool() && op.boolean)
+    return *result = Scalar::Int(op.boolean(a.integer != 0, b.integer != 0), a.dtype), true;
+  if (a.dtype.is_int()) {
+    int64_t value = 0;
+    return op.sint && op.sint(a.integer, b.integer, a.dtype.bits, &value) &&
+           (*result = Normalized(a.dtype, value), true);
+  }
+  uint64_t value = 0;
+  return op.uint && op.uint(static_cast<uint64_t>(a.integer), static_cast<uint64_t>(b.integer), a.dtype.bits, &value) &&
+         (*result = Normalized(a.dtype, static_cast<int64_t>(value)), true);
+}
+
+bool ScalarEvaluator::EvalBinary(const tir::BinaryExpr& expr, int lane, Scalar* result) {
+  Scalar a;
+  Scalar b;
+  if (!Eval(expr.a, &a, lane) || !Eval(expr.b, &b, lane)) return false;
+  if (!ApplyScalar(*ArithmeticOf(expr.kind), a, b, result)) {
+    return Fail(fmt::format("{} of {} is undefined for these operands", NodeKindName(expr.kind), a.dtype.ToString()));
+  }
+  return true;
+}
+
+bool ScalarEvaluator::EvalComparison(const tir::BinaryExpr& expr, int lane, Scalar* result) {
+  Scalar a;
+  Scalar b;
+  if (!Eval(expr.a, &a, lane) || !Eval(expr.b, &b, lane)) return false;
+  const eval::CompareOp& op = *ComparisonOf(expr.kind);
+  bool value;
+  if (a.dtype.is_floating() || b.dtype.is_floating()) {
+    value = op.real(a.ToDouble(), b.ToDouble());
+  } else if (a.dtype.is_int()) {
+    value = op.sint(a.integer, b.integer);
+  } else {
+    value = op.uint(static_cast<uint64_t>(a.integer), static_cast<uint64_t>(b.integer));
+  }
+  *result = Scalar::Int(value, DataType::Bool());
+  return true;
+}
+
+bool ScalarEvaluator::EvalLogic(const tir::BinaryExpr& expr, int lane, Scalar* result) {
+  bool value = false;
+  if (!EvalBool(expr.a, &value, lane)) return false;
+  // The first operand decides where it can.
+  if (value == (expr.kind == NodeKind::kAnd) && !EvalBool(expr.b, &value, lane)) return false;
+  *result = Scalar::Int(value, DataType::Bool());
+  return true;
+}
+
+bool ScalarEvaluator::EvalCast(const tir::Cast& expr, int lane, Scalar* result) {
+  Scalar value;
+  if (!Eval(expr.value, &value, lane)) return false;
+  if (CastScalar(value, expr.dtype.with_lanes(1), result)) return true;
+  return Fail(fmt::format("the conversion of {} to {} is undefined for this value", value.dtype.ToString(),
+                          expr.dtype.ToString()));
+}
+
+bool ScalarEvaluator::EvalChoice(const PrimExpr* condition, const PrimExpr* yes, const PrimExpr* no, int lane,
+                                 Scalar* result) {
+  bool value = false;
+  return EvalBool(condition, &value, lane) && Eval(value ? yes : no, result, lane);
+}
+
+bool ScalarEvaluator::EvalLet(const tir::Let& expr, int lane, Scalar* result) {
+  Scalar value;
+  if (!Eval(expr.value, &value, lane)) return false;
+  env_.Bind(expr.var, value);
+  const bool done = Eval(expr.body, result, lane);
+  env_.Unbind(expr.var);
+  return done;
+}
+
+bool ScalarEvaluator::EvalRamp(const tir::Ramp& expr, int lane, Scalar* result) {
+  Scalar base;
+  Scalar stride;
+  if (!Eval(expr.base, &base) || !Eval(expr.stride, &stride)) return false;
+  if (base.dtype.is_floating() || stride.dtype.is_floating()) return Fail("a ramp of floats is not supported");
+  *result = Normalized(base.dtype, WrapAdd(base.integer, WrapMul(stride.integer, int64_t{lane})));
+  return true;
+}
+
+bool ScalarEvaluator::EvalShuffle(const tir::Shuffle& expr, int lane, Scalar* result) {
+  int64_t index = 0;
+  if (static_cast<uint32_t>(lane) >= expr.indices.size() || !EvalInt(expr.indices[static_cast<size_t>(lane)], &index)) {
+    return Fail("a shuffle has no such lane");
+  }
+  for (const PrimExpr* vector : expr.vectors) {
+    const int lanes = vector->dtype.lanes;
+    if (index >= 0 && index < lanes) return Eval(vector, result, static_cast<int>(index));
+    index -= lanes;
+  }
+  return Fail("the index of a shuffle is out of range");
+}
+
+bool ScalarEvaluator::EvalCall(const tir::Call& call, int lane, Scalar* result) {
+  const auto* op = As<Op>(call.op);
+  if (!op) return Fail("calls of functions are not supported in an expression");
+  const std::string_view name = op->name;
+  if (name == "tir.if_then_else" && call.args.size() == 3)
+    return EvalChoice(call.args[0], call.args[1], call.args[2], lane, result);
+  if (name == "tir.likely" && call.args.size() == 1) return Eval(call.args[0], result, lane);
+  return EvalIntrinsic(call, lane, result);
+}
+
+bool ScalarEvaluator::EvalIntrinsic(const tir::Call& call, int lane, Scalar* result) {
+  const auto* op = To<Op>(call.op);
+  const ScalarIntrinsic* intrinsic = FindScalarIntrinsic(*op);
+  if (!intrinsic || call.args.size() != intrinsic->arity)
+    return Fail(fmt::format("cannot evaluate the intrinsic {}", op->name));
+  Scalar args[kMaxIntrinsicArity];
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    if (!Eval(call.args[i], &args[i], lane)) return false;
+  }
+  if (intrinsic->Apply(args, call.dtype.with_lanes(1), result)) return true;
+  return Fail(fmt::format("{} of {} is undefined for these operands", op->name, call.dtype.ToString()));
+}
+
+}  // namespace iropt

@@ -1,0 +1,32 @@
+// Intrinsics of the loop level that compute a scalar from scalars.
+#pragma once
+
+#include <cstddef>
+
+#include "iropt/eval/scalar_eval.h"
+#include "scalar_ops.h"
+
+namespace iropt {
+
+inline constexpr size_t kMaxIntrinsicArity = 4;
+
+struct ScalarIntrinsic {
+  std::string_view name;
+  size_t arity = 1;
+  // One of the three computes it.
+  const eval::UnaryOp* unary = nullptr;
+  const eval::BinaryOp* binary = nullptr;
+  bool (*special)(const Scalar* args, DataType dtype, Scalar* result) = nullptr;
+
+  // False where the result is undefined.
+  bool Apply(const Scalar* args, DataType dtype, Scalar* result) const;
+};
+
+// Null where the operator is no such intrinsic. O(1).
+const ScalarIntrinsic* FindScalarIntrinsic(const Op& op);
+
+// Operations on scalars; false where the result is undefined.
+bool ApplyScalar(const eval::UnaryOp& op, const Scalar& x, Scalar* result);
+bool ApplyScalar(const eval::BinaryOp& op, const Scalar& a, const Scalar& b, Scalar* result);
+
+}  // namespace iropt

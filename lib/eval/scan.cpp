@@ -1,0 +1,150 @@
+// Operators along one axis that keep its length: running sums and products, sorting.
+#include <algorithm>
+#include <numeric>
+
+#include "kernel.h"
+
+namespace iropt::eval {
+
+namespace {
+
+// An axis of a tensor as three nested loops: blocks before it, its length, and elements after it.
+struct AxisLoops {
+  int64_t outer = 1;
+  int64_t length = 1;
+  int64_t inner = 1;
+};
+
+AxisLoops LoopsOf(const NDArray& x, int64_t axis) {
+  AxisLoops loops;
+  for (size_t d = 0; d < x.shape().size(); ++d) {
+    const int64_t place = static_cast<int64_t>(d);
+    (place < axis ? loops.outer : place == axis ? loops.length : loops.inner) *= x.shape()[d];
+  }
+  return loops;
+}
+
+// Calls f(start) with the offset of the first element of each line along the axis; elements are loops.inner apart.
+template <class F>
+void ForEachLine(const AxisLoops& loops, F&& f) {
+  for (int64_t i = 0; i < loops.outer; ++i) {
+    for (int64_t j = 0; j < loops.inner; ++j) f(i * loops.length * loops.inner + j);
+  }
+}
+
+template <bool kSum, class T>
+void RunScan(const AxisLoops& loops, bool exclusive, const T* x, T* out) {
+  ForEachLine(loops, [&](int64_t at) {
+    T total = Element<T>::Store(static_cast<MathOf<T>>(kSum ? 0 : 1));
+    for (int64_t i = 0; i < loops.length; ++i, at += loops.inner) {
+      const MathOf<T> before = Element<T>::Load(total);
+      const MathOf<T> value = Element<T>::Load(x[at]);
+      const T after = Element<T>::Store(kSum ? WrapAdd(before, value) : WrapMul(before, value));
+      out[at] = exclusive ? total : after;
+      total = after;
+    }
+  });
+}
+
+template <bool kSum>
+Result<Value> EvalScan(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(Tensor x, call.TensorArg(0));
+  int64_t axis = 0;
+  if (call.HasAttr("axis")) {
+    IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", 0));
+    IROPT_ASSIGN_OR_RETURN(axis, NormalizeAxis(call, given, x->shape().size()));
+  } else {
+    x = Reshaped(x, {x->num_elements()});
+  }
+  IROPT_ASSIGN_OR_RETURN(const int64_t exclusive, call.IntAttrOr("exclusive", 0));
+  IROPT_ASSIGN_OR_RETURN(const Tensor values, CastTensor(call, x, call.DTypeAttrOr("dtype", x->dtype())));
+  if (values->dtype().is_bool()) return call.UnsupportedDType(values->dtype());
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(values->num_elements())));
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(values->dtype(), ShapeOf(*values)));
+  DispatchElement(values->dtype(), [&]<class T>(std::type_identity<T>) {
+    if constexpr (!std::is_same_v<T, BoolByte>) {
+      RunScan<kSum>(LoopsOf(*values, axis), exclusive != 0, values->As<T>().data(), out->MutableAs<T>().data());
+    }
+  });
+  return Value(Tensor(out));
+}
+
+}  // namespace
+
+Result<Value> EvalCumsum(KernelCall& call) { return EvalScan<true>(call); }
+Result<Value> EvalCumprod(KernelCall& call) { return EvalScan<false>(call); }
+
+namespace {
+
+// A total order: NaN comes after every number, as it does in NumPy, in ascending and in descending order.
+template <class M>
+bool Precedes(M a, M b, bool descending) {
+  if constexpr (std::is_floating_point_v<M>) {
+    if (std::isnan(a) || std::isnan(b)) return !std::isnan(a) && std::isnan(b);
+  }
+  return descending ? b < a : a < b;
+}
+
+// Calls emit(place, source) for each place along the axis and the element that is sorted to it; equal elements keep
+// their order. `source` counts along the axis.
+template <class T, class F>
+void ForEachSorted(const AxisLoops& loops, bool descending, const T* x, F&& emit) {
+  std::vector<int64_t> order(static_cast<size_t>(loops.length));
+  ForEachLine(loops, [&](int64_t start) {
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, [&](int64_t i, int64_t j) {
+      return Precedes(Element<T>::Load(x[start + i * loops.inner]), Element<T>::Load(x[start + j * loops.inner]),
+                      descending);
+    });
+    for (size_t i = 0; i < order.size(); ++i) emit(start + static_cast<int64_t>(i) * loops.inner, start, order[i]);
+  });
+}
+
+struct SortArgs {
+  Tensor x;
+  AxisLoops loops;
+  bool descending = false;
+};
+
+Result<SortArgs> ReadSortArgs(KernelCall& call) {
+  SortArgs args;
+  IROPT_ASSIGN_OR_RETURN(args.x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", -1));
+  IROPT_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(call, given, args.x->shape().size()));
+  IROPT_ASSIGN_OR_RETURN(const int64_t descending, call.IntAttrOr("descending", 0));
+  args.loops = LoopsOf(*args.x, axis);
+  args.descending = descending != 0;
+  if (!IsElementType(args.x->dtype())) return call.UnsupportedDType(args.x->dtype());
+  // Sorting takes about n log n steps; 64 bounds every logarithm.
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(args.x->num_elements()) * 64));
+  return args;
+}
+
+}  // namespace
+
+Result<Value> EvalSort(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const SortArgs args, ReadSortArgs(call));
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(args.x->dtype(), ShapeOf(*args.x)));
+  DispatchElement(args.x->dtype(), [&]<class T>(std::type_identity<T>) {
+    const T* x = args.x->As<T>().data();
+    T* result = out->MutableAs<T>().data();
+    ForEachSorted(args.loops, args.descending, x, [&](int64_t place, int64_t start, int64_t source) {
+      result[place] = x[start + source * args.loops.inner];
+    });
+  });
+  return Value(Tensor(out));
+}
+
+Result<Value> EvalArgsort(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const SortArgs args, ReadSortArgs(call));
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> order, call.Allocate(DataType::Int(64), ShapeOf(*args.x)));
+  DispatchElement(args.x->dtype(), [&]<class T>(std::type_identity<T>) {
+    int64_t* result = order->MutableAs<int64_t>().data();
+    ForEachSorted(args.loops, args.descending, args.x->As<T>().data(),
+                  [&](int64_t place, int64_t, int64_t source) { result[place] = source; });
+  });
+  IROPT_ASSIGN_OR_RETURN(Tensor result, CastTensor(call, order, call.DTypeAttrOr("dtype", DataType::Int(32))));
+  return Value(std::move(result));
+}
+
+}  // namespace iropt::eval
