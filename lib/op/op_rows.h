@@ -32,14 +32,13 @@ constexpr OpDefault Default(SameAs v) { return {OpDefault::Kind::kSameAs, 0, 0, 
 
 struct ArgRow {
   OpArg arg;
-  string_view script;  // the parameter of the script function
   OpDefault fallback;
   bool rest = false;
 
-  constexpr ArgRow(string_view name, ArgKind kind) : arg{name, kind}, script(name) {}
+  constexpr ArgRow(string_view name, ArgKind kind) : arg{name, name, kind} {}
   constexpr ArgRow As(string_view name) const {
     ArgRow copy = *this;
-    copy.script = name;
+    copy.arg.name = name;
     return copy;
   }
   constexpr ArgRow Keyword() const {
@@ -228,6 +227,8 @@ template <size_t N, size_t M>
 struct OpRow {
   std::array<OpArg, N> args{};
   std::array<OpAttr, M> attrs{};
+  std::array<uint8_t, N> arg_order{};
+  bool reordered = false;  // arg_order is not the identity
   std::array<OpParam, N + M + 1> params{};  // one more for the result types, a device or an extra operand
   size_t num_params = 0;
   string_view alias;
@@ -274,6 +275,14 @@ constexpr void CheckParams(OpRow<N, M>& row) {
       throw "SameAs() names no parameter";
     }
   }
+  // Operands that repeat or are written as keywords have their place whatever the signature says.
+  size_t place = 0;
+  for (size_t i = 0; i < row.num_params; ++i) {
+    const OpParam& param = row.params[i];
+    if (param.role != OpParam::Role::kArg || row.info.variadic) continue;
+    row.reordered = row.reordered || param.index != place;
+    row.arg_order[place++] = param.index;
+  }
   for (size_t i = 0; i + 1 < N; ++i) {
     if (row.args[i].absence == ArgAbsence::kOmitted && row.args[i + 1].absence != ArgAbsence::kOmitted) {
       throw "an operand that may be missing stands before one that may not";
@@ -301,7 +310,7 @@ constexpr OpRow<N, M> MakeRow(string_view script, InferTypeFn infer, OpPattern p
   for (size_t i = 0; i < N; ++i) {
     const ArgRow& arg = args.rows[i];
     row.args[i] = arg.arg;
-    row.Add({arg.script, OpParam::Role::kArg, static_cast<uint8_t>(i), arg.rest, false, arg.fallback});
+    row.Add({arg.arg.name, OpParam::Role::kArg, static_cast<uint8_t>(i), arg.rest, false, arg.fallback});
     if (arg.rest && i + 1 != N) throw "only the last operand can repeat";
     row.info.variadic = arg.rest;
   }

@@ -91,6 +91,7 @@ class Table {
   void Add(std::string_view name, const OpRow<N, M>& row) {
     OpInfo& info = Append(name, row.info);
     info.args = row.args;
+    if (row.reordered) info.arg_order = row.arg_order;
     info.attrs = row.attrs;
     info.params = std::span(row.params).first(row.num_params);
     graph_scripts_.Add(info.script.substr(2), info.id);

@@ -37,7 +37,8 @@ enum class ArgAbsence : uint8_t {
 };
 
 struct OpArg {
-  std::string_view name;
+  std::string_view name;        // of the parameter of the script function
+  std::string_view registered;  // TVM's name of the operand, which may be another
   ArgKind kind;
   ArgAbsence absence = ArgAbsence::kRequired;
   uint8_t spread = 0;    // of a shape: one number stands for a shape of that many
@@ -120,8 +121,8 @@ enum class OpPattern : uint8_t {
   kOpaque = 8
 };
 
-// How a call is written. All forms have the operands in the order of the script signature, then the attributes as
-// name=value in the order of the record, then the operands that are `keyword`.
+// How a call is written. All forms have the operands first (see OpInfo::arg_order), then the attributes as name=value in
+// the order of the record, then the operands that are `keyword`.
 enum class ScriptForm : uint8_t {
   kDefault,    // explicit result types last, as sinfo_args=(...,)
   kOutTypes,   // one explicit result type, as out_sinfo= before the attributes; a tuple type is written as a list of types
@@ -141,6 +142,8 @@ struct OpInfo {
   std::string_view script;       // "R.nn.conv2d", "T.exp"
   std::span<const OpArg> args;
   bool variadic = false;         // the last operand repeats, also no times
+  // Where a call is not written with its operands in order: operand arg_order[i] stands at place i. Else empty.
+  std::span<const uint8_t> arg_order;
   std::string_view attrs_key;    // type key of the attribute record; empty where the operator has none
   std::span<const OpAttr> attrs;  // in printing order
   std::span<const OpParam> params;  // of the script function, in order
