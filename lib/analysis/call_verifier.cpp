@@ -6,14 +6,10 @@
 #include <array>
 
 #include "graph_verifier.h"
-#include "iropt/op/op.h"
 
 namespace iropt {
 
 namespace {
-
-// Operators that have rules beside their type rule.
-enum class SpecialRule : uint8_t { kNone, kCallTir, kCallTirInplace, kInspect };
 
 SpecialRule SpecialRuleOf(std::string_view op) {
   if (op == "relax.call_tir_inplace") return SpecialRule::kCallTirInplace;
@@ -21,16 +17,10 @@ SpecialRule SpecialRuleOf(std::string_view op) {
   return op.starts_with("relax.inspect.") ? SpecialRule::kInspect : SpecialRule::kNone;
 }
 
-// By OpInfo::id.
 std::vector<SpecialRule> MakeSpecialRules() {
   std::vector<SpecialRule> rules;
   for (const OpInfo& op : AllOps()) rules.push_back(SpecialRuleOf(op.name));
   return rules;
-}
-
-SpecialRule SpecialRuleOf(const Call& call) {
-  static const std::vector<SpecialRule> rules = MakeSpecialRules();
-  return call.op->kind == NodeKind::kOp ? rules[static_cast<const Op*>(call.op)->info->id] : SpecialRule::kNone;
 }
 
 std::string CalleeName(const Call& call) {
@@ -104,15 +94,21 @@ bool MatchesExactly(const FuncType& callee, const Tuple& args, const Type* const
 
 }  // namespace
 
+std::span<const SpecialRule> SpecialRules() {
+  static const std::vector<SpecialRule> rules = MakeSpecialRules();
+  return rules;
+}
+
 void GraphVerifier::VisitCall(const Call& call) {
-  bool typed = VisitLeaf(call.op, call, "callee");
+  const auto* op = As<Op>(call.op);
+  bool typed = op || VisitLeaf(call.op, call, "callee");
   for (const Expr* arg : call.args) typed &= VisitLeaf(arg, call, "argument");
   if (call.type_args) UseType(call.type_args, call);
   typed &= CheckType(call.type, call);
-  CheckAttributes(call);
+  if (op && !op->info->attrs_key.empty()) CheckAttributes(call, *op->info);
   if (check_types_ && typed) CheckPurity(call);
   const size_t errors = diagnostics_.error_count();
-  const SpecialRule rule = SpecialRuleOf(call);
+  const SpecialRule rule = op ? special_rules_[op->info->id] : SpecialRule::kNone;
   if (rule == SpecialRule::kInspect) {
     CheckInspection(call);
   } else if (rule != SpecialRule::kNone && typed && CheckCallTirForm(call)) {
@@ -124,14 +120,12 @@ void GraphVerifier::VisitCall(const Call& call) {
   if (check_types_ && typed && diagnostics_.error_count() == errors) CheckCallType(call);
 }
 
-void GraphVerifier::CheckAttributes(const Call& call) {
-  const auto* op = As<Op>(call.op);
-  if (!op || op->info->attrs_key.empty()) return;
+void GraphVerifier::CheckAttributes(const Call& call, const OpInfo& op) {
   const auto* record = As<ObjectAttr>(call.attrs);
-  if (record && record->type_key == op->info->attrs_key) return;
+  if (record && record->type_key == op.attrs_key) return;
   Error(call, "wrong-attributes",
-        fmt::format("a call of {} has the attributes {}, not {}", op->info->script,
-                    record ? record->type_key : std::string_view("of no operator"), op->info->attrs_key));
+        fmt::format("a call of {} has {} where it needs the attributes {}", op.script,
+                    record ? record->type_key : std::string_view("no attributes"), op.attrs_key));
 }
 
 void GraphVerifier::CheckPurity(const Call& call) {

@@ -52,6 +52,7 @@ void GraphVerifier::Verify(const ModuleEntry& entry) {
   if (!symbol.empty() && symbol != entry.var->name) {
     Error(f, "global-symbol", fmt::format("function '{}' has the global symbol '{}'", entry.var->name, symbol));
   }
+  function_ = nullptr;
   VisitFunction(f);
 }
 
@@ -60,7 +61,8 @@ void GraphVerifier::VisitFunction(const Function& f) {
   const Node* const outer_binding = std::exchange(around_, nullptr);
   const bool forced = IsForcedPure(f);
   const FunctionState outer = std::exchange(state_, {f.is_pure && !forced ? &f : nullptr, 0});
-  const size_t vars = vars_.mark();
+  const bool nested = outer_function != nullptr;
+  const size_t vars = nested ? vars_.Enter() : 0;
   const SymVarScope::Mark sym_vars = sym_vars_.EnterFunction();
   if (forced && !f.is_pure) {
     Error(f, "force-pure", fmt::format("an impure function has the attribute '{}'", attr::kForcePure));
@@ -72,7 +74,7 @@ void GraphVerifier::VisitFunction(const Function& f) {
     Error(f, "missing-type", "the function has no result type");
   }
   VisitBody(f.body, f, "the body of a function");
-  vars_.LeaveTo(vars);
+  if (nested) vars_.Leave(vars);
   sym_vars_.LeaveTo(sym_vars);
   state_ = outer;
   around_ = outer_binding;
@@ -155,28 +157,24 @@ void GraphVerifier::VisitBinding(const MatchCast& cast) {
   CheckType(cast.var->type, *cast.var);
 }
 
-void GraphVerifier::Define(const Var* var) {
+void GraphVerifier::ReportDefinition(const Var* var) {
   if (var->is_dataflow() && state_.dataflow_block == 0) {
     Error(*var, "misplaced-dataflow-variable",
           fmt::format("dataflow variable '{}' is defined outside of a dataflow block", var->name()));
-  }
-  if (vars_.life(var) != Life::kUnseen) {
+    vars_.Define(var);
+  } else if (vars_.life(var) != Life::kUnseen) {
     // Both definitions have the same node, which knows one place only: the second one is where the walk is.
     const Node& second = around_ ? *around_ : *var;
     auto error = Error(second, "redefined-variable", fmt::format("variable '{}' is defined more than once", var->name()));
     if (around_ && var->span().known() && var->span_begin < second.span_begin) {
       error.Note(Location(*var), "it is defined here, too");
     }
-    return;
+  } else {
+    const Var* holder = vars_.Holder(var);
+    Error(*var, "variable-id",
+          holder ? fmt::format("variables '{}' and '{}' have the same number", var->name(), holder->name())
+                 : fmt::format("variable '{}' belongs to another function", var->name()));
   }
-  if (VarScope<Var>::Slot* slot = vars_.Define(var)) {
-    slot->place = state_.dataflow_block;
-    return;
-  }
-  const Var* holder = vars_.Holder(var);
-  Error(*var, "variable-id",
-        holder ? fmt::format("variables '{}' and '{}' have the same number", var->name(), holder->name())
-               : fmt::format("variable '{}' belongs to another function", var->name()));
 }
 
 // ---- Expressions
@@ -203,20 +201,18 @@ void GraphVerifier::VisitIf(const If& branch) {
   VisitLeaf(branch.cond, branch, "condition");
   const Node* const binding = around_;
   for (const Expr* side : {branch.true_branch, branch.false_branch}) {
-    const size_t vars = vars_.mark();
+    const size_t vars = vars_.Enter();
     const SymVarScope::Mark sym_vars = sym_vars_.mark();
     VisitBody(side, branch, "a branch of a conditional");
-    vars_.LeaveTo(vars);
+    vars_.Leave(vars);
     sym_vars_.LeaveTo(sym_vars);
     around_ = binding;
   }
   CheckType(branch.type, branch);
 }
 
-bool GraphVerifier::VisitLeaf(const Expr* leaf, const Node& at, std::string_view what) {
+bool GraphVerifier::VisitOtherLeaf(const Expr* leaf, const Node& at, std::string_view what) {
   switch (leaf->kind) {
-    case NodeKind::kVar:
-    case NodeKind::kDataflowVar: UseVar(static_cast<const Var*>(leaf), at); return CheckType(leaf->type, at);
     case NodeKind::kGlobalVar: UseGlobal(static_cast<const GlobalVar*>(leaf), at); return TypeOf(leaf) != nullptr;
     case NodeKind::kOp: return true;
     case NodeKind::kConstant:
@@ -276,15 +272,14 @@ void GraphVerifier::VisitShape(const ShapeExpr& shape) {
   }
 }
 
-void GraphVerifier::UseVar(const Var* var, const Node& at) {
-  const VarScope<Var>::Slot* slot = vars_.Find(var);
+void GraphVerifier::ReportUse(const Var* var, const VarScope<Var>::Slot* slot, const Node& at) {
   if (!slot) {
     Error(at, "undefined-variable", fmt::format("variable '{}' is used before its definition", var->name()));
   } else if (var->is_dataflow() && slot->place != state_.dataflow_block) {
     Error(at, "misplaced-dataflow-variable",
           fmt::format("dataflow variable '{}' is used outside of its dataflow block", var->name()))
         .Note(Location(*var), "it is defined here");
-  } else if (slot->life == Life::kEnded) {
+  } else {
     Error(at, "undefined-variable", fmt::format("variable '{}' is used outside of its scope", var->name()))
         .Note(Location(*var), "it is defined here");
   }
@@ -301,7 +296,7 @@ void GraphVerifier::UseGlobal(const GlobalVar* var, const Node& at) {
 
 // ---- Types
 
-bool GraphVerifier::CheckType(const Type* type, const Node& at) {
+bool GraphVerifier::CheckOtherType(const Type* type, const Node& at) {
   if (!type) {
     if (check_types_) Error(at, "missing-type", "the expression has no type");
     return false;

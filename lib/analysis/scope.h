@@ -32,6 +32,7 @@ class VarScope {
   void Reset(uint32_t num_vars) {
     slots_.assign(num_vars, Slot{});
     defined_.clear();
+    depth_ = 0;
   }
 
   Slot* Find(const V* v) {
@@ -53,25 +54,28 @@ class VarScope {
       slot.var = v;
     }
     slot.life = Life::kVisible;
-    defined_.push_back(v);
+    if (depth_ != 0) defined_.push_back(v);
     return &slot;
   }
-  void End(const V* v) {
-    if (Slot* slot = Find(v)) slot->life = Life::kEnded;
-  }
 
-  // A scope is a mark; leaving it ends what was defined since.
-  size_t mark() const { return defined_.size(); }
-  void LeaveTo(size_t mark) {
-    while (defined_.size() > mark) {
-      End(defined_.back());
+  // Leaving a scope ends what was defined since it was entered. What is defined outside of any scope never ends, and costs
+  // nothing to keep.
+  size_t Enter() {
+    ++depth_;
+    return defined_.size();
+  }
+  void Leave(size_t entered) {
+    --depth_;
+    while (defined_.size() > entered) {
+      if (Slot* slot = Find(defined_.back())) slot->life = Life::kEnded;
       defined_.pop_back();
     }
   }
 
  private:
   std::vector<Slot> slots_;
-  std::vector<const V*> defined_;
+  std::vector<const V*> defined_;  // in the scopes that are open
+  uint32_t depth_ = 0;
 };
 
 // Symbolic variables in scope, and the types that are known to refer to these only.

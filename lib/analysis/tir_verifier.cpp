@@ -116,7 +116,7 @@ void TirVerifier::UseVar(const tir::Var* var, const Node& at) {
 
 void TirVerifier::VisitStmt(const tir::Stmt* stmt) {
   const Node* const outer = std::exchange(around_, stmt);
-  const size_t scope = vars_.mark();
+  const size_t scope = vars_.Enter();
   WithStack([&] {
     switch (stmt->kind) {
       case NodeKind::kLetStmt: {
@@ -172,7 +172,7 @@ void TirVerifier::VisitStmt(const tir::Stmt* stmt) {
       default: IROPT_UNREACHABLE("{} in the place of a statement", NodeKindName(stmt->kind));
     }
   });
-  vars_.LeaveTo(scope);
+  vars_.Leave(scope);
   around_ = outer;
 }
 
@@ -259,10 +259,10 @@ void TirVerifier::VisitExpr(const PrimExpr* e) {
         const auto& let = *static_cast<const tir::Let*>(e);
         VisitExpr(let.value);
         CheckSame(let.var->dtype, let.value->dtype, let, "a variable and its value");
-        const size_t scope = vars_.mark();
+        const size_t scope = vars_.Enter();
         Define(let.var, let);
         VisitExpr(let.body);
-        return vars_.LeaveTo(scope);
+        return vars_.Leave(scope);
       }
       case NodeKind::kBufferLoad: {
         const auto& load = *static_cast<const tir::BufferLoad*>(e);
@@ -287,12 +287,12 @@ void TirVerifier::VisitCall(const tir::Call& call) {
 }
 
 void TirVerifier::VisitReduce(const tir::Reduce& reduce) {
-  const size_t scope = vars_.mark();
+  const size_t scope = vars_.Enter();
   for (const tir::IterVar* iter : reduce.axis) DefineIterVar(*iter, reduce);
   VisitAll(reduce.source);
   VisitAll(reduce.init);
   VisitExpr(reduce.condition);
-  vars_.LeaveTo(scope);
+  vars_.Leave(scope);
 }
 
 void TirVerifier::VisitRegion(const tir::BufferRegion& region) {
