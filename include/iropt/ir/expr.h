@@ -205,6 +205,8 @@ struct DataflowBlock : BindingBlock {
 
 struct SeqExpr : Expr {
   IROPT_NODE_KIND(kSeqExpr)
+  // The builder made it: everything below is in A-normal form and has types.
+  enum Flags : uint8_t { kNormalized = 1 };
   List<const BindingBlock*> blocks;
   const Expr* body;
   SeqExpr(List<const BindingBlock*> b, const Expr* e, const Type* t) : Expr(kKind, t), blocks(b), body(e) {}
