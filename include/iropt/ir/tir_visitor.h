@@ -116,10 +116,9 @@ class ExprVisitor {
   virtual void VisitCommReducer(const CommReducer* reducer);
   virtual void VisitDataProducer(const DataProducer*) {}
 
+ private:
   template <class X>
   void VisitFields(const X* node);
-
- private:
   template <class T>
   void VisitField(FieldRole role, const T& value);
 };
