@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "graph_verifier.h"
 
@@ -50,46 +49,16 @@ int64_t IndexAt(const ListAttr& indices, size_t i) {
   return index ? index->value : -1;
 }
 
-bool ContainsDTensor(const Type* type) {
-  if (const auto* tuple = As<TupleType>(type)) return std::ranges::any_of(tuple->fields.span(), ContainsDTensor);
-  return type->kind == NodeKind::kDTensorType;
-}
-
-uint8_t JoinedFlags(std::span<const Type* const> types) {
-  uint8_t flags = 0;
-  for (const Type* t : types) flags |= t->flags;
-  return flags;
-}
-
-// The parameters of the callee of a call_tir, by what they stand for.
-struct CallTirSignature {
-  std::vector<const Type*> inputs;   // operands, then the integers of the shape operand
-  std::vector<const Type*> outputs;
-};
-
-CallTirSignature SplitSignature(const FuncType& callee, size_t num_args, size_t num_ints, const ListAttr* inplace) {
-  const std::span<const Type* const> params = callee.params;
-  CallTirSignature result;
-  result.inputs.assign(params.begin(), params.begin() + num_args);
-  result.inputs.insert(result.inputs.end(), params.end() - num_ints, params.end());
-  result.outputs.assign(params.begin() + num_args, params.end() - num_ints);
-  // An output that is written in place is a parameter once: the operand.
-  for (size_t i = 0; inplace && i < inplace->values.size(); ++i) {
-    const int64_t index = IndexAt(*inplace, i);
-    if (index >= 0) result.outputs.insert(result.outputs.begin() + std::min(i, result.outputs.size()), params[index]);
-  }
-  return result;
-}
-
 // Whether operands and outputs have the very types of the parameters: the usual case, which needs no matching.
-bool MatchesExactly(const FuncType& callee, const Tuple& args, const Type* const& given) {
+bool MatchesExactly(const FuncType& callee, const Call& call, const Type* const& given) {
+  const auto& args = *static_cast<const Tuple*>(call.args[1]);
   const size_t num_args = args.fields.size();
-  const std::span<const Type* const> outputs = callee.params.span().subspan(num_args);
-  if (callee.flags != 0 || outputs.empty() || (given->kind == NodeKind::kTupleType) != (outputs.size() > 1)) return false;
+  if (callee.flags != 0 || call.attrs || call.args.size() != 2 || num_args >= callee.params.size()) return false;
   for (size_t i = 0; i < num_args; ++i) {
     if (args.fields[i]->type != callee.params[i]) return false;
   }
-  return std::ranges::equal(outputs, OutputsOf(given));
+  const std::span<const Type* const> outputs = callee.params.span().subspan(num_args);
+  return (given->kind == NodeKind::kTupleType) == (outputs.size() > 1) && std::ranges::equal(outputs, OutputsOf(given));
 }
 
 }  // namespace
@@ -112,10 +81,7 @@ void GraphVerifier::VisitCall(const Call& call) {
   if (rule == SpecialRule::kInspect) {
     CheckInspection(call);
   } else if (rule != SpecialRule::kNone && typed && CheckCallTirForm(call)) {
-    const auto& args = *To<Tuple>(call.args[1]);
-    if (rule == SpecialRule::kCallTir || CheckInplaceIndices(call, args)) {
-      CheckCallTirSignature(call, *To<FuncType>(TypeOf(call.args[0])), args);
-    }
+    if (rule == SpecialRule::kCallTir || CheckInplaceIndices(call)) CheckCallTirSignature(call);
   }
   if (check_types_ && typed && diagnostics_.error_count() == errors) CheckCallType(call);
 }
@@ -161,33 +127,20 @@ void GraphVerifier::CheckInspection(const Call& call) {
 // ---- call_tir
 
 bool GraphVerifier::CheckCallTirForm(const Call& call) {
-  const auto fail = [&](std::string message) {
-    Error(call, "call-tir", std::move(message));
+  const auto fail = [&](std::string_view message) {
+    Error(call, "call-tir", fmt::format("'{}' {}", CalleeName(call), message));
     return false;
   };
-  const std::string name = CalleeName(call);
-  if (call.args.size() != 2 && call.args.size() != 3) {
-    return fail(fmt::format("'{}' takes a function, a tuple of operands and possibly a shape, not {} arguments", name,
-                            call.args.size()));
-  }
+  if (call.args.size() != 2 && call.args.size() != 3) return fail("takes a function, a tuple of operands and possibly a shape");
   const auto* callee = As<FuncType>(TypeOf(call.args[0]));
-  if (!Is<GlobalVar>(call.args[0]) || !callee || callee->opaque) {
-    return fail(fmt::format("the first argument of '{}' is not a loop-level function of the module", name));
-  }
-  if (!Is<Tuple>(call.args[1])) return fail(fmt::format("the operands of '{}' are not written as a tuple", name));
-  if (call.args.size() == 3) {
-    const auto* shape = As<ShapeType>(call.args[2]->type);
-    if (!shape || shape->ndim < 0) {
-      return fail(fmt::format("the third argument of '{}' is not a shape of known length", name));
-    }
-  }
-  if (!call.type_args || call.type_args->fields.size() != 1) {
-    return fail(fmt::format("a call of '{}' does not say what type its result has", name));
-  }
+  if (!Is<GlobalVar>(call.args[0]) || !callee || callee->opaque) return fail("takes a loop-level function of the module");
+  if (!Is<Tuple>(call.args[1])) return fail("must have its operands written as a tuple");
+  if (!call.type_args || call.type_args->fields.size() != 1) return fail("does not say what type its result has");
   return true;
 }
 
-bool GraphVerifier::CheckInplaceIndices(const Call& call, const Tuple& args) {
+bool GraphVerifier::CheckInplaceIndices(const Call& call) {
+  const auto& args = *To<Tuple>(call.args[1]);
   const ListAttr* indices = InplaceIndices(call);
   const std::span<const Type* const> outputs = OutputsOf(call.type_args->fields[0]);
   const auto fail = [&](std::string message) {
@@ -224,41 +177,10 @@ bool GraphVerifier::CheckInplaceOperand(const Call& call, const Type* output, co
   return false;
 }
 
-void GraphVerifier::CheckCallTirSignature(const Call& call, const FuncType& callee, const Tuple& args) {
-  const ShapeType* shape = call.args.size() == 3 ? To<ShapeType>(call.args[2]->type) : nullptr;
-  const size_t num_args = args.fields.size();
-  const size_t num_ints = shape ? shape->ndim : 0;
-  if (num_args + num_ints > callee.params.size()) {
-    Error(call, "call-tir",
-          fmt::format("'{}' takes {} parameters, outputs included, and is called with {} operands",
-                      To<GlobalVar>(call.args[0])->name, callee.params.size(), num_args + num_ints));
-    return;
-  }
+void GraphVerifier::CheckCallTirSignature(const Call& call) {
   const Type* const given = call.type_args->fields[0];
-  const ListAttr* inplace = InplaceIndices(call);
-  if (!inplace && num_ints == 0 && MatchesExactly(callee, args, given)) return;
-  if (args.type && ContainsDTensor(args.type)) return;  // the parameters are those of one device
-  const CallTirSignature signature = SplitSignature(callee, num_args, num_ints, inplace);
-
-  // A function that takes the inputs and returns the outputs, and a call of it; neither outlives this check.
-  TupleType outputs{List<const Type*>(std::span<const Type* const>(signature.outputs))};
-  outputs.flags = JoinedFlags(signature.outputs);
-  const Type* ret = signature.outputs.size() == 1 ? signature.outputs[0] : &outputs;
-  FuncType function(false, true, std::span<const Type* const>(signature.inputs), ret, {});
-  function.flags = JoinedFlags(signature.inputs) | ret->flags;
-  std::vector<PrimType> int_types;
-  std::vector<Var> ints;
-  int_types.reserve(num_ints);
-  ints.reserve(num_ints);
-  std::vector<const Expr*> operands(args.fields.begin(), args.fields.end());
-  for (size_t i = 0; i < num_ints; ++i) {
-    int_types.emplace_back(DataType::Int(64), shape->known ? shape->values[i] : nullptr);
-    int_types.back().flags = shape->flags;
-    operands.push_back(&ints.emplace_back("", 0, &int_types.back()));
-  }
-  Call derived(call.args[0], std::span<const Expr* const>(operands), nullptr, nullptr, nullptr);
-  derived.set_span(call.span());
-  const Type* expected = DeriveCallType(&function, derived, infer_);
+  if (MatchesExactly(*To<FuncType>(TypeOf(call.args[0])), call, given)) return;
+  const Type* expected = DeriveCallTirOutput(call, infer_);
   if (!expected || IsBaseOf(expected, given)) return;
   Error(call, "call-tir",
         fmt::format("the result type {} does not fit the outputs {} of '{}'", TypeToString(given), TypeToString(expected),

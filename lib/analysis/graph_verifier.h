@@ -87,9 +87,9 @@ class GraphVerifier {
   void CheckCallType(const Call& call);
   void CheckInspection(const Call& call);
   bool CheckCallTirForm(const Call& call);
-  bool CheckInplaceIndices(const Call& call, const Tuple& args);
+  bool CheckInplaceIndices(const Call& call);
   bool CheckInplaceOperand(const Call& call, const Type* output, const Expr* input, size_t index);
-  void CheckCallTirSignature(const Call& call, const FuncType& callee, const Tuple& args);
+  void CheckCallTirSignature(const Call& call);
 
   // Types.
   bool CheckType(const Type* type, const Node& at) {
