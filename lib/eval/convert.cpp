@@ -20,10 +20,10 @@ Result<Tensor> CastTensor(KernelCall& call, const Tensor& tensor, DataType dtype
   return Tensor(out);
 }
 
-Result<Value> EvalAstype(KernelCall& call) {
+Result<HostValue> EvalAstype(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(Tensor result, CastTensor(call, x, call.DTypeAttrOr("dtype", x->dtype())));
-  return Value(std::move(result));
+  return HostValue(std::move(result));
 }
 
 namespace {
@@ -36,7 +36,7 @@ bool BoundAs(const Scalar& bound, T* result) {
 
 }  // namespace
 
-Result<Value> EvalClip(KernelCall& call) {
+Result<HostValue> EvalClip(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const Scalar low, call.ScalarArg(1));
   IROPT_ASSIGN_OR_RETURN(const Scalar high, call.ScalarArg(2));
@@ -56,10 +56,10 @@ Result<Value> EvalClip(KernelCall& call) {
       result[i] = Element<T>::Store(MaxOf(MinOf(Element<T>::Load(in[i]), most), least));
   });
   if (!in_range) return call.Fail(fmt::format("a bound is out of range for {}", x->dtype().ToString()));
-  return Value(Tensor(out));
+  return HostValue(Tensor(out));
 }
 
-Result<Value> EvalLeakyRelu(KernelCall& call) {
+Result<HostValue> EvalLeakyRelu(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const double slope, call.FloatAttrOr("alpha", 0.01));
   if (!x->dtype().is_floating()) return call.UnsupportedDType(x->dtype());
@@ -73,7 +73,7 @@ Result<Value> EvalLeakyRelu(KernelCall& call) {
       for (size_t i = 0; i < in.size(); ++i) result[i] = ToReal(in[i]) > 0 ? in[i] : FromReal<T>(ToReal(in[i]) * alpha);
     }
   });
-  return Value(Tensor(out));
+  return HostValue(Tensor(out));
 }
 
 namespace {
@@ -114,7 +114,7 @@ T FusedMultiplyAdd(T a, T b, T c) {
 
 }  // namespace
 
-Result<Value> EvalWhere(KernelCall& call) {
+Result<HostValue> EvalWhere(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Ternary t, PrepareTernary(call));
   if (!t.a->dtype().is_bool()) return call.UnsupportedDType(t.a->dtype());
   const LoopNest<4> nest = BroadcastNest<4>(t.out->shape(), {t.a.get(), t.b.get(), t.c.get()});
@@ -127,10 +127,10 @@ Result<Value> EvalWhere(KernelCall& call) {
       out[at[0]] = Element<BoolByte>::Load(condition[at[1]]) ? x[at[2]] : y[at[3]];
     });
   });
-  return Value(Tensor(t.out));
+  return HostValue(Tensor(t.out));
 }
 
-Result<Value> EvalEwiseFma(KernelCall& call) {
+Result<HostValue> EvalEwiseFma(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Ternary t, PrepareTernary(call));
   if (t.a->dtype() != t.b->dtype() || t.a->dtype().is_bool()) return call.UnsupportedDType(t.a->dtype());
   const LoopNest<4> nest = BroadcastNest<4>(t.out->shape(), {t.a.get(), t.b.get(), t.c.get()});
@@ -144,7 +144,7 @@ Result<Value> EvalEwiseFma(KernelCall& call) {
           {}, [&](const LoopNest<4>::Offsets& at) { out[at[0]] = FusedMultiplyAdd(a[at[1]], b[at[2]], c[at[3]]); });
     }
   });
-  return Value(Tensor(t.out));
+  return HostValue(Tensor(t.out));
 }
 
 }  // namespace iropt::eval

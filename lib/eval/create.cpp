@@ -9,7 +9,7 @@ namespace iropt::eval {
 
 namespace {
 
-Result<Value> Filled(KernelCall& call, DataType dtype, Shape shape, const NDArray& fill) {
+Result<HostValue> Filled(KernelCall& call, DataType dtype, Shape shape, const NDArray& fill) {
   if (fill.num_elements() != 1) return call.Fail("the fill value is not a scalar");
   if (!IsElementType(fill.dtype())) return call.UnsupportedDType(fill.dtype());
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(dtype, std::move(shape)));
@@ -23,41 +23,41 @@ Result<Value> Filled(KernelCall& call, DataType dtype, Shape shape, const NDArra
     });
   });
   if (!defined) return call.Fail(fmt::format("the fill value is out of range for {}", dtype.ToString()));
-  return Value(Tensor(out));
+  return HostValue(Tensor(out));
 }
 
-Result<Value> FilledWith(KernelCall& call, DataType dtype, Shape shape, int64_t value) {
+Result<HostValue> FilledWith(KernelCall& call, DataType dtype, Shape shape, int64_t value) {
   return Filled(call, dtype, std::move(shape), *MakeScalarTensor(Scalar::Int(value)));
 }
 
-Result<Value> FilledLike(KernelCall& call, int64_t value) {
+Result<HostValue> FilledLike(KernelCall& call, int64_t value) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   return FilledWith(call, call.DTypeAttrOr("dtype", x->dtype()), ShapeOf(*x), value);
 }
 
-Result<Value> FilledShape(KernelCall& call, int64_t value) {
+Result<HostValue> FilledShape(KernelCall& call, int64_t value) {
   IROPT_ASSIGN_OR_RETURN(Shape shape, call.ShapeArg(0));
   return FilledWith(call, call.DTypeAttrOr("dtype", DataType::Void()), std::move(shape), value);
 }
 
 }  // namespace
 
-Result<Value> EvalFull(KernelCall& call) {
+Result<HostValue> EvalFull(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(Shape shape, call.ShapeArg(0));
   IROPT_ASSIGN_OR_RETURN(const Tensor fill, call.TensorArg(1));
   return Filled(call, call.DTypeAttrOr("dtype", fill->dtype()), std::move(shape), *fill);
 }
 
-Result<Value> EvalFullLike(KernelCall& call) {
+Result<HostValue> EvalFullLike(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const Tensor fill, call.TensorArg(1));
   return Filled(call, call.DTypeAttrOr("dtype", x->dtype()), ShapeOf(*x), *fill);
 }
 
-Result<Value> EvalOnes(KernelCall& call) { return FilledShape(call, 1); }
-Result<Value> EvalZeros(KernelCall& call) { return FilledShape(call, 0); }
-Result<Value> EvalOnesLike(KernelCall& call) { return FilledLike(call, 1); }
-Result<Value> EvalZerosLike(KernelCall& call) { return FilledLike(call, 0); }
+Result<HostValue> EvalOnes(KernelCall& call) { return FilledShape(call, 1); }
+Result<HostValue> EvalZeros(KernelCall& call) { return FilledShape(call, 0); }
+Result<HostValue> EvalOnesLike(KernelCall& call) { return FilledLike(call, 1); }
+Result<HostValue> EvalZerosLike(KernelCall& call) { return FilledLike(call, 0); }
 
 namespace {
 
@@ -95,7 +95,7 @@ void FillRange(const Scalar& start, const Scalar& step, std::span<T> out) {
 
 }  // namespace
 
-Result<Value> EvalArange(KernelCall& call) {
+Result<HostValue> EvalArange(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Scalar start, call.ScalarArg(0));
   IROPT_ASSIGN_OR_RETURN(const Scalar end, call.ScalarArg(1));
   IROPT_ASSIGN_OR_RETURN(const Scalar step, call.ScalarArg(2));
@@ -106,13 +106,13 @@ Result<Value> EvalArange(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(dtype, {length}));
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(length)));
   DispatchElement(dtype, [&]<class T>(std::type_identity<T>) { FillRange(start, step, out->MutableAs<T>()); });
-  return Value(Tensor(out));
+  return HostValue(Tensor(out));
 }
 
 namespace {
 
 // Keeps the elements of each matrix with column - row >= k (upper) or <= k (lower); the rest is zero.
-Result<Value> Triangle(KernelCall& call, bool upper) {
+Result<HostValue> Triangle(KernelCall& call, bool upper) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const Scalar diagonal, call.ScalarArg(1));
   const std::optional<int64_t> k = diagonal.ToInt();
@@ -131,28 +131,28 @@ Result<Value> Triangle(KernelCall& call, bool upper) {
       if (upper ? column - row >= *k : column - row <= *k) result[i] = in[i];
     }
   });
-  return Value(Tensor(out));
+  return HostValue(Tensor(out));
 }
 
 }  // namespace
 
-Result<Value> EvalTril(KernelCall& call) { return Triangle(call, /*upper=*/false); }
-Result<Value> EvalTriu(KernelCall& call) { return Triangle(call, /*upper=*/true); }
+Result<HostValue> EvalTril(KernelCall& call) { return Triangle(call, /*upper=*/false); }
+Result<HostValue> EvalTriu(KernelCall& call) { return Triangle(call, /*upper=*/true); }
 
-Result<Value> EvalShapeToTensor(KernelCall& call) {
+Result<HostValue> EvalShapeToTensor(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Shape shape, call.ShapeArg(0));
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out,
                          call.Allocate(DataType::Int(64), {static_cast<int64_t>(shape.size())}));
   std::ranges::copy(shape, out->MutableAs<int64_t>().begin());
-  return Value(Tensor(out));
+  return HostValue(Tensor(out));
 }
 
-Result<Value> EvalTensorToShape(KernelCall& call) {
+Result<HostValue> EvalTensorToShape(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   if (x->shape().size() != 1 || x->dtype() != DataType::Int(64)) return call.Fail("expects an int64 tensor of rank 1");
   const std::span<const int64_t> dims = x->As<int64_t>();
   if (std::ranges::any_of(dims, [](int64_t dim) { return dim < 0; })) return call.Fail("a dimension is negative");
-  return Value(ShapeValue(dims.begin(), dims.end()));
+  return HostValue(ShapeValue(dims.begin(), dims.end()));
 }
 
 }  // namespace iropt::eval

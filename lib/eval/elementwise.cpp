@@ -74,27 +74,27 @@ Result<Tensor> MapCompare(KernelCall& call, const CompareOp& op, const Tensor& a
 
 namespace {
 
-Result<Value> EvalUnary(KernelCall& call, const UnaryOp& op) {
+Result<HostValue> EvalUnary(KernelCall& call, const UnaryOp& op) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(Tensor result, MapUnary(call, op, x));
-  return Value(std::move(result));
+  return HostValue(std::move(result));
 }
 
-Result<Value> EvalBinary(KernelCall& call, const BinaryOp& op) {
+Result<HostValue> EvalBinary(KernelCall& call, const BinaryOp& op) {
   IROPT_ASSIGN_OR_RETURN(const Tensor a, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const Tensor b, call.TensorArg(1));
   IROPT_ASSIGN_OR_RETURN(Tensor result, MapBinary(call, op, a, b));
-  return Value(std::move(result));
+  return HostValue(std::move(result));
 }
 
-Result<Value> EvalCompare(KernelCall& call, const CompareOp& op) {
+Result<HostValue> EvalCompare(KernelCall& call, const CompareOp& op) {
   IROPT_ASSIGN_OR_RETURN(const Tensor a, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const Tensor b, call.TensorArg(1));
   IROPT_ASSIGN_OR_RETURN(Tensor result, MapCompare(call, op, a, b));
-  return Value(std::move(result));
+  return HostValue(std::move(result));
 }
 
-Result<Value> EvalTest(KernelCall& call, const TestOp& op) {
+Result<HostValue> EvalTest(KernelCall& call, const TestOp& op) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(x->num_elements())));
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(DataType::Bool(), ShapeOf(*x)));
@@ -110,19 +110,19 @@ Result<Value> EvalTest(KernelCall& call, const TestOp& op) {
     }
   });
   if (!known) return call.UnsupportedDType(x->dtype());
-  return Value(Tensor(out));
+  return HostValue(Tensor(out));
 }
 
 }  // namespace
 
 #define IROPT_UNARY(Name)                                                                                              \
-  Result<Value> Eval##Name(KernelCall& call) { return EvalUnary(call, k##Name); }
+  Result<HostValue> Eval##Name(KernelCall& call) { return EvalUnary(call, k##Name); }
 #define IROPT_BINARY(Name)                                                                                             \
-  Result<Value> Eval##Name(KernelCall& call) { return EvalBinary(call, k##Name); }
+  Result<HostValue> Eval##Name(KernelCall& call) { return EvalBinary(call, k##Name); }
 #define IROPT_COMPARE(Name)                                                                                            \
-  Result<Value> Eval##Name(KernelCall& call) { return EvalCompare(call, k##Name); }
+  Result<HostValue> Eval##Name(KernelCall& call) { return EvalCompare(call, k##Name); }
 #define IROPT_TEST(Name)                                                                                               \
-  Result<Value> Eval##Name(KernelCall& call) { return EvalTest(call, k##Name); }
+  Result<HostValue> Eval##Name(KernelCall& call) { return EvalTest(call, k##Name); }
 
 IROPT_UNARY(Abs)
 IROPT_UNARY(Acos)

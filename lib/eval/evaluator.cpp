@@ -41,8 +41,8 @@ Kernel FindKernel(const OpInfo& op) {
   return table[op.id];
 }
 
-Result<Value> Run(Kernel kernel, std::string_view op, const Attr* attrs, std::span<const Value> args,
-                  const EvalLimits& limits) {
+Result<HostValue> Run(Kernel kernel, std::string_view op, const Attr* attrs, std::span<const HostValue> args,
+                      const EvalLimits& limits) {
   KernelCall call(op, As<ObjectAttr>(attrs), args, limits);
   if (!kernel) return call.Fail("there is no evaluator for this operator");
   return kernel(call);
@@ -54,11 +54,13 @@ bool HasKernel(std::string_view op) { return FindKernel(op) != nullptr; }
 bool HasKernel(const OpInfo& op) { return FindKernel(op) != nullptr; }
 std::span<const std::string_view> KernelNames() { return kNames; }
 
-Result<Value> EvalOp(std::string_view op, const Attr* attrs, std::span<const Value> args, const EvalLimits& limits) {
+Result<HostValue> EvalOp(std::string_view op, const Attr* attrs, std::span<const HostValue> args,
+                         const EvalLimits& limits) {
   return Run(FindKernel(op), op, attrs, args, limits);
 }
 
-Result<Value> EvalOp(const OpInfo& op, const Attr* attrs, std::span<const Value> args, const EvalLimits& limits) {
+Result<HostValue> EvalOp(const OpInfo& op, const Attr* attrs, std::span<const HostValue> args,
+                         const EvalLimits& limits) {
   return Run(FindKernel(op), op.name, attrs, args, limits);
 }
 

@@ -8,7 +8,7 @@
 namespace iropt::eval {
 
 // Indices must be in range and not negative: code generated for this operator does not wrap them around.
-Result<Value> EvalTake(KernelCall& call) {
+Result<HostValue> EvalTake(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(Tensor x, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const Tensor indices, call.TensorArg(1));
   int64_t axis = 0;
@@ -28,7 +28,7 @@ Result<Value> EvalTake(KernelCall& call) {
   shape.insert(shape.end(), x->shape().begin() + axis + 1, x->shape().end());
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), std::move(shape)));
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements())));
-  if (out->num_elements() == 0) return Value(Tensor(out));
+  if (out->num_elements() == 0) return HostValue(Tensor(out));
   const int64_t block = RowMajorStrides(x->shape())[static_cast<size_t>(axis)] * x->dtype().bytes();
   std::byte* place = out->mutable_data();
   for (const std::byte* outer = x->data(); outer != x->data() + x->num_bytes(); outer += length * block) {
@@ -37,7 +37,7 @@ Result<Value> EvalTake(KernelCall& call) {
       place += block;
     }
   }
-  return Value(Tensor(out));
+  return HostValue(Tensor(out));
 }
 
 namespace {
@@ -110,7 +110,7 @@ void ApplyUpdates(const Scatter& s, F&& place) {
 
 }  // namespace
 
-Result<Value> EvalScatterElements(KernelCall& call) {
+Result<HostValue> EvalScatterElements(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(Scatter s, PrepareScatter(call));
   const Shape shape = ShapeOf(*s.out);
   const Shape points = ShapeOf(*s.indices);
@@ -135,11 +135,11 @@ Result<Value> EvalScatterElements(KernelCall& call) {
     }
     return place;
   });
-  return Value(Tensor(s.out));
+  return HostValue(Tensor(s.out));
 }
 
 // The last dimension of the indices holds the first coordinates of where a slice of the updates goes.
-Result<Value> EvalScatterNd(KernelCall& call) {
+Result<HostValue> EvalScatterNd(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Scatter s, PrepareScatter(call));
   const Shape shape = ShapeOf(*s.out);
   const Shape points = ShapeOf(*s.indices);
@@ -160,7 +160,7 @@ Result<Value> EvalScatterNd(KernelCall& call) {
     for (size_t d = 0; d < depth; ++d) place += s.index_values[static_cast<size_t>(i / slice) * depth + d] * strides[d];
     return place;
   });
-  return Value(Tensor(s.out));
+  return HostValue(Tensor(s.out));
 }
 
 }  // namespace iropt::eval

@@ -40,7 +40,7 @@ Result<Shape> KernelCall::IntsArg(size_t i) const {
   const TupleValue* tuple = i < args_.size() ? args_[i].tuple() : nullptr;
   if (!tuple) return Fail(fmt::format("operand {} is not a list of integers", i));
   Shape result;
-  for (const Value& field : tuple->fields) {
+  for (const HostValue& field : tuple->fields) {
     const std::optional<int64_t> value = field.scalar() ? field.scalar()->ToInt() : std::nullopt;
     if (!value) return Fail(fmt::format("operand {} is not a list of integers", i));
     result.push_back(*value);
@@ -52,7 +52,7 @@ Result<std::vector<Tensor>> KernelCall::TensorsArg(size_t i) const {
   const TupleValue* tuple = i < args_.size() ? args_[i].tuple() : nullptr;
   if (!tuple) return Fail(fmt::format("operand {} is not a tuple", i));
   std::vector<Tensor> result;
-  for (const Value& field : tuple->fields) {
+  for (const HostValue& field : tuple->fields) {
     const auto* tensor = std::get_if<Tensor>(&field.state);
     if (!tensor) return Fail(fmt::format("operand {} is not a tuple of tensors", i));
     result.push_back(*tensor);

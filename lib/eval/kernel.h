@@ -20,12 +20,12 @@ using Shape = std::vector<int64_t>;
 // One evaluation: the operands, the attribute record (null where the operator has none), and what may be spent.
 class KernelCall {
  public:
-  KernelCall(std::string_view op, const ObjectAttr* attrs, std::span<const Value> args, const EvalLimits& limits)
+  KernelCall(std::string_view op, const ObjectAttr* attrs, std::span<const HostValue> args, const EvalLimits& limits)
       : op_(op), attrs_(attrs), args_(args), limits_(limits), work_left_(limits.max_work) {}
 
   std::string_view op() const { return op_; }
   size_t num_args() const { return args_.size(); }
-  const Value& arg(size_t i) const { return args_[i]; }
+  const HostValue& arg(size_t i) const { return args_[i]; }
 
   // "relax.divide: message".
   Error Fail(std::string_view message, ErrorCode code = ErrorCode::SemanticCheck) const;
@@ -58,15 +58,15 @@ class KernelCall {
  private:
   std::string_view op_;
   const ObjectAttr* attrs_;
-  std::span<const Value> args_;
+  std::span<const HostValue> args_;
   EvalLimits limits_;
   uint64_t work_left_;
 };
 
-using Kernel = Result<Value> (*)(KernelCall& call);
+using Kernel = Result<HostValue> (*)(KernelCall& call);
 
 // Every kernel is declared by its row.
-#define IROPT_KERNEL(op, kernel) Result<Value> kernel(KernelCall& call);
+#define IROPT_KERNEL(op, kernel) Result<HostValue> kernel(KernelCall& call);
 #include "iropt/eval/kernels.def"
 
 // The non-negative form of an axis of a tensor of rank `rank`, or an error.

@@ -124,7 +124,7 @@ Status FillPadding(KernelCall& call, NDArray& out) {
 
 }  // namespace
 
-Result<Value> EvalLayoutTransform(KernelCall& call) {
+Result<HostValue> EvalLayoutTransform(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   const auto* map = As<IndexMapAttr>(call.FindAttr("index_map"));
   if (!map || map->params.size() != x->shape().size()) return call.Fail("the index map does not fit the tensor");
@@ -153,7 +153,7 @@ Result<Value> EvalLayoutTransform(KernelCall& call) {
     }
     std::memcpy(out->mutable_data() + place * size, x->data() + i * size, static_cast<size_t>(size));
   }
-  return Value(Tensor(out));
+  return HostValue(Tensor(out));
 }
 
 }  // namespace iropt::eval

@@ -71,7 +71,7 @@ void MultiplyBatches(const MatmulPlan& plan, const NDArray& a, const NDArray& b,
 
 }  // namespace
 
-Result<Value> EvalMatmul(KernelCall& call) {
+Result<HostValue> EvalMatmul(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(Tensor a, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(Tensor b, call.TensorArg(1));
   const DataType dtype = call.DTypeAttrOr("out_dtype", a->dtype());
@@ -87,7 +87,7 @@ Result<Value> EvalMatmul(KernelCall& call) {
   DispatchElement(dtype, [&]<class T>(std::type_identity<T>) {
     if constexpr (!std::is_same_v<T, BoolByte>) MultiplyBatches<T>(plan, *a, *b, *out);
   });
-  return Value(Tensor(out));
+  return HostValue(Tensor(out));
 }
 
 namespace {
@@ -114,17 +114,17 @@ Result<SoftmaxParts> ComputeSoftmaxParts(KernelCall& call) {
 
 }  // namespace
 
-Result<Value> EvalSoftmax(KernelCall& call) {
+Result<HostValue> EvalSoftmax(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const SoftmaxParts parts, ComputeSoftmaxParts(call));
   IROPT_ASSIGN_OR_RETURN(Tensor result, MapBinary(call, kDivide, parts.exps, parts.sums));
-  return Value(std::move(result));
+  return HostValue(std::move(result));
 }
 
-Result<Value> EvalLogSoftmax(KernelCall& call) {
+Result<HostValue> EvalLogSoftmax(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const SoftmaxParts parts, ComputeSoftmaxParts(call));
   IROPT_ASSIGN_OR_RETURN(const Tensor logs, MapUnary(call, kLog, parts.sums));
   IROPT_ASSIGN_OR_RETURN(Tensor result, MapBinary(call, kSubtract, parts.shifted, logs));
-  return Value(std::move(result));
+  return HostValue(std::move(result));
 }
 
 }  // namespace iropt::eval

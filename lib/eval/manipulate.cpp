@@ -15,7 +15,7 @@ int64_t Product(std::span<const int64_t> dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
 }
 
-Result<Value> ReshapeTo(const KernelCall& call, const Tensor& x, Shape shape) {
+Result<HostValue> ReshapeTo(const KernelCall& call, const Tensor& x, Shape shape) {
   const auto inferred = std::ranges::find(shape, -1);
   if (inferred != shape.end()) {
     *inferred = 1;
@@ -26,35 +26,35 @@ Result<Value> ReshapeTo(const KernelCall& call, const Tensor& x, Shape shape) {
   if (std::ranges::any_of(shape, [](int64_t dim) { return dim < 0; }) || Product(shape) != x->num_elements()) {
     return call.Fail(fmt::format("cannot reshape {} to {}", ShapeText(x->shape()), ShapeText(shape)));
   }
-  return Value(Reshaped(x, std::move(shape)));
+  return HostValue(Reshaped(x, std::move(shape)));
 }
 
 // A tensor of shape `out_shape` whose elements are those of `x` at `start` and on, along `strides` (in elements) of the
 // `extents`, which have the product of `out_shape` but may be split more finely.
-Result<Value> Gathered(KernelCall& call, const Tensor& x, Shape out_shape, std::span<const int64_t> extents,
-                       std::span<const int64_t> strides, int64_t start = 0) {
+Result<HostValue> Gathered(KernelCall& call, const Tensor& x, Shape out_shape, std::span<const int64_t> extents,
+                           std::span<const int64_t> strides, int64_t start = 0) {
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), std::move(out_shape)));
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements())));
   const size_t size = static_cast<size_t>(x->dtype().bytes());
   StridedCopy(out->mutable_data(), RowMajorStrides(extents), x->data() + start * static_cast<int64_t>(size), strides,
               extents, size);
-  return Value(Tensor(out));
+  return HostValue(Tensor(out));
 }
 
 }  // namespace
 
-Result<Value> EvalReshape(KernelCall& call) {
+Result<HostValue> EvalReshape(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(Shape shape, call.ShapeArg(1));
   return ReshapeTo(call, x, std::move(shape));
 }
 
-Result<Value> EvalFlatten(KernelCall& call) {
+Result<HostValue> EvalFlatten(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   return ReshapeTo(call, x, {x->num_elements()});
 }
 
-Result<Value> EvalExpandDims(KernelCall& call) {
+Result<HostValue> EvalExpandDims(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const Shape listed, call.IntsAttr("axis"));
   const size_t rank = x->shape().size() + listed.size();
@@ -68,7 +68,7 @@ Result<Value> EvalExpandDims(KernelCall& call) {
   return ReshapeTo(call, x, std::move(shape));
 }
 
-Result<Value> EvalSqueeze(KernelCall& call) {
+Result<HostValue> EvalSqueeze(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   Shape axes;
   const bool listed = call.HasAttr("axis");
@@ -86,7 +86,7 @@ Result<Value> EvalSqueeze(KernelCall& call) {
   return ReshapeTo(call, x, std::move(shape));
 }
 
-Result<Value> EvalPermuteDims(KernelCall& call) {
+Result<HostValue> EvalPermuteDims(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   const size_t rank = x->shape().size();
   Shape axes(rank);
@@ -107,7 +107,7 @@ Result<Value> EvalPermuteDims(KernelCall& call) {
   return Gathered(call, x, shape, shape, strides);
 }
 
-Result<Value> EvalBroadcastTo(KernelCall& call) {
+Result<HostValue> EvalBroadcastTo(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const Shape shape, call.ShapeArg(1));
   IROPT_ASSIGN_OR_RETURN(const Shape common, BroadcastShapes(call, x->shape(), shape));
@@ -116,7 +116,7 @@ Result<Value> EvalBroadcastTo(KernelCall& call) {
   return Gathered(call, x, shape, shape, BroadcastStrides(x->shape(), shape));
 }
 
-Result<Value> EvalTile(KernelCall& call) {
+Result<HostValue> EvalTile(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(Shape repeats, call.IntsAttr("repeats"));
   if (std::ranges::any_of(repeats, [](int64_t r) { return r < 0; }))
@@ -139,7 +139,7 @@ Result<Value> EvalTile(KernelCall& call) {
   return Gathered(call, x, std::move(shape), extents, strides);
 }
 
-Result<Value> EvalRepeat(KernelCall& call) {
+Result<HostValue> EvalRepeat(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(Tensor x, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const int64_t repeats, call.IntAttrOr("repeats", 1));
   int64_t axis = 0;
@@ -160,7 +160,7 @@ Result<Value> EvalRepeat(KernelCall& call) {
   return Gathered(call, x, std::move(shape), extents, strides);
 }
 
-Result<Value> EvalFlip(KernelCall& call) {
+Result<HostValue> EvalFlip(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", 0));
   IROPT_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(call, given, x->shape().size()));
@@ -172,7 +172,7 @@ Result<Value> EvalFlip(KernelCall& call) {
   return Gathered(call, x, shape, shape, strides, last);
 }
 
-Result<Value> EvalConcat(KernelCall& call) {
+Result<HostValue> EvalConcat(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(std::vector<Tensor> parts, call.TensorsArg(0));
   if (parts.empty()) return call.Fail("nothing to concatenate");
   int64_t axis = 0;
@@ -201,7 +201,7 @@ Result<Value> EvalConcat(KernelCall& call) {
     StridedCopy(place, strides, part->data(), RowMajorStrides(part->shape()), part->shape(), size);
     place += part->shape()[at] * strides[at] * static_cast<int64_t>(size);
   }
-  return Value(Tensor(out));
+  return HostValue(Tensor(out));
 }
 
 namespace {
@@ -230,7 +230,7 @@ Result<Shape> SplitPoints(const KernelCall& call, int64_t length) {
 
 }  // namespace
 
-Result<Value> EvalSplit(KernelCall& call) {
+Result<HostValue> EvalSplit(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", 0));
   IROPT_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(call, given, x->shape().size()));
@@ -242,10 +242,10 @@ Result<Value> EvalSplit(KernelCall& call) {
   for (size_t i = 0; i + 1 < points.size(); ++i) {
     Shape shape = ShapeOf(*x);
     shape[at] = points[i + 1] - points[i];
-    IROPT_ASSIGN_OR_RETURN(Value piece, Gathered(call, x, shape, shape, strides, points[i] * strides[at]));
+    IROPT_ASSIGN_OR_RETURN(HostValue piece, Gathered(call, x, shape, shape, strides, points[i] * strides[at]));
     pieces.fields.push_back(std::move(piece));
   }
-  return Value(std::move(pieces));
+  return HostValue(std::move(pieces));
 }
 
 namespace {
@@ -269,8 +269,8 @@ SliceDim ResolveSlice(int64_t begin, int64_t end, int64_t step, int64_t length) 
   return {begin, static_cast<int64_t>((static_cast<uint64_t>(distance) - 1) / magnitude) + 1};
 }
 
-Result<Value> Slice(KernelCall& call, const Tensor& x, std::span<const int64_t> axes, const Shape& begin,
-                    const Shape& end, const Shape& steps) {
+Result<HostValue> Slice(KernelCall& call, const Tensor& x, std::span<const int64_t> axes, const Shape& begin,
+                        const Shape& end, const Shape& steps) {
   if (begin.size() != axes.size() || end.size() != axes.size() || steps.size() != axes.size()) {
     return call.Fail("axes, begin, end and strides differ in length");
   }
@@ -291,7 +291,7 @@ Result<Value> Slice(KernelCall& call, const Tensor& x, std::span<const int64_t> 
 
 }  // namespace
 
-Result<Value> EvalStridedSlice(KernelCall& call) {
+Result<HostValue> EvalStridedSlice(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const Shape listed, call.IntsArg(1));
   IROPT_ASSIGN_OR_RETURN(const Shape axes, NormalizeAxes(call, listed, x->shape().size()));
@@ -304,7 +304,7 @@ Result<Value> EvalStridedSlice(KernelCall& call) {
   return Slice(call, x, axes, begin, end, steps);
 }
 
-Result<Value> EvalDynamicStridedSlice(KernelCall& call) {
+Result<HostValue> EvalDynamicStridedSlice(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   std::array<Shape, 3> ends;
   for (size_t i = 0; i < ends.size(); ++i) {
@@ -330,7 +330,7 @@ Result<Tensor> PadValue(KernelCall& call, DataType dtype) {
 
 }  // namespace
 
-Result<Value> EvalPad(KernelCall& call) {
+Result<HostValue> EvalPad(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const Shape widths, call.IntsAttr("pad_width"));
   if (call.StringAttrOr("pad_mode", "constant") != "constant")
@@ -354,10 +354,10 @@ Result<Value> EvalPad(KernelCall& call) {
   StridedCopy(out->mutable_data(), strides, fill->data(), zeros, shape, size);
   int64_t start = 0;
   for (size_t i = 0; i < rank; ++i) start += widths[2 * i] * strides[i];
-  if (x->num_elements() == 0) return Value(Tensor(out));
+  if (x->num_elements() == 0) return HostValue(Tensor(out));
   StridedCopy(out->mutable_data() + start * static_cast<int64_t>(size), strides, x->data(), RowMajorStrides(x->shape()),
               x->shape(), size);
-  return Value(Tensor(out));
+  return HostValue(Tensor(out));
 }
 
 }  // namespace iropt::eval

@@ -21,7 +21,8 @@ Result<std::shared_ptr<NDArray>> AllocateOutput(const TensorSpec& spec, const Ev
   return NDArray::Make(spec.dtype, spec.shape);
 }
 
-bool BindInput(eval::Interpreter& interpreter, const tir::Var* param, const tir::Buffer* buffer, const Value& value) {
+bool BindInput(eval::Interpreter& interpreter, const tir::Var* param, const tir::Buffer* buffer,
+               const HostValue& value) {
   if (const NDArray* tensor = value.tensor()) return buffer && interpreter.BindParam(*buffer, *tensor, nullptr);
   const Scalar* scalar = value.scalar();
   Scalar converted;
@@ -39,7 +40,7 @@ Error ErrorOf(const PrimFunc& func, const eval::Interpreter& interpreter, std::s
 
 }  // namespace
 
-Result<std::vector<Tensor>> EvalPrimFunc(const PrimFunc& func, std::span<const Value> inputs,
+Result<std::vector<Tensor>> EvalPrimFunc(const PrimFunc& func, std::span<const HostValue> inputs,
                                          std::span<const TensorSpec> outputs, std::span<const int64_t> tir_vars,
                                          const EvalLimits& limits) {
   eval::Interpreter interpreter(limits);
@@ -47,12 +48,12 @@ Result<std::vector<Tensor>> EvalPrimFunc(const PrimFunc& func, std::span<const V
   if (func.params.size() != num_args) {
     return ErrorOf(func, interpreter, fmt::format("has {} parameters for {} arguments", func.params.size(), num_args));
   }
-  const auto bind_input = [&](size_t i, const Value& value) {
+  const auto bind_input = [&](size_t i, const HostValue& value) {
     return BindInput(interpreter, func.params[i], func.param_buffers[i], value);
   };
   // Integers first: dimensions of the buffers may be computed from them.
   for (size_t i = 0; i < tir_vars.size(); ++i) {
-    if (!bind_input(inputs.size() + outputs.size() + i, Value(Scalar::Int(tir_vars[i]))))
+    if (!bind_input(inputs.size() + outputs.size() + i, HostValue(Scalar::Int(tir_vars[i]))))
       return ErrorOf(func, interpreter, "an integer does not fit");
   }
   for (size_t i = 0; i < inputs.size(); ++i) {

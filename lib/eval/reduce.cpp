@@ -125,10 +125,10 @@ Result<ReduceArgs> ReadReduceArgs(const KernelCall& call) {
   return args;
 }
 
-Result<Value> EvalReduce(KernelCall& call, ReduceOp op) {
+Result<HostValue> EvalReduce(KernelCall& call, ReduceOp op) {
   IROPT_ASSIGN_OR_RETURN(const ReduceArgs args, ReadReduceArgs(call));
   IROPT_ASSIGN_OR_RETURN(Tensor result, Reduce(call, op, args.x, args.axes, args.keepdims));
-  return Value(std::move(result));
+  return HostValue(std::move(result));
 }
 
 // The mean of the squared distances from the mean.
@@ -141,28 +141,28 @@ Result<Tensor> Variance(KernelCall& call, const ReduceArgs& args) {
 
 }  // namespace
 
-Result<Value> EvalSum(KernelCall& call) { return EvalReduce(call, ReduceOp::kSum); }
-Result<Value> EvalProd(KernelCall& call) { return EvalReduce(call, ReduceOp::kProd); }
-Result<Value> EvalMax(KernelCall& call) { return EvalReduce(call, ReduceOp::kMax); }
-Result<Value> EvalMin(KernelCall& call) { return EvalReduce(call, ReduceOp::kMin); }
+Result<HostValue> EvalSum(KernelCall& call) { return EvalReduce(call, ReduceOp::kSum); }
+Result<HostValue> EvalProd(KernelCall& call) { return EvalReduce(call, ReduceOp::kProd); }
+Result<HostValue> EvalMax(KernelCall& call) { return EvalReduce(call, ReduceOp::kMax); }
+Result<HostValue> EvalMin(KernelCall& call) { return EvalReduce(call, ReduceOp::kMin); }
 
-Result<Value> EvalMean(KernelCall& call) {
+Result<HostValue> EvalMean(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const ReduceArgs args, ReadReduceArgs(call));
   IROPT_ASSIGN_OR_RETURN(Tensor result, Mean(call, args.x, args.axes, args.keepdims));
-  return Value(std::move(result));
+  return HostValue(std::move(result));
 }
 
-Result<Value> EvalVariance(KernelCall& call) {
+Result<HostValue> EvalVariance(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const ReduceArgs args, ReadReduceArgs(call));
   IROPT_ASSIGN_OR_RETURN(Tensor result, Variance(call, args));
-  return Value(std::move(result));
+  return HostValue(std::move(result));
 }
 
-Result<Value> EvalStd(KernelCall& call) {
+Result<HostValue> EvalStd(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const ReduceArgs args, ReadReduceArgs(call));
   IROPT_ASSIGN_OR_RETURN(const Tensor variance, Variance(call, args));
   IROPT_ASSIGN_OR_RETURN(Tensor result, MapUnary(call, kSqrt, variance));
-  return Value(std::move(result));
+  return HostValue(std::move(result));
 }
 
 namespace {
@@ -187,7 +187,7 @@ void RunArgReduce(const ReduceLoops& loops, const T* x, int64_t* out) {
   });
 }
 
-Result<Value> EvalArgReduce(KernelCall& call, bool maximum) {
+Result<HostValue> EvalArgReduce(KernelCall& call, bool maximum) {
   IROPT_ASSIGN_OR_RETURN(Tensor x, call.TensorArg(0));
   const size_t rank = x->shape().size();
   IROPT_ASSIGN_OR_RETURN(const int64_t keepdims, call.IntAttrOr("keepdims", 0));
@@ -211,18 +211,18 @@ Result<Value> EvalArgReduce(KernelCall& call, bool maximum) {
     }
   });
   if (!known) return call.UnsupportedDType(x->dtype());
-  return Value(Tensor(out));
+  return HostValue(Tensor(out));
 }
 
 }  // namespace
 
-Result<Value> EvalArgmax(KernelCall& call) { return EvalArgReduce(call, /*maximum=*/true); }
-Result<Value> EvalArgmin(KernelCall& call) { return EvalArgReduce(call, /*maximum=*/false); }
+Result<HostValue> EvalArgmax(KernelCall& call) { return EvalArgReduce(call, /*maximum=*/true); }
+Result<HostValue> EvalArgmin(KernelCall& call) { return EvalArgReduce(call, /*maximum=*/false); }
 
 namespace {
 
 // Sums over the dimensions that the shape has not, or has as 1: the inverse of broadcasting.
-Result<Value> CollapseSum(KernelCall& call, const Tensor& x, const Shape& shape) {
+Result<HostValue> CollapseSum(KernelCall& call, const Tensor& x, const Shape& shape) {
   IROPT_ASSIGN_OR_RETURN(const Shape common, BroadcastShapes(call, x->shape(), shape));
   if (common != ShapeOf(*x))
     return call.Fail(fmt::format("shape {} does not collapse to {}", ShapeText(x->shape()), ShapeText(shape)));
@@ -232,18 +232,18 @@ Result<Value> CollapseSum(KernelCall& call, const Tensor& x, const Shape& shape)
     if (d < extra || (shape[d - extra] == 1 && x->shape()[d] != 1)) axes.push_back(static_cast<int64_t>(d));
   }
   IROPT_ASSIGN_OR_RETURN(const Tensor sum, Reduce(call, ReduceOp::kSum, x, axes, /*keepdims=*/true));
-  return Value(Reshaped(sum, shape));
+  return HostValue(Reshaped(sum, shape));
 }
 
 }  // namespace
 
-Result<Value> EvalCollapseSumTo(KernelCall& call) {
+Result<HostValue> EvalCollapseSumTo(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const Shape shape, call.ShapeArg(1));
   return CollapseSum(call, x, shape);
 }
 
-Result<Value> EvalCollapseSumLike(KernelCall& call) {
+Result<HostValue> EvalCollapseSumLike(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const Tensor target, call.TensorArg(1));
   return CollapseSum(call, x, ShapeOf(*target));

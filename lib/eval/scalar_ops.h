@@ -57,7 +57,7 @@ IROPT_REAL_OP(kErf, std::erf(x));
 IROPT_REAL_OP(kExp, std::exp(x));
 IROPT_REAL_OP(kExp2, std::exp2(x));
 IROPT_REAL_OP(kExp10, std::pow(10.0, x));
-IROPT_REAL_OP(kGelu, x * (0.5 + 0.5 * std::erf(x * 0.70710678118654752440)));
+IROPT_REAL_OP(kGelu, x*(0.5 + 0.5 * std::erf(x * 0.70710678118654752440)));
 IROPT_REAL_OP(kGeluTanh, 0.5 * x * (1.0 + std::tanh(0.79788456080286535588 * x * (1.0 + 0.044715 * x * x))));
 IROPT_REAL_OP(kLog, std::log(x));
 IROPT_REAL_OP(kLog10, std::log10(x));
@@ -120,7 +120,7 @@ inline constexpr TestOp kIsNan{[](double x) { return std::isnan(x); }, false};
   }
 IROPT_WRAPPING_OP(kAdd, a + b, WrapAdd(a, b));
 IROPT_WRAPPING_OP(kSubtract, a - b, WrapSub(a, b));
-IROPT_WRAPPING_OP(kMultiply, a * b, WrapMul(a, b));
+IROPT_WRAPPING_OP(kMultiply, a* b, WrapMul(a, b));
 #undef IROPT_WRAPPING_OP
 
 inline constexpr BinaryOp kMaximum{[](double a, double b) { return MaxOf(a, b); },

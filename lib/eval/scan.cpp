@@ -47,7 +47,7 @@ void RunScan(const AxisLoops& loops, bool exclusive, const T* x, T* out) {
 }
 
 template <bool kSum>
-Result<Value> EvalScan(KernelCall& call) {
+Result<HostValue> EvalScan(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(Tensor x, call.TensorArg(0));
   int64_t axis = 0;
   if (call.HasAttr("axis")) {
@@ -66,13 +66,13 @@ Result<Value> EvalScan(KernelCall& call) {
       RunScan<kSum>(LoopsOf(*values, axis), exclusive != 0, values->As<T>().data(), out->MutableAs<T>().data());
     }
   });
-  return Value(Tensor(out));
+  return HostValue(Tensor(out));
 }
 
 }  // namespace
 
-Result<Value> EvalCumsum(KernelCall& call) { return EvalScan<true>(call); }
-Result<Value> EvalCumprod(KernelCall& call) { return EvalScan<false>(call); }
+Result<HostValue> EvalCumsum(KernelCall& call) { return EvalScan<true>(call); }
+Result<HostValue> EvalCumprod(KernelCall& call) { return EvalScan<false>(call); }
 
 namespace {
 
@@ -122,7 +122,7 @@ Result<SortArgs> ReadSortArgs(KernelCall& call) {
 
 }  // namespace
 
-Result<Value> EvalSort(KernelCall& call) {
+Result<HostValue> EvalSort(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const SortArgs args, ReadSortArgs(call));
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(args.x->dtype(), ShapeOf(*args.x)));
   DispatchElement(args.x->dtype(), [&]<class T>(std::type_identity<T>) {
@@ -132,10 +132,10 @@ Result<Value> EvalSort(KernelCall& call) {
       result[place] = x[start + source * args.loops.inner];
     });
   });
-  return Value(Tensor(out));
+  return HostValue(Tensor(out));
 }
 
-Result<Value> EvalArgsort(KernelCall& call) {
+Result<HostValue> EvalArgsort(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const SortArgs args, ReadSortArgs(call));
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> order, call.Allocate(DataType::Int(64), ShapeOf(*args.x)));
   DispatchElement(args.x->dtype(), [&]<class T>(std::type_identity<T>) {
@@ -144,7 +144,7 @@ Result<Value> EvalArgsort(KernelCall& call) {
                   [&](int64_t place, int64_t, int64_t source) { result[place] = source; });
   });
   IROPT_ASSIGN_OR_RETURN(Tensor result, CastTensor(call, order, call.DTypeAttrOr("dtype", DataType::Int(32))));
-  return Value(std::move(result));
+  return HostValue(std::move(result));
 }
 
 }  // namespace iropt::eval

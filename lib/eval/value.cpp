@@ -41,13 +41,13 @@ std::optional<int64_t> Scalar::ToInt() const {
 
 namespace {
 
-std::optional<Value> PrimLiteral(const PrimExpr* expr) {
-  if (const auto* i = As<tir::IntImm>(expr)) return Value(Scalar::Int(i->value, i->dtype));
-  if (const auto* f = As<tir::FloatImm>(expr)) return Value(Scalar::Float(f->value, f->dtype));
+std::optional<HostValue> PrimLiteral(const PrimExpr* expr) {
+  if (const auto* i = As<tir::IntImm>(expr)) return HostValue(Scalar::Int(i->value, i->dtype));
+  if (const auto* f = As<tir::FloatImm>(expr)) return HostValue(Scalar::Float(f->value, f->dtype));
   return std::nullopt;
 }
 
-std::optional<Value> ShapeLiteral(const ShapeExpr& expr) {
+std::optional<HostValue> ShapeLiteral(const ShapeExpr& expr) {
   ShapeValue shape;
   shape.reserve(expr.values.size());
   for (const PrimExpr* dim : expr.values) {
@@ -55,24 +55,24 @@ std::optional<Value> ShapeLiteral(const ShapeExpr& expr) {
     if (!imm) return std::nullopt;
     shape.push_back(imm->value);
   }
-  return Value(std::move(shape));
+  return HostValue(std::move(shape));
 }
 
-std::optional<Value> TupleLiteral(const Tuple& expr) {
+std::optional<HostValue> TupleLiteral(const Tuple& expr) {
   TupleValue tuple;
   tuple.fields.reserve(expr.fields.size());
   for (const Expr* field : expr.fields) {
-    std::optional<Value> value = WithStack([&] { return LiteralValue(field); });
+    std::optional<HostValue> value = WithStack([&] { return LiteralValue(field); });
     if (!value) return std::nullopt;
     tuple.fields.push_back(*std::move(value));
   }
-  return Value(std::move(tuple));
+  return HostValue(std::move(tuple));
 }
 
 const Expr* MakeTuple(const TupleValue& value, Workspace& workspace) {
   std::vector<const Expr*> fields;
   std::vector<const Type*> types;
-  for (const Value& field : value.fields) {
+  for (const HostValue& field : value.fields) {
     fields.push_back(WithStack([&] { return MakeLiteral(field, workspace); }));
     types.push_back(fields.back()->type);
   }
@@ -95,14 +95,14 @@ const Expr* MakePrim(const Scalar& value, Workspace& workspace) {
 
 }  // namespace
 
-std::optional<Value> LiteralValue(const Expr* expr) {
+std::optional<HostValue> LiteralValue(const Expr* expr) {
   switch (expr->kind) {
-    case NodeKind::kConstant: return Value(To<Constant>(expr)->data->shared_from_this());
+    case NodeKind::kConstant: return HostValue(To<Constant>(expr)->data->shared_from_this());
     case NodeKind::kShapeExpr: return ShapeLiteral(*To<ShapeExpr>(expr));
     case NodeKind::kPrimValue: return PrimLiteral(To<PrimValue>(expr)->value);
     case NodeKind::kTuple: return TupleLiteral(*To<Tuple>(expr));
-    case NodeKind::kStringImm: return Value(To<StringImm>(expr)->value);
-    case NodeKind::kDataTypeImm: return Value(To<DataTypeImm>(expr)->value);
+    case NodeKind::kStringImm: return HostValue(To<StringImm>(expr)->value);
+    case NodeKind::kDataTypeImm: return HostValue(To<DataTypeImm>(expr)->value);
     default: return std::nullopt;
   }
 }
@@ -120,7 +120,7 @@ const Constant* MakeConstant(Tensor tensor, Workspace& workspace, const VDeviceA
   return result;
 }
 
-const Expr* MakeLiteral(const Value& value, Workspace& workspace) {
+const Expr* MakeLiteral(const HostValue& value, Workspace& workspace) {
   if (const auto* tensor = std::get_if<Tensor>(&value.state)) return MakeConstant(*tensor, workspace);
   if (const ShapeValue* shape = value.shape()) return MakeShape(*shape, workspace);
   if (const Scalar* scalar = value.scalar()) return MakePrim(*scalar, workspace);

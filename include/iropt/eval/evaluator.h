@@ -31,8 +31,9 @@ std::span<const std::string_view> KernelNames();
 
 // Evaluates one operator on values. The error says why there is no result: operands of an unexpected kind, a dtype that
 // is not supported, an undefined result, or a limit (ErrorCode::Budget).
-Result<Value> EvalOp(std::string_view op, const Attr* attrs, std::span<const Value> args,
-                     const EvalLimits& limits = {});
-Result<Value> EvalOp(const OpInfo& op, const Attr* attrs, std::span<const Value> args, const EvalLimits& limits = {});
+Result<HostValue> EvalOp(std::string_view op, const Attr* attrs, std::span<const HostValue> args,
+                         const EvalLimits& limits = {});
+Result<HostValue> EvalOp(const OpInfo& op, const Attr* attrs, std::span<const HostValue> args,
+                         const EvalLimits& limits = {});
 
 }  // namespace iropt

@@ -21,7 +21,7 @@ struct TensorSpec {
 // Loops run in order whatever their kind, threads one after the other, so a function whose threads synchronize is
 // refused, as is everything that has effects beyond its buffers. Every access is checked against the bounds of its
 // buffer.
-Result<std::vector<Tensor>> EvalPrimFunc(const PrimFunc& func, std::span<const Value> inputs,
+Result<std::vector<Tensor>> EvalPrimFunc(const PrimFunc& func, std::span<const HostValue> inputs,
                                          std::span<const TensorSpec> outputs, std::span<const int64_t> tir_vars = {},
                                          const EvalLimits& limits = {});
 

@@ -32,17 +32,18 @@ struct Scalar {
 };
 
 using ShapeValue = std::vector<int64_t>;
-struct Value;
+struct HostValue;
 struct TupleValue {
-  std::vector<Value> fields;
+  std::vector<HostValue> fields;
 };
 
-struct Value {
+struct HostValue {
   std::variant<std::monostate, Tensor, ShapeValue, Scalar, TupleValue, std::string_view, DataType> state;
 
-  Value() = default;
+  HostValue() = default;
   template <class T>
-  requires(!std::is_same_v<std::remove_cvref_t<T>, Value>) Value(T&& value)  // NOLINT(google-explicit-constructor)
+  requires(!std::is_same_v<std::remove_cvref_t<T>, HostValue>)
+      HostValue(T&& value)  // NOLINT(google-explicit-constructor)
       : state(std::forward<T>(value)) {}
 
   const NDArray* tensor() const {
@@ -56,14 +57,14 @@ struct Value {
 
 // The value of an expression that is one by itself: constants, shapes and scalars without variables, tuples of such,
 // strings and dtypes. Nullopt for anything else. Strings refer to the expression.
-std::optional<Value> LiteralValue(const Expr* expr);
+std::optional<HostValue> LiteralValue(const Expr* expr);
 
 // The type of a tensor that is known as a whole.
 const TensorType* TypeOfTensor(const NDArray& tensor, const VDeviceAttr* vdevice = nullptr);
 
 // The expression that stands for a value; its arena keeps the arrays alive. Types are set.
 const Constant* MakeConstant(Tensor tensor, Workspace& workspace, const VDeviceAttr* vdevice = nullptr);
-const Expr* MakeLiteral(const Value& value, Workspace& workspace);
+const Expr* MakeLiteral(const HostValue& value, Workspace& workspace);
 
 // Tensors with one element and of rank 0, and their element. The dtype must be an element type (IsElementType).
 Tensor MakeScalarTensor(const Scalar& value);
