@@ -1,0 +1,17 @@
+// Computes equal expressions once.
+#pragma once
+
+#include "iropt/ir/module.h"
+
+namespace iropt {
+
+struct CommonSubexprOptions {
+  bool call_only = false;  // merge only calls: no tuples, projections, constants, casts
+};
+
+// The function with each repeated value replaced by the variable that has it already; the same pointer where there is
+// none. `module` says which functions are pure.
+const Function* EliminateCommonSubexpr(const Function* function, const Module* module, Workspace& workspace,
+                                       CommonSubexprOptions options = {});
+
+}  // namespace iropt
