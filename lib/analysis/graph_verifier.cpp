@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "iropt/support/stack.h"
-#include "prim_operands.h"
+#include "type_walk.h"
 
 namespace iropt {
 
@@ -273,6 +273,7 @@ void GraphVerifier::VisitShape(const ShapeExpr& shape) {
 }
 
 void GraphVerifier::ReportUse(const Var* var, const VarScope<Var>::Slot* slot, const Node& at) {
+  if (!IsNewError(at, var)) return;
   if (!slot) {
     Error(at, "undefined-variable", fmt::format("variable '{}' is used before its definition", var->name()));
   } else if (var->is_dataflow() && slot->place != state_.dataflow_block) {
@@ -349,14 +350,11 @@ void GraphVerifier::UseTypeSlow(const Type* type, const Node& at) {
 
 void GraphVerifier::UseSymVars(const PrimExpr* e, const Node& at) {
   if (e->kind == NodeKind::kIntImm) return;
-  if (const auto* var = As<tir::Var>(e)) {
-    if (!sym_vars_.visible(var)) {
-      Error(at, "undefined-symbolic-variable",
-            fmt::format("symbolic variable '{}' is defined by no parameter or match_cast before", var->name));
-    }
-    return;
-  }
-  WithStack([&] { ForEachOperand(*e, [&](const PrimExpr* operand) { UseSymVars(operand, at); }); });
+  ForEachSymVar(e, [&](const tir::Var* var) {
+    if (sym_vars_.visible(var) || !IsNewError(at, var)) return;
+    Error(at, "undefined-symbolic-variable",
+          fmt::format("symbolic variable '{}' is defined by no parameter or match_cast before", var->name));
+  });
 }
 
 // Only a dimension that is a variable defines it; n + 1 does not define n.

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "iropt/diag/diagnostic.h"
@@ -109,6 +110,11 @@ class GraphVerifier {
     return diagnostics_.Error(At(at), kind, std::move(message));
   }
 
+  // Whether the last error was another one: what occurs twice in an expression is reported once.
+  bool IsNewError(const Node& at, const Node* var) {
+    return std::exchange(last_error_, std::pair(&at, var)) != std::pair(&at, var);
+  }
+
   const Module& module_;
   const bool check_types_;
   DiagnosticEngine& diagnostics_;
@@ -119,6 +125,7 @@ class GraphVerifier {
   SymVarScope sym_vars_;
   FunctionState state_;
   uint32_t num_dataflow_blocks_ = 0;
+  std::pair<const Node*, const Node*> last_error_;
   const Node* around_ = nullptr;    // the binding at hand
   const Node* function_ = nullptr;  // the function at hand
 };

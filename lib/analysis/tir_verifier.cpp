@@ -99,12 +99,16 @@ void TirVerifier::DefineMatched(const tir::Buffer& buffer, const Node& at) {
 
 void TirVerifier::UseVar(const tir::Var* var, const Node& at) {
   const auto* slot = vars_.Find(var);
+  const bool in_place = slot && (slot->place >= blocks_.size() || in_declaration_);
+  if (slot && slot->life == Life::kVisible && in_place) return;
+  const std::pair<const Node*, const Node*> error(&at, var);
+  if (std::exchange(last_error_, error) == error) return;  // a statement may use a variable often
   if (!slot) {
     Error(at, "undefined-variable", fmt::format("variable '{}' is not defined", var->name));
   } else if (slot->life == Life::kEnded) {
     Error(at, "undefined-variable", fmt::format("variable '{}' is used outside of its scope", var->name))
         .Note(Location(*var), "it is defined here");
-  } else if (slot->place < blocks_.size() && !in_declaration_) {
+  } else {
     Error(at, "loop-variable-in-block",
           fmt::format("loop variable '{}' is used in block '{}', which is inside the loop and has iteration variables",
                       var->name, blocks_.back()->name_hint))

@@ -1,6 +1,9 @@
 // What types refer to: scalar expressions and the variables in them, and variables that are shapes.
 #pragma once
 
+#include <type_traits>
+#include <unordered_set>
+
 #include "iropt/ir/expr.h"
 #include "iropt/support/stack.h"
 #include "prim_operands.h"
@@ -31,11 +34,31 @@ void ForEachScalar(const Type* type, bool in_functions, F&& f) {
   }
 }
 
-// Calls f(const tir::Var*) for every variable in a scalar expression over symbolic variables.
+// Calls f(const tir::Var*) for the variables in a scalar expression over symbolic variables. An expression that shares operands
+// is small as a graph and may be huge as a tree, so that beyond a size nothing is visited twice.
+template <class F>
+class SymVarWalk {
+ public:
+  explicit SymVarWalk(F& f) : f_(f) {}
+
+  void Visit(const PrimExpr* e) {
+    if (e->kind == NodeKind::kIntImm) return;
+    if (const auto* var = As<tir::Var>(e)) return f_(var);
+    if (++num_steps_ > kTreeSteps && !visited_.insert(e).second) return;
+    WithStack([&] { ForEachOperand(*e, [&](const PrimExpr* operand) { Visit(operand); }); });
+  }
+
+ private:
+  static constexpr size_t kTreeSteps = 100;  // most dimensions have less than ten operands
+
+  F& f_;
+  size_t num_steps_ = 0;
+  std::unordered_set<const PrimExpr*> visited_;
+};
+
 template <class F>
 void ForEachSymVar(const PrimExpr* e, F&& f) {
-  if (const auto* var = As<tir::Var>(e)) return f(var);
-  WithStack([&] { ForEachOperand(*e, [&](const PrimExpr* operand) { ForEachSymVar(operand, f); }); });
+  SymVarWalk<std::remove_reference_t<F>>(f).Visit(e);
 }
 
 // Calls f(const Var*) for every variable that is the shape of a tensor in the type.
