@@ -60,13 +60,13 @@ const GlobalVar* IRContext::Impl::FindGlobalVar(std::string_view name) {
   return static_cast<const GlobalVar*>(nodes_.Find(shallow::Hash(key), equal));
 }
 
-const tir::Var* IRContext::Impl::NewSymVar(std::string_view name, DataType dtype, bool is_size_var) {
+const tir::Var* IRContext::Impl::NewSymVar(std::string_view name, DataType dtype, bool is_size_var, uint8_t flags) {
   const std::string_view own_name = InternString(name);
   const std::scoped_lock lock(unshared_mutex_);
   const uint32_t id = next_sym_var_id_.fetch_add(1, std::memory_order_relaxed);
   tir::Var* var = is_size_var ? unshared_arena_.New<tir::SizeVar>(own_name, dtype, id)
                               : unshared_arena_.New<tir::Var>(own_name, dtype, id);
-  var->flags = uint8_t{tir::Var::kContextOwned} | PrimExpr::kInterned | PrimExpr::kHasSymVar;
+  var->flags = uint8_t{tir::Var::kContextOwned} | PrimExpr::kInterned | PrimExpr::kHasSymVar | flags;
   return var;
 }
 
@@ -78,7 +78,7 @@ const tir::Var* IRContext::Impl::IndexMapParam(size_t position, DataType dtype) 
     if (param->dtype == dtype && seen++ == position) return param;
   }
   for (; seen <= position; ++seen) {
-    index_map_params_.push_back(NewSymVar(std::string("i").append(std::to_string(seen)), dtype, false));
+    index_map_params_.push_back(NewSymVar(std::string("i").append(std::to_string(seen)), dtype, false, tir::Var::kIndexMapParam));
   }
   return index_map_params_.back();
 }

@@ -48,7 +48,7 @@ class IRContext::Impl {
   std::string_view InternString(std::string_view text);
   const tir::PointerInfo* MakePointerInfo(const tir::PointerInfo& key);
   const GlobalVar* FindGlobalVar(std::string_view name);
-  const tir::Var* NewSymVar(std::string_view name, DataType dtype, bool is_size_var);
+  const tir::Var* NewSymVar(std::string_view name, DataType dtype, bool is_size_var, uint8_t flags = 0);
   const tir::Var* IndexMapParam(size_t position, DataType dtype);
   uint32_t num_sym_vars() const { return next_sym_var_id_.load(std::memory_order_relaxed); }
 

@@ -18,7 +18,10 @@ struct PointerInfo {
 // A scalar variable. Identity is the pointer. `id` (in PrimExpr) is dense within the function that the variable lives in;
 // symbolic variables are owned by the context (kContextOwned) and dense there.
 struct Var : PrimExpr {
-  enum Flags : uint8_t { kContextOwned = 1 };
+  enum Flags : uint8_t {
+    kContextOwned = 1,
+    kIndexMapParam = 8,  // stands for a position of an index map, whatever the function around
+  };
   static constexpr NodeKind kKind = NodeKind::kPrimVar;
   static constexpr bool ClassOf(NodeKind k) { return k == NodeKind::kPrimVar || k == NodeKind::kSizeVar; }
   std::string_view name;

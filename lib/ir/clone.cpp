@@ -1,0 +1,226 @@
+#include "iropt/ir/clone.h"
+
+#include <unordered_map>
+
+#include "iropt/ir/context.h"
+#include "iropt/ir/ndarray.h"
+#include "iropt/ir/substitute.h"
+#include "iropt/ir/visitor.h"
+#include "iropt/support/parallel.h"
+#include "structural_detail.h"
+
+namespace iropt {
+
+class Cloner::Impl final : public TypeMapper {
+ public:
+  Impl(Workspace& workspace, CloneOptions options)
+      : TypeMapper(&workspace.arena()), workspace_(workspace), options_(options) {}
+
+  template <class V, class To>
+  void Remap(const V* from, const To* to) {
+    copies_[from] = {from, to};
+    if constexpr (std::is_same_v<V, tir::Var>) maps_sym_vars_ |= from->context_owned();
+  }
+
+  const Node* CloneNode(const Node* node, bool define = false) {
+    if (node == nullptr) return nullptr;
+    switch (GroupOf(node->kind)) {
+      case NodeGroup::kType: return Map(static_cast<const Type*>(node));
+      case NodeGroup::kAttr: return Map(static_cast<const Attr*>(node));
+      case NodeGroup::kPrim: return ClonePrim(static_cast<const PrimExpr*>(node), define);
+      case NodeGroup::kExpr: return CloneExpr(static_cast<const Expr*>(node), define);
+      case NodeGroup::kPart: return ClonePart(node, define);
+      case NodeGroup::kBinding: {
+        // Bound values have one parent; only what is nested in them may have more.
+        const int depth = std::exchange(depth_, 0);
+        const Node* copy = CloneDeep(node);
+        depth_ = depth;
+        return copy;
+      }
+      default: return CloneDeep(node);
+    }
+  }
+
+ private:
+  struct Copy {
+    const Node* from = nullptr;
+    const Node* to = nullptr;
+  };
+
+  const Node* ClonePrim(const PrimExpr* expr, bool define) {
+    if (const auto* var = As<tir::Var>(expr)) return var->context_owned() ? MapSymVar(var) : CloneVar(var, define);
+    if (expr->interned()) return options_.fresh_sym_vars || maps_sym_vars_ ? Map(expr) : expr;
+    return CloneOnce(expr);
+  }
+
+  const Node* CloneExpr(const Expr* expr, bool define) {
+    if (const auto* var = As<Var>(expr)) return CloneVar(var, define);
+    // Owned by the context and by the operator table.
+    if (Is<Op>(expr) || Is<GlobalVar>(expr)) return expr;
+    return depth_ > 0 ? CloneOnce(expr) : CloneDeep(expr);
+  }
+
+  const Node* ClonePart(const Node* node, bool define) {
+    if (const auto* buffer = As<tir::Buffer>(node)) return CloneBuffer(buffer, define);
+    return Is<tir::IterVar>(node) || Is<tir::CommReducer>(node) || Is<tir::DataProducer>(node) ? CloneOnce(node) : CloneDeep(node);
+  }
+
+  const Node* CloneOnce(const Node* node) {
+    if (const auto found = shared_.find(node); found != shared_.end()) return found->second;
+    const Node* copy = CloneDeep(node);
+    shared_.emplace(node, copy);
+    return copy;
+  }
+
+  const Node* CloneDeep(const Node* node) {
+    const bool is_expr = GroupOf(node->kind) == NodeGroup::kExpr;
+    depth_ += is_expr;
+    const Node* copy = WithStack([&] { return Dispatch(node, [this](const auto* exact) { return CloneExact(exact); }); });
+    depth_ -= is_expr;
+    return copy;
+  }
+
+  template <class X>
+  const Node* CloneExact(const X* node) {
+    X copy = *node;
+    CloneFields(copy);
+    return workspace_.New<X>(copy);
+  }
+
+  template <class X>
+  void CloneFields(X& copy) {
+    // Attribute statements name what may be introduced elsewhere.
+    constexpr bool kDefines = !std::is_same_v<X, tir::AttrStmt>;
+    const auto clone = [&](auto field) { CloneField(copy.*(field.member), kDefines && field.role == FieldRole::kDef); };
+    std::apply([&](auto... field) { (clone(field), ...); }, X::Fields());
+    // Not every expression lists its type among the fields.
+    if constexpr (std::is_base_of_v<Expr, X>) copy.type = Map(copy.type);
+  }
+
+  template <class T>
+  void CloneField(T& value, bool define) {
+    if constexpr (visit_detail::IsList<T>::value) {
+      using Item = std::remove_cvref_t<decltype(value[0])>;
+      const std::span<Item> items = workspace_.arena().Copy(value.span());
+      for (Item& item : items) CloneField(item, define);
+      value = items;
+    } else if constexpr (std::is_same_v<T, const Var*> || std::is_same_v<T, const tir::Var*>) {
+      // A caller may have mapped a variable to what cannot stand here.
+      value = To<std::remove_cvref_t<decltype(*value)>>(CloneNode(value, define));
+    } else if constexpr (std::is_convertible_v<T, const Node*>) {
+      value = static_cast<T>(CloneNode(value, define));
+    } else if constexpr (std::is_same_v<T, const NDArray*>) {
+      if (value != nullptr) workspace_.arena().Retain(value->shared_from_this());
+    } else if constexpr (std::is_same_v<T, std::string_view>) {
+      value = workspace_.arena().CopyString(value);
+    }
+  }
+
+  template <class V>
+  const Node* Find(const V* from) const {
+    const Copy* copy = copies_.Find(from);
+    return copy && copy->from == from ? copy->to : nullptr;
+  }
+
+  template <class V>
+  const Node* CloneVar(const V* var, bool define) {
+    if (const Node* copy = Find(var)) return copy;
+    if (!define && !options_.copy_free_vars) return var;
+    const Node* copy = NewVar(var);
+    Remap(var, copy);
+    return copy;
+  }
+
+  const Node* NewVar(const Var* var) {
+    const Type* type = Map(var->type);
+    Var* copy = var->is_dataflow() ? workspace_.NewDataflowVar(var->name(), type) : workspace_.NewVar(var->name(), type);
+    copy->set_span(var->span());
+    return copy;
+  }
+
+  const Node* NewVar(const tir::Var* var) {
+    tir::Var* copy;
+    if (var->is_size_var()) {
+      copy = workspace_.New<tir::SizeVar>(workspace_.arena().CopyString(var->name), var->dtype, workspace_.NextVarId());
+    } else {
+      copy = workspace_.NewPrimVar(var->name, var->dtype, var->pointer);
+    }
+    copy->set_span(var->span());
+    return copy;
+  }
+
+  // A buffer that is not declared in the code is another one if what it refers to is.
+  const Node* CloneBuffer(const tir::Buffer* buffer, bool define) {
+    if (const Node* copy = Find(buffer)) return copy;
+    tir::Buffer copy = *buffer;
+    // Declaring a buffer also introduces what is new in it.
+    const auto clone = [&](auto field) { CloneField(copy.*(field.member), define && field.role == FieldRole::kDef); };
+    std::apply([&](auto... field) { (clone(field), ...); }, tir::Buffer::Fields());
+    const bool same = !define && !options_.copy_free_vars && copy.data == buffer->data && copy.shape == buffer->shape &&
+                      copy.strides == buffer->strides && copy.elem_offset == buffer->elem_offset;
+    const tir::Buffer* result = buffer;
+    if (!same) {
+      copy.id = workspace_.NextVarId();
+      result = workspace_.New<tir::Buffer>(copy);
+    }
+    Remap(buffer, result);
+    return result;
+  }
+
+  const PrimExpr* MapSymVar(const tir::Var* var) override {
+    if (const Node* mapped = Find(var)) return static_cast<const PrimExpr*>(mapped);
+    if (!options_.fresh_sym_vars || (var->flags & tir::Var::kIndexMapParam) != 0) return var;
+    const tir::Var* fresh = IRContext::Current().NewSymVar(var->name, var->dtype, var->is_size_var());
+    Remap(var, fresh);
+    return fresh;
+  }
+  const Expr* MapShapeVar(const Expr* var) override { return static_cast<const Expr*>(CloneNode(var)); }
+  const PrimExpr* MapFuncExpr(const PrimExpr* expr) override { return static_cast<const PrimExpr*>(CloneNode(expr)); }
+
+  Workspace& workspace_;
+  CloneOptions options_;
+  structural::VarTable<Copy> copies_;
+  bool maps_sym_vars_ = false;
+  std::unordered_map<const Node*, const Node*> shared_;
+  int depth_ = 0;  // of nested graph-level expressions
+};
+
+Cloner::Cloner(Workspace& workspace, CloneOptions options) : impl_(std::make_unique<Impl>(workspace, options)) {}
+Cloner::~Cloner() = default;
+
+void Cloner::Map(const Var* from, const Expr* to) { impl_->Remap(from, to); }
+void Cloner::Map(const tir::Var* from, const PrimExpr* to) { impl_->Remap(from, to); }
+void Cloner::Map(const tir::Buffer* from, const tir::Buffer* to) { impl_->Remap(from, to); }
+
+const Node* Cloner::CloneNode(const Node* node) { return impl_->CloneNode(node); }
+const Expr* Cloner::Clone(const Expr* expr) { return static_cast<const Expr*>(CloneNode(expr)); }
+const PrimExpr* Cloner::Clone(const PrimExpr* expr) { return static_cast<const PrimExpr*>(CloneNode(expr)); }
+
+const BaseFunc* CloneFunction(const BaseFunc* func, Workspace& workspace, CloneOptions options) {
+  return Cloner(workspace, options).Clone<BaseFunc>(func);
+}
+
+namespace {
+
+// Copying is worth it where at least half of the memory is garbage. The constant keeps small functions out of it.
+bool IsMostlyGarbage(const FuncStorage& storage) {
+  constexpr size_t kNotWorthIt = 64 * 1024;
+  return storage.bytes() > 2 * storage.live_bytes + kNotWorthIt;
+}
+
+}  // namespace
+
+void CompactStorage(Module& module, int threads) {
+  std::vector<size_t> candidates;
+  for (size_t i = 0; i < module.size(); ++i) {
+    const ModuleEntry& entry = module.functions()[i];
+    if (entry.storage && IsMostlyGarbage(*entry.storage)) candidates.push_back(i);
+  }
+  ParallelFor(candidates.size(), threads, [&](size_t i) {
+    Workspace workspace;
+    const BaseFunc* copy = CloneFunction(module.functions()[candidates[i]].func, workspace, {.copy_free_vars = true});
+    module.SetAt(candidates[i], copy, workspace.Finish());
+  });
+}
+
+}  // namespace iropt

@@ -1,0 +1,45 @@
+#include "iropt/ir/module_builder.h"
+
+#include <algorithm>
+
+#include "iropt/ir/structural.h"
+
+namespace iropt {
+
+void ModuleBuilder::IndexOnce() {
+  if (indexed_) return;
+  indexed_ = true;
+  for (const ModuleEntry& entry : module_.functions()) by_hash_.emplace(StructuralHash(entry.func), entry.var);
+}
+
+const GlobalVar* ModuleBuilder::AddFunction(const BaseFunc* func, FuncStorageRef storage, std::string_view name_hint) {
+  IndexOnce();
+  const uint64_t hash = StructuralHash(func);
+  const GlobalVar* found = nullptr;
+  const auto [first, last] = by_hash_.equal_range(hash);
+  for (auto it = first; it != last; ++it) {
+    const ModuleEntry* entry = module_.Find(it->second);
+    if (entry == nullptr || !StructuralEqual(entry->func, func)) continue;
+    if (found == nullptr || entry->var->name < found->name) found = entry->var;
+  }
+  if (found != nullptr) return found;
+  std::string hint(name_hint);
+  std::replace(hint.begin(), hint.end(), '.', '_');
+  const GlobalVar* var = GlobalVar::Get(module_.UniqueName(hint));
+  module_.Set(var, func, std::move(storage));
+  by_hash_.emplace(hash, var);
+  return var;
+}
+
+void ModuleBuilder::UpdateFunction(const GlobalVar* var, const BaseFunc* func, FuncStorageRef storage) {
+  module_.Set(var, func, std::move(storage));
+  if (indexed_) by_hash_.emplace(StructuralHash(func), var);
+}
+
+Module ModuleBuilder::Finish() {
+  by_hash_.clear();
+  indexed_ = false;
+  return std::exchange(module_, Module());
+}
+
+}  // namespace iropt
