@@ -310,6 +310,8 @@ void ModuleParser::ReadBody(PendingFunction& pending) {
   DiagnosticEngine diagnostics(&pending.diagnostics);
   Lexer lexer(lex_.buffer(), lex_.base(), pending.body_begin, pending.body_end, diagnostics);
   const Shared shared{lexer, state_, pending.workspace, pending.symbols, diagnostics};
+  // About one name in a line of usual length.
+  pending.symbols.Reserve((pending.body_end - pending.body_begin) / 64);
   if (pending.loop_level) {
     pending.result = TirParser(shared).ParseBody(pending.tir);
   } else {

@@ -16,10 +16,10 @@ NameTable::NameTable(std::vector<std::string_view> reserved) : reserved_(std::mo
 void NameTable::Reset() {
   by_id_.clear();
   syms_.clear();
-  taken_.clear();
+  taken_.Clear();
   log_.clear();
   arena_ = Arena();
-  for (const std::string_view name : reserved_) taken_.emplace(name, 1);
+  for (const std::string_view name : reserved_) taken_.Insert(name, 1);
 }
 
 std::string_view NameTable::Unique(std::string_view hint) {
@@ -34,27 +34,27 @@ std::string_view NameTable::Unique(std::string_view hint) {
       break;
     }
   }
-  const auto [it, fresh] = taken_.try_emplace(hint, 1);
+  const auto [index, fresh] = taken_.Insert(hint, 1);
   if (fresh) return hint;
-  // Every suffix below it->second is taken: Release lowers the counter when one is freed.
-  for (uint32_t i = it->second;; ++i) {
+  // Every suffix below the stored one is taken: Release lowers it when one is freed.
+  for (uint32_t i = taken_[index].value;; ++i) {
     const std::string candidate = fmt::format("{}_{}", hint, i);
-    if (taken_.contains(std::string_view(candidate))) continue;
-    it->second = i + 1;
+    if (taken_.Find(candidate) != NameMap<uint32_t>::kNone) continue;
+    taken_[index].value = i + 1;
     const std::string_view kept = arena_.CopyString(candidate);
-    taken_.emplace(kept, 1);
+    taken_.Insert(kept, 1);
     return kept;
   }
 }
 
-std::string_view NameTable::Record(std::string_view name, uint32_t id, const tir::Var* sym) {
+std::string_view NameTable::Record(std::string_view name, uint32_t id, const tir::Var* sym, bool takes_name) {
   if (id != kNoId) {
     if (id >= by_id_.size()) by_id_.resize(std::max<size_t>(id + 1, by_id_.size() * 2));
     by_id_[id] = name;
   } else if (sym) {
     syms_[sym] = name;
   }
-  log_.push_back({name, id, sym});
+  log_.push_back({id, takes_name, sym});
   return name;
 }
 
@@ -78,14 +78,7 @@ std::string_view NameTable::DefineText(std::string_view hint) { return Record(Un
 
 void NameTable::Alias(const tir::Var* var, std::string_view text) {
   const bool sym = var->context_owned();
-  const std::string_view kept = arena_.CopyString(text);
-  if (sym) {
-    syms_[var] = kept;
-  } else {
-    if (var->id >= by_id_.size()) by_id_.resize(std::max<size_t>(var->id + 1, by_id_.size() * 2));
-    by_id_[var->id] = kept;
-  }
-  log_.push_back({{}, sym ? kNoId : var->id, sym ? var : nullptr});
+  Record(arena_.CopyString(text), sym ? kNoId : var->id, sym ? var : nullptr, false);
 }
 
 std::string_view NameTable::Find(const tir::Var* var) const {
@@ -100,18 +93,20 @@ void NameTable::Release(size_t mark) {
     log_.pop_back();
     if (d.id != kNoId) by_id_[d.id] = {};
     if (d.sym) syms_.erase(d.sym);
-    if (d.name.empty()) continue;
-    taken_.erase(d.name);
+    if (!d.takes_name) continue;
+    const std::string_view name = taken_[taken_.size() - 1].name;
+    taken_.PopBack();
     // hint_3 is free again: whoever asks for `hint` next must try 3 before the higher ones.
-    const size_t bar = d.name.find_last_of('_');
-    if (bar == std::string_view::npos || bar + 1 == d.name.size()) continue;
+    const size_t bar = name.find_last_of('_');
+    if (bar == std::string_view::npos || bar + 1 == name.size()) continue;
     uint64_t suffix = 0;
-    for (const char c : d.name.substr(bar + 1)) {
+    for (const char c : name.substr(bar + 1)) {
       suffix = c >= '0' && c <= '9' && suffix < UINT32_MAX ? suffix * 10 + static_cast<uint64_t>(c - '0') : UINT64_MAX / 16;
     }
     if (suffix >= UINT32_MAX) continue;
-    const auto it = taken_.find(d.name.substr(0, bar));
-    if (it != taken_.end() && suffix < it->second) it->second = std::max<uint32_t>(static_cast<uint32_t>(suffix), 1);
+    const uint32_t hint = taken_.Find(name.substr(0, bar));
+    if (hint == NameMap<uint32_t>::kNone || suffix >= taken_[hint].value) continue;
+    taken_[hint].value = std::max<uint32_t>(static_cast<uint32_t>(suffix), 1);
   }
 }
 

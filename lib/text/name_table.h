@@ -12,6 +12,7 @@
 #include "iropt/ir/expr.h"
 #include "iropt/ir/tir.h"
 #include "iropt/support/arena.h"
+#include "name_map.h"
 
 namespace iropt::text {
 
@@ -41,18 +42,18 @@ class NameTable {
 
  private:
   struct Definition {
-    std::string_view name;  // empty for an alias
-    uint32_t id;            // of the variable, or kNoId
-    const tir::Var* sym;    // context-owned variables are kept by pointer
+    uint32_t id;          // of the variable, or kNoId
+    bool takes_name;      // not an alias: the youngest entry of taken_ is its name
+    const tir::Var* sym;  // context-owned variables are kept by pointer
   };
   static constexpr uint32_t kNoId = UINT32_MAX;
 
   std::string_view Unique(std::string_view hint);
-  std::string_view Record(std::string_view name, uint32_t id, const tir::Var* sym);
+  std::string_view Record(std::string_view name, uint32_t id, const tir::Var* sym, bool takes_name = true);
 
   std::vector<std::string_view> by_id_;
   std::unordered_map<const tir::Var*, std::string_view> syms_;
-  std::unordered_map<std::string_view, uint32_t> taken_;  // name -> the next suffix to try when it is asked for again
+  NameMap<uint32_t> taken_;  // name -> the next suffix to try when it is asked for again
   std::vector<Definition> log_;
   std::vector<std::string_view> reserved_;
   Arena arena_;

@@ -36,7 +36,7 @@ Prefix ParserCore::AtPrefix() const {
   const std::string_view name = lex_.text();
   const Prefix prefix = state_.PrefixOf(name);
   // A variable may be called like a prefix.
-  if (prefix != Prefix::kNone && symbols_.Find(name)) return Prefix::kNone;
+  if (prefix != Prefix::kNone && symbols_.MayHold(name) && symbols_.Find(name)) return Prefix::kNone;
   return prefix;
 }
 

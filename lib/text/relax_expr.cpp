@@ -315,7 +315,7 @@ bool RelaxParser::ParseDict(ScriptValue& out) {
 bool RelaxParser::ParseNameValue(ScriptValue& out) {
   const Token token = lex_.peek();
   const std::string_view name = lex_.text(token);
-  const Node* node = symbols_.Find(name);
+  const Node* node = symbols_.MayHold(name) ? symbols_.Find(name) : nullptr;
   if (!node) {
     switch (AtPrefix()) {
       case Prefix::kRelax: return ParseRelaxMember(out);

@@ -1,0 +1,96 @@
+// A hash map from names to numbers whose entries go in the reverse order of their coming: what scopes need. Open addressing on
+// 8-byte slots; since the entry that leaves is always the youngest, its slot simply becomes empty again and no tombstones are
+// needed. Expected O(1) per operation, no allocation per entry.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "iropt/support/hash.h"
+
+namespace iropt::text {
+
+template <class T>
+class NameMap {
+ public:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  struct Entry {
+    std::string_view name;
+    T value;
+    uint32_t tag;
+  };
+
+  explicit NameMap(size_t expected = 32) { Reserve(expected); }
+
+  void Reserve(size_t expected) {
+    size_t capacity = 64;
+    while (capacity < expected * 2) capacity *= 2;
+    if (capacity > slots_.size()) Rehash(capacity);
+  }
+
+  static uint32_t Tag(std::string_view name) { return static_cast<uint32_t>(HashString(name)); }
+
+  // The index of the entry, or kNone.
+  uint32_t Find(std::string_view name) const { return Find(name, Tag(name)); }
+  uint32_t Find(std::string_view name, uint32_t tag) const { return slots_[SlotOf(name, tag)].entry; }
+  Entry& operator[](uint32_t index) { return entries_[index]; }
+  const Entry& operator[](uint32_t index) const { return entries_[index]; }
+  uint32_t size() const { return static_cast<uint32_t>(entries_.size()); }
+
+  // The name's entry, and whether it was added now.
+  std::pair<uint32_t, bool> Insert(std::string_view name, const T& value) {
+    const uint32_t tag = Tag(name);
+    size_t slot = SlotOf(name, tag);
+    if (slots_[slot].entry != kNone) return {slots_[slot].entry, false};
+    if ((entries_.size() + 1) * 2 > slots_.size()) {
+      Rehash(slots_.size() * 2);
+      slot = SlotOf(name, tag);
+    }
+    slots_[slot] = {tag, size()};
+    entries_.push_back({name, value, tag});
+    return {size() - 1, true};
+  }
+
+  void PopBack() {
+    const Entry& last = entries_.back();
+    slots_[SlotOf(last.name, last.tag)] = {};
+    entries_.pop_back();
+  }
+
+  // Keeps the memory.
+  void Clear() {
+    slots_.assign(slots_.size(), {});
+    entries_.clear();
+  }
+
+ private:
+  struct Slot {
+    uint32_t tag = 0;
+    uint32_t entry = kNone;
+  };
+
+  size_t SlotOf(std::string_view name, uint32_t tag) const {
+    const size_t mask = slots_.size() - 1;
+    for (size_t i = tag & mask;; i = (i + 1) & mask) {
+      const Slot& s = slots_[i];
+      if (s.entry == kNone || (s.tag == tag && entries_[s.entry].name == name)) return i;
+    }
+  }
+
+  // In the order of their coming, so that PopBack still finds the youngest entry at the end of its chain.
+  void Rehash(size_t capacity) {
+    slots_.assign(capacity, {});
+    const size_t mask = capacity - 1;
+    for (uint32_t e = 0; e < entries_.size(); ++e) {
+      size_t i = entries_[e].tag & mask;
+      while (slots_[i].entry != kNone) i = (i + 1) & mask;
+      slots_[i] = {entries_[e].tag, e};
+    }
+  }
+
+  std::vector<Slot> slots_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace iropt::text
