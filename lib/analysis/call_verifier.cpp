@@ -1,5 +1,5 @@
-// What the verifier checks of calls. The rules of call_tir and its variants are those of their type rules: the operands, then
-// the outputs, then the entries of the shape operand are what the callee takes.
+// What the verifier checks of calls. The rules of call_tir and its variants are those of their type rules: the
+// operands, then the outputs, then the entries of the shape operand are what the callee takes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -99,15 +99,17 @@ void GraphVerifier::CheckPurity(const Call& call) {
   const auto* op = As<Op>(call.op);
   if (op ? op->info->pure : !IsImpureCall(&call, &module_)) return;
   if (state_.dataflow_block != 0) {
-    Error(call, "impure-call", fmt::format("'{}' has side effects, which a dataflow block may not have", CalleeName(call)));
+    Error(call, "impure-call",
+          fmt::format("'{}' has side effects, which a dataflow block may not have", CalleeName(call)));
   } else {
-    Error(call, "impure-call", fmt::format("'{}' has side effects, which a pure function may not have", CalleeName(call)))
+    Error(call, "impure-call",
+          fmt::format("'{}' has side effects, which a pure function may not have", CalleeName(call)))
         .Note(Location(*state_.pure), fmt::format("the function is pure and has no attribute '{}'", attr::kForcePure));
   }
 }
 
-// A type that was given may say less than what follows from the operands, or what cannot be decided, but nothing that is
-// known to be wrong.
+// A type that was given may say less than what follows from the operands, or what cannot be decided, but nothing that
+// is known to be wrong.
 void GraphVerifier::CheckCallType(const Call& call) {
   const Type* inferred = InferType(&call, infer_);
   if (!inferred || inferred == call.type) return;
@@ -131,9 +133,11 @@ bool GraphVerifier::CheckCallTirForm(const Call& call) {
     Error(call, "call-tir", fmt::format("'{}' {}", CalleeName(call), message));
     return false;
   };
-  if (call.args.size() != 2 && call.args.size() != 3) return fail("takes a function, a tuple of operands and possibly a shape");
+  if (call.args.size() != 2 && call.args.size() != 3)
+    return fail("takes a function, a tuple of operands and possibly a shape");
   const auto* callee = As<FuncType>(TypeOf(call.args[0]));
-  if (!Is<GlobalVar>(call.args[0]) || !callee || callee->opaque) return fail("takes a loop-level function of the module");
+  if (!Is<GlobalVar>(call.args[0]) || !callee || callee->opaque)
+    return fail("takes a loop-level function of the module");
   if (!Is<Tuple>(call.args[1])) return fail("must have its operands written as a tuple");
   if (!call.type_args || call.type_args->fields.size() != 1) return fail("does not say what type its result has");
   return true;
@@ -168,7 +172,8 @@ bool GraphVerifier::CheckInplaceIndices(const Call& call) {
 bool GraphVerifier::CheckInplaceOperand(const Call& call, const Type* output, const Expr* input, size_t index) {
   const auto* out = As<TensorType>(output);
   const auto* in = As<TensorType>(TypeOf(input));
-  const bool fits = out && in && out->has_shape() && in->has_shape() && !out->dtype.is_void() && in->dtype == out->dtype;
+  const bool fits =
+      out && in && out->has_shape() && in->has_shape() && !out->dtype.is_void() && in->dtype == out->dtype;
   // The shapes are compared as types, which knows when two dimensions are the same.
   if (fits && (in == out || TypeBaseCheck(out, in) == BaseCheck::kPass)) return true;
   Error(call, "call-tir",
@@ -183,8 +188,8 @@ void GraphVerifier::CheckCallTirSignature(const Call& call) {
   const Type* expected = DeriveCallTirOutput(call, infer_);
   if (!expected || IsBaseOf(expected, given)) return;
   Error(call, "call-tir",
-        fmt::format("the result type {} does not fit the outputs {} of '{}'", TypeToString(given), TypeToString(expected),
-                    To<GlobalVar>(call.args[0])->name));
+        fmt::format("the result type {} does not fit the outputs {} of '{}'", TypeToString(given),
+                    TypeToString(expected), To<GlobalVar>(call.args[0])->name));
 }
 
 }  // namespace iropt

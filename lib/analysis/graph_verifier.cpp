@@ -88,8 +88,7 @@ void GraphVerifier::VisitParams(const Function& f) {
   }
   for (const Var* param : f.params) {
     if (param->is_dataflow()) {
-      Error(*param, "misplaced-dataflow-variable",
-            fmt::format("parameter '{}' is a dataflow variable", param->name()));
+      Error(*param, "misplaced-dataflow-variable", fmt::format("parameter '{}' is a dataflow variable", param->name()));
     } else {
       Define(param);
     }
@@ -165,7 +164,8 @@ void GraphVerifier::ReportDefinition(const Var* var) {
   } else if (vars_.life(var) != Life::kUnseen) {
     // Both definitions have the same node, which knows one place only: the second one is where the walk is.
     const Node& second = around_ ? *around_ : *var;
-    auto error = Error(second, "redefined-variable", fmt::format("variable '{}' is defined more than once", var->name()));
+    auto error =
+        Error(second, "redefined-variable", fmt::format("variable '{}' is defined more than once", var->name()));
     if (around_ && var->span().known() && var->span_begin < second.span_begin) {
       error.Note(Location(*var), "it is defined here, too");
     }
@@ -221,9 +221,7 @@ bool GraphVerifier::VisitOtherLeaf(const Expr* leaf, const Node& at, std::string
     case NodeKind::kDataTypeImm:
     case NodeKind::kExternFunc: return CheckType(leaf->type, *leaf);
     case NodeKind::kTuple: return WithStack([&] { return VisitTuple(*static_cast<const Tuple*>(leaf)); });
-    case NodeKind::kShapeExpr:
-      VisitShape(*static_cast<const ShapeExpr*>(leaf));
-      return CheckType(leaf->type, *leaf);
+    case NodeKind::kShapeExpr: VisitShape(*static_cast<const ShapeExpr*>(leaf)); return CheckType(leaf->type, *leaf);
     default:
       Error(leaf->span().known() ? *leaf : at, "not-in-normal-form",
             fmt::format("the {} is {}, which must be bound to a variable first", what, KindText(*leaf)));

@@ -1,5 +1,5 @@
-// Which variables are in scope at a point of a function. Both tables are indexed by dense ids and reused from function to
-// function, so that the verifier allocates nothing per node.
+// Which variables are in scope at a point of a function. Both tables are indexed by dense ids and reused from function
+// to function, so that the verifier allocates nothing per node.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace iropt {
 // How far a variable's life has come.
 enum class Life : uint8_t { kUnseen, kVisible, kEnded };
 
-// The variables of one function by id; V is Var or tir::Var. A variable whose id belongs to another one, or to none of the
-// function's, is unseen forever and cannot be defined.
+// The variables of one function by id; V is Var or tir::Var. A variable whose id belongs to another one, or to none of
+// the function's, is unseen forever and cannot be defined.
 template <class V>
 class VarScope {
  public:
@@ -35,9 +35,7 @@ class VarScope {
     depth_ = 0;
   }
 
-  Slot* Find(const V* v) {
-    return v->id < slots_.size() && slots_[v->id].var == v ? &slots_[v->id] : nullptr;
-  }
+  Slot* Find(const V* v) { return v->id < slots_.size() && slots_[v->id].var == v ? &slots_[v->id] : nullptr; }
   Life life(const V* v) {
     const Slot* slot = Find(v);
     return slot ? slot->life : Life::kUnseen;
@@ -58,8 +56,8 @@ class VarScope {
     return &slot;
   }
 
-  // Leaving a scope ends what was defined since it was entered. What is defined outside of any scope never ends, and costs
-  // nothing to keep.
+  // Leaving a scope ends what was defined since it was entered. What is defined outside of any scope never ends, and
+  // costs nothing to keep.
   size_t Enter() {
     ++depth_;
     return defined_.size();

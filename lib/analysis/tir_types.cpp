@@ -54,8 +54,9 @@ void TirVerifier::CheckBinary(const tir::BinaryExpr& e) {
 
 bool TirVerifier::CheckIndices(const tir::Buffer& buffer, List<const PrimExpr*> indices, const Node& at) {
   if (indices.size() != buffer.shape.size()) {
-    Error(at, "index-count",
-          fmt::format("buffer '{}' has {} dimensions and {} indices", buffer.name, buffer.shape.size(), indices.size()));
+    Error(
+        at, "index-count",
+        fmt::format("buffer '{}' has {} dimensions and {} indices", buffer.name, buffer.shape.size(), indices.size()));
     return false;
   }
   for (size_t i = 0; i + 1 < indices.size(); ++i) {

@@ -12,7 +12,9 @@ namespace iropt {
 namespace {
 
 // Attributes that introduce the variable of a thread axis.
-bool DefinesThreadAxis(std::string_view attr_key) { return attr_key == "thread_extent" || attr_key == "virtual_thread"; }
+bool DefinesThreadAxis(std::string_view attr_key) {
+  return attr_key == "thread_extent" || attr_key == "virtual_thread";
+}
 
 }  // namespace
 
@@ -51,8 +53,7 @@ void TirVerifier::Define(const tir::Var* var, const Node& at, bool redefinable) 
   // The axis is in scope until its outermost attribute ends.
   if (known && known->redefinable && known->life == Life::kVisible) return;
   if (known && !redefinable && !known->redefinable) {
-    auto error = Error(at, "redefined-variable",
-                       fmt::format("variable '{}' is defined more than once", var->name));
+    auto error = Error(at, "redefined-variable", fmt::format("variable '{}' is defined more than once", var->name));
     if (var->span().known() && var->span_begin < at.span_begin) error.Note(Location(*var), "it is defined here, too");
     return;
   }
@@ -80,7 +81,8 @@ void TirVerifier::DefineIterVar(const tir::IterVar& iter, const Node& at) {
     thread_axes_.push_back({iter.thread_tag, iter.var});
   } else if (axis->var != iter.var) {
     Error(at, "thread-axis",
-          fmt::format("thread axis '{}' has the variables '{}' and '{}'", iter.thread_tag, axis->var->name, iter.var->name))
+          fmt::format("thread axis '{}' has the variables '{}' and '{}'", iter.thread_tag, axis->var->name,
+                      iter.var->name))
         .Note(Location(*axis->var), "the first one is here");
   }
 }

@@ -79,7 +79,7 @@ class TirVerifier {
   VarScope<tir::Var> vars_;
   std::vector<const tir::Block*> blocks_;  // around the place at hand, those with iteration variables
   std::vector<ThreadAxis> thread_axes_;
-  bool in_declaration_ = false;     // where loop variables may be used from within any block
+  bool in_declaration_ = false;  // where loop variables may be used from within any block
   std::pair<const Node*, const Node*> last_error_;
   const Node* around_ = nullptr;    // the statement at hand
   const Node* function_ = nullptr;  // the function at hand

@@ -34,8 +34,8 @@ void ForEachScalar(const Type* type, bool in_functions, F&& f) {
   }
 }
 
-// Calls f(const tir::Var*) for the variables in a scalar expression over symbolic variables. An expression that shares operands
-// is small as a graph and may be huge as a tree, so that beyond a size nothing is visited twice.
+// Calls f(const tir::Var*) for the variables in a scalar expression over symbolic variables. An expression that shares
+// operands is small as a graph and may be huge as a tree, so that beyond a size nothing is visited twice.
 template <class F>
 class SymVarWalk {
  public:

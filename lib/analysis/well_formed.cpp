@@ -23,7 +23,9 @@ using SymVars = std::vector<const tir::Var*>;
 class FunctionVerifier {
  public:
   FunctionVerifier(const Module& module, const VerifyOptions& options, DiagnosticEngine& diagnostics)
-      : module_(module), graph_(module, options.check_types, diagnostics), tir_(module, options.check_types, diagnostics) {}
+      : module_(module),
+        graph_(module, options.check_types, diagnostics),
+        tir_(module, options.check_types, diagnostics) {}
 
   // Returns the symbolic variables that the function defines.
   SymVars Verify(size_t index) {
@@ -49,7 +51,8 @@ std::vector<SymVars> VerifyInOrder(const Module& module, const VerifyOptions& op
   return sym_vars;
 }
 
-std::vector<SymVars> VerifyInParallel(const Module& module, const VerifyOptions& options, DiagnosticEngine& diagnostics) {
+std::vector<SymVars> VerifyInParallel(const Module& module, const VerifyOptions& options,
+                                      DiagnosticEngine& diagnostics) {
   std::vector<SymVars> sym_vars(module.size());
   const size_t chunks = std::min(module.size(), options.threads * kChunksPerThread);
   std::vector<DiagnosticBuffer> buffers(chunks);
@@ -78,7 +81,8 @@ void CheckSharedSymVars(const Module& module, const std::vector<SymVars>& sym_va
       const ModuleEntry& b = module.functions()[i];
       diagnostics
           .Error(Location(*b.func), "shared-symbolic-variable",
-                 fmt::format("functions '{}' and '{}' share the symbolic variable '{}'", a.var->name, b.var->name, var->name))
+                 fmt::format("functions '{}' and '{}' share the symbolic variable '{}'", a.var->name, b.var->name,
+                             var->name))
           .Note(Location(*a.func), "the other function is here");
       first = kReported;
     }
@@ -126,8 +130,8 @@ void CheckSharedParams(const Module& module, DiagnosticEngine& diagnostics) {
 bool VerifyModule(const Module& module, const VerifyOptions& options, DiagnosticEngine& diagnostics) {
   const size_t errors = diagnostics.error_count();
   const bool parallel = options.threads > 1 && module.size() > 1;
-  const std::vector<SymVars> sym_vars = parallel ? VerifyInParallel(module, options, diagnostics)
-                                                 : VerifyInOrder(module, options, diagnostics);
+  const std::vector<SymVars> sym_vars =
+      parallel ? VerifyInParallel(module, options, diagnostics) : VerifyInOrder(module, options, diagnostics);
   if (module.size() > 1) {
     CheckSharedSymVars(module, sym_vars, diagnostics);
     CheckSharedParams(module, diagnostics);

@@ -15,12 +15,12 @@ std::vector<const Var*> BoundVars(const Expr* e);
 // The functions of the module that `e` refers to.
 std::vector<const GlobalVar*> UsedGlobals(const Expr* e);
 
-// Symbolic variables that occur in `e`, in shapes as well as in types, and that neither a parameter nor a match_cast of `e`
-// defines.
+// Symbolic variables that occur in `e`, in shapes as well as in types, and that neither a parameter nor a match_cast of
+// `e` defines.
 std::vector<const tir::Var*> FreeSymVars(const Expr* e);
 
-// Symbolic variables that occur in a type, that a scalar expression consists of, and that a type defines where it is the type of
-// a parameter or of a match_cast: those that are a dimension by themselves.
+// Symbolic variables that occur in a type, that a scalar expression consists of, and that a type defines where it is
+// the type of a parameter or of a match_cast: those that are a dimension by themselves.
 std::vector<const tir::Var*> SymVarsOf(const Type* type);
 std::vector<const tir::Var*> SymVarsOf(const PrimExpr* e);
 std::vector<const tir::Var*> DefinedSymVars(const Type* type);

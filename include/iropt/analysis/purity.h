@@ -5,9 +5,9 @@
 
 namespace iropt {
 
-// The first call in `e` that has side effects, or null. The bodies of nested functions do not count: they run when the function
-// is called. Calls of `self`, the function that `e` is the body of, do not count either. Without a module, calls of global
-// functions count as impure. Linear.
+// The first call in `e` that has side effects, or null. The bodies of nested functions do not count: they run when the
+// function is called. Calls of `self`, the function that `e` is the body of, do not count either. Without a module,
+// calls of global functions count as impure. Linear.
 const Call* FindImpureCall(const Expr* e, const Module* module, const Expr* self = nullptr);
 
 inline bool ContainsImpureCall(const Expr* e, const Module* module, const Expr* self = nullptr) {

@@ -8,8 +8,8 @@
 
 namespace iropt {
 
-// By Var::id. Every occurrence as an operand counts, those in nested functions included, and every type that refers to the
-// variable as a shape. Linear.
+// By Var::id. Every occurrence as an operand counts, those in nested functions included, and every type that refers to
+// the variable as a shape. Linear.
 std::vector<uint32_t> UseCounts(const Function& function, const FuncStorage& storage);
 
 }  // namespace iropt

@@ -1,5 +1,6 @@
-// A walk over graph-level code for analyses of variables, effects and types: each use, definition, call and type once, in
-// program order. The handler's functions are called directly, so that a walk costs no more than the loop it stands for.
+// A walk over graph-level code for analyses of variables, effects and types: each use, definition, call and type once,
+// in program order. The handler's functions are called directly, so that a walk costs no more than the loop it stands
+// for.
 //
 //   struct CountCalls : WalkHandler {
 //     size_t count = 0;
@@ -15,7 +16,8 @@
 
 namespace iropt {
 
-// What a walk tells; a handler hides the functions that it cares about. Operands come before the expression they are of.
+// What a walk tells; a handler hides the functions that it cares about. Operands come before the expression they are
+// of.
 struct WalkHandler {
   void OnUse(const Var*) {}
   void OnDefine(const Var*) {}

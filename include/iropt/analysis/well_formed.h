@@ -1,16 +1,16 @@
 // The verifier: what every pass may rely on, and every pass must keep.
 //
-// Graph level. Each variable is defined once, before its uses and in a scope that they see: parameters in their function,
-// bindings in their sequence, dataflow variables in their block. Symbolic variables come from parameters and match_cast, and
-// belong to one function. Programs are in A-normal form: operands are variables, literals, shapes, functions of the module,
-// or tuples of such; sequences are only the bodies of functions and branches. Dataflow blocks hold neither conditionals nor
-// impure calls, and a pure function calls only pure ones unless relax.force_pure says otherwise. Operands of call_tir fit
-// the function that is called. Every expression has a type, and types that are given do not contradict those that follow
-// from the operands.
+// Graph level. Each variable is defined once, before its uses and in a scope that they see: parameters in their
+// function, bindings in their sequence, dataflow variables in their block. Symbolic variables come from parameters and
+// match_cast, and belong to one function. Programs are in A-normal form: operands are variables, literals, shapes,
+// functions of the module, or tuples of such; sequences are only the bodies of functions and branches. Dataflow blocks
+// hold neither conditionals nor impure calls, and a pure function calls only pure ones unless relax.force_pure says
+// otherwise. Operands of call_tir fit the function that is called. Every expression has a type, and types that are
+// given do not contradict those that follow from the operands.
 //
 // Loop level. Each variable is defined once and used in its scope; blocks reach loop variables through their iteration
-// variables alone; one thread axis has one variable; operands have the types and buffers the number of indices that their
-// nodes ask for.
+// variables alone; one thread axis has one variable; operands have the types and buffers the number of indices that
+// their nodes ask for.
 //
 // One linear pass over each function. Errors are located and several are reported.
 #pragma once

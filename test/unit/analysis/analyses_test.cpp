@@ -1,7 +1,7 @@
 // Use counts, free variables and purity.
-#include "iropt/analysis/free_vars.h"
 #include "../catch.h"
 #include "graph_maker.h"
+#include "iropt/analysis/free_vars.h"
 #include "iropt/analysis/purity.h"
 #include "iropt/analysis/use_count.h"
 
@@ -55,9 +55,10 @@ TEST_CASE("functions of the module that are referred to", "[analysis]") {
   const Var* x = m.NewVar("x", t);
   const auto* f = GlobalVar::Get("f");
   const auto* g = GlobalVar::Get("g");
-  const Expr* e = m.MakeFunction({x}, m.Seq({m.Block({m.Bind(m.NewVar("y", t), m.CallOf(g, {x}, t)),
-                                                      m.Bind(m.NewVar("z", t), m.CallOf(f, {x}, t)),
-                                                      m.Bind(m.NewVar("w", t), m.CallOf(g, {x}, t))})}, x));
+  const Expr* e = m.MakeFunction(
+      {x}, m.Seq({m.Block({m.Bind(m.NewVar("y", t), m.CallOf(g, {x}, t)), m.Bind(m.NewVar("z", t), m.CallOf(f, {x}, t)),
+                           m.Bind(m.NewVar("w", t), m.CallOf(g, {x}, t))})},
+                 x));
   CHECK(UsedGlobals(e) == std::vector<const GlobalVar*>{g, f});
 }
 

@@ -10,7 +10,9 @@ TEST_CASE("a function in normal form is well-formed", "[analysis]") {
   const Var* x = m.NewVar("x", t);
   const Var* lv = m.NewLocal("lv", t);
   const Var* gv = m.NewVar("gv", t);
-  m.AddMain({x}, {m.Dataflow({m.Bind(lv, m.CallOp("relax.add", {x, x}, t)), m.Bind(gv, m.CallOp("relax.exp", {lv}, t))})}, gv);
+  m.AddMain({x},
+            {m.Dataflow({m.Bind(lv, m.CallOp("relax.add", {x, x}, t)), m.Bind(gv, m.CallOp("relax.exp", {lv}, t))})},
+            gv);
   CHECK(m.Verify() == Kinds{});
   CHECK(m.Verify({.check_types = false}) == Kinds{});
 }
@@ -70,7 +72,8 @@ TEST_CASE("what a branch binds is visible in the branch alone", "[analysis]") {
   const Var* b = m.NewVar("b", t);
   const Var* r = m.NewVar("r", t);
   const auto make = [&](const Expr* result) {
-    const auto* branch = m.workspace().New<If>(c, m.Seq({m.Block({m.Bind(a, x)})}, a), m.Seq({m.Block({m.Bind(b, x)})}, b), t);
+    const auto* branch =
+        m.workspace().New<If>(c, m.Seq({m.Block({m.Bind(a, x)})}, a), m.Seq({m.Block({m.Bind(b, x)})}, b), t);
     m.AddMain({x, c}, {m.Block({m.Bind(r, branch)})}, result);
   };
   SECTION("good") {
@@ -171,9 +174,14 @@ TEST_CASE("symbolic variables are defined by parameters and casts", "[analysis]"
     const Var* y = m.NewVar("y", tk);
     const Var* r = m.NewVar("r", m.TupleOf({}));
     const Expr* unit = m.MakeTuple({});
-    const auto* branch = m.workspace().New<If>(c, m.Seq({m.Block({m.Cast(y, x, tk)})}, unit), m.Seq({}, unit), m.TupleOf({}));
+    const auto* branch =
+        m.workspace().New<If>(c, m.Seq({m.Block({m.Cast(y, x, tk)})}, unit), m.Seq({}, unit), m.TupleOf({}));
     const Var* s = m.NewVar("s", ShapeType::Get(1));
-    m.AddMain({x, c}, {m.Block({m.Bind(r, branch), m.Bind(s, m.workspace().New<ShapeExpr>(m.workspace().Copy(std::vector<const PrimExpr*>{k}), ShapeType::Get(1)))})}, unit);
+    m.AddMain({x, c},
+              {m.Block({m.Bind(r, branch),
+                        m.Bind(s, m.workspace().New<ShapeExpr>(m.workspace().Copy(std::vector<const PrimExpr*>{k}),
+                                                               ShapeType::Get(1)))})},
+              unit);
     CHECK(m.Verify() == Kinds{"undefined-symbolic-variable"});
   }
   SECTION("by nothing, in a type argument, even where types are not checked") {
@@ -201,7 +209,8 @@ TEST_CASE("nested functions see variables around them, but no symbolic ones", "[
   }
   SECTION("symbolic variable") {
     const Var* s = m.NewVar("s", ShapeType::Get(1));
-    const Expr* shape = m.workspace().New<ShapeExpr>(m.workspace().Copy(std::vector<const PrimExpr*>{n}), ShapeType::Get(1));
+    const Expr* shape =
+        m.workspace().New<ShapeExpr>(m.workspace().Copy(std::vector<const PrimExpr*>{n}), ShapeType::Get(1));
     with_inner(m.MakeFunction({p}, m.Seq({m.Block({m.Bind(s, shape)})}, p)));
     CHECK(m.Verify() == Kinds{"undefined-symbolic-variable"});
   }
@@ -321,7 +330,8 @@ TEST_CASE("dimensions are integers", "[analysis]") {
   GraphMaker m;
   const auto* half = m.context().Intern(m.workspace().New<tir::FloatImm>(GraphMaker::Float32(), 0.5));
   const Var* s = m.NewVar("s", ShapeType::Get(1));
-  const Expr* shape = m.workspace().New<ShapeExpr>(m.workspace().Copy(std::vector<const PrimExpr*>{half}), ShapeType::Get(1));
+  const Expr* shape =
+      m.workspace().New<ShapeExpr>(m.workspace().Copy(std::vector<const PrimExpr*>{half}), ShapeType::Get(1));
   m.AddMain({}, {m.Block({m.Bind(s, shape)})}, s);
   CHECK(m.Verify() == Kinds{"shape-dtype"});
 }

@@ -30,27 +30,33 @@ class TirMaker {
   }
 
   const tir::Buffer* a() const { return a_; }
-  const tir::Buffer* MakeBuffer(std::string_view name, std::vector<const PrimExpr*> shape, const tir::Var* data = nullptr) {
+  const tir::Buffer* MakeBuffer(std::string_view name, std::vector<const PrimExpr*> shape,
+                                const tir::Var* data = nullptr) {
     if (!data) data = workspace_.NewPrimVar(name, DataType::Handle(), tir::PointerInfo::Get(DataType::Float(32)));
-    return New<tir::Buffer>(data, DataType::Float(32), workspace_.NextVarId(), MakeList(shape), List<const PrimExpr*>(), Int(0),
-                            List<int64_t>(), name, 64, 1, tir::BufferType::kDefault);
+    return New<tir::Buffer>(data, DataType::Float(32), workspace_.NextVarId(), MakeList(shape), List<const PrimExpr*>(),
+                            Int(0), List<int64_t>(), name, 64, 1, tir::BufferType::kDefault);
   }
-  const tir::BufferLoad* Load(const tir::Buffer* b, std::vector<const PrimExpr*> indices, DataType type = DataType::Float(32)) {
+  const tir::BufferLoad* Load(const tir::Buffer* b, std::vector<const PrimExpr*> indices,
+                              DataType type = DataType::Float(32)) {
     return New<tir::BufferLoad>(type, b, MakeList(indices));
   }
-  const tir::Stmt* Store(const PrimExpr* index) { return New<tir::BufferStore>(a_, Load(a_, {index}), MakeList<const PrimExpr*>({index})); }
+  const tir::Stmt* Store(const PrimExpr* index) {
+    return New<tir::BufferStore>(a_, Load(a_, {index}), MakeList<const PrimExpr*>({index}));
+  }
   const tir::Stmt* Evaluate(const PrimExpr* e) { return New<tir::Evaluate>(e); }
   const tir::Stmt* Loop(const tir::Var* var, const tir::Stmt* body) {
-    return New<tir::For>(var, New<tir::IntImm>(var->dtype, 0), New<tir::IntImm>(var->dtype, 16), tir::ForKind::kSerial, body, nullptr, DictAttr::Empty());
+    return New<tir::For>(var, New<tir::IntImm>(var->dtype, 0), New<tir::IntImm>(var->dtype, 16), tir::ForKind::kSerial,
+                         body, nullptr, DictAttr::Empty());
   }
   const tir::Stmt* Seq(std::vector<const tir::Stmt*> stmts) { return New<tir::SeqStmt>(MakeList(stmts)); }
   const tir::IterVar* Iter(const tir::Var* var) {
     return New<tir::IterVar>(New<tir::Range>(Int(0), Int(16)), var, tir::IterVarType::kDataPar);
   }
-  const tir::Stmt* Block(std::vector<const tir::IterVar*> iters, std::vector<const PrimExpr*> values, const tir::Stmt* body,
-                         std::vector<const tir::Buffer*> allocs = {}) {
-    const auto* block = New<tir::Block>(MakeList(iters), List<const tir::BufferRegion*>(), List<const tir::BufferRegion*>(), "block",
-                                        MakeList(allocs), List<const tir::MatchBufferRegion*>(), DictAttr::Empty(), nullptr, body);
+  const tir::Stmt* Block(std::vector<const tir::IterVar*> iters, std::vector<const PrimExpr*> values,
+                         const tir::Stmt* body, std::vector<const tir::Buffer*> allocs = {}) {
+    const auto* block =
+        New<tir::Block>(MakeList(iters), List<const tir::BufferRegion*>(), List<const tir::BufferRegion*>(), "block",
+                        MakeList(allocs), List<const tir::MatchBufferRegion*>(), DictAttr::Empty(), nullptr, body);
     return New<tir::BlockRealize>(MakeList(values), True(), block);
   }
   const tir::Stmt* Thread(const tir::Var* var, std::string_view tag, const tir::Stmt* body) {
@@ -122,14 +128,17 @@ TEST_CASE("blocks own what they allocate", "[analysis]") {
   const tir::Buffer* b = m.MakeBuffer("B", {m.Int(4)});
   const tir::Stmt* use = m.Evaluate(m.Load(b, {m.Int(0)}));
   SECTION("inside") { CHECK(m.Verify(m.Block({}, {}, use, {b})) == Kinds{}); }
-  SECTION("outside") { CHECK(m.Verify(m.Seq({m.Block({}, {}, m.Store(m.Int(0)), {b}), use})) == Kinds{"undefined-variable"}); }
+  SECTION("outside") {
+    CHECK(m.Verify(m.Seq({m.Block({}, {}, m.Store(m.Int(0)), {b}), use})) == Kinds{"undefined-variable"});
+  }
 }
 
 TEST_CASE("a thread axis has one variable, which several attributes may introduce", "[analysis]") {
   TirMaker m;
   const tir::Var* tx = m.NewVar("threadIdx_x");
   SECTION("one after the other") {
-    CHECK(m.Verify(m.Seq({m.Thread(tx, "threadIdx.x", m.Store(tx)), m.Thread(tx, "threadIdx.x", m.Store(tx))})) == Kinds{});
+    CHECK(m.Verify(m.Seq({m.Thread(tx, "threadIdx.x", m.Store(tx)), m.Thread(tx, "threadIdx.x", m.Store(tx))})) ==
+          Kinds{});
   }
   SECTION("nested") {
     const tir::Stmt* inner = m.Seq({m.Thread(tx, "threadIdx.x", m.Store(tx)), m.Store(tx)});
@@ -146,12 +155,14 @@ TEST_CASE("matching a buffer defines the variables of its shape", "[analysis]") 
   TirMaker m;
   const tir::Var* n = m.NewVar("n");
   const tir::Buffer* whole = m.MakeBuffer("W", {n});
-  const auto* region = m.New<tir::BufferRegion>(m.a(), m.MakeList<const tir::Range*>({m.New<tir::Range>(m.Int(0), m.Int(16))}));
+  const auto* region =
+      m.New<tir::BufferRegion>(m.a(), m.MakeList<const tir::Range*>({m.New<tir::Range>(m.Int(0), m.Int(16))}));
   const auto* match = m.New<tir::MatchBufferRegion>(whole, region);
   const auto make = [&](const tir::Stmt* body) {
-    const auto* block = m.New<tir::Block>(List<const tir::IterVar*>(), List<const tir::BufferRegion*>(), List<const tir::BufferRegion*>(),
-                                          "b", List<const tir::Buffer*>(), m.MakeList<const tir::MatchBufferRegion*>({match}),
-                                          DictAttr::Empty(), nullptr, body);
+    const auto* block =
+        m.New<tir::Block>(List<const tir::IterVar*>(), List<const tir::BufferRegion*>(),
+                          List<const tir::BufferRegion*>(), "b", List<const tir::Buffer*>(),
+                          m.MakeList<const tir::MatchBufferRegion*>({match}), DictAttr::Empty(), nullptr, body);
     return m.New<tir::BlockRealize>(List<const PrimExpr*>(), m.True(), block);
   };
   SECTION("inside") { CHECK(m.Verify(make(m.Evaluate(n))) == Kinds{}); }
@@ -174,11 +185,13 @@ TEST_CASE("operands have the types that their operation asks for", "[analysis]")
   SECTION("condition of a selection") { CHECK(m.Verify(m.Evaluate(m.New<tir::Select>(one, one, one))) == bad); }
   SECTION("cast") { CHECK(m.Verify(m.Evaluate(m.New<tir::Cast>(DataType::Float(32, 4), one))) == bad); }
   SECTION("loop") {
-    CHECK(m.Verify(m.New<tir::For>(m.NewVar("i"), m.Int(0), m.New<tir::IntImm>(DataType::Int(64), 3), tir::ForKind::kSerial,
-                                   m.Evaluate(one), nullptr, DictAttr::Empty())) == bad);
+    CHECK(m.Verify(m.New<tir::For>(m.NewVar("i"), m.Int(0), m.New<tir::IntImm>(DataType::Int(64), 3),
+                                   tir::ForKind::kSerial, m.Evaluate(one), nullptr, DictAttr::Empty())) == bad);
   }
   SECTION("let") { CHECK(m.Verify(m.New<tir::LetStmt>(m.NewVar("x"), real, m.Evaluate(one))) == bad); }
-  SECTION("assertion") { CHECK(m.Verify(m.New<tir::AssertStmt>(one, m.New<tir::StringImm>("no"), m.Evaluate(one))) == bad); }
+  SECTION("assertion") {
+    CHECK(m.Verify(m.New<tir::AssertStmt>(one, m.New<tir::StringImm>("no"), m.Evaluate(one))) == bad);
+  }
   SECTION("store") { CHECK(m.Verify(m.New<tir::BufferStore>(m.a(), one, m.MakeList<const PrimExpr*>({one}))) == bad); }
   SECTION("load") { CHECK(m.Verify(m.Evaluate(m.Load(m.a(), {one}, DataType::Float(64)))) == bad); }
   SECTION("predicate") {
