@@ -1,0 +1,15 @@
+// Brings bindings into a canonical form: no renamings, no match_cast that is known to hold, as few outputs as possible.
+#pragma once
+
+#include "iropt/diag/diagnostic.h"
+#include "iropt/ir/module.h"
+#include "iropt/support/result.h"
+
+namespace iropt {
+
+// The function in canonical form; the same pointer where it is. Fails where two match_casts contradict each other.
+// `module` gives the types of global functions.
+Result<const Function*> CanonicalizeBindings(const Function* function, const Module* module, Workspace& workspace,
+                                             DiagnosticEngine& diagnostics);
+
+}  // namespace iropt

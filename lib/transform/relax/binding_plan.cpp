@@ -1,0 +1,241 @@
+#include "binding_plan.h"
+
+#include "rewrite.h"
+
+namespace iropt {
+
+const List<const PrimExpr*>* KnownDims(const Type* type) {
+  if (const auto* shape = As<ShapeType>(type)) return shape->known ? &shape->values : nullptr;
+  const auto* tensor = As<TensorType>(type);
+  if (!tensor) return nullptr;
+  if (tensor->known) return &tensor->dims;
+  return tensor->shape_var ? KnownDims(tensor->shape_var->type) : nullptr;
+}
+
+const Constant* BindingPlan::constant(const Var* var) const {
+  // A variable that gets another kind or name is canonical only after that; a further run replaces its uses.
+  return definition(var) ? nullptr : As<Constant>(facts_[var->id].value);
+}
+
+class BindingPlanner {
+ public:
+  explicit BindingPlanner(Workspace& workspace) : workspace_(workspace), num_vars_(workspace.num_vars()) {
+    plan_.facts_.resize(num_vars_);
+  }
+
+  BindingPlan Run(const Function& function) {
+    VisitBody(function.body);
+    for (const Var* output : outputs_) {
+      if (!Facts(output).used_outside) Define(output, NewDataflowVar(output));
+    }
+    for (const Renaming& renaming : renamings_) PlanRenaming(renaming);
+    for (const MatchCast* cast : output_casts_) PlanOutputCast(*cast);
+    return std::move(plan_);
+  }
+
+ private:
+  // A binding whose value is known to be that of an earlier variable.
+  struct Renaming {
+    const Var* var;
+    const Var* of;
+    bool is_use;  // of that variable, not of one that has it
+  };
+
+  BindingPlan::VarFacts& Facts(const Var* var) { return plan_.facts_[var->id]; }
+
+  // ---- Uses
+
+  void Visit(const Expr* e) {
+    switch (e->kind) {
+      case NodeKind::kVar:
+      case NodeKind::kDataflowVar: return Use(static_cast<const Var*>(e));
+      case NodeKind::kCall: {
+        const auto& call = *static_cast<const Call*>(e);
+        Visit(call.op);
+        for (const Expr* arg : call.args) Visit(arg);
+        UseType(call.type);
+        return UseType(call.type_args);
+      }
+      case NodeKind::kTupleGetItem: return Visit(static_cast<const TupleGetItem*>(e)->tuple);
+      case NodeKind::kTuple:
+      case NodeKind::kIf:
+      case NodeKind::kFunction:
+      case NodeKind::kSeqExpr: return WithStack([&] { VisitNested(e); });
+      default: return;
+    }
+  }
+
+  void VisitNested(const Expr* e) {
+    if (const auto* tuple = As<Tuple>(e)) {
+      for (const Expr* field : tuple->fields) Visit(field);
+    } else if (const auto* function = As<Function>(e)) {
+      for (const Var* param : function->params) UseType(param->type);
+      VisitBody(function->body);
+    } else if (const auto* branch = As<If>(e)) {
+      Visit(branch->cond);
+      VisitBody(branch->true_branch);
+      VisitBody(branch->false_branch);
+    } else {
+      VisitBody(e);
+    }
+  }
+
+  void Use(const Var* var) {
+    BindingPlan::VarFacts& facts = Facts(var);
+    ++facts.uses;
+    facts.used_outside |= !in_dataflow_ || (facts.block != 0 && facts.block != block_);
+  }
+  void UseType(const Type* type) {
+    ForEachShapeVar(type, [this](const Var* var) { Use(var); });
+  }
+
+  // ---- Sequences and bindings
+
+  void VisitBody(const Expr* body) {
+    const uint32_t outer_block = std::exchange(block_, 0);
+    const bool outer_dataflow = std::exchange(in_dataflow_, false);
+    const auto* seq = To<SeqExpr>(body);
+    for (const BindingBlock* block : seq->blocks) {
+      block_ = ++num_blocks_;
+      in_dataflow_ = block->is_dataflow();
+      for (const Binding* binding : block->bindings) VisitBinding(*binding);
+      block_ = 0;
+      in_dataflow_ = false;
+    }
+    Visit(seq->body);
+    in_dataflow_ = outer_dataflow;
+    block_ = outer_block;
+  }
+
+  void VisitBinding(const Binding& binding) {
+    const Var* var = binding.var;
+    const Expr* value = ValueOf(&binding);
+    BindingPlan::VarFacts& facts = Facts(var);
+    facts.block = block_;
+    const Expr* known = Trace(value);
+    const auto* cast = As<MatchCast>(&binding);
+    // What is traced through a cast may say less than the cast.
+    if (known != value && (!known->type || !IsBaseOf(var->type, known->type))) known = value;
+    if (const auto* source = As<Var>(known)) {
+      if (!cast || TypeEqual(var->type, known->type)) renamings_.push_back({var, source, known == value});
+      if (Facts(source).value) known = Facts(source).value;
+    }
+    facts.value = known;
+    plan_.has_constants_ |= known->kind == NodeKind::kConstant;
+    if (cast) VisitCast(*cast);
+    Visit(value);
+    UseType(var->type);
+    if (in_dataflow_ && !var->is_dataflow()) outputs_.push_back(var);
+  }
+
+  void VisitCast(const MatchCast& cast) {
+    Facts(cast.var).is_cast = true;
+    if (in_dataflow_ && !cast.var->is_dataflow() && Is<DataflowVar>(cast.value)) output_casts_.push_back(&cast);
+    UseType(cast.match_type);
+    ForEachSymbolicValue(cast.match_type, cast.value->type, [this](const tir::Var* var, const PrimExpr* value) {
+      plan_.has_symbolic_values_ |= value != var;
+    });
+  }
+
+  // ---- Known values
+
+  // What a variable is known to be, through renamings and casts; other expressions are what they are.
+  const Expr* Known(const Expr* e) {
+    const auto* var = As<Var>(e);
+    const Expr* value = var ? Facts(var).value : nullptr;
+    return value ? value : e;
+  }
+
+  // A projection of a known tuple is the field; a tuple of all projections of another one is that one. One step only:
+  // what the variables in the result are is for the caller to look up.
+  const Expr* Trace(const Expr* value) {
+    if (const auto* item = As<TupleGetItem>(value)) {
+      const auto* tuple = As<Tuple>(Known(item->tuple));
+      return tuple && static_cast<uint32_t>(item->index) < tuple->fields.size() ? tuple->fields[item->index] : value;
+    }
+    const auto* tuple = As<Tuple>(value);
+    const Expr* source = tuple && !tuple->fields.empty() ? ProjectedTuple(*tuple) : nullptr;
+    return source ? source : value;
+  }
+
+  // The tuple whose fields are all the fields of this one, in order; null where there is none.
+  const Expr* ProjectedTuple(const Tuple& tuple) {
+    const Expr* source = nullptr;
+    for (uint32_t i = 0; i < tuple.fields.size(); ++i) {
+      const auto* item = As<TupleGetItem>(Known(tuple.fields[i]));
+      if (!item || static_cast<uint32_t>(item->index) != i) return nullptr;
+      const Expr* from = Known(item->tuple);
+      if (i == 0) {
+        const auto* type = As<TupleType>(item->tuple->type);
+        if (!type || type->fields.size() != tuple.fields.size()) return nullptr;
+        source = from;
+      } else if (from != source) {
+        return nullptr;
+      }
+    }
+    return source;
+  }
+
+  // ---- The plan
+
+  // Renamings come in program order, so what an earlier one is a renaming of is known. Uses of the variable become uses
+  // of its source. Only where they would see a DataflowVar out of its block, the source is bound under this name.
+  void PlanRenaming(const Renaming& renaming) {
+    const Var* source = renaming.of;
+    const Var* alias = plan_.alias(source);
+    if (alias && alias != source) source = alias;
+    const Var* replaced = plan_.definition(source);
+    const Var* bound = replaced ? replaced : source;
+    const bool is_visible = !bound->is_dataflow() || Facts(source).block == Facts(renaming.var).block;
+    if (is_visible && (!bound->is_dataflow() || !Facts(renaming.var).used_outside || renaming.var->is_dataflow())) {
+      Alias(renaming.var, source);
+      Facts(source).uses += Facts(renaming.var).uses - renaming.is_use;
+    } else if (!renaming.var->is_dataflow() && Facts(renaming.var).used_outside) {
+      Define(source, renaming.var);
+      Alias(renaming.var, renaming.var);
+    }
+  }
+
+  // A cast of a DataflowVar that has no other use takes the value of the variable.
+  void PlanOutputCast(const MatchCast& cast) {
+    const auto* source = To<Var>(cast.value);
+    if (const Var* alias = plan_.alias(source)) source = alias;
+    const BindingPlan::VarFacts& facts = Facts(source);
+    if (plan_.alias(cast.var) || !source->is_dataflow() || plan_.definition(source) || facts.uses != 1 ||
+        facts.is_cast || plan_.constant(source)) {
+      return;
+    }
+    Facts(source).moves = plan_.has_moves_ = true;
+  }
+
+  void Alias(const Var* var, const Var* of) {
+    if (plan_.aliases_.empty()) plan_.aliases_.resize(num_vars_, nullptr);
+    plan_.aliases_[var->id] = of;
+  }
+  void Define(const Var* var, const Var* as) {
+    if (plan_.definitions_.empty()) plan_.definitions_.resize(num_vars_, nullptr);
+    plan_.definitions_[var->id] = as;
+  }
+
+  const Var* NewDataflowVar(const Var* var) {
+    auto* made = workspace_.New<DataflowVar>(var->name(), var->id, var->type);
+    made->set_span(var->span());
+    return made;
+  }
+
+  Workspace& workspace_;
+  const uint32_t num_vars_;
+  BindingPlan plan_;
+  std::vector<const Var*> outputs_;  // of dataflow blocks
+  std::vector<Renaming> renamings_;
+  std::vector<const MatchCast*> output_casts_;
+  uint32_t block_ = 0;  // number of the block at hand, 0 in the result of a sequence
+  uint32_t num_blocks_ = 0;
+  bool in_dataflow_ = false;
+};
+
+BindingPlan PlanBindings(const Function& function, Workspace& workspace) {
+  return BindingPlanner(workspace).Run(function);
+}
+
+}  // namespace iropt

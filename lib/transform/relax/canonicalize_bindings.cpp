@@ -1,0 +1,180 @@
+// CanonicalizeBindings: uses refer to where a value comes from, and bindings that only rename go.
+//
+//   with R.dataflow():                                  with R.dataflow():
+//       lv = R.add(x, x)                                    gv = R.add(x, x)
+//       lv1 = R.match_cast(lv, R.Tensor((2, 3)))            gv1 = R.nn.relu(gv)
+//       gv = lv                                    -->      R.output(gv, gv1)
+//       t = (lv1, x)                                    return (gv, gv1)
+//       gv1 = R.nn.relu(t[0])
+//       R.output(gv, gv1)
+//   return (gv, gv1)
+//
+// (and t, which has no use any more: removing it is for DeadCodeElimination.)
+//
+//   - Symbolic variables that a match_cast gives a value are replaced by it (symbolic_values.h).
+//   - `y = x` goes, and so do match_casts to the type that the value has, projections of known tuples, and tuples of all
+//     the projections of another one. Where y is visible out of the dataflow block and x is not, x gets the name y.
+//   - Uses of a variable that is bound to a constant become the constant.
+//   - An output of a dataflow block that only the block uses becomes a DataflowVar.
+//   - A match_cast that makes an output of a DataflowVar without other uses takes the value itself.
+//
+// One walk plans (binding_plan.h), one rewrites; what depends on a changed operand gets the type that follows from it.
+// O(operands). As in TVM 0.18's pass of this name, a variable that takes another's place counts as bound to a constant
+// from the next run on only.
+#include "iropt/transform/canonicalize_bindings.h"
+
+#include "binding_plan.h"
+#include "iropt/ir/substitute.h"
+#include "iropt/transform/passes.h"
+#include "rewrite.h"
+#include "symbolic_values.h"
+
+namespace iropt {
+
+namespace {
+
+class BindingCanonicalizer : private TypeMapper {
+ public:
+  BindingCanonicalizer(const BindingPlan& plan, const Module* module, Workspace& workspace)
+      : TypeMapper(&workspace.arena()), plan_(plan), make_(module, workspace) {
+    replacements_.resize(workspace.num_vars(), nullptr);
+  }
+
+  const Function* Run(const Function* function) { return make_.With(*function, Visit(function->body)); }
+
+ private:
+  // ---- Sequences
+
+  const Expr* VisitSeq(const SeqExpr& seq) {
+    ListEditor blocks(seq.blocks, blocks_);
+    for (const BindingBlock* block : seq.blocks) blocks.Replace(VisitBlock(*block));
+    const Expr* body = Visit(seq.body);
+    return make_.With(seq, blocks.Finish(make_.workspace()), body);
+  }
+
+  const BindingBlock* VisitBlock(const BindingBlock& block) {
+    ListEditor bindings(block.bindings, bindings_);
+    for (const Binding* binding : block.bindings) {
+      const Var* alias = plan_.alias(binding->var);
+      if (!alias && !plan_.moves(binding->var)) {
+        bindings.Replace(VisitBinding(*binding));
+        continue;
+      }
+      if (!alias) Replace(binding->var, Visit(ValueOf(binding)));
+      if (alias && alias != binding->var) Replace(binding->var, ReplacementOf(alias));
+      bindings.Drop();
+    }
+    return make_.With(block, bindings.Finish(make_.workspace()));
+  }
+
+  const Binding* VisitBinding(const Binding& binding) {
+    const Expr* old_value = ValueOf(&binding);
+    const Expr* value = Visit(old_value);
+    const Var* planned = plan_.definition(binding.var);
+    const Var* var = planned ? planned : binding.var;
+    const Type* type = MapType(var->type);
+    if (binding.kind == NodeKind::kVarBinding && (planned || value != old_value || type != var->type)) {
+      // A declared type may say less than the value's, or fit the old value only.
+      type = TypeOfExpr(value, make_.module());
+    }
+    var = make_.WithType(var, type);
+    if (planned) Replace(planned, var);
+    if (var != binding.var) Replace(binding.var, var);
+    if (const Constant* constant = plan_.constant(binding.var)) Replace(binding.var, constant);
+    return Rebuild(binding, var, value);
+  }
+
+  const Binding* Rebuild(const Binding& binding, const Var* var, const Expr* value) {
+    const auto* cast = As<MatchCast>(&binding);
+    const Type* type = cast ? MapType(cast->match_type) : nullptr;
+    if (!cast || type == cast->match_type) return make_.With(binding, var, value);
+    auto* changed = make_.workspace().New<MatchCast>(var, value, type);
+    changed->set_span(binding.span());
+    return changed;
+  }
+
+  // ---- Expressions
+
+  const Expr* Visit(const Expr* e) {
+    switch (e->kind) {
+      case NodeKind::kVar:
+      case NodeKind::kDataflowVar: return ReplacementOf(static_cast<const Var*>(e));
+      case NodeKind::kCall: return VisitCall(*static_cast<const Call*>(e));
+      case NodeKind::kTupleGetItem: {
+        const auto& item = *static_cast<const TupleGetItem*>(e);
+        return make_.With(item, Visit(item.tuple));
+      }
+      case NodeKind::kTuple:
+      case NodeKind::kIf:
+      case NodeKind::kFunction:
+      case NodeKind::kSeqExpr: return WithStack([&] { return VisitNested(e); });
+      default: return e;
+    }
+  }
+
+  const Expr* VisitCall(const Call& call) {
+    const Expr* op = Visit(call.op);
+    const List<const Expr*> args = VisitList(call.args);
+    const auto* type_args = static_cast<const TupleType*>(MapType(call.type_args));
+    const bool changed = op != call.op || args.begin() != call.args.begin() || type_args != call.type_args ||
+                         MapType(call.type) != call.type;
+    return make_.With(call, op, args, type_args, changed);
+  }
+
+  const Expr* VisitNested(const Expr* e) {
+    if (const auto* tuple = As<Tuple>(e)) return make_.With(*tuple, VisitList(tuple->fields));
+    if (const auto* seq = As<SeqExpr>(e)) return VisitSeq(*seq);
+    if (const auto* function = As<Function>(e)) return make_.WithBody(*function, Visit(function->body));
+    const auto& branch = *To<If>(e);
+    const Expr* cond = Visit(branch.cond);
+    const Expr* true_branch = Visit(branch.true_branch);
+    const Expr* false_branch = Visit(branch.false_branch);
+    return make_.With(branch, cond, true_branch, false_branch);
+  }
+
+  List<const Expr*> VisitList(List<const Expr*> list) {
+    return MapList(list, make_.workspace(), [this](const Expr* e) { return Visit(e); });
+  }
+
+  // ---- Variables
+
+  void Replace(const Var* var, const Expr* by) { replacements_[var->id] = by; }
+  const Expr* ReplacementOf(const Var* var) const {
+    const Expr* replacement = replacements_[var->id];
+    return replacement ? replacement : var;
+  }
+
+  // Types change where a variable is the shape of a tensor.
+  const Type* MapType(const Type* type) { return type && type->has_shape_var() ? TypeMapper::Map(type) : type; }
+  const Expr* MapShapeVar(const Expr* var) override {
+    const Expr* replacement = Visit(var);
+    return Is<Var>(replacement) ? replacement : var;
+  }
+
+  const BindingPlan& plan_;
+  NodeMaker make_;
+  std::vector<const Expr*> replacements_;  // by Var::id: what stands for uses; null where the variable does itself
+  std::vector<const Binding*> bindings_;   // pools of the editors
+  std::vector<const BindingBlock*> blocks_;
+};
+
+}  // namespace
+
+Result<const Function*> CanonicalizeBindings(const Function* function, const Module* module, Workspace& workspace,
+                                             DiagnosticEngine& diagnostics) {
+  BindingPlan plan = PlanBindings(*function, workspace);
+  if (plan.has_symbolic_values()) {
+    IROPT_ASSIGN_OR_RETURN(function, SubstituteSymbolicValues(function, module, workspace, diagnostics));
+    plan = PlanBindings(*function, workspace);
+  }
+  if (plan.empty()) return function;
+  return BindingCanonicalizer(plan, module, workspace).Run(function);
+}
+
+Pass CreateCanonicalizeBindings(const PassOptions& options) {
+  return CreateFunctionPass(options.info(), [](const Function* function, FunctionPassContext& context) {
+    return CanonicalizeBindings(function, &context.module(), context.workspace(), context.diagnostics());
+  });
+}
+
+}  // namespace iropt

@@ -1,0 +1,21 @@
+// The type rules, for mutators and builders.
+#pragma once
+
+#include "iropt/ir/builder.h"
+#include "iropt/op/infer.h"
+
+namespace iropt {
+
+class OpTypeInferrer : public TypeInferrer {
+ public:
+  OpTypeInferrer(const Module* module, Arena& arena, DiagnosticEngine* diagnostics)
+      : context_(module, arena, diagnostics) {}
+
+  const Type* Infer(const Expr* expr) override { return InferType(expr, context_); }
+  bool IsBaseOf(const Type* base, const Type* derived) override { return iropt::IsBaseOf(base, derived); }
+
+ private:
+  InferContext context_;
+};
+
+}  // namespace iropt
