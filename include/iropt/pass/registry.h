@@ -57,8 +57,8 @@ class PassRegistry {
   std::vector<std::string> default_pipeline_;
 };
 
-// Reports that `name` is not among the names of `what` ("pass", "option"), and which one is near.
-void ReportUnknownName(std::string_view what, std::string_view name, std::span<const std::string_view> known,
+// Reports that there is no `name`, which is what `message` says, and which of the names that there are is near.
+void ReportUnknownName(std::string message, std::string_view name, std::span<const std::string_view> known,
                        std::string_view kind, SourceSpan span, DiagnosticEngine& diagnostics);
 
 }  // namespace iropt

@@ -1,0 +1,140 @@
+// Passes that run other passes.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "iropt/pass/pass.h"
+#include "iropt/pass/registry.h"
+#include "iropt/support/check.h"
+
+namespace iropt {
+
+namespace {
+
+class Composite : public Pass::Impl {
+ public:
+  Composite(PassInfo info, PassKind kind, std::vector<Pass> passes)
+      : Impl(std::move(info), kind), passes_(std::move(passes)) {}
+
+  const std::vector<Pass>& passes() const { return passes_; }
+
+ protected:
+  // Each pass that is enabled at `level`, after what it requires.
+  Result<PassResult> RunInOrder(Module module, PassContext& context, int level, DiagnosticEngine& diagnostics) const {
+    PassResult total{std::move(module)};
+    for (const Pass& pass : passes_) {
+      if (!context.PassEnabled(pass.info(), level)) continue;
+      IROPT_RETURN_IF_ERROR(RunRequired(pass.info(), total, context, diagnostics));
+      IROPT_RETURN_IF_ERROR(RunOne(pass, total, context));
+    }
+    return total;
+  }
+
+ private:
+  static Status RunOne(const Pass& pass, PassResult& total, PassContext& context) {
+    IROPT_ASSIGN_OR_RETURN(PassResult result, pass(std::move(total.module), context));
+    total.module = std::move(result.module);
+    total.changed |= result.changed;
+    return {};
+  }
+
+  static Status RunRequired(const PassInfo& info, PassResult& total, PassContext& context,
+                            DiagnosticEngine& diagnostics) {
+    if (info.required.empty()) return {};
+    const PassRegistry& registry = context.Registry();
+    IROPT_ASSIGN_OR_RETURN(const std::vector<const PassRow*> rows, registry.RequiredBy(info));
+    for (const PassRow* row : rows) {
+      IROPT_ASSIGN_OR_RETURN(const Pass pass, registry.Create(row->info.name, {}, diagnostics));
+      IROPT_RETURN_IF_ERROR(RunOne(pass, total, context));
+    }
+    return {};
+  }
+
+  std::vector<Pass> passes_;
+};
+
+class SequentialImpl : public Composite {
+ public:
+  SequentialImpl(PassInfo info, std::vector<Pass> passes, std::optional<int> level)
+      : Composite(std::move(info), PassKind::Sequential, std::move(passes)), level_(level) {}
+
+  Result<PassResult> Run(Module module, PassContext& context, DiagnosticEngine& diagnostics) const override {
+    return RunInOrder(std::move(module), context, level_.value_or(context.opt_level), diagnostics);
+  }
+
+ private:
+  std::optional<int> level_;
+};
+
+std::string JoinNames(const std::vector<Pass>& passes) {
+  std::string names;
+  for (const Pass& pass : passes) names += (names.empty() ? "" : ", ") + pass.info().name;
+  return names;
+}
+
+class FixpointImpl : public Composite {
+ public:
+  FixpointImpl(std::vector<Pass> passes, int max_rounds)
+      : Composite({.name = "fixpoint", .opt_level = kNoOptLevel}, PassKind::Fixpoint, std::move(passes)),
+        max_rounds_(max_rounds) {}
+
+  Result<PassResult> Run(Module module, PassContext& context, DiagnosticEngine& diagnostics) const override {
+    PassResult total{std::move(module)};
+    for (int round = 0; round < max_rounds_; ++round) {
+      IROPT_ASSIGN_OR_RETURN(PassResult result,
+                             RunInOrder(std::move(total.module), context, context.opt_level, diagnostics));
+      total.module = std::move(result.module);
+      if (!result.changed) return total;
+      total.changed = true;
+    }
+    diagnostics.Remark({}, "no-fixpoint", fmt::format("after {} rounds the fixpoint of {} is not reached", max_rounds_,
+                                                      JoinNames(passes())));
+    return total;
+  }
+
+ private:
+  int max_rounds_;
+};
+
+class RepeatImpl : public Composite {
+ public:
+  RepeatImpl(std::vector<Pass> passes, int times)
+      : Composite({.name = "repeat", .opt_level = kNoOptLevel}, PassKind::Repeat, std::move(passes)),
+        times_(times) {}
+
+  Result<PassResult> Run(Module module, PassContext& context, DiagnosticEngine& diagnostics) const override {
+    PassResult total{std::move(module)};
+    for (int i = 0; i < times_; ++i) {
+      IROPT_ASSIGN_OR_RETURN(PassResult result,
+                             RunInOrder(std::move(total.module), context, context.opt_level, diagnostics));
+      total.module = std::move(result.module);
+      total.changed |= result.changed;
+    }
+    return total;
+  }
+
+ private:
+  int times_;
+};
+
+}  // namespace
+
+PassInfo SequentialInfo(std::string name, int opt_level) {
+  return {.name = std::move(name), .opt_level = opt_level};
+}
+
+Pass Sequential(std::vector<Pass> passes, PassInfo info, std::optional<int> level) {
+  return Pass(std::make_shared<SequentialImpl>(std::move(info), std::move(passes), level));
+}
+
+Pass Fixpoint(std::vector<Pass> passes, int max_rounds) {
+  IROPT_CHECK(max_rounds > 0, "a fixpoint of {} rounds", max_rounds);
+  return Pass(std::make_shared<FixpointImpl>(std::move(passes), max_rounds));
+}
+
+Pass Repeat(std::vector<Pass> passes, int times) {
+  IROPT_CHECK(times >= 0, "repeat {} times", times);
+  return Pass(std::make_shared<RepeatImpl>(std::move(passes), times));
+}
+
+}  // namespace iropt

@@ -1,0 +1,136 @@
+#include "iropt/pass/context.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "guard.h"
+#include "iropt/pass/registry.h"
+#include "iropt/support/check.h"
+#include "iropt/support/function_ref.h"
+
+namespace iropt {
+
+namespace {
+
+thread_local PassContext* current_context = nullptr;
+
+Status GuardedHook(const PassInstrument& instrument, std::string_view hook, FunctionRef<Status()> call) {
+  Status status = Guarded([&] { return fmt::format("instrument '{}'", instrument.name()); }, call);
+  if (status.ok()) return status;
+  Error error = status.TakeError();
+  if (error.reported()) error.message = fmt::format("instrument '{}' failed in {}", instrument.name(), hook);
+  return error;
+}
+
+}  // namespace
+
+namespace pass_detail {
+
+PassContext* ExchangeCurrentContext(PassContext* context) { return std::exchange(current_context, context); }
+
+}  // namespace pass_detail
+
+bool PassInstrument::ShouldRun(const Module&, const PassInfo&) { return true; }
+Status PassInstrument::RunBeforePass(const Module&, const PassInfo&) { return {}; }
+Status PassInstrument::RunAfterPass(const Module&, const PassInfo&, PassOutcome) { return {}; }
+
+PassContext& PassContext::Current() {
+  if (current_context != nullptr) return *current_context;
+  static thread_local PassContext default_context;
+  return default_context;
+}
+
+bool PassContext::IsDisabled(std::string_view pass) const {
+  return std::ranges::find(disabled_pass, pass) != disabled_pass.end();
+}
+
+bool PassContext::IsRequired(std::string_view pass) const {
+  return std::ranges::find(required_pass, pass) != required_pass.end();
+}
+
+bool PassContext::PassEnabled(const PassInfo& info, int level) const {
+  if (IsDisabled(info.name)) return false;
+  return IsRequired(info.name) || info.opt_level <= level;
+}
+
+const PassRegistry& PassContext::Registry() const { return registry != nullptr ? *registry : PassRegistry::Global(); }
+
+bool PassContext::SetConfig(std::string_view key, Value value, DiagnosticEngine& reports, SourceSpan key_span) {
+  const OptionSpec* spec = Registry().FindConfig(key);
+  if (spec == nullptr) {
+    std::vector<std::string_view> known;
+    for (const auto& [name, unused] : Registry().configs()) known.push_back(name);
+    ReportUnknownName(fmt::format("unknown configuration option '{}'", key), key, known, "unknown-option", key_span,
+                      reports);
+    return false;
+  }
+  if (!CheckOption(*spec, fmt::format("configuration option '{}'", key), value, reports)) return false;
+  config_.insert_or_assign(std::string(key), std::move(value));
+  return true;
+}
+
+const Value& PassContext::Config(std::string_view key) const {
+  if (const auto set = config_.find(key); set != config_.end()) return set->second;
+  const OptionSpec* spec = Registry().FindConfig(key);
+  IROPT_CHECK(spec != nullptr, "configuration option '{}' is not registered", key);
+  return spec->default_value;
+}
+
+bool PassContext::ConfigBool(std::string_view key) const {
+  const bool* value = Config(key).as_bool();
+  IROPT_CHECK(value != nullptr, "configuration option '{}' is no boolean", key);
+  return *value;
+}
+
+Status PassContext::InstrumentEnterPassContext() {
+  for (size_t i = 0; i < instruments.size(); ++i) {
+    PassInstrument& instrument = *instruments[i];
+    Status entered = GuardedHook(instrument, "EnterPassContext", [&] { return instrument.EnterPassContext(); });
+    if (entered.ok()) continue;
+    // What these say in turn would hide the reason why they are asked to leave.
+    for (size_t k = i; k > 0; --k) {
+      PassInstrument& earlier = *instruments[k - 1];
+      static_cast<void>(GuardedHook(earlier, "ExitPassContext", [&] { return earlier.ExitPassContext(); }));
+    }
+    instruments.clear();
+    return entered;
+  }
+  return {};
+}
+
+Status PassContext::InstrumentExitPassContext() {
+  for (const std::shared_ptr<PassInstrument>& instrument : instruments) {
+    Status left = GuardedHook(*instrument, "ExitPassContext", [&] { return instrument->ExitPassContext(); });
+    if (left.ok()) continue;
+    instruments.clear();
+    return left;
+  }
+  return {};
+}
+
+Status PassContext::OverrideInstruments(InstrumentList replacement) {
+  IROPT_RETURN_IF_ERROR(InstrumentExitPassContext());
+  instruments = std::move(replacement);
+  return InstrumentEnterPassContext();
+}
+
+With<PassContext>::With(PassContext& context) : context_(&context), status_(context.InstrumentEnterPassContext()) {
+  active_ = status_.ok();
+  if (active_) outer_ = pass_detail::ExchangeCurrentContext(context_);
+}
+
+Status With<PassContext>::Exit() {
+  if (!active_) return {};
+  active_ = false;
+  const PassContext* left = pass_detail::ExchangeCurrentContext(outer_);
+  IROPT_CHECK(left == context_, "scopes of pass contexts are left in the reverse order of entering");
+  return context_->InstrumentExitPassContext();
+}
+
+With<PassContext>::~With() {
+  // Nobody is left to hear of a failure; the context has lost its instruments, as it says.
+  static_cast<void>(Exit());
+}
+
+}  // namespace iropt

@@ -1,0 +1,13 @@
+// The part of dataflow block passes that looks into functions.
+#pragma once
+
+#include "iropt/pass/pass.h"
+
+namespace iropt {
+
+// `function` with every dataflow block replaced by what `run` makes of it. What is inside of a block is the business of
+// `run`. Fails where a block lost an output or a symbolic variable.
+Result<const Function*> RewriteDataflowBlocks(const Function* function, const DataflowBlockPassFn& run,
+                                              FunctionPassContext& context);
+
+}  // namespace iropt

@@ -1,0 +1,191 @@
+// Module passes and the passes over parts of a module.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "dataflow_blocks.h"
+#include "guard.h"
+#include "iropt/pass/pass.h"
+#include "iropt/support/check.h"
+#include "iropt/support/function_ref.h"
+#include "iropt/support/parallel.h"
+
+namespace iropt {
+
+namespace {
+
+// Below this much IR, starting threads costs more than they save.
+constexpr size_t kBytesWorthThreads = 256 * 1024;
+
+int ThreadsFor(const Module& module, const PassContext& context) {
+  if (context.threads <= 1) return 1;
+  size_t bytes = 0;
+  for (const ModuleEntry& entry : module.functions()) {
+    bytes += entry.storage->bytes();
+    if (bytes >= kBytesWorthThreads) return context.threads;
+  }
+  return 1;
+}
+
+void InheritContextInThreads() {
+  static const bool registered = [] {
+    RegisterThreadInherit({[]() -> void* {
+                             PassContext* context = pass_detail::ExchangeCurrentContext(nullptr);
+                             pass_detail::ExchangeCurrentContext(context);
+                             return context;
+                           },
+                           [](void* context) {
+                             pass_detail::ExchangeCurrentContext(static_cast<PassContext*>(context));
+                           }});
+    return true;
+  }();
+  static_cast<void>(registered);
+}
+
+// What became of one function.
+struct Rewritten {
+  size_t index = 0;  // in the module
+  const BaseFunc* func = nullptr;
+  FuncStorageRef storage;
+  std::optional<Error> error;
+  DiagnosticBuffer diagnostics;
+};
+
+using RewriteFn = FunctionRef<Result<const BaseFunc*>(const BaseFunc*, FunctionPassContext&)>;
+
+void RewriteOne(const Module& module, const PassContext& context, RewriteFn rewrite, Rewritten& slot) {
+  // One more than is ever shown, so that the limit is noticed where the diagnostics of all functions come together.
+  DiagnosticEngine diagnostics(&slot.diagnostics, DiagnosticEngine::kDefaultMaxErrors + 1);
+  const ModuleEntry& entry = module.functions()[slot.index];
+  const auto describe = [&] { return fmt::format("the rewriting of '{}'", entry.var->name); };
+  Status status = Guarded(describe, [&]() -> Status {
+    FunctionPassContext function_context(module, entry, context, diagnostics);
+    IROPT_ASSIGN_OR_RETURN(slot.func, rewrite(entry.func, function_context));
+    IROPT_CHECK(slot.func != nullptr, "a pass returned no function");
+    if (slot.func != entry.func) slot.storage = function_context.workspace().Finish();
+    return {};
+  });
+  if (!status.ok()) slot.error = status.TakeError();
+}
+
+// Rewrites the functions at `slots`, several at a time, and puts the results in place in the order of the module.
+Result<PassResult> RewriteFunctions(Module module, PassContext& context, DiagnosticEngine& diagnostics,
+                                    std::vector<Rewritten> slots, RewriteFn rewrite) {
+  InheritContextInThreads();
+  const int threads = ThreadsFor(module, context);
+  ParallelFor(slots.size(), threads, [&](size_t i) { RewriteOne(module, context, rewrite, slots[i]); });
+  std::optional<Error> error;
+  for (Rewritten& slot : slots) {
+    slot.diagnostics.ReplayInto(diagnostics);
+    if (slot.error && !error) error = std::move(slot.error);
+  }
+  if (error) return *std::move(error);
+  PassResult result{std::move(module)};
+  for (Rewritten& slot : slots) {
+    if (slot.storage == nullptr) continue;
+    result.module.SetAt(slot.index, slot.func, std::move(slot.storage));
+    result.changed = true;
+  }
+  if (result.changed) CompactStorage(result.module, threads);
+  return result;
+}
+
+template <class F>
+std::vector<Rewritten> Select(const Module& module, bool (*skip)(const F&)) {
+  std::vector<Rewritten> slots;
+  for (size_t i = 0; i < module.size(); ++i) {
+    const F* func = As<F>(module.functions()[i].func);
+    if (func == nullptr || skip(*func)) continue;
+    slots.emplace_back().index = i;
+  }
+  return slots;
+}
+
+bool SkipsOptimization(const Function& function) {
+  if (function.attrs->Find("Compiler") != nullptr) return true;
+  const auto* skip = As<IntAttr>(function.attrs->Find(attr::kSkipOptimization));
+  return skip != nullptr && skip->value != 0;
+}
+
+template <class F>
+bool SkipsNone(const F&) {
+  return false;
+}
+
+template <class F>
+using RewriteFnOf = std::function<Result<const F*>(const F*, FunctionPassContext&)>;
+
+template <class F>
+class FunctionPassImpl : public Pass::Impl {
+ public:
+  FunctionPassImpl(PassInfo info, PassKind kind, RewriteFnOf<F> rewrite, bool (*skip)(const F&))
+      : Impl(std::move(info), kind), rewrite_(std::move(rewrite)), skip_(skip) {}
+
+  Result<PassResult> Run(Module module, PassContext& context, DiagnosticEngine& diagnostics) const override {
+    std::vector<Rewritten> slots = Select<F>(module, skip_);
+    const auto rewrite = [&](const BaseFunc* func, FunctionPassContext& inner) -> Result<const BaseFunc*> {
+      IROPT_ASSIGN_OR_RETURN(const F* rewritten, rewrite_(To<F>(func), inner));
+      return static_cast<const BaseFunc*>(rewritten);
+    };
+    return RewriteFunctions(std::move(module), context, diagnostics, std::move(slots), rewrite);
+  }
+
+ private:
+  RewriteFnOf<F> rewrite_;
+  bool (*skip_)(const F&);
+};
+
+// Whether both are lists of the very same functions, attributes and infos.
+bool AreIdentical(const Module& a, const Module& b) {
+  const auto same_entry = [](const ModuleEntry& x, const ModuleEntry& y) { return x.var == y.var && x.func == y.func; };
+  return std::ranges::equal(a.functions(), b.functions(), same_entry) && a.attrs() == b.attrs() &&
+         a.global_infos() == b.global_infos() && a.name() == b.name();
+}
+
+class ModulePassImpl : public Pass::Impl {
+ public:
+  ModulePassImpl(PassInfo info, ModulePassFn run) : Impl(std::move(info), PassKind::Module), run_(std::move(run)) {}
+
+  Result<PassResult> Run(Module module, PassContext& context, DiagnosticEngine& diagnostics) const override {
+    // Also keeps the old functions alive: a new one in the place of a freed one would look the same.
+    std::optional<Module> before = module;
+    ModulePassContext inner{context, diagnostics};
+    IROPT_ASSIGN_OR_RETURN(Module after, run_(std::move(module), inner));
+    const bool changed = !AreIdentical(*before, after);
+    before.reset();
+    if (changed) CompactStorage(after, ThreadsFor(after, context));
+    return PassResult{std::move(after), changed};
+  }
+
+ private:
+  ModulePassFn run_;
+};
+
+}  // namespace
+
+Pass CreateModulePass(PassInfo info, ModulePassFn run) {
+  return Pass(std::make_shared<ModulePassImpl>(std::move(info), std::move(run)));
+}
+
+Pass CreateFunctionPass(PassInfo info, FunctionPassFn run) {
+  return Pass(std::make_shared<FunctionPassImpl<Function>>(std::move(info), PassKind::Function, std::move(run),
+                                                           SkipsOptimization));
+}
+
+Pass CreateDataflowBlockPass(PassInfo info, DataflowBlockPassFn run) {
+  auto rewrite = [run = std::move(run)](const Function* function, FunctionPassContext& context) {
+    return RewriteDataflowBlocks(function, run, context);
+  };
+  return Pass(std::make_shared<FunctionPassImpl<Function>>(std::move(info), PassKind::DataflowBlock,
+                                                           std::move(rewrite), SkipsNone<Function>));
+}
+
+Pass CreatePrimFuncPass(PassInfo info, PrimFuncPassFn run) {
+  return Pass(std::make_shared<FunctionPassImpl<PrimFunc>>(std::move(info), PassKind::PrimFunc, std::move(run),
+                                                           SkipsNone<PrimFunc>));
+}
+
+}  // namespace iropt

@@ -1,0 +1,28 @@
+// Turns exceptions of what others plug in into errors.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <new>
+#include <type_traits>
+
+#include "iropt/support/result.h"
+
+namespace iropt {
+
+// Calls `f`, which returns a Result. `describe` returns the name of the callee for the error ("instrument 'timing'").
+template <class Describe, class F>
+std::invoke_result_t<F&> Guarded(Describe&& describe, F&& f) {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::Internal, fmt::format("{} ran out of memory", describe())};
+  } catch (const std::exception& e) {
+    return Error{ErrorCode::PassFailed, fmt::format("{} threw an exception: {}", describe(), e.what())};
+  } catch (...) {
+    return Error{ErrorCode::PassFailed, fmt::format("{} threw an exception", describe())};
+  }
+}
+
+}  // namespace iropt

@@ -1,0 +1,144 @@
+#include "iropt/pass/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "iropt/pass/registry.h"
+#include "iropt/support/check.h"
+
+namespace iropt {
+
+std::string_view OptionTypeName(OptionType type) {
+  switch (type) {
+    case OptionType::Bool: return "a boolean";
+    case OptionType::Int: return "an integer";
+    case OptionType::Float: return "a number";
+    case OptionType::String: return "a string";
+    case OptionType::StringList: return "a list of strings";
+    case OptionType::Json: return "any value";
+    case OptionType::Record: return "an object";
+  }
+  IROPT_UNREACHABLE("option type {}", type);
+}
+
+namespace {
+
+// 0 and 1 stand for booleans in files that were written from TVM's contexts.
+bool FitBool(Value& value) {
+  const int64_t* number = value.as_int();
+  if (number != nullptr && (*number == 0 || *number == 1)) {
+    const SourceSpan span = value.span();
+    value = Value(*number == 1);
+    value.set_span(span);
+  }
+  return value.as_bool() != nullptr;
+}
+
+bool FitFloat(Value& value) {
+  if (const int64_t* number = value.as_int()) {
+    const SourceSpan span = value.span();
+    value = Value(static_cast<double>(*number));
+    value.set_span(span);
+  }
+  return value.as_double() != nullptr;
+}
+
+bool FitStringList(Value& value) {
+  if (value.as_string() != nullptr) {
+    const SourceSpan span = value.span();
+    value = Value(Value::List{std::move(value)});
+    value.set_span(span);
+  }
+  const Value::List* list = value.as_list();
+  return list != nullptr && std::ranges::all_of(*list, [](const Value& item) { return item.as_string() != nullptr; });
+}
+
+bool FitType(OptionType type, Value& value) {
+  switch (type) {
+    case OptionType::Bool: return FitBool(value);
+    case OptionType::Int: return value.as_int() != nullptr;
+    case OptionType::Float: return FitFloat(value);
+    case OptionType::String: return value.as_string() != nullptr;
+    case OptionType::StringList: return FitStringList(value);
+    case OptionType::Json: return true;
+    case OptionType::Record: return value.as_dict() != nullptr;
+  }
+  IROPT_UNREACHABLE("option type {}", type);
+}
+
+Value DefaultOf(const OptionSpec& spec) {
+  if (spec.type != OptionType::Record) return spec.default_value;
+  Value::Dict fields;
+  for (const OptionSpec& field : spec.fields) fields.push_back({field.name, DefaultOf(field), {}});
+  return fields;
+}
+
+}  // namespace
+
+bool CheckOption(const OptionSpec& spec, std::string_view what, Value& value, DiagnosticEngine& diagnostics) {
+  if (value.is_null() && spec.type != OptionType::Json) {
+    value = DefaultOf(spec);  // null is how Python callers say that they leave an option out
+    return true;
+  }
+  if (!FitType(spec.type, value)) {
+    diagnostics.Error(value.span(), "wrong-option-type",
+                      fmt::format("{} must be {}, not {}", what, OptionTypeName(spec.type), value.KindName()));
+    return false;
+  }
+  return spec.type != OptionType::Record || CheckOptions(spec.fields, what, *value.as_dict(), diagnostics);
+}
+
+bool CheckOptions(std::span<const OptionSpec> specs, std::string_view owner, Value::Dict& options,
+                  DiagnosticEngine& diagnostics) {
+  std::vector<std::string_view> known;
+  Value::Dict complete;
+  for (const OptionSpec& spec : specs) {
+    known.push_back(spec.name);
+    complete.push_back({spec.name, DefaultOf(spec), {}});
+  }
+  bool ok = true;
+  for (Value::Entry& given : options) {
+    const auto at = std::ranges::find(known, given.key);
+    if (at == known.end()) {
+      ReportUnknownName(fmt::format("{} has no option '{}'", owner, given.key), given.key, known, "unknown-option",
+                        given.key_span, diagnostics);
+      ok = false;
+      continue;
+    }
+    const auto index = static_cast<size_t>(at - known.begin());
+    ok &= CheckOption(specs[index], fmt::format("option '{}' of {}", given.key, owner), given.value, diagnostics);
+    complete[index].value = std::move(given.value);
+  }
+  options = std::move(complete);
+  return ok;
+}
+
+const Value& PassOptions::Get(std::string_view name) const {
+  const auto entry = std::ranges::find(options_, name, &Value::Entry::key);
+  IROPT_CHECK(entry != options_.end(), "pass {} has no option '{}'", info_.name, name);
+  return entry->value;
+}
+
+namespace {
+
+template <class T>
+const T& Checked(const T* value, std::string_view name) {
+  IROPT_CHECK(value != nullptr, "option '{}' has another type", name);
+  return *value;
+}
+
+}  // namespace
+
+bool PassOptions::Bool(std::string_view name) const { return Checked(Get(name).as_bool(), name); }
+int64_t PassOptions::Int(std::string_view name) const { return Checked(Get(name).as_int(), name); }
+double PassOptions::Float(std::string_view name) const { return Checked(Get(name).as_double(), name); }
+const std::string& PassOptions::String(std::string_view name) const { return Checked(Get(name).as_string(), name); }
+
+std::vector<std::string> PassOptions::StringList(std::string_view name) const {
+  std::vector<std::string> result;
+  for (const Value& item : Checked(Get(name).as_list(), name)) result.push_back(Checked(item.as_string(), name));
+  return result;
+}
+
+}  // namespace iropt

@@ -1,0 +1,147 @@
+#include "iropt/pass/pass.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "guard.h"
+#include "iropt/ir/structural.h"
+#include "iropt/support/check.h"
+
+namespace iropt {
+
+namespace {
+
+std::string Describe(const PassInfo& info) { return fmt::format("pass '{}'", info.name); }
+
+// The instruments of a context around one run of a pass.
+class Watch {
+ public:
+  Watch(const PassContext& context, const PassInfo& info)
+      : context_(context), instruments_(context.instruments), info_(info) {}
+
+  // Whether the pass may run. On failure, those that saw it begin are told its end.
+  Result<bool> Begin(const Module& module) {
+    IROPT_ASSIGN_OR_RETURN(const bool should_run, AskAll(module));
+    if (!should_run) return false;
+    for (const std::shared_ptr<PassInstrument>& instrument : instruments_) {
+      Status before = Call(*instrument, [&] { return instrument->RunBeforePass(module, info_); });
+      if (!before.ok()) {
+        static_cast<void>(End(module, PassOutcome::Failed));
+        return before.TakeError();
+      }
+      ++begun_;
+    }
+    return true;
+  }
+
+  // Tells all that saw the pass begin, even if one of them fails; the first failure counts, and to those after it the
+  // pass has failed.
+  Status End(const Module& module, PassOutcome outcome) {
+    Status first;
+    for (size_t i = 0; i < begun_; ++i) {
+      Status after = Call(*instruments_[i], [&] { return instruments_[i]->RunAfterPass(module, info_, outcome); });
+      if (after.ok()) continue;
+      outcome = PassOutcome::Failed;
+      if (first.ok()) first = std::move(after);
+    }
+    return first;
+  }
+
+ private:
+  template <class F>
+  std::invoke_result_t<F&> Call(const PassInstrument& instrument, F&& f) {
+    const auto describe = [&] {
+      return fmt::format("instrument '{}' around pass '{}'", instrument.name(), info_.name);
+    };
+    return Guarded(describe, f);
+  }
+
+  // Every instrument is asked, also after one has said no.
+  Result<bool> AskAll(const Module& module) {
+    bool should_run = true;
+    if (context_.IsRequired(info_.name)) return should_run;
+    for (const std::shared_ptr<PassInstrument>& instrument : instruments_) {
+      IROPT_ASSIGN_OR_RETURN(const bool answer, Call(*instrument, [&]() -> Result<bool> {
+                               return instrument->ShouldRun(module, info_);
+                             }));
+      should_run = should_run && answer;
+    }
+    return should_run;
+  }
+
+  const PassContext& context_;
+  const InstrumentList instruments_;  // a hook may override those of the context
+  const PassInfo& info_;
+  size_t begun_ = 0;
+};
+
+// Checks that what was given to a pass is not what the pass worked on.
+class ImmutabilityAudit {
+ public:
+  ImmutabilityAudit(const PassContext& context, const PassInfo& info, const Module& module) : info_(info) {
+    if (info.is_composite() || !context.ConfigBool("testing.immutable_module")) return;
+    before_ = module;
+    hash_ = StructuralHash(*before_);
+  }
+
+  Status Check() const {
+    if (!before_ || StructuralHash(*before_) == hash_) return {};
+    return Error{ErrorCode::Rejected, fmt::format("{} modified the module that it was given", Describe(info_))};
+  }
+
+ private:
+  const PassInfo& info_;
+  std::optional<Module> before_;
+  uint64_t hash_ = 0;
+};
+
+// The error of a pass under its name. Where nobody else shows them, what the pass reported is part of it.
+Error NamedError(const PassInfo& info, Error error, const DiagnosticBuffer& unshown) {
+  std::string message = fmt::format("{} failed", Describe(info));
+  if (!error.reported()) message += ": " + error.message;
+  for (const Diagnostic& diagnostic : unshown.diagnostics()) {
+    if (diagnostic.severity == Severity::Error) message += ": " + diagnostic.message;
+  }
+  return {error.code, std::move(message)};
+}
+
+}  // namespace
+
+Result<PassResult> Pass::operator()(Module module, PassContext& context) const {
+  if (context.instruments.empty()) return RunUnwatched(std::move(module), context);
+  Watch watch(context, info());
+  const Module before = module;
+  IROPT_ASSIGN_OR_RETURN(const bool should_run, watch.Begin(module));
+  if (!should_run) return PassResult{std::move(module)};
+  Result<PassResult> result = RunUnwatched(std::move(module), context);
+  if (!result.ok()) {
+    static_cast<void>(watch.End(before, PassOutcome::Failed));
+    return result;
+  }
+  IROPT_RETURN_IF_ERROR(watch.End(result->module, result->changed ? PassOutcome::Changed : PassOutcome::Unchanged));
+  return result;
+}
+
+Result<PassResult> Pass::RunUnwatched(Module module, PassContext& context) const {
+  const ImmutabilityAudit audit(context, info(), module);
+  DiagnosticBuffer unshown;
+  DiagnosticEngine own(&unshown);
+  DiagnosticEngine& diagnostics = context.diagnostics != nullptr ? *context.diagnostics : own;
+  const auto describe = [&] { return Describe(info()); };
+  Result<PassResult> result = Guarded(describe, [&]() -> Result<PassResult> {
+    const size_t errors_before = diagnostics.error_count();
+    Result<PassResult> run = impl_->Run(std::move(module), context, diagnostics);
+    if (info().is_composite()) return run;
+    if (!run.ok()) return NamedError(info(), run.TakeError(), unshown);
+    if (diagnostics.error_count() != errors_before) {
+      return NamedError(info(), {ErrorCode::PassFailed, {}}, unshown);
+    }
+    return run;
+  });
+  if (!result.ok()) return result;
+  IROPT_RETURN_IF_ERROR(audit.Check());
+  return result;
+}
+
+}  // namespace iropt

@@ -1,0 +1,165 @@
+// Printing, building and asking about pipelines.
+#include "iropt/pass/pipeline.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "iropt/support/check.h"
+
+namespace iropt {
+
+bool operator==(const PipelineItem& a, const PipelineItem& b) {
+  return a.kind == b.kind && a.name == b.name && a.options == b.options && a.opt_level == b.opt_level &&
+         a.count == b.count && a.children == b.children;
+}
+
+namespace {
+
+std::string OptionsText(const Value::Dict& options) {
+  std::string text;
+  for (const Value::Entry& option : options) {
+    text += fmt::format("{}{}={}", text.empty() ? "<" : ";", option.key, ToString(option.value));
+  }
+  return text.empty() ? text : text + '>';
+}
+
+std::string SequentialOptions(const PipelineItem& item) {
+  Value::Dict options;
+  if (!item.name.empty()) options.push_back({"name", item.name, {}});
+  if (item.opt_level) options.push_back({"opt_level", *item.opt_level, {}});
+  return OptionsText(options);
+}
+
+std::string PrintItem(const PipelineItem& item) {
+  const auto children = [&] { return fmt::format("({})", PrintPipeline(item.children)); };
+  switch (item.kind) {
+    case PipelineItem::Kind::Pass: return item.name + OptionsText(item.options);
+    case PipelineItem::Kind::Sequential: return "Sequential" + SequentialOptions(item) + children();
+    case PipelineItem::Kind::Fixpoint: return fmt::format("fixpoint<{}>", item.count) + children();
+    case PipelineItem::Kind::Repeat: return fmt::format("repeat<{}>", item.count) + children();
+    case PipelineItem::Kind::Default: return fmt::format("default<O{}>", item.count);
+  }
+  IROPT_UNREACHABLE("pipeline item {}", item.kind);
+}
+
+PassInfo InfoOfSequential(const PipelineItem& item) {
+  PassInfo info = SequentialInfo();
+  if (!item.name.empty()) info.name = item.name;
+  if (item.opt_level) info.opt_level = *item.opt_level;
+  return info;
+}
+
+class Builder {
+ public:
+  Builder(const PassRegistry& registry, DiagnosticEngine& diagnostics)
+      : registry_(registry), diagnostics_(diagnostics) {}
+
+  std::vector<Pass> Build(const Pipeline& pipeline) {
+    std::vector<Pass> passes;
+    for (const PipelineItem& item : pipeline) {
+      if (std::optional<Pass> pass = BuildItem(item)) passes.push_back(*std::move(pass));
+    }
+    return passes;
+  }
+
+  // The first misfit does not end the building, so that all are reported.
+  bool failed() const { return failed_; }
+
+ private:
+  std::optional<Pass> BuildItem(const PipelineItem& item) {
+    switch (item.kind) {
+      case PipelineItem::Kind::Pass: return BuildPass(item);
+      case PipelineItem::Kind::Sequential: return BuildSequential(item);
+      case PipelineItem::Kind::Fixpoint: return Fixpoint(Build(item.children), item.count);
+      case PipelineItem::Kind::Repeat: return Repeat(Build(item.children), item.count);
+      case PipelineItem::Kind::Default: return BuildDefault(item.count);
+    }
+    IROPT_UNREACHABLE("pipeline item {}", item.kind);
+  }
+
+  std::optional<Pass> BuildPass(const PipelineItem& item) {
+    Result<Pass> pass = registry_.Create(item.name, item.options, diagnostics_, item.span);
+    if (pass.ok()) return *std::move(pass);
+    failed_ = true;
+    return std::nullopt;
+  }
+
+  Pass BuildSequential(const PipelineItem& item) {
+    return Sequential(Build(item.children), InfoOfSequential(item));
+  }
+
+  Pass BuildDefault(int level) {
+    std::vector<Pass> passes;
+    for (const std::string& name : registry_.default_pipeline()) {
+      Result<Pass> pass = registry_.Create(name, {}, diagnostics_);
+      IROPT_CHECK(pass.ok(), "the default pipeline has an unknown pass '{}'", name);
+      passes.push_back(*std::move(pass));
+    }
+    return Sequential(std::move(passes), SequentialInfo(fmt::format("default<O{}>", level)), level);
+  }
+
+  const PassRegistry& registry_;
+  DiagnosticEngine& diagnostics_;
+  bool failed_ = false;
+};
+
+// What the context asks of an item; null where the item has no name and no level of its own.
+std::optional<PassInfo> InfoOf(const PipelineItem& item, const PassRegistry& registry) {
+  if (item.kind == PipelineItem::Kind::Sequential) return InfoOfSequential(item);
+  if (item.kind != PipelineItem::Kind::Pass) return std::nullopt;
+  const PassRow* row = registry.Find(item.name);
+  return row == nullptr ? std::nullopt : std::optional(row->info);
+}
+
+void CollectSkipped(const Pipeline& pipeline, const PassRegistry& registry, const PassContext& context,
+                    std::vector<const PipelineItem*>& skipped) {
+  for (const PipelineItem& item : pipeline) {
+    const std::optional<PassInfo> info = InfoOf(item, registry);
+    if (!info || context.PassEnabled(*info)) {
+      CollectSkipped(item.children, registry, context, skipped);
+    } else if (!context.IsDisabled(info->name)) {
+      skipped.push_back(&item);
+    }
+  }
+}
+
+void CollectNames(const Pipeline& pipeline, std::vector<std::string_view>& names) {
+  for (const PipelineItem& item : pipeline) {
+    if (!item.name.empty()) names.push_back(item.name);
+    CollectNames(item.children, names);
+  }
+}
+
+}  // namespace
+
+std::string PrintPipeline(const Pipeline& pipeline) {
+  std::string text;
+  for (const PipelineItem& item : pipeline) {
+    if (!text.empty()) text += ',';
+    text += PrintItem(item);
+  }
+  return text;
+}
+
+Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics) {
+  Builder builder(registry, diagnostics);
+  std::vector<Pass> passes = builder.Build(pipeline);
+  if (builder.failed()) return Failure{ErrorCode::Usage};
+  return Sequential(std::move(passes), SequentialInfo("pipeline"));
+}
+
+std::vector<const PipelineItem*> SkippedByLevel(const Pipeline& pipeline, const PassRegistry& registry,
+                                                const PassContext& context) {
+  std::vector<const PipelineItem*> skipped;
+  CollectSkipped(pipeline, registry, context, skipped);
+  return skipped;
+}
+
+std::vector<std::string_view> NamesIn(const Pipeline& pipeline) {
+  std::vector<std::string_view> names;
+  CollectNames(pipeline, names);
+  return names;
+}
+
+}  // namespace iropt

@@ -1,0 +1,77 @@
+// Reading of values with located errors: strict JSON, and JSON with bare words for the options of pipeline strings.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "iropt/diag/diagnostic.h"
+#include "iropt/pass/value.h"
+
+namespace iropt {
+
+// Deeper nesting than this in a pipeline or a value is refused.
+inline constexpr int kMaxNesting = 200;
+
+// A position in a text. The first error is reported and ends the reading: every later call fails, too.
+class Reader {
+ public:
+  enum class Words : uint8_t { Json, Bare };
+
+  // The text begins at the global offset `base`. A text that stands in no source as it is, because it was a string with
+  // escapes, says instead where the whole of it comes from.
+  Reader(std::string_view text, uint32_t base, Words words, DiagnosticEngine& diagnostics)
+      : text_(text), base_(base), words_(words), diagnostics_(diagnostics) {}
+  Reader(std::string_view text, SourceSpan whole, Words words, DiagnosticEngine& diagnostics)
+      : text_(text), whole_(whole), words_(words), diagnostics_(diagnostics) {}
+
+  size_t position() const { return position_; }
+  bool failed() const { return failed_; }
+  SourceSpan SpanFrom(size_t begin) const { return Span(begin, position_); }
+
+  // Skips white space; whether the text has ended.
+  bool AtEnd();
+  // Skips white space; the next character, or '\0' at the end.
+  char Peek();
+  // Skips white space and, if it comes next, `c`.
+  bool Consume(char c);
+  // The same, but it is an error if `c` does not come next. `where` says what is being read: "after an option".
+  bool Expect(char c, std::string_view where);
+  // The longest run of word characters, which may be empty.
+  std::string_view TakeWord();
+
+  std::optional<Value> ReadValue();
+  // Reports an error at the coming word or character.
+  void Error(const std::string& message);
+  void ErrorAt(SourceSpan span, const std::string& message);
+
+  // A step down that fails where the text nests too deeply.
+  bool Enter();
+  void Leave() { --depth_; }
+
+ private:
+  SourceSpan Span(size_t begin, size_t end) const {
+    if (whole_.known()) return whole_;
+    return {base_ + static_cast<uint32_t>(begin), base_ + static_cast<uint32_t>(end)};
+  }
+  std::optional<Value> ReadUnlocated();
+  std::optional<Value> ReadList();
+  std::optional<Value> ReadDict();
+  std::optional<Value> ReadAtom();
+  std::optional<std::string> ReadKey();
+  std::optional<std::string> ReadString();
+  bool ReadEscape(std::string& out);
+  std::optional<uint32_t> ReadHex4();
+
+  std::string_view text_;
+  uint32_t base_ = 0;
+  SourceSpan whole_;
+  Words words_;
+  DiagnosticEngine& diagnostics_;
+  size_t position_ = 0;
+  int depth_ = 0;
+  bool failed_ = false;
+};
+
+}  // namespace iropt

@@ -1,0 +1,148 @@
+#include "iropt/pass/registry.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "iropt/support/check.h"
+#include "iropt/support/edit_distance.h"
+
+namespace iropt {
+
+std::string_view PassKindName(PassKind kind) {
+  switch (kind) {
+    case PassKind::Module: return "module";
+    case PassKind::Function: return "function";
+    case PassKind::DataflowBlock: return "dataflow-block";
+    case PassKind::PrimFunc: return "primfunc";
+    case PassKind::Sequential: return "sequential";
+    case PassKind::Fixpoint: return "fixpoint";
+    case PassKind::Repeat: return "repeat";
+  }
+  IROPT_UNREACHABLE("pass kind {}", kind);
+}
+
+void ReportUnknownName(std::string message, std::string_view name, std::span<const std::string_view> known,
+                       std::string_view kind, SourceSpan span, DiagnosticEngine& diagnostics) {
+  const std::optional<std::string_view> nearest = NearestName(name, known);
+  if (!nearest) {
+    diagnostics.Error(span, kind, std::move(message));
+    return;
+  }
+  message += fmt::format("; did you mean '{}'?", *nearest);
+  diagnostics.Error(span, kind, std::move(message)).FixIt(span, std::string(*nearest));
+}
+
+PassRegistry::PassRegistry() {
+  OptionSpec immutable{"testing.immutable_module", OptionType::Bool, false,
+                       "check that each pass leaves the module that it was given as it was"};
+  configs_.emplace(immutable.name, immutable);
+}
+
+PassRegistry& PassRegistry::Global() {
+  static PassRegistry registry;
+  return registry;
+}
+
+namespace {
+
+// Walks the requirements of `info` in depth first order: each pass once, after what it requires.
+class RequirementWalk {
+ public:
+  explicit RequirementWalk(const PassRegistry& registry) : registry_(registry) {}
+
+  // Requirements that nobody registered yet are passed over unless `complete`.
+  Status Visit(const PassInfo& info, bool complete) {
+    path_.push_back(info.name);
+    for (const std::string& name : info.required) {
+      if (std::ranges::find(path_, name) != path_.end()) return CircleThrough(name);
+      if (!visited_.insert(name).second) continue;
+      const PassRow* row = registry_.Find(name);
+      if (row == nullptr) {
+        if (complete) return Unknown(info, name);
+        continue;
+      }
+      IROPT_RETURN_IF_ERROR(Visit(row->info, complete));
+      order_.push_back(row);
+    }
+    path_.pop_back();
+    return {};
+  }
+
+  std::vector<const PassRow*>& order() { return order_; }
+
+ private:
+  static Error Unknown(const PassInfo& info, const std::string& name) {
+    return {ErrorCode::PassFailed, fmt::format("pass '{}' requires '{}', which is no known pass", info.name, name)};
+  }
+  Error CircleThrough(const std::string& name) const {
+    std::string circle;
+    for (auto step = std::ranges::find(path_, name); step != path_.end(); ++step) circle += *step + " -> ";
+    return {ErrorCode::PassFailed, fmt::format("passes require each other in a circle: {}{}", circle, name)};
+  }
+
+  const PassRegistry& registry_;
+  std::vector<std::string> path_;
+  std::set<std::string> visited_;
+  std::vector<const PassRow*> order_;
+};
+
+}  // namespace
+
+Status PassRegistry::Add(PassRow row) {
+  IROPT_CHECK(row.create != nullptr, "pass '{}' has no factory", row.info.name);
+  const std::string name = row.info.name;
+  const auto [place, added] = passes_.emplace(name, std::move(row));
+  if (!added) return Error{ErrorCode::Usage, fmt::format("there is already a pass '{}'", name)};
+  Status acyclic = RequirementWalk(*this).Visit(place->second.info, /*complete=*/false);
+  if (!acyclic.ok()) passes_.erase(place);
+  return acyclic;
+}
+
+Status PassRegistry::AddConfig(OptionSpec spec) {
+  const std::string name = spec.name;
+  if (spec.type == OptionType::Record && spec.default_value.is_null()) {
+    Value::Dict fields;
+    for (const OptionSpec& field : spec.fields) fields.push_back({field.name, field.default_value, {}});
+    spec.default_value = std::move(fields);
+  }
+  if (configs_.emplace(name, std::move(spec)).second) return {};
+  return Error{ErrorCode::Usage, fmt::format("there is already a configuration option '{}'", name)};
+}
+
+const PassRow* PassRegistry::Find(std::string_view name) const {
+  const auto at = passes_.find(name);
+  return at == passes_.end() ? nullptr : &at->second;
+}
+
+const OptionSpec* PassRegistry::FindConfig(std::string_view key) const {
+  const auto at = configs_.find(key);
+  return at == configs_.end() ? nullptr : &at->second;
+}
+
+Result<Pass> PassRegistry::Create(std::string_view name, Value::Dict options, DiagnosticEngine& diagnostics,
+                                  SourceSpan name_span) const {
+  const PassRow* row = Find(name);
+  if (row == nullptr) {
+    std::vector<std::string_view> known;
+    for (const auto& [other, unused] : passes_) known.push_back(other);
+    ReportUnknownName(fmt::format("unknown pass '{}'", name), name, known, "unknown-pass", name_span, diagnostics);
+    return Failure{ErrorCode::Usage};
+  }
+  if (!CheckOptions(row->options, fmt::format("pass '{}'", name), options, diagnostics)) {
+    return Failure{ErrorCode::Usage};
+  }
+  Pass pass = row->create(PassOptions(row->info, std::move(options)));
+  IROPT_CHECK(pass.info().name == row->info.name && pass.info().kind == row->info.kind,
+              "the factory of pass '{}' made something else", row->info.name);
+  return pass;
+}
+
+Result<std::vector<const PassRow*>> PassRegistry::RequiredBy(const PassInfo& info) const {
+  RequirementWalk walk(*this);
+  IROPT_RETURN_IF_ERROR(walk.Visit(info, /*complete=*/true));
+  return std::move(walk.order());
+}
+
+}  // namespace iropt

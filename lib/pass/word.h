@@ -1,0 +1,19 @@
+// Bare words: what pipeline strings take in place of quoted strings, numbers and the other atoms of JSON.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "iropt/pass/value.h"
+
+namespace iropt {
+
+inline bool IsWordChar(char c) {
+  const bool alphanumeric = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  return alphanumeric || c == '_' || c == '.' || c == '-' || c == '+' || c == '/';
+}
+
+// What a word stands for: an atom of JSON, else a string; nothing where it is a number that has no representation.
+std::optional<Value> WordValue(std::string_view word);
+
+}  // namespace iropt

@@ -1,0 +1,43 @@
+#include <utility>
+
+#include "iropt/transform/passes.h"
+
+namespace iropt {
+
+namespace {
+
+#define IROPT_REQUIRES(...) \
+  { __VA_ARGS__ }
+#define IROPT_OPTIONS(...) \
+  { __VA_ARGS__ }
+#define IROPT_OPTION(Name, Type, Default, Summary) \
+  OptionSpec { #Name, OptionType::Type, Default, Summary }
+#define IROPT_PASS(Kind, Id, Name, Level, Required, Options, Summary)                                \
+  PassRow{{.name = Name, .opt_level = Level, .required = Required, .kind = PassKind::Kind}, Options, \
+          Summary, &Create##Id},
+
+std::vector<PassRow> AllRows() {
+  return {
+#include "passes.def"
+  };
+}
+
+#undef IROPT_OPTION
+#undef IROPT_OPTIONS
+#undef IROPT_REQUIRES
+
+// Cleans up before folding, so that more operands are seen to be constant, and after merging, which leaves renamings.
+std::vector<std::string> DefaultPipeline() {
+  return {"Normalize",           "CanonicalizeBindings", "FoldConstant", "EliminateCommonSubexpr",
+          "CanonicalizeBindings", "DeadCodeElimination"};
+}
+
+}  // namespace
+
+Status RegisterAllPasses(PassRegistry& registry) {
+  for (PassRow& row : AllRows()) IROPT_RETURN_IF_ERROR(registry.Add(std::move(row)));
+  registry.set_default_pipeline(DefaultPipeline());
+  return {};
+}
+
+}  // namespace iropt

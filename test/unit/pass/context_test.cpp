@@ -1,0 +1,155 @@
+// PassContext: scopes, threads, configuration.
+#include "iropt/pass/context.h"
+
+#include <fmt/format.h>
+
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "catch.h"
+#include "helpers.h"
+
+using namespace iropt;
+
+namespace {
+
+// A registry with a record like that of TVM's loop unrolling.
+struct Configured {
+  Configured() {
+    OptionSpec unroll{"tir.UnrollLoop", OptionType::Record, {}, "how loops are unrolled"};
+    unroll.fields = {{"auto_max_step", OptionType::Int, 0, ""}, {"explicit_unroll", OptionType::Bool, true, ""}};
+    REQUIRE(registry.AddConfig(unroll).ok());
+    REQUIRE(registry.AddConfig({"test.names", OptionType::StringList, Value::List{}, ""}).ok());
+    REQUIRE(registry.AddConfig({"test.scale", OptionType::Float, 1.0, ""}).ok());
+    context.registry = &registry;
+  }
+  bool Set(std::string_view key, Value value) { return context.SetConfig(key, std::move(value), reports.engine()); }
+
+  PassRegistry registry;
+  PassContext context;
+  Reports reports;
+};
+
+}  // namespace
+
+TEST_CASE("without a scope there is a default context") {
+  CHECK(&PassContext::Current() == &PassContext::Current());
+  CHECK(PassContext::Current().opt_level == 2);
+}
+
+TEST_CASE("scopes nest, and leaving one brings back the one around it") {
+  PassContext& outermost = PassContext::Current();
+  PassContext outer;
+  PassContext inner;
+  {
+    With<PassContext> outer_scope(outer);
+    CHECK(&PassContext::Current() == &outer);
+    {
+      With<PassContext> inner_scope(inner);
+      CHECK(&PassContext::Current() == &inner);
+    }
+    CHECK(&PassContext::Current() == &outer);
+    REQUIRE(outer_scope.Exit().ok());
+    CHECK(&PassContext::Current() == &outermost);
+  }
+  CHECK(&PassContext::Current() == &outermost);
+}
+
+TEST_CASE("a pass that is called without a context runs under the current one") {
+  PassContext context;
+  context.opt_level = 4;
+  With<PassContext> scope(context);
+  const PassContext* seen = nullptr;
+  const Pass pass = CreateModulePass({.name = "Look"}, [&](Module module, ModulePassContext& inner) -> Result<Module> {
+    seen = &inner.context;
+    return module;
+  });
+  REQUIRE(pass(Module()).ok());
+  CHECK(seen == &context);
+}
+
+TEST_CASE("each thread has a current context of its own") {
+  PassContext context;
+  With<PassContext> scope(context);
+  const PassContext* other = nullptr;
+  std::thread([&] { other = &PassContext::Current(); }).join();
+  CHECK(other != &context);
+}
+
+TEST_CASE("the threads of a function pass have the context of the pass") {
+  Module module;
+  for (int i = 0; i < 200; ++i) {
+    Workspace workspace;
+    workspace.arena().Allocate(4096, 8);  // so that the module is worth threads
+    AddFunction(module, fmt::format("f{}", i));
+    const ModuleEntry& entry = module.functions().back();
+    workspace.Adopt(entry.storage);
+    module.SetAt(module.size() - 1, entry.func, workspace.Finish());
+  }
+  PassContext context;
+  context.threads = 4;
+  With<PassContext> scope(context);
+  std::mutex mutex;
+  std::set<const PassContext*> seen;
+  const Pass pass = CreateFunctionPass({.name = "Look"}, [&](const Function* f, FunctionPassContext&) {
+    const std::scoped_lock lock(mutex);
+    seen.insert(&PassContext::Current());
+    return Result<const Function*>(f);
+  });
+  REQUIRE(pass(module).ok());
+  CHECK(seen == std::set<const PassContext*>{&context});
+}
+
+TEST_CASE("configuration options have defaults") {
+  const Configured c;
+  CHECK(*c.context.Config("test.scale").as_double() == 1.0);
+  REQUIRE(c.context.Config("tir.UnrollLoop").Find("explicit_unroll") != nullptr);
+  CHECK(*c.context.Config("tir.UnrollLoop").Find("explicit_unroll")->as_bool());
+  CHECK_FALSE(c.context.ConfigBool("testing.immutable_module"));
+}
+
+TEST_CASE("a record keeps the defaults of the fields that are left out") {
+  Configured c;
+  REQUIRE(c.Set("tir.UnrollLoop", Value::Dict{{"auto_max_step", 16, {}}}));
+  CHECK(*c.context.Config("tir.UnrollLoop").Find("auto_max_step")->as_int() == 16);
+  CHECK(*c.context.Config("tir.UnrollLoop").Find("explicit_unroll")->as_bool());
+}
+
+TEST_CASE("configuration values are fitted to their types") {
+  Configured c;
+  REQUIRE(c.Set("test.scale", 2));
+  CHECK(*c.context.Config("test.scale").as_double() == 2.0);
+  REQUIRE(c.Set("testing.immutable_module", 1));
+  CHECK(c.context.ConfigBool("testing.immutable_module"));
+  REQUIRE(c.Set("test.names", "one"));
+  CHECK(c.context.Config("test.names") == Value(Value::List{"one"}));
+  REQUIRE(c.Set("test.names", Value()));
+  CHECK(c.context.Config("test.names") == Value(Value::List{}));
+}
+
+TEST_CASE("unknown configuration keys name the nearest one") {
+  Configured c;
+  CHECK_FALSE(c.Set("tir.UnrolLoop", Value::Dict{}));
+  CHECK_FALSE(c.Set("nothing.like.it", 1));
+  CHECK_FALSE(c.Set("tir.UnrollLoop", Value::Dict{{"auto_max_steps", 16, {}}}));
+  CHECK(c.reports.texts() ==
+        Log{"unknown-option: unknown configuration option 'tir.UnrolLoop'; did you mean 'tir.UnrollLoop'?",
+            "unknown-option: unknown configuration option 'nothing.like.it'",
+            "unknown-option: configuration option 'tir.UnrollLoop' has no option 'auto_max_steps'; did you mean "
+            "'auto_max_step'?"});
+}
+
+TEST_CASE("configuration values of the wrong type are errors") {
+  Configured c;
+  CHECK_FALSE(c.Set("testing.immutable_module", 2));
+  CHECK_FALSE(c.Set("test.scale", "big"));
+  CHECK_FALSE(c.Set("test.names", Value::List{"a", 1}));
+  CHECK_FALSE(c.Set("tir.UnrollLoop", Value::Dict{{"auto_max_step", 1.5, {}}}));
+  CHECK(c.reports.texts() ==
+        Log{"wrong-option-type: configuration option 'testing.immutable_module' must be a boolean, not an integer",
+            "wrong-option-type: configuration option 'test.scale' must be a number, not a string",
+            "wrong-option-type: configuration option 'test.names' must be a list of strings, not a list",
+            "wrong-option-type: option 'auto_max_step' of configuration option 'tir.UnrollLoop' must be an integer, not a "
+            "floating-point number"});
+}

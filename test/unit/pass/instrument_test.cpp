@@ -1,0 +1,346 @@
+// Instruments: the order of calls, vetoes, and what happens when one of them fails.
+#include "iropt/pass/instrument.h"
+
+#include <stdexcept>
+
+#include "catch.h"
+#include "helpers.h"
+#include "iropt/pass/print_ir.h"
+#include "iropt/pass/timing.h"
+
+using namespace iropt;
+
+namespace {
+
+// Writes each call into the log as "name.hook" or "name.hook(pass)". `fails_in` is a hook that returns an error, or
+// throws.
+class Recorder : public PassInstrument {
+ public:
+  Recorder(std::string name, Log& log, std::string fails_in = "", bool throws = false)
+      : PassInstrument(std::move(name)), log_(log), fails_in_(std::move(fails_in)), throws_(throws) {}
+
+  Status EnterPassContext() override { return Record("enter", ""); }
+  Status ExitPassContext() override { return Record("exit", ""); }
+  bool ShouldRun(const Module&, const PassInfo& info) override {
+    static_cast<void>(Record("should", info.name));
+    return info.name != vetoed;
+  }
+  Status RunBeforePass(const Module&, const PassInfo& info) override { return Record("before", info.name); }
+  Status RunAfterPass(const Module&, const PassInfo& info, PassOutcome outcome) override {
+    outcomes.push_back(outcome);
+    return Record("after", info.name);
+  }
+
+  std::string vetoed;
+  std::vector<PassOutcome> outcomes;
+
+ private:
+  Status Record(const std::string& hook, const std::string& pass) {
+    log_.push_back(name() + "." + hook + (pass.empty() ? "" : "(" + pass + ")"));
+    if (hook != fails_in_) return {};
+    if (throws_) throw std::runtime_error("broken");
+    return Error{ErrorCode::PassFailed, "broken"};
+  }
+
+  Log& log_;
+  std::string fails_in_;
+  bool throws_;
+};
+
+struct Watched {
+  std::shared_ptr<Recorder> Add(const std::string& name, const std::string& fails_in = "", bool throws = false) {
+    auto recorder = std::make_shared<Recorder>(name, log, fails_in, throws);
+    context.instruments.push_back(recorder);
+    return recorder;
+  }
+
+  Log log;
+  PassContext context;
+};
+
+const Pass& FailingPass() {
+  static const Pass pass = CreateModulePass({.name = "Failing"}, [](Module, ModulePassContext&) -> Result<Module> {
+    return Error{ErrorCode::PassFailed, "no"};
+  });
+  return pass;
+}
+
+}  // namespace
+
+TEST_CASE("the calls of one instrument around two passes") {
+  Watched w;
+  w.Add("i");
+  {
+    With<PassContext> scope(w.context);
+    REQUIRE(scope.status().ok());
+    REQUIRE(Tracer(w.log, "A")(Module()).ok());
+    REQUIRE(Tracer(w.log, "B")(Module()).ok());
+  }
+  CHECK(w.log == Log{"i.enter", "i.should(A)", "i.before(A)", "A", "i.after(A)", "i.should(B)", "i.before(B)", "B",
+                     "i.after(B)", "i.exit"});
+}
+
+TEST_CASE("several instruments are called in the order of the context") {
+  Watched w;
+  w.Add("i");
+  w.Add("j");
+  {
+    With<PassContext> scope(w.context);
+    REQUIRE(Tracer(w.log, "A")(Module()).ok());
+  }
+  CHECK(w.log == Log{"i.enter", "j.enter", "i.should(A)", "j.should(A)", "i.before(A)", "j.before(A)", "A",
+                     "i.after(A)", "j.after(A)", "i.exit", "j.exit"});
+}
+
+TEST_CASE("one instrument that says no is enough, and all are asked") {
+  Watched w;
+  w.Add("i")->vetoed = "A";
+  w.Add("j");
+  const Module module = MakeModule({"main"});
+  const Result<PassResult> result = Counting(1)(module, w.context);
+  REQUIRE(result.ok());
+  w.log.clear();
+  const Result<PassResult> vetoed = Tracer(w.log, "A")(module, w.context);
+  REQUIRE(vetoed.ok());
+  CHECK_FALSE(vetoed->changed);
+  CHECK(vetoed->module.Find("main") != nullptr);
+  CHECK(w.log == Log{"i.should(A)", "j.should(A)"});
+}
+
+TEST_CASE("a pass that the context requires is not subject to a veto") {
+  Watched w;
+  w.Add("i")->vetoed = "A";
+  w.context.required_pass = {"A"};
+  REQUIRE(Tracer(w.log, "A")(Module(), w.context).ok());
+  CHECK(w.log == Log{"i.before(A)", "A", "i.after(A)"});
+}
+
+TEST_CASE("instruments see a sequential and the passes in it") {
+  Watched w;
+  w.Add("i");
+  REQUIRE(Sequential({Tracer(w.log, "A")}, SequentialInfo("seq"))(Module(), w.context).ok());
+  CHECK(w.log == Log{"i.should(seq)", "i.before(seq)", "i.should(A)", "i.before(A)", "A", "i.after(A)", "i.after(seq)"});
+}
+
+TEST_CASE("instruments do not see passes that are not enabled") {
+  Watched w;
+  w.Add("i");
+  REQUIRE(Sequential({Tracer(w.log, "A", 4)}, SequentialInfo("seq"))(Module(), w.context).ok());
+  CHECK(w.log == Log{"i.should(seq)", "i.before(seq)", "i.after(seq)"});
+}
+
+TEST_CASE("instruments hear what became of a pass") {
+  Watched w;
+  const auto recorder = w.Add("i");
+  REQUIRE(Counting(1)(Module(), w.context).ok());
+  REQUIRE(Tracer(w.log, "A")(Module(), w.context).ok());
+  REQUIRE_FALSE(FailingPass()(Module(), w.context).ok());
+  CHECK(recorder->outcomes == std::vector{PassOutcome::Changed, PassOutcome::Unchanged, PassOutcome::Failed});
+}
+
+TEST_CASE("an instrument that saw a pass begin sees it end when the pass throws") {
+  Watched w;
+  w.Add("i");
+  const Pass pass = CreateModulePass({.name = "T"}, [](Module, ModulePassContext&) -> Result<Module> {
+    throw std::runtime_error("oops");
+  });
+  REQUIRE_FALSE(Sequential({pass}, SequentialInfo("seq"))(Module(), w.context).ok());
+  CHECK(w.log == Log{"i.should(seq)", "i.before(seq)", "i.should(T)", "i.before(T)", "i.after(T)", "i.after(seq)"});
+}
+
+TEST_CASE("a failing instrument names itself and the pass") {
+  for (const bool throws : {false, true}) {
+    Watched w;
+    w.Add("i", "before", throws);
+    const Result<PassResult> result = Tracer(w.log, "A")(Module(), w.context);
+    REQUIRE_FALSE(result.ok());
+    CHECK(result.error().message ==
+          (throws ? "instrument 'i' around pass 'A' threw an exception: broken" : "broken"));
+    CHECK(w.log == Log{"i.should(A)", "i.before(A)"});
+  }
+}
+
+TEST_CASE("where should-run throws, the pass does not run and nobody sees it begin") {
+  Watched w;
+  w.Add("i", "should", true);
+  w.Add("j");
+  REQUIRE_FALSE(Tracer(w.log, "A")(Module(), w.context).ok());
+  CHECK(w.log == Log{"i.should(A)"});
+}
+
+TEST_CASE("where a before hook fails, the pass does not run, and those that saw it begin see it end") {
+  Watched w;
+  const auto first = w.Add("i");
+  w.Add("j", "before");
+  w.Add("k");
+  REQUIRE_FALSE(Tracer(w.log, "A")(Module(), w.context).ok());
+  CHECK(w.log == Log{"i.should(A)", "j.should(A)", "k.should(A)", "i.before(A)", "j.before(A)", "i.after(A)"});
+  CHECK(first->outcomes == std::vector{PassOutcome::Failed});
+}
+
+TEST_CASE("where an after hook fails, the run fails, and the others still see the end") {
+  Watched w;
+  const auto first = w.Add("i");
+  w.Add("j", "after");
+  const auto last = w.Add("k");
+  const Result<PassResult> result = Counting(1)(Module(), w.context);
+  REQUIRE_FALSE(result.ok());
+  CHECK(first->outcomes == std::vector{PassOutcome::Changed});
+  CHECK(last->outcomes == std::vector{PassOutcome::Failed});
+}
+
+TEST_CASE("a failing enter clears the instruments, those that entered exit, later ones are never called") {
+  for (const bool throws : {false, true}) {
+    Watched w;
+    w.Add("a");
+    w.Add("b");
+    w.Add("c", "enter", throws);
+    w.Add("d");
+    const PassContext& before = PassContext::Current();
+    const With<PassContext> scope(w.context);
+    CHECK_FALSE(scope.status().ok());
+    CHECK(w.log == Log{"a.enter", "b.enter", "c.enter", "b.exit", "a.exit"});
+    CHECK(w.context.instruments.empty());
+    CHECK(&PassContext::Current() == &before);
+  }
+}
+
+TEST_CASE("a failing exit clears the instruments, and later ones do not exit") {
+  for (const bool throws : {false, true}) {
+    Watched w;
+    w.Add("a");
+    w.Add("b", "exit", throws);
+    w.Add("c");
+    With<PassContext> scope(w.context);
+    REQUIRE(scope.status().ok());
+    w.log.clear();
+    const Status left = scope.Exit();
+    REQUIRE_FALSE(left.ok());
+    CHECK(left.error().message == (throws ? "instrument 'b' threw an exception: broken" : "broken"));
+    CHECK(w.log == Log{"a.exit", "b.exit"});
+    CHECK(w.context.instruments.empty());
+  }
+}
+
+TEST_CASE("instruments exit once, also where a pass failed") {
+  Watched w;
+  w.Add("i");
+  {
+    With<PassContext> scope(w.context);
+    REQUIRE_FALSE(FailingPass()(Module()).ok());
+  }
+  CHECK(w.log == Log{"i.enter", "i.should(Failing)", "i.before(Failing)", "i.after(Failing)", "i.exit"});
+}
+
+TEST_CASE("overriding instruments: the old ones exit, then the new ones enter") {
+  Watched w;
+  w.Add("old");
+  With<PassContext> scope(w.context);
+  w.log.clear();
+  const auto replacement = std::make_shared<Recorder>("new", w.log);
+  REQUIRE(PassContext::Current().OverrideInstruments({replacement}).ok());
+  CHECK(w.log == Log{"old.exit", "new.enter"});
+  w.log.clear();
+  REQUIRE(Tracer(w.log, "A")(Module()).ok());
+  CHECK(w.log == Log{"new.should(A)", "new.before(A)", "A", "new.after(A)"});
+}
+
+TEST_CASE("instruments of a context without a scope can be overridden, too") {
+  Log log;
+  PassContext& current = PassContext::Current();
+  REQUIRE(current.OverrideInstruments({std::make_shared<Recorder>("i", log)}).ok());
+  REQUIRE(Tracer(log, "A")(Module()).ok());
+  REQUIRE(current.OverrideInstruments({}).ok());
+  CHECK(log == Log{"i.enter", "i.should(A)", "i.before(A)", "A", "i.after(A)", "i.exit"});
+}
+
+TEST_CASE("an instrument may override the instruments of its own context") {
+  struct Resigning : PassInstrument {
+    Resigning() : PassInstrument("resigning") {}
+    Status RunBeforePass(const Module&, const PassInfo&) override {
+      return PassContext::Current().OverrideInstruments({});
+    }
+    Status RunAfterPass(const Module&, const PassInfo&, PassOutcome) override {
+      ++ends;
+      return {};
+    }
+    int ends = 0;
+  };
+  Log log;
+  PassContext context;
+  const auto resigning = std::make_shared<Resigning>();
+  context.instruments = {resigning};
+  With<PassContext> scope(context);
+  REQUIRE(Sequential({Tracer(log, "A"), Tracer(log, "B")})(Module()).ok());
+  CHECK(log == Log{"A", "B"});
+  CHECK(resigning->ends == 1);
+}
+
+TEST_CASE("timing adds up the runs of a pass at its place") {
+  Log log;
+  PassContext context;
+  const auto timing = std::make_shared<PassTimingInstrument>();
+  context.instruments = {timing};
+  With<PassContext> scope(context);
+  const Pass inner = Fixpoint({Counting(2), Tracer(log, "A")}, 8);
+  REQUIRE(Sequential({inner, Tracer(log, "A")}, SequentialInfo("all"))(Module()).ok());
+  REQUIRE_FALSE(FailingPass()(Module()).ok());
+  REQUIRE(timing->profiles().size() == 2);
+  const PassProfile& all = timing->profiles()[0];
+  CHECK(all.name == "all");
+  REQUIRE(all.children.size() == 2);
+  const PassProfile& fixpoint = all.children[0];
+  REQUIRE(fixpoint.children.size() == 2);
+  CHECK(fixpoint.children[0].name == "Counting");
+  CHECK(fixpoint.children[0].runs == 3);
+  CHECK(fixpoint.children[0].changed == 2);
+  CHECK(fixpoint.children[1].runs == 3);
+  CHECK(all.children[1].runs == 1);
+  CHECK(timing->profiles()[1].failed == 1);
+  CHECK(all.time.wall_seconds >= fixpoint.time.wall_seconds);
+  const std::string table = timing->Render();
+  CHECK(table.find("  all\n") != std::string::npos);
+  CHECK(table.find("      Counting\n") != std::string::npos);
+  CHECK(table.find("Failing  (1 failed)\n") != std::string::npos);
+}
+
+TEST_CASE("timing starts anew with each context") {
+  Log log;
+  PassContext context;
+  const auto timing = std::make_shared<PassTimingInstrument>();
+  context.instruments = {timing};
+  for (int i = 0; i < 2; ++i) {
+    With<PassContext> scope(context);
+    REQUIRE(Tracer(log, "A")(Module()).ok());
+  }
+  REQUIRE(timing->profiles().size() == 1);
+  CHECK(timing->profiles()[0].runs == 1);
+}
+
+TEST_CASE("the module is shown around the named passes, or around all that are no lists of passes") {
+  Log shown;
+  const auto print = [&](const Module&, const std::string& heading) {
+    shown.push_back(heading);
+    return Status();
+  };
+  Log log;
+  const Pass pipeline = Sequential({Tracer(log, "A"), Tracer(log, "B")});
+  PassContext context;
+  SECTION("named") {
+    context.instruments = {std::make_shared<PrintIRBefore>(std::vector<std::string>{"B"}, print),
+                           std::make_shared<PrintIRAfter>(std::vector<std::string>{"A"}, print)};
+    REQUIRE(pipeline(Module(), context).ok());
+    CHECK(shown == Log{"IR after A", "IR before B"});
+  }
+  SECTION("all") {
+    context.instruments = {std::make_shared<PrintIRBefore>(std::vector<std::string>(), print),
+                           std::make_shared<PrintIRAfter>(std::vector<std::string>(), print)};
+    REQUIRE(pipeline(Module(), context).ok());
+    CHECK(shown == Log{"IR before A", "IR after A", "IR before B", "IR after B"});
+  }
+  SECTION("a pass that failed has nothing to show") {
+    context.instruments = {std::make_shared<PrintIRAfter>(std::vector<std::string>(), print)};
+    REQUIRE_FALSE(FailingPass()(Module(), context).ok());
+    CHECK(shown.empty());
+  }
+}

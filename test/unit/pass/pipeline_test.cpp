@@ -1,0 +1,252 @@
+// Pipeline strings: reading, printing, building.
+#include "iropt/pass/pipeline.h"
+
+#include <random>
+
+#include "catch.h"
+#include "helpers.h"
+
+using namespace iropt;
+
+namespace {
+
+using Kind = PipelineItem::Kind;
+
+Pipeline Parse(std::string_view text) {
+  Reports reports;
+  const std::optional<Pipeline> pipeline = ParsePipeline(text, 1, reports.engine());
+  INFO(text);
+  REQUIRE(pipeline);
+  REQUIRE(reports.all().empty());
+  return *pipeline;
+}
+
+// The error of a malformed string and what it points to, as "text: message".
+std::string ErrorIn(const std::string& text) {
+  Reports reports;
+  INFO(text);
+  REQUIRE_FALSE(ParsePipeline(text, 1, reports.engine()));
+  REQUIRE(reports.all().size() == 1);
+  const Diagnostic& error = reports.all()[0];
+  CHECK(error.kind == "pipeline-syntax");
+  return text.substr(error.span.begin - 1, error.span.end - error.span.begin) + ": " + error.message;
+}
+
+Pass CreateNothing(const PassOptions& options) {
+  return CreateModulePass(options.info(), [](Module module, ModulePassContext&) -> Result<Module> { return module; });
+}
+
+struct Registered {
+  Registered() {
+    for (const auto& [name, level] : {std::pair{"A", 0}, {"B", 2}, {"C", 3}}) {
+      PassRow row{{.name = name, .opt_level = level}, {}, "", &CreateNothing};
+      row.options = {{"depth", OptionType::Int, 1, ""}};
+      REQUIRE(registry.Add(row).ok());
+    }
+    registry.set_default_pipeline({"A", "C"});
+  }
+
+  PassRegistry registry;
+  Reports reports;
+};
+
+// A random pipeline of any shape.
+class Generator {
+ public:
+  explicit Generator(uint32_t seed) : random_(seed) {}
+
+  Pipeline Make(int depth) {
+    Pipeline items(Below(4));
+    for (PipelineItem& item : items) MakeItem(item, depth);
+    return items;
+  }
+
+ private:
+  int Below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(random_); }
+
+  void MakeItem(PipelineItem& item, int depth) {
+    item.kind = static_cast<Kind>(Below(5));
+    if (depth == 0) item.kind = Kind::Pass;
+    if (item.kind == Kind::Pass) {
+      item.name = "Pass" + std::to_string(Below(10));
+      for (int i = Below(3); i > 0; --i) item.options.push_back({"o" + std::to_string(i), MakeValue(2), {}});
+    } else if (item.kind == Kind::Default) {
+      item.count = Below(5);
+    } else {
+      item.children = Make(depth - 1);
+      if (item.kind != Kind::Sequential) item.count = 1 + Below(9);
+      if (item.kind == Kind::Sequential && Below(2) == 0) item.name = Below(2) == 0 ? "Mine" : "two \"words\"";
+      if (item.kind == Kind::Sequential && Below(2) == 0) item.opt_level = Below(5);
+    }
+  }
+
+  Value MakeValue(int depth) {
+    switch (Below(depth > 0 ? 8 : 6)) {
+      case 0: return {};
+      case 1: return Below(2) == 0;
+      case 2: return Below(1000) - 500;
+      case 3: return Below(1000) / 7.0;
+      case 4: return "word";
+      case 5: return std::string(Below(5), static_cast<char>(1 + Below(126)));
+      case 6: return Value::List{MakeValue(depth - 1), MakeValue(depth - 1)};
+      default: return Value::Dict{{"k", MakeValue(depth - 1), {}}, {"l m", MakeValue(depth - 1), {}}};
+    }
+  }
+
+  std::mt19937 random_;
+};
+
+}  // namespace
+
+TEST_CASE("a pipeline is a list of passes") {
+  CHECK(Parse("").empty());
+  CHECK(Parse("  ").empty());
+  const Pipeline pipeline = Parse("FoldConstant, tir.Simplify");
+  REQUIRE(pipeline.size() == 2);
+  CHECK(pipeline[0].name == "FoldConstant");
+  CHECK(pipeline[1].name == "tir.Simplify");
+  CHECK(pipeline[1].span == SourceSpan{15, 27});
+}
+
+TEST_CASE("passes have options") {
+  const Pipeline pipeline = Parse("FuseOps<max_depth=4;x=[a,b]>,B<>");
+  REQUIRE(pipeline.size() == 2);
+  REQUIRE(pipeline[0].options.size() == 2);
+  CHECK(pipeline[0].options[0].key == "max_depth");
+  CHECK(pipeline[0].options[0].value == Value(4));
+  CHECK(pipeline[0].options[1].value == Value(Value::List{"a", "b"}));
+  CHECK(pipeline[1].options.empty());
+}
+
+TEST_CASE("pipelines nest") {
+  const Pipeline pipeline = Parse("Sequential(A,fixpoint<3>(B,repeat<2>(C))),default<O2>,fixpoint(D)");
+  REQUIRE(pipeline.size() == 3);
+  CHECK(pipeline[0].kind == Kind::Sequential);
+  REQUIRE(pipeline[0].children.size() == 2);
+  const PipelineItem& fixpoint = pipeline[0].children[1];
+  CHECK(fixpoint.kind == Kind::Fixpoint);
+  CHECK(fixpoint.count == 3);
+  CHECK(fixpoint.children[1].kind == Kind::Repeat);
+  CHECK(fixpoint.children[1].count == 2);
+  CHECK(pipeline[1].kind == Kind::Default);
+  CHECK(pipeline[1].count == 2);
+  CHECK(pipeline[2].count == kDefaultFixpointRounds);
+}
+
+TEST_CASE("a sequential has a name and a level where they are given") {
+  const Pipeline pipeline = Parse("Sequential<name=Mine;opt_level=3>(A),Sequential()");
+  CHECK(pipeline[0].name == "Mine");
+  CHECK(pipeline[0].opt_level == 3);
+  CHECK(pipeline[1].name.empty());
+  CHECK_FALSE(pipeline[1].opt_level);
+  CHECK(pipeline[1].children.empty());
+}
+
+TEST_CASE("malformed pipelines are errors at the place in the string") {
+  CHECK(ErrorIn("A,,B") == ",: expected the name of a pass");
+  CHECK(ErrorIn("A,") == ": expected the name of a pass");
+  CHECK(ErrorIn("A B") == "B: expected ',' or the end of the pipeline");
+  CHECK(ErrorIn("A)") == "): expected ',' or the end of the pipeline");
+  CHECK(ErrorIn("A(B)") == "(: 'A' takes no passes");
+  CHECK(ErrorIn("Sequential(A") == ": expected ')' or ','");
+  CHECK(ErrorIn("Sequential A") == "A: expected '(' and passes");
+  CHECK(ErrorIn("Sequential<level=2>(A)") ==
+        "level: a Sequential takes the options 'name', a string, and 'opt_level', an integer from 0 to 4");
+  CHECK(ErrorIn("Sequential<opt_level=5>(A)").starts_with("opt_level: a Sequential takes"));
+  CHECK(ErrorIn("A<b>") == ">: expected '=' and a value after 'b'");
+  CHECK(ErrorIn("A<=3>") == "=: expected an option, name=value");
+  CHECK(ErrorIn("A<b=1") == ": expected '>' or ';' after an option");
+  CHECK(ErrorIn("A<b=1,c=2>") == ",: expected '>' or ';' after an option");
+  CHECK(ErrorIn("A<b=1;b=2>") == "b: option 'b' is given twice");
+  CHECK(ErrorIn("fixpoint<0>(A)") == "0: expected an integer from 1 to 1000000");
+  CHECK(ErrorIn("fixpoint<x>(A)") == "x: expected an integer from 1 to 1000000");
+  CHECK(ErrorIn("repeat(A)") == "(: expected '<' and a number after 'repeat'");
+  CHECK(ErrorIn("repeat<2>") == ": expected '(' and passes");
+  CHECK(ErrorIn("default") == ": expected '<' and a level after 'default'");
+  CHECK(ErrorIn("default<O7>") == "O7: expected a level from O0 to O4");
+  CHECK(ErrorIn("default<2>") == "2: expected a level from O0 to O4");
+  CHECK(ErrorIn("A,\u00e9") == "\u00e9: expected the name of a pass");
+}
+
+TEST_CASE("deep nesting is refused") {
+  std::string text;
+  for (int i = 0; i < 100000; ++i) text += "Sequential(";
+  CHECK(ErrorIn(text) == "Sequential: nested more than 200 levels deep");
+}
+
+TEST_CASE("printing gives the string back") {
+  for (const std::string text :
+       {"", "A", "A,B<depth=4;x=y>", "Sequential(A,FuseOps<max_depth=4;x=y>)", "fixpoint<8>(A,B)", "repeat<2>(A),default<O2>",
+        "Sequential<name=Mine;opt_level=2>(A,B),Sequential<opt_level=0>()", R"(A<x="a b";y=[1,2.5,{"k":null}]>)"}) {
+    CHECK(PrintPipeline(Parse(text)) == text);
+  }
+}
+
+TEST_CASE("every pipeline reads back from its spelling") {
+  for (uint32_t seed = 0; seed < 500; ++seed) {
+    const Pipeline pipeline = Generator(seed).Make(4);
+    const std::string text = PrintPipeline(pipeline);
+    const Pipeline again = Parse(text);
+    CHECK(again == pipeline);
+    CHECK(PrintPipeline(again) == text);
+  }
+}
+
+TEST_CASE("truncated and mangled pipelines are errors, or pipelines") {
+  const std::string text = R"(Sequential<name=M>(A<x="q\"";y=[1,{"k":2}]>,fixpoint<8>(B)),default<O2>)";
+  for (size_t i = 0; i <= text.size(); ++i) {
+    Reports reports;
+    const bool ok = ParsePipeline(text.substr(0, i), 1, reports.engine()).has_value();
+    CHECK(ok == reports.all().empty());
+    for (const char c : {'(', ')', '<', '"', ',', '\0', '\xff'}) {
+      std::string mangled = text;
+      mangled.insert(i, 1, c);
+      Reports more;
+      const bool reads = ParsePipeline(mangled, 1, more.engine()).has_value();
+      CHECK(reads == more.all().empty());
+    }
+  }
+}
+
+TEST_CASE("building reports every unknown pass and option") {
+  Registered r;
+  const Pipeline pipeline = Parse("AA,Sequential(BB,fixpoint(A<dept=2>)),A<depth=x>");
+  CHECK_FALSE(BuildPipeline(pipeline, r.registry, r.reports.engine()).ok());
+  CHECK(r.reports.texts() == Log{"unknown-pass: unknown pass 'AA'", "unknown-pass: unknown pass 'BB'",
+                                 "unknown-option: pass 'A' has no option 'dept'; did you mean 'depth'?",
+                                 "wrong-option-type: option 'depth' of pass 'A' must be an integer, not a string"});
+  CHECK(r.reports.all()[1].span == SourceSpan{15, 17});
+}
+
+TEST_CASE("a built pipeline runs") {
+  Registered r;
+  const Result<Pass> pass = BuildPipeline(Parse("A<depth=3>,Sequential(B),repeat<2>(C),default<O2>"), r.registry, r.reports.engine());
+  REQUIRE(pass.ok());
+  CHECK(pass->info().name == "pipeline");
+  CHECK((*pass)(Module()).ok());
+}
+
+TEST_CASE("the items that a level skips can be asked for") {
+  Registered r;
+  PassContext context;
+  context.opt_level = 1;
+  const auto skipped = [&](std::string_view text) {
+    const Pipeline pipeline = Parse(text);
+    Log names;
+    for (const PipelineItem* item : SkippedByLevel(pipeline, r.registry, context)) names.push_back(item->name);
+    return names;
+  };
+  CHECK(skipped("A,B,C") == Log{"B", "C"});
+  CHECK(skipped("fixpoint(A,B),repeat<1>(C)") == Log{"B", "C"});
+  CHECK(skipped("Sequential<name=S;opt_level=2>(B)") == Log{"S"});
+  CHECK(skipped("Sequential<name=S;opt_level=1>(B)") == Log{"B"});
+  CHECK(skipped("default<O2>").empty());
+  context.required_pass = {"B"};
+  context.disabled_pass = {"C"};
+  CHECK(skipped("A,B,C").empty());
+}
+
+TEST_CASE("the names in a pipeline") {
+  CHECK(NamesIn(Parse("A,Sequential<name=S>(B,fixpoint(C)),default<O1>")) ==
+        std::vector<std::string_view>{"A", "S", "B", "C"});
+}

@@ -1,0 +1,100 @@
+// The registry of passes, and the options of passes.
+#include "iropt/pass/registry.h"
+
+#include "catch.h"
+#include "helpers.h"
+
+using namespace iropt;
+
+namespace {
+
+Value seen_options;
+
+Pass CreateWithOptions(const PassOptions& options) {
+  Value::List names;
+  for (const std::string& name : options.StringList("names")) names.push_back(name);
+  seen_options = Value::Dict{{"flag", options.Bool("flag"), {}},       {"count", options.Int("count"), {}},
+                             {"scale", options.Float("scale"), {}},    {"text", options.String("text"), {}},
+                             {"names", names, {}},                     {"any", options.Json("any"), {}}};
+  return CreateModulePass(options.info(), [](Module module, ModulePassContext&) -> Result<Module> { return module; });
+}
+
+PassRow MakeRow(std::string name, std::vector<std::string> required = {}) {
+  PassRow row{{.name = std::move(name), .required = std::move(required)}, {}, "does nothing", &CreateWithOptions};
+  row.options = {{"flag", OptionType::Bool, false, ""},  {"count", OptionType::Int, 7, ""},
+                 {"scale", OptionType::Float, 0.5, ""},  {"text", OptionType::String, "x", ""},
+                 {"names", OptionType::StringList, Value::List{}, ""}, {"any", OptionType::Json, Value(), ""}};
+  return row;
+}
+
+struct Filled {
+  Filled() { REQUIRE(registry.Add(MakeRow("FoldConstant")).ok()); }
+  bool Create(std::string_view name, Value::Dict options = {}) {
+    return registry.Create(name, std::move(options), reports.engine()).ok();
+  }
+
+  PassRegistry registry;
+  Reports reports;
+};
+
+}  // namespace
+
+TEST_CASE("a pass is made with the defaults of its options") {
+  Filled f;
+  REQUIRE(f.Create("FoldConstant"));
+  CHECK(ToString(seen_options) == R"({"flag":false,"count":7,"scale":0.5,"text":x,"names":[],"any":null})");
+}
+
+TEST_CASE("a pass is made with the options that are given") {
+  Filled f;
+  REQUIRE(f.Create("FoldConstant", {{"flag", true, {}}, {"names", Value::List{"a", "b"}, {}}, {"any", 3, {}}}));
+  CHECK(ToString(seen_options) == R"({"flag":true,"count":7,"scale":0.5,"text":x,"names":[a,b],"any":3})");
+}
+
+TEST_CASE("the info of a pass comes from its row") {
+  Filled f;
+  const Result<Pass> pass = f.registry.Create("FoldConstant", {}, f.reports.engine());
+  REQUIRE(pass.ok());
+  CHECK(pass->info().name == "FoldConstant");
+}
+
+TEST_CASE("an unknown pass is an error that names the nearest one") {
+  Filled f;
+  CHECK_FALSE(f.Create("FoldConstants"));
+  CHECK_FALSE(f.Create("foldconstant"));
+  CHECK_FALSE(f.Create("SomethingElse"));
+  CHECK(f.reports.texts() == Log{"unknown-pass: unknown pass 'FoldConstants'; did you mean 'FoldConstant'?",
+                                 "unknown-pass: unknown pass 'foldconstant'; did you mean 'FoldConstant'?",
+                                 "unknown-pass: unknown pass 'SomethingElse'"});
+  REQUIRE(f.reports.all()[0].fix_its.size() == 1);
+  CHECK(f.reports.all()[0].fix_its[0].replacement == "FoldConstant");
+}
+
+TEST_CASE("all wrong options of a pass are reported") {
+  Filled f;
+  CHECK_FALSE(f.Create("FoldConstant", {{"flags", true, {}}, {"count", "many", {}}}));
+  CHECK(f.reports.texts() ==
+        Log{"unknown-option: pass 'FoldConstant' has no option 'flags'; did you mean 'flag'?",
+            "wrong-option-type: option 'count' of pass 'FoldConstant' must be an integer, not a string"});
+}
+
+TEST_CASE("a name is registered once") {
+  Filled f;
+  const Status again = f.registry.Add(MakeRow("FoldConstant"));
+  REQUIRE_FALSE(again.ok());
+  CHECK(again.error().message == "there is already a pass 'FoldConstant'");
+  const Status config = f.registry.AddConfig({"testing.immutable_module", OptionType::Bool, true, ""});
+  REQUIRE_FALSE(config.ok());
+}
+
+TEST_CASE("a circle of requirements is refused when it closes") {
+  PassRegistry registry;
+  REQUIRE(registry.Add(MakeRow("A", {"B"})).ok());
+  REQUIRE(registry.Add(MakeRow("B", {"C"})).ok());
+  const Status closing = registry.Add(MakeRow("C", {"A"}));
+  REQUIRE_FALSE(closing.ok());
+  CHECK(closing.error().message == "passes require each other in a circle: C -> A -> B -> C");
+  CHECK(registry.Find("C") == nullptr);
+  const Status self = registry.Add(MakeRow("D", {"D"}));
+  REQUIRE_FALSE(self.ok());
+}
