@@ -1,0 +1,15 @@
+// The whole of ir-opt but its command line: reads modules, checks them, runs a pipeline, prints the result.
+#pragma once
+
+#include "iropt/driver/options.h"
+
+namespace iropt {
+
+// Does what the options ask for and returns the exit code (see ErrorCode). Diagnostics, notes, dumps and tables go to
+// stderr; the module goes to the output when everything has succeeded, or not at all.
+int RunDriver(const DriverOptions& options);
+
+// Writes the table of passes to stdout and returns the exit code.
+int ListPasses();
+
+}  // namespace iropt

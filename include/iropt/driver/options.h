@@ -1,0 +1,52 @@
+// What a run of ir-opt is asked to do. Tools fill this from their command lines.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace iropt {
+
+enum class DiagnosticFormat : uint8_t { Text, Json };
+enum class Colour : uint8_t { Auto, Always, Never };
+
+// Around which passes the module is shown: those named, or all.
+struct PrintRequest {
+  std::vector<std::string> passes;
+  bool all = false;
+
+  bool wanted() const { return all || !passes.empty(); }
+};
+
+struct DriverOptions {
+  std::string input = "-";   // "-" is the standard input
+  std::string output = "-";  // "-" is the standard output
+
+  // The pipeline. What stands here wins over what the file says. Without passes, a level asks for its default pipeline;
+  // without a level, too, nothing runs.
+  std::optional<std::string> passes;
+  std::optional<std::string> pipeline_file;
+  std::optional<int> opt_level;
+  std::vector<std::string> disable;
+  std::vector<std::string> require;
+
+  bool split_input_file = false;  // lines "# -----" separate modules, each of which is worked on alone
+  bool verify_only = false;       // check the input and do nothing else
+  bool skip_type_check = false;   // leave the type rules out of all checks
+  bool verify_each = false;       // check the module after every pass, and what the pass says of its changes
+  bool no_verify = false;         // do not check the input
+
+  bool time_passes = false;
+  bool report = false;  // what was read, what each pass did, how long it took
+  bool print_pipeline = false;
+  PrintRequest print_before;
+  PrintRequest print_after;
+
+  int threads = 0;               // 0 stands for as many as there are cores
+  int64_t inline_constants = 0;  // arrays of up to this many elements are printed inline
+  DiagnosticFormat diagnostics = DiagnosticFormat::Text;
+  Colour colour = Colour::Auto;
+};
+
+}  // namespace iropt

@@ -1,0 +1,134 @@
+#include "iropt/driver/driver.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "iropt/analysis/well_formed.h"
+#include "iropt/text/parser.h"
+#include "iropt/text/printer.h"
+#include "session.h"
+#include "split_input.h"
+
+namespace iropt {
+
+namespace {
+
+// Times of what the driver itself does; the passes have their own table.
+struct StepTimes {
+  TimeSpent read;
+  TimeSpent verify;
+  TimeSpent passes;
+  TimeSpent print;
+};
+
+class Run {
+ public:
+  explicit Run(Session& session) : session_(session), options_(session.options()) {}
+
+  // Works on all parts of the input, also after one has failed, and writes the output if none has.
+  int Execute() {
+    Result<std::shared_ptr<const FileBuffer>> input = ReadFile(options_.input);
+    if (!input.ok()) return session_.Fail(input.error(), "file");
+    std::vector<InputPart> parts{{(*input)->text(), 1}};
+    if (options_.split_input_file) parts = SplitInput((*input)->text());
+    With<PassContext> scope(session_.context());
+    if (!scope.status().ok()) return session_.Fail(scope.status().error(), "pass-failed");
+    int code = 0;
+    std::vector<Module> modules;
+    for (const InputPart& part : parts) {
+      std::optional<Module> module;
+      const int part_code = ProcessPart(part, *input, module);
+      if (code == 0) code = part_code;
+      if (module) modules.push_back(*std::move(module));
+    }
+    if (code == 0 && !options_.verify_only) code = Write(modules);
+    ShowTimes();
+    if (const Status left = scope.Exit(); code == 0 && !left.ok()) code = session_.Fail(left.error(), "pass-failed");
+    return code;
+  }
+
+ private:
+  std::string InputName() const { return options_.input == "-" ? "<stdin>" : options_.input; }
+
+  int ProcessPart(const InputPart& part, const std::shared_ptr<const FileBuffer>& owner, std::optional<Module>& module) {
+    const Stopwatch read_watch;
+    const Result<uint32_t> base = session_.sources().AddBuffer(InputName(), part.text, owner, part.first_line);
+    if (!base.ok()) return session_.Fail(base.error(), "file");
+    module = ParseModule(part.text, *base, {.threads = session_.threads()}, session_.diagnostics());
+    if (!module) return ExitCode(ErrorCode::Parse);
+    times_.read += read_watch.Read();
+    if (session_.report() != nullptr) session_.report()->Read(InputName(), *module, read_watch.Read());
+    if (!Verify(*module)) return ExitCode(ErrorCode::IllFormed);
+    return options_.verify_only ? 0 : RunPasses(*module);
+  }
+
+  bool Verify(const Module& module) {
+    if (options_.no_verify && !options_.verify_only) return true;
+    const Stopwatch watch;
+    const VerifyOptions checks{.check_types = !options_.skip_type_check, .threads = session_.threads()};
+    const bool ok = VerifyModule(module, checks, session_.diagnostics());
+    times_.verify += watch.Read();
+    if (session_.report() != nullptr) session_.report()->Step("check", watch.Read());
+    return ok;
+  }
+
+  int RunPasses(Module& module) {
+    if (session_.pass() == nullptr) return 0;
+    const Stopwatch watch;
+    Result<PassResult> result = (*session_.pass())(std::move(module), session_.context());
+    times_.passes += watch.Read();
+    if (result.ok()) {
+      module = std::move(result->module);
+      return 0;
+    }
+    const bool rejected = result.error().code == ErrorCode::Rejected;
+    return session_.Fail(result.error(), rejected ? "ill-formed-result" : "pass-failed");
+  }
+
+  int Write(const std::vector<Module>& modules) {
+    const Stopwatch watch;
+    const PrintOptions print{.inline_constants = options_.inline_constants, .threads = session_.threads()};
+    const Status written = WriteFileAtomically(options_.output, [&](OutputStream& out) {
+      for (size_t i = 0; i < modules.size(); ++i) {
+        if (i != 0) out.Append(fmt::format("{}\n", kSplitMarker));
+        PrintModule(modules[i], print, out);
+      }
+      return out.status();
+    });
+    times_.print += watch.Read();
+    if (!written.ok()) return session_.Fail(written.error(), "file");
+    if (session_.report() != nullptr) session_.report()->Step("write", watch.Read());
+    return 0;
+  }
+
+  void ShowTimes() {
+    if (session_.timing() == nullptr) return;
+    const auto row = [](std::string_view what, TimeSpent t) {
+      return fmt::format("{:>11.3f}{:>11.3f}  {}\n", 1e3 * t.wall_seconds, 1e3 * t.cpu_seconds, what);
+    };
+    std::string text = session_.timing()->Render();
+    text += fmt::format("{:>11}{:>11}  step\n", "wall ms", "cpu ms");
+    text += row("read", times_.read) + row("check", times_.verify) + row("passes", times_.passes);
+    text += row("write", times_.print);
+    session_.err().Append(text);
+    static_cast<void>(session_.err().Flush());
+  }
+
+  Session& session_;
+  const DriverOptions& options_;
+  StepTimes times_;
+};
+
+}  // namespace
+
+int RunDriver(const DriverOptions& options) {
+  Session session(options);
+  if (const Status ready = session.SetUp(); !ready.ok()) return session.Fail(ready.error(), "usage");
+  return Run(session).Execute();
+}
+
+}  // namespace iropt

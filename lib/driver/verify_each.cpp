@@ -1,0 +1,45 @@
+#include "verify_each.h"
+
+#include <fmt/format.h>
+
+#include "iropt/ir/structural.h"
+#include "iropt/support/check.h"
+
+namespace iropt {
+
+Status ChangeAudit::EnterPassContext() {
+  running_.clear();
+  return {};
+}
+
+Status ChangeAudit::RunBeforePass(const Module& module, const PassInfo& info) {
+  running_.push_back(info.is_composite() ? 0 : StructuralHash(module));
+  return {};
+}
+
+Status ChangeAudit::RunAfterPass(const Module&, const PassInfo& info, PassOutcome) {
+  IROPT_CHECK(!running_.empty(), "pass '{}' ends, but none has begun", info.name);
+  hash_before_ = running_.back();
+  running_.pop_back();
+  return {};
+}
+
+Status VerifyEach::RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) {
+  // What a composite pass ran was checked.
+  if (info.is_composite() || outcome == PassOutcome::Failed) return {};
+  DiagnosticBuffer buffer;
+  DiagnosticEngine found(&buffer);
+  if (!VerifyModule(module, options_, found)) {
+    diagnostics_.Error({}, "ill-formed-result", fmt::format("pass '{}' made an ill-formed module", info.name));
+    buffer.ReplayInto(diagnostics_);
+    return Failure{ErrorCode::Rejected};
+  }
+  if (outcome == PassOutcome::Unchanged && StructuralHash(module) != audit_->hash_before()) {
+    diagnostics_.Error({}, "wrong-change-claim",
+                       fmt::format("pass '{}' says that it changed nothing, but the module is another one", info.name));
+    return Failure{ErrorCode::Rejected};
+  }
+  return {};
+}
+
+}  // namespace iropt

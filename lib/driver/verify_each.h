@@ -1,0 +1,47 @@
+// The verifier as an instrument.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "iropt/analysis/well_formed.h"
+#include "iropt/diag/diagnostic.h"
+#include "iropt/pass/instrument.h"
+
+namespace iropt {
+
+// Remembers what each pass was given. An instrument of its own, so that timing can come between it and the check.
+class ChangeAudit : public PassInstrument {
+ public:
+  ChangeAudit() : PassInstrument("change-audit") {}
+
+  Status EnterPassContext() override;
+  Status RunBeforePass(const Module& module, const PassInfo& info) override;
+  Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) override;
+
+  // Structural hash of what the pass that ended last was given.
+  uint64_t hash_before() const { return hash_before_; }
+
+ private:
+  std::vector<uint64_t> running_;
+  uint64_t hash_before_ = 0;
+};
+
+// Checks the module after every pass, and that a pass that says it changed nothing did not. Comes after `audit` in the
+// context.
+class VerifyEach : public PassInstrument {
+ public:
+  VerifyEach(VerifyOptions options, std::shared_ptr<const ChangeAudit> audit, DiagnosticEngine& diagnostics)
+      : PassInstrument("verify-each"), options_(options), audit_(std::move(audit)), diagnostics_(diagnostics) {}
+
+  Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) override;
+
+ private:
+  VerifyOptions options_;
+  std::shared_ptr<const ChangeAudit> audit_;
+  DiagnosticEngine& diagnostics_;
+};
+
+}  // namespace iropt

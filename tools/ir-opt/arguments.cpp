@@ -1,0 +1,89 @@
+#include "arguments.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "iropt/support/file.h"
+
+namespace iropt {
+
+namespace {
+
+constexpr int kMostNestedFiles = 10;
+
+bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+// Splits as a shell would: blanks separate, quotes and backslashes keep together.
+Result<std::vector<std::string>> SplitWords(std::string_view text, const std::string& path) {
+  std::vector<std::string> words;
+  std::optional<std::string> word;
+  char quote = '\0';
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool escapes = c == '\\' && quote != '\'' && i + 1 < text.size();
+    if (quote == '\0' && IsSpace(c)) {
+      if (word) words.push_back(*std::move(word));
+      word.reset();
+      continue;
+    }
+    if (!word) word.emplace();
+    if (escapes) {
+      *word += text[++i];
+    } else if (quote == '\0' && (c == '"' || c == '\'')) {
+      quote = c;
+    } else if (c == quote) {
+      quote = '\0';
+    } else {
+      *word += c;
+    }
+  }
+  if (quote != '\0') return Error{ErrorCode::Usage, fmt::format("a quotation in '{}' does not end", path)};
+  if (word) words.push_back(*std::move(word));
+  return words;
+}
+
+Status ExpandInto(const std::vector<std::string>& arguments, int depth, std::vector<std::string>& out) {
+  bool literal = false;
+  for (const std::string& argument : arguments) {
+    literal |= argument == "--";
+    if (literal || argument.size() < 2 || argument[0] != '@') {
+      out.push_back(argument);
+      continue;
+    }
+    const std::string path = argument.substr(1);
+    if (depth == kMostNestedFiles) {
+      return Error{ErrorCode::Usage, fmt::format("response files are nested too deeply at '{}'", path)};
+    }
+    IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBuffer> file, ReadFile(path));
+    IROPT_ASSIGN_OR_RETURN(const std::vector<std::string> words, SplitWords(file->text(), path));
+    IROPT_RETURN_IF_ERROR(ExpandInto(words, depth + 1, out));
+  }
+  return {};
+}
+
+std::string NormalizeFlag(const std::string& argument) {
+  if (argument.size() < 2 || argument[0] != '-' || argument == "--") return argument;
+  const std::string body = argument.substr(argument[1] == '-' ? 2 : 1);
+  const std::string name = body.substr(0, body.find('='));
+  const std::string rest = body.substr(name.size());
+  if (name == "o") return "--output" + rest;
+  if (name == "h") return "--help";
+  if (name.size() == 2 && name[0] == 'O' && rest.empty()) return fmt::format("--opt-level={}", name[1]);
+  return "--" + body;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> NormalizeArguments(const std::vector<std::string>& arguments) {
+  std::vector<std::string> expanded;
+  IROPT_RETURN_IF_ERROR(ExpandInto(arguments, 0, expanded));
+  bool literal = false;
+  for (std::string& argument : expanded) {
+    literal |= argument == "--";
+    if (!literal) argument = NormalizeFlag(argument);
+  }
+  return expanded;
+}
+
+}  // namespace iropt
