@@ -1,46 +1,13 @@
 #include <cmath>
 
 #include "iropt/support/stack.h"
+#include "map_operands.h"
 #include "simplifier.h"
 
 namespace iropt::arith {
 namespace {
 
 bool IsVectorOfIndex(DataType t) { return !t.is_scalar() && IsIndexType(t.with_lanes(1)); }
-
-template <class F>
-const PrimExpr* Mapped(const PrimExpr* e, F& f, bool& changed) {
-  const PrimExpr* mapped = e ? f(e) : nullptr;
-  changed = changed || mapped != e;
-  return mapped;
-}
-
-// A copy of the node with its operands mapped, or the node itself where no operand changes.
-template <class X, class F>
-const PrimExpr* MapFields(const PrimExpr* e, F& f, const PrimBuilder& make) {
-  X copy = *static_cast<const X*>(e);
-  copy.flags = 0;
-  bool changed = false;
-  std::vector<const PrimExpr*> items;
-  ForEachField(static_cast<const X*>(e), [&](auto field, const auto& value) {
-    using T = std::remove_cvref_t<decltype(value)>;
-    if constexpr (std::is_same_v<T, const PrimExpr*>) {
-      copy.*(field.member) = Mapped(value, f, changed);
-    } else if constexpr (std::is_same_v<T, List<const PrimExpr*>>) {
-      items.clear();
-      bool list_changed = false;
-      for (const PrimExpr* item : value) items.push_back(Mapped(item, f, list_changed));
-      if (list_changed) copy.*(field.member) = make.Operands(items);
-      changed = changed || list_changed;
-    }
-  });
-  return changed ? make.Keep(copy) : e;
-}
-
-const PrimExpr* MapOperator(const PrimExpr* e, const PrimExpr* a, const PrimExpr* b, const PrimBuilder& make) {
-  const auto* binary = static_cast<const tir::BinaryExpr*>(e);
-  return a == binary->a && b == binary->b ? e : make.Node(e->kind, a, b);
-}
 
 bool IsIfThenElse(const tir::Call* call) {
   const auto* op = As<Op>(call->op);
@@ -70,33 +37,11 @@ const PrimExpr* RuleSimplifier::Visit(const PrimExpr* e) {
 }
 
 const PrimExpr* RuleSimplifier::VisitOperands(const PrimExpr* e) {
+  if (e->kind == NodeKind::kSelect) return VisitBranches(e);
+  if (e->kind == NodeKind::kPrimCall && IsIfThenElse(static_cast<const tir::Call*>(e))) return VisitBranches(e);
+  // A reduction binds its axes over the operands; these are simplified where it is lowered.
   auto visit = [this](const PrimExpr* operand) { return Visit(operand); };
-  switch (e->kind) {
-    case NodeKind::kPrimVar:
-    case NodeKind::kSizeVar:
-    case NodeKind::kIntImm:
-    case NodeKind::kFloatImm:
-    case NodeKind::kPrimStringImm:
-    case NodeKind::kLet:
-    // The reduction axes bind variables over the operands, which are simplified where the reduction is lowered.
-    case NodeKind::kReduce: return e;
-    case NodeKind::kCast: return MapFields<tir::Cast>(e, visit, make_);
-    case NodeKind::kNot: return MapFields<tir::Not>(e, visit, make_);
-    case NodeKind::kSelect: return VisitBranches(e);
-    case NodeKind::kPrimCall:
-      if (IsIfThenElse(static_cast<const tir::Call*>(e))) return VisitBranches(e);
-      return MapFields<tir::Call>(e, visit, make_);
-    case NodeKind::kBufferLoad: return MapFields<tir::BufferLoad>(e, visit, make_);
-    case NodeKind::kProducerLoad: return MapFields<tir::ProducerLoad>(e, visit, make_);
-    case NodeKind::kRamp: return MapFields<tir::Ramp>(e, visit, make_);
-    case NodeKind::kBroadcast: return MapFields<tir::Broadcast>(e, visit, make_);
-    case NodeKind::kShuffle: return MapFields<tir::Shuffle>(e, visit, make_);
-    default: {
-      const auto* binary = To<tir::BinaryExpr>(e);
-      const PrimExpr* a = Visit(binary->a);
-      return MapOperator(e, a, Visit(binary->b), make_);
-    }
-  }
+  return MapOperands(e, visit, make_);
 }
 
 // Either branch is simplified under what the condition says.
