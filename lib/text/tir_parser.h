@@ -1,0 +1,318 @@
+// The reader of loop-level functions: signatures, statements and scalar expressions.
+//
+// Scripts build functions as a sequence of calls: `A = T.allocate(...)` opens a statement whose body is the rest of the block it
+// stands in, T.reads(...) adds to the innermost block. The reader keeps the statements that are still open on a stack and closes
+// them where their text ends.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attr_text.h"
+#include "parser_core.h"
+#include "prim_ops.h"
+#include "tir_value.h"
+
+namespace iropt {
+struct IntrinsicInfo;
+}
+
+namespace iropt::text {
+
+// A function header that was read: everything that callers of the function need to know.
+struct TirSignature {
+  std::string_view name;
+  Span name_span;
+  bool is_private = false;
+  std::vector<const tir::Var*> params;
+  std::vector<const tir::Buffer*> buffers;  // of the parameters; null where a parameter is no buffer
+  const Type* ret_type = nullptr;
+};
+
+// The arguments of a call in the text.
+struct TirArgs {
+  struct Keyword {
+    std::string_view name;
+    Span span;
+    Value value;
+  };
+  std::vector<Value> positional;
+  std::vector<Keyword> keywords;
+  Span span;  // of the whole call
+};
+
+class TirParser : public ParserCore {
+ public:
+  explicit TirParser(Shared shared) : ParserCore(shared), ops_(shared.workspace, shared.diagnostics) {}
+
+  // Reads `@T.prim_func(private=True)`, and the line break after it.
+  bool ParseDecorator(TirSignature& signature);
+  // Reads `def name(params) -> type`; the parameters are defined in the current scope. False after an error from which the body
+  // can't be read.
+  bool ParseSignature(TirSignature& signature);
+  // A function without a body, which stands in the module until the body was read.
+  static PrimFunc* MakeHeader(const TirSignature& signature, Workspace& workspace);
+  // Reads the colon and the indented body. Null after errors.
+  const PrimFunc* ParseBody(TirSignature& signature);
+
+  // Reads one scalar expression.
+  const PrimExpr* ParseScalar();
+  // Reads one attribute value (attr_reader.cpp).
+  const Attr* ParseAttribute(AttrMode mode);
+  bool AtAttribute() const;
+
+ private:
+  friend struct TirFunctions;  // the tables of what T.name means
+  friend struct TirConstructs;
+
+  // ---- expressions (tir_parser_expr.cpp)
+  bool ParseExpr(Value& out, Precedence least = Precedence::kLambda);
+  bool ParsePrefix(Value& out);
+  // After a first operand: what operators follow it.
+  bool ParseInfix(Value& out, uint32_t begin, Precedence least);
+  bool ParsePostfix(Value& out, uint32_t begin);
+  bool ParseAtom(Value& out);
+  bool ParseNumber(Value& out, bool negative);
+  bool ParseName(Value& out);
+  bool ParseModuleMember(const Token& alias, Value& out);
+  bool ParseParenthesized(Value& out);
+  bool ParseItems(TokenKind close, std::vector<Value>& items, bool* trailing_comma = nullptr);
+  bool ParseMember(Value& out, uint32_t begin);
+  bool ParseBufferMember(const tir::Buffer* buffer, std::string_view name, Span span, Value& out);
+  bool ParseMetadata(Value& out);
+  bool ParseArguments(TirArgs& args, uint32_t begin);
+  Value ListOf(Value::Kind kind, std::span<const Value> items, Span span);
+  bool Operand(Value& value);
+  bool CallOf(const GlobalVar* func, const TirArgs& args, Value& out);
+
+  // ---- arguments (tir_parser_args.cpp). The converting functions report what they found where it does not fit.
+  template <size_t N>
+  bool Bind(const TirArgs& args, std::string_view what, const std::string_view (&names)[N], size_t required, const Value* (&out)[N]) {
+    return BindTo(args, what, names, required, out);
+  }
+  bool BindTo(const TirArgs& args, std::string_view what, std::span<const std::string_view> names, size_t required,
+              std::span<const Value*> out);
+  bool CountArgs(const TirArgs& args, std::string_view what, size_t least, size_t most);
+  Failed WrongValue(const Value& value, std::string_view expected);
+  const PrimExpr* ToPrim(const Value& value);
+  const PrimExpr* ToBool(const Value& value);
+  // A number becomes a constant of the dtype, an expression must have it.
+  const PrimExpr* ToPrimOf(const Value& value, DataType dtype);
+  bool ToPrims(const Value& value, std::vector<const PrimExpr*>& out);
+  List<const PrimExpr*> CopyPrims(const std::vector<const PrimExpr*>& exprs) { return ws_.Copy(exprs); }
+  const tir::Var* ToVar(const Value& value);
+  const tir::Range* ToRange(const Value& value);
+  bool ToDType(const Value& value, DataType& out);
+  bool ToInteger(const Value& value, int64_t& out);
+  bool ToString(const Value& value, std::string_view& out);
+  const DictAttr* ToDict(const Value* value);
+  const PrimExpr* Simplify(const PrimExpr* expr);
+  const PrimExpr* True(Span span) { return ops_.Int(1, DataType::Bool(), span); }
+
+  // ---- T.name(...) as an expression (tir_parser_call.cpp, tir_parser_intrinsic.cpp)
+  bool ParseTirMember(Value& out);
+  bool ParseDTypeMember(DataType dtype, uint32_t begin, Value& out);
+  bool ParseHandle(uint32_t begin, Value& out);
+  bool ParseIndexMap(uint32_t begin, Value& out);
+
+  bool ParseReducer(uint32_t begin, Value& out);
+  bool ParseLambda(std::vector<std::string_view>& params, uint32_t& body);
+  bool ParseLet(uint32_t begin, Value& out);
+  const IndexMapAttr* ParseMapping(DataType dtype, const IndexMapAttr* inverse);
+  bool ParseIntrinsic(const IntrinsicInfo& info, uint32_t begin, Value& out);
+  bool MakeIntrinsic(const IntrinsicInfo& info, TirArgs& args, Value& out);
+  bool TakeDType(const IntrinsicInfo& info, TirArgs& args, std::optional<DataType>& dtype);
+  const PrimExpr* IntrinsicArg(const IntrinsicInfo& info, const Value& value);
+  const PrimExpr* MakeCall(std::string_view op, DataType dtype, std::initializer_list<const PrimExpr*> args, Span span);
+  Failed UnknownTir(std::string_view name, Span span);
+
+  // ---- attribute values (attr_reader.cpp)
+  const Attr* ToAttr(const Value& value);
+  const Attr* ParseDict();
+  const Attr* ParseConstructed();
+  const TargetAttr* ParseTarget(uint32_t begin);
+  const Attr* ParseVDevice(uint32_t begin);
+  const Attr* ParseDeviceMesh(uint32_t begin);
+  const DictAttr* TargetConfig(const Value& value);
+  bool ToIntegers(const Value& value, std::vector<int64_t>& out);
+
+  // ---- buffers (tir_parser_buffer.cpp)
+  struct Index {
+    Value start, stop, step;  // kNone where absent
+    bool slice = false;
+  };
+  bool ParseIndices(std::vector<Index>& indices);
+  // A[...] as a value: a load, or a region where there are slices without a step.
+  bool AccessOf(const tir::Buffer* buffer, std::vector<Index>& indices, Span span, Value& out);
+  bool VectorIndices(const tir::Buffer* buffer, std::span<const Index> indices, std::vector<const PrimExpr*>& out);
+  const tir::BufferRegion* RegionOf(const tir::Buffer* buffer, std::span<const Index> indices, Span span);
+  const PrimExpr* SlicedIndex(const tir::Buffer* buffer, size_t i, const Index& index);
+  const PrimExpr* LoadRegion(const tir::BufferRegion* region, Span span);
+  const tir::BufferRegion* ToRegion(const Value& value);
+  const PrimExpr* MakeLoad(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices, const PrimExpr* predicate, Span span);
+  const tir::Stmt* MakeStore(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices, const Value& value,
+                             const Value* predicate, Span span);
+  bool CheckIndices(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices, Span span, DataType& element);
+  // How a buffer is declared: T.Buffer, T.match_buffer, T.alloc_buffer and T.decl_buffer differ in what stands before the shape.
+  struct BufferSpec {
+    std::vector<const PrimExpr*> shape;
+    DataType dtype = DataType::Float(32);
+    const tir::Var* data = nullptr;
+    std::vector<const PrimExpr*> strides;
+    const PrimExpr* elem_offset = nullptr;
+    std::string_view scope = "global";
+    int64_t align = 0;
+    int64_t offset_factor = 0;
+    bool auto_broadcast = false;
+    std::vector<int64_t> axis_separators;
+  };
+  bool ReadBufferSpec(const TirArgs& args, std::string_view what, bool has_source, const Value** source, BufferSpec& spec);
+  bool ReadStrides(const Value& value, BufferSpec& spec, std::string_view name);
+  const tir::Buffer* MakeBuffer(const BufferSpec& spec, std::string_view name, Span span);
+  const tir::Buffer* DeclareBuffer(const TirArgs& args, std::string_view what);
+  const PrimExpr* PackBuffer(const tir::Buffer* buffer, Span span);
+  bool AccessPointer(const tir::Buffer* buffer, const TirArgs& args, Value& out);
+  bool VectorLoad(const tir::Buffer* buffer, const TirArgs& args, Value& out);
+
+  // ---- statements (tir_parser_stmt.cpp)
+  // Reads what stands after a colon; the statements go to the list of open ones.
+  bool ParseSuite();
+  // The same with names of its own; gives the body as one statement. Null where the suite does not begin.
+  const tir::Stmt* ParseBranch();
+  void ParseStatements();
+  bool ParseStatement();
+  bool ParseSimpleStatement();
+  bool ParseFor();
+  bool ParseTargets(std::vector<Token>& targets);
+  bool ParseWhile();
+  bool ParseIf();
+  bool ParseWith();
+  bool ParseAssert();
+  bool ParseReturn();
+  bool ParseAssignment();
+  bool ParseRightHandSide(Value& out);
+  bool ParseAnnotated(const Token& target);
+  bool ParseAnnotation(const tir::Var*& var, std::string_view name);
+  bool ParseElementStatement(const tir::Buffer* buffer);
+  bool ParseAugmented(const tir::Buffer* buffer, std::vector<Index>& indices, uint32_t begin);
+  bool ParseVectorStore(const tir::Buffer* buffer);
+  bool EmitValue(const Value& value);
+  bool AssignAll(const std::vector<Token>& targets, const Value& value);
+  // Names a value: what was made for the name is what the name means, anything else is bound by a LetStmt.
+  bool Assign(const Token& target, const Value& value);
+  void OpenLet(const tir::Var* var, const PrimExpr* value, Span span);
+  const PrimExpr* LetValue(const Value& value, const tir::Var* var);
+  bool EndOfStatement();
+  // The first character after the current name that is no blank.
+  char CharAfterName() const;
+  // So that the uses of a name whose definition failed are not errors, too.
+  void Poison(const Token& token) { symbols_.Define(lex_.text(token), poison()); }
+  static const Node* poison();
+
+  // ---- loops (tir_parser_loop.cpp)
+  struct LoopHeader {
+    tir::ForKind kind = tir::ForKind::kSerial;
+    std::vector<const tir::Range*> domains;
+    std::vector<DataType> dtypes;  // of the loop variables
+    const DictAttr* annotations = DictAttr::Empty();
+    std::string_view thread;
+  };
+  bool ParseLoopHeader(LoopHeader& header);
+  bool ReadLoop(const TirArgs& args, std::string_view what, LoopHeader& header);
+  bool AddLoop(const Value& start, const Value* stop, LoopHeader& header);
+  const tir::Stmt* MakeLoops(const LoopHeader& header, std::span<const tir::Var* const> vars, const tir::Stmt* body, Span span);
+
+  // ---- T.name(...) as a statement (tir_constructs.cpp). `known` says whether the name is that of such a construct; if it is not,
+  // nothing was read. `result` is what an assignment or `as` gives a name to.
+  bool ParseConstruct(Value& result, bool& known);
+
+  // ---- the statements that are still open (tir_parser_block.cpp)
+  enum class OpenKind : uint8_t { kBody, kBlock, kInit, kIf, kThen, kElse };
+  struct OpenStatement {
+    OpenKind kind;
+    const tir::Stmt* node;   // whose body is read
+    const tir::Stmt** body;  // where the body goes
+    size_t start;            // of the body in stmts_
+    size_t nesting;          // outside
+  };
+  // A block that is being read.
+  struct BlockScope {
+    std::string_view name;
+    Span span;
+    bool realize = true;
+    uint32_t first_id = 0;  // variables and buffers from here on belong to the block
+    std::vector<const tir::IterVar*> iter_vars;
+    std::vector<const PrimExpr*> iter_values;
+    std::optional<std::vector<const tir::BufferRegion*>> reads, writes;
+    std::vector<const tir::Buffer*> allocs;
+    std::vector<const tir::MatchBufferRegion*> matches;
+    const DictAttr* annotations = nullptr;
+    const PrimExpr* predicate = nullptr;
+    const tir::Stmt* init = nullptr;
+  };
+  // T.If that is being read.
+  struct Conditional {
+    const PrimExpr* condition;
+    const tir::Stmt* then_case = nullptr;
+    const tir::Stmt* else_case = nullptr;
+    Span span;
+  };
+  void Emit(const tir::Stmt* stmt) { stmts_.push_back(stmt); }
+  void Open(OpenKind kind, const tir::Stmt* node = nullptr, const tir::Stmt** body = nullptr) {
+    open_.push_back({kind, node, body, stmts_.size(), nesting_++});
+  }
+  // Makes a statement whose body is what follows.
+  template <class T, class... A>
+  T* OpenNew(Span span, A&&... args) {
+    T* node = ws_.New<T>(std::forward<A>(args)...);
+    node->set_span(span);
+    Open(OpenKind::kBody, node, &node->body);
+    return node;
+  }
+  void OpenBlock(std::string_view name, bool realize, Span span);
+  void CloseTo(size_t mark);
+  void CloseLast();
+  const tir::Stmt* TakeStatements(size_t start);
+  void FinishBlock(BlockScope& scope, const tir::Stmt* body);
+  void DetectAccesses(const BlockScope& scope, const tir::Block& block, List<const tir::BufferRegion*>& reads,
+                      List<const tir::BufferRegion*>& writes);
+  BlockScope* block() { return blocks_.empty() ? nullptr : &blocks_.back(); }
+  // Whether nothing stands between what is read and the innermost block or function.
+  bool directly_inside() const { return nesting_ == 0; }
+
+  // ---- the function as a whole (tir_parser.cpp)
+  bool ParseParam(TirSignature& signature);
+  bool ParseReturnType(TirSignature& signature);
+  const tir::Stmt* CompleteRoot(const tir::Stmt* body);
+
+  PrimOps ops_;
+  Arena scratch_;  // lists of values, until the function was read
+  AttrMode attr_mode_ = AttrMode::kTir;
+  TirSignature* signature_ = nullptr;
+  const DictAttr* func_attrs_ = DictAttr::Empty();
+  std::vector<const tir::Stmt*> stmts_;
+  std::vector<OpenStatement> open_;
+  std::deque<BlockScope> blocks_;
+  std::vector<Conditional> conditionals_;
+  std::vector<const tir::Buffer*> buffers_;  // all that were declared, in order
+  std::vector<const tir::Buffer*> root_allocs_;
+  size_t nesting_ = 0;  // statements between what is read and the innermost block or function
+  std::vector<std::pair<const tir::Var*, const tir::Range*>> loops_;  // enclosing loops, outermost first
+  std::vector<tir::IterVar*> env_threads_;
+  std::span<const Token> targets_;      // names that the statement gives to what it makes
+  std::string_view pending_name_;       // the one of them that is in question
+  uint32_t statement_vars_ = 0;         // variables from here on were made by the current statement
+  bool meta_ = false;                   // T.meta_var: the name stands for the expression itself
+  bool has_blocks_ = false;
+  // The block that may be the root of the function, where its regions are not given.
+  tir::Block* root_block_ = nullptr;
+  BlockScope root_scope_;
+};
+
+// Reads one scalar expression at the current token. Null after an error.
+inline const PrimExpr* ParseScalarExpr(ParserCore::Shared shared) { return TirParser(shared).ParseScalar(); }
+
+}  // namespace iropt::text

@@ -1,0 +1,150 @@
+// Loops: range, T.serial, T.parallel, T.vectorized, T.unroll, T.thread_binding and T.grid.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "iropt/arith/prim_builder.h"
+#include "tir_parser.h"
+
+namespace iropt::text {
+namespace {
+
+using Kind = Value::Kind;
+
+struct LoopName {
+  std::string_view name;
+  tir::ForKind kind;
+};
+constexpr LoopName kLoopNames[] = {{"serial", tir::ForKind::kSerial},         {"parallel", tir::ForKind::kParallel},
+                                   {"vectorized", tir::ForKind::kVectorized}, {"unroll", tir::ForKind::kUnrolled},
+                                   {"thread_binding", tir::ForKind::kThreadBinding}};
+
+}  // namespace
+
+bool TirParser::ParseFor() {
+  const uint32_t begin = lex_.Next().begin;
+  std::vector<Token> targets;
+  if (!ParseTargets(targets)) return false;
+  if (!AcceptName("in")) return Unexpected("'in'");
+  LoopHeader header;
+  const Span header_span = SpanHere();
+  if (!ParseLoopHeader(header)) return false;
+  if (targets.size() != header.domains.size()) {
+    return Error(header_span, "bad-loop", fmt::format("{} names for {} loops", targets.size(), header.domains.size()));
+  }
+  const Span span = lex_.SpanFrom(begin);
+  const size_t outer_loops = loops_.size();
+  const size_t start = stmts_.size();
+  const size_t mark = open_.size();
+  const size_t nesting = nesting_++;
+  symbols_.PushScope();
+  std::vector<const tir::Var*> vars;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    tir::Var* var = ws_.NewPrimVar(lex_.text(targets[i]), header.dtypes[i]);
+    var->set_span(lex_.SpanOf(targets[i]));
+    symbols_.Define(lex_.text(targets[i]), var);
+    loops_.emplace_back(var, header.domains[i]);
+    vars.push_back(var);
+  }
+  const bool ok = ParseSuite();
+  if (ok) CloseTo(mark);
+  symbols_.PopScope();
+  loops_.resize(outer_loops);
+  nesting_ = nesting;
+  if (ok) Emit(MakeLoops(header, vars, TakeStatements(start), span));
+  return ok;
+}
+
+bool TirParser::ParseLoopHeader(LoopHeader& header) {
+  const uint32_t begin = lex_.peek().begin;
+  std::string_view name;
+  if (AtPrefix() == Prefix::kTir) {
+    lex_.Next();
+    name = DottedName();
+    if (name.empty()) return false;
+  } else if (AtName("range")) {
+    lex_.Next();
+    name = "serial";
+  } else {
+    return Unexpected("a loop such as range(...) or T.grid(...)");
+  }
+  const Span span = lex_.SpanFrom(begin);
+  TirArgs args;
+  const auto* loop = std::find_if(std::begin(kLoopNames), std::end(kLoopNames), [&](const LoopName& l) { return l.name == name; });
+  if (loop != std::end(kLoopNames)) {
+    header.kind = loop->kind;
+    return ParseArguments(args, begin) && ReadLoop(args, name, header);
+  }
+  if (name != "grid") {
+    static constexpr std::string_view kNames[] = {"grid", "parallel", "serial", "thread_binding", "unroll", "vectorized"};
+    return UnknownMember("T", name, span, kNames);
+  }
+  if (!ParseArguments(args, begin)) return false;
+  if (!args.keywords.empty()) return Error(args.keywords[0].span, "unknown-argument", "T.grid takes extents only");
+  for (const Value& v : args.positional) {
+    // TVM 0.26 allows (begin, end) instead of an extent.
+    const bool pair = v.is_list() && v.items().size() == 2;
+    if (!AddLoop(pair ? v.items()[0] : v, pair ? &v.items()[1] : nullptr, header)) return false;
+  }
+  return !header.domains.empty() || Error(span, "missing-argument", "T.grid needs extents");
+}
+
+bool TirParser::ReadLoop(const TirArgs& args, std::string_view what, LoopHeader& header) {
+  const std::string name = fmt::format("T.{}", what);
+  const Value* v[4] = {};
+  const Value* annotations = nullptr;
+  if (header.kind == tir::ForKind::kThreadBinding) {
+    if (!Bind(args, name, {"start", "stop", "thread", "annotations"}, 1, v)) return false;
+    // T.thread_binding(extent, "threadIdx.x")
+    if (!v[2] && v[1] && v[1]->is(Kind::kString)) std::swap(v[1], v[2]);
+    if (!v[2]) return Error(args.span, "missing-argument", "T.thread_binding needs the argument 'thread'");
+    if (!ToString(*v[2], header.thread)) return false;
+    header.thread = ws_.arena().CopyString(header.thread);
+    annotations = v[3];
+  } else {
+    const Value* w[3];
+    if (!Bind(args, name, {"start", "stop", "annotations"}, 1, w)) return false;
+    v[0] = w[0];
+    v[1] = w[1];
+    annotations = w[2];
+  }
+  header.annotations = ToDict(annotations);
+  if (!header.annotations) return false;
+  return AddLoop(*v[0], v[1] && !v[1]->is(Kind::kNone) ? v[1] : nullptr, header);
+}
+
+// From `start` to `stop`, or from 0 to `start` where there is no stop.
+bool TirParser::AddLoop(const Value& start, const Value* stop, LoopHeader& header) {
+  const PrimExpr* extent = ToPrim(stop ? *stop : start);
+  if (!extent) return false;
+  const PrimExpr* min = stop ? ToPrim(start) : ops_.Int(0, extent->dtype, start.span);
+  if (!min) return false;
+  if (!min->dtype.is_integer() || !extent->dtype.is_integer() || !min->dtype.is_scalar() || !extent->dtype.is_scalar()) {
+    return Error(start.span, "type-mismatch", "the bounds of a loop are integers");
+  }
+  if (stop) extent = ops_.Make(NodeKind::kSub, extent, min, start.span);
+  if (!extent) return false;
+  if (stop) extent = Simplify(extent);
+  const DataType dtype = min->dtype.bits >= extent->dtype.bits ? min->dtype : DataType::Make(min->dtype.code, extent->dtype.bits, 1);
+  min = ops_.MakeCast(dtype, min, min->span());
+  extent = ops_.MakeCast(dtype, extent, extent->span());
+  if (!min || !extent) return false;
+  header.domains.push_back(ws_.New<tir::Range>(min, extent));
+  header.dtypes.push_back(dtype);
+  return true;
+}
+
+const tir::Stmt* TirParser::MakeLoops(const LoopHeader& header, std::span<const tir::Var* const> vars, const tir::Stmt* body, Span span) {
+  for (size_t i = vars.size(); i-- > 0;) {
+    const tir::IterVar* thread = nullptr;
+    if (header.kind == tir::ForKind::kThreadBinding) {
+      thread = ws_.New<tir::IterVar>(nullptr, ws_.NewPrimVar("iter", header.dtypes[i]), tir::IterVarType::kThreadIndex, header.thread);
+    }
+    auto* loop = ws_.New<tir::For>(vars[i], header.domains[i]->min, header.domains[i]->extent, header.kind, body, thread, header.annotations);
+    loop->set_span(span);
+    body = loop;
+  }
+  return body;
+}
+
+}  // namespace iropt::text
