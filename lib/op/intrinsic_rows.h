@@ -14,8 +14,8 @@ inline constexpr int8_t Variadic = -1;
 struct ResultWord {
   ResultDtype rule;
   DataType dtype;
-  constexpr ResultWord(ResultDtype r) : rule(r) {}                                   // NOLINT: a word of the rows
-  constexpr ResultWord(DataType d) : rule(ResultDtype::kFixed), dtype(d) {}          // NOLINT: a word of the rows
+  constexpr ResultWord(ResultDtype r) : rule(r) {}                           // NOLINT: a word of the rows
+  constexpr ResultWord(DataType d) : rule(ResultDtype::kFixed), dtype(d) {}  // NOLINT: a word of the rows
 };
 constexpr ResultDtype OfOperand(int i) { return i == 0 ? ResultDtype::kOperand0 : ResultDtype::kOperand1; }
 inline constexpr ResultDtype BoolLanes = ResultDtype::kBoolLanes;

@@ -97,7 +97,7 @@ const PrimExpr* ToPrimExpr(const ScriptValue& value) {
     case Kind::kBool: return context.Int(value.boolean);
     case Kind::kInt: return context.Int(value.integer);
     case Kind::kFloat: {
-      const tir::FloatImm node(DataType::Float(32), value.real);
+      const tir::FloatImm node(DataType::Float(64), value.real);
       return context.Intern(&node);
     }
     default: {

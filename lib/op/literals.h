@@ -20,7 +20,7 @@ const Expr* MakeTuple(std::span<const Expr* const> fields, Span span, Workspace&
 // A constant of rank 0: bool, int32 or float32, as the literal says. Null for what is no number.
 const Expr* MakeScalarConstant(const ScriptValue& value, Workspace& workspace);
 
-// A scalar expression: numbers (int64, float32), booleans (as int64), T.float16(1) and the like, R.prim_value(...).
+// A scalar expression: numbers (int64, float64), booleans (as int64), T.float16(1) and the like, R.prim_value(...).
 const PrimExpr* ToPrimExpr(const ScriptValue& value);
 // An integer that is known here.
 std::optional<int64_t> ToInteger(const ScriptValue& value);

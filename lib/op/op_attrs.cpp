@@ -1,10 +1,10 @@
 // Attribute values from literals and defaults.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "iropt/ir/context.h"
 #include "iropt/op/op.h"

@@ -147,11 +147,11 @@ struct PropertySet {
   bool pure = true;
   ScriptForm form = ScriptForm::kDefault;
   AdjustFn adjust = nullptr;
-  string_view params;   // explicit order, by names separated by blanks
-  string_view types;    // parameter for explicit result types
+  string_view params;  // explicit order, by names separated by blanks
+  string_view types;   // parameter for explicit result types
   OpDefault types_fallback;
-  string_view device;   // parameter for a device
-  string_view extra;    // parameter that selects another operator
+  string_view device;  // parameter for a device
+  string_view extra;   // parameter that selects another operator
   string_view extended;
   string_view packed;
   string_view alias;
@@ -228,7 +228,7 @@ struct OpRow {
   std::array<OpArg, N> args{};
   std::array<OpAttr, M> attrs{};
   std::array<uint8_t, N> arg_order{};
-  bool reordered = false;  // arg_order is not the identity
+  bool reordered = false;                   // arg_order is not the identity
   std::array<OpParam, N + M + 1> params{};  // one more for the result types, a device or an extra operand
   size_t num_params = 0;
   string_view alias;

@@ -2,13 +2,13 @@
 #include <deque>
 #include <vector>
 
+#include "intrinsic_rows.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
 #include "iropt/op/type_rules.h"
 #include "iropt/support/arena.h"
 #include "iropt/support/edit_distance.h"
 #include "iropt/support/hash.h"
-#include "intrinsic_rows.h"
 #include "op_rows.h"
 #include "script_call.h"
 
@@ -114,22 +114,22 @@ class Table {
   // The two functions below are long after expansion only: one statement per row of a table.
   void AddGraphOps() {
     using namespace op_rows;
-#define IROPT_OP(name, rule, pattern, precision, args, attrs, ...)                                              \
-  {                                                                                                             \
-    static constexpr auto kRow = MakeRow("R." #name, &rule, OpPattern::pattern, MixedPrecision::precision, args, \
-                                         attrs __VA_OPT__(, ) __VA_ARGS__);                                     \
-    Add("relax." #name, kRow);                                                                                  \
+#define IROPT_OP(name, rule, pattern, precision, args, attrs, ...)                                                     \
+  {                                                                                                                    \
+    static constexpr auto kRow = MakeRow("R." #name, &rule, OpPattern::pattern, MixedPrecision::precision, args,       \
+                                         attrs __VA_OPT__(, ) __VA_ARGS__);                                            \
+    Add("relax." #name, kRow);                                                                                         \
   }
 #include "iropt/op/ops.def"
   }
 
   void AddIntrinsics() {
     using namespace intrinsic_rows;
-#define IROPT_INTRINSIC(name, num_args, effect, print, result, ...)                                                     \
-  {                                                                                                                     \
-    static constexpr IntrinsicRow kRow = MakeIntrinsic("T." #name, num_args, CallEffect::effect, DtypePrint::print,     \
-                                                       result __VA_OPT__(, ) __VA_ARGS__);                              \
-    Add("tir." #name, kRow);                                                                                            \
+#define IROPT_INTRINSIC(name, num_args, effect, print, result, ...)                                                    \
+  {                                                                                                                    \
+    static constexpr IntrinsicRow kRow =                                                                               \
+        MakeIntrinsic("T." #name, num_args, CallEffect::effect, DtypePrint::print, result __VA_OPT__(, ) __VA_ARGS__); \
+    Add("tir." #name, kRow);                                                                                           \
   }
 #include "iropt/op/intrinsics.def"
   }

@@ -17,6 +17,15 @@ ScriptValue Integer(int64_t value, Span span) {
   return result;
 }
 
+ScriptValue Float(double value, DataType dtype, Span span) {
+  const tir::FloatImm node(dtype, value);
+  ScriptValue result;
+  result.kind = Kind::kPrim;
+  result.span = span;
+  result.prim = IRContext::Current().Intern(&node);
+  return result;
+}
+
 ScriptValue Text(const char* text, Span span) {
   ScriptValue result;
   result.kind = Kind::kString;
@@ -35,13 +44,18 @@ bool IsInteger(const ScriptValue* value) {
 
 }  // namespace
 
-// arange(n) counts from 0 to n, and the element type follows from the bounds: int64 where all are integers.
+// arange(n) counts from 0 to n. Bounds that are no integers are float32, and so is the result; it is int64 where all
+// are integers.
 bool AdjustArange(BoundArguments& bound) {
   const ScriptValue*& start = bound["start"];
   const ScriptValue*& end = bound["end"];
   if (!BoundArguments::Given(end)) {
     end = start;
     start = bound.Keep(Integer(0, end->span));
+  }
+  for (const ScriptValue** bounding : {&start, &end, &bound["step"]}) {
+    if (*bounding && (*bounding)->kind == Kind::kFloat)
+      *bounding = bound.Keep(Float((*bounding)->real, DataType::Float(32), (*bounding)->span));
   }
   const ScriptValue*& dtype = bound["dtype"];
   if (BoundArguments::Given(dtype)) return true;
@@ -64,15 +78,13 @@ bool AdjustLayoutTransform(BoundArguments& bound) {
   const ScriptValue* x = bound["x"];
   const auto* type = x->kind == Kind::kExpr ? As<TensorType>(x->expr->type) : nullptr;
   if (!type) return true;
-  IRContext& context = IRContext::Current();
   ScriptValue typed;
-  typed.kind = Kind::kPrim;
-  typed.span = pad->span;
   if (type->dtype.is_integer() && pad->kind == Kind::kInt) {
-    typed.prim = context.Int(pad->integer, type->dtype);
+    typed.kind = Kind::kPrim;
+    typed.span = pad->span;
+    typed.prim = IRContext::Current().Int(pad->integer, type->dtype);
   } else if (type->dtype.is_floating()) {
-    const tir::FloatImm node(type->dtype, pad->kind == Kind::kInt ? static_cast<double>(pad->integer) : pad->real);
-    typed.prim = context.Intern(&node);
+    typed = Float(pad->kind == Kind::kInt ? static_cast<double>(pad->integer) : pad->real, type->dtype, pad->span);
   } else {
     return true;
   }

@@ -2,10 +2,10 @@
 // operands, attributes and result types by what the operator table says of each parameter.
 #include "script_call.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "iropt/ir/context.h"
 #include "iropt/ir/location.h"
@@ -59,7 +59,8 @@ class CallBuilder {
     // Which operator it is can depend on what is given; the operands and attributes are those of the script function.
     const OpInfo* target = &op();
     for (size_t i = 0; i < op().params.size(); ++i) {
-      if (op().params[i].role == Role::kExtra && BoundArguments::Given(bound_.values[i])) target = FindOp(op().extended);
+      if (op().params[i].role == Role::kExtra && BoundArguments::Given(bound_.values[i]))
+        target = FindOp(op().extended);
     }
     if (!BuildOperands()) return nullptr;
     const ObjectAttr* attrs = nullptr;
@@ -219,7 +220,8 @@ class CallBuilder {
     if (expr && kind == ArgKind::kCallArgs) expr = WrapCallArgs(expr, value.span);
     if (expr) return expr;
     Error(value.span, "bad-argument",
-          fmt::format("argument '{}' of {} must be {}, not {}", name, op().script, ArgKindName(kind), DescribeValue(value)));
+          fmt::format("argument '{}' of {} must be {}, not {}", name, op().script, ArgKindName(kind),
+                      DescribeValue(value)));
     return nullptr;
   }
 
@@ -294,7 +296,8 @@ class CallBuilder {
     if (attr.kind == AttrKind::kDataType && value.kind == Kind::kString) {
       Error(value.span, "unknown-dtype", fmt::format("unknown data type \"{}\"", value.string()));
     } else {
-      const std::string got = value.kind == Kind::kString ? fmt::format("\"{}\"", value.string()) : std::string(DescribeValue(value));
+      const std::string got =
+          value.kind == Kind::kString ? fmt::format("\"{}\"", value.string()) : std::string(DescribeValue(value));
       Error(value.span, "bad-argument",
             fmt::format("argument '{}' of {} must be {}, not {}", attr.name, op().script, ExpectedLiteral(attr), got));
     }
@@ -306,7 +309,8 @@ class CallBuilder {
     for (size_t i = 0; i < op().attrs.size(); ++i) {
       const auto* field = device ? As<IntAttr>(device->Find(op().attrs[i].name)) : nullptr;
       if (!field) {
-        return Error(value.span, "bad-argument", fmt::format("{} needs a device, not {}", op().script, DescribeValue(value)));
+        return Error(value.span, "bad-argument",
+                     fmt::format("{} needs a device, not {}", op().script, DescribeValue(value)));
       }
       fields[i] = IntAttr::Get(field->value);
     }
@@ -322,8 +326,9 @@ class CallBuilder {
     std::vector<const Type*> types;
     for (const ScriptValue& item : IsSequence(*value) ? value->items() : std::span(value, 1)) {
       if (item.kind != Kind::kType) {
-        return Error(item.span, "bad-argument", fmt::format("argument '{}' of {} must be a type or a list of types, not {}",
-                                                            param->name, op().script, DescribeValue(item)));
+        return Error(item.span, "bad-argument",
+                     fmt::format("argument '{}' of {} must be a type or a list of types, not {}", param->name,
+                                 op().script, DescribeValue(item)));
       }
       types.push_back(item.type);
     }
@@ -339,8 +344,9 @@ class CallBuilder {
 
 }  // namespace
 
-const Call* BuildOpCall(const OpInfo& op, std::span<const ScriptValue> positional, std::span<const ScriptKeyword> keywords,
-                        Span span, Workspace& workspace, DiagnosticEngine& diagnostics, const Module* module) {
+const Call* BuildOpCall(const OpInfo& op, std::span<const ScriptValue> positional,
+                        std::span<const ScriptKeyword> keywords, Span span, Workspace& workspace,
+                        DiagnosticEngine& diagnostics, const Module* module) {
   return CallBuilder(op, span, workspace, diagnostics, module).Build(positional, keywords);
 }
 

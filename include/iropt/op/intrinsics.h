@@ -11,8 +11,8 @@
 
 namespace iropt {
 
-// Where the dtype of the call stands among the printed arguments. A reader also takes it as dtype="..." for every operator;
-// where an operator that is printed with a dtype has another rule than kGiven, the dtype may be left out.
+// Where the dtype of the call stands among the printed arguments. A reader also takes it as dtype="..." for every
+// operator; where an operator that is printed with a dtype has another rule than kGiven, the dtype may be left out.
 enum class DtypePrint : uint8_t { kNone, kFirst, kLast };
 
 // TVM's CallEffectKind, from least to most.
@@ -29,11 +29,11 @@ enum class CallEffect : uint8_t {
 
 // The dtype of a call that is printed without one.
 enum class ResultDtype : uint8_t {
-  kFixed,        // `dtype`
-  kOperand0,     // that of the operand
+  kFixed,     // `dtype`
+  kOperand0,  // that of the operand
   kOperand1,
-  kBoolLanes,    // bool with the lanes of the first operand
-  kGiven,        // the script must say it; where dtype_print is kNone, as dtype="..."
+  kBoolLanes,  // bool with the lanes of the first operand
+  kGiven,      // the script must say it; where dtype_print is kNone, as dtype="..."
 };
 
 struct IntrinsicInfo {
@@ -42,11 +42,11 @@ struct IntrinsicInfo {
   CallEffect effect = CallEffect::kOpaque;
   DtypePrint dtype_print = DtypePrint::kNone;
   ResultDtype result = ResultDtype::kFixed;
-  DataType dtype;               // for kFixed
+  DataType dtype;  // for kFixed
   bool vectorizable = false;
-  bool match_dtypes = false;    // the script function brings the operands from `match_from` on to one dtype
+  bool match_dtypes = false;  // the script function brings the operands from `match_from` on to one dtype
   uint8_t match_from = 0;
-  bool packs_buffers = false;   // an operand that is a buffer stands for the DLTensor made of it
+  bool packs_buffers = false;         // an operand that is a buffer stands for the DLTensor made of it
   std::span<const int32_t> defaults;  // of the last operands, as constants of dtype int32
 };
 
@@ -54,8 +54,8 @@ struct IntrinsicInfo {
 inline const IntrinsicInfo* IntrinsicOf(const Op* op) { return op->info->intrinsic; }
 inline CallEffect EffectOf(const Op* op) { return op->info->intrinsic->effect; }
 
-// The dtype of a call with these operands that the script gives no dtype for; nullopt where it must give one, or where the
-// operand that decides is missing.
+// The dtype of a call with these operands that the script gives no dtype for; nullopt where it must give one, or where
+// the operand that decides is missing.
 std::optional<DataType> ResultDtypeOf(const IntrinsicInfo& info, std::span<const PrimExpr* const> args);
 
 }  // namespace iropt

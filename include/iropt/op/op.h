@@ -48,16 +48,16 @@ struct OpArg {
 // The type of an attribute in TVM's record, which decides conversion from literals, the node that holds the value, and
 // the printed form. An optional attribute that is absent is a NoneAttr.
 enum class AttrKind : uint8_t {
-  kBool,          // IntAttr of dtype bool
-  kInt,           // IntAttr of dtype int64
-  kDouble,        // FloatAttr of dtype float64
-  kString,        // StrAttr
-  kDataType,      // DTypeAttr; None is void
-  kIntList,       // ListAttr of IntAttr
-  kFloatList,     // ListAttr of FloatAttr of dtype float32
-  kStringList,    // ListAttr of StrAttr
+  kBool,        // IntAttr of dtype bool
+  kInt,         // IntAttr of dtype int64
+  kDouble,      // FloatAttr of dtype float64
+  kString,      // StrAttr
+  kDataType,    // DTypeAttr; None is void
+  kIntList,     // ListAttr of IntAttr
+  kFloatList,   // ListAttr of FloatAttr of dtype float32
+  kStringList,  // ListAttr of StrAttr
   kOptInt,
-  kOptFloat,      // FloatAttr of dtype float32, or of the dtype that T.float16(...) names
+  kOptFloat,  // FloatAttr of dtype float32, or of the dtype that T.float16(...) names
   kOptString,
   kOptIntList,
   kOptBool,
@@ -121,43 +121,45 @@ enum class OpPattern : uint8_t {
   kOpaque = 8
 };
 
-// How a call is written. All forms have the operands first (see OpInfo::arg_order), then the attributes as name=value in
-// the order of the record, then the operands that are `keyword`.
+// How a call is written. All forms have the operands first (see OpInfo::arg_order), then the attributes as name=value
+// in the order of the record, then the operands that are `keyword`.
 enum class ScriptForm : uint8_t {
-  kDefault,    // explicit result types last, as sinfo_args=(...,)
-  kOutTypes,   // one explicit result type, as out_sinfo= before the attributes; a tuple type is written as a list of types
-  kDevice,     // the attributes as a last positional operand R.device(dev_type=1, dev_id=0)
-  kVDevice,    // the attribute as dst_vdevice="kind:index", where index counts the module's devices of that kind
+  kDefault,   // explicit result types last, as sinfo_args=(...,)
+  kOutTypes,  // one explicit result type, as out_sinfo= before the attributes; a tuple type is written as a list of
+              // types
+  kDevice,    // the attributes as a last positional operand R.device(dev_type=1, dev_id=0)
+  kVDevice,   // the attribute as dst_vdevice="kind:index", where index counts the module's devices of that kind
 };
 
-// Infers the result type of a call whose operands have types. Reports an error through the context and returns null where
-// the operands do not fit.
+// Infers the result type of a call whose operands have types. Reports an error through the context and returns null
+// where the operands do not fit.
 using InferTypeFn = const Type* (*)(const Call& call, InferContext& ctx);
 
-// Changes what a script gave before it is converted, for operators with rules of their own. False after a reported error.
+// Changes what a script gave before it is converted, for operators with rules of their own. False after a reported
+// error.
 using AdjustFn = bool (*)(BoundArguments& bound);
 
 struct OpInfo {
-  std::string_view name;         // "relax.nn.conv2d", "tir.exp"
-  std::string_view script;       // "R.nn.conv2d", "T.exp"
+  std::string_view name;    // "relax.nn.conv2d", "tir.exp"
+  std::string_view script;  // "R.nn.conv2d", "T.exp"
   std::span<const OpArg> args;
-  bool variadic = false;         // the last operand repeats, also no times
+  bool variadic = false;  // the last operand repeats, also no times
   // Where a call is not written with its operands in order: operand arg_order[i] stands at place i. Else empty.
   std::span<const uint8_t> arg_order;
-  std::string_view attrs_key;    // type key of the attribute record; empty where the operator has none
-  std::span<const OpAttr> attrs;  // in printing order
+  std::string_view attrs_key;       // type key of the attribute record; empty where the operator has none
+  std::span<const OpAttr> attrs;    // in printing order
   std::span<const OpParam> params;  // of the script function, in order
   bool pure = true;
   MixedPrecision mixed_precision = MixedPrecision::kNever;
   OpPattern pattern = OpPattern::kOpaque;
   ScriptForm form = ScriptForm::kDefault;
-  InferTypeFn infer = nullptr;   // never null for graph-level operators
+  InferTypeFn infer = nullptr;  // never null for graph-level operators
   AdjustFn adjust = nullptr;
-  std::string_view extended;     // the operator that a parameter of role kExtra selects; or empty
-  std::string_view packed;       // the packed function that a virtual machine calls for it, "relax.run.print"; or empty
+  std::string_view extended;  // the operator that a parameter of role kExtra selects; or empty
+  std::string_view packed;    // the packed function that a virtual machine calls for it, "relax.run.print"; or empty
   const IntrinsicInfo* intrinsic = nullptr;  // of loop-level operators only
-  uint16_t id = 0;               // dense, in table order
-  const Op* op = nullptr;        // the one node of this operator
+  uint16_t id = 0;                           // dense, in table order
+  const Op* op = nullptr;                    // the one node of this operator
 
   bool is_graph_level() const { return intrinsic == nullptr; }
   // Null where there is none.
@@ -177,16 +179,16 @@ std::string_view NearestIntrinsicScript(std::string_view name);
 // The node of an operator that must exist.
 const Op* GetOp(std::string_view name);
 
-// An attribute record of the operator: the given values, and the defaults for the rest. Every attribute without a default
-// must be given, every given one must exist.
+// An attribute record of the operator: the given values, and the defaults for the rest. Every attribute without a
+// default must be given, every given one must exist.
 struct AttrValue {
   std::string_view name;
   const Attr* value;
 };
 const ObjectAttr* MakeOpAttrs(const OpInfo& info, std::initializer_list<AttrValue> values);
 
-// True where evaluating the expression can have an effect beyond its value: a call of an impure operator or of an impure
-// function (by the type of the callee). Only the outermost call is looked at.
+// True where evaluating the expression can have an effect beyond its value: a call of an impure operator or of an
+// impure function (by the type of the callee). Only the outermost call is looked at.
 bool IsImpureCall(const Expr* value, const class Module* module);
 
 }  // namespace iropt

@@ -21,10 +21,10 @@ struct ScriptValue {
     bool boolean;
     int64_t integer;
     double real;
-    const Expr* expr;       // graph-level expression; a global function; a Constant
-    const PrimExpr* prim;   // scalar expression with variables (n + 1), or T.int64(3)
+    const Expr* expr;      // graph-level expression; a global function; a Constant
+    const PrimExpr* prim;  // scalar expression with variables (n + 1), or T.int64(3)
     const Type* type;
-    const Attr* attr;       // T.index_map(...), I.vdevice(...), dictionaries
+    const Attr* attr;  // T.index_map(...), I.vdevice(...), dictionaries
     struct {
       const ScriptValue* items;
       uint32_t count;
@@ -45,13 +45,14 @@ struct ScriptKeyword {
   ScriptValue value;
 };
 
-// Builds the call that `R.op(positional..., keywords...)` means: binds to the script signature, converts literals to the
-// operand and attribute kinds, applies defaults and TVM's normalization of short forms (strides=1 is strides=[1, 1]).
-// The call's type is not inferred; tuples made here have a type where all their fields have one. `module` is where the
-// names of devices and device meshes are looked up. Null after a located error was reported (unknown or missing argument
-// with the nearest name, wrong literal kind).
-const Call* BuildOpCall(const OpInfo& op, std::span<const ScriptValue> positional, std::span<const ScriptKeyword> keywords,
-                        Span span, Workspace& workspace, DiagnosticEngine& diagnostics, const Module* module = nullptr);
+// Builds the call that `R.op(positional..., keywords...)` means: binds to the script signature, converts literals to
+// the operand and attribute kinds, applies defaults and TVM's normalization of short forms (strides=1 is strides=[1,
+// 1]). The call's type is not inferred; tuples made here have a type where all their fields have one. `module` is where
+// the names of devices and device meshes are looked up. Null after a located error was reported (unknown or missing
+// argument with the nearest name, wrong literal kind).
+const Call* BuildOpCall(const OpInfo& op, std::span<const ScriptValue> positional,
+                        std::span<const ScriptKeyword> keywords, Span span, Workspace& workspace,
+                        DiagnosticEngine& diagnostics, const Module* module = nullptr);
 
 // The graph-level expression that a literal stands for where no operator says otherwise: a tuple, a shape, a PrimValue,
 // a StringImm. Null where there is none.

@@ -137,7 +137,8 @@ TEST_CASE("dtypes of calls of intrinsics") {
 }
 
 TEST_CASE("an attribute record from some values and the defaults for the rest") {
-  const ObjectAttr* attrs = MakeOpAttrs(*FindOp("relax.nn.conv2d"), {{"groups", IntAttr::Get(2)}, {"data_layout", StrAttr::Get("NHWC")}});
+  const ObjectAttr* attrs =
+      MakeOpAttrs(*FindOp("relax.nn.conv2d"), {{"groups", IntAttr::Get(2)}, {"data_layout", StrAttr::Get("NHWC")}});
   CHECK(attrs->type_key == "relax.attrs.Conv2DAttrs");
   CHECK(attrs->Find("groups") == IntAttr::Get(2));
   CHECK(attrs->Find("out_layout") == StrAttr::Get("NHWC"));
@@ -243,14 +244,17 @@ const std::map<std::string, std::string> kMisregistered{
     {"relax.image.resize2d roi", "None stands for four zeros"},
 };
 
-bool Excused(const OpInfo& info, const std::string& what) { return kMisregistered.contains(std::string(info.name) + " " + what); }
+bool Excused(const OpInfo& info, const std::string& what) {
+  return kMisregistered.contains(std::string(info.name) + " " + what);
+}
 
 void CheckArguments(const OpInfo& info, const json& fact) {
   for (const json& argument : fact["arguments"]) {
     if (argument.empty()) continue;  // how TVM registers an operator without operands
     const std::string name = argument[0];
     INFO(name);
-    const auto arg = std::find_if(info.args.begin(), info.args.end(), [&](const OpArg& a) { return a.registered == name; });
+    const auto arg =
+        std::find_if(info.args.begin(), info.args.end(), [&](const OpArg& a) { return a.registered == name; });
     REQUIRE(arg != info.args.end());
     CHECK((KindFits(arg->kind, argument[1]) || Excused(info, name)));
   }
@@ -294,7 +298,8 @@ void CheckSignature(const OpInfo& info, const json& fact) {
 }
 
 MixedPrecision PolicyOf(const json& fact) {
-  static constexpr MixedPrecision kPolicies[] = {MixedPrecision::kAlways, MixedPrecision::kFollow, MixedPrecision::kNever};
+  static constexpr MixedPrecision kPolicies[] = {MixedPrecision::kAlways, MixedPrecision::kFollow,
+                                                 MixedPrecision::kNever};
   const auto policy = fact.find("TMixedPrecisionPolicy");
   return policy == fact.end() ? MixedPrecision::kNever : kPolicies[policy->get<size_t>()];
 }
