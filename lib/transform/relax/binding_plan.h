@@ -1,5 +1,5 @@
-// What CanonicalizeBindings is going to do to the variables of a function. A binding may have to change because of a use
-// that comes much later, so the function is looked at as a whole before anything is rewritten.
+// What CanonicalizeBindings is going to do to the variables of a function. A binding may have to change because of a
+// use that comes much later, so the function is looked at as a whole before anything is rewritten.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ class BindingPlan {
  public:
   // Of the variable's binding: what is bound in its place. Null where it stays.
   const Var* definition(const Var* var) const { return Find(definitions_, var); }
-  // What uses of the variable mean, whose binding is dropped; null where the binding stays. The variable itself where it
-  // is the `definition` of another one.
+  // What uses of the variable mean, whose binding is dropped; null where the binding stays. The variable itself where
+  // it is the `definition` of another one.
   const Var* alias(const Var* var) const { return Find(aliases_, var); }
   // The constant that stands for uses of the variable, or null.
   const Constant* constant(const Var* var) const;
@@ -57,8 +57,8 @@ class BindingPlan {
 // O(operands). Variables that are made for the plan have the numbers of those that they replace.
 BindingPlan PlanBindings(const Function& function, Workspace& workspace);
 
-// What a match_cast of a value of type `actual` to the type `cast` says about symbolic variables: f(variable, value) for
-// each dimension that is a variable, in order.
+// What a match_cast of a value of type `actual` to the type `cast` says about symbolic variables: f(variable, value)
+// for each dimension that is a variable, in order.
 template <class F>
 void ForEachSymbolicValue(const Type* cast, const Type* actual, F&& f);
 

@@ -12,7 +12,8 @@
 // (and t, which has no use any more: removing it is for DeadCodeElimination.)
 //
 //   - Symbolic variables that a match_cast gives a value are replaced by it (symbolic_values.h).
-//   - `y = x` goes, and so do match_casts to the type that the value has, projections of known tuples, and tuples of all
+//   - `y = x` goes, and so do match_casts to the type that the value has, projections of known tuples, and tuples of
+//   all
 //     the projections of another one. Where y is visible out of the dataflow block and x is not, x gets the name y.
 //   - Uses of a variable that is bound to a constant become the constant.
 //   - An output of a dataflow block that only the block uses becomes a DataflowVar.

@@ -9,16 +9,18 @@
 //       return gv
 //   def helper(x): ...  # private, never called
 //
-// A binding is kept where its variable is used by something that is kept, or where its value has effects: an impure call,
-// a conditional or a function with one in it, a match_cast (which checks at run time). Since definitions come before uses,
-// one walk from back to front knows of every use before it meets the definition; it is exact also for chains of dead
-// bindings, dead conditionals and functions that only call themselves. O(bindings).
+// A binding is kept where its variable is used by something that is kept, or where its value has effects: an impure
+// call, a conditional or a function with one in it, a match_cast (which checks at run time). Since definitions come
+// before uses, one walk from back to front knows of every use before it meets the definition; it is exact also for
+// chains of dead bindings, dead conditionals and functions that only call themselves. O(bindings).
 //
 // A function is kept where it has a global symbol, is an external one, is named in `entry_functions`, or is referred to
 // by a function that is kept. No function is removed while the module lacks one that is referred to, because then it is
 // a part of a module and the rest may refer to anything.
 //
 // Source: liveness by backward marking, as in any textbook; the rules are those of TVM 0.18's pass of this name.
+#include "iropt/transform/dead_code_elimination.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +31,6 @@
 #include "iropt/op/op.h"
 #include "iropt/support/edit_distance.h"
 #include "iropt/support/parallel.h"
-#include "iropt/transform/dead_code_elimination.h"
 #include "iropt/transform/passes.h"
 #include "rewrite.h"
 
@@ -311,10 +312,10 @@ Result<Module> DeadCodeElimination(Module module, std::span<const std::string> e
 }
 
 Pass CreateDeadCodeElimination(const PassOptions& options) {
-  return CreateModulePass(options.info(), [entries = options.StringList("entry_functions")](
-                                              Module module, ModulePassContext& context) {
-    return DeadCodeElimination(std::move(module), entries, context.context.threads, context.diagnostics);
-  });
+  return CreateModulePass(
+      options.info(), [entries = options.StringList("entry_functions")](Module module, ModulePassContext& context) {
+        return DeadCodeElimination(std::move(module), entries, context.context.threads, context.diagnostics);
+      });
 }
 
 }  // namespace iropt

@@ -4,9 +4,9 @@
 //   lv1 = R.add(x, y)              -->      lv1 = lv0
 //   gv = R.multiply(lv0, lv1)               gv = R.multiply(lv0, lv0)
 //
-// What is merged: calls, tuples, projections, constants, casts to the same type, whole conditionals and local functions.
-// Not merged: what contains an impure call, and operators that allocate. The renaming `lv1 = lv0` stays for what uses lv1
-// out of sight (CanonicalizeBindings and DeadCodeElimination remove it).
+// What is merged: calls, tuples, projections, constants, casts to the same type, whole conditionals and local
+// functions. Not merged: what contains an impure call, and operators that allocate. The renaming `lv1 = lv0` stays for
+// what uses lv1 out of sight (CanonicalizeBindings and DeadCodeElimination remove it).
 //
 //   - A conditional sees what was computed before it; what its branches compute is forgotten behind it.
 //   - A local function starts with nothing, because it may run at another time than what is around it.
@@ -14,11 +14,12 @@
 //
 // One walk with a hash table of values, whose operands were replaced before: value numbering (Cocke and Schwartz, 1970;
 // here as in TVM 0.18's pass of this name). O(operands).
+#include "iropt/transform/eliminate_common_subexpr.h"
+
 #include <algorithm>
 #include <array>
 
 #include "iropt/op/op.h"
-#include "iropt/transform/eliminate_common_subexpr.h"
 #include "iropt/transform/passes.h"
 #include "rewrite.h"
 #include "value_table.h"
@@ -218,7 +219,7 @@ class CommonSubexprEliminator {
   uint32_t num_functions_ = 0;
   uint32_t block_ = 0;  // the dataflow block at hand, 0 outside
   uint32_t num_blocks_ = 0;
-  bool impure_ = false;  // whether an impure call was seen in the value at hand
+  bool impure_ = false;                    // whether an impure call was seen in the value at hand
   std::vector<uint8_t> recorded_;          // by Var::id: bound to what could be merged
   std::vector<Replacement> replacements_;  // by Var::id; empty while there is none
   std::vector<uint32_t> replaced_;         // ids in the order of replacement
@@ -235,10 +236,10 @@ const Function* EliminateCommonSubexpr(const Function* function, const Module* m
 
 Pass CreateEliminateCommonSubexpr(const PassOptions& options) {
   const CommonSubexprOptions chosen{.call_only = options.Bool("call_only")};
-  return CreateFunctionPass(options.info(),
-                            [chosen](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
-                              return EliminateCommonSubexpr(function, &context.module(), context.workspace(), chosen);
-                            });
+  return CreateFunctionPass(
+      options.info(), [chosen](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
+        return EliminateCommonSubexpr(function, &context.module(), context.workspace(), chosen);
+      });
 }
 
 }  // namespace iropt

@@ -171,10 +171,10 @@ class OperatorNormalizer : public ExprMutator {
 };
 
 const Function* WithReturnType(const Function& function, TypeInferrer& inferrer, Workspace& workspace) {
-  const Type* returned =
-      FunctionReturnType(function.params, function.body->type, function.ret_type, workspace.arena());
+  const Type* returned = FunctionReturnType(function.params, function.body->type, function.ret_type, workspace.arena());
   if (TypeEqual(returned, function.ret_type) && function.type) return &function;
-  auto* made = workspace.New<Function>(function.params, function.body, returned, function.is_pure, function.attrs, nullptr);
+  auto* made =
+      workspace.New<Function>(function.params, function.body, returned, function.is_pure, function.attrs, nullptr);
   made->set_span(function.span());
   made->type = inferrer.Infer(made);
   return made;

@@ -52,8 +52,8 @@ const Expr* NodeMaker::With(const TupleGetItem& old, const Expr* tuple) {
 const Expr* NodeMaker::With(const If& old, const Expr* cond, const Expr* true_branch, const Expr* false_branch) {
   if (cond == old.cond && true_branch == old.true_branch && false_branch == old.false_branch) return &old;
   If* branch = Like<If>(old, cond, true_branch, false_branch, old.type);
-  const bool same = TypeEqual(true_branch->type, old.true_branch->type) &&
-                    TypeEqual(false_branch->type, old.false_branch->type);
+  const bool same =
+      TypeEqual(true_branch->type, old.true_branch->type) && TypeEqual(false_branch->type, old.false_branch->type);
   if (!same) branch->type = Infer(branch, old.type);
   return branch;
 }

@@ -1,5 +1,5 @@
-// What the passes over graph-level functions share: lists that are copied on the first change, and nodes like an old one
-// with other parts. Whatever does not change stays the same pointer.
+// What the passes over graph-level functions share: lists that are copied on the first change, and nodes like an old
+// one with other parts. Whatever does not change stays the same pointer.
 #pragma once
 
 #include <span>

@@ -92,7 +92,8 @@ class SymbolicSubstituter : public ExprMutator {
   }
 
   void VisitMatchCast(const MatchCast* cast) override {
-    if (const auto found = exit_casts_.find(cast); found != exit_casts_.end()) return EmitExitCast(*cast, found->second);
+    if (const auto found = exit_casts_.find(cast); found != exit_casts_.end())
+      return EmitExitCast(*cast, found->second);
     Learn(*cast, VisitExpr(cast->value)->type);
     ExprMutator::VisitMatchCast(cast);
   }
@@ -132,8 +133,8 @@ class SymbolicSubstituter : public ExprMutator {
       if (!arith::ProveNotEqual(known->value, value)) return;
       diagnostics_
           .Error(Location(cast), "pass-failed",
-                 fmt::format("match_casts contradict each other: by this one '{}' is {}, by an earlier one {}", var->name,
-                             DimToString(value), DimToString(known->value)))
+                 fmt::format("match_casts contradict each other: by this one '{}' is {}, by an earlier one {}",
+                             var->name, DimToString(value), DimToString(known->value)))
           .Note(Location(*known->source), "the earlier one is here");
       return;
     }
@@ -145,8 +146,8 @@ class SymbolicSubstituter : public ExprMutator {
 
   // ---- Exit casts
 
-  // Remembers what to do with a match_cast that restores the type of a conditional already. It tells nothing: what it says
-  // of symbolic variables has no use behind it.
+  // Remembers what to do with a match_cast that restores the type of a conditional already. It tells nothing: what it
+  // says of symbolic variables has no use behind it.
   void NoteExitCast(const Expr* body, const If& branch, const Type* type) {
     const auto* seq = To<SeqExpr>(body);
     if (seq->blocks.empty() || seq->blocks.back()->bindings.empty()) return;

@@ -52,8 +52,7 @@ uint64_t HashCompound(const Expr* e, uint64_t hash) {
       if (call->attrs) hash = HashCombine(hash, call->attrs->content_hash);
       return HashList(hash, call->args);
     }
-    case NodeKind::kTuple:
-      return WithStack([&] { return HashList(hash, static_cast<const Tuple*>(e)->fields); });
+    case NodeKind::kTuple: return WithStack([&] { return HashList(hash, static_cast<const Tuple*>(e)->fields); });
     case NodeKind::kTupleGetItem: {
       const auto* item = static_cast<const TupleGetItem*>(e);
       return HashCombine(HashCombine(hash, static_cast<uint64_t>(item->index)), HashExpr(item->tuple));
@@ -115,7 +114,8 @@ bool SameCompound(const Expr* a, const Expr* b) {
              TypeEqual(x.type_args, y.type_args);
     }
     case NodeKind::kTuple:
-      return WithStack([&] { return SameList(static_cast<const Tuple*>(a)->fields, static_cast<const Tuple*>(b)->fields); });
+      return WithStack(
+          [&] { return SameList(static_cast<const Tuple*>(a)->fields, static_cast<const Tuple*>(b)->fields); });
     case NodeKind::kTupleGetItem: {
       const auto& x = *static_cast<const TupleGetItem*>(a);
       const auto& y = *static_cast<const TupleGetItem*>(b);

@@ -25,7 +25,8 @@ bool SameValue(const BoundValue& a, const BoundValue& b);
 
 // An open-addressing table over a list of entries. Scopes nest: what was added or changed in one is undone at its end.
 //
-// A slot has the hash beside the index, so that a lookup touches an entry only where it is (almost surely) the right one.
+// A slot has the hash beside the index, so that a lookup touches an entry only where it is (almost surely) the right
+// one.
 class ValueTable {
  public:
   struct Entry {
@@ -62,7 +63,7 @@ class ValueTable {
   void Grow();
 
   std::vector<Entry> entries_;
-  std::vector<Slot> slots_;  // a power of two, at most three quarters full
+  std::vector<Slot> slots_;                        // a power of two, at most three quarters full
   std::vector<std::pair<size_t, Entry>> changes_;  // of entries from outside the innermost scope: what they were
   size_t scope_start_ = 0;                         // number of entries outside the innermost scope
 };
