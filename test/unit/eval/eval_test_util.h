@@ -1,0 +1,104 @@
+// Short ways to write tensors, attributes and calls of operators.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "catch.h"
+#include "iropt/eval/element.h"
+#include "iropt/eval/evaluator.h"
+
+namespace iropt {
+
+using Dims = std::vector<int64_t>;
+
+// Elements given as numbers, converted to the dtype; they must be in range.
+inline Tensor T(DataType dtype, Dims shape, const std::vector<double>& values) {
+  std::shared_ptr<NDArray> tensor = NDArray::Make(dtype, std::move(shape));
+  REQUIRE(tensor->num_elements() == static_cast<int64_t>(values.size()));
+  DispatchElement(dtype, [&]<class E>(std::type_identity<E>) {
+    for (size_t i = 0; i < values.size(); ++i) REQUIRE(ConvertElement(values[i], &tensor->MutableAs<E>()[i]));
+  });
+  return tensor;
+}
+inline Tensor F32(Dims shape, const std::vector<double>& values) {
+  return T(DataType::Float(32), std::move(shape), values);
+}
+inline Tensor I32(Dims shape, const std::vector<double>& values) {
+  return T(DataType::Int(32), std::move(shape), values);
+}
+inline Tensor I64(Dims shape, const std::vector<double>& values) {
+  return T(DataType::Int(64), std::move(shape), values);
+}
+inline Tensor B(Dims shape, const std::vector<double>& values) { return T(DataType::Bool(), std::move(shape), values); }
+
+// 0, 1, 2, ...
+inline std::vector<double> Iota(int64_t n, double first = 0) {
+  std::vector<double> values(static_cast<size_t>(n));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = first + static_cast<double>(i);
+  return values;
+}
+
+inline std::vector<double> Elements(const NDArray& tensor) {
+  std::vector<double> values;
+  DispatchElement(tensor.dtype(), [&]<class E>(std::type_identity<E>) {
+    for (const E x : tensor.As<E>()) values.push_back(static_cast<double>(Element<E>::Load(x)));
+  });
+  return values;
+}
+inline Dims ShapeOf(const NDArray& tensor) { return Dims(tensor.shape().begin(), tensor.shape().end()); }
+
+using NamedAttr = std::pair<std::string_view, const Attr*>;
+inline const Attr* Ints(std::initializer_list<int64_t> values) {
+  std::vector<const Attr*> items;
+  for (const int64_t value : values) items.push_back(IntAttr::Get(value));
+  return ListAttr::Get(items);
+}
+inline const ObjectAttr* Attrs(std::initializer_list<NamedAttr> attrs) {
+  std::vector<std::string_view> names;
+  std::vector<const Attr*> values;
+  for (const auto& [name, value] : attrs) {
+    names.push_back(name);
+    values.push_back(value);
+  }
+  return ObjectAttr::Get("test.Attrs", names, values);
+}
+
+inline Result<HostValue> Try(std::string_view op, std::vector<HostValue> args, const Attr* attrs = nullptr,
+                             const EvalLimits& limits = {}) {
+  return EvalOp("relax." + std::string(op), attrs, args, limits);
+}
+// The result of an evaluation that must succeed with a tensor.
+inline Tensor Run(std::string_view op, std::vector<HostValue> args, const Attr* attrs = nullptr) {
+  Result<HostValue> result = Try(op, std::move(args), attrs);
+  INFO(op << ": " << (result ? "" : result.error().message));
+  REQUIRE(result.ok());
+  const auto* tensor = std::get_if<Tensor>(&(*result).state);
+  REQUIRE(tensor != nullptr);
+  return *tensor;
+}
+inline std::vector<double> Values(std::string_view op, std::vector<HostValue> args, const Attr* attrs = nullptr) {
+  return Elements(*Run(op, std::move(args), attrs));
+}
+
+inline HostValue Ints(const std::vector<int64_t>& values) {
+  TupleValue tuple;
+  for (const int64_t value : values) tuple.fields.emplace_back(Scalar::Int(value));
+  return HostValue(std::move(tuple));
+}
+inline HostValue Tuple(std::initializer_list<Tensor> tensors) {
+  TupleValue tuple;
+  for (const Tensor& tensor : tensors) tuple.fields.emplace_back(tensor);
+  return HostValue(std::move(tuple));
+}
+
+inline std::vector<DataType> NumberTypes() {
+  return {DataType::Int(8),    DataType::Int(16),   DataType::Int(32),   DataType::Int(64),
+          DataType::UInt(8),   DataType::UInt(16),  DataType::UInt(32),  DataType::UInt(64),
+          DataType::Float(16), DataType::Float(32), DataType::Float(64), DataType::BFloat(16)};
+}
+
+}  // namespace iropt
