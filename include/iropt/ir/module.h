@@ -107,6 +107,7 @@ class Module {
   void set_attrs(const DictAttr* attrs) { attrs_ = attrs; }
   const GlobalInfos& global_infos() const { return global_infos_; }
   GlobalInfos& mutable_global_infos() { return global_infos_; }
+  // Name of the class around the functions; empty for a function that was read without one.
   std::string_view name() const { return name_; }
   void set_name(std::string_view name) { name_ = name; }
 

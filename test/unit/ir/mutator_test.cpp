@@ -1,0 +1,211 @@
+#include "iropt/ir/mutator.h"
+
+#include <vector>
+
+#include "catch.h"
+#include "iropt/ir/structural.h"
+#include "iropt/ir/tir_mutator.h"
+#include "testing.h"
+
+namespace iropt {
+namespace {
+
+using namespace testing;
+
+// Replaces the operator of calls.
+class ReplaceOp : public ExprMutator {
+ public:
+  ReplaceOp(Workspace& workspace, const Op& from, const Op& to, TypeInferrer* inferrer = nullptr)
+      : ExprMutator(workspace, inferrer), from_(from), to_(to) {}
+
+ protected:
+  const Expr* VisitOp(const Op* op) override { return op == &from_ ? &to_ : op; }
+
+ private:
+  const Op& from_;
+  const Op& to_;
+};
+
+TEST_CASE("a mutator that changes nothing returns the same pointer", "[ir]") {
+  Workspace workspace;
+  const Function* func = NewChain(workspace, 10);
+  const size_t bytes = workspace.arena().bytes_used();
+  CHECK(ReplaceOp(workspace, kNeg, kAdd).VisitExpr(func) == func);
+  CHECK(workspace.arena().bytes_used() == bytes);
+}
+
+TEST_CASE("a mutator makes new what is above a change and keeps the rest", "[ir]") {
+  Workspace workspace;
+  const Function* func = NewChain(workspace, 3);
+  FirstArgInferrer inferrer;
+  TypeInferrer* const inferrers[] = {nullptr, &inferrer};
+  for (TypeInferrer* use : inferrers) {
+    const auto* changed = To<Function>(ReplaceOp(workspace, kAdd, kNeg, use).VisitExpr(func));
+    CHECK(changed != func);
+    CHECK(changed->params[0] == func->params[0]);
+    CHECK(StructuralEqual(changed, NewChain(workspace, 3, kNeg)));
+    const auto& bindings = To<SeqExpr>(changed->body)->blocks[0]->bindings;
+    // Neither the variables nor the last binding, which is no call, are new.
+    CHECK(bindings[0]->var == To<SeqExpr>(func->body)->blocks[0]->bindings[0]->var);
+    CHECK(bindings[3] == To<SeqExpr>(func->body)->blocks[0]->bindings[3]);
+  }
+}
+
+TEST_CASE("what a mutator returns may have nested operands", "[ir]") {
+  class Negate : public ExprMutator {
+   public:
+    using ExprMutator::ExprMutator;
+
+   protected:
+    const Expr* VisitCall(const Call* call) override { return NewCall(workspace(), kNeg, {call}); }
+  };
+  Workspace workspace;
+  FirstArgInferrer inferrer;
+  const auto* changed = To<Function>(Negate(workspace, &inferrer).VisitExpr(NewChain(workspace, 1)));
+  const auto& bindings = To<SeqExpr>(changed->body)->blocks[0]->bindings;
+  REQUIRE(bindings.size() == 3);
+  CHECK(To<Call>(To<VarBinding>(bindings[1])->value)->op == &kNeg);
+  CHECK(To<Call>(To<VarBinding>(bindings[1])->value)->args[0] == bindings[0]->var);
+}
+
+TEST_CASE("bindings are dropped and their uses remapped", "[ir]") {
+  class DropFirst : public ExprMutator {
+   public:
+    using ExprMutator::ExprMutator;
+
+   protected:
+    void VisitVarBinding(const VarBinding* binding) override {
+      if (binding->var->name() != "lv") return ExprMutator::VisitVarBinding(binding);
+      Remap(binding->var, To<Call>(binding->value)->args[0]);
+    }
+  };
+  Workspace workspace;
+  const Function* func = NewChain(workspace, 2);
+  const auto* changed = To<Function>(DropFirst(workspace).VisitExpr(func));
+  const auto& bindings = To<SeqExpr>(changed->body)->blocks[0]->bindings;
+  REQUIRE(bindings.size() == 2);
+  CHECK(To<Call>(To<VarBinding>(bindings[0])->value)->args[0] == func->params[0]);
+}
+
+TEST_CASE("types that change give new variables", "[ir]") {
+  class Widen : public ExprMutator {
+   public:
+    using ExprMutator::ExprMutator;
+
+   protected:
+    const Type* VisitType(const Type* type) override { return type == Tensor({Int(4)}) ? Tensor({Int(8)}) : type; }
+  };
+  Workspace workspace;
+  FirstArgInferrer inferrer;
+  const Function* func = NewChain(workspace, 2);
+  const auto* changed = To<Function>(Widen(workspace, &inferrer).VisitExpr(func));
+  CHECK(changed->params[0] != func->params[0]);
+  CHECK(changed->ret_type == Tensor({Int(8)}));
+  CHECK(To<FuncType>(changed->type)->ret == Tensor({Int(8)}));
+  CHECK(StructuralEqual(changed, NewChain(workspace, 2, kAdd, "x", Tensor({Int(8)}))));
+}
+
+TEST_CASE("branches are rewritten in scopes of their own", "[ir]") {
+  Workspace workspace;
+  FirstArgInferrer inferrer;
+  BlockBuilder builder(workspace, &inferrer);
+  const Var* x = workspace.NewVar("x", Tensor({Int(2)}));
+  const Var* cond = workspace.NewVar("c", TensorType::Get(0, DataType::Bool()));
+  builder.BeginBindingBlock();
+  const Var* out = builder.Emit(workspace.New<If>(cond, NewCall(workspace, kAdd, {x, x}), x, nullptr));
+  const Function* func = NewFunction(workspace, {cond, x}, builder.Seq({builder.EndBlock()}, out));
+  CHECK(ReplaceOp(workspace, kNeg, kAdd, &inferrer).VisitExpr(func) == func);
+  const auto* changed = To<Function>(ReplaceOp(workspace, kAdd, kNeg, &inferrer).VisitExpr(func));
+  const auto* conditional = To<If>(To<VarBinding>(To<SeqExpr>(changed->body)->blocks[0]->bindings[0])->value);
+  CHECK(To<SeqExpr>(conditional->true_branch)->blocks.size() == 1);
+  CHECK(To<SeqExpr>(conditional->false_branch)->blocks.empty());
+}
+
+class AddToSub : public tir::StmtExprMutator {
+ public:
+  using StmtExprMutator::StmtExprMutator;
+
+ protected:
+  const PrimExpr* VisitAdd(const tir::Add* add) override {
+    const auto* visited = To<tir::Add>(StmtExprMutator::VisitAdd(add));
+    return workspace().New<tir::Sub>(visited->a, visited->b);
+  }
+};
+
+class Nothing : public tir::StmtExprMutator {
+ public:
+  using StmtExprMutator::StmtExprMutator;
+};
+
+TEST_CASE("a loop-level mutator keeps what does not change", "[ir]") {
+  Workspace workspace;
+  const PrimFunc* func = NewLoop(workspace, 8);
+  CHECK(Nothing(workspace).VisitPrimFunc(func) == func);
+  const auto* changed = AddToSub(workspace).VisitPrimFunc(func);
+  CHECK(changed != func);
+  CHECK(changed->param_buffers == func->param_buffers);
+  const auto* store = To<tir::BufferStore>(To<tir::For>(changed->body)->body);
+  CHECK(Is<tir::Sub>(store->value));
+  CHECK(store->value->dtype == DataType::Float(32));
+}
+
+TEST_CASE("a sequence swallows sequences that its statements become", "[ir]") {
+  class Duplicate : public tir::StmtExprMutator {
+   public:
+    using StmtExprMutator::StmtExprMutator;
+
+   protected:
+    const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
+      return tir::MakeSeq(workspace(), std::vector<const tir::Stmt*>{stmt, stmt});
+    }
+  };
+  Workspace workspace;
+  const tir::Stmt* nop = workspace.New<tir::Evaluate>(Int(0));
+  const tir::Stmt* seq = tir::MakeSeq(workspace, std::vector<const tir::Stmt*>{nop, nop});
+  CHECK(To<tir::SeqStmt>(Duplicate(workspace).VisitStmt(seq))->seq.size() == 4);
+}
+
+TEST_CASE("operands that change their dtype change that of the operation", "[ir]") {
+  class Narrow : public tir::ExprMutator {
+   public:
+    using ExprMutator::ExprMutator;
+
+   protected:
+    const PrimExpr* VisitIntImm(const tir::IntImm* imm) override {
+      return IRContext::Current().Int(imm->value, DataType::Int(32));
+    }
+  };
+  Workspace workspace;
+  const PrimExpr* sum = workspace.New<tir::Add>(Int(1), Int(2));
+  const PrimExpr* less = workspace.New<tir::LT>(sum, Int(3));
+  const auto* narrow = To<tir::LT>(Narrow(workspace).VisitExpr(less));
+  CHECK(narrow->dtype.is_bool());
+  CHECK(narrow->a->dtype == DataType::Int(32));
+  // An interned expression gives one that is not.
+  CHECK_FALSE(Narrow(workspace).VisitExpr(IRContext::Current().Intern(sum))->interned());
+}
+
+TEST_CASE("substitution follows variables into buffers", "[ir]") {
+  Workspace workspace;
+  const tir::Var* n = IRContext::Current().NewSymVar("n", DataType::Int(32));
+  const tir::Var* data = workspace.NewPrimVar("data", DataType::Handle());
+  const tir::Var* i = workspace.NewPrimVar("i", DataType::Int(32));
+  const auto* buffer = workspace.New<tir::Buffer>(
+      data, DataType::Float(32), workspace.NextVarId(), workspace.Copy(std::vector<const PrimExpr*>{n}), List<const PrimExpr*>(),
+      IRContext::Current().Int(0, DataType::Int(32)), List<int64_t>(), "A", 64, 1, tir::BufferType::kDefault);
+  const List<const PrimExpr*> indices = workspace.Copy(std::vector<const PrimExpr*>{i});
+  const auto* load = workspace.New<tir::BufferLoad>(DataType::Float(32), buffer, indices);
+  const tir::Stmt* store = workspace.New<tir::BufferStore>(buffer, load, indices);
+  const PrimExpr* four = IRContext::Current().Int(4, DataType::Int(32));
+  const auto* changed = To<tir::BufferStore>(
+      tir::Substitute(store, [&](const tir::Var* var) { return var == n || var == i ? four : nullptr; }, workspace));
+  CHECK(changed->buffer != buffer);
+  CHECK(changed->buffer->shape[0] == four);
+  CHECK(changed->buffer->id != buffer->id);
+  CHECK(To<tir::BufferLoad>(changed->value)->buffer == changed->buffer);
+  CHECK(changed->indices[0] == four);
+  CHECK(tir::Substitute(store, [](const tir::Var*) { return nullptr; }, workspace) == store);
+}
+
+}  // namespace
+}  // namespace iropt
