@@ -1,5 +1,6 @@
 // Reading a module: header, module-level statements, and the functions. The headers of all functions are read first, so that
 // bodies can refer to any of them; then the bodies are read, in parallel.
+#include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -42,6 +43,7 @@ class ModuleParser : public ParserCore {
     ok = ReadBodies() && ok;
     return ok && !diag_.has_errors();
   }
+  bool class_seen() const { return class_seen_; }
 
  private:
   bool ReadTop();
@@ -329,6 +331,10 @@ void ModuleParser::ReadBody(PendingFunction& pending) {
 }
 
 void ModuleParser::Publish(PendingFunction& pending) {
+  // A function that can't be read without a reason being given would be a bug of the reader, but still no module.
+  if (!pending.result && pending.diagnostics.diagnostics().empty()) {
+    diag_.Error(Location(pending.name_span()), "syntax", fmt::format("function '{}' can't be read", pending.name()));
+  }
   pending.diagnostics.ReplayInto(diag_);
   if (pending.result) state_.module->SetAt(pending.index, pending.result, pending.workspace.Finish());
 }
@@ -350,7 +356,7 @@ bool ModuleParser::ReadBodies() {
     Publish(*p);
   }
   read_all(annotated);
-  return !diag_.has_errors();
+  return std::all_of(pending_.begin(), pending_.end(), [](const auto& p) { return p->result != nullptr; });
 }
 
 }  // namespace
@@ -368,7 +374,9 @@ std::optional<Module> ParseModule(std::string_view text, uint32_t base, const Pa
   Lexer lexer(text, base, 0, static_cast<uint32_t>(text.size()), diagnostics);
   text::ModuleParser parser({lexer, state, workspace, symbols, diagnostics}, options);
   if (!parser.Run() || diagnostics.error_count() != errors) return std::nullopt;
-  module.set_name(state.module_name);
+  // A function without a class around it is printed without one, too.
+  const bool bare = !parser.class_seen() && module.size() == 1;
+  module.set_name(IRContext::Current().InternString(bare ? std::string_view() : state.module_name));
   return module;
 }
 

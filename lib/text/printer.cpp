@@ -20,6 +20,7 @@ constexpr size_t kWindow = 16;
 struct Item {
   const ModuleEntry* entry;
   RelaxPrologue prologue;
+  PrefixUse before;  // what the text above the function has used
 };
 
 // TVM's order: loop-level functions, external ones, graph-level ones, main; by name within each.
@@ -30,10 +31,10 @@ int Rank(const ModuleEntry& entry) {
 
 class ModulePrinter {
  public:
-  ModulePrinter(const Module& module, const PrintOptions& options, OutputStream& out) : module_(module), options_(options), out_(out) {}
+  ModulePrinter(const Module& module, const PrintOptions& options, OutputStream& out) : module_(module), options_(options), out_(out), bare_(module.name().empty() && module.size() == 1) {}
 
   void Print() {
-    for (const ModuleEntry& entry : module_.functions()) items_.push_back({&entry, {}});
+    for (const ModuleEntry& entry : module_.functions()) items_.push_back({&entry, {}, {}});
     std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
       const int x = Rank(*a.entry), y = Rank(*b.entry);
       return x != y ? x < y : a.entry->var->name < b.entry->var->name;
@@ -51,23 +52,25 @@ class ModulePrinter {
 
  private:
   void PrintHeader() {
-    bool tir = false;
-    bool relax = false;
-    for (const Item& item : items_) {
-      tir |= Is<PrimFunc>(item.entry->func) || item.prologue.uses_tir;
-      relax |= !Is<PrimFunc>(item.entry->func);
-    }
     std::string statements;
     {
       OutputStream text(&statements);
       PrintModuleStatements(text);
     }
     if (options_.show_meta) SaveMetadata(metadata_, out_);
-    out_.Append("# from tvm.script import ir as I\n");
-    if (tir || statements.find("T.") != std::string::npos) out_.Append("# from tvm.script import tir as T\n");
-    if (relax || statements.find("R.") != std::string::npos) out_.Append("# from tvm.script import relax as R\n");
-    out_.Append("\n@I.ir_module\nclass ");
-    out_.Append(module_.name());
+    PrefixUse use{!bare_ && !statements.empty(), statements.find("T.") != std::string::npos, statements.find("R.") != std::string::npos};
+    for (Item& item : items_) {
+      item.before = use;
+      use.tir |= Is<PrimFunc>(item.entry->func) || item.prologue.uses_tir;
+      use.relax |= !Is<PrimFunc>(item.entry->func);
+    }
+    use.ir = !bare_;
+    NameTable names({});
+    PrintContext context{&module_, options_, out_, names, metadata_};
+    PrintImports(use, context);
+    if (bare_) return;
+    out_.Append("@I.ir_module\nclass ");
+    out_.Append(module_.name().empty() ? std::string_view("Module") : module_.name());
     out_.Append(':');
     out_.Append(statements);
     if (items_.empty() && statements.empty()) out_.Append("\n    pass");
@@ -114,11 +117,11 @@ class ModulePrinter {
   // On a new line. A function ends with the line break of its last statement, so that a blank line follows it.
   void PrintOne(const Item& item, OutputStream& out) {
     NameTable names({"I", "T", "R", "cls", module_.name()});
-    PrintContext context{&module_, options_, out, names, metadata_, 1};
-    context.NewLine();
+    PrintContext context{&module_, options_, out, names, metadata_, bare_ ? 0 : 1};
+    if (!bare_) context.NewLine();
     const std::string_view name = item.entry->var->name;
     if (const auto* function = As<Function>(item.entry->func)) {
-      RelaxPrinter(context).PrintFunction(function, name, item.prologue);
+      RelaxPrinter(context).PrintFunction(function, name, item.prologue, item.before);
     } else if (const auto* prim = As<PrimFunc>(item.entry->func)) {
       PrintPrimFunc(prim, name, context);
     } else {
@@ -132,6 +135,7 @@ class ModulePrinter {
   const Module& module_;
   const PrintOptions& options_;
   OutputStream& out_;
+  const bool bare_;  // one function without a module around it
   std::vector<Item> items_;
   MetadataTable metadata_;
 };

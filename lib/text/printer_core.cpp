@@ -6,6 +6,17 @@
 
 namespace iropt::text {
 
+void PrintImports(PrefixUse use, PrintContext& context) {
+  const std::pair<bool, std::string_view> lines[] = {
+      {use.ir, "# from tvm.script import ir as I"}, {use.tir, "# from tvm.script import tir as T"}, {use.relax, "# from tvm.script import relax as R"}};
+  for (const auto& [used, line] : lines) {
+    if (!used) continue;
+    context.out.Append(line);
+    context.NewLine();
+  }
+  context.NewLine();
+}
+
 void PrintString(std::string_view text, OutputStream& out) {
   out.Append('"');
   size_t plain = 0;

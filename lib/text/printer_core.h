@@ -53,6 +53,9 @@ struct PrintContext {
   }
 };
 
+// The comments that name the imports, each on a line of its own, and an empty comment after them.
+void PrintImports(PrefixUse use, PrintContext& context);
+
 // A Python string literal with TVM's escapes.
 void PrintString(std::string_view text, OutputStream& out);
 // A floating point literal as TVM prints it: one decimal where the value is integral, else 17 significant digits; infinities and

@@ -114,8 +114,8 @@ bool RelaxParser::MakeLeaf(std::string_view name, std::span<const ScriptValue> a
     if (name == "str") {
       expr = ws_.New<StringImm>(text, ObjectType::Get());
     } else {
-      const FuncType* type = FuncType::Opaque(ObjectType::Get(), false);
-      expr = ws_.New<ExternFunc>(text, DictAttr::Empty(), type);
+      expr = ws_.New<ExternFunc>(text, DictAttr::Empty(), nullptr);
+      Typed(expr);
     }
   } else if (name == "dtype") {
     const auto dtype = arg.kind == Kind::kString ? DataType::Parse(arg.string()) : std::nullopt;
@@ -282,9 +282,9 @@ bool RelaxParser::ParseCallPacked(uint32_t begin, ScriptValue& out) {
   }
   const Expr* callee = args[0].kind == Kind::kExpr ? args[0].expr : nullptr;
   if (!callee) {
-    auto* func = ws_.New<ExternFunc>(ws_.arena().CopyString(args[0].string()), DictAttr::Empty(), FuncType::Opaque(ObjectType::Get(), false));
+    auto* func = ws_.New<ExternFunc>(ws_.arena().CopyString(args[0].string()), DictAttr::Empty(), nullptr);
     func->set_span(args[0].span);
-    callee = func;
+    callee = Typed(func);
   }
   const Attr* attrs = names.empty() ? nullptr : ObjectAttr::Get(key, names, values);
   auto* call = ws_.New<Call>(callee, ws_.Copy(operands), attrs, type_args, nullptr);

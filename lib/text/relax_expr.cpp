@@ -141,7 +141,7 @@ bool RelaxParser::BinaryValue(TokenKind op, const ScriptValue& a, const ScriptVa
       return Error(span, "bad-expression", fmt::format("{} does not apply to tensors", TokenKindName(op)));
     }
     const ScriptValue operands[] = {a, b};
-    const Call* call = BuildOpCall(*GetOp(infix.graph_op)->info, operands, {}, span, ws_, diag_);
+    const Call* call = BuildOpCall(*GetOp(infix.graph_op)->info, operands, {}, span, ws_, diag_, state_.module);
     if (!call) return false;
     out = ExprValue(call);
     return true;
@@ -229,7 +229,7 @@ bool RelaxParser::ParseMethod(ScriptValue& out) {
   std::vector<ScriptKeyword> keywords;
   lex_.Next();
   if (!ParseArguments(positional, keywords)) return false;
-  const Call* call = BuildOpCall(*op, positional, keywords, lex_.SpanFrom(begin), ws_, diag_);
+  const Call* call = BuildOpCall(*op, positional, keywords, lex_.SpanFrom(begin), ws_, diag_, state_.module);
   if (!call) return false;
   out = ExprValue(call);
   return true;
@@ -463,7 +463,7 @@ bool RelaxParser::ParseOpCall(const OpInfo& op, uint32_t begin, ScriptValue& out
     for (size_t i = 0; i < n; ++i) positional.push_back(ExprValue(operands[i]));
   }
   if (!ParseArguments(positional, keywords)) return false;
-  const Call* call = BuildOpCall(op, positional, keywords, lex_.SpanFrom(begin), ws_, diag_);
+  const Call* call = BuildOpCall(op, positional, keywords, lex_.SpanFrom(begin), ws_, diag_, state_.module);
   if (!call) return false;
   out = ExprValue(call);
   return true;

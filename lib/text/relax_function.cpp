@@ -145,12 +145,9 @@ const Type* RelaxParser::VisibleOutside(const Type* type, const RelaxSignature& 
 
 const Function* RelaxParser::MakeFunction(const RelaxSignature& signature, const Expr* result) {
   if (!(result = Typed(result)) || !result->type) return nullptr;
+  // The body may know more than the annotation says.
   const Type* ret = signature.ret_annotation;
-  if (!ret) {
-    ret = VisibleOutside(result->type, signature);
-  } else if (ret != result->type && IsBaseOf(ret, result->type)) {
-    ret = result->type;
-  }
+  if (!ret || (ret != result->type && IsBaseOf(ret, result->type))) ret = VisibleOutside(result->type, signature);
   auto* seq = ws_.New<SeqExpr>(ws_.Copy(scope_->blocks), result, result->type);
   seq->set_span(result->span());
   std::vector<const Type*> params;

@@ -15,7 +15,11 @@ bool IsVoid(const Type* type) {
 
 }  // namespace
 
-void RelaxPrinter::PrintFunction(const Function* function, std::string_view name, const RelaxPrologue& prologue) {
+void RelaxPrinter::PrintFunction(const Function* function, std::string_view name, const RelaxPrologue& prologue,
+                                 PrefixUse before) {
+  prologue_ = &prologue;
+  before_ = before;
+  nested_ = 0;
   names_.Reset();
   types_.StartFunction();
   size_t line = 0;
@@ -85,7 +89,10 @@ void RelaxPrinter::PrintAttributes(const DictAttr* attrs) {
 void RelaxPrinter::PrintNestedFunction(const Binding* binding, const Function* function) {
   const std::string_view name = names_.Define(binding->var);
   const size_t mark = names_.Mark();
+  const bool tir = before_.tir || (nested_ < prologue_->nested_uses_tir.size() && prologue_->nested_uses_tir[nested_]);
+  ++nested_;
   context_.NewLine();
+  PrintImports({before_.ir, tir, true}, context_);
   PrintHeader(function, name, false, nullptr);
   PrintAttributes(function->attrs);
   WithStack([&] { PrintBody(function->body, nullptr); });

@@ -11,8 +11,8 @@ class RelaxPrinter {
  public:
   explicit RelaxPrinter(PrintContext& context) : context_(context), out_(context.out), names_(context.names), types_(context) {}
 
-  // A function of the module, with decorator and the blank line after it.
-  void PrintFunction(const Function* function, std::string_view name, const RelaxPrologue& prologue);
+  // A function of the module, with decorator and the blank line after it. `before` says what the text has used so far.
+  void PrintFunction(const Function* function, std::string_view name, const RelaxPrologue& prologue, PrefixUse before);
   void PrintType(const Type* type) { types_.Print(type); }
 
  private:
@@ -50,6 +50,9 @@ class RelaxPrinter {
   OutputStream& out_;
   NameTable& names_;
   TypePrinter types_;
+  const RelaxPrologue* prologue_ = nullptr;
+  PrefixUse before_;
+  size_t nested_ = 0;   // how many nested functions were begun
   bool first_ = true;  // in the argument list that is being printed
 };
 

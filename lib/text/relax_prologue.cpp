@@ -22,10 +22,13 @@ class Scanner {
 
  private:
   void ScanFunction(const Function* function) {
+    const size_t index = result_.nested_uses_tir.size();
+    result_.nested_uses_tir.push_back(0);
     ScanType(function->ret_type);
     for (const Var* p : function->params) ScanType(p->type);
     ScanAttr(function->attrs);
     ScanBody(function->body);
+    result_.nested_uses_tir[index] = result_.uses_tir;
   }
 
   void ScanBody(const Expr* body) {

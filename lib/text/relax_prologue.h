@@ -20,6 +20,9 @@ struct RelaxPrologue {
   std::unordered_set<const tir::Var*> introduced;  // by the signature
   std::vector<const Constant*> constants;
   bool uses_tir = false;
+  // For each nested function, outermost first, whether loop-level names have been used when its text ends: TVM repeats the
+  // header of the module before nested functions.
+  std::vector<uint8_t> nested_uses_tir;
 };
 
 // One walk over the function. O(nodes).
