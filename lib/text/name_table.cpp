@@ -81,6 +81,8 @@ void NameTable::Alias(const tir::Var* var, std::string_view text) {
   Record(arena_.CopyString(text), sym ? kNoId : var->id, sym ? var : nullptr, false);
 }
 
+void NameTable::Alias(const tir::Buffer* buffer, std::string_view text) { Record(arena_.CopyString(text), buffer->id, nullptr, false); }
+
 std::string_view NameTable::Find(const tir::Var* var) const {
   if (!var->context_owned()) return var->id < by_id_.size() ? by_id_[var->id] : std::string_view();
   const auto it = syms_.find(var);

@@ -33,6 +33,7 @@ class NameTable {
   std::string_view DefineText(std::string_view hint);
   // Gives the node a name that is printed but not reserved (an expression such as `A.data`).
   void Alias(const tir::Var* var, std::string_view text);
+  void Alias(const tir::Buffer* buffer, std::string_view text);
 
   // Forgets the names that were defined since: scopes nest.
   size_t Mark() const { return log_.size(); }

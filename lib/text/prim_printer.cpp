@@ -152,6 +152,22 @@ void PrimPrinter::PrintDTypeName(DataType dtype) {
   out_.Append(dtype.is_void() ? "void" : dtype.ToString());
 }
 
+void PrimPrinter::PrintVarType(const tir::Var* var) {
+  if (!var->pointer) return PrintDTypeName(var->dtype);
+  out_.Append("T.handle(");
+  PrintDType(var->pointer->elem);
+  if (!var->pointer->scope.empty()) {
+    out_.Append(", ");
+    PrintString(var->pointer->scope, out_);
+  }
+  out_.Append(')');
+}
+
+void PrimPrinter::PrintVarCreation(const tir::Var* var) {
+  PrintVarType(var);
+  if (!var->pointer) out_.Append(var->is_size_var() ? "(is_size_var=True)" : "()");
+}
+
 void PrimPrinter::PrintEnd(const PrimExpr* min, const PrimExpr* extent) {
   Arena scratch;
   Print(arith::PrimBuilder(scratch).Add(min, extent));

@@ -40,9 +40,14 @@ class PrimPrinter {
   void PrintRange(const tir::Range* range);
   void PrintIterVar(const tir::IterVar* iter_var);
   void PrintReducer(const tir::CommReducer* reducer);
+  // "float32"
   void PrintDType(DataType dtype) { PrintString(dtype.is_void() ? "void" : dtype.ToString(), out_); }
-  // T.float32 as a value's type is spelt.
+  // T.float32
   void PrintDTypeName(DataType dtype);
+  // The type of a variable, as in an annotation: T.int32, T.handle("float32", "global").
+  void PrintVarType(const tir::Var* var);
+  // What makes such a variable: T.int32(), T.handle("float32", "global").
+  void PrintVarCreation(const tir::Var* var);
 
   // While a statement is printed whose parts are evaluated in another order than they are written: names that `expr` uses
   // come before those of what is printed now.
