@@ -24,6 +24,8 @@ add_compile_options(-Wall -Wextra -Wnon-virtual-dtor -Woverloaded-virtual)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Clang has no level that leaves alone the constructor parameters named like fields.
   add_compile_options(-Wshadow=local)
+  # GCC 12 warns of overlapping copies inside of std::string's own operator+ (GCC bug 105651).
+  add_compile_options(-Wno-restrict)
 endif()
 if(IROPT_WERROR)
   add_compile_options(-Werror)

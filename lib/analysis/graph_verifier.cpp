@@ -336,7 +336,7 @@ void GraphVerifier::UseTypeSlow(const Type* type, const Node& at) {
       // The parameters define symbolic variables that only the function type itself sees.
       const auto& function = *static_cast<const FuncType*>(type);
       const SymVarScope::Mark scope = sym_vars_.mark();
-      for (const Type* param : function.params) DefineSymVars(param);
+      for (const Type* param : function.params) DefineSymVars(param, false);
       for (const Type* param : function.params) WithStack([&] { UseType(param, at); });
       WithStack([&] { UseType(function.ret, at); });
       sym_vars_.LeaveTo(scope);
@@ -349,29 +349,30 @@ void GraphVerifier::UseTypeSlow(const Type* type, const Node& at) {
 void GraphVerifier::UseSymVars(const PrimExpr* e, const Node& at) {
   if (e->kind == NodeKind::kIntImm) return;
   ForEachSymVar(e, [&](const tir::Var* var) {
-    if (sym_vars_.visible(var) || !IsNewError(at, var)) return;
+    if (sym_vars_.visible(var)) return;
     Error(at, "undefined-symbolic-variable",
           fmt::format("symbolic variable '{}' is defined by no parameter or match_cast before", var->name));
+    sym_vars_.Define(var, false);  // said once
   });
 }
 
 // Only a dimension that is a variable defines it; n + 1 does not define n.
-void GraphVerifier::DefineSymVars(const Type* type) {
+void GraphVerifier::DefineSymVars(const Type* type, bool owned) {
   if (!type->has_sym_var()) return;
   const auto define_all = [&](List<const PrimExpr*> list) {
     for (const PrimExpr* e : list) {
       const auto* var = As<tir::Var>(e);
-      if (var && !sym_vars_.visible(var)) sym_vars_.Define(var);
+      if (var && !sym_vars_.visible(var)) sym_vars_.Define(var, owned);
     }
   };
   switch (type->kind) {
     case NodeKind::kPrimType: return define_all({&static_cast<const PrimType*>(type)->value, 1});
     case NodeKind::kShapeType: return define_all(static_cast<const ShapeType*>(type)->values);
     case NodeKind::kTensorType: return define_all(static_cast<const TensorType*>(type)->dims);
-    case NodeKind::kDTensorType: return DefineSymVars(static_cast<const DTensorType*>(type)->tensor);
+    case NodeKind::kDTensorType: return DefineSymVars(static_cast<const DTensorType*>(type)->tensor, owned);
     case NodeKind::kTupleType:
       for (const Type* field : static_cast<const TupleType*>(type)->fields) {
-        WithStack([&] { DefineSymVars(field); });
+        WithStack([&] { DefineSymVars(field, owned); });
       }
       return;
     default: return;  // the parameters of a function type scope over that type alone

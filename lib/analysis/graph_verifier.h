@@ -33,7 +33,7 @@ class GraphVerifier {
 
   void Verify(const ModuleEntry& entry);
   // The symbolic variables that the function verified last defines.
-  std::vector<const tir::Var*> TakeSymVars() { return sym_vars_.TakeDefined(); }
+  std::vector<const tir::Var*> TakeSymVars() { return sym_vars_.TakeOwned(); }
 
  private:
   // What changes where a nested function is entered.
@@ -101,7 +101,7 @@ class GraphVerifier {
   void UseType(const Type* type, const Node& at);
   void UseTypeSlow(const Type* type, const Node& at);
   void UseSymVars(const PrimExpr* e, const Node& at);
-  void DefineSymVars(const Type* type);
+  void DefineSymVars(const Type* type, bool owned = true);
   const Type* TypeOf(const Expr* e) const;
 
   // Where to report: the node, or what is around it where the node comes from no source.

@@ -2,11 +2,11 @@
 
 namespace iropt {
 
-void SymVarScope::Define(const tir::Var* v) {
+void SymVarScope::Define(const tir::Var* v, bool owned) {
   if (v->id >= stamps_.size()) stamps_.resize(v->id + 1, 0);
   undo_.push_back({v->id, stamps_[v->id]});
   stamps_[v->id] = generation_;
-  all_defined_.push_back(v);
+  if (owned) owned_.push_back(v);
 }
 
 SymVarScope::Mark SymVarScope::EnterFunction() {

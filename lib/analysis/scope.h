@@ -13,7 +13,12 @@
 namespace iropt {
 
 // How far a variable's life has come.
-enum class Life : uint8_t { kUnseen, kVisible, kEnded };
+enum class Life : uint8_t {
+  kUnseen,
+  kFree,  // used, defined nowhere so far
+  kVisible,
+  kEnded,
+};
 
 // The variables of one function by id; V is Var or tir::Var. A variable whose id belongs to another one, or to none of
 // the function's, is unseen forever and cannot be defined.
@@ -43,18 +48,14 @@ class VarScope {
   // The variable that has the id of `v`, or null where there is no such id.
   const V* Holder(const V* v) const { return v->id < slots_.size() ? slots_[v->id].var : nullptr; }
 
-  // Makes `v` visible; null where its id is not free.
+  // Makes `v` visible; null where its id is taken.
   Slot* Define(const V* v) {
-    if (v->id >= slots_.size()) return nullptr;
-    Slot& slot = slots_[v->id];
-    if (slot.var != v) {
-      if (slot.var) return nullptr;
-      slot.var = v;
-    }
-    slot.life = Life::kVisible;
-    if (depth_ != 0) defined_.push_back(v);
-    return &slot;
+    Slot* slot = Claim(v, Life::kVisible);
+    if (slot && depth_ != 0) defined_.push_back(v);
+    return slot;
   }
+  // Notes that `v` is used without a definition; null where its id is taken.
+  Slot* UseFree(const V* v) { return Claim(v, Life::kFree); }
 
   // Leaving a scope ends what was defined since it was entered. What is defined outside of any scope never ends, and
   // costs nothing to keep.
@@ -71,6 +72,15 @@ class VarScope {
   }
 
  private:
+  Slot* Claim(const V* v, Life life) {
+    if (v->id >= slots_.size()) return nullptr;
+    Slot& slot = slots_[v->id];
+    if (slot.var && slot.var != v) return nullptr;
+    slot.var = v;
+    slot.life = life;
+    return &slot;
+  }
+
   std::vector<Slot> slots_;
   std::vector<const V*> defined_;  // in the scopes that are open
   uint32_t depth_ = 0;
@@ -85,7 +95,8 @@ class SymVarScope {
   };
 
   bool visible(const tir::Var* v) const { return v->id < stamps_.size() && stamps_[v->id] == generation_; }
-  void Define(const tir::Var* v);
+  // A variable that is not `owned` is that of a function type, which has nothing to do with the function at hand.
+  void Define(const tir::Var* v, bool owned = true);
 
   // Scopes: what is defined after the mark goes with LeaveTo. A function does not see the variables around it.
   Mark mark() const { return {undo_.size(), generation_}; }
@@ -96,8 +107,8 @@ class SymVarScope {
   bool known_good(const Type* t) const { return t->id != 0 && t->id < good_.size() && good_[t->id] == epoch_; }
   void SetGood(const Type* t);
 
-  // Every variable that was defined since the last call of TakeDefined.
-  std::vector<const tir::Var*> TakeDefined() { return std::exchange(all_defined_, {}); }
+  // Every owned variable that was defined since the last call.
+  std::vector<const tir::Var*> TakeOwned() { return std::exchange(owned_, {}); }
 
  private:
   struct Undo {
@@ -108,7 +119,7 @@ class SymVarScope {
   std::vector<uint32_t> stamps_;  // by variable id: the generation that it was defined in
   std::vector<uint32_t> good_;    // by type id: the epoch in which it was found good
   std::vector<Undo> undo_;
-  std::vector<const tir::Var*> all_defined_;
+  std::vector<const tir::Var*> owned_;
   uint32_t generation_ = 0;  // one per function, nested ones included
   uint32_t last_generation_ = 0;
   uint32_t epoch_ = 1;  // grows whenever a scope shrinks

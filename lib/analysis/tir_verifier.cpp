@@ -30,7 +30,6 @@ void TirVerifier::Verify(const ModuleEntry& entry) {
   function_ = &f;
   around_ = nullptr;
   vars_.Reset(entry.storage->num_vars);
-  thread_axes_.clear();
   blocks_.clear();
   VisitParams(f);
   VisitBody(f.body);
@@ -50,21 +49,31 @@ void TirVerifier::VisitParams(const PrimFunc& f) {
 
 void TirVerifier::Define(const tir::Var* var, const Node& at, bool redefinable) {
   const auto* known = vars_.Find(var);
-  // The axis is in scope until its outermost attribute ends.
+  // A thread axis is in scope until its outermost attribute ends.
   if (known && known->redefinable && known->life == Life::kVisible) return;
-  if (known && !redefinable && !known->redefinable) {
+  if (!known || ((redefinable || known->redefinable) && known->life != Life::kFree)) {
+    if (auto* slot = vars_.Define(var)) {
+      slot->redefinable |= redefinable;
+      return;
+    }
+  }
+  ReportDefinition(var, at);
+}
+
+void TirVerifier::ReportDefinition(const tir::Var* var, const Node& at) {
+  const auto* known = vars_.Find(var);
+  if (known && known->life == Life::kFree) {
+    Error(at, "undefined-variable", fmt::format("variable '{}' is used before its definition", var->name));
+    vars_.Define(var);
+  } else if (known) {
     auto error = Error(at, "redefined-variable", fmt::format("variable '{}' is defined more than once", var->name));
     if (var->span().known() && var->span_begin < at.span_begin) error.Note(Location(*var), "it is defined here, too");
-    return;
+  } else {
+    const tir::Var* holder = vars_.Holder(var);
+    Error(at, "variable-id",
+          holder ? fmt::format("variables '{}' and '{}' have the same number", var->name, holder->name)
+                 : fmt::format("variable '{}' belongs to another function", var->name));
   }
-  if (auto* slot = vars_.Define(var)) {
-    slot->redefinable |= redefinable;
-    return;
-  }
-  const tir::Var* holder = vars_.Holder(var);
-  Error(at, "variable-id",
-        holder ? fmt::format("variables '{}' and '{}' have the same number", var->name, holder->name)
-               : fmt::format("variable '{}' belongs to another function", var->name));
 }
 
 void TirVerifier::DefineIterVar(const tir::IterVar& iter, const Node& at) {
@@ -73,23 +82,12 @@ void TirVerifier::DefineIterVar(const tir::IterVar& iter, const Node& at) {
     VisitRange(*iter.dom);
     in_declaration_ = outer;
   }
-  const bool is_thread = iter.iter_type == tir::IterVarType::kThreadIndex;
-  Define(iter.var, at, is_thread);
-  if (!is_thread) return;
-  const auto axis = std::ranges::find(thread_axes_, iter.thread_tag, &ThreadAxis::tag);
-  if (axis == thread_axes_.end()) {
-    thread_axes_.push_back({iter.thread_tag, iter.var});
-  } else if (axis->var != iter.var) {
-    Error(at, "thread-axis",
-          fmt::format("thread axis '{}' has the variables '{}' and '{}'", iter.thread_tag, axis->var->name,
-                      iter.var->name))
-        .Note(Location(*axis->var), "the first one is here");
-  }
+  Define(iter.var, at, iter.iter_type == tir::IterVarType::kThreadIndex);
 }
 
 void TirVerifier::DefineIfUnseen(const PrimExpr* e, const Node& at) {
   const auto* var = As<tir::Var>(e);
-  if (var && vars_.life(var) != Life::kVisible) Define(var, at);
+  if (var && vars_.life(var) != Life::kVisible && vars_.life(var) != Life::kFree) Define(var, at);
 }
 
 void TirVerifier::DefineMatched(const tir::Buffer& buffer, const Node& at) {
@@ -102,11 +100,20 @@ void TirVerifier::DefineMatched(const tir::Buffer& buffer, const Node& at) {
 void TirVerifier::UseVar(const tir::Var* var, const Node& at) {
   const auto* slot = vars_.Find(var);
   const bool in_place = slot && (slot->place >= blocks_.size() || in_declaration_);
-  if (slot && slot->life == Life::kVisible && in_place) return;
+  if (slot && (slot->life == Life::kVisible || slot->life == Life::kFree) && in_place) return;
   const std::pair<const Node*, const Node*> error(&at, var);
-  if (std::exchange(last_error_, error) == error) return;  // a statement may use a variable often
+  if (std::exchange(last_error_, error) != error) ReportUse(var, at);  // a statement may use a variable often
+}
+
+void TirVerifier::ReportUse(const tir::Var* var, const Node& at) {
+  const auto* slot = vars_.Find(var);
   if (!slot) {
-    Error(at, "undefined-variable", fmt::format("variable '{}' is not defined", var->name));
+    if (vars_.UseFree(var)) {
+      if (allow_free_vars_) return;
+      Error(at, "undefined-variable", fmt::format("variable '{}' is not defined", var->name));
+    } else {
+      ReportDefinition(var, at);
+    }
   } else if (slot->life == Life::kEnded) {
     Error(at, "undefined-variable", fmt::format("variable '{}' is used outside of its scope", var->name))
         .Note(Location(*var), "it is defined here");
@@ -188,7 +195,9 @@ void TirVerifier::VisitFor(const tir::For& loop) {
   CheckSame(loop.loop_var->dtype, loop.min->dtype, loop, "a loop variable and the start of the loop");
   CheckSame(loop.loop_var->dtype, loop.extent->dtype, loop, "a loop variable and the extent of the loop");
   Define(loop.loop_var, loop);
-  if (auto* slot = vars_.Find(loop.loop_var)) slot->place = static_cast<uint32_t>(blocks_.size());
+  // Threads are known everywhere below; other loops must be bound to iteration variables.
+  const bool is_thread = loop.for_kind == tir::ForKind::kThreadBinding;
+  if (auto* slot = vars_.Find(loop.loop_var); slot && !is_thread) slot->place = static_cast<uint32_t>(blocks_.size());
   VisitBody(loop.body);
 }
 

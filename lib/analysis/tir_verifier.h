@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "iropt/analysis/well_formed.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/module.h"
@@ -15,17 +16,15 @@ namespace iropt {
 
 class TirVerifier {
  public:
-  TirVerifier(const Module& module, bool check_types, DiagnosticEngine& diagnostics)
-      : module_(module), check_types_(check_types), diagnostics_(diagnostics) {}
+  TirVerifier(const Module& module, const VerifyOptions& options, DiagnosticEngine& diagnostics)
+      : module_(module),
+        check_types_(options.check_types),
+        allow_free_vars_(options.allow_free_vars),
+        diagnostics_(diagnostics) {}
 
   void Verify(const ModuleEntry& entry);
 
  private:
-  struct ThreadAxis {
-    std::string_view tag;
-    const tir::Var* var;
-  };
-
   // Statements.
   void VisitParams(const PrimFunc& f);
   void VisitStmt(const tir::Stmt* stmt);
@@ -50,6 +49,8 @@ class TirVerifier {
   void VisitRegion(const tir::BufferRegion& region);
   void VisitBuffer(const tir::Buffer& buffer);
   void UseVar(const tir::Var* var, const Node& at);
+  void ReportUse(const tir::Var* var, const Node& at);
+  void ReportDefinition(const tir::Var* var, const Node& at);
 
   // Definitions. They last until the scope that was entered before is left.
   void Define(const tir::Var* var, const Node& at, bool redefinable = false);
@@ -75,11 +76,11 @@ class TirVerifier {
 
   const Module& module_;
   const bool check_types_;
+  const bool allow_free_vars_;
   DiagnosticEngine& diagnostics_;
   VarScope<tir::Var> vars_;
   std::vector<const tir::Block*> blocks_;  // around the place at hand, those with iteration variables
-  std::vector<ThreadAxis> thread_axes_;
-  bool in_declaration_ = false;  // where loop variables may be used from within any block
+  bool in_declaration_ = false;            // where loop variables may be used from within any block
   std::pair<const Node*, const Node*> last_error_;
   const Node* around_ = nullptr;    // the statement at hand
   const Node* function_ = nullptr;  // the function at hand

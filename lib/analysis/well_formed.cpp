@@ -23,9 +23,7 @@ using SymVars = std::vector<const tir::Var*>;
 class FunctionVerifier {
  public:
   FunctionVerifier(const Module& module, const VerifyOptions& options, DiagnosticEngine& diagnostics)
-      : module_(module),
-        graph_(module, options.check_types, diagnostics),
-        tir_(module, options.check_types, diagnostics) {}
+      : module_(module), graph_(module, options.check_types, diagnostics), tir_(module, options, diagnostics) {}
 
   // Returns the symbolic variables that the function defines.
   SymVars Verify(size_t index) {
@@ -143,6 +141,19 @@ bool VerifyFunction(const Module& module, size_t index, const VerifyOptions& opt
   const size_t errors = diagnostics.error_count();
   FunctionVerifier(module, options, diagnostics).Verify(index);
   return diagnostics.error_count() == errors;
+}
+
+bool HasFreeVars(const Module& module) {
+  for (const ModuleEntry& entry : module.functions()) {
+    if (!Is<PrimFunc>(entry.func)) continue;
+    DiagnosticBuffer errors;
+    DiagnosticEngine engine(&errors, 0);
+    TirVerifier(module, {.check_types = false, .allow_free_vars = false}, engine).Verify(entry);
+    if (std::ranges::any_of(errors.diagnostics(), [](const Diagnostic& d) { return d.kind == "undefined-variable"; })) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace iropt

@@ -48,7 +48,9 @@ const StrAttr* StrAttr::Get(std::string_view value) { return Context().Make(StrA
 
 const DTypeAttr* DTypeAttr::Get(DataType value) { return Context().Make(DTypeAttr(value)); }
 
-const ListAttr* ListAttr::Get(std::span<const Attr* const> values) { return Context().MakeAttr(ListAttr(Borrow(values))); }
+const ListAttr* ListAttr::Get(std::span<const Attr* const> values) {
+  return Context().MakeAttr(ListAttr(Borrow(values)));
+}
 
 const DictAttr* DictAttr::Get(std::span<const Entry> entries) {
   std::vector<Entry> sorted(entries.begin(), entries.end());
@@ -100,7 +102,8 @@ const VDeviceAttr* VDeviceAttr::Get(const DictAttr* target, int64_t vdevice_id, 
   return Context().MakeAttr(VDeviceAttr(target, vdevice_id, memory_scope));
 }
 
-const DeviceMeshAttr* DeviceMeshAttr::Get(std::span<const int64_t> shape, std::span<const int64_t> device_ids, bool is_range) {
+const DeviceMeshAttr* DeviceMeshAttr::Get(std::span<const int64_t> shape, std::span<const int64_t> device_ids,
+                                          bool is_range) {
   return Context().Make(DeviceMeshAttr(Borrow(shape), Borrow(device_ids), is_range));
 }
 
@@ -115,7 +118,8 @@ const IndexMapAttr* IndexMapAttr::Get(std::span<const tir::Var* const> params, s
     map.Set(param, canonical.back());
   }
   std::vector<const PrimExpr*> replaced;
-  for (const PrimExpr* result : results) replaced.push_back(SubstituteSymVars(IRContext::Current().Intern(result), map));
+  for (const PrimExpr* result : results)
+    replaced.push_back(SubstituteSymVars(IRContext::Current().Intern(result), map));
   return Context().MakeAttr(IndexMapAttr({canonical.data(), canonical.size()}, {replaced.data(), replaced.size()},
                                          {names.data(), names.size()}, inverse));
 }
@@ -142,7 +146,8 @@ const ObjectAttr* ObjectAttr::With(std::string_view name, const Attr* value) con
 bool AttrEqual(const Attr* a, const Attr* b) {
   if (a == b) return true;
   if (a == nullptr || b == nullptr || a->kind != b->kind || !a->by_structure() || !b->by_structure()) return false;
-  return DispatchIn<NodeGroup::kAttr>(a, [&]<class X>(const X* attr) { return StructsEqual(*attr, *static_cast<const X*>(b)); });
+  return DispatchIn<NodeGroup::kAttr>(
+      a, [&]<class X>(const X* attr) { return StructsEqual(*attr, *static_cast<const X*>(b)); });
 }
 
 }  // namespace iropt

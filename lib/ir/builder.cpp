@@ -195,19 +195,4 @@ const Var* BlockBuilder::NewVar(bool is_dataflow, std::string_view name_hint, co
   return workspace_.NewVar(name, type);
 }
 
-std::string_view BlockBuilder::UniqueName(std::string_view hint) {
-  std::string name(hint);
-  std::replace(name.begin(), name.end(), '.', '_');
-  const auto [first, is_new] = name_counts_.try_emplace(name, 0);
-  if (is_new) return first->first;
-  // References to elements of the map stay good when it grows.
-  uint32_t& count = first->second;
-  for (;;) {
-    std::string numbered = name;
-    numbered.append(std::to_string(++count));
-    const auto [entry, inserted] = name_counts_.try_emplace(std::move(numbered), 0);
-    if (inserted) return entry->first;
-  }
-}
-
 }  // namespace iropt

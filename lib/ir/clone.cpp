@@ -62,7 +62,8 @@ class Cloner::Impl final : public TypeMapper {
 
   const Node* ClonePart(const Node* node, bool define) {
     if (const auto* buffer = As<tir::Buffer>(node)) return CloneBuffer(buffer, define);
-    return Is<tir::IterVar>(node) || Is<tir::CommReducer>(node) || Is<tir::DataProducer>(node) ? CloneOnce(node) : CloneDeep(node);
+    return Is<tir::IterVar>(node) || Is<tir::CommReducer>(node) || Is<tir::DataProducer>(node) ? CloneOnce(node)
+                                                                                               : CloneDeep(node);
   }
 
   const Node* CloneOnce(const Node* node) {
@@ -75,7 +76,8 @@ class Cloner::Impl final : public TypeMapper {
   const Node* CloneDeep(const Node* node) {
     const bool is_expr = GroupOf(node->kind) == NodeGroup::kExpr;
     depth_ += is_expr;
-    const Node* copy = WithStack([&] { return Dispatch(node, [this](const auto* exact) { return CloneExact(exact); }); });
+    const Node* copy =
+        WithStack([&] { return Dispatch(node, [this](const auto* exact) { return CloneExact(exact); }); });
     depth_ -= is_expr;
     return copy;
   }
@@ -133,7 +135,8 @@ class Cloner::Impl final : public TypeMapper {
 
   const Node* NewVar(const Var* var) {
     const Type* type = Map(var->type);
-    Var* copy = var->is_dataflow() ? workspace_.NewDataflowVar(var->name(), type) : workspace_.NewVar(var->name(), type);
+    Var* copy =
+        var->is_dataflow() ? workspace_.NewDataflowVar(var->name(), type) : workspace_.NewVar(var->name(), type);
     copy->set_span(var->span());
     return copy;
   }

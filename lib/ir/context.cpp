@@ -27,7 +27,8 @@ void InheritCurrentContext() {
 IRContext::Impl::Impl() {
   const std::array dtypes{DataType::Int(64), DataType::Int(32)};
   for (size_t row = 0; row < dtypes.size(); ++row) {
-    auto* ints = static_cast<tir::IntImm*>(unshared_arena_.Allocate(kNumSmall * sizeof(tir::IntImm), alignof(tir::IntImm)));
+    auto* ints =
+        static_cast<tir::IntImm*>(unshared_arena_.Allocate(kNumSmall * sizeof(tir::IntImm), alignof(tir::IntImm)));
     for (int64_t i = 0; i < kNumSmall; ++i) {
       SetDerived(new (ints + i) tir::IntImm(dtypes[row], kFirstSmall + i));
     }
@@ -47,7 +48,9 @@ const tir::PointerInfo* IRContext::Impl::MakePointerInfo(const tir::PointerInfo&
     const auto& info = *static_cast<const tir::PointerInfo*>(entry);
     return info.elem == key.elem && info.scope == key.scope && info.nested == key.nested;
   };
-  const auto make = [&](Arena& arena) { return arena.New<tir::PointerInfo>(key.elem, InternString(key.scope), key.nested); };
+  const auto make = [&](Arena& arena) {
+    return arena.New<tir::PointerInfo>(key.elem, InternString(key.scope), key.nested);
+  };
   return static_cast<const tir::PointerInfo*>(pointers_.FindOrMake(hash, equal, make));
 }
 
@@ -78,7 +81,8 @@ const tir::Var* IRContext::Impl::IndexMapParam(size_t position, DataType dtype) 
     if (param->dtype == dtype && seen++ == position) return param;
   }
   for (; seen <= position; ++seen) {
-    index_map_params_.push_back(NewSymVar(std::string("i").append(std::to_string(seen)), dtype, false, tir::Var::kIndexMapParam));
+    index_map_params_.push_back(
+        NewSymVar(std::string("i").append(std::to_string(seen)), dtype, false, tir::Var::kIndexMapParam));
   }
   return index_map_params_.back();
 }
@@ -102,9 +106,7 @@ const tir::Var* IRContext::NewSymVar(std::string_view name, DataType dtype, bool
 
 uint32_t IRContext::num_sym_vars() const { return impl_->num_sym_vars(); }
 
-const PrimExpr* IRContext::Intern(const PrimExpr* expr) {
-  return expr->interned() ? expr : InternExpr(expr, *impl_);
-}
+const PrimExpr* IRContext::Intern(const PrimExpr* expr) { return expr->interned() ? expr : InternExpr(expr, *impl_); }
 
 const tir::IntImm* IRContext::Int(int64_t value, DataType dtype) { return impl_->Int(value, dtype); }
 

@@ -19,11 +19,16 @@ struct Spelling {
 // The first spelling of a code is the one that is printed (TVM 0.18's); later ones are read as well (TVM 0.26's). A
 // prefix that others begin with ("float") comes after them.
 constexpr std::array kSpellings = {
-    Spelling{"e4m3_float8", TypeCode::kFloat8E4M3, 8, 0},   Spelling{"float8_e4m3fn", TypeCode::kFloat8E4M3, 8, 0},
-    Spelling{"e5m2_float8", TypeCode::kFloat8E5M2, 8, 0},   Spelling{"float8_e5m2", TypeCode::kFloat8E5M2, 8, 0},
-    Spelling{"float4_e2m1fn", TypeCode::kFloat4E2M1, 4, 0}, Spelling{"bfloat", TypeCode::kBFloat, 0, 16},
-    Spelling{"bool", TypeCode::kUInt, 1, 0},                Spelling{"handle", TypeCode::kHandle, 64, 0},
-    Spelling{"uint", TypeCode::kUInt, 0, 32},               Spelling{"int", TypeCode::kInt, 0, 32},
+    Spelling{"e4m3_float8", TypeCode::kFloat8E4M3, 8, 0},
+    Spelling{"float8_e4m3fn", TypeCode::kFloat8E4M3, 8, 0},
+    Spelling{"e5m2_float8", TypeCode::kFloat8E5M2, 8, 0},
+    Spelling{"float8_e5m2", TypeCode::kFloat8E5M2, 8, 0},
+    Spelling{"float4_e2m1fn", TypeCode::kFloat4E2M1, 4, 0},
+    Spelling{"bfloat", TypeCode::kBFloat, 0, 16},
+    Spelling{"bool", TypeCode::kUInt, 1, 0},
+    Spelling{"handle", TypeCode::kHandle, 64, 0},
+    Spelling{"uint", TypeCode::kUInt, 0, 32},
+    Spelling{"int", TypeCode::kInt, 0, 32},
     Spelling{"float", TypeCode::kFloat, 0, 32},
 };
 

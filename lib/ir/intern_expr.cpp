@@ -14,8 +14,8 @@ template <class X>
 constexpr bool kIsFuncOnly =
     std::is_same_v<X, tir::BufferLoad> || std::is_same_v<X, tir::ProducerLoad> || std::is_same_v<X, tir::Reduce>;
 
-// What most expressions need is a few steps without a table; only a bigger one is worth remembering what was seen, so that
-// nodes with many parents are done once.
+// What most expressions need is a few steps without a table; only a bigger one is worth remembering what was seen, so
+// that nodes with many parents are done once.
 constexpr int kStepsWithoutMemo = 64;
 
 class ExprInterner {
@@ -125,7 +125,9 @@ class InternCheck {
 
 }  // namespace
 
-const PrimExpr* InternExpr(const PrimExpr* expr, IRContext::Impl& context) { return ExprInterner(context).Intern(expr); }
+const PrimExpr* InternExpr(const PrimExpr* expr, IRContext::Impl& context) {
+  return ExprInterner(context).Intern(expr);
+}
 
 bool IRContext::CanIntern(const PrimExpr* expr) { return InternCheck().Check(expr); }
 

@@ -21,8 +21,8 @@ class InternTable {
     return FindIn(shard(hash).table.load(std::memory_order_acquire), hash, equal);
   }
 
-  // The same, but makes the entry with make(arena) where there is none. `make` runs under the lock of a shard and must not
-  // come back to this table.
+  // The same, but makes the entry with make(arena) where there is none. `make` runs under the lock of a shard and must
+  // not come back to this table.
   template <class Equal, class Make>
   const void* FindOrMake(uint64_t hash, Equal&& equal, Make&& make) {
     Shard& s = shard(hash);
@@ -51,8 +51,8 @@ class InternTable {
   struct Shard {
     std::mutex mutex;
     std::atomic<Table*> table = nullptr;
-    // All tables that this shard ever had, because a reader may still be in an old one; together they are no bigger than
-    // twice the last.
+    // All tables that this shard ever had, because a reader may still be in an old one; together they are no bigger
+    // than twice the last.
     std::vector<std::unique_ptr<Table>> tables;
     Arena arena;
   };

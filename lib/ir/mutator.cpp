@@ -4,13 +4,15 @@
 
 namespace iropt {
 
-ExprMutator::ExprMutator(Workspace& workspace, TypeInferrer* inferrer) : workspace_(workspace), builder_(workspace, inferrer) {}
+ExprMutator::ExprMutator(Workspace& workspace, TypeInferrer* inferrer)
+    : workspace_(workspace), builder_(workspace, inferrer) {}
 
 const Expr* ExprMutator::VisitExpr(const Expr* expr) {
   const Expr* visited = WithStack([&]() -> const Expr* {
     switch (expr->kind) {
-#define IROPT_HANDLE(Kind, Class) \
-  case NodeKind::k##Kind: return Visit##Kind(static_cast<const Class*>(expr));
+#define IROPT_HANDLE(Kind, Class)                                                                                      \
+  case NodeKind::k##Kind:                                                                                              \
+    return Visit##Kind(static_cast<const Class*>(expr));
 #define IROPT_NODE(Kind, Class, Group) IROPT_IF_EXPR_##Group(Kind, Class)
 #include "iropt/ir/node_kinds.def"
 #undef IROPT_HANDLE
@@ -201,7 +203,8 @@ const BindingBlock* ExprMutator::VisitBlock(const BindingBlock* block) {
   }
   for (const Binding* binding : block->bindings) VisitBinding(binding);
   const std::vector<const Binding*>& emitted = builder_.current_bindings();
-  if (!std::equal(emitted.begin(), emitted.end(), block->bindings.begin(), block->bindings.end())) return builder_.EndBlock();
+  if (!std::equal(emitted.begin(), emitted.end(), block->bindings.begin(), block->bindings.end()))
+    return builder_.EndBlock();
   builder_.DropBlock();
   return block;
 }
@@ -236,7 +239,8 @@ void ExprMutator::ReEmitBinding(const VarBinding* binding, const Expr* value) {
     return;
   }
   if (value != binding->value && builder_.inferrer() != nullptr && value->type != nullptr && value->type != var->type) {
-    var = var->is_dataflow() ? workspace_.NewDataflowVar(var->name(), value->type) : workspace_.NewVar(var->name(), value->type);
+    var = var->is_dataflow() ? workspace_.NewDataflowVar(var->name(), value->type)
+                             : workspace_.NewVar(var->name(), value->type);
     Remap(binding->var, var);
   }
   VarBinding* changed = workspace_.New<VarBinding>(var, value);
@@ -248,7 +252,8 @@ const Var* ExprMutator::VisitVarDef(const Var* var) {
   if (var->type == nullptr) return var;
   const Type* type = VisitType(var->type);
   if (type == var->type) return var;
-  Var* changed = var->is_dataflow() ? workspace_.NewDataflowVar(var->name(), type) : workspace_.NewVar(var->name(), type);
+  Var* changed =
+      var->is_dataflow() ? workspace_.NewDataflowVar(var->name(), type) : workspace_.NewVar(var->name(), type);
   changed->set_span(var->span());
   Remap(var, changed);
   return changed;

@@ -14,16 +14,9 @@ constexpr std::array<std::string_view, kNumNodeKinds> kNames = {
 #include "iropt/ir/node_kinds.def"
 };
 
-constexpr std::array<NodeGroup, kNumNodeKinds> kGroups = {
-#define IROPT_NODE(Kind, Class, Group) NodeGroup::k##Group,
-#include "iropt/ir/node_kinds.def"
-};
-
 }  // namespace
 
 std::string_view NodeKindName(NodeKind kind) { return kNames[static_cast<size_t>(kind)]; }
-
-NodeGroup GroupOf(NodeKind kind) { return kGroups[static_cast<size_t>(kind)]; }
 
 std::string_view BaseFunc::StringAttr(std::string_view key) const {
   const auto* value = As<StrAttr>(attrs->Find(key));

@@ -1,5 +1,5 @@
-// The part of the builder that brings expressions into A-normal form. Each node is visited once and the result is built on
-// the way; work below a SeqExpr that the builder made itself is not repeated. O(nodes).
+// The part of the builder that brings expressions into A-normal form. Each node is visited once and the result is built
+// on the way; work below a SeqExpr that the builder made itself is not repeated. O(nodes).
 #include "iropt/ir/builder.h"
 #include "iropt/ir/visitor.h"
 
@@ -73,7 +73,8 @@ class BlockBuilder::Normalizer final : public ExprFunctor<const Expr*(const Expr
     const Expr* body = VisitScope(func->body);
     if (body == func->body && func->type != nullptr) return func;
     const Type* ret_type = func->ret_type ? func->ret_type : body->type;
-    return Finish(workspace().New<Function>(func->params, body, ret_type, func->is_pure, func->attrs, func->type), func);
+    return Finish(workspace().New<Function>(func->params, body, ret_type, func->is_pure, func->attrs, func->type),
+                  func);
   }
 
   const Expr* VisitSeqExpr(const SeqExpr* seq) override {
@@ -138,7 +139,8 @@ class BlockBuilder::Normalizer final : public ExprFunctor<const Expr*(const Expr
   // The variable, or one that stands for it from here on where it had no type.
   const Var* WithType(const Var* var, const Type* type) {
     if (var->type != nullptr) return var;
-    Var* typed = var->is_dataflow() ? workspace().NewDataflowVar(var->name(), type) : workspace().NewVar(var->name(), type);
+    Var* typed =
+        var->is_dataflow() ? workspace().NewDataflowVar(var->name(), type) : workspace().NewVar(var->name(), type);
     typed_.emplace(var, Like(typed, var));
     return typed;
   }

@@ -1,6 +1,6 @@
-// What interning needs of a node whose children are interned already: comparing and hashing by its own fields, children by
-// address; a hash of the content, children by their content; and a copy that owns what the key only borrowed. One template
-// over the field descriptions serves every kind.
+// What interning needs of a node whose children are interned already: comparing and hashing by its own fields, children
+// by address; a hash of the content, children by their content; and a copy that owns what the key only borrowed. One
+// template over the field descriptions serves every kind.
 #pragma once
 
 #include <bit>
@@ -51,7 +51,8 @@ uint64_t Hash(const X& node) {
 template <class X>
 bool Equal(const X& a, const X& b) {
   if (a.kind != b.kind) return false;
-  return std::apply([&](auto... field) { return (EqualValues(a.*(field.member), b.*(field.member)) && ...); }, X::Fields());
+  return std::apply([&](auto... field) { return (EqualValues(a.*(field.member), b.*(field.member)) && ...); },
+                    X::Fields());
 }
 
 // ---- Content: the same in every run, whatever the addresses.

@@ -40,7 +40,9 @@ class VarTable {
   T& operator[](const tir::Var* var) { return var->context_owned() ? context_[var->id] : func_[var->id]; }
   T& operator[](const tir::Buffer* buffer) { return func_[buffer->id]; }
   const T* Find(const Var* var) const { return func_.Find(var->id); }
-  const T* Find(const tir::Var* var) const { return var->context_owned() ? context_.Find(var->id) : func_.Find(var->id); }
+  const T* Find(const tir::Var* var) const {
+    return var->context_owned() ? context_.Find(var->id) : func_.Find(var->id);
+  }
   const T* Find(const tir::Buffer* buffer) const { return func_.Find(buffer->id); }
 
  private:

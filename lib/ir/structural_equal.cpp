@@ -68,9 +68,9 @@ class Comparator {
     }
   };
 
-  // Whether a node is equal to itself. That is so while every variable was matched with itself; what the node defines is
-  // not recorded then, which is fine as long as nothing else is matched with it. Where that happens later, the comparison
-  // is repeated without skipping.
+  // Whether a node is equal to itself. That is so while every variable was matched with itself; what the node defines
+  // is not recorded then, which is fine as long as nothing else is matched with it. Where that happens later, the
+  // comparison is repeated without skipping.
   bool MaySkip(const Node* node) {
     switch (GroupOf(node->kind)) {
       case NodeGroup::kType:
@@ -124,7 +124,8 @@ class Comparator {
       // Types only refer to graph-level variables.
       return mode == Mode::kUse || mode == Mode::kFirst ? CompareUse(a, b) : CompareDefinition(a, b, mode);
     } else if constexpr (std::is_base_of_v<tir::Var, X>) {
-      return mode == Mode::kUse || (mode == Mode::kFirst && Known(a, b)) ? CompareUse(a, b) : CompareDefinition(a, b, mode);
+      return mode == Mode::kUse || (mode == Mode::kFirst && Known(a, b)) ? CompareUse(a, b)
+                                                                         : CompareDefinition(a, b, mode);
     } else if constexpr (std::is_same_v<X, tir::Buffer>) {
       // A buffer that is declared nowhere is as good as declared where it is used first.
       return Known(a, b) ? CompareUse(a, b) : CompareDefinition(a, b, mode);
@@ -136,7 +137,8 @@ class Comparator {
   template <class X>
   bool CompareFields(const X* a, const X* b, Mode mode) {
     const auto compare = [&](auto field) {
-      if (field.role == FieldRole::kIgnored || (field.role == FieldRole::kType && !structural::kTypeCounts<X>)) return true;
+      if (field.role == FieldRole::kIgnored || (field.role == FieldRole::kType && !structural::kTypeCounts<X>))
+        return true;
       if (CompareValue(a->*(field.member), b->*(field.member), structural::FieldMode<X>(field.role, mode))) return true;
       if (settings_.describe) path_.emplace_back(field.name);
       return false;
@@ -190,7 +192,8 @@ class Comparator {
     }
     const Match* forward = forward_.Find(a);
     const Match* backward = backward_.Find(b);
-    const bool matched = forward && forward->from == a && forward->to == b && backward && backward->from == b && backward->to == a;
+    const bool matched =
+        forward && forward->from == a && forward->to == b && backward && backward->from == b && backward->to == a;
     return matched || Differ(a, b);
   }
 
@@ -263,7 +266,8 @@ bool CompareFunctions(const Module& a, const Module& b, std::string* description
     if (i >= in_b.size() || (i < in_a.size() && in_a[i]->var->name < in_b[i]->var->name)) {
       return differ(in_a[i]->var->name, ": only in the first module");
     }
-    if (i >= in_a.size() || in_a[i]->var != in_b[i]->var) return differ(in_b[i]->var->name, ": only in the second module");
+    if (i >= in_a.size() || in_a[i]->var != in_b[i]->var)
+      return differ(in_b[i]->var->name, ": only in the second module");
     std::string where;
     if (CompareNodes(in_a[i]->func, in_b[i]->func, {}, description ? &where : nullptr)) continue;
     return differ(in_a[i]->var->name, std::string(".").append(where));
@@ -273,7 +277,8 @@ bool CompareFunctions(const Module& a, const Module& b, std::string* description
 
 bool CompareGlobalInfos(const Module::GlobalInfos& a, const Module::GlobalInfos& b) {
   const auto same_list = [](const auto& x, const auto& y) {
-    return x.first == y.first && std::equal(x.second.begin(), x.second.end(), y.second.begin(), y.second.end(), AttrEqual);
+    return x.first == y.first &&
+           std::equal(x.second.begin(), x.second.end(), y.second.begin(), y.second.end(), AttrEqual);
   };
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_list);
 }
@@ -296,7 +301,9 @@ bool CompareModules(const Module& a, const Module& b, std::string* description) 
 
 }  // namespace
 
-bool StructuralEqual(const Node* a, const Node* b, StructuralOptions options) { return CompareNodes(a, b, options, nullptr); }
+bool StructuralEqual(const Node* a, const Node* b, StructuralOptions options) {
+  return CompareNodes(a, b, options, nullptr);
+}
 
 bool StructuralEqual(const Module& a, const Module& b) { return CompareModules(a, b, nullptr); }
 

@@ -107,9 +107,10 @@ const Node* TypeMapper::MapChild(const Node* child) {
 
 void SymVarMap::Set(const tir::Var* var, const PrimExpr* value) {
   IROPT_CHECK(value->interned(), "the value of a symbolic variable is not interned");
-  const auto at = index_.empty()
-                      ? std::find_if(entries_.begin(), entries_.end(), [&](const auto& e) { return e.first == var; })
-                      : (index_.contains(var) ? entries_.begin() + static_cast<ptrdiff_t>(index_.at(var)) : entries_.end());
+  const auto at =
+      index_.empty()
+          ? std::find_if(entries_.begin(), entries_.end(), [&](const auto& e) { return e.first == var; })
+          : (index_.contains(var) ? entries_.begin() + static_cast<ptrdiff_t>(index_.at(var)) : entries_.end());
   if (at != entries_.end()) {
     at->second = value;
     return;

@@ -10,8 +10,9 @@ using visit_detail::kIsChild;
 void ExprVisitor::VisitExpr(const PrimExpr* expr) {
   WithStack([&] {
     switch (expr->kind) {
-#define IROPT_HANDLE(Kind, Class) \
-  case NodeKind::k##Kind: return Visit##Class(static_cast<const Class*>(expr));
+#define IROPT_HANDLE(Kind, Class)                                                                                      \
+  case NodeKind::k##Kind:                                                                                              \
+    return Visit##Class(static_cast<const Class*>(expr));
 #define IROPT_NODE(Kind, Class, Group) IROPT_IF_PRIM_##Group(Kind, Class)
 #include "iropt/ir/node_kinds.def"
 #undef IROPT_HANDLE
@@ -90,8 +91,9 @@ void ExprVisitor::VisitCommReducer(const CommReducer* reducer) { VisitFields(red
 void StmtExprVisitor::VisitStmt(const Stmt* stmt) {
   WithStack([&] {
     switch (stmt->kind) {
-#define IROPT_HANDLE(Kind, Class) \
-  case NodeKind::k##Kind: return Visit##Class(static_cast<const Class*>(stmt));
+#define IROPT_HANDLE(Kind, Class)                                                                                      \
+  case NodeKind::k##Kind:                                                                                              \
+    return Visit##Class(static_cast<const Class*>(stmt));
 #define IROPT_NODE(Kind, Class, Group) IROPT_IF_STMT_##Group(Kind, Class)
 #include "iropt/ir/node_kinds.def"
 #undef IROPT_HANDLE

@@ -23,7 +23,8 @@ bool FieldsEqual(const T& a, const T& b) {
 
 template <class X>
 bool StructsEqual(const X& a, const X& b) {
-  return std::apply([&](auto... field) { return (FieldsEqual(a.*(field.member), b.*(field.member)) && ...); }, X::Fields());
+  return std::apply([&](auto... field) { return (FieldsEqual(a.*(field.member), b.*(field.member)) && ...); },
+                    X::Fields());
 }
 
 List<const PrimExpr*> DimList(std::span<const PrimExpr* const> dims) {
@@ -90,7 +91,8 @@ const FuncType* FuncType::Opaque(const Type* ret, bool purity, std::string_view 
 bool TypeEqual(const Type* a, const Type* b) {
   if (a == b) return true;
   if (a == nullptr || b == nullptr || a->kind != b->kind || !a->has_shape_var() || !b->has_shape_var()) return false;
-  return DispatchIn<NodeGroup::kType>(a, [&]<class X>(const X* type) { return StructsEqual(*type, *static_cast<const X*>(b)); });
+  return DispatchIn<NodeGroup::kType>(
+      a, [&]<class X>(const X* type) { return StructsEqual(*type, *static_cast<const X*>(b)); });
 }
 
 }  // namespace iropt

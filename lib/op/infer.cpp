@@ -97,10 +97,9 @@ const Type* InferIf(const If* branch, InferContext& ctx) {
     const Type* type = TypeOfExpr(e, ctx.module());
     if (!type) return ctx.Error(*e, "the type of a branch is not known");
     const BranchScope scope(e);
-    // A variable that an outer match_cast defines as well keeps its meaning only if the branch does not redefine it,
-    // which well-formedness forbids.
+    const auto stays = [&](const tir::Var* var) { return ctx.scope() ? ctx.scope()(var) : !scope.Defines(var); };
     return EraseToWellDefined(
-        type, [&](const tir::Var* var) -> const PrimExpr* { return scope.Defines(var) ? nullptr : var; },
+        type, [&](const tir::Var* var) -> const PrimExpr* { return stays(var) ? var : nullptr; },
         [](const Expr*) -> const Expr* { return nullptr; }, ctx.arena());
   };
   const Type* on_true = erased(branch->true_branch);

@@ -77,14 +77,16 @@ const Type* TypeByTypeArgs(const Call& call) {
   return call.type_args->fields.size() == 1 ? call.type_args->fields[0] : call.type_args;
 }
 
-const Type* OpaqueResult(const FuncType* callee, const Call& call) {
-  return callee->derive_func.empty() ? callee->ret : TypeByTypeArgs(call);
+const Type* OpaqueResult(const FuncType* callee, const Expr* function, const Call& call) {
+  // A packed function that is named on the spot says nothing itself of its result.
+  const bool unsaid = function->kind == NodeKind::kExternFunc && callee->ret->kind == NodeKind::kObjectType;
+  return unsaid || !callee->derive_func.empty() ? TypeByTypeArgs(call) : callee->ret;
 }
 
 }  // namespace
 
 const Type* DeriveCallType(const FuncType* callee, const Call& call, InferContext& ctx) {
-  if (callee->opaque) return OpaqueResult(callee, call);
+  if (callee->opaque) return OpaqueResult(callee, call.op, call);
   if (callee->params.size() != call.args.size()) {
     return ctx.Error(call, fmt::format("has {} parameter{}, but is called with {} argument{}", callee->params.size(),
                                        callee->params.size() == 1 ? "" : "s", call.args.size(), call.args.size() == 1 ? "" : "s"));
@@ -229,7 +231,7 @@ const FuncType* PackedCallee(const Call& call, InferContext& ctx) {
 const Type* InferCallPurePacked(const Call& call, InferContext& ctx) {
   if (call.args.empty()) return ctx.Error(call, "needs a callee");
   const FuncType* callee = PackedCallee(call, ctx);
-  return callee ? OpaqueResult(callee, call) : nullptr;
+  return callee ? OpaqueResult(callee, call.args[0], call) : nullptr;
 }
 
 const Type* InferCallInplacePacked(const Call& call, InferContext& ctx) {
@@ -248,7 +250,7 @@ const Type* InferCallInplacePacked(const Call& call, InferContext& ctx) {
     seen.push_back(index);
   }
   if (seen.empty()) return ctx.Error(call, "needs an in-place index that is not -1");
-  const Type* result = OpaqueResult(callee, call);
+  const Type* result = OpaqueResult(callee, call.args[0], call);
   const auto* tuple = As<TupleType>(result);
   if (indices.size() > 1 && (!tuple || tuple->fields.size() < indices.size())) {
     return ctx.Error(call, fmt::format("has {} outputs by its in-place indices, but the result type is {}", indices.size(), TypeToString(result)));

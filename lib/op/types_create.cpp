@@ -103,8 +103,9 @@ const Type* InferShapeToTensor(const Call& call, InferContext& ctx) {
   if (!CheckArity(call, 1, 1, ctx)) return nullptr;
   const ShapeType* shape = ShapeArg(call, 0, ctx);
   if (!shape) return nullptr;
+  // A shape of unknown rank has length -1, which is also what is printed.
   const Dim length[] = {kDims.Int(shape->ndim)};
-  return shape->ndim == kUnknownDim ? TensorType::Get(1, DataType::Int(64)) : TensorType::Get(length, DataType::Int(64));
+  return TensorType::Get(length, DataType::Int(64));
 }
 
 // ---- Storage

@@ -325,10 +325,16 @@ class MappedShape {
     if (!inner) return nullptr;
     switch (e->kind) {
       case NodeKind::kMul: return kDims.Mul(inner, kDims.Int(*c));
-      case NodeKind::kFloorDiv: return kDims.CeilDiv(inner, kDims.Int(*c));
+      case NodeKind::kFloorDiv: return Padded(inner, *c);
       case NodeKind::kFloorMod: return kDims.Int(*c);
       default: return nullptr;
     }
+  }
+
+  // The number of groups of c, the last of which is padded; -(n % -c) is what is missing to a multiple of c.
+  static Dim Padded(Dim n, int64_t c) {
+    const Dim missing = kDims.FloorMod(n, kDims.Int(-c));
+    return kDims.FloorDiv(kDims.Sub(n, missing), kDims.Int(c));
   }
 
   const IndexMapAttr* map_;

@@ -58,7 +58,11 @@ class ModulePrinter {
       PrintModuleStatements(text);
     }
     if (options_.show_meta) SaveMetadata(metadata_, out_);
-    PrefixUse use{!bare_ && !statements.empty(), statements.find("T.") != std::string::npos, statements.find("R.") != std::string::npos};
+    PrefixUse use{!bare_ && !statements.empty(), false, false};
+    AddPrefixUse(module_.attrs(), PrimMode::kTir, use);
+    for (const auto& [kind, infos] : module_.global_infos()) {
+      for (const Attr* info : infos) AddPrefixUse(info, PrimMode::kTir, use);
+    }
     for (Item& item : items_) {
       item.before = use;
       use.tir |= Is<PrimFunc>(item.entry->func) || item.prologue.uses_tir;

@@ -2,10 +2,24 @@
 
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/visitor.h"
+#include "iropt/support/function_ref.h"
 #include "iropt/support/stack.h"
 
 namespace iropt::text {
 namespace {
+
+// The values directly inside a list, dictionary or record.
+List<const Attr*> Elements(const Attr* attr) {
+  if (const auto* list = As<ListAttr>(attr)) return list->values;
+  if (const auto* dict = As<DictAttr>(attr)) return dict->values;
+  if (const auto* record = As<ObjectAttr>(attr)) return record->values;
+  return {};
+}
+
+void ForEachAttrExpr(const Attr* attr, FunctionRef<void(const PrimExpr*)> f) {
+  if (const auto* expr = As<ExprAttr>(attr)) return f(expr->value);
+  for (const Attr* element : Elements(attr)) WithStack([&] { ForEachAttrExpr(element, f); });
+}
 
 class Scanner {
  public:
@@ -143,22 +157,10 @@ class Scanner {
   }
 
   void ScanAttr(const Attr* attr) {
-    switch (attr->kind) {
-      case NodeKind::kListAttr:
-        for (const Attr* a : static_cast<const ListAttr*>(attr)->values) ScanAttr(a);
-        return;
-      case NodeKind::kDictAttr:
-        for (const Attr* a : static_cast<const DictAttr*>(attr)->values) ScanAttr(a);
-        return;
-      case NodeKind::kObjectAttr:
-        for (const Attr* a : static_cast<const ObjectAttr*>(attr)->values) ScanAttr(a);
-        return;
-      case NodeKind::kExprAttr: return ScanPrim(static_cast<const ExprAttr*>(attr)->value);
-      case NodeKind::kTypeAttr: return ScanType(static_cast<const TypeAttr*>(attr)->value);
-      case NodeKind::kTargetAttr:
-      case NodeKind::kIndexMapAttr: result_.uses_tir = true; return;
-      default: return;
-    }
+    PrefixUse use;
+    AddPrefixUse(attr, PrimMode::kRelax, use);
+    result_.uses_tir |= use.tir;
+    ForEachAttrExpr(attr, [&](const PrimExpr* expr) { ScanPrim(expr); });
   }
 
   RelaxPrologue& result_;
@@ -168,6 +170,23 @@ class Scanner {
 };
 
 }  // namespace
+
+void AddPrefixUse(const Attr* attr, PrimMode mode, PrefixUse& use) {
+  switch (attr->kind) {
+    case NodeKind::kTargetAttr:
+    case NodeKind::kIndexMapAttr: use.tir = true; break;
+    case NodeKind::kVDeviceAttr: use.ir = true; break;
+    case NodeKind::kDeviceMeshAttr:
+      use.relax = true;
+      use.ir |= static_cast<const DeviceMeshAttr*>(attr)->is_range;
+      break;
+    // A plain number is the narrow type at the loop level, the wide one at the graph level; others say what they are.
+    case NodeKind::kIntAttr: use.tir |= mode == PrimMode::kTir && static_cast<const IntAttr*>(attr)->dtype != DataType::Int(32); break;
+    case NodeKind::kFloatAttr: use.tir |= static_cast<const FloatAttr*>(attr)->dtype != DataType::Float(64); break;
+    default: break;
+  }
+  for (const Attr* element : Elements(attr)) WithStack([&] { AddPrefixUse(element, mode, use); });
+}
 
 RelaxPrologue ScanPrologue(const Function* function, const PrintOptions& options) {
   RelaxPrologue result;

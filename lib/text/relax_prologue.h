@@ -8,6 +8,7 @@
 
 #include "iropt/ir/expr.h"
 #include "iropt/text/printer.h"
+#include "prim_printer.h"
 #include "printer_core.h"
 
 namespace iropt::text {
@@ -27,6 +28,9 @@ struct RelaxPrologue {
 
 // One walk over the function. O(nodes).
 RelaxPrologue ScanPrologue(const Function* function, const PrintOptions& options);
+
+// Adds what the text of an attribute value uses.
+void AddPrefixUse(const Attr* attr, PrimMode mode, PrefixUse& use);
 
 // Whether the constant is printed in place, as R.const(...).
 bool IsInlineConstant(const Constant* constant, const PrintOptions& options);

@@ -59,11 +59,13 @@ void AddPipelineFlags(CLI::App& app, CommandLine& line) {
   app.add_option("--disable", driver.disable, "never run these passes")
       ->group("Pipeline")
       ->type_name("PASSES")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--require", driver.require, "run these passes whatever the level, where the pipeline has them")
       ->group("Pipeline")
       ->type_name("PASSES")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_flag("--list-passes", line.list_passes, "list all passes and their options")->group("Pipeline");
   app.add_flag("--print-pipeline", driver.print_pipeline, "print the pipeline to stderr")->group("Pipeline");
 }
@@ -99,11 +101,13 @@ void AddObservationFlags(CLI::App& app, CommandLine& line) {
   app.add_option("--print-before", driver.print_before.passes, "show the module before these passes")
       ->group(group)
       ->type_name("PASSES")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--print-after", driver.print_after.passes, "show the module after these passes")
       ->group(group)
       ->type_name("PASSES")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_flag("--print-before-all", driver.print_before.all, "show the module before every pass")->group(group);
   app.add_flag("--print-after-all", driver.print_after.all, "show the module after every pass")->group(group);
   app.add_option("--diagnostics", line.diagnostics, "the form of diagnostics")

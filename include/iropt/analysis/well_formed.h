@@ -9,8 +9,7 @@
 // given do not contradict those that follow from the operands.
 //
 // Loop level. Each variable is defined once and used in its scope; blocks reach loop variables through their iteration
-// variables alone; one thread axis has one variable; operands have the types and buffers the number of indices that
-// their nodes ask for.
+// variables alone; operands have the types and buffers the number of indices that their nodes ask for.
 //
 // One linear pass over each function. Errors are located and several are reported.
 #pragma once
@@ -25,6 +24,9 @@ namespace iropt {
 struct VerifyOptions {
   // Whether types are checked: that they are there, fit what is inferred, and refer to variables in scope.
   bool check_types = true;
+  // Whether a loop-level function may use variables that nothing in it defines, as fragments of programs do. Variables
+  // that are defined, but used outside of their scope, are errors in any case.
+  bool allow_free_vars = true;
   // Functions are checked by up to this many threads; the diagnostics and their order are the same for any number.
   int threads = 1;
 };
@@ -34,5 +36,9 @@ bool VerifyModule(const Module& module, const VerifyOptions& options, Diagnostic
 
 // The same for one function of the module, without the checks that compare functions with each other.
 bool VerifyFunction(const Module& module, size_t index, const VerifyOptions& options, DiagnosticEngine& diagnostics);
+
+// Whether a loop-level function of the module uses variables that nothing in it defines. If none does, no pass may lose
+// a definition either, so that its output should be verified without allow_free_vars.
+bool HasFreeVars(const Module& module);
 
 }  // namespace iropt

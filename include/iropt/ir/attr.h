@@ -55,7 +55,9 @@ struct FloatAttr : Attr {
   double value;
   FloatAttr(DataType t, double v) : Attr(kKind), dtype(t), value(v) {}
   static const FloatAttr* Get(double value, DataType dtype = DataType::Float(64));
-  static constexpr auto Fields() { return std::tuple{Use("dtype", &FloatAttr::dtype), Use("value", &FloatAttr::value)}; }
+  static constexpr auto Fields() {
+    return std::tuple{Use("dtype", &FloatAttr::dtype), Use("value", &FloatAttr::value)};
+  }
 };
 
 struct StrAttr : Attr {
@@ -134,7 +136,8 @@ struct VDeviceAttr : Attr {
   const DictAttr* target;  // null where none was given
   int64_t vdevice_id;
   std::string_view memory_scope;
-  VDeviceAttr(const DictAttr* t, int64_t i, std::string_view s) : Attr(kKind), target(t), vdevice_id(i), memory_scope(s) {}
+  VDeviceAttr(const DictAttr* t, int64_t i, std::string_view s)
+      : Attr(kKind), target(t), vdevice_id(i), memory_scope(s) {}
   static const VDeviceAttr* Get(const DictAttr* target, int64_t vdevice_id, std::string_view memory_scope);
   static constexpr auto Fields() {
     return std::tuple{Use("target", &VDeviceAttr::target), Use("vdevice_id", &VDeviceAttr::vdevice_id),
@@ -156,9 +159,9 @@ struct DeviceMeshAttr : Attr {
   }
 };
 
-// T.index_map(lambda i, j: (j, i), inverse_index_map=...). The parameters are symbolic variables of the context, canonical
-// by position and dtype: the results of equal maps are the same pointers. Maps that differ in parameter names only are two
-// nodes, which are equal to AttrEqual.
+// T.index_map(lambda i, j: (j, i), inverse_index_map=...). The parameters are symbolic variables of the context,
+// canonical by position and dtype: the results of equal maps are the same pointers. Maps that differ in parameter names
+// only are two nodes, which are equal to AttrEqual.
 struct IndexMapAttr : Attr {
   IROPT_NODE_KIND(kIndexMapAttr)
   List<const tir::Var*> params;
@@ -176,20 +179,23 @@ struct IndexMapAttr : Attr {
   }
 };
 
-// Any other object that TVM stores as an attribute: its type key and its fields. The attribute record of an operator call
-// is one, with the key of the record ("relax.attrs.MatmulAttrs") and the fields in printing order.
+// Any other object that TVM stores as an attribute: its type key and its fields. The attribute record of an operator
+// call is one, with the key of the record ("relax.attrs.MatmulAttrs") and the fields in printing order.
 struct ObjectAttr : Attr {
   IROPT_NODE_KIND(kObjectAttr)
   std::string_view type_key;
   List<std::string_view> names;
   List<const Attr*> values;
-  ObjectAttr(std::string_view k, List<std::string_view> n, List<const Attr*> v) : Attr(kKind), type_key(k), names(n), values(v) {}
-  static const ObjectAttr* Get(std::string_view type_key, std::span<const std::string_view> names, std::span<const Attr* const> values);
+  ObjectAttr(std::string_view k, List<std::string_view> n, List<const Attr*> v)
+      : Attr(kKind), type_key(k), names(n), values(v) {}
+  static const ObjectAttr* Get(std::string_view type_key, std::span<const std::string_view> names,
+                               std::span<const Attr* const> values);
   // Null where there is no such field. O(fields).
   const Attr* Find(std::string_view name) const;
   const ObjectAttr* With(std::string_view name, const Attr* value) const;
   static constexpr auto Fields() {
-    return std::tuple{Use("type_key", &ObjectAttr::type_key), Use("names", &ObjectAttr::names), Use("values", &ObjectAttr::values)};
+    return std::tuple{Use("type_key", &ObjectAttr::type_key), Use("names", &ObjectAttr::names),
+                      Use("values", &ObjectAttr::values)};
   }
 };
 

@@ -1,7 +1,7 @@
 // Building graph-level code binding by binding, in A-normal form.
 //
-// Type inference belongs to a higher layer (op/infer.h). Whoever makes a builder passes an adapter, a TypeInferrer that calls
-// InferType; a builder without one takes only expressions that have types.
+// Type inference belongs to a higher layer (op/infer.h). Whoever makes a builder passes an adapter, a TypeInferrer that
+// calls InferType; a builder without one takes only expressions that have types.
 #pragma once
 
 #include <string>
@@ -11,6 +11,7 @@
 
 #include "iropt/ir/expr.h"
 #include "iropt/ir/module.h"
+#include "iropt/support/hash.h"
 
 namespace iropt {
 
@@ -23,8 +24,28 @@ class TypeInferrer {
   virtual bool IsBaseOf(const Type* base, const Type* derived) = 0;
 };
 
-// Collects bindings into blocks. A dataflow block gets DataflowVars named "lv", "lv1", ... and for its outputs Vars, as do
-// other blocks, named "gv", "gv1", ...
+// Gives each name once: a hint as it is the first time, then with the numbers from 1 up. Names made of a hint and a
+// number are not stored, so a million of them cost nothing.
+class NameTable {
+ public:
+  // The text is good until the next call.
+  std::string_view Unique(std::string_view hint);
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return HashString(text); }
+  };
+  bool IsTaken(std::string_view name) const;
+
+  // Names that were given as they are -> the last number that was tried behind them.
+  std::unordered_map<std::string, uint32_t, Hash, std::equal_to<>> hints_;
+  bool has_numbered_hints_ = false;
+  std::string buffer_;
+};
+
+// Collects bindings into blocks. A dataflow block gets DataflowVars named "lv", "lv1", ... and for its outputs Vars, as
+// do other blocks, named "gv", "gv1", ...
 //
 //   BlockBuilder builder(workspace, &inferrer);
 //   builder.BeginDataflowBlock();
@@ -32,8 +53,8 @@ class TypeInferrer {
 //   const Var* out = builder.EmitOutput(builder.MakeCall(relu, {sum}));
 //   const Expr* body = builder.Seq({{builder.EndBlock()}}, out);
 //
-// Emit, Normalize and MakeCall infer missing types. Where that fails, the inferrer has reported why, failed() holds from
-// then on, and the type is ObjectType.
+// Emit, Normalize and MakeCall infer missing types. Where that fails, the inferrer has reported why, failed() holds
+// from then on, and the type is ObjectType.
 class BlockBuilder {
  public:
   explicit BlockBuilder(Workspace& workspace, TypeInferrer* inferrer = nullptr);
@@ -67,8 +88,8 @@ class BlockBuilder {
   const Expr* LookupBinding(const Var* var) const;
 
   // ---- Expressions
-  // In A-normal form: nested operands become bindings of the current block, branches and function bodies SeqExprs, nested
-  // SeqExprs part of the one around, types are there. The same pointer where all this holds.
+  // In A-normal form: nested operands become bindings of the current block, branches and function bodies SeqExprs,
+  // nested SeqExprs part of the one around, types are there. The same pointer where all this holds.
   const Expr* Normalize(const Expr* expr);
   // The same for an operand: a leaf or a tuple of leaves.
   const Expr* NormalizeArgument(const Expr* arg);
@@ -79,16 +100,16 @@ class BlockBuilder {
                        const TupleType* type_args = nullptr) {
     return MakeCall(op, std::span<const Expr* const>(args.begin(), args.size()), attrs, type_args);
   }
-  // A normalized SeqExpr of blocks of normalized bindings: empty blocks are dropped, neighbours of a kind are one, SeqExprs
-  // that a variable is bound to become part of it. The body is a leaf or a tuple.
+  // A normalized SeqExpr of blocks of normalized bindings: empty blocks are dropped, neighbours of a kind are one,
+  // SeqExprs that a variable is bound to become part of it. The body is a leaf or a tuple.
   const SeqExpr* Seq(std::span<const BindingBlock* const> blocks, const Expr* body, Span span = {});
   const SeqExpr* Seq(std::initializer_list<const BindingBlock*> blocks, const Expr* body) {
     return Seq(std::span<const BindingBlock* const>(blocks.begin(), blocks.size()), body);
   }
 
-  // A name that this builder has not given yet: the hint, or the hint and a number. Names are hints for printing, so other
-  // variables of the function are not looked at.
-  std::string_view UniqueName(std::string_view hint);
+  // A name that this builder has not given yet: the hint, or the hint and a number. Names are hints for printing, so
+  // other variables of the function are not looked at. The text is good until the next call.
+  std::string_view UniqueName(std::string_view hint) { return names_.Unique(hint); }
 
  private:
   class Normalizer;
@@ -114,10 +135,11 @@ class BlockBuilder {
   std::vector<Frame> frames_;  // the first depth_ are open, the others wait to be used again
   size_t depth_ = 0;
   std::vector<const Expr*> values_;  // Var::id -> what it was bound to here
-  std::unordered_map<std::string, uint32_t> name_counts_;
+  NameTable names_;
 };
 
-// Whether an expression may be an operand in A-normal form as it is (apart from tuples, which may if all their fields may).
+// Whether an expression may be an operand in A-normal form as it is (apart from tuples, which may if all their fields
+// may).
 constexpr bool IsLeaf(const Expr* expr) {
   switch (expr->kind) {
     case NodeKind::kConstant:

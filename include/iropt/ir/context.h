@@ -1,8 +1,9 @@
 // The owner of what modules share: interned types, dimensions, attributes, global names and symbolic variables.
 //
-// Everything interned in a context lives as long as the context. A context may be used from several threads. Nodes of two
-// contexts must not be mixed. IRContext::Current() is the context that the static `Get` functions of types and attributes
-// use: a thread-local pointer, by default the process-wide context; worker threads of ParallelFor inherit it.
+// Everything interned in a context lives as long as the context. A context may be used from several threads. Nodes of
+// two contexts must not be mixed. IRContext::Current() is the context that the static `Get` functions of types and
+// attributes use: a thread-local pointer, by default the process-wide context; worker threads of ParallelFor inherit
+// it.
 #pragma once
 
 #include <memory>
@@ -41,8 +42,8 @@ class IRContext {
   const tir::Var* NewSymVar(std::string_view name, DataType dtype = DataType::Int(64), bool is_size_var = false);
   // How many there are: their ids are below this.
   uint32_t num_sym_vars() const;
-  // The canonical node of a scalar expression over symbolic variables: structurally equal expressions give the same node.
-  // O(nodes), each shared node counted once; O(1) for a node that is already canonical. CanIntern must hold.
+  // The canonical node of a scalar expression over symbolic variables: structurally equal expressions give the same
+  // node. O(nodes), each shared node counted once; O(1) for a node that is already canonical. CanIntern must hold.
   const PrimExpr* Intern(const PrimExpr* expr);
   // Whether an expression only refers to what a context owns: no variables of a function and no buffers.
   static bool CanIntern(const PrimExpr* expr);

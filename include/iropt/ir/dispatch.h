@@ -24,11 +24,11 @@ namespace iropt {
 template <NodeGroup G, class F>
 decltype(auto) DispatchIn(const Node* n, F&& f) {
   switch (n->kind) {
-#define IROPT_NODE(Kind, Class, Group)                                     \
-  case NodeKind::k##Kind:                                                  \
-    if constexpr (NodeGroup::k##Group == G)                                \
-      return f(static_cast<const IROPT_NODE_CLASS(Class, Group)*>(n));     \
-    else                                                                   \
+#define IROPT_NODE(Kind, Class, Group)                                                                                 \
+  case NodeKind::k##Kind:                                                                                              \
+    if constexpr (NodeGroup::k##Group == G)                                                                            \
+      return f(static_cast<const IROPT_NODE_CLASS(Class, Group)*>(n));                                                 \
+    else                                                                                                               \
       break;
 #include "iropt/ir/node_kinds.def"
   }
@@ -39,8 +39,9 @@ decltype(auto) DispatchIn(const Node* n, F&& f) {
 template <class F>
 decltype(auto) Dispatch(const Node* n, F&& f) {
   switch (n->kind) {
-#define IROPT_NODE(Kind, Class, Group) \
-  case NodeKind::k##Kind: return f(static_cast<const IROPT_NODE_CLASS(Class, Group)*>(n));
+#define IROPT_NODE(Kind, Class, Group)                                                                                 \
+  case NodeKind::k##Kind:                                                                                              \
+    return f(static_cast<const IROPT_NODE_CLASS(Class, Group)*>(n));
 #include "iropt/ir/node_kinds.def"
   }
   IROPT_UNREACHABLE("node kind {}", n->kind);

@@ -1,4 +1,5 @@
-// Scalar and vector element types, with the spellings of TVM ("float32", "int8x4", "bool", "handle", "float8_e4m3fn", ...).
+// Scalar and vector element types, with the spellings of TVM ("float32", "int8x4", "bool", "handle", "float8_e4m3fn",
+// ...).
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@ namespace iropt {
 // Kind of a scalar. Spellings and widths are listed in lib/ir/dtype.cpp.
 enum class TypeCode : uint8_t { kInt, kUInt, kFloat, kHandle, kBFloat, kFloat8E4M3, kFloat8E5M2, kFloat4E2M1 };
 
-// A value type of 4 bytes: code, bits of one lane, and lanes. Scalable vectors ("float32xvscalex4") have negative lanes.
-// The default is void, which stands for "unknown" in tensor types.
+// A value type of 4 bytes: code, bits of one lane, and lanes. Scalable vectors ("float32xvscalex4") have negative
+// lanes. The default is void, which stands for "unknown" in tensor types.
 struct DataType {
   TypeCode code = TypeCode::kHandle;
   uint8_t bits = 0;
@@ -47,7 +48,8 @@ struct DataType {
   // Bytes that one element takes in a host tensor (bool takes one byte).
   constexpr int64_t bytes() const { return (static_cast<int64_t>(bits) * (lanes < 0 ? -lanes : lanes) + 7) / 8; }
   constexpr uint32_t raw() const {
-    return static_cast<uint32_t>(code) | static_cast<uint32_t>(bits) << 8 | static_cast<uint32_t>(static_cast<uint16_t>(lanes)) << 16;
+    return static_cast<uint32_t>(code) | static_cast<uint32_t>(bits) << 8 |
+           static_cast<uint32_t>(static_cast<uint16_t>(lanes)) << 16;
   }
   friend constexpr bool operator==(DataType, DataType) = default;
 };

@@ -74,8 +74,8 @@ struct DataflowVar : Var {
   DataflowVar(std::string_view name, uint32_t var_id, const Type* t) : Var(kKind, name, var_id, t) {}
 };
 
-// The name of a function of the module. Interned by name in the context: equal names are the same pointer. Its type is that
-// of the function that the module has under the name (Module::TypeOf).
+// The name of a function of the module. Interned by name in the context: equal names are the same pointer. Its type is
+// that of the function that the module has under the name (Module::TypeOf).
 struct GlobalVar : Expr {
   IROPT_NODE_KIND(kGlobalVar)
   std::string_view name;
@@ -107,7 +107,8 @@ struct TupleGetItem : Expr {
   int32_t index;
   TupleGetItem(const Expr* t, int32_t i, const Type* ty) : Expr(kKind, ty), tuple(t), index(i) {}
   static constexpr auto Fields() {
-    return std::tuple{TypeOf("type", &TupleGetItem::type), Use("tuple", &TupleGetItem::tuple), Use("index", &TupleGetItem::index)};
+    return std::tuple{TypeOf("type", &TupleGetItem::type), Use("tuple", &TupleGetItem::tuple),
+                      Use("index", &TupleGetItem::index)};
   }
 };
 
@@ -115,13 +116,13 @@ struct Call : Expr {
   IROPT_NODE_KIND(kCall)
   const Expr* op;
   List<const Expr*> args;
-  const Attr* attrs;             // attribute record of the operator, or null
-  const TupleType* type_args;    // explicit result types (sinfo_args) as a tuple type, or null
+  const Attr* attrs;           // attribute record of the operator, or null
+  const TupleType* type_args;  // explicit result types (sinfo_args) as a tuple type, or null
   Call(const Expr* o, List<const Expr*> a, const Attr* at, const TupleType* ta, const Type* t)
       : Expr(kKind, t), op(o), args(a), attrs(at), type_args(ta) {}
   static constexpr auto Fields() {
-    return std::tuple{TypeOf("type", &Call::type), Use("op", &Call::op), Use("args", &Call::args), Use("attrs", &Call::attrs),
-                      Use("type_args", &Call::type_args)};
+    return std::tuple{TypeOf("type", &Call::type), Use("op", &Call::op), Use("args", &Call::args),
+                      Use("attrs", &Call::attrs), Use("type_args", &Call::type_args)};
   }
 };
 
@@ -130,14 +131,18 @@ struct ShapeExpr : Expr {
   IROPT_NODE_KIND(kShapeExpr)
   List<const PrimExpr*> values;
   ShapeExpr(List<const PrimExpr*> v, const Type* t) : Expr(kKind, t), values(v) {}
-  static constexpr auto Fields() { return std::tuple{TypeOf("type", &ShapeExpr::type), Use("values", &ShapeExpr::values)}; }
+  static constexpr auto Fields() {
+    return std::tuple{TypeOf("type", &ShapeExpr::type), Use("values", &ShapeExpr::values)};
+  }
 };
 
 struct PrimValue : Expr {
   IROPT_NODE_KIND(kPrimValue)
   const PrimExpr* value;
   PrimValue(const PrimExpr* v, const Type* t) : Expr(kKind, t), value(v) {}
-  static constexpr auto Fields() { return std::tuple{TypeOf("type", &PrimValue::type), Use("value", &PrimValue::value)}; }
+  static constexpr auto Fields() {
+    return std::tuple{TypeOf("type", &PrimValue::type), Use("value", &PrimValue::value)};
+  }
 };
 
 struct StringImm : Expr {
@@ -168,20 +173,19 @@ struct VarBinding : Binding {
   IROPT_NODE_KIND(kVarBinding)
   const Expr* value;
   VarBinding(const Var* v, const Expr* e) : Binding(kKind, v), value(e) {}
-  static constexpr auto Fields() {
-    return std::tuple{Use("value", &VarBinding::value), Def("var", &VarBinding::var)};
-  }
+  static constexpr auto Fields() { return std::tuple{Use("value", &VarBinding::value), Def("var", &VarBinding::var)}; }
 };
 
-// Checks at run time that the value has the type, and defines the symbolic variables that the type has and that are not in
-// scope yet.
+// Checks at run time that the value has the type, and defines the symbolic variables that the type has and that are not
+// in scope yet.
 struct MatchCast : Binding {
   IROPT_NODE_KIND(kMatchCast)
   const Expr* value;
   const Type* match_type;
   MatchCast(const Var* v, const Expr* e, const Type* t) : Binding(kKind, v), value(e), match_type(t) {}
   static constexpr auto Fields() {
-    return std::tuple{Use("value", &MatchCast::value), Def("match_type", &MatchCast::match_type), Def("var", &MatchCast::var)};
+    return std::tuple{Use("value", &MatchCast::value), Def("match_type", &MatchCast::match_type),
+                      Def("var", &MatchCast::var)};
   }
 };
 
@@ -221,7 +225,8 @@ struct If : Expr {
   const Expr* cond;
   const Expr* true_branch;
   const Expr* false_branch;
-  If(const Expr* c, const Expr* t, const Expr* f, const Type* ty) : Expr(kKind, ty), cond(c), true_branch(t), false_branch(f) {}
+  If(const Expr* c, const Expr* t, const Expr* f, const Type* ty)
+      : Expr(kKind, ty), cond(c), true_branch(t), false_branch(f) {}
   static constexpr auto Fields() {
     return std::tuple{TypeOf("type", &If::type), Use("cond", &If::cond), Use("true_branch", &If::true_branch),
                       Use("false_branch", &If::false_branch)};
@@ -263,8 +268,9 @@ struct Function : BaseFunc {
   Function(List<const Var*> p, const Expr* b, const Type* r, bool pure, const DictAttr* a, const Type* t)
       : BaseFunc(kKind, a, t), params(p), body(b), ret_type(r), is_pure(pure) {}
   static constexpr auto Fields() {
-    return std::tuple{Def("params", &Function::params), Use("is_pure", &Function::is_pure), Use("attrs", &Function::attrs),
-                      TypeOf("ret_type", &Function::ret_type), Use("body", &Function::body)};
+    return std::tuple{Def("params", &Function::params), Use("is_pure", &Function::is_pure),
+                      Use("attrs", &Function::attrs), TypeOf("ret_type", &Function::ret_type),
+                      Use("body", &Function::body)};
   }
 };
 

@@ -14,19 +14,19 @@
 
 namespace iropt {
 
-// The arenas that a function's nodes live in, and how many variable ids it uses. Immutable once published; shared by all
-// modules that hold the function.
+// The arenas that a function's nodes live in, and how many variable ids it uses. Immutable once published; shared by
+// all modules that hold the function.
 struct FuncStorage {
   std::vector<std::shared_ptr<const Arena>> arenas;
-  uint32_t num_vars = 0;   // ids of variables and buffers of the function are below this
-  size_t live_bytes = 0;   // size of the nodes when they were last known to hold no garbage
+  uint32_t num_vars = 0;  // ids of variables and buffers of the function are below this
+  size_t live_bytes = 0;  // size of the nodes when they were last known to hold no garbage
 
   size_t bytes() const;
 };
 using FuncStorageRef = std::shared_ptr<const FuncStorage>;
 
-// Where new nodes of one function are made: an arena and a counter of variable ids on top of the storage that the old nodes
-// live in. Not thread-safe; one per function and pass.
+// Where new nodes of one function are made: an arena and a counter of variable ids on top of the storage that the old
+// nodes live in. Not thread-safe; one per function and pass.
 class Workspace {
  public:
   // For a new function.
@@ -121,9 +121,9 @@ class Module {
   std::string name_ = "Module";
 };
 
-// Copies the nodes that are reachable from each function into a fresh arena where garbage outweighs them, and numbers the
-// variables densely again. Cheap where nothing is to be done. Any pointer into a copied function is invalid afterwards,
-// unless its storage is held elsewhere. Source: copying collection, one generation per pass.
+// Copies the nodes that are reachable from each function into a fresh arena where garbage outweighs them, and numbers
+// the variables densely again. Cheap where nothing is to be done. Any pointer into a copied function is invalid
+// afterwards, unless its storage is held elsewhere. Source: copying collection, one generation per pass.
 void CompactStorage(Module& module, int threads = 1);
 
 }  // namespace iropt

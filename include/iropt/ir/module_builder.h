@@ -13,8 +13,8 @@ class ModuleBuilder {
   explicit ModuleBuilder(Module module) : module_(std::move(module)) {}
 
   const Module& module() const { return module_; }
-  // The name of the function in the module: that of a structurally equal one if the module has one (the least of several),
-  // otherwise the function is added under the hint or, where that is taken, the hint and a number.
+  // The name of the function in the module: that of a structurally equal one if the module has one (the least of
+  // several), otherwise the function is added under the hint or, where that is taken, the hint and a number.
   const GlobalVar* AddFunction(const BaseFunc* func, FuncStorageRef storage, std::string_view name_hint);
   void UpdateFunction(const GlobalVar* var, const BaseFunc* func, FuncStorageRef storage);
   // The result. The builder is empty afterwards.

@@ -6,20 +6,20 @@
 
 namespace iropt {
 
-// Returns a rewritten expression, which is the same pointer where nothing below changed. Override what is to become something
-// else, and call the function of the base class to go on below:
+// Returns a rewritten expression, which is the same pointer where nothing below changed. Override what is to become
+// something else, and call the function of the base class to go on below:
 //
 //   const Expr* VisitCall(const Call* call) override {
 //     call = To<Call>(ExprMutator::VisitCall(call));
 //     return call->op == old_ ? builder().MakeCall(new_, call->args) : call;
 //   }
 //
-// What a function returns instead of its argument is normalized: it may have nested operands. Bindings of new variables can
-// be put in front by builder().Emit. To drop or replace a binding, override VisitVarBinding; a binding exists in the result
-// if it was emitted. Uses of a variable become what Remap says.
+// What a function returns instead of its argument is normalized: it may have nested operands. Bindings of new variables
+// can be put in front by builder().Emit. To drop or replace a binding, override VisitVarBinding; a binding exists in
+// the result if it was emitted. Uses of a variable become what Remap says.
 //
-// With an inferrer, changed expressions get the type that it infers, and variables that of their new value. Without one they
-// keep their types, so the rewriting must preserve them.
+// With an inferrer, changed expressions get the type that it infers, and variables that of their new value. Without one
+// they keep their types, so the rewriting must preserve them.
 class ExprMutator {
  public:
   explicit ExprMutator(Workspace& workspace, TypeInferrer* inferrer = nullptr);

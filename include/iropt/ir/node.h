@@ -29,9 +29,14 @@ inline constexpr int kNumNodeKinds = 0
 
 enum class NodeGroup : uint8_t { kType, kAttr, kExpr, kBinding, kBlock, kPrim, kStmt, kPart };
 
+inline constexpr NodeGroup kNodeGroups[] = {
+#define IROPT_NODE(Kind, Class, Group) NodeGroup::k##Group,
+#include "iropt/ir/node_kinds.def"
+};
+constexpr NodeGroup GroupOf(NodeKind kind) { return kNodeGroups[static_cast<size_t>(kind)]; }
+
 // Name of the class as in node_kinds.def, for internal messages.
 std::string_view NodeKindName(NodeKind kind);
-NodeGroup GroupOf(NodeKind kind);
 
 // A half-open range of global source offsets (see SourceManager); begin == 0 means "no source". The length saturates.
 struct Span {
@@ -69,8 +74,8 @@ struct List {
 
   constexpr List() = default;
   constexpr List(const T* data, size_t size) : first(data), count(static_cast<uint32_t>(size)) {}
-  constexpr List(std::span<T> s) : List(s.data(), s.size()) {}                                    // NOLINT
-  constexpr List(std::span<const T> s) : List(s.data(), s.size()) {}                              // NOLINT
+  constexpr List(std::span<T> s) : List(s.data(), s.size()) {}        // NOLINT
+  constexpr List(std::span<const T> s) : List(s.data(), s.size()) {}  // NOLINT
   constexpr const T* begin() const { return first; }
   constexpr const T* end() const { return first + count; }
   constexpr uint32_t size() const { return count; }
@@ -79,7 +84,7 @@ struct List {
   constexpr const T& front() const { return first[0]; }
   constexpr const T& back() const { return first[count - 1]; }
   constexpr std::span<const T> span() const { return {first, count}; }
-  constexpr operator std::span<const T>() const { return span(); }                                // NOLINT
+  constexpr operator std::span<const T>() const { return span(); }  // NOLINT
   friend constexpr bool operator==(List a, List b) {
     if (a.count != b.count) return false;
     for (uint32_t i = 0; i < a.count; ++i) {
@@ -89,10 +94,10 @@ struct List {
   }
 };
 
-// ---- Casts: Is<Call>(n), As<Call>(n) (null where it is none), To<Call>(n) (checked). n must not be null for Is and To.
-// X::ClassOf(kind) says which kinds are an X; a struct of one kind gets it from IROPT_NODE_KIND.
-#define IROPT_NODE_KIND(K)                                    \
-  static constexpr NodeKind kKind = NodeKind::K;              \
+// ---- Casts: Is<Call>(n), As<Call>(n) (null where it is none), To<Call>(n) (checked). n must not be null for Is and
+// To. X::ClassOf(kind) says which kinds are an X; a struct of one kind gets it from IROPT_NODE_KIND.
+#define IROPT_NODE_KIND(K)                                                                                             \
+  static constexpr NodeKind kKind = NodeKind::K;                                                                       \
   static constexpr bool ClassOf(NodeKind k) { return k == kKind; }
 
 template <class X>
@@ -109,8 +114,8 @@ const X* To(const Node* n) {
   return static_cast<const X*>(n);
 }
 
-// ---- Field descriptions. Each node struct has `static constexpr auto Fields()`, a tuple of Field, in the order in which
-// a structural comparison must see them: definitions come before the uses that they scope over.
+// ---- Field descriptions. Each node struct has `static constexpr auto Fields()`, a tuple of Field, in the order in
+// which a structural comparison must see them: definitions come before the uses that they scope over.
 enum class FieldRole : uint8_t {
   kUse,      // child nodes, attributes, plain values: compared and visited
   kDef,      // variables (or buffers, iteration variables) that this node introduces: matched, not compared
@@ -122,23 +127,23 @@ template <class C, class T>
 struct Field {
   using Type = T;
   const char* name;
-  T C::* member;
+  T C::*member;
   FieldRole role;
 };
 template <class C, class T>
-constexpr Field<C, T> Use(const char* name, T C::* member) {
+constexpr Field<C, T> Use(const char* name, T C::*member) {
   return {name, member, FieldRole::kUse};
 }
 template <class C, class T>
-constexpr Field<C, T> Def(const char* name, T C::* member) {
+constexpr Field<C, T> Def(const char* name, T C::*member) {
   return {name, member, FieldRole::kDef};
 }
 template <class C, class T>
-constexpr Field<C, T> TypeOf(const char* name, T C::* member) {
+constexpr Field<C, T> TypeOf(const char* name, T C::*member) {
   return {name, member, FieldRole::kType};
 }
 template <class C, class T>
-constexpr Field<C, T> Ignored(const char* name, T C::* member) {
+constexpr Field<C, T> Ignored(const char* name, T C::*member) {
   return {name, member, FieldRole::kIgnored};
 }
 

@@ -1,10 +1,10 @@
 // Equality and hashing by structure: names of bound variables, source spans and sharing of nodes do not count.
 //
-// A definition of a variable matches the definition at the same place (the types must be equal, too); uses must then refer
-// to matching definitions. Symbolic variables are defined by their first occurrence in the types of parameters, in the type
-// of a match_cast, and in the shapes of buffers. A free variable is equal only to itself, unless map_free_vars lets its
-// first occurrence match the variable at the same place. Types of expressions other than variables follow from their
-// operands and are not compared.
+// A definition of a variable matches the definition at the same place (the types must be equal, too); uses must then
+// refer to matching definitions. Symbolic variables are defined by their first occurrence in the types of parameters,
+// in the type of a match_cast, and in the shapes of buffers. A free variable is equal only to itself, unless
+// map_free_vars lets its first occurrence match the variable at the same place. Types of expressions other than
+// variables follow from their operands and are not compared.
 //
 // O(nodes), at any depth. Functions that share nodes, as before and after a pass, compare faster.
 #pragma once
@@ -21,8 +21,8 @@ struct StructuralOptions {
   bool map_free_vars = false;
 };
 
-// Null is equal to null only. Modules compare functions by name, whatever their order, and attributes and global infos; not
-// their own names.
+// Null is equal to null only. Modules compare functions by name, whatever their order, and attributes and global infos;
+// not their own names.
 bool StructuralEqual(const Node* a, const Node* b, StructuralOptions options = {});
 bool StructuralEqual(const Module& a, const Module& b);
 
@@ -30,8 +30,8 @@ bool StructuralEqual(const Module& a, const Module& b);
 uint64_t StructuralHash(const Node* node, StructuralOptions options = {});
 uint64_t StructuralHash(const Module& module);
 
-// Where the first difference is and what it is, "body.blocks[0].bindings[2].value.op: relax.add, relax.multiply"; nothing
-// where they are equal.
+// Where the first difference is and what it is, "body.blocks[0].bindings[2].value.op: relax.add, relax.multiply";
+// nothing where they are equal.
 std::optional<std::string> FirstDifference(const Node* a, const Node* b, StructuralOptions options = {});
 std::optional<std::string> FirstDifference(const Module& a, const Module& b);
 

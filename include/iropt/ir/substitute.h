@@ -12,9 +12,9 @@
 
 namespace iropt {
 
-// Rebuilds interned things from the leaves up: types, attributes, scalar expressions. What does not change stays the same
-// pointer. A subclass says what the leaves become. Results are remembered for the life of the mapper, so the answers must
-// not change.
+// Rebuilds interned things from the leaves up: types, attributes, scalar expressions. What does not change stays the
+// same pointer. A subclass says what the leaves become. Results are remembered for the life of the mapper, so the
+// answers must not change.
 class TypeMapper {
  public:
   // The arena keeps new types that refer to a shape variable; null where none can occur.
@@ -30,8 +30,10 @@ class TypeMapper {
   template <class X>
   requires(std::is_base_of_v<Type, X> || std::is_base_of_v<Attr, X>) const X* Map(const X* node) {
     // A type or attribute keeps its kind.
-    if constexpr (std::is_base_of_v<Type, X>) return static_cast<const X*>(Map(static_cast<const Type*>(node)));
-    else return static_cast<const X*>(Map(static_cast<const Attr*>(node)));
+    if constexpr (std::is_base_of_v<Type, X>)
+      return static_cast<const X*>(Map(static_cast<const Type*>(node)));
+    else
+      return static_cast<const X*>(Map(static_cast<const Attr*>(node)));
   }
 
  protected:

@@ -9,8 +9,8 @@
 
 namespace iropt::tir {
 
-// Returns a rewritten scalar expression, which is the same pointer where nothing below changed. Override what is to become
-// something else, and call the function of the base class to go on below.
+// Returns a rewritten scalar expression, which is the same pointer where nothing below changed. Override what is to
+// become something else, and call the function of the base class to go on below.
 class ExprMutator {
  public:
   explicit ExprMutator(Workspace& workspace) : workspace_(workspace) {}
@@ -92,8 +92,9 @@ class StmtExprMutator : public ExprMutator {
 // A sequence without sequences in it, or the statement itself where there is only one. Not empty.
 const Stmt* MakeSeq(Workspace& workspace, std::span<const Stmt* const> stmts);
 
-// Replaces uses of variables by what `value` says for them (null: stays), also in the buffers that the code uses: a buffer
-// whose shape, strides, offset or data variable changes becomes another one. Definitions of variables inside stay.
+// Replaces uses of variables by what `value` says for them (null: stays), also in the buffers that the code uses: a
+// buffer whose shape, strides, offset or data variable changes becomes another one. Definitions of variables inside
+// stay.
 using VarValue = FunctionRef<const PrimExpr*(const Var*)>;
 const PrimExpr* Substitute(const PrimExpr* expr, VarValue value, Workspace& workspace);
 const Stmt* Substitute(const Stmt* stmt, VarValue value, Workspace& workspace);

@@ -30,8 +30,8 @@ class ExprFunctor;
 template <class Signature>
 class StmtFunctor;
 
-// A function over the kinds of scalar expressions: override Visit<Class>(const Class*, Args...) for the kinds of interest
-// and VisitDefault for the others.
+// A function over the kinds of scalar expressions: override Visit<Class>(const Class*, Args...) for the kinds of
+// interest and VisitDefault for the others.
 template <class R, class... Args>
 class ExprFunctor<R(const PrimExpr*, Args...)> {
  public:
@@ -42,7 +42,7 @@ class ExprFunctor<R(const PrimExpr*, Args...)> {
 
  protected:
   virtual R VisitDefault(const PrimExpr* expr, Args... args) = 0;
-#define IROPT_HANDLE(Kind, Class) \
+#define IROPT_HANDLE(Kind, Class)                                                                                      \
   virtual R Visit##Class(const Class* expr, Args... args) { return VisitDefault(expr, args...); }
 #define IROPT_NODE(Kind, Class, Group) IROPT_IF_PRIM_##Group(Kind, Class)
 #include "iropt/ir/node_kinds.def"
@@ -51,8 +51,9 @@ class ExprFunctor<R(const PrimExpr*, Args...)> {
  private:
   R DispatchExpr(const PrimExpr* expr, Args... args) {
     switch (expr->kind) {
-#define IROPT_HANDLE(Kind, Class) \
-  case NodeKind::k##Kind: return Visit##Class(static_cast<const Class*>(expr), args...);
+#define IROPT_HANDLE(Kind, Class)                                                                                      \
+  case NodeKind::k##Kind:                                                                                              \
+    return Visit##Class(static_cast<const Class*>(expr), args...);
 #define IROPT_NODE(Kind, Class, Group) IROPT_IF_PRIM_##Group(Kind, Class)
 #include "iropt/ir/node_kinds.def"
 #undef IROPT_HANDLE
@@ -72,7 +73,7 @@ class StmtFunctor<R(const Stmt*, Args...)> {
 
  protected:
   virtual R VisitStmtDefault(const Stmt* stmt, Args... args) = 0;
-#define IROPT_HANDLE(Kind, Class) \
+#define IROPT_HANDLE(Kind, Class)                                                                                      \
   virtual R Visit##Class(const Class* stmt, Args... args) { return VisitStmtDefault(stmt, args...); }
 #define IROPT_NODE(Kind, Class, Group) IROPT_IF_STMT_##Group(Kind, Class)
 #include "iropt/ir/node_kinds.def"
@@ -81,8 +82,9 @@ class StmtFunctor<R(const Stmt*, Args...)> {
  private:
   R DispatchStmt(const Stmt* stmt, Args... args) {
     switch (stmt->kind) {
-#define IROPT_HANDLE(Kind, Class) \
-  case NodeKind::k##Kind: return Visit##Class(static_cast<const Class*>(stmt), args...);
+#define IROPT_HANDLE(Kind, Class)                                                                                      \
+  case NodeKind::k##Kind:                                                                                              \
+    return Visit##Class(static_cast<const Class*>(stmt), args...);
 #define IROPT_NODE(Kind, Class, Group) IROPT_IF_STMT_##Group(Kind, Class)
 #include "iropt/ir/node_kinds.def"
 #undef IROPT_HANDLE
@@ -91,8 +93,8 @@ class StmtFunctor<R(const Stmt*, Args...)> {
   }
 };
 
-// Visits everything below a scalar expression. Override what is of interest, and call the function of the base class to go
-// on below.
+// Visits everything below a scalar expression. Override what is of interest, and call the function of the base class to
+// go on below.
 class ExprVisitor {
  public:
   virtual ~ExprVisitor() = default;
@@ -152,8 +154,9 @@ class StmtExprVisitor : public ExprVisitor {
   void VisitStmtField(FieldRole role, const T& value);
 };
 
-// Calls f for every statement, scalar expression, IterVar and BufferRegion under `node` (a statement or scalar expression)
-// at each of its occurrences, what is below first, `node` last. Definitions of variables are no expressions.
+// Calls f for every statement, scalar expression, IterVar and BufferRegion under `node` (a statement or scalar
+// expression) at each of its occurrences, what is below first, `node` last. Definitions of variables are no
+// expressions.
 void PostOrderVisit(const Node* node, FunctionRef<void(const Node*)> f);
 
 }  // namespace iropt::tir

@@ -1,8 +1,8 @@
 // Types of graph-level expressions (TVM 0.18 calls them struct info, TVM 0.26 types).
 //
 // Types are interned in the current IRContext: equal types are the same pointer, so comparison is a pointer comparison.
-// The one exception: a tensor type whose shape is a graph-level variable, R.Tensor(s), refers to a node of a function; it
-// (and what contains it) lives in that function's arena, carries kHasShapeVar, and must be compared by TypeEqual.
+// The one exception: a tensor type whose shape is a graph-level variable, R.Tensor(s), refers to a node of a function;
+// it (and what contains it) lives in that function's arena, carries kHasShapeVar, and must be compared by TypeEqual.
 //
 // Dimensions inside types are interned scalar expressions: structurally equal dimensions are the same pointer. Their
 // variables are symbolic variables (IRContext::NewSymVar), owned by the context.
@@ -63,7 +63,8 @@ struct ShapeType : Type {
   static const ShapeType* Get(int ndim = kUnknownDim);
   static const ShapeType* Get(std::span<const PrimExpr* const> values);
   static constexpr auto Fields() {
-    return std::tuple{Use("ndim", &ShapeType::ndim), Use("known", &ShapeType::known), Use("values", &ShapeType::values)};
+    return std::tuple{Use("ndim", &ShapeType::ndim), Use("known", &ShapeType::known),
+                      Use("values", &ShapeType::values)};
   }
 };
 
@@ -79,14 +80,17 @@ struct TensorType : Type {
   const VDeviceAttr* vdevice = nullptr;
   TensorType(DataType t, int32_t n, bool k, List<const PrimExpr*> d, const Expr* sv, const VDeviceAttr* vd)
       : Type(kKind), dtype(t), ndim(n), known(k), dims(d), shape_var(sv), vdevice(vd) {}
-  static const TensorType* Get(std::span<const PrimExpr* const> dims, DataType dtype, const VDeviceAttr* vdevice = nullptr);
+  static const TensorType* Get(std::span<const PrimExpr* const> dims, DataType dtype,
+                               const VDeviceAttr* vdevice = nullptr);
   static const TensorType* Get(int ndim, DataType dtype, const VDeviceAttr* vdevice = nullptr);
   // R.Tensor(shape_var): allocated in `arena`, which must hold the variable, too. The variable's type is a ShapeType.
-  static const TensorType* WithShapeVar(Arena& arena, const Expr* shape_var, DataType dtype, const VDeviceAttr* vdevice = nullptr);
+  static const TensorType* WithShapeVar(Arena& arena, const Expr* shape_var, DataType dtype,
+                                        const VDeviceAttr* vdevice = nullptr);
   bool has_shape() const { return known || shape_var != nullptr; }
   static constexpr auto Fields() {
-    return std::tuple{Use("dtype", &TensorType::dtype), Use("ndim", &TensorType::ndim),           Use("known", &TensorType::known),
-                      Use("dims", &TensorType::dims),   Use("shape_var", &TensorType::shape_var), Use("vdevice", &TensorType::vdevice)};
+    return std::tuple{Use("dtype", &TensorType::dtype),         Use("ndim", &TensorType::ndim),
+                      Use("known", &TensorType::known),         Use("dims", &TensorType::dims),
+                      Use("shape_var", &TensorType::shape_var), Use("vdevice", &TensorType::vdevice)};
   }
 };
 
@@ -96,7 +100,8 @@ struct DTensorType : Type {
   const TensorType* tensor;
   const DeviceMeshAttr* device_mesh;
   std::string_view placement;  // as printed: "S[0]", "R", "S[0], R"
-  DTensorType(const TensorType* t, const DeviceMeshAttr* m, std::string_view p) : Type(kKind), tensor(t), device_mesh(m), placement(p) {}
+  DTensorType(const TensorType* t, const DeviceMeshAttr* m, std::string_view p)
+      : Type(kKind), tensor(t), device_mesh(m), placement(p) {}
   static const DTensorType* Get(const TensorType* tensor, const DeviceMeshAttr* mesh, std::string_view placement);
   static constexpr auto Fields() {
     return std::tuple{Use("tensor", &DTensorType::tensor), Use("device_mesh", &DTensorType::device_mesh),
@@ -130,8 +135,9 @@ struct FuncType : Type {
   static const FuncType* Get(Arena& arena, std::span<const Type* const> params, const Type* ret, bool purity = true);
   static const FuncType* Opaque(const Type* ret, bool purity = false, std::string_view derive_func = {});
   static constexpr auto Fields() {
-    return std::tuple{Use("opaque", &FuncType::opaque), Use("purity", &FuncType::purity), Use("params", &FuncType::params),
-                      Use("ret", &FuncType::ret), Use("derive_func", &FuncType::derive_func)};
+    return std::tuple{Use("opaque", &FuncType::opaque), Use("purity", &FuncType::purity),
+                      Use("params", &FuncType::params), Use("ret", &FuncType::ret),
+                      Use("derive_func", &FuncType::derive_func)};
   }
 };
 

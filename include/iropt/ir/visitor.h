@@ -1,7 +1,7 @@
 // Walking graph-level expressions. See tir_visitor.h for the loop level, mutator.h for rewriting.
 //
-// The functions of a class are generated from node_kinds.def: a kind that no class handles fails the build. Nesting may be
-// of any depth (every step down goes through WithStack), straight-line code of any length is a loop.
+// The functions of a class are generated from node_kinds.def: a kind that no class handles fails the build. Nesting may
+// be of any depth (every step down goes through WithStack), straight-line code of any length is a loop.
 #pragma once
 
 #include "iropt/ir/dispatch.h"
@@ -21,9 +21,9 @@
 
 namespace iropt {
 
-// Calls f for every node directly below: expressions, bindings, blocks, scalar expressions, statements and their parts, uses
-// and definitions alike, with the static type of the field that holds it. Types, attributes and what is null are left out.
-// No recursion, no virtual call: for hot loops of analyses.
+// Calls f for every node directly below: expressions, bindings, blocks, scalar expressions, statements and their parts,
+// uses and definitions alike, with the static type of the field that holds it. Types, attributes and what is null are
+// left out. No recursion, no virtual call: for hot loops of analyses.
 template <class F>
 void ForEachChild(const Node* node, F&& f);
 
@@ -42,7 +42,7 @@ class ExprFunctor<R(const Expr*, Args...)> {
 
  protected:
   virtual R VisitDefault(const Expr* expr, Args... args) = 0;
-#define IROPT_HANDLE(Kind, Class) \
+#define IROPT_HANDLE(Kind, Class)                                                                                      \
   virtual R Visit##Kind(const Class* expr, Args... args) { return VisitDefault(expr, args...); }
 #define IROPT_NODE(Kind, Class, Group) IROPT_IF_EXPR_##Group(Kind, Class)
 #include "iropt/ir/node_kinds.def"
@@ -51,8 +51,9 @@ class ExprFunctor<R(const Expr*, Args...)> {
  private:
   R DispatchExpr(const Expr* expr, Args... args) {
     switch (expr->kind) {
-#define IROPT_HANDLE(Kind, Class) \
-  case NodeKind::k##Kind: return Visit##Kind(static_cast<const Class*>(expr), args...);
+#define IROPT_HANDLE(Kind, Class)                                                                                      \
+  case NodeKind::k##Kind:                                                                                              \
+    return Visit##Kind(static_cast<const Class*>(expr), args...);
 #define IROPT_NODE(Kind, Class, Group) IROPT_IF_EXPR_##Group(Kind, Class)
 #include "iropt/ir/node_kinds.def"
 #undef IROPT_HANDLE
@@ -61,8 +62,8 @@ class ExprFunctor<R(const Expr*, Args...)> {
   }
 };
 
-// Visits everything below a graph-level expression. Override what is of interest, and call the function of the base class
-// to go on below:
+// Visits everything below a graph-level expression. Override what is of interest, and call the function of the base
+// class to go on below:
 //
 //   void VisitCall(const Call* call) override {
 //     ++calls_;

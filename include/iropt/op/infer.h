@@ -1,6 +1,7 @@
 // Type inference of graph-level expressions.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/expr.h"
 #include "iropt/ir/module.h"
+#include "iropt/ir/tir.h"
 #include "iropt/support/function_ref.h"
 
 namespace iropt {
@@ -29,6 +31,11 @@ class InferContext {
   const Type* Error(const Call& call, size_t operand, std::string message);
   bool failed() const { return failed_; }
 
+  // Which symbolic variables are defined where the expression stands. The type of a conditional mentions no others. Where
+  // nothing is said, those that a branch defines by match_cast are taken for its own.
+  void set_scope(std::function<bool(const tir::Var*)> defined) { defined_ = std::move(defined); }
+  const std::function<bool(const tir::Var*)>& scope() const { return defined_; }
+
  private:
   const Type* Report(Span span, std::string_view kind, std::string message);
 
@@ -36,6 +43,7 @@ class InferContext {
   Arena& arena_;
   DiagnosticEngine* diagnostics_;
   bool failed_ = false;
+  std::function<bool(const tir::Var*)> defined_;
 };
 
 // The type of `expr`, whose operands have types: calls by the rule of the operator or the type of the callee, tuples,

@@ -7,8 +7,8 @@
 
 namespace iropt {
 
-// The function in A-normal form; the same pointer where it is. Fails where a type cannot be inferred. `module` gives the
-// types of global functions.
+// The function in A-normal form; the same pointer where it is. Fails where a type cannot be inferred. `module` gives
+// the types of global functions.
 Result<const Function*> Normalize(const Function* function, const Module* module, Workspace& workspace,
                                   DiagnosticEngine& diagnostics);
 

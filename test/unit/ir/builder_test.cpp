@@ -45,6 +45,13 @@ TEST_CASE_METHOD(Builder, "names are unique, also among numbered ones", "[ir]") 
   CHECK(builder.UniqueName("lv") == "lv");
   CHECK(builder.UniqueName("lv") == "lv2");
   CHECK(builder.UniqueName("lv1") == "lv11");
+  CHECK(builder.UniqueName("lv01") == "lv01");
+  for (int i = 3; i < 11; ++i) builder.UniqueName("lv");
+  // "lv11" is taken already.
+  CHECK(builder.UniqueName("lv") == "lv12");
+  CHECK(builder.UniqueName("lv12") == "lv121");
+  CHECK(builder.UniqueName("lv13") == "lv13");
+  CHECK(builder.UniqueName("lv") == "lv14");
 }
 
 TEST_CASE_METHOD(Builder, "nested operands become bindings, shared ones once", "[ir]") {
@@ -93,9 +100,12 @@ TEST_CASE_METHOD(Builder, "blocks are joined and nested SeqExprs dissolved", "[i
   const auto binding = [&](const Expr* value, const char* name) {
     return workspace.New<VarBinding>(workspace.NewVar(name, x->type), value);
   };
-  const auto block = [&](std::vector<const Binding*> bindings) { return workspace.New<BindingBlock>(workspace.Copy(bindings)); };
+  const auto block = [&](std::vector<const Binding*> bindings) {
+    return workspace.New<BindingBlock>(workspace.Copy(bindings));
+  };
   const Binding* inner = binding(Add(x, x), "inner");
-  const auto* nested = workspace.New<SeqExpr>(workspace.Copy(std::vector<const BindingBlock*>{block({inner})}), inner->var, nullptr);
+  const auto* nested =
+      workspace.New<SeqExpr>(workspace.Copy(std::vector<const BindingBlock*>{block({inner})}), inner->var, nullptr);
   const Binding* first = binding(Add(x, x), "first");
   const Binding* outer = binding(nested, "outer");
   const auto* seq = workspace.New<SeqExpr>(

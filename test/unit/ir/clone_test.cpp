@@ -83,8 +83,8 @@ TEST_CASE("types with a shape variable follow the variable", "[ir]") {
   Workspace source;
   const Var* shape = source.NewVar("s", ShapeType::Get(2));
   const Var* x = source.NewVar("x", TensorType::WithShapeVar(source.arena(), shape, DataType::Float(32)));
-  const auto* func = source.New<Function>(source.Copy(std::vector<const Var*>{shape, x}), x, ObjectType::Get(), true, DictAttr::Empty(),
-                                          FuncType::Opaque(ObjectType::Get()));
+  const auto* func = source.New<Function>(source.Copy(std::vector<const Var*>{shape, x}), x, ObjectType::Get(), true,
+                                          DictAttr::Empty(), FuncType::Opaque(ObjectType::Get()));
   Workspace target;
   const auto* copy = To<Function>(CloneFunction(func, target));
   CHECK(To<TensorType>(copy->params[1]->type)->shape_var == copy->params[0]);
@@ -96,8 +96,8 @@ TEST_CASE("annotations follow variables", "[ir]") {
   const tir::Var* i = source.NewPrimVar("i", DataType::Int(32));
   const PrimExpr* zero = IRContext::Current().Int(0, DataType::Int(32));
   const tir::Stmt* inner =
-      source.New<tir::For>(source.NewPrimVar("j", DataType::Int(32)), zero, zero, tir::ForKind::kSerial, source.New<tir::Evaluate>(zero),
-                           nullptr, DictAttr::Empty()->With("at", ExprAttr::Get(i)));
+      source.New<tir::For>(source.NewPrimVar("j", DataType::Int(32)), zero, zero, tir::ForKind::kSerial,
+                           source.New<tir::Evaluate>(zero), nullptr, DictAttr::Empty()->With("at", ExprAttr::Get(i)));
   const tir::Stmt* loop = source.New<tir::For>(i, zero, zero, tir::ForKind::kSerial, inner, nullptr, DictAttr::Empty());
   Workspace target;
   const auto* copy = To<tir::For>(Cloner(target).Clone(loop));

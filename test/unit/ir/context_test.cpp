@@ -26,7 +26,8 @@ TEST_CASE("equal types are the same pointer", "[ir]") {
   CHECK(TensorType::Get(dims, DataType::Float(32)) != TensorType::Get(dims, DataType::Float(16)));
   CHECK(TensorType::Get(2, DataType::Float(32)) != TensorType::Get(dims, DataType::Float(32)));
   // A scalar's shape is known and empty, which is not the same as unknown.
-  CHECK(TensorType::Get(std::span<const PrimExpr* const>(), DataType::Float(32)) != TensorType::Get(0, DataType::Float(32)));
+  CHECK(TensorType::Get(std::span<const PrimExpr* const>(), DataType::Float(32)) !=
+        TensorType::Get(0, DataType::Float(32)));
   const std::vector<const Type*> fields{TensorType::Get(dims, DataType::Float(32)), ObjectType::Get()};
   CHECK(TupleType::Get(fields) == TupleType::Get(fields));
   CHECK(FuncType::Get(fields, ObjectType::Get()) != FuncType::Get(fields, ObjectType::Get(), false));
@@ -68,7 +69,8 @@ TEST_CASE("expressions in shapes are canonical", "[ir]") {
 
 TEST_CASE("integers of any size and dtype are canonical", "[ir]") {
   IRContext& context = IRContext::Current();
-  for (const int64_t value : {int64_t{0}, int64_t{-128}, int64_t{-129}, int64_t{1023}, int64_t{1024}, INT64_MIN, INT64_MAX}) {
+  for (const int64_t value :
+       {int64_t{0}, int64_t{-128}, int64_t{-129}, int64_t{1023}, int64_t{1024}, INT64_MIN, INT64_MAX}) {
     CHECK(context.Int(value)->value == value);
     CHECK(context.Int(value) == context.Int(value));
     CHECK(context.Int(value, DataType::Int(32)) != context.Int(value));

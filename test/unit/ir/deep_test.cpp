@@ -85,7 +85,8 @@ TEST_CASE("deep scalar expressions and statements", "[ir][deep]") {
   const tir::Stmt* copy = Cloner(target).Clone(stmt);
   CHECK(StructuralEqual(stmt, copy));
   CHECK(StructuralHash(stmt) == StructuralHash(copy));
-  const tir::Stmt* changed = tir::Substitute(stmt, [&](const tir::Var*) { return zero; }, workspace);
+  const tir::Stmt* changed = tir::Substitute(
+      stmt, [&](const tir::Var*) { return zero; }, workspace);
   CHECK(changed != stmt);
 }
 

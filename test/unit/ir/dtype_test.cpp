@@ -6,8 +6,9 @@ namespace iropt {
 namespace {
 
 TEST_CASE("a dtype prints as it is read", "[ir]") {
-  for (const char* text : {"int8", "uint16", "bool", "uint1x4", "float16", "bfloat16", "float32x4", "float32xvscalex4", "handle",
-                           "e4m3_float8", "e5m2_float8", "e5m2_float8x2", "float4_e2m1fn", "int32x16", "void"}) {
+  for (const char* text :
+       {"int8", "uint16", "bool", "uint1x4", "float16", "bfloat16", "float32x4", "float32xvscalex4", "handle",
+        "e4m3_float8", "e5m2_float8", "e5m2_float8x2", "float4_e2m1fn", "int32x16", "void"}) {
     const auto dtype = DataType::Parse(text);
     REQUIRE(dtype.has_value());
     CHECK(dtype->ToString() == text);
@@ -25,8 +26,9 @@ TEST_CASE("dtype spellings that are read and printed otherwise", "[ir]") {
 }
 
 TEST_CASE("what names no dtype", "[ir]") {
-  for (const char* text : {"flot32", "int0", "int256", "int-8", "float32x", "float32x0", "float32x40000", "float32 ", "float32xvscale",
-                           "float32xvscalex1", "bool8", "float32x4x4", "f32", "float99999999999999999999"}) {
+  for (const char* text :
+       {"flot32", "int0", "int256", "int-8", "float32x", "float32x0", "float32x40000", "float32 ", "float32xvscale",
+        "float32xvscalex1", "bool8", "float32x4x4", "f32", "float99999999999999999999"}) {
     INFO(text);
     CHECK_FALSE(DataType::Parse(text).has_value());
   }

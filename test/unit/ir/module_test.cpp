@@ -12,7 +12,8 @@ namespace {
 const Function* MakeFunction(Workspace& workspace, const char* param_name) {
   const Var* param = workspace.NewVar(param_name, ObjectType::Get());
   const auto* body = workspace.New<SeqExpr>(List<const BindingBlock*>(), param, ObjectType::Get());
-  return workspace.New<Function>(workspace.Copy(std::vector<const Var*>{param}), body, ObjectType::Get(), true, DictAttr::Empty(),
+  return workspace.New<Function>(workspace.Copy(std::vector<const Var*>{param}), body, ObjectType::Get(), true,
+                                 DictAttr::Empty(),
                                  FuncType::Get(std::vector<const Type*>{ObjectType::Get()}, ObjectType::Get()));
 }
 
@@ -69,8 +70,7 @@ TEST_CASE("a rewritten function keeps the nodes that it still uses", "[ir]") {
   Workspace workspace(module.functions()[0].storage);
   const Var* var = workspace.NewVar("y", ObjectType::Get());
   CHECK(var->id == 1);
-  const auto* impure =
-      workspace.New<Function>(old->params, old->body, old->ret_type, false, old->attrs, old->type);
+  const auto* impure = workspace.New<Function>(old->params, old->body, old->ret_type, false, old->attrs, old->type);
   module.SetAt(0, impure, workspace.Finish());
   CHECK(module.functions()[0].storage->num_vars == 2);
   CHECK(module.functions()[0].storage->arenas.size() == 2);

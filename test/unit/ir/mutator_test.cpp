@@ -191,20 +191,22 @@ TEST_CASE("substitution follows variables into buffers", "[ir]") {
   const tir::Var* data = workspace.NewPrimVar("data", DataType::Handle());
   const tir::Var* i = workspace.NewPrimVar("i", DataType::Int(32));
   const auto* buffer = workspace.New<tir::Buffer>(
-      data, DataType::Float(32), workspace.NextVarId(), workspace.Copy(std::vector<const PrimExpr*>{n}), List<const PrimExpr*>(),
-      IRContext::Current().Int(0, DataType::Int(32)), List<int64_t>(), "A", 64, 1, tir::BufferType::kDefault);
+      data, DataType::Float(32), workspace.NextVarId(), workspace.Copy(std::vector<const PrimExpr*>{n}),
+      List<const PrimExpr*>(), IRContext::Current().Int(0, DataType::Int(32)), List<int64_t>(), "A", 64, 1,
+      tir::BufferType::kDefault);
   const List<const PrimExpr*> indices = workspace.Copy(std::vector<const PrimExpr*>{i});
   const auto* load = workspace.New<tir::BufferLoad>(DataType::Float(32), buffer, indices);
   const tir::Stmt* store = workspace.New<tir::BufferStore>(buffer, load, indices);
   const PrimExpr* four = IRContext::Current().Int(4, DataType::Int(32));
-  const auto* changed = To<tir::BufferStore>(
-      tir::Substitute(store, [&](const tir::Var* var) { return var == n || var == i ? four : nullptr; }, workspace));
+  const auto* changed = To<tir::BufferStore>(tir::Substitute(
+      store, [&](const tir::Var* var) { return var == n || var == i ? four : nullptr; }, workspace));
   CHECK(changed->buffer != buffer);
   CHECK(changed->buffer->shape[0] == four);
   CHECK(changed->buffer->id != buffer->id);
   CHECK(To<tir::BufferLoad>(changed->value)->buffer == changed->buffer);
   CHECK(changed->indices[0] == four);
-  CHECK(tir::Substitute(store, [](const tir::Var*) { return nullptr; }, workspace) == store);
+  CHECK(tir::Substitute(
+            store, [](const tir::Var*) { return nullptr; }, workspace) == store);
 }
 
 }  // namespace

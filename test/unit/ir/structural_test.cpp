@@ -33,8 +33,9 @@ TEST_CASE("names of variables do not count", "[ir]") {
 // def f(a, b): return op(a or b, a or b)
 const Function* TwoParams(Workspace& workspace, int first, int second, const Type* a_type, const Type* b_type) {
   const std::vector<const Var*> params{workspace.NewVar("a", a_type), workspace.NewVar("b", b_type)};
-  return NewFunction(workspace, params,
-                     NewCall(workspace, kAdd, {params[static_cast<size_t>(first)], params[static_cast<size_t>(second)]}, a_type));
+  return NewFunction(
+      workspace, params,
+      NewCall(workspace, kAdd, {params[static_cast<size_t>(first)], params[static_cast<size_t>(second)]}, a_type));
 }
 
 TEST_CASE("uses must refer to matching definitions", "[ir]") {
@@ -171,8 +172,9 @@ TEST_CASE("one variable for two loops is as good as two", "[ir]") {
   Workspace workspace;
   const DataType int32 = DataType::Int(32);
   const auto loop = [&](const tir::Var* var) {
-    return workspace.New<tir::For>(var, IRContext::Current().Int(0, int32), IRContext::Current().Int(4, int32), tir::ForKind::kSerial,
-                                   workspace.New<tir::Evaluate>(var), nullptr, DictAttr::Empty());
+    return workspace.New<tir::For>(var, IRContext::Current().Int(0, int32), IRContext::Current().Int(4, int32),
+                                   tir::ForKind::kSerial, workspace.New<tir::Evaluate>(var), nullptr,
+                                   DictAttr::Empty());
   };
   const auto seq = [&](const tir::Var* first, const tir::Var* second) {
     return workspace.New<tir::SeqStmt>(workspace.Copy(std::vector<const tir::Stmt*>{loop(first), loop(second)}));
@@ -189,7 +191,8 @@ TEST_CASE("the first difference is described with its place", "[ir]") {
   CHECK(FirstDifference(NewChain(workspace, 1), NewChain(workspace, 2)) == "body.blocks[0].bindings: 2 items, 3 items");
   CHECK(FirstDifference(NewLoop(workspace, 8), NewLoop(workspace, 9)) == "param_buffers[0].shape[0].value: 8, 9");
   CHECK(FirstDifference(TwoParams(workspace, 0, 1, ObjectType::Get(), ObjectType::Get()),
-                        TwoParams(workspace, 0, 0, ObjectType::Get(), ObjectType::Get())) == "body.args[1]: variable b, variable a");
+                        TwoParams(workspace, 0, 0, ObjectType::Get(), ObjectType::Get())) ==
+        "body.args[1]: variable b, variable a");
 }
 
 TEST_CASE("expressions with shared nodes compare in linear time", "[ir]") {
@@ -221,7 +224,8 @@ TEST_CASE("modules compare functions by name", "[ir]") {
   CHECK_FALSE(StructuralEqual(module, MakeModule({{"f", 2}, {"g", 1}})));
   CHECK(StructuralHash(module) != StructuralHash(MakeModule({{"f", 2}, {"g", 1}})));
   CHECK(FirstDifference(module, MakeModule({{"f", 1}})) == "functions.g: only in the first module");
-  CHECK(FirstDifference(module, MakeModule({{"f", 1}, {"e", 3}, {"g", 2}})) == "functions.e: only in the second module");
+  CHECK(FirstDifference(module, MakeModule({{"f", 1}, {"e", 3}, {"g", 2}})) ==
+        "functions.e: only in the second module");
   CHECK(FirstDifference(module, MakeModule({{"f", 1}, {"g", 3}})) ==
         "functions.g.body.blocks[0].bindings: 3 items, 4 items");
   Module other = module;

@@ -15,7 +15,9 @@ inline const Op kNeg{"test.neg", nullptr};
 
 inline const PrimExpr* Int(int64_t value) { return IRContext::Current().Int(value); }
 
-inline const TensorType* Tensor(std::vector<const PrimExpr*> dims) { return TensorType::Get(dims, DataType::Float(32)); }
+inline const TensorType* Tensor(std::vector<const PrimExpr*> dims) {
+  return TensorType::Get(dims, DataType::Float(32));
+}
 
 // A call has the type of its first argument.
 class FirstArgInferrer : public TypeInferrer {
@@ -23,7 +25,8 @@ class FirstArgInferrer : public TypeInferrer {
   const Type* Infer(const Expr* expr) override {
     ++inferred;
     if (const auto* call = As<Call>(expr)) return call->args.empty() ? nullptr : call->args[0]->type;
-    if (const auto* item = As<TupleGetItem>(expr)) return To<TupleType>(item->tuple->type)->fields[static_cast<size_t>(item->index)];
+    if (const auto* item = As<TupleGetItem>(expr))
+      return To<TupleType>(item->tuple->type)->fields[static_cast<size_t>(item->index)];
     if (const auto* conditional = As<If>(expr)) return conditional->true_branch->type;
     if (const auto* seq = As<SeqExpr>(expr)) return seq->body->type;
     if (const auto* tuple = As<Tuple>(expr)) return TypeOfTuple(tuple);
@@ -44,8 +47,8 @@ class FirstArgInferrer : public TypeInferrer {
   }
 };
 
-inline const Call* NewCall(Workspace& workspace, const Op& op, std::vector<const Expr*> args, const Type* type = nullptr,
-                           const Attr* attrs = nullptr) {
+inline const Call* NewCall(Workspace& workspace, const Op& op, std::vector<const Expr*> args,
+                           const Type* type = nullptr, const Attr* attrs = nullptr) {
   return workspace.New<Call>(&op, workspace.Copy(args), attrs, nullptr, type);
 }
 
@@ -74,22 +77,26 @@ inline const Function* NewChain(Workspace& workspace, int length, const Op& op =
 inline const PrimFunc* NewLoop(Workspace& workspace, int64_t extent, const char* name = "i", double value = 1) {
   const DataType int32 = DataType::Int(32);
   const auto new_buffer = [&](const char* buffer_name) {
-    const auto* data = workspace.NewPrimVar(buffer_name, DataType::Handle(), tir::PointerInfo::Get(DataType::Float(32), "global"));
+    const auto* data =
+        workspace.NewPrimVar(buffer_name, DataType::Handle(), tir::PointerInfo::Get(DataType::Float(32), "global"));
     const std::vector<const PrimExpr*> shape{workspace.New<tir::IntImm>(int32, extent)};
-    return workspace.New<tir::Buffer>(data, DataType::Float(32), workspace.NextVarId(), workspace.Copy(shape), List<const PrimExpr*>(),
-                                      workspace.New<tir::IntImm>(int32, 0), List<int64_t>(), workspace.arena().CopyString(buffer_name), 64,
-                                      1, tir::BufferType::kDefault);
+    return workspace.New<tir::Buffer>(data, DataType::Float(32), workspace.NextVarId(), workspace.Copy(shape),
+                                      List<const PrimExpr*>(), workspace.New<tir::IntImm>(int32, 0), List<int64_t>(),
+                                      workspace.arena().CopyString(buffer_name), 64, 1, tir::BufferType::kDefault);
   };
-  const std::vector<const tir::Var*> params{workspace.NewPrimVar("a", DataType::Handle()), workspace.NewPrimVar("b", DataType::Handle())};
+  const std::vector<const tir::Var*> params{workspace.NewPrimVar("a", DataType::Handle()),
+                                            workspace.NewPrimVar("b", DataType::Handle())};
   const std::vector<const tir::Buffer*> buffers{new_buffer("A"), new_buffer("B")};
   const tir::Var* i = workspace.NewPrimVar(name, int32);
   const List<const PrimExpr*> indices = workspace.Copy(std::vector<const PrimExpr*>{i});
   const PrimExpr* load = workspace.New<tir::BufferLoad>(DataType::Float(32), buffers[0], indices);
   const PrimExpr* sum = workspace.New<tir::Add>(load, workspace.New<tir::FloatImm>(DataType::Float(32), value));
   const tir::Stmt* store = workspace.New<tir::BufferStore>(buffers[1], sum, indices);
-  const tir::Stmt* loop = workspace.New<tir::For>(i, workspace.New<tir::IntImm>(int32, 0), workspace.New<tir::IntImm>(int32, extent),
-                                                  tir::ForKind::kSerial, store, nullptr, DictAttr::Empty());
-  return workspace.New<PrimFunc>(workspace.Copy(params), workspace.Copy(buffers), loop, TupleType::Get({}), DictAttr::Empty(), nullptr);
+  const tir::Stmt* loop =
+      workspace.New<tir::For>(i, workspace.New<tir::IntImm>(int32, 0), workspace.New<tir::IntImm>(int32, extent),
+                              tir::ForKind::kSerial, store, nullptr, DictAttr::Empty());
+  return workspace.New<PrimFunc>(workspace.Copy(params), workspace.Copy(buffers), loop, TupleType::Get({}),
+                                 DictAttr::Empty(), nullptr);
 }
 
 }  // namespace iropt::testing

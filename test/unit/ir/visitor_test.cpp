@@ -41,8 +41,7 @@ TEST_CASE("a visitor sees everything in order", "[ir]") {
   Workspace workspace;
   Recorder recorder;
   recorder.VisitExpr(NewChain(workspace, 2));
-  CHECK(recorder.log ==
-        "def:x call(test.add x x )def:lv call(test.add lv x )def:lv1 lv1 def:gv gv ");
+  CHECK(recorder.log == "def:x call(test.add x x )def:lv call(test.add lv x )def:lv1 lv1 def:gv gv ");
 }
 
 TEST_CASE("a visitor sees types and dimensions", "[ir]") {
@@ -118,7 +117,8 @@ TEST_CASE("a loop-level visitor sees everything in order", "[ir]") {
 TEST_CASE("expressions in annotations are visited", "[ir]") {
   Workspace workspace;
   const tir::Var* n = workspace.NewPrimVar("n", DataType::Int(32));
-  const auto* annotations = DictAttr::Get(std::vector<DictAttr::Entry>{{"size", ExprAttr::Get(n)}, {"x", IntAttr::Get(1)}});
+  const auto* annotations =
+      DictAttr::Get(std::vector<DictAttr::Entry>{{"size", ExprAttr::Get(n)}, {"x", IntAttr::Get(1)}});
   const auto* loop = workspace.New<tir::For>(
       workspace.NewPrimVar("i", DataType::Int(32)), IRContext::Current().Int(0, DataType::Int(32)),
       IRContext::Current().Int(4, DataType::Int(32)), tir::ForKind::kSerial,
@@ -134,7 +134,8 @@ TEST_CASE("post order of statements", "[ir]") {
   std::vector<NodeKind> kinds;
   tir::PostOrderVisit(func->body, [&](const Node* node) { kinds.push_back(node->kind); });
   CHECK(kinds == std::vector<NodeKind>{NodeKind::kIntImm, NodeKind::kIntImm, NodeKind::kPrimVar, NodeKind::kBufferLoad,
-                                       NodeKind::kFloatImm, NodeKind::kAdd, NodeKind::kPrimVar, NodeKind::kBufferStore, NodeKind::kFor});
+                                       NodeKind::kFloatImm, NodeKind::kAdd, NodeKind::kPrimVar, NodeKind::kBufferStore,
+                                       NodeKind::kFor});
 }
 
 TEST_CASE("loop-level functors dispatch by kind", "[ir]") {

@@ -90,7 +90,8 @@ std::string Text(const Attr* a) {
   if (Is<NoneAttr>(a)) return "None";
   if (const auto* i = As<IntAttr>(a)) {
     if (i->dtype.is_bool()) return i->value ? "True" : "False";
-    return std::to_string(i->value) + (i->dtype == DataType::Int(64) ? "" : ":" + i->dtype.ToString());
+    return i->dtype == DataType::Int(64) ? std::to_string(i->value)
+                                         : fmt::format("{}:{}", i->value, i->dtype.ToString());
   }
   if (const auto* f = As<FloatAttr>(a)) {
     return f->dtype == DataType::Float(64) ? fmt::format("{}", f->value)
@@ -99,20 +100,21 @@ std::string Text(const Attr* a) {
   if (const auto* s = As<StrAttr>(a)) return fmt::format("\"{}\"", s->value);
   if (const auto* t = As<DTypeAttr>(a)) return t->value.ToString();
   if (const auto* e = As<ExprAttr>(a)) return fmt::format("prim({})", Text(e->value));
-  if (const auto* l = As<ListAttr>(a)) return "[" + Join(l->values, [](const Attr* v) { return Text(v); }) + "]";
+  if (const auto* l = As<ListAttr>(a))
+    return fmt::format("[{}]", Join(l->values, [](const Attr* v) { return Text(v); }));
   return std::string(NodeKindName(a->kind));
 }
 
 std::string Text(const Expr* e) {
   if (const auto* v = As<Var>(e)) return std::string(v->name());
-  if (const auto* g = As<GlobalVar>(e)) return "cls." + std::string(g->name);
+  if (const auto* g = As<GlobalVar>(e)) return fmt::format("cls.{}", g->name);
   if (const auto* p = As<PrimValue>(e)) return fmt::format("prim({})", Text(p->value));
   if (const auto* s = As<StringImm>(e)) return fmt::format("str({})", s->value);
   if (const auto* d = As<DataTypeImm>(e)) return fmt::format("dtype({})", d->value.ToString());
   if (const auto* f = As<ExternFunc>(e)) return fmt::format("extern({})", f->global_symbol);
-  if (const auto* t = As<Tuple>(e)) return "(" + Join(t->fields, [](const Expr* f) { return Text(f); }) + ")";
+  if (const auto* t = As<Tuple>(e)) return fmt::format("({})", Join(t->fields, [](const Expr* f) { return Text(f); }));
   if (const auto* s = As<ShapeExpr>(e))
-    return "shape(" + Join(s->values, [](const PrimExpr* d) { return Text(d); }) + ")";
+    return fmt::format("shape({})", Join(s->values, [](const PrimExpr* d) { return Text(d); }));
   if (const auto* c = As<Constant>(e)) return fmt::format("const({})", c->data->dtype().ToString());
   return std::string(NodeKindName(e->kind));
 }
