@@ -1,25 +1,34 @@
 #!/usr/bin/env bash
-# From a fresh checkout to optimized modules: installs what is missing, builds, and runs a pipeline on the example and
-# on a model: scripts/demo.sh [MODEL.ir]
+# From a fresh checkout to an optimized model: installs what is missing, builds the tool and nothing else, and runs it on
+# the examples, or on a model of yours: scripts/demo.sh [MODEL.ir]
 set -euo pipefail
+if [ $# -gt 0 ]; then model=$(realpath -- "$1"); else model=examples/resnet50.ir; fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh
-scripts/build.sh release
+scripts/build.sh release ir-opt
 
-passes=FoldConstant,EliminateCommonSubexpr,DeadCodeElimination
-echo
-echo "== ir-opt -O3 -passes=$passes examples/sequential.ir"
-build/bin/ir-opt -O3 -passes="$passes" examples/sequential.ir
-
-model=${1:-../shared/corpus/models/resnet50.ir}
-if [ ! -e "$model" ]; then
-  echo "no model at $model; name one as the argument" >&2
-  [ $# -eq 0 ] || exit 1
-  exit 0
-fi
+passes=FoldConstant,EliminateCommonSubexpr,CanonicalizeBindings,DeadCodeElimination
+lines=16
+columns=160
 output=build/demo.ir
-passes='LegalizeOps,AnnotateTIROpPattern,FoldConstant,FuseOps,FuseTIR,DeadCodeElimination'
+
+run() {
+  printf '\n$ %s\n' "build/bin/ir-opt $*"
+  build/bin/ir-opt "$@"
+}
+
 echo
-echo "== ir-opt -O3 -passes=$passes $model -o $output"
-time build/bin/ir-opt -O3 -passes="$passes" "$model" -o "$output"
-echo "$(wc -l < "$model") lines became $(wc -l < "$output") lines, in $output"
+echo "== A small module, before and after"
+echo
+cat examples/sequential.ir
+run -O3 -passes="$passes" examples/sequential.ir
+
+echo
+echo "== A model: what was read, what each pass did, how long it took"
+run -O3 -passes="$passes" -report "$model" -o "$output"
+
+echo
+echo "== The optimized module: $(wc -l < "$output") lines (of $(wc -l < "$model")) in $output, which begins"
+echo
+head -n "$lines" "$output" | cut -c "1-$columns"
+echo "[...]"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what building and testing need, on Debian and Ubuntu. Does nothing where everything is there.
+# Installs what building and testing need, on Debian and Ubuntu, from their own packages. Does nothing where everything is
+# there.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache mold python3
@@ -8,7 +9,14 @@ packages=(g++ cmake ninja-build ccache mold python3
 installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }
 
 as_root() {
-  if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    echo "setup: not root, and there is no sudo; have somebody run as root: $*" >&2
+    return 1
+  fi
 }
 
 # Any LLVM version's lit, FileCheck and not will do; the distribution's choice of versions varies.
@@ -48,7 +56,10 @@ if [ ${#missing[@]} -eq 0 ] && [ $need_llvm -eq 0 ]; then
   exit 0
 fi
 
-as_root apt-get update
-if [ $need_llvm -eq 1 ]; then missing+=("$(llvm_tools_package)"); fi
+as_root apt-get -q update
+if [ $need_llvm -eq 1 ]; then
+  llvm_tools=$(llvm_tools_package)
+  missing+=("$llvm_tools")
+fi
 echo "setup: installing ${missing[*]}"
-as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"
+as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends "${missing[@]}"
