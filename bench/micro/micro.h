@@ -1,0 +1,27 @@
+// What the groups of benchmarks share. Benchmarks are registered in main, not by static constructors, so that their
+// order is that of the groups.
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <functional>
+#include <string>
+
+#include "workload.h"
+
+namespace iropt::bench {
+
+using FormBenchmark = std::function<void(benchmark::State&, Form)>;
+
+// Registers "<name>/<form>/<bindings>" for all forms and several sizes, each form with its complexity.
+void RegisterForForms(const std::string& name, const FormBenchmark& run);
+
+// What a benchmark of FormBenchmark says at its end: that an item is a binding, and what its time is a function of.
+void SetItems(benchmark::State& state);
+
+void RegisterTextBenchmarks();
+void RegisterIrBenchmarks();
+void RegisterArithBenchmarks();
+void RegisterPassBenchmarks();
+
+}  // namespace iropt::bench

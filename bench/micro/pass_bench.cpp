@@ -1,0 +1,49 @@
+// Every pass of passes.def on a generated module, on one thread. Items are bindings of the module before the pass.
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "iropt/pass/context.h"
+#include "iropt/pass/registry.h"
+#include "iropt/support/check.h"
+#include "iropt/transform/passes.h"
+#include "micro.h"
+
+namespace iropt::bench {
+
+namespace {
+
+void RunPass(benchmark::State& state, Form form, const Pass& pass, const PassRegistry& registry) {
+  Workload workload(form, state.range(0));
+  PassContext context;
+  context.registry = &registry;
+  context.diagnostics = &workload.diagnostics();
+  for (auto _ : state) {
+    Result<PassResult> result = pass(workload.module(), context);
+    if (!result.ok()) return state.SkipWithError("the pass failed");
+    benchmark::DoNotOptimize(result->module);
+  }
+  SetItems(state);
+}
+
+}  // namespace
+
+void RegisterPassBenchmarks() {
+  const auto registry = std::make_shared<PassRegistry>();
+  const Status registered = RegisterAllPasses(*registry);
+  IROPT_CHECK(registered.ok(), "{}", registered.error().message);
+  for (const auto& [name, row] : registry->passes()) {
+    DiagnosticBuffer buffer;
+    DiagnosticEngine diagnostics(&buffer);
+    Result<Pass> pass = registry->Create(name, {}, diagnostics);
+    // What cannot be made without options has no meaning on any module.
+    if (!pass.ok()) continue;
+    const auto run = [registry, pass = *pass](benchmark::State& state, Form form) {
+      RunPass(state, form, pass, *registry);
+    };
+    RegisterForForms(fmt::format("pass/{}", name), run);
+  }
+}
+
+}  // namespace iropt::bench
