@@ -9,7 +9,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/op/op.h"
-#include "prim_func_type.h"
+#include "iropt/op/prim_func_type.h"
 
 namespace iropt {
 
@@ -73,10 +73,13 @@ const Type* InferProjection(const TupleGetItem* get, InferContext& ctx) {
                                      tuple->fields.size() == 1 ? "" : "s"));
 }
 
-// The symbolic variables that match_casts in a branch define go out of scope with it, and so do its shape variables.
+// The symbolic variables that match_casts in a branch define go out of scope with it, and so do its shape variables. What
+// the type of the conditional mentions already (a pass may have changed its branches) is defined before, and a match_cast
+// in a branch is but a check.
 class BranchScope {
  public:
-  explicit BranchScope(const Expr* branch) {
+  BranchScope(const Expr* branch, const Type* known) {
+    if (known) ForEachDefinedSymVar(known, [this](const tir::Var* var) { outer_.push_back(var); });
     const auto* seq = As<SeqExpr>(branch);
     if (!seq) return;
     for (const BindingBlock* block : seq->blocks) {
@@ -86,17 +89,22 @@ class BranchScope {
       }
     }
   }
-  bool Defines(const tir::Var* var) const { return std::find(defined_.begin(), defined_.end(), var) != defined_.end(); }
+  bool Defines(const tir::Var* var) const { return Contains(defined_, var) && !Contains(outer_, var); }
 
  private:
+  static bool Contains(const std::vector<const tir::Var*>& vars, const tir::Var* var) {
+    return std::find(vars.begin(), vars.end(), var) != vars.end();
+  }
+
   std::vector<const tir::Var*> defined_;
+  std::vector<const tir::Var*> outer_;
 };
 
 const Type* InferIf(const If* branch, InferContext& ctx) {
   const auto erased = [&](const Expr* e) -> const Type* {
     const Type* type = TypeOfExpr(e, ctx.module());
     if (!type) return ctx.Error(*e, "the type of a branch is not known");
-    const BranchScope scope(e);
+    const BranchScope scope(e, branch->type);
     const auto stays = [&](const tir::Var* var) { return ctx.scope() ? ctx.scope()(var) : !scope.Defines(var); };
     return EraseToWellDefined(
         type, [&](const tir::Var* var) -> const PrimExpr* { return stays(var) ? var : nullptr; },

@@ -1,4 +1,4 @@
-#include "prim_func_type.h"
+#include "iropt/op/prim_func_type.h"
 
 #include <algorithm>
 #include <vector>

@@ -3,34 +3,12 @@
 
 #include <fmt/format.h>
 
-#include "iropt/arith/prim_builder.h"
-#include "iropt/ir/context.h"
+#include "iropt/op/prim_func_type.h"
 
 namespace iropt::text {
 namespace {
 
 using Kind = Value::Kind;
-
-// How callers see a function: buffers as tensors, pointers as objects. Shapes that variables of the function are part of
-// are given by their rank.
-const Type* TypeOfParam(const tir::Var* param, const tir::Buffer* buffer) {
-  if (!buffer) return param->dtype.is_handle() ? static_cast<const Type*>(ObjectType::Get()) : PrimType::Get(param->dtype);
-  std::vector<const PrimExpr*> dims;
-  for (const PrimExpr* dim : buffer->shape) {
-    const int64_t* value = arith::AsInt(dim);
-    if (!value) return TensorType::Get(static_cast<int>(buffer->shape.size()), buffer->dtype);
-    dims.push_back(IRContext::Current().Int(*value));
-  }
-  return TensorType::Get(dims, buffer->dtype);
-}
-
-// Loop-level functions write to their arguments, so they count as impure.
-const FuncType* TypeOfFunc(const TirSignature& signature) {
-  std::vector<const Type*> params;
-  for (size_t i = 0; i < signature.params.size(); ++i) params.push_back(TypeOfParam(signature.params[i], signature.buffers[i]));
-  const Type* ret = signature.ret_type ? signature.ret_type : TupleType::Get({});
-  return FuncType::Get(params, ret, false);
-}
 
 }  // namespace
 
@@ -121,8 +99,10 @@ bool TirParser::ParseSignature(TirSignature& signature) {
 
 PrimFunc* TirParser::MakeHeader(const TirSignature& signature, Workspace& workspace) {
   const Type* ret = signature.ret_type ? signature.ret_type : TupleType::Get({});
-  return workspace.New<PrimFunc>(workspace.Copy(signature.params), workspace.Copy(signature.buffers), nullptr, ret, DictAttr::Empty(),
-                                 TypeOfFunc(signature));
+  auto* func = workspace.New<PrimFunc>(workspace.Copy(signature.params), workspace.Copy(signature.buffers), nullptr, ret,
+                                       DictAttr::Empty(), nullptr);
+  func->type = PrimFuncType(func);
+  return func;
 }
 
 const PrimFunc* TirParser::ParseBody(TirSignature& signature) {
@@ -136,7 +116,8 @@ const PrimFunc* TirParser::ParseBody(TirSignature& signature) {
   const tir::Stmt* body = CompleteRoot(TakeStatements(0));
   if (diag_.error_count() != errors) return nullptr;
   const Type* ret = signature.ret_type ? signature.ret_type : TupleType::Get({});
-  auto* func = ws_.New<PrimFunc>(ws_.Copy(signature.params), ws_.Copy(signature.buffers), body, ret, func_attrs_, TypeOfFunc(signature));
+  auto* func = ws_.New<PrimFunc>(ws_.Copy(signature.params), ws_.Copy(signature.buffers), body, ret, func_attrs_, nullptr);
+  func->type = PrimFuncType(func);
   func->set_span(signature.name_span);
   return func;
 }

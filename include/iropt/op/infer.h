@@ -32,7 +32,8 @@ class InferContext {
   bool failed() const { return failed_; }
 
   // Which symbolic variables are defined where the expression stands. The type of a conditional mentions no others. Where
-  // nothing is said, those that a branch defines by match_cast are taken for its own.
+  // nothing is said, those that a branch defines by match_cast are taken for its own, except for those that the
+  // conditional's type before mentions.
   void set_scope(std::function<bool(const tir::Var*)> defined) { defined_ = std::move(defined); }
   const std::function<bool(const tir::Var*)>& scope() const { return defined_; }
 

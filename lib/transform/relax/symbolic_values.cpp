@@ -108,7 +108,7 @@ class SymbolicSubstituter : public ExprMutator {
     const auto& branch = *To<If>(visited);
     const Expr* true_branch = WithExitCast(*To<SeqExpr>(branch.true_branch), type, "then_branch_with_dyn");
     const Expr* false_branch = WithExitCast(*To<SeqExpr>(branch.false_branch), type, "else_branch_with_dyn");
-    If* made = workspace().New<If>(branch.cond, true_branch, false_branch, nullptr);
+    If* made = workspace().New<If>(branch.cond, true_branch, false_branch, type);
     made->set_span(old->span());
     return made;
   }
