@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Checks that the generators write modules that are what they say, and that compare.py runs: scripts_test.py IR_OPT"""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import gen_program
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+IR_OPT = sys.argv.pop(1)
+PASSES = "FoldConstant,EliminateCommonSubexpr,CanonicalizeBindings,DeadCodeElimination"
+
+
+def run(script, *arguments):
+    command = [sys.executable, os.path.join(HERE, script), *arguments]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def optimize(path):
+    return subprocess.run([IR_OPT, "-O3", f"-passes={PASSES}", "-verify-each", path], stdout=subprocess.PIPE, text=True,
+                          check=True).stdout
+
+
+class GeneratorTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = os.path.join(self.folder.name, "module.ir")
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def test_programs_are_well_formed(self):
+        for kind in [*gen_program.KINDS, "blocks", "ifs", "nested"]:
+            with self.subTest(kind):
+                run("gen_program.py", "--kind", kind, "--size", "40", "--funcs", "2", "-o", self.path)
+                self.assertEqual(optimize(self.path).count("@R.function"), 2)
+
+    def test_workload_has_work(self):
+        run("gen_workload.py", "--ops", "2000", "--funcs", "4", "--tvmscript", self.path)
+        with open(self.path, encoding="utf-8") as f:
+            before = f.read()
+        after = optimize(self.path)
+        self.assertEqual(after.count("@R.function"), 4)
+        # Values that repeat, are dead or constant: half of the operations, give or take a few.
+        self.assertLess(after.count(" = R."), 0.7 * before.count(" = R."))
+
+    def test_workload_has_two_spellings(self):
+        mlir = os.path.join(self.folder.name, "module.mlir")
+        run("gen_workload.py", "--ops", "1000", "--seed", "3", "--tvmscript", self.path, "--mlir", mlir)
+        with open(self.path, encoding="utf-8") as f:
+            text = f.read()
+        with open(mlir, encoding="utf-8") as f:
+            peer = f.read()
+        for ours, theirs in (("R.add(", "tosa.add "), ("R.multiply(", "tosa.mul "), ("R.full(", "dense<")):
+            # MLIR has the shift of its multiplications as one constant more.
+            self.assertIn(peer.count(theirs) - text.count(ours), (0, 1))
+
+
+class CompareTest(unittest.TestCase):
+    def test_compare(self):
+        out = run("compare.py", "--ir-opt", IR_OPT, "--mlir-opt", "no-such-program", "--ops", "1000", "--funcs", "2", "--runs", "1",
+                  "--scaling", "--max-ops", "10000")
+        self.assertIn("two threads against one", out)
+        self.assertIn("no comparison", out)
+        self.assertIn("ratio 1.00 1.00", out)
+
+
+if __name__ == "__main__":
+    unittest.main()
