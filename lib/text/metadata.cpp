@@ -1,7 +1,9 @@
 #include "metadata.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -248,10 +250,14 @@ bool LoadMetadata(std::string_view json, std::map<std::string, std::vector<const
   try {
     const nlohmann::json root = nlohmann::json::parse(json);
     return Loader(root, workspace).Run(entries, error);
-  } catch (const std::exception& e) {
-    error = e.what();
-    return false;
+  } catch (const nlohmann::json::exception& e) {
+    // What comes before the message is the library's own name of the error.
+    const std::string_view message = e.what();
+    error = message.substr(std::min(message.size(), message.find("] ") + 2));
+  } catch (const std::logic_error&) {
+    error = "an index is not a number";
   }
+  return false;
 }
 
 void SaveMetadata(const MetadataTable& table, OutputStream& out) {

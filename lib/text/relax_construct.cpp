@@ -13,30 +13,22 @@ namespace {
 
 using Kind = ScriptValue::Kind;
 
-// The shape of nested lists; false where they are ragged.
-bool ShapeOf(const ScriptValue& value, size_t depth, std::vector<int64_t>& shape) {
-  if (value.kind != Kind::kList && value.kind != Kind::kTuple) return depth == shape.size();
-  const auto items = value.items();
-  if (depth == shape.size()) {
-    shape.push_back(static_cast<int64_t>(items.size()));
-  } else if (depth > shape.size() || shape[depth] != static_cast<int64_t>(items.size())) {
-    return false;
+// Nested lists as a shape and the values in them, in order; false where the lists are ragged. Goes through the lists level by
+// level, because the text decides how deep they are.
+bool FlattenLists(const ScriptValue& value, std::vector<int64_t>& shape, std::vector<const ScriptValue*>& leaves) {
+  const auto is_list = [](const ScriptValue* v) { return v->kind == Kind::kList || v->kind == Kind::kTuple; };
+  leaves = {&value};
+  while (!leaves.empty() && is_list(leaves[0])) {
+    const size_t length = leaves[0]->items().size();
+    std::vector<const ScriptValue*> next;
+    for (const ScriptValue* list : leaves) {
+      if (!is_list(list) || list->items().size() != length) return false;
+      for (const ScriptValue& item : list->items()) next.push_back(&item);
+    }
+    shape.push_back(static_cast<int64_t>(length));
+    leaves = std::move(next);
   }
-  for (size_t i = 0; i < items.size(); ++i) {
-    const bool list = items[i].kind == Kind::kList || items[i].kind == Kind::kTuple;
-    // The first item says how deep the lists go; the others must agree.
-    if (!list && i == 0) continue;
-    if (!list ? depth + 1 != shape.size() : !ShapeOf(items[i], depth + 1, shape)) return false;
-  }
-  return true;
-}
-
-void Leaves(const ScriptValue& value, std::vector<const ScriptValue*>& out) {
-  if (value.kind == Kind::kList || value.kind == Kind::kTuple) {
-    for (const ScriptValue& v : value.items()) Leaves(v, out);
-  } else {
-    out.push_back(&value);
-  }
+  return std::none_of(leaves.begin(), leaves.end(), is_list);
 }
 
 // "nan", "inf" and "-inf" stand for the numbers that Python has no literal for.
@@ -165,7 +157,8 @@ bool RelaxParser::MakeDevice(std::span<const ScriptValue> args, std::span<const 
 
 std::shared_ptr<NDArray> RelaxParser::ConstArray(const ScriptValue& value, DataType dtype) {
   std::vector<int64_t> shape;
-  if (!ShapeOf(value, 0, shape)) {
+  std::vector<const ScriptValue*> leaves;
+  if (!FlattenLists(value, shape, leaves)) {
     Error(value.span, "bad-constant", "the lists of a constant must have equal lengths");
     return nullptr;
   }
@@ -173,8 +166,6 @@ std::shared_ptr<NDArray> RelaxParser::ConstArray(const ScriptValue& value, DataT
     Error(value.span, "bad-constant", fmt::format("there are no constants of type {}", dtype.ToString()));
     return nullptr;
   }
-  std::vector<const ScriptValue*> leaves;
-  Leaves(value, leaves);
   std::shared_ptr<NDArray> array = NDArray::Make(dtype, shape);
   for (size_t i = 0; i < leaves.size(); ++i) {
     const ScriptValue& leaf = *leaves[i];
@@ -216,8 +207,9 @@ bool RelaxParser::ParseConst(uint32_t begin, ScriptValue& out) {
     if (!named || named->is_void() || named->is_handle()) return Error(args[1].span, "unknown-dtype", "this is not a data type of constants");
     dtype = *named;
   } else {
+    std::vector<int64_t> shape;
     std::vector<const ScriptValue*> leaves;
-    Leaves(args[0], leaves);
+    static_cast<void>(FlattenLists(args[0], shape, leaves));  // ragged lists are reported below
     const bool real = std::any_of(leaves.begin(), leaves.end(), [](const ScriptValue* v) { return v->kind == Kind::kFloat; });
     const bool boolean = !leaves.empty() && leaves[0]->kind == Kind::kBool;
     dtype = real || leaves.empty() ? DataType::Float(32) : boolean ? DataType::Bool() : DataType::Int(32);
