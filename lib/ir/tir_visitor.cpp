@@ -145,6 +145,7 @@ void StmtExprVisitor::VisitAttrNode(const Node* node) {
     case NodeGroup::kPart:
       if (const auto* iter_var = As<IterVar>(node)) return VisitIterVar(iter_var);
       if (const auto* buffer = As<Buffer>(node)) return VisitBufferUse(buffer);
+      if (const auto* reducer = As<CommReducer>(node)) return VisitCommReducer(reducer);
       [[fallthrough]];
     default: IROPT_UNREACHABLE("an attribute of {}", NodeKindName(node->kind));
   }

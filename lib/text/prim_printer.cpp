@@ -116,14 +116,16 @@ std::string_view PrimPrinter::NameOf(const tir::Var* var) {
   if (const std::string_view name = context_.names.Find(var); !name.empty()) return name;
   if (!free_) return var->name;
   DefineFirst();
-  return free_->Define(var);
+  const std::string_view name = context_.names.Find(var);
+  return name.empty() ? free_->Define(var) : name;
 }
 
 std::string_view PrimPrinter::NameOf(const tir::Buffer* buffer) {
   if (const std::string_view name = context_.names.Find(buffer); !name.empty()) return name;
   if (!free_) return buffer->name;
   DefineFirst();
-  return free_->Define(buffer);
+  const std::string_view name = context_.names.Find(buffer);
+  return name.empty() ? free_->Define(buffer) : name;
 }
 
 // ---- Pieces

@@ -456,7 +456,7 @@ bool TirConstructs::Realize(TirParser& p, TirArgs& args, Value&) {
 bool TirConstructs::While(TirParser& p, TirArgs& args, Value&) {
   const Value* v[1];
   if (!p.Bind(args, "T.While", {"condition"}, 1, v)) return false;
-  const PrimExpr* condition = p.ToBool(*v[0]);
+  const PrimExpr* condition = p.ToCondition(*v[0]);
   if (condition) p.OpenNew<tir::While>(args.span, condition, nullptr);
   return condition != nullptr;
 }
@@ -464,7 +464,7 @@ bool TirConstructs::While(TirParser& p, TirArgs& args, Value&) {
 bool TirConstructs::If(TirParser& p, TirArgs& args, Value&) {
   const Value* v[1];
   if (!p.Bind(args, "T.If", {"condition"}, 1, v)) return false;
-  const PrimExpr* condition = p.ToBool(*v[0]);
+  const PrimExpr* condition = p.ToCondition(*v[0]);
   if (!condition) return false;
   p.Open(TirParser::OpenKind::kIf);
   p.conditionals_.push_back({condition, nullptr, nullptr, args.span});

@@ -99,6 +99,8 @@ class TirParser : public ParserCore {
   Failed WrongValue(const Value& value, std::string_view expected);
   const PrimExpr* ToPrim(const Value& value);
   const PrimExpr* ToBool(const Value& value);
+  // What `if` and `while` ask: a truth value or, as in Python, whether a number is not 0.
+  const PrimExpr* ToCondition(const Value& value);
   // A number becomes a constant of the dtype, an expression must have it.
   const PrimExpr* ToPrimOf(const Value& value, DataType dtype);
   bool ToPrims(const Value& value, std::vector<const PrimExpr*>& out);

@@ -64,6 +64,15 @@ const PrimExpr* TirParser::ToBool(const Value& value) {
   return e;
 }
 
+const PrimExpr* TirParser::ToCondition(const Value& value) {
+  if (value.is_number()) return ToBool(value);
+  const PrimExpr* e = ToPrim(value);
+  if (e && !e->dtype.is_scalar()) {
+    return Error(value.span, "type-mismatch", fmt::format("expected a scalar, found '{}'", e->dtype.ToString()));
+  }
+  return e;
+}
+
 const PrimExpr* TirParser::ToPrimOf(const Value& value, DataType dtype) {
   const PrimExpr* e = ToPrim(value);
   if (!e || e->dtype == dtype) return e;

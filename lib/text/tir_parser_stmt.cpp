@@ -152,7 +152,7 @@ bool TirParser::ParseWhile() {
   const uint32_t begin = lex_.Next().begin;
   Value value;
   if (!ParseExpr(value)) return false;
-  const PrimExpr* condition = ToBool(value);
+  const PrimExpr* condition = ToCondition(value);
   if (!condition) return false;
   const Span span = lex_.SpanFrom(begin);
   const tir::Stmt* body = ParseBranch();
@@ -169,7 +169,7 @@ bool TirParser::ParseIf() {
   Value value;
   if (!ParseExpr(value)) return false;
   const bool decided = value.is(Kind::kBool);
-  const PrimExpr* condition = decided ? nullptr : ToBool(value);
+  const PrimExpr* condition = decided ? nullptr : ToCondition(value);
   if (!decided && !condition) return false;
   const Span span = lex_.SpanFrom(begin);
   const tir::Stmt* then_case = ParseBranch();

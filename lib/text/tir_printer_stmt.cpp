@@ -109,15 +109,17 @@ void TirPrinter::PrintIndented(const Node* frame, const tir::Stmt* body) {
   --context_.indent;
 }
 
-// x: T.int32 = value
+// x: T.int32 = value; what has no value has no type either.
 void TirPrinter::PrintLet(const tir::LetStmt* stmt) {
   const bool known = !names_.Find(stmt->var).empty();
   if (!known && top().concise) {
     BeginLine();
     Push(stmt, false);
     out_.Append(names_.Define(stmt->var));
-    out_.Append(": ");
-    prim_.PrintVarType(stmt->var);
+    if (!stmt->var->dtype.is_void()) {
+      out_.Append(": ");
+      prim_.PrintVarType(stmt->var);
+    }
     out_.Append(" = ");
     prim_.Print(stmt->value);
     top().visible = true;
