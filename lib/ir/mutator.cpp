@@ -192,7 +192,8 @@ const Type* ExprMutator::NewReturnType(const Function* func, const Expr* body) {
   if (func->ret_type == nullptr) return nullptr;
   const Type* declared = VisitType(func->ret_type);
   if (body == func->body || builder_.inferrer() == nullptr || body->type == declared) return declared;
-  return builder_.inferrer()->IsBaseOf(body->type, declared) ? declared : body->type;
+  if (builder_.inferrer()->IsBaseOf(body->type, declared)) return declared;
+  return builder_.inferrer()->ReturnType(func->params, body->type);
 }
 
 const BindingBlock* ExprMutator::VisitBlock(const BindingBlock* block) {

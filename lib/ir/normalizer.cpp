@@ -72,9 +72,13 @@ class BlockBuilder::Normalizer final : public ExprFunctor<const Expr*(const Expr
   const Expr* VisitFunction(const Function* func) override {
     const Expr* body = VisitScope(func->body);
     if (body == func->body && func->type != nullptr) return func;
-    const Type* ret_type = func->ret_type ? func->ret_type : body->type;
+    const Type* ret_type = func->ret_type ? func->ret_type : ReturnType(func->params, body->type);
     return Finish(workspace().New<Function>(func->params, body, ret_type, func->is_pure, func->attrs, func->type),
                   func);
+  }
+
+  const Type* ReturnType(List<const Var*> params, const Type* body) {
+    return body && builder_.inferrer() ? builder_.inferrer()->ReturnType(params, body) : body;
   }
 
   const Expr* VisitSeqExpr(const SeqExpr* seq) override {

@@ -22,6 +22,8 @@ class TypeInferrer {
   virtual const Type* Infer(const Expr* expr) = 0;
   // Whether every value of type `derived` is one of type `base`.
   virtual bool IsBaseOf(const Type* base, const Type* derived) = 0;
+  // What callers know of the result of a function with these parameters whose body has the type.
+  virtual const Type* ReturnType(List<const Var*> params, const Type* body) = 0;
 };
 
 // Gives each name once: a hint as it is the first time, then with the numbers from 1 up. Names made of a hint and a

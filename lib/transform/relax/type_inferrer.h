@@ -13,6 +13,9 @@ class OpTypeInferrer : public TypeInferrer {
 
   const Type* Infer(const Expr* expr) override { return InferType(expr, context_); }
   bool IsBaseOf(const Type* base, const Type* derived) override { return iropt::IsBaseOf(base, derived); }
+  const Type* ReturnType(List<const Var*> params, const Type* body) override {
+    return FunctionReturnType(params, body, nullptr, context_.arena());
+  }
 
  private:
   InferContext context_;

@@ -8,6 +8,7 @@
 #include "iropt/analysis/well_formed.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/module.h"
+#include "iropt/op/infer.h"
 #include "iropt/op/op.h"
 
 namespace iropt {
@@ -68,12 +69,14 @@ class GraphMaker {
     return workspace_.New<SeqExpr>(workspace_.Copy(blocks), body, body->type);
   }
 
+  // The result has the type of the body, as far as callers can know it.
   const Function* MakeFunction(std::vector<const Var*> params, const Expr* body, bool pure = true,
                                const DictAttr* attrs = DictAttr::Empty()) {
     std::vector<const Type*> types;
     for (const Var* param : params) types.push_back(param->type);
-    return workspace_.New<Function>(workspace_.Copy(params), body, body->type, pure, attrs,
-                                    FuncType::Get(workspace_.arena(), types, body->type, pure));
+    const Type* result = FunctionReturnType(params, body->type, nullptr, workspace_.arena());
+    return workspace_.New<Function>(workspace_.Copy(params), body, result, pure, attrs,
+                                    FuncType::Get(workspace_.arena(), types, result, pure));
   }
   // Adds the function; the workspace starts anew, so the function must be complete.
   void Add(std::string_view name, const BaseFunc* function) {

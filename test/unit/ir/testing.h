@@ -36,6 +36,7 @@ class FirstArgInferrer : public TypeInferrer {
     return FuncType::Get(params, func->ret_type, func->is_pure);
   }
   bool IsBaseOf(const Type* base, const Type* derived) override { return base == derived || Is<ObjectType>(base); }
+  const Type* ReturnType(List<const Var*>, const Type* body) override { return body; }
 
   int inferred = 0;
 
