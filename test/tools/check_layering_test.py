@@ -37,9 +37,16 @@ class LayeringTest(unittest.TestCase):
         self.expect({"include/iropt/pass/a.h": '#include "iropt/text/parser.h"\n'}, "do not know each other")
         self.expect({"lib/text/a.cpp": '#include "iropt/pass/pass.h"\n'}, "text must not include pass")
 
+        self.expect({"lib/transform/a.cpp": '#include "iropt/text/parser.h"\n'}, "transform must not include text")
+
+    def test_operators_use_arithmetic(self):
+        self.expect({"lib/arith/a.cpp": '#include "iropt/op/op.h"\n'}, "arith must not include op, which lies above it")
+        self.assertEqual(self.run_on({"lib/op/a.cpp": '#include "iropt/arith/analyzer.h"\n'})[0], 0)
+
     def test_circle_within_a_row(self):
-        self.expect({"lib/arith/a.cpp": '#include "iropt/analysis/a.h"\n',
-                     "lib/analysis/a.cpp": '#include "iropt/arith/a.h"\n'}, "closes a circle")
+        self.assertEqual(self.run_on({"lib/text/a.cpp": '#include "iropt/eval/a.h"\n'})[0], 0)
+        self.expect({"lib/eval/a.cpp": '#include "iropt/analysis/a.h"\n',
+                     "lib/analysis/a.cpp": '#include "iropt/eval/a.h"\n'}, "closes a circle")
 
     def test_other_folders(self):
         self.expect({"lib/ir/a.cpp": '#include "../diag/b.h"\n'}, "reaches into another folder")
