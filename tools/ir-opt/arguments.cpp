@@ -78,12 +78,18 @@ std::string NormalizeFlag(const std::string& argument) {
 Result<std::vector<std::string>> NormalizeArguments(const std::vector<std::string>& arguments) {
   std::vector<std::string> expanded;
   IROPT_RETURN_IF_ERROR(ExpandInto(arguments, 0, expanded));
+  std::vector<std::string> normalized;
   bool literal = false;
-  for (std::string& argument : expanded) {
+  for (const std::string& argument : expanded) {
     literal |= argument == "--";
-    if (!literal) argument = NormalizeFlag(argument);
+    normalized.push_back(literal ? argument : NormalizeFlag(argument));
+    // CLI11 would take the next word for the value of a flag that ends with '='.
+    std::string& flag = normalized.back();
+    if (literal || !flag.starts_with("--") || !flag.ends_with('=')) continue;
+    flag.pop_back();
+    normalized.emplace_back();
   }
-  return expanded;
+  return normalized;
 }
 
 }  // namespace iropt
