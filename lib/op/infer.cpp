@@ -40,8 +40,10 @@ const Type* InferContext::Error(const Call& call, std::string message) {
 }
 
 const Type* InferContext::Error(const Call& call, size_t operand, std::string message) {
+  // A variable has the span of its definition, which may be far away from the call.
   const Span at = operand < call.args.size() ? call.args[operand]->span() : Span();
-  return Report(at.known() ? at : call.span(), "type-inference", fmt::format("{}: {}", CalleeName(call), message));
+  const bool is_within = at.known() && at.begin >= call.span().begin && at.end() <= call.span().end();
+  return Report(is_within ? at : call.span(), "type-inference", fmt::format("{}: {}", CalleeName(call), message));
 }
 
 // ---- Types of expressions
