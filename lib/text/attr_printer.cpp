@@ -102,6 +102,11 @@ void AttrPrinter::PrintMesh(const DeviceMeshAttr* mesh) {
 // Objects that scripts have no literal for are printed with their fields, to be seen.
 void AttrPrinter::PrintObject(const ObjectAttr* object) {
   if (object->type_key == "DummyGlobalInfo") return out_.Append("I.dummy_global_info()");
+  if (object->type_key == kArrayKey) {
+    out_.Append("metadata[\"runtime.NDArray\"][");
+    out_.AppendInt(context_.metadata.IndexOf(object));
+    return out_.Append(']');
+  }
   out_.Append('{');
   for (uint32_t i = 0; i < object->names.size(); ++i) {
     if (i) out_.Append(", ");

@@ -138,20 +138,30 @@ class Loader {
   const Node* Object(const nlohmann::json& node, std::string& error) {
     const std::string key = node.at("type_key").get<std::string>();
     if (key == "runtime.String") return StrAttr::Get(node.at("repr_str").get<std::string>());
+    if (key == kArrayKey) {
+      const auto& text = node.at(kArrayField).get_ref<const std::string&>();
+      const Attr* const fields[] = {StrAttr::Get(text)};
+      return Array(text, error) ? ObjectAttr::Get(kArrayKey, {{kArrayField}}, fields) : nullptr;
+    }
     if (key != "relax.expr.Constant") return nullptr;
     const size_t index = std::stoul(node.at("attrs").at("data").get<std::string>());
-    std::string bytes;
-    if (!DecodeBase64(root_.at("b64ndarrays").at(index).get_ref<const std::string&>(), bytes)) {
-      error = "an array is not in base64";
-      return nullptr;
-    }
-    const std::shared_ptr<NDArray> array = ReadArray(bytes, error);
+    const std::shared_ptr<NDArray> array = Array(root_.at("b64ndarrays").at(index).get_ref<const std::string&>(), error);
     if (!array) return nullptr;
-    error.clear();
     ws_.arena().Retain(array);
     std::vector<const PrimExpr*> dims;
     for (const int64_t d : array->shape()) dims.push_back(IRContext::Current().Int(d));
     return ws_.New<Constant>(array.get(), TensorType::Get(dims, array->dtype()));
+  }
+
+  static std::shared_ptr<NDArray> Array(const std::string& base64, std::string& error) {
+    std::string bytes;
+    if (!DecodeBase64(base64, bytes)) {
+      error = "an array is not in base64";
+      return nullptr;
+    }
+    std::shared_ptr<NDArray> array = ReadArray(bytes, error);
+    if (array) error.clear();
+    return array;
   }
 
   const nlohmann::json& root_;
@@ -165,30 +175,59 @@ class Writer {
 
   void Write() {
     out_.Append("metadata = tvm.ir.load_json(\"\"\"{\n  \\\"root\\\": 1, \n  \\\"nodes\\\": [\n    {\n      \\\"type_key\\\": \\\"\\\"\n    }");
-    const size_t n = table_.constants.size();
-    Begin("Map");
-    out_.Append(", \n      \\\"keys\\\": [\n        \\\"relax.expr.Constant\\\"\n      ], \n      \\\"data\\\": [2]\n    }");
-    // Every constant takes kNodesEach nodes and one more for each dimension.
-    std::vector<size_t> first;
-    size_t next = 3;
-    for (const Constant* c : table_.constants) {
-      first.push_back(next);
+    const size_t n = table_.constants().size();
+    // The map, a list for each kind, then the entries: a constant takes kNodesEach nodes and one more for each dimension.
+    size_t next = 2 + (n > 0) + (!table_.arrays().empty());
+    std::vector<size_t> constants, arrays;
+    for (const Constant* c : table_.constants()) {
+      constants.push_back(next);
       next += kNodesEach + c->data->shape().size();
     }
-    Begin("Array");
-    WriteList(first);
-    for (size_t i = 0; i < n; ++i) WriteConstant(*table_.constants[i]->data, first[i], i);
+    for (size_t i = 0; i < table_.arrays().size(); ++i) arrays.push_back(next++);
+    WriteMap();
+    for (const std::vector<size_t>* entries : {&constants, &arrays}) {
+      if (entries->empty()) continue;
+      Begin("Array");
+      WriteList(*entries);
+    }
+    for (size_t i = 0; i < n; ++i) WriteConstant(*table_.constants()[i]->data, constants[i], i);
+    for (const ObjectAttr* array : table_.arrays()) WriteArrayNode(*array);
     out_.Append("\n  ], \n  \\\"b64ndarrays\\\": [");
     for (size_t i = 0; i < n; ++i) {
       out_.Append(i ? ", \n    \\\"" : "\n    \\\"");
-      WriteArray(*table_.constants[i]->data, out_);
+      WriteArray(*table_.constants()[i]->data, out_);
       out_.Append("\\\"");
     }
-    out_.Append("\n  ], \n  \\\"attrs\\\": {\\\"tvm_version\\\": \\\"0.18.0\\\"}\n}\"\"\")\n");
+    out_.Append(n ? "\n  ]" : "]");
+    out_.Append(", \n  \\\"attrs\\\": {\\\"tvm_version\\\": \\\"0.18.0\\\"}\n}\"\"\")\n");
   }
 
  private:
   static constexpr size_t kNodesEach = 7;
+
+  // From type keys, in their order, to the lists that follow.
+  void WriteMap() {
+    Begin("Map");
+    out_.Append(", \n      \\\"keys\\\": [");
+    std::vector<size_t> lists;
+    const auto key = [&](std::string_view name) {
+      out_.Append(lists.empty() ? "\n        \\\"" : ", \n        \\\"");
+      out_.Append(name);
+      out_.Append("\\\"");
+      lists.push_back(2 + lists.size());
+    };
+    if (!table_.constants().empty()) key("relax.expr.Constant");
+    if (!table_.arrays().empty()) key(kArrayKey);
+    out_.Append("\n      ]");
+    WriteList(lists);
+  }
+
+  void WriteArrayNode(const ObjectAttr& array) {
+    Begin(kArrayKey);
+    out_.Append(", \n      \\\"repr_str\\\": \\\"");
+    out_.Append(To<StrAttr>(array.Find(kArrayField))->value);
+    out_.Append("\\\"\n    }");
+  }
 
   // Constant, its type, the shape (expression, list, type, legacy type), the legacy tensor type, then the dimensions.
   void WriteConstant(const NDArray& array, size_t at, size_t index) {
@@ -260,8 +299,19 @@ bool LoadMetadata(std::string_view json, std::map<std::string, std::vector<const
   return false;
 }
 
+void MetadataTable::Add(const Constant* constant) {
+  const auto [known, added] = index_.try_emplace(constant->data, constants_.size());
+  if (!added) return;
+  known->second = by_content_.try_emplace(constant->data, constants_.size()).first->second;
+  if (known->second == constants_.size()) constants_.push_back(constant);
+}
+
+void MetadataTable::Add(const ObjectAttr* array) {
+  if (index_.try_emplace(array, arrays_.size()).second) arrays_.push_back(array);
+}
+
 void SaveMetadata(const MetadataTable& table, OutputStream& out) {
-  if (!table.constants.empty()) Writer(table, out).Write();
+  if (!table.empty()) Writer(table, out).Write();
 }
 
 }  // namespace iropt::text

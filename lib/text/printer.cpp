@@ -14,8 +14,10 @@ namespace iropt {
 namespace text {
 namespace {
 
-// How much text is held back for the sake of order while functions are printed in parallel.
-constexpr size_t kWindow = 16;
+// While functions are printed in parallel, the text of a window of them is held back for the sake of order. A window holds at
+// least so many functions, and more as long as their text stays small, because starting threads costs as much as some functions.
+constexpr size_t kSmallestWindow = 16;
+constexpr size_t kWindowBytes = 1 << 20;
 
 struct Item {
   const ModuleEntry* entry;
@@ -44,25 +46,33 @@ class ModulePrinter {
     });
     for (const Item& item : items_) {
       for (const Constant* constant : item.prologue.constants) metadata_.Add(constant);
+      for (const ObjectAttr* array : item.prologue.arrays) metadata_.Add(array);
     }
-    PrintHeader();
+    PrintHeader(ScanModuleAttrs());
     PrintFunctions();
     if (items_.empty() || Is<ExternFunc>(items_.back().entry->func)) out_.Append('\n');
   }
 
  private:
-  void PrintHeader() {
+  PrefixUse ScanModuleAttrs() {
+    PrefixUse use;
+    std::vector<const ObjectAttr*> arrays;
+    ScanAttrValue(module_.attrs(), PrimMode::kTir, use, arrays);
+    for (const auto& [kind, infos] : module_.global_infos()) {
+      for (const Attr* info : infos) ScanAttrValue(info, PrimMode::kTir, use, arrays);
+    }
+    for (const ObjectAttr* array : arrays) metadata_.Add(array);
+    return use;
+  }
+
+  void PrintHeader(PrefixUse use) {
     std::string statements;
     {
       OutputStream text(&statements);
       PrintModuleStatements(text);
     }
     if (options_.show_meta) SaveMetadata(metadata_, out_);
-    PrefixUse use{!bare_ && !statements.empty(), false, false};
-    AddPrefixUse(module_.attrs(), PrimMode::kTir, use);
-    for (const auto& [kind, infos] : module_.global_infos()) {
-      for (const Attr* info : infos) AddPrefixUse(info, PrimMode::kTir, use);
-    }
+    use.ir = !bare_ && !statements.empty();
     for (Item& item : items_) {
       item.before = use;
       use.tir |= Is<PrimFunc>(item.entry->func) || item.prologue.uses_tir;
@@ -106,15 +116,24 @@ class ModulePrinter {
       for (const Item& item : items_) PrintOne(item, out_);
       return;
     }
-    std::vector<std::string> texts(std::min(kWindow, items_.size()));
-    for (size_t start = 0; start < items_.size(); start += kWindow) {
-      const size_t count = std::min(kWindow, items_.size() - start);
+    std::vector<std::string> texts;
+    size_t window = kSmallestWindow;
+    for (size_t start = 0; start < items_.size();) {
+      const size_t count = std::min(window, items_.size() - start);
+      texts.resize(std::max(texts.size(), count));
       ParallelFor(count, options_.threads, [&](size_t i) {
         texts[i].clear();
         OutputStream out(&texts[i]);
         PrintOne(items_[start + i], out);
       });
-      for (size_t i = 0; i < count; ++i) out_.Append(texts[i]);
+      size_t bytes = 0;
+      for (size_t i = 0; i < count; ++i) {
+        out_.Append(texts[i]);
+        bytes += texts[i].size();
+      }
+      start += count;
+      if (bytes < kWindowBytes / 2) window *= 2;
+      if (bytes > kWindowBytes) window = std::max(window / 2, kSmallestWindow);
     }
   }
 

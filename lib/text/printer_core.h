@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "iropt/ir/module.h"
+#include "iropt/ir/ndarray.h"
 #include "iropt/support/file.h"
 #include "iropt/text/printer.h"
 #include "name_table.h"
@@ -24,14 +25,37 @@ enum class Precedence : uint8_t {
   kLambda = 1, kIfThenElse, kOr, kAnd, kNot, kComparison, kBitOr, kBitXor, kBitAnd, kShift, kAdd, kMul, kUnary, kPower, kAtom
 };
 
-// The entries of the metadata section, numbered in the order in which they are printed. Filled before printing starts.
-struct MetadataTable {
-  std::vector<const Constant*> constants;
-  std::unordered_map<const NDArray*, size_t> constant_index;
+// An array as an attribute value, for which scripts have no literal: its one field is TVM's form of it in base64.
+inline constexpr std::string_view kArrayKey = "runtime.NDArray";
+inline constexpr std::string_view kArrayField = "repr_str";
 
-  void Add(const Constant* constant) {
-    if (constant_index.try_emplace(constant->data, constants.size()).second) constants.push_back(constant);
+// The entries of the metadata section, by kind, numbered in the order in which they are printed. Filled before printing
+// starts. Equal constants share an entry: folding makes many of them.
+class MetadataTable {
+ public:
+  void Add(const Constant* constant);
+  void Add(const ObjectAttr* array);
+
+  const std::vector<const Constant*>& constants() const { return constants_; }
+  const std::vector<const ObjectAttr*>& arrays() const { return arrays_; }
+  bool empty() const { return constants_.empty() && arrays_.empty(); }
+  // The number of an entry that was added: of the data of a constant, or of an attribute.
+  int64_t IndexOf(const void* entry) const {
+    const auto it = index_.find(entry);
+    return it == index_.end() ? 0 : static_cast<int64_t>(it->second);
   }
+
+ private:
+  struct HashContent {
+    size_t operator()(const NDArray* array) const { return array->Hash(); }
+  };
+  struct EqualContent {
+    bool operator()(const NDArray* a, const NDArray* b) const { return *a == *b; }
+  };
+  std::vector<const Constant*> constants_;
+  std::vector<const ObjectAttr*> arrays_;
+  std::unordered_map<const NDArray*, size_t, HashContent, EqualContent> by_content_;
+  std::unordered_map<const void*, size_t> index_;
 };
 
 struct PrintContext {

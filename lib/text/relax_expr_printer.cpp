@@ -242,8 +242,7 @@ void RelaxPrinter::PrintConstant(const Constant* constant) {
   const NDArray& data = *constant->data;
   if (!IsInlineConstant(constant, context_.options)) {
     out_.Append("metadata[\"relax.expr.Constant\"][");
-    const auto it = context_.metadata.constant_index.find(&data);
-    out_.AppendInt(it == context_.metadata.constant_index.end() ? 0 : static_cast<int64_t>(it->second));
+    out_.AppendInt(context_.metadata.IndexOf(&data));
     return out_.Append(']');
   }
   const auto* dtensor = constant->type ? As<DTensorType>(constant->type) : nullptr;

@@ -158,7 +158,7 @@ class Scanner {
 
   void ScanAttr(const Attr* attr) {
     PrefixUse use;
-    AddPrefixUse(attr, PrimMode::kRelax, use);
+    ScanAttrValue(attr, PrimMode::kRelax, use, result_.arrays);
     result_.uses_tir |= use.tir;
     ForEachAttrExpr(attr, [&](const PrimExpr* expr) { ScanPrim(expr); });
   }
@@ -171,21 +171,32 @@ class Scanner {
 
 }  // namespace
 
-void AddPrefixUse(const Attr* attr, PrimMode mode, PrefixUse& use) {
+void ScanAttrValue(const Attr* attr, PrimMode mode, PrefixUse& use, std::vector<const ObjectAttr*>& arrays) {
+  const bool tir = mode == PrimMode::kTir;
   switch (attr->kind) {
     case NodeKind::kTargetAttr:
+      use.tir = true;
+      mode = PrimMode::kRelax;
+      break;
     case NodeKind::kIndexMapAttr: use.tir = true; break;
-    case NodeKind::kVDeviceAttr: use.ir = true; break;
+    case NodeKind::kVDeviceAttr:
+      use.ir = true;
+      mode = PrimMode::kRelax;
+      break;
     case NodeKind::kDeviceMeshAttr:
       use.relax = true;
       use.ir |= static_cast<const DeviceMeshAttr*>(attr)->is_range;
       break;
-    // A plain number is the narrow type at the loop level, the wide one at the graph level; others say what they are.
-    case NodeKind::kIntAttr: use.tir |= mode == PrimMode::kTir && static_cast<const IntAttr*>(attr)->dtype != DataType::Int(32); break;
-    case NodeKind::kFloatAttr: use.tir |= static_cast<const FloatAttr*>(attr)->dtype != DataType::Float(64); break;
+    // Integers are plain numbers at both levels.
+    case NodeKind::kIntAttr: use.tir |= tir && static_cast<const IntAttr*>(attr)->dtype.is_bool(); break;
+    case NodeKind::kFloatAttr: use.tir |= tir || static_cast<const FloatAttr*>(attr)->dtype != DataType::Float(64); break;
+    case NodeKind::kExprAttr: use.tir |= tir; break;
+    case NodeKind::kObjectAttr:
+      if (const auto* object = static_cast<const ObjectAttr*>(attr); object->type_key == kArrayKey) return arrays.push_back(object);
+      break;
     default: break;
   }
-  for (const Attr* element : Elements(attr)) WithStack([&] { AddPrefixUse(element, mode, use); });
+  for (const Attr* element : Elements(attr)) WithStack([&] { ScanAttrValue(element, mode, use, arrays); });
 }
 
 RelaxPrologue ScanPrologue(const Function* function, const PrintOptions& options) {

@@ -20,6 +20,7 @@ struct RelaxPrologue {
   size_t signature_lines = 0;
   std::unordered_set<const tir::Var*> introduced;  // by the signature
   std::vector<const Constant*> constants;
+  std::vector<const ObjectAttr*> arrays;  // among the attribute values
   bool uses_tir = false;
   // For each nested function, outermost first, whether loop-level names have been used when its text ends: TVM repeats the
   // header of the module before nested functions.
@@ -29,8 +30,8 @@ struct RelaxPrologue {
 // One walk over the function. O(nodes).
 RelaxPrologue ScanPrologue(const Function* function, const PrintOptions& options);
 
-// Adds what the text of an attribute value uses.
-void AddPrefixUse(const Attr* attr, PrimMode mode, PrefixUse& use);
+// Adds what the text of an attribute value uses: imports, and entries of the metadata section.
+void ScanAttrValue(const Attr* attr, PrimMode mode, PrefixUse& use, std::vector<const ObjectAttr*>& arrays);
 
 // Whether the constant is printed in place, as R.const(...).
 bool IsInlineConstant(const Constant* constant, const PrintOptions& options);
