@@ -49,6 +49,23 @@ DiagnosticBuilder& DiagnosticBuilder::FixIt(SourceSpan span, std::string replace
   return *this;
 }
 
+namespace {
+
+// Messages quote the input, and a name or a type in it may be of any length. Takes the middle out of a long message.
+void Shorten(std::string& message) {
+  constexpr size_t kLongest = 4000;
+  constexpr size_t kKept = kLongest / 2;
+  if (message.size() <= kLongest) return;
+  const auto is_inside_char = [&](size_t i) { return (static_cast<unsigned char>(message[i]) & 0xc0) == 0x80; };
+  size_t begin = kKept;
+  size_t end = message.size() - kKept;
+  while (begin > 0 && is_inside_char(begin)) --begin;
+  while (end < message.size() && is_inside_char(end)) ++end;
+  message.replace(begin, end - begin, "...");
+}
+
+}  // namespace
+
 void DiagnosticEngine::Report(Diagnostic diagnostic) {
   IROPT_CHECK(FindDiagnosticKind(diagnostic.kind) != nullptr, "no row in kinds.def for '{}'", diagnostic.kind);
   if (diagnostic.severity == Severity::Warning) ++warning_count_;
@@ -65,6 +82,8 @@ void DiagnosticEngine::Report(Diagnostic diagnostic) {
                               .fix_its = {}};
     }
   }
+  Shorten(diagnostic.message);
+  for (DiagnosticNote& note : diagnostic.notes) Shorten(note.message);
   consumer_->Consume(diagnostic);
 }
 

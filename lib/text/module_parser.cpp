@@ -11,6 +11,7 @@
 #include "metadata.h"
 #include "relax_parser.h"
 #include "tir_parser.h"
+#include "utf8.h"
 
 namespace iropt::text {
 namespace {
@@ -319,6 +320,13 @@ void ModuleParser::ReadBody(PendingFunction& pending) {
   } else {
     pending.result = RelaxParser(shared).ParseBody(pending.relax);
   }
+  while (lexer.kind() == TokenKind::kNewline || lexer.kind() == TokenKind::kDedent) lexer.Next();
+  if (pending.result && lexer.kind() != TokenKind::kEnd) {
+    // Such as a bracket at the beginning of a line, which ends no function by its indentation.
+    ModuleParser(shared, options_).Unexpected("the end of the function");
+    pending.result = nullptr;
+  }
+  if (options_.on_read) options_.on_read(lex_.buffer().substr(pending.body_begin, pending.body_end - pending.body_begin));
   if (pending.result && !pending.is_private()) {
     const Attr* symbol = pending.result->attrs->Find(attr::kGlobalSymbol);
     if (!symbol) {
@@ -371,7 +379,15 @@ std::optional<Module> ParseModule(std::string_view text, uint32_t base, const Pa
   Workspace workspace;
   text::SymbolTable symbols;
   const size_t errors = diagnostics.error_count();
-  Lexer lexer(text, base, 0, static_cast<uint32_t>(text.size()), diagnostics);
+  if (const size_t bad = text::FirstInvalidByte(text); bad < text.size()) {
+    const auto offset = base + static_cast<uint32_t>(bad);
+    diagnostics.Error({offset, offset + 1}, "unexpected-character",
+                      fmt::format("byte 0x{:02x} is not UTF-8 text", static_cast<uint8_t>(text[bad])));
+    return std::nullopt;
+  }
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  const uint32_t begin = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  Lexer lexer(text, base, begin, static_cast<uint32_t>(text.size()), diagnostics);
   text::ModuleParser parser({lexer, state, workspace, symbols, diagnostics}, options);
   if (!parser.Run() || diagnostics.error_count() != errors) return std::nullopt;
   // A function without a class around it is printed without one, too.

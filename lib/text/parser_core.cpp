@@ -9,16 +9,27 @@
 #include "iropt/support/edit_distance.h"
 
 namespace iropt::text {
+namespace {
+
+// A name as messages quote it.
+std::string Quoted(std::string_view name) {
+  constexpr size_t kLongest = 200;
+  return name.size() <= kLongest ? fmt::format("'{}'", name) : fmt::format("a name of {} letters", name.size());
+}
+
+}  // namespace
+
+std::string ParserCore::Found() const {
+  return At(TokenKind::kName) ? Quoted(lex_.text()) : std::string(TokenKindName(lex_.kind()));
+}
 
 bool ParserCore::Expect(TokenKind kind, std::string_view where) {
   if (At(kind)) {
     lex_.Next();
     return true;
   }
-  if (!At(TokenKind::kError)) {
-    const std::string found = At(TokenKind::kName) ? fmt::format("'{}'", lex_.text()) : std::string(TokenKindName(lex_.kind()));
-    ErrorHere("syntax", fmt::format("expected {} in {}, found {}", TokenKindName(kind), where, found));
-  }
+  // The lexer has said what is wrong with what is no token.
+  if (!At(TokenKind::kError)) ErrorHere("syntax", fmt::format("expected {} in {}, found {}", TokenKindName(kind), where, Found()));
   return false;
 }
 
@@ -56,19 +67,31 @@ std::string_view ParserCore::DottedName() {
 
 ParserCore::Failed ParserCore::Unexpected(std::string_view expected) {
   if (At(TokenKind::kError)) return {};  // the lexer has said what is wrong
-  const bool named = At(TokenKind::kName);
-  return ErrorHere("syntax", fmt::format("expected {}, found {}", expected,
-                                         named ? fmt::format("'{}'", lex_.text()) : std::string(TokenKindName(lex_.kind()))));
+  return ErrorHere("syntax", fmt::format("expected {}, found {}", expected, Found()));
 }
+
+namespace {
+
+// Words that Python does not let programs use as names.
+bool IsPythonKeyword(std::string_view word) {
+  static constexpr std::string_view kWords[] = {
+      "and",  "as",     "assert", "async",  "await",    "break", "class", "continue", "def",   "del",   "elif",
+      "else", "except", "finally", "for",   "from",     "global", "if",   "import",   "in",    "is",    "lambda",
+      "nonlocal", "not", "or",    "pass",   "raise",    "return", "try",  "while",    "with",  "yield"};
+  return std::ranges::find(kWords, word) != std::end(kWords);
+}
+
+}  // namespace
 
 ParserCore::Failed ParserCore::UnknownName(const Token& name) {
   const std::string_view text = lex_.text(name);
+  if (IsPythonKeyword(text)) return Error(lex_.SpanOf(name), "syntax", fmt::format("'{}' has no meaning here", text));
   std::vector<std::string_view> candidates;
   symbols_.ForEach([&](std::string_view known, const Node*) { candidates.push_back(known); });
   std::sort(candidates.begin(), candidates.end());
   const auto near = NearestName(text, candidates);
   return Error(lex_.SpanOf(name), "unknown-name",
-               near ? fmt::format("unknown name '{}'; did you mean '{}'?", text, *near) : fmt::format("unknown name '{}'", text));
+               near ? fmt::format("unknown name '{}'; did you mean '{}'?", text, *near) : "unknown name " + Quoted(text));
 }
 
 ParserCore::Failed ParserCore::UnknownFunction(const Token& name) {

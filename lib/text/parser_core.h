@@ -100,6 +100,8 @@ class ParserCore {
     return {};
   }
   Failed ErrorHere(std::string_view kind, std::string message) { return Error(lex_.SpanOf(lex_.peek()), kind, std::move(message)); }
+  // The current token as messages name it.
+  std::string Found() const;
   // "expected X, found Y" at the current token.
   Failed Unexpected(std::string_view expected);
   // "unknown name 'x'", with the nearest name in scope.

@@ -150,6 +150,10 @@ bool RelaxParser::BinaryValue(TokenKind op, const ScriptValue& a, const ScriptVa
   if (!number(a) || !number(b) || (infix.prim == NodeKind::kLet && (a.kind == Kind::kPrim || b.kind == Kind::kPrim))) {
     return Error(span, "bad-expression", fmt::format("{} does not apply to these operands", TokenKindName(op)));
   }
+  const bool divides = op == TokenKind::kSlash || op == TokenKind::kDoubleSlash || op == TokenKind::kPercent;
+  if (divides && ((b.kind == Kind::kInt && b.integer == 0) || (b.kind == Kind::kFloat && b.real == 0))) {
+    return Error(span, "bad-expression", "division by zero");
+  }
   out.span = span;
   if (a.kind == Kind::kFloat || b.kind == Kind::kFloat || infix.prim == NodeKind::kLet || (infix.prim == NodeKind::kDiv && a.kind == Kind::kInt && b.kind == Kind::kInt)) {
     if (a.kind == Kind::kPrim || b.kind == Kind::kPrim) return Error(span, "bad-expression", "a dimension is an integer expression");

@@ -1,0 +1,56 @@
+#include "utf8.h"
+
+#include <cstdint>
+#include <cstring>
+
+namespace iropt::text {
+namespace {
+
+constexpr uint64_t kLowBits = 0x0101010101010101u;
+constexpr uint64_t kHighBits = 0x8080808080808080u;
+
+// How many of the bytes from `p` on are ASCII without zeros, in steps of eight.
+size_t PlainPrefix(const char* p, size_t size) {
+  size_t i = 0;
+  for (; i + 8 <= size; i += 8) {
+    uint64_t word;
+    std::memcpy(&word, p + i, 8);
+    // The second term has a high bit where a byte is zero.
+    if (((word | (word - kLowBits)) & kHighBits) != 0) break;
+  }
+  return i;
+}
+
+// The length of the character at the start of `text`; 0 where it is none.
+size_t CharLength(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  const uint8_t first = byte(0);
+  if (first < 0x80) return first != 0;
+  const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  // Longer than necessary, surrogates, and beyond the last code point.
+  if ((first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) > 0x9f)) return 0;
+  if ((first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) > 0x8f)) return 0;
+  return length;
+}
+
+}  // namespace
+
+size_t FirstInvalidByte(std::string_view text) {
+  size_t i = 0;
+  while (i < text.size()) {
+    i += PlainPrefix(text.data() + i, text.size() - i);
+    // Past the word that stopped it, or to the end.
+    for (const size_t stop = i + 8; i < text.size() && i < stop;) {
+      const size_t length = CharLength(text.substr(i));
+      if (length == 0) return i;
+      i += length;
+    }
+  }
+  return i;
+}
+
+}  // namespace iropt::text
