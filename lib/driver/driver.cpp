@@ -58,7 +58,9 @@ class Run {
     const Stopwatch read_watch;
     const Result<uint32_t> base = session_.sources().AddBuffer(InputName(), part.text, owner, part.first_line);
     if (!base.ok()) return session_.Fail(base.error(), "file");
-    module = ParseModule(part.text, *base, {.threads = session_.threads()}, session_.diagnostics());
+    const ParseOptions reading{.threads = session_.threads(),
+                               .on_read = [&](std::string_view text) { owner->Discard(text); }};
+    module = ParseModule(part.text, *base, reading, session_.diagnostics());
     if (!module) return ExitCode(ErrorCode::Parse);
     times_.read += read_watch.Read();
     if (session_.report() != nullptr) session_.report()->Read(InputName(), *module, read_watch.Read());

@@ -106,6 +106,16 @@ FileBuffer::~FileBuffer() {
   if (mapping_ != nullptr) munmap(mapping_, text_.size());
 }
 
+void FileBuffer::Discard(std::string_view part) const {
+  if (mapping_ == nullptr) return;
+  // Whole pages within the part only.
+  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<uintptr_t>(part.data()) + page - 1) / page * page;
+  const auto end = reinterpret_cast<uintptr_t>(part.data() + part.size()) / page * page;
+  // Advice only: without it the memory stays in use.
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
 Result<std::shared_ptr<const FileBuffer>> ReadFile(const std::string& path) {
   const bool standard_input = path == "-";
   const std::string name = standard_input ? "<stdin>" : path;

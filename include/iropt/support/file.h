@@ -28,6 +28,10 @@ class FileBuffer {
   const char* data() const { return text_.data(); }
   size_t size() const { return text_.size(); }
 
+  // Gives back the memory of a part of text() that is not expected to be read again; if it is, it comes from the file
+  // again. Does nothing for text that is not mapped. Thread-safe.
+  void Discard(std::string_view part) const;
+
  private:
   std::string contents_;
   void* mapping_ = nullptr;

@@ -1,6 +1,7 @@
 // The reader of TVMScript.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -13,6 +14,8 @@ namespace iropt {
 struct ParseOptions {
   // Function bodies are read by up to this many threads; the result and the order of diagnostics are the same for any number.
   int threads = 1;
+  // Told which parts of the text reading is done with, by any of the threads; only diagnostics still want them.
+  std::function<void(std::string_view)> on_read = nullptr;
 };
 
 // Reads a module from `text`, whose first byte has the global source offset `base` (SourceManager::AddBuffer). Functions

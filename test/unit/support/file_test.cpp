@@ -72,6 +72,22 @@ TEST_CASE("files of all sizes are read whole", "[support]") {
   }
 }
 
+TEST_CASE("discarded parts of a file are read again where they are wanted", "[support]") {
+  const TemporaryFolder folder;
+  std::string text;
+  while (text.size() < 1u << 20) text += std::to_string(text.size()) + "\n";
+  std::ofstream(folder / "large") << text;
+  const auto large = ReadFile(folder / "large");
+  REQUIRE(large.ok());
+  (*large)->Discard((*large)->text());
+  (*large)->Discard((*large)->text().substr(5000, 3));
+  (*large)->Discard((*large)->text().substr(100, 100'000));
+  CHECK((*large)->text() == text);
+  const FileBuffer small("not mapped");
+  small.Discard(small.text());
+  CHECK(small.text() == "not mapped");
+}
+
 TEST_CASE("what cannot be read says why", "[support]") {
   const TemporaryFolder folder;
   CHECK(ReadFile(folder / "none").error().message ==
