@@ -13,8 +13,7 @@
 //
 //   - Symbolic variables that a match_cast gives a value are replaced by it (symbolic_values.h).
 //   - `y = x` goes, and so do match_casts to the type that the value has, projections of known tuples, and tuples of
-//   all
-//     the projections of another one. Where y is visible out of the dataflow block and x is not, x gets the name y.
+//     all the projections of another one. Where y is visible out of the dataflow block and x is not, x gets the name y.
 //   - Uses of a variable that is bound to a constant become the constant.
 //   - An output of a dataflow block that only the block uses becomes a DataflowVar.
 //   - A match_cast that makes an output of a DataflowVar without other uses takes the value itself.
@@ -34,24 +33,19 @@ namespace iropt {
 
 namespace {
 
-class BindingCanonicalizer : private TypeMapper {
+class BindingCanonicalizer : private ExprRewriter<BindingCanonicalizer>, private TypeMapper {
  public:
   BindingCanonicalizer(const BindingPlan& plan, const Module* module, Workspace& workspace)
-      : TypeMapper(&workspace.arena()), plan_(plan), make_(module, workspace) {
+      : ExprRewriter(module, workspace), TypeMapper(&workspace.arena()), plan_(plan) {
     replacements_.resize(workspace.num_vars(), nullptr);
   }
 
   const Function* Run(const Function* function) { return make_.With(*function, Visit(function->body)); }
 
  private:
-  // ---- Sequences
+  friend class ExprRewriter<BindingCanonicalizer>;
 
-  const Expr* VisitSeq(const SeqExpr& seq) {
-    ListEditor blocks(seq.blocks, blocks_);
-    for (const BindingBlock* block : seq.blocks) blocks.Replace(VisitBlock(*block));
-    const Expr* body = Visit(seq.body);
-    return make_.With(seq, blocks.Finish(make_.workspace()), body);
-  }
+  // ---- Bindings
 
   const BindingBlock* VisitBlock(const BindingBlock& block) {
     ListEditor bindings(block.bindings, bindings_);
@@ -96,23 +90,6 @@ class BindingCanonicalizer : private TypeMapper {
 
   // ---- Expressions
 
-  const Expr* Visit(const Expr* e) {
-    switch (e->kind) {
-      case NodeKind::kVar:
-      case NodeKind::kDataflowVar: return ReplacementOf(static_cast<const Var*>(e));
-      case NodeKind::kCall: return VisitCall(*static_cast<const Call*>(e));
-      case NodeKind::kTupleGetItem: {
-        const auto& item = *static_cast<const TupleGetItem*>(e);
-        return make_.With(item, Visit(item.tuple));
-      }
-      case NodeKind::kTuple:
-      case NodeKind::kIf:
-      case NodeKind::kFunction:
-      case NodeKind::kSeqExpr: return WithStack([&] { return VisitNested(e); });
-      default: return e;
-    }
-  }
-
   const Expr* VisitCall(const Call& call) {
     const Expr* op = Visit(call.op);
     const List<const Expr*> args = VisitList(call.args);
@@ -120,21 +97,6 @@ class BindingCanonicalizer : private TypeMapper {
     const bool changed = op != call.op || args.begin() != call.args.begin() || type_args != call.type_args ||
                          MapType(call.type) != call.type;
     return make_.With(call, op, args, type_args, changed);
-  }
-
-  const Expr* VisitNested(const Expr* e) {
-    if (const auto* tuple = As<Tuple>(e)) return make_.With(*tuple, VisitList(tuple->fields));
-    if (const auto* seq = As<SeqExpr>(e)) return VisitSeq(*seq);
-    if (const auto* function = As<Function>(e)) return make_.WithBody(*function, Visit(function->body));
-    const auto& branch = *To<If>(e);
-    const Expr* cond = Visit(branch.cond);
-    const Expr* true_branch = Visit(branch.true_branch);
-    const Expr* false_branch = Visit(branch.false_branch);
-    return make_.With(branch, cond, true_branch, false_branch);
-  }
-
-  List<const Expr*> VisitList(List<const Expr*> list) {
-    return MapList(list, make_.workspace(), [this](const Expr* e) { return Visit(e); });
   }
 
   // ---- Variables
@@ -153,10 +115,7 @@ class BindingCanonicalizer : private TypeMapper {
   }
 
   const BindingPlan& plan_;
-  NodeMaker make_;
   std::vector<const Expr*> replacements_;  // by Var::id: what stands for uses; null where the variable does itself
-  std::vector<const Binding*> bindings_;   // pools of the editors
-  std::vector<const BindingBlock*> blocks_;
 };
 
 }  // namespace

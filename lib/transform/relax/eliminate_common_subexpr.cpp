@@ -37,17 +37,19 @@ bool IsAllocation(const Expr* value) {
   return call && std::ranges::find(allocators, call->op) != allocators.end();
 }
 
-class CommonSubexprEliminator {
+class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
  public:
   CommonSubexprEliminator(const Module* module, Workspace& workspace, CommonSubexprOptions options)
-      : make_(module, workspace), options_(options), num_vars_(workspace.num_vars()) {
+      : ExprRewriter(module, workspace), options_(options), num_vars_(workspace.num_vars()) {
     recorded_.resize(num_vars_, false);
   }
 
   const Function* Run(const Function* function) { return make_.With(*function, VisitBody(function->body)); }
 
  private:
-  // ---- Functions and sequences
+  friend class ExprRewriter<CommonSubexprEliminator>;
+
+  // ---- Functions and blocks
 
   // The body of a function, which knows nothing of what is around it.
   const Expr* VisitBody(const Expr* body) {
@@ -71,13 +73,6 @@ class CommonSubexprEliminator {
     ForgetReplacements(replaced);
     table_->LeaveScope(scope);
     return result;
-  }
-
-  const Expr* VisitSeq(const SeqExpr& seq) {
-    ListEditor blocks(seq.blocks, blocks_);
-    for (const BindingBlock* block : seq.blocks) blocks.Replace(VisitBlock(*block));
-    const Expr* body = Visit(seq.body);
-    return make_.With(seq, blocks.Finish(make_.workspace()), body);
   }
 
   const BindingBlock* VisitBlock(const BindingBlock& block) {
@@ -151,41 +146,10 @@ class CommonSubexprEliminator {
 
   // ---- Expressions
 
-  const Expr* Visit(const Expr* e) {
-    switch (e->kind) {
-      case NodeKind::kVar:
-      case NodeKind::kDataflowVar: return ReplacementOf(static_cast<const Var*>(e));
-      case NodeKind::kCall: {
-        const auto& call = *static_cast<const Call*>(e);
-        impure_ |= IsImpureCall(&call, make_.module());
-        const Expr* op = Visit(call.op);
-        return make_.With(call, op, VisitList(call.args), call.type_args, false);
-      }
-      case NodeKind::kTupleGetItem: {
-        const auto& item = *static_cast<const TupleGetItem*>(e);
-        return make_.With(item, Visit(item.tuple));
-      }
-      case NodeKind::kTuple:
-      case NodeKind::kIf:
-      case NodeKind::kFunction:
-      case NodeKind::kSeqExpr: return WithStack([&] { return VisitNested(e); });
-      default: return e;
-    }
-  }
-
-  const Expr* VisitNested(const Expr* e) {
-    if (const auto* tuple = As<Tuple>(e)) return make_.With(*tuple, VisitList(tuple->fields));
-    if (const auto* seq = As<SeqExpr>(e)) return VisitSeq(*seq);
-    if (const auto* function = As<Function>(e)) return make_.WithBody(*function, VisitBody(function->body));
-    const auto& branch = *To<If>(e);
-    const Expr* cond = Visit(branch.cond);
-    const Expr* true_branch = VisitBranch(branch.true_branch);
-    const Expr* false_branch = VisitBranch(branch.false_branch);
-    return make_.With(branch, cond, true_branch, false_branch);
-  }
-
-  List<const Expr*> VisitList(List<const Expr*> list) {
-    return MapList(list, make_.workspace(), [this](const Expr* e) { return Visit(e); });
+  const Expr* VisitCall(const Call& call) {
+    impure_ |= IsImpureCall(&call, make_.module());
+    const Expr* op = Visit(call.op);
+    return make_.With(call, op, VisitList(call.args), call.type_args, false);
   }
 
   // ---- What replaces a variable. A local function does not see the replacements around it.
@@ -211,7 +175,6 @@ class CommonSubexprEliminator {
     for (; replaced_.size() > size; replaced_.pop_back()) replacements_[replaced_.back()] = {};
   }
 
-  NodeMaker make_;
   const CommonSubexprOptions options_;
   const uint32_t num_vars_;
   ValueTable* table_ = nullptr;  // of the function at hand
@@ -223,8 +186,6 @@ class CommonSubexprEliminator {
   std::vector<uint8_t> recorded_;          // by Var::id: bound to what could be merged
   std::vector<Replacement> replacements_;  // by Var::id; empty while there is none
   std::vector<uint32_t> replaced_;         // ids in the order of replacement
-  std::vector<const Binding*> bindings_;   // pools of the editors
-  std::vector<const BindingBlock*> blocks_;
 };
 
 }  // namespace

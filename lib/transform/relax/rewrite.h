@@ -133,4 +133,62 @@ class NodeMaker {
   InferContext infer_;
 };
 
+// The walk of a pass that replaces variables: Visit rebuilds what the replacements change. Derived says what stands for
+// a variable (ReplacementOf) and rewrites calls and blocks (VisitCall, VisitBlock); it may do more at the bodies of
+// local functions and at branches (VisitBody, VisitBranch).
+template <class Derived>
+class ExprRewriter {
+ protected:
+  ExprRewriter(const Module* module, Workspace& workspace) : make_(module, workspace) {}
+
+  const Expr* Visit(const Expr* e) {
+    switch (e->kind) {
+      case NodeKind::kVar:
+      case NodeKind::kDataflowVar: return derived().ReplacementOf(static_cast<const Var*>(e));
+      case NodeKind::kCall: return derived().VisitCall(*static_cast<const Call*>(e));
+      case NodeKind::kTupleGetItem: {
+        const auto& item = *static_cast<const TupleGetItem*>(e);
+        return make_.With(item, Visit(item.tuple));
+      }
+      case NodeKind::kTuple:
+      case NodeKind::kIf:
+      case NodeKind::kFunction:
+      case NodeKind::kSeqExpr: return WithStack([&] { return VisitNested(e); });
+      default: return e;
+    }
+  }
+
+  List<const Expr*> VisitList(List<const Expr*> list) {
+    return MapList(list, make_.workspace(), [this](const Expr* e) { return Visit(e); });
+  }
+
+  const Expr* VisitBody(const Expr* body) { return Visit(body); }
+  const Expr* VisitBranch(const Expr* branch) { return Visit(branch); }
+
+  NodeMaker make_;
+  std::vector<const Binding*> bindings_;  // pools of the editors
+  std::vector<const BindingBlock*> blocks_;
+
+ private:
+  Derived& derived() { return static_cast<Derived&>(*this); }
+
+  const Expr* VisitNested(const Expr* e) {
+    if (const auto* tuple = As<Tuple>(e)) return make_.With(*tuple, VisitList(tuple->fields));
+    if (const auto* seq = As<SeqExpr>(e)) return VisitSeq(*seq);
+    if (const auto* function = As<Function>(e)) return make_.WithBody(*function, derived().VisitBody(function->body));
+    const auto& branch = *To<If>(e);
+    const Expr* cond = Visit(branch.cond);
+    const Expr* true_branch = derived().VisitBranch(branch.true_branch);
+    const Expr* false_branch = derived().VisitBranch(branch.false_branch);
+    return make_.With(branch, cond, true_branch, false_branch);
+  }
+
+  const Expr* VisitSeq(const SeqExpr& seq) {
+    ListEditor blocks(seq.blocks, blocks_);
+    for (const BindingBlock* block : seq.blocks) blocks.Replace(derived().VisitBlock(*block));
+    const Expr* body = Visit(seq.body);
+    return make_.With(seq, blocks.Finish(make_.workspace()), body);
+  }
+};
+
 }  // namespace iropt
