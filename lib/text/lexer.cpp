@@ -139,7 +139,8 @@ void Lexer::LexLineStart() {
   }
   if (column != indents_.back()) {
     diagnostics_.Error({base_ + p, base_ + p + 1}, "bad-indentation", "the indentation matches no enclosing block");
-    indents_.back() = column;
+    // The outermost level stays, because every line is at least as deep as that.
+    if (indents_.size() > 1) indents_.back() = column;
   }
   if (pending_dedents_ > 0) {
     --pending_dedents_;

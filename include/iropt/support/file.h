@@ -57,8 +57,7 @@ class OutputStream {
       AppendSlow(text);
       return;
     }
-    std::memcpy(cursor_, text.data(), text.size());
-    cursor_ += text.size();
+    cursor_ += text.copy(cursor_, text.size());  // unlike memcpy, for no text at address 0, too
   }
   void Append(char c) {
     if (cursor_ == end_) [[unlikely]]
