@@ -42,7 +42,7 @@ class ModuleParser : public ParserCore {
     bool ok = ReadTop();
     // Bodies are read even where a header was wrong, to report their errors, too.
     ok = ReadBodies() && ok;
-    return ok && !diag_.has_errors();
+    return ok;
   }
   bool class_seen() const { return class_seen_; }
 

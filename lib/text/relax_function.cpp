@@ -160,7 +160,11 @@ const Function* RelaxParser::MakeFunction(const RelaxSignature& signature, const
 
 bool RelaxParser::ParseNestedFunction() {
   RelaxSignature signature;
-  if (!ParseDecorator(signature)) return false;
+  if (lex_.buffer().substr(lex_.peek().end).starts_with("T.")) {
+    ErrorHere("inline-prim-func", "a loop-level function must be a function of the module");
+    return SkipNestedFunction();
+  }
+  if (!ParseDecorator(signature)) return SkipNestedFunction();
   symbols_.PushScope();
   bool ok = ParseSignature(signature);
   const Function* function = nullptr;
@@ -174,7 +178,10 @@ bool RelaxParser::ParseNestedFunction() {
     ok = function != nullptr;
   }
   symbols_.PopScope();
-  if (!ok) return false;
+  if (!ok) {
+    if (!signature.name.empty()) DefineFallback(signature.name, nullptr);
+    return false;
+  }
   // The result type may have become more precise; the variable was only used inside the body until now.
   if (!signature.ret_annotation || function->type != var->type) var->type = function->type;
   auto* binding = ws_.New<VarBinding>(var, function);
@@ -182,6 +189,15 @@ bool RelaxParser::ParseNestedFunction() {
   EmitBinding(binding);
   symbols_.Define(signature.name, var);
   return true;
+}
+
+// Recovery: from the decorator of a function that cannot be read to behind its body. Its name is defined nevertheless.
+bool RelaxParser::SkipNestedFunction() {
+  lex_.SkipLine();
+  if (!AcceptName("def")) return false;
+  if (At(TokenKind::kName)) DefineFallback(lex_.text(), nullptr);
+  lex_.SkipLine();
+  return false;
 }
 
 }  // namespace iropt::text

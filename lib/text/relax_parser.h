@@ -100,6 +100,7 @@ class RelaxParser : public ParserCore {
 
   // ---- statements (relax_stmt.cpp)
   bool ParseStatement();
+  bool AtLineStart() const;
   bool ParseSuite();
   bool ParseBinding();
   bool ParseTupleTail(ScriptValue& value);
@@ -110,14 +111,15 @@ class RelaxParser : public ParserCore {
   bool ParseWith();
   bool ParseOutput();
   bool ParseIf();
+  bool ParseBranches(const Expr* cond, Span span);
   bool ParseBranch(const SeqExpr*& seq, std::string_view& name, Span& name_span);
-  void SkipElse();
   bool ParseNestedFunction();
+  bool SkipNestedFunction();
   bool ParseReturn();
   bool ParseFuncAttr();
   const MatchCast* ParseMatchCast(const Token& name, const Type* annotation);
   void ScanPrelude();
-  void DefineFallback(const Token& name, const Type* annotation);
+  void DefineFallback(std::string_view name, const Type* annotation);
   // Adds a binding to the current block and names its variable.
   Var* NewBoundVar(std::string_view name, const Type* type);
   void EmitBinding(const Binding* binding) { scope_->bindings.push_back(binding); }

@@ -32,13 +32,22 @@ bool RelaxParser::ParseSuite() {
   lex_.Next();
   bool ok = true;
   while (!At(TokenKind::kDedent) && !At(TokenKind::kEnd)) {
+    const uint32_t begin = lex_.peek().begin;
     if (ParseStatement()) continue;
     ok = false;
     if (diag_.error_limit_reached()) return false;
-    lex_.SkipLine();
+    // A block that was wrong as a whole has been read to its end.
+    if (lex_.peek().begin == begin || !AtLineStart()) lex_.SkipLine();
   }
   Accept(TokenKind::kDedent);
   return ok;
+}
+
+bool RelaxParser::AtLineStart() const {
+  if (lex_.bracket_depth() > 0) return false;
+  const std::string_view before = lex_.buffer().substr(0, lex_.peek().begin);
+  const size_t end = before.find_last_not_of(" \t");
+  return end == std::string_view::npos || before[end] == '\n';
 }
 
 bool RelaxParser::ParseStatement() {
@@ -75,7 +84,7 @@ bool RelaxParser::ParseBinding() {
   if (Accept(TokenKind::kColon)) {
     annotation_span = SpanHere();
     if (!(annotation = ParseType())) {
-      DefineFallback(name, nullptr);
+      DefineFallback(lex_.text(name), nullptr);
       return false;
     }
   }
@@ -89,14 +98,14 @@ bool RelaxParser::ParseBinding() {
   }
   if (AtPrefix() == Prefix::kRelax && lex_.buffer().substr(lex_.peek().end).starts_with(".match_cast")) {
     const MatchCast* cast = ParseMatchCast(name, annotation);
-    if (!cast) DefineFallback(name, annotation);
+    if (!cast) DefineFallback(lex_.text(name), annotation);
     return cast && Expect(TokenKind::kNewline, "a statement");
   }
   ScriptValue value;
   bool ok = ParseValue(value);
   if (ok && At(TokenKind::kComma)) ok = ParseTupleTail(value);
   ok = ok && BindValue(name, annotation, annotation_span, value);
-  if (!ok) DefineFallback(name, annotation);
+  if (!ok) DefineFallback(lex_.text(name), annotation);
   return ok && Expect(TokenKind::kNewline, "a statement");
 }
 
@@ -116,8 +125,8 @@ bool RelaxParser::ParseTupleTail(ScriptValue& value) {
 }
 
 // After a statement failed: its variable is defined nevertheless, so that its uses are not reported as well.
-void RelaxParser::DefineFallback(const Token& name, const Type* annotation) {
-  symbols_.Define(lex_.text(name), NewBoundVar(lex_.text(name), annotation ? annotation : ObjectType::Get()));
+void RelaxParser::DefineFallback(std::string_view name, const Type* annotation) {
+  symbols_.Define(name, NewBoundVar(name, annotation ? annotation : ObjectType::Get()));
 }
 
 bool RelaxParser::BindValue(const Token& name, const Type* annotation, Span annotation_span, const ScriptValue& value) {
@@ -309,10 +318,12 @@ bool RelaxParser::ParseBranch(const SeqExpr*& seq, std::string_view& name, Span&
   if (ok && (inner.bindings.empty() || !Is<VarBinding>(inner.bindings.back()))) {
     ok = Error(header, "bad-branch", "a branch must end with the binding of a variable");
   }
+  if (!inner.bindings.empty()) {
+    name = inner.bindings.back()->var->name();
+    name_span = inner.bindings.back()->var->span();
+  }
   if (ok) {
     const auto* last = To<VarBinding>(inner.bindings.back());
-    name = last->var->name();
-    name_span = last->var->span();
     const Expr* body = last->value;
     inner.bindings.pop_back();
     const bool leaf = !Is<Call>(body) && !Is<TupleGetItem>(body) && !Is<If>(body) && !Is<Function>(body);
@@ -332,42 +343,49 @@ bool RelaxParser::ParseBranch(const SeqExpr*& seq, std::string_view& name, Span&
 bool RelaxParser::ParseIf() {
   const uint32_t begin = lex_.Next().begin;
   const Span span = lex_.SpanFrom(begin);
-  if (scope_->in_dataflow) return Error(span, "syntax", "a conditional can't stand in a dataflow block");
+  bool ok = true;
+  if (scope_->in_dataflow) ok = Error(span, "syntax", "a conditional can't stand in a dataflow block");
   const Expr* cond = ParseExpr();
   cond = cond ? FlattenOperand(cond) : nullptr;
-  if (!cond) return false;
+  if (!cond) {
+    lex_.SkipLine();
+    if (AtName("else")) lex_.SkipLine();
+    return false;
+  }
+  return WithStack([&] { return ParseBranches(cond, span) && ok; });
+}
+
+// What follows the condition. Where something is wrong with the branches, their variable is defined nevertheless.
+bool RelaxParser::ParseBranches(const Expr* cond, Span span) {
   const SeqExpr* branches[2] = {};
   std::string_view names[2];
   Span spans[2];
-  return WithStack([&]() -> bool {
-    if (!ParseBranch(branches[0], names[0], spans[0])) {
-      SkipElse();
-      return false;
+  bool ok = ParseBranch(branches[0], names[0], spans[0]);
+  if (AcceptName("else")) {
+    ok = ParseBranch(branches[1], names[1], spans[1]) && ok;
+    if (ok && names[0] != names[1]) {
+      ok = Error(spans[1], "bad-branch", fmt::format("the branches end with different variables, '{}' and '{}'", names[0], names[1]));
     }
-    if (!AcceptName("else")) return Error(span, "syntax", "a conditional needs an else branch");
-    if (!ParseBranch(branches[1], names[1], spans[1])) return false;
-    if (names[0] != names[1]) {
-      return Error(spans[1], "bad-branch", fmt::format("the branches end with different variables, '{}' and '{}'", names[0], names[1]));
-    }
-    auto* value = ws_.New<If>(cond, branches[0], branches[1], nullptr);
-    value->set_span(span);
-    value->type = TypeLCA(branches[0]->type, branches[1]->type, ws_.arena());
-    const std::string_view text = names[0];
-    Var* var = NewBoundVar(text, value->type);
-    var->set_span(spans[0]);
-    auto* binding = ws_.New<VarBinding>(var, value);
-    binding->set_span(span);
-    EmitBinding(binding);
-    symbols_.Define(text, var);
-    return true;
-  });
-}
-
-// Recovery: an else that belongs to a broken conditional is no statement.
-void RelaxParser::SkipElse() {
-  if (AtName("else")) {
-    lex_.SkipLine();
+  } else if (ok) {
+    ok = Error(span, "syntax", "a conditional needs an else branch");
   }
+  if (!ok) {
+    for (const std::string_view name : names) {
+      if (!name.empty()) DefineFallback(name, nullptr);
+    }
+    return false;
+  }
+  auto* value = ws_.New<If>(cond, branches[0], branches[1], nullptr);
+  value->set_span(span);
+  value->type = TypeLCA(branches[0]->type, branches[1]->type, ws_.arena());
+  const std::string_view text = names[0];
+  Var* var = NewBoundVar(text, value->type);
+  var->set_span(spans[0]);
+  auto* binding = ws_.New<VarBinding>(var, value);
+  binding->set_span(span);
+  EmitBinding(binding);
+  symbols_.Define(text, var);
+  return true;
 }
 
 bool RelaxParser::ParseReturn() {
