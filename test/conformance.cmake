@@ -7,8 +7,17 @@ function(iropt_add_conformance name minimum)
   set_tests_properties(conformance_${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
 endfunction()
 
-iropt_add_conformance(roundtrip 0.98 --kind roundtrip)
-iropt_add_conformance(well_formed 0.97 --kind well_formed)
+iropt_add_conformance(roundtrip 0.995 --kind roundtrip)
+iropt_add_conformance(well_formed 0.995 --kind well_formed)
 # The passes that there are.
-iropt_add_conformance(pass 0.95 --kind pass --pass Normalize --pass CanonicalizeBindings --pass EliminateCommonSubexpr
+iropt_add_conformance(pass 0.99 --kind pass --pass Normalize --pass CanonicalizeBindings --pass EliminateCommonSubexpr
                       --pass DeadCodeElimination --pass FoldConstant)
+
+# Real models: the one of the repository, and those beside it.
+add_test(NAME model_example
+         COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/models.py" --ir-opt $<TARGET_FILE:ir-opt>
+                 "${PROJECT_SOURCE_DIR}/examples/resnet50.ir")
+add_test(NAME models
+         COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/models.py" --ir-opt $<TARGET_FILE:ir-opt>
+                 "${IROPT_CONFORMANCE_DIR}/../corpus/models")
+set_tests_properties(model_example models PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
