@@ -188,6 +188,25 @@ bool PrimOps::MatchDtypes(const PrimExpr*& a, const PrimExpr*& b, Span span) {
   return a && b;
 }
 
+// Constants compute as their type does, beyond its limits, too.
+const PrimExpr* PrimOps::Wrapped(NodeKind kind, const PrimExpr* a, const PrimExpr* b, Span span) {
+  const int64_t* x = arith::AsInt(a);
+  const int64_t* y = arith::AsInt(b);
+  if (!x || !y) return nullptr;
+  const auto ux = static_cast<uint64_t>(*x);
+  const auto uy = static_cast<uint64_t>(*y);
+  const auto give = [&](uint64_t r) { return Int(Wrap(static_cast<int64_t>(r), a->dtype), a->dtype, span); };
+  switch (kind) {
+    case NodeKind::kAdd: return give(ux + uy);
+    case NodeKind::kSub: return give(ux - uy);
+    case NodeKind::kMul: return give(ux * uy);
+    // Only the least integer over -1 exceeds the type.
+    case NodeKind::kDiv:
+    case NodeKind::kFloorDiv: return give(0 - ux);
+    default: return nullptr;
+  }
+}
+
 const PrimExpr* PrimOps::Make(NodeKind kind, const PrimExpr* a, const PrimExpr* b, Span span) {
   if (!MatchDtypes(a, b, span)) return nullptr;
   if ((kind == NodeKind::kFloorDiv || kind == NodeKind::kFloorMod) && !(a->dtype.is_integer() && b->dtype.is_integer())) {
@@ -199,6 +218,7 @@ const PrimExpr* PrimOps::Make(NodeKind kind, const PrimExpr* a, const PrimExpr* 
     return nullptr;
   }
   const PrimExpr* folded = arith::TryFold(kind, a, b, arith::PrimBuilder(ws_.arena()));
+  if (!folded) folded = Wrapped(kind, a, b, span);
   if (!folded) return MakeNode(kind, a, b, span);
   // A new constant: nobody else knows it yet, so that it can still get its place in the source.
   if (folded != a && folded != b) const_cast<PrimExpr*>(folded)->set_span(span);

@@ -45,6 +45,7 @@ class PrimOps {
  private:
   bool Numbers(TokenKind op, const Value& a, const Value& b, Span span, Value& out);
   bool Integers(TokenKind op, int64_t a, int64_t b, Span span, Value& out);
+  const PrimExpr* Wrapped(NodeKind kind, const PrimExpr* a, const PrimExpr* b, Span span);
   bool Compare(NodeKind kind, Value a, Value b, Span span, Value& out);
   const PrimExpr* Adapt(const Value& number, DataType other);
   // The number of lanes of a vector dtype, in the one form that nodes have it.

@@ -13,7 +13,7 @@ namespace {
 
 struct BinaryForm {
   std::string_view symbol;    // empty: only ever printed as a function
-  std::string_view function;  // T.<function>
+  std::string_view function;  // that makes the node as it stands
   Precedence precedence;
 };
 
@@ -21,9 +21,9 @@ struct BinaryForm {
 constexpr BinaryForm kBinaryForms[] = {
     {" + ", "T.Add", Precedence::kAdd},        {" - ", "T.Sub", Precedence::kAdd},
     {" * ", "T.Mul", Precedence::kMul},        {" / ", "T.Div", Precedence::kMul},
-    {"", "T.truncmod", Precedence::kAtom},     {" // ", "T.FloorDiv", Precedence::kMul},
-    {" % ", "T.FloorMod", Precedence::kMul},   {"", "T.min", Precedence::kAtom},
-    {"", "T.max", Precedence::kAtom},          {" == ", "T.EQ", Precedence::kComparison},
+    {"", "T.Mod", Precedence::kAtom},          {" // ", "T.FloorDiv", Precedence::kMul},
+    {" % ", "T.FloorMod", Precedence::kMul},   {"", "T.Min", Precedence::kAtom},
+    {"", "T.Max", Precedence::kAtom},          {" == ", "T.EQ", Precedence::kComparison},
     {" != ", "T.NE", Precedence::kComparison}, {" < ", "T.LT", Precedence::kComparison},
     {" <= ", "T.LE", Precedence::kComparison}, {" > ", "T.GT", Precedence::kComparison},
     {" >= ", "T.GE", Precedence::kComparison}, {" and ", "T.And", Precedence::kAnd},
@@ -34,6 +34,26 @@ const BinaryForm& FormOf(NodeKind kind) { return kBinaryForms[static_cast<size_t
 
 bool IsConstant(const PrimExpr* e) { return e->kind == NodeKind::kIntImm || e->kind == NodeKind::kFloatImm; }
 
+// Whether an operator or function that folds makes something else of the operands, or refuses to divide by 0.
+bool Folds(const tir::BinaryExpr* e) {
+  if (e->a != e->b && !IsConstant(e->a) && !IsConstant(e->b)) return false;
+  if (Is<tir::IntImm>(e->a) && Is<tir::IntImm>(e->b)) return true;
+  if (e->kind >= NodeKind::kDiv && e->kind <= NodeKind::kFloorMod && arith::IsInt(e->b, 0)) return true;
+  Arena scratch;
+  return arith::TryFold(e->kind, e->a, e->b, arith::PrimBuilder(scratch)) != nullptr;
+}
+
+// Of an operation without an operator.
+std::string_view FunctionOf(const tir::BinaryExpr* e) {
+  if (Folds(e)) return FormOf(e->kind).function;
+  switch (e->kind) {
+    case NodeKind::kMod: return "T.truncmod";
+    case NodeKind::kMin: return "T.min";
+    case NodeKind::kMax: return "T.max";
+    default: return FormOf(e->kind).function;
+  }
+}
+
 // Whether the operator, read back, makes this very node: the operands match and nothing folds.
 bool PrintsAsOperator(const tir::BinaryExpr* e) {
   if (FormOf(e->kind).symbol.empty()) return false;
@@ -41,9 +61,7 @@ bool PrintsAsOperator(const tir::BinaryExpr* e) {
   if (e->a->dtype != e->b->dtype) return false;
   const bool needs_integers = e->kind == NodeKind::kFloorDiv || e->kind == NodeKind::kFloorMod;
   if (needs_integers && !e->a->dtype.is_integer()) return false;
-  if (!IsConstant(e->a) && !IsConstant(e->b)) return true;
-  Arena scratch;
-  return !arith::TryFold(e->kind, e->a, e->b, arith::PrimBuilder(scratch));
+  return !Folds(e);
 }
 
 Precedence PrecedenceOf(const PrimExpr* e) {
@@ -301,7 +319,7 @@ void PrimPrinter::PrintInt(const tir::IntImm* imm) {
 
 void PrimPrinter::PrintBinary(const tir::BinaryExpr* e) {
   const BinaryForm& form = FormOf(e->kind);
-  if (!PrintsAsOperator(e)) return PrintFunction(form.function, {e->a, e->b});
+  if (!PrintsAsOperator(e)) return PrintFunction(FunctionOf(e), {e->a, e->b});
   Print(e->a, form.precedence);
   out_.Append(form.symbol);
   Print(e->b, Above(form.precedence));

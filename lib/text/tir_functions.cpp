@@ -8,6 +8,7 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
+#include "iropt/support/edit_distance.h"
 #include "tir_parser_call.h"
 
 namespace iropt::text {
@@ -57,7 +58,7 @@ template <NodeKind K>
 bool TirFunctions::Folding(TirParser& p, TirArgs& args, Value& out) {
   const PrimExpr *a, *b;
   const Value* v[2];
-  if (!p.Bind(args, "the function", {"a", "b"}, 2, v)) return false;
+  if (!p.Bind(args, p.CalledName(args), {"a", "b"}, 2, v)) return false;
   a = p.ToPrim(*v[0]);
   b = a ? p.ToPrim(*v[1]) : nullptr;
   return b && Give(p.ops_.Make(K, a, b, args.span), out);
@@ -66,7 +67,7 @@ bool TirFunctions::Folding(TirParser& p, TirArgs& args, Value& out) {
 template <TokenKind Op>
 bool TirFunctions::Bitwise(TirParser& p, TirArgs& args, Value& out) {
   const Value* v[2];
-  if (!p.Bind(args, "the function", {"x", "y"}, 2, v)) return false;
+  if (!p.Bind(args, p.CalledName(args), {"x", "y"}, 2, v)) return false;
   const PrimExpr* a = p.ToPrim(*v[0]);
   const PrimExpr* b = a ? p.ToPrim(*v[1]) : nullptr;
   return b && p.ops_.Binary(Op, Value(a), Value(b), args.span, out);
@@ -425,6 +426,16 @@ bool TirFunctions::BufferLoad(TirParser& p, TirArgs& args, Value& out) {
   return Give(p.MakeLoad(v[0]->buffer, indices, predicate, args.span), out);
 }
 
+bool TirFunctions::UnknownIntrinsic(TirParser& p, std::string_view name, Span span) {
+  std::vector<std::string_view> names;
+  for (const OpInfo& op : AllOps()) {
+    if (!op.is_graph_level()) names.push_back(op.name);
+  }
+  const auto near = NearestName(name, names);
+  return p.Error(span, "unknown-operator",
+                 near ? fmt::format("unknown intrinsic \"{}\"; did you mean \"{}\"?", name, *near) : fmt::format("unknown intrinsic \"{}\"", name));
+}
+
 // T.call_intrin("float32", "tir.exp", x)
 bool TirFunctions::CallIntrin(TirParser& p, TirArgs& args, Value& out) {
   if (args.positional.size() == 1 || (args.positional.size() > 1 && !args.keywords.empty())) {
@@ -437,7 +448,7 @@ bool TirFunctions::CallIntrin(TirParser& p, TirArgs& args, Value& out) {
   std::string_view name;
   if (!p.CountArgs(args, "T.call_intrin", 2, SIZE_MAX) || !p.ToDType(args.positional[0], dtype) || !p.ToString(args.positional[1], name)) return false;
   const OpInfo* op = FindOp(name);
-  if (!op || op->is_graph_level()) return p.Error(args.positional[1].span, "unknown-operator", fmt::format("unknown intrinsic '{}'", name));
+  if (!op || op->is_graph_level()) return UnknownIntrinsic(p, name, args.positional[1].span);
   std::vector<const PrimExpr*> operands;
   for (const Value& v : std::span<const Value>(args.positional).subspan(2)) {
     const PrimExpr* e = p.IntrinsicArg(*IntrinsicOf(op->op), v);

@@ -32,6 +32,9 @@ struct TirSignature {
   const Type* ret_type = nullptr;
 };
 
+// "1 index", "2 indices", for messages.
+std::string Counted(size_t n, std::string_view one, std::string_view many);
+
 // The arguments of a call in the text.
 struct TirArgs {
   struct Keyword {
@@ -73,6 +76,7 @@ class TirParser : public ParserCore {
   bool ParsePrefix(Value& out);
   // After a first operand: what operators follow it.
   bool ParseInfix(Value& out, uint32_t begin, Precedence least);
+  bool ParseChoice(Value& out);
   bool ParsePostfix(Value& out, uint32_t begin);
   bool ParseAtom(Value& out);
   bool ParseNumber(Value& out, bool negative);
@@ -95,6 +99,11 @@ class TirParser : public ParserCore {
   }
   bool BindTo(const TirArgs& args, std::string_view what, std::span<const std::string_view> names, size_t required,
               std::span<const Value*> out);
+  // The function as the text calls it: "T.max".
+  std::string_view CalledName(const TirArgs& args) const {
+    const std::string_view text = lex_.buffer().substr(args.span.begin - lex_.base());
+    return text.substr(0, text.find_first_of(" \t("));
+  }
   bool CountArgs(const TirArgs& args, std::string_view what, size_t least, size_t most);
   Failed WrongValue(const Value& value, std::string_view expected);
   const PrimExpr* ToPrim(const Value& value);
@@ -130,6 +139,7 @@ class TirParser : public ParserCore {
   const PrimExpr* IntrinsicArg(const IntrinsicInfo& info, const Value& value);
   const PrimExpr* MakeCall(std::string_view op, DataType dtype, std::initializer_list<const PrimExpr*> args, Span span);
   Failed UnknownTir(std::string_view name, Span span);
+  static bool IsTirName(std::string_view name);
 
   // ---- attribute values (attr_reader.cpp)
   const Attr* ToAttr(const Value& value);
@@ -150,6 +160,7 @@ class TirParser : public ParserCore {
   // A[...] as a value: a load, or a region where there are slices without a step.
   bool AccessOf(const tir::Buffer* buffer, std::vector<Index>& indices, Span span, Value& out);
   bool VectorIndices(const tir::Buffer* buffer, std::span<const Index> indices, std::vector<const PrimExpr*>& out);
+  Failed WrongIndexCount(const tir::Buffer* buffer, size_t found, Span span);
   const tir::BufferRegion* RegionOf(const tir::Buffer* buffer, std::span<const Index> indices, Span span);
   const PrimExpr* SlicedIndex(const tir::Buffer* buffer, size_t i, const Index& index);
   const PrimExpr* LoadRegion(const tir::BufferRegion* region, Span span);
@@ -189,9 +200,11 @@ class TirParser : public ParserCore {
   bool ParseSimpleStatement();
   bool ParseFor();
   bool ParseTargets(std::vector<Token>& targets);
+  bool ParseAlias(std::vector<Token>& targets);
   bool ParseWhile();
   bool ParseIf();
   bool ParseWith();
+  bool NoConstruct(Span span);
   bool ParseAssert();
   bool ParseReturn();
   bool ParseAssignment();

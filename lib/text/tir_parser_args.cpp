@@ -11,11 +11,13 @@ namespace iropt::text {
 
 using Kind = Value::Kind;
 
+std::string Counted(size_t n, std::string_view one, std::string_view many) { return fmt::format("{} {}", n, n == 1 ? one : many); }
+
 bool TirParser::BindTo(const TirArgs& args, std::string_view what, std::span<const std::string_view> names, size_t required,
                        std::span<const Value*> out) {
   std::fill(out.begin(), out.end(), nullptr);
   if (args.positional.size() > names.size()) {
-    return Error(args.positional[names.size()].span, "too-many-arguments", fmt::format("{} takes at most {} arguments", what, names.size()));
+    return Error(args.positional[names.size()].span, "too-many-arguments", fmt::format("{} takes at most {}", what, Counted(names.size(), "argument", "arguments")));
   }
   for (size_t i = 0; i < args.positional.size(); ++i) out[i] = &args.positional[i];
   for (const TirArgs::Keyword& k : args.keywords) {
@@ -26,7 +28,7 @@ bool TirParser::BindTo(const TirArgs& args, std::string_view what, std::span<con
                    near ? fmt::format("{} has no argument '{}'; did you mean '{}'?", what, k.name, *near)
                         : fmt::format("{} has no argument '{}'", what, k.name));
     }
-    if (out[i]) return Error(k.span, "unknown-argument", fmt::format("the argument '{}' of {} is given twice", k.name, what));
+    if (out[i]) return Error(k.span, "repeated-argument", fmt::format("the argument '{}' of {} is given twice", k.name, what));
     out[i] = &k.value;
   }
   for (size_t i = 0; i < required; ++i) {
@@ -37,8 +39,9 @@ bool TirParser::BindTo(const TirArgs& args, std::string_view what, std::span<con
 
 bool TirParser::CountArgs(const TirArgs& args, std::string_view what, size_t least, size_t most) {
   const size_t n = args.positional.size();
-  if (n < least) return Error(args.span, "missing-argument", fmt::format("{} takes {} arguments, found {}", what, least, n));
-  if (n > most) return Error(args.positional[most].span, "too-many-arguments", fmt::format("{} takes {} arguments, found {}", what, most, n));
+  const auto takes = [&](size_t count) { return fmt::format("{} takes {}, found {}", what, Counted(count, "argument", "arguments"), n); };
+  if (n < least) return Error(args.span, "missing-argument", takes(least));
+  if (n > most) return Error(args.positional[most].span, "too-many-arguments", takes(most));
   return true;
 }
 

@@ -96,6 +96,12 @@ const PrimExpr* TirParser::SlicedIndex(const tir::Buffer* buffer, size_t i, cons
   return arith::IsInt(lanes, 1) ? base : ops_.MakeRamp(base, stride, lanes, start.span);
 }
 
+ParserCore::Failed TirParser::WrongIndexCount(const tir::Buffer* buffer, size_t found, Span span) {
+  return Error(span, "index-count",
+               fmt::format("'{}' has {}, found {}", buffer->name, Counted(buffer->shape.size(), "dimension", "dimensions"),
+                           Counted(found, "index", "indices")));
+}
+
 const tir::BufferRegion* TirParser::RegionOf(const tir::Buffer* buffer, std::span<const Index> indices, Span span) {
   std::vector<const tir::Range*> ranges;
   for (size_t i = 0; i < indices.size(); ++i) {
@@ -105,7 +111,7 @@ const tir::BufferRegion* TirParser::RegionOf(const tir::Buffer* buffer, std::spa
     if (!min) return nullptr;
     const PrimExpr* extent = nullptr;
     if (index.slice) {
-      if (index.stop.is(Kind::kNone) && i >= buffer->shape.size()) return Error(span, "bad-index", "more indices than dimensions");
+      if (index.stop.is(Kind::kNone) && i >= buffer->shape.size()) return WrongIndexCount(buffer, indices.size(), span);
       const Value stop = index.stop.is(Kind::kNone) ? Value(buffer->shape[i]) : index.stop;
       Value length;
       if (!ops_.Binary(TokenKind::kMinus, stop, start, span, length)) return nullptr;
@@ -118,7 +124,7 @@ const tir::BufferRegion* TirParser::RegionOf(const tir::Buffer* buffer, std::spa
     ranges.push_back(range);
   }
   if (ranges.size() != buffer->shape.size()) {
-    return Error(span, "bad-index", fmt::format("'{}' has {} dimensions, found {} indices", buffer->name, buffer->shape.size(), ranges.size()));
+    return WrongIndexCount(buffer, ranges.size(), span);
   }
   auto* region = ws_.New<tir::BufferRegion>(buffer, ws_.Copy(ranges));
   region->set_span(span);
@@ -155,7 +161,7 @@ const tir::BufferRegion* TirParser::ToRegion(const Value& value) {
 
 bool TirParser::CheckIndices(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices, Span span, DataType& element) {
   if (indices.size() != buffer->shape.size()) {
-    return Error(span, "bad-index", fmt::format("'{}' has {} dimensions, found {} indices", buffer->name, buffer->shape.size(), indices.size()));
+    return WrongIndexCount(buffer, indices.size(), span);
   }
   element = buffer->dtype;
   for (size_t i = 0; i < indices.size(); ++i) {

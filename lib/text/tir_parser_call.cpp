@@ -46,7 +46,10 @@ bool TirParser::ParseTirMember(Value& out) {
   return UnknownTir(name, lex_.SpanFrom(begin));
 }
 
-ParserCore::Failed TirParser::UnknownTir(std::string_view name, Span span) {
+namespace {
+
+// What T.name may be.
+std::vector<std::string_view> TirNames() {
   std::vector<std::string_view> names;
   TirFunctions::Names(names);
   for (const std::string_view word : TirConstructNames()) names.push_back(word);
@@ -57,6 +60,18 @@ ParserCore::Failed TirParser::UnknownTir(std::string_view name, Span span) {
                                       "int8", "Let", "target", "uint16", "uint32", "uint64", "uint8"}) {
     names.push_back(word);
   }
+  return names;
+}
+
+}  // namespace
+
+bool TirParser::IsTirName(std::string_view name) {
+  const std::vector<std::string_view> names = TirNames();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+ParserCore::Failed TirParser::UnknownTir(std::string_view name, Span span) {
+  const std::vector<std::string_view> names = TirNames();
   if (std::find(names.begin(), names.end(), name) != names.end()) {
     return Error(span, "bad-expression", fmt::format("T.{} is a statement, not an expression", name));
   }
@@ -167,7 +182,7 @@ bool TirParser::ParseReducer(uint32_t begin, Value& out) {
   std::vector<const PrimExpr*> identity, result;
   if (!ParseExpr(identity_value) || !ToPrims(identity_value, identity)) return false;
   if (names.size() != 2 * identity.size()) {
-    return Error(identity_value.span, "bad-expression", fmt::format("a reducer of {} parameters has {} identity elements", names.size(), names.size() / 2));
+    return Error(identity_value.span, "bad-expression", fmt::format("a reducer with {} identity elements has {} parameters, found {}", identity.size(), 2 * identity.size(), names.size()));
   }
   const Lexer::State end = lex_.Save();
   lex_.Restore(start);

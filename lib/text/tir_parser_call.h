@@ -42,6 +42,7 @@ struct TirFunctions {
   static bool Buffer(TirParser& parser, TirArgs& args, Value& out);
   static bool BufferLoad(TirParser& parser, TirArgs& args, Value& out);
   static bool Call(TirParser& parser, TirArgs& args, Value& out);
+  static bool UnknownIntrinsic(TirParser& p, std::string_view name, Span span);
   static bool CallIntrin(TirParser& parser, TirArgs& args, Value& out);
   static bool Cast(TirParser& parser, TirArgs& args, Value& out);
   static bool CeilDiv(TirParser& parser, TirArgs& args, Value& out);

@@ -96,6 +96,20 @@ bool TirParser::ParsePrefix(Value& out) {
   return ParseAtom(out) && ParsePostfix(out, begin);
 }
 
+// `a if condition else b`, whose condition the text decides.
+bool TirParser::ParseChoice(Value& out) {
+  lex_.Next();
+  Value condition, other;
+  if (!ParseExpr(condition, Precedence::kOr)) return false;
+  if (!condition.is(Kind::kBool)) {
+    return Error(condition.span, "bad-expression", "a choice between values is written T.if_then_else(...) or T.Select(...)");
+  }
+  if (!AcceptName("else")) return Unexpected("'else'");
+  if (!ParseExpr(other, Precedence::kIfThenElse)) return false;
+  if (!condition.boolean) out = other;
+  return true;
+}
+
 bool TirParser::ParseInfix(Value& out, uint32_t begin, Precedence least) {
   for (;;) {
     Precedence precedence = PrecedenceOf(lex_.kind());
@@ -103,9 +117,7 @@ bool TirParser::ParseInfix(Value& out, uint32_t begin, Precedence least) {
     if (At(TokenKind::kName)) {
       if (AtName("and")) precedence = Precedence::kAnd, logic = NodeKind::kAnd;
       if (AtName("or")) precedence = Precedence::kOr, logic = NodeKind::kOr;
-      if (AtName("if") && least <= Precedence::kIfThenElse) {
-        return ErrorHere("bad-expression", "a choice between values is written T.if_then_else(...) or T.Select(...)");
-      }
+      if (AtName("if") && least <= Precedence::kIfThenElse) return ParseChoice(out);
     }
     // `+=` is no operator of an expression.
     const bool augmented = precedence > Precedence::kComparison && lex_.next_char() == '=';

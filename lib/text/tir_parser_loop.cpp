@@ -30,7 +30,7 @@ bool TirParser::ParseFor() {
   const Span header_span = SpanHere();
   if (!ParseLoopHeader(header)) return false;
   if (targets.size() != header.domains.size()) {
-    return Error(header_span, "bad-loop", fmt::format("{} names for {} loops", targets.size(), header.domains.size()));
+    return Error(header_span, "bad-expression", fmt::format("{} for {}", Counted(targets.size(), "name", "names"), Counted(header.domains.size(), "loop", "loops")));
   }
   const Span span = lex_.SpanFrom(begin);
   const size_t outer_loops = loops_.size();

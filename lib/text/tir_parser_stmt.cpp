@@ -63,6 +63,7 @@ void TirParser::ParseStatements() {
     const size_t blocks = blocks_.size();
     const size_t conditionals = conditionals_.size();
     const size_t nesting = nesting_;
+    const bool conditional = AtName("if");
     if (ParseStatement()) continue;
     // Nothing is left of a statement that failed, except that the names that it should have defined are known to be bad.
     stmts_.resize(std::min(stmts, stmts_.size()));
@@ -71,6 +72,7 @@ void TirParser::ParseStatements() {
     conditionals_.resize(conditionals, {});
     nesting_ = nesting;
     lex_.SkipLine();
+    while (conditional && (AtName("elif") || AtName("else"))) lex_.SkipLine();
   }
 }
 
@@ -196,6 +198,16 @@ bool TirParser::ParseIf() {
   return true;
 }
 
+// What stands after `with` is no T.name(...) with a body.
+bool TirParser::NoConstruct(Span span) {
+  if (AtPrefix() == Prefix::kTir) {
+    lex_.Next();
+    const std::string_view name = DottedName();
+    if (!name.empty() && !IsTirName(name)) return UnknownTir(name, span);
+  }
+  return Error(span, "bad-expression", "expected a statement such as T.block(...) after 'with'");
+}
+
 bool TirParser::ParseWith() {
   lex_.Next();
   const Names names(symbols_);
@@ -211,7 +223,7 @@ bool TirParser::ParseWith() {
       if (At(TokenKind::kRParen) || At(TokenKind::kRBracket) || At(TokenKind::kRBrace)) --depth;
       lex_.Next();
     }
-    if (AcceptName("as") && !ParseTargets(targets)) return false;
+    if (AcceptName("as") && !ParseAlias(targets)) return false;
     const Lexer::State end = lex_.Save();
     lex_.Restore(start);
     targets_ = targets;
@@ -221,7 +233,7 @@ bool TirParser::ParseWith() {
     const size_t opened = open_.size();
     const Span span = SpanHere();
     const bool ok = ParseConstruct(result, known);
-    if (!known) return Error(span, "bad-expression", "expected a statement such as T.block(...) after 'with'");
+    if (!known) return NoConstruct(span);
     if (!ok) return false;
     if (open_.size() == opened) return Error(span, "bad-expression", "this opens no block of statements");
     lex_.Restore(end);
@@ -264,11 +276,19 @@ bool TirParser::ParseReturn() {
 bool TirParser::ParseTargets(std::vector<Token>& targets) {
   const bool parenthesized = Accept(TokenKind::kLParen);
   do {
-    if (!targets.empty() && !At(TokenKind::kName)) break;
+    if (!targets.empty() && (!At(TokenKind::kName) || AtName("in"))) break;
     if (!At(TokenKind::kName)) return Unexpected("a name");
     targets.push_back(lex_.Next());
   } while (Accept(TokenKind::kComma));
   return !parenthesized || Expect(TokenKind::kRParen, "a list of names");
+}
+
+// What stands after `as`: a list of names only in parentheses, since a comma begins the next item.
+bool TirParser::ParseAlias(std::vector<Token>& targets) {
+  if (At(TokenKind::kLParen)) return ParseTargets(targets);
+  if (!At(TokenKind::kName)) return Unexpected("a name");
+  targets.push_back(lex_.Next());
+  return true;
 }
 
 bool TirParser::ParseAssignment() {
@@ -322,7 +342,7 @@ bool TirParser::AssignAll(const std::vector<Token>& targets, const Value& value)
   if (targets.size() == 1 && !value.is_list()) return Assign(targets[0], value);
   if (!value.is_list() || value.items().size() != targets.size()) {
     const size_t found = value.is_list() ? value.items().size() : 1;
-    return Error(value.span, "bad-expression", fmt::format("{} names for {} values", targets.size(), found));
+    return Error(value.span, "bad-expression", fmt::format("{} for {}", Counted(targets.size(), "name", "names"), Counted(found, "value", "values")));
   }
   for (size_t i = 0; i < targets.size(); ++i) {
     if (!Assign(targets[i], value.items()[i])) return false;
