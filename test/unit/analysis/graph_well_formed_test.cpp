@@ -352,6 +352,20 @@ TEST_CASE("variables of one function have numbers of their own", "[analysis]") {
   }
 }
 
+TEST_CASE("a call has the attributes of its operator", "[analysis]") {
+  GraphMaker m;
+  const Var* x = m.NewVar("x", m.Tensor({2}));
+  const Var* y = m.NewVar("y", x->type);
+  SECTION("none where some are expected") {
+    m.AddMain({x}, {m.Block({m.Bind(y, m.CallOp("relax.nn.softmax", {x}, x->type))})}, y);
+    CHECK(m.Verify() == Kinds{"wrong-attributes"});
+  }
+  SECTION("none where none are expected") {
+    m.AddMain({x}, {m.Block({m.Bind(y, m.CallOp("relax.exp", {x}, x->type))})}, y);
+    CHECK(m.Verify() == Kinds{});
+  }
+}
+
 TEST_CASE("functions share neither parameters nor symbolic variables", "[analysis]") {
   GraphMaker m;
   SECTION("symbolic variable") {

@@ -1,0 +1,72 @@
+#include "driver/verify_each.h"
+
+#include "../catch.h"
+#include "analysis/graph_maker.h"
+#include "pass/helpers.h"
+
+namespace iropt {
+
+namespace {
+
+// What the instrument says of a pass that turned one module into the other.
+class Run {
+ public:
+  Run() : audit_(std::make_shared<ChangeAudit>()), check_({}, audit_, reports_.engine()) {}
+
+  Status Of(const Module& before, const Module& after, PassOutcome outcome, const PassInfo& info = {.name = "Mine"}) {
+    IROPT_RETURN_IF_ERROR(audit_->EnterPassContext());
+    IROPT_RETURN_IF_ERROR(audit_->RunBeforePass(before, info));
+    IROPT_RETURN_IF_ERROR(audit_->RunAfterPass(after, info, outcome));
+    return check_.RunAfterPass(after, info, outcome);
+  }
+  Log texts() const { return reports_.texts(); }
+
+ private:
+  Reports reports_;
+  std::shared_ptr<ChangeAudit> audit_;
+  VerifyEach check_;
+};
+
+}  // namespace
+
+TEST_CASE("a pass may change a module or leave it alone", "[driver]") {
+  IRContext context;
+  const IRContext::Scope scope(context);
+  Run run;
+  CHECK(run.Of(MakeModule({"main"}), MakeModule({"main"}), PassOutcome::Unchanged).ok());
+  CHECK(run.Of(MakeModule({"main"}), MakeModule({"other"}), PassOutcome::Changed).ok());
+  CHECK(run.texts().empty());
+}
+
+TEST_CASE("a pass that changed something must say so", "[driver]") {
+  IRContext context;
+  const IRContext::Scope scope(context);
+  Run run;
+  const Status status = run.Of(MakeModule({"main"}), MakeModule({"other"}), PassOutcome::Unchanged);
+  REQUIRE(!status.ok());
+  CHECK(status.error().code == ErrorCode::Rejected);
+  CHECK(run.texts() ==
+        Log{"wrong-change-claim: pass 'Mine' says that it changed nothing, but the module is another one"});
+}
+
+TEST_CASE("a pass must make well-formed modules", "[driver]") {
+  GraphMaker m;
+  m.AddMain({}, {}, m.NewVar("x", m.Tensor({2})));
+  Run run;
+  const Status status = run.Of(Module(), m.module(), PassOutcome::Changed);
+  REQUIRE(!status.ok());
+  CHECK(status.error().code == ErrorCode::Rejected);
+  REQUIRE(run.texts().size() == 2);
+  CHECK(run.texts()[0] == "ill-formed-result: pass 'Mine' made an ill-formed module");
+  CHECK(run.texts()[1].starts_with("undefined-variable: "));
+}
+
+TEST_CASE("what a failed pass left behind is not checked", "[driver]") {
+  GraphMaker m;
+  m.AddMain({}, {}, m.NewVar("x", m.Tensor({2})));
+  Run run;
+  CHECK(run.Of(Module(), m.module(), PassOutcome::Failed).ok());
+  CHECK(run.texts().empty());
+}
+
+}  // namespace iropt
