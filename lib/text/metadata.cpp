@@ -75,7 +75,7 @@ std::shared_ptr<NDArray> ReadArray(std::string_view bytes, std::string& error) {
   if (bytes.size() < sizeof header) return nullptr;
   std::memcpy(&header, bytes.data(), sizeof header);
   bytes.remove_prefix(sizeof header);
-  if (header.magic != magic || header.ndim < 0 || header.ndim > 1024 || bytes.size() < (static_cast<size_t>(header.ndim) + 1) * 8) return nullptr;
+  if (header.magic != magic || header.ndim < 0 || bytes.size() < (static_cast<size_t>(header.ndim) + 1) * 8) return nullptr;
   DataType dtype;
   for (const auto& [code, number] : kTypeCodes) {
     if (number == header.type_code) dtype = DataType::Make(code, header.bits, header.lanes);

@@ -158,8 +158,12 @@ bool ModuleParser::ReadClass() {
       lex_.Restore(start);
       return ReadFunction();
     }
-    while (!At(TokenKind::kNewline) && !At(TokenKind::kEnd)) lex_.Next();
-    lex_.Next();
+    if (At(TokenKind::kLParen)) {
+      // Options of the decorator, which say how to check the module and not what it is.
+      while (lex_.bracket_depth() > 0 && !At(TokenKind::kEnd)) lex_.Next();
+      if (!Expect(TokenKind::kRParen, "the decorator of the module")) return false;
+    }
+    if (!Expect(TokenKind::kNewline, "the decorator of the module")) return false;
   }
   if (!AcceptName("class")) return Unexpected("'class' and the name of the module");
   if (!At(TokenKind::kName)) return Unexpected("the name of the module");
