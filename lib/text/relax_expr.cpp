@@ -366,8 +366,15 @@ bool RelaxParser::ParseNameValue(ScriptValue& out) {
     out.prim = static_cast<const PrimExpr*>(node);
     return true;
   }
+  const auto* expr = static_cast<const Expr*>(node);
+  // The binding of a variable of no value is printed without its name, so uses of it are the empty tuple itself.
+  if (const auto* type = As<TupleType>(expr->type); type && type->fields.empty() && Var::ClassOf(expr->kind)) {
+    auto* nothing = ws_.New<Tuple>(List<const Expr*>(), type);
+    nothing->set_span(out.span);
+    expr = nothing;
+  }
   out.kind = Kind::kExpr;
-  out.expr = static_cast<const Expr*>(node);
+  out.expr = expr;
   return true;
 }
 
@@ -473,13 +480,23 @@ bool RelaxParser::ParseOpCall(const OpInfo& op, uint32_t begin, ScriptValue& out
   return true;
 }
 
+namespace {
+
+// TVM 0.26 calls some arguments by other names.
+std::string_view CanonicalKeyword(std::string_view name) {
+  if (name == "out_ty") return "out_sinfo";
+  return name == "ty_args" ? "sinfo_args" : name;
+}
+
+}  // namespace
+
 // After the opening parenthesis (and possibly some arguments): the arguments and the closing one.
 bool RelaxParser::ParseArguments(std::vector<ScriptValue>& positional, std::vector<ScriptKeyword>& keywords) {
   while (!At(TokenKind::kRParen)) {
     if (AtKeyword()) {
       ScriptKeyword keyword;
       const Token name = lex_.Next();
-      keyword.name = lex_.text(name);
+      keyword.name = CanonicalKeyword(lex_.text(name));
       keyword.name_span = lex_.SpanOf(name);
       lex_.Next();
       if (!ParseValue(keyword.value)) return false;
