@@ -160,7 +160,8 @@ void Lexer::Advance() {
   for (;;) {
     while (p < end_ && IsSpace(text[p])) ++p;
     if (p >= end_) {
-      if (current_.kind == TokenKind::kNewline || current_.kind == TokenKind::kDedent || current_.kind == TokenKind::kEnd || p == 0 || depth_ > 0) {
+      // The last line ends also where brackets are left open, so that whoever looks ahead within a line stops there.
+      if (current_.kind == TokenKind::kNewline || current_.kind == TokenKind::kDedent || current_.kind == TokenKind::kEnd || p == 0) {
         if (indents_.size() > 1) {
           indents_.pop_back();
           return Emit(TokenKind::kDedent, end_, end_);
