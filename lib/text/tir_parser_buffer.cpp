@@ -119,6 +119,9 @@ const tir::BufferRegion* TirParser::RegionOf(const tir::Buffer* buffer, std::spa
     } else {
       extent = ops_.Int(1, min->dtype, min->span());
     }
+    if (!extent->dtype.is_integer()) {
+      return Error(span, "bad-index", fmt::format("an index is an integer, found '{}'", extent->dtype.ToString()));
+    }
     auto* range = ws_.New<tir::Range>(min, extent);
     range->set_span(min->span());
     ranges.push_back(range);

@@ -38,7 +38,8 @@ void TirPrinter::PrintFor(const tir::For* loop) {
   BeginLine();
   out_.Append("for ");
   ++context_.indent;
-  Push(loop);
+  // What the head declares goes before this line, not into the body.
+  Push(loop, false);
   std::vector<const tir::For*> loops = GridOf(loop);
   if (loops.size() > 1) {
     for (size_t i = 0; i < loops.size(); ++i) {
@@ -56,6 +57,7 @@ void TirPrinter::PrintFor(const tir::For* loop) {
     PrintLoopHead(loop);
   }
   for (const tir::For* l : loops) EnterLoop(l);
+  top().visible = true;
   PrintBody(loops.back()->body);
   for (const tir::For* l : loops) LeaveLoop(l);
   Pop();
