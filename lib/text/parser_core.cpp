@@ -52,6 +52,7 @@ Prefix ParserCore::AtPrefix() const {
 }
 
 std::string_view ParserCore::DottedName() {
+  if (!At(TokenKind::kDot)) return {};
   const uint32_t begin = lex_.peek().begin + 1;
   uint32_t end = begin;
   while (At(TokenKind::kDot)) {
