@@ -258,6 +258,8 @@ class CallBuilder {
     // A number alone is a shape only where the operator says of how many dimensions.
     if (!list && spread == 0) return nullptr;
     for (const ScriptValue& item : list ? value.items() : std::span(&value, 1)) {
+      // Of graph-level expressions, such as R.prim_value(n), comes a tuple; the type rule says whether that will do.
+      if (list && item.kind == Kind::kExpr) return ScriptValueToExpr(value, bound_.workspace);
       // Dimensions are integers: 1.5 and True are no dimensions.
       if (item.kind == Kind::kFloat || item.kind == Kind::kBool) return nullptr;
       dims.push_back(ToPrimExpr(item));

@@ -72,6 +72,7 @@ class ModuleParser : public ParserCore {
 
 bool ModuleParser::ReadTop() {
   bool ok = true;
+  const size_t errors = diag_.error_count();
   while (!At(TokenKind::kEnd)) {
     if (At(TokenKind::kNewline)) {
       lex_.Next();
@@ -90,7 +91,7 @@ bool ModuleParser::ReadTop() {
     }
     if (diag_.error_limit_reached()) return false;
   }
-  if (ok && pending_.empty() && !class_seen_ && state_.module->size() == 0) {
+  if (diag_.error_count() == errors && pending_.empty() && !class_seen_ && state_.module->size() == 0) {
     return ErrorHere("empty-input", "the input holds no module and no function");
   }
   return ok;

@@ -389,7 +389,9 @@ bool RelaxParser::ParseTirMember(ScriptValue& out) {
   out.kind = Kind::kPrim;
   out.prim = ParseScalarExpr(shared_);
   out.span = lex_.SpanFrom(begin);
-  return out.prim != nullptr;
+  if (!out.prim || IRContext::CanIntern(out.prim)) return out.prim != nullptr;
+  return Error(out.span, "bad-expression",
+               "graph-level functions have no such scalar; a symbolic variable is defined by a statement, n = T.int64()");
 }
 
 bool RelaxParser::ParseIrMember(ScriptValue& out) { return ParseDict(out); }

@@ -1,4 +1,6 @@
 // Statements of graph-level functions.
+#include <bit>
+
 #include <fmt/format.h>
 
 #include "iropt/op/infer.h"
@@ -162,7 +164,7 @@ bool RelaxParser::ParseSymbolicVar(const Token& name) {
   lex_.Next();
   const auto dtype = DataType::Parse(DottedName());
   bool size_var = false;
-  bool matches = dtype && Accept(TokenKind::kLParen);
+  bool matches = dtype && dtype->is_scalar() && std::has_single_bit(dtype->bits) && Accept(TokenKind::kLParen);
   if (matches && AtKeyword() && (AtName("is_size_var") || AtName("is_unknown_type"))) {
     const bool size = AtName("is_size_var");
     lex_.Next();
