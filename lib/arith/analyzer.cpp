@@ -6,8 +6,8 @@
 namespace iropt::arith {
 namespace {
 
-// How many proofs may be under way inside each other. Rules ask for proofs of parts of what they match, which ask in turn;
-// without a limit the work could grow exponentially.
+// How many proofs may be under way inside each other. Rules ask for proofs of parts of what they match, which ask in
+// turn; without a limit the work could grow exponentially.
 constexpr int kMaxNestedProofs = 4;
 thread_local int nested_proofs = 0;
 
@@ -95,7 +95,8 @@ const PrimExpr* Analyzer::Simplify(const PrimExpr* e, int steps) {
   if (e->kind == NodeKind::kIntImm) return e;
   // Canonical first: its rules see structure that the other rewriter may take apart.
   e = CanonicalSimplify(e);
-  for (int i = 0; i < steps && e->kind != NodeKind::kIntImm; ++i) e = i % 2 == 0 ? RewriteSimplify(e) : CanonicalSimplify(e);
+  for (int i = 0; i < steps && e->kind != NodeKind::kIntImm; ++i)
+    e = i % 2 == 0 ? RewriteSimplify(e) : CanonicalSimplify(e);
   return e;
 }
 
@@ -187,7 +188,8 @@ Analyzer::Constraint::Constraint(Analyzer& analyzer, const PrimExpr* condition)
 
 Analyzer::Constraint::~Constraint() {
   analyzer_.bounds_.DropFacts(num_facts_);
-  analyzer_.literals_.erase(analyzer_.literals_.begin() + static_cast<ptrdiff_t>(num_literals_), analyzer_.literals_.end());
+  analyzer_.literals_.erase(analyzer_.literals_.begin() + static_cast<ptrdiff_t>(num_literals_),
+                            analyzer_.literals_.end());
   for (auto it = modular_.rbegin(); it != modular_.rend(); ++it) analyzer_.bounds_.SetModular(it->first, it->second);
 }
 

@@ -105,7 +105,8 @@ IntBound BoundAnalyzer::BoundOf(const PrimExpr* e) const {
   switch (e->kind) {
     case NodeKind::kPrimVar:
     case NodeKind::kSizeVar: return BoundOfVar(static_cast<const tir::Var*>(e));
-    case NodeKind::kCast: return Bound(static_cast<const tir::Cast*>(e)->value).Intersect(IntBound::Everything(e->dtype));
+    case NodeKind::kCast:
+      return Bound(static_cast<const tir::Cast*>(e)->value).Intersect(IntBound::Everything(e->dtype));
     case NodeKind::kSelect: {
       const auto* select = static_cast<const tir::Select*>(e);
       return Bound(select->true_value).Union(Bound(select->false_value));
@@ -120,7 +121,8 @@ IntBound BoundAnalyzer::BoundOf(const PrimExpr* e) const {
     case NodeKind::kPrimCall: return BoundOfCall(static_cast<const tir::Call*>(e));
     default: break;
   }
-  if (e->kind >= NodeKind::kAdd && e->kind <= NodeKind::kMax) return BoundOfBinary(static_cast<const tir::BinaryExpr*>(e));
+  if (e->kind >= NodeKind::kAdd && e->kind <= NodeKind::kMax)
+    return BoundOfBinary(static_cast<const tir::BinaryExpr*>(e));
   return IntBound::Everything(e->dtype);
 }
 
@@ -209,7 +211,8 @@ ModularSet BoundAnalyzer::Modular(const PrimExpr* e) const {
         return UnionModular(Modular(select->true_value), Modular(select->false_value));
       }
       default:
-        if (e->kind >= NodeKind::kAdd && e->kind <= NodeKind::kMax) return ModularOfBinary(static_cast<const tir::BinaryExpr*>(e));
+        if (e->kind >= NodeKind::kAdd && e->kind <= NodeKind::kMax)
+          return ModularOfBinary(static_cast<const tir::BinaryExpr*>(e));
         return kAnyInt;
     }
   });
@@ -233,9 +236,11 @@ ModularSet BoundAnalyzer::ModularOfBinary(const tir::BinaryExpr* e) const {
     case NodeKind::kMin:
     case NodeKind::kMax: return UnionModular(Modular(e->a), b);
     case NodeKind::kDiv:
-    case NodeKind::kFloorDiv: return b.coeff == 0 ? DivideModular(e->a, b.base, e->kind == NodeKind::kFloorDiv) : kAnyInt;
+    case NodeKind::kFloorDiv:
+      return b.coeff == 0 ? DivideModular(e->a, b.base, e->kind == NodeKind::kFloorDiv) : kAnyInt;
     case NodeKind::kMod:
-    case NodeKind::kFloorMod: return b.coeff == 0 ? ReduceModular(e->a, b.base, e->kind == NodeKind::kFloorMod) : kAnyInt;
+    case NodeKind::kFloorMod:
+      return b.coeff == 0 ? ReduceModular(e->a, b.base, e->kind == NodeKind::kFloorMod) : kAnyInt;
     default: return kAnyInt;
   }
 }

@@ -53,7 +53,8 @@ const PrimExpr* CanonicalSimplifier::Normal(const Split& s, int64_t scale) {
   const DataType dtype = s.index->dtype;
   if (s.scale == 0) return make_.Const(0, dtype);
   const PrimExpr* e = s.index;
-  if (s.upper != kNoUpper) e = make_.Binary(s.floor ? NodeKind::kFloorMod : NodeKind::kMod, e, make_.Const(s.upper, dtype));
+  if (s.upper != kNoUpper)
+    e = make_.Binary(s.floor ? NodeKind::kFloorMod : NodeKind::kMod, e, make_.Const(s.upper, dtype));
   if (s.lower != 1) e = make_.Binary(s.floor ? NodeKind::kFloorDiv : NodeKind::kDiv, e, make_.Const(s.lower, dtype));
   scale = Scale(s.scale, scale);
   return scale == 1 ? e : make_.Mul(e, make_.Const(scale, dtype));
@@ -74,7 +75,8 @@ void MergeTerms(std::vector<Split>& terms, PlusFn plus) {
       if (a.upper == b.upper && a.lower == b.lower) {
         b.scale = plus(b.scale, a.scale);
         a.scale = 0;
-      } else if (a.lower == b.upper && b.scale != 0 && a.scale % b.scale == 0 && a.lower / b.lower == a.scale / b.scale) {
+      } else if (a.lower == b.upper && b.scale != 0 && a.scale % b.scale == 0 &&
+                 a.lower / b.lower == a.scale / b.scale) {
         b.upper = a.upper;
         a.scale = 0;
         break;
@@ -263,7 +265,8 @@ CanonicalSimplifier::Split CanonicalSimplifier::DivideSplit(Split s, int64_t div
     if (s.upper != kNoUpper && s.upper % lower != 0) {
       // Truncated remainders may be negative, but then are closer to zero than the divisor.
       if (s.upper <= lower) return ToSplit(make_.Const(0, s.index->dtype));
-      s.index = make_.Binary(floor ? NodeKind::kFloorMod : NodeKind::kMod, s.index, make_.Const(s.upper, s.index->dtype));
+      s.index =
+          make_.Binary(floor ? NodeKind::kFloorMod : NodeKind::kMod, s.index, make_.Const(s.upper, s.index->dtype));
       s.upper = kNoUpper;
     }
     s.scale = 1;
@@ -291,7 +294,8 @@ CanonicalSimplifier::Split CanonicalSimplifier::ModuloSplit(Split s, int64_t div
       return s;
     }
     if (s.upper % upper == 0) {
-      const PrimExpr* reduced = make_.Binary(floor ? NodeKind::kFloorMod : NodeKind::kMod, s.index, make_.Const(upper, s.index->dtype));
+      const PrimExpr* reduced =
+          make_.Binary(floor ? NodeKind::kFloorMod : NodeKind::kMod, s.index, make_.Const(upper, s.index->dtype));
       Split updated = ToSplit(Visit(reduced));
       if (s.lower != 1) updated = DivideSplit(updated, s.lower, floor);
       updated.scale = Scale(updated.scale, s.scale);
@@ -320,8 +324,9 @@ std::pair<Sum, Sum> SeparateMultiples(const Sum& sum, int64_t divisor) {
 
 CanonicalSimplifier::Form CanonicalSimplifier::DivideSum(Sum sum, int64_t divisor, bool floor) {
   auto [multiples, rest] = SeparateMultiples(sum, divisor);
-  const bool splits = floor || rest.is_zero() ||
-                      (analyzer_.CanProveGreaterEqual(Normal(multiples), 0) && analyzer_.CanProveGreaterEqual(Normal(rest), 0));
+  const bool splits =
+      floor || rest.is_zero() ||
+      (analyzer_.CanProveGreaterEqual(Normal(multiples), 0) && analyzer_.CanProveGreaterEqual(Normal(rest), 0));
   if (!splits) return {DivideSplit(ToSplit(sum), divisor, floor)};
   multiples.base /= divisor;
   for (Split& term : multiples.terms) term.scale /= divisor;
@@ -361,16 +366,18 @@ CanonicalSimplifier::Form CanonicalSimplifier::Divide(const tir::BinaryExpr* e) 
   return {dividend == e->a && b == e->b ? e : make_.Node(e->kind, dividend, b)};
 }
 
-// The remainder of a sum; nothing where the sum (with multiples of the divisor dropped where that is sound) goes on as a
-// single term.
+// The remainder of a sum; nothing where the sum (with multiples of the divisor dropped where that is sound) goes on as
+// a single term.
 std::optional<CanonicalSimplifier::Form> CanonicalSimplifier::ModuloSum(Sum& sum, int64_t divisor, bool floor) {
   auto [multiples, rest] = SeparateMultiples(sum, divisor);
   if (rest.is_zero()) return Form{make_.Const(0, sum.dtype)};
-  const bool drops = floor || (analyzer_.CanProveGreaterEqual(Normal(multiples), 0) && analyzer_.CanProveGreaterEqual(Normal(rest), 0));
+  const bool drops = floor || (analyzer_.CanProveGreaterEqual(Normal(multiples), 0) &&
+                               analyzer_.CanProveGreaterEqual(Normal(rest), 0));
   if (drops) {
     const PrimExpr* remainder = Normal(rest);
     if (const int64_t* value = AsInt(remainder)) return Form{make_.Const(FloorModInt(*value, divisor), sum.dtype)};
-    if (CompareWith(remainder, divisor) == Order::kLess && analyzer_.CanProveGreaterEqual(remainder, 0)) return Form{remainder};
+    if (CompareWith(remainder, divisor) == Order::kLess && analyzer_.CanProveGreaterEqual(remainder, 0))
+      return Form{remainder};
     sum = std::move(rest);
   }
   if (floor) {
@@ -409,15 +416,16 @@ CanonicalSimplifier::Form CanonicalSimplifier::Modulo(const tir::BinaryExpr* e) 
   return {dividend == e->a && b == e->b ? e : make_.Node(e->kind, dividend, b)};
 }
 
-// Drops the factors that the dividend shares with a symbolic divisor: (x * n) // (4 * n) == x // 4. For the remainder the
-// common factor comes back as a scale. False where they share none.
+// Drops the factors that the dividend shares with a symbolic divisor: (x * n) // (4 * n) == x // 4. For the remainder
+// the common factor comes back as a scale. False where they share none.
 bool CanonicalSimplifier::CancelFactors(const PrimExpr*& a, const PrimExpr*& b, const PrimExpr*& common) {
   if (AsInt(b)) return false;
   std::vector<const PrimExpr*> a_factors;
   std::vector<const PrimExpr*> b_factors;
   int64_t a_scale = 1;
   int64_t b_scale = 1;
-  const auto collect = [&](auto& self, const PrimExpr* x, std::vector<const PrimExpr*>& factors, int64_t& scale) -> void {
+  const auto collect = [&](auto& self, const PrimExpr* x, std::vector<const PrimExpr*>& factors,
+                           int64_t& scale) -> void {
     if (const auto* mul = As<tir::Mul>(x)) {
       WithStack([&] { self(self, mul->a, factors, scale), self(self, mul->b, factors, scale); });
     } else if (const int64_t* value = AsInt(x)) {
@@ -434,7 +442,8 @@ bool CanonicalSimplifier::CancelFactors(const PrimExpr*& a, const PrimExpr*& b, 
   const PrimExpr* new_b = shared;
   bool found = false;
   for (const PrimExpr* factor : b_factors) {
-    const auto it = std::find_if(a_factors.begin(), a_factors.end(), [&](const PrimExpr* x) { return DeepEqual(x, factor); });
+    const auto it =
+        std::find_if(a_factors.begin(), a_factors.end(), [&](const PrimExpr* x) { return DeepEqual(x, factor); });
     if (it == a_factors.end()) {
       new_b = make_.Mul(new_b, factor);
       continue;
@@ -516,12 +525,14 @@ const PrimExpr* CanonicalSimplifier::CanonicalizeLess(const tir::BinaryExpr* e) 
   multiples.base /= gcd;
   for (Split& term : multiples.terms) term.scale /= gcd;
   const PrimExpr* zero = make_.Const(0, sum->dtype);
-  if (bound.min >= 0 && bound.max < gcd) return RuleSimplifier::Visit(make_.Binary(NodeKind::kLT, Normal(multiples), zero));
+  if (bound.min >= 0 && bound.max < gcd)
+    return RuleSimplifier::Visit(make_.Binary(NodeKind::kLT, Normal(multiples), zero));
   if (rest.base == 0 && rest.terms.size() == 1) {
     const Split& term = rest.terms[0];
     const int64_t lower = Scale(gcd, term.lower);
     if (!overflow_ && term.floor && term.scale == 1 && term.upper != kNoUpper && term.upper % lower == 0) {
-      const PrimExpr* reduced = make_.FloorMod(make_.FloorDiv(term.index, make_.Const(lower, sum->dtype)), make_.Const(term.upper / lower, sum->dtype));
+      const PrimExpr* reduced = make_.FloorMod(make_.FloorDiv(term.index, make_.Const(lower, sum->dtype)),
+                                               make_.Const(term.upper / lower, sum->dtype));
       return RuleSimplifier::Visit(make_.Binary(NodeKind::kLT, make_.Add(Normal(multiples), reduced), zero));
     }
   }

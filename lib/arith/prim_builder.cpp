@@ -211,7 +211,8 @@ template <class X>
 bool FieldsEqual(const PrimExpr* a, const PrimExpr* b) {
   const auto* x = static_cast<const X*>(a);
   const auto* y = static_cast<const X*>(b);
-  return std::apply([&](auto... field) { return (FieldEqual(x->*(field.member), y->*(field.member)) && ...); }, X::Fields());
+  return std::apply([&](auto... field) { return (FieldEqual(x->*(field.member), y->*(field.member)) && ...); },
+                    X::Fields());
 }
 
 }  // namespace
@@ -238,9 +239,7 @@ bool DeepEqual(const PrimExpr* a, const PrimExpr* b) {
       case NodeKind::kRamp: return FieldsEqual<tir::Ramp>(a, b);
       case NodeKind::kBroadcast: return FieldsEqual<tir::Broadcast>(a, b);
       case NodeKind::kShuffle: return FieldsEqual<tir::Shuffle>(a, b);
-      default:
-        IROPT_CHECK(tir::BinaryExpr::ClassOf(a->kind));
-        return FieldsEqual<tir::BinaryExpr>(a, b);
+      default: IROPT_CHECK(tir::BinaryExpr::ClassOf(a->kind)); return FieldsEqual<tir::BinaryExpr>(a, b);
     }
   });
 }

@@ -38,7 +38,8 @@ class RuleParser {
     if (!text_.substr(at_).starts_with(token)) return false;
     // "|" is not the start of "||", "<" not that of "<=", "/" not that of "//".
     const char next = at_ + token.size() < text_.size() ? text_[at_ + token.size()] : ' ';
-    if (token.size() == 1 && (next == '=' || (next == token[0] && (token == "|" || token == "&" || token == "/")))) return false;
+    if (token.size() == 1 && (next == '=' || (next == token[0] && (token == "|" || token == "&" || token == "/"))))
+      return false;
     at_ += token.size();
     return true;
   }
@@ -80,18 +81,25 @@ class RuleParser {
   uint16_t Sum() {
     uint16_t left = Product();
     for (;;) {
-      if (Take("+")) left = Make(NodeKind::kAdd, {left, Product()});
-      else if (Take("-")) left = Make(NodeKind::kSub, {left, Product()});
-      else return left;
+      if (Take("+"))
+        left = Make(NodeKind::kAdd, {left, Product()});
+      else if (Take("-"))
+        left = Make(NodeKind::kSub, {left, Product()});
+      else
+        return left;
     }
   }
   uint16_t Product() {
     uint16_t left = Unary();
     for (;;) {
-      if (Take("*")) left = Make(NodeKind::kMul, {left, Unary()});
-      else if (Take("//")) left = Make(NodeKind::kFloorDiv, {left, Unary()});
-      else if (Take("%")) left = Make(NodeKind::kFloorMod, {left, Unary()});
-      else return left;
+      if (Take("*"))
+        left = Make(NodeKind::kMul, {left, Unary()});
+      else if (Take("//"))
+        left = Make(NodeKind::kFloorDiv, {left, Unary()});
+      else if (Take("%"))
+        left = Make(NodeKind::kFloorMod, {left, Unary()});
+      else
+        return left;
     }
   }
   uint16_t Unary() {
@@ -125,7 +133,8 @@ class RuleParser {
   }
   // c1..c4 are constants; x y z w, b1 b2, s1 s2 and l any expressions.
   uint8_t Slot(std::string_view name) {
-    static constexpr std::string_view kNames[] = {"c1", "c2", "c3", "c4", "x", "y", "z", "w", "b1", "b2", "s1", "s2", "l"};
+    static constexpr std::string_view kNames[] = {"c1", "c2", "c3", "c4", "x",  "y", "z",
+                                                  "w",  "b1", "b2", "s1", "s2", "l"};
     for (size_t i = 0; i < std::size(kNames); ++i) {
       if (kNames[i] == name) return static_cast<uint8_t>(i);
     }
@@ -133,8 +142,9 @@ class RuleParser {
   }
   uint16_t FunctionCall(std::string_view name) {
     static const std::map<std::string_view, NodeKind> kFunctions = {
-        {"min", NodeKind::kMin},       {"max", NodeKind::kMax},   {"div", NodeKind::kDiv},        {"mod", NodeKind::kMod},
-        {"select", NodeKind::kSelect}, {"ramp", NodeKind::kRamp}, {"bcast", NodeKind::kBroadcast}};
+        {"min", NodeKind::kMin},        {"max", NodeKind::kMax},       {"div", NodeKind::kDiv},
+        {"mod", NodeKind::kMod},        {"select", NodeKind::kSelect}, {"ramp", NodeKind::kRamp},
+        {"bcast", NodeKind::kBroadcast}};
     const auto it = kFunctions.find(name);
     IROPT_CHECK(it != kFunctions.end(), "rewrite rule '{}': unknown function '{}'", text_, name);
     std::array<uint16_t, 3> args{};
@@ -169,7 +179,8 @@ struct RuleTable {
 
   RuleTable() {
     std::vector<RewriteRule> all;
-#define IROPT_REWRITE(mode, pattern, result, condition) all.push_back(ParseRule(RuleMode::mode, pattern, result, condition));
+#define IROPT_REWRITE(mode, pattern, result, condition)                                                                \
+  all.push_back(ParseRule(RuleMode::mode, pattern, result, condition));
 #include "rewrite_rules.def"
     for (int kind = 0; kind < kNumNodeKinds; ++kind) {
       const auto first = static_cast<uint16_t>(rules.size());
@@ -262,7 +273,8 @@ bool MatchTerm(const RewriteRule& rule, uint16_t index, const PrimExpr* e, RuleM
   return true;
 }
 
-const PrimExpr* BuildTerm(const RewriteRule& rule, uint16_t index, const RuleMatch& match, DataType dtype, const PrimBuilder& make) {
+const PrimExpr* BuildTerm(const RewriteRule& rule, uint16_t index, const RuleMatch& match, DataType dtype,
+                          const PrimBuilder& make) {
   const RuleTerm& term = rule.terms[index];
   switch (term.tag) {
     case RuleTerm::Tag::kLiteral: return make.Const(term.literal, dtype);

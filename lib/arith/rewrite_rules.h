@@ -15,12 +15,12 @@ namespace iropt::arith {
 struct RuleTerm {
   enum class Tag : uint8_t { kAny, kConst, kLiteral, kBool, kNode };
   Tag tag = Tag::kLiteral;
-  uint8_t slot = 0;           // kAny, kConst: index in RuleMatch
-  uint8_t arity = 0;          // kNode
-  bool constant = true;       // no kAny below
-  NodeKind kind{};            // kNode
+  uint8_t slot = 0;      // kAny, kConst: index in RuleMatch
+  uint8_t arity = 0;     // kNode
+  bool constant = true;  // no kAny below
+  NodeKind kind{};       // kNode
   std::array<uint16_t, 3> child{};
-  int64_t literal = 0;        // kLiteral, kBool
+  int64_t literal = 0;  // kLiteral, kBool
 };
 
 enum class RuleMode : uint8_t { kOnce, kAgain };  // kAgain: the result is simplified again
@@ -31,7 +31,7 @@ struct RewriteRule {
   uint16_t result = 0;
   std::optional<uint16_t> condition;
   RuleMode mode = RuleMode::kOnce;
-  std::string_view text;           // the pattern as written
+  std::string_view text;  // the pattern as written
 };
 
 inline constexpr int kMaxRuleSlots = 16;
@@ -48,7 +48,8 @@ std::span<const RewriteRule> AllRules();
 
 bool MatchTerm(const RewriteRule& rule, uint16_t term, const PrimExpr* e, RuleMatch& match);
 // Builds the expression that a term stands for; `dtype` is that of integer literals.
-const PrimExpr* BuildTerm(const RewriteRule& rule, uint16_t term, const RuleMatch& match, DataType dtype, const PrimBuilder& make);
+const PrimExpr* BuildTerm(const RewriteRule& rule, uint16_t term, const RuleMatch& match, DataType dtype,
+                          const PrimBuilder& make);
 // The value of a term that has constants alone; nothing where it has none (overflow, division by zero).
 std::optional<int64_t> EvalTerm(const RewriteRule& rule, uint16_t term, const RuleMatch& match);
 

@@ -71,7 +71,8 @@ const PrimExpr* RuleSimplifier::VisitBranches(const PrimExpr* e) {
 // Bindings of constants and variables are inlined; others could make the expression grow.
 const PrimExpr* RuleSimplifier::VisitLet(const tir::Let* let) {
   const PrimExpr* value = Visit(let->value);
-  const bool trivial = value->kind == NodeKind::kIntImm || value->kind == NodeKind::kFloatImm || tir::Var::ClassOf(value->kind);
+  const bool trivial =
+      value->kind == NodeKind::kIntImm || value->kind == NodeKind::kFloatImm || tir::Var::ClassOf(value->kind);
   if (trivial) {
     analyzer_.Bind(let->var, value);
     const PrimExpr* body = Visit(let->body);
@@ -145,13 +146,17 @@ bool RuleSimplifier::Holds(const RewriteRule& rule, uint16_t index, const RuleMa
     const auto value = EvalTerm(rule, index, match);
     return value && *value != 0;
   }
-  if (term.kind == NodeKind::kAnd) return Holds(rule, term.child[0], match, dtype) && Holds(rule, term.child[1], match, dtype);
-  if (term.kind == NodeKind::kOr) return Holds(rule, term.child[0], match, dtype) || Holds(rule, term.child[1], match, dtype);
+  if (term.kind == NodeKind::kAnd)
+    return Holds(rule, term.child[0], match, dtype) && Holds(rule, term.child[1], match, dtype);
+  if (term.kind == NodeKind::kOr)
+    return Holds(rule, term.child[0], match, dtype) || Holds(rule, term.child[1], match, dtype);
   const PrimExpr* a = BuildTerm(rule, term.child[0], match, dtype, make_);
-  if (term.kind == NodeKind::kEQ) return analyzer_.CanProveEqual(a, BuildTerm(rule, term.child[1], match, dtype, make_));
+  if (term.kind == NodeKind::kEQ)
+    return analyzer_.CanProveEqual(a, BuildTerm(rule, term.child[1], match, dtype, make_));
   const auto bound = EvalTerm(rule, term.child[1], match);
   if (!bound) return false;
-  IROPT_CHECK(term.kind == NodeKind::kGE || term.kind == NodeKind::kLT, "condition of the rewrite rule '{}'", rule.text);
+  IROPT_CHECK(term.kind == NodeKind::kGE || term.kind == NodeKind::kLT, "condition of the rewrite rule '{}'",
+              rule.text);
   return term.kind == NodeKind::kGE ? analyzer_.CanProveGreaterEqual(a, *bound) : analyzer_.CanProveLess(a, *bound);
 }
 
@@ -183,7 +188,9 @@ const PrimExpr* RuleSimplifier::RewriteFloorDiv(const tir::BinaryExpr* e) {
   const PrimExpr* product = e->a;
   const PrimExpr* rest = nullptr;
   const auto* sum = As<tir::Add>(e->a);
-  const auto is_scaled = [](const PrimExpr* p) { return p->kind == NodeKind::kMul && AsInt(static_cast<const tir::Mul*>(p)->b); };
+  const auto is_scaled = [](const PrimExpr* p) {
+    return p->kind == NodeKind::kMul && AsInt(static_cast<const tir::Mul*>(p)->b);
+  };
   if (sum) {
     product = is_scaled(sum->a) ? sum->a : sum->b;
     rest = is_scaled(sum->a) ? sum->b : sum->a;
@@ -193,7 +200,8 @@ const PrimExpr* RuleSimplifier::RewriteFloorDiv(const tir::BinaryExpr* e) {
   const int64_t c1 = *AsInt(static_cast<const tir::Mul*>(product)->b);
   const PrimExpr* y = rest ? rest : make_.Const(0, e->dtype);
   const PrimExpr* y_mod = make_.FloorMod(y, e->b);
-  const PrimExpr* residue = make_.FloorDiv(make_.Add(make_.Mul(x, make_.Const(FloorModInt(c1, *c2), e->dtype)), y_mod), e->b);
+  const PrimExpr* residue =
+      make_.FloorDiv(make_.Add(make_.Mul(x, make_.Const(FloorModInt(c1, *c2), e->dtype)), y_mod), e->b);
   const IntBound bound = analyzer_.Bound(residue);
   const bool divides = *c2 != -1 || c1 != std::numeric_limits<int64_t>::min();
   const auto y_div = [&] {
@@ -224,7 +232,8 @@ const PrimExpr* RuleSimplifier::RewriteFloorMod(const tir::BinaryExpr* e) {
 const PrimExpr* RuleSimplifier::RewriteTruncMod(const tir::BinaryExpr* e) {
   const PrimExpr* result = ApplyRules(e);
   const int64_t* c1 = AsInt(e->b);
-  if (result != e || !IsIndexType(e->dtype) || !c1 || *c1 <= 0 || !analyzer_.CanProveGreaterEqual(e->a, 0)) return result;
+  if (result != e || !IsIndexType(e->dtype) || !c1 || *c1 <= 0 || !analyzer_.CanProveGreaterEqual(e->a, 0))
+    return result;
   const ModularSet set = analyzer_.bounds().Modular(e->a);
   return set.coeff % *c1 == 0 ? make_.Const(FloorModInt(set.base, *c1), e->dtype) : e;
 }
@@ -242,7 +251,8 @@ const PrimExpr* RuleSimplifier::RewriteMinMax(const tir::BinaryExpr* e) {
 
 RuleSimplifier::Order RuleSimplifier::CompareWith(const PrimExpr* e, int64_t value) {
   const PrimExpr* simple = Visit(e);
-  if (const int64_t* v = AsInt(simple)) return *v == value ? Order::kEqual : *v > value ? Order::kGreater : Order::kLess;
+  if (const int64_t* v = AsInt(simple))
+    return *v == value ? Order::kEqual : *v > value ? Order::kGreater : Order::kLess;
   const IntBound bound = analyzer_.Bound(simple);
   if (bound.is_const() && bound.min == value) return Order::kEqual;
   if (bound.min > value) return Order::kGreater;
@@ -250,7 +260,8 @@ RuleSimplifier::Order RuleSimplifier::CompareWith(const PrimExpr* e, int64_t val
   if (bound.min >= value) return Order::kGreaterEqual;
   if (bound.max <= value) return Order::kLessEqual;
   const ModularSet set = analyzer_.bounds().Modular(simple);
-  const bool excluded = set.coeff == 0 ? set.base != value : FloorModInt(set.base, set.coeff) != FloorModInt(value, set.coeff);
+  const bool excluded =
+      set.coeff == 0 ? set.base != value : FloorModInt(set.base, set.coeff) != FloorModInt(value, set.coeff);
   return excluded ? Order::kNotEqual : Order::kUnknown;
 }
 
@@ -336,7 +347,8 @@ const PrimExpr* RuleSimplifier::RewriteLessEqual(const tir::BinaryExpr* e) {
     case Order::kLess:
     case Order::kLessEqual: return make_.Bool(true);
     case Order::kGreater: return make_.Bool(false);
-    case Order::kNotEqual: return RewriteLess(static_cast<const tir::BinaryExpr*>(make_.Node(NodeKind::kLT, le->a, le->b)));
+    case Order::kNotEqual:
+      return RewriteLess(static_cast<const tir::BinaryExpr*>(make_.Node(NodeKind::kLT, le->a, le->b)));
     case Order::kGreaterEqual: return ApplyRules(make_.Node(NodeKind::kEQ, le->a, le->b));
     case Order::kUnknown: return result;
   }

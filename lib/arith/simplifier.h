@@ -55,8 +55,8 @@ class RuleSimplifier {
   int again_depth_ = 0;
 };
 
-// Sees an expression as a sum of terms (index % upper // lower) * scale, adds up terms of the same index, and divides sums
-// by constants term by term.
+// Sees an expression as a sum of terms (index % upper // lower) * scale, adds up terms of the same index, and divides
+// sums by constants term by term.
 class CanonicalSimplifier : public RuleSimplifier {
  public:
   using RuleSimplifier::RuleSimplifier;

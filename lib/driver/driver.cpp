@@ -54,7 +54,8 @@ class Run {
  private:
   std::string InputName() const { return options_.input == "-" ? "<stdin>" : options_.input; }
 
-  int ProcessPart(const InputPart& part, const std::shared_ptr<const FileBuffer>& owner, std::optional<Module>& module) {
+  int ProcessPart(const InputPart& part, const std::shared_ptr<const FileBuffer>& owner,
+                  std::optional<Module>& module) {
     const Stopwatch read_watch;
     const Result<uint32_t> base = session_.sources().AddBuffer(InputName(), part.text, owner, part.first_line);
     if (!base.ok()) return session_.Fail(base.error(), "file");

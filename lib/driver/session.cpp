@@ -200,7 +200,8 @@ void Session::NoteSkipped() {
   for (const PipelineItem* item : SkippedByLevel(*pipeline_, registry_, context_)) {
     const bool is_pass = item->kind == PipelineItem::Kind::Pass;
     const int level = is_pass ? registry_.Find(item->name)->info.opt_level : *item->opt_level;
-    const std::string name = is_pass ? fmt::format("pass '{}'", item->name) : fmt::format("Sequential '{}'", item->name);
+    const std::string name =
+        is_pass ? fmt::format("pass '{}'", item->name) : fmt::format("Sequential '{}'", item->name);
     Diagnostic note;
     note.severity = Severity::Note;
     note.kind = "pass-skipped";

@@ -13,7 +13,8 @@ namespace iropt {
 using namespace rules;
 
 bool HasDistributedOperand(const Call& call) {
-  return std::any_of(call.args.begin(), call.args.end(), [](const Expr* arg) { return arg->type && arg->type->kind == NodeKind::kDTensorType; });
+  return std::any_of(call.args.begin(), call.args.end(),
+                     [](const Expr* arg) { return arg->type && arg->type->kind == NodeKind::kDTensorType; });
 }
 
 namespace {
@@ -28,7 +29,8 @@ Placement ParsePlacement(std::string_view text) {
     if (text[i] == 'R') placement.push_back(-1);
     if (text[i] != 'S') continue;
     int axis = 0;
-    for (i += 2; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i) axis = std::min(axis * 10 + (text[i] - '0'), 1 << 20);
+    for (i += 2; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i)
+      axis = std::min(axis * 10 + (text[i] - '0'), 1 << 20);
     placement.push_back(axis);
   }
   return placement;
@@ -36,7 +38,8 @@ Placement ParsePlacement(std::string_view text) {
 
 std::string PlacementToString(const Placement& placement) {
   std::string text;
-  for (const int axis : placement) text += (text.empty() ? "" : ", ") + (axis < 0 ? std::string("R") : fmt::format("S[{}]", axis));
+  for (const int axis : placement)
+    text += (text.empty() ? "" : ", ") + (axis < 0 ? std::string("R") : fmt::format("S[{}]", axis));
   return text;
 }
 
@@ -124,8 +127,8 @@ std::vector<int> ReshapeFlow(std::span<const Dim> before, std::span<const Dim> a
 }
 
 // The flow of an operator, told by its rule; nothing where distributed operands are not supported.
-std::optional<AxisFlow> FlowOf(const Call& call, InferTypeFn rule, std::span<const DTensorType* const> operands, const TensorType* result,
-                               InferContext& ctx) {
+std::optional<AxisFlow> FlowOf(const Call& call, InferTypeFn rule, std::span<const DTensorType* const> operands,
+                               const TensorType* result, InferContext& ctx) {
   const TensorType* x = operands[0]->tensor;
   const int rank = x->ndim;
   std::vector<int> identity(static_cast<size_t>(rank));
@@ -192,7 +195,9 @@ const Call* WithPlainOperands(const Call& call, Arena& arena) {
   return plain;
 }
 
-bool GivesItsTypes(InferTypeFn rule) { return rule == InferCallTir || rule == InferDistCallTirLocalView || rule == InferCallDpsPacked; }
+bool GivesItsTypes(InferTypeFn rule) {
+  return rule == InferCallTir || rule == InferDistCallTirLocalView || rule == InferCallDpsPacked;
+}
 
 }  // namespace
 
@@ -206,7 +211,8 @@ const Type* InferDistributed(const Call& call, InferContext& ctx) {
       if (dtensor->device_mesh == operands[0]->device_mesh) continue;
       return ctx.Error(call, i, fmt::format("{} is on another device mesh than the others", OperandName(call, i)));
     }
-    if (As<TensorType>(type)) return ctx.Error(call, i, fmt::format("{} must be distributed as the others are", OperandName(call, i)));
+    if (As<TensorType>(type))
+      return ctx.Error(call, i, fmt::format("{} must be distributed as the others are", OperandName(call, i)));
   }
   if (GivesItsTypes(rule)) return rule(call, ctx);
   if (rule == InferDistAnnotateSharding || rule == InferBuiltinStopLiftParams) return operands[0];
@@ -216,7 +222,9 @@ const Type* InferDistributed(const Call& call, InferContext& ctx) {
   const Type* plain = rule(*WithPlainOperands(call, ctx.arena()), ctx);
   if (!plain) return nullptr;
   const auto* result = As<TensorType>(plain);
-  const bool known = result && result->known && std::all_of(operands.begin(), operands.end(), [](const DTensorType* t) { return t->tensor->known; });
+  const bool known = result && result->known && std::all_of(operands.begin(), operands.end(), [](const DTensorType* t) {
+                       return t->tensor->known;
+                     });
   if (!known) return ctx.Error(call, "needs distributed tensors of known shape");
   const auto flow = FlowOf(call, rule, operands, result, ctx);
   return flow ? Distributed(result, mesh, FlowPlacement(operands, *flow, mesh->shape.size())) : nullptr;
@@ -224,12 +232,17 @@ const Type* InferDistributed(const Call& call, InferContext& ctx) {
 
 // ---- Operators of distribution
 
-const Type* InferDistAnnotateSharding(const Call& call, InferContext& ctx) { return CheckArity(call, 1, 1, ctx) ? call.args[0]->type : nullptr; }
+const Type* InferDistAnnotateSharding(const Call& call, InferContext& ctx) {
+  return CheckArity(call, 1, 1, ctx) ? call.args[0]->type : nullptr;
+}
 
 const Type* InferDistRedistribute(const Call& call, InferContext& ctx) {
   if (!CheckArity(call, 1, 1, ctx)) return nullptr;
   const auto* x = As<DTensorType>(call.args[0]->type);
-  if (!x) return ctx.Error(call, 0, fmt::format("{} must be a distributed tensor, but is of type {}", OperandName(call, 0), TypeToString(call.args[0]->type)));
+  if (!x)
+    return ctx.Error(call, 0,
+                     fmt::format("{} must be a distributed tensor, but is of type {}", OperandName(call, 0),
+                                 TypeToString(call.args[0]->type)));
   const auto* mesh = As<DeviceMeshAttr>(FindAttr(call, "device_mesh"));
   return Distributed(x->tensor, mesh ? mesh : x->device_mesh, ParsePlacement(StringOf(call, "placement")));
 }
@@ -248,7 +261,9 @@ const TensorType* DivideAxis(const Call& call, const TensorType* x, int64_t give
   const int64_t workers = IntOf(call, "num_workers", 1);
   const Dim length = (*dims)[*axis];
   if (workers <= 0 || arith::ProveNotEqual(kDims.FloorMod(length, kDims.Int(workers)), kDims.Int(0))) {
-    ctx.Error(call, 0, fmt::format("{} has length {} on axis {}, which {} workers do not divide", OperandName(call, 0), DimToString(length), *axis, workers));
+    ctx.Error(call, 0,
+              fmt::format("{} has length {} on axis {}, which {} workers do not divide", OperandName(call, 0),
+                          DimToString(length), *axis, workers));
     return nullptr;
   }
   DimList out(*dims);

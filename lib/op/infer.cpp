@@ -33,7 +33,9 @@ std::string CalleeName(const Call& call) {
 
 }  // namespace
 
-const Type* InferContext::Error(const Node& at, std::string message) { return Report(at.span(), "type-inference", std::move(message)); }
+const Type* InferContext::Error(const Node& at, std::string message) {
+  return Report(at.span(), "type-inference", std::move(message));
+}
 
 const Type* InferContext::Error(const Call& call, std::string message) {
   return Report(call.span(), "type-inference", fmt::format("{}: {}", CalleeName(call), message));
@@ -71,13 +73,13 @@ const Type* InferProjection(const TupleGetItem* get, InferContext& ctx) {
   const auto* tuple = As<TupleType>(type);
   if (!tuple) return ctx.Error(*get, fmt::format("only a tuple has fields, but the type is {}", TypeToString(type)));
   if (get->index >= 0 && static_cast<uint32_t>(get->index) < tuple->fields.size()) return tuple->fields[get->index];
-  return ctx.Error(*get, fmt::format("index {} is out of range for a tuple of {} field{}", get->index, tuple->fields.size(),
-                                     tuple->fields.size() == 1 ? "" : "s"));
+  return ctx.Error(*get, fmt::format("index {} is out of range for a tuple of {} field{}", get->index,
+                                     tuple->fields.size(), tuple->fields.size() == 1 ? "" : "s"));
 }
 
-// The symbolic variables that match_casts in a branch define go out of scope with it, and so do its shape variables. What
-// the type of the conditional mentions already (a pass may have changed its branches) is defined before, and a match_cast
-// in a branch is but a check.
+// The symbolic variables that match_casts in a branch define go out of scope with it, and so do its shape variables.
+// What the type of the conditional mentions already (a pass may have changed its branches) is defined before, and a
+// match_cast in a branch is but a check.
 class BranchScope {
  public:
   BranchScope(const Expr* branch, const Type* known) {
@@ -121,7 +123,8 @@ const Type* InferSeq(const SeqExpr* seq, InferContext& ctx) {
   const Type* type = TypeOfExpr(seq->body, ctx.module());
   if (!type) return ctx.Error(*seq, "the type of the result is not known");
   return EraseToWellDefined(
-      type, [](const tir::Var* var) -> const PrimExpr* { return var; }, [](const Expr*) -> const Expr* { return nullptr; }, ctx.arena());
+      type, [](const tir::Var* var) -> const PrimExpr* { return var; },
+      [](const Expr*) -> const Expr* { return nullptr; }, ctx.arena());
 }
 
 const Type* InferFunction(const Function* function, InferContext& ctx) {
@@ -148,7 +151,8 @@ const Type* InferCall(const Call* call, InferContext& ctx) {
   }
   const Type* callee = TypeOfExpr(call->op, ctx.module());
   const auto* func = As<FuncType>(callee);
-  if (!func) return ctx.Error(*call, fmt::format("only a function can be called, but the type is {}", TypeToString(callee)));
+  if (!func)
+    return ctx.Error(*call, fmt::format("only a function can be called, but the type is {}", TypeToString(callee)));
   return DeriveCallType(func, *call, ctx);
 }
 
@@ -180,11 +184,13 @@ const Type* InferType(const Expr* expr, InferContext& ctx) {
   }
   const Type* type = TypeOfExpr(expr, ctx.module());
   if (type) return type;
-  if (const auto* global = As<GlobalVar>(expr)) return ctx.Error(*expr, fmt::format("the module has no function '{}'", global->name));
+  if (const auto* global = As<GlobalVar>(expr))
+    return ctx.Error(*expr, fmt::format("the module has no function '{}'", global->name));
   return ctx.Error(*expr, "the type of the expression is not known");
 }
 
-const Type* FunctionReturnType(std::span<const Var* const> params, const Type* body, const Type* annotated, Arena& arena) {
+const Type* FunctionReturnType(std::span<const Var* const> params, const Type* body, const Type* annotated,
+                               Arena& arena) {
   if (annotated && (!body || !IsBaseOf(annotated, body))) return annotated;
   if (!body->has_sym_var() && !body->has_shape_var()) return body;
   std::vector<const tir::Var*> defined;
@@ -193,7 +199,9 @@ const Type* FunctionReturnType(std::span<const Var* const> params, const Type* b
   }
   return EraseToWellDefined(
       body,
-      [&](const tir::Var* var) -> const PrimExpr* { return std::find(defined.begin(), defined.end(), var) == defined.end() ? nullptr : var; },
+      [&](const tir::Var* var) -> const PrimExpr* {
+        return std::find(defined.begin(), defined.end(), var) == defined.end() ? nullptr : var;
+      },
       [](const Expr*) -> const Expr* { return nullptr; }, arena);
 }
 

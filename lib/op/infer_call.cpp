@@ -11,8 +11,8 @@
 namespace iropt {
 namespace {
 
-// Matches parameter types with argument types. A variable takes the value of the first dimension that it stands for alone;
-// what else the parameters say is checked as far as it can be.
+// Matches parameter types with argument types. A variable takes the value of the first dimension that it stands for
+// alone; what else the parameters say is checked as far as it can be.
 class CallMatcher : public TypeMatcher {
  public:
   const PrimExpr* ValueOf(const tir::Var* var) const {
@@ -66,7 +66,8 @@ const Type* Instantiate(const Type* ret, const CallMatcher& matcher, Arena& aren
         const TensorType* tensor = matcher.ShapeOf(var);
         if (!tensor) return nullptr;
         if (tensor->shape_var) return tensor->shape_var;
-        return arena.New<ShapeExpr>(List<const PrimExpr*>(arena.Copy(tensor->dims.span())), ShapeType::Get(tensor->dims));
+        return arena.New<ShapeExpr>(List<const PrimExpr*>(arena.Copy(tensor->dims.span())),
+                                    ShapeType::Get(tensor->dims));
       },
       arena);
 }
@@ -88,8 +89,9 @@ const Type* OpaqueResult(const FuncType* callee, const Expr* function, const Cal
 const Type* DeriveCallType(const FuncType* callee, const Call& call, InferContext& ctx) {
   if (callee->opaque) return OpaqueResult(callee, call.op, call);
   if (callee->params.size() != call.args.size()) {
-    return ctx.Error(call, fmt::format("has {} parameter{}, but is called with {} argument{}", callee->params.size(),
-                                       callee->params.size() == 1 ? "" : "s", call.args.size(), call.args.size() == 1 ? "" : "s"));
+    return ctx.Error(
+        call, fmt::format("has {} parameter{}, but is called with {} argument{}", callee->params.size(),
+                          callee->params.size() == 1 ? "" : "s", call.args.size(), call.args.size() == 1 ? "" : "s"));
   }
   CallMatcher matcher;
   for (uint32_t i = 0; i < call.args.size(); ++i) {
@@ -97,8 +99,9 @@ const Type* DeriveCallType(const FuncType* callee, const Call& call, InferContex
     if (!arg) return ctx.Error(call, i, fmt::format("the type of argument {} is not known", i));
     // A difference of dimensions that cannot be excluded is left to the check at run time.
     if (matcher.Match(callee->params[i], arg) >= BaseCheck::kFailL2) continue;
-    return ctx.Error(call, i, fmt::format("argument {} has type {}, but the parameter has type {}", i, TypeToString(arg),
-                                          TypeToString(callee->params[i])));
+    return ctx.Error(call, i,
+                     fmt::format("argument {} has type {}, but the parameter has type {}", i, TypeToString(arg),
+                                 TypeToString(callee->params[i])));
   }
   return Instantiate(callee->ret, matcher, ctx.arena());
 }
@@ -138,27 +141,31 @@ std::optional<DpsSignature> SplitSignature(const Call& call, InferContext& ctx) 
   const Type* inputs = TypeOfExpr(call.args[1], ctx.module());
   DpsSignature signature{.callee = As<FuncType>(callee), .inputs = As<TupleType>(inputs)};
   if (!signature.callee || signature.callee->opaque) {
-    return fail(0, fmt::format("the callee must be a function with known parameters, but is of type {}", TypeToString(callee)));
+    return fail(
+        0, fmt::format("the callee must be a function with known parameters, but is of type {}", TypeToString(callee)));
   }
-  if (!signature.inputs) return fail(1, fmt::format("the arguments must be a tuple, but are of type {}", TypeToString(inputs)));
+  if (!signature.inputs)
+    return fail(1, fmt::format("the arguments must be a tuple, but are of type {}", TypeToString(inputs)));
   if (call.args.size() == 3) {
     const Type* packed = TypeOfExpr(call.args[2], ctx.module());
     signature.packed = As<ShapeType>(packed);
     if (!signature.packed || signature.packed->ndim == kUnknownDim) {
-      return fail(2, fmt::format("the packed integers must be a shape of known rank, but are of type {}", TypeToString(packed)));
+      return fail(2, fmt::format("the packed integers must be a shape of known rank, but are of type {}",
+                                 TypeToString(packed)));
     }
     signature.num_packed = static_cast<uint32_t>(signature.packed->ndim);
   }
   if (signature.first_output() + signature.num_packed > signature.callee->params.size()) {
-    ctx.Error(call, fmt::format("passes {} arguments and {} packed integers to a function of {} parameters", signature.first_output(),
-                                signature.num_packed, signature.callee->params.size()));
+    ctx.Error(call, fmt::format("passes {} arguments and {} packed integers to a function of {} parameters",
+                                signature.first_output(), signature.num_packed, signature.callee->params.size()));
     return std::nullopt;
   }
   return signature;
 }
 
 // Outputs that are written over an input have the type of its parameter.
-bool InsertInPlace(const Call& call, const DpsSignature& signature, std::vector<const Type*>& outputs, InferContext& ctx) {
+bool InsertInPlace(const Call& call, const DpsSignature& signature, std::vector<const Type*>& outputs,
+                   InferContext& ctx) {
   const auto indices = rules::IntsOf(call, "inplace_indices");
   for (size_t i = 0; indices && i < indices->size(); ++i) {
     const int64_t input = (*indices)[i];
@@ -181,18 +188,22 @@ const Type* DeriveCallTirOutput(const Call& call, InferContext& ctx) {
   CallMatcher matcher;
   const auto match = [&](uint32_t param, const Type* arg, const std::string& what) {
     if (matcher.Match(callee->params[param], arg) >= BaseCheck::kFailL2) return true;
-    ctx.Error(call, 1, fmt::format("{} has type {}, but the parameter has type {}", what, TypeToString(arg), TypeToString(callee->params[param])));
+    ctx.Error(call, 1,
+              fmt::format("{} has type {}, but the parameter has type {}", what, TypeToString(arg),
+                          TypeToString(callee->params[param])));
     return false;
   };
   for (uint32_t i = 0; i < signature->first_output(); ++i) {
     if (!match(i, signature->inputs->fields[i], fmt::format("argument {}", i))) return nullptr;
   }
   for (uint32_t i = 0; i < signature->num_packed; ++i) {
-    const Type* arg = signature->packed->known ? PrimType::Get(signature->packed->values[i]) : PrimType::Get(DataType::Int(64));
+    const Type* arg =
+        signature->packed->known ? PrimType::Get(signature->packed->values[i]) : PrimType::Get(DataType::Int(64));
     if (!match(signature->first_packed() + i, arg, fmt::format("packed integer {}", i))) return nullptr;
   }
   const auto params = callee->params.span();
-  std::vector<const Type*> outputs(params.begin() + signature->first_output(), params.begin() + signature->first_packed());
+  std::vector<const Type*> outputs(params.begin() + signature->first_output(),
+                                   params.begin() + signature->first_packed());
   if (!InsertInPlace(call, *signature, outputs, ctx)) return nullptr;
   const Type* ret = outputs.size() == 1 ? outputs[0] : TupleType::Get(ctx.arena(), outputs);
   return Instantiate(ret, matcher, ctx.arena());
@@ -205,7 +216,8 @@ using rules::CheckArity;
 const Type* InferCallTir(const Call& call, InferContext& ctx) {
   if (!CheckArity(call, 2, 3, ctx)) return nullptr;
   if (!call.type_args || call.type_args->fields.size() != 1) return ctx.Error(call, "needs exactly one output type");
-  if (call.args[0]->kind != NodeKind::kGlobalVar) return ctx.Error(call, 0, "the callee must be a global loop-level function");
+  if (call.args[0]->kind != NodeKind::kGlobalVar)
+    return ctx.Error(call, 0, "the callee must be a global loop-level function");
   return call.type_args->fields[0];
 }
 
@@ -243,17 +255,20 @@ const Type* InferCallInplacePacked(const Call& call, InferContext& ctx) {
   std::vector<int64_t> seen;
   for (const int64_t index : indices) {
     if (index < -1 || index >= num_args) {
-      return ctx.Error(call, fmt::format("in-place index {} is out of range for {} argument{}", index, num_args, num_args == 1 ? "" : "s"));
+      return ctx.Error(call, fmt::format("in-place index {} is out of range for {} argument{}", index, num_args,
+                                         num_args == 1 ? "" : "s"));
     }
     if (index == -1) continue;
-    if (std::find(seen.begin(), seen.end(), index) != seen.end()) return ctx.Error(call, fmt::format("in-place index {} is given twice", index));
+    if (std::find(seen.begin(), seen.end(), index) != seen.end())
+      return ctx.Error(call, fmt::format("in-place index {} is given twice", index));
     seen.push_back(index);
   }
   if (seen.empty()) return ctx.Error(call, "needs an in-place index that is not -1");
   const Type* result = OpaqueResult(callee, call.args[0], call);
   const auto* tuple = As<TupleType>(result);
   if (indices.size() > 1 && (!tuple || tuple->fields.size() < indices.size())) {
-    return ctx.Error(call, fmt::format("has {} outputs by its in-place indices, but the result type is {}", indices.size(), TypeToString(result)));
+    return ctx.Error(call, fmt::format("has {} outputs by its in-place indices, but the result type is {}",
+                                       indices.size(), TypeToString(result)));
   }
   for (size_t i = 0; i < indices.size(); ++i) {
     if (indices[i] == -1) continue;
@@ -261,8 +276,9 @@ const Type* InferCallInplacePacked(const Call& call, InferContext& ctx) {
     const auto operand = static_cast<size_t>(indices[i]) + 1;
     const Type* input = call.args[operand]->type;
     if (IsBaseOf(output, input)) continue;
-    return ctx.Error(call, operand, fmt::format("argument {} is of type {}, but the output in its place of type {}", indices[i],
-                                                TypeToString(input), TypeToString(output)));
+    return ctx.Error(call, operand,
+                     fmt::format("argument {} is of type {}, but the output in its place of type {}", indices[i],
+                                 TypeToString(input), TypeToString(output)));
   }
   return result;
 }
@@ -274,7 +290,9 @@ const Type* InferCallBuiltinWithCtx(const Call& call, InferContext& ctx) {
   return call.type_args->fields[0];
 }
 
-const Type* InferInvokeClosure(const Call& call, InferContext& ctx) { return CheckArity(call, 2, 2, ctx) ? TypeByTypeArgs(call) : nullptr; }
+const Type* InferInvokeClosure(const Call& call, InferContext& ctx) {
+  return CheckArity(call, 2, 2, ctx) ? TypeByTypeArgs(call) : nullptr;
+}
 
 const Type* InferDistCallTirLocalView(const Call& call, InferContext& ctx) { return InferCallTir(call, ctx); }
 
@@ -290,9 +308,11 @@ const Type* InferAssertOp(const Call& call, InferContext& ctx) {
   const auto* prim = As<PrimType>(type);
   const auto* tensor = As<TensorType>(type);
   const bool is_prim = prim && (prim->dtype.is_bool() || prim->dtype.is_void());
-  const bool is_tensor = tensor && (tensor->dtype.is_bool() || tensor->dtype.is_void()) && (tensor->ndim == 0 || tensor->ndim == kUnknownDim);
+  const bool is_tensor = tensor && (tensor->dtype.is_bool() || tensor->dtype.is_void()) &&
+                         (tensor->ndim == 0 || tensor->ndim == kUnknownDim);
   if (is_prim || is_tensor) return TupleType::Get({});
-  return ctx.Error(call, 0, fmt::format("the condition must be a boolean scalar, but is of type {}", TypeToString(type)));
+  return ctx.Error(call, 0,
+                   fmt::format("the condition must be a boolean scalar, but is of type {}", TypeToString(type)));
 }
 
 }  // namespace iropt

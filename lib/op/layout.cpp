@@ -64,7 +64,8 @@ std::string Layout::ToString() const {
   return text;
 }
 
-std::vector<const PrimExpr*> ConvertShape(std::span<const PrimExpr* const> shape, const Layout& from, const Layout& to) {
+std::vector<const PrimExpr*> ConvertShape(std::span<const PrimExpr* const> shape, const Layout& from,
+                                          const Layout& to) {
   IROPT_CHECK(from.ConvertibleTo(to) && shape.size() == from.axes().size());
   if (from == to) return {shape.begin(), shape.end()};
   const arith::PrimBuilder make;
@@ -74,7 +75,8 @@ std::vector<const PrimExpr*> ConvertShape(std::span<const PrimExpr* const> shape
       result.push_back(make.Int(axis.length));
       continue;
     }
-    const PrimExpr* whole = make.Mul(shape[static_cast<size_t>(from.IndexOf(axis.name))], make.Int(from.SplitOf(axis.name)));
+    const PrimExpr* whole =
+        make.Mul(shape[static_cast<size_t>(from.IndexOf(axis.name))], make.Int(from.SplitOf(axis.name)));
     const int64_t split = to.SplitOf(axis.name);
     result.push_back(arith::Simplify(split == 1 ? whole : make.CeilDiv(whole, make.Int(split))));
   }

@@ -54,9 +54,12 @@ const Type* PrimFuncType(const PrimFunc* func) {
   for (uint32_t i = 0; i < func->params.size(); ++i) {
     const tir::Var* param = func->params[i];
     const tir::Buffer* buffer = func->param_buffers[i];
-    if (buffer) params.push_back(BufferAsTensor(buffer, importer));
-    else if (param->dtype.is_handle()) params.push_back(ObjectType::Get());
-    else params.push_back(PrimType::Get(param->dtype));
+    if (buffer)
+      params.push_back(BufferAsTensor(buffer, importer));
+    else if (param->dtype.is_handle())
+      params.push_back(ObjectType::Get());
+    else
+      params.push_back(PrimType::Get(param->dtype));
   }
   const Type* ret = func->ret_type ? func->ret_type : TupleType::Get({});
   return FuncType::Get(params, ret, IsPurePrimFunc(func));
@@ -76,17 +79,20 @@ bool IsPurePrimFunc(const PrimFunc* func) {
     if (const auto* call = As<tir::Call>(node)) {
       const auto* op = As<Op>(call->op);
       const IntrinsicInfo* intrinsic = op && op->info ? op->info->intrinsic : nullptr;
-      if (!intrinsic || intrinsic->effect == CallEffect::kUpdateState || intrinsic->effect == CallEffect::kOpaque) return false;
+      if (!intrinsic || intrinsic->effect == CallEffect::kUpdateState || intrinsic->effect == CallEffect::kOpaque)
+        return false;
     }
     // Operators, buffers and variables have no effects below.
     ForEachChild(node, [&](const Node* child) {
-      const bool leaf = child->kind == NodeKind::kOp || child->kind == NodeKind::kBuffer || tir::Var::ClassOf(child->kind);
+      const bool leaf =
+          child->kind == NodeKind::kOp || child->kind == NodeKind::kBuffer || tir::Var::ClassOf(child->kind);
       if (!leaf) pending.push_back(child);
     });
   }
   std::sort(allocated.begin(), allocated.end());
-  return std::all_of(written.begin(), written.end(),
-                     [&](const tir::Var* data) { return std::binary_search(allocated.begin(), allocated.end(), data); });
+  return std::all_of(written.begin(), written.end(), [&](const tir::Var* data) {
+    return std::binary_search(allocated.begin(), allocated.end(), data);
+  });
 }
 
 }  // namespace iropt

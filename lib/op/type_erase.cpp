@@ -9,7 +9,8 @@ namespace {
 
 class Eraser {
  public:
-  Eraser(FunctionRef<const PrimExpr*(const tir::Var*)> value_of, FunctionRef<const Expr*(const Expr*)> shape_of, Arena& arena)
+  Eraser(FunctionRef<const PrimExpr*(const tir::Var*)> value_of, FunctionRef<const Expr*(const Expr*)> shape_of,
+         Arena& arena)
       : value_of_(value_of), shape_of_(shape_of), arena_(arena) {}
 
   const Type* Erase(const Type* type) {
@@ -51,7 +52,8 @@ class Eraser {
       if (EraseDims(tensor->dims, dims)) return TensorType::Get(dims, tensor->dtype, tensor->vdevice);
     } else if (tensor->shape_var) {
       const Expr* shape = shape_of_(tensor->shape_var);
-      if (const auto* literal = As<ShapeExpr>(shape)) return TensorType::Get(literal->values, tensor->dtype, tensor->vdevice);
+      if (const auto* literal = As<ShapeExpr>(shape))
+        return TensorType::Get(literal->values, tensor->dtype, tensor->vdevice);
       if (shape) return TensorType::WithShapeVar(arena_, shape, tensor->dtype, tensor->vdevice);
     }
     return TensorType::Get(tensor->ndim, tensor->dtype, tensor->vdevice);
@@ -114,7 +116,8 @@ void ForEachDefinedSymVar(const Type* type, FunctionRef<void(const tir::Var*)> f
     case NodeKind::kTensorType: return ForEachVarDim(static_cast<const TensorType*>(type)->dims, f);
     case NodeKind::kDTensorType: return ForEachVarDim(static_cast<const DTensorType*>(type)->tensor->dims, f);
     case NodeKind::kTupleType:
-      for (const Type* field : static_cast<const TupleType*>(type)->fields) WithStack([&] { ForEachDefinedSymVar(field, f); });
+      for (const Type* field : static_cast<const TupleType*>(type)->fields)
+        WithStack([&] { ForEachDefinedSymVar(field, f); });
       return;
     default: return;
   }

@@ -53,12 +53,14 @@ class DimPrinter {
       case NodeKind::kSizeVar: return std::string(static_cast<const tir::Var*>(e)->name);
       case NodeKind::kIntImm: return fmt::format("{}", static_cast<const tir::IntImm*>(e)->value);
       case NodeKind::kFloatImm: return fmt::format("{}", static_cast<const tir::FloatImm*>(e)->value);
-      case NodeKind::kCast: return fmt::format("T.Cast(\"{}\", {})", e->dtype.ToString(), Print(static_cast<const tir::Cast*>(e)->value));
+      case NodeKind::kCast:
+        return fmt::format("T.Cast(\"{}\", {})", e->dtype.ToString(), Print(static_cast<const tir::Cast*>(e)->value));
       case NodeKind::kNot: return fmt::format("not {}", Print(static_cast<const tir::Not*>(e)->a, kAtom));
       case NodeKind::kPrimCall: return PrintCall(static_cast<const tir::Call*>(e));
       case NodeKind::kSelect: {
         const auto* select = static_cast<const tir::Select*>(e);
-        return fmt::format("T.Select({}, {}, {})", Print(select->condition), Print(select->true_value), Print(select->false_value));
+        return fmt::format("T.Select({}, {}, {})", Print(select->condition), Print(select->true_value),
+                           Print(select->false_value));
       }
       default: return "...";
     }
@@ -95,7 +97,8 @@ std::string TensorToString(const TensorType* t) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (t->known) add(DimsToString(t->dims));
-  if (t->shape_var) add(Var::ClassOf(t->shape_var->kind) ? std::string(static_cast<const Var*>(t->shape_var)->name()) : "...");
+  if (t->shape_var)
+    add(Var::ClassOf(t->shape_var->kind) ? std::string(static_cast<const Var*>(t->shape_var)->name()) : "...");
   if (!t->dtype.is_void()) add(fmt::format("dtype=\"{}\"", t->dtype.ToString()));
   if (!t->has_shape() && t->ndim != kUnknownDim) add(fmt::format("ndim={}", t->ndim));
   if (t->vdevice) add(fmt::format("vdevice={}:{}", t->vdevice->memory_scope, t->vdevice->vdevice_id));
@@ -105,7 +108,8 @@ std::string TensorToString(const TensorType* t) {
 std::string FuncToString(const FuncType* f) {
   const std::string_view purity = f->purity ? "True" : "False";
   if (f->opaque) return fmt::format("R.Callable(ret={}, purity={})", TypeToString(f->ret), purity);
-  return fmt::format("R.Callable(({}{}), {}, {})", JoinTypes(f->params), f->params.size() == 1 ? "," : "", TypeToString(f->ret), purity);
+  return fmt::format("R.Callable(({}{}), {}, {})", JoinTypes(f->params), f->params.size() == 1 ? "," : "",
+                     TypeToString(f->ret), purity);
 }
 
 }  // namespace
@@ -123,7 +127,8 @@ std::string TypeToString(const Type* type) {
       case NodeKind::kObjectType: return "R.Object";
       case NodeKind::kPrimType: {
         const auto* prim = static_cast<const PrimType*>(type);
-        return prim->value ? fmt::format("R.Prim(value={})", DimToString(prim->value)) : fmt::format("R.Prim(\"{}\")", prim->dtype.ToString());
+        return prim->value ? fmt::format("R.Prim(value={})", DimToString(prim->value))
+                           : fmt::format("R.Prim(\"{}\")", prim->dtype.ToString());
       }
       case NodeKind::kShapeType: {
         const auto* shape = static_cast<const ShapeType*>(type);
@@ -135,7 +140,8 @@ std::string TypeToString(const Type* type) {
         const auto* dtensor = static_cast<const DTensorType*>(type);
         return fmt::format("R.DTensor({}, placement=\"{}\")", TensorToString(dtensor->tensor), dtensor->placement);
       }
-      case NodeKind::kTupleType: return fmt::format("R.Tuple({})", JoinTypes(static_cast<const TupleType*>(type)->fields));
+      case NodeKind::kTupleType:
+        return fmt::format("R.Tuple({})", JoinTypes(static_cast<const TupleType*>(type)->fields));
       case NodeKind::kFuncType: return FuncToString(static_cast<const FuncType*>(type));
       default: IROPT_UNREACHABLE("not a type");
     }

@@ -19,15 +19,21 @@ BaseCheck TypeMatcher::Match(const Type* base, const Type* derived) {
 
 BaseCheck TypeMatcher::MatchKinds(const Type* base, const Type* derived) {
   if (base->kind == NodeKind::kObjectType) return BaseCheck::kPass;
-  if (base->kind != derived->kind) return derived->kind == NodeKind::kObjectType ? BaseCheck::kFailL1 : BaseCheck::kFailL0;
+  if (base->kind != derived->kind)
+    return derived->kind == NodeKind::kObjectType ? BaseCheck::kFailL1 : BaseCheck::kFailL0;
   switch (base->kind) {
-    case NodeKind::kPrimType: return MatchPrim(static_cast<const PrimType*>(base), static_cast<const PrimType*>(derived));
-    case NodeKind::kShapeType: return MatchShape(static_cast<const ShapeType*>(base), static_cast<const ShapeType*>(derived));
-    case NodeKind::kTensorType: return MatchTensor(static_cast<const TensorType*>(base), static_cast<const TensorType*>(derived));
-    case NodeKind::kDTensorType: return MatchDTensor(static_cast<const DTensorType*>(base), static_cast<const DTensorType*>(derived));
+    case NodeKind::kPrimType:
+      return MatchPrim(static_cast<const PrimType*>(base), static_cast<const PrimType*>(derived));
+    case NodeKind::kShapeType:
+      return MatchShape(static_cast<const ShapeType*>(base), static_cast<const ShapeType*>(derived));
+    case NodeKind::kTensorType:
+      return MatchTensor(static_cast<const TensorType*>(base), static_cast<const TensorType*>(derived));
+    case NodeKind::kDTensorType:
+      return MatchDTensor(static_cast<const DTensorType*>(base), static_cast<const DTensorType*>(derived));
     case NodeKind::kTupleType:
       return MatchAll(static_cast<const TupleType*>(base)->fields, static_cast<const TupleType*>(derived)->fields);
-    case NodeKind::kFuncType: return MatchFunc(static_cast<const FuncType*>(base), static_cast<const FuncType*>(derived));
+    case NodeKind::kFuncType:
+      return MatchFunc(static_cast<const FuncType*>(base), static_cast<const FuncType*>(derived));
     default: IROPT_UNREACHABLE("not a type");
   }
 }
@@ -56,7 +62,8 @@ BaseCheck MatchDevices(const VDeviceAttr* base, const VDeviceAttr* derived) {
 }  // namespace
 
 BaseCheck TypeMatcher::MatchTensor(const TensorType* base, const TensorType* derived) {
-  if (!base->dtype.is_void() && base->dtype != derived->dtype) return derived->dtype.is_void() ? BaseCheck::kFailL1 : BaseCheck::kFailL0;
+  if (!base->dtype.is_void() && base->dtype != derived->dtype)
+    return derived->dtype.is_void() ? BaseCheck::kFailL1 : BaseCheck::kFailL0;
   if (base->ndim != kUnknownDim && base->ndim != derived->ndim) {
     return derived->ndim == kUnknownDim ? BaseCheck::kFailL1 : BaseCheck::kFailL0;
   }
@@ -75,14 +82,16 @@ BaseCheck TypeMatcher::MatchDTensor(const DTensorType* base, const DTensorType* 
 BaseCheck TypeMatcher::MatchAll(List<const Type*> base, List<const Type*> derived) {
   if (base.size() != derived.size()) return BaseCheck::kFailL0;
   BaseCheck result = BaseCheck::kPass;
-  for (uint32_t i = 0; i < base.size() && result != BaseCheck::kFailL0; ++i) result = Combine(result, Match(base[i], derived[i]));
+  for (uint32_t i = 0; i < base.size() && result != BaseCheck::kFailL0; ++i)
+    result = Combine(result, Match(base[i], derived[i]));
   return result;
 }
 
 BaseCheck TypeMatcher::MatchDims(List<const PrimExpr*> base, List<const PrimExpr*> derived) {
   if (base.size() != derived.size()) return BaseCheck::kFailL0;
   BaseCheck result = BaseCheck::kPass;
-  for (uint32_t i = 0; i < base.size() && result != BaseCheck::kFailL0; ++i) result = Combine(result, MatchDim(base[i], derived[i]));
+  for (uint32_t i = 0; i < base.size() && result != BaseCheck::kFailL0; ++i)
+    result = Combine(result, MatchDim(base[i], derived[i]));
   return result;
 }
 
@@ -164,7 +173,8 @@ class AlphaMatcher {
         const auto* y = static_cast<const DTensorType*>(b);
         return x->device_mesh == y->device_mesh && x->placement == y->placement && Equal(x->tensor, y->tensor);
       }
-      case NodeKind::kTupleType: return EqualAll(static_cast<const TupleType*>(a)->fields, static_cast<const TupleType*>(b)->fields);
+      case NodeKind::kTupleType:
+        return EqualAll(static_cast<const TupleType*>(a)->fields, static_cast<const TupleType*>(b)->fields);
       case NodeKind::kFuncType: return EqualFunc(static_cast<const FuncType*>(a), static_cast<const FuncType*>(b));
       default: return a == b;
     }
@@ -177,10 +187,12 @@ class AlphaMatcher {
     return params && Equal(a->ret, b->ret);
   }
   bool EqualAll(List<const Type*> a, List<const Type*> b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [this](const Type* x, const Type* y) { return Equal(x, y); });
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [this](const Type* x, const Type* y) { return Equal(x, y); });
   }
   bool EqualDims(List<const PrimExpr*> a, List<const PrimExpr*> b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [this](const PrimExpr* x, const PrimExpr* y) { return EqualDim(x, y); });
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [this](const PrimExpr* x, const PrimExpr* y) { return EqualDim(x, y); });
   }
   bool EqualDim(const PrimExpr* a, const PrimExpr* b) {
     const auto* x = As<tir::Var>(a);
@@ -239,7 +251,8 @@ class LcaFinder {
         if (x->ndim != y->ndim) return ShapeType::Get();
         return x->known && y->known && DimsEqual(x->values, y->values) ? x : ShapeType::Get(x->ndim);
       }
-      case NodeKind::kTensorType: return FindTensor(static_cast<const TensorType*>(a), static_cast<const TensorType*>(b));
+      case NodeKind::kTensorType:
+        return FindTensor(static_cast<const TensorType*>(a), static_cast<const TensorType*>(b));
       case NodeKind::kTupleType: {
         const auto* x = static_cast<const TupleType*>(a);
         const auto* y = static_cast<const TupleType*>(b);
@@ -253,7 +266,8 @@ class LcaFinder {
   const Type* FindTensor(const TensorType* a, const TensorType* b) {
     const DataType dtype = a->dtype == b->dtype ? a->dtype : DataType::Void();
     const VDeviceAttr* vdevice = a->vdevice == b->vdevice ? a->vdevice : nullptr;
-    const bool same_shape = (a->known && b->known && DimsEqual(a->dims, b->dims)) || (a->shape_var && a->shape_var == b->shape_var);
+    const bool same_shape =
+        (a->known && b->known && DimsEqual(a->dims, b->dims)) || (a->shape_var && a->shape_var == b->shape_var);
     if (!same_shape) return TensorType::Get(a->ndim == b->ndim ? a->ndim : kUnknownDim, dtype, vdevice);
     if (a->known) return TensorType::Get(a->dims, dtype, vdevice);
     return TensorType::WithShapeVar(arena_, a->shape_var, dtype, vdevice);
@@ -276,7 +290,8 @@ class LcaFinder {
   }
   bool DimsEqual(const PrimExpr* a, const PrimExpr* b) { return TypeMatcher::CompareDims(a, b) == BaseCheck::kPass; }
   bool DimsEqual(List<const PrimExpr*> a, List<const PrimExpr*> b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [this](const PrimExpr* x, const PrimExpr* y) { return DimsEqual(x, y); });
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [this](const PrimExpr* x, const PrimExpr* y) { return DimsEqual(x, y); });
   }
 
   Arena& arena_;

@@ -23,7 +23,8 @@ std::string OperandName(const Call& call, size_t i) {
 
 const TensorType* TensorArg(const Call& call, size_t i, InferContext& ctx) {
   const Type* type = call.args[i]->type;
-  if (type && type->kind == NodeKind::kTensorType) [[likely]] return static_cast<const TensorType*>(type);
+  if (type && type->kind == NodeKind::kTensorType) [[likely]]
+    return static_cast<const TensorType*>(type);
   ctx.Error(call, i, fmt::format("{} must be a tensor, but is of type {}", OperandName(call, i), TypeToString(type)));
   return nullptr;
 }
@@ -42,7 +43,9 @@ bool TensorsOfTuple(const Call& call, size_t i, InferContext& ctx, std::vector<c
     for (const Type* field : tuple->fields) out.push_back(As<TensorType>(field));
   }
   if (!tuple || std::find(out.begin(), out.end(), nullptr) != out.end()) {
-    ctx.Error(call, i, fmt::format("{} must be a tuple of tensors, but is of type {}", OperandName(call, i), TypeToString(type)));
+    ctx.Error(
+        call, i,
+        fmt::format("{} must be a tuple of tensors, but is of type {}", OperandName(call, i), TypeToString(type)));
     return false;
   }
   if (!out.empty()) return true;
@@ -63,7 +66,9 @@ const TensorType* WithShapeOf(const TensorType* t, DataType dtype, const VDevice
   return TensorType::Get(t->ndim, dtype, vdevice);
 }
 
-const TensorType* WithDType(const TensorType* t, DataType dtype, InferContext& ctx) { return WithShapeOf(t, dtype, t->vdevice, ctx); }
+const TensorType* WithDType(const TensorType* t, DataType dtype, InferContext& ctx) {
+  return WithShapeOf(t, dtype, t->vdevice, ctx);
+}
 
 const TensorType* WithVDevice(const TensorType* t, const VDeviceAttr* vdevice, InferContext& ctx) {
   return WithShapeOf(t, t->dtype, vdevice, ctx);
@@ -80,8 +85,8 @@ const TensorType* WithShapeExpr(const Expr* shape, DataType dtype, const VDevice
 std::optional<DataType> CommonDType(const Call& call, size_t i, DataType a, size_t j, DataType b, InferContext& ctx) {
   if (a.is_void() || b.is_void()) return DataType::Void();
   if (a == b) return a;
-  ctx.Error(call, fmt::format("{} and {} must have the same dtype, but have {} and {}", OperandName(call, i), OperandName(call, j),
-                              a.ToString(), b.ToString()));
+  ctx.Error(call, fmt::format("{} and {} must have the same dtype, but have {} and {}", OperandName(call, i),
+                              OperandName(call, j), a.ToString(), b.ToString()));
   return std::nullopt;
 }
 
@@ -94,7 +99,8 @@ std::optional<const VDeviceAttr*> CommonVDevice(const Call& call, const Type* a,
   const VDeviceAttr* right = device_of(b);
   if (!left || !left->target) return right;
   if (!right || !right->target || left == right) return left;
-  ctx.Error(call, fmt::format("the operands must be on the same virtual device, but have types {} and {}", TypeToString(a), TypeToString(b)));
+  ctx.Error(call, fmt::format("the operands must be on the same virtual device, but have types {} and {}",
+                              TypeToString(a), TypeToString(b)));
   return std::nullopt;
 }
 
@@ -102,8 +108,10 @@ const VDeviceAttr* JoinVDevices(std::span<const TensorType* const> tensors) {
   const VDeviceAttr* joined = nullptr;
   for (const TensorType* t : tensors) {
     if (!t->vdevice) continue;
-    if (!joined) joined = t->vdevice;
-    else if (t->vdevice->target && t->vdevice != joined) return nullptr;
+    if (!joined)
+      joined = t->vdevice;
+    else if (t->vdevice->target && t->vdevice != joined)
+      return nullptr;
   }
   return joined;
 }
@@ -123,8 +131,9 @@ Known Broadcast(const Call& call, std::span<const Dim> a, std::span<const Dim> b
     } else if (IsOne(y) || arith::ProveEqual(x, y)) {
       result = x;
     } else if (arith::AsInt(x) && arith::AsInt(y)) {
-      ctx.Error(call, fmt::format("the shapes {} and {} cannot be broadcast: {} and {} differ in dimension {} from the end", DimsToString(a),
-                                  DimsToString(b), DimToString(x), DimToString(y), i));
+      ctx.Error(call,
+                fmt::format("the shapes {} and {} cannot be broadcast: {} and {} differ in dimension {} from the end",
+                            DimsToString(a), DimsToString(b), DimToString(x), DimToString(y), i));
       return Known::kError;
     } else {
       return Known::kNo;
@@ -139,7 +148,8 @@ std::optional<int> NormalizeAxis(const Call& call, int ndim, int64_t axis, Infer
   return std::nullopt;
 }
 
-bool NormalizeAxes(const Call& call, int ndim, std::span<const int64_t> axes, InferContext& ctx, std::vector<int>& out) {
+bool NormalizeAxes(const Call& call, int ndim, std::span<const int64_t> axes, InferContext& ctx,
+                   std::vector<int>& out) {
   out.reserve(axes.size());
   for (const int64_t given : axes) {
     const auto axis = NormalizeAxis(call, ndim, given, ctx);
@@ -165,7 +175,9 @@ const Attr* FindAttr(const Call& call, std::string_view name) {
   return value && value->kind != NodeKind::kNoneAttr ? value : nullptr;
 }
 
-int64_t IntOf(const Call& call, std::string_view name, int64_t fallback) { return OptIntOf(call, name).value_or(fallback); }
+int64_t IntOf(const Call& call, std::string_view name, int64_t fallback) {
+  return OptIntOf(call, name).value_or(fallback);
+}
 
 bool BoolOf(const Call& call, std::string_view name) { return IntOf(call, name) != 0; }
 

@@ -13,8 +13,9 @@ const Type* InferFull(const Call& call, InferContext& ctx) {
   if (!CheckArity(call, 2, 2, ctx) || !ShapeArg(call, 0, ctx)) return nullptr;
   const auto* fill = As<TensorType>(call.args[1]->type);
   if (!fill || fill->ndim != 0) {
-    return ctx.Error(call, 1, fmt::format("{} must be a tensor of rank 0, but is of type {}", OperandName(call, 1),
-                                          TypeToString(call.args[1]->type)));
+    return ctx.Error(call, 1,
+                     fmt::format("{} must be a tensor of rank 0, but is of type {}", OperandName(call, 1),
+                                 TypeToString(call.args[1]->type)));
   }
   const DataType dtype = DTypeOf(call, "dtype");
   return WithShapeExpr(call.args[0], dtype.is_void() ? fill->dtype : dtype, fill->vdevice, ctx);
@@ -23,7 +24,9 @@ const Type* InferFull(const Call& call, InferContext& ctx) {
 const Type* InferFullLike(const Call& call, InferContext& ctx) {
   const TensorType* x[2];
   if (!TensorArgs(call, ctx, x)) return nullptr;
-  if (x[1]->ndim != 0) return ctx.Error(call, 1, fmt::format("{} must be a tensor of rank 0, but has rank {}", OperandName(call, 1), x[1]->ndim));
+  if (x[1]->ndim != 0)
+    return ctx.Error(call, 1,
+                     fmt::format("{} must be a tensor of rank 0, but has rank {}", OperandName(call, 1), x[1]->ndim));
   const DataType dtype = DTypeOf(call, "dtype");
   return dtype.is_void() ? x[0] : WithDType(x[0], dtype, ctx);
 }
@@ -78,8 +81,12 @@ const Type* InferTrilTriu(const Call& call, InferContext& ctx) {
   const TensorType* x = TensorArg(call, 0, ctx);
   if (!x) return nullptr;
   const auto* k = As<PrimType>(call.args[1]->type);
-  if (!k) return ctx.Error(call, 1, fmt::format("{} must be a number, but is of type {}", OperandName(call, 1), TypeToString(call.args[1]->type)));
-  if (HasRank(x) && x->ndim < 2) return ctx.Error(call, 0, fmt::format("{} must have rank 2 or more, but has {}", OperandName(call, 0), x->ndim));
+  if (!k)
+    return ctx.Error(
+        call, 1,
+        fmt::format("{} must be a number, but is of type {}", OperandName(call, 1), TypeToString(call.args[1]->type)));
+  if (HasRank(x) && x->ndim < 2)
+    return ctx.Error(call, 0, fmt::format("{} must have rank 2 or more, but has {}", OperandName(call, 0), x->ndim));
   return x;
 }
 
@@ -94,7 +101,8 @@ const Type* InferShapeOf(const Call& call, InferContext& ctx) {
 const Type* InferTensorToShape(const Call& call, InferContext& ctx) {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
-  if (x->ndim != 1) return ctx.Error(call, 0, fmt::format("{} must have rank 1, but has {}", OperandName(call, 0), x->ndim));
+  if (x->ndim != 1)
+    return ctx.Error(call, 0, fmt::format("{} must have rank 1, but has {}", OperandName(call, 0), x->ndim));
   const int64_t* length = x->known ? arith::AsInt(x->dims[0]) : nullptr;
   return ShapeType::Get(length ? static_cast<int>(*length) : kUnknownDim);
 }
@@ -122,7 +130,8 @@ DataType DTypeArg(const Call& call, size_t i) {
 
 const Type* InferBuiltinAllocTensor(const Call& call, InferContext& ctx) {
   if (!CheckArity(call, 4, 4, ctx) || !ShapeArg(call, 0, ctx)) return nullptr;
-  if (call.args[0]->kind != NodeKind::kShapeExpr) return ctx.Error(call, 0, "the shape must be given by its dimensions");
+  if (call.args[0]->kind != NodeKind::kShapeExpr)
+    return ctx.Error(call, 0, "the shape must be given by its dimensions");
   if (call.args[1]->kind != NodeKind::kDataTypeImm) return ctx.Error(call, 1, "the dtype must be given literally");
   return WithShapeExpr(call.args[0], DTypeArg(call, 1), nullptr, ctx);
 }
@@ -172,7 +181,9 @@ struct ViewRequest {
 std::optional<ViewRequest> ReadView(const Call& call, InferContext& ctx) {
   ViewRequest view;
   const auto fail = [&](size_t i, std::string_view what) {
-    ctx.Error(call, i, fmt::format("{} must be {}, but is of type {}", OperandName(call, i), what, TypeToString(call.args[i]->type)));
+    ctx.Error(
+        call, i,
+        fmt::format("{} must be {}, but is of type {}", OperandName(call, i), what, TypeToString(call.args[i]->type)));
     return std::nullopt;
   };
   if (!IsVoid(call.args[1]->type)) {
@@ -192,7 +203,9 @@ std::optional<ViewRequest> ReadView(const Call& call, InferContext& ctx) {
   return view;
 }
 
-std::optional<int64_t> ElementBytes(DataType dtype) { return dtype.is_void() ? std::nullopt : std::optional(dtype.bytes()); }
+std::optional<int64_t> ElementBytes(DataType dtype) {
+  return dtype.is_void() ? std::nullopt : std::optional(dtype.bytes());
+}
 
 bool ProveGreater(Dim a, Dim b) {
   arith::Analyzer analyzer;
@@ -200,7 +213,8 @@ bool ProveGreater(Dim a, Dim b) {
 }
 
 // A view must not reach beyond the end of what it views. Returns what is wrong, or "".
-std::string CheckView(const TensorType* data, const List<Dim>* in_dims, const List<Dim>* out_dims, DataType dtype, const ViewRequest& view) {
+std::string CheckView(const TensorType* data, const List<Dim>* in_dims, const List<Dim>* out_dims, DataType dtype,
+                      const ViewRequest& view) {
   const Dim in_count = in_dims ? arith::Simplify(Product(*in_dims)) : nullptr;
   const Dim out_count = out_dims ? arith::Simplify(Product(*out_dims)) : nullptr;
   const auto in_bytes = ElementBytes(data->dtype);
@@ -209,15 +223,18 @@ std::string CheckView(const TensorType* data, const List<Dim>* in_dims, const Li
     const Dim size = kDims.Mul(in_count, kDims.Int(*in_bytes));
     Dim end = kDims.Mul(out_count, kDims.Int(*out_bytes));
     if (view.offset) end = kDims.Add(end, view.offset);
-    if (ProveGreater(end, size)) return fmt::format("ends at byte {} of a tensor of {} bytes", DimToString(end), DimToString(size));
+    if (ProveGreater(end, size))
+      return fmt::format("ends at byte {} of a tensor of {} bytes", DimToString(end), DimToString(size));
   } else if (in_bytes && out_bytes && !view.shape) {
-    if (*out_bytes > *in_bytes) return fmt::format("has elements of {} bytes in place of {} bytes", *out_bytes, *in_bytes);
+    if (*out_bytes > *in_bytes)
+      return fmt::format("has elements of {} bytes in place of {} bytes", *out_bytes, *in_bytes);
   } else if (in_count && out_count && !view.dtype) {
     if (ProveGreater(out_count, in_count)) {
       return fmt::format("has {} elements of a tensor of {} elements", DimToString(out_count), DimToString(in_count));
     }
   } else if (view.offset && !view.shape && !view.dtype) {
-    if (ProveGreater(view.offset, kDims.Int(0))) return fmt::format("starts at byte {} of a tensor of the same size", DimToString(view.offset));
+    if (ProveGreater(view.offset, kDims.Int(0)))
+      return fmt::format("starts at byte {} of a tensor of the same size", DimToString(view.offset));
   }
   return "";
 }

@@ -15,8 +15,11 @@ const Type* InferUnaryArith(const Call& call, InferContext& ctx) { return UnaryA
 
 const Type* InferUnaryArithFloat(const Call& call, InferContext& ctx) {
   const TensorType* x = UnaryArg(call, ctx);
-  if (!x || x->dtype.is_floating() || x->dtype.is_void()) [[likely]] return x;
-  return ctx.Error(call, 0, fmt::format("{} must have a floating-point dtype, but has {}", OperandName(call, 0), x->dtype.ToString()));
+  if (!x || x->dtype.is_floating() || x->dtype.is_void()) [[likely]]
+    return x;
+  return ctx.Error(
+      call, 0,
+      fmt::format("{} must have a floating-point dtype, but has {}", OperandName(call, 0), x->dtype.ToString()));
 }
 
 const Type* InferUnaryCheck(const Call& call, InferContext& ctx) {
@@ -24,7 +27,9 @@ const Type* InferUnaryCheck(const Call& call, InferContext& ctx) {
   return x ? WithDType(x, DataType::Bool(), ctx) : nullptr;
 }
 
-const Type* InferClip(const Call& call, InferContext& ctx) { return CheckArity(call, 3, 3, ctx) ? call.args[0]->type : nullptr; }
+const Type* InferClip(const Call& call, InferContext& ctx) {
+  return CheckArity(call, 3, 3, ctx) ? call.args[0]->type : nullptr;
+}
 
 const Type* InferAstype(const Call& call, InferContext& ctx) {
   const TensorType* x = UnaryArg(call, ctx);
@@ -58,7 +63,9 @@ const Type* InferBroadcast(const Call& call, InferContext& ctx, std::optional<Da
   for (size_t i = 0; i < 2; ++i) {
     const Type* type = i == 0 ? a : b;
     if (ElementType(type)) continue;
-    return ctx.Error(call, i, fmt::format("{} must be a tensor or a scalar, but is of type {}", OperandName(call, i), TypeToString(type)));
+    return ctx.Error(
+        call, i,
+        fmt::format("{} must be a tensor or a scalar, but is of type {}", OperandName(call, i), TypeToString(type)));
   }
   const auto common = CommonDType(call, 0, *ElementType(a), 1, *ElementType(b), ctx);
   if (!common) return nullptr;
@@ -77,7 +84,8 @@ const Type* InferBroadcast(const Call& call, InferContext& ctx, std::optional<Da
     if (known == Known::kError) return nullptr;
     if (known == Known::kYes) return TensorType::Get(dims, dtype, *vdevice);
   }
-  if (x && y && x->shape_var && x->shape_var == y->shape_var) return TensorType::WithShapeVar(ctx.arena(), x->shape_var, dtype, *vdevice);
+  if (x && y && x->shape_var && x->shape_var == y->shape_var)
+    return TensorType::WithShapeVar(ctx.arena(), x->shape_var, dtype, *vdevice);
   return TensorType::Get(ndim, dtype, *vdevice);
 }
 
@@ -92,7 +100,9 @@ const Type* InferBroadcastArith(const Call& call, InferContext& ctx) {
   return InferBroadcast(call, ctx, std::nullopt);
 }
 
-const Type* InferBroadcastCmp(const Call& call, InferContext& ctx) { return InferBroadcast(call, ctx, DataType::Bool()); }
+const Type* InferBroadcastCmp(const Call& call, InferContext& ctx) {
+  return InferBroadcast(call, ctx, DataType::Bool());
+}
 
 // ---- Three operands
 
@@ -103,7 +113,9 @@ const Type* InferEwiseFma(const Call& call, InferContext& ctx) {
   for (size_t i = 0; i < 3; ++i) {
     if (!HasRank(x[i])) continue;
     if (ndim != kUnknownDim && ndim != x[i]->ndim) {
-      return ctx.Error(call, i, fmt::format("{} must have rank {} as the others, but has {}", OperandName(call, i), ndim, x[i]->ndim));
+      return ctx.Error(
+          call, i,
+          fmt::format("{} must have rank {} as the others, but has {}", OperandName(call, i), ndim, x[i]->ndim));
     }
     ndim = x[i]->ndim;
   }
@@ -118,8 +130,9 @@ const Type* InferEwiseFma(const Call& call, InferContext& ctx) {
     for (int i = 0; i < ndim; ++i) {
       for (size_t j = 1; j < 3; ++j) {
         if (arith::ProveEqual(x[0]->dims[i], x[j]->dims[i])) continue;
-        return ctx.Error(call, j, fmt::format("{} must have the shape {} as the others, but has {}", OperandName(call, j),
-                                              DimsToString(x[0]->dims), DimsToString(x[j]->dims)));
+        return ctx.Error(call, j,
+                         fmt::format("{} must have the shape {} as the others, but has {}", OperandName(call, j),
+                                     DimsToString(x[0]->dims), DimsToString(x[j]->dims)));
       }
     }
     return TensorType::Get(x[0]->dims, dtype, vdevice);
@@ -133,7 +146,8 @@ const Type* InferWhere(const Call& call, InferContext& ctx) {
   const TensorType* x[3];
   if (!TensorArgs(call, ctx, x)) return nullptr;
   if (!x[0]->dtype.is_bool()) {
-    return ctx.Error(call, 0, fmt::format("{} must have dtype bool, but has {}", OperandName(call, 0), x[0]->dtype.ToString()));
+    return ctx.Error(call, 0,
+                     fmt::format("{} must have dtype bool, but has {}", OperandName(call, 0), x[0]->dtype.ToString()));
   }
   const auto dtype = CommonDType(call, 1, x[1]->dtype, 2, x[2]->dtype, ctx);
   if (!dtype) return nullptr;
@@ -169,7 +183,8 @@ constexpr DataType kE5M2 = DataType::Make(TypeCode::kFloat8E5M2, 8, 1);
 bool IsScalarTensor(const TensorType* t) { return t->ndim == 0 && t->has_shape(); }
 
 // A scale or zero point is a scalar, or has one element for each position on the axis.
-bool CheckQuantParam(const Call& call, const TensorType* data, size_t i, const TensorType* param, int axis, InferContext& ctx) {
+bool CheckQuantParam(const Call& call, const TensorType* data, size_t i, const TensorType* param, int axis,
+                     InferContext& ctx) {
   if (IsScalarTensor(param)) return true;
   const List<Dim>* dims = ShapeValues(param);
   const List<Dim>* data_dims = ShapeValues(data);
@@ -178,12 +193,14 @@ bool CheckQuantParam(const Call& call, const TensorType* data, size_t i, const T
     return false;
   }
   if (arith::ProveEqual((*dims)[0], (*data_dims)[axis])) return true;
-  ctx.Error(call, i, fmt::format("{} has {} elements, but the data has {} on axis {}", OperandName(call, i), DimToString((*dims)[0]),
-                                 DimToString((*data_dims)[axis]), axis));
+  ctx.Error(call, i,
+            fmt::format("{} has {} elements, but the data has {} on axis {}", OperandName(call, i),
+                        DimToString((*dims)[0]), DimToString((*data_dims)[axis]), axis));
   return false;
 }
 
-const Type* InferQuant(const Call& call, InferContext& ctx, std::initializer_list<DataType> in, std::initializer_list<DataType> out) {
+const Type* InferQuant(const Call& call, InferContext& ctx, std::initializer_list<DataType> in,
+                       std::initializer_list<DataType> out) {
   const TensorType* x[3];
   if (!TensorArgs(call, ctx, x)) return nullptr;
   const DataType out_dtype = DTypeOf(call, "out_dtype");
@@ -211,8 +228,8 @@ const Type* InferQuantize(const Call& call, InferContext& ctx) {
 
 const Type* InferDequantize(const Call& call, InferContext& ctx) {
   return InferQuant(call, ctx,
-                    {DataType::Int(8), DataType::UInt(8), DataType::Int(16), DataType::UInt(16), DataType::Int(32), kE4M3, kE5M2,
-                     kFloat16, kFloat32},
+                    {DataType::Int(8), DataType::UInt(8), DataType::Int(16), DataType::UInt(16), DataType::Int(32),
+                     kE4M3, kE5M2, kFloat16, kFloat32},
                     {kFloat16, kFloat32});
 }
 

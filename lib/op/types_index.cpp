@@ -30,7 +30,9 @@ const Type* InferTake(const Call& call, InferContext& ctx) {
   if (!indices || !CheckIntegerDType(call, 1, indices->dtype, ctx)) return nullptr;
   const auto given = OptIntOf(call, "axis");
   if (!given && x->ndim != 1) {
-    return ctx.Error(call, 0, fmt::format("{} must have rank 1 where no axis is given, but is of type {}", OperandName(call, 0), TypeToString(x)));
+    return ctx.Error(call, 0,
+                     fmt::format("{} must have rank 1 where no axis is given, but is of type {}", OperandName(call, 0),
+                                 TypeToString(x)));
   }
   if (!HasRank(x) || !HasRank(indices)) return WithRank(x, kUnknownDim);
   const auto axis = NormalizeAxis(call, x->ndim, given.value_or(0), ctx);
@@ -38,8 +40,10 @@ const Type* InferTake(const Call& call, InferContext& ctx) {
   if (!x->known || !indices->known) return WithRank(x, indices->ndim + x->ndim - 1);
   DimList dims;
   for (int i = 0; i < x->ndim; ++i) {
-    if (i == *axis) dims.Append(indices->dims);
-    else dims.push_back(x->dims[i]);
+    if (i == *axis)
+      dims.Append(indices->dims);
+    else
+      dims.push_back(x->dims[i]);
   }
   return TensorType::Get(dims, x->dtype, x->vdevice);
 }
@@ -59,11 +63,15 @@ Known IntTuple(const Call& call, size_t operand, InferContext& ctx, std::vector<
     const Type* field = tuple->fields[i];
     const auto* prim = As<PrimType>(field);
     fits = (prim && prim->dtype == DataType::Int(64)) || field->kind == NodeKind::kObjectType;
-    if (prim && prim->value) out.push_back(prim->value);
-    else known = Known::kNo;
+    if (prim && prim->value)
+      out.push_back(prim->value);
+    else
+      known = Known::kNo;
   }
   if (fits) return known;
-  ctx.Error(call, operand, fmt::format("{} must be a tuple of 64-bit integers, but is of type {}", OperandName(call, operand), TypeToString(type)));
+  ctx.Error(call, operand,
+            fmt::format("{} must be a tuple of 64-bit integers, but is of type {}", OperandName(call, operand),
+                        TypeToString(type)));
   return Known::kError;
 }
 
@@ -90,7 +98,8 @@ Dim SliceLength(Dim begin, Dim end, Dim stride, Dim extent, bool assume_inbound)
   end = ClampIndex(end, extent, stride);
   const Dim backwards = kDims.Binary(NodeKind::kLT, stride, kDims.Int(0));
   const Dim minus_stride = kDims.Sub(kDims.Int(0), stride);
-  return IfThenElse(backwards, kDims.CeilDiv(kDims.Sub(begin, end), minus_stride), kDims.CeilDiv(kDims.Sub(end, begin), stride));
+  return IfThenElse(backwards, kDims.CeilDiv(kDims.Sub(begin, end), minus_stride),
+                    kDims.CeilDiv(kDims.Sub(end, begin), stride));
 }
 
 struct SliceBounds {
@@ -110,7 +119,8 @@ Known ReadSliceBounds(const Call& call, InferContext& ctx, SliceBounds& out) {
   if (call.args.size() == 4) out.strides.assign(out.axes.size(), One());
   for (size_t i = 1; i < 4; ++i) {
     if (lists[i]->size() == out.axes.size()) continue;
-    ctx.Error(call, i + 1, fmt::format("{} has {} values for {} axes", OperandName(call, i + 1), lists[i]->size(), out.axes.size()));
+    ctx.Error(call, i + 1,
+              fmt::format("{} has {} values for {} axes", OperandName(call, i + 1), lists[i]->size(), out.axes.size()));
     return Known::kError;
   }
   return known;
@@ -145,7 +155,8 @@ const Type* InferStridedSlice(const Call& call, InferContext& ctx) {
     std::optional<arith::Analyzer::Constraint> inbound;
     if (assume_inbound && length->kind != NodeKind::kIntImm) {
       const auto within = [&](Dim at) {
-        return kDims.Binary(NodeKind::kAnd, kDims.Binary(NodeKind::kLE, kDims.Int(0), at), kDims.Binary(NodeKind::kLE, at, dim));
+        return kDims.Binary(NodeKind::kAnd, kDims.Binary(NodeKind::kLE, kDims.Int(0), at),
+                            kDims.Binary(NodeKind::kLE, at, dim));
       };
       inbound.emplace(analyzer, kDims.Binary(NodeKind::kAnd, within(begin), within(end)));
     }
@@ -161,10 +172,13 @@ const Type* InferDynamicStridedSlice(const Call& call, InferContext& ctx) {
   for (size_t i = 1; i < 4; ++i) {
     const int64_t* count = x[i]->ndim == 1 && x[i]->known ? arith::AsInt(x[i]->dims[0]) : nullptr;
     if (!count || *count != x[0]->ndim) {
-      return ctx.Error(call, i, fmt::format("{} must be a tensor of {} elements, but is of type {}", OperandName(call, i), x[0]->ndim, TypeToString(x[i])));
+      return ctx.Error(call, i,
+                       fmt::format("{} must be a tensor of {} elements, but is of type {}", OperandName(call, i),
+                                   x[0]->ndim, TypeToString(x[i])));
     }
     if (!x[i]->dtype.is_void() && x[i]->dtype != DataType::Int(64)) {
-      return ctx.Error(call, i, fmt::format("{} must have dtype int64, but has {}", OperandName(call, i), x[i]->dtype.ToString()));
+      return ctx.Error(
+          call, i, fmt::format("{} must have dtype int64, but has {}", OperandName(call, i), x[i]->dtype.ToString()));
     }
   }
   return WithRank(x[0], x[0]->ndim);
@@ -188,8 +202,10 @@ const Type* InferArgReduce(const Call& call, InferContext& ctx) {
   if (!x->known && given && ndim != 0) return TensorType::Get(ndim, dtype, x->vdevice);
   DimList dims;
   for (int i = 0; i < x->ndim; ++i) {
-    if (given && i != *axis) dims.push_back(x->dims[i]);
-    else if (keepdims) dims.push_back(One());
+    if (given && i != *axis)
+      dims.push_back(x->dims[i]);
+    else if (keepdims)
+      dims.push_back(One());
   }
   return TensorType::Get(dims, dtype, x->vdevice);
 }
@@ -268,21 +284,26 @@ const Type* InferMultinomialFromUniform(const Call& call, InferContext& ctx) {
   for (size_t i = 0; i < 3; ++i) {
     const bool fits = i < 2 ? x[i]->dtype.is_floating() : x[i]->dtype.is_int();
     if (fits) continue;
-    return ctx.Error(call, i, fmt::format("{} must have {} dtype, but has {}", OperandName(call, i), i < 2 ? "a floating-point" : "an integer",
-                                          x[i]->dtype.ToString()));
+    return ctx.Error(call, i,
+                     fmt::format("{} must have {} dtype, but has {}", OperandName(call, i),
+                                 i < 2 ? "a floating-point" : "an integer", x[i]->dtype.ToString()));
   }
   if (!HasRank(x[0]) || !HasRank(x[1]) || !HasRank(x[2])) return TensorType::Get(kUnknownDim, dtype, x[0]->vdevice);
   for (size_t i = 0; i < 3; ++i) {
-    if (x[i]->ndim != 2) return ctx.Error(call, i, fmt::format("{} must have rank 2, but has {}", OperandName(call, i), x[i]->ndim));
+    if (x[i]->ndim != 2)
+      return ctx.Error(call, i, fmt::format("{} must have rank 2, but has {}", OperandName(call, i), x[i]->ndim));
   }
   if (!x[0]->known || !x[1]->known || !x[2]->known) return TensorType::Get(2, dtype, x[0]->vdevice);
   if (!arith::ProveEqual(x[1]->dims[0], x[2]->dims[0])) {
-    return ctx.Error(call, 2, fmt::format("{} must have as many rows as the samples, but has {} for {}", OperandName(call, 2),
-                                          DimToString(x[2]->dims[0]), DimToString(x[1]->dims[0])));
+    return ctx.Error(call, 2,
+                     fmt::format("{} must have as many rows as the samples, but has {} for {}", OperandName(call, 2),
+                                 DimToString(x[2]->dims[0]), DimToString(x[1]->dims[0])));
   }
   for (size_t i = 1; i < 3; ++i) {
     if (!IsOne(x[i]->dims[1])) {
-      return ctx.Error(call, i, fmt::format("{} must have one column, but has shape {}", OperandName(call, i), DimsToString(x[i]->dims)));
+      return ctx.Error(
+          call, i,
+          fmt::format("{} must have one column, but has shape {}", OperandName(call, i), DimsToString(x[i]->dims)));
     }
   }
   const Dim dims[] = {x[1]->dims[0], One()};
@@ -298,14 +319,17 @@ const Type* InferScatterElements(const Call& call, InferContext& ctx) {
   if (!HasRank(data)) return WithRank(data, kUnknownDim);
   for (size_t i = 1; i < 3; ++i) {
     if (!HasRank(indices) || !HasRank(updates) || x[i]->ndim == data->ndim) continue;
-    return ctx.Error(call, i, fmt::format("{} must have rank {} as the data, but has {}", OperandName(call, i), data->ndim, x[i]->ndim));
+    return ctx.Error(
+        call, i,
+        fmt::format("{} must have rank {} as the data, but has {}", OperandName(call, i), data->ndim, x[i]->ndim));
   }
   if (!CommonDType(call, 0, data->dtype, 2, updates->dtype, ctx)) return nullptr;
   if (!CheckIntegerDType(call, 1, indices->dtype, ctx)) return nullptr;
   for (uint32_t i = 0; indices->known && updates->known && i < indices->dims.size(); ++i) {
     if (arith::ProveNotEqual(indices->dims[i], updates->dims[i])) {
-      return ctx.Error(call, 2, fmt::format("{} must have the shape {} of the indices, but has {}", OperandName(call, 2),
-                                            DimsToString(indices->dims), DimsToString(updates->dims)));
+      return ctx.Error(call, 2,
+                       fmt::format("{} must have the shape {} of the indices, but has {}", OperandName(call, 2),
+                                   DimsToString(indices->dims), DimsToString(updates->dims)));
     }
   }
   return data->known ? data : WithRank(data, data->ndim);
@@ -316,22 +340,28 @@ const Type* InferScatterNd(const Call& call, InferContext& ctx) {
   if (!TensorArgs(call, ctx, x)) return nullptr;
   const auto [data, indices, updates] = x;
   for (const size_t i : {0, 2}) {
-    if (x[i]->dtype.is_void()) return ctx.Error(call, i, fmt::format("{} must have a known dtype", OperandName(call, i)));
+    if (x[i]->dtype.is_void())
+      return ctx.Error(call, i, fmt::format("{} must have a known dtype", OperandName(call, i)));
   }
   if (!CommonDType(call, 0, data->dtype, 2, updates->dtype, ctx)) return nullptr;
   if (!CheckIntegerDType(call, 1, indices->dtype, ctx)) return nullptr;
   if (data->known && indices->known && updates->known) {
     const int64_t* depth = indices->ndim > 0 ? arith::AsInt(indices->dims.back()) : nullptr;
-    if (!depth) return ctx.Error(call, 1, fmt::format("{} must have a constant length on its last axis", OperandName(call, 1)));
+    if (!depth)
+      return ctx.Error(call, 1, fmt::format("{} must have a constant length on its last axis", OperandName(call, 1)));
     if (*depth < 0 || *depth > data->ndim) {
-      return ctx.Error(call, 1, fmt::format("{} addresses {} axes of a tensor of rank {}", OperandName(call, 1), *depth, data->ndim));
+      return ctx.Error(
+          call, 1,
+          fmt::format("{} addresses {} axes of a tensor of rank {}", OperandName(call, 1), *depth, data->ndim));
     }
     DimList expected;
     for (int i = 0; i + 1 < indices->ndim; ++i) expected.push_back(indices->dims[i]);
     for (auto i = static_cast<int>(*depth); i < data->ndim; ++i) expected.push_back(data->dims[i]);
     const auto actual = updates->dims.span();
     if (!std::equal(expected.begin(), expected.end(), actual.begin(), actual.end(), arith::ProveEqual)) {
-      return ctx.Error(call, 2, fmt::format("{} must have shape {}, but has {}", OperandName(call, 2), DimsToString(expected), DimsToString(actual)));
+      return ctx.Error(call, 2,
+                       fmt::format("{} must have shape {}, but has {}", OperandName(call, 2), DimsToString(expected),
+                                   DimsToString(actual)));
     }
   }
   return data->known ? data : WithRank(data, data->ndim);

@@ -1,4 +1,5 @@
-// Type rules of operators that read the fields of a tensor at run time. Where a field is known now, its value is in the type.
+// Type rules of operators that read the fields of a tensor at run time. Where a field is known now, its value is in the
+// type.
 #include <fmt/format.h>
 
 #include "type_util.h"
@@ -48,7 +49,9 @@ std::optional<AxisOperands> ReadAxis(const Call& call, InferContext& ctx) {
   if (!x.tensor) return std::nullopt;
   const auto* prim = As<PrimType>(call.args[1]->type);
   if (!prim) {
-    ctx.Error(call, 1, fmt::format("{} must be a number, but is of type {}", OperandName(call, 1), TypeToString(call.args[1]->type)));
+    ctx.Error(
+        call, 1,
+        fmt::format("{} must be a number, but is of type {}", OperandName(call, 1), TypeToString(call.args[1]->type)));
     return std::nullopt;
   }
   const int64_t* axis = prim->value ? arith::AsInt(prim->value) : nullptr;

@@ -18,7 +18,8 @@ const Type* InferBroadcastTo(const Call& call, InferContext& ctx) {
   const ShapeType* target = x ? ShapeArg(call, 1, ctx) : nullptr;
   if (!target) return nullptr;
   if (HasRank(x) && target->ndim != kUnknownDim && target->ndim < x->ndim) {
-    return ctx.Error(call, 1, fmt::format("cannot broadcast a tensor of rank {} to a shape of rank {}", x->ndim, target->ndim));
+    return ctx.Error(call, 1,
+                     fmt::format("cannot broadcast a tensor of rank {} to a shape of rank {}", x->ndim, target->ndim));
   }
   const List<Dim>* dims = ShapeValues(x);
   // Where nothing can be checked now, the shape is trusted.
@@ -26,7 +27,9 @@ const Type* InferBroadcastTo(const Call& call, InferContext& ctx) {
     const Dim from = (*dims)[dims->size() - i];
     const Dim to = target->values[target->values.size() - i];
     if (!IsOne(from) && arith::ProveNotEqual(from, to)) {
-      return ctx.Error(call, 1, fmt::format("cannot broadcast the shape {} to {}", DimsToString(*dims), DimsToString(target->values)));
+      return ctx.Error(
+          call, 1,
+          fmt::format("cannot broadcast the shape {} to {}", DimsToString(*dims), DimsToString(target->values)));
     }
   }
   return WithShapeExpr(call.args[1], x->dtype, x->vdevice, ctx);
@@ -42,8 +45,9 @@ const Type* InferReshape(const Call& call, InferContext& ctx) {
     const Dim before = Product(*dims);
     const Dim after = Product(target->values);
     if (arith::ProveNotEqual(before, after)) {
-      return ctx.Error(call, 1, fmt::format("cannot reshape {} with {} elements to {} with {} elements", DimsToString(*dims),
-                                            DimToString(before), DimsToString(target->values), DimToString(after)));
+      return ctx.Error(call, 1,
+                       fmt::format("cannot reshape {} with {} elements to {} with {} elements", DimsToString(*dims),
+                                   DimToString(before), DimsToString(target->values), DimToString(after)));
     }
   }
   if (target->known) return TensorType::Get(target->values, x->dtype, x->vdevice);
@@ -90,7 +94,8 @@ const Type* InferSqueeze(const Call& call, InferContext& ctx) {
     if (!dims) return WithRank(x, x->ndim - static_cast<int>(axes.size()));
     for (const int axis : axes) {
       if (!arith::AsInt((*dims)[axis]) || IsOne((*dims)[axis])) continue;
-      return ctx.Error(call, fmt::format("cannot squeeze axis {} of the shape {}: its length is not 1", axis, DimsToString(*dims)));
+      return ctx.Error(
+          call, fmt::format("cannot squeeze axis {} of the shape {}: its length is not 1", axis, DimsToString(*dims)));
     }
   } else {
     // Without axes all dimensions of length 1 go; where a length is not known, neither is the rank.
@@ -143,7 +148,8 @@ struct ConcatInputs {
   std::vector<const List<Dim>*> shapes;
 };
 
-std::optional<ConcatInputs> ReadConcatInputs(const Call& call, std::span<const TensorType* const> tensors, bool has_axis, InferContext& ctx) {
+std::optional<ConcatInputs> ReadConcatInputs(const Call& call, std::span<const TensorType* const> tensors,
+                                             bool has_axis, InferContext& ctx) {
   ConcatInputs in;
   in.ndim = has_axis ? kUnknownDim : 1;
   bool unknown_dtype = false;
@@ -157,7 +163,8 @@ std::optional<ConcatInputs> ReadConcatInputs(const Call& call, std::span<const T
     } else if (in.dtype.is_void()) {
       in.dtype = t->dtype;
     } else if (t->dtype != in.dtype) {
-      return fail(fmt::format("the tensors must have the same dtype, but have {} and {}", in.dtype.ToString(), t->dtype.ToString()));
+      return fail(fmt::format("the tensors must have the same dtype, but have {} and {}", in.dtype.ToString(),
+                              t->dtype.ToString()));
     }
     if (in.ndim == kUnknownDim) {
       in.ndim = t->ndim;
@@ -173,7 +180,8 @@ std::optional<ConcatInputs> ReadConcatInputs(const Call& call, std::span<const T
 
 Dim ConcatLength(const std::vector<const List<Dim>*>& shapes, int axis) {
   const Dim first = (*shapes[0])[axis];
-  const bool all_same = std::all_of(shapes.begin(), shapes.end(), [&](const List<Dim>* s) { return (*s)[axis] == first; });
+  const bool all_same =
+      std::all_of(shapes.begin(), shapes.end(), [&](const List<Dim>* s) { return (*s)[axis] == first; });
   if (all_same) return kDims.Mul(first, kDims.Int(static_cast<int64_t>(shapes.size())));
   Dim sum = kDims.Int(0);
   for (const List<Dim>* shape : shapes) sum = kDims.Add(sum, (*shape)[axis]);
@@ -190,7 +198,8 @@ const Type* InferConcat(const Call& call, InferContext& ctx) {
   const auto in = ReadConcatInputs(call, tensors, given.has_value(), ctx);
   if (!in) return nullptr;
   const VDeviceAttr* vdevice = JoinVDevices(tensors);
-  if (in->ndim == kUnknownDim) return tensors.size() == 1 ? tensors[0] : TensorType::Get(kUnknownDim, in->dtype, vdevice);
+  if (in->ndim == kUnknownDim)
+    return tensors.size() == 1 ? tensors[0] : TensorType::Get(kUnknownDim, in->dtype, vdevice);
   const auto axis = NormalizeAxis(call, in->ndim, given.value_or(0), ctx);
   if (!axis) return nullptr;
   if (tensors.size() == 1) return tensors[0];
@@ -202,8 +211,9 @@ const Type* InferConcat(const Call& call, InferContext& ctx) {
       const Dim other = (*in->shapes[i])[d];
       if (arith::ProveEqual(other, first[d])) continue;
       if (arith::ProveNotEqual(other, first[d])) {
-        return ctx.Error(call, 0, fmt::format("the shapes {} and {} differ on axis {}, which is not the one of concatenation",
-                                              DimsToString(first), DimsToString(*in->shapes[i]), d));
+        return ctx.Error(call, 0,
+                         fmt::format("the shapes {} and {} differ on axis {}, which is not the one of concatenation",
+                                     DimsToString(first), DimsToString(*in->shapes[i]), d));
       }
       known = false;
     }
@@ -268,7 +278,8 @@ const Type* InferSplit(const Call& call, InferContext& ctx) {
   if (const auto sections = OptIntOf(call, "indices_or_sections")) {
     // A type with one field for each section must fit in memory.
     constexpr int64_t kMaxSections = 1 << 24;
-    if (*sections <= 0 || *sections > kMaxSections) return ctx.Error(call, fmt::format("cannot split into {} sections", *sections));
+    if (*sections <= 0 || *sections > kMaxSections)
+      return ctx.Error(call, fmt::format("cannot split into {} sections", *sections));
     return *sections == 1 ? TupleType::Get(ctx.arena(), whole) : SplitInSections(x, axis, *sections, ctx);
   }
   const auto indices = IntsOf(call, "indices_or_sections");
@@ -280,8 +291,8 @@ const Type* InferSplit(const Call& call, InferContext& ctx) {
 
 namespace {
 
-// The extents of the indices that a map makes. An index is a sum of scaled quotients and remainders of the old ones; what does
-// not divide evenly is padded, so that i % 4 has extent 4 whatever the length of i.
+// The extents of the indices that a map makes. An index is a sum of scaled quotients and remainders of the old ones;
+// what does not divide evenly is padded, so that i % 4 has extent 4 whatever the length of i.
 class MappedShape {
  public:
   MappedShape(const IndexMapAttr* map, const List<Dim>& dims) : map_(map), dims_(dims) {
@@ -351,12 +362,14 @@ const Type* InferLayoutTransform(const Call& call, InferContext& ctx) {
   if (!map) return ctx.Error(call, "needs an index map");
   const auto* pad = As<ExprAttr>(FindAttr(call, "pad_value"));
   if (pad && !x->dtype.is_void() && pad->value->dtype != x->dtype) {
-    return ctx.Error(call, fmt::format("pads a tensor of dtype {} with a value of dtype {}", x->dtype.ToString(), pad->value->dtype.ToString()));
+    return ctx.Error(call, fmt::format("pads a tensor of dtype {} with a value of dtype {}", x->dtype.ToString(),
+                                       pad->value->dtype.ToString()));
   }
   const auto out_rank = static_cast<int>(map->results.size());
   if (!HasRank(x)) return WithRank(x, out_rank);
   if (static_cast<int>(map->params.size()) != x->ndim) {
-    return ctx.Error(call, fmt::format("has an index map of {} indices for a tensor of rank {}", map->params.size(), x->ndim));
+    return ctx.Error(
+        call, fmt::format("has an index map of {} indices for a tensor of rank {}", map->params.size(), x->ndim));
   }
   const List<Dim>* dims = ShapeValues(x);
   if (!dims) return WithRank(x, out_rank);
@@ -380,8 +393,8 @@ bool CheckCollapse(const Call& call, const List<Dim>& data, std::span<const Dim>
   for (size_t i = data.size(); i-- > 0 && next > 0;) {
     const Dim to = target[next - 1];
     if (!IsOne(to) && !arith::ProveEqual(data[i], to)) {
-      ctx.Error(call, fmt::format("cannot collapse the shape {} to {}: {} does not become {}", DimsToString(data), DimsToString(target),
-                                  DimToString(data[i]), DimToString(to)));
+      ctx.Error(call, fmt::format("cannot collapse the shape {} to {}: {} does not become {}", DimsToString(data),
+                                  DimsToString(target), DimToString(data[i]), DimToString(to)));
       return false;
     }
     --next;
@@ -444,9 +457,13 @@ const Type* InferTile(const Call& call, InferContext& ctx) {
   for (int i = 0; i < ndim; ++i) {
     const int from_repeats = i - (ndim - count);
     const int from_data = i - (ndim - x->ndim);
-    if (from_repeats < 0) dims.push_back(x->dims[from_data]);
-    else if (from_data < 0) dims.push_back(kDims.Int(repeats[static_cast<size_t>(from_repeats)]));
-    else dims.push_back(arith::Simplify(kDims.Mul(x->dims[from_data], kDims.Int(repeats[static_cast<size_t>(from_repeats)]))));
+    if (from_repeats < 0)
+      dims.push_back(x->dims[from_data]);
+    else if (from_data < 0)
+      dims.push_back(kDims.Int(repeats[static_cast<size_t>(from_repeats)]));
+    else
+      dims.push_back(
+          arith::Simplify(kDims.Mul(x->dims[from_data], kDims.Int(repeats[static_cast<size_t>(from_repeats)]))));
   }
   return TensorType::Get(dims, x->dtype, x->vdevice);
 }

@@ -13,13 +13,16 @@ namespace {
 
 bool CheckFloat(const Call& call, size_t i, const TensorType* t, InferContext& ctx) {
   if (t->dtype.is_void() || t->dtype.is_floating()) return true;
-  ctx.Error(call, i, fmt::format("{} must have a floating-point dtype, but has {}", OperandName(call, i), t->dtype.ToString()));
+  ctx.Error(call, i,
+            fmt::format("{} must have a floating-point dtype, but has {}", OperandName(call, i), t->dtype.ToString()));
   return false;
 }
 
 bool CheckSameDim(const Call& call, size_t i, Dim found, Dim expected, std::string_view what, InferContext& ctx) {
   if (!arith::ProveNotEqual(found, expected)) return true;
-  ctx.Error(call, i, fmt::format("{} has {} {}, but {} is needed", OperandName(call, i), what, DimToString(found), DimToString(expected)));
+  ctx.Error(call, i,
+            fmt::format("{} has {} {}, but {} is needed", OperandName(call, i), what, DimToString(found),
+                        DimToString(expected)));
   return false;
 }
 
@@ -37,7 +40,8 @@ const Type* InferNnPad(const Call& call, InferContext& ctx) {
   if (!TensorArgs(call, ctx, x)) return nullptr;
   const std::vector<int64_t> widths = IntsOf(call, "pad_width").value_or(std::vector<int64_t>());
   if (!HasRank(x[0]) || widths.size() != 2 * static_cast<size_t>(x[0]->ndim)) {
-    return ctx.Error(call, fmt::format("needs two pad widths for each axis, but has {} for data of type {}", widths.size(), TypeToString(x[0])));
+    return ctx.Error(call, fmt::format("needs two pad widths for each axis, but has {} for data of type {}",
+                                       widths.size(), TypeToString(x[0])));
   }
   if (!x[0]->known) return TensorType::Get(x[0]->ndim, x[0]->dtype);
   DimList dims;
@@ -53,7 +57,8 @@ const Type* InferNnPad(const Call& call, InferContext& ctx) {
 namespace {
 
 // Checks that the parameters from the second operand on fit the data on the axes. kNo: they may or may not.
-Known CheckNorm(const Call& call, std::span<const TensorType* const> x, std::span<const int64_t> given, InferContext& ctx) {
+Known CheckNorm(const Call& call, std::span<const TensorType* const> x, std::span<const int64_t> given,
+                InferContext& ctx) {
   const TensorType* data = x[0];
   std::vector<int> axes;
   if (HasRank(data) && !NormalizeAxes(call, data->ndim, given, ctx, axes)) return Known::kError;
@@ -65,11 +70,14 @@ Known CheckNorm(const Call& call, std::span<const TensorType* const> x, std::spa
   const std::string rank = fmt::format("{} ({})", given.size(), given.size() == 1 ? "axis" : "axes");
   for (size_t i = 1; i < x.size(); ++i) {
     if (x[i]->dtype != data->dtype) {
-      ctx.Error(call, i, fmt::format("{} must have dtype {} as the data, but has {}", OperandName(call, i), data->dtype.ToString(), x[i]->dtype.ToString()));
+      ctx.Error(call, i,
+                fmt::format("{} must have dtype {} as the data, but has {}", OperandName(call, i),
+                            data->dtype.ToString(), x[i]->dtype.ToString()));
       return Known::kError;
     }
     if (x[i]->ndim == static_cast<int>(given.size())) continue;
-    ctx.Error(call, i, fmt::format("{} must have rank {}, but is of type {}", OperandName(call, i), rank, TypeToString(x[i])));
+    ctx.Error(call, i,
+              fmt::format("{} must have rank {}, but is of type {}", OperandName(call, i), rank, TypeToString(x[i])));
     return Known::kError;
   }
   // Without the data's shape the parameters are compared with each other.
@@ -127,7 +135,8 @@ const Type* InferNnGroupNorm(const Call& call, InferContext& ctx) {
   if (HasRank(data)) {
     const auto channel = NormalizeAxis(call, data->ndim, IntOf(call, "channel_axis"), ctx);
     std::vector<int> axes;
-    if (!channel || !NormalizeAxes(call, data->ndim, IntsOf(call, "axes").value_or(std::vector<int64_t>()), ctx, axes)) return nullptr;
+    if (!channel || !NormalizeAxes(call, data->ndim, IntsOf(call, "axes").value_or(std::vector<int64_t>()), ctx, axes))
+      return nullptr;
     channel_axis = *channel;
     if (std::find(axes.begin(), axes.end(), channel_axis) != axes.end()) {
       return ctx.Error(call, fmt::format("the channel axis {} must not be one of the axes", channel_axis));
@@ -137,12 +146,15 @@ const Type* InferNnGroupNorm(const Call& call, InferContext& ctx) {
   const Dim channels = data->known && channel_axis >= 0 ? data->dims[channel_axis] : nullptr;
   const int64_t groups = IntOf(call, "num_groups");
   if (groups <= 0 || (channels && arith::ProveNotEqual(kDims.FloorMod(channels, kDims.Int(groups)), kDims.Int(0)))) {
-    return ctx.Error(call, 0, fmt::format("{} groups do not divide the {} channels of the data", groups, channels ? DimToString(channels) : "unknown"));
+    return ctx.Error(call, 0,
+                     fmt::format("{} groups do not divide the {} channels of the data", groups,
+                                 channels ? DimToString(channels) : "unknown"));
   }
   for (size_t i = 1; i < 3; ++i) {
     if (x[i]->dtype != data->dtype || x[i]->ndim != 1) {
-      return ctx.Error(call, i, fmt::format("{} must have dtype {} and rank 1, but is of type {}", OperandName(call, i), data->dtype.ToString(),
-                                            TypeToString(x[i])));
+      return ctx.Error(call, i,
+                       fmt::format("{} must have dtype {} and rank 1, but is of type {}", OperandName(call, i),
+                                   data->dtype.ToString(), TypeToString(x[i])));
     }
     if (channels && x[i]->known && !CheckSameDim(call, i, x[i]->dims[0], channels, "length", ctx)) return nullptr;
   }
@@ -167,7 +179,9 @@ const Type* InferNnAttention(const Call& call, InferContext& ctx) {
   }
   const bool has_bias = x.size() == 4;
   for (size_t i = 0; i < (has_bias ? 4u : 3u); ++i) {
-    if (x[i]->ndim != 4) return ctx.Error(call, i, fmt::format("{} must have rank 4, but is of type {}", OperandName(call, i), TypeToString(x[i])));
+    if (x[i]->ndim != 4)
+      return ctx.Error(call, i,
+                       fmt::format("{} must have rank 4, but is of type {}", OperandName(call, i), TypeToString(x[i])));
   }
   const TensorType* query = x[0];
   if (!query->known || !x[1]->known || !x[2]->known) return WithRank(query, 4);
@@ -176,19 +190,25 @@ const Type* InferNnAttention(const Call& call, InferContext& ctx) {
   const List<Dim>& v = x[2]->dims;
   const auto multiple = [&](size_t i, Dim heads) {
     if (!arith::ProveNotEqual(kDims.FloorMod(q[2], heads), kDims.Int(0))) return true;
-    ctx.Error(call, i, fmt::format("{} has {} heads, of which the {} heads of the query are no multiple", OperandName(call, i), DimToString(heads),
-                                   DimToString(q[2])));
+    ctx.Error(call, i,
+              fmt::format("{} has {} heads, of which the {} heads of the query are no multiple", OperandName(call, i),
+                          DimToString(heads), DimToString(q[2])));
     return false;
   };
-  if (!CheckSameDim(call, 1, k[0], q[0], "batch size", ctx) || !CheckSameDim(call, 2, v[0], q[0], "batch size", ctx)) return nullptr;
+  if (!CheckSameDim(call, 1, k[0], q[0], "batch size", ctx) || !CheckSameDim(call, 2, v[0], q[0], "batch size", ctx))
+    return nullptr;
   if (!multiple(1, k[2]) || !multiple(2, v[2])) return nullptr;
-  if (!CheckSameDim(call, 2, v[1], k[1], "sequence length", ctx) || !CheckSameDim(call, 1, k[3], q[3], "head dimension", ctx)) return nullptr;
+  if (!CheckSameDim(call, 2, v[1], k[1], "sequence length", ctx) ||
+      !CheckSameDim(call, 1, k[3], q[3], "head dimension", ctx))
+    return nullptr;
   if (has_bias && x[3]->known) {
     const List<Dim>& b = x[3]->dims;
     const auto broadcasts = [&](Dim bias, Dim expected, std::string_view what) {
       return IsOne(bias) || CheckSameDim(call, 3, bias, expected, what, ctx);
     };
-    if (!broadcasts(b[0], q[0], "batch size") || !broadcasts(b[1], q[2], "heads") || !broadcasts(b[2], q[1], "sequence length")) return nullptr;
+    if (!broadcasts(b[0], q[0], "batch size") || !broadcasts(b[1], q[2], "heads") ||
+        !broadcasts(b[2], q[1], "sequence length"))
+      return nullptr;
     if (!CheckSameDim(call, 3, b[3], k[1], "sequence length", ctx)) return nullptr;
   }
   const Dim dims[] = {q[0], q[1], q[2], v[3]};
@@ -204,12 +224,15 @@ const Type* InferNnCrossEntropyWithLogits(const Call& call, InferContext& ctx) {
   const auto vdevice = dtype ? CommonVDevice(call, x[0], x[1], ctx) : std::nullopt;
   if (!vdevice) return nullptr;
   if (HasRank(x[0]) && HasRank(x[1]) && x[0]->ndim != x[1]->ndim) {
-    return ctx.Error(call, 1, fmt::format("{} must have rank {} as the predictions, but has {}", OperandName(call, 1), x[0]->ndim, x[1]->ndim));
+    return ctx.Error(call, 1,
+                     fmt::format("{} must have rank {} as the predictions, but has {}", OperandName(call, 1),
+                                 x[0]->ndim, x[1]->ndim));
   }
   const List<Dim>* predictions = ShapeValues(x[0]);
   const List<Dim>* labels = ShapeValues(x[1]);
   for (uint32_t i = 0; predictions && labels && i < predictions->size(); ++i) {
-    if (!CheckSameDim(call, 1, (*labels)[i], (*predictions)[i], fmt::format("on axis {} length", i), ctx)) return nullptr;
+    if (!CheckSameDim(call, 1, (*labels)[i], (*predictions)[i], fmt::format("on axis {} length", i), ctx))
+      return nullptr;
   }
   return TensorType::Get(std::span<const Dim>(), *dtype, *vdevice);
 }
@@ -225,7 +248,9 @@ struct NllOperands {
 
 bool CheckNllRanks(const Call& call, const NllOperands& x, InferContext& ctx) {
   if (!x.targets->dtype.is_void() && !x.targets->dtype.is_integer()) {
-    ctx.Error(call, 1, fmt::format("{} must have an integer dtype, but has {}", OperandName(call, 1), x.targets->dtype.ToString()));
+    ctx.Error(
+        call, 1,
+        fmt::format("{} must have an integer dtype, but has {}", OperandName(call, 1), x.targets->dtype.ToString()));
     return false;
   }
   if (x.predictions->ndim == 0) {
@@ -236,7 +261,9 @@ bool CheckNllRanks(const Call& call, const NllOperands& x, InferContext& ctx) {
     const int k_predictions = std::max(x.predictions->ndim - 2, 0);
     const int k_targets = std::max(x.targets->ndim - 1, 0);
     if (k_predictions != k_targets) {
-      ctx.Error(call, 1, fmt::format("{} has rank {}, which does not fit predictions of rank {}", OperandName(call, 1), x.targets->ndim, x.predictions->ndim));
+      ctx.Error(call, 1,
+                fmt::format("{} has rank {}, which does not fit predictions of rank {}", OperandName(call, 1),
+                            x.targets->ndim, x.predictions->ndim));
       return false;
     }
   }
@@ -257,7 +284,9 @@ bool CheckNllShapes(const Call& call, const NllOperands& x, DimList& output, Inf
   if (batched) output.push_back((*predictions)[0]);
   for (uint32_t i = 2; i < predictions->size(); ++i) output.push_back((*predictions)[i]);
   if (targets && targets->empty() == batched) {
-    ctx.Error(call, 1, fmt::format("targets of shape {} do not fit predictions of shape {}", DimsToString(*targets), DimsToString(*predictions)));
+    ctx.Error(call, 1,
+              fmt::format("targets of shape {} do not fit predictions of shape {}", DimsToString(*targets),
+                          DimsToString(*predictions)));
     return false;
   }
   for (uint32_t i = 0; targets && i < targets->size(); ++i) {
@@ -293,7 +322,9 @@ const Type* InferNnNllLoss(const Call& call, InferContext& ctx) {
 
 // ---- Gradients
 
-const Type* InferGradIdentity(const Call& call, InferContext& ctx) { return CheckArity(call, 1, 1, ctx) ? call.args[0]->type : nullptr; }
+const Type* InferGradIdentity(const Call& call, InferContext& ctx) {
+  return CheckArity(call, 1, 1, ctx) ? call.args[0]->type : nullptr;
+}
 
 const Type* InferGradCheckpoint(const Call& call, InferContext& ctx) {
   if (!CheckArity(call, 1, 1, ctx)) return nullptr;
@@ -302,8 +333,14 @@ const Type* InferGradCheckpoint(const Call& call, InferContext& ctx) {
 }
 
 // The gradient of an input has the type of the input, which is the second operand.
-const Type* InferGradNllLossBackward(const Call& call, InferContext& ctx) { return CheckArity(call, 3, 4, ctx) ? call.args[1]->type : nullptr; }
-const Type* InferGradPool2dBackward(const Call& call, InferContext& ctx) { return CheckArity(call, 2, 2, ctx) ? call.args[1]->type : nullptr; }
-const Type* InferGradTakeBackward(const Call& call, InferContext& ctx) { return CheckArity(call, 3, 3, ctx) ? call.args[1]->type : nullptr; }
+const Type* InferGradNllLossBackward(const Call& call, InferContext& ctx) {
+  return CheckArity(call, 3, 4, ctx) ? call.args[1]->type : nullptr;
+}
+const Type* InferGradPool2dBackward(const Call& call, InferContext& ctx) {
+  return CheckArity(call, 2, 2, ctx) ? call.args[1]->type : nullptr;
+}
+const Type* InferGradTakeBackward(const Call& call, InferContext& ctx) {
+  return CheckArity(call, 3, 3, ctx) ? call.args[1]->type : nullptr;
+}
 
 }  // namespace iropt

@@ -26,8 +26,10 @@ const Type* InferStatistical(const Call& call, InferContext& ctx) {
   if (!x->known && given && ndim != 0) return WithRank(x, ndim);
   DimList dims;
   for (int i = 0; i < x->ndim; ++i) {
-    if (given && std::find(axes.begin(), axes.end(), i) == axes.end()) dims.push_back(x->dims[i]);
-    else if (keepdims) dims.push_back(One());
+    if (given && std::find(axes.begin(), axes.end(), i) == axes.end())
+      dims.push_back(x->dims[i]);
+    else if (keepdims)
+      dims.push_back(One());
   }
   return TensorType::Get(dims, x->dtype, x->vdevice);
 }
@@ -77,14 +79,16 @@ const Type* InferMatmul(const Call& call, InferContext& ctx) {
   const std::span<const Dim> a = x[0]->dims;
   const std::span<const Dim> b = x[1]->dims;
   DimList dims;
-  const Known batch = Broadcast(call, a.first(a.size() - (row ? 1 : 2)), b.first(b.size() - (column ? 1 : 2)), ctx, dims);
+  const Known batch =
+      Broadcast(call, a.first(a.size() - (row ? 1 : 2)), b.first(b.size() - (column ? 1 : 2)), ctx, dims);
   if (batch == Known::kError) return nullptr;
   if (batch == Known::kNo) return TensorType::Get(ndim, *dtype, vdevice);
   const Dim inner_a = a.back();
   const Dim inner_b = column ? b.back() : b[b.size() - 2];
   if (arith::ProveNotEqual(inner_a, inner_b)) {
-    return ctx.Error(call, 1, fmt::format("the shapes {} and {} have different reduction lengths {} and {}", DimsToString(a), DimsToString(b),
-                                          DimToString(inner_a), DimToString(inner_b)));
+    return ctx.Error(call, 1,
+                     fmt::format("the shapes {} and {} have different reduction lengths {} and {}", DimsToString(a),
+                                 DimsToString(b), DimToString(inner_a), DimToString(inner_b)));
   }
   if (!row) dims.push_back(a[a.size() - 2]);
   if (!column) dims.push_back(b.back());
@@ -160,7 +164,8 @@ class EinsumShape {
     const bool has_ellipsis = ellipsis != std::string::npos;
     const size_t letters = subscript.size() - has_ellipsis;
     if (shape.size() < letters || (!has_ellipsis && shape.size() != letters)) {
-      ctx_.Error(call_, 0, fmt::format("tensor {} has rank {}, but the subscript '{}'", index, shape.size(), subscript));
+      ctx_.Error(call_, 0,
+                 fmt::format("tensor {} has rank {}, but the subscript '{}'", index, shape.size(), subscript));
       return false;
     }
     size_t at = 0;
@@ -198,7 +203,9 @@ class EinsumShape {
     if (added) return true;
     const Dim joined = JoinExtents(it->second, extent);
     if (!joined) {
-      ctx_.Error(call_, 0, fmt::format("the letter '{}' stands for axes of length {} and {}", label, DimToString(it->second), DimToString(extent)));
+      ctx_.Error(call_, 0,
+                 fmt::format("the letter '{}' stands for axes of length {} and {}", label, DimToString(it->second),
+                             DimToString(extent)));
       return false;
     }
     it->second = joined;
@@ -226,14 +233,17 @@ const Type* InferEinsum(const Call& call, InferContext& ctx) {
   const VDeviceAttr* vdevice = JoinVDevices(tensors);
   for (const TensorType* t : tensors) {
     if (t->dtype != tensors[0]->dtype) {
-      return ctx.Error(call, 0, fmt::format("the tensors must have the same dtype, but have {} and {}", tensors[0]->dtype.ToString(), t->dtype.ToString()));
+      return ctx.Error(call, 0,
+                       fmt::format("the tensors must have the same dtype, but have {} and {}",
+                                   tensors[0]->dtype.ToString(), t->dtype.ToString()));
     }
     if (!t->known) return TensorType::Get(t->ndim, t->dtype, vdevice);
   }
   const std::string_view text = StringOf(call, "subscripts");
   const auto equation = ParseEinsum(text);
   if (!equation || equation->inputs.size() != tensors.size()) {
-    return ctx.Error(call, fmt::format("'{}' is no equation of {} tensor{}", text, tensors.size(), tensors.size() == 1 ? "" : "s"));
+    return ctx.Error(
+        call, fmt::format("'{}' is no equation of {} tensor{}", text, tensors.size(), tensors.size() == 1 ? "" : "s"));
   }
   EinsumShape shape(call, ctx);
   for (size_t i = 0; i < tensors.size(); ++i) {

@@ -33,10 +33,12 @@ struct Image {
 };
 
 // The dimensions in the order of `axes`; nothing after an error.
-std::optional<Image> ToCanonical(const Call& call, size_t operand, const TensorType* t, const Layout& layout, std::string_view axes, InferContext& ctx) {
+std::optional<Image> ToCanonical(const Call& call, size_t operand, const TensorType* t, const Layout& layout,
+                                 std::string_view axes, InferContext& ctx) {
   if (HasRank(t) && t->ndim != layout.ndim()) {
-    ctx.Error(call, operand, fmt::format("{} must have rank {} in layout {}, but has {}", OperandName(call, operand), layout.ndim(),
-                                         layout.ToString(), t->ndim));
+    ctx.Error(call, operand,
+              fmt::format("{} must have rank {} in layout {}, but has {}", OperandName(call, operand), layout.ndim(),
+                          layout.ToString(), t->ndim));
     return std::nullopt;
   }
   Image image;
@@ -46,7 +48,9 @@ std::optional<Image> ToCanonical(const Call& call, size_t operand, const TensorT
     const Layout::Axis& axis = layout.axes()[i];
     const int64_t* length = arith::AsInt(t->dims[i]);
     if (axis.is_part() && length && *length != axis.length) {
-      ctx.Error(call, operand, fmt::format("{} has length {} on axis {} in layout {}", OperandName(call, operand), *length, i, layout.ToString()));
+      ctx.Error(call, operand,
+                fmt::format("{} has length {} on axis {} in layout {}", OperandName(call, operand), *length, i,
+                            layout.ToString()));
       return std::nullopt;
     }
   }
@@ -54,7 +58,8 @@ std::optional<Image> ToCanonical(const Call& call, size_t operand, const TensorT
   return image;
 }
 
-const Type* FromCanonical(const DimList& dims, std::string_view axes, const Layout& layout, DataType dtype, const VDeviceAttr* vdevice) {
+const Type* FromCanonical(const DimList& dims, std::string_view axes, const Layout& layout, DataType dtype,
+                          const VDeviceAttr* vdevice) {
   return TensorType::Get(ConvertShape(dims, *Layout::Parse(axes), layout), dtype, vdevice);
 }
 
@@ -72,10 +77,11 @@ std::optional<Window> ReadWindow(const Call& call, size_t rank, InferContext& ct
   w.dilation = IntsOf(call, "dilation").value_or(std::vector<int64_t>(rank, 1));
   std::vector<int64_t> padding = IntsOf(call, "padding").value_or(std::vector<int64_t>(2 * rank, 0));
   if (padding.size() == 1) padding.resize(rank, padding[0]);
-  if (padding.size() == rank) padding.insert(padding.end(), padding.begin(), padding.begin() + static_cast<ptrdiff_t>(rank));
+  if (padding.size() == rank)
+    padding.insert(padding.end(), padding.begin(), padding.begin() + static_cast<ptrdiff_t>(rank));
   if (w.strides.size() != rank || w.dilation.size() != rank || padding.size() != 2 * rank) {
-    ctx.Error(call, fmt::format("needs {0} strides, {0} dilations and {1} paddings, but has {2}, {3} and {4}", rank, 2 * rank, w.strides.size(),
-                                w.dilation.size(), padding.size()));
+    ctx.Error(call, fmt::format("needs {0} strides, {0} dilations and {1} paddings, but has {2}, {3} and {4}", rank,
+                                2 * rank, w.strides.size(), w.dilation.size(), padding.size()));
     return std::nullopt;
   }
   for (const int64_t stride : w.strides) {
@@ -146,12 +152,14 @@ std::optional<ConvOperands> ReadConv(const Call& call, size_t rank, std::string_
     ctx.Error(call, fmt::format("has {} groups; there is at least one", groups));
     return std::nullopt;
   }
-  return ConvOperands{x[0], x[1], *std::move(out_layout), *std::move(image), *std::move(kernel), *dtype, *vdevice, groups};
+  return ConvOperands{x[0],     x[1],  *std::move(out_layout), *std::move(image), *std::move(kernel), *dtype,
+                      *vdevice, groups};
 }
 
 bool CheckDivides(const Call& call, Dim channels, int64_t groups, std::string_view what, InferContext& ctx) {
   if (!arith::ProveNotEqual(kDims.FloorMod(channels, kDims.Int(groups)), kDims.Int(0))) return true;
-  ctx.Error(call, 1, fmt::format("has {} {} channels, which {} groups do not divide", DimToString(channels), what, groups));
+  ctx.Error(call, 1,
+            fmt::format("has {} {} channels, which {} groups do not divide", DimToString(channels), what, groups));
   return false;
 }
 
@@ -162,8 +170,9 @@ const Type* InferConv(const Call& call, size_t rank, InferContext& ctx) {
   const DimList& image = conv->image.dims;
   const DimList& kernel = conv->kernel.dims;
   if (arith::ProveNotEqual(image[1], kDims.Mul(kernel[1], kDims.Int(conv->groups)))) {
-    return ctx.Error(call, 1, fmt::format("has data with {} channels, but a kernel for {} channels in each of {} groups", DimToString(image[1]),
-                                          DimToString(kernel[1]), conv->groups));
+    return ctx.Error(call, 1,
+                     fmt::format("has data with {} channels, but a kernel for {} channels in each of {} groups",
+                                 DimToString(image[1]), DimToString(kernel[1]), conv->groups));
   }
   if (!CheckDivides(call, kernel[0], conv->groups, "output", ctx)) return nullptr;
   const auto window = ReadWindow(call, rank, ctx);
@@ -182,7 +191,9 @@ const Type* InferConvTranspose(const Call& call, size_t rank, InferContext& ctx)
   const DimList& image = conv->image.dims;
   const DimList& kernel = conv->kernel.dims;
   if (arith::ProveNotEqual(image[1], kernel[0])) {
-    return ctx.Error(call, 1, fmt::format("has data with {} channels, but a kernel for {}", DimToString(image[1]), DimToString(kernel[0])));
+    return ctx.Error(
+        call, 1,
+        fmt::format("has data with {} channels, but a kernel for {}", DimToString(image[1]), DimToString(kernel[0])));
   }
   if (!CheckDivides(call, kernel[0], conv->groups, "input", ctx)) return nullptr;
   const auto window = ReadWindow(call, rank, ctx);
@@ -235,7 +246,8 @@ const Type* InferPool(const Call& call, size_t rank, InferContext& ctx) {
   DimList out;
   out.push_back(pool->image.dims[0]);
   out.push_back(pool->image.dims[1]);
-  for (size_t i = 0; i < rank; ++i) out.push_back(WindowCount(pool->image.dims[2 + i], kDims.Int(sizes[i]), *window, i, round_up));
+  for (size_t i = 0; i < rank; ++i)
+    out.push_back(WindowCount(pool->image.dims[2 + i], kDims.Int(sizes[i]), *window, i, round_up));
   return FromCanonical(out, kImageAxes[rank - 1], pool->out_layout, pool->data->dtype, pool->data->vdevice);
 }
 
@@ -247,7 +259,8 @@ const Type* InferAdaptivePool(const Call& call, size_t rank, InferContext& ctx) 
     const bool unchanged = pool->data->has_shape() && pool->layout == pool->out_layout && !sizes;
     return unchanged ? pool->data : pool->Unknown();
   }
-  if (sizes && sizes->size() != rank) return ctx.Error(call, fmt::format("needs {} output sizes, but has {}", rank, sizes->size()));
+  if (sizes && sizes->size() != rank)
+    return ctx.Error(call, fmt::format("needs {} output sizes, but has {}", rank, sizes->size()));
   DimList out = pool->image.dims;
   for (size_t i = 0; sizes && i < rank; ++i) out[2 + i] = kDims.Int((*sizes)[i]);
   return FromCanonical(out, kImageAxes[rank - 1], pool->out_layout, pool->data->dtype, pool->data->vdevice);
@@ -272,7 +285,8 @@ const Type* InferImageResize2d(const Call& call, InferContext& ctx) {
   const TensorType* data = TensorArg(call, 0, ctx);
   const ShapeType* size = data ? ShapeArg(call, 1, ctx) : nullptr;
   if (!size) return nullptr;
-  if (size->ndim != 2) return ctx.Error(call, 1, fmt::format("{} must have rank 2, but has {}", OperandName(call, 1), size->ndim));
+  if (size->ndim != 2)
+    return ctx.Error(call, 1, fmt::format("{} must have rank 2, but has {}", OperandName(call, 1), size->ndim));
   const auto layout = LayoutOf(call, "layout", "NCHW", ctx);
   const auto image = layout ? ToCanonical(call, 0, data, *layout, "NCHW", ctx) : std::nullopt;
   if (!image) return nullptr;

@@ -87,8 +87,9 @@ class FixpointImpl : public Composite {
       if (!result.changed) return total;
       total.changed = true;
     }
-    diagnostics.Remark({}, "no-fixpoint", fmt::format("after {} rounds the fixpoint of {} is not reached", max_rounds_,
-                                                      JoinNames(passes())));
+    diagnostics.Remark(
+        {}, "no-fixpoint",
+        fmt::format("after {} rounds the fixpoint of {} is not reached", max_rounds_, JoinNames(passes())));
     return total;
   }
 
@@ -99,8 +100,7 @@ class FixpointImpl : public Composite {
 class RepeatImpl : public Composite {
  public:
   RepeatImpl(std::vector<Pass> passes, int times)
-      : Composite({.name = "repeat", .opt_level = kNoOptLevel}, PassKind::Repeat, std::move(passes)),
-        times_(times) {}
+      : Composite({.name = "repeat", .opt_level = kNoOptLevel}, PassKind::Repeat, std::move(passes)), times_(times) {}
 
   Result<PassResult> Run(Module module, PassContext& context, DiagnosticEngine& diagnostics) const override {
     PassResult total{std::move(module)};
@@ -119,9 +119,7 @@ class RepeatImpl : public Composite {
 
 }  // namespace
 
-PassInfo SequentialInfo(std::string name, int opt_level) {
-  return {.name = std::move(name), .opt_level = opt_level};
-}
+PassInfo SequentialInfo(std::string name, int opt_level) { return {.name = std::move(name), .opt_level = opt_level}; }
 
 Pass Sequential(std::vector<Pass> passes, PassInfo info, std::optional<int> level) {
   return Pass(std::make_shared<SequentialImpl>(std::move(info), std::move(passes), level));

@@ -62,13 +62,15 @@ Status CheckInterface(const DataflowBlock& before, const DataflowBlock& after) {
   const BlockInterface needed = InterfaceOf(before);
   const BlockInterface present = InterfaceOf(after);
   if (const Var* var = FirstMissing(needed.outputs, present.outputs)) {
-    return Error{ErrorCode::PassFailed,
-                 fmt::format("a pass over dataflow blocks must keep their outputs, but '{}' is no longer bound", var->name())};
+    return Error{
+        ErrorCode::PassFailed,
+        fmt::format("a pass over dataflow blocks must keep their outputs, but '{}' is no longer bound", var->name())};
   }
   if (const tir::Var* var = FirstMissing(needed.sym_vars, present.sym_vars)) {
-    return Error{ErrorCode::PassFailed, fmt::format("a pass over dataflow blocks must keep the symbolic variables that they "
-                                                    "define, but '{}' is no longer defined",
-                                                    var->name)};
+    return Error{ErrorCode::PassFailed,
+                 fmt::format("a pass over dataflow blocks must keep the symbolic variables that they "
+                             "define, but '{}' is no longer defined",
+                             var->name)};
   }
   return {};
 }

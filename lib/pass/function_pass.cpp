@@ -32,14 +32,13 @@ int ThreadsFor(const Module& module, const PassContext& context) {
 
 void InheritContextInThreads() {
   static const bool registered = [] {
-    RegisterThreadInherit({[]() -> void* {
-                             PassContext* context = pass_detail::ExchangeCurrentContext(nullptr);
-                             pass_detail::ExchangeCurrentContext(context);
-                             return context;
-                           },
-                           [](void* context) {
-                             pass_detail::ExchangeCurrentContext(static_cast<PassContext*>(context));
-                           }});
+    RegisterThreadInherit(
+        {[]() -> void* {
+           PassContext* context = pass_detail::ExchangeCurrentContext(nullptr);
+           pass_detail::ExchangeCurrentContext(context);
+           return context;
+         },
+         [](void* context) { pass_detail::ExchangeCurrentContext(static_cast<PassContext*>(context)); }});
     return true;
   }();
   static_cast<void>(registered);
@@ -179,8 +178,8 @@ Pass CreateDataflowBlockPass(PassInfo info, DataflowBlockPassFn run) {
   auto rewrite = [run = std::move(run)](const Function* function, FunctionPassContext& context) {
     return RewriteDataflowBlocks(function, run, context);
   };
-  return Pass(std::make_shared<FunctionPassImpl<Function>>(std::move(info), PassKind::DataflowBlock,
-                                                           std::move(rewrite), SkipsNone<Function>));
+  return Pass(std::make_shared<FunctionPassImpl<Function>>(std::move(info), PassKind::DataflowBlock, std::move(rewrite),
+                                                           SkipsNone<Function>));
 }
 
 Pass CreatePrimFuncPass(PassInfo info, PrimFuncPassFn run) {

@@ -62,9 +62,8 @@ class Watch {
     bool should_run = true;
     if (context_.IsRequired(info_.name)) return should_run;
     for (const std::shared_ptr<PassInstrument>& instrument : instruments_) {
-      IROPT_ASSIGN_OR_RETURN(const bool answer, Call(*instrument, [&]() -> Result<bool> {
-                               return instrument->ShouldRun(module, info_);
-                             }));
+      IROPT_ASSIGN_OR_RETURN(const bool answer,
+                             Call(*instrument, [&]() -> Result<bool> { return instrument->ShouldRun(module, info_); }));
       should_run = should_run && answer;
     }
     return should_run;

@@ -85,9 +85,7 @@ class Builder {
     return std::nullopt;
   }
 
-  Pass BuildSequential(const PipelineItem& item) {
-    return Sequential(Build(item.children), InfoOfSequential(item));
-  }
+  Pass BuildSequential(const PipelineItem& item) { return Sequential(Build(item.children), InfoOfSequential(item)); }
 
   Pass BuildDefault(int level) {
     std::vector<Pass> passes;

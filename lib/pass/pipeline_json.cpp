@@ -44,8 +44,7 @@ class FileReader {
  private:
   void Misfit(const Value& value, std::string_view what, std::string_view expected) {
     failed_ = true;
-    diagnostics_.Error(value.span(), "wrong-option-type",
-                       fmt::format("{} must be {}", what, expected));
+    diagnostics_.Error(value.span(), "wrong-option-type", fmt::format("{} must be {}", what, expected));
   }
 
   void CheckKeys(const Value& object, std::string_view what, Keys known) {

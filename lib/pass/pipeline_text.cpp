@@ -1,10 +1,11 @@
 // Reading of pipeline strings.
+#include "pipeline_text.h"
+
 #include <fmt/format.h>
 
 #include <utility>
 
 #include "iropt/pass/pipeline.h"
-#include "pipeline_text.h"
 #include "reader.h"
 
 namespace iropt {

@@ -80,7 +80,8 @@ std::string PassTimingInstrument::Render() const {
   IROPT_CHECK(running_.empty(), "a pass is still running");
   double whole = 0;
   for (const PassProfile& profile : profiles()) whole += profile.time.wall_seconds;
-  std::string out = fmt::format("{:>11}{:>11}{:>8}{:>6}{:>9}  {}\n", "wall ms", "cpu ms", "share", "runs", "changed", "pass");
+  std::string out =
+      fmt::format("{:>11}{:>11}{:>8}{:>6}{:>9}  {}\n", "wall ms", "cpu ms", "share", "runs", "changed", "pass");
   RenderRows(profiles(), whole, 0, out);
   return out;
 }

@@ -1,6 +1,6 @@
 // Printing attribute values.
-#include "iropt/support/stack.h"
 #include "attr_text.h"
+#include "iropt/support/stack.h"
 #include "type_printer.h"
 
 namespace iropt::text {
@@ -8,7 +8,8 @@ namespace {
 
 class AttrPrinter {
  public:
-  AttrPrinter(PrintContext& context, PrimMode mode, FreeNames* free) : context_(context), out_(context.out), mode_(mode), free_(free) {}
+  AttrPrinter(PrintContext& context, PrimMode mode, FreeNames* free)
+      : context_(context), out_(context.out), mode_(mode), free_(free) {}
 
   void Print(const Attr* attr) {
     WithStack([&] { PrintNode(attr); });
@@ -123,7 +124,8 @@ void AttrPrinter::PrintNode(const Attr* attr) {
     case NodeKind::kIntAttr: return PrintInt(static_cast<const IntAttr*>(attr));
     case NodeKind::kFloatAttr: return PrintFloatAttr(static_cast<const FloatAttr*>(attr));
     case NodeKind::kStrAttr: return PrintString(static_cast<const StrAttr*>(attr)->value, out_);
-    case NodeKind::kDTypeAttr: return PrimPrinter(context_, mode_).PrintDType(static_cast<const DTypeAttr*>(attr)->value);
+    case NodeKind::kDTypeAttr:
+      return PrimPrinter(context_, mode_).PrintDType(static_cast<const DTypeAttr*>(attr)->value);
     case NodeKind::kListAttr:
       out_.Append('[');
       PrintItems(static_cast<const ListAttr*>(attr)->values, [&](const Attr* item) { Print(item); });
@@ -162,6 +164,8 @@ void AttrPrinter::PrintNode(const Attr* attr) {
 
 }  // namespace
 
-void PrintAttr(const Attr* attr, PrintContext& context, PrimMode mode, FreeNames* free) { AttrPrinter(context, mode, free).Print(attr); }
+void PrintAttr(const Attr* attr, PrintContext& context, PrimMode mode, FreeNames* free) {
+  AttrPrinter(context, mode, free).Print(attr);
+}
 
 }  // namespace iropt::text

@@ -1,8 +1,8 @@
 // Reading attribute values.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
-
-#include <fmt/format.h>
 
 #include "iropt/ir/context.h"
 #include "iropt/support/stack.h"
@@ -18,9 +18,16 @@ struct TargetKeys {
   std::string_view kind;
   std::string_view keys[2];
 };
-constexpr TargetKeys kTargetKeys[] = {{"c", {"cpu", ""}},           {"cuda", {"cuda", "gpu"}},     {"hexagon", {"hexagon", "cpu"}}, {"llvm", {"cpu", ""}},
-                                      {"metal", {"metal", "gpu"}},   {"nvptx", {"cuda", "gpu"}},    {"opencl", {"opencl", "gpu"}},   {"rocm", {"rocm", "gpu"}},
-                                      {"vulkan", {"vulkan", "gpu"}}, {"webgpu", {"webgpu", "gpu"}}};
+constexpr TargetKeys kTargetKeys[] = {{"c", {"cpu", ""}},
+                                      {"cuda", {"cuda", "gpu"}},
+                                      {"hexagon", {"hexagon", "cpu"}},
+                                      {"llvm", {"cpu", ""}},
+                                      {"metal", {"metal", "gpu"}},
+                                      {"nvptx", {"cuda", "gpu"}},
+                                      {"opencl", {"opencl", "gpu"}},
+                                      {"rocm", {"rocm", "gpu"}},
+                                      {"vulkan", {"vulkan", "gpu"}},
+                                      {"webgpu", {"webgpu", "gpu"}}};
 
 const Attr* KeysOf(std::string_view kind) {
   std::vector<const Attr*> keys;
@@ -84,7 +91,9 @@ bool TirParser::AtAttribute() const {
   const Prefix prefix = AtPrefix();
   if (prefix == Prefix::kNone) return false;
   const std::string_view rest = lex_.buffer().substr(lex_.peek().end + 1);
-  const auto is = [&](std::string_view name) { return rest.starts_with(name) && rest.substr(name.size()).starts_with('('); };
+  const auto is = [&](std::string_view name) {
+    return rest.starts_with(name) && rest.substr(name.size()).starts_with('(');
+  };
   if (prefix == Prefix::kTir) return is("target") || is("index_map");
   return prefix == Prefix::kIr ? is("vdevice") || is("dummy_global_info") : is("device_mesh");
 }
@@ -104,7 +113,8 @@ const Attr* TirParser::ToAttr(const Value& value) {
     case Kind::kString: return StrAttr::Get(value.string());
     case Kind::kAttr: return value.attr;
     case Kind::kDType: return DTypeAttr::Get(value.dtype);
-    // A buffer as a whole: a load without indices, whose type is that of a pointer. So it follows what becomes of the buffer.
+    // A buffer as a whole: a load without indices, whose type is that of a pointer. So it follows what becomes of the
+    // buffer.
     case Kind::kBuffer:
       return ExprAttr::Get(ws_.New<tir::BufferLoad>(DataType::Handle(), value.buffer, List<const PrimExpr*>()));
     case Kind::kList:
@@ -211,7 +221,8 @@ const Attr* TirParser::ParseVDevice(uint32_t begin) {
   const AttrMode mode = std::exchange(attr_mode_, AttrMode::kRelax);
   TirArgs args;
   const Value* v[3];
-  const bool ok = ParseArguments(args, begin) && Bind(args, "I.vdevice", {"target", "vdevice_id", "memory_scope"}, 0, v);
+  const bool ok =
+      ParseArguments(args, begin) && Bind(args, "I.vdevice", {"target", "vdevice_id", "memory_scope"}, 0, v);
   attr_mode_ = mode;
   int64_t id = 0;
   std::string_view scope = "global";
@@ -239,7 +250,8 @@ const Attr* TirParser::ParseDeviceMesh(uint32_t begin) {
   if (!Expect(TokenKind::kLParen, "R.device_mesh(...)")) return nullptr;
   Value shape_value;
   std::vector<int64_t> shape, devices;
-  if (!ParseExpr(shape_value) || !ToIntegers(shape_value, shape) || !Expect(TokenKind::kComma, "R.device_mesh(...)")) return nullptr;
+  if (!ParseExpr(shape_value) || !ToIntegers(shape_value, shape) || !Expect(TokenKind::kComma, "R.device_mesh(...)"))
+    return nullptr;
   bool range = false;
   if (AtPrefix() == Prefix::kIr) {
     const uint32_t at = lex_.Next().begin;
@@ -256,11 +268,13 @@ const Attr* TirParser::ParseDeviceMesh(uint32_t begin) {
   if (!Expect(TokenKind::kRParen, "R.device_mesh(...)")) return nullptr;
   int64_t product = 1;
   for (const int64_t n : shape) {
-    if (__builtin_mul_overflow(product, n, &product)) return Error(lex_.SpanFrom(begin), "bad-number", "the device mesh is too big");
+    if (__builtin_mul_overflow(product, n, &product))
+      return Error(lex_.SpanFrom(begin), "bad-number", "the device mesh is too big");
   }
   const int64_t count = range ? devices[1] - devices[0] : static_cast<int64_t>(devices.size());
   if (product != count) {
-    return Error(lex_.SpanFrom(begin), "bad-expression", fmt::format("a device mesh of {} devices lists {}", product, count));
+    return Error(lex_.SpanFrom(begin), "bad-expression",
+                 fmt::format("a device mesh of {} devices lists {}", product, count));
   }
   return DeviceMeshAttr::Get(shape, devices, range);
 }

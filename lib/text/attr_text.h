@@ -11,11 +11,11 @@ namespace iropt::text {
 // R.func_attr({"x": 1}) 64; and how truth values look: T.bool(True) or True.
 enum class AttrMode : uint8_t { kRelax, kTir };
 
-// Reads one value at the current token. Null after an error. Names of variables are looked up: an expression over them is an
-// attribute, too.
+// Reads one value at the current token. Null after an error. Names of variables are looked up: an expression over them
+// is an attribute, too.
 const Attr* ParseAttr(ParserCore::Shared shared, AttrMode mode);
-// Whether the current token begins a value that only attributes have: T.target(...), T.index_map(...), I.vdevice(...), a
-// dictionary and the like.
+// Whether the current token begins a value that only attributes have: T.target(...), T.index_map(...), I.vdevice(...),
+// a dictionary and the like.
 bool AtAttrConstructor(const ParserCore::Shared& shared);
 
 // Prints a value. `free` names what the text has not defined yet; see PrimPrinter.

@@ -1,9 +1,9 @@
 #include "iropt/text/lexer.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstring>
-
-#include <fmt/format.h>
 
 namespace iropt {
 namespace {
@@ -76,17 +76,59 @@ TokenKind DoubleChar(char a, char b) {
 }  // namespace
 
 std::string_view TokenKindName(TokenKind kind) {
-  static constexpr std::string_view kNames[] = {
-      "the end of the input", "the end of the line", "an indented block", "the end of the block", "a name", "an integer", "a number",
-      "a string", "'('", "')'", "'['", "']'", "'{'", "'}'", "','", "':'", "'.'", "'='", "'->'", "'@'", "';'", "'+'", "'-'", "'*'",
-      "'**'", "'/'", "'//'", "'%'", "'<'", "'<='", "'>'", "'>='", "'=='", "'!='", "'<<'", "'>>'", "'&'", "'|'", "'^'", "'~'",
-      "an unknown character"};
+  static constexpr std::string_view kNames[] = {"the end of the input",
+                                                "the end of the line",
+                                                "an indented block",
+                                                "the end of the block",
+                                                "a name",
+                                                "an integer",
+                                                "a number",
+                                                "a string",
+                                                "'('",
+                                                "')'",
+                                                "'['",
+                                                "']'",
+                                                "'{'",
+                                                "'}'",
+                                                "','",
+                                                "':'",
+                                                "'.'",
+                                                "'='",
+                                                "'->'",
+                                                "'@'",
+                                                "';'",
+                                                "'+'",
+                                                "'-'",
+                                                "'*'",
+                                                "'**'",
+                                                "'/'",
+                                                "'//'",
+                                                "'%'",
+                                                "'<'",
+                                                "'<='",
+                                                "'>'",
+                                                "'>='",
+                                                "'=='",
+                                                "'!='",
+                                                "'<<'",
+                                                "'>>'",
+                                                "'&'",
+                                                "'|'",
+                                                "'^'",
+                                                "'~'",
+                                                "an unknown character"};
   static_assert(std::size(kNames) == static_cast<size_t>(TokenKind::kError) + 1);
   return kNames[static_cast<size_t>(kind)];
 }
 
 Lexer::Lexer(std::string_view buffer, uint32_t base, uint32_t begin, uint32_t end, DiagnosticEngine& diagnostics)
-    : buffer_(buffer), base_(base), end_(end), cursor_(begin), previous_end_(begin), indents_{0}, diagnostics_(diagnostics) {
+    : buffer_(buffer),
+      base_(base),
+      end_(end),
+      cursor_(begin),
+      previous_end_(begin),
+      indents_{0},
+      diagnostics_(diagnostics) {
   Advance();
 }
 
@@ -95,8 +137,8 @@ void Lexer::Emit(TokenKind kind, uint32_t begin, uint32_t end) {
   cursor_ = end;
 }
 
-// At the start of a physical line outside brackets: skips blank lines and comments, then turns a change of indentation into
-// tokens. Returns with line_start_ false when the next token is an ordinary one.
+// At the start of a physical line outside brackets: skips blank lines and comments, then turns a change of indentation
+// into tokens. Returns with line_start_ false when the next token is an ordinary one.
 void Lexer::LexLineStart() {
   const char* text = buffer_.data();
   uint32_t p = cursor_;
@@ -161,7 +203,8 @@ void Lexer::Advance() {
     while (p < end_ && IsSpace(text[p])) ++p;
     if (p >= end_) {
       // The last line ends also where brackets are left open, so that whoever looks ahead within a line stops there.
-      if (current_.kind == TokenKind::kNewline || current_.kind == TokenKind::kDedent || current_.kind == TokenKind::kEnd || p == 0) {
+      if (current_.kind == TokenKind::kNewline || current_.kind == TokenKind::kDedent ||
+          current_.kind == TokenKind::kEnd || p == 0) {
         if (indents_.size() > 1) {
           indents_.pop_back();
           return Emit(TokenKind::kDedent, end_, end_);
@@ -184,7 +227,8 @@ void Lexer::Advance() {
       line_start_ = true;
       return Emit(TokenKind::kNewline, p, p + 1);
     }
-    if (c == '\\' && p + 1 < end_ && (text[p + 1] == '\n' || (text[p + 1] == '\r' && p + 2 < end_ && text[p + 2] == '\n'))) {
+    if (c == '\\' && p + 1 < end_ &&
+        (text[p + 1] == '\n' || (text[p + 1] == '\r' && p + 2 < end_ && text[p + 2] == '\n'))) {
       p += text[p + 1] == '\n' ? 2 : 3;
       continue;
     }
@@ -228,7 +272,8 @@ void Lexer::LexNumber(const char* start) {
   const char* stop = text + end_;
   const char* p = start;
   bool real = false;
-  if (*p == '0' && p + 1 < stop && (p[1] == 'x' || p[1] == 'X' || p[1] == 'b' || p[1] == 'B' || p[1] == 'o' || p[1] == 'O')) {
+  if (*p == '0' && p + 1 < stop &&
+      (p[1] == 'x' || p[1] == 'X' || p[1] == 'b' || p[1] == 'B' || p[1] == 'o' || p[1] == 'O')) {
     p += 2;
     while (p < stop && IsNameChar(*p)) ++p;
   } else {
@@ -296,7 +341,8 @@ void Lexer::SkipToLine(uint32_t offset) {
 
 void Lexer::SkipLine() {
   // Brackets that were left open would hide the end of the line from the lexer; look for it in the text.
-  while (kind() != TokenKind::kEnd && kind() != TokenKind::kNewline && kind() != TokenKind::kDedent && kind() != TokenKind::kIndent) {
+  while (kind() != TokenKind::kEnd && kind() != TokenKind::kNewline && kind() != TokenKind::kDedent &&
+         kind() != TokenKind::kIndent) {
     if (depth_ > 0) {
       depth_ = 0;
       const void* eol = std::memchr(buffer_.data() + current_.begin, '\n', end_ - current_.begin);

@@ -1,12 +1,12 @@
 #include "metadata.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <stdexcept>
-
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "iropt/eval/element.h"
 #include "iropt/ir/context.h"
@@ -32,7 +32,7 @@ static_assert(sizeof(ArrayHeader) == 32);
 
 // DLPack's numbers of the kinds of types, with TVM's additions for narrow floats.
 constexpr std::pair<TypeCode, uint8_t> kTypeCodes[] = {
-    {TypeCode::kInt, 0}, {TypeCode::kUInt, 1}, {TypeCode::kFloat, 2}, {TypeCode::kHandle, 3},
+    {TypeCode::kInt, 0},    {TypeCode::kUInt, 1},       {TypeCode::kFloat, 2},     {TypeCode::kHandle, 3},
     {TypeCode::kBFloat, 4}, {TypeCode::kFloat8E4M3, 6}, {TypeCode::kFloat8E5M2, 7}};
 
 bool DecodeBase64(std::string_view text, std::string& out) {
@@ -75,7 +75,8 @@ std::shared_ptr<NDArray> ReadArray(std::string_view bytes, std::string& error) {
   if (bytes.size() < sizeof header) return nullptr;
   std::memcpy(&header, bytes.data(), sizeof header);
   bytes.remove_prefix(sizeof header);
-  if (header.magic != magic || header.ndim < 0 || bytes.size() < (static_cast<size_t>(header.ndim) + 1) * 8) return nullptr;
+  if (header.magic != magic || header.ndim < 0 || bytes.size() < (static_cast<size_t>(header.ndim) + 1) * 8)
+    return nullptr;
   DataType dtype;
   for (const auto& [code, number] : kTypeCodes) {
     if (number == header.type_code) dtype = DataType::Make(code, header.bits, header.lanes);
@@ -145,7 +146,8 @@ class Loader {
     }
     if (key != "relax.expr.Constant") return nullptr;
     const size_t index = std::stoul(node.at("attrs").at("data").get<std::string>());
-    const std::shared_ptr<NDArray> array = Array(root_.at("b64ndarrays").at(index).get_ref<const std::string&>(), error);
+    const std::shared_ptr<NDArray> array =
+        Array(root_.at("b64ndarrays").at(index).get_ref<const std::string&>(), error);
     if (!array) return nullptr;
     ws_.arena().Retain(array);
     std::vector<const PrimExpr*> dims;
@@ -174,9 +176,12 @@ class Writer {
   Writer(const MetadataTable& table, OutputStream& out) : table_(table), out_(out) {}
 
   void Write() {
-    out_.Append("metadata = tvm.ir.load_json(\"\"\"{\n  \\\"root\\\": 1, \n  \\\"nodes\\\": [\n    {\n      \\\"type_key\\\": \\\"\\\"\n    }");
+    out_.Append(
+        "metadata = tvm.ir.load_json(\"\"\"{\n  \\\"root\\\": 1, \n  \\\"nodes\\\": [\n    {\n      \\\"type_key\\\": "
+        "\\\"\\\"\n    }");
     const size_t n = table_.constants().size();
-    // The map, a list for each kind, then the entries: a constant takes kNodesEach nodes and one more for each dimension.
+    // The map, a list for each kind, then the entries: a constant takes kNodesEach nodes and one more for each
+    // dimension.
     size_t next = 2 + (n > 0) + (!table_.arrays().empty());
     std::vector<size_t> constants, arrays;
     for (const Constant* c : table_.constants()) {
@@ -233,9 +238,15 @@ class Writer {
   void WriteConstant(const NDArray& array, size_t at, size_t index) {
     const std::string dtype = array.dtype().ToString();
     const size_t ndim = array.shape().size();
-    Record("relax.expr.Constant", {{"_checked_type_", Number(at + 6)}, {"data", Number(index)}, {"span", "0"}, {"struct_info_", Number(at + 1)}});
-    Record("relax.TensorStructInfo", {{"dtype", dtype}, {"ndim", Number(ndim)}, {"shape", Number(at + 2)}, {"span", "0"}, {"vdevice", "0"}});
-    Record("relax.expr.ShapeExpr", {{"_checked_type_", Number(at + 5)}, {"span", "0"}, {"struct_info_", Number(at + 4)}, {"values", Number(at + 3)}});
+    Record(
+        "relax.expr.Constant",
+        {{"_checked_type_", Number(at + 6)}, {"data", Number(index)}, {"span", "0"}, {"struct_info_", Number(at + 1)}});
+    Record("relax.TensorStructInfo",
+           {{"dtype", dtype}, {"ndim", Number(ndim)}, {"shape", Number(at + 2)}, {"span", "0"}, {"vdevice", "0"}});
+    Record("relax.expr.ShapeExpr", {{"_checked_type_", Number(at + 5)},
+                                    {"span", "0"},
+                                    {"struct_info_", Number(at + 4)},
+                                    {"values", Number(at + 3)}});
     Begin("Array");
     std::vector<size_t> dims;
     for (size_t i = 0; i < ndim; ++i) dims.push_back(at + kNodesEach + i);
@@ -243,7 +254,8 @@ class Writer {
     Record("relax.ShapeStructInfo", {{"ndim", Number(ndim)}, {"span", "0"}, {"values", Number(at + 3)}});
     Record("relax.ShapeType", {{"ndim", Number(ndim)}, {"span", "0"}});
     Record("relax.DynTensorType", {{"dtype", dtype}, {"ndim", Number(ndim)}, {"span", "0"}});
-    for (const int64_t dim : array.shape()) Record("IntImm", {{"dtype", "int64"}, {"span", "0"}, {"value", Number(static_cast<size_t>(dim))}});
+    for (const int64_t dim : array.shape())
+      Record("IntImm", {{"dtype", "int64"}, {"span", "0"}, {"value", Number(static_cast<size_t>(dim))}});
   }
 
   static std::string Number(size_t value) { return std::to_string(value); }
@@ -284,8 +296,8 @@ class Writer {
 
 }  // namespace
 
-bool LoadMetadata(std::string_view json, std::map<std::string, std::vector<const Node*>, std::less<>>& entries, Workspace& workspace,
-                  std::string& error) {
+bool LoadMetadata(std::string_view json, std::map<std::string, std::vector<const Node*>, std::less<>>& entries,
+                  Workspace& workspace, std::string& error) {
   try {
     const nlohmann::json root = nlohmann::json::parse(json);
     return Loader(root, workspace).Run(entries, error);

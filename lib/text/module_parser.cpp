@@ -1,13 +1,13 @@
-// Reading a module: header, module-level statements, and the functions. The headers of all functions are read first, so that
-// bodies can refer to any of them; then the bodies are read, in parallel.
+// Reading a module: header, module-level statements, and the functions. The headers of all functions are read first, so
+// that bodies can refer to any of them; then the bodies are read, in parallel.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
-#include <fmt/format.h>
-
+#include "attr_text.h"
 #include "iropt/support/parallel.h"
 #include "iropt/text/parser.h"
-#include "attr_text.h"
 #include "metadata.h"
 #include "relax_parser.h"
 #include "tir_parser.h"
@@ -172,7 +172,9 @@ bool ModuleParser::ReadClass() {
   class_seen_ = true;
   state_.module_name = lex_.text(lex_.Next());
   if (Accept(TokenKind::kLParen) && !Expect(TokenKind::kRParen, "the header of the module")) return false;
-  if (!Expect(TokenKind::kColon, "the header of the module") || !Expect(TokenKind::kNewline, "the header of the module")) return false;
+  if (!Expect(TokenKind::kColon, "the header of the module") ||
+      !Expect(TokenKind::kNewline, "the header of the module"))
+    return false;
   if (!At(TokenKind::kIndent)) return Unexpected("an indented module body");
   lex_.Next();
   bool ok = true;
@@ -219,7 +221,8 @@ bool ModuleParser::ReadModuleStatement() {
     for (uint32_t i = 0; i < dict->size(); ++i) {
       const auto* list = As<ListAttr>(dict->values[i]);
       if (!list) return Error(span, "bad-expression", "the global infos of one kind are a list");
-      state_.module->mutable_global_infos()[std::string(dict->keys[i])].assign(list->values.begin(), list->values.end());
+      state_.module->mutable_global_infos()[std::string(dict->keys[i])].assign(list->values.begin(),
+                                                                               list->values.end());
     }
   }
   return Expect(TokenKind::kRParen, "a module statement") && Expect(TokenKind::kNewline, "a statement");
@@ -236,13 +239,15 @@ bool ModuleParser::ReadExternFunc(const Token& name) {
   pending->relax.name = lex_.text(name);
   pending->relax.name_span = lex_.SpanOf(name);
   const GlobalVar* gvar = GlobalVar::Get(lex_.text(name));
-  if (state_.module->Find(gvar)) return Error(lex_.SpanOf(name), "duplicate-function", fmt::format("the module has a function '{}' already", gvar->name));
+  if (state_.module->Find(gvar))
+    return Error(lex_.SpanOf(name), "duplicate-function",
+                 fmt::format("the module has a function '{}' already", gvar->name));
   state_.module->Set(gvar, func, pending->workspace.Finish());
   return Expect(TokenKind::kNewline, "a statement");
 }
 
-// The end of a function body: the start of the first line that is indented no deeper than the function. Lines that begin with a
-// closing bracket continue an expression.
+// The end of a function body: the start of the first line that is indented no deeper than the function. Lines that
+// begin with a closing bracket continue an expression.
 uint32_t ModuleParser::BodyEnd(uint32_t begin, uint32_t column) const {
   const char* text = lex_.buffer().data();
   const uint32_t end = lex_.end_offset();
@@ -253,7 +258,9 @@ uint32_t ModuleParser::BodyEnd(uint32_t begin, uint32_t column) const {
     uint32_t q = p;
     while (q < end && q - p <= column && (text[q] == ' ' || text[q] == '\t')) q += 1;
     if (q >= end) return end;
-    if (q - p > column || text[q] == '\n' || text[q] == '\r' || text[q] == '#' || text[q] == ')' || text[q] == ']' || text[q] == '}') continue;
+    if (q - p > column || text[q] == '\n' || text[q] == '\r' || text[q] == '#' || text[q] == ')' || text[q] == ']' ||
+        text[q] == '}')
+      continue;
     return p;
   }
 }
@@ -294,7 +301,9 @@ bool ModuleParser::ReadFunction() {
 bool ModuleParser::Declare(std::unique_ptr<PendingFunction> pending) {
   const GlobalVar* gvar = GlobalVar::Get(pending->name());
   if (const ModuleEntry* known = state_.module->Find(gvar)) {
-    diag_.Error(Location(pending->name_span()), "duplicate-function", fmt::format("the module has a function '{}' already", gvar->name))
+    diag_
+        .Error(Location(pending->name_span()), "duplicate-function",
+               fmt::format("the module has a function '{}' already", gvar->name))
         .Note(Location(*known->func), "it is defined here");
     return false;
   }
@@ -305,7 +314,8 @@ bool ModuleParser::Declare(std::unique_ptr<PendingFunction> pending) {
   } else {
     const Shared shared{lex_, state_, pending->workspace, pending->symbols, diag_};
     const FuncType* type = RelaxParser(shared).DeclaredType(pending->relax);
-    header = pending->workspace.New<Function>(List<const Var*>(), nullptr, type->ret, pending->relax.pure, DictAttr::Empty(), type);
+    header = pending->workspace.New<Function>(List<const Var*>(), nullptr, type->ret, pending->relax.pure,
+                                              DictAttr::Empty(), type);
   }
   header->set_span(pending->name_span());
   pending->index = state_.module->size();
@@ -331,12 +341,14 @@ void ModuleParser::ReadBody(PendingFunction& pending) {
     ModuleParser(shared, options_).Unexpected("the end of the function");
     pending.result = nullptr;
   }
-  if (options_.on_read) options_.on_read(lex_.buffer().substr(pending.body_begin, pending.body_end - pending.body_begin));
+  if (options_.on_read)
+    options_.on_read(lex_.buffer().substr(pending.body_begin, pending.body_end - pending.body_begin));
   if (pending.result && !pending.is_private()) {
     const Attr* symbol = pending.result->attrs->Find(attr::kGlobalSymbol);
     if (!symbol) {
       // The node was made a moment ago and is not shared yet.
-      const_cast<BaseFunc*>(pending.result)->attrs = pending.result->attrs->With(attr::kGlobalSymbol, StrAttr::Get(pending.name()));
+      const_cast<BaseFunc*>(pending.result)->attrs =
+          pending.result->attrs->With(attr::kGlobalSymbol, StrAttr::Get(pending.name()));
     }
   } else if (pending.result && pending.result->attrs->Find(attr::kGlobalSymbol)) {
     diagnostics.Error(Location(pending.name_span()), "private-symbol", "a private function can't have a global symbol");
@@ -352,8 +364,8 @@ void ModuleParser::Publish(PendingFunction& pending) {
   if (pending.result) state_.module->SetAt(pending.index, pending.result, pending.workspace.Finish());
 }
 
-// Loop-level functions first, since their types follow from their bodies; then graph-level functions without a result annotation,
-// one after the other, since the others may call them.
+// Loop-level functions first, since their types follow from their bodies; then graph-level functions without a result
+// annotation, one after the other, since the others may call them.
 bool ModuleParser::ReadBodies() {
   std::vector<PendingFunction*> loop_level, unannotated, annotated;
   for (const auto& p : pending_) {
@@ -377,7 +389,8 @@ bool ModuleParser::ReadBodies() {
 
 namespace iropt {
 
-std::optional<Module> ParseModule(std::string_view text, uint32_t base, const ParseOptions& options, DiagnosticEngine& diagnostics) {
+std::optional<Module> ParseModule(std::string_view text, uint32_t base, const ParseOptions& options,
+                                  DiagnosticEngine& diagnostics) {
   Module module;
   text::ReaderState state;
   state.module = &module;

@@ -1,6 +1,6 @@
-// A hash map from names to numbers whose entries go in the reverse order of their coming: what scopes need. Open addressing on
-// 8-byte slots; since the entry that leaves is always the youngest, its slot simply becomes empty again and no tombstones are
-// needed. Expected O(1) per operation, no allocation per entry.
+// A hash map from names to numbers whose entries go in the reverse order of their coming: what scopes need. Open
+// addressing on 8-byte slots; since the entry that leaves is always the youngest, its slot simply becomes empty again
+// and no tombstones are needed. Expected O(1) per operation, no allocation per entry.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 #include "name_table.h"
 
-#include <cctype>
-
 #include <fmt/format.h>
+
+#include <cctype>
 
 namespace iropt::text {
 namespace {
@@ -81,7 +81,9 @@ void NameTable::Alias(const tir::Var* var, std::string_view text) {
   Record(arena_.CopyString(text), sym ? kNoId : var->id, sym ? var : nullptr, false);
 }
 
-void NameTable::Alias(const tir::Buffer* buffer, std::string_view text) { Record(arena_.CopyString(text), buffer->id, nullptr, false); }
+void NameTable::Alias(const tir::Buffer* buffer, std::string_view text) {
+  Record(arena_.CopyString(text), buffer->id, nullptr, false);
+}
 
 std::string_view NameTable::Find(const tir::Var* var) const {
   if (!var->context_owned()) return var->id < by_id_.size() ? by_id_[var->id] : std::string_view();
@@ -103,7 +105,8 @@ void NameTable::Release(size_t mark) {
     if (bar == std::string_view::npos || bar + 1 == name.size()) continue;
     uint64_t suffix = 0;
     for (const char c : name.substr(bar + 1)) {
-      suffix = c >= '0' && c <= '9' && suffix < UINT32_MAX ? suffix * 10 + static_cast<uint64_t>(c - '0') : UINT64_MAX / 16;
+      suffix =
+          c >= '0' && c <= '9' && suffix < UINT32_MAX ? suffix * 10 + static_cast<uint64_t>(c - '0') : UINT64_MAX / 16;
     }
     if (suffix >= UINT32_MAX) continue;
     const uint32_t hint = taken_.Find(name.substr(0, bar));

@@ -1,6 +1,6 @@
-// Names while a function is printed. TVM's rule: a variable gets its hint with every character that a Python name can't have
-// replaced by '_'; where that name is taken, the first of hint_1, hint_2, ... that is free. Names are free again when the
-// scope that defined them ends.
+// Names while a function is printed. TVM's rule: a variable gets its hint with every character that a Python name can't
+// have replaced by '_'; where that name is taken, the first of hint_1, hint_2, ... that is free. Names are free again
+// when the scope that defined them ends.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,9 @@ class NameTable {
   // Empty where the node has no name (yet).
   std::string_view Find(const Var* var) const { return var->id < by_id_.size() ? by_id_[var->id] : std::string_view(); }
   std::string_view Find(const tir::Var* var) const;
-  std::string_view Find(const tir::Buffer* buffer) const { return buffer->id < by_id_.size() ? by_id_[buffer->id] : std::string_view(); }
+  std::string_view Find(const tir::Buffer* buffer) const {
+    return buffer->id < by_id_.size() ? by_id_[buffer->id] : std::string_view();
+  }
   // A name for something that is no node of its own (a function's local name).
   std::string_view DefineText(std::string_view hint);
   // Gives the node a name that is printed but not reserved (an expression such as `A.data`).

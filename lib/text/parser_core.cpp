@@ -1,10 +1,10 @@
 #include "parser_core.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-
-#include <fmt/format.h>
 
 #include "iropt/support/edit_distance.h"
 
@@ -29,7 +29,8 @@ bool ParserCore::Expect(TokenKind kind, std::string_view where) {
     return true;
   }
   // The lexer has said what is wrong with what is no token.
-  if (!At(TokenKind::kError)) ErrorHere("syntax", fmt::format("expected {} in {}, found {}", TokenKindName(kind), where, Found()));
+  if (!At(TokenKind::kError))
+    ErrorHere("syntax", fmt::format("expected {} in {}, found {}", TokenKindName(kind), where, Found()));
   return false;
 }
 
@@ -76,9 +77,9 @@ namespace {
 // Words that Python does not let programs use as names.
 bool IsPythonKeyword(std::string_view word) {
   static constexpr std::string_view kWords[] = {
-      "and",  "as",     "assert", "async",  "await",    "break", "class", "continue", "def",   "del",   "elif",
-      "else", "except", "finally", "for",   "from",     "global", "if",   "import",   "in",    "is",    "lambda",
-      "nonlocal", "not", "or",    "pass",   "raise",    "return", "try",  "while",    "with",  "yield"};
+      "and",      "as",     "assert",  "async", "await", "break",  "class", "continue", "def",  "del",  "elif",
+      "else",     "except", "finally", "for",   "from",  "global", "if",    "import",   "in",   "is",   "lambda",
+      "nonlocal", "not",    "or",      "pass",  "raise", "return", "try",   "while",    "with", "yield"};
   return std::ranges::find(kWords, word) != std::end(kWords);
 }
 
@@ -91,8 +92,9 @@ ParserCore::Failed ParserCore::UnknownName(const Token& name) {
   symbols_.ForEach([&](std::string_view known, const Node*) { candidates.push_back(known); });
   std::sort(candidates.begin(), candidates.end());
   const auto near = NearestName(text, candidates);
-  return Error(lex_.SpanOf(name), "unknown-name",
-               near ? fmt::format("unknown name '{}'; did you mean '{}'?", text, *near) : "unknown name " + Quoted(text));
+  return Error(
+      lex_.SpanOf(name), "unknown-name",
+      near ? fmt::format("unknown name '{}'; did you mean '{}'?", text, *near) : "unknown name " + Quoted(text));
 }
 
 ParserCore::Failed ParserCore::UnknownFunction(const Token& name) {
@@ -139,7 +141,8 @@ bool ParserCore::IntegerValue(const Token& token, int64_t& value) {
   uint64_t bits = 0;
   const auto [end, status] = std::from_chars(first, last, bits, base);
   if (status != std::errc() || end != last) {
-    return Error(lex_.SpanOf(token), "bad-number", status == std::errc::result_out_of_range ? "this integer exceeds 64 bits" : "this is not an integer");
+    return Error(lex_.SpanOf(token), "bad-number",
+                 status == std::errc::result_out_of_range ? "this integer exceeds 64 bits" : "this is not an integer");
   }
   value = static_cast<int64_t>(bits);
   return true;

@@ -22,10 +22,11 @@ namespace iropt::text {
 // What a name before a dot stands for.
 enum class Prefix : uint8_t { kNone, kIr, kTir, kRelax };
 
-// What the functions of one module share while they are read. Filled by the module reader before any body is read, and not
-// changed while bodies are read (possibly in parallel).
+// What the functions of one module share while they are read. Filled by the module reader before any body is read, and
+// not changed while bodies are read (possibly in parallel).
 struct ReaderState {
-  std::vector<std::pair<std::string_view, Prefix>> prefixes{{"I", Prefix::kIr}, {"T", Prefix::kTir}, {"R", Prefix::kRelax}};
+  std::vector<std::pair<std::string_view, Prefix>> prefixes{
+      {"I", Prefix::kIr}, {"T", Prefix::kTir}, {"R", Prefix::kRelax}};
   std::string_view module_name = "Module";
   // Names of the module's functions, with the types that calls need; see Module::TypeOf.
   Module* module = nullptr;
@@ -63,7 +64,11 @@ class ParserCore {
   };
 
   explicit ParserCore(Shared shared)
-      : shared_(shared), lex_(shared.lexer), state_(shared.state), ws_(shared.workspace), symbols_(shared.symbols),
+      : shared_(shared),
+        lex_(shared.lexer),
+        state_(shared.state),
+        ws_(shared.workspace),
+        symbols_(shared.symbols),
         diag_(shared.diagnostics) {}
 
  protected:
@@ -93,13 +98,17 @@ class ParserCore {
   struct Failed {
     operator bool() const { return false; }  // NOLINT
     template <class T>
-    operator T*() const { return nullptr; }  // NOLINT
+    operator T*() const {
+      return nullptr;
+    }  // NOLINT
   };
   Failed Error(Span span, std::string_view kind, std::string message) {
     diag_.Error(Location(span), kind, std::move(message));
     return {};
   }
-  Failed ErrorHere(std::string_view kind, std::string message) { return Error(lex_.SpanOf(lex_.peek()), kind, std::move(message)); }
+  Failed ErrorHere(std::string_view kind, std::string message) {
+    return Error(lex_.SpanOf(lex_.peek()), kind, std::move(message));
+  }
   // The current token as messages name it.
   std::string Found() const;
   // "expected X, found Y" at the current token.
@@ -109,7 +118,8 @@ class ParserCore {
   // "the module has no function 'f'", with the nearest name.
   Failed UnknownFunction(const Token& name);
   // "unknown T.xyz", with the nearest of the candidates.
-  Failed UnknownMember(std::string_view prefix, std::string_view member, Span span, std::span<const std::string_view> candidates);
+  Failed UnknownMember(std::string_view prefix, std::string_view member, Span span,
+                       std::span<const std::string_view> candidates);
 
   Span SpanHere() const { return lex_.SpanOf(lex_.peek()); }
 

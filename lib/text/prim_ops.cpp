@@ -1,10 +1,10 @@
 #include "prim_ops.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
@@ -59,7 +59,9 @@ bool CompareNumbers(NodeKind kind, T a, T b) {
 }
 
 double AsDouble(const Value& v) {
-  return v.is(Kind::kFloat) ? v.real : v.is(Kind::kBool) ? static_cast<double>(v.boolean) : static_cast<double>(v.integer);
+  return v.is(Kind::kFloat)  ? v.real
+         : v.is(Kind::kBool) ? static_cast<double>(v.boolean)
+                             : static_cast<double>(v.integer);
 }
 
 int64_t AsInteger(const Value& v) { return v.is(Kind::kBool) ? v.boolean : v.integer; }
@@ -77,8 +79,8 @@ bool FitsIn(int64_t value, DataType dtype) { return Wrap(value, dtype) == value 
 
 bool IsFloat(DataType t) { return t.code == TypeCode::kFloat; }
 
-// The dtype that both operands of an operation are brought to, for equal lanes; void where there is none. The order of the
-// tests is TVM's: float wins over everything, then bfloat16, then the narrow floats, then the wider integer; of two
+// The dtype that both operands of an operation are brought to, for equal lanes; void where there is none. The order of
+// the tests is TVM's: float wins over everything, then bfloat16, then the narrow floats, then the wider integer; of two
 // integers of one width the unsigned one.
 DataType CommonDType(DataType a, DataType b) {
   if (a == b) return a;
@@ -115,7 +117,7 @@ const PrimExpr* PrimOps::Float(double value, DataType dtype, Span span) {
 const PrimExpr* PrimOps::ToPrim(const Value& v) {
   switch (v.kind) {
     case Kind::kBool: return Int(v.boolean, DataType::Bool(), v.span);
-    case Kind::kInt: return Int(v.integer, DataType::Int(FitsIn(v.integer, DataType::Int(32)) ? 32 : 64), v.span);
+    case Kind::kInt: return Int(v.integer, DataType::Int(FitsIn(v.integer, DataType::Int(int_bits_)) ? int_bits_ : 64), v.span);
     case Kind::kFloat: return Float(v.real, DataType::Float(32), v.span);
     case Kind::kPrim: return v.prim;
     default: IROPT_UNREACHABLE("the value is no number");
@@ -126,7 +128,8 @@ const PrimExpr* PrimOps::ToPrim(const Value& v) {
 
 const PrimExpr* PrimOps::MakeNode(NodeKind kind, const PrimExpr* a, const PrimExpr* b, Span span) {
   if (a->dtype != b->dtype) {
-    Error(span, fmt::format("the operands have different types: '{}' and '{}'", a->dtype.ToString(), b->dtype.ToString()));
+    Error(span,
+          fmt::format("the operands have different types: '{}' and '{}'", a->dtype.ToString(), b->dtype.ToString()));
     return nullptr;
   }
   auto* node = ws_.New<tir::BinaryExpr>(kind, a, b);
@@ -176,7 +179,8 @@ bool PrimOps::MatchDtypes(const PrimExpr*& a, const PrimExpr*& b, Span span) {
     return element.is_void() ? element : element.with_lanes(x.is_scalar() ? y.lanes : x.lanes);
   }();
   if (common.is_void()) {
-    return Error(span, fmt::format("the operands don't go together: '{}' and '{}'", a->dtype.ToString(), b->dtype.ToString()));
+    return Error(
+        span, fmt::format("the operands don't go together: '{}' and '{}'", a->dtype.ToString(), b->dtype.ToString()));
   }
   // A scalar is spread before it is converted.
   const auto match = [&](const PrimExpr* e) {
@@ -209,7 +213,8 @@ const PrimExpr* PrimOps::Wrapped(NodeKind kind, const PrimExpr* a, const PrimExp
 
 const PrimExpr* PrimOps::Make(NodeKind kind, const PrimExpr* a, const PrimExpr* b, Span span) {
   if (!MatchDtypes(a, b, span)) return nullptr;
-  if ((kind == NodeKind::kFloorDiv || kind == NodeKind::kFloorMod) && !(a->dtype.is_integer() && b->dtype.is_integer())) {
+  if ((kind == NodeKind::kFloorDiv || kind == NodeKind::kFloorMod) &&
+      !(a->dtype.is_integer() && b->dtype.is_integer())) {
     Error(span, fmt::format("'//' and '%' apply to integers, found '{}'", a->dtype.ToString()));
     return nullptr;
   }
@@ -235,11 +240,13 @@ const PrimExpr* PrimOps::MakeCast(DataType dtype, const PrimExpr* value, Span sp
     return node;
   }
   if (!dtype.is_scalar()) {
-    if (const auto* b = As<tir::Broadcast>(value)) return MakeBroadcast(MakeCast(dtype.with_lanes(1), b->value, span), b->lanes, span);
+    if (const auto* b = As<tir::Broadcast>(value))
+      return MakeBroadcast(MakeCast(dtype.with_lanes(1), b->value, span), b->lanes, span);
     const auto* ramp = As<tir::Ramp>(value);
     if (ramp && dtype.is_integer()) {
       const DataType element = dtype.with_lanes(1);
-      auto* node = ws_.New<tir::Ramp>(dtype, MakeCast(element, ramp->base, span), MakeCast(element, ramp->stride, span), ramp->lanes);
+      auto* node = ws_.New<tir::Ramp>(dtype, MakeCast(element, ramp->base, span), MakeCast(element, ramp->stride, span),
+                                      ramp->lanes);
       node->set_span(span);
       return node;
     }
@@ -252,7 +259,8 @@ const PrimExpr* PrimOps::MakeCast(DataType dtype, const PrimExpr* value, Span sp
     return Int(i->value, dtype, i->span());
   } else if (const auto* f = As<tir::FloatImm>(value)) {
     if (dtype.is_floating()) return Float(f->value, dtype, f->span());
-    if (dtype.is_integer() && std::fabs(f->value) < 0x1p62) return Int(Wrap(static_cast<int64_t>(f->value), dtype), dtype, f->span());
+    if (dtype.is_integer() && std::fabs(f->value) < 0x1p62)
+      return Int(Wrap(static_cast<int64_t>(f->value), dtype), dtype, f->span());
   }
   if (value->dtype.is_handle()) {
     Error(span, fmt::format("a handle can't be converted to '{}'", dtype.ToString()));
@@ -265,7 +273,8 @@ const PrimExpr* PrimOps::MakeCast(DataType dtype, const PrimExpr* value, Span sp
 
 const PrimExpr* PrimOps::MakeBitwise(std::string_view name, const PrimExpr* a, const PrimExpr* b, Span span) {
   if (!a->dtype.is_integer() || !b->dtype.is_integer()) {
-    Error(span, fmt::format("bits and shifts need integers, found '{}' and '{}'", a->dtype.ToString(), b->dtype.ToString()));
+    Error(span,
+          fmt::format("bits and shifts need integers, found '{}' and '{}'", a->dtype.ToString(), b->dtype.ToString()));
     return nullptr;
   }
   if (!MatchDtypes(a, b, span)) return nullptr;
@@ -338,12 +347,14 @@ bool PrimOps::Integers(TokenKind op, int64_t a, int64_t b, Span span, Value& out
 bool PrimOps::Numbers(TokenKind op, const Value& a, const Value& b, Span span, Value& out) {
   const bool integers = !a.is(Kind::kFloat) && !b.is(Kind::kFloat);
   if (const NodeKind kind = ArithmeticKind(op); IsComparison(kind)) {
-    const bool r = integers ? CompareNumbers(kind, AsInteger(a), AsInteger(b)) : CompareNumbers(kind, AsDouble(a), AsDouble(b));
+    const bool r =
+        integers ? CompareNumbers(kind, AsInteger(a), AsInteger(b)) : CompareNumbers(kind, AsDouble(a), AsDouble(b));
     out = Value::Bool(r, span);
     return true;
   }
   const bool negative_power = op == TokenKind::kDoubleStar && integers && AsInteger(b) < 0;
-  if (integers && op != TokenKind::kSlash && !negative_power) return Integers(op, AsInteger(a), AsInteger(b), span, out);
+  if (integers && op != TokenKind::kSlash && !negative_power)
+    return Integers(op, AsInteger(a), AsInteger(b), span, out);
   const double x = AsDouble(a);
   const double y = AsDouble(b);
   if (op == TokenKind::kSlash || op == TokenKind::kDoubleSlash || op == TokenKind::kPercent) {
@@ -424,11 +435,13 @@ bool PrimOps::Logic(NodeKind kind, const Value& a, const Value& b, Span span, Va
   const PrimExpr* x = ToPrim(a);
   const PrimExpr* y = ToPrim(b);
   if (!x->dtype.is_bool() || !y->dtype.is_bool()) {
-    return Error(span, fmt::format("'and' and 'or' apply to truth values, found '{}' and '{}'", x->dtype.ToString(), y->dtype.ToString()));
+    return Error(span, fmt::format("'and' and 'or' apply to truth values, found '{}' and '{}'", x->dtype.ToString(),
+                                   y->dtype.ToString()));
   }
   const bool vectors = !x->dtype.is_scalar() || !y->dtype.is_scalar();
-  const PrimExpr* result =
-      vectors ? MakeBitwise(kind == NodeKind::kAnd ? "tir.bitwise_and" : "tir.bitwise_or", x, y, span) : MakeNode(kind, x, y, span);
+  const PrimExpr* result = vectors
+                               ? MakeBitwise(kind == NodeKind::kAnd ? "tir.bitwise_and" : "tir.bitwise_or", x, y, span)
+                               : MakeNode(kind, x, y, span);
   if (result) out = Value(result);
   return result != nullptr;
 }
@@ -445,7 +458,8 @@ bool PrimOps::Unary(TokenKind op, const Value& a, Span span, Value& out) {
       return result != nullptr;
     }
     if (!a.prim->dtype.is_integer()) return Error(span, "'~' applies to integers");
-    auto* call = ws_.New<tir::Call>(a.prim->dtype, GetOp("tir.bitwise_not"), ws_.Copy(std::span<const PrimExpr* const>(&a.prim, 1)));
+    auto* call = ws_.New<tir::Call>(a.prim->dtype, GetOp("tir.bitwise_not"),
+                                    ws_.Copy(std::span<const PrimExpr* const>(&a.prim, 1)));
     call->set_span(span);
     out = Value(static_cast<const PrimExpr*>(call));
     return true;
@@ -456,7 +470,10 @@ bool PrimOps::Unary(TokenKind op, const Value& a, Span span, Value& out) {
     return true;
   }
   const int64_t i = AsInteger(a);
-  out = Value::Int(op == TokenKind::kMinus ? static_cast<int64_t>(0 - static_cast<uint64_t>(i)) : op == TokenKind::kTilde ? ~i : i, span);
+  out = Value::Int(op == TokenKind::kMinus   ? static_cast<int64_t>(0 - static_cast<uint64_t>(i))
+                   : op == TokenKind::kTilde ? ~i
+                                             : i,
+                   span);
   return true;
 }
 
@@ -465,7 +482,8 @@ bool PrimOps::Not(const Value& a, Span span, Value& out) {
     out = Value::Bool(AsDouble(a) == 0, span);
     return true;
   }
-  if (!a.prim->dtype.is_bool()) return Error(span, fmt::format("'not' applies to truth values, found '{}'", a.prim->dtype.ToString()));
+  if (!a.prim->dtype.is_bool())
+    return Error(span, fmt::format("'not' applies to truth values, found '{}'", a.prim->dtype.ToString()));
   auto* node = ws_.New<tir::Not>(a.prim);
   node->set_span(span);
   out = Value(static_cast<const PrimExpr*>(node));
@@ -473,7 +491,8 @@ bool PrimOps::Not(const Value& a, Span span, Value& out) {
 }
 
 DataType VectorDType(DataType element, const PrimExpr* lanes) {
-  if (const int64_t* n = arith::AsInt(lanes)) return *n > 1 && *n <= INT16_MAX ? element.with_lanes(static_cast<int>(*n)) : DataType::Void();
+  if (const int64_t* n = arith::AsInt(lanes))
+    return *n > 1 && *n <= INT16_MAX ? element.with_lanes(static_cast<int>(*n)) : DataType::Void();
   const auto* product = As<tir::Mul>(lanes);
   if (!product) return DataType::Void();
   const auto factor = [](const PrimExpr* call, const PrimExpr* number) -> int64_t {

@@ -1,5 +1,5 @@
-// Python's operators on numbers and scalar expressions, with the meaning that TVM's scripts give them: numbers of the text
-// compute as in Python; where an expression takes part, the operands are brought to one dtype, and constants fold.
+// Python's operators on numbers and scalar expressions, with the meaning that TVM's scripts give them: numbers of the
+// text compute as in Python; where an expression takes part, the operands are brought to one dtype, and constants fold.
 #pragma once
 
 #include <string>
@@ -13,7 +13,9 @@ namespace iropt::text {
 
 class PrimOps {
  public:
-  PrimOps(Workspace& workspace, DiagnosticEngine& diagnostics) : ws_(workspace), diag_(diagnostics) {}
+  // Integers without a type have the bits `int_bits`, and 64 where they need more.
+  PrimOps(Workspace& workspace, DiagnosticEngine& diagnostics, int int_bits = 32)
+      : ws_(workspace), diag_(diagnostics), int_bits_(int_bits) {}
 
   // a `op` b for the operators + - * / // % ** << >> & | ^ and the comparisons. False after an error. The operands are
   // numbers and scalar expressions; the caller has converted everything else.
@@ -54,6 +56,7 @@ class PrimOps {
 
   Workspace& ws_;
   DiagnosticEngine& diag_;
+  const int int_bits_;
 };
 
 // The vector dtype of `lanes` copies; a scalable one where lanes is a multiple of T.vscale(). Void where neither holds.

@@ -30,7 +30,9 @@ constexpr BinaryForm kBinaryForms[] = {
     {" or ", "T.Or", Precedence::kOr}};
 static_assert(std::size(kBinaryForms) == static_cast<size_t>(NodeKind::kOr) - static_cast<size_t>(NodeKind::kAdd) + 1);
 
-const BinaryForm& FormOf(NodeKind kind) { return kBinaryForms[static_cast<size_t>(kind) - static_cast<size_t>(NodeKind::kAdd)]; }
+const BinaryForm& FormOf(NodeKind kind) {
+  return kBinaryForms[static_cast<size_t>(kind) - static_cast<size_t>(NodeKind::kAdd)];
+}
 
 bool IsConstant(const PrimExpr* e) { return e->kind == NodeKind::kIntImm || e->kind == NodeKind::kFloatImm; }
 
@@ -66,7 +68,8 @@ bool PrintsAsOperator(const tir::BinaryExpr* e) {
 
 Precedence PrecedenceOf(const PrimExpr* e) {
   if (e->kind == NodeKind::kNot) return Precedence::kNot;
-  if (const auto* binary = As<tir::BinaryExpr>(e); binary && PrintsAsOperator(binary)) return FormOf(e->kind).precedence;
+  if (const auto* binary = As<tir::BinaryExpr>(e); binary && PrintsAsOperator(binary))
+    return FormOf(e->kind).precedence;
   return Precedence::kAtom;
 }
 
@@ -75,7 +78,8 @@ constexpr Precedence Above(Precedence p) { return static_cast<Precedence>(static
 // Visits the names that an expression uses, by the description of its fields.
 class NameWalker {
  public:
-  NameWalker(FunctionRef<void(const tir::Var*)> var, FunctionRef<void(const tir::Buffer*)> buffer) : var_(var), buffer_(buffer) {}
+  NameWalker(FunctionRef<void(const tir::Var*)> var, FunctionRef<void(const tir::Buffer*)> buffer)
+      : var_(var), buffer_(buffer) {}
 
   void Walk(const PrimExpr* e) {
     if (!e || IsConstant(e)) return;
@@ -110,7 +114,8 @@ class NameWalker {
 
 }  // namespace
 
-void ForEachPrimName(const PrimExpr* expr, FunctionRef<void(const tir::Var*)> var, FunctionRef<void(const tir::Buffer*)> buffer) {
+void ForEachPrimName(const PrimExpr* expr, FunctionRef<void(const tir::Var*)> var,
+                     FunctionRef<void(const tir::Buffer*)> buffer) {
   NameWalker(var, buffer).Walk(expr);
 }
 
@@ -119,7 +124,9 @@ void ForEachPrimVar(const PrimExpr* expr, FunctionRef<void(const tir::Var*)> f) 
   NameWalker(f, ignore).Walk(expr);
 }
 
-void PrintPrimExpr(const PrimExpr* expr, PrintContext& context, PrimMode mode) { PrimPrinter(context, mode).Print(expr); }
+void PrintPrimExpr(const PrimExpr* expr, PrintContext& context, PrimMode mode) {
+  PrimPrinter(context, mode).Print(expr);
+}
 
 // ---- Names
 

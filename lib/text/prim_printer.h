@@ -1,5 +1,5 @@
-// Prints scalar expressions in the form of TVM 0.18: with Python's operators where reading them back makes the same node,
-// with T.Add(...) and the like where it would not.
+// Prints scalar expressions in the form of TVM 0.18: with Python's operators where reading them back makes the same
+// node, with T.Add(...) and the like where it would not.
 #pragma once
 
 #include "iropt/support/function_ref.h"
@@ -49,8 +49,8 @@ class PrimPrinter {
   // What makes such a variable: T.int32(), T.handle("float32", "global").
   void PrintVarCreation(const tir::Var* var);
 
-  // While a statement is printed whose parts are evaluated in another order than they are written: names that `expr` uses
-  // come before those of what is printed now.
+  // While a statement is printed whose parts are evaluated in another order than they are written: names that `expr`
+  // uses come before those of what is printed now.
   void set_evaluated_first(const PrimExpr* expr) { evaluated_first_ = expr; }
 
  private:
@@ -82,6 +82,7 @@ void PrintPrimExpr(const PrimExpr* expr, PrintContext& context, PrimMode mode);
 // Calls f for every occurrence of a variable, in the order in which the expression is evaluated.
 void ForEachPrimVar(const PrimExpr* expr, FunctionRef<void(const tir::Var*)> f);
 // The same for variables and buffers; a buffer is seen once per access.
-void ForEachPrimName(const PrimExpr* expr, FunctionRef<void(const tir::Var*)> var, FunctionRef<void(const tir::Buffer*)> buffer);
+void ForEachPrimName(const PrimExpr* expr, FunctionRef<void(const tir::Var*)> var,
+                     FunctionRef<void(const tir::Buffer*)> buffer);
 
 }  // namespace iropt::text

@@ -1,11 +1,11 @@
-// Printing a module: what the header and the metadata section need is collected first, then functions are printed in windows, the
-// functions of one window in parallel.
+// Printing a module: what the header and the metadata section need is collected first, then functions are printed in
+// windows, the functions of one window in parallel.
 #include "iropt/text/printer.h"
 
 #include <algorithm>
 
-#include "iropt/support/parallel.h"
 #include "attr_text.h"
+#include "iropt/support/parallel.h"
 #include "metadata.h"
 #include "relax_printer.h"
 #include "tir_printer.h"
@@ -14,8 +14,9 @@ namespace iropt {
 namespace text {
 namespace {
 
-// While functions are printed in parallel, the text of a window of them is held back for the sake of order. A window holds at
-// least so many functions, and more as long as their text stays small, because starting threads costs as much as some functions.
+// While functions are printed in parallel, the text of a window of them is held back for the sake of order. A window
+// holds at least so many functions, and more as long as their text stays small, because starting threads costs as much
+// as some functions.
 constexpr size_t kSmallestWindow = 16;
 constexpr size_t kWindowBytes = 1 << 20;
 
@@ -33,7 +34,8 @@ int Rank(const ModuleEntry& entry) {
 
 class ModulePrinter {
  public:
-  ModulePrinter(const Module& module, const PrintOptions& options, OutputStream& out) : module_(module), options_(options), out_(out), bare_(module.name().empty() && module.size() == 1) {}
+  ModulePrinter(const Module& module, const PrintOptions& options, OutputStream& out)
+      : module_(module), options_(options), out_(out), bare_(module.name().empty() && module.size() == 1) {}
 
   void Print() {
     for (const ModuleEntry& entry : module_.functions()) items_.push_back({&entry, {}, {}});
@@ -42,7 +44,8 @@ class ModulePrinter {
       return x != y ? x < y : a.entry->var->name < b.entry->var->name;
     });
     ParallelFor(items_.size(), options_.threads, [&](size_t i) {
-      if (const auto* function = As<Function>(items_[i].entry->func)) items_[i].prologue = ScanPrologue(function, options_);
+      if (const auto* function = As<Function>(items_[i].entry->func))
+        items_[i].prologue = ScanPrologue(function, options_);
     });
     for (const Item& item : items_) {
       for (const Constant* constant : item.prologue.constants) metadata_.Add(constant);
@@ -166,7 +169,9 @@ class ModulePrinter {
 }  // namespace
 }  // namespace text
 
-void PrintModule(const Module& module, const PrintOptions& options, OutputStream& out) { text::ModulePrinter(module, options, out).Print(); }
+void PrintModule(const Module& module, const PrintOptions& options, OutputStream& out) {
+  text::ModulePrinter(module, options, out).Print();
+}
 
 std::string ModuleToString(const Module& module, const PrintOptions& options) {
   std::string result;

@@ -1,14 +1,15 @@
 #include "printer_core.h"
 
-#include <cmath>
-
 #include <fmt/format.h>
+
+#include <cmath>
 
 namespace iropt::text {
 
 void PrintImports(PrefixUse use, PrintContext& context) {
-  const std::pair<bool, std::string_view> lines[] = {
-      {use.ir, "# from tvm.script import ir as I"}, {use.tir, "# from tvm.script import tir as T"}, {use.relax, "# from tvm.script import relax as R"}};
+  const std::pair<bool, std::string_view> lines[] = {{use.ir, "# from tvm.script import ir as I"},
+                                                     {use.tir, "# from tvm.script import tir as T"},
+                                                     {use.relax, "# from tvm.script import relax as R"}};
   for (const auto& [used, line] : lines) {
     if (!used) continue;
     context.out.Append(line);
@@ -46,7 +47,10 @@ void PrintString(std::string_view text, OutputStream& out) {
 void PrintFloat(double value, OutputStream& out) {
   fmt::memory_buffer text;
   if (std::isinf(value) || std::isnan(value)) {
-    fmt::format_to(std::back_inserter(text), "\"{}\"", std::isnan(value) ? (std::signbit(value) ? "-nan" : "nan") : value < 0 ? "-inf" : "inf");
+    fmt::format_to(std::back_inserter(text), "\"{}\"",
+                   std::isnan(value) ? (std::signbit(value) ? "-nan" : "nan")
+                   : value < 0       ? "-inf"
+                                     : "inf");
   } else if (std::nearbyint(value) == value) {
     fmt::format_to(std::back_inserter(text), "{:.1f}", value);
   } else {

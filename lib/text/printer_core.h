@@ -22,7 +22,21 @@ struct PrefixUse {
 
 // Python's operator precedence, as far as it decides on parentheses.
 enum class Precedence : uint8_t {
-  kLambda = 1, kIfThenElse, kOr, kAnd, kNot, kComparison, kBitOr, kBitXor, kBitAnd, kShift, kAdd, kMul, kUnary, kPower, kAtom
+  kLambda = 1,
+  kIfThenElse,
+  kOr,
+  kAnd,
+  kNot,
+  kComparison,
+  kBitOr,
+  kBitXor,
+  kBitAnd,
+  kShift,
+  kAdd,
+  kMul,
+  kUnary,
+  kPower,
+  kAtom
 };
 
 // An array as an attribute value, for which scripts have no literal: its one field is TVM's form of it in base64.
@@ -69,7 +83,8 @@ struct PrintContext {
   PrintContext WithOutput(OutputStream& other) const { return {module, options, other, names, metadata, indent}; }
 
   void NewLine() {
-    static constexpr std::string_view kSpaces = "                                                                                ";
+    static constexpr std::string_view kSpaces =
+        "                                                                                ";
     out.Append('\n');
     int n = indent * 4;
     for (; n > static_cast<int>(kSpaces.size()); n -= static_cast<int>(kSpaces.size())) out.Append(kSpaces);
@@ -82,8 +97,8 @@ void PrintImports(PrefixUse use, PrintContext& context);
 
 // A Python string literal with TVM's escapes.
 void PrintString(std::string_view text, OutputStream& out);
-// A floating point literal as TVM prints it: one decimal where the value is integral, else 17 significant digits; infinities and
-// NaN as strings.
+// A floating point literal as TVM prints it: one decimal where the value is integral, else 17 significant digits;
+// infinities and NaN as strings.
 void PrintFloat(double value, OutputStream& out);
 void PrintInt(int64_t value, OutputStream& out);
 

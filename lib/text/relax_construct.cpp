@@ -1,8 +1,8 @@
 // R.const, R.shape, R.prim_value and the other script functions that are no operators.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-
-#include <fmt/format.h>
 
 #include "iropt/eval/element.h"
 #include "iropt/op/op.h"
@@ -13,8 +13,8 @@ namespace {
 
 using Kind = ScriptValue::Kind;
 
-// Nested lists as a shape and the values in them, in order; false where the lists are ragged. Goes through the lists level by
-// level, because the text decides how deep they are.
+// Nested lists as a shape and the values in them, in order; false where the lists are ragged. Goes through the lists
+// level by level, because the text decides how deep they are.
 bool FlattenLists(const ScriptValue& value, std::vector<int64_t>& shape, std::vector<const ScriptValue*>& leaves) {
   const auto is_list = [](const ScriptValue* v) { return v->kind == Kind::kList || v->kind == Kind::kTuple; };
   leaves = {&value};
@@ -63,7 +63,8 @@ bool RelaxParser::ParseConstructor(std::string_view name, uint32_t begin, Script
   known = true;
   if (name == "const") return ParseConst(begin, out);
   if (name == "call_packed") return ParseCallPacked(begin, out);
-  static constexpr std::string_view kNames[] = {"shape", "prim_value", "str", "dtype", "tuple", "ExternFunc", "device", "match_cast", "dist.const"};
+  static constexpr std::string_view kNames[] = {"shape",      "prim_value", "str",        "dtype",     "tuple",
+                                                "ExternFunc", "device",     "match_cast", "dist.const"};
   if (std::find(std::begin(kNames), std::end(kNames), name) == std::end(kNames)) {
     known = false;
     return false;
@@ -89,7 +90,8 @@ bool RelaxParser::MakeLeaf(std::string_view name, std::span<const ScriptValue> a
   const ScriptValue& arg = args[0];
   Expr* expr = nullptr;
   if (name == "shape") {
-    if (arg.kind != Kind::kList && arg.kind != Kind::kTuple) return Error(arg.span, "bad-shape", "R.shape takes a list of dimensions");
+    if (arg.kind != Kind::kList && arg.kind != Kind::kTuple)
+      return Error(arg.span, "bad-shape", "R.shape takes a list of dimensions");
     std::vector<const PrimExpr*> dims;
     for (const ScriptValue& v : arg.items()) {
       dims.push_back(ToDim(v));
@@ -98,7 +100,8 @@ bool RelaxParser::MakeLeaf(std::string_view name, std::span<const ScriptValue> a
     expr = ws_.New<ShapeExpr>(ws_.Copy(dims), ShapeType::Get(dims));
   } else if (name == "prim_value") {
     const Expr* made = ScriptValueToExpr(arg, ws_);
-    if (!made || !Is<PrimValue>(made)) return Error(arg.span, "bad-expression", "R.prim_value takes a number or a scalar expression");
+    if (!made || !Is<PrimValue>(made))
+      return Error(arg.span, "bad-expression", "R.prim_value takes a number or a scalar expression");
     expr = ws_.New<PrimValue>(*To<PrimValue>(made));
   } else if (name == "str" || name == "ExternFunc") {
     if (arg.kind != Kind::kString) return Error(arg.span, "bad-expression", fmt::format("R.{} takes a string", name));
@@ -136,7 +139,8 @@ bool RelaxParser::MakeDistConst(std::span<const ScriptValue> args, Span span, Sc
   return true;
 }
 
-bool RelaxParser::MakeDevice(std::span<const ScriptValue> args, std::span<const ScriptKeyword> keywords, ScriptValue& out) {
+bool RelaxParser::MakeDevice(std::span<const ScriptValue> args, std::span<const ScriptKeyword> keywords,
+                             ScriptValue& out) {
   static constexpr std::string_view kNames[] = {"dev_type", "dev_id"};
   const Attr* values[] = {IntAttr::Get(1, DataType::Int(32)), IntAttr::Get(0, DataType::Int(32))};
   const auto set = [&](size_t i, const ScriptValue& v) {
@@ -147,7 +151,8 @@ bool RelaxParser::MakeDevice(std::span<const ScriptValue> args, std::span<const 
   bool ok = true;
   for (size_t i = 0; i < args.size(); ++i) ok = ok && set(i, args[i]);
   for (const ScriptKeyword& k : keywords) {
-    ok = ok && set(static_cast<size_t>(std::find(std::begin(kNames), std::end(kNames), k.name) - std::begin(kNames)), k.value);
+    ok = ok && set(static_cast<size_t>(std::find(std::begin(kNames), std::end(kNames), k.name) - std::begin(kNames)),
+                   k.value);
   }
   if (!ok) return Error(out.span, "bad-expression", "R.device takes dev_type and dev_id, two integers");
   out.kind = Kind::kAttr;
@@ -197,20 +202,23 @@ bool RelaxParser::ParseConst(uint32_t begin, ScriptValue& out) {
   if (!Expect(TokenKind::kLParen, "a call") || !ParseArguments(args, keywords)) return false;
   const Span span = lex_.SpanFrom(begin);
   for (const ScriptKeyword& k : keywords) {
-    if (k.name != "dtype" && k.name != "value") return Error(k.name_span, "unknown-argument", fmt::format("R.const has no argument '{}'", k.name));
+    if (k.name != "dtype" && k.name != "value")
+      return Error(k.name_span, "unknown-argument", fmt::format("R.const has no argument '{}'", k.name));
     args.push_back(k.value);
   }
   if (args.empty() || args.size() > 2) return Error(span, "missing-argument", "R.const takes a value and a data type");
   DataType dtype;
   if (args.size() == 2 && args[1].kind != Kind::kNone) {
     const auto named = args[1].kind == Kind::kString ? DataType::Parse(args[1].string()) : std::nullopt;
-    if (!named || named->is_void() || named->is_handle()) return Error(args[1].span, "unknown-dtype", "this is not a data type of constants");
+    if (!named || named->is_void() || named->is_handle())
+      return Error(args[1].span, "unknown-dtype", "this is not a data type of constants");
     dtype = *named;
   } else {
     std::vector<int64_t> shape;
     std::vector<const ScriptValue*> leaves;
     static_cast<void>(FlattenLists(args[0], shape, leaves));  // ragged lists are reported below
-    const bool real = std::any_of(leaves.begin(), leaves.end(), [](const ScriptValue* v) { return v->kind == Kind::kFloat; });
+    const bool real =
+        std::any_of(leaves.begin(), leaves.end(), [](const ScriptValue* v) { return v->kind == Kind::kFloat; });
     const bool boolean = !leaves.empty() && leaves[0]->kind == Kind::kBool;
     dtype = real || leaves.empty() ? DataType::Float(32) : boolean ? DataType::Bool() : DataType::Int(32);
   }

@@ -1,14 +1,14 @@
-// Expressions of graph-level functions. Python's operators on literals and scalar expressions make scalar expressions; on tensors
-// they make operator calls.
+// Expressions of graph-level functions. Python's operators on literals and scalar expressions make scalar expressions;
+// on tensors they make operator calls.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
+#include "attr_text.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
-#include "attr_text.h"
 #include "relax_parser.h"
 #include "tir_parser.h"
 
@@ -66,7 +66,8 @@ constexpr InfixOperator kInfix[] = {
 };
 
 const InfixOperator& Infix(TokenKind token) {
-  return *std::find_if(std::begin(kInfix), std::end(kInfix), [&](const InfixOperator& op) { return op.token == token; });
+  return *std::find_if(std::begin(kInfix), std::end(kInfix),
+                       [&](const InfixOperator& op) { return op.token == token; });
 }
 
 }  // namespace
@@ -125,7 +126,8 @@ bool RelaxParser::ParseUnary(ScriptValue& out) {
     }
     case Kind::kExpr: {
       const Expr* args[] = {out.expr};
-      auto* call = ws_.New<Call>(GetOp("relax.negative"), ws_.Copy(std::span<const Expr* const>(args)), nullptr, nullptr, nullptr);
+      auto* call = ws_.New<Call>(GetOp("relax.negative"), ws_.Copy(std::span<const Expr* const>(args)), nullptr,
+                                 nullptr, nullptr);
       call->set_span(span);
       out = ExprValue(call);
       return true;
@@ -146,7 +148,9 @@ bool RelaxParser::BinaryValue(TokenKind op, const ScriptValue& a, const ScriptVa
     out = ExprValue(call);
     return true;
   }
-  const auto number = [](const ScriptValue& v) { return v.kind == Kind::kInt || v.kind == Kind::kFloat || v.kind == Kind::kPrim; };
+  const auto number = [](const ScriptValue& v) {
+    return v.kind == Kind::kInt || v.kind == Kind::kFloat || v.kind == Kind::kPrim;
+  };
   if (!number(a) || !number(b) || (infix.prim == NodeKind::kLet && (a.kind == Kind::kPrim || b.kind == Kind::kPrim))) {
     return Error(span, "bad-expression", fmt::format("{} does not apply to these operands", TokenKindName(op)));
   }
@@ -155,8 +159,10 @@ bool RelaxParser::BinaryValue(TokenKind op, const ScriptValue& a, const ScriptVa
     return Error(span, "bad-expression", "division by zero");
   }
   out.span = span;
-  if (a.kind == Kind::kFloat || b.kind == Kind::kFloat || infix.prim == NodeKind::kLet || (infix.prim == NodeKind::kDiv && a.kind == Kind::kInt && b.kind == Kind::kInt)) {
-    if (a.kind == Kind::kPrim || b.kind == Kind::kPrim) return Error(span, "bad-expression", "a dimension is an integer expression");
+  if (a.kind == Kind::kFloat || b.kind == Kind::kFloat || infix.prim == NodeKind::kLet ||
+      (infix.prim == NodeKind::kDiv && a.kind == Kind::kInt && b.kind == Kind::kInt)) {
+    if (a.kind == Kind::kPrim || b.kind == Kind::kPrim)
+      return Error(span, "bad-expression", "a dimension is an integer expression");
     const double x = a.kind == Kind::kInt ? static_cast<double>(a.integer) : a.real;
     const double y = b.kind == Kind::kInt ? static_cast<double>(b.integer) : b.real;
     out.kind = Kind::kFloat;
@@ -166,13 +172,17 @@ bool RelaxParser::BinaryValue(TokenKind op, const ScriptValue& a, const ScriptVa
       case NodeKind::kMul: out.real = x * y; return true;
       case NodeKind::kDiv: out.real = x / y; return true;
       case NodeKind::kLet: out.real = std::pow(x, y); return true;
-      default: return Error(span, "bad-expression", fmt::format("{} does not apply to numbers here", TokenKindName(op)));
+      default:
+        return Error(span, "bad-expression", fmt::format("{} does not apply to numbers here", TokenKindName(op)));
     }
   }
   const arith::PrimBuilder builder;
-  const auto prim = [&](const ScriptValue& v) { return v.kind == Kind::kInt ? builder.Int(v.integer) : IRContext::Current().Intern(v.prim); };
+  const auto prim = [&](const ScriptValue& v) {
+    return v.kind == Kind::kInt ? builder.Int(v.integer) : IRContext::Current().Intern(v.prim);
+  };
   const PrimExpr* result = builder.Binary(infix.prim, prim(a), prim(b));
-  if (const auto* literal = As<tir::IntImm>(result); literal && a.kind == Kind::kInt && b.kind == Kind::kInt && literal->dtype == DataType::Int(64)) {
+  if (const auto* literal = As<tir::IntImm>(result);
+      literal && a.kind == Kind::kInt && b.kind == Kind::kInt && literal->dtype == DataType::Int(64)) {
     out.kind = Kind::kInt;
     out.integer = literal->value;
     return true;
@@ -210,12 +220,16 @@ bool RelaxParser::ParseSubscript(ScriptValue& out) {
   if (!tuple) return false;
   const auto* type = As<TupleType>(tuple->type);
   int64_t i = index.integer;
-  if (tuple->type && !type && !Is<ObjectType>(tuple->type)) return Error(span, "bad-expression", "only tuples can be indexed");
+  if (tuple->type && !type && !Is<ObjectType>(tuple->type))
+    return Error(span, "bad-expression", "only tuples can be indexed");
   if (type && i < 0) i += type->fields.size();
   if (i < 0 || (type && i >= type->fields.size())) {
-    return Error(index.span, "index-out-of-range", fmt::format("index {} is out of range for a tuple of {} fields", index.integer, type ? type->fields.size() : 0));
+    return Error(index.span, "index-out-of-range",
+                 fmt::format("index {} is out of range for a tuple of {} fields", index.integer,
+                             type ? type->fields.size() : 0));
   }
-  auto* item = ws_.New<TupleGetItem>(tuple, static_cast<int32_t>(i), type ? type->fields[static_cast<size_t>(i)] : nullptr);
+  auto* item =
+      ws_.New<TupleGetItem>(tuple, static_cast<int32_t>(i), type ? type->fields[static_cast<size_t>(i)] : nullptr);
   item->set_span(Span::Of(tuple->span().begin, span.end()));
   out = ExprValue(item);
   return true;
@@ -228,7 +242,8 @@ bool RelaxParser::ParseMethod(ScriptValue& out) {
   if (!At(TokenKind::kName)) return Unexpected("a name after '.'");
   const Token name = lex_.Next();
   const OpInfo* op = FindGraphOpByScript(lex_.text(name));
-  if (!op || !At(TokenKind::kLParen)) return Error(lex_.SpanOf(name), "unknown-member", fmt::format("an expression has no member '{}'", lex_.text(name)));
+  if (!op || !At(TokenKind::kLParen))
+    return Error(lex_.SpanOf(name), "unknown-member", fmt::format("an expression has no member '{}'", lex_.text(name)));
   std::vector<ScriptValue> positional{out};
   std::vector<ScriptKeyword> keywords;
   lex_.Next();
@@ -351,7 +366,8 @@ bool RelaxParser::ParseNameValue(ScriptValue& out) {
   lex_.Next();
   out.span = lex_.SpanOf(token);
   if (node == state_.module_alias()) {
-    if (!At(TokenKind::kDot)) return Error(out.span, "bad-expression", fmt::format("'{}' is a module; expected '{}.function'", name, name));
+    if (!At(TokenKind::kDot))
+      return Error(out.span, "bad-expression", fmt::format("'{}' is a module; expected '{}.function'", name, name));
     lex_.Next();
     if (!At(TokenKind::kName)) return Unexpected("the name of a function");
     const Token member = lex_.Next();
@@ -390,8 +406,9 @@ bool RelaxParser::ParseTirMember(ScriptValue& out) {
   out.prim = ParseScalarExpr(shared_);
   out.span = lex_.SpanFrom(begin);
   if (!out.prim || IRContext::CanIntern(out.prim)) return out.prim != nullptr;
-  return Error(out.span, "bad-expression",
-               "graph-level functions have no such scalar; a symbolic variable is defined by a statement, n = T.int64()");
+  return Error(
+      out.span, "bad-expression",
+      "graph-level functions have no such scalar; a symbolic variable is defined by a statement, n = T.int64()");
 }
 
 bool RelaxParser::ParseIrMember(ScriptValue& out) { return ParseDict(out); }
@@ -408,7 +425,9 @@ bool RelaxParser::ParseMetadata(ScriptValue& out) {
   }
   const Span span = lex_.SpanFrom(begin);
   const Node* node = state_.Metadata(key, index);
-  if (!node) return Error(span, "unknown-metadata", fmt::format("the metadata section has no entry {} of kind \"{}\"", index, key));
+  if (!node)
+    return Error(span, "unknown-metadata",
+                 fmt::format("the metadata section has no entry {} of kind \"{}\"", index, key));
   if (const auto* constant = As<Constant>(node)) {
     ws_.arena().Retain(constant->data->shared_from_this());
     auto* copy = ws_.New<Constant>(constant->data, constant->type);
@@ -509,7 +528,8 @@ bool RelaxParser::ParseArguments(std::vector<ScriptValue>& positional, std::vect
       if (!ParseValue(value)) return false;
       if (!keywords.empty()) return Error(value.span, "syntax", "a positional argument follows a keyword argument");
       if (star) {
-        if (value.kind != Kind::kTuple && value.kind != Kind::kList) return Error(value.span, "syntax", "only a list can be unpacked");
+        if (value.kind != Kind::kTuple && value.kind != Kind::kList)
+          return Error(value.span, "syntax", "only a list can be unpacked");
         positional.insert(positional.end(), value.items().begin(), value.items().end());
       } else {
         positional.push_back(value);
@@ -531,7 +551,8 @@ bool RelaxParser::ParseCallOf(const Expr* callee, uint32_t begin, ScriptValue& o
   }
   const TupleType* type_args = nullptr;
   for (const ScriptKeyword& k : keywords) {
-    if (k.name != "sinfo_args") return Error(k.name_span, "unknown-argument", fmt::format("a call has no argument '{}'", k.name));
+    if (k.name != "sinfo_args")
+      return Error(k.name_span, "unknown-argument", fmt::format("a call has no argument '{}'", k.name));
     type_args = TypeArguments(k.value);
     if (!type_args) return false;
   }

@@ -1,9 +1,9 @@
 // Expressions of graph-level functions.
+#include "attr_text.h"
 #include "iropt/eval/element.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
-#include "attr_text.h"
 #include "prim_printer.h"
 #include "relax_printer.h"
 
@@ -36,9 +36,7 @@ void RelaxPrinter::PrintExpr(const Expr* expr) {
     }
     case NodeKind::kCall: return PrintCall(static_cast<const Call*>(expr));
     case NodeKind::kConstant: return PrintConstant(static_cast<const Constant*>(expr));
-    case NodeKind::kGlobalVar:
-      out_.Append("cls.");
-      return out_.Append(static_cast<const GlobalVar*>(expr)->name);
+    case NodeKind::kGlobalVar: out_.Append("cls."); return out_.Append(static_cast<const GlobalVar*>(expr)->name);
     case NodeKind::kTuple: {
       const auto* tuple = static_cast<const Tuple*>(expr);
       if (tuple->fields.empty()) return out_.Append("R.tuple()");
@@ -135,11 +133,14 @@ void RelaxPrinter::PrintCall(const Call* call) {
 
 // Operands by position, attributes by name, then the operands that are keywords in the script.
 void RelaxPrinter::PrintOpCall(const Call* call, const OpInfo& op) {
-  const bool distributed = op.form == ScriptForm::kOutTypes && call->type_args && HasDTensor(call->type_args) && op.name == "relax.call_tir";
+  const bool distributed =
+      op.form == ScriptForm::kOutTypes && call->type_args && HasDTensor(call->type_args) && op.name == "relax.call_tir";
   out_.Append(distributed ? std::string_view("R.dist.call_tir") : op.script);
   out_.Append('(');
   first_ = true;
-  const auto keyword = [&](size_t i) { return i < op.args.size() && op.args[i].keyword && !(op.variadic && i + 1 == op.args.size()); };
+  const auto keyword = [&](size_t i) {
+    return i < op.args.size() && op.args[i].keyword && !(op.variadic && i + 1 == op.args.size());
+  };
   for (size_t i = 0; i < call->args.size(); ++i) {
     if (keyword(i)) continue;
     Separate();

@@ -1,8 +1,8 @@
 // Headers and bodies of graph-level functions, at the top level and nested.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_set>
-
-#include <fmt/format.h>
 
 #include "iropt/analysis/free_vars.h"
 #include "iropt/op/infer.h"
@@ -40,8 +40,8 @@ bool RelaxParser::ParseDecorator(RelaxSignature& signature) {
   return Expect(TokenKind::kNewline, "a decorator");
 }
 
-// Statements like `n = T.int64(is_size_var=True)` at the start of the body say what kind of variable the signature means by
-// "n". They are looked at before the signature is read, on a lexer of their own.
+// Statements like `n = T.int64(is_size_var=True)` at the start of the body say what kind of variable the signature
+// means by "n". They are looked at before the signature is read, on a lexer of their own.
 void RelaxParser::ScanPrelude() {
   const std::string_view text = lex_.buffer();
   DiagnosticBuffer nowhere;
@@ -79,7 +79,8 @@ bool RelaxParser::ParseSignature(RelaxSignature& signature) {
     }
     const Token param = lex_.Next();
     if (!At(TokenKind::kColon)) {
-      ok = Error(lex_.SpanOf(param), "missing-annotation", fmt::format("parameter '{}' has no type annotation", lex_.text(param)));
+      ok = Error(lex_.SpanOf(param), "missing-annotation",
+                 fmt::format("parameter '{}' has no type annotation", lex_.text(param)));
       break;
     }
     lex_.Next();
@@ -120,7 +121,8 @@ const Function* RelaxParser::ParseBody(const RelaxSignature& signature) {
     if (body.result) {
       function = MakeFunction(signature, body.result);
     } else {
-      Error(signature.name_span, "missing-return", fmt::format("function '{}' has no return statement", signature.name));
+      Error(signature.name_span, "missing-return",
+            fmt::format("function '{}' has no return statement", signature.name));
     }
   }
   scope_ = outer;
@@ -128,17 +130,20 @@ const Function* RelaxParser::ParseBody(const RelaxSignature& signature) {
   return function;
 }
 
-// What callers may know of a result: nothing that depends on variables which only the body defines. Inside another function
-// the symbolic variables of that one are known, too.
+// What callers may know of a result: nothing that depends on variables which only the body defines. Inside another
+// function the symbolic variables of that one are known, too.
 const Type* RelaxParser::VisibleOutside(const Type* type, const RelaxSignature& signature) {
   std::unordered_set<const tir::Var*> known;
   for (const Var* p : signature.params) {
     for (const tir::Var* var : DefinedSymVars(p->type)) known.insert(var);
   }
   const bool nested = symbols_.scope_depth() > 0;
-  const auto value_of = [&](const tir::Var* var) -> const PrimExpr* { return nested || known.contains(var) ? var : nullptr; };
+  const auto value_of = [&](const tir::Var* var) -> const PrimExpr* {
+    return nested || known.contains(var) ? var : nullptr;
+  };
   const auto shape_of = [&](const Expr* shape) -> const Expr* {
-    return std::find(signature.params.begin(), signature.params.end(), shape) != signature.params.end() ? shape : nullptr;
+    return std::find(signature.params.begin(), signature.params.end(), shape) != signature.params.end() ? shape
+                                                                                                        : nullptr;
   };
   return EraseToWellDefined(type, value_of, shape_of, ws_.arena());
 }
@@ -153,7 +158,8 @@ const Function* RelaxParser::MakeFunction(const RelaxSignature& signature, const
   std::vector<const Type*> params;
   for (const Var* p : signature.params) params.push_back(p->type);
   const FuncType* type = MakeFuncType(params, ret, signature.pure);
-  auto* function = ws_.New<Function>(ws_.Copy(std::span<const Var* const>(signature.params)), seq, ret, signature.pure, func_attrs_, type);
+  auto* function = ws_.New<Function>(ws_.Copy(std::span<const Var* const>(signature.params)), seq, ret, signature.pure,
+                                     func_attrs_, type);
   function->set_span(signature.name_span);
   return function;
 }

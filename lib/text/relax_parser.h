@@ -25,8 +25,8 @@ class RelaxParser : public ParserCore {
  public:
   explicit RelaxParser(Shared shared) : ParserCore(shared) {}
 
-  // Reads `def name(params) -> type:`; the decorator was read. The parameters are defined in the current scope, and so are
-  // the symbolic variables that the annotations name first. False after an error from which the body can't be read.
+  // Reads `def name(params) -> type:`; the decorator was read. The parameters are defined in the current scope, and so
+  // are the symbolic variables that the annotations name first. False after an error from which the body can't be read.
   bool ParseSignature(RelaxSignature& signature);
   // Reads the indented body after the signature. Null after errors.
   const Function* ParseBody(const RelaxSignature& signature);

@@ -1,9 +1,9 @@
 // Functions, blocks and bindings. Expressions are in relax_expr_printer.cpp.
 #include "relax_printer.h"
 
+#include "attr_text.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
-#include "attr_text.h"
 
 namespace iropt::text {
 namespace {
@@ -39,7 +39,8 @@ void RelaxPrinter::PrintFunction(const Function* function, std::string_view name
   out_.Append('\n');
 }
 
-void RelaxPrinter::PrintHeader(const Function* function, std::string_view name, bool is_private, const TypePrinter::Introduced* introduced) {
+void RelaxPrinter::PrintHeader(const Function* function, std::string_view name, bool is_private,
+                               const TypePrinter::Introduced* introduced) {
   out_.Append("@R.function");
   if (!function->is_pure) out_.Append(is_private ? "(pure=False, private=True)" : "(pure=False)");
   if (function->is_pure && is_private) out_.Append("(private=True)");

@@ -9,14 +9,16 @@ namespace iropt::text {
 
 class RelaxPrinter {
  public:
-  explicit RelaxPrinter(PrintContext& context) : context_(context), out_(context.out), names_(context.names), types_(context) {}
+  explicit RelaxPrinter(PrintContext& context)
+      : context_(context), out_(context.out), names_(context.names), types_(context) {}
 
   // A function of the module, with decorator and the blank line after it. `before` says what the text has used so far.
   void PrintFunction(const Function* function, std::string_view name, const RelaxPrologue& prologue, PrefixUse before);
   void PrintType(const Type* type) { types_.Print(type); }
 
  private:
-  void PrintHeader(const Function* function, std::string_view name, bool is_private, const TypePrinter::Introduced* introduced);
+  void PrintHeader(const Function* function, std::string_view name, bool is_private,
+                   const TypePrinter::Introduced* introduced);
   void PrintPrologueLine(const tir::Var* var);
   void PrintAttributes(const DictAttr* attrs);
   void PrintNestedFunction(const Binding* binding, const Function* function);
@@ -52,7 +54,7 @@ class RelaxPrinter {
   TypePrinter types_;
   const RelaxPrologue* prologue_ = nullptr;
   PrefixUse before_;
-  size_t nested_ = 0;   // how many nested functions were begun
+  size_t nested_ = 0;  // how many nested functions were begun
   bool first_ = true;  // in the argument list that is being printed
 };
 

@@ -75,7 +75,8 @@ class Scanner {
       case NodeKind::kDataflowVar: return;
       case NodeKind::kGlobalVar: return ScanAlias();
       case NodeKind::kConstant:
-        if (!IsInlineConstant(static_cast<const Constant*>(expr), options_)) result_.constants.push_back(static_cast<const Constant*>(expr));
+        if (!IsInlineConstant(static_cast<const Constant*>(expr), options_))
+          result_.constants.push_back(static_cast<const Constant*>(expr));
         return;
       case NodeKind::kCall: {
         const auto* call = static_cast<const Call*>(expr);
@@ -189,10 +190,13 @@ void ScanAttrValue(const Attr* attr, PrimMode mode, PrefixUse& use, std::vector<
       break;
     // Integers are plain numbers at both levels.
     case NodeKind::kIntAttr: use.tir |= tir && static_cast<const IntAttr*>(attr)->dtype.is_bool(); break;
-    case NodeKind::kFloatAttr: use.tir |= tir || static_cast<const FloatAttr*>(attr)->dtype != DataType::Float(64); break;
+    case NodeKind::kFloatAttr:
+      use.tir |= tir || static_cast<const FloatAttr*>(attr)->dtype != DataType::Float(64);
+      break;
     case NodeKind::kExprAttr: use.tir |= tir; break;
     case NodeKind::kObjectAttr:
-      if (const auto* object = static_cast<const ObjectAttr*>(attr); object->type_key == kArrayKey) return arrays.push_back(object);
+      if (const auto* object = static_cast<const ObjectAttr*>(attr); object->type_key == kArrayKey)
+        return arrays.push_back(object);
       break;
     default: break;
   }

@@ -1,6 +1,6 @@
-// What has to be known of a graph-level function before its first line is printed: the symbolic variables that its prologue
-// defines, in the order in which printing meets them, whether it refers to other functions, and which constants go to the
-// metadata section.
+// What has to be known of a graph-level function before its first line is printed: the symbolic variables that its
+// prologue defines, in the order in which printing meets them, whether it refers to other functions, and which
+// constants go to the metadata section.
 #pragma once
 
 #include <unordered_set>
@@ -22,8 +22,8 @@ struct RelaxPrologue {
   std::vector<const Constant*> constants;
   std::vector<const ObjectAttr*> arrays;  // among the attribute values
   bool uses_tir = false;
-  // For each nested function, outermost first, whether loop-level names have been used when its text ends: TVM repeats the
-  // header of the module before nested functions.
+  // For each nested function, outermost first, whether loop-level names have been used when its text ends: TVM repeats
+  // the header of the module before nested functions.
   std::vector<uint8_t> nested_uses_tir;
 };
 

@@ -1,11 +1,11 @@
 // Statements of graph-level functions.
-#include <bit>
-
 #include <fmt/format.h>
 
+#include <bit>
+
+#include "attr_text.h"
 #include "iropt/op/infer.h"
 #include "iropt/support/stack.h"
-#include "attr_text.h"
 #include "relax_parser.h"
 
 namespace iropt::text {
@@ -93,7 +93,8 @@ bool RelaxParser::ParseBinding() {
   if (!Expect(TokenKind::kAssign, "a binding")) return false;
   if (!annotation && ParseSymbolicVar(name)) return Expect(TokenKind::kNewline, "a statement");
   // An alias of the module: cls = Module.
-  if (At(TokenKind::kName) && lex_.text() == state_.module_name && lex_.next_char() != '.' && lex_.next_char() != '(' && !symbols_.Find(lex_.text())) {
+  if (At(TokenKind::kName) && lex_.text() == state_.module_name && lex_.next_char() != '.' && lex_.next_char() != '(' &&
+      !symbols_.Find(lex_.text())) {
     lex_.Next();
     symbols_.Define(lex_.text(name), state_.module_alias());
     return Expect(TokenKind::kNewline, "a statement");
@@ -140,9 +141,11 @@ bool RelaxParser::BindValue(const Token& name, const Type* annotation, Span anno
     const_cast<Expr*>(expr)->type = annotation;
   } else if (!(expr = Typed(expr))) {
     return false;
-  } else if (annotation && expr->type && expr->type != annotation && TypeBaseCheck(annotation, expr->type) == BaseCheck::kFailL0) {
+  } else if (annotation && expr->type && expr->type != annotation &&
+             TypeBaseCheck(annotation, expr->type) == BaseCheck::kFailL0) {
     return Error(annotation_span, "type-mismatch",
-                 fmt::format("the annotation {} contradicts the type of the value, {}", TypeToString(annotation), TypeToString(expr->type)));
+                 fmt::format("the annotation {} contradicts the type of the value, {}", TypeToString(annotation),
+                             TypeToString(expr->type)));
   }
   const Type* type = annotation ? annotation : expr->type;
   if (!type) return Error(expr->span(), "bad-expression", "this can't be bound to a variable");
@@ -199,9 +202,12 @@ const MatchCast* RelaxParser::ParseMatchCast(const Token& name, const Type* anno
   if (!type || !Expect(TokenKind::kRParen, "R.match_cast(...)")) return nullptr;
   const Span span = lex_.SpanFrom(name.begin);
   if (annotation && !TypeEqual(annotation, type)) {
-    return Error(span, "type-mismatch", fmt::format("the annotation {} is not the type of the cast, {}", TypeToString(annotation), TypeToString(type)));
+    return Error(
+        span, "type-mismatch",
+        fmt::format("the annotation {} is not the type of the cast, {}", TypeToString(annotation), TypeToString(type)));
   }
-  if (!Is<Var>(value) && !Is<Constant>(value) && !Is<ShapeExpr>(value) && !Is<PrimValue>(value) && !Is<Tuple>(value)) value = EmitTemporary(value);
+  if (!Is<Var>(value) && !Is<Constant>(value) && !Is<ShapeExpr>(value) && !Is<PrimValue>(value) && !Is<Tuple>(value))
+    value = EmitTemporary(value);
   const std::string_view text = lex_.text(name);
   Var* var = NewBoundVar(text, type);
   var->set_span(lex_.SpanOf(name));
@@ -223,7 +229,9 @@ bool RelaxParser::ParseExprStatement() {
   const Span span = lex_.SpanFrom(begin);
   const auto* type = As<TupleType>(expr->type);
   if (!type || !type->fields.empty()) {
-    return Error(span, "unused-value", fmt::format("the value of this statement, of type {}, is not bound to a variable", TypeToString(expr->type)));
+    return Error(
+        span, "unused-value",
+        fmt::format("the value of this statement, of type {}, is not bound to a variable", TypeToString(expr->type)));
   }
   Var* var = NewBoundVar("_", expr->type);
   var->set_span(span);
@@ -253,7 +261,9 @@ bool RelaxParser::ParseFuncAttr() {
   const auto* dict = As<DictAttr>(attr);
   if (!dict) return Error(span, "bad-expression", "R.func_attr takes a dictionary");
   for (uint32_t i = 0; i < dict->size(); ++i) {
-    if (func_attrs_->Find(dict->keys[i])) return Error(span, "duplicate-attribute", fmt::format("the function has the attribute \"{}\" already", dict->keys[i]));
+    if (func_attrs_->Find(dict->keys[i]))
+      return Error(span, "duplicate-attribute",
+                   fmt::format("the function has the attribute \"{}\" already", dict->keys[i]));
     func_attrs_ = func_attrs_->With(dict->keys[i], dict->values[i]);
   }
   return true;
@@ -270,9 +280,11 @@ bool RelaxParser::ParseOutput() {
     if (!node) return UnknownName(name);
     auto* var = const_cast<Var*>(As<Var>(node));
     if (!var || !var->is_dataflow()) {
-      return Error(lex_.SpanOf(name), "bad-output", fmt::format("'{}' is not bound in this dataflow block", lex_.text(name)));
+      return Error(lex_.SpanOf(name), "bad-output",
+                   fmt::format("'{}' is not bound in this dataflow block", lex_.text(name)));
     }
-    // Which variables leave the block is known only at its end; a variable and a dataflow variable have the same layout.
+    // Which variables leave the block is known only at its end; a variable and a dataflow variable have the same
+    // layout.
     var->kind = NodeKind::kVar;
     if (!Accept(TokenKind::kComma)) break;
   }
@@ -366,7 +378,8 @@ bool RelaxParser::ParseBranches(const Expr* cond, Span span) {
   if (AcceptName("else")) {
     ok = ParseBranch(branches[1], names[1], spans[1]) && ok;
     if (ok && names[0] != names[1]) {
-      ok = Error(spans[1], "bad-branch", fmt::format("the branches end with different variables, '{}' and '{}'", names[0], names[1]));
+      ok = Error(spans[1], "bad-branch",
+                 fmt::format("the branches end with different variables, '{}' and '{}'", names[0], names[1]));
     }
   } else if (ok) {
     ok = Error(span, "syntax", "a conditional needs an else branch");

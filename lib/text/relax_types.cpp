@@ -59,7 +59,8 @@ const Type* RelaxParser::ParseTypeUncached() {
       return ObjectType::Get();
     }
   }
-  static constexpr std::string_view kNames[] = {"Any", "Callable", "DTensor", "Object", "Prim", "Shape", "Tensor", "Tuple"};
+  static constexpr std::string_view kNames[] = {"Any",  "Callable", "DTensor", "Object",
+                                                "Prim", "Shape",    "Tensor",  "Tuple"};
   return UnknownMember(alias, name, lex_.SpanFrom(lex_.peek().begin - static_cast<uint32_t>(name.size())), kNames);
 }
 
@@ -147,7 +148,9 @@ bool RelaxParser::ParseTensorArgument(TensorSpec& spec, std::string_view keyword
     return spec.vdevice != nullptr;
   }
   if (keyword == "ndim" || (keyword.empty() && position == 3)) return ParseInteger(spec.ndim);
-  return Error(span, "unknown-argument", keyword.empty() ? "too many arguments for R.Tensor" : fmt::format("R.Tensor has no argument '{}'", keyword));
+  return Error(
+      span, "unknown-argument",
+      keyword.empty() ? "too many arguments for R.Tensor" : fmt::format("R.Tensor has no argument '{}'", keyword));
 }
 
 const Type* RelaxParser::ParseTensorType(Span span) {
@@ -167,11 +170,13 @@ const Type* RelaxParser::ParseTensorType(Span span) {
 }
 
 const Type* RelaxParser::MakeTensorType(const TensorSpec& spec, Span span) {
-  if (spec.ndim < kUnknownDim || spec.ndim > INT32_MAX) return Error(span, "bad-shape", "the number of dimensions is out of range");
+  if (spec.ndim < kUnknownDim || spec.ndim > INT32_MAX)
+    return Error(span, "bad-shape", "the number of dimensions is out of range");
   if (spec.shape_var) return TensorType::WithShapeVar(ws_.arena(), spec.shape_var, spec.dtype, spec.vdevice);
   if (!spec.has_shape) return TensorType::Get(static_cast<int>(spec.ndim), spec.dtype, spec.vdevice);
   if (spec.ndim != kUnknownDim && spec.ndim != static_cast<int64_t>(spec.dims.size())) {
-    return Error(span, "bad-shape", fmt::format("ndim={} contradicts a shape of {} dimensions", spec.ndim, spec.dims.size()));
+    return Error(span, "bad-shape",
+                 fmt::format("ndim={} contradicts a shape of {} dimensions", spec.ndim, spec.dims.size()));
   }
   for (const PrimExpr* dim : spec.dims) {
     if (!dim->dtype.is_int()) return Error(span, "bad-shape", "the dimensions of a tensor are integers");
@@ -194,8 +199,10 @@ const Type* RelaxParser::ParseDTensorType(Span span) {
       const std::string_view name = ParseStringLiteral();
       const size_t bracket = name.find('[');
       const auto infos = state_.module->global_infos().find(name.substr(0, bracket));
-      const int64_t index = bracket == std::string_view::npos ? 0 : std::atoll(std::string(name.substr(bracket + 1)).c_str());
-      if (infos == state_.module->global_infos().end() || index < 0 || index >= static_cast<int64_t>(infos->second.size()) ||
+      const int64_t index =
+          bracket == std::string_view::npos ? 0 : std::atoll(std::string(name.substr(bracket + 1)).c_str());
+      if (infos == state_.module->global_infos().end() || index < 0 ||
+          index >= static_cast<int64_t>(infos->second.size()) ||
           !As<DeviceMeshAttr>(infos->second[static_cast<size_t>(index)])) {
         return Error(at, "unknown-name", fmt::format("the module has no device mesh '{}'", name));
       }
@@ -249,11 +256,13 @@ const Type* RelaxParser::ParseShapeType() {
     int64_t ndim = kUnknownDim;
     const Span span = SpanHere();
     if (!ParseInteger(ndim)) return nullptr;
-    if (ndim < kUnknownDim || ndim > INT32_MAX) return Error(span, "bad-shape", "the number of dimensions is out of range");
+    if (ndim < kUnknownDim || ndim > INT32_MAX)
+      return Error(span, "bad-shape", "the number of dimensions is out of range");
     type = ShapeType::Get(static_cast<int>(ndim));
   } else {
     if (AtKeyword()) {
-      if (!AtName("values")) return ErrorHere("unknown-argument", fmt::format("R.Shape has no argument '{}'", lex_.text()));
+      if (!AtName("values"))
+        return ErrorHere("unknown-argument", fmt::format("R.Shape has no argument '{}'", lex_.text()));
       lex_.Next();
       lex_.Next();
     }

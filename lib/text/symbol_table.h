@@ -1,5 +1,5 @@
-// Names in scope while a function is read: Python names to IR nodes, with scopes. A definition in an inner scope hides the outer
-// one until the scope ends.
+// Names in scope while a function is read: Python names to IR nodes, with scopes. A definition in an inner scope hides
+// the outer one until the scope ends.
 #pragma once
 
 #include <string_view>

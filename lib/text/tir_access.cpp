@@ -23,7 +23,11 @@ using Region = std::vector<Interval>;
 class AccessFinder : public tir::StmtExprVisitor {
  public:
   AccessFinder(uint32_t first_id, std::span<const tir::Buffer* const> buffers, Workspace& ws)
-      : first_id_(first_id), buffers_(buffers), ws_(ws), make_(ws.arena()), analyzer_(make_, arith::Analyzer::SymVars::kAny) {}
+      : first_id_(first_id),
+        buffers_(buffers),
+        ws_(ws),
+        make_(ws.arena()),
+        analyzer_(make_, arith::Analyzer::SymVars::kAny) {}
 
   BlockAccesses Find(const tir::Block& block) {
     for (const tir::MatchBufferRegion* match : block.match_buffers) matches_.push_back(match);
@@ -83,7 +87,8 @@ class AccessFinder : public tir::StmtExprVisitor {
   // A block inside stands for what it says of itself.
   void VisitBlockRealize(const tir::BlockRealize* realize) override {
     std::unordered_map<const tir::Var*, const PrimExpr*> values;
-    for (uint32_t i = 0; i < realize->iter_values.size(); ++i) values[realize->block->iter_vars[i]->var] = realize->iter_values[i];
+    for (uint32_t i = 0; i < realize->iter_values.size(); ++i)
+      values[realize->block->iter_vars[i]->var] = realize->iter_values[i];
     const auto eval = [&](const tir::BufferRegion* region) {
       Region result;
       for (const tir::Range* range : region->region) {
@@ -94,7 +99,8 @@ class AccessFinder : public tir::StmtExprVisitor {
         const PrimExpr* min = arith::MapVars(range->min, value, make_);
         const PrimExpr* extent = arith::MapVars(range->extent, value, make_);
         const Interval first = EvalExpr(min);
-        const Interval last = arith::IsInt(extent, 1) ? first : EvalExpr(make_.Sub(make_.Add(min, extent), make_.Const(1, min->dtype)));
+        const Interval last =
+            arith::IsInt(extent, 1) ? first : EvalExpr(make_.Sub(make_.Add(min, extent), make_.Const(1, min->dtype)));
         result.push_back({first.min, last.max});
       }
       return result;
@@ -130,7 +136,8 @@ class AccessFinder : public tir::StmtExprVisitor {
     if (buffer->data->id >= first_id_) return;
     for (Access& known : list) {
       if (known.buffer != buffer) continue;
-      for (size_t i = 0; i < region.size() && i < known.region.size(); ++i) known.region[i] = Union(known.region[i], region[i]);
+      for (size_t i = 0; i < region.size() && i < known.region.size(); ++i)
+        known.region[i] = Union(known.region[i], region[i]);
       return;
     }
     list.push_back({buffer, std::move(region)});
@@ -167,7 +174,8 @@ class AccessFinder : public tir::StmtExprVisitor {
   Interval EvalProduct(Interval a, const PrimExpr* factor);
   Interval EvalQuotient(const tir::BinaryExpr* e);
 
-  void Collect(const std::vector<Access>& list, const std::vector<Access>* without, std::vector<const tir::BufferRegion*>& out);
+  void Collect(const std::vector<Access>& list, const std::vector<Access>* without,
+               std::vector<const tir::BufferRegion*>& out);
 
   uint32_t first_id_;
   std::span<const tir::Buffer* const> buffers_;
@@ -176,7 +184,7 @@ class AccessFinder : public tir::StmtExprVisitor {
   arith::Analyzer analyzer_;
   std::vector<Access> reads_, writes_;
   std::vector<const tir::MatchBufferRegion*> matches_;
-  std::unordered_map<const tir::Var*, Interval> domains_;        // looked up, never iterated
+  std::unordered_map<const tir::Var*, Interval> domains_;  // looked up, never iterated
   std::unordered_map<const tir::Var*, const PrimExpr*> lets_;
   const tir::Buffer* opaque_ = nullptr;
 };
@@ -202,7 +210,8 @@ Interval AccessFinder::EvalQuotient(const tir::BinaryExpr* e) {
       }
     }
     const PrimExpr* most = make_.Sub(e->b, make_.Const(1, e->b->dtype));
-    return {e->kind == NodeKind::kMod ? make_.Sub(make_.Const(0, e->b->dtype), most) : make_.Const(0, e->b->dtype), most};
+    return {e->kind == NodeKind::kMod ? make_.Sub(make_.Const(0, e->b->dtype), most) : make_.Const(0, e->b->dtype),
+            most};
   }
   if (!a.bounded()) return {};
   return {make_.Binary(e->kind, a.min, e->b), make_.Binary(e->kind, a.max, e->b)};
@@ -227,7 +236,8 @@ Interval AccessFinder::EvalNode(const PrimExpr* e) {
     const Interval a = EvalExpr(cast->value);
     return a.bounded() ? Interval{make_.Cast(e->dtype, a.min), make_.Cast(e->dtype, a.max)} : Interval{};
   }
-  if (const auto* select = As<tir::Select>(e)) return Union(EvalExpr(select->true_value), EvalExpr(select->false_value));
+  if (const auto* select = As<tir::Select>(e))
+    return Union(EvalExpr(select->true_value), EvalExpr(select->false_value));
   const auto* binary = As<tir::BinaryExpr>(e);
   if (!binary) return {};
   switch (e->kind) {
@@ -252,7 +262,8 @@ Interval AccessFinder::EvalNode(const PrimExpr* e) {
   }
 }
 
-void AccessFinder::Collect(const std::vector<Access>& list, const std::vector<Access>* without, std::vector<const tir::BufferRegion*>& out) {
+void AccessFinder::Collect(const std::vector<Access>& list, const std::vector<Access>* without,
+                           std::vector<const tir::BufferRegion*>& out) {
   for (const Access& access : list) {
     const auto same = [&](const Access& other) { return other.buffer == access.buffer; };
     if (without && std::any_of(without->begin(), without->end(), same)) continue;
@@ -276,7 +287,8 @@ void AccessFinder::Collect(const std::vector<Access>& list, const std::vector<Ac
 
 }  // namespace
 
-BlockAccesses FindBlockAccesses(const tir::Block& block, uint32_t first_id, std::span<const tir::Buffer* const> buffers, Workspace& workspace) {
+BlockAccesses FindBlockAccesses(const tir::Block& block, uint32_t first_id, std::span<const tir::Buffer* const> buffers,
+                                Workspace& workspace) {
   return AccessFinder(first_id, buffers, workspace).Find(block);
 }
 

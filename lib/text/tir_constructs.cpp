@@ -1,73 +1,16 @@
 // T.name(...) as a statement: what adds to a block or function, and what opens a statement whose body follows.
-#include <algorithm>
+#include "tir_constructs.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "iropt/arith/analyzer.h"
 #include "tir_array.h"
-#include "tir_parser_call.h"
 
 namespace iropt::text {
 
 using Kind = Value::Kind;
-
-struct TirConstructs {
-  using Read = bool (*)(TirParser& parser, TirArgs& args, Value& result);
-  struct Entry {
-    std::string_view name;
-    Read read;
-  };
-  static std::span<const Entry> Table();
-  static Read Find(std::string_view name);
-
-  // ---- What belongs to a block
-  static bool OpenBlock(TirParser& p, TirArgs& args, Value&);
-  static bool Init(TirParser& p, TirArgs& args, Value&);
-  static bool Where(TirParser& p, TirArgs& args, Value&);
-  template <bool Writes>
-  static bool Regions(TirParser& p, TirArgs& args, Value&);
-  static bool BlockAttr(TirParser& p, TirArgs& args, Value&);
-  template <tir::IterVarType Type>
-  static bool Axis(TirParser& p, TirArgs& args, Value& result);
-  static bool Remap(TirParser& p, TirArgs& args, Value& result);
-  static bool AllocBuffer(TirParser& p, TirArgs& args, Value& result);
-  static bool MatchBuffer(TirParser& p, TirArgs& args, Value& result);
-
-  // ---- Statements with a body
-  static bool Allocate(TirParser& p, TirArgs& args, Value& result);
-  static bool AllocateConst(TirParser& p, TirArgs& args, Value& result);
-  static bool Assert(TirParser& p, TirArgs& args, Value&);
-  static bool AttrStmt(TirParser& p, TirArgs& args, Value&);
-  static bool DeclBuffer(TirParser& p, TirArgs& args, Value& result);
-  static bool LaunchThread(TirParser& p, TirArgs& args, Value& result);
-  static bool LetStmt(TirParser& p, TirArgs& args, Value& result);
-  static bool OldLet(TirParser& p, TirArgs& args, Value& result);
-  static bool Realize(TirParser& p, TirArgs& args, Value&);
-  static bool While(TirParser& p, TirArgs& args, Value&);
-  static bool If(TirParser& p, TirArgs& args, Value&);
-  template <bool Else>
-  static bool Branch(TirParser& p, TirArgs& args, Value&);
-
-  // ---- Others
-  static bool EnvThread(TirParser& p, TirArgs& args, Value& result);
-  static bool Evaluate(TirParser& p, TirArgs& args, Value&);
-  static bool FuncAttr(TirParser& p, TirArgs& args, Value&);
-  static bool MetaVar(TirParser& p, TirArgs& args, Value& result);
-  static bool BufferStore(TirParser& p, TirArgs& args, Value&);
-
-  static TirParser::BlockScope* BlockOf(TirParser& p, const TirArgs& args, std::string_view what);
-  static const tir::Var* PushIterVar(TirParser& p, std::string_view name, const tir::Range* dom, tir::IterVarType type, const PrimExpr* binding,
-                                     DataType dtype, Span span);
-  static const Node* AttrNode(TirParser& p, const Value& value);
-  static tir::IterVar* ThreadOf(TirParser& p, const Value& value, DataType dtype);
-  static bool SetExtent(TirParser& p, tir::IterVar* thread, const PrimExpr* extent, Span span);
-};
-
-namespace {
-
-Value VarValue(const tir::Var* var) { return Value(static_cast<const PrimExpr*>(var)); }
-
-}  // namespace
 
 // A name of T at the current token, without reading it.
 bool TirParser::ParseConstruct(Value& result, bool& known) {
@@ -84,168 +27,6 @@ bool TirParser::ParseConstruct(Value& result, bool& known) {
   return ParseArguments(args, begin) && read(*this, args, result);
 }
 
-// ---- Blocks
-
-TirParser::BlockScope* TirConstructs::BlockOf(TirParser& p, const TirArgs& args, std::string_view what) {
-  if (TirParser::BlockScope* block = p.block()) return block;
-  return p.Error(args.span, "bad-block", fmt::format("{} belongs in a block", what));
-}
-
-bool TirConstructs::OpenBlock(TirParser& p, TirArgs& args, Value&) {
-  const Value* v[2];
-  std::string_view name;
-  if (!p.Bind(args, "T.block", {"name", "no_realize"}, 0, v) || (v[0] && !p.ToString(*v[0], name))) return false;
-  if (v[1] && !v[1]->is(Kind::kBool)) return p.WrongValue(*v[1], "True or False");
-  p.OpenBlock(name, !(v[1] && v[1]->boolean), args.span);
-  return true;
-}
-
-bool TirConstructs::Init(TirParser& p, TirArgs& args, Value&) {
-  TirParser::BlockScope* block = BlockOf(p, args, "T.init");
-  if (!block || !p.CountArgs(args, "T.init", 0, 0)) return false;
-  if (block->init) return p.Error(args.span, "bad-block", "the block has an initialization already");
-  p.Open(TirParser::OpenKind::kInit);
-  return true;
-}
-
-bool TirConstructs::Where(TirParser& p, TirArgs& args, Value&) {
-  const Value* v[1];
-  TirParser::BlockScope* block = BlockOf(p, args, "T.where");
-  if (!block || !p.Bind(args, "T.where", {"predicate"}, 1, v)) return false;
-  if (block->predicate) return p.Error(args.span, "bad-block", "the block has a predicate already");
-  block->predicate = p.ToBool(*v[0]);
-  return block->predicate != nullptr;
-}
-
-template <bool Writes>
-bool TirConstructs::Regions(TirParser& p, TirArgs& args, Value&) {
-  const std::string_view what = Writes ? "T.writes" : "T.reads";
-  TirParser::BlockScope* block = BlockOf(p, args, what);
-  if (!block) return false;
-  auto& regions = Writes ? block->writes : block->reads;
-  if (regions) return p.Error(args.span, "bad-block", fmt::format("the block has {} already", what));
-  if (!args.keywords.empty()) return p.Error(args.keywords[0].span, "unknown-argument", fmt::format("{} takes regions only", what));
-  std::span<const Value> items = args.positional;
-  if (items.size() == 1 && items[0].is_list()) items = items[0].items();
-  std::vector<const tir::BufferRegion*> found;
-  for (const Value& item : items) {
-    const tir::BufferRegion* region = p.ToRegion(item);
-    if (!region) return false;
-    found.push_back(region);
-  }
-  regions = std::move(found);
-  return true;
-}
-
-bool TirConstructs::BlockAttr(TirParser& p, TirArgs& args, Value&) {
-  const Value* v[1];
-  TirParser::BlockScope* block = BlockOf(p, args, "T.block_attr");
-  if (!block || !p.Bind(args, "T.block_attr", {"attrs"}, 1, v)) return false;
-  if (block->annotations) return p.Error(args.span, "bad-block", "the block has annotations already");
-  block->annotations = p.ToDict(v[0]);
-  return block->annotations != nullptr;
-}
-
-const tir::Var* TirConstructs::PushIterVar(TirParser& p, std::string_view name, const tir::Range* dom, tir::IterVarType type,
-                                           const PrimExpr* binding, DataType dtype, Span span) {
-  tir::Var* var = p.ws_.NewPrimVar(name, dtype);
-  var->set_span(span);
-  auto* iter_var = p.ws_.New<tir::IterVar>(dom, var, type);
-  iter_var->set_span(span);
-  p.block()->iter_vars.push_back(iter_var);
-  p.block()->iter_values.push_back(binding);
-  return var;
-}
-
-template <tir::IterVarType Type>
-bool TirConstructs::Axis(TirParser& p, TirArgs& args, Value& result) {
-  const Value* v[3];
-  DataType dtype = DataType::Int(32);
-  if (!p.Bind(args, "T.axis", {"dom", "binding", "dtype"}, 1, v)) return false;
-  TirParser::BlockScope* block = BlockOf(p, args, "T.axis");
-  if (!block) return false;
-  if (!p.directly_inside()) return p.Error(args.span, "bad-block", "an axis stands directly in its block");
-  if (block->realize && !v[1]) return p.Error(args.span, "missing-argument", "T.axis needs the argument 'binding'");
-  const tir::Range* dom = p.ToRange(*v[0]);
-  const PrimExpr* binding = dom && v[1] ? p.ToPrim(*v[1]) : nullptr;
-  if (!dom || (v[1] && !binding) || (v[2] && !p.ToDType(*v[2], dtype))) return false;
-  if (binding && !binding->dtype.is_int()) {
-    return p.Error(v[1]->span, "type-mismatch", fmt::format("an axis takes an integer, found '{}'", binding->dtype.ToString()));
-  }
-  const int bits = std::max({static_cast<int>(dom->min->dtype.bits), static_cast<int>(dom->extent->dtype.bits), static_cast<int>(dtype.bits)});
-  const auto widen = [&](const PrimExpr* e) { return arith::AsInt(e) ? p.ops_.MakeCast(DataType::Make(dtype.code, bits, 1), e, e->span()) : e; };
-  dom = p.ws_.New<tir::Range>(widen(dom->min), widen(dom->extent));
-  result = VarValue(PushIterVar(p, p.pending_name_, dom, Type, binding, DataType::Make(dtype.code, bits, 1), args.span));
-  if (!binding) block->iter_values.pop_back();
-  return true;
-}
-
-// vi, vj = T.axis.remap("SR", [i, j])
-bool TirConstructs::Remap(TirParser& p, TirArgs& args, Value& result) {
-  const Value* v[3];
-  std::string_view kinds;
-  if (!p.Bind(args, "T.axis.remap", {"kinds", "bindings", "dtype"}, 2, v) || !p.ToString(*v[0], kinds)) return false;
-  if (!BlockOf(p, args, "T.axis.remap")) return false;
-  if (!p.directly_inside()) return p.Error(args.span, "bad-block", "an axis stands directly in its block");
-  if (!v[1]->is_list()) return p.WrongValue(*v[1], "a list of loop variables");
-  const std::span<const Value> bindings = v[1]->items();
-  if (bindings.size() != kinds.size()) {
-    return p.Error(args.span, "bad-block", fmt::format("{} kinds of axes for {} bindings", kinds.size(), bindings.size()));
-  }
-  std::vector<Value> vars;
-  for (size_t i = 0; i < bindings.size(); ++i) {
-    if (kinds[i] != 'S' && kinds[i] != 'R') return p.Error(v[0]->span, "bad-block", fmt::format("unknown kind of axis '{}'; expected 'S' or 'R'", kinds[i]));
-    const tir::Var* loop_var = p.ToVar(bindings[i]);
-    if (!loop_var) return false;
-    const auto loop = std::find_if(p.loops_.begin(), p.loops_.end(), [&](const auto& l) { return l.first == loop_var; });
-    if (loop == p.loops_.end()) return p.Error(bindings[i].span, "bad-block", fmt::format("'{}' is no variable of an enclosing loop", loop_var->name));
-    const tir::IterVarType type = kinds[i] == 'S' ? tir::IterVarType::kDataPar : tir::IterVarType::kCommReduce;
-    const std::string_view name = i < p.targets_.size() ? p.lex_.text(p.targets_[i]) : std::string_view();
-    vars.push_back(VarValue(PushIterVar(p, name, loop->second, type, loop_var, loop_var->dtype, args.span)));
-  }
-  result = vars.size() == 1 ? vars[0] : p.ListOf(Kind::kTuple, vars, args.span);
-  return true;
-}
-
-bool TirConstructs::AllocBuffer(TirParser& p, TirArgs& args, Value& result) {
-  if (!p.directly_inside()) return p.Error(args.span, "bad-block", "T.alloc_buffer stands directly in a block or function");
-  result.kind = Kind::kBuffer;
-  result.span = args.span;
-  result.buffer = p.DeclareBuffer(args, "T.alloc_buffer");
-  if (!result.buffer) return false;
-  (p.block() ? p.block()->allocs : p.root_allocs_).push_back(result.buffer);
-  return true;
-}
-
-// A parameter as a buffer, or a part of a buffer in a block under a name of its own.
-bool TirConstructs::MatchBuffer(TirParser& p, TirArgs& args, Value& result) {
-  const Value* source = nullptr;
-  TirParser::BufferSpec spec;
-  if (!p.ReadBufferSpec(args, "T.match_buffer", true, &source, spec)) return false;
-  const auto* var = source && source->is(Kind::kPrim) ? As<tir::Var>(source->prim) : nullptr;
-  const tir::Buffer* buffer = nullptr;
-  if (var) {
-    TirSignature& signature = *p.signature_;
-    const auto param = std::find(signature.params.begin(), signature.params.end(), var);
-    if (param == signature.params.end()) return p.Error(source->span, "bad-expression", fmt::format("'{}' is no parameter of the function", var->name));
-    if (p.block() || !p.directly_inside()) return p.Error(args.span, "bad-block", "a parameter is matched directly in the function");
-    buffer = p.MakeBuffer(spec, p.pending_name_, args.span);
-    signature.buffers[static_cast<size_t>(param - signature.params.begin())] = buffer;
-  } else {
-    const tir::BufferRegion* region = source ? p.ToRegion(*source) : nullptr;
-    TirParser::BlockScope* block = region ? BlockOf(p, args, "T.match_buffer of a region") : nullptr;
-    if (!block) return false;
-    buffer = p.MakeBuffer(spec, p.pending_name_, args.span);
-    auto* match = p.ws_.New<tir::MatchBufferRegion>(buffer, region);
-    match->set_span(args.span);
-    block->matches.push_back(match);
-  }
-  result.kind = Kind::kBuffer;
-  result.span = args.span;
-  result.buffer = buffer;
-  return true;
-}
-
 // ---- Statements with a body
 
 bool TirConstructs::Allocate(TirParser& p, TirArgs& args, Value& result) {
@@ -253,8 +34,8 @@ bool TirConstructs::Allocate(TirParser& p, TirArgs& args, Value& result) {
   std::vector<const PrimExpr*> extents;
   DataType dtype;
   std::string_view scope = "global";
-  if (!p.Bind(args, "T.allocate", {"extents", "dtype", "scope", "condition", "annotations"}, 2, v) || !p.ToPrims(*v[0], extents) ||
-      !p.ToDType(*v[1], dtype) || (v[2] && !p.ToString(*v[2], scope))) {
+  if (!p.Bind(args, "T.allocate", {"extents", "dtype", "scope", "condition", "annotations"}, 2, v) ||
+      !p.ToPrims(*v[0], extents) || !p.ToDType(*v[1], dtype) || (v[2] && !p.ToString(*v[2], scope))) {
     return false;
   }
   const PrimExpr* condition = v[3] && !v[3]->is(Kind::kNone) ? p.ToBool(*v[3]) : p.True(args.span);
@@ -272,15 +53,16 @@ bool TirConstructs::AllocateConst(TirParser& p, TirArgs& args, Value& result) {
   const Value* v[4];
   std::vector<const PrimExpr*> extents;
   DataType dtype;
-  if (!p.Bind(args, "T.allocate_const", {"data", "dtype", "extents", "annotations"}, 3, v) || !p.ToDType(*v[1], dtype) ||
-      !p.ToPrims(*v[2], extents)) {
+  if (!p.Bind(args, "T.allocate_const", {"data", "dtype", "extents", "annotations"}, 3, v) ||
+      !p.ToDType(*v[1], dtype) || !p.ToPrims(*v[2], extents)) {
     return false;
   }
   std::vector<int64_t> shape;
   int64_t count = 1;
   for (const PrimExpr* e : extents) {
     const int64_t* n = arith::AsInt(e);
-    if (!n || *n < 0 || __builtin_mul_overflow(count, *n, &count)) return p.Error(v[2]->span, "bad-number", "the extents of a constant are integers");
+    if (!n || *n < 0 || __builtin_mul_overflow(count, *n, &count))
+      return p.Error(v[2]->span, "bad-number", "the extents of a constant are integers");
     shape.push_back(*n);
   }
   std::vector<Value> numbers;
@@ -291,7 +73,8 @@ bool TirConstructs::AllocateConst(TirParser& p, TirArgs& args, Value& result) {
   const DictAttr* annotations = p.ToDict(v[3]);
   if (!annotations) return false;
   const std::shared_ptr<const NDArray> data = ArrayOf(numbers, dtype, std::move(shape));
-  if (!data) return p.Error(v[0]->span, "type-mismatch", fmt::format("the data are no constants of '{}'", dtype.ToString()));
+  if (!data)
+    return p.Error(v[0]->span, "type-mismatch", fmt::format("the data are no constants of '{}'", dtype.ToString()));
   p.ws_.arena().Retain(data);
   tir::Var* var = p.ws_.NewPrimVar(p.pending_name_, DataType::Handle(), tir::PointerInfo::Get(dtype));
   var->set_span(args.span);
@@ -350,7 +133,8 @@ bool TirConstructs::DeclBuffer(TirParser& p, TirArgs& args, Value& result) {
   }
   auto* decl = p.ws_.New<tir::DeclBuffer>(buffer, nullptr);
   decl->set_span(args.span);
-  auto* allocate = p.ws_.New<tir::Allocate>(buffer->data, buffer->dtype, buffer->shape, p.True(args.span), DictAttr::Empty(), decl);
+  auto* allocate =
+      p.ws_.New<tir::Allocate>(buffer->data, buffer->dtype, buffer->shape, p.True(args.span), DictAttr::Empty(), decl);
   allocate->set_span(args.span);
   p.Open(TirParser::OpenKind::kBody, allocate, &decl->body);
   return true;
@@ -360,11 +144,13 @@ tir::IterVar* TirConstructs::ThreadOf(TirParser& p, const Value& value, DataType
   if (value.is(Kind::kString)) {
     tir::Var* var = p.ws_.NewPrimVar(p.pending_name_, dtype);
     var->set_span(value.span);
-    return p.ws_.New<tir::IterVar>(nullptr, var, tir::IterVarType::kThreadIndex, p.ws_.arena().CopyString(value.string()));
+    return p.ws_.New<tir::IterVar>(nullptr, var, tir::IterVarType::kThreadIndex,
+                                   p.ws_.arena().CopyString(value.string()));
   }
   const tir::Var* var = p.ToVar(value);
   if (!var) return nullptr;
-  const auto it = std::find_if(p.env_threads_.begin(), p.env_threads_.end(), [&](const tir::IterVar* t) { return t->var == var; });
+  const auto it =
+      std::find_if(p.env_threads_.begin(), p.env_threads_.end(), [&](const tir::IterVar* t) { return t->var == var; });
   if (it != p.env_threads_.end()) return *it;
   return p.Error(value.span, "bad-expression", fmt::format("'{}' was not made by T.env_thread", var->name));
 }
@@ -376,7 +162,8 @@ bool TirConstructs::SetExtent(TirParser& p, tir::IterVar* thread, const PrimExpr
   }
   arith::Analyzer analyzer(arith::PrimBuilder(p.ws_.arena()), arith::Analyzer::SymVars::kAny);
   if (thread->dom->extent->dtype == extent->dtype && analyzer.CanProveEqual(thread->dom->extent, extent)) return true;
-  return p.Error(span, "bad-expression", fmt::format("'{}' was launched with another extent before", thread->thread_tag));
+  return p.Error(span, "bad-expression",
+                 fmt::format("'{}' was launched with another extent before", thread->thread_tag));
 }
 
 // bx = T.launch_thread("blockIdx.x", 8), or T.launch_thread(bx, 8) for bx = T.env_thread("blockIdx.x")
@@ -386,7 +173,8 @@ bool TirConstructs::LaunchThread(TirParser& p, TirArgs& args, Value& result) {
   const PrimExpr* extent = p.ToPrim(*v[1]);
   tir::IterVar* thread = extent ? ThreadOf(p, *v[0], extent->dtype) : nullptr;
   if (!thread || !SetExtent(p, thread, extent, args.span)) return false;
-  p.OpenNew<tir::AttrStmt>(args.span, thread, thread->thread_tag == "vthread" ? "virtual_thread" : "thread_extent", extent, nullptr);
+  p.OpenNew<tir::AttrStmt>(args.span, thread, thread->thread_tag == "vthread" ? "virtual_thread" : "thread_extent",
+                           extent, nullptr);
   result = VarValue(thread->var);
   return true;
 }
@@ -395,7 +183,9 @@ bool TirConstructs::EnvThread(TirParser& p, TirArgs& args, Value& result) {
   const Value* v[2];
   std::string_view tag;
   DataType dtype = DataType::Int(32);
-  if (!p.Bind(args, "T.env_thread", {"thread_tag", "dtype"}, 1, v) || !p.ToString(*v[0], tag) || (v[1] && !p.ToDType(*v[1], dtype))) return false;
+  if (!p.Bind(args, "T.env_thread", {"thread_tag", "dtype"}, 1, v) || !p.ToString(*v[0], tag) ||
+      (v[1] && !p.ToDType(*v[1], dtype)))
+    return false;
   tir::IterVar* thread = ThreadOf(p, *v[0], dtype);
   p.env_threads_.push_back(thread);
   result = VarValue(thread->var);
@@ -441,7 +231,8 @@ bool TirConstructs::OldLet(TirParser& p, TirArgs& args, Value& result) {
 bool TirConstructs::Realize(TirParser& p, TirArgs& args, Value&) {
   const Value* v[3];
   std::string_view scope;
-  if (!p.Bind(args, "T.realize", {"buffer_slice", "storage_scope", "condition"}, 2, v) || !p.ToString(*v[1], scope)) return false;
+  if (!p.Bind(args, "T.realize", {"buffer_slice", "storage_scope", "condition"}, 2, v) || !p.ToString(*v[1], scope))
+    return false;
   const tir::BufferRegion* region = p.ToRegion(*v[0]);
   const PrimExpr* condition = region && v[2] ? p.ToBool(*v[2]) : p.True(args.span);
   if (!region || !condition) return false;
@@ -475,7 +266,8 @@ template <bool Else>
 bool TirConstructs::Branch(TirParser& p, TirArgs& args, Value&) {
   const std::string_view what = Else ? "T.Else" : "T.Then";
   if (!p.CountArgs(args, what, 0, 0)) return false;
-  if (p.open_.empty() || p.open_.back().kind != TirParser::OpenKind::kIf) return p.Error(args.span, "bad-block", fmt::format("{} stands directly in T.If", what));
+  if (p.open_.empty() || p.open_.back().kind != TirParser::OpenKind::kIf)
+    return p.Error(args.span, "bad-block", fmt::format("{} stands directly in T.If", what));
   const TirParser::Conditional& c = p.conditionals_.back();
   if (Else ? c.else_case != nullptr || !c.then_case : c.then_case != nullptr) {
     return p.Error(args.span, "bad-block", Else ? "T.Else comes once, after T.Then" : "T.If has a T.Then already");
@@ -502,10 +294,12 @@ bool TirConstructs::FuncAttr(TirParser& p, TirArgs& args, Value&) {
   if (!p.Bind(args, "T.func_attr", {"attrs"}, 1, v)) return false;
   const DictAttr* attrs = p.ToDict(v[0]);
   if (!attrs) return false;
-  if (p.block() || !p.directly_inside()) return p.Error(args.span, "bad-block", "T.func_attr stands directly in the function");
+  if (p.block() || !p.directly_inside())
+    return p.Error(args.span, "bad-block", "T.func_attr stands directly in the function");
   for (uint32_t i = 0; i < attrs->size(); ++i) {
     if (p.func_attrs_->Find(attrs->keys[i])) {
-      return p.Error(args.span, "duplicate-attribute", fmt::format("the function has an attribute \"{}\" already", attrs->keys[i]));
+      return p.Error(args.span, "duplicate-attribute",
+                     fmt::format("the function has an attribute \"{}\" already", attrs->keys[i]));
     }
     p.func_attrs_ = p.func_attrs_->With(attrs->keys[i], attrs->values[i]);
   }
@@ -525,7 +319,8 @@ bool TirConstructs::MetaVar(TirParser& p, TirArgs& args, Value& result) {
 bool TirConstructs::BufferStore(TirParser& p, TirArgs& args, Value&) {
   const Value* v[4];
   std::vector<const PrimExpr*> indices;
-  if (!p.Bind(args, "T.buffer_store", {"buffer", "value", "indices", "predicate"}, 3, v) || !p.ToPrims(*v[2], indices)) return false;
+  if (!p.Bind(args, "T.buffer_store", {"buffer", "value", "indices", "predicate"}, 3, v) || !p.ToPrims(*v[2], indices))
+    return false;
   if (!v[0]->is(Kind::kBuffer)) return p.WrongValue(*v[0], "a buffer");
   const tir::Stmt* store = p.MakeStore(v[0]->buffer, indices, *v[1], v[3], args.span);
   if (store) p.Emit(store);
@@ -575,13 +370,15 @@ std::span<const TirConstructs::Entry> TirConstructs::Table() {
       {"where", Where},
       {"writes", Regions<true>},
   };
-  static_assert(std::is_sorted(std::begin(kTable), std::end(kTable), [](const Entry& a, const Entry& b) { return a.name < b.name; }));
+  static_assert(std::is_sorted(std::begin(kTable), std::end(kTable),
+                               [](const Entry& a, const Entry& b) { return a.name < b.name; }));
   return kTable;
 }
 
 TirConstructs::Read TirConstructs::Find(std::string_view name) {
   const std::span<const Entry> table = Table();
-  const auto it = std::lower_bound(table.begin(), table.end(), name, [](const Entry& e, std::string_view n) { return e.name < n; });
+  const auto it =
+      std::lower_bound(table.begin(), table.end(), name, [](const Entry& e, std::string_view n) { return e.name < n; });
   return it != table.end() && it->name == name ? it->read : nullptr;
 }
 

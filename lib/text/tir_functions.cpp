@@ -1,36 +1,21 @@
-// Functions of T that make expressions: constructors, which make a node as it stands, and functions that fold constants.
+// Functions of T that make expressions: constructors, which make a node as it stands, and functions that fold
+// constants.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include <fmt/format.h>
-
 #include "iropt/arith/prim_builder.h"
-#include "iropt/op/intrinsics.h"
-#include "iropt/op/op.h"
-#include "iropt/support/edit_distance.h"
 #include "tir_parser_call.h"
 
 namespace iropt::text {
-namespace {
 
 using Kind = Value::Kind;
 
-bool Give(const PrimExpr* e, Value& out) {
-  if (e) out = Value(e);
-  return e != nullptr;
-}
-
-template <class T>
-const PrimExpr* Spanned(T* node, Span span) {
-  node->set_span(span);
-  return node;
-}
-
-}  // namespace
-
 // Two operands; a number beside an expression takes its dtype.
-bool TirFunctions::Operands(TirParser& p, TirArgs& args, std::string_view what, const PrimExpr*& a, const PrimExpr*& b) {
+bool TirFunctions::Operands(TirParser& p, TirArgs& args, std::string_view what, const PrimExpr*& a,
+                            const PrimExpr*& b) {
   const Value* v[2];
   if (!p.Bind(args, what, {"a", "b"}, 2, v)) return false;
   a = p.ToPrim(*v[0]);
@@ -51,7 +36,8 @@ bool TirFunctions::Unary(TirParser& p, TirArgs& args, std::string_view what, con
 template <NodeKind K>
 bool TirFunctions::Node(TirParser& p, TirArgs& args, Value& out) {
   const PrimExpr *a, *b;
-  return Operands(p, args, fmt::format("T.{}", NodeKindName(K)), a, b) && Give(p.ops_.MakeNode(K, a, b, args.span), out);
+  return Operands(p, args, fmt::format("T.{}", NodeKindName(K)), a, b) &&
+         Give(p.ops_.MakeNode(K, a, b, args.span), out);
 }
 
 template <NodeKind K>
@@ -85,7 +71,10 @@ bool TirFunctions::Rounding(TirParser& p, TirArgs& args, Value& out) {
   if (!Unary(p, args, kOp, x)) return false;
   if (x->dtype.is_integer()) return Give(x, out);
   if (const auto* f = As<tir::FloatImm>(x)) {
-    const double r = Which == 'f' ? std::floor(f->value) : Which == 'c' ? std::ceil(f->value) : Which == 't' ? std::trunc(f->value) : std::nearbyint(f->value);
+    const double r = Which == 'f'   ? std::floor(f->value)
+                     : Which == 'c' ? std::ceil(f->value)
+                     : Which == 't' ? std::trunc(f->value)
+                                    : std::nearbyint(f->value);
     return Give(p.ops_.Float(r, x->dtype, args.span), out);
   }
   return Give(p.MakeCall(kOp, x->dtype, {x}, args.span), out);
@@ -93,7 +82,8 @@ bool TirFunctions::Rounding(TirParser& p, TirArgs& args, Value& out) {
 
 const PrimExpr* TirFunctions::AbsOf(TirParser& p, const PrimExpr* x, Span span) {
   if (const auto* f = As<tir::FloatImm>(x)) return p.ops_.Float(std::fabs(f->value), x->dtype, span);
-  if (const auto* i = As<tir::IntImm>(x); i && i->value != INT64_MIN) return p.ops_.Int(std::abs(i->value), x->dtype, span);
+  if (const auto* i = As<tir::IntImm>(x); i && i->value != INT64_MIN)
+    return p.ops_.Int(std::abs(i->value), x->dtype, span);
   if (x->dtype.is_uint()) return x;
   if (x->dtype.is_floating()) return p.MakeCall("tir.fabs", x->dtype, {x}, span);
   const PrimExpr* zero = p.ops_.MakeCast(x->dtype, p.ops_.Int(0, DataType::Int(32), span), span);
@@ -116,11 +106,13 @@ const PrimExpr* TirFunctions::IsNanOf(TirParser& p, const PrimExpr* x, Span span
 }
 
 const PrimExpr* TirFunctions::IsInfOf(TirParser& p, const PrimExpr* x, Span span) {
-  if (x->dtype.is_integer()) return p.ops_.MakeCast(DataType::Bool().with_lanes(x->dtype.lanes), p.ops_.Int(0, DataType::Bool(), span), span);
+  if (x->dtype.is_integer())
+    return p.ops_.MakeCast(DataType::Bool().with_lanes(x->dtype.lanes), p.ops_.Int(0, DataType::Bool(), span), span);
   const PrimExpr* infinity = p.ops_.Float(std::numeric_limits<double>::infinity(), x->dtype.with_lanes(1), span);
   const PrimExpr* is_infinite = p.ops_.Make(NodeKind::kEQ, AbsOf(p, x, span), infinity, span);
   const PrimExpr* nan = IsNanOf(p, x, span);
-  const PrimExpr* number = arith::AsInt(nan) ? p.ops_.Int(!*arith::AsInt(nan), DataType::Bool(), span) : Spanned(p.ws_.New<tir::Not>(nan), span);
+  const PrimExpr* number = arith::AsInt(nan) ? p.ops_.Int(!*arith::AsInt(nan), DataType::Bool(), span)
+                                             : Spanned(p.ws_.New<tir::Not>(nan), span);
   return is_infinite ? p.ops_.Make(NodeKind::kAnd, is_infinite, number, span) : nullptr;
 }
 
@@ -179,7 +171,8 @@ bool TirFunctions::Cast(TirParser& p, TirArgs& args, Value& out) {
   const PrimExpr* x = p.ToPrim(*v[1]);
   if (!x) return false;
   if (x->dtype.lanes != dtype.lanes) {
-    return p.Error(args.span, "type-mismatch", fmt::format("'{}' can't be converted to '{}'", x->dtype.ToString(), dtype.ToString()));
+    return p.Error(args.span, "type-mismatch",
+                   fmt::format("'{}' can't be converted to '{}'", x->dtype.ToString(), dtype.ToString()));
   }
   return Give(Spanned(p.ws_.New<tir::Cast>(dtype, x), args.span), out);
 }
@@ -207,7 +200,8 @@ bool TirFunctions::Reinterpret(TirParser& p, TirArgs& args, Value& out) {
   if (x->dtype == dtype) return Give(x, out);
   const bool scalable = x->dtype.is_scalable() || dtype.is_scalable();
   if (!scalable && x->dtype.bits * x->dtype.lanes != dtype.bits * dtype.lanes) {
-    return p.Error(args.span, "type-mismatch", fmt::format("'{}' and '{}' differ in size", x->dtype.ToString(), dtype.ToString()));
+    return p.Error(args.span, "type-mismatch",
+                   fmt::format("'{}' and '{}' differ in size", x->dtype.ToString(), dtype.ToString()));
   }
   return Give(p.MakeCall("tir.reinterpret", dtype, {x}, args.span), out);
 }
@@ -224,12 +218,12 @@ bool TirFunctions::Limit(TirParser& p, TirArgs& args, Value& out) {
     const int64_t most = bits == 63 ? INT64_MAX : (int64_t{1} << bits) - 1;
     return Give(p.ops_.Int(Max ? most : t.is_uint() ? 0 : -most - 1, t, args.span), out);
   }
-  const double most = t.code == TypeCode::kFloat8E4M3                                  ? 448.0
-                      : t.code == TypeCode::kFloat8E5M2                                ? 57344.0
-                      : t == DataType::Float(16)                                       ? 65504.0
-                      : t == DataType::Float(64)                                       ? std::numeric_limits<double>::max()
+  const double most = t.code == TypeCode::kFloat8E4M3                           ? 448.0
+                      : t.code == TypeCode::kFloat8E5M2                         ? 57344.0
+                      : t == DataType::Float(16)                                ? 65504.0
+                      : t == DataType::Float(64)                                ? std::numeric_limits<double>::max()
                       : t == DataType::Float(32) || t.code == TypeCode::kBFloat ? std::numeric_limits<float>::max()
-                                                                                       : 0;
+                                                                                : 0;
   if (most == 0) return p.WrongValue(*v[0], "a data type with known limits");
   return Give(p.ops_.Float(Max ? most : -most, t, args.span), out);
 }
@@ -321,8 +315,11 @@ bool TirFunctions::Broadcast(TirParser& p, TirArgs& args, Value& out) {
 bool TirFunctions::Shuffle(TirParser& p, TirArgs& args, Value& out) {
   const Value* v[2];
   std::vector<const PrimExpr*> vectors, indices;
-  if (!p.Bind(args, "T.Shuffle", {"vectors", "indices"}, 2, v) || !p.ToPrims(*v[0], vectors) || !p.ToPrims(*v[1], indices)) return false;
-  if (vectors.empty() || indices.empty()) return p.Error(args.span, "bad-expression", "T.Shuffle needs vectors and indices");
+  if (!p.Bind(args, "T.Shuffle", {"vectors", "indices"}, 2, v) || !p.ToPrims(*v[0], vectors) ||
+      !p.ToPrims(*v[1], indices))
+    return false;
+  if (vectors.empty() || indices.empty())
+    return p.Error(args.span, "bad-expression", "T.Shuffle needs vectors and indices");
   size_t lanes = 0;
   for (const PrimExpr* e : vectors) {
     if (e->dtype.is_scalable() || e->dtype.with_lanes(1) != vectors[0]->dtype.with_lanes(1)) {
@@ -330,144 +327,10 @@ bool TirFunctions::Shuffle(TirParser& p, TirArgs& args, Value& out) {
     }
     lanes += static_cast<size_t>(e->dtype.lanes);
   }
-  if (indices.size() > lanes || indices.size() > INT16_MAX) return p.Error(args.span, "bad-expression", "T.Shuffle has more indices than elements");
+  if (indices.size() > lanes || indices.size() > INT16_MAX)
+    return p.Error(args.span, "bad-expression", "T.Shuffle has more indices than elements");
   const DataType dtype = vectors[0]->dtype.with_lanes(static_cast<int>(indices.size()));
   return Give(Spanned(p.ws_.New<tir::Shuffle>(dtype, p.CopyPrims(vectors), p.CopyPrims(indices)), args.span), out);
-}
-
-// ---- Binders and parts
-
-bool TirFunctions::MakeLet(TirParser& p, const Value& name, const Value& value, const Value& body, Span span, Value& out) {
-  const tir::Var* var = p.ToVar(name);
-  const PrimExpr* bound = var ? p.ToPrimOf(value, var->dtype) : nullptr;
-  const PrimExpr* result = bound ? p.ToPrim(body) : nullptr;
-  return result && Give(Spanned(p.ws_.New<tir::Let>(var, bound, result), span), out);
-}
-
-// T.let(x, value, body), the old form of T.Let.
-bool TirFunctions::Let(TirParser& p, TirArgs& args, Value& out) {
-  const Value* v[3];
-  return p.Bind(args, "T.let", {"v", "value", "body"}, 3, v) && MakeLet(p, *v[0], *v[1], *v[2], args.span, out);
-}
-
-bool TirFunctions::Range(TirParser& p, TirArgs& args, Value& out) {
-  const Value* v[2];
-  if (!p.Bind(args, "T.Range", {"begin", "end"}, 2, v)) return false;
-  const Value ends[] = {*v[0], *v[1]};
-  out = p.ListOf(Kind::kTuple, ends, args.span);
-  const tir::Range* range = p.ToRange(out);
-  out.kind = Kind::kRange;
-  out.range = range;
-  return range != nullptr;
-}
-
-bool TirFunctions::IterVar(TirParser& p, TirArgs& args, Value& out) {
-  static constexpr std::string_view kTypes[] = {"DataPar",  "ThreadIndex", "CommReduce",   "Ordered",   "Opaque",
-                                                "Unrolled", "Vectorized",  "Parallelized", "Tensorized"};
-  const Value* v[4];
-  std::string_view type, tag;
-  if (!p.Bind(args, "T.iter_var", {"var", "dom", "iter_type", "thread_tag"}, 4, v) || !p.ToString(*v[2], type) || !p.ToString(*v[3], tag)) return false;
-  const auto* found = std::find(std::begin(kTypes), std::end(kTypes), type);
-  if (found == std::end(kTypes)) return p.WrongValue(*v[2], "a kind of iteration such as \"DataPar\"");
-  const tir::Range* dom = v[1]->is(Kind::kNone) ? nullptr : p.ToRange(*v[1]);
-  if (!dom && !v[1]->is(Kind::kNone)) return false;
-  const tir::Var* var = nullptr;
-  if (v[0]->is(Kind::kString)) {
-    var = p.ws_.NewPrimVar(v[0]->string(), dom ? dom->extent->dtype : DataType::Int(32));
-  } else {
-    var = p.ToVar(*v[0]);
-  }
-  if (!var) return false;
-  auto* node = p.ws_.New<tir::IterVar>(dom, var, static_cast<tir::IterVarType>(found - std::begin(kTypes)), p.ws_.arena().CopyString(tag));
-  node->set_span(args.span);
-  out.kind = Kind::kIterVar;
-  out.iter_var = node;
-  out.span = args.span;
-  return true;
-}
-
-bool TirFunctions::Reduce(TirParser& p, TirArgs& args, Value& out) {
-  const Value* v[6];
-  if (!p.Bind(args, "T.reduce", {"combiner", "source", "init", "axis", "condition", "value_index"}, 2, v)) return false;
-  if (!v[0]->is(Kind::kReducer)) return p.WrongValue(*v[0], "T.comm_reducer(...)");
-  std::vector<const PrimExpr*> source, init;
-  std::vector<const tir::IterVar*> axis;
-  int64_t index = 0;
-  if (!p.ToPrims(*v[1], source) || (v[2] && !p.ToPrims(*v[2], init)) || (v[5] && !p.ToInteger(*v[5], index))) return false;
-  if (v[3]) {
-    if (!v[3]->is_list()) return p.WrongValue(*v[3], "a list of iteration variables");
-    for (const Value& item : v[3]->items()) {
-      if (!item.is(Kind::kIterVar)) return p.WrongValue(item, "T.iter_var(...)");
-      axis.push_back(item.iter_var);
-    }
-  }
-  const PrimExpr* condition = v[4] ? p.ToBool(*v[4]) : p.True(args.span);
-  if (!condition) return false;
-  if (index < 0 || index >= static_cast<int64_t>(source.size())) return p.Error(args.span, "index-out-of-range", "value_index is out of range");
-  return Give(Spanned(p.ws_.New<tir::Reduce>(source[static_cast<size_t>(index)]->dtype, v[0]->reducer, p.CopyPrims(source), p.CopyPrims(init),
-                                             p.ws_.Copy(axis), condition, static_cast<int32_t>(index)),
-                      args.span),
-              out);
-}
-
-bool TirFunctions::Buffer(TirParser& p, TirArgs& args, Value& out) {
-  out.kind = Kind::kBuffer;
-  out.buffer = p.DeclareBuffer(args, "T.Buffer");
-  out.span = args.span;
-  return out.buffer != nullptr;
-}
-
-bool TirFunctions::BufferLoad(TirParser& p, TirArgs& args, Value& out) {
-  const Value* v[3];
-  std::vector<const PrimExpr*> indices;
-  if (!p.Bind(args, "T.BufferLoad", {"buffer", "indices", "predicate"}, 2, v) || !p.ToPrims(*v[1], indices)) return false;
-  if (!v[0]->is(Kind::kBuffer)) return p.WrongValue(*v[0], "a buffer");
-  const PrimExpr* predicate = v[2] && !v[2]->is(Kind::kNone) ? p.ToPrim(*v[2]) : nullptr;
-  return Give(p.MakeLoad(v[0]->buffer, indices, predicate, args.span), out);
-}
-
-bool TirFunctions::UnknownIntrinsic(TirParser& p, std::string_view name, Span span) {
-  std::vector<std::string_view> names;
-  for (const OpInfo& op : AllOps()) {
-    if (!op.is_graph_level()) names.push_back(op.name);
-  }
-  const auto near = NearestName(name, names);
-  return p.Error(span, "unknown-operator",
-                 near ? fmt::format("unknown intrinsic \"{}\"; did you mean \"{}\"?", name, *near) : fmt::format("unknown intrinsic \"{}\"", name));
-}
-
-// T.call_intrin("float32", "tir.exp", x)
-bool TirFunctions::CallIntrin(TirParser& p, TirArgs& args, Value& out) {
-  if (args.positional.size() == 1 || (args.positional.size() > 1 && !args.keywords.empty())) {
-    if (args.keywords.size() == 1 && args.keywords[0].name == "dtype") {
-      args.positional.insert(args.positional.begin(), args.keywords[0].value);
-      args.keywords.clear();
-    }
-  }
-  DataType dtype;
-  std::string_view name;
-  if (!p.CountArgs(args, "T.call_intrin", 2, SIZE_MAX) || !p.ToDType(args.positional[0], dtype) || !p.ToString(args.positional[1], name)) return false;
-  const OpInfo* op = FindOp(name);
-  if (!op || op->is_graph_level()) return UnknownIntrinsic(p, name, args.positional[1].span);
-  std::vector<const PrimExpr*> operands;
-  for (const Value& v : std::span<const Value>(args.positional).subspan(2)) {
-    const PrimExpr* e = p.IntrinsicArg(*IntrinsicOf(op->op), v);
-    if (!e) return false;
-    operands.push_back(e);
-  }
-  return Give(Spanned(p.ws_.New<tir::Call>(dtype, op->op, p.CopyPrims(operands)), args.span), out);
-}
-
-// T.Call(dtype, "tir.exp", [x])
-bool TirFunctions::Call(TirParser& p, TirArgs& args, Value& out) {
-  const Value* v[3];
-  if (!p.Bind(args, "T.Call", {"dtype", "op", "args"}, 3, v)) return false;
-  if (!v[2]->is_list()) return p.WrongValue(*v[2], "a list of operands");
-  TirArgs flat;
-  flat.positional = {*v[0], *v[1]};
-  flat.positional.insert(flat.positional.end(), v[2]->items().begin(), v[2]->items().end());
-  flat.span = args.span;
-  return CallIntrin(p, flat, out);
 }
 
 // ---- The table, in the order of the names' bytes
@@ -546,13 +409,15 @@ std::span<const TirFunctions::Entry> TirFunctions::Table() {
       {"truncmod", Folding<NodeKind::kMod>},
       {"var", Var},
   };
-  static_assert(std::is_sorted(std::begin(kTable), std::end(kTable), [](const Entry& a, const Entry& b) { return a.name < b.name; }));
+  static_assert(std::is_sorted(std::begin(kTable), std::end(kTable),
+                               [](const Entry& a, const Entry& b) { return a.name < b.name; }));
   return kTable;
 }
 
 TirFunctions::Make TirFunctions::Find(std::string_view name) {
   const std::span<const Entry> table = Table();
-  const auto it = std::lower_bound(table.begin(), table.end(), name, [](const Entry& e, std::string_view n) { return e.name < n; });
+  const auto it =
+      std::lower_bound(table.begin(), table.end(), name, [](const Entry& e, std::string_view n) { return e.name < n; });
   return it != table.end() && it->name == name ? it->make : nullptr;
 }
 

@@ -26,7 +26,9 @@ bool TirParser::ParseDecorator(TirSignature& signature) {
     TirArgs args;
     const Value* v[4];
     // The last two are TVM 0.26's; its loop-level functions are what these are.
-    if (!ParseArguments(args, begin) || !Bind(args, "T.prim_func", {"private", "check_well_formed", "s_tir", "persistent"}, 0, v)) return false;
+    if (!ParseArguments(args, begin) ||
+        !Bind(args, "T.prim_func", {"private", "check_well_formed", "s_tir", "persistent"}, 0, v))
+      return false;
     for (const Value* value : v) {
       if (value && !value->is(Kind::kBool)) return WrongValue(*value, "True or False");
     }
@@ -39,7 +41,8 @@ bool TirParser::ParseParam(TirSignature& signature) {
   if (!At(TokenKind::kName)) return Unexpected("the name of a parameter");
   const Token token = lex_.Next();
   const std::string_view name = lex_.text(token);
-  if (!At(TokenKind::kColon)) return Error(lex_.SpanOf(token), "missing-annotation", fmt::format("the parameter '{}' has no type", name));
+  if (!At(TokenKind::kColon))
+    return Error(lex_.SpanOf(token), "missing-annotation", fmt::format("the parameter '{}' has no type", name));
   lex_.Next();
   pending_name_ = name;
   statement_vars_ = ws_.num_vars();
@@ -59,7 +62,8 @@ bool TirParser::ParseParam(TirSignature& signature) {
   } else if (value.is(Kind::kPrim)) {
     var = As<tir::Var>(value.prim);
   }
-  if (!var || var->id < statement_vars_) return WrongValue(value, "a type such as T.handle or T.Buffer((8,), \"float32\")");
+  if (!var || var->id < statement_vars_)
+    return WrongValue(value, "a type such as T.handle or T.Buffer((8,), \"float32\")");
   signature.params.push_back(var);
   signature.buffers.push_back(buffer);
   symbols_.Define(name, buffer ? static_cast<const Node*>(buffer) : var);
@@ -99,8 +103,8 @@ bool TirParser::ParseSignature(TirSignature& signature) {
 
 PrimFunc* TirParser::MakeHeader(const TirSignature& signature, Workspace& workspace) {
   const Type* ret = signature.ret_type ? signature.ret_type : TupleType::Get({});
-  auto* func = workspace.New<PrimFunc>(workspace.Copy(signature.params), workspace.Copy(signature.buffers), nullptr, ret,
-                                       DictAttr::Empty(), nullptr);
+  auto* func = workspace.New<PrimFunc>(workspace.Copy(signature.params), workspace.Copy(signature.buffers), nullptr,
+                                       ret, DictAttr::Empty(), nullptr);
   func->type = PrimFuncType(func);
   return func;
 }
@@ -116,7 +120,8 @@ const PrimFunc* TirParser::ParseBody(TirSignature& signature) {
   const tir::Stmt* body = CompleteRoot(TakeStatements(0));
   if (diag_.error_count() != errors) return nullptr;
   const Type* ret = signature.ret_type ? signature.ret_type : TupleType::Get({});
-  auto* func = ws_.New<PrimFunc>(ws_.Copy(signature.params), ws_.Copy(signature.buffers), body, ret, func_attrs_, nullptr);
+  auto* func =
+      ws_.New<PrimFunc>(ws_.Copy(signature.params), ws_.Copy(signature.buffers), body, ret, func_attrs_, nullptr);
   func->type = PrimFuncType(func);
   func->set_span(signature.name_span);
   return func;

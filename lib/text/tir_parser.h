@@ -1,8 +1,8 @@
 // The reader of loop-level functions: signatures, statements and scalar expressions.
 //
-// Scripts build functions as a sequence of calls: `A = T.allocate(...)` opens a statement whose body is the rest of the block it
-// stands in, T.reads(...) adds to the innermost block. The reader keeps the statements that are still open on a stack and closes
-// them where their text ends.
+// Scripts build functions as a sequence of calls: `A = T.allocate(...)` opens a statement whose body is the rest of the
+// block it stands in, T.reads(...) adds to the innermost block. The reader keeps the statements that are still open on
+// a stack and closes them where their text ends.
 #pragma once
 
 #include <deque>
@@ -49,12 +49,13 @@ struct TirArgs {
 
 class TirParser : public ParserCore {
  public:
-  explicit TirParser(Shared shared) : ParserCore(shared), ops_(shared.workspace, shared.diagnostics) {}
+  explicit TirParser(Shared shared, int int_bits = 32)
+      : ParserCore(shared), ops_(shared.workspace, shared.diagnostics, int_bits) {}
 
   // Reads `@T.prim_func(private=True)`, and the line break after it.
   bool ParseDecorator(TirSignature& signature);
-  // Reads `def name(params) -> type`; the parameters are defined in the current scope. False after an error from which the body
-  // can't be read.
+  // Reads `def name(params) -> type`; the parameters are defined in the current scope. False after an error from which
+  // the body can't be read.
   bool ParseSignature(TirSignature& signature);
   // A function without a body, which stands in the module until the body was read.
   static PrimFunc* MakeHeader(const TirSignature& signature, Workspace& workspace);
@@ -94,7 +95,8 @@ class TirParser : public ParserCore {
 
   // ---- arguments (tir_parser_args.cpp). The converting functions report what they found where it does not fit.
   template <size_t N>
-  bool Bind(const TirArgs& args, std::string_view what, const std::string_view (&names)[N], size_t required, const Value* (&out)[N]) {
+  bool Bind(const TirArgs& args, std::string_view what, const std::string_view (&names)[N], size_t required,
+            const Value* (&out)[N]) {
     return BindTo(args, what, names, required, out);
   }
   bool BindTo(const TirArgs& args, std::string_view what, std::span<const std::string_view> names, size_t required,
@@ -165,11 +167,13 @@ class TirParser : public ParserCore {
   const PrimExpr* SlicedIndex(const tir::Buffer* buffer, size_t i, const Index& index);
   const PrimExpr* LoadRegion(const tir::BufferRegion* region, Span span);
   const tir::BufferRegion* ToRegion(const Value& value);
-  const PrimExpr* MakeLoad(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices, const PrimExpr* predicate, Span span);
+  const PrimExpr* MakeLoad(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices,
+                           const PrimExpr* predicate, Span span);
   const tir::Stmt* MakeStore(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices, const Value& value,
                              const Value* predicate, Span span);
   bool CheckIndices(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices, Span span, DataType& element);
-  // How a buffer is declared: T.Buffer, T.match_buffer, T.alloc_buffer and T.decl_buffer differ in what stands before the shape.
+  // How a buffer is declared: T.Buffer, T.match_buffer, T.alloc_buffer and T.decl_buffer differ in what stands before
+  // the shape.
   struct BufferSpec {
     std::vector<const PrimExpr*> shape;
     DataType dtype = DataType::Float(32);
@@ -182,7 +186,8 @@ class TirParser : public ParserCore {
     bool auto_broadcast = false;
     std::vector<int64_t> axis_separators;
   };
-  bool ReadBufferSpec(const TirArgs& args, std::string_view what, bool has_source, const Value** source, BufferSpec& spec);
+  bool ReadBufferSpec(const TirArgs& args, std::string_view what, bool has_source, const Value** source,
+                      BufferSpec& spec);
   bool ReadStrides(const Value& value, BufferSpec& spec, std::string_view name);
   const tir::Buffer* MakeBuffer(const BufferSpec& spec, std::string_view name, Span span);
   const tir::Buffer* DeclareBuffer(const TirArgs& args, std::string_view what);
@@ -238,10 +243,11 @@ class TirParser : public ParserCore {
   bool ParseLoopHeader(LoopHeader& header);
   bool ReadLoop(const TirArgs& args, std::string_view what, LoopHeader& header);
   bool AddLoop(const Value& start, const Value* stop, LoopHeader& header);
-  const tir::Stmt* MakeLoops(const LoopHeader& header, std::span<const tir::Var* const> vars, const tir::Stmt* body, Span span);
+  const tir::Stmt* MakeLoops(const LoopHeader& header, std::span<const tir::Var* const> vars, const tir::Stmt* body,
+                             Span span);
 
-  // ---- T.name(...) as a statement (tir_constructs.cpp). `known` says whether the name is that of such a construct; if it is not,
-  // nothing was read. `result` is what an assignment or `as` gives a name to.
+  // ---- T.name(...) as a statement (tir_constructs.cpp). `known` says whether the name is that of such a construct; if
+  // it is not, nothing was read. `result` is what an assignment or `as` gives a name to.
   bool ParseConstruct(Value& result, bool& known);
 
   // ---- the statements that are still open (tir_parser_block.cpp)
@@ -317,10 +323,10 @@ class TirParser : public ParserCore {
   size_t nesting_ = 0;  // statements between what is read and the innermost block or function
   std::vector<std::pair<const tir::Var*, const tir::Range*>> loops_;  // enclosing loops, outermost first
   std::vector<tir::IterVar*> env_threads_;
-  std::span<const Token> targets_;      // names that the statement gives to what it makes
-  std::string_view pending_name_;       // the one of them that is in question
-  uint32_t statement_vars_ = 0;         // variables from here on were made by the current statement
-  bool meta_ = false;                   // T.meta_var: the name stands for the expression itself
+  std::span<const Token> targets_;  // names that the statement gives to what it makes
+  std::string_view pending_name_;   // the one of them that is in question
+  uint32_t statement_vars_ = 0;     // variables from here on were made by the current statement
+  bool meta_ = false;               // T.meta_var: the name stands for the expression itself
   bool has_blocks_ = false;
   // The block that may be the root of the function, where its regions are not given.
   tir::Block* root_block_ = nullptr;
@@ -328,6 +334,6 @@ class TirParser : public ParserCore {
 };
 
 // Reads one scalar expression at the current token. Null after an error.
-inline const PrimExpr* ParseScalarExpr(ParserCore::Shared shared) { return TirParser(shared).ParseScalar(); }
+inline const PrimExpr* ParseScalarExpr(ParserCore::Shared shared) { return TirParser(shared, 64).ParseScalar(); }
 
 }  // namespace iropt::text

@@ -1,7 +1,7 @@
 // Arguments of T.name(...): binding to parameters, and conversion to what the parameter takes.
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/support/edit_distance.h"
@@ -11,13 +11,16 @@ namespace iropt::text {
 
 using Kind = Value::Kind;
 
-std::string Counted(size_t n, std::string_view one, std::string_view many) { return fmt::format("{} {}", n, n == 1 ? one : many); }
+std::string Counted(size_t n, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", n, n == 1 ? one : many);
+}
 
-bool TirParser::BindTo(const TirArgs& args, std::string_view what, std::span<const std::string_view> names, size_t required,
-                       std::span<const Value*> out) {
+bool TirParser::BindTo(const TirArgs& args, std::string_view what, std::span<const std::string_view> names,
+                       size_t required, std::span<const Value*> out) {
   std::fill(out.begin(), out.end(), nullptr);
   if (args.positional.size() > names.size()) {
-    return Error(args.positional[names.size()].span, "too-many-arguments", fmt::format("{} takes at most {}", what, Counted(names.size(), "argument", "arguments")));
+    return Error(args.positional[names.size()].span, "too-many-arguments",
+                 fmt::format("{} takes at most {}", what, Counted(names.size(), "argument", "arguments")));
   }
   for (size_t i = 0; i < args.positional.size(); ++i) out[i] = &args.positional[i];
   for (const TirArgs::Keyword& k : args.keywords) {
@@ -28,7 +31,8 @@ bool TirParser::BindTo(const TirArgs& args, std::string_view what, std::span<con
                    near ? fmt::format("{} has no argument '{}'; did you mean '{}'?", what, k.name, *near)
                         : fmt::format("{} has no argument '{}'", what, k.name));
     }
-    if (out[i]) return Error(k.span, "repeated-argument", fmt::format("the argument '{}' of {} is given twice", k.name, what));
+    if (out[i])
+      return Error(k.span, "repeated-argument", fmt::format("the argument '{}' of {} is given twice", k.name, what));
     out[i] = &k.value;
   }
   for (size_t i = 0; i < required; ++i) {
@@ -39,7 +43,9 @@ bool TirParser::BindTo(const TirArgs& args, std::string_view what, std::span<con
 
 bool TirParser::CountArgs(const TirArgs& args, std::string_view what, size_t least, size_t most) {
   const size_t n = args.positional.size();
-  const auto takes = [&](size_t count) { return fmt::format("{} takes {}, found {}", what, Counted(count, "argument", "arguments"), n); };
+  const auto takes = [&](size_t count) {
+    return fmt::format("{} takes {}, found {}", what, Counted(count, "argument", "arguments"), n);
+  };
   if (n < least) return Error(args.span, "missing-argument", takes(least));
   if (n > most) return Error(args.positional[most].span, "too-many-arguments", takes(most));
   return true;
@@ -59,7 +65,8 @@ const PrimExpr* TirParser::ToPrim(const Value& value) {
 }
 
 const PrimExpr* TirParser::ToBool(const Value& value) {
-  if (value.is(Kind::kInt) && (value.integer == 0 || value.integer == 1)) return ops_.Int(value.integer, DataType::Bool(), value.span);
+  if (value.is(Kind::kInt) && (value.integer == 0 || value.integer == 1))
+    return ops_.Int(value.integer, DataType::Bool(), value.span);
   const PrimExpr* e = ToPrim(value);
   if (e && !e->dtype.is_bool()) {
     return Error(value.span, "type-mismatch", fmt::format("expected a truth value, found '{}'", e->dtype.ToString()));
@@ -80,7 +87,8 @@ const PrimExpr* TirParser::ToPrimOf(const Value& value, DataType dtype) {
   const PrimExpr* e = ToPrim(value);
   if (!e || e->dtype == dtype) return e;
   if (value.is_number()) return ops_.MakeCast(dtype, e, value.span);
-  return Error(value.span, "type-mismatch", fmt::format("expected '{}', found '{}'", dtype.ToString(), e->dtype.ToString()));
+  return Error(value.span, "type-mismatch",
+               fmt::format("expected '{}', found '{}'", dtype.ToString(), e->dtype.ToString()));
 }
 
 // A tuple or list of expressions, or one expression for a list of one.
@@ -110,7 +118,8 @@ const tir::Range* TirParser::ToRange(const Value& value) {
     min = ToPrim(value.items()[0]);
     const PrimExpr* end = min ? ToPrim(value.items()[1]) : nullptr;
     if (!end) return nullptr;
-    if (value.items()[0].is_number() && !value.items()[1].is_number()) min = ops_.MakeCast(end->dtype, min, min->span());
+    if (value.items()[0].is_number() && !value.items()[1].is_number())
+      min = ops_.MakeCast(end->dtype, min, min->span());
     if (!min) return nullptr;
     extent = arith::IsInt(min, 0) ? end : ops_.Make(NodeKind::kSub, end, min, value.span);
   } else {

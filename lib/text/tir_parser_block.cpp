@@ -52,9 +52,7 @@ void TirParser::CloseLast() {
   nesting_ = open.nesting;
   const tir::Stmt* body = open.kind == OpenKind::kIf ? nullptr : TakeStatements(open.start);
   switch (open.kind) {
-    case OpenKind::kBody:
-      *open.body = body;
-      return Emit(open.node);
+    case OpenKind::kBody: *open.body = body; return Emit(open.node);
     case OpenKind::kBlock: {
       BlockScope scope = std::move(blocks_.back());
       blocks_.pop_back();
@@ -84,7 +82,9 @@ void TirParser::DetectAccesses(const BlockScope& scope, const tir::Block& block,
   if (scope.reads && scope.writes) return;
   BlockAccesses found = FindBlockAccesses(block, scope.first_id, buffers_, ws_);
   if (found.opaque) {
-    Error(scope.span, "bad-block", fmt::format("the block passes the pointer of '{}' on; state T.reads(...) and T.writes(...)", found.opaque->name));
+    Error(scope.span, "bad-block",
+          fmt::format("the block passes the pointer of '{}' on; state T.reads(...) and T.writes(...)",
+                      found.opaque->name));
   }
   if (!scope.reads) reads = ws_.Copy(found.reads);
   if (!scope.writes) writes = ws_.Copy(found.writes);
@@ -94,11 +94,13 @@ void TirParser::FinishBlock(BlockScope& scope, const tir::Stmt* body) {
   List<const tir::BufferRegion*> reads, writes;
   if (scope.reads) reads = ws_.Copy(*scope.reads);
   if (scope.writes) writes = ws_.Copy(*scope.writes);
-  auto* block = ws_.New<tir::Block>(ws_.Copy(scope.iter_vars), reads, writes, scope.name, ws_.Copy(scope.allocs), ws_.Copy(scope.matches),
-                                    scope.annotations ? scope.annotations : DictAttr::Empty(), scope.init, body);
+  auto* block = ws_.New<tir::Block>(ws_.Copy(scope.iter_vars), reads, writes, scope.name, ws_.Copy(scope.allocs),
+                                    ws_.Copy(scope.matches), scope.annotations ? scope.annotations : DictAttr::Empty(),
+                                    scope.init, body);
   block->set_span(scope.span);
   // A block that turns out to be the root of the function has no regions; see CompleteRoot.
-  const bool maybe_root = blocks_.empty() && nesting_ == 0 && stmts_.empty() && scope.iter_vars.empty() && scope.realize;
+  const bool maybe_root =
+      blocks_.empty() && nesting_ == 0 && stmts_.empty() && scope.iter_vars.empty() && scope.realize;
   if (!maybe_root) {
     DetectAccesses(scope, *block, block->reads, block->writes);
   } else if (!scope.reads || !scope.writes) {
@@ -107,7 +109,8 @@ void TirParser::FinishBlock(BlockScope& scope, const tir::Stmt* body) {
   }
   if (!scope.realize) return Emit(block);
   has_blocks_ = true;
-  auto* realize = ws_.New<tir::BlockRealize>(CopyPrims(scope.iter_values), scope.predicate ? scope.predicate : True(scope.span), block);
+  auto* realize = ws_.New<tir::BlockRealize>(CopyPrims(scope.iter_values),
+                                             scope.predicate ? scope.predicate : True(scope.span), block);
   realize->set_span(scope.span);
   Emit(realize);
 }
@@ -121,8 +124,9 @@ const tir::Stmt* TirParser::CompleteRoot(const tir::Stmt* body) {
   }
   if (!insert) return body;
   const Span span = body->span();
-  auto* block = ws_.New<tir::Block>(List<const tir::IterVar*>(), List<const tir::BufferRegion*>(), List<const tir::BufferRegion*>(), "root",
-                                    ws_.Copy(root_allocs_), List<const tir::MatchBufferRegion*>(), DictAttr::Empty(), nullptr, body);
+  auto* block = ws_.New<tir::Block>(List<const tir::IterVar*>(), List<const tir::BufferRegion*>(),
+                                    List<const tir::BufferRegion*>(), "root", ws_.Copy(root_allocs_),
+                                    List<const tir::MatchBufferRegion*>(), DictAttr::Empty(), nullptr, body);
   block->set_span(span);
   auto* root = ws_.New<tir::BlockRealize>(List<const PrimExpr*>(), True(span), block);
   root->set_span(span);

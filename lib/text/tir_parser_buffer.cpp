@@ -1,7 +1,7 @@
 // Buffers: how they are declared, and how their elements and regions are named.
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/op/op.h"
@@ -15,7 +15,9 @@ using Kind = Value::Kind;
 // What the runtime aligns allocations to, and so what a buffer is aligned to where nothing else is said.
 constexpr int32_t kAllocAlignment = 64;
 
-DataType IndexDType(std::span<const PrimExpr* const> shape) { return shape.empty() ? DataType::Int(32) : shape[0]->dtype; }
+DataType IndexDType(std::span<const PrimExpr* const> shape) {
+  return shape.empty() ? DataType::Int(32) : shape[0]->dtype;
+}
 
 int LanesOrFactor(DataType t) { return t.lanes < 0 ? -t.lanes : t.lanes; }
 
@@ -30,7 +32,8 @@ bool TirParser::ParseIndices(std::vector<Index>& indices) {
     if (!At(TokenKind::kColon) && !ParseExpr(index.start)) return false;
     if (Accept(TokenKind::kColon)) {
       index.slice = true;
-      if (!At(TokenKind::kColon) && !At(TokenKind::kComma) && !At(TokenKind::kRBracket) && !ParseExpr(index.stop)) return false;
+      if (!At(TokenKind::kColon) && !At(TokenKind::kComma) && !At(TokenKind::kRBracket) && !ParseExpr(index.stop))
+        return false;
       if (Accept(TokenKind::kColon) && !ParseExpr(index.step)) return false;
       if (!index.start.is(Kind::kNone) && !Operand(index.start)) return false;
       if (!index.stop.is(Kind::kNone) && !Operand(index.stop)) return false;
@@ -51,7 +54,8 @@ bool TirParser::ParseIndices(std::vector<Index>& indices) {
 
 bool TirParser::AccessOf(const tir::Buffer* buffer, std::vector<Index>& indices, Span span, Value& out) {
   const bool slices = std::any_of(indices.begin(), indices.end(), [](const Index& i) { return i.slice; });
-  const bool steps = std::any_of(indices.begin(), indices.end(), [](const Index& i) { return !i.step.is(Kind::kNone); });
+  const bool steps =
+      std::any_of(indices.begin(), indices.end(), [](const Index& i) { return !i.step.is(Kind::kNone); });
   if (slices && !steps) {
     out.kind = Kind::kRegion;
     out.region = RegionOf(buffer, indices, span);
@@ -65,7 +69,8 @@ bool TirParser::AccessOf(const tir::Buffer* buffer, std::vector<Index>& indices,
   return load != nullptr;
 }
 
-bool TirParser::VectorIndices(const tir::Buffer* buffer, std::span<const Index> indices, std::vector<const PrimExpr*>& out) {
+bool TirParser::VectorIndices(const tir::Buffer* buffer, std::span<const Index> indices,
+                              std::vector<const PrimExpr*>& out) {
   for (size_t i = 0; i < indices.size(); ++i) {
     const PrimExpr* e = indices[i].slice ? SlicedIndex(buffer, i, indices[i]) : ToPrim(indices[i].start);
     if (!e) return false;
@@ -97,9 +102,10 @@ const PrimExpr* TirParser::SlicedIndex(const tir::Buffer* buffer, size_t i, cons
 }
 
 ParserCore::Failed TirParser::WrongIndexCount(const tir::Buffer* buffer, size_t found, Span span) {
-  return Error(span, "index-count",
-               fmt::format("'{}' has {}, found {}", buffer->name, Counted(buffer->shape.size(), "dimension", "dimensions"),
-                           Counted(found, "index", "indices")));
+  return Error(
+      span, "index-count",
+      fmt::format("'{}' has {}, found {}", buffer->name, Counted(buffer->shape.size(), "dimension", "dimensions"),
+                  Counted(found, "index", "indices")));
 }
 
 const tir::BufferRegion* TirParser::RegionOf(const tir::Buffer* buffer, std::span<const Index> indices, Span span) {
@@ -138,7 +144,8 @@ const PrimExpr* TirParser::LoadRegion(const tir::BufferRegion* region, Span span
   std::vector<const PrimExpr*> indices;
   for (const tir::Range* range : region->region) {
     const bool single = arith::IsInt(range->extent, 1);
-    const PrimExpr* e = single ? range->min : ops_.MakeRamp(range->min, ops_.Int(1, range->min->dtype, span), range->extent, span);
+    const PrimExpr* e =
+        single ? range->min : ops_.MakeRamp(range->min, ops_.Int(1, range->min->dtype, span), range->extent, span);
     if (!e) return nullptr;
     indices.push_back(e);
   }
@@ -162,16 +169,19 @@ const tir::BufferRegion* TirParser::ToRegion(const Value& value) {
 
 // ---- Loads and stores
 
-bool TirParser::CheckIndices(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices, Span span, DataType& element) {
+bool TirParser::CheckIndices(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices, Span span,
+                             DataType& element) {
   if (indices.size() != buffer->shape.size()) {
     return WrongIndexCount(buffer, indices.size(), span);
   }
   element = buffer->dtype;
   for (size_t i = 0; i < indices.size(); ++i) {
     const DataType t = indices[i]->dtype;
-    if (!t.is_integer()) return Error(indices[i]->span(), "bad-index", fmt::format("an index is an integer, found '{}'", t.ToString()));
+    if (!t.is_integer())
+      return Error(indices[i]->span(), "bad-index", fmt::format("an index is an integer, found '{}'", t.ToString()));
     if (i + 1 == indices.size()) {
-      if (t.is_scalable() && element.is_scalable()) return Error(span, "bad-index", "a buffer of scalable vectors has no scalable indices");
+      if (t.is_scalable() && element.is_scalable())
+        return Error(span, "bad-index", "a buffer of scalable vectors has no scalable indices");
       const int lanes = LanesOrFactor(t) * LanesOrFactor(element);
       if (lanes > INT16_MAX) return Error(span, "bad-index", "too many lanes");
       element = element.with_lanes(t.is_scalable() || element.is_scalable() ? -lanes : lanes);
@@ -182,7 +192,8 @@ bool TirParser::CheckIndices(const tir::Buffer* buffer, std::span<const PrimExpr
   return true;
 }
 
-const PrimExpr* TirParser::MakeLoad(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices, const PrimExpr* predicate, Span span) {
+const PrimExpr* TirParser::MakeLoad(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices,
+                                    const PrimExpr* predicate, Span span) {
   DataType dtype;
   if (!CheckIndices(buffer, indices, span, dtype)) return nullptr;
   auto* load = ws_.New<tir::BufferLoad>(dtype, buffer, ws_.Copy(indices), predicate);
@@ -190,14 +201,16 @@ const PrimExpr* TirParser::MakeLoad(const tir::Buffer* buffer, std::span<const P
   return load;
 }
 
-const tir::Stmt* TirParser::MakeStore(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices, const Value& value,
-                                      const Value* predicate, Span span) {
+const tir::Stmt* TirParser::MakeStore(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices,
+                                      const Value& value, const Value* predicate, Span span) {
   DataType dtype;
   if (!CheckIndices(buffer, indices, span, dtype)) return nullptr;
   const PrimExpr* stored = ToPrim(value);
   if (!stored) return nullptr;
   if (stored->dtype.lanes != dtype.lanes) {
-    return Error(value.span, "type-mismatch", fmt::format("'{}' takes '{}' here, found '{}'", buffer->name, dtype.ToString(), stored->dtype.ToString()));
+    return Error(
+        value.span, "type-mismatch",
+        fmt::format("'{}' takes '{}' here, found '{}'", buffer->name, dtype.ToString(), stored->dtype.ToString()));
   }
   stored = ops_.MakeCast(dtype, stored, value.span);
   const PrimExpr* mask = predicate && !predicate->is(Kind::kNone) ? ToPrim(*predicate) : nullptr;
@@ -218,7 +231,8 @@ bool TirParser::VectorLoad(const tir::Buffer* buffer, const TirArgs& args, Value
   const int factor = buffer->dtype.lanes > 0 && dtype.lanes > 0 ? dtype.lanes / buffer->dtype.lanes : 1;
   if (factor > 1 && !indices.empty() && indices.back()->dtype.is_scalar()) {
     const DataType index = indices.back()->dtype;
-    indices.back() = ops_.MakeRamp(indices.back(), ops_.Int(1, index, args.span), ops_.Int(factor, DataType::Int(32), args.span), args.span);
+    indices.back() = ops_.MakeRamp(indices.back(), ops_.Int(1, index, args.span),
+                                   ops_.Int(factor, DataType::Int(32), args.span), args.span);
   }
   const PrimExpr* predicate = v[2] && !v[2]->is(Kind::kNone) ? ToPrim(*v[2]) : nullptr;
   if (v[2] && !v[2]->is(Kind::kNone) && !predicate) return false;
@@ -247,7 +261,8 @@ bool TirParser::ParseBufferMember(const tir::Buffer* buffer, std::string_view na
   if (name == "shape") return list(buffer->shape);
   if (name == "strides") return list(buffer->strides);
   if (name == "dtype" || name == "name") {
-    out = Value::String(scratch_.CopyString(name == "name" ? std::string(buffer->name) : buffer->dtype.ToString()), span);
+    out =
+        Value::String(scratch_.CopyString(name == "name" ? std::string(buffer->name) : buffer->dtype.ToString()), span);
     return true;
   }
   TirArgs args;
@@ -257,9 +272,10 @@ bool TirParser::ParseBufferMember(const tir::Buffer* buffer, std::string_view na
     return true;
   }
   if (name == "vload" && At(TokenKind::kLParen)) return ParseArguments(args, begin) && VectorLoad(buffer, args, out);
-  if (name == "access_ptr" && At(TokenKind::kLParen)) return ParseArguments(args, begin) && AccessPointer(buffer, args, out);
-  static constexpr std::string_view kMembers[] = {"access_ptr", "data",    "dtype", "elem_offset", "name",  "scope",
-                                                  "shape",      "strides", "vload", "vstore"};
+  if (name == "access_ptr" && At(TokenKind::kLParen))
+    return ParseArguments(args, begin) && AccessPointer(buffer, args, out);
+  static constexpr std::string_view kMembers[] = {"access_ptr", "data",  "dtype",   "elem_offset", "name",
+                                                  "scope",      "shape", "strides", "vload",       "vstore"};
   return UnknownMember(buffer->name, name, span, kMembers);
 }
 
@@ -295,9 +311,11 @@ bool TirParser::AccessPointer(const tir::Buffer* buffer, const TirArgs& args, Va
     if (lanes > 1) extent = ops_.Make(NodeKind::kDiv, extent, ops_.Int(lanes, buffer->elem_offset->dtype, span), span);
   }
   const PrimExpr* start = ops_.Make(NodeKind::kAdd, buffer->elem_offset, offset, span);
-  if (lanes > 1) start = ops_.Make(NodeKind::kDiv, buffer->elem_offset, ops_.Int(lanes, buffer->elem_offset->dtype, span), span);
+  if (lanes > 1)
+    start = ops_.Make(NodeKind::kDiv, buffer->elem_offset, ops_.Int(lanes, buffer->elem_offset->dtype, span), span);
   const PrimExpr* type = MakeCall("tir.type_annotation", buffer->dtype.with_lanes(static_cast<int>(lanes)), {}, span);
-  out = Value(MakeCall("tir.tvm_access_ptr", pointer, {type, buffer->data, start, extent, ops_.Int(mask, DataType::Int(32), span)}, span));
+  out = Value(MakeCall("tir.tvm_access_ptr", pointer,
+                       {type, buffer->data, start, extent, ops_.Int(mask, DataType::Int(32), span)}, span));
   return true;
 }
 
@@ -312,7 +330,9 @@ const PrimExpr* TirParser::PackBuffer(const tir::Buffer* buffer, Span span) {
   const PrimExpr* strides = buffer->strides.empty() ? ops_.Int(0, DataType::Int(32), span) : handle(buffer->strides);
   const PrimExpr* zero = ops_.MakeCast(buffer->dtype, ops_.Int(0, DataType::Int(32), span), span);
   return MakeCall("tir.tvm_stack_make_array", DataType::Handle(),
-                  {buffer->data, shape, strides, ops_.Int(buffer->shape.size(), DataType::Int(32), span), zero, buffer->elem_offset}, span);
+                  {buffer->data, shape, strides, ops_.Int(buffer->shape.size(), DataType::Int(32), span), zero,
+                   buffer->elem_offset},
+                  span);
 }
 
 // ---- Declarations
@@ -336,21 +356,25 @@ bool TirParser::ReadStrides(const Value& value, BufferSpec& spec, std::string_vi
 }
 
 // `source` takes the first argument where there is one (what T.match_buffer matches).
-bool TirParser::ReadBufferSpec(const TirArgs& args, std::string_view what, bool has_source, const Value** source, BufferSpec& spec) {
-  static constexpr std::string_view kNames[] = {"param", "shape",  "dtype",         "data",        "strides",        "elem_offset",
-                                                "scope", "align",  "offset_factor", "buffer_type", "axis_separators"};
+bool TirParser::ReadBufferSpec(const TirArgs& args, std::string_view what, bool has_source, const Value** source,
+                               BufferSpec& spec) {
+  static constexpr std::string_view kNames[] = {"param",         "shape",       "dtype",          "data",
+                                                "strides",       "elem_offset", "scope",          "align",
+                                                "offset_factor", "buffer_type", "axis_separators"};
   const Value* all[std::size(kNames)] = {};
   const size_t skip = has_source ? 0 : 1;
   if (!BindTo(args, what, std::span(kNames).subspan(skip), 1, std::span(all).subspan(skip))) return false;
   for (const Value*& v : all) {
     if (v && v->is(Kind::kNone)) v = nullptr;
   }
-  const auto& [param, shape, dtype, data, strides, elem_offset, scope, align, offset_factor, buffer_type, separators] = all;
+  const auto& [param, shape, dtype, data, strides, elem_offset, scope, align, offset_factor, buffer_type, separators] =
+      all;
   if (has_source) *source = param;
   if (shape) {
     if (!ToPrims(*shape, spec.shape)) return false;
     for (const PrimExpr* dim : spec.shape) {
-      if (!dim->dtype.is_integer()) return Error(shape->span, "type-mismatch", "the shape of a buffer consists of integers");
+      if (!dim->dtype.is_integer())
+        return Error(shape->span, "type-mismatch", "the shape of a buffer consists of integers");
     }
   } else {
     const tir::BufferRegion* region = param ? ToRegion(*param) : nullptr;
@@ -362,13 +386,17 @@ bool TirParser::ReadBufferSpec(const TirArgs& args, std::string_view what, bool 
   if (data) {
     spec.data = ToVar(*data);
     if (!spec.data) return false;
-    if (!spec.data->pointer) return Error(data->span, "type-mismatch", fmt::format("'{}' is no pointer with a known element type", spec.data->name));
+    if (!spec.data->pointer)
+      return Error(data->span, "type-mismatch",
+                   fmt::format("'{}' is no pointer with a known element type", spec.data->name));
   }
   if (strides && !ReadStrides(*strides, spec, what)) return false;
   if (elem_offset && !(spec.elem_offset = ToPrim(*elem_offset))) return false;
   if (scope && !ToString(*scope, spec.scope)) return false;
-  if ((align && !ToInteger(*align, spec.align)) || (offset_factor && !ToInteger(*offset_factor, spec.offset_factor))) return false;
-  if (spec.align > INT32_MAX || spec.offset_factor > INT32_MAX) return Error(args.span, "bad-number", "the alignment is out of range");
+  if ((align && !ToInteger(*align, spec.align)) || (offset_factor && !ToInteger(*offset_factor, spec.offset_factor)))
+    return false;
+  if (spec.align > INT32_MAX || spec.offset_factor > INT32_MAX)
+    return Error(args.span, "bad-number", "the alignment is out of range");
   std::string_view type;
   if (buffer_type && !ToString(*buffer_type, type)) return false;
   if (type != "auto" && type != "default" && !type.empty()) return WrongValue(*buffer_type, "\"auto\" or \"default\"");
@@ -403,8 +431,8 @@ const tir::Buffer* TirParser::MakeBuffer(const BufferSpec& spec, std::string_vie
   }
   if (!offset) offset = ops_.Int(0, index, span);
   auto* buffer = ws_.New<tir::Buffer>(
-      data, spec.dtype, ws_.NextVarId(), CopyPrims(spec.shape), CopyPrims(spec.strides), offset, ws_.Copy(spec.axis_separators), name,
-      spec.align > 0 ? static_cast<int32_t>(spec.align) : kAllocAlignment,
+      data, spec.dtype, ws_.NextVarId(), CopyPrims(spec.shape), CopyPrims(spec.strides), offset,
+      ws_.Copy(spec.axis_separators), name, spec.align > 0 ? static_cast<int32_t>(spec.align) : kAllocAlignment,
       spec.offset_factor != 0 ? static_cast<int32_t>(spec.offset_factor) : 1,
       spec.auto_broadcast ? tir::BufferType::kAutoBroadcast : tir::BufferType::kDefault);
   buffer->set_span(span);

@@ -1,11 +1,12 @@
-// T.name(...) in expressions: data types, constructors of nodes, and the functions that are more than a call of an intrinsic.
+// T.name(...) in expressions: data types, constructors of nodes, and the functions that are more than a call of an
+// intrinsic.
 #include "tir_parser_call.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include <fmt/format.h>
 
 #include "iropt/ir/context.h"
 #include "iropt/op/intrinsics.h"
@@ -16,8 +17,10 @@ namespace iropt::text {
 
 using Kind = Value::Kind;
 
-const PrimExpr* TirParser::MakeCall(std::string_view op, DataType dtype, std::initializer_list<const PrimExpr*> args, Span span) {
-  auto* call = ws_.New<tir::Call>(dtype, GetOp(op), ws_.Copy(std::span<const PrimExpr* const>(args.begin(), args.size())));
+const PrimExpr* TirParser::MakeCall(std::string_view op, DataType dtype, std::initializer_list<const PrimExpr*> args,
+                                    Span span) {
+  auto* call =
+      ws_.New<tir::Call>(dtype, GetOp(op), ws_.Copy(std::span<const PrimExpr* const>(args.begin(), args.size())));
   call->set_span(span);
   return call;
 }
@@ -56,8 +59,9 @@ std::vector<std::string_view> TirNames() {
   for (const OpInfo& op : AllOps()) {
     if (!op.is_graph_level()) names.push_back(op.script.substr(2));
   }
-  for (const std::string_view word : {"bool", "comm_reducer", "float16", "float32", "float64", "handle", "index_map", "int16", "int32", "int64",
-                                      "int8", "Let", "target", "uint16", "uint32", "uint64", "uint8"}) {
+  for (const std::string_view word :
+       {"bool", "comm_reducer", "float16", "float32", "float64", "handle", "index_map", "int16", "int32", "int64",
+        "int8", "Let", "target", "uint16", "uint32", "uint64", "uint8"}) {
     names.push_back(word);
   }
   return names;
@@ -88,7 +92,8 @@ bool TirParser::ParseDTypeMember(DataType dtype, uint32_t begin, Value& out) {
   }
   TirArgs args;
   const Value* v[2];
-  if (!ParseArguments(args, begin) || !Bind(args, fmt::format("T.{}", dtype.ToString()), {"expr", "is_size_var"}, 0, v)) return false;
+  if (!ParseArguments(args, begin) || !Bind(args, fmt::format("T.{}", dtype.ToString()), {"expr", "is_size_var"}, 0, v))
+    return false;
   const Span span = args.span;
   if (!v[0] || v[0]->is(Kind::kNone)) {
     const std::string_view name = ws_.arena().CopyString(pending_name_);
@@ -102,7 +107,8 @@ bool TirParser::ParseDTypeMember(DataType dtype, uint32_t begin, Value& out) {
   if (v[0]->is(Kind::kString)) {
     const std::string_view text = v[0]->string();
     const double magnitude = text.ends_with("inf") ? HUGE_VAL : std::numeric_limits<double>::quiet_NaN();
-    if (text != "inf" && text != "-inf" && text != "nan" && text != "-nan") return WrongValue(*v[0], "a number, \"inf\", \"-inf\" or \"nan\"");
+    if (text != "inf" && text != "-inf" && text != "nan" && text != "-nan")
+      return WrongValue(*v[0], "a number, \"inf\", \"-inf\" or \"nan\"");
     e = ops_.Float(text[0] == '-' ? -magnitude : magnitude, dtype, span);
   } else if (v[0]->is(Kind::kFloat) && dtype.is_floating() && dtype.is_scalar()) {
     e = ops_.Float(v[0]->real, dtype, span);
@@ -124,13 +130,15 @@ bool TirParser::ParseHandle(uint32_t begin, Value& out) {
   }
   TirArgs args;
   const Value* v[3];
-  if (!ParseArguments(args, begin) || !Bind(args, "T.handle", {"dtype", "storage_scope", "is_size_var"}, 0, v)) return false;
+  if (!ParseArguments(args, begin) || !Bind(args, "T.handle", {"dtype", "storage_scope", "is_size_var"}, 0, v))
+    return false;
   DataType element = DataType::Void();
   std::string_view scope;
   const bool typed = v[0] && !v[0]->is(Kind::kNone);
   if (typed && !ToDType(*v[0], element)) return false;
   if (v[1] && !ToString(*v[1], scope)) return false;
-  const tir::PointerInfo* pointer = typed || (v[1] && scope != "global") ? tir::PointerInfo::Get(element, scope) : nullptr;
+  const tir::PointerInfo* pointer =
+      typed || (v[1] && scope != "global") ? tir::PointerInfo::Get(element, scope) : nullptr;
   tir::Var* var = ws_.NewPrimVar(pending_name_, DataType::Handle(), pointer);
   var->set_span(args.span);
   out = Value(static_cast<const PrimExpr*>(var));
@@ -140,13 +148,17 @@ bool TirParser::ParseHandle(uint32_t begin, Value& out) {
 // T.Let(body, where={x: value}); x is a variable that an earlier `x = T.int32()` made.
 bool TirParser::ParseLet(uint32_t begin, Value& out) {
   Value body, name, value;
-  if (!Expect(TokenKind::kLParen, "T.Let(...)") || !ParseExpr(body) || !Expect(TokenKind::kComma, "T.Let(...)")) return false;
+  if (!Expect(TokenKind::kLParen, "T.Let(...)") || !ParseExpr(body) || !Expect(TokenKind::kComma, "T.Let(...)"))
+    return false;
   if (!AtKeyword() || !AtName("where")) return Unexpected("where={x: value}");
   lex_.Next();
   lex_.Next();
-  if (!Expect(TokenKind::kLBrace, "T.Let(...)") || !ParseExpr(name) || !Expect(TokenKind::kColon, "T.Let(...)") || !ParseExpr(value)) return false;
+  if (!Expect(TokenKind::kLBrace, "T.Let(...)") || !ParseExpr(name) || !Expect(TokenKind::kColon, "T.Let(...)") ||
+      !ParseExpr(value))
+    return false;
   Accept(TokenKind::kComma);
-  if (!Expect(TokenKind::kRBrace, "T.Let(...), which binds one variable,") || !Expect(TokenKind::kRParen, "T.Let(...)")) return false;
+  if (!Expect(TokenKind::kRBrace, "T.Let(...), which binds one variable,") || !Expect(TokenKind::kRParen, "T.Let(...)"))
+    return false;
   return TirFunctions::MakeLet(*this, name, value, body, lex_.SpanFrom(begin), out);
 }
 
@@ -182,7 +194,9 @@ bool TirParser::ParseReducer(uint32_t begin, Value& out) {
   std::vector<const PrimExpr*> identity, result;
   if (!ParseExpr(identity_value) || !ToPrims(identity_value, identity)) return false;
   if (names.size() != 2 * identity.size()) {
-    return Error(identity_value.span, "bad-expression", fmt::format("a reducer with {} identity elements has {} parameters, found {}", identity.size(), 2 * identity.size(), names.size()));
+    return Error(identity_value.span, "bad-expression",
+                 fmt::format("a reducer with {} identity elements has {} parameters, found {}", identity.size(),
+                             2 * identity.size(), names.size()));
   }
   const Lexer::State end = lex_.Save();
   lex_.Restore(start);
@@ -196,12 +210,14 @@ bool TirParser::ParseReducer(uint32_t begin, Value& out) {
   const bool ok = ParseExpr(result_value) && ToPrims(result_value, result);
   symbols_.PopScope();
   if (!ok) return false;
-  if (result.size() != identity.size()) return Error(result_value.span, "bad-expression", "a reducer has as many results as identity elements");
+  if (result.size() != identity.size())
+    return Error(result_value.span, "bad-expression", "a reducer has as many results as identity elements");
   lex_.Restore(end);
   if (!Expect(TokenKind::kRParen, "T.comm_reducer(...)")) return false;
   const std::span<const tir::Var* const> all(vars);
-  auto* reducer = ws_.New<tir::CommReducer>(ws_.Copy(all.first(identity.size())), ws_.Copy(all.subspan(identity.size())), CopyPrims(result),
-                                            CopyPrims(identity));
+  auto* reducer =
+      ws_.New<tir::CommReducer>(ws_.Copy(all.first(identity.size())), ws_.Copy(all.subspan(identity.size())),
+                                CopyPrims(result), CopyPrims(identity));
   reducer->set_span(lex_.SpanFrom(begin));
   out.kind = Kind::kReducer;
   out.reducer = reducer;
@@ -247,7 +263,8 @@ bool TirParser::ParseIndexMap(uint32_t begin, Value& out) {
   const IndexMapAttr* map = ParseMapping(dtype, nullptr);
   if (!map) return false;
   if (Accept(TokenKind::kComma) && AtKeyword()) {
-    if (!AtName("inverse_index_map")) return ErrorHere("unknown-argument", fmt::format("T.index_map has no argument '{}'", lex_.text()));
+    if (!AtName("inverse_index_map"))
+      return ErrorHere("unknown-argument", fmt::format("T.index_map has no argument '{}'", lex_.text()));
     lex_.Next();
     lex_.Next();
     if (!AcceptName("None")) {
@@ -284,7 +301,8 @@ bool TirParser::TakeDType(const IntrinsicInfo& info, TirArgs& args, std::optiona
     return true;
   };
   for (const TirArgs::Keyword& k : args.keywords) {
-    if (k.name != "dtype") return Error(k.span, "unknown-argument", fmt::format("{} has no argument '{}'", info.op->script, k.name));
+    if (k.name != "dtype")
+      return Error(k.span, "unknown-argument", fmt::format("{} has no argument '{}'", info.op->script, k.name));
     if (!read(k.value)) return false;
   }
   std::vector<Value>& positional = args.positional;
@@ -298,13 +316,15 @@ bool TirParser::TakeDType(const IntrinsicInfo& info, TirArgs& args, std::optiona
   const bool optional = info.result != ResultDtype::kGiven;
   if (info.dtype_print == DtypePrint::kFirst) {
     if (optional && (positional.empty() || !is_type(positional[0]))) return true;
-    if (positional.empty()) return Error(args.span, "missing-argument", fmt::format("{} needs a data type", info.op->script));
+    if (positional.empty())
+      return Error(args.span, "missing-argument", fmt::format("{} needs a data type", info.op->script));
     if (!read(positional[0])) return false;
     positional.erase(positional.begin());
     return true;
   }
   if (optional && static_cast<int>(positional.size()) <= info.num_args) return true;
-  if (positional.empty()) return Error(args.span, "missing-argument", fmt::format("{} needs a data type", info.op->script));
+  if (positional.empty())
+    return Error(args.span, "missing-argument", fmt::format("{} needs a data type", info.op->script));
   if (!read(positional.back())) return false;
   positional.pop_back();
   return true;
@@ -314,7 +334,8 @@ const PrimExpr* TirParser::IntrinsicArg(const IntrinsicInfo& info, const Value& 
   if (!value.is(Kind::kBuffer)) return ToPrim(value);
   if (info.packs_buffers) return PackBuffer(value.buffer, value.span);
   return Error(value.span, "bad-expression",
-               fmt::format("{0} takes no buffer; its pointer is '{1}.data', an element '{1}[...]'", info.op->script, value.buffer->name));
+               fmt::format("{0} takes no buffer; its pointer is '{1}.data', an element '{1}[...]'", info.op->script,
+                           value.buffer->name));
 }
 
 bool TirParser::MakeIntrinsic(const IntrinsicInfo& info, TirArgs& args, Value& out) {

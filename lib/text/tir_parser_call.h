@@ -9,6 +9,17 @@
 
 namespace iropt::text {
 
+inline bool Give(const PrimExpr* e, Value& out) {
+  if (e) out = Value(e);
+  return e != nullptr;
+}
+
+template <class T>
+const PrimExpr* Spanned(T* node, Span span) {
+  node->set_span(span);
+  return node;
+}
+
 // Functions of T that make expressions, other than calls of intrinsics.
 struct TirFunctions {
   using Make = bool (*)(TirParser& parser, TirArgs& args, Value& out);
@@ -16,7 +27,8 @@ struct TirFunctions {
   static Make Find(std::string_view name);
   static void Names(std::vector<std::string_view>& names);
 
-  static bool MakeLet(TirParser& parser, const Value& name, const Value& value, const Value& body, Span span, Value& out);
+  static bool MakeLet(TirParser& parser, const Value& name, const Value& value, const Value& body, Span span,
+                      Value& out);
 
  private:
   struct Entry {

@@ -36,9 +36,12 @@ Precedence PrecedenceOf(TokenKind kind) {
 constexpr Precedence Above(Precedence p) { return static_cast<Precedence>(static_cast<uint8_t>(p) + 1); }
 
 std::string_view KindName(Kind kind) {
-  static constexpr std::string_view kNames[] = {
-      "None", "a truth value", "an integer", "a float", "a string", "an expression", "a buffer", "a region", "an iteration variable",
-      "a range", "a reducer", "a function", "an attribute", "a data type", "a tuple", "a list"};
+  static constexpr std::string_view kNames[] = {"None",         "a truth value", "an integer",
+                                                "a float",      "a string",      "an expression",
+                                                "a buffer",     "a region",      "an iteration variable",
+                                                "a range",      "a reducer",     "a function",
+                                                "an attribute", "a data type",   "a tuple",
+                                                "a list"};
   static_assert(std::size(kNames) == static_cast<size_t>(Kind::kList) + 1);
   return kNames[static_cast<size_t>(kind)];
 }
@@ -102,7 +105,8 @@ bool TirParser::ParseChoice(Value& out) {
   Value condition, other;
   if (!ParseExpr(condition, Precedence::kOr)) return false;
   if (!condition.is(Kind::kBool)) {
-    return Error(condition.span, "bad-expression", "a choice between values is written T.if_then_else(...) or T.Select(...)");
+    return Error(condition.span, "bad-expression",
+                 "a choice between values is written T.if_then_else(...) or T.Select(...)");
   }
   if (!AcceptName("else")) return Unexpected("'else'");
   if (!ParseExpr(other, Precedence::kIfThenElse)) return false;
@@ -126,10 +130,12 @@ bool TirParser::ParseInfix(Value& out, uint32_t begin, Precedence least) {
     if (!Operand(out)) return false;
     Value right;
     // ** binds to the right, and less tightly than a sign on its right.
-    if (!ParseExpr(right, op == TokenKind::kDoubleStar ? Precedence::kUnary : Above(precedence)) || !Operand(right)) return false;
+    if (!ParseExpr(right, op == TokenKind::kDoubleStar ? Precedence::kUnary : Above(precedence)) || !Operand(right))
+      return false;
     const Value left = out;
     const Span span = lex_.SpanFrom(begin);
-    if (logic != NodeKind::kLet ? !ops_.Logic(logic, left, right, span, out) : !ops_.Binary(op, left, right, span, out)) return false;
+    if (logic != NodeKind::kLet ? !ops_.Logic(logic, left, right, span, out) : !ops_.Binary(op, left, right, span, out))
+      return false;
   }
 }
 
@@ -150,7 +156,8 @@ bool TirParser::ParsePostfix(Value& out, uint32_t begin) {
       if (!ParseExpr(index) || !ToInteger(index, i) || !Expect(TokenKind::kRBracket, "a subscript")) return false;
       if (i < 0) i += static_cast<int64_t>(items.size());
       if (i < 0 || i >= static_cast<int64_t>(items.size())) {
-        return Error(index.span, "index-out-of-range", fmt::format("the index is out of range for {} items", items.size()));
+        return Error(index.span, "index-out-of-range",
+                     fmt::format("the index is out of range for {} items", items.size()));
       }
       out = items[static_cast<size_t>(i)];
     } else if (At(TokenKind::kDot)) {
@@ -205,7 +212,8 @@ bool TirParser::ParseNumber(Value& out, bool negative) {
   int64_t value = 0;
   if (!IntegerValue(token, value)) return false;
   // The reader of the token takes 64 bits; of those, the sign bit is only good for the least integer.
-  if (value < 0 && !(negative && value == INT64_MIN)) return Error(lex_.SpanOf(token), "bad-number", "this integer exceeds 64 bits");
+  if (value < 0 && !(negative && value == INT64_MIN))
+    return Error(lex_.SpanOf(token), "bad-number", "this integer exceeds 64 bits");
   out = Value::Int(negative ? static_cast<int64_t>(0 - static_cast<uint64_t>(value)) : value, lex_.SpanOf(token));
   return true;
 }
@@ -265,7 +273,8 @@ bool TirParser::ParseName(Value& out) {
 
 bool TirParser::ParseModuleMember(const Token& alias, Value& out) {
   if (!At(TokenKind::kDot)) {
-    return Error(lex_.SpanOf(alias), "bad-expression", fmt::format("'{0}' is a module; expected '{0}.function'", lex_.text(alias)));
+    return Error(lex_.SpanOf(alias), "bad-expression",
+                 fmt::format("'{0}' is a module; expected '{0}.function'", lex_.text(alias)));
   }
   lex_.Next();
   if (!At(TokenKind::kName)) return Unexpected("the name of a function");
@@ -280,7 +289,8 @@ bool TirParser::ParseModuleMember(const Token& alias, Value& out) {
 }
 
 bool TirParser::CallOf(const GlobalVar* func, const TirArgs& args, Value& out) {
-  if (!args.keywords.empty()) return Error(args.keywords[0].span, "unknown-argument", "a function of the module is called by position");
+  if (!args.keywords.empty())
+    return Error(args.keywords[0].span, "unknown-argument", "a function of the module is called by position");
   std::vector<const PrimExpr*> operands;
   for (const Value& v : args.positional) {
     const PrimExpr* e = ToPrim(v);
@@ -352,7 +362,8 @@ bool TirParser::ParseMember(Value& out, uint32_t begin) {
       TirArgs args;
       const Value* v[1];
       DataType dtype;
-      if (!ParseArguments(args, begin) || !Bind(args, "astype", {"dtype"}, 1, v) || !ToDType(*v[0], dtype)) return false;
+      if (!ParseArguments(args, begin) || !Bind(args, "astype", {"dtype"}, 1, v) || !ToDType(*v[0], dtype))
+        return false;
       const PrimExpr* cast = ops_.MakeCast(dtype, value, args.span);
       if (cast) out = Value(cast);
       return cast != nullptr;
@@ -373,8 +384,11 @@ bool TirParser::ParseMetadata(Value& out) {
   }
   const Node* node = state_.Metadata(key, index);
   out.span = lex_.SpanFrom(begin);
-  if (!node) return Error(out.span, "unknown-metadata", fmt::format("the metadata section has no entry {} of kind \"{}\"", index, key));
-  if (!Attr::ClassOf(node->kind)) return Error(out.span, "bad-expression", "this metadata entry is no value of a loop-level function");
+  if (!node)
+    return Error(out.span, "unknown-metadata",
+                 fmt::format("the metadata section has no entry {} of kind \"{}\"", index, key));
+  if (!Attr::ClassOf(node->kind))
+    return Error(out.span, "bad-expression", "this metadata entry is no value of a loop-level function");
   out.kind = Kind::kAttr;
   out.attr = static_cast<const Attr*>(node);
   return true;
@@ -393,7 +407,8 @@ bool TirParser::ParseArguments(TirArgs& args, uint32_t begin) {
       const bool star = Accept(TokenKind::kStar);
       Value value;
       if (!ParseExpr(value)) return false;
-      if (!args.keywords.empty()) return Error(value.span, "syntax", "a positional argument follows a keyword argument");
+      if (!args.keywords.empty())
+        return Error(value.span, "syntax", "a positional argument follows a keyword argument");
       if (star && !value.is_list()) return WrongValue(value, "a list to unpack");
       if (star) {
         args.positional.insert(args.positional.end(), value.items().begin(), value.items().end());

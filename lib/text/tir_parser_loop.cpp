@@ -1,7 +1,7 @@
 // Loops: range, T.serial, T.parallel, T.vectorized, T.unroll, T.thread_binding and T.grid.
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "iropt/arith/prim_builder.h"
 #include "tir_parser.h"
@@ -15,8 +15,10 @@ struct LoopName {
   std::string_view name;
   tir::ForKind kind;
 };
-constexpr LoopName kLoopNames[] = {{"serial", tir::ForKind::kSerial},         {"parallel", tir::ForKind::kParallel},
-                                   {"vectorized", tir::ForKind::kVectorized}, {"unroll", tir::ForKind::kUnrolled},
+constexpr LoopName kLoopNames[] = {{"serial", tir::ForKind::kSerial},
+                                   {"parallel", tir::ForKind::kParallel},
+                                   {"vectorized", tir::ForKind::kVectorized},
+                                   {"unroll", tir::ForKind::kUnrolled},
                                    {"thread_binding", tir::ForKind::kThreadBinding}};
 
 }  // namespace
@@ -30,7 +32,9 @@ bool TirParser::ParseFor() {
   const Span header_span = SpanHere();
   if (!ParseLoopHeader(header)) return false;
   if (targets.size() != header.domains.size()) {
-    return Error(header_span, "bad-expression", fmt::format("{} for {}", Counted(targets.size(), "name", "names"), Counted(header.domains.size(), "loop", "loops")));
+    return Error(header_span, "bad-expression",
+                 fmt::format("{} for {}", Counted(targets.size(), "name", "names"),
+                             Counted(header.domains.size(), "loop", "loops")));
   }
   const Span span = lex_.SpanFrom(begin);
   const size_t outer_loops = loops_.size();
@@ -70,13 +74,15 @@ bool TirParser::ParseLoopHeader(LoopHeader& header) {
   }
   const Span span = lex_.SpanFrom(begin);
   TirArgs args;
-  const auto* loop = std::find_if(std::begin(kLoopNames), std::end(kLoopNames), [&](const LoopName& l) { return l.name == name; });
+  const auto* loop =
+      std::find_if(std::begin(kLoopNames), std::end(kLoopNames), [&](const LoopName& l) { return l.name == name; });
   if (loop != std::end(kLoopNames)) {
     header.kind = loop->kind;
     return ParseArguments(args, begin) && ReadLoop(args, name, header);
   }
   if (name != "grid") {
-    static constexpr std::string_view kNames[] = {"grid", "parallel", "serial", "thread_binding", "unroll", "vectorized"};
+    static constexpr std::string_view kNames[] = {"grid",           "parallel", "serial",
+                                                  "thread_binding", "unroll",   "vectorized"};
     return UnknownMember("T", name, span, kNames);
   }
   if (!ParseArguments(args, begin)) return false;
@@ -119,13 +125,15 @@ bool TirParser::AddLoop(const Value& start, const Value* stop, LoopHeader& heade
   if (!extent) return false;
   const PrimExpr* min = stop ? ToPrim(start) : ops_.Int(0, extent->dtype, start.span);
   if (!min) return false;
-  if (!min->dtype.is_integer() || !extent->dtype.is_integer() || !min->dtype.is_scalar() || !extent->dtype.is_scalar()) {
+  if (!min->dtype.is_integer() || !extent->dtype.is_integer() || !min->dtype.is_scalar() ||
+      !extent->dtype.is_scalar()) {
     return Error(start.span, "type-mismatch", "the bounds of a loop are integers");
   }
   if (stop) extent = ops_.Make(NodeKind::kSub, extent, min, start.span);
   if (!extent) return false;
   if (stop) extent = Simplify(extent);
-  const DataType dtype = min->dtype.bits >= extent->dtype.bits ? min->dtype : DataType::Make(min->dtype.code, extent->dtype.bits, 1);
+  const DataType dtype =
+      min->dtype.bits >= extent->dtype.bits ? min->dtype : DataType::Make(min->dtype.code, extent->dtype.bits, 1);
   min = ops_.MakeCast(dtype, min, min->span());
   extent = ops_.MakeCast(dtype, extent, extent->span());
   if (!min || !extent) return false;
@@ -134,13 +142,16 @@ bool TirParser::AddLoop(const Value& start, const Value* stop, LoopHeader& heade
   return true;
 }
 
-const tir::Stmt* TirParser::MakeLoops(const LoopHeader& header, std::span<const tir::Var* const> vars, const tir::Stmt* body, Span span) {
+const tir::Stmt* TirParser::MakeLoops(const LoopHeader& header, std::span<const tir::Var* const> vars,
+                                      const tir::Stmt* body, Span span) {
   for (size_t i = vars.size(); i-- > 0;) {
     const tir::IterVar* thread = nullptr;
     if (header.kind == tir::ForKind::kThreadBinding) {
-      thread = ws_.New<tir::IterVar>(nullptr, ws_.NewPrimVar("iter", header.dtypes[i]), tir::IterVarType::kThreadIndex, header.thread);
+      thread = ws_.New<tir::IterVar>(nullptr, ws_.NewPrimVar("iter", header.dtypes[i]), tir::IterVarType::kThreadIndex,
+                                     header.thread);
     }
-    auto* loop = ws_.New<tir::For>(vars[i], header.domains[i]->min, header.domains[i]->extent, header.kind, body, thread, header.annotations);
+    auto* loop = ws_.New<tir::For>(vars[i], header.domains[i]->min, header.domains[i]->extent, header.kind, body,
+                                   thread, header.annotations);
     loop->set_span(span);
     body = loop;
   }

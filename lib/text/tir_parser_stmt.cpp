@@ -65,7 +65,8 @@ void TirParser::ParseStatements() {
     const size_t nesting = nesting_;
     const bool conditional = AtName("if");
     if (ParseStatement()) continue;
-    // Nothing is left of a statement that failed, except that the names that it should have defined are known to be bad.
+    // Nothing is left of a statement that failed, except that the names that it should have defined are known to be
+    // bad.
     stmts_.resize(std::min(stmts, stmts_.size()));
     open_.resize(std::min(open, open_.size()));
     blocks_.resize(blocks);
@@ -248,7 +249,9 @@ bool TirParser::ParseWith() {
 bool TirParser::ParseAssert() {
   const uint32_t begin = lex_.Next().begin;
   Value condition_value, message_value;
-  if (!ParseExpr(condition_value) || !Expect(TokenKind::kComma, "an assertion, which has a message") || !ParseExpr(message_value)) return false;
+  if (!ParseExpr(condition_value) || !Expect(TokenKind::kComma, "an assertion, which has a message") ||
+      !ParseExpr(message_value))
+    return false;
   const PrimExpr* condition = ToBool(condition_value);
   const PrimExpr* message = condition ? ToPrim(message_value) : nullptr;
   if (!message) return false;
@@ -342,7 +345,8 @@ bool TirParser::AssignAll(const std::vector<Token>& targets, const Value& value)
   if (targets.size() == 1 && !value.is_list()) return Assign(targets[0], value);
   if (!value.is_list() || value.items().size() != targets.size()) {
     const size_t found = value.is_list() ? value.items().size() : 1;
-    return Error(value.span, "bad-expression", fmt::format("{} for {}", Counted(targets.size(), "name", "names"), Counted(found, "value", "values")));
+    return Error(value.span, "bad-expression",
+                 fmt::format("{} for {}", Counted(targets.size(), "name", "names"), Counted(found, "value", "values")));
   }
   for (size_t i = 0; i < targets.size(); ++i) {
     if (!Assign(targets[i], value.items()[i])) return false;
@@ -374,7 +378,9 @@ bool TirParser::Assign(const Token& target, const Value& value) {
   return true;
 }
 
-void TirParser::OpenLet(const tir::Var* var, const PrimExpr* value, Span span) { OpenNew<tir::LetStmt>(span, var, value, nullptr); }
+void TirParser::OpenLet(const tir::Var* var, const PrimExpr* value, Span span) {
+  OpenNew<tir::LetStmt>(span, var, value, nullptr);
+}
 
 // The value of a LetStmt: what its variable can hold.
 const PrimExpr* TirParser::LetValue(const Value& value, const tir::Var* var) {
@@ -398,7 +404,8 @@ bool TirParser::ParseAnnotated(const Token& target) {
   return true;
 }
 
-// The type of a variable: T.int32, T.handle("float32"). TVM 0.26 writes T.let[T.int32], or T.let where the value says it.
+// The type of a variable: T.int32, T.handle("float32"). TVM 0.26 writes T.let[T.int32], or T.let where the value says
+// it.
 bool TirParser::ParseAnnotation(const tir::Var*& var, std::string_view name) {
   pending_name_ = name;
   const Lexer::State start = lex_.Save();
@@ -432,8 +439,8 @@ bool TirParser::ParseElementStatement(const tir::Buffer* buffer) {
   if (!At(TokenKind::kAssign)) {
     if (lex_.next_char() == '=') return ParseAugmented(buffer, indices, begin);
     Value value;
-    return AccessOf(buffer, indices, lex_.SpanFrom(begin), value) && ParsePostfix(value, begin) && ParseInfix(value, begin, Precedence::kLambda) &&
-           EmitValue(value) && EndOfStatement();
+    return AccessOf(buffer, indices, lex_.SpanFrom(begin), value) && ParsePostfix(value, begin) &&
+           ParseInfix(value, begin, Precedence::kLambda) && EmitValue(value) && EndOfStatement();
   }
   lex_.Next();
   Value value;
@@ -469,13 +476,16 @@ bool TirParser::ParseVectorStore(const tir::Buffer* buffer) {
   TirArgs args;
   const Value* v[3];
   std::vector<const PrimExpr*> indices;
-  if (!ParseArguments(args, begin) || !Bind(args, "vstore", {"begin", "value", "predicate"}, 2, v) || !ToPrims(*v[0], indices)) return false;
+  if (!ParseArguments(args, begin) || !Bind(args, "vstore", {"begin", "value", "predicate"}, 2, v) ||
+      !ToPrims(*v[0], indices))
+    return false;
   const PrimExpr* value = ToPrim(*v[1]);
   if (!value) return false;
   const int factor = buffer->dtype.lanes > 0 && value->dtype.lanes > 0 ? value->dtype.lanes / buffer->dtype.lanes : 1;
   if (factor > 1 && !indices.empty() && indices.back()->dtype.is_scalar()) {
     const DataType index = indices.back()->dtype;
-    indices.back() = ops_.MakeRamp(indices.back(), ops_.Int(1, index, args.span), ops_.Int(factor, DataType::Int(32), args.span), args.span);
+    indices.back() = ops_.MakeRamp(indices.back(), ops_.Int(1, index, args.span),
+                                   ops_.Int(factor, DataType::Int(32), args.span), args.span);
   }
   const tir::Stmt* store = MakeStore(buffer, indices, Value(value), v[2], args.span);
   if (!store) return false;

@@ -30,7 +30,8 @@ class ParamUses : public tir::StmtExprVisitor {
  protected:
   using tir::StmtExprVisitor::VisitExpr;
   void VisitVar(const tir::Var* var) override {
-    if (!var->context_owned() && var->id < index_.size() && index_[var->id] >= 0) ++uses_[static_cast<size_t>(index_[var->id])];
+    if (!var->context_owned() && var->id < index_.size() && index_[var->id] >= 0)
+      ++uses_[static_cast<size_t>(index_[var->id])];
   }
   void VisitBufferUse(const tir::Buffer* buffer) override { VisitVar(buffer->data); }
   void VisitBufferDef(const tir::Buffer* buffer) override {
@@ -53,8 +54,9 @@ bool HasVariables(const PrimExpr* e) {
 bool IsSimple(const tir::Buffer* buffer) {
   constexpr int32_t kAllocAlignment = 64;
   return buffer->strides.empty() && std::none_of(buffer->shape.begin(), buffer->shape.end(), HasVariables) &&
-         arith::IsInt(buffer->elem_offset, 0) && buffer->scope() == "global" && buffer->data_alignment == kAllocAlignment &&
-         buffer->offset_factor == 1 && buffer->buffer_type == tir::BufferType::kDefault && buffer->axis_separators.empty();
+         arith::IsInt(buffer->elem_offset, 0) && buffer->scope() == "global" &&
+         buffer->data_alignment == kAllocAlignment && buffer->offset_factor == 1 &&
+         buffer->buffer_type == tir::BufferType::kDefault && buffer->axis_separators.empty();
 }
 
 bool ContainsBlock(const tir::Stmt* stmt) {
@@ -83,7 +85,8 @@ std::string TirPrinter::Print(std::string_view name) {
   if (const tir::Block* root = ImplicitRoot()) {
     BeginLine();
     out_.Append("# with T.block(\"root\"):");
-    for (const tir::Buffer* buffer : root->alloc_buffers) PrintBufferLine(buffer, "alloc_buffer", Introduces::kData, [] {});
+    for (const tir::Buffer* buffer : root->alloc_buffers)
+      PrintBufferLine(buffer, "alloc_buffer", Introduces::kData, [] {});
     PrintBody(root->body);
   } else {
     PrintBody(func_->body);
@@ -98,7 +101,8 @@ std::string TirPrinter::Assemble() {
   // The stream writes to a string, which cannot fail.
   static_cast<void>(stream_.Flush());
   if (insertions_.empty()) return std::move(text_);
-  std::stable_sort(insertions_.begin(), insertions_.end(), [](const Insertion& a, const Insertion& b) { return a.position < b.position; });
+  std::stable_sort(insertions_.begin(), insertions_.end(),
+                   [](const Insertion& a, const Insertion& b) { return a.position < b.position; });
   std::string result;
   size_t done = 0;
   for (const Insertion& insertion : insertions_) {
@@ -114,7 +118,8 @@ std::string TirPrinter::Assemble() {
 std::vector<bool> TirPrinter::InlineParams() const {
   const List<const tir::Buffer*> buffers = func_->param_buffers;
   std::vector<bool> result(func_->params.size());
-  if (std::none_of(buffers.begin(), buffers.end(), [](const tir::Buffer* b) { return b && IsSimple(b); })) return result;
+  if (std::none_of(buffers.begin(), buffers.end(), [](const tir::Buffer* b) { return b && IsSimple(b); }))
+    return result;
   const ParamUses uses(func_);
   std::unordered_map<const tir::Var*, int> pointers;
   for (const tir::Buffer* b : buffers) {
@@ -183,10 +188,12 @@ const tir::Block* TirPrinter::ImplicitRoot() const {
   const auto* realize = As<tir::BlockRealize>(func_->body);
   if (!realize || !realize->iter_values.empty() || !arith::IsInt(realize->predicate, 1)) return nullptr;
   const tir::Block* root = realize->block;
-  const bool says = root->annotations->size() || !root->match_buffers.empty() || !root->reads.empty() || !root->writes.empty() || root->init;
+  const bool says = root->annotations->size() || !root->match_buffers.empty() || !root->reads.empty() ||
+                    !root->writes.empty() || root->init;
   if (says) return nullptr;
   const auto* inner = As<tir::BlockRealize>(root->body);
-  const bool needed = !root->alloc_buffers.empty() || (inner ? !inner->block->iter_vars.empty() : ContainsBlock(root->body));
+  const bool needed =
+      !root->alloc_buffers.empty() || (inner ? !inner->block->iter_vars.empty() : ContainsBlock(root->body));
   return needed ? root : nullptr;
 }
 
@@ -288,7 +295,8 @@ std::string_view TirPrinter::Define(const tir::Buffer* buffer) {
   {
     OutputStream out(&line);
     PrintContext context = context_.WithOutput(out);
-    PrintDeclaration(buffer, "Buffer", [] {}, parts, context);
+    PrintDeclaration(
+        buffer, "Buffer", [] {}, parts, context);
   }
   NameParts(buffer, name, parts, owner);
   if (!parts.variables.empty()) Insert(frames_[owner], VariableLine(parts.variables));

@@ -1,7 +1,7 @@
 // Prints loop-level functions in the form of TVM 0.18.
 //
-// The text is written front to back. What has to be declared before its first use, in a place that is only known when the use is
-// reached, is put in afterwards: every open statement list remembers where its current line begins.
+// The text is written front to back. What has to be declared before its first use, in a place that is only known when
+// the use is reached, is put in afterwards: every open statement list remembers where its current line begins.
 #pragma once
 
 #include <optional>
@@ -14,14 +14,18 @@
 
 namespace iropt::text {
 
-// A function of the module under the given name, at the start of its line: decorator, header, body, and the line break that ends
-// the last statement. O(nodes).
+// A function of the module under the given name, at the start of its line: decorator, header, body, and the line break
+// that ends the last statement. O(nodes).
 void PrintPrimFunc(const PrimFunc* func, std::string_view name, PrintContext& context);
 
 class TirPrinter : public FreeNames {
  public:
   TirPrinter(const PrimFunc* func, PrintContext& context)
-      : func_(func), stream_(&text_), context_(context.WithOutput(stream_)), out_(stream_), names_(context.names),
+      : func_(func),
+        stream_(&text_),
+        context_(context.WithOutput(stream_)),
+        out_(stream_),
+        names_(context.names),
         prim_(context_, PrimMode::kTir, this) {}
 
   // The text of the function.
@@ -41,14 +45,14 @@ class TirPrinter : public FreeNames {
   };
   // A list of statements that is being printed, and the names that it defines.
   struct Frame {
-    const Node* node;        // the statement that the list belongs to
-    size_t mark;             // of the names
+    const Node* node;  // the statement that the list belongs to
+    size_t mark;       // of the names
     int indent;
-    bool visible = true;     // whether declarations may go here
-    bool concise = false;    // the current statement is the last one, so its body may go on at this level
+    bool visible = true;   // whether declarations may go here
+    bool concise = false;  // the current statement is the last one, so its body may go on at this level
     bool started = false;
-    uint64_t line = 0;       // where the current line begins, once started
-    std::string pending;     // lines to come first, until then
+    uint64_t line = 0;    // where the current line begins, once started
+    std::string pending;  // lines to come first, until then
   };
   // A name of an outer list that was defined while inner ones were open: it must outlive them.
   struct LateName {
@@ -101,9 +105,10 @@ class TirPrinter : public FreeNames {
   void PrintIf(const tir::IfThenElse* stmt);
   void PrintWhile(const tir::While* stmt);
   void PrintEvaluate(const tir::Evaluate* stmt);
-  // Statements with a body: `name = head` followed by the body where it may stand at this level, else `with head as name:`.
-  // `define` names what the statement makes, in the list of the body; `head` prints the call.
-  void PrintScoped(const Node* frame, const tir::Stmt* body, bool concise, FunctionRef<std::string_view()> define, FunctionRef<void()> head);
+  // Statements with a body: `name = head` followed by the body where it may stand at this level, else `with head as
+  // name:`. `define` names what the statement makes, in the list of the body; `head` prints the call.
+  void PrintScoped(const Node* frame, const tir::Stmt* body, bool concise, FunctionRef<std::string_view()> define,
+                   FunctionRef<void()> head);
   void PrintIndented(const Node* frame, const tir::Stmt* body);
 
   // ---- loops and blocks (tir_printer_block.cpp)
@@ -126,19 +131,22 @@ class TirPrinter : public FreeNames {
     std::vector<bool> strides;               // which are given by name, as variables that the buffer introduces
     bool offset = false;                     // elem_offset is a variable that the buffer introduces
   };
-  bool IsNew(const PrimExpr* e) const { return tir::Var::ClassOf(e->kind) && names_.Find(static_cast<const tir::Var*>(e)).empty(); }
+  bool IsNew(const PrimExpr* e) const {
+    return tir::Var::ClassOf(e->kind) && names_.Find(static_cast<const tir::Var*>(e)).empty();
+  }
   // Names the variables that are declared on a line before; `owner` is the list that the declaration goes to.
   BufferParts Plan(const tir::Buffer* buffer, Introduces introduces, size_t owner);
   // The line that declares the variables, or "" where there are none.
   std::string VariableLine(const std::vector<const tir::Var*>& variables);
   void PrintVariableLine(const BufferParts& parts);
   // T.function(first, shape, dtype, ...); `first` prints an argument and the comma after it.
-  void PrintDeclaration(const tir::Buffer* buffer, std::string_view function, FunctionRef<void()> first, const BufferParts& parts,
-                        PrintContext& context);
+  void PrintDeclaration(const tir::Buffer* buffer, std::string_view function, FunctionRef<void()> first,
+                        const BufferParts& parts, PrintContext& context);
   // Names for what the declaration introduced: A.data, A.strides[0], A.elem_offset.
   void NameParts(const tir::Buffer* buffer, std::string_view name, const BufferParts& parts, size_t owner);
   // `name = T.function(first, ...)` on a line of its own in the current list.
-  void PrintBufferLine(const tir::Buffer* buffer, std::string_view function, Introduces introduces, FunctionRef<void()> first);
+  void PrintBufferLine(const tir::Buffer* buffer, std::string_view function, Introduces introduces,
+                       FunctionRef<void()> first);
   std::string_view Hint(const tir::Buffer* buffer) const { return buffer->name.empty() ? "buffer" : buffer->name; }
 
   const PrimFunc* func_;
@@ -151,9 +159,9 @@ class TirPrinter : public FreeNames {
   std::vector<Frame> frames_;
   std::vector<LateName> late_names_;  // by position
   std::vector<Insertion> insertions_;
-  std::vector<bool> inline_params_;        // parameters that are printed as buffers
-  std::vector<const tir::For*> loops_;     // by id of the loop variable
-  std::optional<TirScopes> scopes_;        // once a name without a definition was found
+  std::vector<bool> inline_params_;     // parameters that are printed as buffers
+  std::vector<const tir::For*> loops_;  // by id of the loop variable
+  std::optional<TirScopes> scopes_;     // once a name without a definition was found
 };
 
 }  // namespace iropt::text

@@ -17,7 +17,8 @@ void TirPrinter::EnterLoop(const tir::For* loop) {
 
 void TirPrinter::LeaveLoop(const tir::For* loop) { loops_[loop->loop_var->id] = nullptr; }
 
-// The loops that T.grid can stand for: plain ones from 0 that directly follow each other and do not depend on each other.
+// The loops that T.grid can stand for: plain ones from 0 that directly follow each other and do not depend on each
+// other.
 std::vector<const tir::For*> TirPrinter::GridOf(const tir::For* loop) const {
   std::vector<const tir::For*> grid;
   for (const tir::For* l = loop; l; l = As<tir::For>(l->body)) {
@@ -66,7 +67,8 @@ void TirPrinter::PrintFor(const tir::For* loop) {
 
 // i in range(...):
 void TirPrinter::PrintLoopHead(const tir::For* loop) {
-  static constexpr std::string_view kFunctions[] = {"T.serial(", "T.parallel(", "T.vectorized(", "T.unroll(", "T.thread_binding("};
+  static constexpr std::string_view kFunctions[] = {"T.serial(", "T.parallel(", "T.vectorized(", "T.unroll(",
+                                                    "T.thread_binding("};
   out_.Append(names_.Define(loop->loop_var));
   out_.Append(" in ");
   const bool annotated = loop->annotations->size() > 0;
@@ -94,7 +96,8 @@ void TirPrinter::PrintLoopHead(const tir::For* loop) {
 
 // Whether the axis is a loop under another name, over the same domain.
 bool TirPrinter::IsRemapped(const tir::IterVar* iter_var, const PrimExpr* value) const {
-  if (iter_var->iter_type != tir::IterVarType::kDataPar && iter_var->iter_type != tir::IterVarType::kCommReduce) return false;
+  if (iter_var->iter_type != tir::IterVarType::kDataPar && iter_var->iter_type != tir::IterVarType::kCommReduce)
+    return false;
   const auto* var = As<tir::Var>(value);
   if (!var || var->context_owned() || var->id >= loops_.size()) return false;
   const tir::For* loop = loops_[var->id];
@@ -106,7 +109,9 @@ void TirPrinter::PrintAxes(const tir::Block* block, const tir::BlockRealize* rea
   const size_t n = block->iter_vars.size();
   for (size_t i = 0; i < n;) {
     size_t end = i;
-    while (end < n && realize && end < realize->iter_values.size() && IsRemapped(block->iter_vars[end], realize->iter_values[end])) ++end;
+    while (end < n && realize && end < realize->iter_values.size() &&
+           IsRemapped(block->iter_vars[end], realize->iter_values[end]))
+      ++end;
     if (end - i > 1) {
       PrintRemap(block, realize, i, end);
       i = end;
@@ -152,7 +157,8 @@ void TirPrinter::PrintRemap(const tir::Block* block, const tir::BlockRealize* re
     out_.Append(names_.Define(block->iter_vars[i]->var));
   }
   out_.Append(" = T.axis.remap(\"");
-  for (size_t i = begin; i < end; ++i) out_.Append(block->iter_vars[i]->iter_type == tir::IterVarType::kDataPar ? 'S' : 'R');
+  for (size_t i = begin; i < end; ++i)
+    out_.Append(block->iter_vars[i]->iter_type == tir::IterVarType::kDataPar ? 'S' : 'R');
   out_.Append("\", [");
   prim_.PrintItems(realize->iter_values.span().subspan(begin, end - begin));
   out_.Append("])");
@@ -191,7 +197,8 @@ void TirPrinter::PrintBlock(const tir::Block* block, const tir::BlockRealize* re
     PrintAttr(block->annotations, context_, PrimMode::kTir, this);
     out_.Append(')');
   }
-  for (const tir::Buffer* buffer : block->alloc_buffers) PrintBufferLine(buffer, "alloc_buffer", Introduces::kData, [] {});
+  for (const tir::Buffer* buffer : block->alloc_buffers)
+    PrintBufferLine(buffer, "alloc_buffer", Introduces::kData, [] {});
   for (const tir::MatchBufferRegion* match : block->match_buffers) {
     PrintBufferLine(match->buffer, "match_buffer", Introduces::kAll, [&] {
       prim_.PrintRegion(match->source);

@@ -71,8 +71,8 @@ void TirPrinter::PrintVariableLine(const BufferParts& parts) {
   out_.Append(VariableLine(parts.variables));
 }
 
-void TirPrinter::PrintDeclaration(const tir::Buffer* buffer, std::string_view function, FunctionRef<void()> first, const BufferParts& parts,
-                                  PrintContext& context) {
+void TirPrinter::PrintDeclaration(const tir::Buffer* buffer, std::string_view function, FunctionRef<void()> first,
+                                  const BufferParts& parts, PrintContext& context) {
   OutputStream& out = context.out;
   PrimPrinter prim(context, PrimMode::kTir, this);
   const auto integer = [&](std::string_view name, int64_t value) {
@@ -118,7 +118,8 @@ void TirPrinter::PrintDeclaration(const tir::Buffer* buffer, std::string_view fu
   if (parts.offset || buffer->offset_factor != 1) integer(", offset_factor=", buffer->offset_factor);
   if (buffer->buffer_type != tir::BufferType::kDefault) out.Append(", buffer_type=\"auto\"");
   if (!buffer->axis_separators.empty()) {
-    for (uint32_t i = 0; i < buffer->axis_separators.size(); ++i) integer(i ? ", " : ", axis_separators=[", buffer->axis_separators[i]);
+    for (uint32_t i = 0; i < buffer->axis_separators.size(); ++i)
+      integer(i ? ", " : ", axis_separators=[", buffer->axis_separators[i]);
     out.Append(']');
   }
   out.Append(')');
@@ -138,7 +139,8 @@ void TirPrinter::NameParts(const tir::Buffer* buffer, std::string_view name, con
   if (parts.offset) alias(buffer->elem_offset, fmt::format("{}.elem_offset", name));
 }
 
-void TirPrinter::PrintBufferLine(const tir::Buffer* buffer, std::string_view function, Introduces introduces, FunctionRef<void()> first) {
+void TirPrinter::PrintBufferLine(const tir::Buffer* buffer, std::string_view function, Introduces introduces,
+                                 FunctionRef<void()> first) {
   const std::string_view name = names_.Define(buffer, Hint(buffer));
   const size_t owner = frames_.size() - 1;
   const BufferParts parts = Plan(buffer, introduces, owner);

@@ -11,8 +11,9 @@ namespace {
 // T.allocate and T.decl_buffer that together are one declaration.
 const tir::DeclBuffer* DeclaredAllocation(const tir::Allocate* allocate) {
   const auto* decl = As<tir::DeclBuffer>(allocate->body);
-  if (!decl || decl->buffer->data != allocate->buffer_var || decl->buffer->dtype != allocate->dtype || !arith::IsInt(allocate->condition, 1) ||
-      allocate->annotations->size() || allocate->extents.size() != decl->buffer->shape.size()) {
+  if (!decl || decl->buffer->data != allocate->buffer_var || decl->buffer->dtype != allocate->dtype ||
+      !arith::IsInt(allocate->condition, 1) || allocate->annotations->size() ||
+      allocate->extents.size() != decl->buffer->shape.size()) {
     return nullptr;
   }
   for (uint32_t i = 0; i < allocate->extents.size(); ++i) {
@@ -56,7 +57,8 @@ void TirPrinter::PrintStmt(const tir::Stmt* stmt) {
       }
       case NodeKind::kAllocate: return PrintAllocate(static_cast<const tir::Allocate*>(stmt));
       case NodeKind::kAllocateConst: return PrintAllocateConst(static_cast<const tir::AllocateConst*>(stmt));
-      case NodeKind::kDeclBuffer: return PrintDeclBuffer(static_cast<const tir::DeclBuffer*>(stmt), Introduces::kNothing);
+      case NodeKind::kDeclBuffer:
+        return PrintDeclBuffer(static_cast<const tir::DeclBuffer*>(stmt), Introduces::kNothing);
       case NodeKind::kIfThenElse: return PrintIf(static_cast<const tir::IfThenElse*>(stmt));
       case NodeKind::kEvaluate: return PrintEvaluate(static_cast<const tir::Evaluate*>(stmt));
       case NodeKind::kFor: return PrintFor(static_cast<const tir::For*>(stmt));
@@ -74,8 +76,8 @@ void TirPrinter::PrintStmt(const tir::Stmt* stmt) {
   });
 }
 
-void TirPrinter::PrintScoped(const Node* frame, const tir::Stmt* body, bool concise, FunctionRef<std::string_view()> define,
-                             FunctionRef<void()> head) {
+void TirPrinter::PrintScoped(const Node* frame, const tir::Stmt* body, bool concise,
+                             FunctionRef<std::string_view()> define, FunctionRef<void()> head) {
   BeginLine();
   // What the head declares goes before this line, not into the body.
   Push(frame, false);
@@ -143,13 +145,15 @@ void TirPrinter::PrintLet(const tir::LetStmt* stmt) {
 
 void TirPrinter::PrintAssert(const tir::AssertStmt* stmt) {
   const bool concise = top().concise;
-  PrintScoped(stmt, stmt->body, concise, [] { return std::string_view(); }, [&] {
-    out_.Append(concise ? "assert " : "T.Assert(");
-    prim_.Print(stmt->condition);
-    out_.Append(", ");
-    prim_.Print(stmt->message);
-    if (!concise) out_.Append(')');
-  });
+  PrintScoped(
+      stmt, stmt->body, concise, [] { return std::string_view(); },
+      [&] {
+        out_.Append(concise ? "assert " : "T.Assert(");
+        prim_.Print(stmt->condition);
+        out_.Append(", ");
+        prim_.Print(stmt->message);
+        if (!concise) out_.Append(')');
+      });
 }
 
 void TirPrinter::PrintAttrValue(const Node* node) {
@@ -172,18 +176,21 @@ void TirPrinter::PrintAttrStmt(const tir::AttrStmt* stmt) {
   }
   const bool thread = stmt->attr_key == "thread_extent" || stmt->attr_key == "virtual_thread";
   if (thread && Is<tir::IterVar>(stmt->node)) return PrintLaunchThread(stmt, concise);
-  PrintScoped(stmt, stmt->body, concise, [] { return std::string_view(); }, [&] {
-    out_.Append("T.attr(");
-    PrintAttrValue(stmt->node);
-    out_.Append(", ");
-    PrintString(stmt->attr_key, out_);
-    out_.Append(", ");
-    prim_.Print(stmt->value);
-    out_.Append(')');
-  });
+  PrintScoped(
+      stmt, stmt->body, concise, [] { return std::string_view(); },
+      [&] {
+        out_.Append("T.attr(");
+        PrintAttrValue(stmt->node);
+        out_.Append(", ");
+        PrintString(stmt->attr_key, out_);
+        out_.Append(", ");
+        prim_.Print(stmt->value);
+        out_.Append(')');
+      });
 }
 
-// bx = T.launch_thread("blockIdx.x", 8) where all uses of the variable are inside, else with a variable made by T.env_thread.
+// bx = T.launch_thread("blockIdx.x", 8) where all uses of the variable are inside, else with a variable made by
+// T.env_thread.
 void TirPrinter::PrintLaunchThread(const tir::AttrStmt* stmt, bool concise) {
   const auto* thread = To<tir::IterVar>(stmt->node);
   bool defines = false;
@@ -224,28 +231,31 @@ void TirPrinter::PrintLaunchThread(const tir::AttrStmt* stmt, bool concise) {
 }
 
 // T.realize(A[0:4], "scope"); `scope` is that of the attribute around it.
-void TirPrinter::PrintRealize(const tir::BufferRealize* realize, const PrimExpr* scope, const Node* frame, bool concise) {
-  PrintScoped(frame, realize->body, concise, [] { return std::string_view(); }, [&] {
-    out_.Append("T.realize(");
-    prim_.PrintBuffer(realize->buffer);
-    out_.Append(realize->bounds.empty() ? "[()" : "[");
-    for (uint32_t i = 0; i < realize->bounds.size(); ++i) {
-      if (i) out_.Append(", ");
-      prim_.Print(realize->bounds[i]->min);
-      out_.Append(':');
-      prim_.PrintEnd(realize->bounds[i]->min, realize->bounds[i]->extent);
-    }
-    out_.Append(']');
-    if (scope) {
-      out_.Append(", ");
-      prim_.Print(scope);
-    }
-    if (!arith::IsInt(realize->condition, 1)) {
-      out_.Append(", condition=");
-      prim_.Print(realize->condition);
-    }
-    out_.Append(')');
-  });
+void TirPrinter::PrintRealize(const tir::BufferRealize* realize, const PrimExpr* scope, const Node* frame,
+                              bool concise) {
+  PrintScoped(
+      frame, realize->body, concise, [] { return std::string_view(); },
+      [&] {
+        out_.Append("T.realize(");
+        prim_.PrintBuffer(realize->buffer);
+        out_.Append(realize->bounds.empty() ? "[()" : "[");
+        for (uint32_t i = 0; i < realize->bounds.size(); ++i) {
+          if (i) out_.Append(", ");
+          prim_.Print(realize->bounds[i]->min);
+          out_.Append(':');
+          prim_.PrintEnd(realize->bounds[i]->min, realize->bounds[i]->extent);
+        }
+        out_.Append(']');
+        if (scope) {
+          out_.Append(", ");
+          prim_.Print(scope);
+        }
+        if (!arith::IsInt(realize->condition, 1)) {
+          out_.Append(", condition=");
+          prim_.Print(realize->condition);
+        }
+        out_.Append(')');
+      });
 }
 
 void TirPrinter::PrintStore(const tir::BufferStore* stmt) {
@@ -275,39 +285,43 @@ void TirPrinter::PrintAllocate(const tir::Allocate* stmt) {
   // The variable belongs to the list around the statement.
   const bool concise = top().concise;
   const std::string_view name = names_.Define(stmt->buffer_var);
-  PrintScoped(stmt, stmt->body, concise, [&] { return name; }, [&] {
-    out_.Append("T.allocate([");
-    prim_.PrintItems(stmt->extents);
-    out_.Append("], ");
-    prim_.PrintDType(stmt->dtype);
-    out_.Append(", ");
-    PrintString(stmt->buffer_var->pointer ? stmt->buffer_var->pointer->scope : "global", out_);
-    if (!arith::IsInt(stmt->condition, 1)) {
-      out_.Append(", ");
-      prim_.Print(stmt->condition);
-    }
-    if (stmt->annotations->size()) {
-      out_.Append(", annotations=");
-      PrintAttr(stmt->annotations, context_, PrimMode::kTir, this);
-    }
-    out_.Append(')');
-  });
+  PrintScoped(
+      stmt, stmt->body, concise, [&] { return name; },
+      [&] {
+        out_.Append("T.allocate([");
+        prim_.PrintItems(stmt->extents);
+        out_.Append("], ");
+        prim_.PrintDType(stmt->dtype);
+        out_.Append(", ");
+        PrintString(stmt->buffer_var->pointer ? stmt->buffer_var->pointer->scope : "global", out_);
+        if (!arith::IsInt(stmt->condition, 1)) {
+          out_.Append(", ");
+          prim_.Print(stmt->condition);
+        }
+        if (stmt->annotations->size()) {
+          out_.Append(", annotations=");
+          PrintAttr(stmt->annotations, context_, PrimMode::kTir, this);
+        }
+        out_.Append(')');
+      });
 }
 
 void TirPrinter::PrintAllocateConst(const tir::AllocateConst* stmt) {
-  PrintScoped(stmt, stmt->body, top().concise, [&] { return names_.Define(stmt->buffer_var); }, [&] {
-    out_.Append("T.allocate_const(");
-    if (stmt->data) {
-      PrintArray(*stmt->data, out_);
-    } else {
-      out_.Append("[]");
-    }
-    out_.Append(", ");
-    prim_.PrintDType(stmt->dtype);
-    out_.Append(", [");
-    prim_.PrintItems(stmt->extents);
-    out_.Append("])");
-  });
+  PrintScoped(
+      stmt, stmt->body, top().concise, [&] { return names_.Define(stmt->buffer_var); },
+      [&] {
+        out_.Append("T.allocate_const(");
+        if (stmt->data) {
+          PrintArray(*stmt->data, out_);
+        } else {
+          out_.Append("[]");
+        }
+        out_.Append(", ");
+        prim_.PrintDType(stmt->dtype);
+        out_.Append(", [");
+        prim_.PrintItems(stmt->extents);
+        out_.Append("])");
+      });
 }
 
 void TirPrinter::PrintDeclBuffer(const tir::DeclBuffer* stmt, Introduces introduces) {
@@ -319,7 +333,10 @@ void TirPrinter::PrintDeclBuffer(const tir::DeclBuffer* stmt, Introduces introdu
     NameParts(stmt->buffer, name, parts, frames_.size() - 1);
     return name;
   };
-  PrintScoped(stmt, stmt->body, concise, define, [&] { PrintDeclaration(stmt->buffer, "decl_buffer", [] {}, parts, context_); });
+  PrintScoped(stmt, stmt->body, concise, define, [&] {
+    PrintDeclaration(
+        stmt->buffer, "decl_buffer", [] {}, parts, context_);
+  });
 }
 
 void TirPrinter::PrintIf(const tir::IfThenElse* stmt) {

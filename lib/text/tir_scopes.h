@@ -9,8 +9,8 @@
 
 namespace iropt::text {
 
-// The statements of a function as a tree, and for every variable and buffer the innermost one around all its uses. What a
-// buffer consists of counts as used where the buffer is used first. O(nodes).
+// The statements of a function as a tree, and for every variable and buffer the innermost one around all its uses. What
+// a buffer consists of counts as used where the buffer is used first. O(nodes).
 class TirScopes {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;

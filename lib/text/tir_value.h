@@ -1,5 +1,5 @@
-// What an expression of a loop-level function evaluates to while it is read. As in Python, a number that is written in the
-// text has no element type of its own until an expression takes it in.
+// What an expression of a loop-level function evaluates to while it is read. As in Python, a number that is written in
+// the text has no element type of its own until an expression takes it in.
 #pragma once
 
 #include <span>
@@ -12,17 +12,22 @@ namespace iropt::text {
 
 struct Value {
   enum class Kind : uint8_t {
-    kNone, kBool, kInt, kFloat, kString,  // Python's own
-    kPrim,      // a scalar expression
-    kBuffer,    // a buffer as a whole
-    kRegion,    // A[0:4, i] with slices: a part of a buffer, or the vector loaded from there
+    kNone,
+    kBool,
+    kInt,
+    kFloat,
+    kString,  // Python's own
+    kPrim,    // a scalar expression
+    kBuffer,  // a buffer as a whole
+    kRegion,  // A[0:4, i] with slices: a part of a buffer, or the vector loaded from there
     kIterVar,
     kRange,
-    kReducer,   // T.comm_reducer(...)
-    kFunc,      // a function of the module
-    kAttr,      // T.target(...), T.index_map(...), a dictionary
-    kDType,     // T.float32 that is not called
-    kTuple, kList
+    kReducer,  // T.comm_reducer(...)
+    kFunc,     // a function of the module
+    kAttr,     // T.target(...), T.index_map(...), a dictionary
+    kDType,    // T.float32 that is not called
+    kTuple,
+    kList
   };
   struct Items {
     const Value* first;
@@ -54,9 +59,15 @@ struct Value {
 
   Value() : integer(0) {}
   explicit Value(const PrimExpr* e) : kind(Kind::kPrim), span(e->span()), prim(e) {}
-  static Value Bool(bool b, Span s) { return Make(Kind::kBool, s, [&](Value& v) { v.boolean = b; }); }
-  static Value Int(int64_t i, Span s) { return Make(Kind::kInt, s, [&](Value& v) { v.integer = i; }); }
-  static Value Float(double d, Span s) { return Make(Kind::kFloat, s, [&](Value& v) { v.real = d; }); }
+  static Value Bool(bool b, Span s) {
+    return Make(Kind::kBool, s, [&](Value& v) { v.boolean = b; });
+  }
+  static Value Int(int64_t i, Span s) {
+    return Make(Kind::kInt, s, [&](Value& v) { v.integer = i; });
+  }
+  static Value Float(double d, Span s) {
+    return Make(Kind::kFloat, s, [&](Value& v) { v.real = d; });
+  }
   static Value String(std::string_view t, Span s) {
     return Make(Kind::kString, s, [&](Value& v) { v.text = {t.data(), static_cast<uint32_t>(t.size())}; });
   }

@@ -1,5 +1,6 @@
-// Annotations repeat: a model has a handful of different ones and thousands of bindings. This cache finds the type of an
-// annotation by its spelling, without lexing it. Direct-mapped on a few bytes of the spelling; O(length) per look-up.
+// Annotations repeat: a model has a handful of different ones and thousands of bindings. This cache finds the type of
+// an annotation by its spelling, without lexing it. Direct-mapped on a few bytes of the spelling; O(length) per
+// look-up.
 #pragma once
 
 #include <array>

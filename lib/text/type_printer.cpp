@@ -95,7 +95,8 @@ void TypePrinter::PrintDims(std::span<const PrimExpr* const> dims, const Introdu
 }
 
 void TypePrinter::PrintDim(const PrimExpr* dim, const Introduced* introduced) {
-  if (const auto* literal = As<tir::IntImm>(dim); literal && !literal->dtype.is_bool()) return context_.out.AppendInt(literal->value);
+  if (const auto* literal = As<tir::IntImm>(dim); literal && !literal->dtype.is_bool())
+    return context_.out.AppendInt(literal->value);
   const bool quoted = introduced && Mentions(dim, *introduced);
   if (quoted) {
     std::string text;
@@ -197,7 +198,8 @@ void TypePrinter::PrintVDevice(const VDeviceAttr* device) {
     return kind ? kind->value : std::string_view();
   };
   int64_t index = 0;
-  if (const auto infos = context_.module->global_infos().find("vdevice"); infos != context_.module->global_infos().end()) {
+  if (const auto infos = context_.module->global_infos().find("vdevice");
+      infos != context_.module->global_infos().end()) {
     for (const Attr* info : infos->second) {
       if (info == device) break;
       const auto* other = As<VDeviceAttr>(info);

@@ -13,8 +13,8 @@ class TypePrinter {
  public:
   explicit TypePrinter(PrintContext& context) : context_(context) {}
 
-  // In the signature of a function at the top level, dimensions that use a variable which the signature itself introduces are
-  // printed in quotes; these are the variables.
+  // In the signature of a function at the top level, dimensions that use a variable which the signature itself
+  // introduces are printed in quotes; these are the variables.
   using Introduced = std::unordered_set<const tir::Var*>;
   void Print(const Type* type, const Introduced* introduced = nullptr);
   void PrintDim(const PrimExpr* dim, const Introduced* introduced = nullptr);

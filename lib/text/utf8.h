@@ -6,7 +6,8 @@
 
 namespace iropt::text {
 
-// The offset of the first byte that is not part of valid UTF-8, or is zero, which no text holds; the size where there is none.
+// The offset of the first byte that is not part of valid UTF-8, or is zero, which no text holds; the size where there
+// is none.
 size_t FirstInvalidByte(std::string_view text);
 
 }  // namespace iropt::text

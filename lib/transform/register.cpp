@@ -6,15 +6,17 @@ namespace iropt {
 
 namespace {
 
-#define IROPT_REQUIRES(...) \
+#define IROPT_REQUIRES(...)                                                                                            \
   { __VA_ARGS__ }
-#define IROPT_OPTIONS(...) \
+#define IROPT_OPTIONS(...)                                                                                             \
   { __VA_ARGS__ }
-#define IROPT_OPTION(Name, Type, Default, Summary) \
+#define IROPT_OPTION(Name, Type, Default, Summary)                                                                     \
   OptionSpec { #Name, OptionType::Type, Default, Summary }
-#define IROPT_PASS(Kind, Id, Name, Level, Required, Options, Summary)                                \
-  PassRow{{.name = Name, .opt_level = Level, .required = Required, .kind = PassKind::Kind}, Options, \
-          Summary, &Create##Id},
+#define IROPT_PASS(Kind, Id, Name, Level, Required, Options, Summary)                                                  \
+  PassRow{{.name = Name, .opt_level = Level, .required = Required, .kind = PassKind::Kind},                            \
+          Options,                                                                                                     \
+          Summary,                                                                                                     \
+          &Create##Id},
 
 std::vector<PassRow> AllRows() {
   return {
@@ -28,8 +30,9 @@ std::vector<PassRow> AllRows() {
 
 // Cleans up before folding, so that more operands are seen to be constant, and after merging, which leaves renamings.
 std::vector<std::string> DefaultPipeline() {
-  return {"Normalize",           "CanonicalizeBindings", "FoldConstant", "EliminateCommonSubexpr",
-          "CanonicalizeBindings", "DeadCodeElimination"};
+  return {
+      "Normalize",          "CanonicalizeBindings", "FoldConstant", "EliminateCommonSubexpr", "CanonicalizeBindings",
+      "DeadCodeElimination"};
 }
 
 }  // namespace

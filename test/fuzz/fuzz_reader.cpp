@@ -1,5 +1,5 @@
-// The reader must answer any bytes with a module or with diagnostics. A module that it accepts is verified, printed and read
-// again; the second text must be the first.
+// The reader must answer any bytes with a module or with diagnostics. A module that it accepts is verified, printed and
+// read again; the second text must be the first.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,8 +1,9 @@
 // Simplification and proofs about integer expressions.
 //
-// Simplify brings an expression to a normal form by two rewriters in turn: a canonical one, which sees an expression as a sum
-// of scaled quotients and remainders, and a rule-based one (lib/arith/rewrite_rules.def). The form is TVM's, because it is
-// printed in types. Every rewrite is exact for mathematical integers; a proof is never wrong, but may fail to be found.
+// Simplify brings an expression to a normal form by two rewriters in turn: a canonical one, which sees an expression as
+// a sum of scaled quotients and remainders, and a rule-based one (lib/arith/rewrite_rules.def). The form is TVM's,
+// because it is printed in types. Every rewrite is exact for mathematical integers; a proof is never wrong, but may
+// fail to be found.
 #pragma once
 
 #include <unordered_map>

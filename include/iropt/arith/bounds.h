@@ -32,8 +32,8 @@ struct ModularSet {
   friend bool operator==(ModularSet, ModularSet) = default;
 };
 
-// Bounds and residue classes of expressions from those of their variables. Divisors are assumed not to be zero (a program
-// that divides by zero has no meaning to preserve), and index arithmetic not to overflow.
+// Bounds and residue classes of expressions from those of their variables. Divisors are assumed not to be zero (a
+// program that divides by zero has no meaning to preserve), and index arithmetic not to overflow.
 class BoundAnalyzer {
  public:
   // With `sym_vars_nonnegative`, symbolic variables (owned by the context) are sizes.

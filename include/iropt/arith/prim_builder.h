@@ -1,9 +1,9 @@
 // Makes scalar expressions: where they are stored, and the folding that every construction does.
 //
-// A builder without an arena interns what it makes in the current IRContext (dimensions of types); a builder with an arena
-// allocates there (loop-level code). The folding constructors (Add, FloorDiv, ...) bring the operands to a common dtype, fold
-// constants and drop neutral operands as TVM's operators do, so that expressions built here print as TVM prints them.
-// Folding is exact: a result that its dtype cannot hold, and a division by zero, are left as expressions.
+// A builder without an arena interns what it makes in the current IRContext (dimensions of types); a builder with an
+// arena allocates there (loop-level code). The folding constructors (Add, FloorDiv, ...) bring the operands to a common
+// dtype, fold constants and drop neutral operands as TVM's operators do, so that expressions built here print as TVM
+// prints them. Folding is exact: a result that its dtype cannot hold, and a division by zero, are left as expressions.
 #pragma once
 
 #include <cstdint>
@@ -70,8 +70,12 @@ std::optional<int64_t> FoldIntegers(NodeKind kind, int64_t a, int64_t b);
 // ---- Integer helpers
 
 // The value of an integer constant.
-inline const int64_t* AsInt(const PrimExpr* e) { return e->kind == NodeKind::kIntImm ? &static_cast<const tir::IntImm*>(e)->value : nullptr; }
-inline bool IsInt(const PrimExpr* e, int64_t value) { return e->kind == NodeKind::kIntImm && static_cast<const tir::IntImm*>(e)->value == value; }
+inline const int64_t* AsInt(const PrimExpr* e) {
+  return e->kind == NodeKind::kIntImm ? &static_cast<const tir::IntImm*>(e)->value : nullptr;
+}
+inline bool IsInt(const PrimExpr* e, int64_t value) {
+  return e->kind == NodeKind::kIntImm && static_cast<const tir::IntImm*>(e)->value == value;
+}
 
 // Index arithmetic is done in these dtypes; only they are simplified as mathematical integers.
 constexpr bool IsIndexType(DataType t) { return t.is_int() && t.is_scalar() && (t.bits == 32 || t.bits == 64); }

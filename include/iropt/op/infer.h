@@ -14,8 +14,8 @@
 
 namespace iropt {
 
-// What type rules need: the module (for the types of global functions), where to allocate (only types with a shape variable
-// need it), and where errors go. A rule reports at most one error per call.
+// What type rules need: the module (for the types of global functions), where to allocate (only types with a shape
+// variable need it), and where errors go. A rule reports at most one error per call.
 class InferContext {
  public:
   InferContext(const Module* module, Arena& arena, DiagnosticEngine* diagnostics)
@@ -23,16 +23,16 @@ class InferContext {
 
   const Module* module() const { return module_; }
   Arena& arena() { return arena_; }
-  // Report an error at a node: the call, or one of its operands (whose place is used where it is known), and return null, so
-  // that a rule can `return ctx.Error(...)`. The message of a call is preceded by what is called. Without an engine errors
-  // are only counted.
+  // Report an error at a node: the call, or one of its operands (whose place is used where it is known), and return
+  // null, so that a rule can `return ctx.Error(...)`. The message of a call is preceded by what is called. Without an
+  // engine errors are only counted.
   const Type* Error(const Node& at, std::string message);
   const Type* Error(const Call& call, std::string message);
   const Type* Error(const Call& call, size_t operand, std::string message);
   bool failed() const { return failed_; }
 
-  // Which symbolic variables are defined where the expression stands. The type of a conditional mentions no others. Where
-  // nothing is said, those that a branch defines by match_cast are taken for its own, except for those that the
+  // Which symbolic variables are defined where the expression stands. The type of a conditional mentions no others.
+  // Where nothing is said, those that a branch defines by match_cast are taken for its own, except for those that the
   // conditional's type before mentions.
   void set_scope(std::function<bool(const tir::Var*)> defined) { defined_ = std::move(defined); }
   const std::function<bool(const tir::Var*)>& scope() const { return defined_; }
@@ -62,8 +62,8 @@ const Type* DeriveCallType(const FuncType* callee, const Call& call, InferContex
 // against the explicit type: null where they do not (without an error), or after an error was reported.
 const Type* DeriveCallTirOutput(const Call& call, InferContext& ctx);
 
-// How `derived` relates to `base` (TVM's BaseCheckResult): impossible, possible with a check of the type, possible with a
-// check of dimensions, certain.
+// How `derived` relates to `base` (TVM's BaseCheckResult): impossible, possible with a check of the type, possible with
+// a check of dimensions, certain.
 enum class BaseCheck : uint8_t { kFailL0, kFailL1, kFailL2, kPass };
 BaseCheck TypeBaseCheck(const Type* base, const Type* derived);
 inline bool IsBaseOf(const Type* base, const Type* derived) { return TypeBaseCheck(base, derived) == BaseCheck::kPass; }
@@ -71,18 +71,19 @@ inline bool IsBaseOf(const Type* base, const Type* derived) { return TypeBaseChe
 // The most precise type that is a base of both (TVM's StructInfoLCA).
 const Type* TypeLCA(const Type* a, const Type* b, Arena& arena);
 
-// The type with everything that depends on a variable without a value replaced by the next more general type: a shape by
-// its rank, a scalar by its dtype. `value_of` gives the value of a symbolic variable (the variable itself where it stays),
-// `shape_of` the ShapeExpr or variable that stands for a graph-level shape variable; null where there is none.
+// The type with everything that depends on a variable without a value replaced by the next more general type: a shape
+// by its rank, a scalar by its dtype. `value_of` gives the value of a symbolic variable (the variable itself where it
+// stays), `shape_of` the ShapeExpr or variable that stands for a graph-level shape variable; null where there is none.
 const Type* EraseToWellDefined(const Type* type, FunctionRef<const PrimExpr*(const tir::Var*)> value_of,
                                FunctionRef<const Expr*(const Expr*)> shape_of, Arena& arena);
 
-// The result type of a function with these parameters: what the body has where that is more precise than the annotation (or
-// there is none), without the symbolic variables that the parameters do not define; else the annotation.
-const Type* FunctionReturnType(std::span<const Var* const> params, const Type* body, const Type* annotated, Arena& arena);
+// The result type of a function with these parameters: what the body has where that is more precise than the annotation
+// (or there is none), without the symbolic variables that the parameters do not define; else the annotation.
+const Type* FunctionReturnType(std::span<const Var* const> params, const Type* body, const Type* annotated,
+                               Arena& arena);
 
-// Calls `f` for each symbolic variable that a parameter (or a match_cast) of the type defines: those that are a dimension or
-// a value by themselves. Function types define nothing outside.
+// Calls `f` for each symbolic variable that a parameter (or a match_cast) of the type defines: those that are a
+// dimension or a value by themselves. Function types define nothing outside.
 void ForEachDefinedSymVar(const Type* type, FunctionRef<void(const tir::Var*)> f);
 
 // Name of the derivation of packed functions, whose result types the call gives (FuncType::derive_func).

@@ -1,5 +1,5 @@
-// Data layouts, "NCHW" or "NCHW16c": which dimension of a tensor means what. An upper-case letter is an axis; a number and
-// the lower-case letter split a part of that length off it.
+// Data layouts, "NCHW" or "NCHW16c": which dimension of a tensor means what. An upper-case letter is an axis; a number
+// and the lower-case letter split a part of that length off it.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,8 @@ class Layout {
   std::vector<Axis> axes_;
 };
 
-// The shape of a tensor after a change of layout; the layouts are convertible and `shape` has the rank of `from`. An axis
-// that does not divide evenly into parts is padded. Dimensions are interned and simplified.
+// The shape of a tensor after a change of layout; the layouts are convertible and `shape` has the rank of `from`. An
+// axis that does not divide evenly into parts is padded. Dimensions are interned and simplified.
 std::vector<const PrimExpr*> ConvertShape(std::span<const PrimExpr* const> shape, const Layout& from, const Layout& to);
 
 }  // namespace iropt

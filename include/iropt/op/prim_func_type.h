@@ -9,7 +9,8 @@ namespace iropt {
 // variables of the type's own. Linear in the body, which tells whether the function is pure; without a body it is not.
 const Type* PrimFuncType(const PrimFunc* func);
 
-// Whether calling it has no effect but its result: it writes to no buffer of its caller and calls nothing that has effects.
+// Whether calling it has no effect but its result: it writes to no buffer of its caller and calls nothing that has
+// effects.
 bool IsPurePrimFunc(const PrimFunc* func);
 
 }  // namespace iropt

@@ -1,6 +1,6 @@
-// The type rules of the operator table: for a call whose operands have types, the type of the result. A rule whose operands
-// do not fit reports a located error through the context and returns null. One function serves every operator that the
-// comment beside it names; a family without a comment serves the operator of its own name.
+// The type rules of the operator table: for a call whose operands have types, the type of the result. A rule whose
+// operands do not fit reports a located error through the context and returns null. One function serves every operator
+// that the comment beside it names; a family without a comment serves the operator of its own name.
 #pragma once
 
 #include "iropt/ir/expr.h"
@@ -12,14 +12,17 @@ class InferContext;
 #define IROPT_TYPE_RULE(Name) const Type* Name(const Call& call, InferContext& ctx)
 
 // ---- Elementwise
-IROPT_TYPE_RULE(InferUnaryArith);       // any dtype: abs bitwise_not ceil floor logical_not negative round sign square nn.relu
-IROPT_TYPE_RULE(InferUnaryArithFloat);  // float dtypes only: acos acosh asin asinh atan atanh cos cosh erf exp log rsqrt
-                                        // sigmoid sin sinh sqrt tan tanh nn.gelu nn.gelu_tanh nn.silu nn.leakyrelu
-IROPT_TYPE_RULE(InferUnaryCheck);       // the same shape as bool: isfinite isinf isnan
+IROPT_TYPE_RULE(
+    InferUnaryArith);  // any dtype: abs bitwise_not ceil floor logical_not negative round sign square nn.relu
+IROPT_TYPE_RULE(
+    InferUnaryArithFloat);         // float dtypes only: acos acosh asin asinh atan atanh cos cosh erf exp log rsqrt
+                                   // sigmoid sin sinh sqrt tan tanh nn.gelu nn.gelu_tanh nn.silu nn.leakyrelu
+IROPT_TYPE_RULE(InferUnaryCheck);  // the same shape as bool: isfinite isinf isnan
 IROPT_TYPE_RULE(InferClip);
-IROPT_TYPE_RULE(InferBroadcastArith);   // add subtract multiply divide floor_divide power maximum minimum logical_and
-                                        // logical_or logical_xor bitwise_and bitwise_or bitwise_xor left_shift right_shift
-IROPT_TYPE_RULE(InferBroadcastCmp);     // equal not_equal greater greater_equal less less_equal
+IROPT_TYPE_RULE(
+    InferBroadcastArith);            // add subtract multiply divide floor_divide power maximum minimum logical_and
+                                     // logical_or logical_xor bitwise_and bitwise_or bitwise_xor left_shift right_shift
+IROPT_TYPE_RULE(InferBroadcastCmp);  // equal not_equal greater greater_equal less less_equal
 IROPT_TYPE_RULE(InferEwiseFma);
 IROPT_TYPE_RULE(InferWhere);
 IROPT_TYPE_RULE(InferAstype);
@@ -33,7 +36,7 @@ IROPT_TYPE_RULE(InferFullLike);
 IROPT_TYPE_RULE(InferOnesZeros);      // ones zeros
 IROPT_TYPE_RULE(InferOnesZerosLike);  // ones_like zeros_like
 IROPT_TYPE_RULE(InferArange);
-IROPT_TYPE_RULE(InferTrilTriu);       // tril triu
+IROPT_TYPE_RULE(InferTrilTriu);  // tril triu
 
 // ---- Shape manipulation
 IROPT_TYPE_RULE(InferBroadcastTo);
@@ -77,13 +80,13 @@ IROPT_TYPE_RULE(InferNnConv2d);
 IROPT_TYPE_RULE(InferNnConv3d);
 IROPT_TYPE_RULE(InferNnConv1dTranspose);
 IROPT_TYPE_RULE(InferNnConv2dTranspose);
-IROPT_TYPE_RULE(InferNnPool1d);             // nn.max_pool1d nn.avg_pool1d
-IROPT_TYPE_RULE(InferNnPool2d);             // nn.max_pool2d nn.avg_pool2d
-IROPT_TYPE_RULE(InferNnPool3d);             // nn.max_pool3d nn.avg_pool3d
+IROPT_TYPE_RULE(InferNnPool1d);  // nn.max_pool1d nn.avg_pool1d
+IROPT_TYPE_RULE(InferNnPool2d);  // nn.max_pool2d nn.avg_pool2d
+IROPT_TYPE_RULE(InferNnPool3d);  // nn.max_pool3d nn.avg_pool3d
 IROPT_TYPE_RULE(InferNnAdaptiveAvgPool1d);
 IROPT_TYPE_RULE(InferNnAdaptiveAvgPool2d);
 IROPT_TYPE_RULE(InferNnAdaptiveAvgPool3d);
-IROPT_TYPE_RULE(InferNnSoftmax);            // nn.softmax nn.log_softmax
+IROPT_TYPE_RULE(InferNnSoftmax);  // nn.softmax nn.log_softmax
 IROPT_TYPE_RULE(InferNnPad);
 IROPT_TYPE_RULE(InferNnBatchNorm);
 IROPT_TYPE_RULE(InferNnLayerNorm);
@@ -92,27 +95,27 @@ IROPT_TYPE_RULE(InferNnRmsNorm);
 IROPT_TYPE_RULE(InferNnDropout);
 IROPT_TYPE_RULE(InferNnCrossEntropyWithLogits);
 IROPT_TYPE_RULE(InferNnNllLoss);
-IROPT_TYPE_RULE(InferNnAttention);          // nn.attention nn.attention_bias nn.attention_var_len
+IROPT_TYPE_RULE(InferNnAttention);  // nn.attention nn.attention_bias nn.attention_var_len
 IROPT_TYPE_RULE(InferImageResize2d);
 
 // ---- Gradients
-IROPT_TYPE_RULE(InferGradIdentity);             // grad.no_grad
-IROPT_TYPE_RULE(InferGradCheckpoint);           // grad.start_checkpoint grad.end_checkpoint
+IROPT_TYPE_RULE(InferGradIdentity);    // grad.no_grad
+IROPT_TYPE_RULE(InferGradCheckpoint);  // grad.start_checkpoint grad.end_checkpoint
 IROPT_TYPE_RULE(InferGradNllLossBackward);
-IROPT_TYPE_RULE(InferGradPool2dBackward);       // grad.max_pool2d_backward grad.avg_pool2d_backward
+IROPT_TYPE_RULE(InferGradPool2dBackward);  // grad.max_pool2d_backward grad.avg_pool2d_backward
 IROPT_TYPE_RULE(InferGradTakeBackward);
 
 // ---- Calls of functions and packed functions
-IROPT_TYPE_RULE(InferCallTir);             // call_tir call_tir_with_grad call_tir_inplace
+IROPT_TYPE_RULE(InferCallTir);  // call_tir call_tir_with_grad call_tir_inplace
 IROPT_TYPE_RULE(InferCallDpsPacked);
 IROPT_TYPE_RULE(InferCallPurePacked);
 IROPT_TYPE_RULE(InferCallInplacePacked);
 IROPT_TYPE_RULE(InferCallBuiltinWithCtx);
-IROPT_TYPE_RULE(InferInvokeClosure);       // invoke_closure invoke_pure_closure
+IROPT_TYPE_RULE(InferInvokeClosure);  // invoke_closure invoke_pure_closure
 
 // ---- Results that do not depend on the operands' shapes
-IROPT_TYPE_RULE(InferObject);     // make_closure null_value memory.alloc_storage vm.alloc_storage
-IROPT_TYPE_RULE(InferVoid);       // print memory.kill_storage memory.kill_tensor vm.kill_object vm.call_tir_dyn
+IROPT_TYPE_RULE(InferObject);  // make_closure null_value memory.alloc_storage vm.alloc_storage
+IROPT_TYPE_RULE(InferVoid);    // print memory.kill_storage memory.kill_tensor vm.kill_object vm.call_tir_dyn
 IROPT_TYPE_RULE(InferAssertOp);
 
 // ---- Shapes, memory, devices
@@ -129,14 +132,14 @@ IROPT_TYPE_RULE(InferToVdevice);
 IROPT_TYPE_RULE(InferHintOnDevice);
 
 // ---- Inspection of tensors
-IROPT_TYPE_RULE(InferInspectDtypeCode);    // inspect.tensor_dtype_code
-IROPT_TYPE_RULE(InferInspectDtypeBits);    // inspect.tensor_dtype_bits
-IROPT_TYPE_RULE(InferInspectDtypeLanes);   // inspect.tensor_dtype_lanes
-IROPT_TYPE_RULE(InferInspectNdim);         // inspect.tensor_ndim
-IROPT_TYPE_RULE(InferInspectShapeI);       // inspect.tensor_shape_i
-IROPT_TYPE_RULE(InferInspectStrideI);      // inspect.tensor_stride_i
-IROPT_TYPE_RULE(InferInspectByteOffset);   // inspect.tensor_byte_offset
-IROPT_TYPE_RULE(InferInspectElemOffset);   // inspect.tensor_elem_offset
+IROPT_TYPE_RULE(InferInspectDtypeCode);   // inspect.tensor_dtype_code
+IROPT_TYPE_RULE(InferInspectDtypeBits);   // inspect.tensor_dtype_bits
+IROPT_TYPE_RULE(InferInspectDtypeLanes);  // inspect.tensor_dtype_lanes
+IROPT_TYPE_RULE(InferInspectNdim);        // inspect.tensor_ndim
+IROPT_TYPE_RULE(InferInspectShapeI);      // inspect.tensor_shape_i
+IROPT_TYPE_RULE(InferInspectStrideI);     // inspect.tensor_stride_i
+IROPT_TYPE_RULE(InferInspectByteOffset);  // inspect.tensor_byte_offset
+IROPT_TYPE_RULE(InferInspectElemOffset);  // inspect.tensor_elem_offset
 
 // ---- Collective communication and distribution
 IROPT_TYPE_RULE(InferCclAllreduce);

@@ -40,8 +40,8 @@ class PassContext {
   bool IsDisabled(std::string_view pass) const;
   bool IsRequired(std::string_view pass) const;
 
-  // Sets a registered configuration option. Reports an unknown key, with the nearest one, and a value of the wrong type.
-  // `key_span` is where the key was written.
+  // Sets a registered configuration option. Reports an unknown key, with the nearest one, and a value of the wrong
+  // type. `key_span` is where the key was written.
   bool SetConfig(std::string_view key, Value value, DiagnosticEngine& reports, SourceSpan key_span = {});
   // The value of a registered option, or its default. Asking for a key that nobody registered is a bug.
   const Value& Config(std::string_view key) const;
@@ -49,8 +49,8 @@ class PassContext {
 
   const PassRegistry& Registry() const;
 
-  // Calls EnterPassContext of all instruments in order. If one fails, those that had entered exit, the last one first, and
-  // the context loses all its instruments.
+  // Calls EnterPassContext of all instruments in order. If one fails, those that had entered exit, the last one first,
+  // and the context loses all its instruments.
   Status InstrumentEnterPassContext();
   // Calls ExitPassContext in order. If one fails, those after it are not called, and the context loses its instruments.
   Status InstrumentExitPassContext();
@@ -64,8 +64,8 @@ class PassContext {
 template <class T>
 class With;
 
-// Makes a context current for the life of the scope. Where an instrument refuses to enter, the scope does not come to be:
-// status() says why, and Current() stays what it was. Exit() leaves early, for those who want to know whether the
+// Makes a context current for the life of the scope. Where an instrument refuses to enter, the scope does not come to
+// be: status() says why, and Current() stays what it was. Exit() leaves early, for those who want to know whether the
 // instruments left without trouble.
 template <>
 class [[nodiscard]] With<PassContext> {

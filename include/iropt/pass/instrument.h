@@ -4,8 +4,8 @@
 //   EnterPassContext
 //     ShouldRun(A) RunBeforePass(A) ... RunAfterPass(A)     also nested, where a pass runs other passes
 //   ExitPassContext
-// and several instruments are called in the order in which the context has them. A hook fails by returning an error or by
-// throwing; both mean the same. See PassContext for what then happens.
+// and several instruments are called in the order in which the context has them. A hook fails by returning an error or
+// by throwing; both mean the same. See PassContext for what then happens.
 #pragma once
 
 #include <memory>
@@ -36,8 +36,8 @@ class PassInstrument {
   // Whether the pass may run. Not asked for passes that the context requires.
   virtual bool ShouldRun(const Module& module, const PassInfo& info);
   virtual Status RunBeforePass(const Module& module, const PassInfo& info);
-  // Called for every pass that RunBeforePass of this instrument saw, also when the pass failed; `module` is then what the
-  // pass began with.
+  // Called for every pass that RunBeforePass of this instrument saw, also when the pass failed; `module` is then what
+  // the pass began with.
   virtual Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome);
 
  private:

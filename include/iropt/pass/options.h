@@ -38,13 +38,13 @@ struct OptionSpec {
 // booleans, a record gets the fields that were left out. Reports misfits; `what` names the option in messages.
 bool CheckOption(const OptionSpec& spec, std::string_view what, Value& value, DiagnosticEngine& diagnostics);
 
-// The same for a dict of options; the result has every option of `specs` in their order. `owner` names whose options they
-// are ("pass 'FoldConstant'").
+// The same for a dict of options; the result has every option of `specs` in their order. `owner` names whose options
+// they are ("pass 'FoldConstant'").
 bool CheckOptions(std::span<const OptionSpec> specs, std::string_view owner, Value::Dict& options,
                   DiagnosticEngine& diagnostics);
 
-// What the factory of a pass gets: the pass's own row and its options, checked and complete. Asking for an option that the
-// row does not have, or by another type, is a bug.
+// What the factory of a pass gets: the pass's own row and its options, checked and complete. Asking for an option that
+// the row does not have, or by another type, is a bug.
 class PassOptions {
  public:
   PassOptions(PassInfo info, Value::Dict options) : info_(std::move(info)), options_(std::move(options)) {}

@@ -50,8 +50,8 @@ class Pass {
 
   const PassInfo& info() const { return impl_->info(); }
 
-  // Runs the pass under the current context, or the given one, with the context's instruments around it. An instrument's
-  // veto leaves the module as it is. Exceptions that the pass throws become errors.
+  // Runs the pass under the current context, or the given one, with the context's instruments around it. An
+  // instrument's veto leaves the module as it is. Exceptions that the pass throws become errors.
   Result<PassResult> operator()(Module module) const { return (*this)(std::move(module), PassContext::Current()); }
   Result<PassResult> operator()(Module module, PassContext& context) const;
 
@@ -67,8 +67,8 @@ struct ModulePassContext {
   DiagnosticEngine& diagnostics;
 };
 
-// What the passes over parts of a function get: the module as it was before the pass, where to make nodes, where to report.
-// Each function has its own, so that functions can be worked on at the same time.
+// What the passes over parts of a function get: the module as it was before the pass, where to make nodes, where to
+// report. Each function has its own, so that functions can be worked on at the same time.
 class FunctionPassContext {
  public:
   FunctionPassContext(const Module& module, const ModuleEntry& entry, const PassContext& context,
@@ -98,17 +98,17 @@ using PrimFuncPassFn = std::function<Result<const PrimFunc*>(const PrimFunc*, Fu
 
 // May do anything to the module, adding and deleting functions included.
 Pass CreateModulePass(PassInfo info, ModulePassFn run);
-// Rewrites one graph-level function at a time, several at once where the context has threads. Functions with the attribute
-// SkipOptimization, and those that an external compiler takes (attribute Compiler), are left alone.
+// Rewrites one graph-level function at a time, several at once where the context has threads. Functions with the
+// attribute SkipOptimization, and those that an external compiler takes (attribute Compiler), are left alone.
 Pass CreateFunctionPass(PassInfo info, FunctionPassFn run);
-// Rewrites one dataflow block at a time. The block's outputs and the symbolic variables that it defines must stay: it is an
-// error if one is no longer bound.
+// Rewrites one dataflow block at a time. The block's outputs and the symbolic variables that it defines must stay: it
+// is an error if one is no longer bound.
 Pass CreateDataflowBlockPass(PassInfo info, DataflowBlockPassFn run);
 // Rewrites one loop-level function at a time, several at once where the context has threads.
 Pass CreatePrimFuncPass(PassInfo info, PrimFuncPassFn run);
 
-// Runs those of the passes that the context enables, in order, each after the passes that it requires. As part of another
-// Sequential it is subject to its own level only where info.opt_level was set; `Sequential("name")` sets none.
+// Runs those of the passes that the context enables, in order, each after the passes that it requires. As part of
+// another Sequential it is subject to its own level only where info.opt_level was set; `Sequential("name")` sets none.
 PassInfo SequentialInfo(std::string name = "sequential", int opt_level = kNoOptLevel);
 // With `level`, its passes are enabled at that level rather than at the context's.
 Pass Sequential(std::vector<Pass> passes, PassInfo info = SequentialInfo(), std::optional<int> level = std::nullopt);

@@ -1,5 +1,5 @@
-// Pipelines as users write them: a string, or a JSON file that also holds the context. Both are read into the same items,
-// which can be printed back and built into a pass.
+// Pipelines as users write them: a string, or a JSON file that also holds the context. Both are read into the same
+// items, which can be printed back and built into a pass.
 //
 //   pipeline := item (',' item)*
 //   item     := NAME ['<' NAME '=' VALUE (';' NAME '=' VALUE)* '>']        a pass
@@ -52,8 +52,8 @@ std::string PrintPipeline(const Pipeline& pipeline);
 // The passes of the pipeline as one Sequential. Reports all unknown names and wrong options.
 Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics);
 
-// The items that a run of the pipeline will skip because their level is above the context's. What is inside of a skipped
-// Sequential is not listed, nor is what a default pipeline leaves out.
+// The items that a run of the pipeline will skip because their level is above the context's. What is inside of a
+// skipped Sequential is not listed, nor is what a default pipeline leaves out.
 std::vector<const PipelineItem*> SkippedByLevel(const Pipeline& pipeline, const PassRegistry& registry,
                                                 const PassContext& context);
 

@@ -9,11 +9,12 @@
 
 namespace iropt {
 
-// Passes do not know what text looks like; whoever makes the instrument does. The heading is "IR after FoldConstant" and
-// the like.
+// Passes do not know what text looks like; whoever makes the instrument does. The heading is "IR after FoldConstant"
+// and the like.
 using ModulePrinter = std::function<Status(const Module& module, const std::string& heading)>;
 
-// Shows the module around the passes with these names. An empty list stands for all passes but those that only run others.
+// Shows the module around the passes with these names. An empty list stands for all passes but those that only run
+// others.
 class PrintIRBefore : public PassInstrument {
  public:
   PrintIRBefore(std::vector<std::string> passes, ModulePrinter print)

@@ -41,7 +41,8 @@ class PassRegistry {
   const PassRow* Find(std::string_view name) const;
   const OptionSpec* FindConfig(std::string_view key) const;
 
-  // A pass by name. Reports an unknown name, unknown options and values of a wrong type. `name_span` is where it was named.
+  // A pass by name. Reports an unknown name, unknown options and values of a wrong type. `name_span` is where it was
+  // named.
   Result<Pass> Create(std::string_view name, Value::Dict options, DiagnosticEngine& diagnostics,
                       SourceSpan name_span = {}) const;
   // All passes that must run before the named one, in that order, each once. Fails where one is not registered.

@@ -70,7 +70,8 @@ struct Value::Entry {
   friend bool operator==(const Entry& a, const Entry& b) { return a.key == b.key && a.value == b.value; }
 };
 
-// The spelling that the options of a pipeline string take: JSON, with words in place of strings where that is unambiguous.
+// The spelling that the options of a pipeline string take: JSON, with words in place of strings where that is
+// unambiguous.
 std::string ToString(const Value& value);
 
 }  // namespace iropt

@@ -12,12 +12,47 @@
 namespace iropt {
 
 enum class TokenKind : uint8_t {
-  kEnd, kNewline, kIndent, kDedent, kName, kInt, kFloat, kString,
-  kLParen, kRParen, kLBracket, kRBracket, kLBrace, kRBrace,
-  kComma, kColon, kDot, kAssign, kArrow, kAt, kSemicolon,
-  kPlus, kMinus, kStar, kDoubleStar, kSlash, kDoubleSlash, kPercent,
-  kLess, kLessEqual, kGreater, kGreaterEqual, kEqual, kNotEqual,
-  kShiftLeft, kShiftRight, kAmpersand, kPipe, kCaret, kTilde, kError
+  kEnd,
+  kNewline,
+  kIndent,
+  kDedent,
+  kName,
+  kInt,
+  kFloat,
+  kString,
+  kLParen,
+  kRParen,
+  kLBracket,
+  kRBracket,
+  kLBrace,
+  kRBrace,
+  kComma,
+  kColon,
+  kDot,
+  kAssign,
+  kArrow,
+  kAt,
+  kSemicolon,
+  kPlus,
+  kMinus,
+  kStar,
+  kDoubleStar,
+  kSlash,
+  kDoubleSlash,
+  kPercent,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kEqual,
+  kNotEqual,
+  kShiftLeft,
+  kShiftRight,
+  kAmpersand,
+  kPipe,
+  kCaret,
+  kTilde,
+  kError
 };
 
 // How a token is named in messages: "','", "a name", "the end of the line".
@@ -30,8 +65,9 @@ struct Token {
 };
 
 // A pull lexer with one token of look-ahead over one buffer or part of it. Line structure is Python's: newlines and
-// indentation count outside brackets only; comments and blank lines are skipped; a comment directly before a token can be
-// asked for (TVM prints an implicit root block as a comment). Linear in the text; allocates only for the indentation stack.
+// indentation count outside brackets only; comments and blank lines are skipped; a comment directly before a token can
+// be asked for (TVM prints an implicit root block as a comment). Linear in the text; allocates only for the indentation
+// stack.
 class Lexer {
  public:
   // `text` is [begin, end) of a buffer whose first byte has the global offset `base`. Errors go to `diagnostics`.
@@ -101,8 +137,8 @@ class Lexer {
   DiagnosticEngine& diagnostics_;
 };
 
-// The value of a string token (quotes and prefix included): escapes resolved, adjacent quotes not joined. Returns a view of the
-// text where nothing had to be resolved, else of `storage`.
+// The value of a string token (quotes and prefix included): escapes resolved, adjacent quotes not joined. Returns a
+// view of the text where nothing had to be resolved, else of `storage`.
 std::string_view UnescapeString(std::string_view token, std::string& storage);
 
 }  // namespace iropt

@@ -12,17 +12,19 @@
 namespace iropt {
 
 struct ParseOptions {
-  // Function bodies are read by up to this many threads; the result and the order of diagnostics are the same for any number.
+  // Function bodies are read by up to this many threads; the result and the order of diagnostics are the same for any
+  // number.
   int threads = 1;
   // Told which parts of the text reading is done with, by any of the threads; only diagnostics still want them.
   std::function<void(std::string_view)> on_read = nullptr;
 };
 
-// Reads a module from `text`, whose first byte has the global source offset `base` (SourceManager::AddBuffer). Functions
-// outside a class make a module, too. Missing annotations are inferred, nested expressions are flattened into bindings.
-// nullopt after one or more located errors were reported; the reader recovers and reports several. Linear in the text; names
-// and strings are copied, so that the text may go afterwards (diagnostics still want it).
-std::optional<Module> ParseModule(std::string_view text, uint32_t base, const ParseOptions& options, DiagnosticEngine& diagnostics);
+// Reads a module from `text`, whose first byte has the global source offset `base` (SourceManager::AddBuffer).
+// Functions outside a class make a module, too. Missing annotations are inferred, nested expressions are flattened into
+// bindings. nullopt after one or more located errors were reported; the reader recovers and reports several. Linear in
+// the text; names and strings are copied, so that the text may go afterwards (diagnostics still want it).
+std::optional<Module> ParseModule(std::string_view text, uint32_t base, const ParseOptions& options,
+                                  DiagnosticEngine& diagnostics);
 
 // Reads one graph-level expression without free variables, such as R.add(R.const(1), R.const(2)).
 const Expr* ParseExpression(std::string_view text, uint32_t base, Workspace& workspace, DiagnosticEngine& diagnostics);

@@ -20,10 +20,9 @@ struct PrintOptions {
   int threads = 1;
 };
 
-// Prints the module: functions in TVM's order (loop-level, external, graph-level, then main; by name within each), with a
-// newline at the end. O(nodes). Any module can be printed, also an ill-formed one.
+// Prints the module: functions in TVM's order (loop-level, external, graph-level, then main; by name within each), with
+// a newline at the end. O(nodes). Any module can be printed, also an ill-formed one.
 void PrintModule(const Module& module, const PrintOptions& options, OutputStream& out);
 std::string ModuleToString(const Module& module, const PrintOptions& options = {});
-
 
 }  // namespace iropt

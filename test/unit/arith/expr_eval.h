@@ -42,7 +42,8 @@ inline std::string Show(const PrimExpr* e) {
   const auto* binary = As<tir::BinaryExpr>(e);
   if (!binary) return "?";
   const auto operand = [](const PrimExpr* x) {
-    const bool simple = AsInt(x) || tir::Var::ClassOf(x->kind) || x->kind == NodeKind::kMin || x->kind == NodeKind::kMax || x->kind == NodeKind::kCast;
+    const bool simple = AsInt(x) || tir::Var::ClassOf(x->kind) || x->kind == NodeKind::kMin ||
+                        x->kind == NodeKind::kMax || x->kind == NodeKind::kCast;
     return simple ? Show(x) : "(" + Show(x) + ")";
   };
   const std::string a = operand(binary->a);

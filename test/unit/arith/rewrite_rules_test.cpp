@@ -1,7 +1,8 @@
 // Every row of rewrite_rules.def holds for random numbers.
+#include "../../../lib/arith/rewrite_rules.h"
+
 #include <random>
 
-#include "../../../lib/arith/rewrite_rules.h"
 #include "catch.h"
 #include "expr_eval.h"
 #include "iropt/ir/context.h"
@@ -25,7 +26,8 @@ class RuleChecker {
  private:
   bool IsVectorRule() const {
     for (const RuleTerm& term : rule_.terms) {
-      if (term.tag == RuleTerm::Tag::kNode && (term.kind == NodeKind::kRamp || term.kind == NodeKind::kBroadcast)) return true;
+      if (term.tag == RuleTerm::Tag::kNode && (term.kind == NodeKind::kRamp || term.kind == NodeKind::kBroadcast))
+        return true;
     }
     return false;
   }
@@ -36,7 +38,9 @@ class RuleChecker {
       const bool logic = term.kind == NodeKind::kAnd || term.kind == NodeKind::kOr || term.kind == NodeKind::kNot;
       for (int i = 0; i < term.arity; ++i) {
         const RuleTerm& child = rule_.terms[term.child[static_cast<size_t>(i)]];
-        if (child.tag == RuleTerm::Tag::kAny && child.slot == slot && (logic || (term.kind == NodeKind::kSelect && i == 0))) return true;
+        if (child.tag == RuleTerm::Tag::kAny && child.slot == slot &&
+            (logic || (term.kind == NodeKind::kSelect && i == 0)))
+          return true;
       }
     }
     return false;

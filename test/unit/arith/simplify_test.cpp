@@ -14,17 +14,21 @@ class ExprGenerator {
   ExprGenerator(unsigned seed, std::vector<const tir::Var*> vars) : random_(seed), vars_(std::move(vars)) {}
 
   const PrimExpr* Int(int depth) {
-    static constexpr NodeKind kKinds[] = {NodeKind::kAdd, NodeKind::kAdd, NodeKind::kSub, NodeKind::kMul, NodeKind::kFloorDiv,
-                                          NodeKind::kFloorMod, NodeKind::kMin, NodeKind::kMax, NodeKind::kDiv, NodeKind::kMod};
+    static constexpr NodeKind kKinds[] = {NodeKind::kAdd,      NodeKind::kAdd,      NodeKind::kSub, NodeKind::kMul,
+                                          NodeKind::kFloorDiv, NodeKind::kFloorMod, NodeKind::kMin, NodeKind::kMax,
+                                          NodeKind::kDiv,      NodeKind::kMod};
     if (depth == 0 || Pick(6) == 0) return Pick(3) ? vars_[Pick(vars_.size())] : Constant();
     const NodeKind kind = kKinds[Pick(std::size(kKinds))];
     const PrimExpr* a = Int(depth - 1);
-    const bool divides = kind == NodeKind::kFloorDiv || kind == NodeKind::kFloorMod || kind == NodeKind::kDiv || kind == NodeKind::kMod;
-    const PrimExpr* b = divides || (kind == NodeKind::kMul && Pick(3)) ? (Pick(4) ? Constant() : Int(depth - 1)) : Int(depth - 1);
+    const bool divides =
+        kind == NodeKind::kFloorDiv || kind == NodeKind::kFloorMod || kind == NodeKind::kDiv || kind == NodeKind::kMod;
+    const PrimExpr* b =
+        divides || (kind == NodeKind::kMul && Pick(3)) ? (Pick(4) ? Constant() : Int(depth - 1)) : Int(depth - 1);
     return make_.Node(kind, a, b);
   }
   const PrimExpr* Condition(int depth) {
-    static constexpr NodeKind kOrders[] = {NodeKind::kEQ, NodeKind::kNE, NodeKind::kLT, NodeKind::kLE, NodeKind::kGT, NodeKind::kGE};
+    static constexpr NodeKind kOrders[] = {NodeKind::kEQ, NodeKind::kNE, NodeKind::kLT,
+                                           NodeKind::kLE, NodeKind::kGT, NodeKind::kGE};
     if (depth > 0 && Pick(3) == 0) {
       if (Pick(4) == 0) return make_.Keep(tir::Not(Condition(depth - 1)));
       const PrimExpr* a = Condition(depth - 1);
@@ -61,8 +65,9 @@ class Fixture {
     if (!expected) return;
     const auto found = Eval(after, env);
     if (found && *found == *expected) return;
-    FAIL_CHECK(Show(before) << "\n  became " << Show(after) << "\n  with n=" << env.at(n) << " m=" << env.at(m) << " k=" << env.at(k)
-                            << ": " << *expected << " became " << (found ? std::to_string(*found) : "undefined"));
+    FAIL_CHECK(Show(before) << "\n  became " << Show(after) << "\n  with n=" << env.at(n) << " m=" << env.at(m)
+                            << " k=" << env.at(k) << ": " << *expected << " became "
+                            << (found ? std::to_string(*found) : "undefined"));
   }
 
   IRContext context_;
@@ -85,7 +90,8 @@ TEST_CASE_METHOD(Fixture, "simplification keeps the value of random expressions"
       CheckEqualUnder(e, simple, env);
       const auto value = Eval(e, env);
       if (!value) continue;
-      if (*value < bound.min || *value > bound.max) FAIL_CHECK(Show(e) << " = " << *value << " is outside of its bounds");
+      if (*value < bound.min || *value > bound.max)
+        FAIL_CHECK(Show(e) << " = " << *value << " is outside of its bounds");
     }
   }
 }

@@ -1,5 +1,5 @@
-// Everything that is done with a module works at any depth: 100,000 conditionals or functions in each other, made with the
-// builder because their text would be as long as the square of the depth.
+// Everything that is done with a module works at any depth: 100,000 conditionals or functions in each other, made with
+// the builder because their text would be as long as the square of the depth.
 #include "analysis/graph_maker.h"
 #include "catch.h"
 #include "iropt/ir/clone.h"

@@ -1,5 +1,5 @@
-// Every row of kernels.def: the operator exists, and a call of it, written as in a script, is evaluated to a value of the type
-// that the operator's type rule infers.
+// Every row of kernels.def: the operator exists, and a call of it, written as in a script, is evaluated to a value of
+// the type that the operator's type rule infers.
 #include <deque>
 #include <map>
 
@@ -88,8 +88,9 @@ class Samples {
   }
 
   void AddElementwise() {
-    for (const char* op : {"acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "erf", "exp", "log", "rsqrt", "sigmoid", "sin", "sinh",
-                           "sqrt", "tan", "tanh", "nn.gelu", "nn.gelu_tanh", "nn.silu", "isfinite", "isinf", "isnan"}) {
+    for (const char* op : {"acos", "acosh", "asin",    "asinh",        "atan",    "atanh",    "cos",   "cosh",
+                           "erf",  "exp",   "log",     "rsqrt",        "sigmoid", "sin",      "sinh",  "sqrt",
+                           "tan",  "tanh",  "nn.gelu", "nn.gelu_tanh", "nn.silu", "isfinite", "isinf", "isnan"}) {
       for (const int bits : {16, 32, 64}) Add(op, {Const(T(DataType::Float(bits), {2}, {0.5, 1}))});
     }
     for (const char* op : {"abs", "ceil", "floor", "negative", "round", "sign", "square", "nn.relu"}) {
@@ -97,14 +98,16 @@ class Samples {
     }
     Add("bitwise_not", {Const(I32({2}, {1, 2}))});
     Add("logical_not", {Const(B({2}, {0, 1}))});
-    for (const char* op : {"add", "subtract", "multiply", "divide", "floor_divide", "power", "maximum", "minimum", "equal", "not_equal", "less",
-                           "less_equal", "greater", "greater_equal"}) {
-      for (const DataType dtype : NumberTypes()) Add(op, {Const(T(dtype, {2, 1}, {6, 7})), Const(T(dtype, {3}, {1, 2, 3}))});
+    for (const char* op : {"add", "subtract", "multiply", "divide", "floor_divide", "power", "maximum", "minimum",
+                           "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}) {
+      for (const DataType dtype : NumberTypes())
+        Add(op, {Const(T(dtype, {2, 1}, {6, 7})), Const(T(dtype, {3}, {1, 2, 3}))});
     }
     for (const char* op : {"bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"}) {
       Add(op, {Const(I32({2}, {6, 7})), Const(I32({}, {2}))});
     }
-    for (const char* op : {"logical_and", "logical_or", "logical_xor"}) Add(op, {Const(B({2}, {0, 1})), Const(B({}, {1}))});
+    for (const char* op : {"logical_and", "logical_or", "logical_xor"})
+      Add(op, {Const(B({2}, {0, 1})), Const(B({}, {1}))});
     Add("astype", {Const(F32({2}, {1, 2})), Text("float16")});
     Add("clip", {Const(F32({2}, {1, 5})), Int(0), Float(2.5)});
     Add("where", {Const(B({2, 1}, {0, 1})), Const(F32({3}, {1, 2, 3})), Const(F32({}, {0}))});
@@ -137,7 +140,8 @@ class Samples {
     Add("concat", {List({x, x}, ScriptValue::Kind::kTuple), Int(1)});
     Add("split", {x, Int(2), Int(0)});
     Add("strided_slice", {x}, {{"axes", Ints({2})}, {"begin", Ints({0})}, {"end", Ints({3})}, {"strides", Ints({2})}});
-    Add("dynamic_strided_slice", {x, Const(I64({3}, {0, 0, 2})), Const(I64({3}, {2, 1, 0})), Const(I64({3}, {1, 1, -1}))});
+    Add("dynamic_strided_slice",
+        {x, Const(I64({3}, {0, 0, 2})), Const(I64({3}, {2, 1, 0})), Const(I64({3}, {1, 1, -1}))});
     Add("nn.pad", {x, Ints({0, 0, 1, 1, 0, 2})});
     Add("take", {x, Const(I64({2}, {2, 0}))}, {{"axis", Int(2)}});
     Add("scatter_elements", {x, Const(I64({1, 1, 2}, {0, 1})), Const(F32({1, 1, 2}, {8, 9}))}, {{"axis", Int(0)}});

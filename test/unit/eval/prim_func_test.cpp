@@ -17,9 +17,13 @@ using tir::Stmt;
 // Makes loop-level functions.
 class Maker {
  public:
-  const PrimExpr* Int(int64_t value, DataType dtype = DataType::Int(64)) { return workspace.New<tir::IntImm>(dtype, value); }
+  const PrimExpr* Int(int64_t value, DataType dtype = DataType::Int(64)) {
+    return workspace.New<tir::IntImm>(dtype, value);
+  }
   const PrimExpr* Real(double value) { return workspace.New<tir::FloatImm>(DataType::Float(32), value); }
-  const tir::Var* Var(std::string_view name, DataType dtype = DataType::Int(64)) { return workspace.NewPrimVar(name, dtype); }
+  const tir::Var* Var(std::string_view name, DataType dtype = DataType::Int(64)) {
+    return workspace.NewPrimVar(name, dtype);
+  }
   template <class X>
   const PrimExpr* Binary(const PrimExpr* a, const PrimExpr* b) {
     return workspace.New<X>(a, b);
@@ -28,10 +32,11 @@ class Maker {
     return workspace.New<tir::Call>(dtype, GetOp(op), workspace.Copy(args));
   }
 
-  const Buffer* MakeBuffer(std::string_view name, std::vector<const PrimExpr*> shape, DataType dtype = DataType::Float(32)) {
+  const Buffer* MakeBuffer(std::string_view name, std::vector<const PrimExpr*> shape,
+                           DataType dtype = DataType::Float(32)) {
     const tir::Var* data = workspace.NewPrimVar(name, DataType::Handle(), tir::PointerInfo::Get(dtype, "global"));
-    return workspace.New<Buffer>(data, dtype, workspace.NextVarId(), workspace.Copy(shape), List<const PrimExpr*>(), Int(0), List<int64_t>(),
-                                 name, 64, 1, tir::BufferType::kDefault);
+    return workspace.New<Buffer>(data, dtype, workspace.NextVarId(), workspace.Copy(shape), List<const PrimExpr*>(),
+                                 Int(0), List<int64_t>(), name, 64, 1, tir::BufferType::kDefault);
   }
   const PrimExpr* Load(const Buffer* buffer, std::vector<const PrimExpr*> indices) {
     return workspace.New<tir::BufferLoad>(buffer->dtype, buffer, workspace.Copy(indices));
@@ -42,9 +47,12 @@ class Maker {
   const Stmt* For(const tir::Var* var, const PrimExpr* extent, const Stmt* body) {
     return workspace.New<tir::For>(var, Int(0), extent, tir::ForKind::kSerial, body, nullptr, DictAttr::Empty());
   }
-  const Stmt* Seq(std::vector<const Stmt*> statements) { return workspace.New<tir::SeqStmt>(workspace.Copy(statements)); }
+  const Stmt* Seq(std::vector<const Stmt*> statements) {
+    return workspace.New<tir::SeqStmt>(workspace.Copy(statements));
+  }
 
-  const PrimFunc* Func(std::vector<const Buffer*> buffers, const Stmt* body, std::vector<const tir::Var*> scalars = {}) {
+  const PrimFunc* Func(std::vector<const Buffer*> buffers, const Stmt* body,
+                       std::vector<const tir::Var*> scalars = {}) {
     std::vector<const tir::Var*> params;
     for (const Buffer* buffer : buffers) params.push_back(workspace.NewPrimVar(buffer->name, DataType::Handle()));
     for (const tir::Var* scalar : scalars) {
@@ -52,7 +60,8 @@ class Maker {
       buffers.push_back(nullptr);
     }
     const DictAttr* attrs = DictAttr::Empty()->With(attr::kGlobalSymbol, StrAttr::Get("f"));
-    return workspace.New<PrimFunc>(workspace.Copy(params), workspace.Copy(buffers), body, TupleType::Get(std::vector<const Type*>{}), attrs, nullptr);
+    return workspace.New<PrimFunc>(workspace.Copy(params), workspace.Copy(buffers), body,
+                                   TupleType::Get(std::vector<const Type*>{}), attrs, nullptr);
   }
 
   Workspace workspace;
@@ -60,14 +69,16 @@ class Maker {
 
 const DataType kF32 = DataType::Float(32);
 
-std::vector<double> RunFunc(const PrimFunc* func, std::vector<HostValue> inputs, TensorSpec out, std::vector<int64_t> tir_vars = {}) {
+std::vector<double> RunFunc(const PrimFunc* func, std::vector<HostValue> inputs, TensorSpec out,
+                            std::vector<int64_t> tir_vars = {}) {
   const Result<std::vector<Tensor>> result = EvalPrimFunc(*func, inputs, std::span(&out, 1), tir_vars);
   INFO((result ? "" : result.error().message));
   REQUIRE(result.ok());
   return Elements(*(*result)[0]);
 }
 
-std::string ErrorOf(const PrimFunc* func, std::vector<HostValue> inputs, TensorSpec out, const EvalLimits& limits = {}) {
+std::string ErrorOf(const PrimFunc* func, std::vector<HostValue> inputs, TensorSpec out,
+                    const EvalLimits& limits = {}) {
   const Result<std::vector<Tensor>> result = EvalPrimFunc(*func, inputs, std::span(&out, 1), {}, limits);
   REQUIRE_FALSE(result.ok());
   return result.error().message;
@@ -83,10 +94,12 @@ TEST_CASE("interpreter: symbolic shapes are taken from the arguments", "[eval]")
   const tir::Var* i = m.Var("i");
   const tir::Var* j = m.Var("j");
   const PrimExpr* flat = m.Binary<tir::Add>(m.Binary<tir::Mul>(i, m.Int(2)), j);
-  const Stmt* body = m.For(i, n, m.For(j, m.Int(2), m.Store(b, m.Binary<tir::Add>(m.Load(a, {i, j}), m.Real(1)), {flat})));
+  const Stmt* body =
+      m.For(i, n, m.For(j, m.Int(2), m.Store(b, m.Binary<tir::Add>(m.Load(a, {i, j}), m.Real(1)), {flat})));
   const PrimFunc* func = m.Func({a, b}, body);
   CHECK(RunFunc(func, {F32({3, 2}, Iota(6))}, {kF32, {6}}) == Iota(6, 1));
-  CHECK_THAT(ErrorOf(func, {F32({3, 2}, Iota(6))}, {kF32, {5}}), Catch::Contains("f: ") && Catch::Contains("6 is expected"));
+  CHECK_THAT(ErrorOf(func, {F32({3, 2}, Iota(6))}, {kF32, {5}}),
+             Catch::Contains("f: ") && Catch::Contains("6 is expected"));
   CHECK_THAT(ErrorOf(func, {F32({3, 3}, Iota(9))}, {kF32, {9}}), Catch::Contains("2 is expected"));
   CHECK_THAT(ErrorOf(func, {I32({3, 2}, Iota(6))}, {kF32, {6}}), Catch::Contains("float32"));
   CHECK_THAT(ErrorOf(func, {}, {kF32, {6}}), Catch::Contains("2 parameters for 1 arguments"));
@@ -101,13 +114,16 @@ TEST_CASE("interpreter: a block initializes what it reduces into, and skips what
   const tir::Var* vi = m.Var("vi");
   const tir::Var* vk = m.Var("vk");
   const auto axis = [&](const tir::Var* var, int64_t extent, tir::IterVarType type) {
-    return static_cast<const tir::IterVar*>(m.workspace.New<tir::IterVar>(m.workspace.New<tir::Range>(m.Int(0), m.Int(extent)), var, type));
+    return static_cast<const tir::IterVar*>(
+        m.workspace.New<tir::IterVar>(m.workspace.New<tir::Range>(m.Int(0), m.Int(extent)), var, type));
   };
-  const std::vector<const tir::IterVar*> axes = {axis(vi, 2, tir::IterVarType::kDataPar), axis(vk, 3, tir::IterVarType::kCommReduce)};
+  const std::vector<const tir::IterVar*> axes = {axis(vi, 2, tir::IterVarType::kDataPar),
+                                                 axis(vk, 3, tir::IterVarType::kCommReduce)};
   const Stmt* init = m.Store(b, m.Real(100), {vi});
   const Stmt* update = m.Store(b, m.Binary<tir::Add>(m.Load(b, {vi}), m.Load(a, {vi, vk})), {vi});
-  const auto* block = m.workspace.New<tir::Block>(m.workspace.Copy(axes), List<const tir::BufferRegion*>(), List<const tir::BufferRegion*>(), "sum",
-                                                  List<const Buffer*>(), List<const tir::MatchBufferRegion*>(), DictAttr::Empty(), init, update);
+  const auto* block = m.workspace.New<tir::Block>(
+      m.workspace.Copy(axes), List<const tir::BufferRegion*>(), List<const tir::BufferRegion*>(), "sum",
+      List<const Buffer*>(), List<const tir::MatchBufferRegion*>(), DictAttr::Empty(), init, update);
   const std::vector<const PrimExpr*> values = {i, k};
   // The last element of the second row is left out.
   const PrimExpr* predicate = m.Binary<tir::LT>(m.Binary<tir::Add>(i, k), m.Int(3));
@@ -119,24 +135,27 @@ TEST_CASE("interpreter: a block initializes what it reduces into, and skips what
 TEST_CASE("interpreter: allocations, lets, conditions, loops with conditions", "[eval]") {
   Maker m;
   const Buffer* out = m.MakeBuffer("out", {m.Int(4)}, DataType::Int(32));
-  const tir::Var* data = m.workspace.NewPrimVar("scratch", DataType::Handle(), tir::PointerInfo::Get(DataType::Int(32), "global"));
-  const Buffer* scratch = m.workspace.New<Buffer>(data, DataType::Int(32), m.workspace.NextVarId(),
-                                                  m.workspace.Copy(std::vector<const PrimExpr*>{m.Int(1)}), List<const PrimExpr*>(), m.Int(0),
-                                                  List<int64_t>(), "scratch", 64, 1, tir::BufferType::kDefault);
+  const tir::Var* data =
+      m.workspace.NewPrimVar("scratch", DataType::Handle(), tir::PointerInfo::Get(DataType::Int(32), "global"));
+  const Buffer* scratch = m.workspace.New<Buffer>(
+      data, DataType::Int(32), m.workspace.NextVarId(), m.workspace.Copy(std::vector<const PrimExpr*>{m.Int(1)}),
+      List<const PrimExpr*>(), m.Int(0), List<int64_t>(), "scratch", 64, 1, tir::BufferType::kDefault);
   const tir::Var* i = m.Var("i", DataType::Int(32));
   const tir::Var* square = m.Var("square", DataType::Int(32));
   const DataType i32 = DataType::Int(32);
   const PrimExpr* zero = m.Int(0);
   // while scratch[0] < i * i: scratch[0] += 2
-  const Stmt* grow = m.workspace.New<tir::While>(
-      m.Binary<tir::LT>(m.Load(scratch, {zero}), square), m.Store(scratch, m.Binary<tir::Add>(m.Load(scratch, {zero}), m.Int(2, i32)), {zero}));
+  const Stmt* grow =
+      m.workspace.New<tir::While>(m.Binary<tir::LT>(m.Load(scratch, {zero}), square),
+                                  m.Store(scratch, m.Binary<tir::Add>(m.Load(scratch, {zero}), m.Int(2, i32)), {zero}));
   const Stmt* odd = m.Store(out, m.Load(scratch, {zero}), {i});
   const Stmt* even = m.Store(out, m.Int(-1, i32), {i});
   const PrimExpr* is_odd = m.Binary<tir::EQ>(m.Binary<tir::FloorMod>(i, m.Int(2, i32)), m.Int(1, i32));
   const Stmt* choose = m.workspace.New<tir::IfThenElse>(is_odd, odd, even);
   const Stmt* let = m.workspace.New<tir::LetStmt>(square, m.Binary<tir::Mul>(i, i), m.Seq({grow, choose}));
-  const Stmt* allocate = m.workspace.New<tir::Allocate>(data, i32, m.workspace.Copy(std::vector<const PrimExpr*>{m.Int(1)}),
-                                                        m.Int(1, DataType::Bool()), DictAttr::Empty(), let);
+  const Stmt* allocate =
+      m.workspace.New<tir::Allocate>(data, i32, m.workspace.Copy(std::vector<const PrimExpr*>{m.Int(1)}),
+                                     m.Int(1, DataType::Bool()), DictAttr::Empty(), let);
   const PrimFunc* func = m.Func({out}, m.For(i, m.Int(4, i32), allocate));
   CHECK(RunFunc(func, {}, {i32, {4}}) == std::vector<double>{-1, 2, -1, 10});
 }
@@ -158,7 +177,8 @@ TEST_CASE("interpreter: vectors are stored lane by lane", "[eval]") {
   const DataType i64x4 = DataType::Int(64, 4);
   const PrimExpr* evens = m.workspace.New<tir::Ramp>(i64x4, m.Int(0), m.Int(2), m.Int(4));
   const PrimExpr* two = m.workspace.New<tir::Broadcast>(DataType::Float(32, 4), m.Real(2), m.Int(4));
-  const PrimExpr* load = m.workspace.New<tir::BufferLoad>(DataType::Float(32, 4), a, m.workspace.Copy(std::vector<const PrimExpr*>{evens}));
+  const PrimExpr* load = m.workspace.New<tir::BufferLoad>(DataType::Float(32, 4), a,
+                                                          m.workspace.Copy(std::vector<const PrimExpr*>{evens}));
   const PrimFunc* func = m.Func({a, b}, m.Store(b, m.Binary<tir::Mul>(load, two), {evens}));
   CHECK(RunFunc(func, {F32({8}, Iota(8))}, {kF32, {8}}) == std::vector<double>{0, 0, 4, 0, 8, 0, 12, 0});
 }
@@ -170,9 +190,12 @@ TEST_CASE("interpreter: what is wrong or too much is an error", "[eval]") {
   const tir::Var* i = m.Var("i");
   const HostValue x = F32({2}, {1, 2});
   const TensorSpec out{kF32, {2}};
-  CHECK_THAT(ErrorOf(m.Func({a, b}, m.Store(b, m.Load(a, {m.Int(2)}), {m.Int(0)})), {x}, out), Catch::Contains("index 2 is out of range"));
-  CHECK_THAT(ErrorOf(m.Func({a, b}, m.Store(b, m.Real(0), {m.Int(-1)})), {x}, out), Catch::Contains("index -1 is out of range"));
-  CHECK_THAT(ErrorOf(m.Func({a, b}, m.Store(a, m.Real(0), {m.Int(0)})), {x}, out), Catch::Contains("must not be written"));
+  CHECK_THAT(ErrorOf(m.Func({a, b}, m.Store(b, m.Load(a, {m.Int(2)}), {m.Int(0)})), {x}, out),
+             Catch::Contains("index 2 is out of range"));
+  CHECK_THAT(ErrorOf(m.Func({a, b}, m.Store(b, m.Real(0), {m.Int(-1)})), {x}, out),
+             Catch::Contains("index -1 is out of range"));
+  CHECK_THAT(ErrorOf(m.Func({a, b}, m.Store(a, m.Real(0), {m.Int(0)})), {x}, out),
+             Catch::Contains("must not be written"));
   CHECK_THAT(ErrorOf(m.Func({a, b}, m.Store(b, m.Real(0), {i})), {x}, out), Catch::Contains("'i' has no value"));
   const PrimExpr* quotient = m.Binary<tir::FloorDiv>(m.Int(1), m.Int(0));
   CHECK_THAT(ErrorOf(m.Func({a, b}, m.Store(b, m.Real(0), {quotient})), {x}, out), Catch::Contains("undefined"));
@@ -180,7 +203,8 @@ TEST_CASE("interpreter: what is wrong or too much is an error", "[eval]") {
   CHECK_THAT(ErrorOf(m.Func({a, b}, call), {x}, out), Catch::Contains("tir.call_extern"));
   const Stmt* forever = m.workspace.New<tir::While>(m.Int(1, DataType::Bool()), m.Store(b, m.Real(0), {m.Int(0)}));
   CHECK_THAT(ErrorOf(m.Func({a, b}, forever), {x}, out, {.max_work = 1000}), Catch::Contains("more than 1000 steps"));
-  const Stmt* assertion = m.workspace.New<tir::AssertStmt>(m.Int(0, DataType::Bool()), m.workspace.New<tir::StringImm>("broken"), call);
+  const Stmt* assertion =
+      m.workspace.New<tir::AssertStmt>(m.Int(0, DataType::Bool()), m.workspace.New<tir::StringImm>("broken"), call);
   CHECK_THAT(ErrorOf(m.Func({a, b}, assertion), {x}, out), Catch::Contains("broken"));
 }
 
@@ -201,11 +225,13 @@ TEST_CASE("scalars: arithmetic, intrinsics and casts keep to their dtype", "[eva
   CHECK(value(m.Binary<tir::FloorMod>(m.Int(-7), m.Int(2))) == 1);
   CHECK(value(m.Binary<tir::Add>(m.Real(16777216), m.Real(1))) == 16777216);
   CHECK(value(m.Call("tir.sqrt", kF32, {m.Real(2)})) == static_cast<double>(std::sqrt(2.0F)));
-  CHECK(value(m.Call("tir.shift_left", DataType::Int(32), {m.Int(3, DataType::Int(32)), m.Int(30, DataType::Int(32))})) == -1073741824.0);
+  CHECK(value(m.Call("tir.shift_left", DataType::Int(32),
+                     {m.Int(3, DataType::Int(32)), m.Int(30, DataType::Int(32))})) == -1073741824.0);
   CHECK(value(m.Call("tir.clz", DataType::Int(32), {m.Int(1, DataType::Int(32))})) == 31);
   CHECK(value(m.Call("tir.popcount", DataType::Int(8), {m.Int(-1, i8)})) == 8);
   CHECK(value(m.Call("tir.reinterpret", DataType::Int(32), {m.Real(1)})) == 0x3f800000);
-  CHECK(value(m.Call("tir.large_uint_imm", DataType::UInt(64), {m.Int(0xffffffff), m.Int(0xffffffff)})) == 18446744073709551616.0);
+  CHECK(value(m.Call("tir.large_uint_imm", DataType::UInt(64), {m.Int(0xffffffff), m.Int(0xffffffff)})) ==
+        18446744073709551616.0);
   CHECK(value(m.workspace.New<tir::Cast>(i8, m.Int(300))) == 44);
   CHECK(value(m.workspace.New<tir::Cast>(DataType::Float(16), m.Int(2049))) == 2048);
   // What is not taken is not computed.

@@ -150,6 +150,7 @@ TEST_CASE("configuration values of the wrong type are errors") {
         Log{"wrong-option-type: configuration option 'testing.immutable_module' must be a boolean, not an integer",
             "wrong-option-type: configuration option 'test.scale' must be a number, not a string",
             "wrong-option-type: configuration option 'test.names' must be a list of strings, not a list",
-            "wrong-option-type: option 'auto_max_step' of configuration option 'tir.UnrollLoop' must be an integer, not a "
+            "wrong-option-type: option 'auto_max_step' of configuration option 'tir.UnrollLoop' must be an integer, "
+            "not a "
             "floating-point number"});
 }

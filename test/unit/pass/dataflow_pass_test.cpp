@@ -18,7 +18,8 @@ using BlockRewrite = std::function<std::vector<const Binding*>(const DataflowBlo
 
 Result<PassResult> RunOnBlocks(const Module& module, const BlockRewrite& rewrite) {
   const Pass pass = CreateDataflowBlockPass(
-      {.name = "Blocks"}, [&](const DataflowBlock* block, FunctionPassContext& context) -> Result<const DataflowBlock*> {
+      {.name = "Blocks"},
+      [&](const DataflowBlock* block, FunctionPassContext& context) -> Result<const DataflowBlock*> {
         return MakeBlock(rewrite(block, context.workspace()), context.workspace());
       });
   CHECK(pass.info().kind == PassKind::DataflowBlock);
@@ -97,6 +98,7 @@ TEST_CASE("a dataflow block pass must keep the symbolic variables that the block
     return std::vector<const Binding*>{workspace.New<VarBinding>(cast->var, cast->value)};
   });
   REQUIRE_FALSE(result.ok());
-  CHECK(result.error().message == "pass 'Blocks' failed: a pass over dataflow blocks must keep the symbolic variables "
-                                  "that they define, but 'n' is no longer defined");
+  CHECK(result.error().message ==
+        "pass 'Blocks' failed: a pass over dataflow blocks must keep the symbolic variables "
+        "that they define, but 'n' is no longer defined");
 }

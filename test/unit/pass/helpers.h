@@ -44,7 +44,8 @@ inline void AddFunction(Module& module, std::string_view name, const DictAttr* a
   const Var* local = workspace.NewDataflowVar("lv", type);
   const Var* output = workspace.NewVar("gv", type);
   const Binding* bindings[] = {workspace.New<VarBinding>(local, x), workspace.New<VarBinding>(output, local)};
-  const BindingBlock* blocks[] = {workspace.New<DataflowBlock>(workspace.Copy(std::span<const Binding* const>(bindings)))};
+  const BindingBlock* blocks[] = {
+      workspace.New<DataflowBlock>(workspace.Copy(std::span<const Binding* const>(bindings)))};
   const auto* body = workspace.New<SeqExpr>(workspace.Copy(std::span<const BindingBlock* const>(blocks)), output, type);
   const Var* params[] = {x};
   const Type* types[] = {type};
@@ -70,7 +71,8 @@ inline Module MakeModule(const std::vector<std::string>& names) {
 
 // The same function with one more attribute.
 inline const Function* WithAttribute(const Function* f, std::string_view key, Workspace& workspace) {
-  return workspace.New<Function>(f->params, f->body, f->ret_type, f->is_pure, f->attrs->With(key, IntAttr::Get(1)), f->type);
+  return workspace.New<Function>(f->params, f->body, f->ret_type, f->is_pure, f->attrs->With(key, IntAttr::Get(1)),
+                                 f->type);
 }
 
 // A module pass that writes its name into the log and changes nothing.

@@ -119,7 +119,8 @@ TEST_CASE("instruments see a sequential and the passes in it") {
   Watched w;
   w.Add("i");
   REQUIRE(Sequential({Tracer(w.log, "A")}, SequentialInfo("seq"))(Module(), w.context).ok());
-  CHECK(w.log == Log{"i.should(seq)", "i.before(seq)", "i.should(A)", "i.before(A)", "A", "i.after(A)", "i.after(seq)"});
+  CHECK(w.log ==
+        Log{"i.should(seq)", "i.before(seq)", "i.should(A)", "i.before(A)", "A", "i.after(A)", "i.after(seq)"});
 }
 
 TEST_CASE("instruments do not see passes that are not enabled") {
@@ -141,9 +142,8 @@ TEST_CASE("instruments hear what became of a pass") {
 TEST_CASE("an instrument that saw a pass begin sees it end when the pass throws") {
   Watched w;
   w.Add("i");
-  const Pass pass = CreateModulePass({.name = "T"}, [](Module, ModulePassContext&) -> Result<Module> {
-    throw std::runtime_error("oops");
-  });
+  const Pass pass = CreateModulePass(
+      {.name = "T"}, [](Module, ModulePassContext&) -> Result<Module> { throw std::runtime_error("oops"); });
   REQUIRE_FALSE(Sequential({pass}, SequentialInfo("seq"))(Module(), w.context).ok());
   CHECK(w.log == Log{"i.should(seq)", "i.before(seq)", "i.should(T)", "i.before(T)", "i.after(T)", "i.after(seq)"});
 }
@@ -154,8 +154,7 @@ TEST_CASE("a failing instrument names itself and the pass") {
     w.Add("i", "before", throws);
     const Result<PassResult> result = Tracer(w.log, "A")(Module(), w.context);
     REQUIRE_FALSE(result.ok());
-    CHECK(result.error().message ==
-          (throws ? "instrument 'i' around pass 'A' threw an exception: broken" : "broken"));
+    CHECK(result.error().message == (throws ? "instrument 'i' around pass 'A' threw an exception: broken" : "broken"));
     CHECK(w.log == Log{"i.should(A)", "i.before(A)"});
   }
 }

@@ -146,9 +146,8 @@ TEST_CASE("a function pass rewrites the graph-level functions") {
 
 TEST_CASE("a function pass that gives back all functions has changed nothing") {
   const Module module = MakeModule({"f", "g"});
-  const Pass pass = CreateFunctionPass({.name = "Keep"}, [](const Function* f, FunctionPassContext&) {
-    return Result<const Function*>(f);
-  });
+  const Pass pass = CreateFunctionPass(
+      {.name = "Keep"}, [](const Function* f, FunctionPassContext&) { return Result<const Function*>(f); });
   const Result<PassResult> result = pass(module);
   REQUIRE(result.ok());
   CHECK_FALSE(result->changed);
@@ -165,7 +164,9 @@ TEST_CASE("a function pass leaves functions with SkipOptimization alone") {
   AddFunction(module, "external", attrs("Compiler", StrAttr::Get("dnnl")));
   const Result<PassResult> result = Marking("seen")(module);
   REQUIRE(result.ok());
-  const auto seen = [&](std::string_view name) { return result->module.Find(name)->func->attrs->Find("seen") != nullptr; };
+  const auto seen = [&](std::string_view name) {
+    return result->module.Find(name)->func->attrs->Find("seen") != nullptr;
+  };
   CHECK(seen("f"));
   CHECK_FALSE(seen("skipped"));
   CHECK_FALSE(seen("skipped_bool"));
@@ -220,12 +221,11 @@ TEST_CASE("a function pass reports the errors of all functions and fails") {
 }
 
 TEST_CASE("an exception in a function pass names the function") {
-  const Pass pass = CreateFunctionPass(
-      {.name = "Throws"},
-      [](const Function* f, FunctionPassContext& context) -> Result<const Function*> {
-        if (context.var()->name == "g") throw std::runtime_error("oops");
-        return f;
-      });
+  const Pass pass = CreateFunctionPass({.name = "Throws"},
+                                       [](const Function* f, FunctionPassContext& context) -> Result<const Function*> {
+                                         if (context.var()->name == "g") throw std::runtime_error("oops");
+                                         return f;
+                                       });
   const Result<PassResult> result = pass(MakeModule({"f", "g"}));
   REQUIRE_FALSE(result.ok());
   CHECK(result.error().message == "pass 'Throws' failed: the rewriting of 'g' threw an exception: oops");

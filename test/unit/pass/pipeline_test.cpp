@@ -176,8 +176,9 @@ TEST_CASE("deep nesting is refused") {
 
 TEST_CASE("printing gives the string back") {
   for (const std::string text :
-       {"", "A", "A,B<depth=4;x=y>", "Sequential(A,FuseOps<max_depth=4;x=y>)", "fixpoint<8>(A,B)", "repeat<2>(A),default<O2>",
-        "Sequential<name=Mine;opt_level=2>(A,B),Sequential<opt_level=0>()", R"(A<x="a b";y=[1,2.5,{"k":null}]>)"}) {
+       {"", "A", "A,B<depth=4;x=y>", "Sequential(A,FuseOps<max_depth=4;x=y>)", "fixpoint<8>(A,B)",
+        "repeat<2>(A),default<O2>", "Sequential<name=Mine;opt_level=2>(A,B),Sequential<opt_level=0>()",
+        R"(A<x="a b";y=[1,2.5,{"k":null}]>)"}) {
     CHECK(PrintPipeline(Parse(text)) == text);
   }
 }
@@ -220,7 +221,8 @@ TEST_CASE("building reports every unknown pass and option") {
 
 TEST_CASE("a built pipeline runs") {
   Registered r;
-  const Result<Pass> pass = BuildPipeline(Parse("A<depth=3>,Sequential(B),repeat<2>(C),default<O2>"), r.registry, r.reports.engine());
+  const Result<Pass> pass =
+      BuildPipeline(Parse("A<depth=3>,Sequential(B),repeat<2>(C),default<O2>"), r.registry, r.reports.engine());
   REQUIRE(pass.ok());
   CHECK(pass->info().name == "pipeline");
   CHECK((*pass)(Module()).ok());

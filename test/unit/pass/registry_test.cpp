@@ -13,17 +13,23 @@ Value seen_options;
 Pass CreateWithOptions(const PassOptions& options) {
   Value::List names;
   for (const std::string& name : options.StringList("names")) names.push_back(name);
-  seen_options = Value::Dict{{"flag", options.Bool("flag"), {}},       {"count", options.Int("count"), {}},
-                             {"scale", options.Float("scale"), {}},    {"text", options.String("text"), {}},
-                             {"names", names, {}},                     {"any", options.Json("any"), {}}};
+  seen_options = Value::Dict{{"flag", options.Bool("flag"), {}},
+                             {"count", options.Int("count"), {}},
+                             {"scale", options.Float("scale"), {}},
+                             {"text", options.String("text"), {}},
+                             {"names", names, {}},
+                             {"any", options.Json("any"), {}}};
   return CreateModulePass(options.info(), [](Module module, ModulePassContext&) -> Result<Module> { return module; });
 }
 
 PassRow MakeRow(std::string name, std::vector<std::string> required = {}) {
   PassRow row{{.name = std::move(name), .required = std::move(required)}, {}, "does nothing", &CreateWithOptions};
-  row.options = {{"flag", OptionType::Bool, false, ""},  {"count", OptionType::Int, 7, ""},
-                 {"scale", OptionType::Float, 0.5, ""},  {"text", OptionType::String, "x", ""},
-                 {"names", OptionType::StringList, Value::List{}, ""}, {"any", OptionType::Json, Value(), ""}};
+  row.options = {{"flag", OptionType::Bool, false, ""},
+                 {"count", OptionType::Int, 7, ""},
+                 {"scale", OptionType::Float, 0.5, ""},
+                 {"text", OptionType::String, "x", ""},
+                 {"names", OptionType::StringList, Value::List{}, ""},
+                 {"any", OptionType::Json, Value(), ""}};
   return row;
 }
 

@@ -59,8 +59,7 @@ TEST_CASE("quoted strings are strings") {
 TEST_CASE("lists and objects nest") {
   CHECK(Option("[]") == Value(Value::List{}));
   CHECK(Option("[1,[a,b],{}]") == Value(Value::List{1, Value::List{"a", "b"}, Value::Dict{}}));
-  CHECK(Option(R"({a:1,"b c":[x]})") ==
-        Value(Value::Dict{{"a", 1, {}}, {"b c", Value::List{"x"}, {}}}));
+  CHECK(Option(R"({a:1,"b c":[x]})") == Value(Value::Dict{{"a", 1, {}}, {"b c", Value::List{"x"}, {}}}));
   CHECK(Option(" [ 1 , 2 ] ") == Value(Value::List{1, 2}));
 }
 
@@ -83,9 +82,21 @@ TEST_CASE("malformed values are errors") {
 
 TEST_CASE("a value reads back from its spelling") {
   const Value values[] = {
-      Value(),         Value(true),      Value(-3),    Value(0.1),   Value(1e300),  Value(2.0),
-      Value("word"),   Value("two words"), Value(""), Value("true"), Value("12"),   Value("1e5"),
-      Value("a\"b\\c\n\x01"), Value("\u00e9"), Value(Value::List{1, "x", Value::Dict{{"k", Value::List{}, {}}}}),
+      Value(),
+      Value(true),
+      Value(-3),
+      Value(0.1),
+      Value(1e300),
+      Value(2.0),
+      Value("word"),
+      Value("two words"),
+      Value(""),
+      Value("true"),
+      Value("12"),
+      Value("1e5"),
+      Value("a\"b\\c\n\x01"),
+      Value("\u00e9"),
+      Value(Value::List{1, "x", Value::Dict{{"k", Value::List{}, {}}}}),
   };
   for (const Value& value : values) CHECK(Option(ToString(value)) == value);
   CHECK(ToString(Value("word")) == "word");

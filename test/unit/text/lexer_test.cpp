@@ -1,9 +1,9 @@
-#include "catch.h"
+#include "iropt/text/lexer.h"
 
 #include <string>
 #include <vector>
 
-#include "iropt/text/lexer.h"
+#include "catch.h"
 
 using namespace iropt;
 
@@ -35,28 +35,32 @@ using K = TokenKind;
 
 TEST_CASE("names, numbers and operators are tokens of their own") {
   const Lexed lexed = LexAll("a.b_1 = 0x1F + 1e-3 // 2 ** .5 >= x -> y\n");
-  CHECK(lexed.kinds == std::vector<K>{K::kName, K::kDot, K::kName, K::kAssign, K::kInt, K::kPlus, K::kFloat, K::kDoubleSlash, K::kInt,
-                                      K::kDoubleStar, K::kFloat, K::kGreaterEqual, K::kName, K::kArrow, K::kName, K::kNewline});
+  CHECK(lexed.kinds == std::vector<K>{K::kName, K::kDot, K::kName, K::kAssign, K::kInt, K::kPlus, K::kFloat,
+                                      K::kDoubleSlash, K::kInt, K::kDoubleStar, K::kFloat, K::kGreaterEqual, K::kName,
+                                      K::kArrow, K::kName, K::kNewline});
   CHECK(lexed.errors.empty());
 }
 
 TEST_CASE("indentation opens and closes blocks") {
   const Lexed lexed = LexAll("a:\n    b:\n        c\n\n# comment\n    d\ne\n");
-  CHECK(lexed.kinds == std::vector<K>{K::kName, K::kColon, K::kNewline, K::kIndent, K::kName, K::kColon, K::kNewline, K::kIndent, K::kName,
-                                      K::kNewline, K::kDedent, K::kName, K::kNewline, K::kDedent, K::kName, K::kNewline});
+  CHECK(lexed.kinds == std::vector<K>{K::kName, K::kColon, K::kNewline, K::kIndent, K::kName, K::kColon, K::kNewline,
+                                      K::kIndent, K::kName, K::kNewline, K::kDedent, K::kName, K::kNewline, K::kDedent,
+                                      K::kName, K::kNewline});
 }
 
 TEST_CASE("open blocks are closed at the end of the text, with or without a final line break") {
   for (const char* text : {"a:\n    b", "a:\n    b\n", "a:\n    b\n    # comment"}) {
     CAPTURE(text);
     const Lexed lexed = LexAll(text);
-    CHECK(lexed.kinds == std::vector<K>{K::kName, K::kColon, K::kNewline, K::kIndent, K::kName, K::kNewline, K::kDedent});
+    CHECK(lexed.kinds ==
+          std::vector<K>{K::kName, K::kColon, K::kNewline, K::kIndent, K::kName, K::kNewline, K::kDedent});
   }
 }
 
 TEST_CASE("brackets suspend line structure") {
   const Lexed lexed = LexAll("f(a,\n  b)\nc\n");
-  CHECK(lexed.kinds == std::vector<K>{K::kName, K::kLParen, K::kName, K::kComma, K::kName, K::kRParen, K::kNewline, K::kName, K::kNewline});
+  CHECK(lexed.kinds == std::vector<K>{K::kName, K::kLParen, K::kName, K::kComma, K::kName, K::kRParen, K::kNewline,
+                                      K::kName, K::kNewline});
 }
 
 TEST_CASE("a line that returns to no enclosing indentation is an error") {
@@ -69,7 +73,9 @@ TEST_CASE("strings: quotes, prefixes, escapes") {
   CHECK(UnescapeString(R"('a\tb\x41\n\"')", storage) == "a\tbA\n\"");
   CHECK(UnescapeString(R"(r"a\tb")", storage) == R"(a\tb)");
   CHECK(UnescapeString("\"\"\"a\"b\nc\"\"\"", storage) == "a\"b\nc");
-  CHECK(UnescapeString(R"("\u00e9\101")", storage) == "\xc3\xa9" "A");
+  CHECK(UnescapeString(R"("\u00e9\101")", storage) ==
+        "\xc3\xa9"
+        "A");
   CHECK(LexAll("x = \"abc\n").errors == std::vector<std::string>{"unterminated-string"});
   CHECK(LexAll("x = '''abc\n").errors == std::vector<std::string>{"unterminated-string"});
 }

@@ -1,9 +1,8 @@
-// What the operators of scripts make of their operands: Python's arithmetic on numbers, one type for both operands, constants
-// that fold.
-#include "catch.h"
-
+// What the operators of scripts make of their operands: Python's arithmetic on numbers, one type for both operands,
+// constants that fold.
 #include <string>
 
+#include "catch.h"
 #include "iropt/arith/prim_builder.h"
 #include "text/prim_ops.h"
 
@@ -100,7 +99,8 @@ TEST_CASE("nodes stay as they stand, and do not convert their operands") {
 
 TEST_CASE("operands of different types are brought to one") {
   Operators t;
-  const DataType i8 = DataType::Int(8), i32 = DataType::Int(32), i64 = DataType::Int(64), u8 = DataType::UInt(8), u32 = DataType::UInt(32);
+  const DataType i8 = DataType::Int(8), i32 = DataType::Int(32), i64 = DataType::Int(64), u8 = DataType::UInt(8),
+                 u32 = DataType::UInt(32);
   const DataType f16 = DataType::Float(16), f32 = DataType::Float(32), bf16 = DataType::BFloat(16);
   CHECK(t.Common(i32, i32) == "int32");
   CHECK(t.Common(i32, i64) == "int64");
@@ -142,7 +142,9 @@ TEST_CASE("numbers compute as in Python") {
 TEST_CASE("numbers beyond 64 bits and without a result are errors") {
   Operators t;
   Value out;
-  const auto fails = [&](TokenKind op, int64_t a, int64_t b) { return !t.ops.Binary(op, Value::Int(a, Span()), Value::Int(b, Span()), Span(), out); };
+  const auto fails = [&](TokenKind op, int64_t a, int64_t b) {
+    return !t.ops.Binary(op, Value::Int(a, Span()), Value::Int(b, Span()), Span(), out);
+  };
   CHECK(fails(TokenKind::kPlus, INT64_MAX, 1));
   CHECK(fails(TokenKind::kStar, INT64_MAX, 2));
   CHECK(fails(TokenKind::kDoubleSlash, INT64_MIN, -1));

@@ -1,9 +1,9 @@
-// Scalar expressions as text: parentheses where they are needed and nowhere else, and every tree of nodes reads back as itself.
-#include "catch.h"
-
+// Scalar expressions as text: parentheses where they are needed and nowhere else, and every tree of nodes reads back as
+// itself.
 #include <random>
 #include <string>
 
+#include "catch.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/structural.h"
 #include "iropt/ir/tir.h"
@@ -30,7 +30,9 @@ struct Scalars {
   const PrimExpr* p() { return params[5]; }
   const PrimExpr* q() { return params[6]; }
   const PrimExpr* Int(int64_t value) { return workspace.New<tir::IntImm>(DataType::Int(32), value); }
-  const PrimExpr* Binary(NodeKind kind, const PrimExpr* x, const PrimExpr* y) { return workspace.New<tir::BinaryExpr>(kind, x, y); }
+  const PrimExpr* Binary(NodeKind kind, const PrimExpr* x, const PrimExpr* y) {
+    return workspace.New<tir::BinaryExpr>(kind, x, y);
+  }
 
   Module MakeModule(const PrimExpr* e) {
     const std::vector<const tir::Buffer*> buffers(params.size(), nullptr);
@@ -38,8 +40,9 @@ struct Scalars {
     std::vector<const Type*> types;
     for (const tir::Var* v : params) types.push_back(PrimType::Get(v->dtype));
     const DictAttr* attrs = DictAttr::Empty()->With("global_symbol", StrAttr::Get("main"));
-    const auto* func = workspace.New<PrimFunc>(workspace.Copy(params), workspace.Copy(buffers), workspace.New<tir::Evaluate>(e), none, attrs,
-                                               FuncType::Get(types, none, true));
+    const auto* func =
+        workspace.New<PrimFunc>(workspace.Copy(params), workspace.Copy(buffers), workspace.New<tir::Evaluate>(e), none,
+                                attrs, FuncType::Get(types, none, true));
     Module module;
     module.Set(GlobalVar::Get("main"), func, nullptr);
     return module;
@@ -62,8 +65,9 @@ class Trees {
   Trees(Scalars& scalars, uint32_t seed) : s_(scalars), random_(seed) {}
 
   const PrimExpr* Integer(int depth) {
-    static constexpr NodeKind kKinds[] = {NodeKind::kAdd, NodeKind::kSub, NodeKind::kMul,      NodeKind::kDiv, NodeKind::kMod,
-                                          NodeKind::kMin, NodeKind::kMax, NodeKind::kFloorDiv, NodeKind::kFloorMod};
+    static constexpr NodeKind kKinds[] = {NodeKind::kAdd, NodeKind::kSub,      NodeKind::kMul,
+                                          NodeKind::kDiv, NodeKind::kMod,      NodeKind::kMin,
+                                          NodeKind::kMax, NodeKind::kFloorDiv, NodeKind::kFloorMod};
     if (depth == 0 && Below(2)) return s_.params[Below(3)];
     if (depth == 0) return s_.Int(static_cast<int64_t>(Below(5)) - 2);
     if (Below(8) == 0) return s_.workspace.New<tir::Select>(Truth(depth - 1), Integer(depth - 1), Integer(depth - 1));
@@ -74,14 +78,17 @@ class Trees {
     if (depth == 0 && Below(4)) return s_.params[5 + Below(2)];
     if (depth == 0) return s_.workspace.New<tir::IntImm>(DataType::Bool(), Below(2));
     if (Below(4) == 0) return s_.workspace.New<tir::Not>(Truth(depth - 1));
-    if (Below(2) == 0) return s_.Binary(Below(2) ? NodeKind::kAnd : NodeKind::kOr, Truth(Below(depth)), Truth(depth - 1));
+    if (Below(2) == 0)
+      return s_.Binary(Below(2) ? NodeKind::kAnd : NodeKind::kOr, Truth(Below(depth)), Truth(depth - 1));
     const auto kind = static_cast<NodeKind>(static_cast<uint32_t>(NodeKind::kEQ) + Below(6));
-    return Below(4) ? s_.Binary(kind, Integer(Below(depth)), Integer(depth - 1)) : s_.Binary(kind, Truth(Below(depth)), Truth(depth - 1));
+    return Below(4) ? s_.Binary(kind, Integer(Below(depth)), Integer(depth - 1))
+                    : s_.Binary(kind, Truth(Below(depth)), Truth(depth - 1));
   }
 
  private:
   const PrimExpr* Real(int depth) {
-    static constexpr NodeKind kKinds[] = {NodeKind::kAdd, NodeKind::kSub, NodeKind::kMul, NodeKind::kDiv, NodeKind::kMin, NodeKind::kMax};
+    static constexpr NodeKind kKinds[] = {NodeKind::kAdd, NodeKind::kSub, NodeKind::kMul,
+                                          NodeKind::kDiv, NodeKind::kMin, NodeKind::kMax};
     if (depth == 0 && Below(2)) return s_.params[3 + Below(2)];
     if (depth == 0) return s_.workspace.New<tir::FloatImm>(DataType::Float(32), static_cast<double>(Below(3)));
     return s_.Binary(kKinds[Below(std::size(kKinds))], Real(Below(depth)), Real(depth - 1));

@@ -1,0 +1,196 @@
+// Statements that say what belongs to a block: T.block, T.axis, T.reads, T.where and their like.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "iropt/arith/analyzer.h"
+#include "tir_array.h"
+#include "tir_constructs.h"
+
+namespace iropt::text {
+
+using Kind = Value::Kind;
+
+TirParser::BlockScope* TirConstructs::BlockOf(TirParser& p, const TirArgs& args, std::string_view what) {
+  if (TirParser::BlockScope* block = p.block()) return block;
+  return p.Error(args.span, "bad-block", fmt::format("{} belongs in a block", what));
+}
+
+bool TirConstructs::OpenBlock(TirParser& p, TirArgs& args, Value&) {
+  const Value* v[2];
+  std::string_view name;
+  if (!p.Bind(args, "T.block", {"name", "no_realize"}, 0, v) || (v[0] && !p.ToString(*v[0], name))) return false;
+  if (v[1] && !v[1]->is(Kind::kBool)) return p.WrongValue(*v[1], "True or False");
+  p.OpenBlock(name, !(v[1] && v[1]->boolean), args.span);
+  return true;
+}
+
+bool TirConstructs::Init(TirParser& p, TirArgs& args, Value&) {
+  TirParser::BlockScope* block = BlockOf(p, args, "T.init");
+  if (!block || !p.CountArgs(args, "T.init", 0, 0)) return false;
+  if (block->init) return p.Error(args.span, "bad-block", "the block has an initialization already");
+  p.Open(TirParser::OpenKind::kInit);
+  return true;
+}
+
+bool TirConstructs::Where(TirParser& p, TirArgs& args, Value&) {
+  const Value* v[1];
+  TirParser::BlockScope* block = BlockOf(p, args, "T.where");
+  if (!block || !p.Bind(args, "T.where", {"predicate"}, 1, v)) return false;
+  if (block->predicate) return p.Error(args.span, "bad-block", "the block has a predicate already");
+  block->predicate = p.ToBool(*v[0]);
+  return block->predicate != nullptr;
+}
+
+template <bool Writes>
+bool TirConstructs::Regions(TirParser& p, TirArgs& args, Value&) {
+  const std::string_view what = Writes ? "T.writes" : "T.reads";
+  TirParser::BlockScope* block = BlockOf(p, args, what);
+  if (!block) return false;
+  auto& regions = Writes ? block->writes : block->reads;
+  if (regions) return p.Error(args.span, "bad-block", fmt::format("the block has {} already", what));
+  if (!args.keywords.empty())
+    return p.Error(args.keywords[0].span, "unknown-argument", fmt::format("{} takes regions only", what));
+  std::span<const Value> items = args.positional;
+  if (items.size() == 1 && items[0].is_list()) items = items[0].items();
+  std::vector<const tir::BufferRegion*> found;
+  for (const Value& item : items) {
+    const tir::BufferRegion* region = p.ToRegion(item);
+    if (!region) return false;
+    found.push_back(region);
+  }
+  regions = std::move(found);
+  return true;
+}
+
+bool TirConstructs::BlockAttr(TirParser& p, TirArgs& args, Value&) {
+  const Value* v[1];
+  TirParser::BlockScope* block = BlockOf(p, args, "T.block_attr");
+  if (!block || !p.Bind(args, "T.block_attr", {"attrs"}, 1, v)) return false;
+  if (block->annotations) return p.Error(args.span, "bad-block", "the block has annotations already");
+  block->annotations = p.ToDict(v[0]);
+  return block->annotations != nullptr;
+}
+
+const tir::Var* TirConstructs::PushIterVar(TirParser& p, std::string_view name, const tir::Range* dom,
+                                           tir::IterVarType type, const PrimExpr* binding, DataType dtype, Span span) {
+  tir::Var* var = p.ws_.NewPrimVar(name, dtype);
+  var->set_span(span);
+  auto* iter_var = p.ws_.New<tir::IterVar>(dom, var, type);
+  iter_var->set_span(span);
+  p.block()->iter_vars.push_back(iter_var);
+  p.block()->iter_values.push_back(binding);
+  return var;
+}
+
+template <tir::IterVarType Type>
+bool TirConstructs::Axis(TirParser& p, TirArgs& args, Value& result) {
+  const Value* v[3];
+  DataType dtype = DataType::Int(32);
+  if (!p.Bind(args, "T.axis", {"dom", "binding", "dtype"}, 1, v)) return false;
+  TirParser::BlockScope* block = BlockOf(p, args, "T.axis");
+  if (!block) return false;
+  if (!p.directly_inside()) return p.Error(args.span, "bad-block", "an axis stands directly in its block");
+  if (block->realize && !v[1]) return p.Error(args.span, "missing-argument", "T.axis needs the argument 'binding'");
+  const tir::Range* dom = p.ToRange(*v[0]);
+  const PrimExpr* binding = dom && v[1] ? p.ToPrim(*v[1]) : nullptr;
+  if (!dom || (v[1] && !binding) || (v[2] && !p.ToDType(*v[2], dtype))) return false;
+  if (binding && !binding->dtype.is_int()) {
+    return p.Error(v[1]->span, "type-mismatch",
+                   fmt::format("an axis takes an integer, found '{}'", binding->dtype.ToString()));
+  }
+  const int bits = std::max({static_cast<int>(dom->min->dtype.bits), static_cast<int>(dom->extent->dtype.bits),
+                             static_cast<int>(dtype.bits)});
+  const auto widen = [&](const PrimExpr* e) {
+    return arith::AsInt(e) ? p.ops_.MakeCast(DataType::Make(dtype.code, bits, 1), e, e->span()) : e;
+  };
+  dom = p.ws_.New<tir::Range>(widen(dom->min), widen(dom->extent));
+  result =
+      VarValue(PushIterVar(p, p.pending_name_, dom, Type, binding, DataType::Make(dtype.code, bits, 1), args.span));
+  if (!binding) block->iter_values.pop_back();
+  return true;
+}
+
+// vi, vj = T.axis.remap("SR", [i, j])
+bool TirConstructs::Remap(TirParser& p, TirArgs& args, Value& result) {
+  const Value* v[3];
+  std::string_view kinds;
+  if (!p.Bind(args, "T.axis.remap", {"kinds", "bindings", "dtype"}, 2, v) || !p.ToString(*v[0], kinds)) return false;
+  if (!BlockOf(p, args, "T.axis.remap")) return false;
+  if (!p.directly_inside()) return p.Error(args.span, "bad-block", "an axis stands directly in its block");
+  if (!v[1]->is_list()) return p.WrongValue(*v[1], "a list of loop variables");
+  const std::span<const Value> bindings = v[1]->items();
+  if (bindings.size() != kinds.size()) {
+    return p.Error(args.span, "bad-block",
+                   fmt::format("{} kinds of axes for {} bindings", kinds.size(), bindings.size()));
+  }
+  std::vector<Value> vars;
+  for (size_t i = 0; i < bindings.size(); ++i) {
+    if (kinds[i] != 'S' && kinds[i] != 'R')
+      return p.Error(v[0]->span, "bad-block", fmt::format("unknown kind of axis '{}'; expected 'S' or 'R'", kinds[i]));
+    const tir::Var* loop_var = p.ToVar(bindings[i]);
+    if (!loop_var) return false;
+    const auto loop =
+        std::find_if(p.loops_.begin(), p.loops_.end(), [&](const auto& l) { return l.first == loop_var; });
+    if (loop == p.loops_.end())
+      return p.Error(bindings[i].span, "bad-block",
+                     fmt::format("'{}' is no variable of an enclosing loop", loop_var->name));
+    const tir::IterVarType type = kinds[i] == 'S' ? tir::IterVarType::kDataPar : tir::IterVarType::kCommReduce;
+    const std::string_view name = i < p.targets_.size() ? p.lex_.text(p.targets_[i]) : std::string_view();
+    vars.push_back(VarValue(PushIterVar(p, name, loop->second, type, loop_var, loop_var->dtype, args.span)));
+  }
+  result = vars.size() == 1 ? vars[0] : p.ListOf(Kind::kTuple, vars, args.span);
+  return true;
+}
+
+bool TirConstructs::AllocBuffer(TirParser& p, TirArgs& args, Value& result) {
+  if (!p.directly_inside())
+    return p.Error(args.span, "bad-block", "T.alloc_buffer stands directly in a block or function");
+  result.kind = Kind::kBuffer;
+  result.span = args.span;
+  result.buffer = p.DeclareBuffer(args, "T.alloc_buffer");
+  if (!result.buffer) return false;
+  (p.block() ? p.block()->allocs : p.root_allocs_).push_back(result.buffer);
+  return true;
+}
+
+// A parameter as a buffer, or a part of a buffer in a block under a name of its own.
+bool TirConstructs::MatchBuffer(TirParser& p, TirArgs& args, Value& result) {
+  const Value* source = nullptr;
+  TirParser::BufferSpec spec;
+  if (!p.ReadBufferSpec(args, "T.match_buffer", true, &source, spec)) return false;
+  const auto* var = source && source->is(Kind::kPrim) ? As<tir::Var>(source->prim) : nullptr;
+  const tir::Buffer* buffer = nullptr;
+  if (var) {
+    TirSignature& signature = *p.signature_;
+    const auto param = std::find(signature.params.begin(), signature.params.end(), var);
+    if (param == signature.params.end())
+      return p.Error(source->span, "bad-expression", fmt::format("'{}' is no parameter of the function", var->name));
+    if (p.block() || !p.directly_inside())
+      return p.Error(args.span, "bad-block", "a parameter is matched directly in the function");
+    buffer = p.MakeBuffer(spec, p.pending_name_, args.span);
+    signature.buffers[static_cast<size_t>(param - signature.params.begin())] = buffer;
+  } else {
+    const tir::BufferRegion* region = source ? p.ToRegion(*source) : nullptr;
+    TirParser::BlockScope* block = region ? BlockOf(p, args, "T.match_buffer of a region") : nullptr;
+    if (!block) return false;
+    buffer = p.MakeBuffer(spec, p.pending_name_, args.span);
+    auto* match = p.ws_.New<tir::MatchBufferRegion>(buffer, region);
+    match->set_span(args.span);
+    block->matches.push_back(match);
+  }
+  result.kind = Kind::kBuffer;
+  result.span = args.span;
+  result.buffer = buffer;
+  return true;
+}
+
+// For the table of all constructs.
+template bool TirConstructs::Regions<false>(TirParser&, TirArgs&, Value&);
+template bool TirConstructs::Regions<true>(TirParser&, TirArgs&, Value&);
+template bool TirConstructs::Axis<tir::IterVarType::kCommReduce>(TirParser&, TirArgs&, Value&);
+template bool TirConstructs::Axis<tir::IterVarType::kDataPar>(TirParser&, TirArgs&, Value&);
+template bool TirConstructs::Axis<tir::IterVarType::kOpaque>(TirParser&, TirArgs&, Value&);
+template bool TirConstructs::Axis<tir::IterVarType::kOrdered>(TirParser&, TirArgs&, Value&);
+
+}  // namespace iropt::text
