@@ -13,7 +13,7 @@
 #include "iropt/text/printer.h"
 
 // A failed check ends the process in this way, which libFuzzer takes for a time-out and keeps no input of.
-extern "C" [[noreturn]] void _exit(int) { std::abort(); }
+extern "C" void _exit(int) { std::abort(); }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace iropt;
