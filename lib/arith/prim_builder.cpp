@@ -211,8 +211,7 @@ template <class X>
 bool FieldsEqual(const PrimExpr* a, const PrimExpr* b) {
   const auto* x = static_cast<const X*>(a);
   const auto* y = static_cast<const X*>(b);
-  return std::apply([&](auto... field) { return (FieldEqual(x->*(field.member), y->*(field.member)) && ...); },
-                    X::Fields());
+  return X::Fields()([&](auto... field) { return (FieldEqual(x->*(field.member), y->*(field.member)) && ...); });
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ bool StructsEqual(const X& a, const X& b) {
   const auto equal = [&](auto field) {
     return field.role == FieldRole::kIgnored || FieldsEqual(a.*(field.member), b.*(field.member));
   };
-  return std::apply([&](auto... field) { return (equal(field) && ...); }, X::Fields());
+  return X::Fields()([&](auto... field) { return (equal(field) && ...); });
 }
 
 }  // namespace

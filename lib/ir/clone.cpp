@@ -94,7 +94,7 @@ class Cloner::Impl final : public TypeMapper {
     // Attribute statements name what may be introduced elsewhere.
     constexpr bool kDefines = !std::is_same_v<X, tir::AttrStmt>;
     const auto clone = [&](auto field) { CloneField(copy.*(field.member), kDefines && field.role == FieldRole::kDef); };
-    std::apply([&](auto... field) { (clone(field), ...); }, X::Fields());
+    X::Fields()([&](auto... field) { (clone(field), ...); });
     // Not every expression lists its type among the fields.
     if constexpr (std::is_base_of_v<Expr, X>) copy.type = Map(copy.type);
   }
@@ -158,7 +158,7 @@ class Cloner::Impl final : public TypeMapper {
     tir::Buffer copy = *buffer;
     // Declaring a buffer also introduces what is new in it.
     const auto clone = [&](auto field) { CloneField(copy.*(field.member), define && field.role == FieldRole::kDef); };
-    std::apply([&](auto... field) { (clone(field), ...); }, tir::Buffer::Fields());
+    tir::Buffer::Fields()([&](auto... field) { (clone(field), ...); });
     const bool same = !define && !options_.copy_free_vars && copy.data == buffer->data && copy.shape == buffer->shape &&
                       copy.strides == buffer->strides && copy.elem_offset == buffer->elem_offset;
     const tir::Buffer* result = buffer;

@@ -62,7 +62,7 @@ class ExprInterner {
       }
     };
     items.reserve(CountItems(key));  // so that the lists made on the way stay where they are
-    std::apply([&](auto... field) { (intern(key.*(field.member)), ...); }, X::Fields());
+    X::Fields()([&](auto... field) { (intern(key.*(field.member)), ...); });
     return context_.Make(key);
   }
 

@@ -66,7 +66,7 @@ const Expr* ExprMutator::VisitFields(const X* node) {
     // The type of the expression itself follows from the rest.
     if (field.role != FieldRole::kType) changed |= VisitField(copy.*(field.member));
   };
-  std::apply([&](auto... field) { (visit(field), ...); }, X::Fields());
+  X::Fields()([&](auto... field) { (visit(field), ...); });
   if (node->type != nullptr) {
     const Type* type = VisitType(node->type);
     if (!changed && type == node->type) return node;

@@ -51,8 +51,7 @@ uint64_t Hash(const X& node) {
 template <class X>
 bool Equal(const X& a, const X& b) {
   if (a.kind != b.kind) return false;
-  return std::apply([&](auto... field) { return (EqualValues(a.*(field.member), b.*(field.member)) && ...); },
-                    X::Fields());
+  return X::Fields()([&](auto... field) { return (EqualValues(a.*(field.member), b.*(field.member)) && ...); });
 }
 
 // ---- Content: the same in every run, whatever the addresses.
@@ -102,7 +101,7 @@ void OwnFields(X* node, Arena& arena, OwnText&& own_text) {
       value = T(arena.Copy(value.span()));
     }
   };
-  std::apply([&](auto... field) { (own(node->*(field.member)), ...); }, X::Fields());
+  X::Fields()([&](auto... field) { (own(node->*(field.member)), ...); });
 }
 
 }  // namespace iropt::shallow

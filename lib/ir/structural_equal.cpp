@@ -143,7 +143,7 @@ class Comparator {
       if (settings_.describe) path_.emplace_back(field.name);
       return false;
     };
-    return std::apply([&](auto... field) { return (compare(field) && ...); }, X::Fields());
+    return X::Fields()([&](auto... field) { return (compare(field) && ...); });
   }
 
   template <class T>

@@ -62,7 +62,7 @@ template <class X>
 const Node* TypeMapper::MapFields(const X* node) {
   X copy = *node;
   bool changed = false;
-  std::apply([&](auto... field) { (MapField(copy.*(field.member), changed), ...); }, X::Fields());
+  X::Fields()([&](auto... field) { (MapField(copy.*(field.member), changed), ...); });
   if (!changed) return node;
   IRContext& context = IRContext::Current();
   if constexpr (std::is_base_of_v<Type, X>) {

@@ -73,7 +73,7 @@ template <class X>
 const X* ExprMutator::VisitFields(const X* node) {
   X copy = *node;
   bool changed = false;
-  std::apply([&](auto... field) { ((changed |= VisitField(field.role, copy.*(field.member))), ...); }, X::Fields());
+  X::Fields()([&](auto... field) { ((changed |= VisitField(field.role, copy.*(field.member))), ...); });
   if (!changed) return node;
   if constexpr (std::is_base_of_v<PrimExpr, X>) copy.flags = 0;  // not interned
   UpdateDType(copy);

@@ -48,7 +48,7 @@ template <class X>
 const X* StmtExprMutator::VisitStmtFields(const X* node) {
   X copy = *node;
   bool changed = false;
-  std::apply([&](auto... field) { ((changed |= VisitStmtField(field.role, copy.*(field.member))), ...); }, X::Fields());
+  X::Fields()([&](auto... field) { ((changed |= VisitStmtField(field.role, copy.*(field.member))), ...); });
   return changed ? workspace().New<X>(copy) : node;
 }
 

@@ -23,8 +23,7 @@ bool FieldsEqual(const T& a, const T& b) {
 
 template <class X>
 bool StructsEqual(const X& a, const X& b) {
-  return std::apply([&](auto... field) { return (FieldsEqual(a.*(field.member), b.*(field.member)) && ...); },
-                    X::Fields());
+  return X::Fields()([&](auto... field) { return (FieldsEqual(a.*(field.member), b.*(field.member)) && ...); });
 }
 
 List<const PrimExpr*> DimList(std::span<const PrimExpr* const> dims) {

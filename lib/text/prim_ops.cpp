@@ -117,7 +117,8 @@ const PrimExpr* PrimOps::Float(double value, DataType dtype, Span span) {
 const PrimExpr* PrimOps::ToPrim(const Value& v) {
   switch (v.kind) {
     case Kind::kBool: return Int(v.boolean, DataType::Bool(), v.span);
-    case Kind::kInt: return Int(v.integer, DataType::Int(FitsIn(v.integer, DataType::Int(int_bits_)) ? int_bits_ : 64), v.span);
+    case Kind::kInt:
+      return Int(v.integer, DataType::Int(FitsIn(v.integer, DataType::Int(int_bits_)) ? int_bits_ : 64), v.span);
     case Kind::kFloat: return Float(v.real, DataType::Float(32), v.span);
     case Kind::kPrim: return v.prim;
     default: IROPT_UNREACHABLE("the value is no number");

@@ -35,7 +35,7 @@ struct NoneAttr : Attr {
   IROPT_NODE_KIND(kNoneAttr)
   NoneAttr() : Attr(kKind) {}
   static const NoneAttr* Get();
-  static constexpr auto Fields() { return std::tuple{}; }
+  static constexpr auto Fields() { return FieldList(); }
 };
 
 // Integers and booleans; the dtype says which (bool, int32, int64, ...).
@@ -46,7 +46,7 @@ struct IntAttr : Attr {
   IntAttr(DataType t, int64_t v) : Attr(kKind), dtype(t), value(v) {}
   static const IntAttr* Get(int64_t value, DataType dtype = DataType::Int(64));
   static const IntAttr* Bool(bool value) { return Get(value, DataType::Bool()); }
-  static constexpr auto Fields() { return std::tuple{Use("dtype", &IntAttr::dtype), Use("value", &IntAttr::value)}; }
+  static constexpr auto Fields() { return FieldList(Use("dtype", &IntAttr::dtype), Use("value", &IntAttr::value)); }
 };
 
 struct FloatAttr : Attr {
@@ -55,9 +55,7 @@ struct FloatAttr : Attr {
   double value;
   FloatAttr(DataType t, double v) : Attr(kKind), dtype(t), value(v) {}
   static const FloatAttr* Get(double value, DataType dtype = DataType::Float(64));
-  static constexpr auto Fields() {
-    return std::tuple{Use("dtype", &FloatAttr::dtype), Use("value", &FloatAttr::value)};
-  }
+  static constexpr auto Fields() { return FieldList(Use("dtype", &FloatAttr::dtype), Use("value", &FloatAttr::value)); }
 };
 
 struct StrAttr : Attr {
@@ -65,7 +63,7 @@ struct StrAttr : Attr {
   std::string_view value;
   explicit StrAttr(std::string_view v) : Attr(kKind), value(v) {}
   static const StrAttr* Get(std::string_view value);
-  static constexpr auto Fields() { return std::tuple{Use("value", &StrAttr::value)}; }
+  static constexpr auto Fields() { return FieldList(Use("value", &StrAttr::value)); }
 };
 
 struct DTypeAttr : Attr {
@@ -73,7 +71,7 @@ struct DTypeAttr : Attr {
   DataType value;
   explicit DTypeAttr(DataType v) : Attr(kKind), value(v) {}
   static const DTypeAttr* Get(DataType value);
-  static constexpr auto Fields() { return std::tuple{Use("value", &DTypeAttr::value)}; }
+  static constexpr auto Fields() { return FieldList(Use("value", &DTypeAttr::value)); }
 };
 
 struct ListAttr : Attr {
@@ -81,7 +79,7 @@ struct ListAttr : Attr {
   List<const Attr*> values;
   explicit ListAttr(List<const Attr*> v) : Attr(kKind), values(v) {}
   static const ListAttr* Get(std::span<const Attr* const> values);
-  static constexpr auto Fields() { return std::tuple{Use("values", &ListAttr::values)}; }
+  static constexpr auto Fields() { return FieldList(Use("values", &ListAttr::values)); }
 };
 
 // String keys to values, kept in the order of the keys' bytes (as TVM prints them); keys are unique.
@@ -100,7 +98,7 @@ struct DictAttr : Attr {
   const DictAttr* With(std::string_view key, const Attr* value) const;
   const DictAttr* Without(std::string_view key) const;
   uint32_t size() const { return keys.size(); }
-  static constexpr auto Fields() { return std::tuple{Use("keys", &DictAttr::keys), Use("values", &DictAttr::values)}; }
+  static constexpr auto Fields() { return FieldList(Use("keys", &DictAttr::keys), Use("values", &DictAttr::values)); }
 };
 
 // A scalar expression as an attribute (a symbolic bound, T.float32(1.5) in an annotation, ...).
@@ -110,7 +108,7 @@ struct ExprAttr : Attr {
   explicit ExprAttr(const PrimExpr* v) : Attr(kKind), value(v) {}
   // The expression is interned, or a node of the function that the attribute is for (kFuncOwned).
   static const ExprAttr* Get(const PrimExpr* value);
-  static constexpr auto Fields() { return std::tuple{Use("value", &ExprAttr::value)}; }
+  static constexpr auto Fields() { return FieldList(Use("value", &ExprAttr::value)); }
 };
 
 struct TypeAttr : Attr {
@@ -118,7 +116,7 @@ struct TypeAttr : Attr {
   const Type* value;
   explicit TypeAttr(const Type* v) : Attr(kKind), value(v) {}
   static const TypeAttr* Get(const Type* value);
-  static constexpr auto Fields() { return std::tuple{Use("value", &TypeAttr::value)}; }
+  static constexpr auto Fields() { return FieldList(Use("value", &TypeAttr::value)); }
 };
 
 // T.target({...})
@@ -127,7 +125,7 @@ struct TargetAttr : Attr {
   const DictAttr* config;
   explicit TargetAttr(const DictAttr* c) : Attr(kKind), config(c) {}
   static const TargetAttr* Get(const DictAttr* config);
-  static constexpr auto Fields() { return std::tuple{Use("config", &TargetAttr::config)}; }
+  static constexpr auto Fields() { return FieldList(Use("config", &TargetAttr::config)); }
 };
 
 // I.vdevice(target, id, memory scope)
@@ -140,8 +138,8 @@ struct VDeviceAttr : Attr {
       : Attr(kKind), target(t), vdevice_id(i), memory_scope(s) {}
   static const VDeviceAttr* Get(const DictAttr* target, int64_t vdevice_id, std::string_view memory_scope);
   static constexpr auto Fields() {
-    return std::tuple{Use("target", &VDeviceAttr::target), Use("vdevice_id", &VDeviceAttr::vdevice_id),
-                      Use("memory_scope", &VDeviceAttr::memory_scope)};
+    return FieldList(Use("target", &VDeviceAttr::target), Use("vdevice_id", &VDeviceAttr::vdevice_id),
+                     Use("memory_scope", &VDeviceAttr::memory_scope));
   }
 };
 
@@ -154,8 +152,8 @@ struct DeviceMeshAttr : Attr {
   DeviceMeshAttr(List<int64_t> s, List<int64_t> d, bool r) : Attr(kKind), shape(s), device_ids(d), is_range(r) {}
   static const DeviceMeshAttr* Get(std::span<const int64_t> shape, std::span<const int64_t> device_ids, bool is_range);
   static constexpr auto Fields() {
-    return std::tuple{Use("shape", &DeviceMeshAttr::shape), Use("device_ids", &DeviceMeshAttr::device_ids),
-                      Use("is_range", &DeviceMeshAttr::is_range)};
+    return FieldList(Use("shape", &DeviceMeshAttr::shape), Use("device_ids", &DeviceMeshAttr::device_ids),
+                     Use("is_range", &DeviceMeshAttr::is_range));
   }
 };
 
@@ -174,8 +172,8 @@ struct IndexMapAttr : Attr {
   static const IndexMapAttr* Get(std::span<const tir::Var* const> params, std::span<const PrimExpr* const> results,
                                  const IndexMapAttr* inverse = nullptr);
   static constexpr auto Fields() {
-    return std::tuple{Use("params", &IndexMapAttr::params), Use("results", &IndexMapAttr::results),
-                      Ignored("param_names", &IndexMapAttr::param_names), Use("inverse", &IndexMapAttr::inverse)};
+    return FieldList(Use("params", &IndexMapAttr::params), Use("results", &IndexMapAttr::results),
+                     Ignored("param_names", &IndexMapAttr::param_names), Use("inverse", &IndexMapAttr::inverse));
   }
 };
 
@@ -194,8 +192,8 @@ struct ObjectAttr : Attr {
   const Attr* Find(std::string_view name) const;
   const ObjectAttr* With(std::string_view name, const Attr* value) const;
   static constexpr auto Fields() {
-    return std::tuple{Use("type_key", &ObjectAttr::type_key), Use("names", &ObjectAttr::names),
-                      Use("values", &ObjectAttr::values)};
+    return FieldList(Use("type_key", &ObjectAttr::type_key), Use("names", &ObjectAttr::names),
+                     Use("values", &ObjectAttr::values));
   }
 };
 

@@ -47,7 +47,7 @@ struct Constant : Expr {
   IROPT_NODE_KIND(kConstant)
   const NDArray* data;
   Constant(const NDArray* d, const Type* t) : Expr(kKind, t), data(d) {}
-  static constexpr auto Fields() { return std::tuple{TypeOf("type", &Constant::type), Use("data", &Constant::data)}; }
+  static constexpr auto Fields() { return FieldList(TypeOf("type", &Constant::type), Use("data", &Constant::data)); }
 };
 
 // A variable. Identity is the pointer; `id` is dense within the top-level function that the variable lives in, nested
@@ -61,7 +61,7 @@ struct Var : Expr {
   Var(std::string_view name, uint32_t var_id, const Type* t) : Var(kKind, name, var_id, t) {}
   std::string_view name() const { return {name_data, name_size}; }
   bool is_dataflow() const { return kind == NodeKind::kDataflowVar; }
-  static constexpr auto Fields() { return std::tuple{TypeOf("type", &Var::type)}; }
+  static constexpr auto Fields() { return FieldList(TypeOf("type", &Var::type)); }
 
  protected:
   Var(NodeKind k, std::string_view name, uint32_t var_id, const Type* t)
@@ -82,7 +82,7 @@ struct GlobalVar : Expr {
   uint32_t id;  // dense per context
   GlobalVar(std::string_view n, uint32_t i) : Expr(kKind), name(n), id(i) {}
   static const GlobalVar* Get(std::string_view name);
-  static constexpr auto Fields() { return std::tuple{Use("name", &GlobalVar::name)}; }
+  static constexpr auto Fields() { return FieldList(Use("name", &GlobalVar::name)); }
 };
 
 // A primitive operator, "relax.add" or "tir.exp": one static node per name, made from the operator table.
@@ -91,14 +91,14 @@ struct Op : Expr {
   std::string_view name;
   const OpInfo* info;
   constexpr Op(std::string_view n, const OpInfo* i) : Expr(kKind), name(n), info(i) {}
-  static constexpr auto Fields() { return std::tuple{Use("name", &Op::name)}; }
+  static constexpr auto Fields() { return FieldList(Use("name", &Op::name)); }
 };
 
 struct Tuple : Expr {
   IROPT_NODE_KIND(kTuple)
   List<const Expr*> fields;
   Tuple(List<const Expr*> f, const Type* t) : Expr(kKind, t), fields(f) {}
-  static constexpr auto Fields() { return std::tuple{TypeOf("type", &Tuple::type), Use("fields", &Tuple::fields)}; }
+  static constexpr auto Fields() { return FieldList(TypeOf("type", &Tuple::type), Use("fields", &Tuple::fields)); }
 };
 
 struct TupleGetItem : Expr {
@@ -107,8 +107,8 @@ struct TupleGetItem : Expr {
   int32_t index;
   TupleGetItem(const Expr* t, int32_t i, const Type* ty) : Expr(kKind, ty), tuple(t), index(i) {}
   static constexpr auto Fields() {
-    return std::tuple{TypeOf("type", &TupleGetItem::type), Use("tuple", &TupleGetItem::tuple),
-                      Use("index", &TupleGetItem::index)};
+    return FieldList(TypeOf("type", &TupleGetItem::type), Use("tuple", &TupleGetItem::tuple),
+                     Use("index", &TupleGetItem::index));
   }
 };
 
@@ -121,8 +121,8 @@ struct Call : Expr {
   Call(const Expr* o, List<const Expr*> a, const Attr* at, const TupleType* ta, const Type* t)
       : Expr(kKind, t), op(o), args(a), attrs(at), type_args(ta) {}
   static constexpr auto Fields() {
-    return std::tuple{TypeOf("type", &Call::type), Use("op", &Call::op), Use("args", &Call::args),
-                      Use("attrs", &Call::attrs), Use("type_args", &Call::type_args)};
+    return FieldList(TypeOf("type", &Call::type), Use("op", &Call::op), Use("args", &Call::args),
+                     Use("attrs", &Call::attrs), Use("type_args", &Call::type_args));
   }
 };
 
@@ -132,7 +132,7 @@ struct ShapeExpr : Expr {
   List<const PrimExpr*> values;
   ShapeExpr(List<const PrimExpr*> v, const Type* t) : Expr(kKind, t), values(v) {}
   static constexpr auto Fields() {
-    return std::tuple{TypeOf("type", &ShapeExpr::type), Use("values", &ShapeExpr::values)};
+    return FieldList(TypeOf("type", &ShapeExpr::type), Use("values", &ShapeExpr::values));
   }
 };
 
@@ -141,7 +141,7 @@ struct PrimValue : Expr {
   const PrimExpr* value;
   PrimValue(const PrimExpr* v, const Type* t) : Expr(kKind, t), value(v) {}
   static constexpr auto Fields() {
-    return std::tuple{TypeOf("type", &PrimValue::type), Use("value", &PrimValue::value)};
+    return FieldList(TypeOf("type", &PrimValue::type), Use("value", &PrimValue::value));
   }
 };
 
@@ -149,14 +149,14 @@ struct StringImm : Expr {
   IROPT_NODE_KIND(kStringImm)
   std::string_view value;
   StringImm(std::string_view v, const Type* t) : Expr(kKind, t), value(v) {}
-  static constexpr auto Fields() { return std::tuple{Use("value", &StringImm::value)}; }
+  static constexpr auto Fields() { return FieldList(Use("value", &StringImm::value)); }
 };
 
 struct DataTypeImm : Expr {
   IROPT_NODE_KIND(kDataTypeImm)
   DataType value;
   DataTypeImm(DataType v, const Type* t) : Expr(kKind, t), value(v) {}
-  static constexpr auto Fields() { return std::tuple{Use("value", &DataTypeImm::value)}; }
+  static constexpr auto Fields() { return FieldList(Use("value", &DataTypeImm::value)); }
 };
 
 // ---- Bindings
@@ -173,7 +173,7 @@ struct VarBinding : Binding {
   IROPT_NODE_KIND(kVarBinding)
   const Expr* value;
   VarBinding(const Var* v, const Expr* e) : Binding(kKind, v), value(e) {}
-  static constexpr auto Fields() { return std::tuple{Use("value", &VarBinding::value), Def("var", &VarBinding::var)}; }
+  static constexpr auto Fields() { return FieldList(Use("value", &VarBinding::value), Def("var", &VarBinding::var)); }
 };
 
 // Checks at run time that the value has the type, and defines the symbolic variables that the type has and that are not
@@ -184,8 +184,8 @@ struct MatchCast : Binding {
   const Type* match_type;
   MatchCast(const Var* v, const Expr* e, const Type* t) : Binding(kKind, v), value(e), match_type(t) {}
   static constexpr auto Fields() {
-    return std::tuple{Use("value", &MatchCast::value), Def("match_type", &MatchCast::match_type),
-                      Def("var", &MatchCast::var)};
+    return FieldList(Use("value", &MatchCast::value), Def("match_type", &MatchCast::match_type),
+                     Def("var", &MatchCast::var));
   }
 };
 
@@ -195,7 +195,7 @@ struct BindingBlock : Node {
   List<const Binding*> bindings;
   explicit BindingBlock(List<const Binding*> b) : BindingBlock(kKind, b) {}
   bool is_dataflow() const { return kind == NodeKind::kDataflowBlock; }
-  static constexpr auto Fields() { return std::tuple{Use("bindings", &BindingBlock::bindings)}; }
+  static constexpr auto Fields() { return FieldList(Use("bindings", &BindingBlock::bindings)); }
 
  protected:
   BindingBlock(NodeKind k, List<const Binding*> b) : Node(k), bindings(b) {}
@@ -215,7 +215,7 @@ struct SeqExpr : Expr {
   const Expr* body;
   SeqExpr(List<const BindingBlock*> b, const Expr* e, const Type* t) : Expr(kKind, t), blocks(b), body(e) {}
   static constexpr auto Fields() {
-    return std::tuple{TypeOf("type", &SeqExpr::type), Use("blocks", &SeqExpr::blocks), Use("body", &SeqExpr::body)};
+    return FieldList(TypeOf("type", &SeqExpr::type), Use("blocks", &SeqExpr::blocks), Use("body", &SeqExpr::body));
   }
 };
 
@@ -228,8 +228,8 @@ struct If : Expr {
   If(const Expr* c, const Expr* t, const Expr* f, const Type* ty)
       : Expr(kKind, ty), cond(c), true_branch(t), false_branch(f) {}
   static constexpr auto Fields() {
-    return std::tuple{TypeOf("type", &If::type), Use("cond", &If::cond), Use("true_branch", &If::true_branch),
-                      Use("false_branch", &If::false_branch)};
+    return FieldList(TypeOf("type", &If::type), Use("cond", &If::cond), Use("true_branch", &If::true_branch),
+                     Use("false_branch", &If::false_branch));
   }
 };
 
@@ -268,9 +268,9 @@ struct Function : BaseFunc {
   Function(List<const Var*> p, const Expr* b, const Type* r, bool pure, const DictAttr* a, const Type* t)
       : BaseFunc(kKind, a, t), params(p), body(b), ret_type(r), is_pure(pure) {}
   static constexpr auto Fields() {
-    return std::tuple{Def("params", &Function::params), Use("is_pure", &Function::is_pure),
-                      Use("attrs", &Function::attrs), TypeOf("ret_type", &Function::ret_type),
-                      Use("body", &Function::body)};
+    return FieldList(Def("params", &Function::params), Use("is_pure", &Function::is_pure),
+                     Use("attrs", &Function::attrs), TypeOf("ret_type", &Function::ret_type),
+                     Use("body", &Function::body));
   }
 };
 
@@ -279,7 +279,7 @@ struct ExternFunc : BaseFunc {
   std::string_view global_symbol;
   ExternFunc(std::string_view s, const DictAttr* a, const Type* t) : BaseFunc(kKind, a, t), global_symbol(s) {}
   static constexpr auto Fields() {
-    return std::tuple{TypeOf("type", &ExternFunc::type), Use("global_symbol", &ExternFunc::global_symbol)};
+    return FieldList(TypeOf("type", &ExternFunc::type), Use("global_symbol", &ExternFunc::global_symbol));
   }
 };
 

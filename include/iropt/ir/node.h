@@ -9,7 +9,6 @@
 #include <initializer_list>
 #include <span>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 
 #include "iropt/ir/dtype.h"
@@ -114,8 +113,8 @@ const X* To(const Node* n) {
   return static_cast<const X*>(n);
 }
 
-// ---- Field descriptions. Each node struct has `static constexpr auto Fields()`, a tuple of Field, in the order in
-// which a structural comparison must see them: definitions come before the uses that they scope over.
+// ---- Field descriptions. Each node struct has `static constexpr auto Fields()`,the fields in a FieldList, in the
+// order in which a structural comparison must see them: definitions come before the uses that they scope over.
 enum class FieldRole : uint8_t {
   kUse,      // child nodes, attributes, plain values: compared and visited
   kDef,      // variables (or buffers, iteration variables) that this node introduces: matched, not compared
@@ -147,10 +146,17 @@ constexpr Field<C, T> Ignored(const char* name, T C::*member) {
   return {name, member, FieldRole::kIgnored};
 }
 
+// What Fields() returns: FieldList(a, b)(f) is f(a, b). A closure rather than a std::tuple, since every file that
+// includes the nodes pays for what their fields are kept in: reading tir.h takes the compiler half as long.
+template <class... F>
+constexpr auto FieldList(F... field) {
+  return [=](auto&& f) { return f(field...); };
+}
+
 // Calls f(field, n->*field.member) for every field of the node, in order.
 template <class X, class F>
 constexpr void ForEachField(const X* n, F&& f) {
-  std::apply([&](auto... field) { (f(field, n->*(field.member)), ...); }, X::Fields());
+  X::Fields()([&](auto... field) { (f(field, n->*(field.member)), ...); });
 }
 
 }  // namespace iropt

@@ -21,7 +21,7 @@ struct LetStmt : Stmt {
   const Stmt* body;
   LetStmt(const Var* v, const PrimExpr* e, const Stmt* b) : Stmt(kKind), var(v), value(e), body(b) {}
   static constexpr auto Fields() {
-    return std::tuple{Use("value", &LetStmt::value), Def("var", &LetStmt::var), Use("body", &LetStmt::body)};
+    return FieldList(Use("value", &LetStmt::value), Def("var", &LetStmt::var), Use("body", &LetStmt::body));
   }
 };
 
@@ -34,8 +34,8 @@ struct AttrStmt : Stmt {
   AttrStmt(const Node* n, std::string_view k, const PrimExpr* v, const Stmt* b)
       : Stmt(kKind), node(n), attr_key(k), value(v), body(b) {}
   static constexpr auto Fields() {
-    return std::tuple{Use("attr_key", &AttrStmt::attr_key), Def("node", &AttrStmt::node),
-                      Use("value", &AttrStmt::value), Use("body", &AttrStmt::body)};
+    return FieldList(Use("attr_key", &AttrStmt::attr_key), Def("node", &AttrStmt::node), Use("value", &AttrStmt::value),
+                     Use("body", &AttrStmt::body));
   }
 };
 
@@ -46,8 +46,8 @@ struct AssertStmt : Stmt {
   const Stmt* body;
   AssertStmt(const PrimExpr* c, const PrimExpr* m, const Stmt* b) : Stmt(kKind), condition(c), message(m), body(b) {}
   static constexpr auto Fields() {
-    return std::tuple{Use("condition", &AssertStmt::condition), Use("message", &AssertStmt::message),
-                      Use("body", &AssertStmt::body)};
+    return FieldList(Use("condition", &AssertStmt::condition), Use("message", &AssertStmt::message),
+                     Use("body", &AssertStmt::body));
   }
 };
 
@@ -60,8 +60,8 @@ struct BufferStore : Stmt {
   BufferStore(const Buffer* b, const PrimExpr* v, List<const PrimExpr*> i, const PrimExpr* p = nullptr)
       : Stmt(kKind), buffer(b), value(v), indices(i), predicate(p) {}
   static constexpr auto Fields() {
-    return std::tuple{Use("buffer", &BufferStore::buffer), Use("value", &BufferStore::value),
-                      Use("indices", &BufferStore::indices), Use("predicate", &BufferStore::predicate)};
+    return FieldList(Use("buffer", &BufferStore::buffer), Use("value", &BufferStore::value),
+                     Use("indices", &BufferStore::indices), Use("predicate", &BufferStore::predicate));
   }
 };
 
@@ -74,8 +74,8 @@ struct BufferRealize : Stmt {
   BufferRealize(const Buffer* b, List<const Range*> r, const PrimExpr* c, const Stmt* s)
       : Stmt(kKind), buffer(b), bounds(r), condition(c), body(s) {}
   static constexpr auto Fields() {
-    return std::tuple{Def("buffer", &BufferRealize::buffer), Use("bounds", &BufferRealize::bounds),
-                      Use("condition", &BufferRealize::condition), Use("body", &BufferRealize::body)};
+    return FieldList(Def("buffer", &BufferRealize::buffer), Use("bounds", &BufferRealize::bounds),
+                     Use("condition", &BufferRealize::condition), Use("body", &BufferRealize::body));
   }
 };
 
@@ -90,9 +90,9 @@ struct Allocate : Stmt {
   Allocate(const Var* v, DataType t, List<const PrimExpr*> e, const PrimExpr* c, const DictAttr* a, const Stmt* b)
       : Stmt(kKind), buffer_var(v), dtype(t), extents(e), condition(c), annotations(a), body(b) {}
   static constexpr auto Fields() {
-    return std::tuple{Def("buffer_var", &Allocate::buffer_var),   Use("dtype", &Allocate::dtype),
-                      Use("extents", &Allocate::extents),         Use("condition", &Allocate::condition),
-                      Use("annotations", &Allocate::annotations), Use("body", &Allocate::body)};
+    return FieldList(Def("buffer_var", &Allocate::buffer_var), Use("dtype", &Allocate::dtype),
+                     Use("extents", &Allocate::extents), Use("condition", &Allocate::condition),
+                     Use("annotations", &Allocate::annotations), Use("body", &Allocate::body));
   }
 };
 
@@ -109,13 +109,10 @@ struct AllocateConst : Stmt {
                 const Stmt* b)
       : Stmt(kKind), buffer_var(v), dtype(t), extents(e), data(d), storage_id(s), annotations(a), body(b) {}
   static constexpr auto Fields() {
-    return std::tuple{Def("buffer_var", &AllocateConst::buffer_var),
-                      Use("dtype", &AllocateConst::dtype),
-                      Use("extents", &AllocateConst::extents),
-                      Use("data", &AllocateConst::data),
-                      Use("storage_id", &AllocateConst::storage_id),
-                      Use("annotations", &AllocateConst::annotations),
-                      Use("body", &AllocateConst::body)};
+    return FieldList(Def("buffer_var", &AllocateConst::buffer_var), Use("dtype", &AllocateConst::dtype),
+                     Use("extents", &AllocateConst::extents), Use("data", &AllocateConst::data),
+                     Use("storage_id", &AllocateConst::storage_id), Use("annotations", &AllocateConst::annotations),
+                     Use("body", &AllocateConst::body));
   }
 };
 
@@ -125,7 +122,7 @@ struct DeclBuffer : Stmt {
   const Stmt* body;
   DeclBuffer(const Buffer* b, const Stmt* s) : Stmt(kKind), buffer(b), body(s) {}
   static constexpr auto Fields() {
-    return std::tuple{Def("buffer", &DeclBuffer::buffer), Use("body", &DeclBuffer::body)};
+    return FieldList(Def("buffer", &DeclBuffer::buffer), Use("body", &DeclBuffer::body));
   }
 };
 
@@ -133,7 +130,7 @@ struct SeqStmt : Stmt {
   IROPT_NODE_KIND(kSeqStmt)
   List<const Stmt*> seq;
   explicit SeqStmt(List<const Stmt*> s) : Stmt(kKind), seq(s) {}
-  static constexpr auto Fields() { return std::tuple{Use("seq", &SeqStmt::seq)}; }
+  static constexpr auto Fields() { return FieldList(Use("seq", &SeqStmt::seq)); }
 };
 
 struct IfThenElse : Stmt {
@@ -143,8 +140,8 @@ struct IfThenElse : Stmt {
   const Stmt* else_case;  // null where none
   IfThenElse(const PrimExpr* c, const Stmt* t, const Stmt* e) : Stmt(kKind), condition(c), then_case(t), else_case(e) {}
   static constexpr auto Fields() {
-    return std::tuple{Use("condition", &IfThenElse::condition), Use("then_case", &IfThenElse::then_case),
-                      Use("else_case", &IfThenElse::else_case)};
+    return FieldList(Use("condition", &IfThenElse::condition), Use("then_case", &IfThenElse::then_case),
+                     Use("else_case", &IfThenElse::else_case));
   }
 };
 
@@ -152,7 +149,7 @@ struct Evaluate : Stmt {
   IROPT_NODE_KIND(kEvaluate)
   const PrimExpr* value;
   explicit Evaluate(const PrimExpr* v) : Stmt(kKind), value(v) {}
-  static constexpr auto Fields() { return std::tuple{Use("value", &Evaluate::value)}; }
+  static constexpr auto Fields() { return FieldList(Use("value", &Evaluate::value)); }
 };
 
 enum class ForKind : uint8_t { kSerial, kParallel, kVectorized, kUnrolled, kThreadBinding };
@@ -169,13 +166,9 @@ struct For : Stmt {
   For(const Var* v, const PrimExpr* m, const PrimExpr* e, ForKind k, const Stmt* b, const IterVar* t, const DictAttr* a)
       : Stmt(kKind), loop_var(v), min(m), extent(e), body(b), thread_binding(t), annotations(a), for_kind(k) {}
   static constexpr auto Fields() {
-    return std::tuple{Use("min", &For::min),
-                      Use("extent", &For::extent),
-                      Def("loop_var", &For::loop_var),
-                      Use("kind", &For::for_kind),
-                      Def("thread_binding", &For::thread_binding),
-                      Use("annotations", &For::annotations),
-                      Use("body", &For::body)};
+    return FieldList(Use("min", &For::min), Use("extent", &For::extent), Def("loop_var", &For::loop_var),
+                     Use("kind", &For::for_kind), Def("thread_binding", &For::thread_binding),
+                     Use("annotations", &For::annotations), Use("body", &For::body));
   }
 };
 
@@ -184,7 +177,7 @@ struct While : Stmt {
   const PrimExpr* condition;
   const Stmt* body;
   While(const PrimExpr* c, const Stmt* b) : Stmt(kKind), condition(c), body(b) {}
-  static constexpr auto Fields() { return std::tuple{Use("condition", &While::condition), Use("body", &While::body)}; }
+  static constexpr auto Fields() { return FieldList(Use("condition", &While::condition), Use("body", &While::body)); }
 };
 
 struct Block : Stmt {
@@ -212,15 +205,10 @@ struct Block : Stmt {
         init(i),
         body(b) {}
   static constexpr auto Fields() {
-    return std::tuple{Def("iter_vars", &Block::iter_vars),
-                      Def("alloc_buffers", &Block::alloc_buffers),
-                      Def("match_buffers", &Block::match_buffers),
-                      Use("annotations", &Block::annotations),
-                      Use("reads", &Block::reads),
-                      Use("writes", &Block::writes),
-                      Use("init", &Block::init),
-                      Use("body", &Block::body),
-                      Ignored("name_hint", &Block::name_hint)};
+    return FieldList(Def("iter_vars", &Block::iter_vars), Def("alloc_buffers", &Block::alloc_buffers),
+                     Def("match_buffers", &Block::match_buffers), Use("annotations", &Block::annotations),
+                     Use("reads", &Block::reads), Use("writes", &Block::writes), Use("init", &Block::init),
+                     Use("body", &Block::body), Ignored("name_hint", &Block::name_hint));
   }
 };
 
@@ -232,8 +220,8 @@ struct BlockRealize : Stmt {
   BlockRealize(List<const PrimExpr*> v, const PrimExpr* p, const Block* b)
       : Stmt(kKind), iter_values(v), predicate(p), block(b) {}
   static constexpr auto Fields() {
-    return std::tuple{Use("iter_values", &BlockRealize::iter_values), Use("predicate", &BlockRealize::predicate),
-                      Use("block", &BlockRealize::block)};
+    return FieldList(Use("iter_values", &BlockRealize::iter_values), Use("predicate", &BlockRealize::predicate),
+                     Use("block", &BlockRealize::block));
   }
 };
 
@@ -252,9 +240,9 @@ struct PrimFunc : BaseFunc {
            const Type* t)
       : BaseFunc(kKind, a, t), params(p), param_buffers(pb), body(b), ret_type(r) {}
   static constexpr auto Fields() {
-    return std::tuple{Def("params", &PrimFunc::params), Def("param_buffers", &PrimFunc::param_buffers),
-                      Use("attrs", &PrimFunc::attrs), TypeOf("ret_type", &PrimFunc::ret_type),
-                      Use("body", &PrimFunc::body)};
+    return FieldList(Def("params", &PrimFunc::params), Def("param_buffers", &PrimFunc::param_buffers),
+                     Use("attrs", &PrimFunc::attrs), TypeOf("ret_type", &PrimFunc::ret_type),
+                     Use("body", &PrimFunc::body));
   }
 };
 

@@ -31,7 +31,7 @@ struct Var : PrimExpr {
   Var(std::string_view n, DataType t, uint32_t var_id, const PointerInfo* p = nullptr) : Var(kKind, n, t, var_id, p) {}
   bool is_size_var() const { return kind == NodeKind::kSizeVar; }
   bool context_owned() const { return flags & kContextOwned; }
-  static constexpr auto Fields() { return std::tuple{Use("dtype", &Var::dtype), Use("pointer", &Var::pointer)}; }
+  static constexpr auto Fields() { return FieldList(Use("dtype", &Var::dtype), Use("pointer", &Var::pointer)); }
 
  protected:
   Var(NodeKind k, std::string_view n, DataType t, uint32_t var_id, const PointerInfo* p)
@@ -50,28 +50,28 @@ struct IntImm : PrimExpr {
   IROPT_NODE_KIND(kIntImm)
   int64_t value;
   IntImm(DataType t, int64_t v) : PrimExpr(kKind, t), value(v) {}
-  static constexpr auto Fields() { return std::tuple{Use("dtype", &IntImm::dtype), Use("value", &IntImm::value)}; }
+  static constexpr auto Fields() { return FieldList(Use("dtype", &IntImm::dtype), Use("value", &IntImm::value)); }
 };
 
 struct FloatImm : PrimExpr {
   IROPT_NODE_KIND(kFloatImm)
   double value;
   FloatImm(DataType t, double v) : PrimExpr(kKind, t), value(v) {}
-  static constexpr auto Fields() { return std::tuple{Use("dtype", &FloatImm::dtype), Use("value", &FloatImm::value)}; }
+  static constexpr auto Fields() { return FieldList(Use("dtype", &FloatImm::dtype), Use("value", &FloatImm::value)); }
 };
 
 struct StringImm : PrimExpr {
   IROPT_NODE_KIND(kPrimStringImm)
   std::string_view value;
   explicit StringImm(std::string_view v) : PrimExpr(kKind, DataType::Handle()), value(v) {}
-  static constexpr auto Fields() { return std::tuple{Use("value", &StringImm::value)}; }
+  static constexpr auto Fields() { return FieldList(Use("value", &StringImm::value)); }
 };
 
 struct Cast : PrimExpr {
   IROPT_NODE_KIND(kCast)
   const PrimExpr* value;
   Cast(DataType t, const PrimExpr* v) : PrimExpr(kKind, t), value(v) {}
-  static constexpr auto Fields() { return std::tuple{Use("dtype", &Cast::dtype), Use("value", &Cast::value)}; }
+  static constexpr auto Fields() { return FieldList(Use("dtype", &Cast::dtype), Use("value", &Cast::value)); }
 };
 
 // All binary operations share one layout, so that code can treat them alike.
@@ -80,7 +80,7 @@ struct BinaryExpr : PrimExpr {
   const PrimExpr* b;
   static constexpr bool ClassOf(NodeKind k) { return k >= NodeKind::kAdd && k <= NodeKind::kOr; }
   static constexpr auto Fields() {
-    return std::tuple{Use("dtype", &BinaryExpr::dtype), Use("a", &BinaryExpr::a), Use("b", &BinaryExpr::b)};
+    return FieldList(Use("dtype", &BinaryExpr::dtype), Use("a", &BinaryExpr::a), Use("b", &BinaryExpr::b));
   }
   // The node of kind `k`; the dtype is that of the operands (bool, with their lanes, for comparisons and logic).
   BinaryExpr(NodeKind k, const PrimExpr* x, const PrimExpr* y)
@@ -115,7 +115,7 @@ struct Not : PrimExpr {
   IROPT_NODE_KIND(kNot)
   const PrimExpr* a;
   explicit Not(const PrimExpr* x) : PrimExpr(kKind, DataType::Make(TypeCode::kUInt, 1, x->dtype.lanes)), a(x) {}
-  static constexpr auto Fields() { return std::tuple{Use("dtype", &Not::dtype), Use("a", &Not::a)}; }
+  static constexpr auto Fields() { return FieldList(Use("dtype", &Not::dtype), Use("a", &Not::a)); }
 };
 
 struct Select : PrimExpr {
@@ -126,8 +126,8 @@ struct Select : PrimExpr {
   Select(const PrimExpr* c, const PrimExpr* t, const PrimExpr* f)
       : PrimExpr(kKind, t->dtype), condition(c), true_value(t), false_value(f) {}
   static constexpr auto Fields() {
-    return std::tuple{Use("dtype", &Select::dtype), Use("condition", &Select::condition),
-                      Use("true_value", &Select::true_value), Use("false_value", &Select::false_value)};
+    return FieldList(Use("dtype", &Select::dtype), Use("condition", &Select::condition),
+                     Use("true_value", &Select::true_value), Use("false_value", &Select::false_value));
   }
 };
 
@@ -138,7 +138,7 @@ struct Let : PrimExpr {
   const PrimExpr* body;
   Let(const Var* v, const PrimExpr* e, const PrimExpr* b) : PrimExpr(kKind, b->dtype), var(v), value(e), body(b) {}
   static constexpr auto Fields() {
-    return std::tuple{Use("value", &Let::value), Def("var", &Let::var), Use("body", &Let::body)};
+    return FieldList(Use("value", &Let::value), Def("var", &Let::var), Use("body", &Let::body));
   }
 };
 
@@ -149,7 +149,7 @@ struct Call : PrimExpr {
   List<const PrimExpr*> args;
   Call(DataType t, const Expr* o, List<const PrimExpr*> a) : PrimExpr(kKind, t), op(o), args(a) {}
   static constexpr auto Fields() {
-    return std::tuple{Use("dtype", &Call::dtype), Use("op", &Call::op), Use("args", &Call::args)};
+    return FieldList(Use("dtype", &Call::dtype), Use("op", &Call::op), Use("args", &Call::args));
   }
 };
 
@@ -161,8 +161,8 @@ struct BufferLoad : PrimExpr {
   BufferLoad(DataType t, const Buffer* b, List<const PrimExpr*> i, const PrimExpr* p = nullptr)
       : PrimExpr(kKind, t), buffer(b), indices(i), predicate(p) {}
   static constexpr auto Fields() {
-    return std::tuple{Use("dtype", &BufferLoad::dtype), Use("buffer", &BufferLoad::buffer),
-                      Use("indices", &BufferLoad::indices), Use("predicate", &BufferLoad::predicate)};
+    return FieldList(Use("dtype", &BufferLoad::dtype), Use("buffer", &BufferLoad::buffer),
+                     Use("indices", &BufferLoad::indices), Use("predicate", &BufferLoad::predicate));
   }
 };
 
@@ -175,8 +175,8 @@ struct ProducerLoad : PrimExpr {
   ProducerLoad(DataType t, const DataProducer* p, List<const PrimExpr*> i)
       : PrimExpr(kKind, t), producer(p), indices(i) {}
   static constexpr auto Fields() {
-    return std::tuple{Use("dtype", &ProducerLoad::dtype), Use("producer", &ProducerLoad::producer),
-                      Use("indices", &ProducerLoad::indices)};
+    return FieldList(Use("dtype", &ProducerLoad::dtype), Use("producer", &ProducerLoad::producer),
+                     Use("indices", &ProducerLoad::indices));
   }
 };
 
@@ -188,8 +188,8 @@ struct Ramp : PrimExpr {
   Ramp(DataType t, const PrimExpr* b, const PrimExpr* s, const PrimExpr* l)
       : PrimExpr(kKind, t), base(b), stride(s), lanes(l) {}
   static constexpr auto Fields() {
-    return std::tuple{Use("dtype", &Ramp::dtype), Use("base", &Ramp::base), Use("stride", &Ramp::stride),
-                      Use("lanes", &Ramp::lanes)};
+    return FieldList(Use("dtype", &Ramp::dtype), Use("base", &Ramp::base), Use("stride", &Ramp::stride),
+                     Use("lanes", &Ramp::lanes));
   }
 };
 
@@ -199,8 +199,7 @@ struct Broadcast : PrimExpr {
   const PrimExpr* lanes;
   Broadcast(DataType t, const PrimExpr* v, const PrimExpr* l) : PrimExpr(kKind, t), value(v), lanes(l) {}
   static constexpr auto Fields() {
-    return std::tuple{Use("dtype", &Broadcast::dtype), Use("value", &Broadcast::value),
-                      Use("lanes", &Broadcast::lanes)};
+    return FieldList(Use("dtype", &Broadcast::dtype), Use("value", &Broadcast::value), Use("lanes", &Broadcast::lanes));
   }
 };
 
@@ -210,8 +209,8 @@ struct Shuffle : PrimExpr {
   List<const PrimExpr*> indices;
   Shuffle(DataType t, List<const PrimExpr*> v, List<const PrimExpr*> i) : PrimExpr(kKind, t), vectors(v), indices(i) {}
   static constexpr auto Fields() {
-    return std::tuple{Use("dtype", &Shuffle::dtype), Use("vectors", &Shuffle::vectors),
-                      Use("indices", &Shuffle::indices)};
+    return FieldList(Use("dtype", &Shuffle::dtype), Use("vectors", &Shuffle::vectors),
+                     Use("indices", &Shuffle::indices));
   }
 };
 
@@ -230,13 +229,9 @@ struct Reduce : PrimExpr {
          const PrimExpr* cond, int32_t index)
       : PrimExpr(kKind, t), combiner(c), source(s), init(i), axis(a), condition(cond), value_index(index) {}
   static constexpr auto Fields() {
-    return std::tuple{Use("dtype", &Reduce::dtype),
-                      Use("combiner", &Reduce::combiner),
-                      Def("axis", &Reduce::axis),
-                      Use("source", &Reduce::source),
-                      Use("init", &Reduce::init),
-                      Use("condition", &Reduce::condition),
-                      Use("value_index", &Reduce::value_index)};
+    return FieldList(Use("dtype", &Reduce::dtype), Use("combiner", &Reduce::combiner), Def("axis", &Reduce::axis),
+                     Use("source", &Reduce::source), Use("init", &Reduce::init), Use("condition", &Reduce::condition),
+                     Use("value_index", &Reduce::value_index));
   }
 };
 
@@ -247,7 +242,7 @@ struct Range : Node {
   const PrimExpr* min;
   const PrimExpr* extent;
   Range(const PrimExpr* m, const PrimExpr* e) : Node(kKind), min(m), extent(e) {}
-  static constexpr auto Fields() { return std::tuple{Use("min", &Range::min), Use("extent", &Range::extent)}; }
+  static constexpr auto Fields() { return FieldList(Use("min", &Range::min), Use("extent", &Range::extent)); }
 };
 
 enum class IterVarType : uint8_t {
@@ -271,8 +266,8 @@ struct IterVar : Node {
   IterVar(const Range* d, const Var* v, IterVarType t, std::string_view tag = {})
       : Node(kKind), dom(d), var(v), iter_type(t), thread_tag(tag) {}
   static constexpr auto Fields() {
-    return std::tuple{Use("dom", &IterVar::dom), Def("var", &IterVar::var), Use("iter_type", &IterVar::iter_type),
-                      Use("thread_tag", &IterVar::thread_tag)};
+    return FieldList(Use("dom", &IterVar::dom), Def("var", &IterVar::var), Use("iter_type", &IterVar::iter_type),
+                     Use("thread_tag", &IterVar::thread_tag));
   }
 };
 
@@ -311,16 +306,11 @@ struct Buffer : Node {
     return data->pointer && !data->pointer->scope.empty() ? data->pointer->scope : "global";
   }
   static constexpr auto Fields() {
-    return std::tuple{Def("data", &Buffer::data),
-                      Use("dtype", &Buffer::dtype),
-                      Def("shape", &Buffer::shape),
-                      Def("strides", &Buffer::strides),
-                      Def("elem_offset", &Buffer::elem_offset),
-                      Use("axis_separators", &Buffer::axis_separators),
-                      Use("data_alignment", &Buffer::data_alignment),
-                      Use("offset_factor", &Buffer::offset_factor),
-                      Use("buffer_type", &Buffer::buffer_type),
-                      Ignored("name", &Buffer::name)};
+    return FieldList(Def("data", &Buffer::data), Use("dtype", &Buffer::dtype), Def("shape", &Buffer::shape),
+                     Def("strides", &Buffer::strides), Def("elem_offset", &Buffer::elem_offset),
+                     Use("axis_separators", &Buffer::axis_separators), Use("data_alignment", &Buffer::data_alignment),
+                     Use("offset_factor", &Buffer::offset_factor), Use("buffer_type", &Buffer::buffer_type),
+                     Ignored("name", &Buffer::name));
   }
 };
 
@@ -330,7 +320,7 @@ struct BufferRegion : Node {
   List<const Range*> region;
   BufferRegion(const Buffer* b, List<const Range*> r) : Node(kKind), buffer(b), region(r) {}
   static constexpr auto Fields() {
-    return std::tuple{Use("buffer", &BufferRegion::buffer), Use("region", &BufferRegion::region)};
+    return FieldList(Use("buffer", &BufferRegion::buffer), Use("region", &BufferRegion::region));
   }
 };
 
@@ -340,7 +330,7 @@ struct MatchBufferRegion : Node {
   const BufferRegion* source;
   MatchBufferRegion(const Buffer* b, const BufferRegion* s) : Node(kKind), buffer(b), source(s) {}
   static constexpr auto Fields() {
-    return std::tuple{Use("source", &MatchBufferRegion::source), Def("buffer", &MatchBufferRegion::buffer)};
+    return FieldList(Use("source", &MatchBufferRegion::source), Def("buffer", &MatchBufferRegion::buffer));
   }
 };
 
@@ -353,8 +343,8 @@ struct CommReducer : Node {
   CommReducer(List<const Var*> l, List<const Var*> r, List<const PrimExpr*> res, List<const PrimExpr*> id)
       : Node(kKind), lhs(l), rhs(r), result(res), identity_element(id) {}
   static constexpr auto Fields() {
-    return std::tuple{Def("lhs", &CommReducer::lhs), Def("rhs", &CommReducer::rhs), Use("result", &CommReducer::result),
-                      Use("identity_element", &CommReducer::identity_element)};
+    return FieldList(Def("lhs", &CommReducer::lhs), Def("rhs", &CommReducer::rhs), Use("result", &CommReducer::result),
+                     Use("identity_element", &CommReducer::identity_element));
   }
 };
 
@@ -366,8 +356,8 @@ struct DataProducer : Node {
   List<const PrimExpr*> shape;
   DataProducer(std::string_view n, DataType t, List<const PrimExpr*> s) : Node(kKind), name(n), dtype(t), shape(s) {}
   static constexpr auto Fields() {
-    return std::tuple{Ignored("name", &DataProducer::name), Use("dtype", &DataProducer::dtype),
-                      Use("shape", &DataProducer::shape)};
+    return FieldList(Ignored("name", &DataProducer::name), Use("dtype", &DataProducer::dtype),
+                     Use("shape", &DataProducer::shape));
   }
 };
 

@@ -37,7 +37,7 @@ struct ObjectType : Type {
   IROPT_NODE_KIND(kObjectType)
   ObjectType() : Type(kKind) {}
   static const ObjectType* Get();
-  static constexpr auto Fields() { return std::tuple{}; }
+  static constexpr auto Fields() { return FieldList(); }
 };
 
 // A scalar on the host, with its value where that is known.
@@ -48,7 +48,7 @@ struct PrimType : Type {
   PrimType(DataType t, const PrimExpr* v) : Type(kKind), dtype(t), value(v) {}
   static const PrimType* Get(DataType dtype);
   static const PrimType* Get(const PrimExpr* value);
-  static constexpr auto Fields() { return std::tuple{Use("dtype", &PrimType::dtype), Use("value", &PrimType::value)}; }
+  static constexpr auto Fields() { return FieldList(Use("dtype", &PrimType::dtype), Use("value", &PrimType::value)); }
 };
 
 inline constexpr int kUnknownDim = -1;
@@ -63,8 +63,7 @@ struct ShapeType : Type {
   static const ShapeType* Get(int ndim = kUnknownDim);
   static const ShapeType* Get(std::span<const PrimExpr* const> values);
   static constexpr auto Fields() {
-    return std::tuple{Use("ndim", &ShapeType::ndim), Use("known", &ShapeType::known),
-                      Use("values", &ShapeType::values)};
+    return FieldList(Use("ndim", &ShapeType::ndim), Use("known", &ShapeType::known), Use("values", &ShapeType::values));
   }
 };
 
@@ -88,9 +87,9 @@ struct TensorType : Type {
                                         const VDeviceAttr* vdevice = nullptr);
   bool has_shape() const { return known || shape_var != nullptr; }
   static constexpr auto Fields() {
-    return std::tuple{Use("dtype", &TensorType::dtype),         Use("ndim", &TensorType::ndim),
-                      Use("known", &TensorType::known),         Use("dims", &TensorType::dims),
-                      Use("shape_var", &TensorType::shape_var), Use("vdevice", &TensorType::vdevice)};
+    return FieldList(Use("dtype", &TensorType::dtype), Use("ndim", &TensorType::ndim), Use("known", &TensorType::known),
+                     Use("dims", &TensorType::dims), Use("shape_var", &TensorType::shape_var),
+                     Use("vdevice", &TensorType::vdevice));
   }
 };
 
@@ -104,8 +103,8 @@ struct DTensorType : Type {
       : Type(kKind), tensor(t), device_mesh(m), placement(p) {}
   static const DTensorType* Get(const TensorType* tensor, const DeviceMeshAttr* mesh, std::string_view placement);
   static constexpr auto Fields() {
-    return std::tuple{Use("tensor", &DTensorType::tensor), Use("device_mesh", &DTensorType::device_mesh),
-                      Use("placement", &DTensorType::placement)};
+    return FieldList(Use("tensor", &DTensorType::tensor), Use("device_mesh", &DTensorType::device_mesh),
+                     Use("placement", &DTensorType::placement));
   }
 };
 
@@ -117,7 +116,7 @@ struct TupleType : Type {
   static const TupleType* Get(std::span<const Type* const> fields);
   // For fields of which some carry kHasShapeVar: such a tuple is allocated in `arena`.
   static const TupleType* Get(Arena& arena, std::span<const Type* const> fields);
-  static constexpr auto Fields() { return std::tuple{Use("fields", &TupleType::fields)}; }
+  static constexpr auto Fields() { return FieldList(Use("fields", &TupleType::fields)); }
 };
 
 // A function: parameters (unless opaque), result and purity. An opaque function whose result type a packed function
@@ -135,9 +134,9 @@ struct FuncType : Type {
   static const FuncType* Get(Arena& arena, std::span<const Type* const> params, const Type* ret, bool purity = true);
   static const FuncType* Opaque(const Type* ret, bool purity = false, std::string_view derive_func = {});
   static constexpr auto Fields() {
-    return std::tuple{Use("opaque", &FuncType::opaque), Use("purity", &FuncType::purity),
-                      Use("params", &FuncType::params), Use("ret", &FuncType::ret),
-                      Use("derive_func", &FuncType::derive_func)};
+    return FieldList(Use("opaque", &FuncType::opaque), Use("purity", &FuncType::purity),
+                     Use("params", &FuncType::params), Use("ret", &FuncType::ret),
+                     Use("derive_func", &FuncType::derive_func));
   }
 };
 
