@@ -55,6 +55,7 @@ class RelaxParser : public ParserCore {
   bool ParseDims(std::vector<const PrimExpr*>& dims);
   const PrimExpr* ParseDim();
   const PrimExpr* ParseQuotedDim();
+  const PrimExpr* ParseQuotedDim(Lexer inner);
   const VDeviceAttr* FindVDevice(std::string_view name, Span span);
   const TupleType* MakeTupleType(std::span<const Type* const> fields);
   const FuncType* MakeFuncType(std::span<const Type* const> params, const Type* ret, bool purity);

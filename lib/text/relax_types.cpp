@@ -98,10 +98,19 @@ const PrimExpr* RelaxParser::ParseDim() {
 const PrimExpr* RelaxParser::ParseQuotedDim() {
   const Token token = lex_.Next();
   const std::string_view quoted = lex_.text(token);
-  if (quoted.find('\\') != std::string_view::npos || (quoted[0] != '"' && quoted[0] != '\'')) {
+  if (quoted[0] != '"' && quoted[0] != '\'') {
     return Error(lex_.SpanOf(token), "bad-shape", "expected a plain string with a dimension");
   }
-  Lexer inner(lex_.buffer(), lex_.base(), token.begin + 1, token.end - 1, diag_);
+  if (quoted.find('\\') == std::string_view::npos) {
+    return ParseQuotedDim(Lexer(lex_.buffer(), lex_.base(), token.begin + 1, token.end - 1, diag_));
+  }
+  // "T.Cast(\"int64\", n)": the places are off by the backslashes before them.
+  std::string storage;
+  const std::string_view text = UnescapeString(quoted, storage);
+  return ParseQuotedDim(Lexer(text, lex_.base() + token.begin + 1, 0, static_cast<uint32_t>(text.size()), diag_));
+}
+
+const PrimExpr* RelaxParser::ParseQuotedDim(Lexer inner) {
   RelaxParser sub({inner, state_, ws_, symbols_, diag_});
   sub.in_signature_ = in_signature_;
   ScriptValue value;
