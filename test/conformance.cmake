@@ -21,3 +21,9 @@ add_test(NAME models
          COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/models.py" --ir-opt $<TARGET_FILE:ir-opt>
                  "${IROPT_CONFORMANCE_DIR}/../corpus/models")
 set_tests_properties(model_example models PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
+
+# The annotations of bindings are what type inference gives.
+add_test(NAME inference
+         COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/inference.py" --ir-opt $<TARGET_FILE:ir-opt>
+                 "--folder=${IROPT_CONFORMANCE_DIR}" --min=0.99)
+set_tests_properties(inference PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
