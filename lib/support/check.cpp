@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <string>
 
+#include "iropt/support/crash.h"
 #include "iropt/support/result.h"
 
 namespace iropt {
@@ -44,6 +45,8 @@ void InternalError(const char* file, int line, const char* what, std::string_vie
   std::fflush(nullptr);
   fmt::print(stderr, "{}\n", text);
   std::fflush(stderr);
+  PrintCrashNotes();
+  RemoveUnfinishedFiles();
   _exit(ExitCode(ErrorCode::Internal));
 }
 

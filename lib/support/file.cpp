@@ -17,6 +17,8 @@
 #include <optional>
 #include <system_error>
 
+#include "iropt/support/crash.h"
+
 namespace iropt {
 
 namespace {
@@ -252,7 +254,10 @@ AtomicFile::AtomicFile(AtomicFile&& other) noexcept
       stream_(std::move(other.stream_)) {}
 
 AtomicFile::~AtomicFile() {
-  if (!temporary_.empty()) unlink(temporary_.c_str());
+  if (!temporary_.empty()) {
+    unlink(temporary_.c_str());
+    KeepFileOnCrash(temporary_);
+  }
   Close();
 }
 
@@ -281,6 +286,7 @@ Result<AtomicFile> AtomicFile::Create(const std::string& path) {
   std::string temporary;
   const int fd = CreateBeside(target, temporary);
   if (fd < 0) return FileError("write", path, errno);
+  RemoveFileOnCrash(temporary);
   AtomicFile file(fd, true, target, std::move(temporary));
   if (exists && fchmod(fd, info.st_mode & 07777) != 0) return FileError("write", path, errno);
   return file;
@@ -294,6 +300,7 @@ Status AtomicFile::Commit() {
   if (close(fd_) != 0 && errno != EINTR) return FileError("write", path_, errno);
   if (temporary_.empty()) return {};
   if (rename(temporary_.c_str(), path_.c_str()) != 0) return FileError("write", path_, errno);
+  KeepFileOnCrash(temporary_);
   temporary_.clear();
   return {};
 }

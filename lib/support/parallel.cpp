@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "iropt/support/check.h"
+#include "iropt/support/crash.h"
 
 namespace iropt {
 
@@ -84,10 +85,13 @@ void ParallelFor(size_t n, int threads, FunctionRef<void(size_t)> body) {
   }
   const size_t settings = Settings().count.load(std::memory_order_acquire);
   const SettingValues inherited = SaveSettings(settings);
+  const CrashNote* const note = CrashNote::Current();
   FirstFailure failure;
   const auto run_range = [&](const tbb::blocked_range<size_t>& range) {
     const SettingValues own = SaveSettings(settings);
     RestoreSettings(inherited, settings);
+    const CrashNote* const own_note = CrashNote::Exchange(note);
+    PrepareThreadForCrash();
     for (size_t i = range.begin(); i != range.end() && !failure.IsBefore(i); ++i) {
       try {
         body(i);
@@ -95,6 +99,7 @@ void ParallelFor(size_t n, int threads, FunctionRef<void(size_t)> body) {
         failure.Record(i, std::current_exception());
       }
     }
+    CrashNote::Exchange(own_note);
     RestoreSettings(own, settings);
   };
   const auto limit = static_cast<size_t>(threads);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -65,7 +66,36 @@ size_t PageSize() {
   return size;
 }
 
+// A recursion without end must end before it takes all memory of the machine with it: segments of all threads together
+// may take this much, after which they run out of memory.
+size_t MostSegments() {
+  static const size_t most = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) / 2 * PageSize() / kSegmentSize;
+  return most;
+}
+
+std::atomic<size_t> mapped_segments = 0;
+
+// Counts a segment, unless there are too many.
+class SegmentCount {
+ public:
+  SegmentCount() {
+    if (mapped_segments.fetch_add(1, std::memory_order_relaxed) < MostSegments()) return;
+    mapped_segments.fetch_sub(1, std::memory_order_relaxed);
+    throw std::bad_alloc();
+  }
+  SegmentCount(const SegmentCount&) = delete;
+  SegmentCount& operator=(const SegmentCount&) = delete;
+  ~SegmentCount() {
+    if (!kept_) mapped_segments.fetch_sub(1, std::memory_order_relaxed);
+  }
+  void Keep() { kept_ = true; }
+
+ private:
+  bool kept_ = false;
+};
+
 Segment MapSegment() {
+  SegmentCount count;
   const size_t page = PageSize();
   void* memory = mmap(nullptr, kSegmentSize, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -80,6 +110,7 @@ Segment MapSegment() {
 #ifdef IROPT_TSAN
   segment.fiber = __tsan_create_fiber(0);
 #endif
+  count.Keep();
   return segment;
 }
 
@@ -89,6 +120,7 @@ void UnmapSegment(const Segment& segment) {
 #endif
   const size_t page = PageSize();
   munmap(segment.base - page, segment.size + page);
+  mapped_segments.fetch_sub(1, std::memory_order_relaxed);
 }
 
 // Segments of this thread that are free again; a few, so that recursion around a segment's edge does not map and unmap.

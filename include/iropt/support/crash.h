@@ -1,0 +1,59 @@
+// What a program leaves behind when it crashes: a note of what it was doing, and no half-written files.
+//
+// CrashNote costs two writes to a thread-local variable, so that it can stand around every pass. The handlers of the
+// signals belong to programs; a library has none.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace iropt {
+
+// Says what this thread is doing, as long as it lives: CrashNote note("running pass", name). Notes nest; the worker
+// threads of ParallelFor have those of the thread that started them.
+class CrashNote {
+ public:
+  // `activity` and what `subject` refers to must outlive the note.
+  CrashNote(const char* activity, std::string_view subject)
+      : activity_(activity), subject_(subject), outer_(Exchange(this)) {}
+  CrashNote(const CrashNote&) = delete;
+  CrashNote& operator=(const CrashNote&) = delete;
+  ~CrashNote() { Exchange(outer_); }
+
+  const char* activity() const { return activity_; }
+  std::string_view subject() const { return subject_; }
+  const CrashNote* outer() const { return outer_; }
+
+  // The innermost note of this thread, or null.
+  static const CrashNote* Current();
+  // Replaces the innermost note. For threads that take over the notes of another.
+  static const CrashNote* Exchange(const CrashNote* note);
+
+ private:
+  const char* activity_;
+  std::string_view subject_;
+  const CrashNote* outer_;
+};
+
+// From now on a crash (SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT) prints the signal, the notes of its thread and how to
+// reproduce it, removes unfinished output files and ends the process with ErrorCode::Internal; the stack of this thread
+// may be exhausted then. SIGINT, SIGTERM and SIGHUP remove the files, too, and end the process as usual. Also keeps
+// some memory back, so that the error of running out of memory can be reported. Call it once, from main.
+//
+// Builds with sanitizers leave the crashes to these.
+void InstallCrashHandler(std::string_view program, std::string command_line);
+
+// Gives this thread a stack for the handler, where it is installed and the thread has none yet.
+void PrepareThreadForCrash();
+
+// The notes of this thread, innermost first, and how to reproduce the run, to the standard error output. Async-signal-
+// safe.
+void PrintCrashNotes();
+
+// Files that are to vanish when the process is ended before they are finished.
+void RemoveFileOnCrash(const std::string& path);
+void KeepFileOnCrash(const std::string& path);
+// Removes them. Async-signal-safe.
+void RemoveUnfinishedFiles();
+
+}  // namespace iropt

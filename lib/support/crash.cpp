@@ -1,0 +1,268 @@
+#include "iropt/support/crash.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "iropt/support/result.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IROPT_SANITIZER_HANDLES_CRASHES 1
+#endif
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define IROPT_SANITIZER_HANDLES_CRASHES 1
+#endif
+#endif
+
+namespace iropt {
+
+namespace {
+
+constinit thread_local const CrashNote* current_note = nullptr;
+
+constexpr size_t kHandlerStack = 64 * 1024;
+constexpr size_t kReserve = 1024 * 1024;
+constexpr size_t kMostUnfinishedFiles = 16;
+
+struct CrashSettings {
+  std::string program;
+  std::string command_line;
+};
+
+// Never freed: a crash may come at any time.
+std::atomic<const CrashSettings*> settings = nullptr;
+std::array<std::atomic<char*>, kMostUnfinishedFiles> unfinished_files;
+
+// Text for the standard error output without any allocation.
+class NoteWriter {
+ public:
+  NoteWriter() = default;
+  NoteWriter(const NoteWriter&) = delete;
+  NoteWriter& operator=(const NoteWriter&) = delete;
+  ~NoteWriter() { Flush(); }
+
+  NoteWriter& operator<<(std::string_view text) {
+    for (const char c : text) {
+      if (used_ == buffer_.size()) Flush();
+      buffer_[used_++] = c;
+    }
+    return *this;
+  }
+  NoteWriter& Hex(uintptr_t value) {
+    std::array<char, 2 * sizeof(value)> digits;
+    size_t begin = digits.size();
+    do {
+      digits[--begin] = "0123456789abcdef"[value % 16];
+      value /= 16;
+    } while (value != 0);
+    return *this << "0x" << std::string_view(&digits[begin], digits.size() - begin);
+  }
+
+ private:
+  void Flush() {
+    for (size_t written = 0; written < used_;) {
+      const ssize_t n = write(STDERR_FILENO, buffer_.data() + written, used_ - written);
+      if (n <= 0) break;
+      written += static_cast<size_t>(n);
+    }
+    used_ = 0;
+  }
+
+  std::array<char, 512> buffer_;
+  size_t used_ = 0;
+};
+
+struct CrashSignal {
+  int number;
+  const char* name;
+  const char* meaning;
+};
+constexpr CrashSignal kCrashSignals[] = {
+    {SIGSEGV, "SIGSEGV", "an invalid memory access"},
+    {SIGBUS, "SIGBUS", "an invalid memory access"},
+    {SIGILL, "SIGILL", "an illegal instruction"},
+    {SIGFPE, "SIGFPE", "an arithmetic error"},
+    {SIGABRT, "SIGABRT", "an abort"},
+};
+constexpr int kEndingSignals[] = {SIGINT, SIGTERM, SIGHUP};
+
+uintptr_t StackPointer(const void* context) {
+  const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  return static_cast<uintptr_t>(registers.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  return registers.sp;
+#else
+  static_cast<void>(registers);
+  return 0;
+#endif
+}
+
+// Whether an access near the stack pointer failed: that is how a stack ends.
+bool IsStackOverflow(int signal, uintptr_t address, const void* context) {
+  constexpr uintptr_t kNear = 64 * 1024;
+  const uintptr_t stack = StackPointer(context);
+  return (signal == SIGSEGV || signal == SIGBUS) && stack != 0 && address + kNear > stack && address < stack + kNear;
+}
+
+void DescribeSignal(int signal, const siginfo_t& info, const void* context) {
+  NoteWriter out;
+  out << settings.load()->program << ": internal error: crashed: ";
+  const auto* known = std::ranges::find(kCrashSignals, signal, &CrashSignal::number);
+  const auto address = reinterpret_cast<uintptr_t>(info.si_addr);
+  // A signal that a process sent has no address.
+  const bool has_address = info.si_code > 0 && (signal == SIGSEGV || signal == SIGBUS);
+  if (has_address && IsStackOverflow(signal, address, context)) {
+    out << "the stack is exhausted, by a recursion without end or too deep";
+  } else {
+    out << known->meaning;
+    if (has_address) (out << " at ").Hex(address);
+  }
+  out << " (" << known->name << ")\n";
+}
+
+void OnCrash(int signal, siginfo_t* info, void* context) {
+  // A second thread that crashes waits for the end that the first one brings.
+  static std::atomic_flag busy = ATOMIC_FLAG_INIT;
+  while (busy.test_and_set()) pause();
+  DescribeSignal(signal, *info, context);
+  PrintCrashNotes();
+  RemoveUnfinishedFiles();
+  _exit(ExitCode(ErrorCode::Internal));
+}
+
+// The handler is gone when this is called (SA_RESETHAND), so the signal that is raised ends the process.
+void OnEnd(int signal) {
+  RemoveUnfinishedFiles();
+  raise(signal);
+}
+
+// The stack for the handler of one thread, which gives it back when it ends.
+class HandlerStack {
+ public:
+  HandlerStack() = default;
+  HandlerStack(const HandlerStack&) = delete;
+  HandlerStack& operator=(const HandlerStack&) = delete;
+  ~HandlerStack() {
+    if (memory_ == nullptr) return;
+    const stack_t none{.ss_sp = nullptr, .ss_flags = SS_DISABLE, .ss_size = 0};
+    sigaltstack(&none, nullptr);
+    munmap(memory_, kHandlerStack);
+  }
+
+  void Install() {
+    if (memory_ != nullptr) return;
+    void* memory = mmap(nullptr, kHandlerStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return;  // crashes are then handled on the stack where they happen
+    const stack_t stack{.ss_sp = memory, .ss_flags = 0, .ss_size = kHandlerStack};
+    sigaltstack(&stack, nullptr);
+    memory_ = memory;
+  }
+
+ private:
+  void* memory_ = nullptr;
+};
+
+// The first allocation that fails gives back the reserve and throws; what handles the error lives on the reserve.
+std::atomic<void*> reserve = nullptr;
+
+void OnOutOfMemory() {
+  std::free(reserve.exchange(nullptr));
+  std::set_new_handler(nullptr);
+  throw std::bad_alloc();
+}
+
+void KeepReserve() {
+  reserve = std::malloc(kReserve);
+  if (reserve.load() != nullptr) std::set_new_handler(OnOutOfMemory);
+}
+
+void HandleCrashes() {
+#ifndef IROPT_SANITIZER_HANDLES_CRASHES
+  for (const CrashSignal& crash : kCrashSignals) {
+    struct sigaction action = {};
+    action.sa_sigaction = OnCrash;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigaction(crash.number, &action, nullptr);
+  }
+#endif
+}
+
+void HandleEndings() {
+  for (const int signal : kEndingSignals) {
+    struct sigaction action = {};
+    // Who started the program may want it to ignore the signal, as nohup does.
+    if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
+    action = {};
+    action.sa_handler = OnEnd;
+    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER | SA_ONSTACK);
+    sigaction(signal, &action, nullptr);
+  }
+}
+
+}  // namespace
+
+const CrashNote* CrashNote::Current() { return current_note; }
+
+const CrashNote* CrashNote::Exchange(const CrashNote* note) { return std::exchange(current_note, note); }
+
+void InstallCrashHandler(std::string_view program, std::string command_line) {
+  settings = new CrashSettings{std::string(program), std::move(command_line)};
+  PrepareThreadForCrash();
+  KeepReserve();
+  HandleCrashes();
+  HandleEndings();
+}
+
+void PrepareThreadForCrash() {
+  if (settings.load(std::memory_order_relaxed) == nullptr) return;
+  static thread_local HandlerStack stack;
+  stack.Install();
+}
+
+void PrintCrashNotes() {
+  NoteWriter out;
+  for (const CrashNote* note = current_note; note != nullptr; note = note->outer()) {
+    out << "note: while " << note->activity() << " '" << note->subject() << "'\n";
+  }
+  const CrashSettings* known = settings.load();
+  if (known != nullptr) out << "note: to reproduce: " << known->command_line << "\n";
+}
+
+void RemoveFileOnCrash(const std::string& path) {
+  char* copy = strdup(path.c_str());
+  for (std::atomic<char*>& slot : unfinished_files) {
+    char* empty = nullptr;
+    if (slot.compare_exchange_strong(empty, copy)) return;
+  }
+  std::free(copy);  // more files at a time than anybody writes: this one is left behind by a crash
+}
+
+void KeepFileOnCrash(const std::string& path) {
+  for (std::atomic<char*>& slot : unfinished_files) {
+    char* name = slot.load();
+    if (name == nullptr || path != name || !slot.compare_exchange_strong(name, nullptr)) continue;
+    std::free(name);
+    return;
+  }
+}
+
+void RemoveUnfinishedFiles() {
+  for (std::atomic<char*>& slot : unfinished_files) {
+    const char* name = slot.exchange(nullptr);
+    if (name != nullptr) unlink(name);
+  }
+}
+
+}  // namespace iropt
