@@ -176,7 +176,9 @@ std::shared_ptr<NDArray> RelaxParser::ConstArray(const ScriptValue& value, DataT
     const ScriptValue& leaf = *leaves[i];
     double special = 0;
     bool ok = true;
-    if (leaf.kind == Kind::kInt) {
+    if (leaf.beyond_int64 && dtype != DataType::UInt(64)) {
+      ok = false;
+    } else if (leaf.kind == Kind::kInt) {
       ok = StoreElement(*array, i, leaf.integer);
     } else if (leaf.kind == Kind::kBool) {
       ok = StoreElement(*array, i, static_cast<int64_t>(leaf.boolean));
@@ -199,7 +201,10 @@ std::shared_ptr<NDArray> RelaxParser::ConstArray(const ScriptValue& value, DataT
 bool RelaxParser::ParseConst(uint32_t begin, ScriptValue& out) {
   std::vector<ScriptValue> args;
   std::vector<ScriptKeyword> keywords;
-  if (!Expect(TokenKind::kLParen, "a call") || !ParseArguments(args, keywords)) return false;
+  in_constant_ = true;
+  const bool parsed = Expect(TokenKind::kLParen, "a call") && ParseArguments(args, keywords);
+  in_constant_ = false;
+  if (!parsed) return false;
   const Span span = lex_.SpanFrom(begin);
   for (const ScriptKeyword& k : keywords) {
     if (k.name != "dtype" && k.name != "value")

@@ -97,7 +97,8 @@ bool RelaxParser::ParseValue(ScriptValue& out, int min_precedence) {
     for (;;) {
       const TokenKind op = lex_.kind();
       const int precedence = BinaryPrecedence(op);
-      if (precedence < 0 || precedence < min_precedence) return true;
+      if (precedence < 0 || precedence < min_precedence) return in_constant_ || FitsInt64(out);
+      if (!FitsInt64(out)) return false;
       lex_.Next();
       ScriptValue right;
       // ** binds to the right, all others to the left.
@@ -116,6 +117,8 @@ bool RelaxParser::ParseUnary(ScriptValue& out) {
   const Span span = lex_.SpanFrom(begin);
   out.span = span;
   if (!negate) return true;
+  if (out.beyond_int64 && out.integer != INT64_MIN) return FitsInt64(out);
+  out.beyond_int64 = false;
   switch (out.kind) {
     case Kind::kInt: out.integer = static_cast<int64_t>(0 - static_cast<uint64_t>(out.integer)); return true;
     case Kind::kFloat: out.real = -out.real; return true;
@@ -289,7 +292,13 @@ bool RelaxParser::ParseNumber(ScriptValue& out) {
     return true;
   }
   out.kind = Kind::kInt;
-  return IntegerValue(token, out.integer);
+  if (!IntegerValue(token, out.integer)) return false;
+  out.beyond_int64 = out.integer < 0;
+  return true;
+}
+
+bool RelaxParser::FitsInt64(const ScriptValue& value) {
+  return !value.beyond_int64 || Error(value.span, "bad-number", "this integer exceeds the range of int64");
 }
 
 // After an opening bracket: expressions up to the closing one, into out.list.

@@ -1,4 +1,6 @@
 // Expressions of graph-level functions.
+#include <fmt/format.h>
+
 #include "attr_text.h"
 #include "iropt/eval/element.h"
 #include "iropt/ir/ndarray.h"
@@ -269,9 +271,12 @@ void RelaxPrinter::PrintElement(const NDArray& data, int64_t index) {
   DispatchElement(data.dtype(), [&](auto type) {
     using T = typename decltype(type)::type;
     const auto value = Element<T>::Load(data.As<T>()[static_cast<size_t>(index)]);
-    if constexpr (std::is_same_v<std::remove_const_t<decltype(value)>, bool>) {
+    using Value = std::remove_const_t<decltype(value)>;
+    if constexpr (std::is_same_v<Value, bool>) {
       out_.Append(value ? "True" : "False");
-    } else if constexpr (std::is_floating_point_v<std::remove_const_t<decltype(value)>>) {
+    } else if constexpr (std::is_same_v<Value, uint64_t>) {
+      out_.Append(fmt::format("{}", value));
+    } else if constexpr (std::is_floating_point_v<Value>) {
       PrintFloat(static_cast<double>(value), out_);
     } else {
       PrintInt(static_cast<int64_t>(value), out_);

@@ -66,6 +66,7 @@ class RelaxParser : public ParserCore {
   bool ParsePostfix(ScriptValue& out);
   bool ParsePrimary(ScriptValue& out);
   bool ParseNumber(ScriptValue& out);
+  bool FitsInt64(const ScriptValue& value);
   bool ParseNameValue(ScriptValue& out);
   bool ParseParenthesized(ScriptValue& out);
   bool ParseItems(TokenKind close, ScriptValue& out, bool* trailing_comma);
@@ -143,6 +144,7 @@ class RelaxParser : public ParserCore {
 
   SeqScope* scope_ = nullptr;
   const DictAttr* func_attrs_ = nullptr;
+  bool in_constant_ = false;   // within R.const, whose elements may be any that its type has
   bool in_signature_ = false;  // strings in annotations may name new symbolic variables
   TypeCache types_;
   Arena scratch_;  // lists of literals, until the function was read

@@ -127,7 +127,7 @@ void RelaxPrinter::PrintBlock(const BindingBlock* block) {
   context_.NewLine();
   out_.Append("with R.dataflow():");
   ++context_.indent;
-  for (const Binding* binding : block->bindings) PrintBinding(binding);
+  for (const Binding* binding : block->bindings) PrintBinding(binding, !binding->var->is_dataflow());
   context_.NewLine();
   out_.Append("R.output(");
   bool first = true;
@@ -141,7 +141,7 @@ void RelaxPrinter::PrintBlock(const BindingBlock* block) {
   --context_.indent;
 }
 
-void RelaxPrinter::PrintBinding(const Binding* binding) {
+void RelaxPrinter::PrintBinding(const Binding* binding, bool is_output) {
   const Var* var = binding->var;
   if (const auto* cast = As<MatchCast>(binding)) {
     context_.NewLine();
@@ -160,7 +160,8 @@ void RelaxPrinter::PrintBinding(const Binding* binding) {
   if (const auto* conditional = As<If>(value)) return PrintIf(var, conditional);
   if (const auto* function = As<Function>(value)) return PrintNestedFunction(binding, function);
   context_.NewLine();
-  if (IsVoid(value->type) && IsVoid(var->type)) return PrintExpr(value);
+  // Nobody names an empty tuple but the list of a dataflow block's outputs.
+  if (!is_output && IsVoid(value->type) && IsVoid(var->type)) return PrintExpr(value);
   PrintAssignment(var, value, !HidesAnnotation(var, value));
 }
 

@@ -25,7 +25,7 @@ class RelaxPrinter {
   // The statements of a body; its value goes to `return`, or to `target: annotation = value`.
   void PrintBody(const Expr* body, const Var* target);
   void PrintBlock(const BindingBlock* block);
-  void PrintBinding(const Binding* binding);
+  void PrintBinding(const Binding* binding, bool is_output = false);
   void PrintIf(const Var* var, const If* value);
   void PrintAssignment(const Var* var, const Expr* value, bool annotate);
   void PrintExpr(const Expr* expr);

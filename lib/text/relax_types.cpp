@@ -86,7 +86,10 @@ const PrimExpr* RelaxParser::ParseDim() {
     const char next = lex_.next_char();
     if (next == ',' || next == ')' || next == ']') {
       int64_t value = 0;
-      return IntegerValue(lex_.Next(), value) ? IRContext::Current().Int(value) : nullptr;
+      const Token token = lex_.Next();
+      if (!IntegerValue(token, value)) return nullptr;
+      if (value < 0) return Error(lex_.SpanOf(token), "bad-number", "this integer exceeds the range of int64");
+      return IRContext::Current().Int(value);
     }
   }
   if (At(TokenKind::kString)) return ParseQuotedDim();

@@ -16,6 +16,7 @@ namespace iropt {
 struct ScriptValue {
   enum class Kind : uint8_t { kNone, kBool, kInt, kFloat, kString, kExpr, kPrim, kType, kAttr, kList, kTuple };
   Kind kind = Kind::kNone;
+  bool beyond_int64 = false;  // an integer from 2^63 on, of which `integer` has the bits; elements of constants only
   Span span;
   union {
     bool boolean;
