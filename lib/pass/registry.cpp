@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <set>
 
+#include "guard.h"
 #include "iropt/support/check.h"
+#include "iropt/support/crash.h"
 #include "iropt/support/edit_distance.h"
+#include "word.h"
 
 namespace iropt {
 
@@ -88,13 +91,41 @@ class RequirementWalk {
   std::vector<const PassRow*> order_;
 };
 
+// Words that a pipeline takes for something else than a pass.
+constexpr std::string_view kReservedNames[] = {"Sequential", "default", "fixpoint", "repeat"};
+
+Status CheckName(std::string_view what, std::string_view name, bool has_factory) {
+  const auto refuse = [&](std::string_view why) {
+    return Error{ErrorCode::Usage, fmt::format("the {} '{}' {}", what, name, why)};
+  };
+  if (!IsWord(name)) return refuse("has a name that is no word");
+  if (std::ranges::find(kReservedNames, name) != std::end(kReservedNames)) return refuse("has a reserved name");
+  if (!has_factory) return refuse("has no factory");
+  return {};
+}
+
+// `what` comes with its article.
+Error TakenName(std::string_view what, std::string_view name, std::string_view plugin) {
+  std::string message = fmt::format("there is already {} '{}'", what, name);
+  if (!plugin.empty()) message += fmt::format(", of plugin '{}'", plugin);
+  return {ErrorCode::Usage, std::move(message)};
+}
+
+// What a factory made, or why it did not. The factories of plugins are nobody's code but their own.
+template <class F>
+std::invoke_result_t<F&> CallFactory(std::string_view what, std::string_view name, F&& create) {
+  const CrashNote note("creating", name);
+  return Guarded([&] { return fmt::format("the factory of {} '{}'", what, name); }, create);
+}
+
 }  // namespace
 
 Status PassRegistry::Add(PassRow row) {
-  IROPT_CHECK(row.create != nullptr, "pass '{}' has no factory", row.info.name);
+  IROPT_RETURN_IF_ERROR(CheckName("pass", row.info.name, row.create != nullptr));
   const std::string name = row.info.name;
+  row.plugin = adding_plugin_;
   const auto [place, added] = passes_.emplace(name, std::move(row));
-  if (!added) return Error{ErrorCode::Usage, fmt::format("there is already a pass '{}'", name)};
+  if (!added) return TakenName("a pass", name, place->second.plugin);
   Status acyclic = RequirementWalk(*this).Visit(place->second.info, /*complete=*/false);
   if (!acyclic.ok()) passes_.erase(place);
   return acyclic;
@@ -109,6 +140,26 @@ Status PassRegistry::AddConfig(OptionSpec spec) {
   }
   if (configs_.emplace(name, std::move(spec)).second) return {};
   return Error{ErrorCode::Usage, fmt::format("there is already a configuration option '{}'", name)};
+}
+
+Status PassRegistry::AddInstrument(InstrumentRow row) {
+  IROPT_RETURN_IF_ERROR(CheckName("instrument", row.name, row.create != nullptr));
+  const std::string name = row.name;
+  row.plugin = adding_plugin_;
+  const auto [place, added] = instruments_.emplace(name, std::move(row));
+  if (!added) return TakenName("an instrument", name, place->second.plugin);
+  return {};
+}
+
+Status PassRegistry::AddPlugin(PluginRecord plugin, FunctionRef<Status(PassRegistry&)> add) {
+  PassRegistry extended = *this;
+  extended.adding_plugin_ = plugin.name;
+  IROPT_RETURN_IF_ERROR(
+      Guarded([&] { return fmt::format("plugin '{}'", plugin.name); }, [&] { return add(extended); }));
+  extended.adding_plugin_.clear();
+  extended.plugins_.push_back(std::move(plugin));
+  *this = std::move(extended);
+  return {};
 }
 
 const PassRow* PassRegistry::Find(std::string_view name) const {
@@ -133,10 +184,27 @@ Result<Pass> PassRegistry::Create(std::string_view name, Value::Dict options, Di
   if (!CheckOptions(row->options, fmt::format("pass '{}'", name), options, diagnostics)) {
     return Failure{ErrorCode::Usage};
   }
-  Pass pass = row->create(PassOptions(row->info, std::move(options)));
-  IROPT_CHECK(pass.info().name == row->info.name && pass.info().kind == row->info.kind,
-              "the factory of pass '{}' made something else", row->info.name);
-  return pass;
+  return CallFactory("pass", name, [&]() -> Result<Pass> {
+    Pass pass = row->create(PassOptions(row->info, std::move(options)));
+    if (pass.info().name == row->info.name && pass.info().kind == row->info.kind) return pass;
+    return Error{ErrorCode::PassFailed, fmt::format("the factory of pass '{}' made the {} pass '{}'", name,
+                                                    PassKindName(pass.info().kind), pass.info().name)};
+  });
+}
+
+Result<std::shared_ptr<PassInstrument>> PassRegistry::CreateInstrument(std::string_view name, Value::Dict options,
+                                                                       DiagnosticEngine& diagnostics) const {
+  const auto at = instruments_.find(name);
+  IROPT_CHECK(at != instruments_.end(), "there is no instrument '{}'", name);
+  const InstrumentRow& row = at->second;
+  if (!CheckOptions(row.options, fmt::format("instrument '{}'", name), options, diagnostics)) {
+    return Failure{ErrorCode::Usage};
+  }
+  return CallFactory("instrument", name, [&]() -> Result<std::shared_ptr<PassInstrument>> {
+    std::shared_ptr<PassInstrument> made = row.create(PassOptions({.name = row.name}, std::move(options)));
+    if (made != nullptr) return made;
+    return Error{ErrorCode::PassFailed, fmt::format("the factory of instrument '{}' made nothing", name)};
+  });
 }
 
 Result<std::vector<const PassRow*>> PassRegistry::RequiredBy(const PassInfo& info) const {

@@ -2,15 +2,18 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "iropt/diag/diagnostic.h"
+#include "iropt/pass/instrument.h"
 #include "iropt/pass/options.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_info.h"
+#include "iropt/support/function_ref.h"
 
 namespace iropt {
 
@@ -22,6 +25,25 @@ struct PassRow {
   std::vector<OptionSpec> options;
   std::string summary;
   PassFactory create;
+  std::string plugin = {};  // which one the pass comes from; the registry fills it
+};
+
+// An instrument that can be asked for by name. The options come under the name of the instrument in place of a pass's.
+using InstrumentFactory = std::shared_ptr<PassInstrument> (*)(const PassOptions& options);
+
+struct InstrumentRow {
+  std::string name;
+  std::vector<OptionSpec> options;
+  std::string summary;
+  InstrumentFactory create;
+  std::string plugin = {};  // as in PassRow
+};
+
+// A plugin whose passes are in a registry, see plugin.h.
+struct PluginRecord {
+  std::string name;
+  std::string version;
+  std::string path;
 };
 
 class PassRegistry {
@@ -31,13 +53,20 @@ class PassRegistry {
   // The registry of the program. Fill it before threads use it.
   static PassRegistry& Global();
 
-  // Refuses a name that is taken, and a row that closes a circle of requirements.
+  // Refuses a name that is taken or that a pipeline cannot spell as one word, a row without a factory, and one that
+  // closes a circle of requirements.
   Status Add(PassRow row);
   Status AddConfig(OptionSpec spec);
+  // Refuses a name that is taken. ir-opt has instruments of its own besides, whose names win.
+  Status AddInstrument(InstrumentRow row);
+  // Calls `add`, which may add anything, for a plugin. Where it fails or throws, the registry stays what it was.
+  Status AddPlugin(PluginRecord plugin, FunctionRef<Status(PassRegistry&)> add);
 
   // In the order of their names.
   const std::map<std::string, PassRow, std::less<>>& passes() const { return passes_; }
   const std::map<std::string, OptionSpec, std::less<>>& configs() const { return configs_; }
+  const std::map<std::string, InstrumentRow, std::less<>>& instruments() const { return instruments_; }
+  std::span<const PluginRecord> plugins() const { return plugins_; }
   const PassRow* Find(std::string_view name) const;
   const OptionSpec* FindConfig(std::string_view key) const;
 
@@ -45,6 +74,9 @@ class PassRegistry {
   // named.
   Result<Pass> Create(std::string_view name, Value::Dict options, DiagnosticEngine& diagnostics,
                       SourceSpan name_span = {}) const;
+  // An instrument by name, which the registry must have. Reports unknown options and values of a wrong type.
+  Result<std::shared_ptr<PassInstrument>> CreateInstrument(std::string_view name, Value::Dict options,
+                                                           DiagnosticEngine& diagnostics) const;
   // All passes that must run before the named one, in that order, each once. Fails where one is not registered.
   Result<std::vector<const PassRow*>> RequiredBy(const PassInfo& info) const;
 
@@ -55,6 +87,9 @@ class PassRegistry {
  private:
   std::map<std::string, PassRow, std::less<>> passes_;
   std::map<std::string, OptionSpec, std::less<>> configs_;
+  std::map<std::string, InstrumentRow, std::less<>> instruments_;
+  std::vector<PluginRecord> plugins_;
+  std::string adding_plugin_;  // whose rows are being added
   std::vector<std::string> default_pipeline_;
 };
 
