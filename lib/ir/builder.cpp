@@ -182,6 +182,13 @@ const SeqExpr* BlockBuilder::Seq(std::span<const BindingBlock* const> blocks, co
   return seq;
 }
 
+const Function* BlockBuilder::MakeFunction(std::span<const Var* const> params, const Expr* body, const DictAttr* attrs,
+                                           bool is_pure) {
+  const auto* function = workspace_.New<Function>(workspace_.Copy(params), body, nullptr, is_pure, attrs,
+                                                  static_cast<const Type*>(nullptr));
+  return To<Function>(Normalize(function));
+}
+
 const Type* BlockBuilder::InferType(const Expr* expr) {
   IROPT_CHECK(inferrer_ != nullptr, "{} has no type, and there is no inferrer", NodeKindName(expr->kind));
   if (const Type* type = inferrer_->Infer(expr)) return type;

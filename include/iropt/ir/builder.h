@@ -109,6 +109,14 @@ class BlockBuilder {
     return Seq(std::span<const BindingBlock* const>(blocks.begin(), blocks.size()), body);
   }
 
+  // A function with this body, whose result type and own type follow from it. The parameters have types.
+  const Function* MakeFunction(std::span<const Var* const> params, const Expr* body,
+                               const DictAttr* attrs = DictAttr::Empty(), bool is_pure = true);
+  const Function* MakeFunction(std::initializer_list<const Var*> params, const Expr* body,
+                               const DictAttr* attrs = DictAttr::Empty(), bool is_pure = true) {
+    return MakeFunction(std::span<const Var* const>(params.begin(), params.size()), body, attrs, is_pure);
+  }
+
   // A name that this builder has not given yet: the hint, or the hint and a number. Names are hints for printing, so
   // other variables of the function are not looked at. The text is good until the next call.
   std::string_view UniqueName(std::string_view hint) { return names_.Unique(hint); }

@@ -21,9 +21,9 @@
 
 #include "iropt/ir/mutator.h"
 #include "iropt/op/op.h"
+#include "iropt/op/type_inferrer.h"
 #include "iropt/transform/passes.h"
 #include "rewrite.h"
-#include "type_inferrer.h"
 
 namespace iropt {
 

@@ -11,8 +11,8 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/mutator.h"
 #include "iropt/ir/substitute.h"
+#include "iropt/op/type_inferrer.h"
 #include "rewrite.h"
-#include "type_inferrer.h"
 
 namespace iropt {
 

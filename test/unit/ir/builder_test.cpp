@@ -153,6 +153,21 @@ TEST_CASE_METHOD(Builder, "a match_cast gives its variable the type", "[ir]") {
   CHECK(To<MatchCast>(block->bindings[0])->match_type == type);
 }
 
+TEST_CASE_METHOD(Builder, "a function gets its type from its body", "[ir]") {
+  builder.BeginDataflowBlock();
+  const Var* out = builder.EmitOutput(Add(x, x));
+  const Function* function = builder.MakeFunction({x}, builder.Seq({builder.EndBlock()}, out));
+  const Type* params[] = {x->type};
+  CHECK(function->ret_type == x->type);
+  CHECK(function->type == FuncType::Get(params, x->type));
+  CHECK(function->is_pure);
+
+  const Function* impure = builder.MakeFunction({}, x, DictAttr::Empty()->With("n", IntAttr::Get(1)), false);
+  CHECK(To<SeqExpr>(impure->body)->body == x);
+  CHECK(impure->type == FuncType::Get({}, x->type, false));
+  CHECK(impure->attrs->Find("n") != nullptr);
+}
+
 TEST_CASE_METHOD(Builder, "inference that fails is remembered", "[ir]") {
   builder.BeginBindingBlock();
   const Var* var = builder.Emit(NewCall(workspace, kAdd, {}));

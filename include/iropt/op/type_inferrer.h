@@ -1,4 +1,7 @@
-// The type rules, for mutators and builders.
+// The type rules for mutators and builders:
+//
+//   OpTypeInferrer inferrer(&module, workspace.arena(), &diagnostics);
+//   BlockBuilder builder(workspace, &inferrer);
 #pragma once
 
 #include "iropt/ir/builder.h"
