@@ -1,4 +1,4 @@
-// The factories of all passes in passes.def. Each makes a pass from options that the registry has checked.
+// All passes in passes.def: as functions that make them, and as factories for the registry.
 #pragma once
 
 #include "iropt/pass/options.h"
@@ -7,10 +7,26 @@
 
 namespace iropt {
 
-#define IROPT_PASS(Kind, Id, Name, Level, Required, Options, Summary) Pass Create##Id(const PassOptions& options);
+// Makes a pass from options that the registry has checked.
+#define IROPT_PASS(Kind, Id, ...) Pass Create##Id(const PassOptions& options);
 #include "passes.def"
 
 // Adds every row of passes.def, and the default pipeline.
 Status RegisterAllPasses(PassRegistry& registry);
+
+// PassRegistry::Global() with every row of passes.def, which the first call adds. Thread-safe.
+PassRegistry& AllPasses();
+
+// Each pass as a function of its name, for pipelines that are written in C++:
+//
+//   Sequential({transform::FoldConstant(), transform::EliminateCommonSubexpr({{"call_only", true}})})
+//
+// Options that the pass does not have, or of a wrong type, are a bug.
+namespace transform {
+
+#define IROPT_PASS(Kind, Id, ...) Pass Id(Value::Dict options = {});
+#include "passes.def"
+
+}  // namespace transform
 
 }  // namespace iropt

@@ -1,0 +1,37 @@
+#include <utility>
+
+#include "iropt/support/check.h"
+#include "iropt/transform/passes.h"
+
+namespace iropt {
+
+PassRegistry& AllPasses() {
+  static PassRegistry& registry = []() -> PassRegistry& {
+    const Status added = RegisterAllPasses(PassRegistry::Global());
+    IROPT_CHECK(added.ok(), "{}", added.error().message);
+    return PassRegistry::Global();
+  }();
+  return registry;
+}
+
+namespace transform {
+
+namespace {
+
+Pass Make(std::string_view name, Value::Dict options) {
+  DiagnosticBuffer reports;
+  DiagnosticEngine diagnostics(&reports);
+  Result<Pass> pass = AllPasses().Create(name, std::move(options), diagnostics);
+  IROPT_CHECK(pass.ok(), "{}", reports.diagnostics().empty() ? name : reports.diagnostics().front().message);
+  return *std::move(pass);
+}
+
+}  // namespace
+
+#define IROPT_PASS(Kind, Id, Name, ...)                                                                                \
+  Pass Id(Value::Dict options) { return Make(Name, std::move(options)); }
+#include "passes.def"
+
+}  // namespace transform
+
+}  // namespace iropt
