@@ -1,0 +1,30 @@
+# cmake --install: the tool, the libraries with their headers, and the package `ir-opt` for find_package, whose targets
+# are iropt::<area> and iropt::plugin. Nothing in it names the place where it was built or installed.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/ir-opt")
+foreach(area IN LISTS IROPT_AREAS)
+  list(APPEND targets iropt_${area})
+endforeach()
+install(TARGETS ir-opt iropt_plugin ${targets} EXPORT ir-opt-targets
+        RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+        INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/iropt" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+# Headers of transform/ include it, and there it is found beside them.
+install(FILES "${PROJECT_SOURCE_DIR}/passes.def" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/iropt/transform")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/ir-opt")
+
+install(EXPORT ir-opt-targets NAMESPACE iropt:: DESTINATION "${package_dir}" FILE ir-optTargets.cmake)
+configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/ir-optConfig.cmake.in"
+                              "${PROJECT_BINARY_DIR}/package/ir-optConfig.cmake"
+                              INSTALL_DESTINATION "${package_dir}" NO_SET_AND_CHECK_MACRO)
+# Before 1.0, every minor version may change the interface.
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/ir-optConfigVersion.cmake"
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/package/ir-optConfig.cmake"
+              "${PROJECT_BINARY_DIR}/package/ir-optConfigVersion.cmake"
+              "${CMAKE_CURRENT_LIST_DIR}/IroptPlugin.cmake" "${CMAKE_CURRENT_LIST_DIR}/plugin_exports.list"
+        DESTINATION "${package_dir}")

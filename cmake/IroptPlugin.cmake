@@ -1,0 +1,30 @@
+# For who builds plugins and programs that load them; also part of the installed package.
+
+# iropt_add_plugin(<name> <source>...)
+#
+# The shared object <name>.so of passes and instruments that `ir-opt -load-pass-plugin=` loads, see
+# iropt/pass/plugin.h. It links no library of ir-opt: what it uses is in the program that loads it.
+function(iropt_add_plugin name)
+  add_library(${name} MODULE ${ARGN})
+  target_link_libraries(${name} PRIVATE iropt::plugin)
+  set_target_properties(${name} PROPERTIES PREFIX "")
+endfunction()
+
+set(IROPT_PLUGIN_EXPORTS "${CMAKE_CURRENT_LIST_DIR}/plugin_exports.list" CACHE INTERNAL "What plugins may use")
+
+# iropt_host_plugins(<program>)
+#
+# Makes a program that links the library able to load plugins: it gets all of the library, also what it does not use
+# itself, and exports it.
+function(iropt_host_plugins program)
+  set(archives)
+  foreach(area IN LISTS IROPT_PLUGIN_AREAS)
+    target_link_libraries(${program} PRIVATE iropt::${area})
+    list(APPEND archives "$<TARGET_FILE:iropt::${area}>")
+  endforeach()
+  list(JOIN archives "," archives)
+  target_link_options(${program} PRIVATE "LINKER:--whole-archive,${archives},--no-whole-archive"
+                                         "LINKER:--dynamic-list=${IROPT_PLUGIN_EXPORTS}")
+  target_link_libraries(${program} PRIVATE ${CMAKE_DL_LIBS})
+  set_property(TARGET ${program} APPEND PROPERTY LINK_DEPENDS "${IROPT_PLUGIN_EXPORTS}")
+endfunction()

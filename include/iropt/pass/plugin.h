@@ -1,0 +1,141 @@
+// Passes and instruments that are not part of ir-opt: a shared object that registers them.
+//
+//   #include "iropt/pass/plugin.h"
+//
+//   static iropt::Status Register(iropt::PassRegistry& registry) {
+//     return registry.Add({.info = {.name = "Mine", .opt_level = 1, .kind = iropt::PassKind::Function},
+//                          .summary = "what it does",
+//                          .create = &CreateMine});
+//   }
+//   IROPT_PASS_PLUGIN("my-passes", "1.0", Register)
+//
+// `ir-opt -load-pass-plugin=libmine.so` loads it, after which its passes are like those of ir-opt. A plugin links no
+// library of ir-opt: what it uses comes from the program that loads it, so that there is one copy of all state. It must
+// be built against the very headers of that program, which is checked, and with the same kind of compiler.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "iropt/ir/expr.h"
+#include "iropt/ir/module.h"
+#include "iropt/ir/node.h"
+#include "iropt/ir/tir.h"
+#include "iropt/pass/context.h"
+#include "iropt/pass/instrument.h"
+#include "iropt/pass/options.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/registry.h"
+#include "iropt/support/arena.h"
+#include "iropt/support/result.h"
+#include "iropt/support/version.h"
+
+namespace iropt {
+
+// Counts the changes of what follows here. The first field stays the first in all of them.
+inline constexpr uint32_t kPassPluginApiVersion = 1;
+
+// What a plugin says of itself.
+struct PassPluginInfo {
+  uint32_t api_version;  // kPassPluginApiVersion
+  const char* abi;       // plugin_detail::MakeAbi() as the compiler of the plugin sees it
+  const char* name;
+  const char* version;
+  // Adds passes, instruments and configuration options. May throw.
+  Status (*add)(PassRegistry& registry);
+};
+
+// The C function that a plugin has: `extern "C" const iropt::PassPluginInfo* iroptGetPassPluginInfo()`.
+inline constexpr const char* kPassPluginEntryPoint = "iroptGetPassPluginInfo";
+
+namespace plugin_detail {
+
+// What two builds must agree on to share objects: the version, the standard library, sanitizers that change the layout
+// of containers or the use of memory, and the layout of what crosses the border.
+struct Abi {
+  std::array<char, 128> text{};
+  size_t size = 0;
+
+  constexpr void Append(std::string_view more) {
+    for (const char c : more) text[size++] = c;
+  }
+  constexpr void AppendHex(uint64_t value) {
+    for (int shift = 60; shift >= 0; shift -= 4) text[size++] = "0123456789abcdef"[value >> shift & 15];
+  }
+};
+
+constexpr uint64_t MixLayout(uint64_t hash, uint64_t value) { return (hash ^ value) * 0x100000001b3u; }
+
+template <class... T>
+constexpr uint64_t MixLayouts(uint64_t hash) {
+  ((hash = MixLayout(MixLayout(hash, sizeof(T)), alignof(T))), ...);
+  return hash;
+}
+
+// Sizes alone do not tell kinds of nodes from each other, their names do.
+constexpr uint64_t LayoutHash() {
+  constexpr std::string_view kNodeKinds =
+#define IROPT_NODE(Kind, Class, Group) #Kind ","
+#include "iropt/ir/node_kinds.def"
+      ;
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : kNodeKinds) hash = MixLayout(hash, static_cast<unsigned char>(c));
+  hash = MixLayouts<PassInfo, PassRow, InstrumentRow, PassRegistry, PassContext, PassInstrument, Pass::Impl, PassResult,
+                    FunctionPassContext, ModulePassContext, OptionSpec, PassOptions, Value, Status, Error>(hash);
+  hash = MixLayouts<Diagnostic, DiagnosticEngine, Arena, Workspace, Module, ModuleEntry>(hash);
+  return MixLayouts<Function, Call, Constant, Var, PrimFunc, tir::Buffer, tir::Block, tir::For>(hash);
+}
+
+constexpr Abi MakeAbi() {
+  Abi abi;
+  abi.Append("ir-opt " IROPT_VERSION ", ");
+#if defined(_LIBCPP_VERSION)
+  abi.Append("libc++");
+#elif defined(_GLIBCXX_USE_CXX11_ABI) && _GLIBCXX_USE_CXX11_ABI
+  abi.Append("libstdc++");
+#else
+  abi.Append("old libstdc++");
+#endif
+#if defined(_GLIBCXX_DEBUG)
+  abi.Append(" debug");
+#endif
+#ifdef IROPT_ARENA_POISON
+  abi.Append(", address sanitizer");
+#endif
+#if defined(__SANITIZE_THREAD__)
+  abi.Append(", thread sanitizer");
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+  abi.Append(", thread sanitizer");
+#endif
+#endif
+  abi.Append(", layout ");
+  abi.AppendHex(LayoutHash());
+  return abi;
+}
+
+}  // namespace plugin_detail
+
+// Loads a plugin and lets it add to the registry, all or nothing. A plugin that the registry has already is not loaded
+// again. The shared object stays in memory until the process ends. A path without a slash is that of a file in the
+// current folder, or else found as the system finds libraries.
+//
+// Fails with ErrorCode::Usage where the file is missing or no plugin, was built for another version or configuration,
+// or adds names that are taken, and with ErrorCode::PassFailed where its code throws.
+Status LoadPassPlugin(const std::string& path, PassRegistry& registry);
+
+}  // namespace iropt
+
+// Makes the shared object a plugin: its name and version, both C strings, and the function that adds to a registry.
+#define IROPT_PASS_PLUGIN(plugin_name, plugin_version, add_to_registry)                                                \
+  extern "C" [[gnu::visibility("default")]] const ::iropt::PassPluginInfo* iroptGetPassPluginInfo();                   \
+  extern "C" const ::iropt::PassPluginInfo* iroptGetPassPluginInfo() {                                                 \
+    /* Of this object alone: another's variable of the same name would tell of another's build. */                     \
+    static constexpr ::iropt::plugin_detail::Abi kAbi = ::iropt::plugin_detail::MakeAbi();                             \
+    static const ::iropt::PassPluginInfo info{::iropt::kPassPluginApiVersion, kAbi.text.data(), plugin_name,           \
+                                              plugin_version, add_to_registry};                                        \
+    return &info;                                                                                                      \
+  }

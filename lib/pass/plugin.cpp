@@ -1,0 +1,127 @@
+#include "iropt/pass/plugin.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <fmt/format.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "guard.h"
+#include "iropt/support/crash.h"
+#include "iropt/support/file.h"
+
+namespace iropt {
+
+namespace {
+
+using EntryPoint = const PassPluginInfo* (*)();
+
+Error CannotLoad(const std::string& path, std::string_view why) {
+  return {ErrorCode::Usage, fmt::format("cannot load plugin '{}': {}", path, why)};
+}
+
+template <class T>
+bool ReadAt(std::string_view bytes, uint64_t offset, T& to) {
+  if (offset > bytes.size() || sizeof(T) > bytes.size() - offset) return false;
+  std::memcpy(&to, bytes.data() + offset, sizeof(T));
+  return true;
+}
+
+// Whether the file holds all that its table of segments names. Loading one that does not would end in SIGBUS.
+bool IsComplete(std::string_view bytes, const ElfW(Ehdr) & header) {
+  for (int i = 0; i < header.e_phnum; ++i) {
+    ElfW(Phdr) segment;
+    if (!ReadAt(bytes, header.e_phoff + static_cast<uint64_t>(i) * header.e_phentsize, segment)) return false;
+    if (segment.p_offset > bytes.size() || segment.p_filesz > bytes.size() - segment.p_offset) return false;
+  }
+  return true;
+}
+
+// What the system's loader would say in words of its own, or not at all.
+Status CheckSharedObject(const std::string& path) {
+  Result<std::shared_ptr<const FileBuffer>> file = ReadFile(path);
+  if (!file.ok()) return file.TakeError();
+  const std::string_view bytes = (*file)->text();
+  ElfW(Ehdr) header;
+  if (!ReadAt(bytes, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_type != ET_DYN) {
+    return CannotLoad(path, "it is no shared object");
+  }
+  if (!IsComplete(bytes, header)) return CannotLoad(path, "the file is cut off");
+  return {};
+}
+
+// The name by which dlopen finds the file: without a slash it would not look in the current folder.
+Result<std::string> Locate(const std::string& path) {
+  std::error_code error;
+  if (path.find('/') == std::string::npos && !std::filesystem::exists(path, error)) return path;
+  IROPT_RETURN_IF_ERROR(CheckSharedObject(path));
+  const std::filesystem::path absolute = std::filesystem::canonical(path, error);
+  return error ? path : absolute.string();
+}
+
+// The loader's message without the path that it begins with.
+std::string LoaderError(const std::string& path) {
+  const char* message = dlerror();
+  std::string text = message != nullptr ? message : "unknown error";
+  if (text.starts_with(path + ": ")) text.erase(0, path.size() + 2);
+  if (text.find("undefined symbol") != std::string::npos) {
+    text += "; was it built for another version of ir-opt, or without the flags of the installed package?";
+  }
+  return text;
+}
+
+Result<void*> Open(const std::string& shown, const std::string& path) {
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return CannotLoad(shown, LoaderError(path));
+  return handle;
+}
+
+std::string_view OrNothing(const char* text) { return text != nullptr ? std::string_view(text) : std::string_view(); }
+
+Status CheckInfo(const std::string& path, const PassPluginInfo* info) {
+  if (info == nullptr) return CannotLoad(path, fmt::format("{} returned nothing", kPassPluginEntryPoint));
+  if (info->api_version != kPassPluginApiVersion) {
+    return CannotLoad(path, fmt::format("it has version {} of the plugin interface, this program has version {}; "
+                                        "rebuild it for this version",
+                                        info->api_version, kPassPluginApiVersion));
+  }
+  static constexpr plugin_detail::Abi kAbi = plugin_detail::MakeAbi();
+  const std::string_view own(kAbi.text.data(), kAbi.size);
+  if (OrNothing(info->abi) != own) {
+    return CannotLoad(path, fmt::format("it was built for {}, this program is {}; rebuild it for this program",
+                                        info->abi != nullptr ? OrNothing(info->abi) : "something unknown", own));
+  }
+  if (OrNothing(info->name).empty() || info->version == nullptr || info->add == nullptr) {
+    return CannotLoad(path, "it says nothing of its name, its version or what it adds");
+  }
+  return {};
+}
+
+}  // namespace
+
+Status LoadPassPlugin(const std::string& path, PassRegistry& registry) {
+  const CrashNote note("loading plugin", path);
+  IROPT_ASSIGN_OR_RETURN(const std::string located, Locate(path));
+  if (std::ranges::find(registry.plugins(), located, &PluginRecord::path) != registry.plugins().end()) return {};
+  IROPT_ASSIGN_OR_RETURN(void* const handle, Open(path, located));
+  const auto entry = reinterpret_cast<EntryPoint>(dlsym(handle, kPassPluginEntryPoint));
+  if (entry == nullptr) {
+    return CannotLoad(path, fmt::format("it has no function {}, so it is no plugin", kPassPluginEntryPoint));
+  }
+  const PassPluginInfo* info = nullptr;
+  IROPT_RETURN_IF_ERROR(Guarded([&] { return fmt::format("plugin '{}'", path); },
+                                [&]() -> Status {
+                                  info = entry();
+                                  return CheckInfo(path, info);
+                                }));
+  Status added = registry.AddPlugin({info->name, info->version, located}, info->add);
+  if (added.ok() || added.error().code != ErrorCode::Usage) return added;
+  return CannotLoad(path, added.error().message);
+}
+
+}  // namespace iropt
