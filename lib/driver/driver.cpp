@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "iropt/analysis/well_formed.h"
+#include "iropt/support/crash.h"
 #include "iropt/text/parser.h"
 #include "iropt/text/printer.h"
 #include "session.h"
@@ -45,9 +46,10 @@ class Run {
       if (code == 0) code = part_code;
       if (module) modules.push_back(*std::move(module));
     }
+    // Before anything is written: what fails here fails the run.
+    if (const Status left = scope.Exit(); code == 0 && !left.ok()) code = session_.Fail(left.error(), "pass-failed");
     if (code == 0 && !options_.verify_only) code = Write(modules);
     ShowTimes();
-    if (const Status left = scope.Exit(); code == 0 && !left.ok()) code = session_.Fail(left.error(), "pass-failed");
     return code;
   }
 
@@ -59,6 +61,7 @@ class Run {
     const Stopwatch read_watch;
     const Result<uint32_t> base = session_.sources().AddBuffer(InputName(), part.text, owner, part.first_line);
     if (!base.ok()) return session_.Fail(base.error(), "file");
+    const CrashNote note("working on", options_.input);
     const ParseOptions reading{.threads = session_.threads(),
                                .on_read = [&](std::string_view text) { owner->Discard(text); }};
     module = ParseModule(part.text, *base, reading, session_.diagnostics());
@@ -93,6 +96,7 @@ class Run {
   }
 
   int Write(const std::vector<Module>& modules) {
+    const CrashNote note("writing", options_.output);
     const Stopwatch watch;
     const PrintOptions print{.inline_constants = options_.inline_constants, .threads = session_.threads()};
     const Status written = WriteFileAtomically(options_.output, [&](OutputStream& out) {

@@ -11,6 +11,7 @@
 #include "iropt/support/parallel.h"
 #include "iropt/text/printer.h"
 #include "iropt/transform/passes.h"
+#include "load_plugins.h"
 #include "verify_each.h"
 
 namespace iropt {
@@ -67,6 +68,7 @@ int Session::Fail(const Error& error, std::string_view kind) {
 }
 
 Status Session::SetUp() {
+  IROPT_RETURN_IF_ERROR(LoadPlugins(options_.plugins, registry_));
   IROPT_RETURN_IF_ERROR(ReadPipelineFile());
   IROPT_RETURN_IF_ERROR(ReadPasses());
   IROPT_RETURN_IF_ERROR(FillContext());
@@ -88,7 +90,7 @@ Status Session::ReadPipelineFile() {
   std::optional<PipelineFile> file = ParsePipelineFile(text->text(), base, diagnostics_);
   if (!file) return Failure{ErrorCode::Usage};
   file_ = *std::move(file);
-  return {};
+  return LoadPluginsOf(file_, *options_.pipeline_file, registry_, diagnostics_);
 }
 
 Status Session::ReadPasses() {

@@ -10,6 +10,7 @@
 #include "guard.h"
 #include "iropt/pass/pass.h"
 #include "iropt/support/check.h"
+#include "iropt/support/crash.h"
 #include "iropt/support/function_ref.h"
 #include "iropt/support/parallel.h"
 
@@ -59,6 +60,7 @@ void RewriteOne(const Module& module, const PassContext& context, RewriteFn rewr
   // One more than is ever shown, so that the limit is noticed where the diagnostics of all functions come together.
   DiagnosticEngine diagnostics(&slot.diagnostics, DiagnosticEngine::kDefaultMaxErrors + 1);
   const ModuleEntry& entry = module.functions()[slot.index];
+  const CrashNote note("rewriting function", entry.var->name);
   const auto describe = [&] { return fmt::format("the rewriting of '{}'", entry.var->name); };
   Status status = Guarded(describe, [&]() -> Status {
     FunctionPassContext function_context(module, entry, context, diagnostics);

@@ -7,6 +7,7 @@
 #include "guard.h"
 #include "iropt/ir/structural.h"
 #include "iropt/support/check.h"
+#include "iropt/support/crash.h"
 
 namespace iropt {
 
@@ -54,6 +55,7 @@ class Watch {
     const auto describe = [&] {
       return fmt::format("instrument '{}' around pass '{}'", instrument.name(), info_.name);
     };
+    const CrashNote note("calling instrument", instrument.name());
     return Guarded(describe, f);
   }
 
@@ -123,6 +125,7 @@ Result<PassResult> Pass::operator()(Module module, PassContext& context) const {
 }
 
 Result<PassResult> Pass::RunUnwatched(Module module, PassContext& context) const {
+  const CrashNote note(info().is_composite() ? "running" : "running pass", info().name);
   const ImmutabilityAudit audit(context, info(), module);
   DiagnosticBuffer unshown;
   DiagnosticEngine own(&unshown);

@@ -27,11 +27,12 @@ class FileReader {
       return std::nullopt;
     }
     CheckKeys(root, "a pipeline file",
-              {"opt_level", "disabled", "required", "config", "passes", "target", "instruments"});
+              {"opt_level", "disabled", "required", "config", "passes", "target", "instruments", "plugins"});
     if (const Value* level = root.Find("opt_level")) {
       file.opt_level = static_cast<int>(ReadInt(*level, "'opt_level'", 0, kMaxOptLevel));
     }
     if (const Value* names = root.Find("disabled")) file.disabled = ReadNames(*names, "'disabled'");
+    if (const Value* names = root.Find("plugins")) file.plugins = ReadNames(*names, "'plugins'");
     if (const Value* names = root.Find("required")) file.required = ReadNames(*names, "'required'");
     if (const Value* config = root.Find("config")) file.config = ReadConfig(*config);
     if (const Value* passes = root.Find("passes")) file.passes = ReadPasses(*passes);

@@ -17,6 +17,7 @@
 #include "arguments.h"
 #include "help.h"
 #include "iropt/driver/driver.h"
+#include "iropt/support/crash.h"
 #include "iropt/support/edit_distance.h"
 #include "iropt/support/file.h"
 
@@ -96,6 +97,10 @@ void AddPipelineFlags(CLI::App& app, CommandLine& line) {
                  "run the passes of a JSON file under the context that it holds; what the command line says wins")
       ->group(group)
       ->type_name("FILE");
+  app.add_option("--load-pass-plugin", driver.plugins, "load passes and instruments from a shared object")
+      ->group(group)
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   app.add_option("--opt-level", driver.opt_level,
                  "also -O0 to -O4: do not run passes whose level is higher than N, which is 2 where nothing says "
                  "otherwise; without a pipeline, run the default one of the level")
@@ -244,11 +249,27 @@ int RunCommand(const std::vector<std::string>& arguments) {
   return line.list_passes ? iropt::ListPasses() : iropt::RunDriver(line.driver);
 }
 
+// The command line as a shell takes it.
+std::string CommandText(int argc, char** argv) {
+  std::string text;
+  for (int i = 0; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const bool plain = !word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                                               "0123456789-_=./,:+@%") == std::string_view::npos;
+    if (i > 0) text += ' ';
+    if (!plain) text += '\'';
+    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    if (!plain) text += '\'';
+  }
+  return text;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   // Writing to a pipe that nobody reads is then an error like others.
   std::signal(SIGPIPE, SIG_IGN);
+  iropt::InstallCrashHandler("ir-opt", CommandText(argc, argv));
   try {
     return RunCommand(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const std::bad_alloc&) {

@@ -23,6 +23,8 @@ struct DriverOptions {
   std::string input = "-";   // "-" is the standard input
   std::string output = "-";  // "-" is the standard output
 
+  std::vector<std::string> plugins;  // shared objects, whose passes and instruments can then be named
+
   // The pipeline. What stands here wins over what the file says. Without passes, a level asks for its default pipeline;
   // without a level, too, nothing runs.
   std::optional<std::string> passes;

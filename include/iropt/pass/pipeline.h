@@ -74,6 +74,7 @@ struct InstrumentSpec {
 
 // What a pipeline file says; what it leaves out is empty.
 struct PipelineFile {
+  std::vector<LocatedName> plugins;  // shared objects; relative paths start from the folder of the file
   std::optional<int> opt_level;
   std::vector<LocatedName> disabled;
   std::vector<LocatedName> required;
