@@ -74,7 +74,7 @@ Status Session::SetUp() {
   IROPT_RETURN_IF_ERROR(FillContext());
   IROPT_RETURN_IF_ERROR(AddInstruments());
   if (!pipeline_) return {};
-  IROPT_ASSIGN_OR_RETURN(pass_, BuildPipeline(*pipeline_, registry_, diagnostics_));
+  IROPT_ASSIGN_OR_RETURN(pass_, BuildPipeline(*pipeline_, registry_, diagnostics_, &context_));
   if (options_.print_pipeline) {
     err_.Append(PrintPipeline(*pipeline_) + '\n');
     static_cast<void>(err_.Flush());

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "form_check.h"
 #include "iropt/support/check.h"
 
 namespace iropt {
@@ -140,10 +141,12 @@ std::string PrintPipeline(const Pipeline& pipeline) {
   return text;
 }
 
-Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics) {
+Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics,
+                           const PassContext* context) {
   Builder builder(registry, diagnostics);
   std::vector<Pass> passes = builder.Build(pipeline);
   if (builder.failed()) return Failure{ErrorCode::Usage};
+  if (!CheckForms(pipeline, registry, context, diagnostics)) return Failure{ErrorCode::Usage};
   return Sequential(std::move(passes), SequentialInfo("pipeline"));
 }
 

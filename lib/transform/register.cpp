@@ -8,17 +8,30 @@ namespace {
 
 #define IROPT_REQUIRES(...)                                                                                            \
   { __VA_ARGS__ }
+#define IROPT_NEEDS(...)                                                                                               \
+  { __VA_ARGS__ }
+#define IROPT_ESTABLISHES(...)                                                                                         \
+  { __VA_ARGS__ }
+#define IROPT_PRESERVES(...)                                                                                           \
+  { __VA_ARGS__ }
 #define IROPT_OPTIONS(...)                                                                                             \
   { __VA_ARGS__ }
 #define IROPT_OPTION(Name, Type, Default, Summary)                                                                     \
   OptionSpec { #Name, OptionType::Type, Default, Summary }
-#define IROPT_PASS(Kind, Id, Name, Level, Required, Options, Summary)                                                  \
-  PassRow{{.name = Name, .opt_level = Level, .required = Required, .kind = PassKind::Kind},                            \
+#define IROPT_PASS(Kind, Id, Name, Level, Required, Needs, Establishes, Preserves, Options, Summary)                   \
+  PassRow{{.name = Name,                                                                                               \
+           .opt_level = Level,                                                                                         \
+           .required = Required,                                                                                       \
+           .needs = Needs,                                                                                             \
+           .establishes = Establishes,                                                                                 \
+           .preserves = Preserves,                                                                                     \
+           .kind = PassKind::Kind},                                                                                    \
           Options,                                                                                                     \
           Summary,                                                                                                     \
           &Create##Id},
 
 std::vector<PassRow> AllRows() {
+  using enum IRForm;
   return {
 #include "passes.def"
   };
@@ -26,6 +39,9 @@ std::vector<PassRow> AllRows() {
 
 #undef IROPT_OPTION
 #undef IROPT_OPTIONS
+#undef IROPT_PRESERVES
+#undef IROPT_ESTABLISHES
+#undef IROPT_NEEDS
 #undef IROPT_REQUIRES
 
 // Cleans up before folding, so that more operands are seen to be constant, and after merging, which leaves renamings.

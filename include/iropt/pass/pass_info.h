@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "iropt/pass/ir_form.h"
+
 namespace iropt {
 
 enum class PassKind : uint8_t {
@@ -26,9 +28,12 @@ inline constexpr int kNoOptLevel = std::numeric_limits<int>::min();
 
 struct PassInfo {
   std::string name;
-  int opt_level = 0;                       // the lowest level of a context at which a Sequential runs the pass
-  std::vector<std::string> required = {};  // passes that a Sequential runs before this one
-  bool traceable = false;
+  int opt_level = 0;                         // the lowest level of a context at which a Sequential runs the pass
+  std::vector<std::string> required = {};    // passes that a Sequential runs before this one
+  bool traceable = false;                    // for tools that record what ran; the pass manager does not ask
+  IRForms needs = {};                        // what the pass relies on; checked when a pipeline is built
+  IRForms establishes = {};                  // what holds for every module that the pass has made
+  IRForms preserves = {IRForm::NormalForm};  // what holds after the pass if it held before
   PassKind kind = PassKind::Module;
 
   bool is_composite() const { return kind >= PassKind::Sequential; }

@@ -49,8 +49,10 @@ std::optional<Pipeline> ParsePipeline(std::string_view text, uint32_t base, Diag
 // The canonical spelling: parsing it gives an equal pipeline.
 std::string PrintPipeline(const Pipeline& pipeline);
 
-// The passes of the pipeline as one Sequential. Reports all unknown names and wrong options.
-Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics);
+// The passes of the pipeline as one Sequential. Reports all unknown names and wrong options, and passes that need a form
+// of the module which nothing before them guarantees. `context` says which passes will run; without one, all count.
+Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics,
+                           const PassContext* context = nullptr);
 
 // The items that a run of the pipeline will skip because their level is above the context's. What is inside of a
 // skipped Sequential is not listed, nor is what a default pipeline leaves out.
