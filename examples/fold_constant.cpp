@@ -1,0 +1,143 @@
+// A pass as one would write it: a visitor that finds out what is constant, a mutator that computes it, a function
+// around them, and a row in the registry, so that pipelines can name the pass. The library's own FoldConstant does
+// more.
+#include <iostream>
+#include <unordered_map>
+
+#include "iropt/driver/workbench.h"
+#include "iropt/eval/evaluator.h"
+#include "iropt/ir/mutator.h"
+#include "iropt/op/op.h"
+#include "iropt/op/type_inferrer.h"
+#include "iropt/text/printer.h"
+#include "iropt/transform/passes.h"
+
+using namespace iropt;
+
+constexpr const char* kModule = R"(
+@R.function
+def main(x: R.Tensor((2, 3), "float32")):
+    with R.dataflow():
+        pair = (R.const(1.0), x)
+        one = pair[0]
+        three = R.add(one, R.const(2.0))
+        zeros = R.zeros(R.shape([2, 3]), "float32")
+        scaled = R.multiply(pair[1], three)
+        out = R.add(scaled, zeros)
+        R.output(out)
+    return out
+)";
+
+// Whether an expression is constant: a constant, or a tuple of what is constant. Remembers the answers. Kinds that it
+// does not mention are not constant.
+class ConstantChecker : public ExprVisitor {
+ public:
+  bool Check(const Expr* expr) {
+    if (const auto known = memo_.find(expr); known != memo_.end()) return known->second;
+    VisitExpr(expr);
+    return memo_[expr];
+  }
+
+ protected:
+  void VisitConstant(const Constant* constant) override { memo_[constant] = true; }
+  void VisitTuple(const Tuple* tuple) override {
+    bool all = true;
+    for (const Expr* field : tuple->fields) all = all && Check(field);
+    memo_[tuple] = all;
+  }
+
+ private:
+  std::unordered_map<const Expr*, bool> memo_;
+};
+
+class ConstantFolder : public ExprMutator {
+ public:
+  using ExprMutator::ExprMutator;
+
+ protected:
+  // The use of a variable that is bound to a constant becomes the constant.
+  void VisitVarBinding(const VarBinding* binding) override {
+    const Expr* value = VisitExpr(binding->value);
+    if (Is<Constant>(value)) return Remap(binding->var, value);
+    ReEmitBinding(binding, value);
+  }
+
+  // An element of a tuple whose fields are known is the field.
+  const Expr* VisitTupleGetItem(const TupleGetItem* old) override {
+    const auto* item = To<TupleGetItem>(ExprMutator::VisitTupleGetItem(old));
+    const auto* var = As<Var>(item->tuple);
+    const auto* tuple = As<Tuple>(var ? builder().LookupBinding(var) : item->tuple);
+    return tuple ? tuple->fields[static_cast<size_t>(item->index)] : item;
+  }
+
+  const Expr* VisitCall(const Call* old) override {
+    const auto* call = To<Call>(ExprMutator::VisitCall(old));  // with folded operands
+    const auto* op = As<Op>(call->op);
+    // What has no operands, such as R.zeros, is small as it is. What has effects must stay.
+    if (!op || !op->info->pure || call->args.empty()) return call;
+    for (const Expr* arg : call->args) {
+      if (!checker_.Check(arg)) return call;
+    }
+    const Expr* value = Evaluate(*call, *op);
+    return value ? value : call;
+  }
+
+ private:
+  // Null where there is no value: the operator has no kernel, or the result is not defined.
+  const Expr* Evaluate(const Call& call, const Op& op) {
+    std::vector<HostValue> args;
+    for (const Expr* arg : call.args) args.push_back(*LiteralValue(arg));
+    const Result<HostValue> value = EvalOp(*op.info, call.attrs, args);
+    return value.ok() ? MakeLiteral(*value, workspace()) : nullptr;
+  }
+
+  ConstantChecker checker_;
+};
+
+// The transformation, which needs no pass manager.
+const Function* FoldConstants(const Function* function, const Module& module, Workspace& workspace) {
+  OpTypeInferrer inferrer(&module, workspace.arena(), nullptr);
+  return To<Function>(ConstantFolder(workspace, &inferrer).VisitExpr(function));
+}
+
+// The pass.
+Pass CreateMyFoldConstant(const PassOptions& options) {
+  return CreateFunctionPass(options.info(),
+                            [](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
+                              return FoldConstants(function, context.module(), context.workspace());
+                            });
+}
+
+Status Run(Workbench& bench) {
+  IROPT_RETURN_IF_ERROR(AllPasses().Add({
+      .info = {.name = "MyFoldConstant", .opt_level = 2, .required = {"Normalize"}, .kind = PassKind::Function},
+      .options = {},
+      .summary = "compute what depends on constants only",
+      .create = CreateMyFoldConstant,
+  }));
+
+  IROPT_ASSIGN_OR_RETURN(const Pass pass, bench.MakePass("MyFoldConstant,DeadCodeElimination"));
+  IROPT_ASSIGN_OR_RETURN(Module module, bench.ParseModule(kModule));
+  IROPT_ASSIGN_OR_RETURN(const PassResult result, pass(std::move(module)));
+  std::cout << ModuleToString(result.module);
+  return {};
+}
+
+int main() {
+  Workbench bench;
+  return bench.Finish(Run(bench));
+}
+
+// Prints:
+//
+//   # from tvm.script import relax as R
+//
+//   @R.function
+//   def main(x: R.Tensor((2, 3), dtype="float32")) -> R.Tensor((2, 3), dtype="float32"):
+//       with R.dataflow():
+//           zeros: R.Tensor((2, 3), dtype="float32") = R.zeros(R.shape([2, 3]), dtype="float32")
+//           lv: R.Tensor((2, 3), dtype="float32") = x
+//           scaled: R.Tensor((2, 3), dtype="float32") = R.multiply(lv, R.const(3.0, "float32"))
+//           out: R.Tensor((2, 3), dtype="float32") = R.add(scaled, zeros)
+//           R.output(out)
+//       return out

@@ -1,0 +1,55 @@
+// A module pass: it sees the whole module and may add and delete functions. This one adds a function `abs`.
+#include <iostream>
+
+#include "iropt/driver/workbench.h"
+#include "iropt/ir/builder.h"
+#include "iropt/ir/context.h"
+#include "iropt/op/op.h"
+#include "iropt/op/type_inferrer.h"
+#include "iropt/text/printer.h"
+
+using namespace iropt;
+
+// def abs(x: R.Tensor((10,), dtype="float32")): return R.abs(x)
+Result<Module> AddAbs(Module module, ModulePassContext& context) {
+  Workspace workspace;  // where the new nodes live
+  OpTypeInferrer inferrer(&module, workspace.arena(), &context.diagnostics);
+  BlockBuilder builder(workspace, &inferrer);
+
+  const PrimExpr* shape[] = {IRContext::Current().Int(10)};
+  const Var* x = workspace.NewVar("x", TensorType::Get(shape, DataType::Float(32)));
+  builder.BeginDataflowBlock();
+  const Var* y = builder.EmitOutput(builder.MakeCall(GetOp("relax.abs"), {x}));
+  const Function* function = builder.MakeFunction({x}, builder.Seq({builder.EndBlock()}, y));
+
+  module.Set(GlobalVar::Get("abs"), function, workspace.Finish());
+  return module;
+}
+
+Status Run(Workbench&) {
+  const Pass pass = CreateModulePass({.name = "AddAbs", .opt_level = 2}, AddAbs);
+  IROPT_ASSIGN_OR_RETURN(const PassResult result, pass(Module()));
+  std::cout << pass.info().name << " has level " << pass.info().opt_level << "\n\n" << ModuleToString(result.module);
+  return {};
+}
+
+int main() {
+  Workbench bench;
+  return bench.Finish(Run(bench));
+}
+
+// Prints:
+//
+//   AddAbs has level 2
+//
+//   # from tvm.script import ir as I
+//   # from tvm.script import relax as R
+//
+//   @I.ir_module
+//   class Module:
+//       @R.function(private=True)
+//       def abs(x: R.Tensor((10,), dtype="float32")) -> R.Tensor((10,), dtype="float32"):
+//           with R.dataflow():
+//               gv: R.Tensor((10,), dtype="float32") = R.abs(x)
+//               R.output(gv)
+//           return gv

@@ -1,0 +1,77 @@
+// Mutators return new code for old. An ExprMutator rebuilds what changed and nothing else: where nothing below an
+// expression changed, it returns the same pointer.
+#include "iropt/ir/mutator.h"
+
+#include <iostream>
+
+#include "iropt/driver/workbench.h"
+#include "iropt/op/type_inferrer.h"
+#include "iropt/text/printer.h"
+
+using namespace iropt;
+
+constexpr const char* kModule = R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2,), "float32"), c: R.Tensor((), "bool")):
+        if c:
+            y = R.nn.relu(x)
+        else:
+            y = R.exp(x)
+        return R.add(y, x)
+    @R.function
+    def untouched(x: R.Tensor((2,), "float32")):
+        return R.exp(x)
+)";
+
+// Takes the true branch of every conditional. What a mutator returns may be of another kind than what it was given, and
+// need not be in A-normal form: the base class brings it there.
+class IfCollapser : public ExprMutator {
+ public:
+  using ExprMutator::ExprMutator;
+
+ protected:
+  const Expr* VisitIf(const If* branch) override { return VisitExpr(branch->true_branch); }
+};
+
+Result<const Function*> CollapseIfs(const Function* function, FunctionPassContext& context) {
+  OpTypeInferrer inferrer(&context.module(), context.workspace().arena(), &context.diagnostics());
+  return To<Function>(IfCollapser(context.workspace(), &inferrer).VisitExpr(function));
+}
+
+Status Run(Workbench& bench) {
+  IROPT_ASSIGN_OR_RETURN(const Module module, bench.ParseModule(kModule));
+  const Pass pass = CreateFunctionPass({.name = "CollapseIfs"}, CollapseIfs);
+  IROPT_ASSIGN_OR_RETURN(const PassResult result, pass(module));
+  std::cout << ModuleToString(result.module);
+  const bool same = result.module.Find("untouched")->func == module.Find("untouched")->func;
+  std::cout << "\nuntouched is " << (same ? "the same pointer" : "another function") << "\n";
+  return {};
+}
+
+int main() {
+  Workbench bench;
+  return bench.Finish(Run(bench));
+}
+
+// Prints:
+//
+//   # from tvm.script import ir as I
+//   # from tvm.script import relax as R
+//
+//   @I.ir_module
+//   class Module:
+//       @R.function
+//       def untouched(x: R.Tensor((2,), dtype="float32")) -> R.Tensor((2,), dtype="float32"):
+//           gv: R.Tensor((2,), dtype="float32") = R.exp(x)
+//           return gv
+//
+//       @R.function
+//       def main(x: R.Tensor((2,), dtype="float32"), c: R.Tensor((), dtype="bool")) -> R.Tensor((2,), dtype="float32"):
+//           gv: R.Tensor((2,), dtype="float32") = R.nn.relu(x)
+//           y: R.Tensor((2,), dtype="float32") = gv
+//           gv_1: R.Tensor((2,), dtype="float32") = R.add(y, x)
+//           return gv_1
+//
+//   untouched is the same pointer

@@ -1,0 +1,79 @@
+// Passes in a row, under a context that says which of them run.
+//
+// A Sequential runs a pass where the pass's level is not above that of the context, unless the context disables it by
+// name; what the context requires by name runs at any level.
+#include <iostream>
+
+#include "iropt/driver/workbench.h"
+#include "iropt/ir/visitor.h"
+#include "iropt/transform/passes.h"
+
+using namespace iropt;
+
+constexpr const char* kModule = R"(
+@R.function
+def main(x: R.Tensor((2, 3), "float32")):
+    with R.dataflow():
+        c = R.add(R.const(1.0), R.const(2.0))
+        y = R.multiply(x, c)
+        z = R.multiply(x, c)
+        out = R.add(y, z)
+        R.output(out)
+    return out
+)";
+
+// One line for each operator that is called.
+void PrintCalls(const char* heading, const Module& module) {
+  std::cout << heading << "\n";
+  PostOrderVisit(module.Find("main")->func, [](const Expr* expr) {
+    const auto* call = As<Call>(expr);
+    if (call && Is<Op>(call->op)) std::cout << "  " << To<Op>(call->op)->name << "\n";
+  });
+}
+
+Status Run(Workbench& bench) {
+  IROPT_ASSIGN_OR_RETURN(const Module module, bench.ParseModule(kModule));
+  const Pass seq = Sequential({transform::FoldConstant(), transform::EliminateCommonSubexpr(),
+                               transform::CanonicalizeBindings(), transform::DeadCodeElimination()});
+
+  PassContext context = bench.MakeContext();  // at level 2, below that of EliminateCommonSubexpr
+  {
+    With<PassContext> scope(context);  // what runs in this scope finds the context by itself
+    IROPT_ASSIGN_OR_RETURN(const PassResult result, seq(module));
+    PrintCalls("level 2:", result.module);
+  }
+
+  context.opt_level = 3;
+  {
+    With<PassContext> scope(context);
+    IROPT_ASSIGN_OR_RETURN(const PassResult result, seq(module));
+    PrintCalls("level 3:", result.module);
+  }
+
+  context.disabled_pass = {"FoldConstant"};
+  {
+    With<PassContext> scope(context);
+    IROPT_ASSIGN_OR_RETURN(const PassResult result, seq(module));
+    PrintCalls("level 3, without FoldConstant:", result.module);
+  }
+  return {};
+}
+
+int main() {
+  Workbench bench;
+  return bench.Finish(Run(bench));
+}
+
+// Prints:
+//
+//   level 2:
+//     relax.multiply
+//     relax.multiply
+//     relax.add
+//   level 3:
+//     relax.multiply
+//     relax.add
+//   level 3, without FoldConstant:
+//     relax.add
+//     relax.multiply
+//     relax.add
