@@ -2,6 +2,7 @@
 
 Substitutions:
   %ir-opt       the tool that was built (plain `ir-opt` works too, as do `FileCheck` and `not`)
+  %test-plugins the folder of the plugins of test/plugin
   %check-pass   ir-opt with the checks that every pass test makes, see tools/check_pass.py; it prints what
                 ir-opt prints:  # RUN: %check-pass -passes=FoldConstant %s | FileCheck %s
 """
@@ -21,9 +22,14 @@ for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
+# With these sanitizers, crashes are theirs to report.
+if not {"address", "thread"}.intersection(config.sanitizers):
+    config.available_features.add("crash-handler")
+
 ir_opt = os.path.join(config.bin_dir, "ir-opt")
 check_pass = os.path.join(config.test_source_root, "tools", "check_pass.py")
 # Longer names first: a substitution also replaces the beginning of a longer word.
 config.substitutions.append(("%check-pass", f"{config.python} {check_pass} --ir-opt={ir_opt}"))
 config.substitutions.append(("%ir-opt", ir_opt))
 config.substitutions.append(("%FileCheck", "FileCheck"))
+config.substitutions.append(("%test-plugins", config.test_plugin_dir))

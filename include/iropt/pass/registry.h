@@ -22,9 +22,9 @@ using PassFactory = Pass (*)(const PassOptions& options);
 // A row of passes.def.
 struct PassRow {
   PassInfo info;
-  std::vector<OptionSpec> options;
-  std::string summary;
-  PassFactory create;
+  std::vector<OptionSpec> options = {};
+  std::string summary = {};
+  PassFactory create = nullptr;
   std::string plugin = {};  // which one the pass comes from; the registry fills it
 };
 
@@ -33,9 +33,9 @@ using InstrumentFactory = std::shared_ptr<PassInstrument> (*)(const PassOptions&
 
 struct InstrumentRow {
   std::string name;
-  std::vector<OptionSpec> options;
-  std::string summary;
-  InstrumentFactory create;
+  std::vector<OptionSpec> options = {};
+  std::string summary = {};
+  InstrumentFactory create = nullptr;
   std::string plugin = {};  // as in PassRow
 };
 

@@ -1,0 +1,26 @@
+# load.sh IR_OPT PLUGINS INPUT: loads what cannot be loaded, and prints what ir-opt says and its exit code.
+ir_opt=$1 plugins=$2 input=$3
+load() {
+  local name=$1
+  shift
+  "$ir_opt" "$@" "$input" -o /dev/null
+  echo "$name $?"
+}
+load missing -load-pass-plugin="$plugins/missing.so"
+load folder -load-pass-plugin="$plugins"
+load text -load-pass-plugin="$input"
+head -c 2000 "$plugins/no_entry.so" > "$plugins/cut.so"
+load cut -load-pass-plugin="$plugins/cut.so"
+load no_entry -load-pass-plugin="$plugins/no_entry.so"
+load unresolved -load-pass-plugin="$plugins/unresolved.so"
+load "not found" -load-pass-plugin=nowhere.so
+for fault in nothing old-version other-build no-build no-name bad-name reserved-name no-factory taken-name taken-instrument \
+    requires-itself circle throws throws-while-adding; do
+  IROPT_TEST_FAULT=$fault load $fault -load-pass-plugin="$plugins/faulty.so" -passes=test.RenameModule
+done
+folder=$(mktemp -d)
+cp "$input" "$folder"
+printf '{\n  "plugins": ["none.so", "two.ir"],\n  "passes": []\n}\n' > "$folder/both.json"
+load "in a file" -pipeline="$folder/both.json"
+rm -r "$folder"
+load loaded -load-pass-plugin="$plugins/faulty.so" -passes=test.RenameModule

@@ -1,0 +1,139 @@
+// A plugin of passes and an instrument that do what no pass should, each in the way that its option says.
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "iropt/pass/plugin.h"
+#include "iropt/support/check.h"
+#include "iropt/support/stack.h"
+
+namespace {
+
+using namespace iropt;
+
+// Neither may become a loop.
+[[gnu::noinline]] int Recurse(volatile int* depth) {
+  const int before = *depth;
+  if (before < 0) return 0;
+  *depth = (before + 1) % 1000;
+  return Recurse(depth) + before + *depth;
+}
+[[gnu::noinline]] int RecurseWithStack(volatile int* depth) {
+  const int before = *depth;
+  if (before < 0) return 0;
+  *depth = (before + 1) % 1000;
+  return WithStack([&] { return RecurseWithStack(depth); }) + before + *depth;
+}
+
+void Exhaust() {
+  std::vector<std::unique_ptr<std::vector<char>>> blocks;
+  while (true) blocks.push_back(std::make_unique<std::vector<char>>(1 << 20));
+}
+
+[[gnu::noinline]] int DivideBy(volatile int* divisor) { return 1 / *divisor; }
+
+void ThrowWhereNobodyCatches(void (*thrower)()) noexcept { thrower(); }
+
+void Do(const std::string& how) {
+  volatile int zero = 0;
+  if (how == "throw") throw std::runtime_error("this is the pass speaking");
+  if (how == "throw-number") throw 42;
+  if (how == "bad-alloc") throw std::bad_alloc();
+  if (how == "exhaust") Exhaust();
+  if (how == "recurse") zero = Recurse(&zero);
+  if (how == "recurse-with-stack") zero = RecurseWithStack(&zero);
+  if (how == "terminate") ThrowWhereNobodyCatches([] { throw std::runtime_error("nobody can catch this"); });
+  if (how == "check") IROPT_CHECK(how.empty(), "the pass found {}", how);
+  if (how == "segv") *reinterpret_cast<volatile int*>(0x10) = 1;
+  if (how == "fpe") zero = DivideBy(&zero);
+  if (how == "abort") std::abort();
+  if (how == "fpe" || how == "ill" || how == "bus") {
+    std::raise(how == "fpe" ? SIGFPE : how == "ill" ? SIGILL : SIGBUS);
+  }
+}
+
+Pass CreateModuleMisbehaviour(const PassOptions& options) {
+  return CreateModulePass(options.info(),
+                          [how = options.String("how")](Module module, ModulePassContext&) -> Result<Module> {
+                            Do(how);
+                            return module;
+                          });
+}
+
+Pass CreateFunctionMisbehaviour(const PassOptions& options) {
+  return CreateFunctionPass(options.info(),
+                            [how = options.String("how"), only = options.String("only")](
+                                const Function* function, FunctionPassContext& context) -> Result<const Function*> {
+                              if (only.empty() || context.var()->name == only) Do(how);
+                              return function;
+                            });
+}
+
+Pass CreateFromThrowingFactory(const PassOptions&) { throw std::runtime_error("this is the factory speaking"); }
+
+Pass CreateOther(const PassOptions&) {
+  return CreateModulePass({.name = "test.SomethingElse"},
+                          [](Module module, ModulePassContext&) -> Result<Module> { return module; });
+}
+
+// Misbehaves in one of its hooks.
+class Misbehaving : public PassInstrument {
+ public:
+  Misbehaving(std::string hook, std::string how)
+      : PassInstrument("test.misbehaving"), hook_(std::move(hook)), how_(std::move(how)) {}
+
+  Status EnterPassContext() override { return In("enter"); }
+  Status ExitPassContext() override { return In("exit"); }
+  bool ShouldRun(const Module&, const PassInfo&) override { return In("should-run").ok(); }
+  Status RunBeforePass(const Module&, const PassInfo&) override { return In("before"); }
+  Status RunAfterPass(const Module&, const PassInfo&, PassOutcome) override { return In("after"); }
+
+ private:
+  Status In(std::string_view hook) {
+    if (hook != hook_) return {};
+    if (how_ == "error") return Error{ErrorCode::PassFailed, "the instrument has its reasons"};
+    Do(how_);
+    return {};
+  }
+
+  std::string hook_;
+  std::string how_;
+};
+
+std::shared_ptr<PassInstrument> CreateMisbehaving(const PassOptions& options) {
+  if (options.String("hook") == "factory") Do(options.String("how"));
+  if (options.String("hook") == "nothing") return nullptr;
+  return std::make_shared<Misbehaving>(options.String("hook"), options.String("how"));
+}
+
+Status Register(PassRegistry& registry) {
+  const OptionSpec how{"how", OptionType::String, "throw", "what to do"};
+  IROPT_RETURN_IF_ERROR(registry.Add({.info = {.name = "test.Misbehave", .kind = PassKind::Module},
+                                      .options = {how},
+                                      .summary = "do what no pass should",
+                                      .create = &CreateModuleMisbehaviour}));
+  IROPT_RETURN_IF_ERROR(
+      registry.Add({.info = {.name = "test.MisbehaveInFunction", .kind = PassKind::Function},
+                    .options = {how, {"only", OptionType::String, "", "the function in which to do it"}},
+                    .summary = "do what no pass should, in a function",
+                    .create = &CreateFunctionMisbehaviour}));
+  IROPT_RETURN_IF_ERROR(registry.Add({.info = {.name = "test.ThrowingFactory", .kind = PassKind::Module},
+                                      .summary = "cannot be made",
+                                      .create = &CreateFromThrowingFactory}));
+  IROPT_RETURN_IF_ERROR(registry.Add({.info = {.name = "test.OtherFactory", .kind = PassKind::Module},
+                                      .summary = "is another pass",
+                                      .create = &CreateOther}));
+  return registry.AddInstrument({.name = "test.misbehaving",
+                                 .options = {{"hook", OptionType::String, "before", "where to misbehave"}, how},
+                                 .summary = "do what no instrument should",
+                                 .create = &CreateMisbehaving});
+}
+
+}  // namespace
+
+IROPT_PASS_PLUGIN("misbehave", "1.0", Register)

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Installs ir-opt into an empty folder, moves the folder, and builds and runs projects against the package.
+
+  package.py --build=BUILD_DIR --source=SOURCE_DIR --work=FOLDER [--cxx=COMPILER] [--cxx-flags=FLAGS] [--generator=G]
+
+The projects are the example plugins and a program that uses the library (test/plugin/Inputs/consumer). Exits with 1, saying
+what is wrong, or with 0.
+"""
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name in ("build", "source", "work"):
+        parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--cxx", default="c++")
+    parser.add_argument("--cxx-flags", default="")
+    parser.add_argument("--generator", default="Ninja")
+    return parser.parse_args()
+
+
+class Failure(Exception):
+    pass
+
+
+def run(*command, code=0, **kwargs):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **kwargs)
+    if done.returncode != code:
+        raise Failure(f"{' '.join(command)}\nended with {done.returncode}, not {code}:\n{done.stdout}")
+    return done.stdout
+
+
+def expect(text, *parts):
+    """The parts must be in the text, in this order."""
+    at = 0
+    for part in parts:
+        found = text.find(part, at)
+        if found < 0:
+            raise Failure(f"expected {part!r} in\n{text}")
+        at = found + len(part)
+
+
+def files_below(folder):
+    for base, _, names in os.walk(folder):
+        for name in names:
+            yield os.path.join(base, name)
+
+
+class Package:
+    def __init__(self, options):
+        self.options = options
+        self.work = os.path.abspath(options.work)
+        self.prefix = os.path.join(self.work, "moved")
+        self.inputs = os.path.join(options.source, "test", "plugin", "Inputs")
+
+    def install(self):
+        shutil.rmtree(self.work, ignore_errors=True)
+        first = os.path.join(self.work, "installed")
+        run("cmake", "--install", self.options.build, "--prefix", first)
+        os.rename(first, self.prefix)
+        for path in files_below(self.prefix):
+            self.check_paths(path, [first, self.options.build, self.options.source])
+        # Nothing of what the headers include may be missing.
+        for name in ("include/iropt/transform/passes.def", "include/iropt/op/ops/binary.def", "bin/ir-opt"):
+            if not os.path.exists(os.path.join(self.prefix, name)):
+                raise Failure(f"{name} is not installed")
+
+    def check_paths(self, path, places):
+        """Text that is installed names no place of the machine where it was built."""
+        if not path.endswith((".cmake", ".h", ".def", ".list")):
+            return
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        for place in places:
+            if os.path.abspath(place) in text:
+                raise Failure(f"{path} names {place}")
+
+    def build(self, name, source):
+        build = os.path.join(self.work, name)
+        run("cmake", "-S", source, "-B", build, "-G", self.options.generator, f"-DCMAKE_PREFIX_PATH={self.prefix}",
+            f"-DCMAKE_CXX_COMPILER={self.options.cxx}",
+            f"-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror {self.options.cxx_flags}")
+        run("cmake", "--build", build)
+        return build
+
+    def check_plugins(self, plugins):
+        ir_opt = os.path.join(self.prefix, "bin", "ir-opt")
+        inverses = f"-load-pass-plugin={plugins}/inverses.so"
+        counter = f"-load-pass-plugin={plugins}/call-counter.so"
+        module = os.path.join(self.inputs, "inverses.ir")
+        expect(run(ir_opt, inverses, counter, "-list-passes"), "CancelInverses", "FoldConstant")
+        expect(run(ir_opt, inverses, "-passes=CancelInverses", module),
+               "a: ", "R.negative(x)", "b: ", "= x\n", "d: ", "= m\n", "kept: ", "R.negative(edge)")
+        expect(run(ir_opt, inverses, '-passes=CancelInverses<operators=["relax.negative"]>', module),
+               "b: ", "= x\n", "d: ", "R.logical_not(c)")
+        expect(run(ir_opt, inverses, counter, "-passes=CancelInverses,CanonicalizeBindings,DeadCodeElimination",
+                   "-instruments=call-counter", "-verify-each", "-threads=2", module, "-o", os.devnull),
+               "CancelInverses: 5 calls", "DeadCodeElimination: 3 calls")
+        expect(run(ir_opt, counter, "-passes=Normalize", "-instruments=call-counter<op=relax.exp>", module, "-o", os.devnull),
+               "Normalize: 1 calls")
+
+    def check_programs(self, programs, plugins):
+        module = os.path.join(self.inputs, "inverses.ir")
+        expect(run(f"{programs}/plain", module, "DeadCodeElimination"), "class Module:", "kept: ")
+        expect(run(f"{programs}/host", module, "CancelInverses", f"{plugins}/inverses.so"), "b: ", "= x\n")
+        # A program that exports nothing has nothing that a plugin could use.
+        expect(run(f"{programs}/plain", module, "CancelInverses", f"{plugins}/inverses.so", code=1),
+               "cannot load plugin", "undefined symbol")
+
+    def check(self):
+        self.install()
+        plugins = self.build("plugins", os.path.join(self.options.source, "examples", "plugin"))
+        self.check_plugins(plugins)
+        programs = self.build("programs", os.path.join(self.inputs, "consumer"))
+        self.check_programs(programs, plugins)
+
+
+def main():
+    try:
+        Package(parse_arguments()).check()
+    except Failure as failure:
+        print(failure)
+        return 1
+    print("the package works")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

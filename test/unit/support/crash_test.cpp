@@ -1,0 +1,205 @@
+#include "iropt/support/crash.h"
+
+#include <sys/stat.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <new>
+#include <vector>
+
+#include "catch.h"
+#include "child.h"
+#include "iropt/support/check.h"
+#include "iropt/support/file.h"
+#include "iropt/support/parallel.h"
+#include "iropt/support/stack.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZERS_HANDLE_CRASHES 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZERS_HANDLE_CRASHES 1
+#endif
+#endif
+
+namespace iropt {
+namespace {
+
+std::vector<std::string> Notes() {
+  std::vector<std::string> notes;
+  for (const CrashNote* note = CrashNote::Current(); note != nullptr; note = note->outer()) {
+    notes.push_back(note->activity() + (" " + std::string(note->subject())));
+  }
+  return notes;
+}
+
+bool Exists(const std::string& path) {
+  struct stat info = {};
+  return stat(path.c_str(), &info) == 0;
+}
+
+TEST_CASE("notes nest and end with their scopes", "[support]") {
+  CHECK(Notes().empty());
+  const CrashNote outer("running pass", "A");
+  {
+    const CrashNote inner("rewriting function", "f");
+    CHECK(Notes() == std::vector<std::string>{"rewriting function f", "running pass A"});
+  }
+  CHECK(Notes() == std::vector<std::string>{"running pass A"});
+}
+
+TEST_CASE("notes end where an exception leaves their scopes", "[support]") {
+  const auto f = [] {
+    const CrashNote note("running pass", "A");
+    throw 1;
+  };
+  CHECK_THROWS(f());
+  CHECK(Notes().empty());
+}
+
+TEST_CASE("worker threads have the notes of the thread that started them", "[support]") {
+  const CrashNote outer("running pass", "A");
+  std::atomic<int> right = 0;
+  ParallelFor(100, 4, [&](size_t) {
+    const CrashNote inner("rewriting function", "f");
+    if (Notes() == std::vector<std::string>{"rewriting function f", "running pass A"}) ++right;
+  });
+  CHECK(right == 100);
+  CHECK(Notes() == std::vector<std::string>{"running pass A"});
+}
+
+TEST_CASE("a failed check prints the notes", "[support]") {
+  const Outcome outcome = RunInChild([] {
+    const CrashNote note("running pass", "A");
+    IROPT_UNREACHABLE("oops");
+  });
+  CHECK(outcome.exit_code == 70);
+  CHECK(outcome.errors.find("oops\nnote: while running pass 'A'\n") != std::string::npos);
+}
+
+TEST_CASE("a signal that ends the process removes unfinished files", "[support]") {
+  const std::string path = "crash_test.unfinished";
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
+    std::ofstream(path) << "half";
+    const Outcome outcome = RunInChild([&] {
+      InstallCrashHandler("test", "test");
+      RemoveFileOnCrash(path);
+      std::raise(signal);
+    });
+    CHECK(outcome.signal == signal);
+    CHECK_FALSE(Exists(path));
+  }
+}
+
+TEST_CASE("a file that is finished stays", "[support]") {
+  const std::string path = "crash_test.finished";
+  std::ofstream(path) << "all";
+  RunInChild([&] {
+    InstallCrashHandler("test", "test");
+    RemoveFileOnCrash(path);
+    KeepFileOnCrash(path);
+    std::raise(SIGTERM);
+  });
+  CHECK(Exists(path));
+  std::remove(path.c_str());
+}
+
+TEST_CASE("a signal that was ignored stays ignored", "[support]") {
+  const Outcome outcome = RunInChild([] {
+    std::signal(SIGHUP, SIG_IGN);
+    InstallCrashHandler("test", "test");
+    std::raise(SIGHUP);
+    _exit(3);
+  });
+  CHECK(outcome.exit_code == 3);
+}
+
+#ifndef SANITIZERS_HANDLE_CRASHES
+
+[[gnu::noinline]] int RecurseForever(volatile int* depth) {
+  const int before = *depth;
+  if (before < 0) return 0;
+  *depth = (before + 1) % 1000;
+  return RecurseForever(depth) + before + *depth;
+}
+
+[[gnu::noinline]] int RecurseInSegments(volatile int* depth, int levels) {
+  if (levels == 0) return RecurseForever(depth);
+  return WithStack([&] { return RecurseInSegments(depth, levels - 1); }) + *depth;
+}
+
+void Install() { InstallCrashHandler("test", "test -flag 'a b'"); }
+
+TEST_CASE("a crash prints the signal, the notes and the command line, and exits with 70", "[support]") {
+  const Outcome outcome = RunInChild([] {
+    Install();
+    const CrashNote outer("running pass", "A");
+    const CrashNote inner("rewriting function", "f");
+    *reinterpret_cast<volatile int*>(0x10) = 1;
+  });
+  CHECK(outcome.exit_code == 70);
+  CHECK(outcome.errors ==
+        "test: internal error: crashed: an invalid memory access at 0x10 (SIGSEGV)\n"
+        "note: while rewriting function 'f'\n"
+        "note: while running pass 'A'\n"
+        "note: to reproduce: test -flag 'a b'\n");
+}
+
+TEST_CASE("every signal of a crash is handled", "[support]") {
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) {
+    const Outcome outcome = RunInChild([&] {
+      Install();
+      std::raise(signal);
+    });
+    CHECK(outcome.exit_code == 70);
+    CHECK(outcome.errors.find("test: internal error: crashed: an") == 0);
+  }
+}
+
+TEST_CASE("the end of the stack is recognized", "[support]") {
+  for (const int levels : {0, 100'000}) {
+    const Outcome outcome = RunInChild([&] {
+      Install();
+      volatile int depth = 0;
+      depth = RecurseInSegments(&depth, levels);
+    });
+    CHECK(outcome.exit_code == 70);
+    CHECK(outcome.errors.find("the stack is exhausted") != std::string::npos);
+  }
+}
+
+TEST_CASE("the end of the stack of a worker thread is recognized", "[support]") {
+  const Outcome outcome = RunInChild([&] {
+    Install();
+    const CrashNote note("running pass", "A");
+    ParallelFor(100, 4, [](size_t i) {
+      volatile int depth = 0;
+      if (i >= 50) depth = RecurseForever(&depth);
+    });
+  });
+  CHECK(outcome.exit_code == 70);
+  CHECK(outcome.errors.find("the stack is exhausted") != std::string::npos);
+  CHECK(outcome.errors.find("note: while running pass 'A'") != std::string::npos);
+}
+
+TEST_CASE("a crash removes the output file in the making", "[support]") {
+  const std::string path = "crash_test.output";
+  std::remove(path.c_str());
+  const Outcome outcome = RunInChild([&] {
+    Install();
+    Result<AtomicFile> file = AtomicFile::Create(path);
+    file->stream().Append("half");
+    std::abort();
+  });
+  CHECK(outcome.exit_code == 70);
+  CHECK_FALSE(Exists(path));
+  CHECK(std::system("ls crash_test.output.tmp-* >/dev/null 2>&1") != 0);
+}
+
+#endif
+
+}  // namespace
+}  // namespace iropt
