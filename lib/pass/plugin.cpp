@@ -44,6 +44,9 @@ bool IsComplete(std::string_view bytes, const ElfW(Ehdr) & header) {
 
 // What the system's loader would say in words of its own, or not at all.
 Status CheckSharedObject(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return CannotLoad(path, "no such file or directory");
+  if (std::filesystem::is_directory(path, error)) return CannotLoad(path, "it is a directory");
   Result<std::shared_ptr<const FileBuffer>> file = ReadFile(path);
   if (!file.ok()) return file.TakeError();
   const std::string_view bytes = (*file)->text();
