@@ -56,33 +56,6 @@ bool PassContext::PassEnabled(const PassInfo& info, int level) const {
 
 const PassRegistry& PassContext::Registry() const { return registry != nullptr ? *registry : PassRegistry::Global(); }
 
-bool PassContext::SetConfig(std::string_view key, Value value, DiagnosticEngine& reports, SourceSpan key_span) {
-  const OptionSpec* spec = Registry().FindConfig(key);
-  if (spec == nullptr) {
-    std::vector<std::string_view> known;
-    for (const auto& [name, unused] : Registry().configs()) known.push_back(name);
-    ReportUnknownName(fmt::format("unknown configuration option '{}'", key), key, known, "unknown-option", key_span,
-                      reports);
-    return false;
-  }
-  if (!CheckOption(*spec, fmt::format("configuration option '{}'", key), value, reports)) return false;
-  config_.insert_or_assign(std::string(key), std::move(value));
-  return true;
-}
-
-const Value& PassContext::Config(std::string_view key) const {
-  if (const auto set = config_.find(key); set != config_.end()) return set->second;
-  const OptionSpec* spec = Registry().FindConfig(key);
-  IROPT_CHECK(spec != nullptr, "configuration option '{}' is not registered", key);
-  return spec->default_value;
-}
-
-bool PassContext::ConfigBool(std::string_view key) const {
-  const bool* value = Config(key).as_bool();
-  IROPT_CHECK(value != nullptr, "configuration option '{}' is no boolean", key);
-  return *value;
-}
-
 Status PassContext::InstrumentEnterPassContext() {
   for (size_t i = 0; i < instruments.size(); ++i) {
     PassInstrument& instrument = *instruments[i];

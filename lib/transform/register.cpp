@@ -44,6 +44,22 @@ std::vector<PassRow> AllRows() {
 #undef IROPT_NEEDS
 #undef IROPT_REQUIRES
 
+#define IROPT_FIELDS(...)                                                                                              \
+  { __VA_ARGS__ }
+#define IROPT_FIELD(Name, Type, Default, Summary)                                                                      \
+  OptionSpec { #Name, OptionType::Type, Default, Summary }
+#define IROPT_CONFIG(Key, Type, Default, Summary) OptionSpec{Key, OptionType::Type, Default, Summary},
+#define IROPT_CONFIG_RECORD(Key, Fields, Summary) OptionSpec{Key, OptionType::Record, {}, Summary, Fields},
+
+std::vector<OptionSpec> AllConfigs() {
+  return {
+#include "configs.def"
+  };
+}
+
+#undef IROPT_FIELD
+#undef IROPT_FIELDS
+
 // Cleans up before folding, so that more operands are seen to be constant, and after merging, which leaves renamings.
 std::vector<std::string> DefaultPipeline() {
   return {
@@ -55,6 +71,7 @@ std::vector<std::string> DefaultPipeline() {
 
 Status RegisterAllPasses(PassRegistry& registry) {
   for (PassRow& row : AllRows()) IROPT_RETURN_IF_ERROR(registry.Add(std::move(row)));
+  for (OptionSpec& config : AllConfigs()) IROPT_RETURN_IF_ERROR(registry.AddConfig(std::move(config)));
   registry.set_default_pipeline(DefaultPipeline());
   return {};
 }

@@ -40,12 +40,18 @@ class PassContext {
   bool IsDisabled(std::string_view pass) const;
   bool IsRequired(std::string_view pass) const;
 
-  // Sets a registered configuration option. Reports an unknown key, with the nearest one, and a value of the wrong
-  // type. `key_span` is where the key was written.
+  // Sets a registered configuration option, or a field of one that is a record, as in "tir.UnrollLoop.auto_max_step";
+  // the fields of a record that are left out get their defaults, those beside a single one stay. Reports an unknown key,
+  // with the nearest one, and a value of the wrong type. `key_span` is where the key was written.
   bool SetConfig(std::string_view key, Value value, DiagnosticEngine& reports, SourceSpan key_span = {});
-  // The value of a registered option, or its default. Asking for a key that nobody registered is a bug.
+  // The value of a registered option or field, or its default. Asking for a key that nobody registered is a bug.
   const Value& Config(std::string_view key) const;
+  // The same as a value of that type; another type is a bug.
   bool ConfigBool(std::string_view key) const;
+  int64_t ConfigInt(std::string_view key) const;
+  const std::string& ConfigString(std::string_view key) const;
+  // The options that were set, by key.
+  const std::map<std::string, Value, std::less<>>& config() const { return config_; }
 
   const PassRegistry& Registry() const;
 

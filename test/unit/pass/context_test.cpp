@@ -9,6 +9,7 @@
 
 #include "catch.h"
 #include "helpers.h"
+#include "iropt/pass/config.h"
 
 using namespace iropt;
 
@@ -153,4 +154,85 @@ TEST_CASE("configuration values of the wrong type are errors") {
             "wrong-option-type: option 'auto_max_step' of configuration option 'tir.UnrollLoop' must be an integer, "
             "not a "
             "floating-point number"});
+}
+
+TEST_CASE("a field of a record is set by its path, and the others stay") {
+  Configured c;
+  REQUIRE(c.Set("tir.UnrollLoop", Value::Dict{{"explicit_unroll", false, {}}}));
+  REQUIRE(c.Set("tir.UnrollLoop.auto_max_step", 16));
+  CHECK(c.context.ConfigInt("tir.UnrollLoop.auto_max_step") == 16);
+  CHECK_FALSE(c.context.ConfigBool("tir.UnrollLoop.explicit_unroll"));
+  // A whole record says what all of its fields are.
+  REQUIRE(c.Set("tir.UnrollLoop", Value::Dict{{"auto_max_step", 8, {}}}));
+  CHECK(c.context.ConfigInt("tir.UnrollLoop.auto_max_step") == 8);
+  CHECK(c.context.ConfigBool("tir.UnrollLoop.explicit_unroll"));
+}
+
+TEST_CASE("the fields of a record have defaults of their own") {
+  const Configured c;
+  CHECK(c.context.ConfigInt("tir.UnrollLoop.auto_max_step") == 0);
+  CHECK(c.context.config().empty());
+}
+
+TEST_CASE("a key that is part of another key is no record") {
+  Configured c;
+  REQUIRE(c.registry.AddConfig({"tir", OptionType::Record, {}, "", {{"x", OptionType::Int, 1, ""}}}).ok());
+  REQUIRE(c.registry.AddConfig({"tir.x", OptionType::Int, 2, ""}).ok());
+  CHECK(c.context.ConfigInt("tir.x") == 2);
+  REQUIRE(c.Set("tir.UnrollLoop.auto_max_step", 3));
+  CHECK(c.context.ConfigInt("tir.UnrollLoop.auto_max_step") == 3);
+}
+
+TEST_CASE("unknown paths name the nearest key, or the nearest field") {
+  Configured c;
+  CHECK_FALSE(c.Set("tir.UnrollLoop.auto_max_steps", 1));
+  CHECK_FALSE(c.Set("tir.UnrolLoop.auto_max_step", 1));
+  CHECK_FALSE(c.Set("testing.immutable_module.x", 1));
+  CHECK_FALSE(c.Set("tir.UnrollLoop.", 1));
+  CHECK_FALSE(c.Set("", 1));
+  CHECK(c.reports.texts() ==
+        Log{"unknown-option: configuration option 'tir.UnrollLoop' has no option 'auto_max_steps'; did you mean "
+            "'tir.UnrollLoop.auto_max_step'?",
+            "unknown-option: unknown configuration option 'tir.UnrolLoop.auto_max_step'; did you mean "
+            "'tir.UnrollLoop.auto_max_step'?",
+            "unknown-option: configuration option 'testing.immutable_module' has no option 'x'",
+            "unknown-option: unknown configuration option 'tir.UnrollLoop.'; did you mean 'tir.UnrollLoop'?",
+            "unknown-option: unknown configuration option ''"});
+}
+
+TEST_CASE("a field of the wrong type is an error, and the record stays as it was") {
+  Configured c;
+  CHECK_FALSE(c.Set("tir.UnrollLoop.auto_max_step", "many"));
+  CHECK(c.reports.texts() == Log{"wrong-option-type: configuration option 'tir.UnrollLoop.auto_max_step' must be an "
+                                 "integer, not a string"});
+  CHECK(c.context.config().empty());
+}
+
+TEST_CASE("the text of a configuration option") {
+  Reports reports;
+  const auto parse = [&](std::string_view text) {
+    const std::optional<Value::Dict> config = ParseConfig(text, 1, reports.engine());
+    return config ? ToString(Value(*config)) : std::string("nothing");
+  };
+  CHECK(parse("tir.noalias=false") == R"({"tir.noalias":false})");
+  CHECK(parse(" a.b = 16 ") == R"({"a.b":16})");
+  CHECK(parse("a={\"x\": [1, 2.5]}") == R"({"a":{"x":[1,2.5]}})");
+  CHECK(parse("a=word") == R"({"a":word})");
+  CHECK(parse(R"({"a": 1, "b.c": "d"})") == R"({"a":1,"b.c":d})");
+  CHECK(reports.all().empty());
+}
+
+TEST_CASE("errors in the text of a configuration option have a place") {
+  Reports reports;
+  for (const std::string_view text : {"", "=1", "a", "a=", "a=1 b", "{\"a\": 1} x", "[1]"}) {
+    CHECK_FALSE(ParseConfig(text, 1, reports.engine()));
+  }
+  CHECK(reports.texts() == Log{"pipeline-syntax: expected the key of a configuration option",
+                               "pipeline-syntax: expected the key of a configuration option",
+                               "pipeline-syntax: expected '=' and a value after 'a'",
+                               "pipeline-syntax: expected a value",
+                               "pipeline-syntax: expected the end of the configuration option",
+                               "pipeline-syntax: expected the end of the configuration option",
+                               "pipeline-syntax: expected the key of a configuration option"});
+  CHECK(reports.all()[4].span == SourceSpan{5, 6});
 }

@@ -1,0 +1,21 @@
+// The configuration of a PassContext as users write it.
+//
+//   config := KEY '=' VALUE                     VALUE is JSON, or a word in place of a string
+//           | '{' "KEY" ':' VALUE, ... '}'      what "config" is in a pipeline file
+//
+// A key is that of a registered option; the field of a record is named behind it, as in tir.UnrollLoop.auto_max_step.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "iropt/diag/diagnostic.h"
+#include "iropt/pass/value.h"
+
+namespace iropt {
+
+// Reads the text of a buffer that begins at the global offset `base`. Reports the first error and returns nothing then.
+// Whether there are such keys, PassContext::SetConfig knows.
+std::optional<Value::Dict> ParseConfig(std::string_view text, uint32_t base, DiagnosticEngine& diagnostics);
+
+}  // namespace iropt

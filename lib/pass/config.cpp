@@ -1,0 +1,166 @@
+// Configuration options: their keys, their values in a context, and their text.
+#include "iropt/pass/config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "iropt/pass/context.h"
+#include "iropt/pass/registry.h"
+#include "iropt/support/check.h"
+#include "reader.h"
+
+namespace iropt {
+
+namespace {
+
+// A key taken apart: a registered option, and what follows its name.
+struct ConfigPath {
+  const OptionSpec* config = nullptr;  // null where no option has the name
+  std::string_view rest;               // of a record's field, without the dot; empty for the option itself
+};
+
+// Keys have dots of their own, so the longest one that is registered counts.
+ConfigPath Resolve(const PassRegistry& registry, std::string_view key) {
+  if (key.ends_with('.')) return {};
+  for (std::string_view name = key;;) {
+    if (const OptionSpec* config = registry.FindConfig(name)) {
+      return {config, key.substr(std::min(key.size(), name.size() + 1))};
+    }
+    const size_t dot = name.rfind('.');
+    if (dot == std::string_view::npos) return {};
+    name = name.substr(0, dot);
+  }
+}
+
+// The field of that name, which may be one of a record in a record; null where there is none.
+const OptionSpec* FindField(const OptionSpec& record, std::string_view path) {
+  const OptionSpec* spec = &record;
+  while (!path.empty() && spec != nullptr) {
+    const std::string_view name = path.substr(0, path.find('.'));
+    path.remove_prefix(std::min(path.size(), name.size() + 1));
+    const auto field = std::ranges::find(spec->fields, name, &OptionSpec::name);
+    spec = field == spec->fields.end() ? nullptr : &*field;
+  }
+  return spec;
+}
+
+// The value of a field that the record has; const where the record is.
+template <class V>
+V& FieldOf(V& record, std::string_view path) {
+  V* value = &record;
+  while (!path.empty()) {
+    const std::string_view name = path.substr(0, path.find('.'));
+    path.remove_prefix(std::min(path.size(), name.size() + 1));
+    auto* fields = value->as_dict();
+    IROPT_CHECK(fields != nullptr, "a configuration option with '{}', but no record", name);
+    const auto field = std::ranges::find(*fields, name, &Value::Entry::key);
+    IROPT_CHECK(field != fields->end(), "a configuration record without '{}'", name);
+    value = &field->value;
+  }
+  return *value;
+}
+
+void CollectFields(const OptionSpec& spec, const std::string& name, std::vector<std::string>& names) {
+  for (const OptionSpec& field : spec.fields) {
+    names.push_back(name + '.' + field.name);
+    CollectFields(field, names.back(), names);
+  }
+}
+
+// What could be meant: the fields of the record that was named, else all options and their fields.
+void ReportUnknownConfig(const PassRegistry& registry, const OptionSpec* record, std::string_view key, SourceSpan span,
+                         DiagnosticEngine& reports) {
+  std::vector<std::string> names;
+  if (record != nullptr) CollectFields(*record, record->name, names);
+  for (const auto& [name, spec] : registry.configs()) {
+    if (record != nullptr) break;
+    names.push_back(name);
+    CollectFields(spec, name, names);
+  }
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const std::string message = record == nullptr ? fmt::format("unknown configuration option '{}'", key)
+                                                : fmt::format("configuration option '{}' has no option '{}'",
+                                                              record->name, key.substr(record->name.size() + 1));
+  ReportUnknownName(message, key, known, "unknown-option", span, reports);
+}
+
+}  // namespace
+
+bool PassContext::SetConfig(std::string_view key, Value value, DiagnosticEngine& reports, SourceSpan key_span) {
+  const ConfigPath path = Resolve(Registry(), key);
+  const OptionSpec* spec = path.config == nullptr ? nullptr : FindField(*path.config, path.rest);
+  if (spec == nullptr) {
+    ReportUnknownConfig(Registry(), path.config, key, key_span, reports);
+    return false;
+  }
+  if (!CheckOption(*spec, fmt::format("configuration option '{}'", key), value, reports)) return false;
+  if (path.rest.empty()) {
+    config_.insert_or_assign(path.config->name, std::move(value));
+    return true;
+  }
+  Value record = Config(path.config->name);
+  FieldOf(record, path.rest) = std::move(value);
+  config_.insert_or_assign(path.config->name, std::move(record));
+  return true;
+}
+
+const Value& PassContext::Config(std::string_view key) const {
+  if (const auto set = config_.find(key); set != config_.end()) return set->second;
+  const ConfigPath path = Resolve(Registry(), key);
+  IROPT_CHECK(path.config != nullptr, "configuration option '{}' is not registered", key);
+  const auto set = config_.find(path.config->name);
+  return FieldOf(set != config_.end() ? set->second : path.config->default_value, path.rest);
+}
+
+bool PassContext::ConfigBool(std::string_view key) const {
+  const bool* value = Config(key).as_bool();
+  IROPT_CHECK(value != nullptr, "configuration option '{}' is no boolean", key);
+  return *value;
+}
+
+int64_t PassContext::ConfigInt(std::string_view key) const {
+  const int64_t* value = Config(key).as_int();
+  IROPT_CHECK(value != nullptr, "configuration option '{}' is no integer", key);
+  return *value;
+}
+
+const std::string& PassContext::ConfigString(std::string_view key) const {
+  const std::string* value = Config(key).as_string();
+  IROPT_CHECK(value != nullptr, "configuration option '{}' is no string", key);
+  return *value;
+}
+
+namespace {
+
+std::optional<Value::Dict> ReadConfig(Reader& reader) {
+  if (reader.Peek() == '{') {
+    const std::optional<Value> value = reader.ReadValue();
+    return value ? std::optional(*value->as_dict()) : std::nullopt;
+  }
+  reader.AtEnd();
+  const size_t begin = reader.position();
+  std::string key(reader.TakeWord());
+  const SourceSpan key_span = reader.SpanFrom(begin);
+  if (key.empty()) {
+    reader.Error("expected the key of a configuration option");
+    return std::nullopt;
+  }
+  if (!reader.Expect('=', fmt::format("and a value after '{}'", key))) return std::nullopt;
+  std::optional<Value> value = reader.ReadValue();
+  if (!value) return std::nullopt;
+  return Value::Dict{{std::move(key), *std::move(value), key_span}};
+}
+
+}  // namespace
+
+std::optional<Value::Dict> ParseConfig(std::string_view text, uint32_t base, DiagnosticEngine& diagnostics) {
+  Reader reader(text, base, Reader::Words::Bare, diagnostics);
+  std::optional<Value::Dict> config = ReadConfig(reader);
+  if (!reader.failed() && !reader.AtEnd()) reader.Error("expected the end of the configuration option");
+  if (reader.failed()) return std::nullopt;
+  return config;
+}
+
+}  // namespace iropt
