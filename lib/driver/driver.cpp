@@ -1,6 +1,7 @@
 #include "iropt/driver/driver.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <memory>
 #include <optional>
@@ -87,12 +88,19 @@ class Run {
     const Stopwatch watch;
     Result<PassResult> result = (*session_.pass())(std::move(module), session_.context());
     times_.passes += watch.Read();
+    Explain();
     if (result.ok()) {
       module = std::move(result->module);
       return 0;
     }
     const bool rejected = result.error().code == ErrorCode::Rejected;
     return session_.Fail(result.error(), rejected ? "ill-formed-result" : "pass-failed");
+  }
+
+  void Explain() {
+    if (session_.explanation() == nullptr) return;
+    session_.err().Append(session_.explanation()->Render());
+    static_cast<void>(session_.err().Flush());
   }
 
   int Write(const std::vector<Module>& modules) {
@@ -132,9 +140,21 @@ class Run {
 
 }  // namespace
 
+namespace {
+
+int ShowPipeline(Session& session, PipelineForm form) {
+  OutputStream out(STDOUT_FILENO);
+  out.Append(form == PipelineForm::Json ? session.PrintPipelineFile() : session.PrintPipeline());
+  const Status written = out.Flush();
+  return written.ok() ? 0 : session.Fail(written.error(), "file");
+}
+
+}  // namespace
+
 int RunDriver(const DriverOptions& options) {
   Session session(options);
   if (const Status ready = session.SetUp(); !ready.ok()) return session.Fail(ready.error(), "usage");
+  if (options.print_pipeline != PipelineForm::None) return ShowPipeline(session, options.print_pipeline);
   return Run(session).Execute();
 }
 

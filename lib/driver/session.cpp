@@ -1,12 +1,14 @@
 #include "session.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
 
+#include "iropt/pass/bisect.h"
 #include "iropt/pass/print_ir.h"
 #include "iropt/support/parallel.h"
 #include "iropt/text/printer.h"
@@ -37,24 +39,13 @@ std::vector<std::string> NamesOf(const std::vector<LocatedName>& names) {
   return result;
 }
 
-std::vector<LocatedName> WithoutPlace(const std::vector<std::string>& names) {
-  std::vector<LocatedName> result;
-  for (const std::string& name : names) result.push_back({name, {}});
-  return result;
-}
-
-void Append(std::vector<std::string>& to, const std::vector<std::string>& more) {
-  to.insert(to.end(), more.begin(), more.end());
-}
-
 }  // namespace
 
 Session::Session(const DriverOptions& options)
     : options_(options),
       err_(STDERR_FILENO),
       consumer_(MakeConsumer(options, &err_, &sources_)),
-      diagnostics_(consumer_.get()),
-      wants_timing_(options.time_passes) {
+      diagnostics_(consumer_.get()) {
   const Status registered = RegisterAllPasses(registry_);
   IROPT_CHECK(registered.ok(), "{}", registered.error().message);
   context_.registry = &registry_;
@@ -75,11 +66,12 @@ Status Session::SetUp() {
   IROPT_RETURN_IF_ERROR(AddInstruments());
   if (!pipeline_) return {};
   IROPT_ASSIGN_OR_RETURN(pass_, BuildPipeline(*pipeline_, registry_, diagnostics_, &context_));
-  if (options_.print_pipeline) {
-    err_.Append(PrintPipeline(*pipeline_) + '\n');
-    static_cast<void>(err_.Flush());
+  if (options_.explain_pipeline) {
+    explanation_ = std::make_unique<Explanation>(context_, Origins());
+    context_.observer = explanation_.get();
+  } else {
+    NoteSkipped();
   }
-  NoteSkipped();
   return {};
 }
 
@@ -96,9 +88,8 @@ Status Session::ReadPipelineFile() {
 Status Session::ReadPasses() {
   pipeline_ = std::move(file_.passes);
   if (options_.passes) {
-    const auto text = std::make_shared<const FileBuffer>(*options_.passes);
-    IROPT_ASSIGN_OR_RETURN(const uint32_t base, sources_.AddBuffer("-passes", text->text(), text));
-    pipeline_ = ParsePipeline(text->text(), base, diagnostics_);
+    IROPT_ASSIGN_OR_RETURN(const uint32_t base, AddText("-passes", *options_.passes));
+    pipeline_ = ParsePipeline(*options_.passes, base, diagnostics_);
     if (!pipeline_) return Failure{ErrorCode::Usage};
   }
   if (!pipeline_ && options_.opt_level) {
@@ -126,60 +117,77 @@ Status Session::CheckNames(const std::vector<LocatedName>& names) {
   return {};
 }
 
-Status Session::FillContext() {
+// A source of its own for the value of a flag, so that messages show where in it they are about.
+Result<uint32_t> Session::AddText(std::string flag, const std::string& value) {
+  const auto text = std::make_shared<const FileBuffer>(value);
+  return sources_.AddBuffer(std::move(flag), text->text(), text);
+}
+
+Result<std::vector<LocatedName>> Session::ReadNames(const char* flag, const std::vector<std::string>& names) {
+  IROPT_ASSIGN_OR_RETURN(uint32_t base, AddText(flag, fmt::format("{}", fmt::join(names, ","))));
+  std::vector<LocatedName> located;
+  for (const std::string& name : names) {
+    const auto end = static_cast<uint32_t>(base + name.size());
+    located.push_back({name, {base, end}});
+    base = end + 1;
+  }
+  IROPT_RETURN_IF_ERROR(CheckNames(located));
+  return located;
+}
+
+Status Session::FillNames() {
   IROPT_RETURN_IF_ERROR(CheckNames(file_.disabled));
   IROPT_RETURN_IF_ERROR(CheckNames(file_.required));
-  IROPT_RETURN_IF_ERROR(CheckNames(WithoutPlace(options_.disable)));
-  IROPT_RETURN_IF_ERROR(CheckNames(WithoutPlace(options_.require)));
-  context_.opt_level = options_.opt_level.value_or(file_.opt_level.value_or(kDefaultOptLevel));
-  context_.disabled_pass = NamesOf(file_.disabled);
-  context_.required_pass = NamesOf(file_.required);
+  IROPT_ASSIGN_OR_RETURN(disabled_, ReadNames("-disable", options_.disable));
+  IROPT_ASSIGN_OR_RETURN(required_, ReadNames("-require", options_.require));
   // The command line wins: what it requires is no longer disabled by the file.
-  std::erase_if(context_.disabled_pass, [&](const std::string& name) {
-    return std::ranges::find(options_.require, name) != options_.require.end();
+  std::ranges::copy_if(file_.disabled, std::back_inserter(disabled_), [&](const LocatedName& name) {
+    return std::ranges::find(options_.require, name.name) == options_.require.end();
   });
-  Append(context_.disabled_pass, options_.disable);
-  Append(context_.required_pass, options_.require);
-  context_.target = std::move(file_.target);
+  std::ranges::copy(file_.required, std::back_inserter(required_));
+  context_.disabled_pass = NamesOf(disabled_);
+  context_.required_pass = NamesOf(required_);
+  return {};
+}
+
+Status Session::FillContext() {
+  IROPT_RETURN_IF_ERROR(FillNames());
+  context_.opt_level = options_.opt_level.value_or(file_.opt_level.value_or(kDefaultOptLevel));
+  context_.target = file_.target;
   bool ok = true;
-  for (Value::Entry& entry : file_.config) {
-    ok &= context_.SetConfig(entry.key, std::move(entry.value), diagnostics_, entry.key_span);
+  for (const Value::Entry& entry : file_.config) {
+    ok &= context_.SetConfig(entry.key, entry.value, diagnostics_, entry.key_span);
   }
   if (!ok) return Failure{ErrorCode::Usage};
   return {};
 }
 
-Status Session::AddInstrumentsOfFile(PrintRequest& before, PrintRequest& after, bool& verify) {
-  constexpr std::string_view kKnown[] = {"print-after", "print-before", "timing", "verify-each"};
-  bool ok = true;
-  for (const InstrumentSpec& spec : file_.instruments) {
-    IROPT_RETURN_IF_ERROR(CheckNames(spec.passes));
-    if (spec.name == "timing") {
-      wants_timing_ = true;
-    } else if (spec.name == "verify-each") {
-      verify = true;
-    } else if (spec.name == "print-before" || spec.name == "print-after") {
-      PrintRequest& request = spec.name == "print-before" ? before : after;
-      request.all |= spec.passes.empty();
-      Append(request.passes, NamesOf(spec.passes));
-    } else {
-      ReportUnknownName(fmt::format("unknown instrument '{}'", spec.name), spec.name, kKnown, "unknown-instrument",
-                        spec.span, diagnostics_);
-      ok = false;
-    }
+Result<InstrumentPlan> Session::PlanInstruments() {
+  InstrumentPlan plan(options_);
+  IROPT_RETURN_IF_ERROR(ReadNames("-print-before", options_.print_before.passes));
+  IROPT_RETURN_IF_ERROR(ReadNames("-print-after", options_.print_after.passes));
+  std::vector<InstrumentSpec> specs = file_.instruments;
+  for (const std::string& text : options_.instruments) {
+    IROPT_ASSIGN_OR_RETURN(const uint32_t base, AddText("-instruments", text));
+    const std::optional<std::vector<InstrumentSpec>> more = ParseInstruments(text, base, diagnostics_);
+    if (!more) return Failure{ErrorCode::Usage};
+    specs.insert(specs.end(), more->begin(), more->end());
   }
+  bool ok = true;
+  for (const InstrumentSpec& spec : specs) ok &= plan.Add(spec, registry_, diagnostics_);
   if (!ok) return Failure{ErrorCode::Usage};
-  return {};
+  IROPT_RETURN_IF_ERROR(CheckNames(plan.print_passes));
+  return plan;
 }
 
 // What looks at the module before a pass comes before the clocks, what looks at it afterwards comes after them.
 Status Session::AddInstruments() {
-  PrintRequest before = options_.print_before;
-  PrintRequest after = options_.print_after;
-  bool verify = options_.verify_each;
-  IROPT_RETURN_IF_ERROR(CheckNames(WithoutPlace(before.passes)));
-  IROPT_RETURN_IF_ERROR(CheckNames(WithoutPlace(after.passes)));
-  IROPT_RETURN_IF_ERROR(AddInstrumentsOfFile(before, after, verify));
+  IROPT_ASSIGN_OR_RETURN(const InstrumentPlan plan, PlanInstruments());
+  instruments_ = plan.Specs();
+  const auto say = [this](std::string_view text) {
+    err_.Append(text);
+    static_cast<void>(err_.Flush());
+  };
   const auto print = [this](const Module& module, const std::string& heading) -> Status {
     err_.Append(fmt::format("# {}\n", heading));
     PrintModule(module, {.inline_constants = options_.inline_constants, .threads = threads()}, err_);
@@ -187,15 +195,52 @@ Status Session::AddInstruments() {
   };
   const auto passes_of = [](const PrintRequest& r) { return r.all ? std::vector<std::string>() : r.passes; };
   InstrumentList& list = context_.instruments;
-  const auto audit = verify ? std::make_shared<ChangeAudit>() : nullptr;
-  if (before.wanted()) list.push_back(std::make_shared<PrintIRBefore>(passes_of(before), print));
-  if (verify) list.push_back(audit);
-  if (options_.report) list.push_back(report_ = std::make_shared<Report>(err_));
-  if (wants_timing_) list.push_back(timing_ = std::make_shared<PassTimingInstrument>());
+  const auto audit = plan.verify_each ? std::make_shared<ChangeAudit>() : nullptr;
+  if (plan.bisect_limit) list.push_back(std::make_shared<OptBisect>(*plan.bisect_limit, say));
+  if (plan.print_before.wanted()) list.push_back(std::make_shared<PrintIRBefore>(passes_of(plan.print_before), print));
+  if (plan.verify_each) list.push_back(audit);
+  list.insert(list.end(), plan.others.begin(), plan.others.end());
+  if (plan.report) list.push_back(report_ = std::make_shared<Report>(err_));
+  if (plan.timing) list.push_back(timing_ = std::make_shared<PassTimingInstrument>());
   const VerifyOptions checks{.check_types = !options_.skip_type_check, .threads = threads()};
-  if (verify) list.push_back(std::make_shared<VerifyEach>(checks, audit, diagnostics_));
-  if (after.wanted()) list.push_back(std::make_shared<PrintIRAfter>(passes_of(after), print));
+  if (plan.verify_each) list.push_back(std::make_shared<VerifyEach>(checks, audit, diagnostics_));
+  if (plan.print_after.wanted()) list.push_back(std::make_shared<PrintIRAfter>(passes_of(plan.print_after), print));
   return {};
+}
+
+std::string Session::LevelOrigin() const {
+  if (options_.opt_level) return fmt::format("-O{}", context_.opt_level);
+  if (file_.opt_level) return fmt::format("-O{} of {}", context_.opt_level, *options_.pipeline_file);
+  return fmt::format("-O{}, the default", context_.opt_level);
+}
+
+// The command line comes first in the lists, and is what is then named.
+SettingOrigins Session::Origins() const {
+  const auto find = [this](const std::vector<LocatedName>& names, std::string_view pass) -> std::string {
+    const auto at = std::ranges::find(names, pass, &LocatedName::name);
+    if (at == names.end()) return "the context";
+    const SourceLocation location = sources_.Locate(at->span.begin);
+    if (location.name.starts_with('-')) return std::string(location.name);
+    return fmt::format("{}:{}:{}", location.name, location.line, location.column);
+  };
+  return {.level = LevelOrigin(),
+          .disabled = [this, find](std::string_view pass) { return find(disabled_, pass); },
+          .required = [this, find](std::string_view pass) { return find(required_, pass); }};
+}
+
+std::string Session::PrintPipeline() const { return iropt::PrintPipeline(pipeline_.value_or(Pipeline())) + '\n'; }
+
+std::string Session::PrintPipelineFile() const {
+  PipelineFile file;
+  for (const PluginRecord& plugin : registry_.plugins()) file.plugins.push_back({plugin.path, {}});
+  file.opt_level = context_.opt_level;
+  file.disabled = disabled_;
+  file.required = required_;
+  file.config = file_.config;
+  file.passes = pipeline_;
+  file.target = file_.target;
+  file.instruments = instruments_;
+  return iropt::PrintPipelineFile(file);
 }
 
 void Session::NoteSkipped() {

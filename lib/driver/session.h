@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "explanation.h"
+#include "instruments.h"
 #include "iropt/diag/consumers.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/diag/source.h"
@@ -39,14 +41,23 @@ class Session {
   // Null where the options do not ask for it.
   Report* report() { return report_.get(); }
   PassTimingInstrument* timing() { return timing_.get(); }
+  Explanation* explanation() { return explanation_.get(); }
+  // Everything that decides what runs, as a pipeline file and as a pipeline string.
+  std::string PrintPipelineFile() const;
+  std::string PrintPipeline() const;
 
  private:
   Status ReadPipelineFile();
   Status ReadPasses();
+  Result<uint32_t> AddText(std::string flag, const std::string& text);
+  Result<std::vector<LocatedName>> ReadNames(const char* flag, const std::vector<std::string>& names);
   Status CheckNames(const std::vector<LocatedName>& names);
   Status FillContext();
+  Status FillNames();
+  Result<InstrumentPlan> PlanInstruments();
   Status AddInstruments();
-  Status AddInstrumentsOfFile(PrintRequest& before, PrintRequest& after, bool& verify);
+  SettingOrigins Origins() const;
+  std::string LevelOrigin() const;
   void NoteSkipped();
 
   const DriverOptions& options_;
@@ -59,7 +70,10 @@ class Session {
   PipelineFile file_;
   std::optional<Pipeline> pipeline_;
   std::optional<Pass> pass_;
-  bool wants_timing_;
+  std::vector<LocatedName> disabled_;  // of all origins, the command line first
+  std::vector<LocatedName> required_;
+  std::vector<InstrumentSpec> instruments_;
+  std::unique_ptr<Explanation> explanation_;
   std::shared_ptr<PassTimingInstrument> timing_;
   std::shared_ptr<Report> report_;
 };

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "iropt/pass/observer.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/registry.h"
 #include "iropt/support/check.h"
@@ -16,15 +17,19 @@ class Composite : public Pass::Impl {
   Composite(PassInfo info, PassKind kind, std::vector<Pass> passes)
       : Impl(std::move(info), kind), passes_(std::move(passes)) {}
 
-  const std::vector<Pass>& passes() const { return passes_; }
+  std::span<const Pass> children() const override { return passes_; }
 
  protected:
   // Each pass that is enabled at `level`, after what it requires.
   Result<PassResult> RunInOrder(Module module, PassContext& context, int level, DiagnosticEngine& diagnostics) const {
     PassResult total{std::move(module)};
+    if (context.observer != nullptr) context.observer->BeginRound();
     for (const Pass& pass : passes_) {
-      if (!context.PassEnabled(pass.info(), level)) continue;
-      IROPT_RETURN_IF_ERROR(RunRequired(pass.info(), total, context, diagnostics));
+      if (!context.PassEnabled(pass.info(), level)) {
+        TellSkip(pass, context, level);
+        continue;
+      }
+      IROPT_RETURN_IF_ERROR(RunRequired(pass, total, context, diagnostics));
       IROPT_RETURN_IF_ERROR(RunOne(pass, total, context));
     }
     return total;
@@ -38,13 +43,21 @@ class Composite : public Pass::Impl {
     return {};
   }
 
-  static Status RunRequired(const PassInfo& info, PassResult& total, PassContext& context,
+  static void TellSkip(const Pass& pass, PassContext& context, int level) {
+    if (context.observer == nullptr) return;
+    const bool disabled = context.IsDisabled(pass.info().name);
+    context.observer->Skip(pass, disabled ? SkipReason::Disabled : SkipReason::Level, level);
+  }
+
+  static Status RunRequired(const Pass& requiring, PassResult& total, PassContext& context,
                             DiagnosticEngine& diagnostics) {
+    const PassInfo& info = requiring.info();
     if (info.required.empty()) return {};
     const PassRegistry& registry = context.Registry();
     IROPT_ASSIGN_OR_RETURN(const std::vector<const PassRow*> rows, registry.RequiredBy(info));
     for (const PassRow* row : rows) {
       IROPT_ASSIGN_OR_RETURN(const Pass pass, registry.Create(row->info.name, {}, diagnostics));
+      if (context.observer != nullptr) context.observer->RunRequirement(requiring, pass);
       IROPT_RETURN_IF_ERROR(RunOne(pass, total, context));
     }
     return {};
@@ -66,7 +79,7 @@ class SequentialImpl : public Composite {
   std::optional<int> level_;
 };
 
-std::string JoinNames(const std::vector<Pass>& passes) {
+std::string JoinNames(std::span<const Pass> passes) {
   std::string names;
   for (const Pass& pass : passes) names += (names.empty() ? "" : ", ") + pass.info().name;
   return names;
@@ -89,7 +102,7 @@ class FixpointImpl : public Composite {
     }
     diagnostics.Remark(
         {}, "no-fixpoint",
-        fmt::format("after {} rounds the fixpoint of {} is not reached", max_rounds_, JoinNames(passes())));
+        fmt::format("after {} rounds the fixpoint of {} is not reached", max_rounds_, JoinNames(children())));
     return total;
   }
 

@@ -8,6 +8,7 @@
 
 #include "dataflow_blocks.h"
 #include "guard.h"
+#include "iropt/pass/observer.h"
 #include "iropt/pass/pass.h"
 #include "iropt/support/check.h"
 #include "iropt/support/crash.h"
@@ -94,26 +95,36 @@ Result<PassResult> RewriteFunctions(Module module, PassContext& context, Diagnos
   return result;
 }
 
+// The attribute because of which a pass leaves a function alone; empty where there is none.
 template <class F>
-std::vector<Rewritten> Select(const Module& module, bool (*skip)(const F&)) {
+using SkipFn = std::string_view (*)(const F&);
+
+template <class F>
+std::vector<Rewritten> Select(const Module& module, SkipFn<F> skip, PassObserver* observer) {
   std::vector<Rewritten> slots;
   for (size_t i = 0; i < module.size(); ++i) {
-    const F* func = As<F>(module.functions()[i].func);
-    if (func == nullptr || skip(*func)) continue;
-    slots.emplace_back().index = i;
+    const ModuleEntry& entry = module.functions()[i];
+    const F* func = As<F>(entry.func);
+    if (func == nullptr) continue;
+    const std::string_view attribute = skip(*func);
+    if (attribute.empty()) {
+      slots.emplace_back().index = i;
+    } else if (observer != nullptr) {
+      observer->SkipFunction(entry.var->name, attribute);
+    }
   }
   return slots;
 }
 
-bool SkipsOptimization(const Function& function) {
-  if (function.attrs->Find("Compiler") != nullptr) return true;
+std::string_view SkipsOptimization(const Function& function) {
+  if (function.attrs->Find("Compiler") != nullptr) return "Compiler";
   const auto* skip = As<IntAttr>(function.attrs->Find(attr::kSkipOptimization));
-  return skip != nullptr && skip->value != 0;
+  return skip != nullptr && skip->value != 0 ? attr::kSkipOptimization : std::string_view();
 }
 
 template <class F>
-bool SkipsNone(const F&) {
-  return false;
+std::string_view SkipsNone(const F&) {
+  return {};
 }
 
 template <class F>
@@ -122,11 +133,11 @@ using RewriteFnOf = std::function<Result<const F*>(const F*, FunctionPassContext
 template <class F>
 class FunctionPassImpl : public Pass::Impl {
  public:
-  FunctionPassImpl(PassInfo info, PassKind kind, RewriteFnOf<F> rewrite, bool (*skip)(const F&))
+  FunctionPassImpl(PassInfo info, PassKind kind, RewriteFnOf<F> rewrite, SkipFn<F> skip)
       : Impl(std::move(info), kind), rewrite_(std::move(rewrite)), skip_(skip) {}
 
   Result<PassResult> Run(Module module, PassContext& context, DiagnosticEngine& diagnostics) const override {
-    std::vector<Rewritten> slots = Select<F>(module, skip_);
+    std::vector<Rewritten> slots = Select<F>(module, skip_, context.observer);
     const auto rewrite = [&](const BaseFunc* func, FunctionPassContext& inner) -> Result<const BaseFunc*> {
       IROPT_ASSIGN_OR_RETURN(const F* rewritten, rewrite_(To<F>(func), inner));
       return static_cast<const BaseFunc*>(rewritten);
@@ -136,7 +147,7 @@ class FunctionPassImpl : public Pass::Impl {
 
  private:
   RewriteFnOf<F> rewrite_;
-  bool (*skip_)(const F&);
+  SkipFn<F> skip_;
 };
 
 // Whether both are lists of the very same functions, attributes and infos.

@@ -6,6 +6,7 @@
 
 #include "guard.h"
 #include "iropt/ir/structural.h"
+#include "iropt/pass/observer.h"
 #include "iropt/support/check.h"
 #include "iropt/support/crash.h"
 
@@ -21,10 +22,21 @@ class Watch {
   Watch(const PassContext& context, const PassInfo& info)
       : context_(context), instruments_(context.instruments), info_(info) {}
 
-  // Whether the pass may run. On failure, those that saw it begin are told its end.
-  Result<bool> Begin(const Module& module) {
-    IROPT_ASSIGN_OR_RETURN(const bool should_run, AskAll(module));
-    if (!should_run) return false;
+  // The first instrument that says no; null where the pass may run. Every instrument is asked, also after one has
+  // said no.
+  Result<const PassInstrument*> FindVeto(const Module& module) {
+    const PassInstrument* veto = nullptr;
+    if (context_.IsRequired(info_.name)) return veto;
+    for (const std::shared_ptr<PassInstrument>& instrument : instruments_) {
+      IROPT_ASSIGN_OR_RETURN(const bool answer,
+                             Call(*instrument, [&]() -> Result<bool> { return instrument->ShouldRun(module, info_); }));
+      if (!answer && veto == nullptr) veto = instrument.get();
+    }
+    return veto;
+  }
+
+  // On failure, those that saw the pass begin are told its end.
+  Status Begin(const Module& module) {
     for (const std::shared_ptr<PassInstrument>& instrument : instruments_) {
       Status before = Call(*instrument, [&] { return instrument->RunBeforePass(module, info_); });
       if (!before.ok()) {
@@ -33,7 +45,7 @@ class Watch {
       }
       ++begun_;
     }
-    return true;
+    return {};
   }
 
   // Tells all that saw the pass begin, even if one of them fails; the first failure counts, and to those after it the
@@ -59,22 +71,32 @@ class Watch {
     return Guarded(describe, f);
   }
 
-  // Every instrument is asked, also after one has said no.
-  Result<bool> AskAll(const Module& module) {
-    bool should_run = true;
-    if (context_.IsRequired(info_.name)) return should_run;
-    for (const std::shared_ptr<PassInstrument>& instrument : instruments_) {
-      IROPT_ASSIGN_OR_RETURN(const bool answer,
-                             Call(*instrument, [&]() -> Result<bool> { return instrument->ShouldRun(module, info_); }));
-      should_run = should_run && answer;
-    }
-    return should_run;
-  }
-
   const PassContext& context_;
   const InstrumentList instruments_;  // a hook may override those of the context
   const PassInfo& info_;
   size_t begun_ = 0;
+};
+
+// Tells an observer, where there is one, that a pass begins, and that it failed unless something else was told.
+class Observation {
+ public:
+  Observation(PassObserver* observer, const Pass& pass) : observer_(observer), pass_(pass) {
+    if (observer_ != nullptr) observer_->Begin(pass_);
+  }
+  Observation(const Observation&) = delete;
+  Observation& operator=(const Observation&) = delete;
+  ~Observation() { End(PassOutcome::Failed); }
+
+  void Veto(const PassInstrument& by) {
+    if (observer_ != nullptr) std::exchange(observer_, nullptr)->Veto(pass_, by);
+  }
+  void End(PassOutcome outcome) {
+    if (observer_ != nullptr) std::exchange(observer_, nullptr)->End(pass_, outcome);
+  }
+
+ private:
+  PassObserver* observer_;
+  const Pass& pass_;
 };
 
 // Checks that what was given to a pass is not what the pass worked on.
@@ -110,17 +132,24 @@ Error NamedError(const PassInfo& info, Error error, const DiagnosticBuffer& unsh
 }  // namespace
 
 Result<PassResult> Pass::operator()(Module module, PassContext& context) const {
-  if (context.instruments.empty()) return RunUnwatched(std::move(module), context);
+  if (context.instruments.empty() && context.observer == nullptr) return RunUnwatched(std::move(module), context);
+  Observation observation(context.observer, *this);
   Watch watch(context, info());
   const Module before = module;
-  IROPT_ASSIGN_OR_RETURN(const bool should_run, watch.Begin(module));
-  if (!should_run) return PassResult{std::move(module)};
+  IROPT_ASSIGN_OR_RETURN(const PassInstrument* veto, watch.FindVeto(module));
+  if (veto != nullptr) {
+    observation.Veto(*veto);
+    return PassResult{std::move(module)};
+  }
+  IROPT_RETURN_IF_ERROR(watch.Begin(module));
   Result<PassResult> result = RunUnwatched(std::move(module), context);
   if (!result.ok()) {
     static_cast<void>(watch.End(before, PassOutcome::Failed));
     return result;
   }
-  IROPT_RETURN_IF_ERROR(watch.End(result->module, result->changed ? PassOutcome::Changed : PassOutcome::Unchanged));
+  const PassOutcome outcome = result->changed ? PassOutcome::Changed : PassOutcome::Unchanged;
+  IROPT_RETURN_IF_ERROR(watch.End(result->module, outcome));
+  observation.End(outcome);
   return result;
 }
 

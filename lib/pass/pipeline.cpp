@@ -1,4 +1,4 @@
-// Printing, building and asking about pipelines.
+// Building and asking about pipelines.
 #include "iropt/pass/pipeline.h"
 
 #include <fmt/format.h>
@@ -16,33 +16,6 @@ bool operator==(const PipelineItem& a, const PipelineItem& b) {
 }
 
 namespace {
-
-std::string OptionsText(const Value::Dict& options) {
-  std::string text;
-  for (const Value::Entry& option : options) {
-    text += fmt::format("{}{}={}", text.empty() ? "<" : ";", option.key, ToString(option.value));
-  }
-  return text.empty() ? text : text + '>';
-}
-
-std::string SequentialOptions(const PipelineItem& item) {
-  Value::Dict options;
-  if (!item.name.empty()) options.push_back({"name", item.name, {}});
-  if (item.opt_level) options.push_back({"opt_level", *item.opt_level, {}});
-  return OptionsText(options);
-}
-
-std::string PrintItem(const PipelineItem& item) {
-  const auto children = [&] { return fmt::format("({})", PrintPipeline(item.children)); };
-  switch (item.kind) {
-    case PipelineItem::Kind::Pass: return item.name + OptionsText(item.options);
-    case PipelineItem::Kind::Sequential: return "Sequential" + SequentialOptions(item) + children();
-    case PipelineItem::Kind::Fixpoint: return fmt::format("fixpoint<{}>", item.count) + children();
-    case PipelineItem::Kind::Repeat: return fmt::format("repeat<{}>", item.count) + children();
-    case PipelineItem::Kind::Default: return fmt::format("default<O{}>", item.count);
-  }
-  IROPT_UNREACHABLE("pipeline item {}", item.kind);
-}
 
 PassInfo InfoOfSequential(const PipelineItem& item) {
   PassInfo info = SequentialInfo();
@@ -131,15 +104,6 @@ void CollectNames(const Pipeline& pipeline, std::vector<std::string_view>& names
 }
 
 }  // namespace
-
-std::string PrintPipeline(const Pipeline& pipeline) {
-  std::string text;
-  for (const PipelineItem& item : pipeline) {
-    if (!text.empty()) text += ',';
-    text += PrintItem(item);
-  }
-  return text;
-}
 
 Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics,
                            const PassContext* context) {

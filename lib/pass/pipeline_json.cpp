@@ -176,16 +176,15 @@ class FileReader {
         specs.push_back({ReadName(item, "an instrument"), {}, item.span()});
         continue;
       }
-      CheckKeys(item, "an instrument", {"name", "passes"});
-      InstrumentSpec& spec = specs.emplace_back();
       const Value* name = item.Find("name");
       if (name == nullptr) {
         Misfit(item, "an instrument", "an object with 'name'");
         continue;
       }
-      spec.name = ReadName(*name, "the name of an instrument");
-      spec.span = name->span();
-      if (const Value* passes = item.Find("passes")) spec.passes = ReadNames(*passes, "'passes'");
+      InstrumentSpec& spec =
+          specs.emplace_back(InstrumentSpec{ReadName(*name, "the name of an instrument"), {}, name->span()});
+      std::ranges::copy_if(*item.as_dict(), std::back_inserter(spec.options),
+                           [](const Value::Entry& entry) { return entry.key != "name"; });
     }
     return specs;
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "iropt/pass/pipeline.h"
+#include "iropt/support/edit_distance.h"
 #include "reader.h"
 
 namespace iropt {
@@ -14,14 +15,14 @@ namespace {
 
 class PipelineReader {
  public:
-  explicit PipelineReader(Reader reader) : reader_(reader) {}
+  PipelineReader(Reader reader, DiagnosticEngine& diagnostics) : reader_(reader), diagnostics_(diagnostics) {}
 
   std::optional<Pipeline> Read() {
     Pipeline pipeline;
     if (reader_.AtEnd()) return pipeline;
     pipeline = ReadItems();
     if (!reader_.failed() && !reader_.AtEnd()) reader_.Error("expected ',' or the end of the pipeline");
-    if (reader_.failed()) return std::nullopt;
+    if (reader_.failed() || wrong_option_) return std::nullopt;
     return pipeline;
   }
 
@@ -36,12 +37,15 @@ class PipelineReader {
 
   PipelineItem ReadItem() {
     PipelineItem item;
-    reader_.AtEnd();
+    const bool quoted = reader_.Peek() == '"';
     const size_t begin = reader_.position();
-    item.name = reader_.TakeWord();
+    item.name = ReadName();
     item.span = reader_.SpanFrom(begin);
+    if (reader_.failed()) return item;
     if (item.name.empty()) {
       reader_.Error("expected the name of a pass");
+    } else if (quoted) {
+      ReadOptionsOfPass(item);
     } else if (item.name == "Sequential") {
       ReadSequential(item);
     } else if (item.name == "fixpoint") {
@@ -50,11 +54,30 @@ class PipelineReader {
       ReadRounds(item, PipelineItem::Kind::Repeat);
     } else if (item.name == "default") {
       ReadDefault(item);
-    } else {
-      ReadOptions(item.options);
-      if (reader_.Peek() == '(') reader_.Error(fmt::format("'{}' takes no passes", item.name));
+    } else if (!CheckKeyword(item)) {
+      ReadOptionsOfPass(item);
     }
     return item;
+  }
+
+  std::string ReadName() {
+    if (reader_.Peek() != '"') return std::string(reader_.TakeWord());
+    return reader_.ReadString().value_or("");
+  }
+
+  // Whether the name of a pass seems to be a misspelt keyword, which is an error.
+  bool CheckKeyword(const PipelineItem& item) {
+    const char next = reader_.Peek();
+    const std::optional<std::string_view> meant = NearestName(item.name, kPipelineKeywords);
+    if (!meant || (next != '(' && (next != '<' || item.name.size() != meant->size()))) return false;
+    reader_.ErrorAt(item.span,
+                    fmt::format("'{}' takes no passes and no number; did you mean '{}'?", item.name, *meant));
+    return true;
+  }
+
+  void ReadOptionsOfPass(PipelineItem& item) {
+    ReadOptions(item.options);
+    if (reader_.Peek() == '(') reader_.Error(fmt::format("'{}' takes no passes", item.name));
   }
 
   void ReadSequential(PipelineItem& item) {
@@ -62,20 +85,36 @@ class PipelineReader {
     item.name.clear();
     Value::Dict options;
     ReadOptions(options);
-    for (const Value::Entry& option : options) {
-      const std::string* name = option.value.as_string();
-      const int64_t* level = option.value.as_int();
-      if (option.key == "name" && name != nullptr && !name->empty()) {
+    for (const Value::Entry& option : options) ReadOptionOfSequential(option, item);
+    ReadChildren(item);
+  }
+
+  void ReadOptionOfSequential(const Value::Entry& option, PipelineItem& item) {
+    static constexpr std::string_view kOptions[] = {"name", "opt_level"};
+    const std::string* name = option.value.as_string();
+    const int64_t* level = option.value.as_int();
+    if (option.key == "name") {
+      if (name != nullptr && !name->empty()) {
         item.name = *name;
-      } else if (option.key == "opt_level" && level != nullptr && *level >= 0 && *level <= kMaxOptLevel) {
+      } else {
+        WrongOption(option, "'name' of a Sequential must be a string that is not empty");
+      }
+    } else if (option.key == "opt_level") {
+      if (level != nullptr && *level >= 0 && *level <= kMaxOptLevel) {
         item.opt_level = static_cast<int>(*level);
       } else {
-        reader_.ErrorAt(option.key_span, fmt::format("a Sequential takes the options 'name', a string, and "
-                                                     "'opt_level', an integer from 0 to {}",
-                                                     kMaxOptLevel));
+        WrongOption(option, fmt::format("'opt_level' of a Sequential must be an integer from 0 to {}", kMaxOptLevel));
       }
+    } else {
+      ReportUnknownName(fmt::format("a Sequential has no option '{}'", option.key), option.key, kOptions,
+                        "unknown-option", option.key_span, diagnostics_);
+      wrong_option_ = true;
     }
-    ReadChildren(item);
+  }
+
+  void WrongOption(const Value::Entry& option, std::string message) {
+    diagnostics_.Error(option.value.span(), "wrong-option-type", std::move(message));
+    wrong_option_ = true;
   }
 
   void ReadRounds(PipelineItem& item, PipelineItem::Kind kind) {
@@ -119,27 +158,35 @@ class PipelineReader {
   }
 
   void ReadChildren(PipelineItem& item) {
+    reader_.Peek();
+    const size_t begin = reader_.position();
     if (!reader_.Expect('(', "and passes") || !reader_.Enter()) return;
+    const SourceSpan opened = reader_.SpanFrom(begin);
     if (!reader_.Consume(')')) {
       item.children = ReadItems();
-      if (!reader_.failed()) reader_.Expect(')', "or ','");
+      reader_.ExpectClosing(')', "or ','", opened);
     }
     reader_.Leave();
   }
 
   void ReadOptions(Value::Dict& options) {
-    if (!reader_.Consume('<') || reader_.Consume('>')) return;
+    reader_.Peek();
+    const size_t begin = reader_.position();
+    if (!reader_.Consume('<')) return;
+    const SourceSpan opened = reader_.SpanFrom(begin);
+    if (reader_.Consume('>')) return;
     do {
       ReadOption(options);
     } while (reader_.Consume(';'));
-    if (!reader_.failed()) reader_.Expect('>', "or ';' after an option");
+    reader_.ExpectClosing('>', "or ';' after an option", opened);
   }
 
   void ReadOption(Value::Dict& options) {
     reader_.AtEnd();
     const size_t begin = reader_.position();
-    std::string key(reader_.TakeWord());
+    std::string key = ReadName();
     const SourceSpan key_span = reader_.SpanFrom(begin);
+    if (reader_.failed()) return;
     if (key.empty()) {
       reader_.Error("expected an option, name=value");
       return;
@@ -153,17 +200,34 @@ class PipelineReader {
   }
 
   Reader reader_;
+  DiagnosticEngine& diagnostics_;
+  bool wrong_option_ = false;  // of a Sequential; those of passes are checked when they are made
 };
 
 }  // namespace
 
 std::optional<Pipeline> ParsePipeline(std::string_view text, uint32_t base, DiagnosticEngine& diagnostics) {
-  return PipelineReader(Reader(text, base, Reader::Words::Bare, diagnostics)).Read();
+  return PipelineReader(Reader(text, base, Reader::Words::Bare, diagnostics), diagnostics).Read();
 }
 
 std::optional<Pipeline> ParseEmbeddedPipeline(std::string_view text, SourceSpan quoted, DiagnosticEngine& diagnostics) {
   if (quoted.end - quoted.begin == text.size() + 2) return ParsePipeline(text, quoted.begin + 1, diagnostics);
-  return PipelineReader(Reader(text, quoted, Reader::Words::Bare, diagnostics)).Read();
+  return PipelineReader(Reader(text, quoted, Reader::Words::Bare, diagnostics), diagnostics).Read();
+}
+
+std::optional<std::vector<InstrumentSpec>> ParseInstruments(std::string_view text, uint32_t base,
+                                                            DiagnosticEngine& diagnostics) {
+  std::optional<Pipeline> items = ParsePipeline(text, base, diagnostics);
+  if (!items) return std::nullopt;
+  std::vector<InstrumentSpec> specs;
+  for (PipelineItem& item : *items) {
+    if (item.kind != PipelineItem::Kind::Pass) {
+      diagnostics.Error(item.span, "pipeline-syntax", "expected an instrument, not a group of passes");
+      return std::nullopt;
+    }
+    specs.push_back({std::move(item.name), std::move(item.options), item.span});
+  }
+  return specs;
 }
 
 }  // namespace iropt

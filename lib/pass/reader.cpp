@@ -44,6 +44,16 @@ bool Reader::Expect(char c, std::string_view where) {
   return false;
 }
 
+bool Reader::ExpectClosing(char c, std::string_view where, SourceSpan opened) {
+  if (Consume(c)) return true;
+  if (!failed_) {
+    diagnostics_.Error(SpanOfNext(), "pipeline-syntax", fmt::format("expected '{}' {}", c, where))
+        .Note(opened, "what is open begins here");
+  }
+  failed_ = true;
+  return false;
+}
+
 std::string_view Reader::TakeWord() {
   AtEnd();
   const size_t begin = position_;
@@ -51,14 +61,16 @@ std::string_view Reader::TakeWord() {
   return text_.substr(begin, position_ - begin);
 }
 
-void Reader::Error(const std::string& message) {
+SourceSpan Reader::SpanOfNext() {
   AtEnd();
   const size_t begin = position_;
   size_t end = begin;
   while (end < text_.size() && IsWordChar(text_[end])) ++end;
   if (end == begin && end < text_.size()) end += CodePointLength(text_.substr(begin));
-  ErrorAt(Span(begin, end), message);
+  return Span(begin, end);
 }
+
+void Reader::Error(const std::string& message) { ErrorAt(SpanOfNext(), message); }
 
 void Reader::ErrorAt(SourceSpan span, const std::string& message) {
   if (!failed_) diagnostics_.Error(span, "pipeline-syntax", message);
@@ -112,6 +124,7 @@ std::optional<Value> Reader::ReadAtom() {
 
 std::optional<Value> Reader::ReadList() {
   Value::List items;
+  const SourceSpan opened = SpanOfNext();
   Consume('[');
   if (Consume(']')) return Value(std::move(items));
   do {
@@ -119,12 +132,13 @@ std::optional<Value> Reader::ReadList() {
     if (!item) return std::nullopt;
     items.push_back(*std::move(item));
   } while (Consume(','));
-  if (!Expect(']', "or ',' in the list")) return std::nullopt;
+  if (!ExpectClosing(']', "or ',' in the list", opened)) return std::nullopt;
   return Value(std::move(items));
 }
 
 std::optional<Value> Reader::ReadDict() {
   Value::Dict entries;
+  const SourceSpan opened = SpanOfNext();
   Consume('{');
   if (Consume('}')) return Value(std::move(entries));
   do {
@@ -142,7 +156,7 @@ std::optional<Value> Reader::ReadDict() {
     if (!value) return std::nullopt;
     entries.push_back({*std::move(key), *std::move(value), key_span});
   } while (Consume(','));
-  if (!Expect('}', "or ',' in the object")) return std::nullopt;
+  if (!ExpectClosing('}', "or ',' in the object", opened)) return std::nullopt;
   return Value(std::move(entries));
 }
 

@@ -38,8 +38,12 @@ class Reader {
   bool Consume(char c);
   // The same, but it is an error if `c` does not come next. `where` says what is being read: "after an option".
   bool Expect(char c, std::string_view where);
+  // The same for a closing bracket; a note shows the `opened` one that it belongs to.
+  bool ExpectClosing(char c, std::string_view where, SourceSpan opened);
   // The longest run of word characters, which may be empty.
   std::string_view TakeWord();
+  // A string in double quotes.
+  std::optional<std::string> ReadString();
 
   std::optional<Value> ReadValue();
   // Reports an error at the coming word or character.
@@ -51,6 +55,8 @@ class Reader {
   void Leave() { --depth_; }
 
  private:
+  // The coming word or character.
+  SourceSpan SpanOfNext();
   SourceSpan Span(size_t begin, size_t end) const {
     if (whole_.known()) return whole_;
     return {base_ + static_cast<uint32_t>(begin), base_ + static_cast<uint32_t>(end)};
@@ -60,7 +66,6 @@ class Reader {
   std::optional<Value> ReadDict();
   std::optional<Value> ReadAtom();
   std::optional<std::string> ReadKey();
-  std::optional<std::string> ReadString();
   bool ReadEscape(std::string& out);
   std::optional<uint32_t> ReadHex4();
 

@@ -62,78 +62,92 @@ std::optional<Value> WordValue(std::string_view word) {
 
 namespace {
 
-void Append(std::string& out, const Value& value);
+// Writes values as JSON, with bare words in place of strings or without.
+class Writer {
+ public:
+  explicit Writer(bool bare_words) : bare_words_(bare_words) {}
 
-void AppendQuoted(std::string& out, std::string_view text) {
-  out += '"';
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\u{:04x}", static_cast<int>(c));
+  void Append(const Value& value) {
+    if (const bool* b = value.as_bool()) {
+      out_ += *b ? "true" : "false";
+    } else if (const int64_t* i = value.as_int()) {
+      out_ += std::to_string(*i);
+    } else if (const double* d = value.as_double()) {
+      AppendDouble(*d);
+    } else if (const std::string* s = value.as_string()) {
+      AppendString(*s);
+    } else if (const Value::List* list = value.as_list()) {
+      AppendSequence(*list, "[]", [&](const Value& item) { Append(item); });
+    } else if (const Value::Dict* dict = value.as_dict()) {
+      AppendSequence(*dict, "{}", [&](const Value::Entry& entry) {
+        AppendQuoted(entry.key);
+        out_ += bare_words_ ? ":" : ": ";
+        Append(entry.value);
+      });
     } else {
-      out += c;
+      out_ += "null";
     }
   }
-  out += '"';
-}
 
-// As a bare word where it would be read back as this string.
-void AppendString(std::string& out, const std::string& text) {
-  const bool is_word = !text.empty() && std::ranges::all_of(text, IsWordChar);
-  const std::optional<Value> read_back = is_word ? WordValue(text) : std::nullopt;
-  if (read_back && read_back->as_string() != nullptr) {
-    out += text;
-  } else {
-    AppendQuoted(out, text);
+  std::string Take() { return std::move(out_); }
+
+ private:
+  void AppendQuoted(std::string_view text) {
+    out_ += '"';
+    for (const char c : text) {
+      if (c == '"' || c == '\\') {
+        out_ += '\\';
+        out_ += c;
+      } else if (static_cast<unsigned char>(c) < 0x20) {
+        out_ += fmt::format("\\u{:04x}", static_cast<int>(c));
+      } else {
+        out_ += c;
+      }
+    }
+    out_ += '"';
   }
-}
 
-void AppendDouble(std::string& out, double value) {
-  const std::string text = fmt::format("{}", value);
-  out += text;
-  if (text.find_first_of(".e") == std::string::npos) out += ".0";
-}
-
-template <class T, class F>
-void AppendSequence(std::string& out, const std::vector<T>& items, std::string_view brackets, F&& append) {
-  out += brackets[0];
-  for (size_t i = 0; i < items.size(); ++i) {
-    if (i != 0) out += ',';
-    append(items[i]);
+  // As a bare word where it would be read back as this string.
+  void AppendString(const std::string& text) {
+    const bool is_word = bare_words_ && IsWord(text);
+    const std::optional<Value> read_back = is_word ? WordValue(text) : std::nullopt;
+    if (read_back && read_back->as_string() != nullptr) {
+      out_ += text;
+    } else {
+      AppendQuoted(text);
+    }
   }
-  out += brackets[1];
-}
 
-void Append(std::string& out, const Value& value) {
-  if (const bool* b = value.as_bool()) {
-    out += *b ? "true" : "false";
-  } else if (const int64_t* i = value.as_int()) {
-    out += std::to_string(*i);
-  } else if (const double* d = value.as_double()) {
-    AppendDouble(out, *d);
-  } else if (const std::string* s = value.as_string()) {
-    AppendString(out, *s);
-  } else if (const Value::List* list = value.as_list()) {
-    AppendSequence(out, *list, "[]", [&](const Value& item) { Append(out, item); });
-  } else if (const Value::Dict* dict = value.as_dict()) {
-    AppendSequence(out, *dict, "{}", [&](const Value::Entry& entry) {
-      AppendQuoted(out, entry.key);
-      out += ':';
-      Append(out, entry.value);
-    });
-  } else {
-    out += "null";
+  void AppendDouble(double value) {
+    const std::string text = fmt::format("{}", value);
+    out_ += text;
+    if (text.find_first_of(".e") == std::string::npos) out_ += ".0";
   }
+
+  template <class T, class F>
+  void AppendSequence(const std::vector<T>& items, std::string_view brackets, F&& append) {
+    out_ += brackets[0];
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (i != 0) out_ += bare_words_ ? "," : ", ";
+      append(items[i]);
+    }
+    out_ += brackets[1];
+  }
+
+  const bool bare_words_;
+  std::string out_;
+};
+
+std::string Write(const Value& value, bool bare_words) {
+  Writer writer(bare_words);
+  writer.Append(value);
+  return writer.Take();
 }
 
 }  // namespace
 
-std::string ToString(const Value& value) {
-  std::string out;
-  Append(out, value);
-  return out;
-}
+std::string ToString(const Value& value) { return Write(value, /*bare_words=*/true); }
+
+std::string ToJson(const Value& value) { return Write(value, /*bare_words=*/false); }
 
 }  // namespace iropt

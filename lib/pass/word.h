@@ -1,6 +1,7 @@
 // Bare words: what pipeline strings take in place of quoted strings, numbers and the other atoms of JSON.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -12,6 +13,8 @@ inline bool IsWordChar(char c) {
   const bool alphanumeric = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
   return alphanumeric || c == '_' || c == '.' || c == '-' || c == '+' || c == '/';
 }
+
+inline bool IsWord(std::string_view text) { return !text.empty() && std::ranges::all_of(text, IsWordChar); }
 
 // What a word stands for: an atom of JSON, else a string; nothing where it is a number that has no representation.
 std::optional<Value> WordValue(std::string_view word);

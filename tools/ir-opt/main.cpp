@@ -61,6 +61,7 @@ struct CommandLine {
   bool print_version = false;
   std::string diagnostics = "text";
   std::string colour = "auto";
+  std::string print_pipeline;
 };
 
 // Flags whose value is a list separated by commas.
@@ -110,7 +111,10 @@ void AddPipelineFlags(CLI::App& app, CommandLine& line) {
   AddList(app, "--disable", driver.disable, "never run these passes")->group(group);
   AddList(app, "--require", driver.require, "run these passes at any level, where the pipeline has them")->group(group);
   app.add_flag("--list-passes", line.list_passes, "list all passes with their levels and options")->group(group);
-  app.add_flag("--print-pipeline", driver.print_pipeline, "show the pipeline")->group(group);
+  app.add_flag("--print-pipeline{text}", line.print_pipeline,
+               "print the pipeline, also as =json, a pipeline file with all settings, and do nothing else")
+      ->group(group)
+      ->check(OneOf({"text", "json"}));
 }
 
 void AddFileFlags(CLI::App& app, CommandLine& line) {
@@ -145,6 +149,17 @@ void AddCheckFlags(CLI::App& app, CommandLine& line) {
 void AddObservationFlags(CLI::App& app, CommandLine& line) {
   DriverOptions& driver = line.driver;
   const std::string group = "Observation (on the standard error output)";
+  app.add_flag("--explain-pipeline", driver.explain_pipeline,
+               "say of each pass whether it changed the module, or why it did not run")
+      ->group(group);
+  app.add_option("--opt-bisect-limit", driver.opt_bisect_limit,
+                 "number the passes, say of each whether it runs, and leave out those after the first N")
+      ->group(group)
+      ->type_name("N");
+  app.add_option("--instruments", driver.instruments, "watch the passes with these instruments")
+      ->group(group)
+      ->type_name("INSTRUMENTS")
+      ->allow_extra_args(false);
   app.add_flag("--report", driver.report, "say what was read, what each pass did and how long it took")->group(group);
   app.add_flag("--time-passes", driver.time_passes, "show a table of times")->group(group);
   AddList(app, "--print-before", driver.print_before.passes, "show the module before these passes")->group(group);
@@ -244,6 +259,8 @@ int RunCommand(const std::vector<std::string>& arguments) {
   if (!problem.empty()) return UsageError(problem);
   if (line.print_version) return PrintToStdout("ir-opt " IROPT_VERSION "\n");
   if (line.diagnostics == "json") line.driver.diagnostics = iropt::DiagnosticFormat::Json;
+  if (line.print_pipeline == "text") line.driver.print_pipeline = iropt::PipelineForm::Text;
+  if (line.print_pipeline == "json") line.driver.print_pipeline = iropt::PipelineForm::Json;
   if (line.colour == "always") line.driver.colour = iropt::Colour::Always;
   if (line.colour == "never") line.driver.colour = iropt::Colour::Never;
   return line.list_passes ? iropt::ListPasses() : iropt::RunDriver(line.driver);

@@ -11,6 +11,8 @@ namespace iropt {
 enum class DiagnosticFormat : uint8_t { Text, Json };
 enum class Colour : uint8_t { Auto, Always, Never };
 
+enum class PipelineForm : uint8_t { None, Text, Json };
+
 // Around which passes the module is shown: those named, or all.
 struct PrintRequest {
   std::vector<std::string> passes;
@@ -32,6 +34,7 @@ struct DriverOptions {
   std::optional<int> opt_level;
   std::vector<std::string> disable;
   std::vector<std::string> require;
+  PipelineForm print_pipeline = PipelineForm::None;  // shown on stdout; nothing else is done then
 
   bool split_input_file = false;  // lines "# -----" separate modules, each of which is worked on alone
   bool verify_only = false;       // check the input and do nothing else
@@ -40,8 +43,10 @@ struct DriverOptions {
   bool no_verify = false;         // do not check the input
 
   bool time_passes = false;
-  bool report = false;  // what was read, what each pass did, how long it took
-  bool print_pipeline = false;
+  bool report = false;                      // what was read, what each pass did, how long it took
+  bool explain_pipeline = false;            // what became of each pass, and why
+  std::optional<int64_t> opt_bisect_limit;  // only so many passes run, see OptBisect
+  std::vector<std::string> instruments;     // in the syntax of a pipeline, see instruments.def
   PrintRequest print_before;
   PrintRequest print_after;
 

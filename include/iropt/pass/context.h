@@ -14,6 +14,7 @@
 
 namespace iropt {
 
+class PassObserver;
 class PassRegistry;
 
 inline constexpr int kDefaultOptLevel = 2;
@@ -26,6 +27,7 @@ class PassContext {
   InstrumentList instruments;
   DiagnosticEngine* diagnostics = nullptr;  // without one, what passes report becomes part of the error of the run
   const PassRegistry* registry = nullptr;   // where required passes come from; null stands for PassRegistry::Global()
+  PassObserver* observer = nullptr;         // hears what becomes of every pass, see observer.h
   int threads = 1;
   Value target;  // as in TVM: a target string, or a dict with "kind"; null where none was given
 

@@ -35,6 +35,8 @@ class PassInstrument {
   virtual Status ExitPassContext() { return {}; }
   // Whether the pass may run. Not asked for passes that the context requires.
   virtual bool ShouldRun(const Module& module, const PassInfo& info);
+  // Why ShouldRun said no the last time, for messages; empty where the name of the instrument says enough.
+  virtual std::string VetoReason() const { return {}; }
   virtual Status RunBeforePass(const Module& module, const PassInfo& info);
   // Called for every pass that RunBeforePass of this instrument saw, also when the pass failed; `module` is then what
   // the pass began with.

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,8 @@ class Pass {
     virtual ~Impl() = default;
 
     const PassInfo& info() const { return info_; }
+    // What a pass that runs others runs, whether or not a context enables it.
+    virtual std::span<const Pass> children() const { return {}; }
     // `diagnostics` is where to report.
     virtual Result<PassResult> Run(Module module, PassContext& context, DiagnosticEngine& diagnostics) const = 0;
 
@@ -49,6 +52,7 @@ class Pass {
   explicit Pass(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
   const PassInfo& info() const { return impl_->info(); }
+  std::span<const Pass> children() const { return impl_->children(); }
 
   // Runs the pass under the current context, or the given one, with the context's instruments around it. An
   // instrument's veto leaves the module as it is. Exceptions that the pass throws become errors.

@@ -8,6 +8,7 @@
 //             | 'repeat' '<' TIMES '>' '(' pipeline ')'
 //             | 'default' '<' 'O'LEVEL '>'
 //   VALUE    := JSON, or a word in place of a string
+//   NAME     := a word, or any string in double quotes, which is then the name of a pass or an option
 #pragma once
 
 #include <optional>
@@ -48,9 +49,12 @@ std::optional<Pipeline> ParsePipeline(std::string_view text, uint32_t base, Diag
 
 // The canonical spelling: parsing it gives an equal pipeline.
 std::string PrintPipeline(const Pipeline& pipeline);
+// The same as the value of "passes" in a pipeline file, on one line.
+std::string PrintPipelineJson(const Pipeline& pipeline);
 
-// The passes of the pipeline as one Sequential. Reports all unknown names and wrong options, and passes that need a form
-// of the module which nothing before them guarantees. `context` says which passes will run; without one, all count.
+// The passes of the pipeline as one Sequential. Reports all unknown names and wrong options, and passes that need a
+// form of the module which nothing before them guarantees. `context` says which passes will run; without one, all
+// count.
 Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics,
                            const PassContext* context = nullptr);
 
@@ -68,9 +72,10 @@ struct LocatedName {
   SourceSpan span;
 };
 
+// An instrument that is asked for by name. In a file, its options stand beside its name.
 struct InstrumentSpec {
   std::string name;
-  std::vector<LocatedName> passes;  // empty stands for all
+  Value::Dict options;
   SourceSpan span;
 };
 
@@ -88,5 +93,12 @@ struct PipelineFile {
 
 // Reads a JSON pipeline. Reports every unknown key, with the nearest one, and values of a wrong type.
 std::optional<PipelineFile> ParsePipelineFile(std::string_view text, uint32_t base, DiagnosticEngine& diagnostics);
+
+// The canonical text of a pipeline file, which reads back as the same; what is empty is left out.
+std::string PrintPipelineFile(const PipelineFile& file);
+
+// Reads instruments in the syntax of a pipeline, such as "timing,print-after<passes=[FoldConstant]>".
+std::optional<std::vector<InstrumentSpec>> ParseInstruments(std::string_view text, uint32_t base,
+                                                            DiagnosticEngine& diagnostics);
 
 }  // namespace iropt

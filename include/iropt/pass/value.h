@@ -73,5 +73,7 @@ struct Value::Entry {
 // The spelling that the options of a pipeline string take: JSON, with words in place of strings where that is
 // unambiguous.
 std::string ToString(const Value& value);
+// The same in strict JSON.
+std::string ToJson(const Value& value);
 
 }  // namespace iropt

@@ -1,0 +1,112 @@
+#include "instruments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace iropt {
+
+namespace {
+
+#define IROPT_OPTIONS(...)                                                                                             \
+  { __VA_ARGS__ }
+#define IROPT_OPTION(Name, Type, Default, Summary)                                                                     \
+  OptionSpec { #Name, OptionType::Type, Default, Summary }
+#define IROPT_INSTRUMENT(Id, Name, Options, Flags, Summary) {InstrumentId::Id, Name, Options, Flags, Summary},
+
+const std::vector<OwnInstrument>& Rows() {
+  static const std::vector<OwnInstrument> rows = {
+#include "iropt/driver/instruments.def"
+  };
+  return rows;
+}
+
+#undef IROPT_OPTION
+#undef IROPT_OPTIONS
+
+std::vector<std::string_view> KnownNames(const PassRegistry& registry) {
+  std::vector<std::string_view> names;
+  for (const OwnInstrument& own : OwnInstruments()) names.push_back(own.name);
+  for (const auto& [name, row] : registry.instruments()) names.push_back(name);
+  return names;
+}
+
+}  // namespace
+
+std::span<const OwnInstrument> OwnInstruments() { return Rows(); }
+
+InstrumentPlan::InstrumentPlan(const DriverOptions& options)
+    : print_before(options.print_before),
+      print_after(options.print_after),
+      verify_each(options.verify_each),
+      timing(options.time_passes),
+      report(options.report),
+      bisect_limit(options.opt_bisect_limit) {}
+
+bool InstrumentPlan::Add(const InstrumentSpec& spec, const PassRegistry& registry, DiagnosticEngine& diagnostics) {
+  const std::string owner = fmt::format("instrument '{}'", spec.name);
+  Value::Dict options = spec.options;
+  const auto own = std::ranges::find(Rows(), spec.name, &OwnInstrument::name);
+  if (own != Rows().end()) {
+    if (!CheckOptions(own->options, owner, options, diagnostics)) return false;
+    AddOwn(own->id, options);
+    return true;
+  }
+  if (!registry.instruments().contains(spec.name)) {
+    ReportUnknownName(fmt::format("unknown instrument '{}'", spec.name), spec.name, KnownNames(registry),
+                      "unknown-instrument", spec.span, diagnostics);
+    return false;
+  }
+  Result<std::shared_ptr<PassInstrument>> instrument =
+      registry.CreateInstrument(spec.name, std::move(options), diagnostics);
+  if (!instrument.ok()) {
+    if (!instrument.error().reported()) diagnostics.Error(spec.span, "usage", instrument.error().message);
+    return false;
+  }
+  others.push_back(*std::move(instrument));
+  other_specs.push_back(spec);
+  return true;
+}
+
+std::vector<InstrumentSpec> InstrumentPlan::Specs() const {
+  std::vector<InstrumentSpec> specs;
+  const auto add_print = [&](const char* name, const PrintRequest& request) {
+    if (!request.wanted()) return;
+    InstrumentSpec& spec = specs.emplace_back(InstrumentSpec{name, {}, {}});
+    Value::List passes(request.passes.begin(), request.passes.end());
+    if (!request.all) spec.options.push_back({"passes", std::move(passes), {}});
+  };
+  if (bisect_limit) specs.push_back({"opt-bisect", {{"limit", *bisect_limit, {}}}, {}});
+  add_print("print-after", print_after);
+  add_print("print-before", print_before);
+  if (report) specs.push_back({"report", {}, {}});
+  if (timing) specs.push_back({"timing", {}, {}});
+  if (verify_each) specs.push_back({"verify-each", {}, {}});
+  specs.insert(specs.end(), other_specs.begin(), other_specs.end());
+  return specs;
+}
+
+void InstrumentPlan::AddOwn(InstrumentId id, const Value::Dict& options) {
+  switch (id) {
+    // The command line wins.
+    case InstrumentId::OptBisect:
+      if (!bisect_limit) bisect_limit = *options[0].value.as_int();
+      break;
+    case InstrumentId::PrintAfter: AddPrint(print_after, options); break;
+    case InstrumentId::PrintBefore: AddPrint(print_before, options); break;
+    case InstrumentId::Report: report = true; break;
+    case InstrumentId::Timing: timing = true; break;
+    case InstrumentId::VerifyEach: verify_each = true; break;
+  }
+}
+
+void InstrumentPlan::AddPrint(PrintRequest& request, const Value::Dict& options) {
+  const Value::List& passes = *options[0].value.as_list();
+  request.all |= passes.empty();
+  for (const Value& pass : passes) {
+    request.passes.push_back(*pass.as_string());
+    print_passes.push_back({*pass.as_string(), pass.span()});
+  }
+}
+
+}  // namespace iropt

@@ -1,0 +1,59 @@
+// The instruments of a run: those of ir-opt itself, which flags, pipeline files and -instruments ask for alike, and
+// those that plugins register.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "iropt/driver/options.h"
+#include "iropt/pass/pipeline.h"
+#include "iropt/pass/registry.h"
+
+namespace iropt {
+
+enum class InstrumentId : uint8_t {
+#define IROPT_INSTRUMENT(Id, Name, Options, Flags, Summary) Id,
+#include "iropt/driver/instruments.def"
+};
+
+// A row of instruments.def.
+struct OwnInstrument {
+  InstrumentId id;
+  std::string name;
+  std::vector<OptionSpec> options;
+  std::string flags;
+  std::string summary;
+};
+
+// In the order of their names.
+std::span<const OwnInstrument> OwnInstruments();
+
+// What is asked for, by whatever means.
+struct InstrumentPlan {
+  PrintRequest print_before;
+  PrintRequest print_after;
+  std::vector<LocatedName> print_passes;  // of both, where a file or -instruments names them
+  bool verify_each = false;
+  bool timing = false;
+  bool report = false;
+  std::optional<int64_t> bisect_limit;
+  InstrumentList others;  // of the registry
+  std::vector<InstrumentSpec> other_specs;
+
+  explicit InstrumentPlan(const DriverOptions& options);
+  // Adds what the spec asks for. Reports an unknown name, and options that do not fit.
+  bool Add(const InstrumentSpec& spec, const PassRegistry& registry, DiagnosticEngine& diagnostics);
+  // Everything in the plan, as a pipeline file says it.
+  std::vector<InstrumentSpec> Specs() const;
+
+ private:
+  void AddOwn(InstrumentId id, const Value::Dict& options);
+  void AddPrint(PrintRequest& request, const Value::Dict& options);
+};
+
+}  // namespace iropt
