@@ -6,6 +6,7 @@
 #include "iropt/driver/driver.h"
 #include "iropt/support/file.h"
 #include "iropt/transform/passes.h"
+#include "load_plugins.h"
 
 namespace iropt {
 
@@ -17,7 +18,7 @@ std::string RenderPasses(const PassRegistry& registry) {
   std::string out = fmt::format("{:<{}}  level  kind            summary\n", "pass", width);
   for (const auto& [name, row] : registry.passes()) {
     out += fmt::format("{:<{}}  {:>5}  {:<14}  {}\n", name, width, row.info.opt_level, PassKindName(row.info.kind),
-                       row.summary);
+                       row.summary + (row.plugin.empty() ? "" : fmt::format(" (plugin {})", row.plugin)));
     for (const OptionSpec& option : row.options) {
       out += fmt::format("{:<{}}    {}={}  {}, {}\n", "", width, option.name, ToString(option.default_value),
                          option.summary, OptionTypeName(option.type));
@@ -28,16 +29,19 @@ std::string RenderPasses(const PassRegistry& registry) {
 
 }  // namespace
 
-int ListPasses() {
+int ListPasses(const DriverOptions& options) {
   PassRegistry registry;
   Status registered = RegisterAllPasses(registry);
   IROPT_CHECK(registered.ok(), "{}", registered.error().message);
-  OutputStream out(STDOUT_FILENO);
-  out.Append(RenderPasses(registry));
-  const Status written = out.Flush();
-  if (written.ok()) return 0;
-  OutputStream(STDERR_FILENO).Append(fmt::format("error: {}\n", written.error().message));
-  return ExitCode(written.error().code);
+  Status done = LoadPlugins(options.plugins, registry);
+  if (done.ok()) {
+    OutputStream out(STDOUT_FILENO);
+    out.Append(RenderPasses(registry));
+    done = out.Flush();
+  }
+  if (done.ok()) return 0;
+  OutputStream(STDERR_FILENO).Append(fmt::format("error: {}\n", done.error().message));
+  return ExitCode(done.error().code);
 }
 
 }  // namespace iropt

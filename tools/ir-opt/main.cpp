@@ -263,7 +263,7 @@ int RunCommand(const std::vector<std::string>& arguments) {
   if (line.print_pipeline == "json") line.driver.print_pipeline = iropt::PipelineForm::Json;
   if (line.colour == "always") line.driver.colour = iropt::Colour::Always;
   if (line.colour == "never") line.driver.colour = iropt::Colour::Never;
-  return line.list_passes ? iropt::ListPasses() : iropt::RunDriver(line.driver);
+  return line.list_passes ? iropt::ListPasses(line.driver) : iropt::RunDriver(line.driver);
 }
 
 // The command line as a shell takes it.

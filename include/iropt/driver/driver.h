@@ -9,7 +9,7 @@ namespace iropt {
 // stderr; the module goes to the output when everything has succeeded, or not at all.
 int RunDriver(const DriverOptions& options);
 
-// Writes the table of passes to stdout and returns the exit code.
-int ListPasses();
+// Writes the table of passes, those of the plugins included, to stdout and returns the exit code.
+int ListPasses(const DriverOptions& options);
 
 }  // namespace iropt
