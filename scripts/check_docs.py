@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Runs the examples of README.md and docs/ and checks that they print what is written there.
 
-  check_docs.py BIN_DIR [FILE.md...]
+  check_docs.py [--kind KIND] [--root FOLDER] BIN_DIR [FILE.md...]
 
 An example is a fenced block of kind `console`: lines that begin with `$ ` are run by bash in the root of the repository, with
 BIN_DIR first in PATH, and the lines up to the next one are what goes to stdout and stderr. A line `[...]` stands for any
 lines; times in ms may differ. Also checks that links to files lead somewhere.
+
+With --kind, the blocks of kind `console KIND` are run instead, in FOLDER.
 """
+import argparse
 import glob
 import os
 import re
@@ -14,7 +17,8 @@ import subprocess
 import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(console[^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 SKIP = "[...]"
 
@@ -43,33 +47,42 @@ def commands_of(block):
     return commands
 
 
-def run(command, bin_dir):
+def run(command, bin_dir, root):
     environment = dict(os.environ, PATH=bin_dir + os.pathsep + os.environ["PATH"], LC_ALL="C.UTF-8")
-    done = subprocess.run(["bash", "-c", command], cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    done = subprocess.run(["bash", "-c", command], cwd=root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           stdin=subprocess.DEVNULL, timeout=120, check=False)
     return done.stdout.decode().splitlines()
 
 
-def check(path, bin_dir):
+def check(path, bin_dir, kind, root):
     with open(path, encoding="utf-8") as f:
         text = f.read()
     name = os.path.relpath(path, ROOT)
     faults = []
-    for link in LINK.findall(text):
+    for link in LINK.findall(FENCED.sub("", text)):
         if not os.path.exists(os.path.join(os.path.dirname(path), link)):
             faults.append(f"{name}: the link to {link} leads nowhere")
-    for block in BLOCK.findall(text):
+    blocks = [block for block_kind, block in BLOCK.findall(text) if block_kind == kind]
+    if kind != "console" and not blocks:
+        faults.append(f"{name}: there is no block of kind `{kind}`")
+    for block in blocks:
         for command, expected in commands_of(block):
-            got = run(command, bin_dir)
+            got = run(command, bin_dir, root)
             if not matches(expected, got):
                 faults.append("\n".join([f"{name}: {command}", "  expected:", *expected, "  printed:", *got]))
     return faults
 
 
 def main():
-    bin_dir = os.path.abspath(sys.argv[1])
-    paths = sys.argv[2:] or [os.path.join(ROOT, "README.md"), *sorted(glob.glob(os.path.join(ROOT, "docs", "*.md")))]
-    faults = [fault for path in paths for fault in check(path, bin_dir)]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--kind")
+    parser.add_argument("--root", default=ROOT)
+    parser.add_argument("bin_dir")
+    parser.add_argument("files", nargs="*")
+    args = parser.parse_args()
+    kind = f"console {args.kind}" if args.kind else "console"
+    paths = args.files or [os.path.join(ROOT, "README.md"), *sorted(glob.glob(os.path.join(ROOT, "docs", "*.md")))]
+    faults = [fault for path in paths for fault in check(path, os.path.abspath(args.bin_dir), kind, args.root)]
     for fault in faults:
         print(fault)
     return 1 if faults else 0

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Writes the files that a document holds, so that what it says is what is built and run.
+
+  unpack_document.py FILE.md FOLDER
+
+A fenced block whose first line names a file behind the language (```cpp lib/a.cpp) is that file. A block of kind `diff`
+changes files: of those written before, else of the repository. Its hunks have no line numbers; what they replace must be
+there exactly once. A file that has not changed is not written anew, so that nothing is built anew.
+"""
+import os
+import re
+import sys
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+BLOCK = re.compile(r"^```(\w+)(?: +(\S*[./]\S*))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE_DIFF = re.compile(r"^--- a/(\S+)\n\+\+\+ b/(\S+)\n(.*?)(?=^--- a/|\Z)", re.MULTILINE | re.DOTALL)
+
+
+def apply_hunk(text, hunk, name):
+    old, new = [], []
+    for line in hunk.splitlines():
+        if line[:1] in (" ", "-", ""):
+            old.append(line[1:])
+        if line[:1] in (" ", "+", ""):
+            new.append(line[1:])
+    old_text, new_text = "\n".join(old) + "\n", "\n".join(new) + "\n"
+    if text.count(old_text) != 1:
+        sys.exit(f"{name}: these lines are there {text.count(old_text)} times:\n{old_text}")
+    return text.replace(old_text, new_text)
+
+
+def unpack(document):
+    """The files by name."""
+    files = {}
+
+    def read(name):
+        if name not in files:
+            with open(os.path.join(ROOT, name), encoding="utf-8") as f:
+                files[name] = f.read()
+        return files[name]
+
+    for kind, name, body in BLOCK.findall(document):
+        if name:
+            files[name] = body
+        elif kind == "diff":
+            for old_name, new_name, hunks in FILE_DIFF.findall(body):
+                text = read(old_name)
+                for hunk in re.split(r"^@@\n", hunks, flags=re.MULTILINE)[1:]:
+                    text = apply_hunk(text, hunk, old_name)
+                files[new_name] = text
+    return files
+
+
+def main():
+    path, folder = sys.argv[1:]
+    with open(path, encoding="utf-8") as f:
+        files = unpack(f.read())
+    if not files:
+        sys.exit(f"{path} holds no files")
+    for name, text in files.items():
+        target = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        if os.path.exists(target):
+            with open(target, encoding="utf-8") as f:
+                if f.read() == text:
+                    continue
+        with open(target, "w", encoding="utf-8") as f:
+            f.write(text)
+
+
+if __name__ == "__main__":
+    main()
