@@ -44,5 +44,7 @@ std::string_view DescribeValue(const ScriptValue& value);
 // literal does not fit; ExpectedLiteral then says what would.
 const Attr* ToAttr(const OpAttr& attr, const ScriptValue& value, const Module* module);
 std::string ExpectedLiteral(const OpAttr& attr);
+// Whether such an attribute may be absent.
+bool IsOptional(AttrKind kind);
 
 }  // namespace iropt

@@ -115,6 +115,8 @@ const Attr* ObjectOf(const OpAttr& attr, const ScriptValue& value, const Module*
   }
 }
 
+}  // namespace
+
 bool IsOptional(AttrKind kind) {
   switch (kind) {
     case AttrKind::kOptInt:
@@ -126,8 +128,6 @@ bool IsOptional(AttrKind kind) {
     default: return false;
   }
 }
-
-}  // namespace
 
 const Attr* ToAttr(const OpAttr& attr, const ScriptValue& value, const Module* module) {
   if (value.kind == Kind::kNone && IsOptional(attr.kind)) return NoneAttr::Get();

@@ -1,7 +1,14 @@
 // Rules of single script functions that no column of the table expresses.
+#include <fmt/format.h>
+
+#include <optional>
+#include <vector>
+
 #include "iropt/ir/context.h"
+#include "iropt/ir/location.h"
 #include "literals.h"
 #include "script_call.h"
+#include "type_util.h"
 
 namespace iropt {
 
@@ -89,6 +96,79 @@ bool AdjustLayoutTransform(BoundArguments& bound) {
     return true;
   }
   pad = bound.Keep(typed);
+  return true;
+}
+
+namespace {
+
+// The dimensions that a script gives as a list or as R.shape([...]); nothing for other expressions.
+std::optional<std::vector<const PrimExpr*>> LiteralDims(const ScriptValue& value) {
+  std::vector<const PrimExpr*> dims;
+  if (IsSequence(value)) {
+    for (const ScriptValue& item : value.items()) {
+      const bool number = item.kind == Kind::kInt || item.kind == Kind::kPrim;
+      dims.push_back(number ? ToPrimExpr(item) : nullptr);
+      if (!dims.back()) return std::nullopt;
+    }
+    return dims;
+  }
+  const auto* shape = value.kind == Kind::kExpr ? As<ShapeExpr>(value.expr) : nullptr;
+  if (!shape) return std::nullopt;
+  dims.assign(shape->values.begin(), shape->values.end());
+  return dims;
+}
+
+bool ReshapeError(const BoundArguments& bound, const ScriptValue& shape, std::string message) {
+  bound.diagnostics.Error(Location(shape.span.known() ? shape.span : bound.span), "bad-argument",
+                          fmt::format("R.reshape: {}", message));
+  return false;
+}
+
+// What -1 stands for: the rest of the elements.
+const PrimExpr* MissingDim(std::span<const PrimExpr* const> data, std::span<const PrimExpr* const> dims) {
+  const arith::PrimBuilder make;
+  const PrimExpr* elements = rules::Product(data);
+  const PrimExpr* others = make.Int(1);
+  for (const PrimExpr* dim : dims) {
+    const int64_t* value = arith::AsInt(dim);
+    if (!value || *value > 0) others = make.Mul(others, dim);
+  }
+  return arith::Simplify(make.FloorDiv(elements, others));
+}
+
+}  // namespace
+
+// In a new shape, 0 stands for the dimension of the data at the same place, and a single -1 for what is left.
+bool AdjustReshape(BoundArguments& bound) {
+  const ScriptValue*& shape = bound["shape"];
+  const ScriptValue* x = bound["x"];
+  auto dims = shape && x ? LiteralDims(*shape) : std::nullopt;
+  if (!dims) return true;
+  const PrimExpr** missing = nullptr;
+  std::vector<size_t> copied;
+  for (size_t i = 0; i < dims->size(); ++i) {
+    const int64_t* value = arith::AsInt((*dims)[i]);
+    if (!value || *value > 0) continue;
+    if (*value < -1) return ReshapeError(bound, *shape, fmt::format("no dimension is {}", *value));
+    if (*value == -1 && missing) return ReshapeError(bound, *shape, "-1 is there more than once");
+    if (*value == 0) copied.push_back(i);
+    if (*value == -1) missing = &(*dims)[i];
+  }
+  if (!missing && copied.empty()) return true;
+  const auto* type = x->kind == Kind::kExpr ? As<TensorType>(x->expr->type) : nullptr;
+  const List<const PrimExpr*>* data = type ? rules::ShapeValues(type) : nullptr;
+  if (!data) return ReshapeError(bound, *shape, "0 and -1 need data of a known shape");
+  for (const size_t i : copied) {
+    if (i >= data->size())
+      return ReshapeError(bound, *shape, fmt::format("0 at place {} of data of rank {}", i, data->size()));
+    (*dims)[i] = (*data)[static_cast<uint32_t>(i)];
+  }
+  if (missing) *missing = MissingDim(*data, *dims);
+  ScriptValue result;
+  result.kind = Kind::kExpr;
+  result.span = shape->span;
+  result.expr = MakeShapeExpr(*dims, shape->span, bound.workspace);
+  shape = bound.Keep(result);
   return true;
 }
 

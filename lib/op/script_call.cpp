@@ -149,12 +149,14 @@ class CallBuilder {
   }
 
   // The value of a parameter: what the script gives, or else the default. `storage` keeps the default. None counts as
-  // not given where the default is something else.
+  // not given where the default is something else, except for an attribute that may be absent.
   const ScriptValue& ValueOf(size_t param, ScriptValue& storage) {
     for (;;) {
       const ScriptValue* given = bound_.values[param];
       const OpDefault& fallback = op().params[param].fallback;
       if (fallback.kind == OpDefault::Kind::kRequired || BoundArguments::Given(given)) return *given;
+      if (given && op().params[param].role == Role::kAttr && IsOptional(op().attrs[op().params[param].index].kind))
+        return *given;
       if (fallback.kind != OpDefault::Kind::kSameAs) {
         storage = DefaultLiteral(fallback);
         return storage;

@@ -32,5 +32,6 @@ struct BoundArguments {
 bool AdjustArange(BoundArguments& bound);
 bool AdjustAssertOp(BoundArguments& bound);
 bool AdjustLayoutTransform(BoundArguments& bound);
+bool AdjustReshape(BoundArguments& bound);
 
 }  // namespace iropt

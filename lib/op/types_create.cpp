@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "iropt/op/op.h"
 #include "type_util.h"
 
 namespace iropt {
@@ -33,7 +34,9 @@ const Type* InferFullLike(const Call& call, InferContext& ctx) {
 
 const Type* InferOnesZeros(const Call& call, InferContext& ctx) {
   if (!CheckArity(call, 1, 1, ctx) || !ShapeArg(call, 0, ctx)) return nullptr;
-  return WithShapeExpr(call.args[0], DTypeOf(call, "dtype"), nullptr, ctx);
+  const DataType dtype = DTypeOf(call, "dtype");
+  if (dtype.is_void()) return ctx.Error(call, "needs a dtype, which nothing else says");
+  return WithShapeExpr(call.args[0], dtype, nullptr, ctx);
 }
 
 const Type* InferOnesZerosLike(const Call& call, InferContext& ctx) {
@@ -45,13 +48,21 @@ const Type* InferOnesZerosLike(const Call& call, InferContext& ctx) {
 
 namespace {
 
-// The number of steps of a range of floats: ceil(float32(end - start) / step).
+// The number of steps of a range of floats: ceil(float32(end - start) / step). Null where it is no number.
 Dim FloatSteps(Dim start, Dim end, Dim step) {
   const Dim span = kDims.Cast(DataType::Float(32), kDims.Sub(end, start));
-  const Dim ratio = kDims.TruncDiv(span, step);
-  if (const auto* value = As<tir::FloatImm>(ratio)) return kDims.Int(static_cast<int64_t>(std::ceil(value->value)));
+  const auto* divisor = As<tir::FloatImm>(step);
+  const Dim ratio = divisor && !As<tir::FloatImm>(span) ? kDims.Mul(span, kDims.Float(1 / divisor->value, span->dtype))
+                                                        : kDims.TruncDiv(span, step);
+  if (const auto* value = As<tir::FloatImm>(ratio)) {
+    constexpr double kMaxSteps = 0x1p62;
+    return std::abs(value->value) < kMaxSteps ? kDims.Int(static_cast<int64_t>(std::ceil(value->value))) : nullptr;
+  }
   if (const int64_t* value = arith::AsInt(ratio)) return kDims.Int(*value);
-  return nullptr;
+  if (divisor && As<tir::FloatImm>(span)) return nullptr;
+  const Dim args[] = {ratio};
+  return kDims.Cast(DataType::Int(64),
+                    kDims.Keep(tir::Call(ratio->dtype, GetOp("tir.ceil"), List<const PrimExpr*>(args, 1))));
 }
 
 }  // namespace
@@ -66,14 +77,18 @@ const Type* InferArange(const Call& call, InferContext& ctx) {
   }
   const auto [start, end, step] = bounds;
   const DataType dtype = DTypeOf(call, "dtype");
-  if (arith::IsInt(step, 0)) return ctx.Error(call, 2, "the step must not be 0");
+  const auto* float_step = As<tir::FloatImm>(step);
+  if (arith::IsInt(step, 0) || (float_step && float_step->value == 0))
+    return ctx.Error(call, 2, fmt::format("{} must not be 0", OperandName(call, 2)));
   if (start->dtype.is_int() && end->dtype.is_int() && step->dtype.is_int()) {
     const Dim last = kDims.Sub(kDims.Add(kDims.Sub(end, start), step), kDims.Int(1, step->dtype));
     const Dim steps[] = {kDims.Cast(DataType::Int(64), arith::Simplify(kDims.FloorDiv(last, step)))};
     return TensorType::Get(steps, dtype);
   }
   const Dim steps[] = {FloatSteps(start, end, step)};
-  return steps[0] ? TensorType::Get(steps, dtype) : TensorType::Get(1, dtype);
+  if (steps[0]) return TensorType::Get(steps, dtype);
+  return ctx.Error(call, fmt::format("has no number of steps from {} to {} by {}", DimToString(start), DimToString(end),
+                                     DimToString(step)));
 }
 
 const Type* InferTrilTriu(const Call& call, InferContext& ctx) {

@@ -67,9 +67,10 @@ const Type* InferBroadcast(const Call& call, InferContext& ctx, std::optional<Da
         call, i,
         fmt::format("{} must be a tensor or a scalar, but is of type {}", OperandName(call, i), TypeToString(type)));
   }
-  const auto common = CommonDType(call, 0, *ElementType(a), 1, *ElementType(b), ctx);
+  // An operator with a dtype of its own for the result does not ask for one dtype of the operands.
+  const auto common = result_dtype ? result_dtype : CommonDType(call, 0, *ElementType(a), 1, *ElementType(b), ctx);
   if (!common) return nullptr;
-  const DataType dtype = result_dtype.value_or(*common);
+  const DataType dtype = *common;
   if (!x && !y) return PrimType::Get(dtype);
   const auto vdevice = CommonVDevice(call, a, b, ctx);
   if (!vdevice) return nullptr;
@@ -119,12 +120,11 @@ const Type* InferEwiseFma(const Call& call, InferContext& ctx) {
     }
     ndim = x[i]->ndim;
   }
-  DataType dtype = x[0]->dtype;
-  for (size_t i = 1; i < 3; ++i) {
-    const auto common = CommonDType(call, 0, dtype, i, x[i]->dtype, ctx);
-    if (!common) return nullptr;
-    dtype = *common;
+  const bool dtypes = std::none_of(std::begin(x), std::end(x), [](const TensorType* t) { return t->dtype.is_void(); });
+  for (size_t i = 1; dtypes && i < 3; ++i) {
+    if (!CommonDType(call, 0, x[0]->dtype, i, x[i]->dtype, ctx)) return nullptr;
   }
+  const DataType dtype = dtypes ? x[0]->dtype : DataType::Void();
   const VDeviceAttr* vdevice = JoinVDevices(x);
   if (x[0]->known && x[1]->known && x[2]->known) {
     for (int i = 0; i < ndim; ++i) {
