@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "iropt/pass/bisect.h"
+#include "iropt/pass/config.h"
 #include "iropt/pass/print_ir.h"
 #include "iropt/support/parallel.h"
 #include "iropt/text/printer.h"
@@ -154,6 +155,17 @@ Status Session::FillContext() {
   IROPT_RETURN_IF_ERROR(FillNames());
   context_.opt_level = options_.opt_level.value_or(file_.opt_level.value_or(kDefaultOptLevel));
   context_.target = file_.target;
+  return FillConfig();
+}
+
+// What the command line says comes last and wins.
+Status Session::FillConfig() {
+  for (const std::string& text : options_.config) {
+    IROPT_ASSIGN_OR_RETURN(const uint32_t base, AddText("-config", text));
+    std::optional<Value::Dict> config = ParseConfig(text, base, diagnostics_);
+    if (!config) return Failure{ErrorCode::Usage};
+    std::ranges::move(*config, std::back_inserter(file_.config));
+  }
   bool ok = true;
   for (const Value::Entry& entry : file_.config) {
     ok &= context_.SetConfig(entry.key, entry.value, diagnostics_, entry.key_span);
@@ -236,7 +248,7 @@ std::string Session::PrintPipelineFile() const {
   file.opt_level = context_.opt_level;
   file.disabled = disabled_;
   file.required = required_;
-  file.config = file_.config;
+  for (const auto& [key, value] : context_.config()) file.config.push_back({key, value, {}});
   file.passes = pipeline_;
   file.target = file_.target;
   file.instruments = instruments_;

@@ -54,6 +54,7 @@ class Session {
   Status CheckNames(const std::vector<LocatedName>& names);
   Status FillContext();
   Status FillNames();
+  Status FillConfig();
   Result<InstrumentPlan> PlanInstruments();
   Status AddInstruments();
   SettingOrigins Origins() const;

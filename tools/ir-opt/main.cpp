@@ -58,6 +58,7 @@ Exit codes:
 struct CommandLine {
   DriverOptions driver;
   bool list_passes = false;
+  bool list_configs = false;
   bool print_version = false;
   std::string diagnostics = "text";
   std::string colour = "auto";
@@ -110,7 +111,13 @@ void AddPipelineFlags(CLI::App& app, CommandLine& line) {
       ->check(Number(0, 4));
   AddList(app, "--disable", driver.disable, "never run these passes")->group(group);
   AddList(app, "--require", driver.require, "run these passes at any level, where the pipeline has them")->group(group);
+  app.add_option("--config", driver.config,
+                 "set a configuration option, or a field of one: tir.UnrollLoop.auto_max_step=16")
+      ->group(group)
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
   app.add_flag("--list-passes", line.list_passes, "list all passes with their levels and options")->group(group);
+  app.add_flag("--list-configs", line.list_configs, "list all configuration options with their defaults")->group(group);
   app.add_flag("--print-pipeline{text}", line.print_pipeline,
                "print the pipeline, also as =json, a pipeline file with all settings, and do nothing else")
       ->group(group)
@@ -263,6 +270,7 @@ int RunCommand(const std::vector<std::string>& arguments) {
   if (line.print_pipeline == "json") line.driver.print_pipeline = iropt::PipelineForm::Json;
   if (line.colour == "always") line.driver.colour = iropt::Colour::Always;
   if (line.colour == "never") line.driver.colour = iropt::Colour::Never;
+  if (line.list_configs) return iropt::ListConfigs();
   return line.list_passes ? iropt::ListPasses(line.driver) : iropt::RunDriver(line.driver);
 }
 

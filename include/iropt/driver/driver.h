@@ -12,4 +12,7 @@ int RunDriver(const DriverOptions& options);
 // Writes the table of passes, those of the plugins included, to stdout and returns the exit code.
 int ListPasses(const DriverOptions& options);
 
+// The same for the configuration options.
+int ListConfigs();
+
 }  // namespace iropt
