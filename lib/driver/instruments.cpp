@@ -43,29 +43,29 @@ InstrumentPlan::InstrumentPlan(const DriverOptions& options)
       report(options.report),
       bisect_limit(options.opt_bisect_limit) {}
 
-bool InstrumentPlan::Add(const InstrumentSpec& spec, const PassRegistry& registry, DiagnosticEngine& diagnostics) {
+Status InstrumentPlan::Add(const InstrumentSpec& spec, const PassRegistry& registry, DiagnosticEngine& diagnostics) {
   const std::string owner = fmt::format("instrument '{}'", spec.name);
   Value::Dict options = spec.options;
   const auto own = std::ranges::find(Rows(), spec.name, &OwnInstrument::name);
   if (own != Rows().end()) {
-    if (!CheckOptions(own->options, owner, options, diagnostics)) return false;
+    if (!CheckOptions(own->options, owner, options, diagnostics)) return Failure{ErrorCode::Usage};
     AddOwn(own->id, options);
-    return true;
+    return {};
   }
   if (!registry.instruments().contains(spec.name)) {
     ReportUnknownName(fmt::format("unknown instrument '{}'", spec.name), spec.name, KnownNames(registry),
                       "unknown-instrument", spec.span, diagnostics);
-    return false;
+    return Failure{ErrorCode::Usage};
   }
   Result<std::shared_ptr<PassInstrument>> instrument =
       registry.CreateInstrument(spec.name, std::move(options), diagnostics);
   if (!instrument.ok()) {
-    if (!instrument.error().reported()) diagnostics.Error(spec.span, "usage", instrument.error().message);
-    return false;
+    if (!instrument.error().reported()) diagnostics.Error(spec.span, "pass-failed", instrument.error().message);
+    return Failure{instrument.error().code};
   }
   others.push_back(*std::move(instrument));
   other_specs.push_back(spec);
-  return true;
+  return {};
 }
 
 std::vector<InstrumentSpec> InstrumentPlan::Specs() const {

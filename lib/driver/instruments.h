@@ -47,7 +47,7 @@ struct InstrumentPlan {
 
   explicit InstrumentPlan(const DriverOptions& options);
   // Adds what the spec asks for. Reports an unknown name, and options that do not fit.
-  bool Add(const InstrumentSpec& spec, const PassRegistry& registry, DiagnosticEngine& diagnostics);
+  Status Add(const InstrumentSpec& spec, const PassRegistry& registry, DiagnosticEngine& diagnostics);
   // Everything in the plan, as a pipeline file says it.
   std::vector<InstrumentSpec> Specs() const;
 

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
+#include "instruments.h"
 #include "iropt/pass/plugin.h"
 
 namespace iropt {
@@ -18,10 +20,25 @@ std::string BesideFile(const std::string& file_path, const std::string& path) {
   return bare ? path : std::filesystem::absolute(beside, error).string();
 }
 
+// The registry does not know of the instruments that belong to the driver.
+Status CheckInstruments(const std::string& path, const PassRegistry& registry) {
+  for (const OwnInstrument& own : OwnInstruments()) {
+    if (!registry.instruments().contains(own.name)) continue;
+    return Error{ErrorCode::Usage,
+                 fmt::format("cannot load plugin '{}': there is already an instrument '{}'", path, own.name)};
+  }
+  return {};
+}
+
+Status Load(const std::string& path, PassRegistry& registry) {
+  IROPT_RETURN_IF_ERROR(LoadPassPlugin(path, registry));
+  return CheckInstruments(path, registry);
+}
+
 }  // namespace
 
 Status LoadPlugins(std::span<const std::string> paths, PassRegistry& registry) {
-  for (const std::string& path : paths) IROPT_RETURN_IF_ERROR(LoadPassPlugin(path, registry));
+  for (const std::string& path : paths) IROPT_RETURN_IF_ERROR(Load(path, registry));
   return {};
 }
 
@@ -29,7 +46,7 @@ Status LoadPluginsOf(const PipelineFile& file, const std::string& file_path, Pas
                      DiagnosticEngine& diagnostics) {
   std::optional<ErrorCode> failure;
   for (const LocatedName& plugin : file.plugins) {
-    Status loaded = LoadPassPlugin(BesideFile(file_path, plugin.name), registry);
+    Status loaded = Load(BesideFile(file_path, plugin.name), registry);
     if (loaded.ok()) continue;
     if (!loaded.error().reported()) diagnostics.Error(plugin.span, "plugin", loaded.error().message);
     if (!failure) failure = loaded.error().code;

@@ -185,9 +185,12 @@ Result<InstrumentPlan> Session::PlanInstruments() {
     if (!more) return Failure{ErrorCode::Usage};
     specs.insert(specs.end(), more->begin(), more->end());
   }
-  bool ok = true;
-  for (const InstrumentSpec& spec : specs) ok &= plan.Add(spec, registry_, diagnostics_);
-  if (!ok) return Failure{ErrorCode::Usage};
+  std::optional<ErrorCode> failure;
+  for (const InstrumentSpec& spec : specs) {
+    const Status added = plan.Add(spec, registry_, diagnostics_);
+    if (!added.ok() && !failure) failure = added.error().code;
+  }
+  if (failure) return Failure{*failure};
   IROPT_RETURN_IF_ERROR(CheckNames(plan.print_passes));
   return plan;
 }
