@@ -191,6 +191,20 @@ std::string_view StringOf(const Call& call, std::string_view name) {
   return value ? value->value : std::string_view();
 }
 
+bool CheckChoice(const Call& call, std::string_view name, std::string_view words, InferContext& ctx) {
+  const std::string_view value = StringOf(call, name);
+  std::string choices;
+  for (size_t at = 0; at < words.size();) {
+    const size_t end = std::min(words.find(' ', at), words.size());
+    const std::string_view word = words.substr(at, end - at);
+    if (word == value) return true;
+    choices += fmt::format("{}'{}'", choices.empty() ? "" : end == words.size() ? " or " : ", ", word);
+    at = end + 1;
+  }
+  ctx.Error(call, fmt::format("has {} '{}'; expected {}", name, value, choices));
+  return false;
+}
+
 DataType DTypeOf(const Call& call, std::string_view name) {
   const auto* value = As<DTypeAttr>(FindAttr(call, name));
   return value ? value->value : DataType::Void();

@@ -124,6 +124,8 @@ bool BoolOf(const Call& call, std::string_view name);
 std::optional<int64_t> OptIntOf(const Call& call, std::string_view name);
 std::string_view StringOf(const Call& call, std::string_view name);
 DataType DTypeOf(const Call& call, std::string_view name);
+// Whether a text attribute is one of the given words, separated by spaces; false after an error.
+bool CheckChoice(const Call& call, std::string_view name, std::string_view words, InferContext& ctx);
 // The integers of a list (a single integer is a list of one); nothing where the attribute is None.
 std::optional<std::vector<int64_t>> IntsOf(const Call& call, std::string_view name);
 

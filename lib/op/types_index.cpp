@@ -267,12 +267,11 @@ const Type* InferTopk(const Call& call, InferContext& ctx) {
     values = TensorType::Get(dims, x->dtype, x->vdevice);
     indices = TensorType::Get(dims, index_dtype, x->vdevice);
   }
+  if (!CheckChoice(call, "ret_type", "both values indices", ctx)) return nullptr;
   const std::string_view ret_type = StringOf(call, "ret_type");
   const Type* both[] = {values, indices};
   if (ret_type == "both") return TupleType::Get(both);
-  if (ret_type == "values") return values;
-  if (ret_type == "indices") return indices;
-  return ctx.Error(call, fmt::format("has ret_type '{}'; expected 'both', 'values' or 'indices'", ret_type));
+  return ret_type == "values" ? values : indices;
 }
 
 // ---- Sampling
@@ -312,9 +311,16 @@ const Type* InferMultinomialFromUniform(const Call& call, InferContext& ctx) {
 
 // ---- Scattering
 
+namespace {
+
+// What becomes of an element that an update meets.
+constexpr std::string_view kReductions = "update add mul mean max min";
+
+}  // namespace
+
 const Type* InferScatterElements(const Call& call, InferContext& ctx) {
   const TensorType* x[3];
-  if (!TensorArgs(call, ctx, x)) return nullptr;
+  if (!TensorArgs(call, ctx, x) || !CheckChoice(call, "reduction", kReductions, ctx)) return nullptr;
   const auto [data, indices, updates] = x;
   if (!HasRank(data)) return WithRank(data, kUnknownDim);
   for (size_t i = 1; i < 3; ++i) {
@@ -337,7 +343,7 @@ const Type* InferScatterElements(const Call& call, InferContext& ctx) {
 
 const Type* InferScatterNd(const Call& call, InferContext& ctx) {
   const TensorType* x[3];
-  if (!TensorArgs(call, ctx, x)) return nullptr;
+  if (!TensorArgs(call, ctx, x) || !CheckChoice(call, "reduction", kReductions, ctx)) return nullptr;
   const auto [data, indices, updates] = x;
   for (const size_t i : {0, 2}) {
     if (x[i]->dtype.is_void())

@@ -299,7 +299,7 @@ bool CheckNllShapes(const Call& call, const NllOperands& x, DimList& output, Inf
 }  // namespace
 
 const Type* InferNnNllLoss(const Call& call, InferContext& ctx) {
-  if (!CheckArity(call, 2, 3, ctx)) return nullptr;
+  if (!CheckArity(call, 2, 3, ctx) || !CheckChoice(call, "reduction", "none mean sum", ctx)) return nullptr;
   NllOperands x{TensorArg(call, 0, ctx), nullptr, nullptr};
   if (x.predictions) x.targets = TensorArg(call, 1, ctx);
   if (!x.targets) return nullptr;

@@ -44,7 +44,7 @@ const Type* InferScan(const Call& call, InferContext& ctx) {
     if (HasRank(x) && !NormalizeAxis(call, x->ndim, *axis, ctx)) return nullptr;
     return WithDType(x, dtype, ctx);
   }
-  if (!x->known) return TensorType::Get(x->ndim, dtype, x->vdevice);
+  if (!x->known) return TensorType::Get(1, dtype, x->vdevice);
   const Dim length[] = {Product(x->dims)};
   return TensorType::Get(length, dtype, x->vdevice);
 }

@@ -71,6 +71,15 @@ struct Window {
   std::vector<int64_t> strides, dilation, before, after;  // the paddings
 };
 
+bool CheckPositive(const Call& call, const std::vector<int64_t>& values, std::string_view what, InferContext& ctx) {
+  for (const int64_t value : values) {
+    if (value > 0) continue;
+    ctx.Error(call, fmt::format("has {0} {1}; a {0} is positive", what, value));
+    return false;
+  }
+  return true;
+}
+
 std::optional<Window> ReadWindow(const Call& call, size_t rank, InferContext& ctx) {
   Window w;
   w.strides = IntsOf(call, "strides").value_or(std::vector<int64_t>(rank, 1));
@@ -84,11 +93,8 @@ std::optional<Window> ReadWindow(const Call& call, size_t rank, InferContext& ct
                                 2 * rank, w.strides.size(), w.dilation.size(), padding.size()));
     return std::nullopt;
   }
-  for (const int64_t stride : w.strides) {
-    if (stride > 0) continue;
-    ctx.Error(call, fmt::format("has stride {}; strides are positive", stride));
+  if (!CheckPositive(call, w.strides, "stride", ctx) || !CheckPositive(call, w.dilation, "dilation", ctx))
     return std::nullopt;
-  }
   for (std::vector<int64_t>* list : {&w.strides, &w.dilation, &padding}) {
     for (const int64_t value : *list) {
       if (value > -kMaxExtent && value < kMaxExtent) continue;
@@ -242,6 +248,7 @@ const Type* InferPool(const Call& call, size_t rank, InferContext& ctx) {
   if (!pool->image.known) return pool->Unknown();
   const std::vector<int64_t> sizes = IntsOf(call, "pool_size").value_or(std::vector<int64_t>());
   if (sizes.size() != rank) return ctx.Error(call, fmt::format("needs {} pool sizes, but has {}", rank, sizes.size()));
+  if (!CheckPositive(call, sizes, "pool size", ctx)) return nullptr;
   const bool round_up = BoolOf(call, "ceil_mode");
   DimList out;
   out.push_back(pool->image.dims[0]);
