@@ -65,7 +65,7 @@ class Value {
 struct Value::Entry {
   std::string key;
   Value value;
-  SourceSpan key_span;
+  SourceSpan key_span = {};
 
   friend bool operator==(const Entry& a, const Entry& b) { return a.key == b.key && a.value == b.value; }
 };
