@@ -5,7 +5,8 @@
 
 An example is a fenced block of kind `console`: lines that begin with `$ ` are run by bash in the root of the repository, with
 BIN_DIR first in PATH, and the lines up to the next one are what goes to stdout and stderr. A line `[...]` stands for any
-lines; times in ms may differ. Also checks that links to files lead somewhere.
+lines; times in ms may differ. Also checks that links to files lead somewhere, and that a block which names a file of
+examples/ behind its language is a part of that file.
 
 With --kind, the blocks of kind `console KIND` are run instead, in FOLDER.
 """
@@ -19,6 +20,7 @@ import sys
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 BLOCK = re.compile(r"^```(console[^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+EXCERPT = re.compile(r"^```\w+ (examples/\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 SKIP = "[...]"
 
@@ -62,6 +64,10 @@ def check(path, bin_dir, kind, root):
     for link in LINK.findall(FENCED.sub("", text)):
         if not os.path.exists(os.path.join(os.path.dirname(path), link)):
             faults.append(f"{name}: the link to {link} leads nowhere")
+    for source, excerpt in EXCERPT.findall(text):
+        with open(os.path.join(ROOT, source), encoding="utf-8") as f:
+            if excerpt not in f.read():
+                faults.append(f"{name}: this is no part of {source}:\n{excerpt}")
     blocks = [block for block_kind, block in BLOCK.findall(text) if block_kind == kind]
     if kind != "console" and not blocks:
         faults.append(f"{name}: there is no block of kind `{kind}`")
