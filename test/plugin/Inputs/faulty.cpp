@@ -29,6 +29,9 @@ PassRow Row(const char* name) {
           .create = &CreateRename};
 }
 
+// Volatile, so that no compiler knows what it points to.
+int* volatile nowhere = reinterpret_cast<int*>(0x10);
+
 Status Register(PassRegistry& registry) {
   const std::string_view fault = Fault();
   PassRow first = Row("test.RenameModule");
@@ -49,7 +52,7 @@ Status Register(PassRegistry& registry) {
     IROPT_RETURN_IF_ERROR(registry.AddInstrument({.name = "timing", .options = {}, .summary = "", .create = none}));
   }
   if (fault == "throws-while-adding") throw std::runtime_error("this is the plugin speaking");
-  if (fault == "crashes-while-adding") *reinterpret_cast<volatile int*>(0x10) = 1;
+  if (fault == "crashes-while-adding") *nowhere = 1;
   return {};
 }
 

@@ -39,6 +39,9 @@ void Exhaust() {
 
 void ThrowWhereNobodyCatches(void (*thrower)()) noexcept { thrower(); }
 
+// Volatile, so that no compiler knows what it points to.
+int* volatile nowhere = reinterpret_cast<int*>(0x10);
+
 void Do(const std::string& how) {
   volatile int zero = 0;
   if (how == "throw") throw std::runtime_error("this is the pass speaking");
@@ -49,7 +52,7 @@ void Do(const std::string& how) {
   if (how == "recurse-with-stack") zero = RecurseWithStack(&zero);
   if (how == "terminate") ThrowWhereNobodyCatches([] { throw std::runtime_error("nobody can catch this"); });
   if (how == "check") IROPT_CHECK(how.empty(), "the pass found {}", how);
-  if (how == "segv") *reinterpret_cast<volatile int*>(0x10) = 1;
+  if (how == "segv") *nowhere = 1;
   if (how == "fpe") zero = DivideBy(&zero);
   if (how == "abort") std::abort();
   if (how == "fpe" || how == "ill" || how == "bus") {
