@@ -9,6 +9,15 @@
 
 namespace iropt::eval {
 
+namespace {
+
+// Of an element of a buffer, which may be a vector.
+uint64_t ElementBytes(DataType dtype) {
+  return static_cast<uint64_t>(dtype.with_lanes(1).bytes()) * static_cast<uint64_t>(dtype.lanes);
+}
+
+}  // namespace
+
 // Owns the memory of an allocation, and forgets it (with its pointer variable) when the allocating statement is done.
 class Interpreter::MemoryScope {
  public:
@@ -48,18 +57,19 @@ void Interpreter::SetMemory(const tir::Var* data, Memory memory) {
 
 std::unique_ptr<std::byte[]> Interpreter::NewMemory(int64_t elements, DataType dtype, Memory* memory) {
   uint64_t bytes = 0;
-  if (!IsElementType(dtype) || elements < 0) {
+  if (dtype.lanes < 1 || !IsElementType(dtype.with_lanes(1)) || elements < 0) {
     Fail(fmt::format("cannot allocate {} elements of {}", elements, dtype.ToString()));
     return nullptr;
   }
-  if (__builtin_mul_overflow(static_cast<uint64_t>(elements), static_cast<uint64_t>(dtype.bytes()), &bytes) ||
-      bytes > limits_.max_bytes || bytes > INT64_MAX) {
+  if (__builtin_mul_overflow(static_cast<uint64_t>(elements), ElementBytes(dtype), &bytes) ||
+      bytes > limits_.max_bytes || bytes > INT64_MAX / 2) {
     Fail(fmt::format("a buffer of {} elements is over the limit of {} bytes", elements, limits_.max_bytes),
          ErrorCode::Budget);
     return nullptr;
   }
-  auto owned = std::make_unique<std::byte[]>(std::max<uint64_t>(bytes, 1));
-  *memory = {owned.get(), owned.get(), static_cast<int64_t>(bytes)};
+  // The second half are the marks.
+  auto owned = std::make_unique<std::byte[]>(std::max<uint64_t>(2 * bytes, 1));
+  *memory = {owned.get(), owned.get(), static_cast<int64_t>(bytes), owned.get() + bytes};
   return owned;
 }
 
@@ -143,14 +153,25 @@ bool Interpreter::BindParam(const tir::Buffer& buffer, const NDArray& tensor, st
   if (!RowMajor(tensor.shape(), &strides)) return Fail("the shape of an argument is out of range");
   static constexpr std::byte kNothing{};
   const std::byte* data = tensor.data() ? tensor.data() : &kNothing;
-  SetMemory(buffer.data, {data, writable, static_cast<int64_t>(tensor.num_bytes())});
+  std::byte* marks = nullptr;
+  if (writable) {
+    marks_.push_back(std::make_unique<std::byte[]>(std::max<size_t>(tensor.num_bytes(), 1)));
+    marks = marks_.back().get();
+  }
+  SetMemory(buffer.data, {data, writable, static_cast<int64_t>(tensor.num_bytes()), marks});
   return DeclareAs(buffer, tensor.shape(), strides, 0);
+}
+
+bool Interpreter::IsFilled(const tir::Buffer& buffer) {
+  const Memory* memory = MemoryOf(buffer.data);
+  return memory && std::all_of(memory->written, memory->written + memory->bytes,
+                               [](std::byte mark) { return mark != std::byte{0}; });
 }
 
 const std::byte* Interpreter::Address(const tir::Buffer& buffer, List<const PrimExpr*> indices, int lane,
                                       Memory** memory) {
   *memory = MemoryOf(buffer.data);
-  if (!*memory || !IsElementType(buffer.dtype))
+  if (!*memory || buffer.dtype.lanes < 1 || !IsElementType(buffer.dtype.with_lanes(1)))
     return Fail(fmt::format("buffer '{}' has no memory", buffer.name)), nullptr;
   // A buffer that no statement declares is a view whose shape may change from one access to the next.
   View undeclared;
@@ -159,32 +180,40 @@ const std::byte* Interpreter::Address(const tir::Buffer& buffer, List<const Prim
   if (view == &undeclared && !ResolveView(buffer, &undeclared)) return nullptr;
   if (indices.size() != view->shape.size())
     return Fail(fmt::format("buffer '{}' is indexed with another rank", buffer.name)), nullptr;
+  // Of an element that is a vector, all lanes are at one index.
+  const int width = buffer.dtype.lanes;
   int64_t at = view->offset;
   for (size_t i = 0; i < indices.size(); ++i) {
     int64_t index = 0;
-    if (!EvalInt(indices[i], &index, lane)) return nullptr;
+    if (!EvalInt(indices[i], &index, lane / width)) return nullptr;
     if (index < 0 || index >= view->shape[i]) {
       return Fail(fmt::format("index {} is out of range for dimension {} of buffer '{}'", index, i, buffer.name)),
              nullptr;
     }
     at = WrapAdd(at, WrapMul(index, view->strides[i]));
   }
-  const int64_t size = buffer.dtype.bytes();
+  const int64_t size = static_cast<int64_t>(ElementBytes(buffer.dtype));
   if (at < 0 || at >= (*memory)->bytes / size)
     return Fail(fmt::format("an access to buffer '{}' is out of range", buffer.name)), nullptr;
-  return (*memory)->data + at * size;
+  return (*memory)->data + at * size + lane % width * (size / width);
 }
 
 bool Interpreter::Load(const tir::BufferLoad& load, int lane, Scalar* result) {
   if (load.predicate) {
     bool active = false;
     if (!EvalBool(load.predicate, &active, lane)) return false;
-    if (!active) return *result = Scalar::Int(0, load.buffer->dtype), true;
+    if (!active) return CastScalar(Scalar::Int(0), load.buffer->dtype.with_lanes(1), result);
   }
   Memory* memory = nullptr;
   const std::byte* place = Address(*load.buffer, load.indices, lane, &memory);
   if (!place) return false;
-  *result = LoadScalar(load.buffer->dtype, place);
+  const DataType dtype = load.buffer->dtype.with_lanes(1);
+  if (memory->written) {
+    const std::byte* marks = memory->written + (place - memory->data);
+    if (std::any_of(marks, marks + dtype.bytes(), [](std::byte mark) { return mark == std::byte{0}; }))
+      return Fail(fmt::format("an element of buffer '{}' is read before it has a value", load.buffer->name));
+  }
+  *result = LoadScalar(dtype, place);
   return true;
 }
 
@@ -193,13 +222,15 @@ bool Interpreter::StoreLane(const tir::BufferStore& store, int lane, const Scala
   if (store.predicate && !EvalBool(store.predicate, &active, lane)) return false;
   if (!active) return true;
   Scalar converted;
-  if (!CastScalar(value, store.buffer->dtype, &converted)) return Fail("a value does not fit its buffer");
+  if (!CastScalar(value, store.buffer->dtype.with_lanes(1), &converted)) return Fail("a value does not fit its buffer");
   Memory* memory = nullptr;
   const std::byte* place = Address(*store.buffer, store.indices, lane, &memory);
   if (!place) return false;
   if (!memory->writable)
     return Fail(fmt::format("buffer '{}' is an input and must not be written", store.buffer->name));
-  StoreScalar(converted, memory->writable + (place - memory->data));
+  const int64_t offset = place - memory->data;
+  StoreScalar(converted, memory->writable + offset);
+  std::fill_n(memory->written + offset, converted.dtype.bytes(), std::byte{1});
   return true;
 }
 
@@ -256,7 +287,8 @@ bool Interpreter::MatchBuffer(const tir::MatchBufferRegion& match) {
 
 // ---- Statements
 
-bool Interpreter::Run(const tir::Stmt* body) { return Exec(body); }
+// T.ret unwinds as an error does, without being one.
+bool Interpreter::Run(const tir::Stmt* body) { return Exec(body) || (returned_ && !failed()); }
 
 bool Interpreter::Exec(const tir::Stmt* stmt) {
   return WithStack([&] { return Step() && ExecNode(stmt); });
@@ -291,11 +323,9 @@ bool Interpreter::ExecSeq(const tir::SeqStmt& seq) {
 
 bool Interpreter::ExecLet(const tir::LetStmt& let) {
   if (let.var->dtype.is_handle()) return Fail("pointers as values are not supported");
-  Scalar value;
-  if (!Eval(let.value, &value)) return false;
-  env().Bind(let.var, value);
+  if (!BindLet(let.var, let.value)) return false;
   const bool done = Exec(let.body);
-  env().Unbind(let.var);
+  UnbindLet(let.var);
   return done;
 }
 
@@ -440,8 +470,14 @@ bool Interpreter::AtFirstReduction(const tir::Block& block, bool* first) {
   return true;
 }
 
-// For its effects, of which scalars have none.
+// For its effects: scalars have none, and T.ret ends the function.
 bool Interpreter::ExecEvaluate(const tir::Evaluate& evaluate) {
+  const auto* call = As<tir::Call>(evaluate.value);
+  const auto* op = call ? As<Op>(call->op) : nullptr;
+  if (op && op->name == "tir.ret") {
+    returned_ = true;
+    return false;
+  }
   Scalar ignored;
   return Eval(evaluate.value, &ignored);
 }

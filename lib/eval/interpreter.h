@@ -16,6 +16,8 @@ class Interpreter final : public ScalarEvaluator {
   // agree. Memory that is not writable is never stored to.
   bool BindParam(const tir::Buffer& buffer, const NDArray& tensor, std::byte* writable);
   bool Run(const tir::Stmt* body);
+  // Whether every element of a writable parameter has been given a value.
+  bool IsFilled(const tir::Buffer& buffer);
 
  private:
   // A piece of memory behind a pointer variable.
@@ -23,6 +25,8 @@ class Interpreter final : public ScalarEvaluator {
     const std::byte* data = nullptr;
     std::byte* writable = nullptr;
     int64_t bytes = 0;
+    // For each byte of writable memory, whether it has a value; null where all have.
+    std::byte* written = nullptr;
   };
   // Where the elements of a buffer are; in elements of its dtype.
   struct View {
@@ -68,15 +72,18 @@ class Interpreter final : public ScalarEvaluator {
   // The address of an element; null after an error.
   const std::byte* Address(const tir::Buffer& buffer, List<const PrimExpr*> indices, int lane, Memory** memory);
 
+  // Memory and its marks; null after an error.
   std::unique_ptr<std::byte[]> NewMemory(int64_t elements, DataType dtype, Memory* memory);
   Memory* MemoryOf(const tir::Var* data);
   void SetMemory(const tir::Var* data, Memory memory);
 
   EvalLimits limits_;
   uint64_t work_left_;
-  std::vector<Memory> memories_;      // by the id of the pointer variable
-  std::vector<View> views_;           // by the id of the buffer
-  std::vector<int64_t> axis_values_;  // a stack: values of the axes of blocks that are being entered
+  bool returned_ = false;                            // T.ret has ended the function
+  std::vector<std::unique_ptr<std::byte[]>> marks_;  // of parameters
+  std::vector<Memory> memories_;                     // by the id of the pointer variable
+  std::vector<View> views_;                          // by the id of the buffer
+  std::vector<int64_t> axis_values_;                 // a stack: values of the axes of blocks that are being entered
 };
 
 }  // namespace iropt::eval

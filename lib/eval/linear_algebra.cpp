@@ -1,7 +1,10 @@
 // Matrix products, and the normalizations over an axis that are built from elementwise operators and reductions.
+#include "linear_algebra.h"
+
 #include <algorithm>
 
 #include "elementwise.h"
+#include "matrix_product.h"
 #include "reduce.h"
 
 namespace iropt::eval {
@@ -37,23 +40,6 @@ Result<MatmulPlan> PlanMatmul(const KernelCall& call, std::span<const int64_t> a
   return plan;
 }
 
-// Sums products in the order of the inner dimension, rounding both the product and the sum.
-template <class T>
-void MultiplyMatrices(const MatmulPlan& plan, const T* a, const T* b, T* out) {
-  for (int64_t i = 0; i < plan.rows; ++i) {
-    for (int64_t j = 0; j < plan.columns; ++j) {
-      T total = Element<T>::Store(MathOf<T>{0});
-      for (int64_t k = 0; k < plan.depth; ++k) {
-        const MathOf<T> x = Element<T>::Load(a[i * plan.depth + k]);
-        const MathOf<T> y = Element<T>::Load(b[k * plan.columns + j]);
-        const T product = Element<T>::Store(WrapMul(x, y));
-        total = Element<T>::Store(WrapAdd(Element<T>::Load(total), Element<T>::Load(product)));
-      }
-      *out++ = total;
-    }
-  }
-}
-
 template <class T>
 void MultiplyBatches(const MatmulPlan& plan, const NDArray& a, const NDArray& b, NDArray& out) {
   const Shape a_strides = BroadcastStrides(plan.a_batch, plan.batch);
@@ -64,17 +50,22 @@ void MultiplyBatches(const MatmulPlan& plan, const NDArray& a, const NDArray& b,
   }
   T* place = out.MutableAs<T>().data();
   nest.ForEach({}, [&](const LoopNest<2>::Offsets& at) {
-    MultiplyMatrices(plan, a.As<T>().data() + at[0], b.As<T>().data() + at[1], place);
+    Multiply(MatrixProduct<T>{.rows = plan.rows,
+                              .depth = plan.depth,
+                              .columns = plan.columns,
+                              .a = a.As<T>().data() + at[0],
+                              .a_stride = plan.depth,
+                              .b = b.As<T>().data() + at[1],
+                              .b_stride = plan.columns,
+                              .c = place,
+                              .c_stride = plan.columns});
     place += plan.rows * plan.columns;
   });
 }
 
 }  // namespace
 
-Result<HostValue> EvalMatmul(KernelCall& call) {
-  IROPT_ASSIGN_OR_RETURN(Tensor a, call.TensorArg(0));
-  IROPT_ASSIGN_OR_RETURN(Tensor b, call.TensorArg(1));
-  const DataType dtype = call.DTypeAttrOr("out_dtype", a->dtype());
+Result<Tensor> Matmul(KernelCall& call, Tensor a, Tensor b, DataType dtype) {
   if (dtype.is_bool()) return call.UnsupportedDType(dtype);
   IROPT_ASSIGN_OR_RETURN(const MatmulPlan plan, PlanMatmul(call, a->shape(), b->shape()));
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(dtype, plan.out_shape));
@@ -84,10 +75,15 @@ Result<HostValue> EvalMatmul(KernelCall& call) {
   IROPT_RETURN_IF_ERROR(call.Charge(work));
   IROPT_ASSIGN_OR_RETURN(a, CastTensor(call, a, dtype));
   IROPT_ASSIGN_OR_RETURN(b, CastTensor(call, b, dtype));
-  DispatchElement(dtype, [&]<class T>(std::type_identity<T>) {
-    if constexpr (!std::is_same_v<T, BoolByte>) MultiplyBatches<T>(plan, *a, *b, *out);
-  });
-  return HostValue(Tensor(out));
+  DispatchNumber(dtype, [&]<class T>(std::type_identity<T>) { MultiplyBatches<T>(plan, *a, *b, *out); });
+  return Tensor(out);
+}
+
+Result<HostValue> EvalMatmul(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor a, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const Tensor b, call.TensorArg(1));
+  IROPT_ASSIGN_OR_RETURN(Tensor result, Matmul(call, a, b, call.DTypeAttrOr("out_dtype", a->dtype())));
+  return HostValue(std::move(result));
 }
 
 namespace {
@@ -99,11 +95,8 @@ struct SoftmaxParts {
   Tensor sums;
 };
 
-Result<SoftmaxParts> ComputeSoftmaxParts(KernelCall& call) {
+Result<SoftmaxParts> ComputeSoftmaxParts(KernelCall& call, const Tensor& x, int64_t axis) {
   SoftmaxParts parts;
-  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
-  IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", -1));
-  IROPT_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(call, given, x->shape().size()));
   parts.axes = {axis};
   IROPT_ASSIGN_OR_RETURN(const Tensor highest, Reduce(call, ReduceOp::kMax, x, parts.axes, /*keepdims=*/true));
   IROPT_ASSIGN_OR_RETURN(parts.shifted, MapBinary(call, kSubtract, x, highest));
@@ -112,7 +105,19 @@ Result<SoftmaxParts> ComputeSoftmaxParts(KernelCall& call) {
   return parts;
 }
 
+Result<SoftmaxParts> ComputeSoftmaxParts(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", -1));
+  IROPT_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(call, given, x->shape().size()));
+  return ComputeSoftmaxParts(call, x, axis);
+}
+
 }  // namespace
+
+Result<Tensor> Softmax(KernelCall& call, const Tensor& x, int64_t axis) {
+  IROPT_ASSIGN_OR_RETURN(const SoftmaxParts parts, ComputeSoftmaxParts(call, x, axis));
+  return MapBinary(call, kDivide, parts.exps, parts.sums);
+}
 
 Result<HostValue> EvalSoftmax(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const SoftmaxParts parts, ComputeSoftmaxParts(call));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "iropt/op/op.h"
@@ -144,7 +145,7 @@ bool ScalarEvaluator::EvalBool(const PrimExpr* expr, bool* result, int lane) {
 bool ScalarEvaluator::Dispatch(const PrimExpr* expr, int lane, Scalar* result) {
   switch (expr->kind) {
     case NodeKind::kPrimVar:
-    case NodeKind::kSizeVar: return EvalVar(To<tir::Var>(expr), result);
+    case NodeKind::kSizeVar: return EvalVar(To<tir::Var>(expr), lane, result);
     case NodeKind::kIntImm: return *result = Scalar::Int(To<tir::IntImm>(expr)->value, expr->dtype), true;
     case NodeKind::kFloatImm: return *result = Normalized(expr->dtype, To<tir::FloatImm>(expr)->value), true;
     case NodeKind::kCast: return EvalCast(*To<tir::Cast>(expr), lane, result);
@@ -177,14 +178,23 @@ bool ScalarEvaluator::Dispatch(const PrimExpr* expr, int lane, Scalar* result) {
     case NodeKind::kPrimCall: return EvalCall(*To<tir::Call>(expr), lane, result);
     case NodeKind::kBufferLoad: return Load(*To<tir::BufferLoad>(expr), lane, result);
     case NodeKind::kRamp: return EvalRamp(*To<tir::Ramp>(expr), lane, result);
-    case NodeKind::kBroadcast: return Eval(To<tir::Broadcast>(expr)->value, result);
+    case NodeKind::kBroadcast: {
+      const PrimExpr* value = To<tir::Broadcast>(expr)->value;
+      return Eval(value, result, lane % std::max<int>(value->dtype.lanes, 1));
+    }
     case NodeKind::kShuffle: return EvalShuffle(*To<tir::Shuffle>(expr), lane, result);
     default: return Fail(fmt::format("cannot evaluate {}", NodeKindName(expr->kind)));
   }
 }
 
-bool ScalarEvaluator::EvalVar(const tir::Var* var, Scalar* result) {
+bool ScalarEvaluator::EvalVar(const tir::Var* var, int lane, Scalar* result) {
   const Scalar* value = env_.Find(var);
+  if (var->dtype.lanes > 1) {
+    const auto it = vectors_.find(var);
+    value = it != vectors_.end() && static_cast<size_t>(lane) < it->second.size()
+                ? &it->second[static_cast<size_t>(lane)]
+                : nullptr;
+  }
   if (!value) return Fail(fmt::format("variable '{}' has no value", var->name));
   *result = *value;
   return true;
@@ -292,21 +302,41 @@ bool ScalarEvaluator::EvalChoice(const PrimExpr* condition, const PrimExpr* yes,
   return EvalBool(condition, &value, lane) && Eval(value ? yes : no, result, lane);
 }
 
+bool ScalarEvaluator::BindLet(const tir::Var* var, const PrimExpr* value) {
+  const int lanes = value->dtype.lanes;
+  if (lanes < 1) return Fail("a vector of unknown length is bound to a variable");
+  std::vector<Scalar> values(static_cast<size_t>(lanes));
+  for (int lane = 0; lane < lanes; ++lane) {
+    if (!Eval(value, &values[static_cast<size_t>(lane)], lane)) return false;
+  }
+  if (lanes == 1) {
+    env_.Bind(var, values[0]);
+  } else {
+    vectors_[var] = std::move(values);
+  }
+  return true;
+}
+
+void ScalarEvaluator::UnbindLet(const tir::Var* var) {
+  env_.Unbind(var);
+  if (var->dtype.lanes > 1) vectors_.erase(var);
+}
+
 bool ScalarEvaluator::EvalLet(const tir::Let& expr, int lane, Scalar* result) {
-  Scalar value;
-  if (!Eval(expr.value, &value, lane)) return false;
-  env_.Bind(expr.var, value);
+  if (!BindLet(expr.var, expr.value)) return false;
   const bool done = Eval(expr.body, result, lane);
-  env_.Unbind(expr.var);
+  UnbindLet(expr.var);
   return done;
 }
 
+// base, base + stride, ...; where these are vectors, one after the other.
 bool ScalarEvaluator::EvalRamp(const tir::Ramp& expr, int lane, Scalar* result) {
+  const int width = std::max<int>(expr.base->dtype.lanes, 1);
   Scalar base;
   Scalar stride;
-  if (!Eval(expr.base, &base) || !Eval(expr.stride, &stride)) return false;
+  if (!Eval(expr.base, &base, lane % width) || !Eval(expr.stride, &stride, lane % width)) return false;
   if (base.dtype.is_floating() || stride.dtype.is_floating()) return Fail("a ramp of floats is not supported");
-  *result = Normalized(base.dtype, WrapAdd(base.integer, WrapMul(stride.integer, int64_t{lane})));
+  *result = Normalized(base.dtype, WrapAdd(base.integer, WrapMul(stride.integer, int64_t{lane / width})));
   return true;
 }
 
@@ -330,7 +360,51 @@ bool ScalarEvaluator::EvalCall(const tir::Call& call, int lane, Scalar* result) 
   if (name == "tir.if_then_else" && call.args.size() == 3)
     return EvalChoice(call.args[0], call.args[1], call.args[2], lane, result);
   if (name == "tir.likely" && call.args.size() == 1) return Eval(call.args[0], result, lane);
-  return EvalIntrinsic(call, lane, result);
+  if (name == "tir.assume" && call.args.size() == 1) {
+    bool holds = false;
+    if (!EvalBool(call.args[0], &holds)) return false;
+    *result = Scalar::Int(1, DataType::Bool());
+    return holds || Fail("what the function assumes does not hold");
+  }
+  bool is_vector_call = true;
+  const bool done = EvalVectorCall(call, lane, result, &is_vector_call);
+  return is_vector_call ? done : EvalIntrinsic(call, lane, result);
+}
+
+// Intrinsics that take vectors apart and put them together.
+bool ScalarEvaluator::EvalVectorCall(const tir::Call& call, int lane, Scalar* result, bool* known) {
+  const std::string_view name = To<Op>(call.op)->name;
+  const size_t arity = call.args.size();
+  if (name == "tir.vectorlow" && arity == 1) return Eval(call.args[0], result, lane);
+  if (name == "tir.vectorhigh" && arity == 1) return Eval(call.args[0], result, lane + call.args[0]->dtype.lanes / 2);
+  if (name == "tir.vectorcombine" && arity == 2) {
+    const int first = call.args[0]->dtype.lanes;
+    return lane < first ? Eval(call.args[0], result, lane) : Eval(call.args[1], result, lane - first);
+  }
+  if (name == "tir.get_active_lane_mask" && arity == 2) {
+    int64_t base = 0;
+    int64_t limit = 0;
+    if (!EvalInt(call.args[0], &base) || !EvalInt(call.args[1], &limit)) return false;
+    *result = Scalar::Int(WrapAdd(base, int64_t{lane}) < limit, DataType::Bool());
+    return true;
+  }
+  if (name == "tir.dp4a" && arity == 3) return EvalDotProduct(call, result);
+  *known = false;
+  return false;
+}
+
+// The products of four lanes, added to a sum.
+bool ScalarEvaluator::EvalDotProduct(const tir::Call& call, Scalar* result) {
+  int64_t sum = 0;
+  if (!EvalInt(call.args[2], &sum)) return false;
+  for (int lane = 0; lane < 4; ++lane) {
+    int64_t a = 0;
+    int64_t b = 0;
+    if (!EvalInt(call.args[0], &a, lane) || !EvalInt(call.args[1], &b, lane)) return false;
+    sum = WrapAdd(sum, WrapMul(a, b));
+  }
+  *result = Normalized(call.dtype, sum);
+  return true;
 }
 
 bool ScalarEvaluator::EvalIntrinsic(const tir::Call& call, int lane, Scalar* result) {

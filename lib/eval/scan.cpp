@@ -2,35 +2,11 @@
 #include <algorithm>
 #include <numeric>
 
-#include "kernel.h"
+#include "axis_loops.h"
 
 namespace iropt::eval {
 
 namespace {
-
-// An axis of a tensor as three nested loops: blocks before it, its length, and elements after it.
-struct AxisLoops {
-  int64_t outer = 1;
-  int64_t length = 1;
-  int64_t inner = 1;
-};
-
-AxisLoops LoopsOf(const NDArray& x, int64_t axis) {
-  AxisLoops loops;
-  for (size_t d = 0; d < x.shape().size(); ++d) {
-    const int64_t place = static_cast<int64_t>(d);
-    (place < axis ? loops.outer : place == axis ? loops.length : loops.inner) *= x.shape()[d];
-  }
-  return loops;
-}
-
-// Calls f(start) with the offset of the first element of each line along the axis; elements are loops.inner apart.
-template <class F>
-void ForEachLine(const AxisLoops& loops, F&& f) {
-  for (int64_t i = 0; i < loops.outer; ++i) {
-    for (int64_t j = 0; j < loops.inner; ++j) f(i * loops.length * loops.inner + j);
-  }
-}
 
 template <bool kSum, class T>
 void RunScan(const AxisLoops& loops, bool exclusive, const T* x, T* out) {
@@ -75,15 +51,6 @@ Result<HostValue> EvalCumsum(KernelCall& call) { return EvalScan<true>(call); }
 Result<HostValue> EvalCumprod(KernelCall& call) { return EvalScan<false>(call); }
 
 namespace {
-
-// A total order: NaN comes after every number, as it does in NumPy, in ascending and in descending order.
-template <class M>
-bool Precedes(M a, M b, bool descending) {
-  if constexpr (std::is_floating_point_v<M>) {
-    if (std::isnan(a) || std::isnan(b)) return !std::isnan(a) && std::isnan(b);
-  }
-  return descending ? b < a : a < b;
-}
 
 // Calls emit(place, source) for each place along the axis and the element that is sorted to it; equal elements keep
 // their order. `source` counts along the axis.
@@ -145,6 +112,42 @@ Result<HostValue> EvalArgsort(KernelCall& call) {
   });
   IROPT_ASSIGN_OR_RETURN(Tensor result, CastTensor(call, order, call.DTypeAttrOr("dtype", DataType::Int(32))));
   return HostValue(std::move(result));
+}
+
+// The first k elements of each sorted line, their places in it, or both.
+Result<HostValue> EvalTopk(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", -1));
+  IROPT_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(call, given, x->shape().size()));
+  IROPT_ASSIGN_OR_RETURN(const int64_t largest, call.IntAttrOr("largest", 1));
+  IROPT_ASSIGN_OR_RETURN(int64_t k, call.IntAttrOr("k", 1));
+  const std::string_view wanted = call.StringAttrOr("ret_type", "both");
+  if (wanted != "both" && wanted != "values" && wanted != "indices")
+    return call.Fail(fmt::format("the result '{}' is not known", wanted));
+  const AxisLoops loops = LoopsOf(*x, axis);
+  if (k < 1 || k > loops.length) k = loops.length;
+  Shape shape = ShapeOf(*x);
+  shape[static_cast<size_t>(axis)] = k;
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(x->num_elements()) * 64));
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> values, call.Allocate(x->dtype(), shape));
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> order, call.Allocate(DataType::Int(64), shape));
+  DispatchElement(x->dtype(), [&]<class T>(std::type_identity<T>) {
+    const T* in = x->As<T>().data();
+    ForEachSorted(loops, largest != 0, in, [&](int64_t place, int64_t start, int64_t source) {
+      const int64_t rank = (place - start) / loops.inner;
+      if (rank >= k) return;
+      const int64_t to =
+          start / (loops.length * loops.inner) * k * loops.inner + start % loops.inner + rank * loops.inner;
+      values->MutableAs<T>()[static_cast<size_t>(to)] = in[start + source * loops.inner];
+      order->MutableAs<int64_t>()[static_cast<size_t>(to)] = source;
+    });
+  });
+  IROPT_ASSIGN_OR_RETURN(const Tensor indices, CastTensor(call, order, call.DTypeAttrOr("dtype", DataType::Int(32))));
+  if (wanted == "values") return HostValue(Tensor(values));
+  if (wanted == "indices") return HostValue(indices);
+  TupleValue both;
+  both.fields = {HostValue(Tensor(values)), HostValue(indices)};
+  return HostValue(std::move(both));
 }
 
 }  // namespace iropt::eval

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "iropt/op/einsum.h"
 #include "type_util.h"
 
 namespace iropt {
@@ -98,51 +99,6 @@ const Type* InferMatmul(const Call& call, InferContext& ctx) {
 // ---- Einstein summation
 
 namespace {
-
-// The subscripts of an equation: a letter for each axis, '.' for an ellipsis.
-struct EinsumEquation {
-  std::vector<std::string> inputs;
-  std::string output;
-};
-
-std::optional<EinsumEquation> ParseEinsum(std::string_view text) {
-  EinsumEquation equation;
-  std::string current;
-  bool arrow = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == ' ') continue;
-    if (c == '-' && !arrow && text.substr(i, 2) == "->") {
-      arrow = true;
-      ++i;
-    } else if (c == ',' && !arrow) {
-    } else if (text.substr(i, 3) == "..." && current.find('.') == std::string::npos) {
-      current += '.';
-      i += 2;
-      continue;
-    } else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
-      current += c;
-      continue;
-    } else {
-      return std::nullopt;
-    }
-    equation.inputs.push_back(std::exchange(current, ""));
-  }
-  if (arrow) {
-    equation.output = current;
-    return equation;
-  }
-  equation.inputs.push_back(current);
-  // Without an output it has the ellipsis and the letters that occur once, in order of the alphabet.
-  std::map<char, int> count;
-  for (const std::string& input : equation.inputs) {
-    for (const char label : input) ++count[label];
-  }
-  for (const auto& [label, n] : count) {
-    if (label == '.' || n == 1) equation.output += label;
-  }
-  return equation;
-}
 
 // The extent that two axes of one letter have together; null where they contradict each other.
 Dim JoinExtents(Dim a, Dim b) {

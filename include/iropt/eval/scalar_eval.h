@@ -51,10 +51,13 @@ class ScalarEvaluator {
   virtual bool Load(const tir::BufferLoad& load, int lane, Scalar* result);
   // Called once per node; false (after Fail) ends the evaluation.
   virtual bool Step() { return true; }
+  // Gives a variable of a let its value, all lanes of a vector; Unbind takes it away.
+  bool BindLet(const tir::Var* var, const PrimExpr* value);
+  void UnbindLet(const tir::Var* var);
 
  private:
   bool Dispatch(const PrimExpr* expr, int lane, Scalar* result);
-  bool EvalVar(const tir::Var* var, Scalar* result);
+  bool EvalVar(const tir::Var* var, int lane, Scalar* result);
   bool EvalBinary(const tir::BinaryExpr& expr, int lane, Scalar* result);
   bool EvalComparison(const tir::BinaryExpr& expr, int lane, Scalar* result);
   bool EvalLogic(const tir::BinaryExpr& expr, int lane, Scalar* result);
@@ -65,8 +68,11 @@ class ScalarEvaluator {
   bool EvalShuffle(const tir::Shuffle& expr, int lane, Scalar* result);
   bool EvalCall(const tir::Call& call, int lane, Scalar* result);
   bool EvalIntrinsic(const tir::Call& call, int lane, Scalar* result);
+  bool EvalVectorCall(const tir::Call& call, int lane, Scalar* result, bool* known);
+  bool EvalDotProduct(const tir::Call& call, Scalar* result);
 
   ScalarEnv env_;
+  std::unordered_map<const tir::Var*, std::vector<Scalar>> vectors_;  // values of vector variables; never iterated
   bool failed_ = false;
   Error error_{ErrorCode::SemanticCheck, {}};
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -67,9 +68,16 @@ inline const ObjectAttr* Attrs(std::initializer_list<NamedAttr> attrs) {
   return ObjectAttr::Get("test.Attrs", names, values);
 }
 
+// The operators that tests have evaluated so far.
+inline std::set<std::string, std::less<>>& TestedOps() {
+  static std::set<std::string, std::less<>> ops;
+  return ops;
+}
+
 inline Result<HostValue> Try(std::string_view op, std::vector<HostValue> args, const Attr* attrs = nullptr,
                              const EvalLimits& limits = {}) {
-  return EvalOp("relax." + std::string(op), attrs, args, limits);
+  const auto name = TestedOps().insert("relax." + std::string(op)).first;
+  return EvalOp(*name, attrs, args, limits);
 }
 // The result of an evaluation that must succeed with a tensor.
 inline Tensor Run(std::string_view op, std::vector<HostValue> args, const Attr* attrs = nullptr) {

@@ -24,6 +24,9 @@ class Samples {
     AddCreation();
     AddMovement();
     AddReductions();
+    AddWindows();
+    AddNetworks();
+    AddData();
     AddOthers();
   }
 
@@ -173,6 +176,79 @@ class Samples {
     }
     Add("sort", {x});
     Add("argsort", {x}, {{"axis", Int(0)}, {"descending", Bool(true)}});
+  }
+
+  void AddWindows() {
+    const ScriptValue line = Const(F32({1, 2, 6}, Iota(12)));
+    const ScriptValue image = Const(F32({1, 2, 4, 4}, Iota(32)));
+    const ScriptValue volume = Const(F32({1, 1, 3, 3, 3}, Iota(27)));
+    for (const char* kind : {"nn.max_pool", "nn.avg_pool"}) {
+      Add(kind + std::string("1d"), {line}, {{"pool_size", Ints({2})}, {"strides", Ints({2})}});
+      Add(kind + std::string("2d"), {image},
+          {{"pool_size", Ints({3, 2})}, {"ceil_mode", Bool(true)}, {"strides", Ints({2, 2})}});
+      Add(kind + std::string("3d"), {volume}, {{"pool_size", Ints({2, 2, 2})}, {"padding", Ints({0, 0, 0, 1, 1, 1})}});
+    }
+    Add("nn.adaptive_avg_pool1d", {line}, {{"output_size", Ints({3})}});
+    Add("nn.adaptive_avg_pool2d", {image}, {{"output_size", Ints({3, 1})}});
+    Add("nn.adaptive_avg_pool3d", {volume});
+    Add("nn.conv1d", {line, Const(F32({3, 2, 2}, Iota(12)))}, {{"strides", Ints({2})}});
+    Add("nn.conv2d", {image, Const(F32({2, 1, 3, 3}, Iota(18)))}, {{"groups", Int(2)}, {"padding", Ints({1, 1})}});
+    Add("nn.conv2d", {image, Const(F32({4, 2, 1, 1}, Iota(8)))},
+        {{"out_layout", Text("NHWC")}, {"out_dtype", Text("float16")}});
+    Add("nn.conv3d", {volume, Const(F32({1, 1, 2, 2, 2}, Iota(8)))});
+    Add("nn.conv1d_transpose", {line, Const(F32({2, 3, 2}, Iota(12)))},
+        {{"strides", Ints({2})}, {"output_padding", Ints({1})}});
+    Add("nn.conv2d_transpose", {image, Const(F32({2, 1, 3, 3}, Iota(18)))}, {{"strides", Ints({2, 2})}});
+    Add("image.resize2d", {image, Ints({3, 7})});
+    for (const char* op : {"grad.max_pool2d_backward", "grad.avg_pool2d_backward"})
+      Add(op, {Const(F32({1, 2, 2, 2}, Iota(8))), image}, {{"pool_size", Ints({2, 2})}, {"strides", Ints({2, 2})}});
+  }
+
+  void AddNetworks() {
+    const ScriptValue x = Const(F32({2, 4}, Iota(8)));
+    const ScriptValue four = Const(F32({4}, {1, 2, 3, 4}));
+    Add("nn.layer_norm", {x, four, four}, {{"axes", Ints({-1})}});
+    Add("nn.rms_norm", {x, four}, {{"axes", Ints({-1})}});
+    Add("nn.group_norm", {x, four, four}, {{"num_groups", Int(2)}, {"channel_axis", Int(1)}, {"axes", Ints({})}});
+    Add("nn.batch_norm", {x, four, four, four, four}, {{"axis", Int(1)}});
+    Add("nn.dropout", {x}, {{"rate", Float(0)}});
+    Add("nn.cross_entropy_with_logits", {x, x});
+    const ScriptValue targets = Const(I64({2}, {3, 0}));
+    Add("nn.nll_loss", {x, targets, four});
+    Add("nn.nll_loss", {x, targets}, {{"reduction", Text("none")}});
+    Add("grad.nll_loss_backward", {Const(F32({}, {1})), x, targets, four});
+    Add("grad.take_backward", {x, x, Const(I64({2}, {0, 0}))}, {{"axis", Int(0)}});
+    const ScriptValue heads = Const(F32({1, 2, 2, 3}, Iota(12)));
+    Add("nn.attention", {heads, heads, heads}, {{"causal_mask", Text("TopLeft")}});
+    Add("nn.attention_bias", {heads, heads, heads, Const(F32({1, 2, 2, 2}, Iota(8)))});
+    const ScriptValue starts = Const(I32({3}, {0, 1, 2}));
+    const ScriptValue longest = Const(I32({1}, {1}));
+    Add("nn.attention_var_len", {heads, heads, heads, starts, longest});
+  }
+
+  void AddData() {
+    const ScriptValue x = Const(F32({2, 4}, Iota(8)));
+    const ScriptValue one = Const(F32({}, {1}));
+    const ScriptValue zero = Const(T(DataType::Int(8), {}, {0}));
+    Add("quantize", {x, one, zero});
+    Add("dequantize", {Const(T(DataType::Int(8), {2}, {1, 2})), one, zero});
+    Add("einsum", {List({x, x}, ScriptValue::Kind::kTuple), Text("ij,ij->i")});
+    Add("unique", {x});
+    Add("nonzero", {Const(F32({3}, {0, 1, 2}))});
+    for (const char* wanted : {"both", "values", "indices"})
+      Add("topk", {x}, {{"k", Int(2)}, {"ret_type", Text(wanted)}});
+    Add("multinomial_from_uniform", {x, Const(F32({1, 1}, {0.5})), Const(I64({1, 1}, {1}))});
+    for (const char* op : {"inspect.tensor_byte_offset", "inspect.tensor_dtype_bits", "inspect.tensor_dtype_code",
+                           "inspect.tensor_dtype_lanes", "inspect.tensor_elem_offset", "inspect.tensor_ndim"})
+      Add(op, {x});
+    for (const char* op : {"inspect.tensor_shape_i", "inspect.tensor_stride_i"}) Add(op, {x, Int(1)});
+    Add("shape_of", {x});
+    Add("wrap_param", {x}, {{"dtype", Text("float16")}});
+    Add("grad.no_grad", {x});
+    Add("memory.ensure_zero_offset", {x});
+    Add("memory.view", {x, Ints({4, 2})});
+    // The type rules of these ask for a variable, whose place the value takes.
+    for (const char* op : {"grad.start_checkpoint", "grad.end_checkpoint"}) calls_[std::string("relax.") + op] = {};
   }
 
   void AddOthers() {

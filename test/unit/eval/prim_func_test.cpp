@@ -152,7 +152,8 @@ TEST_CASE("interpreter: allocations, lets, conditions, loops with conditions", "
   const Stmt* even = m.Store(out, m.Int(-1, i32), {i});
   const PrimExpr* is_odd = m.Binary<tir::EQ>(m.Binary<tir::FloorMod>(i, m.Int(2, i32)), m.Int(1, i32));
   const Stmt* choose = m.workspace.New<tir::IfThenElse>(is_odd, odd, even);
-  const Stmt* let = m.workspace.New<tir::LetStmt>(square, m.Binary<tir::Mul>(i, i), m.Seq({grow, choose}));
+  const Stmt* start = m.Store(scratch, m.Int(0, i32), {zero});
+  const Stmt* let = m.workspace.New<tir::LetStmt>(square, m.Binary<tir::Mul>(i, i), m.Seq({start, grow, choose}));
   const Stmt* allocate =
       m.workspace.New<tir::Allocate>(data, i32, m.workspace.Copy(std::vector<const PrimExpr*>{m.Int(1)}),
                                      m.Int(1, DataType::Bool()), DictAttr::Empty(), let);
@@ -179,8 +180,62 @@ TEST_CASE("interpreter: vectors are stored lane by lane", "[eval]") {
   const PrimExpr* two = m.workspace.New<tir::Broadcast>(DataType::Float(32, 4), m.Real(2), m.Int(4));
   const PrimExpr* load = m.workspace.New<tir::BufferLoad>(DataType::Float(32, 4), a,
                                                           m.workspace.Copy(std::vector<const PrimExpr*>{evens}));
-  const PrimFunc* func = m.Func({a, b}, m.Store(b, m.Binary<tir::Mul>(load, two), {evens}));
-  CHECK(RunFunc(func, {F32({8}, Iota(8))}, {kF32, {8}}) == std::vector<double>{0, 0, 4, 0, 8, 0, 12, 0});
+  const tir::Var* i = m.Var("i");
+  const Stmt* fill = m.For(i, m.Int(8), m.Store(b, m.Real(-1), {i}));
+  const PrimFunc* func = m.Func({a, b}, m.Seq({fill, m.Store(b, m.Binary<tir::Mul>(load, two), {evens})}));
+  CHECK(RunFunc(func, {F32({8}, Iota(8))}, {kF32, {8}}) == std::vector<double>{0, -1, 4, -1, 8, -1, 12, -1});
+}
+
+TEST_CASE("interpreter: what has no value yet cannot be read, and results have values everywhere", "[eval]") {
+  Maker m;
+  const Buffer* b = m.MakeBuffer("B", {m.Int(2)});
+  const tir::Var* i = m.Var("i");
+  const TensorSpec out{kF32, {2}};
+  CHECK_THAT(ErrorOf(m.Func({b}, m.Store(b, m.Load(b, {m.Int(1)}), {m.Int(0)})), {}, out),
+             Catch::Contains("'B' is read before it has a value"));
+  CHECK_THAT(ErrorOf(m.Func({b}, m.Store(b, m.Real(1), {m.Int(0)})), {}, out),
+             Catch::Contains("leaves elements of result 0 without a value"));
+  // What follows T.ret does not run.
+  const Stmt* ret = m.workspace.New<tir::Evaluate>(m.Call("tir.ret", DataType::Int(32), {m.Int(0, DataType::Int(32))}));
+  const Stmt* fill = m.For(i, m.Int(2), m.Store(b, m.Real(3), {i}));
+  CHECK(RunFunc(m.Func({b}, m.Seq({fill, ret, m.Store(b, m.Real(4), {m.Int(0)})})), {}, out) ==
+        std::vector<double>{3, 3});
+}
+
+TEST_CASE("interpreter: vectors in variables, buffers of vectors, parts of vectors", "[eval]") {
+  Maker m;
+  const DataType f32x4 = DataType::Float(32, 4);
+  const Buffer* a = m.MakeBuffer("A", {m.Int(8)});
+  const Buffer* b = m.MakeBuffer("B", {m.Int(8)});
+  const auto ramp = [&](int64_t base, int64_t stride, int lanes) -> const PrimExpr* {
+    return m.workspace.New<tir::Ramp>(DataType::Int(64, lanes), m.Int(base), m.Int(stride), m.Int(lanes));
+  };
+  const auto load = [&](const PrimExpr* index) -> const PrimExpr* {
+    return m.workspace.New<tir::BufferLoad>(DataType::Float(32, index->dtype.lanes), a,
+                                            m.workspace.Copy(std::vector<const PrimExpr*>{index}));
+  };
+  const HostValue x = F32({8}, Iota(8));
+  const TensorSpec out{kF32, {8}};
+  const tir::Var* v = m.Var("v", f32x4);
+  const Stmt* twice = m.Seq({m.Store(b, m.Binary<tir::Add>(v, v), {ramp(0, 1, 4)}), m.Store(b, v, {ramp(7, -1, 4)})});
+  const PrimFunc* lets = m.Func({a, b}, m.workspace.New<tir::LetStmt>(v, load(ramp(2, 1, 4)), twice));
+  CHECK(RunFunc(lets, {x}, out) == std::vector<double>{4, 6, 8, 10, 5, 4, 3, 2});
+  // The upper half before the lower.
+  const DataType f32x8 = DataType::Float(32, 8);
+  const PrimExpr* all = load(ramp(0, 1, 8));
+  const PrimExpr* turned = m.Call("tir.vectorcombine", f32x8,
+                                  {m.Call("tir.vectorhigh", f32x4, {all}), m.Call("tir.vectorlow", f32x4, {all})});
+  CHECK(RunFunc(m.Func({a, b}, m.Store(b, turned, {ramp(0, 1, 8)})), {x}, out) ==
+        std::vector<double>{4, 5, 6, 7, 0, 1, 2, 3});
+  const std::vector<const PrimExpr*> vectors{load(ramp(0, 1, 4)), load(ramp(4, 1, 4))};
+  std::vector<const PrimExpr*> lanes;
+  for (const int lane : {7, 0, 6, 1, 5, 2, 4, 3}) lanes.push_back(m.Int(lane));
+  const PrimExpr* shuffled = m.workspace.New<tir::Shuffle>(f32x8, m.workspace.Copy(vectors), m.workspace.Copy(lanes));
+  CHECK(RunFunc(m.Func({a, b}, m.Store(b, shuffled, {ramp(0, 1, 8)})), {x}, out) ==
+        std::vector<double>{7, 0, 6, 1, 5, 2, 4, 3});
+  lanes[0] = m.Int(8);
+  const PrimExpr* wrong = m.workspace.New<tir::Shuffle>(f32x8, m.workspace.Copy(vectors), m.workspace.Copy(lanes));
+  CHECK_THAT(ErrorOf(m.Func({a, b}, m.Store(b, wrong, {ramp(0, 1, 8)})), {x}, out), Catch::Contains("out of range"));
 }
 
 TEST_CASE("interpreter: what is wrong or too much is an error", "[eval]") {

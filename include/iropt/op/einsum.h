@@ -1,0 +1,21 @@
+// Equations of einsum, "ij,jk->ik".
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace iropt {
+
+// The subscripts of an equation: a letter for each axis, '.' for an ellipsis.
+struct EinsumEquation {
+  std::vector<std::string> inputs;
+  std::string output;
+};
+
+// Nothing where the text is no equation. Without an output, that has the ellipsis and the letters that occur once, in
+// order of the alphabet.
+std::optional<EinsumEquation> ParseEinsum(std::string_view text);
+
+}  // namespace iropt

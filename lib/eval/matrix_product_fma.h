@@ -1,0 +1,12 @@
+// Products of matrices for x86-64 processors with AVX2 and fused multiplication and addition. To be called on such
+// alone.
+#pragma once
+
+#include "matrix_product.h"
+
+namespace iropt::eval {
+
+void MultiplyWithFma(const MatrixProduct<float>& m);
+void MultiplyWithFma(const MatrixProduct<double>& m);
+
+}  // namespace iropt::eval
