@@ -37,8 +37,8 @@ class Builder {
     return passes;
   }
 
-  // The first misfit does not end the building, so that all are reported.
-  bool failed() const { return failed_; }
+  // The first misfit does not end the building, so that all are reported; its code is that of the failure.
+  std::optional<ErrorCode> failure() const { return failure_; }
 
  private:
   std::optional<Pass> BuildItem(const PipelineItem& item) {
@@ -55,7 +55,8 @@ class Builder {
   std::optional<Pass> BuildPass(const PipelineItem& item) {
     Result<Pass> pass = registry_.Create(item.name, item.options, diagnostics_, item.span);
     if (pass.ok()) return *std::move(pass);
-    failed_ = true;
+    if (!pass.error().reported()) diagnostics_.Error(item.span, "pass-failed", pass.error().message);
+    if (!failure_) failure_ = pass.error().code;
     return std::nullopt;
   }
 
@@ -73,7 +74,7 @@ class Builder {
 
   const PassRegistry& registry_;
   DiagnosticEngine& diagnostics_;
-  bool failed_ = false;
+  std::optional<ErrorCode> failure_;
 };
 
 // What the context asks of an item; null where the item has no name and no level of its own.
@@ -109,7 +110,7 @@ Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registr
                            const PassContext* context) {
   Builder builder(registry, diagnostics);
   std::vector<Pass> passes = builder.Build(pipeline);
-  if (builder.failed()) return Failure{ErrorCode::Usage};
+  if (builder.failure()) return Failure{*builder.failure()};
   if (!CheckForms(pipeline, registry, context, diagnostics)) return Failure{ErrorCode::Usage};
   return Sequential(std::move(passes), SequentialInfo("pipeline"));
 }

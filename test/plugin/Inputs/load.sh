@@ -9,7 +9,7 @@ load() {
 load missing -load-pass-plugin="$plugins/missing.so"
 load folder -load-pass-plugin="$plugins"
 load text -load-pass-plugin="$input"
-head -c 2000 "$plugins/no_entry.so" > "$plugins/cut.so"
+head -c 20000 "$plugins/faulty.so" > "$plugins/cut.so"
 load cut -load-pass-plugin="$plugins/cut.so"
 load no_entry -load-pass-plugin="$plugins/no_entry.so"
 load unresolved -load-pass-plugin="$plugins/unresolved.so"
