@@ -267,7 +267,7 @@ const TensorType* DivideAxis(const Call& call, const TensorType* x, int64_t give
     return nullptr;
   }
   DimList out(*dims);
-  out[static_cast<size_t>(*axis)] = kDims.TruncDiv(length, kDims.Int(workers));
+  out[static_cast<size_t>(*axis)] = arith::Simplify(kDims.TruncDiv(length, kDims.Int(workers)));
   return TensorType::Get(out, x->dtype, x->vdevice);
 }
 

@@ -51,8 +51,9 @@ class DimPrinter {
     switch (e->kind) {
       case NodeKind::kPrimVar:
       case NodeKind::kSizeVar: return std::string(static_cast<const tir::Var*>(e)->name);
-      case NodeKind::kIntImm: return fmt::format("{}", static_cast<const tir::IntImm*>(e)->value);
-      case NodeKind::kFloatImm: return fmt::format("{}", static_cast<const tir::FloatImm*>(e)->value);
+      case NodeKind::kIntImm: return PrintInt(static_cast<const tir::IntImm*>(e));
+      case NodeKind::kFloatImm:
+        return fmt::format("T.{}({})", e->dtype.ToString(), static_cast<const tir::FloatImm*>(e)->value);
       case NodeKind::kCast:
         return fmt::format("T.Cast(\"{}\", {})", e->dtype.ToString(), Print(static_cast<const tir::Cast*>(e)->value));
       case NodeKind::kNot: return fmt::format("not {}", Print(static_cast<const tir::Not*>(e)->a, kAtom));
@@ -64,6 +65,12 @@ class DimPrinter {
       }
       default: return "...";
     }
+  }
+  // As in scripts, where a number alone is an int64.
+  static std::string PrintInt(const tir::IntImm* e) {
+    if (e->dtype == DataType::Int(64)) return fmt::format("{}", e->value);
+    if (e->dtype.is_bool()) return e->value ? "T.bool(True)" : "T.bool(False)";
+    return fmt::format("T.{}({})", e->dtype.ToString(), e->value);
   }
   std::string PrintBinary(const tir::BinaryExpr* e, Level around) {
     const BinaryForm form = FormOf(e->kind);
@@ -93,6 +100,11 @@ std::string JoinTypes(std::span<const Type* const> types) {
   return text;
 }
 
+std::string VDeviceToString(const VDeviceAttr* device) {
+  const auto* kind = As<StrAttr>(device->target ? device->target->Find("kind") : nullptr);
+  return fmt::format("{}:{}:{}", kind ? kind->value : "", device->vdevice_id, device->memory_scope);
+}
+
 std::string TensorToString(const TensorType* t) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
@@ -101,7 +113,7 @@ std::string TensorToString(const TensorType* t) {
     add(Var::ClassOf(t->shape_var->kind) ? std::string(static_cast<const Var*>(t->shape_var)->name()) : "...");
   if (!t->dtype.is_void()) add(fmt::format("dtype=\"{}\"", t->dtype.ToString()));
   if (!t->has_shape() && t->ndim != kUnknownDim) add(fmt::format("ndim={}", t->ndim));
-  if (t->vdevice) add(fmt::format("vdevice={}:{}", t->vdevice->memory_scope, t->vdevice->vdevice_id));
+  if (t->vdevice) add(fmt::format("vdevice=\"{}\"", VDeviceToString(t->vdevice)));
   return text.empty() ? "R.Tensor" : "R.Tensor(" + text + ")";
 }
 

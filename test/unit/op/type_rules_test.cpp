@@ -108,20 +108,31 @@ struct Shown {
 bool IsUnknown(const Type* type) {
   if (const auto* tensor = As<TensorType>(type)) return !tensor->known;
   if (const auto* shape = As<ShapeType>(type)) return !shape->known;
+  if (const auto* distributed = As<DTensorType>(type)) return IsUnknown(distributed->tensor);
   const auto* tuple = As<TupleType>(type);
   return tuple && std::any_of(tuple->fields.begin(), tuple->fields.end(), IsUnknown);
 }
 
-void ShowOperands(const Call& call, Shown& shown) {
-  bool symbolic = false;
-  bool unknown = false;
-  for (const Expr* arg : call.args) {
-    symbolic |= arg->type && arg->type->has_sym_var();
-    unknown |= arg->type && IsUnknown(arg->type);
-  }
+void ShowTypes(const std::vector<const Type*>& types, Shown& shown) {
+  const bool symbolic = std::any_of(types.begin(), types.end(), [](const Type* t) { return t && t->has_sym_var(); });
+  const bool unknown = std::any_of(types.begin(), types.end(), [](const Type* t) { return t && IsUnknown(t); });
   shown.symbolic |= symbolic;
   shown.unknown |= unknown;
   shown.fixed |= !symbolic && !unknown;
+}
+
+// What a refusal shows is whether operands of unknown shape are refused: those that the call mentions.
+void ShowRefused(TypeCase c, Shown& shown) {
+  shown.refused = true;
+  c.call = "any";
+  c.refused = false;
+  c.expected = "R.Object";
+  const Read read(c);
+  if (!read.module) return;
+  const auto* main = As<Function>(read.module->Find("main")->func);
+  for (const BindingBlock* block : As<SeqExpr>(main->body)->blocks) {
+    for (const Binding* binding : block->bindings) shown.unknown |= IsUnknown(binding->var->type);
+  }
 }
 
 // The operator that a case is about, by what stands before the bracket.
@@ -133,14 +144,17 @@ std::map<const OpInfo*, Shown> ShownByCases() {
   std::map<const OpInfo*, Shown> shown;
   for (const TypeCase& c : Cases()) {
     if (c.refused) {
-      shown[OpOf(c)].refused = true;
+      ShowRefused(c, shown[OpOf(c)]);
       continue;
     }
     const Read read(c);
     const auto* binding = read.module ? As<VarBinding>(FindBinding(*read.module, "result")) : nullptr;
     const auto* call = binding ? As<Call>(binding->value) : nullptr;
     const auto* op = call ? As<Op>(call->op) : nullptr;
-    if (op) ShowOperands(*call, shown[op->info]);
+    if (!op) continue;
+    std::vector<const Type*> types;
+    for (const Expr* arg : call->args) types.push_back(arg->type);
+    ShowTypes(types, shown[op->info]);
   }
   return shown;
 }
