@@ -7,7 +7,8 @@
 function(iropt_add_plugin name)
   add_library(${name} MODULE ${ARGN})
   target_link_libraries(${name} PRIVATE iropt::plugin)
-  set_target_properties(${name} PROPERTIES PREFIX "")
+  # What the headers define must be visible to be one with what the program has.
+  set_target_properties(${name} PROPERTIES PREFIX "" CXX_VISIBILITY_PRESET default)
 endfunction()
 
 set(IROPT_PLUGIN_EXPORTS "${CMAKE_CURRENT_LIST_DIR}/plugin_exports.list" CACHE INTERNAL "What plugins may use")
@@ -26,5 +27,6 @@ function(iropt_host_plugins program)
   target_link_options(${program} PRIVATE "LINKER:--whole-archive,${archives},--no-whole-archive"
                                          "LINKER:--dynamic-list=${IROPT_PLUGIN_EXPORTS}")
   target_link_libraries(${program} PRIVATE ${CMAKE_DL_LIBS})
+  set_target_properties(${program} PROPERTIES CXX_VISIBILITY_PRESET default)
   set_property(TARGET ${program} APPEND PROPERTY LINK_DEPENDS "${IROPT_PLUGIN_EXPORTS}")
 endfunction()

@@ -7,6 +7,7 @@ Substitutions:
                 ir-opt prints:  # RUN: %check-pass -passes=FoldConstant %s | FileCheck %s
 """
 import os
+import shutil
 
 import lit.formats
 
@@ -22,8 +23,8 @@ for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
-# With these sanitizers, crashes are theirs to report.
-if not {"address", "thread"}.intersection(config.sanitizers):
+# Sanitizers report crashes themselves.
+if config.sanitizers == [""]:
     config.available_features.add("crash-handler")
 
 ir_opt = os.path.join(config.bin_dir, "ir-opt")
@@ -33,3 +34,5 @@ config.substitutions.append(("%check-pass", f"{config.python} {check_pass} --ir-
 config.substitutions.append(("%ir-opt", ir_opt))
 config.substitutions.append(("%FileCheck", "FileCheck"))
 config.substitutions.append(("%test-plugins", config.test_plugin_dir))
+# Tests of what ir-opt prints for other programs ask for these with REQUIRES.
+config.available_features.update(name for name in ("fish", "groff", "mandoc", "zsh") if shutil.which(name))

@@ -99,6 +99,11 @@ Status CheckInfo(const std::string& path, const PassPluginInfo* info) {
     return CannotLoad(path, fmt::format("it was built for {}, this program is {}; rebuild it for this program",
                                         info->abi != nullptr ? OrNothing(info->abi) : "something unknown", own));
   }
+  if (info->state != plugin_detail::StateAddress()) {
+    return CannotLoad(path,
+                      "it has variables of its own where it should have those of this program; "
+                      "compile it with -fvisibility=default");
+  }
   if (OrNothing(info->name).empty() || info->version == nullptr || info->add == nullptr) {
     return CannotLoad(path, "it says nothing of its name, its version or what it adds");
   }

@@ -31,6 +31,7 @@
 #include "iropt/pass/registry.h"
 #include "iropt/support/arena.h"
 #include "iropt/support/result.h"
+#include "iropt/support/stack.h"
 #include "iropt/support/version.h"
 
 namespace iropt {
@@ -44,6 +45,7 @@ struct PassPluginInfo {
   const char* abi;       // plugin_detail::MakeAbi() as the compiler of the plugin sees it
   const char* name;
   const char* version;
+  const void* state;  // plugin_detail::StateAddress() as the plugin sees it
   // Adds passes, instruments and configuration options. May throw.
   Status (*add)(PassRegistry& registry);
 };
@@ -52,6 +54,10 @@ struct PassPluginInfo {
 inline constexpr const char* kPassPluginEntryPoint = "iroptGetPassPluginInfo";
 
 namespace plugin_detail {
+
+// Where a variable is that the headers define and that there must be one of. Always inlined, to be about the object
+// that it is compiled into.
+[[gnu::always_inline]] inline const void* StateAddress() { return &stack_detail::stack_limit; }
 
 // What two builds must agree on to share objects: the version, the standard library, sanitizers that change the layout
 // of containers or the use of memory, and the layout of what crosses the border.
@@ -135,7 +141,8 @@ Status LoadPassPlugin(const std::string& path, PassRegistry& registry);
   extern "C" const ::iropt::PassPluginInfo* iroptGetPassPluginInfo() {                                                 \
     /* Of this object alone: another's variable of the same name would tell of another's build. */                     \
     static constexpr ::iropt::plugin_detail::Abi kAbi = ::iropt::plugin_detail::MakeAbi();                             \
-    static const ::iropt::PassPluginInfo info{::iropt::kPassPluginApiVersion, kAbi.text.data(), plugin_name,           \
-                                              plugin_version, add_to_registry};                                        \
+    static ::iropt::PassPluginInfo info;                                                                               \
+    info = {::iropt::kPassPluginApiVersion,         kAbi.text.data(), plugin_name, plugin_version,                     \
+            ::iropt::plugin_detail::StateAddress(), add_to_registry};                                                  \
     return &info;                                                                                                      \
   }

@@ -60,13 +60,15 @@ Status Register(PassRegistry& registry) {
 
 extern "C" [[gnu::visibility("default")]] const iropt::PassPluginInfo* iroptGetPassPluginInfo() {
   static constexpr iropt::plugin_detail::Abi kAbi = iropt::plugin_detail::MakeAbi();
-  static iropt::PassPluginInfo info{iropt::kPassPluginApiVersion, kAbi.text.data(), "faulty", "2.5", &Register};
+  static iropt::PassPluginInfo info{iropt::kPassPluginApiVersion,         kAbi.text.data(), "faulty", "2.5",
+                                    iropt::plugin_detail::StateAddress(), &Register};
   const std::string_view fault = Fault();
   if (fault == "nothing") return nullptr;
   if (fault == "throws") throw std::runtime_error("this is the entry point speaking");
   if (fault == "old-version") info.api_version = 0;
   if (fault == "other-build") info.abi = "ir-opt 0.0.1, libstdc++, layout 0123456789abcdef";
   if (fault == "no-build") info.abi = nullptr;
+  if (fault == "own-state") info.state = &info;
   if (fault == "no-name") info.name = nullptr;
   return &info;
 }

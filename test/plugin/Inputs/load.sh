@@ -14,7 +14,7 @@ load cut -load-pass-plugin="$plugins/cut.so"
 load no_entry -load-pass-plugin="$plugins/no_entry.so"
 load unresolved -load-pass-plugin="$plugins/unresolved.so"
 load "not found" -load-pass-plugin=nowhere.so
-for fault in nothing old-version other-build no-build no-name bad-name reserved-name no-factory taken-name taken-instrument \
+for fault in nothing old-version other-build no-build own-state no-name bad-name reserved-name no-factory taken-name taken-instrument \
     requires-itself circle throws throws-while-adding; do
   IROPT_TEST_FAULT=$fault load $fault -load-pass-plugin="$plugins/faulty.so" -passes=test.RenameModule
 done
