@@ -171,6 +171,8 @@ Status Session::FillConfig() {
     ok &= context_.SetConfig(entry.key, entry.value, diagnostics_, entry.key_span);
   }
   if (!ok) return Failure{ErrorCode::Usage};
+  file_.config.clear();
+  for (const auto& [key, value] : context_.config()) file_.config.push_back({key, value, {}});
   return {};
 }
 
@@ -203,17 +205,21 @@ Status Session::AddInstruments() {
     err_.Append(text);
     static_cast<void>(err_.Flush());
   };
-  const auto print = [this](const Module& module, const std::string& heading) -> Status {
+  const auto print = [this](const Module& module, std::string heading) -> Status {
+    // The heading is a comment, of one line or more.
+    for (size_t i = 0; (i = heading.find('\n', i)) != std::string::npos; i += 3) heading.replace(i, 1, "\n# ");
     err_.Append(fmt::format("# {}\n", heading));
     PrintModule(module, {.inline_constants = options_.inline_constants, .threads = threads()}, err_);
     return err_.Flush();
   };
+  context_.printer = print;
   const auto passes_of = [](const PrintRequest& r) { return r.all ? std::vector<std::string>() : r.passes; };
   InstrumentList& list = context_.instruments;
   const auto audit = plan.verify_each ? std::make_shared<ChangeAudit>() : nullptr;
   if (plan.bisect_limit) list.push_back(std::make_shared<OptBisect>(*plan.bisect_limit, say));
   if (plan.print_before.wanted()) list.push_back(std::make_shared<PrintIRBefore>(passes_of(plan.print_before), print));
   if (plan.verify_each) list.push_back(audit);
+  if (plan.verify_each) static_cast<void>(context_.SetConfig("testing.verify_analyses", true, diagnostics_));
   list.insert(list.end(), plan.others.begin(), plan.others.end());
   if (plan.report) list.push_back(report_ = std::make_shared<Report>(err_));
   if (plan.timing) list.push_back(timing_ = std::make_shared<PassTimingInstrument>());
@@ -251,7 +257,7 @@ std::string Session::PrintPipelineFile() const {
   file.opt_level = context_.opt_level;
   file.disabled = disabled_;
   file.required = required_;
-  for (const auto& [key, value] : context_.config()) file.config.push_back({key, value, {}});
+  file.config = file_.config;
   file.passes = pipeline_;
   file.target = file_.target;
   file.instruments = instruments_;

@@ -56,24 +56,28 @@ bool PassContext::PassEnabled(const PassInfo& info, int level) const {
 
 const PassRegistry& PassContext::Registry() const { return registry != nullptr ? *registry : PassRegistry::Global(); }
 
+// A hook may override the instruments of the context, so both go through a copy of the list.
+
 Status PassContext::InstrumentEnterPassContext() {
-  for (size_t i = 0; i < instruments.size(); ++i) {
-    PassInstrument& instrument = *instruments[i];
+  const InstrumentList entering = instruments;
+  for (size_t i = 0; i < entering.size(); ++i) {
+    PassInstrument& instrument = *entering[i];
     Status entered = GuardedHook(instrument, "EnterPassContext", [&] { return instrument.EnterPassContext(); });
     if (entered.ok()) continue;
+    instruments.clear();
     // What these say in turn would hide the reason why they are asked to leave.
-    for (size_t k = i; k > 0; --k) {
-      PassInstrument& earlier = *instruments[k - 1];
+    for (size_t k = 0; k < i; ++k) {
+      PassInstrument& earlier = *entering[k];
       static_cast<void>(GuardedHook(earlier, "ExitPassContext", [&] { return earlier.ExitPassContext(); }));
     }
-    instruments.clear();
     return entered;
   }
   return {};
 }
 
 Status PassContext::InstrumentExitPassContext() {
-  for (const std::shared_ptr<PassInstrument>& instrument : instruments) {
+  const InstrumentList leaving = instruments;
+  for (const std::shared_ptr<PassInstrument>& instrument : leaving) {
     Status left = GuardedHook(*instrument, "ExitPassContext", [&] { return instrument->ExitPassContext(); });
     if (left.ok()) continue;
     instruments.clear();

@@ -168,11 +168,18 @@ class ModulePassImpl : public Pass::Impl {
     IROPT_ASSIGN_OR_RETURN(Module after, run_(std::move(module), inner));
     const bool changed = !AreIdentical(*before, after);
     before.reset();
-    if (changed) CompactStorage(after, ThreadsFor(after, context));
+    if (changed) Compact(after, context);
     return PassResult{std::move(after), changed};
   }
 
  private:
+  // What the pass found out of the functions that it made holds for their copies.
+  static void Compact(Module& module, const PassContext& context) {
+    const AnalysisManager::Kept found = context.analyses().KeepPortable(module);
+    CompactStorage(module, ThreadsFor(module, context));
+    context.analyses().Restore(module, found);
+  }
+
   ModulePassFn run_;
 };
 

@@ -119,6 +119,39 @@ class ImmutabilityAudit {
   uint64_t hash_ = 0;
 };
 
+// What is known of functions, carried over to what a pass makes of them.
+class AnalysisUpdate {
+ public:
+  AnalysisUpdate(const PassContext& context, const PassInfo& info, const Module& module)
+      : context_(context), info_(info) {
+    if (info.is_composite()) return;
+    audits_ = context.ConfigBool("testing.verify_analyses");
+    kept_ = context.analyses().Keep(module, info.preserved_analyses, /*compute=*/audits_);
+  }
+
+  // Fails where the pass does not preserve what it says.
+  Status Apply(const PassResult& result) const {
+    if (info_.is_composite() || !result.changed) return {};
+    context_.analyses().Restore(result.module, kept_);
+    return audits_ ? context_.analyses().Audit(result.module, kept_, info_) : Status();
+  }
+
+ private:
+  const PassContext& context_;
+  const PassInfo& info_;
+  AnalysisManager::Kept kept_;
+  bool audits_ = false;
+};
+
+Status Trace(const PassContext& context, const PassInfo& info, const Module& module, bool is_before) {
+  if (!context.trace || info.is_composite()) return {};
+  const auto describe = [&] { return fmt::format("the trace function around {}", Describe(info)); };
+  return Guarded(describe, [&]() -> Status {
+    context.trace(module, info, is_before);
+    return {};
+  });
+}
+
 // The error of a pass under its name. Where nobody else shows them, what the pass reported is part of it.
 Error NamedError(const PassInfo& info, Error error, const DiagnosticBuffer& unshown) {
   std::string message = fmt::format("{} failed", Describe(info));
@@ -155,7 +188,9 @@ Result<PassResult> Pass::operator()(Module module, PassContext& context) const {
 
 Result<PassResult> Pass::RunUnwatched(Module module, PassContext& context) const {
   const CrashNote note(info().is_composite() ? "running" : "running pass", info().name);
+  IROPT_RETURN_IF_ERROR(Trace(context, info(), module, /*is_before=*/true));
   const ImmutabilityAudit audit(context, info(), module);
+  const AnalysisUpdate analyses(context, info(), module);
   DiagnosticBuffer unshown;
   DiagnosticEngine own(&unshown);
   DiagnosticEngine& diagnostics = context.diagnostics != nullptr ? *context.diagnostics : own;
@@ -172,6 +207,8 @@ Result<PassResult> Pass::RunUnwatched(Module module, PassContext& context) const
   });
   if (!result.ok()) return result;
   IROPT_RETURN_IF_ERROR(audit.Check());
+  IROPT_RETURN_IF_ERROR(analyses.Apply(*result));
+  IROPT_RETURN_IF_ERROR(Trace(context, info(), result->module, /*is_before=*/false));
   return result;
 }
 

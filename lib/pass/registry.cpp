@@ -38,6 +38,9 @@ void ReportUnknownName(std::string message, std::string_view name, std::span<con
 }
 
 PassRegistry::PassRegistry() {
+  OptionSpec verify{"testing.verify_analyses", OptionType::Bool, false,
+                    "check that passes preserve the analyses that they say they preserve"};
+  configs_.emplace(verify.name, verify);
   OptionSpec immutable{"testing.immutable_module", OptionType::Bool, false,
                        "check that each pass leaves the module that it was given as it was"};
   configs_.emplace(immutable.name, immutable);

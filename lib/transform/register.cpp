@@ -1,10 +1,36 @@
+#include <initializer_list>
 #include <utility>
 
+#include "iropt/analysis/called_functions.h"
+#include "iropt/transform/normalize.h"
 #include "iropt/transform/passes.h"
 
 namespace iropt {
 
 namespace {
+
+// What a pass preserves, forms and analyses.
+struct Preserved {
+  struct Item {
+    Item(IRForm f) : form(f) {}                    // NOLINT(google-explicit-constructor): for the table
+    Item(const AnalysisKind& k) : analysis(&k) {}  // NOLINT(google-explicit-constructor)
+    IRForm form = {};
+    const AnalysisKind* analysis = nullptr;
+  };
+
+  Preserved(std::initializer_list<Item> items) {
+    for (const Item& item : items) {
+      if (item.analysis != nullptr) {
+        analyses.push_back(item.analysis);
+      } else {
+        forms = forms | IRForms{item.form};
+      }
+    }
+  }
+
+  IRForms forms;
+  AnalysisKinds analyses;
+};
 
 #define IROPT_REQUIRES(...)                                                                                            \
   { __VA_ARGS__ }
@@ -24,7 +50,8 @@ namespace {
            .required = Required,                                                                                       \
            .needs = Needs,                                                                                             \
            .establishes = Establishes,                                                                                 \
-           .preserves = Preserves,                                                                                     \
+           .preserves = Preserved(Preserves).forms,                                                                    \
+           .preserved_analyses = Preserved(Preserves).analyses,                                                        \
            .kind = PassKind::Kind},                                                                                    \
           Options,                                                                                                     \
           Summary,                                                                                                     \
@@ -32,6 +59,8 @@ namespace {
 
 std::vector<PassRow> AllRows() {
   using enum IRForm;
+  const AnalysisKind& called_functions = KindOf<CalledFunctions>();
+  const AnalysisKind& form_facts = KindOf<FormFacts>();
   return {
 #include "passes.def"
   };

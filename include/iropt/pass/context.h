@@ -1,14 +1,17 @@
 // The settings under which passes run.
 #pragma once
 
+#include <functional>
 #include <map>
-#include <span>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "iropt/diag/diagnostic.h"
+#include "iropt/pass/analysis.h"
 #include "iropt/pass/instrument.h"
+#include "iropt/pass/module_printer.h"
 #include "iropt/pass/pass_info.h"
 #include "iropt/pass/value.h"
 
@@ -19,6 +22,10 @@ class PassRegistry;
 
 inline constexpr int kDefaultOptLevel = 2;
 
+// Code to run before and after every pass that is no list of passes. A pass that fails has no after. What it throws
+// becomes the error of the run.
+using TraceFunction = std::function<void(const Module& module, const PassInfo& info, bool is_before)>;
+
 class PassContext {
  public:
   int opt_level = kDefaultOptLevel;
@@ -28,6 +35,8 @@ class PassContext {
   DiagnosticEngine* diagnostics = nullptr;  // without one, what passes report becomes part of the error of the run
   const PassRegistry* registry = nullptr;   // where required passes come from; null stands for PassRegistry::Global()
   PassObserver* observer = nullptr;         // hears what becomes of every pass, see observer.h
+  TraceFunction trace;                      // a lighter way to look on than an instrument
+  ModulePrinter printer;                    // where the pass PrintIR shows the module
   int threads = 1;
   Value target;  // as in TVM: a target string, or a dict with "kind"; null where none was given
 
@@ -43,8 +52,8 @@ class PassContext {
   bool IsRequired(std::string_view pass) const;
 
   // Sets a registered configuration option, or a field of one that is a record, as in "tir.UnrollLoop.auto_max_step";
-  // the fields of a record that are left out get their defaults, those beside a single one stay. Reports an unknown key,
-  // with the nearest one, and a value of the wrong type. `key_span` is where the key was written.
+  // the fields of a record that are left out get their defaults, those beside a single one stay. Reports an unknown
+  // key, with the nearest one, and a value of the wrong type. `key_span` is where the key was written.
   bool SetConfig(std::string_view key, Value value, DiagnosticEngine& reports, SourceSpan key_span = {});
   // The value of a registered option or field, or its default. Asking for a key that nobody registered is a bug.
   const Value& Config(std::string_view key) const;
@@ -55,18 +64,22 @@ class PassContext {
   // The options that were set, by key.
   const std::map<std::string, Value, std::less<>>& config() const { return config_; }
 
+  // Results of analyses of functions. Copies of a context share them.
+  AnalysisManager& analyses() const { return *analyses_; }
+
   const PassRegistry& Registry() const;
 
-  // Calls EnterPassContext of all instruments in order. If one fails, those that had entered exit, the last one first,
-  // and the context loses all its instruments.
+  // Calls EnterPassContext of all instruments in order. If one fails, the context loses all its instruments, and those
+  // that had entered exit, in order, too; the failure is that of the first one.
   Status InstrumentEnterPassContext();
   // Calls ExitPassContext in order. If one fails, those after it are not called, and the context loses its instruments.
   Status InstrumentExitPassContext();
-  // Lets the present instruments exit and the new ones enter.
+  // Lets the present instruments exit and the new ones enter, each as above. Where an exit fails, nobody enters.
   Status OverrideInstruments(InstrumentList replacement);
 
  private:
   std::map<std::string, Value, std::less<>> config_;
+  std::shared_ptr<AnalysisManager> analyses_ = std::make_shared<AnalysisManager>();
 };
 
 template <class T>

@@ -69,6 +69,12 @@ class Pass {
 struct ModulePassContext {
   const PassContext& context;
   DiagnosticEngine& diagnostics;
+
+  // The result of an analysis of a function, computed unless it is at hand; see analysis.h.
+  template <class A>
+  std::shared_ptr<const typename A::Result> Analysis(const ModuleEntry& entry) {
+    return context.analyses().Get<A>(entry);
+  }
 };
 
 // What the passes over parts of a function get: the module as it was before the pass, where to make nodes, where to
@@ -85,6 +91,11 @@ class FunctionPassContext {
   const PassContext& context() const { return context_; }
   DiagnosticEngine& diagnostics() { return diagnostics_; }
   Workspace& workspace() { return workspace_; }
+  // The result of an analysis of this function, computed unless it is at hand; see analysis.h.
+  template <class A>
+  std::shared_ptr<const typename A::Result> Analysis() {
+    return context_.analyses().Get<A>(entry_);
+  }
 
  private:
   const Module& module_;

@@ -11,6 +11,8 @@
 
 namespace iropt {
 
+struct AnalysisKind;
+
 enum class PassKind : uint8_t {
   Module,
   Function,
@@ -34,6 +36,7 @@ struct PassInfo {
   IRForms needs = {};                        // what the pass relies on; checked when a pipeline is built
   IRForms establishes = {};                  // what holds for every module that the pass has made
   IRForms preserves = {IRForm::NormalForm};  // what holds after the pass if it held before
+  std::vector<const AnalysisKind*> preserved_analyses = {};  // see analysis.h
   PassKind kind = PassKind::Module;
 
   bool is_composite() const { return kind >= PassKind::Sequential; }

@@ -1,17 +1,13 @@
 // Shows the module before and after passes.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "iropt/pass/instrument.h"
+#include "iropt/pass/module_printer.h"
 
 namespace iropt {
-
-// Passes do not know what text looks like; whoever makes the instrument does. The heading is "IR after FoldConstant"
-// and the like.
-using ModulePrinter = std::function<Status(const Module& module, const std::string& heading)>;
 
 // Shows the module around the passes with these names. An empty list stands for all passes but those that only run
 // others.

@@ -6,6 +6,7 @@
 
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/module.h"
+#include "iropt/pass/analysis.h"
 #include "iropt/support/result.h"
 
 namespace iropt {
@@ -16,8 +17,8 @@ const Function* RemoveDeadBindings(const Function* function, const Module* modul
 
 // The module without the functions that neither those in `entry_functions` nor those visible from outside can reach,
 // its graph-level functions without dead bindings. Fails where the module has no function of a name in
-// `entry_functions`.
+// `entry_functions`. `analyses` knows which functions others call, or learns it.
 Result<Module> DeadCodeElimination(Module module, std::span<const std::string> entry_functions, int threads,
-                                   DiagnosticEngine& diagnostics);
+                                   DiagnosticEngine& diagnostics, AnalysisManager& analyses);
 
 }  // namespace iropt

@@ -26,8 +26,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "iropt/analysis/walk.h"
-#include "iropt/ir/tir_visitor.h"
+#include "iropt/analysis/called_functions.h"
 #include "iropt/op/op.h"
 #include "iropt/support/edit_distance.h"
 #include "iropt/support/parallel.h"
@@ -189,9 +188,10 @@ class DeadBindingRemover {
 // ---- Functions
 
 // The functions that can be reached from the marked ones get marked.
-class Reachability : public WalkHandler {
+class Reachability {
  public:
-  Reachability(const Module& module, std::vector<bool> reached) : module_(module), reached_(std::move(reached)) {
+  Reachability(const Module& module, AnalysisManager& analyses, std::vector<bool> reached)
+      : module_(module), analyses_(analyses), reached_(std::move(reached)) {
     for (size_t i = 0; i < reached_.size(); ++i) {
       if (reached_[i]) to_visit_.push_back(i);
     }
@@ -200,16 +200,16 @@ class Reachability : public WalkHandler {
   // False where something refers to a function that the module does not have.
   bool Run() {
     while (!to_visit_.empty() && complete_) {
-      const BaseFunc* function = module_.functions()[to_visit_.back()].func;
+      const ModuleEntry& entry = module_.functions()[to_visit_.back()];
       to_visit_.pop_back();
-      if (function->kind == NodeKind::kFunction) Walk(function, *this);
-      if (const auto* prim_func = As<PrimFunc>(function)) VisitPrimFunc(*prim_func);
+      for (const GlobalVar* called : *analyses_.Get<CalledFunctions>(entry)) Reach(called);
     }
     return complete_;
   }
   const std::vector<bool>& reached() const { return reached_; }
 
-  void OnGlobal(const GlobalVar* var) {
+ private:
+  void Reach(const GlobalVar* var) {
     const int index = module_.IndexOf(var);
     if (index < 0) {
       complete_ = false;
@@ -219,25 +219,17 @@ class Reachability : public WalkHandler {
     }
   }
 
- private:
-  void VisitPrimFunc(const PrimFunc& function) {
-    tir::PostOrderVisit(function.body, [this](const Node* node) {
-      const auto* call = As<tir::Call>(node);
-      const auto* callee = call ? As<GlobalVar>(call->op) : nullptr;
-      if (callee) OnGlobal(callee);
-    });
-  }
-
   const Module& module_;
+  AnalysisManager& analyses_;
   std::vector<bool> reached_;
   std::vector<size_t> to_visit_;
   bool complete_ = true;
 };
 
 // `entries` says which functions of the module are kept anyway, before and after.
-void RemoveUnreachable(Module& module, std::vector<bool>& entries) {
+void RemoveUnreachable(Module& module, AnalysisManager& analyses, std::vector<bool>& entries) {
   if (std::ranges::find(entries, false) == entries.end()) return;
-  Reachability reachability(module, entries);
+  Reachability reachability(module, analyses, entries);
   if (!reachability.Run()) return;
   const std::vector<bool>& reached = reachability.reached();
   if (std::ranges::find(reached, false) == reached.end()) return;
@@ -301,21 +293,22 @@ const Function* RemoveDeadBindings(const Function* function, const Module* modul
 }
 
 Result<Module> DeadCodeElimination(Module module, std::span<const std::string> entry_functions, int threads,
-                                   DiagnosticEngine& diagnostics) {
+                                   DiagnosticEngine& diagnostics, AnalysisManager& analyses) {
   std::vector<bool> entries;
   if (!EntryFunctions(module, entry_functions, diagnostics, entries)) return Failure{ErrorCode::PassFailed};
   // Once before, so that less is left to do; once after, because calls may have gone.
-  RemoveUnreachable(module, entries);
+  RemoveUnreachable(module, analyses, entries);
   RemoveDeadBindings(module, threads);
-  RemoveUnreachable(module, entries);
+  RemoveUnreachable(module, analyses, entries);
   return module;
 }
 
 Pass CreateDeadCodeElimination(const PassOptions& options) {
-  return CreateModulePass(
-      options.info(), [entries = options.StringList("entry_functions")](Module module, ModulePassContext& context) {
-        return DeadCodeElimination(std::move(module), entries, context.context.threads, context.diagnostics);
-      });
+  return CreateModulePass(options.info(),
+                          [entries = options.StringList("entry_functions")](Module module, ModulePassContext& context) {
+                            return DeadCodeElimination(std::move(module), entries, context.context.threads,
+                                                       context.diagnostics, context.context.analyses());
+                          });
 }
 
 }  // namespace iropt

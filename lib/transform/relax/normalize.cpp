@@ -182,6 +182,13 @@ const Function* WithReturnType(const Function& function, TypeInferrer& inferrer,
 
 }  // namespace
 
+FormFacts::Result FormFacts::Compute(const BaseFunc& function, const FuncStorage&) {
+  const auto* graph_function = As<Function>(&function);
+  if (!graph_function) return {};
+  const FormCheck check(*graph_function);
+  return {check.is_normal(), check.has_operator_forms()};
+}
+
 Result<const Function*> Normalize(const Function* function, const Module* module, Workspace& workspace,
                                   DiagnosticEngine& diagnostics) {
   const FormCheck check(*function);
@@ -202,7 +209,10 @@ Result<const Function*> Normalize(const Function* function, const Module* module
 }
 
 Pass CreateNormalize(const PassOptions& options) {
+  using FunctionResult = Result<const Function*>;
   return CreateFunctionPass(options.info(), [](const Function* function, FunctionPassContext& context) {
+    const auto facts = context.Analysis<FormFacts>();
+    if (facts->is_normal && !facts->has_operator_forms) return FunctionResult(function);
     return Normalize(function, &context.module(), context.workspace(), context.diagnostics());
   });
 }

@@ -7,56 +7,11 @@
 #include "helpers.h"
 #include "iropt/pass/print_ir.h"
 #include "iropt/pass/timing.h"
+#include "recorder.h"
 
 using namespace iropt;
 
 namespace {
-
-// Writes each call into the log as "name.hook" or "name.hook(pass)". `fails_in` is a hook that returns an error, or
-// throws.
-class Recorder : public PassInstrument {
- public:
-  Recorder(std::string name, Log& log, std::string fails_in = "", bool throws = false)
-      : PassInstrument(std::move(name)), log_(log), fails_in_(std::move(fails_in)), throws_(throws) {}
-
-  Status EnterPassContext() override { return Record("enter", ""); }
-  Status ExitPassContext() override { return Record("exit", ""); }
-  bool ShouldRun(const Module&, const PassInfo& info) override {
-    static_cast<void>(Record("should", info.name));
-    return info.name != vetoed;
-  }
-  Status RunBeforePass(const Module&, const PassInfo& info) override { return Record("before", info.name); }
-  Status RunAfterPass(const Module&, const PassInfo& info, PassOutcome outcome) override {
-    outcomes.push_back(outcome);
-    return Record("after", info.name);
-  }
-
-  std::string vetoed;
-  std::vector<PassOutcome> outcomes;
-
- private:
-  Status Record(const std::string& hook, const std::string& pass) {
-    log_.push_back(name() + "." + hook + (pass.empty() ? "" : "(" + pass + ")"));
-    if (hook != fails_in_) return {};
-    if (throws_) throw std::runtime_error("broken");
-    return Error{ErrorCode::PassFailed, "broken"};
-  }
-
-  Log& log_;
-  std::string fails_in_;
-  bool throws_;
-};
-
-struct Watched {
-  std::shared_ptr<Recorder> Add(const std::string& name, const std::string& fails_in = "", bool throws = false) {
-    auto recorder = std::make_shared<Recorder>(name, log, fails_in, throws);
-    context.instruments.push_back(recorder);
-    return recorder;
-  }
-
-  Log log;
-  PassContext context;
-};
 
 const Pass& FailingPass() {
   static const Pass pass = CreateModulePass({.name = "Failing"}, [](Module, ModulePassContext&) -> Result<Module> {
@@ -198,7 +153,7 @@ TEST_CASE("a failing enter clears the instruments, those that entered exit, late
     const PassContext& before = PassContext::Current();
     const With<PassContext> scope(w.context);
     CHECK_FALSE(scope.status().ok());
-    CHECK(w.log == Log{"a.enter", "b.enter", "c.enter", "b.exit", "a.exit"});
+    CHECK(w.log == Log{"a.enter", "b.enter", "c.enter", "a.exit", "b.exit"});
     CHECK(w.context.instruments.empty());
     CHECK(&PassContext::Current() == &before);
   }

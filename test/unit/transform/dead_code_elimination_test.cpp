@@ -105,7 +105,8 @@ Result<Module> RunOnModule(PassTester& t, std::vector<std::string> entries,
                            std::vector<std::string>* errors = nullptr) {
   DiagnosticBuffer buffer;
   DiagnosticEngine engine(&buffer);
-  Result<Module> result = DeadCodeElimination(t.module(), entries, 2, engine);
+  AnalysisManager analyses;
+  Result<Module> result = DeadCodeElimination(t.module(), entries, 2, engine, analyses);
   for (const Diagnostic& d : buffer.diagnostics()) {
     if (errors) errors->push_back(d.message);
   }
