@@ -1,6 +1,7 @@
 #include "iropt/pass/options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -74,6 +75,15 @@ Value DefaultOf(const OptionSpec& spec) {
   return fields;
 }
 
+bool CheckChoice(const OptionSpec& spec, std::string_view what, const Value& value, DiagnosticEngine& diagnostics) {
+  const std::string& chosen = *value.as_string();
+  if (std::ranges::find(spec.choices, chosen) != spec.choices.end()) return true;
+  const std::vector<std::string_view> known(spec.choices.begin(), spec.choices.end());
+  ReportUnknownName(fmt::format("{} must be one of {}, not '{}'", what, fmt::join(known, ", "), chosen), chosen, known,
+                    "wrong-option-type", value.span(), diagnostics);
+  return false;
+}
+
 }  // namespace
 
 bool CheckOption(const OptionSpec& spec, std::string_view what, Value& value, DiagnosticEngine& diagnostics) {
@@ -86,6 +96,7 @@ bool CheckOption(const OptionSpec& spec, std::string_view what, Value& value, Di
                       fmt::format("{} must be {}, not {}", what, OptionTypeName(spec.type), value.KindName()));
     return false;
   }
+  if (!spec.choices.empty() && !CheckChoice(spec, what, value, diagnostics)) return false;
   return spec.type != OptionType::Record || CheckOptions(spec.fields, what, *value.as_dict(), diagnostics);
 }
 

@@ -31,7 +31,8 @@ struct OptionSpec {
   OptionType type;
   Value default_value;
   std::string summary;
-  std::vector<OptionSpec> fields = {};  // of a record, whose default is made of theirs
+  std::vector<OptionSpec> fields = {};    // of a record, whose default is made of theirs
+  std::vector<std::string> choices = {};  // of a string: all that it may be; empty where it may be anything
 };
 
 // Fits `value` to what the spec asks for: an integer becomes a floating-point number where one is due, 0 and 1 become

@@ -1,0 +1,17 @@
+// Sorts the bindings of dataflow blocks by what depends on what.
+#pragma once
+
+#include "iropt/ir/module.h"
+
+namespace iropt {
+
+struct TopologicalSortOptions {
+  bool depth_first = true;    // otherwise breadth-first
+  bool from_outputs = false;  // otherwise from the inputs
+};
+
+// The function with its dataflow blocks in the order of the traversal; the same pointer where they are.
+const Function* TopologicalSort(const Function* function, const Module* module, Workspace& workspace,
+                                TopologicalSortOptions options = {});
+
+}  // namespace iropt

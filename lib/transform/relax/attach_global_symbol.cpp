@@ -1,0 +1,73 @@
+// AttachGlobalSymbol: every function of the module, private ones included, gets the attribute global_symbol, the name
+// by which compiled code knows it.
+//
+//   @T.prim_func(private=True)            @T.prim_func
+//   def add(a: T.handle, ...): ...   -->  def add(a: T.handle, ...): ...
+//
+// Where the module has the attribute system_lib_prefix, names of loop-level functions begin with it, and the functions
+// are renamed accordingly; one that has been is not renamed again. O(functions), with a prefix O(nodes).
+#include <fmt/format.h>
+
+#include <string>
+
+#include "iropt/transform/passes.h"
+#include "rename_globals.h"
+
+namespace iropt {
+
+namespace {
+
+constexpr std::string_view kSystemLibPrefix = "system_lib_prefix";
+
+std::string SymbolOf(const ModuleEntry& entry, std::string_view prefix) {
+  const bool has_it =
+      entry.var->name.starts_with(prefix) && entry.func->StringAttr(attr::kGlobalSymbol) == entry.var->name;
+  if (!Is<PrimFunc>(entry.func) || has_it) return std::string(entry.var->name);
+  return fmt::format("{}{}", prefix, entry.var->name);
+}
+
+const BaseFunc* WithAttrs(const BaseFunc* function, const DictAttr* attrs, Workspace& workspace) {
+  BaseFunc* copy = nullptr;
+  if (const auto* graph = As<Function>(function)) {
+    copy = workspace.New<Function>(*graph);
+  } else {
+    copy = workspace.New<PrimFunc>(*To<PrimFunc>(function));
+  }
+  copy->attrs = attrs;
+  return copy;
+}
+
+Result<Module> AttachGlobalSymbol(Module module, ModulePassContext& context) {
+  const auto* prefix_attr = module.attrs()->Find(kSystemLibPrefix);
+  const auto* prefix = prefix_attr ? As<StrAttr>(prefix_attr) : nullptr;
+  GlobalRenames renames;
+  for (size_t i = 0; i < module.size(); ++i) {
+    const ModuleEntry entry = module.functions()[i];
+    if (Is<ExternFunc>(entry.func)) continue;
+    const std::string symbol = SymbolOf(entry, prefix ? prefix->value : std::string_view());
+    if (entry.func->StringAttr(attr::kGlobalSymbol) == symbol) continue;
+    if (symbol != entry.var->name) {
+      if (module.Find(symbol)) {
+        context.diagnostics.Error(
+            {}, "pass-failed",
+            fmt::format("function '{}' can't be renamed to '{}', which another function is called", entry.var->name,
+                        symbol));
+        return Failure{ErrorCode::PassFailed};
+      }
+      renames.emplace(entry.var, GlobalVar::Get(symbol));
+    }
+    Workspace workspace(entry.storage);
+    const BaseFunc* named =
+        WithAttrs(entry.func, entry.func->attrs->With(attr::kGlobalSymbol, StrAttr::Get(symbol)), workspace);
+    module.SetAt(i, named, workspace.Finish());
+  }
+  return renames.empty() ? module : RenameGlobals(module, renames);
+}
+
+}  // namespace
+
+Pass CreateAttachGlobalSymbol(const PassOptions& options) {
+  return CreateModulePass(options.info(), AttachGlobalSymbol);
+}
+
+}  // namespace iropt

@@ -1,0 +1,196 @@
+// BindSymbolicVars: symbolic variables get values.
+//
+//   def main(x: R.Tensor(("n", "m"))):          def main(x: R.Tensor((16, "m"))):
+//       y: R.Tensor((n * 2, m)) = ...    -->        y: R.Tensor((32, m)) = ...
+//
+// `binding_map` gives integers to names; `func_name` says in which function, otherwise in all graph-level ones. A name
+// that the function does not define, or that several of its variables have, is an error; without `func_name` a name
+// must occur in one function at least. O(nodes).
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "iropt/analysis/free_vars.h"
+#include "iropt/analysis/walk.h"
+#include "iropt/arith/analyzer.h"
+#include "iropt/ir/context.h"
+#include "iropt/ir/location.h"
+#include "iropt/ir/mutator.h"
+#include "iropt/ir/substitute.h"
+#include "iropt/op/type_inferrer.h"
+#include "iropt/transform/passes.h"
+
+namespace iropt {
+
+namespace {
+
+struct NamedValue {
+  std::string name;
+  int64_t value;
+  bool used = false;
+};
+
+// The symbolic variables that parameters and match_casts of a function define, each once.
+struct DefinitionCollector : WalkHandler {
+  void OnDefiningType(const Type* type) {
+    for (const tir::Var* var : DefinedSymVars(type)) {
+      if (std::ranges::find(defined, var) == defined.end()) defined.push_back(var);
+    }
+  }
+
+  std::vector<const tir::Var*> defined;
+};
+
+// Replaces the variables everywhere, types included, and simplifies what changes.
+class SymVarBinder : public ExprMutator {
+ public:
+  SymVarBinder(const SymVarMap& values, Workspace& workspace, TypeInferrer& inferrer)
+      : ExprMutator(workspace, &inferrer), values_(values) {}
+
+ protected:
+  const Type* VisitType(const Type* type) override {
+    if (!type->has_sym_var()) return type;
+    const Type*& bound = types_[type];
+    if (!bound) {
+      bound = EraseToWellDefined(
+          type, [this](const tir::Var* var) { return ValueOf(var); }, [](const Expr* shape) { return shape; },
+          workspace().arena());
+    }
+    return bound;
+  }
+  const PrimExpr* VisitPrimExpr(const PrimExpr* e) override {
+    const PrimExpr* bound = SubstituteSymVars(e, values_);
+    return bound == e ? e : arith::Simplify(bound);
+  }
+  const Attr* VisitAttr(const Attr* attr) override { return SubstituteSymVars(attr, values_); }
+
+  // A function returns what it declares, also where the body says less.
+  const Expr* VisitFunction(const Function* old) override {
+    const auto* bound = To<Function>(ExprMutator::VisitFunction(old));
+    const Type* returned = VisitType(old->ret_type);
+    if (TypeEqual(returned, bound->ret_type)) return bound;
+    auto* function =
+        workspace().New<Function>(bound->params, bound->body, returned, bound->is_pure, bound->attrs, nullptr);
+    function->set_span(old->span());
+    function->type = builder().inferrer()->Infer(function);
+    return function;
+  }
+
+ private:
+  const PrimExpr* ValueOf(const tir::Var* var) const {
+    const PrimExpr* value = values_.Find(var);
+    return value ? value : var;
+  }
+
+  const SymVarMap& values_;
+  std::unordered_map<const Type*, const Type*> types_;  // what types became
+};
+
+class ModuleBinder {
+ public:
+  ModuleBinder(std::vector<NamedValue> values, std::string function, DiagnosticEngine& diagnostics)
+      : values_(std::move(values)), function_(std::move(function)), diagnostics_(diagnostics) {}
+
+  Result<Module> Run(Module module) {
+    if (values_.empty()) return module;
+    if (!function_.empty() && !Named(module)) return Failure{ErrorCode::PassFailed};
+    bool ok = true;
+    for (size_t i = 0; i < module.size(); ++i) {
+      const ModuleEntry entry = module.functions()[i];
+      const auto* function = As<Function>(entry.func);
+      if (!function || (!function_.empty() && entry.var->name != function_)) continue;
+      Workspace workspace(entry.storage);
+      const Function* bound = Bind(*function, module, workspace);
+      ok &= bound != nullptr;
+      if (bound && bound != function) module.SetAt(i, bound, workspace.Finish());
+    }
+    return ok && AllUsed() ? Result<Module>(std::move(module)) : Failure{ErrorCode::PassFailed};
+  }
+
+ private:
+  bool Named(const Module& module) {
+    const ModuleEntry* entry = module.Find(function_);
+    if (entry && Is<Function>(entry->func)) return true;
+    diagnostics_.Error({}, "pass-failed", fmt::format("the module has no graph-level function '{}'", function_));
+    return false;
+  }
+
+  const Function* Bind(const Function& function, const Module& module, Workspace& workspace) {
+    DefinitionCollector collector;
+    Walk(function, collector);
+    SymVarMap values;
+    for (NamedValue& named : values_) {
+      const tir::Var* var = nullptr;
+      for (const tir::Var* defined : collector.defined) {
+        if (defined->name != named.name) continue;
+        if (var) return Fail(function, fmt::format("several symbolic variables are called '{}'", named.name));
+        var = defined;
+      }
+      if (!var) continue;
+      named.used = true;
+      values.Set(var, IRContext::Current().Int(named.value, var->dtype));
+    }
+    if (values.empty()) return &function;
+    OpTypeInferrer inferrer(&module, workspace.arena(), &diagnostics_);
+    SymVarBinder binder(values, workspace, inferrer);
+    const auto* bound = To<Function>(binder.VisitExpr(&function));
+    return binder.failed() ? Fail(function, "the values do not fit its types") : bound;
+  }
+
+  const Function* Fail(const Function& function, std::string message) {
+    diagnostics_.Error(Location(function), "pass-failed", std::move(message));
+    return nullptr;
+  }
+
+  bool AllUsed() {
+    std::vector<std::string> unused;
+    for (const NamedValue& named : values_) {
+      if (!named.used) unused.push_back(fmt::format("'{}'", named.name));
+    }
+    if (unused.empty()) return true;
+    diagnostics_.Error(
+        {}, "pass-failed",
+        function_.empty()
+            ? fmt::format("no graph-level function defines a symbolic variable {}", fmt::join(unused, ", "))
+            : fmt::format("function '{}' defines no symbolic variable {}", function_, fmt::join(unused, ", ")));
+    return false;
+  }
+
+  std::vector<NamedValue> values_;
+  std::string function_;
+  DiagnosticEngine& diagnostics_;
+};
+
+Result<std::vector<NamedValue>> ReadValues(const Value& option, DiagnosticEngine& diagnostics) {
+  std::vector<NamedValue> values;
+  const Value::Dict* dict = option.as_dict();
+  if (dict) {
+    for (const Value::Entry& entry : *dict) {
+      const int64_t* value = entry.value.as_int();
+      if (value) values.push_back({entry.key, *value});
+    }
+  }
+  if (dict ? values.size() == dict->size() : option.is_null()) return values;
+  diagnostics.Error(option.span(), "wrong-option-type",
+                    "option 'binding_map' of pass 'BindSymbolicVars' must be an object of integers");
+  return Failure{ErrorCode::PassFailed};
+}
+
+}  // namespace
+
+Pass CreateBindSymbolicVars(const PassOptions& options) {
+  return CreateModulePass(
+      options.info(),
+      [map = options.Json("binding_map"), function = options.String("func_name")](
+          Module module, ModulePassContext& context) -> Result<Module> {
+        IROPT_ASSIGN_OR_RETURN(std::vector<NamedValue> values, ReadValues(map, context.diagnostics));
+        return ModuleBinder(std::move(values), function, context.diagnostics).Run(std::move(module));
+      });
+}
+
+}  // namespace iropt
