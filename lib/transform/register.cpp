@@ -44,6 +44,12 @@ struct Preserved {
   { __VA_ARGS__ }
 #define IROPT_OPTION(Name, Type, Default, Summary)                                                                     \
   OptionSpec { #Name, OptionType::Type, Default, Summary }
+#define IROPT_CHOICE(Name, Default, Summary, ...)                                                                      \
+  OptionSpec {                                                                                                         \
+    .name = #Name, .type = OptionType::String, .default_value = Default, .summary = Summary, .choices = {              \
+      __VA_ARGS__                                                                                                      \
+    }                                                                                                                  \
+  }
 #define IROPT_PASS(Kind, Id, Name, Level, Required, Needs, Establishes, Preserves, Options, Summary)                   \
   PassRow{{.name = Name,                                                                                               \
            .opt_level = Level,                                                                                         \
@@ -66,6 +72,7 @@ std::vector<PassRow> AllRows() {
   };
 }
 
+#undef IROPT_CHOICE
 #undef IROPT_OPTION
 #undef IROPT_OPTIONS
 #undef IROPT_PRESERVES
