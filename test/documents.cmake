@@ -48,3 +48,7 @@ if(IROPT_PLUGINS)
   set_property(TEST documented_plugin PROPERTY LABELS document)
 endif()
 set_property(TEST documents documented_commands documented_unit PROPERTY LABELS document)
+
+add_test(NAME test_names COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/scripts/check_test_names.py"
+                                 "${PROJECT_SOURCE_DIR}/docs/pass_infrastructure.md")
+set_property(TEST test_names PROPERTY LABELS document)
