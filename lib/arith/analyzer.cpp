@@ -1,6 +1,7 @@
 #include "iropt/arith/analyzer.h"
 
 #include "iropt/support/stack.h"
+#include "polynomial.h"
 #include "simplifier.h"
 
 namespace iropt::arith {
@@ -73,7 +74,27 @@ std::optional<std::pair<const tir::Var*, ModularSet>> ModularFromEquality(const 
   return std::pair{var, ModularSet{*coeff, *base}};
 }
 
+bool IsOrder(NodeKind kind) { return kind >= NodeKind::kEQ && kind <= NodeKind::kGE; }
+
+// Whether the comparison of a number in these bounds with 0 always holds.
+bool HoldsWithin(NodeKind kind, IntBound bound) {
+  switch (kind) {
+    case NodeKind::kEQ: return bound.min == 0 && bound.max == 0;
+    case NodeKind::kNE: return bound.min > 0 || bound.max < 0;
+    case NodeKind::kLT: return bound.max < 0;
+    case NodeKind::kLE: return bound.max <= 0;
+    case NodeKind::kGT: return bound.min > 0;
+    case NodeKind::kGE: return bound.min >= 0;
+    default: return false;
+  }
+}
+
 }  // namespace
+
+int ProofDepth() { return nested_proofs; }
+
+Analyzer::Analyzer(PrimBuilder make, SymVars sym_vars) : make_(make), bounds_(sym_vars == SymVars::kNonNegative) {}
+Analyzer::~Analyzer() = default;
 
 const PrimExpr* Analyzer::CanonicalSimplify(const PrimExpr* e) {
   CanonicalSimplifier simplifier(*this);
@@ -104,8 +125,18 @@ bool Analyzer::CanProve(const PrimExpr* condition) {
   if (const int64_t* value = AsInt(condition)) return *value != 0;
   if (!ProofScope::available()) return false;
   const ProofScope scope;
-  const int64_t* value = AsInt(Simplify(condition));
-  return value && *value != 0;
+  if (const int64_t* value = AsInt(Simplify(condition))) return *value != 0;
+  return CanProveOrder(condition);
+}
+
+// What the rules do not see because factors and terms stand in another order: the difference is expanded.
+bool Analyzer::CanProveOrder(const PrimExpr* condition) {
+  const auto* order = IsOrder(condition->kind) ? As<tir::BinaryExpr>(condition) : nullptr;
+  if (!order || order->a->dtype != order->b->dtype || !IsIndexType(order->a->dtype)) return false;
+  const std::optional<Polynomial> difference = Polynomial::Difference(order->a, order->b);
+  if (!difference) return false;
+  if (const auto value = difference->AsConstant()) return HoldsWithin(condition->kind, {*value, *value});
+  return HoldsWithin(condition->kind, bounds_.Bound(difference->ToExpr(order->a->dtype, make_)));
 }
 
 bool Analyzer::CanProveEqual(const PrimExpr* a, const PrimExpr* b) {
@@ -115,6 +146,10 @@ bool Analyzer::CanProveEqual(const PrimExpr* a, const PrimExpr* b) {
   if (va && vb) return *va == *vb;
   if (!a->dtype.is_integer() || !b->dtype.is_integer()) return DeepEqual(a, b);
   if (a->dtype.lanes != b->dtype.lanes) return false;
+  if (a->dtype == b->dtype && IsIndexType(a->dtype)) {
+    const std::optional<Polynomial> expanded = Polynomial::Difference(a, b);
+    if (const auto value = expanded ? expanded->AsConstant() : std::nullopt) return *value == 0;
+  }
   const PrimExpr* difference = make_.Sub(a, b);
   return CanProve(make_.Binary(NodeKind::kEQ, difference, make_.Const(0, difference->dtype)));
 }
@@ -145,17 +180,20 @@ void Analyzer::Bind(const tir::Var* var, const PrimExpr* min, const PrimExpr* ex
   const IntBound lower = Bound(Simplify(min));
   const IntBound upper = Bound(Simplify(make_.Sub(make_.Add(min, extent), make_.Const(1, extent->dtype))));
   bounds_.SetBound(var, {lower.min, upper.max});
+  ForgetRewrites();
 }
 
 void Analyzer::Bind(const tir::Var* var, const PrimExpr* value) {
   bounds_.SetBound(var, Bound(value));
   bounds_.SetModular(var, bounds_.Modular(value));
   values_[var] = value;
+  ForgetRewrites();
 }
 
 void Analyzer::Unbind(const tir::Var* var) {
   bounds_.Forget(var);
   values_.erase(var);
+  ForgetRewrites();
 }
 
 const PrimExpr* Analyzer::ValueOf(const tir::Var* var) const {
@@ -171,11 +209,15 @@ int Analyzer::MatchConstraint(const PrimExpr* condition) const {
 }
 
 Analyzer::Constraint::Constraint(Analyzer& analyzer, const PrimExpr* condition)
-    : analyzer_(analyzer), num_facts_(analyzer.bounds_.num_facts()), num_literals_(analyzer.literals_.size()) {
+    : analyzer_(analyzer),
+      num_facts_(analyzer.bounds_.num_facts()),
+      num_literals_(analyzer.literals_.size()),
+      epoch_(analyzer.epoch_) {
   condition = analyzer.RewriteSimplify(condition);
   ForEachConjunct(condition, [&](const PrimExpr* part) {
     if (AsInt(part)) return;
     analyzer.literals_.push_back({part, true});
+    analyzer.ForgetRewrites();
     const PrimExpr* negated = analyzer.RewriteSimplify(analyzer.make_.Not(part));
     if (!AsInt(negated)) analyzer.literals_.push_back({negated, false});
     if (const auto fact = BoundFromComparison(part)) analyzer.bounds_.AddFact(fact->first, fact->second);
@@ -183,6 +225,7 @@ Analyzer::Constraint::Constraint(Analyzer& analyzer, const PrimExpr* condition)
       modular_.push_back({modular->first, analyzer.bounds_.Modular(modular->first)});
       analyzer.bounds_.SetModular(modular->first, modular->second);
     }
+    analyzer.ForgetRewrites();
   });
 }
 
@@ -191,6 +234,7 @@ Analyzer::Constraint::~Constraint() {
   analyzer_.literals_.erase(analyzer_.literals_.begin() + static_cast<ptrdiff_t>(num_literals_),
                             analyzer_.literals_.end());
   for (auto it = modular_.rbegin(); it != modular_.rend(); ++it) analyzer_.bounds_.SetModular(it->first, it->second);
+  analyzer_.epoch_ = epoch_;
 }
 
 const PrimExpr* Simplify(const PrimExpr* e) {

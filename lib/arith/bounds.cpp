@@ -94,11 +94,31 @@ IntBound IntBound::Everything(DataType dtype) {
 
 IntBound BoundAnalyzer::Bound(const PrimExpr* e) const {
   if (const int64_t* value = AsInt(e)) return {std::max(*value, kNegInf), *value};
-  IntBound bound = WithStack([&] { return BoundOf(e); });
-  for (const Fact& fact : facts_) {
-    if (DeepEqual(fact.expr, e)) bound = bound.Intersect(fact.bound);
-  }
+  if (tir::Var::ClassOf(e->kind)) return UncachedBound(e);
+  if (const IntBound* known = bounds_.Find(e)) return *known;
+  const IntBound bound = UncachedBound(e);
+  bounds_.Keep(e, bound);
   return bound;
+}
+
+IntBound BoundAnalyzer::UncachedBound(const PrimExpr* e) const {
+  IntBound bound = WithStack([&] { return BoundOf(e); });
+  if (const IntBound* fact = FindFact(e)) bound = bound.Intersect(*fact);
+  return bound;
+}
+
+// The last fact of the expression; null where there is none.
+const IntBound* BoundAnalyzer::FindFact(const PrimExpr* e) const {
+  for (auto fact = facts_.rbegin(); fact != facts_.rend(); ++fact) {
+    if (DeepEqual(fact->expr, e)) return &fact->bound;
+  }
+  return nullptr;
+}
+
+void BoundAnalyzer::AddFact(const PrimExpr* e, IntBound bound) {
+  if (const IntBound* earlier = FindFact(e)) bound = bound.Intersect(*earlier);
+  facts_.push_back({e, bound});
+  DropCaches();
 }
 
 IntBound BoundAnalyzer::BoundOf(const PrimExpr* e) const {
@@ -193,6 +213,14 @@ ModularSet MulModular(ModularSet a, ModularSet b) {
 }  // namespace
 
 ModularSet BoundAnalyzer::Modular(const PrimExpr* e) const {
+  if (AsInt(e) || tir::Var::ClassOf(e->kind)) return UncachedModular(e);
+  if (const ModularSet* known = residues_.Find(e)) return *known;
+  const ModularSet set = UncachedModular(e);
+  residues_.Keep(e, set);
+  return set;
+}
+
+ModularSet BoundAnalyzer::UncachedModular(const PrimExpr* e) const {
   return WithStack([&]() -> ModularSet {
     switch (e->kind) {
       case NodeKind::kIntImm: return {0, static_cast<const tir::IntImm*>(e)->value};

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "iropt/support/stack.h"
 #include "simplifier.h"
@@ -28,12 +29,64 @@ struct CanonicalSimplifier::Sum {
   int64_t base = 0;
 
   bool is_zero() const { return base == 0 && terms.empty(); }
+
+  // Of sums of many terms, where the terms of each index begin; it holds for as many terms as it says.
+  mutable std::unordered_map<const PrimExpr*, size_t> places = {};  // by node; looked up, never iterated
+  mutable size_t num_placed = 0;
+
+  // Where the terms of an index begin; the number of terms where there are none.
+  size_t Find(const PrimExpr* index) const {
+    constexpr size_t kMany = 32;
+    // Variables are equal to themselves alone, so that they are found by their node.
+    if (!tir::Var::ClassOf(index->kind) || terms.size() < kMany) {
+      const auto it = std::ranges::find_if(terms, [&](const Split& s) { return DeepEqual(s.index, index); });
+      return static_cast<size_t>(it - terms.begin());
+    }
+    if (num_placed != terms.size()) places.clear(), num_placed = 0;
+    for (; num_placed < terms.size(); ++num_placed) places.emplace(terms[num_placed].index, num_placed);
+    const auto it = places.find(index);
+    return it == places.end() ? terms.size() : it->second;
+  }
+  void Insert(size_t i, const Split& term) {
+    const bool appends = i == terms.size() && num_placed == terms.size();
+    terms.insert(terms.begin() + static_cast<ptrdiff_t>(i), term);
+    if (!appends || num_placed == 0) return;
+    places.emplace(term.index, i);
+    ++num_placed;
+  }
 };
 
 struct CanonicalSimplifier::Form {
   std::variant<const PrimExpr*, Split, Sum> value;
   const Sum* sum() const { return std::get_if<Sum>(&value); }
 };
+
+// Forms of quotients and remainders. Dividing a sum asks what is known of its parts, which are brought to their forms
+// for that; in a chain of divisions the parts contain all that comes before.
+class CanonicalSimplifier::FormCache {
+ public:
+  struct Entry {
+    size_t epoch;
+    Form form;
+  };
+  std::map<std::pair<const PrimExpr*, uint32_t>, Entry> entries;  // looked up, never iterated
+};
+
+CanonicalSimplifier::CanonicalSimplifier(Analyzer& analyzer) : RuleSimplifier(analyzer) {}
+CanonicalSimplifier::~CanonicalSimplifier() = default;
+
+template <class F>
+CanonicalSimplifier::Form CanonicalSimplifier::RememberForm(const PrimExpr* e, F&& compute) {
+  if (!RemembersRewrites()) return compute();
+  if (!forms_) forms_ = std::make_unique<FormCache>();
+  const std::pair<const PrimExpr*, uint32_t> key{e, Depths()};
+  const auto known = forms_->entries.find(key);
+  if (known != forms_->entries.end() && known->second.epoch == Epoch()) return known->second.form;
+  const size_t epoch = Epoch();
+  Form form = compute();
+  if (!overflow_ && Epoch() == epoch) forms_->entries.insert_or_assign(key, FormCache::Entry{epoch, form});
+  return form;
+}
 
 int64_t CanonicalSimplifier::Scale(int64_t a, int64_t b) {
   const auto r = CheckedMul(a, b);
@@ -139,8 +192,7 @@ CanonicalSimplifier::Sum CanonicalSimplifier::ToSum(const Form& form) {
 void CanonicalSimplifier::AddTo(Sum& sum, Split term, int64_t scale) {
   if (term.scale == 0) return;
   term.scale = Scale(term.scale, scale);
-  size_t i = 0;
-  while (i < sum.terms.size() && !DeepEqual(sum.terms[i].index, term.index)) ++i;
+  size_t i = sum.Find(term.index);
   for (; i < sum.terms.size(); ++i) {
     Split& other = sum.terms[i];
     if (!DeepEqual(other.index, term.index) || term.lower > other.lower) break;
@@ -149,18 +201,20 @@ void CanonicalSimplifier::AddTo(Sum& sum, Split term, int64_t scale) {
       return;
     }
   }
-  sum.terms.insert(sum.terms.begin() + static_cast<ptrdiff_t>(i), term);
+  sum.Insert(i, term);
 }
 
 // ---- From expressions
 
 const PrimExpr* CanonicalSimplifier::Visit(const PrimExpr* e) {
-  const bool outer_overflow = overflow_;
-  overflow_ = false;
-  const PrimExpr* result = Normal(Canonicalize(e));
-  if (overflow_) result = e;
-  overflow_ = outer_overflow;
-  return result;
+  return Remember(1, e, [&] {
+    const bool outer_overflow = overflow_;
+    overflow_ = false;
+    const PrimExpr* result = Normal(Canonicalize(e));
+    if (overflow_) result = e;
+    overflow_ = outer_overflow;
+    return result;
+  });
 }
 
 CanonicalSimplifier::Form CanonicalSimplifier::Canonicalize(const PrimExpr* e) {
@@ -174,18 +228,18 @@ CanonicalSimplifier::Form CanonicalSimplifier::Canonicalize(const PrimExpr* e) {
         case NodeKind::kSub: return AddSub(binary);
         case NodeKind::kMul: return Multiply(binary);
         case NodeKind::kDiv:
-        case NodeKind::kFloorDiv: return Divide(binary);
+        case NodeKind::kFloorDiv: return RememberForm(e, [&] { return Divide(binary); });
         case NodeKind::kMod:
-        case NodeKind::kFloorMod: return Modulo(binary);
+        case NodeKind::kFloorMod: return RememberForm(e, [&] { return Modulo(binary); });
         default: break;
       }
     }
-    return {RuleSimplifier::Visit(e)};
+    return {VisitByRules(e)};
   });
 }
 
 CanonicalSimplifier::Form CanonicalSimplifier::AddSub(const tir::BinaryExpr* e) {
-  const Form a = Canonicalize(e->a);
+  Form a = Canonicalize(e->a);
   const Form b = Canonicalize(e->b);
   const auto* plain_a = std::get_if<const PrimExpr*>(&a.value);
   const auto* plain_b = std::get_if<const PrimExpr*>(&b.value);
@@ -193,7 +247,9 @@ CanonicalSimplifier::Form CanonicalSimplifier::AddSub(const tir::BinaryExpr* e) 
     if (const PrimExpr* folded = TryFold(e->kind, *plain_a, *plain_b, make_)) return {folded};
   }
   const int64_t sign = e->kind == NodeKind::kAdd ? 1 : -1;
-  Sum sum = ToSum(a);
+  // Long sums grow term by term: what they have so far is not copied.
+  Sum* grown = std::get_if<Sum>(&a.value);
+  Sum sum = grown ? std::move(*grown) : ToSum(a);
   const Sum other = ToSum(b);
   for (const Split& term : other.terms) AddTo(sum, term, sign);
   sum.base = Plus(sum.base, Scale(other.base, sign));
@@ -495,6 +551,7 @@ CanonicalSimplifier::Form CanonicalSimplifier::CanonicalizeCast(const tir::Cast*
   Form value = Canonicalize(e->value);
   if (Sum* sum = std::get_if<Sum>(&value.value); sum && CanPushCast(*sum, e->dtype)) {
     for (Split& term : sum->terms) term.index = make_.Cast(e->dtype, term.index);
+    sum->num_placed = 0;
     sum->dtype = e->dtype;
     return value;
   }
@@ -518,25 +575,24 @@ const PrimExpr* CanonicalSimplifier::CanonicalizeLess(const tir::BinaryExpr* e) 
     scaled = true;
     gcd = ZeroAwareGcd(gcd, scale);
   }
-  if (!scaled || gcd <= 1) return RuleSimplifier::Visit(e);
+  if (!scaled || gcd <= 1) return VisitByRules(e);
   auto [multiples, rest] = SeparateMultiples(*sum, gcd);
   const PrimExpr* remainder = Normal(rest);
   const IntBound bound = analyzer_.Bound(analyzer_.RewriteSimplify(remainder));
   multiples.base /= gcd;
   for (Split& term : multiples.terms) term.scale /= gcd;
   const PrimExpr* zero = make_.Const(0, sum->dtype);
-  if (bound.min >= 0 && bound.max < gcd)
-    return RuleSimplifier::Visit(make_.Binary(NodeKind::kLT, Normal(multiples), zero));
+  if (bound.min >= 0 && bound.max < gcd) return VisitByRules(make_.Binary(NodeKind::kLT, Normal(multiples), zero));
   if (rest.base == 0 && rest.terms.size() == 1) {
     const Split& term = rest.terms[0];
     const int64_t lower = Scale(gcd, term.lower);
     if (!overflow_ && term.floor && term.scale == 1 && term.upper != kNoUpper && term.upper % lower == 0) {
       const PrimExpr* reduced = make_.FloorMod(make_.FloorDiv(term.index, make_.Const(lower, sum->dtype)),
                                                make_.Const(term.upper / lower, sum->dtype));
-      return RuleSimplifier::Visit(make_.Binary(NodeKind::kLT, make_.Add(Normal(multiples), reduced), zero));
+      return VisitByRules(make_.Binary(NodeKind::kLT, make_.Add(Normal(multiples), reduced), zero));
     }
   }
-  return RuleSimplifier::Visit(e);
+  return VisitByRules(e);
 }
 
 }  // namespace iropt::arith

@@ -30,6 +30,10 @@ std::pair<const PrimExpr*, int64_t> SplitOffset(const PrimExpr* e, const PrimBui
 }  // namespace
 
 const PrimExpr* RuleSimplifier::Visit(const PrimExpr* e) {
+  return Remember(0, e, [&] { return VisitByRules(e); });
+}
+
+const PrimExpr* RuleSimplifier::VisitByRules(const PrimExpr* e) {
   return WithStack([&] {
     if (e->kind == NodeKind::kLet) return VisitLet(static_cast<const tir::Let*>(e));
     return Rewrite(VisitOperands(e));

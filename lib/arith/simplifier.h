@@ -1,14 +1,50 @@
 // The two rewriters behind Analyzer::Simplify.
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
+#include "iropt/support/hash.h"
 #include "rewrite_rules.h"
 
 namespace iropt::arith {
+
+// Results of the rewriters by node. Rules ask for proofs of parts of what they match, which rewrite these parts:
+// without a memory the parts of a big expression would be rewritten again for each part that contains them. A result
+// holds for one rewriter, in one depth of proofs and of repetition, which limit what is tried.
+class Analyzer::Memo {
+ public:
+  struct Key {
+    const PrimExpr* expr;
+    uint32_t state;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  // Null where the result is not known.
+  const PrimExpr* Find(const Key& key, size_t epoch) const {
+    const auto it = results_.find(key);
+    return it == results_.end() || it->second.epoch != epoch ? nullptr : it->second.expr;
+  }
+  void Keep(const Key& key, const PrimExpr* result, size_t epoch) {
+    results_.insert_or_assign(key, Result{result, epoch});
+  }
+
+ private:
+  struct Hash {
+    size_t operator()(const Key& key) const { return HashCombine(reinterpret_cast<uintptr_t>(key.expr), key.state); }
+  };
+  struct Result {
+    const PrimExpr* expr;
+    size_t epoch;  // of the analyzer, which changes with what is known
+  };
+  std::unordered_map<Key, Result, Hash> results_;  // looked up, never iterated
+};
+
+// How many proofs are under way inside each other on this thread.
+int ProofDepth();
 
 // Rewrites bottom-up by the rules of rewrite_rules.def and a few that need more than a pattern.
 class RuleSimplifier {
@@ -19,9 +55,33 @@ class RuleSimplifier {
   virtual const PrimExpr* Visit(const PrimExpr* e);
 
  protected:
+  // The result of `rewrite`, or what it was for the same node before.
+  template <class F>
+  const PrimExpr* Remember(uint32_t rewriter, const PrimExpr* e, F&& rewrite) {
+    if (e->kind == NodeKind::kIntImm || tir::Var::ClassOf(e->kind)) return rewrite();
+    // Most proofs are about small expressions, for which remembering would take longer than rewriting.
+    if (!analyzer_.memo_) {
+      if (++analyzer_.num_rewrites_ < kRewritesBeforeMemo) return rewrite();
+      analyzer_.memo_ = std::make_unique<Analyzer::Memo>();
+    }
+    const Analyzer::Memo::Key key{e, Depths() << 1 | rewriter};
+    const size_t epoch = Epoch();
+    if (const PrimExpr* known = analyzer_.memo_->Find(key, epoch)) return known;
+    const PrimExpr* result = rewrite();
+    if (Epoch() == epoch) analyzer_.memo_->Keep(key, result, epoch);
+    return result;
+  }
+
   // How one expression compares with another, as far as is known.
   enum class Order : uint8_t { kUnknown, kEqual, kLess, kLessEqual, kGreater, kGreaterEqual, kNotEqual };
 
+  bool RemembersRewrites() const { return analyzer_.memo_ != nullptr; }
+  // Changes with what is known.
+  size_t Epoch() const { return analyzer_.epoch_; }
+  uint32_t Depths() const { return static_cast<uint32_t>(ProofDepth()) << 8 | static_cast<uint32_t>(again_depth_); }
+
+  // Visits the operands (by Visit, as the class has it) and then the node.
+  const PrimExpr* VisitByRules(const PrimExpr* e);
   // Rewrites a node whose operands are simplified.
   const PrimExpr* Rewrite(const PrimExpr* e);
   // Visits the operands; returns the same node when none changed.
@@ -52,6 +112,7 @@ class RuleSimplifier {
   bool Holds(const RewriteRule& rule, uint16_t condition, const RuleMatch& match, DataType dtype);
 
   static constexpr int kMaxAgain = 5;
+  static constexpr size_t kRewritesBeforeMemo = 512;
   int again_depth_ = 0;
 };
 
@@ -59,13 +120,17 @@ class RuleSimplifier {
 // sums by constants term by term.
 class CanonicalSimplifier : public RuleSimplifier {
  public:
-  using RuleSimplifier::RuleSimplifier;
+  explicit CanonicalSimplifier(Analyzer& analyzer);
+  ~CanonicalSimplifier() override;
   const PrimExpr* Visit(const PrimExpr* e) override;
 
  private:
   struct Split;
   struct Sum;
   struct Form;
+  class FormCache;
+  template <class F>
+  Form RememberForm(const PrimExpr* e, F&& compute);
   Form Canonicalize(const PrimExpr* e);
   Form AddSub(const tir::BinaryExpr* e);
   Form Multiply(const tir::BinaryExpr* e);
@@ -97,6 +162,7 @@ class CanonicalSimplifier : public RuleSimplifier {
 
   // Set when a coefficient does not fit: the expression is then left as it is.
   bool overflow_ = false;
+  std::unique_ptr<FormCache> forms_;  // null while nothing is remembered
 };
 
 }  // namespace iropt::arith

@@ -6,6 +6,7 @@
 // fail to be found.
 #pragma once
 
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -19,8 +20,8 @@ class Analyzer {
   // What a symbolic variable may be: a size in the body of a function that has it in a shape, any integer elsewhere.
   enum class SymVars : uint8_t { kAny, kNonNegative };
 
-  explicit Analyzer(PrimBuilder make = {}, SymVars sym_vars = SymVars::kNonNegative)
-      : make_(make), bounds_(sym_vars == SymVars::kNonNegative) {}
+  explicit Analyzer(PrimBuilder make = {}, SymVars sym_vars = SymVars::kNonNegative);
+  ~Analyzer();
   Analyzer(const Analyzer&) = delete;
   Analyzer& operator=(const Analyzer&) = delete;
 
@@ -59,12 +60,20 @@ class Analyzer {
     Analyzer& analyzer_;
     size_t num_facts_;
     size_t num_literals_;
+    size_t epoch_;
     std::vector<std::pair<const tir::Var*, ModularSet>> modular_;  // to be restored
   };
   // Whether the condition or its negation is among the constraints: 1, 0, or -1 where neither is.
   int MatchConstraint(const PrimExpr* condition) const;
 
  private:
+  friend class RuleSimplifier;
+  class Memo;
+  bool CanProveOrder(const PrimExpr* condition);
+  // What the rewriters found holds in one epoch: a new one begins where something is learnt or forgotten, and the old
+  // one comes back at the end of a constraint.
+  void ForgetRewrites() { epoch_ = ++last_epoch_; }
+
   PrimBuilder make_;
   BoundAnalyzer bounds_;
   std::unordered_map<const tir::Var*, const PrimExpr*> values_;  // looked up, never iterated
@@ -73,6 +82,10 @@ class Analyzer {
     bool holds;
   };
   std::vector<Literal> literals_;
+  std::unique_ptr<Memo> memo_;  // null while little was rewritten
+  size_t num_rewrites_ = 0;
+  size_t epoch_ = 0;
+  size_t last_epoch_ = 0;
 };
 
 // ---- With the dimensions of types: interned expressions, symbolic variables are sizes.

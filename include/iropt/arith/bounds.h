@@ -42,23 +42,63 @@ class BoundAnalyzer {
   IntBound Bound(const PrimExpr* e) const;
   ModularSet Modular(const PrimExpr* e) const;
 
-  void SetBound(const tir::Var* var, IntBound bound) { var_bounds_[var] = bound; }
-  void SetModular(const tir::Var* var, ModularSet set) { var_modular_[var] = set; }
+  void SetBound(const tir::Var* var, IntBound bound) {
+    var_bounds_[var] = bound;
+    DropCaches();
+  }
+  void SetModular(const tir::Var* var, ModularSet set) {
+    var_modular_[var] = set;
+    DropCaches();
+  }
   void Forget(const tir::Var* var) {
     var_bounds_.erase(var);
     var_modular_.erase(var);
+    DropCaches();
   }
 
   // Facts about whole expressions, from conditions that hold in the current scope.
   size_t num_facts() const { return facts_.size(); }
-  void AddFact(const PrimExpr* e, IntBound bound) { facts_.push_back({e, bound}); }
-  void DropFacts(size_t keep) { facts_.resize(keep); }
+  // A later fact of an expression holds what the earlier ones said, too.
+  void AddFact(const PrimExpr* e, IntBound bound);
+  void DropFacts(size_t keep) {
+    if (keep != facts_.size()) DropCaches();
+    facts_.resize(keep);
+  }
 
  private:
   struct Fact {
     const PrimExpr* expr;
     IntBound bound;
   };
+  // What was found out of expressions, by node; it holds as long as nothing is learnt of variables. Rewriting asks for
+  // the bounds of an expression and then of what contains it, again and again.
+  template <class T>
+  class Cache {
+   public:
+    // Null where the node is not known.
+    const T* Find(const PrimExpr* e) const {
+      const auto it = found_.find(e);
+      return it == found_.end() || it->second.epoch != epoch_ ? nullptr : &it->second.value;
+    }
+    void Keep(const PrimExpr* e, const T& value) { found_.insert_or_assign(e, Entry{value, epoch_}); }
+    // O(1): what was kept no longer counts.
+    void Clear() { ++epoch_; }
+
+   private:
+    struct Entry {
+      T value;
+      size_t epoch;
+    };
+    std::unordered_map<const PrimExpr*, Entry> found_;  // looked up, never iterated
+    size_t epoch_ = 0;
+  };
+  void DropCaches() {
+    bounds_.Clear();
+    residues_.Clear();
+  }
+  const IntBound* FindFact(const PrimExpr* e) const;
+  IntBound UncachedBound(const PrimExpr* e) const;
+  ModularSet UncachedModular(const PrimExpr* e) const;
   IntBound BoundOf(const PrimExpr* e) const;
   IntBound BoundOfBinary(const tir::BinaryExpr* e) const;
   IntBound BoundOfVar(const tir::Var* var) const;
@@ -72,6 +112,8 @@ class BoundAnalyzer {
   std::unordered_map<const tir::Var*, IntBound> var_bounds_;
   std::unordered_map<const tir::Var*, ModularSet> var_modular_;
   std::vector<Fact> facts_;
+  mutable Cache<IntBound> bounds_;
+  mutable Cache<ModularSet> residues_;
 };
 
 }  // namespace iropt::arith
