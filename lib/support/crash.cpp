@@ -132,7 +132,8 @@ void DescribeSignal(int signal, const siginfo_t& info, const void* context) {
   out << " (" << known->name << ")\n";
 }
 
-void OnCrash(int signal, siginfo_t* info, void* context) {
+// Not installed where a sanitizer reports crashes itself.
+[[maybe_unused]] void OnCrash(int signal, siginfo_t* info, void* context) {
   // A second thread that crashes waits for the end that the first one brings.
   static std::atomic_flag busy = ATOMIC_FLAG_INIT;
   while (busy.test_and_set()) pause();
