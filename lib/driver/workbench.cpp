@@ -1,5 +1,6 @@
 #include "iropt/driver/workbench.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <memory>
@@ -9,6 +10,7 @@
 #include "iropt/analysis/well_formed.h"
 #include "iropt/pass/pipeline.h"
 #include "iropt/text/parser.h"
+#include "iropt/text/printer.h"
 #include "iropt/transform/passes.h"
 
 namespace iropt {
@@ -49,6 +51,11 @@ PassContext Workbench::MakeContext(int opt_level) {
   context.opt_level = opt_level;
   context.diagnostics = &diagnostics_;
   context.registry = &AllPasses();
+  context.printer = [this](const Module& module, const std::string& heading) {
+    err_.Append(fmt::format("# {}\n", heading));
+    PrintModule(module, {}, err_);
+    return err_.Flush();
+  };
   return context;
 }
 

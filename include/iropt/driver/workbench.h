@@ -45,7 +45,8 @@ class Workbench {
   Result<Module> ParseModule(std::string text, std::string name = "module");
   // A pipeline as `ir-opt -passes=` takes it: one pass, or a list.
   Result<Pass> MakePass(std::string pipeline);
-  // A context whose passes report to diagnostics().
+  // A context whose passes report to diagnostics(), and in which PrintIR shows modules on stderr. The workbench must
+  // outlive it.
   PassContext MakeContext(int opt_level = kDefaultOptLevel);
 
   // What main returns: 0, or the exit code of the error, which is shown unless a diagnostic has told of it.
