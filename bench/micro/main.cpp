@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
   iropt::bench::RegisterTextBenchmarks();
   iropt::bench::RegisterIrBenchmarks();
   iropt::bench::RegisterArithBenchmarks();
+  iropt::bench::RegisterEvalBenchmarks();
   iropt::bench::RegisterPassBenchmarks();
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();

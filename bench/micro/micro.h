@@ -22,6 +22,7 @@ void SetItems(benchmark::State& state);
 void RegisterTextBenchmarks();
 void RegisterIrBenchmarks();
 void RegisterArithBenchmarks();
+void RegisterEvalBenchmarks();
 void RegisterPassBenchmarks();
 
 }  // namespace iropt::bench

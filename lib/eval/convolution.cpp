@@ -48,6 +48,25 @@ struct Conv {
   int64_t depth() const { return in_channels * window_size(); }
 };
 
+// What kernel element `k` reads of one line of the image in `count` windows from window `o` on.
+template <class T>
+void UnrollLine(const ConvAxis& axis, const T* line, int64_t o, int64_t k, int64_t count, T* out) {
+  if (axis.stride == 1 && axis.spread == 1) {
+    // Neighbouring windows read neighbouring elements: a piece of the line, between zeros.
+    const int64_t start = o + k * axis.dilation - axis.before;
+    const int64_t begin = std::clamp<int64_t>(-start, 0, count);
+    const int64_t end = std::clamp<int64_t>(axis.in - start, begin, count);
+    std::fill(out, out + begin, ElementOf<T>(0));
+    if (end > begin) std::copy(line + start + begin, line + start + end, out + begin);
+    std::fill(out + end, out + count, ElementOf<T>(0));
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t at = axis.Position(o + i, k);
+    out[i] = at < 0 ? ElementOf<T>(0) : line[at];
+  }
+}
+
 // One row of the unrolled image: what kernel element (c, kd, kh, kw) reads in the windows from `first` on.
 template <class T>
 void UnrollRow(const Conv& conv, const T* channel, const std::array<int64_t, kAxes>& k, int64_t first, int64_t count,
@@ -66,11 +85,7 @@ void UnrollRow(const Conv& conv, const T* channel, const std::array<int64_t, kAx
       std::fill_n(place, run, ElementOf<T>(0));
       continue;
     }
-    const T* line = channel + (d * height.in + h) * width.in;
-    for (int64_t i = 0; i < run; ++i) {
-      const int64_t w = width.Position(column + i, k[2]);
-      place[i] = w < 0 ? ElementOf<T>(0) : line[w];
-    }
+    UnrollLine(width, channel + (d * height.in + h) * width.in, column, k[2], run, place);
   }
 }
 

@@ -1,9 +1,11 @@
 // The reference evaluator of graph-level operators: plain, exact code on host tensors.
 //
 // "Exact" means what the dtype says: integers wrap around, float32 is computed in float32, float16 and the other narrow
-// formats are rounded to nearest even after every step, sums run in row-major order. What has no defined result (an
-// integer divided by zero, a shift by more bits than there are, NaN cast to an integer, an index out of range) is an
-// error, so that folding leaves it to run time.
+// formats are rounded to nearest even after every step, sums run in row-major order. The one exception are big products
+// of float32 and float64 matrices, and the convolutions that are turned into such: they are computed in their format,
+// but added up as a library does it (see docs/performance.md). What has no defined result (an integer divided by zero,
+// a shift by more bits than there are, NaN cast to an integer, an index out of range) is an error, so that folding
+// leaves it to run time.
 #pragma once
 
 #include <cstddef>
