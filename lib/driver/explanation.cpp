@@ -173,7 +173,8 @@ std::string Explanation::Outcome(const Node& node, const std::string& inherited)
     if (!node.requirement_of.empty()) {
       Join(text, fmt::format("runs because '{}' requires it", node.requirement_of));
     } else if (context_.IsRequired(node.info.name) && node.info.opt_level > context_.opt_level) {
-      Join(text, fmt::format("runs above {} because of {}", origins_.level, origins_.required(node.info.name)));
+      Join(text, fmt::format("its level {} is above {}, but {} asks for it", node.info.opt_level, origins_.level,
+                             origins_.required(node.info.name)));
     }
     Join(text, FunctionsText(node.functions));
   }

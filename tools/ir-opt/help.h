@@ -1,13 +1,13 @@
-// The text of --help.
+// What the flags of help print.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 namespace iropt {
 
-// Usage, the flags by group and the footer, as one writes flags: -name=VALUE. No line is longer than 100 characters as
-// long as the footer keeps to that.
-std::string RenderHelp(const CLI::App& app);
+// One line for each flag, by group, the exit codes and where to read on. No line is longer than 100 characters.
+std::string RenderHelp();
+// All that there is to say of the flags.
+std::string RenderHelpAll();
 
 }  // namespace iropt

@@ -9,10 +9,4 @@ namespace iropt {
 // stderr; the module goes to the output when everything has succeeded, or not at all.
 int RunDriver(const DriverOptions& options);
 
-// Writes the table of passes, those of the plugins included, to stdout and returns the exit code.
-int ListPasses(const DriverOptions& options);
-
-// The same for the configuration options.
-int ListConfigs();
-
 }  // namespace iropt

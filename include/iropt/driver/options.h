@@ -34,7 +34,7 @@ struct DriverOptions {
   std::optional<int> opt_level;
   std::vector<std::string> disable;
   std::vector<std::string> require;
-  std::vector<std::string> config;  // each an option and its value, see ParseConfig
+  std::vector<std::string> config;                   // each an option and its value, see ParseConfig
   PipelineForm print_pipeline = PipelineForm::None;  // shown on stdout; nothing else is done then
 
   bool split_input_file = false;  // lines "# -----" separate modules, each of which is worked on alone

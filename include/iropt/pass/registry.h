@@ -25,7 +25,8 @@ struct PassRow {
   std::vector<OptionSpec> options = {};
   std::string summary = {};
   PassFactory create = nullptr;
-  std::string plugin = {};  // which one the pass comes from; the registry fills it
+  std::string plugin = {};   // which one the pass comes from; the registry fills it
+  std::string example = {};  // text of a module that shows the pass, for -help-pass; see docs/passes
 };
 
 // An instrument that can be asked for by name. The options come under the name of the instrument in place of a pass's.

@@ -1,0 +1,40 @@
+// What can be asked for by name: of ir-opt itself, and of plugins.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "iropt/pass/registry.h"
+#include "iropt/support/result.h"
+
+namespace iropt {
+
+// All passes and configuration options, those of the plugins at these paths included.
+Result<PassRegistry> MakeRegistry(std::span<const std::string> plugins);
+
+// The table of passes, with their options.
+std::string RenderPasses(const PassRegistry& registry);
+// The same as JSON: {"passes": [{"name": ..., "kind": ..., "opt_level": ..., ...}]}.
+std::string RenderPassesJson(const PassRegistry& registry);
+
+// The table of configuration options, and all that -config takes before '=', those of records as paths to their fields.
+std::string RenderConfigs(const PassRegistry& registry);
+std::vector<std::string> ConfigPaths(const PassRegistry& registry);
+
+// A name and its meaning.
+struct CatalogEntry {
+  std::string name;
+  std::string summary;
+};
+
+// The instruments in the order of their names, and their table with options and flags.
+std::vector<CatalogEntry> Instruments(const PassRegistry& registry);
+std::string RenderInstruments(const PassRegistry& registry);
+
+// Everything about a pass, with an example before and after it, which is made by running the pass. Fails where there is
+// no such pass, and where its example does not run.
+Result<std::string> DescribePass(std::string_view name, const PassRegistry& registry);
+
+}  // namespace iropt

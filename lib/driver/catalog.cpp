@@ -1,0 +1,177 @@
+#include "iropt/driver/catalog.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "instruments.h"
+#include "iropt/pass/plugin.h"
+#include "iropt/support/check.h"
+#include "iropt/transform/passes.h"
+#include "load_plugins.h"
+
+namespace iropt {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string FromPlugin(const std::string& plugin) {
+  return plugin.empty() ? std::string() : fmt::format(" (plugin {})", plugin);
+}
+
+// Below the summary of a pass or an instrument, indented.
+std::string RenderOptionLines(std::span<const OptionSpec> options, size_t indent) {
+  std::string out;
+  for (const OptionSpec& option : options) {
+    out += fmt::format("{:<{}}    {}={}  {}, {}\n", "", indent, option.name, ToString(option.default_value),
+                       option.summary, OptionTypeName(option.type));
+  }
+  return out;
+}
+
+std::string_view OptionTypeWord(OptionType type) {
+  switch (type) {
+    case OptionType::Bool: return "bool";
+    case OptionType::Int: return "int";
+    case OptionType::Float: return "float";
+    case OptionType::String: return "string";
+    case OptionType::StringList: return "string list";
+    case OptionType::Json: return "any";
+    case OptionType::Record: return "record";
+  }
+  IROPT_UNREACHABLE("option type {}", type);
+}
+
+Json OptionsJson(std::span<const OptionSpec> options) {
+  Json list = Json::array();
+  for (const OptionSpec& option : options) {
+    list.push_back({{"name", option.name},
+                    {"type", OptionTypeWord(option.type)},
+                    {"default", Json::parse(ToJson(option.default_value))},
+                    {"summary", option.summary}});
+  }
+  return list;
+}
+
+Json FormsJson(IRForms forms) {
+  Json list = Json::array();
+  for (const IRForm form : forms.List()) list.push_back(IRFormName(form));
+  return list;
+}
+
+struct InstrumentView {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view flags;
+  std::string_view plugin;
+  std::span<const OptionSpec> options;
+};
+
+std::vector<InstrumentView> AllInstruments(const PassRegistry& registry) {
+  std::vector<InstrumentView> all;
+  for (const OwnInstrument& own : OwnInstruments()) all.push_back({own.name, own.summary, own.flags, {}, own.options});
+  for (const auto& [name, row] : registry.instruments())
+    all.push_back({name, row.summary, {}, row.plugin, row.options});
+  std::ranges::stable_sort(all, {}, &InstrumentView::name);
+  return all;
+}
+
+constexpr size_t kConfigWidth = 52;
+
+// "KEY=DEFAULT  meaning, type"; the fields of a record follow it under their paths.
+void RenderConfig(const OptionSpec& spec, const std::string& path, std::string& out) {
+  if (spec.type == OptionType::Record) {
+    out += fmt::format("{:<{}}  {}\n", path, kConfigWidth, spec.summary);
+    for (const OptionSpec& field : spec.fields) RenderConfig(field, path + '.' + field.name, out);
+    return;
+  }
+  const std::string name = fmt::format("{}={}", path, ToString(spec.default_value));
+  const std::string gap = name.size() > kConfigWidth ? fmt::format("\n{:{}}", "", kConfigWidth) : "";
+  out += fmt::format("{}{:<{}}  {}, {}\n", name, gap, gap.empty() ? kConfigWidth - name.size() : 0, spec.summary,
+                     OptionTypeName(spec.type));
+}
+
+void AddConfigPaths(const OptionSpec& spec, const std::string& path, std::vector<std::string>& paths) {
+  if (spec.type != OptionType::Record) paths.push_back(path);
+  for (const OptionSpec& field : spec.fields) AddConfigPaths(field, path + '.' + field.name, paths);
+}
+
+}  // namespace
+
+Result<PassRegistry> MakeRegistry(std::span<const std::string> plugins) {
+  PassRegistry registry;
+  const Status registered = RegisterAllPasses(registry);
+  IROPT_CHECK(registered.ok(), "{}", registered.error().message);
+  IROPT_RETURN_IF_ERROR(LoadPlugins(plugins, registry));
+  return registry;
+}
+
+std::string RenderPasses(const PassRegistry& registry) {
+  size_t width = 4;
+  for (const auto& [name, row] : registry.passes()) width = std::max(width, name.size());
+  std::string out = fmt::format("{:<{}}  level  kind            summary\n", "pass", width);
+  for (const auto& [name, row] : registry.passes()) {
+    out += fmt::format("{:<{}}  {:>5}  {:<14}  {}{}\n", name, width, row.info.opt_level, PassKindName(row.info.kind),
+                       row.summary, FromPlugin(row.plugin));
+    out += RenderOptionLines(row.options, width);
+  }
+  return out;
+}
+
+std::string RenderPassesJson(const PassRegistry& registry) {
+  Json passes = Json::array();
+  for (const auto& [name, row] : registry.passes()) {
+    const PassInfo& info = row.info;
+    Json pass = {{"name", name},
+                 {"kind", PassKindName(info.kind)},
+                 {"opt_level", info.opt_level},
+                 {"summary", row.summary},
+                 {"required", info.required},
+                 {"needs", FormsJson(info.needs)},
+                 {"establishes", FormsJson(info.establishes)},
+                 {"preserves", FormsJson(info.preserves)},
+                 {"options", OptionsJson(row.options)}};
+    if (!row.plugin.empty()) pass["plugin"] = row.plugin;
+    passes.push_back(std::move(pass));
+  }
+  return Json{{"passes", std::move(passes)}}.dump(2) + '\n';
+}
+
+std::string RenderConfigs(const PassRegistry& registry) {
+  std::string out;
+  for (const auto& [key, spec] : registry.configs()) RenderConfig(spec, key, out);
+  return out;
+}
+
+std::vector<std::string> ConfigPaths(const PassRegistry& registry) {
+  std::vector<std::string> paths;
+  for (const auto& [key, spec] : registry.configs()) AddConfigPaths(spec, key, paths);
+  return paths;
+}
+
+std::vector<CatalogEntry> Instruments(const PassRegistry& registry) {
+  std::vector<CatalogEntry> entries;
+  for (const InstrumentView& instrument : AllInstruments(registry)) {
+    entries.push_back({std::string(instrument.name), std::string(instrument.summary)});
+  }
+  return entries;
+}
+
+std::string RenderInstruments(const PassRegistry& registry) {
+  const std::vector<InstrumentView> all = AllInstruments(registry);
+  size_t width = 10;
+  for (const InstrumentView& instrument : all) width = std::max(width, instrument.name.size());
+  std::string out = fmt::format("{:<{}}  summary\n", "instrument", width);
+  for (const InstrumentView& instrument : all) {
+    out += fmt::format("{:<{}}  {}{}\n", instrument.name, width, instrument.summary,
+                       FromPlugin(std::string(instrument.plugin)));
+    out += RenderOptionLines(instrument.options, width);
+    if (!instrument.flags.empty()) out += fmt::format("{:<{}}    also {}\n", "", width, instrument.flags);
+  }
+  return out;
+}
+
+}  // namespace iropt

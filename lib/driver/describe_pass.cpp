@@ -1,0 +1,174 @@
+// -help-pass: what there is to say of one pass, with an example that is really run.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "iropt/analysis/well_formed.h"
+#include "iropt/diag/diagnostic.h"
+#include "iropt/driver/catalog.h"
+#include "iropt/pass/pipeline.h"
+#include "iropt/support/edit_distance.h"
+#include "iropt/support/file.h"
+#include "iropt/text/parser.h"
+#include "iropt/text/printer.h"
+#include "pass_examples.h"
+
+namespace iropt {
+
+namespace {
+
+constexpr std::string_view kPassesKey = "passes: ";
+
+// An example file: comments, of which one may name the pipeline to run in place of the pass alone, and a module.
+struct Example {
+  std::vector<std::string> caption;
+  std::string pipeline;
+  std::string_view module;
+};
+
+Example SplitExample(std::string_view text, std::string_view pass) {
+  Example example{{}, std::string(pass), {}};
+  while (text.starts_with('#')) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(1, end - 1);
+    if (line.starts_with(' ')) line.remove_prefix(1);
+    text.remove_prefix(std::min(text.size(), end + 1));
+    if (line.starts_with(kPassesKey)) {
+      example.pipeline = line.substr(kPassesKey.size());
+    } else {
+      example.caption.emplace_back(line);
+    }
+  }
+  example.module = text;
+  return example;
+}
+
+// The lines from the first one of code on, indented.
+std::string Indented(std::string_view text) {
+  std::string shown;
+  bool begun = false;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = text.substr(begin, end - begin);
+    begun |= !line.empty() && !line.starts_with('#');
+    if (begun) shown += line.empty() ? "\n" : fmt::format("    {}\n", line);
+    begin = end + 1;
+  }
+  return shown;
+}
+
+// Runs examples; what goes wrong becomes the error.
+class ExampleRun {
+ public:
+  explicit ExampleRun(const PassRegistry& registry) : diagnostics_(&reports_) {
+    context_.registry = &registry;
+    context_.opt_level = kMaxOptLevel;
+    context_.diagnostics = &diagnostics_;
+    context_.printer = [](const Module&, const std::string&) -> Status { return {}; };
+  }
+
+  Result<Module> Read(std::string_view text) {
+    const auto owner = std::make_shared<const FileBuffer>(std::string(text));
+    IROPT_ASSIGN_OR_RETURN(const uint32_t base, sources_.AddBuffer("example", owner->text(), owner));
+    std::optional<Module> module = ParseModule(owner->text(), base, {}, diagnostics_);
+    if (!module || !VerifyModule(*module, {}, diagnostics_)) return Problem();
+    return *std::move(module);
+  }
+
+  Result<Module> Run(const std::string& text, Module module) {
+    const std::optional<Pipeline> pipeline = ParsePipeline(text, 1, diagnostics_);
+    if (!pipeline) return Problem();
+    Result<Pass> pass = BuildPipeline(*pipeline, *context_.registry, diagnostics_, &context_);
+    if (!pass.ok()) return Problem();
+    Result<PassResult> result = (*pass)(std::move(module), context_);
+    if (!result.ok()) return Problem(result.error().message);
+    if (!VerifyModule(result->module, {}, diagnostics_)) return Problem();
+    return std::move(result->module);
+  }
+
+ private:
+  Error Problem(const std::string& reason = "") const {
+    std::string message = "the example cannot be run" + (reason.empty() ? reason : ": " + reason);
+    for (const Diagnostic& report : reports_.diagnostics()) message += ": " + report.message;
+    return {ErrorCode::PassFailed, std::move(message)};
+  }
+
+  SourceManager sources_;
+  DiagnosticBuffer reports_;
+  DiagnosticEngine diagnostics_;
+  PassContext context_;
+};
+
+Result<std::string> RenderExample(const PassRow& row, std::string_view text, const PassRegistry& registry) {
+  const Example example = SplitExample(text, row.info.name);
+  ExampleRun run(registry);
+  IROPT_ASSIGN_OR_RETURN(Module before, run.Read(example.module));
+  std::string out = "\nExample:\n";
+  for (const std::string& line : example.caption) out += fmt::format("  {}\n", line);
+  out += fmt::format("\n{}\n  after -passes='{}':\n\n", Indented(example.module), example.pipeline);
+  IROPT_ASSIGN_OR_RETURN(const Module after, run.Run(example.pipeline, std::move(before)));
+  return out + Indented(ModuleToString(after, {.inline_constants = 16}));
+}
+
+std::string_view ExampleOf(const PassRow& row) {
+  if (!row.example.empty()) return row.example;
+  const auto example = std::ranges::find(PassExamples(), row.info.name, &PassExample::pass);
+  return example == PassExamples().end() ? std::string_view() : example->text;
+}
+
+std::string RenderForms(std::string_view what, IRForms forms) {
+  std::string out;
+  for (const IRFormRow& row : IRFormRows()) {
+    if (!forms.Has(row.form)) continue;
+    out += fmt::format("  {} {}: {}\n", what, row.name, row.meaning);
+  }
+  return out;
+}
+
+std::string RenderOptions(const PassRow& row) {
+  if (row.options.empty()) return "";
+  std::string out = "\nOptions:\n";
+  for (const OptionSpec& option : row.options) {
+    out += fmt::format("  {}={}  {}\n      {}\n", option.name, ToString(option.default_value),
+                       OptionTypeName(option.type), option.summary);
+  }
+  return out;
+}
+
+Error UnknownPass(std::string_view name, const PassRegistry& registry) {
+  std::vector<std::string_view> known;
+  for (const auto& [other, row] : registry.passes()) known.push_back(other);
+  std::string message = fmt::format("unknown pass '{}'", name);
+  if (const auto nearest = NearestName(name, known)) message += fmt::format("; did you mean '{}'?", *nearest);
+  return {ErrorCode::Usage, std::move(message)};
+}
+
+}  // namespace
+
+Result<std::string> DescribePass(std::string_view name, const PassRegistry& registry) {
+  const PassRow* row = registry.Find(name);
+  if (row == nullptr) return UnknownPass(name, registry);
+  const PassInfo& info = row->info;
+  std::string out = fmt::format("{}: {}\n\n", name, row->summary);
+  out += fmt::format("  a {} pass, which runs at -O{} and above\n", PassKindName(info.kind), info.opt_level);
+  if (!row->plugin.empty()) out += fmt::format("  of the plugin {}\n", row->plugin);
+  if (!info.required.empty())
+    out += fmt::format("  runs after {}, which it requires\n", fmt::join(info.required, ", "));
+  out += RenderForms("needs", info.needs);
+  out += RenderForms("establishes", info.establishes);
+  for (const IRFormRow& form : IRFormRows()) {
+    if (!(info.preserves | info.establishes).Has(form.form))
+      out += fmt::format("  breaks {}: {}\n", form.name, form.meaning);
+  }
+  out += RenderOptions(*row);
+  const std::string_view example = ExampleOf(*row);
+  if (example.empty()) return out;
+  IROPT_ASSIGN_OR_RETURN(const std::string shown, RenderExample(*row, example, registry));
+  return out + shown;
+}
+
+}  // namespace iropt

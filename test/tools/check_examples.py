@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Checks that every pass has an example which -help-pass shows, and which the pass changes.
+
+  check_examples.py IR_OPT FOLDER
+
+FOLDER is docs/passes, with an example PASS.ir for each pass.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+
+
+# Passes that leave every module which was read as it is, and why.
+UNCHANGED = {
+    "Normalize": "reading brings modules into normal form",
+    "PrintIR": "it shows the module",
+}
+
+
+def run(ir_opt, *flags, text=None):
+    return subprocess.run([ir_opt, *flags], capture_output=True, text=True, input=text, timeout=60, check=False)
+
+
+def check(ir_opt, folder, name):
+    """What is wrong with the help of the pass, or nothing."""
+    done = run(ir_opt, f"-help-pass={name}")
+    if done.returncode != 0:
+        return f"{name}: {done.stderr.strip()}"
+    example = done.stdout.partition("\nExample:\n")[2]
+    if not example:
+        return f"{name}: no example; it belongs into docs/passes/{name}.ir"
+    pipeline = re.search(r"\n  after -passes='([^\n]*)':\n\n    @", example)
+    if not pipeline or name not in pipeline[1]:
+        return f"{name}: the example does not show the module after the pass"
+    with open(os.path.join(folder, name + ".ir"), encoding="utf-8") as f:
+        text = f.read()
+    before = run(ir_opt, text=text).stdout
+    after = run(ir_opt, "-O4", "-verify-each", f"-passes={pipeline[1]}", text=text)
+    if after.returncode != 0:
+        return f"{name}: {after.stderr.strip()}"
+    return f"{name}: the pass does not change its example" if before == after.stdout and name not in UNCHANGED else None
+
+
+def main():
+    ir_opt, folder = sys.argv[1:]
+    names = {p["name"] for p in json.loads(run(ir_opt, "-list-passes=json").stdout)["passes"]}
+    faults = [fault for fault in (check(ir_opt, folder, name) for name in sorted(names)) if fault]
+    for file in sorted(os.listdir(folder)):
+        if file.endswith(".ir") and file[:-3] not in names:
+            faults.append(f"{file}: there is no such pass")
+    for fault in faults:
+        print(fault)
+    return 1 if faults or not names else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

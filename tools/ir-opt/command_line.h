@@ -1,0 +1,34 @@
+// The command line as a program takes it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "iropt/driver/options.h"
+#include "iropt/support/result.h"
+
+namespace iropt {
+
+// What the flags say. A flag of flags.def sets the member that its row names.
+struct CommandLine {
+  DriverOptions driver;
+  std::string print_pipeline;  // empty where the flag is not there, as below
+  std::string diagnostics = "text";
+  std::string colour = "auto";
+  bool help = false;
+  bool help_all = false;
+  bool help_pipelines = false;
+  std::optional<std::string> help_pass;
+  std::string list_passes;
+  bool list_instruments = false;
+  bool list_configs = false;
+  std::string print_completion;
+  bool print_man_page = false;
+  bool print_version = false;
+};
+
+// Understands the arguments that follow the name of the program; the error says which of them is wrong.
+Result<CommandLine> ParseCommandLine(const std::vector<std::string>& arguments);
+
+}  // namespace iropt

@@ -1,0 +1,50 @@
+// What ir-opt knows of its flags: the rows of flags.def.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace iropt {
+
+enum class FlagGroup : uint8_t { Pipeline, Files, Checks, Observation, Discovery, Other };
+
+// What the help calls the group.
+std::string_view FlagGroupTitle(FlagGroup group);
+
+enum class ValueKind : uint8_t { Switch, Text, Repeated, List, Number, Word, SwitchOrWord };
+
+// What a shell offers for a value.
+enum class Completion : uint8_t { None, File, Passes, Pipeline, Config, Instruments, Words };
+
+struct FlagValue {
+  ValueKind kind = ValueKind::Switch;
+  std::string_view placeholder;  // "FILE"; of words, "text|json"
+  Completion completion = Completion::None;
+  int64_t least = 0;  // of a number
+  int64_t most = 0;
+};
+
+struct Flag {
+  FlagGroup group;
+  std::string_view name;
+  FlagValue value;
+  std::string_view summary;
+  std::string_view details;
+};
+
+// In the order of the table.
+std::span<const Flag> Flags();
+
+// The words that a value may be.
+std::vector<std::string> WordsOf(const FlagValue& value);
+
+// Whether a word behind the flag is its value.
+bool TakesNextWord(const FlagValue& value);
+
+// "-passes=PIPELINE", "-list-passes[=text|json]", ...
+std::string Spelling(const Flag& flag);
+
+}  // namespace iropt

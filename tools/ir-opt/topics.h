@@ -1,0 +1,76 @@
+// Texts that help and the manual page have in common.
+#pragma once
+
+#include <string_view>
+
+namespace iropt {
+
+inline constexpr std::string_view kPurpose = "Reads a module, runs a pipeline of passes, prints the module.";
+
+inline constexpr std::string_view kFlagRules =
+    "Flags take one dash or two, and values after '=' or as the next word. Lists are separated by commas, and flags "
+    "that take one may be repeated; of other flags the last one counts. @FILE stands for the arguments in the file, "
+    "which may be quoted as in a shell and may name further files. What follows '--' is no flag.";
+
+inline constexpr std::string_view kExamples =
+    R"(  ir-opt in.ir                                          read, check and print
+  ir-opt -O3 in.ir -o out.ir                            optimize
+  ir-opt -O3 -passes='FoldConstant,fixpoint(DeadCodeElimination)' -print-after-all in.ir
+  ir-opt -O1 -passes='default<O3>' -explain-pipeline in.ir -o /dev/null
+  ir-opt -verify-only in.ir                             check
+)";
+
+inline constexpr std::string_view kExitCodes = R"(  0  done
+  1  wrong usage, or a file that cannot be read or written
+  2  the input does not parse
+  3  the input is ill-formed
+  4  a pass failed
+  5  the verifier rejected what a pass made
+  6  a semantic check failed
+  7  a budget was exceeded
+ 70  internal error: a bug in ir-opt
+)";
+
+inline constexpr std::string_view kPipelines =
+    R"(A pipeline is a list of passes between commas, in which these may nest:
+
+  FoldConstant<max_bytes=64>               a pass; ';' separates its options
+  Sequential<name=Mine;opt_level=2>(A,B)   the passes in turn, as one with a name and a level
+  fixpoint<8>(A,B)                         in turn until nothing changes, at most 8 times
+  repeat<2>(A,B)                           in turn, twice
+  default<O2>                              the default pipeline of a level
+
+Values are JSON, with words in place of strings where that is unambiguous:
+<entry_functions=[main,"my f"]>. Names may stand in double quotes as well. A shell needs
+quotes around all of it.
+
+A pass runs where it is not disabled, and where its level is not above that of -O or it is
+required. What is in a Sequential runs only if the Sequential does, which has no level unless
+one is given. Passes that a pass requires run right before it. -explain-pipeline says what
+became of each pass.
+
+A pipeline file says the same in JSON, and holds the settings, too:
+
+  {
+    "opt_level": 3,
+    "disabled": ["Normalize"],
+    "required": ["EliminateCommonSubexpr"],
+    "config": {"tir.UnrollLoop": {"auto_max_step": 16}},
+    "passes": [
+      "FoldConstant,CanonicalizeBindings",
+      {"name": "FoldConstant", "options": {"max_bytes": 64}},
+      {"sequential": ["A", "B"], "name": "Mine", "opt_level": 2},
+      {"fixpoint": ["A", "B"], "max": 8},
+      {"repeat": ["A", "B"], "times": 2},
+      "default<O2>"
+    ],
+    "target": "llvm",
+    "instruments": ["timing", {"name": "print-after", "passes": ["FoldConstant"]}],
+    "plugins": ["mine.so"]
+  }
+
+Every key may be left out. Plugins are looked for beside the file. -print-pipeline=json
+prints such a file.
+)";
+
+}  // namespace iropt
