@@ -88,6 +88,7 @@ TEST_CASE("a signal that ends the process removes unfinished files", "[support]"
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
     std::ofstream(path) << "half";
     const Outcome outcome = RunInChild([&] {
+      std::signal(signal, SIG_DFL);  // the test program has a handler of its own
       InstallCrashHandler("test", "test");
       RemoveFileOnCrash(path);
       std::raise(signal);
@@ -101,6 +102,7 @@ TEST_CASE("a file that is finished stays", "[support]") {
   const std::string path = "crash_test.finished";
   std::ofstream(path) << "all";
   RunInChild([&] {
+    std::signal(SIGTERM, SIG_DFL);
     InstallCrashHandler("test", "test");
     RemoveFileOnCrash(path);
     KeepFileOnCrash(path);
