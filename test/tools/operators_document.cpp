@@ -24,101 +24,98 @@ struct Family {
 
 // The families of ops.def in its order; a test counts that none is missing.
 #define IROPT_OP(name, ...) "relax." #name,
-const std::vector<Family>& Families() {
-  static const std::vector<Family> kFamilies{
-      {"One tensor, element by element",
-       "unary",
-       {
+const std::vector<Family> kFamilies{
+    {"One tensor, element by element",
+     "unary",
+     {
 #include "iropt/op/ops/unary.def"
-       }},
-      {"Several tensors, broadcast against each other",
-       "binary",
-       {
+     }},
+    {"Several tensors, broadcast against each other",
+     "binary",
+     {
 #include "iropt/op/ops/binary.def"
-       }},
-      {"Making tensors",
-       "create",
-       {
+     }},
+    {"Making tensors",
+     "create",
+     {
 #include "iropt/op/ops/create.def"
-       }},
-      {"Element types",
-       "datatype",
-       {
+     }},
+    {"Element types",
+     "datatype",
+     {
 #include "iropt/op/ops/datatype.def"
-       }},
-      {"Rearranging elements",
-       "manipulate",
-       {
+     }},
+    {"Rearranging elements",
+     "manipulate",
+     {
 #include "iropt/op/ops/manipulate.def"
-       }},
-      {"Picking elements, sampling",
-       "index",
-       {
+     }},
+    {"Picking elements, sampling",
+     "index",
+     {
 #include "iropt/op/ops/index.def"
-       }},
-      {"Reductions and scans",
-       "statistical",
-       {
+     }},
+    {"Reductions and scans",
+     "statistical",
+     {
 #include "iropt/op/ops/statistical.def"
-       }},
-      {"Order",
-       "sorting",
-       {
+     }},
+    {"Order",
+     "sorting",
+     {
 #include "iropt/op/ops/sorting.def"
-       }},
-      {"Products of matrices and tensors",
-       "linear_algebra",
-       {
+     }},
+    {"Products of matrices and tensors",
+     "linear_algebra",
+     {
 #include "iropt/op/ops/linear_algebra.def"
-       }},
-      {"Convolutions",
-       "convolution",
-       {
+     }},
+    {"Convolutions",
+     "convolution",
+     {
 #include "iropt/op/ops/convolution.def"
-       }},
-      {"Pooling",
-       "pooling",
-       {
+     }},
+    {"Pooling",
+     "pooling",
+     {
 #include "iropt/op/ops/pooling.def"
-       }},
-      {"Neural networks",
-       "nn",
-       {
+     }},
+    {"Neural networks",
+     "nn",
+     {
 #include "iropt/op/ops/nn.def"
-       }},
-      {"Images",
-       "image",
-       {
+     }},
+    {"Images",
+     "image",
+     {
 #include "iropt/op/ops/image.def"
-       }},
-      {"Gradients",
-       "grad",
-       {
+     }},
+    {"Gradients",
+     "grad",
+     {
 #include "iropt/op/ops/grad.def"
-       }},
-      {"Calls and effects",
-       "call",
-       {
+     }},
+    {"Calls and effects",
+     "call",
+     {
 #include "iropt/op/ops/call.def"
-       }},
-      {"Shapes as values, inspection",
-       "shape",
-       {
+     }},
+    {"Shapes as values, inspection",
+     "shape",
+     {
 #include "iropt/op/ops/shape.def"
-       }},
-      {"Memory, devices, the virtual machine",
-       "memory",
-       {
+     }},
+    {"Memory, devices, the virtual machine",
+     "memory",
+     {
 #include "iropt/op/ops/memory.def"
-       }},
-      {"Collective communication and distribution",
-       "distributed",
-       {
+     }},
+    {"Collective communication and distribution",
+     "distributed",
+     {
 #include "iropt/op/ops/distributed.def"
-       }},
-  };
-  return kFamilies;
-}
+     }},
+};
 #undef IROPT_OP
 
 std::string_view KindText(ArgKind kind) {
@@ -224,7 +221,7 @@ result, and *evaluated* where it can be computed on the host, and so folded.
 
 std::string Document() {
   std::string text(kIntroduction);
-  for (const Family& family : Families()) {
+  for (const Family& family : kFamilies) {
     text +=
         fmt::format("\n## {}\n\n[{}.def](../include/iropt/op/ops/{}.def)\n\n", family.title, family.file, family.file);
     text += "| operator | operands | attributes | result | pure | evaluated |\n| --- | --- | --- | --- | --- | --- |\n";
@@ -239,7 +236,7 @@ std::string Document() {
 
 bool IsComplete() {
   size_t listed = 0;
-  for (const Family& family : Families()) listed += family.names.size();
+  for (const Family& family : kFamilies) listed += family.names.size();
   const auto ops = AllOps();
   return listed == static_cast<size_t>(
                        std::count_if(ops.begin(), ops.end(), [](const OpInfo& op) { return op.is_graph_level(); }));
