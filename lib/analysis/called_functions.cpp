@@ -29,8 +29,7 @@ CalledFunctions::Result CalledFunctions::Compute(const BaseFunc& function, const
     called = UsedGlobals(&function);
   }
   std::ranges::sort(called, {}, &GlobalVar::id);
-  const auto repeated = std::ranges::unique(called);
-  called.erase(repeated.begin(), repeated.end());
+  called.erase(std::unique(called.begin(), called.end()), called.end());
   return called;
 }
 
