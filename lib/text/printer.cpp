@@ -182,4 +182,18 @@ std::string ModuleToString(const Module& module, const PrintOptions& options) {
   return result;
 }
 
+std::string ExpressionToString(const Expr* expr) {
+  std::string result;
+  {
+    OutputStream out(&result);
+    const Module module;
+    const PrintOptions options{.inline_constants = INT64_MAX};
+    const text::MetadataTable metadata;
+    text::NameTable names({"I", "T", "R"});
+    text::PrintContext context{&module, options, out, names, metadata, 0};
+    text::RelaxPrinter(context).PrintValue(expr);
+  }
+  return result;
+}
+
 }  // namespace iropt

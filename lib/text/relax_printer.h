@@ -15,6 +15,7 @@ class RelaxPrinter {
   // A function of the module, with decorator and the blank line after it. `before` says what the text has used so far.
   void PrintFunction(const Function* function, std::string_view name, const RelaxPrologue& prologue, PrefixUse before);
   void PrintType(const Type* type) { types_.Print(type); }
+  void PrintValue(const Expr* expr) { PrintExpr(expr); }
 
  private:
   void PrintHeader(const Function* function, std::string_view name, bool is_private,

@@ -16,6 +16,7 @@ struct CommandLine {
   std::string print_pipeline;  // empty where the flag is not there, as below
   std::string diagnostics = "text";
   std::string colour = "auto";
+  std::optional<std::string> eval;
   bool help = false;
   bool help_all = false;
   bool help_pipelines = false;

@@ -15,6 +15,7 @@
 #include "help.h"
 #include "iropt/driver/catalog.h"
 #include "iropt/driver/driver.h"
+#include "iropt/driver/eval_expression.h"
 #include "iropt/support/crash.h"
 #include "iropt/support/file.h"
 #include "man_page.h"
@@ -67,6 +68,7 @@ int RunCommand(const std::vector<std::string>& arguments) {
   if (line->help_all) return PrintToStdout(iropt::RenderHelpAll());
   if (line->help_pipelines) return PrintToStdout(iropt::kPipelines);
   if (line->print_version) return PrintToStdout("ir-opt " IROPT_VERSION "\n");
+  if (line->eval) return iropt::EvalExpression(line->driver, *line->eval);
   if (!AsksForCatalog(*line)) return iropt::RunDriver(line->driver);
   const iropt::Result<std::string> text = RenderCatalog(*line);
   return text.ok() ? PrintToStdout(*text) : Fail(text.error());

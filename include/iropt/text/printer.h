@@ -25,4 +25,7 @@ struct PrintOptions {
 void PrintModule(const Module& module, const PrintOptions& options, OutputStream& out);
 std::string ModuleToString(const Module& module, const PrintOptions& options = {});
 
+// One graph-level expression without variables, such as ParseExpression reads; its arrays are printed in their places.
+std::string ExpressionToString(const Expr* expr);
+
 }  // namespace iropt
