@@ -24,11 +24,11 @@ inline constexpr std::string_view kExitCodes = R"(  0  done
   1  wrong usage, or a file that cannot be read or written
   2  the input does not parse
   3  the input is ill-formed
-  4  a pass failed
+  4  a pass failed, threw an exception or ran out of memory
   5  the verifier rejected what a pass made
   6  a semantic check failed
   7  a budget was exceeded
- 70  internal error: a bug in ir-opt
+ 70  internal error: a bug in ir-opt or in a pass, such as a crash
 )";
 
 inline constexpr std::string_view kPipelines =
