@@ -1,0 +1,103 @@
+// BundleModelParams: the parameters that are weights become one tuple.
+//
+//   def main(x, w0, w1):                            def main(x, model_params):
+//       R.func_attr({"num_input": 1})                   R.func_attr({"num_input": 1})
+//       y = R.matmul(x, w0)                -->          lv = model_params[0]
+//       ...                                             y = R.matmul(x, lv)
+//                                                       ...
+//
+// The attribute num_input says how many parameters are inputs of a run; functions without it stay as they are, and so
+// do those whose only other parameter is a tuple already. O(nodes).
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "iropt/ir/location.h"
+#include "iropt/ir/mutator.h"
+#include "iropt/op/type_inferrer.h"
+#include "iropt/transform/passes.h"
+
+namespace iropt {
+
+namespace {
+
+// Uses of the bundled parameters become items of the tuple, each bound where it is used.
+class ParamBundler : public ExprMutator {
+ public:
+  ParamBundler(std::span<const Var* const> bundled, const Var* tuple, Workspace& workspace, TypeInferrer& inferrer)
+      : ExprMutator(workspace, &inferrer), tuple_(tuple) {
+    for (size_t i = 0; i < bundled.size(); ++i) {
+      if (bundled[i]->id >= index_.size()) index_.resize(bundled[i]->id + 1, -1);
+      index_[bundled[i]->id] = static_cast<int32_t>(i);
+    }
+  }
+
+ protected:
+  const Expr* VisitVar(const Var* var) override {
+    const int32_t index = var->id < index_.size() ? index_[var->id] : -1;
+    if (index < 0) return ExprMutator::VisitVar(var);
+    return builder().Emit(workspace().New<TupleGetItem>(tuple_, index, var->type), var->name());
+  }
+
+ private:
+  const Var* tuple_;
+  std::vector<int32_t> index_;  // by Var::id: which item of the tuple, or -1
+};
+
+bool IsBundled(const Function& function, int64_t num_inputs) {
+  return static_cast<int64_t>(function.params.size()) == num_inputs + 1 && Is<TupleType>(function.params.back()->type);
+}
+
+const Function* Bundle(const Function& function, int64_t num_inputs, std::string_view name, const Module& module,
+                       Workspace& workspace, DiagnosticEngine& diagnostics) {
+  const auto kept = static_cast<uint32_t>(num_inputs);
+  const std::span<const Var* const> bundled = function.params.span().subspan(kept);
+  std::vector<const Type*> types;
+  for (const Var* param : bundled) types.push_back(param->type);
+  const Var* tuple = workspace.NewVar(name, TupleType::Get(workspace.arena(), types));
+  std::vector<const Var*> params(function.params.begin(), function.params.begin() + kept);
+  params.push_back(tuple);
+
+  OpTypeInferrer inferrer(&module, workspace.arena(), &diagnostics);
+  ParamBundler bundler(bundled, tuple, workspace, inferrer);
+  auto* outline = workspace.New<Function>(workspace.Copy(params), function.body, function.ret_type, function.is_pure,
+                                          function.attrs, nullptr);
+  outline->set_span(function.span());
+  outline->type = inferrer.Infer(outline);
+  return To<Function>(bundler.VisitExpr(outline));
+}
+
+Result<Module> BundleModelParams(Module module, std::string_view name, DiagnosticEngine& diagnostics) {
+  bool ok = true;
+  for (size_t i = 0; i < module.size(); ++i) {
+    const ModuleEntry entry = module.functions()[i];
+    const auto* function = As<Function>(entry.func);
+    const Attr* attribute = function ? function->attrs->Find(attr::kNumInput) : nullptr;
+    const auto* num_input = attribute ? As<IntAttr>(attribute) : nullptr;
+    if (!num_input || IsBundled(*function, num_input->value)) continue;
+    if (num_input->value < 0 || num_input->value > static_cast<int64_t>(function->params.size())) {
+      diagnostics.Error(Location(*function), "pass-failed",
+                        fmt::format("num_input of function '{}' is {}, but it has {} parameters", entry.var->name,
+                                    num_input->value, function->params.size()));
+      ok = false;
+      continue;
+    }
+    Workspace workspace(entry.storage);
+    const Function* bundled = Bundle(*function, num_input->value, name, module, workspace, diagnostics);
+    module.SetAt(i, bundled, workspace.Finish());
+  }
+  if (!ok) return Failure{ErrorCode::PassFailed};
+  return module;
+}
+
+}  // namespace
+
+Pass CreateBundleModelParams(const PassOptions& options) {
+  return CreateModulePass(
+      options.info(), [name = options.String("param_tuple_name")](Module module, ModulePassContext& context) {
+        return BundleModelParams(std::move(module), name.empty() ? "model_params" : name, context.diagnostics);
+      });
+}
+
+}  // namespace iropt
