@@ -17,7 +17,7 @@ function(iropt_add_area name)
   target_compile_features(${target} PUBLIC cxx_std_20)
   if(IROPT_PLUGINS)
     # What plugins may use, a program can only export where it is visible. Without the flag, GCC would take it that
-    # other definitions may come in its place, and inline nothing of it.
+    # other definitions may come in its place, and inline nothing of it; with both, the tool is as fast as without.
     set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET default)
     target_compile_options(${target} PRIVATE -fno-semantic-interposition)
   endif()
