@@ -84,7 +84,10 @@ class Run {
   }
 
   int RunPasses(Module& module) {
-    if (session_.pass() == nullptr) return 0;
+    if (session_.pass() == nullptr) {
+      if (options_.explain_pipeline) Say("no pass runs: there is no pipeline, and no level that would have one\n");
+      return 0;
+    }
     const Stopwatch watch;
     Result<PassResult> result = (*session_.pass())(std::move(module), session_.context());
     times_.passes += watch.Read();
@@ -98,8 +101,11 @@ class Run {
   }
 
   void Explain() {
-    if (session_.explanation() == nullptr) return;
-    session_.err().Append(session_.explanation()->Render());
+    if (session_.explanation() != nullptr) Say(session_.explanation()->Render());
+  }
+
+  void Say(std::string_view text) {
+    session_.err().Append(text);
     static_cast<void>(session_.err().Flush());
   }
 

@@ -52,6 +52,9 @@ struct Explanation::Node {
       skips.push_back({std::move(key), std::move(text)});
     }
   }
+  bool Has(std::string_view pass) const {
+    return info.name == pass || std::ranges::any_of(children, [&](const auto& child) { return child->Has(pass); });
+  }
   size_t Width(size_t indent) const {
     size_t width = indent + LabelOf(info).size();
     for (const std::unique_ptr<Node>& child : children) width = std::max(width, child->Width(indent + 2));
@@ -198,11 +201,24 @@ void Explanation::RenderInto(const Node& node, size_t indent, const std::string&
   for (const std::unique_ptr<Node>& child : node.children) RenderInto(*child, indent + 2, inner, width, out);
 }
 
+std::string Explanation::RenderAbsent() const {
+  std::string out;
+  const auto add = [&](const std::vector<std::string>& names, const auto& origin) {
+    for (const std::string& name : names) {
+      if (!root_->Has(name)) out += fmt::format("'{}', which {} names, is not in the pipeline\n", name, origin(name));
+    }
+  };
+  add(context_.disabled_pass, origins_.disabled);
+  add(context_.required_pass, origins_.required);
+  return out;
+}
+
 std::string Explanation::Render() {
   IROPT_CHECK(running_.empty(), "a pass is still running");
   if (root_ == nullptr) return "";
   std::string out;
   RenderInto(*root_, 0, "", root_->Width(0), out);
+  out += RenderAbsent();
   root_.reset();
   return out;
 }

@@ -35,7 +35,8 @@ class Explanation : public PassObserver {
   void Begin(const Pass& pass) override;
   void End(const Pass& pass, PassOutcome outcome) override;
 
-  // A line for each pass, nested as the pipeline is. Forgets the run.
+  // A line for each pass, nested as the pipeline is, and one for each setting about a pass that is none of them.
+  // Forgets the run.
   std::string Render();
 
  private:
@@ -49,6 +50,7 @@ class Explanation : public PassObserver {
   Node& NextNode(const Pass& pass);
   std::string SkipText(const PassInfo& info, SkipReason reason, int level) const;
   std::string Outcome(const Node& node, const std::string& inherited) const;
+  std::string RenderAbsent() const;
   void RenderInto(const Node& node, size_t indent, const std::string& inherited, size_t width, std::string& out) const;
 
   const PassContext& context_;

@@ -125,8 +125,9 @@ Result<uint32_t> Session::AddText(std::string flag, const std::string& value) {
 }
 
 Result<std::vector<LocatedName>> Session::ReadNames(const char* flag, const std::vector<std::string>& names) {
-  IROPT_ASSIGN_OR_RETURN(uint32_t base, AddText(flag, fmt::format("{}", fmt::join(names, ","))));
   std::vector<LocatedName> located;
+  if (names == std::vector<std::string>{""}) return located;  // "-disable=" names nothing
+  IROPT_ASSIGN_OR_RETURN(uint32_t base, AddText(flag, fmt::format("{}", fmt::join(names, ","))));
   for (const std::string& name : names) {
     const auto end = static_cast<uint32_t>(base + name.size());
     located.push_back({name, {base, end}});
