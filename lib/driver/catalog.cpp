@@ -27,7 +27,7 @@ std::string RenderOptionLines(std::span<const OptionSpec> options, size_t indent
   std::string out;
   for (const OptionSpec& option : options) {
     out += fmt::format("{:<{}}    {}={}  {}, {}\n", "", indent, option.name, ToString(option.default_value),
-                       option.summary, OptionTypeName(option.type));
+                       option.summary, DescribeValues(option));
   }
   return out;
 }
@@ -52,6 +52,7 @@ Json OptionsJson(std::span<const OptionSpec> options) {
                     {"type", OptionTypeWord(option.type)},
                     {"default", Json::parse(ToJson(option.default_value))},
                     {"summary", option.summary}});
+    if (!option.choices.empty()) list.back()["choices"] = option.choices;
   }
   return list;
 }
@@ -91,7 +92,7 @@ void RenderConfig(const OptionSpec& spec, const std::string& path, std::string& 
   const std::string name = fmt::format("{}={}", path, ToString(spec.default_value));
   const std::string gap = name.size() > kConfigWidth ? fmt::format("\n{:{}}", "", kConfigWidth) : "";
   out += fmt::format("{}{:<{}}  {}, {}\n", name, gap, gap.empty() ? kConfigWidth - name.size() : 0, spec.summary,
-                     OptionTypeName(spec.type));
+                     DescribeValues(spec));
 }
 
 void AddConfigPaths(const OptionSpec& spec, const std::string& path, std::vector<std::string>& paths) {

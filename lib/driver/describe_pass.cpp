@@ -133,8 +133,8 @@ std::string RenderOptions(const PassRow& row) {
   if (row.options.empty()) return "";
   std::string out = "\nOptions:\n";
   for (const OptionSpec& option : row.options) {
-    out += fmt::format("  {}={}  {}\n      {}\n", option.name, ToString(option.default_value),
-                       OptionTypeName(option.type), option.summary);
+    out += fmt::format("  {}={}  {}\n      {}\n", option.name, ToString(option.default_value), DescribeValues(option),
+                       option.summary);
   }
   return out;
 }

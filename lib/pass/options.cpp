@@ -79,12 +79,17 @@ bool CheckChoice(const OptionSpec& spec, std::string_view what, const Value& val
   const std::string& chosen = *value.as_string();
   if (std::ranges::find(spec.choices, chosen) != spec.choices.end()) return true;
   const std::vector<std::string_view> known(spec.choices.begin(), spec.choices.end());
-  ReportUnknownName(fmt::format("{} must be one of {}, not '{}'", what, fmt::join(known, ", "), chosen), chosen, known,
+  ReportUnknownName(fmt::format("{} must be {}, not '{}'", what, DescribeValues(spec), chosen), chosen, known,
                     "wrong-option-type", value.span(), diagnostics);
   return false;
 }
 
 }  // namespace
+
+std::string DescribeValues(const OptionSpec& spec) {
+  if (spec.choices.empty()) return std::string(OptionTypeName(spec.type));
+  return fmt::format("one of {}", fmt::join(spec.choices, ", "));
+}
 
 bool CheckOption(const OptionSpec& spec, std::string_view what, Value& value, DiagnosticEngine& diagnostics) {
   if (value.is_null() && spec.type != OptionType::Json) {
@@ -93,7 +98,7 @@ bool CheckOption(const OptionSpec& spec, std::string_view what, Value& value, Di
   }
   if (!FitType(spec.type, value)) {
     diagnostics.Error(value.span(), "wrong-option-type",
-                      fmt::format("{} must be {}, not {}", what, OptionTypeName(spec.type), value.KindName()));
+                      fmt::format("{} must be {}, not {}", what, DescribeValues(spec), value.KindName()));
     return false;
   }
   if (!spec.choices.empty() && !CheckChoice(spec, what, value, diagnostics)) return false;

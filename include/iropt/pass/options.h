@@ -35,6 +35,9 @@ struct OptionSpec {
   std::vector<std::string> choices = {};  // of a string: all that it may be; empty where it may be anything
 };
 
+// What values an option takes: "a number", "one of depth-first, breadth-first", ...
+std::string DescribeValues(const OptionSpec& spec);
+
 // Fits `value` to what the spec asks for: an integer becomes a floating-point number where one is due, 0 and 1 become
 // booleans, a record gets the fields that were left out. Reports misfits; `what` names the option in messages.
 bool CheckOption(const OptionSpec& spec, std::string_view what, Value& value, DiagnosticEngine& diagnostics);
