@@ -11,7 +11,8 @@
 //
 // `ir-opt -load-pass-plugin=libmine.so` loads it, after which its passes are like those of ir-opt. A plugin links no
 // library of ir-opt: what it uses comes from the program that loads it, so that there is one copy of all state. It must
-// be built against the very headers of that program, which is checked, and with the same kind of compiler.
+// be built against the very headers of that program and with the same standard library, which is checked; GCC and Clang
+// may be mixed.
 #pragma once
 
 #include <array>
