@@ -15,23 +15,16 @@ function(iropt_embed_examples target folder)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/lib/driver")
 endfunction()
 
-# iropt_add_pages(<tool>): makes and installs the pages of the tool.
-function(iropt_add_pages tool)
+# iropt_install_pages(<tool>): installs the pages of the tool. They are made by running it when they are installed, so
+# that whoever has built the tool can install.
+function(iropt_install_pages tool)
   set(folder "${PROJECT_BINARY_DIR}/pages")
-  set(pages)
   set(flags "-print-man-page" "-print-completion=bash" "-print-completion=zsh" "-print-completion=fish")
   set(names "${tool}.1" "${tool}.bash" "_${tool}" "${tool}.fish")
+  install(CODE "file(MAKE_DIRECTORY \"${folder}\")")
   foreach(flag name IN ZIP_LISTS flags names)
-    set(page "${folder}/${name}")
-    add_custom_command(OUTPUT "${page}"
-                       COMMAND "${CMAKE_COMMAND}" -E make_directory "${folder}"
-                       COMMAND ${tool} ${flag} > "${page}.new"
-                       COMMAND "${CMAKE_COMMAND}" -E rename "${page}.new" "${page}"
-                       DEPENDS ${tool}
-                       COMMENT "${name}")
-    list(APPEND pages "${page}")
+    install(CODE "execute_process(COMMAND \"$<TARGET_FILE:${tool}>\" ${flag} OUTPUT_FILE \"${folder}/${name}\" COMMAND_ERROR_IS_FATAL ANY)")
   endforeach()
-  add_custom_target(${tool}_pages ALL DEPENDS ${pages})
   install(FILES "${folder}/${tool}.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
   install(FILES "${folder}/${tool}.bash" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME ${tool})
   install(FILES "${folder}/_${tool}" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
