@@ -17,7 +17,11 @@ add_library(documented_pass OBJECT
 target_include_directories(documented_pass BEFORE PRIVATE "${unpacked}" "${unpacked}/include")
 target_link_libraries(documented_pass PRIVATE iropt_transform)
 
-add_executable(documented_ir_opt $<TARGET_OBJECTS:ir-opt> $<TARGET_OBJECTS:documented_pass>)
+execute_process(COMMAND "${CMAKE_COMMAND}" "-DFOLDER=${unpacked}/docs/passes" "-DOUTPUT=${unpacked}/pass_examples.cpp"
+                        -P "${PROJECT_SOURCE_DIR}/cmake/EmbedExamples.cmake"
+                COMMAND_ERROR_IS_FATAL ANY)
+add_executable(documented_ir_opt $<TARGET_OBJECTS:ir-opt> $<TARGET_OBJECTS:documented_pass> "${unpacked}/pass_examples.cpp")
+target_include_directories(documented_ir_opt PRIVATE "${PROJECT_SOURCE_DIR}/lib/driver")
 target_link_libraries(documented_ir_opt PRIVATE iropt_driver)
 set_target_properties(documented_ir_opt PROPERTIES OUTPUT_NAME ir-opt RUNTIME_OUTPUT_DIRECTORY "${unpacked}/bin")
 add_test(NAME documented_commands
