@@ -144,7 +144,8 @@ Known Broadcast(const Call& call, std::span<const Dim> a, std::span<const Dim> b
 
 std::optional<int> NormalizeAxis(const Call& call, int ndim, int64_t axis, InferContext& ctx) {
   if (axis >= -ndim && axis < ndim) return static_cast<int>(axis < 0 ? axis + ndim : axis);
-  ctx.Error(call, fmt::format("axis {} is out of range for a tensor of rank {}", axis, ndim));
+  const std::string expected = ndim > 0 ? fmt::format("expected {} to {}", -ndim, ndim - 1) : "it has no axes";
+  ctx.Error(call, fmt::format("axis {} is out of range for a tensor of rank {}; {}", axis, ndim, expected));
   return std::nullopt;
 }
 

@@ -28,7 +28,7 @@ const Type* InferUnaryCheck(const Call& call, InferContext& ctx) {
 }
 
 const Type* InferClip(const Call& call, InferContext& ctx) {
-  return CheckArity(call, 3, 3, ctx) ? call.args[0]->type : nullptr;
+  return CheckArity(call, 3, 3, ctx) ? TensorArg(call, 0, ctx) : nullptr;
 }
 
 const Type* InferAstype(const Call& call, InferContext& ctx) {

@@ -334,13 +334,13 @@ const Type* InferGradCheckpoint(const Call& call, InferContext& ctx) {
 
 // The gradient of an input has the type of the input, which is the second operand.
 const Type* InferGradNllLossBackward(const Call& call, InferContext& ctx) {
-  return CheckArity(call, 3, 4, ctx) ? call.args[1]->type : nullptr;
+  return CheckArity(call, 3, 4, ctx) ? TensorArg(call, 1, ctx) : nullptr;
 }
 const Type* InferGradPool2dBackward(const Call& call, InferContext& ctx) {
-  return CheckArity(call, 2, 2, ctx) ? call.args[1]->type : nullptr;
+  return CheckArity(call, 2, 2, ctx) ? TensorArg(call, 1, ctx) : nullptr;
 }
 const Type* InferGradTakeBackward(const Call& call, InferContext& ctx) {
-  return CheckArity(call, 3, 3, ctx) ? call.args[1]->type : nullptr;
+  return CheckArity(call, 3, 3, ctx) ? TensorArg(call, 1, ctx) : nullptr;
 }
 
 }  // namespace iropt

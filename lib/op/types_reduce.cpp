@@ -187,13 +187,12 @@ const Type* InferEinsum(const Call& call, InferContext& ctx) {
   std::vector<const TensorType*> tensors;
   if (!TensorsOfTuple(call, 0, ctx, tensors)) return nullptr;
   const VDeviceAttr* vdevice = JoinVDevices(tensors);
+  const DataType dtype = tensors[0]->dtype;
   for (const TensorType* t : tensors) {
-    if (t->dtype != tensors[0]->dtype) {
-      return ctx.Error(call, 0,
-                       fmt::format("the tensors must have the same dtype, but have {} and {}",
-                                   tensors[0]->dtype.ToString(), t->dtype.ToString()));
-    }
-    if (!t->known) return TensorType::Get(t->ndim, t->dtype, vdevice);
+    if (t->dtype == dtype) continue;
+    return ctx.Error(
+        call, 0,
+        fmt::format("the tensors must have the same dtype, but have {} and {}", dtype.ToString(), t->dtype.ToString()));
   }
   const std::string_view text = StringOf(call, "subscripts");
   const auto equation = ParseEinsum(text);
@@ -201,12 +200,18 @@ const Type* InferEinsum(const Call& call, InferContext& ctx) {
     return ctx.Error(
         call, fmt::format("'{}' is no equation of {} tensor{}", text, tensors.size(), tensors.size() == 1 ? "" : "s"));
   }
+  const bool known = std::all_of(tensors.begin(), tensors.end(), [](const TensorType* t) { return t->known; });
+  if (!known) {
+    // An ellipsis stands for as many axes as there are.
+    const bool ranked = equation->output.find('.') == std::string::npos;
+    return TensorType::Get(ranked ? static_cast<int>(equation->output.size()) : kUnknownDim, dtype, vdevice);
+  }
   EinsumShape shape(call, ctx);
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (!shape.AddInput(equation->inputs[i], tensors[i]->dims, i)) return nullptr;
   }
   DimList dims;
-  return shape.Output(equation->output, dims) ? TensorType::Get(dims, tensors[0]->dtype, vdevice) : nullptr;
+  return shape.Output(equation->output, dims) ? TensorType::Get(dims, dtype, vdevice) : nullptr;
 }
 
 }  // namespace iropt

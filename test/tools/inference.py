@@ -21,7 +21,7 @@ import tempfile
 
 from models import SKIPPED, strip_annotations
 
-SEPARATOR = "\n// -----\n"
+SEPARATOR = "\n# -----\n"
 BATCH = 40
 
 
