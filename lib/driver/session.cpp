@@ -220,7 +220,9 @@ Status Session::AddInstruments() {
   if (plan.bisect_limit) list.push_back(std::make_shared<OptBisect>(*plan.bisect_limit, say));
   if (plan.print_before.wanted()) list.push_back(std::make_shared<PrintIRBefore>(passes_of(plan.print_before), print));
   if (plan.verify_each) list.push_back(audit);
-  if (plan.verify_each) static_cast<void>(context_.SetConfig("testing.verify_analyses", true, diagnostics_));
+  for (const char* audit_key : {"testing.verify_analyses", "testing.verify_forms"}) {
+    if (plan.verify_each) static_cast<void>(context_.SetConfig(audit_key, true, diagnostics_));
+  }
   list.insert(list.end(), plan.others.begin(), plan.others.end());
   if (plan.report) list.push_back(report_ = std::make_shared<Report>(err_));
   if (plan.timing) list.push_back(timing_ = std::make_shared<PassTimingInstrument>());

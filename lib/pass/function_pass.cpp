@@ -14,6 +14,7 @@
 #include "iropt/support/crash.h"
 #include "iropt/support/function_ref.h"
 #include "iropt/support/parallel.h"
+#include "skip.h"
 
 namespace iropt {
 
@@ -116,12 +117,6 @@ std::vector<Rewritten> Select(const Module& module, SkipFn<F> skip, PassObserver
   return slots;
 }
 
-std::string_view SkipsOptimization(const Function& function) {
-  if (function.attrs->Find("Compiler") != nullptr) return "Compiler";
-  const auto* skip = As<IntAttr>(function.attrs->Find(attr::kSkipOptimization));
-  return skip != nullptr && skip->value != 0 ? attr::kSkipOptimization : std::string_view();
-}
-
 template <class F>
 std::string_view SkipsNone(const F&) {
   return {};
@@ -184,6 +179,12 @@ class ModulePassImpl : public Pass::Impl {
 };
 
 }  // namespace
+
+std::string_view SkipsOptimization(const Function& function) {
+  if (function.attrs->Find("Compiler") != nullptr) return "Compiler";
+  const auto* skip = As<IntAttr>(function.attrs->Find(attr::kSkipOptimization));
+  return skip != nullptr && skip->value != 0 ? attr::kSkipOptimization : std::string_view();
+}
 
 Pass CreateModulePass(PassInfo info, ModulePassFn run) {
   return Pass(std::make_shared<ModulePassImpl>(std::move(info), std::move(run)));

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "form_audit.h"
 #include "guard.h"
 #include "iropt/ir/structural.h"
 #include "iropt/pass/observer.h"
@@ -143,6 +144,20 @@ class AnalysisUpdate {
   bool audits_ = false;
 };
 
+// Checks what a pass says of the forms of modules.
+class FormAudit {
+ public:
+  FormAudit(const PassContext& context, const PassInfo& info, const Module& module) : info_(info) {
+    if (!info.is_composite() && context.ConfigBool("testing.verify_forms")) before_ = VisibleForms(module);
+  }
+
+  Status Check(const Module& after) const { return before_ ? CheckFormClaims(info_, *before_, after) : Status(); }
+
+ private:
+  const PassInfo& info_;
+  std::optional<IRForms> before_;
+};
+
 Status Trace(const PassContext& context, const PassInfo& info, const Module& module, bool is_before) {
   if (!context.trace || info.is_composite()) return {};
   const auto describe = [&] { return fmt::format("the trace function around {}", Describe(info)); };
@@ -191,6 +206,7 @@ Result<PassResult> Pass::RunUnwatched(Module module, PassContext& context) const
   IROPT_RETURN_IF_ERROR(Trace(context, info(), module, /*is_before=*/true));
   const ImmutabilityAudit audit(context, info(), module);
   const AnalysisUpdate analyses(context, info(), module);
+  const FormAudit forms(context, info(), module);
   DiagnosticBuffer unshown;
   DiagnosticEngine own(&unshown);
   DiagnosticEngine& diagnostics = context.diagnostics != nullptr ? *context.diagnostics : own;
@@ -207,6 +223,7 @@ Result<PassResult> Pass::RunUnwatched(Module module, PassContext& context) const
   });
   if (!result.ok()) return result;
   IROPT_RETURN_IF_ERROR(audit.Check());
+  IROPT_RETURN_IF_ERROR(forms.Check(result->module));
   IROPT_RETURN_IF_ERROR(analyses.Apply(*result));
   IROPT_RETURN_IF_ERROR(Trace(context, info(), result->module, /*is_before=*/false));
   return result;

@@ -38,6 +38,9 @@ void ReportUnknownName(std::string message, std::string_view name, std::span<con
 }
 
 PassRegistry::PassRegistry() {
+  OptionSpec forms{"testing.verify_forms", OptionType::Bool, false,
+                   "check that modules are in the forms that passes say they establish and preserve"};
+  configs_.emplace(forms.name, forms);
   OptionSpec verify{"testing.verify_analyses", OptionType::Bool, false,
                     "check that passes preserve the analyses that they say they preserve"};
   configs_.emplace(verify.name, verify);

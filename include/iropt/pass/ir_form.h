@@ -1,6 +1,8 @@
 // Forms: what holds for a whole module beyond being well-formed, and what passes may therefore rely on. A pass says
 // which forms it needs, establishes and preserves (see PassInfo); when a pipeline is built, what its passes need is
-// held against what those before them guarantee.
+// held against what those before them guarantee. Functions that passes leave alone (attribute SkipOptimization) do not
+// count. The configuration option testing.verify_forms, which -verify-each sets, holds what passes say against what
+// they make, as far as that shows.
 #pragma once
 
 #include <cstdint>

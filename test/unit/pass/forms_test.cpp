@@ -175,3 +175,53 @@ TEST_CASE("a form that no pass establishes") {
   CHECK(passes.Build("Codegen")[0] ==
         "0-7: pass 'Codegen' needs the form 'legalized', which no known pass establishes");
 }
+
+namespace {
+
+// The functions of MakeModule have a dataflow block each.
+Pass Doing(PassInfo info, bool removes_dataflow) {
+  return CreateFunctionPass(std::move(info), [=](const Function* f, FunctionPassContext& context) {
+    if (!removes_dataflow) return Result<const Function*>(WithAttribute(f, "seen", context.workspace()));
+    const Expr* body = context.workspace().New<SeqExpr>(List<const BindingBlock*>(), f->params[0], f->params[0]->type);
+    return Result<const Function*>(
+        context.workspace().New<Function>(f->params, body, f->ret_type, f->is_pure, f->attrs, f->type));
+  });
+}
+
+std::string AuditOf(const Pass& pass, const Module& module = MakeModule({"main"})) {
+  Reports reports;
+  PassContext context;
+  REQUIRE(context.SetConfig("testing.verify_forms", true, reports.engine()));
+  const Result<PassResult> result = pass(module, context);
+  if (!result.ok()) CHECK(result.error().code == ErrorCode::Rejected);
+  return result.ok() ? "" : result.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("an audit catches a pass that does not establish what it says") {
+  CHECK(AuditOf(Doing({.name = "P", .establishes = {IRForm::NoDataflow}}, true)) == "");
+  CHECK(AuditOf(Doing({.name = "P", .establishes = {IRForm::NoDataflow}}, false)) ==
+        "pass 'P' says that it establishes the form 'no_dataflow', but the module is not in it");
+}
+
+TEST_CASE("an audit catches a pass that does not preserve what it says") {
+  const Result<PassResult> without = Doing({.name = "P"}, true)(MakeModule({"main"}));
+  REQUIRE(without.ok());
+  const auto regroup = [](PassInfo info) {
+    return CreateModulePass(std::move(info), [](Module, ModulePassContext&) -> Result<Module> {
+      return MakeModule({"main"});  // with a block again
+    });
+  };
+  CHECK(AuditOf(regroup({.name = "P", .preserves = kBoth}), without->module) ==
+        "pass 'P' says that it preserves the form 'no_dataflow', but the module is not in it");
+  CHECK(AuditOf(regroup({.name = "P"}), without->module) == "");
+  // What did not hold before need not hold afterwards.
+  CHECK(AuditOf(regroup({.name = "P", .preserves = kBoth})) == "");
+}
+
+TEST_CASE("functions that passes leave alone do not count for forms") {
+  Module module = MakeModule({"main"});
+  AddFunction(module, "left", DictAttr::Empty()->With("SkipOptimization", IntAttr::Get(1)));
+  CHECK(AuditOf(Doing({.name = "P", .establishes = {IRForm::NoDataflow}}, true), module) == "");
+}
