@@ -108,7 +108,7 @@ template <class T>
 void RunConv(const Conv& conv, const T* data, const T* weight, T* out) {
   const int64_t windows = conv.windows();
   const int64_t bytes = std::max<int64_t>(conv.depth(), 1) * static_cast<int64_t>(sizeof(T));
-  const int64_t piece = std::clamp<int64_t>(kPieceBytes / bytes, std::min<int64_t>(windows, 64), windows);
+  const int64_t piece = std::clamp<int64_t>(kPieceBytes / bytes, std::min<int64_t>(windows, 4), windows);
   std::vector<T> unrolled(static_cast<size_t>(conv.depth() * piece));
   for (int64_t g = 0; g < conv.batch * conv.groups; ++g) {
     const T* image = data + g * conv.in_channels * conv.image();

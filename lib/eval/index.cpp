@@ -10,7 +10,13 @@ namespace iropt::eval {
 // Indices must be in range and not negative: code generated for this operator does not wrap them around.
 Result<HostValue> EvalTake(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(Tensor x, call.TensorArg(0));
-  IROPT_ASSIGN_OR_RETURN(const Tensor indices, call.TensorArg(1));
+  // One index may be a number instead of a tensor of rank 0.
+  const Scalar* number = call.num_args() > 1 ? call.arg(1).scalar() : nullptr;
+  if (number && !IsElementType(number->dtype)) return call.UnsupportedDType(number->dtype);
+  Tensor indices = number ? MakeScalarTensor(*number) : nullptr;
+  if (!number) {
+    IROPT_ASSIGN_OR_RETURN(indices, call.TensorArg(1));
+  }
   int64_t axis = 0;
   if (call.HasAttr("axis")) {
     IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", 0));

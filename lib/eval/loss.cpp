@@ -37,7 +37,8 @@ Result<HostValue> EvalCrossEntropyWithLogits(KernelCall& call) {
 
 namespace {
 
-// Predictions (C,) or (N, C, ...), a target class for each of their positions but the classes, and a weight per class.
+// Predictions (C,) or (N, C, ...), a target class for each of their positions but the classes, and a weight per class
+// (of more weights than classes, the first).
 struct Nll {
   Tensor predictions;
   Tensor targets;
@@ -76,7 +77,7 @@ Result<Nll> ReadNll(KernelCall& call, size_t first) {
     return call.Fail(fmt::format("the reduction '{}' is not supported", nll.reduction));
   if (call.num_args() > first + 2) {
     IROPT_ASSIGN_OR_RETURN(nll.weights, call.TensorArg(first + 2));
-    if (nll.weights->dtype() != dtype || ShapeOf(*nll.weights) != Shape{nll.num_classes})
+    if (nll.weights->dtype() != dtype || nll.weights->shape().size() != 1 || nll.weights->shape()[0] < nll.num_classes)
       return call.Fail("the weights do not fit the predictions");
   }
   const auto fits = [&](int64_t c) { return c == nll.ignored || (c >= 0 && c < nll.num_classes); };

@@ -37,6 +37,9 @@ struct ResizeAxis {
   float end = 0;
 };
 
+// Of an image that can be resized; coordinates on it are exact in float32.
+constexpr int64_t kMaxLength = int64_t{1} << 20;
+
 constexpr bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::ranges::find(words, word) != words.end();
 }
@@ -181,7 +184,7 @@ Result<std::array<ResizeAxis, 2>> ReadResizeAxes(const KernelCall& call, const R
   for (size_t i = 0; i < 2; ++i) {
     axes[i].in = image[2 + i];
     axes[i].out = size[i];
-    const bool too_long = axes[i].in > (int64_t{1} << 24) || axes[i].out > (int64_t{1} << 24);
+    const bool too_long = axes[i].in > kMaxLength || axes[i].out > kMaxLength;
     if (axes[i].out < 0 || too_long || (axes[i].in == 0 && axes[i].out != 0))
       return call.Fail("the image cannot be resized");
     if (args.mode != "tf_crop_and_resize") continue;

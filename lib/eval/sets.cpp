@@ -149,8 +149,9 @@ Result<HostValue> EvalUnique(KernelCall& call) {
   return HostValue(std::move(result));
 }
 
-// For each number, the first class whose probability, added to those of the classes before it, exceeds the number; the
-// last one where none does.
+// For each number, the class whose probability, added to those of the classes before it, makes the sum exceed the
+// number; the last one where none does. Sums that fall again, as those of negative numbers may, exceed it several
+// times, of which the last counts.
 Result<HostValue> EvalMultinomialFromUniform(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor prob, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const Tensor uniform, call.TensorArg(1));
@@ -168,13 +169,14 @@ Result<HostValue> EvalMultinomialFromUniform(KernelCall& call) {
   const bool supported = DispatchFloat(prob->dtype(), [&]<class T>(std::type_identity<T>) {
     for (size_t i = 0; i < rows.size(); ++i) {
       const T* row = prob->As<T>().data() + rows[i] * classes;
+      const double number = numbers->As<double>()[i];
       T sum = ElementOf<T>(0);
-      int64_t chosen = 0;
-      for (; chosen < classes; ++chosen) {
-        sum = AddElements(sum, row[chosen]);
-        if (ToReal(sum) > numbers->As<double>()[i]) break;
+      for (int64_t c = 0; c < classes; ++c) {
+        const bool exceeded = ToReal(sum) > number;
+        sum = AddElements(sum, row[c]);
+        const bool chosen = (c == 0 || !exceeded) && (c + 1 == classes || ToReal(sum) > number);
+        if (chosen) out->MutableAs<int64_t>()[i] = c;
       }
-      out->MutableAs<int64_t>()[i] = std::min(chosen, classes - 1);
     }
   });
   if (!supported) return call.UnsupportedDType(prob->dtype());

@@ -265,6 +265,9 @@ TEST_CASE("multinomial_from_uniform", "[eval]") {
                         {prob, F32({5, 1}, {0, 0.25, 0.8, 0.1, 1}), I64({5, 1}, {0, 0, 0, 1, 1})}, attrs)) ==
           std::vector<double>{0, 1, 2, 1, 2});
   }
+  // Sums of 0.5, 0, 1: the last that exceeds the number.
+  CHECK(Values("multinomial_from_uniform", {F32({1, 3}, {0.5, -0.5, 1}), F32({1, 1}, {0.25}), I64({1, 1}, {0})},
+               attrs) == std::vector<double>{2});
   CHECK_FALSE(Try("multinomial_from_uniform", {F32({1, 1}, {1}), F32({1, 1}, {0}), I64({1, 1}, {1})}, attrs).ok());
 }
 

@@ -235,6 +235,8 @@ TEST_CASE("losses and their gradients", "[eval]") {
   }
   const ObjectAttr* mean = Attrs({{"reduction", Text("mean")}, {"ignore_index", Int(-100)}});
   CHECK(Values("nn.nll_loss", {F32({3}, {1, 2, 4}), I64({}, {2})}, mean) == std::vector<double>{-4});
+  CHECK(Values("nn.nll_loss", {F32({2}, {1, 2}), I64({}, {1}), F32({3}, {5, 3, 7})},
+               Attrs({{"reduction", Text("sum")}, {"ignore_index", Int(-100)}})) == std::vector<double>{-6});
   CHECK_FALSE(Try("nn.nll_loss", {F32({3}, {1, 2, 4}), I64({}, {3})}, mean).ok());
   CHECK_FALSE(Try("nn.nll_loss", {F32({3}, {1, 2, 4}), I64({}, {-1})}, mean).ok());
   CHECK_FALSE(Try("nn.nll_loss", {F32({3}, {1, 2, 4}), F32({}, {1})}, mean).ok());

@@ -223,6 +223,8 @@ TEST_CASE("index: take", "[eval]") {
     return Dims{i[0], static_cast<int64_t>(At(*indices, {i[1], i[2]})), i[3]};
   });
   CHECK(Values("take", {I32({3}, {5, 6, 7}), I32({}, {2})}) == std::vector<double>{7});
+  CHECK(Values("take", {I32({3}, {5, 6, 7}), Scalar::Int(1)}) == std::vector<double>{6});
+  CHECK_FALSE(Try("take", {I32({3}, {5, 6, 7}), Scalar::Int(3)}).ok());
   CHECK_FALSE(Try("take", {I32({3}, {5, 6, 7}), I32({}, {3})}).ok());
   CHECK_FALSE(Try("take", {I32({3}, {5, 6, 7}), I32({}, {-1})}).ok());
   CHECK_FALSE(Try("take", {I32({3}, {5, 6, 7}), F32({}, {1})}).ok());
