@@ -19,6 +19,7 @@
 #include "iropt/ir/module.h"
 #include "iropt/pass/context.h"
 #include "iropt/pass/pass_info.h"
+#include "iropt/support/check.h"
 #include "iropt/support/result.h"
 
 namespace iropt {
@@ -49,7 +50,9 @@ class Pass {
     PassInfo info_;
   };
 
-  explicit Pass(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  explicit Pass(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {
+    IROPT_CHECK(impl_ != nullptr, "a pass without an implementation");
+  }
 
   const PassInfo& info() const { return impl_->info(); }
   std::span<const Pass> children() const { return impl_->children(); }

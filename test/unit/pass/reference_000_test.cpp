@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "catch.h"
+#include "child.h"
 #include "helpers.h"
 
 using namespace iropt;
@@ -102,6 +103,9 @@ TEST_CASE("a function pass cannot add or delete functions") {
 
 TEST_CASE("there are no undefined passes") {
   STATIC_REQUIRE_FALSE(std::is_default_constructible_v<Pass>);
+  const Outcome outcome = RunInChild([] { const Pass pass(nullptr); });
+  CHECK(outcome.exit_code == ExitCode(ErrorCode::Internal));
+  CHECK(outcome.errors.find("a pass without an implementation") != std::string::npos);
 }
 
 TEST_CASE("what an enabled pass requires runs even where it is disabled") {
