@@ -76,16 +76,8 @@ class BindingCanonicalizer : private ExprRewriter<BindingCanonicalizer>, private
     if (planned) Replace(planned, var);
     if (var != binding.var) Replace(binding.var, var);
     if (const Constant* constant = plan_.constant(binding.var)) Replace(binding.var, constant);
-    return Rebuild(binding, var, value);
-  }
-
-  const Binding* Rebuild(const Binding& binding, const Var* var, const Expr* value) {
     const auto* cast = As<MatchCast>(&binding);
-    const Type* type = cast ? MapType(cast->match_type) : nullptr;
-    if (!cast || type == cast->match_type) return make_.With(binding, var, value);
-    auto* changed = make_.workspace().New<MatchCast>(var, value, type);
-    changed->set_span(binding.span());
-    return changed;
+    return make_.With(binding, var, value, cast ? MapType(cast->match_type) : nullptr);
   }
 
   // ---- Expressions

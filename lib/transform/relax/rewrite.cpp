@@ -107,6 +107,12 @@ const Binding* NodeMaker::With(const Binding& old, const Var* var, const Expr* v
   return Like<VarBinding>(old, var, value);
 }
 
+const Binding* NodeMaker::With(const Binding& old, const Var* var, const Expr* value, const Type* match_type) {
+  const auto* cast = As<MatchCast>(&old);
+  if (!cast || match_type == cast->match_type) return With(old, var, value);
+  return Like<MatchCast>(old, var, value, match_type);
+}
+
 const Function* NodeMaker::With(const Function& old, const Expr* body) {
   if (body == old.body) return &old;
   const Type* returned = FunctionReturnType(old.params, body->type, nullptr, workspace_.arena());

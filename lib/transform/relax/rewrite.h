@@ -109,6 +109,8 @@ class NodeMaker {
   const SeqExpr* With(const SeqExpr& old, List<const BindingBlock*> blocks, const Expr* body);
   const BindingBlock* With(const BindingBlock& old, List<const Binding*> bindings);
   const Binding* With(const Binding& old, const Var* var, const Expr* value);
+  // The same with the type that a match_cast checks.
+  const Binding* With(const Binding& old, const Var* var, const Expr* value, const Type* match_type);
   // The result type follows that of the body unless the declared one says more.
   const Function* With(const Function& old, const Expr* body);
   // The same with the result type as it is: for functions that others refer to by their type.

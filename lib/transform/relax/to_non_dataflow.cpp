@@ -46,11 +46,7 @@ class DataflowRemover : private ExprRewriter<DataflowRemover>, private TypeMappe
     if (var->is_dataflow()) var = make_.LikeVar(var, false, var->type);
     if (var != binding.var) visible_[var->id] = var;
     const auto* cast = As<MatchCast>(&binding);
-    const Type* type = cast ? MapType(cast->match_type) : nullptr;
-    if (!cast || type == cast->match_type) return make_.With(binding, var, value);
-    auto* changed = make_.workspace().New<MatchCast>(var, value, type);
-    changed->set_span(binding.span());
-    return changed;
+    return make_.With(binding, var, value, cast ? MapType(cast->match_type) : nullptr);
   }
 
   const Expr* VisitCall(const Call& call) {
