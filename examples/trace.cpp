@@ -18,7 +18,7 @@ def main(x: R.Tensor((2,), "float32")):
 )";
 
 Status Run(Workbench& bench) {
-  IROPT_ASSIGN_OR_RETURN(const Module module, bench.ParseModule(kModule));
+  IROPT_ASSIGN_OR_RETURN(const Module input, bench.ParseModule(kModule));
   const Pass seq = Sequential(
       {transform::FoldConstant(), transform::PrintIR({{"header", "folded"}}), transform::DeadCodeElimination()});
 
@@ -27,7 +27,7 @@ Status Run(Workbench& bench) {
     std::cerr << (is_before ? "before " : "after ") << info.name << ": " << module.size() << " function\n";
   };
   With<PassContext> scope(context);
-  IROPT_RETURN_IF_ERROR(seq(module));
+  IROPT_RETURN_IF_ERROR(seq(input));
   return {};
 }
 
