@@ -135,18 +135,13 @@ class Run {
     text += fmt::format("{:>11}{:>11}  step\n", "wall ms", "cpu ms");
     text += row("read", times_.read) + row("check", times_.verify) + row("passes", times_.passes);
     text += row("write", times_.print);
-    session_.err().Append(text);
-    static_cast<void>(session_.err().Flush());
+    Say(text);
   }
 
   Session& session_;
   const DriverOptions& options_;
   StepTimes times_;
 };
-
-}  // namespace
-
-namespace {
 
 int ShowPipeline(Session& session, PipelineForm form) {
   OutputStream out(STDOUT_FILENO);

@@ -219,9 +219,11 @@ Status Session::AddInstruments() {
   const auto audit = plan.verify_each ? std::make_shared<ChangeAudit>() : nullptr;
   if (plan.bisect_limit) list.push_back(std::make_shared<OptBisect>(*plan.bisect_limit, say));
   if (plan.print_before.wanted()) list.push_back(std::make_shared<PrintIRBefore>(passes_of(plan.print_before), print));
-  if (plan.verify_each) list.push_back(audit);
-  for (const char* audit_key : {"testing.verify_analyses", "testing.verify_forms"}) {
-    if (plan.verify_each) static_cast<void>(context_.SetConfig(audit_key, true, diagnostics_));
+  if (plan.verify_each) {
+    list.push_back(audit);
+    for (const char* key : {"testing.verify_analyses", "testing.verify_forms"}) {
+      static_cast<void>(context_.SetConfig(key, true, diagnostics_));
+    }
   }
   list.insert(list.end(), plan.others.begin(), plan.others.end());
   if (plan.report) list.push_back(report_ = std::make_shared<Report>(err_));

@@ -1,26 +1,12 @@
 // What is known of a tensor besides its elements, and operators that hand their operand on.
 #include <cstring>
 
+#include "iropt/op/dlpack.h"
 #include "kernel.h"
 
 namespace iropt::eval {
 
 namespace {
-
-// The number that DLPack and TVM give to a kind of scalars.
-int64_t CodeOf(TypeCode code) {
-  switch (code) {
-    case TypeCode::kInt: return 0;
-    case TypeCode::kUInt: return 1;
-    case TypeCode::kFloat: return 2;
-    case TypeCode::kHandle: return 3;
-    case TypeCode::kBFloat: return 4;
-    case TypeCode::kFloat8E4M3: return 6;
-    case TypeCode::kFloat8E5M2: return 7;
-    case TypeCode::kFloat4E2M1: return 8;
-  }
-  IROPT_UNREACHABLE("type code {}", static_cast<int>(code));
-}
 
 template <class F>
 Result<HostValue> Inspect(const KernelCall& call, DataType dtype, F&& field) {
@@ -49,7 +35,7 @@ Result<HostValue> EvalTensorDtypeBits(KernelCall& call) {
   return Inspect(call, DataType::UInt(8), [](const NDArray& x) { return int64_t{x.dtype().bits}; });
 }
 Result<HostValue> EvalTensorDtypeCode(KernelCall& call) {
-  return Inspect(call, DataType::UInt(8), [](const NDArray& x) { return CodeOf(x.dtype().code); });
+  return Inspect(call, DataType::UInt(8), [](const NDArray& x) { return DLPackCode(x.dtype().code); });
 }
 Result<HostValue> EvalTensorDtypeLanes(KernelCall& call) {
   return Inspect(call, DataType::UInt(16), [](const NDArray& x) { return int64_t{x.dtype().lanes}; });

@@ -6,6 +6,7 @@
 
 #include "kernel.h"
 #include "loop_nest.h"
+#include "rearrange.h"
 
 namespace iropt::eval {
 
@@ -97,14 +98,8 @@ Result<HostValue> EvalPermuteDims(KernelCall& call) {
   } else {
     for (size_t i = 0; i < rank; ++i) axes[i] = static_cast<int64_t>(rank - 1 - i);
   }
-  const Shape from = RowMajorStrides(x->shape());
-  Shape shape;
-  Shape strides;
-  for (const int64_t axis : axes) {
-    shape.push_back(x->shape()[static_cast<size_t>(axis)]);
-    strides.push_back(from[static_cast<size_t>(axis)]);
-  }
-  return Gathered(call, x, shape, shape, strides);
+  IROPT_ASSIGN_OR_RETURN(Tensor permuted, Permuted(call, x, axes));
+  return HostValue(std::move(permuted));
 }
 
 Result<HostValue> EvalBroadcastTo(KernelCall& call) {

@@ -2,6 +2,7 @@
 // type.
 #include <fmt/format.h>
 
+#include "iropt/op/dlpack.h"
 #include "type_util.h"
 
 namespace iropt {
@@ -9,22 +10,6 @@ namespace iropt {
 using namespace rules;
 
 namespace {
-
-// The number that DLPack gives to a kind of scalars.
-int64_t DLPackCode(TypeCode code) {
-  switch (code) {
-    case TypeCode::kInt: return 0;
-    case TypeCode::kUInt: return 1;
-    case TypeCode::kFloat: return 2;
-    case TypeCode::kHandle: return 3;
-    case TypeCode::kBFloat: return 4;
-    // TVM's own numbers beyond DLPack's.
-    case TypeCode::kFloat8E4M3: return 6;
-    case TypeCode::kFloat8E5M2: return 7;
-    case TypeCode::kFloat4E2M1: return 8;
-  }
-  IROPT_UNREACHABLE("all codes are listed above");
-}
 
 const Type* FieldType(DataType dtype, std::optional<int64_t> value) {
   return value ? PrimType::Get(kDims.Int(*value, dtype)) : PrimType::Get(dtype);

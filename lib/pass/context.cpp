@@ -16,7 +16,7 @@ namespace {
 thread_local PassContext* current_context = nullptr;
 
 Status GuardedHook(const PassInstrument& instrument, std::string_view hook, FunctionRef<Status()> call) {
-  Status status = Guarded([&] { return fmt::format("instrument '{}'", instrument.name()); }, call);
+  Status status = CallHook([&] { return fmt::format("instrument '{}'", instrument.name()); }, call);
   if (status.ok()) return status;
   Error error = status.TakeError();
   if (error.reported()) error.message = fmt::format("instrument '{}' failed in {}", instrument.name(), hook);

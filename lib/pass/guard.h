@@ -25,4 +25,16 @@ std::invoke_result_t<F&> Guarded(Describe&& describe, F&& f) {
   }
 }
 
+// The same for hooks, whose errors are shown under the name of the callee also where they are returned.
+template <class Describe, class F>
+std::invoke_result_t<F&> CallHook(Describe&& describe, F&& f) {
+  return Guarded(describe, [&]() -> std::invoke_result_t<F&> {
+    auto result = f();
+    if (result.ok()) return result;
+    Error error = result.TakeError();
+    if (!error.reported()) error.message = fmt::format("{}: {}", describe(), error.message);
+    return error;
+  });
+}
+
 }  // namespace iropt

@@ -69,7 +69,7 @@ class Watch {
       return fmt::format("instrument '{}' around pass '{}'", instrument.name(), info_.name);
     };
     const CrashNote note("calling instrument", instrument.name());
-    return Guarded(describe, f);
+    return CallHook(describe, f);
   }
 
   const PassContext& context_;

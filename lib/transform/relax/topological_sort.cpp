@@ -73,13 +73,17 @@ class DependencyCollector : private ExprVisitor {
     std::vector<bool> has_operand(num_nodes_), has_user(num_nodes_);
     for (const auto& [operand, user] : edges_) has_operand[user] = has_user[operand] = true;
     Dependencies result;
+    const auto connect = [&](NodeId operand, NodeId user) {
+      result.users.Add(operand, user);
+      result.operands.Add(user, operand);
+    };
     // What nobody uses comes before what the function returns.
     for (const NodeId node : bound_) {
-      if (!has_user[node]) result.operands.Add(kOutput, node), result.users.Add(node, kOutput);
+      if (!has_user[node]) connect(node, kOutput);
     }
-    for (const auto& [operand, user] : edges_) result.users.Add(operand, user), result.operands.Add(user, operand);
+    for (const auto& [operand, user] : edges_) connect(operand, user);
     for (const NodeId node : bound_) {
-      if (!has_operand[node]) result.operands.Add(node, kInput), result.users.Add(kInput, node);
+      if (!has_operand[node]) connect(kInput, node);
     }
     result.users.Build(num_nodes_);
     result.operands.Build(num_nodes_);

@@ -161,7 +161,8 @@ TEST_CASE("001: EnterPassContext: the failure propagates, and the scope does not
     const PassContext* outer = &PassContext::Current();
     With<PassContext> scope(w.context);
     REQUIRE_FALSE(scope.status().ok());
-    CHECK(scope.status().error().message == (throws ? "instrument 'b' threw an exception: broken" : "broken"));
+    CHECK(scope.status().error().message ==
+          (throws ? "instrument 'b' threw an exception: broken" : "instrument 'b': broken"));
     CHECK(&PassContext::Current() == outer);
     CHECK(scope.Exit().ok());
     CHECK(w.log == Log{"a.enter", "b.enter", "a.exit"});
@@ -272,7 +273,8 @@ TEST_CASE("001: InstrumentAfterPass: what RunAfterPass throws propagates, and no
     const Result<PassResult> result =
         Sequential({Tracer(w.log, "P"), Tracer(w.log, "Q")}, SequentialInfo("s"))(Module(), w.context);
     REQUIRE_FALSE(result.ok());
-    CHECK(result.error().message == (throws ? "instrument 'a' around pass 'P' threw an exception: broken" : "broken"));
+    CHECK(result.error().message == (throws ? "instrument 'a' around pass 'P' threw an exception: broken"
+                                            : "instrument 'a' around pass 'P': broken"));
     CHECK(w.log == Log{"a.should(s)", "a.before(s)", "a.should(P)", "a.before(P)", "P", "a.after(P)", "a.after(s)"});
   }
 }

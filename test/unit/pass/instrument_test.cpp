@@ -109,7 +109,8 @@ TEST_CASE("a failing instrument names itself and the pass") {
     w.Add("i", "before", throws);
     const Result<PassResult> result = Tracer(w.log, "A")(Module(), w.context);
     REQUIRE_FALSE(result.ok());
-    CHECK(result.error().message == (throws ? "instrument 'i' around pass 'A' threw an exception: broken" : "broken"));
+    CHECK(result.error().message == (throws ? "instrument 'i' around pass 'A' threw an exception: broken"
+                                            : "instrument 'i' around pass 'A': broken"));
     CHECK(w.log == Log{"i.should(A)", "i.before(A)"});
   }
 }
@@ -170,7 +171,7 @@ TEST_CASE("a failing exit clears the instruments, and later ones do not exit") {
     w.log.clear();
     const Status left = scope.Exit();
     REQUIRE_FALSE(left.ok());
-    CHECK(left.error().message == (throws ? "instrument 'b' threw an exception: broken" : "broken"));
+    CHECK(left.error().message == (throws ? "instrument 'b' threw an exception: broken" : "instrument 'b': broken"));
     CHECK(w.log == Log{"a.exit", "b.exit"});
     CHECK(w.context.instruments.empty());
   }
