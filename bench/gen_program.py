@@ -14,6 +14,7 @@ Kinds, each with --size units in every one of --funcs functions; text and work g
   attributes operators with many attributes (convolutions, pooling)
   blocks     alternating dataflow blocks and impure calls
   ifs        a chain of conditionals, one after the other
+  calls      calls of a private function that takes a tuple and more than it needs, and returns more than is used
   nested     one expression nested --size deep
 """
 import argparse
@@ -124,6 +125,14 @@ def body_lines(kind, n):
             yield f"    v{i}: {TENSOR} = R.multiply({last}, y)"
             last = f"v{i}"
         yield f"return {last}"
+    elif kind == "calls":
+        yield "cls = Module"
+        last = "x"
+        for i in range(n // 2):
+            yield f"t{i}: R.Tuple({TENSOR}, {TENSOR}) = cls.helper(({last}, y), x)"
+            yield f"a{i}: {TENSOR} = t{i}[0]"
+            last = f"a{i}"
+        yield f"return {last}"
     elif kind == "nested":
         yield "gv = " + "R.add(" * n + "x" + ", y)" * n
         yield "return gv"
@@ -137,12 +146,25 @@ def body_lines(kind, n):
         yield f"return {result}"
 
 
+HELPER = f"""    @R.function(private=True)
+    def helper(pair: R.Tuple({TENSOR}, {TENSOR}), unused: {TENSOR}) -> R.Tuple({TENSOR}, {TENSOR}):
+        a: {TENSOR} = pair[0]
+        b: {TENSOR} = pair[1]
+        c: {TENSOR} = R.add(a, b)
+        d: {TENSOR} = R.multiply(a, b)
+        return (c, d)
+
+"""
+
+
 def write(out, kind, size, funcs):
     out.write("# from tvm.script import ir as I\n# from tvm.script import tir as T\n# from tvm.script import relax as R\n\n@I.ir_module\nclass Module:\n")
     params = [("x", TENSOR), ("y", TENSOR), *PARAMS.get(kind, [])]
     if kind == "ifs":
         params.append(("cond", 'R.Tensor((), dtype="bool")'))
     impure = "(pure=False)" if kind == "blocks" else ""
+    if kind == "calls":
+        out.write(HELPER)
     for k in range(funcs):
         out.write(f"    @R.function{impure}\n    def f{k}({', '.join(f'{n}: {t}' for n, t in params)}):\n")
         if kind == "symbolic":
@@ -154,7 +176,7 @@ def write(out, kind, size, funcs):
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument("--kind", choices=[*KINDS, "blocks", "ifs", "nested"], default="chain")
+    ap.add_argument("--kind", choices=[*KINDS, "blocks", "calls", "ifs", "nested"], default="chain")
     ap.add_argument("--size", type=int, default=10000, help="units of work in each function")
     ap.add_argument("--funcs", type=int, default=1)
     ap.add_argument("-o", "--output", default="-")

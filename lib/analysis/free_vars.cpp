@@ -80,6 +80,14 @@ struct FreeSymVarFinder : WalkHandler {
   }
 };
 
+struct BoundSymVarFinder : WalkHandler {
+  OrderedSet<tir::Var> vars;
+
+  void OnDefiningType(const Type* type) {
+    for (const tir::Var* var : DefinedSymVars(type)) vars.Add(var);
+  }
+};
+
 }  // namespace
 
 std::vector<const Var*> FreeVars(const Expr* e) {
@@ -104,6 +112,12 @@ std::vector<const tir::Var*> FreeSymVars(const Expr* e) {
   FreeSymVarFinder finder;
   Walk(e, finder);
   return std::move(finder.free);
+}
+
+std::vector<const tir::Var*> BoundSymVars(const Expr* e) {
+  BoundSymVarFinder finder;
+  Walk(e, finder);
+  return std::move(finder.vars).Take();
 }
 
 std::vector<const tir::Var*> SymVarsOf(const PrimExpr* e) {

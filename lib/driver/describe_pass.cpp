@@ -22,16 +22,19 @@ namespace iropt {
 namespace {
 
 constexpr std::string_view kPassesKey = "passes: ";
+constexpr std::string_view kNoVerify = "-no-verify";
 
-// An example file: comments, of which one may name the pipeline to run in place of the pass alone, and a module.
+// An example file: comments, of which one may name the pipeline to run in place of the pass alone and one may be the
+// flag for a module that is not well-formed, and a module.
 struct Example {
   std::vector<std::string> caption;
   std::string pipeline;
+  bool verify = true;
   std::string_view module;
 };
 
 Example SplitExample(std::string_view text, std::string_view pass) {
-  Example example{{}, std::string(pass), {}};
+  Example example{.caption = {}, .pipeline = std::string(pass), .module = {}};
   while (text.starts_with('#')) {
     const size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(1, end - 1);
@@ -39,6 +42,8 @@ Example SplitExample(std::string_view text, std::string_view pass) {
     text.remove_prefix(std::min(text.size(), end + 1));
     if (line.starts_with(kPassesKey)) {
       example.pipeline = line.substr(kPassesKey.size());
+    } else if (line == kNoVerify) {
+      example.verify = false;
     } else {
       example.caption.emplace_back(line);
     }
@@ -71,11 +76,11 @@ class ExampleRun {
     context_.printer = [](const Module&, const std::string&) -> Status { return {}; };
   }
 
-  Result<Module> Read(std::string_view text) {
-    const auto owner = std::make_shared<const FileBuffer>(std::string(text));
+  Result<Module> Read(const Example& example) {
+    const auto owner = std::make_shared<const FileBuffer>(std::string(example.module));
     IROPT_ASSIGN_OR_RETURN(const uint32_t base, sources_.AddBuffer("example", owner->text(), owner));
     std::optional<Module> module = ParseModule(owner->text(), base, {}, diagnostics_);
-    if (!module || !VerifyModule(*module, {}, diagnostics_)) return Problem();
+    if (!module || (example.verify && !VerifyModule(*module, {}, diagnostics_))) return Problem();
     return *std::move(module);
   }
 
@@ -106,10 +111,11 @@ class ExampleRun {
 Result<std::string> RenderExample(const PassRow& row, std::string_view text, const PassRegistry& registry) {
   const Example example = SplitExample(text, row.info.name);
   ExampleRun run(registry);
-  IROPT_ASSIGN_OR_RETURN(Module before, run.Read(example.module));
+  IROPT_ASSIGN_OR_RETURN(Module before, run.Read(example));
   std::string out = "\nExample:\n";
   for (const std::string& line : example.caption) out += fmt::format("  {}\n", line);
-  out += fmt::format("\n{}\n  after -passes='{}':\n\n", Indented(example.module), example.pipeline);
+  out += fmt::format("\n{}\n  after {}-passes='{}':\n\n", Indented(example.module),
+                     example.verify ? "" : fmt::format("{} ", kNoVerify), example.pipeline);
   IROPT_ASSIGN_OR_RETURN(const Module after, run.Run(example.pipeline, std::move(before)));
   return out + Indented(ModuleToString(after, {.inline_constants = 16}));
 }

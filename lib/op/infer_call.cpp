@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "iropt/ir/context.h"
+#include "iropt/op/call_binding.h"
 #include "iropt/op/op.h"
 #include "type_matcher.h"
 #include "type_util.h"
@@ -21,6 +22,7 @@ class CallMatcher : public TypeMatcher {
     }
     return nullptr;
   }
+  std::span<const std::pair<const tir::Var*, const PrimExpr*>> sym_vars() const { return sym_vars_; }
   // The argument type whose shape a shape variable stands for; null where it is bound to none.
   const TensorType* ShapeOf(const Expr* var) const {
     for (const auto& [bound, tensor] : shape_vars_) {
@@ -104,6 +106,14 @@ const Type* DeriveCallType(const FuncType* callee, const Call& call, InferContex
                                  TypeToString(callee->params[i])));
   }
   return Instantiate(callee->ret, matcher, ctx.arena());
+}
+
+SymVarMap BindSymVars(std::span<const Type* const> params, std::span<const Type* const> args) {
+  CallMatcher matcher;
+  for (size_t i = 0; i < params.size(); ++i) matcher.Match(params[i], args[i]);
+  SymVarMap values;
+  for (const auto& [var, value] : matcher.sym_vars()) values.Set(var, value);
+  return values;
 }
 
 // ---- Destination-passing style: the outputs are parameters, between the inputs and the packed integers.

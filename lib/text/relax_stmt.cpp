@@ -147,8 +147,8 @@ bool RelaxParser::BindValue(const Token& name, const Type* annotation, Span anno
                  fmt::format("the annotation {} contradicts the type of the value, {}", TypeToString(annotation),
                              TypeToString(expr->type)));
   }
-  const Type* type = annotation ? annotation : expr->type;
-  if (!type) return Error(expr->span(), "bad-expression", "this can't be bound to a variable");
+  const Type* type = annotation ? annotation : TypeOfExpr(expr, state_.module);
+  if (!type) return Error(value.span, "bad-expression", "this can't be bound to a variable");
   const std::string_view text = lex_.text(name);
   Var* var = NewBoundVar(text, type);
   var->set_span(lex_.SpanOf(name));

@@ -18,6 +18,8 @@ std::vector<const GlobalVar*> UsedGlobals(const Expr* e);
 // Symbolic variables that occur in `e`, in shapes as well as in types, and that neither a parameter nor a match_cast of
 // `e` defines.
 std::vector<const tir::Var*> FreeSymVars(const Expr* e);
+// Symbolic variables that parameters and match_casts of `e` define, nested functions included.
+std::vector<const tir::Var*> BoundSymVars(const Expr* e);
 
 // Symbolic variables that occur in a type, that a scalar expression consists of, and that a type defines where it is
 // the type of a parameter or of a match_cast: those that are a dimension by themselves.

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "iropt/analysis/free_vars.h"
-#include "iropt/analysis/walk.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/location.h"
@@ -33,17 +32,6 @@ struct NamedValue {
   std::string name;
   int64_t value;
   bool used = false;
-};
-
-// The symbolic variables that parameters and match_casts of a function define, each once.
-struct DefinitionCollector : WalkHandler {
-  void OnDefiningType(const Type* type) {
-    for (const tir::Var* var : DefinedSymVars(type)) {
-      if (std::ranges::find(defined, var) == defined.end()) defined.push_back(var);
-    }
-  }
-
-  std::vector<const tir::Var*> defined;
 };
 
 // Replaces the variables everywhere, types included, and simplifies what changes.
@@ -121,12 +109,11 @@ class ModuleBinder {
   }
 
   const Function* Bind(const Function& function, const Module& module, Workspace& workspace) {
-    DefinitionCollector collector;
-    Walk(function, collector);
+    const std::vector<const tir::Var*> defined_vars = BoundSymVars(&function);
     SymVarMap values;
     for (NamedValue& named : values_) {
       const tir::Var* var = nullptr;
-      for (const tir::Var* defined : collector.defined) {
+      for (const tir::Var* defined : defined_vars) {
         if (defined->name != named.name) continue;
         if (var) return Fail(function, fmt::format("several symbolic variables are called '{}'", named.name));
         var = defined;

@@ -29,9 +29,9 @@
 #include "iropt/analysis/called_functions.h"
 #include "iropt/op/op.h"
 #include "iropt/support/edit_distance.h"
-#include "iropt/support/parallel.h"
 #include "iropt/transform/passes.h"
 #include "rewrite.h"
+#include "rewrite_functions.h"
 
 namespace iropt {
 
@@ -270,22 +270,6 @@ bool EntryFunctions(const Module& module, std::span<const std::string> names, Di
   return ok;
 }
 
-// Reads of the module which functions are pure, so changes are put in place when all are done.
-void RemoveDeadBindings(Module& module, int threads) {
-  std::vector<std::pair<const Function*, FuncStorageRef>> changed(module.size());
-  ParallelFor(module.size(), threads, [&](size_t i) {
-    const ModuleEntry& entry = module.functions()[i];
-    const auto* function = As<Function>(entry.func);
-    if (!function) return;
-    Workspace workspace(entry.storage);
-    const Function* result = RemoveDeadBindings(function, &module, workspace);
-    if (result != function) changed[i] = {result, workspace.Finish()};
-  });
-  for (size_t i = 0; i < changed.size(); ++i) {
-    if (changed[i].first) module.SetAt(i, changed[i].first, std::move(changed[i].second));
-  }
-}
-
 }  // namespace
 
 const Function* RemoveDeadBindings(const Function* function, const Module* module, Workspace& workspace) {
@@ -298,7 +282,9 @@ Result<Module> DeadCodeElimination(Module module, std::span<const std::string> e
   if (!EntryFunctions(module, entry_functions, diagnostics, entries)) return Failure{ErrorCode::PassFailed};
   // Once before, so that less is left to do; once after, because calls may have gone.
   RemoveUnreachable(module, analyses, entries);
-  RemoveDeadBindings(module, threads);
+  RewriteFunctions(module, threads, [&](const Function* function, Workspace& workspace) {
+    return RemoveDeadBindings(function, &module, workspace);
+  });
   RemoveUnreachable(module, analyses, entries);
   return module;
 }

@@ -1,0 +1,34 @@
+// What passes over whole modules do to their graph-level functions.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "iropt/ir/module.h"
+#include "iropt/pass/pass.h"
+#include "iropt/support/parallel.h"
+
+namespace iropt {
+
+// Every graph-level function becomes rewrite(function, workspace), several at once; the same pointer says that it
+// stays. All of them see the module as it was: changes are put in place when all are done.
+template <class Rewrite>
+void RewriteFunctions(Module& module, int threads, Rewrite&& rewrite) {
+  std::vector<std::pair<const Function*, FuncStorageRef>> changed(module.size());
+  ParallelFor(module.size(), threads, [&](size_t i) {
+    const ModuleEntry& entry = module.functions()[i];
+    const auto* function = As<Function>(entry.func);
+    if (!function) return;
+    Workspace workspace(entry.storage);
+    const Function* result = rewrite(function, workspace);
+    if (result != function) changed[i] = {result, workspace.Finish()};
+  });
+  for (size_t i = 0; i < changed.size(); ++i) {
+    if (changed[i].first) module.SetAt(i, changed[i].first, std::move(changed[i].second));
+  }
+}
+
+// The module after CanonicalizeBindings and DeadCodeElimination, for passes that leave renamings and dead code behind.
+Result<Module> CleanUp(Module module, ModulePassContext& context);
+
+}  // namespace iropt
