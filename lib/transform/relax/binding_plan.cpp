@@ -1,5 +1,6 @@
 #include "binding_plan.h"
 
+#include "iropt/ir/streamed.h"
 #include "rewrite.h"
 
 namespace iropt {
@@ -98,7 +99,7 @@ class BindingPlanner {
     for (const BindingBlock* block : seq->blocks) {
       block_ = ++num_blocks_;
       in_dataflow_ = block->is_dataflow();
-      for (const Binding* binding : block->bindings) VisitBinding(*binding);
+      for (const Binding* binding : Streamed(block->bindings)) VisitBinding(*binding);
       block_ = 0;
       in_dataflow_ = false;
     }

@@ -24,6 +24,7 @@
 #include "iropt/transform/canonicalize_bindings.h"
 
 #include "binding_plan.h"
+#include "iropt/ir/streamed.h"
 #include "iropt/ir/substitute.h"
 #include "iropt/transform/passes.h"
 #include "rewrite.h"
@@ -49,7 +50,7 @@ class BindingCanonicalizer : private ExprRewriter<BindingCanonicalizer>, private
 
   const BindingBlock* VisitBlock(const BindingBlock& block) {
     ListEditor bindings(block.bindings, bindings_);
-    for (const Binding* binding : block.bindings) {
+    for (const Binding* binding : Streamed(block.bindings)) {
       const Var* alias = plan_.alias(binding->var);
       if (!alias && !plan_.moves(binding->var)) {
         bindings.Replace(VisitBinding(*binding));

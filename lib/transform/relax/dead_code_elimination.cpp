@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "iropt/analysis/called_functions.h"
+#include "iropt/ir/streamed.h"
 #include "iropt/op/op.h"
 #include "iropt/support/edit_distance.h"
 #include "iropt/transform/passes.h"
@@ -144,20 +145,19 @@ class DeadBindingRemover {
   const BindingBlock* SweepBlock(const BindingBlock& block) {
     const size_t first_change = changed_.size();
     uint32_t num_dead = 0;
-    for (uint32_t i = block.bindings.size(); i-- > 0;) {
-      const Binding* binding = block.bindings[i];
+    ForEachBackward(block.bindings, [&](const Binding* binding) {
       const Expr* value = ValueOf(binding);
       if (const auto* cast = As<MatchCast>(binding)) {
         UseType(cast->match_type);
       } else if (!live_[binding->var->id] && !effects_.HasEffect(binding->var, value)) {
         ++num_dead;
-        continue;
+        return;
       }
       live_[binding->var->id] = true;
       UseType(binding->var->type);
       const Expr* swept = Sweep(value);
       if (swept != value) changed_.push_back(make_.With(*binding, binding->var, swept));
-    }
+    });
     if (num_dead == 0 && changed_.size() == first_change) return &block;
     return LiveBindings(block, block.bindings.size() - num_dead, first_change);
   }

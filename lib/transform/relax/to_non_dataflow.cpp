@@ -10,6 +10,7 @@
 // bindings keep their order. O(nodes).
 #include <vector>
 
+#include "iropt/ir/streamed.h"
 #include "iropt/ir/substitute.h"
 #include "iropt/transform/passes.h"
 #include "rewrite.h"
@@ -32,7 +33,7 @@ class DataflowRemover : private ExprRewriter<DataflowRemover>, private TypeMappe
 
   const BindingBlock* VisitBlock(const BindingBlock& block) {
     ListEditor bindings(block.bindings, bindings_);
-    for (const Binding* binding : block.bindings) bindings.Replace(VisitBinding(*binding));
+    for (const Binding* binding : Streamed(block.bindings)) bindings.Replace(VisitBinding(*binding));
     const List<const Binding*> list = bindings.Finish(make_.workspace());
     if (!block.is_dataflow()) return make_.With(block, list);
     auto* ordinary = make_.workspace().New<BindingBlock>(list);
