@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that the generators write modules that are what they say, and that compare.py runs: scripts_test.py IR_OPT"""
+"""Checks that the generators write modules that are what they say, and that compare.py and passes.py run: scripts_test.py IR_OPT"""
 import os
 import subprocess
 import sys
@@ -32,10 +32,10 @@ class GeneratorTest(unittest.TestCase):
         self.folder.cleanup()
 
     def test_programs_are_well_formed(self):
-        for kind in [*gen_program.KINDS, "blocks", "ifs", "nested"]:
+        for kind in [*gen_program.KINDS, "blocks", "ifs", "nested", "calls"]:
             with self.subTest(kind):
                 run("gen_program.py", "--kind", kind, "--size", "40", "--funcs", "2", "-o", self.path)
-                self.assertEqual(optimize(self.path).count("@R.function"), 2)
+                self.assertEqual(optimize(self.path).count(" def f"), 2)
 
     def test_workload_has_work(self):
         run("gen_workload.py", "--ops", "2000", "--funcs", "4", "--tvmscript", self.path)
@@ -65,6 +65,14 @@ class CompareTest(unittest.TestCase):
         self.assertIn("two threads against one", out)
         self.assertIn("no comparison", out)
         self.assertIn("ratio 1.00 1.00", out)
+
+
+class PassesTest(unittest.TestCase):
+    def test_passes(self):
+        out = run("passes.py", "--ir-opt", IR_OPT, "--small", "200", "--big", "400", "--runs", "1", "FoldConstant",
+                  "RemoveUnusedOutputs")
+        self.assertRegex(out, r"\nFoldConstant +workload +[0-9.]+ +[0-9.]+ +[0-9.]+  yes\n")
+        self.assertRegex(out, r"\nRemoveUnusedOutputs +calls +[0-9.]+ +[0-9.]+ +[0-9.]+  yes\n")
 
 
 if __name__ == "__main__":

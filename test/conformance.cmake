@@ -21,7 +21,10 @@ add_test(NAME model_example
 add_test(NAME models
          COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/models.py" --ir-opt $<TARGET_FILE:ir-opt>
                  "${IROPT_CONFORMANCE_DIR}/../corpus/models")
-set_tests_properties(model_example models PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
+add_test(NAME passes_on_models
+         COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/passes_on_models.py"
+                 --ir-opt $<TARGET_FILE:ir-opt> "${IROPT_CONFORMANCE_DIR}/../corpus/models")
+set_tests_properties(model_example models passes_on_models PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
 
 # The annotations of bindings are what type inference gives.
 add_test(NAME inference

@@ -78,15 +78,20 @@ def check_model(ir_opt, path, folder):
     return stripped
 
 
+def find(entries):
+    """The modules among files and folders that exist."""
+    paths = []
+    for entry in entries:
+        paths += sorted(glob.glob(os.path.join(entry, "*.ir"))) if os.path.isdir(entry) else [entry]
+    return [path for path in paths if os.path.exists(path)]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ir-opt", required=True)
     parser.add_argument("models", nargs="+", help="modules, or folders with modules")
     options = parser.parse_args()
-    paths = []
-    for entry in options.models:
-        paths += sorted(glob.glob(os.path.join(entry, "*.ir"))) if os.path.isdir(entry) else [entry]
-    paths = [path for path in paths if os.path.exists(path)]
+    paths = find(options.models)
     if not paths:
         print(f"SKIPPED: no models in {', '.join(options.models)}")
         return SKIPPED

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""What holds for every pass on every real model: what it makes verifies, and a second run changes nothing. Then the same for
+a pipeline of passes as one would have it. Exit code 77 where there are no models.
+
+    passes_on_models.py --ir-opt=BINARY FOLDER_OR_FILE...
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import models
+
+SKIPPED = 77
+
+# Options that give a pass something to do.
+OPTIONS = {}
+# Passes that change what they made, and why that is as it should be.
+NOT_IDEMPOTENT = {}
+PIPELINE = ("Normalize,FoldConstant,EliminateCommonSubexpr,ExpandTupleArguments,RemoveUnusedParameters,RemoveUnusedOutputs,"
+            "CanonicalizeBindings,DeadCodeElimination,TopologicalSort,ToNonDataflow,RemovePurityChecking,AttachGlobalSymbol")
+
+
+def check(ir_opt, pipeline, path, once):
+    """What is wrong, or nothing."""
+    flags = ["-O4", f"-passes={pipeline}"]
+    with tempfile.TemporaryDirectory() as folder:
+        made = os.path.join(folder, "made.ir")
+        try:
+            models.run(ir_opt, *flags, "-verify-each", path, "-o", made)
+            if once:
+                return None
+            with open(made, encoding="utf-8") as f:
+                models.expect_same("a second run changes the result", f.read(), models.run(ir_opt, *flags, made))
+        except models.Failed as failure:
+            return str(failure)
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--ir-opt", required=True)
+    parser.add_argument("models", nargs="+", help="modules, or folders with modules")
+    options = parser.parse_args()
+    paths = models.find(options.models)
+    if not paths:
+        print(f"SKIPPED: no models in {', '.join(options.models)}")
+        return SKIPPED
+    listed = subprocess.run([options.ir_opt, "-list-passes=json"], stdout=subprocess.PIPE, check=True).stdout
+    names = [p["name"] for p in json.loads(listed)["passes"] if p["name"] != "PrintIR"]
+    work = [(name, name + OPTIONS.get(name, ""), path) for name in names for path in paths]
+    work += [("the pipeline", PIPELINE, path) for path in paths]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = list(pool.map(lambda w: check(options.ir_opt, w[1], w[2], w[0] in NOT_IDEMPOTENT), work))
+    for (name, _, path), problem in zip(work, found):
+        if problem:
+            print(f"FAILED  {name} on {os.path.basename(path)}: {problem}")
+    print(f"{len(names)} passes on {len(paths)} models: {sum(map(bool, found))} failures")
+    return 1 if any(found) or not names else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
