@@ -5,6 +5,7 @@ Substitutions:
   %test-plugins the folder of the plugins of test/plugin
   %check-pass   ir-opt with the checks that every pass test makes, see tools/check_pass.py; it prints what
                 ir-opt prints:  # RUN: %check-pass -passes=FoldConstant %s | FileCheck %s
+  %python       the interpreter that runs lit, for scripts that make inputs
 """
 import os
 import shutil
@@ -31,6 +32,7 @@ ir_opt = os.path.join(config.bin_dir, "ir-opt")
 check_pass = os.path.join(config.test_source_root, "tools", "check_pass.py")
 # Longer names first: a substitution also replaces the beginning of a longer word.
 config.substitutions.append(("%check-pass", f"{config.python} {check_pass} --ir-opt={ir_opt}"))
+config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%ir-opt", ir_opt))
 config.substitutions.append(("%FileCheck", "FileCheck"))
 config.substitutions.append(("%test-plugins", config.test_plugin_dir))

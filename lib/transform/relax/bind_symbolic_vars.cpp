@@ -11,17 +11,13 @@
 
 #include <algorithm>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "bind_variables.h"
 #include "iropt/analysis/free_vars.h"
-#include "iropt/arith/analyzer.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/location.h"
-#include "iropt/ir/mutator.h"
-#include "iropt/ir/substitute.h"
-#include "iropt/op/type_inferrer.h"
 #include "iropt/transform/passes.h"
 
 namespace iropt {
@@ -32,51 +28,6 @@ struct NamedValue {
   std::string name;
   int64_t value;
   bool used = false;
-};
-
-// Replaces the variables everywhere, types included, and simplifies what changes.
-class SymVarBinder : public ExprMutator {
- public:
-  SymVarBinder(const SymVarMap& values, Workspace& workspace, TypeInferrer& inferrer)
-      : ExprMutator(workspace, &inferrer), values_(values) {}
-
- protected:
-  const Type* VisitType(const Type* type) override {
-    if (!type->has_sym_var()) return type;
-    const Type*& bound = types_[type];
-    if (!bound) {
-      bound = EraseToWellDefined(
-          type, [this](const tir::Var* var) { return ValueOf(var); }, [](const Expr* shape) { return shape; },
-          workspace().arena());
-    }
-    return bound;
-  }
-  const PrimExpr* VisitPrimExpr(const PrimExpr* e) override {
-    const PrimExpr* bound = SubstituteSymVars(e, values_);
-    return bound == e ? e : arith::Simplify(bound);
-  }
-  const Attr* VisitAttr(const Attr* attr) override { return SubstituteSymVars(attr, values_); }
-
-  // A function returns what it declares, also where the body says less.
-  const Expr* VisitFunction(const Function* old) override {
-    const auto* bound = To<Function>(ExprMutator::VisitFunction(old));
-    const Type* returned = VisitType(old->ret_type);
-    if (TypeEqual(returned, bound->ret_type)) return bound;
-    auto* function =
-        workspace().New<Function>(bound->params, bound->body, returned, bound->is_pure, bound->attrs, nullptr);
-    function->set_span(old->span());
-    function->type = builder().inferrer()->Infer(function);
-    return function;
-  }
-
- private:
-  const PrimExpr* ValueOf(const tir::Var* var) const {
-    const PrimExpr* value = values_.Find(var);
-    return value ? value : var;
-  }
-
-  const SymVarMap& values_;
-  std::unordered_map<const Type*, const Type*> types_;  // what types became
 };
 
 class ModuleBinder {
@@ -123,10 +74,8 @@ class ModuleBinder {
       values.Set(var, IRContext::Current().Int(named.value, var->dtype));
     }
     if (values.empty()) return &function;
-    OpTypeInferrer inferrer(&module, workspace.arena(), &diagnostics_);
-    SymVarBinder binder(values, workspace, inferrer);
-    const auto* bound = To<Function>(binder.VisitExpr(&function));
-    return binder.failed() ? Fail(function, "the values do not fit its types") : bound;
+    const Function* bound = BindVariables(&function, values, {}, &module, workspace, diagnostics_);
+    return bound ? bound : Fail(function, "the values do not fit its types");
   }
 
   const Function* Fail(const Function& function, std::string message) {

@@ -1,0 +1,32 @@
+// Named tensors in files: numpy's archives (.npz) and .safetensors.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "iropt/ir/ndarray.h"
+#include "iropt/support/file.h"
+#include "iropt/support/result.h"
+
+namespace iropt {
+
+struct NamedTensor {
+  std::string name;
+  std::shared_ptr<const NDArray> tensor;
+};
+
+// The tensors of a file, in its order and each name once. What the file begins with says of which format it is. Tensors
+// refer to the mapped file where their bytes lie there as they are needed; otherwise they are copied.
+Result<std::vector<NamedTensor>> ReadTensors(const std::string& path);
+
+// The two formats. Stored and deflated entries, either order of dimensions and of bytes; names are without ".npy".
+Result<std::vector<NamedTensor>> ReadNpz(const std::shared_ptr<const FileBuffer>& file);
+Result<std::vector<NamedTensor>> ReadSafetensors(const std::shared_ptr<const FileBuffer>& file);
+
+// Writes an archive, all or nothing; entries are not compressed. Fails for dtypes that numpy does not know.
+Status WriteNpz(const std::string& path, std::span<const NamedTensor> tensors);
+
+}  // namespace iropt

@@ -1,0 +1,59 @@
+// Reading little-endian numbers and arrays out of bytes that may say anything.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "iropt/ir/ndarray.h"
+#include "iropt/support/result.h"
+
+namespace iropt::data {
+
+// Bytes, and what keeps them alive.
+struct Bytes {
+  std::string_view text;
+  std::shared_ptr<const void> owner;
+};
+
+inline Error Malformed(std::string message) { return {ErrorCode::Usage, std::move(message)}; }
+
+// The number at an offset, which must lie within the text as a whole.
+template <class T>
+T Load(std::string_view text, size_t offset = 0) {
+  static_assert(std::endian::native == std::endian::little, "files hold little-endian numbers");
+  T value;
+  std::memcpy(&value, text.data() + offset, sizeof value);
+  return value;
+}
+
+// How many bytes an array takes; nullopt for dimensions below 0 or too big for any memory.
+inline std::optional<uint64_t> ArrayBytes(DataType dtype, const std::vector<int64_t>& shape) {
+  int64_t bytes = dtype.bytes();
+  bool empty = false;
+  for (const int64_t dim : shape) {
+    if (dim < 0) return std::nullopt;
+    empty |= dim == 0;
+    // Whatever the others are, the product of all of them must be a number.
+    if (dim != 0 && __builtin_mul_overflow(bytes, dim, &bytes)) return std::nullopt;
+  }
+  return empty ? 0 : static_cast<uint64_t>(bytes);
+}
+
+// An array of bytes in row-major order, of which there must be as many as it needs. No copy where they are aligned.
+inline std::shared_ptr<const NDArray> MakeArray(DataType dtype, std::vector<int64_t> shape, const Bytes& bytes) {
+  const auto* data = reinterpret_cast<const std::byte*>(bytes.text.data());
+  const auto alignment = static_cast<uintptr_t>(dtype.bytes());
+  if (reinterpret_cast<uintptr_t>(data) % alignment == 0)
+    return NDArray::View(dtype, std::move(shape), data, bytes.owner);
+  std::shared_ptr<NDArray> array = NDArray::Make(dtype, std::move(shape));
+  if (array->num_bytes() != 0) std::memcpy(array->mutable_data(), data, array->num_bytes());
+  return array;
+}
+
+}  // namespace iropt::data

@@ -1,0 +1,15 @@
+// One array in numpy's format (.npy).
+#pragma once
+
+#include <string>
+
+#include "bytes.h"
+
+namespace iropt::data {
+
+Result<std::shared_ptr<const NDArray>> ReadNpy(const Bytes& file);
+
+// What stands before the elements; fails for dtypes that numpy does not know.
+Result<std::string> NpyHeader(const NDArray& array);
+
+}  // namespace iropt::data

@@ -1,0 +1,69 @@
+#include "iropt/data/tensors.h"
+
+#include <unordered_set>
+
+#include "npy.h"
+#include "zip.h"
+
+namespace iropt {
+
+namespace {
+
+constexpr std::string_view kSuffix = ".npy";
+// A name's length has two bytes in an archive.
+constexpr size_t kLongestName = 0xffff - kSuffix.size();
+
+std::string_view BytesOf(const NDArray& array) {
+  return {reinterpret_cast<const char*>(array.data()), array.num_bytes()};
+}
+
+Status CheckNames(std::span<const NamedTensor> tensors) {
+  std::unordered_set<std::string_view> names;
+  for (const NamedTensor& named : tensors) {
+    if (!names.insert(named.name).second) return data::Malformed(fmt::format("it has two tensors '{}'", named.name));
+    if (named.name.size() > kLongestName) return data::Malformed("a name is too long");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<NamedTensor>> ReadNpz(const std::shared_ptr<const FileBuffer>& file) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<data::ZipEntry> entries, data::ReadZipDirectory(file->text()));
+  std::vector<NamedTensor> tensors;
+  for (const data::ZipEntry& entry : entries) {
+    IROPT_ASSIGN_OR_RETURN(const data::Bytes contents, data::ReadZipEntry(entry, file));
+    auto array = data::ReadNpy(contents);
+    if (!array) return data::Malformed(fmt::format("entry '{}': {}", entry.name, array.error().message));
+    std::string_view name = entry.name;
+    if (name.ends_with(kSuffix)) name.remove_suffix(kSuffix.size());
+    tensors.push_back({std::string(name), *std::move(array)});
+  }
+  IROPT_RETURN_IF_ERROR(CheckNames(tensors));
+  return tensors;
+}
+
+Result<std::vector<NamedTensor>> ReadTensors(const std::string& path) {
+  IROPT_ASSIGN_OR_RETURN(const auto file, ReadFile(path));
+  const bool is_zip = data::IsZip(file->text());
+  if (!is_zip && path.ends_with(".npz")) return data::Malformed(fmt::format("{}: it is no .npz archive", path));
+  auto tensors = is_zip ? ReadNpz(file) : ReadSafetensors(file);
+  if (!tensors) return Error{ErrorCode::Usage, fmt::format("{}: {}", path, tensors.error().message)};
+  return tensors;
+}
+
+Status WriteNpz(const std::string& path, std::span<const NamedTensor> tensors) {
+  IROPT_RETURN_IF_ERROR(CheckNames(tensors));
+  return WriteFileAtomically(path, [&](OutputStream& out) -> Status {
+    data::ZipWriter archive(out);
+    for (const NamedTensor& named : tensors) {
+      auto header = data::NpyHeader(*named.tensor);
+      if (!header) return data::Malformed(fmt::format("tensor '{}': {}", named.name, header.error().message));
+      archive.Add(named.name + std::string(kSuffix), *header, BytesOf(*named.tensor));
+    }
+    archive.Finish();
+    return {};
+  });
+}
+
+}  // namespace iropt

@@ -1,0 +1,23 @@
+// Arrays as values of options: {"dtype": "float32", "shape": [2, 2], "data": [[1, 2], [3, 4]]}.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "iropt/ir/ndarray.h"
+#include "iropt/pass/value.h"
+#include "iropt/support/result.h"
+
+namespace iropt {
+
+// `data` may be nested as the shape is, or not at all. An error says what is wrong and, unless the value has no place,
+// where.
+struct ArrayOptionError {
+  SourceSpan span;
+  std::string message;
+};
+
+// The array, or null with an error.
+std::shared_ptr<const NDArray> ReadArrayOption(const Value& value, ArrayOptionError& error);
+
+}  // namespace iropt
