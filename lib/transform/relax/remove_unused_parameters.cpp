@@ -53,14 +53,15 @@ std::vector<bool> UsedParams(const Function& function) {
 }
 
 // Symbolic variables that occur in the function apart from the types of parameters that go.
-std::unordered_set<const tir::Var*> NeededSymVars(const Function& function, const std::vector<const Var*>& params) {
-  std::unordered_set<const tir::Var*> needed;
-  const auto add = [&](const std::vector<const tir::Var*>& vars) { needed.insert(vars.begin(), vars.end()); };
-  for (const Var* param : params) add(SymVarsOf(param->type));
-  if (function.ret_type) add(SymVarsOf(function.ret_type));
-  add(FreeSymVars(function.body));
+std::vector<const tir::Var*> NeededSymVars(const Function& function, const std::vector<const Var*>& params) {
+  std::vector<const tir::Var*> needed = FreeSymVars(function.body);
+  const auto add = [&](const std::vector<const tir::Var*>& vars) {
+    needed.insert(needed.end(), vars.begin(), vars.end());
+  };
   // A match_cast of a variable that was known before checks it, rather than to define it.
   add(BoundSymVars(function.body));
+  for (const Var* param : params) add(SymVarsOf(param->type));
+  if (function.ret_type) add(SymVarsOf(function.ret_type));
   return needed;
 }
 
@@ -70,15 +71,17 @@ ParamPlan PlanParams(const Function& function) {
     if (plan.kept[i]) plan.params.push_back(function.params[i]);
   }
   if (!plan.removes_any()) return plan;
-  const auto needed = NeededSymVars(function, plan.params);
-  std::unordered_set<const tir::Var*> defined;
-  for (const Var* param : plan.params) {
-    for (const tir::Var* var : DefinedSymVars(param->type)) defined.insert(var);
-  }
+  std::unordered_set<const tir::Var*> lost;
   for (const Type* type : plan.old_types) {
-    for (const tir::Var* var : DefinedSymVars(type)) {
-      if (needed.contains(var) && defined.insert(var).second) plan.passed.push_back(var);
-    }
+    for (const tir::Var* var : DefinedSymVars(type)) lost.insert(var);
+  }
+  for (const Var* param : plan.params) {
+    for (const tir::Var* var : DefinedSymVars(param->type)) lost.erase(var);
+  }
+  // From the last one to the first one, as TVM has them.
+  const std::vector<const tir::Var*> needed = NeededSymVars(function, plan.params);
+  for (auto var = needed.rbegin(); var != needed.rend(); ++var) {
+    if (lost.erase(*var) > 0) plan.passed.push_back(*var);
   }
   return plan;
 }

@@ -4,6 +4,7 @@
 #include "iropt/analysis/free_vars.h"
 #include "iropt/analysis/purity.h"
 #include "iropt/analysis/use_count.h"
+#include "iropt/op/call_binding.h"
 
 using namespace iropt;
 
@@ -74,6 +75,35 @@ TEST_CASE("symbolic variables that occur, are free, are defined", "[analysis]") 
   const Var* x = m.NewVar("x", type);
   CHECK(FreeSymVars(m.MakeFunction({x}, m.Seq({}, m.MakeTuple({})))) == std::vector<const tir::Var*>{k});
   CHECK(FreeSymVars(m.MakeShape({n, k})) == std::vector<const tir::Var*>{n, k});
+}
+
+TEST_CASE("symbolic variables that parameters and match_casts define", "[analysis]") {
+  GraphMaker m;
+  const tir::Var* n = m.context().NewSymVar("n");
+  const tir::Var* k = m.context().NewSymVar("k");
+  const PrimExpr* sum = m.context().Intern(m.workspace().New<tir::Add>(k, n));
+  const Var* x = m.NewVar("x", m.Tensor(std::vector<const PrimExpr*>{n, sum}));
+  const Type* cast_type = m.Tensor(std::vector<const PrimExpr*>{n, k});
+  const auto* cast = m.workspace().New<MatchCast>(m.NewVar("y", cast_type), x, cast_type);
+  const Function* f = m.MakeFunction({x}, m.Seq({m.Block({cast})}, x));
+  CHECK(BoundSymVars(f) == std::vector<const tir::Var*>{n, k});
+  CHECK(BoundSymVars(m.MakeShape({n, k})).empty());
+}
+
+TEST_CASE("what a call gives to the symbolic variables of the callee", "[analysis]") {
+  GraphMaker m;
+  const tir::Var* n = m.context().NewSymVar("n");
+  const tir::Var* k = m.context().NewSymVar("k");
+  const PrimExpr* sum = m.context().Intern(m.workspace().New<tir::Add>(k, n));
+  const std::vector<const Type*> params = {m.Tensor(std::vector<const PrimExpr*>{sum, n}),
+                                           m.TupleOf({m.Shape({k}), m.Shape({n})})};
+  const SymVarMap values =
+      BindSymVars(params, std::vector<const Type*>{m.Tensor({7, 4}), m.TupleOf({m.Shape({m.Int(3)}), m.Shape({n})})});
+  CHECK(values.size() == 2);
+  CHECK(values.Find(n) == m.Int(4));  // the first of two
+  CHECK(values.Find(k) == m.Int(3));
+  CHECK(BindSymVars(params, std::vector<const Type*>{TensorType::Get(2, DataType::Float(32)), ObjectType::Get()})
+            .empty());
 }
 
 TEST_CASE("impure calls outside of nested functions", "[analysis]") {
