@@ -4,7 +4,7 @@
 set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache mold python3
-          libfmt-dev libcli11-dev nlohmann-json3-dev libtbb-dev zlib1g-dev libeigen3-dev catch2 libbenchmark-dev)
+          libfmt-dev libcli11-dev nlohmann-json3-dev libtbb-dev libarchive-dev libeigen3-dev catch2 libbenchmark-dev)
 
 installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }
 

@@ -29,16 +29,14 @@ Status CheckNames(std::span<const NamedTensor> tensors) {
 }  // namespace
 
 Result<std::vector<NamedTensor>> ReadNpz(const std::shared_ptr<const FileBuffer>& file) {
-  IROPT_ASSIGN_OR_RETURN(const std::vector<data::ZipEntry> entries, data::ReadZipDirectory(file->text()));
   std::vector<NamedTensor> tensors;
-  for (const data::ZipEntry& entry : entries) {
-    IROPT_ASSIGN_OR_RETURN(const data::Bytes contents, data::ReadZipEntry(entry, file));
+  IROPT_RETURN_IF_ERROR(data::ForEachZipEntry(file->text(), [&](std::string_view name, data::Bytes contents) -> Status {
     auto array = data::ReadNpy(contents);
-    if (!array) return data::Malformed(fmt::format("entry '{}': {}", entry.name, array.error().message));
-    std::string_view name = entry.name;
+    if (!array) return data::Malformed(fmt::format("entry '{}': {}", name, array.error().message));
     if (name.ends_with(kSuffix)) name.remove_suffix(kSuffix.size());
     tensors.push_back({std::string(name), *std::move(array)});
-  }
+    return {};
+  }));
   IROPT_RETURN_IF_ERROR(CheckNames(tensors));
   return tensors;
 }
@@ -59,10 +57,9 @@ Status WriteNpz(const std::string& path, std::span<const NamedTensor> tensors) {
     for (const NamedTensor& named : tensors) {
       auto header = data::NpyHeader(*named.tensor);
       if (!header) return data::Malformed(fmt::format("tensor '{}': {}", named.name, header.error().message));
-      archive.Add(named.name + std::string(kSuffix), *header, BytesOf(*named.tensor));
+      IROPT_RETURN_IF_ERROR(archive.Add(named.name + std::string(kSuffix), *header, BytesOf(*named.tensor)));
     }
-    archive.Finish();
-    return {};
+    return archive.Finish();
   });
 }
 

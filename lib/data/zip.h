@@ -1,49 +1,41 @@
-// Zip archives as far as numpy makes them: entries that are stored or deflated, of any size, without encryption.
+// Zip archives, as numpy makes them, by libarchive.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "bytes.h"
 #include "iropt/support/file.h"
+#include "iropt/support/function_ref.h"
+
+struct archive;
 
 namespace iropt::data {
 
-struct ZipEntry {
-  std::string_view name;
-  uint16_t method = 0;
-  uint32_t crc = 0;
-  uint64_t size = 0;        // of the contents
-  std::string_view stored;  // what lies in the archive
-};
+inline bool IsEmptyZip(std::string_view file) { return file.starts_with("PK\x05\x06"); }
+inline bool IsZip(std::string_view file) { return file.starts_with("PK\x03\x04") || IsEmptyZip(file); }
 
-inline bool IsZip(std::string_view file) { return file.starts_with("PK\x03\x04") || file.starts_with("PK\x05\x06"); }
+// Calls `visit` with the name and the contents of every entry, in the order of the archive's directory, until it fails.
+// Contents are checked against their checksums.
+Status ForEachZipEntry(std::string_view archive, FunctionRef<Status(std::string_view, Bytes)> visit);
 
-// The entries of an archive, in the order of its directory. O(entries).
-Result<std::vector<ZipEntry>> ReadZipDirectory(std::string_view archive);
-
-// The contents of an entry, checked against its checksum; a part of the archive where they are stored.
-Result<Bytes> ReadZipEntry(const ZipEntry& entry, const std::shared_ptr<const FileBuffer>& archive);
-
-// Writes entries that are stored, then the directory.
+// Writes entries that are stored, without a date.
 class ZipWriter {
  public:
-  explicit ZipWriter(OutputStream& out) : out_(out) {}
+  explicit ZipWriter(OutputStream& out);
+  ~ZipWriter();
+  ZipWriter(const ZipWriter&) = delete;
+  ZipWriter& operator=(const ZipWriter&) = delete;
+
   // The contents are both texts, one behind the other.
-  void Add(std::string_view name, std::string_view head, std::string_view body);
-  void Finish();
+  Status Add(const std::string& name, std::string_view head, std::string_view body);
+  Status Finish();
 
  private:
-  struct Entry {
-    std::string name;
-    uint32_t crc;
-    uint64_t size;
-    uint64_t offset;
-  };
+  Status Check(int status) const;
 
-  OutputStream& out_;
-  std::vector<Entry> entries_;
+  struct archive* archive_;
 };
 
 }  // namespace iropt::data

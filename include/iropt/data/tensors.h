@@ -19,7 +19,7 @@ struct NamedTensor {
 };
 
 // The tensors of a file, in its order and each name once. What the file begins with says of which format it is. Tensors
-// refer to the mapped file where their bytes lie there as they are needed; otherwise they are copied.
+// of a .safetensors file refer to the mapped file where their bytes are aligned; others are copied.
 Result<std::vector<NamedTensor>> ReadTensors(const std::string& path);
 
 // The two formats. Stored and deflated entries, either order of dimensions and of bytes; names are without ".npy".
