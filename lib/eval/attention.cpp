@@ -18,12 +18,12 @@ enum class Causal : uint8_t { kNone, kTopLeft, kBottomRight };
 struct AttentionArgs {
   Tensor scale;  // a scalar to multiply by; null: to divide by the square root of the head's length
   Causal causal = Causal::kNone;
+  int64_t window = 0;  // how many positions, up to its own, a query sees; 0: all
 };
 
 Result<AttentionArgs> ReadAttentionArgs(KernelCall& call, DataType dtype) {
   AttentionArgs args;
   if (!dtype.is_floating()) return call.UnsupportedDType(dtype);
-  if (call.HasAttr("window_size")) return call.Fail("windows are not supported");
   if (call.HasAttr("scale")) {
     IROPT_ASSIGN_OR_RETURN(const double scale, call.FloatAttrOr("scale", 1));
     IROPT_ASSIGN_OR_RETURN(args.scale, CastTensor(call, MakeScalarTensor(Scalar::Float(scale)), dtype));
@@ -36,32 +36,44 @@ Result<AttentionArgs> ReadAttentionArgs(KernelCall& call, DataType dtype) {
   } else if (!causal.empty()) {
     return call.Fail(fmt::format("the causal mask '{}' is not supported", causal));
   }
+  IROPT_ASSIGN_OR_RETURN(args.window, call.IntAttrOr("window_size", 0));
+  if (args.window < 0) return call.Fail("the size of the window is negative");
+  if (args.window != 0 && args.causal == Causal::kNone) return call.Fail("a window needs a causal mask");
   return args;
 }
 
-// Sets to zero what is right of the diagonal of each matrix that starts `offset` columns from its corner.
-Result<Tensor> LowerTriangle(KernelCall& call, const Tensor& x, int64_t offset) {
+// The columns that row i of a matrix of scores keeps: from i - window + 1 (all from the first without a window) to
+// i + offset.
+struct Band {
+  int64_t offset = 0;
+  int64_t window = 0;
+};
+
+// Sets to zero what is out of the band in each matrix.
+Result<Tensor> KeepBand(KernelCall& call, const Tensor& x, const Band& band) {
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(x->num_elements())));
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), ShapeOf(*x)));
   const int64_t columns = x->shape().back();
   const int64_t rows = x->shape()[x->shape().size() - 2];
-  const size_t size = static_cast<size_t>(x->dtype().bytes());
+  const int64_t size = x->dtype().bytes();
   for (int64_t i = 0; columns != 0 && i < x->num_elements() / columns; ++i) {
-    const int64_t kept = std::clamp<int64_t>(i % rows + offset + 1, 0, columns);
-    const size_t start = static_cast<size_t>(i * columns) * size;
-    std::memcpy(out->mutable_data() + start, x->data() + start, static_cast<size_t>(kept) * size);
+    const int64_t row = i % rows;
+    const int64_t end = std::clamp<int64_t>(row + band.offset + 1, 0, columns);
+    const int64_t begin = band.window == 0 ? 0 : std::clamp<int64_t>(row - band.window + 1, 0, end);
+    const int64_t start = (i * columns + begin) * size;
+    std::memcpy(out->mutable_data() + start, x->data() + start, static_cast<size_t>((end - begin) * size));
   }
   return Tensor(out);
 }
 
 // Softmax of what the mask leaves; the maximum is taken of the masked scores, with zeros.
-Result<Tensor> CausalSoftmax(KernelCall& call, const Tensor& scores, int64_t offset) {
+Result<Tensor> CausalSoftmax(KernelCall& call, const Tensor& scores, const Band& band) {
   const Shape last{static_cast<int64_t>(scores->shape().size()) - 1};
-  IROPT_ASSIGN_OR_RETURN(const Tensor masked, LowerTriangle(call, scores, offset));
+  IROPT_ASSIGN_OR_RETURN(const Tensor masked, KeepBand(call, scores, band));
   IROPT_ASSIGN_OR_RETURN(const Tensor highest, Reduce(call, ReduceOp::kMax, masked, last, /*keepdims=*/true));
   IROPT_ASSIGN_OR_RETURN(const Tensor shifted, MapBinary(call, kSubtract, masked, highest));
   IROPT_ASSIGN_OR_RETURN(const Tensor exps, MapUnary(call, kExp, shifted));
-  IROPT_ASSIGN_OR_RETURN(const Tensor weights, LowerTriangle(call, exps, offset));
+  IROPT_ASSIGN_OR_RETURN(const Tensor weights, KeepBand(call, exps, band));
   IROPT_ASSIGN_OR_RETURN(const Tensor sums, Reduce(call, ReduceOp::kSum, weights, last, /*keepdims=*/true));
   return MapBinary(call, kDivide, weights, sums);
 }
@@ -97,9 +109,9 @@ Result<Tensor> Attend(KernelCall& call, const AttentionArgs& args, const Tensor&
     IROPT_ASSIGN_OR_RETURN(scores, MapBinary(call, kAdd, scores, bias));
     if (ShapeOf(*scores) != before) return call.Fail("the bias does not fit the operands");
   }
-  const int64_t offset = args.causal == Causal::kBottomRight ? std::abs(q[1] - k[1]) : 0;
+  const Band band{args.causal == Causal::kBottomRight ? std::abs(q[1] - k[1]) : 0, args.window};
   const auto normalize = [&] {
-    return args.causal == Causal::kNone ? Softmax(call, scores, 3) : CausalSoftmax(call, scores, offset);
+    return args.causal == Causal::kNone ? Softmax(call, scores, 3) : CausalSoftmax(call, scores, band);
   };
   IROPT_ASSIGN_OR_RETURN(Tensor weights, normalize());
   weights = Reshaped(weights, {q[0], k[2], shared, q[1], k[1]});

@@ -25,10 +25,7 @@ bool BindInput(eval::Interpreter& interpreter, const tir::Var* param, const tir:
                const HostValue& value) {
   if (const NDArray* tensor = value.tensor()) return buffer && interpreter.BindParam(*buffer, *tensor, nullptr);
   const Scalar* scalar = value.scalar();
-  Scalar converted;
-  if (buffer || !scalar || !CastScalar(*scalar, param->dtype, &converted)) return false;
-  interpreter.env().Bind(param, converted);
-  return true;
+  return !buffer && scalar && interpreter.BindParam(param, nullptr, *scalar);
 }
 
 Error ErrorOf(const PrimFunc& func, const eval::Interpreter& interpreter, std::string_view otherwise) {
@@ -42,8 +39,9 @@ Error ErrorOf(const PrimFunc& func, const eval::Interpreter& interpreter, std::s
 
 Result<std::vector<Tensor>> EvalPrimFunc(const PrimFunc& func, std::span<const HostValue> inputs,
                                          std::span<const TensorSpec> outputs, std::span<const int64_t> tir_vars,
-                                         const EvalLimits& limits) {
-  eval::Interpreter interpreter(limits);
+                                         const EvalLimits& limits, const Module* module) {
+  eval::Machine machine{.limits = limits, .module = module};
+  eval::Interpreter interpreter(machine);
   const size_t num_args = inputs.size() + outputs.size() + tir_vars.size();
   if (func.params.size() != num_args) {
     return ErrorOf(func, interpreter, fmt::format("has {} parameters for {} arguments", func.params.size(), num_args));
@@ -68,7 +66,7 @@ Result<std::vector<Tensor>> EvalPrimFunc(const PrimFunc& func, std::span<const H
     }
     results.push_back(result);
   }
-  if (!interpreter.Run(func.body)) return ErrorOf(func, interpreter, "fails");
+  if (!interpreter.Run(func)) return ErrorOf(func, interpreter, "fails");
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!interpreter.IsFilled(*func.param_buffers[inputs.size() + i]))
       return ErrorOf(func, interpreter, fmt::format("leaves elements of result {} without a value", i));

@@ -123,6 +123,14 @@ bool ScalarEvaluator::Fail(std::string message, ErrorCode code) {
 
 bool ScalarEvaluator::Load(const tir::BufferLoad&, int, Scalar*) { return Fail("there is no buffer to read here"); }
 
+bool ScalarEvaluator::CallFunction(const tir::Call&, const GlobalVar& callee, Scalar*) {
+  return Fail(fmt::format("there is no function '{}' to call here", callee.name));
+}
+
+bool ScalarEvaluator::CallBuiltin(const tir::Call&, std::string_view name, int, Scalar*) {
+  return Fail(fmt::format("cannot evaluate the intrinsic {}", name));
+}
+
 bool ScalarEvaluator::Eval(const PrimExpr* expr, Scalar* result, int lane) {
   return WithStack([&] { return Step() && Dispatch(expr, lane, result); });
 }
@@ -183,15 +191,16 @@ bool ScalarEvaluator::Dispatch(const PrimExpr* expr, int lane, Scalar* result) {
       return Eval(value, result, lane % std::max<int>(value->dtype.lanes, 1));
     }
     case NodeKind::kShuffle: return EvalShuffle(*To<tir::Shuffle>(expr), lane, result);
+    case NodeKind::kReduce: return EvalReduce(*To<tir::Reduce>(expr), result);
     default: return Fail(fmt::format("cannot evaluate {}", NodeKindName(expr->kind)));
   }
 }
 
 bool ScalarEvaluator::EvalVar(const tir::Var* var, int lane, Scalar* result) {
-  const Scalar* value = env_.Find(var);
+  const Scalar* value = env().Find(var);
   if (var->dtype.lanes > 1) {
-    const auto it = vectors_.find(var);
-    value = it != vectors_.end() && static_cast<size_t>(lane) < it->second.size()
+    const auto it = variables_.vectors.find(var);
+    value = it != variables_.vectors.end() && static_cast<size_t>(lane) < it->second.size()
                 ? &it->second[static_cast<size_t>(lane)]
                 : nullptr;
   }
@@ -310,16 +319,16 @@ bool ScalarEvaluator::BindLet(const tir::Var* var, const PrimExpr* value) {
     if (!Eval(value, &values[static_cast<size_t>(lane)], lane)) return false;
   }
   if (lanes == 1) {
-    env_.Bind(var, values[0]);
+    env().Bind(var, values[0]);
   } else {
-    vectors_[var] = std::move(values);
+    variables_.vectors[var] = std::move(values);
   }
   return true;
 }
 
 void ScalarEvaluator::UnbindLet(const tir::Var* var) {
-  env_.Unbind(var);
-  if (var->dtype.lanes > 1) vectors_.erase(var);
+  env().Unbind(var);
+  if (var->dtype.lanes > 1) variables_.vectors.erase(var);
 }
 
 bool ScalarEvaluator::EvalLet(const tir::Let& expr, int lane, Scalar* result) {
@@ -353,13 +362,62 @@ bool ScalarEvaluator::EvalShuffle(const tir::Shuffle& expr, int lane, Scalar* re
   return Fail("the index of a shuffle is out of range");
 }
 
+bool ScalarEvaluator::EvalReduce(const tir::Reduce& reduce, Scalar* result) {
+  const tir::CommReducer& combiner = *reduce.combiner;
+  const size_t width = combiner.result.size();
+  const List<const PrimExpr*> starts = reduce.init.empty() ? combiner.identity_element : reduce.init;
+  if (starts.size() != width || reduce.source.size() != width || combiner.lhs.size() != width ||
+      combiner.rhs.size() != width || static_cast<size_t>(reduce.value_index) >= width) {
+    return Fail("a reduction has another number of values than its combiner");
+  }
+  std::vector<Scalar> sums(width);
+  for (size_t i = 0; i < width; ++i) {
+    if (!Eval(starts[i], &sums[i])) return false;
+  }
+  if (!ReduceOver(reduce, 0, &sums)) return false;
+  return *result = sums[static_cast<size_t>(reduce.value_index)], true;
+}
+
+// Over the axes from number `axis` on.
+bool ScalarEvaluator::ReduceOver(const tir::Reduce& reduce, size_t axis, std::vector<Scalar>* sums) {
+  if (axis == reduce.axis.size()) return ReduceStep(reduce, sums);
+  const tir::IterVar& loop = *reduce.axis[axis];
+  int64_t min = 0;
+  int64_t extent = 0;
+  if (!loop.dom) return Fail("an axis of a reduction has no range");
+  if (!EvalInt(loop.dom->min, &min) || !EvalInt(loop.dom->extent, &extent)) return false;
+  for (int64_t i = 0; i < extent; ++i) {
+    env().Bind(loop.var, Scalar::Int(WrapAdd(min, i), loop.var->dtype));
+    if (!WithStack([&] { return ReduceOver(reduce, axis + 1, sums); })) return false;
+  }
+  env().Unbind(loop.var);
+  return true;
+}
+
+bool ScalarEvaluator::ReduceStep(const tir::Reduce& reduce, std::vector<Scalar>* sums) {
+  bool active = false;
+  if (!EvalBool(reduce.condition, &active)) return false;
+  if (!active) return true;
+  const tir::CommReducer& combiner = *reduce.combiner;
+  for (size_t i = 0; i < sums->size(); ++i) {
+    Scalar value;
+    if (!Eval(reduce.source[i], &value)) return false;
+    env().Bind(combiner.lhs[i], (*sums)[i]);
+    env().Bind(combiner.rhs[i], value);
+  }
+  for (size_t i = 0; i < sums->size(); ++i) {
+    if (!Eval(combiner.result[i], &(*sums)[i])) return false;
+  }
+  return true;
+}
+
 bool ScalarEvaluator::EvalCall(const tir::Call& call, int lane, Scalar* result) {
-  const auto* op = As<Op>(call.op);
-  if (!op) return Fail("calls of functions are not supported in an expression");
-  const std::string_view name = op->name;
+  if (const auto* callee = As<GlobalVar>(call.op)) return CallFunction(call, *callee, result);
+  const std::string_view name = To<Op>(call.op)->name;
   if (name == "tir.if_then_else" && call.args.size() == 3)
     return EvalChoice(call.args[0], call.args[1], call.args[2], lane, result);
-  if (name == "tir.likely" && call.args.size() == 1) return Eval(call.args[0], result, lane);
+  if ((name == "tir.likely" || name == "tir.tvm_thread_invariant") && call.args.size() == 1)
+    return Eval(call.args[0], result, lane);
   if (name == "tir.assume" && call.args.size() == 1) {
     bool holds = false;
     if (!EvalBool(call.args[0], &holds)) return false;
@@ -389,6 +447,8 @@ bool ScalarEvaluator::EvalVectorCall(const tir::Call& call, int lane, Scalar* re
     return true;
   }
   if (name == "tir.dp4a" && arity == 3) return EvalDotProduct(call, result);
+  if (name == "tir.reinterpret" && arity == 1 && call.args[0]->dtype.lanes != call.dtype.lanes)
+    return EvalReinterpret(call, lane, result);
   *known = false;
   return false;
 }
@@ -407,11 +467,27 @@ bool ScalarEvaluator::EvalDotProduct(const tir::Call& call, Scalar* result) {
   return true;
 }
 
+// The bits of a vector as one of another number of lanes.
+bool ScalarEvaluator::EvalReinterpret(const tir::Call& call, int lane, Scalar* result) {
+  const DataType from = call.args[0]->dtype.with_lanes(1);
+  const DataType to = call.dtype.with_lanes(1);
+  const int lanes = call.args[0]->dtype.lanes;
+  const bool fits = IsElementType(from) && IsElementType(to) && lanes >= 1 && call.dtype.lanes >= 1 &&
+                    from.bytes() * lanes == to.bytes() * call.dtype.lanes;
+  if (!fits) return Fail("a vector is reinterpreted as one of another size");
+  std::vector<std::byte> bytes(static_cast<size_t>(from.bytes() * lanes));
+  for (int i = 0; i < lanes; ++i) {
+    Scalar element;
+    if (!Eval(call.args[0], &element, i)) return false;
+    StoreScalar(element, &bytes[static_cast<size_t>(i * from.bytes())]);
+  }
+  return *result = LoadScalar(to, &bytes[static_cast<size_t>(lane * to.bytes())]), true;
+}
+
 bool ScalarEvaluator::EvalIntrinsic(const tir::Call& call, int lane, Scalar* result) {
   const auto* op = To<Op>(call.op);
   const ScalarIntrinsic* intrinsic = FindScalarIntrinsic(*op);
-  if (!intrinsic || call.args.size() != intrinsic->arity)
-    return Fail(fmt::format("cannot evaluate the intrinsic {}", op->name));
+  if (!intrinsic || call.args.size() != intrinsic->arity) return CallBuiltin(call, op->name, lane, result);
   Scalar args[kMaxIntrinsicArity];
   for (size_t i = 0; i < call.args.size(); ++i) {
     if (!Eval(call.args[i], &args[i], lane)) return false;

@@ -8,7 +8,7 @@
 
 namespace iropt {
 
-inline constexpr size_t kMaxIntrinsicArity = 4;
+inline constexpr size_t kMaxIntrinsicArity = 7;
 
 struct ScalarIntrinsic {
   std::string_view name;

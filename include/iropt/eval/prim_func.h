@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "iropt/eval/evaluator.h"
+#include "iropt/ir/module.h"
 #include "iropt/ir/tir.h"
 
 namespace iropt {
@@ -18,12 +19,16 @@ struct TensorSpec {
 // Calls `func` as call_tir does: its parameters are the inputs (tensors and scalars), the outputs, and the integers of
 // `tir_vars`. Symbolic dimensions of the parameters' buffers are taken from the tensors.
 //
-// Loops run in order whatever their kind, threads one after the other, so a function whose threads synchronize is
-// refused, as is everything that has effects beyond its buffers. Every access is checked against the bounds of its
-// buffer, and nothing is read that was not written before: outputs and allocations start without values, and an output
-// must have one everywhere in the end. A function that does not end runs into the limit of work.
+// Everything that a host can run is run: all statements and expressions, pointers and views of the same memory,
+// vectors, calls of other functions of `module`, and threads. Loops run in order whatever their kind, and threads one
+// after the other; where threads wait for each other, they do each statement together. What calls into the runtime,
+// into code outside of the module, or the units of an accelerator is refused.
+//
+// Every access is checked against the bounds of its buffer and its memory, and nothing is read that was not written
+// before: outputs and allocations start without values, and an output must have one everywhere in the end. A function
+// that does not end runs into the limit of work.
 Result<std::vector<Tensor>> EvalPrimFunc(const PrimFunc& func, std::span<const HostValue> inputs,
                                          std::span<const TensorSpec> outputs, std::span<const int64_t> tir_vars = {},
-                                         const EvalLimits& limits = {});
+                                         const EvalLimits& limits = {}, const Module* module = nullptr);
 
 }  // namespace iropt

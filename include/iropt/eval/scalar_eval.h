@@ -35,7 +35,7 @@ class ScalarEvaluator {
  public:
   virtual ~ScalarEvaluator() = default;
 
-  ScalarEnv& env() { return env_; }
+  ScalarEnv& env() { return variables_.scalars; }
   // The value of lane `lane` (of an expression with several; else 0). False after an error, of which the first is kept.
   bool Eval(const PrimExpr* expr, Scalar* result, int lane = 0);
   bool EvalInt(const PrimExpr* expr, int64_t* result, int lane = 0);
@@ -49,11 +49,22 @@ class ScalarEvaluator {
   bool Fail(std::string message, ErrorCode code = ErrorCode::SemanticCheck);
   // Reads an element of a buffer; expressions outside of functions have none.
   virtual bool Load(const tir::BufferLoad& load, int lane, Scalar* result);
+  // Calls a function of the module; expressions outside of functions know none.
+  virtual bool CallFunction(const tir::Call& call, const GlobalVar& callee, Scalar* result);
+  // Calls an intrinsic that is more than an operation on scalars: one on memory, or on threads.
+  virtual bool CallBuiltin(const tir::Call& call, std::string_view name, int lane, Scalar* result);
   // Called once per node; false (after Fail) ends the evaluation.
   virtual bool Step() { return true; }
   // Gives a variable of a let its value, all lanes of a vector; Unbind takes it away.
   bool BindLet(const tir::Var* var, const PrimExpr* value);
   void UnbindLet(const tir::Var* var);
+
+  // Variables with their values. Threads have their own.
+  struct Variables {
+    ScalarEnv scalars;
+    std::unordered_map<const tir::Var*, std::vector<Scalar>> vectors;  // never iterated
+  };
+  Variables& variables() { return variables_; }
 
  private:
   bool Dispatch(const PrimExpr* expr, int lane, Scalar* result);
@@ -70,9 +81,12 @@ class ScalarEvaluator {
   bool EvalIntrinsic(const tir::Call& call, int lane, Scalar* result);
   bool EvalVectorCall(const tir::Call& call, int lane, Scalar* result, bool* known);
   bool EvalDotProduct(const tir::Call& call, Scalar* result);
+  bool EvalReinterpret(const tir::Call& call, int lane, Scalar* result);
+  bool EvalReduce(const tir::Reduce& reduce, Scalar* result);
+  bool ReduceOver(const tir::Reduce& reduce, size_t axis, std::vector<Scalar>* sums);
+  bool ReduceStep(const tir::Reduce& reduce, std::vector<Scalar>* sums);
 
-  ScalarEnv env_;
-  std::unordered_map<const tir::Var*, std::vector<Scalar>> vectors_;  // values of vector variables; never iterated
+  Variables variables_;
   bool failed_ = false;
   Error error_{ErrorCode::SemanticCheck, {}};
 };

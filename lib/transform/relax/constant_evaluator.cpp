@@ -72,6 +72,20 @@ std::optional<TensorSpec> StaticSpec(const Type* type) {
   return spec;
 }
 
+// What a call_tir fills in: its type argument is that of one tensor, or a tuple of such.
+std::optional<std::vector<TensorSpec>> StaticSpecs(const TupleType* type_args) {
+  if (!type_args || type_args->fields.size() != 1) return std::nullopt;
+  std::vector<TensorSpec> specs;
+  const auto add = [&](const Type* type) {
+    std::optional<TensorSpec> spec = StaticSpec(type);
+    if (spec) specs.push_back(*std::move(spec));
+    return spec.has_value();
+  };
+  const auto* tuple = As<TupleType>(type_args->fields[0]);
+  const bool known = tuple ? std::all_of(tuple->fields.begin(), tuple->fields.end(), add) : add(type_args->fields[0]);
+  return known ? std::optional(std::move(specs)) : std::nullopt;
+}
+
 }  // namespace
 
 bool ConstantEvaluator::IsFoldable(const OpInfo& op) { return op.pure && HasKernel(op); }
@@ -88,13 +102,16 @@ std::optional<HostValue> ConstantEvaluator::EvalCallTir(const Call& call, const 
   const auto* var = As<GlobalVar>(callee);
   const ModuleEntry* entry = var ? module_.Find(var) : nullptr;
   const auto* func = entry ? As<PrimFunc>(entry->func) : nullptr;
-  // Functions with several results, which have a type argument that is a tuple, stay as they are.
-  const bool one_result = call.type_args && call.type_args->fields.size() == 1;
-  const std::optional<TensorSpec> out = one_result ? StaticSpec(call.type_args->fields[0]) : std::nullopt;
-  if (!func || !out) return std::nullopt;
+  const std::optional<std::vector<TensorSpec>> outs = StaticSpecs(call.type_args);
+  if (!func || !outs) return std::nullopt;
   const EvalLimits limits = LimitsFor(args, options_, total_bytes_);
-  Result<std::vector<Tensor>> result = EvalPrimFunc(*func, args, std::span(&*out, 1), tir_vars, limits);
-  return result ? Accept(HostValue(result->front()), call.type) : std::nullopt;
+  Result<std::vector<Tensor>> result = EvalPrimFunc(*func, args, *outs, tir_vars, limits, &module_);
+  if (!result) return std::nullopt;
+  std::vector<Tensor>& tensors = *result;
+  if (!Is<TupleType>(call.type_args->fields[0])) return Accept(HostValue(std::move(tensors[0])), call.type);
+  TupleValue tuple;
+  for (Tensor& tensor : tensors) tuple.fields.emplace_back(std::move(tensor));
+  return Accept(HostValue(std::move(tuple)), call.type);
 }
 
 std::optional<HostValue> ConstantEvaluator::Accept(HostValue value, const Type* type) {

@@ -5,6 +5,7 @@
 #include "eval_test_util.h"
 #include "iropt/eval/scalar_eval.h"
 #include "iropt/ir/context.h"
+#include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
 
 namespace iropt {
@@ -309,6 +310,169 @@ TEST_CASE("interpreter: nesting of any depth", "[eval]") {
   const Stmt* body = m.Store(out, sum, {m.Int(0)});
   for (int i = 0; i < 200000; ++i) body = m.workspace.New<tir::IfThenElse>(m.Int(1, DataType::Bool()), body, nullptr);
   CHECK(RunFunc(m.Func({out}, body), {}, {DataType::Int(64), {1}}) == std::vector<double>{200000});
+}
+
+TEST_CASE("scalars: products of fixed-point numbers", "[eval]") {
+  Maker m;
+  const DataType i32 = DataType::Int(32);
+  const auto shifted = [&](int64_t x, int64_t y, int64_t q, int64_t s) {
+    ScalarEvaluator evaluator;
+    Scalar result;
+    const bool done = evaluator.Eval(
+        m.Call("tir.q_multiply_shift", i32, {m.Int(x, i32), m.Int(y, i32), m.Int(q, i32), m.Int(s, i32)}), &result);
+    return done ? result.ToDouble() : NAN;
+  };
+  // x * y / 2^31 * 2^s, halves rounded up.
+  for (const int64_t x : {int64_t{0}, int64_t{1}, int64_t{-1}, int64_t{5}, int64_t{-5}, int64_t{100003},
+                          int64_t{-77777}, int64_t{INT32_MAX}, int64_t{INT32_MIN}}) {
+    for (const int64_t y : {int64_t{1} << 30, int64_t{1} << 29, int64_t{1395864371}, int64_t{INT32_MAX}}) {
+      for (const int64_t s : {-7, -1, 0}) {
+        const long double exact = static_cast<long double>(x) * static_cast<long double>(y) * std::exp2l(s - 31.0L);
+        CHECK(shifted(x, y, 31, s) == static_cast<double>(std::floor(exact + 0.5L)));
+      }
+    }
+  }
+  CHECK(shifted(3, int64_t{1} << 30, 31, 1) == 3);
+  CHECK(shifted(3, int64_t{1} << 30, 31, 4) == 24);
+  CHECK(std::isnan(shifted(1, 1, 0, 0)));
+  CHECK(std::isnan(shifted(1, 1, 31, -64)));
+  const auto per_axis = [&](int64_t x, int64_t left, int64_t right, int64_t is_left) {
+    ScalarEvaluator evaluator;
+    Scalar result;
+    std::vector<const PrimExpr*> args;
+    for (const int64_t arg : {x, int64_t{1} << 30, left, right, int64_t{31}, is_left, int64_t{1}})
+      args.push_back(m.Int(arg, i32));
+    REQUIRE(evaluator.Eval(m.Call("tir.q_multiply_shift_per_axis", i32, args), &result));
+    return result.ToDouble();
+  };
+  CHECK(per_axis(10, 2, 0, 1) == 20);
+  CHECK(per_axis(10, 2, 0, 0) == 5);
+  CHECK(per_axis(11, 0, 1, 0) == 3);  // 2.75
+}
+
+TEST_CASE("scalars: reductions with a combiner", "[eval]") {
+  Maker m;
+  const DataType i64 = DataType::Int(64);
+  const tir::Var* k = m.Var("k");
+  // The greatest of (k - 3)^2 for k from 1 to 5, and where it is first.
+  const tir::Var* vars[] = {m.Var("l0"), m.Var("l1"), m.Var("r0"), m.Var("r1")};
+  const auto pick = [&](const PrimExpr* a, const PrimExpr* b) -> const PrimExpr* {
+    return m.workspace.New<tir::Select>(m.Binary<tir::GE>(vars[0], vars[2]), a, b);
+  };
+  const std::vector<const tir::Var*> lhs{vars[0], vars[1]};
+  const std::vector<const tir::Var*> rhs{vars[2], vars[3]};
+  const std::vector<const PrimExpr*> results{pick(vars[0], vars[2]), pick(vars[1], vars[3])};
+  const std::vector<const PrimExpr*> identity{m.Int(INT64_MIN), m.Int(-1)};
+  const auto* combiner = m.workspace.New<tir::CommReducer>(m.workspace.Copy(lhs), m.workspace.Copy(rhs),
+                                                           m.workspace.Copy(results), m.workspace.Copy(identity));
+  const PrimExpr* distance = m.Binary<tir::Sub>(k, m.Int(3));
+  const std::vector<const PrimExpr*> source{m.Binary<tir::Mul>(distance, distance), k};
+  const std::vector<const tir::IterVar*> axis{
+      m.workspace.New<tir::IterVar>(m.workspace.New<tir::Range>(m.Int(1), m.Int(5)), k, tir::IterVarType::kCommReduce)};
+  const auto reduce = [&](int32_t index, const PrimExpr* condition) {
+    ScalarEvaluator evaluator;
+    int64_t value = 0;
+    REQUIRE(
+        evaluator.EvalInt(m.workspace.New<tir::Reduce>(i64, combiner, m.workspace.Copy(source), List<const PrimExpr*>(),
+                                                       m.workspace.Copy(axis), condition, index),
+                          &value));
+    return value;
+  };
+  const PrimExpr* yes = m.Int(1, DataType::Bool());
+  CHECK(reduce(0, yes) == 4);
+  CHECK(reduce(1, yes) == 1);
+  CHECK(reduce(1, m.Binary<tir::NE>(k, m.Int(1))) == 5);
+  CHECK(reduce(1, m.Int(0, DataType::Bool())) == -1);
+}
+
+TEST_CASE("interpreter: buffers of which only bounds have memory, and values that are none", "[eval]") {
+  Maker m;
+  const Buffer* b = m.MakeBuffer("B", {m.Int(2)});
+  const Buffer* part = m.MakeBuffer("P", {m.Int(10), m.Int(10)});
+  const TensorSpec out{kF32, {2}};
+  const auto run = [&](const Stmt* body) {
+    const std::vector<const tir::Range*> bounds{m.workspace.New<tir::Range>(m.Int(4), m.Int(2)),
+                                                m.workspace.New<tir::Range>(m.Int(7), m.Int(3))};
+    return m.Func(
+        {b}, m.workspace.New<tir::BufferRealize>(part, m.workspace.Copy(bounds), m.Int(1, DataType::Bool()), body));
+  };
+  const auto store = [&](int64_t i, int64_t j) { return m.Store(part, m.Real(3), {m.Int(i), m.Int(j)}); };
+  const Stmt* use =
+      m.Seq({m.Store(b, m.Load(part, {m.Int(5), m.Int(9)}), {m.Int(0)}), m.Store(b, m.Real(1), {m.Int(1)})});
+  CHECK(RunFunc(run(m.Seq({store(4, 7), store(5, 9), use})), {}, out) == std::vector<double>{3, 1});
+  CHECK_THAT(ErrorOf(run(store(3, 8)), {}, out), Catch::Contains("index 3 is out of range"));
+  CHECK_THAT(ErrorOf(run(store(5, 6)), {}, out), Catch::Contains("index 6 is out of range"));
+  CHECK_THAT(ErrorOf(run(store(4, 10)), {}, out), Catch::Contains("index 10 is out of range"));
+  // T.undef() takes a value away.
+  const PrimExpr* undef = m.Call("tir.undef", kF32, {});
+  const Stmt* forget = m.Seq({m.Store(b, m.Real(1), {m.Int(0)}), m.Store(b, undef, {m.Int(0)})});
+  CHECK_THAT(ErrorOf(m.Func({b}, m.Seq({forget, m.Store(b, m.Load(b, {m.Int(0)}), {m.Int(1)})})), {}, out),
+             Catch::Contains("read before it has a value"));
+  CHECK_THAT(ErrorOf(m.Func({b}, m.Store(b, m.Binary<tir::Add>(undef, undef), {m.Int(0)})), {}, out),
+             Catch::Contains("T.undef()"));
+}
+
+// What calls into the runtime, into code outside of the module, or the units of accelerators.
+const std::set<std::string_view> kRefused = {
+    "TVMBackendAllocWorkspace", "TVMBackendFreeWorkspace", "anylist_getitem", "anylist_resetitem",
+    "anylist_setitem_call_cpacked", "anylist_setitem_call_packed", "call_extern", "call_llvm_intrin",
+    "call_llvm_pure_intrin", "call_pure_extern", "call_spirv_pure_glsl450", "create_barriers", "dma_copy",
+    "dma_end_group", "dma_start_group", "dma_wait", "lookup_param", "make_filled_simdgroup_matrix", "mma_fill",
+    "mma_store", "nd_mem_alloc_with_scope", "ptx_arrive_barrier", "ptx_arrive_barrier_expect_tx", "ptx_commit_group",
+    "ptx_cp_async", "ptx_cp_async_barrier", "ptx_cp_async_bulk", "ptx_init_barrier_thread_count", "ptx_ldg32",
+    "ptx_ldmatrix", "ptx_mma", "ptx_mma_sp", "ptx_wait_barrier", "ptx_wait_group", "simdgroup_load",
+    "simdgroup_multiply_accumulate", "simdgroup_store", "texture2d_load", "texture2d_store", "tvm_bmma_sync",
+    "tvm_call_cpacked", "tvm_call_cpacked_lowered", "tvm_call_packed", "tvm_call_packed_lowered",
+    "tvm_call_trace_packed", "tvm_call_trace_packed_lowered", "tvm_check_return", "tvm_context_id", "tvm_fill_fragment",
+    "tvm_global_barrier_kinit", "tvm_load_matrix_sync", "tvm_mma_sync", "tvm_stack_alloca", "tvm_static_handle",
+    "tvm_store_matrix_sync", "tvm_struct_set", "tvm_thread_context", "tvm_throw_last_error", "tvm_warp_activemask",
+    "tvm_warp_shuffle", "tvm_warp_shuffle_down", "tvm_warp_shuffle_up",
+    // The type stands for a value within tvm_access_ptr only; the other depends on the processor.
+    "type_annotation", "vscale"};
+// What needs operands of its own: these are in other tests, here and of FoldConstant.
+const std::set<std::string_view> kTestedElsewhere = {"address_of",
+                                                     "assume",
+                                                     "atomic_add",
+                                                     "dp4a",
+                                                     "get_active_lane_mask",
+                                                     "if_then_else",
+                                                     "q_multiply_shift",
+                                                     "q_multiply_shift_per_axis",
+                                                     "ret",
+                                                     "tvm_access_ptr",
+                                                     "tvm_stack_make_array",
+                                                     "tvm_stack_make_shape",
+                                                     "tvm_struct_get",
+                                                     "tvm_thread_allreduce",
+                                                     "undef",
+                                                     "vectorcombine",
+                                                     "vectorhigh",
+                                                     "vectorlow"};
+
+TEST_CASE("interpreter: every intrinsic is evaluated, or refused by its name", "[eval]") {
+  Maker m;
+  const Buffer* b = m.MakeBuffer("B", {m.Int(1)});
+  size_t intrinsics = 0;
+  for (const OpInfo& info : AllOps()) {
+    if (!info.intrinsic) continue;
+    ++intrinsics;
+    const std::string_view name = std::string_view(info.name).substr(4);
+    INFO(name);
+    const size_t arity = static_cast<size_t>(std::max<int>(info.intrinsic->num_args, 0));
+    const auto run = [&](const PrimExpr* arg) {
+      const Stmt* call = m.workspace.New<tir::Evaluate>(m.Call(info.name, arg->dtype, std::vector(arity, arg)));
+      const PrimFunc* func = m.Func({b}, m.Seq({call, m.Store(b, m.Real(1), {m.Int(0)})}));
+      const TensorSpec out{kF32, {1}};
+      const Result<std::vector<Tensor>> result = EvalPrimFunc(*func, {}, std::span(&out, 1));
+      return result ? std::string() : result.error().message;
+    };
+    if (kRefused.contains(name)) {
+      CHECK_THAT(run(m.Int(1)), Catch::Contains("cannot evaluate the intrinsic tir." + std::string(name)));
+    } else if (!kTestedElsewhere.contains(name)) {
+      CHECK((run(m.Real(1)).empty() || run(m.Int(1)).empty()));
+    }
+  }
+  CHECK(intrinsics > kRefused.size() + kTestedElsewhere.size());
 }
 
 }  // namespace iropt
