@@ -161,7 +161,6 @@ IROPT_BINARY(BitwiseAnd)
 IROPT_BINARY(BitwiseOr)
 IROPT_BINARY(BitwiseXor)
 IROPT_BINARY(Divide)
-IROPT_BINARY(FloorDivide)
 IROPT_BINARY(LeftShift)
 IROPT_BINARY(LogicalAnd)
 IROPT_BINARY(LogicalOr)
@@ -183,6 +182,16 @@ IROPT_COMPARE(NotEqual)
 IROPT_TEST(IsFinite)
 IROPT_TEST(IsInf)
 IROPT_TEST(IsNan)
+
+// The quotient of floats is rounded to their format before it is cut off.
+Result<HostValue> EvalFloorDivide(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor a, call.TensorArg(0));
+  if (!a->dtype().is_floating()) return EvalBinary(call, kFloorDivide);
+  IROPT_ASSIGN_OR_RETURN(const Tensor b, call.TensorArg(1));
+  IROPT_ASSIGN_OR_RETURN(const Tensor quotient, MapBinary(call, kDivide, a, b));
+  IROPT_ASSIGN_OR_RETURN(Tensor result, MapUnary(call, kFloor, quotient));
+  return HostValue(std::move(result));
+}
 
 #undef IROPT_UNARY
 #undef IROPT_BINARY

@@ -68,16 +68,30 @@ inline const ObjectAttr* Attrs(std::initializer_list<NamedAttr> attrs) {
   return ObjectAttr::Get("test.Attrs", names, values);
 }
 
-// The operators that tests have evaluated so far.
-inline std::set<std::string, std::less<>>& TestedOps() {
-  static std::set<std::string, std::less<>> ops;
+// The dtype that an evaluation is a test of: that of the first tensor (but of a condition), or of the result.
+inline DataType TestedType(std::string_view op, const std::vector<HostValue>& args, const HostValue& result) {
+  for (size_t i = op.ends_with("where") ? 1 : 0; i < args.size(); ++i) {
+    const TupleValue* tuple = args[i].tuple();
+    const HostValue* value = tuple && !tuple->fields.empty() ? &tuple->fields[0] : &args[i];
+    if (value->tensor()) return value->tensor()->dtype();
+  }
+  return result.tensor() ? result.tensor()->dtype() : DataType::Void();
+}
+
+// The operators and dtypes that tests have evaluated so far.
+inline std::set<std::pair<std::string, std::string>>& TestedOps() {
+  static std::set<std::pair<std::string, std::string>> ops;
   return ops;
 }
 
 inline Result<HostValue> Try(std::string_view op, std::vector<HostValue> args, const Attr* attrs = nullptr,
                              const EvalLimits& limits = {}) {
-  const auto name = TestedOps().insert("relax." + std::string(op)).first;
-  return EvalOp(*name, attrs, args, limits);
+  Result<HostValue> result = EvalOp("relax." + std::string(op), attrs, args, limits);
+  if (result) {
+    const DataType dtype = TestedType(op, args, *result);
+    TestedOps().emplace("relax." + std::string(op), dtype.is_void() ? "" : dtype.ToString());
+  }
+  return result;
 }
 // The result of an evaluation that must succeed with a tensor.
 inline Tensor Run(std::string_view op, std::vector<HostValue> args, const Attr* attrs = nullptr) {
@@ -107,6 +121,21 @@ inline std::vector<DataType> NumberTypes() {
   return {DataType::Int(8),    DataType::Int(16),   DataType::Int(32),   DataType::Int(64),
           DataType::UInt(8),   DataType::UInt(16),  DataType::UInt(32),  DataType::UInt(64),
           DataType::Float(16), DataType::Float(32), DataType::Float(64), DataType::BFloat(16)};
+}
+
+inline std::vector<DataType> Float8Types() {
+  return {DataType::Make(TypeCode::kFloat8E4M3, 8, 1), DataType::Make(TypeCode::kFloat8E5M2, 8, 1)};
+}
+inline std::vector<DataType> AllNumberTypes() {
+  std::vector<DataType> types = NumberTypes();
+  for (const DataType dtype : Float8Types()) types.push_back(dtype);
+  return types;
+}
+// Every dtype that elements of tensors can have.
+inline std::vector<DataType> AllTypes() {
+  std::vector<DataType> types = AllNumberTypes();
+  types.push_back(DataType::Bool());
+  return types;
 }
 
 }  // namespace iropt

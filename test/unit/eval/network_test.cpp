@@ -109,9 +109,11 @@ TEST_CASE("batch_norm normalizes by the moments of the batch and moves the other
 namespace {
 
 enum class Mask { kNone, kTopLeft, kBottomRight };
+constexpr int64_t kNoWindow = 1000;
 
 // Position s of head h of the query attends to position t of key and value with the weight exp(score) / sum.
-Ref Attention(const Ref& q, const Ref& k, const Ref& v, double scale, Mask mask, const Ref* bias = nullptr) {
+Ref Attention(const Ref& q, const Ref& k, const Ref& v, double scale, Mask mask, const Ref* bias = nullptr,
+              int64_t window = kNoWindow) {
   const int64_t shared = q.shape[2] / k.shape[2];
   const int64_t offset = mask == Mask::kBottomRight ? std::abs(q.shape[1] - k.shape[1]) : 0;
   return Ref::Of({q.shape[0], q.shape[1], q.shape[2], v.shape[3]}, [&](const Dims& i) {
@@ -119,6 +121,7 @@ Ref Attention(const Ref& q, const Ref& k, const Ref& v, double scale, Mask mask,
     double total = 0;
     for (int64_t t = 0; t < k.shape[1]; ++t) {
       if (mask != Mask::kNone && t > i[1] + offset) continue;
+      if (i[1] - t >= window) continue;
       double score = 0;
       for (int64_t d = 0; d < q.shape[3]; ++d) score += q.at({i[0], i[1], i[2], d}) * k.at({i[0], t, i[2] / shared, d});
       score *= scale;
@@ -137,10 +140,10 @@ TEST_CASE("attention: scales, masks, bias, shared heads", "[eval]") {
   const Ref k = Ref::Fractions({2, 4, 2, 5}, 33);
   const Ref v = Ref::Fractions({2, 4, 2, 3}, 34);
   const Ref bias = Ref::Fractions({2, 1, 3, 4}, 35);
-  const auto attrs = [](const Attr* scale, std::string_view mask) {
+  const auto attrs = [](const Attr* scale, std::string_view mask, int64_t window = kNoWindow) {
     return Attrs({{"scale", scale},
                   {"causal_mask", mask.empty() ? static_cast<const Attr*>(NoneAttr::Get()) : Text(mask)},
-                  {"window_size", NoneAttr::Get()}});
+                  {"window_size", window == kNoWindow ? static_cast<const Attr*>(NoneAttr::Get()) : Int(window)}});
   };
   for (const DataType dtype : FloatTypes()) {
     const auto run = [&](const ObjectAttr* a) {
@@ -150,6 +153,11 @@ TEST_CASE("attention: scales, masks, bias, shared heads", "[eval]") {
     CheckClose(*run(attrs(Number(0.5), "")), Attention(q, k, v, 0.5, Mask::kNone));
     CheckClose(*run(attrs(Number(0.5), "TopLeft")), Attention(q, k, v, 0.5, Mask::kTopLeft));
     CheckClose(*run(attrs(Number(0.5), "BottomRight")), Attention(q, k, v, 0.5, Mask::kBottomRight));
+    for (const int64_t window : {1, 2, 3, 8}) {
+      CheckClose(*run(attrs(Number(0.5), "TopLeft", window)), Attention(q, k, v, 0.5, Mask::kTopLeft, nullptr, window));
+      CheckClose(*run(attrs(Number(0.5), "BottomRight", window)),
+                 Attention(q, k, v, 0.5, Mask::kBottomRight, nullptr, window));
+    }
     CheckClose(
         *Run("nn.attention_bias", {q.As(dtype), k.As(dtype), v.As(dtype), bias.As(dtype)}, attrs(Number(0.5), "")),
         Attention(q, k, v, 0.5, Mask::kNone, &bias));
@@ -157,6 +165,8 @@ TEST_CASE("attention: scales, masks, bias, shared heads", "[eval]") {
   const Tensor f = q.As(DataType::Float(32));
   CHECK_FALSE(Try("nn.attention", {f, f, F32({1, 1, 1, 1}, {1})}, attrs(NoneAttr::Get(), "")).ok());
   CHECK_FALSE(Try("nn.attention", {f, f, f}, attrs(NoneAttr::Get(), "Diagonal")).ok());
+  CHECK_FALSE(Try("nn.attention", {f, f, f}, attrs(NoneAttr::Get(), "", 2)).ok());
+  CHECK_FALSE(Try("nn.attention", {f, f, f}, attrs(NoneAttr::Get(), "TopLeft", -1)).ok());
 }
 
 TEST_CASE("attention of several sequences in one batch", "[eval]") {

@@ -82,15 +82,6 @@ struct Ref {
 inline std::vector<DataType> FloatTypes() {
   return {DataType::Float(16), DataType::BFloat(16), DataType::Float(32), DataType::Float(64)};
 }
-inline std::vector<DataType> Float8Types() {
-  return {DataType::Make(TypeCode::kFloat8E4M3, 8, 1), DataType::Make(TypeCode::kFloat8E5M2, 8, 1)};
-}
-inline std::vector<DataType> AllNumberTypes() {
-  std::vector<DataType> types = NumberTypes();
-  for (const DataType dtype : Float8Types()) types.push_back(dtype);
-  return types;
-}
-
 // The distance of 1 from its neighbour.
 inline double Precision(DataType dtype) {
   if (dtype.code == TypeCode::kBFloat) return std::ldexp(1, -7);
