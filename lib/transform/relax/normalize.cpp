@@ -15,6 +15,8 @@
 //
 // Nearly always there is nothing to do, which one walk without allocations finds out; the block builder does the rest.
 // O(nodes).
+//
+// Source: A-normal form is that of Flanagan, Sabry, Duba and Felleisen (1993); the rules are those of TVM 0.18's pass.
 #include "iropt/transform/normalize.h"
 
 #include <algorithm>

@@ -9,6 +9,8 @@
 // Every pure function, local ones included, gets the attribute relax.force_pure. Calls that are wrapped only to be
 // pure (call_pure_packed, call_inplace_packed, invoke_pure_closure) lose the wrapping, so that lowering may bring in
 // operations with effects. O(nodes).
+//
+// Source: the rules are those of TVM 0.18's pass of this name.
 #include "iropt/op/op.h"
 #include "iropt/transform/passes.h"
 #include "rewrite.h"

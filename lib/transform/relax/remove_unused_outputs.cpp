@@ -13,6 +13,8 @@
 // calling it, and all of them count as used where a call's result is used other than by taking a field of it. What this
 // leaves behind is cleaned up as by CanonicalizeBindings and DeadCodeElimination. Outputs that only those that go were
 // made from stay until the pass runs again. O(nodes).
+//
+// Source: TVM 0.18's pass of this name.
 #include <algorithm>
 #include <vector>
 

@@ -8,6 +8,8 @@
 //
 // What is lowered afterwards (allocation, reuse of memory) has effects, which dataflow blocks may not have. The
 // bindings keep their order. O(nodes).
+//
+// Source: the rules are those of TVM 0.18's pass of this name.
 #include <vector>
 
 #include "iropt/ir/streamed.h"
