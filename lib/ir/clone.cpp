@@ -94,9 +94,14 @@ class Cloner::Impl final : public TypeMapper {
     // Attribute statements name what may be introduced elsewhere.
     constexpr bool kDefines = !std::is_same_v<X, tir::AttrStmt>;
     const auto clone = [&](auto field) { CloneField(copy.*(field.member), kDefines && field.role == FieldRole::kDef); };
-    X::Fields()([&](auto... field) { (clone(field), ...); });
-    // Not every expression lists its type among the fields.
-    if constexpr (std::is_base_of_v<Expr, X>) copy.type = Map(copy.type);
+    // Not every expression lists its type among the fields; what is mapped already must not be mapped again.
+    if constexpr (std::is_base_of_v<Expr, X>) {
+      const Type* type = copy.type;
+      X::Fields()([&](auto... field) { (clone(field), ...); });
+      copy.type = Map(type);
+    } else {
+      X::Fields()([&](auto... field) { (clone(field), ...); });
+    }
   }
 
   template <class T>

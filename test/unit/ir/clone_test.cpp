@@ -77,6 +77,9 @@ TEST_CASE("a copy may have symbolic variables of its own", "[ir]") {
   CHECK(type->dims[0] != n);
   CHECK(type->dims[0] == type->dims[1]);
   CHECK(To<FuncType>(fresh->type)->params[0] == type);
+  const auto* binding = To<VarBinding>(To<SeqExpr>(fresh->body)->blocks[0]->bindings[0]);
+  CHECK(binding->value->type == type);
+  CHECK(binding->var->type == type);
 }
 
 TEST_CASE("types with a shape variable follow the variable", "[ir]") {
