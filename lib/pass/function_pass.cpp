@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "dataflow_blocks.h"
@@ -74,15 +77,27 @@ void RewriteOne(const Module& module, const PassContext& context, RewriteFn rewr
   if (!status.ok()) slot.error = status.TakeError();
 }
 
+// In the order of the functions. What several of them report of one place, an option of the pass, is shown once.
+void ReportAll(std::vector<Rewritten>& slots, DiagnosticEngine& diagnostics) {
+  std::set<std::tuple<uint32_t, uint32_t, std::string>> seen;
+  for (const Rewritten& slot : slots) {
+    for (const Diagnostic& diagnostic : slot.diagnostics.diagnostics()) {
+      const SourceSpan span = diagnostic.span;
+      const bool repeated = span.known() && !seen.emplace(span.begin, span.end, diagnostic.message).second;
+      if (!repeated) diagnostics.Report(diagnostic);
+    }
+  }
+}
+
 // Rewrites the functions at `slots`, several at a time, and puts the results in place in the order of the module.
 Result<PassResult> RewriteFunctions(Module module, PassContext& context, DiagnosticEngine& diagnostics,
                                     std::vector<Rewritten> slots, RewriteFn rewrite) {
   InheritContextInThreads();
   const int threads = ThreadsFor(module, context);
   ParallelFor(slots.size(), threads, [&](size_t i) { RewriteOne(module, context, rewrite, slots[i]); });
+  ReportAll(slots, diagnostics);
   std::optional<Error> error;
   for (Rewritten& slot : slots) {
-    slot.diagnostics.ReplayInto(diagnostics);
     if (slot.error && !error) error = std::move(slot.error);
   }
   if (error) return *std::move(error);

@@ -17,6 +17,12 @@ inline const Expr* ValueOf(const Binding* binding) {
   return static_cast<const MatchCast*>(binding)->value;
 }
 
+// A function that fusion made of operators, and that others must not rewrite.
+inline bool IsPrimitive(const Function& function) {
+  const auto* primitive = As<IntAttr>(function.attrs->Find(attr::kPrimitive));
+  return primitive && primitive->value != 0;
+}
+
 // Goes through a list from front to back and makes a new one from the first change on. Editors of nested lists share a
 // pool, which they use as a stack.
 template <class T>

@@ -1,0 +1,18 @@
+// AlterOpLayout: ConvertLayout as an optimization, with layouts that suit most processors.
+//
+//   gv = R.nn.conv2d(x, w)                  lv = R.permute_dims(x, axes=[0, 2, 3, 1])
+//   gv1 = R.nn.relu(gv)            -->      lv1 = R.permute_dims(w, axes=[0, 2, 3, 1])
+//                                           gv = R.nn.conv2d(lv, lv1, data_layout="NHWC", kernel_layout="OHWI", ...)
+//                                           lv2 = R.nn.relu(gv)
+//                                           gv1 = R.permute_dims(lv2, axes=[0, 3, 1, 2])
+//
+// The name is that of the pass of Relay, TVM's former graph-level IR, which asked each operator for the layout that the
+// target likes best. Here the option says it. What has no layout rule is left as it is and never an error. O(nodes).
+#include "convert_layout.h"
+#include "iropt/transform/passes.h"
+
+namespace iropt {
+
+Pass CreateAlterOpLayout(const PassOptions& options) { return MakeLayoutPass(options, /*strict=*/false); }
+
+}  // namespace iropt

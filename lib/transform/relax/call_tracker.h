@@ -1,0 +1,76 @@
+// What passes share that simplify a call by looking at the calls that computed its operands.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "iropt/ir/mutator.h"
+#include "iropt/op/type_inferrer.h"
+#include "iropt/pass/pass.h"
+#include "iropt/transform/canonicalize_bindings.h"
+#include "iropt/transform/dead_code_elimination.h"
+#include "rewrite.h"
+
+namespace iropt {
+
+// A mutator that knows which call computed a variable.
+class CallTracker : public ExprMutator {
+ public:
+  using ExprMutator::ExprMutator;
+
+ protected:
+  void VisitVarBinding(const VarBinding* binding) override {
+    ExprMutator::VisitVarBinding(binding);
+    Record(*builder().current_bindings().back());
+  }
+
+  // The call that computed the operand, as it was rewritten, also through renamings; null where there is none, or where
+  // not all operands of it are visible here.
+  const Call* CallOf(const Expr* operand) const {
+    const auto* var = As<Var>(operand);
+    const Call* call = var && var->id < calls_.size() ? calls_[var->id] : nullptr;
+    return call && (var->is_dataflow() || !UsesDataflowVar(call->args)) ? call : nullptr;
+  }
+
+ private:
+  // An output of a dataflow block may be used where the variables of the block are not there.
+  static bool UsesDataflowVar(List<const Expr*> operands) {
+    return std::ranges::any_of(operands, [](const Expr* e) {
+      const auto* tuple = As<Tuple>(e);
+      return e->kind == NodeKind::kDataflowVar || (tuple && WithStack([&] { return UsesDataflowVar(tuple->fields); }));
+    });
+  }
+
+  void Record(const Binding& binding) {
+    const auto* var_binding = As<VarBinding>(&binding);
+    const Expr* value = var_binding ? var_binding->value : nullptr;
+    const Call* call = As<Call>(value);
+    if (const auto* renamed = As<Var>(value); renamed && renamed->id < calls_.size()) call = calls_[renamed->id];
+    if (!call) return;
+    const uint32_t id = binding.var->id;
+    if (id >= calls_.size()) calls_.resize(std::max<size_t>(workspace().num_vars(), id + size_t{1}));
+    calls_[id] = call;
+  }
+
+  std::vector<const Call*> calls_;  // by Var::id
+};
+
+// A function pass that rewrites calls by a CallTracker. Where it changes something, the renamings that it makes and the
+// calls that are no longer used go, too. Primitive functions stay as they are.
+template <class Tracker>
+Pass CreateCallPass(const PassInfo& info) {
+  return CreateFunctionPass(info, [](const Function* old, FunctionPassContext& context) -> Result<const Function*> {
+    if (IsPrimitive(*old)) return old;
+    const Module& module = context.module();
+    Workspace& workspace = context.workspace();
+    OpTypeInferrer inferrer(&module, workspace.arena(), &context.diagnostics());
+    Tracker tracker(module, workspace, inferrer);
+    const auto* function = To<Function>(tracker.VisitExpr(old));
+    if (tracker.failed()) return Failure{ErrorCode::PassFailed};
+    if (function == old) return old;
+    IROPT_ASSIGN_OR_RETURN(function, CanonicalizeBindings(function, &module, workspace, context.diagnostics()));
+    return RemoveDeadBindings(function, &module, workspace);
+  });
+}
+
+}  // namespace iropt
