@@ -12,6 +12,7 @@ Kinds, each with --size units in every one of --funcs functions; text and work g
   symbolic   tensors with symbolic dimensions and shape expressions
   tuples     tuples that are built and taken apart again
   attributes operators with many attributes (convolutions, pooling)
+  undone     reshapes and layout transforms that are undone, conversions that several operators use
   blocks     alternating dataflow blocks and impure calls
   ifs        a chain of conditionals, one after the other
   calls      calls of a private function that takes a tuple and more than it needs, and returns more than is used
@@ -99,8 +100,24 @@ def attributes(n):
     yield f"out: {ty} = R.nn.relu({last})"
 
 
+def undone(n):
+    transform = "index_map=T.index_map(lambda i, j: (j, i)), pad_value=None, axis_separators=[], input_axis_separators=[]"
+    last = "x"
+    for i in range(n // 8):
+        yield f'r{i}: R.Tensor((6,), dtype="float32") = R.reshape({last}, R.shape([6]))'
+        yield f"s{i}: {TENSOR} = R.reshape(r{i}, R.shape([2, 3]))"
+        yield f't{i}: R.Tensor((3, 2), dtype="float32") = R.layout_transform(s{i}, {transform})'
+        yield f"u{i}: {TENSOR} = R.layout_transform(t{i}, {transform})"
+        yield f'h{i}: R.Tensor((2, 3), dtype="float16") = R.astype(u{i}, dtype="float16")'
+        yield f'w{i}: {TENSOR} = R.astype(h{i}, dtype="float32")'
+        yield f"a{i}: {TENSOR} = R.add(w{i}, y)"
+        yield f"b{i}: {TENSOR} = R.multiply(a{i}, w{i})"
+        last = f"b{i}"
+    yield f"gv: {TENSOR} = R.add({last}, y)"
+
+
 KINDS = {"chain": chain, "wide": wide, "redundant": redundant, "dead": dead, "constants": constants, "symbolic": symbolic,
-         "tuples": tuples, "attributes": attributes}
+         "tuples": tuples, "attributes": attributes, "undone": undone}
 PARAMS = {"symbolic": [("z", 'R.Tensor(("n", 4), dtype="float32")'), ("u", 'R.Tensor((1, 4), dtype="float32")')],
           "attributes": [("img", 'R.Tensor((1, 8, 16, 16), dtype="float32")'), ("w", 'R.Tensor((8, 8, 3, 3), dtype="float32")')]}
 

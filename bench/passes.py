@@ -20,11 +20,16 @@ WORKLOAD = "workload"
 
 # What suits a pass better than the workload of compare.py, which is the rule.
 PROGRAMS = {
+    "AlterOpLayout": "attributes",
+    "CanonicalizeCast": "undone",
+    "ConvertLayout": "attributes",
     "ExpandTupleArguments": "calls",
+    "OptimizeLayoutTransform": "undone",
+    "RemoveRedundantReshape": "undone",
     "RemoveUnusedOutputs": "calls",
     "RemoveUnusedParameters": "calls",
 }
-OPTIONS = {}
+OPTIONS = {"ConvertLayout": '<desired_layouts={"relax.nn.conv2d":["NHWC","OHWI"]}>'}
 
 
 def generate(program, size, path):

@@ -17,11 +17,12 @@ import models
 SKIPPED = 77
 
 # Options that give a pass something to do.
-OPTIONS = {}
+OPTIONS = {"ConvertLayout": '<desired_layouts={"relax.nn.conv2d":["NHWC","OHWI"]};strict=false>'}
 # Passes that change what they made, and why that is as it should be.
 NOT_IDEMPOTENT = {}
-PIPELINE = ("Normalize,FoldConstant,EliminateCommonSubexpr,ExpandTupleArguments,RemoveUnusedParameters,RemoveUnusedOutputs,"
-            "CanonicalizeBindings,DeadCodeElimination,TopologicalSort,ToNonDataflow,RemovePurityChecking,AttachGlobalSymbol")
+PIPELINE = ("Normalize,AlterOpLayout,OptimizeLayoutTransform,RemoveRedundantReshape,FoldConstant,EliminateCommonSubexpr,"
+            "ExpandTupleArguments,RemoveUnusedParameters,RemoveUnusedOutputs,CanonicalizeBindings,DeadCodeElimination,"
+            "CanonicalizeCast,TopologicalSort,ToNonDataflow,RemovePurityChecking,AttachGlobalSymbol")
 
 
 def check(ir_opt, pipeline, path, once):

@@ -88,7 +88,7 @@ class OptionReader {
     const std::string* text = value.as_string();
     std::optional<Layout> layout = text ? Layout::Parse(*text) : std::nullopt;
     if (layout && AxisOrder::Between(*Layout::Parse(axes), *layout)) return layout;
-    Fail(value.span(), fmt::format("{} is no order of the axes {}", ToString(value), axes));
+    Fail(value.span(), fmt::format("'{}' is no order of the axes {}", text ? *text : ToString(value), axes));
     return std::nullopt;
   }
 };
@@ -121,11 +121,14 @@ class LayoutConverter : public ExprMutator {
 
   void VisitMatchCast(const MatchCast* binding) override {
     const ValueLayout* layout = LayoutOf(binding->value);
-    const Type* type = layout && binding->var->is_dataflow() ? Stored(binding->match_type, layout) : nullptr;
-    if (!type) return ExprMutator::VisitMatchCast(binding);
-    const Var* var = builder().EmitMatchCast(Replaced(binding->value), type, binding->var->name());
-    Remap(binding->var, var);
-    SetLayout(binding->var, layout);
+    if (!layout) return ExprMutator::VisitMatchCast(binding);
+    const Expr* value = Replaced(binding->value);
+    if (const Type* type = binding->var->is_dataflow() ? Stored(binding->match_type, layout) : nullptr) {
+      Remap(binding->var, builder().EmitMatchCast(value, type, binding->var->name()));
+      return SetLayout(binding->var, layout);
+    }
+    value = builder().NormalizeArgument(Converted(value, layout, nullptr));
+    builder().EmitNormalized(WithSpan(workspace().New<MatchCast>(binding->var, value, binding->match_type), *binding));
   }
 
   // A use where layouts are not followed.

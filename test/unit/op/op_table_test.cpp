@@ -11,6 +11,7 @@
 #include "catch.h"
 #include "iropt/ir/context.h"
 #include "iropt/op/intrinsics.h"
+#include "iropt/op/layout_rules.h"
 #include "iropt/op/op.h"
 
 namespace iropt {
@@ -318,6 +319,7 @@ TEST_CASE("the table states the recorded facts of every operator", "[.recorded]"
     CHECK(info->pure == fact["FPurity"].get<bool>());
     CHECK(info->mixed_precision == PolicyOf(fact));
     CHECK(info->packed == fact.value("FCallPacked", ""));
+    CHECK((LayoutRuleOf(*info) != nullptr) == fact.value("FRelaxInferLayout", false));
     CheckArguments(*info, fact);
     CheckAttributes(*info, fact);
     CheckSignature(*info, fact);
