@@ -118,6 +118,7 @@ bool LayoutStridedSlice(LayoutCall& call) {
     const auto* scalar = As<PrimType>(field);
     const int64_t* axis = scalar && scalar->value ? arith::AsInt(scalar->value) : nullptr;
     if (!axis) return call.Refuse("the axes are not constants");
+    if (*axis < -order.ndim() || *axis >= order.ndim()) return call.Refuse("an axis is out of range");
     places.push_back(order.PlaceOf(*axis));
   }
   if (!axes) return call.Refuse("the axes are not constants");

@@ -28,12 +28,18 @@ class CallTracker : public ExprMutator {
   // not all operands of it are visible here.
   const Call* CallOf(const Expr* operand) const {
     const auto* var = As<Var>(operand);
-    const Call* call = var && var->id < calls_.size() ? calls_[var->id] : nullptr;
-    return call && (var->is_dataflow() || !UsesDataflowVar(call->args)) ? call : nullptr;
+    if (!var || var->id >= calls_.size()) return nullptr;
+    const Computation& computation = calls_[var->id];
+    return var->is_dataflow() || !computation.is_local ? computation.call : nullptr;
   }
 
  private:
-  // An output of a dataflow block may be used where the variables of the block are not there.
+  struct Computation {
+    const Call* call = nullptr;
+    // Variables of a dataflow block are operands. An output of the block may be used where they are not there.
+    bool is_local = false;
+  };
+
   static bool UsesDataflowVar(List<const Expr*> operands) {
     return std::ranges::any_of(operands, [](const Expr* e) {
       const auto* tuple = As<Tuple>(e);
@@ -44,15 +50,16 @@ class CallTracker : public ExprMutator {
   void Record(const Binding& binding) {
     const auto* var_binding = As<VarBinding>(&binding);
     const Expr* value = var_binding ? var_binding->value : nullptr;
-    const Call* call = As<Call>(value);
-    if (const auto* renamed = As<Var>(value); renamed && renamed->id < calls_.size()) call = calls_[renamed->id];
-    if (!call) return;
+    Computation computation;
+    if (const auto* call = As<Call>(value)) computation = {call, UsesDataflowVar(call->args)};
+    if (const auto* renamed = As<Var>(value); renamed && renamed->id < calls_.size()) computation = calls_[renamed->id];
+    if (!computation.call) return;
     const uint32_t id = binding.var->id;
     if (id >= calls_.size()) calls_.resize(std::max<size_t>(workspace().num_vars(), id + size_t{1}));
-    calls_[id] = call;
+    calls_[id] = computation;
   }
 
-  std::vector<const Call*> calls_;  // by Var::id
+  std::vector<Computation> calls_;  // by Var::id
 };
 
 // A function pass that rewrites calls by a CallTracker. Where it changes something, the renamings that it makes and the

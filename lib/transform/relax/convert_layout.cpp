@@ -159,13 +159,14 @@ class LayoutConverter : public ExprMutator {
     layouts_[var->id] = layout;
   }
 
-  // Tensors, and tuples of them, whose ranks are small enough to be known.
+  // Whether rules know what to do with an operand: a tensor of a rank that is known and small enough, a scalar, a
+  // shape, a tuple of these.
   static bool HasRanks(const Type* type) {
     if (const auto* tensor = As<TensorType>(type)) {
       return tensor->ndim != kUnknownDim && tensor->ndim <= AxisOrder::kMaxRank;
     }
     const auto* tuple = As<TupleType>(type);
-    if (!tuple) return true;
+    if (!tuple) return Is<PrimType>(type) || Is<ShapeType>(type);
     return WithStack([&] { return std::ranges::all_of(tuple->fields, HasRanks); });
   }
 
@@ -278,8 +279,8 @@ class LayoutConverter : public ExprMutator {
     layouts_of_args_.clear();
     for (const Expr* arg : call.args) layouts_of_args_.push_back(LayoutOf(arg));
     LayoutCall decision(call, layouts_of_args_, DesiredFor(call), arena_);
-    const bool may_follow = binding->var->is_dataflow() || IsOfTensors(binding->var->type);
-    if (!Decide(decision) || !may_follow) {
+    const bool decided = Decide(decision) && (binding->var->is_dataflow() || IsOfTensors(binding->var->type));
+    if (!decided) {
       return ReEmitBinding(binding, NewCall(
                                         call, call.attrs, [](uint32_t, const Expr* arg) { return arg; }, nullptr));
     }
