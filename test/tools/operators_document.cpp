@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "iropt/eval/evaluator.h"
+#include "iropt/op/layout_rules.h"
 #include "iropt/op/op.h"
 #include "iropt/op/type_rules.h"
 
@@ -216,7 +217,8 @@ written by `operators_document`, and a test compares them:
 *Operands* and *attributes* are those of the script function, with their defaults; attributes stand in the order in which they
 are printed. *Result* says what the type of the result is. Dimensions may be symbolic; where a shape, a rank or a dtype of an
 operand is not known, so much of the result is not known either. An operator is *pure* where a call has no effect but its
-result, and *evaluated* where it can be computed on the host, and so folded.
+result, *evaluated* where it can be computed on the host, and so folded, and it *follows layouts* where ConvertLayout can
+store the axes of its tensors in another order.
 )";
 
 std::string Document() {
@@ -224,11 +226,14 @@ std::string Document() {
   for (const Family& family : kFamilies) {
     text +=
         fmt::format("\n## {}\n\n[{}.def](../include/iropt/op/ops/{}.def)\n\n", family.title, family.file, family.file);
-    text += "| operator | operands | attributes | result | pure | evaluated |\n| --- | --- | --- | --- | --- | --- |\n";
+    text +=
+        "| operator | operands | attributes | result | pure | evaluated | follows layouts |\n| --- | --- | --- | --- | "
+        "--- | --- | --- |\n";
     for (const std::string_view name : family.names) {
       const OpInfo& info = *FindOp(name);
-      text += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", info.script, Operands(info), Attributes(info),
-                          TypeRulePhrase(info.infer), YesNo(info.pure), YesNo(HasKernel(info)));
+      text += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} |\n", info.script, Operands(info), Attributes(info),
+                          TypeRulePhrase(info.infer), YesNo(info.pure), YesNo(HasKernel(info)),
+                          YesNo(LayoutRuleOf(info) != nullptr));
     }
   }
   return text;

@@ -220,6 +220,20 @@ TEST_CASE("a function pass reports the errors of all functions and fails") {
   CHECK(reports.texts() == Log{"pass-failed: in f", "pass-failed: in g"});
 }
 
+TEST_CASE("what a function pass reports of one place for several functions is shown once") {
+  Reports reports;
+  PassContext context;
+  context.diagnostics = &reports.engine();
+  const Pass pass = CreateFunctionPass({.name = "Option"}, [](const Function*, FunctionPassContext& inner) {
+    inner.diagnostics().Error({7, 9}, "wrong-option-type", "the option is wrong");
+    inner.diagnostics().Error({}, "pass-failed", "a function is wrong");
+    return Result<const Function*>(Failure{ErrorCode::PassFailed});
+  });
+  CHECK_FALSE(pass(MakeModule({"a", "b"}), context).ok());
+  CHECK(reports.texts() == Log{"wrong-option-type: the option is wrong", "pass-failed: a function is wrong",
+                               "pass-failed: a function is wrong"});
+}
+
 TEST_CASE("an exception in a function pass names the function") {
   const Pass pass = CreateFunctionPass({.name = "Throws"},
                                        [](const Function* f, FunctionPassContext& context) -> Result<const Function*> {
