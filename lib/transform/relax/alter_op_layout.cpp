@@ -6,8 +6,10 @@
 //                                           lv2 = R.nn.relu(gv)
 //                                           gv1 = R.permute_dims(lv2, axes=[0, 3, 1, 2])
 //
-// The name is that of the pass of Relay, TVM's former graph-level IR, which asked each operator for the layout that the
-// target likes best. Here the option says it. What has no layout rule is left as it is and never an error. O(nodes).
+// What has no layout rule is left as it is and never an error. O(nodes).
+//
+// Source: Relay, TVM's former graph-level IR, has a pass of this name, which asks each operator for the layout that the
+// target likes best. Here the option says it.
 #include "convert_layout.h"
 #include "iropt/transform/passes.h"
 

@@ -6,8 +6,9 @@
 //                                                  lv2 = R.log(lv_1)
 //
 // Fusion then puts each conversion into the operator that uses it, and what is passed between kernels is the narrow
-// tensor x. It is the pass of that name of Relay, TVM's former graph-level IR. EliminateCommonSubexpr undoes it, so it
-// belongs behind that. O(nodes).
+// tensor x. EliminateCommonSubexpr undoes it, so it belongs behind that. O(nodes).
+//
+// Source: the pass of this name of Relay, TVM's former graph-level IR.
 #include <algorithm>
 #include <unordered_set>
 #include <utility>

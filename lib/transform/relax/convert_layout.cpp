@@ -7,10 +7,14 @@
 //                                           lv2 = R.nn.relu(gv)
 //                                           gv1 = R.permute_dims(lv2, axes=[0, 3, 1, 2])
 //
-// with desired_layouts={"relax.nn.conv2d": ["NHWC", "OHWI"]}. It is TVM's pass of that name. Within a dataflow block
-// every variable has a layout, the order in which its axes are stored now; the rules of op/layout_rules.h say how each
-// operator goes on from those of its operands. Operators without a rule, operands of unknown rank and the outputs of
-// the block have the layout of the program. Code outside of dataflow blocks stays. O(nodes).
+// with desired_layouts={"relax.nn.conv2d": ["NHWC", "OHWI"]}. Within a dataflow block every variable has a layout, the
+// order in which its axes are stored now; the rules of op/layout_rules.h say how each operator goes on from those of
+// its operands. Operators without a rule, operands of unknown rank and the outputs of the block have the layout of the
+// program. Code outside of dataflow blocks stays. A tensor that several operators want permuted is permuted for each of
+// them, which EliminateCommonSubexpr makes one. O(nodes).
+//
+// Source: the rules are those of TVM 0.18's pass of this name. It refuses every function with R.nn.rms_norm, because it
+// expects an operand more than that has; so does this one unless strict=false.
 #include "convert_layout.h"
 
 #include <fmt/format.h>
@@ -280,13 +284,8 @@ class LayoutConverter : public ExprMutator {
     for (const Expr* arg : call.args) layouts_of_args_.push_back(LayoutOf(arg));
     LayoutCall decision(call, layouts_of_args_, DesiredFor(call), arena_);
     const bool decided = Decide(decision) && (binding->var->is_dataflow() || IsOfTensors(binding->var->type));
-    if (!decided) {
-      return ReEmitBinding(binding, NewCall(
-                                        call, call.attrs, [](uint32_t, const Expr* arg) { return arg; }, nullptr));
-    }
-    const Expr* value = NewCall(
-        call, decision.attrs(), [&](uint32_t i, const Expr* arg) { return WithInts(arg, decision.OperandInts(i)); },
-        &decision);
+    if (!decided) return ReEmitBinding(binding, NewCall(call, nullptr));
+    const Expr* value = NewCall(call, &decision);
     if (binding->var->is_dataflow()) {
       ReEmitBinding(binding, value);
       SetLayout(binding->var, decision.result());
@@ -322,12 +321,11 @@ class LayoutConverter : public ExprMutator {
     return found == desired_.end() ? std::span<const Layout>() : std::span<const Layout>(found->layouts);
   }
 
-  const Expr* WithInts(const Expr* arg, const std::vector<int64_t>* ints) {
-    if (!ints) return arg;
+  const Expr* WithInts(const Expr* arg, const std::vector<int64_t>& ints) {
     std::vector<const Expr*> values;
     bool same = Is<Tuple>(arg);
-    for (size_t i = 0; i < ints->size(); ++i) {
-      const PrimExpr* value = IRContext::Current().Int((*ints)[i], DataType::Int(64));
+    for (size_t i = 0; i < ints.size(); ++i) {
+      const PrimExpr* value = IRContext::Current().Int(ints[i], DataType::Int(64));
       values.push_back(workspace().New<PrimValue>(value, PrimType::Get(value)));
       const auto* old = same ? As<PrimValue>(To<Tuple>(arg)->fields[i]) : nullptr;
       same = old && old->value == value;
@@ -336,15 +334,15 @@ class LayoutConverter : public ExprMutator {
   }
 
   // The call with its operands in the layouts that were decided on, or in those of the program; normalized.
-  template <class F>
-  const Expr* NewCall(const Call& call, const Attr* attrs, F&& change, const LayoutCall* decision) {
+  const Expr* NewCall(const Call& call, const LayoutCall* decision) {
     const Expr* op = Replaced(call.op);
-    uint32_t i = 0;
+    const Attr* attrs = decision ? decision->attrs() : call.attrs;
+    size_t next = 0;
     const List<const Expr*> args = MapList(call.args, workspace(), [&](const Expr* arg) {
-      const uint32_t at = i++;
-      const Expr* changed = change(at, arg);
-      if (changed != arg) return changed;
-      return Converted(Replaced(arg), layouts_of_args_[at], decision ? decision->operand(at) : nullptr);
+      const size_t i = next++;
+      if (!decision) return Converted(Replaced(arg), layouts_of_args_[i], nullptr);
+      if (const std::vector<int64_t>* ints = decision->OperandInts(i)) return WithInts(arg, *ints);
+      return Converted(Replaced(arg), layouts_of_args_[i], decision->operand(i));
     });
     if (op == call.op && args.begin() == call.args.begin() && attrs == call.attrs) return &call;
     return builder().Normalize(WithSpan(workspace().New<Call>(op, args, attrs, call.type_args, nullptr), call));

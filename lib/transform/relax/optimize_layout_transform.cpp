@@ -6,9 +6,10 @@
 //
 // That one index map undoes the other is proved for the shape at hand. Padding in between does not count: a call of a
 // loop-level function that says by operator_name "remove_pad" what it is may stand between the two, if the second one
-// leaves open what it pads with. It is TVM's pass of that name, which only compares shapes and so also removes a
-// permutation of a square. Where it changes a function, bindings are canonicalized and dead ones removed. Primitive
-// functions stay as they are. O(nodes), and a proof for each pair of maps.
+// leaves open what it pads with. Where the pass changes a function, bindings are canonicalized and dead ones removed.
+// Primitive functions stay as they are. O(nodes), and a proof for each pair of maps.
+//
+// Source: TVM 0.18's pass of this name, which only compares shapes and so also removes a permutation of a square.
 #include <array>
 #include <map>
 

@@ -5,8 +5,10 @@
 //   lv2 = R.reshape(lv1, R.shape([3, 4]))
 //   gv = R.exp(lv2)
 //
-// It is TVM's pass of that name. Where it changes a function, bindings are canonicalized and dead ones removed.
-// Primitive functions stay as they are. O(nodes).
+// Where it changes a function, bindings are canonicalized and dead ones removed. Primitive functions stay as they are.
+// O(nodes).
+//
+// Source: TVM 0.18's pass of this name.
 #include "call_tracker.h"
 #include "iropt/op/op.h"
 #include "iropt/transform/passes.h"
