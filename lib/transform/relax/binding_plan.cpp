@@ -26,6 +26,11 @@ class BindingPlanner {
 
   BindingPlan Run(const Function& function) {
     VisitBody(function.body);
+    // What is visible outside of its block must have a type that is.
+    for (const Var* output : outputs_) {
+      if (Facts(output).used_outside)
+        ForEachShapeVar(output->type, [&](const Var* v) { Facts(v).used_outside = true; });
+    }
     for (const Var* output : outputs_) {
       if (!Facts(output).used_outside) Define(output, NewDataflowVar(output));
     }
