@@ -170,7 +170,7 @@ class LayoutConverter : public ExprMutator {
       return tensor->ndim != kUnknownDim && tensor->ndim <= AxisOrder::kMaxRank;
     }
     const auto* tuple = As<TupleType>(type);
-    if (!tuple) return Is<PrimType>(type) || Is<ShapeType>(type);
+    if (!tuple) return As<PrimType>(type) || As<ShapeType>(type);
     return WithStack([&] { return std::ranges::all_of(tuple->fields, HasRanks); });
   }
 
