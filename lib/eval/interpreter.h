@@ -42,6 +42,15 @@ class Interpreter final : public ScalarEvaluator {
   // What T.ret returned; the number 0 where nothing did.
   const Scalar& returned() const { return result_; }
 
+  // An intrinsic that is more than an operation on scalars.
+  struct Builtin {
+    std::string_view name;
+    size_t arity;
+    bool (Interpreter::*run)(const tir::Call& call, int lane, Scalar* result);
+  };
+  static constexpr size_t kAnyArity = SIZE_MAX;
+  static const Builtin* FindBuiltin(const OpInfo& op);
+
  private:
   // Where the elements of a buffer are; in elements of its dtype.
   struct View {
@@ -161,12 +170,17 @@ class Interpreter final : public ScalarEvaluator {
 
   // ---- Calls
 
+  bool EvalAccessPtr(const tir::Call& call, int lane, Scalar* result);
   bool EvalAddressOf(const tir::Call& call, int lane, Scalar* result);
-  bool EvalAccessPtr(const tir::Call& call, Scalar* result);
-  bool EvalAtomicAdd(const tir::Call& call, Scalar* result);
-  bool EvalMakeShape(const tir::Call& call, Scalar* result);
-  bool EvalMakeArray(const tir::Call& call, Scalar* result);
-  bool EvalStructGet(const tir::Call& call, Scalar* result);
+  bool EvalAtomicAdd(const tir::Call& call, int lane, Scalar* result);
+  bool EvalHint(const tir::Call& call, int lane, Scalar* result);
+  bool EvalIsNull(const tir::Call& call, int lane, Scalar* result);
+  bool EvalMakeArray(const tir::Call& call, int lane, Scalar* result);
+  bool EvalMakeShape(const tir::Call& call, int lane, Scalar* result);
+  bool EvalOnlyStatement(const tir::Call& call, int lane, Scalar* result);
+  bool EvalStructGet(const tir::Call& call, int lane, Scalar* result);
+  bool EvalSync(const tir::Call& call, int lane, Scalar* result);
+  bool EvalUndef(const tir::Call& call, int lane, Scalar* result);
   bool ReadInts(uint64_t address, int64_t count, std::vector<int64_t>* values);
 
   Machine& machine_;

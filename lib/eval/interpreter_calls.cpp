@@ -21,12 +21,6 @@ Scalar Pointer(uint64_t address) { return Scalar::Int(static_cast<int64_t>(addre
 
 uint64_t AddressIn(const Scalar& pointer) { return static_cast<uint64_t>(pointer.integer); }
 
-// Intrinsics that tell compilers or devices something, and compute nothing.
-bool IsHint(std::string_view name) {
-  return name == "tir.prefetch" || name == "tir.tvm_tuple" || name == "tir.start_profile_intrinsic" ||
-         name == "tir.end_profile_intrinsic";
-}
-
 }  // namespace
 
 bool Interpreter::CallFunction(const tir::Call& call, const GlobalVar& callee, Scalar* result) {
@@ -57,26 +51,56 @@ bool Interpreter::CallFunction(const tir::Call& call, const GlobalVar& callee, S
          Fail(fmt::format("'{}' returns what is no {}", callee.name, dtype.ToString()));
 }
 
+const Interpreter::Builtin* Interpreter::FindBuiltin(const OpInfo& op) {
+  static constexpr Builtin kRows[] = {
+      {"tir.address_of", 1, &Interpreter::EvalAddressOf},
+      {"tir.atomic_add", 2, &Interpreter::EvalAtomicAdd},
+      {"tir.end_profile_intrinsic", 1, &Interpreter::EvalHint},
+      {"tir.isnullptr", 1, &Interpreter::EvalIsNull},
+      {"tir.prefetch", kAnyArity, &Interpreter::EvalHint},
+      {"tir.ret", 1, &Interpreter::EvalOnlyStatement},
+      {"tir.start_profile_intrinsic", 1, &Interpreter::EvalHint},
+      {"tir.tvm_access_ptr", 5, &Interpreter::EvalAccessPtr},
+      {"tir.tvm_stack_make_array", 6, &Interpreter::EvalMakeArray},
+      {"tir.tvm_stack_make_shape", kAnyArity, &Interpreter::EvalMakeShape},
+      {"tir.tvm_storage_sync", kAnyArity, &Interpreter::EvalSync},
+      {"tir.tvm_struct_get", 3, &Interpreter::EvalStructGet},
+      {"tir.tvm_thread_allreduce", kAnyArity, &Interpreter::EvalOnlyStatement},
+      {"tir.tvm_tuple", kAnyArity, &Interpreter::EvalHint},
+      {"tir.undef", 0, &Interpreter::EvalUndef},
+  };
+  static const std::vector<const Builtin*> table = RowsByOp(kRows);
+  return table[op.id];
+}
+
 bool Interpreter::CallBuiltin(const tir::Call& call, std::string_view name, int lane, Scalar* result) {
-  const size_t arity = call.args.size();
-  if (name == "tir.address_of" && arity == 1) return EvalAddressOf(call, lane, result);
-  if (name == "tir.tvm_access_ptr" && arity == 5) return EvalAccessPtr(call, result);
-  if (name == "tir.atomic_add" && arity == 2) return EvalAtomicAdd(call, result);
-  if (name == "tir.tvm_stack_make_shape") return EvalMakeShape(call, result);
-  if (name == "tir.tvm_stack_make_array" && arity == 6) return EvalMakeArray(call, result);
-  if (name == "tir.tvm_struct_get" && arity == 3) return EvalStructGet(call, result);
-  if (name == "tir.isnullptr" && arity == 1) {
-    Scalar pointer;
-    if (!Eval(call.args[0], &pointer)) return false;
-    return *result = Scalar::Int(AddressIn(pointer) == 0, DataType::Bool()), true;
-  }
-  if (name == "tir.tvm_storage_sync") {
-    *result = Scalar::Int(0, DataType::Int(32));
-    return machine_.thread_axes == 0 || Fail("threads wait for each other where they do not run together");
-  }
-  if (IsHint(name)) return *result = Scalar::Int(0, DataType::Int(32)), true;
-  if (name == "tir.undef") return Fail("T.undef() is used as a value");
-  return Fail(fmt::format("cannot evaluate the intrinsic {}", name));
+  const Builtin* builtin = FindBuiltin(*To<Op>(call.op)->info);
+  if (!builtin || (builtin->arity != kAnyArity && call.args.size() != builtin->arity))
+    return Fail(fmt::format("cannot evaluate the intrinsic {}", name));
+  return (this->*builtin->run)(call, lane, result);
+}
+
+// Tells compilers or devices something, and computes nothing.
+bool Interpreter::EvalHint(const tir::Call&, int, Scalar* result) {
+  return *result = Scalar::Int(0, DataType::Int(32)), true;
+}
+
+// These are run as statements (see ExecEvaluate and ExecEvaluateTogether) and have no value for an expression.
+bool Interpreter::EvalOnlyStatement(const tir::Call& call, int, Scalar*) {
+  return Fail(fmt::format("{} stands where it has no meaning", To<Op>(call.op)->name));
+}
+
+bool Interpreter::EvalUndef(const tir::Call&, int, Scalar*) { return Fail("T.undef() is used as a value"); }
+
+bool Interpreter::EvalSync(const tir::Call&, int, Scalar* result) {
+  *result = Scalar::Int(0, DataType::Int(32));
+  return machine_.thread_axes == 0 || Fail("threads wait for each other where they do not run together");
+}
+
+bool Interpreter::EvalIsNull(const tir::Call& call, int, Scalar* result) {
+  Scalar pointer;
+  if (!Eval(call.args[0], &pointer)) return false;
+  return *result = Scalar::Int(AddressIn(pointer) == 0, DataType::Bool()), true;
 }
 
 bool Interpreter::EvalAddressOf(const tir::Call& call, int lane, Scalar* result) {
@@ -90,7 +114,7 @@ bool Interpreter::EvalAddressOf(const tir::Call& call, int lane, Scalar* result)
 }
 
 // An element type, a pointer, an offset in elements; what follows says how far and for what it is used.
-bool Interpreter::EvalAccessPtr(const tir::Call& call, Scalar* result) {
+bool Interpreter::EvalAccessPtr(const tir::Call& call, int, Scalar* result) {
   Scalar pointer;
   int64_t offset = 0;
   if (!Eval(call.args[1], &pointer) || !EvalInt(call.args[2], &offset)) return false;
@@ -100,7 +124,7 @@ bool Interpreter::EvalAccessPtr(const tir::Call& call, Scalar* result) {
 }
 
 // The value before; nothing comes in between, as only one thread runs at a time.
-bool Interpreter::EvalAtomicAdd(const tir::Call& call, Scalar* result) {
+bool Interpreter::EvalAtomicAdd(const tir::Call& call, int, Scalar* result) {
   Scalar pointer;
   Scalar value;
   Scalar sum;
@@ -115,7 +139,7 @@ bool Interpreter::EvalAtomicAdd(const tir::Call& call, Scalar* result) {
 
 // ---- Tensor descriptors
 
-bool Interpreter::EvalMakeShape(const tir::Call& call, Scalar* result) {
+bool Interpreter::EvalMakeShape(const tir::Call& call, int, Scalar* result) {
   Memory memory;
   const int64_t rank = call.args.size();
   owned_.push_back(NewMemory(rank, DataType::Int(64), &memory));
@@ -131,7 +155,7 @@ bool Interpreter::EvalMakeShape(const tir::Call& call, Scalar* result) {
 }
 
 // Data, shape, strides (0 where there are none), rank, any value of the element type, offset in elements.
-bool Interpreter::EvalMakeArray(const tir::Call& call, Scalar* result) {
+bool Interpreter::EvalMakeArray(const tir::Call& call, int, Scalar* result) {
   Scalar parts[4];
   ArrayRecord array;
   for (size_t i = 0; i < 4; ++i) {
@@ -150,7 +174,7 @@ bool Interpreter::EvalMakeArray(const tir::Call& call, Scalar* result) {
   return *result = Pointer(address), true;
 }
 
-bool Interpreter::EvalStructGet(const tir::Call& call, Scalar* result) {
+bool Interpreter::EvalStructGet(const tir::Call& call, int, Scalar* result) {
   // The numbers of the fields of a descriptor.
   enum Field : int64_t {
     kAddress,
@@ -189,3 +213,11 @@ bool Interpreter::EvalStructGet(const tir::Call& call, Scalar* result) {
 }
 
 }  // namespace iropt::eval
+
+namespace iropt {
+
+bool IsEvaluated(const OpInfo& intrinsic) {
+  return ScalarEvaluator::IsEvaluated(intrinsic) || eval::Interpreter::FindBuiltin(intrinsic);
+}
+
+}  // namespace iropt

@@ -413,48 +413,66 @@ bool ScalarEvaluator::ReduceStep(const tir::Reduce& reduce, std::vector<Scalar>*
 
 bool ScalarEvaluator::EvalCall(const tir::Call& call, int lane, Scalar* result) {
   if (const auto* callee = As<GlobalVar>(call.op)) return CallFunction(call, *callee, result);
-  const std::string_view name = To<Op>(call.op)->name;
-  if (name == "tir.if_then_else" && call.args.size() == 3)
-    return EvalChoice(call.args[0], call.args[1], call.args[2], lane, result);
-  if ((name == "tir.likely" || name == "tir.tvm_thread_invariant") && call.args.size() == 1)
-    return Eval(call.args[0], result, lane);
-  if (name == "tir.assume" && call.args.size() == 1) {
-    bool holds = false;
-    if (!EvalBool(call.args[0], &holds)) return false;
-    *result = Scalar::Int(1, DataType::Bool());
-    return holds || Fail("what the function assumes does not hold");
-  }
-  bool is_vector_call = true;
-  const bool done = EvalVectorCall(call, lane, result, &is_vector_call);
-  return is_vector_call ? done : EvalIntrinsic(call, lane, result);
+  const Op& op = *To<Op>(call.op);
+  const LaneIntrinsic* intrinsic = FindLaneIntrinsic(*op.info);
+  if (intrinsic && call.args.size() == intrinsic->arity) return (this->*intrinsic->run)(call, lane, result);
+  return EvalIntrinsic(call, lane, result);
 }
 
-// Intrinsics that take vectors apart and put them together.
-bool ScalarEvaluator::EvalVectorCall(const tir::Call& call, int lane, Scalar* result, bool* known) {
-  const std::string_view name = To<Op>(call.op)->name;
-  const size_t arity = call.args.size();
-  if (name == "tir.vectorlow" && arity == 1) return Eval(call.args[0], result, lane);
-  if (name == "tir.vectorhigh" && arity == 1) return Eval(call.args[0], result, lane + call.args[0]->dtype.lanes / 2);
-  if (name == "tir.vectorcombine" && arity == 2) {
-    const int first = call.args[0]->dtype.lanes;
-    return lane < first ? Eval(call.args[0], result, lane) : Eval(call.args[1], result, lane - first);
-  }
-  if (name == "tir.get_active_lane_mask" && arity == 2) {
-    int64_t base = 0;
-    int64_t limit = 0;
-    if (!EvalInt(call.args[0], &base) || !EvalInt(call.args[1], &limit)) return false;
-    *result = Scalar::Int(WrapAdd(base, int64_t{lane}) < limit, DataType::Bool());
-    return true;
-  }
-  if (name == "tir.dp4a" && arity == 3) return EvalDotProduct(call, result);
-  if (name == "tir.reinterpret" && arity == 1 && call.args[0]->dtype.lanes != call.dtype.lanes)
-    return EvalReinterpret(call, lane, result);
-  *known = false;
-  return false;
+// Intrinsics that choose what they evaluate, and those that take vectors apart and put them together.
+const ScalarEvaluator::LaneIntrinsic* ScalarEvaluator::FindLaneIntrinsic(const OpInfo& op) {
+  static constexpr LaneIntrinsic kRows[] = {
+      {"tir.assume", 1, &ScalarEvaluator::EvalAssume},
+      {"tir.dp4a", 3, &ScalarEvaluator::EvalDotProduct},
+      {"tir.get_active_lane_mask", 2, &ScalarEvaluator::EvalLaneMask},
+      {"tir.if_then_else", 3, &ScalarEvaluator::EvalIfThenElse},
+      {"tir.likely", 1, &ScalarEvaluator::EvalOperand},
+      {"tir.reinterpret", 1, &ScalarEvaluator::EvalReinterpret},
+      {"tir.tvm_thread_invariant", 1, &ScalarEvaluator::EvalOperand},
+      {"tir.vectorcombine", 2, &ScalarEvaluator::EvalVectorCombine},
+      {"tir.vectorhigh", 1, &ScalarEvaluator::EvalVectorHigh},
+      {"tir.vectorlow", 1, &ScalarEvaluator::EvalOperand},
+  };
+  static const std::vector<const LaneIntrinsic*> table = RowsByOp(kRows);
+  return table[op.id];
+}
+
+bool ScalarEvaluator::IsEvaluated(const OpInfo& op) { return FindLaneIntrinsic(op) || FindScalarIntrinsic(op); }
+
+bool ScalarEvaluator::EvalIfThenElse(const tir::Call& call, int lane, Scalar* result) {
+  return EvalChoice(call.args[0], call.args[1], call.args[2], lane, result);
+}
+
+bool ScalarEvaluator::EvalOperand(const tir::Call& call, int lane, Scalar* result) {
+  return Eval(call.args[0], result, lane);
+}
+
+bool ScalarEvaluator::EvalAssume(const tir::Call& call, int, Scalar* result) {
+  bool holds = false;
+  if (!EvalBool(call.args[0], &holds)) return false;
+  *result = Scalar::Int(1, DataType::Bool());
+  return holds || Fail("what the function assumes does not hold");
+}
+
+bool ScalarEvaluator::EvalVectorHigh(const tir::Call& call, int lane, Scalar* result) {
+  return Eval(call.args[0], result, lane + call.args[0]->dtype.lanes / 2);
+}
+
+bool ScalarEvaluator::EvalVectorCombine(const tir::Call& call, int lane, Scalar* result) {
+  const int first = call.args[0]->dtype.lanes;
+  return lane < first ? Eval(call.args[0], result, lane) : Eval(call.args[1], result, lane - first);
+}
+
+bool ScalarEvaluator::EvalLaneMask(const tir::Call& call, int lane, Scalar* result) {
+  int64_t base = 0;
+  int64_t limit = 0;
+  if (!EvalInt(call.args[0], &base) || !EvalInt(call.args[1], &limit)) return false;
+  *result = Scalar::Int(WrapAdd(base, int64_t{lane}) < limit, DataType::Bool());
+  return true;
 }
 
 // The products of four lanes, added to a sum.
-bool ScalarEvaluator::EvalDotProduct(const tir::Call& call, Scalar* result) {
+bool ScalarEvaluator::EvalDotProduct(const tir::Call& call, int, Scalar* result) {
   int64_t sum = 0;
   if (!EvalInt(call.args[2], &sum)) return false;
   for (int lane = 0; lane < 4; ++lane) {
@@ -467,12 +485,13 @@ bool ScalarEvaluator::EvalDotProduct(const tir::Call& call, Scalar* result) {
   return true;
 }
 
-// The bits of a vector as one of another number of lanes.
+// The same bits, also as another number of lanes.
 bool ScalarEvaluator::EvalReinterpret(const tir::Call& call, int lane, Scalar* result) {
+  if (call.args[0]->dtype.lanes == call.dtype.lanes) return EvalIntrinsic(call, lane, result);
   const DataType from = call.args[0]->dtype.with_lanes(1);
   const DataType to = call.dtype.with_lanes(1);
   const int lanes = call.args[0]->dtype.lanes;
-  const bool fits = IsElementType(from) && IsElementType(to) && lanes >= 1 && call.dtype.lanes >= 1 &&
+  const bool fits = IsElementType(from) && IsElementType(to) && lanes >= 1 && lane < call.dtype.lanes &&
                     from.bytes() * lanes == to.bytes() * call.dtype.lanes;
   if (!fits) return Fail("a vector is reinterpreted as one of another size");
   std::vector<std::byte> bytes(static_cast<size_t>(from.bytes() * lanes));
@@ -486,7 +505,7 @@ bool ScalarEvaluator::EvalReinterpret(const tir::Call& call, int lane, Scalar* r
 
 bool ScalarEvaluator::EvalIntrinsic(const tir::Call& call, int lane, Scalar* result) {
   const auto* op = To<Op>(call.op);
-  const ScalarIntrinsic* intrinsic = FindScalarIntrinsic(*op);
+  const ScalarIntrinsic* intrinsic = FindScalarIntrinsic(*op->info);
   if (!intrinsic || call.args.size() != intrinsic->arity) return CallBuiltin(call, op->name, lane, result);
   Scalar args[kMaxIntrinsicArity];
   for (size_t i = 0; i < call.args.size(); ++i) {

@@ -169,17 +169,9 @@ bool ScalarIntrinsic::Apply(const Scalar* args, DataType dtype, Scalar* result) 
   return special(args, dtype, result);
 }
 
-const ScalarIntrinsic* FindScalarIntrinsic(const Op& op) {
-  static const std::vector<const ScalarIntrinsic*> table = [] {
-    std::vector<const ScalarIntrinsic*> rows(AllOps().size(), nullptr);
-    for (const ScalarIntrinsic& row : kIntrinsics) {
-      const OpInfo* info = FindOp(row.name);
-      IROPT_CHECK(info, "no operator {} in the table", row.name);
-      rows[info->id] = &row;
-    }
-    return rows;
-  }();
-  return table[op.info->id];
+const ScalarIntrinsic* FindScalarIntrinsic(const OpInfo& op) {
+  static const std::vector<const ScalarIntrinsic*> table = RowsByOp(kIntrinsics);
+  return table[op.id];
 }
 
 }  // namespace iropt

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "iropt/eval/scalar_eval.h"
+#include "iropt/op/op.h"
 #include "scalar_ops.h"
 
 namespace iropt {
@@ -23,7 +25,19 @@ struct ScalarIntrinsic {
 };
 
 // Null where the operator is no such intrinsic. O(1).
-const ScalarIntrinsic* FindScalarIntrinsic(const Op& op);
+const ScalarIntrinsic* FindScalarIntrinsic(const OpInfo& op);
+
+// The rows of a table of intrinsics, which have names, by the ids of the operators; null where there is none.
+template <class Row, size_t kCount>
+std::vector<const Row*> RowsByOp(const Row (&rows)[kCount]) {
+  std::vector<const Row*> table(AllOps().size(), nullptr);
+  for (const Row& row : rows) {
+    const OpInfo* info = FindOp(row.name);
+    IROPT_CHECK(info, "no operator {} in the table", row.name);
+    table[info->id] = &row;
+  }
+  return table;
+}
 
 // Operations on scalars; false where the result is undefined.
 bool ApplyScalar(const eval::UnaryOp& op, const Scalar& x, Scalar* result);

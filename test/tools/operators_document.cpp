@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "iropt/eval/evaluator.h"
+#include "iropt/eval/prim_func.h"
+#include "iropt/op/intrinsics.h"
 #include "iropt/op/layout_rules.h"
 #include "iropt/op/op.h"
 #include "iropt/op/type_rules.h"
@@ -221,6 +223,29 @@ result, *evaluated* where it can be computed on the host, and so folded, and it 
 store the axes of its tensors in another order.
 )";
 
+constexpr std::string_view kLoopLevel = R"(
+## Loop-level functions
+
+FoldConstant also runs loop-level functions that are called with constants. Every statement is run, and every expression is
+evaluated, but for `ProducerLoad`, which reads a tensor that has no buffer yet. These are the intrinsics of
+[intrinsics.def](../include/iropt/op/intrinsics.def); those that are not evaluated call into the runtime or into code outside of the
+module, or are for the units of accelerators.
+
+| intrinsic | operands | evaluated |
+| --- | --- | --- |
+)";
+
+std::string LoopLevel() {
+  std::string text(kLoopLevel);
+  for (const OpInfo& info : AllOps()) {
+    if (!info.intrinsic) continue;
+    const int count = info.intrinsic->num_args;
+    text += fmt::format("| `{}` | {} | {} |\n", info.script, count < 0 ? "any number" : std::to_string(count),
+                        YesNo(IsEvaluated(info)));
+  }
+  return text;
+}
+
 std::string Document() {
   std::string text(kIntroduction);
   for (const Family& family : kFamilies) {
@@ -236,7 +261,7 @@ std::string Document() {
                           YesNo(LayoutRuleOf(info) != nullptr));
     }
   }
-  return text;
+  return text + LoopLevel();
 }
 
 bool IsComplete() {

@@ -7,6 +7,7 @@
 #include "iropt/eval/evaluator.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/tir.h"
+#include "iropt/op/op.h"
 
 namespace iropt {
 
@@ -30,5 +31,8 @@ struct TensorSpec {
 Result<std::vector<Tensor>> EvalPrimFunc(const PrimFunc& func, std::span<const HostValue> inputs,
                                          std::span<const TensorSpec> outputs, std::span<const int64_t> tir_vars = {},
                                          const EvalLimits& limits = {}, const Module* module = nullptr);
+
+// Whether calls of an operator of the loop level are evaluated. O(1).
+bool IsEvaluated(const OpInfo& intrinsic);
 
 }  // namespace iropt

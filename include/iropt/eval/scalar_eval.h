@@ -41,6 +41,9 @@ class ScalarEvaluator {
   bool EvalInt(const PrimExpr* expr, int64_t* result, int lane = 0);
   bool EvalBool(const PrimExpr* expr, bool* result, int lane = 0);
 
+  // Whether calls of the intrinsic are operations on scalars, or on the lanes of vectors.
+  static bool IsEvaluated(const OpInfo& op);
+
   bool failed() const { return failed_; }
   const Error& error() const { return error_; }
 
@@ -79,8 +82,20 @@ class ScalarEvaluator {
   bool EvalShuffle(const tir::Shuffle& expr, int lane, Scalar* result);
   bool EvalCall(const tir::Call& call, int lane, Scalar* result);
   bool EvalIntrinsic(const tir::Call& call, int lane, Scalar* result);
-  bool EvalVectorCall(const tir::Call& call, int lane, Scalar* result, bool* known);
-  bool EvalDotProduct(const tir::Call& call, Scalar* result);
+
+  struct LaneIntrinsic {
+    std::string_view name;
+    size_t arity;
+    bool (ScalarEvaluator::*run)(const tir::Call& call, int lane, Scalar* result);
+  };
+  static const LaneIntrinsic* FindLaneIntrinsic(const OpInfo& op);
+  bool EvalAssume(const tir::Call& call, int lane, Scalar* result);
+  bool EvalDotProduct(const tir::Call& call, int lane, Scalar* result);
+  bool EvalIfThenElse(const tir::Call& call, int lane, Scalar* result);
+  bool EvalLaneMask(const tir::Call& call, int lane, Scalar* result);
+  bool EvalOperand(const tir::Call& call, int lane, Scalar* result);
+  bool EvalVectorCombine(const tir::Call& call, int lane, Scalar* result);
+  bool EvalVectorHigh(const tir::Call& call, int lane, Scalar* result);
   bool EvalReinterpret(const tir::Call& call, int lane, Scalar* result);
   bool EvalReduce(const tir::Reduce& reduce, Scalar* result);
   bool ReduceOver(const tir::Reduce& reduce, size_t axis, std::vector<Scalar>* sums);
