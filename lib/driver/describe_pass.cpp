@@ -16,6 +16,7 @@
 #include "iropt/text/parser.h"
 #include "iropt/text/printer.h"
 #include "pass_examples.h"
+#include "script_reader.h"
 
 namespace iropt {
 
@@ -52,6 +53,13 @@ Example SplitExample(std::string_view text, std::string_view pass) {
   return example;
 }
 
+// In single quotes, as a shell takes it.
+std::string Quoted(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
 // The lines from the first one of code on, indented.
 std::string Indented(std::string_view text) {
   std::string shown;
@@ -74,6 +82,7 @@ class ExampleRun {
     context_.opt_level = kMaxOptLevel;
     context_.diagnostics = &diagnostics_;
     context_.printer = [](const Module&, const std::string&) -> Status { return {}; };
+    context_.reader = std::make_shared<ScriptReader>();
   }
 
   Result<Module> Read(const Example& example) {
@@ -114,8 +123,8 @@ Result<std::string> RenderExample(const PassRow& row, std::string_view text, con
   IROPT_ASSIGN_OR_RETURN(Module before, run.Read(example));
   std::string out = "\nExample:\n";
   for (const std::string& line : example.caption) out += fmt::format("  {}\n", line);
-  out += fmt::format("\n{}\n  after {}-passes='{}':\n\n", Indented(example.module),
-                     example.verify ? "" : fmt::format("{} ", kNoVerify), example.pipeline);
+  out += fmt::format("\n{}\n  after {}-passes={}:\n\n", Indented(example.module),
+                     example.verify ? "" : fmt::format("{} ", kNoVerify), Quoted(example.pipeline));
   IROPT_ASSIGN_OR_RETURN(const Module after, run.Run(example.pipeline, std::move(before)));
   return out + Indented(ModuleToString(after, {.inline_constants = 16}));
 }

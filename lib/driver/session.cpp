@@ -15,6 +15,7 @@
 #include "iropt/text/printer.h"
 #include "iropt/transform/passes.h"
 #include "load_plugins.h"
+#include "script_reader.h"
 #include "verify_each.h"
 
 namespace iropt {
@@ -214,6 +215,7 @@ Status Session::AddInstruments() {
     return err_.Flush();
   };
   context_.printer = print;
+  context_.reader = std::make_shared<ScriptReader>();
   const auto passes_of = [](const PrintRequest& r) { return r.all ? std::vector<std::string>() : r.passes; };
   InstrumentList& list = context_.instruments;
   const auto audit = plan.verify_each ? std::make_shared<ChangeAudit>() : nullptr;

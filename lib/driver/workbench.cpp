@@ -12,6 +12,7 @@
 #include "iropt/text/parser.h"
 #include "iropt/text/printer.h"
 #include "iropt/transform/passes.h"
+#include "script_reader.h"
 
 namespace iropt {
 
@@ -56,6 +57,7 @@ PassContext Workbench::MakeContext(int opt_level) {
     PrintModule(module, {}, err_);
     return err_.Flush();
   };
+  context.reader = std::make_shared<ScriptReader>();
   return context;
 }
 

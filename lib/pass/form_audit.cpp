@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "iropt/ir/visitor.h"
-#include "skip.h"
+#include "iropt/pass/skip.h"
 
 namespace iropt {
 

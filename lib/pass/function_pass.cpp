@@ -17,7 +17,7 @@
 #include "iropt/support/crash.h"
 #include "iropt/support/function_ref.h"
 #include "iropt/support/parallel.h"
-#include "skip.h"
+#include "iropt/pass/skip.h"
 
 namespace iropt {
 

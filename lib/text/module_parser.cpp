@@ -414,20 +414,4 @@ std::optional<Module> ParseModule(std::string_view text, uint32_t base, const Pa
   return module;
 }
 
-const Expr* ParseExpression(std::string_view text, uint32_t base, Workspace& workspace, DiagnosticEngine& diagnostics) {
-  Module module;
-  text::ReaderState state;
-  state.module = &module;
-  text::SymbolTable symbols;
-  // Space before the expression is no indentation.
-  const size_t begin = std::min(text.find_first_not_of(" \t\r\n"), text.size());
-  Lexer lexer(text, base, static_cast<uint32_t>(begin), static_cast<uint32_t>(text.size()), diagnostics);
-  text::RelaxParser parser({lexer, state, workspace, symbols, diagnostics});
-  const Expr* expr = parser.ParseExpr();
-  while (lexer.kind() == TokenKind::kNewline) lexer.Next();
-  if (!expr || lexer.kind() == TokenKind::kEnd) return expr;
-  diagnostics.Error(Location(lexer.SpanOf(lexer.peek())), "syntax", "the expression ends before this");
-  return nullptr;
-}
-
 }  // namespace iropt

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "iropt/analysis/free_vars.h"
 #include "iropt/op/infer.h"
@@ -130,29 +129,11 @@ const Function* RelaxParser::ParseBody(const RelaxSignature& signature) {
   return function;
 }
 
-// What callers may know of a result: nothing that depends on variables which only the body defines. Inside another
-// function the symbolic variables of that one are known, too.
-const Type* RelaxParser::VisibleOutside(const Type* type, const RelaxSignature& signature) {
-  std::unordered_set<const tir::Var*> known;
-  for (const Var* p : signature.params) {
-    for (const tir::Var* var : DefinedSymVars(p->type)) known.insert(var);
-  }
-  const bool nested = symbols_.scope_depth() > 0;
-  const auto value_of = [&](const tir::Var* var) -> const PrimExpr* {
-    return nested || known.contains(var) ? var : nullptr;
-  };
-  const auto shape_of = [&](const Expr* shape) -> const Expr* {
-    return std::find(signature.params.begin(), signature.params.end(), shape) != signature.params.end() ? shape
-                                                                                                        : nullptr;
-  };
-  return EraseToWellDefined(type, value_of, shape_of, ws_.arena());
-}
-
 const Function* RelaxParser::MakeFunction(const RelaxSignature& signature, const Expr* result) {
   if (!(result = Typed(result)) || !result->type) return nullptr;
   // The body may know more than the annotation says.
   const Type* ret = signature.ret_annotation;
-  if (!ret || (ret != result->type && IsBaseOf(ret, result->type))) ret = VisibleOutside(result->type, signature);
+  if (!ret || ret != result->type) ret = FunctionReturnType(signature.params, result->type, ret, ws_.arena());
   auto* seq = ws_.New<SeqExpr>(ws_.Copy(scope_->blocks), result, result->type);
   seq->set_span(result->span());
   std::vector<const Type*> params;

@@ -36,6 +36,8 @@ class RelaxParser : public ParserCore {
   // The type that the function has for its callers before its body was read.
   const FuncType* DeclaredType(const RelaxSignature& signature);
 
+  // Reads a type as in a signature: a name that is not in scope becomes a new symbolic variable. Null after an error.
+  const Type* ParseSignatureType();
   // Reads an expression and converts it to a graph-level one. Null after an error.
   const Expr* ParseExpr();
 
@@ -127,7 +129,6 @@ class RelaxParser : public ParserCore {
   void EmitBinding(const Binding* binding) { scope_->bindings.push_back(binding); }
   const Var* EmitTemporary(const Expr* value);
   void EndBlock();
-  const Type* VisibleOutside(const Type* type, const RelaxSignature& signature);
   const Function* MakeFunction(const RelaxSignature& signature, const Expr* body);
 
   // A sequence of binding blocks that is being read: a function body or a branch.

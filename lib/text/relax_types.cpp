@@ -30,6 +30,13 @@ const Type* RelaxParser::ParseType() {
   return type;
 }
 
+const Type* RelaxParser::ParseSignatureType() {
+  in_signature_ = true;
+  const Type* type = ParseType();
+  in_signature_ = false;
+  return type;
+}
+
 const Type* RelaxParser::ParseTypeUncached() {
   const Span span = SpanHere();
   const Prefix prefix = AtPrefix();

@@ -1,13 +1,19 @@
-// Numbers that DLPack and TVM give to kinds of scalars.
+// Numbers that DLPack and TVM give to kinds of scalars and of devices.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "iropt/ir/attr.h"
 #include "iropt/ir/dtype.h"
 
 namespace iropt {
 
 // DLPack's number, or TVM's own where DLPack has none.
 int64_t DLPackCode(TypeCode code);
+
+// The number of the kind of device that a target, such as {"kind": "cuda"}, generates code for. Nothing where the kind
+// is none of TVM's.
+std::optional<int64_t> DLPackDeviceType(const DictAttr& target);
 
 }  // namespace iropt

@@ -13,6 +13,7 @@
 #include "iropt/pass/instrument.h"
 #include "iropt/pass/module_printer.h"
 #include "iropt/pass/pass_info.h"
+#include "iropt/pass/text_reader.h"
 #include "iropt/pass/value.h"
 
 namespace iropt {
@@ -32,11 +33,12 @@ class PassContext {
   std::vector<std::string> required_pass;  // run whatever their level is, and no instrument may veto them
   std::vector<std::string> disabled_pass;  // never run by a Sequential, even if required
   InstrumentList instruments;
-  DiagnosticEngine* diagnostics = nullptr;  // without one, what passes report becomes part of the error of the run
-  const PassRegistry* registry = nullptr;   // where required passes come from; null stands for PassRegistry::Global()
-  PassObserver* observer = nullptr;         // hears what becomes of every pass, see observer.h
-  TraceFunction trace;                      // a lighter way to look on than an instrument
-  ModulePrinter printer;                    // where the pass PrintIR shows the module
+  DiagnosticEngine* diagnostics = nullptr;   // without one, what passes report becomes part of the error of the run
+  const PassRegistry* registry = nullptr;    // where required passes come from; null stands for PassRegistry::Global()
+  PassObserver* observer = nullptr;          // hears what becomes of every pass, see observer.h
+  TraceFunction trace;                       // a lighter way to look on than an instrument
+  ModulePrinter printer;                     // where the pass PrintIR shows the module
+  std::shared_ptr<const TextReader> reader;  // for options in the language of modules
   int threads = 1;
   Value target;  // as in TVM: a target string, or a dict with "kind"; null where none was given
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "iropt/diag/diagnostic.h"
@@ -28,5 +29,19 @@ std::optional<Module> ParseModule(std::string_view text, uint32_t base, const Pa
 
 // Reads one graph-level expression without free variables, such as R.add(R.const(1), R.const(2)).
 const Expr* ParseExpression(std::string_view text, uint32_t base, Workspace& workspace, DiagnosticEngine& diagnostics);
+
+// What a part of a module may refer to.
+struct ParseScope {
+  const Module& module;                             // for virtual devices and the like
+  std::span<const tir::Var* const> variables = {};  // of two with one name the later is meant
+};
+
+// Reads a type as it stands in a signature, R.Tensor(("n", 4), "float32"), with or without the quotes: a name that is
+// not in scope becomes a new symbolic variable.
+const Type* ParseType(std::string_view text, uint32_t base, const ParseScope& scope, Workspace& workspace,
+                      DiagnosticEngine& diagnostics);
+// Reads an attribute value, I.vdevice("cuda", 1).
+const Attr* ParseAttribute(std::string_view text, uint32_t base, const ParseScope& scope, Workspace& workspace,
+                           DiagnosticEngine& diagnostics);
 
 }  // namespace iropt

@@ -23,6 +23,12 @@ inline bool IsPrimitive(const Function& function) {
   return primitive && primitive->value != 0;
 }
 
+// The tensor type with another dtype and on another device.
+inline const TensorType* LikeTensor(const TensorType& type, DataType dtype, const VDeviceAttr* vdevice, Arena& arena) {
+  if (type.shape_var) return TensorType::WithShapeVar(arena, type.shape_var, dtype, vdevice);
+  return type.known ? TensorType::Get(type.dims, dtype, vdevice) : TensorType::Get(type.ndim, dtype, vdevice);
+}
+
 // Goes through a list from front to back and makes a new one from the first change on. Editors of nested lists share a
 // pool, which they use as a stack.
 template <class T>

@@ -64,6 +64,8 @@ class KnownValues {
     if (!result) {
       result = EraseToWellDefined(
           type, [this](const tir::Var* var) { return ValueOf(var); }, [](const Expr* shape) { return shape; }, arena);
+      // Types with a shape variable are not interned.
+      if (TypeEqual(result, type)) result = type;
     }
     return result;
   }

@@ -1,0 +1,37 @@
+#include "script_reader.h"
+
+#include "iropt/text/parser.h"
+
+namespace iropt {
+
+namespace {
+
+// Reads with `read`, and reports the first error at the place.
+template <class F>
+auto ReadAt(const TextReader::Place& place, F&& read) {
+  DiagnosticBuffer buffer;
+  DiagnosticEngine diagnostics(&buffer);
+  const auto* result = read(diagnostics);
+  if (!buffer.diagnostics().empty()) {
+    const Diagnostic& first = buffer.diagnostics().front();
+    place.diagnostics.Error(place.span, first.kind, first.message);
+  }
+  return result;
+}
+
+}  // namespace
+
+const Type* ScriptReader::ReadType(std::string_view text, std::span<const tir::Var* const> variables,
+                                   Place place) const {
+  return ReadAt(place, [&](DiagnosticEngine& diagnostics) {
+    return ParseType(text, 0, {place.module, variables}, place.workspace, diagnostics);
+  });
+}
+
+const Attr* ScriptReader::ReadAttr(std::string_view text, Place place) const {
+  return ReadAt(place, [&](DiagnosticEngine& diagnostics) {
+    return ParseAttribute(text, 0, {place.module}, place.workspace, diagnostics);
+  });
+}
+
+}  // namespace iropt

@@ -1,0 +1,14 @@
+// ToANormalForm: every intermediate result gets a variable.
+//
+//   return R.nn.relu(R.add(x, x))    -->    gv = R.add(x, x)
+//                                           gv1 = R.nn.relu(gv)
+//                                           return gv1
+//
+// The name that TVM's Relay has for what Normalize does, see there: pipelines may use either. O(nodes).
+#include "iropt/transform/passes.h"
+
+namespace iropt {
+
+Pass CreateToANormalForm(const PassOptions& options) { return CreateNormalize(options); }
+
+}  // namespace iropt
