@@ -12,6 +12,7 @@ Kinds, each with --size units in every one of --funcs functions; text and work g
   symbolic   tensors with symbolic dimensions and shape expressions
   tuples     tuples that are built and taken apart again
   attributes operators with many attributes (convolutions, pooling)
+  devices    matrix products on a virtual device, with hints and reshapes to shapes that are known
   undone     reshapes and layout transforms that are undone, conversions that several operators use
   blocks     alternating dataflow blocks and impure calls
   ifs        a chain of conditionals, one after the other
@@ -22,6 +23,7 @@ import argparse
 import sys
 
 TENSOR = 'R.Tensor((2, 3), dtype="float32")'
+ON_DEVICE = 'R.Tensor((4, 4), dtype="float32", vdevice="llvm:0")'
 
 
 def chain(n):
@@ -116,10 +118,24 @@ def undone(n):
     yield f"gv: {TENSOR} = R.add({last}, y)"
 
 
+def devices(n):
+    last = "z"
+    for i in range(n // 5):
+        yield f"a{i}: {ON_DEVICE} = R.matmul({last}, w)"
+        yield f"b{i}: {ON_DEVICE} = R.nn.relu(a{i})"
+        yield f"s{i}: R.Shape([4, 4]) = R.shape_of(b{i})"
+        yield f"c{i}: {ON_DEVICE} = R.reshape(b{i}, s{i})"
+        yield f"d{i}: {ON_DEVICE} = R.hint_on_device(c{i}, R.device(dev_type=1, dev_id=0))"
+        last = f"d{i}"
+    yield f"gv: {TENSOR} = R.add(x, y)"
+    yield f"out: {ON_DEVICE} = R.nn.relu({last})"
+
+
 KINDS = {"chain": chain, "wide": wide, "redundant": redundant, "dead": dead, "constants": constants, "symbolic": symbolic,
-         "tuples": tuples, "attributes": attributes, "undone": undone}
+         "tuples": tuples, "attributes": attributes, "devices": devices, "undone": undone}
 PARAMS = {"symbolic": [("z", 'R.Tensor(("n", 4), dtype="float32")'), ("u", 'R.Tensor((1, 4), dtype="float32")')],
-          "attributes": [("img", 'R.Tensor((1, 8, 16, 16), dtype="float32")'), ("w", 'R.Tensor((8, 8, 3, 3), dtype="float32")')]}
+          "attributes": [("img", 'R.Tensor((1, 8, 16, 16), dtype="float32")'), ("w", 'R.Tensor((8, 8, 3, 3), dtype="float32")')],
+          "devices": [("z", ON_DEVICE), ("w", ON_DEVICE)]}
 
 
 def body_lines(kind, n):
@@ -182,6 +198,8 @@ def write(out, kind, size, funcs):
     impure = "(pure=False)" if kind == "blocks" else ""
     if kind == "calls":
         out.write(HELPER)
+    if kind == "devices":
+        out.write('    I.module_global_infos({"vdevice": [I.vdevice("llvm")]})\n')
     for k in range(funcs):
         out.write(f"    @R.function{impure}\n    def f{k}({', '.join(f'{n}: {t}' for n, t in params)}):\n")
         if kind == "symbolic":

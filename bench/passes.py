@@ -23,13 +23,21 @@ PROGRAMS = {
     "AlterOpLayout": "attributes",
     "CanonicalizeCast": "undone",
     "ConvertLayout": "attributes",
+    "DynamicToStatic": "devices",
     "ExpandTupleArguments": "calls",
     "OptimizeLayoutTransform": "undone",
+    "RealizeVDevice": "devices",
     "RemoveRedundantReshape": "undone",
     "RemoveUnusedOutputs": "calls",
     "RemoveUnusedParameters": "calls",
+    "ToMixedPrecision": "devices",
+    "UpdateVDevice": "devices",
 }
-OPTIONS = {"ConvertLayout": '<desired_layouts={"relax.nn.conv2d":["NHWC","OHWI"]}>'}
+OPTIONS = {
+    "ConvertLayout": '<desired_layouts={"relax.nn.conv2d":["NHWC","OHWI"]}>',
+    "UpdateParamStructInfo": '<updates={"f0":{"y":"R.Tensor((2, 3))"}}>',
+    "UpdateVDevice": "<new_vdevice=\"I.vdevice('cuda')\">",
+}
 
 
 def generate(program, size, path):

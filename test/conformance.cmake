@@ -13,7 +13,8 @@ iropt_add_conformance(well_formed 0.995 --kind well_formed)
 iropt_add_conformance(pass 0.99 --kind pass --pass Normalize --pass CanonicalizeBindings --pass EliminateCommonSubexpr
                       --pass DeadCodeElimination --pass FoldConstant --pass AttachGlobalSymbol --pass BindParams
                       --pass BindSymbolicVars --pass BundleModelParams --pass ConvertLayout --pass LambdaLift
-                      --pass RemovePurityChecking --pass ToNonDataflow --pass TopologicalSort)
+                      --pass RealizeVDevice --pass RemovePurityChecking --pass ToMixedPrecision --pass ToNonDataflow
+                      --pass TopologicalSort)
 
 # Real models: the one of the repository, and those beside it.
 add_test(NAME model_example

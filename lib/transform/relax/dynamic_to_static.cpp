@@ -18,7 +18,7 @@
 // next. Operands must be constants already where the rules ask for that, so FoldConstant should run before. O(nodes)
 // for each round.
 //
-// Source: the pass of that name in TVM's Relay.
+// Source: the name is that of a pass of TVM's Relay.
 #include <algorithm>
 #include <vector>
 

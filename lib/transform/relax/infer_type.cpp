@@ -7,7 +7,7 @@
 // Passes that change operands keep the annotations around them; this one makes them as precise as can be, and finds
 // what no longer fits. O(nodes).
 //
-// Source: the name in TVM's Relay.
+// Source: the name is that of a pass of TVM's Relay.
 #include "call_order.h"
 #include "iropt/ir/mutator.h"
 #include "iropt/ir/substitute.h"

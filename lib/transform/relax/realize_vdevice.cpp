@@ -9,7 +9,7 @@
 // Parameters get the devices that VDeviceMap finds, everything else follows from them by type inference. A hint whose
 // operand is there already becomes the operand. It is an error if the module has no device that a hint names. O(nodes).
 //
-// Source: TVM's pass of the name.
+// Source: the rules are those of TVM 0.18's pass of this name.
 #include "call_order.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/mutator.h"

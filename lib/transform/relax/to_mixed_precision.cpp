@@ -22,7 +22,7 @@
 // become float16, and calls of such functions convert what they pass. Operands that are float64, of unknown dtype, or
 // float16 from the beginning are not converted: so a second run finds nothing to do. O(nodes).
 //
-// Source: TVM's pass of the name; automatic mixed precision (Micikevicius et al., Mixed Precision Training, 2018).
+// Source: the rules are those of TVM 0.18's pass of this name; Micikevicius et al., Mixed Precision Training, 2018.
 #include <algorithm>
 #include <cmath>
 #include <span>

@@ -9,7 +9,7 @@
 // ones. Types are inferred anew in these functions, and in those that
 // call them. It is an error where types no longer fit, or where a symbolic variable is no longer defined. O(nodes).
 //
-// Source: TVM's pass of the name, which takes a callback.
+// Source: TVM 0.18's pass of this name, which takes a callback.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -8,7 +8,7 @@
 // `index` counts the devices of the module; `new_vdevice` is written as in a module, I.vdevice("metal", 0). Types and
 // transfers mean the new device then. O(nodes).
 //
-// Source: TVM's pass of the name.
+// Source: TVM 0.18's pass of this name, which leaves the operands of transfers as they were.
 #include <fmt/format.h>
 
 #include <algorithm>
