@@ -8,6 +8,7 @@ FOLDER is docs/passes, with an example PASS.ir for each pass.
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -16,6 +17,7 @@ import sys
 UNCHANGED = {
     "Normalize": "reading brings modules into normal form",
     "PrintIR": "it shows the module",
+    "ToANormalForm": "reading brings modules into normal form",
 }
 
 
@@ -31,14 +33,15 @@ def check(ir_opt, folder, name):
     example = done.stdout.partition("\nExample:\n")[2]
     if not example:
         return f"{name}: no example; it belongs into docs/passes/{name}.ir"
-    pipeline = re.search(r"\n  after (-no-verify )?-passes='([^\n]*)':\n\n    @", example)
-    if not pipeline or name not in pipeline[2]:
+    flags = re.search(r"\n  after ([^\n]*):\n\n    @", example)
+    # As a shell takes them.
+    flags = shlex.split(flags[1]) if flags else []
+    if not flags or name not in flags[-1]:
         return f"{name}: the example does not show the module after the pass"
     with open(os.path.join(folder, name + ".ir"), encoding="utf-8") as f:
         text = f.read()
-    flags = ["-no-verify"] if pipeline[1] else []
-    before = run(ir_opt, *flags, text=text).stdout
-    after = run(ir_opt, *flags, "-O4", "-verify-each", f"-passes={pipeline[2]}", text=text)
+    before = run(ir_opt, *flags[:-1], text=text).stdout
+    after = run(ir_opt, "-O4", "-verify-each", *flags, text=text)
     if after.returncode != 0:
         return f"{name}: {after.stderr.strip()}"
     return f"{name}: the pass does not change its example" if before == after.stdout and name not in UNCHANGED else None
