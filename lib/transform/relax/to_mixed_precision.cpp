@@ -18,9 +18,10 @@
 // at the beginning of each dataflow block that uses them. Other uses convert their operands one by one, which fuses
 // better than a copy that is kept.
 //
-// Only dataflow blocks are rewritten, and what leaves one keeps its dtype. Parameters with one of `fp16_input_names`
-// become float16, and calls of such functions convert what they pass. Operands that are float64, of unknown dtype, or
-// float16 from the beginning are not converted: so a second run finds nothing to do. O(nodes).
+// Only dataflow blocks are rewritten, and what leaves one keeps its dtype. Those of the parameters with one of
+// `fp16_input_names` that are float32 become float16, and calls of such functions, which must not be used as values,
+// convert what they pass. Operands that are float64, of unknown dtype, or float16 from the beginning are not converted:
+// so a second run finds nothing to do. O(nodes).
 //
 // Source: the rules are those of TVM 0.18's pass of this name; Micikevicius et al., Mixed Precision Training, 2018.
 #include <algorithm>
@@ -124,21 +125,18 @@ class PrecisionRewriter : public ExprMutator {
     return visited;
   }
 
-  const Expr* VisitCall(const Call* old) override {
-    const auto* call = To<Call>(ExprMutator::VisitCall(old));
-    const auto* callee = As<GlobalVar>(call->op);
-    const ModuleEntry* entry = callee && !half_params_.empty() ? module_.Find(callee) : nullptr;
-    const auto* function = entry ? As<Function>(entry->func) : nullptr;
-    if (!function || !SkipsOptimization(*function).empty()) return call;
+  const Expr* VisitCall(const Call* call) override {
+    const Function* callee = HalfCallee(*call);
+    if (!callee) return ExprMutator::VisitCall(call);
     uint32_t i = 0;
     const List<const Expr*> args = MapList(call->args, workspace(), [&](const Expr* arg) {
-      const Var* param = i < function->params.size() ? function->params[i] : nullptr;
+      const Var* param = i < callee->params.size() ? callee->params[i] : nullptr;
       ++i;
-      if (!param || !HalfParamType(*param)) return arg;
-      return builder().NormalizeArgument(Convert(builder().NormalizeArgument(arg), EverywhereDtype{kHalf}));
+      if (!param || !HalfParamType(*param)) return builder().NormalizeArgument(VisitExpr(arg));
+      return builder().NormalizeArgument(Convert(builder().NormalizeArgument(Current(arg)), EverywhereDtype{kHalf}));
     });
     // The function in the module still has its old parameters, so the type is not inferred again.
-    return args.begin() == call->args.begin() ? call : Like(*old, args, old->attrs, old->type);
+    return args.begin() == call->args.begin() ? call : Like(*call, args, call->attrs, call->type);
   }
 
   const BindingBlock* VisitBlock(const BindingBlock* block) override {
@@ -161,6 +159,14 @@ class PrecisionRewriter : public ExprMutator {
     }
     ExprMutator::VisitBinding(binding);
     if (builder().current_block_is_dataflow()) StoreHalf(binding->var);
+  }
+
+  void VisitMatchCast(const MatchCast* binding) override {
+    const Expr* value = VisitExpr(binding->value);
+    if (value == binding->value) return builder().EmitNormalized(binding);
+    auto* cast = workspace().New<MatchCast>(binding->var, builder().NormalizeArgument(value), binding->match_type);
+    cast->set_span(binding->span());
+    builder().EmitNormalized(cast);
   }
 
   void VisitVarBinding(const VarBinding* binding) override {
@@ -316,10 +322,20 @@ class PrecisionRewriter : public ExprMutator {
     return call;
   }
 
+  // The function that is called, if it has parameters that become float16.
+  const Function* HalfCallee(const Call& call) {
+    const auto* callee = As<GlobalVar>(call.op);
+    const ModuleEntry* entry = callee && !half_params_.empty() ? module_.Find(callee) : nullptr;
+    const auto* function = entry ? As<Function>(entry->func) : nullptr;
+    if (!function || !SkipsOptimization(*function).empty()) return nullptr;
+    const auto is_half = [this](const Var* param) { return HalfParamType(*param) != nullptr; };
+    return std::ranges::any_of(function->params, is_half) ? function : nullptr;
+  }
+
   // The type that the parameter gets where it is one of those that become float16, else null.
   const TensorType* HalfParamType(const Var& param) {
     const auto* type = As<TensorType>(param.type);
-    if (!type || type->dtype == kHalf || std::ranges::find(half_params_, param.name()) == half_params_.end())
+    if (!type || type->dtype != kSingle || std::ranges::find(half_params_, param.name()) == half_params_.end())
       return nullptr;
     return LikeTensor(*type, kHalf, type->vdevice, workspace().arena());
   }
