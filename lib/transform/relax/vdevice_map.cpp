@@ -58,7 +58,7 @@ class VDeviceMap::Collector : public ExprVisitor {
 
   std::vector<Seed> known;
   std::vector<Seed> hinted;  // operands of hints
-  std::vector<std::pair<size_t, size_t>> edges;
+  std::vector<std::pair<uint32_t, uint32_t>> edges;
 
  protected:
   void VisitFunction(const Function* function) override {
@@ -95,8 +95,8 @@ class VDeviceMap::Collector : public ExprVisitor {
     bool is_connected = false;  // with its fields
   };
 
-  size_t Node(const Var* var) const { return offset_ + var->id; }
-  void Connect(size_t a, size_t b) { edges.emplace_back(a, b); }
+  uint32_t Node(const Var* var) const { return offset_ + var->id; }
+  void Connect(uint32_t a, uint32_t b) { edges.emplace_back(a, b); }
 
   // Of tuples that are made here, the fields are known. Returns whether that is all there is to the binding.
   bool NoteTuple(const Binding& binding) {
@@ -126,7 +126,7 @@ class VDeviceMap::Collector : public ExprVisitor {
   }
 
   // The node of a variable that is used as a whole: all the items of a tuple are where it is used.
-  size_t Whole(const Var* var) {
+  uint32_t Whole(const Var* var) {
     KnownTuple& known_tuple = tuples_[var->id];
     if (known_tuple.tuple && !std::exchange(known_tuple.is_connected, true)) {
       const Var* outer = std::exchange(current_, var);
@@ -149,7 +149,7 @@ class VDeviceMap::Collector : public ExprVisitor {
   void NoteCall(const Call& call, int callee) {
     const auto* function = callee < 0 ? nullptr : As<Function>(module_.functions()[static_cast<size_t>(callee)].func);
     if (!function) return;
-    const size_t offset = map_.offsets_[static_cast<size_t>(callee)];
+    const uint32_t offset = map_.offsets_[static_cast<size_t>(callee)];
     for (uint32_t i = 0; i < std::min(call.args.size(), function->params.size()); ++i) {
       if (const auto* var = As<Var>(call.args[i])) Connect(Node(var), offset + function->params[i]->id);
     }
@@ -171,13 +171,13 @@ class VDeviceMap::Collector : public ExprVisitor {
   const Module& module_;
   VDeviceMap& map_;
   VDeviceLookup lookup_;
-  size_t offset_ = 0;
+  uint32_t offset_ = 0;
   const Var* current_ = nullptr;    // what the expression that is looked at is bound to
   std::vector<KnownTuple> tuples_;  // by Var::id
 };
 
 VDeviceMap::VDeviceMap(const Module& module) {
-  size_t nodes = 0;
+  uint32_t nodes = 0;
   for (const ModuleEntry& entry : module.functions()) {
     offsets_.push_back(nodes);
     nodes += entry.storage->num_vars;
@@ -186,7 +186,7 @@ VDeviceMap::VDeviceMap(const Module& module) {
   for (size_t i = 0; i < module.size(); ++i) {
     if (Is<Function>(module.functions()[i].func)) collector.Run(i);
   }
-  starts_.assign(nodes + 2, 0);
+  starts_.assign(nodes + size_t{2}, 0);
   for (const auto& [a, b] : collector.edges) {
     ++starts_[a + 2];
     ++starts_[b + 2];
@@ -203,15 +203,15 @@ VDeviceMap::VDeviceMap(const Module& module) {
 }
 
 void VDeviceMap::Propagate(const std::vector<Seed>& seeds) {
-  std::deque<size_t> queue;
+  std::deque<uint32_t> queue;
   for (const Seed& seed : seeds) {
     if (devices_[seed.node]) continue;
     devices_[seed.node] = seed.device;
     queue.push_back(seed.node);
   }
   for (; !queue.empty(); queue.pop_front()) {
-    const size_t node = queue.front();
-    for (size_t i = starts_[node]; i < starts_[node + 1]; ++i) {
+    const uint32_t node = queue.front();
+    for (uint32_t i = starts_[node]; i < starts_[node + 1]; ++i) {
       if (devices_[targets_[i]]) continue;
       devices_[targets_[i]] = devices_[node];
       queue.push_back(targets_[i]);

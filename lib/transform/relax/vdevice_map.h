@@ -37,17 +37,17 @@ class VDeviceMap {
  private:
   class Collector;
   struct Seed {
-    size_t node;
+    uint32_t node;
     const VDeviceAttr* device;
   };
 
   void Propagate(const std::vector<Seed>& seeds);
 
-  std::vector<size_t> offsets_;              // by place of a function: the node of its variable 0
+  std::vector<uint32_t> offsets_;            // by place of a function: the node of its variable 0
   std::vector<const VDeviceAttr*> devices_;  // by node
   // The neighbours of a node n are targets_[starts_[n]] to targets_[starts_[n + 1] - 1].
-  std::vector<size_t> starts_;
-  std::vector<size_t> targets_;
+  std::vector<uint32_t> starts_;
+  std::vector<uint32_t> targets_;
   std::vector<const Call*> unknown_hints_;
 };
 
