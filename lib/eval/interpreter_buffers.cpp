@@ -72,6 +72,14 @@ std::unique_ptr<std::byte[]> Interpreter::NewMemory(int64_t elements, DataType d
          ErrorCode::Budget);
     return nullptr;
   }
+  // Recursion and threads multiply allocations, each of which is within the limit.
+  static constexpr uint64_t kMaxTensors = 16;
+  if ((machine_.addresses.live_bytes() + bytes) / kMaxTensors > machine_.limits.max_bytes) {
+    Fail(fmt::format("all buffers together are over {} times the limit of {} bytes", kMaxTensors,
+                     machine_.limits.max_bytes),
+         ErrorCode::Budget);
+    return nullptr;
+  }
   // The second half are the marks.
   auto owned = std::make_unique<std::byte[]>(std::max<uint64_t>(2 * bytes, 1));
   *memory = {owned.get(), owned.get(), static_cast<int64_t>(bytes), owned.get() + bytes};
@@ -124,7 +132,8 @@ bool Interpreter::Match(const PrimExpr* expr, int64_t actual, std::string_view w
 
 bool Interpreter::DeclareAs(const tir::Buffer& buffer, std::span<const int64_t> shape, std::span<const int64_t> strides,
                             int64_t offset) {
-  if (shape.size() != buffer.shape.size()) return Fail(fmt::format("buffer '{}' has another rank", buffer.name));
+  if (shape.size() != buffer.shape.size() || buffer.strides.size() > strides.size())
+    return Fail(fmt::format("buffer '{}' has another rank", buffer.name));
   // Dimensions that are variables first: others may be computed from them.
   for (const bool variables : {true, false}) {
     for (size_t i = 0; i < shape.size(); ++i) {
@@ -144,6 +153,8 @@ bool Interpreter::ResolveView(const tir::Buffer& buffer, View* view) {
   view->known = true;
   if (buffer.elem_offset && !EvalInt(buffer.elem_offset, &view->offset)) return false;
   if (!EvalInts(buffer.shape, &view->shape)) return false;
+  if (!buffer.strides.empty() && buffer.strides.size() != buffer.shape.size())
+    return Fail(fmt::format("buffer '{}' has another number of strides than of dimensions", buffer.name));
   if (!buffer.strides.empty()) return EvalInts(buffer.strides, &view->strides);
   return RowMajor(view->shape, &view->strides) ||
          Fail(fmt::format("the shape of buffer '{}' is out of range", buffer.name));
@@ -316,7 +327,7 @@ bool Interpreter::MatchBuffer(const tir::MatchBufferRegion& match) {
     if (!EvalInt(source.region[i]->min, &min) || !EvalInt(source.region[i]->extent, &extent)) return false;
     if (min < 0 || extent < 0 || min > view.shape[i] || extent > view.shape[i] - min)
       return Fail("a matched region is out of range");
-    offset += min * view.strides[i];
+    offset = WrapAdd(offset, WrapMul(min, view.strides[i]));
     extents.push_back(extent);
   }
   // The matched buffer may leave out leading dimensions of extent 1.

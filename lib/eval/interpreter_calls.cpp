@@ -14,8 +14,10 @@ namespace iropt::eval {
 
 namespace {
 
-// Recursion is bounded by the work that is granted, but frames take memory, too.
+// Recursion is bounded by the work that is granted, but frames take memory, too, and so do descriptors, which live as
+// long as the frame.
 constexpr int kMaxDepth = 1000;
+constexpr size_t kMaxDescriptors = 1 << 16;
 
 Scalar Pointer(uint64_t address) { return Scalar::Int(static_cast<int64_t>(address), DataType::Handle()); }
 
@@ -142,6 +144,7 @@ bool Interpreter::EvalAtomicAdd(const tir::Call& call, int, Scalar* result) {
 bool Interpreter::EvalMakeShape(const tir::Call& call, int, Scalar* result) {
   Memory memory;
   const int64_t rank = call.args.size();
+  if (mapped_.size() >= kMaxDescriptors) return Fail("makes too many tensor descriptors", ErrorCode::Budget);
   owned_.push_back(NewMemory(rank, DataType::Int(64), &memory));
   if (!owned_.back()) return false;
   const uint64_t address = machine_.addresses.Map(memory);
@@ -158,6 +161,7 @@ bool Interpreter::EvalMakeShape(const tir::Call& call, int, Scalar* result) {
 bool Interpreter::EvalMakeArray(const tir::Call& call, int, Scalar* result) {
   Scalar parts[4];
   ArrayRecord array;
+  if (mapped_.size() >= kMaxDescriptors) return Fail("makes too many tensor descriptors", ErrorCode::Budget);
   for (size_t i = 0; i < 4; ++i) {
     if (!Eval(call.args[i], &parts[i])) return false;
   }
@@ -205,7 +209,7 @@ bool Interpreter::EvalStructGet(const tir::Call& call, int, Scalar* result) {
     case kTypeCode: return number(DLPackCode(array->dtype.code));
     case kBits: return number(array->dtype.bits);
     case kLanes: return number(array->dtype.lanes);
-    case kByteOffset: return number(array->elem_offset * array->dtype.bytes());
+    case kByteOffset: return number(WrapMul(array->elem_offset, int64_t{array->dtype.bytes()}));
     case kDeviceId: return number(0);
     case kDeviceType: return number(1);  // a host
     default: return Fail(fmt::format("field {} of a tensor descriptor is not known", field));

@@ -17,8 +17,9 @@ namespace iropt::eval {
 
 namespace {
 
-// More than devices have in a block.
+// More than devices have in a block, and what the states of all of them may have of buffers and pointers.
 constexpr size_t kMaxThreads = 4096;
+constexpr size_t kMaxStateEntries = 1 << 22;
 
 // Blocks of threads never wait for each other.
 bool IsThreadTag(std::string_view tag) { return tag.starts_with("threadIdx") || tag.starts_with("vthread"); }
@@ -128,6 +129,9 @@ bool Interpreter::ExecSpread(Threads& threads, const tir::Var* var, int64_t min,
                              const tir::Stmt* body) {
   if (extent > static_cast<int64_t>(kMaxThreads / std::max<size_t>(threads.size(), 1)))
     return Fail(fmt::format("more than {} threads wait for each other", kMaxThreads), ErrorCode::Budget);
+  const size_t entries = threads.empty() ? 0 : threads[0]->places.size() + threads[0]->views.size();
+  if (extent > 0 && static_cast<size_t>(extent) * threads.size() * entries > kMaxStateEntries)
+    return Fail("threads that wait for each other have too many buffers", ErrorCode::Budget);
   Threads more;
   OwnedMemory owned;
   for (const std::unique_ptr<State>& thread : threads) {
@@ -305,9 +309,11 @@ bool Interpreter::ExecEvaluateTogether(const tir::Evaluate& evaluate, Threads& t
 // axes share a result.
 bool Interpreter::ReduceTogether(const tir::Call& call, Threads& threads) {
   const auto* number = call.args.empty() ? nullptr : As<tir::IntImm>(call.args[0]);
-  const size_t width = number && number->value > 0 ? static_cast<size_t>(number->value) : 0;
-  if (width == 0 || call.args.size() < 2 * width + 2 || combiners_.empty() ||
-      combiners_.back()->result.size() != width) {
+  const bool fits = number && number->value > 0 && number->value < int64_t{call.args.size()};
+  const size_t width = fits ? static_cast<size_t>(number->value) : 0;
+  const tir::CommReducer* combiner = combiners_.empty() ? nullptr : combiners_.back();
+  if (width == 0 || call.args.size() < 2 * width + 2 || !combiner || combiner->result.size() != width ||
+      combiner->identity_element.size() != width || combiner->lhs.size() != width || combiner->rhs.size() != width) {
     return Fail("a reduction over threads has no combiner that fits");
   }
   std::vector<const tir::Var*> others;

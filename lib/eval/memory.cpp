@@ -7,7 +7,16 @@ uint64_t AddressSpace::Map(const Memory& memory) {
   const uint64_t address = next_;
   next_ += (static_cast<uint64_t>(memory.bytes) / kGap + 2) * kGap;
   pieces_.emplace(address, memory);
+  live_bytes_ += static_cast<uint64_t>(memory.bytes);
   return address;
+}
+
+void AddressSpace::Unmap(uint64_t address) {
+  const auto it = pieces_.find(address);
+  if (it == pieces_.end()) return;
+  live_bytes_ -= static_cast<uint64_t>(it->second.bytes);
+  pieces_.erase(it);
+  arrays_.erase(address);
 }
 
 Place AddressSpace::Find(uint64_t address) const {

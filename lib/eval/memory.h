@@ -47,10 +47,9 @@ class AddressSpace {
  public:
   uint64_t Map(const Memory& memory);
   // The end of memory, or of an array.
-  void Unmap(uint64_t address) {
-    pieces_.erase(address);
-    arrays_.erase(address);
-  }
+  void Unmap(uint64_t address);
+  // Of all memory that has an address.
+  uint64_t live_bytes() const { return live_bytes_; }
   // The memory that the address lies in, or whose end it is; not known where there is none.
   Place Find(uint64_t address) const;
 
@@ -59,6 +58,7 @@ class AddressSpace {
 
  private:
   uint64_t next_ = 1 << 16;  // 0 is the null pointer
+  uint64_t live_bytes_ = 0;
   std::map<uint64_t, Memory> pieces_;
   std::unordered_map<uint64_t, ArrayRecord> arrays_;  // never iterated
 };
