@@ -12,7 +12,8 @@ iropt_add_conformance(well_formed 0.995 --kind well_formed)
 # The passes that there are.
 iropt_add_conformance(pass 0.99 --kind pass --pass Normalize --pass CanonicalizeBindings --pass EliminateCommonSubexpr
                       --pass DeadCodeElimination --pass FoldConstant --pass AttachGlobalSymbol --pass BindParams
-                      --pass BindSymbolicVars --pass BundleModelParams --pass ConvertLayout --pass LambdaLift
+                      --pass BindSymbolicVars --pass BundleModelParams --pass ConvertLayout
+                      --pass InlinePrivateFunctions --pass LambdaLift --pass LazyGetInput --pass LazySetOutput
                       --pass RealizeVDevice --pass RemovePurityChecking --pass ToMixedPrecision --pass ToNonDataflow
                       --pass TopologicalSort)
 

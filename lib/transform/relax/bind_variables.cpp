@@ -24,13 +24,11 @@ class VariableBinder : public ExprMutator {
 
  protected:
   const Type* VisitType(const Type* type) override {
+    // What stands for the variable in a shape may change on the way.
+    if (type->has_shape_var()) return Replaced(type);
     if (!type->has_sym_var() || symbolic_.empty()) return type;
     const Type*& bound = types_[type];
-    if (!bound) {
-      bound = EraseToWellDefined(
-          type, [this](const tir::Var* var) { return ValueOf(var); }, [](const Expr* shape) { return shape; },
-          workspace().arena());
-    }
+    if (!bound) bound = Replaced(type);
     return bound;
   }
   const PrimExpr* VisitPrimExpr(const PrimExpr* e) override {
@@ -65,6 +63,16 @@ class VariableBinder : public ExprMutator {
     function->set_span(old.span());
     function->type = builder().inferrer()->Infer(function);
     return function;
+  }
+
+  const Type* Replaced(const Type* type) {
+    return EraseToWellDefined(
+        type, [this](const tir::Var* var) { return ValueOf(var); },
+        [this](const Expr* shape) {
+          const Expr* replaced = Remapped(To<Var>(shape));
+          return replaced ? replaced : shape;
+        },
+        workspace().arena());
   }
 
   const PrimExpr* ValueOf(const tir::Var* var) const {

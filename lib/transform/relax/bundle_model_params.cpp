@@ -10,15 +10,13 @@
 // do those whose only other parameter is a tuple already. O(nodes).
 //
 // Source: the rules are those of TVM 0.18's pass of this name.
-#include <fmt/format.h>
-
 #include <string>
 #include <vector>
 
-#include "iropt/ir/location.h"
 #include "iropt/ir/mutator.h"
 #include "iropt/op/type_inferrer.h"
 #include "iropt/transform/passes.h"
+#include "num_input.h"
 
 namespace iropt {
 
@@ -47,18 +45,17 @@ class ParamBundler : public ExprMutator {
   std::vector<int32_t> index_;  // by Var::id: which item of the tuple, or -1
 };
 
-bool IsBundled(const Function& function, int64_t num_inputs) {
-  return static_cast<int64_t>(function.params.size()) == num_inputs + 1 && Is<TupleType>(function.params.back()->type);
+bool IsBundled(const Function& function, uint32_t num_inputs) {
+  return function.params.size() == num_inputs + 1 && Is<TupleType>(function.params.back()->type);
 }
 
-const Function* Bundle(const Function& function, int64_t num_inputs, std::string_view name, const Module& module,
+const Function* Bundle(const Function& function, uint32_t num_inputs, std::string_view name, const Module& module,
                        Workspace& workspace, DiagnosticEngine& diagnostics) {
-  const auto kept = static_cast<uint32_t>(num_inputs);
-  const std::span<const Var* const> bundled = function.params.span().subspan(kept);
+  const std::span<const Var* const> bundled = function.params.span().subspan(num_inputs);
   std::vector<const Type*> types;
   for (const Var* param : bundled) types.push_back(param->type);
   const Var* tuple = workspace.NewVar(name, TupleType::Get(workspace.arena(), types));
-  std::vector<const Var*> params(function.params.begin(), function.params.begin() + kept);
+  std::vector<const Var*> params(function.params.begin(), function.params.begin() + num_inputs);
   params.push_back(tuple);
 
   OpTypeInferrer inferrer(&module, workspace.arena(), &diagnostics);
@@ -75,18 +72,12 @@ Result<Module> BundleModelParams(Module module, std::string_view name, Diagnosti
   for (size_t i = 0; i < module.size(); ++i) {
     const ModuleEntry entry = module.functions()[i];
     const auto* function = As<Function>(entry.func);
-    const Attr* attribute = function ? function->attrs->Find(attr::kNumInput) : nullptr;
-    const auto* num_input = attribute ? As<IntAttr>(attribute) : nullptr;
-    if (!num_input || IsBundled(*function, num_input->value)) continue;
-    if (num_input->value < 0 || num_input->value > static_cast<int64_t>(function->params.size())) {
-      diagnostics.Error(Location(*function), "pass-failed",
-                        fmt::format("num_input of function '{}' is {}, but it has {} parameters", entry.var->name,
-                                    num_input->value, function->params.size()));
-      ok = false;
-      continue;
-    }
+    if (!function) continue;
+    const NumInput num_input = ReadNumInput(*function, entry.var->name, diagnostics);
+    ok &= !num_input.is_wrong;
+    if (!num_input.value || IsBundled(*function, *num_input.value)) continue;
     Workspace workspace(entry.storage);
-    const Function* bundled = Bundle(*function, num_input->value, name, module, workspace, diagnostics);
+    const Function* bundled = Bundle(*function, *num_input.value, name, module, workspace, diagnostics);
     module.SetAt(i, bundled, workspace.Finish());
   }
   if (!ok) return Failure{ErrorCode::PassFailed};

@@ -1,0 +1,269 @@
+// InlinePrivateFunctions: calls of private functions become what these do, and the functions go.
+//
+//   def main(x: R.Tensor((16, 4))):                    def main(x: R.Tensor((16, 4))):
+//       y = double(x)                                      y: R.Tensor((32, 4)) = R.concat((x, x), axis=0)
+//       return y                              -->          return y
+//   def double(a: R.Tensor(("n", 4))):  # private
+//       return R.concat((a, a), axis=0)
+//
+// Arguments take the place of parameters, and what their types say that of symbolic variables; a match_cast defines the
+// variables of which they say nothing. A dataflow block around the call of a function without dataflow blocks is split.
+// Functions that call themselves, directly or through others, stay, and so do those that something refers to other than
+// by a call; calls in functions that may have no effects are not replaced by what is only declared to have none
+// (relax.force_pure). What changed is brought into canonical form and loses its dead bindings.
+//
+// O(nodes of the result); a result beyond all bounds is an error.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+#include <vector>
+
+#include "bind_variables.h"
+#include "call_graph.h"
+#include "iropt/analysis/called_functions.h"
+#include "iropt/analysis/free_vars.h"
+#include "iropt/analysis/walk.h"
+#include "iropt/ir/clone.h"
+#include "iropt/ir/location.h"
+#include "iropt/ir/mutator.h"
+#include "iropt/op/call_binding.h"
+#include "iropt/op/type_inferrer.h"
+#include "iropt/transform/canonicalize_bindings.h"
+#include "iropt/transform/dead_code_elimination.h"
+#include "iropt/transform/passes.h"
+#include "private_functions.h"
+
+namespace iropt {
+
+namespace {
+
+// Functions that call one another twice have exponentially many bindings when they are inlined.
+constexpr uint64_t kMostBindings = 100'000'000;
+
+bool IsForcedPure(const Function& function) {
+  const auto* forced = As<IntAttr>(function.attrs->Find(attr::kForcePure));
+  return forced && forced->value != 0;
+}
+
+// Makes variables of the function visible where they are used out of the dataflow block that binds them.
+class EscapeFixer : public ExprMutator {
+ public:
+  explicit EscapeFixer(Workspace& workspace) : ExprMutator(workspace) {}
+
+  const Function* Run(const Function* function) {
+    EscapeFinder finder(workspace().num_vars());
+    finder.VisitExpr(function);
+    if (!finder.found) return function;
+    escapes_ = std::move(finder.escapes);
+    return To<Function>(VisitExpr(function));
+  }
+
+ protected:
+  const Var* VisitVarDef(const Var* var) override {
+    if (!var->is_dataflow() || !escapes_[var->id]) return ExprMutator::VisitVarDef(var);
+    Var* visible = workspace().NewVar(var->name(), var->type);
+    visible->set_span(var->span());
+    Remap(var, visible);
+    return visible;
+  }
+
+ private:
+  struct EscapeFinder : ExprVisitor {
+    explicit EscapeFinder(size_t num_vars) : blocks(num_vars, nullptr), escapes(num_vars, false) {}
+
+    void VisitBlock(const BindingBlock* inner) override {
+      const BindingBlock* outer = std::exchange(block, inner);
+      ExprVisitor::VisitBlock(inner);
+      block = outer;
+    }
+    void VisitVarDef(const Var* var) override { blocks[var->id] = block; }
+    void VisitDataflowVar(const DataflowVar* var) override {
+      if (blocks[var->id] != block) found = escapes[var->id] = true;
+    }
+
+    const BindingBlock* block = nullptr;
+    std::vector<const BindingBlock*> blocks;  // by Var::id: which binds it
+    std::vector<bool> escapes;
+    bool found = false;
+  };
+
+  std::vector<bool> escapes_;  // by Var::id
+};
+
+class Inliner : public ExprMutator {
+ public:
+  Inliner(const Module& module, const std::vector<bool>& inlined, bool forced_pure, Workspace& workspace,
+          TypeInferrer& inferrer, DiagnosticEngine& diagnostics)
+      : ExprMutator(workspace, &inferrer),
+        module_(module),
+        inlined_(inlined),
+        forced_pure_(forced_pure),
+        diagnostics_(diagnostics) {}
+
+  bool failed() const { return failed_ || ExprMutator::failed(); }
+
+ protected:
+  const Expr* VisitCall(const Call* old) override {
+    const auto* call = To<Call>(ExprMutator::VisitCall(old));
+    const auto* var = As<GlobalVar>(call->op);
+    const int index = var ? module_.IndexOf(var) : -1;
+    if (index < 0 || !inlined_[static_cast<size_t>(index)]) return call;
+    const auto* function = To<Function>(module_.functions()[static_cast<size_t>(index)].func);
+    if (function->params.size() != call->args.size() || (IsForcedPure(*function) && !forced_pure_)) return call;
+    return BodyFor(*function, *call);
+  }
+
+ private:
+  const Expr* BodyFor(const Function& function, const Call& call) {
+    // The copy has variables of its own, symbolic ones too.
+    const auto* copy = To<Function>(CloneFunction(&function, workspace(), {.fresh_sym_vars = true}));
+    SymVarMap symbolic = BindSymVars(TypesOf(copy->params), TypesOf(call.args, module_));
+    std::vector<BoundParam> params;
+    std::unordered_set<const tir::Var*> cast;
+    for (uint32_t i = 0; i < copy->params.size(); ++i) {
+      const Var* param = copy->params[i];
+      params.emplace_back(param, Argument(*param, call.args[i], symbolic, cast));
+    }
+    const Function* bound = BindVariables(copy, symbolic, params, &module_, workspace(), diagnostics_);
+    if (bound) return bound->body;
+    failed_ = true;
+    return &call;
+  }
+
+  // What stands for the parameter: the argument, or a variable for what cannot stand everywhere, or of a type that
+  // defines symbolic variables.
+  const Expr* Argument(const Var& param, const Expr* arg, const SymVarMap& symbolic,
+                       std::unordered_set<const tir::Var*>& cast) {
+    bool defines = false;
+    for (const tir::Var* var : DefinedSymVars(param.type)) defines |= !symbolic.Find(var) && cast.insert(var).second;
+    if (defines) {
+      const Type* type = SubstituteSymVars(param.type, symbolic, &workspace().arena());
+      return builder().EmitMatchCast(arg, type, param.name());
+    }
+    return Is<Var>(arg) || Is<Constant>(arg) ? arg : builder().Emit(arg, param.name());
+  }
+
+  const Module& module_;
+  const std::vector<bool>& inlined_;  // by index
+  const bool forced_pure_;
+  DiagnosticEngine& diagnostics_;
+  bool failed_ = false;
+};
+
+// How many bindings a function has, and how often it calls which.
+struct Counter : WalkHandler {
+  explicit Counter(const Module& m) : module(m) {}
+  void OnDefine(const Var*) { ++bindings; }
+  void OnCall(const Call& call) {
+    const auto* var = As<GlobalVar>(call.op);
+    if (const int index = var ? module.IndexOf(var) : -1; index >= 0) calls.push_back(static_cast<size_t>(index));
+  }
+
+  const Module& module;
+  uint64_t bindings = 0;
+  std::vector<size_t> calls;
+};
+
+class ModuleInliner {
+ public:
+  ModuleInliner(Module module, ModulePassContext& context)
+      : module_(std::move(module)), context_(context), graph_(MakeCallGraph(module_)) {
+    for (size_t i = 0; i < module_.size(); ++i) {
+      const BaseFunc* function = module_.functions()[i].func;
+      inlined_.push_back(Is<Function>(function) && !function->attrs->Find(attr::kGlobalSymbol) && !graph_.recursive[i]);
+    }
+  }
+
+  Result<Module> Run() {
+    if (std::ranges::find(inlined_, true) == inlined_.end()) return module_;
+    if (!IsFeasible()) return Failure{ErrorCode::PassFailed};
+    std::vector<bool> changed(module_.size(), false);
+    for (const size_t i : graph_.callees_first) {
+      if (!Is<Function>(module_.functions()[i].func)) continue;
+      if (!Inline(i, changed)) return Failure{ErrorCode::PassFailed};
+    }
+    const std::vector<bool> kept = Kept();
+    for (size_t i = 0; i < module_.size(); ++i) {
+      if (!changed[i] || !kept[i]) continue;
+      IROPT_RETURN_IF_ERROR(CleanUp(i));
+    }
+    module_.Filter(kept);
+    return module_;
+  }
+
+ private:
+  bool IsFeasible() {
+    std::vector<uint64_t> bindings(module_.size(), 0);
+    for (const size_t i : graph_.callees_first) {
+      const auto* function = As<Function>(module_.functions()[i].func);
+      if (!function) continue;
+      Counter counter(module_);
+      Walk(*function, counter);
+      uint64_t total = counter.bindings;
+      for (const size_t callee : counter.calls) total += inlined_[callee] ? bindings[callee] : 0;
+      bindings[i] = std::min(total, kMostBindings);
+      if (inlined_[i] || total < kMostBindings) continue;
+      context_.diagnostics.Error(Location(*function), "pass-failed",
+                                 fmt::format("function '{}' would have more than {} bindings",
+                                             module_.functions()[i].var->name, kMostBindings));
+      return false;
+    }
+    return true;
+  }
+
+  bool Inline(size_t i, std::vector<bool>& changed) {
+    const ModuleEntry entry = module_.functions()[i];
+    const auto* function = To<Function>(entry.func);
+    Workspace workspace(entry.storage);
+    OpTypeInferrer inferrer(&module_, workspace.arena(), &context_.diagnostics);
+    Inliner inliner(module_, inlined_, IsForcedPure(*function), workspace, inferrer, context_.diagnostics);
+    const auto* result = To<Function>(inliner.VisitExpr(function));
+    if (inliner.failed()) return false;
+    if (result == function) return true;
+    changed[i] = true;
+    result = EscapeFixer(workspace).Run(result);
+    module_.SetAt(i, result, workspace.Finish());
+    return true;
+  }
+
+  // What is not inlined, and what that still refers to.
+  std::vector<bool> Kept() const {
+    std::vector<bool> kept(module_.size());
+    for (size_t i = 0; i < kept.size(); ++i) kept[i] = !inlined_[i];
+    for (size_t at = graph_.callees_first.size(); at-- > 0;) {
+      const size_t i = graph_.callees_first[at];
+      if (!kept[i]) continue;
+      const ModuleEntry& entry = module_.functions()[i];
+      for (const GlobalVar* callee : CalledFunctions::Compute(*entry.func, *entry.storage)) {
+        if (const int index = module_.IndexOf(callee); index >= 0) kept[static_cast<size_t>(index)] = true;
+      }
+    }
+    return kept;
+  }
+
+  Status CleanUp(size_t i) {
+    const ModuleEntry entry = module_.functions()[i];
+    Workspace workspace(entry.storage);
+    IROPT_ASSIGN_OR_RETURN(const Function* function,
+                           CanonicalizeBindings(To<Function>(entry.func), &module_, workspace, context_.diagnostics));
+    function = RemoveDeadBindings(function, &module_, workspace);
+    module_.SetAt(i, function, workspace.Finish());
+    return {};
+  }
+
+  Module module_;
+  ModulePassContext& context_;
+  CallGraph graph_;
+  std::vector<bool> inlined_;  // by index: calls of it are
+};
+
+}  // namespace
+
+Pass CreateInlinePrivateFunctions(const PassOptions& options) {
+  return CreateModulePass(options.info(), [](Module module, ModulePassContext& context) {
+    return ModuleInliner(std::move(module), context).Run();
+  });
+}
+
+}  // namespace iropt

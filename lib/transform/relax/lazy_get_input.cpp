@@ -1,0 +1,139 @@
+// LazyGetInput: weights are asked for where they are used first, so that they need not be in memory all at once.
+//
+//   def transform(x, w):                               def transform(x, fget_param):
+//       R.func_attr({"num_input": 1})                      R.func_attr({"num_input": 2})
+//       y = R.exp(x)                                       y = R.exp(x)
+//       z = R.add(y, w)                        -->         w_untyped = fget_param(R.prim_value(0), R.str("w"))
+//       return z                                           w = R.match_cast(w_untyped, ...)
+//                                                          z = R.add(y, w)
+//                                                          return z
+//
+// The parameters behind the first num_input ones are weights; without the attribute all of them are. Changes functions
+// that are visible from outside and do not ask yet. A weight whose type defines a symbolic variable is asked for before
+// the variable is used. Asking twice is what EliminateCommonSubexpr removes; with it go other values that are computed
+// twice, and dead bindings. O(nodes).
+//
+// Source: the rules are those of TVM 0.18's pass of this name.
+#include <fmt/format.h>
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "iropt/analysis/free_vars.h"
+#include "iropt/ir/context.h"
+#include "iropt/ir/mutator.h"
+#include "iropt/op/type_inferrer.h"
+#include "iropt/transform/dead_code_elimination.h"
+#include "iropt/transform/eliminate_common_subexpr.h"
+#include "iropt/transform/passes.h"
+#include "num_input.h"
+
+namespace iropt {
+
+namespace {
+
+const Type* CallbackType() {
+  const Type* const params[] = {PrimType::Get(DataType::Int(64)), ObjectType::Get()};
+  return FuncType::Get(params, ObjectType::Get());
+}
+
+// Emits what asks for a weight in front of each use.
+class WeightFetcher : public ExprMutator {
+ public:
+  WeightFetcher(const Function& function, uint32_t num_inputs, Workspace& workspace, TypeInferrer& inferrer)
+      : ExprMutator(workspace, &inferrer), callback_(workspace.NewVar("fget_param", CallbackType())) {
+    for (uint32_t i = 0; i < function.params.size(); ++i) {
+      const Var* param = function.params[i];
+      if (i >= num_inputs) index_.emplace(param, i - num_inputs);
+      for (const tir::Var* var : DefinedSymVars(param->type)) {
+        if (i >= num_inputs) definers_.emplace(var, param);
+      }
+    }
+    for (uint32_t i = 0; i < num_inputs; ++i) {
+      for (const tir::Var* var : DefinedSymVars(function.params[i]->type)) definers_.erase(var);
+    }
+  }
+
+  const Function* Run(const Function& function, uint32_t num_inputs) {
+    std::vector<const Var*> params(function.params.begin(), function.params.begin() + num_inputs);
+    params.push_back(callback_);
+    const DictAttr* attrs = function.attrs->With(attr::kNumInput, IntAttr::Get(num_inputs + 1));
+    const Type* returned =
+        builder().inferrer()->ReturnType(workspace().Copy(params), To<SeqExpr>(function.body)->body->type);
+    auto* outline =
+        workspace().New<Function>(workspace().Copy(params), function.body, returned, function.is_pure, attrs, nullptr);
+    outline->set_span(function.span());
+    outline->type = builder().inferrer()->Infer(outline);
+    return To<Function>(VisitExpr(outline));
+  }
+
+ protected:
+  const Expr* VisitVar(const Var* var) override {
+    return index_.contains(var) ? Fetch(var) : ExprMutator::VisitVar(var);
+  }
+
+  // What a branch or a local function asks for is known there only.
+  const Expr* VisitSeqExpr(const SeqExpr* seq) override {
+    const std::unordered_map<const tir::Var*, const Var*> around = definers_;
+    const Expr* visited = ExprMutator::VisitSeqExpr(seq);
+    definers_ = around;
+    return visited;
+  }
+
+  const Type* VisitType(const Type* type) override {
+    if (type->has_sym_var() && !definers_.empty()) Define(SymVarsOf(type));
+    return type;
+  }
+  const PrimExpr* VisitPrimExpr(const PrimExpr* e) override {
+    if (!definers_.empty()) Define(SymVarsOf(e));
+    return e;
+  }
+
+ private:
+  void Define(const std::vector<const tir::Var*>& vars) {
+    for (const tir::Var* var : vars) {
+      const auto definer = definers_.find(var);
+      if (definer != definers_.end() && builder().in_block()) Fetch(definer->second);
+    }
+  }
+
+  const Var* Fetch(const Var* weight) {
+    for (const tir::Var* var : DefinedSymVars(weight->type)) definers_.erase(var);
+    const auto* index = IRContext::Current().Int(index_.at(weight));
+    const Expr* args[] = {workspace().New<PrimValue>(index, PrimType::Get(index)),
+                          workspace().New<StringImm>(weight->name(), ObjectType::Get())};
+    const Var* untyped = builder().Emit(builder().MakeCall(callback_, args), fmt::format("{}_untyped", weight->name()));
+    return builder().EmitMatchCast(untyped, weight->type, weight->name());
+  }
+
+  const Var* callback_;
+  std::unordered_map<const Var*, int64_t> index_;             // of the weights
+  std::unordered_map<const tir::Var*, const Var*> definers_;  // weights that would define what nothing does so far
+};
+
+bool AsksAlready(const Function& function, uint32_t num_inputs) {
+  return num_inputs > 0 && num_inputs == function.params.size() &&
+         TypeEqual(function.params.back()->type, CallbackType());
+}
+
+Result<const Function*> LazyGetInput(const Function* function, FunctionPassContext& context) {
+  if (!function->attrs->Find(attr::kGlobalSymbol)) return function;
+  const NumInput num_input = ReadNumInput(*function, context.var()->name, context.diagnostics());
+  if (num_input.is_wrong) return Failure{ErrorCode::PassFailed};
+  const uint32_t count = num_input.value.value_or(0);
+  if (AsksAlready(*function, count)) return function;
+  Workspace& workspace = context.workspace();
+  OpTypeInferrer inferrer(&context.module(), workspace.arena(), &context.diagnostics());
+  WeightFetcher fetcher(*function, count, workspace, inferrer);
+  const Function* lazy = fetcher.Run(*function, count);
+  if (fetcher.failed()) return Failure{ErrorCode::PassFailed};
+  lazy = EliminateCommonSubexpr(lazy, &context.module(), workspace);
+  return RemoveDeadBindings(lazy, &context.module(), workspace);
+}
+
+}  // namespace
+
+Pass CreateLazyGetInput(const PassOptions& options) { return CreateFunctionPass(options.info(), &LazyGetInput); }
+
+}  // namespace iropt
