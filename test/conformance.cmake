@@ -14,8 +14,8 @@ iropt_add_conformance(pass 0.99 --kind pass --pass Normalize --pass Canonicalize
                       --pass DeadCodeElimination --pass FoldConstant --pass AttachGlobalSymbol --pass BindParams
                       --pass BindSymbolicVars --pass BundleModelParams --pass ConvertLayout
                       --pass InlinePrivateFunctions --pass LambdaLift --pass LazyGetInput --pass LazySetOutput
-                      --pass RealizeVDevice --pass RemovePurityChecking --pass ToMixedPrecision --pass ToNonDataflow
-                      --pass TopologicalSort)
+                      --pass LiftTransformParams --pass RealizeVDevice --pass RemovePurityChecking
+                      --pass ToMixedPrecision --pass ToNonDataflow --pass TopologicalSort)
 
 # Real models: the one of the repository, and those beside it.
 add_test(NAME model_example

@@ -10,6 +10,8 @@
 // do those whose only other parameter is a tuple already. O(nodes).
 //
 // Source: the rules are those of TVM 0.18's pass of this name.
+#include "bundle_model_params.h"
+
 #include <string>
 #include <vector>
 
@@ -49,8 +51,27 @@ bool IsBundled(const Function& function, uint32_t num_inputs) {
   return function.params.size() == num_inputs + 1 && Is<TupleType>(function.params.back()->type);
 }
 
-const Function* Bundle(const Function& function, uint32_t num_inputs, std::string_view name, const Module& module,
-                       Workspace& workspace, DiagnosticEngine& diagnostics) {
+Result<Module> BundleModelParams(Module module, std::string_view name, DiagnosticEngine& diagnostics) {
+  bool ok = true;
+  for (size_t i = 0; i < module.size(); ++i) {
+    const ModuleEntry entry = module.functions()[i];
+    const auto* function = As<Function>(entry.func);
+    if (!function) continue;
+    const NumInput num_input = ReadNumInput(*function, entry.var->name, diagnostics);
+    ok &= !num_input.is_wrong;
+    if (!num_input.value || IsBundled(*function, *num_input.value)) continue;
+    Workspace workspace(entry.storage);
+    const Function* bundled = BundleParams(*function, *num_input.value, name, module, workspace, diagnostics);
+    module.SetAt(i, bundled, workspace.Finish());
+  }
+  if (!ok) return Failure{ErrorCode::PassFailed};
+  return module;
+}
+
+}  // namespace
+
+const Function* BundleParams(const Function& function, uint32_t num_inputs, std::string_view name, const Module& module,
+                             Workspace& workspace, DiagnosticEngine& diagnostics) {
   const std::span<const Var* const> bundled = function.params.span().subspan(num_inputs);
   std::vector<const Type*> types;
   for (const Var* param : bundled) types.push_back(param->type);
@@ -66,25 +87,6 @@ const Function* Bundle(const Function& function, uint32_t num_inputs, std::strin
   outline->type = inferrer.Infer(outline);
   return To<Function>(bundler.VisitExpr(outline));
 }
-
-Result<Module> BundleModelParams(Module module, std::string_view name, DiagnosticEngine& diagnostics) {
-  bool ok = true;
-  for (size_t i = 0; i < module.size(); ++i) {
-    const ModuleEntry entry = module.functions()[i];
-    const auto* function = As<Function>(entry.func);
-    if (!function) continue;
-    const NumInput num_input = ReadNumInput(*function, entry.var->name, diagnostics);
-    ok &= !num_input.is_wrong;
-    if (!num_input.value || IsBundled(*function, *num_input.value)) continue;
-    Workspace workspace(entry.storage);
-    const Function* bundled = Bundle(*function, *num_input.value, name, module, workspace, diagnostics);
-    module.SetAt(i, bundled, workspace.Finish());
-  }
-  if (!ok) return Failure{ErrorCode::PassFailed};
-  return module;
-}
-
-}  // namespace
 
 Pass CreateBundleModelParams(const PassOptions& options) {
   return CreateModulePass(
