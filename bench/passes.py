@@ -25,6 +25,7 @@ PROGRAMS = {
     "ConvertLayout": "attributes",
     "DynamicToStatic": "devices",
     "ExpandTupleArguments": "calls",
+    "InlinePrivateFunctions": "calls",
     "OptimizeLayoutTransform": "undone",
     "RealizeVDevice": "devices",
     "RemoveRedundantReshape": "undone",

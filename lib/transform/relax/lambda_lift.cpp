@@ -25,13 +25,13 @@
 #include <vector>
 
 #include "call_graph.h"
-#include "iropt/analysis/free_vars.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/mutator.h"
 #include "iropt/op/op.h"
 #include "iropt/op/type_inferrer.h"
 #include "iropt/transform/passes.h"
 #include "lambda_names.h"
+#include "lift_plan.h"
 
 namespace iropt {
 
@@ -117,7 +117,7 @@ class LambdaLifter : public ExprMutator {
     const auto capture = [&](const Var* var) {
       if (seen.insert(var).second) lambda.captured.push_back(var);
     };
-    for (const Var* var : FreeVars(&function)) {
+    for (const Var* var : OperandsOf(&function).vars) {
       if (var == own || Is<GlobalVar>(ExprMutator::VisitVar(var))) continue;
       if (const LiftedLambda* around = LambdaAround(var)) {
         for (const Var* needed : around->captured) capture(needed);

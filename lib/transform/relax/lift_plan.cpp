@@ -56,10 +56,15 @@ Operands OperandsOf(const Expr* e) {
 
 void FindLiftable(const Function& function, uint32_t num_inputs, bool dims,
                   FunctionRef<bool(const Binding&, const Operands&)> take) {
-  std::unordered_set<const Var*> liftable;
+  std::vector<bool> liftable;  // by Var::id
+  const auto mark = [&](const Var* var) {
+    if (var->id >= liftable.size()) liftable.resize(var->id + var->id / 2 + 16, false);
+    liftable[var->id] = true;
+  };
+  const auto is_liftable = [&](const Var* var) { return var->id < liftable.size() && liftable[var->id]; };
   std::unordered_set<const tir::Var*> known_dims;
   for (const Var* weight : function.params.span().subspan(num_inputs)) {
-    liftable.insert(weight);
+    mark(weight);
     if (!dims) continue;
     for (const tir::Var* var : DefinedSymVars(weight->type)) known_dims.insert(var);
   }
@@ -73,9 +78,8 @@ void FindLiftable(const Function& function, uint32_t num_inputs, bool dims,
       const bool known = !type->has_sym_var() || std::ranges::all_of(SymVarsOf(type), [&](const tir::Var* var) {
         return known_dims.contains(var);
       });
-      const bool can =
-          known && std::ranges::all_of(operands.vars, [&](const Var* var) { return liftable.contains(var); });
-      if (can && take(*binding, operands)) liftable.insert(binding->var);
+      const bool can = known && std::ranges::all_of(operands.vars, is_liftable);
+      if (can && take(*binding, operands)) mark(binding->var);
     }
   }
 }

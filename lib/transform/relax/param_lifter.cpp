@@ -253,7 +253,9 @@ const Function* ParamLifter::MakeRuntime(size_t i, Workspace& workspace) {
   std::unordered_map<const Var*, std::vector<const Var*>> own_of;
   const std::unordered_set<const Var*> weights(Weights(i).begin(), Weights(i).end());
   for (const Var* weight : Weights(i)) own_of[CopyOf(i, weight)].push_back(weight);
-  for (const Binding* binding : plan.lifted) own_of[CopyOf(i, binding->var)].push_back(binding->var);
+  for (const Binding* binding : plan.lifted) {
+    if (plan.at_runtime[binding->var->id]) own_of[CopyOf(i, binding->var)].push_back(binding->var);
+  }
   for (const Var* output : outputs_) {
     const std::vector<const Var*>& own = own_of[output];
     const Var* like = own.empty() ? output : own.front();
