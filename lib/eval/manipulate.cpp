@@ -12,8 +12,14 @@ namespace iropt::eval {
 
 namespace {
 
+// How many elements there are; -1, which no tensor has, where the number does not fit.
 int64_t Product(std::span<const int64_t> dims) {
-  return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
+  if (std::ranges::find(dims, 0) != dims.end()) return 0;
+  int64_t product = 1;
+  for (const int64_t dim : dims) {
+    if (__builtin_mul_overflow(product, dim, &product)) return -1;
+  }
+  return product;
 }
 
 Result<HostValue> ReshapeTo(const KernelCall& call, const Tensor& x, Shape shape) {
@@ -21,7 +27,7 @@ Result<HostValue> ReshapeTo(const KernelCall& call, const Tensor& x, Shape shape
   if (inferred != shape.end()) {
     *inferred = 1;
     const int64_t others = Product(shape);
-    if (others == 0 || x->num_elements() % others != 0) return call.Fail("the dimension -1 cannot be computed");
+    if (others <= 0 || x->num_elements() % others != 0) return call.Fail("the dimension -1 cannot be computed");
     *inferred = x->num_elements() / others;
   }
   if (std::ranges::any_of(shape, [](int64_t dim) { return dim < 0; }) || Product(shape) != x->num_elements()) {

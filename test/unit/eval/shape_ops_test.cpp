@@ -109,6 +109,8 @@ TEST_CASE("move: other shapes of the same elements", "[eval]") {
   CHECK(ShapeOf(*Run("expand_dims", {x}, Attrs({{"axis", Ints({0, -1})}}))) == Dims{1, 2, 1, 3, 1});
   CHECK_FALSE(Try("reshape", {x, ShapeValue{4}}).ok());
   CHECK_FALSE(Try("reshape", {x, ShapeValue{-1, 4}}).ok());
+  CHECK_FALSE(Try("reshape", {x, ShapeValue{INT64_MAX, 2}}).ok());
+  CHECK_FALSE(Try("reshape", {I32({0}, {}), ShapeValue{int64_t{1} << 32, int64_t{1} << 32}}).ok());
   CHECK_FALSE(Try("squeeze", {x}, Attrs({{"axis", Ints({0})}})).ok());
   CHECK_FALSE(Try("expand_dims", {x}, Attrs({{"axis", Ints({0, 0})}})).ok());
 }
