@@ -21,7 +21,8 @@
 // Only dataflow blocks are rewritten, and what leaves one keeps its dtype. Those of the parameters with one of
 // `fp16_input_names` that are float32 become float16, and calls of such functions, which must not be used as values,
 // convert what they pass. Operands that are float64, of unknown dtype, or float16 from the beginning are not converted:
-// so a second run finds nothing to do. O(nodes).
+// so a second run finds nothing to do. The dtype of a call that is annotated without one is not
+// known to be kept; InferType helps. O(nodes).
 //
 // Source: the rules are those of TVM 0.18's pass of this name; Micikevicius et al., Mixed Precision Training, 2018.
 #include <algorithm>
@@ -67,7 +68,7 @@ struct EverywhereDtype {
   EverywhereDtype Field(uint32_t) const { return *this; }
 };
 
-// ... those of a type, ...
+// ... those of a type, where it says them, ...
 struct DtypesOfType {
   const Type* type;
 
@@ -75,7 +76,10 @@ struct DtypesOfType {
     const auto* tensor = As<TensorType>(type);
     return tensor && !tensor->dtype.is_void() ? tensor->dtype : now;
   }
-  DtypesOfType Field(uint32_t index) const { return {To<TupleType>(type)->fields[index]}; }
+  DtypesOfType Field(uint32_t index) const {
+    const auto* tuple = As<TupleType>(type);
+    return {tuple ? tuple->fields[index] : nullptr};
+  }
 };
 
 // ... or float16 where that is enough for all uses.
@@ -115,7 +119,7 @@ class PrecisionRewriter : public ExprMutator {
   }
 
   // What nothing else is said about gets its operands as they were.
-  const Expr* VisitVar(const Var* var) override { return Convert(Now(var), DtypesOfType{var->type}); }
+  const Expr* VisitVar(const Var* var) override { return Convert(Now(var), DtypesOfType{TypeBefore(var)}); }
 
   // Dataflow variables of the block around a function cannot be seen in it.
   const Expr* VisitFunction(const Function* function) override {
@@ -171,9 +175,11 @@ class PrecisionRewriter : public ExprMutator {
 
   void VisitVarBinding(const VarBinding* binding) override {
     if (!builder().current_block_is_dataflow()) return ExprMutator::VisitVarBinding(binding);
+    const Type* type = binding->value->type;
+    if (type && !TypeEqual(type, binding->var->type)) value_types_.emplace(binding->var, type);
     const Expr* value = builder().Normalize(NewValue(binding->value));
     if (!binding->var->is_dataflow()) {
-      value = builder().Normalize(Convert(value, DtypesOfType{binding->var->type}));
+      value = builder().Normalize(Convert(value, DtypesOfType{TypeBefore(binding->var)}));
     } else if (IsAlwaysHalf(binding->value)) {
       value = builder().Normalize(Convert(value, EverywhereDtype{kHalf}));
     }
@@ -188,6 +194,13 @@ class PrecisionRewriter : public ExprMutator {
     const Expr* replaced;  // what it was mapped to before
     int32_t outer;         // of local_, for the same variable in a block around
   };
+
+  // What was known of the variable before: an annotation may say less.
+  const Type* TypeBefore(const Var* var) const {
+    if (value_types_.empty()) return var->type;
+    const auto found = value_types_.find(var);
+    return found == value_types_.end() ? var->type : found->second;
+  }
 
   static bool IsAlwaysHalf(const Expr* value) {
     const auto* call = As<Call>(value);
@@ -246,7 +259,7 @@ class PrecisionRewriter : public ExprMutator {
     return std::ranges::all_of(args, [this](const Expr* arg) {
       if (const auto* tuple = As<Tuple>(arg)) return WithStack([&] { return IsHalf(tuple->fields); });
       if (const auto* constant = As<Constant>(arg)) return Fits(*constant);
-      if (Is<TupleType>(arg->type)) return false;
+      if (As<TupleType>(arg->type)) return false;
       const auto* tensor = As<TensorType>(arg->type);
       return !tensor || tensor->dtype == kHalf;
     });
@@ -344,7 +357,8 @@ class PrecisionRewriter : public ExprMutator {
   const DataType out_dtype_;
   const Names& half_params_;
   const Module& module_;
-  const BindingBlock* entered_ = nullptr;  // the dataflow block whose first binding comes next
+  const BindingBlock* entered_ = nullptr;                    // the dataflow block whose first binding comes next
+  std::unordered_map<const Var*, const Type*> value_types_;  // where it is not that of the variable
   std::vector<Local> local_;
   std::vector<int32_t> local_of_;  // by Var::id: the last of local_ that is for the variable, or -1
   int32_t first_visible_ = 0;      // of local_, in the function that is looked at
