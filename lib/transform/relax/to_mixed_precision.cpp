@@ -21,8 +21,8 @@
 // Only dataflow blocks are rewritten, and what leaves one keeps its dtype. Those of the parameters with one of
 // `fp16_input_names` that are float32 become float16, and calls of such functions, which must not be used as values,
 // convert what they pass. Operands that are float64, of unknown dtype, or float16 from the beginning are not converted:
-// so a second run finds nothing to do. The dtype of a call that is annotated without one is not
-// known to be kept; InferType helps. O(nodes).
+// so a second run finds nothing to do. What a call is annotated with that has no dtype may change it; InferType before
+// makes it known. O(nodes).
 //
 // Source: the rules are those of TVM 0.18's pass of this name; Micikevicius et al., Mixed Precision Training, 2018.
 #include <algorithm>
