@@ -16,12 +16,10 @@
 #include <vector>
 
 #include "iropt/ir/mutator.h"
-#include "iropt/op/type_inferrer.h"
 #include "iropt/support/stack.h"
 #include "iropt/transform/passes.h"
 #include "private_functions.h"
 #include "rewrite.h"
-#include "rewrite_functions.h"
 
 namespace iropt {
 
@@ -88,15 +86,14 @@ class CallExpander : public ExprMutator {
 
  protected:
   const Expr* VisitCall(const Call* call) override {
-    const auto* callee = As<GlobalVar>(call->op);
-    const int index = callee ? before_.IndexOf(callee) : -1;
+    const int index = CalleeIndex(before_, *call);
     if (index < 0 || !expanded_[static_cast<size_t>(index)]) return ExprMutator::VisitCall(call);
     const auto& function = *To<Function>(before_.functions()[static_cast<size_t>(index)].func);
     std::vector<const Expr*> args;
     for (uint32_t i = 0; i < call->args.size(); ++i) {
       ExpandArg(VisitExpr(call->args[i]), function.params[i]->type, args);
     }
-    return builder().MakeCall(callee, args, call->attrs, call->type_args);
+    return builder().MakeCall(call->op, args, call->attrs, call->type_args);
   }
 
  private:
@@ -127,22 +124,17 @@ Result<Module> ExpandTupleArguments(Module module, ModulePassContext& context) {
     }
     return true;
   });
-  bool any = false;
   for (size_t i = 0; i < module.size(); ++i) {
-    const ModuleEntry entry = module.functions()[i];
-    expanded[i] = expanded[i] && HasTupleParam(*To<Function>(entry.func));
-    if (!expanded[i]) continue;
-    any = true;
-    Workspace workspace(entry.storage);
-    const Function* function = ParamExpander(workspace).Expand(*To<Function>(entry.func), before);
-    module.SetAt(i, function, workspace.Finish());
+    expanded[i] = expanded[i] && HasTupleParam(*To<Function>(module.functions()[i].func));
   }
-  if (any) {
-    RewriteFunctions(module, context.context.threads, [&](const Function* function, Workspace& workspace) {
-      OpTypeInferrer inferrer(&module, workspace.arena(), nullptr);
-      return To<Function>(CallExpander(before, expanded, workspace, inferrer).VisitExpr(function));
-    });
-  }
+  ChangeFunctions(
+      module, expanded, context.context.threads,
+      [&](size_t, const Function& function, Workspace& workspace) {
+        return ParamExpander(workspace).Expand(function, before);
+      },
+      [&](const Function* function, Workspace& workspace, TypeInferrer& inferrer) {
+        return To<Function>(CallExpander(before, expanded, workspace, inferrer).VisitExpr(function));
+      });
   return CleanUp(std::move(module), context);
 }
 

@@ -17,8 +17,7 @@ struct ReferenceCounter : WalkHandler {
     if (const int index = module.IndexOf(var); index >= 0) ++balance[static_cast<size_t>(index)];
   }
   void OnCall(const Call& call) {
-    const auto* var = As<GlobalVar>(call.op);
-    const int index = var ? module.IndexOf(var) : -1;
+    const int index = CalleeIndex(module, call);
     if (index < 0) return;
     const auto callee = static_cast<size_t>(index);
     const auto* function = As<Function>(module.functions()[callee].func);
@@ -47,6 +46,11 @@ std::vector<bool> ChangeableFunctions(const Module& module, FunctionRef<bool(siz
     changeable[i] = Is<Function>(function) && !function->attrs->Find(attr::kGlobalSymbol) && references.balance[i] == 0;
   }
   return changeable;
+}
+
+int CalleeIndex(const Module& module, const Call& call) {
+  const auto* callee = As<GlobalVar>(call.op);
+  return callee ? module.IndexOf(callee) : -1;
 }
 
 std::vector<const Type*> TypesOf(std::span<const Expr* const> operands, const Module& module) {

@@ -24,7 +24,6 @@
 #include "iropt/transform/passes.h"
 #include "private_functions.h"
 #include "rewrite.h"
-#include "rewrite_functions.h"
 
 namespace iropt {
 
@@ -108,8 +107,7 @@ class OutputUses {
   int ResultOf(const Var* var) const { return result_of_[var->id]; }
   int CalleeOf(const Expr* value) const {
     const auto* call = As<Call>(value);
-    const auto* callee = call ? As<GlobalVar>(call->op) : nullptr;
-    const int index = callee ? module_.IndexOf(callee) : -1;
+    const int index = call ? CalleeIndex(module_, *call) : -1;
     return index >= 0 && !plans_[static_cast<size_t>(index)].used.empty() ? index : -1;
   }
 
@@ -209,8 +207,7 @@ class ResultRewriter : public ExprMutator {
 
   const OutputPlan* PlanOf(const Expr* value) const {
     const auto* call = As<Call>(value);
-    const auto* callee = call ? As<GlobalVar>(call->op) : nullptr;
-    const int index = callee ? module_.IndexOf(callee) : -1;
+    const int index = call ? CalleeIndex(module_, *call) : -1;
     return index >= 0 && !plans_[static_cast<size_t>(index)].used.empty() ? &plans_[static_cast<size_t>(index)]
                                                                           : nullptr;
   }
@@ -222,21 +219,17 @@ class ResultRewriter : public ExprMutator {
 
 Result<Module> RemoveUnusedOutputs(Module module, ModulePassContext& context) {
   const std::vector<OutputPlan> plans = PlanModule(module);
-  const bool any = std::ranges::any_of(plans, [](const OutputPlan& plan) { return !plan.used.empty(); });
-  if (any) {
-    const Module before = module;
-    for (size_t i = 0; i < module.size(); ++i) {
-      if (plans[i].used.empty()) continue;
-      const ModuleEntry entry = module.functions()[i];
-      Workspace workspace(entry.storage);
-      const Function* function = WithOutputs(*To<Function>(entry.func), plans[i], before, workspace);
-      module.SetAt(i, function, workspace.Finish());
-    }
-    RewriteFunctions(module, context.context.threads, [&](const Function* function, Workspace& workspace) {
-      OpTypeInferrer inferrer(&module, workspace.arena(), nullptr);
-      return To<Function>(ResultRewriter(module, plans, workspace, inferrer).VisitExpr(function));
-    });
-  }
+  const Module before = module;
+  std::vector<bool> changes;
+  for (const OutputPlan& plan : plans) changes.push_back(!plan.used.empty());
+  ChangeFunctions(
+      module, changes, context.context.threads,
+      [&](size_t i, const Function& function, Workspace& workspace) {
+        return WithOutputs(function, plans[i], before, workspace);
+      },
+      [&](const Function* function, Workspace& workspace, TypeInferrer& inferrer) {
+        return To<Function>(ResultRewriter(module, plans, workspace, inferrer).VisitExpr(function));
+      });
   return CleanUp(std::move(module), context);
 }
 

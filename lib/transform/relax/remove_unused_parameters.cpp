@@ -21,12 +21,10 @@
 #include "iropt/analysis/free_vars.h"
 #include "iropt/ir/mutator.h"
 #include "iropt/op/call_binding.h"
-#include "iropt/op/type_inferrer.h"
 #include "iropt/transform/dead_code_elimination.h"
 #include "iropt/transform/passes.h"
 #include "private_functions.h"
 #include "rewrite.h"
-#include "rewrite_functions.h"
 
 namespace iropt {
 
@@ -105,8 +103,7 @@ class CallShortener : public ExprMutator {
 
  protected:
   const Expr* VisitCall(const Call* call) override {
-    const auto* callee = As<GlobalVar>(call->op);
-    const int index = callee ? module_.IndexOf(callee) : -1;
+    const int index = CalleeIndex(module_, *call);
     if (index < 0 || !plans_[static_cast<size_t>(index)].removes_any()) return ExprMutator::VisitCall(call);
     const ParamPlan& plan = plans_[static_cast<size_t>(index)];
     std::vector<const Expr*> args;
@@ -118,7 +115,7 @@ class CallShortener : public ExprMutator {
       const PrimExpr* value = values.Find(var);
       args.push_back(workspace().New<PrimValue>(value, PrimType::Get(value)));
     }
-    return builder().MakeCall(callee, args, call->attrs, call->type_args);
+    return builder().MakeCall(call->op, args, call->attrs, call->type_args);
   }
 
  private:
@@ -146,20 +143,18 @@ std::vector<ParamPlan> PlanModule(const Module& module) {
 
 Result<Module> RemoveUnusedParameters(Module module, ModulePassContext& context) {
   const std::vector<ParamPlan> plans = PlanModule(module);
-  if (std::ranges::none_of(plans, &ParamPlan::removes_any)) return module;
   const Module before = module;
-  for (size_t i = 0; i < module.size(); ++i) {
-    if (!plans[i].removes_any()) continue;
-    const ModuleEntry entry = module.functions()[i];
-    Workspace workspace(entry.storage);
-    const Function* function = WithParams(*To<Function>(entry.func), plans[i], before, workspace);
-    module.SetAt(i, function, workspace.Finish());
-  }
-  RewriteFunctions(module, context.context.threads, [&](const Function* function, Workspace& workspace) {
-    OpTypeInferrer inferrer(&module, workspace.arena(), nullptr);
-    const auto* caller = To<Function>(CallShortener(module, plans, workspace, inferrer).VisitExpr(function));
-    return caller == function ? function : RemoveDeadBindings(caller, &module, workspace);
-  });
+  std::vector<bool> changes;
+  for (const ParamPlan& plan : plans) changes.push_back(plan.removes_any());
+  ChangeFunctions(
+      module, changes, context.context.threads,
+      [&](size_t i, const Function& function, Workspace& workspace) {
+        return WithParams(function, plans[i], before, workspace);
+      },
+      [&](const Function* function, Workspace& workspace, TypeInferrer& inferrer) {
+        const auto* caller = To<Function>(CallShortener(module, plans, workspace, inferrer).VisitExpr(function));
+        return caller == function ? function : RemoveDeadBindings(caller, &module, workspace);
+      });
   return module;
 }
 
