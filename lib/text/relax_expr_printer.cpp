@@ -143,7 +143,9 @@ void RelaxPrinter::PrintOpCall(const Call* call, const OpInfo& op) {
   const auto keyword = [&](size_t i) {
     return i < op.args.size() && op.args[i].keyword && !(op.variadic && i + 1 == op.args.size());
   };
-  for (size_t i = 0; i < call->args.size(); ++i) {
+  const bool reordered = op.arg_order.size() == call->args.size();
+  for (size_t place = 0; place < call->args.size(); ++place) {
+    const size_t i = reordered ? op.arg_order[place] : place;
     if (keyword(i)) continue;
     Separate();
     i == 0 ? PrintCallee(call->args[0]) : PrintExpr(call->args[i]);
