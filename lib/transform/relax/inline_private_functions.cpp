@@ -126,9 +126,20 @@ class Inliner : public ExprMutator {
       params.emplace_back(param, Argument(*param, call.args[i], symbolic, cast));
     }
     const Function* bound = BindVariables(copy, symbolic, params, &module_, workspace(), diagnostics_);
-    if (bound) return bound->body;
+    if (bound) return Splice(*To<SeqExpr>(bound->body));
     failed_ = true;
     return &call;
+  }
+
+  // Puts the bindings, with what they call in them, into the block at hand, if that is of their kind.
+  const Expr* Splice(const SeqExpr& body) {
+    const bool is_dataflow = builder().current_block_is_dataflow();
+    const auto fits = [&](const BindingBlock* block) { return block->is_dataflow() == is_dataflow; };
+    if (!std::ranges::all_of(body.blocks, fits)) return VisitExpr(&body);
+    for (const BindingBlock* block : body.blocks) {
+      for (const Binding* binding : block->bindings) VisitBinding(binding);
+    }
+    return VisitExpr(body.body);
   }
 
   // What stands for the parameter: the argument, or a variable for what cannot stand everywhere, or of a type that
@@ -175,17 +186,25 @@ class ModuleInliner {
     }
   }
 
+  // Callers first: what they still refer to then stays, too. What goes is never rewritten itself, but in the copies.
   Result<Module> Run() {
     if (std::ranges::find(inlined_, true) == inlined_.end()) return module_;
-    if (!IsFeasible()) return Failure{ErrorCode::PassFailed};
-    std::vector<bool> changed(module_.size(), false);
-    for (const size_t i : graph_.callees_first) {
-      if (!Is<Function>(module_.functions()[i].func)) continue;
-      if (!Inline(i, changed)) return Failure{ErrorCode::PassFailed};
+    CountBindings();
+    std::vector<bool> kept(module_.size());
+    for (size_t i = 0; i < kept.size(); ++i) kept[i] = !inlined_[i];
+    std::vector<std::pair<const Function*, FuncStorageRef>> results(module_.size());
+    for (size_t at = module_.size(); at-- > 0;) {
+      const size_t i = graph_.callees_first[at];
+      const ModuleEntry& entry = module_.functions()[i];
+      if (!kept[i] || !Is<Function>(entry.func)) continue;
+      IROPT_ASSIGN_OR_RETURN(results[i].first, Inline(entry, bindings_[i], results[i].second));
+      for (const GlobalVar* callee : CalledFunctions::Compute(*results[i].first, *results[i].second)) {
+        if (const int index = module_.IndexOf(callee); index >= 0) kept[static_cast<size_t>(index)] = true;
+      }
     }
-    const std::vector<bool> kept = Kept();
     for (size_t i = 0; i < module_.size(); ++i) {
-      if (!changed[i] || !kept[i]) continue;
+      if (!results[i].first || results[i].first == module_.functions()[i].func) continue;
+      module_.SetAt(i, results[i].first, std::move(results[i].second));
       IROPT_RETURN_IF_ERROR(CleanUp(i));
     }
     module_.Filter(kept);
@@ -193,53 +212,36 @@ class ModuleInliner {
   }
 
  private:
-  bool IsFeasible() {
-    std::vector<uint64_t> bindings(module_.size(), 0);
+  void CountBindings() {
+    bindings_.resize(module_.size(), 0);
     for (const size_t i : graph_.callees_first) {
       const auto* function = As<Function>(module_.functions()[i].func);
       if (!function) continue;
       Counter counter(module_);
       Walk(*function, counter);
       uint64_t total = counter.bindings;
-      for (const size_t callee : counter.calls) total += inlined_[callee] ? bindings[callee] : 0;
-      bindings[i] = std::min(total, kMostBindings);
-      if (inlined_[i] || total < kMostBindings) continue;
-      context_.diagnostics.Error(Location(*function), "pass-failed",
-                                 fmt::format("function '{}' would have more than {} bindings",
-                                             module_.functions()[i].var->name, kMostBindings));
-      return false;
+      for (const size_t callee : counter.calls) total += inlined_[callee] ? bindings_[callee] : 0;
+      bindings_[i] = std::min(total, kMostBindings);
     }
-    return true;
   }
 
-  bool Inline(size_t i, std::vector<bool>& changed) {
-    const ModuleEntry entry = module_.functions()[i];
+  // The function with what it calls in it, and its storage; the same pointer where it calls nothing of the kind.
+  Result<const Function*> Inline(const ModuleEntry& entry, uint64_t bindings, FuncStorageRef& storage) {
     const auto* function = To<Function>(entry.func);
+    if (bindings == kMostBindings) {
+      context_.diagnostics.Error(
+          Location(*function), "pass-failed",
+          fmt::format("function '{}' would have more than {} bindings", entry.var->name, kMostBindings));
+      return Failure{ErrorCode::PassFailed};
+    }
     Workspace workspace(entry.storage);
     OpTypeInferrer inferrer(&module_, workspace.arena(), &context_.diagnostics);
     Inliner inliner(module_, inlined_, IsForcedPure(*function), workspace, inferrer, context_.diagnostics);
     const auto* result = To<Function>(inliner.VisitExpr(function));
-    if (inliner.failed()) return false;
-    if (result == function) return true;
-    changed[i] = true;
-    result = EscapeFixer(workspace).Run(result);
-    module_.SetAt(i, result, workspace.Finish());
-    return true;
-  }
-
-  // What is not inlined, and what that still refers to.
-  std::vector<bool> Kept() const {
-    std::vector<bool> kept(module_.size());
-    for (size_t i = 0; i < kept.size(); ++i) kept[i] = !inlined_[i];
-    for (size_t at = graph_.callees_first.size(); at-- > 0;) {
-      const size_t i = graph_.callees_first[at];
-      if (!kept[i]) continue;
-      const ModuleEntry& entry = module_.functions()[i];
-      for (const GlobalVar* callee : CalledFunctions::Compute(*entry.func, *entry.storage)) {
-        if (const int index = module_.IndexOf(callee); index >= 0) kept[static_cast<size_t>(index)] = true;
-      }
-    }
-    return kept;
+    if (inliner.failed()) return Failure{ErrorCode::PassFailed};
+    if (result != function) result = EscapeFixer(workspace).Run(result);
+    storage = result == function ? entry.storage : workspace.Finish();
+    return result;
   }
 
   Status CleanUp(size_t i) {
@@ -255,7 +257,8 @@ class ModuleInliner {
   Module module_;
   ModulePassContext& context_;
   CallGraph graph_;
-  std::vector<bool> inlined_;  // by index: calls of it are
+  std::vector<bool> inlined_;       // by index: calls of it are
+  std::vector<uint64_t> bindings_;  // by index: how many it would have, up to the limit
 };
 
 }  // namespace
