@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "iropt/op/op.h"
+#include "iropt/support/stack.h"
 #include "kernel.h"
 
 namespace iropt {
@@ -41,10 +42,28 @@ Kernel FindKernel(const OpInfo& op) {
   return table[op.id];
 }
 
+// Whether loops over the dimensions of a tensor end soon: where it has no elements, its other dimensions may be of any
+// size, which neither the limits nor the memory of the machine bound.
+bool IsWithinReach(const HostValue& value) {
+  if (const TupleValue* tuple = value.tuple()) {
+    return std::ranges::all_of(tuple->fields,
+                               [](const HostValue& field) { return WithStack([&] { return IsWithinReach(field); }); });
+  }
+  const NDArray* tensor = value.tensor();
+  if (!tensor || tensor->num_elements() != 0) return true;
+  static constexpr int64_t kMost = int64_t{1} << 28;
+  int64_t product = 1;
+  return std::ranges::all_of(tensor->shape(), [&](int64_t dim) {
+    return !__builtin_mul_overflow(product, std::max<int64_t>(dim, 1), &product) && product <= kMost;
+  });
+}
+
 Result<HostValue> Run(Kernel kernel, std::string_view op, const Attr* attrs, std::span<const HostValue> args,
                       const EvalLimits& limits) {
   KernelCall call(op, As<ObjectAttr>(attrs), args, limits);
   if (!kernel) return call.Fail("there is no evaluator for this operator");
+  if (!std::ranges::all_of(args, IsWithinReach))
+    return call.Fail("the shape of an operand without elements is too big", ErrorCode::Budget);
   return kernel(call);
 }
 

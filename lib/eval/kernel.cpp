@@ -189,7 +189,8 @@ Shape RowMajorStrides(std::span<const int64_t> shape) {
   int64_t stride = 1;
   for (size_t i = shape.size(); i-- > 0;) {
     strides[i] = stride;
-    stride *= std::max<int64_t>(shape[i], 1);
+    // Of a tensor without elements the strides may be anything, and their product more than there are numbers.
+    stride = WrapMul(stride, std::max<int64_t>(shape[i], 1));
   }
   return strides;
 }

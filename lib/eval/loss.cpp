@@ -174,7 +174,7 @@ Result<HostValue> EvalTakeBackward(KernelCall& call) {
     return call.Fail("an index is out of range");
   Shape expected = shape;
   expected[at] = static_cast<int64_t>(rows.size());
-  const int64_t elements = std::accumulate(expected.begin(), expected.end(), int64_t{1}, std::multiplies<>());
+  const int64_t elements = std::accumulate(expected.begin(), expected.end(), int64_t{1}, WrapMul<int64_t>);
   if (indices->shape().size() != 1 || grad->num_elements() != elements || grad->dtype() != x->dtype())
     return call.Fail("the gradient does not fit the indices");
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), ShapeOf(*x)));

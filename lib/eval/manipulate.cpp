@@ -12,14 +12,14 @@ namespace iropt::eval {
 
 namespace {
 
-// How many elements there are; -1, which no tensor has, where the number does not fit.
+// How many elements there are; -1, which no tensor has, where the number does not fit. The product of the other
+// dimensions is bounded also where one is zero: strides are computed from it.
 int64_t Product(std::span<const int64_t> dims) {
-  if (std::ranges::find(dims, 0) != dims.end()) return 0;
   int64_t product = 1;
   for (const int64_t dim : dims) {
-    if (__builtin_mul_overflow(product, dim, &product)) return -1;
+    if (dim != 0 && __builtin_mul_overflow(product, dim, &product)) return -1;
   }
-  return product;
+  return std::ranges::find(dims, 0) == dims.end() ? product : 0;
 }
 
 Result<HostValue> ReshapeTo(const KernelCall& call, const Tensor& x, Shape shape) {

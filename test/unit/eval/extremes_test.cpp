@@ -26,7 +26,8 @@ Operands Instead(const NDArray& tensor) {
   const DataType dtype = tensor.dtype();
   const Dims shape = ShapeOf(tensor);
   for (const Exact x : Interesting(dtype)) values.emplace_back(Filled(dtype, shape, x));
-  for (const Dims& other : {Dims{}, Dims{0}, Dims{1}, Dims{0, 0}, Dims{3, 0, 2}, Dims{1, 1, 1, 1, 1, 1}})
+  for (const Dims& other : {Dims{}, Dims{0}, Dims{1}, Dims{0, 0}, Dims{3, 0, 2}, Dims{1, 1, 1, 1, 1, 1},
+                            Dims{0, int64_t{1} << 40, int64_t{1} << 40}})
     values.emplace_back(Filled(dtype, other, 1));
   for (size_t d = 0; d < shape.size(); ++d) {
     for (const int64_t extent : {int64_t{0}, shape[d] + 1, int64_t{1}}) {

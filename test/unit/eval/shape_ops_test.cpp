@@ -111,6 +111,7 @@ TEST_CASE("move: other shapes of the same elements", "[eval]") {
   CHECK_FALSE(Try("reshape", {x, ShapeValue{-1, 4}}).ok());
   CHECK_FALSE(Try("reshape", {x, ShapeValue{INT64_MAX, 2}}).ok());
   CHECK_FALSE(Try("reshape", {I32({0}, {}), ShapeValue{int64_t{1} << 32, int64_t{1} << 32}}).ok());
+  CHECK_FALSE(Try("reshape", {I32({0}, {}), ShapeValue{int64_t{1} << 40, int64_t{1} << 40, 0}}).ok());
   CHECK_FALSE(Try("squeeze", {x}, Attrs({{"axis", Ints({0})}})).ok());
   CHECK_FALSE(Try("expand_dims", {x}, Attrs({{"axis", Ints({0, 0})}})).ok());
 }
