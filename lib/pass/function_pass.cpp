@@ -13,11 +13,11 @@
 #include "guard.h"
 #include "iropt/pass/observer.h"
 #include "iropt/pass/pass.h"
+#include "iropt/pass/skip.h"
 #include "iropt/support/check.h"
 #include "iropt/support/crash.h"
 #include "iropt/support/function_ref.h"
 #include "iropt/support/parallel.h"
-#include "iropt/pass/skip.h"
 
 namespace iropt {
 

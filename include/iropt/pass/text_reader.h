@@ -21,8 +21,8 @@ class TextReader {
   };
 
   virtual ~TextReader() = default;
-  // A type such as R.Tensor((n, 4), "float32"): n is the last of the variables of that name, or a new one where there is
-  // none. Null after an error was reported.
+  // A type such as R.Tensor((n, 4), "float32"): n is the last of the variables of that name, or a new one where there
+  // is none. Null after an error was reported.
   virtual const Type* ReadType(std::string_view text, std::span<const tir::Var* const> variables,
                                Place place) const = 0;
   // A value such as I.vdevice("cuda", 1). Null after an error was reported.

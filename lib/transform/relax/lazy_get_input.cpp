@@ -13,6 +13,8 @@
 // the variable is used. Asking twice is what EliminateCommonSubexpr removes; with it go other values that are computed
 // twice, and dead bindings. O(nodes).
 //
+// These are entry points of a program: a function of the module that calls one of them would go on to pass its weights.
+//
 // Source: the rules are those of TVM 0.18's pass of this name.
 #include <fmt/format.h>
 

@@ -11,6 +11,8 @@
 // dataflow block computes is handed over behind it, parameters at the beginning of the function, and what has no
 // variable at the end. Changes functions that are visible from outside and do not hand over yet. O(bindings).
 //
+// These are entry points of a program: a function of the module that calls one of them would go on to take its results.
+//
 // Source: the rules are those of TVM 0.18's pass of this name.
 #include <unordered_map>
 #include <vector>

@@ -8,9 +8,12 @@
 //
 // Every pure function, local ones included, gets the attribute relax.force_pure. Calls that are wrapped only to be
 // pure (call_pure_packed, call_inplace_packed, invoke_pure_closure) lose the wrapping, so that lowering may bring in
-// operations with effects. O(nodes).
+// operations with effects. In dataflow blocks, which have no place for effects, they keep it: ToNonDataflow comes
+// first. O(nodes).
 //
 // Source: the rules are those of TVM 0.18's pass of this name.
+#include <utility>
+
 #include "iropt/op/op.h"
 #include "iropt/transform/passes.h"
 #include "rewrite.h"
@@ -31,16 +34,19 @@ class PurityRemover : private ExprRewriter<PurityRemover> {
   friend class ExprRewriter<PurityRemover>;
 
   const BindingBlock* VisitBlock(const BindingBlock& block) {
+    const bool outer = std::exchange(in_dataflow_, block.is_dataflow());
     ListEditor bindings(block.bindings, bindings_);
     for (const Binding* binding : block.bindings) {
       const Expr* value = Visit(ValueOf(binding));
       if (const auto* function = As<Function>(value)) value = WithAttribute(function);
       bindings.Replace(make_.With(*binding, binding->var, value));
     }
+    in_dataflow_ = outer;
     return make_.With(block, bindings.Finish(make_.workspace()));
   }
 
   const Expr* VisitCall(const Call& call) {
+    if (in_dataflow_) return &call;
     static const Expr* const call_pure_packed = GetOp("relax.call_pure_packed");
     static const Expr* const call_inplace_packed = GetOp("relax.call_inplace_packed");
     static const Expr* const invoke_pure_closure = GetOp("relax.invoke_pure_closure");
@@ -66,6 +72,8 @@ class PurityRemover : private ExprRewriter<PurityRemover> {
   }
 
   static const Var* ReplacementOf(const Var* var) { return var; }
+
+  bool in_dataflow_ = false;
 };
 
 }  // namespace
