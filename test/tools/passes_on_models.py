@@ -22,10 +22,10 @@ OPTIONS = {"ConvertLayout": '<desired_layouts={"relax.nn.conv2d":["NHWC","OHWI"]
 NOT_ON_MODELS = {"UpdateVDevice": "they have no virtual devices"}
 # Passes that change what they made, and why that is as it should be.
 NOT_IDEMPOTENT = {}
-PIPELINE = ("Normalize,AlterOpLayout,OptimizeLayoutTransform,RemoveRedundantReshape,ToMixedPrecision,DynamicToStatic,"
-            "FoldConstant,EliminateCommonSubexpr,ExpandTupleArguments,RemoveUnusedParameters,RemoveUnusedOutputs,"
-            "CanonicalizeBindings,InferType,DeadCodeElimination,CanonicalizeCast,TopologicalSort,ToNonDataflow,"
-            "RemovePurityChecking,AttachGlobalSymbol")
+PIPELINE = ("Normalize,LambdaLift,InlinePrivateFunctions,AlterOpLayout,OptimizeLayoutTransform,RemoveRedundantReshape,"
+            "ToMixedPrecision,DynamicToStatic,FoldConstant,EliminateCommonSubexpr,ExpandTupleArguments,"
+            "RemoveUnusedParameters,RemoveUnusedOutputs,CanonicalizeBindings,InferType,DeadCodeElimination,"
+            "CanonicalizeCast,TopologicalSort,LiftTransformParams,ToNonDataflow,RemovePurityChecking,AttachGlobalSymbol")
 
 
 def check(ir_opt, pipeline, path, once):
