@@ -13,10 +13,12 @@ Kinds, each with --size units in every one of --funcs functions; text and work g
   tuples     tuples that are built and taken apart again
   attributes operators with many attributes (convolutions, pooling)
   devices    matrix products on a virtual device, with hints and reshapes to shapes that are known
+  weights    half of the bindings depend on weights only
   undone     reshapes and layout transforms that are undone, conversions that several operators use
   blocks     alternating dataflow blocks and impure calls
   ifs        a chain of conditionals, one after the other
   calls      calls of a private function that takes a tuple and more than it needs, and returns more than is used
+  closures   local functions that use variables of the function around them
   nested     one expression nested --size deep
 """
 import argparse
@@ -131,8 +133,17 @@ def devices(n):
     yield f"out: {ON_DEVICE} = R.nn.relu({last})"
 
 
+def weights(n):
+    a, b = "y", "x"
+    for i in range(n // 2):
+        yield f"a{i}: {TENSOR} = R.add({a}, y)"
+        yield f"b{i}: {TENSOR} = R.multiply({b}, a{i})"
+        a, b = f"a{i}", f"b{i}"
+    yield f"gv: {TENSOR} = R.add({b}, y)"
+
+
 KINDS = {"chain": chain, "wide": wide, "redundant": redundant, "dead": dead, "constants": constants, "symbolic": symbolic,
-         "tuples": tuples, "attributes": attributes, "devices": devices, "undone": undone}
+         "tuples": tuples, "attributes": attributes, "devices": devices, "undone": undone, "weights": weights}
 PARAMS = {"symbolic": [("z", 'R.Tensor(("n", 4), dtype="float32")'), ("u", 'R.Tensor((1, 4), dtype="float32")')],
           "attributes": [("img", 'R.Tensor((1, 8, 16, 16), dtype="float32")'), ("w", 'R.Tensor((8, 8, 3, 3), dtype="float32")')],
           "devices": [("z", ON_DEVICE), ("w", ON_DEVICE)]}
@@ -165,6 +176,18 @@ def body_lines(kind, n):
             yield f"t{i}: R.Tuple({TENSOR}, {TENSOR}) = cls.helper(({last}, y), x)"
             yield f"a{i}: {TENSOR} = t{i}[0]"
             last = f"a{i}"
+        yield f"return {last}"
+    elif kind == "closures":
+        last = "x"
+        for i in range(n // 10):
+            yield "@R.function"
+            yield f"def g{i}(p: {TENSOR}) -> {TENSOR}:"
+            yield f"    a0: {TENSOR} = R.add(p, y)"
+            for k in range(1, 8):
+                yield f"    a{k}: {TENSOR} = R.add(a{k - 1}, y)"
+            yield "    return a7"
+            yield f"v{i}: {TENSOR} = g{i}({last})"
+            last = f"v{i}"
         yield f"return {last}"
     elif kind == "nested":
         yield "gv = " + "R.add(" * n + "x" + ", y)" * n
@@ -202,6 +225,8 @@ def write(out, kind, size, funcs):
         out.write('    I.module_global_infos({"vdevice": [I.vdevice("llvm")]})\n')
     for k in range(funcs):
         out.write(f"    @R.function{impure}\n    def f{k}({', '.join(f'{n}: {t}' for n, t in params)}):\n")
+        if kind == "weights":
+            out.write('        R.func_attr({"num_input": 1})\n')
         if kind == "symbolic":
             out.write("        n = T.int64()\n")
         for line in body_lines(kind, size):
@@ -211,7 +236,7 @@ def write(out, kind, size, funcs):
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument("--kind", choices=[*KINDS, "blocks", "calls", "ifs", "nested"], default="chain")
+    ap.add_argument("--kind", choices=[*KINDS, "blocks", "calls", "closures", "ifs", "nested"], default="chain")
     ap.add_argument("--size", type=int, default=10000, help="units of work in each function")
     ap.add_argument("--funcs", type=int, default=1)
     ap.add_argument("-o", "--output", default="-")

@@ -21,11 +21,16 @@ WORKLOAD = "workload"
 # What suits a pass better than the workload of compare.py, which is the rule.
 PROGRAMS = {
     "AlterOpLayout": "attributes",
+    "BindSymbolicVars": "symbolic",
+    "BundleModelParams": "weights",
     "CanonicalizeCast": "undone",
     "ConvertLayout": "attributes",
     "DynamicToStatic": "devices",
     "ExpandTupleArguments": "calls",
     "InlinePrivateFunctions": "calls",
+    "InlinePrivateFunctions": "calls",
+    "LambdaLift": "closures",
+    "LiftTransformParams": "weights",
     "OptimizeLayoutTransform": "undone",
     "RealizeVDevice": "devices",
     "RemoveRedundantReshape": "undone",
@@ -35,6 +40,7 @@ PROGRAMS = {
     "UpdateVDevice": "devices",
 }
 OPTIONS = {
+    "BindSymbolicVars": '<binding_map={"n":16}>',
     "ConvertLayout": '<desired_layouts={"relax.nn.conv2d":["NHWC","OHWI"]}>',
     "UpdateParamStructInfo": '<updates={"f0":{"y":"R.Tensor((2, 3))"}}>',
     "UpdateVDevice": "<new_vdevice=\"I.vdevice('cuda')\">",
