@@ -14,12 +14,24 @@ namespace iropt::bench {
 
 namespace {
 
-void RunPass(benchmark::State& state, Form form, const Pass& pass, const PassRegistry& registry) {
-  Workload workload(form, state.range(0));
+PassContext MakeContext(const PassRegistry& registry, Workload& workload) {
   PassContext context;
   context.registry = &registry;
   context.diagnostics = &workload.diagnostics();
   context.printer = [](const Module&, const std::string&) { return Status(); };  // PrintIR asks for one
+  return context;
+}
+
+// Whether the pass does anything with the options that it was made with.
+bool Runs(const Pass& pass, const PassRegistry& registry) {
+  Workload workload(Form::Chain, 16);
+  PassContext context = MakeContext(registry, workload);
+  return pass(workload.module(), context).ok();
+}
+
+void RunPass(benchmark::State& state, Form form, const Pass& pass, const PassRegistry& registry) {
+  Workload workload(form, state.range(0));
+  PassContext context = MakeContext(registry, workload);
   for (auto _ : state) {
     Result<PassResult> result = pass(workload.module(), context);
     if (!result.ok()) {
@@ -41,8 +53,8 @@ void RegisterPassBenchmarks() {
     DiagnosticBuffer buffer;
     DiagnosticEngine diagnostics(&buffer);
     Result<Pass> pass = registry->Create(name, {}, diagnostics);
-    // What cannot be made without options has no meaning on any module.
-    if (!pass.ok()) continue;
+    // What cannot be made, or cannot run, without options has no meaning on any module.
+    if (!pass.ok() || !Runs(*pass, *registry)) continue;
     const auto run = [registry, pass = *pass](benchmark::State& state, Form form) {
       RunPass(state, form, pass, *registry);
     };
