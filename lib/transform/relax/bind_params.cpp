@@ -1,8 +1,7 @@
 // BindParams: tensors that are known take the place of parameters.
 //
-//   def main(x, w: R.Tensor(("n", 4))):             def main(x):
-//       y: R.Tensor((1, n)) = R.matmul(x, w)  -->       y: R.Tensor((1, 8)) = R.matmul(x,
-//       metadata["relax.expr.Constant"][0])
+//   def main(x, w: R.Tensor(("n", 4))):               def main(x):
+//       y: R.Tensor((n, 4)) = R.multiply(x, w)  -->       y: R.Tensor((8, 4)) = R.multiply(x, R.const([...]))
 //
 // `func_name` says in which function. `params` gives tensors to names of its parameters: in a file (.npz,
 // .safetensors), or written out, {"w": {"dtype": "float32", "shape": [2], "data": [1, 2]}}. The symbolic variables that

@@ -9,7 +9,7 @@
 namespace iropt {
 
 struct CallGraph {
-  // Indices in the module: functions come after those that they refer to, except where these refer back.
+  // Indices of all functions in the module: they come after those that they refer to, except where these refer back.
   std::vector<size_t> callees_first;
   std::vector<bool> recursive;  // by index: refers to itself, directly or through others
 };

@@ -8,7 +8,7 @@
 // what no longer fits. O(nodes).
 //
 // Source: the name is that of a pass of TVM's Relay.
-#include "call_order.h"
+#include "call_graph.h"
 #include "iropt/ir/mutator.h"
 #include "iropt/ir/substitute.h"
 #include "iropt/op/type_inferrer.h"
@@ -110,8 +110,9 @@ Result<const Function*> InferTypes(const Function* function, const ParamTypeFn& 
 
 Result<Module> InferTypes(Module module, DiagnosticEngine& diagnostics) {
   bool ok = true;
-  for (const size_t i : CalleesFirst(module)) {
+  for (const size_t i : MakeCallGraph(module).callees_first) {
     const ModuleEntry entry = module.functions()[i];
+    if (!Is<Function>(entry.func)) continue;
     Workspace workspace(entry.storage);
     const auto* function = To<Function>(entry.func);
     const Result<const Function*> typed = InferTypes(function, nullptr, module, workspace, diagnostics);

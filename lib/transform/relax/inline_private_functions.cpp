@@ -106,8 +106,7 @@ class Inliner : public ExprMutator {
  protected:
   const Expr* VisitCall(const Call* old) override {
     const auto* call = To<Call>(ExprMutator::VisitCall(old));
-    const auto* var = As<GlobalVar>(call->op);
-    const int index = var ? module_.IndexOf(var) : -1;
+    const int index = CalleeIndex(module_, *call);
     if (index < 0 || !inlined_[static_cast<size_t>(index)]) return call;
     const auto* function = To<Function>(module_.functions()[static_cast<size_t>(index)].func);
     if (function->params.size() != call->args.size() || (IsForcedPure(*function) && !forced_pure_)) return call;
@@ -167,8 +166,7 @@ struct Counter : WalkHandler {
   explicit Counter(const Module& m) : module(m) {}
   void OnDefine(const Var*) { ++bindings; }
   void OnCall(const Call& call) {
-    const auto* var = As<GlobalVar>(call.op);
-    if (const int index = var ? module.IndexOf(var) : -1; index >= 0) calls.push_back(static_cast<size_t>(index));
+    if (const int index = CalleeIndex(module, call); index >= 0) calls.push_back(static_cast<size_t>(index));
   }
 
   const Module& module;

@@ -20,6 +20,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "iropt/analysis/free_vars.h"
@@ -77,9 +78,9 @@ class WeightFetcher : public ExprMutator {
 
   // What a branch or a local function asks for is known there only.
   const Expr* VisitSeqExpr(const SeqExpr* seq) override {
-    const std::unordered_map<const tir::Var*, const Var*> around = definers_;
+    const size_t around = defined_.size();
     const Expr* visited = ExprMutator::VisitSeqExpr(seq);
-    definers_ = around;
+    for (; defined_.size() > around; defined_.pop_back()) definers_.insert(defined_.back());
     return visited;
   }
 
@@ -101,7 +102,12 @@ class WeightFetcher : public ExprMutator {
   }
 
   const Var* Fetch(const Var* weight) {
-    for (const tir::Var* var : DefinedSymVars(weight->type)) definers_.erase(var);
+    for (const tir::Var* var : DefinedSymVars(weight->type)) {
+      const auto definer = definers_.find(var);
+      if (definer == definers_.end()) continue;
+      defined_.push_back(*definer);
+      definers_.erase(definer);
+    }
     const auto* index = IRContext::Current().Int(index_.at(weight));
     const Expr* args[] = {workspace().New<PrimValue>(index, PrimType::Get(index)),
                           workspace().New<StringImm>(weight->name(), ObjectType::Get())};
@@ -110,8 +116,9 @@ class WeightFetcher : public ExprMutator {
   }
 
   const Var* callback_;
-  std::unordered_map<const Var*, int64_t> index_;             // of the weights
-  std::unordered_map<const tir::Var*, const Var*> definers_;  // weights that would define what nothing does so far
+  std::unordered_map<const Var*, int64_t> index_;                // of the weights
+  std::unordered_map<const tir::Var*, const Var*> definers_;     // weights that would define what nothing does so far
+  std::vector<std::pair<const tir::Var*, const Var*>> defined_;  // of these, what is defined by now, in that order
 };
 
 bool AsksAlready(const Function& function, uint32_t num_inputs) {

@@ -10,7 +10,7 @@
 // operand is there already becomes the operand. It is an error if the module has no device that a hint names. O(nodes).
 //
 // Source: the rules are those of TVM 0.18's pass of this name.
-#include "call_order.h"
+#include "call_graph.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/mutator.h"
 #include "iropt/op/op.h"
@@ -89,8 +89,9 @@ Result<Module> RealizeVDevice(Module module, DiagnosticEngine& diagnostics) {
   }
   if (!map.unknown_hints().empty()) return Failure{ErrorCode::PassFailed};
   bool ok = true;
-  for (const size_t i : CalleesFirst(module)) {
+  for (const size_t i : MakeCallGraph(module).callees_first) {
     const ModuleEntry entry = module.functions()[i];
+    if (!Is<Function>(entry.func)) continue;
     Workspace workspace(entry.storage);
     OpTypeInferrer inferrer(&module, workspace.arena(), &diagnostics);
     DeviceRewriter rewriter(map, lookup, i, workspace, inferrer);

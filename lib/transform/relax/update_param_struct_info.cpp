@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "call_order.h"
+#include "call_graph.h"
 #include "iropt/analysis/called_functions.h"
 #include "iropt/analysis/free_vars.h"
 #include "iropt/ir/location.h"
@@ -40,8 +40,9 @@ class ParamUpdater {
     if (!reader) return Error{ErrorCode::PassFailed, "the context has no reader"};
     if (!CheckForm(module)) return Failure{ErrorCode::PassFailed};
     bool ok = true;
-    for (const size_t i : CalleesFirst(module)) {
+    for (const size_t i : MakeCallGraph(module).callees_first) {
       const ModuleEntry entry = module.functions()[i];
+      if (!Is<Function>(entry.func)) continue;
       const Value* types = updates_.Find(entry.var->name);
       if (!types && !CallsChanged(entry)) continue;
       Workspace workspace(entry.storage);
