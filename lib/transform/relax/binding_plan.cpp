@@ -13,6 +13,8 @@ const List<const PrimExpr*>* KnownDims(const Type* type) {
   return tensor->shape_var ? KnownDims(tensor->shape_var->type) : nullptr;
 }
 
+bool HidesType(const Var& var, const Expr& value) { return Is<Var>(&value) && !TypeEqual(var.type, value.type); }
+
 const Constant* BindingPlan::constant(const Var* var) const {
   // A variable that gets another kind or name is canonical only after that; a further run replaces its uses.
   return definition(var) ? nullptr : As<Constant>(facts_[var->id].value);
@@ -116,22 +118,25 @@ class BindingPlanner {
   void VisitBinding(const Binding& binding) {
     const Var* var = binding.var;
     const Expr* value = ValueOf(&binding);
-    BindingPlan::VarFacts& facts = Facts(var);
-    facts.block = block_;
-    const Expr* known = Trace(value);
+    Facts(var).block = block_;
     const auto* cast = As<MatchCast>(&binding);
-    // What is traced through a cast may say less than the cast.
-    if (known != value && (!known->type || !IsBaseOf(var->type, known->type))) known = value;
-    if (const auto* source = As<Var>(known)) {
-      if (!cast || TypeEqual(var->type, known->type)) renamings_.push_back({var, source, known == value});
-      if (Facts(source).value) known = Facts(source).value;
-    }
-    facts.value = known;
-    plan_.has_constants_ |= known->kind == NodeKind::kConstant;
+    if (cast || !HidesType(*var, *value)) TraceValue(*var, value, cast);
     if (cast) VisitCast(*cast);
     Visit(value);
     UseType(var->type);
     if (in_dataflow_ && !var->is_dataflow()) outputs_.push_back(var);
+  }
+
+  void TraceValue(const Var& var, const Expr* value, const MatchCast* cast) {
+    const Expr* known = Trace(value);
+    // What is traced through a cast may say less than the cast.
+    if (known != value && (!known->type || !IsBaseOf(var.type, known->type))) known = value;
+    if (const auto* source = As<Var>(known)) {
+      if (!cast || TypeEqual(var.type, known->type)) renamings_.push_back({&var, source, known == value});
+      if (Facts(source).value) known = Facts(source).value;
+    }
+    Facts(&var).value = known;
+    plan_.has_constants_ |= known->kind == NodeKind::kConstant;
   }
 
   void VisitCast(const MatchCast& cast) {
