@@ -11,6 +11,7 @@
 #pragma once
 
 #include "iropt/ir/expr.h"
+#include "iropt/ir/streamed.h"
 #include "iropt/ir/tir.h"
 #include "iropt/support/stack.h"
 
@@ -30,6 +31,12 @@ struct WalkHandler {
   void OnType(const Type*) {}
   // The type of a parameter or of a match_cast, before OnType; it may define symbolic variables.
   void OnDefiningType(const Type*) {}
+  // Whether to walk over the tuple that an item is taken of.
+  bool EnterItem(const TupleGetItem&) { return true; }
+  // Before the value of the binding.
+  void OnBinding(const Binding&) {}
+  void EnterBlock(const BindingBlock&) {}
+  void LeaveBlock(const BindingBlock&) {}
   // Whether to walk over the body of a function.
   bool EnterFunction(const Function&) { return true; }
   void LeaveFunction(const Function&) {}
@@ -55,7 +62,24 @@ class GraphWalk {
       case NodeKind::kStringImm:
       case NodeKind::kDataTypeImm:
       case NodeKind::kPrimFunc: return;
-      default: WithStack([&] { VisitCompound(e); });
+      case NodeKind::kCall: return VisitCall(*static_cast<const Call*>(e));
+      case NodeKind::kTupleGetItem: {
+        const auto& item = *static_cast<const TupleGetItem*>(e);
+        if (handler_.EnterItem(item)) VisitNested(item.tuple);
+        return;
+      }
+      case NodeKind::kTuple:
+        for (const Expr* field : static_cast<const Tuple*>(e)->fields) VisitNested(field);
+        return;
+      case NodeKind::kIf:
+        VisitNested(static_cast<const If*>(e)->cond);
+        VisitNested(static_cast<const If*>(e)->true_branch);
+        return VisitNested(static_cast<const If*>(e)->false_branch);
+      case NodeKind::kSeqExpr:
+        for (const BindingBlock* block : static_cast<const SeqExpr*>(e)->blocks) VisitBlock(*block);
+        return VisitNested(static_cast<const SeqExpr*>(e)->body);
+      case NodeKind::kFunction: return VisitFunction(*static_cast<const Function*>(e));
+      default: IROPT_UNREACHABLE("{} in the place of an expression", NodeKindName(e->kind));
     }
   }
 
@@ -64,15 +88,18 @@ class GraphWalk {
     for (const Var* param : f.params) handler_.OnDefiningType(param->type);
     for (const Var* param : f.params) Define(param);
     if (f.ret_type) handler_.OnType(f.ret_type);
-    Visit(f.body);
+    VisitNested(f.body);
     handler_.LeaveFunction(f);
   }
 
   void VisitBlock(const BindingBlock& block) {
-    for (const Binding* binding : block.bindings) VisitBinding(*binding);
+    handler_.EnterBlock(block);
+    for (const Binding* binding : Streamed(block.bindings)) VisitBinding(*binding);
+    handler_.LeaveBlock(block);
   }
 
   void VisitBinding(const Binding& binding) {
+    handler_.OnBinding(binding);
     if (binding.kind == NodeKind::kMatchCast) {
       const auto& cast = static_cast<const MatchCast&>(binding);
       Visit(cast.value);
@@ -89,28 +116,20 @@ class GraphWalk {
   }
 
  private:
-  void VisitCompound(const Expr* e) {
+  void VisitCall(const Call& call) {
+    VisitNested(call.op);
+    for (const Expr* arg : call.args) VisitNested(arg);
+    if (call.type_args) handler_.OnType(call.type_args);
+    handler_.OnCall(call);
+  }
+
+  // Most operands are variables and operators, for which nobody needs to look after the stack.
+  void VisitNested(const Expr* e) {
     switch (e->kind) {
-      case NodeKind::kTuple:
-        for (const Expr* field : static_cast<const Tuple*>(e)->fields) Visit(field);
-        return;
-      case NodeKind::kTupleGetItem: return Visit(static_cast<const TupleGetItem*>(e)->tuple);
-      case NodeKind::kCall: {
-        const auto& call = *static_cast<const Call*>(e);
-        Visit(call.op);
-        for (const Expr* arg : call.args) Visit(arg);
-        if (call.type_args) handler_.OnType(call.type_args);
-        return handler_.OnCall(call);
-      }
-      case NodeKind::kIf:
-        Visit(static_cast<const If*>(e)->cond);
-        Visit(static_cast<const If*>(e)->true_branch);
-        return Visit(static_cast<const If*>(e)->false_branch);
-      case NodeKind::kSeqExpr:
-        for (const BindingBlock* block : static_cast<const SeqExpr*>(e)->blocks) VisitBlock(*block);
-        return Visit(static_cast<const SeqExpr*>(e)->body);
-      case NodeKind::kFunction: return VisitFunction(*static_cast<const Function*>(e));
-      default: IROPT_UNREACHABLE("{} in the place of an expression", NodeKindName(e->kind));
+      case NodeKind::kVar:
+      case NodeKind::kDataflowVar: return handler_.OnUse(static_cast<const Var*>(e));
+      case NodeKind::kOp: return;
+      default: WithStack([&] { Visit(e); });
     }
   }
 

@@ -1,6 +1,6 @@
 #include "binding_plan.h"
 
-#include "iropt/ir/streamed.h"
+#include "iropt/analysis/walk.h"
 #include "rewrite.h"
 
 namespace iropt {
@@ -20,14 +20,14 @@ const Constant* BindingPlan::constant(const Var* var) const {
   return definition(var) ? nullptr : As<Constant>(facts_[var->id].value);
 }
 
-class BindingPlanner {
+class BindingPlanner : public WalkHandler {
  public:
   explicit BindingPlanner(Workspace& workspace) : workspace_(workspace), num_vars_(workspace.num_vars()) {
     plan_.facts_.resize(num_vars_);
   }
 
   BindingPlan Run(const Function& function) {
-    VisitBody(function.body);
+    Walk(function.body, *this);
     // What is visible outside of its block must have a type that is.
     for (const Var* output : outputs_) {
       if (Facts(output).used_outside)
@@ -41,6 +41,36 @@ class BindingPlanner {
     return std::move(plan_);
   }
 
+  // ---- The walk
+
+  void OnUse(const Var* var) {
+    BindingPlan::VarFacts& facts = Facts(var);
+    ++facts.uses;
+    facts.used_outside |= !place_.in_dataflow || (facts.block != 0 && facts.block != place_.block);
+  }
+  void OnType(const Type* type) {
+    ForEachShapeVar(type, [this](const Var* var) { OnUse(var); });
+  }
+  void OnCall(const Call& call) { OnType(call.type); }
+
+  void OnBinding(const Binding& binding) {
+    const Var* var = binding.var;
+    const Expr* value = ValueOf(&binding);
+    Facts(var).block = place_.block;
+    const auto* cast = As<MatchCast>(&binding);
+    if (cast || !HidesType(*var, *value)) TraceValue(*var, value, cast);
+    if (cast) NoteCast(*cast);
+    if (place_.in_dataflow && !var->is_dataflow()) outputs_.push_back(var);
+  }
+
+  void EnterBlock(const BindingBlock& block) { Enter({++num_blocks_, block.is_dataflow()}); }
+  void LeaveBlock(const BindingBlock&) { Leave(); }
+  bool EnterFunction(const Function&) {
+    Enter({});
+    return true;
+  }
+  void LeaveFunction(const Function&) { Leave(); }
+
  private:
   // A binding whose value is known to be that of an earlier variable.
   struct Renaming {
@@ -51,81 +81,22 @@ class BindingPlanner {
 
   BindingPlan::VarFacts& Facts(const Var* var) { return plan_.facts_[var->id]; }
 
-  // ---- Uses
+  // Where the walk is.
+  struct Place {
+    uint32_t block = 0;  // number of the block, 0 in the result of a function
+    bool in_dataflow = false;
+  };
 
-  void Visit(const Expr* e) {
-    switch (e->kind) {
-      case NodeKind::kVar:
-      case NodeKind::kDataflowVar: return Use(static_cast<const Var*>(e));
-      case NodeKind::kCall: {
-        const auto& call = *static_cast<const Call*>(e);
-        Visit(call.op);
-        for (const Expr* arg : call.args) Visit(arg);
-        UseType(call.type);
-        return UseType(call.type_args);
-      }
-      case NodeKind::kTupleGetItem: return Visit(static_cast<const TupleGetItem*>(e)->tuple);
-      case NodeKind::kTuple:
-      case NodeKind::kIf:
-      case NodeKind::kFunction:
-      case NodeKind::kSeqExpr: return WithStack([&] { VisitNested(e); });
-      default: return;
-    }
+  void Enter(Place place) {
+    around_.push_back(place_);
+    place_ = place;
+  }
+  void Leave() {
+    place_ = around_.back();
+    around_.pop_back();
   }
 
-  void VisitNested(const Expr* e) {
-    if (const auto* tuple = As<Tuple>(e)) {
-      for (const Expr* field : tuple->fields) Visit(field);
-    } else if (const auto* function = As<Function>(e)) {
-      for (const Var* param : function->params) UseType(param->type);
-      VisitBody(function->body);
-    } else if (const auto* branch = As<If>(e)) {
-      Visit(branch->cond);
-      VisitBody(branch->true_branch);
-      VisitBody(branch->false_branch);
-    } else {
-      VisitBody(e);
-    }
-  }
-
-  void Use(const Var* var) {
-    BindingPlan::VarFacts& facts = Facts(var);
-    ++facts.uses;
-    facts.used_outside |= !in_dataflow_ || (facts.block != 0 && facts.block != block_);
-  }
-  void UseType(const Type* type) {
-    ForEachShapeVar(type, [this](const Var* var) { Use(var); });
-  }
-
-  // ---- Sequences and bindings
-
-  void VisitBody(const Expr* body) {
-    const uint32_t outer_block = std::exchange(block_, 0);
-    const bool outer_dataflow = std::exchange(in_dataflow_, false);
-    const auto* seq = To<SeqExpr>(body);
-    for (const BindingBlock* block : seq->blocks) {
-      block_ = ++num_blocks_;
-      in_dataflow_ = block->is_dataflow();
-      for (const Binding* binding : Streamed(block->bindings)) VisitBinding(*binding);
-      block_ = 0;
-      in_dataflow_ = false;
-    }
-    Visit(seq->body);
-    in_dataflow_ = outer_dataflow;
-    block_ = outer_block;
-  }
-
-  void VisitBinding(const Binding& binding) {
-    const Var* var = binding.var;
-    const Expr* value = ValueOf(&binding);
-    Facts(var).block = block_;
-    const auto* cast = As<MatchCast>(&binding);
-    if (cast || !HidesType(*var, *value)) TraceValue(*var, value, cast);
-    if (cast) VisitCast(*cast);
-    Visit(value);
-    UseType(var->type);
-    if (in_dataflow_ && !var->is_dataflow()) outputs_.push_back(var);
-  }
+  // ---- Known values
 
   void TraceValue(const Var& var, const Expr* value, const MatchCast* cast) {
     const Expr* known = Trace(value);
@@ -139,16 +110,13 @@ class BindingPlanner {
     plan_.has_constants_ |= known->kind == NodeKind::kConstant;
   }
 
-  void VisitCast(const MatchCast& cast) {
+  void NoteCast(const MatchCast& cast) {
     Facts(cast.var).is_cast = true;
-    if (in_dataflow_ && !cast.var->is_dataflow() && Is<DataflowVar>(cast.value)) output_casts_.push_back(&cast);
-    UseType(cast.match_type);
+    if (place_.in_dataflow && !cast.var->is_dataflow() && Is<DataflowVar>(cast.value)) output_casts_.push_back(&cast);
     ForEachSymbolicValue(cast.match_type, cast.value->type, [this](const tir::Var* var, const PrimExpr* value) {
       plan_.has_symbolic_values_ |= value != var;
     });
   }
-
-  // ---- Known values
 
   // What a variable is known to be, through renamings and casts; other expressions are what they are.
   const Expr* Known(const Expr* e) {
@@ -240,9 +208,9 @@ class BindingPlanner {
   std::vector<const Var*> outputs_;  // of dataflow blocks
   std::vector<Renaming> renamings_;
   std::vector<const MatchCast*> output_casts_;
-  uint32_t block_ = 0;  // number of the block at hand, 0 in the result of a sequence
+  Place place_;
+  std::vector<Place> around_;
   uint32_t num_blocks_ = 0;
-  bool in_dataflow_ = false;
 };
 
 BindingPlan PlanBindings(const Function& function, Workspace& workspace) {

@@ -41,70 +41,36 @@ const TupleType* ResultTuple(const BaseFunc* function) {
 }
 
 // Finds the fields of results that are used, by the variables that calls are bound to.
-class OutputUses {
+class OutputUses : public WalkHandler {
  public:
   OutputUses(const Module& module, std::vector<OutputPlan>& plans) : module_(module), plans_(plans) {}
 
-  void Visit(const Function& function, const FuncStorage& storage) {
+  void Run(const Function& function, const FuncStorage& storage) {
     result_of_.assign(storage.num_vars, -1);
-    VisitSeq(*To<SeqExpr>(function.body));
+    Walk(function, *this);
   }
 
- private:
-  void VisitSeq(const SeqExpr& seq) {
-    for (const BindingBlock* block : seq.blocks) {
-      for (const Binding* binding : block->bindings) VisitBinding(*binding);
-    }
-    Visit(seq.body);
+  void OnBinding(const Binding& binding) {
+    if (binding.kind == NodeKind::kVarBinding) result_of_[binding.var->id] = CalleeOf(ValueOf(&binding));
   }
 
-  void VisitBinding(const Binding& binding) {
-    const Expr* value = ValueOf(&binding);
-    const auto* item = As<TupleGetItem>(value);
-    const int source = item && Is<Var>(item->tuple) ? ResultOf(static_cast<const Var*>(item->tuple)) : -1;
-    if (source >= 0) {
-      plans_[static_cast<size_t>(source)].used[static_cast<size_t>(item->index)] = true;
-    } else {
-      Visit(value);
-    }
-    if (binding.kind == NodeKind::kVarBinding) result_of_[binding.var->id] = CalleeOf(value);
+  bool EnterItem(const TupleGetItem& item) {
+    const auto* var = As<Var>(item.tuple);
+    OutputPlan* plan = var ? PlanOf(var) : nullptr;
+    if (plan) plan->used[static_cast<size_t>(item.index)] = true;
+    return !plan;
   }
 
   // A use of a result as a whole uses all of its fields.
-  void Visit(const Expr* e) {
-    switch (e->kind) {
-      case NodeKind::kVar:
-      case NodeKind::kDataflowVar:
-        if (const int source = ResultOf(static_cast<const Var*>(e)); source >= 0) {
-          plans_[static_cast<size_t>(source)].used.assign(plans_[static_cast<size_t>(source)].used.size(), true);
-        }
-        return;
-      case NodeKind::kCall:
-        for (const Expr* arg : static_cast<const Call*>(e)->args) Visit(arg);
-        return Visit(static_cast<const Call*>(e)->op);
-      case NodeKind::kTupleGetItem: return Visit(static_cast<const TupleGetItem*>(e)->tuple);
-      case NodeKind::kTuple:
-      case NodeKind::kIf:
-      case NodeKind::kFunction:
-      case NodeKind::kSeqExpr: return WithStack([&] { VisitNested(e); });
-      default: return;
-    }
+  void OnUse(const Var* var) {
+    if (OutputPlan* plan = PlanOf(var)) plan->used.assign(plan->used.size(), true);
   }
 
-  void VisitNested(const Expr* e) {
-    if (const auto* seq = As<SeqExpr>(e)) return VisitSeq(*seq);
-    if (const auto* function = As<Function>(e)) return Visit(function->body);
-    if (const auto* tuple = As<Tuple>(e)) {
-      for (const Expr* field : tuple->fields) Visit(field);
-      return;
-    }
-    const auto& branch = *To<If>(e);
-    Visit(branch.cond);
-    Visit(branch.true_branch);
-    Visit(branch.false_branch);
+ private:
+  OutputPlan* PlanOf(const Var* var) const {
+    const int index = result_of_[var->id];
+    return index < 0 ? nullptr : &plans_[static_cast<size_t>(index)];
   }
-
-  int ResultOf(const Var* var) const { return result_of_[var->id]; }
   int CalleeOf(const Expr* value) const {
     const auto* call = As<Call>(value);
     const int index = call ? CalleeIndex(module_, *call) : -1;
@@ -133,7 +99,7 @@ std::vector<OutputPlan> PlanModule(const Module& module) {
   }
   OutputUses uses(module, plans);
   for (const ModuleEntry& entry : module.functions()) {
-    if (const auto* function = As<Function>(entry.func)) uses.Visit(*function, *entry.storage);
+    if (const auto* function = As<Function>(entry.func)) uses.Run(*function, *entry.storage);
   }
   for (OutputPlan& plan : plans) {
     plan.num_used = static_cast<size_t>(std::ranges::count(plan.used, true));
