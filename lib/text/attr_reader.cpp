@@ -84,6 +84,10 @@ const DictAttr* TargetFromString(std::string_view text) {
 
 const Attr* ParseAttr(ParserCore::Shared shared, AttrMode mode) { return TirParser(shared).ParseAttribute(mode); }
 
+const Attr* ParseIndexMapLambda(ParserCore::Shared shared) {
+  return TirParser(shared).ParseMapping(DataType::Int(64), nullptr);
+}
+
 bool AtAttrConstructor(const ParserCore::Shared& shared) { return TirParser(shared).AtAttribute(); }
 
 bool TirParser::AtAttribute() const {
@@ -95,7 +99,7 @@ bool TirParser::AtAttribute() const {
     return rest.starts_with(name) && rest.substr(name.size()).starts_with('(');
   };
   if (prefix == Prefix::kTir) return is("target") || is("index_map");
-  return prefix == Prefix::kIr ? is("vdevice") || is("dummy_global_info") : is("device_mesh");
+  return prefix == Prefix::kIr ? is("vdevice") || is("dummy_global_info") : is("device_mesh") || is("dist.device_mesh");
 }
 
 const Attr* TirParser::ParseAttribute(AttrMode mode) {
@@ -170,7 +174,7 @@ const Attr* TirParser::ParseConstructed() {
   const std::string_view name = DottedName();
   if (name.empty()) return nullptr;
   if (name == "vdevice") return ParseVDevice(begin);
-  if (name == "device_mesh") return ParseDeviceMesh(begin);
+  if (name == "device_mesh" || name == "dist.device_mesh") return ParseDeviceMesh(begin);
   if (name == "dummy_global_info") {
     TirArgs args;
     if (!ParseArguments(args, begin) || !CountArgs(args, "I.dummy_global_info", 0, 0)) return nullptr;

@@ -14,6 +14,8 @@ enum class AttrMode : uint8_t { kRelax, kTir };
 // Reads one value at the current token. Null after an error. Names of variables are looked up: an expression over them
 // is an attribute, too.
 const Attr* ParseAttr(ParserCore::Shared shared, AttrMode mode);
+// Reads `lambda i, j: (j, i)` as T.index_map(lambda i, j: (j, i)) has it. Null after an error.
+const Attr* ParseIndexMapLambda(ParserCore::Shared shared);
 // Whether the current token begins a value that only attributes have: T.target(...), T.index_map(...), I.vdevice(...),
 // a dictionary and the like.
 bool AtAttrConstructor(const ParserCore::Shared& shared);

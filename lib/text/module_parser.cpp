@@ -153,7 +153,8 @@ bool ModuleParser::ReadClass() {
       const Prefix prefix = AtPrefix();
       lex_.Next();
       const std::string_view name = DottedName();
-      module = (prefix == Prefix::kIr && name == "ir_module") || name == "script.ir_module";
+      module =
+          (prefix == Prefix::kIr && name == "ir_module") || name == "script.ir_module" || name == "script.ir.ir_module";
     }
     if (!module) {
       lex_.Restore(start);
@@ -225,7 +226,7 @@ bool ModuleParser::ReadModuleStatement() {
                                                                                list->values.end());
     }
   }
-  return Expect(TokenKind::kRParen, "a module statement") && Expect(TokenKind::kNewline, "a statement");
+  return ExpectClose("a module statement") && Expect(TokenKind::kNewline, "a statement");
 }
 
 // name = R.ExternFunc("symbol")

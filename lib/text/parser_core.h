@@ -80,6 +80,11 @@ class ParserCore {
   }
   // Reports "expected X in <where>, found Y" and returns false where the next token is another one.
   bool Expect(TokenKind kind, std::string_view where);
+  // Expects the ')' after the last argument of a call; as in Python, a comma may stand before it.
+  bool ExpectClose(std::string_view where) {
+    Accept(TokenKind::kComma);
+    return Expect(TokenKind::kRParen, where);
+  }
   bool AtName(std::string_view word) const { return At(TokenKind::kName) && lex_.text() == word; }
   bool AcceptName(std::string_view word) {
     if (!AtName(word)) return false;

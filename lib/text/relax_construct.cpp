@@ -57,15 +57,27 @@ bool StoreElement(NDArray& array, size_t index, From value) {
   return ok;
 }
 
+// R.cuda(1) is R.device(2, 1); the numbers are DLPack's.
+struct DeviceName {
+  std::string_view name;
+  int64_t type;
+};
+constexpr DeviceName kDevices[] = {{"cpu", 1},      {"cuda", 2},     {"gpu", 2},    {"opencl", 4},
+                                   {"vulkan", 7},   {"metal", 8},    {"vpi", 9},    {"rocm", 10},
+                                   {"ext_dev", 12}, {"hexagon", 16}, {"webgpu", 15}};
+
 }  // namespace
 
 bool RelaxParser::ParseConstructor(std::string_view name, uint32_t begin, ScriptValue& out, bool& known) {
   known = true;
   if (name == "const") return ParseConst(begin, out);
   if (name == "call_packed") return ParseCallPacked(begin, out);
-  static constexpr std::string_view kNames[] = {"shape",      "prim_value", "str",        "dtype",     "tuple",
-                                                "ExternFunc", "device",     "match_cast", "dist.const"};
-  if (std::find(std::begin(kNames), std::end(kNames), name) == std::end(kNames)) {
+  if (name == "ShapeExpr") name = "shape";
+  static constexpr std::string_view kNames[] = {"shape",      "prim_value",   "str",    "dtype",
+                                                "tuple",      "ExternFunc",   "device", "match_cast",
+                                                "dist.const", "TupleGetItem", "linear"};
+  const auto* device = std::ranges::find(kDevices, name, &DeviceName::name);
+  if (std::ranges::find(kNames, name) == std::end(kNames) && device == std::end(kDevices)) {
     known = false;
     return false;
   }
@@ -74,7 +86,13 @@ bool RelaxParser::ParseConstructor(std::string_view name, uint32_t begin, Script
   if (!Expect(TokenKind::kLParen, "a call") || !ParseArguments(args, keywords)) return false;
   const Span span = lex_.SpanFrom(begin);
   out.span = span;
-  if (name == "device") return MakeDevice(args, keywords, out);
+  if (device != std::end(kDevices)) {
+    args.emplace(args.begin());
+    args[0].kind = Kind::kInt;
+    args[0].integer = device->type;
+  }
+  if (name == "device" || device != std::end(kDevices)) return MakeDevice(args, keywords, out);
+  if (name == "linear") return MakeLinear(args, keywords, begin, out);
   for (const ScriptKeyword& k : keywords) args.push_back(k.value);
   if (name == "tuple") {
     out.kind = Kind::kTuple;
@@ -82,6 +100,11 @@ bool RelaxParser::ParseConstructor(std::string_view name, uint32_t begin, Script
     return true;
   }
   if (name == "match_cast") return Error(span, "bad-expression", "R.match_cast stands only on the right of a binding");
+  if (name == "TupleGetItem") {
+    if (args.size() != 2) return Error(span, "missing-argument", "R.TupleGetItem takes a tuple and an index");
+    out = args[0];
+    return MakeProjection(args[1], span, out);
+  }
   if (args.empty()) return Error(span, "missing-argument", fmt::format("R.{} needs an argument", name));
   return MakeLeaf(name, args, span, out);
 }
@@ -158,6 +181,32 @@ bool RelaxParser::MakeDevice(std::span<const ScriptValue> args, std::span<const 
   out.kind = Kind::kAttr;
   out.attr = ObjectAttr::Get("relax.device", kNames, values);
   return true;
+}
+
+// R.linear(data, weight, bias): the product with the transposed weight, plus the bias; no operator of its own.
+bool RelaxParser::MakeLinear(std::span<const ScriptValue> args, std::span<const ScriptKeyword> keywords, uint32_t begin,
+                             ScriptValue& out) {
+  static constexpr std::string_view kNames[] = {"data", "weight", "bias", "out_dtype"};
+  ScriptValue values[4];
+  if (args.size() > 4)
+    return Error(args[4].span, "too-many-arguments", "R.linear takes at most 4 positional arguments");
+  std::ranges::copy(args, values);
+  for (const ScriptKeyword& k : keywords) {
+    const auto i = static_cast<size_t>(std::ranges::find(kNames, k.name) - kNames);
+    if (i == 4) return Error(k.name_span, "unknown-argument", fmt::format("R.linear has no argument '{}'", k.name));
+    values[i] = k.value;
+  }
+  if (values[1].kind == Kind::kNone)
+    return Error(lex_.SpanFrom(begin), "missing-argument", "R.linear needs the arguments 'data' and 'weight'");
+  const auto call = [&](std::string_view op, std::span<const ScriptValue> operands,
+                        std::span<const ScriptKeyword> attrs, ScriptValue& result) {
+    return MakeOpCall(*FindGraphOpByScript(op), operands, attrs, begin, result);
+  };
+  ScriptValue operands[] = {values[0], {}};
+  const ScriptKeyword out_dtype{.name = "out_dtype", .name_span = {}, .value = values[3]};
+  return call("permute_dims", {&values[1], 1}, {}, operands[1]) && call("matmul", operands, {&out_dtype, 1}, out) &&
+         (values[2].kind == Kind::kNone ||
+          (operands[0] = out, operands[1] = values[2], call("add", operands, {}, out)));
 }
 
 std::shared_ptr<NDArray> RelaxParser::ConstArray(const ScriptValue& value, DataType dtype) {

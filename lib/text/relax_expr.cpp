@@ -17,14 +17,6 @@ namespace {
 
 using Kind = ScriptValue::Kind;
 
-ScriptValue ExprValue(const Expr* expr) {
-  ScriptValue v;
-  v.kind = Kind::kExpr;
-  v.expr = expr;
-  v.span = expr->span();
-  return v;
-}
-
 int BinaryPrecedence(TokenKind kind) {
   switch (kind) {
     case TokenKind::kLess:
@@ -201,7 +193,7 @@ bool RelaxParser::ParsePostfix(ScriptValue& out) {
     if (At(TokenKind::kLBracket)) {
       if (!ParseSubscript(out)) return false;
     } else if (At(TokenKind::kDot)) {
-      if (!ParseMethod(out)) return false;
+      if (!ParseMember(out)) return false;
     } else if (At(TokenKind::kLParen)) {
       if (out.kind != Kind::kExpr) return ErrorHere("bad-expression", "this can't be called");
       if (!ParseCallOf(out.expr, lex_.peek().begin, out)) return false;
@@ -209,52 +201,6 @@ bool RelaxParser::ParsePostfix(ScriptValue& out) {
       return true;
     }
   }
-}
-
-bool RelaxParser::ParseSubscript(ScriptValue& out) {
-  const uint32_t begin = lex_.Next().begin;
-  ScriptValue index;
-  if (!ParseValue(index) || !Expect(TokenKind::kRBracket, "a subscript")) return false;
-  const Span span = lex_.SpanFrom(begin);
-  if (index.kind != Kind::kInt || index.integer < INT32_MIN || index.integer > INT32_MAX) {
-    return Error(index.span, "bad-expression", "a tuple is indexed with an integer");
-  }
-  const Expr* tuple = ToExpr(out);
-  if (!tuple) return false;
-  const auto* type = As<TupleType>(tuple->type);
-  int64_t i = index.integer;
-  if (tuple->type && !type && !Is<ObjectType>(tuple->type))
-    return Error(span, "bad-expression", "only tuples can be indexed");
-  if (type && i < 0) i += type->fields.size();
-  if (i < 0 || (type && i >= type->fields.size())) {
-    return Error(index.span, "index-out-of-range",
-                 fmt::format("index {} is out of range for a tuple of {} fields", index.integer,
-                             type ? type->fields.size() : 0));
-  }
-  auto* item =
-      ws_.New<TupleGetItem>(tuple, static_cast<int32_t>(i), type ? type->fields[static_cast<size_t>(i)] : nullptr);
-  item->set_span(Span::Of(tuple->span().begin, span.end()));
-  out = ExprValue(item);
-  return true;
-}
-
-// x.astype("float16") and the like: the operator of that name with the value as its first operand.
-bool RelaxParser::ParseMethod(ScriptValue& out) {
-  if (out.kind != Kind::kExpr) return ErrorHere("bad-expression", "this has no members");
-  const uint32_t begin = lex_.Next().begin;
-  if (!At(TokenKind::kName)) return Unexpected("a name after '.'");
-  const Token name = lex_.Next();
-  const OpInfo* op = FindGraphOpByScript(lex_.text(name));
-  if (!op || !At(TokenKind::kLParen))
-    return Error(lex_.SpanOf(name), "unknown-member", fmt::format("an expression has no member '{}'", lex_.text(name)));
-  std::vector<ScriptValue> positional{out};
-  std::vector<ScriptKeyword> keywords;
-  lex_.Next();
-  if (!ParseArguments(positional, keywords)) return false;
-  const Call* call = BuildOpCall(*op, positional, keywords, lex_.SpanFrom(begin), ws_, diag_, state_.module);
-  if (!call) return false;
-  out = ExprValue(call);
-  return true;
 }
 
 bool RelaxParser::ParsePrimary(ScriptValue& out) {
@@ -359,6 +305,7 @@ bool RelaxParser::ParseNameValue(ScriptValue& out) {
       return true;
     }
     if (name == "metadata") return ParseMetadata(out);
+    if (name == "lambda") return ParseIndexMap(out);
     if (in_signature_) {
       // A quoted dimension names a symbolic variable for the first time.
       lex_.Next();
@@ -422,6 +369,15 @@ bool RelaxParser::ParseTirMember(ScriptValue& out) {
 
 bool RelaxParser::ParseIrMember(ScriptValue& out) { return ParseDict(out); }
 
+// lambda i, j: (j, i) is T.index_map(lambda i, j: (j, i)).
+bool RelaxParser::ParseIndexMap(ScriptValue& out) {
+  const uint32_t begin = lex_.peek().begin;
+  out.kind = Kind::kAttr;
+  out.attr = ParseIndexMapLambda(shared_);
+  out.span = lex_.SpanFrom(begin);
+  return out.attr != nullptr;
+}
+
 bool RelaxParser::ParseMetadata(ScriptValue& out) {
   const uint32_t begin = lex_.Next().begin;
   if (!Expect(TokenKind::kLBracket, "a metadata reference")) return false;
@@ -456,7 +412,9 @@ bool RelaxParser::ParseRelaxMember(ScriptValue& out) {
   lex_.Next();
   const std::string_view name = DottedName();
   if (name.empty()) return false;
-  if (const OpInfo* op = FindGraphOpByScript(name)) return ParseOpCall(*op, begin, out);
+  // TVM has this operator under two names.
+  if (const OpInfo* op = FindGraphOpByScript(name == "stop_lift_params" ? "builtin.stop_lift_params" : name))
+    return ParseOpCall(*op, begin, out);
   bool known = false;
   const bool ok = ParseConstructor(name, begin, out, known);
   if (known) return ok;
@@ -504,10 +462,7 @@ bool RelaxParser::ParseOpCall(const OpInfo& op, uint32_t begin, ScriptValue& out
     for (size_t i = 0; i < n; ++i) positional.push_back(ExprValue(operands[i]));
   }
   if (!ParseArguments(positional, keywords)) return false;
-  const Call* call = BuildOpCall(op, positional, keywords, lex_.SpanFrom(begin), ws_, diag_, state_.module);
-  if (!call) return false;
-  out = ExprValue(call);
-  return true;
+  return MakeOpCall(op, positional, keywords, begin, out);
 }
 
 namespace {

@@ -51,11 +51,10 @@ void RelaxParser::ScanPrelude() {
   if (ahead.kind() != TokenKind::kIndent) return;
   ahead.Next();
   RelaxParser prelude({ahead, state_, ws_, symbols_, silent});
-  while (ahead.kind() == TokenKind::kName && prelude.AtKeyword()) {
-    const Token name = ahead.Next();
-    ahead.Next();
-    if (!prelude.ParseSymbolicVar(name)) return;
-    if (ahead.kind() != TokenKind::kNewline) return;
+  while (ahead.kind() == TokenKind::kName && (prelude.AtKeyword() || ahead.next_char() == ',')) {
+    std::vector<Token> names;
+    if (!prelude.ParseTargets(names) || !prelude.ParseSymbolicVars(names) || ahead.kind() != TokenKind::kNewline)
+      return;
     ahead.Next();
   }
 }
@@ -130,11 +129,14 @@ const Function* RelaxParser::ParseBody(const RelaxSignature& signature) {
 }
 
 const Function* RelaxParser::MakeFunction(const RelaxSignature& signature, const Expr* result) {
-  if (!(result = Typed(result)) || !result->type) return nullptr;
-  // The body may know more than the annotation says.
+  const Type* result_type = (result = Typed(result)) ? TypeOfExpr(result, state_.module) : nullptr;
+  if (!result_type) return nullptr;
+  // The body may know more than the annotation says. The type of a function does not: it may be this function's own,
+  // which would grow by what is read here.
   const Type* ret = signature.ret_annotation;
-  if (!ret || ret != result->type) ret = FunctionReturnType(signature.params, result->type, ret, ws_.arena());
-  auto* seq = ws_.New<SeqExpr>(ws_.Copy(scope_->blocks), result, result->type);
+  if (!ret || (ret != result_type && !Is<GlobalVar>(result)))
+    ret = FunctionReturnType(signature.params, result_type, ret, ws_.arena());
+  auto* seq = ws_.New<SeqExpr>(ws_.Copy(scope_->blocks), result, result_type);
   seq->set_span(result->span());
   std::vector<const Type*> params;
   for (const Var* p : signature.params) params.push_back(p->type);

@@ -5,9 +5,8 @@
 #include "relax_parser.h"
 
 namespace iropt::text {
-namespace {
 
-bool IsLeaf(const Expr* e) {
+bool RelaxParser::IsLeaf(const Expr* e) {
   switch (e->kind) {
     case NodeKind::kCall:
     case NodeKind::kTupleGetItem:
@@ -20,7 +19,7 @@ bool IsLeaf(const Expr* e) {
 }
 
 // True where Flatten has nothing to do, which is nearly always.
-bool IsFlat(const Expr* e) {
+bool RelaxParser::IsFlat(const Expr* e) {
   std::span<const Expr* const> operands;
   if (const auto* call = As<Call>(e)) {
     operands = call->args;
@@ -39,8 +38,6 @@ bool IsFlat(const Expr* e) {
   }
   return true;
 }
-
-}  // namespace
 
 const Expr* RelaxParser::Typed(const Expr* expr) {
   if (expr->type || Is<GlobalVar>(expr) || Is<Op>(expr)) return expr;

@@ -21,6 +21,15 @@ struct RelaxSignature {
   bool is_private = false;
 };
 
+// An expression as an argument.
+inline ScriptValue ExprValue(const Expr* expr) {
+  ScriptValue v;
+  v.kind = ScriptValue::Kind::kExpr;
+  v.expr = expr;
+  v.span = expr->span();
+  return v;
+}
+
 class RelaxParser : public ParserCore {
  public:
   explicit RelaxParser(Shared shared) : ParserCore(shared) {}
@@ -45,6 +54,7 @@ class RelaxParser : public ParserCore {
   // ---- types (relax_types.cpp)
   const Type* ParseType();
   const Type* ParseTypeUncached();
+  const Type* ParseTypeOfValue();
   const Type* ParseTensorType(Span span);
   const Type* ParseDTensorType(Span span);
   const Type* ParseShapeType();
@@ -79,7 +89,12 @@ class RelaxParser : public ParserCore {
   bool ParseDict(ScriptValue& out);
   bool ParseConst(uint32_t begin, ScriptValue& out);
   bool ParseSubscript(ScriptValue& out);
-  bool ParseMethod(ScriptValue& out);
+  bool MakeProjection(const ScriptValue& index, Span span, ScriptValue& out);
+  bool ParseMember(ScriptValue& out);
+  bool ParseInspection(const struct Inspection& inspection, uint32_t begin, ScriptValue& out);
+  bool ParseIndexMap(ScriptValue& out);
+  bool MakeOpCall(const OpInfo& op, std::span<const ScriptValue> positional, std::span<const ScriptKeyword> keywords,
+                  uint32_t begin, ScriptValue& out);
   bool ParseArguments(std::vector<ScriptValue>& positional, std::vector<ScriptKeyword>& keywords);
   bool ParseOpCall(const OpInfo& op, uint32_t begin, ScriptValue& out);
   bool ParseSimpleArguments(const OpInfo& op, uint32_t begin, ScriptValue& out);
@@ -89,6 +104,8 @@ class RelaxParser : public ParserCore {
   bool MakeLeaf(std::string_view name, std::span<const ScriptValue> args, Span span, ScriptValue& out);
   bool MakeDistConst(std::span<const ScriptValue> args, Span span, ScriptValue& out);
   bool MakeDevice(std::span<const ScriptValue> args, std::span<const ScriptKeyword> keywords, ScriptValue& out);
+  bool MakeLinear(std::span<const ScriptValue> args, std::span<const ScriptKeyword> keywords, uint32_t begin,
+                  ScriptValue& out);
   std::shared_ptr<NDArray> ConstArray(const ScriptValue& value, DataType dtype);
   const TupleType* TypeArguments(const ScriptValue& value);
   bool BinaryValue(TokenKind op, const ScriptValue& a, const ScriptValue& b, Span span, ScriptValue& out);
@@ -96,6 +113,8 @@ class RelaxParser : public ParserCore {
   const PrimExpr* ToDim(const ScriptValue& value);
 
   // ---- A-normal form and types (relax_normalize.cpp)
+  static bool IsLeaf(const Expr* expr);
+  static bool IsFlat(const Expr* expr);
   // The expression with every operand a leaf; what is nested is bound to new variables in the current block.
   const Expr* Flatten(const Expr* expr);
   const Expr* FlattenOperand(const Expr* expr);
@@ -103,12 +122,21 @@ class RelaxParser : public ParserCore {
   const Expr* Typed(const Expr* expr);
 
   // ---- statements (relax_stmt.cpp)
+  struct Branch {
+    const SeqExpr* seq = nullptr;
+    std::string_view name;  // of the variable that its last binding binds
+    Span name_span;
+  };
   bool ParseStatement();
   bool AtLineStart() const;
   bool ParseSuite();
   bool ParseBinding();
   bool ParseTupleTail(ScriptValue& value);
+  bool ParseTargets(std::vector<Token>& names);
+  bool ParseUnpacking();
+  bool Unpack(const ScriptValue& value, std::vector<ScriptValue>& items);
   bool BindValue(const Token& name, const Type* annotation, Span annotation_span, const ScriptValue& value);
+  bool ParseSymbolicVars(std::span<const Token> names);
   bool ParseSymbolicVar(const Token& name);
   bool ParseExprStatement();
   bool ParseRelaxStatement(bool& handled);
@@ -116,7 +144,8 @@ class RelaxParser : public ParserCore {
   bool ParseOutput();
   bool ParseIf();
   bool ParseBranches(const Expr* cond, Span span);
-  bool ParseBranch(const SeqExpr*& seq, std::string_view& name, Span& name_span);
+  bool ParseBranch(std::string_view suffix, Branch& branch);
+  const Expr* BranchValue(std::string_view suffix);
   bool ParseNestedFunction();
   bool SkipNestedFunction();
   bool ParseReturn();
@@ -145,8 +174,9 @@ class RelaxParser : public ParserCore {
 
   SeqScope* scope_ = nullptr;
   const DictAttr* func_attrs_ = nullptr;
-  bool in_constant_ = false;   // within R.const, whose elements may be any that its type has
-  bool in_signature_ = false;  // strings in annotations may name new symbolic variables
+  bool in_constant_ = false;          // within R.const, whose elements may be any that its type has
+  bool in_signature_ = false;         // strings in annotations may name new symbolic variables
+  bool type_names_variable_ = false;  // the type that is being read depends on a graph-level variable
   TypeCache types_;
   Arena scratch_;  // lists of literals, until the function was read
 };

@@ -66,8 +66,9 @@ bool RelaxParser::ParseStatement() {
       return Expect(TokenKind::kNewline, "a statement");
     }
     const char next = lex_.next_char();
-    // `name: type = value` and `name = value`; everything else is an expression statement.
+    // `name: type = value`, `name = value` and `name, name = values`; everything else is an expression statement.
     if (next == ':' || AtKeyword()) return ParseBinding();
+    if (next == ',') return ParseUnpacking();
     return ParseExprStatement();
   }
   if (At(TokenKind::kAt)) return WithStack([&] { return ParseNestedFunction(); });
@@ -91,7 +92,7 @@ bool RelaxParser::ParseBinding() {
     }
   }
   if (!Expect(TokenKind::kAssign, "a binding")) return false;
-  if (!annotation && ParseSymbolicVar(name)) return Expect(TokenKind::kNewline, "a statement");
+  if (!annotation && ParseSymbolicVars({&name, 1})) return Expect(TokenKind::kNewline, "a statement");
   // An alias of the module: cls = Module.
   if (At(TokenKind::kName) && lex_.text() == state_.module_name && lex_.next_char() != '.' && lex_.next_char() != '(' &&
       !symbols_.Find(lex_.text())) {
@@ -124,6 +125,59 @@ bool RelaxParser::ParseTupleTail(ScriptValue& value) {
   value.kind = Kind::kTuple;
   value.list = {scratch_.Copy(std::span<const ScriptValue>(items)).data(), static_cast<uint32_t>(items.size())};
   value.span = Span::Of(begin, lex_.base() + lex_.previous_end());
+  return true;
+}
+
+// The names up to the '=' of `a, b = values`.
+bool RelaxParser::ParseTargets(std::vector<Token>& names) {
+  do {
+    if (At(TokenKind::kAssign) && !names.empty()) break;
+    if (!At(TokenKind::kName)) return Unexpected("the name of a variable");
+    names.push_back(lex_.Next());
+  } while (Accept(TokenKind::kComma));
+  return Expect(TokenKind::kAssign, "a binding");
+}
+
+// a, b = x, y and a, b = t: as in Python, all values are read before the first name is bound.
+bool RelaxParser::ParseUnpacking() {
+  std::vector<Token> names;
+  if (!ParseTargets(names)) return false;
+  if (ParseSymbolicVars(names)) return Expect(TokenKind::kNewline, "a statement");
+  ScriptValue value;
+  std::vector<ScriptValue> items;
+  bool ok = ParseValue(value) && (!At(TokenKind::kComma) || ParseTupleTail(value)) && Unpack(value, items);
+  if (ok && items.size() != names.size()) {
+    ok = Error(Span::Of(lex_.SpanOf(names[0]).begin, lex_.SpanOf(names.back()).end()), "bad-unpacking",
+               fmt::format("{} name{} for {} value{}", names.size(), names.size() == 1 ? "" : "s", items.size(),
+                           items.size() == 1 ? "" : "s"));
+  }
+  for (size_t i = 0; i < names.size(); ++i) {
+    ok = ok && BindValue(names[i], nullptr, {}, items[i]);
+    if (!ok) DefineFallback(lex_.text(names[i]), nullptr);
+  }
+  return ok && Expect(TokenKind::kNewline, "a statement");
+}
+
+// The fields of a tuple: those that are written, or projections of a variable.
+bool RelaxParser::Unpack(const ScriptValue& value, std::vector<ScriptValue>& items) {
+  if (value.kind == Kind::kTuple || value.kind == Kind::kList) {
+    items.assign(value.items().begin(), value.items().end());
+    return true;
+  }
+  const Expr* tuple = ToExpr(value);
+  tuple = tuple ? FlattenOperand(tuple) : nullptr;
+  tuple = tuple ? Typed(tuple) : nullptr;
+  if (!tuple) return false;
+  const auto* type = As<TupleType>(tuple->type);
+  if (!type) return Error(value.span, "bad-unpacking", "only a tuple can be bound to several names");
+  for (uint32_t i = 0; i < type->fields.size(); ++i) {
+    auto* item = ws_.New<TupleGetItem>(tuple, static_cast<int32_t>(i), type->fields[i]);
+    item->set_span(value.span);
+    items.emplace_back();
+    items.back().kind = Kind::kExpr;
+    items.back().expr = item;
+    items.back().span = value.span;
+  }
   return true;
 }
 
@@ -160,26 +214,50 @@ bool RelaxParser::BindValue(const Token& name, const Type* annotation, Span anno
   return true;
 }
 
-// n = T.int64(): the definition of a symbolic variable, which the signature may have named before.
-bool RelaxParser::ParseSymbolicVar(const Token& name) {
+// n = T.int64(), or m, n = T.int64(), T.int64(): the names were read. False, with nothing read, where other values
+// follow.
+bool RelaxParser::ParseSymbolicVars(std::span<const Token> names) {
   if (AtPrefix() != Prefix::kTir) return false;
   const Lexer::State start = lex_.Save();
-  lex_.Next();
-  const auto dtype = DataType::Parse(DottedName());
-  bool size_var = false;
-  bool matches = dtype && dtype->is_scalar() && std::has_single_bit(dtype->bits) && Accept(TokenKind::kLParen);
-  if (matches && AtKeyword() && (AtName("is_size_var") || AtName("is_unknown_type"))) {
-    const bool size = AtName("is_size_var");
-    lex_.Next();
-    lex_.Next();
-    size_var = size && AtName("True");
-    matches = AcceptName("True") || AcceptName("False");
-  }
-  if (!matches || !Accept(TokenKind::kRParen)) {
+  for (size_t i = 0; i < names.size(); ++i) {
+    if ((i == 0 || Accept(TokenKind::kComma)) && ParseSymbolicVar(names[i])) continue;
     lex_.Restore(start);
     return false;
   }
+  return true;
+}
+
+// T.int64(), T.int64(is_size_var=True), T.Var("n", "int64") or T.SizeVar("n", "int64"): the definition of a symbolic
+// variable, which the signature may have named before. False where something else is there.
+bool RelaxParser::ParseSymbolicVar(const Token& name) {
+  if (AtPrefix() != Prefix::kTir) return false;
+  lex_.Next();
+  const std::string_view member = DottedName();
   const std::string_view text = lex_.text(name);
+  bool size_var = member == "SizeVar";
+  std::optional<DataType> dtype;
+  if (!At(TokenKind::kLParen)) return false;
+  if (size_var || member == "Var") {
+    lex_.Next();
+    if (!At(TokenKind::kString) || ParseStringLiteral() != text) return false;
+    dtype = DataType::Int(32);
+    if (Accept(TokenKind::kComma) && !At(TokenKind::kRParen)) {
+      if (AtKeyword() && AtName("dtype")) lex_.Next(), lex_.Next();
+      dtype = At(TokenKind::kString) ? DataType::Parse(ParseStringLiteral()) : std::nullopt;
+    }
+  } else {
+    dtype = DataType::Parse(member);
+    lex_.Next();
+    if (AtKeyword() && (AtName("is_size_var") || AtName("is_unknown_type"))) {
+      const bool size = AtName("is_size_var");
+      lex_.Next();
+      lex_.Next();
+      size_var = size && AtName("True");
+      if (!AcceptName("True") && !AcceptName("False")) return false;
+    }
+  }
+  Accept(TokenKind::kComma);
+  if (!dtype || !dtype->is_scalar() || !std::has_single_bit(dtype->bits) || !Accept(TokenKind::kRParen)) return false;
   const Node* known = symbols_.Find(text);
   if (known && PrimExpr::ClassOf(known->kind) && static_cast<const PrimExpr*>(known)->dtype == *dtype) return true;
   symbols_.Define(text, IRContext::Current().NewSymVar(text, *dtype, size_var));
@@ -199,7 +277,7 @@ const MatchCast* RelaxParser::ParseMatchCast(const Token& name, const Type* anno
     lex_.Next();
   }
   const Type* type = ParseType();
-  if (!type || !Expect(TokenKind::kRParen, "R.match_cast(...)")) return nullptr;
+  if (!type || !ExpectClose("R.match_cast(...)")) return nullptr;
   const Span span = lex_.SpanFrom(name.begin);
   if (annotation && !TypeEqual(annotation, type)) {
     return Error(
@@ -257,7 +335,7 @@ bool RelaxParser::ParseFuncAttr() {
   const Span span = lex_.SpanFrom(lex_.previous_end() - 9);
   if (!Expect(TokenKind::kLParen, "R.func_attr(...)")) return false;
   const Attr* attr = ParseAttr(shared_, AttrMode::kRelax);
-  if (!attr || !Expect(TokenKind::kRParen, "R.func_attr(...)")) return false;
+  if (!attr || !ExpectClose("R.func_attr(...)")) return false;
   const auto* dict = As<DictAttr>(attr);
   if (!dict) return Error(span, "bad-expression", "R.func_attr takes a dictionary");
   for (uint32_t i = 0; i < dict->size(); ++i) {
@@ -320,38 +398,48 @@ bool RelaxParser::ParseWith() {
 }
 
 // One branch: its last binding names the variable that the conditional defines, and its value is the branch's value.
-bool RelaxParser::ParseBranch(const SeqExpr*& seq, std::string_view& name, Span& name_span) {
+// `elif` is an else branch of one conditional.
+bool RelaxParser::ParseBranch(std::string_view suffix, Branch& branch) {
   SeqScope inner;
   inner.is_branch = true;
   SeqScope* const outer = scope_;
   const Span header = SpanHere();
   scope_ = &inner;
   symbols_.PushScope();
-  bool ok = ParseSuite();
+  bool ok = AtName("elif") ? ParseIf() : ParseSuite();
   symbols_.PopScope();
-  if (ok && (inner.bindings.empty() || !Is<VarBinding>(inner.bindings.back()))) {
+  if (ok && inner.bindings.empty())
     ok = Error(header, "bad-branch", "a branch must end with the binding of a variable");
-  }
   if (!inner.bindings.empty()) {
-    name = inner.bindings.back()->var->name();
-    name_span = inner.bindings.back()->var->span();
+    branch.name = inner.bindings.back()->var->name();
+    branch.name_span = inner.bindings.back()->var->span();
   }
   if (ok) {
-    const auto* last = To<VarBinding>(inner.bindings.back());
-    const Expr* body = last->value;
-    inner.bindings.pop_back();
-    const bool leaf = !Is<Call>(body) && !Is<TupleGetItem>(body) && !Is<If>(body) && !Is<Function>(body);
-    if (!leaf) {
-      if (!body->type) const_cast<Expr*>(body)->type = last->var->type;
-      body = EmitTemporary(body);
-    }
+    const Expr* body = BranchValue(suffix);
     EndBlock();
-    auto* made = ws_.New<SeqExpr>(ws_.Copy(inner.blocks), body, body->type ? body->type : last->var->type);
+    auto* made = ws_.New<SeqExpr>(ws_.Copy(inner.blocks), body, body->type);
     made->set_span(header);
-    seq = made;
+    branch.seq = made;
   }
   scope_ = outer;
   return ok;
+}
+
+// The value of the last binding of a branch. Where it is no leaf, the binding stays, and its variable takes a name that
+// tells it from the conditional's.
+const Expr* RelaxParser::BranchValue(std::string_view suffix) {
+  const Binding* last = scope_->bindings.back();
+  if (const auto* binding = As<VarBinding>(last); binding && (Is<Tuple>(binding->value) || IsLeaf(binding->value))) {
+    scope_->bindings.pop_back();
+    if (!binding->value->type) const_cast<Expr*>(binding->value)->type = last->var->type;
+    return binding->value;
+  }
+  // The variable was made by this reader a moment ago, and nothing but a recursive function has used it.
+  auto* var = const_cast<Var*>(last->var);
+  const std::string_view name = ws_.arena().CopyString(fmt::format("{}_{}", var->name(), suffix));
+  var->name_data = name.data();
+  var->name_size = static_cast<uint32_t>(name.size());
+  return var;
 }
 
 bool RelaxParser::ParseIf() {
@@ -363,7 +451,7 @@ bool RelaxParser::ParseIf() {
   cond = cond ? FlattenOperand(cond) : nullptr;
   if (!cond) {
     lex_.SkipLine();
-    if (AtName("else")) lex_.SkipLine();
+    while (AtName("elif") || AtName("else")) lex_.SkipLine();
     return false;
   }
   return WithStack([&] { return ParseBranches(cond, span) && ok; });
@@ -371,35 +459,33 @@ bool RelaxParser::ParseIf() {
 
 // What follows the condition. Where something is wrong with the branches, their variable is defined nevertheless.
 bool RelaxParser::ParseBranches(const Expr* cond, Span span) {
-  const SeqExpr* branches[2] = {};
-  std::string_view names[2];
-  Span spans[2];
-  bool ok = ParseBranch(branches[0], names[0], spans[0]);
-  if (AcceptName("else")) {
-    ok = ParseBranch(branches[1], names[1], spans[1]) && ok;
-    if (ok && names[0] != names[1]) {
-      ok = Error(spans[1], "bad-branch",
-                 fmt::format("the branches end with different variables, '{}' and '{}'", names[0], names[1]));
+  Branch yes;
+  Branch no;
+  bool ok = ParseBranch("then", yes);
+  if (AtName("elif") || AcceptName("else")) {
+    ok = ParseBranch("else", no) && ok;
+    if (ok && yes.name != no.name) {
+      ok = Error(no.name_span, "bad-branch",
+                 fmt::format("the branches end with different variables, '{}' and '{}'", yes.name, no.name));
     }
   } else if (ok) {
     ok = Error(span, "syntax", "a conditional needs an else branch");
   }
   if (!ok) {
-    for (const std::string_view name : names) {
-      if (!name.empty()) DefineFallback(name, nullptr);
+    for (const Branch* branch : {&yes, &no}) {
+      if (!branch->name.empty()) DefineFallback(branch->name, nullptr);
     }
     return false;
   }
-  auto* value = ws_.New<If>(cond, branches[0], branches[1], nullptr);
+  auto* value = ws_.New<If>(cond, yes.seq, no.seq, nullptr);
   value->set_span(span);
-  value->type = TypeLCA(branches[0]->type, branches[1]->type, ws_.arena());
-  const std::string_view text = names[0];
-  Var* var = NewBoundVar(text, value->type);
-  var->set_span(spans[0]);
+  value->type = TypeLCA(yes.seq->type, no.seq->type, ws_.arena());
+  Var* var = NewBoundVar(yes.name, value->type);
+  var->set_span(yes.name_span);
   auto* binding = ws_.New<VarBinding>(var, value);
   binding->set_span(span);
   EmitBinding(binding);
-  symbols_.Define(text, var);
+  symbols_.Define(yes.name, var);
   return true;
 }
 

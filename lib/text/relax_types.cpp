@@ -1,6 +1,8 @@
 // Type annotations: R.Tensor((n, 4), dtype="float32"), R.Tuple(...), R.Callable(...), ...
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "iropt/op/infer.h"
 #include "iropt/support/stack.h"
 #include "relax_parser.h"
@@ -25,8 +27,11 @@ const Type* RelaxParser::ParseType() {
     lex_.SkipTo(begin + hit.length);
     return hit.type;
   }
+  // A variable of the function may mean something else the next time.
+  const bool outer_names_variable = std::exchange(type_names_variable_, false);
   const Type* type = WithStack([&] { return ParseTypeUncached(); });
-  if (type) types_.Insert(lex_.buffer().substr(begin, lex_.previous_end() - begin), type);
+  if (type && !type_names_variable_) types_.Insert(lex_.buffer().substr(begin, lex_.previous_end() - begin), type);
+  type_names_variable_ |= outer_names_variable;
   return type;
 }
 
@@ -45,6 +50,11 @@ const Type* RelaxParser::ParseTypeUncached() {
       lex_.Next();
       return TupleType::Get({});
     }
+    if (Accept(TokenKind::kLParen)) {
+      const Type* inner = ParseType();
+      return inner && Expect(TokenKind::kRParen, "a type in parentheses") ? inner : nullptr;
+    }
+    if (At(TokenKind::kName) && lex_.next_char() == '.' && symbols_.Find(lex_.text())) return ParseTypeOfValue();
     return Unexpected("a type such as R.Tensor((2, 3), dtype=\"float32\")");
   }
   const std::string_view alias = lex_.text(lex_.Next());
@@ -56,7 +66,7 @@ const Type* RelaxParser::ParseTypeUncached() {
   }
   if (prefix == Prefix::kRelax) {
     if (name == "Tensor") return ParseTensorType(span);
-    if (name == "DTensor") return ParseDTensorType(span);
+    if (name == "DTensor" || name == "dist.DTensor") return ParseDTensorType(span);
     if (name == "Shape") return ParseShapeType();
     if (name == "Tuple") return ParseTupleType();
     if (name == "Prim") return ParsePrimTypeArgs();
@@ -69,6 +79,16 @@ const Type* RelaxParser::ParseTypeUncached() {
   static constexpr std::string_view kNames[] = {"Any",  "Callable", "DTensor", "Object",
                                                 "Prim", "Shape",    "Tensor",  "Tuple"};
   return UnknownMember(alias, name, lex_.SpanFrom(lex_.peek().begin - static_cast<uint32_t>(name.size())), kNames);
+}
+
+// x.struct_info: the type that a variable has.
+const Type* RelaxParser::ParseTypeOfValue() {
+  const Span span = SpanHere();
+  type_names_variable_ = true;
+  ScriptValue value;
+  if (!ParsePostfix(value)) return nullptr;
+  if (value.kind == ScriptValue::Kind::kType) return value.type;
+  return Error(span, "bad-expression", "expected a type; that of a variable is x.struct_info");
 }
 
 bool RelaxParser::ParseDims(std::vector<const PrimExpr*>& dims) {
@@ -152,6 +172,7 @@ bool RelaxParser::ParseTensorArgument(TensorSpec& spec, std::string_view keyword
       return Error(span, "bad-shape", "the shape of a tensor is a tuple of dimensions or a variable of type R.Shape");
     }
     spec.shape_var = expr;
+    type_names_variable_ = true;
     return true;
   }
   if (keyword == "dtype" || (keyword.empty() && position == 1)) {
@@ -242,7 +263,8 @@ const Type* RelaxParser::ParseDTensorType(Span span) {
 }
 
 const VDeviceAttr* RelaxParser::FindVDevice(std::string_view name, Span span) {
-  // "kind:index" counts among the devices of that kind, "kind:index:scope" among those with the memory scope, too.
+  // "kind:index" counts among the devices of that kind, "kind:index:scope" among those with the memory scope, too;
+  // "vdevice:index" among all.
   const size_t colon = name.find(':');
   const std::string_view kind = name.substr(0, colon);
   std::string_view index = colon == std::string_view::npos ? "0" : name.substr(colon + 1);
@@ -256,9 +278,10 @@ const VDeviceAttr* RelaxParser::FindVDevice(std::string_view name, Span span) {
   if (infos != state_.module->global_infos().end()) {
     for (const Attr* info : infos->second) {
       const auto* device = As<VDeviceAttr>(info);
-      const auto* found = device && device->target ? As<StrAttr>(device->target->Find("kind")) : nullptr;
-      if (!found || found->value != kind || (!scope.empty() && device->memory_scope != scope)) continue;
-      if (left-- == 0) return device;
+      if (!device || (!scope.empty() && device->memory_scope != scope)) continue;
+      const auto* found = device->target ? As<StrAttr>(device->target->Find("kind")) : nullptr;
+      const bool same = kind == "vdevice" || (found && found->value == kind);
+      if (same && left-- == 0) return device;
     }
   }
   return Error(span, "unknown-name", fmt::format("the module has no virtual device '{}'", name));
@@ -290,7 +313,7 @@ const Type* RelaxParser::ParseShapeType() {
     if (!ParseDims(dims)) return nullptr;
     type = ShapeType::Get(dims);
   }
-  return Expect(TokenKind::kRParen, "R.Shape(...)") ? type : nullptr;
+  return ExpectClose("R.Shape(...)") ? type : nullptr;
 }
 
 bool RelaxParser::ParseTypeList(TokenKind close, std::vector<const Type*>& types) {
@@ -320,7 +343,7 @@ const Type* RelaxParser::ParseTupleType() {
   std::vector<const Type*> fields;
   if (Accept(TokenKind::kLParen)) {
     if (Accept(TokenKind::kLBracket)) {
-      if (!ParseTypeList(TokenKind::kRBracket, fields) || !Expect(TokenKind::kRParen, "R.Tuple([...])")) return nullptr;
+      if (!ParseTypeList(TokenKind::kRBracket, fields) || !ExpectClose("R.Tuple([...])")) return nullptr;
     } else if (!ParseTypeList(TokenKind::kRParen, fields)) {
       return nullptr;
     }
@@ -344,7 +367,7 @@ const Type* RelaxParser::ParsePrimTypeArgs() {
     const auto dtype = ParseDataTypeString();
     type = dtype ? PrimType::Get(*dtype) : nullptr;
   }
-  return type && Expect(TokenKind::kRParen, "R.Prim(...)") ? type : nullptr;
+  return type && ExpectClose("R.Prim(...)") ? type : nullptr;
 }
 
 const Type* RelaxParser::ParseCallableType() {

@@ -65,6 +65,8 @@ class TirParser : public ParserCore {
   // Reads one scalar expression.
   const PrimExpr* ParseScalar();
   // Reads one attribute value (attr_reader.cpp).
+  // A lambda from indices to indices. Null after an error.
+  const IndexMapAttr* ParseMapping(DataType dtype, const IndexMapAttr* inverse);
   const Attr* ParseAttribute(AttrMode mode);
   bool AtAttribute() const;
 
@@ -134,7 +136,6 @@ class TirParser : public ParserCore {
   bool ParseReducer(uint32_t begin, Value& out);
   bool ParseLambda(std::vector<std::string_view>& params, uint32_t& body);
   bool ParseLet(uint32_t begin, Value& out);
-  const IndexMapAttr* ParseMapping(DataType dtype, const IndexMapAttr* inverse);
   bool ParseIntrinsic(const IntrinsicInfo& info, uint32_t begin, Value& out);
   bool MakeIntrinsic(const IntrinsicInfo& info, TirArgs& args, Value& out);
   bool TakeDType(const IntrinsicInfo& info, TirArgs& args, std::optional<DataType>& dtype);
