@@ -36,12 +36,13 @@ const PrimExpr* TypeMapper::Map(const PrimExpr* expr) {
 }
 
 const Type* TypeMapper::Map(const Type* type) {
-  if (type == nullptr || type->flags == 0) return type;
+  if (type == nullptr || (type->flags == 0 && !maps_devices_)) return type;
   return static_cast<const Type*>(Remember(type));
 }
 
 const Attr* TypeMapper::Map(const Attr* attr) {
-  if (attr == nullptr || attr->flags == 0) return attr;
+  if (attr == nullptr || (attr->flags == 0 && !maps_devices_)) return attr;
+  if (maps_devices_ && attr->kind == NodeKind::kVDeviceAttr) return MapVDevice(static_cast<const VDeviceAttr*>(attr));
   return static_cast<const Attr*>(Remember(attr));
 }
 

@@ -17,8 +17,13 @@ namespace iropt {
 // answers must not change.
 class TypeMapper {
  public:
+  enum class Leaves : uint8_t {
+    kVariables,  // what has none is not looked at
+    kDevices,    // variables and virtual devices
+  };
   // The arena keeps new types that refer to a shape variable; null where none can occur.
-  explicit TypeMapper(Arena* arena = nullptr) : arena_(arena) {}
+  explicit TypeMapper(Arena* arena = nullptr, Leaves leaves = Leaves::kVariables)
+      : arena_(arena), maps_devices_(leaves == Leaves::kDevices) {}
   virtual ~TypeMapper() = default;
   TypeMapper(const TypeMapper&) = delete;
   TypeMapper& operator=(const TypeMapper&) = delete;
@@ -41,6 +46,8 @@ class TypeMapper {
   virtual const PrimExpr* MapSymVar(const tir::Var* var) { return var; }
   // The graph-level variable that gives the shape of a tensor type.
   virtual const Expr* MapShapeVar(const Expr* var) { return var; }
+  // The virtual device of a tensor type or a transfer, with Leaves::kDevices.
+  virtual const VDeviceAttr* MapVDevice(const VDeviceAttr* device) { return device; }
   // An expression of a function, in an attribute.
   virtual const PrimExpr* MapFuncExpr(const PrimExpr* expr) { return expr; }
 
@@ -53,6 +60,7 @@ class TypeMapper {
   const Node* Remember(const Node* node);
 
   Arena* arena_;
+  bool maps_devices_;
   Arena scratch_;  // lists of nodes that are about to be interned
   std::unordered_map<const Node*, const Node*> memo_;
 };

@@ -13,69 +13,29 @@
 
 #include <algorithm>
 #include <string>
-#include <unordered_map>
-#include <vector>
 
 #include "iropt/ir/mutator.h"
+#include "iropt/ir/substitute.h"
 #include "iropt/transform/passes.h"
-#include "rewrite.h"
 
 namespace iropt {
 
 namespace {
 
-class DeviceReplacer : public ExprMutator {
+class DeviceReplacer : public ExprMutator, private TypeMapper {
  public:
   DeviceReplacer(const VDeviceAttr* from, const VDeviceAttr* to, Workspace& workspace)
-      : ExprMutator(workspace), from_(from), to_(to) {}
+      : ExprMutator(workspace), TypeMapper(&workspace.arena(), Leaves::kDevices), from_(from), to_(to) {}
 
  protected:
-  const Type* VisitType(const Type* type) override {
-    const auto [found, is_new] = types_.try_emplace(type, type);
-    if (!is_new) return found->second;
-    const Type* replaced = WithStack([&] { return Replace(type); });
-    types_[type] = replaced;
-    return replaced;
-  }
-
-  const Attr* VisitAttr(const Attr* attr) override {
-    const auto* record = As<ObjectAttr>(attr);
-    return record && record->Find("dst_vdevice") == from_ ? record->With("dst_vdevice", to_) : attr;
-  }
+  const Type* VisitType(const Type* type) override { return Map(type); }
+  const Attr* VisitAttr(const Attr* attr) override { return Map(attr); }
 
  private:
-  const Type* Replace(const Type* type) {
-    Arena& arena = workspace().arena();
-    if (const auto* tensor = As<TensorType>(type)) {
-      return tensor->vdevice == from_ ? LikeTensor(*tensor, tensor->dtype, to_, arena) : tensor;
-    }
-    if (const auto* distributed = As<DTensorType>(type)) {
-      const Type* tensor = VisitType(distributed->tensor);
-      if (tensor == distributed->tensor) return type;
-      return DTensorType::Get(To<TensorType>(tensor), distributed->device_mesh, distributed->placement);
-    }
-    if (const auto* tuple = As<TupleType>(type)) {
-      const std::vector<const Type*> fields = ReplaceAll(tuple->fields);
-      return std::ranges::equal(fields, tuple->fields) ? type : TupleType::Get(arena, fields);
-    }
-    const auto* function = As<FuncType>(type);
-    if (!function) return type;
-    const std::vector<const Type*> params = ReplaceAll(function->params);
-    const Type* ret = VisitType(function->ret);
-    if (ret == function->ret && std::ranges::equal(params, function->params)) return type;
-    if (function->opaque) return FuncType::Opaque(ret, function->purity, function->derive_func);
-    return FuncType::Get(arena, params, ret, function->purity);
-  }
-
-  std::vector<const Type*> ReplaceAll(List<const Type*> types) {
-    std::vector<const Type*> replaced;
-    for (const Type* type : types) replaced.push_back(VisitType(type));
-    return replaced;
-  }
+  const VDeviceAttr* MapVDevice(const VDeviceAttr* device) override { return device == from_ ? to_ : device; }
 
   const VDeviceAttr* from_;
   const VDeviceAttr* to_;
-  std::unordered_map<const Type*, const Type*> types_;  // what types became
 };
 
 Result<Module> UpdateVDevice(Module module, const VDeviceAttr* to, int64_t index) {
