@@ -122,18 +122,36 @@ bool LayoutCall::Refuse(std::string why) {
 
 namespace {
 
-std::vector<LayoutRule> RulesById() {
-  std::vector<LayoutRule> rules(AllOps().size());
-#define IROPT_LAYOUT_RULE(op, rule) rules[FindOp("relax." #op)->id] = &rule;
+struct Row {
+  LayoutRule rule = nullptr;
+  bool unlike_tvm = false;
+  LayoutChoices choices;
+};
+
+std::vector<Row> RowsById() {
+  std::vector<Row> rows(AllOps().size());
+#define IROPT_LAYOUT_RULE(op, function) rows[FindOp("relax." #op)->id].rule = &function;
+#define IROPT_LAYOUT_RULE_UNLIKE_TVM(op, function)                                                                     \
+  IROPT_LAYOUT_RULE(op, function)                                                                                      \
+  rows[FindOp("relax." #op)->id].unlike_tvm = true;
+#define IROPT_LAYOUT_CHOICES(op, required, ...)                                                                        \
+  {                                                                                                                    \
+    static constexpr std::string_view axes[] = {__VA_ARGS__};                                                          \
+    rows[FindOp("relax." #op)->id].choices = {axes, required};                                                         \
+  }
 #include "iropt/op/layout_rules.def"
-  return rules;
+  return rows;
+}
+
+const Row& RowOf(const OpInfo& op) {
+  static const std::vector<Row> rows = RowsById();
+  return rows[op.id];
 }
 
 }  // namespace
 
-LayoutRule LayoutRuleOf(const OpInfo& op) {
-  static const std::vector<LayoutRule> rules = RulesById();
-  return rules[op.id];
-}
+LayoutRule LayoutRuleOf(const OpInfo& op) { return RowOf(op).rule; }
+bool TvmFindsNoLayouts(const OpInfo& op) { return RowOf(op).unlike_tvm; }
+LayoutChoices LayoutChoicesOf(const OpInfo& op) { return RowOf(op).choices; }
 
 }  // namespace iropt

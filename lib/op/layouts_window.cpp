@@ -83,16 +83,4 @@ bool LayoutResize2d(LayoutCall& call) {
   return order.has_value();
 }
 
-LayoutChoices LayoutChoicesOf(const OpInfo& op) {
-  static constexpr std::string_view kConv1d[] = {"NCW", "OIW", "NCW"};
-  static constexpr std::string_view kConv2d[] = {"NCHW", "OIHW", "NCHW"};
-  static constexpr std::string_view kConv3d[] = {"NCDHW", "OIDHW", "NCDHW"};
-  static constexpr std::string_view kImage[] = {"NCHW"};
-  if (op.name == "relax.nn.conv1d") return {kConv1d, 2};
-  if (op.name == "relax.nn.conv2d") return {kConv2d, 2};
-  if (op.name == "relax.nn.conv3d") return {kConv3d, 2};
-  if (op.name == "relax.image.resize2d") return {kImage, 1};
-  return {};
-}
-
 }  // namespace iropt

@@ -119,6 +119,8 @@ using LayoutRule = bool (*)(LayoutCall& call);
 
 // Null where the operator knows only the layouts of the program.
 LayoutRule LayoutRuleOf(const OpInfo& op);
+// Whether there is a rule, but TVM 0.18, which has one too, fails wherever it meets the operator.
+bool TvmFindsNoLayouts(const OpInfo& op);
 
 // The layouts that a user can wish for, for data, weight and result: their axes. Empty where the operator just follows
 // its operands. As many as `required` must be given.

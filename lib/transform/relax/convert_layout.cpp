@@ -66,9 +66,7 @@ class OptionReader {
     const LayoutChoices choices = op ? LayoutChoicesOf(*op) : LayoutChoices();
     if (choices.axes.empty()) {
       return Fail(entry.key_span,
-                  fmt::format("'{}' is no operator that can be given a layout; these are relax.nn.conv1d, "
-                              "relax.nn.conv2d, relax.nn.conv3d and relax.image.resize2d",
-                              entry.key));
+                  fmt::format("'{}' is no operator that can be given a layout; these are {}", entry.key, Choosers()));
     }
     const Value::List* list = entry.value.as_list();
     if (!list || list->size() < choices.required || list->size() > choices.axes.size()) {
@@ -86,6 +84,15 @@ class OptionReader {
       wish.layouts.push_back(std::move(*layout));
     }
     desired.push_back(std::move(wish));
+  }
+
+  // The operators that can be given a layout.
+  static std::string Choosers() {
+    std::vector<std::string_view> names;
+    for (const OpInfo& op : AllOps()) {
+      if (!LayoutChoicesOf(op).axes.empty()) names.push_back(op.name);
+    }
+    return fmt::format("{}", fmt::join(names, ", "));
   }
 
   std::optional<Layout> ReadLayout(const Value& value, std::string_view axes) {
@@ -303,8 +310,7 @@ class LayoutConverter : public ExprMutator {
     const auto* op = As<Op>(call.op);
     const LayoutRule rule = op ? LayoutRuleOf(*op->info) : nullptr;
     if (!rule || !std::ranges::all_of(call.args, [](const Expr* arg) { return HasRanks(arg->type); })) return false;
-    static const Op* const rms_norm = GetOp("relax.nn.rms_norm");
-    const bool decided = strict_ && op == rms_norm
+    const bool decided = strict_ && TvmFindsNoLayouts(*op->info)
                              ? decision.Refuse("TVM 0.18 finds no layouts for it; the option strict=false accepts it")
                              : rule(decision);
     // One error is enough for a function.
