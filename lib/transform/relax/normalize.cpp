@@ -39,9 +39,7 @@ bool IsCallTir(const Call& call) {
 
 // Whether the operator wants something that A-normal form does not ask for.
 bool NeedsOperatorForm(const Call& call) {
-  if (const auto* type = As<PrimType>(call.type); type && type->value) {
-    return Is<Op>(call.op) && To<Op>(call.op)->name.starts_with("relax.inspect.");
-  }
+  if (KnownInspection(call)) return true;
   return IsCallTir(call) && call.args.size() >= 2 && !Is<Tuple>(call.args[1]);
 }
 

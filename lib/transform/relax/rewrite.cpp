@@ -10,15 +10,14 @@ bool SameTypes(List<const Expr*> a, List<const Expr*> b) {
   return std::ranges::equal(a, b, [](const Expr* x, const Expr* y) { return x == y || TypeEqual(x->type, y->type); });
 }
 
-// The result of an operator that looks at a tensor is written as its value where the type of the tensor says it.
+}  // namespace
+
 const PrimExpr* KnownInspection(const Call& call) {
   const auto* type = As<PrimType>(call.type);
   if (!type || !type->value) return nullptr;
   const auto* op = As<Op>(call.op);
   return op && op->name.starts_with("relax.inspect.") ? type->value : nullptr;
 }
-
-}  // namespace
 
 const Type* NodeMaker::Infer(const Expr* expr, const Type* fallback) {
   const Type* type = InferType(expr, infer_);

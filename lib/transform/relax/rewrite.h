@@ -23,6 +23,10 @@ inline bool IsPrimitive(const Function& function) {
   return primitive && primitive->value != 0;
 }
 
+// The result of an operator that looks at a tensor (R.inspect...) where the type of the tensor says it, or null. Such a
+// call is written as the value.
+const PrimExpr* KnownInspection(const Call& call);
+
 // The tensor type with another dtype and on another device.
 inline const TensorType* LikeTensor(const TensorType& type, DataType dtype, const VDeviceAttr* vdevice, Arena& arena) {
   if (type.shape_var) return TensorType::WithShapeVar(arena, type.shape_var, dtype, vdevice);
