@@ -31,19 +31,6 @@ bool FlattenLists(const ScriptValue& value, std::vector<int64_t>& shape, std::ve
   return std::none_of(leaves.begin(), leaves.end(), is_list);
 }
 
-// "nan", "inf" and "-inf" stand for the numbers that Python has no literal for.
-bool SpecialFloat(std::string_view text, double& value) {
-  if (text == "nan" || text == "-nan") {
-    value = std::copysign(std::nan(""), text[0] == '-' ? -1.0 : 1.0);
-    return true;
-  }
-  if (text == "inf" || text == "-inf") {
-    value = text[0] == '-' ? -HUGE_VAL : HUGE_VAL;
-    return true;
-  }
-  return false;
-}
-
 // Stores a literal as element `index`; false where the element type can't hold it.
 template <class From>
 bool StoreElement(NDArray& array, size_t index, From value) {
@@ -67,6 +54,19 @@ constexpr DeviceName kDevices[] = {{"cpu", 1},      {"cuda", 2},     {"gpu", 2},
                                    {"ext_dev", 12}, {"hexagon", 16}, {"webgpu", 15}};
 
 }  // namespace
+
+// "nan", "inf" and "-inf" stand for the numbers that Python has no literal for.
+bool RelaxParser::SpecialFloat(std::string_view text, double& value) {
+  if (text == "nan" || text == "-nan") {
+    value = std::copysign(std::nan(""), text[0] == '-' ? -1.0 : 1.0);
+    return true;
+  }
+  if (text == "inf" || text == "-inf") {
+    value = text[0] == '-' ? -HUGE_VAL : HUGE_VAL;
+    return true;
+  }
+  return false;
+}
 
 bool RelaxParser::ParseConstructor(std::string_view name, uint32_t begin, ScriptValue& out, bool& known) {
   known = true;

@@ -306,6 +306,7 @@ bool RelaxParser::ParseNameValue(ScriptValue& out) {
     }
     if (name == "metadata") return ParseMetadata(out);
     if (name == "lambda") return ParseIndexMap(out);
+    if (name == "float" && lex_.next_char() == '(') return ParseFloatCall(out);
     if (in_signature_) {
       // A quoted dimension names a symbolic variable for the first time.
       lex_.Next();
@@ -368,6 +369,18 @@ bool RelaxParser::ParseTirMember(ScriptValue& out) {
 }
 
 bool RelaxParser::ParseIrMember(ScriptValue& out) { return ParseDict(out); }
+
+// float("inf") and the like: numbers that Python has no literal for.
+bool RelaxParser::ParseFloatCall(ScriptValue& out) {
+  const uint32_t begin = lex_.Next().begin;
+  lex_.Next();
+  ScriptValue text;
+  if (!ParseValue(text) || !ExpectClose("float(...)")) return false;
+  out.span = lex_.SpanFrom(begin);
+  out.kind = Kind::kFloat;
+  if (text.kind == Kind::kString && SpecialFloat(text.string(), out.real)) return true;
+  return Error(text.span, "bad-number", "float(...) takes \"inf\", \"-inf\" or \"nan\"");
+}
 
 // lambda i, j: (j, i) is T.index_map(lambda i, j: (j, i)).
 bool RelaxParser::ParseIndexMap(ScriptValue& out) {
