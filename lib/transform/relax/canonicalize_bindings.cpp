@@ -20,8 +20,8 @@
 //   - A match_cast that makes an output of a DataflowVar without other uses takes the value itself.
 //
 // One walk plans (binding_plan.h), one rewrites; what depends on a changed operand gets the type that follows from it.
-// O(operands). As in TVM 0.18's pass of this name, a variable that takes another's place counts as bound to a constant
-// from the next run on only.
+// O(operands). As in TVM 0.18's pass of this name, some things wait for the next run: a variable that takes another's
+// place is not known to be a constant yet, and an output that is one stays an output though its uses become constants.
 #include "iropt/transform/canonicalize_bindings.h"
 
 #include "binding_plan.h"

@@ -8,7 +8,8 @@
 //                                           return gv
 //
 // A run of `min_size` such bindings makes a block; dataflow blocks that are there take in their neighbours, however
-// few. Bindings are canonicalized afterwards, which makes local what only the block uses. O(nodes).
+// few. Bindings are canonicalized afterwards, which makes local what only the block uses; outputs that are constants
+// wait for the next run, see canonicalize_bindings.cpp. O(nodes).
 //
 // Source: the rules are those of TVM 0.18's pass of this name.
 #include "iropt/transform/convert_to_dataflow.h"
