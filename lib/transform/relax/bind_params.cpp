@@ -21,7 +21,7 @@
 
 #include "array_option.h"
 #include "bind_variables.h"
-#include "iropt/analysis/called_functions.h"
+#include "entry_points.h"
 #include "iropt/analysis/free_vars.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/data/tensors.h"
@@ -156,19 +156,6 @@ class ParamMatcher {
   bool ok_ = true;
 };
 
-// Calls would have arguments for which there is no parameter.
-bool IsCalled(const Module& module, const GlobalVar* function, ModulePassContext& context) {
-  for (const ModuleEntry& entry : module.functions()) {
-    if (!std::ranges::binary_search(*context.Analysis<CalledFunctions>(entry), function->id, {}, &GlobalVar::id))
-      continue;
-    context.diagnostics.Error(
-        Location(*entry.func), "pass-failed",
-        fmt::format("parameters of '{}' cannot be bound, because '{}' refers to it", function->name, entry.var->name));
-    return true;
-  }
-  return false;
-}
-
 Result<Module> BindParams(Module module, std::string_view name, const Value& option, ModulePassContext& context) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<NamedTensor> tensors, ReadParams(option, context.diagnostics));
   if (tensors.empty()) return module;
@@ -181,7 +168,12 @@ Result<Module> BindParams(Module module, std::string_view name, const Value& opt
   const auto* function = To<Function>(entry.func);
   Workspace workspace(entry.storage);
   ParamMatcher matcher(*function, name, context.diagnostics);
-  if (!matcher.Match(tensors, workspace) || IsCalled(module, entry.var, context)) return Failure{ErrorCode::PassFailed};
+  // Calls would have arguments for which there is no parameter.
+  if (!matcher.Match(tensors, workspace) ||
+      RefersToChanged(
+          module, [&](size_t i) { return i == *index; }, {"parameters", "bound"}, context.diagnostics)) {
+    return Failure{ErrorCode::PassFailed};
+  }
   const Function* bound =
       BindVariables(function, matcher.symbolic(), matcher.bound(), &module, workspace, context.diagnostics);
   if (!bound) return Failure{ErrorCode::PassFailed};

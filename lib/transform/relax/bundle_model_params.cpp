@@ -7,7 +7,8 @@
 //                                                       ...
 //
 // The attribute num_input says how many parameters are inputs of a run; functions without it stay as they are, and so
-// do those whose only other parameter is a tuple already. O(nodes).
+// do those whose only other parameter is a tuple already. That a function of the module refers to one that changes is
+// an error. O(nodes).
 //
 // Source: the rules are those of TVM 0.18's pass of this name.
 #include "bundle_model_params.h"
@@ -15,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "entry_points.h"
 #include "iropt/ir/mutator.h"
 #include "iropt/op/type_inferrer.h"
 #include "iropt/transform/passes.h"
@@ -53,6 +55,7 @@ bool IsBundled(const Function& function, uint32_t num_inputs) {
 
 Result<Module> BundleModelParams(Module module, std::string_view name, DiagnosticEngine& diagnostics) {
   bool ok = true;
+  const Module before = module;
   for (size_t i = 0; i < module.size(); ++i) {
     const ModuleEntry entry = module.functions()[i];
     const auto* function = As<Function>(entry.func);
@@ -61,10 +64,12 @@ Result<Module> BundleModelParams(Module module, std::string_view name, Diagnosti
     ok &= !num_input.is_wrong;
     if (!num_input.value || IsBundled(*function, *num_input.value)) continue;
     Workspace workspace(entry.storage);
-    const Function* bundled = BundleParams(*function, *num_input.value, name, module, workspace, diagnostics);
+    const Function* bundled = BundleParams(*function, *num_input.value, name, before, workspace, diagnostics);
     module.SetAt(i, bundled, workspace.Finish());
   }
-  if (!ok) return Failure{ErrorCode::PassFailed};
+  const auto is_changed = [&](size_t i) { return module.functions()[i].func != before.functions()[i].func; };
+  if (!ok || RefersToChanged(before, is_changed, {"parameters", "bundled"}, diagnostics))
+    return Failure{ErrorCode::PassFailed};
   return module;
 }
 

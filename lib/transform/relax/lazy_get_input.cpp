@@ -13,7 +13,7 @@
 // the variable is used. Asking twice is what EliminateCommonSubexpr removes; with it go other values that are computed
 // twice, and dead bindings. O(nodes).
 //
-// These are entry points of a program: a function of the module that calls one of them would go on to pass its weights.
+// These are entry points of a program: a function of the module that refers to one of them is an error.
 //
 // Source: the rules are those of TVM 0.18's pass of this name.
 #include <fmt/format.h>
@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "entry_points.h"
 #include "iropt/analysis/free_vars.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/mutator.h"
@@ -121,17 +122,20 @@ class WeightFetcher : public ExprMutator {
   std::vector<std::pair<const tir::Var*, const Var*>> defined_;  // of these, what is defined by now, in that order
 };
 
-bool AsksAlready(const Function& function, uint32_t num_inputs) {
-  return num_inputs > 0 && num_inputs == function.params.size() &&
-         TypeEqual(function.params.back()->type, CallbackType());
+bool IsChanged(const Function& function, NumInput num_input) {
+  const uint32_t count = num_input.value.value_or(0);
+  const bool asks_already =
+      count > 0 && count == function.params.size() && TypeEqual(function.params.back()->type, CallbackType());
+  return function.attrs->Find(attr::kGlobalSymbol) && !asks_already;
 }
 
 Result<const Function*> LazyGetInput(const Function* function, FunctionPassContext& context) {
-  if (!function->attrs->Find(attr::kGlobalSymbol)) return function;
+  const auto is_changed = [](const Function& callee) { return IsChanged(callee, NumInputOf(callee)); };
+  if (RefersToChanged(*function, context, is_changed, {"weights", "asked for"})) return Failure{ErrorCode::PassFailed};
   const NumInput num_input = ReadNumInput(*function, context.var()->name, context.diagnostics());
   if (num_input.is_wrong) return Failure{ErrorCode::PassFailed};
+  if (!IsChanged(*function, num_input)) return function;
   const uint32_t count = num_input.value.value_or(0);
-  if (AsksAlready(*function, count)) return function;
   Workspace& workspace = context.workspace();
   OpTypeInferrer inferrer(&context.module(), workspace.arena(), &context.diagnostics());
   WeightFetcher fetcher(*function, count, workspace, inferrer);

@@ -11,12 +11,13 @@
 // dataflow block computes is handed over behind it, parameters at the beginning of the function, and what has no
 // variable at the end. Changes functions that are visible from outside and do not hand over yet. O(bindings).
 //
-// These are entry points of a program: a function of the module that calls one of them would go on to take its results.
+// These are entry points of a program: a function of the module that refers to one of them is an error.
 //
 // Source: the rules are those of TVM 0.18's pass of this name.
 #include <unordered_map>
 #include <vector>
 
+#include "entry_points.h"
 #include "iropt/ir/builder.h"
 #include "iropt/ir/context.h"
 #include "iropt/op/type_inferrer.h"
@@ -109,17 +110,21 @@ class OutputSetter {
   std::vector<std::pair<int64_t, const Expr*>> others_;
 };
 
-bool SetsAlready(const Function& function, NumInput num_input) {
+bool IsChanged(const Function& function, NumInput num_input) {
   const size_t count = num_input.value.value_or(function.params.size());
-  return count > 0 && !function.is_pure && TypeEqual(function.params[count - 1]->type, CallbackType()) &&
-         TypeEqual(function.ret_type, VoidType());
+  const bool sets_already = count > 0 && !function.is_pure &&
+                            TypeEqual(function.params[count - 1]->type, CallbackType()) &&
+                            TypeEqual(function.ret_type, VoidType());
+  return function.attrs->Find(attr::kGlobalSymbol) && !sets_already;
 }
 
 Result<const Function*> LazySetOutput(const Function* function, FunctionPassContext& context) {
-  if (!function->attrs->Find(attr::kGlobalSymbol)) return function;
+  const auto is_changed = [](const Function& callee) { return IsChanged(callee, NumInputOf(callee)); };
+  if (RefersToChanged(*function, context, is_changed, {"results", "handed over"}))
+    return Failure{ErrorCode::PassFailed};
   const NumInput num_input = ReadNumInput(*function, context.var()->name, context.diagnostics());
   if (num_input.is_wrong) return Failure{ErrorCode::PassFailed};
-  if (SetsAlready(*function, num_input)) return function;
+  if (!IsChanged(*function, num_input)) return function;
   OpTypeInferrer inferrer(&context.module(), context.workspace().arena(), &context.diagnostics());
   OutputSetter setter(context.workspace(), inferrer);
   const Function* lazy = setter.Run(*function, num_input);

@@ -23,6 +23,8 @@
 // function is run before it. The configuration option relax.lift_transform_params.consume_params lets the functions
 // that make weights ready free each weight when they have taken it. Local functions are lifted, as by LambdaLift.
 //
+// That a function of the module refers to one whose parameters change is an error.
+//
 // O(nodes), and for what is shared as many comparisons. Source: the rules are those of TVM 0.18's pass of this name.
 #include <fmt/format.h>
 
@@ -31,6 +33,7 @@
 #include <string>
 #include <vector>
 
+#include "entry_points.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/structural.h"
 #include "iropt/transform/lambda_lift.h"
@@ -80,7 +83,11 @@ class ModuleLifter {
       for (const LiftTarget& target : targets)
         ok &= Lift(before, {target}, fmt::format("{}_{}", before.functions()[target.index].var->name, kSuffix));
     }
-    if (!ok) return Failure{ErrorCode::PassFailed};
+    // Callers would go on to pass the weights as they are.
+    if (!ok || RefersToChanged(
+                   before, [&](size_t i) { return TakesOthers(i, before); }, {"weights", "made ready"}, diagnostics_)) {
+      return Failure{ErrorCode::PassFailed};
+    }
     return std::move(module_);
   }
 
@@ -122,6 +129,12 @@ class ModuleLifter {
       }
     }
     return ok;
+  }
+
+  // Whether the function takes other parameters than before.
+  bool TakesOthers(size_t index, const Module& before) const {
+    const auto* old = As<Function>(before.functions()[index].func);
+    return old && !std::ranges::equal(old->params, To<Function>(module_.functions()[index].func)->params);
   }
 
   // `before` is the module as it was, which the lifter refers to.

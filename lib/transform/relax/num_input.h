@@ -12,10 +12,12 @@ namespace iropt {
 struct NumInput {
   // Nothing where the function lacks the attribute.
   std::optional<uint32_t> value;
-  // The attribute is no number of parameters, which was reported.
+  // The attribute is no number of parameters.
   bool is_wrong = false;
 };
 
+NumInput NumInputOf(const Function& function);
+// The same; reports what is wrong.
 NumInput ReadNumInput(const Function& function, std::string_view name, DiagnosticEngine& diagnostics);
 
 }  // namespace iropt
