@@ -7,7 +7,7 @@ namespace iropt {
 
 namespace {
 
-constexpr size_t kFirstChunk = 4 * 1024;
+constexpr size_t kFirstChunk = 1024;
 constexpr size_t kLargestChunk = 1024 * 1024;
 
 #ifdef IROPT_ARENA_POISON

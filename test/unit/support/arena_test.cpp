@@ -37,7 +37,7 @@ TEST_CASE("an arena starts small and takes nothing before it is used", "[support
   Arena arena;
   CHECK(arena.bytes_reserved() == 0);
   arena.New<int>(1);
-  CHECK(arena.bytes_reserved() == 4096);
+  CHECK(arena.bytes_reserved() <= 1024);
 }
 
 TEST_CASE("an arena respects alignment, also right after odd sizes and for big blocks", "[support]") {
