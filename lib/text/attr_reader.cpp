@@ -122,6 +122,7 @@ const Attr* TirParser::ToAttr(const Value& value) {
     case Kind::kBuffer:
       return ExprAttr::Get(ws_.New<tir::BufferLoad>(DataType::Handle(), value.buffer, List<const PrimExpr*>()));
     case Kind::kList:
+    case Kind::kArray:
     case Kind::kTuple: {
       std::vector<const Attr*> items;
       for (const Value& item : value.items()) {
@@ -268,8 +269,7 @@ const Attr* TirParser::ParseDeviceMesh(uint32_t begin) {
     Value list;
     if (!ParseExpr(list) || !ToIntegers(list, devices)) return nullptr;
   }
-  Accept(TokenKind::kComma);
-  if (!Expect(TokenKind::kRParen, "R.device_mesh(...)")) return nullptr;
+  if (!ExpectClose("R.device_mesh(...)")) return nullptr;
   int64_t product = 1;
   for (const int64_t n : shape) {
     if (__builtin_mul_overflow(product, n, &product))

@@ -141,7 +141,7 @@ bool ModuleParser::ReadMetadata() {
   if (!LoadMetadata(json, state_.metadata, ws_, error)) {
     return Error(lex_.SpanOf(token), "bad-metadata", "the metadata section can't be read: " + error);
   }
-  return Expect(TokenKind::kRParen, "the metadata section");
+  return ExpectClose("the metadata section");
 }
 
 bool ModuleParser::ReadClass() {

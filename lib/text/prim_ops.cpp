@@ -129,8 +129,8 @@ const PrimExpr* PrimOps::ToPrim(const Value& v) {
 
 const PrimExpr* PrimOps::MakeNode(NodeKind kind, const PrimExpr* a, const PrimExpr* b, Span span) {
   if (a->dtype != b->dtype) {
-    Error(span,
-          fmt::format("the operands have different types: '{}' and '{}'", a->dtype.ToString(), b->dtype.ToString()));
+    Error(span, fmt::format("the operands have different types: '{}' and '{}'; convert one by T.Cast(...)",
+                            a->dtype.ToString(), b->dtype.ToString()));
     return nullptr;
   }
   auto* node = ws_.New<tir::BinaryExpr>(kind, a, b);

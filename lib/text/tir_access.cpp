@@ -22,15 +22,13 @@ using Region = std::vector<Interval>;
 
 class AccessFinder : public tir::StmtExprVisitor {
  public:
-  AccessFinder(uint32_t first_id, std::span<const tir::Buffer* const> buffers, Workspace& ws)
-      : first_id_(first_id),
-        buffers_(buffers),
-        ws_(ws),
-        make_(ws.arena()),
-        analyzer_(make_, arith::Analyzer::SymVars::kAny) {}
+  AccessFinder(const BuffersByPointer& known, Workspace& ws)
+      : known_(known), ws_(ws), make_(ws.arena()), analyzer_(make_, arith::Analyzer::SymVars::kAny) {}
 
   BlockAccesses Find(const tir::Block& block) {
-    for (const tir::MatchBufferRegion* match : block.match_buffers) matches_.push_back(match);
+    for (const tir::MatchBufferRegion* match : block.match_buffers) {
+      if (known_.contains(match->source->buffer->data)) matches_.push_back(match);
+    }
     if (block.init) VisitStmt(block.init);
     VisitStmt(block.body);
     BlockAccesses result;
@@ -116,24 +114,21 @@ class AccessFinder : public tir::StmtExprVisitor {
   };
 
   const tir::Buffer* BufferOf(const PrimExpr* pointer) const {
-    if (!tir::Var::ClassOf(pointer->kind) || pointer->id >= first_id_ || !pointer->dtype.is_handle()) return nullptr;
-    for (const tir::Buffer* buffer : buffers_) {
-      if (buffer->data == pointer) return buffer;
+    if (!tir::Var::ClassOf(pointer->kind) || !pointer->dtype.is_handle()) return nullptr;
+    for (const tir::MatchBufferRegion* match : matches_) {
+      if (match->buffer->data == pointer) return match->buffer;
     }
-    return nullptr;
+    const auto it = known_.find(static_cast<const tir::Var*>(pointer));
+    return it == known_.end() ? nullptr : it->second;
   }
 
   void Add(std::vector<Access>& list, const tir::Buffer* buffer, Region region) {
-    // A part of another buffer under a name of the block's own: the whole part.
     for (const tir::MatchBufferRegion* match : matches_) {
       if (match->buffer->data != buffer->data) continue;
+      region = OfSource(*match, region);
       buffer = match->source->buffer;
-      region.clear();
-      for (const tir::Range* r : match->source->region) {
-        region.push_back({r->min, make_.Sub(make_.Add(r->min, r->extent), make_.Const(1, r->min->dtype))});
-      }
     }
-    if (buffer->data->id >= first_id_) return;
+    if (!known_.contains(buffer->data)) return;
     for (Access& known : list) {
       if (known.buffer != buffer) continue;
       for (size_t i = 0; i < region.size() && i < known.region.size(); ++i)
@@ -141,6 +136,36 @@ class AccessFinder : public tir::StmtExprVisitor {
       return;
     }
     list.push_back({buffer, std::move(region)});
+  }
+
+  // All of lo, lo + 1, ..., lo + extent - 1.
+  Interval FromExtent(const PrimExpr* lo, const PrimExpr* extent) {
+    if (arith::IsInt(extent, 1)) return {lo, lo};
+    return {lo, make_.Sub(make_.Add(lo, extent), make_.Const(1, lo->dtype))};
+  }
+
+  // What a region of a buffer that stands for a part of another one is of that. The part has leading dimensions of
+  // one element that the buffer may lack.
+  Region OfSource(const tir::MatchBufferRegion& match, const Region& region) {
+    const List<const tir::Range*> source = match.source->region;
+    const List<const PrimExpr*> shape = match.buffer->shape;
+    const bool fits = region.size() <= source.size() && region.size() == shape.size();
+    const size_t offset = fits ? source.size() - region.size() : source.size();
+    Region result;
+    for (size_t i = 0; i < source.size(); ++i) {
+      if (i < offset) {
+        result.push_back(FromExtent(source[i]->min, source[i]->extent));
+        continue;
+      }
+      const Interval& part = region[i - offset];
+      if (!part.bounded()) {
+        result.push_back(FromExtent(source[i]->min, shape[i - offset]));
+      } else {
+        const PrimExpr* lo = make_.Add(source[i]->min, part.min);
+        result.push_back({lo, part.single() ? lo : make_.Add(source[i]->min, part.max)});
+      }
+    }
+    return result;
   }
 
   Interval Union(Interval a, Interval b) {
@@ -177,8 +202,7 @@ class AccessFinder : public tir::StmtExprVisitor {
   void Collect(const std::vector<Access>& list, const std::vector<Access>* without,
                std::vector<const tir::BufferRegion*>& out);
 
-  uint32_t first_id_;
-  std::span<const tir::Buffer* const> buffers_;
+  const BuffersByPointer& known_;
   Workspace& ws_;
   arith::PrimBuilder make_;
   arith::Analyzer analyzer_;
@@ -287,9 +311,8 @@ void AccessFinder::Collect(const std::vector<Access>& list, const std::vector<Ac
 
 }  // namespace
 
-BlockAccesses FindBlockAccesses(const tir::Block& block, uint32_t first_id, std::span<const tir::Buffer* const> buffers,
-                                Workspace& workspace) {
-  return AccessFinder(first_id, buffers, workspace).Find(block);
+BlockAccesses FindBlockAccesses(const tir::Block& block, const BuffersByPointer& known, Workspace& workspace) {
+  return AccessFinder(known, workspace).Find(block);
 }
 
 }  // namespace iropt::text

@@ -1,11 +1,15 @@
 // What a block reads and writes, for blocks whose text does not say it.
 #pragma once
 
+#include <unordered_map>
 #include <vector>
 
 #include "iropt/ir/module.h"
 
 namespace iropt::text {
+
+// Buffers by their pointers; looked up, never iterated.
+using BuffersByPointer = std::unordered_map<const tir::Var*, const tir::Buffer*>;
 
 struct BlockAccesses {
   std::vector<const tir::BufferRegion*> reads;
@@ -14,11 +18,9 @@ struct BlockAccesses {
   const tir::Buffer* opaque = nullptr;
 };
 
-// The regions of buffers from outside the block (those with ids below `first_id`; `buffers` are all that there are), in
-// order of appearance. Indices that depend on loops inside the block cover the range of these loops. Blocks inside
-// count with the regions that they state. What a block with an initialization writes is no read of it. O(nodes) plus
-// simplification.
-BlockAccesses FindBlockAccesses(const tir::Block& block, uint32_t first_id, std::span<const tir::Buffer* const> buffers,
-                                Workspace& workspace);
+// The regions of the buffers that are known outside the block, in order of appearance. Indices that depend on loops
+// inside the block cover the range of these loops. Blocks inside count with the regions that they state. What a block
+// with an initialization writes is no read of it. O(nodes) plus simplification.
+BlockAccesses FindBlockAccesses(const tir::Block& block, const BuffersByPointer& known, Workspace& workspace);
 
 }  // namespace iropt::text

@@ -133,7 +133,10 @@ bool TirFunctions::CallIntrin(TirParser& p, TirArgs& args, Value& out) {
   if (!p.CountArgs(args, "T.call_intrin", 2, SIZE_MAX) || !p.ToDType(args.positional[0], dtype) ||
       !p.ToString(args.positional[1], name))
     return false;
-  const OpInfo* op = FindOp(name);
+  // TVM 0.26 calls the dialect tirx.
+  constexpr std::string_view kNewer = "tirx.";
+  const OpInfo* op =
+      name.starts_with(kNewer) ? FindOp(fmt::format("tir.{}", name.substr(kNewer.size()))) : FindOp(name);
   if (!op || op->is_graph_level()) return UnknownIntrinsic(p, name, args.positional[1].span);
   std::vector<const PrimExpr*> operands;
   for (const Value& v : std::span<const Value>(args.positional).subspan(2)) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "iropt/arith/analyzer.h"
+#include "iropt/support/stack.h"
 #include "tir_array.h"
 #include "tir_constructs.h"
 
@@ -63,13 +64,43 @@ bool TirConstructs::Regions(TirParser& p, TirArgs& args, Value&) {
   return true;
 }
 
+namespace {
+
+// Both dictionaries as one, and those inside them that have the same key. Null where they disagree about a key.
+const DictAttr* Merge(const DictAttr* a, const DictAttr* b, std::string_view& disputed) {
+  for (uint32_t i = 0; i < b->size(); ++i) {
+    const Attr* known = a->Find(b->keys[i]);
+    const Attr* value = b->values[i];
+    if (known && known != value) {
+      disputed = b->keys[i];
+      if (!Is<DictAttr>(known) || !Is<DictAttr>(value)) return nullptr;
+      value = WithStack([&] { return Merge(As<DictAttr>(known), As<DictAttr>(value), disputed); });
+      if (!value) return nullptr;
+    }
+    a = a->With(b->keys[i], value);
+  }
+  return a;
+}
+
+}  // namespace
+
+// T.block_attr stands once in a block; of T.sblock_attr, its name in TVM 0.26, there may be several.
+template <bool Merges>
 bool TirConstructs::BlockAttr(TirParser& p, TirArgs& args, Value&) {
   const Value* v[1];
-  TirParser::BlockScope* block = BlockOf(p, args, "T.block_attr");
-  if (!block || !p.Bind(args, "T.block_attr", {"attrs"}, 1, v)) return false;
-  if (block->annotations) return p.Error(args.span, "bad-block", "the block has annotations already");
-  block->annotations = p.ToDict(v[0]);
-  return block->annotations != nullptr;
+  constexpr std::string_view kName = Merges ? "T.sblock_attr" : "T.block_attr";
+  TirParser::BlockScope* block = BlockOf(p, args, kName);
+  if (!block || !p.Bind(args, kName, {"attrs"}, 1, v)) return false;
+  if (!Merges && block->annotations) return p.Error(args.span, "bad-block", "the block has annotations already");
+  const DictAttr* attrs = p.ToDict(v[0]);
+  std::string_view disputed;
+  if (attrs && block->annotations) {
+    attrs = Merge(block->annotations, attrs, disputed);
+    if (!attrs)
+      return p.Error(args.span, "bad-block", fmt::format("the block has another annotation \"{}\" already", disputed));
+  }
+  block->annotations = attrs;
+  return attrs != nullptr;
 }
 
 const tir::Var* TirConstructs::PushIterVar(TirParser& p, std::string_view name, const tir::Range* dom,
@@ -136,21 +167,23 @@ bool TirConstructs::Remap(TirParser& p, TirArgs& args, Value& result) {
       return p.Error(bindings[i].span, "bad-block",
                      fmt::format("'{}' is no variable of an enclosing loop", loop_var->name));
     const tir::IterVarType type = kinds[i] == 'S' ? tir::IterVarType::kDataPar : tir::IterVarType::kCommReduce;
-    const std::string_view name = i < p.targets_.size() ? p.lex_.text(p.targets_[i]) : std::string_view();
-    vars.push_back(VarValue(PushIterVar(p, name, loop->second, type, loop_var, loop_var->dtype, args.span)));
+    vars.push_back(VarValue(PushIterVar(p, {}, loop->second, type, loop_var, loop_var->dtype, args.span)));
   }
-  result = vars.size() == 1 ? vars[0] : p.ListOf(Kind::kTuple, vars, args.span);
+  result = vars.size() == 1 ? vars[0] : p.ListOf(Kind::kArray, vars, args.span);
   return true;
 }
 
+// Directly in a block or function the buffer belongs to that. Inside other statements, TVM 0.26 knows T.alloc_buffer as
+// the statement that is T.decl_buffer here, and T.sblock_alloc_buffer for the block around.
+template <bool Anywhere>
 bool TirConstructs::AllocBuffer(TirParser& p, TirArgs& args, Value& result) {
-  if (!p.directly_inside())
-    return p.Error(args.span, "bad-block", "T.alloc_buffer stands directly in a block or function");
+  if (!Anywhere && !p.directly_inside()) return DeclBuffer(p, args, result);
   result.kind = Kind::kBuffer;
   result.span = args.span;
   result.buffer = p.DeclareBuffer(args, "T.alloc_buffer");
   if (!result.buffer) return false;
   (p.block() ? p.block()->allocs : p.root_allocs_).push_back(result.buffer);
+  p.Know(result.buffer);
   return true;
 }
 
@@ -170,6 +203,7 @@ bool TirConstructs::MatchBuffer(TirParser& p, TirArgs& args, Value& result) {
       return p.Error(args.span, "bad-block", "a parameter is matched directly in the function");
     buffer = p.MakeBuffer(spec, p.pending_name_, args.span);
     signature.buffers[static_cast<size_t>(param - signature.params.begin())] = buffer;
+    p.Know(buffer);
   } else {
     const tir::BufferRegion* region = source ? p.ToRegion(*source) : nullptr;
     TirParser::BlockScope* block = region ? BlockOf(p, args, "T.match_buffer of a region") : nullptr;
@@ -178,6 +212,7 @@ bool TirConstructs::MatchBuffer(TirParser& p, TirArgs& args, Value& result) {
     auto* match = p.ws_.New<tir::MatchBufferRegion>(buffer, region);
     match->set_span(args.span);
     block->matches.push_back(match);
+    p.Know(buffer);
   }
   result.kind = Kind::kBuffer;
   result.span = args.span;
@@ -186,6 +221,10 @@ bool TirConstructs::MatchBuffer(TirParser& p, TirArgs& args, Value& result) {
 }
 
 // For the table of all constructs.
+template bool TirConstructs::AllocBuffer<false>(TirParser&, TirArgs&, Value&);
+template bool TirConstructs::AllocBuffer<true>(TirParser&, TirArgs&, Value&);
+template bool TirConstructs::BlockAttr<false>(TirParser&, TirArgs&, Value&);
+template bool TirConstructs::BlockAttr<true>(TirParser&, TirArgs&, Value&);
 template bool TirConstructs::Regions<false>(TirParser&, TirArgs&, Value&);
 template bool TirConstructs::Regions<true>(TirParser&, TirArgs&, Value&);
 template bool TirConstructs::Axis<tir::IterVarType::kCommReduce>(TirParser&, TirArgs&, Value&);

@@ -12,19 +12,33 @@ namespace iropt::text {
 
 using Kind = Value::Kind;
 
-// A name of T at the current token, without reading it.
 bool TirParser::ParseConstruct(Value& result, bool& known) {
   known = false;
-  if (AtPrefix() != Prefix::kTir) return false;
-  const std::string_view rest = lex_.buffer().substr(lex_.peek().end + 1);
-  const size_t length = rest.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
-  const auto read = TirConstructs::Find(rest.substr(0, length));
-  if (!read) return false;
-  known = true;
+  const Lexer::State start = lex_.Save();
+  int parentheses = 0;
+  while (Accept(TokenKind::kLParen)) ++parentheses;
+  // A name of T at the current token, without reading it.
+  TirConstructs::Read read = nullptr;
+  if (AtPrefix() == Prefix::kTir) {
+    const std::string_view rest = lex_.buffer().substr(lex_.peek().end + 1);
+    const size_t length = rest.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
+    const std::string_view name = rest.substr(0, length);
+    // In parentheses, T.let(x, value, body) may be part of an expression.
+    if (parentheses == 0 || name != "let") read = TirConstructs::Find(name);
+  }
+  known = read != nullptr;
+  if (!known) {
+    if (parentheses) lex_.Restore(start);
+    return false;
+  }
   const uint32_t begin = lex_.Next().begin;
   DottedName();
   TirArgs args;
-  return ParseArguments(args, begin) && read(*this, args, result);
+  if (!ParseArguments(args, begin) || !read(*this, args, result)) return false;
+  for (; parentheses > 0; --parentheses) {
+    if (!Expect(TokenKind::kRParen, "a statement in parentheses")) return false;
+  }
+  return true;
 }
 
 // ---- Statements with a body
@@ -103,6 +117,7 @@ const Node* TirConstructs::AttrNode(TirParser& p, const Value& value) {
     case Kind::kAttr: return value.attr;
     case Kind::kNone: return NoneAttr::Get();
     case Kind::kList:
+    case Kind::kArray:
     case Kind::kTuple: return p.ToAttr(value);
     default: return p.ToPrim(value);
   }
@@ -129,6 +144,7 @@ bool TirConstructs::DeclBuffer(TirParser& p, TirArgs& args, Value& result) {
   result.buffer = buffer;
   if (spec.data) {
     p.OpenNew<tir::DeclBuffer>(args.span, buffer, nullptr);
+    p.Know(buffer);
     return true;
   }
   auto* decl = p.ws_.New<tir::DeclBuffer>(buffer, nullptr);
@@ -137,6 +153,7 @@ bool TirConstructs::DeclBuffer(TirParser& p, TirArgs& args, Value& result) {
       p.ws_.New<tir::Allocate>(buffer->data, buffer->dtype, buffer->shape, p.True(args.span), DictAttr::Empty(), decl);
   allocate->set_span(args.span);
   p.Open(TirParser::OpenKind::kBody, allocate, &decl->body);
+  p.Know(buffer);
   return true;
 }
 
@@ -215,8 +232,7 @@ bool TirConstructs::LetStmt(TirParser& p, TirArgs& args, Value& result) {
 // with T.let(x, value), of old
 bool TirConstructs::OldLet(TirParser& p, TirArgs& args, Value& result) {
   if (args.positional.size() == 3) {
-    const auto let = TirFunctions::Find("let");
-    return let(p, args, result);
+    return TirFunctions::Find("let")->make(p, args, result);
   }
   const Value* v[2];
   if (!p.Bind(args, "T.let", {"v", "value"}, 2, v)) return false;
@@ -311,7 +327,6 @@ bool TirConstructs::MetaVar(TirParser& p, TirArgs& args, Value& result) {
   const Value* v[1];
   if (!p.Bind(args, "T.meta_var", {"value"}, 1, v)) return false;
   result = *v[0];
-  if (result.is_number()) result = Value(p.ops_.ToPrim(result));
   p.meta_ = true;
   return true;
 }
@@ -339,7 +354,7 @@ std::span<const TirConstructs::Entry> TirConstructs::Table() {
       {"LetStmt", LetStmt},
       {"Then", Branch<false>},
       {"While", While},
-      {"alloc_buffer", AllocBuffer},
+      {"alloc_buffer", AllocBuffer<false>},
       {"allocate", Allocate},
       {"allocate_const", AllocateConst},
       {"attr", AttrStmt},
@@ -350,8 +365,9 @@ std::span<const TirConstructs::Entry> TirConstructs::Table() {
       {"axis.remap", Remap},
       {"axis.scan", Axis<IterVarType::kOrdered>},
       {"axis.spatial", Axis<IterVarType::kDataPar>},
+      {"bind", LetStmt},
       {"block", OpenBlock},
-      {"block_attr", BlockAttr},
+      {"block_attr", BlockAttr<false>},
       {"buffer_store", BufferStore},
       {"decl_buffer", DeclBuffer},
       {"env_thread", EnvThread},
@@ -365,8 +381,8 @@ std::span<const TirConstructs::Entry> TirConstructs::Table() {
       {"reads", Regions<false>},
       {"realize", Realize},
       {"sblock", OpenBlock},
-      {"sblock_alloc_buffer", AllocBuffer},
-      {"sblock_attr", BlockAttr},
+      {"sblock_alloc_buffer", AllocBuffer<true>},
+      {"sblock_attr", BlockAttr<true>},
       {"where", Where},
       {"writes", Regions<true>},
   };

@@ -23,10 +23,12 @@ struct TirConstructs {
   static bool Where(TirParser& p, TirArgs& args, Value&);
   template <bool Writes>
   static bool Regions(TirParser& p, TirArgs& args, Value&);
+  template <bool Merges>
   static bool BlockAttr(TirParser& p, TirArgs& args, Value&);
   template <tir::IterVarType Type>
   static bool Axis(TirParser& p, TirArgs& args, Value& result);
   static bool Remap(TirParser& p, TirArgs& args, Value& result);
+  template <bool Anywhere>
   static bool AllocBuffer(TirParser& p, TirArgs& args, Value& result);
   static bool MatchBuffer(TirParser& p, TirArgs& args, Value& result);
 

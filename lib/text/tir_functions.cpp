@@ -259,16 +259,24 @@ bool TirFunctions::StringImm(TirParser& p, TirArgs& args, Value& out) {
   return p.Bind(args, "T.StringImm", {"value"}, 1, v) && p.ToString(*v[0], text) && Give(p.ToPrim(*v[0]), out);
 }
 
-// T.Var("x", "int32"), and T.var("int32", "x") of old.
+// T.Var("x", "int32"), T.SizeVar("n", "int64"), and T.var("int32", "x") of old.
+template <bool Size>
 bool TirFunctions::Var(TirParser& p, TirArgs& args, Value& out) {
   const Value* v[2];
   DataType t;
   std::string_view name;
-  if (!p.Bind(args, "T.Var", {"name", "dtype"}, 1, v)) return false;
+  // TVM 0.26 calls the data type `ty`.
+  for (TirArgs::Keyword& k : args.keywords) {
+    if (k.name == "ty") k.name = "dtype";
+  }
+  if (!p.Bind(args, Size ? "T.SizeVar" : "T.Var", {"name", "dtype"}, 1, v)) return false;
   const bool old = !v[1] || (v[0]->is(Kind::kString) && DataType::Parse(v[0]->string()) && !v[0]->string().empty());
   if (old) std::swap(v[0], v[1]);
   if (!p.ToDType(*v[1], t) || (v[0] && !p.ToString(*v[0], name))) return false;
-  return Give(Spanned(p.ws_.NewPrimVar(name.empty() ? p.pending_name_ : name, t), args.span), out);
+  if (name.empty()) name = p.pending_name_;
+  tir::Var* var =
+      Size ? p.ws_.New<tir::SizeVar>(p.ws_.arena().CopyString(name), t, p.ws_.NextVarId()) : p.ws_.NewPrimVar(name, t);
+  return Give(Spanned(var, args.span), out);
 }
 
 // ---- Choices and vectors
@@ -335,6 +343,9 @@ bool TirFunctions::Shuffle(TirParser& p, TirArgs& args, Value& out) {
 
 // ---- The table, in the order of the names' bytes
 
+// Scripts of old repeat the data type of what has no choice.
+constexpr bool kIgnoresDType = true;
+
 std::span<const TirFunctions::Entry> TirFunctions::Table() {
   static constexpr Entry kTable[] = {
       {"Add", Node<NodeKind::kAdd>},
@@ -366,59 +377,60 @@ std::span<const TirFunctions::Entry> TirFunctions::Table() {
       {"Reduce", Reduce},
       {"Select", Select},
       {"Shuffle", Shuffle},
+      {"SizeVar", Var<true>},
       {"StringImm", StringImm},
       {"Sub", Node<NodeKind::kSub>},
-      {"Var", Var},
-      {"abs", Abs},
-      {"bitwise_and", Bitwise<TokenKind::kAmpersand>},
-      {"bitwise_or", Bitwise<TokenKind::kPipe>},
-      {"bitwise_xor", Bitwise<TokenKind::kCaret>},
+      {"Var", Var<false>},
+      {"abs", Abs, kIgnoresDType},
+      {"bitwise_and", Bitwise<TokenKind::kAmpersand>, kIgnoresDType},
+      {"bitwise_or", Bitwise<TokenKind::kPipe>, kIgnoresDType},
+      {"bitwise_xor", Bitwise<TokenKind::kCaret>, kIgnoresDType},
       {"broadcast", Broadcast},
       {"buffer", Buffer},
       {"buffer_decl", Buffer},
       {"call_intrin", CallIntrin},
       {"cast", Convert},
-      {"ceil", Rounding<'c'>},
-      {"ceildiv", CeilDiv},
+      {"ceil", Rounding<'c'>, kIgnoresDType},
+      {"ceildiv", CeilDiv, kIgnoresDType},
       {"div", Folding<NodeKind::kDiv>},
-      {"fabs", Abs},
-      {"floor", Rounding<'f'>},
-      {"floordiv", Folding<NodeKind::kFloorDiv>},
-      {"floormod", Folding<NodeKind::kFloorMod>},
-      {"if_then_else", IfThenElse},
-      {"infinity", Infinity},
-      {"isfinite", IsFinite},
-      {"isinf", IsInf},
-      {"isnan", IsNan},
+      {"fabs", Abs, kIgnoresDType},
+      {"floor", Rounding<'f'>, kIgnoresDType},
+      {"floordiv", Folding<NodeKind::kFloorDiv>, kIgnoresDType},
+      {"floormod", Folding<NodeKind::kFloorMod>, kIgnoresDType},
+      {"if_then_else", IfThenElse, kIgnoresDType},
+      {"infinity", Infinity, kIgnoresDType},
+      {"isfinite", IsFinite, kIgnoresDType},
+      {"isinf", IsInf, kIgnoresDType},
+      {"isnan", IsNan, kIgnoresDType},
       {"iter_var", IterVar},
       {"let", Let},
-      {"likely", Likely},
+      {"likely", Likely, kIgnoresDType},
       {"max", Folding<NodeKind::kMax>},
-      {"max_value", Limit<true>},
+      {"max_value", Limit<true>, kIgnoresDType},
       {"min", Folding<NodeKind::kMin>},
-      {"min_value", Limit<false>},
-      {"nearbyint", Rounding<'n'>},
+      {"min_value", Limit<false>, kIgnoresDType},
+      {"nearbyint", Rounding<'n'>, kIgnoresDType},
       {"ramp", Ramp},
       {"reduce", Reduce},
       {"reinterpret", Reinterpret},
-      {"round", Rounding<'r'>},
-      {"shift_left", Bitwise<TokenKind::kShiftLeft>},
-      {"shift_right", Bitwise<TokenKind::kShiftRight>},
-      {"trunc", Rounding<'t'>},
-      {"truncdiv", Folding<NodeKind::kDiv>},
-      {"truncmod", Folding<NodeKind::kMod>},
-      {"var", Var},
+      {"round", Rounding<'r'>, kIgnoresDType},
+      {"shift_left", Bitwise<TokenKind::kShiftLeft>, kIgnoresDType},
+      {"shift_right", Bitwise<TokenKind::kShiftRight>, kIgnoresDType},
+      {"trunc", Rounding<'t'>, kIgnoresDType},
+      {"truncdiv", Folding<NodeKind::kDiv>, kIgnoresDType},
+      {"truncmod", Folding<NodeKind::kMod>, kIgnoresDType},
+      {"var", Var<false>},
   };
   static_assert(std::is_sorted(std::begin(kTable), std::end(kTable),
                                [](const Entry& a, const Entry& b) { return a.name < b.name; }));
   return kTable;
 }
 
-TirFunctions::Make TirFunctions::Find(std::string_view name) {
+const TirFunctions::Entry* TirFunctions::Find(std::string_view name) {
   const std::span<const Entry> table = Table();
   const auto it =
       std::lower_bound(table.begin(), table.end(), name, [](const Entry& e, std::string_view n) { return e.name < n; });
-  return it != table.end() && it->name == name ? it->make : nullptr;
+  return it != table.end() && it->name == name ? &*it : nullptr;
 }
 
 void TirFunctions::Names(std::vector<std::string_view>& names) {

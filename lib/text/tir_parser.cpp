@@ -112,7 +112,7 @@ PrimFunc* TirParser::MakeHeader(const TirSignature& signature, Workspace& worksp
 const PrimFunc* TirParser::ParseBody(TirSignature& signature) {
   signature_ = &signature;
   for (const tir::Buffer* buffer : signature.buffers) {
-    if (buffer) buffers_.push_back(buffer);
+    if (buffer) Know(buffer);
   }
   const size_t errors = diag_.error_count();
   if (!ParseSuite()) return nullptr;

@@ -14,6 +14,7 @@
 #include "attr_text.h"
 #include "parser_core.h"
 #include "prim_ops.h"
+#include "tir_access.h"
 #include "tir_value.h"
 
 namespace iropt {
@@ -87,6 +88,9 @@ class TirParser : public ParserCore {
   bool ParseModuleMember(const Token& alias, Value& out);
   bool ParseParenthesized(Value& out);
   bool ParseItems(TokenKind close, std::vector<Value>& items, bool* trailing_comma = nullptr);
+  // x, or *list for all items of the list.
+  bool ParseItem(std::vector<Value>& items);
+  bool AddItem(const Value& item, bool star, std::vector<Value>& items);
   bool ParseMember(Value& out, uint32_t begin);
   bool ParseBufferMember(const tir::Buffer* buffer, std::string_view name, Span span, Value& out);
   bool ParseMetadata(Value& out);
@@ -130,6 +134,8 @@ class TirParser : public ParserCore {
   // ---- T.name(...) as an expression (tir_parser_call.cpp, tir_parser_intrinsic.cpp)
   bool ParseTirMember(Value& out);
   bool ParseDTypeMember(DataType dtype, uint32_t begin, Value& out);
+  bool ParseBracketed(TirArgs& args, uint32_t begin);
+  bool ParseBufferItems(TirArgs& args, uint32_t begin);
   bool ParseHandle(uint32_t begin, Value& out);
   bool ParseIndexMap(uint32_t begin, Value& out);
 
@@ -153,6 +159,12 @@ class TirParser : public ParserCore {
   const Attr* ParseDeviceMesh(uint32_t begin);
   const DictAttr* TargetConfig(const Value& value);
   bool ToIntegers(const Value& value, std::vector<int64_t>& out);
+
+  // ---- what of Python itself scripts use (tir_python.cpp)
+  bool ParseListItem(Value& out, uint32_t begin);
+  bool Extreme(bool most, const TirArgs& args, Value& out);
+  bool ParsePythonCall(Value& out);
+  static bool IsPythonFunction(std::string_view name);
 
   // ---- buffers (tir_parser_buffer.cpp)
   struct Index {
@@ -196,6 +208,37 @@ class TirParser : public ParserCore {
   bool AccessPointer(const tir::Buffer* buffer, const TirArgs& args, Value& out);
   bool VectorLoad(const tir::Buffer* buffer, const TirArgs& args, Value& out);
 
+  // ---- what a statement gives names to (tir_targets.cpp)
+  // x, (x, y), [x, *rest]: a name, or a list of targets for the items of a list.
+  struct Target {
+    Token name;
+    bool star = false;
+    bool is_list = false;
+    std::vector<Target> items;
+    Span span;
+  };
+  enum class Naming : uint8_t {
+    kAssignment,  // an expression is bound by a LetStmt
+    kDirect,      // `with ... as`: there are variables and buffers only
+    kLoop         // the variables of loops
+  };
+  // Everything up to `=` or `in`: with commas, a list without brackets.
+  bool ParseTargets(Target& target);
+  bool ParseTarget(Target& target);
+  bool AtTarget() const;
+  bool CheckDistinct(const Target& target);
+  bool AtTargetList();
+  // Names a value: what was made for the name is what the name means.
+  bool AssignTo(const Target& target, const Value& value, Naming naming);
+  bool AssignItems(const Target& target, const Value& value, Naming naming);
+  bool NameValue(std::string_view name, Span span, const Value& value, Naming naming, const Node*& meaning);
+  void Rename(const tir::Var* var, std::string_view name);
+  void Rename(const tir::Buffer* buffer, std::string_view name);
+  const Node* NodeOf(const Value& value);
+  // So that the uses of a name whose definition failed are not errors, too.
+  void Poison(const Target& target);
+  static const Node* poison();
+
   // ---- statements (tir_parser_stmt.cpp)
   // Reads what stands after a colon; the statements go to the list of open ones.
   bool ParseSuite();
@@ -205,8 +248,6 @@ class TirParser : public ParserCore {
   bool ParseStatement();
   bool ParseSimpleStatement();
   bool ParseFor();
-  bool ParseTargets(std::vector<Token>& targets);
-  bool ParseAlias(std::vector<Token>& targets);
   bool ParseWhile();
   bool ParseIf();
   bool ParseWith();
@@ -214,24 +255,19 @@ class TirParser : public ParserCore {
   bool ParseAssert();
   bool ParseReturn();
   bool ParseAssignment();
-  bool ParseRightHandSide(Value& out);
-  bool ParseAnnotated(const Token& target);
+  bool ParseRightHandSide(const Target& target, Value& out);
+  bool ParseAnnotated(const Target& target);
   bool ParseAnnotation(const tir::Var*& var, std::string_view name);
   bool ParseElementStatement(const tir::Buffer* buffer);
   bool ParseAugmented(const tir::Buffer* buffer, std::vector<Index>& indices, uint32_t begin);
   bool ParseVectorStore(const tir::Buffer* buffer);
   bool EmitValue(const Value& value);
-  bool AssignAll(const std::vector<Token>& targets, const Value& value);
-  // Names a value: what was made for the name is what the name means, anything else is bound by a LetStmt.
-  bool Assign(const Token& target, const Value& value);
+  bool ParseNameUpdate(const Token& name, const Value& value);
   void OpenLet(const tir::Var* var, const PrimExpr* value, Span span);
   const PrimExpr* LetValue(const Value& value, const tir::Var* var);
   bool EndOfStatement();
   // The first character after the current name that is no blank.
   char CharAfterName() const;
-  // So that the uses of a name whose definition failed are not errors, too.
-  void Poison(const Token& token) { symbols_.Define(lex_.text(token), poison()); }
-  static const Node* poison();
 
   // ---- loops (tir_parser_loop.cpp)
   struct LoopHeader {
@@ -259,13 +295,13 @@ class TirParser : public ParserCore {
     const tir::Stmt** body;  // where the body goes
     size_t start;            // of the body in stmts_
     size_t nesting;          // outside
+    size_t known;            // buffers outside
   };
   // A block that is being read.
   struct BlockScope {
     std::string_view name;
     Span span;
     bool realize = true;
-    uint32_t first_id = 0;  // variables and buffers from here on belong to the block
     std::vector<const tir::IterVar*> iter_vars;
     std::vector<const PrimExpr*> iter_values;
     std::optional<std::vector<const tir::BufferRegion*>> reads, writes;
@@ -284,7 +320,7 @@ class TirParser : public ParserCore {
   };
   void Emit(const tir::Stmt* stmt) { stmts_.push_back(stmt); }
   void Open(OpenKind kind, const tir::Stmt* node = nullptr, const tir::Stmt** body = nullptr) {
-    open_.push_back({kind, node, body, stmts_.size(), nesting_++});
+    open_.push_back({kind, node, body, stmts_.size(), nesting_++, known_order_.size()});
   }
   // Makes a statement whose body is what follows.
   template <class T, class... A>
@@ -295,6 +331,8 @@ class TirParser : public ParserCore {
     return node;
   }
   void OpenBlock(std::string_view name, bool realize, Span span);
+  // From here on, blocks are known to access the buffer.
+  void Know(const tir::Buffer* buffer);
   void CloseTo(size_t mark);
   void CloseLast();
   const tir::Stmt* TakeStatements(size_t start);
@@ -319,15 +357,17 @@ class TirParser : public ParserCore {
   std::vector<OpenStatement> open_;
   std::deque<BlockScope> blocks_;
   std::vector<Conditional> conditionals_;
-  std::vector<const tir::Buffer*> buffers_;  // all that were declared, in order
+  // What blocks without T.reads or T.writes may be found to access: the buffers of parameters, allocations and
+  // declarations around; in the order in which their statements were opened.
+  BuffersByPointer known_buffers_;
+  std::vector<const tir::Var*> known_order_;
   std::vector<const tir::Buffer*> root_allocs_;
   size_t nesting_ = 0;  // statements between what is read and the innermost block or function
   std::vector<std::pair<const tir::Var*, const tir::Range*>> loops_;  // enclosing loops, outermost first
   std::vector<tir::IterVar*> env_threads_;
-  std::span<const Token> targets_;  // names that the statement gives to what it makes
-  std::string_view pending_name_;   // the one of them that is in question
-  uint32_t statement_vars_ = 0;     // variables from here on were made by the current statement
-  bool meta_ = false;               // T.meta_var: the name stands for the expression itself
+  std::string_view pending_name_;  // that the statement gives to what it makes
+  uint32_t statement_vars_ = 0;    // variables from here on were made by the current statement
+  bool meta_ = false;              // T.meta_var: the name stands for the expression itself
   bool has_blocks_ = false;
   // The block that may be the root of the function, where its regions are not given.
   tir::Block* root_block_ = nullptr;

@@ -38,8 +38,11 @@ void TirParser::OpenBlock(std::string_view name, bool realize, Span span) {
   scope.name = ws_.arena().CopyString(name);
   scope.span = span;
   scope.realize = realize;
-  scope.first_id = ws_.num_vars();
   nesting_ = 0;
+}
+
+void TirParser::Know(const tir::Buffer* buffer) {
+  if (known_buffers_.emplace(buffer->data, buffer).second) known_order_.push_back(buffer->data);
 }
 
 void TirParser::CloseTo(size_t mark) {
@@ -51,6 +54,7 @@ void TirParser::CloseLast() {
   open_.pop_back();
   nesting_ = open.nesting;
   const tir::Stmt* body = open.kind == OpenKind::kIf ? nullptr : TakeStatements(open.start);
+  for (; known_order_.size() > open.known; known_order_.pop_back()) known_buffers_.erase(known_order_.back());
   switch (open.kind) {
     case OpenKind::kBody: *open.body = body; return Emit(open.node);
     case OpenKind::kBlock: {
@@ -80,7 +84,7 @@ void TirParser::CloseLast() {
 void TirParser::DetectAccesses(const BlockScope& scope, const tir::Block& block, List<const tir::BufferRegion*>& reads,
                                List<const tir::BufferRegion*>& writes) {
   if (scope.reads && scope.writes) return;
-  BlockAccesses found = FindBlockAccesses(block, scope.first_id, buffers_, ws_);
+  BlockAccesses found = FindBlockAccesses(block, known_buffers_, ws_);
   if (found.opaque) {
     Error(scope.span, "bad-block",
           fmt::format("the block passes the pointer of '{}' on; state T.reads(...) and T.writes(...)",

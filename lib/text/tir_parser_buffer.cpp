@@ -29,6 +29,13 @@ bool TirParser::ParseIndices(std::vector<Index>& indices) {
   lex_.Next();
   while (!At(TokenKind::kRBracket)) {
     Index index;
+    if (At(TokenKind::kStar)) {
+      std::vector<Value> items;
+      if (!ParseItem(items)) return false;
+      for (const Value& item : items) indices.push_back({item, {}, {}, false});
+      if (!Accept(TokenKind::kComma)) break;
+      continue;
+    }
     if (!At(TokenKind::kColon) && !ParseExpr(index.start)) return false;
     if (Accept(TokenKind::kColon)) {
       index.slice = true;
@@ -247,7 +254,7 @@ bool TirParser::ParseBufferMember(const tir::Buffer* buffer, std::string_view na
   const auto list = [&](List<const PrimExpr*> exprs) {
     std::vector<Value> items;
     for (const PrimExpr* e : exprs) items.push_back(Value(e));
-    out = ListOf(Kind::kTuple, items, span);
+    out = ListOf(Kind::kArray, items, span);
     return true;
   };
   const auto expr = [&](const PrimExpr* e) {
@@ -377,8 +384,11 @@ bool TirParser::ReadBufferSpec(const TirArgs& args, std::string_view what, bool 
         return Error(shape->span, "type-mismatch", "the shape of a buffer consists of integers");
     }
   } else {
-    const tir::BufferRegion* region = param ? ToRegion(*param) : nullptr;
-    if (!region) return false;
+    if (!param || !param->is(Kind::kRegion)) {
+      return Error(args.span, "missing-argument",
+                   fmt::format("{} needs the argument 'shape'; only a region such as A[0:4, 0:4] has one", what));
+    }
+    const tir::BufferRegion* region = param->region;
     spec.dtype = region->buffer->dtype;
     for (const tir::Range* range : region->region) spec.shape.push_back(range->extent);
   }
@@ -436,7 +446,6 @@ const tir::Buffer* TirParser::MakeBuffer(const BufferSpec& spec, std::string_vie
       spec.offset_factor != 0 ? static_cast<int32_t>(spec.offset_factor) : 1,
       spec.auto_broadcast ? tir::BufferType::kAutoBroadcast : tir::BufferType::kDefault);
   buffer->set_span(span);
-  buffers_.push_back(buffer);
   return buffer;
 }
 

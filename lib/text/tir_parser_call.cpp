@@ -25,6 +25,16 @@ const PrimExpr* TirParser::MakeCall(std::string_view op, DataType dtype, std::in
   return call;
 }
 
+namespace {
+
+// TVM 0.26 sorts some intrinsics by target: T.metal.simdgroup_load.
+std::string_view IntrinsicName(std::string_view name) {
+  constexpr std::string_view kMetal = "metal.";
+  return name.starts_with(kMetal) ? name.substr(kMetal.size()) : name;
+}
+
+}  // namespace
+
 // At the prefix of T.name.
 bool TirParser::ParseTirMember(Value& out) {
   const uint32_t begin = lex_.Next().begin;
@@ -41,11 +51,16 @@ bool TirParser::ParseTirMember(Value& out) {
     out.span = lex_.SpanFrom(begin);
     return out.attr != nullptr;
   }
-  if (const auto make = TirFunctions::Find(name)) {
+  if (const TirFunctions::Entry* function = TirFunctions::Find(name)) {
     TirArgs args;
-    return ParseArguments(args, begin) && make(*this, args, out);
+    if (name == "Buffer" && At(TokenKind::kLBracket) ? !ParseBufferItems(args, begin) : !ParseArguments(args, begin))
+      return false;
+    if (function->ignores_dtype && !args.positional.empty())
+      std::erase_if(args.keywords, [](const TirArgs::Keyword& k) { return k.name == "dtype"; });
+    return function->make(*this, args, out);
   }
-  if (const OpInfo* op = FindIntrinsicByScript(name)) return ParseIntrinsic(*IntrinsicOf(op->op), begin, out);
+  if (const OpInfo* op = FindIntrinsicByScript(IntrinsicName(name)))
+    return ParseIntrinsic(*IntrinsicOf(op->op), begin, out);
   return UnknownTir(name, lex_.SpanFrom(begin));
 }
 
@@ -120,9 +135,26 @@ bool TirParser::ParseDTypeMember(DataType dtype, uint32_t begin, Value& out) {
   return e != nullptr;
 }
 
+// At the bracket of T.Buffer[(128, 128), "float32"] or T.Ptr[T.float32], which are calls of old.
+bool TirParser::ParseBracketed(TirArgs& args, uint32_t begin) {
+  lex_.Next();
+  if (!ParseItems(TokenKind::kRBracket, args.positional)) return false;
+  args.span = lex_.SpanFrom(begin);
+  return !args.positional.empty() || Error(args.span, "missing-argument", "expected a shape or a type in the brackets");
+}
+
+// Everything in the brackets is the shape, unless a data type stands second.
+bool TirParser::ParseBufferItems(TirArgs& args, uint32_t begin) {
+  const uint32_t open = lex_.peek().begin;
+  if (!ParseBracketed(args, begin)) return false;
+  if (args.positional.size() > 1 && !args.positional[1].is(Kind::kString))
+    args.positional = {ListOf(Kind::kTuple, args.positional, lex_.SpanFrom(open))};
+  return true;
+}
+
 // T.handle is an opaque pointer; T.handle("float32", "global") the variable of a pointer with a known element type.
 bool TirParser::ParseHandle(uint32_t begin, Value& out) {
-  if (!At(TokenKind::kLParen)) {
+  if (!At(TokenKind::kLParen) && !At(TokenKind::kLBracket)) {
     out.kind = Kind::kDType;
     out.dtype = DataType::Handle();
     out.span = lex_.SpanFrom(begin);
@@ -130,8 +162,8 @@ bool TirParser::ParseHandle(uint32_t begin, Value& out) {
   }
   TirArgs args;
   const Value* v[3];
-  if (!ParseArguments(args, begin) || !Bind(args, "T.handle", {"dtype", "storage_scope", "is_size_var"}, 0, v))
-    return false;
+  if (At(TokenKind::kLBracket) ? !ParseBracketed(args, begin) : !ParseArguments(args, begin)) return false;
+  if (!Bind(args, "T.handle", {"dtype", "storage_scope", "is_size_var"}, 0, v)) return false;
   DataType element = DataType::Void();
   std::string_view scope;
   const bool typed = v[0] && !v[0]->is(Kind::kNone);
@@ -157,8 +189,7 @@ bool TirParser::ParseLet(uint32_t begin, Value& out) {
       !ParseExpr(value))
     return false;
   Accept(TokenKind::kComma);
-  if (!Expect(TokenKind::kRBrace, "T.Let(...), which binds one variable,") || !Expect(TokenKind::kRParen, "T.Let(...)"))
-    return false;
+  if (!Expect(TokenKind::kRBrace, "T.Let(...), which binds one variable,") || !ExpectClose("T.Let(...)")) return false;
   return TirFunctions::MakeLet(*this, name, value, body, lex_.SpanFrom(begin), out);
 }
 
@@ -192,7 +223,12 @@ bool TirParser::ParseReducer(uint32_t begin, Value& out) {
   if (!Expect(TokenKind::kComma, "T.comm_reducer(...)")) return false;
   Value identity_value, result_value;
   std::vector<const PrimExpr*> identity, result;
-  if (!ParseExpr(identity_value) || !ToPrims(identity_value, identity)) return false;
+  if (!ParseExpr(identity_value)) return false;
+  if (!identity_value.is_list()) return WrongValue(identity_value, "a list of identity elements");
+  for (const Value& item : identity_value.items()) {
+    if (item.is(Kind::kFloat)) return WrongValue(item, "an element with a type such as T.float32(0)");
+  }
+  if (!ToPrims(identity_value, identity)) return false;
   if (names.size() != 2 * identity.size()) {
     return Error(identity_value.span, "bad-expression",
                  fmt::format("a reducer with {} identity elements has {} parameters, found {}", identity.size(),
@@ -213,7 +249,7 @@ bool TirParser::ParseReducer(uint32_t begin, Value& out) {
   if (result.size() != identity.size())
     return Error(result_value.span, "bad-expression", "a reducer has as many results as identity elements");
   lex_.Restore(end);
-  if (!Expect(TokenKind::kRParen, "T.comm_reducer(...)")) return false;
+  if (!ExpectClose("T.comm_reducer(...)")) return false;
   const std::span<const tir::Var* const> all(vars);
   auto* reducer =
       ws_.New<tir::CommReducer>(ws_.Copy(all.first(identity.size())), ws_.Copy(all.subspan(identity.size())),
@@ -276,9 +312,8 @@ bool TirParser::ParseIndexMap(uint32_t begin, Value& out) {
       lex_.Restore(end);
       if (!map) return false;
     }
-    Accept(TokenKind::kComma);
   }
-  if (!Expect(TokenKind::kRParen, "T.index_map(...)")) return false;
+  if (!ExpectClose("T.index_map(...)")) return false;
   out.kind = Kind::kAttr;
   out.attr = map;
   out.span = lex_.SpanFrom(begin);

@@ -23,18 +23,19 @@ const PrimExpr* Spanned(T* node, Span span) {
 // Functions of T that make expressions, other than calls of intrinsics.
 struct TirFunctions {
   using Make = bool (*)(TirParser& parser, TirArgs& args, Value& out);
+  struct Entry {
+    std::string_view name;
+    Make make;
+    bool ignores_dtype = false;
+  };
   // Null where there is none.
-  static Make Find(std::string_view name);
+  static const Entry* Find(std::string_view name);
   static void Names(std::vector<std::string_view>& names);
 
   static bool MakeLet(TirParser& parser, const Value& name, const Value& value, const Value& body, Span span,
                       Value& out);
 
  private:
-  struct Entry {
-    std::string_view name;
-    Make make;
-  };
   static std::span<const Entry> Table();
 
   template <NodeKind K>
@@ -77,6 +78,7 @@ struct TirFunctions {
   static bool Select(TirParser& parser, TirArgs& args, Value& out);
   static bool Shuffle(TirParser& parser, TirArgs& args, Value& out);
   static bool StringImm(TirParser& parser, TirArgs& args, Value& out);
+  template <bool Size>
   static bool Var(TirParser& parser, TirArgs& args, Value& out);
   static const PrimExpr* AbsOf(TirParser& parser, const PrimExpr* x, Span span);
   static const PrimExpr* IsNanOf(TirParser& parser, const PrimExpr* x, Span span);

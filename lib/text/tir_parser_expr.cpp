@@ -41,8 +41,8 @@ std::string_view KindName(Kind kind) {
                                                 "a buffer",     "a region",      "an iteration variable",
                                                 "a range",      "a reducer",     "a function",
                                                 "an attribute", "a data type",   "a tuple",
-                                                "a list"};
-  static_assert(std::size(kNames) == static_cast<size_t>(Kind::kList) + 1);
+                                                "a list",       "a list"};
+  static_assert(std::size(kNames) == static_cast<size_t>(Kind::kArray) + 1);
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -149,17 +149,7 @@ bool TirParser::ParsePostfix(Value& out, uint32_t begin) {
         continue;
       }
       if (!out.is_list()) return ErrorHere("bad-expression", "this can't be indexed");
-      const std::span<const Value> items = out.items();
-      lex_.Next();
-      Value index;
-      int64_t i = 0;
-      if (!ParseExpr(index) || !ToInteger(index, i) || !Expect(TokenKind::kRBracket, "a subscript")) return false;
-      if (i < 0) i += static_cast<int64_t>(items.size());
-      if (i < 0 || i >= static_cast<int64_t>(items.size())) {
-        return Error(index.span, "index-out-of-range",
-                     fmt::format("the index is out of range for {} items", items.size()));
-      }
-      out = items[static_cast<size_t>(i)];
+      if (!ParseListItem(out, begin)) return false;
     } else if (At(TokenKind::kDot)) {
       if (!ParseMember(out, begin)) return false;
     } else if (At(TokenKind::kLParen)) {
@@ -235,6 +225,10 @@ bool TirParser::ParseName(Value& out) {
     } else if (const auto* iter_var = As<tir::IterVar>(node)) {
       out.kind = Kind::kIterVar;
       out.iter_var = iter_var;
+    } else if (node->kind == NodeKind::kNoneAttr) {
+      const Span span = out.span;
+      out = static_cast<const NamedValue*>(node)->value;
+      out.span = span;
     } else {
       return Error(out.span, "bad-expression", fmt::format("'{}' is no scalar and no buffer", name));
     }
@@ -268,6 +262,7 @@ bool TirParser::ParseName(Value& out) {
     lex_.Next();
     return ParseModuleMember(token, out);
   }
+  if (IsPythonFunction(name) && CharAfterName() == '(') return ParsePythonCall(out);
   return UnknownName(lex_.Next());
 }
 
@@ -314,13 +309,24 @@ Value TirParser::ListOf(Kind kind, std::span<const Value> items, Span span) {
   return v;
 }
 
+bool TirParser::AddItem(const Value& item, bool star, std::vector<Value>& items) {
+  if (!star) return items.push_back(item), true;
+  if (!item.is_list()) return WrongValue(item, "a list to unpack");
+  items.insert(items.end(), item.items().begin(), item.items().end());
+  return true;
+}
+
+bool TirParser::ParseItem(std::vector<Value>& items) {
+  const bool star = Accept(TokenKind::kStar);
+  Value item;
+  return ParseExpr(item) && AddItem(item, star, items);
+}
+
 // After an opening bracket: expressions up to the closing one.
 bool TirParser::ParseItems(TokenKind close, std::vector<Value>& items, bool* trailing_comma) {
   bool comma = false;
   while (!At(close)) {
-    Value item;
-    if (!ParseExpr(item)) return false;
-    items.push_back(item);
+    if (!ParseItem(items)) return false;
     comma = Accept(TokenKind::kComma);
     if (!comma) break;
   }
@@ -332,7 +338,10 @@ bool TirParser::ParseParenthesized(Value& out) {
   const uint32_t begin = lex_.Next().begin;
   std::vector<Value> items;
   bool comma = false;
+  const bool star = At(TokenKind::kStar);
   if (!ParseItems(TokenKind::kRParen, items, &comma)) return false;
+  if (star && !comma && items.size() <= 1)
+    return Error(lex_.SpanFrom(begin), "syntax", "'*' unpacks a list in another list only");
   if (items.size() == 1 && !comma) {
     out = items[0];
   } else {
@@ -404,17 +413,9 @@ bool TirParser::ParseArguments(TirArgs& args, uint32_t begin) {
       args.keywords.push_back({lex_.text(name), lex_.SpanOf(name), {}});
       if (!ParseExpr(args.keywords.back().value)) return false;
     } else {
-      const bool star = Accept(TokenKind::kStar);
-      Value value;
-      if (!ParseExpr(value)) return false;
-      if (!args.keywords.empty())
-        return Error(value.span, "syntax", "a positional argument follows a keyword argument");
-      if (star && !value.is_list()) return WrongValue(value, "a list to unpack");
-      if (star) {
-        args.positional.insert(args.positional.end(), value.items().begin(), value.items().end());
-      } else {
-        args.positional.push_back(value);
-      }
+      const Span span = SpanHere();
+      if (!ParseItem(args.positional)) return false;
+      if (!args.keywords.empty()) return Error(span, "syntax", "a positional argument follows a keyword argument");
     }
     if (!Accept(TokenKind::kComma)) break;
   }

@@ -25,16 +25,16 @@ constexpr LoopName kLoopNames[] = {{"serial", tir::ForKind::kSerial},
 
 bool TirParser::ParseFor() {
   const uint32_t begin = lex_.Next().begin;
-  std::vector<Token> targets;
-  if (!ParseTargets(targets)) return false;
+  Target target;
+  if (!ParseTargets(target)) return false;
   if (!AcceptName("in")) return Unexpected("'in'");
   LoopHeader header;
+  int parentheses = 0;
+  while (Accept(TokenKind::kLParen)) ++parentheses;
   const Span header_span = SpanHere();
   if (!ParseLoopHeader(header)) return false;
-  if (targets.size() != header.domains.size()) {
-    return Error(header_span, "bad-expression",
-                 fmt::format("{} for {}", Counted(targets.size(), "name", "names"),
-                             Counted(header.domains.size(), "loop", "loops")));
+  for (; parentheses > 0; --parentheses) {
+    if (!Expect(TokenKind::kRParen, "a loop in parentheses")) return false;
   }
   const Span span = lex_.SpanFrom(begin);
   const size_t outer_loops = loops_.size();
@@ -43,14 +43,16 @@ bool TirParser::ParseFor() {
   const size_t nesting = nesting_++;
   symbols_.PushScope();
   std::vector<const tir::Var*> vars;
-  for (size_t i = 0; i < targets.size(); ++i) {
-    tir::Var* var = ws_.NewPrimVar(lex_.text(targets[i]), header.dtypes[i]);
-    var->set_span(lex_.SpanOf(targets[i]));
-    symbols_.Define(lex_.text(targets[i]), var);
-    loops_.emplace_back(var, header.domains[i]);
-    vars.push_back(var);
+  std::vector<Value> values;
+  for (size_t i = 0; i < header.domains.size(); ++i) {
+    vars.push_back(ws_.NewPrimVar({}, header.dtypes[i]));
+    values.push_back(Value(static_cast<const PrimExpr*>(vars.back())));
+    values.back().span = header_span;
+    loops_.emplace_back(vars.back(), header.domains[i]);
   }
-  const bool ok = ParseSuite();
+  const bool one = values.size() == 1;
+  const bool ok =
+      AssignTo(target, one ? values[0] : ListOf(Kind::kArray, values, header_span), Naming::kLoop) && ParseSuite();
   if (ok) CloseTo(mark);
   symbols_.PopScope();
   loops_.resize(outer_loops);
@@ -108,6 +110,12 @@ bool TirParser::ReadLoop(const TirArgs& args, std::string_view what, LoopHeader&
     header.thread = ws_.arena().CopyString(header.thread);
     annotations = v[3];
   } else {
+    const auto step = std::find_if(args.keywords.begin(), args.keywords.end(),
+                                   [](const TirArgs::Keyword& k) { return k.name == "step"; });
+    if (args.positional.size() > 2 || step != args.keywords.end()) {
+      return Error(step == args.keywords.end() ? args.positional[2].span : step->span, "bad-expression",
+                   "a loop has no step; multiply its variable instead");
+    }
     const Value* w[3];
     if (!Bind(args, name, {"start", "stop", "annotations"}, 1, w)) return false;
     v[0] = w[0];

@@ -24,11 +24,6 @@ class Names {
 
 }  // namespace
 
-const Node* TirParser::poison() {
-  static const NoneAttr marker;
-  return &marker;
-}
-
 bool TirParser::EndOfStatement() {
   if (Accept(TokenKind::kSemicolon)) return At(TokenKind::kNewline) ? EndOfStatement() : ParseSimpleStatement();
   if (At(TokenKind::kDedent) || At(TokenKind::kEnd)) return true;
@@ -93,7 +88,6 @@ bool TirParser::ParseStatement() {
   return WithStack([&]() -> bool {
     statement_vars_ = ws_.num_vars();
     pending_name_ = {};
-    targets_ = {};
     meta_ = false;
     if (At(TokenKind::kIndent)) return Unexpected("a statement at the indentation of the block");
     if (At(TokenKind::kName)) {
@@ -125,17 +119,16 @@ bool TirParser::ParseSimpleStatement() {
     bool known = false;
     const bool ok = ParseConstruct(result, known);
     if (known) return ok && EndOfStatement();
-  } else if (At(TokenKind::kLParen) || At(TokenKind::kStar)) {
-    const Lexer::State start = lex_.Save();
-    std::vector<Token> targets;
-    // (a, b) = ... or an expression in parentheses.
-    lex_.Next();
-    const bool assignment = At(TokenKind::kName) && CharAfterName() == ',';
-    lex_.Restore(start);
-    if (assignment) return ParseAssignment();
+  } else if (AtTarget() && AtTargetList()) {
+    return ParseAssignment();
   }
+  const Token first = lex_.peek();
   Value value;
-  return ParseExpr(value) && EmitValue(value) && EndOfStatement();
+  if (!ParseExpr(value)) return false;
+  // x += 1
+  if (first.kind == TokenKind::kName && lex_.previous_end() == first.end && lex_.next_char() == '=')
+    return ParseNameUpdate(first, value);
+  return EmitValue(value) && EndOfStatement();
 }
 
 bool TirParser::EmitValue(const Value& value) {
@@ -216,7 +209,7 @@ bool TirParser::ParseWith() {
   do {
     // The name stands behind what it names.
     const Lexer::State start = lex_.Save();
-    std::vector<Token> targets;
+    Target target;
     int depth = 0;
     while (!At(TokenKind::kNewline) && !At(TokenKind::kEnd)) {
       if (depth == 0 && (AtName("as") || At(TokenKind::kComma) || At(TokenKind::kColon))) break;
@@ -224,11 +217,12 @@ bool TirParser::ParseWith() {
       if (At(TokenKind::kRParen) || At(TokenKind::kRBracket) || At(TokenKind::kRBrace)) --depth;
       lex_.Next();
     }
-    if (AcceptName("as") && !ParseAlias(targets)) return false;
+    // A list of names stands in brackets only, since a comma begins the next item.
+    const bool named = AcceptName("as");
+    if (named && (!ParseTarget(target) || (target.is_list && !CheckDistinct(target)))) return false;
     const Lexer::State end = lex_.Save();
     lex_.Restore(start);
-    targets_ = targets;
-    pending_name_ = targets.empty() ? std::string_view() : lex_.text(targets[0]);
+    pending_name_ = named && !target.is_list ? lex_.text(target.name) : std::string_view();
     Value result;
     bool known = false;
     const size_t opened = open_.size();
@@ -238,8 +232,8 @@ bool TirParser::ParseWith() {
     if (!ok) return false;
     if (open_.size() == opened) return Error(span, "bad-expression", "this opens no block of statements");
     lex_.Restore(end);
-    if (!targets.empty() && !AssignAll(targets, result)) return false;
-    targets_ = {};
+    if (named && result.is(Kind::kNone)) return Error(target.span, "bad-expression", "there is nothing to name");
+    if (named && !AssignTo(target, result, Naming::kDirect)) return false;
   } while (Accept(TokenKind::kComma));
   const bool ok = ParseSuite();
   if (ok) CloseTo(mark);
@@ -275,107 +269,64 @@ bool TirParser::ParseReturn() {
 
 // ---- Assignments
 
-// name, or name, name, ... with or without parentheses.
-bool TirParser::ParseTargets(std::vector<Token>& targets) {
-  const bool parenthesized = Accept(TokenKind::kLParen);
-  do {
-    if (!targets.empty() && (!At(TokenKind::kName) || AtName("in"))) break;
-    if (!At(TokenKind::kName)) return Unexpected("a name");
-    targets.push_back(lex_.Next());
-  } while (Accept(TokenKind::kComma));
-  return !parenthesized || Expect(TokenKind::kRParen, "a list of names");
-}
-
-// What stands after `as`: a list of names only in parentheses, since a comma begins the next item.
-bool TirParser::ParseAlias(std::vector<Token>& targets) {
-  if (At(TokenKind::kLParen)) return ParseTargets(targets);
-  if (!At(TokenKind::kName)) return Unexpected("a name");
-  targets.push_back(lex_.Next());
-  return true;
-}
-
 bool TirParser::ParseAssignment() {
-  std::vector<Token> targets;
-  if (!ParseTargets(targets)) return false;
-  if (At(TokenKind::kColon) && targets.size() == 1) {
-    if (ParseAnnotated(targets[0])) return EndOfStatement();
-    Poison(targets[0]);
+  Target target;
+  if (!ParseTargets(target)) return false;
+  if (At(TokenKind::kColon) && !target.is_list) {
+    if (ParseAnnotated(target)) return EndOfStatement();
+    Poison(target);
     return false;
   }
   if (!Expect(TokenKind::kAssign, "an assignment")) return false;
   // cls = Module
-  if (targets.size() == 1 && At(TokenKind::kName) && lex_.next_char() != '.') {
+  if (!target.is_list && At(TokenKind::kName) && lex_.next_char() != '.') {
     const Node* node = symbols_.Find(lex_.text());
     if (node == state_.module_alias() || (!node && lex_.text() == state_.module_name)) {
       lex_.Next();
-      symbols_.Define(lex_.text(targets[0]), state_.module_alias());
+      symbols_.Define(lex_.text(target.name), state_.module_alias());
       return EndOfStatement();
     }
   }
-  targets_ = targets;
   Value value;
-  const bool ok = ParseRightHandSide(value) && AssignAll(targets, value);
-  targets_ = {};
-  if (ok) return EndOfStatement();
-  for (const Token& target : targets) Poison(target);
+  if (ParseRightHandSide(target, value) && AssignTo(target, value, Naming::kAssignment)) return EndOfStatement();
+  Poison(target);
   return false;
 }
 
-// What targets_ are to name.
-bool TirParser::ParseRightHandSide(Value& out) {
-  pending_name_ = lex_.text(targets_[0]);
+// What the target is to name.
+bool TirParser::ParseRightHandSide(const Target& target, Value& out) {
+  pending_name_ = target.is_list ? std::string_view() : lex_.text(target.name);
   bool known = false;
   const bool ok = ParseConstruct(out, known);
-  if (known) return ok;
+  if (known) {
+    // What such a statement gives is no value to bind: bx = T.launch_thread(...) names the thread's own variable.
+    if (ok && out.is(Kind::kNone) && !meta_) return Error(target.span, "bad-expression", "there is nothing to name");
+    meta_ |= ok && out.is(Kind::kPrim) && tir::Var::ClassOf(out.prim->kind) && out.prim->id < statement_vars_;
+    return ok;
+  }
   const uint32_t begin = lex_.peek().begin;
+  const bool star = Accept(TokenKind::kStar);
   if (!ParseExpr(out)) return false;
-  if (!At(TokenKind::kComma)) return true;
-  std::vector<Value> items{out};
+  if (!At(TokenKind::kComma)) return !star || Error(out.span, "syntax", "'*' unpacks a list in another list only");
+  std::vector<Value> items;
+  if (!AddItem(out, star, items)) return false;
   while (Accept(TokenKind::kComma) && !At(TokenKind::kNewline)) {
-    pending_name_ = items.size() < targets_.size() ? lex_.text(targets_[items.size()]) : std::string_view();
-    Value item;
-    if (!ParseExpr(item)) return false;
-    items.push_back(item);
+    if (!ParseItem(items)) return false;
   }
   out = ListOf(Kind::kTuple, items, lex_.SpanFrom(begin));
   return true;
 }
 
-bool TirParser::AssignAll(const std::vector<Token>& targets, const Value& value) {
-  if (targets.size() == 1 && !value.is_list()) return Assign(targets[0], value);
-  if (!value.is_list() || value.items().size() != targets.size()) {
-    const size_t found = value.is_list() ? value.items().size() : 1;
-    return Error(value.span, "bad-expression",
-                 fmt::format("{} for {}", Counted(targets.size(), "name", "names"), Counted(found, "value", "values")));
-  }
-  for (size_t i = 0; i < targets.size(); ++i) {
-    if (!Assign(targets[i], value.items()[i])) return false;
-  }
-  return true;
-}
-
-bool TirParser::Assign(const Token& target, const Value& value) {
-  const std::string_view name = lex_.text(target);
-  if (value.is(Kind::kBuffer)) {
-    symbols_.Define(name, value.buffer);
-    return true;
-  }
-  if (value.is(Kind::kIterVar)) {
-    symbols_.Define(name, value.iter_var);
-    return true;
-  }
-  const auto* var = value.is(Kind::kPrim) ? As<tir::Var>(value.prim) : nullptr;
-  if ((var && !var->context_owned() && var->id >= statement_vars_) || (meta_ && value.is(Kind::kPrim))) {
-    symbols_.Define(name, value.prim);
-    return true;
-  }
-  const PrimExpr* bound = ToPrim(value);
-  if (!bound) return false;
-  tir::Var* let = ws_.NewPrimVar(name, bound->dtype);
-  let->set_span(lex_.SpanOf(target));
-  OpenLet(let, bound, lex_.SpanFrom(target.begin));
-  symbols_.Define(name, let);
-  return true;
+// name += value, after the name.
+bool TirParser::ParseNameUpdate(const Token& name, const Value& value) {
+  const TokenKind op = lex_.Next().kind;
+  Value current = value, other, sum;
+  if (!Expect(TokenKind::kAssign, "an assignment") || !ParseExpr(other) || !Operand(current) || !Operand(other) ||
+      !ops_.Binary(op, current, other, lex_.SpanFrom(name.begin), sum))
+    return false;
+  Target target;
+  target.name = name;
+  return AssignTo(target, sum, Naming::kAssignment) && EndOfStatement();
 }
 
 void TirParser::OpenLet(const tir::Var* var, const PrimExpr* value, Span span) {
@@ -390,17 +341,17 @@ const PrimExpr* TirParser::LetValue(const Value& value, const tir::Var* var) {
 }
 
 // name: type = value
-bool TirParser::ParseAnnotated(const Token& target) {
+bool TirParser::ParseAnnotated(const Target& target) {
   lex_.Next();
   const tir::Var* var = nullptr;
-  if (!ParseAnnotation(var, lex_.text(target)) || !Expect(TokenKind::kAssign, "an assignment")) return false;
+  if (!ParseAnnotation(var, lex_.text(target.name)) || !Expect(TokenKind::kAssign, "an assignment")) return false;
   Value value;
   if (!ParseExpr(value)) return false;
-  if (!var) return Assign(target, value);
+  if (!var) return AssignTo(target, value, Naming::kAssignment);
   const PrimExpr* bound = LetValue(value, var);
   if (!bound) return false;
-  OpenLet(var, bound, lex_.SpanFrom(target.begin));
-  symbols_.Define(lex_.text(target), var);
+  OpenLet(var, bound, lex_.SpanFrom(target.name.begin));
+  symbols_.Define(lex_.text(target.name), var);
   return true;
 }
 
@@ -437,6 +388,7 @@ bool TirParser::ParseElementStatement(const tir::Buffer* buffer) {
   std::vector<Index> indices;
   if (!ParseIndices(indices)) return false;
   if (!At(TokenKind::kAssign)) {
+    if (At(TokenKind::kComma)) return ErrorHere("syntax", "an element of a buffer is assigned on its own");
     if (lex_.next_char() == '=') return ParseAugmented(buffer, indices, begin);
     Value value;
     return AccessOf(buffer, indices, lex_.SpanFrom(begin), value) && ParsePostfix(value, begin) &&

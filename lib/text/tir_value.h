@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "iropt/ir/attr.h"
 #include "iropt/ir/expr.h"
 #include "iropt/ir/tir.h"
 
@@ -27,7 +28,8 @@ struct Value {
     kAttr,     // T.target(...), T.index_map(...), a dictionary
     kDType,    // T.float32 that is not called
     kTuple,
-    kList
+    kList,
+    kArray  // what TVM itself keeps as a list: a shape, the variables of several loops
   };
   struct Items {
     const Value* first;
@@ -74,7 +76,7 @@ struct Value {
 
   bool is(Kind k) const { return kind == k; }
   bool is_number() const { return kind == Kind::kBool || kind == Kind::kInt || kind == Kind::kFloat; }
-  bool is_list() const { return kind == Kind::kTuple || kind == Kind::kList; }
+  bool is_list() const { return kind >= Kind::kTuple && kind <= Kind::kArray; }
   std::string_view string() const { return {text.data, text.size}; }
   std::span<const Value> items() const { return {list.first, list.count}; }
 
@@ -87,6 +89,12 @@ struct Value {
     fill(v);
     return v;
   }
+};
+
+// A name that stands for no node of the IR: a list, or a number or text that T.meta_var keeps out of the function.
+struct NamedValue : NoneAttr {
+  Value value;
+  explicit NamedValue(const Value& v) : value(v) {}
 };
 
 }  // namespace iropt::text
