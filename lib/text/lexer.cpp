@@ -73,6 +73,11 @@ TokenKind DoubleChar(char a, char b) {
   return a == '-' && b == '>' ? TokenKind::kArrow : TokenKind::kError;
 }
 
+// r"", f"", rb"" and their like; not the end of `or""`.
+bool IsStringPrefix(std::string_view word) {
+  return word.size() <= 2 && word.find_first_not_of("rRuUfFbB") == std::string_view::npos;
+}
+
 }  // namespace
 
 std::string_view TokenKindName(TokenKind kind) {
@@ -240,7 +245,7 @@ void Lexer::Advance() {
   if (cls == kLetter) {
     uint32_t q = p + 1;
     while (q < end_ && IsNameChar(text[q])) ++q;
-    if (q < end_ && (text[q] == '"' || text[q] == '\'') && q - p <= 2) {
+    if (q < end_ && (text[q] == '"' || text[q] == '\'') && IsStringPrefix(buffer_.substr(p, q - p))) {
       cursor_ = q;
       return LexString(p);
     }
@@ -308,6 +313,17 @@ void Lexer::LexString(uint32_t begin) {
   const char* text = buffer_.data();
   uint32_t p = cursor_;
   const char quote = text[p];
+  const std::string_view prefix = buffer_.substr(begin, p - begin);
+  const auto close = [&](uint32_t end) {
+    // What Python computes from a string is not known here.
+    const bool bytes = prefix.find_first_of("bB") != std::string_view::npos;
+    const bool format = prefix.find_first_of("fF") != std::string_view::npos;
+    if (!bytes && !(format && buffer_.substr(begin, end - begin).find('{') != std::string_view::npos))
+      return Emit(TokenKind::kString, begin, end);
+    diagnostics_.Error({base_ + begin, base_ + end}, "syntax",
+                       bytes ? "bytes are no text" : "the text that Python makes of {...} is to be written out");
+    Emit(TokenKind::kError, begin, end);
+  };
   const bool triple = p + 2 < end_ && text[p + 1] == quote && text[p + 2] == quote;
   p += triple ? 3 : 1;
   for (; p < end_; ++p) {
@@ -315,8 +331,8 @@ void Lexer::LexString(uint32_t begin) {
     if (c == '\\' && p + 1 < end_) {
       ++p;
     } else if (c == quote) {
-      if (!triple) return Emit(TokenKind::kString, begin, p + 1);
-      if (p + 2 < end_ && text[p + 1] == quote && text[p + 2] == quote) return Emit(TokenKind::kString, begin, p + 3);
+      if (!triple) return close(p + 1);
+      if (p + 2 < end_ && text[p + 1] == quote && text[p + 2] == quote) return close(p + 3);
     } else if (c == '\n' && !triple) {
       break;
     }

@@ -381,7 +381,8 @@ const PrimExpr* PrimOps::Adapt(const Value& v, DataType other) {
   if (!v.is(Kind::kFloat) && element.is_integer()) {
     const int64_t value = AsInteger(v);
     if (!FitsIn(value, element)) {
-      Error(v.span, fmt::format("{} does not fit in '{}'", value, element.ToString()));
+      Error(v.span, fmt::format("{} does not fit in '{}'{}", value, element.ToString(),
+                                element.is_bool() ? "; a < b < c is written a < b and b < c" : ""));
       return nullptr;
     }
     return Int(value, element, v.span);

@@ -298,20 +298,29 @@ bool TirParser::ParseIndexMap(uint32_t begin, Value& out) {
   const Lexer::State start = lex_.Save();
   const IndexMapAttr* map = ParseMapping(dtype, nullptr);
   if (!map) return false;
-  if (Accept(TokenKind::kComma) && AtKeyword()) {
-    if (!AtName("inverse_index_map"))
-      return ErrorHere("unknown-argument", fmt::format("T.index_map has no argument '{}'", lex_.text()));
+  const IndexMapAttr* inverse = nullptr;
+  while (Accept(TokenKind::kComma) && AtKeyword()) {
+    const Token name = lex_.Next();
     lex_.Next();
-    lex_.Next();
-    if (!AcceptName("None")) {
-      const IndexMapAttr* inverse = ParseMapping(dtype, nullptr);
+    if (lex_.text(name) == "index_dtype") {
+      // TVM 0.26 can say it; the canonical text has indices of 64 bits only.
+      Value value;
+      DataType ignored;
+      if (!ParseExpr(value) || !ToDType(value, ignored)) return false;
+    } else if (lex_.text(name) != "inverse_index_map") {
+      return Error(lex_.SpanOf(name), "unknown-argument",
+                   fmt::format("T.index_map has no argument '{}'", lex_.text(name)));
+    } else if (!AcceptName("None")) {
+      inverse = ParseMapping(dtype, nullptr);
       if (!inverse) return false;
-      const Lexer::State end = lex_.Save();
-      lex_.Restore(start);
-      map = ParseMapping(dtype, inverse);
-      lex_.Restore(end);
-      if (!map) return false;
     }
+  }
+  if (inverse) {
+    const Lexer::State end = lex_.Save();
+    lex_.Restore(start);
+    map = ParseMapping(dtype, inverse);
+    lex_.Restore(end);
+    if (!map) return false;
   }
   if (!ExpectClose("T.index_map(...)")) return false;
   out.kind = Kind::kAttr;

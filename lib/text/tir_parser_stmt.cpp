@@ -296,6 +296,7 @@ bool TirParser::ParseAssignment() {
 // What the target is to name.
 bool TirParser::ParseRightHandSide(const Target& target, Value& out) {
   pending_name_ = target.is_list ? std::string_view() : lex_.text(target.name);
+  if (AtKeyword()) return ErrorHere("syntax", "an assignment has one '='; name the value first, and then its name");
   bool known = false;
   const bool ok = ParseConstruct(out, known);
   if (known) {
