@@ -228,6 +228,11 @@ class TirParser : public ParserCore {
   bool AtTarget() const;
   bool CheckDistinct(const Target& target);
   bool AtTargetList();
+  // A list that has a name may stand in a list twice, and that one again: what is meant to be short could fill the
+  // memory.
+  static constexpr size_t kMostItems = 1 << 18;
+  static bool FitsInto(size_t& room, const Value& value);
+  bool TooLong(Span span);
   // Names a value: what was made for the name is what the name means.
   bool AssignTo(const Target& target, const Value& value, Naming naming);
   bool AssignItems(const Target& target, const Value& value, Naming naming);

@@ -313,7 +313,7 @@ bool TirParser::AddItem(const Value& item, bool star, std::vector<Value>& items)
   if (!star) return items.push_back(item), true;
   if (!item.is_list()) return WrongValue(item, "a list to unpack");
   items.insert(items.end(), item.items().begin(), item.items().end());
-  return true;
+  return items.size() <= kMostItems || TooLong(item.span);
 }
 
 bool TirParser::ParseItem(std::vector<Value>& items) {

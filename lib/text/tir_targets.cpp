@@ -116,8 +116,22 @@ bool TirParser::CheckDistinct(const Target& target) {
 
 // ---- Naming
 
+bool TirParser::TooLong(Span span) {
+  return Error(span, "bad-expression", fmt::format("a list of more than {} items", kMostItems));
+}
+
+// Takes the items of a list, and of the lists in it, from the room. False where there are more.
+bool TirParser::FitsInto(size_t& room, const Value& value) {
+  if (!value.is_list()) return true;
+  if (value.items().size() > room) return false;
+  room -= value.items().size();
+  return WithStack(
+      [&] { return std::ranges::all_of(value.items(), [&](const Value& v) { return FitsInto(room, v); }); });
+}
+
 bool TirParser::AssignTo(const Target& target, const Value& value, Naming naming) {
   if (target.is_list) return WithStack([&] { return AssignItems(target, value, naming); });
+  if (size_t room = kMostItems; !FitsInto(room, value)) return TooLong(value.span);
   const std::string_view name = lex_.text(target.name);
   const Node* meaning = nullptr;
   if (!NameValue(name, lex_.SpanOf(target.name), value, naming, meaning)) return false;

@@ -300,6 +300,14 @@ def errors(n):
     return graph_body("        y = (\n" * n)
 
 
+def doubled_lists(n):
+    return loop_level("        x = T.meta_var([1, 1])\n" + "        x = T.meta_var([*x, *x])\n" * n)
+
+
+def lists_of_lists(n):
+    return loop_level("        x = [1, 1]\n" + "        x = [x, x]\n" * n)
+
+
 def indentation(n):
     return graph_body("        y = R.exp(x)\n" + " " * n + "z = R.exp(x)\n")
 
