@@ -88,6 +88,11 @@ bool IsPythonKeyword(std::string_view word) {
 ParserCore::Failed ParserCore::UnknownName(const Token& name) {
   const std::string_view text = lex_.text(name);
   if (IsPythonKeyword(text)) return Error(lex_.SpanOf(name), "syntax", fmt::format("'{}' has no meaning here", text));
+  if (At(TokenKind::kDot) && (text == "relax" || text == "tir" || text == "tirx")) {
+    return Error(lex_.SpanOf(name), "unknown-name",
+                 fmt::format("unknown name '{0}'; did you mean {1}, or is 'from tvm import {0}' missing?", text,
+                             text == "relax" ? "R" : "T"));
+  }
   std::vector<std::string_view> candidates;
   symbols_.ForEach([&](std::string_view known, const Node*) { candidates.push_back(known); });
   std::sort(candidates.begin(), candidates.end());
