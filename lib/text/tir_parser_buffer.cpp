@@ -36,6 +36,8 @@ bool TirParser::ParseIndices(std::vector<Index>& indices) {
       if (!Accept(TokenKind::kComma)) break;
       continue;
     }
+    // Of what is absent, the place is that of the colon.
+    index.start.span = index.stop.span = index.step.span = SpanHere();
     if (!At(TokenKind::kColon) && !ParseExpr(index.start)) return false;
     if (Accept(TokenKind::kColon)) {
       index.slice = true;

@@ -144,11 +144,13 @@ bool TirParser::AssignItems(const Target& target, const Value& value, Naming nam
   const auto star = std::find_if(target.items.begin(), target.items.end(), [](const Target& t) { return t.star; });
   const bool has_star = star != target.items.end();
   const size_t found = value.is_list() ? value.items().size() : 1;
-  if (!value.is_list() && n == 1) return WrongValue(value, "a list, which the comma takes apart");
+  const Span span = value.span.known() ? value.span : target.span;
+  if (!value.is_list() && n == 1)
+    return Error(span, "bad-expression", "the comma takes a list apart, and this is none");
   if (!value.is_list() || (has_star ? found + 1 < n : found != n)) {
     const std::string values = naming == Naming::kLoop && !value.is(Kind::kList) ? Counted(found, "loop", "loops")
                                                                                  : Counted(found, "value", "values");
-    return Error(value.span, "bad-expression", fmt::format("{} for {}", Counted(n, "name", "names"), values));
+    return Error(span, "bad-expression", fmt::format("{} for {}", Counted(n, "name", "names"), values));
   }
   const std::span<const Value> items = value.items();
   const size_t before = static_cast<size_t>(star - target.items.begin());
