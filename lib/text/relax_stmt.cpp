@@ -284,8 +284,11 @@ const MatchCast* RelaxParser::ParseMatchCast(const Token& name, const Type* anno
         span, "type-mismatch",
         fmt::format("the annotation {} is not the type of the cast, {}", TypeToString(annotation), TypeToString(type)));
   }
-  if (!Is<Var>(value) && !Is<Constant>(value) && !Is<ShapeExpr>(value) && !Is<PrimValue>(value) && !Is<Tuple>(value))
+  // Not only leaves: what is cast stands for itself, as in `x = R.exp(y)`.
+  if (!Is<Var>(value) && !Is<Constant>(value) && !Is<ShapeExpr>(value) && !Is<PrimValue>(value) && !Is<Tuple>(value) &&
+      !Is<Call>(value) && !Is<TupleGetItem>(value)) {
     value = EmitTemporary(value);
+  }
   const std::string_view text = lex_.text(name);
   Var* var = NewBoundVar(text, type);
   var->set_span(lex_.SpanOf(name));
