@@ -37,7 +37,7 @@ class BindingPlanner : public WalkHandler {
       if (!Facts(output).used_outside) Define(output, NewDataflowVar(output));
     }
     for (const Renaming& renaming : renamings_) PlanRenaming(renaming);
-    for (const MatchCast* cast : output_casts_) PlanOutputCast(*cast);
+    for (const MatchCast* cast : casts_) PlanOutputCast(*cast);
     return std::move(plan_);
   }
 
@@ -112,7 +112,7 @@ class BindingPlanner : public WalkHandler {
 
   void NoteCast(const MatchCast& cast) {
     Facts(cast.var).is_cast = true;
-    if (place_.in_dataflow && !cast.var->is_dataflow() && Is<DataflowVar>(cast.value)) output_casts_.push_back(&cast);
+    if (place_.in_dataflow && Is<Var>(cast.value)) casts_.push_back(&cast);
     ForEachSymbolicValue(cast.match_type, cast.value->type, [this](const tir::Var* var, const PrimExpr* value) {
       plan_.has_symbolic_values_ |= value != var;
     });
@@ -175,16 +175,21 @@ class BindingPlanner : public WalkHandler {
     }
   }
 
-  // A cast of a DataflowVar that has no other use takes the value of the variable.
+  // A cast that makes an output of a DataflowVar without other uses takes the value of the variable. What is an output
+  // and what a DataflowVar may have changed by now.
   void PlanOutputCast(const MatchCast& cast) {
+    if (plan_.alias(cast.var) || Planned(cast.var)->is_dataflow()) return;
     const auto* source = To<Var>(cast.value);
     if (const Var* alias = plan_.alias(source)) source = alias;
     const BindingPlan::VarFacts& facts = Facts(source);
-    if (plan_.alias(cast.var) || !source->is_dataflow() || plan_.definition(source) || facts.uses != 1 ||
-        facts.is_cast || plan_.constant(source)) {
-      return;
-    }
+    if (!Planned(source)->is_dataflow() || facts.uses != 1 || facts.is_cast || plan_.constant(source)) return;
     Facts(source).moves = plan_.has_moves_ = true;
+  }
+
+  // What is bound in the place of the variable.
+  const Var* Planned(const Var* var) const {
+    const Var* planned = plan_.definition(var);
+    return planned ? planned : var;
   }
 
   void Alias(const Var* var, const Var* of) {
@@ -207,7 +212,7 @@ class BindingPlanner : public WalkHandler {
   BindingPlan plan_;
   std::vector<const Var*> outputs_;  // of dataflow blocks
   std::vector<Renaming> renamings_;
-  std::vector<const MatchCast*> output_casts_;
+  std::vector<const MatchCast*> casts_;  // of variables, in dataflow blocks
   Place place_;
   std::vector<Place> around_;
   uint32_t num_blocks_ = 0;
