@@ -12,7 +12,9 @@
 //
 // The traversal is that of the whole function, as in TVM 0.18, once, after Kahn (1962): a variable is ready when all
 // that it depends on were visited. A block keeps its order where the new one would use a symbolic variable before the
-// match_cast that defines it. O(operands + bindings log bindings).
+// match_cast that defines it. Breadth first from the outputs, values that are found at once, such as all without uses,
+// come out in reverse, so that a second run turns them around again, as TVM's does.
+// O(operands + bindings log bindings).
 #include "iropt/transform/topological_sort.h"
 
 #include <algorithm>
