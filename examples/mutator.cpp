@@ -69,9 +69,9 @@ int main() {
 //
 //       @R.function
 //       def main(x: R.Tensor((2,), dtype="float32"), c: R.Tensor((), dtype="bool")) -> R.Tensor((2,), dtype="float32"):
-//           gv: R.Tensor((2,), dtype="float32") = R.nn.relu(x)
-//           y: R.Tensor((2,), dtype="float32") = gv
-//           gv_1: R.Tensor((2,), dtype="float32") = R.add(y, x)
-//           return gv_1
+//           y_then: R.Tensor((2,), dtype="float32") = R.nn.relu(x)
+//           y: R.Tensor((2,), dtype="float32") = y_then
+//           gv: R.Tensor((2,), dtype="float32") = R.add(y, x)
+//           return gv
 //
 //   untouched is the same pointer
