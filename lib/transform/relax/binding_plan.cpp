@@ -13,8 +13,6 @@ const List<const PrimExpr*>* KnownDims(const Type* type) {
   return tensor->shape_var ? KnownDims(tensor->shape_var->type) : nullptr;
 }
 
-bool HidesType(const Var& var, const Expr& value) { return Is<Var>(&value) && !TypeEqual(var.type, value.type); }
-
 const Constant* BindingPlan::constant(const Var* var) const {
   // A variable that gets another kind or name is canonical only after that; a further run replaces its uses.
   return definition(var) ? nullptr : As<Constant>(facts_[var->id].value);
@@ -58,7 +56,7 @@ class BindingPlanner : public WalkHandler {
     const Expr* value = ValueOf(&binding);
     Facts(var).block = place_.block;
     const auto* cast = As<MatchCast>(&binding);
-    if (cast || !HidesType(*var, *value)) TraceValue(*var, value, cast);
+    TraceValue(*var, value, cast);
     if (cast) NoteCast(*cast);
     if (place_.in_dataflow && !var->is_dataflow()) outputs_.push_back(var);
   }

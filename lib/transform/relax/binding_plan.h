@@ -54,10 +54,6 @@ class BindingPlan {
   bool has_symbolic_values_ = false;
 };
 
-// Whether the variable is another name for a variable of which more is known, `y: R.Object = x`, so that uses of this
-// name are meant to see no more. Other values are not: a variable takes over what becomes known of those.
-bool HidesType(const Var& var, const Expr& value);
-
 // O(operands). Variables that are made for the plan have the numbers of those that they replace.
 BindingPlan PlanBindings(const Function& function, Workspace& workspace);
 

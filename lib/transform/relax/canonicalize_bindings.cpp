@@ -14,7 +14,7 @@
 //   - Symbolic variables that a match_cast gives a value are replaced by it (symbolic_values.h).
 //   - `y = x` goes, and so do match_casts to the type that the value has, projections of known tuples, and tuples of
 //     all the projections of another one. Where y is visible out of the dataflow block and x is not, x gets the name y.
-//     `y: R.Object = x`, where more is known of x, means to hide that and stays.
+//     So does `y: R.Object = x`, as in TVM 0.18, and its uses see what is known of x.
 //   - Uses of a variable that is bound to a constant become the constant.
 //   - An output of a dataflow block that only the block uses becomes a DataflowVar.
 //   - A match_cast that makes an output of a DataflowVar without other uses takes the value itself.
@@ -70,8 +70,7 @@ class BindingCanonicalizer : private ExprRewriter<BindingCanonicalizer>, private
     const Var* planned = plan_.definition(binding.var);
     const Var* var = planned ? planned : binding.var;
     const Type* type = MapType(var->type);
-    if (binding.kind == NodeKind::kVarBinding && (planned || value != old_value || type != var->type) &&
-        !HidesType(*binding.var, *old_value)) {
+    if (binding.kind == NodeKind::kVarBinding && (planned || value != old_value || type != var->type)) {
       // A declared type may say less than the value's, or fit the old value only.
       type = TypeOfExpr(value, make_.module());
     }

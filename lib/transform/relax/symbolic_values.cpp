@@ -100,16 +100,6 @@ class SymbolicSubstituter : public ExprMutator {
     ExprMutator::VisitMatchCast(cast);
   }
 
-  void VisitVarBinding(const VarBinding* binding) override {
-    if (!HidesType(*binding->var, *binding->value)) return ExprMutator::VisitVarBinding(binding);
-    const Expr* value = VisitExpr(binding->value);
-    const Var* var = VisitVarDef(binding->var);
-    if (value == binding->value && var == binding->var) return builder().EmitNormalized(binding);
-    auto* changed = workspace().New<VarBinding>(var, value);
-    changed->set_span(binding->span());
-    builder().EmitNormalized(changed);
-  }
-
   // The branches may have learnt different things, so the type that the conditional had is restored at their ends.
   const Expr* VisitIf(const If* old) override {
     const Type* type = VisitType(old->type);
