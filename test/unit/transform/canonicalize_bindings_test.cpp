@@ -33,9 +33,7 @@ TEST_CASE("a canonical function stays the same pointer", "[canonicalize]") {
   const Var* a = t.NewLocal("a", t.F23());
   const Var* b = t.NewVar("b", t.F23());
   t.AddMain({x}, {t.Dataflow({t.Bind(a, Exp(t, x)), t.Bind(b, Exp(t, a))})}, b);
-  CHECK(t.Run(Canonicalize()));
-  CHECK(t.body()->blocks[0]->bindings[0]->var->type == t.F23());
-  CHECK(t.function()->ret_type == t.F23());
+  CHECK_FALSE(t.Run(Canonicalize()));
 }
 
 TEST_CASE("an output that renames a DataflowVar gives it its name, also before the renaming", "[canonicalize]") {
