@@ -240,7 +240,6 @@ bool RelaxParser::ParseSymbolicVar(const Token& name) {
   if (size_var || member == "Var") {
     lex_.Next();
     if (!At(TokenKind::kString) || ParseStringLiteral() != text) return false;
-    dtype = DataType::Int(32);
     if (Accept(TokenKind::kComma) && !At(TokenKind::kRParen)) {
       if (AtKeyword() && AtName("dtype")) lex_.Next(), lex_.Next();
       dtype = At(TokenKind::kString) ? DataType::Parse(ParseStringLiteral()) : std::nullopt;
