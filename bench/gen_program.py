@@ -142,64 +142,80 @@ def weights(n):
     yield f"gv: {TENSOR} = R.add({b}, y)"
 
 
-KINDS = {"chain": chain, "wide": wide, "redundant": redundant, "dead": dead, "constants": constants, "symbolic": symbolic,
-         "tuples": tuples, "attributes": attributes, "devices": devices, "undone": undone, "weights": weights}
+def blocks(n):
+    last = "x"
+    for i in range(n // 4):
+        yield "with R.dataflow():"
+        yield f"    lv{i}: {TENSOR} = R.add({last}, y)"
+        yield f"    gv{i}: {TENSOR} = R.multiply(lv{i}, y)"
+        yield f"    R.output(gv{i})"
+        yield f'R.print(gv{i}, format=R.str("{{}}"))'
+        last = f"gv{i}"
+    yield f"return {last}"
+
+
+def ifs(n):
+    last = "x"
+    for i in range(n // 3):
+        yield "if cond:"
+        yield f"    v{i}: {TENSOR} = R.add({last}, y)"
+        yield "else:"
+        yield f"    v{i}: {TENSOR} = R.multiply({last}, y)"
+        last = f"v{i}"
+    yield f"return {last}"
+
+
+def calls(n):
+    yield "cls = Module"
+    last = "x"
+    for i in range(n // 2):
+        yield f"t{i}: R.Tuple({TENSOR}, {TENSOR}) = cls.helper(({last}, y), x)"
+        yield f"a{i}: {TENSOR} = t{i}[0]"
+        last = f"a{i}"
+    yield f"return {last}"
+
+
+def closures(n):
+    last = "x"
+    for i in range(n // 10):
+        yield "@R.function"
+        yield f"def g{i}(p: {TENSOR}) -> {TENSOR}:"
+        yield f"    a0: {TENSOR} = R.add(p, y)"
+        for k in range(1, 8):
+            yield f"    a{k}: {TENSOR} = R.add(a{k - 1}, y)"
+        yield "    return a7"
+        yield f"v{i}: {TENSOR} = g{i}({last})"
+        last = f"v{i}"
+    yield f"return {last}"
+
+
+def nested(n):
+    yield "gv = " + "R.add(" * n + "x" + ", y)" * n
+    yield "return gv"
+
+
+# Kinds that are one dataflow block, by its lines, and kinds that are more than that, by the lines of the whole body.
+BLOCKS = {"chain": chain, "wide": wide, "redundant": redundant, "dead": dead, "constants": constants, "symbolic": symbolic,
+          "tuples": tuples, "attributes": attributes, "devices": devices, "undone": undone, "weights": weights}
+BODIES = {"blocks": blocks, "ifs": ifs, "calls": calls, "closures": closures, "nested": nested}
+KINDS = [*BLOCKS, *BODIES]
 PARAMS = {"symbolic": [("z", 'R.Tensor(("n", 4), dtype="float32")'), ("u", 'R.Tensor((1, 4), dtype="float32")')],
           "attributes": [("img", 'R.Tensor((1, 8, 16, 16), dtype="float32")'), ("w", 'R.Tensor((8, 8, 3, 3), dtype="float32")')],
+          "ifs": [("cond", 'R.Tensor((), dtype="bool")')],
           "devices": [("z", ON_DEVICE), ("w", ON_DEVICE)]}
 
 
 def body_lines(kind, n):
-    if kind == "blocks":
-        last = "x"
-        for i in range(n // 4):
-            yield "with R.dataflow():"
-            yield f"    lv{i}: {TENSOR} = R.add({last}, y)"
-            yield f"    gv{i}: {TENSOR} = R.multiply(lv{i}, y)"
-            yield f"    R.output(gv{i})"
-            yield f'R.print(gv{i}, format=R.str("{{}}"))'
-            last = f"gv{i}"
-        yield f"return {last}"
-    elif kind == "ifs":
-        last = "x"
-        for i in range(n // 3):
-            yield "if cond:"
-            yield f"    v{i}: {TENSOR} = R.add({last}, y)"
-            yield "else:"
-            yield f"    v{i}: {TENSOR} = R.multiply({last}, y)"
-            last = f"v{i}"
-        yield f"return {last}"
-    elif kind == "calls":
-        yield "cls = Module"
-        last = "x"
-        for i in range(n // 2):
-            yield f"t{i}: R.Tuple({TENSOR}, {TENSOR}) = cls.helper(({last}, y), x)"
-            yield f"a{i}: {TENSOR} = t{i}[0]"
-            last = f"a{i}"
-        yield f"return {last}"
-    elif kind == "closures":
-        last = "x"
-        for i in range(n // 10):
-            yield "@R.function"
-            yield f"def g{i}(p: {TENSOR}) -> {TENSOR}:"
-            yield f"    a0: {TENSOR} = R.add(p, y)"
-            for k in range(1, 8):
-                yield f"    a{k}: {TENSOR} = R.add(a{k - 1}, y)"
-            yield "    return a7"
-            yield f"v{i}: {TENSOR} = g{i}({last})"
-            last = f"v{i}"
-        yield f"return {last}"
-    elif kind == "nested":
-        yield "gv = " + "R.add(" * n + "x" + ", y)" * n
-        yield "return gv"
-    else:
-        lines = list(KINDS[kind](n))
-        yield "with R.dataflow():"
-        for line in lines:
-            yield "    " + line
-        result = lines[-1].split(":")[0]
-        yield f"    R.output({result})"
-        yield f"return {result}"
+    if kind in BODIES:
+        yield from BODIES[kind](n)
+        return
+    lines = list(BLOCKS[kind](n))
+    yield "with R.dataflow():"
+    for line in lines:
+        yield "    " + line
+    result = lines[-1].split(":")[0]
+    yield f"    R.output({result})"
+    yield f"return {result}"
 
 
 HELPER = f"""    @R.function(private=True)
@@ -216,8 +232,6 @@ HELPER = f"""    @R.function(private=True)
 def write(out, kind, size, funcs):
     out.write("# from tvm.script import ir as I\n# from tvm.script import tir as T\n# from tvm.script import relax as R\n\n@I.ir_module\nclass Module:\n")
     params = [("x", TENSOR), ("y", TENSOR), *PARAMS.get(kind, [])]
-    if kind == "ifs":
-        params.append(("cond", 'R.Tensor((), dtype="bool")'))
     impure = "(pure=False)" if kind == "blocks" else ""
     if kind == "calls":
         out.write(HELPER)
@@ -236,7 +250,7 @@ def write(out, kind, size, funcs):
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument("--kind", choices=[*KINDS, "blocks", "calls", "closures", "ifs", "nested"], default="chain")
+    ap.add_argument("--kind", choices=KINDS, default="chain")
     ap.add_argument("--size", type=int, default=10000, help="units of work in each function")
     ap.add_argument("--funcs", type=int, default=1)
     ap.add_argument("-o", "--output", default="-")

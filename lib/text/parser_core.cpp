@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
+#include <limits>
 
 #include "iropt/support/edit_distance.h"
 
@@ -18,6 +20,19 @@ std::string Quoted(std::string_view name) {
 }
 
 }  // namespace
+
+std::string Counted(size_t n, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", n, n == 1 ? one : many);
+}
+
+std::optional<double> SpecialFloat(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  const double sign = negative ? -1 : 1;
+  if (text == "inf" || text == "infinity") return sign * std::numeric_limits<double>::infinity();
+  if (text == "nan") return std::copysign(std::numeric_limits<double>::quiet_NaN(), sign);
+  return std::nullopt;
+}
 
 std::string ParserCore::Found() const {
   return At(TokenKind::kName) ? Quoted(lex_.text()) : std::string(TokenKindName(lex_.kind()));

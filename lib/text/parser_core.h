@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -51,6 +52,13 @@ struct ReaderState {
     return Prefix::kNone;
   }
 };
+
+// "1 index", "2 indices", for messages.
+std::string Counted(size_t n, std::string_view one, std::string_view many);
+
+// "inf", "-inf", "nan" and their like, for which Python has no literal, as its float(...) reads them. Nothing where the
+// text is another one.
+std::optional<double> SpecialFloat(std::string_view text);
 
 // Base of the readers. All of them that take part in one function share one lexer, workspace and symbol table.
 class ParserCore {

@@ -55,19 +55,6 @@ constexpr DeviceName kDevices[] = {{"cpu", 1},      {"cuda", 2},     {"gpu", 2},
 
 }  // namespace
 
-// "nan", "inf" and "-inf" stand for the numbers that Python has no literal for.
-bool RelaxParser::SpecialFloat(std::string_view text, double& value) {
-  if (text == "nan" || text == "-nan") {
-    value = std::copysign(std::nan(""), text[0] == '-' ? -1.0 : 1.0);
-    return true;
-  }
-  if (text == "inf" || text == "-inf") {
-    value = text[0] == '-' ? -HUGE_VAL : HUGE_VAL;
-    return true;
-  }
-  return false;
-}
-
 bool RelaxParser::ParseConstructor(std::string_view name, uint32_t begin, ScriptValue& out, bool& known) {
   known = true;
   if (name == "const") return ParseConst(begin, out);
@@ -223,7 +210,7 @@ std::shared_ptr<NDArray> RelaxParser::ConstArray(const ScriptValue& value, DataT
   std::shared_ptr<NDArray> array = NDArray::Make(dtype, shape);
   for (size_t i = 0; i < leaves.size(); ++i) {
     const ScriptValue& leaf = *leaves[i];
-    double special = 0;
+    const auto special = leaf.kind == Kind::kString ? SpecialFloat(leaf.string()) : std::nullopt;
     bool ok = true;
     if (leaf.beyond_int64 && dtype != DataType::UInt(64)) {
       ok = false;
@@ -233,8 +220,8 @@ std::shared_ptr<NDArray> RelaxParser::ConstArray(const ScriptValue& value, DataT
       ok = StoreElement(*array, i, static_cast<int64_t>(leaf.boolean));
     } else if (leaf.kind == Kind::kFloat) {
       ok = StoreElement(*array, i, leaf.real);
-    } else if (leaf.kind == Kind::kString && SpecialFloat(leaf.string(), special)) {
-      ok = StoreElement(*array, i, special);
+    } else if (special) {
+      ok = StoreElement(*array, i, *special);
     } else {
       ok = false;
     }

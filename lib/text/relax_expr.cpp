@@ -377,8 +377,12 @@ bool RelaxParser::ParseFloatCall(ScriptValue& out) {
   ScriptValue text;
   if (!ParseValue(text) || !ExpectClose("float(...)")) return false;
   out.span = lex_.SpanFrom(begin);
-  out.kind = Kind::kFloat;
-  if (text.kind == Kind::kString && SpecialFloat(text.string(), out.real)) return true;
+  const auto special = text.kind == Kind::kString ? SpecialFloat(text.string()) : std::nullopt;
+  if (special) {
+    out.kind = Kind::kFloat;
+    out.real = *special;
+    return true;
+  }
   return Error(text.span, "bad-number", "float(...) takes \"inf\", \"-inf\" or \"nan\"");
 }
 

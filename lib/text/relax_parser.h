@@ -94,7 +94,6 @@ class RelaxParser : public ParserCore {
   bool ParseInspection(const struct Inspection& inspection, uint32_t begin, ScriptValue& out);
   bool ParseIndexMap(ScriptValue& out);
   bool ParseFloatCall(ScriptValue& out);
-  static bool SpecialFloat(std::string_view text, double& value);
   bool MakeOpCall(const OpInfo& op, std::span<const ScriptValue> positional, std::span<const ScriptKeyword> keywords,
                   uint32_t begin, ScriptValue& out);
   bool ParseArguments(std::vector<ScriptValue>& positional, std::vector<ScriptKeyword>& keywords);

@@ -147,9 +147,9 @@ bool RelaxParser::ParseUnpacking() {
   std::vector<ScriptValue> items;
   bool ok = ParseValue(value) && (!At(TokenKind::kComma) || ParseTupleTail(value)) && Unpack(value, items);
   if (ok && items.size() != names.size()) {
-    ok = Error(Span::Of(lex_.SpanOf(names[0]).begin, lex_.SpanOf(names.back()).end()), "bad-unpacking",
-               fmt::format("{} name{} for {} value{}", names.size(), names.size() == 1 ? "" : "s", items.size(),
-                           items.size() == 1 ? "" : "s"));
+    ok = Error(
+        Span::Of(lex_.SpanOf(names[0]).begin, lex_.SpanOf(names.back()).end()), "bad-unpacking",
+        fmt::format("{} for {}", Counted(names.size(), "name", "names"), Counted(items.size(), "value", "values")));
   }
   for (size_t i = 0; i < names.size(); ++i) {
     ok = ok && BindValue(names[i], nullptr, {}, items[i]);

@@ -1,10 +1,9 @@
 #include "tir_array.h"
 
-#include <cmath>
-#include <limits>
 
 #include "iropt/eval/element.h"
 #include "iropt/support/stack.h"
+#include "parser_core.h"
 #include "printer_core.h"
 
 namespace iropt::text {
@@ -19,11 +18,8 @@ bool Convert(const Value& value, T& out) {
     if (value.is(Kind::kFloat)) return out = static_cast<T>(value.real), true;
     if (value.is(Kind::kInt)) return out = static_cast<T>(value.integer), true;
     if (!value.is(Kind::kString)) return false;
-    const std::string_view text = value.string();
-    const bool negative = text.starts_with('-');
-    if (text.substr(negative) != "inf" && text.substr(negative) != "nan") return false;
-    const T special = text.ends_with("inf") ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::quiet_NaN();
-    return out = negative ? -special : special, true;
+    const auto special = SpecialFloat(value.string());
+    return special && (out = static_cast<T>(*special), true);
   } else {
     if (!value.is(Kind::kInt) && !value.is(Kind::kBool)) return false;
     const int64_t i = value.is(Kind::kBool) ? value.boolean : value.integer;

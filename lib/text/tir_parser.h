@@ -33,9 +33,6 @@ struct TirSignature {
   const Type* ret_type = nullptr;
 };
 
-// "1 index", "2 indices", for messages.
-std::string Counted(size_t n, std::string_view one, std::string_view many);
-
 // The arguments of a call in the text.
 struct TirArgs {
   struct Keyword {

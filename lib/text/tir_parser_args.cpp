@@ -11,10 +11,6 @@ namespace iropt::text {
 
 using Kind = Value::Kind;
 
-std::string Counted(size_t n, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", n, n == 1 ? one : many);
-}
-
 bool TirParser::BindTo(const TirArgs& args, std::string_view what, std::span<const std::string_view> names,
                        size_t required, std::span<const Value*> out) {
   std::fill(out.begin(), out.end(), nullptr);

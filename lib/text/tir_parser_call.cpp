@@ -120,11 +120,9 @@ bool TirParser::ParseDTypeMember(DataType dtype, uint32_t begin, Value& out) {
   }
   const PrimExpr* e = nullptr;
   if (v[0]->is(Kind::kString)) {
-    const std::string_view text = v[0]->string();
-    const double magnitude = text.ends_with("inf") ? HUGE_VAL : std::numeric_limits<double>::quiet_NaN();
-    if (text != "inf" && text != "-inf" && text != "nan" && text != "-nan")
-      return WrongValue(*v[0], "a number, \"inf\", \"-inf\" or \"nan\"");
-    e = ops_.Float(text[0] == '-' ? -magnitude : magnitude, dtype, span);
+    const auto special = SpecialFloat(v[0]->string());
+    if (!special) return WrongValue(*v[0], "a number, \"inf\", \"-inf\" or \"nan\"");
+    e = ops_.Float(*special, dtype, span);
   } else if (v[0]->is(Kind::kFloat) && dtype.is_floating() && dtype.is_scalar()) {
     e = ops_.Float(v[0]->real, dtype, span);
   } else {

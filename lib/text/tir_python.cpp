@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "tir_parser_call.h"
 
@@ -55,15 +54,6 @@ double RealOf(const Value& value) {
   return value.is(Kind::kFloat) ? value.real : static_cast<double>(IntegerOf(value));
 }
 
-bool ParseFloat(std::string_view text, double& out) {
-  const bool negative = text.starts_with('-');
-  if (negative || text.starts_with('+')) text.remove_prefix(1);
-  const double infinity = std::numeric_limits<double>::infinity();
-  if (text == "inf" || text == "infinity") return out = negative ? -infinity : infinity, true;
-  if (text == "nan") return out = std::numeric_limits<double>::quiet_NaN(), true;
-  return false;
-}
-
 }  // namespace
 
 // max(...) and min(...) of numbers, or of a list of them.
@@ -108,8 +98,9 @@ bool TirParser::ParsePythonCall(Value& out) {
   }
   double real = 0;
   if (name == "float" && v.is(Kind::kString)) {
-    if (!ParseFloat(v.string(), real)) return WrongValue(v, "a number, \"inf\" or \"nan\"");
-    out = Value::Float(real, args.span);
+    const auto special = SpecialFloat(v.string());
+    if (!special) return WrongValue(v, "a number, \"inf\" or \"nan\"");
+    out = Value::Float(*special, args.span);
     return true;
   }
   if (!ToNumber(v)) return WrongValue(v, "a number that the text gives");
