@@ -11,7 +11,7 @@ namespace iropt::text {
 
 using Kind = ScriptValue::Kind;
 
-// Members of a tensor that ask for what its handle says at run time.
+// Members of a tensor that ask for what its type says, or its handle at run time.
 struct Inspection {
   std::string_view member;
   std::string_view op;
@@ -68,7 +68,7 @@ bool RelaxParser::MakeOpCall(const OpInfo& op, std::span<const ScriptValue> posi
 }
 
 // x.astype("float16") and the like: the operator of that name with the value as its first operand. x.struct_info is its
-// type, and x.shape[0] and the like ask the tensor at run time.
+// type, and x.shape[0] and the like are what its type says, or ask the tensor at run time.
 bool RelaxParser::ParseMember(ScriptValue& out) {
   if (out.kind != Kind::kExpr) return ErrorHere("bad-expression", "this has no members");
   const uint32_t begin = lex_.peek().begin;
@@ -103,7 +103,17 @@ bool RelaxParser::ParseInspection(const Inspection& inspection, uint32_t begin, 
         !ParseValue(operands.back()) || !Expect(TokenKind::kRBracket, "a subscript"))
       return false;
   }
-  return MakeOpCall(*FindGraphOpByScript(inspection.op), operands, {}, begin, out);
+  if (!MakeOpCall(*FindGraphOpByScript(inspection.op), operands, {}, begin, out)) return false;
+  const Expr* call = Flatten(out.expr);
+  if (!call || !Typed(call)) return false;
+  // As in TVM's block builder, what the type of the tensor says is written as the value.
+  if (const auto* type = As<PrimType>(call->type); type && type->value) {
+    auto* value = ws_.New<PrimValue>(type->value, type);
+    value->set_span(call->span());
+    call = value;
+  }
+  out = ExprValue(call);
+  return true;
 }
 
 }  // namespace iropt::text
