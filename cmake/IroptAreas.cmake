@@ -14,6 +14,8 @@ function(iropt_add_area name)
   add_library(iropt::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
   target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>")
+  # Private headers are included from the root of lib: "infer/type_util.h".
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/lib")
   target_compile_features(${target} PUBLIC cxx_std_20)
   if(IROPT_PLUGINS)
     # What plugins may use, a program can only export where it is visible. Without the flag, GCC would take it that

@@ -6,9 +6,9 @@
 
 #include "iropt/driver/workbench.h"
 #include "iropt/eval/evaluator.h"
-#include "iropt/ir/mutator.h"
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/relax/mutator.h"
 #include "iropt/op/op.h"
-#include "iropt/op/type_inferrer.h"
 #include "iropt/text/printer.h"
 #include "iropt/transform/passes.h"
 

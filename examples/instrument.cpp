@@ -4,7 +4,7 @@
 #include <map>
 
 #include "iropt/driver/workbench.h"
-#include "iropt/ir/visitor.h"
+#include "iropt/ir/relax/visitor.h"
 #include "iropt/transform/passes.h"
 
 using namespace iropt;

@@ -2,10 +2,10 @@
 #include <iostream>
 
 #include "iropt/driver/workbench.h"
-#include "iropt/ir/builder.h"
+#include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/context.h"
+#include "iropt/ir/relax/builder.h"
 #include "iropt/op/op.h"
-#include "iropt/op/type_inferrer.h"
 #include "iropt/text/printer.h"
 
 using namespace iropt;

@@ -1,11 +1,11 @@
 // Mutators return new code for old. An ExprMutator rebuilds what changed and nothing else: where nothing below an
 // expression changed, it returns the same pointer.
-#include "iropt/ir/mutator.h"
+#include "iropt/ir/relax/mutator.h"
 
 #include <iostream>
 
 #include "iropt/driver/workbench.h"
-#include "iropt/op/type_inferrer.h"
+#include "iropt/infer/type_inferrer.h"
 #include "iropt/text/printer.h"
 
 using namespace iropt;

@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "iropt/driver/workbench.h"
-#include "iropt/ir/visitor.h"
+#include "iropt/ir/relax/visitor.h"
 #include "iropt/transform/passes.h"
 
 using namespace iropt;

@@ -1,6 +1,6 @@
 // Visitors walk over code and collect what they are interested in. An ExprVisitor goes to everything below; override
 // what is of interest, and call the function of the base class to go on below.
-#include "iropt/ir/visitor.h"
+#include "iropt/ir/relax/visitor.h"
 
 #include <iostream>
 

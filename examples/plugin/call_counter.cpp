@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <string>
 
-#include "iropt/analysis/walk.h"
+#include "iropt/ir/relax/walk.h"
 #include "iropt/pass/plugin.h"
 
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "iropt/ir/mutator.h"
+#include "iropt/ir/relax/mutator.h"
 #include "iropt/pass/plugin.h"
 
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "iropt/ir/expr.h"
-#include "iropt/ir/tir.h"
+#include "iropt/ir/relax/expr.h"
+#include "iropt/ir/tir/stmt.h"
 
 namespace iropt {
 

@@ -4,9 +4,9 @@
 #include <type_traits>
 #include <unordered_set>
 
-#include "iropt/ir/expr.h"
+#include "analysis/tir/operands.h"
+#include "iropt/ir/relax/expr.h"
 #include "iropt/support/stack.h"
-#include "prim_operands.h"
 
 namespace iropt {
 

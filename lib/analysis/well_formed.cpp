@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "graph_verifier.h"
+#include "analysis/relax/verifier.h"
+#include "analysis/tir/verifier.h"
 #include "iropt/ir/location.h"
 #include "iropt/support/parallel.h"
-#include "tir_verifier.h"
 
 namespace iropt {
 

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "iropt/eval/evaluator.h"
+#include "iropt/infer/infer.h"
 #include "iropt/ir/location.h"
-#include "iropt/op/infer.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
 #include "iropt/text/parser.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "iropt/analysis/walk.h"
+#include "iropt/ir/relax/walk.h"
 #include "iropt/support/check.h"
 
 namespace iropt {

@@ -4,9 +4,9 @@
 #include <array>
 #include <vector>
 
+#include "eval/kernels/kernel.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
-#include "kernel.h"
 
 namespace iropt {
 

@@ -4,8 +4,8 @@
 
 #include "iropt/ir/context.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/ir/relax/visitor.h"
 #include "iropt/ir/substitute.h"
-#include "iropt/ir/visitor.h"
 #include "iropt/support/parallel.h"
 #include "structural_detail.h"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "iropt/ir/builder.h"
+#include "iropt/ir/relax/builder.h"
 
 namespace iropt {
 

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "iropt/ir/attr.h"
-#include "iropt/ir/expr.h"
+#include "iropt/ir/relax/expr.h"
 
 namespace iropt {
 

@@ -3,8 +3,8 @@
 #include <unordered_set>
 
 #include "iropt/ir/ndarray.h"
+#include "iropt/ir/relax/visitor.h"
 #include "iropt/ir/structural.h"
-#include "iropt/ir/visitor.h"
 #include "iropt/support/hash.h"
 #include "structural_describe.h"
 #include "structural_detail.h"

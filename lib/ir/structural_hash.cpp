@@ -2,8 +2,8 @@
 #include <unordered_map>
 
 #include "iropt/ir/ndarray.h"
+#include "iropt/ir/relax/visitor.h"
 #include "iropt/ir/structural.h"
-#include "iropt/ir/visitor.h"
 #include "iropt/support/hash.h"
 #include "structural_detail.h"
 

@@ -146,7 +146,6 @@ inline constexpr AttrRows<0> NoAttrs{};
 struct PropertySet {
   bool pure = true;
   ScriptForm form = ScriptForm::kDefault;
-  AdjustFn adjust = nullptr;
   string_view params;  // explicit order, by names separated by blanks
   string_view types;   // parameter for explicit result types
   OpDefault types_fallback;
@@ -204,11 +203,6 @@ struct Extra {
     p.extra = name;
     p.extended = op;
   }
-};
-struct Adjust {
-  AdjustFn function;
-  explicit constexpr Adjust(AdjustFn f) : function(f) {}
-  constexpr void Apply(PropertySet& p) const { p.adjust = function; }
 };
 struct Packed {
   string_view name;
@@ -291,19 +285,17 @@ constexpr void CheckParams(OpRow<N, M>& row) {
 }
 
 template <size_t N, size_t M, class... Property>
-constexpr OpRow<N, M> MakeRow(string_view script, InferTypeFn infer, OpPattern pattern, MixedPrecision mixed_precision,
+constexpr OpRow<N, M> MakeRow(string_view script, OpPattern pattern, MixedPrecision mixed_precision,
                               const ArgRows<N>& args, const AttrRows<M>& attrs, Property... property) {
   PropertySet properties;
   (property.Apply(properties), ...);
   OpRow<N, M> row;
   row.info.script = script;
-  row.info.infer = infer;
   row.info.pattern = pattern;
   row.info.mixed_precision = mixed_precision;
   row.info.attrs_key = attrs.key;
   row.info.pure = properties.pure;
   row.info.form = properties.form;
-  row.info.adjust = properties.adjust;
   row.info.extended = properties.extended;
   row.info.packed = properties.packed;
   row.alias = properties.alias;

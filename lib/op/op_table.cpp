@@ -5,12 +5,10 @@
 #include "intrinsic_rows.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
-#include "iropt/op/type_rules.h"
 #include "iropt/support/arena.h"
 #include "iropt/support/edit_distance.h"
 #include "iropt/support/hash.h"
 #include "op_rows.h"
-#include "script_call.h"
 
 namespace iropt {
 namespace {
@@ -116,8 +114,8 @@ class Table {
     using namespace op_rows;
 #define IROPT_OP(name, rule, pattern, precision, args, attrs, ...)                                                     \
   {                                                                                                                    \
-    static constexpr auto kRow = MakeRow("R." #name, &rule, OpPattern::pattern, MixedPrecision::precision, args,       \
-                                         attrs __VA_OPT__(, ) __VA_ARGS__);                                            \
+    static constexpr auto kRow =                                                                                       \
+        MakeRow("R." #name, OpPattern::pattern, MixedPrecision::precision, args, attrs __VA_OPT__(, ) __VA_ARGS__);    \
     Add("relax." #name, kRow);                                                                                         \
   }
 #include "iropt/op/ops.def"

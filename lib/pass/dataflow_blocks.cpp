@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "iropt/ir/mutator.h"
+#include "iropt/ir/relax/mutator.h"
 
 namespace iropt {
 

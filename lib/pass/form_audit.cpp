@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "iropt/ir/visitor.h"
+#include "iropt/ir/relax/visitor.h"
 #include "iropt/pass/skip.h"
 
 namespace iropt {

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "iropt/eval/element.h"
 #include "iropt/ir/context.h"
+#include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
 
 namespace iropt::text {

@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "iropt/ir/expr.h"
-#include "iropt/ir/tir.h"
+#include "iropt/ir/relax/expr.h"
+#include "iropt/ir/tir/stmt.h"
 #include "iropt/support/arena.h"
 #include "name_map.h"
 

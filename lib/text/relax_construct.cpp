@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "iropt/eval/element.h"
+#include "iropt/ir/element.h"
 #include "iropt/op/op.h"
 #include "relax_parser.h"
 

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "attr_text.h"
-#include "iropt/eval/element.h"
+#include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"

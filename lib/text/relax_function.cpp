@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "iropt/analysis/free_vars.h"
-#include "iropt/op/infer.h"
+#include "iropt/analysis/relax/free_vars.h"
+#include "iropt/infer/infer.h"
 #include "relax_parser.h"
 
 namespace iropt::text {

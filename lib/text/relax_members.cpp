@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "iropt/op/infer.h"
+#include "iropt/infer/infer.h"
 #include "iropt/op/op.h"
 #include "relax_parser.h"
 

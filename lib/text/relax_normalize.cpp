@@ -1,6 +1,6 @@
 // A-normal form while reading, as TVM's block builder makes it: operands of calls, tuples and projections are leaves;
 // what is nested is bound to a new variable first. A tuple of leaves counts as a leaf.
-#include "iropt/op/infer.h"
+#include "iropt/infer/infer.h"
 #include "iropt/support/stack.h"
 #include "relax_parser.h"
 

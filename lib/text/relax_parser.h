@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "iropt/op/script_value.h"
+#include "iropt/infer/script_value.h"
 #include "parser_core.h"
 #include "type_cache.h"
 

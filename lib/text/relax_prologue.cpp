@@ -1,7 +1,7 @@
 #include "relax_prologue.h"
 
 #include "iropt/ir/ndarray.h"
-#include "iropt/ir/visitor.h"
+#include "iropt/ir/relax/visitor.h"
 #include "iropt/support/function_ref.h"
 #include "iropt/support/stack.h"
 

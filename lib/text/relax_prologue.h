@@ -6,7 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "iropt/ir/expr.h"
+#include "iropt/ir/relax/expr.h"
 #include "iropt/text/printer.h"
 #include "prim_printer.h"
 #include "printer_core.h"

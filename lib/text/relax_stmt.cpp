@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "attr_text.h"
-#include "iropt/op/infer.h"
+#include "iropt/infer/infer.h"
 #include "iropt/support/stack.h"
 #include "relax_parser.h"
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "iropt/op/infer.h"
+#include "iropt/infer/infer.h"
 #include "iropt/support/stack.h"
 #include "relax_parser.h"
 

@@ -5,7 +5,7 @@
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/substitute.h"
-#include "iropt/ir/tir_visitor.h"
+#include "iropt/ir/tir/visitor.h"
 
 namespace iropt::text {
 namespace {

@@ -1,7 +1,6 @@
 #include "tir_array.h"
 
-
-#include "iropt/eval/element.h"
+#include "iropt/ir/element.h"
 #include "iropt/support/stack.h"
 #include "parser_core.h"
 #include "printer_core.h"

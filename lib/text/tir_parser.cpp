@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "iropt/op/prim_func_type.h"
+#include "iropt/infer/prim_func_type.h"
 
 namespace iropt::text {
 namespace {

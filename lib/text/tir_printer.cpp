@@ -6,7 +6,7 @@
 #include "attr_text.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/arith/substitute.h"
-#include "iropt/ir/tir_visitor.h"
+#include "iropt/ir/tir/visitor.h"
 
 namespace iropt::text {
 namespace {

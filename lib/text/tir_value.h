@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "iropt/ir/attr.h"
-#include "iropt/ir/expr.h"
-#include "iropt/ir/tir.h"
+#include "iropt/ir/relax/expr.h"
+#include "iropt/ir/tir/stmt.h"
 
 namespace iropt::text {
 

@@ -1,9 +1,9 @@
 #include <initializer_list>
 #include <utility>
 
-#include "iropt/analysis/called_functions.h"
-#include "iropt/transform/normalize.h"
+#include "iropt/analysis/relax/called_functions.h"
 #include "iropt/transform/passes.h"
+#include "iropt/transform/relax/structure/normalize.h"
 
 namespace iropt {
 

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "iropt/eval/evaluator.h"
-#include "iropt/eval/prim_func.h"
+#include "iropt/eval/tir/prim_func.h"
+#include "iropt/infer/layout_rules.h"
+#include "iropt/infer/type_rules.h"
 #include "iropt/op/intrinsics.h"
-#include "iropt/op/layout_rules.h"
 #include "iropt/op/op.h"
-#include "iropt/op/type_rules.h"
 
 namespace iropt {
 namespace {
@@ -257,7 +257,7 @@ std::string Document() {
     for (const std::string_view name : family.names) {
       const OpInfo& info = *FindOp(name);
       text += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} |\n", info.script, Operands(info), Attributes(info),
-                          TypeRulePhrase(info.infer), YesNo(info.pure), YesNo(HasKernel(info)),
+                          TypeRulePhrase(TypeRuleOf(info)), YesNo(info.pure), YesNo(HasKernel(info)),
                           YesNo(LayoutRuleOf(info) != nullptr));
     }
   }

@@ -13,7 +13,7 @@
 #include <span>
 #include <string_view>
 
-#include "iropt/eval/value.h"
+#include "iropt/runtime/value.h"
 #include "iropt/support/result.h"
 
 namespace iropt {

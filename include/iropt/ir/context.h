@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "iropt/ir/attr.h"
-#include "iropt/ir/expr.h"
-#include "iropt/ir/tir.h"
+#include "iropt/ir/relax/expr.h"
+#include "iropt/ir/tir/stmt.h"
 #include "iropt/ir/type.h"
 
 namespace iropt {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "iropt/ir/attr.h"
-#include "iropt/ir/expr.h"
-#include "iropt/ir/tir.h"
+#include "iropt/ir/relax/expr.h"
+#include "iropt/ir/tir/stmt.h"
 #include "iropt/ir/type.h"
 
 #define IROPT_NAMESPACE_Type ::iropt::

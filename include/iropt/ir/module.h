@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "iropt/ir/expr.h"
-#include "iropt/ir/tir.h"
+#include "iropt/ir/relax/expr.h"
+#include "iropt/ir/tir/stmt.h"
 #include "iropt/support/arena.h"
 
 namespace iropt {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "iropt/ir/expr.h"
+#include "iropt/ir/relax/expr.h"
 
 namespace iropt {
 

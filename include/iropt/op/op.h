@@ -6,14 +6,12 @@
 #include <span>
 #include <string_view>
 
-#include "iropt/ir/expr.h"
+#include "iropt/ir/relax/expr.h"
 
 namespace iropt {
 
-class InferContext;
 class NDArray;
-struct BoundArguments;  // lib/op/script_call.h
-struct IntrinsicInfo;   // op/intrinsics.h
+struct IntrinsicInfo;  // op/intrinsics.h
 
 // What an operand is, and so which literals the reader turns into it.
 enum class ArgKind : uint8_t {
@@ -131,14 +129,6 @@ enum class ScriptForm : uint8_t {
   kVDevice,   // the attribute as dst_vdevice="kind:index", where index counts the module's devices of that kind
 };
 
-// Infers the result type of a call whose operands have types. Reports an error through the context and returns null
-// where the operands do not fit.
-using InferTypeFn = const Type* (*)(const Call& call, InferContext& ctx);
-
-// Changes what a script gave before it is converted, for operators with rules of their own. False after a reported
-// error.
-using AdjustFn = bool (*)(BoundArguments& bound);
-
 struct OpInfo {
   std::string_view name;    // "relax.nn.conv2d", "tir.exp"
   std::string_view script;  // "R.nn.conv2d", "T.exp"
@@ -153,8 +143,6 @@ struct OpInfo {
   MixedPrecision mixed_precision = MixedPrecision::kNever;
   OpPattern pattern = OpPattern::kOpaque;
   ScriptForm form = ScriptForm::kDefault;
-  InferTypeFn infer = nullptr;  // never null for graph-level operators
-  AdjustFn adjust = nullptr;
   std::string_view extended;  // the operator that a parameter of role kExtra selects; or empty
   std::string_view packed;    // the packed function that a virtual machine calls for it, "relax.run.print"; or empty
   const IntrinsicInfo* intrinsic = nullptr;  // of loop-level operators only

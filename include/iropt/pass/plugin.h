@@ -21,10 +21,10 @@
 #include <string>
 #include <string_view>
 
-#include "iropt/ir/expr.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/node.h"
-#include "iropt/ir/tir.h"
+#include "iropt/ir/relax/expr.h"
+#include "iropt/ir/tir/stmt.h"
 #include "iropt/pass/context.h"
 #include "iropt/pass/instrument.h"
 #include "iropt/pass/options.h"

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "iropt/ir/expr.h"
+#include "iropt/ir/relax/expr.h"
 
 namespace iropt {
 

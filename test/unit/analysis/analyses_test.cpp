@@ -1,10 +1,10 @@
 // Use counts, free variables and purity.
 #include "../catch.h"
 #include "graph_maker.h"
-#include "iropt/analysis/free_vars.h"
-#include "iropt/analysis/purity.h"
-#include "iropt/analysis/use_count.h"
-#include "iropt/op/call_binding.h"
+#include "iropt/analysis/relax/free_vars.h"
+#include "iropt/analysis/relax/purity.h"
+#include "iropt/analysis/relax/use_count.h"
+#include "iropt/infer/call_binding.h"
 
 using namespace iropt;
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "iropt/analysis/well_formed.h"
+#include "iropt/infer/infer.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/module.h"
-#include "iropt/op/infer.h"
 #include "iropt/op/op.h"
 
 namespace iropt {

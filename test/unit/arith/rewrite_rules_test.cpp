@@ -1,5 +1,5 @@
 // Every row of rewrite_rules.def holds for random numbers.
-#include "../../../lib/arith/rewrite_rules.h"
+#include "arith/rewrite_rules.h"
 
 #include <random>
 

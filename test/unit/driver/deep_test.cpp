@@ -7,11 +7,11 @@
 #include "iropt/support/result.h"
 #include "iropt/text/parser.h"
 #include "iropt/text/printer.h"
-#include "iropt/transform/canonicalize_bindings.h"
-#include "iropt/transform/dead_code_elimination.h"
-#include "iropt/transform/eliminate_common_subexpr.h"
-#include "iropt/transform/fold_constant.h"
-#include "iropt/transform/normalize.h"
+#include "iropt/transform/relax/simplify/canonicalize_bindings.h"
+#include "iropt/transform/relax/simplify/dead_code_elimination.h"
+#include "iropt/transform/relax/simplify/eliminate_common_subexpr.h"
+#include "iropt/transform/relax/simplify/fold_constant.h"
+#include "iropt/transform/relax/structure/normalize.h"
 
 namespace iropt {
 namespace {

@@ -1,6 +1,6 @@
 // Convolutions, against a form that spreads every element of the image over the windows that see it, where the kernels
 // gather what a window sees.
-#include "eval/matrix_product.h"
+#include "eval/kernels/matrix_product.h"
 #include "reference.h"
 
 namespace iropt {

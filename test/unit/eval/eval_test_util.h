@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "catch.h"
-#include "iropt/eval/element.h"
 #include "iropt/eval/evaluator.h"
+#include "iropt/ir/element.h"
 
 namespace iropt {
 

@@ -1,7 +1,7 @@
 // Operators that make and move elements, for every dtype: each element of the result is compared with the one at the
 // index where it must come from.
 #include "iropt/ir/context.h"
-#include "iropt/ir/tir.h"
+#include "iropt/ir/tir/stmt.h"
 #include "reference.h"
 
 namespace iropt {

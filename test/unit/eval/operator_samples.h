@@ -6,10 +6,10 @@
 #include <optional>
 
 #include "eval_test_util.h"
+#include "iropt/infer/infer.h"
+#include "iropt/infer/script_value.h"
 #include "iropt/ir/context.h"
-#include "iropt/op/infer.h"
 #include "iropt/op/op.h"
-#include "iropt/op/script_value.h"
 
 namespace iropt {
 

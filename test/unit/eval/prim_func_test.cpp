@@ -1,9 +1,9 @@
-#include "iropt/eval/prim_func.h"
+#include "iropt/eval/tir/prim_func.h"
 
 #include <cmath>
 
 #include "eval_test_util.h"
-#include "iropt/eval/scalar_eval.h"
+#include "iropt/eval/tir/scalar_eval.h"
 #include "iropt/ir/context.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"

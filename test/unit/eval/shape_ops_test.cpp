@@ -5,7 +5,7 @@
 
 #include "eval_test_util.h"
 #include "iropt/ir/context.h"
-#include "iropt/ir/tir.h"
+#include "iropt/ir/tir/stmt.h"
 
 namespace iropt {
 

@@ -1,4 +1,4 @@
-#include "iropt/ir/builder.h"
+#include "iropt/ir/relax/builder.h"
 
 #include <vector>
 

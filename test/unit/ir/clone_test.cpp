@@ -5,8 +5,8 @@
 
 #include "catch.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/ir/relax/visitor.h"
 #include "iropt/ir/structural.h"
-#include "iropt/ir/visitor.h"
 #include "testing.h"
 
 namespace iropt {

@@ -3,9 +3,9 @@
 
 #include "catch.h"
 #include "iropt/ir/clone.h"
-#include "iropt/ir/mutator.h"
+#include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/structural.h"
-#include "iropt/ir/tir_mutator.h"
+#include "iropt/ir/tir/mutator.h"
 #include "testing.h"
 
 namespace iropt {

@@ -1,10 +1,10 @@
-#include "iropt/ir/mutator.h"
+#include "iropt/ir/relax/mutator.h"
 
 #include <vector>
 
 #include "catch.h"
 #include "iropt/ir/structural.h"
-#include "iropt/ir/tir_mutator.h"
+#include "iropt/ir/tir/mutator.h"
 #include "testing.h"
 
 namespace iropt {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "iropt/ir/builder.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/module.h"
+#include "iropt/ir/relax/builder.h"
 
 namespace iropt::testing {
 

@@ -1,10 +1,10 @@
-#include "iropt/ir/visitor.h"
+#include "iropt/ir/relax/visitor.h"
 
 #include <string>
 #include <vector>
 
 #include "catch.h"
-#include "iropt/ir/tir_visitor.h"
+#include "iropt/ir/tir/visitor.h"
 #include "testing.h"
 
 namespace iropt {

@@ -1,7 +1,7 @@
 // Parts of modules that are read by themselves.
 #include "catch.h"
+#include "iropt/infer/infer.h"
 #include "iropt/ir/context.h"
-#include "iropt/op/infer.h"
 #include "iropt/text/parser.h"
 
 namespace iropt {

@@ -6,7 +6,7 @@
 #include "catch.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/structural.h"
-#include "iropt/ir/tir.h"
+#include "iropt/ir/tir/stmt.h"
 #include "iropt/text/parser.h"
 #include "iropt/text/printer.h"
 

@@ -1,5 +1,5 @@
 // Types inferred anew without the pass manager. What the pass does to programs is tested in test/transform/infer_type.
-#include "iropt/transform/infer_types.h"
+#include "iropt/transform/relax/structure/infer_types.h"
 
 #include "pass_tester.h"
 

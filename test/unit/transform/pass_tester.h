@@ -10,10 +10,10 @@
 #include "analysis/graph_maker.h"
 #include "iropt/ir/structural.h"
 #include "iropt/support/result.h"
-#include "iropt/transform/canonicalize_bindings.h"
-#include "iropt/transform/dead_code_elimination.h"
-#include "iropt/transform/eliminate_common_subexpr.h"
-#include "iropt/transform/normalize.h"
+#include "iropt/transform/relax/simplify/canonicalize_bindings.h"
+#include "iropt/transform/relax/simplify/dead_code_elimination.h"
+#include "iropt/transform/relax/simplify/eliminate_common_subexpr.h"
+#include "iropt/transform/relax/structure/normalize.h"
 
 namespace iropt {
 

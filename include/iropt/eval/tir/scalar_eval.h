@@ -1,0 +1,115 @@
+// Evaluation of scalar expressions of the loop level, given values of their variables.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "iropt/ir/tir/stmt.h"
+#include "iropt/runtime/value.h"
+#include "iropt/support/result.h"
+
+namespace iropt {
+
+// Values of variables. Those of a function have dense ids; symbolic variables of the context are few.
+class ScalarEnv {
+ public:
+  void Bind(const tir::Var* var, Scalar value);
+  // Null where the variable has no value.
+  const Scalar* Find(const tir::Var* var) const;
+  // Takes the value away, at the end of the scope of the variable.
+  void Unbind(const tir::Var* var);
+
+ private:
+  struct Slot {
+    bool bound = false;
+    Scalar value;
+  };
+  std::vector<Slot> locals_;
+  std::unordered_map<const tir::Var*, Scalar> symbols_;
+};
+
+// Computes expressions with the semantics of their dtypes (see evaluator.h). A vector is computed lane by lane.
+// Evaluation is lazy where that can only define more: the branch of a Select that is not taken may be undefined.
+class ScalarEvaluator {
+ public:
+  virtual ~ScalarEvaluator() = default;
+
+  ScalarEnv& env() { return variables_.scalars; }
+  // The value of lane `lane` (of an expression with several; else 0). False after an error, of which the first is kept.
+  bool Eval(const PrimExpr* expr, Scalar* result, int lane = 0);
+  bool EvalInt(const PrimExpr* expr, int64_t* result, int lane = 0);
+  bool EvalBool(const PrimExpr* expr, bool* result, int lane = 0);
+
+  // Whether calls of the intrinsic are operations on scalars, or on the lanes of vectors.
+  static bool IsEvaluated(const OpInfo& op);
+
+  bool failed() const { return failed_; }
+  const Error& error() const { return error_; }
+
+ protected:
+  // Records the error unless there is one already; false.
+  bool Fail(std::string message, ErrorCode code = ErrorCode::SemanticCheck);
+  // Reads an element of a buffer; expressions outside of functions have none.
+  virtual bool Load(const tir::BufferLoad& load, int lane, Scalar* result);
+  // Calls a function of the module; expressions outside of functions know none.
+  virtual bool CallFunction(const tir::Call& call, const GlobalVar& callee, Scalar* result);
+  // Calls an intrinsic that is more than an operation on scalars: one on memory, or on threads.
+  virtual bool CallBuiltin(const tir::Call& call, std::string_view name, int lane, Scalar* result);
+  // Called once per node; false (after Fail) ends the evaluation.
+  virtual bool Step() { return true; }
+  // Gives a variable of a let its value, all lanes of a vector; Unbind takes it away.
+  bool BindLet(const tir::Var* var, const PrimExpr* value);
+  void UnbindLet(const tir::Var* var);
+
+  // Variables with their values. Threads have their own.
+  struct Variables {
+    ScalarEnv scalars;
+    std::unordered_map<const tir::Var*, std::vector<Scalar>> vectors;  // never iterated
+  };
+  Variables& variables() { return variables_; }
+
+ private:
+  bool Dispatch(const PrimExpr* expr, int lane, Scalar* result);
+  bool EvalVar(const tir::Var* var, int lane, Scalar* result);
+  bool EvalBinary(const tir::BinaryExpr& expr, int lane, Scalar* result);
+  bool EvalComparison(const tir::BinaryExpr& expr, int lane, Scalar* result);
+  bool EvalLogic(const tir::BinaryExpr& expr, int lane, Scalar* result);
+  bool EvalCast(const tir::Cast& expr, int lane, Scalar* result);
+  bool EvalChoice(const PrimExpr* condition, const PrimExpr* yes, const PrimExpr* no, int lane, Scalar* result);
+  bool EvalLet(const tir::Let& expr, int lane, Scalar* result);
+  bool EvalRamp(const tir::Ramp& expr, int lane, Scalar* result);
+  bool EvalShuffle(const tir::Shuffle& expr, int lane, Scalar* result);
+  bool EvalCall(const tir::Call& call, int lane, Scalar* result);
+  bool EvalIntrinsic(const tir::Call& call, int lane, Scalar* result);
+
+  struct LaneIntrinsic {
+    std::string_view name;
+    size_t arity;
+    bool (ScalarEvaluator::*run)(const tir::Call& call, int lane, Scalar* result);
+  };
+  static const LaneIntrinsic* FindLaneIntrinsic(const OpInfo& op);
+  bool EvalAssume(const tir::Call& call, int lane, Scalar* result);
+  bool EvalDotProduct(const tir::Call& call, int lane, Scalar* result);
+  bool EvalIfThenElse(const tir::Call& call, int lane, Scalar* result);
+  bool EvalLaneMask(const tir::Call& call, int lane, Scalar* result);
+  bool EvalOperand(const tir::Call& call, int lane, Scalar* result);
+  bool EvalVectorCombine(const tir::Call& call, int lane, Scalar* result);
+  bool EvalVectorHigh(const tir::Call& call, int lane, Scalar* result);
+  bool EvalReinterpret(const tir::Call& call, int lane, Scalar* result);
+  bool EvalReduce(const tir::Reduce& reduce, Scalar* result);
+  bool ReduceOver(const tir::Reduce& reduce, size_t axis, std::vector<Scalar>* sums);
+  bool ReduceStep(const tir::Reduce& reduce, std::vector<Scalar>* sums);
+
+  Variables variables_;
+  bool failed_ = false;
+  Error error_{ErrorCode::SemanticCheck, {}};
+};
+
+// One element as a scalar, from and to memory. The dtype must be an element type.
+Scalar LoadScalar(DataType dtype, const std::byte* place);
+void StoreScalar(const Scalar& value, std::byte* place);
+// The value in another dtype; false where it is undefined.
+bool CastScalar(const Scalar& value, DataType dtype, Scalar* result);
+
+}  // namespace iropt

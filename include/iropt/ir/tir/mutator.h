@@ -1,0 +1,102 @@
+// Rewriting loop-level code.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "iropt/ir/module.h"
+#include "iropt/ir/tir/visitor.h"
+
+namespace iropt::tir {
+
+// Returns a rewritten scalar expression, which is the same pointer where nothing below changed. Override what is to
+// become something else, and call the function of the base class to go on below.
+class ExprMutator {
+ public:
+  explicit ExprMutator(Workspace& workspace) : workspace_(workspace) {}
+  virtual ~ExprMutator() = default;
+  ExprMutator(const ExprMutator&) = delete;
+  ExprMutator& operator=(const ExprMutator&) = delete;
+
+  virtual const PrimExpr* VisitExpr(const PrimExpr* expr);
+
+ protected:
+#define IROPT_HANDLE(Kind, Class) virtual const PrimExpr* Visit##Class(const Class* expr);
+#define IROPT_NODE(Kind, Class, Group) IROPT_IF_PRIM_##Group(Kind, Class)
+#include "iropt/ir/node_kinds.def"
+#undef IROPT_HANDLE
+  // What all binary operations do unless their own function is overridden.
+  virtual const PrimExpr* VisitBinary(const BinaryExpr* expr);
+  // The variable that takes the place of one that is introduced here. Where it is another one, Remap the old one.
+  virtual const Var* VisitVarDef(const Var* var) { return var; }
+  // A buffer that is read, written or named: what it was remapped to.
+  virtual const Buffer* VisitBufferUse(const Buffer* buffer);
+  virtual const IterVar* VisitIterVar(const IterVar* iter_var);
+  virtual const Range* VisitRange(const Range* range);
+  virtual const CommReducer* VisitCommReducer(const CommReducer* reducer);
+  virtual const DataProducer* VisitDataProducer(const DataProducer* producer);
+
+  // From now on uses of the variable become the expression, uses of the buffer the other buffer.
+  void Remap(const Var* from, const PrimExpr* to);
+  void Remap(const Buffer* from, const Buffer* to);
+  // What it became, or null where it stays.
+  const PrimExpr* Remapped(const Var* var) const;
+  const Buffer* Remapped(const Buffer* buffer) const;
+
+  Workspace& workspace() { return workspace_; }
+
+ private:
+  friend class StmtExprMutator;
+
+  // A copy of the node with its fields visited, or the node itself where they stay.
+  template <class X>
+  const X* VisitFields(const X* node);
+  // Replaces the field by what it becomes; true where that is something else.
+  template <class T>
+  bool VisitField(FieldRole role, T& value);
+
+  Workspace& workspace_;
+  std::vector<const Node*> remap_;  // by id of the function's variables and buffers
+  std::unordered_map<const Var*, const PrimExpr*> sym_var_remap_;
+};
+
+// The same for statements. Buffers are not looked into: where shapes are to change, override VisitBufferDef and remap.
+class StmtExprMutator : public ExprMutator {
+ public:
+  using ExprMutator::ExprMutator;
+  using ExprMutator::VisitExpr;
+  virtual const Stmt* VisitStmt(const Stmt* stmt);
+  // Parameters, their buffers, the body. The type of the function stays.
+  virtual const PrimFunc* VisitPrimFunc(const PrimFunc* func);
+
+ protected:
+#define IROPT_HANDLE(Kind, Class) virtual const Stmt* Visit##Class(const Class* stmt);
+#define IROPT_NODE(Kind, Class, Group) IROPT_IF_STMT_##Group(Kind, Class)
+#include "iropt/ir/node_kinds.def"
+#undef IROPT_HANDLE
+  // The buffer that takes the place of one that is introduced here. Where it is another one, Remap the old one.
+  virtual const Buffer* VisitBufferDef(const Buffer* buffer) { return buffer; }
+  virtual const BufferRegion* VisitBufferRegion(const BufferRegion* region);
+  virtual const MatchBufferRegion* VisitMatchBufferRegion(const MatchBufferRegion* match);
+  // Annotations. Those that refer to variables of the function follow what becomes of these.
+  virtual const Attr* VisitAttr(const Attr* attr);
+
+ private:
+  template <class X>
+  const X* VisitStmtFields(const X* node);
+  template <class T>
+  bool VisitStmtField(FieldRole role, T& value);
+  const Node* VisitAttrNode(const Node* node);
+};
+
+// A sequence without sequences in it, or the statement itself where there is only one. Not empty.
+const Stmt* MakeSeq(Workspace& workspace, std::span<const Stmt* const> stmts);
+
+// Replaces uses of variables by what `value` says for them (null: stays), also in the buffers that the code uses: a
+// buffer whose shape, strides, offset or data variable changes becomes another one. Definitions of variables inside
+// stay.
+using VarValue = FunctionRef<const PrimExpr*(const Var*)>;
+const PrimExpr* Substitute(const PrimExpr* expr, VarValue value, Workspace& workspace);
+const Stmt* Substitute(const Stmt* stmt, VarValue value, Workspace& workspace);
+
+}  // namespace iropt::tir

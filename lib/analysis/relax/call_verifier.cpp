@@ -1,0 +1,195 @@
+// What the verifier checks of calls. The rules of call_tir and its variants are those of their type rules: the
+// operands, then the outputs, then the entries of the shape operand are what the callee takes.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "verifier.h"
+
+namespace iropt {
+
+namespace {
+
+SpecialRule SpecialRuleOf(std::string_view op) {
+  if (op == "relax.call_tir_inplace") return SpecialRule::kCallTirInplace;
+  if (op == "relax.call_tir" || op == "relax.call_tir_with_grad") return SpecialRule::kCallTir;
+  return op.starts_with("relax.inspect.") ? SpecialRule::kInspect : SpecialRule::kNone;
+}
+
+std::vector<SpecialRule> MakeSpecialRules() {
+  std::vector<SpecialRule> rules;
+  for (const OpInfo& op : AllOps()) rules.push_back(SpecialRuleOf(op.name));
+  return rules;
+}
+
+std::string CalleeName(const Call& call) {
+  switch (call.op->kind) {
+    case NodeKind::kOp: return std::string(static_cast<const Op*>(call.op)->info->script);
+    case NodeKind::kGlobalVar: return std::string(static_cast<const GlobalVar*>(call.op)->name);
+    case NodeKind::kExternFunc: return std::string(static_cast<const ExternFunc*>(call.op)->global_symbol);
+    case NodeKind::kVar:
+    case NodeKind::kDataflowVar: return std::string(static_cast<const Var*>(call.op)->name());
+    default: return "a function";
+  }
+}
+
+// The outputs of a call that returns one tensor or a tuple of them.
+std::span<const Type* const> OutputsOf(const Type* const& type) {
+  const auto* tuple = As<TupleType>(type);
+  return tuple ? tuple->fields.span() : std::span(&type, 1);
+}
+
+const ListAttr* InplaceIndices(const Call& call) {
+  const auto* attrs = As<ObjectAttr>(call.attrs);
+  return attrs ? As<ListAttr>(attrs->Find("inplace_indices")) : nullptr;
+}
+
+int64_t IndexAt(const ListAttr& indices, size_t i) {
+  const auto* index = As<IntAttr>(indices.values[i]);
+  return index ? index->value : -1;
+}
+
+// Whether operands and outputs have the very types of the parameters: the usual case, which needs no matching.
+bool MatchesExactly(const FuncType& callee, const Call& call, const Type* const& given) {
+  const auto& args = *static_cast<const Tuple*>(call.args[1]);
+  const size_t num_args = args.fields.size();
+  if (callee.flags != 0 || call.attrs || call.args.size() != 2 || num_args >= callee.params.size()) return false;
+  for (size_t i = 0; i < num_args; ++i) {
+    if (args.fields[i]->type != callee.params[i]) return false;
+  }
+  const std::span<const Type* const> outputs = callee.params.span().subspan(num_args);
+  return (given->kind == NodeKind::kTupleType) == (outputs.size() > 1) && std::ranges::equal(outputs, OutputsOf(given));
+}
+
+}  // namespace
+
+std::span<const SpecialRule> SpecialRules() {
+  static const std::vector<SpecialRule> rules = MakeSpecialRules();
+  return rules;
+}
+
+void GraphVerifier::VisitCall(const Call& call) {
+  const auto* op = As<Op>(call.op);
+  bool typed = op || VisitLeaf(call.op, call, "callee");
+  for (const Expr* arg : call.args) typed &= VisitLeaf(arg, call, "argument");
+  if (call.type_args) UseType(call.type_args, call);
+  typed &= CheckType(call.type, call);
+  if (op && !op->info->attrs_key.empty()) CheckAttributes(call, *op->info);
+  if (check_types_ && typed) CheckPurity(call);
+  const size_t errors = diagnostics_.error_count();
+  const SpecialRule rule = op ? special_rules_[op->info->id] : SpecialRule::kNone;
+  if (rule == SpecialRule::kInspect) {
+    CheckInspection(call);
+  } else if (rule != SpecialRule::kNone && typed && CheckCallTirForm(call)) {
+    if (rule == SpecialRule::kCallTir || CheckInplaceIndices(call)) CheckCallTirSignature(call);
+  }
+  if (check_types_ && typed && diagnostics_.error_count() == errors) CheckCallType(call);
+}
+
+void GraphVerifier::CheckAttributes(const Call& call, const OpInfo& op) {
+  const auto* record = As<ObjectAttr>(call.attrs);
+  if (record && record->type_key == op.attrs_key) return;
+  Error(call, "wrong-attributes",
+        fmt::format("a call of {} has {} where it needs the attributes {}", op.script,
+                    record ? record->type_key : std::string_view("no attributes"), op.attrs_key));
+}
+
+void GraphVerifier::CheckPurity(const Call& call) {
+  if (!state_.pure && state_.dataflow_block == 0) return;
+  const auto* op = As<Op>(call.op);
+  if (op ? op->info->pure : !IsImpureCall(&call, &module_)) return;
+  if (state_.dataflow_block != 0) {
+    Error(call, "impure-call",
+          fmt::format("'{}' has side effects, which a dataflow block may not have", CalleeName(call)));
+  } else {
+    Error(call, "impure-call",
+          fmt::format("'{}' has side effects, which a pure function may not have", CalleeName(call)))
+        .Note(Location(*state_.pure), fmt::format("the function is pure and has no attribute '{}'", attr::kForcePure));
+  }
+}
+
+// A type that was given may say less than what follows from the operands, or what cannot be decided, but nothing that
+// is known to be wrong.
+void GraphVerifier::CheckCallType(const Call& call) {
+  const Type* inferred = InferType(&call, infer_);
+  if (!inferred || inferred == call.type) return;
+  if (TypeBaseCheck(call.type, inferred) != BaseCheck::kFailL0) return;
+  Error(call, "contradictory-type",
+        fmt::format("the result of '{}' has type {}, not {}", CalleeName(call), TypeToString(inferred),
+                    TypeToString(call.type)));
+}
+
+void GraphVerifier::CheckInspection(const Call& call) {
+  const auto* type = As<PrimType>(call.type);
+  if (!type || !type->value) return;
+  Error(call, "not-in-normal-form",
+        fmt::format("'{}' of a tensor where the result is known must be written as that value", CalleeName(call)));
+}
+
+// ---- call_tir
+
+bool GraphVerifier::CheckCallTirForm(const Call& call) {
+  const auto fail = [&](std::string_view message) {
+    Error(call, "call-tir", fmt::format("'{}' {}", CalleeName(call), message));
+    return false;
+  };
+  if (call.args.size() != 2 && call.args.size() != 3)
+    return fail("takes a function, a tuple of operands and possibly a shape");
+  const auto* callee = As<FuncType>(TypeOf(call.args[0]));
+  if (!Is<GlobalVar>(call.args[0]) || !callee || callee->opaque)
+    return fail("takes a loop-level function of the module");
+  if (!Is<Tuple>(call.args[1])) return fail("must have its operands written as a tuple");
+  if (!call.type_args || call.type_args->fields.size() != 1) return fail("does not say what type its result has");
+  return true;
+}
+
+bool GraphVerifier::CheckInplaceIndices(const Call& call) {
+  const auto& args = *To<Tuple>(call.args[1]);
+  const ListAttr* indices = InplaceIndices(call);
+  const std::span<const Type* const> outputs = OutputsOf(call.type_args->fields[0]);
+  const auto fail = [&](std::string message) {
+    Error(call, "call-tir", std::move(message));
+    return false;
+  };
+  if (!indices || indices->values.size() != outputs.size()) {
+    return fail("there must be one in-place index for each output");
+  }
+  std::vector<bool> taken(args.fields.size(), false);
+  bool any = false;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const int64_t index = IndexAt(*indices, i);
+    if (index < -1 || index >= static_cast<int64_t>(args.fields.size())) {
+      return fail(fmt::format("in-place index {} is not one of the {} operands, nor -1", index, args.fields.size()));
+    }
+    if (index == -1) continue;
+    if (taken[index]) return fail(fmt::format("in-place index {} appears more than once", index));
+    taken[index] = any = true;
+    if (!CheckInplaceOperand(call, outputs[i], args.fields[index], i)) return false;
+  }
+  return any || fail("no output of 'R.call_tir_inplace' is written in place");
+}
+
+bool GraphVerifier::CheckInplaceOperand(const Call& call, const Type* output, const Expr* input, size_t index) {
+  const auto* out = As<TensorType>(output);
+  const auto* in = As<TensorType>(TypeOf(input));
+  const bool fits =
+      out && in && out->has_shape() && in->has_shape() && !out->dtype.is_void() && in->dtype == out->dtype;
+  // The shapes are compared as types, which knows when two dimensions are the same.
+  if (fits && (in == out || TypeBaseCheck(out, in) == BaseCheck::kPass)) return true;
+  Error(call, "call-tir",
+        fmt::format("output {} of type {} cannot be written to an operand of type {}", index, TypeToString(output),
+                    TypeToString(TypeOf(input))));
+  return false;
+}
+
+void GraphVerifier::CheckCallTirSignature(const Call& call) {
+  const Type* const given = call.type_args->fields[0];
+  if (MatchesExactly(*To<FuncType>(TypeOf(call.args[0])), call, given)) return;
+  const Type* expected = DeriveCallTirOutput(call, infer_);
+  if (!expected || IsBaseOf(expected, given)) return;
+  Error(call, "call-tir",
+        fmt::format("the result type {} does not fit the outputs {} of '{}'", TypeToString(given),
+                    TypeToString(expected), To<GlobalVar>(call.args[0])->name));
+}
+
+}  // namespace iropt

@@ -1,0 +1,158 @@
+// Operators that make tensors from little or nothing: constant fills, ranges, triangles, shapes as data.
+#include <algorithm>
+#include <cmath>
+
+#include "eval/tir/scalar_ops.h"
+#include "kernel.h"
+
+namespace iropt::eval {
+
+namespace {
+
+Result<HostValue> Filled(KernelCall& call, DataType dtype, Shape shape, const NDArray& fill) {
+  if (fill.num_elements() != 1) return call.Fail("the fill value is not a scalar");
+  if (!IsElementType(fill.dtype())) return call.UnsupportedDType(fill.dtype());
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(dtype, std::move(shape)));
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements())));
+  bool defined = true;
+  DispatchElement(fill.dtype(), [&]<class From>(std::type_identity<From>) {
+    DispatchElement(dtype, [&]<class To>(std::type_identity<To>) {
+      To value;
+      defined = ConvertElement(fill.As<From>()[0], &value);
+      if (defined) std::ranges::fill(out->MutableAs<To>(), value);
+    });
+  });
+  if (!defined) return call.Fail(fmt::format("the fill value is out of range for {}", dtype.ToString()));
+  return HostValue(Tensor(out));
+}
+
+Result<HostValue> FilledWith(KernelCall& call, DataType dtype, Shape shape, int64_t value) {
+  return Filled(call, dtype, std::move(shape), *MakeScalarTensor(Scalar::Int(value)));
+}
+
+Result<HostValue> FilledLike(KernelCall& call, int64_t value) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  return FilledWith(call, call.DTypeAttrOr("dtype", x->dtype()), ShapeOf(*x), value);
+}
+
+Result<HostValue> FilledShape(KernelCall& call, int64_t value) {
+  IROPT_ASSIGN_OR_RETURN(Shape shape, call.ShapeArg(0));
+  return FilledWith(call, call.DTypeAttrOr("dtype", DataType::Void()), std::move(shape), value);
+}
+
+}  // namespace
+
+Result<HostValue> EvalFull(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(Shape shape, call.ShapeArg(0));
+  IROPT_ASSIGN_OR_RETURN(const Tensor fill, call.TensorArg(1));
+  return Filled(call, call.DTypeAttrOr("dtype", fill->dtype()), std::move(shape), *fill);
+}
+
+Result<HostValue> EvalFullLike(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const Tensor fill, call.TensorArg(1));
+  return Filled(call, call.DTypeAttrOr("dtype", x->dtype()), ShapeOf(*x), *fill);
+}
+
+Result<HostValue> EvalOnes(KernelCall& call) { return FilledShape(call, 1); }
+Result<HostValue> EvalZeros(KernelCall& call) { return FilledShape(call, 0); }
+Result<HostValue> EvalOnesLike(KernelCall& call) { return FilledLike(call, 1); }
+Result<HostValue> EvalZerosLike(KernelCall& call) { return FilledLike(call, 0); }
+
+namespace {
+
+// The number of elements of a range; an error where the step is 0 or the number is out of all bounds.
+Result<int64_t> RangeLength(const KernelCall& call, const Scalar& start, const Scalar& end, const Scalar& step) {
+  const double width = end.ToDouble() - start.ToDouble();
+  if (step.ToDouble() == 0 || !std::isfinite(width / step.ToDouble())) return call.Fail("the range has no end");
+  if (!start.dtype.is_floating() && !end.dtype.is_floating() && !step.dtype.is_floating()) {
+    int64_t distance;
+    if (__builtin_sub_overflow(end.integer, start.integer, &distance)) return call.Fail("the range is too long");
+    const int64_t whole = FloorDiv(distance, step.integer);
+    return std::max<int64_t>(0, FloorMod(distance, step.integer) != 0 ? whole + 1 : whole);
+  }
+  const double length = std::ceil(width / step.ToDouble());
+  if (length > 9e18) return call.Fail("the range is too long");
+  return static_cast<int64_t>(std::max(length, 0.0));
+}
+
+// Element i is start + i * delta, computed in the dtype; delta is the difference of the first two elements.
+template <class T>
+void FillRange(const Scalar& start, const Scalar& step, std::span<T> out) {
+  if constexpr (std::is_integral_v<T>) {
+    for (size_t i = 0; i < out.size(); ++i) {
+      out[i] = static_cast<T>(WrapAdd(start.integer, WrapMul(static_cast<int64_t>(i), step.integer)));
+    }
+  } else if constexpr (!std::is_same_v<T, BoolByte>) {
+    const double first = ToReal(FromReal<T>(start.ToDouble()));
+    const double second = ToReal(FromReal<T>(start.ToDouble() + step.ToDouble()));
+    const double delta = ToReal(FromReal<T>(second - first));
+    for (size_t i = 0; i < out.size(); ++i) {
+      out[i] = FromReal<T>(first + ToReal(FromReal<T>(ToReal(FromReal<T>(static_cast<double>(i))) * delta)));
+    }
+  }
+}
+
+}  // namespace
+
+Result<HostValue> EvalArange(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Scalar start, call.ScalarArg(0));
+  IROPT_ASSIGN_OR_RETURN(const Scalar end, call.ScalarArg(1));
+  IROPT_ASSIGN_OR_RETURN(const Scalar step, call.ScalarArg(2));
+  const DataType dtype = call.DTypeAttrOr("dtype", start.dtype);
+  const bool integers = !start.dtype.is_floating() && !step.dtype.is_floating();
+  if (dtype.is_bool() || (dtype.is_integer() && !integers)) return call.UnsupportedDType(dtype);
+  IROPT_ASSIGN_OR_RETURN(const int64_t length, RangeLength(call, start, end, step));
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(dtype, {length}));
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(length)));
+  DispatchElement(dtype, [&]<class T>(std::type_identity<T>) { FillRange(start, step, out->MutableAs<T>()); });
+  return HostValue(Tensor(out));
+}
+
+namespace {
+
+// Keeps the elements of each matrix with column - row >= k (upper) or <= k (lower); the rest is zero.
+Result<HostValue> Triangle(KernelCall& call, bool upper) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const Scalar diagonal, call.ScalarArg(1));
+  const std::optional<int64_t> k = diagonal.ToInt();
+  const Shape shape = ShapeOf(*x);
+  if (!k || shape.size() < 2) return call.Fail("expects a matrix and an integer diagonal");
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), shape));
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements())));
+  const int64_t rows = shape[shape.size() - 2];
+  const int64_t columns = shape.back();
+  DispatchElement(x->dtype(), [&]<class T>(std::type_identity<T>) {
+    const std::span<const T> in = x->As<T>();
+    const std::span<T> result = out->MutableAs<T>();
+    for (size_t i = 0; i < in.size(); ++i) {
+      const int64_t column = static_cast<int64_t>(i) % columns;
+      const int64_t row = static_cast<int64_t>(i) / columns % rows;
+      if (upper ? column - row >= *k : column - row <= *k) result[i] = in[i];
+    }
+  });
+  return HostValue(Tensor(out));
+}
+
+}  // namespace
+
+Result<HostValue> EvalTril(KernelCall& call) { return Triangle(call, /*upper=*/false); }
+Result<HostValue> EvalTriu(KernelCall& call) { return Triangle(call, /*upper=*/true); }
+
+Result<HostValue> EvalShapeToTensor(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Shape shape, call.ShapeArg(0));
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out,
+                         call.Allocate(DataType::Int(64), {static_cast<int64_t>(shape.size())}));
+  std::ranges::copy(shape, out->MutableAs<int64_t>().begin());
+  return HostValue(Tensor(out));
+}
+
+Result<HostValue> EvalTensorToShape(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  if (x->shape().size() != 1 || x->dtype() != DataType::Int(64)) return call.Fail("expects an int64 tensor of rank 1");
+  const std::span<const int64_t> dims = x->As<int64_t>();
+  if (std::ranges::any_of(dims, [](int64_t dim) { return dim < 0; })) return call.Fail("a dimension is negative");
+  return HostValue(ShapeValue(dims.begin(), dims.end()));
+}
+
+}  // namespace iropt::eval

@@ -1,0 +1,100 @@
+// What is known of a tensor besides its elements, and operators that hand their operand on.
+#include <cstring>
+
+#include "iropt/ir/dlpack.h"
+#include "kernel.h"
+
+namespace iropt::eval {
+
+namespace {
+
+template <class F>
+Result<HostValue> Inspect(const KernelCall& call, DataType dtype, F&& field) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  return HostValue(Scalar::Int(field(*x), dtype));
+}
+
+// One number of a list that has one for each axis.
+Result<HostValue> InspectAxis(const KernelCall& call, Shape (*list)(const NDArray&)) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const Scalar given, call.ScalarArg(1));
+  const int64_t axis = given.ToInt().value_or(-1);
+  const Shape values = list(*x);
+  if (axis < 0 || axis >= std::ssize(values)) return call.Fail(fmt::format("axis {} is out of range", axis));
+  return HostValue(Scalar::Int(values[static_cast<size_t>(axis)]));
+}
+
+Shape StridesOf(const NDArray& x) { return RowMajorStrides(x.shape()); }
+int64_t Zero(const NDArray&) { return 0; }
+
+}  // namespace
+
+Result<HostValue> EvalTensorByteOffset(KernelCall& call) { return Inspect(call, DataType::UInt(64), Zero); }
+Result<HostValue> EvalTensorElemOffset(KernelCall& call) { return Inspect(call, DataType::UInt(64), Zero); }
+Result<HostValue> EvalTensorDtypeBits(KernelCall& call) {
+  return Inspect(call, DataType::UInt(8), [](const NDArray& x) { return int64_t{x.dtype().bits}; });
+}
+Result<HostValue> EvalTensorDtypeCode(KernelCall& call) {
+  return Inspect(call, DataType::UInt(8), [](const NDArray& x) { return DLPackCode(x.dtype().code); });
+}
+Result<HostValue> EvalTensorDtypeLanes(KernelCall& call) {
+  return Inspect(call, DataType::UInt(16), [](const NDArray& x) { return int64_t{x.dtype().lanes}; });
+}
+Result<HostValue> EvalTensorNdim(KernelCall& call) {
+  return Inspect(call, DataType::Int(32), [](const NDArray& x) { return std::ssize(x.shape()); });
+}
+Result<HostValue> EvalTensorShapeI(KernelCall& call) { return InspectAxis(call, ShapeOf); }
+Result<HostValue> EvalTensorStrideI(KernelCall& call) { return InspectAxis(call, StridesOf); }
+
+Result<HostValue> EvalShapeOf(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  return HostValue(ShapeValue(ShapeOf(*x)));
+}
+
+Result<HostValue> EvalIdentity(KernelCall& call) {
+  if (call.num_args() != 1) return call.Fail("expects one operand");
+  return call.arg(0);
+}
+
+// Random but for the rates at which nothing is left to chance.
+Result<HostValue> EvalDropout(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const double rate, call.FloatAttrOr("rate", 0.5));
+  if (rate != 0) return call.Fail("the result is random");
+  IROPT_ASSIGN_OR_RETURN(const Tensor mask, CastTensor(call, MakeScalarTensor(Scalar::Int(1)), x->dtype()));
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> ones, call.Allocate(x->dtype(), ShapeOf(*x)));
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(x->num_elements())));
+  const size_t size = static_cast<size_t>(x->dtype().bytes());
+  for (size_t at = 0; at < ones->num_bytes(); at += size) std::memcpy(ones->mutable_data() + at, mask->data(), size);
+  TupleValue result;
+  result.fields = {HostValue(x), HostValue(Tensor(ones))};
+  return HostValue(std::move(result));
+}
+
+// The bytes of a tensor from an offset on, under another shape and dtype; operands that are left out are empty tuples.
+Result<HostValue> EvalMemoryView(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  const auto given = [&](size_t i) { return i < call.num_args() && !call.arg(i).tuple(); };
+  Shape shape = ShapeOf(*x);
+  if (given(1)) {
+    IROPT_ASSIGN_OR_RETURN(shape, call.ShapeArg(1));
+  }
+  const DataType* dtype_arg = given(2) ? std::get_if<DataType>(&call.arg(2).state) : nullptr;
+  if (given(2) && !dtype_arg) return call.Fail("operand 2 is not a dtype");
+  int64_t offset = 0;
+  if (given(3)) {
+    IROPT_ASSIGN_OR_RETURN(const Scalar start, call.ScalarArg(3));
+    offset = start.ToInt().value_or(-1);
+  }
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out,
+                         call.Allocate(dtype_arg ? *dtype_arg : x->dtype(), std::move(shape)));
+  const size_t available = x->num_bytes();
+  if (offset < 0 || static_cast<uint64_t>(offset) > available ||
+      out->num_bytes() > available - static_cast<size_t>(offset))
+    return call.Fail("the view is out of range");
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements())));
+  if (out->num_bytes() != 0) std::memcpy(out->mutable_data(), x->data() + offset, out->num_bytes());
+  return HostValue(Tensor(out));
+}
+
+}  // namespace iropt::eval

@@ -1,0 +1,89 @@
+// What operator kernels share: their operands and attributes with checks, allocation within the limits, failure.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "iropt/eval/evaluator.h"
+#include "iropt/ir/attr.h"
+#include "iropt/ir/element.h"
+
+namespace iropt::eval {
+
+using Shape = std::vector<int64_t>;
+
+// One evaluation: the operands, the attribute record (null where the operator has none), and what may be spent.
+class KernelCall {
+ public:
+  KernelCall(std::string_view op, const ObjectAttr* attrs, std::span<const HostValue> args, const EvalLimits& limits)
+      : op_(op), attrs_(attrs), args_(args), limits_(limits), work_left_(limits.max_work) {}
+
+  std::string_view op() const { return op_; }
+  size_t num_args() const { return args_.size(); }
+  const HostValue& arg(size_t i) const { return args_[i]; }
+
+  // "relax.divide: message".
+  Error Fail(std::string_view message, ErrorCode code = ErrorCode::SemanticCheck) const;
+  Error UnsupportedDType(DataType dtype) const;
+
+  // Operands by kind; an error where operand `i` is missing or of another kind.
+  Result<Tensor> TensorArg(size_t i) const;
+  Result<Shape> ShapeArg(size_t i) const;
+  Result<Scalar> ScalarArg(size_t i) const;
+  // Integers given as a shape or as a tuple of scalars.
+  Result<Shape> IntsArg(size_t i) const;
+  // The tensors of a tuple.
+  Result<std::vector<Tensor>> TensorsArg(size_t i) const;
+
+  // Attributes; the default stands for one that is absent or None. The record was checked when the call was built, so
+  // an attribute of another kind is an error of the program that built it, reported as a failure of the evaluation.
+  bool HasAttr(std::string_view name) const;
+  Result<int64_t> IntAttrOr(std::string_view name, int64_t otherwise) const;
+  Result<double> FloatAttrOr(std::string_view name, double otherwise) const;
+  DataType DTypeAttrOr(std::string_view name, DataType otherwise) const;
+  std::string_view StringAttrOr(std::string_view name, std::string_view otherwise) const;
+  Result<Shape> IntsAttr(std::string_view name) const;
+  const Attr* FindAttr(std::string_view name) const;
+
+  // A zeroed tensor, if the limits allow one.
+  Result<std::shared_ptr<NDArray>> Allocate(DataType dtype, Shape shape) const;
+  // Takes `units` elementary operations from the budget.
+  Status Charge(uint64_t units);
+
+ private:
+  std::string_view op_;
+  const ObjectAttr* attrs_;
+  std::span<const HostValue> args_;
+  EvalLimits limits_;
+  uint64_t work_left_;
+};
+
+using Kernel = Result<HostValue> (*)(KernelCall& call);
+
+// Every kernel is declared by its row.
+#define IROPT_KERNEL(op, kernel) Result<HostValue> kernel(KernelCall& call);
+#include "iropt/eval/kernels.def"
+
+// The non-negative form of an axis of a tensor of rank `rank`, or an error.
+Result<int64_t> NormalizeAxis(const KernelCall& call, int64_t axis, size_t rank);
+// The same for a list without duplicates; in the given order.
+Result<Shape> NormalizeAxes(const KernelCall& call, std::span<const int64_t> axes, size_t rank);
+// The shape that operands of these shapes broadcast to, or an error.
+Result<Shape> BroadcastShapes(const KernelCall& call, std::span<const int64_t> a, std::span<const int64_t> b);
+// The same bytes under another shape of as many elements; nothing is copied.
+Tensor Reshaped(const Tensor& tensor, Shape shape);
+inline Shape ShapeOf(const NDArray& tensor) { return Shape(tensor.shape().begin(), tensor.shape().end()); }
+// Strides in elements of a row-major tensor.
+Shape RowMajorStrides(std::span<const int64_t> shape);
+std::string ShapeText(std::span<const int64_t> shape);
+// The tensor converted to `dtype`; itself where it has that dtype already.
+Result<Tensor> CastTensor(KernelCall& call, const Tensor& tensor, DataType dtype);
+// The elements of an integer tensor.
+Result<std::vector<int64_t>> IntElements(const KernelCall& call, const NDArray& tensor);
+
+}  // namespace iropt::eval

@@ -1,0 +1,83 @@
+// Arithmetic on elements as they are stored: every result is rounded to the dtype, integers wrap around.
+#pragma once
+
+#include <limits>
+
+#include "eval/tir/scalar_ops.h"
+#include "iropt/ir/element.h"
+
+namespace iropt::eval {
+
+// As DispatchElement, for the dtypes that have arithmetic: all but booleans. False for others.
+template <class F>
+bool DispatchNumber(DataType dtype, F&& f) {
+  bool supported = false;
+  DispatchElement(dtype, [&]<class T>(std::type_identity<T> type) {
+    if constexpr (!std::is_same_v<T, BoolByte>) {
+      supported = true;
+      f(type);
+    }
+  });
+  return supported;
+}
+
+// The same for floats alone.
+template <class F>
+bool DispatchFloat(DataType dtype, F&& f) {
+  bool supported = false;
+  DispatchElement(dtype, [&]<class T>(std::type_identity<T> type) {
+    if constexpr (std::is_floating_point_v<MathOf<T>>) {
+      supported = true;
+      f(type);
+    }
+  });
+  return supported;
+}
+
+template <class T>
+T AddElements(T a, T b) {
+  return Element<T>::Store(WrapAdd(Element<T>::Load(a), Element<T>::Load(b)));
+}
+template <class T>
+T MulElements(T a, T b) {
+  return Element<T>::Store(WrapMul(Element<T>::Load(a), Element<T>::Load(b)));
+}
+template <class T>
+T NegateElement(T a) {
+  return Element<T>::Store(WrapNegate(Element<T>::Load(a)));
+}
+// Integers are cut off towards zero; their divisor must not be 0.
+template <class T>
+T DivElements(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    return TruncDiv(a, b);
+  } else {
+    return FromReal<T>(ToReal(a) / ToReal(b));
+  }
+}
+// A number in the dtype: rounded where it is a float, wrapped around where it is an integer.
+template <class T>
+T ElementOf(int64_t value) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(value);
+  } else {
+    return FromReal<T>(WidenForRounding(value));
+  }
+}
+
+// The least number that is no infinity.
+template <class T>
+T LowestElement() {
+  if constexpr (kIsNarrowFloat<T>) {
+    static const T lowest = [] {
+      auto code = std::numeric_limits<typename T::Bits>::max();
+      while (!std::isfinite(static_cast<float>(T::FromBits(code)))) --code;
+      return T::FromBits(code);
+    }();
+    return lowest;
+  } else {
+    return std::numeric_limits<T>::lowest();
+  }
+}
+
+}  // namespace iropt::eval

@@ -1,0 +1,299 @@
+// Statements of the interpreter, in the order of execution.
+#include "interpreter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "iropt/ir/element.h"
+#include "iropt/support/stack.h"
+
+namespace iropt::eval {
+
+// Owns the memory of an allocation, and forgets it (with its pointer variable) when the allocating statement is done.
+class Interpreter::MemoryScope {
+ public:
+  MemoryScope(Interpreter& interpreter, const tir::Var* data) : interpreter_(interpreter), data_(data) {}
+  MemoryScope(const MemoryScope&) = delete;
+  MemoryScope& operator=(const MemoryScope&) = delete;
+  ~MemoryScope() {
+    if (owned_) interpreter_.DropMemory(data_);
+  }
+
+  bool Allocate(int64_t elements, DataType dtype) {
+    Memory memory;
+    owned_ = interpreter_.NewMemory(elements, dtype, &memory);
+    if (!owned_) return false;
+    interpreter_.SetMemory(data_, memory);
+    return true;
+  }
+
+ private:
+  Interpreter& interpreter_;
+  const tir::Var* data_;
+  std::unique_ptr<std::byte[]> owned_;
+};
+
+Interpreter::~Interpreter() {
+  for (const uint64_t address : mapped_) machine_.addresses.Unmap(address);
+}
+
+bool Interpreter::Step() {
+  if (machine_.work_left == 0)
+    return Fail(fmt::format("takes more than {} steps", machine_.limits.max_work), ErrorCode::Budget);
+  --machine_.work_left;
+  return true;
+}
+
+// T.ret unwinds as an error does, without being one.
+bool Interpreter::Run(const PrimFunc& func) {
+  body_ = func.body;
+  return Exec(func.body) || (returned_ && !failed());
+}
+
+bool Interpreter::Exec(const tir::Stmt* stmt) {
+  return WithStack([&] { return Step() && ExecNode(stmt); });
+}
+
+bool Interpreter::ExecNode(const tir::Stmt* stmt) {
+  switch (stmt->kind) {
+    case NodeKind::kLetStmt: return ExecLet(*To<tir::LetStmt>(stmt));
+    case NodeKind::kAttrStmt: return ExecAttr(*To<tir::AttrStmt>(stmt));
+    case NodeKind::kAssertStmt: return ExecAssert(*To<tir::AssertStmt>(stmt));
+    case NodeKind::kBufferStore: return ExecStore(*To<tir::BufferStore>(stmt));
+    case NodeKind::kBufferRealize: return ExecRealize(*To<tir::BufferRealize>(stmt));
+    case NodeKind::kAllocate: return ExecAllocate(*To<tir::Allocate>(stmt));
+    case NodeKind::kAllocateConst: return ExecAllocateConst(*To<tir::AllocateConst>(stmt));
+    case NodeKind::kDeclBuffer: {
+      const auto* declaration = To<tir::DeclBuffer>(stmt);
+      return Declare(*declaration->buffer) && Exec(declaration->body);
+    }
+    case NodeKind::kSeqStmt: return ExecSeq(*To<tir::SeqStmt>(stmt));
+    case NodeKind::kIfThenElse: return ExecIf(*To<tir::IfThenElse>(stmt));
+    case NodeKind::kEvaluate: return ExecEvaluate(*To<tir::Evaluate>(stmt));
+    case NodeKind::kFor: return ExecFor(*To<tir::For>(stmt));
+    case NodeKind::kWhile: return ExecWhile(*To<tir::While>(stmt));
+    case NodeKind::kBlockRealize: return ExecBlockRealize(*To<tir::BlockRealize>(stmt));
+    case NodeKind::kBlockStmt: return ExecBlock(*To<tir::Block>(stmt));
+    default: return Fail(fmt::format("cannot run {}", NodeKindName(stmt->kind)));
+  }
+}
+
+bool Interpreter::ExecSeq(const tir::SeqStmt& seq) {
+  return std::all_of(seq.seq.begin(), seq.seq.end(), [&](const tir::Stmt* stmt) { return Exec(stmt); });
+}
+
+bool Interpreter::BindLetStmt(const tir::LetStmt& let) {
+  if (!let.var->dtype.is_handle()) return BindLet(let.var, let.value);
+  Scalar pointer;
+  if (!Eval(let.value, &pointer)) return false;
+  // The variable may have pointed to other memory in an earlier iteration.
+  if (let.var->id < places_.size()) places_[let.var->id] = {};
+  env().Bind(let.var, pointer);
+  const Place place = machine_.addresses.Find(static_cast<uint64_t>(pointer.integer));
+  if (place.known()) SetPlace(let.var, place);
+  return true;
+}
+
+bool Interpreter::ExecLet(const tir::LetStmt& let) {
+  if (!BindLetStmt(let)) return false;
+  const bool done = Exec(let.body);
+  UnbindLet(let.var);
+  return done;
+}
+
+bool Interpreter::ExecAttr(const tir::AttrStmt& attr) {
+  if (attr.attr_key == "thread_extent" || attr.attr_key == "virtual_thread") {
+    const auto* axis = As<tir::IterVar>(attr.node);
+    int64_t extent = 0;
+    if (!axis || !EvalInt(attr.value, &extent)) return Fail("a thread axis is expected");
+    // The same axis may be bound again within; it keeps its value.
+    if (env().Find(axis->var)) return Exec(attr.body);
+    return ExecAxis(axis->thread_tag, axis->var, 0, extent, attr.body);
+  }
+  // This one gives a buffer the elements of another; all others tell code generators how, not what.
+  if (attr.attr_key == "buffer_bind_scope")
+    return Fail(fmt::format("the attribute '{}' is not supported", attr.attr_key));
+  return Exec(attr.body);
+}
+
+bool Interpreter::CheckAssertion(const tir::AssertStmt& assertion) {
+  bool holds = false;
+  if (!EvalBool(assertion.condition, &holds)) return false;
+  if (holds) return true;
+  const auto* message = As<tir::StringImm>(assertion.message);
+  return Fail(fmt::format("an assertion fails: {}", message ? message->value : "no message"));
+}
+
+bool Interpreter::ExecAssert(const tir::AssertStmt& assertion) {
+  return CheckAssertion(assertion) && Exec(assertion.body);
+}
+
+namespace {
+
+bool IsUndef(const PrimExpr* value) {
+  const auto* call = As<tir::Call>(value);
+  const auto* op = call ? As<Op>(call->op) : nullptr;
+  return op && op->name == "tir.undef";
+}
+
+}  // namespace
+
+bool Interpreter::ExecStore(const tir::BufferStore& store) {
+  const int lanes = store.value->dtype.lanes;
+  if (lanes < 1) return Fail("a vector of unknown length is stored");
+  if (IsUndef(store.value)) return ForgetLane(store, 0);
+  if (lanes == 1) {
+    Scalar value;
+    return Eval(store.value, &value) && StoreLane(store, 0, value);
+  }
+  // All lanes are computed before any is stored: they may be loaded from the same buffer.
+  std::vector<Scalar> values(static_cast<size_t>(lanes));
+  for (int lane = 0; lane < lanes; ++lane) {
+    if (!Eval(store.value, &values[static_cast<size_t>(lane)], lane)) return false;
+  }
+  for (int lane = 0; lane < lanes; ++lane) {
+    if (!StoreLane(store, lane, values[static_cast<size_t>(lane)])) return false;
+  }
+  return true;
+}
+
+bool Interpreter::ExecAllocate(const tir::Allocate& allocate) {
+  std::vector<int64_t> extents;
+  int64_t count = 0;
+  if (!EvalExtents(allocate.extents, &extents, &count)) return false;
+  MemoryScope scope(*this, allocate.buffer_var);
+  return scope.Allocate(count, allocate.dtype) && Exec(allocate.body);
+}
+
+bool Interpreter::ExecAllocateConst(const tir::AllocateConst& allocate) {
+  if (!allocate.data) return Fail("a constant without data cannot be read");
+  SetMemory(allocate.buffer_var, {allocate.data->data(), nullptr, static_cast<int64_t>(allocate.data->num_bytes())});
+  const bool done = Exec(allocate.body);
+  DropMemory(allocate.buffer_var);
+  return done;
+}
+
+// A buffer of which only the bounds have memory, under the indices of the whole.
+bool Interpreter::ExecRealize(const tir::BufferRealize& realize) {
+  const tir::Buffer& buffer = *realize.buffer;
+  View view;
+  view.known = true;
+  int64_t count = 1;
+  for (size_t i = realize.bounds.size(); i-- > 0;) {
+    int64_t min = 0;
+    int64_t extent = 0;
+    if (!EvalInt(realize.bounds[i]->min, &min) || !EvalInt(realize.bounds[i]->extent, &extent)) return false;
+    view.offset = WrapSub(view.offset, WrapMul(min, count));
+    view.strides.insert(view.strides.begin(), count);
+    view.shape.insert(view.shape.begin(), WrapAdd(min, extent));
+    view.mins.insert(view.mins.begin(), min);
+    if (extent < 0 || __builtin_mul_overflow(count, extent, &count)) return Fail("an allocation is out of range");
+  }
+  MemoryScope scope(*this, buffer.data);
+  if (!scope.Allocate(count, buffer.dtype)) return false;
+  ViewOf(buffer) = std::move(view);
+  return Exec(realize.body);
+}
+
+bool Interpreter::ExecIf(const tir::IfThenElse& branch) {
+  bool value = false;
+  if (!EvalBool(branch.condition, &value)) return false;
+  const tir::Stmt* taken = value ? branch.then_case : branch.else_case;
+  return !taken || Exec(taken);
+}
+
+bool Interpreter::ExecFor(const tir::For& loop) {
+  int64_t min = 0;
+  int64_t extent = 0;
+  if (!EvalInt(loop.min, &min) || !EvalInt(loop.extent, &extent)) return false;
+  const std::string_view thread_tag = loop.thread_binding ? loop.thread_binding->thread_tag : std::string_view();
+  return ExecAxis(thread_tag, loop.loop_var, min, extent, loop.body);
+}
+
+bool Interpreter::ExecLoop(const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body) {
+  for (int64_t i = 0; i < extent; ++i) {
+    env().Bind(var, Scalar::Int(WrapAdd(min, i), var->dtype));
+    if (!Exec(body)) return false;
+  }
+  env().Unbind(var);
+  return true;
+}
+
+bool Interpreter::ExecWhile(const tir::While& loop) {
+  for (;;) {
+    bool value = false;
+    if (!EvalBool(loop.condition, &value)) return false;
+    if (!value) return true;
+    if (!Exec(loop.body)) return false;
+  }
+}
+
+bool Interpreter::EnterBlock(const tir::BlockRealize& realize, bool* active) {
+  const tir::Block& block = *realize.block;
+  if (realize.iter_values.size() != block.iter_vars.size())
+    return Fail("a block has another number of axes than values");
+  if (!EvalBool(realize.predicate, active)) return false;
+  if (!*active) return true;
+  // All values are computed before the first is bound: they belong to the scope outside.
+  const size_t base = axis_values_.size();
+  for (const PrimExpr* expr : realize.iter_values) {
+    int64_t value = 0;
+    if (!EvalInt(expr, &value)) return false;
+    axis_values_.push_back(value);
+  }
+  for (size_t i = 0; i < block.iter_vars.size(); ++i) {
+    const tir::Var* var = block.iter_vars[i]->var;
+    env().Bind(var, Scalar::Int(axis_values_[base + i], var->dtype));
+  }
+  axis_values_.resize(base);
+  return true;
+}
+
+bool Interpreter::ExecBlockRealize(const tir::BlockRealize& realize) {
+  bool active = false;
+  return EnterBlock(realize, &active) && (!active || ExecBlock(*realize.block));
+}
+
+bool Interpreter::ExecBlock(const tir::Block& block) {
+  std::vector<std::unique_ptr<MemoryScope>> scopes;
+  for (const tir::Buffer* buffer : block.alloc_buffers) {
+    int64_t count = 0;
+    if (!Declare(*buffer) || !CountElements(*buffer, &count)) return false;
+    scopes.push_back(std::make_unique<MemoryScope>(*this, buffer->data));
+    if (!scopes.back()->Allocate(count, buffer->dtype)) return false;
+  }
+  return MatchBuffers(block) && Initialize(block) && Exec(block.body);
+}
+
+bool Interpreter::Initialize(const tir::Block& block) {
+  bool first = false;
+  return !block.init || (AtFirstReduction(block, &first) && (!first || Exec(block.init)));
+}
+
+// Whether every reduction axis has its first value, which is when a block initializes what it reduces into.
+bool Interpreter::AtFirstReduction(const tir::Block& block, bool* first) {
+  *first = true;
+  for (const tir::IterVar* axis : block.iter_vars) {
+    if (axis->iter_type != tir::IterVarType::kCommReduce) continue;
+    const Scalar* value = env().Find(axis->var);
+    int64_t min = 0;
+    if (!value || !EvalInt(axis->dom->min, &min)) return Fail(fmt::format("axis '{}' has no value", axis->var->name));
+    *first = *first && value->integer == min;
+  }
+  return true;
+}
+
+// For its effects. T.ret ends the function.
+bool Interpreter::ExecEvaluate(const tir::Evaluate& evaluate) {
+  const auto* call = As<tir::Call>(evaluate.value);
+  const auto* op = call ? As<Op>(call->op) : nullptr;
+  if (op && op->name == "tir.ret" && call->args.size() == 1) {
+    returned_ = Eval(call->args[0], &result_);
+    return false;
+  }
+  Scalar ignored;
+  return Eval(evaluate.value, &ignored);
+}
+
+}  // namespace iropt::eval

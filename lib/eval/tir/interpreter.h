@@ -1,0 +1,202 @@
+// The interpreter behind EvalPrimFunc. One runs one call of a function; functions that it calls have their own, and
+// share the machine.
+//
+// Statements are run in interpreter.cpp, buffers are in interpreter_buffers.cpp, calls in interpreter_calls.cpp, and
+// threads that wait for each other in interpreter_threads.cpp.
+#pragma once
+
+#include <memory>
+#include <unordered_set>
+
+#include "iropt/eval/tir/prim_func.h"
+#include "iropt/eval/tir/scalar_eval.h"
+#include "iropt/ir/module.h"
+#include "iropt/support/function_ref.h"
+#include "memory.h"
+
+namespace iropt::eval {
+
+// What all functions of one run share.
+struct Machine {
+  EvalLimits limits;
+  uint64_t work_left = limits.max_work;
+  const Module* module = nullptr;  // where functions to call are looked for; null: nowhere
+  int depth = 0;                   // of calls
+  int thread_axes = 0;             // whose threads are running
+  AddressSpace addresses = {};
+};
+
+class Interpreter final : public ScalarEvaluator {
+ public:
+  explicit Interpreter(Machine& machine) : machine_(machine) {}
+  ~Interpreter() override;
+
+  // Binds a buffer parameter to the memory of a tensor: variables among its dimensions take the tensor's, others must
+  // agree. Memory that is not writable is never stored to.
+  bool BindParam(const tir::Buffer& buffer, const NDArray& tensor, std::byte* writable);
+  // Binds a parameter to a number or a pointer; with a buffer, to a tensor descriptor or to the memory of the elements.
+  bool BindParam(const tir::Var* param, const tir::Buffer* buffer, const Scalar& value);
+  bool Run(const PrimFunc& func);
+  // Whether every element of a writable parameter has been given a value.
+  bool IsFilled(const tir::Buffer& buffer);
+  // What T.ret returned; the number 0 where nothing did.
+  const Scalar& returned() const { return result_; }
+
+  // An intrinsic that is more than an operation on scalars.
+  struct Builtin {
+    std::string_view name;
+    size_t arity;
+    bool (Interpreter::*run)(const tir::Call& call, int lane, Scalar* result);
+  };
+  static constexpr size_t kAnyArity = SIZE_MAX;
+  static const Builtin* FindBuiltin(const OpInfo& op);
+
+ private:
+  // Where the elements of a buffer are; in elements of its dtype.
+  struct View {
+    bool known = false;
+    int64_t offset = 0;
+    std::vector<int64_t> shape;
+    std::vector<int64_t> strides;
+    std::vector<int64_t> mins;  // the first index in each dimension; empty: 0
+  };
+  // What each thread has of its own.
+  struct State {
+    Variables variables;
+    std::vector<Place> places;  // by the id of the pointer variable
+    std::vector<View> views;    // by the id of the buffer
+  };
+  using Threads = std::vector<std::unique_ptr<State>>;
+  using OwnedMemory = std::vector<std::unique_ptr<std::byte[]>>;
+  class MemoryScope;
+
+  bool Load(const tir::BufferLoad& load, int lane, Scalar* result) override;
+  bool CallFunction(const tir::Call& call, const GlobalVar& callee, Scalar* result) override;
+  bool CallBuiltin(const tir::Call& call, std::string_view name, int lane, Scalar* result) override;
+  bool Step() override;
+
+  // ---- Statements
+
+  bool Exec(const tir::Stmt* stmt);
+  bool ExecNode(const tir::Stmt* stmt);
+  bool ExecSeq(const tir::SeqStmt& seq);
+  bool ExecLet(const tir::LetStmt& let);
+  bool ExecAttr(const tir::AttrStmt& attr);
+  bool ExecAssert(const tir::AssertStmt& assertion);
+  bool ExecStore(const tir::BufferStore& store);
+  bool StoreLane(const tir::BufferStore& store, int lane, const Scalar& value);
+  bool ForgetLane(const tir::BufferStore& store, int lane);
+  bool ExecAllocate(const tir::Allocate& allocate);
+  bool ExecAllocateConst(const tir::AllocateConst& allocate);
+  bool ExecRealize(const tir::BufferRealize& realize);
+  bool ExecIf(const tir::IfThenElse& branch);
+  bool ExecFor(const tir::For& loop);
+  bool ExecLoop(const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body);
+  bool ExecWhile(const tir::While& loop);
+  bool ExecBlockRealize(const tir::BlockRealize& realize);
+  bool ExecBlock(const tir::Block& block);
+  bool ExecEvaluate(const tir::Evaluate& evaluate);
+  bool BindLetStmt(const tir::LetStmt& let);
+  bool CheckAssertion(const tir::AssertStmt& assertion);
+  // Gives the axes of a block their values; `active` is whether its predicate holds.
+  bool EnterBlock(const tir::BlockRealize& realize, bool* active);
+  bool MatchBuffers(const tir::Block& block);
+  bool Initialize(const tir::Block& block);
+  bool AtFirstReduction(const tir::Block& block, bool* first);
+
+  // ---- Threads that wait for each other run together, statement by statement.
+
+  // Runs the threads of an axis, one after the other where they do not wait for each other.
+  bool ExecAxis(std::string_view thread_tag, const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body);
+  bool IsWaiting(const tir::Stmt* stmt);
+  bool ExecThreads(const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body);
+  bool OwnLocalMemory(State& thread, OwnedMemory* owned);
+  bool ExecSpread(Threads& threads, const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body);
+  bool ExecTogether(const tir::Stmt* stmt, Threads& threads);
+  bool ExecNodeTogether(const tir::Stmt* stmt, Threads& threads);
+  bool ExecForTogether(const tir::For& loop, Threads& threads);
+  bool ExecAttrTogether(const tir::AttrStmt& attr, Threads& threads);
+  bool ExecIfTogether(const tir::IfThenElse& branch, Threads& threads);
+  bool ExecWhileTogether(const tir::While& loop, Threads& threads);
+  bool ExecLetTogether(const tir::LetStmt& let, Threads& threads);
+  bool ExecAllocateTogether(const tir::Allocate& allocate, Threads& threads);
+  bool ExecBlockTogether(const tir::BlockRealize& realize, Threads& threads);
+  bool ExecEvaluateTogether(const tir::Evaluate& evaluate, Threads& threads);
+  bool ReduceTogether(const tir::Call& call, Threads& threads);
+  bool ReduceGroup(const tir::Call& call, size_t width, const std::vector<State*>& group);
+  // f in the place of each of the threads.
+  bool ForEach(Threads& threads, FunctionRef<bool()> f);
+  // Evaluates an integer that must be the same in all threads.
+  bool EvalUniform(const PrimExpr* expr, Threads& threads, int64_t* value);
+  // Memory for a buffer: each thread's own where it is local, else one for all.
+  bool AllocateFor(Threads& threads, const tir::Var* data, int64_t count, DataType dtype, OwnedMemory* owned);
+  void DropMemoryOf(Threads& threads, const tir::Var* data);
+  void Swap(State& state);
+
+  // ---- Buffers
+
+  bool MatchBuffer(const tir::MatchBufferRegion& match);
+  // Computes where the elements of a buffer are, now that its dimensions have values.
+  bool Declare(const tir::Buffer& buffer);
+  // The same with the shape, strides and offset given: variables among them are bound.
+  bool DeclareAs(const tir::Buffer& buffer, std::span<const int64_t> shape, std::span<const int64_t> strides,
+                 int64_t offset);
+  bool ResolveView(const tir::Buffer& buffer, View* view);
+  View& ViewOf(const tir::Buffer& buffer);
+  bool CountElements(const tir::Buffer& buffer, int64_t* count);
+  bool BindArray(const tir::Buffer& buffer, const ArrayRecord& array);
+  // Binds a variable without a value to `actual`; anything else must be equal to it.
+  bool Match(const PrimExpr* expr, int64_t actual, std::string_view what);
+  bool EvalInts(List<const PrimExpr*> exprs, std::vector<int64_t>* values);
+  bool EvalExtents(List<const PrimExpr*> exprs, std::vector<int64_t>* extents, int64_t* count);
+
+  // Where an element is.
+  struct ElementPlace {
+    Place place;     // of the memory of the buffer
+    int64_t at = 0;  // in bytes from the beginning of the memory
+  };
+  // With `bounded`, an index out of range is an error.
+  bool Locate(const tir::Buffer& buffer, List<const PrimExpr*> indices, int lane, bool bounded, ElementPlace* element);
+  bool LoadAt(const ElementPlace& element, DataType dtype, std::string_view name, Scalar* result);
+  bool StoreAt(const ElementPlace& element, const Scalar& value, std::string_view name);
+
+  // Memory and its marks; null after an error.
+  std::unique_ptr<std::byte[]> NewMemory(int64_t elements, DataType dtype, Memory* memory);
+  Place PlaceOf(const tir::Var* data);
+  void SetPlace(const tir::Var* data, const Place& place);
+  void SetMemory(const tir::Var* data, const Memory& memory);
+  // Ends the life of memory and of its pointer variable.
+  void DropMemory(const tir::Var* data);
+
+  // ---- Calls
+
+  bool EvalAccessPtr(const tir::Call& call, int lane, Scalar* result);
+  bool EvalAddressOf(const tir::Call& call, int lane, Scalar* result);
+  bool EvalAtomicAdd(const tir::Call& call, int lane, Scalar* result);
+  bool EvalHint(const tir::Call& call, int lane, Scalar* result);
+  bool EvalIsNull(const tir::Call& call, int lane, Scalar* result);
+  bool EvalMakeArray(const tir::Call& call, int lane, Scalar* result);
+  bool EvalMakeShape(const tir::Call& call, int lane, Scalar* result);
+  bool EvalOnlyStatement(const tir::Call& call, int lane, Scalar* result);
+  bool EvalStructGet(const tir::Call& call, int lane, Scalar* result);
+  bool EvalSync(const tir::Call& call, int lane, Scalar* result);
+  bool EvalUndef(const tir::Call& call, int lane, Scalar* result);
+  bool ReadInts(uint64_t address, int64_t count, std::vector<int64_t>* values);
+
+  Machine& machine_;
+  const tir::Stmt* body_ = nullptr;
+  bool returned_ = false;  // T.ret has ended the function
+  Scalar result_ = Scalar::Int(0);
+  OwnedMemory owned_;                 // marks of parameters, shapes on the stack
+  std::vector<uint64_t> mapped_;      // addresses that end with the call
+  std::vector<Place> places_;         // by the id of the pointer variable
+  std::vector<View> views_;           // by the id of the buffer
+  std::vector<int64_t> axis_values_;  // a stack: values of the axes of blocks that are being entered
+  // Statements with threads that wait for each other below; filled when threads are first met.
+  std::unordered_set<const tir::Stmt*> waiting_;
+  bool waiting_known_ = false;
+  std::vector<const tir::Var*> together_;           // axes whose threads run together
+  std::vector<const tir::CommReducer*> combiners_;  // of reductions over threads, the innermost last
+};
+
+}  // namespace iropt::eval

@@ -1,0 +1,358 @@
+// Buffers of the interpreter: the memory behind pointers, where elements are, reading and writing them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "interpreter.h"
+#include "iropt/ir/element.h"
+
+namespace iropt::eval {
+
+namespace {
+
+// Of an element of a buffer, which may be a vector.
+uint64_t ElementBytes(DataType dtype) {
+  return static_cast<uint64_t>(dtype.with_lanes(1).bytes()) * static_cast<uint64_t>(dtype.lanes);
+}
+
+// False where the product overflows.
+bool RowMajor(std::span<const int64_t> shape, std::vector<int64_t>* strides) {
+  strides->resize(shape.size());
+  int64_t stride = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    (*strides)[i] = stride;
+    if (shape[i] < 0 || __builtin_mul_overflow(stride, std::max<int64_t>(shape[i], 1), &stride)) return false;
+  }
+  return true;
+}
+
+bool Product(std::span<const int64_t> extents, int64_t* count) {
+  *count = 1;
+  return std::ranges::all_of(
+      extents, [&](int64_t extent) { return extent >= 0 && !__builtin_mul_overflow(*count, extent, count); });
+}
+
+}  // namespace
+
+// ---- Memory
+
+Place Interpreter::PlaceOf(const tir::Var* data) {
+  if (data->id < places_.size() && places_[data->id].known()) return places_[data->id];
+  // A pointer that was computed: the value of the variable says where to.
+  const Scalar* address = env().Find(data);
+  return address ? machine_.addresses.Find(static_cast<uint64_t>(address->integer)) : Place{};
+}
+
+void Interpreter::SetPlace(const tir::Var* data, const Place& place) {
+  if (data->id >= places_.size()) places_.resize(data->id + size_t{1});
+  places_[data->id] = place;
+  env().Bind(data, Scalar::Int(static_cast<int64_t>(place.address), DataType::Handle()));
+}
+
+void Interpreter::SetMemory(const tir::Var* data, const Memory& memory) {
+  const bool local = data->pointer && data->pointer->scope.starts_with("local");
+  SetPlace(data, {memory, 0, machine_.addresses.Map(memory), local ? data : nullptr});
+}
+
+void Interpreter::DropMemory(const tir::Var* data) {
+  machine_.addresses.Unmap(places_[data->id].address);
+  places_[data->id] = {};
+  env().Unbind(data);
+}
+
+std::unique_ptr<std::byte[]> Interpreter::NewMemory(int64_t elements, DataType dtype, Memory* memory) {
+  uint64_t bytes = 0;
+  if (dtype.lanes < 1 || !IsElementType(dtype.with_lanes(1)) || elements < 0) {
+    Fail(fmt::format("cannot allocate {} elements of {}", elements, dtype.ToString()));
+    return nullptr;
+  }
+  if (__builtin_mul_overflow(static_cast<uint64_t>(elements), ElementBytes(dtype), &bytes) ||
+      bytes > machine_.limits.max_bytes || bytes > INT64_MAX / 2) {
+    Fail(fmt::format("a buffer of {} elements is over the limit of {} bytes", elements, machine_.limits.max_bytes),
+         ErrorCode::Budget);
+    return nullptr;
+  }
+  // Recursion and threads multiply allocations, each of which is within the limit.
+  static constexpr uint64_t kMaxTensors = 16;
+  if ((machine_.addresses.live_bytes() + bytes) / kMaxTensors > machine_.limits.max_bytes) {
+    Fail(fmt::format("all buffers together are over {} times the limit of {} bytes", kMaxTensors,
+                     machine_.limits.max_bytes),
+         ErrorCode::Budget);
+    return nullptr;
+  }
+  // The second half are the marks.
+  auto owned = std::make_unique<std::byte[]>(std::max<uint64_t>(2 * bytes, 1));
+  *memory = {owned.get(), owned.get(), static_cast<int64_t>(bytes), owned.get() + bytes};
+  return owned;
+}
+
+bool Interpreter::ReadInts(uint64_t address, int64_t count, std::vector<int64_t>* values) {
+  const Place place = machine_.addresses.Find(address);
+  if (!place.known() || count < 0) return Fail("a shape is read where there is none");
+  for (int64_t i = 0; i < count; ++i) {
+    Scalar value = Scalar::Int(0);
+    if (!LoadAt({place, place.origin + i * 8}, DataType::Int(64), "shape", &value)) return false;
+    values->push_back(value.integer);
+  }
+  return true;
+}
+
+// ---- Where elements are
+
+bool Interpreter::EvalInts(List<const PrimExpr*> exprs, std::vector<int64_t>* values) {
+  values->resize(exprs.size());
+  for (size_t i = 0; i < exprs.size(); ++i) {
+    if (!EvalInt(exprs[i], &(*values)[i])) return false;
+  }
+  return true;
+}
+
+bool Interpreter::EvalExtents(List<const PrimExpr*> exprs, std::vector<int64_t>* extents, int64_t* count) {
+  return EvalInts(exprs, extents) && (Product(*extents, count) || Fail("an allocation is out of range"));
+}
+
+Interpreter::View& Interpreter::ViewOf(const tir::Buffer& buffer) {
+  if (buffer.id >= views_.size()) views_.resize(buffer.id + size_t{1});
+  return views_[buffer.id];
+}
+
+bool Interpreter::CountElements(const tir::Buffer& buffer, int64_t* count) {
+  return Product(ViewOf(buffer).shape, count) || Fail("an allocation is out of range");
+}
+
+bool Interpreter::Match(const PrimExpr* expr, int64_t actual, std::string_view what) {
+  if (const auto* var = As<tir::Var>(expr); var && !env().Find(var)) {
+    env().Bind(var, Scalar::Int(actual, var->dtype));
+    return true;
+  }
+  int64_t expected = 0;
+  if (!EvalInt(expr, &expected)) return false;
+  return expected == actual || Fail(fmt::format("{} is {} where {} is expected", what, actual, expected));
+}
+
+bool Interpreter::DeclareAs(const tir::Buffer& buffer, std::span<const int64_t> shape, std::span<const int64_t> strides,
+                            int64_t offset) {
+  if (shape.size() != buffer.shape.size() || buffer.strides.size() > strides.size())
+    return Fail(fmt::format("buffer '{}' has another rank", buffer.name));
+  // Dimensions that are variables first: others may be computed from them.
+  for (const bool variables : {true, false}) {
+    for (size_t i = 0; i < shape.size(); ++i) {
+      if (Is<tir::Var>(buffer.shape[i]) != variables) continue;
+      if (!Match(buffer.shape[i], shape[i], fmt::format("dimension {} of buffer '{}'", i, buffer.name))) return false;
+    }
+  }
+  for (size_t i = 0; i < buffer.strides.size(); ++i) {
+    if (!Match(buffer.strides[i], strides[i], fmt::format("stride {} of buffer '{}'", i, buffer.name))) return false;
+  }
+  if (Is<tir::Var>(buffer.elem_offset) && !Match(buffer.elem_offset, offset, "the offset of a buffer")) return false;
+  ViewOf(buffer) = {true, offset, {shape.begin(), shape.end()}, {strides.begin(), strides.end()}, {}};
+  return true;
+}
+
+bool Interpreter::ResolveView(const tir::Buffer& buffer, View* view) {
+  view->known = true;
+  if (buffer.elem_offset && !EvalInt(buffer.elem_offset, &view->offset)) return false;
+  if (!EvalInts(buffer.shape, &view->shape)) return false;
+  if (!buffer.strides.empty() && buffer.strides.size() != buffer.shape.size())
+    return Fail(fmt::format("buffer '{}' has another number of strides than of dimensions", buffer.name));
+  if (!buffer.strides.empty()) return EvalInts(buffer.strides, &view->strides);
+  return RowMajor(view->shape, &view->strides) ||
+         Fail(fmt::format("the shape of buffer '{}' is out of range", buffer.name));
+}
+
+bool Interpreter::Declare(const tir::Buffer& buffer) {
+  View view;
+  if (!ResolveView(buffer, &view)) return false;
+  ViewOf(buffer) = std::move(view);
+  return true;
+}
+
+bool Interpreter::Locate(const tir::Buffer& buffer, List<const PrimExpr*> indices, int lane, bool bounded,
+                         ElementPlace* element) {
+  element->place = PlaceOf(buffer.data);
+  if (!element->place.known() || buffer.dtype.lanes < 1 || !IsElementType(buffer.dtype.with_lanes(1)))
+    return Fail(fmt::format("buffer '{}' has no memory", buffer.name));
+  // A buffer that no statement declares is a view whose shape may change from one access to the next.
+  View undeclared;
+  // (Indices may load, but they declare nothing, so that the pointer stays valid.)
+  const View* view = buffer.id < views_.size() && views_[buffer.id].known ? &views_[buffer.id] : &undeclared;
+  if (view == &undeclared && !ResolveView(buffer, &undeclared)) return false;
+  if (indices.size() != view->shape.size())
+    return Fail(fmt::format("buffer '{}' is indexed with another rank", buffer.name));
+  // Of an element that is a vector, all lanes are at one index.
+  const int width = buffer.dtype.lanes;
+  int64_t at = view->offset;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    int64_t index = 0;
+    if (!EvalInt(indices[i], &index, lane / width)) return false;
+    const int64_t min = view->mins.empty() ? 0 : view->mins[i];
+    if (bounded && (index < min || index >= view->shape[i]))
+      return Fail(fmt::format("index {} is out of range for dimension {} of buffer '{}'", index, i, buffer.name));
+    at = WrapAdd(at, WrapMul(index, view->strides[i]));
+  }
+  const int64_t size = static_cast<int64_t>(ElementBytes(buffer.dtype));
+  element->at = WrapAdd(WrapAdd(element->place.origin, WrapMul(at, size)), lane % width * (size / width));
+  return true;
+}
+
+// ---- Elements
+
+bool Interpreter::LoadAt(const ElementPlace& element, DataType dtype, std::string_view name, Scalar* result) {
+  const Memory& memory = element.place.memory;
+  if (element.at < 0 || element.at > memory.bytes - dtype.bytes())
+    return Fail(fmt::format("an access to buffer '{}' is out of range", name));
+  if (memory.written) {
+    const std::byte* marks = memory.written + element.at;
+    if (std::any_of(marks, marks + dtype.bytes(), [](std::byte mark) { return mark == std::byte{0}; }))
+      return Fail(fmt::format("an element of buffer '{}' is read before it has a value", name));
+  }
+  *result = LoadScalar(dtype, memory.data + element.at);
+  return true;
+}
+
+bool Interpreter::StoreAt(const ElementPlace& element, const Scalar& value, std::string_view name) {
+  const Memory& memory = element.place.memory;
+  if (element.at < 0 || element.at > memory.bytes - value.dtype.bytes())
+    return Fail(fmt::format("an access to buffer '{}' is out of range", name));
+  if (!memory.writable) return Fail(fmt::format("buffer '{}' is an input and must not be written", name));
+  StoreScalar(value, memory.writable + element.at);
+  std::fill_n(memory.written + element.at, value.dtype.bytes(), std::byte{1});
+  return true;
+}
+
+bool Interpreter::Load(const tir::BufferLoad& load, int lane, Scalar* result) {
+  const DataType dtype = load.buffer->dtype.with_lanes(1);
+  if (load.predicate) {
+    bool active = false;
+    if (!EvalBool(load.predicate, &active, lane)) return false;
+    if (!active) return CastScalar(Scalar::Int(0), dtype, result);
+  }
+  ElementPlace element;
+  return Locate(*load.buffer, load.indices, lane, /*bounded=*/true, &element) &&
+         LoadAt(element, dtype, load.buffer->name, result);
+}
+
+bool Interpreter::StoreLane(const tir::BufferStore& store, int lane, const Scalar& value) {
+  bool active = true;
+  if (store.predicate && !EvalBool(store.predicate, &active, lane)) return false;
+  if (!active) return true;
+  Scalar converted;
+  if (!CastScalar(value, store.buffer->dtype.with_lanes(1), &converted)) return Fail("a value does not fit its buffer");
+  ElementPlace element;
+  return Locate(*store.buffer, store.indices, lane, /*bounded=*/true, &element) &&
+         StoreAt(element, converted, store.buffer->name);
+}
+
+// T.undef() is stored: what was there has no value any more.
+bool Interpreter::ForgetLane(const tir::BufferStore& store, int lane) {
+  ElementPlace element;
+  if (!Locate(*store.buffer, store.indices, lane, /*bounded=*/true, &element)) return false;
+  const int64_t bytes = store.buffer->dtype.with_lanes(1).bytes();
+  const Memory& memory = element.place.memory;
+  if (element.at < 0 || element.at > memory.bytes - bytes || !memory.writable)
+    return Fail(fmt::format("an access to buffer '{}' is out of range", store.buffer->name));
+  std::fill_n(memory.written + element.at, bytes, std::byte{0});
+  return true;
+}
+
+// ---- Parameters
+
+bool Interpreter::BindParam(const tir::Buffer& buffer, const NDArray& tensor, std::byte* writable) {
+  if (buffer.dtype != tensor.dtype()) {
+    return Fail(fmt::format("buffer '{}' is of {}, its argument of {}", buffer.name, buffer.dtype.ToString(),
+                            tensor.dtype().ToString()));
+  }
+  std::vector<int64_t> strides;
+  if (!RowMajor(tensor.shape(), &strides)) return Fail("the shape of an argument is out of range");
+  static constexpr std::byte kNothing{};
+  const std::byte* data = tensor.data() ? tensor.data() : &kNothing;
+  std::byte* marks = nullptr;
+  if (writable) {
+    owned_.push_back(std::make_unique<std::byte[]>(std::max<size_t>(tensor.num_bytes(), 1)));
+    marks = owned_.back().get();
+  }
+  SetMemory(buffer.data, {data, writable, static_cast<int64_t>(tensor.num_bytes()), marks});
+  return DeclareAs(buffer, tensor.shape(), strides, 0);
+}
+
+bool Interpreter::BindParam(const tir::Var* param, const tir::Buffer* buffer, const Scalar& value) {
+  Scalar converted = value;
+  const bool fits = param->dtype.is_handle() ? value.dtype.is_handle() : CastScalar(value, param->dtype, &converted);
+  if (!fits) return Fail(fmt::format("the argument for parameter '{}' is of another kind", param->name));
+  env().Bind(param, converted);
+  if (!buffer) return true;
+  const auto address = static_cast<uint64_t>(value.integer);
+  if (const ArrayRecord* array = machine_.addresses.FindArray(address)) return BindArray(*buffer, *array);
+  // The elements themselves, in the shape that the buffer declares.
+  const Place place = machine_.addresses.Find(address);
+  if (!place.known()) return Fail(fmt::format("the argument for buffer '{}' points to no memory", buffer->name));
+  SetPlace(buffer->data, place);
+  if (Is<tir::Var>(buffer->elem_offset) && !Match(buffer->elem_offset, 0, "the offset of a buffer")) return false;
+  return Declare(*buffer);
+}
+
+bool Interpreter::BindArray(const tir::Buffer& buffer, const ArrayRecord& array) {
+  if (buffer.dtype != array.dtype) {
+    return Fail(fmt::format("buffer '{}' is of {}, its argument of {}", buffer.name, buffer.dtype.ToString(),
+                            array.dtype.ToString()));
+  }
+  const Place place = machine_.addresses.Find(array.data);
+  if (!place.known()) return Fail(fmt::format("the argument for buffer '{}' points to no memory", buffer.name));
+  SetPlace(buffer.data, place);
+  std::vector<int64_t> strides = array.strides;
+  if (strides.empty() && !RowMajor(array.shape, &strides)) return Fail("the shape of an argument is out of range");
+  return DeclareAs(buffer, array.shape, strides, array.elem_offset);
+}
+
+bool Interpreter::IsFilled(const tir::Buffer& buffer) {
+  const Memory memory = PlaceOf(buffer.data).memory;
+  return memory.written && std::all_of(memory.written, memory.written + memory.bytes,
+                                       [](std::byte mark) { return mark != std::byte{0}; });
+}
+
+// ---- Regions of buffers as buffers of their own
+
+bool Interpreter::MatchBuffer(const tir::MatchBufferRegion& match) {
+  const tir::BufferRegion& source = *match.source;
+  View view = ViewOf(*source.buffer);
+  if (!view.known && !ResolveView(*source.buffer, &view)) return false;
+  const Place place = PlaceOf(source.buffer->data);
+  if (!place.known() || source.region.size() != view.shape.size())
+    return Fail("a matched region does not fit its buffer");
+  int64_t offset = view.offset;
+  std::vector<int64_t> extents;
+  for (size_t i = 0; i < source.region.size(); ++i) {
+    int64_t min = 0;
+    int64_t extent = 0;
+    if (!EvalInt(source.region[i]->min, &min) || !EvalInt(source.region[i]->extent, &extent)) return false;
+    if (min < 0 || extent < 0 || min > view.shape[i] || extent > view.shape[i] - min)
+      return Fail("a matched region is out of range");
+    offset = WrapAdd(offset, WrapMul(min, view.strides[i]));
+    extents.push_back(extent);
+  }
+  // The matched buffer may leave out leading dimensions of extent 1.
+  const size_t rank = match.buffer->shape.size();
+  const size_t extra = extents.size() - std::min(rank, extents.size());
+  if (rank > extents.size() ||
+      std::any_of(extents.begin(), extents.begin() + static_cast<int64_t>(extra), [](int64_t e) { return e != 1; })) {
+    return Fail("a matched region does not fit its buffer");
+  }
+  SetPlace(match.buffer->data, place);
+  return DeclareAs(*match.buffer, std::span(extents).subspan(extra), std::span(view.strides).subspan(extra), offset);
+}
+
+bool Interpreter::MatchBuffers(const tir::Block& block) {
+  for (const tir::MatchBufferRegion* match : block.match_buffers) {
+    // The variables of the match belong to this run of the block.
+    for (const auto& exprs : {match->buffer->shape, match->buffer->strides}) {
+      for (const PrimExpr* expr : exprs) {
+        if (const auto* var = As<tir::Var>(expr)) env().Unbind(var);
+      }
+    }
+    if (const auto* var = As<tir::Var>(match->buffer->elem_offset)) env().Unbind(var);
+    if (!MatchBuffer(*match)) return false;
+  }
+  return true;
+}
+
+}  // namespace iropt::eval

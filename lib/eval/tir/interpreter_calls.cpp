@@ -1,0 +1,227 @@
+// Calls that the interpreter makes: of functions of the module, and of intrinsics on pointers.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "interpreter.h"
+#include "iropt/ir/dlpack.h"
+#include "iropt/ir/element.h"
+#include "iropt/op/op.h"
+#include "scalar_intrinsics.h"
+#include "scalar_ops.h"
+
+namespace iropt::eval {
+
+namespace {
+
+// Recursion is bounded by the work that is granted, but frames take memory, too, and so do descriptors, which live as
+// long as the frame.
+constexpr int kMaxDepth = 1000;
+constexpr size_t kMaxDescriptors = 1 << 16;
+
+Scalar Pointer(uint64_t address) { return Scalar::Int(static_cast<int64_t>(address), DataType::Handle()); }
+
+uint64_t AddressIn(const Scalar& pointer) { return static_cast<uint64_t>(pointer.integer); }
+
+}  // namespace
+
+bool Interpreter::CallFunction(const tir::Call& call, const GlobalVar& callee, Scalar* result) {
+  const ModuleEntry* entry = machine_.module ? machine_.module->Find(&callee) : nullptr;
+  const auto* func = entry ? As<PrimFunc>(entry->func) : nullptr;
+  if (!func) return Fail(fmt::format("there is no loop-level function '{}' to call", callee.name));
+  if (func->params.size() != call.args.size())
+    return Fail(
+        fmt::format("'{}' has {} parameters for {} arguments", callee.name, func->params.size(), call.args.size()));
+  if (machine_.depth >= kMaxDepth) return Fail("calls are nested too deep", ErrorCode::Budget);
+  Interpreter inner(machine_);
+  const auto run = [&] {
+    for (size_t i = 0; i < call.args.size(); ++i) {
+      Scalar value;
+      if (!Eval(call.args[i], &value)) return false;
+      if (!inner.BindParam(func->params[i], func->param_buffers[i], value)) return false;
+    }
+    return inner.Run(*func);
+  };
+  ++machine_.depth;
+  const bool done = run();
+  --machine_.depth;
+  if (!done)
+    return failed() ? false : Fail(fmt::format("in '{}': {}", callee.name, inner.error().message), inner.error().code);
+  *result = inner.returned();
+  const DataType dtype = call.dtype.with_lanes(1);
+  return call.dtype.is_void() || dtype == result->dtype || CastScalar(inner.returned(), dtype, result) ||
+         Fail(fmt::format("'{}' returns what is no {}", callee.name, dtype.ToString()));
+}
+
+const Interpreter::Builtin* Interpreter::FindBuiltin(const OpInfo& op) {
+  static constexpr Builtin kRows[] = {
+      {"tir.address_of", 1, &Interpreter::EvalAddressOf},
+      {"tir.atomic_add", 2, &Interpreter::EvalAtomicAdd},
+      {"tir.end_profile_intrinsic", 1, &Interpreter::EvalHint},
+      {"tir.isnullptr", 1, &Interpreter::EvalIsNull},
+      {"tir.prefetch", kAnyArity, &Interpreter::EvalHint},
+      {"tir.ret", 1, &Interpreter::EvalOnlyStatement},
+      {"tir.start_profile_intrinsic", 1, &Interpreter::EvalHint},
+      {"tir.tvm_access_ptr", 5, &Interpreter::EvalAccessPtr},
+      {"tir.tvm_stack_make_array", 6, &Interpreter::EvalMakeArray},
+      {"tir.tvm_stack_make_shape", kAnyArity, &Interpreter::EvalMakeShape},
+      {"tir.tvm_storage_sync", kAnyArity, &Interpreter::EvalSync},
+      {"tir.tvm_struct_get", 3, &Interpreter::EvalStructGet},
+      {"tir.tvm_thread_allreduce", kAnyArity, &Interpreter::EvalOnlyStatement},
+      {"tir.tvm_tuple", kAnyArity, &Interpreter::EvalHint},
+      {"tir.undef", 0, &Interpreter::EvalUndef},
+  };
+  static const std::vector<const Builtin*> table = RowsByOp(kRows);
+  return table[op.id];
+}
+
+bool Interpreter::CallBuiltin(const tir::Call& call, std::string_view name, int lane, Scalar* result) {
+  const Builtin* builtin = FindBuiltin(*To<Op>(call.op)->info);
+  if (!builtin || (builtin->arity != kAnyArity && call.args.size() != builtin->arity))
+    return Fail(fmt::format("cannot evaluate the intrinsic {}", name));
+  return (this->*builtin->run)(call, lane, result);
+}
+
+// Tells compilers or devices something, and computes nothing.
+bool Interpreter::EvalHint(const tir::Call&, int, Scalar* result) {
+  return *result = Scalar::Int(0, DataType::Int(32)), true;
+}
+
+// These are run as statements (see ExecEvaluate and ExecEvaluateTogether) and have no value for an expression.
+bool Interpreter::EvalOnlyStatement(const tir::Call& call, int, Scalar*) {
+  return Fail(fmt::format("{} stands where it has no meaning", To<Op>(call.op)->name));
+}
+
+bool Interpreter::EvalUndef(const tir::Call&, int, Scalar*) { return Fail("T.undef() is used as a value"); }
+
+bool Interpreter::EvalSync(const tir::Call&, int, Scalar* result) {
+  *result = Scalar::Int(0, DataType::Int(32));
+  return machine_.thread_axes == 0 || Fail("threads wait for each other where they do not run together");
+}
+
+bool Interpreter::EvalIsNull(const tir::Call& call, int, Scalar* result) {
+  Scalar pointer;
+  if (!Eval(call.args[0], &pointer)) return false;
+  return *result = Scalar::Int(AddressIn(pointer) == 0, DataType::Bool()), true;
+}
+
+bool Interpreter::EvalAddressOf(const tir::Call& call, int lane, Scalar* result) {
+  const auto* load = As<tir::BufferLoad>(call.args[0]);
+  if (!load) return Fail("the address of what is no element of a buffer is taken");
+  ElementPlace element;
+  if (!Locate(*load->buffer, load->indices, lane, /*bounded=*/false, &element)) return false;
+  *result = Pointer(WrapAdd(WrapSub(element.place.address, static_cast<uint64_t>(element.place.origin)),
+                            static_cast<uint64_t>(element.at)));
+  return true;
+}
+
+// An element type, a pointer, an offset in elements; what follows says how far and for what it is used.
+bool Interpreter::EvalAccessPtr(const tir::Call& call, int, Scalar* result) {
+  Scalar pointer;
+  int64_t offset = 0;
+  if (!Eval(call.args[1], &pointer) || !EvalInt(call.args[2], &offset)) return false;
+  const DataType dtype = call.args[0]->dtype;
+  const int64_t bytes = int64_t{dtype.with_lanes(1).bytes()} * std::max<int64_t>(dtype.lanes, 1);
+  return *result = Pointer(WrapAdd(AddressIn(pointer), static_cast<uint64_t>(WrapMul(offset, bytes)))), true;
+}
+
+// The value before; nothing comes in between, as only one thread runs at a time.
+bool Interpreter::EvalAtomicAdd(const tir::Call& call, int, Scalar* result) {
+  Scalar pointer;
+  Scalar value;
+  Scalar sum;
+  if (!Eval(call.args[0], &pointer) || !Eval(call.args[1], &value)) return false;
+  const Place place = machine_.addresses.Find(AddressIn(pointer));
+  if (!place.known()) return Fail("an atomic addition is to no memory");
+  const ElementPlace element{place, place.origin};
+  if (!LoadAt(element, value.dtype, "atomic", result)) return false;
+  if (!ApplyScalar(kAdd, *result, value, &sum)) return Fail("an atomic addition is of what cannot be added");
+  return StoreAt(element, sum, "atomic");
+}
+
+// ---- Tensor descriptors
+
+bool Interpreter::EvalMakeShape(const tir::Call& call, int, Scalar* result) {
+  Memory memory;
+  const int64_t rank = call.args.size();
+  if (mapped_.size() >= kMaxDescriptors) return Fail("makes too many tensor descriptors", ErrorCode::Budget);
+  owned_.push_back(NewMemory(rank, DataType::Int(64), &memory));
+  if (!owned_.back()) return false;
+  const uint64_t address = machine_.addresses.Map(memory);
+  mapped_.push_back(address);
+  for (int64_t i = 0; i < rank; ++i) {
+    int64_t dim = 0;
+    if (!EvalInt(call.args[static_cast<size_t>(i)], &dim)) return false;
+    if (!StoreAt({{memory, 0, address, nullptr}, i * 8}, Scalar::Int(dim), "shape")) return false;
+  }
+  return *result = Pointer(address), true;
+}
+
+// Data, shape, strides (0 where there are none), rank, any value of the element type, offset in elements.
+bool Interpreter::EvalMakeArray(const tir::Call& call, int, Scalar* result) {
+  Scalar parts[4];
+  ArrayRecord array;
+  if (mapped_.size() >= kMaxDescriptors) return Fail("makes too many tensor descriptors", ErrorCode::Budget);
+  for (size_t i = 0; i < 4; ++i) {
+    if (!Eval(call.args[i], &parts[i])) return false;
+  }
+  if (!EvalInt(call.args[5], &array.elem_offset)) return false;
+  array.data = AddressIn(parts[0]);
+  array.shape_address = AddressIn(parts[1]);
+  array.strides_address = AddressIn(parts[2]);
+  array.dtype = call.args[4]->dtype;
+  const int64_t rank = parts[3].integer;
+  if (rank != 0 && !ReadInts(array.shape_address, rank, &array.shape)) return false;
+  if (array.strides_address != 0 && !ReadInts(array.strides_address, rank, &array.strides)) return false;
+  const uint64_t address = machine_.addresses.AddArray(std::move(array));
+  mapped_.push_back(address);
+  return *result = Pointer(address), true;
+}
+
+bool Interpreter::EvalStructGet(const tir::Call& call, int, Scalar* result) {
+  // The numbers of the fields of a descriptor.
+  enum Field : int64_t {
+    kAddress,
+    kData,
+    kShape,
+    kStrides,
+    kRank,
+    kTypeCode,
+    kBits,
+    kLanes,
+    kByteOffset,
+    kDeviceId,
+    kDeviceType
+  };
+  Scalar pointer;
+  int64_t index = 0;
+  int64_t field = 0;
+  if (!Eval(call.args[0], &pointer) || !EvalInt(call.args[1], &index) || !EvalInt(call.args[2], &field)) return false;
+  const ArrayRecord* array = machine_.addresses.FindArray(AddressIn(pointer));
+  if (!array || index != 0) return Fail("a field of what is no tensor descriptor is read");
+  const auto number = [&](int64_t value) { return *result = Scalar::Int(value, call.dtype), true; };
+  switch (field) {
+    case kAddress: return *result = pointer, true;
+    case kData: return *result = Pointer(array->data), true;
+    case kShape: return *result = Pointer(array->shape_address), true;
+    case kStrides: return *result = Pointer(array->strides_address), true;
+    case kRank: return number(std::ssize(array->shape));
+    case kTypeCode: return number(DLPackCode(array->dtype.code));
+    case kBits: return number(array->dtype.bits);
+    case kLanes: return number(array->dtype.lanes);
+    case kByteOffset: return number(WrapMul(array->elem_offset, int64_t{array->dtype.bytes()}));
+    case kDeviceId: return number(0);
+    case kDeviceType: return number(1);  // a host
+    default: return Fail(fmt::format("field {} of a tensor descriptor is not known", field));
+  }
+}
+
+}  // namespace iropt::eval
+
+namespace iropt {
+
+bool IsEvaluated(const OpInfo& intrinsic) {
+  return ScalarEvaluator::IsEvaluated(intrinsic) || eval::Interpreter::FindBuiltin(intrinsic);
+}
+
+}  // namespace iropt

@@ -1,0 +1,377 @@
+// Threads of the interpreter. Where none waits for another, each runs to its end before the next. Where they wait, the
+// statements around the waiting are run together: every thread does a statement before the first does the next. What
+// decides where such statements go (bounds of loops, conditions) must be the same in all threads, as it must be on a
+// device.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "interpreter.h"
+#include "iropt/ir/element.h"
+#include "iropt/ir/tir/visitor.h"
+#include "iropt/op/op.h"
+#include "iropt/support/stack.h"
+
+namespace iropt::eval {
+
+namespace {
+
+// More than devices have in a block, and what the states of all of them may have of buffers and pointers.
+constexpr size_t kMaxThreads = 4096;
+constexpr size_t kMaxStateEntries = 1 << 22;
+
+// Blocks of threads never wait for each other.
+bool IsThreadTag(std::string_view tag) { return tag.starts_with("threadIdx") || tag.starts_with("vthread"); }
+
+std::string_view NameOfIntrinsic(const tir::Call& call) {
+  const auto* op = As<Op>(call.op);
+  return op ? op->name : std::string_view();
+}
+
+// Collects the statements below which threads wait for each other.
+class WaitFinder : public tir::StmtExprVisitor {
+ public:
+  explicit WaitFinder(std::unordered_set<const tir::Stmt*>& waiting) : waiting_(waiting) {}
+
+  void VisitStmt(const tir::Stmt* stmt) override {
+    const bool before = found_;
+    found_ = false;
+    StmtExprVisitor::VisitStmt(stmt);
+    if (found_) waiting_.insert(stmt);
+    found_ = found_ || before;
+  }
+
+ protected:
+  void VisitCall(const tir::Call* call) override {
+    const std::string_view name = NameOfIntrinsic(*call);
+    if (name == "tir.tvm_storage_sync" || name == "tir.tvm_thread_allreduce") found_ = true;
+    StmtExprVisitor::VisitCall(call);
+  }
+
+ private:
+  std::unordered_set<const tir::Stmt*>& waiting_;
+  bool found_ = false;
+};
+
+bool IsLocal(const tir::Var* data) { return data->pointer && data->pointer->scope.starts_with("local"); }
+
+}  // namespace
+
+bool Interpreter::IsWaiting(const tir::Stmt* stmt) {
+  if (!waiting_known_) WaitFinder(waiting_).VisitStmt(body_);
+  waiting_known_ = true;
+  return waiting_.contains(stmt);
+}
+
+bool Interpreter::ExecAxis(std::string_view thread_tag, const tir::Var* var, int64_t min, int64_t extent,
+                           const tir::Stmt* body) {
+  if (!IsThreadTag(thread_tag)) return ExecLoop(var, min, extent, body);
+  ++machine_.thread_axes;
+  const bool done = IsWaiting(body) ? ExecThreads(var, min, extent, body) : ExecLoop(var, min, extent, body);
+  --machine_.thread_axes;
+  return done;
+}
+
+void Interpreter::Swap(State& state) {
+  std::swap(variables(), state.variables);
+  std::swap(places_, state.places);
+  std::swap(views_, state.views);
+}
+
+bool Interpreter::ForEach(Threads& threads, FunctionRef<bool()> f) {
+  for (const std::unique_ptr<State>& thread : threads) {
+    Swap(*thread);
+    const bool done = f();
+    Swap(*thread);
+    if (returned_) return Fail("a thread returns while others wait for it");
+    if (!done) return false;
+  }
+  return true;
+}
+
+bool Interpreter::EvalUniform(const PrimExpr* expr, Threads& threads, int64_t* value) {
+  bool first = true;
+  *value = 0;
+  return ForEach(threads, [&] {
+    int64_t own = 0;
+    if (!EvalInt(expr, &own)) return false;
+    if (!first && own != *value) return Fail("threads that wait for each other go different ways");
+    first = false;
+    *value = own;
+    return true;
+  });
+}
+
+bool Interpreter::ExecThreads(const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body) {
+  Threads one;
+  one.push_back(std::make_unique<State>(State{variables(), places_, views_}));
+  return ExecSpread(one, var, min, extent, body);
+}
+
+// Gives a new thread copies of the local memory that was allocated around it.
+bool Interpreter::OwnLocalMemory(State& thread, OwnedMemory* owned) {
+  for (Place& place : thread.places) {
+    if (!place.local || !place.memory.writable) continue;
+    Memory copy;
+    owned->push_back(NewMemory(place.memory.bytes, DataType::UInt(8), &copy));
+    if (!owned->back()) return false;
+    std::copy_n(place.memory.data, place.memory.bytes, copy.writable);
+    std::copy_n(place.memory.written, place.memory.bytes, copy.written);
+    place = {copy, 0, machine_.addresses.Map(copy), place.local};
+    thread.variables.scalars.Bind(place.local, Scalar::Int(static_cast<int64_t>(place.address), DataType::Handle()));
+  }
+  return true;
+}
+
+// Makes threads of each of the threads, one for each value of the variable.
+bool Interpreter::ExecSpread(Threads& threads, const tir::Var* var, int64_t min, int64_t extent,
+                             const tir::Stmt* body) {
+  if (extent > static_cast<int64_t>(kMaxThreads / std::max<size_t>(threads.size(), 1)))
+    return Fail(fmt::format("more than {} threads wait for each other", kMaxThreads), ErrorCode::Budget);
+  const size_t entries = threads.empty() ? 0 : threads[0]->places.size() + threads[0]->views.size();
+  if (extent > 0 && static_cast<size_t>(extent) * threads.size() * entries > kMaxStateEntries)
+    return Fail("threads that wait for each other have too many buffers", ErrorCode::Budget);
+  Threads more;
+  OwnedMemory owned;
+  for (const std::unique_ptr<State>& thread : threads) {
+    for (int64_t i = 0; i < extent; ++i) {
+      more.push_back(std::make_unique<State>(*thread));
+      more.back()->variables.scalars.Bind(var, Scalar::Int(WrapAdd(min, i), var->dtype));
+      if (!OwnLocalMemory(*more.back(), &owned)) return false;
+    }
+  }
+  together_.push_back(var);
+  const bool done = ExecTogether(body, more);
+  together_.pop_back();
+  for (const std::unique_ptr<State>& thread : more) {
+    for (const Place& place : thread->places) {
+      if (place.local) machine_.addresses.Unmap(place.address);
+    }
+  }
+  return done;
+}
+
+bool Interpreter::ExecTogether(const tir::Stmt* stmt, Threads& threads) {
+  if (!IsWaiting(stmt)) return ForEach(threads, [&] { return Exec(stmt); });
+  return WithStack([&] { return Step() && ExecNodeTogether(stmt, threads); });
+}
+
+bool Interpreter::ExecNodeTogether(const tir::Stmt* stmt, Threads& threads) {
+  switch (stmt->kind) {
+    case NodeKind::kSeqStmt: {
+      const auto& seq = To<tir::SeqStmt>(stmt)->seq;
+      return std::all_of(seq.begin(), seq.end(), [&](const tir::Stmt* s) { return ExecTogether(s, threads); });
+    }
+    case NodeKind::kFor: return ExecForTogether(*To<tir::For>(stmt), threads);
+    case NodeKind::kWhile: return ExecWhileTogether(*To<tir::While>(stmt), threads);
+    case NodeKind::kIfThenElse: return ExecIfTogether(*To<tir::IfThenElse>(stmt), threads);
+    case NodeKind::kAttrStmt: return ExecAttrTogether(*To<tir::AttrStmt>(stmt), threads);
+    case NodeKind::kLetStmt: return ExecLetTogether(*To<tir::LetStmt>(stmt), threads);
+    case NodeKind::kAllocate: return ExecAllocateTogether(*To<tir::Allocate>(stmt), threads);
+    case NodeKind::kBlockRealize: return ExecBlockTogether(*To<tir::BlockRealize>(stmt), threads);
+    case NodeKind::kEvaluate: return ExecEvaluateTogether(*To<tir::Evaluate>(stmt), threads);
+    case NodeKind::kAssertStmt: {
+      const auto* assertion = To<tir::AssertStmt>(stmt);
+      return ForEach(threads, [&] { return CheckAssertion(*assertion); }) && ExecTogether(assertion->body, threads);
+    }
+    case NodeKind::kDeclBuffer: {
+      const auto* declaration = To<tir::DeclBuffer>(stmt);
+      return ForEach(threads, [&] { return Declare(*declaration->buffer); }) &&
+             ExecTogether(declaration->body, threads);
+    }
+    default: return Fail(fmt::format("threads wait for each other in {}", NodeKindName(stmt->kind)));
+  }
+}
+
+bool Interpreter::ExecForTogether(const tir::For& loop, Threads& threads) {
+  int64_t min = 0;
+  int64_t extent = 0;
+  if (!EvalUniform(loop.min, threads, &min) || !EvalUniform(loop.extent, threads, &extent)) return false;
+  if (loop.thread_binding) return ExecSpread(threads, loop.loop_var, min, extent, loop.body);
+  for (int64_t i = 0; i < extent; ++i) {
+    const Scalar value = Scalar::Int(WrapAdd(min, i), loop.loop_var->dtype);
+    for (const std::unique_ptr<State>& thread : threads) thread->variables.scalars.Bind(loop.loop_var, value);
+    if (!ExecTogether(loop.body, threads)) return false;
+  }
+  return true;
+}
+
+bool Interpreter::ExecWhileTogether(const tir::While& loop, Threads& threads) {
+  for (;;) {
+    int64_t value = 0;
+    if (!EvalUniform(loop.condition, threads, &value)) return false;
+    if (value == 0) return true;
+    if (!ExecTogether(loop.body, threads)) return false;
+  }
+}
+
+bool Interpreter::ExecIfTogether(const tir::IfThenElse& branch, Threads& threads) {
+  int64_t value = 0;
+  if (!EvalUniform(branch.condition, threads, &value)) return false;
+  const tir::Stmt* taken = value != 0 ? branch.then_case : branch.else_case;
+  return !taken || ExecTogether(taken, threads);
+}
+
+bool Interpreter::ExecAttrTogether(const tir::AttrStmt& attr, Threads& threads) {
+  if (attr.attr_key == "thread_extent" || attr.attr_key == "virtual_thread") {
+    const auto* axis = As<tir::IterVar>(attr.node);
+    int64_t extent = 0;
+    if (!axis || !EvalUniform(attr.value, threads, &extent)) return Fail("a thread axis is expected");
+    const bool bound = threads.empty() || threads.front()->variables.scalars.Find(axis->var);
+    return bound ? ExecTogether(attr.body, threads) : ExecSpread(threads, axis->var, 0, extent, attr.body);
+  }
+  if (attr.attr_key == "buffer_bind_scope")
+    return Fail(fmt::format("the attribute '{}' is not supported", attr.attr_key));
+  const auto* combiner = As<tir::CommReducer>(attr.node);
+  if (combiner) combiners_.push_back(combiner);
+  const bool done = ExecTogether(attr.body, threads);
+  if (combiner) combiners_.pop_back();
+  return done;
+}
+
+bool Interpreter::ExecLetTogether(const tir::LetStmt& let, Threads& threads) {
+  return ForEach(threads, [&] { return BindLetStmt(let); }) && ExecTogether(let.body, threads) &&
+         ForEach(threads, [&] { return UnbindLet(let.var), true; });
+}
+
+bool Interpreter::AllocateFor(Threads& threads, const tir::Var* data, int64_t count, DataType dtype,
+                              OwnedMemory* owned) {
+  Memory memory;
+  if (IsLocal(data)) {
+    return ForEach(threads, [&] {
+      owned->push_back(NewMemory(count, dtype, &memory));
+      if (!owned->back()) return false;
+      SetMemory(data, memory);
+      return true;
+    });
+  }
+  owned->push_back(NewMemory(count, dtype, &memory));
+  if (!owned->back()) return false;
+  const Place place{memory, 0, machine_.addresses.Map(memory), nullptr};
+  return ForEach(threads, [&] { return SetPlace(data, place), true; });
+}
+
+void Interpreter::DropMemoryOf(Threads& threads, const tir::Var* data) {
+  ForEach(threads, [&] { return DropMemory(data), true; });
+}
+
+bool Interpreter::ExecAllocateTogether(const tir::Allocate& allocate, Threads& threads) {
+  int64_t count = 1;
+  for (const PrimExpr* expr : allocate.extents) {
+    int64_t extent = 0;
+    if (!EvalUniform(expr, threads, &extent)) return false;
+    if (extent < 0 || __builtin_mul_overflow(count, extent, &count)) return Fail("an allocation is out of range");
+  }
+  OwnedMemory owned;
+  if (!AllocateFor(threads, allocate.buffer_var, count, allocate.dtype, &owned)) return false;
+  if (!ExecTogether(allocate.body, threads)) return false;
+  DropMemoryOf(threads, allocate.buffer_var);
+  return true;
+}
+
+bool Interpreter::ExecBlockTogether(const tir::BlockRealize& realize, Threads& threads) {
+  const tir::Block& block = *realize.block;
+  bool first = true;
+  bool active = false;
+  const bool entered = ForEach(threads, [&] {
+    bool own = false;
+    if (!EnterBlock(realize, &own)) return false;
+    if (!first && own != active) return Fail("threads that wait for each other go different ways");
+    first = false;
+    active = own;
+    return true;
+  });
+  if (!entered || !active) return entered;
+  OwnedMemory owned;
+  for (const tir::Buffer* buffer : block.alloc_buffers) {
+    int64_t count = 0;
+    if (!ForEach(threads, [&] { return Declare(*buffer) && CountElements(*buffer, &count); })) return false;
+    if (!AllocateFor(threads, buffer->data, count, buffer->dtype, &owned)) return false;
+  }
+  if (!ForEach(threads, [&] { return MatchBuffers(block) && Initialize(block); })) return false;
+  if (!ExecTogether(block.body, threads)) return false;
+  for (const tir::Buffer* buffer : block.alloc_buffers) DropMemoryOf(threads, buffer->data);
+  return true;
+}
+
+bool Interpreter::ExecEvaluateTogether(const tir::Evaluate& evaluate, Threads& threads) {
+  const auto* call = As<tir::Call>(evaluate.value);
+  const std::string_view name = call ? NameOfIntrinsic(*call) : std::string_view();
+  if (name == "tir.tvm_thread_allreduce") return ReduceTogether(*call, threads);
+  if (name != "tir.tvm_storage_sync") return Fail("threads wait for each other within an expression");
+  const auto* scope = call->args.empty() ? nullptr : As<tir::StringImm>(call->args[0]);
+  if (scope && scope->value == "global") return Fail("blocks of threads wait for each other");
+  return true;
+}
+
+// tvm_thread_allreduce(number of values, values..., condition, results..., axes...): threads that differ only in the
+// axes share a result.
+bool Interpreter::ReduceTogether(const tir::Call& call, Threads& threads) {
+  const auto* number = call.args.empty() ? nullptr : As<tir::IntImm>(call.args[0]);
+  const bool fits = number && number->value > 0 && number->value < int64_t{call.args.size()};
+  const size_t width = fits ? static_cast<size_t>(number->value) : 0;
+  const tir::CommReducer* combiner = combiners_.empty() ? nullptr : combiners_.back();
+  if (width == 0 || call.args.size() < 2 * width + 2 || !combiner || combiner->result.size() != width ||
+      combiner->identity_element.size() != width || combiner->lhs.size() != width || combiner->rhs.size() != width) {
+    return Fail("a reduction over threads has no combiner that fits");
+  }
+  std::vector<const tir::Var*> others;
+  for (const tir::Var* axis : together_) {
+    if (std::find(call.args.begin() + 2 * width + 2, call.args.end(), axis) == call.args.end()) others.push_back(axis);
+  }
+  std::map<std::vector<int64_t>, std::vector<State*>> groups;
+  for (const std::unique_ptr<State>& thread : threads) {
+    std::vector<int64_t> key;
+    for (const tir::Var* axis : others) key.push_back(thread->variables.scalars.Find(axis)->integer);
+    groups[key].push_back(thread.get());
+  }
+  return std::ranges::all_of(groups, [&](const auto& group) { return ReduceGroup(call, width, group.second); });
+}
+
+bool Interpreter::ReduceGroup(const tir::Call& call, size_t width, const std::vector<State*>& group) {
+  const tir::CommReducer& combiner = *combiners_.back();
+  std::vector<Scalar> sums(width);
+  for (size_t i = 0; i < width; ++i) {
+    if (!Eval(combiner.identity_element[i], &sums[i])) return false;
+  }
+  const auto add = [&] {
+    bool active = false;
+    if (!EvalBool(call.args[1 + width], &active)) return false;
+    for (size_t i = 0; active && i < width; ++i) {
+      Scalar value;
+      if (!Eval(call.args[1 + i], &value)) return false;
+      env().Bind(combiner.lhs[i], sums[i]);
+      env().Bind(combiner.rhs[i], value);
+    }
+    for (size_t i = 0; active && i < width; ++i) {
+      if (!Eval(combiner.result[i], &sums[i])) return false;
+    }
+    return true;
+  };
+  const auto store = [&] {
+    for (size_t i = 0; i < width; ++i) {
+      const auto* place = As<tir::BufferLoad>(call.args[2 + width + i]);
+      ElementPlace element;
+      Scalar converted;
+      if (!place || !CastScalar(sums[i], place->buffer->dtype, &converted))
+        return Fail("the result of a reduction over threads has no place");
+      if (!Locate(*place->buffer, place->indices, 0, /*bounded=*/true, &element) ||
+          !StoreAt(element, converted, place->buffer->name)) {
+        return false;
+      }
+    }
+    return true;
+  };
+  for (const FunctionRef<bool()> step : {FunctionRef<bool()>(add), FunctionRef<bool()>(store)}) {
+    for (State* thread : group) {
+      Swap(*thread);
+      const bool done = step();
+      Swap(*thread);
+      if (!done) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace iropt::eval

@@ -1,0 +1,66 @@
+// Memory of the loop-level functions that are interpreted, and the pointers to it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "iropt/ir/tir/expr.h"
+
+namespace iropt::eval {
+
+// A piece of memory; not owned.
+struct Memory {
+  const std::byte* data = nullptr;
+  std::byte* writable = nullptr;  // null where it must not be written
+  int64_t bytes = 0;
+  std::byte* written = nullptr;  // for each byte of writable memory, whether it has a value; null where all have
+};
+
+// Where a pointer points.
+struct Place {
+  Memory memory;
+  int64_t origin = 0;  // in bytes from the beginning of the memory, maybe out of it
+  uint64_t address = 0;
+  const tir::Var* local = nullptr;  // the pointer variable of memory of which each thread has its own
+
+  bool known() const { return memory.data != nullptr; }
+};
+
+// A tensor descriptor, as T.tvm_stack_make_array makes them.
+struct ArrayRecord {
+  uint64_t data = 0;
+  uint64_t shape_address = 0;
+  uint64_t strides_address = 0;
+  std::vector<int64_t> shape;
+  std::vector<int64_t> strides;  // empty: compact
+  DataType dtype;
+  int64_t elem_offset = 0;
+};
+
+// Gives memory addresses, so that pointers are numbers. No address is used twice: one that is kept for too long points
+// to nothing.
+class AddressSpace {
+ public:
+  uint64_t Map(const Memory& memory);
+  // The end of memory, or of an array.
+  void Unmap(uint64_t address);
+  // Of all memory that has an address.
+  uint64_t live_bytes() const { return live_bytes_; }
+  // The memory that the address lies in, or whose end it is; not known where there is none.
+  Place Find(uint64_t address) const;
+
+  uint64_t AddArray(ArrayRecord array);
+  const ArrayRecord* FindArray(uint64_t address) const;
+
+ private:
+  uint64_t next_ = 1 << 16;  // 0 is the null pointer
+  uint64_t live_bytes_ = 0;
+  std::map<uint64_t, Memory> pieces_;
+  std::unordered_map<uint64_t, ArrayRecord> arrays_;  // never iterated
+};
+
+}  // namespace iropt::eval

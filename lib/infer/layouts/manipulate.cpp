@@ -1,0 +1,141 @@
+// Layout rules of operators that rearrange, pick or reduce axes.
+#include <algorithm>
+
+#include "infer/type_util.h"
+#include "iropt/infer/layout_rules.h"
+
+namespace iropt {
+
+using namespace rules;
+
+namespace {
+
+// Which axes a list names, counted from the end where negative.
+std::vector<bool> Named(std::span<const int64_t> axes, int ndim) {
+  std::vector<bool> named(static_cast<size_t>(ndim));
+  for (const int64_t axis : axes) named[static_cast<size_t>(axis < 0 ? axis + ndim : axis)] = true;
+  return named;
+}
+
+// Names the axes that go in the attribute, as places; the order of those that stay.
+AxisOrder Without(LayoutCall& call, std::string_view attr, const AxisOrder& order, const std::vector<bool>& gone) {
+  // What the axes that stay are called afterwards.
+  std::vector<int> renamed;
+  int kept = 0;
+  for (const bool goes : gone) renamed.push_back(goes ? -1 : kept++);
+  std::vector<int64_t> places;
+  AxisOrder rest;
+  for (int place = 0; place < order.ndim(); ++place) {
+    const int axis = renamed[static_cast<size_t>(order[place])];
+    if (axis < 0) {
+      places.push_back(place);
+    } else {
+      rest.push_back(axis);
+    }
+  }
+  call.SetInts(attr, places);
+  return rest;
+}
+
+}  // namespace
+
+// The first tensor leads.
+bool LayoutConcat(LayoutCall& call) {
+  const auto* tensors = As<TupleType>(call.call().args[0]->type);
+  if (!tensors || tensors->fields.empty()) return call.Refuse("the tensors are not known");
+  const ValueLayout* first = call.layout(0) ? call.layout(0)->fields[0] : nullptr;
+  const AxisOrder order = first ? first->order : AxisOrder::Identity(To<TensorType>(tensors->fields[0])->ndim);
+  call.SetInt("axis", order.PlaceOf(IntOf(call.call(), "axis")));
+  call.SetOperand(0, call.Make(std::vector<const ValueLayout*>(tensors->fields.size(), first)));
+  call.SetResult(first);
+  return true;
+}
+
+// New axes come where they are asked for; the others keep their order.
+bool LayoutExpandDims(LayoutCall& call) {
+  const AxisOrder order = call.OrderOf(0);
+  const std::vector<int64_t> axes = IntsOf(call.call(), "axis").value_or(std::vector<int64_t>());
+  const int ndim = order.ndim() + static_cast<int>(axes.size());
+  if (ndim > AxisOrder::kMaxRank) return call.Refuse("the result has too many axes");
+  const std::vector<bool> is_new = Named(axes, ndim);
+  std::vector<int> old;  // what the old axes are called now
+  for (int axis = 0; axis < ndim; ++axis) {
+    if (!is_new[static_cast<size_t>(axis)]) old.push_back(axis);
+  }
+  AxisOrder result;
+  for (int place = 0, next = 0; place < ndim; ++place) {
+    result.push_back(is_new[static_cast<size_t>(place)] ? place : old[static_cast<size_t>(order[next++])]);
+  }
+  call.SetOperand(0, call.layout(0));
+  call.SetResult(result);
+  return true;
+}
+
+// Takes the tensor as it is, and gives the program's layout.
+bool LayoutPermuteDims(LayoutCall& call) {
+  const AxisOrder order = call.OrderOf(0);
+  std::vector<int64_t> axes;
+  if (const auto given = IntsOf(call.call(), "axes")) {
+    axes = *given;
+  } else {
+    for (int axis = order.ndim() - 1; axis >= 0; --axis) axes.push_back(axis);
+  }
+  for (int64_t& axis : axes) axis = order.PlaceOf(axis);
+  call.SetInts("axes", axes);
+  call.SetOperand(0, call.layout(0));
+  return true;
+}
+
+bool LayoutSplit(LayoutCall& call) {
+  const auto* pieces = As<TupleType>(call.call().type);
+  if (!pieces) return call.Refuse("the number of pieces is not known");
+  call.SetInt("axis", call.OrderOf(0).PlaceOf(IntOf(call.call(), "axis")));
+  call.SetOperand(0, call.layout(0));
+  call.SetResult(call.Make(std::vector<const ValueLayout*>(pieces->fields.size(), call.layout(0))));
+  return true;
+}
+
+bool LayoutSqueeze(LayoutCall& call) {
+  const AxisOrder order = call.OrderOf(0);
+  std::vector<bool> gone;
+  if (const auto axes = IntsOf(call.call(), "axis")) {
+    gone = Named(*axes, order.ndim());
+  } else {
+    const List<Dim>* dims = ShapeValues(To<TensorType>(call.call().args[0]->type));
+    if (!dims) return call.Refuse("the shape, which says what axes are of length 1, is not known");
+    for (const Dim d : *dims) gone.push_back(IsOne(d));
+  }
+  call.SetOperand(0, call.layout(0));
+  call.SetResult(Without(call, "axis", order, gone));
+  return true;
+}
+
+bool LayoutStridedSlice(LayoutCall& call) {
+  const AxisOrder order = call.OrderOf(0);
+  const auto* axes = As<TupleType>(call.call().args[1]->type);
+  std::vector<int64_t> places;
+  for (const Type* field : axes ? axes->fields : List<const Type*>()) {
+    const auto* scalar = As<PrimType>(field);
+    const int64_t* axis = scalar && scalar->value ? arith::AsInt(scalar->value) : nullptr;
+    if (!axis) return call.Refuse("the axes are not constants");
+    if (*axis < -order.ndim() || *axis >= order.ndim()) return call.Refuse("an axis is out of range");
+    places.push_back(order.PlaceOf(*axis));
+  }
+  if (!axes) return call.Refuse("the axes are not constants");
+  call.SetOperandInts(1, std::move(places));
+  call.Follow(0, order);
+  return true;
+}
+
+bool LayoutReduce(LayoutCall& call) {
+  const AxisOrder order = call.OrderOf(0);
+  const auto axes = IntsOf(call.call(), "axis");
+  const std::vector<bool> gone =
+      axes ? Named(*axes, order.ndim()) : std::vector<bool>(static_cast<size_t>(order.ndim()), true);
+  const AxisOrder rest = Without(call, "axis", order, gone);
+  call.SetOperand(0, call.layout(0));
+  call.SetResult(BoolOf(call.call(), "keepdims") ? order : rest);
+  return true;
+}
+
+}  // namespace iropt

@@ -1,0 +1,186 @@
+// Rules of single script functions that no column of the table expresses.
+#include <fmt/format.h>
+
+#include <optional>
+#include <vector>
+
+#include "iropt/ir/context.h"
+#include "iropt/ir/location.h"
+#include "literals.h"
+#include "script_call.h"
+#include "type_util.h"
+
+namespace iropt {
+
+using Kind = ScriptValue::Kind;
+
+namespace {
+
+ScriptValue Integer(int64_t value, Span span) {
+  ScriptValue result;
+  result.kind = Kind::kInt;
+  result.span = span;
+  result.integer = value;
+  return result;
+}
+
+ScriptValue Float(double value, DataType dtype, Span span) {
+  const tir::FloatImm node(dtype, value);
+  ScriptValue result;
+  result.kind = Kind::kPrim;
+  result.span = span;
+  result.prim = IRContext::Current().Intern(&node);
+  return result;
+}
+
+ScriptValue Text(const char* text, Span span) {
+  ScriptValue result;
+  result.kind = Kind::kString;
+  result.span = span;
+  result.text = {text, static_cast<uint32_t>(std::char_traits<char>::length(text))};
+  return result;
+}
+
+// Whether a scalar operand is an integer. A variable of scalar type is one if its type says so.
+bool IsInteger(const ScriptValue* value) {
+  if (!value || value->kind == Kind::kInt || value->kind == Kind::kBool) return true;
+  if (const PrimExpr* prim = ToPrimExpr(*value)) return prim->dtype.is_int();
+  const auto* type = value->kind == Kind::kExpr ? As<PrimType>(value->expr->type) : nullptr;
+  return type && type->dtype.is_int();
+}
+
+// arange(n) counts from 0 to n. Bounds that are no integers are float32, and so is the result; it is int64 where all
+// are integers.
+bool AdjustArange(BoundArguments& bound) {
+  const ScriptValue*& start = bound["start"];
+  const ScriptValue*& end = bound["end"];
+  if (!BoundArguments::Given(end)) {
+    end = start;
+    start = bound.Keep(Integer(0, end->span));
+  }
+  for (const ScriptValue** bounding : {&start, &end, &bound["step"]}) {
+    if (*bounding && (*bounding)->kind == Kind::kFloat)
+      *bounding = bound.Keep(Float((*bounding)->real, DataType::Float(32), (*bounding)->span));
+  }
+  const ScriptValue*& dtype = bound["dtype"];
+  if (BoundArguments::Given(dtype)) return true;
+  const bool integers = IsInteger(start) && IsInteger(end) && IsInteger(bound["step"]);
+  dtype = bound.Keep(Text(integers ? "int64" : "float32", bound.span));
+  return true;
+}
+
+// assert_op(c, [a, b]) is assert_op(c, a, b).
+bool AdjustAssertOp(BoundArguments& bound) {
+  const bool list = bound.rest.size() == 1 && IsSequence(bound.rest[0]);
+  if (list) bound.rest = bound.rest[0].items();
+  return true;
+}
+
+// A number as padding takes the element type of the tensor.
+bool AdjustLayoutTransform(BoundArguments& bound) {
+  const ScriptValue*& pad = bound["pad_value"];
+  if (!pad || (pad->kind != Kind::kInt && pad->kind != Kind::kFloat)) return true;
+  const ScriptValue* x = bound["x"];
+  const auto* type = x->kind == Kind::kExpr ? As<TensorType>(x->expr->type) : nullptr;
+  if (!type) return true;
+  ScriptValue typed;
+  if (type->dtype.is_integer() && pad->kind == Kind::kInt) {
+    typed.kind = Kind::kPrim;
+    typed.span = pad->span;
+    typed.prim = IRContext::Current().Int(pad->integer, type->dtype);
+  } else if (type->dtype.is_floating()) {
+    typed = Float(pad->kind == Kind::kInt ? static_cast<double>(pad->integer) : pad->real, type->dtype, pad->span);
+  } else {
+    return true;
+  }
+  pad = bound.Keep(typed);
+  return true;
+}
+
+// The dimensions that a script gives as a list or as R.shape([...]); nothing for other expressions.
+std::optional<std::vector<const PrimExpr*>> LiteralDims(const ScriptValue& value) {
+  std::vector<const PrimExpr*> dims;
+  if (IsSequence(value)) {
+    for (const ScriptValue& item : value.items()) {
+      const bool number = item.kind == Kind::kInt || item.kind == Kind::kPrim;
+      dims.push_back(number ? ToPrimExpr(item) : nullptr);
+      if (!dims.back()) return std::nullopt;
+    }
+    return dims;
+  }
+  const auto* shape = value.kind == Kind::kExpr ? As<ShapeExpr>(value.expr) : nullptr;
+  if (!shape) return std::nullopt;
+  dims.assign(shape->values.begin(), shape->values.end());
+  return dims;
+}
+
+bool ReshapeError(const BoundArguments& bound, const ScriptValue& shape, std::string message) {
+  bound.diagnostics.Error(Location(shape.span.known() ? shape.span : bound.span), "bad-argument",
+                          fmt::format("R.reshape: {}", message));
+  return false;
+}
+
+// What -1 stands for: the rest of the elements.
+const PrimExpr* MissingDim(std::span<const PrimExpr* const> data, std::span<const PrimExpr* const> dims) {
+  const arith::PrimBuilder make;
+  const PrimExpr* elements = rules::Product(data);
+  const PrimExpr* others = make.Int(1);
+  for (const PrimExpr* dim : dims) {
+    const int64_t* value = arith::AsInt(dim);
+    if (!value || *value > 0) others = make.Mul(others, dim);
+  }
+  return arith::Simplify(make.FloorDiv(elements, others));
+}
+
+// In a new shape, 0 stands for the dimension of the data at the same place, and a single -1 for what is left.
+bool AdjustReshape(BoundArguments& bound) {
+  const ScriptValue*& shape = bound["shape"];
+  const ScriptValue* x = bound["x"];
+  auto dims = shape && x ? LiteralDims(*shape) : std::nullopt;
+  if (!dims) return true;
+  const PrimExpr** missing = nullptr;
+  std::vector<size_t> copied;
+  for (size_t i = 0; i < dims->size(); ++i) {
+    const int64_t* value = arith::AsInt((*dims)[i]);
+    if (!value || *value > 0) continue;
+    if (*value < -1) return ReshapeError(bound, *shape, fmt::format("no dimension is {}", *value));
+    if (*value == -1 && missing) return ReshapeError(bound, *shape, "-1 is there more than once");
+    if (*value == 0) copied.push_back(i);
+    if (*value == -1) missing = &(*dims)[i];
+  }
+  if (!missing && copied.empty()) return true;
+  const auto* type = x->kind == Kind::kExpr ? As<TensorType>(x->expr->type) : nullptr;
+  const List<const PrimExpr*>* data = type ? rules::ShapeValues(type) : nullptr;
+  if (!data) return ReshapeError(bound, *shape, "0 and -1 need data of a known shape");
+  for (const size_t i : copied) {
+    if (i >= data->size())
+      return ReshapeError(bound, *shape, fmt::format("0 at place {} of data of rank {}", i, data->size()));
+    (*dims)[i] = (*data)[static_cast<uint32_t>(i)];
+  }
+  if (missing) *missing = MissingDim(*data, *dims);
+  ScriptValue result;
+  result.kind = Kind::kExpr;
+  result.span = shape->span;
+  result.expr = MakeShapeExpr(*dims, shape->span, bound.workspace);
+  shape = bound.Keep(result);
+  return true;
+}
+
+}  // namespace
+
+bool AdjustArguments(BoundArguments& bound) {
+  struct Row {
+    std::string_view op;
+    bool (*adjust)(BoundArguments& bound);
+  };
+  static constexpr Row kRows[] = {{"relax.arange", AdjustArange},
+                                  {"relax.assert_op", AdjustAssertOp},
+                                  {"relax.layout_transform", AdjustLayoutTransform},
+                                  {"relax.reshape", AdjustReshape}};
+  for (const Row& row : kRows) {
+    if (bound.op->name == row.op) return row.adjust(bound);
+  }
+  return true;
+}
+
+}  // namespace iropt

@@ -1,0 +1,357 @@
+// Script calls of operators: arguments are bound to the signature, defaults filled in, and everything is converted to
+// operands, attributes and result types by what the operator table says of each parameter.
+#include "script_call.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "iropt/ir/context.h"
+#include "iropt/ir/location.h"
+#include "iropt/support/edit_distance.h"
+#include "literals.h"
+
+namespace iropt {
+
+using Kind = ScriptValue::Kind;
+using Role = OpParam::Role;
+
+const ScriptValue*& BoundArguments::operator[](std::string_view param) {
+  for (size_t i = 0; i < op->params.size(); ++i) {
+    if (op->params[i].name == param) return values[i];
+  }
+  IROPT_UNREACHABLE("{} has no parameter '{}'", op->script, param);
+}
+
+const ScriptValue* BoundArguments::Keep(ScriptValue value) {
+  return workspace.arena().Copy(std::span<const ScriptValue>(&value, 1)).data();
+}
+
+namespace {
+
+std::string_view ArgKindName(ArgKind kind) {
+  switch (kind) {
+    case ArgKind::kExpr: return "an expression";
+    case ArgKind::kTensor: return "a tensor";
+    case ArgKind::kScalar: return "a tensor or a number";
+    case ArgKind::kShape: return "a shape";
+    case ArgKind::kPrimValue: return "a scalar";
+    case ArgKind::kTuple:
+    case ArgKind::kCallArgs: return "a tuple";
+    case ArgKind::kString: return "a string";
+    case ArgKind::kDataType: return "the name of a data type";
+    case ArgKind::kFunc: return "a function";
+  }
+  return "another value";
+}
+
+class CallBuilder {
+ public:
+  CallBuilder(const OpInfo& op, Span span, Workspace& workspace, DiagnosticEngine& diagnostics, const Module* module)
+      : bound_{&op, span, workspace, diagnostics, module, {}, {}} {
+    IROPT_CHECK(op.params.size() <= BoundArguments::kMaxParams, "{} has too many parameters", op.script);
+  }
+
+  const Call* Build(std::span<const ScriptValue> positional, std::span<const ScriptKeyword> keywords) {
+    if (!BindPositional(positional) || !BindKeywords(keywords, positional.size()) || !CheckRequired()) return nullptr;
+    if (!AdjustArguments(bound_)) return nullptr;
+    // Which operator it is can depend on what is given; the operands and attributes are those of the script function.
+    const OpInfo* target = &op();
+    for (size_t i = 0; i < op().params.size(); ++i) {
+      if (op().params[i].role == Role::kExtra && BoundArguments::Given(bound_.values[i]))
+        target = FindOp(op().extended);
+    }
+    if (!BuildOperands()) return nullptr;
+    const ObjectAttr* attrs = nullptr;
+    if (!op().attrs_key.empty() && !(attrs = BuildAttrs())) return nullptr;
+    const TupleType* types = nullptr;
+    if (!BuildResultTypes(types)) return nullptr;
+    auto* call = bound_.workspace.New<Call>(target->op, List<const Expr*>(operands_), attrs, types, nullptr);
+    call->set_span(bound_.span);
+    return call;
+  }
+
+ private:
+  const OpInfo& op() const { return *bound_.op; }
+
+  bool Error(Span span, std::string_view kind, std::string message) {
+    bound_.diagnostics.Error(Location(span.known() ? span : bound_.span), kind, std::move(message));
+    return false;
+  }
+
+  // ---- Binding
+
+  bool BindPositional(std::span<const ScriptValue> positional) {
+    for (size_t i = 0; i < positional.size(); ++i) {
+      if (i < op().params.size() && op().params[i].rest) {
+        bound_.rest = positional.subspan(i);
+        return true;
+      }
+      if (i >= op().params.size() || op().params[i].keyword_only) {
+        return Error(positional[i].span, "too-many-arguments",
+                     fmt::format("{} takes at most {} positional argument{}", op().script, i, i == 1 ? "" : "s"));
+      }
+      bound_.values[i] = &positional[i];
+    }
+    return true;
+  }
+
+  bool BindKeywords(std::span<const ScriptKeyword> keywords, size_t next) {
+    for (const ScriptKeyword& keyword : keywords) {
+      // Keywords mostly come in the order of the signature.
+      const size_t i = FindParam(keyword.name, next);
+      if (i == op().params.size()) return UnknownKeyword(keyword);
+      const bool repeated = op().params[i].rest ? !bound_.rest.empty() : bound_.values[i] != nullptr;
+      if (repeated) {
+        return Error(keyword.name_span, "repeated-argument",
+                     fmt::format("argument '{}' of {} is given twice", keyword.name, op().script));
+      }
+      if (op().params[i].rest) {
+        const bool list = IsSequence(keyword.value);
+        bound_.rest = list ? keyword.value.items() : std::span(&keyword.value, 1);
+      } else {
+        bound_.values[i] = &keyword.value;
+      }
+      next = i + 1;
+    }
+    return true;
+  }
+
+  size_t FindParam(std::string_view name, size_t hint) const {
+    const auto& params = op().params;
+    if (hint < params.size() && params[hint].name == name) return hint;
+    size_t i = 0;
+    while (i < params.size() && params[i].name != name) ++i;
+    return i;
+  }
+
+  bool UnknownKeyword(const ScriptKeyword& keyword) {
+    std::vector<std::string_view> names;
+    for (const OpParam& param : op().params) names.push_back(param.name);
+    std::string message = fmt::format("{} has no argument '{}'", op().script, keyword.name);
+    const auto nearest = NearestName(keyword.name, names);
+    if (nearest) message += fmt::format("; did you mean '{}'?", *nearest);
+    DiagnosticBuilder diagnostic =
+        bound_.diagnostics.Error(Location(keyword.name_span), "unknown-argument", std::move(message));
+    if (nearest) diagnostic.FixIt(Location(keyword.name_span), std::string(*nearest));
+    return false;
+  }
+
+  bool CheckRequired() {
+    for (size_t i = 0; i < op().params.size(); ++i) {
+      if (op().params[i].required() && !bound_.values[i]) {
+        return Error(bound_.span, "missing-argument",
+                     fmt::format("{} needs the argument '{}'", op().script, op().params[i].name));
+      }
+    }
+    return true;
+  }
+
+  // The value of a parameter: what the script gives, or else the default. `storage` keeps the default. None counts as
+  // not given where the default is something else, except for an attribute that may be absent.
+  const ScriptValue& ValueOf(size_t param, ScriptValue& storage) {
+    for (;;) {
+      const ScriptValue* given = bound_.values[param];
+      const OpDefault& fallback = op().params[param].fallback;
+      if (fallback.kind == OpDefault::Kind::kRequired || BoundArguments::Given(given)) return *given;
+      if (given && op().params[param].role == Role::kAttr && IsOptional(op().attrs[op().params[param].index].kind))
+        return *given;
+      if (fallback.kind != OpDefault::Kind::kSameAs) {
+        storage = DefaultLiteral(fallback);
+        return storage;
+      }
+      param = FindParam(fallback.text, 0);
+    }
+  }
+
+  // ---- Operands
+
+  bool BuildOperands() {
+    const size_t fixed = op().args.size() - (op().variadic ? 1 : 0);
+    // In the arena at once: at most an operand or two stay unused.
+    operands_ = bound_.workspace.arena().NewArray<const Expr*>(fixed + 1 + bound_.rest.size());
+    size_t count = fixed;
+    for (size_t i = 0; i < op().params.size(); ++i) {
+      const OpParam& param = op().params[i];
+      const bool operand = param.role == Role::kArg || param.role == Role::kExtra;
+      if (!operand || param.rest) continue;
+      ScriptValue storage;
+      const ScriptValue& value = ValueOf(i, storage);
+      if (param.role == Role::kArg) {
+        if (!ConvertOperand(param, value)) return false;
+      } else if (value.kind != Kind::kNone) {
+        if (!(operands_[count++] = ConvertAs(ArgKind::kTensor, 0, value, param.name))) return false;
+      }
+    }
+    for (const ScriptValue& value : bound_.rest) {
+      const OpArg& arg = op().args.back();
+      if (!(operands_[count++] = ConvertAs(arg.kind, 0, value, arg.name))) return false;
+    }
+    return TrimOperands(count);
+  }
+
+  // Drops the operands that are missing; such stand last.
+  bool TrimOperands(size_t count) {
+    while (count > 0 && !operands_[count - 1]) --count;
+    operands_ = operands_.first(count);
+    const auto gap = std::find(operands_.begin(), operands_.end(), nullptr);
+    if (gap == operands_.end()) return true;
+    const OpArg& missing = op().args[static_cast<size_t>(gap - operands_.begin())];
+    return Error(bound_.span, "missing-argument",
+                 fmt::format("{} needs '{}' where later operands are given", op().script, missing.name));
+  }
+
+  bool ConvertOperand(const OpParam& param, const ScriptValue& value) {
+    const OpArg& arg = op().args[param.index];
+    const Expr*& operand = operands_[param.index];
+    if (value.kind == Kind::kNone && arg.absence == ArgAbsence::kOmitted) return true;
+    // R.tuple() is how a missing operand is printed; an empty shape is written with brackets.
+    const bool empty_tuple = value.kind == Kind::kTuple && value.items().empty();
+    if (arg.absence == ArgAbsence::kVoid && (value.kind == Kind::kNone || empty_tuple)) {
+      operand = MakeTuple({}, value.span, bound_.workspace);
+    } else {
+      operand = ConvertAs(arg.kind, arg.spread, value, param.name);
+    }
+    return operand != nullptr;
+  }
+
+  // Null after an error.
+  const Expr* ConvertAs(ArgKind kind, size_t spread, const ScriptValue& value, std::string_view name) {
+    const Expr* expr = value.kind == Kind::kExpr ? value.expr : ConvertLiteral(kind, spread, value);
+    if (expr && kind == ArgKind::kCallArgs) expr = WrapCallArgs(expr, value.span);
+    if (expr) return expr;
+    Error(value.span, "bad-argument",
+          fmt::format("argument '{}' of {} must be {}, not {}", name, op().script, ArgKindName(kind),
+                      DescribeValue(value)));
+    return nullptr;
+  }
+
+  const Expr* ConvertLiteral(ArgKind kind, size_t spread, const ScriptValue& value) {
+    Workspace& workspace = bound_.workspace;
+    switch (kind) {
+      case ArgKind::kScalar: return MakeScalarConstant(value, workspace);
+      case ArgKind::kShape: return ConvertShape(spread, value);
+      case ArgKind::kTensor:
+        if (value.kind == Kind::kString) return nullptr;
+        return ScriptValueToExpr(value, workspace);
+      case ArgKind::kExpr: return ScriptValueToExpr(value, workspace);
+      case ArgKind::kPrimValue: {
+        const PrimExpr* prim = ToPrimExpr(value);
+        return prim ? MakePrimValue(prim, value.span, workspace) : nullptr;
+      }
+      case ArgKind::kTuple:
+      case ArgKind::kCallArgs: return IsSequence(value) ? ScriptValueToExpr(value, workspace) : nullptr;
+      case ArgKind::kString:
+        return value.kind == Kind::kString ? MakeStringImm(value.string(), value.span, workspace) : nullptr;
+      case ArgKind::kDataType: {
+        const auto dtype = value.kind == Kind::kString ? ToDataType(value) : std::nullopt;
+        return dtype ? MakeDataTypeImm(*dtype, value.span, workspace) : nullptr;
+      }
+      case ArgKind::kFunc:
+        return value.kind == Kind::kString ? MakeExternFunc(value.string(), value.span, workspace) : nullptr;
+    }
+    return nullptr;
+  }
+
+  const Expr* ConvertShape(size_t spread, const ScriptValue& value) {
+    std::vector<const PrimExpr*> dims;
+    const bool list = IsSequence(value);
+    // A number alone is a shape only where the operator says of how many dimensions.
+    if (!list && spread == 0) return nullptr;
+    for (const ScriptValue& item : list ? value.items() : std::span(&value, 1)) {
+      // Of graph-level expressions, such as R.prim_value(n), comes a tuple; the type rule says whether that will do.
+      if (list && item.kind == Kind::kExpr) return ScriptValueToExpr(value, bound_.workspace);
+      // Dimensions are integers: 1.5 and True are no dimensions.
+      if (item.kind == Kind::kFloat || item.kind == Kind::kBool) return nullptr;
+      dims.push_back(ToPrimExpr(item));
+      if (!dims.back() || !dims.back()->dtype.is_integer()) return nullptr;
+    }
+    if (dims.size() == 1 && spread > 1) dims.resize(spread, dims[0]);
+    return MakeShapeExpr(dims, value.span, bound_.workspace);
+  }
+
+  const Expr* WrapCallArgs(const Expr* expr, Span span) {
+    if (Is<Tuple>(expr) || As<TupleType>(expr->type)) return expr;
+    return MakeTuple(std::span(&expr, 1), span, bound_.workspace);
+  }
+
+  // ---- Attributes and result types
+
+  const ObjectAttr* BuildAttrs() {
+    std::array<std::string_view, BoundArguments::kMaxParams> names;
+    std::array<const Attr*, BoundArguments::kMaxParams> fields{};
+    const size_t count = op().attrs.size();
+    for (size_t i = 0; i < count; ++i) names[i] = op().attrs[i].name;
+    for (size_t i = 0; i < op().params.size(); ++i) {
+      const OpParam& param = op().params[i];
+      if (param.role == Role::kDevice && !FieldsOfDevice(*bound_.values[i], fields)) return nullptr;
+      if (param.role != Role::kAttr) continue;
+      ScriptValue storage;
+      const ScriptValue& value = ValueOf(i, storage);
+      const OpAttr& attr = op().attrs[param.index];
+      fields[param.index] = ToAttr(attr, value, bound_.module);
+      if (!fields[param.index]) return BadAttr(attr, value);
+    }
+    return ObjectAttr::Get(op().attrs_key, std::span(names).first(count), std::span(fields).first(count));
+  }
+
+  const ObjectAttr* BadAttr(const OpAttr& attr, const ScriptValue& value) {
+    if (attr.kind == AttrKind::kDataType && value.kind == Kind::kString) {
+      Error(value.span, "unknown-dtype", fmt::format("unknown data type \"{}\"", value.string()));
+    } else {
+      const std::string got =
+          value.kind == Kind::kString ? fmt::format("\"{}\"", value.string()) : std::string(DescribeValue(value));
+      Error(value.span, "bad-argument",
+            fmt::format("argument '{}' of {} must be {}, not {}", attr.name, op().script, ExpectedLiteral(attr), got));
+    }
+    return nullptr;
+  }
+
+  bool FieldsOfDevice(const ScriptValue& value, std::span<const Attr*> fields) {
+    const auto* device = value.kind == Kind::kAttr ? As<ObjectAttr>(value.attr) : nullptr;
+    for (size_t i = 0; i < op().attrs.size(); ++i) {
+      const auto* field = device ? As<IntAttr>(device->Find(op().attrs[i].name)) : nullptr;
+      if (!field) {
+        return Error(value.span, "bad-argument",
+                     fmt::format("{} needs a device, not {}", op().script, DescribeValue(value)));
+      }
+      fields[i] = IntAttr::Get(field->value);
+    }
+    return true;
+  }
+
+  bool BuildResultTypes(const TupleType*& result) {
+    const auto param = std::find_if(op().params.begin(), op().params.end(),
+                                    [](const OpParam& p) { return p.role == Role::kResultTypes; });
+    if (param == op().params.end()) return true;
+    const ScriptValue* value = bound_.values[static_cast<size_t>(param - op().params.begin())];
+    if (!BoundArguments::Given(value)) return true;
+    std::vector<const Type*> types;
+    for (const ScriptValue& item : IsSequence(*value) ? value->items() : std::span(value, 1)) {
+      if (item.kind != Kind::kType) {
+        return Error(item.span, "bad-argument",
+                     fmt::format("argument '{}' of {} must be a type or a list of types, not {}", param->name,
+                                 op().script, DescribeValue(item)));
+      }
+      types.push_back(item.type);
+    }
+    Arena& arena = bound_.workspace.arena();
+    if (op().form == ScriptForm::kOutTypes && types.size() != 1) types = {TupleType::Get(arena, types)};
+    if (!types.empty()) result = TupleType::Get(arena, types);
+    return true;
+  }
+
+  BoundArguments bound_;
+  std::span<const Expr*> operands_;
+};
+
+}  // namespace
+
+const Call* BuildOpCall(const OpInfo& op, std::span<const ScriptValue> positional,
+                        std::span<const ScriptKeyword> keywords, Span span, Workspace& workspace,
+                        DiagnosticEngine& diagnostics, const Module* module) {
+  return CallBuilder(op, span, workspace, diagnostics, module).Build(positional, keywords);
+}
+
+}  // namespace iropt

@@ -1,0 +1,273 @@
+// Type rules of operators that make tensors: constants, ranges, triangles; and of shapes, storage and devices.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "infer/type_util.h"
+#include "iropt/op/op.h"
+
+namespace iropt {
+
+using namespace rules;
+
+const Type* InferFull(const Call& call, InferContext& ctx) {
+  if (!CheckArity(call, 2, 2, ctx) || !ShapeArg(call, 0, ctx)) return nullptr;
+  const auto* fill = As<TensorType>(call.args[1]->type);
+  if (!fill || fill->ndim != 0) {
+    return ctx.Error(call, 1,
+                     fmt::format("{} must be a tensor of rank 0, but is of type {}", OperandName(call, 1),
+                                 TypeToString(call.args[1]->type)));
+  }
+  const DataType dtype = DTypeOf(call, "dtype");
+  return WithShapeExpr(call.args[0], dtype.is_void() ? fill->dtype : dtype, fill->vdevice, ctx);
+}
+
+const Type* InferFullLike(const Call& call, InferContext& ctx) {
+  const TensorType* x[2];
+  if (!TensorArgs(call, ctx, x)) return nullptr;
+  if (x[1]->ndim != 0)
+    return ctx.Error(call, 1,
+                     fmt::format("{} must be a tensor of rank 0, but has rank {}", OperandName(call, 1), x[1]->ndim));
+  const DataType dtype = DTypeOf(call, "dtype");
+  return dtype.is_void() ? x[0] : WithDType(x[0], dtype, ctx);
+}
+
+const Type* InferOnesZeros(const Call& call, InferContext& ctx) {
+  if (!CheckArity(call, 1, 1, ctx) || !ShapeArg(call, 0, ctx)) return nullptr;
+  const DataType dtype = DTypeOf(call, "dtype");
+  if (dtype.is_void()) return ctx.Error(call, "needs a dtype, which nothing else says");
+  return WithShapeExpr(call.args[0], dtype, nullptr, ctx);
+}
+
+const Type* InferOnesZerosLike(const Call& call, InferContext& ctx) {
+  const TensorType* x = UnaryArg(call, ctx);
+  if (!x) return nullptr;
+  const DataType dtype = DTypeOf(call, "dtype");
+  return dtype.is_void() ? x : WithDType(x, dtype, ctx);
+}
+
+namespace {
+
+// The number of steps of a range of floats: ceil(float32(end - start) / step). Null where it is no number.
+Dim FloatSteps(Dim start, Dim end, Dim step) {
+  const Dim span = kDims.Cast(DataType::Float(32), kDims.Sub(end, start));
+  const auto* divisor = As<tir::FloatImm>(step);
+  const Dim ratio = divisor && !As<tir::FloatImm>(span) ? kDims.Mul(span, kDims.Float(1 / divisor->value, span->dtype))
+                                                        : kDims.TruncDiv(span, step);
+  if (const auto* value = As<tir::FloatImm>(ratio)) {
+    constexpr double kMaxSteps = 0x1p62;
+    return std::abs(value->value) < kMaxSteps ? kDims.Int(static_cast<int64_t>(std::ceil(value->value))) : nullptr;
+  }
+  if (const int64_t* value = arith::AsInt(ratio)) return kDims.Int(*value);
+  if (divisor && As<tir::FloatImm>(span)) return nullptr;
+  const Dim args[] = {ratio};
+  return kDims.Cast(DataType::Int(64),
+                    kDims.Keep(tir::Call(ratio->dtype, GetOp("tir.ceil"), List<const PrimExpr*>(args, 1))));
+}
+
+}  // namespace
+
+const Type* InferArange(const Call& call, InferContext& ctx) {
+  if (!CheckArity(call, 3, 3, ctx)) return nullptr;
+  Dim bounds[3];
+  for (size_t i = 0; i < 3; ++i) {
+    const auto* value = As<PrimValue>(call.args[i]);
+    if (!value) return ctx.Error(call, i, fmt::format("{} must be a number", OperandName(call, i)));
+    bounds[i] = value->value;
+  }
+  const auto [start, end, step] = bounds;
+  const DataType dtype = DTypeOf(call, "dtype");
+  const auto* float_step = As<tir::FloatImm>(step);
+  if (arith::IsInt(step, 0) || (float_step && float_step->value == 0))
+    return ctx.Error(call, 2, fmt::format("{} must not be 0", OperandName(call, 2)));
+  if (start->dtype.is_int() && end->dtype.is_int() && step->dtype.is_int()) {
+    const Dim last = kDims.Sub(kDims.Add(kDims.Sub(end, start), step), kDims.Int(1, step->dtype));
+    const Dim steps[] = {kDims.Cast(DataType::Int(64), arith::Simplify(kDims.FloorDiv(last, step)))};
+    return TensorType::Get(steps, dtype);
+  }
+  const Dim steps[] = {FloatSteps(start, end, step)};
+  if (steps[0]) return TensorType::Get(steps, dtype);
+  return ctx.Error(call, fmt::format("has no number of steps from {} to {} by {}", DimToString(start), DimToString(end),
+                                     DimToString(step)));
+}
+
+const Type* InferTrilTriu(const Call& call, InferContext& ctx) {
+  if (!CheckArity(call, 2, 2, ctx)) return nullptr;
+  const TensorType* x = TensorArg(call, 0, ctx);
+  if (!x) return nullptr;
+  const auto* k = As<PrimType>(call.args[1]->type);
+  if (!k)
+    return ctx.Error(
+        call, 1,
+        fmt::format("{} must be a number, but is of type {}", OperandName(call, 1), TypeToString(call.args[1]->type)));
+  if (HasRank(x) && x->ndim < 2)
+    return ctx.Error(call, 0, fmt::format("{} must have rank 2 or more, but has {}", OperandName(call, 0), x->ndim));
+  return x;
+}
+
+// ---- Shapes
+
+const Type* InferShapeOf(const Call& call, InferContext& ctx) {
+  const TensorType* x = UnaryArg(call, ctx);
+  if (!x) return nullptr;
+  return x->known ? ShapeType::Get(x->dims) : ShapeType::Get(x->ndim);
+}
+
+const Type* InferTensorToShape(const Call& call, InferContext& ctx) {
+  const TensorType* x = UnaryArg(call, ctx);
+  if (!x) return nullptr;
+  if (x->ndim != 1)
+    return ctx.Error(call, 0, fmt::format("{} must have rank 1, but has {}", OperandName(call, 0), x->ndim));
+  const int64_t* length = x->known ? arith::AsInt(x->dims[0]) : nullptr;
+  return ShapeType::Get(length ? static_cast<int>(*length) : kUnknownDim);
+}
+
+const Type* InferShapeToTensor(const Call& call, InferContext& ctx) {
+  if (!CheckArity(call, 1, 1, ctx)) return nullptr;
+  const ShapeType* shape = ShapeArg(call, 0, ctx);
+  if (!shape) return nullptr;
+  // A shape of unknown rank has length -1, which is also what is printed.
+  const Dim length[] = {kDims.Int(shape->ndim)};
+  return TensorType::Get(length, DataType::Int(64));
+}
+
+// ---- Storage
+
+namespace {
+
+// The dtype that an operand names; void where it names none.
+DataType DTypeArg(const Call& call, size_t i) {
+  const auto* dtype = As<DataTypeImm>(call.args[i]);
+  return dtype ? dtype->value : DataType::Void();
+}
+
+}  // namespace
+
+const Type* InferBuiltinAllocTensor(const Call& call, InferContext& ctx) {
+  if (!CheckArity(call, 4, 4, ctx) || !ShapeArg(call, 0, ctx)) return nullptr;
+  if (call.args[0]->kind != NodeKind::kShapeExpr)
+    return ctx.Error(call, 0, "the shape must be given by its dimensions");
+  if (call.args[1]->kind != NodeKind::kDataTypeImm) return ctx.Error(call, 1, "the dtype must be given literally");
+  return WithShapeExpr(call.args[0], DTypeArg(call, 1), nullptr, ctx);
+}
+
+const Type* InferMemoryAllocTensor(const Call& call, InferContext& ctx) {
+  if (!CheckArity(call, 4, 4, ctx) || !ShapeArg(call, 2, ctx)) return nullptr;
+  return WithShapeExpr(call.args[2], DTypeArg(call, 3), nullptr, ctx);
+}
+
+const Type* InferVmAllocTensor(const Call& call, InferContext& ctx) {
+  if (!CheckArity(call, 4, 4, ctx)) return nullptr;
+  const DataType dtype = DTypeArg(call, 3);
+  const auto* shape = As<ShapeType>(call.args[2]->type);
+  if (!shape) return TensorType::Get(kUnknownDim, dtype);
+  return shape->known ? TensorType::Get(shape->values, dtype) : TensorType::Get(shape->ndim, dtype);
+}
+
+const Type* InferBuiltinStopLiftParams(const Call& call, InferContext& ctx) { return UnaryArg(call, ctx); }
+
+const Type* InferMemoryEnsureZeroOffset(const Call& call, InferContext& ctx) { return UnaryArg(call, ctx); }
+
+// ---- Devices
+
+const Type* InferToVdevice(const Call& call, InferContext& ctx) {
+  const TensorType* x = UnaryArg(call, ctx);
+  return x ? WithVDevice(x, As<VDeviceAttr>(FindAttr(call, "dst_vdevice")), ctx) : nullptr;
+}
+
+const Type* InferHintOnDevice(const Call& call, InferContext& ctx) { return UnaryArg(call, ctx); }
+
+// ---- Views
+
+namespace {
+
+bool IsVoid(const Type* type) {
+  const auto* tuple = As<TupleType>(type);
+  return tuple && tuple->fields.empty();
+}
+
+// What a view changes; an empty member keeps what the data has.
+struct ViewRequest {
+  const ShapeType* shape = nullptr;
+  std::optional<DataType> dtype;
+  Dim offset = nullptr;  // null where it is not known
+};
+
+std::optional<ViewRequest> ReadView(const Call& call, InferContext& ctx) {
+  ViewRequest view;
+  const auto fail = [&](size_t i, std::string_view what) {
+    ctx.Error(
+        call, i,
+        fmt::format("{} must be {}, but is of type {}", OperandName(call, i), what, TypeToString(call.args[i]->type)));
+    return std::nullopt;
+  };
+  if (!IsVoid(call.args[1]->type)) {
+    view.shape = As<ShapeType>(call.args[1]->type);
+    if (!view.shape) return fail(1, "a shape");
+  }
+  if (!IsVoid(call.args[2]->type)) {
+    if (call.args[2]->type->kind != NodeKind::kObjectType) return fail(2, "a dtype");
+    view.dtype = DTypeArg(call, 2);
+  }
+  view.offset = kDims.Int(0);
+  if (!IsVoid(call.args[3]->type)) {
+    const auto* offset = As<PrimType>(call.args[3]->type);
+    if (!offset || offset->dtype != DataType::Int(64)) return fail(3, "a 64-bit integer");
+    view.offset = offset->value;
+  }
+  return view;
+}
+
+std::optional<int64_t> ElementBytes(DataType dtype) {
+  return dtype.is_void() ? std::nullopt : std::optional(dtype.bytes());
+}
+
+bool ProveGreater(Dim a, Dim b) {
+  arith::Analyzer analyzer;
+  return analyzer.CanProve(kDims.Binary(NodeKind::kLT, b, a));
+}
+
+// A view must not reach beyond the end of what it views. Returns what is wrong, or "".
+std::string CheckView(const TensorType* data, const List<Dim>* in_dims, const List<Dim>* out_dims, DataType dtype,
+                      const ViewRequest& view) {
+  const Dim in_count = in_dims ? arith::Simplify(Product(*in_dims)) : nullptr;
+  const Dim out_count = out_dims ? arith::Simplify(Product(*out_dims)) : nullptr;
+  const auto in_bytes = ElementBytes(data->dtype);
+  const auto out_bytes = ElementBytes(dtype);
+  if (in_count && out_count && in_bytes && out_bytes) {
+    const Dim size = kDims.Mul(in_count, kDims.Int(*in_bytes));
+    Dim end = kDims.Mul(out_count, kDims.Int(*out_bytes));
+    if (view.offset) end = kDims.Add(end, view.offset);
+    if (ProveGreater(end, size))
+      return fmt::format("ends at byte {} of a tensor of {} bytes", DimToString(end), DimToString(size));
+  } else if (in_bytes && out_bytes && !view.shape) {
+    if (*out_bytes > *in_bytes)
+      return fmt::format("has elements of {} bytes in place of {} bytes", *out_bytes, *in_bytes);
+  } else if (in_count && out_count && !view.dtype) {
+    if (ProveGreater(out_count, in_count)) {
+      return fmt::format("has {} elements of a tensor of {} elements", DimToString(out_count), DimToString(in_count));
+    }
+  } else if (view.offset && !view.shape && !view.dtype) {
+    if (ProveGreater(view.offset, kDims.Int(0)))
+      return fmt::format("starts at byte {} of a tensor of the same size", DimToString(view.offset));
+  }
+  return "";
+}
+
+}  // namespace
+
+const Type* InferMemoryView(const Call& call, InferContext& ctx) {
+  if (!CheckArity(call, 4, 4, ctx)) return nullptr;
+  const TensorType* data = TensorArg(call, 0, ctx);
+  const auto view = data ? ReadView(call, ctx) : std::nullopt;
+  if (!view) return nullptr;
+  const List<Dim>* in_dims = ShapeValues(data);
+  const List<Dim>* out_dims = !view->shape ? in_dims : view->shape->known ? &view->shape->values : nullptr;
+  const DataType dtype = view->dtype.value_or(data->dtype);
+  const std::string problem = CheckView(data, in_dims, out_dims, dtype, *view);
+  if (!problem.empty()) return ctx.Error(call, "the view " + problem);
+  if (out_dims) return TensorType::Get(*out_dims, dtype, data->vdevice);
+  return TensorType::Get(view->shape ? view->shape->ndim : data->ndim, dtype, data->vdevice);
+}
+
+}  // namespace iropt

@@ -1,0 +1,477 @@
+// Type rules of operators that rearrange the elements of a tensor.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "infer/type_util.h"
+
+namespace iropt {
+
+using namespace rules;
+
+// ---- Broadcasting and reshaping
+
+const Type* InferBroadcastTo(const Call& call, InferContext& ctx) {
+  if (!CheckArity(call, 2, 2, ctx)) return nullptr;
+  const TensorType* x = TensorArg(call, 0, ctx);
+  const ShapeType* target = x ? ShapeArg(call, 1, ctx) : nullptr;
+  if (!target) return nullptr;
+  if (HasRank(x) && target->ndim != kUnknownDim && target->ndim < x->ndim) {
+    return ctx.Error(call, 1,
+                     fmt::format("cannot broadcast a tensor of rank {} to a shape of rank {}", x->ndim, target->ndim));
+  }
+  const List<Dim>* dims = ShapeValues(x);
+  // Where nothing can be checked now, the shape is trusted.
+  for (uint32_t i = 1; dims && target->known && i <= dims->size(); ++i) {
+    const Dim from = (*dims)[dims->size() - i];
+    const Dim to = target->values[target->values.size() - i];
+    if (!IsOne(from) && arith::ProveNotEqual(from, to)) {
+      return ctx.Error(
+          call, 1,
+          fmt::format("cannot broadcast the shape {} to {}", DimsToString(*dims), DimsToString(target->values)));
+    }
+  }
+  return WithShapeExpr(call.args[1], x->dtype, x->vdevice, ctx);
+}
+
+const Type* InferReshape(const Call& call, InferContext& ctx) {
+  if (!CheckArity(call, 2, 2, ctx)) return nullptr;
+  const TensorType* x = TensorArg(call, 0, ctx);
+  const ShapeType* target = x ? ShapeArg(call, 1, ctx) : nullptr;
+  if (!target) return nullptr;
+  const List<Dim>* dims = ShapeValues(x);
+  if (dims && target->known) {
+    const Dim before = Product(*dims);
+    const Dim after = Product(target->values);
+    if (arith::ProveNotEqual(before, after)) {
+      return ctx.Error(call, 1,
+                       fmt::format("cannot reshape {} with {} elements to {} with {} elements", DimsToString(*dims),
+                                   DimToString(before), DimsToString(target->values), DimToString(after)));
+    }
+  }
+  if (target->known) return TensorType::Get(target->values, x->dtype, x->vdevice);
+  return WithShapeExpr(call.args[1], x->dtype, x->vdevice, ctx);
+}
+
+const Type* InferFlatten(const Call& call, InferContext& ctx) {
+  const TensorType* x = UnaryArg(call, ctx);
+  if (!x || x->ndim == 1) return x;
+  if (!x->known && x->ndim != 0) return WithRank(x, 1);
+  const Dim length[] = {Product(x->dims)};
+  return TensorType::Get(length, x->dtype, x->vdevice);
+}
+
+const Type* InferExpandDims(const Call& call, InferContext& ctx) {
+  const TensorType* x = UnaryArg(call, ctx);
+  if (!x) return nullptr;
+  const std::vector<int64_t> given = IntsOf(call, "axis").value_or(std::vector<int64_t>());
+  if (given.empty()) return x;
+  if (!HasRank(x)) return WithRank(x, kUnknownDim);
+  const int ndim = x->ndim + static_cast<int>(given.size());
+  std::vector<int> axes;
+  if (!NormalizeAxes(call, ndim, given, ctx, axes)) return nullptr;
+  if (!x->known) return WithRank(x, ndim);
+  DimList dims;
+  uint32_t next = 0;
+  for (int i = 0; i < ndim; ++i) {
+    const bool added = std::find(axes.begin(), axes.end(), i) != axes.end();
+    dims.push_back(added ? One() : x->dims[next++]);
+  }
+  return TensorType::Get(dims, x->dtype, x->vdevice);
+}
+
+const Type* InferSqueeze(const Call& call, InferContext& ctx) {
+  const TensorType* x = UnaryArg(call, ctx);
+  if (!x) return nullptr;
+  const auto given = IntsOf(call, "axis");
+  if (given && given->empty()) return x;
+  if (!HasRank(x)) return WithRank(x, kUnknownDim);
+  const List<Dim>* dims = ShapeValues(x);
+  std::vector<int> axes;
+  if (given) {
+    if (!NormalizeAxes(call, x->ndim, *given, ctx, axes)) return nullptr;
+    if (!dims) return WithRank(x, x->ndim - static_cast<int>(axes.size()));
+    for (const int axis : axes) {
+      if (!arith::AsInt((*dims)[axis]) || IsOne((*dims)[axis])) continue;
+      return ctx.Error(
+          call, fmt::format("cannot squeeze axis {} of the shape {}: its length is not 1", axis, DimsToString(*dims)));
+    }
+  } else {
+    // Without axes all dimensions of length 1 go; where a length is not known, neither is the rank.
+    if (!dims) return WithRank(x, kUnknownDim);
+    for (int i = 0; i < x->ndim; ++i) {
+      if (!arith::AsInt((*dims)[i])) return WithRank(x, kUnknownDim);
+      if (IsOne((*dims)[i])) axes.push_back(i);
+    }
+  }
+  DimList kept;
+  for (int i = 0; i < x->ndim; ++i) {
+    if (std::find(axes.begin(), axes.end(), i) == axes.end()) kept.push_back((*dims)[i]);
+  }
+  if (x->known) return TensorType::Get(kept, x->dtype, x->vdevice);
+  if (axes.empty()) return x;
+  return WithRank(x, given ? static_cast<int>(kept.size()) : kUnknownDim);
+}
+
+const Type* InferPermuteDims(const Call& call, InferContext& ctx) {
+  const TensorType* x = UnaryArg(call, ctx);
+  if (!x) return nullptr;
+  const auto given = IntsOf(call, "axes");
+  if (!HasRank(x)) return WithRank(x, kUnknownDim);
+  std::vector<int> axes;
+  if (given) {
+    if (static_cast<int>(given->size()) != x->ndim) {
+      return ctx.Error(call, fmt::format("has {} axes for a tensor of rank {}", given->size(), x->ndim));
+    }
+    if (!NormalizeAxes(call, x->ndim, *given, ctx, axes)) return nullptr;
+  } else {
+    axes.resize(static_cast<size_t>(x->ndim));
+    std::iota(axes.rbegin(), axes.rend(), 0);
+  }
+  if (std::is_sorted(axes.begin(), axes.end())) return x;
+  if (!x->known) return WithRank(x, x->ndim);
+  DimList dims;
+  for (const int axis : axes) dims.push_back(x->dims[axis]);
+  return TensorType::Get(dims, x->dtype, x->vdevice);
+}
+
+// ---- Joining and splitting
+
+namespace {
+
+// What concatenated tensors agree on.
+struct ConcatInputs {
+  DataType dtype = DataType::Void();
+  int ndim = kUnknownDim;
+  bool all_shapes = true;  // given literally
+  std::vector<const List<Dim>*> shapes;
+};
+
+std::optional<ConcatInputs> ReadConcatInputs(const Call& call, std::span<const TensorType* const> tensors,
+                                             bool has_axis, InferContext& ctx) {
+  ConcatInputs in;
+  in.ndim = has_axis ? kUnknownDim : 1;
+  bool unknown_dtype = false;
+  const auto fail = [&](const std::string& message) {
+    ctx.Error(call, 0, message);
+    return std::nullopt;
+  };
+  for (const TensorType* t : tensors) {
+    if (t->dtype.is_void()) {
+      unknown_dtype = true;
+    } else if (in.dtype.is_void()) {
+      in.dtype = t->dtype;
+    } else if (t->dtype != in.dtype) {
+      return fail(fmt::format("the tensors must have the same dtype, but have {} and {}", in.dtype.ToString(),
+                              t->dtype.ToString()));
+    }
+    if (in.ndim == kUnknownDim) {
+      in.ndim = t->ndim;
+    } else if (HasRank(t) && t->ndim != in.ndim) {
+      return fail(fmt::format("the tensors must have the same rank, but have {} and {}", in.ndim, t->ndim));
+    }
+    in.all_shapes = in.all_shapes && t->known;
+    if (const List<Dim>* dims = ShapeValues(t)) in.shapes.push_back(dims);
+  }
+  if (unknown_dtype) in.dtype = DataType::Void();
+  return in;
+}
+
+Dim ConcatLength(const std::vector<const List<Dim>*>& shapes, int axis) {
+  const Dim first = (*shapes[0])[axis];
+  const bool all_same =
+      std::all_of(shapes.begin(), shapes.end(), [&](const List<Dim>* s) { return (*s)[axis] == first; });
+  if (all_same) return kDims.Mul(first, kDims.Int(static_cast<int64_t>(shapes.size())));
+  Dim sum = kDims.Int(0);
+  for (const List<Dim>* shape : shapes) sum = kDims.Add(sum, (*shape)[axis]);
+  return sum;
+}
+
+}  // namespace
+
+const Type* InferConcat(const Call& call, InferContext& ctx) {
+  if (!CheckArity(call, 1, 1, ctx)) return nullptr;
+  std::vector<const TensorType*> tensors;
+  if (!TensorsOfTuple(call, 0, ctx, tensors)) return nullptr;
+  const auto given = OptIntOf(call, "axis");
+  const auto in = ReadConcatInputs(call, tensors, given.has_value(), ctx);
+  if (!in) return nullptr;
+  const VDeviceAttr* vdevice = JoinVDevices(tensors);
+  if (in->ndim == kUnknownDim)
+    return tensors.size() == 1 ? tensors[0] : TensorType::Get(kUnknownDim, in->dtype, vdevice);
+  const auto axis = NormalizeAxis(call, in->ndim, given.value_or(0), ctx);
+  if (!axis) return nullptr;
+  if (tensors.size() == 1) return tensors[0];
+  if (in->shapes.empty()) return TensorType::Get(in->ndim, in->dtype, vdevice);
+  const List<Dim>& first = *in->shapes[0];
+  bool known = in->all_shapes;
+  for (int d = 0; d < in->ndim; ++d) {
+    for (size_t i = 1; d != *axis && i < in->shapes.size(); ++i) {
+      const Dim other = (*in->shapes[i])[d];
+      if (arith::ProveEqual(other, first[d])) continue;
+      if (arith::ProveNotEqual(other, first[d])) {
+        return ctx.Error(call, 0,
+                         fmt::format("the shapes {} and {} differ on axis {}, which is not the one of concatenation",
+                                     DimsToString(first), DimsToString(*in->shapes[i]), d));
+      }
+      known = false;
+    }
+  }
+  if (!known) return TensorType::Get(in->ndim, in->dtype, vdevice);
+  DimList dims(first);
+  dims[static_cast<size_t>(*axis)] = ConcatLength(in->shapes, *axis);
+  return TensorType::Get(dims, in->dtype, vdevice);
+}
+
+namespace {
+
+const TensorType* WithLength(const TensorType* x, int axis, Dim length) {
+  DimList dims(x->dims);
+  dims[static_cast<size_t>(axis)] = arith::Simplify(length);
+  return TensorType::Get(dims, x->dtype, x->vdevice);
+}
+
+// The pieces between the indices, which are clamped to the length of the axis.
+const Type* SplitAtIndices(const TensorType* x, int axis, const std::vector<int64_t>& indices, InferContext& ctx) {
+  std::vector<const Type*> pieces;
+  if (!x->known) {
+    pieces.assign(indices.size() + 1, WithRank(x, x->ndim));
+    return TupleType::Get(ctx.arena(), pieces);
+  }
+  const Dim length = x->dims[axis];
+  const Dim zero = kDims.Int(0);
+  const auto clamp = [&](Dim at) { return kDims.Min(kDims.Max(at, zero), length); };
+  Dim left = zero;
+  for (size_t i = 0; i <= indices.size(); ++i) {
+    const Dim right = i < indices.size() ? kDims.Int(indices[i]) : length;
+    pieces.push_back(WithLength(x, axis, kDims.Max(kDims.Sub(clamp(right), clamp(left)), zero)));
+    left = right;
+  }
+  return TupleType::Get(pieces);
+}
+
+const Type* SplitInSections(const TensorType* x, int axis, int64_t sections, InferContext& ctx) {
+  if (!x->known) {
+    const std::vector<const Type*> pieces(static_cast<size_t>(sections), WithRank(x, x->ndim));
+    return TupleType::Get(ctx.arena(), pieces);
+  }
+  const Dim length = x->dims[axis];
+  const Dim piece = arith::Simplify(kDims.CeilDiv(length, kDims.Int(sections)));
+  std::vector<const Type*> pieces(static_cast<size_t>(sections), WithLength(x, axis, piece));
+  pieces.back() = WithLength(x, axis, kDims.Sub(length, kDims.Mul(piece, kDims.Int(sections - 1))));
+  return TupleType::Get(pieces);
+}
+
+}  // namespace
+
+const Type* InferSplit(const Call& call, InferContext& ctx) {
+  const TensorType* x = UnaryArg(call, ctx);
+  if (!x) return nullptr;
+  int axis = -1;
+  if (HasRank(x)) {
+    const auto normalized = NormalizeAxis(call, x->ndim, IntOf(call, "axis"), ctx);
+    if (!normalized) return nullptr;
+    axis = *normalized;
+  }
+  const Type* whole[] = {x};
+  if (const auto sections = OptIntOf(call, "indices_or_sections")) {
+    // A type with one field for each section must fit in memory.
+    constexpr int64_t kMaxSections = 1 << 24;
+    if (*sections <= 0 || *sections > kMaxSections)
+      return ctx.Error(call, fmt::format("cannot split into {} sections", *sections));
+    return *sections == 1 ? TupleType::Get(ctx.arena(), whole) : SplitInSections(x, axis, *sections, ctx);
+  }
+  const auto indices = IntsOf(call, "indices_or_sections");
+  if (!indices) return ctx.Error(call, "needs a number of sections or a list of indices");
+  return indices->empty() ? TupleType::Get(ctx.arena(), whole) : SplitAtIndices(x, axis, *indices, ctx);
+}
+
+// ---- Layout transformation
+
+namespace {
+
+// The extents of the indices that a map makes. An index is a sum of scaled quotients and remainders of the old ones;
+// what does not divide evenly is padded, so that i % 4 has extent 4 whatever the length of i.
+class MappedShape {
+ public:
+  MappedShape(const IndexMapAttr* map, const List<Dim>& dims) : map_(map), dims_(dims) {
+    for (uint32_t i = 0; i < map->params.size(); ++i) {
+      const tir::Var* param = map->params[i];
+      bounds_.Bind(param, kDims.Int(0, param->dtype), kDims.Cast(param->dtype, dims[i]));
+    }
+  }
+
+  // Null where it is not known.
+  Dim Extent(const PrimExpr* index) {
+    if (const Dim extent = SumExtent(index)) return arith::Simplify(extent);
+    const arith::IntBound bound = bounds_.Bound(bounds_.Simplify(index));
+    return bound.min == 0 && bound.max < arith::IntBound::kPosInf ? kDims.Int(bound.max + 1) : nullptr;
+  }
+
+ private:
+  // The terms of a sum do not overlap, so that the extent is that of the biggest.
+  Dim SumExtent(const PrimExpr* e) {
+    const auto* sum = As<tir::Add>(e);
+    if (!sum) return TermExtent(e);
+    const Dim a = SumExtent(sum->a);
+    const Dim b = SumExtent(sum->b);
+    if (!a || !b) return nullptr;
+    if (ScaleOf(a) != ScaleOf(b) && !(arith::AsInt(a) && arith::AsInt(b))) return ScaleOf(a) > ScaleOf(b) ? a : b;
+    return kDims.Max(a, b);
+  }
+  static int64_t ScaleOf(Dim extent) {
+    const auto* product = As<tir::Mul>(extent);
+    const int64_t* scale = product ? arith::AsInt(product->b) : nullptr;
+    return scale ? *scale : 1;
+  }
+  Dim TermExtent(const PrimExpr* e) {
+    const auto it = std::find(map_->params.begin(), map_->params.end(), e);
+    if (it != map_->params.end()) return dims_[static_cast<size_t>(it - map_->params.begin())];
+    if (arith::IsInt(e, 0)) return One();
+    const auto* binary = As<tir::BinaryExpr>(e);
+    const int64_t* c = binary ? arith::AsInt(binary->b) : nullptr;
+    if (!c || *c <= 0) return nullptr;
+    const Dim inner = TermExtent(binary->a);
+    if (!inner) return nullptr;
+    switch (e->kind) {
+      case NodeKind::kMul: return kDims.Mul(inner, kDims.Int(*c));
+      case NodeKind::kFloorDiv: return Padded(inner, *c);
+      case NodeKind::kFloorMod: return kDims.Int(*c);
+      default: return nullptr;
+    }
+  }
+
+  // The number of groups of c, the last of which is padded; -(n % -c) is what is missing to a multiple of c.
+  static Dim Padded(Dim n, int64_t c) {
+    const Dim missing = kDims.FloorMod(n, kDims.Int(-c));
+    return kDims.FloorDiv(kDims.Sub(n, missing), kDims.Int(c));
+  }
+
+  const IndexMapAttr* map_;
+  const List<Dim>& dims_;
+  arith::Analyzer bounds_;
+};
+
+}  // namespace
+
+const Type* InferLayoutTransform(const Call& call, InferContext& ctx) {
+  const TensorType* x = UnaryArg(call, ctx);
+  if (!x) return nullptr;
+  const auto* map = As<IndexMapAttr>(FindAttr(call, "index_map"));
+  if (!map) return ctx.Error(call, "needs an index map");
+  const auto* pad = As<ExprAttr>(FindAttr(call, "pad_value"));
+  if (pad && !x->dtype.is_void() && pad->value->dtype != x->dtype) {
+    return ctx.Error(call, fmt::format("pads a tensor of dtype {} with a value of dtype {}", x->dtype.ToString(),
+                                       pad->value->dtype.ToString()));
+  }
+  const auto out_rank = static_cast<int>(map->results.size());
+  if (!HasRank(x)) return WithRank(x, out_rank);
+  if (static_cast<int>(map->params.size()) != x->ndim) {
+    return ctx.Error(
+        call, fmt::format("has an index map of {} indices for a tensor of rank {}", map->params.size(), x->ndim));
+  }
+  const List<Dim>* dims = ShapeValues(x);
+  if (!dims) return WithRank(x, out_rank);
+  MappedShape shape(map, *dims);
+  DimList out;
+  for (const PrimExpr* index : map->results) {
+    const Dim extent = shape.Extent(index);
+    if (!extent) return WithRank(x, out_rank);
+    out.push_back(extent);
+  }
+  return TensorType::Get(out, x->dtype, x->vdevice);
+}
+
+// ---- Sums over broadcast axes
+
+namespace {
+
+// Each dimension of the target, from the end, must be that of the data or 1.
+bool CheckCollapse(const Call& call, const List<Dim>& data, std::span<const Dim> target, InferContext& ctx) {
+  size_t next = target.size();
+  for (size_t i = data.size(); i-- > 0 && next > 0;) {
+    const Dim to = target[next - 1];
+    if (!IsOne(to) && !arith::ProveEqual(data[i], to)) {
+      ctx.Error(call, fmt::format("cannot collapse the shape {} to {}: {} does not become {}", DimsToString(data),
+                                  DimsToString(target), DimToString(data[i]), DimToString(to)));
+      return false;
+    }
+    --next;
+  }
+  return true;
+}
+
+}  // namespace
+
+const Type* InferCollapseSumLike(const Call& call, InferContext& ctx) {
+  const TensorType* x[2];
+  if (!TensorArgs(call, ctx, x)) return nullptr;
+  const List<Dim>* data = ShapeValues(x[0]);
+  const List<Dim>* target = ShapeValues(x[1]);
+  if (data && target && !CheckCollapse(call, *data, *target, ctx)) return nullptr;
+  return WithShapeOf(x[1], x[0]->dtype, x[1]->vdevice, ctx);
+}
+
+const Type* InferCollapseSumTo(const Call& call, InferContext& ctx) {
+  if (!CheckArity(call, 2, 2, ctx)) return nullptr;
+  const TensorType* x = TensorArg(call, 0, ctx);
+  const ShapeType* target = x ? ShapeArg(call, 1, ctx) : nullptr;
+  if (!target) return nullptr;
+  const List<Dim>* data = ShapeValues(x);
+  if (data && target->known && !CheckCollapse(call, *data, target->values, ctx)) return nullptr;
+  return WithShapeExpr(call.args[1], x->dtype, x->vdevice, ctx);
+}
+
+// ---- Repetition and reversal
+
+const Type* InferRepeat(const Call& call, InferContext& ctx) {
+  const TensorType* x = UnaryArg(call, ctx);
+  if (!x) return nullptr;
+  const Dim repeats = kDims.Int(IntOf(call, "repeats"));
+  const auto given = OptIntOf(call, "axis");
+  if (!given) {
+    if (!x->known) return WithRank(x, 1);
+    const Dim length[] = {arith::Simplify(kDims.Mul(Product(x->dims), repeats))};
+    return TensorType::Get(length, x->dtype, x->vdevice);
+  }
+  if (!HasRank(x)) return IsOne(repeats) ? x : WithRank(x, kUnknownDim);
+  const auto axis = NormalizeAxis(call, x->ndim, *given, ctx);
+  if (!axis) return nullptr;
+  if (!x->known) return IsOne(repeats) ? x : WithRank(x, x->ndim);
+  return WithLength(x, *axis, kDims.Mul(x->dims[*axis], repeats));
+}
+
+const Type* InferTile(const Call& call, InferContext& ctx) {
+  const TensorType* x = UnaryArg(call, ctx);
+  if (!x) return nullptr;
+  const std::vector<int64_t> repeats = IntsOf(call, "repeats").value_or(std::vector<int64_t>());
+  const auto count = static_cast<int>(repeats.size());
+  if (!x->known) {
+    if (!HasRank(x) || count > x->ndim) return WithRank(x, HasRank(x) ? count : kUnknownDim);
+    const bool unchanged = std::all_of(repeats.begin(), repeats.end(), [](int64_t r) { return r == 1; });
+    return unchanged ? x : WithRank(x, x->ndim);
+  }
+  const int ndim = std::max(count, x->ndim);
+  DimList dims;
+  for (int i = 0; i < ndim; ++i) {
+    const int from_repeats = i - (ndim - count);
+    const int from_data = i - (ndim - x->ndim);
+    if (from_repeats < 0)
+      dims.push_back(x->dims[from_data]);
+    else if (from_data < 0)
+      dims.push_back(kDims.Int(repeats[static_cast<size_t>(from_repeats)]));
+    else
+      dims.push_back(
+          arith::Simplify(kDims.Mul(x->dims[from_data], kDims.Int(repeats[static_cast<size_t>(from_repeats)]))));
+  }
+  return TensorType::Get(dims, x->dtype, x->vdevice);
+}
+
+const Type* InferFlip(const Call& call, InferContext& ctx) {
+  const TensorType* x = UnaryArg(call, ctx);
+  if (!x || !HasRank(x)) return x;
+  return NormalizeAxis(call, x->ndim, IntOf(call, "axis"), ctx) ? x : nullptr;
+}
+
+}  // namespace iropt

@@ -1,0 +1,217 @@
+// Type rules of reductions, scans and linear algebra.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "infer/type_util.h"
+#include "iropt/infer/einsum.h"
+
+namespace iropt {
+
+using namespace rules;
+
+const Type* InferStatistical(const Call& call, InferContext& ctx) {
+  const TensorType* x = UnaryArg(call, ctx);
+  if (!x) return nullptr;
+  const auto given = IntsOf(call, "axis");
+  const bool keepdims = BoolOf(call, "keepdims");
+  if (!HasRank(x)) {
+    if (!given && !keepdims) return TensorType::Get(std::span<const Dim>(), x->dtype, x->vdevice);
+    return WithRank(x, kUnknownDim);
+  }
+  std::vector<int> axes;
+  if (given && !NormalizeAxes(call, x->ndim, *given, ctx, axes)) return nullptr;
+  const int ndim = keepdims ? x->ndim : given ? x->ndim - static_cast<int>(axes.size()) : 0;
+  // Over all axes the result is known whatever the lengths are.
+  if (!x->known && given && ndim != 0) return WithRank(x, ndim);
+  DimList dims;
+  for (int i = 0; i < x->ndim; ++i) {
+    if (given && std::find(axes.begin(), axes.end(), i) == axes.end())
+      dims.push_back(x->dims[i]);
+    else if (keepdims)
+      dims.push_back(One());
+  }
+  return TensorType::Get(dims, x->dtype, x->vdevice);
+}
+
+const Type* InferScan(const Call& call, InferContext& ctx) {
+  const TensorType* x = UnaryArg(call, ctx);
+  if (!x) return nullptr;
+  const DataType given = DTypeOf(call, "dtype");
+  const DataType dtype = given.is_void() ? x->dtype : given;
+  const auto axis = OptIntOf(call, "axis");
+  if (axis) {
+    if (HasRank(x) && !NormalizeAxis(call, x->ndim, *axis, ctx)) return nullptr;
+    return WithDType(x, dtype, ctx);
+  }
+  if (!x->known) return TensorType::Get(1, dtype, x->vdevice);
+  const Dim length[] = {Product(x->dims)};
+  return TensorType::Get(length, dtype, x->vdevice);
+}
+
+// ---- Matrix products
+
+namespace {
+
+const VDeviceAttr* MatmulVDevice(const TensorType* a, const TensorType* b) {
+  if (a->vdevice && b->vdevice) return a->vdevice == b->vdevice ? a->vdevice : nullptr;
+  return a->vdevice ? a->vdevice : b->vdevice;
+}
+
+}  // namespace
+
+const Type* InferMatmul(const Call& call, InferContext& ctx) {
+  const TensorType* x[2];
+  if (!TensorArgs(call, ctx, x)) return nullptr;
+  const VDeviceAttr* vdevice = MatmulVDevice(x[0], x[1]);
+  const DataType given = DTypeOf(call, "out_dtype");
+  const auto dtype = given.is_void() ? CommonDType(call, 0, x[0]->dtype, 1, x[1]->dtype, ctx) : given;
+  if (!dtype) return nullptr;
+  if (!HasRank(x[0]) || !HasRank(x[1])) return TensorType::Get(kUnknownDim, *dtype, vdevice);
+  for (size_t i = 0; i < 2; ++i) {
+    if (x[i]->ndim == 0) return ctx.Error(call, i, fmt::format("{} must not be a scalar", OperandName(call, i)));
+  }
+  // A vector is a row on the left and a column on the right, and does not show in the result.
+  const bool row = x[0]->ndim == 1;
+  const bool column = x[1]->ndim == 1;
+  const int ndim = std::max({x[0]->ndim, x[1]->ndim, 2}) - row - column;
+  if (!x[0]->known || !x[1]->known) return TensorType::Get(ndim, *dtype, vdevice);
+  const std::span<const Dim> a = x[0]->dims;
+  const std::span<const Dim> b = x[1]->dims;
+  DimList dims;
+  const Known batch =
+      Broadcast(call, a.first(a.size() - (row ? 1 : 2)), b.first(b.size() - (column ? 1 : 2)), ctx, dims);
+  if (batch == Known::kError) return nullptr;
+  if (batch == Known::kNo) return TensorType::Get(ndim, *dtype, vdevice);
+  const Dim inner_a = a.back();
+  const Dim inner_b = column ? b.back() : b[b.size() - 2];
+  if (arith::ProveNotEqual(inner_a, inner_b)) {
+    return ctx.Error(call, 1,
+                     fmt::format("the shapes {} and {} have different reduction lengths {} and {}", DimsToString(a),
+                                 DimsToString(b), DimToString(inner_a), DimToString(inner_b)));
+  }
+  if (!row) dims.push_back(a[a.size() - 2]);
+  if (!column) dims.push_back(b.back());
+  return TensorType::Get(dims, *dtype, vdevice);
+}
+
+// ---- Einstein summation
+
+namespace {
+
+// The extent that two axes of one letter have together; null where they contradict each other.
+Dim JoinExtents(Dim a, Dim b) {
+  if (a == b || IsOne(b)) return a;
+  if (IsOne(a)) return b;
+  const bool const_a = arith::AsInt(a);
+  const bool const_b = arith::AsInt(b);
+  if (const_a && const_b) return nullptr;
+  if (const_a) return b;
+  return const_b ? a : kDims.Max(a, b);
+}
+
+class EinsumShape {
+ public:
+  EinsumShape(const Call& call, InferContext& ctx) : call_(call), ctx_(ctx) {}
+
+  bool AddInput(const std::string& subscript, std::span<const Dim> shape, size_t index) {
+    const size_t ellipsis = subscript.find('.');
+    const bool has_ellipsis = ellipsis != std::string::npos;
+    const size_t letters = subscript.size() - has_ellipsis;
+    if (shape.size() < letters || (!has_ellipsis && shape.size() != letters)) {
+      ctx_.Error(call_, 0,
+                 fmt::format("tensor {} has rank {}, but the subscript '{}'", index, shape.size(), subscript));
+      return false;
+    }
+    size_t at = 0;
+    for (const char label : subscript) {
+      if (label == '.') {
+        const size_t covered = shape.size() - letters;
+        if (!AddEllipsis(shape.subspan(at, covered))) return false;
+        at += covered;
+      } else if (!AddLabel(label, shape[at++])) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool Output(const std::string& subscript, DimList& out) const {
+    for (const char label : subscript) {
+      if (label == '.') {
+        out.Append(ellipsis_);
+        continue;
+      }
+      const auto it = extents_.find(label);
+      if (it == extents_.end()) {
+        ctx_.Error(call_, fmt::format("the output letter '{}' occurs in no input", label));
+        return false;
+      }
+      out.push_back(it->second);
+    }
+    return true;
+  }
+
+ private:
+  bool AddLabel(char label, Dim extent) {
+    const auto [it, added] = extents_.emplace(label, extent);
+    if (added) return true;
+    const Dim joined = JoinExtents(it->second, extent);
+    if (!joined) {
+      ctx_.Error(call_, 0,
+                 fmt::format("the letter '{}' stands for axes of length {} and {}", label, DimToString(it->second),
+                             DimToString(extent)));
+      return false;
+    }
+    it->second = joined;
+    return true;
+  }
+  bool AddEllipsis(std::span<const Dim> shape) {
+    DimList joined;
+    if (Broadcast(call_, ellipsis_, shape, ctx_, joined) == Known::kError) return false;
+    ellipsis_ = joined;
+    return true;
+  }
+
+  const Call& call_;
+  InferContext& ctx_;
+  std::map<char, Dim> extents_;
+  DimList ellipsis_;
+};
+
+}  // namespace
+
+const Type* InferEinsum(const Call& call, InferContext& ctx) {
+  if (!CheckArity(call, 1, 1, ctx)) return nullptr;
+  std::vector<const TensorType*> tensors;
+  if (!TensorsOfTuple(call, 0, ctx, tensors)) return nullptr;
+  const VDeviceAttr* vdevice = JoinVDevices(tensors);
+  const DataType dtype = tensors[0]->dtype;
+  for (const TensorType* t : tensors) {
+    if (t->dtype == dtype) continue;
+    return ctx.Error(
+        call, 0,
+        fmt::format("the tensors must have the same dtype, but have {} and {}", dtype.ToString(), t->dtype.ToString()));
+  }
+  const std::string_view text = StringOf(call, "subscripts");
+  const auto equation = ParseEinsum(text);
+  if (!equation || equation->inputs.size() != tensors.size()) {
+    return ctx.Error(
+        call, fmt::format("'{}' is no equation of {} tensor{}", text, tensors.size(), tensors.size() == 1 ? "" : "s"));
+  }
+  const bool known = std::all_of(tensors.begin(), tensors.end(), [](const TensorType* t) { return t->known; });
+  if (!known) {
+    // An ellipsis stands for as many axes as there are.
+    const bool ranked = equation->output.find('.') == std::string::npos;
+    return TensorType::Get(ranked ? static_cast<int>(equation->output.size()) : kUnknownDim, dtype, vdevice);
+  }
+  EinsumShape shape(call, ctx);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (!shape.AddInput(equation->inputs[i], tensors[i]->dims, i)) return nullptr;
+  }
+  DimList dims;
+  return shape.Output(equation->output, dims) ? TensorType::Get(dims, dtype, vdevice) : nullptr;
+}
+
+}  // namespace iropt

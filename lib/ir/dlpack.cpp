@@ -1,0 +1,42 @@
+#include "iropt/ir/dlpack.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "iropt/support/check.h"
+
+namespace iropt {
+
+int64_t DLPackCode(TypeCode code) {
+  switch (code) {
+    case TypeCode::kInt: return 0;
+    case TypeCode::kUInt: return 1;
+    case TypeCode::kFloat: return 2;
+    case TypeCode::kHandle: return 3;
+    case TypeCode::kBFloat: return 4;
+    // TVM's own numbers beyond DLPack's.
+    case TypeCode::kFloat8E4M3: return 6;
+    case TypeCode::kFloat8E5M2: return 7;
+    case TypeCode::kFloat4E2M1: return 8;
+  }
+  IROPT_UNREACHABLE("all codes are listed above");
+}
+
+std::optional<int64_t> DLPackDeviceType(const DictAttr& target) {
+  struct Row {
+    std::string_view kind;
+    int64_t device_type;
+  };
+  static constexpr Row kRows[] = {
+      {"llvm", 1},     {"c", 1},       {"stackvm", 1},  {"hybrid", 1},  {"composite", 1},    {"test", 1},  {"mrvl", 1},
+      {"cuda", 2},     {"nvptx", 2},   {"opencl", 4},   {"sdaccel", 4}, {"vulkan", 7},       {"metal", 8}, {"rocm", 10},
+      {"ext_dev", 12}, {"webgpu", 15}, {"hexagon", 16}, {"aocl", 32},   {"aocl_sw_emu", 32},
+  };
+  if (const auto* number = As<IntAttr>(target.Find("target_device_type"))) return number->value;
+  const auto* kind = As<StrAttr>(target.Find("kind"));
+  const auto* row = std::ranges::find(kRows, kind ? kind->value : std::string_view(), &Row::kind);
+  return row == std::end(kRows) ? std::nullopt : std::optional(row->device_type);
+}
+
+}  // namespace iropt

@@ -1,0 +1,205 @@
+#include "iropt/ir/relax/builder.h"
+
+#include <algorithm>
+
+namespace iropt {
+
+namespace {
+
+const Expr* ValueOf(const Binding* binding) {
+  if (const auto* var_binding = As<VarBinding>(binding)) return var_binding->value;
+  return To<MatchCast>(binding)->value;
+}
+
+// Puts the blocks of a SeqExpr together.
+class BlockJoiner {
+ public:
+  explicit BlockJoiner(Workspace& workspace) : workspace_(workspace) {}
+
+  void Append(const BindingBlock* block) {
+    const auto nested = [](const Binding* binding) { return Is<SeqExpr>(ValueOf(binding)); };
+    if (std::none_of(block->bindings.begin(), block->bindings.end(), nested)) {
+      AppendFlat(block->is_dataflow(), block->bindings.span(), block);
+      return;
+    }
+    size_t first = 0;
+    for (size_t i = 0; i < block->bindings.size(); ++i) {
+      const auto* seq = As<SeqExpr>(ValueOf(block->bindings[i]));
+      if (seq == nullptr) continue;
+      AppendFlat(block->is_dataflow(), block->bindings.span().subspan(first, i - first));
+      // The inner blocks are flat: they were normalized before what is around them.
+      for (const BindingBlock* inner : seq->blocks) AppendFlat(inner->is_dataflow(), inner->bindings.span(), inner);
+      const Binding* result = WithValue(block->bindings[i], seq->body);
+      AppendFlat(block->is_dataflow(), {&result, 1});
+      first = i + 1;
+    }
+    AppendFlat(block->is_dataflow(), block->bindings.span().subspan(first));
+  }
+
+  List<const BindingBlock*> Finish() {
+    std::vector<const BindingBlock*> blocks;
+    blocks.reserve(parts_.size());
+    for (const Part& part : parts_) blocks.push_back(part.block ? part.block : NewBlock(part));
+    return workspace_.Copy(blocks);
+  }
+
+ private:
+  struct Part {
+    bool is_dataflow;
+    const BindingBlock* block;  // what the part is so far, where it is a block as it was
+    std::vector<const Binding*> bindings;
+  };
+
+  void AppendFlat(bool is_dataflow, std::span<const Binding* const> bindings, const BindingBlock* block = nullptr) {
+    if (bindings.empty()) return;
+    if (parts_.empty() || parts_.back().is_dataflow != is_dataflow) {
+      parts_.push_back({is_dataflow, block, {}});
+      if (block == nullptr) parts_.back().bindings.assign(bindings.begin(), bindings.end());
+      return;
+    }
+    Part& part = parts_.back();
+    if (part.block != nullptr) {
+      part.bindings.assign(part.block->bindings.begin(), part.block->bindings.end());
+      part.block = nullptr;
+    }
+    part.bindings.insert(part.bindings.end(), bindings.begin(), bindings.end());
+  }
+
+  const Binding* WithValue(const Binding* binding, const Expr* value) {
+    Binding* changed;
+    if (const auto* match_cast = As<MatchCast>(binding)) {
+      changed = workspace_.New<MatchCast>(match_cast->var, value, match_cast->match_type);
+    } else {
+      changed = workspace_.New<VarBinding>(binding->var, value);
+    }
+    changed->set_span(binding->span());
+    return changed;
+  }
+
+  const BindingBlock* NewBlock(const Part& part) {
+    const List<const Binding*> bindings = workspace_.Copy(part.bindings);
+    if (part.is_dataflow) return workspace_.New<DataflowBlock>(bindings);
+    return workspace_.New<BindingBlock>(bindings);
+  }
+
+  Workspace& workspace_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace
+
+BlockBuilder::BlockBuilder(Workspace& workspace, TypeInferrer* inferrer) : workspace_(workspace), inferrer_(inferrer) {}
+
+BlockBuilder::Frame& BlockBuilder::top() {
+  IROPT_CHECK(depth_ > 0, "no block is being built");
+  return frames_[depth_ - 1];
+}
+const BlockBuilder::Frame& BlockBuilder::top() const { return const_cast<BlockBuilder*>(this)->top(); }
+
+bool BlockBuilder::current_block_is_dataflow() const { return top().is_dataflow; }
+
+void BlockBuilder::BeginBlock(bool is_dataflow) {
+  if (depth_ == frames_.size()) frames_.emplace_back();
+  frames_[depth_++].is_dataflow = is_dataflow;
+}
+
+const BindingBlock* BlockBuilder::EndBlock() {
+  const Frame& frame = top();
+  const List<const Binding*> bindings = workspace_.Copy(frame.bindings);
+  DropBlock();
+  if (frame.is_dataflow) return workspace_.New<DataflowBlock>(bindings);
+  return workspace_.New<BindingBlock>(bindings);
+}
+
+void BlockBuilder::DropBlock() {
+  Frame& frame = top();
+  frame.bindings.clear();
+  frame.normalized.clear();
+  --depth_;
+}
+
+const Var* BlockBuilder::Emit(const Expr* value, std::string_view name_hint) {
+  return EmitAs(top().is_dataflow, value, name_hint);
+}
+
+const Var* BlockBuilder::EmitOutput(const Expr* value, std::string_view name_hint) {
+  IROPT_CHECK(top().is_dataflow, "an output of what is no dataflow block");
+  return EmitAs(false, value, name_hint);
+}
+
+const Var* BlockBuilder::EmitAs(bool is_dataflow, const Expr* value, std::string_view name_hint) {
+  value = Normalize(value);
+  // A name of a function has no type of its own.
+  const Var* var = NewVar(is_dataflow, name_hint, value->type ? value->type : InferType(value));
+  VarBinding* binding = workspace_.New<VarBinding>(var, value);
+  binding->set_span(value->span());
+  top().bindings.push_back(binding);
+  Record(var, value);
+  return var;
+}
+
+const Var* BlockBuilder::EmitMatchCast(const Expr* value, const Type* type, std::string_view name_hint) {
+  value = Normalize(value);
+  const Var* var = NewVar(top().is_dataflow, name_hint, type);
+  MatchCast* binding = workspace_.New<MatchCast>(var, value, type);
+  binding->set_span(value->span());
+  top().bindings.push_back(binding);
+  return var;
+}
+
+void BlockBuilder::EmitNormalized(const Binding* binding) {
+  Frame& frame = top();
+  IROPT_CHECK(frame.is_dataflow || !binding->var->is_dataflow(), "dataflow variable {} outside of a dataflow block",
+              binding->var->name());
+  IROPT_CHECK(binding->var->type != nullptr, "variable {} has no type", binding->var->name());
+  frame.bindings.push_back(binding);
+  if (const auto* var_binding = As<VarBinding>(binding)) Record(binding->var, var_binding->value);
+}
+
+const Expr* BlockBuilder::LookupBinding(const Var* var) const {
+  return var->id < values_.size() ? values_[var->id] : nullptr;
+}
+
+void BlockBuilder::Record(const Var* var, const Expr* value) {
+  if (var->id >= values_.size()) values_.resize(std::max<size_t>(workspace_.num_vars(), var->id + size_t{1}));
+  values_[var->id] = value;
+}
+
+const Call* BlockBuilder::MakeCall(const Expr* op, std::span<const Expr* const> args, const Attr* attrs,
+                                   const TupleType* type_args) {
+  Call* call = workspace_.New<Call>(op, workspace_.Copy(args), attrs, type_args, nullptr);
+  call->type = InferType(call);
+  return call;
+}
+
+const SeqExpr* BlockBuilder::Seq(std::span<const BindingBlock* const> blocks, const Expr* body, Span span) {
+  BlockJoiner joiner(workspace_);
+  for (const BindingBlock* block : blocks) joiner.Append(block);
+  SeqExpr* seq = workspace_.New<SeqExpr>(joiner.Finish(), body, nullptr);
+  seq->type = inferrer_ == nullptr && body->type != nullptr ? body->type : InferType(seq);
+  seq->flags = SeqExpr::kNormalized;
+  seq->set_span(span);
+  return seq;
+}
+
+const Function* BlockBuilder::MakeFunction(std::span<const Var* const> params, const Expr* body, const DictAttr* attrs,
+                                           bool is_pure) {
+  const auto* function = workspace_.New<Function>(workspace_.Copy(params), body, nullptr, is_pure, attrs,
+                                                  static_cast<const Type*>(nullptr));
+  return To<Function>(Normalize(function));
+}
+
+const Type* BlockBuilder::InferType(const Expr* expr) {
+  IROPT_CHECK(inferrer_ != nullptr, "{} has no type, and there is no inferrer", NodeKindName(expr->kind));
+  if (const Type* type = inferrer_->Infer(expr)) return type;
+  failed_ = true;
+  return ObjectType::Get();
+}
+
+const Var* BlockBuilder::NewVar(bool is_dataflow, std::string_view name_hint, const Type* type) {
+  const std::string_view name = UniqueName(!name_hint.empty() ? name_hint : is_dataflow ? "lv" : "gv");
+  if (is_dataflow) return workspace_.NewDataflowVar(name, type);
+  return workspace_.NewVar(name, type);
+}
+
+}  // namespace iropt

@@ -1,0 +1,83 @@
+// How loop-level mutators go through the fields of a node. Private to lib/ir.
+#pragma once
+
+#include <algorithm>
+
+#include "iropt/ir/relax/visitor.h"
+#include "iropt/ir/tir/mutator.h"
+
+namespace iropt::tir {
+
+// The dtype of some expressions is that of their operands.
+template <class X>
+void UpdateDType(X& node) {
+  if constexpr (std::is_base_of_v<BinaryExpr, X>) {
+    node.dtype = BinaryExpr(node.kind, node.a, node.b).dtype;
+  } else if constexpr (std::is_same_v<X, Select>) {
+    node.dtype = node.true_value->dtype;
+  } else if constexpr (std::is_same_v<X, Let>) {
+    node.dtype = node.body->dtype;
+  }
+}
+
+// Replaces the items of a list by what visit(item) makes of them; true where one changed. The list is only copied then.
+template <class T, class Visit>
+bool VisitList(List<T>& list, Arena& arena, Visit&& visit) {
+  for (uint32_t i = 0; i < list.size(); ++i) {
+    T item = list[i];
+    if (!visit(item)) continue;
+    const std::span<T> items = arena.NewArray<T>(list.size());
+    std::copy(list.begin(), list.begin() + i, items.begin());
+    items[i] = item;
+    for (++i; i < list.size(); ++i) {
+      items[i] = list[i];
+      visit(items[i]);
+    }
+    list = items;
+    return true;
+  }
+  return false;
+}
+
+template <class T>
+bool ExprMutator::VisitField(FieldRole role, T& value) {
+  if constexpr (visit_detail::IsList<T>::value) {
+    return VisitList(value, workspace_.arena(), [&](auto& item) { return this->VisitField(role, item); });
+  } else {
+    [[maybe_unused]] const T old = value;
+    if constexpr (std::is_same_v<T, const Var*>) {
+      // What is not a definition must stay a variable (the data of a buffer).
+      value = role == FieldRole::kDef ? VisitVarDef(value) : To<Var>(VisitExpr(value));
+    } else if constexpr (std::is_convertible_v<T, const PrimExpr*>) {
+      if (value != nullptr) value = VisitExpr(value);
+    } else if constexpr (std::is_same_v<T, const Buffer*>) {
+      value = VisitBufferUse(value);
+    } else if constexpr (std::is_same_v<T, const IterVar*>) {
+      if (value != nullptr) value = VisitIterVar(value);
+    } else if constexpr (std::is_same_v<T, const Range*>) {
+      if (value != nullptr) value = VisitRange(value);
+    } else if constexpr (std::is_same_v<T, const CommReducer*>) {
+      value = VisitCommReducer(value);
+    } else if constexpr (std::is_same_v<T, const DataProducer*>) {
+      value = VisitDataProducer(value);
+    } else {
+      // The callee of a call is an operator or the name of a function.
+      static_assert(!visit_detail::kIsChild<T> || std::is_same_v<T, const Expr*>, "a field that mutators do not know");
+      return false;
+    }
+    return value != old;
+  }
+}
+
+template <class X>
+const X* ExprMutator::VisitFields(const X* node) {
+  X copy = *node;
+  bool changed = false;
+  X::Fields()([&](auto... field) { ((changed |= VisitField(field.role, copy.*(field.member))), ...); });
+  if (!changed) return node;
+  if constexpr (std::is_base_of_v<PrimExpr, X>) copy.flags = 0;  // not interned
+  UpdateDType(copy);
+  return workspace_.New<X>(copy);
+}
+
+}  // namespace iropt::tir

@@ -1,0 +1,191 @@
+#include "iropt/ir/substitute.h"
+#include "mutator_fields.h"
+
+namespace iropt::tir {
+
+const Stmt* StmtExprMutator::VisitStmt(const Stmt* stmt) {
+  return WithStack([&]() -> const Stmt* {
+    switch (stmt->kind) {
+#define IROPT_HANDLE(Kind, Class)                                                                                      \
+  case NodeKind::k##Kind:                                                                                              \
+    return Visit##Class(static_cast<const Class*>(stmt));
+#define IROPT_NODE(Kind, Class, Group) IROPT_IF_STMT_##Group(Kind, Class)
+#include "iropt/ir/node_kinds.def"
+#undef IROPT_HANDLE
+      default: IROPT_UNREACHABLE("{} as a statement", NodeKindName(stmt->kind));
+    }
+  });
+}
+
+template <class T>
+bool StmtExprMutator::VisitStmtField(FieldRole role, T& value) {
+  if constexpr (visit_detail::IsList<T>::value) {
+    return VisitList(value, workspace().arena(), [&](auto& item) { return this->VisitStmtField(role, item); });
+  } else {
+    [[maybe_unused]] const T old = value;
+    if constexpr (std::is_same_v<T, const Block*>) {
+      value = To<Block>(VisitBlock(value));
+    } else if constexpr (std::is_convertible_v<T, const Stmt*>) {
+      if (value != nullptr) value = VisitStmt(value);
+    } else if constexpr (std::is_same_v<T, const Buffer*>) {
+      value = role == FieldRole::kDef ? VisitBufferDef(value) : VisitBufferUse(value);
+    } else if constexpr (std::is_same_v<T, const BufferRegion*>) {
+      value = VisitBufferRegion(value);
+    } else if constexpr (std::is_same_v<T, const MatchBufferRegion*>) {
+      value = VisitMatchBufferRegion(value);
+    } else if constexpr (std::is_convertible_v<T, const Attr*>) {
+      if (value != nullptr) value = static_cast<T>(VisitAttr(value));
+    } else if constexpr (std::is_same_v<T, const Node*>) {
+      value = VisitAttrNode(value);
+    } else {
+      return VisitField(role, value);
+    }
+    return value != old;
+  }
+}
+
+template <class X>
+const X* StmtExprMutator::VisitStmtFields(const X* node) {
+  X copy = *node;
+  bool changed = false;
+  X::Fields()([&](auto... field) { ((changed |= VisitStmtField(field.role, copy.*(field.member))), ...); });
+  return changed ? workspace().New<X>(copy) : node;
+}
+
+const Node* StmtExprMutator::VisitAttrNode(const Node* node) {
+  switch (GroupOf(node->kind)) {
+    case NodeGroup::kPrim: return VisitExpr(static_cast<const PrimExpr*>(node));
+    case NodeGroup::kAttr: return VisitAttr(static_cast<const Attr*>(node));
+    case NodeGroup::kPart:
+      if (const auto* iter_var = As<IterVar>(node)) return VisitIterVar(iter_var);
+      if (const auto* buffer = As<Buffer>(node)) return VisitBufferUse(buffer);
+      if (const auto* reducer = As<CommReducer>(node)) return VisitCommReducer(reducer);
+      [[fallthrough]];
+    default: IROPT_UNREACHABLE("an attribute of {}", NodeKindName(node->kind));
+  }
+}
+
+const Attr* StmtExprMutator::VisitAttr(const Attr* attr) {
+  class Mapper final : public TypeMapper {
+   public:
+    explicit Mapper(StmtExprMutator& mutator) : mutator_(mutator) {}
+
+   private:
+    const PrimExpr* MapFuncExpr(const PrimExpr* expr) override { return mutator_.VisitExpr(expr); }
+    StmtExprMutator& mutator_;
+  };
+  return attr->func_owned() ? Mapper(*this).Map(attr) : attr;
+}
+
+const Stmt* StmtExprMutator::VisitLetStmt(const LetStmt* stmt) { return VisitStmtFields(stmt); }
+const Stmt* StmtExprMutator::VisitAttrStmt(const AttrStmt* stmt) { return VisitStmtFields(stmt); }
+const Stmt* StmtExprMutator::VisitAssertStmt(const AssertStmt* stmt) { return VisitStmtFields(stmt); }
+const Stmt* StmtExprMutator::VisitBufferStore(const BufferStore* stmt) { return VisitStmtFields(stmt); }
+const Stmt* StmtExprMutator::VisitBufferRealize(const BufferRealize* stmt) { return VisitStmtFields(stmt); }
+const Stmt* StmtExprMutator::VisitAllocate(const Allocate* stmt) { return VisitStmtFields(stmt); }
+const Stmt* StmtExprMutator::VisitAllocateConst(const AllocateConst* stmt) { return VisitStmtFields(stmt); }
+const Stmt* StmtExprMutator::VisitDeclBuffer(const DeclBuffer* stmt) { return VisitStmtFields(stmt); }
+const Stmt* StmtExprMutator::VisitIfThenElse(const IfThenElse* stmt) { return VisitStmtFields(stmt); }
+const Stmt* StmtExprMutator::VisitEvaluate(const Evaluate* stmt) { return VisitStmtFields(stmt); }
+const Stmt* StmtExprMutator::VisitFor(const For* stmt) { return VisitStmtFields(stmt); }
+const Stmt* StmtExprMutator::VisitWhile(const While* stmt) { return VisitStmtFields(stmt); }
+const Stmt* StmtExprMutator::VisitBlock(const Block* stmt) { return VisitStmtFields(stmt); }
+const Stmt* StmtExprMutator::VisitBlockRealize(const BlockRealize* stmt) { return VisitStmtFields(stmt); }
+
+// A statement that became a sequence becomes part of the one that it is in.
+const Stmt* StmtExprMutator::VisitSeqStmt(const SeqStmt* stmt) {
+  const SeqStmt* visited = VisitStmtFields(stmt);
+  return visited == stmt ? stmt : MakeSeq(workspace(), visited->seq);
+}
+
+const BufferRegion* StmtExprMutator::VisitBufferRegion(const BufferRegion* region) { return VisitStmtFields(region); }
+const MatchBufferRegion* StmtExprMutator::VisitMatchBufferRegion(const MatchBufferRegion* match) {
+  return VisitStmtFields(match);
+}
+
+const PrimFunc* StmtExprMutator::VisitPrimFunc(const PrimFunc* func) {
+  PrimFunc copy = *func;
+  bool changed = VisitField(FieldRole::kDef, copy.params);
+  changed |= VisitList(copy.param_buffers, workspace().arena(), [&](const Buffer*& buffer) {
+    const Buffer* old = buffer;
+    if (buffer != nullptr) buffer = VisitBufferDef(buffer);
+    return buffer != old;
+  });
+  copy.body = VisitStmt(func->body);
+  changed |= copy.body != func->body;
+  return changed ? workspace().New<PrimFunc>(copy) : func;
+}
+
+namespace {
+
+bool IsSeq(const Stmt* stmt) { return Is<SeqStmt>(stmt); }
+
+void AppendFlat(const Stmt* stmt, std::vector<const Stmt*>& flat) {
+  if (!IsSeq(stmt)) {
+    flat.push_back(stmt);
+    return;
+  }
+  WithStack([&] {
+    for (const Stmt* inner : To<SeqStmt>(stmt)->seq) AppendFlat(inner, flat);
+  });
+}
+
+class Substitution final : public StmtExprMutator {
+ public:
+  Substitution(VarValue value, Workspace& workspace) : StmtExprMutator(workspace), value_(value) {}
+
+ private:
+  const PrimExpr* VisitVar(const Var* var) override {
+    const PrimExpr* value = value_(var);
+    return value ? value : var;
+  }
+  const Buffer* VisitBufferDef(const Buffer* buffer) override { return VisitBuffer(buffer); }
+  const Buffer* VisitBufferUse(const Buffer* buffer) override { return VisitBuffer(buffer); }
+
+  // Every buffer is looked into once, so that all its uses become the same one.
+  const Buffer* VisitBuffer(const Buffer* buffer) {
+    if (const Buffer* done = Remapped(buffer)) return done;
+    const auto visit = [this](const PrimExpr*& expr) {
+      const PrimExpr* old = expr;
+      if (expr != nullptr) expr = VisitExpr(expr);
+      return expr != old;
+    };
+    Buffer copy = *buffer;
+    copy.data = To<Var>(VisitExpr(buffer->data));
+    bool changed = copy.data != buffer->data;
+    changed |= VisitList(copy.shape, workspace().arena(), visit);
+    changed |= VisitList(copy.strides, workspace().arena(), visit);
+    changed |= visit(copy.elem_offset);
+    const Buffer* result = buffer;
+    if (changed) {
+      copy.id = workspace().NextVarId();
+      result = workspace().New<Buffer>(copy);
+    }
+    Remap(buffer, result);
+    return result;
+  }
+
+  VarValue value_;
+};
+
+}  // namespace
+
+const Stmt* MakeSeq(Workspace& workspace, std::span<const Stmt* const> stmts) {
+  IROPT_CHECK(!stmts.empty(), "an empty sequence");
+  if (stmts.size() == 1) return stmts[0];
+  if (std::none_of(stmts.begin(), stmts.end(), IsSeq)) return workspace.New<SeqStmt>(workspace.Copy(stmts));
+  std::vector<const Stmt*> flat;
+  for (const Stmt* stmt : stmts) AppendFlat(stmt, flat);
+  if (flat.size() == 1) return flat[0];
+  return workspace.New<SeqStmt>(workspace.Copy(flat));
+}
+
+const PrimExpr* Substitute(const PrimExpr* expr, VarValue value, Workspace& workspace) {
+  return Substitution(value, workspace).VisitExpr(expr);
+}
+
+const Stmt* Substitute(const Stmt* stmt, VarValue value, Workspace& workspace) {
+  return Substitution(value, workspace).VisitStmt(stmt);
+}
+
+}  // namespace iropt::tir

@@ -1,0 +1,113 @@
+// RealizeVDevice: hints become types that say which virtual device a tensor is on, and transfers between devices.
+//
+//   def main(x, y):                                       def main(x: ... "cuda:0", y: ... "llvm:0"):
+//     lv = R.hint_on_device(x, R.device(2, 0))              lv: ... "cuda:0" = x
+//     lv1 = R.exp(lv)                               -->     lv1: ... "cuda:0" = R.exp(lv)
+//     lv2 = R.hint_on_device(lv1, R.device(1, 0))           lv2: ... "llvm:0" = R.to_vdevice(lv1, "llvm:0")
+//     gv = R.add(lv2, y)                                    gv: ... "llvm:0" = R.add(lv2, y)
+//
+// Parameters get the devices that VDeviceMap finds, everything else follows from them by type inference. A hint whose
+// operand is there already becomes the operand. It is an error if the module has no device that a hint names. O(nodes).
+//
+// Source: the rules are those of TVM 0.18's pass of this name.
+#include "iropt/analysis/relax/call_graph.h"
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/location.h"
+#include "iropt/ir/relax/mutator.h"
+#include "iropt/op/op.h"
+#include "iropt/transform/passes.h"
+#include "transform/relax/util/rewrite.h"
+#include "vdevice_map.h"
+
+namespace iropt {
+
+namespace {
+
+class DeviceRewriter : public ExprMutator {
+ public:
+  DeviceRewriter(const VDeviceMap& map, const VDeviceLookup& lookup, size_t function, Workspace& workspace,
+                 TypeInferrer& inferrer)
+      : ExprMutator(workspace, &inferrer), map_(map), lookup_(lookup), function_(function) {}
+
+ protected:
+  const Expr* VisitFunction(const Function* function) override {
+    for (const Var* param : function->params) {
+      const auto* type = As<TensorType>(param->type);
+      const VDeviceAttr* device = type ? map_.Of(function_, param) : nullptr;
+      if (!device || device == type->vdevice) continue;
+      Var* moved = workspace().NewVar(param->name(), LikeTensor(*type, type->dtype, device, workspace().arena()));
+      moved->set_span(param->span());
+      Remap(param, moved);
+    }
+    return ExprMutator::VisitFunction(function);
+  }
+
+  // Only parameters are mapped before their definition.
+  const Var* VisitVarDef(const Var* var) override {
+    const Expr* moved = Remapped(var);
+    return moved ? To<Var>(moved) : var;
+  }
+
+  const Expr* VisitCall(const Call* old) override {
+    static const OpInfo* const hint_on_device = FindOp("relax.hint_on_device");
+    static const OpInfo* const to_vdevice = FindOp("relax.to_vdevice");
+    const auto* call = To<Call>(ExprMutator::VisitCall(old));
+    if (call->op != hint_on_device->op) return call;
+    const Expr* operand = builder().NormalizeArgument(call->args[0]);
+    const VDeviceAttr* device = lookup_.Of(*call);
+    const auto* type = As<TensorType>(operand->type);
+    if (type && type->vdevice == device) return operand;
+    return builder().MakeCall(to_vdevice->op, {operand}, MakeOpAttrs(*to_vdevice, {{"dst_vdevice", device}}));
+  }
+
+  // What is cast stays where it is.
+  void VisitMatchCast(const MatchCast* binding) override {
+    const Expr* value = VisitExpr(binding->value);
+    const auto* now = As<TensorType>(value->type);
+    const auto* type = As<TensorType>(binding->match_type);
+    if (value == binding->value || !now || !type || type->vdevice) return ExprMutator::VisitMatchCast(binding);
+    const Type* moved = LikeTensor(*type, type->dtype, now->vdevice, workspace().arena());
+    const Var* var = binding->var->is_dataflow() ? workspace().NewDataflowVar(binding->var->name(), moved)
+                                                 : workspace().NewVar(binding->var->name(), moved);
+    Remap(binding->var, var);
+    auto* cast = workspace().New<MatchCast>(var, value, moved);
+    cast->set_span(binding->span());
+    builder().EmitNormalized(cast);
+  }
+
+ private:
+  const VDeviceMap& map_;
+  const VDeviceLookup& lookup_;
+  const size_t function_;
+};
+
+Result<Module> RealizeVDevice(Module module, DiagnosticEngine& diagnostics) {
+  const VDeviceMap map(module);
+  const VDeviceLookup lookup(module);
+  for (const Call* hint : map.unknown_hints()) {
+    diagnostics.Error(Location(*hint), "pass-failed", "the module has no virtual device that this hint names");
+  }
+  if (!map.unknown_hints().empty()) return Failure{ErrorCode::PassFailed};
+  bool ok = true;
+  for (const size_t i : MakeCallGraph(module).callees_first) {
+    const ModuleEntry entry = module.functions()[i];
+    if (!Is<Function>(entry.func)) continue;
+    Workspace workspace(entry.storage);
+    OpTypeInferrer inferrer(&module, workspace.arena(), &diagnostics);
+    DeviceRewriter rewriter(map, lookup, i, workspace, inferrer);
+    const auto* function = To<Function>(rewriter.VisitExpr(entry.func));
+    ok &= !rewriter.failed();
+    if (function != entry.func) module.SetAt(i, function, workspace.Finish());
+  }
+  return ok ? Result<Module>(std::move(module)) : Failure{ErrorCode::PassFailed};
+}
+
+}  // namespace
+
+Pass CreateRealizeVDevice(const PassOptions& options) {
+  return CreateModulePass(options.info(), [](Module module, ModulePassContext& context) {
+    return RealizeVDevice(std::move(module), context.diagnostics);
+  });
+}
+
+}  // namespace iropt

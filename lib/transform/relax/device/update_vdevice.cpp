@@ -1,0 +1,90 @@
+// UpdateVDevice: one virtual device of the module is replaced by another one.
+//
+//   I.module_global_infos({"vdevice": [I.vdevice("llvm"), I.vdevice("cuda")]})     ... [I.vdevice("llvm"),
+//   I.vdevice("metal")] def main(x: R.Tensor((4,), "float32", "cuda:0")):                        -->   def main(x: ...
+//   "metal:0"):
+//       y: R.Tensor((4,), "float32", "cuda:0") = R.exp(x)                              y: ... "metal:0" = R.exp(x)
+//
+// `index` counts the devices of the module; `new_vdevice` is written as in a module, I.vdevice("metal", 0). Types and
+// transfers mean the new device then. O(nodes).
+//
+// Source: TVM 0.18's pass of this name, which leaves the operands of transfers as they were.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "iropt/ir/relax/mutator.h"
+#include "iropt/ir/substitute.h"
+#include "iropt/transform/passes.h"
+
+namespace iropt {
+
+namespace {
+
+class DeviceReplacer : public ExprMutator, private TypeMapper {
+ public:
+  DeviceReplacer(const VDeviceAttr* from, const VDeviceAttr* to, Workspace& workspace)
+      : ExprMutator(workspace), TypeMapper(&workspace.arena(), Leaves::kDevices), from_(from), to_(to) {}
+
+ protected:
+  const Type* VisitType(const Type* type) override { return Map(type); }
+  const Attr* VisitAttr(const Attr* attr) override { return Map(attr); }
+
+ private:
+  const VDeviceAttr* MapVDevice(const VDeviceAttr* device) override { return device == from_ ? to_ : device; }
+
+  const VDeviceAttr* from_;
+  const VDeviceAttr* to_;
+};
+
+Result<Module> UpdateVDevice(Module module, const VDeviceAttr* to, int64_t index) {
+  const auto found = module.global_infos().find("vdevice");
+  const size_t count = found == module.global_infos().end() ? 0 : found->second.size();
+  if (index < 0 || index >= static_cast<int64_t>(count)) {
+    return Error{ErrorCode::PassFailed,
+                 fmt::format("the module has no virtual device with the index {}: it has {}", index, count)};
+  }
+  const auto* from = As<VDeviceAttr>(found->second[static_cast<size_t>(index)]);
+  if (!from || from == to) return module;
+  std::ranges::replace(module.mutable_global_infos().find("vdevice")->second, static_cast<const Attr*>(from),
+                       static_cast<const Attr*>(to));
+  for (size_t i = 0; i < module.size(); ++i) {
+    const ModuleEntry entry = module.functions()[i];
+    if (!Is<Function>(entry.func)) continue;
+    Workspace workspace(entry.storage);
+    const auto* function = To<Function>(DeviceReplacer(from, to, workspace).VisitExpr(entry.func));
+    if (function != entry.func) module.SetAt(i, function, workspace.Finish());
+  }
+  return module;
+}
+
+Result<const VDeviceAttr*> ReadDevice(const Value& option, const Module& module, ModulePassContext& context) {
+  const TextReader* reader = context.context.reader.get();
+  if (!reader) return Error{ErrorCode::PassFailed, "the context has no reader"};
+  Workspace workspace;
+  const Attr* attr = nullptr;
+  if (const std::string* text = option.as_string()) {
+    attr = reader->ReadAttr(*text, {module, workspace, context.diagnostics, option.span()});
+    if (!attr) return Failure{ErrorCode::PassFailed};
+  }
+  if (const auto* device = As<VDeviceAttr>(attr)) return device;
+  context.diagnostics.Error(
+      option.span(), "wrong-option-type",
+      "option 'new_vdevice' of pass 'UpdateVDevice' must be a virtual device in a string, such as "
+      "\"I.vdevice('cuda', 1)\"");
+  return Failure{ErrorCode::PassFailed};
+}
+
+}  // namespace
+
+Pass CreateUpdateVDevice(const PassOptions& options) {
+  return CreateModulePass(options.info(),
+                          [device = options.Json("new_vdevice"), index = options.Int("index")](
+                              Module module, ModulePassContext& context) -> Result<Module> {
+                            IROPT_ASSIGN_OR_RETURN(const VDeviceAttr* to, ReadDevice(device, module, context));
+                            return UpdateVDevice(std::move(module), to, index);
+                          });
+}
+
+}  // namespace iropt

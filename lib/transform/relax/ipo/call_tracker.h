@@ -1,0 +1,83 @@
+// What passes share that simplify a call by looking at the calls that computed its operands.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/relax/mutator.h"
+#include "iropt/pass/pass.h"
+#include "iropt/transform/relax/simplify/canonicalize_bindings.h"
+#include "iropt/transform/relax/simplify/dead_code_elimination.h"
+#include "transform/relax/util/rewrite.h"
+
+namespace iropt {
+
+// A mutator that knows which call computed a variable.
+class CallTracker : public ExprMutator {
+ public:
+  using ExprMutator::ExprMutator;
+
+ protected:
+  void VisitVarBinding(const VarBinding* binding) override {
+    ExprMutator::VisitVarBinding(binding);
+    Record(*builder().current_bindings().back());
+  }
+
+  // The call that computed the operand, as it was rewritten, also through renamings; null where there is none, or where
+  // not all operands of it are visible here.
+  const Call* CallOf(const Expr* operand) const {
+    const auto* var = As<Var>(operand);
+    if (!var || var->id >= calls_.size()) return nullptr;
+    const Computation& computation = calls_[var->id];
+    return var->is_dataflow() || !computation.is_local ? computation.call : nullptr;
+  }
+
+ private:
+  struct Computation {
+    const Call* call = nullptr;
+    // Variables of a dataflow block are operands. An output of the block may be used where they are not there.
+    bool is_local = false;
+  };
+
+  static bool UsesDataflowVar(List<const Expr*> operands) {
+    return std::ranges::any_of(operands, [](const Expr* e) {
+      const auto* tuple = As<Tuple>(e);
+      return e->kind == NodeKind::kDataflowVar || (tuple && WithStack([&] { return UsesDataflowVar(tuple->fields); }));
+    });
+  }
+
+  void Record(const Binding& binding) {
+    const auto* var_binding = As<VarBinding>(&binding);
+    const Expr* value = var_binding ? var_binding->value : nullptr;
+    Computation computation;
+    if (const auto* call = As<Call>(value)) computation = {call, UsesDataflowVar(call->args)};
+    if (const auto* renamed = As<Var>(value); renamed && renamed->id < calls_.size()) computation = calls_[renamed->id];
+    if (!computation.call) return;
+    const uint32_t id = binding.var->id;
+    if (id >= calls_.size()) calls_.resize(std::max<size_t>(workspace().num_vars(), id + size_t{1}));
+    calls_[id] = computation;
+  }
+
+  std::vector<Computation> calls_;  // by Var::id
+};
+
+// A function pass that rewrites calls by a CallTracker. Where it changes something, the renamings that it makes and the
+// calls that are no longer used go, too. Primitive functions stay as they are.
+template <class Tracker>
+Pass CreateCallPass(const PassInfo& info) {
+  return CreateFunctionPass(info, [](const Function* old, FunctionPassContext& context) -> Result<const Function*> {
+    if (IsPrimitive(*old)) return old;
+    const Module& module = context.module();
+    Workspace& workspace = context.workspace();
+    OpTypeInferrer inferrer(&module, workspace.arena(), &context.diagnostics());
+    Tracker tracker(module, workspace, inferrer);
+    const auto* function = To<Function>(tracker.VisitExpr(old));
+    if (tracker.failed()) return Failure{ErrorCode::PassFailed};
+    if (function == old) return old;
+    IROPT_ASSIGN_OR_RETURN(function, CanonicalizeBindings(function, &module, workspace, context.diagnostics()));
+    return RemoveDeadBindings(function, &module, workspace);
+  });
+}
+
+}  // namespace iropt

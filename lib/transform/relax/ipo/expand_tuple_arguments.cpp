@@ -1,0 +1,147 @@
+// ExpandTupleArguments: parameters of private functions that are tuples become one parameter for each field.
+//
+//   def main(x, y):                            def main(x, y):
+//       z = f((x, y))                              z = f(x, y)
+//       return z                       -->         return z
+//   def f(p):  # private                       def f(p_0, p_1):
+//       return R.add(p[0], p[1])                   return R.add(p_0, p_1)
+//
+// Tuples in tuples are expanded, too. A function that is used other than by calling it keeps its parameters. What this
+// leaves behind is cleaned up as by CanonicalizeBindings and DeadCodeElimination. O(nodes).
+//
+// Source: TVM 0.18's pass of this name.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "iropt/ir/relax/mutator.h"
+#include "iropt/support/stack.h"
+#include "iropt/transform/passes.h"
+#include "transform/relax/util/private_functions.h"
+#include "transform/relax/util/rewrite.h"
+
+namespace iropt {
+
+namespace {
+
+bool HasTupleParam(const Function& function) {
+  return std::ranges::any_of(function.params, [](const Var* param) { return Is<TupleType>(param->type); });
+}
+
+// Whether an argument of the type has the fields that the parameter is expanded into.
+bool HasFields(const Type* arg, const Type* param) {
+  const auto* fields = As<TupleType>(param);
+  if (!fields) return true;
+  const auto* arg_fields = arg ? As<TupleType>(arg) : nullptr;
+  if (!arg_fields || arg_fields->fields.size() != fields->fields.size()) return false;
+  return WithStack([&] {
+    for (uint32_t i = 0; i < fields->fields.size(); ++i) {
+      if (!HasFields(arg_fields->fields[i], fields->fields[i])) return false;
+    }
+    return true;
+  });
+}
+
+// The parameters of a function with those that are tuples expanded, and bindings that put the tuples together again.
+class ParamExpander {
+ public:
+  explicit ParamExpander(Workspace& workspace) : workspace_(workspace) {}
+
+  const Function* Expand(const Function& function, const Module& module) {
+    for (const Var* param : function.params) ExpandParam(param);
+    const auto& body = *To<SeqExpr>(function.body);
+    std::vector<const BindingBlock*> blocks = {workspace_.New<BindingBlock>(workspace_.Copy(bindings_))};
+    blocks.insert(blocks.end(), body.blocks.begin(), body.blocks.end());
+    const Expr* new_body = NodeMaker(&module, workspace_).With(body, workspace_.Copy(blocks), body.body);
+    return WithSignature(function, params_, new_body, function.ret_type, module, workspace_);
+  }
+
+ private:
+  void ExpandParam(const Var* param) {
+    const auto* tuple = As<TupleType>(param->type);
+    if (!tuple) return params_.push_back(param);
+    std::vector<const Expr*> fields;
+    WithStack([&] {
+      for (uint32_t i = 0; i < tuple->fields.size(); ++i) {
+        const Var* field = workspace_.NewVar(fmt::format("{}_{}", param->name(), i), tuple->fields[i]);
+        fields.push_back(field);
+        ExpandParam(field);
+      }
+    });
+    const auto* value = workspace_.New<Tuple>(workspace_.Copy(fields), tuple);
+    bindings_.push_back(workspace_.New<VarBinding>(param, value));
+  }
+
+  Workspace& workspace_;
+  std::vector<const Var*> params_;
+  std::vector<const Binding*> bindings_;
+};
+
+// Passes the fields of tuples to the functions whose parameters were expanded.
+class CallExpander : public ExprMutator {
+ public:
+  CallExpander(const Module& before, const std::vector<bool>& expanded, Workspace& workspace, TypeInferrer& inferrer)
+      : ExprMutator(workspace, &inferrer), before_(before), expanded_(expanded) {}
+
+ protected:
+  const Expr* VisitCall(const Call* call) override {
+    const int index = CalleeIndex(before_, *call);
+    if (index < 0 || !expanded_[static_cast<size_t>(index)]) return ExprMutator::VisitCall(call);
+    const auto& function = *To<Function>(before_.functions()[static_cast<size_t>(index)].func);
+    std::vector<const Expr*> args;
+    for (uint32_t i = 0; i < call->args.size(); ++i) {
+      ExpandArg(VisitExpr(call->args[i]), function.params[i]->type, args);
+    }
+    return builder().MakeCall(call->op, args, call->attrs, call->type_args);
+  }
+
+ private:
+  void ExpandArg(const Expr* arg, const Type* param, std::vector<const Expr*>& args) {
+    const auto* fields = As<TupleType>(param);
+    if (!fields) return args.push_back(arg);
+    const auto* tuple = As<Tuple>(arg);
+    WithStack([&] {
+      for (uint32_t i = 0; i < fields->fields.size(); ++i) {
+        const Expr* field =
+            tuple ? tuple->fields[i]
+                  : workspace().New<TupleGetItem>(arg, static_cast<int32_t>(i), To<TupleType>(arg->type)->fields[i]);
+        ExpandArg(field, fields->fields[i], args);
+      }
+    });
+  }
+
+  const Module& before_;
+  const std::vector<bool>& expanded_;
+};
+
+Result<Module> ExpandTupleArguments(Module module, ModulePassContext& context) {
+  const Module before = module;
+  std::vector<bool> expanded = ChangeableFunctions(module, [&](size_t callee, const Call& call) {
+    const auto& function = *To<Function>(before.functions()[callee].func);
+    for (uint32_t i = 0; i < call.args.size(); ++i) {
+      if (!HasFields(call.args[i]->type, function.params[i]->type)) return false;
+    }
+    return true;
+  });
+  for (size_t i = 0; i < module.size(); ++i) {
+    expanded[i] = expanded[i] && HasTupleParam(*To<Function>(module.functions()[i].func));
+  }
+  ChangeFunctions(
+      module, expanded, context.context.threads,
+      [&](size_t, const Function& function, Workspace& workspace) {
+        return ParamExpander(workspace).Expand(function, before);
+      },
+      [&](const Function* function, Workspace& workspace, TypeInferrer& inferrer) {
+        return To<Function>(CallExpander(before, expanded, workspace, inferrer).VisitExpr(function));
+      });
+  return CleanUp(std::move(module), context);
+}
+
+}  // namespace
+
+Pass CreateExpandTupleArguments(const PassOptions& options) {
+  return CreateModulePass(options.info(), ExpandTupleArguments);
+}
+
+}  // namespace iropt

@@ -1,0 +1,270 @@
+// InlinePrivateFunctions: calls of private functions become what these do, and the functions go.
+//
+//   def main(x: R.Tensor((16, 4))):                    def main(x: R.Tensor((16, 4))):
+//       y = double(x)                                      y: R.Tensor((32, 4)) = R.concat((x, x), axis=0)
+//       return y                              -->          return y
+//   def double(a: R.Tensor(("n", 4))):  # private
+//       return R.concat((a, a), axis=0)
+//
+// Arguments take the place of parameters, and what their types say that of symbolic variables; a match_cast defines the
+// variables of which they say nothing. A dataflow block around the call of a function without dataflow blocks is split.
+// Functions that call themselves, directly or through others, stay, and so do those that something refers to other than
+// by a call; calls in functions that may have no effects are not replaced by what is only declared to have none
+// (relax.force_pure). What changed is brought into canonical form and loses its dead bindings.
+//
+// O(nodes of the result); a result beyond all bounds is an error.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+#include <vector>
+
+#include "iropt/analysis/relax/call_graph.h"
+#include "iropt/analysis/relax/called_functions.h"
+#include "iropt/analysis/relax/free_vars.h"
+#include "iropt/infer/call_binding.h"
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/clone.h"
+#include "iropt/ir/location.h"
+#include "iropt/ir/relax/mutator.h"
+#include "iropt/ir/relax/walk.h"
+#include "iropt/transform/passes.h"
+#include "iropt/transform/relax/simplify/canonicalize_bindings.h"
+#include "iropt/transform/relax/simplify/dead_code_elimination.h"
+#include "transform/relax/params/bind_variables.h"
+#include "transform/relax/util/private_functions.h"
+
+namespace iropt {
+
+namespace {
+
+// Functions that call one another twice have exponentially many bindings when they are inlined.
+constexpr uint64_t kMostBindings = 100'000'000;
+
+bool IsForcedPure(const Function& function) {
+  const auto* forced = As<IntAttr>(function.attrs->Find(attr::kForcePure));
+  return forced && forced->value != 0;
+}
+
+// Makes variables of the function visible where they are used out of the dataflow block that binds them.
+class EscapeFixer : public ExprMutator {
+ public:
+  explicit EscapeFixer(Workspace& workspace) : ExprMutator(workspace) {}
+
+  const Function* Run(const Function* function) {
+    EscapeFinder finder(workspace().num_vars());
+    finder.VisitExpr(function);
+    if (!finder.found) return function;
+    escapes_ = std::move(finder.escapes);
+    return To<Function>(VisitExpr(function));
+  }
+
+ protected:
+  const Var* VisitVarDef(const Var* var) override {
+    if (!var->is_dataflow() || !escapes_[var->id]) return ExprMutator::VisitVarDef(var);
+    Var* visible = workspace().NewVar(var->name(), var->type);
+    visible->set_span(var->span());
+    Remap(var, visible);
+    return visible;
+  }
+
+ private:
+  struct EscapeFinder : ExprVisitor {
+    explicit EscapeFinder(size_t num_vars) : blocks(num_vars, nullptr), escapes(num_vars, false) {}
+
+    void VisitBlock(const BindingBlock* inner) override {
+      const BindingBlock* outer = std::exchange(block, inner);
+      ExprVisitor::VisitBlock(inner);
+      block = outer;
+    }
+    void VisitVarDef(const Var* var) override { blocks[var->id] = block; }
+    void VisitDataflowVar(const DataflowVar* var) override {
+      if (blocks[var->id] != block) found = escapes[var->id] = true;
+    }
+
+    const BindingBlock* block = nullptr;
+    std::vector<const BindingBlock*> blocks;  // by Var::id: which binds it
+    std::vector<bool> escapes;
+    bool found = false;
+  };
+
+  std::vector<bool> escapes_;  // by Var::id
+};
+
+class Inliner : public ExprMutator {
+ public:
+  Inliner(const Module& module, const std::vector<bool>& inlined, bool forced_pure, Workspace& workspace,
+          TypeInferrer& inferrer, DiagnosticEngine& diagnostics)
+      : ExprMutator(workspace, &inferrer),
+        module_(module),
+        inlined_(inlined),
+        forced_pure_(forced_pure),
+        diagnostics_(diagnostics) {}
+
+  bool failed() const { return failed_ || ExprMutator::failed(); }
+
+ protected:
+  const Expr* VisitCall(const Call* old) override {
+    const auto* call = To<Call>(ExprMutator::VisitCall(old));
+    const int index = CalleeIndex(module_, *call);
+    if (index < 0 || !inlined_[static_cast<size_t>(index)]) return call;
+    const auto* function = To<Function>(module_.functions()[static_cast<size_t>(index)].func);
+    if (function->params.size() != call->args.size() || (IsForcedPure(*function) && !forced_pure_)) return call;
+    return BodyFor(*function, *call);
+  }
+
+ private:
+  const Expr* BodyFor(const Function& function, const Call& call) {
+    // The copy has variables of its own, symbolic ones too.
+    const auto* copy = To<Function>(CloneFunction(&function, workspace(), {.fresh_sym_vars = true}));
+    SymVarMap symbolic = BindSymVars(TypesOf(copy->params), TypesOf(call.args, module_));
+    std::vector<BoundParam> params;
+    std::unordered_set<const tir::Var*> cast;
+    for (uint32_t i = 0; i < copy->params.size(); ++i) {
+      const Var* param = copy->params[i];
+      params.emplace_back(param, Argument(*param, call.args[i], symbolic, cast));
+    }
+    const Function* bound = BindVariables(copy, symbolic, params, &module_, workspace(), diagnostics_);
+    if (bound) return Splice(*To<SeqExpr>(bound->body));
+    failed_ = true;
+    return &call;
+  }
+
+  // Puts the bindings, with what they call in them, into the block at hand, if that is of their kind.
+  const Expr* Splice(const SeqExpr& body) {
+    const bool is_dataflow = builder().current_block_is_dataflow();
+    const auto fits = [&](const BindingBlock* block) { return block->is_dataflow() == is_dataflow; };
+    if (!std::ranges::all_of(body.blocks, fits)) return VisitExpr(&body);
+    for (const BindingBlock* block : body.blocks) {
+      for (const Binding* binding : block->bindings) VisitBinding(binding);
+    }
+    return VisitExpr(body.body);
+  }
+
+  // What stands for the parameter: the argument, or a variable for what cannot stand everywhere, or of a type that
+  // defines symbolic variables.
+  const Expr* Argument(const Var& param, const Expr* arg, const SymVarMap& symbolic,
+                       std::unordered_set<const tir::Var*>& cast) {
+    bool defines = false;
+    for (const tir::Var* var : DefinedSymVars(param.type)) defines |= !symbolic.Find(var) && cast.insert(var).second;
+    if (defines) {
+      const Type* type = SubstituteSymVars(param.type, symbolic, &workspace().arena());
+      return builder().EmitMatchCast(arg, type, param.name());
+    }
+    return Is<Var>(arg) || Is<Constant>(arg) ? arg : builder().Emit(arg, param.name());
+  }
+
+  const Module& module_;
+  const std::vector<bool>& inlined_;  // by index
+  const bool forced_pure_;
+  DiagnosticEngine& diagnostics_;
+  bool failed_ = false;
+};
+
+// How many bindings a function has, and how often it calls which.
+struct Counter : WalkHandler {
+  explicit Counter(const Module& m) : module(m) {}
+  void OnDefine(const Var*) { ++bindings; }
+  void OnCall(const Call& call) {
+    if (const int index = CalleeIndex(module, call); index >= 0) calls.push_back(static_cast<size_t>(index));
+  }
+
+  const Module& module;
+  uint64_t bindings = 0;
+  std::vector<size_t> calls;
+};
+
+class ModuleInliner {
+ public:
+  ModuleInliner(Module module, ModulePassContext& context)
+      : module_(std::move(module)), context_(context), graph_(MakeCallGraph(module_)) {
+    for (size_t i = 0; i < module_.size(); ++i) {
+      const BaseFunc* function = module_.functions()[i].func;
+      inlined_.push_back(Is<Function>(function) && !function->attrs->Find(attr::kGlobalSymbol) && !graph_.recursive[i]);
+    }
+  }
+
+  // Callers first: what they still refer to then stays, too. What goes is never rewritten itself, but in the copies.
+  Result<Module> Run() {
+    if (std::ranges::find(inlined_, true) == inlined_.end()) return module_;
+    CountBindings();
+    std::vector<bool> kept(module_.size());
+    for (size_t i = 0; i < kept.size(); ++i) kept[i] = !inlined_[i];
+    std::vector<std::pair<const Function*, FuncStorageRef>> results(module_.size());
+    for (size_t at = module_.size(); at-- > 0;) {
+      const size_t i = graph_.callees_first[at];
+      const ModuleEntry& entry = module_.functions()[i];
+      if (!kept[i] || !Is<Function>(entry.func)) continue;
+      IROPT_ASSIGN_OR_RETURN(results[i].first, Inline(entry, bindings_[i], results[i].second));
+      for (const GlobalVar* callee : CalledFunctions::Compute(*results[i].first, *results[i].second)) {
+        if (const int index = module_.IndexOf(callee); index >= 0) kept[static_cast<size_t>(index)] = true;
+      }
+    }
+    for (size_t i = 0; i < module_.size(); ++i) {
+      if (!results[i].first || results[i].first == module_.functions()[i].func) continue;
+      module_.SetAt(i, results[i].first, std::move(results[i].second));
+      IROPT_RETURN_IF_ERROR(CleanUp(i));
+    }
+    module_.Filter(kept);
+    return module_;
+  }
+
+ private:
+  void CountBindings() {
+    bindings_.resize(module_.size(), 0);
+    for (const size_t i : graph_.callees_first) {
+      const auto* function = As<Function>(module_.functions()[i].func);
+      if (!function) continue;
+      Counter counter(module_);
+      Walk(*function, counter);
+      uint64_t total = counter.bindings;
+      for (const size_t callee : counter.calls) total += inlined_[callee] ? bindings_[callee] : 0;
+      bindings_[i] = std::min(total, kMostBindings);
+    }
+  }
+
+  // The function with what it calls in it, and its storage; the same pointer where it calls nothing of the kind.
+  Result<const Function*> Inline(const ModuleEntry& entry, uint64_t bindings, FuncStorageRef& storage) {
+    const auto* function = To<Function>(entry.func);
+    if (bindings == kMostBindings) {
+      context_.diagnostics.Error(
+          Location(*function), "pass-failed",
+          fmt::format("function '{}' would have more than {} bindings", entry.var->name, kMostBindings));
+      return Failure{ErrorCode::PassFailed};
+    }
+    Workspace workspace(entry.storage);
+    OpTypeInferrer inferrer(&module_, workspace.arena(), &context_.diagnostics);
+    Inliner inliner(module_, inlined_, IsForcedPure(*function), workspace, inferrer, context_.diagnostics);
+    const auto* result = To<Function>(inliner.VisitExpr(function));
+    if (inliner.failed()) return Failure{ErrorCode::PassFailed};
+    if (result != function) result = EscapeFixer(workspace).Run(result);
+    storage = result == function ? entry.storage : workspace.Finish();
+    return result;
+  }
+
+  Status CleanUp(size_t i) {
+    const ModuleEntry entry = module_.functions()[i];
+    Workspace workspace(entry.storage);
+    IROPT_ASSIGN_OR_RETURN(const Function* function,
+                           CanonicalizeBindings(To<Function>(entry.func), &module_, workspace, context_.diagnostics));
+    function = RemoveDeadBindings(function, &module_, workspace);
+    module_.SetAt(i, function, workspace.Finish());
+    return {};
+  }
+
+  Module module_;
+  ModulePassContext& context_;
+  CallGraph graph_;
+  std::vector<bool> inlined_;       // by index: calls of it are
+  std::vector<uint64_t> bindings_;  // by index: how many it would have, up to the limit
+};
+
+}  // namespace
+
+Pass CreateInlinePrivateFunctions(const PassOptions& options) {
+  return CreateModulePass(options.info(), [](Module module, ModulePassContext& context) {
+    return ModuleInliner(std::move(module), context).Run();
+  });
+}
+
+}  // namespace iropt

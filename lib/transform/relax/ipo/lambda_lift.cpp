@@ -1,0 +1,231 @@
+// LambdaLift: functions that are defined in other functions become private functions of the module.
+//
+//   def main(x, y):                              def main(x, y):
+//       def double(a):                               f = R.make_closure(main_f, (x,))
+//           return R.add(a, a)                       z = main_double(y)
+//       def f(b):                        -->         w = R.invoke_pure_closure(f, (z,), sinfo_args=...)
+//           return R.add(b, x)                       return w
+//       z = double(y)                            def main_double(a):
+//       w = f(z)                                     return R.add(a, a)
+//       return w                                 def main_f(b, x):
+//                                                    return R.add(b, x)
+//
+// One that uses variables of the function around it gets them as further parameters, and a closure stands for it: a
+// value of type R.Object, which keeps them until it is invoked. Symbolic variables that no parameter would define
+// become parameters, too. Names are given as lambda_names.h says. A function that returns a closure returns an R.Object
+// from now on, which its callers invoke; they are rewritten after it.
+//
+// O(nodes) for each level of functions in functions. Source: T. Johnsson, Lambda Lifting, 1985; TVM 0.18's pass of this
+// name.
+#include "iropt/transform/relax/ipo/lambda_lift.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include "iropt/analysis/relax/call_graph.h"
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/clone.h"
+#include "iropt/ir/relax/mutator.h"
+#include "iropt/op/op.h"
+#include "iropt/transform/passes.h"
+#include "lambda_names.h"
+#include "transform/relax/params/lift_plan.h"
+
+namespace iropt {
+
+namespace {
+
+// A local function that becomes one of the module.
+struct LiftedLambda {
+  const GlobalVar* name;
+  std::vector<const Var*> captured = {};  // variables around it that it uses, in the order of their uses
+  bool is_closure() const { return !captured.empty(); }
+};
+
+// Rewrites one function of the module, whose local ones it adds to the module.
+class LambdaLifter : public ExprMutator {
+ public:
+  LambdaLifter(Module& module, const LambdaNames& names, const std::unordered_set<const GlobalVar*>& changed,
+               Workspace& workspace, TypeInferrer& inferrer)
+      : ExprMutator(workspace, &inferrer), module_(module), names_(names), changed_(changed) {}
+
+ protected:
+  void VisitVarBinding(const VarBinding* binding) override {
+    const auto* function = As<Function>(binding->value);
+    if (!function) return ExprMutator::VisitVarBinding(binding);
+    const Var* var = binding->var;
+    const LiftedLambda lambda = Analyze(*function, var);
+    Declare(lambda, *function);
+    if (!lambda.is_closure()) Remap(var, lambda.name);
+    if (var->id >= lambdas_.size()) lambdas_.resize(std::max<size_t>(workspace().num_vars(), var->id + size_t{1}));
+    lambdas_[var->id] = &lambda;
+    const auto* lifted = To<Function>(ExprMutator::VisitFunction(function));
+    lambdas_[var->id] = nullptr;
+    Define(lambda, *lifted);
+    if (lambda.is_closure()) ReEmitBinding(binding, builder().Normalize(MakeClosure(lambda, *function)));
+  }
+
+  // A function that refers to its own closure makes it anew of what it got.
+  const Expr* VisitVar(const Var* var) override {
+    const LiftedLambda* around = LambdaAround(var);
+    return around && around->is_closure() ? MakeClosure(*around, *var) : ExprMutator::VisitVar(var);
+  }
+
+  const Expr* VisitCall(const Call* old) override {
+    if (const auto* callee = As<GlobalVar>(old->op)) {
+      const auto* call = To<Call>(ExprMutator::VisitCall(old));
+      return changed_.contains(callee) ? MakeCall(*old, callee, call->args, old->attrs, old->type_args) : call;
+    }
+    const auto* var = As<Var>(old->op);
+    if (!var) return ExprMutator::VisitCall(old);
+    const LiftedLambda* around = LambdaAround(var);
+    if (around && around->is_closure()) {
+      std::vector<const Expr*> args = VisitAll(old->args);
+      for (const Expr* captured : Captured(*around)) args.push_back(captured);
+      return MakeCall(*old, around->name, workspace().Copy(args), old->attrs, old->type_args);
+    }
+    const auto* closure = As<Var>(ExprMutator::VisitVar(var));
+    const auto* function = As<FuncType>(var->type);
+    if (!closure || !function || !Is<ObjectType>(closure->type)) return ExprMutator::VisitCall(old);
+    return Invoke(*old, closure, function->purity);
+  }
+
+  // What returned a function may return a closure now.
+  const Expr* VisitFunction(const Function* old) override {
+    const auto* function = To<Function>(ExprMutator::VisitFunction(old));
+    if (TypeEqual(function->body->type, old->body->type)) return function;
+    const Type* returned = builder().inferrer()->ReturnType(function->params, function->body->type);
+    if (TypeEqual(returned, function->ret_type)) return function;
+    auto* retyped = workspace().New<Function>(function->params, function->body, returned, function->is_pure,
+                                              function->attrs, nullptr);
+    retyped->set_span(old->span());
+    return retyped;
+  }
+
+ private:
+  const LiftedLambda* LambdaAround(const Var* var) const {
+    return var->id < lambdas_.size() ? lambdas_[var->id] : nullptr;
+  }
+
+  // Local functions that become functions of the module need not be captured; in place of those around this one that
+  // become closures it captures what they did.
+  LiftedLambda Analyze(const Function& function, const Var* own) {
+    LiftedLambda lambda{names_.at(&function)};
+    std::unordered_set<const Var*> seen;
+    const auto capture = [&](const Var* var) {
+      if (seen.insert(var).second) lambda.captured.push_back(var);
+    };
+    for (const Var* var : OperandsOf(&function).vars) {
+      if (var == own || Is<GlobalVar>(ExprMutator::VisitVar(var))) continue;
+      if (const LiftedLambda* around = LambdaAround(var)) {
+        for (const Var* needed : around->captured) capture(needed);
+      } else {
+        capture(var);
+      }
+    }
+    return lambda;
+  }
+
+  // What the closure keeps, as the function that is being rewritten has it.
+  std::vector<const Expr*> Captured(const LiftedLambda& lambda) {
+    std::vector<const Expr*> captured;
+    for (const Var* var : lambda.captured) captured.push_back(ExprMutator::VisitVar(var));
+    return captured;
+  }
+
+  // The parameters, then what is captured.
+  std::vector<const Var*> AllParams(const LiftedLambda& lambda, const Function& function) {
+    std::vector<const Var*> params(function.params.begin(), function.params.end());
+    for (const Expr* captured : Captured(lambda)) params.push_back(To<Var>(captured));
+    return params;
+  }
+
+  // These make calls that are still to be normalized.
+  const Expr* MakeCall(const Node& old, const Expr* op, List<const Expr*> args, const Attr* attrs,
+                       const TupleType* type_args) {
+    auto* call = workspace().New<Call>(op, args, attrs, type_args, nullptr);
+    call->set_span(old.span());
+    return call;
+  }
+  const Expr* MakeClosure(const LiftedLambda& lambda, const Node& old) {
+    static const Expr* const make_closure = GetOp("relax.make_closure");
+    const Expr* captured = workspace().New<Tuple>(workspace().Copy(Captured(lambda)), nullptr);
+    return MakeCall(old, make_closure, workspace().arena().Copy<const Expr*>({lambda.name, captured}), nullptr,
+                    nullptr);
+  }
+  const Expr* Invoke(const Call& old, const Var* closure, bool is_pure) {
+    static const Expr* const invoke = GetOp("relax.invoke_closure");
+    static const Expr* const invoke_pure = GetOp("relax.invoke_pure_closure");
+    const Expr* args = workspace().New<Tuple>(workspace().Copy(VisitAll(old.args)), nullptr);
+    const Type* const result[] = {old.type};
+    return MakeCall(old, is_pure ? invoke_pure : invoke, workspace().arena().Copy<const Expr*>({closure, args}),
+                    nullptr, TupleType::Get(workspace().arena(), result));
+  }
+
+  std::vector<const Expr*> VisitAll(List<const Expr*> list) {
+    std::vector<const Expr*> visited;
+    for (const Expr* e : list) visited.push_back(VisitExpr(e));
+    return visited;
+  }
+
+  // Puts the type of the function into the module, because calls in its body may need it.
+  void Declare(const LiftedLambda& lambda, const Function& function) {
+    std::vector<const Type*> params;
+    for (const Var* param : AllParams(lambda, function)) params.push_back(param->type);
+    const Type* type = FuncType::Get(workspace().arena(), params, function.ret_type, function.is_pure);
+    Workspace own;
+    const auto* declared =
+        own.New<Function>(List<const Var*>(), function.body, function.ret_type, function.is_pure, function.attrs, type);
+    module_.Set(lambda.name, declared, own.Finish());
+  }
+
+  // Copies the function, of which nothing may be shared with the one around it, into storage of its own.
+  void Define(const LiftedLambda& lambda, const Function& function) {
+    OpTypeInferrer inferrer(&module_, workspace().arena(), nullptr);
+    const List<const Var*> params = workspace().Copy(AllParams(lambda, function));
+    const Type* returned = inferrer.ReturnType(params, To<SeqExpr>(function.body)->body->type);
+    auto* whole = workspace().New<Function>(params, function.body, returned, function.is_pure, function.attrs, nullptr);
+    whole->set_span(function.span());
+    whole->type = inferrer.Infer(whole);
+    Workspace own;
+    const BaseFunc* lifted = CloneFunction(whole, own, {.fresh_sym_vars = true});
+    module_.Set(lambda.name, lifted, own.Finish());
+  }
+
+  Module& module_;
+  const LambdaNames& names_;
+  const std::unordered_set<const GlobalVar*>& changed_;  // functions of the module whose types changed
+  std::vector<const LiftedLambda*> lambdas_;             // by Var::id: of the functions around
+};
+
+}  // namespace
+
+Result<Module> LambdaLift(Module module, DiagnosticEngine& diagnostics) {
+  const std::optional<LambdaNames> names = NameLambdas(module, diagnostics);
+  if (!names) return Failure{ErrorCode::PassFailed};
+  if (names->empty()) return module;
+  std::unordered_set<const GlobalVar*> changed;
+  for (const size_t i : MakeCallGraph(module).callees_first) {
+    const ModuleEntry entry = module.functions()[i];
+    if (!Is<Function>(entry.func)) continue;
+    Workspace workspace(entry.storage);
+    OpTypeInferrer inferrer(&module, workspace.arena(), &diagnostics);
+    LambdaLifter lifter(module, *names, changed, workspace, inferrer);
+    const auto* function = To<Function>(lifter.VisitExpr(entry.func));
+    if (lifter.failed()) return Failure{ErrorCode::PassFailed};
+    if (function == entry.func) continue;
+    if (!TypeEqual(function->type, entry.func->type)) changed.insert(entry.var);
+    module.SetAt(i, function, workspace.Finish());
+  }
+  return module;
+}
+
+Pass CreateLambdaLift(const PassOptions& options) {
+  return CreateModulePass(options.info(), [](Module module, ModulePassContext& context) {
+    return LambdaLift(std::move(module), context.diagnostics);
+  });
+}
+
+}  // namespace iropt

@@ -1,0 +1,67 @@
+// NormalizeGlobalVar: functions get the names under which they are visible from outside.
+//
+//   @R.function(private=True)             @R.function(private=True)
+//   def f(): ...                          def f1(): ...
+//   @R.function                     -->   @R.function
+//   def f1():                             def f():
+//       R.func_attr({"global_symbol": "f"})
+//
+// The global symbol of a function becomes its name. A private function whose name is that of another one then gets a
+// number behind it. Two functions with one symbol are an error. O(functions), and O(nodes) where a name changes.
+//
+// Source: the rules are those of TVM 0.18's pass of this name.
+#include <fmt/format.h>
+
+#include <string>
+#include <unordered_map>
+
+#include "iropt/ir/location.h"
+#include "iropt/ir/relax/builder.h"
+#include "iropt/transform/passes.h"
+#include "rename_globals.h"
+
+namespace iropt {
+
+namespace {
+
+// The symbol under which the function is visible; empty for a private one.
+std::string_view SymbolOf(const ModuleEntry& entry) { return entry.func->StringAttr(attr::kGlobalSymbol); }
+
+bool IsNormal(const Module& module) {
+  for (const ModuleEntry& entry : module.functions()) {
+    if (const std::string_view symbol = SymbolOf(entry); !symbol.empty() && symbol != entry.var->name) return false;
+  }
+  return true;
+}
+
+Result<Module> NormalizeGlobalVar(Module module, ModulePassContext& context) {
+  if (IsNormal(module)) return module;
+  GlobalRenames renames;
+  NameTable names;
+  std::unordered_map<std::string_view, const GlobalVar*> owners;  // of symbols
+  for (const ModuleEntry& entry : module.functions()) {
+    const std::string_view symbol = SymbolOf(entry);
+    if (symbol.empty()) continue;
+    const auto [owner, is_first] = owners.emplace(symbol, entry.var);
+    if (!is_first) {
+      context.diagnostics.Error(Location(*entry.func), "pass-failed",
+                                fmt::format("functions '{}' and '{}' have the same global symbol '{}'",
+                                            owner->second->name, entry.var->name, symbol));
+      return Failure{ErrorCode::PassFailed};
+    }
+    names.Unique(symbol);
+    renames.emplace(entry.var, GlobalVar::Get(symbol));
+  }
+  for (const ModuleEntry& entry : module.functions()) {
+    if (SymbolOf(entry).empty()) renames.emplace(entry.var, GlobalVar::Get(names.Unique(entry.var->name)));
+  }
+  return RenameGlobals(module, renames);
+}
+
+}  // namespace
+
+Pass CreateNormalizeGlobalVar(const PassOptions& options) {
+  return CreateModulePass(options.info(), NormalizeGlobalVar);
+}
+
+}  // namespace iropt

@@ -1,0 +1,208 @@
+// RemoveUnusedOutputs: fields of the tuple that a private function returns go away where no call uses them.
+//
+//   def main(x):                               def main(x):
+//       t = f(x)                                   z = f(x)
+//       z = t[0]                                   return z
+//       return z                       -->
+//   def f(a):  # private                       def f(a):
+//       b = R.exp(a)                               b = R.exp(a)
+//       c = R.sin(a)                               return b
+//       return (b, c)
+//
+// One field that is left takes the place of the tuple. A function keeps its outputs where it is used other than by
+// calling it, and all of them count as used where a call's result is used other than by taking a field of it. What this
+// leaves behind is cleaned up as by CanonicalizeBindings and DeadCodeElimination. Outputs that only those that go were
+// made from stay until the pass runs again. O(nodes).
+//
+// Source: TVM 0.18's pass of this name.
+#include <algorithm>
+#include <vector>
+
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/relax/mutator.h"
+#include "iropt/ir/relax/walk.h"
+#include "iropt/transform/passes.h"
+#include "transform/relax/util/private_functions.h"
+#include "transform/relax/util/rewrite.h"
+
+namespace iropt {
+
+namespace {
+
+// Which outputs of a function are used. Empty for a function that keeps them all.
+struct OutputPlan {
+  std::vector<bool> used;
+  size_t num_used = 0;
+};
+
+const TupleType* ResultTuple(const BaseFunc* function) {
+  const auto* graph = As<Function>(function);
+  return graph && graph->ret_type ? As<TupleType>(graph->ret_type) : nullptr;
+}
+
+// Finds the fields of results that are used, by the variables that calls are bound to.
+class OutputUses : public WalkHandler {
+ public:
+  OutputUses(const Module& module, std::vector<OutputPlan>& plans) : module_(module), plans_(plans) {}
+
+  void Run(const Function& function, const FuncStorage& storage) {
+    result_of_.assign(storage.num_vars, -1);
+    Walk(function, *this);
+  }
+
+  void OnBinding(const Binding& binding) {
+    if (binding.kind == NodeKind::kVarBinding) result_of_[binding.var->id] = CalleeOf(ValueOf(&binding));
+  }
+
+  bool EnterItem(const TupleGetItem& item) {
+    const auto* var = As<Var>(item.tuple);
+    OutputPlan* plan = var ? PlanOf(var) : nullptr;
+    if (plan) plan->used[static_cast<size_t>(item.index)] = true;
+    return !plan;
+  }
+
+  // A use of a result as a whole uses all of its fields.
+  void OnUse(const Var* var) {
+    if (OutputPlan* plan = PlanOf(var)) plan->used.assign(plan->used.size(), true);
+  }
+
+ private:
+  OutputPlan* PlanOf(const Var* var) const {
+    const int index = result_of_[var->id];
+    return index < 0 ? nullptr : &plans_[static_cast<size_t>(index)];
+  }
+  int CalleeOf(const Expr* value) const {
+    const auto* call = As<Call>(value);
+    const int index = call ? CalleeIndex(module_, *call) : -1;
+    return index >= 0 && !plans_[static_cast<size_t>(index)].used.empty() ? index : -1;
+  }
+
+  const Module& module_;
+  std::vector<OutputPlan>& plans_;
+  std::vector<int> result_of_;  // by Var::id: the index of the function that it is the result of, or -1
+};
+
+// Plans for the functions that lose outputs, empty ones for the others.
+std::vector<OutputPlan> PlanModule(const Module& module) {
+  std::vector<OutputPlan> plans(module.size());
+  std::vector<bool> called(module.size(), false);
+  const std::vector<bool> changeable = ChangeableFunctions(module, [&](size_t callee, const Call& call) {
+    called[callee] = true;
+    const TupleType* result = ResultTuple(module.functions()[callee].func);
+    const auto* type = call.type ? As<TupleType>(call.type) : nullptr;
+    return result && type && type->fields.size() == result->fields.size();
+  });
+  for (size_t i = 0; i < module.size(); ++i) {
+    if (changeable[i] && called[i]) {
+      plans[i].used.assign(ResultTuple(module.functions()[i].func)->fields.size(), false);
+    }
+  }
+  OutputUses uses(module, plans);
+  for (const ModuleEntry& entry : module.functions()) {
+    if (const auto* function = As<Function>(entry.func)) uses.Run(*function, *entry.storage);
+  }
+  for (OutputPlan& plan : plans) {
+    plan.num_used = static_cast<size_t>(std::ranges::count(plan.used, true));
+    if (plan.num_used == plan.used.size()) plan = {};
+  }
+  return plans;
+}
+
+// The function with only the outputs that are used.
+const Function* WithOutputs(const Function& function, const OutputPlan& plan, const Module& module,
+                            Workspace& workspace) {
+  OpTypeInferrer inferrer(&module, workspace.arena(), nullptr);
+  BlockBuilder builder(workspace, &inferrer);
+  const auto& seq = *To<SeqExpr>(function.body);
+  const auto& ret_type = *To<TupleType>(function.ret_type);
+  const auto* tuple = As<Tuple>(seq.body);
+  std::vector<const Expr*> outputs;
+  std::vector<const Type*> types;
+  builder.BeginBindingBlock();
+  for (uint32_t i = 0; i < plan.used.size(); ++i) {
+    if (!plan.used[i]) continue;
+    outputs.push_back(tuple ? tuple->fields[i]
+                            : builder.Emit(workspace.New<TupleGetItem>(seq.body, static_cast<int32_t>(i),
+                                                                       To<TupleType>(seq.body->type)->fields[i])));
+    types.push_back(ret_type.fields[i]);
+  }
+  std::vector<const BindingBlock*> blocks(seq.blocks.begin(), seq.blocks.end());
+  blocks.push_back(builder.EndBlock());
+  const Type* new_type = types.size() == 1 ? types[0] : TupleType::Get(workspace.arena(), types);
+  const Expr* result = outputs.size() == 1 ? outputs[0] : workspace.New<Tuple>(workspace.Copy(outputs), new_type);
+  const Expr* body = builder.Seq(blocks, result, seq.span());
+  return WithSignature(function, function.params.span(), body, new_type, module, workspace);
+}
+
+// Binds what is left of results; the old variable becomes a tuple of which only the fields that are left are taken.
+class ResultRewriter : public ExprMutator {
+ public:
+  ResultRewriter(const Module& module, const std::vector<OutputPlan>& plans, Workspace& workspace,
+                 TypeInferrer& inferrer)
+      : ExprMutator(workspace, &inferrer), module_(module), plans_(plans) {}
+
+ protected:
+  void VisitVarBinding(const VarBinding* binding) override {
+    const OutputPlan* plan = PlanOf(binding->value);
+    if (!plan) return ExprMutator::VisitVarBinding(binding);
+    const auto& call = *To<Call>(binding->value);
+    std::vector<const Expr*> args;
+    for (const Expr* arg : call.args) args.push_back(VisitExpr(arg));
+    const Var* result =
+        builder().Emit(builder().MakeCall(call.op, args, call.attrs, call.type_args), binding->var->name());
+    if (fields_.size() <= binding->var->id) fields_.resize(binding->var->id + 1);
+    std::vector<const Expr*>& fields = fields_[binding->var->id];
+    int32_t next = 0;
+    for (const bool used : plan->used) {
+      fields.push_back(used ? Field(result, next++, plan->num_used) : nullptr);
+    }
+  }
+
+  const Expr* VisitTupleGetItem(const TupleGetItem* item) override {
+    const auto* var = As<Var>(item->tuple);
+    if (!var || var->id >= fields_.size() || fields_[var->id].empty()) return ExprMutator::VisitTupleGetItem(item);
+    return fields_[var->id][static_cast<size_t>(item->index)];
+  }
+
+ private:
+  const Expr* Field(const Var* result, int32_t index, size_t num_used) {
+    if (num_used == 1) return result;
+    const auto i = static_cast<uint32_t>(index);
+    return builder().Emit(workspace().New<TupleGetItem>(result, index, To<TupleType>(result->type)->fields[i]));
+  }
+
+  const OutputPlan* PlanOf(const Expr* value) const {
+    const auto* call = As<Call>(value);
+    const int index = call ? CalleeIndex(module_, *call) : -1;
+    return index >= 0 && !plans_[static_cast<size_t>(index)].used.empty() ? &plans_[static_cast<size_t>(index)]
+                                                                          : nullptr;
+  }
+
+  const Module& module_;
+  const std::vector<OutputPlan>& plans_;
+  std::vector<std::vector<const Expr*>> fields_;  // by Var::id of the old result: what became of its fields
+};
+
+Result<Module> RemoveUnusedOutputs(Module module, ModulePassContext& context) {
+  const std::vector<OutputPlan> plans = PlanModule(module);
+  const Module before = module;
+  std::vector<bool> changes;
+  for (const OutputPlan& plan : plans) changes.push_back(!plan.used.empty());
+  ChangeFunctions(
+      module, changes, context.context.threads,
+      [&](size_t i, const Function& function, Workspace& workspace) {
+        return WithOutputs(function, plans[i], before, workspace);
+      },
+      [&](const Function* function, Workspace& workspace, TypeInferrer& inferrer) {
+        return To<Function>(ResultRewriter(module, plans, workspace, inferrer).VisitExpr(function));
+      });
+  return CleanUp(std::move(module), context);
+}
+
+}  // namespace
+
+Pass CreateRemoveUnusedOutputs(const PassOptions& options) {
+  return CreateModulePass(options.info(), RemoveUnusedOutputs);
+}
+
+}  // namespace iropt

@@ -1,0 +1,396 @@
+// ConvertLayout: operators on images take and give tensors in the layouts that the user wants; what is between them
+// follows, so that tensors are permuted where they enter and leave, and nowhere else.
+//
+//   gv = R.nn.conv2d(x, w)                  lv = R.permute_dims(x, axes=[0, 2, 3, 1])
+//   gv1 = R.nn.relu(gv)            -->      lv1 = R.permute_dims(w, axes=[0, 2, 3, 1])
+//                                           gv = R.nn.conv2d(lv, lv1, data_layout="NHWC", kernel_layout="OHWI", ...)
+//                                           lv2 = R.nn.relu(gv)
+//                                           gv1 = R.permute_dims(lv2, axes=[0, 3, 1, 2])
+//
+// with desired_layouts={"relax.nn.conv2d": ["NHWC", "OHWI"]}. Within a dataflow block every variable has a layout, the
+// order in which its axes are stored now; the rules of op/layout_rules.h say how each operator goes on from those of
+// its operands. Operators without a rule, operands of unknown rank and the outputs of the block have the layout of the
+// program. Code outside of dataflow blocks stays. A tensor that several operators want permuted is permuted for each of
+// them, which EliminateCommonSubexpr makes one. O(nodes).
+//
+// Source: the rules are those of TVM 0.18's pass of this name. It refuses every function with R.nn.rms_norm, because it
+// expects an operand more than that has; so does this one unless strict=false.
+#include "convert_layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "iropt/infer/layout_rules.h"
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/context.h"
+#include "iropt/ir/location.h"
+#include "iropt/ir/relax/mutator.h"
+#include "iropt/transform/passes.h"
+#include "transform/relax/util/rewrite.h"
+
+namespace iropt {
+
+namespace {
+
+// ---- The option
+
+struct DesiredLayout {
+  const OpInfo* op;
+  std::vector<Layout> layouts;
+};
+
+class OptionReader {
+ public:
+  explicit OptionReader(const Value& option) {
+    const Value::Dict* dict = option.as_dict();
+    if (!dict) Fail(option.span(), "option 'desired_layouts' must be an object of lists of layouts");
+    for (const Value::Entry& entry : dict ? *dict : Value::Dict()) Read(entry);
+  }
+
+  std::vector<DesiredLayout> desired;
+  std::optional<std::pair<SourceSpan, std::string>> error;
+
+ private:
+  void Fail(SourceSpan span, std::string message) {
+    if (!error) error = {span, std::move(message)};
+  }
+
+  void Read(const Value::Entry& entry) {
+    const OpInfo* op = FindOp(entry.key);
+    const LayoutChoices choices = op ? LayoutChoicesOf(*op) : LayoutChoices();
+    if (choices.axes.empty()) {
+      return Fail(entry.key_span,
+                  fmt::format("'{}' is no operator that can be given a layout; these are {}", entry.key, Choosers()));
+    }
+    const Value::List* list = entry.value.as_list();
+    if (!list || list->size() < choices.required || list->size() > choices.axes.size()) {
+      const size_t most = choices.axes.size();
+      return Fail(entry.value.span(), most == choices.required
+                                          ? fmt::format("'{}' takes a list of {} layout", entry.key, most)
+                                          : fmt::format("'{}' takes a list of {} to {} layouts: of data, weight and "
+                                                        "result",
+                                                        entry.key, choices.required, most));
+    }
+    DesiredLayout wish{op, {}};
+    for (size_t i = 0; i < list->size(); ++i) {
+      std::optional<Layout> layout = ReadLayout((*list)[i], choices.axes[i]);
+      if (!layout) return;
+      wish.layouts.push_back(std::move(*layout));
+    }
+    desired.push_back(std::move(wish));
+  }
+
+  // The operators that can be given a layout.
+  static std::string Choosers() {
+    std::vector<std::string_view> names;
+    for (const OpInfo& op : AllOps()) {
+      if (!LayoutChoicesOf(op).axes.empty()) names.push_back(op.name);
+    }
+    return fmt::format("{}", fmt::join(names, ", "));
+  }
+
+  std::optional<Layout> ReadLayout(const Value& value, std::string_view axes) {
+    const std::string* text = value.as_string();
+    std::optional<Layout> layout = text ? Layout::Parse(*text) : std::nullopt;
+    if (layout && AxisOrder::Between(*Layout::Parse(axes), *layout)) return layout;
+    Fail(value.span(), fmt::format("'{}' is no order of the axes {}", text ? *text : ToString(value), axes));
+    return std::nullopt;
+  }
+};
+
+// ---- The rewriting
+
+class LayoutConverter : public ExprMutator {
+ public:
+  LayoutConverter(const std::vector<DesiredLayout>& desired, bool strict, FunctionPassContext& context,
+                  TypeInferrer& inferrer)
+      : ExprMutator(context.workspace(), &inferrer), desired_(desired), strict_(strict), context_(context) {}
+
+ protected:
+  const BindingBlock* VisitBlock(const BindingBlock* block) override {
+    const bool outer = std::exchange(in_dataflow_, in_dataflow_ || block->is_dataflow());
+    const BindingBlock* visited = ExprMutator::VisitBlock(block);
+    in_dataflow_ = outer;
+    return visited;
+  }
+
+  void VisitVarBinding(const VarBinding* binding) override {
+    if (!in_dataflow_) return ExprMutator::VisitVarBinding(binding);
+    switch (binding->value->kind) {
+      case NodeKind::kCall: return VisitCallBinding(binding, *To<Call>(binding->value));
+      case NodeKind::kTuple: return VisitTupleBinding(binding);
+      case NodeKind::kTupleGetItem: return VisitItemBinding(binding, *To<TupleGetItem>(binding->value));
+      default: return ExprMutator::VisitVarBinding(binding);
+    }
+  }
+
+  void VisitMatchCast(const MatchCast* binding) override {
+    const ValueLayout* layout = LayoutOf(binding->value);
+    if (!layout) return ExprMutator::VisitMatchCast(binding);
+    const Expr* value = Replaced(binding->value);
+    if (const Type* type = binding->var->is_dataflow() ? Stored(binding->match_type, layout) : nullptr) {
+      Remap(binding->var, builder().EmitMatchCast(value, type, binding->var->name()));
+      return SetLayout(binding->var, layout);
+    }
+    value = builder().NormalizeArgument(Converted(value, layout, nullptr));
+    builder().EmitNormalized(WithSpan(workspace().New<MatchCast>(binding->var, value, binding->match_type), *binding));
+  }
+
+  // A use where layouts are not followed.
+  const Expr* VisitVar(const Var* var) override {
+    return Converted(ExprMutator::VisitVar(var), LayoutOf(var), nullptr);
+  }
+
+ private:
+  // ---- Layouts of values
+
+  // Of an operand in A-normal form.
+  const ValueLayout* LayoutOf(const Expr* e) {
+    if (const auto* var = As<Var>(e)) return var->id < layouts_.size() ? layouts_[var->id] : nullptr;
+    const auto* tuple = As<Tuple>(e);
+    if (!tuple) return nullptr;
+    std::vector<const ValueLayout*> fields;
+    bool any = false;
+    for (const Expr* field : tuple->fields) {
+      fields.push_back(WithStack([&] { return LayoutOf(field); }));
+      any |= fields.back() != nullptr;
+    }
+    return any ? arena_.New<ValueLayout>(AxisOrder(), List<const ValueLayout*>(arena_.Copy(fields))) : nullptr;
+  }
+
+  void SetLayout(const Var* var, const ValueLayout* layout) {
+    if (!layout) return;
+    if (var->id >= layouts_.size()) layouts_.resize(std::max<size_t>(workspace().num_vars(), var->id + size_t{1}));
+    layouts_[var->id] = layout;
+  }
+
+  // Whether rules know what to do with an operand: a tensor of a rank that is known and small enough, a scalar, a
+  // shape, a tuple of these.
+  static bool HasRanks(const Type* type) {
+    if (const auto* tensor = As<TensorType>(type)) {
+      return tensor->ndim != kUnknownDim && tensor->ndim <= AxisOrder::kMaxRank;
+    }
+    const auto* tuple = As<TupleType>(type);
+    if (!tuple) return As<PrimType>(type) || As<ShapeType>(type);
+    return WithStack([&] { return std::ranges::all_of(tuple->fields, HasRanks); });
+  }
+
+  static bool IsOfTensors(const Type* type) {
+    const auto* tuple = As<TupleType>(type);
+    if (!tuple) return Is<TensorType>(type);
+    return WithStack([&] { return std::ranges::all_of(tuple->fields, IsOfTensors); });
+  }
+
+  // The type of a value of the program's type `type` that is stored in the layout; null where there is none.
+  const Type* Stored(const Type* type, const ValueLayout* layout) {
+    if (!layout) return type;
+    if (const auto* tuple = As<TupleType>(type)) {
+      if (tuple->fields.size() != layout->fields.size()) return nullptr;
+      std::vector<const Type*> fields;
+      for (uint32_t i = 0; i < tuple->fields.size(); ++i) {
+        fields.push_back(WithStack([&] { return Stored(tuple->fields[i], layout->fields[i]); }));
+        if (!fields.back()) return nullptr;
+      }
+      return TupleType::Get(workspace().arena(), fields);
+    }
+    const auto* tensor = As<TensorType>(type);
+    if (!tensor || tensor->shape_var || tensor->ndim != layout->order.ndim()) return nullptr;
+    if (!tensor->known) return tensor;
+    std::vector<const PrimExpr*> dims;
+    for (int place = 0; place < tensor->ndim; ++place) {
+      dims.push_back(tensor->dims[static_cast<size_t>(layout->order[place])]);
+    }
+    return TensorType::Get(dims, tensor->dtype, tensor->vdevice);
+  }
+
+  // ---- Values
+
+  // The operand with variables replaced, in the layout that it is stored in.
+  const Expr* Replaced(const Expr* e) {
+    if (const auto* var = As<Var>(e)) return ExprMutator::VisitVar(var);
+    const auto* tuple = As<Tuple>(e);
+    if (!tuple) return e;
+    const List<const Expr*> fields = WithStack(
+        [&] { return MapList(tuple->fields, workspace(), [&](const Expr* field) { return Replaced(field); }); });
+    return fields.begin() == tuple->fields.begin() ? e : NewTuple(*tuple, fields);
+  }
+
+  const Expr* NewTuple(const Expr& old, List<const Expr*> fields) {
+    Tuple* tuple = workspace().New<Tuple>(fields, nullptr);
+    tuple->set_span(old.span());
+    return tuple;
+  }
+
+  // A value that is stored in one layout, in another one; not in A-normal form.
+  const Expr* Converted(const Expr* e, const ValueLayout* from, const ValueLayout* to) {
+    if (SameLayout(from, to)) return e;
+    if (const ValueLayout* tuple = from && !from->fields.empty() ? from : to; tuple && !tuple->fields.empty()) {
+      return ConvertedTuple(e, from, to, tuple->fields.size());
+    }
+    const AxisOrder identity = AxisOrder::Identity((from ? from : to)->order.ndim());
+    return Permuted(e, (from ? from->order : identity).To(to ? to->order : identity));
+  }
+
+  const Expr* ConvertedTuple(const Expr* e, const ValueLayout* from, const ValueLayout* to, uint32_t size) {
+    const auto* tuple = As<Tuple>(e);
+    std::vector<const Expr*> fields;
+    for (uint32_t i = 0; i < size; ++i) {
+      const Expr* field =
+          tuple ? tuple->fields[i]
+                : workspace().New<TupleGetItem>(e, static_cast<int32_t>(i), To<TupleType>(e->type)->fields[i]);
+      fields.push_back(
+          WithStack([&] { return Converted(field, from ? from->fields[i] : nullptr, to ? to->fields[i] : nullptr); }));
+    }
+    return NewTuple(*e, workspace().Copy(fields));
+  }
+
+  const Expr* Permuted(const Expr* e, const AxisOrder& order) {
+    static const OpInfo& permute_dims = *FindOp("relax.permute_dims");
+    std::vector<const Attr*> axes;
+    for (int place = 0; place < order.ndim(); ++place) axes.push_back(IntAttr::Get(order[place]));
+    const Attr* attrs = MakeOpAttrs(permute_dims, {{"axes", ListAttr::Get(axes)}});
+    const Expr* args[] = {e};
+    Call* call = workspace().New<Call>(permute_dims.op, workspace().Copy(std::span<const Expr* const>(args)), attrs,
+                                       nullptr, nullptr);
+    call->set_span(e->span());
+    return call;
+  }
+
+  // ---- Bindings
+
+  void VisitTupleBinding(const VarBinding* binding) {
+    if (!binding->var->is_dataflow()) return ExprMutator::VisitVarBinding(binding);
+    const ValueLayout* layout = LayoutOf(binding->value);
+    ReEmitBinding(binding, builder().Normalize(Replaced(binding->value)));
+    SetLayout(binding->var, layout);
+  }
+
+  void VisitItemBinding(const VarBinding* binding, const TupleGetItem& item) {
+    const auto index = static_cast<size_t>(item.index);
+    const Expr* tuple = Replaced(item.tuple);
+    const ValueLayout* layout = LayoutOf(item.tuple);
+    if (layout) layout = layout->fields[index];
+    const Expr* value = &item;
+    if (tuple != item.tuple) {
+      const Type* type = To<TupleType>(tuple->type)->fields[index];
+      value = WithSpan(workspace().New<TupleGetItem>(tuple, item.index, type), item);
+    }
+    if (!binding->var->is_dataflow()) value = Converted(value, std::exchange(layout, nullptr), nullptr);
+    ReEmitBinding(binding, builder().Normalize(value));
+    SetLayout(binding->var, layout);
+  }
+
+  void VisitCallBinding(const VarBinding* binding, const Call& call) {
+    layouts_of_args_.clear();
+    for (const Expr* arg : call.args) layouts_of_args_.push_back(LayoutOf(arg));
+    LayoutCall decision(call, layouts_of_args_, DesiredFor(call), arena_);
+    const bool decided = Decide(decision) && (binding->var->is_dataflow() || IsOfTensors(binding->var->type));
+    if (!decided) return ReEmitBinding(binding, NewCall(call, nullptr));
+    const Expr* value = NewCall(call, &decision);
+    if (binding->var->is_dataflow()) {
+      ReEmitBinding(binding, value);
+      SetLayout(binding->var, decision.result());
+    } else if (decision.result()) {
+      const Var* stored = builder().Emit(value);
+      ReEmitBinding(binding, builder().Normalize(Converted(stored, decision.result(), nullptr)));
+    } else {
+      ReEmitBinding(binding, value);
+    }
+  }
+
+  // Whether a rule decides the layouts.
+  bool Decide(LayoutCall& decision) {
+    const Call& call = decision.call();
+    const auto* op = As<Op>(call.op);
+    const LayoutRule rule = op ? LayoutRuleOf(*op->info) : nullptr;
+    if (!rule || !std::ranges::all_of(call.args, [](const Expr* arg) { return HasRanks(arg->type); })) return false;
+    const bool decided = strict_ && TvmFindsNoLayouts(*op->info)
+                             ? decision.Refuse("TVM 0.18 finds no layouts for it; the option strict=false accepts it")
+                             : rule(decision);
+    // One error is enough for a function.
+    if (!decided && strict_ && !std::exchange(refused_, true)) {
+      context_.diagnostics().Error(Location(call), "pass-failed",
+                                   fmt::format("{}: {}", op->info->script, decision.why()));
+    }
+    return decided;
+  }
+
+  std::span<const Layout> DesiredFor(const Call& call) const {
+    const auto* op = As<Op>(call.op);
+    const auto found = std::ranges::find(desired_, op ? op->info : nullptr, &DesiredLayout::op);
+    return found == desired_.end() ? std::span<const Layout>() : std::span<const Layout>(found->layouts);
+  }
+
+  const Expr* WithInts(const Expr* arg, const std::vector<int64_t>& ints) {
+    std::vector<const Expr*> values;
+    bool same = Is<Tuple>(arg);
+    for (size_t i = 0; i < ints.size(); ++i) {
+      const PrimExpr* value = IRContext::Current().Int(ints[i], DataType::Int(64));
+      values.push_back(workspace().New<PrimValue>(value, PrimType::Get(value)));
+      const auto* old = same ? As<PrimValue>(To<Tuple>(arg)->fields[i]) : nullptr;
+      same = old && old->value == value;
+    }
+    return same ? arg : NewTuple(*arg, workspace().Copy(values));
+  }
+
+  // The call with its operands in the layouts that were decided on, or in those of the program; normalized.
+  const Expr* NewCall(const Call& call, const LayoutCall* decision) {
+    const Expr* op = Replaced(call.op);
+    const Attr* attrs = decision ? decision->attrs() : call.attrs;
+    size_t next = 0;
+    const List<const Expr*> args = MapList(call.args, workspace(), [&](const Expr* arg) {
+      const size_t i = next++;
+      if (!decision) return Converted(Replaced(arg), layouts_of_args_[i], nullptr);
+      if (const std::vector<int64_t>* ints = decision->OperandInts(i)) return WithInts(arg, *ints);
+      return Converted(Replaced(arg), layouts_of_args_[i], decision->operand(i));
+    });
+    if (op == call.op && args.begin() == call.args.begin() && attrs == call.attrs) return &call;
+    return builder().Normalize(WithSpan(workspace().New<Call>(op, args, attrs, call.type_args, nullptr), call));
+  }
+
+  template <class T>
+  const T* WithSpan(T* node, const Node& old) {
+    node->set_span(old.span());
+    return node;
+  }
+
+  const std::vector<DesiredLayout>& desired_;
+  const bool strict_;
+  FunctionPassContext& context_;
+  bool in_dataflow_ = false;
+  bool refused_ = false;
+  Arena arena_;                              // of layouts
+  std::vector<const ValueLayout*> layouts_;  // by Var::id
+  std::vector<const ValueLayout*> layouts_of_args_;
+};
+
+}  // namespace
+
+Pass MakeLayoutPass(const PassOptions& options, bool strict) {
+  const auto option = std::make_shared<const OptionReader>(options.Json("desired_layouts"));
+  return CreateFunctionPass(
+      options.info(),
+      [option, strict](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
+        if (option->error) {
+          context.diagnostics().Error(option->error->first, "wrong-option-type", option->error->second);
+          return Failure{ErrorCode::PassFailed};
+        }
+        // Without a wish all layouts stay as they are.
+        if (option->desired.empty()) return function;
+        OpTypeInferrer inferrer(&context.module(), context.workspace().arena(), &context.diagnostics());
+        LayoutConverter converter(option->desired, strict, context, inferrer);
+        const Expr* converted = converter.VisitExpr(function);
+        if (converter.failed()) return Failure{ErrorCode::PassFailed};
+        return To<Function>(converted);
+      });
+}
+
+Pass CreateConvertLayout(const PassOptions& options) { return MakeLayoutPass(options, options.Bool("strict")); }
+
+}  // namespace iropt

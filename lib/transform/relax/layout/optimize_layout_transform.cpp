@@ -1,0 +1,96 @@
+// OptimizeLayoutTransform: a layout_transform that undoes another one goes away with it.
+//
+//   lv = R.layout_transform(x, index_map=T.index_map(lambda i: (i // 4, i % 4)))
+//   lv1 = R.layout_transform(lv, index_map=T.index_map(lambda i, j: (i * 4 + j,)))    -->    gv = R.exp(x)
+//   gv = R.exp(lv1)
+//
+// That one index map undoes the other is proved for the shape at hand. Padding in between does not count: a call of a
+// loop-level function that says by operator_name "remove_pad" what it is may stand between the two, if the second one
+// leaves open what it pads with. Where the pass changes a function, bindings are canonicalized and dead ones removed.
+// Primitive functions stay as they are. O(nodes), and a proof for each pair of maps.
+//
+// Source: TVM 0.18's pass of this name, which only compares shapes and so also removes a permutation of a square.
+#include <array>
+#include <map>
+
+#include "iropt/arith/analyzer.h"
+#include "iropt/ir/substitute.h"
+#include "iropt/op/op.h"
+#include "iropt/transform/passes.h"
+#include "transform/relax/ipo/call_tracker.h"
+
+namespace iropt {
+
+namespace {
+
+const Attr* Field(const Call& call, std::string_view name) { return To<ObjectAttr>(call.attrs)->Find(name); }
+
+// Whether applying `first` and then `second` to an index of a tensor with these dimensions gives the index.
+bool IsInverse(const IndexMapAttr& first, const IndexMapAttr& second, List<const PrimExpr*> dims) {
+  if (first.params.size() != dims.size() || first.results.size() != second.params.size() ||
+      second.results.size() != dims.size()) {
+    return false;
+  }
+  arith::Analyzer analyzer;
+  SymVarMap composed;
+  for (uint32_t i = 0; i < first.results.size(); ++i) composed.Set(second.params[i], first.results[i]);
+  for (uint32_t i = 0; i < dims.size(); ++i) {
+    const DataType dtype = first.params[i]->dtype;
+    analyzer.Bind(first.params[i], analyzer.make().Int(0, dtype), analyzer.make().Cast(dtype, dims[i]));
+  }
+  for (uint32_t i = 0; i < dims.size(); ++i) {
+    if (!analyzer.CanProveEqual(SubstituteSymVars(second.results[i], composed), first.params[i])) return false;
+  }
+  return true;
+}
+
+class TransformRemover : public CallTracker {
+ public:
+  TransformRemover(const Module& module, Workspace& workspace, TypeInferrer& inferrer)
+      : CallTracker(workspace, &inferrer), module_(module) {}
+
+ protected:
+  const Expr* VisitCall(const Call* old) override {
+    const auto* call = To<Call>(CallTracker::VisitCall(old));
+    if (call->op != transform_) return call;
+    const Call* before = CallOf(call->args[0]);
+    const bool was_cut = before && IsRemovePad(*before);
+    // What is there in place of the padding must not matter then.
+    if (was_cut && !Is<NoneAttr>(Field(*call, "pad_value"))) return call;
+    if (was_cut) before = CallOf(To<Tuple>(before->args[1])->fields[0]);
+    return before && before->op == transform_ && Undoes(*before, *call, old->type) ? before->args[0] : call;
+  }
+
+ private:
+  bool IsRemovePad(const Call& call) const {
+    if (call.op != call_tir_ || !Is<GlobalVar>(call.args[0])) return false;
+    const auto* args = As<Tuple>(call.args[1]);
+    const ModuleEntry* callee = module_.Find(To<GlobalVar>(call.args[0]));
+    return args && args->fields.size() == 1 && callee && Is<PrimFunc>(callee->func) &&
+           static_cast<const PrimFunc*>(callee->func)->StringAttr("operator_name") == "remove_pad";
+  }
+
+  bool Undoes(const Call& first, const Call& second, const Type* result) {
+    const auto* type = As<TensorType>(first.args[0]->type);
+    if (!type || !type->known || !TypeEqual(type, result)) return false;
+    if (!AttrEqual(Field(first, "input_axis_separators"), Field(second, "axis_separators"))) return false;
+    const auto* there = To<IndexMapAttr>(Field(first, "index_map"));
+    const auto* back = To<IndexMapAttr>(Field(second, "index_map"));
+    const auto [proof, is_new] = proofs_.try_emplace({there, back, type});
+    if (is_new) proof->second = IsInverse(*there, *back, type->dims);
+    return proof->second;
+  }
+
+  const Module& module_;
+  const Expr* const transform_ = GetOp("relax.layout_transform");
+  const Expr* const call_tir_ = GetOp("relax.call_tir");
+  std::map<std::array<const Node*, 3>, bool> proofs_;  // looked up, never iterated
+};
+
+}  // namespace
+
+Pass CreateOptimizeLayoutTransform(const PassOptions& options) {
+  return CreateCallPass<TransformRemover>(options.info());
+}
+
+}  // namespace iropt

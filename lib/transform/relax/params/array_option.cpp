@@ -1,0 +1,108 @@
+#include "array_option.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <limits>
+#include <vector>
+
+#include "iropt/ir/element.h"
+#include "iropt/support/stack.h"
+
+namespace iropt {
+
+namespace {
+
+// Puts a number into an element; false where it is no number that fits.
+template <class T>
+bool Store(const Value& value, T& element) {
+  if (const bool* truth = value.as_bool()) return ConvertElement(BoolByte{*truth}, &element);
+  if (const double* real = value.as_double()) return ConvertElement(*real, &element);
+  const int64_t* integer = value.as_int();
+  if (!integer) return false;
+  if constexpr (std::is_integral_v<T>) {
+    if (!std::in_range<T>(*integer)) return false;
+  }
+  return ConvertElement(*integer, &element);
+}
+
+// Fills the elements in order; null, or the value that is no number of their type. There is an element for each number.
+template <class T>
+const Value* Fill(const Value& value, T*& next) {
+  const Value::List* list = value.as_list();
+  if (!list) return Store(value, *next++) ? nullptr : &value;
+  return WithStack([&]() -> const Value* {
+    for (const Value& item : *list) {
+      if (const Value* wrong = Fill(item, next)) return wrong;
+    }
+    return nullptr;
+  });
+}
+
+// Whoever writes out so many elements does not do it in an option.
+constexpr int64_t kMostElements = int64_t{1} << 40;
+
+bool ReadShape(const Value* value, std::vector<int64_t>& shape) {
+  const Value::List* list = value ? value->as_list() : nullptr;
+  if (!list) return false;
+  int64_t elements = 1;
+  for (const Value& item : *list) {
+    const int64_t* dim = item.as_int();
+    if (!dim || *dim < 0 || *dim > kMostElements) return false;
+    if (*dim != 0 && __builtin_mul_overflow(elements, *dim, &elements)) return false;
+    shape.push_back(*dim);
+  }
+  return elements <= kMostElements;
+}
+
+// How many numbers there are, so that a shape that promises more makes no big array.
+int64_t CountNumbers(const Value& value) {
+  const Value::List* list = value.as_list();
+  if (!list) return 1;
+  int64_t count = 0;
+  WithStack([&] {
+    for (const Value& item : *list) count += CountNumbers(item);
+  });
+  return count;
+}
+
+}  // namespace
+
+std::shared_ptr<const NDArray> ReadArrayOption(const Value& value, ArrayOptionError& error) {
+  const Value* dtype_name = value.Find("dtype");
+  const Value* shape_value = value.Find("shape");
+  const Value* data = value.Find("data");
+  if (!dtype_name || !dtype_name->as_string() || !shape_value || !data) {
+    error = {value.span(), "an array is an object of \"dtype\", \"shape\" and \"data\""};
+    return nullptr;
+  }
+  const std::optional<DataType> dtype = DataType::Parse(*dtype_name->as_string());
+  if (!dtype || !IsElementType(*dtype)) {
+    error = {dtype_name->span(), fmt::format("'{}' is no dtype of arrays", *dtype_name->as_string())};
+    return nullptr;
+  }
+  std::vector<int64_t> shape;
+  if (!ReadShape(shape_value, shape)) {
+    error = {shape_value->span(), "'shape' is no list of dimensions"};
+    return nullptr;
+  }
+  int64_t elements = 1;
+  for (const int64_t dim : shape) elements *= dim;
+  if (const int64_t count = CountNumbers(*data); count != elements) {
+    error = {data->span(),
+             fmt::format("'data' has {} numbers, where shape ({}) needs {}", count, fmt::join(shape, ", "), elements)};
+    return nullptr;
+  }
+  std::shared_ptr<NDArray> array = NDArray::Make(*dtype, std::move(shape));
+  const Value* wrong = nullptr;
+  DispatchElement(*dtype, [&](auto type) {
+    using T = typename decltype(type)::type;
+    T* next = array->MutableAs<T>().data();
+    wrong = Fill(*data, next);
+  });
+  if (!wrong) return array;
+  error = {wrong->span(), fmt::format("{} is no number of dtype {}", ToString(*wrong), dtype->ToString())};
+  return nullptr;
+}
+
+}  // namespace iropt

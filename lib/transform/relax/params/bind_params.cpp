@@ -1,0 +1,193 @@
+// BindParams: tensors that are known take the place of parameters.
+//
+//   def main(x, w: R.Tensor(("n", 4))):               def main(x):
+//       y: R.Tensor((n, 4)) = R.multiply(x, w)  -->       y: R.Tensor((8, 4)) = R.multiply(x, R.const([...]))
+//
+// `func_name` says in which function. `params` gives tensors to names of its parameters: in a file (.npz,
+// .safetensors), or written out, {"w": {"dtype": "float32", "shape": [2], "data": [1, 2]}}. The symbolic variables that
+// the shape of a parameter defines get the values that the tensor's shape has. A name that no parameter has is an
+// error, and so is a tensor that is not of the parameter's type. Tensors are not copied. O(nodes), besides reading the
+// file.
+//
+// Source: the rules are those of TVM 0.18's pass of this name; the files are an option of ir-opt.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "array_option.h"
+#include "bind_variables.h"
+#include "iropt/analysis/relax/free_vars.h"
+#include "iropt/arith/analyzer.h"
+#include "iropt/data/tensors.h"
+#include "iropt/infer/infer.h"
+#include "iropt/ir/context.h"
+#include "iropt/ir/location.h"
+#include "iropt/runtime/value.h"
+#include "iropt/support/edit_distance.h"
+#include "iropt/transform/passes.h"
+#include "transform/relax/util/entry_points.h"
+
+namespace iropt {
+
+namespace {
+
+Result<std::vector<NamedTensor>> ReadParams(const Value& option, DiagnosticEngine& diagnostics) {
+  if (const std::string* path = option.as_string()) {
+    auto tensors = ReadTensors(*path);
+    if (tensors) return tensors;
+    diagnostics.Error(option.span(), "file", tensors.error().message);
+    return Failure{ErrorCode::PassFailed};
+  }
+  const Value::Dict* dict = option.as_dict();
+  if (!dict) {
+    diagnostics.Error(option.span(), "wrong-option-type",
+                      "option 'params' of pass 'BindParams' must be the path of a file or an object of arrays");
+    return Failure{ErrorCode::PassFailed};
+  }
+  std::vector<NamedTensor> tensors;
+  for (const Value::Entry& entry : *dict) {
+    ArrayOptionError error;
+    std::shared_ptr<const NDArray> array = ReadArrayOption(entry.value, error);
+    if (!array) {
+      diagnostics.Error(error.span, "wrong-option-type", fmt::format("parameter '{}': {}", entry.key, error.message));
+      return Failure{ErrorCode::PassFailed};
+    }
+    tensors.push_back({entry.key, std::move(array)});
+  }
+  return tensors;
+}
+
+// The function that callers outside know under the name, or that the module does.
+std::optional<size_t> FindFunction(const Module& module, std::string_view name) {
+  for (size_t i = 0; i < module.size(); ++i) {
+    const ModuleEntry& entry = module.functions()[i];
+    const std::string_view symbol = entry.func->StringAttr(attr::kGlobalSymbol);
+    if (Is<Function>(entry.func) && (symbol.empty() ? entry.var->name : symbol) == name) return i;
+  }
+  return std::nullopt;
+}
+
+// Finds the parameters that tensors stand for, and what that says about symbolic variables.
+class ParamMatcher {
+ public:
+  ParamMatcher(const Function& function, std::string_view name, DiagnosticEngine& diagnostics)
+      : function_(function), name_(name), diagnostics_(diagnostics) {}
+
+  // False after an error.
+  bool Match(const std::vector<NamedTensor>& tensors, Workspace& workspace) {
+    for (const NamedTensor& named : tensors) {
+      const Var* param = FindParam(named.name);
+      if (!param || !MatchType(*param, *named.tensor)) continue;
+      bound_.emplace_back(param, MakeConstant(named.tensor, workspace));
+    }
+    for (const auto& [param, constant] : bound_) CheckDims(*param, *To<Constant>(constant)->data);
+    return ok_;
+  }
+
+  const std::vector<BoundParam>& bound() const { return bound_; }
+  const SymVarMap& symbolic() const { return symbolic_; }
+
+ private:
+  const Var* FindParam(std::string_view name) {
+    std::vector<std::string_view> names;
+    std::vector<const Var*> found;
+    for (const Var* param : function_.params) {
+      names.push_back(param->name());
+      if (param->name() == name) found.push_back(param);
+    }
+    if (found.size() == 1) return found[0];
+    ok_ = false;
+    const std::string message = found.empty() ? fmt::format("function '{}' has no parameter '{}'", name_, name)
+                                              : fmt::format("function '{}' has several parameters '{}'", name_, name);
+    auto error = diagnostics_.Error(Location(function_), "pass-failed", message);
+    if (const auto nearest = NearestName(name, names)) error.Note(fmt::format("did you mean '{}'?", *nearest));
+    return nullptr;
+  }
+
+  bool MatchType(const Var& param, const NDArray& tensor) {
+    if (Is<ObjectType>(param.type)) return true;
+    const auto* type = As<TensorType>(param.type);
+    const std::span<const int64_t> shape = tensor.shape();
+    const bool fits = type && (type->dtype.is_void() || type->dtype == tensor.dtype()) &&
+                      (type->ndim == kUnknownDim || type->ndim == static_cast<int>(shape.size()));
+    if (!fits) return Mismatch(param, tensor);
+    if (!type->known) return true;
+    for (uint32_t i = 0; i < type->dims.size(); ++i) {
+      const auto* var = As<tir::Var>(type->dims[i]);
+      if (var && !symbolic_.Find(var)) symbolic_.Set(var, IRContext::Current().Int(shape[i], var->dtype));
+    }
+    return true;
+  }
+
+  // Once all symbolic variables have their values.
+  void CheckDims(const Var& param, const NDArray& tensor) {
+    const auto* type = As<TensorType>(param.type);
+    if (!type || !type->known) return;
+    for (uint32_t i = 0; i < type->dims.size(); ++i) {
+      const PrimExpr* expected = SubstituteSymVars(type->dims[i], symbolic_);
+      const PrimExpr* actual = IRContext::Current().Int(tensor.shape()[i], expected->dtype);
+      if (!arith::ProveNotEqual(expected, actual)) continue;
+      Mismatch(param, tensor);
+      return;
+    }
+  }
+
+  bool Mismatch(const Var& param, const NDArray& tensor) {
+    auto error = diagnostics_.Error(Location(param), "pass-failed",
+                                    fmt::format("parameter '{}' is {}, but the tensor for it is {}", param.name(),
+                                                TypeToString(param.type), TypeToString(TypeOfTensor(tensor))));
+    for (const tir::Var* var : SymVarsOf(param.type)) {
+      if (const PrimExpr* value = symbolic_.Find(var))
+        error.Note(fmt::format("'{}' is {} by the shapes of the tensors", var->name, DimToString(value)));
+    }
+    return ok_ = false;
+  }
+
+  const Function& function_;
+  std::string_view name_;
+  DiagnosticEngine& diagnostics_;
+  std::vector<BoundParam> bound_;
+  SymVarMap symbolic_;
+  bool ok_ = true;
+};
+
+Result<Module> BindParams(Module module, std::string_view name, const Value& option, ModulePassContext& context) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<NamedTensor> tensors, ReadParams(option, context.diagnostics));
+  if (tensors.empty()) return module;
+  const std::optional<size_t> index = FindFunction(module, name);
+  if (!index) {
+    context.diagnostics.Error({}, "pass-failed", fmt::format("the module has no graph-level function '{}'", name));
+    return Failure{ErrorCode::PassFailed};
+  }
+  const ModuleEntry entry = module.functions()[*index];
+  const auto* function = To<Function>(entry.func);
+  Workspace workspace(entry.storage);
+  ParamMatcher matcher(*function, name, context.diagnostics);
+  // Calls would have arguments for which there is no parameter.
+  if (!matcher.Match(tensors, workspace) ||
+      RefersToChanged(
+          module, [&](size_t i) { return i == *index; }, {"parameters", "bound"}, context.diagnostics)) {
+    return Failure{ErrorCode::PassFailed};
+  }
+  const Function* bound =
+      BindVariables(function, matcher.symbolic(), matcher.bound(), &module, workspace, context.diagnostics);
+  if (!bound) return Failure{ErrorCode::PassFailed};
+  module.SetAt(*index, bound, workspace.Finish());
+  return module;
+}
+
+}  // namespace
+
+Pass CreateBindParams(const PassOptions& options) {
+  return CreateModulePass(options.info(), [function = options.String("func_name"), params = options.Json("params")](
+                                              Module module, ModulePassContext& context) {
+    return BindParams(std::move(module), function, params, context);
+  });
+}
+
+}  // namespace iropt

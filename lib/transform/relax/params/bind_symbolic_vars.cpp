@@ -1,0 +1,134 @@
+// BindSymbolicVars: symbolic variables get values.
+//
+//   def main(x: R.Tensor(("n", "m"))):          def main(x: R.Tensor((16, "m"))):
+//       y: R.Tensor((n * 2, m)) = ...    -->        y: R.Tensor((32, m)) = ...
+//
+// `binding_map` gives integers to names; `func_name` says in which function, otherwise in all graph-level ones. A name
+// that the function does not define, or that several of its variables have, is an error; without `func_name` a name
+// must occur in one function at least. O(nodes).
+//
+// Source: the rules are those of TVM 0.18's pass of this name.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bind_variables.h"
+#include "iropt/analysis/relax/free_vars.h"
+#include "iropt/ir/context.h"
+#include "iropt/ir/location.h"
+#include "iropt/transform/passes.h"
+
+namespace iropt {
+
+namespace {
+
+struct NamedValue {
+  std::string name;
+  int64_t value;
+  bool used = false;
+};
+
+class ModuleBinder {
+ public:
+  ModuleBinder(std::vector<NamedValue> values, std::string function, DiagnosticEngine& diagnostics)
+      : values_(std::move(values)), function_(std::move(function)), diagnostics_(diagnostics) {}
+
+  Result<Module> Run(Module module) {
+    if (values_.empty()) return module;
+    if (!function_.empty() && !Named(module)) return Failure{ErrorCode::PassFailed};
+    bool ok = true;
+    for (size_t i = 0; i < module.size(); ++i) {
+      const ModuleEntry entry = module.functions()[i];
+      const auto* function = As<Function>(entry.func);
+      if (!function || (!function_.empty() && entry.var->name != function_)) continue;
+      Workspace workspace(entry.storage);
+      const Function* bound = Bind(*function, module, workspace);
+      ok &= bound != nullptr;
+      if (bound && bound != function) module.SetAt(i, bound, workspace.Finish());
+    }
+    return ok && AllUsed() ? Result<Module>(std::move(module)) : Failure{ErrorCode::PassFailed};
+  }
+
+ private:
+  bool Named(const Module& module) {
+    const ModuleEntry* entry = module.Find(function_);
+    if (entry && Is<Function>(entry->func)) return true;
+    diagnostics_.Error({}, "pass-failed", fmt::format("the module has no graph-level function '{}'", function_));
+    return false;
+  }
+
+  const Function* Bind(const Function& function, const Module& module, Workspace& workspace) {
+    const std::vector<const tir::Var*> defined_vars = BoundSymVars(&function);
+    SymVarMap values;
+    for (NamedValue& named : values_) {
+      const tir::Var* var = nullptr;
+      for (const tir::Var* defined : defined_vars) {
+        if (defined->name != named.name) continue;
+        if (var) return Fail(function, fmt::format("several symbolic variables are called '{}'", named.name));
+        var = defined;
+      }
+      if (!var) continue;
+      named.used = true;
+      values.Set(var, IRContext::Current().Int(named.value, var->dtype));
+    }
+    if (values.empty()) return &function;
+    const Function* bound = BindVariables(&function, values, {}, &module, workspace, diagnostics_);
+    return bound ? bound : Fail(function, "the values do not fit its types");
+  }
+
+  const Function* Fail(const Function& function, std::string message) {
+    diagnostics_.Error(Location(function), "pass-failed", std::move(message));
+    return nullptr;
+  }
+
+  bool AllUsed() {
+    std::vector<std::string> unused;
+    for (const NamedValue& named : values_) {
+      if (!named.used) unused.push_back(fmt::format("'{}'", named.name));
+    }
+    if (unused.empty()) return true;
+    diagnostics_.Error(
+        {}, "pass-failed",
+        function_.empty()
+            ? fmt::format("no graph-level function defines a symbolic variable {}", fmt::join(unused, ", "))
+            : fmt::format("function '{}' defines no symbolic variable {}", function_, fmt::join(unused, ", ")));
+    return false;
+  }
+
+  std::vector<NamedValue> values_;
+  std::string function_;
+  DiagnosticEngine& diagnostics_;
+};
+
+Result<std::vector<NamedValue>> ReadValues(const Value& option, DiagnosticEngine& diagnostics) {
+  std::vector<NamedValue> values;
+  const Value::Dict* dict = option.as_dict();
+  if (dict) {
+    for (const Value::Entry& entry : *dict) {
+      const int64_t* value = entry.value.as_int();
+      if (value) values.push_back({entry.key, *value});
+    }
+  }
+  if (dict ? values.size() == dict->size() : option.is_null()) return values;
+  diagnostics.Error(option.span(), "wrong-option-type",
+                    "option 'binding_map' of pass 'BindSymbolicVars' must be an object of integers");
+  return Failure{ErrorCode::PassFailed};
+}
+
+}  // namespace
+
+Pass CreateBindSymbolicVars(const PassOptions& options) {
+  return CreateModulePass(
+      options.info(),
+      [map = options.Json("binding_map"), function = options.String("func_name")](
+          Module module, ModulePassContext& context) -> Result<Module> {
+        IROPT_ASSIGN_OR_RETURN(std::vector<NamedValue> values, ReadValues(map, context.diagnostics));
+        return ModuleBinder(std::move(values), function, context.diagnostics).Run(std::move(module));
+      });
+}
+
+}  // namespace iropt

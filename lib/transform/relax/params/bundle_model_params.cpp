@@ -1,0 +1,103 @@
+// BundleModelParams: the parameters that are weights become one tuple.
+//
+//   def main(x, w0, w1):                            def main(x, model_params):
+//       R.func_attr({"num_input": 1})                   R.func_attr({"num_input": 1})
+//       y = R.matmul(x, w0)                -->          lv = model_params[0]
+//       ...                                             y = R.matmul(x, lv)
+//                                                       ...
+//
+// The attribute num_input says how many parameters are inputs of a run; functions without it stay as they are, and so
+// do those whose only other parameter is a tuple already. That a function of the module refers to one that changes is
+// an error. O(nodes).
+//
+// Source: the rules are those of TVM 0.18's pass of this name.
+#include "bundle_model_params.h"
+
+#include <string>
+#include <vector>
+
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/relax/mutator.h"
+#include "iropt/transform/passes.h"
+#include "num_input.h"
+#include "transform/relax/util/entry_points.h"
+
+namespace iropt {
+
+namespace {
+
+// Uses of the bundled parameters become items of the tuple, each bound where it is used.
+class ParamBundler : public ExprMutator {
+ public:
+  ParamBundler(std::span<const Var* const> bundled, const Var* tuple, Workspace& workspace, TypeInferrer& inferrer)
+      : ExprMutator(workspace, &inferrer), tuple_(tuple) {
+    for (size_t i = 0; i < bundled.size(); ++i) {
+      if (bundled[i]->id >= index_.size()) index_.resize(bundled[i]->id + 1, -1);
+      index_[bundled[i]->id] = static_cast<int32_t>(i);
+    }
+  }
+
+ protected:
+  const Expr* VisitVar(const Var* var) override {
+    const int32_t index = var->id < index_.size() ? index_[var->id] : -1;
+    if (index < 0) return ExprMutator::VisitVar(var);
+    return builder().Emit(workspace().New<TupleGetItem>(tuple_, index, var->type), var->name());
+  }
+
+ private:
+  const Var* tuple_;
+  std::vector<int32_t> index_;  // by Var::id: which item of the tuple, or -1
+};
+
+bool IsBundled(const Function& function, uint32_t num_inputs) {
+  return function.params.size() == num_inputs + 1 && Is<TupleType>(function.params.back()->type);
+}
+
+Result<Module> BundleModelParams(Module module, std::string_view name, DiagnosticEngine& diagnostics) {
+  bool ok = true;
+  const Module before = module;
+  for (size_t i = 0; i < module.size(); ++i) {
+    const ModuleEntry entry = module.functions()[i];
+    const auto* function = As<Function>(entry.func);
+    if (!function) continue;
+    const NumInput num_input = ReadNumInput(*function, entry.var->name, diagnostics);
+    ok &= !num_input.is_wrong;
+    if (!num_input.value || IsBundled(*function, *num_input.value)) continue;
+    Workspace workspace(entry.storage);
+    const Function* bundled = BundleParams(*function, *num_input.value, name, before, workspace, diagnostics);
+    module.SetAt(i, bundled, workspace.Finish());
+  }
+  const auto is_changed = [&](size_t i) { return module.functions()[i].func != before.functions()[i].func; };
+  if (!ok || RefersToChanged(before, is_changed, {"parameters", "bundled"}, diagnostics))
+    return Failure{ErrorCode::PassFailed};
+  return module;
+}
+
+}  // namespace
+
+const Function* BundleParams(const Function& function, uint32_t num_inputs, std::string_view name, const Module& module,
+                             Workspace& workspace, DiagnosticEngine& diagnostics) {
+  const std::span<const Var* const> bundled = function.params.span().subspan(num_inputs);
+  std::vector<const Type*> types;
+  for (const Var* param : bundled) types.push_back(param->type);
+  const Var* tuple = workspace.NewVar(name, TupleType::Get(workspace.arena(), types));
+  std::vector<const Var*> params(function.params.begin(), function.params.begin() + num_inputs);
+  params.push_back(tuple);
+
+  OpTypeInferrer inferrer(&module, workspace.arena(), &diagnostics);
+  ParamBundler bundler(bundled, tuple, workspace, inferrer);
+  auto* outline = workspace.New<Function>(workspace.Copy(params), function.body, function.ret_type, function.is_pure,
+                                          function.attrs, nullptr);
+  outline->set_span(function.span());
+  outline->type = inferrer.Infer(outline);
+  return To<Function>(bundler.VisitExpr(outline));
+}
+
+Pass CreateBundleModelParams(const PassOptions& options) {
+  return CreateModulePass(
+      options.info(), [name = options.String("param_tuple_name")](Module module, ModulePassContext& context) {
+        return BundleModelParams(std::move(module), name.empty() ? "model_params" : name, context.diagnostics);
+      });
+}
+
+}  // namespace iropt

@@ -1,0 +1,148 @@
+// UpdateParamStructInfo: parameters get other types, and everything that depends on them.
+//
+//   def main(x: R.Tensor((16,)), w: R.Tensor((32, 16))):        def main(x: R.Tensor((16,)), w: R.Tensor((64, 16))):
+//       y: R.Tensor((32,)) = R.matmul(w, x)              -->        y: R.Tensor((64,)) = R.matmul(w, x)
+//       return y                                                    return y
+//
+// `updates` gives types, as they are written in a module, by the names of functions and of their parameters:
+// {"main": {"w": "R.Tensor((64, 16), 'float32')"}}. Names in shapes are the symbolic variables of the function, or new
+// ones. Types are inferred anew in these functions, and in those that
+// call them. It is an error where types no longer fit, or where a symbolic variable is no longer defined. O(nodes).
+//
+// Source: TVM 0.18's pass of this name, which takes a callback.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "iropt/analysis/relax/call_graph.h"
+#include "iropt/analysis/relax/called_functions.h"
+#include "iropt/analysis/relax/free_vars.h"
+#include "iropt/ir/location.h"
+#include "iropt/transform/passes.h"
+#include "iropt/transform/relax/structure/infer_types.h"
+
+namespace iropt {
+
+namespace {
+
+class ParamUpdater {
+ public:
+  ParamUpdater(const Value& updates, ModulePassContext& context) : updates_(updates), context_(context) {}
+
+  Result<Module> Run(Module module) {
+    const TextReader* reader = context_.context.reader.get();
+    if (!reader) return Error{ErrorCode::PassFailed, "the context has no reader"};
+    if (!CheckForm(module)) return Failure{ErrorCode::PassFailed};
+    bool ok = true;
+    for (const size_t i : MakeCallGraph(module).callees_first) {
+      const ModuleEntry entry = module.functions()[i];
+      if (!Is<Function>(entry.func)) continue;
+      const Value* types = updates_.Find(entry.var->name);
+      if (!types && !CallsChanged(entry)) continue;
+      Workspace workspace(entry.storage);
+      const auto* function = To<Function>(entry.func);
+      if (types && !ReadTypes(*function, *types, *reader, {module, workspace, context_.diagnostics, types->span()})) {
+        ok = false;
+        continue;
+      }
+      const auto type_of = [this](const Var* param) {
+        const auto found = types_.find(param);
+        return found == types_.end() ? nullptr : found->second;
+      };
+      const Result<const Function*> typed = InferTypes(function, type_of, module, workspace, context_.diagnostics);
+      ok &= typed.ok() && CheckSymVars(**typed);
+      if (!typed.ok() || *typed == function) continue;
+      if (!TypeEqual((*typed)->type, function->type)) changed_.insert(entry.var);
+      module.SetAt(i, *typed, workspace.Finish());
+    }
+    return ok ? Result<Module>(std::move(module)) : Failure{ErrorCode::PassFailed};
+  }
+
+ private:
+  bool Fail(SourceSpan span, std::string_view kind, std::string message) {
+    context_.diagnostics.Error(span, kind, std::move(message));
+    return false;
+  }
+
+  bool CheckForm(const Module& module) {
+    const auto is_text = [](const Value::Entry& entry) { return entry.value.as_string() != nullptr; };
+    const Value::Dict* functions = updates_.as_dict();
+    const bool well_formed = functions && std::ranges::all_of(*functions, [&](const Value::Entry& entry) {
+                               const Value::Dict* params = entry.value.as_dict();
+                               return params && std::ranges::all_of(*params, is_text);
+                             });
+    if (!well_formed) {
+      return Fail(
+          updates_.span(), "wrong-option-type",
+          "option 'updates' of pass 'UpdateParamStructInfo' must be an object of functions, each an object that "
+          "has types in strings by the names of parameters");
+    }
+    bool ok = true;
+    for (const Value::Entry& entry : *functions) {
+      const ModuleEntry* found = module.Find(entry.key);
+      if (found && Is<Function>(found->func)) continue;
+      ok = Fail(entry.key_span, "pass-failed", fmt::format("the module has no graph-level function '{}'", entry.key));
+    }
+    return ok;
+  }
+
+  bool CallsChanged(const ModuleEntry& entry) const {
+    return !changed_.empty() &&
+           std::ranges::any_of(CalledFunctions::Compute(*entry.func, *entry.storage),
+                               [this](const GlobalVar* callee) { return changed_.contains(callee); });
+  }
+
+  bool ReadTypes(const Function& function, const Value& types, const TextReader& reader, TextReader::Place place) {
+    std::vector<const tir::Var*> variables;
+    for (const Var* param : function.params) Define(param->type, variables);
+    bool ok = true;
+    for (const Value::Entry& entry : *types.as_dict()) {
+      const auto param = std::ranges::find(function.params, entry.key, &Var::name);
+      if (param == function.params.end()) {
+        ok = Fail(entry.key_span, "pass-failed", fmt::format("the function has no parameter '{}'", entry.key));
+        continue;
+      }
+      const TextReader::Place here{place.module, place.workspace, place.diagnostics, entry.value.span()};
+      const Type* type = reader.ReadType(*entry.value.as_string(), variables, here);
+      ok &= type != nullptr;
+      if (!type) continue;
+      Define(type, variables);
+      types_[*param] = type;
+    }
+    return ok;
+  }
+
+  static void Define(const Type* type, std::vector<const tir::Var*>& variables) {
+    for (const tir::Var* var : DefinedSymVars(type)) variables.push_back(var);
+  }
+
+  bool CheckSymVars(const Function& function) {
+    std::vector<std::string> names;
+    for (const tir::Var* var : FreeSymVars(&function)) names.push_back(fmt::format("'{}'", var->name));
+    if (names.empty()) return true;
+    return Fail(Location(function), "pass-failed",
+                fmt::format("with the new types nothing defines {}", fmt::join(names, ", ")));
+  }
+
+  const Value& updates_;
+  ModulePassContext& context_;
+  std::unordered_map<const Var*, const Type*> types_;
+  std::unordered_set<const GlobalVar*> changed_;  // functions that have another type now
+};
+
+}  // namespace
+
+Pass CreateUpdateParamStructInfo(const PassOptions& options) {
+  return CreateModulePass(options.info(),
+                          [updates = options.Json("updates")](Module module, ModulePassContext& context) {
+                            return ParamUpdater(updates, context).Run(std::move(module));
+                          });
+}
+
+}  // namespace iropt

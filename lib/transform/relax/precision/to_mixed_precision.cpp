@@ -1,0 +1,390 @@
+// ToMixedPrecision: convolutions, matrix products and attention compute in half precision.
+//
+//   def main(x, w, b):                              def main(x, w, b):
+//     with R.dataflow():                              with R.dataflow():
+//       y = R.nn.conv2d(x, w)                           lv = R.astype(x, "float16")
+//       z = R.nn.softmax(R.add(y, b))                   lv1 = R.astype(w, "float16")
+//       R.output(z)                        -->          lv2 = R.nn.conv2d(lv, lv1, out_dtype="float32")
+//     return z                                          y = R.astype(lv2, "float16")
+//                                                       lv3 = R.astype(y, "float32")
+//                                                       z = R.nn.softmax(R.add(lv3, b))
+//                                                       ...
+//
+// The operator table says of every operator (the column mixed precision) whether its operands are
+//   - always float16. `out_dtype` is the dtype of the accumulator; the result is kept in float16;
+//   - float16 where all of them are so already, or are constants that float16 can hold, else float32;
+//   - of the dtype that they had before.
+// A float32 tensor that is used by operators of the first kind only is converted once, where it is defined: parameters
+// at the beginning of each dataflow block that uses them. Other uses convert their operands one by one, which fuses
+// better than a copy that is kept.
+//
+// Only dataflow blocks are rewritten, and what leaves one keeps its dtype. Those of the parameters with one of
+// `fp16_input_names` that are float32 become float16, and calls of such functions, which must not be used as values,
+// convert what they pass. Operands that are float64, of unknown dtype, or float16 from the beginning are not converted:
+// so a second run finds nothing to do. What a call is annotated with that has no dtype may change it; InferType before
+// makes it known. O(nodes).
+//
+// Source: the rules are those of TVM 0.18's pass of this name; Micikevicius et al., Mixed Precision Training, 2018.
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/element.h"
+#include "iropt/ir/ndarray.h"
+#include "iropt/ir/relax/mutator.h"
+#include "iropt/pass/skip.h"
+#include "iropt/transform/passes.h"
+#include "precision_uses.h"
+#include "transform/relax/util/rewrite.h"
+
+namespace iropt {
+
+namespace {
+
+constexpr double kLargestHalf = 65504;
+
+bool FitsHalf(const NDArray& array) {
+  const DataType dtype = array.dtype();
+  if (dtype == kHalf) return true;
+  if (!dtype.is_int() && dtype != kSingle && dtype != DataType::Float(64)) return false;
+  bool fits = false;
+  DispatchElement(dtype, [&]<class T>(std::type_identity<T>) {
+    fits = std::ranges::none_of(array.As<T>(),
+                                [](T x) { return std::abs(static_cast<double>(Element<T>::Load(x))) > kLargestHalf; });
+  });
+  return fits;
+}
+
+// Which dtypes the tensors of an expression are to have: all of them one, ...
+struct EverywhereDtype {
+  DataType dtype;
+
+  DataType Leaf(DataType) const { return dtype; }
+  EverywhereDtype Field(uint32_t) const { return *this; }
+};
+
+// ... those of a type, where it says them, ...
+struct DtypesOfType {
+  const Type* type;
+
+  DataType Leaf(DataType now) const {
+    const auto* tensor = As<TensorType>(type);
+    return tensor && !tensor->dtype.is_void() ? tensor->dtype : now;
+  }
+  DtypesOfType Field(uint32_t index) const {
+    const auto* tuple = As<TupleType>(type);
+    return {tuple ? tuple->fields[index] : nullptr};
+  }
+};
+
+// ... or float16 where that is enough for all uses.
+struct DtypesByUse {
+  const PrecisionUses& uses;
+  PrecisionUses::Place place;
+
+  DataType Leaf(DataType now) const { return uses.Use(place) == PrecisionUse::kHalf ? kHalf : now; }
+  DtypesByUse Field(uint32_t index) const { return {uses, uses.Field(place, index)}; }
+};
+
+class PrecisionRewriter : public ExprMutator {
+ public:
+  using Names = std::vector<std::string>;
+
+  PrecisionRewriter(const PrecisionUses& uses, DataType out_dtype, const Names& half_params, const Module& module,
+                    Workspace& workspace, TypeInferrer& inferrer)
+      : ExprMutator(workspace, &inferrer),
+        uses_(uses),
+        out_dtype_(out_dtype),
+        half_params_(half_params),
+        module_(module),
+        local_of_(workspace.num_vars(), -1) {}
+
+  const Function* Run(const Function* function) {
+    for (const Var* param : function->params) {
+      if (const TensorType* type = HalfParamType(*param)) Remap(param, workspace().NewVar(param->name(), type));
+    }
+    return To<Function>(VisitExpr(function));
+  }
+
+ protected:
+  // A parameter that becomes float16 has got its new variable already; others are mapped later than this.
+  const Var* VisitVarDef(const Var* var) override {
+    const Expr* half = Remapped(var);
+    return half ? To<Var>(half) : var;
+  }
+
+  // What nothing else is said about gets its operands as they were.
+  const Expr* VisitVar(const Var* var) override { return Convert(Now(var), DtypesOfType{TypeBefore(var)}); }
+
+  // Dataflow variables of the block around a function cannot be seen in it.
+  const Expr* VisitFunction(const Function* function) override {
+    const int32_t outer = std::exchange(first_visible_, static_cast<int32_t>(local_.size()));
+    const Expr* visited = ExprMutator::VisitFunction(function);
+    first_visible_ = outer;
+    return visited;
+  }
+
+  const Expr* VisitCall(const Call* call) override {
+    const Function* callee = HalfCallee(*call);
+    if (!callee) return ExprMutator::VisitCall(call);
+    uint32_t i = 0;
+    const List<const Expr*> args = MapList(call->args, workspace(), [&](const Expr* arg) {
+      const Var* param = i < callee->params.size() ? callee->params[i] : nullptr;
+      ++i;
+      if (!param || !HalfParamType(*param)) return builder().NormalizeArgument(VisitExpr(arg));
+      return builder().NormalizeArgument(Convert(builder().NormalizeArgument(Current(arg)), EverywhereDtype{kHalf}));
+    });
+    // The function in the module still has its old parameters, so the type is not inferred again.
+    return args.begin() == call->args.begin() ? call : Like(*call, args, call->attrs, call->type);
+  }
+
+  const BindingBlock* VisitBlock(const BindingBlock* block) override {
+    if (!block->is_dataflow()) return ExprMutator::VisitBlock(block);
+    entered_ = block;
+    const size_t mark = local_.size();
+    const BindingBlock* visited = ExprMutator::VisitBlock(block);
+    entered_ = nullptr;
+    for (; local_.size() > mark; local_.pop_back()) {
+      const Local& local = local_.back();
+      Remap(local.var, local.replaced);
+      local_of_[local.var->id] = local.outer;
+    }
+    return visited;
+  }
+
+  void VisitBinding(const Binding* binding) override {
+    if (const BindingBlock* block = std::exchange(entered_, nullptr)) {
+      for (const Var* param : uses_.ParamsIn(block)) StoreHalf(param);
+    }
+    ExprMutator::VisitBinding(binding);
+    if (builder().current_block_is_dataflow()) StoreHalf(binding->var);
+  }
+
+  void VisitMatchCast(const MatchCast* binding) override {
+    const Expr* value = VisitExpr(binding->value);
+    if (value == binding->value) return builder().EmitNormalized(binding);
+    auto* cast = workspace().New<MatchCast>(binding->var, builder().NormalizeArgument(value), binding->match_type);
+    cast->set_span(binding->span());
+    builder().EmitNormalized(cast);
+  }
+
+  void VisitVarBinding(const VarBinding* binding) override {
+    if (!builder().current_block_is_dataflow()) return ExprMutator::VisitVarBinding(binding);
+    const Type* type = binding->value->type;
+    if (type && !TypeEqual(type, binding->var->type)) value_types_.emplace(binding->var, type);
+    const Expr* value = builder().Normalize(NewValue(binding->value));
+    if (!binding->var->is_dataflow()) {
+      value = builder().Normalize(Convert(value, DtypesOfType{TypeBefore(binding->var)}));
+    } else if (IsAlwaysHalf(binding->value)) {
+      value = builder().Normalize(Convert(value, EverywhereDtype{kHalf}));
+    }
+    ReEmitBinding(binding, value);
+  }
+
+ private:
+  // A variable that outlives its dataflow block, and has a dataflow variable for it within the block.
+  struct Local {
+    const Var* var;
+    const Expr* outside;   // what stands for it where that cannot be seen
+    const Expr* replaced;  // what it was mapped to before
+    int32_t outer;         // of local_, for the same variable in a block around
+  };
+
+  // What was known of the variable before: an annotation may say less.
+  const Type* TypeBefore(const Var* var) const {
+    if (value_types_.empty()) return var->type;
+    const auto found = value_types_.find(var);
+    return found == value_types_.end() ? var->type : found->second;
+  }
+
+  static bool IsAlwaysHalf(const Expr* value) {
+    const auto* call = As<Call>(value);
+    return call && PrecisionPolicy(*call) == MixedPrecision::kAlways;
+  }
+
+  // The value of a binding in a dataflow block, in the precision that suits it.
+  const Expr* NewValue(const Expr* old) {
+    switch (old->kind) {
+      case NodeKind::kCall: {
+        const auto& call = *static_cast<const Call*>(old);
+        static const Expr* const wrap_param = GetOp("relax.wrap_param");
+        if (call.op == wrap_param) return call.args[0];
+        switch (PrecisionPolicy(call)) {
+          case MixedPrecision::kAlways: return AlwaysHalf(call);
+          case MixedPrecision::kFollow: return FollowOperands(call);
+          case MixedPrecision::kNever: return VisitExpr(old);
+        }
+        return old;
+      }
+      case NodeKind::kTuple: return Current(old);
+      case NodeKind::kTupleGetItem: {
+        const auto& item = *static_cast<const TupleGetItem*>(old);
+        const Expr* tuple = Current(item.tuple);
+        return tuple == item.tuple ? old : workspace().New<TupleGetItem>(tuple, item.index, nullptr);
+      }
+      default: return VisitExpr(old);
+    }
+  }
+
+  const Expr* AlwaysHalf(const Call& old) {
+    const List<const Expr*> args = MapList(old.args, workspace(), [this](const Expr* arg) {
+      return Convert(builder().NormalizeArgument(Current(arg)), EverywhereDtype{kHalf});
+    });
+    const Attr* attrs = old.attrs;
+    if (const auto* record = As<ObjectAttr>(attrs); record && record->Find("out_dtype")) {
+      attrs = record->With("out_dtype", DTypeAttr::Get(out_dtype_));
+    }
+    return Like(old, args, attrs, nullptr);
+  }
+
+  const Expr* FollowOperands(const Call& old) {
+    static const Expr* const astype = GetOp("relax.astype");
+    List<const Expr*> args =
+        MapList(old.args, workspace(), [this](const Expr* arg) { return builder().NormalizeArgument(Current(arg)); });
+    // A conversion takes everything, and a constant in its full precision.
+    if (old.op != astype) {
+      const EverywhereDtype dtype{IsHalf(args) ? kHalf : kSingle};
+      args = MapList(args, workspace(), [&](const Expr* arg) { return Convert(arg, dtype); });
+    }
+    return args.begin() == old.args.begin() ? &old : Like(old, args, old.attrs, nullptr);
+  }
+
+  // Whether operands need no more than float16.
+  bool IsHalf(List<const Expr*> args) {
+    return std::ranges::all_of(args, [this](const Expr* arg) {
+      if (const auto* tuple = As<Tuple>(arg)) return WithStack([&] { return IsHalf(tuple->fields); });
+      if (const auto* constant = As<Constant>(arg)) return Fits(*constant);
+      if (As<TupleType>(arg->type)) return false;
+      const auto* tensor = As<TensorType>(arg->type);
+      return !tensor || tensor->dtype == kHalf;
+    });
+  }
+
+  bool Fits(const Constant& constant) {
+    const auto [found, is_new] = fits_.try_emplace(constant.data, false);
+    if (is_new) found->second = FitsHalf(*constant.data);
+    return found->second;
+  }
+
+  // The operand with the variables that stand for those in it now, of whatever dtype these are.
+  const Expr* Current(const Expr* operand) {
+    if (const auto* var = As<Var>(operand)) return Now(var);
+    const auto* tuple = As<Tuple>(operand);
+    if (!tuple) return operand;
+    const auto current = [this](const Expr* field) { return WithStack([&] { return Current(field); }); };
+    const List<const Expr*> fields = MapList(tuple->fields, workspace(), current);
+    return fields.begin() == tuple->fields.begin() ? tuple : workspace().New<Tuple>(fields, nullptr);
+  }
+
+  // What stands for the variable here.
+  const Expr* Now(const Var* var) const {
+    const Expr* now = Remapped(var);
+    if (!now) return var;
+    const int32_t local = local_of_[var->id];
+    return local >= 0 && local < first_visible_ ? local_[static_cast<size_t>(local)].outside : now;
+  }
+
+  // A tensor of which nothing but float16 is used is float16 from here on, in this block.
+  void StoreHalf(const Var* var) {
+    const Expr* now = Now(var);
+    const Expr* half = Convert(now, DtypesByUse{uses_, uses_.Of(var)});
+    if (half == now) return;
+    if (!var->is_dataflow()) {
+      local_.push_back({var, now, Remapped(var), local_of_[var->id]});
+      local_of_[var->id] = static_cast<int32_t>(local_.size()) - 1;
+    }
+    Remap(var, builder().Emit(half));
+  }
+
+  // The expression, which has a type, with its tensors of the dtypes that the target says. Only float16 and float32 are
+  // converted; the same pointer where nothing is. The result is to be normalized.
+  template <class Target>
+  const Expr* Convert(const Expr* expr, Target target) {
+    if (const auto* tensor = As<TensorType>(expr->type)) {
+      const DataType to = target.Leaf(tensor->dtype);
+      if (to == tensor->dtype || (tensor->dtype != kHalf && tensor->dtype != kSingle)) return expr;
+      return AsType(expr, to);
+    }
+    const auto* type = As<TupleType>(expr->type);
+    if (!type) return expr;
+    const auto* tuple = As<Tuple>(expr);
+    std::vector<const Expr*> fields;
+    bool changed = false;
+    for (uint32_t i = 0; i < type->fields.size(); ++i) {
+      const Expr* field =
+          tuple ? tuple->fields[i] : workspace().New<TupleGetItem>(expr, static_cast<int32_t>(i), type->fields[i]);
+      fields.push_back(WithStack([&] { return Convert(field, target.Field(i)); }));
+      changed |= fields.back() != field;
+    }
+    return changed ? workspace().New<Tuple>(workspace().Copy(fields), nullptr) : expr;
+  }
+
+  const Expr* AsType(const Expr* expr, DataType dtype) {
+    static const OpInfo* const astype = FindOp("relax.astype");
+    return builder().MakeCall(astype->op, {expr}, MakeOpAttrs(*astype, {{"dtype", DTypeAttr::Get(dtype)}}));
+  }
+
+  const Call* Like(const Call& old, List<const Expr*> args, const Attr* attrs, const Type* type) {
+    Call* call = workspace().New<Call>(old.op, args, attrs, old.type_args, type);
+    call->set_span(old.span());
+    return call;
+  }
+
+  // The function that is called, if it has parameters that become float16.
+  const Function* HalfCallee(const Call& call) {
+    const auto* callee = As<GlobalVar>(call.op);
+    const ModuleEntry* entry = callee && !half_params_.empty() ? module_.Find(callee) : nullptr;
+    const auto* function = entry ? As<Function>(entry->func) : nullptr;
+    if (!function || !SkipsOptimization(*function).empty()) return nullptr;
+    const auto is_half = [this](const Var* param) { return HalfParamType(*param) != nullptr; };
+    return std::ranges::any_of(function->params, is_half) ? function : nullptr;
+  }
+
+  // The type that the parameter gets where it is one of those that become float16, else null.
+  const TensorType* HalfParamType(const Var& param) {
+    const auto* type = As<TensorType>(param.type);
+    if (!type || type->dtype != kSingle || std::ranges::find(half_params_, param.name()) == half_params_.end())
+      return nullptr;
+    return LikeTensor(*type, kHalf, type->vdevice, workspace().arena());
+  }
+
+  const PrecisionUses& uses_;
+  const DataType out_dtype_;
+  const Names& half_params_;
+  const Module& module_;
+  const BindingBlock* entered_ = nullptr;                    // the dataflow block whose first binding comes next
+  std::unordered_map<const Var*, const Type*> value_types_;  // where it is not that of the variable
+  std::vector<Local> local_;
+  std::vector<int32_t> local_of_;  // by Var::id: the last of local_ that is for the variable, or -1
+  int32_t first_visible_ = 0;      // of local_, in the function that is looked at
+  std::unordered_map<const NDArray*, bool> fits_;
+};
+
+Result<const Function*> ToMixedPrecision(const Function* function, DataType out_dtype,
+                                         const PrecisionRewriter::Names& half_params, const Module& module,
+                                         Workspace& workspace, DiagnosticEngine& diagnostics) {
+  const PrecisionUses uses(*function, workspace.num_vars());
+  OpTypeInferrer inferrer(&module, workspace.arena(), &diagnostics);
+  PrecisionRewriter rewriter(uses, out_dtype, half_params, module, workspace, inferrer);
+  const Function* result = rewriter.Run(function);
+  if (rewriter.failed()) return Failure{ErrorCode::PassFailed};
+  return result;
+}
+
+}  // namespace
+
+Pass CreateToMixedPrecision(const PassOptions& options) {
+  const DataType out_dtype = *DataType::Parse(options.String("out_dtype"));
+  return CreateFunctionPass(options.info(), [out_dtype, half_params = options.StringList("fp16_input_names")](
+                                                const Function* function, FunctionPassContext& context) {
+    return ToMixedPrecision(function, out_dtype, half_params, context.module(), context.workspace(),
+                            context.diagnostics());
+  });
+}
+
+}  // namespace iropt

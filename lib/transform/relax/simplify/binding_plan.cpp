@@ -1,0 +1,223 @@
+#include "binding_plan.h"
+
+#include "iropt/ir/relax/walk.h"
+#include "transform/relax/util/rewrite.h"
+
+namespace iropt {
+
+const List<const PrimExpr*>* KnownDims(const Type* type) {
+  if (const auto* shape = As<ShapeType>(type)) return shape->known ? &shape->values : nullptr;
+  const auto* tensor = As<TensorType>(type);
+  if (!tensor) return nullptr;
+  if (tensor->known) return &tensor->dims;
+  return tensor->shape_var ? KnownDims(tensor->shape_var->type) : nullptr;
+}
+
+const Constant* BindingPlan::constant(const Var* var) const {
+  // A variable that gets another kind or name is canonical only after that; a further run replaces its uses.
+  return definition(var) ? nullptr : As<Constant>(facts_[var->id].value);
+}
+
+class BindingPlanner : public WalkHandler {
+ public:
+  explicit BindingPlanner(Workspace& workspace) : workspace_(workspace), num_vars_(workspace.num_vars()) {
+    plan_.facts_.resize(num_vars_);
+  }
+
+  BindingPlan Run(const Function& function) {
+    Walk(function.body, *this);
+    // What is visible outside of its block must have a type that is.
+    for (const Var* output : outputs_) {
+      if (Facts(output).used_outside)
+        ForEachShapeVar(output->type, [&](const Var* v) { Facts(v).used_outside = true; });
+    }
+    for (const Var* output : outputs_) {
+      if (!Facts(output).used_outside) Define(output, NewDataflowVar(output));
+    }
+    for (const Renaming& renaming : renamings_) PlanRenaming(renaming);
+    for (const MatchCast* cast : casts_) PlanOutputCast(*cast);
+    return std::move(plan_);
+  }
+
+  // ---- The walk
+
+  void OnUse(const Var* var) {
+    BindingPlan::VarFacts& facts = Facts(var);
+    ++facts.uses;
+    facts.used_outside |= !place_.in_dataflow || (facts.block != 0 && facts.block != place_.block);
+  }
+  void OnType(const Type* type) {
+    ForEachShapeVar(type, [this](const Var* var) { OnUse(var); });
+  }
+  void OnCall(const Call& call) { OnType(call.type); }
+
+  void OnBinding(const Binding& binding) {
+    const Var* var = binding.var;
+    const Expr* value = ValueOf(&binding);
+    Facts(var).block = place_.block;
+    const auto* cast = As<MatchCast>(&binding);
+    TraceValue(*var, value, cast);
+    if (cast) NoteCast(*cast);
+    if (place_.in_dataflow && !var->is_dataflow()) outputs_.push_back(var);
+  }
+
+  void EnterBlock(const BindingBlock& block) { Enter({++num_blocks_, block.is_dataflow()}); }
+  void LeaveBlock(const BindingBlock&) { Leave(); }
+  bool EnterFunction(const Function&) {
+    Enter({});
+    return true;
+  }
+  void LeaveFunction(const Function&) { Leave(); }
+
+ private:
+  // A binding whose value is known to be that of an earlier variable.
+  struct Renaming {
+    const Var* var;
+    const Var* of;
+    bool is_use;  // of that variable, not of one that has it
+  };
+
+  BindingPlan::VarFacts& Facts(const Var* var) { return plan_.facts_[var->id]; }
+
+  // Where the walk is.
+  struct Place {
+    uint32_t block = 0;  // number of the block, 0 in the result of a function
+    bool in_dataflow = false;
+  };
+
+  void Enter(Place place) {
+    around_.push_back(place_);
+    place_ = place;
+  }
+  void Leave() {
+    place_ = around_.back();
+    around_.pop_back();
+  }
+
+  // ---- Known values
+
+  void TraceValue(const Var& var, const Expr* value, const MatchCast* cast) {
+    const Expr* known = Trace(value);
+    // What is traced through a cast may say less than the cast.
+    if (known != value && (!known->type || !IsBaseOf(var.type, known->type))) known = value;
+    if (const auto* source = As<Var>(known)) {
+      if (!cast || TypeEqual(var.type, known->type)) renamings_.push_back({&var, source, known == value});
+      if (Facts(source).value) known = Facts(source).value;
+    }
+    Facts(&var).value = known;
+    plan_.has_constants_ |= known->kind == NodeKind::kConstant;
+  }
+
+  void NoteCast(const MatchCast& cast) {
+    Facts(cast.var).is_cast = true;
+    if (place_.in_dataflow && Is<Var>(cast.value)) casts_.push_back(&cast);
+    ForEachSymbolicValue(cast.match_type, cast.value->type, [this](const tir::Var* var, const PrimExpr* value) {
+      plan_.has_symbolic_values_ |= value != var;
+    });
+  }
+
+  // What a variable is known to be, through renamings and casts; other expressions are what they are.
+  const Expr* Known(const Expr* e) {
+    const auto* var = As<Var>(e);
+    const Expr* value = var ? Facts(var).value : nullptr;
+    return value ? value : e;
+  }
+
+  // A projection of a known tuple is the field; a tuple of all projections of another one is that one. One step only:
+  // what the variables in the result are is for the caller to look up.
+  const Expr* Trace(const Expr* value) {
+    if (const auto* item = As<TupleGetItem>(value)) {
+      const auto* tuple = As<Tuple>(Known(item->tuple));
+      return tuple && static_cast<uint32_t>(item->index) < tuple->fields.size() ? tuple->fields[item->index] : value;
+    }
+    const auto* tuple = As<Tuple>(value);
+    const Expr* source = tuple && !tuple->fields.empty() ? ProjectedTuple(*tuple) : nullptr;
+    return source ? source : value;
+  }
+
+  // The tuple whose fields are all the fields of this one, in order; null where there is none.
+  const Expr* ProjectedTuple(const Tuple& tuple) {
+    const Expr* source = nullptr;
+    for (uint32_t i = 0; i < tuple.fields.size(); ++i) {
+      const auto* item = As<TupleGetItem>(Known(tuple.fields[i]));
+      if (!item || static_cast<uint32_t>(item->index) != i) return nullptr;
+      const Expr* from = Known(item->tuple);
+      if (i == 0) {
+        const auto* type = As<TupleType>(item->tuple->type);
+        if (!type || type->fields.size() != tuple.fields.size()) return nullptr;
+        source = from;
+      } else if (from != source) {
+        return nullptr;
+      }
+    }
+    return source;
+  }
+
+  // ---- The plan
+
+  // Renamings come in program order, so what an earlier one is a renaming of is known. Uses of the variable become uses
+  // of its source. Only where they would see a DataflowVar out of its block, the source is bound under this name.
+  void PlanRenaming(const Renaming& renaming) {
+    const Var* source = renaming.of;
+    const Var* alias = plan_.alias(source);
+    if (alias && alias != source) source = alias;
+    const Var* replaced = plan_.definition(source);
+    const Var* bound = replaced ? replaced : source;
+    const bool is_visible = !bound->is_dataflow() || Facts(source).block == Facts(renaming.var).block;
+    if (is_visible && (!bound->is_dataflow() || !Facts(renaming.var).used_outside || renaming.var->is_dataflow())) {
+      Alias(renaming.var, source);
+      Facts(source).uses += Facts(renaming.var).uses - renaming.is_use;
+    } else if (!renaming.var->is_dataflow() && Facts(renaming.var).used_outside) {
+      Define(source, renaming.var);
+      Alias(renaming.var, renaming.var);
+    }
+  }
+
+  // A cast that makes an output of a DataflowVar without other uses takes the value of the variable. What is an output
+  // and what a DataflowVar may have changed by now.
+  void PlanOutputCast(const MatchCast& cast) {
+    if (plan_.alias(cast.var) || Planned(cast.var)->is_dataflow()) return;
+    const auto* source = To<Var>(cast.value);
+    if (const Var* alias = plan_.alias(source)) source = alias;
+    const BindingPlan::VarFacts& facts = Facts(source);
+    if (!Planned(source)->is_dataflow() || facts.uses != 1 || facts.is_cast || plan_.constant(source)) return;
+    Facts(source).moves = plan_.has_moves_ = true;
+  }
+
+  // What is bound in the place of the variable.
+  const Var* Planned(const Var* var) const {
+    const Var* planned = plan_.definition(var);
+    return planned ? planned : var;
+  }
+
+  void Alias(const Var* var, const Var* of) {
+    if (plan_.aliases_.empty()) plan_.aliases_.resize(num_vars_, nullptr);
+    plan_.aliases_[var->id] = of;
+  }
+  void Define(const Var* var, const Var* as) {
+    if (plan_.definitions_.empty()) plan_.definitions_.resize(num_vars_, nullptr);
+    plan_.definitions_[var->id] = as;
+  }
+
+  const Var* NewDataflowVar(const Var* var) {
+    auto* made = workspace_.New<DataflowVar>(var->name(), var->id, var->type);
+    made->set_span(var->span());
+    return made;
+  }
+
+  Workspace& workspace_;
+  const uint32_t num_vars_;
+  BindingPlan plan_;
+  std::vector<const Var*> outputs_;  // of dataflow blocks
+  std::vector<Renaming> renamings_;
+  std::vector<const MatchCast*> casts_;  // of variables, in dataflow blocks
+  Place place_;
+  std::vector<Place> around_;
+  uint32_t num_blocks_ = 0;
+};
+
+BindingPlan PlanBindings(const Function& function, Workspace& workspace) {
+  return BindingPlanner(workspace).Run(function);
+}
+
+}  // namespace iropt

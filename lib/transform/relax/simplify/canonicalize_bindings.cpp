@@ -1,0 +1,134 @@
+// CanonicalizeBindings: uses refer to where a value comes from, and bindings that only rename go.
+//
+//   with R.dataflow():                                  with R.dataflow():
+//       lv = R.add(x, x)                                    gv = R.add(x, x)
+//       lv1 = R.match_cast(lv, R.Tensor((2, 3)))            gv1 = R.nn.relu(gv)
+//       gv = lv                                    -->      R.output(gv, gv1)
+//       t = (lv1, x)                                    return (gv, gv1)
+//       gv1 = R.nn.relu(t[0])
+//       R.output(gv, gv1)
+//   return (gv, gv1)
+//
+// (and t, which has no use any more: removing it is for DeadCodeElimination.)
+//
+//   - Symbolic variables that a match_cast gives a value are replaced by it (symbolic_values.h).
+//   - `y = x` goes, and so do match_casts to the type that the value has, projections of known tuples, and tuples of
+//     all the projections of another one. Where y is visible out of the dataflow block and x is not, x gets the name y.
+//     So does `y: R.Object = x`, as in TVM 0.18, and its uses see what is known of x.
+//   - Uses of a variable that is bound to a constant become the constant.
+//   - An output of a dataflow block that only the block uses becomes a DataflowVar.
+//   - A match_cast that makes an output of a DataflowVar without other uses takes the value itself.
+//
+// One walk plans (binding_plan.h), one rewrites; what depends on a changed operand gets the type that follows from it.
+// O(operands). As in TVM 0.18's pass of this name, some things wait for the next run: a variable that takes another's
+// place is not known to be a constant yet, and an output that is one stays an output though its uses become constants.
+#include "iropt/transform/relax/simplify/canonicalize_bindings.h"
+
+#include "binding_plan.h"
+#include "iropt/ir/streamed.h"
+#include "iropt/ir/substitute.h"
+#include "iropt/transform/passes.h"
+#include "transform/relax/params/symbolic_values.h"
+#include "transform/relax/util/rewrite.h"
+
+namespace iropt {
+
+namespace {
+
+class BindingCanonicalizer : private ExprRewriter<BindingCanonicalizer>, private TypeMapper {
+ public:
+  BindingCanonicalizer(const BindingPlan& plan, const Module* module, Workspace& workspace)
+      : ExprRewriter(module, workspace), TypeMapper(&workspace.arena()), plan_(plan) {
+    replacements_.resize(workspace.num_vars(), nullptr);
+  }
+
+  const Function* Run(const Function* function) { return make_.With(*function, Visit(function->body)); }
+
+ private:
+  friend class ExprRewriter<BindingCanonicalizer>;
+
+  // ---- Bindings
+
+  const BindingBlock* VisitBlock(const BindingBlock& block) {
+    ListEditor bindings(block.bindings, bindings_);
+    for (const Binding* binding : Streamed(block.bindings)) {
+      const Var* alias = plan_.alias(binding->var);
+      if (!alias && !plan_.moves(binding->var)) {
+        bindings.Replace(VisitBinding(*binding));
+        continue;
+      }
+      if (!alias) Replace(binding->var, Visit(ValueOf(binding)));
+      if (alias && alias != binding->var) Replace(binding->var, ReplacementOf(alias));
+      bindings.Drop();
+    }
+    return make_.With(block, bindings.Finish(make_.workspace()));
+  }
+
+  const Binding* VisitBinding(const Binding& binding) {
+    const Expr* old_value = ValueOf(&binding);
+    const Expr* value = Visit(old_value);
+    const Var* planned = plan_.definition(binding.var);
+    const Var* var = planned ? planned : binding.var;
+    const Type* type = MapType(var->type);
+    if (binding.kind == NodeKind::kVarBinding && (planned || value != old_value || type != var->type)) {
+      // A declared type may say less than the value's, or fit the old value only.
+      type = TypeOfExpr(value, make_.module());
+    }
+    var = make_.WithType(var, type);
+    if (planned) Replace(planned, var);
+    if (var != binding.var) Replace(binding.var, var);
+    if (const Constant* constant = plan_.constant(binding.var)) Replace(binding.var, constant);
+    const auto* cast = As<MatchCast>(&binding);
+    return make_.With(binding, var, value, cast ? MapType(cast->match_type) : nullptr);
+  }
+
+  // ---- Expressions
+
+  const Expr* VisitCall(const Call& call) {
+    const Expr* op = Visit(call.op);
+    const List<const Expr*> args = VisitList(call.args);
+    const auto* type_args = static_cast<const TupleType*>(MapType(call.type_args));
+    const bool changed = op != call.op || args.begin() != call.args.begin() || type_args != call.type_args ||
+                         MapType(call.type) != call.type;
+    return make_.With(call, op, args, type_args, changed);
+  }
+
+  // ---- Variables
+
+  void Replace(const Var* var, const Expr* by) { replacements_[var->id] = by; }
+  const Expr* ReplacementOf(const Var* var) const {
+    const Expr* replacement = replacements_[var->id];
+    return replacement ? replacement : var;
+  }
+
+  // Types change where a variable is the shape of a tensor.
+  const Type* MapType(const Type* type) { return type && type->has_shape_var() ? TypeMapper::Map(type) : type; }
+  const Expr* MapShapeVar(const Expr* var) override {
+    const Expr* replacement = Visit(var);
+    return Is<Var>(replacement) ? replacement : var;
+  }
+
+  const BindingPlan& plan_;
+  std::vector<const Expr*> replacements_;  // by Var::id: what stands for uses; null where the variable does itself
+};
+
+}  // namespace
+
+Result<const Function*> CanonicalizeBindings(const Function* function, const Module* module, Workspace& workspace,
+                                             DiagnosticEngine& diagnostics) {
+  BindingPlan plan = PlanBindings(*function, workspace);
+  if (plan.has_symbolic_values()) {
+    IROPT_ASSIGN_OR_RETURN(function, SubstituteSymbolicValues(function, module, workspace, diagnostics));
+    plan = PlanBindings(*function, workspace);
+  }
+  if (plan.empty()) return function;
+  return BindingCanonicalizer(plan, module, workspace).Run(function);
+}
+
+Pass CreateCanonicalizeBindings(const PassOptions& options) {
+  return CreateFunctionPass(options.info(), [](const Function* function, FunctionPassContext& context) {
+    return CanonicalizeBindings(function, &context.module(), context.workspace(), context.diagnostics());
+  });
+}
+
+}  // namespace iropt

@@ -1,0 +1,73 @@
+// CanonicalizeCast: each elementwise operator gets a conversion to a wider dtype of its own.
+//
+//   lv = R.astype(x, "float32")                    lv = R.astype(x, "float32")
+//   lv1 = R.exp(lv)                       -->      lv1 = R.exp(lv)
+//   lv2 = R.log(lv)                                lv_1 = R.astype(x, "float32")
+//                                                  lv2 = R.log(lv_1)
+//
+// Fusion then puts each conversion into the operator that uses it, and what is passed between kernels is the narrow
+// tensor x. EliminateCommonSubexpr undoes it, so it belongs behind that. O(nodes).
+//
+// Source: the pass of this name of Relay, TVM's former graph-level IR.
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "iropt/op/op.h"
+#include "iropt/transform/passes.h"
+#include "transform/relax/ipo/call_tracker.h"
+#include "transform/relax/util/rewrite.h"
+
+namespace iropt {
+
+namespace {
+
+class CastSplitter : public CallTracker {
+ public:
+  using CallTracker::CallTracker;
+
+ protected:
+  const Expr* VisitCall(const Call* old) override {
+    const auto* call = To<Call>(CallTracker::VisitCall(old));
+    const auto* op = As<Op>(call->op);
+    if (!op || op->info->pattern > OpPattern::kBroadcast) return call;
+    // What the conversions that this call uses became: one that is used twice is copied once.
+    std::vector<std::pair<const Expr*, const Expr*>> own;
+    const List<const Expr*> args = MapList(call->args, workspace(), [&](const Expr* arg) -> const Expr* {
+      const Call* cast = CallOf(arg);
+      if (!cast || !IsWidening(*cast)) return arg;
+      const auto known = std::ranges::find(own, arg, &std::pair<const Expr*, const Expr*>::first);
+      if (known != own.end()) return known->second;
+      const Expr* copy = arg;
+      if (!taken_.insert(cast).second) copy = builder().Emit(workspace().New<Call>(*cast), To<Var>(arg)->name());
+      own.emplace_back(arg, copy);
+      return copy;
+    });
+    if (args.begin() == call->args.begin()) return call;
+    Call* changed = workspace().New<Call>(call->op, args, call->attrs, call->type_args, call->type);
+    changed->set_span(call->span());
+    return changed;
+  }
+
+ private:
+  bool IsWidening(const Call& call) const {
+    const auto* from = call.op == astype_ ? As<TensorType>(call.args[0]->type) : nullptr;
+    const auto* to = As<TensorType>(call.type);
+    return from && to && !from->dtype.is_void() && from->dtype.bits < to->dtype.bits;
+  }
+
+  const Expr* const astype_ = GetOp("relax.astype");
+  std::unordered_set<const Call*> taken_;  // conversions that an elementwise operator uses; looked up, never iterated
+};
+
+}  // namespace
+
+Pass CreateCanonicalizeCast(const PassOptions& options) {
+  return CreateFunctionPass(options.info(),
+                            [](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
+                              return To<Function>(CastSplitter(context.workspace()).VisitExpr(function));
+                            });
+}
+
+}  // namespace iropt

@@ -1,0 +1,300 @@
+// DeadCodeElimination: removes bindings without uses or effects, then functions that nothing can call.
+//
+//   def main(x):                                    def main(x):
+//       with R.dataflow():                              with R.dataflow():
+//           lv = R.add(x, x)                                gv = R.nn.relu(x)
+//           lv1 = R.multiply(lv, x)         -->             R.output(gv)
+//           gv = R.nn.relu(x)                           return gv
+//           R.output(gv)
+//       return gv
+//   def helper(x): ...  # private, never called
+//
+// A binding is kept where its variable is used by something that is kept, or where its value has effects: an impure
+// call, a conditional or a function with one in it, a match_cast (which checks at run time). Since definitions come
+// before uses, one walk from back to front knows of every use before it meets the definition; it is exact also for
+// chains of dead bindings, dead conditionals and functions that only call themselves. O(bindings).
+//
+// A function is kept where it has a global symbol, is an external one, is named in `entry_functions`, or is referred to
+// by a function that is kept. No function is removed while the module lacks one that is referred to, because then it is
+// a part of a module and the rest may refer to anything.
+//
+// Source: liveness by backward marking, as in any textbook; the rules are those of TVM 0.18's pass of this name.
+#include "iropt/transform/relax/simplify/dead_code_elimination.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "iropt/analysis/relax/called_functions.h"
+#include "iropt/ir/streamed.h"
+#include "iropt/op/op.h"
+#include "iropt/support/edit_distance.h"
+#include "iropt/transform/passes.h"
+#include "transform/relax/util/rewrite.h"
+#include "transform/relax/util/rewrite_functions.h"
+
+namespace iropt {
+
+namespace {
+
+// Whether values have effects. What a conditional was found to have is kept, so that nested ones are looked at once.
+class EffectAnalysis {
+ public:
+  EffectAnalysis(const Module* module, uint32_t num_vars) : module_(module), num_vars_(num_vars) {}
+
+  bool HasEffect(const Var* var, const Expr* value) {
+    switch (value->kind) {
+      case NodeKind::kCall: return IsImpureCall(value, module_);
+      case NodeKind::kIf: return IfHasEffect(var, static_cast<const If*>(value));
+      case NodeKind::kFunction: return SeqHasEffect(static_cast<const Function*>(value)->body);
+      default: return false;
+    }
+  }
+
+ private:
+  enum State : uint8_t { kUnknown, kPure, kImpure };
+
+  bool IfHasEffect(const Var* var, const If* branch) {
+    if (states_.empty()) states_.resize(num_vars_, kUnknown);
+    if (states_[var->id] == kUnknown) {
+      const bool impure =
+          WithStack([&] { return SeqHasEffect(branch->true_branch) || SeqHasEffect(branch->false_branch); });
+      states_[var->id] = impure ? kImpure : kPure;
+    }
+    return states_[var->id] == kImpure;
+  }
+
+  bool SeqHasEffect(const Expr* body) {
+    for (const BindingBlock* block : To<SeqExpr>(body)->blocks) {
+      for (const Binding* binding : block->bindings) {
+        const Expr* value = ValueOf(binding);
+        // What a local function does happens when it is called.
+        if (value->kind != NodeKind::kFunction && HasEffect(binding->var, value)) return true;
+      }
+    }
+    return false;
+  }
+
+  const Module* module_;
+  uint32_t num_vars_;
+  std::vector<State> states_;  // by Var::id of what the conditional is bound to; empty while there is none
+};
+
+class DeadBindingRemover {
+ public:
+  DeadBindingRemover(const Module* module, Workspace& workspace)
+      : make_(module, workspace), effects_(module, workspace.num_vars()), live_(workspace.num_vars(), false) {}
+
+  const Function* Run(const Function* function) { return make_.With(*function, Sweep(function->body)); }
+
+ private:
+  // Marks what the expression uses as live; returns it without the dead bindings in it.
+  const Expr* Sweep(const Expr* e) {
+    switch (e->kind) {
+      case NodeKind::kVar:
+      case NodeKind::kDataflowVar: live_[static_cast<const Var*>(e)->id] = true; return e;
+      case NodeKind::kCall: {
+        const auto* call = static_cast<const Call*>(e);
+        UseType(call->type);
+        UseType(call->type_args);
+        Sweep(call->op);
+        for (const Expr* arg : call->args) Sweep(arg);
+        return e;
+      }
+      case NodeKind::kTupleGetItem: Sweep(static_cast<const TupleGetItem*>(e)->tuple); return e;
+      case NodeKind::kTuple:
+      case NodeKind::kIf:
+      case NodeKind::kFunction:
+      case NodeKind::kSeqExpr: return WithStack([&] { return SweepNested(e); });
+      default: return e;
+    }
+  }
+
+  const Expr* SweepNested(const Expr* e) {
+    if (const auto* tuple = As<Tuple>(e)) {
+      for (const Expr* field : tuple->fields) Sweep(field);
+      return e;
+    }
+    if (const auto* seq = As<SeqExpr>(e)) return SweepSeq(*seq);
+    if (const auto* function = As<Function>(e)) {
+      for (const Var* param : function->params) UseType(param->type);
+      return make_.WithBody(*function, Sweep(function->body));
+    }
+    const auto* branch = To<If>(e);
+    const Expr* true_branch = Sweep(branch->true_branch);
+    const Expr* false_branch = Sweep(branch->false_branch);
+    Sweep(branch->cond);
+    return make_.With(*branch, branch->cond, true_branch, false_branch);
+  }
+
+  const Expr* SweepSeq(const SeqExpr& seq) {
+    Sweep(seq.body);
+    // The blocks change from back to front: the new ones are put into a copy of the list.
+    List<const BindingBlock*> blocks = seq.blocks;
+    std::span<const BindingBlock*> copy;
+    for (uint32_t i = seq.blocks.size(); i-- > 0;) {
+      const BindingBlock* block = SweepBlock(*seq.blocks[i]);
+      if (block == seq.blocks[i]) continue;
+      if (copy.empty()) blocks = copy = make_.workspace().arena().Copy(seq.blocks.span());
+      copy[i] = block;
+    }
+    return make_.With(seq, blocks, seq.body);
+  }
+
+  const BindingBlock* SweepBlock(const BindingBlock& block) {
+    const size_t first_change = changed_.size();
+    uint32_t num_dead = 0;
+    ForEachBackward(block.bindings, [&](const Binding* binding) {
+      const Expr* value = ValueOf(binding);
+      if (const auto* cast = As<MatchCast>(binding)) {
+        UseType(cast->match_type);
+      } else if (!live_[binding->var->id] && !effects_.HasEffect(binding->var, value)) {
+        ++num_dead;
+        return;
+      }
+      live_[binding->var->id] = true;
+      UseType(binding->var->type);
+      const Expr* swept = Sweep(value);
+      if (swept != value) changed_.push_back(make_.With(*binding, binding->var, swept));
+    });
+    if (num_dead == 0 && changed_.size() == first_change) return &block;
+    return LiveBindings(block, block.bindings.size() - num_dead, first_change);
+  }
+
+  // Every binding that is kept has a live variable by now. The changed ones lie in reverse order.
+  const BindingBlock* LiveBindings(const BindingBlock& block, uint32_t count, size_t first_change) {
+    const auto bindings = make_.workspace().arena().NewArray<const Binding*>(count);
+    size_t next = 0;
+    for (const Binding* binding : block.bindings) {
+      if (!live_[binding->var->id]) continue;
+      const bool is_changed = changed_.size() > first_change && changed_.back()->var == binding->var;
+      bindings[next++] = is_changed ? changed_.back() : binding;
+      if (is_changed) changed_.pop_back();
+    }
+    return make_.With(block, bindings);
+  }
+
+  void UseType(const Type* type) {
+    ForEachShapeVar(type, [&](const Var* var) { live_[var->id] = true; });
+  }
+
+  NodeMaker make_;
+  EffectAnalysis effects_;
+  std::vector<uint8_t> live_;            // by Var::id; a byte each, because single bits cost more than they save here
+  std::vector<const Binding*> changed_;  // bindings of open blocks whose values changed
+};
+
+// ---- Functions
+
+// The functions that can be reached from the marked ones get marked.
+class Reachability {
+ public:
+  Reachability(const Module& module, AnalysisManager& analyses, std::vector<bool> reached)
+      : module_(module), analyses_(analyses), reached_(std::move(reached)) {
+    for (size_t i = 0; i < reached_.size(); ++i) {
+      if (reached_[i]) to_visit_.push_back(i);
+    }
+  }
+
+  // False where something refers to a function that the module does not have.
+  bool Run() {
+    while (!to_visit_.empty() && complete_) {
+      const ModuleEntry& entry = module_.functions()[to_visit_.back()];
+      to_visit_.pop_back();
+      for (const GlobalVar* called : *analyses_.Get<CalledFunctions>(entry)) Reach(called);
+    }
+    return complete_;
+  }
+  const std::vector<bool>& reached() const { return reached_; }
+
+ private:
+  void Reach(const GlobalVar* var) {
+    const int index = module_.IndexOf(var);
+    if (index < 0) {
+      complete_ = false;
+    } else if (!reached_[static_cast<size_t>(index)]) {
+      reached_[static_cast<size_t>(index)] = true;
+      to_visit_.push_back(static_cast<size_t>(index));
+    }
+  }
+
+  const Module& module_;
+  AnalysisManager& analyses_;
+  std::vector<bool> reached_;
+  std::vector<size_t> to_visit_;
+  bool complete_ = true;
+};
+
+// `entries` says which functions of the module are kept anyway, before and after.
+void RemoveUnreachable(Module& module, AnalysisManager& analyses, std::vector<bool>& entries) {
+  if (std::ranges::find(entries, false) == entries.end()) return;
+  Reachability reachability(module, analyses, entries);
+  if (!reachability.Run()) return;
+  const std::vector<bool>& reached = reachability.reached();
+  if (std::ranges::find(reached, false) == reached.end()) return;
+  module.Filter(reached);
+  size_t kept = 0;
+  for (size_t i = 0; i < reached.size(); ++i) {
+    if (reached[i]) entries[kept++] = entries[i];
+  }
+  entries.resize(kept);
+}
+
+std::vector<bool> VisibleFunctions(const Module& module) {
+  std::vector<bool> visible;
+  for (const ModuleEntry& entry : module.functions()) {
+    visible.push_back(entry.func->kind == NodeKind::kExternFunc || entry.func->attrs->Find(attr::kGlobalSymbol));
+  }
+  return visible;
+}
+
+// The functions that are kept whatever refers to them; false after an error.
+bool EntryFunctions(const Module& module, std::span<const std::string> names, DiagnosticEngine& diagnostics,
+                    std::vector<bool>& entries) {
+  entries = VisibleFunctions(module);
+  bool ok = true;
+  for (const std::string& name : names) {
+    if (const ModuleEntry* entry = module.Find(name)) {
+      entries[static_cast<size_t>(module.IndexOf(entry->var))] = true;
+      continue;
+    }
+    std::vector<std::string_view> known;
+    for (const ModuleEntry& entry : module.functions()) known.push_back(entry.var->name);
+    auto error = diagnostics.Error({}, "pass-failed", fmt::format("there is no entry function '{}'", name));
+    if (const auto nearest = NearestName(name, known); nearest) {
+      error.Note(fmt::format("the module has a function '{}'", *nearest));
+    }
+    ok = false;
+  }
+  return ok;
+}
+
+}  // namespace
+
+const Function* RemoveDeadBindings(const Function* function, const Module* module, Workspace& workspace) {
+  return DeadBindingRemover(module, workspace).Run(function);
+}
+
+Result<Module> DeadCodeElimination(Module module, std::span<const std::string> entry_functions, int threads,
+                                   DiagnosticEngine& diagnostics, AnalysisManager& analyses) {
+  std::vector<bool> entries;
+  if (!EntryFunctions(module, entry_functions, diagnostics, entries)) return Failure{ErrorCode::PassFailed};
+  // Once before, so that less is left to do; once after, because calls may have gone.
+  RemoveUnreachable(module, analyses, entries);
+  RewriteFunctions(module, threads, [&](const Function* function, Workspace& workspace) {
+    return RemoveDeadBindings(function, &module, workspace);
+  });
+  RemoveUnreachable(module, analyses, entries);
+  return module;
+}
+
+Pass CreateDeadCodeElimination(const PassOptions& options) {
+  return CreateModulePass(options.info(),
+                          [entries = options.StringList("entry_functions")](Module module, ModulePassContext& context) {
+                            return DeadCodeElimination(std::move(module), entries, context.context.threads,
+                                                       context.diagnostics, context.context.analyses());
+                          });
+}
+
+}  // namespace iropt

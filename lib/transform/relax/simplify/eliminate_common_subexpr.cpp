@@ -1,0 +1,206 @@
+// EliminateCommonSubexpr: a value that a variable in scope has already is not computed again.
+//
+//   lv0 = R.add(x, y)                       lv0 = R.add(x, y)
+//   lv1 = R.add(x, y)              -->      lv1 = lv0
+//   gv = R.multiply(lv0, lv1)               gv = R.multiply(lv0, lv0)
+//
+// What is merged: calls, tuples, projections, constants, casts to the same type, whole conditionals and local
+// functions. Not merged: what contains an impure call, and operators that allocate. The renaming `lv1 = lv0` stays for
+// what uses lv1 out of sight (CanonicalizeBindings and DeadCodeElimination remove it).
+//
+//   - A conditional sees what was computed before it; what its branches compute is forgotten behind it.
+//   - A local function starts with nothing, because it may run at another time than what is around it.
+//   - A DataflowVar is forgotten behind its block; an output of the block with the same value takes its place.
+//
+// One walk with a hash table of values, whose operands were replaced before: value numbering (Cocke and Schwartz, 1970;
+// here as in TVM 0.18's pass of this name). O(operands).
+#include "iropt/transform/relax/simplify/eliminate_common_subexpr.h"
+
+#include <algorithm>
+#include <array>
+
+#include "iropt/op/op.h"
+#include "iropt/transform/passes.h"
+#include "transform/relax/util/rewrite.h"
+#include "value_table.h"
+
+namespace iropt {
+
+namespace {
+
+// Two calls of these make two objects.
+bool IsAllocation(const Expr* value) {
+  static const std::array allocators = {GetOp("relax.builtin.alloc_tensor"), GetOp("relax.memory.alloc_storage"),
+                                        GetOp("relax.memory.alloc_tensor"), GetOp("relax.vm.alloc_storage"),
+                                        GetOp("relax.vm.alloc_tensor")};
+  const auto* call = As<Call>(value);
+  return call && std::ranges::find(allocators, call->op) != allocators.end();
+}
+
+class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
+ public:
+  CommonSubexprEliminator(const Module* module, Workspace& workspace, CommonSubexprOptions options)
+      : ExprRewriter(module, workspace), options_(options), num_vars_(workspace.num_vars()) {
+    recorded_.resize(num_vars_, false);
+  }
+
+  const Function* Run(const Function* function) { return make_.With(*function, VisitBody(function->body)); }
+
+ private:
+  friend class ExprRewriter<CommonSubexprEliminator>;
+
+  // ---- Functions and blocks
+
+  // The body of a function, which knows nothing of what is around it.
+  const Expr* VisitBody(const Expr* body) {
+    ValueTable table;
+    ValueTable* const outer_table = std::exchange(table_, &table);
+    const uint32_t outer_function = std::exchange(function_, ++num_functions_);
+    const uint32_t outer_block = std::exchange(block_, 0);
+    const size_t replaced = replaced_.size();
+    const Expr* result = Visit(body);
+    ForgetReplacements(replaced);
+    block_ = outer_block;
+    function_ = outer_function;
+    table_ = outer_table;
+    return result;
+  }
+
+  const Expr* VisitBranch(const Expr* branch) {
+    const ValueTable::Scope scope = table_->EnterScope();
+    const size_t replaced = replaced_.size();
+    const Expr* result = Visit(branch);
+    ForgetReplacements(replaced);
+    table_->LeaveScope(scope);
+    return result;
+  }
+
+  const BindingBlock* VisitBlock(const BindingBlock& block) {
+    const size_t replaced = replaced_.size();
+    if (block.is_dataflow()) block_ = ++num_blocks_;
+    ListEditor bindings(block.bindings, bindings_);
+    for (const Binding* binding : block.bindings) bindings.Replace(VisitBinding(binding));
+    if (block.is_dataflow()) {
+      // What replaces an output inside the block may be a DataflowVar.
+      ForgetReplacements(replaced);
+      block_ = 0;
+    }
+    return make_.With(block, bindings.Finish(make_.workspace()));
+  }
+
+  // ---- Bindings
+
+  const Binding* VisitBinding(const Binding* binding) {
+    const bool outer_impure = std::exchange(impure_, false);
+    const Expr* value = Visit(ValueOf(binding));
+    const bool impure = std::exchange(impure_, outer_impure);
+    // Defining a local function has no effect, whatever its calls have.
+    impure_ |= impure && value->kind != NodeKind::kFunction;
+    binding = make_.With(*binding, binding->var, value);
+    if (impure || (options_.call_only && value->kind != NodeKind::kCall) || IsAllocation(value)) return binding;
+    return Merge(binding);
+  }
+
+  // The renaming of an earlier variable with this value, or the binding, which is remembered.
+  const Binding* Merge(const Binding* binding) {
+    const Var* var = binding->var;
+    const BoundValue value = BoundValueOf(binding);
+    // An earlier run of this pass may have left several renamings of one variable. Merging these would only turn them
+    // into a chain, link by link in each further run.
+    const auto* renamed = value.cast ? nullptr : As<Var>(value.value);
+    const bool is_left_over = renamed && recorded_[renamed->id];
+    recorded_[var->id] = true;
+    const uint32_t hash = HashOf(value);
+    const size_t index = table_->Find(hash, value);
+    if (index == ValueTable::kNone) {
+      table_->Add({binding, nullptr, hash, block_});
+      return binding;
+    }
+    const Var* earlier = VisibleVar((*table_)[index]);
+    if (!earlier) {
+      table_->Change(index, {binding, nullptr, hash, block_});
+      return binding;
+    }
+    // A variable that was declared with less says less of what is computed from it.
+    if (!TypeEqual(var->type, earlier->type) && !IsBaseOf(var->type, earlier->type)) return binding;
+    NoteOutput(index, var);
+    Replace(var, earlier);
+    if (is_left_over) return binding;
+    auto* renaming = make_.workspace().New<VarBinding>(var, earlier);
+    renaming->set_span(binding->span());
+    return renaming;
+  }
+
+  // The variable that has the value of an entry here; null where all that had it are out of sight.
+  const Var* VisibleVar(const ValueTable::Entry& entry) const {
+    const Var* var = entry.binding->var;
+    return !var->is_dataflow() || entry.block == block_ ? var : entry.output;
+  }
+
+  void NoteOutput(size_t index, const Var* var) {
+    ValueTable::Entry entry = (*table_)[index];
+    if (var->is_dataflow() || !entry.binding->var->is_dataflow() || entry.output) return;
+    entry.output = var;
+    table_->Change(index, entry);
+  }
+
+  // ---- Expressions
+
+  const Expr* VisitCall(const Call& call) {
+    impure_ |= IsImpureCall(&call, make_.module());
+    const Expr* op = Visit(call.op);
+    return make_.With(call, op, VisitList(call.args), call.type_args, false);
+  }
+
+  // ---- What replaces a variable. A local function does not see the replacements around it.
+
+  struct Replacement {
+    const Var* var = nullptr;
+    uint32_t function = 0;
+  };
+
+  const Var* ReplacementOf(const Var* var) const {
+    if (replacements_.empty()) return var;
+    const Replacement& replacement = replacements_[var->id];
+    return replacement.var && replacement.function == function_ ? replacement.var : var;
+  }
+
+  void Replace(const Var* var, const Var* by) {
+    if (replacements_.empty()) replacements_.resize(num_vars_);
+    replacements_[var->id] = {by, function_};
+    replaced_.push_back(var->id);
+  }
+
+  void ForgetReplacements(size_t size) {
+    for (; replaced_.size() > size; replaced_.pop_back()) replacements_[replaced_.back()] = {};
+  }
+
+  const CommonSubexprOptions options_;
+  const uint32_t num_vars_;
+  ValueTable* table_ = nullptr;  // of the function at hand
+  uint32_t function_ = 0;
+  uint32_t num_functions_ = 0;
+  uint32_t block_ = 0;  // the dataflow block at hand, 0 outside
+  uint32_t num_blocks_ = 0;
+  bool impure_ = false;                    // whether an impure call was seen in the value at hand
+  std::vector<uint8_t> recorded_;          // by Var::id: bound to what could be merged
+  std::vector<Replacement> replacements_;  // by Var::id; empty while there is none
+  std::vector<uint32_t> replaced_;         // ids in the order of replacement
+};
+
+}  // namespace
+
+const Function* EliminateCommonSubexpr(const Function* function, const Module* module, Workspace& workspace,
+                                       CommonSubexprOptions options) {
+  return CommonSubexprEliminator(module, workspace, options).Run(function);
+}
+
+Pass CreateEliminateCommonSubexpr(const PassOptions& options) {
+  const CommonSubexprOptions chosen{.call_only = options.Bool("call_only")};
+  return CreateFunctionPass(
+      options.info(), [chosen](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
+        return EliminateCommonSubexpr(function, &context.module(), context.workspace(), chosen);
+      });
+}
+
+}  // namespace iropt

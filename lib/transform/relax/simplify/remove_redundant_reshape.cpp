@@ -1,0 +1,63 @@
+// RemoveRedundantReshape: of reshapes in a row the last one remains, and none where the shape comes out as it was.
+//
+//   lv = R.reshape(x, R.shape([2, 6]))             lv1 = R.reshape(x, R.shape([3, 4]))
+//   lv1 = R.reshape(lv, R.shape([3, 4]))    -->    gv = R.exp(lv1)
+//   lv2 = R.reshape(lv1, R.shape([3, 4]))
+//   gv = R.exp(lv2)
+//
+// Where it changes a function, bindings are canonicalized and dead ones removed. Primitive functions stay as they are.
+// O(nodes).
+//
+// Source: TVM 0.18's pass of this name.
+#include "iropt/op/op.h"
+#include "iropt/transform/passes.h"
+#include "transform/relax/ipo/call_tracker.h"
+
+namespace iropt {
+
+namespace {
+
+class ReshapeRemover : public CallTracker {
+ public:
+  ReshapeRemover(const Module& module, Workspace& workspace, TypeInferrer& inferrer)
+      : CallTracker(workspace, &inferrer), make_(&module, workspace) {}
+
+ protected:
+  const Expr* VisitCall(const Call* old) override {
+    const auto* call = To<Call>(CallTracker::VisitCall(old));
+    if (call->op != reshape_) return call;
+    const Expr* source = call->args[0];
+    if (const Call* before = CallOf(source); before && before->op == reshape_) source = before->args[0];
+    const Call* reshape = Reshape(*call, source);
+    // Where the shapes contradict each other, that is for the run time to find out.
+    if (!reshape) return call;
+    return IsSameShape(reshape->type, source->type) ? source : reshape;
+  }
+
+ private:
+  // The call for another tensor; null where that has a wrong number of elements.
+  const Call* Reshape(const Call& call, const Expr* source) {
+    if (source == call.args[0] && call.type) return &call;
+    const Expr* args[] = {source, call.args[1]};
+    Call* reshape = workspace().New<Call>(call.op, workspace().Copy(std::span<const Expr* const>(args)), call.attrs,
+                                          call.type_args, nullptr);
+    reshape->set_span(call.span());
+    reshape->type = make_.Infer(reshape, nullptr);
+    return reshape->type ? reshape : nullptr;
+  }
+
+  // Tensors of one type have one shape only if the type says it.
+  static bool IsSameShape(const Type* a, const Type* b) {
+    const auto* tensor = As<TensorType>(a);
+    return tensor && tensor->has_shape() && TypeEqual(a, b);
+  }
+
+  const Expr* const reshape_ = GetOp("relax.reshape");
+  NodeMaker make_;
+};
+
+}  // namespace
+
+Pass CreateRemoveRedundantReshape(const PassOptions& options) { return CreateCallPass<ReshapeRemover>(options.info()); }
+
+}  // namespace iropt

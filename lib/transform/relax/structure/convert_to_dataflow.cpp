@@ -1,0 +1,127 @@
+// ConvertToDataflow: bindings without effects and control flow come into dataflow blocks.
+//
+//   lv = R.add(x, x)                        with R.dataflow():
+//   gv = R.nn.relu(lv)             -->          lv = R.add(x, x)
+//   R.print(gv)                                 gv = R.nn.relu(lv)
+//   return gv                                   R.output(gv)
+//                                           R.print(gv)
+//                                           return gv
+//
+// A run of `min_size` such bindings makes a block; dataflow blocks that are there take in their neighbours, however
+// few. Bindings are canonicalized afterwards, which makes local what only the block uses; outputs that are constants
+// wait for the next run, see canonicalize_bindings.cpp. O(nodes).
+//
+// Source: the rules are those of TVM 0.18's pass of this name.
+#include "iropt/transform/relax/structure/convert_to_dataflow.h"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "iropt/op/op.h"
+#include "iropt/transform/passes.h"
+#include "iropt/transform/relax/simplify/canonicalize_bindings.h"
+#include "transform/relax/util/rewrite.h"
+
+namespace iropt {
+
+namespace {
+
+class DataflowExtractor {
+ public:
+  DataflowExtractor(const Module* module, Workspace& workspace, int64_t min_size)
+      : make_(module, workspace), min_size_(min_size) {}
+
+  const Function* Run(const Function* function) { return make_.WithBody(*function, VisitBody(function->body)); }
+
+ private:
+  // The blocks of one sequence, as they are found.
+  struct Blocks {
+    std::vector<const BindingBlock*> done;
+    std::vector<const Binding*> others;    // since the last block that is done
+    std::vector<const Binding*> dataflow;  // that follow the others and may stand in a dataflow block
+    bool must_stay = false;                // some of these were in a dataflow block
+  };
+
+  const Expr* VisitBody(const Expr* body) {
+    const auto& seq = *To<SeqExpr>(body);
+    Blocks blocks;
+    for (const BindingBlock* block : seq.blocks) {
+      for (const Binding* old : block->bindings) {
+        const Binding* binding = make_.With(*old, old->var, VisitValue(ValueOf(old)));
+        if (block->is_dataflow() || MayBeDataflow(ValueOf(binding))) {
+          blocks.dataflow.push_back(binding);
+          blocks.must_stay |= block->is_dataflow();
+        } else {
+          EndRun(blocks);
+          blocks.others.push_back(binding);
+        }
+      }
+    }
+    EndRun(blocks);
+    EndOthers(blocks);
+    return IsSame(seq, blocks.done) ? &seq : make_.With(seq, make_.workspace().Copy(blocks.done), seq.body);
+  }
+
+  const Expr* VisitValue(const Expr* value) {
+    if (const auto* branch = As<If>(value)) {
+      return WithStack([&] {
+        const Expr* true_branch = VisitBody(branch->true_branch);
+        return make_.With(*branch, branch->cond, true_branch, VisitBody(branch->false_branch));
+      });
+    }
+    if (const auto* function = As<Function>(value)) {
+      return WithStack([&] { return make_.WithBody(*function, VisitBody(function->body)); });
+    }
+    return value;
+  }
+
+  bool MayBeDataflow(const Expr* value) const {
+    return value->kind != NodeKind::kIf && !IsImpureCall(value, make_.module());
+  }
+
+  void EndRun(Blocks& blocks) {
+    if (blocks.must_stay || static_cast<int64_t>(blocks.dataflow.size()) >= min_size_) {
+      EndOthers(blocks);
+      if (!blocks.dataflow.empty()) {
+        blocks.done.push_back(make_.workspace().New<DataflowBlock>(make_.workspace().Copy(blocks.dataflow)));
+      }
+    } else {
+      blocks.others.insert(blocks.others.end(), blocks.dataflow.begin(), blocks.dataflow.end());
+    }
+    blocks.dataflow.clear();
+    blocks.must_stay = false;
+  }
+
+  void EndOthers(Blocks& blocks) {
+    if (blocks.others.empty()) return;
+    blocks.done.push_back(make_.workspace().New<BindingBlock>(make_.workspace().Copy(blocks.others)));
+    blocks.others.clear();
+  }
+
+  static bool IsSame(const SeqExpr& seq, std::span<const BindingBlock* const> blocks) {
+    return std::ranges::equal(seq.blocks, blocks, [](const BindingBlock* a, const BindingBlock* b) {
+      return a->kind == b->kind && std::ranges::equal(a->bindings, b->bindings);
+    });
+  }
+
+  NodeMaker make_;
+  int64_t min_size_;
+};
+
+}  // namespace
+
+Result<const Function*> ConvertToDataflow(const Function* function, const Module* module, Workspace& workspace,
+                                          DiagnosticEngine& diagnostics, int64_t min_size) {
+  function = DataflowExtractor(module, workspace, min_size).Run(function);
+  return CanonicalizeBindings(function, module, workspace, diagnostics);
+}
+
+Pass CreateConvertToDataflow(const PassOptions& options) {
+  return CreateFunctionPass(
+      options.info(), [min_size = options.Int("min_size")](const Function* function, FunctionPassContext& context) {
+        return ConvertToDataflow(function, &context.module(), context.workspace(), context.diagnostics(), min_size);
+      });
+}
+
+}  // namespace iropt

@@ -1,0 +1,131 @@
+// InferType: what is known of the types of expressions is inferred anew, from the parameters on.
+//
+//   def main(x: R.Tensor((2, "n"))):                   def main(x: R.Tensor((2, "n"))) -> R.Tensor((2, n)):
+//       y: R.Tensor(ndim=2) = R.exp(x)         -->         y: R.Tensor((2, n)) = R.exp(x)
+//       return y                                           return y
+//
+// Passes that change operands keep the annotations around them; this one makes them as precise as can be, and finds
+// what no longer fits. O(nodes).
+//
+// Source: the name is that of a pass of TVM's Relay.
+#include "iropt/analysis/relax/call_graph.h"
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/relax/mutator.h"
+#include "iropt/ir/substitute.h"
+#include "iropt/transform/passes.h"
+#include "iropt/transform/relax/structure/infer_types.h"
+
+namespace iropt {
+
+namespace {
+
+class TypeRefresher : public ExprMutator, private TypeMapper {
+ public:
+  TypeRefresher(const ParamTypeFn& param_type, const Module& module, Workspace& workspace, TypeInferrer& inferrer)
+      : ExprMutator(workspace, &inferrer),
+        TypeMapper(&workspace.arena()),
+        param_type_(param_type),
+        module_(module),
+        inferrer_(inferrer) {}
+
+  const Function* Run(const Function* function) {
+    for (const Var* param : function->params) {
+      const Type* type = param_type_ ? param_type_(param) : nullptr;
+      if (type && !TypeEqual(type, param->type)) SetType(param, type);
+    }
+    return To<Function>(VisitExpr(function));
+  }
+
+ protected:
+  const Expr* VisitCall(const Call* call) override { return Refresh(call, ExprMutator::VisitCall(call)); }
+  const Expr* VisitTuple(const Tuple* tuple) override { return Refresh(tuple, ExprMutator::VisitTuple(tuple)); }
+  const Expr* VisitTupleGetItem(const TupleGetItem* item) override {
+    return Refresh(item, ExprMutator::VisitTupleGetItem(item));
+  }
+  const Expr* VisitIf(const If* branch) override { return Refresh(branch, ExprMutator::VisitIf(branch)); }
+
+  const Expr* VisitFunction(const Function* old) override {
+    const auto* visited = To<Function>(ExprMutator::VisitFunction(old));
+    const Type* returned = FunctionReturnType(visited->params, visited->body->type, nullptr, workspace().arena());
+    if (visited == old && TypeEqual(returned, old->ret_type)) return old;
+    auto* function =
+        workspace().New<Function>(visited->params, visited->body, returned, old->is_pure, old->attrs, nullptr);
+    function->set_span(old->span());
+    return function;
+  }
+
+  // Parameters that get another type have their new variables already; others are mapped later than this.
+  const Var* VisitVarDef(const Var* var) override {
+    const Expr* typed = Remapped(var);
+    return typed ? To<Var>(typed) : ExprMutator::VisitVarDef(var);
+  }
+
+  void VisitVarBinding(const VarBinding* binding) override {
+    const Expr* value = VisitExpr(binding->value);
+    const Type* type = TypeOfExpr(value, &module_);
+    if (!type || TypeEqual(type, binding->var->type)) return ReEmitBinding(binding, value);
+    auto* typed = workspace().New<VarBinding>(SetType(binding->var, type), value);
+    typed->set_span(binding->span());
+    builder().EmitNormalized(typed);
+  }
+
+  // Types change where a variable is the shape of a tensor.
+  const Type* VisitType(const Type* type) override { return type->has_shape_var() ? TypeMapper::Map(type) : type; }
+  const Expr* MapShapeVar(const Expr* var) override { return VisitExpr(var); }
+
+ private:
+  template <class X>
+  const Expr* Refresh(const X* old, const Expr* visited) {
+    if (visited != old) return visited;
+    const Type* type = inferrer_.Infer(old);
+    if (type && TypeEqual(type, old->type)) return old;
+    X* typed = workspace().New<X>(*old);
+    typed->type = nullptr;
+    return typed;
+  }
+
+  const Var* SetType(const Var* var, const Type* type) {
+    Var* typed =
+        var->is_dataflow() ? workspace().NewDataflowVar(var->name(), type) : workspace().NewVar(var->name(), type);
+    typed->set_span(var->span());
+    Remap(var, typed);
+    return typed;
+  }
+
+  const ParamTypeFn& param_type_;
+  const Module& module_;
+  TypeInferrer& inferrer_;
+};
+
+}  // namespace
+
+Result<const Function*> InferTypes(const Function* function, const ParamTypeFn& param_type, const Module& module,
+                                   Workspace& workspace, DiagnosticEngine& diagnostics) {
+  OpTypeInferrer inferrer(&module, workspace.arena(), &diagnostics);
+  TypeRefresher refresher(param_type, module, workspace, inferrer);
+  const Function* result = refresher.Run(function);
+  if (refresher.failed()) return Failure{ErrorCode::PassFailed};
+  return result;
+}
+
+Result<Module> InferTypes(Module module, DiagnosticEngine& diagnostics) {
+  bool ok = true;
+  for (const size_t i : MakeCallGraph(module).callees_first) {
+    const ModuleEntry entry = module.functions()[i];
+    if (!Is<Function>(entry.func)) continue;
+    Workspace workspace(entry.storage);
+    const auto* function = To<Function>(entry.func);
+    const Result<const Function*> typed = InferTypes(function, nullptr, module, workspace, diagnostics);
+    ok &= typed.ok();
+    if (typed.ok() && *typed != function) module.SetAt(i, *typed, workspace.Finish());
+  }
+  return ok ? Result<Module>(std::move(module)) : Failure{ErrorCode::PassFailed};
+}
+
+Pass CreateInferType(const PassOptions& options) {
+  return CreateModulePass(options.info(), [](Module module, ModulePassContext& context) {
+    return InferTypes(std::move(module), context.diagnostics);
+  });
+}
+
+}  // namespace iropt

@@ -1,0 +1,220 @@
+// Normalize: brings functions that were built by hand, or by a careless pass, into A-normal form.
+//
+//   def f(x):                                           def f(x):
+//       return R.nn.relu(R.add(x, R.exp(x)))    -->         gv = R.exp(x)
+//                                                           gv1 = R.add(x, gv)
+//                                                           gv2 = R.nn.relu(gv1)
+//                                                           return gv2
+//
+//   - Nested operands are bound to variables in front, in the order of evaluation; tuples of leaves count as leaves.
+//   - Bodies of functions and branches are sequences. Sequences as values become part of the one around.
+//   - Empty blocks go, neighbours of one kind are joined.
+//   - A variable of type R.Tuple() is not used; R.tuple() stands for it.
+//   - The operands of call_tir are written as a tuple, an R.inspect of what is known as the value.
+//   - Missing types are inferred.
+//
+// Nearly always there is nothing to do, which one walk without allocations finds out; the block builder does the rest.
+// O(nodes).
+//
+// Source: A-normal form is that of Flanagan, Sabry, Duba and Felleisen (1993); the rules are those of TVM 0.18's pass.
+#include "iropt/transform/relax/structure/normalize.h"
+
+#include <algorithm>
+
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/relax/mutator.h"
+#include "iropt/op/op.h"
+#include "iropt/transform/passes.h"
+#include "transform/relax/util/rewrite.h"
+
+namespace iropt {
+
+namespace {
+
+bool IsCallTir(const Call& call) {
+  static const Expr* const ops[] = {GetOp("relax.call_tir"), GetOp("relax.call_tir_inplace"),
+                                    GetOp("relax.call_tir_with_grad")};
+  return std::ranges::find(ops, call.op) != std::end(ops);
+}
+
+// Whether the operator wants something that A-normal form does not ask for.
+bool NeedsOperatorForm(const Call& call) {
+  if (KnownInspection(call)) return true;
+  return IsCallTir(call) && call.args.size() >= 2 && !Is<Tuple>(call.args[1]);
+}
+
+bool IsVoid(const Type* type) {
+  const auto* tuple = As<TupleType>(type);
+  return tuple && tuple->fields.empty();
+}
+
+// What a function lacks.
+class FormCheck {
+ public:
+  explicit FormCheck(const Function& function) { VisitFunction(function); }
+
+  bool is_normal() const { return is_normal_; }
+  bool has_operator_forms() const { return has_operator_forms_; }
+
+ private:
+  void Require(bool holds) { is_normal_ &= holds; }
+
+  void VisitFunction(const Function& function) {
+    Require(function.type != nullptr && function.ret_type != nullptr);
+    VisitBody(function.body);
+  }
+
+  void VisitBody(const Expr* body) {
+    const auto* seq = As<SeqExpr>(body);
+    Require(seq != nullptr && seq->type != nullptr);
+    if (!is_normal_) return;
+    const BindingBlock* previous = nullptr;
+    for (const BindingBlock* block : seq->blocks) {
+      Require(!block->bindings.empty() && !(previous && previous->kind == block->kind));
+      for (const Binding* binding : block->bindings) {
+        Require(binding->var->type != nullptr);
+        VisitValue(ValueOf(binding));
+        if (!is_normal_) return;
+      }
+      previous = block;
+    }
+    VisitLeaf(seq->body);
+  }
+
+  void VisitValue(const Expr* value) {
+    switch (value->kind) {
+      case NodeKind::kCall: {
+        const auto& call = *static_cast<const Call*>(value);
+        Require(call.type != nullptr);
+        VisitLeaf(call.op);
+        for (const Expr* arg : call.args) VisitLeaf(arg);
+        has_operator_forms_ |= NeedsOperatorForm(call);
+        return;
+      }
+      case NodeKind::kTupleGetItem:
+        Require(value->type != nullptr);
+        return VisitLeaf(static_cast<const TupleGetItem*>(value)->tuple);
+      case NodeKind::kIf: {
+        const auto* branch = static_cast<const If*>(value);
+        Require(branch->type != nullptr);
+        VisitLeaf(branch->cond);
+        WithStack([&] { VisitBody(branch->true_branch); });
+        return WithStack([&] { VisitBody(branch->false_branch); });
+      }
+      case NodeKind::kFunction: return WithStack([&] { VisitFunction(*static_cast<const Function*>(value)); });
+      default: return VisitLeaf(value);
+    }
+  }
+
+  void VisitLeaf(const Expr* leaf) {
+    if (leaf->kind == NodeKind::kTuple) {
+      Require(leaf->type != nullptr);
+      WithStack([&] {
+        for (const Expr* field : static_cast<const Tuple*>(leaf)->fields) VisitLeaf(field);
+      });
+    } else {
+      Require(IsLeaf(leaf) && !(leaf->kind == NodeKind::kVar && IsVoid(leaf->type)));
+    }
+  }
+
+  bool is_normal_ = true;
+  bool has_operator_forms_ = false;
+};
+
+// Brings calls of a function in A-normal form into the form that their operators want.
+class OperatorNormalizer : public ExprMutator {
+ public:
+  using ExprMutator::ExprMutator;
+
+ protected:
+  const Expr* VisitCall(const Call* old) override {
+    const Expr* visited = ExprMutator::VisitCall(old);
+    // What the operator wants depends on the type, which a call with new operands does not have yet.
+    if (visited != old) visited = builder().Normalize(visited);
+    const auto* call = As<Call>(visited);
+    if (!call || !NeedsOperatorForm(*call)) return visited;
+    if (const auto* type = As<PrimType>(call->type)) return Like<PrimValue>(*call, type->value, type);
+    const Expr* operands = InlineTuple(call->args[1]);
+    if (!operands) return call;
+    const std::span<const Expr*> args = workspace().arena().Copy(call->args.span());
+    args[1] = operands;
+    return Like<Call>(*call, call->op, args, call->attrs, call->type_args, call->type);
+  }
+
+ private:
+  // The tuple that the expression is known to be, else a tuple of its fields; null where it is no tuple.
+  const Expr* InlineTuple(const Expr* expr) {
+    const Expr* known = expr;
+    while (const auto* var = As<Var>(known)) {
+      known = builder().LookupBinding(var);
+      if (!known) break;
+    }
+    const auto is_local = [](const Expr* field) { return Is<DataflowVar>(field) || Is<Tuple>(field); };
+    const auto* tuple = As<Tuple>(known);
+    // The fields of a tuple that left its dataflow block may be out of sight.
+    if (tuple && (Is<DataflowVar>(expr) || std::ranges::none_of(tuple->fields, is_local))) return tuple;
+    const auto* type = As<TupleType>(expr->type);
+    if (!type) return nullptr;
+    std::vector<const Expr*> fields;
+    for (uint32_t i = 0; i < type->fields.size(); ++i) {
+      fields.push_back(workspace().New<TupleGetItem>(expr, static_cast<int32_t>(i), type->fields[i]));
+    }
+    return workspace().New<Tuple>(workspace().Copy(fields), type);
+  }
+
+  template <class T, class... Args>
+  const Expr* Like(const Expr& old, Args&&... args) {
+    T* node = workspace().New<T>(std::forward<Args>(args)...);
+    node->set_span(old.span());
+    return node;
+  }
+};
+
+const Function* WithReturnType(const Function& function, TypeInferrer& inferrer, Workspace& workspace) {
+  const Type* returned = FunctionReturnType(function.params, function.body->type, function.ret_type, workspace.arena());
+  if (TypeEqual(returned, function.ret_type) && function.type) return &function;
+  auto* made =
+      workspace.New<Function>(function.params, function.body, returned, function.is_pure, function.attrs, nullptr);
+  made->set_span(function.span());
+  made->type = inferrer.Infer(made);
+  return made;
+}
+
+}  // namespace
+
+FormFacts::Result FormFacts::Compute(const BaseFunc& function, const FuncStorage&) {
+  const auto* graph_function = As<Function>(&function);
+  if (!graph_function) return {};
+  const FormCheck check(*graph_function);
+  return {check.is_normal(), check.has_operator_forms()};
+}
+
+Result<const Function*> Normalize(const Function* function, const Module* module, Workspace& workspace,
+                                  DiagnosticEngine& diagnostics) {
+  const FormCheck check(*function);
+  if (check.is_normal() && !check.has_operator_forms()) return function;
+  OpTypeInferrer inferrer(module, workspace.arena(), &diagnostics);
+  const Function* result = function;
+  if (!check.is_normal()) {
+    BlockBuilder builder(workspace, &inferrer);
+    result = To<Function>(builder.Normalize(function));
+    if (builder.failed()) return Failure{ErrorCode::PassFailed};
+  }
+  if (FormCheck(*result).has_operator_forms()) {
+    OperatorNormalizer normalizer(workspace, &inferrer);
+    result = To<Function>(normalizer.VisitExpr(result));
+    if (normalizer.failed()) return Failure{ErrorCode::PassFailed};
+  }
+  return result == function ? function : WithReturnType(*result, inferrer, workspace);
+}
+
+Pass CreateNormalize(const PassOptions& options) {
+  using FunctionResult = Result<const Function*>;
+  return CreateFunctionPass(options.info(), [](const Function* function, FunctionPassContext& context) {
+    const auto facts = context.Analysis<FormFacts>();
+    if (facts->is_normal && !facts->has_operator_forms) return FunctionResult(function);
+    return Normalize(function, &context.module(), context.workspace(), context.diagnostics());
+  });
+}
+
+}  // namespace iropt
