@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <optional>
 
 #include "attr_text.h"
 #include "iropt/support/parallel.h"
@@ -19,7 +21,7 @@ namespace {
 // A function whose header was read and whose body is still text.
 struct PendingFunction {
   Workspace workspace;
-  SymbolTable symbols;
+  std::optional<SymbolTable> symbols{std::in_place};  // until the body is read
   bool loop_level = false;
   RelaxSignature relax;
   TirSignature tir;
@@ -275,7 +277,7 @@ bool ModuleParser::ReadFunction() {
   lex_.Next();
   pending->loop_level = AtPrefix() == Prefix::kTir;
   lex_.Restore(start);
-  const Shared shared{lex_, state_, pending->workspace, pending->symbols, diag_};
+  const Shared shared{lex_, state_, pending->workspace, *pending->symbols, diag_};
   bool ok;
   if (pending->loop_level) {
     TirParser reader(shared);
@@ -313,7 +315,7 @@ bool ModuleParser::Declare(std::unique_ptr<PendingFunction> pending) {
   if (pending->loop_level) {
     header = TirParser::MakeHeader(pending->tir, pending->workspace);
   } else {
-    const Shared shared{lex_, state_, pending->workspace, pending->symbols, diag_};
+    const Shared shared{lex_, state_, pending->workspace, *pending->symbols, diag_};
     const FuncType* type = RelaxParser(shared).DeclaredType(pending->relax);
     header = pending->workspace.New<Function>(List<const Var*>(), nullptr, type->ret, pending->relax.pure,
                                               DictAttr::Empty(), type);
@@ -328,9 +330,9 @@ bool ModuleParser::Declare(std::unique_ptr<PendingFunction> pending) {
 void ModuleParser::ReadBody(PendingFunction& pending) {
   DiagnosticEngine diagnostics(&pending.diagnostics);
   Lexer lexer(lex_.buffer(), lex_.base(), pending.body_begin, pending.body_end, diagnostics);
-  const Shared shared{lexer, state_, pending.workspace, pending.symbols, diagnostics};
+  const Shared shared{lexer, state_, pending.workspace, *pending.symbols, diagnostics};
   // About one name in a line of usual length.
-  pending.symbols.Reserve((pending.body_end - pending.body_begin) / 64);
+  pending.symbols->Reserve((pending.body_end - pending.body_begin) / 64);
   if (pending.loop_level) {
     pending.result = TirParser(shared).ParseBody(pending.tir);
   } else {
@@ -342,6 +344,7 @@ void ModuleParser::ReadBody(PendingFunction& pending) {
     ModuleParser(shared, options_).Unexpected("the end of the function");
     pending.result = nullptr;
   }
+  pending.symbols.reset();
   if (options_.on_read)
     options_.on_read(lex_.buffer().substr(pending.body_begin, pending.body_end - pending.body_begin));
   if (pending.result && !pending.is_private()) {

@@ -98,7 +98,7 @@ void NameTable::Release(size_t mark) {
     if (d.id != kNoId) by_id_[d.id] = {};
     if (d.sym) syms_.erase(d.sym);
     if (!d.takes_name) continue;
-    const std::string_view name = taken_[taken_.size() - 1].name;
+    const std::string_view name = taken_[taken_.size() - 1].name();
     taken_.PopBack();
     // hint_3 is free again: whoever asks for `hint` next must try 3 before the higher ones.
     const size_t bar = name.find_last_of('_');

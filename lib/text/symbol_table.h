@@ -49,7 +49,7 @@ class SymbolTable {
   // Calls f(name, node) for every name in scope, in the order of definition; for suggestions in messages.
   template <class F>
   void ForEach(F&& f) const {
-    for (uint32_t i = 0; i < names_.size(); ++i) f(names_[i].name, names_[i].value.node);
+    for (uint32_t i = 0; i < names_.size(); ++i) f(names_[i].name(), names_[i].value.node);
   }
 
  private:
