@@ -28,6 +28,8 @@ Tensor Filled(std::vector<int64_t> shape) {
   return tensor;
 }
 
+#ifdef IROPT_HAVE_OPENBLAS
+
 // Processor time of this thread, in which both sides run: what else the machine does counts for neither.
 double ThreadSeconds() {
   timespec time{};
@@ -48,7 +50,6 @@ double SecondsOf(const std::function<void()>& run) {
 
 // What OpenBLAS takes for the product of an (m, k) and a (k, n) matrix.
 void CompareWithBlas(benchmark::State& state, const std::function<void()>& fold, int64_t m, int64_t k, int64_t n) {
-#ifdef IROPT_HAVE_OPENBLAS
   openblas_set_num_threads(1);
   const Tensor a = Filled({m, k});
   const Tensor b = Filled({k, n});
@@ -59,10 +60,13 @@ void CompareWithBlas(benchmark::State& state, const std::function<void()>& fold,
                 static_cast<int>(n), 0.0f, c.data(), static_cast<int>(n));
   });
   state.counters["times_openblas"] = SecondsOf(fold) / blas;
-#else
-  static_cast<void>(state), static_cast<void>(fold), static_cast<void>(m), static_cast<void>(k), static_cast<void>(n);
-#endif
 }
+
+#else
+
+void CompareWithBlas(benchmark::State&, const std::function<void()>&, int64_t, int64_t, int64_t) {}
+
+#endif
 
 void Fold(benchmark::State& state, const std::function<Result<HostValue>()>& evaluate, int64_t m, int64_t k,
           int64_t n) {
