@@ -1,10 +1,10 @@
-# iropt_add_area(<name> DEPS <area or target>... [LIBRARIES <target>...])
+# iropt_add_area(<name> DEPS <area or target>... [LIBRARIES <target>...] [OPTIONS <compiler option>...])
 #
 # The static library iropt_<name> of all sources under lib/<name>, with its headers in include/iropt/<name>. DEPS are
-# areas or libraries that its headers use, LIBRARIES those that only its sources use. Sources are found by pattern, so
-# adding a file changes nothing here.
+# areas or libraries that its headers use, LIBRARIES those that only its sources use, OPTIONS how its sources are compiled
+# besides what holds for all. Sources are found by pattern, so adding a file changes nothing here.
 function(iropt_add_area name)
-  cmake_parse_arguments(arg "" "" "DEPS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "DEPS;LIBRARIES;OPTIONS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/${name}/*.cpp")
   if(NOT sources)
     message(FATAL_ERROR "the area ${name} has no sources in lib/${name}")
@@ -23,6 +23,12 @@ function(iropt_add_area name)
     set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET default)
     target_compile_options(${target} PRIVATE -fno-semantic-interposition)
   endif()
+  set(pch_group areas)
+  if(arg_OPTIONS)
+    target_compile_options(${target} PRIVATE ${arg_OPTIONS})
+    set(pch_group ${name})
+  endif()
+  iropt_precompile_headers(${target} ${pch_group})
   foreach(dep IN LISTS arg_DEPS)
     if(dep MATCHES "::")
       target_link_libraries(${target} PUBLIC ${dep})
@@ -60,4 +66,5 @@ function(iropt_add_tool name)
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE iropt_driver CLI11::CLI11)
   target_compile_definitions(${name} PRIVATE "IROPT_VERSION=\"${PROJECT_VERSION}\"")
+  iropt_precompile_headers(${name} areas)
 endfunction()

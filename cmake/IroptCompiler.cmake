@@ -13,11 +13,27 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 # Checks of the program itself are IROPT_CHECK, which no build type turns off.
 set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
 
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(pch_default ON)
+else()
+  set(pch_default OFF)  # Clang gains little
+endif()
+option(IROPT_PCH "Compile the headers of the standard library and of fmt once" ${pch_default})
+
 if(NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(IROPT_CCACHE ccache)
   if(IROPT_CCACHE)
     set(CMAKE_CXX_COMPILER_LAUNCHER "${IROPT_CCACHE}")
+    if(IROPT_PCH)
+      # What ccache's manual asks for under "Precompiled headers".
+      set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_SLOPPINESS=pch_defines,time_macros" "${IROPT_CCACHE}")
+    endif()
   endif()
+endif()
+if(IROPT_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options(-fpch-preprocess)
+elseif(IROPT_PCH)
+  add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
 endif()
 
 add_compile_options(-Wall -Wextra -Wnon-virtual-dtor -Woverloaded-virtual)

@@ -1,0 +1,22 @@
+# Precompiled headers: those of the standard library and of fmt that most sources use. They save time and decide nothing:
+# every file includes what it needs, and -DIROPT_PCH=OFF shows it.
+set(IROPT_PCH_HEADERS <algorithm> <array> <cstddef> <cstdint> <cstring> <functional> <map> <memory> <numeric> <optional>
+                      <set> <span> <string> <string_view> <tuple> <unordered_map> <unordered_set> <utility> <variant>
+                      <vector> <fmt/format.h> <fmt/ranges.h>)
+
+# iropt_precompile_headers(<target> <group> [<header>...])
+#
+# Gives the target the headers above and those named. Targets of a group share what was compiled, so their options and
+# headers must be the same.
+function(iropt_precompile_headers target group)
+  if(NOT IROPT_PCH)
+    return()
+  endif()
+  get_property(first GLOBAL PROPERTY iropt_pch_${group})
+  if(first)
+    target_precompile_headers(${target} REUSE_FROM ${first})
+  else()
+    target_precompile_headers(${target} PRIVATE ${IROPT_PCH_HEADERS} ${ARGN})
+    set_property(GLOBAL PROPERTY iropt_pch_${group} ${target})
+  endif()
+endfunction()
