@@ -14,6 +14,7 @@
 #include "iropt/text/printer.h"
 #include "session.h"
 #include "split_input.h"
+#include "verify_result.h"
 
 namespace iropt {
 
@@ -70,7 +71,9 @@ class Run {
     times_.read += read_watch.Read();
     if (session_.report() != nullptr) session_.report()->Read(InputName(), *module, read_watch.Read());
     if (!Verify(*module)) return ExitCode(ErrorCode::IllFormed);
-    return options_.verify_only ? 0 : RunPasses(*module);
+    if (options_.verify_only) return 0;
+    const int code = RunPasses(*module);
+    return code == 0 ? VerifyResult(*module) : code;
   }
 
   bool Verify(const Module& module) {
@@ -100,6 +103,20 @@ class Run {
     return session_.Fail(result.error(), rejected ? "ill-formed-result" : "pass-failed");
   }
 
+  int VerifyResult(const Module& module) {
+    ResultVerifier verifier(print_options(), session_.sources(), session_.diagnostics());
+    Status ok;
+    if (options_.verify_roundtrip) ok = verifier.CheckRoundTrip(module);
+    if (ok.ok() && options_.verify_idempotent && session_.pass() != nullptr) {
+      ok = verifier.CheckIdempotent(module, *session_.pass(), session_.context());
+    }
+    return ok.ok() ? 0 : session_.Fail(ok.error(), "pass-failed");
+  }
+
+  PrintOptions print_options() const {
+    return {.inline_constants = options_.inline_constants, .threads = session_.threads()};
+  }
+
   void Explain() {
     if (session_.explanation() != nullptr) Say(session_.explanation()->Render());
   }
@@ -112,7 +129,7 @@ class Run {
   int Write(const std::vector<Module>& modules) {
     const CrashNote note("writing", options_.output);
     const Stopwatch watch;
-    const PrintOptions print{.inline_constants = options_.inline_constants, .threads = session_.threads()};
+    const PrintOptions print = print_options();
     const Status written = WriteFileAtomically(options_.output, [&](OutputStream& out) {
       for (size_t i = 0; i < modules.size(); ++i) {
         if (i != 0) out.Append(fmt::format("{}\n", kSplitMarker));

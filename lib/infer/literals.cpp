@@ -4,8 +4,10 @@
 #include <cstring>
 #include <vector>
 
+#include "iropt/infer/infer.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/ir/tir/expr.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -58,7 +60,7 @@ const Expr* MakeDataTypeImm(DataType dtype, Span span, Workspace& workspace) {
 
 const Expr* MakeExternFunc(std::string_view symbol, Span span, Workspace& workspace) {
   return NewLeaf<ExternFunc>(workspace, span, workspace.arena().CopyString(symbol), DictAttr::Empty(),
-                             FuncType::Opaque(ObjectType::Get()));
+                             FuncType::Opaque(ObjectType::Get(), false, kDeriveByTypeArgs));
 }
 
 const Expr* MakeTuple(std::span<const Expr* const> fields, Span span, Workspace& workspace) {

@@ -25,7 +25,7 @@ inline constexpr std::string_view kExitCodes = R"(  0  done
   2  the input does not parse
   3  the input is ill-formed
   4  a pass failed, threw an exception or ran out of memory
-  5  the verifier rejected what a pass made
+  5  a check rejected what a pass made
   6  a semantic check failed
   7  a budget was exceeded
  70  internal error: a bug in ir-opt or in a pass, such as a crash

@@ -37,11 +37,13 @@ struct DriverOptions {
   std::vector<std::string> config;                   // each an option and its value, see ParseConfig
   PipelineForm print_pipeline = PipelineForm::None;  // shown on stdout; nothing else is done then
 
-  bool split_input_file = false;  // lines "# -----" separate modules, each of which is worked on alone
-  bool verify_only = false;       // check the input and do nothing else
-  bool skip_type_check = false;   // leave the type rules out of all checks
-  bool verify_each = false;       // check the module after every pass, and what the pass says of its changes
-  bool no_verify = false;         // do not check the input
+  bool split_input_file = false;   // lines "# -----" separate modules, each of which is worked on alone
+  bool verify_only = false;        // check the input and do nothing else
+  bool skip_type_check = false;    // leave the type rules out of all checks
+  bool verify_each = false;        // check the module after every pass, and what the pass says of its changes
+  bool no_verify = false;          // do not check the input
+  bool verify_roundtrip = false;   // check that the output reads back as the same module
+  bool verify_idempotent = false;  // check that a second run of the passes changes nothing
 
   bool time_passes = false;
   bool report = false;                      // what was read, what each pass did, how long it took

@@ -18,7 +18,7 @@ enum class ErrorCode : uint8_t {
   Parse = 2,          // the input does not parse
   IllFormed = 3,      // the input parses and breaks a rule of the IR
   PassFailed = 4,     // a pass gave up
-  Rejected = 5,       // the verifier rejected what a pass made
+  Rejected = 5,       // a check rejected what a pass made
   SemanticCheck = 6,  // two programs that should mean the same do not
   Budget = 7,         // out of the time, memory or steps that were granted
   Internal = 70,      // a bug

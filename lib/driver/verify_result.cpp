@@ -1,0 +1,68 @@
+#include "verify_result.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "iropt/ir/structural.h"
+#include "iropt/support/file.h"
+#include "iropt/text/parser.h"
+
+namespace iropt {
+
+namespace {
+
+std::string_view LineAt(std::string_view text, size_t begin) {
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+}  // namespace
+
+Result<Module> ResultVerifier::ReadBack(const std::string& text) {
+  const auto buffer = std::make_shared<const FileBuffer>(text);
+  IROPT_ASSIGN_OR_RETURN(const uint32_t base, sources_.AddBuffer("<output>", buffer->text(), buffer));
+  std::optional<Module> module = ParseModule(buffer->text(), base, {.threads = print_.threads}, diagnostics_);
+  if (module) return *std::move(module);
+  diagnostics_.Error({}, "roundtrip-mismatch", "the output does not read back");
+  return Failure{ErrorCode::Rejected};
+}
+
+Status ResultVerifier::ExpectSameText(std::string_view kind, std::string_view message, std::string_view expected,
+                                      std::string_view found) {
+  if (expected == found) return {};
+  const size_t at = static_cast<size_t>(std::ranges::mismatch(expected, found).in1 - expected.begin());
+  const size_t begin = expected.substr(0, at).rfind('\n') + 1;  // 0 in the first line
+  const auto line = 1 + std::ranges::count(expected.substr(0, at), '\n');
+  diagnostics_.Error({}, kind, fmt::format("{}; the first difference is in line {} of the output", message, line))
+      .Note({}, fmt::format("before: {}", LineAt(expected, begin)))
+      .Note({}, fmt::format("after:  {}", LineAt(found, begin)));
+  return Failure{ErrorCode::Rejected};
+}
+
+Status ResultVerifier::CheckRoundTrip(const Module& module) {
+  const std::string text = ModuleToString(module, print_);
+  IROPT_ASSIGN_OR_RETURN(const Module again, ReadBack(text));
+  if (const std::optional<std::string> difference = FirstDifference(module, again)) {
+    diagnostics_.Error({}, "roundtrip-mismatch",
+                       fmt::format("the output reads back as another module: {}", *difference));
+    return Failure{ErrorCode::Rejected};
+  }
+  return ExpectSameText("roundtrip-mismatch", "the output reads back and prints differently", text,
+                        ModuleToString(again, print_));
+}
+
+Status ResultVerifier::CheckIdempotent(const Module& module, const Pass& pass, const PassContext& context) {
+  const std::string text = ModuleToString(module, print_);
+  IROPT_ASSIGN_OR_RETURN(Module again, ReadBack(text));
+  PassContext second = context;
+  second.observer = nullptr;
+  IROPT_ASSIGN_OR_RETURN(const PassResult result, pass(std::move(again), second));
+  return ExpectSameText("not-idempotent", "a second run of the passes changes the module", text,
+                        ModuleToString(result.module, print_));
+}
+
+}  // namespace iropt
