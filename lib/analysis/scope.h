@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "iropt/ir/relax/expr.h"
-#include "iropt/ir/tir/stmt.h"
+#include "iropt/ir/tir/expr.h"
 
 namespace iropt {
 

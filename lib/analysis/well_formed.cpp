@@ -8,6 +8,7 @@
 #include "analysis/relax/verifier.h"
 #include "analysis/tir/verifier.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/stmt.h"
 #include "iropt/support/parallel.h"
 
 namespace iropt {

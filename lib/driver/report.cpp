@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "iropt/ir/relax/walk.h"
+#include "iropt/ir/tir/stmt.h"
 #include "iropt/support/check.h"
 
 namespace iropt {

@@ -1,6 +1,7 @@
 // What pass options say in TVMScript, for the passes.
 #pragma once
 
+#include "iropt/ir/tir/expr.h"
 #include "iropt/pass/text_reader.h"
 
 namespace iropt {

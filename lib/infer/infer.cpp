@@ -10,6 +10,7 @@
 #include "iropt/ir/context.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/ir/tir/stmt.h"
 #include "iropt/op/op.h"
 
 namespace iropt {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "iropt/ir/context.h"
+#include "iropt/ir/tir/expr.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
 #include "literals.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "iropt/ir/context.h"
+#include "iropt/ir/tir/expr.h"
 
 namespace iropt {
 
@@ -19,6 +20,10 @@ Workspace::Workspace(FuncStorageRef base) : Workspace() {
   bases_ = base->arenas;
   num_vars_ = base->num_vars;
   live_bytes_ = base->live_bytes;
+}
+
+tir::Var* Workspace::NewPrimVar(std::string_view name, DataType dtype, const tir::PointerInfo* pointer) {
+  return New<tir::Var>(arena_->CopyString(name), dtype, NextVarId(), pointer);
 }
 
 void Workspace::Adopt(const FuncStorageRef& other) {

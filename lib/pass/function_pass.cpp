@@ -11,6 +11,7 @@
 
 #include "dataflow_blocks.h"
 #include "guard.h"
+#include "iropt/ir/tir/stmt.h"
 #include "iropt/pass/observer.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/skip.h"

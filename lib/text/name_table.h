@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "iropt/ir/relax/expr.h"
-#include "iropt/ir/tir/stmt.h"
+#include "iropt/ir/tir/expr.h"
 #include "iropt/support/arena.h"
 #include "name_map.h"
 

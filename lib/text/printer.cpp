@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "attr_text.h"
+#include "iropt/ir/tir/stmt.h"
 #include "iropt/support/parallel.h"
 #include "metadata.h"
 #include "relax_printer.h"

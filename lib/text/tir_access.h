@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "iropt/ir/module.h"
+#include "iropt/ir/tir/stmt.h"
 
 namespace iropt::text {
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include "iropt/ir/tir/stmt.h"
 #include "tir_parser_call.h"
 
 namespace iropt::text {

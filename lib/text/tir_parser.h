@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "attr_text.h"
+#include "iropt/ir/tir/stmt.h"
 #include "parser_core.h"
 #include "prim_ops.h"
 #include "tir_access.h"

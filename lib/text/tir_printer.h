@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "iropt/ir/tir/stmt.h"
 #include "prim_printer.h"
 #include "printer_core.h"
 #include "tir_scopes.h"

@@ -5,7 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "iropt/ir/tir/stmt.h"
+#include "iropt/ir/tir/expr.h"
 
 namespace iropt::text {
 

@@ -7,7 +7,7 @@
 
 #include "iropt/ir/attr.h"
 #include "iropt/ir/relax/expr.h"
-#include "iropt/ir/tir/stmt.h"
+#include "iropt/ir/tir/expr.h"
 
 namespace iropt::text {
 

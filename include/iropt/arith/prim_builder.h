@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "iropt/ir/tir/stmt.h"
+#include "iropt/ir/tir/expr.h"
 #include "iropt/support/arena.h"
 
 namespace iropt::arith {

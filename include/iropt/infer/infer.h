@@ -9,7 +9,6 @@
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/relax/expr.h"
-#include "iropt/ir/tir/stmt.h"
 #include "iropt/support/function_ref.h"
 
 namespace iropt {

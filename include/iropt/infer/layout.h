@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "iropt/ir/tir/stmt.h"
+#include "iropt/ir/relax/expr.h"
 
 namespace iropt {
 

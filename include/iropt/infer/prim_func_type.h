@@ -1,7 +1,7 @@
 // Loop-level functions as seen from the graph level.
 #pragma once
 
-#include "iropt/ir/tir/stmt.h"
+#include "iropt/ir/relax/expr.h"
 
 namespace iropt {
 

@@ -12,7 +12,7 @@
 
 #include "iropt/ir/attr.h"
 #include "iropt/ir/relax/expr.h"
-#include "iropt/ir/tir/stmt.h"
+#include "iropt/ir/tir/expr.h"
 #include "iropt/ir/type.h"
 
 namespace iropt {

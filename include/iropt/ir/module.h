@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "iropt/ir/relax/expr.h"
-#include "iropt/ir/tir/stmt.h"
 #include "iropt/support/arena.h"
 
 namespace iropt {
@@ -58,9 +57,7 @@ class Workspace {
   DataflowVar* NewDataflowVar(std::string_view name, const Type* type) {
     return New<DataflowVar>(arena_->CopyString(name), NextVarId(), type);
   }
-  tir::Var* NewPrimVar(std::string_view name, DataType dtype, const tir::PointerInfo* pointer = nullptr) {
-    return New<tir::Var>(arena_->CopyString(name), dtype, NextVarId(), pointer);
-  }
+  tir::Var* NewPrimVar(std::string_view name, DataType dtype, const tir::PointerInfo* pointer = nullptr);
   // Also keeps another function's nodes alive (when its body is inlined here).
   void Adopt(const FuncStorageRef& other);
   // The storage of a function made here. The workspace must not be used afterwards.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "iropt/ir/attr.h"
-#include "iropt/ir/tir/stmt.h"
+#include "iropt/ir/tir/expr.h"
 #include "iropt/ir/type.h"
 #include "iropt/support/arena.h"
 

@@ -6,7 +6,6 @@
 #include <span>
 #include <string_view>
 
-#include "iropt/ir/tir/stmt.h"
 #include "iropt/op/op.h"
 
 namespace iropt {

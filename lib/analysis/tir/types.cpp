@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "iropt/ir/tir/stmt.h"
 #include "verifier.h"
 
 namespace iropt {

@@ -11,6 +11,7 @@
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/module.h"
+#include "iropt/ir/tir/stmt.h"
 
 namespace iropt {
 

@@ -11,6 +11,7 @@
 #include "iropt/eval/tir/prim_func.h"
 #include "iropt/eval/tir/scalar_eval.h"
 #include "iropt/ir/module.h"
+#include "iropt/ir/tir/stmt.h"
 #include "iropt/support/function_ref.h"
 #include "memory.h"
 

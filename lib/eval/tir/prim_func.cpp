@@ -4,6 +4,7 @@
 
 #include "interpreter.h"
 #include "iropt/ir/element.h"
+#include "iropt/ir/tir/stmt.h"
 
 namespace iropt {
 

@@ -5,6 +5,7 @@
 #include "iropt/analysis/relax/purity.h"
 #include "iropt/analysis/relax/use_count.h"
 #include "iropt/infer/call_binding.h"
+#include "iropt/ir/tir/expr.h"
 
 using namespace iropt;
 

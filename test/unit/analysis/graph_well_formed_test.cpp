@@ -1,6 +1,7 @@
 // Every rule of the verifier at the graph level, broken once. The lit tests show the messages.
 #include "../catch.h"
 #include "graph_maker.h"
+#include "iropt/ir/tir/expr.h"
 
 using namespace iropt;
 

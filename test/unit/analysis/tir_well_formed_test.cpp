@@ -1,6 +1,7 @@
 // Every rule of the verifier at the loop level, broken once.
 #include "../catch.h"
 #include "graph_maker.h"
+#include "iropt/ir/tir/stmt.h"
 
 using namespace iropt;
 

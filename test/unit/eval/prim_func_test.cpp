@@ -5,6 +5,7 @@
 #include "eval_test_util.h"
 #include "iropt/eval/tir/scalar_eval.h"
 #include "iropt/ir/context.h"
+#include "iropt/ir/tir/stmt.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
 

@@ -8,6 +8,7 @@
 #include "iropt/infer/script_value.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/ir/tir/expr.h"
 #include "iropt/op/op.h"
 
 namespace iropt {

@@ -7,6 +7,7 @@
 #include "iropt/ir/context.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/substitute.h"
+#include "iropt/ir/tir/expr.h"
 
 namespace iropt {
 namespace {

@@ -7,6 +7,7 @@
 #include "iropt/ir/context.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/relax/builder.h"
+#include "iropt/ir/tir/stmt.h"
 
 namespace iropt::testing {
 

@@ -11,6 +11,7 @@
 #include "catch.h"
 #include "iropt/infer/layout_rules.h"
 #include "iropt/ir/context.h"
+#include "iropt/ir/tir/expr.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
 

@@ -10,6 +10,7 @@
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/module.h"
+#include "iropt/ir/tir/stmt.h"
 #include "iropt/pass/context.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/registry.h"

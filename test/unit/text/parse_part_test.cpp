@@ -2,6 +2,7 @@
 #include "catch.h"
 #include "iropt/infer/infer.h"
 #include "iropt/ir/context.h"
+#include "iropt/ir/tir/expr.h"
 #include "iropt/text/parser.h"
 
 namespace iropt {

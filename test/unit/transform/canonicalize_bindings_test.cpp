@@ -1,4 +1,5 @@
 #include "iropt/ir/ndarray.h"
+#include "iropt/ir/tir/expr.h"
 #include "pass_tester.h"
 
 namespace iropt {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "iropt/ir/relax/expr.h"
-#include "iropt/ir/tir/stmt.h"
 
 namespace iropt {
 

@@ -6,7 +6,6 @@
 
 #include "iropt/eval/evaluator.h"
 #include "iropt/ir/module.h"
-#include "iropt/ir/tir/stmt.h"
 #include "iropt/op/op.h"
 
 namespace iropt {

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "iropt/ir/tir/stmt.h"
+#include "iropt/ir/tir/expr.h"
 #include "iropt/runtime/value.h"
 #include "iropt/support/result.h"
 

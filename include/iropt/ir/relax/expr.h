@@ -8,10 +8,13 @@
 namespace iropt {
 
 class NDArray;
-struct OpInfo;  // op/op.h: the row of the operator table
+struct OpInfo;    // op/op.h: the row of the operator table
+struct PrimFunc;  // ir/tir/stmt.h
 namespace tir {
 struct Buffer;
+struct PointerInfo;
 struct Stmt;
+struct Var;
 }  // namespace tir
 
 // A graph-level expression. The type is null until it was given or inferred.
@@ -23,7 +26,7 @@ struct Expr : Node {
   explicit constexpr Expr(NodeKind k, const Type* t = nullptr) : Node(k), type(t) {}
 };
 
-// A scalar expression of the loop level; also the dimension of a shape. See tir.h.
+// A scalar expression of the loop level; also the dimension of a shape. See ir/tir/expr.h.
 struct PrimExpr : Node {
   enum PrimFlags : uint8_t {
     kInterned = 2,   // the canonical node of its value in the context

@@ -12,7 +12,6 @@
 
 #include "iropt/ir/relax/expr.h"
 #include "iropt/ir/streamed.h"
-#include "iropt/ir/tir/stmt.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {

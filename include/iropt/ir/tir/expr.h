@@ -1,5 +1,5 @@
 // Loop-level scalar expressions (TIR), and the parts of loop-level nodes that are neither expression nor statement.
-// Statements and functions are in tir.h.
+// Statements and functions are in stmt.h.
 #pragma once
 
 #include "iropt/ir/relax/expr.h"

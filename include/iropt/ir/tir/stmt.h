@@ -1,4 +1,4 @@
-// Loop-level statements and functions (TIR); the expressions are in tir_expr.h.
+// Loop-level statements and functions (TIR); the expressions are in expr.h.
 #pragma once
 
 #include "iropt/ir/tir/expr.h"

@@ -12,6 +12,7 @@
 
 #include <string>
 
+#include "iropt/ir/tir/stmt.h"
 #include "iropt/transform/passes.h"
 #include "rename_globals.h"
 

@@ -20,6 +20,7 @@
 #include "iropt/analysis/relax/free_vars.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/expr.h"
 #include "iropt/transform/passes.h"
 
 namespace iropt {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "iropt/ir/module.h"
+#include "iropt/ir/tir/expr.h"
 #include "iropt/support/function_ref.h"
 
 namespace iropt {

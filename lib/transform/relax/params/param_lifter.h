@@ -9,6 +9,7 @@
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/module.h"
+#include "iropt/ir/tir/expr.h"
 #include "lift_plan.h"
 
 namespace iropt {

@@ -24,6 +24,7 @@
 #include "iropt/analysis/relax/called_functions.h"
 #include "iropt/analysis/relax/free_vars.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/expr.h"
 #include "iropt/transform/passes.h"
 #include "iropt/transform/relax/structure/infer_types.h"
 

@@ -7,7 +7,7 @@
 
 #include "iropt/ir/module.h"
 #include "iropt/ir/relax/expr.h"
-#include "iropt/ir/tir/stmt.h"
+#include "iropt/ir/tir/expr.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {

@@ -4,6 +4,7 @@
 
 #include "iropt/eval/evaluator.h"
 #include "iropt/eval/tir/prim_func.h"
+#include "iropt/ir/tir/stmt.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
