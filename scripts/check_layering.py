@@ -19,6 +19,8 @@ FORBIDDEN = {("pass", "text"): "text and pass do not know each other",
 # Libraries that stay in some places: the place is the first folder, then the area.
 LIBRARIES = {"CLI/": {"tools"}, "tbb/": {"support"}, "oneapi/": {"support"},
              "nlohmann/": {"tools", "data", "diag", "text", "pass", "driver"}, "archive": {"data"}}
+# Whose includes are looked at. Tools and examples use what any program may use.
+CHECKED = ("include", "lib", "tools", "examples")
 LONGEST_FILE = 600
 SOURCES = (".h", ".cpp", ".cc", ".py", ".sh", ".cmake", ".def")
 AREA = re.compile(r"^iropt_add_area\((\w+)(?:\s+DEPS\s+([^()]*?))?(?:\s+LIBRARIES[^()]*)?\)", re.MULTILINE)
@@ -53,12 +55,12 @@ class Layering:
         self.problems.append(f"{path}:{line}: {message}")
 
     def check(self):
-        for path in files_below(self.root, "include", "lib", "tools", "test", "bench", "scripts", "cmake"):
+        for path in files_below(self.root, *CHECKED, "test", "bench", "scripts", "cmake"):
             with open(os.path.join(self.root, path), encoding="utf-8") as f:
                 lines = f.read().splitlines()
             if len(lines) > LONGEST_FILE and not path.endswith(".def"):
                 self.report(path, LONGEST_FILE + 1, f"{len(lines)} lines, more than {LONGEST_FILE}")
-            if path.endswith((".h", ".cpp", ".def")) and path.split(os.sep)[0] in ("include", "lib", "tools"):
+            if path.endswith((".h", ".cpp", ".def")) and path.split(os.sep)[0] in CHECKED:
                 self.check_includes(path, lines)
         self.check_cmake()
         return self.problems
@@ -77,13 +79,15 @@ class Layering:
         if quoted and ("../" in target or target.startswith(("lib/", "include/"))):
             self.report(path, number, f"'{target}' reaches into another folder; public headers are 'iropt/AREA/NAME.h'")
         for prefix, places in LIBRARIES.items():
-            if target.startswith(prefix) and (area or "tools") not in places:
+            if target.startswith(prefix) and (area or path.split(os.sep)[0]) not in places:
                 self.report(path, number, f"'{target}' stays in {', '.join(sorted(places))}")
             if target.startswith(prefix) and path.startswith("include"):
                 self.report(path, number, f"'{target}' in a public header")
-        if area is None:
-            return
         folders = target.split("/")
+        if area is None:
+            if quoted and folders[0] in LEVEL and len(folders) > 1:
+                self.report(path, number, f"'{target}' is a private header; programs include 'iropt/AREA/NAME.h'")
+            return
         if quoted and folders[0] in LEVEL and folders[0] != area and len(folders) > 1:
             self.report(path, number, f"'{target}' is a private header of another area")
         if folders[0] != "iropt" or folders[1] == area:
@@ -116,9 +120,13 @@ class Layering:
                 self.report(path, line, f"{area} names {unused}, of which it includes nothing")
 
 
+def check(root):
+    return Layering(root).check()
+
+
 def main():
     root = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    problems = Layering(root).check()
+    problems = check(root)
     print("\n".join(problems) if problems else "layering: no violations")
     return 1 if problems else 0
 

@@ -3,7 +3,7 @@
 
   unpack_document.py FILE.md FOLDER
 
-A fenced block whose first line names a file behind the language (```cpp lib/a.cpp) is that file. A block of kind `diff`
+A fenced block whose first line names a file behind the language (```cpp lib/FILE.cpp) is that file. A block of kind `diff`
 changes files: of those written before, else of the repository. Its hunks have no line numbers; what they replace must be
 there exactly once. A file that has not changed is not written anew, so that nothing is built anew.
 """

@@ -129,7 +129,7 @@ class TirParser : public ParserCore {
   const PrimExpr* Simplify(const PrimExpr* expr);
   const PrimExpr* True(Span span) { return ops_.Int(1, DataType::Bool(), span); }
 
-  // ---- T.name(...) as an expression (tir_parser_call.cpp, tir_parser_intrinsic.cpp)
+  // ---- T.name(...) as an expression (tir_parser_call.cpp)
   bool ParseTirMember(Value& out);
   bool ParseDTypeMember(DataType dtype, uint32_t begin, Value& out);
   bool ParseBracketed(TirArgs& args, uint32_t begin);

@@ -1,34 +1,17 @@
 #!/usr/bin/env python3
 """Checks that check_layering.py finds what it looks for, on small trees made for each case."""
-import os
-import subprocess
 import sys
-import tempfile
 import unittest
 
-SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts", "check_layering.py")
+from script_test import ScriptTest
 
 
-class LayeringTest(unittest.TestCase):
-    def run_on(self, files):
-        with tempfile.TemporaryDirectory() as root:
-            for path, text in files.items():
-                full = os.path.join(root, path)
-                os.makedirs(os.path.dirname(full), exist_ok=True)
-                with open(full, "w", encoding="utf-8") as f:
-                    f.write(text)
-            done = subprocess.run([sys.executable, SCRIPT, root], capture_output=True, text=True, check=False)
-            return done.returncode, done.stdout
-
-    def expect(self, files, message):
-        code, out = self.run_on(files)
-        self.assertEqual(code, 1, out)
-        self.assertIn(message, out)
+class LayeringTest(ScriptTest):
+    script = "check_layering.py"
 
     def test_downwards(self):
-        code, out = self.run_on({"lib/pass/a.cpp": '#include "iropt/ir/node.h"\n#include <fmt/format.h>\n',
-                                 "lib/eval/a.cpp": '#include "iropt/arith/a.h"\n'})
-        self.assertEqual(code, 0, out)
+        self.expect_good({"lib/pass/a.cpp": '#include "iropt/ir/node.h"\n#include <fmt/format.h>\n',
+                          "lib/eval/a.cpp": '#include "iropt/arith/a.h"\n'})
 
     def test_upwards(self):
         self.expect({"lib/ir/a.cpp": '\n#include "iropt/op/op.h"\n'}, "lib/ir/a.cpp:2: ir must not include op")
@@ -41,11 +24,17 @@ class LayeringTest(unittest.TestCase):
 
     def test_arithmetic_uses_operators(self):
         self.expect({"lib/op/a.cpp": '#include "iropt/arith/analyzer.h"\n'}, "op must not include arith, which lies above it")
-        self.assertEqual(self.run_on({"lib/arith/a.cpp": '#include "iropt/op/op.h"\n'})[0], 0)
+        self.expect_good({"lib/arith/a.cpp": '#include "iropt/op/op.h"\n'})
 
     def test_private_headers(self):
         self.expect({"lib/eval/a.cpp": '#include "infer/type_util.h"\n'}, "is a private header of another area")
-        self.assertEqual(self.run_on({"lib/eval/a.cpp": '#include "eval/kernels/a.h"\n#include "a.h"\n'})[0], 0)
+        self.expect_good({"lib/eval/a.cpp": '#include "eval/kernels/a.h"\n#include "a.h"\n'})
+
+    def test_programs(self):
+        for folder in ("tools/t", "examples", "examples/plugin"):
+            self.expect({f"{folder}/a.cpp": '#include "driver/session.h"\n'}, "is a private header; programs include")
+            self.expect_good({f"{folder}/a.cpp": '#include "a.h"\n#include "iropt/ir/a.h"\n'})
+        self.expect({"examples/a.cpp": "#include <nlohmann/json.hpp>\n"}, "stays in data, diag")
 
     def test_edges_of_cmake(self):
         areas = "iropt_add_area(support DEPS fmt::fmt LIBRARIES TBB::tbb)\niropt_add_area(ir DEPS support)\n"
@@ -54,7 +43,7 @@ class LayeringTest(unittest.TestCase):
                     "CMakeLists.txt:3: op does not name ir, which lib/op/a.cpp:1 includes")
         self.expect({**sources, "CMakeLists.txt": areas + "iropt_add_area(op DEPS ir\n               support)\n"},
                     "CMakeLists.txt:3: op names support, of which it includes nothing")
-        self.assertEqual(self.run_on({**sources, "CMakeLists.txt": areas + "iropt_add_area(op DEPS ir)\n"})[0], 0)
+        self.expect_good({**sources, "CMakeLists.txt": areas + "iropt_add_area(op DEPS ir)\n"})
 
     def test_other_folders(self):
         self.expect({"lib/ir/a.cpp": '#include "../diag/b.h"\n'}, "reaches into another folder")
@@ -68,8 +57,8 @@ class LayeringTest(unittest.TestCase):
 
     def test_long_file(self):
         self.expect({"lib/ir/a.cpp": "\n" * 601}, "601 lines")
-        self.assertEqual(self.run_on({"include/iropt/op/a.def": "\n" * 601})[0], 0)
+        self.expect_good({"include/iropt/op/a.def": "\n" * 601})
 
 
 if __name__ == "__main__":
-    unittest.main()
+    sys.exit(unittest.main())

@@ -147,7 +147,7 @@ constexpr Field<C, T> Ignored(const char* name, T C::*member) {
 }
 
 // What Fields() returns: FieldList(a, b)(f) is f(a, b). A closure rather than a std::tuple, since every file that
-// includes the nodes pays for what their fields are kept in: reading tir.h takes the compiler half as long.
+// includes the nodes pays for what their fields are kept in: reading tir/stmt.h takes the compiler half as long.
 template <class... F>
 constexpr auto FieldList(F... field) {
   return [=](auto&& f) { return f(field...); };

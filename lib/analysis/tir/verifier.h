@@ -60,7 +60,7 @@ class TirVerifier {
   // What matching a buffer defines: the variables that its data, shape, strides and offset consist of.
   void DefineMatched(const tir::Buffer& buffer, const Node& at);
 
-  // Types of operands; in tir_types.cpp.
+  // Types of operands; in types.cpp.
   void CheckOperands(const PrimExpr& e);
   void CheckBinary(const tir::BinaryExpr& e);
   void CheckLoad(const tir::BufferLoad& load);

@@ -119,7 +119,7 @@ TEST_CASE("extremes: every operator gives a value or an error", "[eval]") {
     for (const auto& [op, calls] : samples.calls()) {
       if (calls.empty()) continue;
       INFO(op << " of " << dtype.ToString());
-      const auto check = [&](const Attr* attrs, const Operands& args) {
+      const auto check = [&, op = op](const Attr* attrs, const Operands& args) {
         const Result<HostValue> result = EvalOp(op, attrs, args, limits);
         ++evaluations;
         if (result ? !IsWhole(*result) : result.error().message.empty()) FAIL("neither a value nor an error");

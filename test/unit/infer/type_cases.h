@@ -1,4 +1,4 @@
-// Calls with the types that they have, read from the files in test/unit/op/types. Their format:
+// Calls with the types that they have, read from the files in test/unit/infer/types. Their format:
 //
 //   # A comment.
 //   [title]                          the declarations before it end here

@@ -1,4 +1,4 @@
-// The type rules: the calls of test/unit/op/types have the types that stand there, and every operator is among them.
+// The type rules: the calls of test/unit/infer/types have the types that stand there, and every operator is among them.
 #include <fmt/format.h>
 
 #include <algorithm>

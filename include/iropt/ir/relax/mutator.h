@@ -1,4 +1,4 @@
-// Rewriting graph-level code. See tir_mutator.h for the loop level.
+// Rewriting graph-level code. See tir/mutator.h for the loop level.
 #pragma once
 
 #include "iropt/ir/relax/builder.h"

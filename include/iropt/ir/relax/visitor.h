@@ -1,4 +1,4 @@
-// Walking graph-level expressions. See tir_visitor.h for the loop level, mutator.h for rewriting.
+// Walking graph-level expressions. See tir/visitor.h for the loop level, mutator.h for rewriting.
 //
 // The functions of a class are generated from node_kinds.def: a kind that no class handles fails the build. Nesting may
 // be of any depth (every step down goes through WithStack), straight-line code of any length is a loop.

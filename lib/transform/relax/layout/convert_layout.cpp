@@ -8,7 +8,7 @@
 //                                           gv1 = R.permute_dims(lv2, axes=[0, 3, 1, 2])
 //
 // with desired_layouts={"relax.nn.conv2d": ["NHWC", "OHWI"]}. Within a dataflow block every variable has a layout, the
-// order in which its axes are stored now; the rules of op/layout_rules.h say how each operator goes on from those of
+// order in which its axes are stored now; the rules of infer/layout_rules.h say how each operator goes on from those of
 // its operands. Operators without a rule, operands of unknown rank and the outputs of the block have the layout of the
 // program. Code outside of dataflow blocks stays. A tensor that several operators want permuted is permuted for each of
 // them, which EliminateCommonSubexpr makes one. O(nodes).

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Checks that the files which comments and documents name exist.
+
+  check_paths.py [ROOT]
+
+A name is a file's path or the end of one (`stmt.h`, `tir/stmt.h`), or the path of a folder from the root. Looked at are the
+comments of sources and scripts, and documents outside of their fenced blocks. Names in capital letters (FILE.md) stand for
+any file, and a document may name the files that its own blocks hold. Prints one line per name that leads nowhere and exits
+with 1 if there is any.
+"""
+import os
+import re
+import sys
+
+FOLDERS = ("bench", "cmake", "docs", "examples", "include", "lib", "scripts", "test", "tools")
+FILE = re.compile(r"(?<![\w/.<*%${}-])((?:[\w-]+/)*[\w-]+\.(?:h|cpp|def|cmake|py|sh|md))(?![\w*/])")
+FOLDER = re.compile(rf"(?<![\w/.<*%${{}}-])((?:{'|'.join(FOLDERS)})/[\w/-]+)(?![\w*/<%$-]|\.\w)")
+PLACEHOLDER = re.compile(r"(?:[\w-]+/)*[A-Z]+\.\w+")
+# Beside the repository, not in it.
+ELSEWHERE = {"check.py"}
+COMMENTS = {".h": r"//[^\n]*", ".cpp": r"//[^\n]*", ".def": r"//[^\n]*", ".py": r'# [^\n]*|^[ \t]*"""(?:.|\n)*?"""',
+            ".cmake": r"# [^\n]*", ".txt": r"# [^\n]*", ".sh": r"# [^\n]*"}
+COMMENTS = {ending: re.compile(pattern, re.MULTILINE) for ending, pattern in COMMENTS.items()}
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+HELD = re.compile(r"^(?:```\w+ |\+\+\+ b/)(\S*\.\w+)$", re.MULTILINE)
+
+
+def files_of(root):
+    """The paths of the files of the repository."""
+    for base, dirs, names in os.walk(root):
+        dirs[:] = sorted(d for d in dirs if not d.startswith((".", "build")) and d != "__pycache__")
+        for name in sorted(names):
+            yield os.path.relpath(os.path.join(base, name), root)
+
+
+def ends_of(path):
+    parts = path.split("/")
+    return {"/".join(parts[i:]) for i in range(len(parts))}
+
+
+def blank(match):
+    """As many lines as there were, so that line numbers stay."""
+    return "\n" * match[0].count("\n")
+
+
+def prose_of(path, text):
+    """Pairs of a place and a text without code."""
+    ending = os.path.splitext(path)[1]
+    if ending == ".md":
+        yield 1, FENCED.sub(blank, text)
+    elif ending in COMMENTS:
+        for match in COMMENTS[ending].finditer(text):
+            yield text.count("\n", 0, match.start()) + 1, match[0]
+
+
+def check(root):
+    files = list(files_of(root))
+    known = set().union(*map(ends_of, files))
+    problems = []
+    for path in files:
+        if os.path.splitext(path)[1] not in (".md", *COMMENTS):
+            continue
+        with open(os.path.join(root, path), encoding="utf-8", errors="replace") as f:
+            text = f.read()
+        held = set()
+        if path.endswith(".md"):
+            held = set().union(*(ends_of(name) | {os.path.dirname(name)} for name in HELD.findall(text)))
+        for first, prose in prose_of(path, text):
+            for match in [*FILE.finditer(prose), *FOLDER.finditer(prose)]:
+                name = match[1].rstrip("/")
+                if name in known or name in held or name in ELSEWHERE or PLACEHOLDER.fullmatch(name):
+                    continue
+                if match.re is FOLDER and os.path.exists(os.path.join(root, name)):
+                    continue
+                line = first + prose.count("\n", 0, match.start())
+                problems.append(f"{path}:{line}: there is no '{name}'")
+    return problems
+
+
+def main():
+    root = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    problems = check(root)
+    print("\n".join(problems) if problems else "paths: no violations")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+"""Checks that check_kinds.py finds what it looks for, on small trees made for each case."""
+import sys
+import unittest
+
+from script_test import ScriptTest
+
+
+class KindsTest(ScriptTest):
+    script = "check_kinds.py"
+    good = {"include/iropt/diag/kinds.def": 'IROPT_DIAGNOSTIC_KIND("bad-thing", Error, "it is bad")\n',
+            "lib/ir/a.cpp": 'd.Error(span, "bad-thing", "no");\n', "test/a.ir": "# bad-thing\n"}
+
+    def test_good(self):
+        self.expect_good({})
+
+    def test_unknown_kind(self):
+        self.expect({"lib/ir/b.cpp": '\nd.Error(span, "other-thing", "no");\n'}, "lib/ir/b.cpp:2: 'other-thing' has no row")
+
+    def test_unused_kind(self):
+        self.expect({"lib/ir/a.cpp": ""}, "'bad-thing' is reported nowhere")
+
+    def test_untested_kind(self):
+        self.expect({"test/a.ir": "# bad-things\n"}, "'bad-thing' is named by no test")
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())

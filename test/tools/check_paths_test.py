@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""Checks that check_paths.py finds what it looks for, on small trees made for each case."""
+import sys
+import unittest
+
+from script_test import ScriptTest
+
+
+class PathsTest(ScriptTest):
+    script = "check_paths.py"
+    good = {"include/iropt/ir/tir/stmt.h": "// See tir/expr.h and ir/tir/stmt.h.\n", "include/iropt/ir/tir/expr.h": "",
+            "README.md": "Sources are in `include/iropt/ir`, see [stmt.h](include/iropt/ir/tir/stmt.h).\n"}
+
+    def test_good(self):
+        self.expect_good({})
+
+    def test_comment(self):
+        self.expect({"lib/ir/a.cpp": "int a;\n// as in old.h\n"}, "lib/ir/a.cpp:2: there is no 'old.h'")
+        self.expect({"CMakeLists.txt": "#" + " see lib/old.cpp\n"}, "CMakeLists.txt:1: there is no 'lib/old.cpp'")
+        self.expect({"scripts/a.py": '"""Reads\nlib/old.def.\n"""\n'}, "there is no 'lib/old.def'")
+
+    def test_code(self):
+        self.expect_good({"lib/ir/a.cpp": '#include "old.h"\n', "scripts/a.py": 'NAME = "old.h"\n'})
+
+    def test_document(self):
+        self.expect({"docs/a.md": "\n```\nolder.h\n```\nSee `old.h`.\n"}, "docs/a.md:5: there is no 'old.h'")
+
+    def test_folder(self):
+        self.expect({"docs/a.md": "Look into `lib/old`.\n"}, "docs/a.md:1: there is no 'lib/old'")
+        self.expect_good({"docs/a.md": "Look into `lib/*/old` and lib/<name>.\n"})
+
+    def test_files_of_a_document(self):
+        self.expect_good({"docs/a.md": "Write lib/new/b.cpp, in lib/new:\n\n```cpp lib/new/b.cpp\nint b;\n```\n"})
+
+    def test_placeholder(self):
+        self.expect_good({"scripts/a.py": '"""a.py FILE.md"""\n'})
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())

@@ -1,0 +1,38 @@
+"""What the tests of the scripts that check the repository have in common."""
+import contextlib
+import importlib.util
+import os
+import sys
+import tempfile
+import unittest
+
+SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts")
+
+
+class ScriptTest(unittest.TestCase):
+    """Tests of one script, whose function check(root) lists the faults of a tree."""
+
+    script = None  # its name
+    good = {}  # a tree without faults: texts by path
+
+    def check(self, changes):
+        """The faults of the good tree with some texts changed; None takes a file away."""
+        spec = importlib.util.spec_from_file_location("script", os.path.join(SCRIPTS, self.script))
+        module = importlib.util.module_from_spec(spec)
+        with contextlib.suppress(KeyError):
+            del sys.modules["script"]
+        spec.loader.exec_module(module)
+        with tempfile.TemporaryDirectory() as root:
+            for path, text in {**self.good, **changes}.items():
+                if text is not None:
+                    full = os.path.join(root, path)
+                    os.makedirs(os.path.dirname(full), exist_ok=True)
+                    with open(full, "w", encoding="utf-8") as f:
+                        f.write(text)
+            return module.check(root)
+
+    def expect_good(self, changes):
+        self.assertEqual(self.check(changes), [])
+
+    def expect(self, changes, message):
+        self.assertIn(message, "\n".join(self.check(changes)))
