@@ -1,148 +1,90 @@
 #include "iropt/arith/prim_builder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
 
 #include "iropt/ir/context.h"
+#include "iropt/op/op.h"
 #include "iropt/support/stack.h"
 
 namespace iropt::arith {
 namespace {
 
-bool FitsIn(int64_t value, DataType dtype) {
-  if (dtype.bits >= 64) return dtype.is_int() || value >= 0;
-  if (dtype.is_uint()) return value >= 0 && value >> dtype.bits == 0;
-  const int64_t limit = int64_t{1} << (dtype.bits - 1);
-  return value >= -limit && value < limit;
-}
+constexpr std::string_view kBitOpNames[] = {"tir.shift_left", "tir.shift_right", "tir.bitwise_and", "tir.bitwise_or",
+                                            "tir.bitwise_xor"};
 
-// In the precision of the dtype; nothing where the result would not be a plain number.
-std::optional<double> FoldFloats(NodeKind kind, double a, double b, DataType dtype) {
-  double r;
-  switch (kind) {
-    case NodeKind::kAdd: r = a + b; break;
-    case NodeKind::kSub: r = a - b; break;
-    case NodeKind::kMul: r = a * b; break;
-    case NodeKind::kDiv:
-      if (b == 0) return std::nullopt;
-      r = a / b;
-      break;
-    case NodeKind::kMin: return std::min(a, b);
-    case NodeKind::kMax: return std::max(a, b);
-    default: return std::nullopt;
+bool IsShift(BitOp op) { return op == BitOp::kShiftLeft || op == BitOp::kShiftRight; }
+
+// A shift is by less than all bits.
+int64_t FoldBits(BitOp op, int64_t a, int64_t b) {
+  switch (op) {
+    case BitOp::kShiftLeft: return static_cast<int64_t>(static_cast<uint64_t>(a) << b);
+    case BitOp::kShiftRight: return a >> b;
+    case BitOp::kAnd: return a & b;
+    case BitOp::kOr: return a | b;
+    case BitOp::kXor: return a ^ b;
   }
-  // One rounding from the double result equals the float operation, because a double holds more than twice the digits.
-  if (dtype == DataType::Float(32)) r = static_cast<double>(static_cast<float>(r));
-  if (!std::isfinite(r) || (dtype != DataType::Float(32) && dtype != DataType::Float(64))) return std::nullopt;
-  return r;
+  return 0;
 }
 
-std::optional<bool> CompareFloats(NodeKind kind, double a, double b) {
-  switch (kind) {
-    case NodeKind::kEQ: return a == b;
-    case NodeKind::kNE: return a != b;
-    case NodeKind::kLT: return a < b;
-    case NodeKind::kLE: return a <= b;
-    case NodeKind::kGT: return a > b;
-    case NodeKind::kGE: return a >= b;
-    default: return std::nullopt;
-  }
+OperandError Mismatch(const PrimExpr* a, const PrimExpr* b) {
+  return {fmt::format("the operands don't go together: '{}' and '{}'", a->dtype.ToString(), b->dtype.ToString())};
 }
 
-// x + 0, x * 1, 0 // x and the like.
-const PrimExpr* DropNeutral(NodeKind kind, const PrimExpr* a, const PrimExpr* b, const PrimBuilder& make) {
-  const auto is = [](const PrimExpr* e, double value) {
-    if (const int64_t* i = AsInt(e)) return static_cast<double>(*i) == value;
-    const auto* f = As<tir::FloatImm>(e);
-    return f && f->value == value;
-  };
-  switch (kind) {
-    case NodeKind::kAdd: return is(a, 0) ? b : is(b, 0) ? a : nullptr;
-    case NodeKind::kSub: return is(b, 0) ? a : nullptr;
-    case NodeKind::kMul: return is(a, 1) ? b : is(a, 0) ? a : is(b, 1) ? a : is(b, 0) ? b : nullptr;
-    case NodeKind::kDiv:
-    case NodeKind::kFloorDiv: return is(b, 1) || (is(a, 0) && !is(b, 0)) ? a : nullptr;
-    case NodeKind::kMod:
-    case NodeKind::kFloorMod:
-      if (!IsIndexType(a->dtype)) return nullptr;
-      return is(b, 1) ? make.Const(0, a->dtype) : is(a, 0) && !is(b, 0) ? a : nullptr;
-    case NodeKind::kMin:
-    case NodeKind::kMax: return a == b ? a : nullptr;
-    default: return nullptr;
-  }
-}
-
-const PrimExpr* FoldLogic(NodeKind kind, const PrimExpr* a, const PrimExpr* b) {
-  const bool is_and = kind == NodeKind::kAnd;
-  if (const int64_t* va = AsInt(a)) return (*va != 0) == is_and ? b : a;
-  if (const int64_t* vb = AsInt(b)) return (*vb != 0) == is_and ? a : b;
-  return nullptr;
-}
-
-DataType CommonDType(DataType a, DataType b) {
-  if (a.is_floating() != b.is_floating()) return a.is_floating() ? a : b;
-  if (a.is_integer() && b.is_integer() && a.code != b.code) return DataType::Int(std::max(a.bits, b.bits));
-  return a.bits >= b.bits ? a : b;
-}
+bool IsFloorOp(NodeKind kind) { return kind == NodeKind::kFloorDiv || kind == NodeKind::kFloorMod; }
+bool IsDivision(NodeKind kind) { return kind >= NodeKind::kDiv && kind <= NodeKind::kFloorMod; }
 
 }  // namespace
 
-std::optional<int64_t> FoldIntegers(NodeKind kind, int64_t a, int64_t b) {
-  const bool divides = b != 0 && !(b == -1 && a == std::numeric_limits<int64_t>::min());
-  switch (kind) {
-    case NodeKind::kAdd: return CheckedAdd(a, b);
-    case NodeKind::kSub: return CheckedSub(a, b);
-    case NodeKind::kMul: return CheckedMul(a, b);
-    case NodeKind::kDiv: return divides ? std::optional(a / b) : std::nullopt;
-    case NodeKind::kMod: return divides ? std::optional(a % b) : std::nullopt;
-    case NodeKind::kFloorDiv: return divides ? std::optional(FloorDivInt(a, b)) : std::nullopt;
-    case NodeKind::kFloorMod: return divides ? std::optional(FloorModInt(a, b)) : std::nullopt;
-    case NodeKind::kMin: return std::min(a, b);
-    case NodeKind::kMax: return std::max(a, b);
-    case NodeKind::kEQ: return a == b;
-    case NodeKind::kNE: return a != b;
-    case NodeKind::kLT: return a < b;
-    case NodeKind::kLE: return a <= b;
-    case NodeKind::kGT: return a > b;
-    case NodeKind::kGE: return a >= b;
-    default: return std::nullopt;
-  }
-}
-
-int64_t ZeroAwareGcd(int64_t a, int64_t b) { return std::gcd(a, b); }
-
 const PrimExpr* PrimBuilder::Canonical(const PrimExpr* node) { return IRContext::Current().Intern(node); }
 
+PrimBuilder PrimBuilder::Exact() const {
+  PrimBuilder exact = *this;
+  exact.wraps_ = false;
+  return exact;
+}
+
+PrimBuilder PrimBuilder::At(Span span) const {
+  PrimBuilder at = *this;
+  at.span_ = span;
+  return at;
+}
+
 const PrimExpr* PrimBuilder::Int(int64_t value, DataType dtype) const {
-  if (arena_) return arena_->New<tir::IntImm>(dtype, value);
+  if (arena_) return Keep(tir::IntImm(dtype, value));
   return IRContext::Current().Int(value, dtype);
 }
 
 const PrimExpr* PrimBuilder::Float(double value, DataType dtype) const { return Keep(tir::FloatImm(dtype, value)); }
 
+const PrimExpr* PrimBuilder::Lanes(DataType dtype) const {
+  if (!dtype.is_scalable()) return Int(dtype.lanes, DataType::Int(32));
+  const PrimExpr* vscale = Keep(tir::Call(DataType::Int(32), GetOp("tir.vscale"), List<const PrimExpr*>()));
+  return Node(NodeKind::kMul, vscale, Int(-dtype.lanes, DataType::Int(32)));
+}
+
 const PrimExpr* PrimBuilder::Const(int64_t value, DataType dtype) const {
   const DataType element = dtype.with_lanes(1);
   const PrimExpr* scalar = dtype.is_floating() ? Float(static_cast<double>(value), element) : Int(value, element);
-  if (dtype.is_scalar()) return scalar;
-  return Keep(tir::Broadcast(dtype, scalar, Int(dtype.lanes, DataType::Int(32))));
+  return dtype.is_scalar() ? scalar : Keep(tir::Broadcast(dtype, scalar, Lanes(dtype)));
 }
 
 const PrimExpr* PrimBuilder::Node(NodeKind kind, const PrimExpr* a, const PrimExpr* b) const {
   return Keep(tir::BinaryExpr(kind, a, b));
 }
 
+void PrimBuilder::Match(const PrimExpr*& a, const PrimExpr*& b) const {
+  if (a->dtype == b->dtype) return;
+  const std::optional<DataType> common = PromoteDTypes(a->dtype, b->dtype);
+  IROPT_CHECK(common, "operands of '{}' and '{}'", a->dtype.ToString(), b->dtype.ToString());
+  a = At(a->span()).Cast(*common, a);
+  b = At(b->span()).Cast(*common, b);
+}
+
 const PrimExpr* PrimBuilder::Binary(NodeKind kind, const PrimExpr* a, const PrimExpr* b) const {
-  if (a->dtype != b->dtype && a->dtype.lanes == b->dtype.lanes) {
-    const DataType common = CommonDType(a->dtype, b->dtype);
-    a = Cast(common, a);
-    b = Cast(common, b);
-  } else if (a->dtype.is_scalar() && !b->dtype.is_scalar()) {
-    a = Cast(b->dtype, a);
-  } else if (b->dtype.is_scalar() && !a->dtype.is_scalar()) {
-    b = Cast(a->dtype, b);
-  }
+  Match(a, b);
   if (const PrimExpr* folded = TryFold(kind, a, b, *this)) return folded;
   return Node(kind, a, b);
 }
@@ -157,42 +99,134 @@ const PrimExpr* PrimBuilder::Select(const PrimExpr* cond, const PrimExpr* a, con
   return Keep(tir::Select(cond, a, b));
 }
 
+const PrimExpr* PrimBuilder::CastVector(DataType dtype, const PrimExpr* value) const {
+  const DataType element = dtype.with_lanes(1);
+  if (value->dtype.is_scalar()) return Keep(tir::Broadcast(dtype, Cast(element, value), Lanes(dtype)));
+  if (const auto* broadcast = As<tir::Broadcast>(value))
+    return Keep(tir::Broadcast(dtype, Cast(element, broadcast->value), broadcast->lanes));
+  const auto* ramp = As<tir::Ramp>(value);
+  if (ramp && dtype.is_integer())
+    return Keep(tir::Ramp(dtype, Cast(element, ramp->base), Cast(element, ramp->stride), ramp->lanes));
+  return Keep(tir::Cast(dtype, value));
+}
+
 const PrimExpr* PrimBuilder::Cast(DataType dtype, const PrimExpr* value) const {
   if (value->dtype == dtype) return value;
-  if (!dtype.is_scalar() && value->dtype.is_scalar()) {
-    const PrimExpr* scalar = Cast(dtype.with_lanes(1), value);
-    return Keep(tir::Broadcast(dtype, scalar, Int(dtype.lanes, DataType::Int(32))));
-  }
-  if (dtype.is_scalar()) {
-    const int64_t* i = AsInt(value);
-    if (i && dtype.is_integer() && FitsIn(*i, dtype)) return Int(*i, dtype);
-    if (i && (dtype == DataType::Float(32) || dtype == DataType::Float(64))) {
-      const double d = static_cast<double>(*i);
-      return Float(dtype.bits == 32 ? static_cast<double>(static_cast<float>(d)) : d, dtype);
+  if (!dtype.is_scalar()) return CastVector(dtype, value);
+  // A constant stays where it stands in the source.
+  const PrimBuilder constant = At(value->span());
+  if (const int64_t* i = AsInt(value); i && !dtype.is_handle()) {
+    if (dtype.is_floating()) return constant.Float(static_cast<double>(*i), dtype);
+    if (FitsIn(*i, dtype)) return constant.Int(*i, dtype);
+  } else if (const auto* f = As<tir::FloatImm>(value)) {
+    if (dtype.is_floating()) return constant.Float(f->value, dtype);
+    if (dtype.is_integer() && std::fabs(f->value) < 0x1p62) {
+      const auto truncated = static_cast<int64_t>(f->value);
+      if (wraps_ || FitsIn(truncated, dtype)) return constant.Int(WrapInteger(truncated, dtype), dtype);
     }
   }
   return Keep(tir::Cast(dtype, value));
 }
 
-const PrimExpr* TryFold(NodeKind kind, const PrimExpr* a, const PrimExpr* b, const PrimBuilder& make) {
-  if (kind == NodeKind::kAnd || kind == NodeKind::kOr) return FoldLogic(kind, a, b);
-  const bool compares = kind >= NodeKind::kEQ;
-  const int64_t* ia = AsInt(a);
-  const int64_t* ib = AsInt(b);
-  if (ia && ib) {
-    const std::optional<int64_t> r = FoldIntegers(kind, *ia, *ib);
-    const DataType dtype = compares ? DataType::Bool() : a->dtype;
-    if (r && FitsIn(*r, dtype)) return make.Int(*r, dtype);
-    return nullptr;
+const PrimExpr* PrimBuilder::Broadcast(const PrimExpr* value, const PrimExpr* lanes) const {
+  const DataType dtype = VectorDType(value->dtype, lanes);
+  return Keep(tir::Broadcast(dtype, value, At(lanes->span()).Lanes(dtype)));
+}
+
+const PrimExpr* PrimBuilder::Ramp(const PrimExpr* base, const PrimExpr* stride, const PrimExpr* lanes) const {
+  const DataType dtype = VectorDType(base->dtype, lanes);
+  return Keep(tir::Ramp(dtype, base, Cast(base->dtype, stride), At(lanes->span()).Lanes(dtype)));
+}
+
+const PrimExpr* PrimBuilder::Bitwise(BitOp op, const PrimExpr* a, const PrimExpr* b) const {
+  Match(a, b);
+  const DataType dtype = a->dtype;
+  const int64_t* x = AsInt(a);
+  const int64_t* y = AsInt(b);
+  if (IsIndexType(dtype) && y && (!IsShift(op) || (*y >= 0 && *y < dtype.bits))) {
+    if (x) {
+      const int64_t r = WrapInteger(FoldBits(op, *x, *y), dtype);
+      if (wraps_ || op != BitOp::kShiftLeft || r >> *y == *x) return Int(r, dtype);
+    } else if (IsShift(op) && *y == 0) {
+      return a;
+    }
   }
-  const auto* fa = As<tir::FloatImm>(a);
-  const auto* fb = As<tir::FloatImm>(b);
-  if (fa && fb) {
-    if (compares) return make.Bool(*CompareFloats(kind, fa->value, fb->value));
-    if (const auto r = FoldFloats(kind, fa->value, fb->value, a->dtype)) return make.Float(*r, a->dtype);
-    return nullptr;
+  const PrimExpr* args[] = {a, b};
+  return Keep(tir::Call(dtype, GetOp(kBitOpNames[static_cast<size_t>(op)]), Operands(args)));
+}
+
+// ---- What is wrong with operands
+
+std::optional<OperandError> CheckMatch(const PrimExpr* a, const PrimExpr* b) {
+  if (a->dtype == b->dtype) return std::nullopt;
+  const std::optional<DataType> common = PromoteDTypes(a->dtype, b->dtype);
+  if (!common) return Mismatch(a, b);
+  if (auto error = CheckCast(*common, a)) return error;
+  return CheckCast(*common, b);
+}
+
+std::optional<OperandError> CheckBinary(NodeKind kind, const PrimExpr* a, const PrimExpr* b) {
+  if (auto error = CheckMatch(a, b)) return error;
+  if (IsFloorOp(kind) && !(a->dtype.is_integer() && b->dtype.is_integer())) {
+    const DataType found = a->dtype.is_integer() ? b->dtype : a->dtype;
+    return OperandError{fmt::format("'//' and '%' apply to integers, found '{}'", found.ToString())};
   }
-  return DropNeutral(kind, a, b, make);
+  if (IsDivision(kind) && IsInt(b, 0)) return OperandError{"division by zero", b};
+  return std::nullopt;
+}
+
+std::optional<OperandError> CheckCast(DataType dtype, const PrimExpr* value) {
+  if (value->dtype == dtype) return std::nullopt;
+  const DataType element = dtype.with_lanes(1);
+  if (dtype.lanes != value->dtype.lanes && !value->dtype.is_scalar())
+    return OperandError{
+        fmt::format("'{}' can't be converted to '{}'", value->dtype.ToString(), dtype.ToString()), value};
+  if (const auto* broadcast = As<tir::Broadcast>(value)) return CheckCast(element, broadcast->value);
+  if (const auto* ramp = As<tir::Ramp>(value); ramp && dtype.is_integer()) {
+    if (auto error = CheckCast(element, ramp->base)) return error;
+    return CheckCast(element, ramp->stride);
+  }
+  if (const int64_t* i = AsInt(value); i && dtype.is_integer() && !FitsIn(*i, element))
+    return OperandError{fmt::format("{} does not fit in '{}'", *i, element.ToString()), value};
+  if (value->dtype.is_handle()) return OperandError{fmt::format("a handle can't be converted to '{}'", dtype.ToString())};
+  return std::nullopt;
+}
+
+std::optional<OperandError> CheckBroadcast(const PrimExpr* value, const PrimExpr* lanes) {
+  if (value->dtype.is_scalar() && !VectorDType(value->dtype, lanes).is_void()) return std::nullopt;
+  return OperandError{"a vector needs a scalar value and a constant number of lanes"};
+}
+
+std::optional<OperandError> CheckRamp(const PrimExpr* base, const PrimExpr* stride, const PrimExpr* lanes) {
+  if (!base->dtype.is_scalar() || !stride->dtype.is_scalar() || VectorDType(base->dtype, lanes).is_void())
+    return OperandError{"a ramp needs a scalar base and stride, and a constant number of lanes"};
+  return CheckCast(base->dtype, stride);
+}
+
+std::optional<OperandError> CheckBitwise(BitOp op, const PrimExpr* a, const PrimExpr* b) {
+  if (!a->dtype.is_integer() || !b->dtype.is_integer())
+    return OperandError{fmt::format("bits and shifts need integers, found '{}' and '{}'", a->dtype.ToString(),
+                                    b->dtype.ToString())};
+  if (auto error = CheckMatch(a, b)) return error;
+  const DataType dtype = *PromoteDTypes(a->dtype, b->dtype);
+  const int64_t* by = AsInt(b);
+  if (IsShift(op) && IsIndexType(dtype) && by && (*by < 0 || *by >= dtype.bits))
+    return OperandError{fmt::format("a shift of '{}' by {}", dtype.ToString(), *by), b};
+  return std::nullopt;
+}
+
+DataType VectorDType(DataType element, const PrimExpr* lanes) {
+  if (const int64_t* n = AsInt(lanes))
+    return *n > 1 && *n <= INT16_MAX ? element.with_lanes(static_cast<int>(*n)) : DataType::Void();
+  const auto* product = As<tir::Mul>(lanes);
+  if (!product) return DataType::Void();
+  const auto factor = [](const PrimExpr* call, const PrimExpr* number) -> int64_t {
+    const auto* c = As<tir::Call>(call);
+    const int64_t* n = AsInt(number);
+    return c && n && c->op == GetOp("tir.vscale") ? *n : 0;
+  };
+  const int64_t n = std::max(factor(product->a, product->b), factor(product->b, product->a));
+  return n > 0 && n <= INT16_MAX ? element.with_lanes(-static_cast<int>(n)) : DataType::Void();
 }
 
 namespace {

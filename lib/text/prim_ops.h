@@ -1,9 +1,12 @@
 // Python's operators on numbers and scalar expressions, with the meaning that TVM's scripts give them: numbers of the
-// text compute as in Python; where an expression takes part, the operands are brought to one dtype, and constants fold.
+// text compute as in Python; where an expression takes part, arith::PrimBuilder makes the result, and errors are
+// reported where they are in the text.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "iropt/arith/prim_builder.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/module.h"
 #include "iropt/text/lexer.h"
@@ -30,8 +33,8 @@ class PrimOps {
   const PrimExpr* Make(NodeKind kind, const PrimExpr* a, const PrimExpr* b, Span span);
   // The node as it stands, as T.Add(a, b) makes it.
   const PrimExpr* MakeNode(NodeKind kind, const PrimExpr* a, const PrimExpr* b, Span span);
-  // T.shift_left and the like: folded where both are constants. `name` is that of the operator, "tir.shift_left".
-  const PrimExpr* MakeBitwise(std::string_view name, const PrimExpr* a, const PrimExpr* b, Span span);
+  // T.shift_left and the like: folded where both are constants.
+  const PrimExpr* MakeBitwise(arith::BitOp op, const PrimExpr* a, const PrimExpr* b, Span span);
   // A conversion, folded for constants and vectors of one value.
   const PrimExpr* MakeCast(DataType dtype, const PrimExpr* value, Span span);
   // Brings two operands to one dtype by TVM's rules. False after an error.
@@ -41,25 +44,22 @@ class PrimOps {
 
   // Numbers as expressions: integers are int32 (int64 where they need it), floats float32, truth values bool.
   const PrimExpr* ToPrim(const Value& number);
-  const PrimExpr* Int(int64_t value, DataType dtype, Span span);
-  const PrimExpr* Float(double value, DataType dtype, Span span);
+  const PrimExpr* Int(int64_t value, DataType dtype, Span span) { return At(span).Int(value, dtype); }
+  const PrimExpr* Float(double value, DataType dtype, Span span) { return At(span).Float(value, dtype); }
 
  private:
   bool Numbers(TokenKind op, const Value& a, const Value& b, Span span, Value& out);
   bool Integers(TokenKind op, int64_t a, int64_t b, Span span, Value& out);
-  const PrimExpr* Wrapped(NodeKind kind, const PrimExpr* a, const PrimExpr* b, Span span);
   bool Compare(NodeKind kind, Value a, Value b, Span span, Value& out);
   const PrimExpr* Adapt(const Value& number, DataType other);
-  // The number of lanes of a vector dtype, in the one form that nodes have it.
-  const PrimExpr* Lanes(DataType dtype, Span span);
+  arith::PrimBuilder At(Span span) const { return arith::PrimBuilder(ws_.arena()).At(span); }
+  // Reports the error if there is one: at the operand that is at fault, else at `span`.
+  bool Accept(const std::optional<arith::OperandError>& error, Span span);
   bool Error(Span span, std::string message);
 
   Workspace& ws_;
   DiagnosticEngine& diag_;
   const int int_bits_;
 };
-
-// The vector dtype of `lanes` copies; a scalable one where lanes is a multiple of T.vscale(). Void where neither holds.
-DataType VectorDType(DataType element, const PrimExpr* lanes);
 
 }  // namespace iropt::text

@@ -175,7 +175,10 @@ bool RelaxParser::BinaryValue(TokenKind op, const ScriptValue& a, const ScriptVa
   const auto prim = [&](const ScriptValue& v) {
     return v.kind == Kind::kInt ? builder.Int(v.integer) : IRContext::Current().Intern(v.prim);
   };
-  const PrimExpr* result = builder.Binary(infix.prim, prim(a), prim(b));
+  const PrimExpr* x = prim(a);
+  const PrimExpr* y = prim(b);
+  if (const auto error = arith::CheckBinary(infix.prim, x, y)) return Error(span, "bad-expression", error->message);
+  const PrimExpr* result = builder.Binary(infix.prim, x, y);
   if (const auto* literal = As<tir::IntImm>(result);
       literal && a.kind == Kind::kInt && b.kind == Kind::kInt && literal->dtype == DataType::Int(64)) {
     out.kind = Kind::kInt;

@@ -13,9 +13,9 @@
 
 #include "attr_text.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/analysis/tir/block_access.h"
 #include "parser_core.h"
 #include "prim_ops.h"
-#include "tir_access.h"
 #include "tir_value.h"
 
 namespace iropt {

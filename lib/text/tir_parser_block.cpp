@@ -1,7 +1,6 @@
 // Statements that are open while their bodies are read, and what blocks collect.
 #include <fmt/format.h>
 
-#include "tir_access.h"
 #include "tir_parser.h"
 
 namespace iropt::text {
@@ -84,11 +83,11 @@ void TirParser::CloseLast() {
 void TirParser::DetectAccesses(const BlockScope& scope, const tir::Block& block, List<const tir::BufferRegion*>& reads,
                                List<const tir::BufferRegion*>& writes) {
   if (scope.reads && scope.writes) return;
-  BlockAccesses found = FindBlockAccesses(block, known_buffers_, ws_);
-  if (found.opaque) {
+  const BlockAccesses found = GetBlockAccessRegion(block, known_buffers_, ws_);
+  if (!found.opaques.empty()) {
     Error(scope.span, "bad-block",
           fmt::format("the block passes the pointer of '{}' on; state T.reads(...) and T.writes(...)",
-                      found.opaque->name));
+                      found.opaques[0]->buffer->name));
   }
   if (!scope.reads) reads = ws_.Copy(found.reads);
   if (!scope.writes) writes = ws_.Copy(found.writes);

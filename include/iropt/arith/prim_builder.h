@@ -3,41 +3,65 @@
 // A builder without an arena interns what it makes in the current IRContext (dimensions of types); a builder with an
 // arena allocates there (loop-level code). The folding constructors (Add, FloorDiv, ...) bring the operands to a common
 // dtype, fold constants and drop neutral operands as TVM's operators do, so that expressions built here print as TVM
-// prints them. Folding is exact: a result that its dtype cannot hold, and a division by zero, are left as expressions.
+// prints them. A division by zero is left as an expression.
+//
+// Loop-level code computes modulo 2^bits, and so do its constants when they fold. Dimensions are mathematical integers:
+// there, and for a builder made by Exact(), a result that its dtype cannot hold is left as an expression.
+//
+// The constructors need operands that match; Check<Constructor> says what is wrong with operands from outside:
+//
+//   if (const auto error = arith::CheckBinary(NodeKind::kAdd, a, b)) return Report(error->message, error->operand);
+//   const PrimExpr* sum = arith::PrimBuilder(workspace.arena()).Add(a, b);
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
+#include "iropt/arith/const_fold.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/support/arena.h"
 
 namespace iropt::arith {
 
+// Operations on the bits of integers; the nodes are calls of tir.shift_left and so on.
+enum class BitOp : uint8_t { kShiftLeft, kShiftRight, kAnd, kOr, kXor };
+
 class PrimBuilder {
  public:
-  PrimBuilder() = default;
-  explicit PrimBuilder(Arena& arena) : arena_(&arena) {}
+  constexpr PrimBuilder() = default;
+  explicit PrimBuilder(Arena& arena) : arena_(&arena), wraps_(true) {}
+
+  // The same builder, which leaves results beyond the limits of their dtype as expressions.
+  PrimBuilder Exact() const;
+  // The same builder, whose nodes get this place in the source. Converted operands keep their own.
+  PrimBuilder At(Span span) const;
+  bool wraps() const { return wraps_; }
 
   const PrimExpr* Int(int64_t value, DataType dtype = DataType::Int(64)) const;
   const PrimExpr* Float(double value, DataType dtype) const;
   const PrimExpr* Bool(bool value) const { return Int(value, DataType::Bool()); }
   // The constant of a scalar or vector dtype.
   const PrimExpr* Const(int64_t value, DataType dtype) const;
+  // The number of lanes of a vector dtype, in the one form that nodes have it: 4, or T.vscale() * 4.
+  const PrimExpr* Lanes(DataType dtype) const;
 
   // The node as it stands, without folding. The operands have one dtype.
   const PrimExpr* Node(NodeKind kind, const PrimExpr* a, const PrimExpr* b) const;
   // A node that the caller made: taken over as it is with an arena, canonical otherwise. `node` is copied.
   template <class T>
   const PrimExpr* Keep(const T& node) const {
-    return arena_ ? arena_->New<T>(node) : Canonical(&node);
+    if (!arena_) return Canonical(&node);
+    T* kept = arena_->New<T>(node);
+    if (span_.known()) kept->set_span(span_);
+    return kept;
   }
   // A list of operands that lives as long as the nodes made here. Interning copies lists itself.
   List<const PrimExpr*> Operands(std::span<const PrimExpr* const> items) const {
     return arena_ ? List<const PrimExpr*>(arena_->Copy(items)) : List<const PrimExpr*>(items);
   }
 
-  // With matching of dtypes and folding.
+  // With matching of dtypes and folding. The operands are such that CheckBinary finds nothing but a division by zero.
   const PrimExpr* Binary(NodeKind kind, const PrimExpr* a, const PrimExpr* b) const;
   const PrimExpr* Add(const PrimExpr* a, const PrimExpr* b) const { return Binary(NodeKind::kAdd, a, b); }
   const PrimExpr* Sub(const PrimExpr* a, const PrimExpr* b) const { return Binary(NodeKind::kSub, a, b); }
@@ -51,23 +75,53 @@ class PrimBuilder {
   const PrimExpr* CeilDiv(const PrimExpr* a, const PrimExpr* b) const {
     return FloorDiv(Add(a, Sub(b, Const(1, b->dtype))), b);
   }
+  // Brings both operands to the dtype of PromoteDTypes.
+  void Match(const PrimExpr*& a, const PrimExpr*& b) const;
   const PrimExpr* Not(const PrimExpr* a) const;
   const PrimExpr* Select(const PrimExpr* cond, const PrimExpr* a, const PrimExpr* b) const;
+  // Constants, broadcasts and integer ramps are converted themselves; of anything else a Cast is made, and of a scalar
+  // with a vector dtype a Broadcast. An integer that the dtype does not hold stays an operand of a Cast.
   const PrimExpr* Cast(DataType dtype, const PrimExpr* value) const;
+  // `lanes` copies of a scalar.
+  const PrimExpr* Broadcast(const PrimExpr* value, const PrimExpr* lanes) const;
+  // base, base + stride, ...: `lanes` of them. The stride takes the dtype of the base.
+  const PrimExpr* Ramp(const PrimExpr* base, const PrimExpr* stride, const PrimExpr* lanes) const;
+  // Folds for index dtypes alone, as in TVM.
+  const PrimExpr* Bitwise(BitOp op, const PrimExpr* a, const PrimExpr* b) const;
 
  private:
   static const PrimExpr* Canonical(const PrimExpr* node);
+  const PrimExpr* CastVector(DataType dtype, const PrimExpr* value) const;
 
   Arena* arena_ = nullptr;
+  bool wraps_ = false;
+  Span span_;
 };
 
 // The folded result of an operation, or null where nothing folds. The operands have one dtype.
 const PrimExpr* TryFold(NodeKind kind, const PrimExpr* a, const PrimExpr* b, const PrimBuilder& make);
 
-// The operation on 64-bit integers (comparisons give 0 or 1); nothing where the result overflows or a divisor is 0.
-std::optional<int64_t> FoldIntegers(NodeKind kind, int64_t a, int64_t b);
+// ---- What is wrong with operands
 
-// ---- Integer helpers
+struct OperandError {
+  std::string message;
+  const PrimExpr* operand = nullptr;  // that is at fault; null: all of them together
+};
+
+// Operands that do not match, `//` and `%` of anything but integers, division by the constant 0.
+std::optional<OperandError> CheckBinary(NodeKind kind, const PrimExpr* a, const PrimExpr* b);
+std::optional<OperandError> CheckMatch(const PrimExpr* a, const PrimExpr* b);
+// Different lanes, handles, integers that the dtype does not hold.
+std::optional<OperandError> CheckCast(DataType dtype, const PrimExpr* value);
+std::optional<OperandError> CheckBroadcast(const PrimExpr* value, const PrimExpr* lanes);
+std::optional<OperandError> CheckRamp(const PrimExpr* base, const PrimExpr* stride, const PrimExpr* lanes);
+// Operands other than integers; a shift of an index dtype by a negative number or by all of its bits.
+std::optional<OperandError> CheckBitwise(BitOp op, const PrimExpr* a, const PrimExpr* b);
+
+// The vector dtype of `lanes` copies; a scalable one where lanes is a multiple of T.vscale(). Void where neither holds.
+DataType VectorDType(DataType element, const PrimExpr* lanes);
+
+// ---- Inspection
 
 // The value of an integer constant.
 inline const int64_t* AsInt(const PrimExpr* e) {
@@ -76,31 +130,6 @@ inline const int64_t* AsInt(const PrimExpr* e) {
 inline bool IsInt(const PrimExpr* e, int64_t value) {
   return e->kind == NodeKind::kIntImm && static_cast<const tir::IntImm*>(e)->value == value;
 }
-
-// Index arithmetic is done in these dtypes; only they are simplified as mathematical integers.
-constexpr bool IsIndexType(DataType t) { return t.is_int() && t.is_scalar() && (t.bits == 32 || t.bits == 64); }
-
-// Division and remainder towards negative infinity. b is not 0, and not (INT64_MIN, -1).
-constexpr int64_t FloorDivInt(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a % b < 0) != (b < 0)); }
-constexpr int64_t FloorModInt(int64_t a, int64_t b) {
-  const int64_t r = a % b;
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
-// Exact results, or nothing where 64 bits do not hold them.
-inline std::optional<int64_t> CheckedAdd(int64_t a, int64_t b) {
-  int64_t r;
-  return __builtin_add_overflow(a, b, &r) ? std::nullopt : std::optional(r);
-}
-inline std::optional<int64_t> CheckedSub(int64_t a, int64_t b) {
-  int64_t r;
-  return __builtin_sub_overflow(a, b, &r) ? std::nullopt : std::optional(r);
-}
-inline std::optional<int64_t> CheckedMul(int64_t a, int64_t b) {
-  int64_t r;
-  return __builtin_mul_overflow(a, b, &r) ? std::nullopt : std::optional(r);
-}
-// Greatest common divisor of the magnitudes, where 0 is divisible by everything.
-int64_t ZeroAwareGcd(int64_t a, int64_t b);
 
 // Structural equality of scalar expressions; variables are equal to themselves alone. O(1) for interned expressions.
 bool DeepEqual(const PrimExpr* a, const PrimExpr* b);

@@ -1,0 +1,243 @@
+#include "iropt/analysis/tir/block_access.h"
+
+#include <algorithm>
+
+#include "iropt/arith/int_set.h"
+#include "iropt/arith/substitute.h"
+#include "iropt/ir/tir/visitor.h"
+#include "iropt/op/op.h"
+
+namespace iropt {
+namespace {
+
+using arith::IntervalSet;
+using Region = std::vector<IntervalSet>;
+
+// What is done to the buffers in one way: read, written, or passed on.
+struct Accesses {
+  struct Entry {
+    const tir::Buffer* buffer;
+    Region region;
+  };
+  std::vector<Entry> entries;
+
+  const Entry* Find(const tir::Buffer* buffer) const {
+    const auto it = std::ranges::find(entries, buffer, &Entry::buffer);
+    return it == entries.end() ? nullptr : &*it;
+  }
+  void Add(const tir::Buffer* buffer, Region region, arith::Analyzer& analyzer) {
+    const auto it = std::ranges::find(entries, buffer, &Entry::buffer);
+    if (it == entries.end()) {
+      entries.push_back({buffer, std::move(region)});
+      return;
+    }
+    for (size_t i = 0; i < region.size() && i < it->region.size(); ++i)
+      it->region[i] = arith::Union(it->region[i], region[i], analyzer);
+  }
+};
+
+class AccessDetector : public tir::StmtExprVisitor {
+ public:
+  AccessDetector(const BuffersByPointer& known, Workspace& workspace)
+      : known_(known),
+        workspace_(workspace),
+        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
+
+  void Visit(const tir::Block& block) {
+    for (const tir::MatchBufferRegion* match : block.match_buffers) {
+      if (known_.contains(match->source->buffer->data)) matches_.push_back(match);
+    }
+    if (block.init) VisitStmt(block.init);
+    VisitStmt(block.body);
+  }
+
+  const Accesses& reads() const { return reads_; }
+  const Accesses& writes() const { return writes_; }
+  const Accesses& opaques() const { return opaques_; }
+  // The accesses to buffers that none of `without` has.
+  std::vector<const tir::BufferRegion*> Collect(const Accesses& accesses,
+                                                std::initializer_list<const Accesses*> without = {});
+
+ protected:
+  using tir::StmtExprVisitor::VisitExpr;
+
+  void VisitFor(const tir::For* loop) override {
+    VisitExpr(loop->min);
+    VisitExpr(loop->extent);
+    domains_.insert_or_assign(loop->loop_var, IntervalSet::FromRange(loop->min, loop->extent, make()));
+    VisitStmt(loop->body);
+    domains_.erase(loop->loop_var);
+  }
+
+  void VisitLetStmt(const tir::LetStmt* let) override {
+    lets_[let->var] = let->value;
+    VisitExpr(let->value);
+    VisitStmt(let->body);
+    lets_.erase(let->var);
+  }
+
+  void VisitBufferLoad(const tir::BufferLoad* load) override {
+    Add(reads_, load->buffer, Relax(load->indices));
+    tir::StmtExprVisitor::VisitBufferLoad(load);
+  }
+
+  void VisitBufferStore(const tir::BufferStore* store) override {
+    Add(writes_, store->buffer, Relax(store->indices));
+    tir::StmtExprVisitor::VisitBufferStore(store);
+  }
+
+  void VisitCall(const tir::Call* call) override {
+    if (call->op != GetOp("tir.tvm_access_ptr") || call->args.size() != 5) return StmtExprVisitor::VisitCall(call);
+    const int64_t* mask = arith::AsInt(call->args[4]);
+    if (!Is<tir::Var>(call->args[1]) || !mask) return StmtExprVisitor::VisitCall(call);
+    const tir::Buffer* buffer = BufferOf(static_cast<const tir::Var*>(call->args[1]));
+    if (!buffer || (*mask & 3) == 0) return;
+    Add((*mask & 3) == 3 ? opaques_ : (*mask & 1) ? reads_ : writes_, buffer, Whole(buffer));
+  }
+
+  void VisitVar(const tir::Var* var) override {
+    if (const tir::Buffer* buffer = BufferOf(var)) Add(opaques_, buffer, Whole(buffer));
+  }
+
+  // A block inside stands for what it states.
+  void VisitBlockRealize(const tir::BlockRealize* realize) override {
+    std::unordered_map<const tir::Var*, const PrimExpr*> values;
+    for (uint32_t i = 0; i < realize->iter_values.size(); ++i)
+      values[realize->block->iter_vars[i]->var] = realize->iter_values[i];
+    for (const tir::BufferRegion* region : realize->block->reads) Add(reads_, region->buffer, Relax(*region, values));
+    for (const tir::BufferRegion* region : realize->block->writes) Add(writes_, region->buffer, Relax(*region, values));
+  }
+
+ private:
+  using Values = std::unordered_map<const tir::Var*, const PrimExpr*>;
+
+  const arith::PrimBuilder& make() const { return analyzer_.make(); }
+
+  static Region Whole(const tir::Buffer* buffer) { return Region(buffer->shape.size(), IntervalSet::Everything()); }
+
+  const PrimExpr* Replace(const PrimExpr* e, const Values& values) const {
+    const auto value = [&](const tir::Var* v) -> const PrimExpr* {
+      const auto it = values.find(v);
+      return it == values.end() ? v : it->second;
+    };
+    return values.empty() ? e : arith::MapVars(e, value, make());
+  }
+
+  Region Relax(List<const PrimExpr*> indices) {
+    Region region;
+    region.reserve(indices.size());
+    for (const PrimExpr* index : indices)
+      region.push_back(arith::EvalSet(Replace(index, lets_), domains_, analyzer_));
+    return region;
+  }
+
+  Region Relax(const tir::BufferRegion& accessed, const Values& values) {
+    Region region;
+    region.reserve(accessed.region.size());
+    for (const tir::Range* range : accessed.region) {
+      const IntervalSet set =
+          IntervalSet::FromRange(Replace(range->min, values), Replace(range->extent, values), make());
+      region.push_back(arith::EvalSet(set, domains_, analyzer_));
+    }
+    return region;
+  }
+
+  const tir::Buffer* BufferOf(const tir::Var* pointer) const {
+    if (!pointer->dtype.is_handle()) return nullptr;
+    for (const tir::MatchBufferRegion* match : matches_) {
+      if (match->buffer->data == pointer) return match->buffer;
+    }
+    const auto it = known_.find(pointer);
+    return it == known_.end() ? nullptr : it->second;
+  }
+
+  void Add(Accesses& accesses, const tir::Buffer* buffer, Region region) {
+    for (const tir::MatchBufferRegion* match : matches_) {
+      if (match->buffer->data != buffer->data) continue;
+      region = RegionOfSource(*match, region);
+      buffer = match->source->buffer;
+    }
+    if (known_.contains(buffer->data)) accesses.Add(buffer, std::move(region), analyzer_);
+  }
+
+  Region RegionOfSource(const tir::MatchBufferRegion& match, const Region& region);
+
+  const BuffersByPointer& known_;
+  Workspace& workspace_;
+  arith::Analyzer analyzer_;
+  Accesses reads_, writes_, opaques_;
+  std::vector<const tir::MatchBufferRegion*> matches_;
+  arith::VarDomains domains_;  // of the loops around
+  Values lets_;
+};
+
+// The part of the source buffer that a region of the buffer that stands for it is. The source has leading dimensions of
+// one element that the buffer may lack.
+Region AccessDetector::RegionOfSource(const tir::MatchBufferRegion& match, const Region& region) {
+  const List<const tir::Range*> source = match.source->region;
+  const List<const PrimExpr*> shape = match.buffer->shape;
+  const bool fits = region.size() <= source.size() && region.size() == shape.size();
+  const size_t offset = fits ? source.size() - region.size() : source.size();
+  Region result;
+  for (size_t i = 0; i < source.size(); ++i) {
+    if (i < offset) {
+      result.push_back(IntervalSet::FromRange(*source[i], make()));
+      continue;
+    }
+    const IntervalSet& part = region[i - offset];
+    if (!part.is_bounded()) {
+      result.push_back(IntervalSet::FromRange(source[i]->min, shape[i - offset], make()));
+    } else {
+      const PrimExpr* min = make().Add(source[i]->min, part.min());
+      result.push_back(IntervalSet::Interval(min, part.is_point() ? min : make().Add(source[i]->min, part.max())));
+    }
+  }
+  return result;
+}
+
+std::vector<const tir::BufferRegion*> AccessDetector::Collect(const Accesses& accesses,
+                                                              std::initializer_list<const Accesses*> without) {
+  std::vector<const tir::BufferRegion*> regions;
+  for (const Accesses::Entry& entry : accesses.entries) {
+    const tir::Buffer* buffer = entry.buffer;
+    const Region& region = entry.region;
+    if (std::ranges::any_of(without, [&](const Accesses* other) { return other->Find(buffer) != nullptr; })) continue;
+    std::vector<const tir::Range*> ranges;
+    ranges.reserve(region.size());
+    for (size_t i = 0; i < region.size(); ++i) {
+      const PrimExpr* dim = buffer->shape[i];
+      const tir::Range range =
+          region[i].CanProvePoint(analyzer_)
+              ? tir::Range(region[i].min(), make().Const(1, region[i].min()->dtype))
+              : arith::CoverRange(region[i], tir::Range(make().Const(0, dim->dtype), dim), analyzer_);
+      ranges.push_back(workspace_.New<tir::Range>(range));
+    }
+    regions.push_back(workspace_.New<tir::BufferRegion>(buffer, workspace_.Copy(ranges)));
+  }
+  return regions;
+}
+
+}  // namespace
+
+BlockAccesses GetBlockAccessRegion(const tir::Block& block, const BuffersByPointer& known, Workspace& workspace) {
+  AccessDetector detector(known, workspace);
+  detector.Visit(block);
+  const Accesses none;
+  return {detector.Collect(detector.reads(), {block.init ? &detector.writes() : &none}),
+          detector.Collect(detector.writes()), detector.Collect(detector.opaques())};
+}
+
+BlockAccesses GetBlockReadWriteRegion(const tir::Block& block, const BuffersByPointer& known, Workspace& workspace) {
+  AccessDetector detector(known, workspace);
+  detector.Visit(block);
+  const Accesses none;
+  BlockAccesses result;
+  result.opaques = detector.Collect(detector.opaques());
+  result.writes = detector.Collect(detector.writes(), {&detector.opaques()});
+  result.reads = detector.Collect(detector.reads(), {&detector.opaques(), block.init ? &detector.writes() : &none});
+  result.reads.insert(result.reads.end(), result.opaques.begin(), result.opaques.end());
+  result.writes.insert(result.writes.end(), result.opaques.begin(), result.opaques.end());
+  return result;
+}
+
+}  // namespace iropt

@@ -1,0 +1,261 @@
+#include "iropt/arith/int_set.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "iropt/arith/substitute.h"
+#include "iropt/op/op.h"
+#include "iropt/support/stack.h"
+
+namespace iropt::arith {
+namespace {
+
+bool IsComparisonOrLogic(NodeKind kind) { return kind >= NodeKind::kEQ && kind <= NodeKind::kOr; }
+
+class SetEvaluator {
+ public:
+  SetEvaluator(const VarDomains& domains, Analyzer& analyzer)
+      : domains_(domains), analyzer_(analyzer), make_(analyzer.make()) {}
+
+  IntervalSet Eval(const PrimExpr* e) {
+    return WithStack([&] { return EvalNode(e); });
+  }
+  IntervalSet Eval(IntervalSet set) {
+    return set.is_nothing() ? set : IntervalSet::Interval(LowerEnd(set.min()), UpperEnd(set.max()));
+  }
+
+ private:
+  const PrimExpr* LowerEnd(const PrimExpr* e) { return e ? Eval(e).min() : nullptr; }
+  const PrimExpr* UpperEnd(const PrimExpr* e) { return e ? Eval(e).max() : nullptr; }
+
+  IntervalSet EvalNode(const PrimExpr* e);
+  IntervalSet EvalVar(const tir::Var* var);
+  IntervalSet EvalRamp(const tir::Ramp* ramp);
+  IntervalSet EvalCast(const tir::Cast* cast);
+  IntervalSet EvalLoad(const tir::BufferLoad* load);
+  IntervalSet EvalBinary(const tir::BinaryExpr* e);
+  IntervalSet Combine(const tir::BinaryExpr* e, IntervalSet a, IntervalSet b);
+  IntervalSet AddSets(IntervalSet a, IntervalSet b);
+  IntervalSet SubtractSets(IntervalSet a, IntervalSet b);
+  // a * factor, a / factor or a // factor: monotonic in a, in the direction of the sign of the factor.
+  IntervalSet Scale(NodeKind kind, IntervalSet a, const PrimExpr* factor);
+  IntervalSet Remainder(NodeKind kind, IntervalSet a, const PrimExpr* divisor);
+
+  const PrimExpr* Apply(NodeKind kind, const PrimExpr* a, const PrimExpr* b) {
+    return a && b ? make_.Binary(kind, a, b) : nullptr;
+  }
+
+  const VarDomains& domains_;
+  Analyzer& analyzer_;
+  const PrimBuilder& make_;
+  size_t depth_ = 0;  // of domains inside domains
+};
+
+IntervalSet SetEvaluator::EvalNode(const PrimExpr* e) {
+  switch (e->kind) {
+    case NodeKind::kIntImm: return IntervalSet::Point(e);
+    case NodeKind::kPrimVar:
+    case NodeKind::kSizeVar: return EvalVar(To<tir::Var>(e));
+    case NodeKind::kRamp: return EvalRamp(To<tir::Ramp>(e));
+    case NodeKind::kBroadcast: return Eval(To<tir::Broadcast>(e)->value);
+    case NodeKind::kCast: return EvalCast(To<tir::Cast>(e));
+    case NodeKind::kSelect: {
+      const auto* select = To<tir::Select>(e);
+      return Union(Eval(select->true_value), Eval(select->false_value), analyzer_);
+    }
+    case NodeKind::kBufferLoad: return EvalLoad(To<tir::BufferLoad>(e));
+    case NodeKind::kPrimCall:
+      return To<tir::Call>(e)->op == GetOp("tir.vscale") ? IntervalSet::Point(e) : IntervalSet::Everything();
+    default: return tir::BinaryExpr::ClassOf(e->kind) ? EvalBinary(To<tir::BinaryExpr>(e)) : IntervalSet::Everything();
+  }
+}
+
+IntervalSet SetEvaluator::EvalVar(const tir::Var* var) {
+  const auto it = domains_.find(var);
+  if (it == domains_.end() || (it->second.is_point() && it->second.min() == var)) return IntervalSet::Point(var);
+  // The bounds of an inner loop may depend on outer ones. Domains that depend on each other are cut off.
+  if (depth_ >= domains_.size()) return it->second;
+  ++depth_;
+  const IntervalSet set = Eval(it->second);
+  --depth_;
+  return set;
+}
+
+IntervalSet SetEvaluator::EvalRamp(const tir::Ramp* ramp) {
+  const int64_t* stride = AsInt(ramp->stride);
+  if (!stride) return IntervalSet::Everything();
+  const DataType dtype = ramp->base->dtype;
+  const PrimExpr* zero = make_.Const(0, dtype);
+  const PrimExpr* last = AsInt(ramp->lanes) ? make_.Const(*stride * (*AsInt(ramp->lanes) - 1), dtype) : nullptr;
+  const IntervalSet steps = *stride > 0 ? IntervalSet::Interval(zero, last) : IntervalSet::Interval(last, zero);
+  return AddSets(Eval(ramp->base), steps);
+}
+
+IntervalSet SetEvaluator::EvalCast(const tir::Cast* cast) {
+  const IntervalSet value = Eval(cast->value);
+  const DataType dtype = cast->dtype.with_lanes(1);
+  if (value.is_nothing() || !dtype.is_integer()) return value.is_nothing() ? value : IntervalSet::Everything();
+  if (value.is_point()) return IntervalSet::Point(make_.Cast(dtype, value.min()));
+  const auto convert = [&](const PrimExpr* end) { return end ? make_.Cast(dtype, end) : nullptr; };
+  return IntervalSet::Interval(convert(value.min()), convert(value.max()));
+}
+
+// What a buffer holds is not known; at fixed indices it is at least one value.
+IntervalSet SetEvaluator::EvalLoad(const tir::BufferLoad* load) {
+  if (!load->dtype.is_integer()) return IntervalSet::Everything();
+  bool varies = false;
+  for (const PrimExpr* index : load->indices)
+    ForEachVar(index, [&](const tir::Var* var) { varies |= domains_.contains(var); });
+  return varies ? IntervalSet::Everything() : IntervalSet::Point(load);
+}
+
+IntervalSet SetEvaluator::EvalBinary(const tir::BinaryExpr* e) {
+  const IntervalSet a = Eval(e->a);
+  const IntervalSet b = Eval(e->b);
+  const auto unchanged = [](IntervalSet set, const PrimExpr* operand) { return set.is_point() && set.min() == operand; };
+  if (unchanged(a, e->a) && unchanged(b, e->b)) return IntervalSet::Point(e);
+  return Combine(e, a, b);
+}
+
+IntervalSet SetEvaluator::Combine(const tir::BinaryExpr* e, IntervalSet a, IntervalSet b) {
+  if (a.is_nothing()) return a;
+  if (b.is_nothing()) return b;
+  if (a.is_point() && b.is_point()) return IntervalSet::Point(make_.Binary(e->kind, a.min(), b.min()));
+  if (IsComparisonOrLogic(e->kind)) return IntervalSet::Interval(make_.Bool(false), make_.Bool(true));
+  switch (e->kind) {
+    case NodeKind::kAdd: return AddSets(a, b);
+    case NodeKind::kSub: return SubtractSets(a, b);
+    case NodeKind::kMul:
+      if (a.is_point()) std::swap(a, b);
+      return b.is_point() ? Scale(e->kind, a, b.min()) : IntervalSet::Everything();
+    case NodeKind::kDiv:
+    case NodeKind::kFloorDiv: return b.is_point() ? Scale(e->kind, a, b.min()) : IntervalSet::Everything();
+    case NodeKind::kMod:
+    case NodeKind::kFloorMod: return b.is_point() ? Remainder(e->kind, a, b.min()) : IntervalSet::Everything();
+    // One bounded operand is a bound of the result.
+    case NodeKind::kMin:
+      return IntervalSet::Interval(Apply(e->kind, a.min(), b.min()),
+                                   a.max() && b.max() ? make_.Min(a.max(), b.max()) : a.max() ? a.max() : b.max());
+    case NodeKind::kMax:
+      return IntervalSet::Interval(a.min() && b.min() ? make_.Max(a.min(), b.min()) : a.min() ? a.min() : b.min(),
+                                   Apply(e->kind, a.max(), b.max()));
+    default: return IntervalSet::Everything();
+  }
+}
+
+IntervalSet SetEvaluator::AddSets(IntervalSet a, IntervalSet b) {
+  if (a.is_nothing() || b.is_nothing()) return IntervalSet::Nothing();
+  return IntervalSet::Interval(Apply(NodeKind::kAdd, a.min(), b.min()), Apply(NodeKind::kAdd, a.max(), b.max()));
+}
+
+IntervalSet SetEvaluator::SubtractSets(IntervalSet a, IntervalSet b) {
+  return IntervalSet::Interval(Apply(NodeKind::kSub, a.min(), b.max()), Apply(NodeKind::kSub, a.max(), b.min()));
+}
+
+IntervalSet SetEvaluator::Scale(NodeKind kind, IntervalSet a, const PrimExpr* factor) {
+  if (IsInt(factor, 1)) return a;
+  if (IsInt(factor, 0)) return kind == NodeKind::kMul ? IntervalSet::Point(factor) : IntervalSet::Everything();
+  const PrimExpr* from_min = Apply(kind, a.min(), factor);
+  const PrimExpr* from_max = Apply(kind, a.max(), factor);
+  if (analyzer_.CanProveGreaterEqual(factor, 0)) return IntervalSet::Interval(from_min, from_max);
+  if (analyzer_.CanProveLess(factor, 0)) return IntervalSet::Interval(from_max, from_min);
+  if (!a.is_bounded()) return IntervalSet::Everything();
+  const PrimExpr* positive = make_.Binary(NodeKind::kGE, factor, make_.Const(0, factor->dtype));
+  return IntervalSet::Interval(make_.Select(positive, from_min, from_max), make_.Select(positive, from_max, from_min));
+}
+
+IntervalSet SetEvaluator::Remainder(NodeKind kind, IntervalSet a, const PrimExpr* divisor) {
+  if (IsInt(divisor, 0)) return IntervalSet::Everything();
+  const PrimExpr* zero = make_.Const(0, divisor->dtype);
+  const PrimExpr* one = make_.Const(1, divisor->dtype);
+  if (!analyzer_.CanProveGreaterEqual(divisor, 0)) {
+    const PrimExpr* size = make_.Max(divisor, make_.Sub(zero, divisor));
+    return IntervalSet::Interval(make_.Sub(one, size), make_.Sub(size, one));
+  }
+  const PrimExpr* most = make_.Sub(divisor, one);
+  const bool floors = kind == NodeKind::kFloorMod;
+  if (floors && AsInt(divisor) && a.is_bounded()) {
+    // Without a step from one multiple of the divisor to the next, the remainder moves as the dividend does.
+    const PrimExpr* quotient = make_.FloorDiv(a.min(), divisor);
+    if (analyzer_.CanProveEqual(quotient, make_.FloorDiv(a.max(), divisor))) {
+      const PrimExpr* offset = make_.Mul(quotient, divisor);
+      return IntervalSet::Interval(make_.Sub(a.min(), offset), make_.Sub(a.max(), offset));
+    }
+  }
+  // A truncated remainder has the sign of the dividend.
+  if (floors || (a.min() && analyzer_.CanProveGreaterEqual(a.min(), 0))) return IntervalSet::Interval(zero, most);
+  return IntervalSet::Interval(make_.Sub(zero, most), most);
+}
+
+}  // namespace
+
+IntervalSet IntervalSet::Nothing() {
+  IntervalSet set;
+  set.nothing_ = true;
+  return set;
+}
+
+IntervalSet IntervalSet::FromRange(const PrimExpr* min, const PrimExpr* extent, const PrimBuilder& make) {
+  if (IsInt(extent, 1)) return Point(min);
+  return {min, make.Sub(make.Add(extent, min), make.Const(1, min->dtype))};
+}
+
+bool IntervalSet::CanProvePoint(Analyzer& analyzer) const {
+  return is_point() || (is_bounded() && analyzer.CanProveEqual(min_, max_));
+}
+
+IntervalSet Union(IntervalSet a, IntervalSet b, Analyzer& analyzer) {
+  if (a.is_nothing()) return b;
+  if (b.is_nothing()) return a;
+  const PrimBuilder& make = analyzer.make();
+  if (a.is_point() && b.is_point() && DeepEqual(a.min(), b.min())) return IntervalSet::Point(analyzer.Simplify(a.min()));
+  return IntervalSet::Interval(a.min() && b.min() ? analyzer.Simplify(make.Min(a.min(), b.min())) : nullptr,
+                               a.max() && b.max() ? analyzer.Simplify(make.Max(a.max(), b.max())) : nullptr);
+}
+
+IntervalSet Intersect(IntervalSet a, IntervalSet b, Analyzer& analyzer) {
+  if (a.is_nothing()) return a;
+  if (b.is_nothing()) return b;
+  const PrimBuilder& make = analyzer.make();
+  const auto closer = [&](NodeKind kind, const PrimExpr* x, const PrimExpr* y) -> const PrimExpr* {
+    if (!x || !y) return x || y ? analyzer.Simplify(x ? x : y) : nullptr;
+    return analyzer.Simplify(make.Binary(kind, x, y));
+  };
+  const PrimExpr* min = closer(NodeKind::kMax, a.min(), b.min());
+  const PrimExpr* max = closer(NodeKind::kMin, a.max(), b.max());
+  if (min && max && analyzer.CanProve(make.Binary(NodeKind::kLT, max, min))) return IntervalSet::Nothing();
+  return IntervalSet::Interval(min, max);
+}
+
+IntervalSet EvalSet(const PrimExpr* e, const VarDomains& domains, Analyzer& analyzer) {
+  return SetEvaluator(domains, analyzer).Eval(e);
+}
+
+IntervalSet EvalSet(IntervalSet set, const VarDomains& domains, Analyzer& analyzer) {
+  return SetEvaluator(domains, analyzer).Eval(set);
+}
+
+IntervalSet EvalSet(const tir::Range& range, const VarDomains& domains, Analyzer& analyzer) {
+  if (analyzer.CanProveEqual(range.extent, analyzer.make().Const(1, range.extent->dtype)))
+    return EvalSet(range.min, domains, analyzer);
+  // Simplified first, because ends that share variables with the extent are tighter then.
+  const IntervalSet set = IntervalSet::FromRange(range, analyzer.make());
+  return EvalSet(IntervalSet::Interval(set.min(), analyzer.Simplify(set.max())), domains, analyzer);
+}
+
+std::vector<IntervalSet> EvalSet(std::span<const tir::Range* const> region, const VarDomains& domains,
+                                 Analyzer& analyzer) {
+  std::vector<IntervalSet> sets;
+  sets.reserve(region.size());
+  for (const tir::Range* range : region) sets.push_back(EvalSet(*range, domains, analyzer));
+  return sets;
+}
+
+tir::Range CoverRange(IntervalSet set, const tir::Range& whole, Analyzer& analyzer) {
+  if (!set.is_bounded()) return whole;
+  const PrimBuilder& make = analyzer.make();
+  const PrimExpr* end = make.Add(set.max(), make.Const(1, set.max()->dtype));
+  return {analyzer.Simplify(set.min()), analyzer.Simplify(make.Sub(end, set.min()))};
+}
+
+}  // namespace iropt::arith
