@@ -93,7 +93,8 @@ bool HoldsWithin(NodeKind kind, IntBound bound) {
 
 int ProofDepth() { return nested_proofs; }
 
-Analyzer::Analyzer(PrimBuilder make, SymVars sym_vars) : make_(make.Exact()), bounds_(sym_vars == SymVars::kNonNegative) {}
+Analyzer::Analyzer(PrimBuilder make, SymVars sym_vars)
+    : make_(make.Exact()), bounds_(sym_vars == SymVars::kNonNegative) {}
 Analyzer::~Analyzer() = default;
 
 const PrimExpr* Analyzer::CanonicalSimplify(const PrimExpr* e) {

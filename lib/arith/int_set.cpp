@@ -112,7 +112,9 @@ IntervalSet SetEvaluator::EvalLoad(const tir::BufferLoad* load) {
 IntervalSet SetEvaluator::EvalBinary(const tir::BinaryExpr* e) {
   const IntervalSet a = Eval(e->a);
   const IntervalSet b = Eval(e->b);
-  const auto unchanged = [](IntervalSet set, const PrimExpr* operand) { return set.is_point() && set.min() == operand; };
+  const auto unchanged = [](IntervalSet set, const PrimExpr* operand) {
+    return set.is_point() && set.min() == operand;
+  };
   if (unchanged(a, e->a) && unchanged(b, e->b)) return IntervalSet::Point(e);
   return Combine(e, a, b);
 }
@@ -134,10 +136,13 @@ IntervalSet SetEvaluator::Combine(const tir::BinaryExpr* e, IntervalSet a, Inter
     case NodeKind::kFloorMod: return b.is_point() ? Remainder(e->kind, a, b.min()) : IntervalSet::Everything();
     // One bounded operand is a bound of the result.
     case NodeKind::kMin:
-      return IntervalSet::Interval(Apply(e->kind, a.min(), b.min()),
-                                   a.max() && b.max() ? make_.Min(a.max(), b.max()) : a.max() ? a.max() : b.max());
+      return IntervalSet::Interval(Apply(e->kind, a.min(), b.min()), a.max() && b.max() ? make_.Min(a.max(), b.max())
+                                                                     : a.max()          ? a.max()
+                                                                                        : b.max());
     case NodeKind::kMax:
-      return IntervalSet::Interval(a.min() && b.min() ? make_.Max(a.min(), b.min()) : a.min() ? a.min() : b.min(),
+      return IntervalSet::Interval(a.min() && b.min() ? make_.Max(a.min(), b.min())
+                                   : a.min()          ? a.min()
+                                                      : b.min(),
                                    Apply(e->kind, a.max(), b.max()));
     default: return IntervalSet::Everything();
   }
@@ -208,7 +213,8 @@ IntervalSet Union(IntervalSet a, IntervalSet b, Analyzer& analyzer) {
   if (a.is_nothing()) return b;
   if (b.is_nothing()) return a;
   const PrimBuilder& make = analyzer.make();
-  if (a.is_point() && b.is_point() && DeepEqual(a.min(), b.min())) return IntervalSet::Point(analyzer.Simplify(a.min()));
+  if (a.is_point() && b.is_point() && DeepEqual(a.min(), b.min()))
+    return IntervalSet::Point(analyzer.Simplify(a.min()));
   return IntervalSet::Interval(a.min() && b.min() ? analyzer.Simplify(make.Min(a.min(), b.min())) : nullptr,
                                a.max() && b.max() ? analyzer.Simplify(make.Max(a.max(), b.max())) : nullptr);
 }

@@ -179,8 +179,8 @@ std::optional<OperandError> CheckCast(DataType dtype, const PrimExpr* value) {
   if (value->dtype == dtype) return std::nullopt;
   const DataType element = dtype.with_lanes(1);
   if (dtype.lanes != value->dtype.lanes && !value->dtype.is_scalar())
-    return OperandError{
-        fmt::format("'{}' can't be converted to '{}'", value->dtype.ToString(), dtype.ToString()), value};
+    return OperandError{fmt::format("'{}' can't be converted to '{}'", value->dtype.ToString(), dtype.ToString()),
+                        value};
   if (const auto* broadcast = As<tir::Broadcast>(value)) return CheckCast(element, broadcast->value);
   if (const auto* ramp = As<tir::Ramp>(value); ramp && dtype.is_integer()) {
     if (auto error = CheckCast(element, ramp->base)) return error;
@@ -188,7 +188,8 @@ std::optional<OperandError> CheckCast(DataType dtype, const PrimExpr* value) {
   }
   if (const int64_t* i = AsInt(value); i && dtype.is_integer() && !FitsIn(*i, element))
     return OperandError{fmt::format("{} does not fit in '{}'", *i, element.ToString()), value};
-  if (value->dtype.is_handle()) return OperandError{fmt::format("a handle can't be converted to '{}'", dtype.ToString())};
+  if (value->dtype.is_handle())
+    return OperandError{fmt::format("a handle can't be converted to '{}'", dtype.ToString())};
   return std::nullopt;
 }
 
@@ -205,8 +206,8 @@ std::optional<OperandError> CheckRamp(const PrimExpr* base, const PrimExpr* stri
 
 std::optional<OperandError> CheckBitwise(BitOp op, const PrimExpr* a, const PrimExpr* b) {
   if (!a->dtype.is_integer() || !b->dtype.is_integer())
-    return OperandError{fmt::format("bits and shifts need integers, found '{}' and '{}'", a->dtype.ToString(),
-                                    b->dtype.ToString())};
+    return OperandError{
+        fmt::format("bits and shifts need integers, found '{}' and '{}'", a->dtype.ToString(), b->dtype.ToString())};
   if (auto error = CheckMatch(a, b)) return error;
   const DataType dtype = *PromoteDTypes(a->dtype, b->dtype);
   const int64_t* by = AsInt(b);

@@ -262,9 +262,9 @@ bool PrimOps::Logic(NodeKind kind, const Value& a, const Value& b, Span span, Va
                                    y->dtype.ToString()));
   }
   const bool vectors = !x->dtype.is_scalar() || !y->dtype.is_scalar();
-  const PrimExpr* result = vectors
-                               ? MakeBitwise(kind == NodeKind::kAnd ? arith::BitOp::kAnd : arith::BitOp::kOr, x, y, span)
-                               : MakeNode(kind, x, y, span);
+  const PrimExpr* result =
+      vectors ? MakeBitwise(kind == NodeKind::kAnd ? arith::BitOp::kAnd : arith::BitOp::kOr, x, y, span)
+              : MakeNode(kind, x, y, span);
   if (result) out = Value(result);
   return result != nullptr;
 }

@@ -12,8 +12,8 @@ namespace iropt::text {
 
 using Kind = Value::Kind;
 
-TirParser::BlockScope* TirConstructs::BlockOf(TirParser& p, const TirArgs& args, std::string_view what) {
-  if (TirParser::BlockScope* block = p.block()) return block;
+tir::BlockScope* TirConstructs::BlockOf(TirParser& p, const TirArgs& args, std::string_view what) {
+  if (tir::BlockScope* block = p.build_.block()) return block;
   return p.Error(args.span, "bad-block", fmt::format("{} belongs in a block", what));
 }
 
@@ -22,21 +22,21 @@ bool TirConstructs::OpenBlock(TirParser& p, TirArgs& args, Value&) {
   std::string_view name;
   if (!p.Bind(args, "T.block", {"name", "no_realize"}, 0, v) || (v[0] && !p.ToString(*v[0], name))) return false;
   if (v[1] && !v[1]->is(Kind::kBool)) return p.WrongValue(*v[1], "True or False");
-  p.OpenBlock(name, !(v[1] && v[1]->boolean), args.span);
+  p.build_.OpenBlock(name, !(v[1] && v[1]->boolean), args.span);
   return true;
 }
 
 bool TirConstructs::Init(TirParser& p, TirArgs& args, Value&) {
-  TirParser::BlockScope* block = BlockOf(p, args, "T.init");
+  tir::BlockScope* block = BlockOf(p, args, "T.init");
   if (!block || !p.CountArgs(args, "T.init", 0, 0)) return false;
   if (block->init) return p.Error(args.span, "bad-block", "the block has an initialization already");
-  p.Open(TirParser::OpenKind::kInit);
+  p.build_.OpenInit();
   return true;
 }
 
 bool TirConstructs::Where(TirParser& p, TirArgs& args, Value&) {
   const Value* v[1];
-  TirParser::BlockScope* block = BlockOf(p, args, "T.where");
+  tir::BlockScope* block = BlockOf(p, args, "T.where");
   if (!block || !p.Bind(args, "T.where", {"predicate"}, 1, v)) return false;
   if (block->predicate) return p.Error(args.span, "bad-block", "the block has a predicate already");
   block->predicate = p.ToBool(*v[0]);
@@ -46,7 +46,7 @@ bool TirConstructs::Where(TirParser& p, TirArgs& args, Value&) {
 template <bool Writes>
 bool TirConstructs::Regions(TirParser& p, TirArgs& args, Value&) {
   const std::string_view what = Writes ? "T.writes" : "T.reads";
-  TirParser::BlockScope* block = BlockOf(p, args, what);
+  tir::BlockScope* block = BlockOf(p, args, what);
   if (!block) return false;
   auto& regions = Writes ? block->writes : block->reads;
   if (regions) return p.Error(args.span, "bad-block", fmt::format("the block has {} already", what));
@@ -89,7 +89,7 @@ template <bool Merges>
 bool TirConstructs::BlockAttr(TirParser& p, TirArgs& args, Value&) {
   const Value* v[1];
   constexpr std::string_view kName = Merges ? "T.sblock_attr" : "T.block_attr";
-  TirParser::BlockScope* block = BlockOf(p, args, kName);
+  tir::BlockScope* block = BlockOf(p, args, kName);
   if (!block || !p.Bind(args, kName, {"attrs"}, 1, v)) return false;
   if (!Merges && block->annotations) return p.Error(args.span, "bad-block", "the block has annotations already");
   const DictAttr* attrs = p.ToDict(v[0]);
@@ -103,25 +103,14 @@ bool TirConstructs::BlockAttr(TirParser& p, TirArgs& args, Value&) {
   return attrs != nullptr;
 }
 
-const tir::Var* TirConstructs::PushIterVar(TirParser& p, std::string_view name, const tir::Range* dom,
-                                           tir::IterVarType type, const PrimExpr* binding, DataType dtype, Span span) {
-  tir::Var* var = p.ws_.NewPrimVar(name, dtype);
-  var->set_span(span);
-  auto* iter_var = p.ws_.New<tir::IterVar>(dom, var, type);
-  iter_var->set_span(span);
-  p.block()->iter_vars.push_back(iter_var);
-  p.block()->iter_values.push_back(binding);
-  return var;
-}
-
 template <tir::IterVarType Type>
 bool TirConstructs::Axis(TirParser& p, TirArgs& args, Value& result) {
   const Value* v[3];
   DataType dtype = DataType::Int(32);
   if (!p.Bind(args, "T.axis", {"dom", "binding", "dtype"}, 1, v)) return false;
-  TirParser::BlockScope* block = BlockOf(p, args, "T.axis");
+  tir::BlockScope* block = BlockOf(p, args, "T.axis");
   if (!block) return false;
-  if (!p.directly_inside()) return p.Error(args.span, "bad-block", "an axis stands directly in its block");
+  if (!p.build_.directly_inside()) return p.Error(args.span, "bad-block", "an axis stands directly in its block");
   if (block->realize && !v[1]) return p.Error(args.span, "missing-argument", "T.axis needs the argument 'binding'");
   const tir::Range* dom = p.ToRange(*v[0]);
   const PrimExpr* binding = dom && v[1] ? p.ToPrim(*v[1]) : nullptr;
@@ -136,9 +125,7 @@ bool TirConstructs::Axis(TirParser& p, TirArgs& args, Value& result) {
     return arith::AsInt(e) ? p.ops_.MakeCast(DataType::Make(dtype.code, bits, 1), e, e->span()) : e;
   };
   dom = p.ws_.New<tir::Range>(widen(dom->min), widen(dom->extent));
-  result =
-      VarValue(PushIterVar(p, p.pending_name_, dom, Type, binding, DataType::Make(dtype.code, bits, 1), args.span));
-  if (!binding) block->iter_values.pop_back();
+  result = VarValue(p.build_.Axis(Type, p.pending_name_, dom, binding, DataType::Make(dtype.code, bits, 1), args.span));
   return true;
 }
 
@@ -148,7 +135,7 @@ bool TirConstructs::Remap(TirParser& p, TirArgs& args, Value& result) {
   std::string_view kinds;
   if (!p.Bind(args, "T.axis.remap", {"kinds", "bindings", "dtype"}, 2, v) || !p.ToString(*v[0], kinds)) return false;
   if (!BlockOf(p, args, "T.axis.remap")) return false;
-  if (!p.directly_inside()) return p.Error(args.span, "bad-block", "an axis stands directly in its block");
+  if (!p.build_.directly_inside()) return p.Error(args.span, "bad-block", "an axis stands directly in its block");
   if (!v[1]->is_list()) return p.WrongValue(*v[1], "a list of loop variables");
   const std::span<const Value> bindings = v[1]->items();
   if (bindings.size() != kinds.size()) {
@@ -167,7 +154,7 @@ bool TirConstructs::Remap(TirParser& p, TirArgs& args, Value& result) {
       return p.Error(bindings[i].span, "bad-block",
                      fmt::format("'{}' is no variable of an enclosing loop", loop_var->name));
     const tir::IterVarType type = kinds[i] == 'S' ? tir::IterVarType::kDataPar : tir::IterVarType::kCommReduce;
-    vars.push_back(VarValue(PushIterVar(p, {}, loop->second, type, loop_var, loop_var->dtype, args.span)));
+    vars.push_back(VarValue(p.build_.Axis(type, {}, loop->second, loop_var, loop_var->dtype, args.span)));
   }
   result = vars.size() == 1 ? vars[0] : p.ListOf(Kind::kArray, vars, args.span);
   return true;
@@ -177,20 +164,19 @@ bool TirConstructs::Remap(TirParser& p, TirArgs& args, Value& result) {
 // the statement that is T.decl_buffer here, and T.sblock_alloc_buffer for the block around.
 template <bool Anywhere>
 bool TirConstructs::AllocBuffer(TirParser& p, TirArgs& args, Value& result) {
-  if (!Anywhere && !p.directly_inside()) return DeclBuffer(p, args, result);
+  if (!Anywhere && !p.build_.directly_inside()) return DeclBuffer(p, args, result);
   result.kind = Kind::kBuffer;
   result.span = args.span;
   result.buffer = p.DeclareBuffer(args, "T.alloc_buffer");
   if (!result.buffer) return false;
-  (p.block() ? p.block()->allocs : p.root_allocs_).push_back(result.buffer);
-  p.Know(result.buffer);
+  p.build_.AllocBuffer(result.buffer);
   return true;
 }
 
 // A parameter as a buffer, or a part of a buffer in a block under a name of its own.
 bool TirConstructs::MatchBuffer(TirParser& p, TirArgs& args, Value& result) {
   const Value* source = nullptr;
-  TirParser::BufferSpec spec;
+  tir::BufferSpec spec;
   if (!p.ReadBufferSpec(args, "T.match_buffer", true, &source, spec)) return false;
   const auto* var = source && source->is(Kind::kPrim) ? As<tir::Var>(source->prim) : nullptr;
   const tir::Buffer* buffer = nullptr;
@@ -199,20 +185,18 @@ bool TirConstructs::MatchBuffer(TirParser& p, TirArgs& args, Value& result) {
     const auto param = std::find(signature.params.begin(), signature.params.end(), var);
     if (param == signature.params.end())
       return p.Error(source->span, "bad-expression", fmt::format("'{}' is no parameter of the function", var->name));
-    if (p.block() || !p.directly_inside())
+    if (p.build_.block() || !p.build_.directly_inside())
       return p.Error(args.span, "bad-block", "a parameter is matched directly in the function");
-    buffer = p.MakeBuffer(spec, p.pending_name_, args.span);
+    buffer = tir::MakeBuffer(p.ws_, spec, p.pending_name_, args.span);
     signature.buffers[static_cast<size_t>(param - signature.params.begin())] = buffer;
-    p.Know(buffer);
   } else {
     const tir::BufferRegion* region = source ? p.ToRegion(*source) : nullptr;
-    TirParser::BlockScope* block = region ? BlockOf(p, args, "T.match_buffer of a region") : nullptr;
+    tir::BlockScope* block = region ? BlockOf(p, args, "T.match_buffer of a region") : nullptr;
     if (!block) return false;
-    buffer = p.MakeBuffer(spec, p.pending_name_, args.span);
+    buffer = tir::MakeBuffer(p.ws_, spec, p.pending_name_, args.span);
     auto* match = p.ws_.New<tir::MatchBufferRegion>(buffer, region);
     match->set_span(args.span);
     block->matches.push_back(match);
-    p.Know(buffer);
   }
   result.kind = Kind::kBuffer;
   result.span = args.span;

@@ -57,7 +57,7 @@ bool TirConstructs::Allocate(TirParser& p, TirArgs& args, Value& result) {
   if (!annotations) return false;
   tir::Var* var = p.ws_.NewPrimVar(p.pending_name_, DataType::Handle(), tir::PointerInfo::Get(dtype, scope));
   var->set_span(args.span);
-  p.OpenNew<tir::Allocate>(args.span, var, dtype, p.CopyPrims(extents), condition, annotations, nullptr);
+  p.build_.Open<tir::Allocate>(args.span, var, dtype, p.CopyPrims(extents), condition, annotations, nullptr);
   result = VarValue(var);
   return true;
 }
@@ -92,7 +92,7 @@ bool TirConstructs::AllocateConst(TirParser& p, TirArgs& args, Value& result) {
   p.ws_.arena().Retain(data);
   tir::Var* var = p.ws_.NewPrimVar(p.pending_name_, DataType::Handle(), tir::PointerInfo::Get(dtype));
   var->set_span(args.span);
-  p.OpenNew<tir::AllocateConst>(args.span, var, dtype, p.CopyPrims(extents), data.get(), -1, annotations, nullptr);
+  p.build_.Open<tir::AllocateConst>(args.span, var, dtype, p.CopyPrims(extents), data.get(), -1, annotations, nullptr);
   result = VarValue(var);
   return true;
 }
@@ -103,7 +103,7 @@ bool TirConstructs::Assert(TirParser& p, TirArgs& args, Value&) {
   if (!p.Bind(args, "T.Assert", {"condition", "message"}, 2, v) || !p.ToString(*v[1], message)) return false;
   const PrimExpr* condition = p.ToBool(*v[0]);
   if (!condition) return false;
-  p.OpenNew<tir::AssertStmt>(args.span, condition, p.ToPrim(*v[1]), nullptr);
+  p.build_.Open<tir::AssertStmt>(args.span, condition, p.ToPrim(*v[1]), nullptr);
   return true;
 }
 
@@ -130,21 +130,20 @@ bool TirConstructs::AttrStmt(TirParser& p, TirArgs& args, Value&) {
   const Node* node = AttrNode(p, *v[0]);
   const PrimExpr* value = node ? p.ToPrim(*v[2]) : nullptr;
   if (!value) return false;
-  p.OpenNew<tir::AttrStmt>(args.span, node, p.ws_.arena().CopyString(key), value, nullptr);
+  p.build_.Open<tir::AttrStmt>(args.span, node, p.ws_.arena().CopyString(key), value, nullptr);
   return true;
 }
 
 // With a data pointer a view of it, without one a new allocation.
 bool TirConstructs::DeclBuffer(TirParser& p, TirArgs& args, Value& result) {
-  TirParser::BufferSpec spec;
+  tir::BufferSpec spec;
   if (!p.ReadBufferSpec(args, "T.decl_buffer", false, nullptr, spec)) return false;
-  const tir::Buffer* buffer = p.MakeBuffer(spec, p.pending_name_, args.span);
+  const tir::Buffer* buffer = tir::MakeBuffer(p.ws_, spec, p.pending_name_, args.span);
   result.kind = Kind::kBuffer;
   result.span = args.span;
   result.buffer = buffer;
   if (spec.data) {
-    p.OpenNew<tir::DeclBuffer>(args.span, buffer, nullptr);
-    p.Know(buffer);
+    p.build_.Open<tir::DeclBuffer>(args.span, buffer, nullptr);
     return true;
   }
   auto* decl = p.ws_.New<tir::DeclBuffer>(buffer, nullptr);
@@ -152,8 +151,7 @@ bool TirConstructs::DeclBuffer(TirParser& p, TirArgs& args, Value& result) {
   auto* allocate =
       p.ws_.New<tir::Allocate>(buffer->data, buffer->dtype, buffer->shape, p.True(args.span), DictAttr::Empty(), decl);
   allocate->set_span(args.span);
-  p.Open(TirParser::OpenKind::kBody, allocate, &decl->body);
-  p.Know(buffer);
+  p.build_.Open(allocate, &decl->body);
   return true;
 }
 
@@ -190,8 +188,8 @@ bool TirConstructs::LaunchThread(TirParser& p, TirArgs& args, Value& result) {
   const PrimExpr* extent = p.ToPrim(*v[1]);
   tir::IterVar* thread = extent ? ThreadOf(p, *v[0], extent->dtype) : nullptr;
   if (!thread || !SetExtent(p, thread, extent, args.span)) return false;
-  p.OpenNew<tir::AttrStmt>(args.span, thread, thread->thread_tag == "vthread" ? "virtual_thread" : "thread_extent",
-                           extent, nullptr);
+  p.build_.Open<tir::AttrStmt>(args.span, thread, thread->thread_tag == "vthread" ? "virtual_thread" : "thread_extent",
+                               extent, nullptr);
   result = VarValue(thread->var);
   return true;
 }
@@ -256,7 +254,7 @@ bool TirConstructs::Realize(TirParser& p, TirArgs& args, Value&) {
   realize->set_span(args.span);
   auto* attr = p.ws_.New<tir::AttrStmt>(region->buffer, "realize_scope", p.ToPrim(*v[1]), realize);
   attr->set_span(args.span);
-  p.Open(TirParser::OpenKind::kBody, attr, &realize->body);
+  p.build_.Open(attr, &realize->body);
   return true;
 }
 
@@ -264,7 +262,7 @@ bool TirConstructs::While(TirParser& p, TirArgs& args, Value&) {
   const Value* v[1];
   if (!p.Bind(args, "T.While", {"condition"}, 1, v)) return false;
   const PrimExpr* condition = p.ToCondition(*v[0]);
-  if (condition) p.OpenNew<tir::While>(args.span, condition, nullptr);
+  if (condition) p.build_.Open<tir::While>(args.span, condition, nullptr);
   return condition != nullptr;
 }
 
@@ -273,8 +271,7 @@ bool TirConstructs::If(TirParser& p, TirArgs& args, Value&) {
   if (!p.Bind(args, "T.If", {"condition"}, 1, v)) return false;
   const PrimExpr* condition = p.ToCondition(*v[0]);
   if (!condition) return false;
-  p.Open(TirParser::OpenKind::kIf);
-  p.conditionals_.push_back({condition, nullptr, nullptr, args.span});
+  p.build_.OpenIf(condition, args.span);
   return true;
 }
 
@@ -282,13 +279,12 @@ template <bool Else>
 bool TirConstructs::Branch(TirParser& p, TirArgs& args, Value&) {
   const std::string_view what = Else ? "T.Else" : "T.Then";
   if (!p.CountArgs(args, what, 0, 0)) return false;
-  if (p.open_.empty() || p.open_.back().kind != TirParser::OpenKind::kIf)
-    return p.Error(args.span, "bad-block", fmt::format("{} stands directly in T.If", what));
-  const TirParser::Conditional& c = p.conditionals_.back();
-  if (Else ? c.else_case != nullptr || !c.then_case : c.then_case != nullptr) {
+  const auto branches = p.build_.open_if();
+  if (!branches) return p.Error(args.span, "bad-block", fmt::format("{} stands directly in T.If", what));
+  if (Else ? branches->else_case || !branches->then_case : branches->then_case) {
     return p.Error(args.span, "bad-block", Else ? "T.Else comes once, after T.Then" : "T.If has a T.Then already");
   }
-  p.Open(Else ? TirParser::OpenKind::kElse : TirParser::OpenKind::kThen);
+  p.build_.OpenBranch(Else);
   return true;
 }
 
@@ -301,7 +297,7 @@ bool TirConstructs::Evaluate(TirParser& p, TirArgs& args, Value&) {
   if (!e) return false;
   auto* stmt = p.ws_.New<tir::Evaluate>(e);
   stmt->set_span(args.span);
-  p.Emit(stmt);
+  p.build_.Emit(stmt);
   return true;
 }
 
@@ -310,7 +306,7 @@ bool TirConstructs::FuncAttr(TirParser& p, TirArgs& args, Value&) {
   if (!p.Bind(args, "T.func_attr", {"attrs"}, 1, v)) return false;
   const DictAttr* attrs = p.ToDict(v[0]);
   if (!attrs) return false;
-  if (p.block() || !p.directly_inside())
+  if (p.build_.block() || !p.build_.directly_inside())
     return p.Error(args.span, "bad-block", "T.func_attr stands directly in the function");
   for (uint32_t i = 0; i < attrs->size(); ++i) {
     if (p.func_attrs_->Find(attrs->keys[i])) {
@@ -338,7 +334,7 @@ bool TirConstructs::BufferStore(TirParser& p, TirArgs& args, Value&) {
     return false;
   if (!v[0]->is(Kind::kBuffer)) return p.WrongValue(*v[0], "a buffer");
   const tir::Stmt* store = p.MakeStore(v[0]->buffer, indices, *v[1], v[3], args.span);
-  if (store) p.Emit(store);
+  if (store) p.build_.Emit(store);
   return store != nullptr;
 }
 

@@ -55,9 +55,7 @@ struct TirConstructs {
   static bool MetaVar(TirParser& p, TirArgs& args, Value& result);
   static bool BufferStore(TirParser& p, TirArgs& args, Value&);
 
-  static TirParser::BlockScope* BlockOf(TirParser& p, const TirArgs& args, std::string_view what);
-  static const tir::Var* PushIterVar(TirParser& p, std::string_view name, const tir::Range* dom, tir::IterVarType type,
-                                     const PrimExpr* binding, DataType dtype, Span span);
+  static tir::BlockScope* BlockOf(TirParser& p, const TirArgs& args, std::string_view what);
   static const Node* AttrNode(TirParser& p, const Value& value);
   static tir::IterVar* ThreadOf(TirParser& p, const Value& value, DataType dtype);
   static bool SetExtent(TirParser& p, tir::IterVar* thread, const PrimExpr* extent, Span span);

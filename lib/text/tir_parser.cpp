@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "iropt/analysis/tir/complete_prim_func.h"
 #include "iropt/infer/prim_func_type.h"
 
 namespace iropt::text {
@@ -11,6 +12,17 @@ namespace {
 using Kind = Value::Kind;
 
 }  // namespace
+
+void TirParser::CloseTo(size_t depth) {
+  while (build_.depth() > depth) {
+    if (const auto branches = build_.open_if(); branches && !branches->then_case) {
+      Error(branches->span, "bad-block", "T.If needs T.Then");
+      build_.OpenBranch(false);
+      continue;
+    }
+    build_.Close();
+  }
+}
 
 // @T.prim_func, @T.prim_func(private=True)
 bool TirParser::ParseDecorator(TirSignature& signature) {
@@ -111,13 +123,15 @@ PrimFunc* TirParser::MakeHeader(const TirSignature& signature, Workspace& worksp
 
 const PrimFunc* TirParser::ParseBody(TirSignature& signature) {
   signature_ = &signature;
-  for (const tir::Buffer* buffer : signature.buffers) {
-    if (buffer) Know(buffer);
-  }
   const size_t errors = diag_.error_count();
   if (!ParseSuite()) return nullptr;
   CloseTo(0);
-  const tir::Stmt* body = CompleteRoot(TakeStatements(0));
+  const tir::Stmt* body = build_.Finish();
+  if (diag_.error_count() != errors) return nullptr;
+  for (const auto& [block, buffer] : CompleteBlocks(signature.buffers, body, build_.unstated_blocks(), ws_)) {
+    Error(block->span(), "bad-block",
+          fmt::format("the block passes the pointer of '{}' on; state T.reads(...) and T.writes(...)", buffer->name));
+  }
   if (diag_.error_count() != errors) return nullptr;
   const Type* ret = signature.ret_type ? signature.ret_type : TupleType::Get({});
   auto* func =

@@ -1,11 +1,10 @@
 // The reader of loop-level functions: signatures, statements and scalar expressions.
 //
 // Scripts build functions as a sequence of calls: `A = T.allocate(...)` opens a statement whose body is the rest of the
-// block it stands in, T.reads(...) adds to the innermost block. The reader keeps the statements that are still open on
-// a stack and closes them where their text ends.
+// block it stands in, T.reads(...) adds to the innermost block. A tir::StmtBuilder keeps the statements that are still
+// open; the reader closes them where their text ends.
 #pragma once
 
-#include <deque>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "attr_text.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/analysis/tir/block_access.h"
+#include "iropt/ir/tir/builder.h"
 #include "parser_core.h"
 #include "prim_ops.h"
 #include "tir_value.h"
@@ -49,7 +49,7 @@ struct TirArgs {
 class TirParser : public ParserCore {
  public:
   explicit TirParser(Shared shared, int int_bits = 32)
-      : ParserCore(shared), ops_(shared.workspace, shared.diagnostics, int_bits) {}
+      : ParserCore(shared), ops_(shared.workspace, shared.diagnostics, int_bits), build_(shared.workspace) {}
 
   // Reads `@T.prim_func(private=True)`, and the line break after it.
   bool ParseDecorator(TirSignature& signature);
@@ -185,22 +185,9 @@ class TirParser : public ParserCore {
   bool CheckIndices(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices, Span span, DataType& element);
   // How a buffer is declared: T.Buffer, T.match_buffer, T.alloc_buffer and T.decl_buffer differ in what stands before
   // the shape.
-  struct BufferSpec {
-    std::vector<const PrimExpr*> shape;
-    DataType dtype = DataType::Float(32);
-    const tir::Var* data = nullptr;
-    std::vector<const PrimExpr*> strides;
-    const PrimExpr* elem_offset = nullptr;
-    std::string_view scope = "global";
-    int64_t align = 0;
-    int64_t offset_factor = 0;
-    bool auto_broadcast = false;
-    std::vector<int64_t> axis_separators;
-  };
   bool ReadBufferSpec(const TirArgs& args, std::string_view what, bool has_source, const Value** source,
-                      BufferSpec& spec);
-  bool ReadStrides(const Value& value, BufferSpec& spec, std::string_view name);
-  const tir::Buffer* MakeBuffer(const BufferSpec& spec, std::string_view name, Span span);
+                      tir::BufferSpec& spec);
+  bool ReadStrides(const Value& value, tir::BufferSpec& spec, std::string_view name);
   const tir::Buffer* DeclareBuffer(const TirArgs& args, std::string_view what);
   const PrimExpr* PackBuffer(const tir::Buffer* buffer, Span span);
   bool AccessPointer(const tir::Buffer* buffer, const TirArgs& args, Value& out);
@@ -283,98 +270,30 @@ class TirParser : public ParserCore {
   bool ParseLoopHeader(LoopHeader& header);
   bool ReadLoop(const TirArgs& args, std::string_view what, LoopHeader& header);
   bool AddLoop(const Value& start, const Value* stop, LoopHeader& header);
-  const tir::Stmt* MakeLoops(const LoopHeader& header, std::span<const tir::Var* const> vars, const tir::Stmt* body,
-                             Span span);
+  void OpenLoops(const LoopHeader& header, std::span<const tir::Var* const> vars, Span span);
 
   // ---- T.name(...) as a statement (tir_constructs.cpp). `known` says whether the name is that of such a construct; if
   // it is not, nothing was read. `result` is what an assignment or `as` gives a name to.
   bool ParseConstruct(Value& result, bool& known);
 
-  // ---- the statements that are still open (tir_parser_block.cpp)
-  enum class OpenKind : uint8_t { kBody, kBlock, kInit, kIf, kThen, kElse };
-  struct OpenStatement {
-    OpenKind kind;
-    const tir::Stmt* node;   // whose body is read
-    const tir::Stmt** body;  // where the body goes
-    size_t start;            // of the body in stmts_
-    size_t nesting;          // outside
-    size_t known;            // buffers outside
-  };
-  // A block that is being read.
-  struct BlockScope {
-    std::string_view name;
-    Span span;
-    bool realize = true;
-    std::vector<const tir::IterVar*> iter_vars;
-    std::vector<const PrimExpr*> iter_values;
-    std::optional<std::vector<const tir::BufferRegion*>> reads, writes;
-    std::vector<const tir::Buffer*> allocs;
-    std::vector<const tir::MatchBufferRegion*> matches;
-    const DictAttr* annotations = nullptr;
-    const PrimExpr* predicate = nullptr;
-    const tir::Stmt* init = nullptr;
-  };
-  // T.If that is being read.
-  struct Conditional {
-    const PrimExpr* condition;
-    const tir::Stmt* then_case = nullptr;
-    const tir::Stmt* else_case = nullptr;
-    Span span;
-  };
-  void Emit(const tir::Stmt* stmt) { stmts_.push_back(stmt); }
-  void Open(OpenKind kind, const tir::Stmt* node = nullptr, const tir::Stmt** body = nullptr) {
-    open_.push_back({kind, node, body, stmts_.size(), nesting_++, known_order_.size()});
-  }
-  // Makes a statement whose body is what follows.
-  template <class T, class... A>
-  T* OpenNew(Span span, A&&... args) {
-    T* node = ws_.New<T>(std::forward<A>(args)...);
-    node->set_span(span);
-    Open(OpenKind::kBody, node, &node->body);
-    return node;
-  }
-  void OpenBlock(std::string_view name, bool realize, Span span);
-  // From here on, blocks are known to access the buffer.
-  void Know(const tir::Buffer* buffer);
-  void CloseTo(size_t mark);
-  void CloseLast();
-  const tir::Stmt* TakeStatements(size_t start);
-  void FinishBlock(BlockScope& scope, const tir::Stmt* body);
-  void DetectAccesses(const BlockScope& scope, const tir::Block& block, List<const tir::BufferRegion*>& reads,
-                      List<const tir::BufferRegion*>& writes);
-  BlockScope* block() { return blocks_.empty() ? nullptr : &blocks_.back(); }
-  // Whether nothing stands between what is read and the innermost block or function.
-  bool directly_inside() const { return nesting_ == 0; }
+  // Closes statements of build_, and reports an If without branches.
+  void CloseTo(size_t depth);
 
   // ---- the function as a whole (tir_parser.cpp)
   bool ParseParam(TirSignature& signature);
   bool ParseReturnType(TirSignature& signature);
-  const tir::Stmt* CompleteRoot(const tir::Stmt* body);
 
   PrimOps ops_;
   Arena scratch_;  // lists of values, until the function was read
   AttrMode attr_mode_ = AttrMode::kTir;
   TirSignature* signature_ = nullptr;
   const DictAttr* func_attrs_ = DictAttr::Empty();
-  std::vector<const tir::Stmt*> stmts_;
-  std::vector<OpenStatement> open_;
-  std::deque<BlockScope> blocks_;
-  std::vector<Conditional> conditionals_;
-  // What blocks without T.reads or T.writes may be found to access: the buffers of parameters, allocations and
-  // declarations around; in the order in which their statements were opened.
-  BuffersByPointer known_buffers_;
-  std::vector<const tir::Var*> known_order_;
-  std::vector<const tir::Buffer*> root_allocs_;
-  size_t nesting_ = 0;  // statements between what is read and the innermost block or function
+  tir::StmtBuilder build_;                                            // the statements read so far
   std::vector<std::pair<const tir::Var*, const tir::Range*>> loops_;  // enclosing loops, outermost first
   std::vector<tir::IterVar*> env_threads_;
   std::string_view pending_name_;  // that the statement gives to what it makes
   uint32_t statement_vars_ = 0;    // variables from here on were made by the current statement
   bool meta_ = false;              // T.meta_var: the name stands for the expression itself
-  bool has_blocks_ = false;
-  // The block that may be the root of the function, where its regions are not given.
-  tir::Block* root_block_ = nullptr;
-  BlockScope root_scope_;
 };
 
 // Reads one scalar expression at the current token. Null after an error.

@@ -12,13 +12,6 @@ namespace {
 
 using Kind = Value::Kind;
 
-// What the runtime aligns allocations to, and so what a buffer is aligned to where nothing else is said.
-constexpr int32_t kAllocAlignment = 64;
-
-DataType IndexDType(std::span<const PrimExpr* const> shape) {
-  return shape.empty() ? DataType::Int(32) : shape[0]->dtype;
-}
-
 int LanesOrFactor(DataType t) { return t.lanes < 0 ? -t.lanes : t.lanes; }
 
 }  // namespace
@@ -346,7 +339,7 @@ const PrimExpr* TirParser::PackBuffer(const tir::Buffer* buffer, Span span) {
 
 // ---- Declarations
 
-bool TirParser::ReadStrides(const Value& value, BufferSpec& spec, std::string_view what) {
+bool TirParser::ReadStrides(const Value& value, tir::BufferSpec& spec, std::string_view what) {
   if (!value.is_list()) return WrongValue(value, "a tuple of strides");
   const bool follows_shape = what == "T.match_buffer" && !spec.shape.empty();
   for (const Value& item : value.items()) {
@@ -366,7 +359,7 @@ bool TirParser::ReadStrides(const Value& value, BufferSpec& spec, std::string_vi
 
 // `source` takes the first argument where there is one (what T.match_buffer matches).
 bool TirParser::ReadBufferSpec(const TirArgs& args, std::string_view what, bool has_source, const Value** source,
-                               BufferSpec& spec) {
+                               tir::BufferSpec& spec) {
   static constexpr std::string_view kNames[] = {"param",         "shape",       "dtype",          "data",
                                                 "strides",       "elem_offset", "scope",          "align",
                                                 "offset_factor", "buffer_type", "axis_separators"};
@@ -424,37 +417,10 @@ bool TirParser::ReadBufferSpec(const TirArgs& args, std::string_view what, bool 
   return true;
 }
 
-const tir::Buffer* TirParser::MakeBuffer(const BufferSpec& spec, std::string_view name, Span span) {
-  name = ws_.arena().CopyString(name);
-  const tir::Var* data = spec.data;
-  if (!data) {
-    // Truth values are stored as bytes.
-    const DataType stored = spec.dtype == DataType::Bool() ? DataType::Int(8) : spec.dtype;
-    auto* var = ws_.New<tir::Var>(name, DataType::Handle(), ws_.NextVarId(), tir::PointerInfo::Get(stored, spec.scope));
-    var->set_span(span);
-    data = var;
-  }
-  const DataType index = IndexDType(spec.shape);
-  const PrimExpr* offset = spec.elem_offset;
-  if (!offset && spec.offset_factor != 0) {
-    tir::Var* var = ws_.NewPrimVar("elem_offset", index);
-    var->set_span(span);
-    offset = var;
-  }
-  if (!offset) offset = ops_.Int(0, index, span);
-  auto* buffer = ws_.New<tir::Buffer>(
-      data, spec.dtype, ws_.NextVarId(), CopyPrims(spec.shape), CopyPrims(spec.strides), offset,
-      ws_.Copy(spec.axis_separators), name, spec.align > 0 ? static_cast<int32_t>(spec.align) : kAllocAlignment,
-      spec.offset_factor != 0 ? static_cast<int32_t>(spec.offset_factor) : 1,
-      spec.auto_broadcast ? tir::BufferType::kAutoBroadcast : tir::BufferType::kDefault);
-  buffer->set_span(span);
-  return buffer;
-}
-
 const tir::Buffer* TirParser::DeclareBuffer(const TirArgs& args, std::string_view what) {
-  BufferSpec spec;
+  tir::BufferSpec spec;
   if (!ReadBufferSpec(args, what, false, nullptr, spec)) return nullptr;
-  return MakeBuffer(spec, pending_name_, args.span);
+  return tir::MakeBuffer(ws_, spec, pending_name_, args.span);
 }
 
 }  // namespace iropt::text

@@ -38,9 +38,7 @@ bool TirParser::ParseFor() {
   }
   const Span span = lex_.SpanFrom(begin);
   const size_t outer_loops = loops_.size();
-  const size_t start = stmts_.size();
-  const size_t mark = open_.size();
-  const size_t nesting = nesting_++;
+  const size_t depth = build_.depth();
   symbols_.PushScope();
   std::vector<const tir::Var*> vars;
   std::vector<Value> values;
@@ -50,14 +48,13 @@ bool TirParser::ParseFor() {
     values.back().span = header_span;
     loops_.emplace_back(vars.back(), header.domains[i]);
   }
+  OpenLoops(header, vars, span);
   const bool one = values.size() == 1;
   const bool ok =
       AssignTo(target, one ? values[0] : ListOf(Kind::kArray, values, header_span), Naming::kLoop) && ParseSuite();
-  if (ok) CloseTo(mark);
+  if (ok) CloseTo(depth);
   symbols_.PopScope();
   loops_.resize(outer_loops);
-  nesting_ = nesting;
-  if (ok) Emit(MakeLoops(header, vars, TakeStatements(start), span));
   return ok;
 }
 
@@ -150,20 +147,16 @@ bool TirParser::AddLoop(const Value& start, const Value* stop, LoopHeader& heade
   return true;
 }
 
-const tir::Stmt* TirParser::MakeLoops(const LoopHeader& header, std::span<const tir::Var* const> vars,
-                                      const tir::Stmt* body, Span span) {
-  for (size_t i = vars.size(); i-- > 0;) {
+void TirParser::OpenLoops(const LoopHeader& header, std::span<const tir::Var* const> vars, Span span) {
+  for (size_t i = 0; i < vars.size(); ++i) {
     const tir::IterVar* thread = nullptr;
     if (header.kind == tir::ForKind::kThreadBinding) {
       thread = ws_.New<tir::IterVar>(nullptr, ws_.NewPrimVar("iter", header.dtypes[i]), tir::IterVarType::kThreadIndex,
                                      header.thread);
     }
-    auto* loop = ws_.New<tir::For>(vars[i], header.domains[i]->min, header.domains[i]->extent, header.kind, body,
-                                   thread, header.annotations);
-    loop->set_span(span);
-    body = loop;
+    build_.Open<tir::For>(span, vars[i], header.domains[i]->min, header.domains[i]->extent, header.kind, nullptr,
+                          thread, header.annotations);
   }
-  return body;
 }
 
 }  // namespace iropt::text

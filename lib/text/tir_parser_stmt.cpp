@@ -53,20 +53,12 @@ void TirParser::ParseStatements() {
       lex_.SkipLine();
       continue;
     }
-    const size_t stmts = stmts_.size();
-    const size_t open = open_.size();
-    const size_t blocks = blocks_.size();
-    const size_t conditionals = conditionals_.size();
-    const size_t nesting = nesting_;
+    const tir::StmtBuilder::Mark mark = build_.mark();
     const bool conditional = AtName("if");
     if (ParseStatement()) continue;
     // Nothing is left of a statement that failed, except that the names that it should have defined are known to be
     // bad.
-    stmts_.resize(std::min(stmts, stmts_.size()));
-    open_.resize(std::min(open, open_.size()));
-    blocks_.resize(blocks);
-    conditionals_.resize(conditionals, {});
-    nesting_ = nesting;
+    build_.Rollback(mark);
     lex_.SkipLine();
     while (conditional && (AtName("elif") || AtName("else"))) lex_.SkipLine();
   }
@@ -74,14 +66,11 @@ void TirParser::ParseStatements() {
 
 const tir::Stmt* TirParser::ParseBranch() {
   const Names names(symbols_);
-  const size_t mark = open_.size();
-  const size_t start = stmts_.size();
-  const size_t nesting = nesting_++;
-  const bool ok = ParseSuite();
-  CloseTo(mark);
-  nesting_ = nesting;
-  const tir::Stmt* body = TakeStatements(start);
-  return ok ? body : nullptr;
+  build_.OpenBody();
+  const size_t depth = build_.depth();
+  if (!ParseSuite()) return nullptr;
+  CloseTo(depth);
+  return build_.TakeBody();
 }
 
 bool TirParser::ParseStatement() {
@@ -138,7 +127,7 @@ bool TirParser::EmitValue(const Value& value) {
   if (!e) return false;
   auto* stmt = ws_.New<tir::Evaluate>(e);
   stmt->set_span(value.span);
-  Emit(stmt);
+  build_.Emit(stmt);
   return true;
 }
 
@@ -155,7 +144,7 @@ bool TirParser::ParseWhile() {
   if (!body) return false;
   auto* loop = ws_.New<tir::While>(condition, body);
   loop->set_span(span);
-  Emit(loop);
+  build_.Emit(loop);
   return true;
 }
 
@@ -172,23 +161,20 @@ bool TirParser::ParseIf() {
   if (!then_case) return false;
   const tir::Stmt* else_case = nullptr;
   if (AtName("elif")) {
-    const size_t start = stmts_.size();
-    ++nesting_;
-    const bool ok = WithStack([&] { return ParseIf(); });
-    --nesting_;
-    if (!ok) return false;
-    else_case = TakeStatements(start);
+    build_.OpenBody();
+    if (!WithStack([&] { return ParseIf(); })) return false;
+    else_case = build_.TakeBody();
   } else if (AcceptName("else")) {
     else_case = ParseBranch();
     if (!else_case) return false;
   }
   if (decided) {
-    if (const tir::Stmt* taken = value.boolean ? then_case : else_case) Emit(taken);
+    if (const tir::Stmt* taken = value.boolean ? then_case : else_case) build_.Emit(taken);
     return true;
   }
   auto* stmt = ws_.New<tir::IfThenElse>(condition, then_case, else_case);
   stmt->set_span(span);
-  Emit(stmt);
+  build_.Emit(stmt);
   return true;
 }
 
@@ -205,7 +191,7 @@ bool TirParser::NoConstruct(Span span) {
 bool TirParser::ParseWith() {
   lex_.Next();
   const Names names(symbols_);
-  const size_t mark = open_.size();
+  const size_t mark = build_.depth();
   do {
     // The name stands behind what it names.
     const Lexer::State start = lex_.Save();
@@ -225,12 +211,12 @@ bool TirParser::ParseWith() {
     pending_name_ = named && !target.is_list ? lex_.text(target.name) : std::string_view();
     Value result;
     bool known = false;
-    const size_t opened = open_.size();
+    const size_t opened = build_.depth();
     const Span span = SpanHere();
     const bool ok = ParseConstruct(result, known);
     if (!known) return NoConstruct(span);
     if (!ok) return false;
-    if (open_.size() == opened) return Error(span, "bad-expression", "this opens no block of statements");
+    if (build_.depth() == opened) return Error(span, "bad-expression", "this opens no block of statements");
     lex_.Restore(end);
     if (named && result.is(Kind::kNone)) return Error(target.span, "bad-expression", "there is nothing to name");
     if (named && !AssignTo(target, result, Naming::kDirect)) return false;
@@ -250,7 +236,7 @@ bool TirParser::ParseAssert() {
   const PrimExpr* message = condition ? ToPrim(message_value) : nullptr;
   if (!message) return false;
   if (!message_value.is(Kind::kString)) return WrongValue(message_value, "a string");
-  OpenNew<tir::AssertStmt>(lex_.SpanFrom(begin), condition, message, nullptr);
+  build_.Open<tir::AssertStmt>(lex_.SpanFrom(begin), condition, message, nullptr);
   return EndOfStatement();
 }
 
@@ -263,7 +249,7 @@ bool TirParser::ParseReturn() {
   const Span span = lex_.SpanFrom(begin);
   auto* stmt = ws_.New<tir::Evaluate>(MakeCall("tir.ret", result->dtype, {result}, span));
   stmt->set_span(span);
-  Emit(stmt);
+  build_.Emit(stmt);
   return EndOfStatement();
 }
 
@@ -331,7 +317,7 @@ bool TirParser::ParseNameUpdate(const Token& name, const Value& value) {
 }
 
 void TirParser::OpenLet(const tir::Var* var, const PrimExpr* value, Span span) {
-  OpenNew<tir::LetStmt>(span, var, value, nullptr);
+  build_.Open<tir::LetStmt>(span, var, value, nullptr);
 }
 
 // The value of a LetStmt: what its variable can hold.
@@ -401,7 +387,7 @@ bool TirParser::ParseElementStatement(const tir::Buffer* buffer) {
   if (!ParseExpr(value) || !VectorIndices(buffer, indices, exprs)) return false;
   const tir::Stmt* store = MakeStore(buffer, exprs, value, nullptr, lex_.SpanFrom(begin));
   if (!store) return false;
-  Emit(store);
+  build_.Emit(store);
   return EndOfStatement();
 }
 
@@ -417,7 +403,7 @@ bool TirParser::ParseAugmented(const tir::Buffer* buffer, std::vector<Index>& in
   if (!load || !ops_.Binary(op, Value(load), value, lex_.SpanFrom(begin), sum)) return false;
   const tir::Stmt* store = MakeStore(buffer, exprs, sum, nullptr, lex_.SpanFrom(begin));
   if (!store) return false;
-  Emit(store);
+  build_.Emit(store);
   return EndOfStatement();
 }
 
@@ -442,7 +428,7 @@ bool TirParser::ParseVectorStore(const tir::Buffer* buffer) {
   }
   const tir::Stmt* store = MakeStore(buffer, indices, Value(value), v[2], args.span);
   if (!store) return false;
-  Emit(store);
+  build_.Emit(store);
   return EndOfStatement();
 }
 

@@ -6,6 +6,7 @@
 #include "attr_text.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/arith/substitute.h"
+#include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/visitor.h"
 
 namespace iropt::text {
@@ -52,10 +53,9 @@ bool HasVariables(const PrimExpr* e) {
 
 // A buffer that shape and dtype say everything about.
 bool IsSimple(const tir::Buffer* buffer) {
-  constexpr int32_t kAllocAlignment = 64;
   return buffer->strides.empty() && std::none_of(buffer->shape.begin(), buffer->shape.end(), HasVariables) &&
          arith::IsInt(buffer->elem_offset, 0) && buffer->scope() == "global" &&
-         buffer->data_alignment == kAllocAlignment && buffer->offset_factor == 1 &&
+         buffer->data_alignment == tir::kAllocAlignment && buffer->offset_factor == 1 &&
          buffer->buffer_type == tir::BufferType::kDefault && buffer->axis_separators.empty();
 }
 

@@ -3,6 +3,7 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/arith/substitute.h"
+#include "iropt/ir/tir/builder.h"
 #include "tir_printer.h"
 
 namespace iropt::text {
@@ -113,8 +114,7 @@ void TirPrinter::PrintDeclaration(const tir::Buffer* buffer, std::string_view fu
     out.Append(", scope=");
     PrintString(buffer->scope(), out);
   }
-  constexpr int32_t kAllocAlignment = 64;
-  if (buffer->data_alignment != kAllocAlignment) integer(", align=", buffer->data_alignment);
+  if (buffer->data_alignment != tir::kAllocAlignment) integer(", align=", buffer->data_alignment);
   if (parts.offset || buffer->offset_factor != 1) integer(", offset_factor=", buffer->offset_factor);
   if (buffer->buffer_type != tir::BufferType::kDefault) out.Append(", buffer_type=\"auto\"");
   if (!buffer->axis_separators.empty()) {

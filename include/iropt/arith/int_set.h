@@ -19,8 +19,8 @@
 
 namespace iropt::arith {
 
-// All integers from min to max, both included. The empty set is Nothing() alone: an interval whose ends are symbolic may
-// turn out to be empty as well.
+// All integers from min to max, both included. The empty set is Nothing() alone: an interval whose ends are symbolic
+// may turn out to be empty as well.
 class IntervalSet {
  public:
   static IntervalSet Everything() { return {}; }
@@ -56,8 +56,8 @@ class IntervalSet {
 // The variables that are relaxed, and what they run through. Looked up, never iterated.
 using VarDomains = std::unordered_map<const tir::Var*, IntervalSet>;
 
-// The least interval that holds both, and the common part of both. The ends are simplified. Nothing is found to be empty
-// only where the analyzer can prove it.
+// The least interval that holds both, and the common part of both. The ends are simplified. Nothing is found to be
+// empty only where the analyzer can prove it.
 IntervalSet Union(IntervalSet a, IntervalSet b, Analyzer& analyzer);
 IntervalSet Intersect(IntervalSet a, IntervalSet b, Analyzer& analyzer);
 

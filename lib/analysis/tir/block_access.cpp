@@ -126,8 +126,7 @@ class AccessDetector : public tir::StmtExprVisitor {
   Region Relax(List<const PrimExpr*> indices) {
     Region region;
     region.reserve(indices.size());
-    for (const PrimExpr* index : indices)
-      region.push_back(arith::EvalSet(Replace(index, lets_), domains_, analyzer_));
+    for (const PrimExpr* index : indices) region.push_back(arith::EvalSet(Replace(index, lets_), domains_, analyzer_));
     return region;
   }
 

@@ -173,11 +173,15 @@ class Substitution final : public StmtExprMutator {
 const Stmt* MakeSeq(Workspace& workspace, std::span<const Stmt* const> stmts) {
   IROPT_CHECK(!stmts.empty(), "an empty sequence");
   if (stmts.size() == 1) return stmts[0];
-  if (std::none_of(stmts.begin(), stmts.end(), IsSeq)) return workspace.New<SeqStmt>(workspace.Copy(stmts));
+  const auto make = [&](std::span<const Stmt* const> flat) {
+    auto* seq = workspace.New<SeqStmt>(workspace.Copy(flat));
+    seq->set_span(flat[0]->span());
+    return seq;
+  };
+  if (std::none_of(stmts.begin(), stmts.end(), IsSeq)) return make(stmts);
   std::vector<const Stmt*> flat;
   for (const Stmt* stmt : stmts) AppendFlat(stmt, flat);
-  if (flat.size() == 1) return flat[0];
-  return workspace.New<SeqStmt>(workspace.Copy(flat));
+  return flat.size() == 1 ? flat[0] : make(flat);
 }
 
 const PrimExpr* Substitute(const PrimExpr* expr, VarValue value, Workspace& workspace) {

@@ -21,19 +21,32 @@ std::string Common(DataType a, DataType b) {
 // Row and column are the operands, "-" is a mismatch; as BinaryOpMatchTypes of TVM 0.18.
 constexpr size_t kTypes = 14;
 constexpr const char* kCommon[kTypes][kTypes + 1] = {
-    {"bool", "bool", "int8", "int32", "int64", "uint8", "uint32", "uint64", "float16", "float32", "float64", "bfloat16", "e4m3_float8", "e5m2_float8", "-"},
-    {"int8", "int8", "int8", "int32", "int64", "uint8", "uint32", "uint64", "float16", "float32", "float64", "bfloat16", "e4m3_float8", "e5m2_float8", "-"},
-    {"int32", "int32", "int32", "int32", "int64", "int32", "uint32", "uint64", "float16", "float32", "float64", "bfloat16", "e4m3_float8", "e5m2_float8", "-"},
-    {"int64", "int64", "int64", "int64", "int64", "int64", "int64", "uint64", "float16", "float32", "float64", "bfloat16", "e4m3_float8", "e5m2_float8", "-"},
-    {"uint8", "uint8", "uint8", "int32", "int64", "uint8", "uint32", "uint64", "float16", "float32", "float64", "bfloat16", "e4m3_float8", "e5m2_float8", "-"},
-    {"uint32", "uint32", "uint32", "uint32", "int64", "uint32", "uint32", "uint64", "float16", "float32", "float64", "bfloat16", "e4m3_float8", "e5m2_float8", "-"},
-    {"uint64", "uint64", "uint64", "uint64", "uint64", "uint64", "uint64", "uint64", "float16", "float32", "float64", "bfloat16", "e4m3_float8", "e5m2_float8", "-"},
-    {"float16", "float16", "float16", "float16", "float16", "float16", "float16", "float16", "float16", "float32", "float64", "float16", "float16", "float16", "-"},
-    {"float32", "float32", "float32", "float32", "float32", "float32", "float32", "float32", "float32", "float32", "float64", "float32", "float32", "float32", "-"},
-    {"float64", "float64", "float64", "float64", "float64", "float64", "float64", "float64", "float64", "float64", "float64", "float64", "float64", "float64", "-"},
-    {"bfloat16", "bfloat16", "bfloat16", "bfloat16", "bfloat16", "bfloat16", "bfloat16", "bfloat16", "float16", "float32", "float64", "bfloat16", "bfloat16", "bfloat16", "-"},
-    {"e4m3_float8", "e4m3_float8", "e4m3_float8", "e4m3_float8", "e4m3_float8", "e4m3_float8", "e4m3_float8", "e4m3_float8", "float16", "float32", "float64", "bfloat16", "e4m3_float8", "-", "-"},
-    {"e5m2_float8", "e5m2_float8", "e5m2_float8", "e5m2_float8", "e5m2_float8", "e5m2_float8", "e5m2_float8", "e5m2_float8", "float16", "float32", "float64", "bfloat16", "-", "e5m2_float8", "-"},
+    {"bool", "bool", "int8", "int32", "int64", "uint8", "uint32", "uint64", "float16", "float32", "float64", "bfloat16",
+     "e4m3_float8", "e5m2_float8", "-"},
+    {"int8", "int8", "int8", "int32", "int64", "uint8", "uint32", "uint64", "float16", "float32", "float64", "bfloat16",
+     "e4m3_float8", "e5m2_float8", "-"},
+    {"int32", "int32", "int32", "int32", "int64", "int32", "uint32", "uint64", "float16", "float32", "float64",
+     "bfloat16", "e4m3_float8", "e5m2_float8", "-"},
+    {"int64", "int64", "int64", "int64", "int64", "int64", "int64", "uint64", "float16", "float32", "float64",
+     "bfloat16", "e4m3_float8", "e5m2_float8", "-"},
+    {"uint8", "uint8", "uint8", "int32", "int64", "uint8", "uint32", "uint64", "float16", "float32", "float64",
+     "bfloat16", "e4m3_float8", "e5m2_float8", "-"},
+    {"uint32", "uint32", "uint32", "uint32", "int64", "uint32", "uint32", "uint64", "float16", "float32", "float64",
+     "bfloat16", "e4m3_float8", "e5m2_float8", "-"},
+    {"uint64", "uint64", "uint64", "uint64", "uint64", "uint64", "uint64", "uint64", "float16", "float32", "float64",
+     "bfloat16", "e4m3_float8", "e5m2_float8", "-"},
+    {"float16", "float16", "float16", "float16", "float16", "float16", "float16", "float16", "float16", "float32",
+     "float64", "float16", "float16", "float16", "-"},
+    {"float32", "float32", "float32", "float32", "float32", "float32", "float32", "float32", "float32", "float32",
+     "float64", "float32", "float32", "float32", "-"},
+    {"float64", "float64", "float64", "float64", "float64", "float64", "float64", "float64", "float64", "float64",
+     "float64", "float64", "float64", "float64", "-"},
+    {"bfloat16", "bfloat16", "bfloat16", "bfloat16", "bfloat16", "bfloat16", "bfloat16", "bfloat16", "float16",
+     "float32", "float64", "bfloat16", "bfloat16", "bfloat16", "-"},
+    {"e4m3_float8", "e4m3_float8", "e4m3_float8", "e4m3_float8", "e4m3_float8", "e4m3_float8", "e4m3_float8",
+     "e4m3_float8", "float16", "float32", "float64", "bfloat16", "e4m3_float8", "-", "-"},
+    {"e5m2_float8", "e5m2_float8", "e5m2_float8", "e5m2_float8", "e5m2_float8", "e5m2_float8", "e5m2_float8",
+     "e5m2_float8", "float16", "float32", "float64", "bfloat16", "-", "e5m2_float8", "-"},
     {"handle", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "handle"},
 };
 
@@ -230,11 +243,11 @@ TEST_CASE("operands that do not match are reported") {
   CHECK(division->operand == zero);
   CHECK(MessageOf(CheckBinary(NodeKind::kAdd, t.Int(-1), t.Var(DataType::UInt(32)))) == "-1 does not fit in 'uint32'");
   CHECK(MessageOf(CheckCast(DataType::Int(8), t.Int(300))) == "300 does not fit in 'int8'");
-  CHECK(MessageOf(CheckCast(DataType::Int(8), t.Var(DataType::Int(8, 4)))) ==
-        "'int8x4' can't be converted to 'int8'");
+  CHECK(MessageOf(CheckCast(DataType::Int(8), t.Var(DataType::Int(8, 4)))) == "'int8x4' can't be converted to 'int8'");
   CHECK(MessageOf(CheckCast(DataType::Int(8), t.Var(DataType::Handle()))) == "a handle can't be converted to 'int8'");
   CHECK(MessageOf(CheckBroadcast(x, f)) == "a vector needs a scalar value and a constant number of lanes");
-  CHECK(MessageOf(CheckRamp(x, x, t.Int(1))) == "a ramp needs a scalar base and stride, and a constant number of lanes");
+  CHECK(MessageOf(CheckRamp(x, x, t.Int(1))) ==
+        "a ramp needs a scalar base and stride, and a constant number of lanes");
   CHECK(MessageOf(CheckBitwise(BitOp::kAnd, x, f)) == "bits and shifts need integers, found 'int32' and 'float32'");
   CHECK(MessageOf(CheckBitwise(BitOp::kShiftLeft, x, t.Int(32))) == "a shift of 'int32' by 32");
 }

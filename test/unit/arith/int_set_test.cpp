@@ -46,8 +46,8 @@ class Exprs {
                                           NodeKind::kMax,      NodeKind::kLT};
     if (depth == 0 || Pick(5) == 0) return Pick(3) ? vars_[Pick(vars_.size())] : Constant();
     if (Pick(8) == 0)
-      return make_.Keep(tir::Select(make_.Node(NodeKind::kLT, Make(depth - 1), Make(depth - 1)), Make(depth - 1),
-                                    Make(depth - 1)));
+      return make_.Keep(
+          tir::Select(make_.Node(NodeKind::kLT, Make(depth - 1), Make(depth - 1)), Make(depth - 1), Make(depth - 1)));
     const NodeKind kind = kKinds[Pick(std::size(kKinds))];
     if (kind == NodeKind::kLT) return make_.Cast(DataType::Int(64), make_.Node(kind, Make(depth - 1), Make(depth - 1)));
     const bool divides = kind >= NodeKind::kDiv && kind <= NodeKind::kFloorMod;
@@ -75,7 +75,8 @@ TEST_CASE_METHOD(Sets, "ranges become intervals, and points where the extent is 
   CHECK(IntervalSet::Nothing().is_nothing());
   CHECK_FALSE(IntervalSet::Nothing().is_bounded());
   CHECK_FALSE(IntervalSet::Interval(Int(1), nullptr).is_everything());
-  CHECK(IntervalSet::Interval(n, make.Node(NodeKind::kSub, make.Node(NodeKind::kAdd, n, i), i)).CanProvePoint(analyzer));
+  CHECK(
+      IntervalSet::Interval(n, make.Node(NodeKind::kSub, make.Node(NodeKind::kAdd, n, i), i)).CanProvePoint(analyzer));
 }
 
 TEST_CASE_METHOD(Sets, "unions and intersections have simplified ends") {

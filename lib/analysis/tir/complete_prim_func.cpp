@@ -1,0 +1,90 @@
+#include "iropt/analysis/tir/complete_prim_func.h"
+
+#include <unordered_map>
+
+#include "iropt/analysis/tir/block_access.h"
+#include "iropt/infer/prim_func_type.h"
+#include "iropt/ir/tir/visitor.h"
+
+namespace iropt {
+namespace {
+
+class BlockCompleter : public tir::StmtExprVisitor {
+ public:
+  BlockCompleter(std::span<const tir::UnstatedBlock> blocks, Workspace& workspace) : workspace_(workspace) {
+    for (const tir::UnstatedBlock& unstated : blocks) unstated_.emplace(unstated.block, unstated);
+  }
+
+  std::vector<OpaqueAccess> Complete(std::span<const tir::Buffer* const> param_buffers, const tir::Stmt* body) {
+    for (const tir::Buffer* buffer : param_buffers) {
+      if (buffer) Know(buffer);
+    }
+    if (const auto* root = As<tir::BlockRealize>(body)) unstated_.erase(root->block);
+    VisitStmt(body);
+    return std::move(opaque_);
+  }
+
+ protected:
+  void VisitExpr(const PrimExpr*) override {}
+
+  void VisitDeclBuffer(const tir::DeclBuffer* stmt) override {
+    const size_t outside = order_.size();
+    Know(stmt->buffer);
+    VisitStmt(stmt->body);
+    Forget(outside);
+  }
+
+  void VisitBlock(const tir::Block* block) override {
+    const size_t outside = order_.size();
+    for (const tir::Buffer* buffer : block->alloc_buffers) Know(buffer);
+    for (const tir::MatchBufferRegion* match : block->match_buffers) Know(match->buffer);
+    if (block->init) VisitStmt(block->init);
+    VisitStmt(block->body);
+    Forget(outside);
+    if (const auto it = unstated_.find(block); it != unstated_.end()) FillIn(it->second);
+  }
+
+ private:
+  void Know(const tir::Buffer* buffer) {
+    if (known_.emplace(buffer->data, buffer).second) order_.push_back(buffer->data);
+  }
+  void Forget(size_t outside) {
+    for (; order_.size() > outside; order_.pop_back()) known_.erase(order_.back());
+  }
+
+  void FillIn(const tir::UnstatedBlock& unstated) {
+    const BlockAccesses found = GetBlockAccessRegion(*unstated.block, known_, workspace_);
+    if (!found.opaques.empty()) opaque_.push_back({unstated.block, found.opaques[0]->buffer});
+    if (unstated.reads) unstated.block->reads = workspace_.Copy(found.reads);
+    if (unstated.writes) unstated.block->writes = workspace_.Copy(found.writes);
+  }
+
+  Workspace& workspace_;
+  std::unordered_map<const tir::Block*, tir::UnstatedBlock> unstated_;
+  BuffersByPointer known_;              // around what is visited
+  std::vector<const tir::Var*> order_;  // in which they became known
+  std::vector<OpaqueAccess> opaque_;
+};
+
+}  // namespace
+
+std::vector<OpaqueAccess> CompleteBlocks(std::span<const tir::Buffer* const> param_buffers, const tir::Stmt* body,
+                                         std::span<const tir::UnstatedBlock> blocks, Workspace& workspace) {
+  if (blocks.empty()) return {};
+  return BlockCompleter(blocks, workspace).Complete(param_buffers, body);
+}
+
+const PrimFunc* CompletePrimFunc(tir::FuncBuilder& builder) {
+  Workspace& workspace = builder.workspace();
+  const tir::Stmt* body = builder.Finish();
+  const auto opaque = CompleteBlocks(builder.param_buffers(), body, builder.unstated_blocks(), workspace);
+  IROPT_CHECK(opaque.empty(), "a block passes the pointer of '{}' on without stating what it accesses",
+              opaque.empty() ? "" : opaque[0].buffer->name);
+  const Type* ret = builder.return_type() ? builder.return_type() : TupleType::Get({});
+  auto* func = workspace.New<PrimFunc>(workspace.Copy(builder.params()), workspace.Copy(builder.param_buffers()), body,
+                                       ret, builder.attrs(), nullptr);
+  func->type = PrimFuncType(func);
+  return func;
+}
+
+}  // namespace iropt

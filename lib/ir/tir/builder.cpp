@@ -1,0 +1,298 @@
+#include "iropt/ir/tir/builder.h"
+
+#include <fmt/format.h>
+
+#include "iropt/ir/tir/mutator.h"
+
+namespace iropt::tir {
+
+const Buffer* MakeBuffer(Workspace& workspace, const BufferSpec& spec, std::string_view name, Span span) {
+  name = workspace.arena().CopyString(name);
+  const Var* data = spec.data;
+  if (!data) {
+    // Truth values are stored as bytes.
+    const DataType stored = spec.dtype == DataType::Bool() ? DataType::Int(8) : spec.dtype;
+    auto* var =
+        workspace.New<Var>(name, DataType::Handle(), workspace.NextVarId(), PointerInfo::Get(stored, spec.scope));
+    var->set_span(span);
+    data = var;
+  }
+  const DataType index = spec.shape.empty() ? DataType::Int(32) : spec.shape[0]->dtype;
+  const PrimExpr* offset = spec.elem_offset;
+  if (!offset) {
+    PrimExpr* made = nullptr;
+    if (spec.offset_factor != 0) {
+      made = workspace.NewPrimVar("elem_offset", index);
+    } else {
+      made = workspace.New<IntImm>(index, 0);
+    }
+    made->set_span(span);
+    offset = made;
+  }
+  auto* buffer = workspace.New<Buffer>(data, spec.dtype, workspace.NextVarId(), workspace.Copy(spec.shape),
+                                       workspace.Copy(spec.strides), offset, workspace.Copy(spec.axis_separators), name,
+                                       spec.align > 0 ? static_cast<int32_t>(spec.align) : kAllocAlignment,
+                                       spec.offset_factor != 0 ? static_cast<int32_t>(spec.offset_factor) : 1,
+                                       spec.auto_broadcast ? BufferType::kAutoBroadcast : BufferType::kDefault);
+  buffer->set_span(span);
+  return buffer;
+}
+
+// ---- Statements without a body
+
+void StmtBuilder::Store(const Buffer* buffer, std::span<const PrimExpr* const> indices, const PrimExpr* value) {
+  IROPT_CHECK(indices.size() == buffer->shape.size(), "{} indices for '{}'", indices.size(), buffer->name);
+  Emit(workspace_.New<BufferStore>(buffer, value, workspace_.Copy(indices)));
+}
+
+const PrimExpr* StmtBuilder::Load(const Buffer* buffer, std::span<const PrimExpr* const> indices) {
+  IROPT_CHECK(indices.size() == buffer->shape.size(), "{} indices for '{}'", indices.size(), buffer->name);
+  return workspace_.New<BufferLoad>(buffer->dtype, buffer, workspace_.Copy(indices));
+}
+
+// ---- Statements with a body
+
+void StmtBuilder::OpenLoop(const Var* var, const PrimExpr* min, const PrimExpr* extent, ForKind kind,
+                           const IterVar* thread, const DictAttr* annotations) {
+  Open<tir::For>(Span(), var, min, extent, kind, nullptr, thread, annotations);
+}
+
+LoopFrame StmtBuilder::For(std::string_view name, const PrimExpr* min, const PrimExpr* extent, ForKind kind,
+                           const DictAttr* annotations) {
+  const Var* var = workspace_.NewPrimVar(name, extent->dtype);
+  OpenLoop(var, min, extent, kind, nullptr, annotations);
+  return {Frame(*this, depth() - 1), {var}};
+}
+
+LoopFrame StmtBuilder::For(std::string_view name, const PrimExpr* extent, ForKind kind) {
+  return For(name, workspace_.New<IntImm>(extent->dtype, 0), extent, kind);
+}
+
+LoopFrame StmtBuilder::ThreadBinding(std::string_view name, const PrimExpr* extent, std::string_view thread,
+                                     const DictAttr* annotations) {
+  const Var* var = workspace_.NewPrimVar(name, extent->dtype);
+  const auto* iter_var = workspace_.New<IterVar>(nullptr, workspace_.NewPrimVar("iter", extent->dtype),
+                                                 IterVarType::kThreadIndex, workspace_.arena().CopyString(thread));
+  OpenLoop(var, workspace_.New<IntImm>(extent->dtype, 0), extent, ForKind::kThreadBinding, iter_var, annotations);
+  return {Frame(*this, depth() - 1), {var}};
+}
+
+LoopFrame StmtBuilder::Grid(std::span<const std::string_view> names, std::span<const PrimExpr* const> extents) {
+  IROPT_CHECK(names.size() == extents.size(), "{} names for {} loops", names.size(), extents.size());
+  Frame frame(*this, depth());
+  std::vector<const Var*> vars;
+  for (size_t i = 0; i < names.size(); ++i) {
+    vars.push_back(workspace_.NewPrimVar(names[i], extents[i]->dtype));
+    OpenLoop(vars[i], workspace_.New<IntImm>(extents[i]->dtype, 0), extents[i], ForKind::kSerial, nullptr,
+             DictAttr::Empty());
+  }
+  return {std::move(frame), std::move(vars)};
+}
+
+Frame StmtBuilder::If(const PrimExpr* condition) {
+  OpenIf(condition);
+  return Frame(*this, depth() - 1);
+}
+
+Frame StmtBuilder::Then() {
+  OpenBranch(false);
+  return Frame(*this, depth() - 1);
+}
+
+Frame StmtBuilder::Else() {
+  OpenBranch(true);
+  return Frame(*this, depth() - 1);
+}
+
+VarFrame StmtBuilder::Let(std::string_view name, const PrimExpr* value) {
+  const Var* var = workspace_.NewPrimVar(name, value->dtype);
+  return {FrameOf<LetStmt>(var, value, nullptr), var};
+}
+
+VarFrame StmtBuilder::Allocate(std::string_view name, DataType dtype, std::span<const PrimExpr* const> extents,
+                               std::string_view scope) {
+  const Var* var = workspace_.NewPrimVar(name, DataType::Handle(), PointerInfo::Get(dtype, scope));
+  return {FrameOf<tir::Allocate>(var, dtype, workspace_.Copy(extents), True(Span()), DictAttr::Empty(), nullptr), var};
+}
+
+Frame StmtBuilder::Attr(const Node* node, std::string_view key, const PrimExpr* value) {
+  return FrameOf<AttrStmt>(node, workspace_.arena().CopyString(key), value, nullptr);
+}
+
+Frame StmtBuilder::Assert(const PrimExpr* condition, std::string_view message) {
+  return FrameOf<AssertStmt>(condition, workspace_.New<StringImm>(workspace_.arena().CopyString(message)), nullptr);
+}
+
+// ---- Blocks
+
+Frame StmtBuilder::Block(std::string_view name) {
+  OpenBlock(name, true);
+  return Frame(*this, depth() - 1);
+}
+
+Frame StmtBuilder::Init() {
+  IROPT_CHECK(block() && directly_inside() && !block()->init, "an initialization stands once, directly in its block");
+  OpenInit();
+  return Frame(*this, depth() - 1);
+}
+
+BlockScope& StmtBuilder::CurrentBlock() {
+  IROPT_CHECK(!blocks_.empty(), "outside of blocks");
+  return blocks_.back();
+}
+
+const Var* StmtBuilder::Axis(IterVarType type, std::string_view name, const PrimExpr* extent, const PrimExpr* binding) {
+  const auto* dom = workspace_.New<Range>(workspace_.New<IntImm>(extent->dtype, 0), extent);
+  return Axis(type, name, dom, binding, extent->dtype);
+}
+
+Var* StmtBuilder::Axis(IterVarType type, std::string_view name, const Range* dom, const PrimExpr* binding,
+                       DataType dtype, Span span) {
+  BlockScope& scope = CurrentBlock();
+  Var* var = workspace_.NewPrimVar(name, dtype);
+  var->set_span(span);
+  auto* iter_var = workspace_.New<IterVar>(dom, var, type);
+  iter_var->set_span(span);
+  scope.iter_vars.push_back(iter_var);
+  if (binding) scope.iter_values.push_back(binding);
+  return var;
+}
+
+const Buffer* StmtBuilder::AllocBuffer(std::string_view name, const BufferSpec& spec) {
+  const Buffer* buffer = MakeBuffer(workspace_, spec, name);
+  AllocBuffer(buffer);
+  return buffer;
+}
+
+void StmtBuilder::OpenBlock(std::string_view name, bool realize, Span span) {
+  Push(OpenKind::kBlock);
+  BlockScope& scope = blocks_.emplace_back();
+  scope.name = workspace_.arena().CopyString(name);
+  scope.span = span;
+  scope.realize = realize;
+}
+
+// ---- Closing
+
+void StmtBuilder::OpenIf(const PrimExpr* condition, Span span) {
+  Push(OpenKind::kIf);
+  conditionals_.push_back({condition, nullptr, nullptr, span});
+}
+
+std::optional<StmtBuilder::Branches> StmtBuilder::open_if() const {
+  if (open_.empty() || open_.back().kind != OpenKind::kIf) return std::nullopt;
+  const Conditional& c = conditionals_.back();
+  return Branches{c.then_case != nullptr, c.else_case != nullptr, c.span};
+}
+
+const PrimExpr* StmtBuilder::True(Span span) {
+  auto* value = workspace_.New<IntImm>(DataType::Bool(), 1);
+  value->set_span(span);
+  return value;
+}
+
+// The statements since `start` as one; T.evaluate(0) where there are none.
+const Stmt* StmtBuilder::TakeStatements(size_t start) {
+  const std::span<const Stmt* const> all = std::span<const Stmt* const>(stmts_).subspan(start);
+  const Stmt* result = all.empty() ? workspace_.New<tir::Evaluate>(workspace_.New<IntImm>(DataType::Int(32), 0))
+                                   : MakeSeq(workspace_, all);
+  stmts_.resize(start);
+  return result;
+}
+
+const Stmt* StmtBuilder::TakeBody() {
+  IROPT_CHECK(!open_.empty() && open_.back().kind == OpenKind::kFree, "no statements on their own");
+  const size_t start = open_.back().start;
+  open_.pop_back();
+  return TakeStatements(start);
+}
+
+void StmtBuilder::CloseTo(size_t depth) {
+  while (open_.size() > depth) Close();
+}
+
+void StmtBuilder::Close() {
+  const OpenStmt open = open_.back();
+  open_.pop_back();
+  if (open.kind == OpenKind::kIf) return CloseIf(open.start);
+  const Stmt* body = TakeStatements(open.start);
+  switch (open.kind) {
+    case OpenKind::kBody: *open.body = body; return Emit(open.node);
+    case OpenKind::kBlock: return CloseBlock(body);
+    case OpenKind::kInit: block()->init = body; return;
+    case OpenKind::kThen: conditionals_.back().then_case = body; return;
+    case OpenKind::kElse: conditionals_.back().else_case = body; return;
+    case OpenKind::kIf:
+    case OpenKind::kFree: return Emit(body);
+  }
+}
+
+void StmtBuilder::CloseIf(size_t start) {
+  const Conditional c = conditionals_.back();
+  conditionals_.pop_back();
+  stmts_.resize(start);
+  IROPT_CHECK(c.then_case, "an If without Then");
+  auto* stmt = workspace_.New<IfThenElse>(c.condition, c.then_case, c.else_case);
+  stmt->set_span(c.span);
+  Emit(stmt);
+}
+
+void StmtBuilder::CloseBlock(const Stmt* body) {
+  const BlockScope scope = std::move(blocks_.back());
+  blocks_.pop_back();
+  List<const BufferRegion*> reads, writes;
+  if (scope.reads) reads = workspace_.Copy(*scope.reads);
+  if (scope.writes) writes = workspace_.Copy(*scope.writes);
+  auto* block = workspace_.New<tir::Block>(workspace_.Copy(scope.iter_vars), reads, writes, scope.name,
+                                           workspace_.Copy(scope.allocs), workspace_.Copy(scope.matches),
+                                           scope.annotations ? scope.annotations : DictAttr::Empty(), scope.init, body);
+  block->set_span(scope.span);
+  if (!scope.reads || !scope.writes) unstated_.push_back({block, !scope.reads, !scope.writes});
+  if (!scope.realize) return Emit(block);
+  has_blocks_ = true;
+  auto* realize = workspace_.New<BlockRealize>(workspace_.Copy(scope.iter_values),
+                                               scope.predicate ? scope.predicate : True(scope.span), block);
+  realize->set_span(scope.span);
+  Emit(realize);
+}
+
+void StmtBuilder::Rollback(const Mark& mark) {
+  const auto shrink = [](auto& items, size_t size) {
+    while (items.size() > size) items.pop_back();
+  };
+  shrink(stmts_, mark.stmts);
+  shrink(open_, mark.open);
+  shrink(blocks_, mark.blocks);
+  shrink(conditionals_, mark.conditionals);
+}
+
+const Stmt* StmtBuilder::Finish() {
+  CloseTo(0);
+  const Stmt* body = TakeStatements(0);
+  const auto* top = As<BlockRealize>(body);
+  const bool has_root = top ? top->block->iter_vars.empty() : !has_blocks_;
+  if (has_root && root_allocs_.empty()) return body;
+  auto* root = workspace_.New<tir::Block>(List<const IterVar*>(), List<const BufferRegion*>(),
+                                          List<const BufferRegion*>(), "root", workspace_.Copy(root_allocs_),
+                                          List<const MatchBufferRegion*>(), DictAttr::Empty(), nullptr, body);
+  root->set_span(body->span());
+  auto* realize = workspace_.New<BlockRealize>(List<const PrimExpr*>(), True(body->span()), root);
+  realize->set_span(body->span());
+  return realize;
+}
+
+// ---- Functions
+
+const Var* FuncBuilder::Param(std::string_view name, DataType dtype) {
+  params_.push_back(workspace().NewPrimVar(name, dtype));
+  param_buffers_.push_back(nullptr);
+  return params_.back();
+}
+
+const Buffer* FuncBuilder::BufferParam(std::string_view name, const BufferSpec& spec) {
+  Param(fmt::format("{}_handle", name), DataType::Handle());
+  param_buffers_.back() = MakeBuffer(workspace(), spec, name);
+  return param_buffers_.back();
+}
+
+}  // namespace iropt::tir
