@@ -64,7 +64,7 @@ Pass CreateCancelInverses(const PassOptions& options) {
 }
 
 Status Register(PassRegistry& registry) {
-  const Value::List operators = {"relax.negative", "relax.logical_not", "relax.bitwise_not"};
+  const OptionValue::List operators = {"relax.negative", "relax.logical_not", "relax.bitwise_not"};
   return registry.Add({.info = {.name = "CancelInverses", .opt_level = 1, .kind = PassKind::Function},
                        .options = {{"operators", OptionType::StringList, operators, "operators that undo themselves"}},
                        .summary = "take away operators that undo each other",

@@ -117,7 +117,7 @@ class ExampleRun {
   PassContext context_;
 };
 
-Result<std::string> RenderExample(const PassRow& row, std::string_view text, const PassRegistry& registry) {
+Result<std::string> RenderExample(const PassEntry& row, std::string_view text, const PassRegistry& registry) {
   const Example example = SplitExample(text, row.info.name);
   ExampleRun run(registry);
   IROPT_ASSIGN_OR_RETURN(Module before, run.Read(example));
@@ -129,7 +129,7 @@ Result<std::string> RenderExample(const PassRow& row, std::string_view text, con
   return out + Indented(ModuleToString(after, {.inline_constants = 16}));
 }
 
-std::string_view ExampleOf(const PassRow& row) {
+std::string_view ExampleOf(const PassEntry& row) {
   if (!row.example.empty()) return row.example;
   const auto example = std::ranges::find(PassExamples(), row.info.name, &PassExample::pass);
   return example == PassExamples().end() ? std::string_view() : example->text;
@@ -144,7 +144,7 @@ std::string RenderForms(std::string_view what, IRForms forms) {
   return out;
 }
 
-std::string RenderOptions(const PassRow& row) {
+std::string RenderOptions(const PassEntry& row) {
   if (row.options.empty()) return "";
   std::string out = "\nOptions:\n";
   for (const OptionSpec& option : row.options) {
@@ -165,7 +165,7 @@ Error UnknownPass(std::string_view name, const PassRegistry& registry) {
 }  // namespace
 
 Result<std::string> DescribePass(std::string_view name, const PassRegistry& registry) {
-  const PassRow* row = registry.Find(name);
+  const PassEntry* row = registry.Find(name);
   if (row == nullptr) return UnknownPass(name, registry);
   const PassInfo& info = row->info;
   std::string out = fmt::format("{}: {}\n\n", name, row->summary);

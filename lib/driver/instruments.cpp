@@ -45,7 +45,7 @@ InstrumentPlan::InstrumentPlan(const DriverOptions& options)
 
 Status InstrumentPlan::Add(const InstrumentSpec& spec, const PassRegistry& registry, DiagnosticEngine& diagnostics) {
   const std::string owner = fmt::format("instrument '{}'", spec.name);
-  Value::Dict options = spec.options;
+  OptionValue::Dict options = spec.options;
   const auto own = std::ranges::find(Rows(), spec.name, &OwnInstrument::name);
   if (own != Rows().end()) {
     if (!CheckOptions(own->options, owner, options, diagnostics)) return Failure{ErrorCode::Usage};
@@ -73,7 +73,7 @@ std::vector<InstrumentSpec> InstrumentPlan::Specs() const {
   const auto add_print = [&](const char* name, const PrintRequest& request) {
     if (!request.wanted()) return;
     InstrumentSpec& spec = specs.emplace_back(InstrumentSpec{name, {}, {}});
-    Value::List passes(request.passes.begin(), request.passes.end());
+    OptionValue::List passes(request.passes.begin(), request.passes.end());
     if (!request.all) spec.options.push_back({"passes", std::move(passes), {}});
   };
   if (bisect_limit) specs.push_back({"opt-bisect", {{"limit", *bisect_limit, {}}}, {}});
@@ -86,7 +86,7 @@ std::vector<InstrumentSpec> InstrumentPlan::Specs() const {
   return specs;
 }
 
-void InstrumentPlan::AddOwn(InstrumentId id, const Value::Dict& options) {
+void InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options) {
   switch (id) {
     // The command line wins.
     case InstrumentId::OptBisect:
@@ -100,10 +100,10 @@ void InstrumentPlan::AddOwn(InstrumentId id, const Value::Dict& options) {
   }
 }
 
-void InstrumentPlan::AddPrint(PrintRequest& request, const Value::Dict& options) {
-  const Value::List& passes = *options[0].value.as_list();
+void InstrumentPlan::AddPrint(PrintRequest& request, const OptionValue::Dict& options) {
+  const OptionValue::List& passes = *options[0].value.as_list();
   request.all |= passes.empty();
-  for (const Value& pass : passes) {
+  for (const OptionValue& pass : passes) {
     request.passes.push_back(*pass.as_string());
     print_passes.push_back({*pass.as_string(), pass.span()});
   }

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "iropt/driver/options.h"
+#include "iropt/driver/driver_options.h"
 #include "iropt/pass/pipeline.h"
 #include "iropt/pass/registry.h"
 
@@ -52,8 +52,8 @@ struct InstrumentPlan {
   std::vector<InstrumentSpec> Specs() const;
 
  private:
-  void AddOwn(InstrumentId id, const Value::Dict& options);
-  void AddPrint(PrintRequest& request, const Value::Dict& options);
+  void AddOwn(InstrumentId id, const OptionValue::Dict& options);
+  void AddPrint(PrintRequest& request, const OptionValue::Dict& options);
 };
 
 }  // namespace iropt

@@ -10,7 +10,7 @@
 
 #include "iropt/pass/bisect.h"
 #include "iropt/pass/config.h"
-#include "iropt/pass/print_ir.h"
+#include "iropt/pass/print_instruments.h"
 #include "iropt/support/parallel.h"
 #include "iropt/text/printer.h"
 #include "iropt/transform/passes.h"
@@ -164,12 +164,12 @@ Status Session::FillContext() {
 Status Session::FillConfig() {
   for (const std::string& text : options_.config) {
     IROPT_ASSIGN_OR_RETURN(const uint32_t base, AddText("-config", text));
-    std::optional<Value::Dict> config = ParseConfig(text, base, diagnostics_);
+    std::optional<OptionValue::Dict> config = ParseConfig(text, base, diagnostics_);
     if (!config) return Failure{ErrorCode::Usage};
     std::ranges::move(*config, std::back_inserter(file_.config));
   }
   bool ok = true;
-  for (const Value::Entry& entry : file_.config) {
+  for (const OptionValue::Entry& entry : file_.config) {
     ok &= context_.SetConfig(entry.key, entry.value, diagnostics_, entry.key_span);
   }
   if (!ok) return Failure{ErrorCode::Usage};

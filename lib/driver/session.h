@@ -11,7 +11,7 @@
 #include "iropt/diag/consumers.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/diag/source.h"
-#include "iropt/driver/options.h"
+#include "iropt/driver/driver_options.h"
 #include "iropt/pass/context.h"
 #include "iropt/pass/pipeline.h"
 #include "iropt/pass/registry.h"

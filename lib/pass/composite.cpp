@@ -54,8 +54,8 @@ class Composite : public Pass::Impl {
     const PassInfo& info = requiring.info();
     if (info.required.empty()) return {};
     const PassRegistry& registry = context.Registry();
-    IROPT_ASSIGN_OR_RETURN(const std::vector<const PassRow*> rows, registry.RequiredBy(info));
-    for (const PassRow* row : rows) {
+    IROPT_ASSIGN_OR_RETURN(const std::vector<const PassEntry*> rows, registry.RequiredBy(info));
+    for (const PassEntry* row : rows) {
       IROPT_ASSIGN_OR_RETURN(const Pass pass, registry.Create(row->info.name, {}, diagnostics));
       if (context.observer != nullptr) context.observer->RunRequirement(requiring, pass);
       IROPT_RETURN_IF_ERROR(RunOne(pass, total, context));

@@ -55,7 +55,7 @@ V& FieldOf(V& record, std::string_view path) {
     path.remove_prefix(std::min(path.size(), name.size() + 1));
     auto* fields = value->as_dict();
     IROPT_CHECK(fields != nullptr, "a configuration option with '{}', but no record", name);
-    const auto field = std::ranges::find(*fields, name, &Value::Entry::key);
+    const auto field = std::ranges::find(*fields, name, &OptionValue::Entry::key);
     IROPT_CHECK(field != fields->end(), "a configuration record without '{}'", name);
     value = &field->value;
   }
@@ -88,7 +88,7 @@ void ReportUnknownConfig(const PassRegistry& registry, const OptionSpec* record,
 
 }  // namespace
 
-bool PassContext::SetConfig(std::string_view key, Value value, DiagnosticEngine& reports, SourceSpan key_span) {
+bool PassContext::SetConfig(std::string_view key, OptionValue value, DiagnosticEngine& reports, SourceSpan key_span) {
   const ConfigPath path = Resolve(Registry(), key);
   const OptionSpec* spec = path.config == nullptr ? nullptr : FindField(*path.config, path.rest);
   if (spec == nullptr) {
@@ -100,13 +100,13 @@ bool PassContext::SetConfig(std::string_view key, Value value, DiagnosticEngine&
     config_.insert_or_assign(path.config->name, std::move(value));
     return true;
   }
-  Value record = Config(path.config->name);
+  OptionValue record = Config(path.config->name);
   FieldOf(record, path.rest) = std::move(value);
   config_.insert_or_assign(path.config->name, std::move(record));
   return true;
 }
 
-const Value& PassContext::Config(std::string_view key) const {
+const OptionValue& PassContext::Config(std::string_view key) const {
   if (const auto set = config_.find(key); set != config_.end()) return set->second;
   const ConfigPath path = Resolve(Registry(), key);
   IROPT_CHECK(path.config != nullptr, "configuration option '{}' is not registered", key);
@@ -134,9 +134,9 @@ const std::string& PassContext::ConfigString(std::string_view key) const {
 
 namespace {
 
-std::optional<Value::Dict> ReadConfig(Reader& reader) {
+std::optional<OptionValue::Dict> ReadConfig(Reader& reader) {
   if (reader.Peek() == '{') {
-    const std::optional<Value> value = reader.ReadValue();
+    const std::optional<OptionValue> value = reader.ReadValue();
     return value ? std::optional(*value->as_dict()) : std::nullopt;
   }
   reader.AtEnd();
@@ -148,16 +148,16 @@ std::optional<Value::Dict> ReadConfig(Reader& reader) {
     return std::nullopt;
   }
   if (!reader.Expect('=', fmt::format("and a value after '{}'", key))) return std::nullopt;
-  std::optional<Value> value = reader.ReadValue();
+  std::optional<OptionValue> value = reader.ReadValue();
   if (!value) return std::nullopt;
-  return Value::Dict{{std::move(key), *std::move(value), key_span}};
+  return OptionValue::Dict{{std::move(key), *std::move(value), key_span}};
 }
 
 }  // namespace
 
-std::optional<Value::Dict> ParseConfig(std::string_view text, uint32_t base, DiagnosticEngine& diagnostics) {
+std::optional<OptionValue::Dict> ParseConfig(std::string_view text, uint32_t base, DiagnosticEngine& diagnostics) {
   Reader reader(text, base, Reader::Words::Bare, diagnostics);
-  std::optional<Value::Dict> config = ReadConfig(reader);
+  std::optional<OptionValue::Dict> config = ReadConfig(reader);
   if (!reader.failed() && !reader.AtEnd()) reader.Error("expected the end of the configuration option");
   if (reader.failed()) return std::nullopt;
   return config;

@@ -74,9 +74,9 @@ class FormCheck {
       if (!quiet_) skipped_.push_back({&info, LevelHere()});
       return;
     }
-    const Result<std::vector<const PassRow*>> required = registry_.RequiredBy(info);
+    const Result<std::vector<const PassEntry*>> required = registry_.RequiredBy(info);
     if (!required.ok()) return ReportRequirement(item, required.error());
-    for (const PassRow* row : *required) Apply(item, row->info, &info);
+    for (const PassEntry* row : *required) Apply(item, row->info, &info);
     Apply(item, info, nullptr);
   }
 
@@ -104,7 +104,7 @@ class FormCheck {
   }
 
   const PassInfo& InfoOf(const std::string& name) const {
-    const PassRow* row = registry_.Find(name);
+    const PassEntry* row = registry_.Find(name);
     IROPT_CHECK(row != nullptr, "a pipeline with an unknown pass '{}'", name);
     return row->info;
   }

@@ -81,7 +81,7 @@ class Builder {
 std::optional<PassInfo> InfoOf(const PipelineItem& item, const PassRegistry& registry) {
   if (item.kind == PipelineItem::Kind::Sequential) return InfoOfSequential(item);
   if (item.kind != PipelineItem::Kind::Pass) return std::nullopt;
-  const PassRow* row = registry.Find(item.name);
+  const PassEntry* row = registry.Find(item.name);
   return row == nullptr ? std::nullopt : std::optional(row->info);
 }
 

@@ -20,7 +20,7 @@ class FileReader {
  public:
   explicit FileReader(DiagnosticEngine& diagnostics) : diagnostics_(diagnostics) {}
 
-  std::optional<PipelineFile> Read(const Value& root) {
+  std::optional<PipelineFile> Read(const OptionValue& root) {
     PipelineFile file;
     if (root.as_dict() == nullptr) {
       Misfit(root, "a pipeline file", "an object");
@@ -28,28 +28,28 @@ class FileReader {
     }
     CheckKeys(root, "a pipeline file",
               {"opt_level", "disabled", "required", "config", "passes", "target", "instruments", "plugins"});
-    if (const Value* level = root.Find("opt_level")) {
+    if (const OptionValue* level = root.Find("opt_level")) {
       file.opt_level = static_cast<int>(ReadInt(*level, "'opt_level'", 0, kMaxOptLevel));
     }
-    if (const Value* names = root.Find("disabled")) file.disabled = ReadNames(*names, "'disabled'");
-    if (const Value* names = root.Find("plugins")) file.plugins = ReadNames(*names, "'plugins'");
-    if (const Value* names = root.Find("required")) file.required = ReadNames(*names, "'required'");
-    if (const Value* config = root.Find("config")) file.config = ReadConfig(*config);
-    if (const Value* passes = root.Find("passes")) file.passes = ReadPasses(*passes);
-    if (const Value* target = root.Find("target")) file.target = ReadTarget(*target);
-    if (const Value* instruments = root.Find("instruments")) file.instruments = ReadInstruments(*instruments);
+    if (const OptionValue* names = root.Find("disabled")) file.disabled = ReadNames(*names, "'disabled'");
+    if (const OptionValue* names = root.Find("plugins")) file.plugins = ReadNames(*names, "'plugins'");
+    if (const OptionValue* names = root.Find("required")) file.required = ReadNames(*names, "'required'");
+    if (const OptionValue* config = root.Find("config")) file.config = ReadConfig(*config);
+    if (const OptionValue* passes = root.Find("passes")) file.passes = ReadPasses(*passes);
+    if (const OptionValue* target = root.Find("target")) file.target = ReadTarget(*target);
+    if (const OptionValue* instruments = root.Find("instruments")) file.instruments = ReadInstruments(*instruments);
     if (failed_) return std::nullopt;
     return file;
   }
 
  private:
-  void Misfit(const Value& value, std::string_view what, std::string_view expected) {
+  void Misfit(const OptionValue& value, std::string_view what, std::string_view expected) {
     failed_ = true;
     diagnostics_.Error(value.span(), "wrong-option-type", fmt::format("{} must be {}", what, expected));
   }
 
-  void CheckKeys(const Value& object, std::string_view what, Keys known) {
-    for (const Value::Entry& entry : *object.as_dict()) {
+  void CheckKeys(const OptionValue& object, std::string_view what, Keys known) {
+    for (const OptionValue::Entry& entry : *object.as_dict()) {
       if (std::ranges::find(known, entry.key) != known.end()) continue;
       failed_ = true;
       ReportUnknownName(fmt::format("{} has no key '{}'", what, entry.key), entry.key,
@@ -57,51 +57,51 @@ class FileReader {
     }
   }
 
-  int64_t ReadInt(const Value& value, std::string_view what, int64_t least, int64_t most) {
+  int64_t ReadInt(const OptionValue& value, std::string_view what, int64_t least, int64_t most) {
     const int64_t* number = value.as_int();
     if (number != nullptr && *number >= least && *number <= most) return *number;
     Misfit(value, what, fmt::format("an integer from {} to {}", least, most));
     return least;
   }
 
-  std::string ReadName(const Value& value, std::string_view what) {
+  std::string ReadName(const OptionValue& value, std::string_view what) {
     const std::string* name = value.as_string();
     if (name != nullptr && !name->empty()) return *name;
     Misfit(value, what, "a name in double quotes");
     return {};
   }
 
-  const Value::List& ReadList(const Value& value, std::string_view what) {
-    static const Value::List kNone;
-    if (const Value::List* list = value.as_list()) return *list;
+  const OptionValue::List& ReadList(const OptionValue& value, std::string_view what) {
+    static const OptionValue::List kNone;
+    if (const OptionValue::List* list = value.as_list()) return *list;
     Misfit(value, what, "a list");
     return kNone;
   }
 
-  std::vector<LocatedName> ReadNames(const Value& value, std::string_view what) {
+  std::vector<LocatedName> ReadNames(const OptionValue& value, std::string_view what) {
     std::vector<LocatedName> names;
-    for (const Value& item : ReadList(value, what)) {
+    for (const OptionValue& item : ReadList(value, what)) {
       names.push_back({ReadName(item, fmt::format("an element of {}", what)), item.span()});
     }
     return names;
   }
 
-  Value::Dict ReadConfig(const Value& value) {
-    if (const Value::Dict* config = value.as_dict()) return *config;
+  OptionValue::Dict ReadConfig(const OptionValue& value) {
+    if (const OptionValue::Dict* config = value.as_dict()) return *config;
     Misfit(value, "'config'", "an object");
     return {};
   }
 
-  Value ReadTarget(const Value& value) {
+  OptionValue ReadTarget(const OptionValue& value) {
     const bool fits = value.as_string() != nullptr || value.as_dict() != nullptr || value.is_null();
     if (!fits) Misfit(value, "'target'", "a string or an object");
     return value;
   }
 
-  Pipeline ReadPasses(const Value& value) {
+  Pipeline ReadPasses(const OptionValue& value) {
     if (value.as_string() != nullptr) return ReadPipelineString(value);
     Pipeline pipeline;
-    for (const Value& item : ReadList(value, "a list of passes")) {
+    for (const OptionValue& item : ReadList(value, "a list of passes")) {
       if (item.as_string() != nullptr) {
         std::ranges::move(ReadPipelineString(item), std::back_inserter(pipeline));
       } else if (item.as_dict() != nullptr) {
@@ -113,13 +113,13 @@ class FileReader {
     return pipeline;
   }
 
-  Pipeline ReadPipelineString(const Value& value) {
+  Pipeline ReadPipelineString(const OptionValue& value) {
     std::optional<Pipeline> pipeline = ParseEmbeddedPipeline(*value.as_string(), value.span(), diagnostics_);
     if (!pipeline) failed_ = true;
     return std::move(pipeline).value_or(Pipeline());
   }
 
-  PipelineItem ReadItem(const Value& object) {
+  PipelineItem ReadItem(const OptionValue& object) {
     PipelineItem item;
     item.span = object.span();
     if (object.Find("sequential") != nullptr) {
@@ -128,39 +128,39 @@ class FileReader {
       ReadRounds(object, PipelineItem::Kind::Fixpoint, "fixpoint", "max", item);
     } else if (object.Find("repeat") != nullptr) {
       ReadRounds(object, PipelineItem::Kind::Repeat, "repeat", "times", item);
-    } else if (const Value* name = object.Find("name")) {
+    } else if (const OptionValue* name = object.Find("name")) {
       CheckKeys(object, "a pass", {"name", "options"});
       item.name = ReadName(*name, "the name of a pass");
       item.span = name->span();
-      if (const Value* options = object.Find("options")) item.options = ReadOptions(*options);
+      if (const OptionValue* options = object.Find("options")) item.options = ReadOptions(*options);
     } else {
       Misfit(object, "a pass", "an object with 'name', 'sequential', 'fixpoint' or 'repeat'");
     }
     return item;
   }
 
-  Value::Dict ReadOptions(const Value& value) {
-    if (const Value::Dict* options = value.as_dict()) return *options;
+  OptionValue::Dict ReadOptions(const OptionValue& value) {
+    if (const OptionValue::Dict* options = value.as_dict()) return *options;
     Misfit(value, "'options'", "an object");
     return {};
   }
 
-  void ReadSequential(const Value& object, PipelineItem& item) {
+  void ReadSequential(const OptionValue& object, PipelineItem& item) {
     CheckKeys(object, "a sequential", {"sequential", "name", "opt_level"});
     item.kind = PipelineItem::Kind::Sequential;
     item.children = ReadPasses(*object.Find("sequential"));
-    if (const Value* name = object.Find("name")) item.name = ReadName(*name, "the name of a sequential");
-    if (const Value* level = object.Find("opt_level")) {
+    if (const OptionValue* name = object.Find("name")) item.name = ReadName(*name, "the name of a sequential");
+    if (const OptionValue* level = object.Find("opt_level")) {
       item.opt_level = static_cast<int>(ReadInt(*level, "'opt_level'", 0, kMaxOptLevel));
     }
   }
 
-  void ReadRounds(const Value& object, PipelineItem::Kind kind, std::string_view key, std::string_view count_key,
+  void ReadRounds(const OptionValue& object, PipelineItem::Kind kind, std::string_view key, std::string_view count_key,
                   PipelineItem& item) {
     CheckKeys(object, fmt::format("a {}", key), {key, count_key});
     item.kind = kind;
     item.children = ReadPasses(*object.Find(key));
-    const Value* count = object.Find(count_key);
+    const OptionValue* count = object.Find(count_key);
     item.count = kDefaultFixpointRounds;
     if (count != nullptr) {
       item.count = static_cast<int>(ReadInt(*count, fmt::format("'{}'", count_key), 1, kMaxRounds));
@@ -169,14 +169,14 @@ class FileReader {
     }
   }
 
-  std::vector<InstrumentSpec> ReadInstruments(const Value& value) {
+  std::vector<InstrumentSpec> ReadInstruments(const OptionValue& value) {
     std::vector<InstrumentSpec> specs;
-    for (const Value& item : ReadList(value, "'instruments'")) {
+    for (const OptionValue& item : ReadList(value, "'instruments'")) {
       if (item.as_dict() == nullptr) {
         specs.push_back({ReadName(item, "an instrument"), {}, item.span()});
         continue;
       }
-      const Value* name = item.Find("name");
+      const OptionValue* name = item.Find("name");
       if (name == nullptr) {
         Misfit(item, "an instrument", "an object with 'name'");
         continue;
@@ -184,7 +184,7 @@ class FileReader {
       InstrumentSpec& spec =
           specs.emplace_back(InstrumentSpec{ReadName(*name, "the name of an instrument"), {}, name->span()});
       std::ranges::copy_if(*item.as_dict(), std::back_inserter(spec.options),
-                           [](const Value::Entry& entry) { return entry.key != "name"; });
+                           [](const OptionValue::Entry& entry) { return entry.key != "name"; });
     }
     return specs;
   }
@@ -197,7 +197,7 @@ class FileReader {
 
 std::optional<PipelineFile> ParsePipelineFile(std::string_view text, uint32_t base, DiagnosticEngine& diagnostics) {
   Reader reader(text, base, Reader::Words::Json, diagnostics);
-  const std::optional<Value> root = reader.ReadValue();
+  const std::optional<OptionValue> root = reader.ReadValue();
   if (root && !reader.failed() && !reader.AtEnd()) reader.Error("expected the end of the file");
   if (!root || reader.failed()) return std::nullopt;
   return FileReader(diagnostics).Read(*root);

@@ -9,11 +9,11 @@ namespace iropt {
 
 namespace {
 
-std::string Quoted(const std::string& text) { return ToJson(Value(text)); }
+std::string Quoted(const std::string& text) { return ToJson(OptionValue(text)); }
 
-std::string OptionsText(const Value::Dict& options) {
+std::string OptionsText(const OptionValue::Dict& options) {
   std::string text;
-  for (const Value::Entry& option : options) {
+  for (const OptionValue::Entry& option : options) {
     const std::string key = IsWord(option.key) ? option.key : Quoted(option.key);
     text += fmt::format("{}{}={}", text.empty() ? "<" : ";", key, ToString(option.value));
   }
@@ -21,7 +21,7 @@ std::string OptionsText(const Value::Dict& options) {
 }
 
 std::string SequentialOptions(const PipelineItem& item) {
-  Value::Dict options;
+  OptionValue::Dict options;
   if (!item.name.empty()) options.push_back({"name", item.name, {}});
   if (item.opt_level) options.push_back({"opt_level", *item.opt_level, {}});
   return OptionsText(options);
@@ -70,7 +70,7 @@ std::string ItemJson(const PipelineItem& item) {
 
 std::string InstrumentJson(const InstrumentSpec& spec) {
   if (spec.options.empty()) return Quoted(spec.name);
-  Value::Dict object{{"name", spec.name, {}}};
+  OptionValue::Dict object{{"name", spec.name, {}}};
   object.insert(object.end(), spec.options.begin(), spec.options.end());
   return ToJson(std::move(object));
 }
@@ -83,8 +83,8 @@ std::string Lines(const std::vector<T>& items, F&& print) {
   return text.empty() ? "[]" : text + "\n  ]";
 }
 
-Value NameList(const std::vector<LocatedName>& names) {
-  Value::List list;
+OptionValue NameList(const std::vector<LocatedName>& names) {
+  OptionValue::List list;
   for (const LocatedName& name : names) list.emplace_back(name.name);
   return list;
 }

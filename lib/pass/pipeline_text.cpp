@@ -83,13 +83,13 @@ class PipelineReader {
   void ReadSequential(PipelineItem& item) {
     item.kind = PipelineItem::Kind::Sequential;
     item.name.clear();
-    Value::Dict options;
+    OptionValue::Dict options;
     ReadOptions(options);
-    for (const Value::Entry& option : options) ReadOptionOfSequential(option, item);
+    for (const OptionValue::Entry& option : options) ReadOptionOfSequential(option, item);
     ReadChildren(item);
   }
 
-  void ReadOptionOfSequential(const Value::Entry& option, PipelineItem& item) {
+  void ReadOptionOfSequential(const OptionValue::Entry& option, PipelineItem& item) {
     static constexpr std::string_view kOptions[] = {"name", "opt_level"};
     const std::string* name = option.value.as_string();
     const int64_t* level = option.value.as_int();
@@ -112,7 +112,7 @@ class PipelineReader {
     }
   }
 
-  void WrongOption(const Value::Entry& option, std::string message) {
+  void WrongOption(const OptionValue::Entry& option, std::string message) {
     diagnostics_.Error(option.value.span(), "wrong-option-type", std::move(message));
     wrong_option_ = true;
   }
@@ -134,7 +134,7 @@ class PipelineReader {
     if (reader_.failed()) return 1;
     reader_.AtEnd();
     const size_t begin = reader_.position();
-    const std::optional<Value> value = reader_.ReadValue();
+    const std::optional<OptionValue> value = reader_.ReadValue();
     if (!value) return 1;
     const int64_t* count = value->as_int();
     if (count != nullptr && *count >= 1 && *count <= kMaxRounds) return *count;
@@ -169,7 +169,7 @@ class PipelineReader {
     reader_.Leave();
   }
 
-  void ReadOptions(Value::Dict& options) {
+  void ReadOptions(OptionValue::Dict& options) {
     reader_.Peek();
     const size_t begin = reader_.position();
     if (!reader_.Consume('<')) return;
@@ -181,7 +181,7 @@ class PipelineReader {
     reader_.ExpectClosing('>', "or ';' after an option", opened);
   }
 
-  void ReadOption(Value::Dict& options) {
+  void ReadOption(OptionValue::Dict& options) {
     reader_.AtEnd();
     const size_t begin = reader_.position();
     std::string key = ReadName();
@@ -191,11 +191,11 @@ class PipelineReader {
       reader_.Error("expected an option, name=value");
       return;
     }
-    for (const Value::Entry& earlier : options) {
+    for (const OptionValue::Entry& earlier : options) {
       if (earlier.key == key) reader_.ErrorAt(key_span, fmt::format("option '{}' is given twice", key));
     }
     if (!reader_.Expect('=', fmt::format("and a value after '{}'", key))) return;
-    std::optional<Value> value = reader_.ReadValue();
+    std::optional<OptionValue> value = reader_.ReadValue();
     if (value) options.push_back({std::move(key), *std::move(value), key_span});
   }
 

@@ -83,28 +83,28 @@ bool Reader::Enter() {
   return false;
 }
 
-std::optional<Value> Reader::ReadValue() {
+std::optional<OptionValue> Reader::ReadValue() {
   AtEnd();
   const size_t begin = position_;
-  std::optional<Value> value = ReadUnlocated();
+  std::optional<OptionValue> value = ReadUnlocated();
   if (value) value->set_span(SpanFrom(begin));
   return value;
 }
 
-std::optional<Value> Reader::ReadUnlocated() {
+std::optional<OptionValue> Reader::ReadUnlocated() {
   const char next = Peek();
   if (next == '"') {
     std::optional<std::string> text = ReadString();
-    return text ? std::optional<Value>(*std::move(text)) : std::nullopt;
+    return text ? std::optional<OptionValue>(*std::move(text)) : std::nullopt;
   }
   if (next != '[' && next != '{') return ReadAtom();
   if (!Enter()) return std::nullopt;
-  std::optional<Value> value = next == '[' ? ReadList() : ReadDict();
+  std::optional<OptionValue> value = next == '[' ? ReadList() : ReadDict();
   Leave();
   return value;
 }
 
-std::optional<Value> Reader::ReadAtom() {
+std::optional<OptionValue> Reader::ReadAtom() {
   const size_t begin = position_;
   const std::string_view word = TakeWord();
   const SourceSpan span = SpanFrom(begin);
@@ -112,7 +112,7 @@ std::optional<Value> Reader::ReadAtom() {
     Error("expected a value");
     return std::nullopt;
   }
-  std::optional<Value> value = WordValue(word);
+  std::optional<OptionValue> value = WordValue(word);
   if (!value) {
     ErrorAt(span, "number out of range");
   } else if (words_ == Words::Json && value->as_string() != nullptr) {
@@ -122,42 +122,42 @@ std::optional<Value> Reader::ReadAtom() {
   return value;
 }
 
-std::optional<Value> Reader::ReadList() {
-  Value::List items;
+std::optional<OptionValue> Reader::ReadList() {
+  OptionValue::List items;
   const SourceSpan opened = SpanOfNext();
   Consume('[');
-  if (Consume(']')) return Value(std::move(items));
+  if (Consume(']')) return OptionValue(std::move(items));
   do {
-    std::optional<Value> item = ReadValue();
+    std::optional<OptionValue> item = ReadValue();
     if (!item) return std::nullopt;
     items.push_back(*std::move(item));
   } while (Consume(','));
   if (!ExpectClosing(']', "or ',' in the list", opened)) return std::nullopt;
-  return Value(std::move(items));
+  return OptionValue(std::move(items));
 }
 
-std::optional<Value> Reader::ReadDict() {
-  Value::Dict entries;
+std::optional<OptionValue> Reader::ReadDict() {
+  OptionValue::Dict entries;
   const SourceSpan opened = SpanOfNext();
   Consume('{');
-  if (Consume('}')) return Value(std::move(entries));
+  if (Consume('}')) return OptionValue(std::move(entries));
   do {
     AtEnd();
     const size_t begin = position_;
     std::optional<std::string> key = ReadKey();
     if (!key) return std::nullopt;
     const SourceSpan key_span = SpanFrom(begin);
-    if (std::ranges::find(entries, *key, &Value::Entry::key) != entries.end()) {
+    if (std::ranges::find(entries, *key, &OptionValue::Entry::key) != entries.end()) {
       ErrorAt(key_span, fmt::format("'{}' is given twice", *key));
       return std::nullopt;
     }
     if (!Expect(':', "after the key")) return std::nullopt;
-    std::optional<Value> value = ReadValue();
+    std::optional<OptionValue> value = ReadValue();
     if (!value) return std::nullopt;
     entries.push_back({*std::move(key), *std::move(value), key_span});
   } while (Consume(','));
   if (!ExpectClosing('}', "or ',' in the object", opened)) return std::nullopt;
-  return Value(std::move(entries));
+  return OptionValue(std::move(entries));
 }
 
 std::optional<std::string> Reader::ReadKey() {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "iropt/diag/diagnostic.h"
-#include "iropt/pass/value.h"
+#include "iropt/pass/option_value.h"
 
 namespace iropt {
 
@@ -45,7 +45,7 @@ class Reader {
   // A string in double quotes.
   std::optional<std::string> ReadString();
 
-  std::optional<Value> ReadValue();
+  std::optional<OptionValue> ReadValue();
   // Reports an error at the coming word or character.
   void Error(const std::string& message);
   void ErrorAt(SourceSpan span, const std::string& message);
@@ -61,10 +61,10 @@ class Reader {
     if (whole_.known()) return whole_;
     return {base_ + static_cast<uint32_t>(begin), base_ + static_cast<uint32_t>(end)};
   }
-  std::optional<Value> ReadUnlocated();
-  std::optional<Value> ReadList();
-  std::optional<Value> ReadDict();
-  std::optional<Value> ReadAtom();
+  std::optional<OptionValue> ReadUnlocated();
+  std::optional<OptionValue> ReadList();
+  std::optional<OptionValue> ReadDict();
+  std::optional<OptionValue> ReadAtom();
   std::optional<std::string> ReadKey();
   bool ReadEscape(std::string& out);
   std::optional<uint32_t> ReadHex4();

@@ -67,7 +67,7 @@ class RequirementWalk {
     for (const std::string& name : info.required) {
       if (std::ranges::find(path_, name) != path_.end()) return CircleThrough(name);
       if (!visited_.insert(name).second) continue;
-      const PassRow* row = registry_.Find(name);
+      const PassEntry* row = registry_.Find(name);
       if (row == nullptr) {
         if (complete) return Unknown(info, name);
         continue;
@@ -79,7 +79,7 @@ class RequirementWalk {
     return {};
   }
 
-  std::vector<const PassRow*>& order() { return order_; }
+  std::vector<const PassEntry*>& order() { return order_; }
 
  private:
   static Error Unknown(const PassInfo& info, const std::string& name) {
@@ -94,7 +94,7 @@ class RequirementWalk {
   const PassRegistry& registry_;
   std::vector<std::string> path_;
   std::set<std::string> visited_;
-  std::vector<const PassRow*> order_;
+  std::vector<const PassEntry*> order_;
 };
 
 // Words that a pipeline takes for something else than a pass.
@@ -126,7 +126,7 @@ std::invoke_result_t<F&> CallFactory(std::string_view what, std::string_view nam
 
 }  // namespace
 
-Status PassRegistry::Add(PassRow row) {
+Status PassRegistry::Add(PassEntry row) {
   IROPT_RETURN_IF_ERROR(CheckName("pass", row.info.name, row.create != nullptr));
   const std::string name = row.info.name;
   row.plugin = adding_plugin_;
@@ -140,7 +140,7 @@ Status PassRegistry::Add(PassRow row) {
 Status PassRegistry::AddConfig(OptionSpec spec) {
   const std::string name = spec.name;
   if (spec.type == OptionType::Record && spec.default_value.is_null()) {
-    Value::Dict fields;
+    OptionValue::Dict fields;
     for (const OptionSpec& field : spec.fields) fields.push_back({field.name, field.default_value, {}});
     spec.default_value = std::move(fields);
   }
@@ -148,7 +148,7 @@ Status PassRegistry::AddConfig(OptionSpec spec) {
   return Error{ErrorCode::Usage, fmt::format("there is already a configuration option '{}'", name)};
 }
 
-Status PassRegistry::AddInstrument(InstrumentRow row) {
+Status PassRegistry::AddInstrument(InstrumentEntry row) {
   IROPT_RETURN_IF_ERROR(CheckName("instrument", row.name, row.create != nullptr));
   const std::string name = row.name;
   row.plugin = adding_plugin_;
@@ -168,7 +168,7 @@ Status PassRegistry::AddPlugin(PluginRecord plugin, FunctionRef<Status(PassRegis
   return {};
 }
 
-const PassRow* PassRegistry::Find(std::string_view name) const {
+const PassEntry* PassRegistry::Find(std::string_view name) const {
   const auto at = passes_.find(name);
   return at == passes_.end() ? nullptr : &at->second;
 }
@@ -178,9 +178,9 @@ const OptionSpec* PassRegistry::FindConfig(std::string_view key) const {
   return at == configs_.end() ? nullptr : &at->second;
 }
 
-Result<Pass> PassRegistry::Create(std::string_view name, Value::Dict options, DiagnosticEngine& diagnostics,
+Result<Pass> PassRegistry::Create(std::string_view name, OptionValue::Dict options, DiagnosticEngine& diagnostics,
                                   SourceSpan name_span) const {
-  const PassRow* row = Find(name);
+  const PassEntry* row = Find(name);
   if (row == nullptr) {
     std::vector<std::string_view> known;
     for (const auto& [other, unused] : passes_) known.push_back(other);
@@ -198,11 +198,11 @@ Result<Pass> PassRegistry::Create(std::string_view name, Value::Dict options, Di
   });
 }
 
-Result<std::shared_ptr<PassInstrument>> PassRegistry::CreateInstrument(std::string_view name, Value::Dict options,
+Result<std::shared_ptr<PassInstrument>> PassRegistry::CreateInstrument(std::string_view name, OptionValue::Dict options,
                                                                        DiagnosticEngine& diagnostics) const {
   const auto at = instruments_.find(name);
   IROPT_CHECK(at != instruments_.end(), "there is no instrument '{}'", name);
-  const InstrumentRow& row = at->second;
+  const InstrumentEntry& row = at->second;
   if (!CheckOptions(row.options, fmt::format("instrument '{}'", name), options, diagnostics)) {
     return Failure{ErrorCode::Usage};
   }
@@ -213,7 +213,7 @@ Result<std::shared_ptr<PassInstrument>> PassRegistry::CreateInstrument(std::stri
   });
 }
 
-Result<std::vector<const PassRow*>> PassRegistry::RequiredBy(const PassInfo& info) const {
+Result<std::vector<const PassEntry*>> PassRegistry::RequiredBy(const PassInfo& info) const {
   RequirementWalk walk(*this);
   IROPT_RETURN_IF_ERROR(walk.Visit(info, /*complete=*/true));
   return std::move(walk.order());

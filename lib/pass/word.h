@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "iropt/pass/value.h"
+#include "iropt/pass/option_value.h"
 
 namespace iropt {
 
@@ -17,6 +17,6 @@ inline bool IsWordChar(char c) {
 inline bool IsWord(std::string_view text) { return !text.empty() && std::ranges::all_of(text, IsWordChar); }
 
 // What a word stands for: an atom of JSON, else a string; nothing where it is a number that has no representation.
-std::optional<Value> WordValue(std::string_view word);
+std::optional<OptionValue> WordValue(std::string_view word);
 
 }  // namespace iropt

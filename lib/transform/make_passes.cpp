@@ -18,7 +18,7 @@ namespace transform {
 
 namespace {
 
-Pass Make(std::string_view name, Value::Dict options) {
+Pass Make(std::string_view name, OptionValue::Dict options) {
   DiagnosticBuffer reports;
   DiagnosticEngine diagnostics(&reports);
   Result<Pass> pass = AllPasses().Create(name, std::move(options), diagnostics);
@@ -29,7 +29,7 @@ Pass Make(std::string_view name, Value::Dict options) {
 }  // namespace
 
 #define IROPT_PASS(Kind, Id, Name, ...)                                                                                \
-  Pass Id(Value::Dict options) { return Make(Name, std::move(options)); }
+  Pass Id(OptionValue::Dict options) { return Make(Name, std::move(options)); }
 #include "passes.def"
 
 }  // namespace transform

@@ -51,7 +51,7 @@ struct Preserved {
     }                                                                                                                  \
   }
 #define IROPT_PASS(Kind, Id, Name, Level, Required, Needs, Establishes, Preserves, Options, Summary)                   \
-  PassRow{{.name = Name,                                                                                               \
+  PassEntry{{.name = Name,                                                                                               \
            .opt_level = Level,                                                                                         \
            .required = Required,                                                                                       \
            .needs = Needs,                                                                                             \
@@ -63,7 +63,7 @@ struct Preserved {
           Summary,                                                                                                     \
           &Create##Id},
 
-std::vector<PassRow> AllRows() {
+std::vector<PassEntry> AllRows() {
   using enum IRForm;
   const AnalysisKind& called_functions = KindOf<CalledFunctions>();
   const AnalysisKind& form_facts = KindOf<FormFacts>();
@@ -106,7 +106,7 @@ std::vector<std::string> DefaultPipeline() {
 }  // namespace
 
 Status RegisterAllPasses(PassRegistry& registry) {
-  for (PassRow& row : AllRows()) IROPT_RETURN_IF_ERROR(registry.Add(std::move(row)));
+  for (PassEntry& row : AllRows()) IROPT_RETURN_IF_ERROR(registry.Add(std::move(row)));
   for (OptionSpec& config : AllConfigs()) IROPT_RETURN_IF_ERROR(registry.AddConfig(std::move(config)));
   registry.set_default_pipeline(DefaultPipeline());
   return {};

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "iropt/driver/options.h"
+#include "iropt/driver/driver_options.h"
 #include "iropt/support/result.h"
 
 namespace iropt {

@@ -1,7 +1,7 @@
 // The whole of ir-opt but its command line: reads modules, checks them, runs a pipeline, prints the result.
 #pragma once
 
-#include "iropt/driver/options.h"
+#include "iropt/driver/driver_options.h"
 
 namespace iropt {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "iropt/driver/options.h"
+#include "iropt/driver/driver_options.h"
 
 namespace iropt {
 

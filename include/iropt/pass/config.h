@@ -10,12 +10,12 @@
 #include <string_view>
 
 #include "iropt/diag/diagnostic.h"
-#include "iropt/pass/value.h"
+#include "iropt/pass/option_value.h"
 
 namespace iropt {
 
 // Reads the text of a buffer that begins at the global offset `base`. Reports the first error and returns nothing then.
 // Whether there are such keys, PassContext::SetConfig knows.
-std::optional<Value::Dict> ParseConfig(std::string_view text, uint32_t base, DiagnosticEngine& diagnostics);
+std::optional<OptionValue::Dict> ParseConfig(std::string_view text, uint32_t base, DiagnosticEngine& diagnostics);
 
 }  // namespace iropt

@@ -14,7 +14,7 @@
 #include "iropt/pass/module_printer.h"
 #include "iropt/pass/pass_info.h"
 #include "iropt/pass/text_reader.h"
-#include "iropt/pass/value.h"
+#include "iropt/pass/option_value.h"
 
 namespace iropt {
 
@@ -40,7 +40,7 @@ class PassContext {
   ModulePrinter printer;                     // where the pass PrintIR shows the module
   std::shared_ptr<const TextReader> reader;  // for options in the language of modules
   int threads = 1;
-  Value target;  // as in TVM: a target string, or a dict with "kind"; null where none was given
+  OptionValue target;  // as in TVM: a target string, or a dict with "kind"; null where none was given
 
   // The context of the innermost With scope of this thread, else the thread's default context. The threads that run a
   // function pass have the context of the thread that started it.
@@ -56,15 +56,15 @@ class PassContext {
   // Sets a registered configuration option, or a field of one that is a record, as in "tir.UnrollLoop.auto_max_step";
   // the fields of a record that are left out get their defaults, those beside a single one stay. Reports an unknown
   // key, with the nearest one, and a value of the wrong type. `key_span` is where the key was written.
-  bool SetConfig(std::string_view key, Value value, DiagnosticEngine& reports, SourceSpan key_span = {});
+  bool SetConfig(std::string_view key, OptionValue value, DiagnosticEngine& reports, SourceSpan key_span = {});
   // The value of a registered option or field, or its default. Asking for a key that nobody registered is a bug.
-  const Value& Config(std::string_view key) const;
+  const OptionValue& Config(std::string_view key) const;
   // The same as a value of that type; another type is a bug.
   bool ConfigBool(std::string_view key) const;
   int64_t ConfigInt(std::string_view key) const;
   const std::string& ConfigString(std::string_view key) const;
   // The options that were set, by key.
-  const std::map<std::string, Value, std::less<>>& config() const { return config_; }
+  const std::map<std::string, OptionValue, std::less<>>& config() const { return config_; }
 
   // Results of analyses of functions. Copies of a context share them.
   AnalysisManager& analyses() const { return *analyses_; }
@@ -80,7 +80,7 @@ class PassContext {
   Status OverrideInstruments(InstrumentList replacement);
 
  private:
-  std::map<std::string, Value, std::less<>> config_;
+  std::map<std::string, OptionValue, std::less<>> config_;
   std::shared_ptr<AnalysisManager> analyses_ = std::make_shared<AnalysisManager>();
 };
 

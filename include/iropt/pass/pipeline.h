@@ -20,7 +20,7 @@
 #include "iropt/pass/context.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/registry.h"
-#include "iropt/pass/value.h"
+#include "iropt/pass/option_value.h"
 
 namespace iropt {
 
@@ -33,7 +33,7 @@ struct PipelineItem {
 
   Kind kind = Kind::Pass;
   std::string name;              // of a pass; of a Sequential, empty where it has none
-  Value::Dict options;           // of a pass
+  OptionValue::Dict options;           // of a pass
   std::optional<int> opt_level;  // of a Sequential
   int count = 0;                 // rounds of a fixpoint, times of a repeat, level of a default pipeline
   std::vector<PipelineItem> children;
@@ -75,7 +75,7 @@ struct LocatedName {
 // An instrument that is asked for by name. In a file, its options stand beside its name.
 struct InstrumentSpec {
   std::string name;
-  Value::Dict options;
+  OptionValue::Dict options;
   SourceSpan span;
 };
 
@@ -85,9 +85,9 @@ struct PipelineFile {
   std::optional<int> opt_level;
   std::vector<LocatedName> disabled;
   std::vector<LocatedName> required;
-  Value::Dict config;
+  OptionValue::Dict config;
   std::optional<Pipeline> passes;
-  Value target;
+  OptionValue target;
   std::vector<InstrumentSpec> instruments;
 };
 

@@ -10,7 +10,7 @@
 
 #include "iropt/diag/diagnostic.h"
 #include "iropt/pass/instrument.h"
-#include "iropt/pass/options.h"
+#include "iropt/pass/pass_options.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_info.h"
 #include "iropt/support/function_ref.h"
@@ -20,7 +20,7 @@ namespace iropt {
 using PassFactory = Pass (*)(const PassOptions& options);
 
 // A row of passes.def.
-struct PassRow {
+struct PassEntry {
   PassInfo info;
   std::vector<OptionSpec> options = {};
   std::string summary = {};
@@ -32,12 +32,12 @@ struct PassRow {
 // An instrument that can be asked for by name. The options come under the name of the instrument in place of a pass's.
 using InstrumentFactory = std::shared_ptr<PassInstrument> (*)(const PassOptions& options);
 
-struct InstrumentRow {
+struct InstrumentEntry {
   std::string name;
   std::vector<OptionSpec> options = {};
   std::string summary = {};
   InstrumentFactory create = nullptr;
-  std::string plugin = {};  // as in PassRow
+  std::string plugin = {};  // as in PassEntry
 };
 
 // A plugin whose passes are in a registry, see plugin.h.
@@ -56,39 +56,39 @@ class PassRegistry {
 
   // Refuses a name that is taken or that a pipeline cannot spell as one word, a row without a factory, and one that
   // closes a circle of requirements.
-  Status Add(PassRow row);
+  Status Add(PassEntry row);
   Status AddConfig(OptionSpec spec);
   // Refuses a name that is taken. ir-opt has instruments of its own besides, whose names win.
-  Status AddInstrument(InstrumentRow row);
+  Status AddInstrument(InstrumentEntry row);
   // Calls `add`, which may add anything, for a plugin. Where it fails or throws, the registry stays what it was.
   Status AddPlugin(PluginRecord plugin, FunctionRef<Status(PassRegistry&)> add);
 
   // In the order of their names.
-  const std::map<std::string, PassRow, std::less<>>& passes() const { return passes_; }
+  const std::map<std::string, PassEntry, std::less<>>& passes() const { return passes_; }
   const std::map<std::string, OptionSpec, std::less<>>& configs() const { return configs_; }
-  const std::map<std::string, InstrumentRow, std::less<>>& instruments() const { return instruments_; }
+  const std::map<std::string, InstrumentEntry, std::less<>>& instruments() const { return instruments_; }
   std::span<const PluginRecord> plugins() const { return plugins_; }
-  const PassRow* Find(std::string_view name) const;
+  const PassEntry* Find(std::string_view name) const;
   const OptionSpec* FindConfig(std::string_view key) const;
 
   // A pass by name. Reports an unknown name, unknown options and values of a wrong type. `name_span` is where it was
   // named.
-  Result<Pass> Create(std::string_view name, Value::Dict options, DiagnosticEngine& diagnostics,
+  Result<Pass> Create(std::string_view name, OptionValue::Dict options, DiagnosticEngine& diagnostics,
                       SourceSpan name_span = {}) const;
   // An instrument by name, which the registry must have. Reports unknown options and values of a wrong type.
-  Result<std::shared_ptr<PassInstrument>> CreateInstrument(std::string_view name, Value::Dict options,
+  Result<std::shared_ptr<PassInstrument>> CreateInstrument(std::string_view name, OptionValue::Dict options,
                                                            DiagnosticEngine& diagnostics) const;
   // All passes that must run before the named one, in that order, each once. Fails where one is not registered.
-  Result<std::vector<const PassRow*>> RequiredBy(const PassInfo& info) const;
+  Result<std::vector<const PassEntry*>> RequiredBy(const PassInfo& info) const;
 
   // The passes of `default<O0>` to `default<O4>`, in order; each level runs those that it enables.
   std::span<const std::string> default_pipeline() const { return default_pipeline_; }
   void set_default_pipeline(std::vector<std::string> names) { default_pipeline_ = std::move(names); }
 
  private:
-  std::map<std::string, PassRow, std::less<>> passes_;
+  std::map<std::string, PassEntry, std::less<>> passes_;
   std::map<std::string, OptionSpec, std::less<>> configs_;
-  std::map<std::string, InstrumentRow, std::less<>> instruments_;
+  std::map<std::string, InstrumentEntry, std::less<>> instruments_;
   std::vector<PluginRecord> plugins_;
   std::string adding_plugin_;  // whose rows are being added
   std::vector<std::string> default_pipeline_;

@@ -1,7 +1,7 @@
 // All passes in passes.def: as functions that make them, and as factories for the registry.
 #pragma once
 
-#include "iropt/pass/options.h"
+#include "iropt/pass/pass_options.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/registry.h"
 
@@ -24,7 +24,7 @@ PassRegistry& AllPasses();
 // Options that the pass does not have, or of a wrong type, are a bug.
 namespace transform {
 
-#define IROPT_PASS(Kind, Id, ...) Pass Id(Value::Dict options = {});
+#define IROPT_PASS(Kind, Id, ...) Pass Id(OptionValue::Dict options = {});
 #include "passes.def"
 
 }  // namespace transform

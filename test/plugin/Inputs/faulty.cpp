@@ -22,7 +22,7 @@ Pass CreateRename(const PassOptions& options) {
                           });
 }
 
-PassRow Row(const char* name) {
+PassEntry Row(const char* name) {
   return {.info = {.name = name, .kind = PassKind::Module},
           .options = {{"to", OptionType::String, "Renamed", "the new name"}},
           .summary = "rename the module",
@@ -34,7 +34,7 @@ int* volatile nowhere = reinterpret_cast<int*>(0x10);
 
 Status Register(PassRegistry& registry) {
   const std::string_view fault = Fault();
-  PassRow first = Row("test.RenameModule");
+  PassEntry first = Row("test.RenameModule");
   if (fault == "bad-name") first.info.name = "two words";
   if (fault == "reserved-name") first.info.name = "fixpoint";
   if (fault == "no-factory") first.create = nullptr;
@@ -42,7 +42,7 @@ Status Register(PassRegistry& registry) {
   if (fault == "circle") first.info.required = {"test.Later"};
   IROPT_RETURN_IF_ERROR(registry.Add(first));
   if (fault == "circle") {
-    PassRow later = Row("test.Later");
+    PassEntry later = Row("test.Later");
     later.info.required = {"test.RenameModule"};
     IROPT_RETURN_IF_ERROR(registry.Add(later));
   }

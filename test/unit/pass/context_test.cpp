@@ -21,11 +21,11 @@ struct Configured {
     OptionSpec unroll{"tir.UnrollLoop", OptionType::Record, {}, "how loops are unrolled"};
     unroll.fields = {{"auto_max_step", OptionType::Int, 0, ""}, {"explicit_unroll", OptionType::Bool, true, ""}};
     REQUIRE(registry.AddConfig(unroll).ok());
-    REQUIRE(registry.AddConfig({"test.names", OptionType::StringList, Value::List{}, ""}).ok());
+    REQUIRE(registry.AddConfig({"test.names", OptionType::StringList, OptionValue::List{}, ""}).ok());
     REQUIRE(registry.AddConfig({"test.scale", OptionType::Float, 1.0, ""}).ok());
     context.registry = &registry;
   }
-  bool Set(std::string_view key, Value value) { return context.SetConfig(key, std::move(value), reports.engine()); }
+  bool Set(std::string_view key, OptionValue value) { return context.SetConfig(key, std::move(value), reports.engine()); }
 
   PassRegistry registry;
   PassContext context;
@@ -112,7 +112,7 @@ TEST_CASE("configuration options have defaults") {
 
 TEST_CASE("a record keeps the defaults of the fields that are left out") {
   Configured c;
-  REQUIRE(c.Set("tir.UnrollLoop", Value::Dict{{"auto_max_step", 16, {}}}));
+  REQUIRE(c.Set("tir.UnrollLoop", OptionValue::Dict{{"auto_max_step", 16, {}}}));
   CHECK(*c.context.Config("tir.UnrollLoop").Find("auto_max_step")->as_int() == 16);
   CHECK(*c.context.Config("tir.UnrollLoop").Find("explicit_unroll")->as_bool());
 }
@@ -124,16 +124,16 @@ TEST_CASE("configuration values are fitted to their types") {
   REQUIRE(c.Set("testing.immutable_module", 1));
   CHECK(c.context.ConfigBool("testing.immutable_module"));
   REQUIRE(c.Set("test.names", "one"));
-  CHECK(c.context.Config("test.names") == Value(Value::List{"one"}));
-  REQUIRE(c.Set("test.names", Value()));
-  CHECK(c.context.Config("test.names") == Value(Value::List{}));
+  CHECK(c.context.Config("test.names") == OptionValue(OptionValue::List{"one"}));
+  REQUIRE(c.Set("test.names", OptionValue()));
+  CHECK(c.context.Config("test.names") == OptionValue(OptionValue::List{}));
 }
 
 TEST_CASE("unknown configuration keys name the nearest one") {
   Configured c;
-  CHECK_FALSE(c.Set("tir.UnrolLoop", Value::Dict{}));
+  CHECK_FALSE(c.Set("tir.UnrolLoop", OptionValue::Dict{}));
   CHECK_FALSE(c.Set("nothing.like.it", 1));
-  CHECK_FALSE(c.Set("tir.UnrollLoop", Value::Dict{{"auto_max_steps", 16, {}}}));
+  CHECK_FALSE(c.Set("tir.UnrollLoop", OptionValue::Dict{{"auto_max_steps", 16, {}}}));
   CHECK(c.reports.texts() ==
         Log{"unknown-option: unknown configuration option 'tir.UnrolLoop'; did you mean 'tir.UnrollLoop'?",
             "unknown-option: unknown configuration option 'nothing.like.it'",
@@ -145,8 +145,8 @@ TEST_CASE("configuration values of the wrong type are errors") {
   Configured c;
   CHECK_FALSE(c.Set("testing.immutable_module", 2));
   CHECK_FALSE(c.Set("test.scale", "big"));
-  CHECK_FALSE(c.Set("test.names", Value::List{"a", 1}));
-  CHECK_FALSE(c.Set("tir.UnrollLoop", Value::Dict{{"auto_max_step", 1.5, {}}}));
+  CHECK_FALSE(c.Set("test.names", OptionValue::List{"a", 1}));
+  CHECK_FALSE(c.Set("tir.UnrollLoop", OptionValue::Dict{{"auto_max_step", 1.5, {}}}));
   CHECK(c.reports.texts() ==
         Log{"wrong-option-type: configuration option 'testing.immutable_module' must be a boolean, not an integer",
             "wrong-option-type: configuration option 'test.scale' must be a number, not a string",
@@ -158,12 +158,12 @@ TEST_CASE("configuration values of the wrong type are errors") {
 
 TEST_CASE("a field of a record is set by its path, and the others stay") {
   Configured c;
-  REQUIRE(c.Set("tir.UnrollLoop", Value::Dict{{"explicit_unroll", false, {}}}));
+  REQUIRE(c.Set("tir.UnrollLoop", OptionValue::Dict{{"explicit_unroll", false, {}}}));
   REQUIRE(c.Set("tir.UnrollLoop.auto_max_step", 16));
   CHECK(c.context.ConfigInt("tir.UnrollLoop.auto_max_step") == 16);
   CHECK_FALSE(c.context.ConfigBool("tir.UnrollLoop.explicit_unroll"));
   // A whole record says what all of its fields are.
-  REQUIRE(c.Set("tir.UnrollLoop", Value::Dict{{"auto_max_step", 8, {}}}));
+  REQUIRE(c.Set("tir.UnrollLoop", OptionValue::Dict{{"auto_max_step", 8, {}}}));
   CHECK(c.context.ConfigInt("tir.UnrollLoop.auto_max_step") == 8);
   CHECK(c.context.ConfigBool("tir.UnrollLoop.explicit_unroll"));
 }
@@ -211,8 +211,8 @@ TEST_CASE("a field of the wrong type is an error, and the record stays as it was
 TEST_CASE("the text of a configuration option") {
   Reports reports;
   const auto parse = [&](std::string_view text) {
-    const std::optional<Value::Dict> config = ParseConfig(text, 1, reports.engine());
-    return config ? ToString(Value(*config)) : std::string("nothing");
+    const std::optional<OptionValue::Dict> config = ParseConfig(text, 1, reports.engine());
+    return config ? ToString(OptionValue(*config)) : std::string("nothing");
   };
   CHECK(parse("tir.noalias=false") == R"({"tir.noalias":false})");
   CHECK(parse(" a.b = 16 ") == R"({"a.b":16})");

@@ -5,7 +5,7 @@
 
 #include "catch.h"
 #include "helpers.h"
-#include "iropt/pass/print_ir.h"
+#include "iropt/pass/print_instruments.h"
 #include "iropt/pass/timing.h"
 #include "recorder.h"
 

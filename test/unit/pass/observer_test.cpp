@@ -94,7 +94,7 @@ TEST_CASE("an observer hears that a pass failed, and so did those around it") {
 TEST_CASE("an observer hears why a requirement runs") {
   Observed o;
   PassRegistry registry;
-  PassRow row;
+  PassEntry row;
   row.info = {.name = "Base"};
   row.create = [](const PassOptions& options) {
     return CreateModulePass(options.info(), [](Module module, ModulePassContext&) -> Result<Module> { return module; });

@@ -52,11 +52,11 @@ TEST_CASE("a pipeline file holds the context and the passes") {
   REQUIRE(file.passes);
   CHECK(PrintPipeline(*file.passes) ==
         "FoldConstant,FuseOps<fuse_opt_level=4>,Sequential<name=Mine;opt_level=2>(A,B),fixpoint<8>(C,D),default<O2>");
-  CHECK(file.target == Value("llvm"));
+  CHECK(file.target == OptionValue("llvm"));
   REQUIRE(file.instruments.size() == 2);
   CHECK(file.instruments[0].name == "timing");
   CHECK(file.instruments[1].name == "print-after");
-  CHECK(file.instruments[1].options[0].value == Value(Value::List{"FoldConstant"}));
+  CHECK(file.instruments[1].options[0].value == OptionValue(OptionValue::List{"FoldConstant"}));
 }
 
 TEST_CASE("everything in a pipeline file may be left out") {

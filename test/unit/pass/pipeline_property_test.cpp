@@ -33,7 +33,7 @@ class Generator {
     file.config = Options();
     if (Below(4) != 0) file.passes = Make(3);
     if (Below(3) == 0) file.target = "llvm -mcpu=\"native\"";
-    if (Below(3) == 0) file.target = Value::Dict{{"kind", "llvm", {}}};
+    if (Below(3) == 0) file.target = OptionValue::Dict{{"kind", "llvm", {}}};
     for (int i = Below(3); i > 0; --i) file.instruments.push_back({Name(), Options(), {}});
     return file;
   }
@@ -54,8 +54,8 @@ class Generator {
     return Below(8) == 0 ? AnyString() : kNames[Below(std::size(kNames))];
   }
 
-  Value::Dict Options() {
-    Value::Dict options;
+  OptionValue::Dict Options() {
+    OptionValue::Dict options;
     for (int i = Below(4); i > 0; --i) {
       options.push_back({(Below(5) == 0 ? "odd key " : "key") + std::to_string(i), MakeValue(3), {}});
     }
@@ -82,7 +82,7 @@ class Generator {
     return Below(3) == 0 ? Below(1000) / 7.0 : kDoubles[Below(std::size(kDoubles))];
   }
 
-  Value MakeValue(int depth) {
+  OptionValue MakeValue(int depth) {
     static const char* const kStrings[] = {"word", "",  "true", "null",    "1",   "-1.5",  "1e5", "inf", "nan",
                                            "-",    ".", "+5",   "float32", "a b", "x=y;z", "[",   "\\",  "\n"};
     switch (Below(depth > 0 ? 8 : 6)) {
@@ -93,7 +93,7 @@ class Generator {
       case 4: return kStrings[Below(std::size(kStrings))];
       case 5: return AnyString();
       case 6: {
-        Value::List list;
+        OptionValue::List list;
         for (int i = Below(4); i > 0; --i) list.push_back(MakeValue(depth - 1));
         return list;
       }
@@ -190,7 +190,7 @@ TEST_CASE("strings and JSON say the same") {
     const std::string json = PrintPipelineJson(FromText(text));
     CHECK(PrintPipeline(FromJson(json)) == text);
     // A pipeline string may also stand in a file as it is.
-    CHECK(PrintPipelineJson(FromJson(ToJson(Value(text)))) == json);
+    CHECK(PrintPipelineJson(FromJson(ToJson(OptionValue(text)))) == json);
   }
 }
 

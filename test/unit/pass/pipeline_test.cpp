@@ -37,7 +37,7 @@ Pass CreateNothing(const PassOptions& options) {
 struct Registered {
   Registered() {
     for (const auto& [name, level] : {std::pair{"A", 0}, {"B", 2}, {"C", 3}}) {
-      PassRow row{{.name = name, .opt_level = level}, {}, "", &CreateNothing};
+      PassEntry row{{.name = name, .opt_level = level}, {}, "", &CreateNothing};
       row.options = {{"depth", OptionType::Int, 1, ""}};
       REQUIRE(registry.Add(row).ok());
     }
@@ -65,8 +65,8 @@ TEST_CASE("passes have options") {
   REQUIRE(pipeline.size() == 2);
   REQUIRE(pipeline[0].options.size() == 2);
   CHECK(pipeline[0].options[0].key == "max_depth");
-  CHECK(pipeline[0].options[0].value == Value(4));
-  CHECK(pipeline[0].options[1].value == Value(Value::List{"a", "b"}));
+  CHECK(pipeline[0].options[0].value == OptionValue(4));
+  CHECK(pipeline[0].options[1].value == OptionValue(OptionValue::List{"a", "b"}));
   CHECK(pipeline[1].options.empty());
 }
 
@@ -169,7 +169,7 @@ TEST_CASE("instruments are named as passes are") {
   REQUIRE(specs);
   REQUIRE(specs->size() == 2);
   CHECK(specs->at(1).name == "print-after");
-  CHECK(specs->at(1).options[0].value == Value(Value::List{"A", "B"}));
+  CHECK(specs->at(1).options[0].value == OptionValue(OptionValue::List{"A", "B"}));
   CHECK_FALSE(ParseInstruments("timing,fixpoint(A)", 1, reports.engine()));
   CHECK_FALSE(ParseInstruments("timing,", 1, reports.engine()));
 }

@@ -17,7 +17,7 @@ Pass CreateNothing(const PassOptions& options) {
 
 Pass CreateThrowing(const PassOptions&) { throw std::runtime_error("oops"); }
 
-PassRow Row(std::string name) { return {.info = {.name = std::move(name)}, .create = &CreateNothing}; }
+PassEntry Row(std::string name) { return {.info = {.name = std::move(name)}, .create = &CreateNothing}; }
 
 class Watching : public PassInstrument {
  public:
@@ -31,7 +31,7 @@ std::shared_ptr<PassInstrument> CreateWatching(const PassOptions& options) {
 
 std::shared_ptr<PassInstrument> CreateNoInstrument(const PassOptions&) { return nullptr; }
 
-InstrumentRow WatchingRow() {
+InstrumentEntry WatchingRow() {
   return {.name = "watching", .options = {{"text", OptionType::String, "x", ""}}, .create = &CreateWatching};
 }
 

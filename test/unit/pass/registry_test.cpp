@@ -8,12 +8,12 @@ using namespace iropt;
 
 namespace {
 
-Value seen_options;
+OptionValue seen_options;
 
 Pass CreateWithOptions(const PassOptions& options) {
-  Value::List names;
+  OptionValue::List names;
   for (const std::string& name : options.StringList("names")) names.push_back(name);
-  seen_options = Value::Dict{{"flag", options.Bool("flag"), {}},
+  seen_options = OptionValue::Dict{{"flag", options.Bool("flag"), {}},
                              {"count", options.Int("count"), {}},
                              {"scale", options.Float("scale"), {}},
                              {"text", options.String("text"), {}},
@@ -22,20 +22,20 @@ Pass CreateWithOptions(const PassOptions& options) {
   return CreateModulePass(options.info(), [](Module module, ModulePassContext&) -> Result<Module> { return module; });
 }
 
-PassRow MakeRow(std::string name, std::vector<std::string> required = {}) {
-  PassRow row{{.name = std::move(name), .required = std::move(required)}, {}, "does nothing", &CreateWithOptions};
+PassEntry MakeRow(std::string name, std::vector<std::string> required = {}) {
+  PassEntry row{{.name = std::move(name), .required = std::move(required)}, {}, "does nothing", &CreateWithOptions};
   row.options = {{"flag", OptionType::Bool, false, ""},
                  {"count", OptionType::Int, 7, ""},
                  {"scale", OptionType::Float, 0.5, ""},
                  {"text", OptionType::String, "x", ""},
-                 {"names", OptionType::StringList, Value::List{}, ""},
-                 {"any", OptionType::Json, Value(), ""}};
+                 {"names", OptionType::StringList, OptionValue::List{}, ""},
+                 {"any", OptionType::Json, OptionValue(), ""}};
   return row;
 }
 
 struct Filled {
   Filled() { REQUIRE(registry.Add(MakeRow("FoldConstant")).ok()); }
-  bool Create(std::string_view name, Value::Dict options = {}) {
+  bool Create(std::string_view name, OptionValue::Dict options = {}) {
     return registry.Create(name, std::move(options), reports.engine()).ok();
   }
 
@@ -53,7 +53,7 @@ TEST_CASE("a pass is made with the defaults of its options") {
 
 TEST_CASE("a pass is made with the options that are given") {
   Filled f;
-  REQUIRE(f.Create("FoldConstant", {{"flag", true, {}}, {"names", Value::List{"a", "b"}, {}}, {"any", 3, {}}}));
+  REQUIRE(f.Create("FoldConstant", {{"flag", true, {}}, {"names", OptionValue::List{"a", "b"}, {}}, {"any", 3, {}}}));
   CHECK(ToString(seen_options) == R"({"flag":true,"count":7,"scale":0.5,"text":x,"names":[a,b],"any":3})");
 }
 

@@ -17,7 +17,7 @@ Pass CreateLogged(const PassOptions& options) {
 }
 
 template <char Name>
-PassRow Row(std::vector<std::string> required = {}, int opt_level = 0) {
+PassEntry Row(std::vector<std::string> required = {}, int opt_level = 0) {
   return {{.name = std::string(1, Name), .opt_level = opt_level, .required = std::move(required)},
           {},
           "",

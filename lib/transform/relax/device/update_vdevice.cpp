@@ -59,7 +59,7 @@ Result<Module> UpdateVDevice(Module module, const VDeviceAttr* to, int64_t index
   return module;
 }
 
-Result<const VDeviceAttr*> ReadDevice(const Value& option, const Module& module, ModulePassContext& context) {
+Result<const VDeviceAttr*> ReadDevice(const OptionValue& option, const Module& module, ModulePassContext& context) {
   const TextReader* reader = context.context.reader.get();
   if (!reader) return Error{ErrorCode::PassFailed, "the context has no reader"};
   Workspace workspace;

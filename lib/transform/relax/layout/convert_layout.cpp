@@ -47,10 +47,10 @@ struct DesiredLayout {
 
 class OptionReader {
  public:
-  explicit OptionReader(const Value& option) {
-    const Value::Dict* dict = option.as_dict();
+  explicit OptionReader(const OptionValue& option) {
+    const OptionValue::Dict* dict = option.as_dict();
     if (!dict) Fail(option.span(), "option 'desired_layouts' must be an object of lists of layouts");
-    for (const Value::Entry& entry : dict ? *dict : Value::Dict()) Read(entry);
+    for (const OptionValue::Entry& entry : dict ? *dict : OptionValue::Dict()) Read(entry);
   }
 
   std::vector<DesiredLayout> desired;
@@ -61,14 +61,14 @@ class OptionReader {
     if (!error) error = {span, std::move(message)};
   }
 
-  void Read(const Value::Entry& entry) {
+  void Read(const OptionValue::Entry& entry) {
     const OpInfo* op = FindOp(entry.key);
     const LayoutChoices choices = op ? LayoutChoicesOf(*op) : LayoutChoices();
     if (choices.axes.empty()) {
       return Fail(entry.key_span,
                   fmt::format("'{}' is no operator that can be given a layout; these are {}", entry.key, Choosers()));
     }
-    const Value::List* list = entry.value.as_list();
+    const OptionValue::List* list = entry.value.as_list();
     if (!list || list->size() < choices.required || list->size() > choices.axes.size()) {
       const size_t most = choices.axes.size();
       return Fail(entry.value.span(), most == choices.required
@@ -95,7 +95,7 @@ class OptionReader {
     return fmt::format("{}", fmt::join(names, ", "));
   }
 
-  std::optional<Layout> ReadLayout(const Value& value, std::string_view axes) {
+  std::optional<Layout> ReadLayout(const OptionValue& value, std::string_view axes) {
     const std::string* text = value.as_string();
     std::optional<Layout> layout = text ? Layout::Parse(*text) : std::nullopt;
     if (layout && AxisOrder::Between(*Layout::Parse(axes), *layout)) return layout;

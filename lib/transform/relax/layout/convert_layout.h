@@ -1,7 +1,7 @@
 // ConvertLayout and AlterOpLayout.
 #pragma once
 
-#include "iropt/pass/options.h"
+#include "iropt/pass/pass_options.h"
 #include "iropt/pass/pass.h"
 
 namespace iropt {

@@ -15,7 +15,7 @@ namespace {
 
 // Puts a number into an element; false where it is no number that fits.
 template <class T>
-bool Store(const Value& value, T& element) {
+bool Store(const OptionValue& value, T& element) {
   if (const bool* truth = value.as_bool()) return ConvertElement(BoolByte{*truth}, &element);
   if (const double* real = value.as_double()) return ConvertElement(*real, &element);
   const int64_t* integer = value.as_int();
@@ -28,12 +28,12 @@ bool Store(const Value& value, T& element) {
 
 // Fills the elements in order; null, or the value that is no number of their type. There is an element for each number.
 template <class T>
-const Value* Fill(const Value& value, T*& next) {
-  const Value::List* list = value.as_list();
+const OptionValue* Fill(const OptionValue& value, T*& next) {
+  const OptionValue::List* list = value.as_list();
   if (!list) return Store(value, *next++) ? nullptr : &value;
-  return WithStack([&]() -> const Value* {
-    for (const Value& item : *list) {
-      if (const Value* wrong = Fill(item, next)) return wrong;
+  return WithStack([&]() -> const OptionValue* {
+    for (const OptionValue& item : *list) {
+      if (const OptionValue* wrong = Fill(item, next)) return wrong;
     }
     return nullptr;
   });
@@ -42,11 +42,11 @@ const Value* Fill(const Value& value, T*& next) {
 // Whoever writes out so many elements does not do it in an option.
 constexpr int64_t kMostElements = int64_t{1} << 40;
 
-bool ReadShape(const Value* value, std::vector<int64_t>& shape) {
-  const Value::List* list = value ? value->as_list() : nullptr;
+bool ReadShape(const OptionValue* value, std::vector<int64_t>& shape) {
+  const OptionValue::List* list = value ? value->as_list() : nullptr;
   if (!list) return false;
   int64_t elements = 1;
-  for (const Value& item : *list) {
+  for (const OptionValue& item : *list) {
     const int64_t* dim = item.as_int();
     if (!dim || *dim < 0 || *dim > kMostElements) return false;
     if (*dim != 0 && __builtin_mul_overflow(elements, *dim, &elements)) return false;
@@ -56,22 +56,22 @@ bool ReadShape(const Value* value, std::vector<int64_t>& shape) {
 }
 
 // How many numbers there are, so that a shape that promises more makes no big array.
-int64_t CountNumbers(const Value& value) {
-  const Value::List* list = value.as_list();
+int64_t CountNumbers(const OptionValue& value) {
+  const OptionValue::List* list = value.as_list();
   if (!list) return 1;
   int64_t count = 0;
   WithStack([&] {
-    for (const Value& item : *list) count += CountNumbers(item);
+    for (const OptionValue& item : *list) count += CountNumbers(item);
   });
   return count;
 }
 
 }  // namespace
 
-std::shared_ptr<const NDArray> ReadArrayOption(const Value& value, ArrayOptionError& error) {
-  const Value* dtype_name = value.Find("dtype");
-  const Value* shape_value = value.Find("shape");
-  const Value* data = value.Find("data");
+std::shared_ptr<const NDArray> ReadArrayOption(const OptionValue& value, ArrayOptionError& error) {
+  const OptionValue* dtype_name = value.Find("dtype");
+  const OptionValue* shape_value = value.Find("shape");
+  const OptionValue* data = value.Find("data");
   if (!dtype_name || !dtype_name->as_string() || !shape_value || !data) {
     error = {value.span(), "an array is an object of \"dtype\", \"shape\" and \"data\""};
     return nullptr;
@@ -94,7 +94,7 @@ std::shared_ptr<const NDArray> ReadArrayOption(const Value& value, ArrayOptionEr
     return nullptr;
   }
   std::shared_ptr<NDArray> array = NDArray::Make(*dtype, std::move(shape));
-  const Value* wrong = nullptr;
+  const OptionValue* wrong = nullptr;
   DispatchElement(*dtype, [&](auto type) {
     using T = typename decltype(type)::type;
     T* next = array->MutableAs<T>().data();

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "iropt/ir/ndarray.h"
-#include "iropt/pass/value.h"
+#include "iropt/pass/option_value.h"
 #include "iropt/support/result.h"
 
 namespace iropt {
@@ -18,6 +18,6 @@ struct ArrayOptionError {
 };
 
 // The array, or null with an error.
-std::shared_ptr<const NDArray> ReadArrayOption(const Value& value, ArrayOptionError& error);
+std::shared_ptr<const NDArray> ReadArrayOption(const OptionValue& value, ArrayOptionError& error);
 
 }  // namespace iropt

@@ -36,21 +36,21 @@ namespace iropt {
 
 namespace {
 
-Result<std::vector<NamedTensor>> ReadParams(const Value& option, DiagnosticEngine& diagnostics) {
+Result<std::vector<NamedTensor>> ReadParams(const OptionValue& option, DiagnosticEngine& diagnostics) {
   if (const std::string* path = option.as_string()) {
     auto tensors = ReadTensors(*path);
     if (tensors) return tensors;
     diagnostics.Error(option.span(), "file", tensors.error().message);
     return Failure{ErrorCode::PassFailed};
   }
-  const Value::Dict* dict = option.as_dict();
+  const OptionValue::Dict* dict = option.as_dict();
   if (!dict) {
     diagnostics.Error(option.span(), "wrong-option-type",
                       "option 'params' of pass 'BindParams' must be the path of a file or an object of arrays");
     return Failure{ErrorCode::PassFailed};
   }
   std::vector<NamedTensor> tensors;
-  for (const Value::Entry& entry : *dict) {
+  for (const OptionValue::Entry& entry : *dict) {
     ArrayOptionError error;
     std::shared_ptr<const NDArray> array = ReadArrayOption(entry.value, error);
     if (!array) {
@@ -156,7 +156,7 @@ class ParamMatcher {
   bool ok_ = true;
 };
 
-Result<Module> BindParams(Module module, std::string_view name, const Value& option, ModulePassContext& context) {
+Result<Module> BindParams(Module module, std::string_view name, const OptionValue& option, ModulePassContext& context) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<NamedTensor> tensors, ReadParams(option, context.diagnostics));
   if (tensors.empty()) return module;
   const std::optional<size_t> index = FindFunction(module, name);

@@ -105,11 +105,11 @@ class ModuleBinder {
   DiagnosticEngine& diagnostics_;
 };
 
-Result<std::vector<NamedValue>> ReadValues(const Value& option, DiagnosticEngine& diagnostics) {
+Result<std::vector<NamedValue>> ReadValues(const OptionValue& option, DiagnosticEngine& diagnostics) {
   std::vector<NamedValue> values;
-  const Value::Dict* dict = option.as_dict();
+  const OptionValue::Dict* dict = option.as_dict();
   if (dict) {
-    for (const Value::Entry& entry : *dict) {
+    for (const OptionValue::Entry& entry : *dict) {
       const int64_t* value = entry.value.as_int();
       if (value) values.push_back({entry.key, *value});
     }

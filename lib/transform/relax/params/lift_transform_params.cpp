@@ -53,11 +53,11 @@ struct SharedTransform {
   std::vector<std::string> functions;  // empty: all that have weights
 };
 
-Result<SharedTransform> ReadOption(const Value& option, DiagnosticEngine& diagnostics) {
+Result<SharedTransform> ReadOption(const OptionValue& option, DiagnosticEngine& diagnostics) {
   if (const bool* enabled = option.as_bool()) return SharedTransform{*enabled, {}};
-  const Value::List* list = option.as_list();
+  const OptionValue::List* list = option.as_list();
   SharedTransform shared{true, {}};
-  for (const Value& item : list ? *list : Value::List{}) {
+  for (const OptionValue& item : list ? *list : OptionValue::List{}) {
     if (const std::string* name = item.as_string()) shared.functions.push_back(*name);
   }
   if (list && shared.functions.size() == list->size()) return shared;

@@ -34,7 +34,7 @@ namespace {
 
 class ParamUpdater {
  public:
-  ParamUpdater(const Value& updates, ModulePassContext& context) : updates_(updates), context_(context) {}
+  ParamUpdater(const OptionValue& updates, ModulePassContext& context) : updates_(updates), context_(context) {}
 
   Result<Module> Run(Module module) {
     const TextReader* reader = context_.context.reader.get();
@@ -44,7 +44,7 @@ class ParamUpdater {
     for (const size_t i : MakeCallGraph(module).callees_first) {
       const ModuleEntry entry = module.functions()[i];
       if (!Is<Function>(entry.func)) continue;
-      const Value* types = updates_.Find(entry.var->name);
+      const OptionValue* types = updates_.Find(entry.var->name);
       if (!types && !CallsChanged(entry)) continue;
       Workspace workspace(entry.storage);
       const auto* function = To<Function>(entry.func);
@@ -72,10 +72,10 @@ class ParamUpdater {
   }
 
   bool CheckForm(const Module& module) {
-    const auto is_text = [](const Value::Entry& entry) { return entry.value.as_string() != nullptr; };
-    const Value::Dict* functions = updates_.as_dict();
-    const bool well_formed = functions && std::ranges::all_of(*functions, [&](const Value::Entry& entry) {
-                               const Value::Dict* params = entry.value.as_dict();
+    const auto is_text = [](const OptionValue::Entry& entry) { return entry.value.as_string() != nullptr; };
+    const OptionValue::Dict* functions = updates_.as_dict();
+    const bool well_formed = functions && std::ranges::all_of(*functions, [&](const OptionValue::Entry& entry) {
+                               const OptionValue::Dict* params = entry.value.as_dict();
                                return params && std::ranges::all_of(*params, is_text);
                              });
     if (!well_formed) {
@@ -85,7 +85,7 @@ class ParamUpdater {
           "has types in strings by the names of parameters");
     }
     bool ok = true;
-    for (const Value::Entry& entry : *functions) {
+    for (const OptionValue::Entry& entry : *functions) {
       const ModuleEntry* found = module.Find(entry.key);
       if (found && Is<Function>(found->func)) continue;
       ok = Fail(entry.key_span, "pass-failed", fmt::format("the module has no graph-level function '{}'", entry.key));
@@ -99,11 +99,11 @@ class ParamUpdater {
                                [this](const GlobalVar* callee) { return changed_.contains(callee); });
   }
 
-  bool ReadTypes(const Function& function, const Value& types, const TextReader& reader, TextReader::Place place) {
+  bool ReadTypes(const Function& function, const OptionValue& types, const TextReader& reader, TextReader::Place place) {
     std::vector<const tir::Var*> variables;
     for (const Var* param : function.params) Define(param->type, variables);
     bool ok = true;
-    for (const Value::Entry& entry : *types.as_dict()) {
+    for (const OptionValue::Entry& entry : *types.as_dict()) {
       const auto param = std::ranges::find(function.params, entry.key, &Var::name);
       if (param == function.params.end()) {
         ok = Fail(entry.key_span, "pass-failed", fmt::format("the function has no parameter '{}'", entry.key));
@@ -131,7 +131,7 @@ class ParamUpdater {
                 fmt::format("with the new types nothing defines {}", fmt::join(names, ", ")));
   }
 
-  const Value& updates_;
+  const OptionValue& updates_;
   ModulePassContext& context_;
   std::unordered_map<const Var*, const Type*> types_;
   std::unordered_set<const GlobalVar*> changed_;  // functions that have another type now

@@ -9,7 +9,7 @@
 
 #include "iropt/diag/diagnostic.h"
 #include "iropt/pass/pass_info.h"
-#include "iropt/pass/value.h"
+#include "iropt/pass/option_value.h"
 
 namespace iropt {
 
@@ -29,7 +29,7 @@ std::string_view OptionTypeName(OptionType type);
 struct OptionSpec {
   std::string name;
   OptionType type;
-  Value default_value;
+  OptionValue default_value;
   std::string summary;
   std::vector<OptionSpec> fields = {};    // of a record, whose default is made of theirs
   std::vector<std::string> choices = {};  // of a string: all that it may be; empty where it may be anything
@@ -40,18 +40,18 @@ std::string DescribeValues(const OptionSpec& spec);
 
 // Fits `value` to what the spec asks for: an integer becomes a floating-point number where one is due, 0 and 1 become
 // booleans, a record gets the fields that were left out. Reports misfits; `what` names the option in messages.
-bool CheckOption(const OptionSpec& spec, std::string_view what, Value& value, DiagnosticEngine& diagnostics);
+bool CheckOption(const OptionSpec& spec, std::string_view what, OptionValue& value, DiagnosticEngine& diagnostics);
 
 // The same for a dict of options; the result has every option of `specs` in their order. `owner` names whose options
 // they are ("pass 'FoldConstant'").
-bool CheckOptions(std::span<const OptionSpec> specs, std::string_view owner, Value::Dict& options,
+bool CheckOptions(std::span<const OptionSpec> specs, std::string_view owner, OptionValue::Dict& options,
                   DiagnosticEngine& diagnostics);
 
 // What the factory of a pass gets: the pass's own row and its options, checked and complete. Asking for an option that
 // the row does not have, or by another type, is a bug.
 class PassOptions {
  public:
-  PassOptions(PassInfo info, Value::Dict options) : info_(std::move(info)), options_(std::move(options)) {}
+  PassOptions(PassInfo info, OptionValue::Dict options) : info_(std::move(info)), options_(std::move(options)) {}
 
   const PassInfo& info() const { return info_; }
   bool Bool(std::string_view name) const;
@@ -59,13 +59,13 @@ class PassOptions {
   double Float(std::string_view name) const;
   const std::string& String(std::string_view name) const;
   std::vector<std::string> StringList(std::string_view name) const;
-  const Value& Json(std::string_view name) const { return Get(name); }
+  const OptionValue& Json(std::string_view name) const { return Get(name); }
 
  private:
-  const Value& Get(std::string_view name) const;
+  const OptionValue& Get(std::string_view name) const;
 
   PassInfo info_;
-  Value::Dict options_;
+  OptionValue::Dict options_;
 };
 
 }  // namespace iropt

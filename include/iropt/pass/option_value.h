@@ -12,29 +12,29 @@
 
 namespace iropt {
 
-class Value {
+class OptionValue {
  public:
   struct Entry;
-  using List = std::vector<Value>;
+  using List = std::vector<OptionValue>;
   using Dict = std::vector<Entry>;  // in the order of writing; keys are unique
 
   // NOLINTBEGIN(google-explicit-constructor): a table of defaults reads better without casts
-  Value();
-  Value(bool value);
-  Value(int value);
-  Value(int64_t value);
-  Value(double value);
-  Value(std::string value);
-  Value(std::string_view value);
-  Value(const char* value);
-  Value(List value);
-  Value(Dict value);
+  OptionValue();
+  OptionValue(bool value);
+  OptionValue(int value);
+  OptionValue(int64_t value);
+  OptionValue(double value);
+  OptionValue(std::string value);
+  OptionValue(std::string_view value);
+  OptionValue(const char* value);
+  OptionValue(List value);
+  OptionValue(Dict value);
   // NOLINTEND(google-explicit-constructor)
-  Value(const Value&);
-  Value(Value&&) noexcept;
-  Value& operator=(const Value&);
-  Value& operator=(Value&&) noexcept;
-  ~Value();
+  OptionValue(const OptionValue&);
+  OptionValue(OptionValue&&) noexcept;
+  OptionValue& operator=(const OptionValue&);
+  OptionValue& operator=(OptionValue&&) noexcept;
+  ~OptionValue();
 
   bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
   const bool* as_bool() const { return std::get_if<bool>(&data_); }
@@ -49,22 +49,22 @@ class Value {
   // "a number", "a list", ...: for messages.
   std::string_view KindName() const;
   // The value under `key` of a dict; null where there is none or this is no dict.
-  const Value* Find(std::string_view key) const;
+  const OptionValue* Find(std::string_view key) const;
 
   SourceSpan span() const { return span_; }
   void set_span(SourceSpan span) { span_ = span; }
 
   // Equality of what is said, wherever it was written.
-  friend bool operator==(const Value& a, const Value& b);
+  friend bool operator==(const OptionValue& a, const OptionValue& b);
 
  private:
   std::variant<std::monostate, bool, int64_t, double, std::string, List, Dict> data_;
   SourceSpan span_;
 };
 
-struct Value::Entry {
+struct OptionValue::Entry {
   std::string key;
-  Value value;
+  OptionValue value;
   SourceSpan key_span = {};
 
   friend bool operator==(const Entry& a, const Entry& b) { return a.key == b.key && a.value == b.value; }
@@ -72,8 +72,8 @@ struct Value::Entry {
 
 // The spelling that the options of a pipeline string take: JSON, with words in place of strings where that is
 // unambiguous.
-std::string ToString(const Value& value);
+std::string ToString(const OptionValue& value);
 // The same in strict JSON.
-std::string ToJson(const Value& value);
+std::string ToJson(const OptionValue& value);
 
 }  // namespace iropt

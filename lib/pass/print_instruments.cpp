@@ -1,4 +1,4 @@
-#include "iropt/pass/print_ir.h"
+#include "iropt/pass/print_instruments.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "iropt/pass/value.h"
+#include "iropt/pass/option_value.h"
 
 #include <fmt/format.h>
 
@@ -9,55 +9,55 @@
 
 namespace iropt {
 
-Value::Value() = default;
-Value::Value(bool value) : data_(value) {}
-Value::Value(int value) : data_(int64_t{value}) {}
-Value::Value(int64_t value) : data_(value) {}
-Value::Value(double value) : data_(value) {}
-Value::Value(std::string value) : data_(std::move(value)) {}
-Value::Value(std::string_view value) : data_(std::string(value)) {}
-Value::Value(const char* value) : data_(std::string(value)) {}
-Value::Value(List value) : data_(std::move(value)) {}
-Value::Value(Dict value) : data_(std::move(value)) {}
-Value::Value(const Value&) = default;
-Value::Value(Value&&) noexcept = default;
-Value& Value::operator=(const Value&) = default;
-Value& Value::operator=(Value&&) noexcept = default;
-Value::~Value() = default;
+OptionValue::OptionValue() = default;
+OptionValue::OptionValue(bool value) : data_(value) {}
+OptionValue::OptionValue(int value) : data_(int64_t{value}) {}
+OptionValue::OptionValue(int64_t value) : data_(value) {}
+OptionValue::OptionValue(double value) : data_(value) {}
+OptionValue::OptionValue(std::string value) : data_(std::move(value)) {}
+OptionValue::OptionValue(std::string_view value) : data_(std::string(value)) {}
+OptionValue::OptionValue(const char* value) : data_(std::string(value)) {}
+OptionValue::OptionValue(List value) : data_(std::move(value)) {}
+OptionValue::OptionValue(Dict value) : data_(std::move(value)) {}
+OptionValue::OptionValue(const OptionValue&) = default;
+OptionValue::OptionValue(OptionValue&&) noexcept = default;
+OptionValue& OptionValue::operator=(const OptionValue&) = default;
+OptionValue& OptionValue::operator=(OptionValue&&) noexcept = default;
+OptionValue::~OptionValue() = default;
 
-bool operator==(const Value& a, const Value& b) { return a.data_ == b.data_; }
+bool operator==(const OptionValue& a, const OptionValue& b) { return a.data_ == b.data_; }
 
-std::string_view Value::KindName() const {
+std::string_view OptionValue::KindName() const {
   constexpr std::string_view kNames[] = {"null",     "a boolean", "an integer", "a floating-point number",
                                          "a string", "a list",    "an object"};
   return kNames[data_.index()];
 }
 
-const Value* Value::Find(std::string_view key) const {
+const OptionValue* OptionValue::Find(std::string_view key) const {
   const Dict* dict = as_dict();
   if (dict == nullptr) return nullptr;
   const auto entry = std::ranges::find(*dict, key, &Entry::key);
   return entry == dict->end() ? nullptr : &entry->value;
 }
 
-std::optional<Value> WordValue(std::string_view word) {
-  if (word == "null") return Value();
-  if (word == "true") return Value(true);
-  if (word == "false") return Value(false);
+std::optional<OptionValue> WordValue(std::string_view word) {
+  if (word == "null") return OptionValue();
+  if (word == "true") return OptionValue(true);
+  if (word == "false") return OptionValue(false);
   const char* last = word.data() + word.size();
   int64_t integer = 0;
   if (const auto [end, error] = std::from_chars(word.data(), last, integer); end == last) {
-    if (error == std::errc()) return Value(integer);
+    if (error == std::errc()) return OptionValue(integer);
     return std::nullopt;
   }
   // from_chars also knows "inf" and "nan", which JSON does not.
   const bool numeric = !word.empty() && word.find_first_not_of("+-.0123456789eE") == std::string_view::npos;
   double number = 0;
   if (const auto [end, error] = std::from_chars(word.data(), last, number); numeric && end == last) {
-    if (error == std::errc()) return Value(number);
+    if (error == std::errc()) return OptionValue(number);
     return std::nullopt;
   }
-  return Value(word);
+  return OptionValue(word);
 }
 
 namespace {
@@ -67,7 +67,7 @@ class Writer {
  public:
   explicit Writer(bool bare_words) : bare_words_(bare_words) {}
 
-  void Append(const Value& value) {
+  void Append(const OptionValue& value) {
     if (const bool* b = value.as_bool()) {
       out_ += *b ? "true" : "false";
     } else if (const int64_t* i = value.as_int()) {
@@ -76,10 +76,10 @@ class Writer {
       AppendDouble(*d);
     } else if (const std::string* s = value.as_string()) {
       AppendString(*s);
-    } else if (const Value::List* list = value.as_list()) {
-      AppendSequence(*list, "[]", [&](const Value& item) { Append(item); });
-    } else if (const Value::Dict* dict = value.as_dict()) {
-      AppendSequence(*dict, "{}", [&](const Value::Entry& entry) {
+    } else if (const OptionValue::List* list = value.as_list()) {
+      AppendSequence(*list, "[]", [&](const OptionValue& item) { Append(item); });
+    } else if (const OptionValue::Dict* dict = value.as_dict()) {
+      AppendSequence(*dict, "{}", [&](const OptionValue::Entry& entry) {
         AppendQuoted(entry.key);
         out_ += bare_words_ ? ":" : ": ";
         Append(entry.value);
@@ -110,7 +110,7 @@ class Writer {
   // As a bare word where it would be read back as this string.
   void AppendString(const std::string& text) {
     const bool is_word = bare_words_ && IsWord(text);
-    const std::optional<Value> read_back = is_word ? WordValue(text) : std::nullopt;
+    const std::optional<OptionValue> read_back = is_word ? WordValue(text) : std::nullopt;
     if (read_back && read_back->as_string() != nullptr) {
       out_ += text;
     } else {
@@ -138,7 +138,7 @@ class Writer {
   std::string out_;
 };
 
-std::string Write(const Value& value, bool bare_words) {
+std::string Write(const OptionValue& value, bool bare_words) {
   Writer writer(bare_words);
   writer.Append(value);
   return writer.Take();
@@ -146,8 +146,8 @@ std::string Write(const Value& value, bool bare_words) {
 
 }  // namespace
 
-std::string ToString(const Value& value) { return Write(value, /*bare_words=*/true); }
+std::string ToString(const OptionValue& value) { return Write(value, /*bare_words=*/true); }
 
-std::string ToJson(const Value& value) { return Write(value, /*bare_words=*/false); }
+std::string ToJson(const OptionValue& value) { return Write(value, /*bare_words=*/false); }
 
 }  // namespace iropt

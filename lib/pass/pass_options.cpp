@@ -1,4 +1,4 @@
-#include "iropt/pass/options.h"
+#include "iropt/pass/pass_options.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -26,36 +26,36 @@ std::string_view OptionTypeName(OptionType type) {
 namespace {
 
 // 0 and 1 stand for booleans in files that were written from TVM's contexts.
-bool FitBool(Value& value) {
+bool FitBool(OptionValue& value) {
   const int64_t* number = value.as_int();
   if (number != nullptr && (*number == 0 || *number == 1)) {
     const SourceSpan span = value.span();
-    value = Value(*number == 1);
+    value = OptionValue(*number == 1);
     value.set_span(span);
   }
   return value.as_bool() != nullptr;
 }
 
-bool FitFloat(Value& value) {
+bool FitFloat(OptionValue& value) {
   if (const int64_t* number = value.as_int()) {
     const SourceSpan span = value.span();
-    value = Value(static_cast<double>(*number));
+    value = OptionValue(static_cast<double>(*number));
     value.set_span(span);
   }
   return value.as_double() != nullptr;
 }
 
-bool FitStringList(Value& value) {
+bool FitStringList(OptionValue& value) {
   if (value.as_string() != nullptr) {
     const SourceSpan span = value.span();
-    value = Value(Value::List{std::move(value)});
+    value = OptionValue(OptionValue::List{std::move(value)});
     value.set_span(span);
   }
-  const Value::List* list = value.as_list();
-  return list != nullptr && std::ranges::all_of(*list, [](const Value& item) { return item.as_string() != nullptr; });
+  const OptionValue::List* list = value.as_list();
+  return list != nullptr && std::ranges::all_of(*list, [](const OptionValue& item) { return item.as_string() != nullptr; });
 }
 
-bool FitType(OptionType type, Value& value) {
+bool FitType(OptionType type, OptionValue& value) {
   switch (type) {
     case OptionType::Bool: return FitBool(value);
     case OptionType::Int: return value.as_int() != nullptr;
@@ -68,14 +68,14 @@ bool FitType(OptionType type, Value& value) {
   IROPT_UNREACHABLE("option type {}", type);
 }
 
-Value DefaultOf(const OptionSpec& spec) {
+OptionValue DefaultOf(const OptionSpec& spec) {
   if (spec.type != OptionType::Record) return spec.default_value;
-  Value::Dict fields;
+  OptionValue::Dict fields;
   for (const OptionSpec& field : spec.fields) fields.push_back({field.name, DefaultOf(field), {}});
   return fields;
 }
 
-bool CheckChoice(const OptionSpec& spec, std::string_view what, const Value& value, DiagnosticEngine& diagnostics) {
+bool CheckChoice(const OptionSpec& spec, std::string_view what, const OptionValue& value, DiagnosticEngine& diagnostics) {
   const std::string& chosen = *value.as_string();
   if (std::ranges::find(spec.choices, chosen) != spec.choices.end()) return true;
   const std::vector<std::string_view> known(spec.choices.begin(), spec.choices.end());
@@ -91,7 +91,7 @@ std::string DescribeValues(const OptionSpec& spec) {
   return fmt::format("one of {}", fmt::join(spec.choices, ", "));
 }
 
-bool CheckOption(const OptionSpec& spec, std::string_view what, Value& value, DiagnosticEngine& diagnostics) {
+bool CheckOption(const OptionSpec& spec, std::string_view what, OptionValue& value, DiagnosticEngine& diagnostics) {
   if (value.is_null() && spec.type != OptionType::Json) {
     value = DefaultOf(spec);  // null is how Python callers say that they leave an option out
     return true;
@@ -105,16 +105,16 @@ bool CheckOption(const OptionSpec& spec, std::string_view what, Value& value, Di
   return spec.type != OptionType::Record || CheckOptions(spec.fields, what, *value.as_dict(), diagnostics);
 }
 
-bool CheckOptions(std::span<const OptionSpec> specs, std::string_view owner, Value::Dict& options,
+bool CheckOptions(std::span<const OptionSpec> specs, std::string_view owner, OptionValue::Dict& options,
                   DiagnosticEngine& diagnostics) {
   std::vector<std::string_view> known;
-  Value::Dict complete;
+  OptionValue::Dict complete;
   for (const OptionSpec& spec : specs) {
     known.push_back(spec.name);
     complete.push_back({spec.name, DefaultOf(spec), {}});
   }
   bool ok = true;
-  for (Value::Entry& given : options) {
+  for (OptionValue::Entry& given : options) {
     const auto at = std::ranges::find(known, given.key);
     if (at == known.end()) {
       ReportUnknownName(fmt::format("{} has no option '{}'", owner, given.key), given.key, known, "unknown-option",
@@ -130,8 +130,8 @@ bool CheckOptions(std::span<const OptionSpec> specs, std::string_view owner, Val
   return ok;
 }
 
-const Value& PassOptions::Get(std::string_view name) const {
-  const auto entry = std::ranges::find(options_, name, &Value::Entry::key);
+const OptionValue& PassOptions::Get(std::string_view name) const {
+  const auto entry = std::ranges::find(options_, name, &OptionValue::Entry::key);
   IROPT_CHECK(entry != options_.end(), "pass {} has no option '{}'", info_.name, name);
   return entry->value;
 }
@@ -153,7 +153,7 @@ const std::string& PassOptions::String(std::string_view name) const { return Che
 
 std::vector<std::string> PassOptions::StringList(std::string_view name) const {
   std::vector<std::string> result;
-  for (const Value& item : Checked(Get(name).as_list(), name)) result.push_back(Checked(item.as_string(), name));
+  for (const OptionValue& item : Checked(Get(name).as_list(), name)) result.push_back(Checked(item.as_string(), name));
   return result;
 }
 
