@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "iropt/pass/observer.h"
+#include "events.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/registry.h"
 #include "iropt/support/check.h"
@@ -23,10 +23,11 @@ class Composite : public Pass::Impl {
   // Each pass that is enabled at `level`, after what it requires.
   Result<PassResult> RunInOrder(Module module, PassContext& context, int level, DiagnosticEngine& diagnostics) const {
     PassResult total{std::move(module)};
-    if (context.observer != nullptr) context.observer->BeginRound();
+    IROPT_RETURN_IF_ERROR(
+        TellInstruments(context, info(), [&](PassInstrument& instrument) { return instrument.OnRound(info()); }));
     for (const Pass& pass : passes_) {
       if (!context.PassEnabled(pass.info(), level)) {
-        TellSkip(pass, context, level);
+        IROPT_RETURN_IF_ERROR(TellSkip(pass.info(), context, level));
         continue;
       }
       IROPT_RETURN_IF_ERROR(RunRequired(pass, total, context, diagnostics));
@@ -43,10 +44,11 @@ class Composite : public Pass::Impl {
     return {};
   }
 
-  static void TellSkip(const Pass& pass, PassContext& context, int level) {
-    if (context.observer == nullptr) return;
-    const bool disabled = context.IsDisabled(pass.info().name);
-    context.observer->Skip(pass, disabled ? SkipReason::Disabled : SkipReason::Level, level);
+  static Status TellSkip(const PassInfo& info, PassContext& context, int level) {
+    const bool disabled = context.IsDisabled(info.name);
+    const PassSkip skip{.reason = disabled ? PassSkip::Reason::Disabled : PassSkip::Reason::Level, .level = level};
+    return TellInstruments(context, info,
+                           [&](PassInstrument& instrument) { return instrument.OnSkippedPass(info, skip); });
   }
 
   static Status RunRequired(const Pass& requiring, PassResult& total, PassContext& context,
@@ -57,7 +59,9 @@ class Composite : public Pass::Impl {
     IROPT_ASSIGN_OR_RETURN(const std::vector<const PassEntry*> rows, registry.RequiredBy(info));
     for (const PassEntry* row : rows) {
       IROPT_ASSIGN_OR_RETURN(const Pass pass, registry.Create(row->info.name, {}, diagnostics));
-      if (context.observer != nullptr) context.observer->RunRequirement(requiring, pass);
+      IROPT_RETURN_IF_ERROR(TellInstruments(context, info, [&](PassInstrument& instrument) {
+        return instrument.OnRequiredPass(info, pass.info());
+      }));
       IROPT_RETURN_IF_ERROR(RunOne(pass, total, context));
     }
     return {};

@@ -31,10 +31,6 @@ PassContext* ExchangeCurrentContext(PassContext* context) { return std::exchange
 
 }  // namespace pass_detail
 
-bool PassInstrument::ShouldRun(const Module&, const PassInfo&) { return true; }
-Status PassInstrument::RunBeforePass(const Module&, const PassInfo&) { return {}; }
-Status PassInstrument::RunAfterPass(const Module&, const PassInfo&, PassOutcome) { return {}; }
-
 PassContext& PassContext::Current() {
   if (current_context != nullptr) return *current_context;
   static thread_local PassContext default_context;

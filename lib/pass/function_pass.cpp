@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,9 +11,8 @@
 #include <utility>
 
 #include "dataflow_blocks.h"
-#include "guard.h"
+#include "events.h"
 #include "iropt/ir/tir/stmt.h"
-#include "iropt/pass/observer.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/skip.h"
 #include "iropt/support/check.h"
@@ -62,20 +62,71 @@ struct Rewritten {
 
 using RewriteFn = FunctionRef<Result<const BaseFunc*>(const BaseFunc*, FunctionPassContext&)>;
 
-void RewriteOne(const Module& module, const PassContext& context, RewriteFn rewrite, Rewritten& slot) {
+// The instruments around the functions of one pass. They are called by one thread at a time.
+class FunctionWatch {
+ public:
+  FunctionWatch(const PassContext& context, const PassInfo& info) : info_(info), instruments_(context.instruments) {}
+
+  // Runs `rewrite`, which returns the new function and throws nothing, between the calls of the instruments.
+  Result<const BaseFunc*> Run(const ModuleEntry& entry, const DiagnosticEngine& diagnostics,
+                              FunctionRef<Result<const BaseFunc*>()> rewrite) {
+    if (instruments_.empty()) return rewrite();
+    WatchedSpan span(instruments_);
+    if (Status begun = Begin(span, entry); !begun.ok()) {
+      static_cast<void>(End(span, entry, *entry.func, PassOutcome::Failed));
+      return begun.TakeError();
+    }
+    Result<const BaseFunc*> made = rewrite();
+    if (!made.ok() || diagnostics.error_count() != 0) {
+      static_cast<void>(End(span, entry, *entry.func, PassOutcome::Failed));
+      return made;
+    }
+    const PassOutcome outcome = *made == entry.func ? PassOutcome::Unchanged : PassOutcome::Changed;
+    IROPT_RETURN_IF_ERROR(End(span, entry, **made, outcome));
+    return made;
+  }
+
+ private:
+  std::string Describe(const ModuleEntry& entry) const {
+    return fmt::format("function '{}' of pass '{}'", entry.var->name, info_.name);
+  }
+
+  Status Begin(WatchedSpan& span, const ModuleEntry& entry) {
+    const std::scoped_lock lock(mutex_);
+    return span.Begin([&] { return Describe(entry); }, [&](PassInstrument& instrument) {
+      return instrument.RunBeforeFunction(*entry.var, *entry.func, info_);
+    });
+  }
+
+  Status End(WatchedSpan& span, const ModuleEntry& entry, const BaseFunc& function, PassOutcome outcome) {
+    const std::scoped_lock lock(mutex_);
+    const auto hook = [&](PassInstrument& instrument, PassOutcome told) {
+      return instrument.RunAfterFunction(*entry.var, function, info_, told);
+    };
+    return span.End(outcome, [&] { return Describe(entry); }, hook);
+  }
+
+  const PassInfo& info_;
+  const InstrumentList instruments_;
+  std::mutex mutex_;
+};
+
+void RewriteOne(const Module& module, const PassContext& context, FunctionWatch& watch, RewriteFn rewrite,
+                Rewritten& slot) {
   // One more than is ever shown, so that the limit is noticed where the diagnostics of all functions come together.
   DiagnosticEngine diagnostics(&slot.diagnostics, DiagnosticEngine::kDefaultMaxErrors + 1);
   const ModuleEntry& entry = module.functions()[slot.index];
   const CrashNote note("rewriting function", entry.var->name);
   const auto describe = [&] { return fmt::format("the rewriting of '{}'", entry.var->name); };
-  Status status = Guarded(describe, [&]() -> Status {
+  const auto run = [&]() -> Result<const BaseFunc*> {
     FunctionPassContext function_context(module, entry, context, diagnostics);
     IROPT_ASSIGN_OR_RETURN(slot.func, rewrite(entry.func, function_context));
     IROPT_CHECK(slot.func != nullptr, "a pass returned no function");
     if (slot.func != entry.func) slot.storage = function_context.workspace().Finish();
-    return {};
-  });
-  if (!status.ok()) slot.error = status.TakeError();
+    return slot.func;
+  };
+  Result<const BaseFunc*> made = watch.Run(entry, diagnostics, [&] { return Guarded(describe, run); });
+  if (!made.ok()) slot.error = made.TakeError();
 }
 
 // In the order of the functions. What several of them report of one place, an option of the pass, is shown once.
@@ -91,11 +142,12 @@ void ReportAll(std::vector<Rewritten>& slots, DiagnosticEngine& diagnostics) {
 }
 
 // Rewrites the functions at `slots`, several at a time, and puts the results in place in the order of the module.
-Result<PassResult> RewriteFunctions(Module module, PassContext& context, DiagnosticEngine& diagnostics,
-                                    std::vector<Rewritten> slots, RewriteFn rewrite) {
+Result<PassResult> RewriteFunctions(Module module, PassContext& context, const PassInfo& info,
+                                    DiagnosticEngine& diagnostics, std::vector<Rewritten> slots, RewriteFn rewrite) {
   InheritContextInThreads();
   const int threads = ThreadsFor(module, context);
-  ParallelFor(slots.size(), threads, [&](size_t i) { RewriteOne(module, context, rewrite, slots[i]); });
+  FunctionWatch watch(context, info);
+  ParallelFor(slots.size(), threads, [&](size_t i) { RewriteOne(module, context, watch, rewrite, slots[i]); });
   ReportAll(slots, diagnostics);
   std::optional<Error> error;
   for (Rewritten& slot : slots) {
@@ -117,7 +169,8 @@ template <class F>
 using SkipFn = std::string_view (*)(const F&);
 
 template <class F>
-std::vector<Rewritten> Select(const Module& module, SkipFn<F> skip, PassObserver* observer) {
+Result<std::vector<Rewritten>> Select(const Module& module, SkipFn<F> skip, const PassContext& context,
+                                      const PassInfo& info) {
   std::vector<Rewritten> slots;
   for (size_t i = 0; i < module.size(); ++i) {
     const ModuleEntry& entry = module.functions()[i];
@@ -126,9 +179,11 @@ std::vector<Rewritten> Select(const Module& module, SkipFn<F> skip, PassObserver
     const std::string_view attribute = skip(*func);
     if (attribute.empty()) {
       slots.emplace_back().index = i;
-    } else if (observer != nullptr) {
-      observer->SkipFunction(entry.var->name, attribute);
+      continue;
     }
+    IROPT_RETURN_IF_ERROR(TellInstruments(context, info, [&](PassInstrument& instrument) {
+      return instrument.OnSkippedFunction(*entry.var, attribute, info);
+    }));
   }
   return slots;
 }
@@ -148,12 +203,12 @@ class FunctionPassImpl : public Pass::Impl {
       : Impl(std::move(info), kind), rewrite_(std::move(rewrite)), skip_(skip) {}
 
   Result<PassResult> Run(Module module, PassContext& context, DiagnosticEngine& diagnostics) const override {
-    std::vector<Rewritten> slots = Select<F>(module, skip_, context.observer);
+    IROPT_ASSIGN_OR_RETURN(std::vector<Rewritten> slots, Select<F>(module, skip_, context, info()));
     const auto rewrite = [&](const BaseFunc* func, FunctionPassContext& inner) -> Result<const BaseFunc*> {
       IROPT_ASSIGN_OR_RETURN(const F* rewritten, rewrite_(To<F>(func), inner));
       return static_cast<const BaseFunc*>(rewritten);
     };
-    return RewriteFunctions(std::move(module), context, diagnostics, std::move(slots), rewrite);
+    return RewriteFunctions(std::move(module), context, info(), diagnostics, std::move(slots), rewrite);
   }
 
  private:

@@ -4,10 +4,8 @@
 
 #include <utility>
 
-#include "form_audit.h"
-#include "guard.h"
+#include "events.h"
 #include "iropt/ir/structural.h"
-#include "iropt/pass/observer.h"
 #include "iropt/support/check.h"
 #include "iropt/support/crash.h"
 
@@ -18,19 +16,19 @@ namespace {
 std::string Describe(const PassInfo& info) { return fmt::format("pass '{}'", info.name); }
 
 // The instruments of a context around one run of a pass.
-class Watch {
+class PassWatch {
  public:
-  Watch(const PassContext& context, const PassInfo& info)
-      : context_(context), instruments_(context.instruments), info_(info) {}
+  PassWatch(const PassContext& context, const PassInfo& info)
+      : context_(context), info_(info), span_(context.instruments) {}
 
   // The first instrument that says no; null where the pass may run. Every instrument is asked, also after one has
   // said no.
   Result<const PassInstrument*> FindVeto(const Module& module) {
     const PassInstrument* veto = nullptr;
     if (context_.IsRequired(info_.name)) return veto;
-    for (const std::shared_ptr<PassInstrument>& instrument : instruments_) {
-      IROPT_ASSIGN_OR_RETURN(const bool answer,
-                             Call(*instrument, [&]() -> Result<bool> { return instrument->ShouldRun(module, info_); }));
+    for (const std::shared_ptr<PassInstrument>& instrument : span_.instruments()) {
+      const auto ask = [&]() -> Result<bool> { return instrument->ShouldRun(module, info_); };
+      IROPT_ASSIGN_OR_RETURN(const bool answer, CallInstrument(*instrument, [&] { return Describe(info_); }, ask));
       if (!answer && veto == nullptr) veto = instrument.get();
     }
     return veto;
@@ -38,66 +36,23 @@ class Watch {
 
   // On failure, those that saw the pass begin are told its end.
   Status Begin(const Module& module) {
-    for (const std::shared_ptr<PassInstrument>& instrument : instruments_) {
-      Status before = Call(*instrument, [&] { return instrument->RunBeforePass(module, info_); });
-      if (!before.ok()) {
-        static_cast<void>(End(module, PassOutcome::Failed));
-        return before.TakeError();
-      }
-      ++begun_;
-    }
-    return {};
+    Status begun = span_.Begin([&] { return Describe(info_); },
+                               [&](PassInstrument& instrument) { return instrument.RunBeforePass(module, info_); });
+    if (!begun.ok()) static_cast<void>(End(module, PassOutcome::Failed));
+    return begun;
   }
 
-  // Tells all that saw the pass begin, even if one of them fails; the first failure counts, and to those after it the
-  // pass has failed.
   Status End(const Module& module, PassOutcome outcome) {
-    Status first;
-    for (size_t i = 0; i < begun_; ++i) {
-      Status after = Call(*instruments_[i], [&] { return instruments_[i]->RunAfterPass(module, info_, outcome); });
-      if (after.ok()) continue;
-      outcome = PassOutcome::Failed;
-      if (first.ok()) first = std::move(after);
-    }
-    return first;
-  }
-
- private:
-  template <class F>
-  std::invoke_result_t<F&> Call(const PassInstrument& instrument, F&& f) {
-    const auto describe = [&] {
-      return fmt::format("instrument '{}' around pass '{}'", instrument.name(), info_.name);
+    const auto hook = [&](PassInstrument& instrument, PassOutcome told) {
+      return instrument.RunAfterPass(module, info_, told);
     };
-    const CrashNote note("calling instrument", instrument.name());
-    return CallHook(describe, f);
-  }
-
-  const PassContext& context_;
-  const InstrumentList instruments_;  // a hook may override those of the context
-  const PassInfo& info_;
-  size_t begun_ = 0;
-};
-
-// Tells an observer, where there is one, that a pass begins, and that it failed unless something else was told.
-class Observation {
- public:
-  Observation(PassObserver* observer, const Pass& pass) : observer_(observer), pass_(pass) {
-    if (observer_ != nullptr) observer_->Begin(pass_);
-  }
-  Observation(const Observation&) = delete;
-  Observation& operator=(const Observation&) = delete;
-  ~Observation() { End(PassOutcome::Failed); }
-
-  void Veto(const PassInstrument& by) {
-    if (observer_ != nullptr) std::exchange(observer_, nullptr)->Veto(pass_, by);
-  }
-  void End(PassOutcome outcome) {
-    if (observer_ != nullptr) std::exchange(observer_, nullptr)->End(pass_, outcome);
+    return span_.End(outcome, [&] { return Describe(info_); }, hook);
   }
 
  private:
-  PassObserver* observer_;
-  const Pass& pass_;
+  const PassContext& context_;
+  const PassInfo& info_;
+  WatchedSpan span_;
 };
 
 // Checks that what was given to a pass is not what the pass worked on.
@@ -144,29 +99,6 @@ class AnalysisUpdate {
   bool audits_ = false;
 };
 
-// Checks what a pass says of the forms of modules.
-class FormAudit {
- public:
-  FormAudit(const PassContext& context, const PassInfo& info, const Module& module) : info_(info) {
-    if (!info.is_composite() && context.ConfigBool("testing.verify_forms")) before_ = VisibleForms(module);
-  }
-
-  Status Check(const Module& after) const { return before_ ? CheckFormClaims(info_, *before_, after) : Status(); }
-
- private:
-  const PassInfo& info_;
-  std::optional<IRForms> before_;
-};
-
-Status Trace(const PassContext& context, const PassInfo& info, const Module& module, bool is_before) {
-  if (!context.trace || info.is_composite()) return {};
-  const auto describe = [&] { return fmt::format("the trace function around {}", Describe(info)); };
-  return Guarded(describe, [&]() -> Status {
-    context.trace(module, info, is_before);
-    return {};
-  });
-}
-
 // The error of a pass under its name. Where nobody else shows them, what the pass reported is part of it.
 Error NamedError(const PassInfo& info, Error error, const DiagnosticBuffer& unshown) {
   std::string message = fmt::format("{} failed", Describe(info));
@@ -180,13 +112,14 @@ Error NamedError(const PassInfo& info, Error error, const DiagnosticBuffer& unsh
 }  // namespace
 
 Result<PassResult> Pass::operator()(Module module, PassContext& context) const {
-  if (context.instruments.empty() && context.observer == nullptr) return RunUnwatched(std::move(module), context);
-  Observation observation(context.observer, *this);
-  Watch watch(context, info());
+  if (context.instruments.empty()) return RunUnwatched(std::move(module), context);
+  PassWatch watch(context, info());
   const Module before = module;
   IROPT_ASSIGN_OR_RETURN(const PassInstrument* veto, watch.FindVeto(module));
   if (veto != nullptr) {
-    observation.Veto(*veto);
+    const PassSkip skip{.reason = PassSkip::Reason::Veto, .level = context.opt_level, .veto = veto};
+    IROPT_RETURN_IF_ERROR(TellInstruments(
+        context, info(), [&](PassInstrument& instrument) { return instrument.OnSkippedPass(info(), skip); }));
     return PassResult{std::move(module)};
   }
   IROPT_RETURN_IF_ERROR(watch.Begin(module));
@@ -197,16 +130,13 @@ Result<PassResult> Pass::operator()(Module module, PassContext& context) const {
   }
   const PassOutcome outcome = result->changed ? PassOutcome::Changed : PassOutcome::Unchanged;
   IROPT_RETURN_IF_ERROR(watch.End(result->module, outcome));
-  observation.End(outcome);
   return result;
 }
 
 Result<PassResult> Pass::RunUnwatched(Module module, PassContext& context) const {
   const CrashNote note(info().is_composite() ? "running" : "running pass", info().name);
-  IROPT_RETURN_IF_ERROR(Trace(context, info(), module, /*is_before=*/true));
   const ImmutabilityAudit audit(context, info(), module);
   const AnalysisUpdate analyses(context, info(), module);
-  const FormAudit forms(context, info(), module);
   DiagnosticBuffer unshown;
   DiagnosticEngine own(&unshown);
   DiagnosticEngine& diagnostics = context.diagnostics != nullptr ? *context.diagnostics : own;
@@ -223,9 +153,7 @@ Result<PassResult> Pass::RunUnwatched(Module module, PassContext& context) const
   });
   if (!result.ok()) return result;
   IROPT_RETURN_IF_ERROR(audit.Check());
-  IROPT_RETURN_IF_ERROR(forms.Check(result->module));
   IROPT_RETURN_IF_ERROR(analyses.Apply(*result));
-  IROPT_RETURN_IF_ERROR(Trace(context, info(), result->module, /*is_before=*/false));
   return result;
 }
 

@@ -5,8 +5,8 @@
 
 #include <utility>
 
-#include "form_check.h"
 #include "iropt/support/check.h"
+#include "pipeline_text.h"
 
 namespace iropt {
 
@@ -47,29 +47,48 @@ class Builder {
       case PipelineItem::Kind::Sequential: return BuildSequential(item);
       case PipelineItem::Kind::Fixpoint: return Fixpoint(Build(item.children), item.count);
       case PipelineItem::Kind::Repeat: return Repeat(Build(item.children), item.count);
-      case PipelineItem::Kind::Default: return BuildDefault(item.count);
+      case PipelineItem::Kind::Named: return BuildNamed(item);
     }
     IROPT_UNREACHABLE("pipeline item {}", item.kind);
   }
 
   std::optional<Pass> BuildPass(const PipelineItem& item) {
     Result<Pass> pass = registry_.Create(item.name, item.options, diagnostics_, item.span);
-    if (pass.ok()) return *std::move(pass);
-    if (!pass.error().reported()) diagnostics_.Error(item.span, "pass-failed", pass.error().message);
-    if (!failure_) failure_ = pass.error().code;
+    if (!pass.ok()) return Fail(item, "pass-failed", pass.error());
+    const auto required = registry_.RequiredBy(pass->info());
+    if (!required.ok()) return Fail(item, "unknown-pass", {ErrorCode::Usage, required.error().message});
+    return *std::move(pass);
+  }
+
+  std::nullopt_t Fail(const PipelineItem& item, std::string_view kind, const Error& error) {
+    if (!error.reported()) diagnostics_.Error(item.span, kind, error.message);
+    if (!failure_) failure_ = error.code;
     return std::nullopt;
   }
 
   Pass BuildSequential(const PipelineItem& item) { return Sequential(Build(item.children), InfoOfSequential(item)); }
 
-  Pass BuildDefault(int level) {
-    std::vector<Pass> passes;
-    for (const std::string& name : registry_.default_pipeline()) {
-      Result<Pass> pass = registry_.Create(name, {}, diagnostics_);
-      IROPT_CHECK(pass.ok(), "the default pipeline has an unknown pass '{}'", name);
-      passes.push_back(*std::move(pass));
+  std::optional<Pass> BuildNamed(const PipelineItem& item) {
+    std::string name = PrintPipeline({item});
+    const PipelineEntry* entry = registry_.FindPipeline(item.name, item.count);
+    if (entry == nullptr) {
+      ReportUnknownPipeline(name, item.span);
+      return Fail(item, {}, {ErrorCode::Usage, {}});
     }
-    return Sequential(std::move(passes), SequentialInfo(fmt::format("default<O{}>", level)), level);
+    const std::optional<Pipeline> passes = ParsePipelineAt(entry->passes, item.span, diagnostics_);
+    IROPT_CHECK(passes.has_value(), "the pipeline '{}' was read before", name);
+    return Sequential(Build(*passes), SequentialInfo(std::move(name)), item.count);
+  }
+
+  void ReportUnknownPipeline(const std::string& name, SourceSpan span) {
+    std::vector<std::string> known;
+    for (const PipelineEntry& entry : registry_.pipelines()) {
+      for (int level = entry.lowest_level; level <= entry.highest_level; ++level) {
+        known.push_back(fmt::format("{}<O{}>", entry.name, level));
+      }
+    }
+    const std::vector<std::string_view> names(known.begin(), known.end());
+    ReportUnknownName(fmt::format("unknown pipeline '{}'", name), name, names, "unknown-pipeline", span, diagnostics_);
   }
 
   const PassRegistry& registry_;
@@ -99,19 +118,17 @@ void CollectSkipped(const Pipeline& pipeline, const PassRegistry& registry, cons
 
 void CollectNames(const Pipeline& pipeline, std::vector<std::string_view>& names) {
   for (const PipelineItem& item : pipeline) {
-    if (!item.name.empty()) names.push_back(item.name);
+    if (!item.name.empty() && item.kind != PipelineItem::Kind::Named) names.push_back(item.name);
     CollectNames(item.children, names);
   }
 }
 
 }  // namespace
 
-Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics,
-                           const PassContext* context) {
+Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics) {
   Builder builder(registry, diagnostics);
   std::vector<Pass> passes = builder.Build(pipeline);
   if (builder.failure()) return Failure{*builder.failure()};
-  if (!CheckForms(pipeline, registry, context, diagnostics)) return Failure{ErrorCode::Usage};
   return Sequential(std::move(passes), SequentialInfo("pipeline"));
 }
 

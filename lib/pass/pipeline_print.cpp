@@ -35,7 +35,7 @@ std::string PrintItem(const PipelineItem& item) {
     case PipelineItem::Kind::Sequential: return "Sequential" + SequentialOptions(item) + children();
     case PipelineItem::Kind::Fixpoint: return fmt::format("fixpoint<{}>", item.count) + children();
     case PipelineItem::Kind::Repeat: return fmt::format("repeat<{}>", item.count) + children();
-    case PipelineItem::Kind::Default: return fmt::format("default<O{}>", item.count);
+    case PipelineItem::Kind::Named: return fmt::format("{}<O{}>", item.name, item.count);
   }
   IROPT_UNREACHABLE("pipeline item {}", item.kind);
 }
@@ -63,7 +63,7 @@ std::string ItemJson(const PipelineItem& item) {
     case PipelineItem::Kind::Sequential: return SequentialJson(item);
     case PipelineItem::Kind::Fixpoint: return rounds("fixpoint", "max");
     case PipelineItem::Kind::Repeat: return rounds("repeat", "times");
-    case PipelineItem::Kind::Default: return fmt::format("\"default<O{}>\"", item.count);
+    case PipelineItem::Kind::Named: return Quoted(PrintItem(item));
   }
   IROPT_UNREACHABLE("pipeline item {}", item.kind);
 }

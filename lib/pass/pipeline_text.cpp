@@ -52,8 +52,8 @@ class PipelineReader {
       ReadRounds(item, PipelineItem::Kind::Fixpoint);
     } else if (item.name == "repeat") {
       ReadRounds(item, PipelineItem::Kind::Repeat);
-    } else if (item.name == "default") {
-      ReadDefault(item);
+    } else if (item.name == kDefaultPipeline || IsBeforeLevel()) {
+      ReadNamed(item, begin);
     } else if (!CheckKeyword(item)) {
       ReadOptionsOfPass(item);
     }
@@ -142,19 +142,30 @@ class PipelineReader {
     return 1;
   }
 
-  void ReadDefault(PipelineItem& item) {
-    item.kind = PipelineItem::Kind::Default;
-    item.name.clear();
-    if (!reader_.Expect('<', "and a level after 'default'")) return;
+  // Whether "<O2>" comes next.
+  bool IsBeforeLevel() const {
+    Reader ahead = reader_;
+    if (!ahead.Consume('<') || ahead.AtEnd()) return false;
+    return IsLevel(ahead.TakeWord()) && ahead.Consume('>');
+  }
+
+  static bool IsLevel(std::string_view word) {
+    return word.size() == 2 && word[0] == 'O' && word[1] >= '0' && word[1] <= '0' + kMaxOptLevel;
+  }
+
+  void ReadNamed(PipelineItem& item, size_t item_begin) {
+    item.kind = PipelineItem::Kind::Named;
+    if (!reader_.Expect('<', fmt::format("and a level after '{}'", item.name))) return;
     reader_.AtEnd();
     const size_t begin = reader_.position();
     const std::string_view level = reader_.TakeWord();
-    if (level.size() != 2 || level[0] != 'O' || level[1] < '0' || level[1] > '0' + kMaxOptLevel) {
+    if (!IsLevel(level)) {
       reader_.ErrorAt(reader_.SpanFrom(begin), fmt::format("expected a level from O0 to O{}", kMaxOptLevel));
       return;
     }
     item.count = level[1] - '0';
     reader_.Expect('>', "after the level");
+    item.span = reader_.SpanFrom(item_begin);
   }
 
   void ReadChildren(PipelineItem& item) {
@@ -210,9 +221,13 @@ std::optional<Pipeline> ParsePipeline(std::string_view text, uint32_t base, Diag
   return PipelineReader(Reader(text, base, Reader::Words::Bare, diagnostics), diagnostics).Read();
 }
 
+std::optional<Pipeline> ParsePipelineAt(std::string_view text, SourceSpan whole, DiagnosticEngine& diagnostics) {
+  return PipelineReader(Reader(text, whole, Reader::Words::Bare, diagnostics), diagnostics).Read();
+}
+
 std::optional<Pipeline> ParseEmbeddedPipeline(std::string_view text, SourceSpan quoted, DiagnosticEngine& diagnostics) {
   if (quoted.end - quoted.begin == text.size() + 2) return ParsePipeline(text, quoted.begin + 1, diagnostics);
-  return PipelineReader(Reader(text, quoted, Reader::Words::Bare, diagnostics), diagnostics).Read();
+  return ParsePipelineAt(text, quoted, diagnostics);
 }
 
 std::optional<std::vector<InstrumentSpec>> ParseInstruments(std::string_view text, uint32_t base,

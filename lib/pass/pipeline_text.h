@@ -19,6 +19,9 @@ inline bool IsBareName(std::string_view name) {
   return IsWord(name) && std::ranges::find(kPipelineKeywords, name) == kPipelineKeywords.end();
 }
 
+// Reads a text that no source has as it is; everything in it is located at `whole`.
+std::optional<Pipeline> ParsePipelineAt(std::string_view text, SourceSpan whole, DiagnosticEngine& diagnostics);
+
 // Reads the contents of a quoted string of a source.
 std::optional<Pipeline> ParseEmbeddedPipeline(std::string_view text, SourceSpan quoted, DiagnosticEngine& diagnostics);
 

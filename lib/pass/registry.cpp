@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "guard.h"
 #include "iropt/support/check.h"
 #include "iropt/support/crash.h"
 #include "iropt/support/edit_distance.h"
-#include "word.h"
+#include "pipeline_text.h"
 
 namespace iropt {
 
@@ -38,9 +39,6 @@ void ReportUnknownName(std::string message, std::string_view name, std::span<con
 }
 
 PassRegistry::PassRegistry() {
-  OptionSpec forms{"testing.verify_forms", OptionType::Bool, false,
-                   "check that modules are in the forms that passes say they establish and preserve"};
-  configs_.emplace(forms.name, forms);
   OptionSpec verify{"testing.verify_analyses", OptionType::Bool, false,
                     "check that passes preserve the analyses that they say they preserve"};
   configs_.emplace(verify.name, verify);
@@ -97,15 +95,12 @@ class RequirementWalk {
   std::vector<const PassEntry*> order_;
 };
 
-// Words that a pipeline takes for something else than a pass.
-constexpr std::string_view kReservedNames[] = {"Sequential", "default", "fixpoint", "repeat"};
-
 Status CheckName(std::string_view what, std::string_view name, bool has_factory) {
   const auto refuse = [&](std::string_view why) {
     return Error{ErrorCode::Usage, fmt::format("the {} '{}' {}", what, name, why)};
   };
   if (!IsWord(name)) return refuse("has a name that is no word");
-  if (std::ranges::find(kReservedNames, name) != std::end(kReservedNames)) return refuse("has a reserved name");
+  if (!IsBareName(name)) return refuse("has a reserved name");
   if (!has_factory) return refuse("has no factory");
   return {};
 }
@@ -157,6 +152,48 @@ Status PassRegistry::AddInstrument(InstrumentEntry row) {
   return {};
 }
 
+namespace {
+
+// Fails where the pipeline names one that is not registered.
+Status CheckNested(const Pipeline& pipeline, const PassRegistry& registry) {
+  for (const PipelineItem& item : pipeline) {
+    if (item.kind == PipelineItem::Kind::Named && registry.FindPipeline(item.name, item.count) == nullptr) {
+      return Error{ErrorCode::Usage, fmt::format("'{}<O{}>' is not registered before it", item.name, item.count)};
+    }
+    IROPT_RETURN_IF_ERROR(CheckNested(item.children, registry));
+  }
+  return {};
+}
+
+Status CheckPasses(const PipelineEntry& entry, const PassRegistry& registry) {
+  DiagnosticBuffer reports;
+  DiagnosticEngine diagnostics(&reports);
+  const std::optional<Pipeline> passes = ParsePipeline(entry.passes, 1, diagnostics);
+  if (!passes) return Error{ErrorCode::Usage, reports.diagnostics().front().message};
+  return CheckNested(*passes, registry);
+}
+
+}  // namespace
+
+Status PassRegistry::AddPipeline(PipelineEntry entry) {
+  const auto refuse = [&](std::string_view why) {
+    return Error{ErrorCode::Usage, fmt::format("the pipeline '{}': {}", entry.name, why)};
+  };
+  if (entry.name != kDefaultPipeline && !IsBareName(entry.name)) return refuse("a name must be a word that is not reserved");
+  if (entry.lowest_level < 0 || entry.lowest_level > entry.highest_level || entry.highest_level > kMaxOptLevel) {
+    return refuse(fmt::format("levels must be from 0 to {}", kMaxOptLevel));
+  }
+  for (int level = entry.lowest_level; level <= entry.highest_level; ++level) {
+    if (FindPipeline(entry.name, level) != nullptr) return refuse(fmt::format("there is already one for O{}", level));
+  }
+  if (const Status passes = CheckPasses(entry, *this); !passes.ok()) return refuse(passes.error().message);
+  entry.plugin = adding_plugin_;
+  const auto key = [](const PipelineEntry& e) { return std::tie(e.name, e.lowest_level); };
+  const auto place = std::ranges::upper_bound(pipelines_, key(entry), std::less<>(), key);
+  pipelines_.insert(place, std::move(entry));
+  return {};
+}
+
 Status PassRegistry::AddPlugin(PluginRecord plugin, FunctionRef<Status(PassRegistry&)> add) {
   PassRegistry extended = *this;
   extended.adding_plugin_ = plugin.name;
@@ -171,6 +208,13 @@ Status PassRegistry::AddPlugin(PluginRecord plugin, FunctionRef<Status(PassRegis
 const PassEntry* PassRegistry::Find(std::string_view name) const {
   const auto at = passes_.find(name);
   return at == passes_.end() ? nullptr : &at->second;
+}
+
+const PipelineEntry* PassRegistry::FindPipeline(std::string_view name, int level) const {
+  const auto at = std::ranges::find_if(pipelines_, [&](const PipelineEntry& entry) {
+    return entry.name == name && entry.lowest_level <= level && level <= entry.highest_level;
+  });
+  return at == pipelines_.end() ? nullptr : &*at;
 }
 
 const OptionSpec* PassRegistry::FindConfig(std::string_view key) const {

@@ -1,4 +1,3 @@
-#include <initializer_list>
 #include <utility>
 
 #include "iropt/analysis/relax/called_functions.h"
@@ -9,64 +8,50 @@ namespace iropt {
 
 namespace {
 
-// What a pass preserves, forms and analyses.
-struct Preserved {
-  struct Item {
-    Item(IRForm f) : form(f) {}                    // NOLINT(google-explicit-constructor): for the table
-    Item(const AnalysisKind& k) : analysis(&k) {}  // NOLINT(google-explicit-constructor)
-    IRForm form = {};
-    const AnalysisKind* analysis = nullptr;
-  };
-
-  Preserved(std::initializer_list<Item> items) {
-    for (const Item& item : items) {
-      if (item.analysis != nullptr) {
-        analyses.push_back(item.analysis);
-      } else {
-        forms = forms | IRForms{item.form};
-      }
-    }
-  }
-
-  IRForms forms;
+// The properties of a row.
+struct Requires {
+  std::vector<std::string> passes;
+  void AddTo(PassEntry& entry) { entry.info.required = std::move(passes); }
+};
+struct Preserves {
   AnalysisKinds analyses;
+  void AddTo(PassEntry& entry) { entry.info.preserved_analyses = std::move(analyses); }
+};
+struct Option {
+  OptionSpec spec;
+  void AddTo(PassEntry& entry) { entry.options.push_back(std::move(spec)); }
 };
 
-#define IROPT_REQUIRES(...)                                                                                            \
-  { __VA_ARGS__ }
-#define IROPT_NEEDS(...)                                                                                               \
-  { __VA_ARGS__ }
-#define IROPT_ESTABLISHES(...)                                                                                         \
-  { __VA_ARGS__ }
-#define IROPT_PRESERVES(...)                                                                                           \
-  { __VA_ARGS__ }
-#define IROPT_OPTIONS(...)                                                                                             \
-  { __VA_ARGS__ }
-#define IROPT_OPTION(Name, Type, Default, Summary)                                                                     \
-  OptionSpec { #Name, OptionType::Type, Default, Summary }
-#define IROPT_CHOICE(Name, Default, Summary, ...)                                                                      \
-  OptionSpec {                                                                                                         \
-    .name = #Name, .type = OptionType::String, .default_value = Default, .summary = Summary, .choices = {              \
-      __VA_ARGS__                                                                                                      \
-    }                                                                                                                  \
-  }
-#define IROPT_PASS(Kind, Id, Name, Level, Required, Needs, Establishes, Preserves, Options, Summary)                   \
-  PassEntry{{.name = Name,                                                                                               \
-           .opt_level = Level,                                                                                         \
-           .required = Required,                                                                                       \
-           .needs = Needs,                                                                                             \
-           .establishes = Establishes,                                                                                 \
-           .preserves = Preserved(Preserves).forms,                                                                    \
-           .preserved_analyses = Preserved(Preserves).analyses,                                                        \
-           .kind = PassKind::Kind},                                                                                    \
-          Options,                                                                                                     \
-          Summary,                                                                                                     \
-          &Create##Id},
+template <class... P>
+PassEntry MakeEntry(PassInfo info, std::string summary, PassFactory create, P... properties) {
+  PassEntry entry{.info = std::move(info), .summary = std::move(summary), .create = create};
+  (properties.AddTo(entry), ...);
+  return entry;
+}
 
-std::vector<PassEntry> AllRows() {
-  using enum IRForm;
-  const AnalysisKind& called_functions = KindOf<CalledFunctions>();
-  const AnalysisKind& form_facts = KindOf<FormFacts>();
+#define IROPT_REQUIRES(...)                                                                                            \
+  Requires {                                                                                                           \
+    { __VA_ARGS__ }                                                                                                    \
+  }
+#define IROPT_PRESERVES(...)                                                                                           \
+  Preserves {                                                                                                          \
+    { __VA_ARGS__ }                                                                                                    \
+  }
+#define IROPT_OPTION(Name, Type, Default, Summary)                                                                     \
+  Option {                                                                                                             \
+    { #Name, OptionType::Type, Default, Summary }                                                                      \
+  }
+#define IROPT_CHOICE(Name, Default, Summary, ...)                                                                      \
+  Option {                                                                                                             \
+    { #Name, OptionType::String, Default, Summary, {}, { __VA_ARGS__ } }                                               \
+  }
+#define IROPT_PASS(Kind, Id, Name, Level, Summary, ...)                                                                \
+  MakeEntry({.name = Name, .opt_level = Level, .kind = PassKind::Kind}, Summary,                                       \
+            &Create##Id __VA_OPT__(, ) __VA_ARGS__),
+
+std::vector<PassEntry> AllEntries() {
+  const AnalysisKind* const called_functions = &KindOf<CalledFunctions>();
+  const AnalysisKind* const form_facts = &KindOf<FormFacts>();
   return {
 #include "passes.def"
   };
@@ -74,10 +59,7 @@ std::vector<PassEntry> AllRows() {
 
 #undef IROPT_CHOICE
 #undef IROPT_OPTION
-#undef IROPT_OPTIONS
 #undef IROPT_PRESERVES
-#undef IROPT_ESTABLISHES
-#undef IROPT_NEEDS
 #undef IROPT_REQUIRES
 
 #define IROPT_FIELDS(...)                                                                                              \
@@ -96,19 +78,20 @@ std::vector<OptionSpec> AllConfigs() {
 #undef IROPT_FIELD
 #undef IROPT_FIELDS
 
-// Cleans up before folding, so that more operands are seen to be constant, and after merging, which leaves renamings.
-std::vector<std::string> DefaultPipeline() {
+#define IROPT_PIPELINE(Name, Lowest, Highest, Passes, Summary) PipelineEntry{Name, Lowest, Highest, Passes, Summary},
+
+std::vector<PipelineEntry> AllPipelines() {
   return {
-      "Normalize",          "CanonicalizeBindings", "FoldConstant", "EliminateCommonSubexpr", "CanonicalizeBindings",
-      "DeadCodeElimination"};
+#include "pipelines.def"
+  };
 }
 
 }  // namespace
 
 Status RegisterAllPasses(PassRegistry& registry) {
-  for (PassEntry& row : AllRows()) IROPT_RETURN_IF_ERROR(registry.Add(std::move(row)));
+  for (PassEntry& entry : AllEntries()) IROPT_RETURN_IF_ERROR(registry.Add(std::move(entry)));
   for (OptionSpec& config : AllConfigs()) IROPT_RETURN_IF_ERROR(registry.AddConfig(std::move(config)));
-  registry.set_default_pipeline(DefaultPipeline());
+  for (PipelineEntry& pipeline : AllPipelines()) IROPT_RETURN_IF_ERROR(registry.AddPipeline(std::move(pipeline)));
   return {};
 }
 

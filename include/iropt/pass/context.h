@@ -18,14 +18,9 @@
 
 namespace iropt {
 
-class PassObserver;
 class PassRegistry;
 
 inline constexpr int kDefaultOptLevel = 2;
-
-// Code to run before and after every pass that is no list of passes. A pass that fails has no after. What it throws
-// becomes the error of the run.
-using TraceFunction = std::function<void(const Module& module, const PassInfo& info, bool is_before)>;
 
 class PassContext {
  public:
@@ -35,8 +30,6 @@ class PassContext {
   InstrumentList instruments;
   DiagnosticEngine* diagnostics = nullptr;   // without one, what passes report becomes part of the error of the run
   const PassRegistry* registry = nullptr;    // where required passes come from; null stands for PassRegistry::Global()
-  PassObserver* observer = nullptr;          // hears what becomes of every pass, see observer.h
-  TraceFunction trace;                       // a lighter way to look on than an instrument
   ModulePrinter printer;                     // where the pass PrintIR shows the module
   std::shared_ptr<const TextReader> reader;  // for options in the language of modules
   int threads = 1;

@@ -1,13 +1,26 @@
-// Instruments watch the passes that run under a PassContext, and may veto them.
+// Instruments watch the passes that run under a PassContext, and may veto them. What they are told is the one stream of
+// events of the pass manager: timing, reports, traces and checks after each pass read it.
 //
 // Within one context the calls of an instrument are
 //   EnterPassContext
 //     ShouldRun(A) RunBeforePass(A) ... RunAfterPass(A)     also nested, where a pass runs other passes
+//     ShouldRun(B) OnSkippedPass(B)                         where an instrument said no
 //   ExitPassContext
-// and several instruments are called in the order in which the context has them. A hook fails by returning an error or
-// by throwing; both mean the same. See PassContext for what then happens.
+// and between RunBeforePass and RunAfterPass
+//   of a pass that runs others:   OnRound                         once in a Sequential, once per round of a loop
+//                                 OnSkippedPass(A)                because of a setting of the context
+//                                 OnRequiredPass(B, C)            before the calls for C, which runs because B requires it
+//   of a pass over functions:     OnSkippedFunction(f)
+//                                 RunBeforeFunction(g) RunAfterFunction(g)
+//
+// Several instruments are called in the order in which the context has them. A hook fails by returning an error or by
+// throwing; both mean the same. See PassContext for what then happens.
+//
+// Calls come from the thread that runs the passes, those around functions also from its worker threads: one at a time,
+// and in any order of the functions where the context has several threads.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,7 +33,18 @@
 
 namespace iropt {
 
+class PassInstrument;
+
 enum class PassOutcome : uint8_t { Failed, Unchanged, Changed };
+
+// Why a pass is left out.
+struct PassSkip {
+  enum class Reason : uint8_t { Disabled, Level, Veto };
+
+  Reason reason;
+  int level = 0;                         // at which the passes around it run
+  const PassInstrument* veto = nullptr;  // the instrument that said no
+};
 
 class PassInstrument {
  public:
@@ -33,6 +57,7 @@ class PassInstrument {
 
   virtual Status EnterPassContext() { return {}; }
   virtual Status ExitPassContext() { return {}; }
+
   // Whether the pass may run. Not asked for passes that the context requires.
   virtual bool ShouldRun(const Module& module, const PassInfo& info);
   // Why ShouldRun said no the last time, for messages; empty where the name of the instrument says enough.
@@ -41,11 +66,39 @@ class PassInstrument {
   // Called for every pass that RunBeforePass of this instrument saw, also when the pass failed; `module` is then what
   // the pass began with.
   virtual Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome);
+  virtual Status OnSkippedPass(const PassInfo& info, const PassSkip& skip);
+
+  // The pass, which runs others, begins to run them, or begins to run them again.
+  virtual Status OnRound(const PassInfo& info);
+  virtual Status OnRequiredPass(const PassInfo& requiring, const PassInfo& required);
+
+  // A pass over functions rewrites one of them. RunAfterFunction is called for every function that RunBeforeFunction of
+  // this instrument saw; `function` is then what the pass made of it, or what it was given if it failed.
+  virtual Status RunBeforeFunction(const GlobalVar& name, const BaseFunc& function, const PassInfo& info);
+  virtual Status RunAfterFunction(const GlobalVar& name, const BaseFunc& function, const PassInfo& info,
+                                  PassOutcome outcome);
+  // It leaves one alone because of an attribute of the function.
+  virtual Status OnSkippedFunction(const GlobalVar& name, std::string_view attribute, const PassInfo& info);
 
  private:
   std::string name_;
 };
 
 using InstrumentList = std::vector<std::shared_ptr<PassInstrument>>;
+
+// Code to run before and after every pass.
+using TraceFunction = std::function<void(const Module& module, const PassInfo& info, bool is_before)>;
+
+// Calls a function before and after every pass that does not only run others. A pass that fails has no after.
+class TraceInstrument : public PassInstrument {
+ public:
+  explicit TraceInstrument(TraceFunction trace) : PassInstrument("trace"), trace_(std::move(trace)) {}
+
+  Status RunBeforePass(const Module& module, const PassInfo& info) override;
+  Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) override;
+
+ private:
+  TraceFunction trace_;
+};
 
 }  // namespace iropt

@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "iropt/pass/ir_form.h"
-
 namespace iropt {
 
 struct AnalysisKind;
@@ -25,17 +23,16 @@ enum class PassKind : uint8_t {
 
 std::string_view PassKindName(PassKind kind);
 
+// The highest level of a context.
+inline constexpr int kMaxOptLevel = 4;
 // The level of a Sequential for which none was set: below every level of a context.
 inline constexpr int kNoOptLevel = std::numeric_limits<int>::min();
 
 struct PassInfo {
   std::string name;
-  int opt_level = 0;                         // the lowest level of a context at which a Sequential runs the pass
-  std::vector<std::string> required = {};    // passes that a Sequential runs before this one
-  bool traceable = false;                    // for tools that record what ran; the pass manager does not ask
-  IRForms needs = {};                        // what the pass relies on; checked when a pipeline is built
-  IRForms establishes = {};                  // what holds for every module that the pass has made
-  IRForms preserves = {IRForm::NormalForm};  // what holds after the pass if it held before
+  int opt_level = 0;                       // the lowest level of a context at which a Sequential runs the pass
+  std::vector<std::string> required = {};  // passes that a Sequential runs before this one
+  bool traceable = false;                  // for tools that record what ran; the pass manager does not ask
   std::vector<const AnalysisKind*> preserved_analyses = {};  // see analysis.h
   PassKind kind = PassKind::Module;
 

@@ -6,7 +6,7 @@
 //             | 'Sequential' ['<' options '>'] '(' pipeline ')'            options: name, opt_level
 //             | 'fixpoint' ['<' ROUNDS '>'] '(' pipeline ')'
 //             | 'repeat' '<' TIMES '>' '(' pipeline ')'
-//             | 'default' '<' 'O'LEVEL '>'
+//             | NAME '<' 'O'LEVEL '>'                                       a named pipeline, such as default<O2>
 //   VALUE    := JSON, or a word in place of a string
 //   NAME     := a word, or any string in double quotes, which is then the name of a pass or an option
 #pragma once
@@ -24,18 +24,17 @@
 
 namespace iropt {
 
-inline constexpr int kMaxOptLevel = 4;
 inline constexpr int kDefaultFixpointRounds = 8;
 inline constexpr int kMaxRounds = 1'000'000;  // of a fixpoint or a repeat
 
 struct PipelineItem {
-  enum class Kind : uint8_t { Pass, Sequential, Fixpoint, Repeat, Default };
+  enum class Kind : uint8_t { Pass, Sequential, Fixpoint, Repeat, Named };
 
   Kind kind = Kind::Pass;
-  std::string name;              // of a pass; of a Sequential, empty where it has none
+  std::string name;              // of a pass, of a named pipeline; of a Sequential, empty where it has none
   OptionValue::Dict options;           // of a pass
   std::optional<int> opt_level;  // of a Sequential
-  int count = 0;                 // rounds of a fixpoint, times of a repeat, level of a default pipeline
+  int count = 0;                 // rounds of a fixpoint, times of a repeat, level of a named pipeline
   std::vector<PipelineItem> children;
   SourceSpan span;
 
@@ -52,18 +51,16 @@ std::string PrintPipeline(const Pipeline& pipeline);
 // The same as the value of "passes" in a pipeline file, on one line.
 std::string PrintPipelineJson(const Pipeline& pipeline);
 
-// The passes of the pipeline as one Sequential. Reports all unknown names and wrong options, and passes that need a
-// form of the module which nothing before them guarantees. `context` says which passes will run; without one, all
-// count.
-Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics,
-                           const PassContext* context = nullptr);
+// The passes of the pipeline as one Sequential. Reports all unknown names and wrong options, and passes that require one
+// which is not registered.
+Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics);
 
 // The items that a run of the pipeline will skip because their level is above the context's. What is inside of a
-// skipped Sequential is not listed, nor is what a default pipeline leaves out.
+// skipped Sequential is not listed, nor is what a named pipeline leaves out.
 std::vector<const PipelineItem*> SkippedByLevel(const Pipeline& pipeline, const PassRegistry& registry,
                                                 const PassContext& context);
 
-// All passes and Sequentials that the pipeline names.
+// All passes and Sequentials that the pipeline names, those of named pipelines excepted.
 std::vector<std::string_view> NamesIn(const Pipeline& pipeline);
 
 // A name of a pass as a file wrote it.

@@ -40,6 +40,19 @@ struct InstrumentEntry {
   std::string plugin = {};  // as in PassEntry
 };
 
+// A row of pipelines.def: passes that have a name together. A pipeline runs them as NAME<O2>, at that level.
+struct PipelineEntry {
+  std::string name;
+  int lowest_level = 0;  // the first and the last of the levels that it has
+  int highest_level = 0;
+  std::string passes = {};  // in the syntax of pipelines
+  std::string summary = {};
+  std::string plugin = {};  // as in PassEntry
+};
+
+// The pipeline that a level runs where no passes are named.
+inline constexpr std::string_view kDefaultPipeline = "default";
+
 // A plugin whose passes are in a registry, see plugin.h.
 struct PluginRecord {
   std::string name;
@@ -60,6 +73,9 @@ class PassRegistry {
   Status AddConfig(OptionSpec spec);
   // Refuses a name that is taken. ir-opt has instruments of its own besides, whose names win.
   Status AddInstrument(InstrumentEntry row);
+  // Refuses levels that the name has already, passes that do not parse, and named pipelines among them that are not
+  // registered yet, so that none contains itself. Whether the passes exist is known when the pipeline is built.
+  Status AddPipeline(PipelineEntry entry);
   // Calls `add`, which may add anything, for a plugin. Where it fails or throws, the registry stays what it was.
   Status AddPlugin(PluginRecord plugin, FunctionRef<Status(PassRegistry&)> add);
 
@@ -67,9 +83,11 @@ class PassRegistry {
   const std::map<std::string, PassEntry, std::less<>>& passes() const { return passes_; }
   const std::map<std::string, OptionSpec, std::less<>>& configs() const { return configs_; }
   const std::map<std::string, InstrumentEntry, std::less<>>& instruments() const { return instruments_; }
+  std::span<const PipelineEntry> pipelines() const { return pipelines_; }
   std::span<const PluginRecord> plugins() const { return plugins_; }
   const PassEntry* Find(std::string_view name) const;
   const OptionSpec* FindConfig(std::string_view key) const;
+  const PipelineEntry* FindPipeline(std::string_view name, int level) const;
 
   // A pass by name. Reports an unknown name, unknown options and values of a wrong type. `name_span` is where it was
   // named.
@@ -81,17 +99,13 @@ class PassRegistry {
   // All passes that must run before the named one, in that order, each once. Fails where one is not registered.
   Result<std::vector<const PassEntry*>> RequiredBy(const PassInfo& info) const;
 
-  // The passes of `default<O0>` to `default<O4>`, in order; each level runs those that it enables.
-  std::span<const std::string> default_pipeline() const { return default_pipeline_; }
-  void set_default_pipeline(std::vector<std::string> names) { default_pipeline_ = std::move(names); }
-
  private:
   std::map<std::string, PassEntry, std::less<>> passes_;
   std::map<std::string, OptionSpec, std::less<>> configs_;
   std::map<std::string, InstrumentEntry, std::less<>> instruments_;
+  std::vector<PipelineEntry> pipelines_;
   std::vector<PluginRecord> plugins_;
   std::string adding_plugin_;  // whose rows are being added
-  std::vector<std::string> default_pipeline_;
 };
 
 // Reports that there is no `name`, which is what `message` says, and which of the names that there are is near.

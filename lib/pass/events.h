@@ -1,0 +1,65 @@
+// How the pass manager tells instruments of an event. Exceptions and errors of a hook become errors that name the
+// instrument and what it was told of, which `describe` returns ("pass 'A'").
+#pragma once
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "guard.h"
+#include "iropt/pass/context.h"
+#include "iropt/support/crash.h"
+
+namespace iropt {
+
+template <class Describe, class F>
+std::invoke_result_t<F&> CallInstrument(const PassInstrument& instrument, const Describe& describe, F&& hook) {
+  const CrashNote note("calling instrument", instrument.name());
+  return CallHook([&] { return fmt::format("instrument '{}' around {}", instrument.name(), describe()); }, hook);
+}
+
+// Something that begins and ends, for the instruments that are there when it begins.
+class WatchedSpan {
+ public:
+  // A hook may replace those of the context.
+  explicit WatchedSpan(InstrumentList instruments) : instruments_(std::move(instruments)) {}
+
+  const InstrumentList& instruments() const { return instruments_; }
+
+  // Ends with the first instrument that fails.
+  template <class Describe, class Hook>
+  Status Begin(const Describe& describe, const Hook& hook) {
+    for (const std::shared_ptr<PassInstrument>& instrument : instruments_) {
+      IROPT_RETURN_IF_ERROR(CallInstrument(*instrument, describe, [&] { return hook(*instrument); }));
+      ++begun_;
+    }
+    return {};
+  }
+
+  // Tells all that saw the beginning, even if one of them fails; the first failure counts, and to those after it the
+  // outcome is a failure.
+  template <class Describe, class Hook>
+  Status End(PassOutcome outcome, const Describe& describe, const Hook& hook) {
+    Status first;
+    for (size_t i = 0; i < begun_; ++i) {
+      Status after = CallInstrument(*instruments_[i], describe, [&] { return hook(*instruments_[i], outcome); });
+      if (after.ok()) continue;
+      outcome = PassOutcome::Failed;
+      if (first.ok()) first = std::move(after);
+    }
+    return first;
+  }
+
+ private:
+  const InstrumentList instruments_;
+  size_t begun_ = 0;
+};
+
+// Tells all instruments of a context of something about a pass. Ends with the first one that fails.
+template <class Hook>
+Status TellInstruments(const PassContext& context, const PassInfo& info, const Hook& hook) {
+  if (context.instruments.empty()) return {};
+  return WatchedSpan(context.instruments).Begin([&] { return fmt::format("pass '{}'", info.name); }, hook);
+}
+
+}  // namespace iropt
