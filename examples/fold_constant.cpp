@@ -4,13 +4,12 @@
 #include <iostream>
 #include <unordered_map>
 
-#include "iropt/driver/workbench.h"
+#include "iropt/driver/compiler_instance.h"
 #include "iropt/eval/evaluator.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/op.h"
 #include "iropt/text/printer.h"
-#include "iropt/transform/passes.h"
 
 using namespace iropt;
 
@@ -108,24 +107,24 @@ Pass CreateMyFoldConstant(const PassOptions& options) {
                             });
 }
 
-Status Run(Workbench& bench) {
-  IROPT_RETURN_IF_ERROR(AllPasses().Add({
+Status Run(CompilerInstance& compiler) {
+  IROPT_RETURN_IF_ERROR(compiler.registry().Add({
       .info = {.name = "MyFoldConstant", .opt_level = 2, .required = {"Normalize"}, .kind = PassKind::Function},
       .options = {},
       .summary = "compute what depends on constants only",
       .create = CreateMyFoldConstant,
   }));
 
-  IROPT_ASSIGN_OR_RETURN(const Pass pass, bench.MakePass("MyFoldConstant,DeadCodeElimination"));
-  IROPT_ASSIGN_OR_RETURN(Module module, bench.ParseModule(kModule));
+  IROPT_ASSIGN_OR_RETURN(const Pass pass, compiler.MakePass("MyFoldConstant,DeadCodeElimination"));
+  IROPT_ASSIGN_OR_RETURN(Module module, compiler.ParseModule(kModule));
   IROPT_ASSIGN_OR_RETURN(const PassResult result, pass(std::move(module)));
   std::cout << ModuleToString(result.module);
   return {};
 }
 
 int main() {
-  Workbench bench;
-  return bench.Finish(Run(bench));
+  CompilerInstance compiler;
+  return compiler.Finish(Run(compiler));
 }
 
 // Prints:

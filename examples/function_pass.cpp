@@ -2,7 +2,7 @@
 // add or delete functions, and where the context has threads, several functions are worked on at once.
 #include <iostream>
 
-#include "iropt/driver/workbench.h"
+#include "iropt/driver/compiler_instance.h"
 #include "iropt/ir/clone.h"
 #include "iropt/text/printer.h"
 
@@ -43,9 +43,9 @@ class ReplaceFunction {
   ModuleEntry replacement_;  // with the storage that keeps the nodes alive
 };
 
-Status Run(Workbench& bench) {
-  IROPT_ASSIGN_OR_RETURN(const Module replacement, bench.ParseModule(kReplacement));
-  IROPT_ASSIGN_OR_RETURN(Module module, bench.ParseModule(kModule));
+Status Run(CompilerInstance& compiler) {
+  IROPT_ASSIGN_OR_RETURN(const Module replacement, compiler.ParseModule(kReplacement));
+  IROPT_ASSIGN_OR_RETURN(Module module, compiler.ParseModule(kModule));
   const Pass pass =
       CreateFunctionPass({.name = "ReplaceFunction", .opt_level = 1}, ReplaceFunction(*replacement.Find("identity")));
   IROPT_ASSIGN_OR_RETURN(const PassResult result, pass(std::move(module)));
@@ -54,8 +54,8 @@ Status Run(Workbench& bench) {
 }
 
 int main() {
-  Workbench bench;
-  return bench.Finish(Run(bench));
+  CompilerInstance compiler;
+  return compiler.Finish(Run(compiler));
 }
 
 // Prints:

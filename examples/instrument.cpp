@@ -3,7 +3,7 @@
 #include <iostream>
 #include <map>
 
-#include "iropt/driver/workbench.h"
+#include "iropt/driver/compiler_instance.h"
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/transform/passes.h"
 
@@ -72,11 +72,11 @@ class OnlySafePasses : public PassInstrument {
   bool ShouldRun(const Module&, const PassInfo& info) override { return info.opt_level < 3; }
 };
 
-Status Run(Workbench& bench) {
-  IROPT_ASSIGN_OR_RETURN(const Module module, bench.ParseModule(kModule));
+Status Run(CompilerInstance& compiler) {
+  IROPT_ASSIGN_OR_RETURN(const Module module, compiler.ParseModule(kModule));
   const Pass seq = Sequential({transform::FoldConstant(), transform::EliminateCommonSubexpr()});
 
-  PassContext context = bench.MakeContext(/*opt_level=*/3);
+  PassContext context = compiler.MakeContext(/*opt_level=*/3);
   context.instruments = {std::make_shared<CallDiff>()};
   With<PassContext> scope(context);
   IROPT_RETURN_IF_ERROR(seq(module));
@@ -89,8 +89,8 @@ Status Run(Workbench& bench) {
 }
 
 int main() {
-  Workbench bench;
-  return bench.Finish(Run(bench));
+  CompilerInstance compiler;
+  return compiler.Finish(Run(compiler));
 }
 
 // Prints:

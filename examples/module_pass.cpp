@@ -1,7 +1,7 @@
 // A module pass: it sees the whole module and may add and delete functions. This one adds a function `abs`.
 #include <iostream>
 
-#include "iropt/driver/workbench.h"
+#include "iropt/driver/compiler_instance.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/relax/builder.h"
@@ -26,7 +26,7 @@ Result<Module> AddAbs(Module module, ModulePassContext& context) {
   return module;
 }
 
-Status Run(Workbench&) {
+Status Run(CompilerInstance&) {
   const Pass pass = CreateModulePass({.name = "AddAbs", .opt_level = 2}, AddAbs);
   IROPT_ASSIGN_OR_RETURN(const PassResult result, pass(Module()));
   std::cout << pass.info().name << " has level " << pass.info().opt_level << "\n\n" << ModuleToString(result.module);
@@ -34,8 +34,8 @@ Status Run(Workbench&) {
 }
 
 int main() {
-  Workbench bench;
-  return bench.Finish(Run(bench));
+  CompilerInstance compiler;
+  return compiler.Finish(Run(compiler));
 }
 
 // Prints:

@@ -4,7 +4,7 @@
 
 #include <iostream>
 
-#include "iropt/driver/workbench.h"
+#include "iropt/driver/compiler_instance.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/text/printer.h"
 
@@ -40,8 +40,8 @@ Result<const Function*> CollapseIfs(const Function* function, FunctionPassContex
   return To<Function>(IfCollapser(context.workspace(), &inferrer).VisitExpr(function));
 }
 
-Status Run(Workbench& bench) {
-  IROPT_ASSIGN_OR_RETURN(const Module module, bench.ParseModule(kModule));
+Status Run(CompilerInstance& compiler) {
+  IROPT_ASSIGN_OR_RETURN(const Module module, compiler.ParseModule(kModule));
   const Pass pass = CreateFunctionPass({.name = "CollapseIfs"}, CollapseIfs);
   IROPT_ASSIGN_OR_RETURN(const PassResult result, pass(module));
   std::cout << ModuleToString(result.module);
@@ -51,8 +51,8 @@ Status Run(Workbench& bench) {
 }
 
 int main() {
-  Workbench bench;
-  return bench.Finish(Run(bench));
+  CompilerInstance compiler;
+  return compiler.Finish(Run(compiler));
 }
 
 // Prints:

@@ -3,23 +3,23 @@
 //   optimize examples/scale.ir
 #include <iostream>
 
-#include "iropt/driver/workbench.h"
+#include "iropt/driver/compiler_instance.h"
 #include "iropt/text/printer.h"
 
 using namespace iropt;
 
-Status Optimize(Workbench& bench, const char* path) {
-  IROPT_ASSIGN_OR_RETURN(Module module, bench.ReadModule(path));
-  IROPT_ASSIGN_OR_RETURN(const Pass pass, bench.MakePass("FoldConstant,EliminateCommonSubexpr"));
-  PassContext context = bench.MakeContext(/*opt_level=*/3);
+Status Optimize(CompilerInstance& compiler, const char* path) {
+  IROPT_ASSIGN_OR_RETURN(Module module, compiler.ReadModule(path));
+  IROPT_ASSIGN_OR_RETURN(const Pass pass, compiler.MakePass("FoldConstant,EliminateCommonSubexpr"));
+  PassContext context = compiler.MakeContext(/*opt_level=*/3);
   IROPT_ASSIGN_OR_RETURN(const PassResult result, pass(std::move(module), context));
   std::cout << ModuleToString(result.module);
   return {};
 }
 
 int main(int argc, char** argv) {
-  Workbench bench;
-  return bench.Finish(Optimize(bench, argc > 1 ? argv[1] : "-"));
+  CompilerInstance compiler;
+  return compiler.Finish(Optimize(compiler, argc > 1 ? argv[1] : "-"));
 }
 
 // Prints:

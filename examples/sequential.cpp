@@ -4,7 +4,7 @@
 // name; what the context requires by name runs at any level.
 #include <iostream>
 
-#include "iropt/driver/workbench.h"
+#include "iropt/driver/compiler_instance.h"
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/transform/passes.h"
 
@@ -31,12 +31,12 @@ void PrintCalls(const char* heading, const Module& module) {
   });
 }
 
-Status Run(Workbench& bench) {
-  IROPT_ASSIGN_OR_RETURN(const Module module, bench.ParseModule(kModule));
+Status Run(CompilerInstance& compiler) {
+  IROPT_ASSIGN_OR_RETURN(const Module module, compiler.ParseModule(kModule));
   const Pass seq = Sequential({transform::FoldConstant(), transform::EliminateCommonSubexpr(),
                                transform::CanonicalizeBindings(), transform::DeadCodeElimination()});
 
-  PassContext context = bench.MakeContext();  // at level 2, below that of EliminateCommonSubexpr
+  PassContext context = compiler.MakeContext();  // at level 2, below that of EliminateCommonSubexpr
   {
     With<PassContext> scope(context);  // what runs in this scope finds the context by itself
     IROPT_ASSIGN_OR_RETURN(const PassResult result, seq(module));
@@ -60,8 +60,8 @@ Status Run(Workbench& bench) {
 }
 
 int main() {
-  Workbench bench;
-  return bench.Finish(Run(bench));
+  CompilerInstance compiler;
+  return compiler.Finish(Run(compiler));
 }
 
 // Prints:

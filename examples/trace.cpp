@@ -1,8 +1,8 @@
 // Two ways to see what passes do without writing an instrument: the pass PrintIR, which shows the module where it
-// stands in a pipeline, and a trace function, which is called before and after every pass.
+// stands in a pipeline, and a trace, which calls a function before and after every pass.
 #include <iostream>
 
-#include "iropt/driver/workbench.h"
+#include "iropt/driver/compiler_instance.h"
 #include "iropt/transform/passes.h"
 
 using namespace iropt;
@@ -17,23 +17,23 @@ def main(x: R.Tensor((2,), "float32")):
     return y
 )";
 
-Status Run(Workbench& bench) {
-  IROPT_ASSIGN_OR_RETURN(const Module input, bench.ParseModule(kModule));
+Status Run(CompilerInstance& compiler) {
+  IROPT_ASSIGN_OR_RETURN(const Module input, compiler.ParseModule(kModule));
   const Pass seq = Sequential(
       {transform::FoldConstant(), transform::PrintIR({{"header", "folded"}}), transform::DeadCodeElimination()});
 
-  PassContext context = bench.MakeContext();  // shows on stderr what PrintIR prints
-  context.trace = [](const Module& module, const PassInfo& info, bool is_before) {
-    std::cerr << (is_before ? "before " : "after ") << info.name << ": " << module.size() << " function\n";
-  };
+  PassContext context = compiler.MakeContext();  // shows on stderr what PrintIR prints
+  context.instruments = {std::make_shared<TraceInstrument>([](const Module& module, const PassInfo& info, bool before) {
+    std::cerr << (before ? "before " : "after ") << info.name << ": " << module.size() << " function\n";
+  })};
   With<PassContext> scope(context);
   IROPT_RETURN_IF_ERROR(seq(input));
   return {};
 }
 
 int main() {
-  Workbench bench;
-  return bench.Finish(Run(bench));
+  CompilerInstance compiler;
+  return compiler.Finish(Run(compiler));
 }
 
 // Prints:

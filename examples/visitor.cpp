@@ -4,7 +4,7 @@
 
 #include <iostream>
 
-#include "iropt/driver/workbench.h"
+#include "iropt/driver/compiler_instance.h"
 
 using namespace iropt;
 
@@ -53,8 +53,8 @@ class CallChecker : public ExprVisitor {
   bool found_ = false;
 };
 
-Status Run(Workbench& bench) {
-  IROPT_ASSIGN_OR_RETURN(const Module module, bench.ParseModule(kModule));
+Status Run(CompilerInstance& compiler) {
+  IROPT_ASSIGN_OR_RETURN(const Module module, compiler.ParseModule(kModule));
   PrintVisitor().VisitExpr(module.Find("main")->func);
   for (const ModuleEntry& entry : module.functions()) {
     std::cout << entry.var->name << (CallChecker().Check(entry.func) ? " has calls\n" : " has no calls\n");
@@ -63,8 +63,8 @@ Status Run(Workbench& bench) {
 }
 
 int main() {
-  Workbench bench;
-  return bench.Finish(Run(bench));
+  CompilerInstance compiler;
+  return compiler.Finish(Run(compiler));
 }
 
 // Prints:

@@ -9,8 +9,6 @@
 #include "instruments.h"
 #include "iropt/pass/plugin.h"
 #include "iropt/support/check.h"
-#include "iropt/transform/passes.h"
-#include "load_plugins.h"
 
 namespace iropt {
 
@@ -57,12 +55,6 @@ Json OptionsJson(std::span<const OptionSpec> options) {
   return list;
 }
 
-Json FormsJson(IRForms forms) {
-  Json list = Json::array();
-  for (const IRForm form : forms.List()) list.push_back(IRFormName(form));
-  return list;
-}
-
 struct InstrumentView {
   std::string_view name;
   std::string_view summary;
@@ -102,14 +94,6 @@ void AddConfigPaths(const OptionSpec& spec, const std::string& path, std::vector
 
 }  // namespace
 
-Result<PassRegistry> MakeRegistry(std::span<const std::string> plugins) {
-  PassRegistry registry;
-  const Status registered = RegisterAllPasses(registry);
-  IROPT_CHECK(registered.ok(), "{}", registered.error().message);
-  IROPT_RETURN_IF_ERROR(LoadPlugins(plugins, registry));
-  return registry;
-}
-
 std::string RenderPasses(const PassRegistry& registry) {
   size_t width = 4;
   for (const auto& [name, row] : registry.passes()) width = std::max(width, name.size());
@@ -126,19 +110,34 @@ std::string RenderPassesJson(const PassRegistry& registry) {
   Json passes = Json::array();
   for (const auto& [name, row] : registry.passes()) {
     const PassInfo& info = row.info;
-    Json pass = {{"name", name},
-                 {"kind", PassKindName(info.kind)},
-                 {"opt_level", info.opt_level},
-                 {"summary", row.summary},
-                 {"required", info.required},
-                 {"needs", FormsJson(info.needs)},
-                 {"establishes", FormsJson(info.establishes)},
-                 {"preserves", FormsJson(info.preserves)},
-                 {"options", OptionsJson(row.options)}};
+    Json pass = {{"name", name},           {"kind", PassKindName(info.kind)}, {"opt_level", info.opt_level},
+                 {"summary", row.summary}, {"required", info.required},       {"options", OptionsJson(row.options)}};
     if (!row.plugin.empty()) pass["plugin"] = row.plugin;
     passes.push_back(std::move(pass));
   }
   return Json{{"passes", std::move(passes)}}.dump(2) + '\n';
+}
+
+std::string RenderPipelines(const PassRegistry& registry) {
+  size_t width = 8;
+  for (const PipelineEntry& entry : registry.pipelines()) width = std::max(width, entry.name.size());
+  std::string out = fmt::format("{:<{}}  levels  summary\n", "pipeline", width);
+  for (const PipelineEntry& entry : registry.pipelines()) {
+    out += fmt::format("{:<{}}  O{}-O{}   {}{}\n", entry.name, width, entry.lowest_level, entry.highest_level,
+                       entry.summary, FromPlugin(entry.plugin));
+    out += fmt::format("{:<{}}    {}\n", "", width, entry.passes);
+  }
+  return out;
+}
+
+std::vector<std::string> PipelineNames(const PassRegistry& registry) {
+  std::vector<std::string> names;
+  for (const PipelineEntry& entry : registry.pipelines()) {
+    for (int level = entry.lowest_level; level <= entry.highest_level; ++level) {
+      names.push_back(fmt::format("{}<O{}>", entry.name, level));
+    }
+  }
+  return names;
 }
 
 std::string RenderConfigs(const PassRegistry& registry) {

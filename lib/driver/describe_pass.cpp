@@ -4,19 +4,14 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <utility>
 
-#include "iropt/analysis/well_formed.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/driver/catalog.h"
-#include "iropt/pass/pipeline.h"
+#include "iropt/driver/compiler_instance.h"
 #include "iropt/support/edit_distance.h"
-#include "iropt/support/file.h"
-#include "iropt/text/parser.h"
 #include "iropt/text/printer.h"
 #include "pass_examples.h"
-#include "script_reader.h"
 
 namespace iropt {
 
@@ -77,44 +72,38 @@ std::string Indented(std::string_view text) {
 // Runs examples; what goes wrong becomes the error.
 class ExampleRun {
  public:
-  explicit ExampleRun(const PassRegistry& registry) : diagnostics_(&reports_) {
-    context_.registry = &registry;
-    context_.opt_level = kMaxOptLevel;
-    context_.diagnostics = &diagnostics_;
-    context_.printer = [](const Module&, const std::string&) -> Status { return {}; };
-    context_.reader = std::make_shared<ScriptReader>();
-  }
+  explicit ExampleRun(const PassRegistry& registry) : compiler_({}, reports_) { compiler_.registry() = registry; }
 
   Result<Module> Read(const Example& example) {
     const auto owner = std::make_shared<const FileBuffer>(std::string(example.module));
-    IROPT_ASSIGN_OR_RETURN(const uint32_t base, sources_.AddBuffer("example", owner->text(), owner));
-    std::optional<Module> module = ParseModule(owner->text(), base, {}, diagnostics_);
-    if (!module || (example.verify && !VerifyModule(*module, {}, diagnostics_))) return Problem();
-    return *std::move(module);
+    Result<Module> module = compiler_.Parse({.name = "example", .owner = owner, .text = owner->text()});
+    if (!module.ok()) return Problem(module.error());
+    if (!example.verify) return module;
+    if (const Status verified = compiler_.Verify(*module); !verified.ok()) return Problem(verified.error());
+    return module;
   }
 
   Result<Module> Run(const std::string& text, Module module) {
-    const std::optional<Pipeline> pipeline = ParsePipeline(text, 1, diagnostics_);
-    if (!pipeline) return Problem();
-    Result<Pass> pass = BuildPipeline(*pipeline, *context_.registry, diagnostics_, &context_);
-    if (!pass.ok()) return Problem();
-    Result<PassResult> result = (*pass)(std::move(module), context_);
-    if (!result.ok()) return Problem(result.error().message);
-    if (!VerifyModule(result->module, {}, diagnostics_)) return Problem();
+    const Result<Pass> pass = compiler_.MakePass(text);
+    if (!pass.ok()) return Problem(pass.error());
+    PassContext context = compiler_.MakeContext(kMaxOptLevel);
+    context.printer = [](const Module&, const std::string&) -> Status { return {}; };
+    Result<PassResult> result = (*pass)(std::move(module), context);
+    if (!result.ok()) return Problem(result.error());
+    if (const Status verified = compiler_.Verify(result->module); !verified.ok()) return Problem(verified.error());
     return std::move(result->module);
   }
 
  private:
-  Error Problem(const std::string& reason = "") const {
-    std::string message = "the example cannot be run" + (reason.empty() ? reason : ": " + reason);
+  Error Problem(const Error& error) const {
+    std::string message = "the example cannot be run";
+    if (!error.reported()) message += ": " + error.message;
     for (const Diagnostic& report : reports_.diagnostics()) message += ": " + report.message;
     return {ErrorCode::PassFailed, std::move(message)};
   }
 
-  SourceManager sources_;
   DiagnosticBuffer reports_;
-  DiagnosticEngine diagnostics_;
-  PassContext context_;
+  CompilerInstance compiler_;
 };
 
 Result<std::string> RenderExample(const PassEntry& row, std::string_view text, const PassRegistry& registry) {
@@ -133,15 +122,6 @@ std::string_view ExampleOf(const PassEntry& row) {
   if (!row.example.empty()) return row.example;
   const auto example = std::ranges::find(PassExamples(), row.info.name, &PassExample::pass);
   return example == PassExamples().end() ? std::string_view() : example->text;
-}
-
-std::string RenderForms(std::string_view what, IRForms forms) {
-  std::string out;
-  for (const IRFormRow& row : IRFormRows()) {
-    if (!forms.Has(row.form)) continue;
-    out += fmt::format("  {} {}: {}\n", what, row.name, row.meaning);
-  }
-  return out;
 }
 
 std::string RenderOptions(const PassEntry& row) {
@@ -173,12 +153,6 @@ Result<std::string> DescribePass(std::string_view name, const PassRegistry& regi
   if (!row->plugin.empty()) out += fmt::format("  of the plugin {}\n", row->plugin);
   if (!info.required.empty())
     out += fmt::format("  runs after {}, which it requires\n", fmt::join(info.required, ", "));
-  out += RenderForms("needs", info.needs);
-  out += RenderForms("establishes", info.establishes);
-  for (const IRFormRow& form : IRFormRows()) {
-    if (!(info.preserves | info.establishes).Has(form.form))
-      out += fmt::format("  breaks {}: {}\n", form.name, form.meaning);
-  }
   out += RenderOptions(*row);
   const std::string_view example = ExampleOf(*row);
   if (example.empty()) return out;

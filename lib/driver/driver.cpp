@@ -8,11 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "iropt/analysis/well_formed.h"
+#include "iropt/driver/compiler_instance.h"
 #include "iropt/support/crash.h"
-#include "iropt/text/parser.h"
-#include "iropt/text/printer.h"
-#include "session.h"
+#include "pipeline_setup.h"
 #include "split_input.h"
 #include "verify_result.h"
 
@@ -30,26 +28,29 @@ struct StepTimes {
 
 class Run {
  public:
-  explicit Run(Session& session) : session_(session), options_(session.options()) {}
+  Run(CompilerInstance& compiler, PipelineSetup& setup, const DriverOptions& options)
+      : compiler_(compiler), setup_(setup), options_(options) {}
 
   // Works on all parts of the input, also after one has failed, and writes the output if none has.
   int Execute() {
     Result<std::shared_ptr<const FileBuffer>> input = ReadFile(options_.input);
-    if (!input.ok()) return session_.Fail(input.error(), "file");
+    if (!input.ok()) return compiler_.Report(input.error(), "file");
+    const Result<const InputFormat*> format = compiler_.FormatOf(options_.input, (*input)->text());
+    if (!format.ok()) return compiler_.Report(format.error(), "usage");
     std::vector<InputPart> parts{{(*input)->text(), 1}};
     if (options_.split_input_file) parts = SplitInput((*input)->text());
-    With<PassContext> scope(session_.context());
-    if (!scope.status().ok()) return session_.Fail(scope.status().error(), "pass-failed");
+    With<PassContext> scope(setup_.context());
+    if (!scope.status().ok()) return compiler_.Report(scope.status().error(), "pass-failed");
     int code = 0;
     std::vector<Module> modules;
     for (const InputPart& part : parts) {
       std::optional<Module> module;
-      const int part_code = ProcessPart(part, *input, module);
+      const int part_code = ProcessPart({InputName(), *input, part.text, part.first_line, *format}, module);
       if (code == 0) code = part_code;
       if (module) modules.push_back(*std::move(module));
     }
     // Before anything is written: what fails here fails the run.
-    if (const Status left = scope.Exit(); code == 0 && !left.ok()) code = session_.Fail(left.error(), "pass-failed");
+    if (const Status left = scope.Exit(); code == 0 && !left.ok()) code = compiler_.Report(left.error(), "pass-failed");
     if (code == 0 && !options_.verify_only) code = Write(modules);
     ShowTimes();
     return code;
@@ -58,18 +59,14 @@ class Run {
  private:
   std::string InputName() const { return options_.input == "-" ? "<stdin>" : options_.input; }
 
-  int ProcessPart(const InputPart& part, const std::shared_ptr<const FileBuffer>& owner,
-                  std::optional<Module>& module) {
+  int ProcessPart(const ModuleSource& part, std::optional<Module>& module) {
     const Stopwatch read_watch;
-    const Result<uint32_t> base = session_.sources().AddBuffer(InputName(), part.text, owner, part.first_line);
-    if (!base.ok()) return session_.Fail(base.error(), "file");
     const CrashNote note("working on", options_.input);
-    const ParseOptions reading{.threads = session_.threads(),
-                               .on_read = [&](std::string_view text) { owner->Discard(text); }};
-    module = ParseModule(part.text, *base, reading, session_.diagnostics());
-    if (!module) return ExitCode(ErrorCode::Parse);
+    Result<Module> read = compiler_.Parse(part);
+    if (!read.ok()) return compiler_.Report(read.error(), "file");
+    module = *std::move(read);
     times_.read += read_watch.Read();
-    if (session_.report() != nullptr) session_.report()->Read(InputName(), *module, read_watch.Read());
+    if (setup_.report() != nullptr) setup_.report()->Read(InputName(), *module, read_watch.Read());
     if (!Verify(*module)) return ExitCode(ErrorCode::IllFormed);
     if (options_.verify_only) return 0;
     const int code = RunPasses(*module);
@@ -77,22 +74,21 @@ class Run {
   }
 
   bool Verify(const Module& module) {
-    if (options_.no_verify && !options_.verify_only) return true;
+    if (compiler_.options().no_verify) return true;
     const Stopwatch watch;
-    const VerifyOptions checks{.check_types = !options_.skip_type_check, .threads = session_.threads()};
-    const bool ok = VerifyModule(module, checks, session_.diagnostics());
+    const bool ok = compiler_.Verify(module).ok();
     times_.verify += watch.Read();
-    if (session_.report() != nullptr) session_.report()->Step("check", watch.Read());
+    if (setup_.report() != nullptr) setup_.report()->Step("check", watch.Read());
     return ok;
   }
 
   int RunPasses(Module& module) {
-    if (session_.pass() == nullptr) {
+    if (setup_.pass() == nullptr) {
       if (options_.explain_pipeline) Say("no pass runs: there is no pipeline, and no level that would have one\n");
       return 0;
     }
     const Stopwatch watch;
-    Result<PassResult> result = (*session_.pass())(std::move(module), session_.context());
+    Result<PassResult> result = (*setup_.pass())(std::move(module), setup_.context());
     times_.passes += watch.Read();
     Explain();
     if (result.ok()) {
@@ -100,80 +96,85 @@ class Run {
       return 0;
     }
     const bool rejected = result.error().code == ErrorCode::Rejected;
-    return session_.Fail(result.error(), rejected ? "ill-formed-result" : "pass-failed");
+    return compiler_.Report(result.error(), rejected ? "ill-formed-result" : "pass-failed");
   }
 
   int VerifyResult(const Module& module) {
-    ResultVerifier verifier(print_options(), session_.sources(), session_.diagnostics());
+    ResultVerifier verifier(compiler_);
     Status ok;
     if (options_.verify_roundtrip) ok = verifier.CheckRoundTrip(module);
-    if (ok.ok() && options_.verify_idempotent && session_.pass() != nullptr) {
-      ok = verifier.CheckIdempotent(module, *session_.pass(), session_.context());
+    if (ok.ok() && options_.verify_idempotent && setup_.pass() != nullptr) {
+      ok = verifier.CheckIdempotent(module, *setup_.pass(), setup_.UntracedContext());
     }
-    return ok.ok() ? 0 : session_.Fail(ok.error(), "pass-failed");
-  }
-
-  PrintOptions print_options() const {
-    return {.inline_constants = options_.inline_constants, .threads = session_.threads()};
+    return ok.ok() ? 0 : compiler_.Report(ok.error(), "pass-failed");
   }
 
   void Explain() {
-    if (session_.explanation() != nullptr) Say(session_.explanation()->Render());
+    if (setup_.trace() != nullptr) Say(setup_.trace()->Render());
   }
 
   void Say(std::string_view text) {
-    session_.err().Append(text);
-    static_cast<void>(session_.err().Flush());
+    compiler_.err().Append(text);
+    static_cast<void>(compiler_.err().Flush());
   }
 
   int Write(const std::vector<Module>& modules) {
     const CrashNote note("writing", options_.output);
     const Stopwatch watch;
-    const PrintOptions print = print_options();
     const Status written = WriteFileAtomically(options_.output, [&](OutputStream& out) {
       for (size_t i = 0; i < modules.size(); ++i) {
         if (i != 0) out.Append(fmt::format("{}\n", kSplitMarker));
-        PrintModule(modules[i], print, out);
+        compiler_.Print(modules[i], out);
       }
       return out.status();
     });
     times_.print += watch.Read();
-    if (!written.ok()) return session_.Fail(written.error(), "file");
-    if (session_.report() != nullptr) session_.report()->Step("write", watch.Read());
+    if (!written.ok()) return compiler_.Report(written.error(), "file");
+    if (setup_.report() != nullptr) setup_.report()->Step("write", watch.Read());
     return 0;
   }
 
   void ShowTimes() {
-    if (session_.timing() == nullptr) return;
+    if (setup_.timing() == nullptr) return;
     const auto row = [](std::string_view what, TimeSpent t) {
       return fmt::format("{:>11.3f}{:>11.3f}  {}\n", 1e3 * t.wall_seconds, 1e3 * t.cpu_seconds, what);
     };
-    std::string text = session_.timing()->Render();
+    std::string text = setup_.timing()->Render();
     text += fmt::format("{:>11}{:>11}  step\n", "wall ms", "cpu ms");
     text += row("read", times_.read) + row("check", times_.verify) + row("passes", times_.passes);
     text += row("write", times_.print);
     Say(text);
   }
 
-  Session& session_;
+  CompilerInstance& compiler_;
+  PipelineSetup& setup_;
   const DriverOptions& options_;
   StepTimes times_;
 };
 
-int ShowPipeline(Session& session, PipelineForm form) {
+Status ShowPipeline(const PipelineSetup& setup, PipelineForm form) {
   OutputStream out(STDOUT_FILENO);
-  out.Append(form == PipelineForm::Json ? session.PrintPipelineFile() : session.PrintPipeline());
-  const Status written = out.Flush();
-  return written.ok() ? 0 : session.Fail(written.error(), "file");
+  out.Append(form == PipelineForm::Json ? setup.PrintPipelineFile() : setup.PrintPipeline());
+  return out.Flush();
+}
+
+CompilerOptions OptionsOf(const DriverOptions& options) {
+  CompilerOptions compiler = options.compiler;
+  if (options.verify_only) compiler.no_verify = false;
+  return compiler;
 }
 
 }  // namespace
 
 int RunDriver(const DriverOptions& options) {
-  Session session(options);
-  if (const Status ready = session.SetUp(); !ready.ok()) return session.Fail(ready.error(), "usage");
-  if (options.print_pipeline != PipelineForm::None) return ShowPipeline(session, options.print_pipeline);
-  return Run(session).Execute();
+  CompilerInstance compiler(OptionsOf(options));
+  PipelineSetup setup(compiler, options);
+  if (const Status ready = setup.Run(); !ready.ok()) return compiler.Report(ready.error(), "usage");
+  if (options.print_pipeline != PipelineForm::None) {
+    const Status shown = ShowPipeline(setup, options.print_pipeline);
+    return shown.ok() ? 0 : compiler.Report(shown.error(), "file");
+  }
+  return Run(compiler, setup, options).Execute();
 }
 
 }  // namespace iropt

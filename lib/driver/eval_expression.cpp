@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "iropt/driver/compiler_instance.h"
 #include "iropt/eval/evaluator.h"
 #include "iropt/infer/infer.h"
 #include "iropt/ir/location.h"
@@ -10,7 +11,6 @@
 #include "iropt/support/stack.h"
 #include "iropt/text/parser.h"
 #include "iropt/text/printer.h"
-#include "session.h"
 
 namespace iropt {
 
@@ -102,20 +102,20 @@ class ExpressionEvaluator {
 
 }  // namespace
 
-int EvalExpression(const DriverOptions& options, const std::string& text) {
-  Session session(options);
-  const Result<uint32_t> base = session.sources().AddBuffer("-eval", text, nullptr);
-  if (!base.ok()) return session.Fail(base.error(), "file");
+int EvalExpression(const CompilerOptions& options, const std::string& text) {
+  CompilerInstance compiler(options);
+  const Result<uint32_t> base = compiler.AddText("-eval", text);
+  if (!base.ok()) return compiler.Report(base.error(), "file");
   Workspace workspace;
-  const Expr* expr = ParseExpression(text, *base, workspace, session.diagnostics());
+  const Expr* expr = ParseExpression(text, *base, workspace, compiler.diagnostics());
   if (!expr) return ExitCode(ErrorCode::Parse);
-  ExpressionEvaluator evaluator(workspace, session.diagnostics());
+  ExpressionEvaluator evaluator(workspace, compiler.diagnostics());
   const Expr* value = evaluator.Reduce(expr);
   if (!value) return ExitCode(evaluator.code());
   OutputStream out(STDOUT_FILENO);
   out.Append(fmt::format("{}  # {}\n", ExpressionToString(value), TypeToString(value->type)));
   const Status written = out.Flush();
-  return written.ok() ? 0 : session.Fail(written.error(), "file");
+  return written.ok() ? 0 : compiler.Report(written.error(), "file");
 }
 
 }  // namespace iropt

@@ -1,4 +1,4 @@
-#include "explanation.h"
+#include "pipeline_trace.h"
 
 #include <fmt/format.h>
 
@@ -17,8 +17,11 @@ struct Skipped {
   int times = 1;
 };
 
+// Whether the name is that of a named pipeline at a level, "default<O2>".
+bool HasLevel(std::string_view name) { return name.ends_with('>') && name.find("<O") != std::string_view::npos; }
+
 std::string LabelOf(const PassInfo& info) {
-  const bool group = info.kind == PassKind::Sequential && info.name != "pipeline" && !info.name.starts_with("default<");
+  const bool group = info.kind == PassKind::Sequential && info.name != "pipeline" && !HasLevel(info.name);
   if (!group) return info.name;
   return info.name == SequentialInfo().name ? "Sequential" : fmt::format("Sequential '{}'", info.name);
 }
@@ -32,7 +35,7 @@ void Join(std::string& text, const std::string& more) {
 
 }  // namespace
 
-struct Explanation::Node {
+struct PipelineTrace::Node {
   PassInfo info;
   std::string requirement_of;  // empty for what stands in the pipeline
   int changed = 0;
@@ -62,79 +65,100 @@ struct Explanation::Node {
   }
 };
 
-Explanation::Explanation(const PassContext& context, SettingOrigins origins)
-    : context_(context), origins_(std::move(origins)) {}
+PipelineTrace::PipelineTrace(const PassContext& context, SettingOrigins origins, Pass pipeline)
+    : PassInstrument("explain-pipeline"),
+      context_(context),
+      origins_(std::move(origins)),
+      pipeline_(std::move(pipeline)),
+      root_(MakeNode(pipeline_)) {}
 
-Explanation::~Explanation() = default;
+PipelineTrace::~PipelineTrace() = default;
 
-std::unique_ptr<Explanation::Node> Explanation::MakeNode(const Pass& pass, std::string requirement_of) {
+Status PipelineTrace::EnterPassContext() {
+  root_ = MakeNode(pipeline_);
+  running_.clear();
+  return {};
+}
+
+std::unique_ptr<PipelineTrace::Node> PipelineTrace::MakeNode(const Pass& pass) {
   auto node = std::make_unique<Node>();
   node->info = pass.info();
-  node->requirement_of = std::move(requirement_of);
-  for (const Pass& child : pass.children()) node->children.push_back(MakeNode(child, ""));
+  for (const Pass& child : pass.children()) node->children.push_back(MakeNode(child));
   return node;
 }
 
 // What is in the pipeline has its node from the start; requirements get theirs when they run first.
-Explanation::Node& Explanation::NextNode(const Pass& pass) {
-  std::string requirement_of = std::exchange(requirement_of_, {});
-  if (running_.empty()) {
-    root_ = MakeNode(pass, std::move(requirement_of));
-    return *root_;
-  }
+PipelineTrace::Node& PipelineTrace::NextNode(const PassInfo& info) {
+  if (running_.empty()) return *root_;
+  const std::string requirement_of = std::exchange(requirement_of_, {});
   Frame& frame = running_.back();
   std::vector<std::unique_ptr<Node>>& siblings = frame.node->children;
   const auto place = siblings.begin() + static_cast<ptrdiff_t>(frame.next++);
   const bool known =
-      place != siblings.end() && (*place)->info.name == pass.info().name && (*place)->requirement_of == requirement_of;
-  return known ? **place : **siblings.insert(place, MakeNode(pass, std::move(requirement_of)));
+      place != siblings.end() && (*place)->info.name == info.name && (*place)->requirement_of == requirement_of;
+  if (known) return **place;
+  auto node = std::make_unique<Node>();
+  node->info = info;
+  node->requirement_of = requirement_of;
+  return **siblings.insert(place, std::move(node));
 }
 
-void Explanation::BeginRound() {
-  if (running_.empty()) return;
+Status PipelineTrace::OnRound(const PassInfo&) {
+  if (running_.empty()) return {};
   running_.back().next = 0;
   ++running_.back().node->rounds;
+  return {};
 }
 
-void Explanation::Skip(const Pass& pass, SkipReason reason, int level) {
-  const std::string key = reason == SkipReason::Disabled ? "disabled" : "level";
-  NextNode(pass).AddSkip(key, SkipText(pass.info(), reason, level));
+Status PipelineTrace::OnSkippedPass(const PassInfo& info, const PassSkip& skip) {
+  const std::string text = SkipText(info, skip);
+  switch (skip.reason) {
+    case PassSkip::Reason::Disabled: NextNode(info).AddSkip("disabled", text); break;
+    case PassSkip::Reason::Level: NextNode(info).AddSkip("level", text); break;
+    case PassSkip::Reason::Veto: NextNode(info).AddSkip(skip.veto->name(), text); break;
+  }
+  return {};
 }
 
-std::string Explanation::SkipText(const PassInfo& info, SkipReason reason, int level) const {
-  if (reason == SkipReason::Disabled) {
+std::string PipelineTrace::SkipText(const PassInfo& info, const PassSkip& skip) const {
+  if (skip.reason == PassSkip::Reason::Veto) {
+    const std::string reason = skip.veto->VetoReason();
+    return reason.empty() ? fmt::format("vetoed by instrument '{}'", skip.veto->name()) : reason;
+  }
+  if (skip.reason == PassSkip::Reason::Disabled) {
     const std::string also = context_.IsRequired(info.name)
                                  ? fmt::format(", which wins over {}", origins_.required(info.name))
                                  : std::string();
     return fmt::format("disabled by {}{}", origins_.disabled(info.name), also);
   }
-  // A default pipeline has a level of its own.
-  const std::string limit =
-      level == context_.opt_level ? origins_.level : fmt::format("that of {}", running_.back().node->info.name);
+  // A named pipeline has a level of its own.
+  const bool outer = skip.level == context_.opt_level || running_.empty();
+  const std::string limit = outer ? origins_.level : fmt::format("that of {}", running_.back().node->info.name);
   return fmt::format("its level {} is above {}", info.opt_level, limit);
 }
 
-void Explanation::RunRequirement(const Pass& pass, const Pass&) { requirement_of_ = pass.info().name; }
+Status PipelineTrace::OnRequiredPass(const PassInfo& requiring, const PassInfo&) {
+  requirement_of_ = requiring.name;
+  return {};
+}
 
-void Explanation::SkipFunction(std::string_view function, std::string_view attribute) {
-  if (running_.empty()) return;
+Status PipelineTrace::OnSkippedFunction(const GlobalVar& name, std::string_view attribute, const PassInfo&) {
+  if (running_.empty()) return {};
   std::vector<std::string>& functions = running_.back().node->functions;
-  std::string text = fmt::format("'{}' ({})", function, attribute);
+  std::string text = fmt::format("'{}' ({})", name.name, attribute);
   if (functions.size() <= kMostFunctions && std::ranges::find(functions, text) == functions.end()) {
     functions.push_back(std::move(text));
   }
+  return {};
 }
 
-void Explanation::Begin(const Pass& pass) { running_.push_back({&NextNode(pass)}); }
-
-void Explanation::Veto(const Pass&, const PassInstrument& by) {
-  Node& node = *running_.back().node;
-  running_.pop_back();
-  const std::string reason = by.VetoReason();
-  node.AddSkip(by.name(), reason.empty() ? fmt::format("vetoed by instrument '{}'", by.name()) : reason);
+Status PipelineTrace::RunBeforePass(const Module&, const PassInfo& info) {
+  running_.push_back({&NextNode(info)});
+  return {};
 }
 
-void Explanation::End(const Pass&, PassOutcome outcome) {
+Status PipelineTrace::RunAfterPass(const Module&, const PassInfo& info, PassOutcome outcome) {
+  IROPT_CHECK(!running_.empty(), "pass '{}' ends, but none has begun", info.name);
   Node& node = *running_.back().node;
   running_.pop_back();
   switch (outcome) {
@@ -142,6 +166,7 @@ void Explanation::End(const Pass&, PassOutcome outcome) {
     case PassOutcome::Unchanged: ++node.unchanged; break;
     case PassOutcome::Failed: ++node.failed; break;
   }
+  return {};
 }
 
 namespace {
@@ -166,7 +191,7 @@ std::string FunctionsText(const std::vector<std::string>& functions) {
 
 }  // namespace
 
-std::string Explanation::Outcome(const Node& node, const std::string& inherited) const {
+std::string PipelineTrace::Outcome(const Node& node, const std::string& inherited) const {
   std::string text;
   if (node.runs() != 0) {
     text = RunsText(node.changed, node.runs(), node.failed);
@@ -188,8 +213,8 @@ std::string Explanation::Outcome(const Node& node, const std::string& inherited)
   return text.empty() ? inherited : text;
 }
 
-void Explanation::RenderInto(const Node& node, size_t indent, const std::string& inherited, size_t width,
-                             std::string& out) const {
+void PipelineTrace::RenderInto(const Node& node, size_t indent, const std::string& inherited, size_t width,
+                               std::string& out) const {
   const std::string label = std::string(indent, ' ') + LabelOf(node.info);
   out += fmt::format("{:<{}}  {}\n", label, width, Outcome(node, inherited));
   std::string inner = inherited;
@@ -201,7 +226,7 @@ void Explanation::RenderInto(const Node& node, size_t indent, const std::string&
   for (const std::unique_ptr<Node>& child : node.children) RenderInto(*child, indent + 2, inner, width, out);
 }
 
-std::string Explanation::RenderAbsent() const {
+std::string PipelineTrace::RenderAbsent() const {
   std::string out;
   const auto add = [&](const std::vector<std::string>& names, const auto& origin) {
     for (const std::string& name : names) {
@@ -213,13 +238,12 @@ std::string Explanation::RenderAbsent() const {
   return out;
 }
 
-std::string Explanation::Render() {
+std::string PipelineTrace::Render() {
   IROPT_CHECK(running_.empty(), "a pass is still running");
-  if (root_ == nullptr) return "";
   std::string out;
   RenderInto(*root_, 0, "", root_->Width(0), out);
   out += RenderAbsent();
-  root_.reset();
+  root_ = MakeNode(pipeline_);
   return out;
 }
 

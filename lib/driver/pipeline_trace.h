@@ -1,4 +1,4 @@
-// What became of each pass of a pipeline, as -explain-pipeline shows it.
+// What each pass of a pipeline did, or why it did not run, as -explain-pipeline shows it.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "iropt/pass/context.h"
-#include "iropt/pass/observer.h"
+#include "iropt/pass/instrument.h"
 #include "iropt/pass/pass.h"
 
 namespace iropt {
@@ -20,23 +20,24 @@ struct SettingOrigins {
   std::function<std::string(std::string_view pass)> required;
 };
 
-// Follows one run of a pipeline. The passes keep the shape of the pipeline: what runs in several rounds is one entry
+// Follows the runs of a pipeline. The passes keep the shape of the pipeline: what runs in several rounds is one entry
 // that counts, so that the size does not depend on the number of rounds.
-class Explanation : public PassObserver {
+class PipelineTrace : public PassInstrument {
  public:
-  Explanation(const PassContext& context, SettingOrigins origins);
-  ~Explanation() override;
+  // The context must outlive it.
+  PipelineTrace(const PassContext& context, SettingOrigins origins, Pass pipeline);
+  ~PipelineTrace() override;
 
-  void BeginRound() override;
-  void Skip(const Pass& pass, SkipReason reason, int level) override;
-  void RunRequirement(const Pass& pass, const Pass& requirement) override;
-  void SkipFunction(std::string_view function, std::string_view attribute) override;
-  void Veto(const Pass& pass, const PassInstrument& by) override;
-  void Begin(const Pass& pass) override;
-  void End(const Pass& pass, PassOutcome outcome) override;
+  Status EnterPassContext() override;
+  Status RunBeforePass(const Module& module, const PassInfo& info) override;
+  Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) override;
+  Status OnSkippedPass(const PassInfo& info, const PassSkip& skip) override;
+  Status OnRound(const PassInfo& info) override;
+  Status OnRequiredPass(const PassInfo& requiring, const PassInfo& required) override;
+  Status OnSkippedFunction(const GlobalVar& name, std::string_view attribute, const PassInfo& info) override;
 
-  // A line for each pass, nested as the pipeline is, and one for each setting about a pass that is none of them.
-  // Forgets the run.
+  // What happened since the last call: a line for each pass, nested as the pipeline is, and one for each setting about
+  // a pass that is none of them.
   std::string Render();
 
  private:
@@ -46,15 +47,16 @@ class Explanation : public PassObserver {
     size_t next = 0;  // the child that comes next in this round
   };
 
-  static std::unique_ptr<Node> MakeNode(const Pass& pass, std::string requirement_of);
-  Node& NextNode(const Pass& pass);
-  std::string SkipText(const PassInfo& info, SkipReason reason, int level) const;
+  static std::unique_ptr<Node> MakeNode(const Pass& pass);
+  Node& NextNode(const PassInfo& info);
+  std::string SkipText(const PassInfo& info, const PassSkip& skip) const;
   std::string Outcome(const Node& node, const std::string& inherited) const;
   std::string RenderAbsent() const;
   void RenderInto(const Node& node, size_t indent, const std::string& inherited, size_t width, std::string& out) const;
 
   const PassContext& context_;
   SettingOrigins origins_;
+  Pass pipeline_;
   std::unique_ptr<Node> root_;
   std::vector<Frame> running_;
   std::string requirement_of_;  // the pass that requires the next one to begin

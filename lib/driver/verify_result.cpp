@@ -10,7 +10,6 @@
 
 #include "iropt/ir/structural.h"
 #include "iropt/support/file.h"
-#include "iropt/text/parser.h"
 
 namespace iropt {
 
@@ -24,10 +23,10 @@ std::string_view LineAt(std::string_view text, size_t begin) {
 
 Result<Module> ResultVerifier::ReadBack(const std::string& text) {
   const auto buffer = std::make_shared<const FileBuffer>(text);
-  IROPT_ASSIGN_OR_RETURN(const uint32_t base, sources_.AddBuffer("<output>", buffer->text(), buffer));
-  std::optional<Module> module = ParseModule(buffer->text(), base, {.threads = print_.threads}, diagnostics_);
-  if (module) return *std::move(module);
-  diagnostics_.Error({}, "roundtrip-mismatch", "the output does not read back");
+  IROPT_ASSIGN_OR_RETURN(const InputFormat* format, FindInputFormat(OutputFormats().front().name));
+  Result<Module> module = compiler_.Parse({"<output>", buffer, buffer->text(), 1, format});
+  if (module.ok() || !module.error().reported()) return module;
+  compiler_.diagnostics().Error({}, "roundtrip-mismatch", "the output does not read back");
   return Failure{ErrorCode::Rejected};
 }
 
@@ -37,32 +36,30 @@ Status ResultVerifier::ExpectSameText(std::string_view kind, std::string_view me
   const size_t at = static_cast<size_t>(std::ranges::mismatch(expected, found).in1 - expected.begin());
   const size_t begin = expected.substr(0, at).rfind('\n') + 1;  // 0 in the first line
   const auto line = 1 + std::ranges::count(expected.substr(0, at), '\n');
-  diagnostics_.Error({}, kind, fmt::format("{}; the first difference is in line {} of the output", message, line))
+  compiler_.diagnostics().Error({}, kind, fmt::format("{}; the first difference is in line {} of the output", message, line))
       .Note({}, fmt::format("before: {}", LineAt(expected, begin)))
       .Note({}, fmt::format("after:  {}", LineAt(found, begin)));
   return Failure{ErrorCode::Rejected};
 }
 
 Status ResultVerifier::CheckRoundTrip(const Module& module) {
-  const std::string text = ModuleToString(module, print_);
+  const std::string text = compiler_.PrintToString(module);
   IROPT_ASSIGN_OR_RETURN(const Module again, ReadBack(text));
   if (const std::optional<std::string> difference = FirstDifference(module, again)) {
-    diagnostics_.Error({}, "roundtrip-mismatch",
+    compiler_.diagnostics().Error({}, "roundtrip-mismatch",
                        fmt::format("the output reads back as another module: {}", *difference));
     return Failure{ErrorCode::Rejected};
   }
   return ExpectSameText("roundtrip-mismatch", "the output reads back and prints differently", text,
-                        ModuleToString(again, print_));
+                        compiler_.PrintToString(again));
 }
 
-Status ResultVerifier::CheckIdempotent(const Module& module, const Pass& pass, const PassContext& context) {
-  const std::string text = ModuleToString(module, print_);
+Status ResultVerifier::CheckIdempotent(const Module& module, const Pass& pass, PassContext context) {
+  const std::string text = compiler_.PrintToString(module);
   IROPT_ASSIGN_OR_RETURN(Module again, ReadBack(text));
-  PassContext second = context;
-  second.observer = nullptr;
-  IROPT_ASSIGN_OR_RETURN(const PassResult result, pass(std::move(again), second));
+  IROPT_ASSIGN_OR_RETURN(const PassResult result, pass(std::move(again), context));
   return ExpectSameText("not-idempotent", "a second run of the passes changes the module", text,
-                        ModuleToString(result.module, print_));
+                        compiler_.PrintToString(result.module));
 }
 
 }  // namespace iropt

@@ -1,13 +1,11 @@
 // Checks of the module that a run made: -verify-roundtrip and -verify-idempotent.
 #pragma once
 
-#include "iropt/diag/diagnostic.h"
-#include "iropt/diag/source.h"
+#include "iropt/driver/compiler_instance.h"
 #include "iropt/ir/module.h"
 #include "iropt/pass/context.h"
 #include "iropt/pass/pass.h"
 #include "iropt/support/result.h"
-#include "iropt/text/printer.h"
 
 namespace iropt {
 
@@ -15,22 +13,19 @@ namespace iropt {
 // Rejected.
 class ResultVerifier {
  public:
-  ResultVerifier(const PrintOptions& print, SourceManager& sources, DiagnosticEngine& diagnostics)
-      : print_(print), sources_(sources), diagnostics_(diagnostics) {}
+  explicit ResultVerifier(CompilerInstance& compiler) : compiler_(compiler) {}
 
   // The text reads back as a structurally equal module, which prints as the same text.
   Status CheckRoundTrip(const Module& module);
   // Running `pass` on what the text reads back as changes nothing. The instruments of the context see this run, too.
-  Status CheckIdempotent(const Module& module, const Pass& pass, const PassContext& context);
+  Status CheckIdempotent(const Module& module, const Pass& pass, PassContext context);
 
  private:
   Result<Module> ReadBack(const std::string& text);
   Status ExpectSameText(std::string_view kind, std::string_view message, std::string_view expected,
                         std::string_view found);
 
-  PrintOptions print_;
-  SourceManager& sources_;
-  DiagnosticEngine& diagnostics_;
+  CompilerInstance& compiler_;
 };
 
 }  // namespace iropt

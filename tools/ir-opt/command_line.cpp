@@ -115,9 +115,9 @@ Status CheckSwitches(const std::vector<std::string>& arguments) {
 void TranslateWords(CommandLine& line) {
   if (line.print_pipeline == "text") line.driver.print_pipeline = PipelineForm::Text;
   if (line.print_pipeline == "json") line.driver.print_pipeline = PipelineForm::Json;
-  if (line.diagnostics == "json") line.driver.diagnostics = DiagnosticFormat::Json;
-  if (line.colour == "always") line.driver.colour = Colour::Always;
-  if (line.colour == "never") line.driver.colour = Colour::Never;
+  if (line.diagnostics == "json") line.driver.compiler.diagnostics = DiagnosticFormat::Json;
+  if (line.colour == "always") line.driver.compiler.colour = Colour::Always;
+  if (line.colour == "never") line.driver.compiler.colour = Colour::Never;
 }
 
 }  // namespace

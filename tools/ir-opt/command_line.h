@@ -12,6 +12,8 @@ namespace iropt {
 
 // What the flags say. A flag of flags.def sets the member that its row names.
 struct CommandLine {
+  CommandLine() { driver.compiler.threads = 0; }
+
   DriverOptions driver;
   std::string print_pipeline;  // empty where the flag is not there, as below
   std::string diagnostics = "text";
@@ -22,6 +24,7 @@ struct CommandLine {
   bool help_pipelines = false;
   std::optional<std::string> help_pass;
   std::string list_passes;
+  bool list_pipelines = false;
   bool list_instruments = false;
   bool list_configs = false;
   std::string print_completion;

@@ -8,6 +8,7 @@
 #include "completion_scripts.h"
 #include "flags.h"
 #include "iropt/driver/catalog.h"
+#include "iropt/driver/formats.h"
 #include "iropt/support/check.h"
 
 namespace iropt {
@@ -26,7 +27,7 @@ Vocabulary MakeVocabulary(const PassRegistry& registry) {
   Vocabulary words;
   for (const auto& [name, row] : registry.passes()) words.passes.push_back(name);
   words.groups = {"Sequential(", "fixpoint(", "repeat<2>("};
-  for (int level = 0; level <= 4; ++level) words.groups.push_back(fmt::format("default<O{}>", level));
+  for (const std::string& name : PipelineNames(registry)) words.groups.push_back(name);
   for (const CatalogEntry& instrument : Instruments(registry)) words.instruments.push_back(instrument.name);
   for (const std::string& path : ConfigPaths(registry)) words.configs.push_back(path + '=');
   return words;
@@ -53,6 +54,11 @@ std::string CompletionWord(const Flag& flag) {
     case Completion::Pipeline: return "pipeline";
     case Completion::Config: return "config";
     case Completion::Instruments: return "instruments";
+    case Completion::Formats: {
+      std::vector<std::string_view> names;
+      for (const InputFormat& format : InputFormats()) names.push_back(format.name);
+      return fmt::format("words {}", fmt::join(names, " "));
+    }
     case Completion::Words: return fmt::format("words {}", fmt::join(WordsOf(flag.value), " "));
   }
   IROPT_UNREACHABLE("completion {}", static_cast<int>(flag.value.completion));

@@ -17,7 +17,7 @@ std::string_view FlagGroupTitle(FlagGroup group);
 enum class ValueKind : uint8_t { Switch, Text, Repeated, List, Number, Word, SwitchOrWord };
 
 // What a shell offers for a value.
-enum class Completion : uint8_t { None, File, Passes, Pipeline, Config, Instruments, Words };
+enum class Completion : uint8_t { None, File, Passes, Pipeline, Config, Instruments, Formats, Words };
 
 struct FlagValue {
   ValueKind kind = ValueKind::Switch;

@@ -14,6 +14,7 @@
 #include "completion.h"
 #include "help.h"
 #include "iropt/driver/catalog.h"
+#include "iropt/driver/compiler_instance.h"
 #include "iropt/driver/driver.h"
 #include "iropt/driver/eval_expression.h"
 #include "iropt/support/crash.h"
@@ -46,16 +47,19 @@ int PrintToStdout(std::string_view text) {
 
 bool AsksForCatalog(const CommandLine& line) {
   return line.help_pass || !line.list_passes.empty() || line.list_instruments || line.list_configs ||
-         line.print_man_page || !line.print_completion.empty();
+         line.list_pipelines || line.print_man_page || !line.print_completion.empty();
 }
 
 // What shows the names that there are, those of plugins included.
 iropt::Result<std::string> RenderCatalog(const CommandLine& line) {
-  IROPT_ASSIGN_OR_RETURN(const iropt::PassRegistry registry, iropt::MakeRegistry(line.driver.plugins));
+  iropt::CompilerInstance compiler(line.driver.compiler);
+  IROPT_RETURN_IF_ERROR(compiler.LoadPlugins(line.driver.plugins));
+  const iropt::PassRegistry& registry = compiler.registry();
   if (line.help_pass) return iropt::DescribePass(*line.help_pass, registry);
   if (line.list_passes == "json") return iropt::RenderPassesJson(registry);
   if (line.list_passes == "text") return iropt::RenderPasses(registry);
   if (line.list_instruments) return iropt::RenderInstruments(registry);
+  if (line.list_pipelines) return iropt::RenderPipelines(registry);
   if (line.list_configs) return iropt::RenderConfigs(registry);
   if (line.print_man_page) return iropt::RenderManPage(registry);
   return iropt::RenderCompletion(line.print_completion, registry);
@@ -68,7 +72,7 @@ int RunCommand(const std::vector<std::string>& arguments) {
   if (line->help_all) return PrintToStdout(iropt::RenderHelpAll());
   if (line->help_pipelines) return PrintToStdout(iropt::kPipelines);
   if (line->print_version) return PrintToStdout("ir-opt " IROPT_VERSION "\n");
-  if (line->eval) return iropt::EvalExpression(line->driver, *line->eval);
+  if (line->eval) return iropt::EvalExpression(line->driver.compiler, *line->eval);
   if (!AsksForCatalog(*line)) return iropt::RunDriver(line->driver);
   const iropt::Result<std::string> text = RenderCatalog(*line);
   return text.ok() ? PrintToStdout(*text) : Fail(text.error());

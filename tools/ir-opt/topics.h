@@ -38,7 +38,7 @@ inline constexpr std::string_view kPipelines =
   Sequential<name=Mine;opt_level=2>(A,B)   the passes in turn, as one with a name and a level
   fixpoint<8>(A,B)                         in turn until nothing changes, at most 8 times
   repeat<2>(A,B)                           in turn, twice
-  default<O2>                              the default pipeline of a level
+  default<O2>                              a named pipeline at a level; -list-pipelines shows all
 
 Values are JSON, with words in place of strings where that is unambiguous:
 <entry_functions=[main,"my f"]>. Names may stand in double quotes as well. A shell needs
@@ -46,8 +46,8 @@ quotes around all of it.
 
 A pass runs where it is not disabled, and where its level is not above that of -O or it is
 required. What is in a Sequential runs only if the Sequential does, which has no level unless
-one is given. Passes that a pass requires run right before it. -explain-pipeline says what
-became of each pass.
+one is given. Passes that a pass requires run right before it. -explain-pipeline says of
+each pass what it did, or why it did not run.
 
 A pipeline file says the same in JSON, and holds the settings, too:
 

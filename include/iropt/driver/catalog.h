@@ -1,7 +1,6 @@
 // What can be asked for by name: of ir-opt itself, and of plugins.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,13 +10,14 @@
 
 namespace iropt {
 
-// All passes and configuration options, those of the plugins at these paths included.
-Result<PassRegistry> MakeRegistry(std::span<const std::string> plugins);
-
 // The table of passes, with their options.
 std::string RenderPasses(const PassRegistry& registry);
 // The same as JSON: {"passes": [{"name": ..., "kind": ..., "opt_level": ..., ...}]}.
 std::string RenderPassesJson(const PassRegistry& registry);
+
+// The table of named pipelines, and what pipelines call them: "default<O2>".
+std::string RenderPipelines(const PassRegistry& registry);
+std::vector<std::string> PipelineNames(const PassRegistry& registry);
 
 // The table of configuration options, and all that -config takes before '=', those of records as paths to their fields.
 std::string RenderConfigs(const PassRegistry& registry);

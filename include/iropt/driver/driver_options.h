@@ -6,10 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace iropt {
+#include "iropt/driver/compiler_options.h"
 
-enum class DiagnosticFormat : uint8_t { Text, Json };
-enum class Colour : uint8_t { Auto, Always, Never };
+namespace iropt {
 
 enum class PipelineForm : uint8_t { None, Text, Json };
 
@@ -22,6 +21,8 @@ struct PrintRequest {
 };
 
 struct DriverOptions {
+  CompilerOptions compiler;
+
   std::string input = "-";   // "-" is the standard input
   std::string output = "-";  // "-" is the standard output
 
@@ -39,24 +40,17 @@ struct DriverOptions {
 
   bool split_input_file = false;   // lines "# -----" separate modules, each of which is worked on alone
   bool verify_only = false;        // check the input and do nothing else
-  bool skip_type_check = false;    // leave the type rules out of all checks
   bool verify_each = false;        // check the module after every pass, and what the pass says of its changes
-  bool no_verify = false;          // do not check the input
   bool verify_roundtrip = false;   // check that the output reads back as the same module
   bool verify_idempotent = false;  // check that a second run of the passes changes nothing
 
   bool time_passes = false;
   bool report = false;                      // what was read, what each pass did, how long it took
-  bool explain_pipeline = false;            // what became of each pass, and why
+  bool explain_pipeline = false;            // what each pass did, or why it did not run
   std::optional<int64_t> opt_bisect_limit;  // only so many passes run, see OptBisect
   std::vector<std::string> instruments;     // in the syntax of a pipeline, see instruments.def
   PrintRequest print_before;
   PrintRequest print_after;
-
-  int threads = 0;               // 0 stands for as many as there are cores
-  int64_t inline_constants = 0;  // arrays of up to this many elements are printed inline
-  DiagnosticFormat diagnostics = DiagnosticFormat::Text;
-  Colour colour = Colour::Auto;
 };
 
 }  // namespace iropt

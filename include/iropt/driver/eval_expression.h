@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "iropt/driver/driver_options.h"
+#include "iropt/driver/compiler_options.h"
 
 namespace iropt {
 
@@ -11,6 +11,6 @@ namespace iropt {
 // rules, evaluates it, and writes its value and its type to stdout: an expression that reads back to the value, with
 // the type as a comment. Returns the exit code; where it is not 0, diagnostics have said why and nothing was written.
 // Of the options, only those of diagnostics count.
-int EvalExpression(const DriverOptions& options, const std::string& text);
+int EvalExpression(const CompilerOptions& options, const std::string& text);
 
 }  // namespace iropt

@@ -9,9 +9,9 @@ namespace iropt {
 namespace {
 
 struct Check {
-  SourceManager sources;
   Reports reports;
-  ResultVerifier verifier{{}, sources, reports.engine()};
+  CompilerInstance compiler{{}, reports.consumer()};
+  ResultVerifier verifier{compiler};
 };
 
 // @R.function def main(x): with R.dataflow(): lv = value; R.output(lv) ...

@@ -24,6 +24,7 @@ class Reports {
  public:
   Reports() : engine_(&buffer_) {}
   DiagnosticEngine& engine() { return engine_; }
+  DiagnosticConsumer& consumer() { return buffer_; }
   const std::vector<Diagnostic>& all() const { return buffer_.diagnostics(); }
   Log texts() const {
     Log texts;

@@ -1,0 +1,150 @@
+#include "iropt/driver/compiler_instance.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "iropt/analysis/well_formed.h"
+#include "iropt/diag/consumers.h"
+#include "iropt/pass/pipeline.h"
+#include "iropt/support/check.h"
+#include "iropt/support/parallel.h"
+#include "iropt/transform/passes.h"
+#include "load_plugins.h"
+#include "script_reader.h"
+
+namespace iropt {
+
+namespace {
+
+bool WantsColour(Colour colour) {
+  if (colour != Colour::Auto) return colour == Colour::Always;
+  const char* terminal = std::getenv("TERM");
+  return isatty(STDERR_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr && terminal != nullptr &&
+         std::string_view(terminal) != "dumb";
+}
+
+std::unique_ptr<DiagnosticConsumer> MakeConsumer(const CompilerOptions& options, OutputStream* out,
+                                                 const SourceManager* sources) {
+  if (options.diagnostics == DiagnosticFormat::Json) return std::make_unique<JsonConsumer>(out, sources);
+  return std::make_unique<TextConsumer>(out, sources, WantsColour(options.colour));
+}
+
+}  // namespace
+
+CompilerInstance::CompilerInstance(CompilerOptions options, DiagnosticConsumer* consumer)
+    : options_(std::move(options)),
+      threads_(options_.threads > 0 ? options_.threads : DefaultThreadCount()),
+      err_(STDERR_FILENO),
+      own_consumer_(consumer == nullptr ? MakeConsumer(options_, &err_, &sources_) : nullptr),
+      diagnostics_(consumer == nullptr ? own_consumer_.get() : consumer) {
+  const Status registered = RegisterAllPasses(registry_);
+  IROPT_CHECK(registered.ok(), "{}", registered.error().message);
+}
+
+CompilerInstance::CompilerInstance(CompilerOptions options) : CompilerInstance(std::move(options), nullptr) {}
+
+CompilerInstance::CompilerInstance(CompilerOptions options, DiagnosticConsumer& consumer)
+    : CompilerInstance(std::move(options), &consumer) {}
+
+Status CompilerInstance::LoadPlugins(std::span<const std::string> paths) {
+  return iropt::LoadPlugins(paths, registry_);
+}
+
+Result<Module> CompilerInstance::ReadModule(const std::string& path) {
+  IROPT_ASSIGN_OR_RETURN(std::shared_ptr<const FileBuffer> text, ReadFile(path));
+  IROPT_ASSIGN_OR_RETURN(const InputFormat* format, FormatOf(path, text->text()));
+  IROPT_ASSIGN_OR_RETURN(Module module, Parse({path == "-" ? "<stdin>" : path, text, text->text(), 1, format}));
+  IROPT_RETURN_IF_ERROR(Verify(module));
+  return module;
+}
+
+Result<Module> CompilerInstance::ParseModule(std::string text, std::string name) {
+  const auto owner = std::make_shared<const FileBuffer>(std::move(text));
+  IROPT_ASSIGN_OR_RETURN(Module module, Parse({.name = std::move(name), .owner = owner, .text = owner->text()}));
+  IROPT_RETURN_IF_ERROR(Verify(module));
+  return module;
+}
+
+Result<Module> CompilerInstance::Parse(const ModuleSource& source) {
+  const InputFormat* format = source.format;
+  if (format == nullptr) {
+    IROPT_ASSIGN_OR_RETURN(format, FormatOf(source.name, source.text));
+  }
+  IROPT_ASSIGN_OR_RETURN(const uint32_t base,
+                         sources_.AddBuffer(source.name, source.text, source.owner, source.first_line));
+  const ParseOptions reading{.threads = threads_,
+                             .on_read = [&](std::string_view text) { source.owner->Discard(text); }};
+  std::optional<Module> module = format->parse(source.text, base, reading, diagnostics_);
+  if (!module) return Failure{ErrorCode::Parse};
+  return *std::move(module);
+}
+
+Status CompilerInstance::Verify(const Module& module) {
+  if (options_.no_verify) return {};
+  const VerifyOptions checks{.check_types = !options_.skip_type_check, .threads = threads_};
+  if (!VerifyModule(module, checks, diagnostics_)) return Failure{ErrorCode::IllFormed};
+  return {};
+}
+
+Result<const InputFormat*> CompilerInstance::FormatOf(std::string_view path, std::string_view text) const {
+  if (options_.input_format) return FindInputFormat(*options_.input_format);
+  return &DetectInputFormat(path, text);
+}
+
+void CompilerInstance::Print(const Module& module, OutputStream& out) const {
+  const PrintOptions printing{.inline_constants = options_.inline_constants, .threads = threads_};
+  OutputFormats().front().print(module, printing, out);
+}
+
+std::string CompilerInstance::PrintToString(const Module& module) const {
+  std::string text;
+  OutputStream out(&text);
+  Print(module, out);
+  static_cast<void>(out.Flush());
+  return text;
+}
+
+Result<Pass> CompilerInstance::MakePass(std::string pipeline) {
+  IROPT_ASSIGN_OR_RETURN(const uint32_t base, AddText("passes", pipeline));
+  const std::optional<Pipeline> parsed = ParsePipeline(pipeline, base, diagnostics_);
+  if (!parsed) return Failure{ErrorCode::Usage};
+  return BuildPipeline(*parsed, registry_, diagnostics_);
+}
+
+PassContext CompilerInstance::MakeContext(int opt_level) {
+  PassContext context;
+  context.opt_level = opt_level;
+  context.diagnostics = &diagnostics_;
+  context.registry = &registry_;
+  context.threads = threads_;
+  context.printer = [this](const Module& module, std::string heading) -> Status {
+    // The heading is a comment, of one line or more.
+    for (size_t i = 0; (i = heading.find('\n', i)) != std::string::npos; i += 3) heading.replace(i, 1, "\n# ");
+    err_.Append(fmt::format("# {}\n", heading));
+    Print(module, err_);
+    return err_.Flush();
+  };
+  context.reader = std::make_shared<ScriptReader>();
+  return context;
+}
+
+Result<uint32_t> CompilerInstance::AddText(std::string name, std::string text) {
+  const auto owner = std::make_shared<const FileBuffer>(std::move(text));
+  return sources_.AddBuffer(std::move(name), owner->text(), owner);
+}
+
+int CompilerInstance::Report(const Error& error, std::string_view kind) {
+  if (!error.reported()) diagnostics_.Error({}, kind, error.message);
+  return ExitCode(error.code);
+}
+
+int CompilerInstance::Finish(const Status& status) {
+  if (status.ok()) return 0;
+  return Report(status.error(), status.error().code == ErrorCode::Usage ? "usage" : "pass-failed");
+}
+
+}  // namespace iropt
