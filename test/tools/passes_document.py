@@ -17,9 +17,8 @@ compares them:
     test/tools/passes_document.py build/bin/ir-opt > docs/passes.md
 
 *Level* is the lowest `-O` at which a pipeline runs the pass. `ir-opt -help-pass=NAME` shows what stands below of a pass; the
-module behind each example was made by running it. What the forms of modules mean that passes need, establish and break is said in
-[pass_infrastructure.md](pass_infrastructure.md), and where a pass comes from, what it costs and what it does in detail at the head of
-its source in [lib/transform/relax](../lib/transform/relax).
+module behind each example was made by running it. Where a pass comes from, what it costs and what it does in detail is said at the
+head of its source in [lib/transform/relax](../lib/transform/relax).
 """
 
 

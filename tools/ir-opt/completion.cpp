@@ -1,160 +1,224 @@
 #include "completion.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <vector>
 
-#include "completion_scripts.h"
 #include "flags.h"
 #include "iropt/driver/catalog.h"
-#include "iropt/driver/formats.h"
-#include "iropt/support/check.h"
+#include "iropt/driver/compiler_instance.h"
 
 namespace iropt {
 
 namespace {
 
-// The words that scripts offer.
-struct Vocabulary {
-  std::vector<std::string> passes;
-  std::vector<std::string> groups;  // what a pipeline has besides passes, as far as the names go
-  std::vector<std::string> instruments;
-  std::vector<std::string> configs;  // with the '='
+// The words of COMP_WORDS are cut at '=', '(' and others, so that the line itself is passed on.
+constexpr std::string_view kBashScript = R"script(# Completion of ir-opt for bash: source <(ir-opt -print-completion=bash)
+_ir_opt() {
+  local line=${COMP_LINE:0:COMP_POINT}
+  mapfile -t COMPREPLY < <("$1" -complete "$line" "$COMP_WORDBREAKS" 2> /dev/null | cut -f 1)
+  # A value may go on; after another word, the next one follows.
+  if [[ ${#COMPREPLY[@]} -ne 1 || ${COMPREPLY[0]} == *[=/] || ${line##*[[:space:]]} == *=* ]]; then
+    compopt -o nospace 2> /dev/null
+  fi
+}
+complete -F _ir_opt ir-opt
+)script";
+
+constexpr std::string_view kZshScript = R"script(#compdef ir-opt
+# Completion of ir-opt for zsh: in a folder of $fpath under the name _ir-opt.
+_ir_opt() {
+  local -a lines
+  lines=("${(@f)$($words[1] -complete "${(j: :)words[1,CURRENT-1]} $PREFIX" 2> /dev/null)}")
+  lines=(${lines:#})
+  compadd -S '' -l -d lines -- ${lines%%$'\t'*}
+}
+if [[ $funcstack[1] == _ir-opt ]]; then _ir_opt "$@"; else compdef _ir_opt ir-opt; fi
+)script";
+
+constexpr std::string_view kFishScript = R"script(# Completion of ir-opt for fish: ir-opt -print-completion=fish | source
+complete -c ir-opt -f -a '(ir-opt -complete (commandline -cp | string collect) 2> /dev/null)'
+)script";
+
+// The words of a line as a shell reads them; the last one is still being typed.
+struct TypedLine {
+  std::vector<std::string> words = {""};
+  size_t kept = 0;  // how much of the last word the shell keeps
+
+  TypedLine(std::string_view line, std::string_view breaks) {
+    char quote = '\0';
+    for (const char c : line) {
+      if (quote == '\0' && (c == ' ' || c == '\t' || c == '\n')) {
+        if (!words.back().empty()) words.emplace_back();
+        kept = 0;
+      } else if (c == quote) {
+        quote = '\0';
+      } else if (quote == '\0' && (c == '"' || c == '\'')) {
+        quote = c;
+        if (!breaks.empty()) kept = words.back().size();
+      } else {
+        words.back() += c;
+        if (quote == '\0' && breaks.find(c) != std::string_view::npos) kept = words.back().size();
+      }
+    }
+  }
 };
 
-Vocabulary MakeVocabulary(const PassRegistry& registry) {
-  Vocabulary words;
-  for (const auto& [name, row] : registry.passes()) words.passes.push_back(name);
-  words.groups = {"Sequential(", "fixpoint(", "repeat<2>("};
-  for (const std::string& name : PipelineNames(registry)) words.groups.push_back(name);
-  for (const CatalogEntry& instrument : Instruments(registry)) words.instruments.push_back(instrument.name);
-  for (const std::string& path : ConfigPaths(registry)) words.configs.push_back(path + '=');
-  return words;
+std::string_view WithoutDashes(std::string_view word) {
+  word.remove_prefix(word.starts_with("--") ? 2 : 1);
+  return word;
 }
 
-// The text with each @KEY@ replaced.
-std::string Fill(std::string_view script, std::vector<std::pair<std::string_view, std::string>> values) {
-  std::string out(script);
-  for (const auto& [key, value] : values) {
-    const std::string mark = fmt::format("@{}@", key);
-    const size_t at = out.find(mark);
-    IROPT_CHECK(at != std::string::npos, "the script has no {}", mark);
-    out.replace(at, mark.size(), value);
-  }
-  return out;
+const Flag* FindFlag(std::string_view name) {
+  if (name == "o") name = "output";
+  const auto flag = std::ranges::find(Flags(), name, &Flag::name);
+  return flag == Flags().end() ? nullptr : &*flag;
 }
 
-// How the scripts name what a value is completed with.
-std::string CompletionWord(const Flag& flag) {
-  switch (flag.value.completion) {
-    case Completion::None: return "none";
-    case Completion::File: return "file";
-    case Completion::Passes: return "passes";
-    case Completion::Pipeline: return "pipeline";
-    case Completion::Config: return "config";
-    case Completion::Instruments: return "instruments";
-    case Completion::Formats: {
-      std::vector<std::string_view> names;
-      for (const InputFormat& format : InputFormats()) names.push_back(format.name);
-      return fmt::format("words {}", fmt::join(names, " "));
+class Completer {
+ public:
+  Completer(const TypedLine& line, const PassRegistry& registry) : line_(line), registry_(registry) {}
+
+  std::string Run() {
+    const std::string_view current = line_.words.back();
+    const size_t equals = current.find('=');
+    if (current.starts_with('-') && equals != std::string_view::npos) {
+      const Flag* flag = FindFlag(WithoutDashes(current.substr(0, equals)));
+      if (flag != nullptr) OfferValues(*flag, current.substr(0, equals + 1), current.substr(equals + 1));
+    } else if (const Flag* flag = FlagBefore()) {
+      OfferValues(*flag, "", current);
+    } else if (current.starts_with('-')) {
+      OfferFlags(current.starts_with("--") ? "-" : "");
+    } else {
+      const size_t at = current.starts_with('@') ? 1 : 0;
+      OfferFiles(current.substr(0, at), current.substr(at));
     }
-    case Completion::Words: return fmt::format("words {}", fmt::join(WordsOf(flag.value), " "));
+    return std::move(out_);
   }
-  IROPT_UNREACHABLE("completion {}", static_cast<int>(flag.value.completion));
-}
 
-// Flags as one types them: those with a value end in '='. The short forms come first.
-std::vector<std::string> TypedFlags() {
-  std::vector<std::string> flags = {"-o", "-h", "-O0", "-O1", "-O2", "-O3", "-O4"};
-  for (const Flag& flag : Flags()) {
-    const bool may_be_alone = !TakesNextWord(flag.value);
-    if (may_be_alone) flags.push_back(fmt::format("-{}", flag.name));
-    if (flag.value.kind != ValueKind::Switch) flags.push_back(fmt::format("-{}=", flag.name));
+ private:
+  // The flag whose value the last word is.
+  const Flag* FlagBefore() const {
+    if (line_.words.size() < 2) return nullptr;
+    const std::string_view word = line_.words[line_.words.size() - 2];
+    if (!word.starts_with('-') || word.size() < 2) return nullptr;
+    const Flag* flag = FindFlag(WithoutDashes(word));
+    return flag != nullptr && TakesNextWord(flag->value) ? flag : nullptr;
   }
-  return flags;
-}
 
-// Lines of a case statement of a shell: which flag is completed how.
-std::string CaseLines() {
-  std::string lines = "    o) echo file ;;\n";
-  for (const Flag& flag : Flags()) {
-    if (flag.value.kind == ValueKind::Switch) continue;
-    lines += fmt::format("    {}) echo {} ;;\n", flag.name, CompletionWord(flag));
+  // Offers a word if it begins as the last one does.
+  void Offer(std::string_view word, std::string_view meaning) {
+    if (!word.starts_with(line_.words.back())) return;
+    out_ += fmt::format("{}\t{}\n", word.substr(line_.kept), meaning);
   }
-  return lines;
-}
-
-// Flags whose value may be the next word, as alternatives of a case statement.
-std::string FlagsBeforeValues() {
-  std::string names = "o";
-  for (const Flag& flag : Flags()) {
-    if (TakesNextWord(flag.value)) names += fmt::format("|{}", flag.name);
+  void Offer(std::string_view before, std::string_view word, std::string_view meaning) {
+    Offer(fmt::format("{}{}", before, word), meaning);
   }
-  return names;
-}
 
-std::string Words(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, "\n")); }
-
-std::string Quoted(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + '\'';
-}
-
-// As zsh's _describe takes them: "name:meaning".
-std::string ZshFlags() {
-  std::string lines = "    '-o:where the module goes'\n    '-h:print the help'\n";
-  for (int level = 0; level <= 4; ++level) lines += fmt::format("    '-O{}:optimize at level {}'\n", level, level);
-  for (const Flag& flag : Flags()) {
-    if (!TakesNextWord(flag.value)) lines += "    " + Quoted(fmt::format("-{}:{}", flag.name, flag.summary)) + '\n';
-    if (flag.value.kind != ValueKind::Switch) {
-      lines += "    " + Quoted(fmt::format("-{}=:{}", flag.name, flag.summary)) + '\n';
+  void OfferFlags(std::string_view dash) {
+    Offer(dash, "-o", "where the module goes");
+    Offer(dash, "-h", "print the help");
+    for (int level = 0; level <= kMaxOptLevel; ++level) {
+      Offer(dash, fmt::format("-O{}", level), fmt::format("optimize at level {}", level));
+    }
+    for (const Flag& flag : Flags()) {
+      if (!TakesNextWord(flag.value)) Offer(dash, fmt::format("-{}", flag.name), flag.summary);
+      if (flag.value.kind != ValueKind::Switch) Offer(dash, fmt::format("-{}=", flag.name), flag.summary);
     }
   }
-  return lines;
-}
 
-std::string FishFlags() {
-  std::string lines =
-      "complete -c ir-opt -s o -r -F -d 'where the module goes'\ncomplete -c ir-opt -s h -d 'print the help'\n";
-  for (int level = 0; level <= 4; ++level) {
-    lines += fmt::format("complete -c ir-opt -o O{} -d 'optimize at level {}'\n", level, level);
+  void OfferValues(const Flag& flag, std::string_view before, std::string_view value) {
+    switch (flag.value.completion) {
+      case Completion::None: return;
+      case Completion::File: return OfferFiles(before, value);
+      case Completion::Passes: return OfferPasses(UpToLast(",", before, value));
+      case Completion::Pipeline: return OfferPipeline(UpToLast(",(", before, value));
+      case Completion::Config:
+        for (const std::string& path : ConfigPaths(registry_)) Offer(before, path + '=', "");
+        return;
+      case Completion::Instruments: return OfferInstruments(before, value);
+      case Completion::Formats:
+        for (const InputFormat& format : InputFormats()) Offer(before, format.name, "");
+        return;
+      case Completion::Words:
+        for (const std::string& word : WordsOf(flag.value)) Offer(before, word, "");
+        return;
+    }
   }
-  for (const Flag& flag : Flags()) {
-    const std::string description = Quoted(flag.summary);
-    lines += fmt::format("complete -c ir-opt -o {} -d {}\n", flag.name, description);
-  }
-  return lines;
-}
 
-// fish shows the meaning of a word behind a tab.
-std::string FishCases() {
-  std::string lines = "        case o\n            echo file\n";
-  for (const Flag& flag : Flags()) {
-    if (flag.value.kind == ValueKind::Switch) continue;
-    std::string words = CompletionWord(flag);
-    lines += fmt::format("        case {}\n            echo {}\n", flag.name, words);
+  // What stands before the item of a list that is being typed.
+  static std::string UpToLast(std::string_view separators, std::string_view before, std::string_view value) {
+    return fmt::format("{}{}", before, value.substr(0, value.find_last_of(separators) + 1));
   }
-  return lines;
+
+  void OfferPasses(std::string_view before) {
+    for (const auto& [name, entry] : registry_.passes()) Offer(before, name, entry.summary);
+  }
+
+  void OfferPipeline(std::string_view before) {
+    OfferPasses(before);
+    for (const std::string& name : PipelineNames(registry_)) Offer(before, name, "a named pipeline");
+    for (const std::string_view group : {"Sequential(", "fixpoint(", "repeat<2>("}) Offer(before, group, "");
+  }
+
+  void OfferInstruments(std::string_view before, std::string_view value) {
+    // Within a list of passes that an instrument takes.
+    if (value.rfind("=[") != std::string_view::npos && value.rfind("=[") + 1 > value.rfind(']') + 1) {
+      return OfferPasses(UpToLast(",[", before, value));
+    }
+    for (const CatalogEntry& instrument : Instruments(registry_)) {
+      Offer(UpToLast(",", before, value), instrument.name, instrument.summary);
+    }
+  }
+
+  // Hidden files only where a dot is typed.
+  void OfferFiles(std::string_view before, std::string_view path) {
+    const std::string folder = UpToLast("/", "", path);
+    const bool in_home = folder.starts_with("~/") && std::getenv("HOME") != nullptr;
+    const std::string place = in_home ? std::getenv("HOME") + folder.substr(1) : folder;
+    std::error_code error;
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(place.empty() ? "." : place, error)) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with('.') && !path.substr(folder.size()).starts_with('.')) continue;
+      names.push_back(entry.is_directory(error) ? name + '/' : name);
+    }
+    std::ranges::sort(names);
+    for (const std::string& name : names) Offer(before, folder + name, "");
+  }
+
+  const TypedLine& line_;
+  const PassRegistry& registry_;
+  std::string out_;
+};
+
+// Of the words before the last one.
+std::vector<std::string> PluginsIn(const TypedLine& line) {
+  constexpr std::string_view kFlag = "load-pass-plugin=";
+  std::vector<std::string> plugins;
+  for (const std::string& word : line.words) {
+    const std::string_view name = word.starts_with('-') ? WithoutDashes(word) : "";
+    if (name.starts_with(kFlag) && &word != &line.words.back()) plugins.emplace_back(name.substr(kFlag.size()));
+  }
+  return plugins;
 }
 
 }  // namespace
 
-std::string RenderCompletion(std::string_view shell, const PassRegistry& registry) {
-  const Vocabulary words = MakeVocabulary(registry);
-  std::vector<std::pair<std::string_view, std::string>> values = {{"PASSES", Words(words.passes)},
-                                                                  {"GROUPS", Words(words.groups)},
-                                                                  {"INSTRUMENTS", Words(words.instruments)},
-                                                                  {"CONFIGS", Words(words.configs)}};
-  if (shell == "fish") {
-    values.insert(values.end(), {{"FLAGS", FishFlags()}, {"CASES", FishCases()}});
-    return Fill(kFishScript, std::move(values));
-  }
-  values.insert(values.end(), {{"CASES", CaseLines()}, {"BEFORE_VALUES", FlagsBeforeValues()}});
-  const bool zsh = shell == "zsh";
-  values.emplace_back("FLAGS", zsh ? ZshFlags() : Words(TypedFlags()));
-  return Fill(zsh ? kZshScript : kBashScript, std::move(values));
+std::string_view CompletionScript(std::string_view shell) {
+  if (shell == "fish") return kFishScript;
+  return shell == "zsh" ? kZshScript : kBashScript;
+}
+
+std::string Complete(std::string_view line, std::string_view breaks) {
+  const TypedLine typed(line, breaks);
+  CompilerInstance compiler;
+  // Without the names of plugins that cannot be loaded: the run will tell.
+  static_cast<void>(compiler.LoadPlugins(PluginsIn(typed)));
+  return Completer(typed, compiler.registry()).Run();
 }
 
 }  // namespace iropt

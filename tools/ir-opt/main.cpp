@@ -47,7 +47,7 @@ int PrintToStdout(std::string_view text) {
 
 bool AsksForCatalog(const CommandLine& line) {
   return line.help_pass || !line.list_passes.empty() || line.list_instruments || line.list_configs ||
-         line.list_pipelines || line.print_man_page || !line.print_completion.empty();
+         line.list_pipelines || line.print_man_page;
 }
 
 // What shows the names that there are, those of plugins included.
@@ -61,17 +61,24 @@ iropt::Result<std::string> RenderCatalog(const CommandLine& line) {
   if (line.list_instruments) return iropt::RenderInstruments(registry);
   if (line.list_pipelines) return iropt::RenderPipelines(registry);
   if (line.list_configs) return iropt::RenderConfigs(registry);
-  if (line.print_man_page) return iropt::RenderManPage(registry);
-  return iropt::RenderCompletion(line.print_completion, registry);
+  return iropt::RenderManPage(registry);
+}
+
+// Completion scripts call `ir-opt -complete LINE [BREAKS]`, which is not for people.
+int RunCompletion(const std::vector<std::string>& arguments) {
+  const std::string_view breaks = arguments.size() > 2 ? arguments[2] : std::string_view();
+  return PrintToStdout(iropt::Complete(arguments.size() > 1 ? arguments[1] : "", breaks));
 }
 
 int RunCommand(const std::vector<std::string>& arguments) {
+  if (!arguments.empty() && arguments[0] == "-complete") return RunCompletion(arguments);
   const iropt::Result<CommandLine> line = iropt::ParseCommandLine(arguments);
   if (!line.ok()) return UsageError(line.error());
   if (line->help) return PrintToStdout(iropt::RenderHelp());
   if (line->help_all) return PrintToStdout(iropt::RenderHelpAll());
   if (line->help_pipelines) return PrintToStdout(iropt::kPipelines);
   if (line->print_version) return PrintToStdout("ir-opt " IROPT_VERSION "\n");
+  if (!line->print_completion.empty()) return PrintToStdout(iropt::CompletionScript(line->print_completion));
   if (line->eval) return iropt::EvalExpression(line->driver.compiler, *line->eval);
   if (!AsksForCatalog(*line)) return iropt::RunDriver(line->driver);
   const iropt::Result<std::string> text = RenderCatalog(*line);

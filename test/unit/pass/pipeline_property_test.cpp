@@ -67,7 +67,8 @@ class Generator {
     if (item.kind == Kind::Pass) {
       item.name = Name();
       item.options = Options();
-    } else if (item.kind == Kind::Default) {
+    } else if (item.kind == Kind::Named) {
+      item.name = Below(2) == 0 ? "default" : "my.pipeline-2";
       item.count = Below(kMaxOptLevel + 1);
     } else {
       item.children = Make(depth - 1);

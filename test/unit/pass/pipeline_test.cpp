@@ -41,7 +41,7 @@ struct Registered {
       row.options = {{"depth", OptionType::Int, 1, ""}};
       REQUIRE(registry.Add(row).ok());
     }
-    registry.set_default_pipeline({"A", "C"});
+    REQUIRE(registry.AddPipeline({"default", 0, 4, "A,C"}).ok());
   }
 
   PassRegistry registry;
@@ -80,7 +80,8 @@ TEST_CASE("pipelines nest") {
   CHECK(fixpoint.count == 3);
   CHECK(fixpoint.children[1].kind == Kind::Repeat);
   CHECK(fixpoint.children[1].count == 2);
-  CHECK(pipeline[1].kind == Kind::Default);
+  CHECK(pipeline[1].kind == Kind::Named);
+  CHECK(pipeline[1].name == "default");
   CHECK(pipeline[1].count == 2);
   CHECK(pipeline[2].count == kDefaultFixpointRounds);
 }
@@ -222,6 +223,66 @@ TEST_CASE("a built pipeline runs") {
   REQUIRE(pass.ok());
   CHECK(pass->info().name == "pipeline");
   CHECK((*pass)(Module()).ok());
+}
+
+TEST_CASE("a requirement that nobody registered is found when the pipeline is built") {
+  Registered r;
+  REQUIRE(r.registry.Add({.info = {.name = "Odd", .required = {"Nothing"}}, .create = &CreateNothing}).ok());
+  CHECK_FALSE(BuildPipeline(Parse("A,Odd"), r.registry, r.reports.engine()).ok());
+  CHECK(r.reports.texts() == Log{"unknown-pass: pass 'Odd' requires 'Nothing', which is no known pass"});
+  CHECK(r.reports.all()[0].span == SourceSpan{3, 6});
+}
+
+TEST_CASE("a named pipeline is that of its name and level") {
+  const Pipeline pipeline = Parse("mine<O1>,A");
+  CHECK(pipeline[0].kind == Kind::Named);
+  CHECK(pipeline[0].name == "mine");
+  CHECK(pipeline[0].count == 1);
+  CHECK(pipeline[0].span == SourceSpan{1, 9});
+  CHECK(PrintPipeline(pipeline) == "mine<O1>,A");
+
+  Registered r;
+  REQUIRE(r.registry.AddPipeline({"mine", 0, 1, "A"}).ok());
+  REQUIRE(r.registry.AddPipeline({"mine", 2, 3, "default<O2>,Sequential(B<depth=2>)"}).ok());
+  const Pass pass = *BuildPipeline(Parse("mine<O1>,mine<O3>"), r.registry, r.reports.engine());
+  const std::span<const Pass> items = pass.children();
+  REQUIRE(items.size() == 2);
+  CHECK(items[0].info().name == "mine<O1>");
+  CHECK(items[0].children().size() == 1);
+  REQUIRE(items[1].children().size() == 2);
+  CHECK(items[1].children()[0].info().name == "default<O2>");
+}
+
+TEST_CASE("a pipeline that does not exist, or not at that level, is an error that names the nearest one") {
+  Registered r;
+  REQUIRE(r.registry.AddPipeline({"mine", 0, 1, "A"}).ok());
+  CHECK_FALSE(BuildPipeline(Parse("mime<O1>,mine<O2>"), r.registry, r.reports.engine()).ok());
+  CHECK(r.reports.texts() == Log{"unknown-pipeline: unknown pipeline 'mime<O1>'; did you mean 'mine<O1>'?",
+                                 "unknown-pipeline: unknown pipeline 'mine<O2>'; did you mean 'mine<O0>'?"});
+}
+
+TEST_CASE("what is wrong in a named pipeline is reported where it is used") {
+  Registered r;
+  REQUIRE(r.registry.AddPipeline({"mine", 0, 4, "A,AA"}).ok());
+  CHECK_FALSE(BuildPipeline(Parse("A,mine<O0>"), r.registry, r.reports.engine()).ok());
+  CHECK(r.reports.texts() == Log{"unknown-pass: unknown pass 'AA'"});
+  CHECK(r.reports.all()[0].span == SourceSpan{3, 11});
+}
+
+TEST_CASE("the registry refuses pipelines that cannot be right") {
+  Registered r;
+  const auto refusal = [&](PipelineEntry entry) {
+    const Status added = r.registry.AddPipeline(std::move(entry));
+    return added.ok() ? std::string() : added.error().message;
+  };
+  CHECK(refusal({"default", 2, 2, "B"}) == "the pipeline 'default': there is already one for O2");
+  CHECK(refusal({"mine", 0, 5, "A"}) == "the pipeline 'mine': levels must be from 0 to 4");
+  CHECK(refusal({"mine", 2, 1, "A"}) == "the pipeline 'mine': levels must be from 0 to 4");
+  CHECK(refusal({"my own", 0, 4, "A"}) == "the pipeline 'my own': a name must be a word that is not reserved");
+  CHECK(refusal({"repeat", 0, 4, "A"}) == "the pipeline 'repeat': a name must be a word that is not reserved");
+  CHECK(refusal({"mine", 0, 4, "A("}) == "the pipeline 'mine': 'A' takes no passes");
+  CHECK(refusal({"mine", 0, 4, "A,mine<O1>"}) == "the pipeline 'mine': 'mine<O1>' is not registered before it");
+  CHECK(refusal({"mine", 0, 4, "repeat<2>(default<O1>)"}).empty());
 }
 
 TEST_CASE("the items that a level skips can be asked for") {

@@ -11,12 +11,14 @@ namespace {
 
 struct Traced {
   Traced() {
-    context.trace = [this](const Module& module, const PassInfo& info, bool is_before) {
+    trace = std::make_shared<TraceInstrument>([this](const Module& module, const PassInfo& info, bool is_before) {
       log.push_back((is_before ? "before " : "after ") + info.name);
       counts.push_back(CountOf(module));
-    };
+    });
+    context.instruments = {trace};
   }
 
+  std::shared_ptr<TraceInstrument> trace;
   Log log;
   std::vector<int64_t> counts;
   PassContext context;
@@ -43,12 +45,12 @@ TEST_CASE("000: a trace function is not called for lists of passes, nor for pass
   CHECK(t.log == Log{"before B", "B", "after B"});
 }
 
-TEST_CASE("a trace function is called inside of the instruments, and not for a pass that they veto") {
+TEST_CASE("a trace is an instrument among others, and is not called for a pass that one of them vetoes") {
   Traced t;
   const auto instrument = std::make_shared<Recorder>("i", t.log);
-  t.context.instruments = {instrument};
+  t.context.instruments = {instrument, t.trace};
   REQUIRE(Tracer(t.log, "A")(Module(), t.context).ok());
-  CHECK(t.log == Log{"i.should(A)", "i.before(A)", "before A", "A", "after A", "i.after(A)"});
+  CHECK(t.log == Log{"i.should(A)", "i.before(A)", "before A", "A", "i.after(A)", "after A"});
   t.log.clear();
   instrument->vetoed = "A";
   REQUIRE(Tracer(t.log, "A")(Module(), t.context).ok());
@@ -67,21 +69,21 @@ TEST_CASE("a pass that fails has no after in the trace") {
 TEST_CASE("what a trace function throws is the error of the run") {
   Log log;
   PassContext context;
-  context.trace = [](const Module&, const PassInfo&, bool is_before) {
+  context.instruments = {std::make_shared<TraceInstrument>([](const Module&, const PassInfo&, bool is_before) {
     if (is_before) throw std::runtime_error("broken");
-  };
+  })};
   const Result<PassResult> result = Tracer(log, "A")(Module(), context);
   REQUIRE_FALSE(result.ok());
-  CHECK(result.error().message == "the trace function around pass 'A' threw an exception: broken");
+  CHECK(result.error().message == "instrument 'trace' around pass 'A' threw an exception: broken");
   CHECK(log.empty());
 }
 
 TEST_CASE("a trace function reads in the info of a pass whether tools may record it") {
   std::vector<bool> traceable;
   PassContext context;
-  context.trace = [&](const Module&, const PassInfo& info, bool is_before) {
+  context.instruments = {std::make_shared<TraceInstrument>([&](const Module&, const PassInfo& info, bool is_before) {
     if (is_before) traceable.push_back(info.traceable);
-  };
+  })};
   const auto keep = [](Module module, ModulePassContext&) -> Result<Module> { return module; };
   REQUIRE(CreateModulePass({.name = "A", .traceable = true}, keep)(Module(), context).ok());
   REQUIRE(CreateModulePass({.name = "B"}, keep)(Module(), context).ok());
