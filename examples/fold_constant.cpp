@@ -117,7 +117,8 @@ Status Run(CompilerInstance& compiler) {
 
   IROPT_ASSIGN_OR_RETURN(const Pass pass, compiler.MakePass("MyFoldConstant,DeadCodeElimination"));
   IROPT_ASSIGN_OR_RETURN(Module module, compiler.ParseModule(kModule));
-  IROPT_ASSIGN_OR_RETURN(const PassResult result, pass(std::move(module)));
+  PassContext context = compiler.MakeContext();
+  IROPT_ASSIGN_OR_RETURN(const PassResult result, pass(std::move(module), context));
   std::cout << ModuleToString(result.module);
   return {};
 }

@@ -27,8 +27,8 @@
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/pass/context.h"
 #include "iropt/pass/instrument.h"
-#include "iropt/pass/pass_options.h"
 #include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "iropt/pass/registry.h"
 #include "iropt/support/arena.h"
 #include "iropt/support/result.h"
@@ -90,8 +90,9 @@ constexpr uint64_t LayoutHash() {
       ;
   uint64_t hash = 0xcbf29ce484222325u;
   for (const char c : kNodeKinds) hash = MixLayout(hash, static_cast<unsigned char>(c));
-  hash = MixLayouts<PassInfo, PassEntry, InstrumentEntry, PassRegistry, PassContext, PassInstrument, Pass::Impl, PassResult,
-                    FunctionPassContext, ModulePassContext, OptionSpec, PassOptions, OptionValue, Status, Error>(hash);
+  hash = MixLayouts<PassInfo, PassEntry, InstrumentEntry, PipelineEntry, PassRegistry, PassContext, PassInstrument,
+                    Pass::Impl, PassResult, FunctionPassContext, ModulePassContext, OptionSpec, PassOptions,
+                    OptionValue, Status, Error>(hash);
   hash = MixLayouts<Diagnostic, DiagnosticEngine, Arena, Workspace, Module, ModuleEntry>(hash);
   return MixLayouts<Function, Call, Constant, Var, PrimFunc, tir::Buffer, tir::Block, tir::For>(hash);
 }

@@ -44,6 +44,7 @@ TEST_CASE("what a plugin adds is known to come from it") {
   REQUIRE(registry.Add(Row("A")).ok());
   const Status added = registry.AddPlugin({"mine", "1.0", "/mine.so"}, [](PassRegistry& r) -> Status {
     IROPT_RETURN_IF_ERROR(r.Add(Row("B")));
+    IROPT_RETURN_IF_ERROR(r.AddPipeline({"tidy", 0, 4, "A,B"}));
     return r.AddInstrument(WatchingRow());
   });
   REQUIRE(added.ok());
@@ -52,6 +53,7 @@ TEST_CASE("what a plugin adds is known to come from it") {
   CHECK(registry.Find("B")->plugin == "mine");
   CHECK(registry.Find("C")->plugin.empty());
   CHECK(registry.instruments().at("watching").plugin == "mine");
+  CHECK(registry.FindPipeline("tidy", 2)->plugin == "mine");
   REQUIRE(registry.plugins().size() == 1);
   CHECK(registry.plugins()[0].version == "1.0");
   CHECK(MessageOf(registry.Add(Row("B"))) == "there is already a pass 'B', of plugin 'mine'");
