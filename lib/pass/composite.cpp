@@ -59,9 +59,8 @@ class Composite : public Pass::Impl {
     IROPT_ASSIGN_OR_RETURN(const std::vector<const PassEntry*> rows, registry.RequiredBy(info));
     for (const PassEntry* row : rows) {
       IROPT_ASSIGN_OR_RETURN(const Pass pass, registry.Create(row->info.name, {}, diagnostics));
-      IROPT_RETURN_IF_ERROR(TellInstruments(context, info, [&](PassInstrument& instrument) {
-        return instrument.OnRequiredPass(info, pass.info());
-      }));
+      IROPT_RETURN_IF_ERROR(TellInstruments(
+          context, info, [&](PassInstrument& instrument) { return instrument.OnRequiredPass(info, pass.info()); }));
       IROPT_RETURN_IF_ERROR(RunOne(pass, total, context));
     }
     return {};

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "guard.h"
 #include "iropt/pass/context.h"
 #include "iropt/support/crash.h"
@@ -21,10 +19,8 @@ std::invoke_result_t<F&> CallInstrument(const PassInstrument& instrument, const 
 // Something that begins and ends, for the instruments that are there when it begins.
 class WatchedSpan {
  public:
-  // A hook may replace those of the context.
-  explicit WatchedSpan(InstrumentList instruments) : instruments_(std::move(instruments)) {}
-
-  const InstrumentList& instruments() const { return instruments_; }
+  // The list must outlive it, and is not that of the context: a hook may replace the instruments of the context.
+  explicit WatchedSpan(const InstrumentList& instruments) : instruments_(instruments) {}
 
   // Ends with the first instrument that fails.
   template <class Describe, class Hook>
@@ -51,7 +47,7 @@ class WatchedSpan {
   }
 
  private:
-  const InstrumentList instruments_;
+  const InstrumentList& instruments_;
   size_t begun_ = 0;
 };
 
@@ -59,7 +55,8 @@ class WatchedSpan {
 template <class Hook>
 Status TellInstruments(const PassContext& context, const PassInfo& info, const Hook& hook) {
   if (context.instruments.empty()) return {};
-  return WatchedSpan(context.instruments).Begin([&] { return fmt::format("pass '{}'", info.name); }, hook);
+  const InstrumentList instruments = context.instruments;
+  return WatchedSpan(instruments).Begin([&] { return fmt::format("pass '{}'", info.name); }, hook);
 }
 
 }  // namespace iropt

@@ -93,9 +93,9 @@ class FunctionWatch {
 
   Status Begin(WatchedSpan& span, const ModuleEntry& entry) {
     const std::scoped_lock lock(mutex_);
-    return span.Begin([&] { return Describe(entry); }, [&](PassInstrument& instrument) {
-      return instrument.RunBeforeFunction(*entry.var, *entry.func, info_);
-    });
+    return span.Begin(
+        [&] { return Describe(entry); },
+        [&](PassInstrument& instrument) { return instrument.RunBeforeFunction(*entry.var, *entry.func, info_); });
   }
 
   Status End(WatchedSpan& span, const ModuleEntry& entry, const BaseFunc& function, PassOutcome outcome) {
@@ -103,7 +103,8 @@ class FunctionWatch {
     const auto hook = [&](PassInstrument& instrument, PassOutcome told) {
       return instrument.RunAfterFunction(*entry.var, function, info_, told);
     };
-    return span.End(outcome, [&] { return Describe(entry); }, hook);
+    return span.End(
+        outcome, [&] { return Describe(entry); }, hook);
   }
 
   const PassInfo& info_;

@@ -19,16 +19,17 @@ std::string Describe(const PassInfo& info) { return fmt::format("pass '{}'", inf
 class PassWatch {
  public:
   PassWatch(const PassContext& context, const PassInfo& info)
-      : context_(context), info_(info), span_(context.instruments) {}
+      : context_(context), info_(info), instruments_(context.instruments), span_(instruments_) {}
 
   // The first instrument that says no; null where the pass may run. Every instrument is asked, also after one has
   // said no.
   Result<const PassInstrument*> FindVeto(const Module& module) {
     const PassInstrument* veto = nullptr;
     if (context_.IsRequired(info_.name)) return veto;
-    for (const std::shared_ptr<PassInstrument>& instrument : span_.instruments()) {
+    for (const std::shared_ptr<PassInstrument>& instrument : instruments_) {
       const auto ask = [&]() -> Result<bool> { return instrument->ShouldRun(module, info_); };
-      IROPT_ASSIGN_OR_RETURN(const bool answer, CallInstrument(*instrument, [&] { return Describe(info_); }, ask));
+      IROPT_ASSIGN_OR_RETURN(const bool answer, CallInstrument(
+                                                    *instrument, [&] { return Describe(info_); }, ask));
       if (!answer && veto == nullptr) veto = instrument.get();
     }
     return veto;
@@ -46,12 +47,14 @@ class PassWatch {
     const auto hook = [&](PassInstrument& instrument, PassOutcome told) {
       return instrument.RunAfterPass(module, info_, told);
     };
-    return span_.End(outcome, [&] { return Describe(info_); }, hook);
+    return span_.End(
+        outcome, [&] { return Describe(info_); }, hook);
   }
 
  private:
   const PassContext& context_;
   const PassInfo& info_;
+  const InstrumentList instruments_;
   WatchedSpan span_;
 };
 

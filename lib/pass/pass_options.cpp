@@ -52,7 +52,8 @@ bool FitStringList(OptionValue& value) {
     value.set_span(span);
   }
   const OptionValue::List* list = value.as_list();
-  return list != nullptr && std::ranges::all_of(*list, [](const OptionValue& item) { return item.as_string() != nullptr; });
+  return list != nullptr &&
+         std::ranges::all_of(*list, [](const OptionValue& item) { return item.as_string() != nullptr; });
 }
 
 bool FitType(OptionType type, OptionValue& value) {
@@ -75,7 +76,8 @@ OptionValue DefaultOf(const OptionSpec& spec) {
   return fields;
 }
 
-bool CheckChoice(const OptionSpec& spec, std::string_view what, const OptionValue& value, DiagnosticEngine& diagnostics) {
+bool CheckChoice(const OptionSpec& spec, std::string_view what, const OptionValue& value,
+                 DiagnosticEngine& diagnostics) {
   const std::string& chosen = *value.as_string();
   if (std::ranges::find(spec.choices, chosen) != spec.choices.end()) return true;
   const std::vector<std::string_view> known(spec.choices.begin(), spec.choices.end());

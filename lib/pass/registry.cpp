@@ -179,7 +179,8 @@ Status PassRegistry::AddPipeline(PipelineEntry entry) {
   const auto refuse = [&](std::string_view why) {
     return Error{ErrorCode::Usage, fmt::format("the pipeline '{}': {}", entry.name, why)};
   };
-  if (entry.name != kDefaultPipeline && !IsBareName(entry.name)) return refuse("a name must be a word that is not reserved");
+  if (entry.name != kDefaultPipeline && !IsBareName(entry.name))
+    return refuse("a name must be a word that is not reserved");
   if (entry.lowest_level < 0 || entry.lowest_level > entry.highest_level || entry.highest_level > kMaxOptLevel) {
     return refuse(fmt::format("levels must be from 0 to {}", kMaxOptLevel));
   }
