@@ -57,6 +57,18 @@ const Type* TypeOfExpr(const Expr* expr, const Module* module) {
   return expr->type;
 }
 
+std::vector<const Type*> TypesOf(std::span<const Expr* const> operands, const Module& module) {
+  std::vector<const Type*> types;
+  for (const Expr* operand : operands) types.push_back(TypeOfExpr(operand, &module));
+  return types;
+}
+
+std::vector<const Type*> TypesOf(std::span<const Var* const> params) {
+  std::vector<const Type*> types;
+  for (const Var* param : params) types.push_back(param->type);
+  return types;
+}
+
 namespace {
 
 const Type* InferTuple(const Tuple* tuple, InferContext& ctx) {

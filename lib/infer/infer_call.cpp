@@ -306,6 +306,13 @@ const Type* InferInvokeClosure(const Call& call, InferContext& ctx) {
 
 const Type* InferDistCallTirLocalView(const Call& call, InferContext& ctx) { return InferCallTir(call, ctx); }
 
+const PrimExpr* KnownInspection(const Call& call) {
+  const auto* type = As<PrimType>(call.type);
+  if (!type || !type->value) return nullptr;
+  const auto* op = As<Op>(call.op);
+  return op && op->name.starts_with("relax.inspect.") ? type->value : nullptr;
+}
+
 // ---- Results that do not depend on the operands
 
 const Type* InferObject(const Call&, InferContext&) { return ObjectType::Get(); }

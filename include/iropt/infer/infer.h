@@ -3,8 +3,10 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/module.h"
@@ -53,6 +55,9 @@ const Type* InferType(const Expr* expr, InferContext& ctx);
 // The type that an expression has: of a global function, what the module says. Null where it has none yet.
 const Type* TypeOfExpr(const Expr* expr, const Module* module);
 
+std::vector<const Type*> TypesOf(std::span<const Expr* const> operands, const Module& module);
+std::vector<const Type*> TypesOf(std::span<const Var* const> params);
+
 // The result of calling something of type `callee` with the arguments: matches parameters, binds symbolic variables and
 // substitutes them in the result type. What a result says of variables that stay unbound is erased.
 const Type* DeriveCallType(const FuncType* callee, const Call& call, InferContext& ctx);
@@ -80,6 +85,10 @@ const Type* EraseToWellDefined(const Type* type, FunctionRef<const PrimExpr*(con
 // (or there is none), without the symbolic variables that the parameters do not define; else the annotation.
 const Type* FunctionReturnType(std::span<const Var* const> params, const Type* body, const Type* annotated,
                                Arena& arena);
+
+// The result of an operator that looks at a tensor (R.inspect...) where the type of the call, which it must have, says
+// it; else null. Such a call is written as the value.
+const PrimExpr* KnownInspection(const Call& call);
 
 // Calls `f` for each symbolic variable that a parameter (or a match_cast) of the type defines: those that are a
 // dimension or a value by themselves. Function types define nothing outside.

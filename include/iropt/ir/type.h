@@ -85,6 +85,11 @@ struct TensorType : Type {
   // R.Tensor(shape_var): allocated in `arena`, which must hold the variable, too. The variable's type is a ShapeType.
   static const TensorType* WithShapeVar(Arena& arena, const Expr* shape_var, DataType dtype,
                                         const VDeviceAttr* vdevice = nullptr);
+  // Of the same shape, with another dtype and on another device.
+  const TensorType* With(Arena& arena, DataType new_dtype, const VDeviceAttr* new_vdevice) const {
+    if (shape_var) return WithShapeVar(arena, shape_var, new_dtype, new_vdevice);
+    return known ? Get(dims.span(), new_dtype, new_vdevice) : Get(ndim, new_dtype, new_vdevice);
+  }
   bool has_shape() const { return known || shape_var != nullptr; }
   static constexpr auto Fields() {
     return FieldList(Use("dtype", &TensorType::dtype), Use("ndim", &TensorType::ndim), Use("known", &TensorType::known),

@@ -78,6 +78,11 @@ struct ModulePassContext {
   std::shared_ptr<const typename A::Result> Analysis(const ModuleEntry& entry) {
     return context.analyses().Get<A>(entry);
   }
+  // The same as a function of the entry, for analyses of whole modules that build on it.
+  template <class A>
+  auto AnalysisSource() {
+    return [this](const ModuleEntry& entry) { return Analysis<A>(entry); };
+  }
 };
 
 // What the passes over parts of a function get: the module as it was before the pass, where to make nodes, where to

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "iropt/analysis/relax/called_functions.h"
-
 namespace iropt {
 
 namespace {
@@ -12,11 +10,12 @@ namespace {
 // Source: R. Tarjan, Depth-First Search and Linear Graph Algorithms, 1972; with a stack of its own.
 class ComponentFinder {
  public:
-  explicit ComponentFinder(const Module& module) : callees_(module.size()), nodes_(module.size()) {
+  ComponentFinder(const Module& module, CalledFunctionsSource called) : callees_(module.size()), nodes_(module.size()) {
     graph_.recursive.resize(module.size(), false);
     for (size_t i = 0; i < module.size(); ++i) {
       const ModuleEntry& entry = module.functions()[i];
-      for (const GlobalVar* callee : CalledFunctions::Compute(*entry.func, *entry.storage)) {
+      const auto callees = called(entry);
+      for (const GlobalVar* callee : *callees) {
         const int index = module.IndexOf(callee);
         if (index < 0) continue;
         callees_[i].push_back(static_cast<size_t>(index));
@@ -74,7 +73,7 @@ class ComponentFinder {
       open_.pop_back();
       nodes_[i].is_open = false;
       if (is_cycle) graph_.recursive[i] = true;
-      graph_.callees_first.push_back(i);
+      graph_.post_order.push_back(i);
     } while (i != first);
   }
 
@@ -88,6 +87,8 @@ class ComponentFinder {
 
 }  // namespace
 
-CallGraph MakeCallGraph(const Module& module) { return ComponentFinder(module).Run(); }
+CallGraph MakeCallGraph(const Module& module, CalledFunctionsSource called) {
+  return ComponentFinder(module, called).Run();
+}
 
 }  // namespace iropt

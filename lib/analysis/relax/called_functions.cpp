@@ -33,4 +33,8 @@ CalledFunctions::Result CalledFunctions::Compute(const BaseFunc& function, const
   return called;
 }
 
+std::shared_ptr<const CalledFunctions::Result> ComputeCalledFunctions(const ModuleEntry& entry) {
+  return std::make_shared<const CalledFunctions::Result>(CalledFunctions::Compute(*entry.func, *entry.storage));
+}
+
 }  // namespace iropt

@@ -22,12 +22,6 @@ std::string_view KindText(const Expr& e) {
   }
 }
 
-// Whether the attribute says that impure calls in the function are to be taken as pure.
-bool IsForcedPure(const Function& f) {
-  const auto* value = As<IntAttr>(f.attrs->Find(attr::kForcePure));
-  return value && value->value != 0;
-}
-
 }  // namespace
 
 SourceSpan GraphVerifier::At(const Node& node) const {

@@ -2,89 +2,38 @@
 
 #include <algorithm>
 
+#include "iropt/ir/relax/rebuild.h"
+
 namespace iropt {
 
 namespace {
 
-const Expr* ValueOf(const Binding* binding) {
-  if (const auto* var_binding = As<VarBinding>(binding)) return var_binding->value;
-  return To<MatchCast>(binding)->value;
+bool HasNestedSeq(const BindingBlock* block) {
+  return std::ranges::any_of(block->bindings, [](const Binding* binding) { return Is<SeqExpr>(ValueOf(binding)); });
 }
 
-// Puts the blocks of a SeqExpr together.
-class BlockJoiner {
- public:
-  explicit BlockJoiner(Workspace& workspace) : workspace_(workspace) {}
-
-  void Append(const BindingBlock* block) {
-    const auto nested = [](const Binding* binding) { return Is<SeqExpr>(ValueOf(binding)); };
-    if (std::none_of(block->bindings.begin(), block->bindings.end(), nested)) {
-      AppendFlat(block->is_dataflow(), block->bindings.span(), block);
-      return;
-    }
-    size_t first = 0;
-    for (size_t i = 0; i < block->bindings.size(); ++i) {
-      const auto* seq = As<SeqExpr>(ValueOf(block->bindings[i]));
-      if (seq == nullptr) continue;
-      AppendFlat(block->is_dataflow(), block->bindings.span().subspan(first, i - first));
-      // The inner blocks are flat: they were normalized before what is around them.
-      for (const BindingBlock* inner : seq->blocks) AppendFlat(inner->is_dataflow(), inner->bindings.span(), inner);
-      const Binding* result = WithValue(block->bindings[i], seq->body);
-      AppendFlat(block->is_dataflow(), {&result, 1});
-      first = i + 1;
-    }
-    AppendFlat(block->is_dataflow(), block->bindings.span().subspan(first));
-  }
-
-  List<const BindingBlock*> Finish() {
-    std::vector<const BindingBlock*> blocks;
-    blocks.reserve(parts_.size());
-    for (const Part& part : parts_) blocks.push_back(part.block ? part.block : NewBlock(part));
-    return workspace_.Copy(blocks);
-  }
-
- private:
-  struct Part {
-    bool is_dataflow;
-    const BindingBlock* block;  // what the part is so far, where it is a block as it was
-    std::vector<const Binding*> bindings;
+// Appends the block with SeqExprs that variables are bound to as part of it, as blocks around what they contain.
+void AppendFlat(const BindingBlock* block, Workspace& workspace, std::vector<const BindingBlock*>& blocks) {
+  if (!HasNestedSeq(block)) return blocks.push_back(block);
+  Rebuilder rebuilder(workspace, nullptr, Retype::kNever);
+  std::vector<const Binding*> bindings;
+  const auto end_block = [&] {
+    blocks.push_back(rebuilder.Rebuild(*block, workspace.Copy(bindings)));
+    bindings.clear();
   };
-
-  void AppendFlat(bool is_dataflow, std::span<const Binding* const> bindings, const BindingBlock* block = nullptr) {
-    if (bindings.empty()) return;
-    if (parts_.empty() || parts_.back().is_dataflow != is_dataflow) {
-      parts_.push_back({is_dataflow, block, {}});
-      if (block == nullptr) parts_.back().bindings.assign(bindings.begin(), bindings.end());
-      return;
+  for (const Binding* binding : block->bindings) {
+    const auto* seq = As<SeqExpr>(ValueOf(binding));
+    if (seq == nullptr) {
+      bindings.push_back(binding);
+      continue;
     }
-    Part& part = parts_.back();
-    if (part.block != nullptr) {
-      part.bindings.assign(part.block->bindings.begin(), part.block->bindings.end());
-      part.block = nullptr;
-    }
-    part.bindings.insert(part.bindings.end(), bindings.begin(), bindings.end());
+    end_block();
+    // The inner blocks are flat: they were normalized before what is around them.
+    blocks.insert(blocks.end(), seq->blocks.begin(), seq->blocks.end());
+    bindings.push_back(rebuilder.Rebuild(*binding, binding->var, seq->body));
   }
-
-  const Binding* WithValue(const Binding* binding, const Expr* value) {
-    Binding* changed;
-    if (const auto* match_cast = As<MatchCast>(binding)) {
-      changed = workspace_.New<MatchCast>(match_cast->var, value, match_cast->match_type);
-    } else {
-      changed = workspace_.New<VarBinding>(binding->var, value);
-    }
-    changed->set_span(binding->span());
-    return changed;
-  }
-
-  const BindingBlock* NewBlock(const Part& part) {
-    const List<const Binding*> bindings = workspace_.Copy(part.bindings);
-    if (part.is_dataflow) return workspace_.New<DataflowBlock>(bindings);
-    return workspace_.New<BindingBlock>(bindings);
-  }
-
-  Workspace& workspace_;
-  std::vector<Part> parts_;
-};
+  end_block();
+}
 
 }  // namespace
 
@@ -173,9 +122,10 @@ const Call* BlockBuilder::MakeCall(const Expr* op, std::span<const Expr* const> 
 }
 
 const SeqExpr* BlockBuilder::Seq(std::span<const BindingBlock* const> blocks, const Expr* body, Span span) {
-  BlockJoiner joiner(workspace_);
-  for (const BindingBlock* block : blocks) joiner.Append(block);
-  SeqExpr* seq = workspace_.New<SeqExpr>(joiner.Finish(), body, nullptr);
+  std::vector<const BindingBlock*> flat;
+  flat.reserve(blocks.size());
+  for (const BindingBlock* block : blocks) AppendFlat(block, workspace_, flat);
+  SeqExpr* seq = workspace_.New<SeqExpr>(JoinBlocks(workspace_.Copy(flat), workspace_), body, nullptr);
   seq->type = inferrer_ == nullptr && body->type != nullptr ? body->type : InferType(seq);
   seq->flags = SeqExpr::kNormalized;
   seq->set_span(span);

@@ -4,17 +4,19 @@
 #include <cstddef>
 #include <vector>
 
+#include "iropt/analysis/relax/called_functions.h"
 #include "iropt/ir/module.h"
 
 namespace iropt {
 
 struct CallGraph {
-  // Indices of all functions in the module: they come after those that they refer to, except where these refer back.
-  std::vector<size_t> callees_first;
+  // Indices of all functions in the module, callees first: a function comes after those that it refers to, except where
+  // these refer back.
+  std::vector<size_t> post_order;
   std::vector<bool> recursive;  // by index: refers to itself, directly or through others
 };
 
 // O(nodes), at any depth.
-CallGraph MakeCallGraph(const Module& module);
+CallGraph MakeCallGraph(const Module& module, CalledFunctionsSource called = ComputeCalledFunctions);
 
 }  // namespace iropt

@@ -1,10 +1,12 @@
 // Which functions of the module a function refers to, as an analysis that passes share (see pass/analysis.h).
 #pragma once
 
+#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "iropt/ir/module.h"
+#include "iropt/support/function_ref.h"
 
 namespace iropt {
 
@@ -15,5 +17,11 @@ struct CalledFunctions {
   // Of graph-level and of loop-level functions; linear.
   static Result Compute(const BaseFunc& function, const FuncStorage& storage);
 };
+
+// Where analyses of whole modules take the result for a function from. A module pass gives
+// ModulePassContext::AnalysisSource<CalledFunctions>(), which computes nothing twice.
+using CalledFunctionsSource = FunctionRef<std::shared_ptr<const CalledFunctions::Result>(const ModuleEntry&)>;
+// Computes the result. For code that runs without the pass manager.
+std::shared_ptr<const CalledFunctions::Result> ComputeCalledFunctions(const ModuleEntry& entry);
 
 }  // namespace iropt

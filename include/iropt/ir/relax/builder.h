@@ -1,7 +1,6 @@
 // Building graph-level code binding by binding, in A-normal form.
 //
-// Type inference belongs to a higher layer (infer/infer.h). Whoever makes a builder passes an adapter, a TypeInferrer that
-// calls InferType; a builder without one takes only expressions that have types.
+// A builder without a TypeInferrer takes only expressions that have types.
 #pragma once
 
 #include <string>
@@ -11,20 +10,10 @@
 
 #include "iropt/ir/module.h"
 #include "iropt/ir/relax/expr.h"
+#include "iropt/ir/relax/type_inferrer.h"
 #include "iropt/support/hash.h"
 
 namespace iropt {
-
-class TypeInferrer {
- public:
-  virtual ~TypeInferrer() = default;
-  // The type of an expression whose operands have types. Null after an error was reported.
-  virtual const Type* Infer(const Expr* expr) = 0;
-  // Whether every value of type `derived` is one of type `base`.
-  virtual bool IsBaseOf(const Type* base, const Type* derived) = 0;
-  // What callers know of the result of a function with these parameters whose body has the type.
-  virtual const Type* ReturnType(List<const Var*> params, const Type* body) = 0;
-};
 
 // Gives each name once: a hint as it is the first time, then with the numbers from 1 up. Names made of a hint and a
 // number are not stored, so a million of them cost nothing.
@@ -147,23 +136,5 @@ class BlockBuilder {
   std::vector<const Expr*> values_;  // Var::id -> what it was bound to here
   NameTable names_;
 };
-
-// Whether an expression may be an operand in A-normal form as it is (apart from tuples, which may if all their fields
-// may).
-constexpr bool IsLeaf(const Expr* expr) {
-  switch (expr->kind) {
-    case NodeKind::kConstant:
-    case NodeKind::kVar:
-    case NodeKind::kDataflowVar:
-    case NodeKind::kGlobalVar:
-    case NodeKind::kExternFunc:
-    case NodeKind::kOp:
-    case NodeKind::kShapeExpr:
-    case NodeKind::kPrimValue:
-    case NodeKind::kStringImm:
-    case NodeKind::kDataTypeImm: return true;
-    default: return false;
-  }
-}
 
 }  // namespace iropt

@@ -162,6 +162,24 @@ struct DataTypeImm : Expr {
   static constexpr auto Fields() { return FieldList(Use("value", &DataTypeImm::value)); }
 };
 
+// Whether an expression may be an operand in A-normal form as it is (apart from tuples, which may if all their fields
+// may).
+constexpr bool IsLeaf(const Expr* expr) {
+  switch (expr->kind) {
+    case NodeKind::kConstant:
+    case NodeKind::kVar:
+    case NodeKind::kDataflowVar:
+    case NodeKind::kGlobalVar:
+    case NodeKind::kExternFunc:
+    case NodeKind::kOp:
+    case NodeKind::kShapeExpr:
+    case NodeKind::kPrimValue:
+    case NodeKind::kStringImm:
+    case NodeKind::kDataTypeImm: return true;
+    default: return false;
+  }
+}
+
 // ---- Bindings
 
 struct Binding : Node {
@@ -236,6 +254,12 @@ struct If : Expr {
   }
 };
 
+// What the variable of a binding is bound to; of a match_cast, what is cast.
+inline const Expr* ValueOf(const Binding* binding) {
+  if (binding->kind == NodeKind::kVarBinding) return static_cast<const VarBinding*>(binding)->value;
+  return static_cast<const MatchCast*>(binding)->value;
+}
+
 // ---- Functions
 
 // What a module maps names to: a graph-level function, a loop-level function or an external one.
@@ -276,6 +300,17 @@ struct Function : BaseFunc {
                      Use("body", &Function::body));
   }
 };
+
+// A function that fusion made of operators, and that others must not rewrite.
+inline bool IsPrimitive(const Function& function) {
+  const auto* primitive = As<IntAttr>(function.attrs->Find(attr::kPrimitive));
+  return primitive && primitive->value != 0;
+}
+// A function that is taken for pure whatever it calls.
+inline bool IsForcedPure(const Function& function) {
+  const auto* forced = As<IntAttr>(function.attrs->Find(attr::kForcePure));
+  return forced && forced->value != 0;
+}
 
 struct ExternFunc : BaseFunc {
   IROPT_NODE_KIND(kExternFunc)

@@ -2,25 +2,28 @@
 #pragma once
 
 #include "iropt/ir/relax/builder.h"
-#include "iropt/ir/relax/visitor.h"
+#include "iropt/ir/relax/rewriter.h"
 
 namespace iropt {
 
 // Returns a rewritten expression, which is the same pointer where nothing below changed. Override what is to become
 // something else, and call the function of the base class to go on below:
 //
-//   const Expr* VisitCall(const Call* call) override {
-//     call = To<Call>(ExprMutator::VisitCall(call));
-//     return call->op == old_ ? builder().MakeCall(new_, call->args) : call;
+//   const Expr* VisitCall(const Call* old) override {
+//     const auto* call = To<Call>(ExprMutator::VisitCall(old));
+//     return call->op == old_ ? Rebuild(*call, new_, call->args) : call;
 //   }
 //
-// What a function returns instead of its argument is normalized: it may have nested operands. Bindings of new variables
-// can be put in front by builder().Emit. To drop or replace a binding, override VisitVarBinding; a binding exists in
-// the result if it was emitted. Uses of a variable become what Remap says.
+// What a function returns instead of its argument is normalized: it may have nested operands, and no type. Bindings of
+// new variables can be put in front by builder().Emit. To drop or replace a binding, override VisitVarBinding; a
+// binding exists in the result if it was emitted. Uses of a variable become what Remap says.
 //
 // With an inferrer, changed expressions get the type that it infers, and variables that of their new value. Without one
 // they keep their types, so the rewriting must preserve them.
-class ExprMutator {
+//
+// The walk is that of ExprRewriter (rewriter.h), which passes use directly where they emit no bindings and every
+// nanosecond counts.
+class ExprMutator : private ExprRewriter<ExprMutator> {
  public:
   explicit ExprMutator(Workspace& workspace, TypeInferrer* inferrer = nullptr);
   virtual ~ExprMutator() = default;
@@ -40,7 +43,8 @@ class ExprMutator {
   virtual void VisitBinding(const Binding* binding);
   virtual void VisitVarBinding(const VarBinding* binding);
   virtual void VisitMatchCast(const MatchCast* binding);
-  // The variable that takes the place of one that is bound or a parameter. A new one is made where its type changes.
+  // The variable that takes the place of one that is bound or a parameter: what the variable was mapped to before it
+  // was met, or a new one where its type changes.
   virtual const Var* VisitVarDef(const Var* var);
   // A dimension of a ShapeExpr, the value of a PrimValue.
   virtual const PrimExpr* VisitPrimExpr(const PrimExpr* expr) { return expr; }
@@ -51,23 +55,28 @@ class ExprMutator {
 
   // Emits the binding with another value, which is normalized.
   void ReEmitBinding(const VarBinding* binding, const Expr* value);
+  // Emits the match_cast with another value, which is normalized, and another type, which the variable gets, too.
+  void ReEmitMatchCast(const MatchCast* binding, const Expr* value, const Type* type);
   // From now on uses of the variable become the expression, a leaf.
   void Remap(const Var* from, const Expr* to);
+  // A new variable of another type, which uses of this one become from now on.
+  const Var* RemapToType(const Var* from, const Type* type);
   // What the variable became, or null where it stays.
   const Expr* Remapped(const Var* var) const { return var->id < remap_.size() ? remap_[var->id] : nullptr; }
 
+  // A node like an old one with other parts; with an inferrer, one without a type, to be normalized.
+  using ExprRewriter::Rebuild;
+  using ExprRewriter::rebuilder;
+  using ExprRewriter::VisitList;
+  using ExprRewriter::workspace;
   BlockBuilder& builder() { return builder_; }
-  Workspace& workspace() { return workspace_; }
 
  private:
-  template <class X>
-  const Expr* VisitFields(const X* node);
-  template <class T>
-  bool VisitField(T& value);
-  const Expr* VisitScope(const Expr* expr);
+  friend class ExprRewriter<ExprMutator>;
+  // A branch or a function body.
+  const Expr* VisitBranch(const Expr* branch);
   const Type* NewReturnType(const Function* func, const Expr* body);
 
-  Workspace& workspace_;
   BlockBuilder builder_;
   std::vector<const Expr*> remap_;  // Var::id -> what uses become, null where unchanged
 };

@@ -16,8 +16,7 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/op.h"
 #include "iropt/transform/passes.h"
-#include "transform/relax/util/rewrite.h"
-#include "vdevice_map.h"
+#include "iropt/analysis/relax/vdevice_map.h"
 
 namespace iropt {
 
@@ -35,17 +34,9 @@ class DeviceRewriter : public ExprMutator {
       const auto* type = As<TensorType>(param->type);
       const VDeviceAttr* device = type ? map_.Of(function_, param) : nullptr;
       if (!device || device == type->vdevice) continue;
-      Var* moved = workspace().NewVar(param->name(), LikeTensor(*type, type->dtype, device, workspace().arena()));
-      moved->set_span(param->span());
-      Remap(param, moved);
+      RemapToType(param, type->With(workspace().arena(), type->dtype, device));
     }
     return ExprMutator::VisitFunction(function);
-  }
-
-  // Only parameters are mapped before their definition.
-  const Var* VisitVarDef(const Var* var) override {
-    const Expr* moved = Remapped(var);
-    return moved ? To<Var>(moved) : var;
   }
 
   const Expr* VisitCall(const Call* old) override {
@@ -66,13 +57,7 @@ class DeviceRewriter : public ExprMutator {
     const auto* now = As<TensorType>(value->type);
     const auto* type = As<TensorType>(binding->match_type);
     if (value == binding->value || !now || !type || type->vdevice) return ExprMutator::VisitMatchCast(binding);
-    const Type* moved = LikeTensor(*type, type->dtype, now->vdevice, workspace().arena());
-    const Var* var = binding->var->is_dataflow() ? workspace().NewDataflowVar(binding->var->name(), moved)
-                                                 : workspace().NewVar(binding->var->name(), moved);
-    Remap(binding->var, var);
-    auto* cast = workspace().New<MatchCast>(var, value, moved);
-    cast->set_span(binding->span());
-    builder().EmitNormalized(cast);
+    ReEmitMatchCast(binding, value, type->With(workspace().arena(), type->dtype, now->vdevice));
   }
 
  private:
@@ -81,7 +66,8 @@ class DeviceRewriter : public ExprMutator {
   const size_t function_;
 };
 
-Result<Module> RealizeVDevice(Module module, DiagnosticEngine& diagnostics) {
+Result<Module> RealizeVDevice(Module module, ModulePassContext& context) {
+  DiagnosticEngine& diagnostics = context.diagnostics;
   const VDeviceMap map(module);
   const VDeviceLookup lookup(module);
   for (const Call* hint : map.unknown_hints()) {
@@ -89,7 +75,7 @@ Result<Module> RealizeVDevice(Module module, DiagnosticEngine& diagnostics) {
   }
   if (!map.unknown_hints().empty()) return Failure{ErrorCode::PassFailed};
   bool ok = true;
-  for (const size_t i : MakeCallGraph(module).callees_first) {
+  for (const size_t i : MakeCallGraph(module, context.AnalysisSource<CalledFunctions>()).post_order) {
     const ModuleEntry entry = module.functions()[i];
     if (!Is<Function>(entry.func)) continue;
     Workspace workspace(entry.storage);
@@ -105,9 +91,7 @@ Result<Module> RealizeVDevice(Module module, DiagnosticEngine& diagnostics) {
 }  // namespace
 
 Pass CreateRealizeVDevice(const PassOptions& options) {
-  return CreateModulePass(options.info(), [](Module module, ModulePassContext& context) {
-    return RealizeVDevice(std::move(module), context.diagnostics);
-  });
+  return CreateModulePass(options.info(), &RealizeVDevice);
 }
 
 }  // namespace iropt

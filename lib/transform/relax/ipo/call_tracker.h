@@ -6,10 +6,10 @@
 
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
+#include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/pass/pass.h"
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
-#include "transform/relax/util/rewrite.h"
 
 namespace iropt {
 
@@ -24,7 +24,7 @@ class CallTracker : public ExprMutator {
     Record(*builder().current_bindings().back());
   }
 
-  // The call that computed the operand, as it was rewritten, also through renamings; null where there is none, or where
+  // The call that computed the operand, as it was rewritten, also through aliases; null where there is none, or where
   // not all operands of it are visible here.
   const Call* CallOf(const Expr* operand) const {
     const auto* var = As<Var>(operand);
@@ -41,10 +41,7 @@ class CallTracker : public ExprMutator {
   };
 
   static bool UsesDataflowVar(List<const Expr*> operands) {
-    return std::ranges::any_of(operands, [](const Expr* e) {
-      const auto* tuple = As<Tuple>(e);
-      return e->kind == NodeKind::kDataflowVar || (tuple && WithStack([&] { return UsesDataflowVar(tuple->fields); }));
-    });
+    return std::ranges::any_of(operands, [](const Expr* e) { return AnyLeaf(e, &Is<DataflowVar>); });
   }
 
   void Record(const Binding& binding) {
@@ -52,7 +49,7 @@ class CallTracker : public ExprMutator {
     const Expr* value = var_binding ? var_binding->value : nullptr;
     Computation computation;
     if (const auto* call = As<Call>(value)) computation = {call, UsesDataflowVar(call->args)};
-    if (const auto* renamed = As<Var>(value); renamed && renamed->id < calls_.size()) computation = calls_[renamed->id];
+    if (const auto* source = As<Var>(value); source && source->id < calls_.size()) computation = calls_[source->id];
     if (!computation.call) return;
     const uint32_t id = binding.var->id;
     if (id >= calls_.size()) calls_.resize(std::max<size_t>(workspace().num_vars(), id + size_t{1}));
@@ -62,7 +59,7 @@ class CallTracker : public ExprMutator {
   std::vector<Computation> calls_;  // by Var::id
 };
 
-// A function pass that rewrites calls by a CallTracker. Where it changes something, the renamings that it makes and the
+// A function pass that rewrites calls by a CallTracker. Where it changes something, the aliases that it makes and the
 // calls that are no longer used go, too. Primitive functions stay as they are.
 template <class Tracker>
 Pass CreateCallPass(const PassInfo& info) {

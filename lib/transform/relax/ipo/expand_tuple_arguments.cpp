@@ -15,11 +15,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "iropt/analysis/relax/references.h"
 #include "iropt/ir/relax/mutator.h"
+#include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/support/stack.h"
 #include "iropt/transform/passes.h"
-#include "transform/relax/util/private_functions.h"
-#include "transform/relax/util/rewrite.h"
+#include "transform/relax/util/change_signatures.h"
 
 namespace iropt {
 
@@ -29,32 +30,18 @@ bool HasTupleParam(const Function& function) {
   return std::ranges::any_of(function.params, [](const Var* param) { return Is<TupleType>(param->type); });
 }
 
-// Whether an argument of the type has the fields that the parameter is expanded into.
-bool HasFields(const Type* arg, const Type* param) {
-  const auto* fields = As<TupleType>(param);
-  if (!fields) return true;
-  const auto* arg_fields = arg ? As<TupleType>(arg) : nullptr;
-  if (!arg_fields || arg_fields->fields.size() != fields->fields.size()) return false;
-  return WithStack([&] {
-    for (uint32_t i = 0; i < fields->fields.size(); ++i) {
-      if (!HasFields(arg_fields->fields[i], fields->fields[i])) return false;
-    }
-    return true;
-  });
-}
-
 // The parameters of a function with those that are tuples expanded, and bindings that put the tuples together again.
 class ParamExpander {
  public:
-  explicit ParamExpander(Workspace& workspace) : workspace_(workspace) {}
+  explicit ParamExpander(Rebuilder& rebuilder) : rebuilder_(rebuilder), workspace_(rebuilder.workspace()) {}
 
-  const Function* Expand(const Function& function, const Module& module) {
+  const Function* Expand(const Function& function) {
     for (const Var* param : function.params) ExpandParam(param);
     const auto& body = *To<SeqExpr>(function.body);
     std::vector<const BindingBlock*> blocks = {workspace_.New<BindingBlock>(workspace_.Copy(bindings_))};
     blocks.insert(blocks.end(), body.blocks.begin(), body.blocks.end());
-    const Expr* new_body = NodeMaker(&module, workspace_).With(body, workspace_.Copy(blocks), body.body);
-    return WithSignature(function, params_, new_body, function.ret_type, module, workspace_);
+    const Expr* new_body = rebuilder_.Rebuild(body, workspace_.Copy(blocks), body.body);
+    return rebuilder_.RebuildSignature(function, params_, new_body, function.ret_type);
   }
 
  private:
@@ -73,6 +60,7 @@ class ParamExpander {
     bindings_.push_back(workspace_.New<VarBinding>(param, value));
   }
 
+  Rebuilder& rebuilder_;
   Workspace& workspace_;
   std::vector<const Var*> params_;
   std::vector<const Binding*> bindings_;
@@ -91,47 +79,34 @@ class CallExpander : public ExprMutator {
     const auto& function = *To<Function>(before_.functions()[static_cast<size_t>(index)].func);
     std::vector<const Expr*> args;
     for (uint32_t i = 0; i < call->args.size(); ++i) {
-      ExpandArg(VisitExpr(call->args[i]), function.params[i]->type, args);
+      ForEachItem(VisitExpr(call->args[i]), function.params[i]->type, workspace(),
+                  [&](const Expr* item) { args.push_back(item); });
     }
     return builder().MakeCall(call->op, args, call->attrs, call->type_args);
   }
 
  private:
-  void ExpandArg(const Expr* arg, const Type* param, std::vector<const Expr*>& args) {
-    const auto* fields = As<TupleType>(param);
-    if (!fields) return args.push_back(arg);
-    const auto* tuple = As<Tuple>(arg);
-    WithStack([&] {
-      for (uint32_t i = 0; i < fields->fields.size(); ++i) {
-        const Expr* field =
-            tuple ? tuple->fields[i]
-                  : workspace().New<TupleGetItem>(arg, static_cast<int32_t>(i), To<TupleType>(arg->type)->fields[i]);
-        ExpandArg(field, fields->fields[i], args);
-      }
-    });
-  }
-
   const Module& before_;
   const std::vector<bool>& expanded_;
 };
 
 Result<Module> ExpandTupleArguments(Module module, ModulePassContext& context) {
   const Module before = module;
-  std::vector<bool> expanded = ChangeableFunctions(module, [&](size_t callee, const Call& call) {
+  const auto accepts = [&](size_t callee, const Call& call) {
     const auto& function = *To<Function>(before.functions()[callee].func);
     for (uint32_t i = 0; i < call.args.size(); ++i) {
-      if (!HasFields(call.args[i]->type, function.params[i]->type)) return false;
+      if (!HasFieldsOf(call.args[i]->type, function.params[i]->type)) return false;
     }
     return true;
-  });
+  };
+  std::vector<bool> expanded =
+      FunctionsWithOnlyDirectCalls(module, context.AnalysisSource<CalledFunctions>(), accepts);
   for (size_t i = 0; i < module.size(); ++i) {
     expanded[i] = expanded[i] && HasTupleParam(*To<Function>(module.functions()[i].func));
   }
   ChangeFunctions(
       module, expanded, context.context.threads,
-      [&](size_t, const Function& function, Workspace& workspace) {
-        return ParamExpander(workspace).Expand(function, before);
-      },
+      [&](size_t, const Function& function, Rebuilder& rebuilder) { return ParamExpander(rebuilder).Expand(function); },
       [&](const Function* function, Workspace& workspace, TypeInferrer& inferrer) {
         return To<Function>(CallExpander(before, expanded, workspace, inferrer).VisitExpr(function));
       });

@@ -22,6 +22,7 @@
 #include "iropt/analysis/relax/call_graph.h"
 #include "iropt/analysis/relax/called_functions.h"
 #include "iropt/analysis/relax/free_vars.h"
+#include "iropt/analysis/relax/references.h"
 #include "iropt/infer/call_binding.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/clone.h"
@@ -32,7 +33,6 @@
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "transform/relax/params/bind_variables.h"
-#include "transform/relax/util/private_functions.h"
 
 namespace iropt {
 
@@ -40,11 +40,6 @@ namespace {
 
 // Functions that call one another twice have exponentially many bindings when they are inlined.
 constexpr uint64_t kMostBindings = 100'000'000;
-
-bool IsForcedPure(const Function& function) {
-  const auto* forced = As<IntAttr>(function.attrs->Find(attr::kForcePure));
-  return forced && forced->value != 0;
-}
 
 // Makes variables of the function visible where they are used out of the dataflow block that binds them.
 class EscapeFixer : public ExprMutator {
@@ -62,8 +57,7 @@ class EscapeFixer : public ExprMutator {
  protected:
   const Var* VisitVarDef(const Var* var) override {
     if (!var->is_dataflow() || !escapes_[var->id]) return ExprMutator::VisitVarDef(var);
-    Var* visible = workspace().NewVar(var->name(), var->type);
-    visible->set_span(var->span());
+    const Var* visible = NewVarLike(workspace(), *var, /*is_dataflow=*/false, var->type);
     Remap(var, visible);
     return visible;
   }
@@ -177,7 +171,7 @@ struct Counter : WalkHandler {
 class ModuleInliner {
  public:
   ModuleInliner(Module module, ModulePassContext& context)
-      : module_(std::move(module)), context_(context), graph_(MakeCallGraph(module_)) {
+      : module_(std::move(module)), context_(context), graph_(MakeCallGraph(module_, context.AnalysisSource<CalledFunctions>())) {
     for (size_t i = 0; i < module_.size(); ++i) {
       const BaseFunc* function = module_.functions()[i].func;
       inlined_.push_back(Is<Function>(function) && !function->attrs->Find(attr::kGlobalSymbol) && !graph_.recursive[i]);
@@ -192,7 +186,7 @@ class ModuleInliner {
     for (size_t i = 0; i < kept.size(); ++i) kept[i] = !inlined_[i];
     std::vector<std::pair<const Function*, FuncStorageRef>> results(module_.size());
     for (size_t at = module_.size(); at-- > 0;) {
-      const size_t i = graph_.callees_first[at];
+      const size_t i = graph_.post_order[at];
       const ModuleEntry& entry = module_.functions()[i];
       if (!kept[i] || !Is<Function>(entry.func)) continue;
       IROPT_ASSIGN_OR_RETURN(results[i].first, Inline(entry, bindings_[i], results[i].second));
@@ -212,7 +206,7 @@ class ModuleInliner {
  private:
   void CountBindings() {
     bindings_.resize(module_.size(), 0);
-    for (const size_t i : graph_.callees_first) {
+    for (const size_t i : graph_.post_order) {
       const auto* function = As<Function>(module_.functions()[i].func);
       if (!function) continue;
       Counter counter(module_);

@@ -31,7 +31,7 @@
 #include "iropt/op/op.h"
 #include "iropt/transform/passes.h"
 #include "lambda_names.h"
-#include "transform/relax/params/lift_plan.h"
+#include "iropt/analysis/relax/lift_plan.h"
 
 namespace iropt {
 
@@ -82,7 +82,8 @@ class LambdaLifter : public ExprMutator {
     if (!var) return ExprMutator::VisitCall(old);
     const LiftedLambda* around = LambdaAround(var);
     if (around && around->is_closure()) {
-      std::vector<const Expr*> args = VisitAll(old->args);
+      const List<const Expr*> own = VisitList(old->args);
+      std::vector<const Expr*> args(own.begin(), own.end());
       for (const Expr* captured : Captured(*around)) args.push_back(captured);
       return MakeCall(*old, around->name, workspace().Copy(args), old->attrs, old->type_args);
     }
@@ -98,10 +99,8 @@ class LambdaLifter : public ExprMutator {
     if (TypeEqual(function->body->type, old->body->type)) return function;
     const Type* returned = builder().inferrer()->ReturnType(function->params, function->body->type);
     if (TypeEqual(returned, function->ret_type)) return function;
-    auto* retyped = workspace().New<Function>(function->params, function->body, returned, function->is_pure,
-                                              function->attrs, nullptr);
-    retyped->set_span(old->span());
-    return retyped;
+    return NewLike<Function>(workspace(), *old, function->params, function->body, returned, function->is_pure,
+                             function->attrs, nullptr);
   }
 
  private:
@@ -145,9 +144,7 @@ class LambdaLifter : public ExprMutator {
   // These make calls that are still to be normalized.
   const Expr* MakeCall(const Node& old, const Expr* op, List<const Expr*> args, const Attr* attrs,
                        const TupleType* type_args) {
-    auto* call = workspace().New<Call>(op, args, attrs, type_args, nullptr);
-    call->set_span(old.span());
-    return call;
+    return NewLike<Call>(workspace(), old, op, args, attrs, type_args, nullptr);
   }
   const Expr* MakeClosure(const LiftedLambda& lambda, const Node& old) {
     static const Expr* const make_closure = GetOp("relax.make_closure");
@@ -158,16 +155,10 @@ class LambdaLifter : public ExprMutator {
   const Expr* Invoke(const Call& old, const Var* closure, bool is_pure) {
     static const Expr* const invoke = GetOp("relax.invoke_closure");
     static const Expr* const invoke_pure = GetOp("relax.invoke_pure_closure");
-    const Expr* args = workspace().New<Tuple>(workspace().Copy(VisitAll(old.args)), nullptr);
+    const Expr* args = workspace().New<Tuple>(VisitList(old.args), nullptr);
     const Type* const result[] = {old.type};
     return MakeCall(old, is_pure ? invoke_pure : invoke, workspace().arena().Copy<const Expr*>({closure, args}),
                     nullptr, TupleType::Get(workspace().arena(), result));
-  }
-
-  std::vector<const Expr*> VisitAll(List<const Expr*> list) {
-    std::vector<const Expr*> visited;
-    for (const Expr* e : list) visited.push_back(VisitExpr(e));
-    return visited;
   }
 
   // Puts the type of the function into the module, because calls in its body may need it.
@@ -186,9 +177,8 @@ class LambdaLifter : public ExprMutator {
     OpTypeInferrer inferrer(&module_, workspace().arena(), nullptr);
     const List<const Var*> params = workspace().Copy(AllParams(lambda, function));
     const Type* returned = inferrer.ReturnType(params, To<SeqExpr>(function.body)->body->type);
-    auto* whole = workspace().New<Function>(params, function.body, returned, function.is_pure, function.attrs, nullptr);
-    whole->set_span(function.span());
-    whole->type = inferrer.Infer(whole);
+    const Function* whole = Rebuilder(workspace(), &inferrer, Retype::kIfNeeded)
+                                .RebuildSignature(function, params, function.body, returned, function.attrs);
     Workspace own;
     const BaseFunc* lifted = CloneFunction(whole, own, {.fresh_sym_vars = true});
     module_.Set(lambda.name, lifted, own.Finish());
@@ -207,7 +197,7 @@ Result<Module> LambdaLift(Module module, DiagnosticEngine& diagnostics) {
   if (!names) return Failure{ErrorCode::PassFailed};
   if (names->empty()) return module;
   std::unordered_set<const GlobalVar*> changed;
-  for (const size_t i : MakeCallGraph(module).callees_first) {
+  for (const size_t i : MakeCallGraph(module).post_order) {
     const ModuleEntry entry = module.functions()[i];
     if (!Is<Function>(entry.func)) continue;
     Workspace workspace(entry.storage);

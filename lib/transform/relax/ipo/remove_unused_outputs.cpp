@@ -18,12 +18,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "iropt/infer/type_inferrer.h"
+#include "iropt/analysis/relax/references.h"
 #include "iropt/ir/relax/mutator.h"
+#include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/transform/passes.h"
-#include "transform/relax/util/private_functions.h"
-#include "transform/relax/util/rewrite.h"
+#include "transform/relax/util/change_signatures.h"
 
 namespace iropt {
 
@@ -83,15 +83,16 @@ class OutputUses : public WalkHandler {
 };
 
 // Plans for the functions that lose outputs, empty ones for the others.
-std::vector<OutputPlan> PlanModule(const Module& module) {
+std::vector<OutputPlan> PlanModule(const Module& module, CalledFunctionsSource called_functions) {
   std::vector<OutputPlan> plans(module.size());
   std::vector<bool> called(module.size(), false);
-  const std::vector<bool> changeable = ChangeableFunctions(module, [&](size_t callee, const Call& call) {
+  const auto accepts = [&](size_t callee, const Call& call) {
     called[callee] = true;
     const TupleType* result = ResultTuple(module.functions()[callee].func);
     const auto* type = call.type ? As<TupleType>(call.type) : nullptr;
     return result && type && type->fields.size() == result->fields.size();
-  });
+  };
+  const std::vector<bool> changeable = FunctionsWithOnlyDirectCalls(module, called_functions, accepts);
   for (size_t i = 0; i < module.size(); ++i) {
     if (changeable[i] && called[i]) {
       plans[i].used.assign(ResultTuple(module.functions()[i].func)->fields.size(), false);
@@ -109,21 +110,17 @@ std::vector<OutputPlan> PlanModule(const Module& module) {
 }
 
 // The function with only the outputs that are used.
-const Function* WithOutputs(const Function& function, const OutputPlan& plan, const Module& module,
-                            Workspace& workspace) {
-  OpTypeInferrer inferrer(&module, workspace.arena(), nullptr);
-  BlockBuilder builder(workspace, &inferrer);
+const Function* KeepOutputs(const Function& function, const OutputPlan& plan, Rebuilder& rebuilder) {
+  Workspace& workspace = rebuilder.workspace();
+  BlockBuilder builder(workspace, rebuilder.inferrer());
   const auto& seq = *To<SeqExpr>(function.body);
   const auto& ret_type = *To<TupleType>(function.ret_type);
-  const auto* tuple = As<Tuple>(seq.body);
   std::vector<const Expr*> outputs;
   std::vector<const Type*> types;
   builder.BeginBindingBlock();
   for (uint32_t i = 0; i < plan.used.size(); ++i) {
     if (!plan.used[i]) continue;
-    outputs.push_back(tuple ? tuple->fields[i]
-                            : builder.Emit(workspace.New<TupleGetItem>(seq.body, static_cast<int32_t>(i),
-                                                                       To<TupleType>(seq.body->type)->fields[i])));
+    outputs.push_back(builder.NormalizeArgument(TupleItem(seq.body, i, workspace)));
     types.push_back(ret_type.fields[i]);
   }
   std::vector<const BindingBlock*> blocks(seq.blocks.begin(), seq.blocks.end());
@@ -131,7 +128,7 @@ const Function* WithOutputs(const Function& function, const OutputPlan& plan, co
   const Type* new_type = types.size() == 1 ? types[0] : TupleType::Get(workspace.arena(), types);
   const Expr* result = outputs.size() == 1 ? outputs[0] : workspace.New<Tuple>(workspace.Copy(outputs), new_type);
   const Expr* body = builder.Seq(blocks, result, seq.span());
-  return WithSignature(function, function.params.span(), body, new_type, module, workspace);
+  return rebuilder.RebuildSignature(function, function.params, body, new_type, function.attrs);
 }
 
 // Binds what is left of results; the old variable becomes a tuple of which only the fields that are left are taken.
@@ -146,10 +143,8 @@ class ResultRewriter : public ExprMutator {
     const OutputPlan* plan = PlanOf(binding->value);
     if (!plan) return ExprMutator::VisitVarBinding(binding);
     const auto& call = *To<Call>(binding->value);
-    std::vector<const Expr*> args;
-    for (const Expr* arg : call.args) args.push_back(VisitExpr(arg));
-    const Var* result =
-        builder().Emit(builder().MakeCall(call.op, args, call.attrs, call.type_args), binding->var->name());
+    const Call* changed = builder().MakeCall(call.op, VisitList(call.args).span(), call.attrs, call.type_args);
+    const Var* result = builder().Emit(changed, binding->var->name());
     if (fields_.size() <= binding->var->id) fields_.resize(binding->var->id + 1);
     std::vector<const Expr*>& fields = fields_[binding->var->id];
     int32_t next = 0;
@@ -167,8 +162,7 @@ class ResultRewriter : public ExprMutator {
  private:
   const Expr* Field(const Var* result, int32_t index, size_t num_used) {
     if (num_used == 1) return result;
-    const auto i = static_cast<uint32_t>(index);
-    return builder().Emit(workspace().New<TupleGetItem>(result, index, To<TupleType>(result->type)->fields[i]));
+    return builder().Emit(TupleItem(result, static_cast<uint32_t>(index), workspace()));
   }
 
   const OutputPlan* PlanOf(const Expr* value) const {
@@ -184,14 +178,13 @@ class ResultRewriter : public ExprMutator {
 };
 
 Result<Module> RemoveUnusedOutputs(Module module, ModulePassContext& context) {
-  const std::vector<OutputPlan> plans = PlanModule(module);
-  const Module before = module;
+  const std::vector<OutputPlan> plans = PlanModule(module, context.AnalysisSource<CalledFunctions>());
   std::vector<bool> changes;
   for (const OutputPlan& plan : plans) changes.push_back(!plan.used.empty());
   ChangeFunctions(
       module, changes, context.context.threads,
-      [&](size_t i, const Function& function, Workspace& workspace) {
-        return WithOutputs(function, plans[i], before, workspace);
+      [&](size_t i, const Function& function, Rebuilder& rebuilder) {
+        return KeepOutputs(function, plans[i], rebuilder);
       },
       [&](const Function* function, Workspace& workspace, TypeInferrer& inferrer) {
         return To<Function>(ResultRewriter(module, plans, workspace, inferrer).VisitExpr(function));

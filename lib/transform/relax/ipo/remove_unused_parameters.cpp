@@ -19,12 +19,13 @@
 #include <vector>
 
 #include "iropt/analysis/relax/free_vars.h"
+#include "iropt/analysis/relax/references.h"
 #include "iropt/infer/call_binding.h"
 #include "iropt/ir/relax/mutator.h"
+#include "iropt/ir/relax/type_walk.h"
 #include "iropt/transform/passes.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
-#include "transform/relax/util/private_functions.h"
-#include "transform/relax/util/rewrite.h"
+#include "transform/relax/util/change_signatures.h"
 
 namespace iropt {
 
@@ -86,13 +87,12 @@ ParamPlan PlanParams(const Function& function) {
   return plan;
 }
 
-const Function* WithParams(const Function& function, const ParamPlan& plan, const Module& module,
-                           Workspace& workspace) {
+const Function* ChangeParams(const Function& function, const ParamPlan& plan, Rebuilder& rebuilder) {
   std::vector<const Var*> params = plan.params;
   for (const tir::Var* var : plan.passed) {
-    params.push_back(workspace.NewVar(fmt::format("param_{}", var->name), PrimType::Get(var)));
+    params.push_back(rebuilder.workspace().NewVar(fmt::format("param_{}", var->name), PrimType::Get(var)));
   }
-  return WithSignature(function, params, function.body, function.ret_type, module, workspace);
+  return rebuilder.RebuildSignature(function, params, function.body, function.ret_type);
 }
 
 // Adapts the calls of functions that have a plan.
@@ -124,17 +124,18 @@ class CallShortener : public ExprMutator {
 };
 
 // Plans for the functions that can change, empty ones for the others.
-std::vector<ParamPlan> PlanModule(const Module& module) {
+std::vector<ParamPlan> PlanModule(const Module& module, CalledFunctionsSource called_functions) {
   std::vector<ParamPlan> plans(module.size());
   for (size_t i = 0; i < module.size(); ++i) {
     const auto* function = As<Function>(module.functions()[i].func);
     if (function && !function->attrs->Find(attr::kGlobalSymbol)) plans[i] = PlanParams(*function);
   }
-  const std::vector<bool> changeable = ChangeableFunctions(module, [&](size_t callee, const Call& call) {
+  const auto accepts = [&](size_t callee, const Call& call) {
     if (plans[callee].passed.empty()) return true;
     const SymVarMap values = BindSymVars(plans[callee].old_types, TypesOf(call.args, module));
     return std::ranges::all_of(plans[callee].passed, [&](const tir::Var* var) { return values.Find(var); });
-  });
+  };
+  const std::vector<bool> changeable = FunctionsWithOnlyDirectCalls(module, called_functions, accepts);
   for (size_t i = 0; i < module.size(); ++i) {
     if (!changeable[i]) plans[i] = {};
   }
@@ -142,14 +143,13 @@ std::vector<ParamPlan> PlanModule(const Module& module) {
 }
 
 Result<Module> RemoveUnusedParameters(Module module, ModulePassContext& context) {
-  const std::vector<ParamPlan> plans = PlanModule(module);
-  const Module before = module;
+  const std::vector<ParamPlan> plans = PlanModule(module, context.AnalysisSource<CalledFunctions>());
   std::vector<bool> changes;
   for (const ParamPlan& plan : plans) changes.push_back(plan.removes_any());
   ChangeFunctions(
       module, changes, context.context.threads,
-      [&](size_t i, const Function& function, Workspace& workspace) {
-        return WithParams(function, plans[i], before, workspace);
+      [&](size_t i, const Function& function, Rebuilder& rebuilder) {
+        return ChangeParams(function, plans[i], rebuilder);
       },
       [&](const Function* function, Workspace& workspace, TypeInferrer& inferrer) {
         const auto* caller = To<Function>(CallShortener(module, plans, workspace, inferrer).VisitExpr(function));

@@ -31,8 +31,8 @@
 #include "iropt/ir/context.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
+#include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/transform/passes.h"
-#include "transform/relax/util/rewrite.h"
 
 namespace iropt {
 
@@ -66,7 +66,8 @@ class OptionReader {
     const LayoutChoices choices = op ? LayoutChoicesOf(*op) : LayoutChoices();
     if (choices.axes.empty()) {
       return Fail(entry.key_span,
-                  fmt::format("'{}' is no operator that can be given a layout; these are {}", entry.key, Choosers()));
+                  fmt::format("'{}' is no operator that can be given a layout; these are {}", entry.key,
+                              OpsWithLayoutChoice()));
     }
     const OptionValue::List* list = entry.value.as_list();
     if (!list || list->size() < choices.required || list->size() > choices.axes.size()) {
@@ -77,17 +78,16 @@ class OptionReader {
                                                         "result",
                                                         entry.key, choices.required, most));
     }
-    DesiredLayout wish{op, {}};
+    DesiredLayout desired_layout{op, {}};
     for (size_t i = 0; i < list->size(); ++i) {
       std::optional<Layout> layout = ReadLayout((*list)[i], choices.axes[i]);
       if (!layout) return;
-      wish.layouts.push_back(std::move(*layout));
+      desired_layout.layouts.push_back(std::move(*layout));
     }
-    desired.push_back(std::move(wish));
+    desired.push_back(std::move(desired_layout));
   }
 
-  // The operators that can be given a layout.
-  static std::string Choosers() {
+  static std::string OpsWithLayoutChoice() {
     std::vector<std::string_view> names;
     for (const OpInfo& op : AllOps()) {
       if (!LayoutChoicesOf(op).axes.empty()) names.push_back(op.name);
@@ -105,6 +105,21 @@ class OptionReader {
 };
 
 // ---- The rewriting
+
+// Companions of the leaves of a tuple: how each is stored, and how it is stored and is to be. Null is the layout of the
+// program.
+const ValueLayout* FieldOf(const ValueLayout* layout, uint32_t index) {
+  return layout && index < layout->fields.size() ? layout->fields[index] : nullptr;
+}
+struct LayoutTree {
+  const ValueLayout* layout;
+  LayoutTree Field(uint32_t index) const { return {FieldOf(layout, index)}; }
+};
+struct LayoutChange {
+  const ValueLayout* from;
+  const ValueLayout* to;
+  LayoutChange Field(uint32_t index) const { return {FieldOf(from, index), FieldOf(to, index)}; }
+};
 
 class LayoutConverter : public ExprMutator {
  public:
@@ -133,18 +148,17 @@ class LayoutConverter : public ExprMutator {
   void VisitMatchCast(const MatchCast* binding) override {
     const ValueLayout* layout = LayoutOf(binding->value);
     if (!layout) return ExprMutator::VisitMatchCast(binding);
-    const Expr* value = Replaced(binding->value);
-    if (const Type* type = binding->var->is_dataflow() ? Stored(binding->match_type, layout) : nullptr) {
+    const Expr* value = Substitute(binding->value);
+    if (const Type* type = binding->var->is_dataflow() ? StoredType(binding->match_type, layout) : nullptr) {
       Remap(binding->var, builder().EmitMatchCast(value, type, binding->var->name()));
       return SetLayout(binding->var, layout);
     }
-    value = builder().NormalizeArgument(Converted(value, layout, nullptr));
-    builder().EmitNormalized(WithSpan(workspace().New<MatchCast>(binding->var, value, binding->match_type), *binding));
+    ReEmitMatchCast(binding, builder().NormalizeArgument(ConvertTo(value, layout, nullptr)), binding->match_type);
   }
 
   // A use where layouts are not followed.
   const Expr* VisitVar(const Var* var) override {
-    return Converted(ExprMutator::VisitVar(var), LayoutOf(var), nullptr);
+    return ConvertTo(ExprMutator::VisitVar(var), LayoutOf(var), nullptr);
   }
 
  private:
@@ -152,16 +166,14 @@ class LayoutConverter : public ExprMutator {
 
   // Of an operand in A-normal form.
   const ValueLayout* LayoutOf(const Expr* e) {
-    if (const auto* var = As<Var>(e)) return var->id < layouts_.size() ? layouts_[var->id] : nullptr;
-    const auto* tuple = As<Tuple>(e);
-    if (!tuple) return nullptr;
-    std::vector<const ValueLayout*> fields;
-    bool any = false;
-    for (const Expr* field : tuple->fields) {
-      fields.push_back(WithStack([&] { return LayoutOf(field); }));
-      any |= fields.back() != nullptr;
-    }
-    return any ? arena_.New<ValueLayout>(AxisOrder(), List<const ValueLayout*>(arena_.Copy(fields))) : nullptr;
+    const auto of_leaf = [this](const Expr* leaf) -> const ValueLayout* {
+      const auto* var = As<Var>(leaf);
+      return var && var->id < layouts_.size() ? layouts_[var->id] : nullptr;
+    };
+    return FoldLeaves(e, of_leaf, [this](const std::vector<const ValueLayout*>& fields) -> const ValueLayout* {
+      if (std::ranges::count(fields, nullptr) == std::ssize(fields)) return nullptr;
+      return arena_.New<ValueLayout>(AxisOrder(), List<const ValueLayout*>(arena_.Copy(fields)));
+    });
   }
 
   void SetLayout(const Var* var, const ValueLayout* layout) {
@@ -173,93 +185,56 @@ class LayoutConverter : public ExprMutator {
   // Whether rules know what to do with an operand: a tensor of a rank that is known and small enough, a scalar, a
   // shape, a tuple of these.
   static bool HasRanks(const Type* type) {
-    if (const auto* tensor = As<TensorType>(type)) {
-      return tensor->ndim != kUnknownDim && tensor->ndim <= AxisOrder::kMaxRank;
-    }
-    const auto* tuple = As<TupleType>(type);
-    if (!tuple) return As<PrimType>(type) || As<ShapeType>(type);
-    return WithStack([&] { return std::ranges::all_of(tuple->fields, HasRanks); });
-  }
-
-  static bool IsOfTensors(const Type* type) {
-    const auto* tuple = As<TupleType>(type);
-    if (!tuple) return Is<TensorType>(type);
-    return WithStack([&] { return std::ranges::all_of(tuple->fields, IsOfTensors); });
+    return AllLeaves(type, [](const Type* leaf) {
+      if (const auto* tensor = As<TensorType>(leaf)) {
+        return tensor->ndim != kUnknownDim && tensor->ndim <= AxisOrder::kMaxRank;
+      }
+      return As<PrimType>(leaf) || As<ShapeType>(leaf);
+    });
   }
 
   // The type of a value of the program's type `type` that is stored in the layout; null where there is none.
-  const Type* Stored(const Type* type, const ValueLayout* layout) {
-    if (!layout) return type;
-    if (const auto* tuple = As<TupleType>(type)) {
-      if (tuple->fields.size() != layout->fields.size()) return nullptr;
-      std::vector<const Type*> fields;
-      for (uint32_t i = 0; i < tuple->fields.size(); ++i) {
-        fields.push_back(WithStack([&] { return Stored(tuple->fields[i], layout->fields[i]); }));
-        if (!fields.back()) return nullptr;
-      }
-      return TupleType::Get(workspace().arena(), fields);
-    }
-    const auto* tensor = As<TensorType>(type);
-    if (!tensor || tensor->shape_var || tensor->ndim != layout->order.ndim()) return nullptr;
-    if (!tensor->known) return tensor;
-    std::vector<const PrimExpr*> dims;
-    for (int place = 0; place < tensor->ndim; ++place) {
-      dims.push_back(tensor->dims[static_cast<size_t>(layout->order[place])]);
-    }
-    return TensorType::Get(dims, tensor->dtype, tensor->vdevice);
+  const Type* StoredType(const Type* type, const ValueLayout* layout) {
+    return MapLeaves(type, LayoutTree{layout}, workspace().arena(), [](const Type* leaf, LayoutTree tree) -> const Type* {
+      if (!tree.layout) return leaf;
+      const auto* tensor = As<TensorType>(leaf);
+      const AxisOrder& order = tree.layout->order;
+      if (!tensor || tensor->shape_var || tensor->ndim != order.ndim()) return nullptr;
+      if (!tensor->known) return tensor;
+      std::vector<const PrimExpr*> dims;
+      for (int place = 0; place < tensor->ndim; ++place) dims.push_back(tensor->dims[static_cast<size_t>(order[place])]);
+      return TensorType::Get(dims, tensor->dtype, tensor->vdevice);
+    });
   }
 
   // ---- Values
 
   // The operand with variables replaced, in the layout that it is stored in.
-  const Expr* Replaced(const Expr* e) {
-    if (const auto* var = As<Var>(e)) return ExprMutator::VisitVar(var);
-    const auto* tuple = As<Tuple>(e);
-    if (!tuple) return e;
-    const List<const Expr*> fields = WithStack(
-        [&] { return MapList(tuple->fields, workspace(), [&](const Expr* field) { return Replaced(field); }); });
-    return fields.begin() == tuple->fields.begin() ? e : NewTuple(*tuple, fields);
+  const Expr* Substitute(const Expr* e) {
+    return MapLeaves(e, rebuilder(), [this](const Expr* leaf) -> const Expr* {
+      const auto* var = As<Var>(leaf);
+      return var ? ExprMutator::VisitVar(var) : leaf;
+    });
   }
 
-  const Expr* NewTuple(const Expr& old, List<const Expr*> fields) {
-    Tuple* tuple = workspace().New<Tuple>(fields, nullptr);
-    tuple->set_span(old.span());
-    return tuple;
-  }
-
-  // A value that is stored in one layout, in another one; not in A-normal form.
-  const Expr* Converted(const Expr* e, const ValueLayout* from, const ValueLayout* to) {
+  // A value that is stored in one layout, in another one; to be normalized.
+  const Expr* ConvertTo(const Expr* e, const ValueLayout* from, const ValueLayout* to) {
     if (SameLayout(from, to)) return e;
-    if (const ValueLayout* tuple = from && !from->fields.empty() ? from : to; tuple && !tuple->fields.empty()) {
-      return ConvertedTuple(e, from, to, tuple->fields.size());
-    }
-    const AxisOrder identity = AxisOrder::Identity((from ? from : to)->order.ndim());
-    return Permuted(e, (from ? from->order : identity).To(to ? to->order : identity));
+    return ConvertItems(e, LayoutChange{from, to}, workspace(), [this](const Expr* item, LayoutChange change) {
+      const auto [item_from, item_to] = change;
+      if (SameLayout(item_from, item_to)) return item;
+      const AxisOrder identity = AxisOrder::Identity((item_from ? item_from : item_to)->order.ndim());
+      return Permute(item, (item_from ? item_from->order : identity).To(item_to ? item_to->order : identity));
+    });
   }
 
-  const Expr* ConvertedTuple(const Expr* e, const ValueLayout* from, const ValueLayout* to, uint32_t size) {
-    const auto* tuple = As<Tuple>(e);
-    std::vector<const Expr*> fields;
-    for (uint32_t i = 0; i < size; ++i) {
-      const Expr* field =
-          tuple ? tuple->fields[i]
-                : workspace().New<TupleGetItem>(e, static_cast<int32_t>(i), To<TupleType>(e->type)->fields[i]);
-      fields.push_back(
-          WithStack([&] { return Converted(field, from ? from->fields[i] : nullptr, to ? to->fields[i] : nullptr); }));
-    }
-    return NewTuple(*e, workspace().Copy(fields));
-  }
-
-  const Expr* Permuted(const Expr* e, const AxisOrder& order) {
+  const Expr* Permute(const Expr* e, const AxisOrder& order) {
     static const OpInfo& permute_dims = *FindOp("relax.permute_dims");
     std::vector<const Attr*> axes;
     for (int place = 0; place < order.ndim(); ++place) axes.push_back(IntAttr::Get(order[place]));
     const Attr* attrs = MakeOpAttrs(permute_dims, {{"axes", ListAttr::Get(axes)}});
-    const Expr* args[] = {e};
-    Call* call = workspace().New<Call>(permute_dims.op, workspace().Copy(std::span<const Expr* const>(args)), attrs,
-                                       nullptr, nullptr);
-    call->set_span(e->span());
-    return call;
+    const List<const Expr*> args = workspace().arena().Copy<const Expr*>({e});
+    return NewLike<Call>(workspace(), *e, permute_dims.op, args, attrs, nullptr, nullptr);
   }
 
   // ---- Bindings
@@ -267,21 +242,20 @@ class LayoutConverter : public ExprMutator {
   void VisitTupleBinding(const VarBinding* binding) {
     if (!binding->var->is_dataflow()) return ExprMutator::VisitVarBinding(binding);
     const ValueLayout* layout = LayoutOf(binding->value);
-    ReEmitBinding(binding, builder().Normalize(Replaced(binding->value)));
+    ReEmitBinding(binding, builder().Normalize(Substitute(binding->value)));
     SetLayout(binding->var, layout);
   }
 
   void VisitItemBinding(const VarBinding* binding, const TupleGetItem& item) {
     const auto index = static_cast<size_t>(item.index);
-    const Expr* tuple = Replaced(item.tuple);
+    const Expr* tuple = builder().NormalizeArgument(Substitute(item.tuple));
     const ValueLayout* layout = LayoutOf(item.tuple);
     if (layout) layout = layout->fields[index];
     const Expr* value = &item;
     if (tuple != item.tuple) {
-      const Type* type = To<TupleType>(tuple->type)->fields[index];
-      value = WithSpan(workspace().New<TupleGetItem>(tuple, item.index, type), item);
+      value = NewLike<TupleGetItem>(workspace(), item, tuple, item.index, To<TupleType>(tuple->type)->fields[index]);
     }
-    if (!binding->var->is_dataflow()) value = Converted(value, std::exchange(layout, nullptr), nullptr);
+    if (!binding->var->is_dataflow()) value = ConvertTo(value, std::exchange(layout, nullptr), nullptr);
     ReEmitBinding(binding, builder().Normalize(value));
     SetLayout(binding->var, layout);
   }
@@ -290,7 +264,7 @@ class LayoutConverter : public ExprMutator {
     layouts_of_args_.clear();
     for (const Expr* arg : call.args) layouts_of_args_.push_back(LayoutOf(arg));
     LayoutCall decision(call, layouts_of_args_, DesiredFor(call), arena_);
-    const bool decided = Decide(decision) && (binding->var->is_dataflow() || IsOfTensors(binding->var->type));
+    const bool decided = InferLayouts(decision) && (binding->var->is_dataflow() || AllLeaves(binding->var->type, &Is<TensorType>));
     if (!decided) return ReEmitBinding(binding, NewCall(call, nullptr));
     const Expr* value = NewCall(call, &decision);
     if (binding->var->is_dataflow()) {
@@ -298,14 +272,14 @@ class LayoutConverter : public ExprMutator {
       SetLayout(binding->var, decision.result());
     } else if (decision.result()) {
       const Var* stored = builder().Emit(value);
-      ReEmitBinding(binding, builder().Normalize(Converted(stored, decision.result(), nullptr)));
+      ReEmitBinding(binding, builder().Normalize(ConvertTo(stored, decision.result(), nullptr)));
     } else {
       ReEmitBinding(binding, value);
     }
   }
 
   // Whether a rule decides the layouts.
-  bool Decide(LayoutCall& decision) {
+  bool InferLayouts(LayoutCall& decision) {
     const Call& call = decision.call();
     const auto* op = As<Op>(call.op);
     const LayoutRule rule = op ? LayoutRuleOf(*op->info) : nullptr;
@@ -336,28 +310,22 @@ class LayoutConverter : public ExprMutator {
       const auto* old = same ? As<PrimValue>(To<Tuple>(arg)->fields[i]) : nullptr;
       same = old && old->value == value;
     }
-    return same ? arg : NewTuple(*arg, workspace().Copy(values));
+    return same ? arg : NewLike<Tuple>(workspace(), *arg, workspace().Copy(values), nullptr);
   }
 
   // The call with its operands in the layouts that were decided on, or in those of the program; normalized.
   const Expr* NewCall(const Call& call, const LayoutCall* decision) {
-    const Expr* op = Replaced(call.op);
+    const Expr* op = Substitute(call.op);
     const Attr* attrs = decision ? decision->attrs() : call.attrs;
     size_t next = 0;
     const List<const Expr*> args = MapList(call.args, workspace(), [&](const Expr* arg) {
       const size_t i = next++;
-      if (!decision) return Converted(Replaced(arg), layouts_of_args_[i], nullptr);
+      if (!decision) return ConvertTo(Substitute(arg), layouts_of_args_[i], nullptr);
       if (const std::vector<int64_t>* ints = decision->OperandInts(i)) return WithInts(arg, *ints);
-      return Converted(Replaced(arg), layouts_of_args_[i], decision->operand(i));
+      return ConvertTo(Substitute(arg), layouts_of_args_[i], decision->operand(i));
     });
-    if (op == call.op && args.begin() == call.args.begin() && attrs == call.attrs) return &call;
-    return builder().Normalize(WithSpan(workspace().New<Call>(op, args, attrs, call.type_args, nullptr), call));
-  }
-
-  template <class T>
-  const T* WithSpan(T* node, const Node& old) {
-    node->set_span(old.span());
-    return node;
+    const Expr* changed = Rebuild(call, op, args, attrs, call.type_args, call.type);
+    return changed == &call ? changed : builder().Normalize(changed);
   }
 
   const std::vector<DesiredLayout>& desired_;
@@ -381,7 +349,7 @@ Pass MakeLayoutPass(const PassOptions& options, bool strict) {
           context.diagnostics().Error(option->error->first, "wrong-option-type", option->error->second);
           return Failure{ErrorCode::PassFailed};
         }
-        // Without a wish all layouts stay as they are.
+        // All layouts stay as they are.
         if (option->desired.empty()) return function;
         OpTypeInferrer inferrer(&context.module(), context.workspace().arena(), &context.diagnostics());
         LayoutConverter converter(option->desired, strict, context, inferrer);

@@ -171,7 +171,7 @@ Result<Module> BindParams(Module module, std::string_view name, const OptionValu
   // Calls would have arguments for which there is no parameter.
   if (!matcher.Match(tensors, workspace) ||
       RefersToChanged(
-          module, [&](size_t i) { return i == *index; }, {"parameters", "bound"}, context.diagnostics)) {
+          module, [&](size_t i) { return i == *index; }, {"parameters", "bound"}, context)) {
     return Failure{ErrorCode::PassFailed};
   }
   const Function* bound =

@@ -25,10 +25,10 @@ class VariableBinder : public ExprMutator {
  protected:
   const Type* VisitType(const Type* type) override {
     // What stands for the variable in a shape may change on the way.
-    if (type->has_shape_var()) return Replaced(type);
+    if (type->has_shape_var()) return Substitute(type);
     if (!type->has_sym_var() || symbolic_.empty()) return type;
     const Type*& bound = types_[type];
-    if (!bound) bound = Replaced(type);
+    if (!bound) bound = Substitute(type);
     return bound;
   }
   const PrimExpr* VisitPrimExpr(const PrimExpr* e) override {
@@ -46,7 +46,7 @@ class VariableBinder : public ExprMutator {
     const Type* returned =
         FunctionReturnType(bound->params, bound->body->type, VisitType(old->ret_type), workspace().arena());
     if (TypeEqual(returned, bound->ret_type)) return bound;
-    return Make(*bound, bound->params, returned);
+    return rebuilder().RebuildSignature(*bound, bound->params, bound->body, returned, bound->attrs);
   }
 
  private:
@@ -55,17 +55,10 @@ class VariableBinder : public ExprMutator {
     for (const Var* param : function.params) {
       if (!Remapped(param)) kept.push_back(param);
     }
-    return Make(function, workspace().Copy(kept), function.ret_type);
+    return rebuilder().RebuildSignature(function, kept, function.body, function.ret_type);
   }
 
-  const Function* Make(const Function& old, List<const Var*> params, const Type* returned) {
-    auto* function = workspace().New<Function>(params, old.body, returned, old.is_pure, old.attrs, nullptr);
-    function->set_span(old.span());
-    function->type = builder().inferrer()->Infer(function);
-    return function;
-  }
-
-  const Type* Replaced(const Type* type) {
+  const Type* Substitute(const Type* type) {
     return EraseToWellDefined(
         type, [this](const tir::Var* var) { return ValueOf(var); },
         [this](const Expr* shape) {

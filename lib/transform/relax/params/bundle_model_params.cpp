@@ -53,7 +53,8 @@ bool IsBundled(const Function& function, uint32_t num_inputs) {
   return function.params.size() == num_inputs + 1 && Is<TupleType>(function.params.back()->type);
 }
 
-Result<Module> BundleModelParams(Module module, std::string_view name, DiagnosticEngine& diagnostics) {
+Result<Module> BundleModelParams(Module module, std::string_view name, ModulePassContext& context) {
+  DiagnosticEngine& diagnostics = context.diagnostics;
   bool ok = true;
   const Module before = module;
   for (size_t i = 0; i < module.size(); ++i) {
@@ -68,7 +69,7 @@ Result<Module> BundleModelParams(Module module, std::string_view name, Diagnosti
     module.SetAt(i, bundled, workspace.Finish());
   }
   const auto is_changed = [&](size_t i) { return module.functions()[i].func != before.functions()[i].func; };
-  if (!ok || RefersToChanged(before, is_changed, {"parameters", "bundled"}, diagnostics))
+  if (!ok || RefersToChanged(before, is_changed, {"parameters", "bundled"}, context))
     return Failure{ErrorCode::PassFailed};
   return module;
 }
@@ -78,25 +79,21 @@ Result<Module> BundleModelParams(Module module, std::string_view name, Diagnosti
 const Function* BundleParams(const Function& function, uint32_t num_inputs, std::string_view name, const Module& module,
                              Workspace& workspace, DiagnosticEngine& diagnostics) {
   const std::span<const Var* const> bundled = function.params.span().subspan(num_inputs);
-  std::vector<const Type*> types;
-  for (const Var* param : bundled) types.push_back(param->type);
-  const Var* tuple = workspace.NewVar(name, TupleType::Get(workspace.arena(), types));
+  const Var* tuple = workspace.NewVar(name, TupleType::Get(workspace.arena(), TypesOf(bundled)));
   std::vector<const Var*> params(function.params.begin(), function.params.begin() + num_inputs);
   params.push_back(tuple);
 
   OpTypeInferrer inferrer(&module, workspace.arena(), &diagnostics);
   ParamBundler bundler(bundled, tuple, workspace, inferrer);
-  auto* outline = workspace.New<Function>(workspace.Copy(params), function.body, function.ret_type, function.is_pure,
-                                          function.attrs, nullptr);
-  outline->set_span(function.span());
-  outline->type = inferrer.Infer(outline);
-  return To<Function>(bundler.VisitExpr(outline));
+  Rebuilder rebuilder(workspace, &inferrer, Retype::kIfNeeded);
+  return To<Function>(
+      bundler.VisitExpr(rebuilder.RebuildSignature(function, params, function.body, function.ret_type)));
 }
 
 Pass CreateBundleModelParams(const PassOptions& options) {
   return CreateModulePass(
       options.info(), [name = options.String("param_tuple_name")](Module module, ModulePassContext& context) {
-        return BundleModelParams(std::move(module), name.empty() ? "model_params" : name, context.diagnostics);
+        return BundleModelParams(std::move(module), name.empty() ? "model_params" : name, context);
       });
 }
 

@@ -115,7 +115,7 @@ class StaticRewriter : public ExprMutator {
       args[i] = NewShape(shape->values);
       changed = true;
     }
-    return changed ? Like(call, call.op, args, call.attrs) : nullptr;
+    return changed ? Rebuild(call, call.op, workspace().Copy(args)) : nullptr;
   }
 
   const Expr* StridedSlice(const Call& call) {
@@ -133,7 +133,8 @@ class StaticRewriter : public ExprMutator {
       for (const int64_t value : bound->As<int64_t>()) values.push_back(IRContext::Current().Int(value));
       args.push_back(NewTuple(values));
     }
-    return Like(call, strided_slice->op, args, MakeOpAttrs(*strided_slice, {}));
+    return Rebuild(call, strided_slice->op, workspace().Copy(args), MakeOpAttrs(*strided_slice, {}), call.type_args,
+                   call.type);
   }
 
   // Whether strided_slice by these bounds has a number of elements in each dimension.
@@ -156,12 +157,6 @@ class StaticRewriter : public ExprMutator {
     std::vector<const Expr*> fields;
     for (const PrimExpr* value : values) fields.push_back(workspace().New<PrimValue>(value, PrimType::Get(value)));
     return workspace().New<Tuple>(workspace().Copy(fields), nullptr);
-  }
-
-  const Expr* Like(const Call& old, const Expr* op, const std::vector<const Expr*>& args, const Attr* attrs) {
-    Call* call = workspace().New<Call>(op, workspace().Copy(args), attrs, old.type_args, nullptr);
-    call->set_span(old.span());
-    return call;
   }
 };
 

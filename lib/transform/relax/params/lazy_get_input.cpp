@@ -72,11 +72,8 @@ class WeightFetcher : public ExprMutator {
     const DictAttr* attrs = function.attrs->With(attr::kNumInput, IntAttr::Get(num_inputs + 1));
     const Type* returned =
         builder().inferrer()->ReturnType(workspace().Copy(params), To<SeqExpr>(function.body)->body->type);
-    auto* outline =
-        workspace().New<Function>(workspace().Copy(params), function.body, returned, function.is_pure, attrs, nullptr);
-    outline->set_span(function.span());
-    outline->type = builder().inferrer()->Infer(outline);
-    return To<Function>(VisitExpr(outline));
+    return To<Function>(
+        VisitExpr(rebuilder().RebuildSignature(function, workspace().Copy(params), function.body, returned, attrs)));
   }
 
  protected:

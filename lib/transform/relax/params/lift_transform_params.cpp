@@ -68,8 +68,8 @@ Result<SharedTransform> ReadOption(const OptionValue& option, DiagnosticEngine& 
 
 class ModuleLifter {
  public:
-  ModuleLifter(Module module, SharedTransform shared, DiagnosticEngine& diagnostics)
-      : module_(std::move(module)), shared_(std::move(shared)), diagnostics_(diagnostics) {}
+  ModuleLifter(Module module, SharedTransform shared, ModulePassContext& context)
+      : module_(std::move(module)), shared_(std::move(shared)), context_(context), diagnostics_(context.diagnostics) {}
 
   Result<Module> Run() {
     std::vector<LiftTarget> targets;
@@ -85,7 +85,7 @@ class ModuleLifter {
     }
     // Callers would go on to pass the weights as they are.
     if (!ok || RefersToChanged(
-                   before, [&](size_t i) { return TakesOthers(i, before); }, {"weights", "made ready"}, diagnostics_)) {
+                   before, [&](size_t i) { return TakesOthers(i, before); }, {"weights", "made ready"}, context_)) {
       return Failure{ErrorCode::PassFailed};
     }
     return std::move(module_);
@@ -183,6 +183,7 @@ class ModuleLifter {
 
   Module module_;
   SharedTransform shared_;
+  ModulePassContext& context_;
   DiagnosticEngine& diagnostics_;
 };
 
@@ -218,7 +219,7 @@ Pass CreateLiftTransformParams(const PassOptions& options) {
       [option = options.Json("shared_transform")](Module module, ModulePassContext& context) -> Result<Module> {
         DiagnosticEngine& diagnostics = context.diagnostics;
         IROPT_ASSIGN_OR_RETURN(SharedTransform shared, ReadOption(option, diagnostics));
-        IROPT_ASSIGN_OR_RETURN(module, ModuleLifter(std::move(module), std::move(shared), diagnostics).Run());
+        IROPT_ASSIGN_OR_RETURN(module, ModuleLifter(std::move(module), std::move(shared), context).Run());
         IROPT_ASSIGN_OR_RETURN(module, LambdaLift(std::move(module), diagnostics));
         return Expose(std::move(module), context.context.ConfigBool("relax.lift_transform_params.consume_params"),
                       diagnostics);

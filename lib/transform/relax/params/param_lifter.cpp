@@ -15,7 +15,6 @@
 #include "iropt/op/op.h"
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
-#include "transform/relax/util/rewrite.h"
 
 namespace iropt {
 
@@ -34,15 +33,8 @@ class RuntimeMaker : public ExprMutator {
   void Replace(const Var* var, const Var* param) { Remap(var, param); }
 
   const Function* Run(const Function& old, const std::vector<const Var*>& params) {
-    const auto* outline = &old;
-    if (!std::ranges::equal(params, old.params)) {
-      auto* function =
-          workspace().New<Function>(workspace().Copy(params), old.body, old.ret_type, old.is_pure, old.attrs, nullptr);
-      function->set_span(old.span());
-      function->type = builder().inferrer()->Infer(function);
-      outline = function;
-    }
-    return To<Function>(VisitExpr(outline));
+    const bool is_same = std::ranges::equal(params, old.params);
+    return To<Function>(VisitExpr(is_same ? &old : rebuilder().RebuildSignature(old, params, old.body, old.ret_type)));
   }
 
  protected:

@@ -9,8 +9,8 @@
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/module.h"
+#include "iropt/analysis/relax/lift_plan.h"
 #include "iropt/ir/tir/expr.h"
-#include "lift_plan.h"
 
 namespace iropt {
 

@@ -11,8 +11,9 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/substitute.h"
+#include "iropt/support/hash.h"
+#include "iropt/support/scoped_hash_table.h"
 #include "transform/relax/simplify/binding_plan.h"
-#include "transform/relax/util/rewrite.h"
 
 namespace iropt {
 
@@ -22,27 +23,38 @@ namespace {
 class KnownValues {
  public:
   struct Value {
+    const tir::Var* var;
     const PrimExpr* value;
     const MatchCast* source;
+    uint32_t hash;
+  };
+
+  // What is added while it lives is forgotten at its end.
+  class Scope {
+   public:
+    explicit Scope(KnownValues& known) : known_(known), size_(known.values_.size()), scope_(known.values_) {}
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+    ~Scope() {
+      if (known_.values_.size() > size_) known_.types_.clear();
+    }
+
+   private:
+    KnownValues& known_;
+    size_t size_;
+    ScopedHashTable<Value>::Scope scope_;
   };
 
   const Value* Find(const tir::Var* var) const {
-    const auto found = values_.find(var);
-    return found == values_.end() ? nullptr : &found->second;
+    const size_t index = values_.Find(HashOf(var), [&](const Value& value) { return value.var == var; });
+    return index == values_.kNone ? nullptr : &values_[index];
   }
   // The variable has no value yet.
-  void Add(const tir::Var* var, Value value) {
-    values_.emplace(var, value);
-    added_.push_back(var);
+  void Add(const tir::Var* var, const PrimExpr* value, const MatchCast* source) {
+    values_.Add({var, value, source, HashOf(var)});
     types_.clear();
   }
-  bool empty() const { return added_.empty(); }
-
-  size_t mark() const { return added_.size(); }
-  void LeaveTo(size_t mark) {
-    if (added_.size() > mark) types_.clear();
-    for (; added_.size() > mark; added_.pop_back()) values_.erase(added_.back());
-  }
+  bool empty() const { return values_.empty(); }
 
   const PrimExpr* ValueOf(const tir::Var* var) const {
     const Value* known = Find(var);
@@ -71,8 +83,11 @@ class KnownValues {
   }
 
  private:
-  std::unordered_map<const tir::Var*, Value> values_;
-  std::vector<const tir::Var*> added_;
+  static uint32_t HashOf(const tir::Var* var) {
+    return static_cast<uint32_t>(HashMix(reinterpret_cast<uintptr_t>(var)));
+  }
+
+  ScopedHashTable<Value> values_;
   std::unordered_map<const Type*, const Type*> types_;  // results of Apply under the present values
 };
 
@@ -87,16 +102,14 @@ class SymbolicSubstituter : public ExprMutator {
 
   // What is known holds to the end of the function body or branch.
   const Expr* VisitSeqExpr(const SeqExpr* seq) override {
-    const size_t mark = known_.mark();
-    const Expr* result = ExprMutator::VisitSeqExpr(seq);
-    known_.LeaveTo(mark);
-    return result;
+    const KnownValues::Scope scope(known_);
+    return ExprMutator::VisitSeqExpr(seq);
   }
 
   void VisitMatchCast(const MatchCast* cast) override {
     if (const auto found = exit_casts_.find(cast); found != exit_casts_.end())
-      return EmitExitCast(*cast, found->second);
-    Learn(*cast, VisitExpr(cast->value)->type);
+      return ReEmitMatchCast(cast, VisitExpr(cast->value), found->second);
+    RecordFacts(*cast, VisitExpr(cast->value)->type);
     ExprMutator::VisitMatchCast(cast);
   }
 
@@ -108,15 +121,13 @@ class SymbolicSubstituter : public ExprMutator {
     const Expr* visited = ExprMutator::VisitIf(old);
     if (visited == old) return old;
     const auto& branch = *To<If>(visited);
-    const Expr* true_branch = WithExitCast(*To<SeqExpr>(branch.true_branch), type, "then_branch_with_dyn");
-    const Expr* false_branch = WithExitCast(*To<SeqExpr>(branch.false_branch), type, "else_branch_with_dyn");
-    If* made = workspace().New<If>(branch.cond, true_branch, false_branch, type);
-    made->set_span(old->span());
-    return made;
+    const Expr* true_branch = AddExitCast(*To<SeqExpr>(branch.true_branch), type, "then_branch_with_dyn");
+    const Expr* false_branch = AddExitCast(*To<SeqExpr>(branch.false_branch), type, "else_branch_with_dyn");
+    return NewLike<If>(workspace(), *old, branch.cond, true_branch, false_branch, type);
   }
 
  private:
-  void Learn(const MatchCast& cast, const Type* actual) {
+  void RecordFacts(const MatchCast& cast, const Type* actual) {
     // Of several dimensions that are one variable the last counts.
     std::vector<std::pair<const tir::Var*, const PrimExpr*>> learnt;
     ForEachSymbolicValue(cast.match_type, actual, [&](const tir::Var* var, const PrimExpr* value) {
@@ -127,10 +138,10 @@ class SymbolicSubstituter : public ExprMutator {
         same->second = value;
       }
     });
-    for (const auto& [var, value] : learnt) Learn(cast, var, known_.Apply(value));
+    for (const auto& [var, value] : learnt) RecordFact(cast, var, known_.Apply(value));
   }
 
-  void Learn(const MatchCast& cast, const tir::Var* var, const PrimExpr* value) {
+  void RecordFact(const MatchCast& cast, const tir::Var* var, const PrimExpr* value) {
     if (const KnownValues::Value* known = known_.Find(var)) {
       if (!arith::ProveNotEqual(known->value, value)) return;
       diagnostics_
@@ -143,7 +154,7 @@ class SymbolicSubstituter : public ExprMutator {
     // n = n + 1 cannot be, but it is found out at run time only.
     const std::vector<const tir::Var*> operands = SymVarsOf(value);
     if (value != var && std::ranges::find(operands, var) != operands.end()) return;
-    known_.Add(var, {value, &cast});
+    known_.Add(var, value, &cast);
   }
 
   // ---- Exit casts
@@ -157,18 +168,7 @@ class SymbolicSubstituter : public ExprMutator {
     if (cast && cast->var == seq->body && TypeEqual(cast->match_type, branch.type)) exit_casts_.emplace(cast, type);
   }
 
-  void EmitExitCast(const MatchCast& cast, const Type* type) {
-    const Expr* value = VisitExpr(cast.value);
-    if (value == cast.value && TypeEqual(type, cast.match_type)) return builder().EmitNormalized(&cast);
-    Var* var = workspace().NewVar(cast.var->name(), type);
-    var->set_span(cast.var->span());
-    Remap(cast.var, var);
-    auto* changed = workspace().New<MatchCast>(var, value, type);
-    changed->set_span(cast.span());
-    builder().EmitNormalized(changed);
-  }
-
-  const Expr* WithExitCast(const SeqExpr& seq, const Type* type, std::string_view name) {
+  const Expr* AddExitCast(const SeqExpr& seq, const Type* type, std::string_view name) {
     if (TypeEqual(seq.body->type, type)) return &seq;
     const Var* var = workspace().NewVar(name, type);
     const Binding* cast = workspace().New<MatchCast>(var, seq.body, type);

@@ -41,7 +41,7 @@ class ParamUpdater {
     if (!reader) return Error{ErrorCode::PassFailed, "the context has no reader"};
     if (!CheckForm(module)) return Failure{ErrorCode::PassFailed};
     bool ok = true;
-    for (const size_t i : MakeCallGraph(module).callees_first) {
+    for (const size_t i : MakeCallGraph(module, context_.AnalysisSource<CalledFunctions>()).post_order) {
       const ModuleEntry entry = module.functions()[i];
       if (!Is<Function>(entry.func)) continue;
       const OptionValue* types = updates_.Find(entry.var->name);
@@ -95,8 +95,7 @@ class ParamUpdater {
 
   bool CallsChanged(const ModuleEntry& entry) const {
     return !changed_.empty() &&
-           std::ranges::any_of(CalledFunctions::Compute(*entry.func, *entry.storage),
-                               [this](const GlobalVar* callee) { return changed_.contains(callee); });
+           std::ranges::any_of(*context_.Analysis<CalledFunctions>(entry), [this](const GlobalVar* callee) { return changed_.contains(callee); });
   }
 
   bool ReadTypes(const Function& function, const OptionValue& types, const TextReader& reader, TextReader::Place place) {

@@ -37,10 +37,10 @@
 #include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/relax/mutator.h"
+#include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/pass/skip.h"
 #include "iropt/transform/passes.h"
-#include "precision_uses.h"
-#include "transform/relax/util/rewrite.h"
+#include "iropt/analysis/relax/precision_uses.h"
 
 namespace iropt {
 
@@ -106,18 +106,12 @@ class PrecisionRewriter : public ExprMutator {
 
   const Function* Run(const Function* function) {
     for (const Var* param : function->params) {
-      if (const TensorType* type = HalfParamType(*param)) Remap(param, workspace().NewVar(param->name(), type));
+      if (const TensorType* type = HalfParamType(*param)) RemapToType(param, type);
     }
     return To<Function>(VisitExpr(function));
   }
 
  protected:
-  // A parameter that becomes float16 has got its new variable already; others are mapped later than this.
-  const Var* VisitVarDef(const Var* var) override {
-    const Expr* half = Remapped(var);
-    return half ? To<Var>(half) : var;
-  }
-
   // What nothing else is said about gets its operands as they were.
   const Expr* VisitVar(const Var* var) override { return Convert(Now(var), DtypesOfType{TypeBefore(var)}); }
 
@@ -140,7 +134,8 @@ class PrecisionRewriter : public ExprMutator {
       return builder().NormalizeArgument(Convert(builder().NormalizeArgument(Current(arg)), EverywhereDtype{kHalf}));
     });
     // The function in the module still has its old parameters, so the type is not inferred again.
-    return args.begin() == call->args.begin() ? call : Like(*call, args, call->attrs, call->type);
+    if (IsSameList(args, call->args)) return call;
+    return NewLike<Call>(workspace(), *call, call->op, args, call->attrs, call->type_args, call->type);
   }
 
   const BindingBlock* VisitBlock(const BindingBlock* block) override {
@@ -167,10 +162,8 @@ class PrecisionRewriter : public ExprMutator {
 
   void VisitMatchCast(const MatchCast* binding) override {
     const Expr* value = VisitExpr(binding->value);
-    if (value == binding->value) return builder().EmitNormalized(binding);
-    auto* cast = workspace().New<MatchCast>(binding->var, builder().NormalizeArgument(value), binding->match_type);
-    cast->set_span(binding->span());
-    builder().EmitNormalized(cast);
+    if (value != binding->value) value = builder().NormalizeArgument(value);
+    ReEmitMatchCast(binding, value, binding->match_type);
   }
 
   void VisitVarBinding(const VarBinding* binding) override {
@@ -224,8 +217,7 @@ class PrecisionRewriter : public ExprMutator {
       case NodeKind::kTuple: return Current(old);
       case NodeKind::kTupleGetItem: {
         const auto& item = *static_cast<const TupleGetItem*>(old);
-        const Expr* tuple = Current(item.tuple);
-        return tuple == item.tuple ? old : workspace().New<TupleGetItem>(tuple, item.index, nullptr);
+        return Rebuild(item, Current(item.tuple));
       }
       default: return VisitExpr(old);
     }
@@ -239,7 +231,7 @@ class PrecisionRewriter : public ExprMutator {
     if (const auto* record = As<ObjectAttr>(attrs); record && record->Find("out_dtype")) {
       attrs = record->With("out_dtype", DTypeAttr::Get(out_dtype_));
     }
-    return Like(old, args, attrs, nullptr);
+    return Rebuild(old, old.op, args, attrs, old.type_args, old.type);
   }
 
   const Expr* FollowOperands(const Call& old) {
@@ -251,18 +243,17 @@ class PrecisionRewriter : public ExprMutator {
       const EverywhereDtype dtype{IsHalf(args) ? kHalf : kSingle};
       args = MapList(args, workspace(), [&](const Expr* arg) { return Convert(arg, dtype); });
     }
-    return args.begin() == old.args.begin() ? &old : Like(old, args, old.attrs, nullptr);
+    return Rebuild(old, old.op, args);
   }
 
   // Whether operands need no more than float16.
   bool IsHalf(List<const Expr*> args) {
-    return std::ranges::all_of(args, [this](const Expr* arg) {
-      if (const auto* tuple = As<Tuple>(arg)) return WithStack([&] { return IsHalf(tuple->fields); });
-      if (const auto* constant = As<Constant>(arg)) return Fits(*constant);
-      if (As<TupleType>(arg->type)) return false;
+    const auto is_more = [this](const Expr* arg) {
+      if (const auto* constant = As<Constant>(arg)) return !Fits(*constant);
       const auto* tensor = As<TensorType>(arg->type);
-      return !tensor || tensor->dtype == kHalf;
-    });
+      return As<TupleType>(arg->type) || (tensor && tensor->dtype != kHalf);
+    };
+    return std::ranges::none_of(args, [&](const Expr* arg) { return AnyLeaf(arg, is_more); });
   }
 
   bool Fits(const Constant& constant) {
@@ -273,12 +264,10 @@ class PrecisionRewriter : public ExprMutator {
 
   // The operand with the variables that stand for those in it now, of whatever dtype these are.
   const Expr* Current(const Expr* operand) {
-    if (const auto* var = As<Var>(operand)) return Now(var);
-    const auto* tuple = As<Tuple>(operand);
-    if (!tuple) return operand;
-    const auto current = [this](const Expr* field) { return WithStack([&] { return Current(field); }); };
-    const List<const Expr*> fields = MapList(tuple->fields, workspace(), current);
-    return fields.begin() == tuple->fields.begin() ? tuple : workspace().New<Tuple>(fields, nullptr);
+    return MapLeaves(operand, rebuilder(), [this](const Expr* leaf) -> const Expr* {
+      const auto* var = As<Var>(leaf);
+      return var ? Now(var) : leaf;
+    });
   }
 
   // What stands for the variable here.
@@ -304,35 +293,18 @@ class PrecisionRewriter : public ExprMutator {
   // The expression, which has a type, with its tensors of the dtypes that the target says. Only float16 and float32 are
   // converted; the same pointer where nothing is. The result is to be normalized.
   template <class Target>
-  const Expr* Convert(const Expr* expr, Target target) {
-    if (const auto* tensor = As<TensorType>(expr->type)) {
-      const DataType to = target.Leaf(tensor->dtype);
-      if (to == tensor->dtype || (tensor->dtype != kHalf && tensor->dtype != kSingle)) return expr;
-      return AsType(expr, to);
-    }
-    const auto* type = As<TupleType>(expr->type);
-    if (!type) return expr;
-    const auto* tuple = As<Tuple>(expr);
-    std::vector<const Expr*> fields;
-    bool changed = false;
-    for (uint32_t i = 0; i < type->fields.size(); ++i) {
-      const Expr* field =
-          tuple ? tuple->fields[i] : workspace().New<TupleGetItem>(expr, static_cast<int32_t>(i), type->fields[i]);
-      fields.push_back(WithStack([&] { return Convert(field, target.Field(i)); }));
-      changed |= fields.back() != field;
-    }
-    return changed ? workspace().New<Tuple>(workspace().Copy(fields), nullptr) : expr;
+  const Expr* Convert(const Expr* expr, const Target& target) {
+    return ConvertItems(expr, target, workspace(), [this](const Expr* item, const Target& dtypes) {
+      const auto* tensor = As<TensorType>(item->type);
+      if (!tensor || (tensor->dtype != kHalf && tensor->dtype != kSingle)) return item;
+      const DataType to = dtypes.Leaf(tensor->dtype);
+      return to == tensor->dtype ? item : AsType(item, to);
+    });
   }
 
   const Expr* AsType(const Expr* expr, DataType dtype) {
     static const OpInfo* const astype = FindOp("relax.astype");
     return builder().MakeCall(astype->op, {expr}, MakeOpAttrs(*astype, {{"dtype", DTypeAttr::Get(dtype)}}));
-  }
-
-  const Call* Like(const Call& old, List<const Expr*> args, const Attr* attrs, const Type* type) {
-    Call* call = workspace().New<Call>(old.op, args, attrs, old.type_args, type);
-    call->set_span(old.span());
-    return call;
   }
 
   // The function that is called, if it has parameters that become float16.
@@ -350,7 +322,7 @@ class PrecisionRewriter : public ExprMutator {
     const auto* type = As<TensorType>(param.type);
     if (!type || type->dtype != kSingle || std::ranges::find(half_params_, param.name()) == half_params_.end())
       return nullptr;
-    return LikeTensor(*type, kHalf, type->vdevice, workspace().arena());
+    return type->With(workspace().arena(), kHalf, type->vdevice);
   }
 
   const PrecisionUses& uses_;

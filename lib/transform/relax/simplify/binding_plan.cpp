@@ -1,7 +1,9 @@
 #include "binding_plan.h"
 
+#include "iropt/infer/infer.h"
+#include "iropt/ir/relax/rebuild.h"
+#include "iropt/ir/relax/type_walk.h"
 #include "iropt/ir/relax/walk.h"
-#include "transform/relax/util/rewrite.h"
 
 namespace iropt {
 
@@ -34,7 +36,7 @@ class BindingPlanner : public WalkHandler {
     for (const Var* output : outputs_) {
       if (!Facts(output).used_outside) Define(output, NewDataflowVar(output));
     }
-    for (const Renaming& renaming : renamings_) PlanRenaming(renaming);
+    for (const Alias& alias : aliases_) PlanAlias(alias);
     for (const MatchCast* cast : casts_) PlanOutputCast(*cast);
     return std::move(plan_);
   }
@@ -71,7 +73,7 @@ class BindingPlanner : public WalkHandler {
 
  private:
   // A binding whose value is known to be that of an earlier variable.
-  struct Renaming {
+  struct Alias {
     const Var* var;
     const Var* of;
     bool is_use;  // of that variable, not of one that has it
@@ -101,7 +103,7 @@ class BindingPlanner : public WalkHandler {
     // What is traced through a cast may say less than the cast.
     if (known != value && (!known->type || !IsBaseOf(var.type, known->type))) known = value;
     if (const auto* source = As<Var>(known)) {
-      if (!cast || TypeEqual(var.type, known->type)) renamings_.push_back({&var, source, known == value});
+      if (!cast || TypeEqual(var.type, known->type)) aliases_.push_back({&var, source, known == value});
       if (Facts(source).value) known = Facts(source).value;
     }
     Facts(&var).value = known;
@@ -116,7 +118,7 @@ class BindingPlanner : public WalkHandler {
     });
   }
 
-  // What a variable is known to be, through renamings and casts; other expressions are what they are.
+  // What a variable is known to be, through aliases and casts; other expressions are what they are.
   const Expr* Known(const Expr* e) {
     const auto* var = As<Var>(e);
     const Expr* value = var ? Facts(var).value : nullptr;
@@ -155,21 +157,21 @@ class BindingPlanner : public WalkHandler {
 
   // ---- The plan
 
-  // Renamings come in program order, so what an earlier one is a renaming of is known. Uses of the variable become uses
-  // of its source. Only where they would see a DataflowVar out of its block, the source is bound under this name.
-  void PlanRenaming(const Renaming& renaming) {
-    const Var* source = renaming.of;
-    const Var* alias = plan_.alias(source);
-    if (alias && alias != source) source = alias;
+  // Aliases come in program order, so what an earlier one stands for is known. Uses of the variable become uses of its
+  // source. Only where they would see a DataflowVar out of its block, the source is bound under this name.
+  void PlanAlias(const Alias& alias) {
+    const Var* source = alias.of;
+    const Var* earlier = plan_.alias(source);
+    if (earlier && earlier != source) source = earlier;
     const Var* replaced = plan_.definition(source);
     const Var* bound = replaced ? replaced : source;
-    const bool is_visible = !bound->is_dataflow() || Facts(source).block == Facts(renaming.var).block;
-    if (is_visible && (!bound->is_dataflow() || !Facts(renaming.var).used_outside || renaming.var->is_dataflow())) {
-      Alias(renaming.var, source);
-      Facts(source).uses += Facts(renaming.var).uses - renaming.is_use;
-    } else if (!renaming.var->is_dataflow() && Facts(renaming.var).used_outside) {
-      Define(source, renaming.var);
-      Alias(renaming.var, renaming.var);
+    const bool is_visible = !bound->is_dataflow() || Facts(source).block == Facts(alias.var).block;
+    if (is_visible && (!bound->is_dataflow() || !Facts(alias.var).used_outside || alias.var->is_dataflow())) {
+      SetAlias(alias.var, source);
+      Facts(source).uses += Facts(alias.var).uses - alias.is_use;
+    } else if (!alias.var->is_dataflow() && Facts(alias.var).used_outside) {
+      Define(source, alias.var);
+      SetAlias(alias.var, alias.var);
     }
   }
 
@@ -190,7 +192,7 @@ class BindingPlanner : public WalkHandler {
     return planned ? planned : var;
   }
 
-  void Alias(const Var* var, const Var* of) {
+  void SetAlias(const Var* var, const Var* of) {
     if (plan_.aliases_.empty()) plan_.aliases_.resize(num_vars_, nullptr);
     plan_.aliases_[var->id] = of;
   }
@@ -200,16 +202,14 @@ class BindingPlanner : public WalkHandler {
   }
 
   const Var* NewDataflowVar(const Var* var) {
-    auto* made = workspace_.New<DataflowVar>(var->name(), var->id, var->type);
-    made->set_span(var->span());
-    return made;
+    return NewLike<DataflowVar>(workspace_, *var, var->name(), var->id, var->type);
   }
 
   Workspace& workspace_;
   const uint32_t num_vars_;
   BindingPlan plan_;
   std::vector<const Var*> outputs_;  // of dataflow blocks
-  std::vector<Renaming> renamings_;
+  std::vector<Alias> aliases_;
   std::vector<const MatchCast*> casts_;  // of variables, in dataflow blocks
   Place place_;
   std::vector<Place> around_;

@@ -7,8 +7,8 @@
 
 #include "iropt/ir/module.h"
 #include "iropt/ir/relax/expr.h"
+#include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/ir/tir/expr.h"
-#include "iropt/support/stack.h"
 
 namespace iropt {
 
@@ -34,7 +34,7 @@ class BindingPlan {
 
   // What is known of a variable.
   struct VarFacts {
-    const Expr* value = nullptr;  // what it is bound to, through renamings and projections of known tuples
+    const Expr* value = nullptr;  // what it is bound to, through aliases and projections of known tuples
     uint32_t block = 0;           // number of the block that binds it; 0 for parameters
     uint32_t uses = 0;
     bool used_outside = false;  // used elsewhere than in its dataflow block
@@ -69,24 +69,22 @@ const List<const PrimExpr*>* KnownDims(const Type* type);
 
 template <class F>
 void ForEachSymbolicValue(const Type* cast, const Type* actual, F&& f) {
-  if (!cast->has_sym_var() || !actual || cast->kind != actual->kind) return;
+  if (!cast->has_sym_var() || !actual) return;
   const auto bind = [&](const PrimExpr* dim, const PrimExpr* value) {
     if (const auto* var = As<tir::Var>(dim)) f(var, value);
   };
-  if (const auto* tuple = As<TupleType>(cast)) {
-    const auto& fields = To<TupleType>(actual)->fields;
-    if (fields.size() != tuple->fields.size()) return;
-    for (uint32_t i = 0; i < fields.size(); ++i) {
-      WithStack([&] { ForEachSymbolicValue(tuple->fields[i], fields[i], f); });
+  ForEachLeafPair(cast, actual, [&](const Type* leaf, const Type* actual_leaf) {
+    if (leaf->kind != actual_leaf->kind) return;
+    if (const auto* prim = As<PrimType>(leaf)) {
+      const PrimExpr* value = To<PrimType>(actual_leaf)->value;
+      if (prim->value && value) bind(prim->value, value);
+      return;
     }
-  } else if (const auto* prim = As<PrimType>(cast)) {
-    const PrimExpr* value = To<PrimType>(actual)->value;
-    if (prim->value && value) bind(prim->value, value);
-  } else if (const auto* dims = KnownDims(cast)) {
-    const auto* values = KnownDims(actual);
+    const auto* dims = KnownDims(leaf);
+    const auto* values = dims ? KnownDims(actual_leaf) : nullptr;
     if (!values || values->size() != dims->size()) return;
     for (uint32_t i = 0; i < dims->size(); ++i) bind((*dims)[i], (*values)[i]);
-  }
+  });
 }
 
 }  // namespace iropt

@@ -25,11 +25,11 @@
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
 
 #include "binding_plan.h"
-#include "iropt/ir/streamed.h"
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/substitute.h"
 #include "iropt/transform/passes.h"
 #include "transform/relax/params/symbolic_values.h"
-#include "transform/relax/util/rewrite.h"
 
 namespace iropt {
 
@@ -37,78 +37,64 @@ namespace {
 
 class BindingCanonicalizer : private ExprRewriter<BindingCanonicalizer>, private TypeMapper {
  public:
-  BindingCanonicalizer(const BindingPlan& plan, const Module* module, Workspace& workspace)
-      : ExprRewriter(module, workspace), TypeMapper(&workspace.arena()), plan_(plan) {
+  BindingCanonicalizer(const BindingPlan& plan, const Module* module, Workspace& workspace, TypeInferrer& inferrer)
+      : ExprRewriter(workspace, &inferrer, Retype::kCalls),
+        TypeMapper(&workspace.arena()),
+        plan_(plan),
+        module_(module) {
     replacements_.resize(workspace.num_vars(), nullptr);
   }
 
-  const Function* Run(const Function* function) { return make_.With(*function, Visit(function->body)); }
+  const Function* Run(const Function* function) { return Rebuild(*function, VisitExpr(function->body)); }
 
  private:
   friend class ExprRewriter<BindingCanonicalizer>;
 
   // ---- Bindings
 
-  const BindingBlock* VisitBlock(const BindingBlock& block) {
-    ListEditor bindings(block.bindings, bindings_);
-    for (const Binding* binding : Streamed(block.bindings)) {
-      const Var* alias = plan_.alias(binding->var);
-      if (!alias && !plan_.moves(binding->var)) {
-        bindings.Replace(VisitBinding(*binding));
-        continue;
-      }
-      if (!alias) Replace(binding->var, Visit(ValueOf(binding)));
-      if (alias && alias != binding->var) Replace(binding->var, ReplacementOf(alias));
-      bindings.Drop();
-    }
-    return make_.With(block, bindings.Finish(make_.workspace()));
+  const Binding* VisitBinding(const Binding* binding) {
+    const Var* alias = plan_.alias(binding->var);
+    if (!alias && !plan_.moves(binding->var)) return Canonicalize(*binding);
+    if (!alias) Replace(binding->var, VisitExpr(ValueOf(binding)));
+    if (alias && alias != binding->var) Replace(binding->var, VisitVar(alias));
+    return nullptr;
   }
 
-  const Binding* VisitBinding(const Binding& binding) {
+  const Binding* Canonicalize(const Binding& binding) {
     const Expr* old_value = ValueOf(&binding);
-    const Expr* value = Visit(old_value);
+    const Expr* value = VisitExpr(old_value);
     const Var* planned = plan_.definition(binding.var);
     const Var* var = planned ? planned : binding.var;
-    const Type* type = MapType(var->type);
+    const Type* type = VisitTypeOrNull(var->type);
     if (binding.kind == NodeKind::kVarBinding && (planned || value != old_value || type != var->type)) {
       // A declared type may say less than the value's, or fit the old value only.
-      type = TypeOfExpr(value, make_.module());
+      type = TypeOfExpr(value, module_);
     }
-    var = make_.WithType(var, type);
+    var = rebuilder().RetypeVar(var, type);
     if (planned) Replace(planned, var);
     if (var != binding.var) Replace(binding.var, var);
     if (const Constant* constant = plan_.constant(binding.var)) Replace(binding.var, constant);
     const auto* cast = As<MatchCast>(&binding);
-    return make_.With(binding, var, value, cast ? MapType(cast->match_type) : nullptr);
-  }
-
-  // ---- Expressions
-
-  const Expr* VisitCall(const Call& call) {
-    const Expr* op = Visit(call.op);
-    const List<const Expr*> args = VisitList(call.args);
-    const auto* type_args = static_cast<const TupleType*>(MapType(call.type_args));
-    const bool changed = op != call.op || args.begin() != call.args.begin() || type_args != call.type_args ||
-                         MapType(call.type) != call.type;
-    return make_.With(call, op, args, type_args, changed);
+    return Rebuild(binding, var, value, cast ? VisitType(cast->match_type) : nullptr);
   }
 
   // ---- Variables
 
   void Replace(const Var* var, const Expr* by) { replacements_[var->id] = by; }
-  const Expr* ReplacementOf(const Var* var) const {
+  const Expr* VisitVar(const Var* var) const {
     const Expr* replacement = replacements_[var->id];
     return replacement ? replacement : var;
   }
 
   // Types change where a variable is the shape of a tensor.
-  const Type* MapType(const Type* type) { return type && type->has_shape_var() ? TypeMapper::Map(type) : type; }
+  const Type* VisitType(const Type* type) { return type->has_shape_var() ? TypeMapper::Map(type) : type; }
   const Expr* MapShapeVar(const Expr* var) override {
-    const Expr* replacement = Visit(var);
+    const Expr* replacement = VisitExpr(var);
     return Is<Var>(replacement) ? replacement : var;
   }
 
   const BindingPlan& plan_;
+  const Module* const module_;
   std::vector<const Expr*> replacements_;  // by Var::id: what stands for uses; null where the variable does itself
 };
 
@@ -122,7 +108,8 @@ Result<const Function*> CanonicalizeBindings(const Function* function, const Mod
     plan = PlanBindings(*function, workspace);
   }
   if (plan.empty()) return function;
-  return BindingCanonicalizer(plan, module, workspace).Run(function);
+  OpTypeInferrer inferrer(module, workspace.arena(), nullptr);
+  return BindingCanonicalizer(plan, module, workspace, inferrer).Run(function);
 }
 
 Pass CreateCanonicalizeBindings(const PassOptions& options) {

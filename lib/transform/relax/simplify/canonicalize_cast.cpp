@@ -17,7 +17,6 @@
 #include "iropt/op/op.h"
 #include "iropt/transform/passes.h"
 #include "transform/relax/ipo/call_tracker.h"
-#include "transform/relax/util/rewrite.h"
 
 namespace iropt {
 
@@ -44,10 +43,7 @@ class CastSplitter : public CallTracker {
       own.emplace_back(arg, copy);
       return copy;
     });
-    if (args.begin() == call->args.begin()) return call;
-    Call* changed = workspace().New<Call>(call->op, args, call->attrs, call->type_args, call->type);
-    changed->set_span(call->span());
-    return changed;
+    return Rebuild(*call, call->op, args);
   }
 
  private:

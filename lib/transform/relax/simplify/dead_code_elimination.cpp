@@ -27,11 +27,13 @@
 #include <vector>
 
 #include "iropt/analysis/relax/called_functions.h"
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/relax/rebuild.h"
+#include "iropt/ir/relax/type_walk.h"
 #include "iropt/ir/streamed.h"
 #include "iropt/op/op.h"
 #include "iropt/support/edit_distance.h"
 #include "iropt/transform/passes.h"
-#include "transform/relax/util/rewrite.h"
 #include "transform/relax/util/rewrite_functions.h"
 
 namespace iropt {
@@ -83,10 +85,12 @@ class EffectAnalysis {
 
 class DeadBindingRemover {
  public:
-  DeadBindingRemover(const Module* module, Workspace& workspace)
-      : make_(module, workspace), effects_(module, workspace.num_vars()), live_(workspace.num_vars(), false) {}
+  DeadBindingRemover(const Module* module, Workspace& workspace, TypeInferrer& inferrer)
+      : rebuilder_(workspace, &inferrer, Retype::kIfNeeded),
+        effects_(module, workspace.num_vars()),
+        live_(workspace.num_vars(), false) {}
 
-  const Function* Run(const Function* function) { return make_.With(*function, Sweep(function->body)); }
+  const Function* Run(const Function* function) { return rebuilder_.Rebuild(*function, Sweep(function->body)); }
 
  private:
   // Marks what the expression uses as live; returns it without the dead bindings in it.
@@ -119,13 +123,13 @@ class DeadBindingRemover {
     if (const auto* seq = As<SeqExpr>(e)) return SweepSeq(*seq);
     if (const auto* function = As<Function>(e)) {
       for (const Var* param : function->params) UseType(param->type);
-      return make_.WithBody(*function, Sweep(function->body));
+      return rebuilder_.RebuildBody(*function, Sweep(function->body));
     }
     const auto* branch = To<If>(e);
     const Expr* true_branch = Sweep(branch->true_branch);
     const Expr* false_branch = Sweep(branch->false_branch);
     Sweep(branch->cond);
-    return make_.With(*branch, branch->cond, true_branch, false_branch);
+    return rebuilder_.Rebuild(*branch, branch->cond, true_branch, false_branch);
   }
 
   const Expr* SweepSeq(const SeqExpr& seq) {
@@ -136,10 +140,10 @@ class DeadBindingRemover {
     for (uint32_t i = seq.blocks.size(); i-- > 0;) {
       const BindingBlock* block = SweepBlock(*seq.blocks[i]);
       if (block == seq.blocks[i]) continue;
-      if (copy.empty()) blocks = copy = make_.workspace().arena().Copy(seq.blocks.span());
+      if (copy.empty()) blocks = copy = rebuilder_.workspace().arena().Copy(seq.blocks.span());
       copy[i] = block;
     }
-    return make_.With(seq, blocks, seq.body);
+    return rebuilder_.Rebuild(seq, blocks, seq.body);
   }
 
   const BindingBlock* SweepBlock(const BindingBlock& block) {
@@ -156,7 +160,7 @@ class DeadBindingRemover {
       live_[binding->var->id] = true;
       UseType(binding->var->type);
       const Expr* swept = Sweep(value);
-      if (swept != value) changed_.push_back(make_.With(*binding, binding->var, swept));
+      if (swept != value) changed_.push_back(rebuilder_.Rebuild(*binding, binding->var, swept));
     });
     if (num_dead == 0 && changed_.size() == first_change) return &block;
     return LiveBindings(block, block.bindings.size() - num_dead, first_change);
@@ -164,7 +168,7 @@ class DeadBindingRemover {
 
   // Every binding that is kept has a live variable by now. The changed ones lie in reverse order.
   const BindingBlock* LiveBindings(const BindingBlock& block, uint32_t count, size_t first_change) {
-    const auto bindings = make_.workspace().arena().NewArray<const Binding*>(count);
+    const auto bindings = rebuilder_.workspace().arena().NewArray<const Binding*>(count);
     size_t next = 0;
     for (const Binding* binding : block.bindings) {
       if (!live_[binding->var->id]) continue;
@@ -172,14 +176,14 @@ class DeadBindingRemover {
       bindings[next++] = is_changed ? changed_.back() : binding;
       if (is_changed) changed_.pop_back();
     }
-    return make_.With(block, bindings);
+    return rebuilder_.Rebuild(block, bindings);
   }
 
   void UseType(const Type* type) {
     ForEachShapeVar(type, [&](const Var* var) { live_[var->id] = true; });
   }
 
-  NodeMaker make_;
+  Rebuilder rebuilder_;
   EffectAnalysis effects_;
   std::vector<uint8_t> live_;            // by Var::id; a byte each, because single bits cost more than they save here
   std::vector<const Binding*> changed_;  // bindings of open blocks whose values changed
@@ -273,7 +277,8 @@ bool EntryFunctions(const Module& module, std::span<const std::string> names, Di
 }  // namespace
 
 const Function* RemoveDeadBindings(const Function* function, const Module* module, Workspace& workspace) {
-  return DeadBindingRemover(module, workspace).Run(function);
+  OpTypeInferrer inferrer(module, workspace.arena(), nullptr);
+  return DeadBindingRemover(module, workspace, inferrer).Run(function);
 }
 
 Result<Module> DeadCodeElimination(Module module, std::span<const std::string> entry_functions, int threads,

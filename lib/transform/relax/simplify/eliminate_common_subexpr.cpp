@@ -5,7 +5,7 @@
 //   gv = R.multiply(lv0, lv1)               gv = R.multiply(lv0, lv0)
 //
 // What is merged: calls, tuples, projections, constants, casts to the same type, whole conditionals and local
-// functions. Not merged: what contains an impure call, and operators that allocate. The renaming `lv1 = lv0` stays for
+// functions. Not merged: what contains an impure call, and operators that allocate. The alias `lv1 = lv0` stays for
 // what uses lv1 out of sight (CanonicalizeBindings and DeadCodeElimination remove it).
 //
 //   - A conditional sees what was computed before it; what its branches compute is forgotten behind it.
@@ -19,10 +19,12 @@
 #include <algorithm>
 #include <array>
 
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/relax/rewriter.h"
 #include "iropt/op/op.h"
+#include "iropt/support/scoped_hash_table.h"
 #include "iropt/transform/passes.h"
-#include "transform/relax/util/rewrite.h"
-#include "value_table.h"
+#include "value_hash.h"
 
 namespace iropt {
 
@@ -37,14 +39,24 @@ bool IsAllocation(const Expr* value) {
   return call && std::ranges::find(allocators, call->op) != allocators.end();
 }
 
+// A value that a binding computes.
+struct ComputedValue {
+  const Binding* binding;       // the first one of the value
+  const Var* output = nullptr;  // if its variable is a DataflowVar: the first output of the block with the same value
+  uint32_t hash;
+  uint32_t block;  // the dataflow block of the binding, or 0
+};
+using ValueTable = ScopedHashTable<ComputedValue>;
+
 class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
  public:
-  CommonSubexprEliminator(const Module* module, Workspace& workspace, CommonSubexprOptions options)
-      : ExprRewriter(module, workspace), options_(options), num_vars_(workspace.num_vars()) {
+  CommonSubexprEliminator(const Module* module, Workspace& workspace, TypeInferrer& inferrer,
+                          CommonSubexprOptions options)
+      : ExprRewriter(workspace, &inferrer), module_(module), options_(options), num_vars_(workspace.num_vars()) {
     recorded_.resize(num_vars_, false);
   }
 
-  const Function* Run(const Function* function) { return make_.With(*function, VisitBody(function->body)); }
+  const Function* Run(const Function* function) { return Rebuild(*function, VisitBody(function->body)); }
 
  private:
   friend class ExprRewriter<CommonSubexprEliminator>;
@@ -58,7 +70,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     const uint32_t outer_function = std::exchange(function_, ++num_functions_);
     const uint32_t outer_block = std::exchange(block_, 0);
     const size_t replaced = replaced_.size();
-    const Expr* result = Visit(body);
+    const Expr* result = VisitExpr(body);
     ForgetReplacements(replaced);
     block_ = outer_block;
     function_ = outer_function;
@@ -67,58 +79,56 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   }
 
   const Expr* VisitBranch(const Expr* branch) {
-    const ValueTable::Scope scope = table_->EnterScope();
+    const ValueTable::Scope scope(*table_);
     const size_t replaced = replaced_.size();
-    const Expr* result = Visit(branch);
+    const Expr* result = VisitExpr(branch);
     ForgetReplacements(replaced);
-    table_->LeaveScope(scope);
     return result;
   }
 
-  const BindingBlock* VisitBlock(const BindingBlock& block) {
+  const BindingBlock* VisitBlock(const BindingBlock* block) {
+    if (!block->is_dataflow()) return ExprRewriter::VisitBlock(block);
     const size_t replaced = replaced_.size();
-    if (block.is_dataflow()) block_ = ++num_blocks_;
-    ListEditor bindings(block.bindings, bindings_);
-    for (const Binding* binding : block.bindings) bindings.Replace(VisitBinding(binding));
-    if (block.is_dataflow()) {
-      // What replaces an output inside the block may be a DataflowVar.
-      ForgetReplacements(replaced);
-      block_ = 0;
-    }
-    return make_.With(block, bindings.Finish(make_.workspace()));
+    block_ = ++num_blocks_;
+    const BindingBlock* result = ExprRewriter::VisitBlock(block);
+    // What replaces an output inside the block may be a DataflowVar.
+    ForgetReplacements(replaced);
+    block_ = 0;
+    return result;
   }
 
   // ---- Bindings
 
   const Binding* VisitBinding(const Binding* binding) {
     const bool outer_impure = std::exchange(impure_, false);
-    const Expr* value = Visit(ValueOf(binding));
+    const Expr* value = VisitExpr(ValueOf(binding));
     const bool impure = std::exchange(impure_, outer_impure);
     // Defining a local function has no effect, whatever its calls have.
     impure_ |= impure && value->kind != NodeKind::kFunction;
-    binding = make_.With(*binding, binding->var, value);
+    binding = Rebuild(*binding, binding->var, value);
     if (impure || (options_.call_only && value->kind != NodeKind::kCall) || IsAllocation(value)) return binding;
     return Merge(binding);
   }
 
-  // The renaming of an earlier variable with this value, or the binding, which is remembered.
+  // An alias of an earlier variable with this value, or the binding, which is remembered.
   const Binding* Merge(const Binding* binding) {
     const Var* var = binding->var;
     const BoundValue value = BoundValueOf(binding);
-    // An earlier run of this pass may have left several renamings of one variable. Merging these would only turn them
+    // An earlier run of this pass may have left several aliases of one variable. Merging these would only turn them
     // into a chain, link by link in each further run.
-    const auto* renamed = value.cast ? nullptr : As<Var>(value.value);
-    const bool is_left_over = renamed && recorded_[renamed->id];
+    const auto* source = value.cast ? nullptr : As<Var>(value.value);
+    const bool is_left_over = source && recorded_[source->id];
     recorded_[var->id] = true;
     const uint32_t hash = HashOf(value);
-    const size_t index = table_->Find(hash, value);
+    const auto is_equal = [&](const ComputedValue& other) { return SameValue(BoundValueOf(other.binding), value); };
+    const size_t index = table_->Find(hash, is_equal);
     if (index == ValueTable::kNone) {
       table_->Add({binding, nullptr, hash, block_});
       return binding;
     }
     const Var* earlier = VisibleVar((*table_)[index]);
     if (!earlier) {
-      table_->Change(index, {binding, nullptr, hash, block_});
+      table_->Set(index, {binding, nullptr, hash, block_});
       return binding;
     }
     // A variable that was declared with less says less of what is computed from it.
@@ -126,30 +136,27 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     NoteOutput(index, var);
     Replace(var, earlier);
     if (is_left_over) return binding;
-    auto* renaming = make_.workspace().New<VarBinding>(var, earlier);
-    renaming->set_span(binding->span());
-    return renaming;
+    return NewLike<VarBinding>(workspace(), *binding, var, earlier);
   }
 
   // The variable that has the value of an entry here; null where all that had it are out of sight.
-  const Var* VisibleVar(const ValueTable::Entry& entry) const {
+  const Var* VisibleVar(const ComputedValue& entry) const {
     const Var* var = entry.binding->var;
     return !var->is_dataflow() || entry.block == block_ ? var : entry.output;
   }
 
   void NoteOutput(size_t index, const Var* var) {
-    ValueTable::Entry entry = (*table_)[index];
+    ComputedValue entry = (*table_)[index];
     if (var->is_dataflow() || !entry.binding->var->is_dataflow() || entry.output) return;
     entry.output = var;
-    table_->Change(index, entry);
+    table_->Set(index, entry);
   }
 
   // ---- Expressions
 
-  const Expr* VisitCall(const Call& call) {
-    impure_ |= IsImpureCall(&call, make_.module());
-    const Expr* op = Visit(call.op);
-    return make_.With(call, op, VisitList(call.args), call.type_args, false);
+  const Expr* VisitCall(const Call* call) {
+    impure_ |= IsImpureCall(call, module_);
+    return ExprRewriter::VisitCall(call);
   }
 
   // ---- What replaces a variable. A local function does not see the replacements around it.
@@ -159,7 +166,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     uint32_t function = 0;
   };
 
-  const Var* ReplacementOf(const Var* var) const {
+  const Var* VisitVar(const Var* var) const {
     if (replacements_.empty()) return var;
     const Replacement& replacement = replacements_[var->id];
     return replacement.var && replacement.function == function_ ? replacement.var : var;
@@ -175,6 +182,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     for (; replaced_.size() > size; replaced_.pop_back()) replacements_[replaced_.back()] = {};
   }
 
+  const Module* const module_;
   const CommonSubexprOptions options_;
   const uint32_t num_vars_;
   ValueTable* table_ = nullptr;  // of the function at hand
@@ -192,7 +200,8 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
 
 const Function* EliminateCommonSubexpr(const Function* function, const Module* module, Workspace& workspace,
                                        CommonSubexprOptions options) {
-  return CommonSubexprEliminator(module, workspace, options).Run(function);
+  OpTypeInferrer inferrer(module, workspace.arena(), nullptr);
+  return CommonSubexprEliminator(module, workspace, inferrer, options).Run(function);
 }
 
 Pass CreateEliminateCommonSubexpr(const PassOptions& options) {

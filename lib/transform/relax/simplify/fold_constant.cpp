@@ -20,10 +20,10 @@
 #include <algorithm>
 
 #include "constant_evaluator.h"
-#include "iropt/support/stack.h"
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/relax/rewriter.h"
 #include "iropt/transform/passes.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
-#include "transform/relax/util/rewrite.h"
 
 namespace iropt {
 
@@ -44,20 +44,18 @@ struct Fact {
   const Var* renamed = nullptr;   // null where the variable stays
 };
 
-class ConstantFolder {
+class ConstantFolder : private ExprRewriter<ConstantFolder> {
  public:
-  ConstantFolder(const Module& module, Workspace& workspace, const FoldOptions& options)
-      : make_(&module, workspace), evaluator_(module, options), fact_ids_(workspace.num_vars(), 0) {}
+  ConstantFolder(const Module& module, Workspace& workspace, TypeInferrer& inferrer, const FoldOptions& options)
+      : ExprRewriter(workspace, &inferrer),
+        evaluator_(module, options),
+        fact_ids_(workspace.num_vars(), 0) {}
 
-  const Function* Fold(const Function* function) {
-    const bool outer = in_dataflow_;
-    in_dataflow_ = false;
-    const Expr* body = Rewrite(function->body);
-    in_dataflow_ = outer;
-    return make_.With(*function, body);
-  }
+  const Function* Fold(const Function* function) { return Rebuild(*function, VisitExpr(function->body)); }
 
  private:
+  friend class ExprRewriter<ConstantFolder>;
+
   // ---- Facts
 
   const Fact* FactOf(const Expr* expr) const {
@@ -66,7 +64,7 @@ class ConstantFolder {
     return index == 0 ? nullptr : &facts_[index - 1];
   }
 
-  void Learn(const Var* var, Fact fact) {
+  void RecordFact(const Var* var, Fact fact) {
     facts_.push_back(std::move(fact));
     fact_ids_[var->id] = static_cast<uint32_t>(facts_.size());
   }
@@ -79,8 +77,8 @@ class ConstantFolder {
   }
 
   const Expr* MakeTensor(const Tensor& tensor, const Type* type) {
-    make_.workspace().arena().Retain(tensor);
-    return make_.workspace().New<Constant>(tensor.get(), type);
+    workspace().arena().Retain(tensor);
+    return workspace().New<Constant>(tensor.get(), type);
   }
 
   // The value of an operand, where it is known.
@@ -117,103 +115,59 @@ class ConstantFolder {
     return values;
   }
 
-  // ---- Expressions. Each function returns its argument where nothing below changes.
+  // ---- Expressions
 
-  const Expr* Rewrite(const Expr* expr) {
-    switch (expr->kind) {
-      case NodeKind::kVar:
-      case NodeKind::kDataflowVar: return RewriteVar(static_cast<const Var*>(expr));
-      case NodeKind::kCall:
-      case NodeKind::kTuple:
-      case NodeKind::kTupleGetItem:
-      case NodeKind::kIf:
-      case NodeKind::kSeqExpr:
-      case NodeKind::kFunction: return WithStack([&] { return RewriteCompound(expr); });
-      default: return expr;
-    }
-  }
-
-  const Expr* RewriteCompound(const Expr* expr) {
-    switch (expr->kind) {
-      case NodeKind::kCall: return RewriteNestedCall(*To<Call>(expr));
-      case NodeKind::kTuple: return make_.With(*To<Tuple>(expr), RewriteAll(To<Tuple>(expr)->fields));
-      case NodeKind::kTupleGetItem: return RewriteItem(*To<TupleGetItem>(expr));
-      case NodeKind::kIf: return RewriteIf(*To<If>(expr));
-      case NodeKind::kSeqExpr: return RewriteSeq(*To<SeqExpr>(expr));
-      default: return Fold(To<Function>(expr));
-    }
-  }
-
-  const Expr* RewriteVar(const Var* var) {
+  const Expr* VisitVar(const Var* var) {
     const Fact* fact = FactOf(var);
     if (!fact) return var;
     if (fact->kind == Fact::Kind::kConstant) return LiteralOf(var);
     return fact->renamed ? fact->renamed : var;
   }
 
-  List<const Expr*> RewriteAll(List<const Expr*> exprs) {
-    return MapList(exprs, make_.workspace(), [this](const Expr* expr) { return Rewrite(expr); });
-  }
-
-  const Expr* RewriteItem(const TupleGetItem& item) {
-    const size_t index = static_cast<size_t>(item.index);
-    const Fact* fact = FactOf(item.tuple);
+  const Expr* VisitTupleGetItem(const TupleGetItem* item) {
+    const size_t index = static_cast<size_t>(item->index);
+    const Fact* fact = FactOf(item->tuple);
     const TupleValue* known = fact && fact->kind == Fact::Kind::kTuple ? fact->value.tuple() : nullptr;
     if (known && index < known->fields.size()) {
       const auto* tensor = std::get_if<Tensor>(&known->fields[index].state);
-      if (tensor) return MakeTensor(*tensor, ConstantType(**tensor, item.type));
+      if (tensor) return MakeTensor(*tensor, ConstantType(**tensor, item->type));
     }
-    return make_.With(item, Rewrite(item.tuple));
+    return ExprRewriter::VisitTupleGetItem(item);
   }
 
-  const Expr* RewriteIf(const If& branch) {
-    const Expr* cond = Rewrite(branch.cond);
-    const Expr* true_branch = Rewrite(branch.true_branch);
-    return make_.With(branch, cond, true_branch, Rewrite(branch.false_branch));
-  }
+  // A local function, like a branch, has blocks of its own.
+  const Expr* VisitFunction(const Function* function) { return Fold(function); }
 
-  const Expr* RewriteSeq(const SeqExpr& seq) {
-    const bool outer = in_dataflow_;
-    const List<const BindingBlock*> blocks =
-        MapList(seq.blocks, make_.workspace(), [this](const BindingBlock* block) { return RewriteBlock(*block); });
-    in_dataflow_ = false;
-    const Expr* body = Rewrite(seq.body);
+  const Expr* VisitSeqExpr(const SeqExpr* seq) {
+    const bool outer = std::exchange(in_dataflow_, false);
+    const Expr* result = ExprRewriter::VisitSeqExpr(seq);
     in_dataflow_ = outer;
-    return make_.With(seq, blocks, body);
+    return result;
   }
 
-  const BindingBlock* RewriteBlock(const BindingBlock& block) {
-    in_dataflow_ = block.is_dataflow();
-    ListEditor<const Binding*> bindings(block.bindings, binding_pool_);
-    for (const Binding* old : block.bindings) {
-      const Binding* binding = RewriteBinding(*old);
-      // A local function or a branch has blocks of its own.
-      in_dataflow_ = block.is_dataflow();
-      if (binding) {
-        bindings.Replace(binding);
-      } else {
-        bindings.Drop();
-      }
-    }
-    return make_.With(block, bindings.Finish(make_.workspace()));
+  const BindingBlock* VisitBlock(const BindingBlock* block) {
+    in_dataflow_ = block->is_dataflow();
+    const BindingBlock* result = ExprRewriter::VisitBlock(block);
+    in_dataflow_ = false;
+    return result;
   }
 
   // ---- Bindings. Null where the variable became a constant: every use becomes the constant, and the binding has no
   // purpose.
 
-  const Binding* RewriteBinding(const Binding& binding) {
-    const Expr* old = ValueOf(&binding);
-    if (binding.kind == NodeKind::kMatchCast) return make_.With(binding, binding.var, Rewrite(old));
-    if (old->kind != NodeKind::kCall) return Bind(binding, Rewrite(old));
+  const Binding* VisitBinding(const Binding* binding) {
+    const Expr* old = ValueOf(binding);
+    if (binding->kind == NodeKind::kMatchCast) return ExprRewriter::VisitBinding(binding);
+    if (old->kind != NodeKind::kCall) return Bind(*binding, VisitExpr(old));
     std::optional<HostValue> value;
     const Expr* call = RewriteCall(*static_cast<const Call*>(old), &value);
-    return value ? BindValue(binding, *std::move(value), call->type) : Rebind(binding, call);
+    return value ? BindValue(*binding, *std::move(value), call->type) : Rebind(*binding, call);
   }
 
   const Binding* Bind(const Binding& binding, const Expr* value) {
     if (value->kind == NodeKind::kConstant) {
       const Tensor tensor = static_cast<const Constant*>(value)->data->shared_from_this();
-      Learn(binding.var, {Fact::Kind::kConstant, tensor, value, value->type, nullptr});
+      RecordFact(binding.var, {Fact::Kind::kConstant, tensor, value, value->type, nullptr});
       return nullptr;
     }
     Fact fact;
@@ -232,38 +186,38 @@ class ConstantFolder {
   // The variable of a call that was evaluated.
   const Binding* BindValue(const Binding& binding, HostValue value, const Type* type) {
     const auto* tensor = std::get_if<Tensor>(&value.state);
-    if (!tensor) return Bind(binding, MakeLiteral(value, make_.workspace()));
+    if (!tensor) return Bind(binding, MakeLiteral(value, workspace()));
     const Type* constant_type = ConstantType(**tensor, type);
-    Learn(binding.var, {Fact::Kind::kConstant, std::move(value), nullptr, constant_type, nullptr});
+    RecordFact(binding.var, {Fact::Kind::kConstant, std::move(value), nullptr, constant_type, nullptr});
     return nullptr;
   }
 
   // A variable takes on the type of a value that changed.
   const Binding* Rebind(const Binding& binding, const Expr* value, Fact fact = {}) {
     const Var* var = binding.var;
-    if (value != ValueOf(&binding) && value->type && var->type) var = make_.WithType(var, value->type);
+    if (value != ValueOf(&binding) && value->type && var->type) var = rebuilder().RetypeVar(var, value->type);
     if (var != binding.var) fact.renamed = var;
-    if (fact.renamed || fact.kind != Fact::Kind::kVar) Learn(binding.var, std::move(fact));
-    return make_.With(binding, var, value);
+    if (fact.renamed || fact.kind != Fact::Kind::kVar) RecordFact(binding.var, std::move(fact));
+    return Rebuild(binding, var, value);
   }
 
   // ---- Calls
 
-  const Expr* RewriteNestedCall(const Call& call) {
+  const Expr* VisitCall(const Call* call) {
     std::optional<HostValue> value;
-    const Expr* rewritten = RewriteCall(call, &value);
+    const Expr* rewritten = RewriteCall(*call, &value);
     if (!value) return rewritten;
     const auto* tensor = std::get_if<Tensor>(&value->state);
     return tensor ? MakeTensor(*tensor, ConstantType(**tensor, rewritten->type))
-                  : MakeLiteral(*value, make_.workspace());
+                  : MakeLiteral(*value, workspace());
   }
 
   // The call with rewritten operands, and its value where that could be computed.
   const Expr* RewriteCall(const Call& call, std::optional<HostValue>* value) {
     const auto* op = As<Op>(call.op);
-    if (!op) return With(call, Rewrite(call.op), RewriteAll(call.args));
+    if (!op) return ExprRewriter::VisitCall(&call);
     if (op == call_tir_) {
-      const Expr* rewritten = With(call, op, RewriteAll(call.args));
+      const Expr* rewritten = ExprRewriter::VisitCall(&call);
       *value = EvalCallTir(*To<Call>(rewritten));
       return rewritten;
     }
@@ -271,18 +225,13 @@ class ConstantFolder {
       if (const auto args = KnownAll(call.args)) *value = evaluator_.EvalOperator(call, *op->info, *args);
       if (*value) return &call;
     }
-    return With(call, op,
-                MapList(call.args, make_.workspace(), [this](const Expr* arg) { return RewriteOperand(arg); }));
+    return Rebuild(call, op, MapList(call.args, workspace(), [this](const Expr* arg) { return RewriteOperand(arg); }));
   }
 
   // Operands that are variables for shapes become the shapes.
   const Expr* RewriteOperand(const Expr* expr) {
     const Fact* fact = FactOf(expr);
-    return fact && fact->kind == Fact::Kind::kShape ? fact->literal : Rewrite(expr);
-  }
-
-  const Expr* With(const Call& call, const Expr* op, List<const Expr*> args) {
-    return make_.With(call, op, args, call.type_args, /*always=*/false);
+    return fact && fact->kind == Fact::Kind::kShape ? fact->literal : VisitExpr(expr);
   }
 
   std::optional<HostValue> EvalCallTir(const Call& call) {
@@ -298,20 +247,19 @@ class ConstantFolder {
     return evaluator_.EvalCallTir(call, call.args[0], args->tuple()->fields, tir_vars);
   }
 
-  NodeMaker make_;
   ConstantEvaluator evaluator_;
   const Op* const call_tir_ = GetOp("relax.call_tir");
   bool in_dataflow_ = false;
   std::vector<uint32_t> fact_ids_;  // by Var::id: index in facts_ plus one, 0 where nothing is known
   std::vector<Fact> facts_;
-  std::vector<const Binding*> binding_pool_;
 };
 
 }  // namespace
 
 const Function* FoldConstants(const Function* function, const Module& module, Workspace& workspace,
                               const FoldOptions& options) {
-  const Function* folded = ConstantFolder(module, workspace, options).Fold(function);
+  OpTypeInferrer inferrer(&module, workspace.arena(), nullptr);
+  const Function* folded = ConstantFolder(module, workspace, inferrer, options).Fold(function);
   return RemoveDeadBindings(folded, &module, workspace);
 }
 

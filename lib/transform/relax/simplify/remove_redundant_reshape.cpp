@@ -20,7 +20,7 @@ namespace {
 class ReshapeRemover : public CallTracker {
  public:
   ReshapeRemover(const Module& module, Workspace& workspace, TypeInferrer& inferrer)
-      : CallTracker(workspace, &inferrer), make_(&module, workspace) {}
+      : CallTracker(workspace, &inferrer), quiet_inferrer_(&module, workspace.arena(), nullptr) {}
 
  protected:
   const Expr* VisitCall(const Call* old) override {
@@ -39,10 +39,9 @@ class ReshapeRemover : public CallTracker {
   const Call* Reshape(const Call& call, const Expr* source) {
     if (source == call.args[0] && call.type) return &call;
     const Expr* args[] = {source, call.args[1]};
-    Call* reshape = workspace().New<Call>(call.op, workspace().Copy(std::span<const Expr* const>(args)), call.attrs,
-                                          call.type_args, nullptr);
-    reshape->set_span(call.span());
-    reshape->type = make_.Infer(reshape, nullptr);
+    auto* reshape = NewLike<Call>(workspace(), call, call.op, workspace().Copy(std::span<const Expr* const>(args)),
+                                  call.attrs, call.type_args, nullptr);
+    reshape->type = quiet_inferrer_.Infer(reshape);
     return reshape->type ? reshape : nullptr;
   }
 
@@ -53,7 +52,7 @@ class ReshapeRemover : public CallTracker {
   }
 
   const Expr* const reshape_ = GetOp("relax.reshape");
-  NodeMaker make_;
+  OpTypeInferrer quiet_inferrer_;
 };
 
 }  // namespace

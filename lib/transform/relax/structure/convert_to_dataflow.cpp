@@ -18,23 +18,28 @@
 #include <span>
 #include <vector>
 
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/relax/rewriter.h"
 #include "iropt/op/op.h"
 #include "iropt/transform/passes.h"
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
-#include "transform/relax/util/rewrite.h"
 
 namespace iropt {
 
 namespace {
 
-class DataflowExtractor {
+class DataflowExtractor : private ExprRewriter<DataflowExtractor> {
  public:
-  DataflowExtractor(const Module* module, Workspace& workspace, int64_t min_size)
-      : make_(module, workspace), min_size_(min_size) {}
+  DataflowExtractor(const Module* module, Workspace& workspace, TypeInferrer& inferrer, int64_t min_size)
+      : ExprRewriter(workspace, &inferrer), module_(module), min_size_(min_size) {}
 
-  const Function* Run(const Function* function) { return make_.WithBody(*function, VisitBody(function->body)); }
+  const Function* Run(const Function* function) {
+    return rebuilder().RebuildBody(*function, VisitExpr(function->body));
+  }
 
  private:
+  friend class ExprRewriter<DataflowExtractor>;
+
   // The blocks of one sequence, as they are found.
   struct Blocks {
     std::vector<const BindingBlock*> done;
@@ -43,12 +48,11 @@ class DataflowExtractor {
     bool must_stay = false;                // some of these were in a dataflow block
   };
 
-  const Expr* VisitBody(const Expr* body) {
-    const auto& seq = *To<SeqExpr>(body);
+  const Expr* VisitSeqExpr(const SeqExpr* seq) {
     Blocks blocks;
-    for (const BindingBlock* block : seq.blocks) {
+    for (const BindingBlock* block : seq->blocks) {
       for (const Binding* old : block->bindings) {
-        const Binding* binding = make_.With(*old, old->var, VisitValue(ValueOf(old)));
+        const Binding* binding = VisitBinding(old);
         if (block->is_dataflow() || MayBeDataflow(ValueOf(binding))) {
           blocks.dataflow.push_back(binding);
           blocks.must_stay |= block->is_dataflow();
@@ -60,31 +64,22 @@ class DataflowExtractor {
     }
     EndRun(blocks);
     EndOthers(blocks);
-    return IsSame(seq, blocks.done) ? &seq : make_.With(seq, make_.workspace().Copy(blocks.done), seq.body);
+    return IsSame(*seq, blocks.done) ? seq : Rebuild(*seq, workspace().Copy(blocks.done), seq->body);
   }
 
-  const Expr* VisitValue(const Expr* value) {
-    if (const auto* branch = As<If>(value)) {
-      return WithStack([&] {
-        const Expr* true_branch = VisitBody(branch->true_branch);
-        return make_.With(*branch, branch->cond, true_branch, VisitBody(branch->false_branch));
-      });
-    }
-    if (const auto* function = As<Function>(value)) {
-      return WithStack([&] { return make_.WithBody(*function, VisitBody(function->body)); });
-    }
-    return value;
-  }
+  // Operands hold no blocks.
+  static const Expr* VisitCall(const Call* call) { return call; }
+  static const Expr* VisitTuple(const Tuple* tuple) { return tuple; }
 
   bool MayBeDataflow(const Expr* value) const {
-    return value->kind != NodeKind::kIf && !IsImpureCall(value, make_.module());
+    return value->kind != NodeKind::kIf && !IsImpureCall(value, module_);
   }
 
   void EndRun(Blocks& blocks) {
     if (blocks.must_stay || static_cast<int64_t>(blocks.dataflow.size()) >= min_size_) {
       EndOthers(blocks);
       if (!blocks.dataflow.empty()) {
-        blocks.done.push_back(make_.workspace().New<DataflowBlock>(make_.workspace().Copy(blocks.dataflow)));
+        blocks.done.push_back(workspace().New<DataflowBlock>(workspace().Copy(blocks.dataflow)));
       }
     } else {
       blocks.others.insert(blocks.others.end(), blocks.dataflow.begin(), blocks.dataflow.end());
@@ -95,7 +90,7 @@ class DataflowExtractor {
 
   void EndOthers(Blocks& blocks) {
     if (blocks.others.empty()) return;
-    blocks.done.push_back(make_.workspace().New<BindingBlock>(make_.workspace().Copy(blocks.others)));
+    blocks.done.push_back(workspace().New<BindingBlock>(workspace().Copy(blocks.others)));
     blocks.others.clear();
   }
 
@@ -105,15 +100,16 @@ class DataflowExtractor {
     });
   }
 
-  NodeMaker make_;
-  int64_t min_size_;
+  const Module* const module_;
+  const int64_t min_size_;
 };
 
 }  // namespace
 
 Result<const Function*> ConvertToDataflow(const Function* function, const Module* module, Workspace& workspace,
                                           DiagnosticEngine& diagnostics, int64_t min_size) {
-  function = DataflowExtractor(module, workspace, min_size).Run(function);
+  OpTypeInferrer inferrer(module, workspace.arena(), nullptr);
+  function = DataflowExtractor(module, workspace, inferrer, min_size).Run(function);
   return CanonicalizeBindings(function, module, workspace, diagnostics);
 }
 

@@ -31,7 +31,7 @@ class TypeRefresher : public ExprMutator, private TypeMapper {
   const Function* Run(const Function* function) {
     for (const Var* param : function->params) {
       const Type* type = param_type_ ? param_type_(param) : nullptr;
-      if (type && !TypeEqual(type, param->type)) SetType(param, type);
+      if (type && !TypeEqual(type, param->type)) RemapToType(param, type);
     }
     return To<Function>(VisitExpr(function));
   }
@@ -48,25 +48,15 @@ class TypeRefresher : public ExprMutator, private TypeMapper {
     const auto* visited = To<Function>(ExprMutator::VisitFunction(old));
     const Type* returned = FunctionReturnType(visited->params, visited->body->type, nullptr, workspace().arena());
     if (visited == old && TypeEqual(returned, old->ret_type)) return old;
-    auto* function =
-        workspace().New<Function>(visited->params, visited->body, returned, old->is_pure, old->attrs, nullptr);
-    function->set_span(old->span());
-    return function;
-  }
-
-  // Parameters that get another type have their new variables already; others are mapped later than this.
-  const Var* VisitVarDef(const Var* var) override {
-    const Expr* typed = Remapped(var);
-    return typed ? To<Var>(typed) : ExprMutator::VisitVarDef(var);
+    return NewLike<Function>(workspace(), *old, visited->params, visited->body, returned, old->is_pure, old->attrs,
+                             nullptr);
   }
 
   void VisitVarBinding(const VarBinding* binding) override {
     const Expr* value = VisitExpr(binding->value);
     const Type* type = TypeOfExpr(value, &module_);
     if (!type || TypeEqual(type, binding->var->type)) return ReEmitBinding(binding, value);
-    auto* typed = workspace().New<VarBinding>(SetType(binding->var, type), value);
-    typed->set_span(binding->span());
-    builder().EmitNormalized(typed);
+    builder().EmitNormalized(Rebuild(*binding, RemapToType(binding->var, type), value));
   }
 
   // Types change where a variable is the shape of a tensor.
@@ -81,14 +71,6 @@ class TypeRefresher : public ExprMutator, private TypeMapper {
     if (type && TypeEqual(type, old->type)) return old;
     X* typed = workspace().New<X>(*old);
     typed->type = nullptr;
-    return typed;
-  }
-
-  const Var* SetType(const Var* var, const Type* type) {
-    Var* typed =
-        var->is_dataflow() ? workspace().NewDataflowVar(var->name(), type) : workspace().NewVar(var->name(), type);
-    typed->set_span(var->span());
-    Remap(var, typed);
     return typed;
   }
 
@@ -110,7 +92,7 @@ Result<const Function*> InferTypes(const Function* function, const ParamTypeFn& 
 
 Result<Module> InferTypes(Module module, DiagnosticEngine& diagnostics) {
   bool ok = true;
-  for (const size_t i : MakeCallGraph(module).callees_first) {
+  for (const size_t i : MakeCallGraph(module).post_order) {
     const ModuleEntry entry = module.functions()[i];
     if (!Is<Function>(entry.func)) continue;
     Workspace workspace(entry.storage);

@@ -23,9 +23,9 @@
 
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
+#include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/op/op.h"
 #include "iropt/transform/passes.h"
-#include "transform/relax/util/rewrite.h"
 
 namespace iropt {
 
@@ -133,12 +133,12 @@ class OperatorNormalizer : public ExprMutator {
     if (visited != old) visited = builder().Normalize(visited);
     const auto* call = As<Call>(visited);
     if (!call || !NeedsOperatorForm(*call)) return visited;
-    if (const auto* type = As<PrimType>(call->type)) return Like<PrimValue>(*call, type->value, type);
+    if (const auto* type = As<PrimType>(call->type)) return NewLike<PrimValue>(workspace(), *call, type->value, type);
     const Expr* operands = InlineTuple(call->args[1]);
     if (!operands) return call;
     const std::span<const Expr*> args = workspace().arena().Copy(call->args.span());
     args[1] = operands;
-    return Like<Call>(*call, call->op, args, call->attrs, call->type_args, call->type);
+    return NewLike<Call>(workspace(), *call, call->op, args, call->attrs, call->type_args, call->type);
   }
 
  private:
@@ -156,28 +156,16 @@ class OperatorNormalizer : public ExprMutator {
     const auto* type = As<TupleType>(expr->type);
     if (!type) return nullptr;
     std::vector<const Expr*> fields;
-    for (uint32_t i = 0; i < type->fields.size(); ++i) {
-      fields.push_back(workspace().New<TupleGetItem>(expr, static_cast<int32_t>(i), type->fields[i]));
-    }
+    for (uint32_t i = 0; i < type->fields.size(); ++i) fields.push_back(TupleItem(expr, i, workspace()));
     return workspace().New<Tuple>(workspace().Copy(fields), type);
-  }
-
-  template <class T, class... Args>
-  const Expr* Like(const Expr& old, Args&&... args) {
-    T* node = workspace().New<T>(std::forward<Args>(args)...);
-    node->set_span(old.span());
-    return node;
   }
 };
 
 const Function* WithReturnType(const Function& function, TypeInferrer& inferrer, Workspace& workspace) {
   const Type* returned = FunctionReturnType(function.params, function.body->type, function.ret_type, workspace.arena());
   if (TypeEqual(returned, function.ret_type) && function.type) return &function;
-  auto* made =
-      workspace.New<Function>(function.params, function.body, returned, function.is_pure, function.attrs, nullptr);
-  made->set_span(function.span());
-  made->type = inferrer.Infer(made);
-  return made;
+  return Rebuilder(workspace, &inferrer, Retype::kIfNeeded)
+      .RebuildSignature(function, function.params, function.body, returned, function.attrs);
 }
 
 }  // namespace

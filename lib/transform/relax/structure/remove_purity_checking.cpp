@@ -14,9 +14,9 @@
 // Source: the rules are those of TVM 0.18's pass of this name.
 #include <utility>
 
+#include "iropt/ir/relax/rewriter.h"
 #include "iropt/op/op.h"
 #include "iropt/transform/passes.h"
-#include "transform/relax/util/rewrite.h"
 
 namespace iropt {
 
@@ -24,54 +24,43 @@ namespace {
 
 class PurityRemover : private ExprRewriter<PurityRemover> {
  public:
-  PurityRemover(const Module* module, Workspace& workspace) : ExprRewriter(module, workspace) {}
+  explicit PurityRemover(Workspace& workspace) : ExprRewriter(workspace, nullptr, Retype::kNever) {}
 
-  const Function* Run(const Function* function) {
-    return WithAttribute(make_.WithBody(*function, Visit(function->body)));
-  }
+  const Function* Run(const Function* function) { return ForcePure(rebuilder().RebuildBody(*function, VisitExpr(function->body))); }
 
  private:
   friend class ExprRewriter<PurityRemover>;
 
-  const BindingBlock* VisitBlock(const BindingBlock& block) {
-    const bool outer = std::exchange(in_dataflow_, block.is_dataflow());
-    ListEditor bindings(block.bindings, bindings_);
-    for (const Binding* binding : block.bindings) {
-      const Expr* value = Visit(ValueOf(binding));
-      if (const auto* function = As<Function>(value)) value = WithAttribute(function);
-      bindings.Replace(make_.With(*binding, binding->var, value));
-    }
+  const BindingBlock* VisitBlock(const BindingBlock* block) {
+    const bool outer = std::exchange(in_dataflow_, block->is_dataflow());
+    const BindingBlock* result = ExprRewriter::VisitBlock(block);
     in_dataflow_ = outer;
-    return make_.With(block, bindings.Finish(make_.workspace()));
+    return result;
   }
 
-  const Expr* VisitCall(const Call& call) {
-    if (in_dataflow_) return &call;
+  const Expr* VisitFunction(const Function* function) { return Run(function); }
+
+  const Expr* VisitCall(const Call* call) {
+    if (in_dataflow_) return call;
     static const Expr* const call_pure_packed = GetOp("relax.call_pure_packed");
     static const Expr* const call_inplace_packed = GetOp("relax.call_inplace_packed");
     static const Expr* const invoke_pure_closure = GetOp("relax.invoke_pure_closure");
     static const Expr* const invoke_closure = GetOp("relax.invoke_closure");
-    if (call.op == invoke_pure_closure) return make_.With(call, invoke_closure, call.args, call.type_args, false);
-    const bool inplace = call.op == call_inplace_packed;
-    if ((call.op != call_pure_packed && !inplace) || call.args.empty()) return &call;
+    if (call->op == invoke_pure_closure) return Rebuild(*call, invoke_closure, call->args);
+    const bool inplace = call->op == call_inplace_packed;
+    if ((call->op != call_pure_packed && !inplace) || call->args.empty()) return call;
+    const List<const Expr*> args = workspace().Copy(call->args.span().subspan(1));
     // What call_inplace_packed says of its operands is not for the function that it calls.
-    const List<const Expr*> args = make_.workspace().Copy(call.args.span().subspan(1));
-    auto* unwrapped =
-        make_.workspace().New<Call>(call.args[0], args, inplace ? nullptr : call.attrs, call.type_args, call.type);
-    unwrapped->set_span(call.span());
-    return unwrapped;
+    return Rebuild(*call, call->args[0], args, inplace ? nullptr : call->attrs, call->type_args, call->type);
   }
 
-  const Function* WithAttribute(const Function* function) {
+  const Function* ForcePure(const Function* function) {
     const DictAttr* attrs = function->attrs->With(attr::kForcePure, IntAttr::Bool(true));
     if (!function->is_pure || attrs == function->attrs) return function;
-    auto* forced = make_.workspace().New<Function>(function->params, function->body, function->ret_type,
-                                                   function->is_pure, attrs, function->type);
-    forced->set_span(function->span());
+    auto* forced = workspace().New<Function>(*function);
+    forced->attrs = attrs;
     return forced;
   }
-
-  static const Var* ReplacementOf(const Var* var) { return var; }
 
   bool in_dataflow_ = false;
 };
@@ -80,7 +69,7 @@ class PurityRemover : private ExprRewriter<PurityRemover> {
 
 Pass CreateRemovePurityChecking(const PassOptions& options) {
   return CreateFunctionPass(options.info(), [](const Function* function, FunctionPassContext& context) {
-    return Result<const Function*>(PurityRemover(&context.module(), context.workspace()).Run(function));
+    return Result<const Function*>(PurityRemover(context.workspace()).Run(function));
   });
 }
 

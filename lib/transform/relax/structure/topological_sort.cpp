@@ -24,9 +24,9 @@
 #include <vector>
 
 #include "iropt/analysis/relax/free_vars.h"
-#include "iropt/ir/relax/visitor.h"
+#include "iropt/ir/relax/rewriter.h"
+#include "iropt/ir/relax/type_walk.h"
 #include "iropt/transform/passes.h"
-#include "transform/relax/util/rewrite.h"
 
 namespace iropt {
 
@@ -164,32 +164,26 @@ class Traversal {
 
 class BlockSorter : private ExprRewriter<BlockSorter> {
  public:
-  BlockSorter(const Traversal& traversal, bool backwards, const Module* module, Workspace& workspace)
-      : ExprRewriter(module, workspace), traversal_(traversal), backwards_(backwards) {}
+  BlockSorter(const Traversal& traversal, bool backwards, Workspace& workspace)
+      : ExprRewriter(workspace, nullptr, Retype::kNever), traversal_(traversal), backwards_(backwards) {}
 
   const Function* Run(const Function* function) {
     for (const Var* param : function->params) {
       const std::vector<const tir::Var*> defined = DefinedSymVars(param->type);
       params_.insert(params_.end(), defined.begin(), defined.end());
     }
-    return make_.WithBody(*function, Visit(function->body));
+    return rebuilder().RebuildBody(*function, VisitExpr(function->body));
   }
 
  private:
   friend class ExprRewriter<BlockSorter>;
 
-  const BindingBlock* VisitBlock(const BindingBlock& block) {
-    ListEditor bindings(block.bindings, bindings_);
-    for (const Binding* binding : block.bindings) {
-      const Expr* value = ValueOf(binding);
-      const bool nested = value->kind == NodeKind::kIf || value->kind == NodeKind::kFunction;
-      bindings.Replace(nested ? make_.With(*binding, binding->var, Visit(value)) : binding);
-    }
-    const BindingBlock* visited = make_.With(block, bindings.Finish(make_.workspace()));
-    return block.is_dataflow() ? Sorted(*visited) : visited;
+  const BindingBlock* VisitBlock(const BindingBlock* block) {
+    const BindingBlock* visited = ExprRewriter::VisitBlock(block);
+    return block->is_dataflow() ? Sort(*visited) : visited;
   }
 
-  const BindingBlock* Sorted(const BindingBlock& block) {
+  const BindingBlock* Sort(const BindingBlock& block) {
     std::vector<const Binding*> sorted(block.bindings.begin(), block.bindings.end());
     const auto place = [this](const Binding* binding) { return traversal_.PlaceOf(binding->var); };
     if (std::ranges::any_of(
@@ -201,7 +195,7 @@ class BlockSorter : private ExprRewriter<BlockSorter> {
       std::ranges::sort(sorted, std::ranges::less(), place);
     }
     if (std::ranges::equal(sorted, block.bindings) || UsesSymVarTooEarly(sorted)) return &block;
-    return make_.With(block, make_.workspace().Copy(sorted));
+    return Rebuild(block, workspace().Copy(sorted));
   }
 
   // Whether, in the new order, a symbolic variable is used before the match_cast of the block that defines it.
@@ -227,8 +221,9 @@ class BlockSorter : private ExprRewriter<BlockSorter> {
     return false;
   }
 
-  const Expr* VisitCall(const Call& call) { return &call; }
-  static const Var* ReplacementOf(const Var* var) { return var; }
+  // Operands hold no blocks.
+  static const Expr* VisitCall(const Call* call) { return call; }
+  static const Expr* VisitTuple(const Tuple* tuple) { return tuple; }
 
   const Traversal& traversal_;
   bool backwards_;
@@ -237,12 +232,12 @@ class BlockSorter : private ExprRewriter<BlockSorter> {
 
 }  // namespace
 
-const Function* TopologicalSort(const Function* function, const Module* module, Workspace& workspace,
+const Function* TopologicalSort(const Function* function, Workspace& workspace,
                                 TopologicalSortOptions options) {
   const size_t num_vars = workspace.num_vars();
   const Dependencies dependencies = DependencyCollector(workspace.num_vars()).Collect(function);
   const Traversal traversal(dependencies, options, num_vars + 2);
-  return BlockSorter(traversal, options.from_outputs, module, workspace).Run(function);
+  return BlockSorter(traversal, options.from_outputs, workspace).Run(function);
 }
 
 Pass CreateTopologicalSort(const PassOptions& options) {
@@ -250,7 +245,7 @@ Pass CreateTopologicalSort(const PassOptions& options) {
                                       .from_outputs = options.String("direction") == "from-outputs"};
   return CreateFunctionPass(
       options.info(), [chosen](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
-        return TopologicalSort(function, &context.module(), context.workspace(), chosen);
+        return TopologicalSort(function, context.workspace(), chosen);
       });
 }
 

@@ -1,6 +1,5 @@
-// Functions that are called from outside of the module, and that passes change on the understanding that whoever calls
-// them adapts: these take or return something else then. What refers to one within the module would be wrong without
-// anyone's knowing, so such passes refuse it.
+// Passes that change what entry points take or return. Callers outside of the module are adapted by the user; a
+// reference within the module would be wrong without notice, so these passes report it as an error.
 #pragma once
 
 #include <string_view>
@@ -21,7 +20,7 @@ struct EntryPointChange {
 // Reports the first place in the module that refers to a function that `changes`, by its index; returns whether there
 // is one. O(nodes).
 bool RefersToChanged(const Module& module, FunctionRef<bool(size_t)> changes, EntryPointChange change,
-                     DiagnosticEngine& diagnostics);
+                     ModulePassContext& context);
 
 // The same in one function, for a function pass. What function passes leave alone does not change.
 bool RefersToChanged(const Function& function, FunctionPassContext& context, FunctionRef<bool(const Function&)> changes,

@@ -1,11 +1,11 @@
-#include "lift_plan.h"
+#include "iropt/analysis/relax/lift_plan.h"
 
 #include <algorithm>
 
 #include "iropt/analysis/relax/free_vars.h"
+#include "iropt/ir/relax/type_walk.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
-#include "transform/relax/util/rewrite.h"
 
 namespace iropt {
 

@@ -1,10 +1,10 @@
-#include "precision_uses.h"
+#include "iropt/analysis/relax/precision_uses.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/support/stack.h"
-#include "transform/relax/util/rewrite.h"
 
 namespace iropt {
 
@@ -16,12 +16,12 @@ struct Dtypes {
   bool other = false;  // neither float16 nor float32 nor integers
 
   void Add(const Type* type) {
-    if (const auto* tensor = As<TensorType>(type)) {
+    ForEachLeaf(type, [this](const Type* leaf) {
+      const auto* tensor = As<TensorType>(leaf);
+      if (!tensor) return;
       single |= tensor->dtype == kSingle;
       other |= tensor->dtype != kSingle && tensor->dtype != kHalf && !tensor->dtype.is_integer();
-    } else if (const auto* tuple = As<TupleType>(type)) {
-      for (const Type* field : tuple->fields) WithStack([&] { Add(field); });
-    }
+    });
   }
 };
 
@@ -121,14 +121,12 @@ void PrecisionUses::VisitNested(const Expr* value) {
 }
 
 void PrecisionUses::Require(const Expr* expr, Place place) {
-  if (const auto* var = As<Var>(expr)) {
+  ForEachLeaf(expr, PlaceTree{*this, place}, [this](const Expr* leaf, const PlaceTree& tree) {
+    const auto* var = As<Var>(leaf);
+    if (!var) return;
     NoteParam(var);
-    Merge(place, Root(var));
-  } else if (const auto* tuple = As<Tuple>(expr)) {
-    for (uint32_t i = 0; i < tuple->fields.size(); ++i) {
-      WithStack([&] { Require(tuple->fields[i], Field(place, i)); });
-    }
-  }
+    Merge(tree.place, Root(var));
+  });
 }
 
 void PrecisionUses::Merge(Place from, int32_t to) {

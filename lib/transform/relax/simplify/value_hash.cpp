@@ -1,13 +1,13 @@
-#include "value_table.h"
+#include "value_hash.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/ir/structural.h"
 #include "iropt/support/hash.h"
-#include "iropt/support/stack.h"
 
 namespace iropt {
 
@@ -52,7 +52,9 @@ uint64_t HashCompound(const Expr* e, uint64_t hash) {
       if (call->attrs) hash = HashCombine(hash, call->attrs->content_hash);
       return HashList(hash, call->args);
     }
-    case NodeKind::kTuple: return WithStack([&] { return HashList(hash, static_cast<const Tuple*>(e)->fields); });
+    case NodeKind::kTuple:
+      ForEachLeaf(e, [&](const Expr* leaf) { hash = HashCombine(hash, HashExpr(leaf)); });
+      return hash;
     case NodeKind::kTupleGetItem: {
       const auto* item = static_cast<const TupleGetItem*>(e);
       return HashCombine(HashCombine(hash, static_cast<uint64_t>(item->index)), HashExpr(item->tuple));
@@ -114,8 +116,7 @@ bool SameCompound(const Expr* a, const Expr* b) {
              TypeEqual(x.type_args, y.type_args);
     }
     case NodeKind::kTuple:
-      return WithStack(
-          [&] { return SameList(static_cast<const Tuple*>(a)->fields, static_cast<const Tuple*>(b)->fields); });
+      return AllLeafPairs(a, b, SameExpr);
     case NodeKind::kTupleGetItem: {
       const auto& x = *static_cast<const TupleGetItem*>(a);
       const auto& y = *static_cast<const TupleGetItem*>(b);
@@ -158,62 +159,6 @@ uint32_t HashOf(const BoundValue& value) {
 
 bool SameValue(const BoundValue& a, const BoundValue& b) {
   return TypeEqual(a.cast, b.cast) && SameExpr(a.value, b.value);
-}
-
-size_t ValueTable::Find(uint32_t hash, const BoundValue& value) const {
-  if (slots_.empty()) return kNone;
-  const size_t mask = slots_.size() - 1;
-  for (size_t i = hash & mask; slots_[i].index_plus_1 != 0; i = (i + 1) & mask) {
-    if (slots_[i].hash != hash) continue;
-    const size_t index = slots_[i].index_plus_1 - 1;
-    if (SameValue(BoundValueOf(entries_[index].binding), value)) return index;
-  }
-  return kNone;
-}
-
-// The slot that has the entry, or the free one where it belongs.
-size_t ValueTable::SlotOf(uint32_t hash, size_t index) const {
-  const size_t mask = slots_.size() - 1;
-  size_t i = hash & mask;
-  while (slots_[i].index_plus_1 != 0 && slots_[i].index_plus_1 != index + 1) i = (i + 1) & mask;
-  return i;
-}
-
-void ValueTable::Add(const Entry& entry) {
-  if ((entries_.size() + 1) * 4 > slots_.size() * 3) Grow();
-  slots_[SlotOf(entry.hash, entries_.size())] = {entry.hash, static_cast<uint32_t>(entries_.size() + 1)};
-  entries_.push_back(entry);
-}
-
-void ValueTable::Grow() {
-  slots_.assign(std::max<size_t>(slots_.size() * 2, 16), Slot{0, 0});
-  // In the order of the entries, so that they can still be taken out from the last to the first.
-  for (size_t i = 0; i < entries_.size(); ++i) {
-    const uint32_t hash = entries_[i].hash;
-    slots_[SlotOf(hash, i)] = {hash, static_cast<uint32_t>(i + 1)};
-  }
-}
-
-void ValueTable::Change(size_t index, const Entry& entry) {
-  if (index < scope_start_) changes_.emplace_back(index, entries_[index]);
-  entries_[index] = entry;
-}
-
-ValueTable::Scope ValueTable::EnterScope() {
-  const Scope outer{scope_start_, changes_.size()};
-  scope_start_ = entries_.size();
-  return outer;
-}
-
-void ValueTable::LeaveScope(const Scope& outer) {
-  for (; changes_.size() > outer.num_changes; changes_.pop_back()) {
-    entries_[changes_.back().first] = changes_.back().second;
-  }
-  // What was added last was put behind everything that it collided with, so freeing its slot breaks no chain.
-  for (; entries_.size() > scope_start_; entries_.pop_back()) {
-    slots_[SlotOf(entries_.back().hash, entries_.size() - 1)] = {0, 0};
-  }
-  scope_start_ = outer.num_entries;
 }
 
 }  // namespace iropt

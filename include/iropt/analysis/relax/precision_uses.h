@@ -53,6 +53,13 @@ class PrecisionUses {
     const BindingBlock* noted_in = nullptr;  // the last block that it was noted for
   };
 
+  // A place as a companion of the leaves of a tuple.
+  struct PlaceTree {
+    const PrecisionUses& uses;
+    Place place;
+    PlaceTree Field(uint32_t index) const { return {uses, uses.Field(place, index)}; }
+  };
+
   void VisitFunction(const Function& function);
   void VisitScope(const Expr* body);
   void VisitBlock(const BindingBlock& block);

@@ -1,4 +1,4 @@
-#include "vdevice_map.h"
+#include "iropt/analysis/relax/vdevice_map.h"
 
 #include <algorithm>
 #include <deque>
@@ -7,7 +7,6 @@
 #include "iropt/ir/dlpack.h"
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/op/op.h"
-#include "transform/relax/util/rewrite.h"
 
 namespace iropt {
 

@@ -1,0 +1,168 @@
+// Copy-on-write for graph-level code: lists and nodes like an old one with other parts. What does not change stays the
+// same pointer, so that `new == old` says whether a pass changed something.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "iropt/ir/module.h"
+#include "iropt/ir/relax/expr.h"
+#include "iropt/ir/relax/type_inferrer.h"
+
+namespace iropt {
+
+// Goes through a list from front to back and makes a new one from the first change on. Lists that are edited at the
+// same time, because one is nested in the other, share a pool, which they use as a stack.
+template <class T>
+class CopyOnWriteList {
+ public:
+  CopyOnWriteList(List<T> old, std::vector<T>& pool) : old_(old), pool_(pool), base_(pool.size()) {}
+  CopyOnWriteList(const CopyOnWriteList&) = delete;
+  CopyOnWriteList& operator=(const CopyOnWriteList&) = delete;
+  ~CopyOnWriteList() { pool_.resize(base_); }
+
+  // Puts `item` where the next element of the old list is.
+  void Replace(T item) {
+    if (!changed_ && item != old_[next_]) CopyPrefix();
+    if (changed_) pool_.push_back(item);
+    ++next_;
+  }
+  // Leaves the next element out.
+  void Drop() {
+    if (!changed_) CopyPrefix();
+    ++next_;
+  }
+
+  // The old list where nothing changed, else a new one in the arena of the workspace.
+  List<T> Finish(Workspace& workspace) {
+    if (!changed_) return old_;
+    return workspace.Copy(std::span<const T>(pool_.data() + base_, pool_.size() - base_));
+  }
+
+ private:
+  void CopyPrefix() {
+    pool_.insert(pool_.end(), old_.begin(), old_.begin() + next_);
+    changed_ = true;
+  }
+
+  List<T> old_;
+  std::vector<T>& pool_;
+  size_t base_;
+  uint32_t next_ = 0;
+  bool changed_ = false;
+};
+
+// f(item) of each item, in order. The old list where nothing changes.
+template <class T, class F>
+List<T> MapList(List<T> old, Workspace& workspace, F&& f) {
+  for (uint32_t i = 0; i < old.size(); ++i) {
+    const T item = f(old[i]);
+    if (item == old[i]) continue;
+    const std::span<T> copy = workspace.arena().Copy(old.span());
+    copy[i] = item;
+    for (++i; i < old.size(); ++i) copy[i] = f(old[i]);
+    return copy;
+  }
+  return old;
+}
+
+// Whether two lists are the same one: MapList and CopyOnWriteList return the old list where nothing changes.
+template <class T>
+constexpr bool IsSameList(List<T> a, List<T> b) {
+  return a.begin() == b.begin() && a.size() == b.size();
+}
+
+// Which of the expressions that change get their types anew.
+enum class Retype : uint8_t {
+  kNever,      // the rewriting preserves types
+  kIfNeeded,   // those whose operands have other types than before
+  kCalls,      // these, and all calls: the type of a call may depend on what its operands are, such as shapes
+  kLeaveOpen,  // all: they have no type until BlockBuilder::Normalize infers it
+};
+
+// Makes nodes like an old one, with its span, in the workspace of a function. Rebuild returns the old node where all
+// parts are the same. Where the inferrer finds no type, an expression keeps its old one.
+class Rebuilder {
+ public:
+  // The inferrer may be null with Retype::kNever and kLeaveOpen.
+  Rebuilder(Workspace& workspace, TypeInferrer* inferrer, Retype retype)
+      : workspace_(workspace), inferrer_(inferrer), retype_(retype) {}
+
+  Workspace& workspace() { return workspace_; }
+  TypeInferrer* inferrer() { return inferrer_; }
+
+  // A call with other parts. `type` is the old type, or what a rewriting makes of it: where it is another one the type
+  // is inferred again, unless the rewriting preserves types. The result may be a PrimValue, see
+  // TypeInferrer::ScalarForm.
+  const Expr* Rebuild(const Call& old, const Expr* op, List<const Expr*> args, const Attr* attrs,
+                      const TupleType* type_args, const Type* type);
+  const Expr* Rebuild(const Call& old, const Expr* op, List<const Expr*> args) {
+    return Rebuild(old, op, args, old.attrs, old.type_args, old.type);
+  }
+  const Expr* Rebuild(const Tuple& old, List<const Expr*> fields, const Type* type);
+  const Expr* Rebuild(const Tuple& old, List<const Expr*> fields) { return Rebuild(old, fields, old.type); }
+  const Expr* Rebuild(const TupleGetItem& old, const Expr* tuple, const Type* type);
+  const Expr* Rebuild(const TupleGetItem& old, const Expr* tuple) { return Rebuild(old, tuple, old.type); }
+  const Expr* Rebuild(const ShapeExpr& old, List<const PrimExpr*> values);
+  const Expr* Rebuild(const PrimValue& old, const PrimExpr* value);
+  const Expr* Rebuild(const If& old, const Expr* cond, const Expr* true_branch, const Expr* false_branch,
+                      const Type* type);
+  const Expr* Rebuild(const If& old, const Expr* cond, const Expr* true_branch, const Expr* false_branch) {
+    return Rebuild(old, cond, true_branch, false_branch, old.type);
+  }
+  // Empty blocks are left out, neighbours of one kind are joined.
+  const SeqExpr* Rebuild(const SeqExpr& old, List<const BindingBlock*> blocks, const Expr* body);
+  const BindingBlock* Rebuild(const BindingBlock& old, List<const Binding*> bindings);
+  const Binding* Rebuild(const Binding& old, const Var* var, const Expr* value);
+  // The same with the type that a match_cast checks; null for other bindings.
+  const Binding* Rebuild(const Binding& old, const Var* var, const Expr* value, const Type* match_type);
+  // The result type follows that of the body unless the declared one says more. Needs an inferrer.
+  const Function* Rebuild(const Function& old, const Expr* body);
+  // The same with the result type as it is: for functions that others refer to by their type.
+  const Function* RebuildBody(const Function& old, const Expr* body);
+  // Another signature. The type of the function is inferred; needs an inferrer.
+  const Function* RebuildSignature(const Function& old, List<const Var*> params, const Expr* body,
+                                   const Type* ret_type, const DictAttr* attrs);
+  const Function* RebuildSignature(const Function& old, std::span<const Var* const> params, const Expr* body,
+                                   const Type* ret_type) {
+    return RebuildSignature(old, workspace_.Copy(params), body, ret_type, old.attrs);
+  }
+
+  // A variable that stands for another one, with its number and name.
+  const Var* CloneVarWith(const Var* var, bool is_dataflow, const Type* type);
+  // The variable where it has the type already.
+  const Var* RetypeVar(const Var* var, const Type* type);
+
+ private:
+  // What the type of an expression follows from, compared with the old one.
+  enum class Change : uint8_t { kNothing, kSameTypes, kTypes };
+  // Gives the expression its type; `type` is the old one or what a rewriting makes of it. Returns whether it was
+  // inferred.
+  bool SetType(Expr* made, const Expr& old, const Type* type, Change change);
+
+  Workspace& workspace_;
+  TypeInferrer* inferrer_;
+  Retype retype_;
+};
+
+// A node of type T with the span of `old`.
+template <class T, class... Args>
+T* NewLike(Workspace& workspace, const Node& old, Args&&... args) {
+  T* node = workspace.New<T>(std::forward<Args>(args)...);
+  node->set_span(old.span());
+  return node;
+}
+
+// A variable with the name and the span of `old` and a number of its own.
+const Var* NewVarLike(Workspace& workspace, const Var& old, bool is_dataflow, const Type* type);
+inline const Var* NewVarLike(Workspace& workspace, const Var& old, const Type* type) {
+  return NewVarLike(workspace, old, old.is_dataflow(), type);
+}
+
+// The blocks without the empty ones, neighbours of one kind joined; the same list where there is nothing to do.
+// O(blocks + bindings of joined blocks).
+List<const BindingBlock*> JoinBlocks(List<const BindingBlock*> blocks, Workspace& workspace);
+
+}  // namespace iropt
