@@ -1,43 +1,11 @@
-// A-normal form while reading, as TVM's block builder makes it: operands of calls, tuples and projections are leaves;
-// what is nested is bound to a new variable first. A tuple of leaves counts as a leaf.
+// A-normal form while reading: nested operands are bound to new variables, see ir/relax/normalizer.h.
+#include "iropt/ir/relax/normalizer.h"
+
 #include "iropt/infer/infer.h"
 #include "iropt/support/stack.h"
 #include "relax_parser.h"
 
 namespace iropt::text {
-
-bool RelaxParser::IsLeaf(const Expr* e) {
-  switch (e->kind) {
-    case NodeKind::kCall:
-    case NodeKind::kTupleGetItem:
-    case NodeKind::kIf:
-    case NodeKind::kSeqExpr:
-    case NodeKind::kFunction:
-    case NodeKind::kTuple: return false;
-    default: return true;
-  }
-}
-
-// True where Flatten has nothing to do, which is nearly always.
-bool RelaxParser::IsFlat(const Expr* e) {
-  std::span<const Expr* const> operands;
-  if (const auto* call = As<Call>(e)) {
-    operands = call->args;
-  } else if (const auto* tuple = As<Tuple>(e)) {
-    operands = tuple->fields;
-  } else if (const auto* item = As<TupleGetItem>(e)) {
-    return IsLeaf(item->tuple);
-  } else {
-    return true;
-  }
-  for (const Expr* operand : operands) {
-    if (IsLeaf(operand)) continue;
-    if (!Is<Tuple>(operand) || !operand->type) return false;
-    const bool flat = WithStack([&] { return IsFlat(operand); });
-    if (!flat) return false;
-  }
-  return true;
-}
 
 const Expr* RelaxParser::Typed(const Expr* expr) {
   if (expr->type || Is<GlobalVar>(expr) || Is<Op>(expr)) return expr;
@@ -60,30 +28,10 @@ const Expr* RelaxParser::FlattenOperand(const Expr* expr) {
 }
 
 const Expr* RelaxParser::Flatten(const Expr* expr) {
-  if (IsFlat(expr)) return expr;
-  const auto operands = [&](List<const Expr*> list, std::vector<const Expr*>& out) {
-    for (const Expr* e : list) {
-      out.push_back(FlattenOperand(e));
-      if (!out.back()) return false;
-    }
-    return true;
-  };
-  std::vector<const Expr*> flat;
-  Expr* result = nullptr;
-  if (const auto* call = As<Call>(expr)) {
-    if (!operands(call->args, flat)) return nullptr;
-    result = ws_.New<Call>(call->op, ws_.Copy(flat), call->attrs, call->type_args, call->type);
-  } else if (const auto* tuple = As<Tuple>(expr)) {
-    if (!operands(tuple->fields, flat)) return nullptr;
-    result = ws_.New<Tuple>(ws_.Copy(flat), nullptr);
-  } else {
-    const auto* item = To<TupleGetItem>(expr);
-    const Expr* operand = FlattenOperand(item->tuple);
-    if (!operand) return nullptr;
-    result = ws_.New<TupleGetItem>(operand, item->index, nullptr);
-  }
-  result->set_span(expr->span());
-  return result;
+  // Nearly always there is nothing to do.
+  if (HasFlatOperands(expr)) return expr;
+  Rebuilder rebuilder(ws_, nullptr, Retype::kNever);
+  return MapOperands(expr, rebuilder, [this](const Expr* operand) { return FlattenOperand(operand); });
 }
 
 const Var* RelaxParser::EmitTemporary(const Expr* value) {

@@ -114,8 +114,6 @@ class RelaxParser : public ParserCore {
   const PrimExpr* ToDim(const ScriptValue& value);
 
   // ---- A-normal form and types (relax_normalize.cpp)
-  static bool IsLeaf(const Expr* expr);
-  static bool IsFlat(const Expr* expr);
   // The expression with every operand a leaf; what is nested is bound to new variables in the current block.
   const Expr* Flatten(const Expr* expr);
   const Expr* FlattenOperand(const Expr* expr);

@@ -1,13 +1,36 @@
-// The part of the builder that brings expressions into A-normal form. Each node is visited once and the result is built
-// on the way; work below a SeqExpr that the builder made itself is not repeated. O(nodes).
+#include "iropt/ir/relax/normalizer.h"
+
+#include <algorithm>
+
 #include "iropt/ir/relax/builder.h"
 #include "iropt/ir/relax/visitor.h"
 
 namespace iropt {
 
+bool IsFlatOperand(const Expr* operand) {
+  if (IsLeaf(operand)) return true;
+  if (operand->kind != NodeKind::kTuple || !operand->type) return false;
+  return WithStack([&] { return HasFlatOperands(operand); });
+}
+
+bool HasFlatOperands(const Expr* value) {
+  switch (value->kind) {
+    case NodeKind::kCall: {
+      const auto& call = *static_cast<const Call*>(value);
+      return IsLeaf(call.op) && std::ranges::all_of(call.args, IsFlatOperand);
+    }
+    case NodeKind::kTuple: return std::ranges::all_of(static_cast<const Tuple*>(value)->fields, IsFlatOperand);
+    case NodeKind::kTupleGetItem: return IsLeaf(static_cast<const TupleGetItem*>(value)->tuple);
+    default: return true;
+  }
+}
+
+// The part of the builder that brings expressions into A-normal form. Each node is visited once and the result is built
+// on the way; work below a SeqExpr that the builder made itself is not repeated. O(nodes).
 class BlockBuilder::Normalizer final : public ExprFunctor<const Expr*(const Expr*)> {
  public:
-  explicit Normalizer(BlockBuilder& builder) : builder_(builder) {}
+  explicit Normalizer(BlockBuilder& builder)
+      : builder_(builder), rebuilder_(builder.workspace_, nullptr, Retype::kLeaveOpen) {}
 
   const Expr* VisitArgument(const Expr* arg) {
     if (IsLeaf(arg) || Is<Tuple>(arg)) return VisitExpr(arg);
@@ -27,7 +50,8 @@ class BlockBuilder::Normalizer final : public ExprFunctor<const Expr*(const Expr
   const Expr* VisitVar(const Var* var) override {
     if (const auto found = typed_.find(var); found != typed_.end()) var = found->second;
     const auto* type = As<TupleType>(var->type);
-    return type && type->fields.empty() ? NewTuple({}, var) : var;
+    if (!type || !type->fields.empty()) return var;
+    return NewLike<Tuple>(workspace(), *var, List<const Expr*>(), TupleType::Get({}));
   }
 
   const Expr* VisitDataflowVar(const DataflowVar* var) override {
@@ -35,29 +59,18 @@ class BlockBuilder::Normalizer final : public ExprFunctor<const Expr*(const Expr
     return found != typed_.end() ? found->second : var;
   }
 
-  const Expr* VisitTuple(const Tuple* tuple) override {
-    List<const Expr*> fields;
-    if (VisitArguments(tuple->fields, &fields)) return NewTuple(fields, tuple);
-    return tuple->type ? tuple : NewTuple(tuple->fields, tuple);
-  }
+  const Expr* VisitTuple(const Tuple* tuple) override { return VisitOperands(tuple); }
+  const Expr* VisitTupleGetItem(const TupleGetItem* item) override { return VisitOperands(item); }
+  const Expr* VisitCall(const Call* call) override { return VisitOperands(call); }
 
-  const Expr* NewTuple(List<const Expr*> fields, const Expr* old) {
-    Tuple* tuple = workspace().New<Tuple>(fields, nullptr);
-    return Finish(tuple, old);
-  }
-
-  const Expr* VisitTupleGetItem(const TupleGetItem* item) override {
-    const Expr* tuple = VisitArgument(item->tuple);
-    if (tuple == item->tuple && item->type != nullptr) return item;
-    return Finish(workspace().New<TupleGetItem>(tuple, item->index, nullptr), item);
-  }
-
-  const Expr* VisitCall(const Call* call) override {
-    const Expr* op = VisitArgument(call->op);
-    List<const Expr*> args = call->args;
-    const bool changed = VisitArguments(call->args, &args);
-    if (op == call->op && !changed && call->type != nullptr) return call;
-    return Finish(workspace().New<Call>(op, args, call->attrs, call->type_args, nullptr), call);
+  template <class X>
+  const Expr* VisitOperands(const X* old) {
+    const Expr* visited = MapOperands(old, rebuilder_, [this](const Expr* operand) { return VisitArgument(operand); });
+    if (visited->type != nullptr) return visited;
+    // A node that was made a moment ago is not shared yet.
+    Expr* open = visited == old ? workspace().template New<X>(*old) : const_cast<Expr*>(visited);
+    open->type = builder_.InferType(open);
+    return open;
   }
 
   const Expr* VisitIf(const If* expr) override {
@@ -66,15 +79,19 @@ class BlockBuilder::Normalizer final : public ExprFunctor<const Expr*(const Expr
     const Expr* false_branch = VisitScope(expr->false_branch);
     const bool same = cond == expr->cond && true_branch == expr->true_branch && false_branch == expr->false_branch;
     if (same && expr->type != nullptr) return expr;
-    return Finish(workspace().New<If>(cond, true_branch, false_branch, nullptr), expr);
+    If* branch = NewLike<If>(workspace(), *expr, cond, true_branch, false_branch, nullptr);
+    branch->type = builder_.InferType(branch);
+    return branch;
   }
 
   const Expr* VisitFunction(const Function* func) override {
     const Expr* body = VisitScope(func->body);
     if (body == func->body && func->type != nullptr) return func;
     const Type* ret_type = func->ret_type ? func->ret_type : ReturnType(func->params, body->type);
-    return Finish(workspace().New<Function>(func->params, body, ret_type, func->is_pure, func->attrs, func->type),
-                  func);
+    auto* function =
+        NewLike<Function>(workspace(), *func, func->params, body, ret_type, func->is_pure, func->attrs, func->type);
+    if (function->type == nullptr) function->type = builder_.InferType(function);
+    return function;
   }
 
   const Type* ReturnType(List<const Var*> params, const Type* body) {
@@ -104,8 +121,7 @@ class BlockBuilder::Normalizer final : public ExprFunctor<const Expr*(const Expr
       const BindingBlock* block = seq->blocks[i];
       if (block->bindings.empty() || (i > 0 && seq->blocks[i - 1]->kind == block->kind)) return false;
       for (const Binding* binding : block->bindings) {
-        const auto* var_binding = As<VarBinding>(binding);
-        if (Is<SeqExpr>(var_binding ? var_binding->value : To<MatchCast>(binding)->value)) return false;
+        if (Is<SeqExpr>(ValueOf(binding))) return false;
       }
     }
     return true;
@@ -126,26 +142,18 @@ class BlockBuilder::Normalizer final : public ExprFunctor<const Expr*(const Expr
   }
 
   const Binding* VisitBinding(const Binding* binding) {
-    if (const auto* match_cast = As<MatchCast>(binding)) {
-      const Expr* value = VisitExpr(match_cast->value);
-      const Var* var = WithType(binding->var, match_cast->match_type);
-      if (value == match_cast->value && var == binding->var) return binding;
-      return Like(workspace().New<MatchCast>(var, value, match_cast->match_type), binding);
-    }
-    const Expr* old_value = To<VarBinding>(binding)->value;
-    const Expr* value = VisitExpr(old_value);
+    const Expr* value = VisitExpr(ValueOf(binding));
+    const auto* cast = As<MatchCast>(binding);
     const Var* var = binding->var;
-    if (var->type == nullptr) var = WithType(var, value->type ? value->type : builder_.InferType(value));
-    if (value == old_value && var == binding->var) return binding;
-    return Like(workspace().New<VarBinding>(var, value), binding);
+    if (var->type == nullptr)
+      var = GiveType(var, cast ? cast->match_type : value->type ? value->type : builder_.InferType(value));
+    return rebuilder_.Rebuild(*binding, var, value);
   }
 
-  // The variable, or one that stands for it from here on where it had no type.
-  const Var* WithType(const Var* var, const Type* type) {
-    if (var->type != nullptr) return var;
-    Var* typed =
-        var->is_dataflow() ? workspace().NewDataflowVar(var->name(), type) : workspace().NewVar(var->name(), type);
-    typed_.emplace(var, Like(typed, var));
+  // A variable that stands from here on for one that had no type.
+  const Var* GiveType(const Var* var, const Type* type) {
+    const Var* typed = NewVarLike(workspace(), *var, type);
+    typed_.emplace(var, typed);
     return typed;
   }
 
@@ -165,36 +173,10 @@ class BlockBuilder::Normalizer final : public ExprFunctor<const Expr*(const Expr
     return builder_.Seq({block}, body);
   }
 
-  // True where something changed; then `*result` is the new list.
-  bool VisitArguments(List<const Expr*> args, List<const Expr*>* result) {
-    for (size_t i = 0; i < args.size(); ++i) {
-      const Expr* arg = VisitArgument(args[i]);
-      if (arg == args[i]) continue;
-      const std::span<const Expr*> changed = workspace().arena().NewArray<const Expr*>(args.size());
-      std::copy(args.begin(), args.begin() + i, changed.begin());
-      changed[i] = arg;
-      for (++i; i < args.size(); ++i) changed[i] = VisitArgument(args[i]);
-      *result = changed;
-      return true;
-    }
-    return false;
-  }
-
-  template <class X>
-  const X* Like(X* made, const Node* old) {
-    made->set_span(old->span());
-    return made;
-  }
-  template <class X>
-  const X* Finish(X* made, const Expr* old) {
-    made->set_span(old->span());
-    if (made->type == nullptr) made->type = builder_.InferType(made);
-    return made;
-  }
-
   Workspace& workspace() { return builder_.workspace_; }
 
   BlockBuilder& builder_;
+  Rebuilder rebuilder_;
   std::unordered_map<const Var*, const Var*> typed_;
 };
 

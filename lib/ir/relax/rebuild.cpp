@@ -44,10 +44,8 @@ const Expr* Rebuilder::Rebuild(const Tuple& old, List<const Expr*> fields, const
   const bool same = IsSameList(fields, old.fields);
   if (same && type == old.type) return &old;
   Tuple* tuple = NewLike<Tuple>(workspace_, old, fields, nullptr);
-  SetType(tuple, old, type,
-          same                                 ? Change::kNothing
-          : HaveSameTypes(fields, old.fields) ? Change::kSameTypes
-                                              : Change::kTypes);
+  const bool same_types = !InfersTypes() || HaveSameTypes(fields, old.fields);
+  SetType(tuple, old, type, same ? Change::kNothing : same_types ? Change::kSameTypes : Change::kTypes);
   return tuple;
 }
 
@@ -55,10 +53,8 @@ const Expr* Rebuilder::Rebuild(const TupleGetItem& old, const Expr* tuple, const
   const bool same = tuple == old.tuple;
   if (same && type == old.type) return &old;
   TupleGetItem* item = NewLike<TupleGetItem>(workspace_, old, tuple, old.index, nullptr);
-  SetType(item, old, type,
-          same                                       ? Change::kNothing
-          : TypeEqual(tuple->type, old.tuple->type) ? Change::kSameTypes
-                                                    : Change::kTypes);
+  const bool same_types = TypeEqual(tuple->type, old.tuple->type);
+  SetType(item, old, type, same ? Change::kNothing : same_types ? Change::kSameTypes : Change::kTypes);
   return item;
 }
 

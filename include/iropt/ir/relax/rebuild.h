@@ -136,6 +136,7 @@ class Rebuilder {
   const Var* RetypeVar(const Var* var, const Type* type);
 
  private:
+  bool InfersTypes() const { return retype_ == Retype::kIfNeeded || retype_ == Retype::kCalls; }
   // What the type of an expression follows from, compared with the old one.
   enum class Change : uint8_t { kNothing, kSameTypes, kTypes };
   // Gives the expression its type; `type` is the old one or what a rewriting makes of it. Returns whether it was

@@ -17,6 +17,7 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/substitute.h"
 #include "iropt/transform/passes.h"
+#include "transform/relax/util/rewrite_functions.h"
 
 namespace iropt {
 
@@ -38,7 +39,7 @@ class DeviceReplacer : public ExprMutator, private TypeMapper {
   const VDeviceAttr* to_;
 };
 
-Result<Module> UpdateVDevice(Module module, const VDeviceAttr* to, int64_t index) {
+Result<Module> UpdateVDevice(Module module, const VDeviceAttr* to, int64_t index, int threads) {
   const auto found = module.global_infos().find("vdevice");
   const size_t count = found == module.global_infos().end() ? 0 : found->second.size();
   if (index < 0 || index >= static_cast<int64_t>(count)) {
@@ -49,13 +50,9 @@ Result<Module> UpdateVDevice(Module module, const VDeviceAttr* to, int64_t index
   if (!from || from == to) return module;
   std::ranges::replace(module.mutable_global_infos().find("vdevice")->second, static_cast<const Attr*>(from),
                        static_cast<const Attr*>(to));
-  for (size_t i = 0; i < module.size(); ++i) {
-    const ModuleEntry entry = module.functions()[i];
-    if (!Is<Function>(entry.func)) continue;
-    Workspace workspace(entry.storage);
-    const auto* function = To<Function>(DeviceReplacer(from, to, workspace).VisitExpr(entry.func));
-    if (function != entry.func) module.SetAt(i, function, workspace.Finish());
-  }
+  RewriteRelaxFunctions(module, threads, [&](const Function* function, Workspace& workspace) {
+    return To<Function>(DeviceReplacer(from, to, workspace).VisitExpr(function));
+  });
   return module;
 }
 
@@ -83,7 +80,7 @@ Pass CreateUpdateVDevice(const PassOptions& options) {
                           [device = options.Json("new_vdevice"), index = options.Int("index")](
                               Module module, ModulePassContext& context) -> Result<Module> {
                             IROPT_ASSIGN_OR_RETURN(const VDeviceAttr* to, ReadDevice(device, module, context));
-                            return UpdateVDevice(std::move(module), to, index);
+                            return UpdateVDevice(std::move(module), to, index, context.context.threads);
                           });
 }
 

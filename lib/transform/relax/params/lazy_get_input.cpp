@@ -39,7 +39,7 @@ namespace iropt {
 
 namespace {
 
-const Type* CallbackType() {
+const Type* GetterType() {
   const Type* const params[] = {PrimType::Get(DataType::Int(64)), ObjectType::Get()};
   return FuncType::Get(params, ObjectType::Get());
 }
@@ -51,7 +51,7 @@ class WeightFetcher : public ExprMutator {
                 DiagnosticEngine& diagnostics)
       : ExprMutator(workspace, &inferrer),
         diagnostics_(diagnostics),
-        callback_(workspace.NewVar("fget_param", CallbackType())) {
+        callback_(workspace.NewVar("fget_param", GetterType())) {
     for (uint32_t i = 0; i < function.params.size(); ++i) {
       const Var* param = function.params[i];
       if (i >= num_inputs) index_.emplace(param, i - num_inputs);
@@ -176,19 +176,19 @@ class WeightFetcher : public ExprMutator {
   bool failed_ = false;
 };
 
-bool IsChanged(const Function& function, NumInput num_input) {
+bool NeedsGetter(const Function& function, NumInput num_input) {
   const uint32_t count = num_input.value.value_or(0);
   const bool asks_already =
-      count > 0 && count == function.params.size() && TypeEqual(function.params.back()->type, CallbackType());
+      count > 0 && count == function.params.size() && TypeEqual(function.params.back()->type, GetterType());
   return function.attrs->Find(attr::kGlobalSymbol) && !asks_already;
 }
 
 Result<const Function*> LazyGetInput(const Function* function, FunctionPassContext& context) {
-  const auto is_changed = [](const Function& callee) { return IsChanged(callee, NumInputOf(callee)); };
+  const auto is_changed = [](const Function& callee) { return NeedsGetter(callee, NumInputOf(callee)); };
   if (RefersToChanged(*function, context, is_changed, {"weights", "asked for"})) return Failure{ErrorCode::PassFailed};
   const NumInput num_input = ReadNumInput(*function, context.var()->name, context.diagnostics());
   if (num_input.is_wrong) return Failure{ErrorCode::PassFailed};
-  if (!IsChanged(*function, num_input)) return function;
+  if (!NeedsGetter(*function, num_input)) return function;
   const uint32_t count = num_input.value.value_or(0);
   Workspace& workspace = context.workspace();
   OpTypeInferrer inferrer(&context.module(), workspace.arena(), &context.diagnostics());

@@ -30,7 +30,7 @@ namespace {
 
 const TupleType* VoidType() { return TupleType::Get({}); }
 
-const Type* CallbackType() {
+const Type* SetterType() {
   const Type* const params[] = {PrimType::Get(DataType::Int(64)), ObjectType::Get()};
   return FuncType::Get(params, VoidType(), /*purity=*/false);
 }
@@ -40,7 +40,7 @@ class OutputSetter {
   OutputSetter(Workspace& workspace, TypeInferrer& inferrer)
       : workspace_(workspace),
         builder_(workspace, &inferrer),
-        callback_(workspace.NewVar("fset_output", CallbackType())) {}
+        callback_(workspace.NewVar("fset_output", SetterType())) {}
 
   bool failed() const { return builder_.failed(); }
 
@@ -110,21 +110,21 @@ class OutputSetter {
   std::vector<std::pair<int64_t, const Expr*>> others_;
 };
 
-bool IsChanged(const Function& function, NumInput num_input) {
+bool NeedsSetter(const Function& function, NumInput num_input) {
   const size_t count = num_input.value.value_or(function.params.size());
   const bool sets_already = count > 0 && !function.is_pure &&
-                            TypeEqual(function.params[count - 1]->type, CallbackType()) &&
+                            TypeEqual(function.params[count - 1]->type, SetterType()) &&
                             TypeEqual(function.ret_type, VoidType());
   return function.attrs->Find(attr::kGlobalSymbol) && !sets_already;
 }
 
 Result<const Function*> LazySetOutput(const Function* function, FunctionPassContext& context) {
-  const auto is_changed = [](const Function& callee) { return IsChanged(callee, NumInputOf(callee)); };
+  const auto is_changed = [](const Function& callee) { return NeedsSetter(callee, NumInputOf(callee)); };
   if (RefersToChanged(*function, context, is_changed, {"results", "handed over"}))
     return Failure{ErrorCode::PassFailed};
   const NumInput num_input = ReadNumInput(*function, context.var()->name, context.diagnostics());
   if (num_input.is_wrong) return Failure{ErrorCode::PassFailed};
-  if (!IsChanged(*function, num_input)) return function;
+  if (!NeedsSetter(*function, num_input)) return function;
   OpTypeInferrer inferrer(&context.module(), context.workspace().arena(), &context.diagnostics());
   OutputSetter setter(context.workspace(), inferrer);
   const Function* lazy = setter.Run(*function, num_input);

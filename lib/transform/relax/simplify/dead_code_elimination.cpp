@@ -287,7 +287,7 @@ Result<Module> DeadCodeElimination(Module module, std::span<const std::string> e
   if (!EntryFunctions(module, entry_functions, diagnostics, entries)) return Failure{ErrorCode::PassFailed};
   // Once before, so that less is left to do; once after, because calls may have gone.
   RemoveUnreachable(module, analyses, entries);
-  RewriteFunctions(module, threads, [&](const Function* function, Workspace& workspace) {
+  RewriteRelaxFunctions(module, threads, [&](const Function* function, Workspace& workspace) {
     return RemoveDeadBindings(function, &module, workspace);
   });
   RemoveUnreachable(module, analyses, entries);

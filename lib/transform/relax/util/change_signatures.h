@@ -28,7 +28,7 @@ void ChangeFunctions(Module& module, const std::vector<bool>& changes, int threa
     changed.SetAt(i, function, workspace.Finish());
   }
   module = std::move(changed);
-  RewriteFunctions(module, threads, [&](const Function* function, Workspace& workspace) {
+  RewriteRelaxFunctions(module, threads, [&](const Function* function, Workspace& workspace) {
     OpTypeInferrer inferrer(&module, workspace.arena(), nullptr);
     return adapt(function, workspace, inferrer);
   });

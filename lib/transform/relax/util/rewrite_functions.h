@@ -10,10 +10,10 @@
 
 namespace iropt {
 
-// Every graph-level function becomes rewrite(function, workspace), several at once; the same pointer says that it
-// stays. All of them see the module as it was: changes are put in place when all are done.
+// Replaces every Relax function by rewrite(function, workspace), several at once; the same pointer says that it stays.
+// All of them see the module as it was: changes are put in place when all are done.
 template <class Rewrite>
-void RewriteFunctions(Module& module, int threads, Rewrite&& rewrite) {
+void RewriteRelaxFunctions(Module& module, int threads, Rewrite&& rewrite) {
   std::vector<std::pair<const Function*, FuncStorageRef>> changed(module.size());
   ParallelFor(module.size(), threads, [&](size_t i) {
     const ModuleEntry& entry = module.functions()[i];
@@ -28,7 +28,7 @@ void RewriteFunctions(Module& module, int threads, Rewrite&& rewrite) {
   }
 }
 
-// The module after CanonicalizeBindings and DeadCodeElimination, for passes that leave renamings and dead code behind.
+// The module after CanonicalizeBindings and DeadCodeElimination, for passes that leave aliases and dead code.
 Result<Module> CleanUp(Module module, ModulePassContext& context);
 
 }  // namespace iropt

@@ -1,4 +1,4 @@
-// Brings bindings into a canonical form: no renamings, no match_cast that is known to hold, as few outputs as possible.
+// Brings bindings into a canonical form: no aliases, no match_cast that is known to hold, as few outputs as possible.
 #pragma once
 
 #include "iropt/diag/diagnostic.h"
