@@ -132,6 +132,20 @@ const PrimExpr* SymVarMap::Find(const tir::Var* var) const {
   return nullptr;
 }
 
+const Type* MapShapeVars(const Type* type, Arena& arena, FunctionRef<const Expr*(const Expr*)> f) {
+  class Mapper : public TypeMapper {
+   public:
+    Mapper(Arena& arena, FunctionRef<const Expr*(const Expr*)> map) : TypeMapper(&arena), map_(map) {}
+
+   protected:
+    const Expr* MapShapeVar(const Expr* var) override { return map_(var); }
+
+   private:
+    FunctionRef<const Expr*(const Expr*)> map_;
+  };
+  return type->has_shape_var() ? Mapper(arena, f).Map(type) : type;
+}
+
 const PrimExpr* SubstituteSymVars(const PrimExpr* expr, const SymVarMap& map) {
   if (map.empty()) return expr;
   return SymVarSubstitution(map, nullptr).Map(expr);

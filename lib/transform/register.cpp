@@ -2,7 +2,7 @@
 
 #include "iropt/analysis/relax/called_functions.h"
 #include "iropt/transform/passes.h"
-#include "iropt/transform/relax/structure/normalize.h"
+#include "iropt/analysis/relax/normal_form.h"
 
 namespace iropt {
 

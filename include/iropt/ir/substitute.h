@@ -9,6 +9,7 @@
 #include "iropt/ir/tir/expr.h"
 #include "iropt/ir/type.h"
 #include "iropt/support/arena.h"
+#include "iropt/support/function_ref.h"
 
 namespace iropt {
 
@@ -80,6 +81,9 @@ class SymVarMap {
   std::vector<std::pair<const tir::Var*, const PrimExpr*>> entries_;
   std::unordered_map<const tir::Var*, size_t> index_;  // only once there are many
 };
+
+// The type with f(variable) for the graph-level variables that give the shapes of tensors in it.
+const Type* MapShapeVars(const Type* type, Arena& arena, FunctionRef<const Expr*(const Expr*)> f);
 
 // All at once: values are not substituted again. No simplification. The expression must be interned.
 const PrimExpr* SubstituteSymVars(const PrimExpr* expr, const SymVarMap& map);

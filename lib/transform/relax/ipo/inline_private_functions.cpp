@@ -32,7 +32,7 @@
 #include "iropt/transform/passes.h"
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
-#include "transform/relax/params/bind_variables.h"
+#include "iropt/infer/substitute.h"
 
 namespace iropt {
 
@@ -118,7 +118,7 @@ class Inliner : public ExprMutator {
       const Var* param = copy->params[i];
       params.emplace_back(param, Argument(*param, call.args[i], symbolic, cast));
     }
-    const Function* bound = BindVariables(copy, symbolic, params, &module_, workspace(), diagnostics_);
+    const Function* bound = Substitute(copy, symbolic, params, &module_, workspace(), diagnostics_);
     if (bound) return Splice(*To<SeqExpr>(bound->body));
     failed_ = true;
     return &call;

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "array_option.h"
-#include "bind_variables.h"
+#include "iropt/infer/substitute.h"
 #include "iropt/analysis/relax/free_vars.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/data/tensors.h"
@@ -175,7 +175,7 @@ Result<Module> BindParams(Module module, std::string_view name, const OptionValu
     return Failure{ErrorCode::PassFailed};
   }
   const Function* bound =
-      BindVariables(function, matcher.symbolic(), matcher.bound(), &module, workspace, context.diagnostics);
+      Substitute(function, matcher.symbolic(), matcher.bound(), &module, workspace, context.diagnostics);
   if (!bound) return Failure{ErrorCode::PassFailed};
   module.SetAt(*index, bound, workspace.Finish());
   return module;

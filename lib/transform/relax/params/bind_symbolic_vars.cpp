@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "bind_variables.h"
+#include "iropt/infer/substitute.h"
 #include "iropt/analysis/relax/free_vars.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/location.h"
@@ -77,7 +77,7 @@ class ModuleBinder {
       values.Set(var, IRContext::Current().Int(named.value, var->dtype));
     }
     if (values.empty()) return &function;
-    const Function* bound = BindVariables(&function, values, {}, &module, workspace, diagnostics_);
+    const Function* bound = Substitute(&function, values, {}, &module, workspace, diagnostics_);
     return bound ? bound : Fail(function, "the values do not fit its types");
   }
 

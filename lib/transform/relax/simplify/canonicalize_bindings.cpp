@@ -35,13 +35,10 @@ namespace iropt {
 
 namespace {
 
-class BindingCanonicalizer : private ExprRewriter<BindingCanonicalizer>, private TypeMapper {
+class BindingCanonicalizer : private ExprRewriter<BindingCanonicalizer> {
  public:
   BindingCanonicalizer(const BindingPlan& plan, const Module* module, Workspace& workspace, TypeInferrer& inferrer)
-      : ExprRewriter(workspace, &inferrer, Retype::kCalls),
-        TypeMapper(&workspace.arena()),
-        plan_(plan),
-        module_(module) {
+      : ExprRewriter(workspace, &inferrer, Retype::kCalls), plan_(plan), module_(module) {
     replacements_.resize(workspace.num_vars(), nullptr);
   }
 
@@ -87,10 +84,12 @@ class BindingCanonicalizer : private ExprRewriter<BindingCanonicalizer>, private
   }
 
   // Types change where a variable is the shape of a tensor.
-  const Type* VisitType(const Type* type) { return type->has_shape_var() ? TypeMapper::Map(type) : type; }
-  const Expr* MapShapeVar(const Expr* var) override {
-    const Expr* replacement = VisitExpr(var);
-    return Is<Var>(replacement) ? replacement : var;
+  const Type* VisitType(const Type* type) {
+    if (!type->has_shape_var()) return type;
+    return MapShapeVars(type, workspace().arena(), [this](const Expr* var) {
+      const Expr* replacement = VisitExpr(var);
+      return Is<Var>(replacement) ? replacement : var;
+    });
   }
 
   const BindingPlan& plan_;

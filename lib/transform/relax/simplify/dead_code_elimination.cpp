@@ -28,7 +28,7 @@
 
 #include "iropt/analysis/relax/called_functions.h"
 #include "iropt/infer/type_inferrer.h"
-#include "iropt/ir/relax/rebuild.h"
+#include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/relax/type_walk.h"
 #include "iropt/ir/streamed.h"
 #include "iropt/op/op.h"
@@ -83,67 +83,65 @@ class EffectAnalysis {
   std::vector<State> states_;  // by Var::id of what the conditional is bound to; empty while there is none
 };
 
-class DeadBindingRemover {
+// Marks what each expression uses as live and leaves out dead bindings, from back to front.
+class DeadBindingRemover : private ExprRewriter<DeadBindingRemover> {
  public:
   DeadBindingRemover(const Module* module, Workspace& workspace, TypeInferrer& inferrer)
-      : rebuilder_(workspace, &inferrer, Retype::kIfNeeded),
+      : ExprRewriter(workspace, &inferrer),
         effects_(module, workspace.num_vars()),
         live_(workspace.num_vars(), false) {}
 
-  const Function* Run(const Function* function) { return rebuilder_.Rebuild(*function, Sweep(function->body)); }
+  const Function* Run(const Function* function) { return Rebuild(*function, VisitExpr(function->body)); }
 
  private:
-  // Marks what the expression uses as live; returns it without the dead bindings in it.
-  const Expr* Sweep(const Expr* e) {
-    switch (e->kind) {
-      case NodeKind::kVar:
-      case NodeKind::kDataflowVar: live_[static_cast<const Var*>(e)->id] = true; return e;
-      case NodeKind::kCall: {
-        const auto* call = static_cast<const Call*>(e);
-        UseType(call->type);
-        UseType(call->type_args);
-        Sweep(call->op);
-        for (const Expr* arg : call->args) Sweep(arg);
-        return e;
-      }
-      case NodeKind::kTupleGetItem: Sweep(static_cast<const TupleGetItem*>(e)->tuple); return e;
-      case NodeKind::kTuple:
-      case NodeKind::kIf:
-      case NodeKind::kFunction:
-      case NodeKind::kSeqExpr: return WithStack([&] { return SweepNested(e); });
-      default: return e;
-    }
+  friend class ExprRewriter<DeadBindingRemover>;
+
+  const Expr* VisitVar(const Var* var) {
+    live_[var->id] = true;
+    return var;
   }
 
-  const Expr* SweepNested(const Expr* e) {
-    if (const auto* tuple = As<Tuple>(e)) {
-      for (const Expr* field : tuple->fields) Sweep(field);
-      return e;
-    }
-    if (const auto* seq = As<SeqExpr>(e)) return SweepSeq(*seq);
-    if (const auto* function = As<Function>(e)) {
-      for (const Var* param : function->params) UseType(param->type);
-      return rebuilder_.RebuildBody(*function, Sweep(function->body));
-    }
-    const auto* branch = To<If>(e);
-    const Expr* true_branch = Sweep(branch->true_branch);
-    const Expr* false_branch = Sweep(branch->false_branch);
-    Sweep(branch->cond);
-    return rebuilder_.Rebuild(*branch, branch->cond, true_branch, false_branch);
+  // Operands are marked; they never change.
+  const Expr* VisitCall(const Call* call) {
+    UseType(call->type);
+    UseType(call->type_args);
+    VisitExpr(call->op);
+    for (const Expr* arg : call->args) VisitExpr(arg);
+    return call;
+  }
+  const Expr* VisitTupleGetItem(const TupleGetItem* item) {
+    VisitExpr(item->tuple);
+    return item;
+  }
+  const Expr* VisitTuple(const Tuple* tuple) {
+    for (const Expr* field : tuple->fields) VisitExpr(field);
+    return tuple;
   }
 
-  const Expr* SweepSeq(const SeqExpr& seq) {
-    Sweep(seq.body);
+  const Expr* VisitFunction(const Function* function) {
+    for (const Var* param : function->params) UseType(param->type);
+    return ExprRewriter::VisitFunction(function);
+  }
+
+  const Expr* VisitIf(const If* branch) {
+    const Expr* true_branch = VisitExpr(branch->true_branch);
+    const Expr* false_branch = VisitExpr(branch->false_branch);
+    VisitExpr(branch->cond);
+    return Rebuild(*branch, branch->cond, true_branch, false_branch);
+  }
+
+  const Expr* VisitSeqExpr(const SeqExpr* seq) {
+    VisitExpr(seq->body);
     // The blocks change from back to front: the new ones are put into a copy of the list.
-    List<const BindingBlock*> blocks = seq.blocks;
+    List<const BindingBlock*> blocks = seq->blocks;
     std::span<const BindingBlock*> copy;
-    for (uint32_t i = seq.blocks.size(); i-- > 0;) {
-      const BindingBlock* block = SweepBlock(*seq.blocks[i]);
-      if (block == seq.blocks[i]) continue;
-      if (copy.empty()) blocks = copy = rebuilder_.workspace().arena().Copy(seq.blocks.span());
+    for (uint32_t i = seq->blocks.size(); i-- > 0;) {
+      const BindingBlock* block = SweepBlock(*seq->blocks[i]);
+      if (block == seq->blocks[i]) continue;
+      if (copy.empty()) blocks = copy = workspace().arena().Copy(seq->blocks.span());
       copy[i] = block;
     }
-    return rebuilder_.Rebuild(seq, blocks, seq.body);
+    return Rebuild(*seq, blocks, seq->body);
   }
 
   const BindingBlock* SweepBlock(const BindingBlock& block) {
@@ -159,8 +157,8 @@ class DeadBindingRemover {
       }
       live_[binding->var->id] = true;
       UseType(binding->var->type);
-      const Expr* swept = Sweep(value);
-      if (swept != value) changed_.push_back(rebuilder_.Rebuild(*binding, binding->var, swept));
+      const Expr* swept = VisitExpr(value);
+      if (swept != value) changed_.push_back(Rebuild(*binding, binding->var, swept));
     });
     if (num_dead == 0 && changed_.size() == first_change) return &block;
     return LiveBindings(block, block.bindings.size() - num_dead, first_change);
@@ -168,7 +166,7 @@ class DeadBindingRemover {
 
   // Every binding that is kept has a live variable by now. The changed ones lie in reverse order.
   const BindingBlock* LiveBindings(const BindingBlock& block, uint32_t count, size_t first_change) {
-    const auto bindings = rebuilder_.workspace().arena().NewArray<const Binding*>(count);
+    const auto bindings = workspace().arena().NewArray<const Binding*>(count);
     size_t next = 0;
     for (const Binding* binding : block.bindings) {
       if (!live_[binding->var->id]) continue;
@@ -176,14 +174,13 @@ class DeadBindingRemover {
       bindings[next++] = is_changed ? changed_.back() : binding;
       if (is_changed) changed_.pop_back();
     }
-    return rebuilder_.Rebuild(block, bindings);
+    return Rebuild(block, bindings);
   }
 
   void UseType(const Type* type) {
     ForEachShapeVar(type, [&](const Var* var) { live_[var->id] = true; });
   }
 
-  Rebuilder rebuilder_;
   EffectAnalysis effects_;
   std::vector<uint8_t> live_;            // by Var::id; a byte each, because single bits cost more than they save here
   std::vector<const Binding*> changed_;  // bindings of open blocks whose values changed

@@ -19,11 +19,10 @@ namespace iropt {
 
 namespace {
 
-class TypeRefresher : public ExprMutator, private TypeMapper {
+class TypeRefresher : public ExprMutator {
  public:
   TypeRefresher(const ParamTypeFn& param_type, const Module& module, Workspace& workspace, TypeInferrer& inferrer)
       : ExprMutator(workspace, &inferrer),
-        TypeMapper(&workspace.arena()),
         param_type_(param_type),
         module_(module),
         inferrer_(inferrer) {}
@@ -60,8 +59,9 @@ class TypeRefresher : public ExprMutator, private TypeMapper {
   }
 
   // Types change where a variable is the shape of a tensor.
-  const Type* VisitType(const Type* type) override { return type->has_shape_var() ? TypeMapper::Map(type) : type; }
-  const Expr* MapShapeVar(const Expr* var) override { return VisitExpr(var); }
+  const Type* VisitType(const Type* type) override {
+    return MapShapeVars(type, workspace().arena(), [this](const Expr* var) { return VisitExpr(var); });
+  }
 
  private:
   template <class X>

@@ -21,6 +21,7 @@
 
 #include <algorithm>
 
+#include "iropt/analysis/relax/normal_form.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/tuple_leaves.h"
@@ -30,96 +31,6 @@
 namespace iropt {
 
 namespace {
-
-bool IsCallTir(const Call& call) {
-  static const Expr* const ops[] = {GetOp("relax.call_tir"), GetOp("relax.call_tir_inplace"),
-                                    GetOp("relax.call_tir_with_grad")};
-  return std::ranges::find(ops, call.op) != std::end(ops);
-}
-
-// Whether the operator wants something that A-normal form does not ask for.
-bool NeedsOperatorForm(const Call& call) {
-  if (KnownInspection(call)) return true;
-  return IsCallTir(call) && call.args.size() >= 2 && !Is<Tuple>(call.args[1]);
-}
-
-bool IsVoid(const Type* type) {
-  const auto* tuple = As<TupleType>(type);
-  return tuple && tuple->fields.empty();
-}
-
-// What a function lacks.
-class FormCheck {
- public:
-  explicit FormCheck(const Function& function) { VisitFunction(function); }
-
-  bool is_normal() const { return is_normal_; }
-  bool has_operator_forms() const { return has_operator_forms_; }
-
- private:
-  void Require(bool holds) { is_normal_ &= holds; }
-
-  void VisitFunction(const Function& function) {
-    Require(function.type != nullptr && function.ret_type != nullptr);
-    VisitBody(function.body);
-  }
-
-  void VisitBody(const Expr* body) {
-    const auto* seq = As<SeqExpr>(body);
-    Require(seq != nullptr && seq->type != nullptr);
-    if (!is_normal_) return;
-    const BindingBlock* previous = nullptr;
-    for (const BindingBlock* block : seq->blocks) {
-      Require(!block->bindings.empty() && !(previous && previous->kind == block->kind));
-      for (const Binding* binding : block->bindings) {
-        Require(binding->var->type != nullptr);
-        VisitValue(ValueOf(binding));
-        if (!is_normal_) return;
-      }
-      previous = block;
-    }
-    VisitLeaf(seq->body);
-  }
-
-  void VisitValue(const Expr* value) {
-    switch (value->kind) {
-      case NodeKind::kCall: {
-        const auto& call = *static_cast<const Call*>(value);
-        Require(call.type != nullptr);
-        VisitLeaf(call.op);
-        for (const Expr* arg : call.args) VisitLeaf(arg);
-        has_operator_forms_ |= NeedsOperatorForm(call);
-        return;
-      }
-      case NodeKind::kTupleGetItem:
-        Require(value->type != nullptr);
-        return VisitLeaf(static_cast<const TupleGetItem*>(value)->tuple);
-      case NodeKind::kIf: {
-        const auto* branch = static_cast<const If*>(value);
-        Require(branch->type != nullptr);
-        VisitLeaf(branch->cond);
-        WithStack([&] { VisitBody(branch->true_branch); });
-        return WithStack([&] { VisitBody(branch->false_branch); });
-      }
-      case NodeKind::kFunction: return WithStack([&] { VisitFunction(*static_cast<const Function*>(value)); });
-      default: return VisitLeaf(value);
-    }
-  }
-
-  void VisitLeaf(const Expr* leaf) {
-    if (leaf->kind == NodeKind::kTuple) {
-      Require(leaf->type != nullptr);
-      WithStack([&] {
-        for (const Expr* field : static_cast<const Tuple*>(leaf)->fields) VisitLeaf(field);
-      });
-    } else {
-      Require(IsLeaf(leaf) && !(leaf->kind == NodeKind::kVar && IsVoid(leaf->type)));
-    }
-  }
-
-  bool is_normal_ = true;
-  bool has_operator_forms_ = false;
-};
 
 // Brings calls of a function in A-normal form into the form that their operators want.
 class OperatorNormalizer : public ExprMutator {
@@ -170,25 +81,18 @@ const Function* WithReturnType(const Function& function, TypeInferrer& inferrer,
 
 }  // namespace
 
-FormFacts::Result FormFacts::Compute(const BaseFunc& function, const FuncStorage&) {
-  const auto* graph_function = As<Function>(&function);
-  if (!graph_function) return {};
-  const FormCheck check(*graph_function);
-  return {check.is_normal(), check.has_operator_forms()};
-}
-
 Result<const Function*> Normalize(const Function* function, const Module* module, Workspace& workspace,
                                   DiagnosticEngine& diagnostics) {
-  const FormCheck check(*function);
-  if (check.is_normal() && !check.has_operator_forms()) return function;
+  const FormFacts::Result facts = FormFacts::Of(*function);
+  if (facts.is_normal && !facts.has_operator_forms) return function;
   OpTypeInferrer inferrer(module, workspace.arena(), &diagnostics);
   const Function* result = function;
-  if (!check.is_normal()) {
+  if (!facts.is_normal) {
     BlockBuilder builder(workspace, &inferrer);
     result = To<Function>(builder.Normalize(function));
     if (builder.failed()) return Failure{ErrorCode::PassFailed};
   }
-  if (FormCheck(*result).has_operator_forms()) {
+  if (FormFacts::Of(*result).has_operator_forms) {
     OperatorNormalizer normalizer(workspace, &inferrer);
     result = To<Function>(normalizer.VisitExpr(result));
     if (normalizer.failed()) return Failure{ErrorCode::PassFailed};

@@ -21,10 +21,9 @@ namespace iropt {
 
 namespace {
 
-class DataflowRemover : private ExprRewriter<DataflowRemover>, private TypeMapper {
+class DataflowRemover : private ExprRewriter<DataflowRemover> {
  public:
-  DataflowRemover(Workspace& workspace, TypeInferrer& inferrer)
-      : ExprRewriter(workspace, &inferrer), TypeMapper(&workspace.arena()) {
+  DataflowRemover(Workspace& workspace, TypeInferrer& inferrer) : ExprRewriter(workspace, &inferrer) {
     visible_.resize(workspace.num_vars(), nullptr);
   }
 
@@ -52,8 +51,10 @@ class DataflowRemover : private ExprRewriter<DataflowRemover>, private TypeMappe
   const Var* VisitVar(const Var* var) const { return visible_[var->id] ? visible_[var->id] : var; }
 
   // Types change where a variable is the shape of a tensor.
-  const Type* VisitType(const Type* type) { return type->has_shape_var() ? TypeMapper::Map(type) : type; }
-  const Expr* MapShapeVar(const Expr* var) override { return VisitExpr(var); }
+  const Type* VisitType(const Type* type) {
+    if (!type->has_shape_var()) return type;
+    return MapShapeVars(type, workspace().arena(), [this](const Expr* var) { return VisitExpr(var); });
+  }
 
   std::vector<const Var*> visible_;  // by Var::id: what stands for a dataflow variable
 };

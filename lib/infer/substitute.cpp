@@ -1,4 +1,4 @@
-#include "bind_variables.h"
+#include "iropt/infer/substitute.h"
 
 #include <unordered_map>
 #include <vector>
@@ -79,7 +79,7 @@ class VariableBinder : public ExprMutator {
 
 }  // namespace
 
-const Function* BindVariables(const Function* function, const SymVarMap& symbolic, std::span<const BoundParam> params,
+const Function* Substitute(const Function* function, const SymVarMap& symbolic, std::span<const BoundParam> params,
                               const Module* module, Workspace& workspace, DiagnosticEngine& diagnostics) {
   OpTypeInferrer inferrer(module, workspace.arena(), &diagnostics);
   VariableBinder binder(symbolic, workspace, inferrer);
