@@ -80,7 +80,7 @@ class VariableBinder : public ExprMutator {
 }  // namespace
 
 const Function* Substitute(const Function* function, const SymVarMap& symbolic, std::span<const BoundParam> params,
-                              const Module* module, Workspace& workspace, DiagnosticEngine& diagnostics) {
+                           const Module* module, Workspace& workspace, DiagnosticEngine& diagnostics) {
   OpTypeInferrer inferrer(module, workspace.arena(), &diagnostics);
   VariableBinder binder(symbolic, workspace, inferrer);
   const Function* bound = binder.Bind(function, params);

@@ -1,7 +1,6 @@
 // A-normal form while reading: nested operands are bound to new variables, see ir/relax/normalizer.h.
-#include "iropt/ir/relax/normalizer.h"
-
 #include "iropt/infer/infer.h"
+#include "iropt/ir/relax/normalizer.h"
 #include "iropt/support/stack.h"
 #include "relax_parser.h"
 

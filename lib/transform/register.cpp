@@ -1,8 +1,8 @@
 #include <utility>
 
 #include "iropt/analysis/relax/called_functions.h"
-#include "iropt/transform/passes.h"
 #include "iropt/analysis/relax/normal_form.h"
+#include "iropt/transform/passes.h"
 
 namespace iropt {
 

@@ -17,6 +17,6 @@ using BoundParam = std::pair<const Var*, const Expr*>;
 // these parameters. Dimensions in which a value was put are simplified, and types are inferred anew. The same pointer
 // where nothing changes, null after an error was reported. O(nodes).
 const Function* Substitute(const Function* function, const SymVarMap& symbolic, std::span<const BoundParam> params,
-                              const Module* module, Workspace& workspace, DiagnosticEngine& diagnostics);
+                           const Module* module, Workspace& workspace, DiagnosticEngine& diagnostics);
 
 }  // namespace iropt

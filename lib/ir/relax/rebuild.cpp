@@ -94,8 +94,7 @@ const BindingBlock* Rebuilder::Rebuild(const BindingBlock& old, List<const Bindi
 
 const Binding* Rebuilder::Rebuild(const Binding& old, const Var* var, const Expr* value) {
   if (var == old.var && value == ValueOf(&old)) return &old;
-  if (const auto* cast = As<MatchCast>(&old))
-    return NewLike<MatchCast>(workspace_, old, var, value, cast->match_type);
+  if (const auto* cast = As<MatchCast>(&old)) return NewLike<MatchCast>(workspace_, old, var, value, cast->match_type);
   return NewLike<VarBinding>(workspace_, old, var, value);
 }
 
@@ -109,8 +108,7 @@ const Function* Rebuilder::Rebuild(const Function& old, const Expr* body) {
   if (body == old.body) return &old;
   const Type* returned = inferrer_->ReturnType(old.params, body->type);
   if (TypeEqual(returned, old.ret_type) || inferrer_->IsBaseOf(returned, old.ret_type)) return RebuildBody(old, body);
-  auto* function =
-      NewLike<Function>(workspace_, old, old.params, body, returned, old.is_pure, old.attrs, old.type);
+  auto* function = NewLike<Function>(workspace_, old, old.params, body, returned, old.is_pure, old.attrs, old.type);
   const Type* type = inferrer_->Infer(function);
   function->type = type ? type : old.type;
   return function;

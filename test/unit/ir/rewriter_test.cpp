@@ -102,8 +102,8 @@ TEST_CASE("blocks are joined and empty ones dropped", "[ir]") {
     if (is_dataflow) return workspace.New<DataflowBlock>(workspace.Copy(bindings));
     return workspace.New<BindingBlock>(workspace.Copy(bindings));
   };
-  const std::vector<const BindingBlock*> blocks = {block(0, false), block(2, true), block(0, false),
-                                                   block(1, true),  block(1, false)};
+  const std::vector<const BindingBlock*> blocks = {block(0, false), block(2, true), block(0, false), block(1, true),
+                                                   block(1, false)};
   const List<const BindingBlock*> joined = JoinBlocks(workspace.Copy(blocks), workspace);
   REQUIRE(joined.size() == 2);
   CHECK(joined[0]->is_dataflow());
@@ -140,7 +140,8 @@ TEST_CASE("leaves of operands", "[ir]") {
   CHECK(AnyLeaf(nested, [&](const Expr* leaf) { return leaf == y; }));
   CHECK_FALSE(AnyLeaf(nested, &Is<DataflowVar>));
   CHECK(MapLeaves(nested, rebuilder, [](const Expr* leaf) { return leaf; }) == nested);
-  const Expr* mapped = MapLeaves(nested, rebuilder, [&](const Expr* leaf) -> const Expr* { return leaf == y ? x : leaf; });
+  const Expr* mapped =
+      MapLeaves(nested, rebuilder, [&](const Expr* leaf) -> const Expr* { return leaf == y ? x : leaf; });
   CHECK(StructuralEqual(mapped, tuple({x, tuple({x, x})})));
   CHECK(To<Tuple>(mapped)->type == nested->type);
   CHECK(FoldLeaves(
@@ -174,19 +175,17 @@ TEST_CASE("items of values of tuple types", "[ir]") {
   CHECK(items == 3);
   CHECK(ConvertItems(t, Counter(), workspace, [](const Expr* item, const Counter&) { return item; }) == t);
   const Var* x = workspace.NewVar("x", leaf);
-  const Expr* converted = ConvertItems(t, Counter(), workspace, [&](const Expr* item, const Counter& counter) {
-    return counter.depth == 2 ? x : item;
-  });
+  const Expr* converted = ConvertItems(
+      t, Counter(), workspace, [&](const Expr* item, const Counter& counter) { return counter.depth == 2 ? x : item; });
   const auto* tuple = To<Tuple>(converted);
   CHECK(Is<TupleGetItem>(tuple->fields[0]));
   CHECK(To<Tuple>(tuple->fields[1])->fields[0] == x);
   const Type* wide = MapLeaves(type, Counter(), workspace.arena(),
                                [](const Type*, const Counter&) -> const Type* { return Tensor({Int(8)}); });
   CHECK(To<TupleType>(wide)->fields[0] == Tensor({Int(8)}));
-  CHECK(MapLeaves(type, Counter(), workspace.arena(),
-                  [](const Type*, const Counter& counter) -> const Type* {
-                    return counter.depth == 2 ? nullptr : ObjectType::Get();
-                  }) == nullptr);
+  CHECK(MapLeaves(type, Counter(), workspace.arena(), [](const Type*, const Counter& counter) -> const Type* {
+          return counter.depth == 2 ? nullptr : ObjectType::Get();
+        }) == nullptr);
 }
 
 TEST_CASE("operands in A-normal form", "[ir]") {

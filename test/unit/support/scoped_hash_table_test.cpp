@@ -17,7 +17,9 @@ struct Entry {
 using Table = ScopedHashTable<Entry>;
 
 // Few different hashes, so that entries collide.
-Entry MakeEntry(int key, int value) { return {key, value, static_cast<uint32_t>(HashMix(static_cast<uint64_t>(key % 7)))}; }
+Entry MakeEntry(int key, int value) {
+  return {key, value, static_cast<uint32_t>(HashMix(static_cast<uint64_t>(key % 7)))};
+}
 
 size_t Find(const Table& table, int key) {
   return table.Find(MakeEntry(key, 0).hash, [key](const Entry& entry) { return entry.key == key; });

@@ -1,5 +1,5 @@
-// A-normal form, value by value: operands of calls, tuples and projections are leaves, or tuples of leaves. BlockBuilder
-// brings whole expressions into this form; the reader does so value by value, while it binds them.
+// A-normal form, value by value: operands of calls, tuples and projections are leaves, or tuples of leaves.
+// BlockBuilder brings whole expressions into this form; the reader does so value by value, while it binds them.
 #pragma once
 
 #include "iropt/ir/relax/rebuild.h"

@@ -123,8 +123,8 @@ class Rebuilder {
   // The same with the result type as it is: for functions that others refer to by their type.
   const Function* RebuildBody(const Function& old, const Expr* body);
   // Another signature. The type of the function is inferred; needs an inferrer.
-  const Function* RebuildSignature(const Function& old, List<const Var*> params, const Expr* body,
-                                   const Type* ret_type, const DictAttr* attrs);
+  const Function* RebuildSignature(const Function& old, List<const Var*> params, const Expr* body, const Type* ret_type,
+                                   const DictAttr* attrs);
   const Function* RebuildSignature(const Function& old, std::span<const Var* const> params, const Expr* body,
                                    const Type* ret_type) {
     return RebuildSignature(old, workspace_.Copy(params), body, ret_type, old.attrs);

@@ -73,8 +73,8 @@ class ExprRewriter {
   const Expr* VisitDataTypeImm(const DataTypeImm* expr) { return expr; }
   const Expr* VisitShapeExpr(const ShapeExpr* expr) {
     return Rebuild(*expr, MapList(expr->values, workspace(), [this](const PrimExpr* value) -> const PrimExpr* {
-                     return derived().VisitPrimExpr(value);
-                   }));
+      return derived().VisitPrimExpr(value);
+    }));
   }
   const Expr* VisitPrimValue(const PrimValue* expr) { return Rebuild(*expr, derived().VisitPrimExpr(expr->value)); }
   // Loop-level functions are for tir::StmtExprMutator.
@@ -150,9 +150,8 @@ class ExprRewriter {
   // What can be nested to any depth in A-normal form is visited with enough stack.
   template <class T, class F>
   const Expr* Enter(const Expr* expr, F&& visit) {
-    constexpr bool kNests =
-        T::kKind == NodeKind::kTuple || T::kKind == NodeKind::kIf || T::kKind == NodeKind::kSeqExpr ||
-        T::kKind == NodeKind::kFunction;
+    constexpr bool kNests = T::kKind == NodeKind::kTuple || T::kKind == NodeKind::kIf ||
+                            T::kKind == NodeKind::kSeqExpr || T::kKind == NodeKind::kFunction;
     const auto* exact = static_cast<const T*>(expr);
     if constexpr (kNests) {
       return WithStack([&] { return visit(exact); });

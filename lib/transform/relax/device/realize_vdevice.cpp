@@ -11,12 +11,12 @@
 //
 // Source: the rules are those of TVM 0.18's pass of this name.
 #include "iropt/analysis/relax/call_graph.h"
+#include "iropt/analysis/relax/vdevice_map.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/op.h"
 #include "iropt/transform/passes.h"
-#include "iropt/analysis/relax/vdevice_map.h"
 
 namespace iropt {
 
@@ -90,8 +90,6 @@ Result<Module> RealizeVDevice(Module module, ModulePassContext& context) {
 
 }  // namespace
 
-Pass CreateRealizeVDevice(const PassOptions& options) {
-  return CreateModulePass(options.info(), &RealizeVDevice);
-}
+Pass CreateRealizeVDevice(const PassOptions& options) { return CreateModulePass(options.info(), &RealizeVDevice); }
 
 }  // namespace iropt

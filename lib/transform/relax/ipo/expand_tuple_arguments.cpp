@@ -99,8 +99,7 @@ Result<Module> ExpandTupleArguments(Module module, ModulePassContext& context) {
     }
     return true;
   };
-  std::vector<bool> expanded =
-      FunctionsWithOnlyDirectCalls(module, context.AnalysisSource<CalledFunctions>(), accepts);
+  std::vector<bool> expanded = FunctionsWithOnlyDirectCalls(module, context.AnalysisSource<CalledFunctions>(), accepts);
   for (size_t i = 0; i < module.size(); ++i) {
     expanded[i] = expanded[i] && HasTupleParam(*To<Function>(module.functions()[i].func));
   }

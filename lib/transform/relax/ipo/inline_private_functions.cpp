@@ -24,6 +24,7 @@
 #include "iropt/analysis/relax/free_vars.h"
 #include "iropt/analysis/relax/references.h"
 #include "iropt/infer/call_binding.h"
+#include "iropt/infer/substitute.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/location.h"
@@ -32,7 +33,6 @@
 #include "iropt/transform/passes.h"
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
-#include "iropt/infer/substitute.h"
 
 namespace iropt {
 
@@ -171,7 +171,9 @@ struct Counter : WalkHandler {
 class ModuleInliner {
  public:
   ModuleInliner(Module module, ModulePassContext& context)
-      : module_(std::move(module)), context_(context), graph_(MakeCallGraph(module_, context.AnalysisSource<CalledFunctions>())) {
+      : module_(std::move(module)),
+        context_(context),
+        graph_(MakeCallGraph(module_, context.AnalysisSource<CalledFunctions>())) {
     for (size_t i = 0; i < module_.size(); ++i) {
       const BaseFunc* function = module_.functions()[i].func;
       inlined_.push_back(Is<Function>(function) && !function->attrs->Find(attr::kGlobalSymbol) && !graph_.recursive[i]);

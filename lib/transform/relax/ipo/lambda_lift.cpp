@@ -25,13 +25,13 @@
 #include <vector>
 
 #include "iropt/analysis/relax/call_graph.h"
+#include "iropt/analysis/relax/lift_plan.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/op.h"
 #include "iropt/transform/passes.h"
 #include "lambda_names.h"
-#include "iropt/analysis/relax/lift_plan.h"
 
 namespace iropt {
 

@@ -65,9 +65,8 @@ class OptionReader {
     const OpInfo* op = FindOp(entry.key);
     const LayoutChoices choices = op ? LayoutChoicesOf(*op) : LayoutChoices();
     if (choices.axes.empty()) {
-      return Fail(entry.key_span,
-                  fmt::format("'{}' is no operator that can be given a layout; these are {}", entry.key,
-                              OpsWithLayoutChoice()));
+      return Fail(entry.key_span, fmt::format("'{}' is no operator that can be given a layout; these are {}", entry.key,
+                                              OpsWithLayoutChoice()));
     }
     const OptionValue::List* list = entry.value.as_list();
     if (!list || list->size() < choices.required || list->size() > choices.axes.size()) {
@@ -195,16 +194,18 @@ class LayoutConverter : public ExprMutator {
 
   // The type of a value of the program's type `type` that is stored in the layout; null where there is none.
   const Type* StoredType(const Type* type, const ValueLayout* layout) {
-    return MapLeaves(type, LayoutTree{layout}, workspace().arena(), [](const Type* leaf, LayoutTree tree) -> const Type* {
-      if (!tree.layout) return leaf;
-      const auto* tensor = As<TensorType>(leaf);
-      const AxisOrder& order = tree.layout->order;
-      if (!tensor || tensor->shape_var || tensor->ndim != order.ndim()) return nullptr;
-      if (!tensor->known) return tensor;
-      std::vector<const PrimExpr*> dims;
-      for (int place = 0; place < tensor->ndim; ++place) dims.push_back(tensor->dims[static_cast<size_t>(order[place])]);
-      return TensorType::Get(dims, tensor->dtype, tensor->vdevice);
-    });
+    return MapLeaves(type, LayoutTree{layout}, workspace().arena(),
+                     [](const Type* leaf, LayoutTree tree) -> const Type* {
+                       if (!tree.layout) return leaf;
+                       const auto* tensor = As<TensorType>(leaf);
+                       const AxisOrder& order = tree.layout->order;
+                       if (!tensor || tensor->shape_var || tensor->ndim != order.ndim()) return nullptr;
+                       if (!tensor->known) return tensor;
+                       std::vector<const PrimExpr*> dims;
+                       for (int place = 0; place < tensor->ndim; ++place)
+                         dims.push_back(tensor->dims[static_cast<size_t>(order[place])]);
+                       return TensorType::Get(dims, tensor->dtype, tensor->vdevice);
+                     });
   }
 
   // ---- Values
@@ -264,7 +265,8 @@ class LayoutConverter : public ExprMutator {
     layouts_of_args_.clear();
     for (const Expr* arg : call.args) layouts_of_args_.push_back(LayoutOf(arg));
     LayoutCall decision(call, layouts_of_args_, DesiredFor(call), arena_);
-    const bool decided = InferLayouts(decision) && (binding->var->is_dataflow() || AllLeaves(binding->var->type, &Is<TensorType>));
+    const bool decided =
+        InferLayouts(decision) && (binding->var->is_dataflow() || AllLeaves(binding->var->type, &Is<TensorType>));
     if (!decided) return ReEmitBinding(binding, NewCall(call, nullptr));
     const Expr* value = NewCall(call, &decision);
     if (binding->var->is_dataflow()) {

@@ -20,11 +20,11 @@
 #include <vector>
 
 #include "array_option.h"
-#include "iropt/infer/substitute.h"
 #include "iropt/analysis/relax/free_vars.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/data/tensors.h"
 #include "iropt/infer/infer.h"
+#include "iropt/infer/substitute.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/location.h"
 #include "iropt/runtime/value.h"

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "iropt/infer/substitute.h"
 #include "iropt/analysis/relax/free_vars.h"
+#include "iropt/infer/substitute.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/expr.h"

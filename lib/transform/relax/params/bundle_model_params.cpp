@@ -91,10 +91,10 @@ const Function* BundleParams(const Function& function, uint32_t num_inputs, std:
 }
 
 Pass CreateBundleModelParams(const PassOptions& options) {
-  return CreateModulePass(
-      options.info(), [name = options.String("param_tuple_name")](Module module, ModulePassContext& context) {
-        return BundleModelParams(std::move(module), name.empty() ? "model_params" : name, context);
-      });
+  return CreateModulePass(options.info(),
+                          [name = options.String("param_tuple_name")](Module module, ModulePassContext& context) {
+                            return BundleModelParams(std::move(module), name.empty() ? "model_params" : name, context);
+                          });
 }
 
 }  // namespace iropt

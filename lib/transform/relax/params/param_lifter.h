@@ -6,10 +6,10 @@
 #include <unordered_set>
 #include <vector>
 
+#include "iropt/analysis/relax/lift_plan.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/module.h"
-#include "iropt/analysis/relax/lift_plan.h"
 #include "iropt/ir/tir/expr.h"
 
 namespace iropt {

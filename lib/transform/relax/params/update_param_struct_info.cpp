@@ -95,7 +95,8 @@ class ParamUpdater {
 
   bool CallsChanged(const ModuleEntry& entry) const {
     return !changed_.empty() &&
-           std::ranges::any_of(*context_.Analysis<CalledFunctions>(entry), [this](const GlobalVar* callee) { return changed_.contains(callee); });
+           std::ranges::any_of(*context_.Analysis<CalledFunctions>(entry),
+                               [this](const GlobalVar* callee) { return changed_.contains(callee); });
   }
 
   bool ReadTypes(const Function& function, const OptionValue& types, const TextReader& reader, TextReader::Place place) {

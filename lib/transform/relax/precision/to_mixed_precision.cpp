@@ -33,6 +33,7 @@
 #include <utility>
 #include <vector>
 
+#include "iropt/analysis/relax/precision_uses.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
@@ -40,7 +41,6 @@
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/pass/skip.h"
 #include "iropt/transform/passes.h"
-#include "iropt/analysis/relax/precision_uses.h"
 
 namespace iropt {
 

@@ -47,9 +47,7 @@ struct Fact {
 class ConstantFolder : private ExprRewriter<ConstantFolder> {
  public:
   ConstantFolder(const Module& module, Workspace& workspace, TypeInferrer& inferrer, const FoldOptions& options)
-      : ExprRewriter(workspace, &inferrer),
-        evaluator_(module, options),
-        fact_ids_(workspace.num_vars(), 0) {}
+      : ExprRewriter(workspace, &inferrer), evaluator_(module, options), fact_ids_(workspace.num_vars(), 0) {}
 
   const Function* Fold(const Function* function) { return Rebuild(*function, VisitExpr(function->body)); }
 
@@ -208,8 +206,7 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
     const Expr* rewritten = RewriteCall(*call, &value);
     if (!value) return rewritten;
     const auto* tensor = std::get_if<Tensor>(&value->state);
-    return tensor ? MakeTensor(*tensor, ConstantType(**tensor, rewritten->type))
-                  : MakeLiteral(*value, workspace());
+    return tensor ? MakeTensor(*tensor, ConstantType(**tensor, rewritten->type)) : MakeLiteral(*value, workspace());
   }
 
   // The call with rewritten operands, and its value where that could be computed.

@@ -115,8 +115,7 @@ bool SameCompound(const Expr* a, const Expr* b) {
       return SameExpr(x.op, y.op) && SameList(x.args, y.args) && AttrEqual(x.attrs, y.attrs) &&
              TypeEqual(x.type_args, y.type_args);
     }
-    case NodeKind::kTuple:
-      return AllLeafPairs(a, b, SameExpr);
+    case NodeKind::kTuple: return AllLeafPairs(a, b, SameExpr);
     case NodeKind::kTupleGetItem: {
       const auto& x = *static_cast<const TupleGetItem*>(a);
       const auto& y = *static_cast<const TupleGetItem*>(b);

@@ -71,9 +71,7 @@ class DataflowExtractor : private ExprRewriter<DataflowExtractor> {
   static const Expr* VisitCall(const Call* call) { return call; }
   static const Expr* VisitTuple(const Tuple* tuple) { return tuple; }
 
-  bool MayBeDataflow(const Expr* value) const {
-    return value->kind != NodeKind::kIf && !IsImpureCall(value, module_);
-  }
+  bool MayBeDataflow(const Expr* value) const { return value->kind != NodeKind::kIf && !IsImpureCall(value, module_); }
 
   void EndRun(Blocks& blocks) {
     if (blocks.must_stay || static_cast<int64_t>(blocks.dataflow.size()) >= min_size_) {

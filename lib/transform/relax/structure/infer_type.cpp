@@ -22,10 +22,7 @@ namespace {
 class TypeRefresher : public ExprMutator {
  public:
   TypeRefresher(const ParamTypeFn& param_type, const Module& module, Workspace& workspace, TypeInferrer& inferrer)
-      : ExprMutator(workspace, &inferrer),
-        param_type_(param_type),
-        module_(module),
-        inferrer_(inferrer) {}
+      : ExprMutator(workspace, &inferrer), param_type_(param_type), module_(module), inferrer_(inferrer) {}
 
   const Function* Run(const Function* function) {
     for (const Var* param : function->params) {

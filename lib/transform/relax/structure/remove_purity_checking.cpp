@@ -26,7 +26,9 @@ class PurityRemover : private ExprRewriter<PurityRemover> {
  public:
   explicit PurityRemover(Workspace& workspace) : ExprRewriter(workspace, nullptr, Retype::kNever) {}
 
-  const Function* Run(const Function* function) { return ForcePure(rebuilder().RebuildBody(*function, VisitExpr(function->body))); }
+  const Function* Run(const Function* function) {
+    return ForcePure(rebuilder().RebuildBody(*function, VisitExpr(function->body)));
+  }
 
  private:
   friend class ExprRewriter<PurityRemover>;

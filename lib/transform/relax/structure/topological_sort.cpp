@@ -232,8 +232,7 @@ class BlockSorter : private ExprRewriter<BlockSorter> {
 
 }  // namespace
 
-const Function* TopologicalSort(const Function* function, Workspace& workspace,
-                                TopologicalSortOptions options) {
+const Function* TopologicalSort(const Function* function, Workspace& workspace, TopologicalSortOptions options) {
   const size_t num_vars = workspace.num_vars();
   const Dependencies dependencies = DependencyCollector(workspace.num_vars()).Collect(function);
   const Traversal traversal(dependencies, options, num_vars + 2);

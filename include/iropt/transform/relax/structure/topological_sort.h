@@ -11,7 +11,6 @@ struct TopologicalSortOptions {
 };
 
 // The function with its dataflow blocks in the order of the traversal; the same pointer where they are.
-const Function* TopologicalSort(const Function* function, Workspace& workspace,
-                                TopologicalSortOptions options = {});
+const Function* TopologicalSort(const Function* function, Workspace& workspace, TopologicalSortOptions options = {});
 
 }  // namespace iropt
