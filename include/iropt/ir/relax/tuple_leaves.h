@@ -161,16 +161,19 @@ void ForEachItem(const Expr* value, const Type* structure, Workspace& workspace,
   });
 }
 
-// The value with f(item, companion) for each leaf of its type; the same pointer where nothing changes. Tuples that
-// change are written out, without a type: the result is to be normalized.
+// The value with f(item, companion) for each item that is not a tuple; the same pointer where nothing changes. Tuples
+// that change are written out, without a type: the result is to be normalized. A tuple that is written out needs no
+// type.
 template <class Companion, class F>
 const Expr* ConvertItems(const Expr* value, const Companion& companion, Workspace& workspace, F&& f) {
+  const auto* tuple = As<Tuple>(value);
   const auto* type = As<TupleType>(value->type);
-  if (!type) return f(value, companion);
+  if (!tuple && !type) return f(value, companion);
   return WithStack([&]() -> const Expr* {
     std::vector<const Expr*> fields;
     bool changed = false;
-    for (uint32_t i = 0; i < type->fields.size(); ++i) {
+    const uint32_t size = tuple ? tuple->fields.size() : type->fields.size();
+    for (uint32_t i = 0; i < size; ++i) {
       const Expr* item = TupleItem(value, i, workspace);
       fields.push_back(ConvertItems(item, companion.Field(i), workspace, f));
       changed |= fields.back() != item;
