@@ -66,5 +66,7 @@ function(iropt_add_tool name)
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE iropt_driver CLI11::CLI11)
   target_compile_definitions(${name} PRIVATE "IROPT_VERSION=\"${PROJECT_VERSION}\"")
+  # It reads its command line and leaves the work to the libraries; CLI11 is much to optimize.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   iropt_precompile_headers(${name} areas)
 endfunction()

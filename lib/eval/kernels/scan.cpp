@@ -52,17 +52,23 @@ Result<HostValue> EvalCumprod(KernelCall& call) { return EvalScan<false>(call); 
 
 namespace {
 
-// Calls emit(place, source) for each place along the axis and the element that is sorted to it; equal elements keep
-// their order. `source` counts along the axis.
+// Puts the places of the elements of a line into the order that sorts them; equal elements keep theirs. Apart from what
+// is done with the order, so that sorting is compiled once per element type.
+template <class T>
+void SortLine(const AxisLoops& loops, bool descending, const T* line, std::vector<int64_t>& order) {
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, [&](int64_t i, int64_t j) {
+    return Precedes(Element<T>::Load(line[i * loops.inner]), Element<T>::Load(line[j * loops.inner]), descending);
+  });
+}
+
+// Calls emit(place, start, source) for each place along the axis and the element that is sorted to it; `source` counts
+// along the axis from `start`.
 template <class T, class F>
 void ForEachSorted(const AxisLoops& loops, bool descending, const T* x, F&& emit) {
   std::vector<int64_t> order(static_cast<size_t>(loops.length));
   ForEachLine(loops, [&](int64_t start) {
-    std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(order, [&](int64_t i, int64_t j) {
-      return Precedes(Element<T>::Load(x[start + i * loops.inner]), Element<T>::Load(x[start + j * loops.inner]),
-                      descending);
-    });
+    SortLine(loops, descending, x + start, order);
     for (size_t i = 0; i < order.size(); ++i) emit(start + static_cast<int64_t>(i) * loops.inner, start, order[i]);
   });
 }

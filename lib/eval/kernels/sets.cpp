@@ -55,17 +55,21 @@ int CompareRows(const T* x, int64_t width, int64_t a, int64_t b) {
   return 0;
 }
 
+// Equal rows in groups, in ascending order of the groups and of the rows in each.
 template <class T>
-Classes Classify(const T* x, int64_t rows, int64_t width, bool sorted) {
+std::vector<std::vector<int64_t>> GroupRows(const T* x, int64_t rows, int64_t width) {
   std::vector<int64_t> order(static_cast<size_t>(rows));
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, [&](int64_t a, int64_t b) { return CompareRows(x, width, a, b) < 0; });
-  // Classes in ascending order first; the sort is stable, so that each begins with its first row.
   std::vector<std::vector<int64_t>> groups;
   for (const int64_t row : order) {
     if (groups.empty() || CompareRows(x, width, groups.back().front(), row) != 0) groups.emplace_back();
     groups.back().push_back(row);
   }
+  return groups;
+}
+
+Classes ClassesOf(std::vector<std::vector<int64_t>> groups, int64_t rows, bool sorted) {
   if (!sorted) std::ranges::sort(groups, {}, [](const std::vector<int64_t>& group) { return group.front(); });
   Classes classes;
   classes.class_of.resize(static_cast<size_t>(rows));
@@ -132,10 +136,11 @@ Result<HostValue> EvalUnique(KernelCall& call) {
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(x->num_elements()) * 64));
   IROPT_ASSIGN_OR_RETURN(x, Permuted(call, x, AxisFirst(axis, x->shape().size())));
   const int64_t rows = x->shape()[0];
-  Classes classes;
+  std::vector<std::vector<int64_t>> groups;
   DispatchElement(x->dtype(), [&]<class T>(std::type_identity<T>) {
-    classes = Classify(x->As<T>().data(), rows, rows == 0 ? 0 : x->num_elements() / rows, flags[0]);
+    groups = GroupRows(x->As<T>().data(), rows, rows == 0 ? 0 : x->num_elements() / rows);
   });
+  const Classes classes = ClassesOf(std::move(groups), rows, flags[0]);
   IROPT_ASSIGN_OR_RETURN(HostValue values, RowsOf(call, x, classes, axis));
   TupleValue result;
   result.fields.push_back(std::move(values));
