@@ -16,8 +16,9 @@ FOLDERS = ("bench", "cmake", "docs", "examples", "include", "lib", "scripts", "t
 FILE = re.compile(r"(?<![\w/.<*%${}-])((?:[\w-]+/)*[\w-]+\.(?:h|cpp|def|cmake|py|sh|md))(?![\w*/])")
 FOLDER = re.compile(rf"(?<![\w/.<*%${{}}-])((?:{'|'.join(FOLDERS)})/[\w/-]+)(?![\w*/<%$-]|\.\w)")
 PLACEHOLDER = re.compile(r"(?:[\w-]+/)*[A-Z]+\.\w+")
-# Beside the repository, not in it.
+# Beside the repository, not in it; and the folders of TVM's sources.
 ELSEWHERE = {"check.py"}
+OF_TVM = ("src/", "python/", "include/tvm/")
 COMMENTS = {".h": r"//[^\n]*", ".cpp": r"//[^\n]*", ".def": r"//[^\n]*", ".py": r'# [^\n]*|^[ \t]*"""(?:.|\n)*?"""',
             ".cmake": r"# [^\n]*", ".txt": r"# [^\n]*", ".sh": r"# [^\n]*"}
 COMMENTS = {ending: re.compile(pattern, re.MULTILINE) for ending, pattern in COMMENTS.items()}
@@ -68,7 +69,7 @@ def check(root):
         for first, prose in prose_of(path, text):
             for match in [*FILE.finditer(prose), *FOLDER.finditer(prose)]:
                 name = match[1].rstrip("/")
-                if name in known or name in held or name in ELSEWHERE or PLACEHOLDER.fullmatch(name):
+                if name in known or name in held or name in ELSEWHERE or name.startswith(OF_TVM) or PLACEHOLDER.fullmatch(name):
                     continue
                 if match.re is FOLDER and os.path.exists(os.path.join(root, name)):
                     continue

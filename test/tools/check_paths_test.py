@@ -32,6 +32,9 @@ class PathsTest(ScriptTest):
     def test_files_of_a_document(self):
         self.expect_good({"docs/a.md": "Write lib/new/b.cpp, in lib/new:\n\n```cpp lib/new/b.cpp\nint b;\n```\n"})
 
+    def test_sources_of_tvm(self):
+        self.expect_good({"lib/ir/a.cpp": "// Source: TVM's src/arith/const_fold.h.\n"})
+
     def test_placeholder(self):
         self.expect_good({"scripts/a.py": '"""a.py FILE.md"""\n'})
 
