@@ -16,6 +16,7 @@ add_library(documented_pass OBJECT
             "${PROJECT_SOURCE_DIR}/lib/transform/make_passes.cpp" "${PROJECT_SOURCE_DIR}/lib/transform/register.cpp")
 target_include_directories(documented_pass BEFORE PRIVATE "${unpacked}" "${unpacked}/include")
 target_link_libraries(documented_pass PRIVATE iropt_transform)
+target_compile_options(documented_pass PRIVATE $<$<CONFIG:Release>:-O0>)
 
 execute_process(COMMAND "${CMAKE_COMMAND}" "-DFOLDER=${unpacked}/docs/passes" "-DOUTPUT=${unpacked}/pass_examples.cpp"
                         -P "${PROJECT_SOURCE_DIR}/cmake/EmbedExamples.cmake"
