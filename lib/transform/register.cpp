@@ -43,7 +43,9 @@ PassEntry MakeEntry(PassInfo info, std::string summary, PassFactory create, P...
   }
 #define IROPT_CHOICE(Name, Default, Summary, ...)                                                                      \
   Option {                                                                                                             \
-    { #Name, OptionType::String, Default, Summary, {}, { __VA_ARGS__ } }                                               \
+    {                                                                                                                  \
+#Name, OptionType::String, Default, Summary, {}, { __VA_ARGS__ }                                                 \
+    }                                                                                                                  \
   }
 #define IROPT_PASS(Kind, Id, Name, Level, Summary, ...)                                                                \
   MakeEntry({.name = Name, .opt_level = Level, .kind = PassKind::Kind}, Summary,                                       \

@@ -11,11 +11,11 @@ enum class DiagnosticFormat : uint8_t { Text, Json };
 enum class Colour : uint8_t { Auto, Always, Never };
 
 struct CompilerOptions {
-  std::optional<std::string> input_format;  // else found by the name of the file and by what is in it, see formats.h
-  bool no_verify = false;                   // do not check the input
-  bool skip_type_check = false;             // leave the type rules out of all checks
-  int threads = 1;                          // 0 stands for as many as there are cores
-  int64_t inline_constants = 0;             // arrays of up to this many elements are printed inline
+  std::optional<std::string> input_format = {};  // else it is detected, see formats.h
+  bool no_verify = false;                        // do not check the input
+  bool skip_type_check = false;                  // leave the type rules out of all checks
+  int threads = 1;                               // 0 stands for as many as there are cores
+  int64_t inline_constants = 0;                  // arrays of up to this many elements are printed inline
   DiagnosticFormat diagnostics = DiagnosticFormat::Text;
   Colour colour = Colour::Auto;
 };

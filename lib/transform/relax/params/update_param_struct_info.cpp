@@ -99,7 +99,8 @@ class ParamUpdater {
                                [this](const GlobalVar* callee) { return changed_.contains(callee); });
   }
 
-  bool ReadTypes(const Function& function, const OptionValue& types, const TextReader& reader, TextReader::Place place) {
+  bool ReadTypes(const Function& function, const OptionValue& types, const TextReader& reader,
+                 TextReader::Place place) {
     std::vector<const tir::Var*> variables;
     for (const Var* param : function.params) Define(param->type, variables);
     bool ok = true;
