@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the files that a document holds, so that what it says is what is built and run.
+"""Writes the files that documents hold, so that what they say is what is built and run.
 
-  unpack_document.py FILE.md FOLDER
+  unpack_document.py FOLDER FILE.md...
 
 A fenced block whose first line names a file behind the language (```cpp lib/FILE.cpp) is that file. A block of kind `diff`
-changes files: of those written before, else of the repository. Its hunks have no line numbers; what they replace must be
-there exactly once. A file that has not changed is not written anew, so that nothing is built anew.
+changes files: of those written before, also by the documents before it, else of the repository. Its hunks have no line
+numbers; what they replace must be there exactly once. A file that has not changed is not written anew, so that nothing
+is built anew; one that no document holds any more is removed.
 """
 import os
 import re
@@ -29,9 +30,8 @@ def apply_hunk(text, hunk, name):
     return text.replace(old_text, new_text)
 
 
-def unpack(document):
-    """The files by name."""
-    files = {}
+def unpack(document, files):
+    """Adds the files of a document by name."""
 
     def read(name):
         if name not in files:
@@ -48,15 +48,33 @@ def unpack(document):
                 for hunk in re.split(r"^@@\n", hunks, flags=re.MULTILINE)[1:]:
                     text = apply_hunk(text, hunk, old_name)
                 files[new_name] = text
-    return files
+
+
+def remove_others(folder, names):
+    """Removes what an earlier run wrote and this one does not."""
+    manifest = os.path.join(folder, "unpacked.txt")
+    written = []
+    if os.path.exists(manifest):
+        with open(manifest, encoding="utf-8") as f:
+            written = f.read().splitlines()
+    for name in set(written) - set(names):
+        if os.path.exists(os.path.join(folder, name)):
+            os.remove(os.path.join(folder, name))
+    os.makedirs(folder, exist_ok=True)
+    with open(manifest, "w", encoding="utf-8") as f:
+        f.write("".join(name + "\n" for name in names))
 
 
 def main():
-    path, folder = sys.argv[1:]
-    with open(path, encoding="utf-8") as f:
-        files = unpack(f.read())
-    if not files:
-        sys.exit(f"{path} holds no files")
+    folder, *paths = sys.argv[1:]
+    files = {}
+    for path in paths:
+        with open(path, encoding="utf-8") as f:
+            count = len(files)
+            unpack(f.read(), files)
+        if len(files) == count:
+            sys.exit(f"{path} holds no files")
+    remove_others(folder, files)
     for name, text in files.items():
         target = os.path.join(folder, name)
         os.makedirs(os.path.dirname(target), exist_ok=True)

@@ -1,34 +1,53 @@
-# Documents are tests: their examples print what is written there, and docs/adding_a_pass.md is followed to the letter.
-# Its files are unpacked beside copies of the ones that it changes, and are what is built and run.
+# Documents are tests: their examples print what is written there, and the documents about adding things are followed to
+# the letter. Their files are unpacked beside copies of the ones that they change, and are what is built and run. There is
+# one ir-opt with what all of them add, because linking it takes long.
 set(check_docs Python3::Interpreter "${PROJECT_SOURCE_DIR}/scripts/check_docs.py")
 add_test(NAME documents COMMAND ${check_docs} $<TARGET_FILE_DIR:ir-opt>)
 
-set(document "${PROJECT_SOURCE_DIR}/docs/adding_a_pass.md")
-set(unpacked "${CMAKE_CURRENT_BINARY_DIR}/adding_a_pass")
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${document}" "${PROJECT_SOURCE_DIR}/passes.def"
+set(unpacked "${CMAKE_CURRENT_BINARY_DIR}/documented")
+set(documented)          # the documents, in the order in which they are followed
+set(documented_changes)  # files of the repository that they change
+set(documented_library)  # sources of the library that include one of these, and are compiled with the changed ones
+
+# iropt_follow_document(<name> CHANGES <file>... LIBRARY <source>...): docs/<name>.md is followed.
+function(iropt_follow_document name)
+  cmake_parse_arguments(arg "" "" "CHANGES;LIBRARY" ${ARGN})
+  list(TRANSFORM arg_CHANGES PREPEND "${PROJECT_SOURCE_DIR}/")
+  list(TRANSFORM arg_LIBRARY PREPEND "${PROJECT_SOURCE_DIR}/lib/")
+  set(documented ${documented} "${PROJECT_SOURCE_DIR}/docs/${name}.md" PARENT_SCOPE)
+  set(documented_changes ${documented_changes} ${arg_CHANGES} PARENT_SCOPE)
+  set(documented_library ${documented_library} ${arg_LIBRARY} PARENT_SCOPE)
+endfunction()
+
+set(pass_table CHANGES passes.def LIBRARY transform/make_passes.cpp transform/register.cpp)
+iropt_follow_document(adding_a_pass ${pass_table})
+iropt_follow_document(adding_a_tir_pass ${pass_table})
+
+list(REMOVE_DUPLICATES documented_changes)
+list(REMOVE_DUPLICATES documented_library)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${documented} ${documented_changes}
              "${PROJECT_SOURCE_DIR}/scripts/unpack_document.py")
-execute_process(COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/scripts/unpack_document.py" "${document}" "${unpacked}"
+execute_process(COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/scripts/unpack_document.py" "${unpacked}" ${documented}
                 COMMAND_ERROR_IS_FATAL ANY)
 
-# What includes passes.def is compiled with the document's, which takes the place of the library's.
-add_library(documented_pass OBJECT
-            "${unpacked}/lib/transform/relax/remove_no_ops.cpp"
-            "${PROJECT_SOURCE_DIR}/lib/transform/make_passes.cpp" "${PROJECT_SOURCE_DIR}/lib/transform/register.cpp")
-target_include_directories(documented_pass BEFORE PRIVATE "${unpacked}" "${unpacked}/include")
-target_link_libraries(documented_pass PRIVATE iropt_transform)
-target_compile_options(documented_pass PRIVATE $<$<CONFIG:Release>:-O0>)
+file(GLOB_RECURSE documented_sources "${unpacked}/lib/*.cpp")
+add_library(documented_code OBJECT ${documented_sources} ${documented_library})
+target_include_directories(documented_code BEFORE PRIVATE "${unpacked}" "${unpacked}/include")
+target_link_libraries(documented_code PRIVATE iropt_transform)
+target_compile_options(documented_code PRIVATE $<$<CONFIG:Release>:-O0>)
 
 execute_process(COMMAND "${CMAKE_COMMAND}" "-DFOLDER=${unpacked}/docs/passes" "-DOUTPUT=${unpacked}/pass_examples.cpp"
                         -P "${PROJECT_SOURCE_DIR}/cmake/EmbedExamples.cmake"
                 COMMAND_ERROR_IS_FATAL ANY)
-add_executable(documented_ir_opt $<TARGET_OBJECTS:ir-opt> $<TARGET_OBJECTS:documented_pass> "${unpacked}/pass_examples.cpp")
+add_executable(documented_ir_opt $<TARGET_OBJECTS:ir-opt> $<TARGET_OBJECTS:documented_code> "${unpacked}/pass_examples.cpp")
 target_include_directories(documented_ir_opt PRIVATE "${PROJECT_SOURCE_DIR}/lib/driver")
 target_link_libraries(documented_ir_opt PRIVATE iropt_driver)
 set_target_properties(documented_ir_opt PROPERTIES OUTPUT_NAME ir-opt RUNTIME_OUTPUT_DIRECTORY "${unpacked}/bin")
 add_test(NAME documented_commands
-         COMMAND ${check_docs} --kind in-tree --root "${unpacked}" $<TARGET_FILE_DIR:documented_ir_opt> "${document}")
+         COMMAND ${check_docs} --kind in-tree --root "${unpacked}" $<TARGET_FILE_DIR:documented_ir_opt> ${documented})
 
-add_executable(documented_unit "${unpacked}/test/unit/transform/remove_no_ops_test.cpp" $<TARGET_OBJECTS:documented_pass>)
+file(GLOB_RECURSE documented_tests "${unpacked}/test/unit/*_test.cpp")
+add_executable(documented_unit ${documented_tests} $<TARGET_OBJECTS:documented_code>)
 target_include_directories(documented_unit PRIVATE "${unpacked}/include" "${CMAKE_CURRENT_SOURCE_DIR}/unit"
                            "${CMAKE_CURRENT_SOURCE_DIR}/unit/transform" "${PROJECT_SOURCE_DIR}/lib")
 target_compile_options(documented_unit PRIVATE $<$<CONFIG:Release>:-O0>)
@@ -46,7 +65,7 @@ endif()
 if(IROPT_PLUGINS)
   # The plugin is built as users build theirs: against the package that the test `package` installs.
   set(package "${CMAKE_CURRENT_BINARY_DIR}/plugin/package/moved")
-  add_test(NAME documented_plugin COMMAND ${check_docs} --kind plugin --root "${unpacked}" "${package}/bin" "${document}")
+  add_test(NAME documented_plugin COMMAND ${check_docs} --kind plugin --root "${unpacked}" "${package}/bin" ${documented})
   set(flags "$<$<BOOL:${IROPT_SANITIZE}>:-fsanitize=${IROPT_SANITIZE}>")
   set_tests_properties(documented_plugin PROPERTIES FIXTURES_REQUIRED installed_package
                        ENVIRONMENT "PREFIX=${package};CXX=${CMAKE_CXX_COMPILER};CXXFLAGS=${flags};CMAKE_GENERATOR=${CMAKE_GENERATOR}")

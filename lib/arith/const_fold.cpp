@@ -66,7 +66,7 @@ std::optional<bool> CompareFloats(NodeKind kind, double a, double b) {
   }
 }
 
-// x + 0, x * 1, 0 // x and the like.
+// x + 0, x * 1, 0 // x and so on.
 const PrimExpr* DropNeutral(NodeKind kind, const PrimExpr* a, const PrimExpr* b, const PrimBuilder& make) {
   const auto is = [](const PrimExpr* e, double value) {
     if (const int64_t* i = AsInt(e)) return static_cast<double>(*i) == value;

@@ -3,36 +3,45 @@
 #include <algorithm>
 #include <utility>
 
-#include "iropt/arith/substitute.h"
+#include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
-#include "iropt/support/stack.h"
 
 namespace iropt::arith {
 namespace {
 
 bool IsComparisonOrLogic(NodeKind kind) { return kind >= NodeKind::kEQ && kind <= NodeKind::kOr; }
 
-class SetEvaluator {
+class SetEvaluator : public tir::ExprFunctor<IntervalSet(const PrimExpr*)> {
  public:
   SetEvaluator(const VarDomains& domains, Analyzer& analyzer)
       : domains_(domains), analyzer_(analyzer), make_(analyzer.make()) {}
 
-  IntervalSet Eval(const PrimExpr* e) {
-    return WithStack([&] { return EvalNode(e); });
-  }
   IntervalSet Eval(IntervalSet set) {
     return set.is_nothing() ? set : IntervalSet::Interval(LowerEnd(set.min()), UpperEnd(set.max()));
   }
 
- private:
-  const PrimExpr* LowerEnd(const PrimExpr* e) { return e ? Eval(e).min() : nullptr; }
-  const PrimExpr* UpperEnd(const PrimExpr* e) { return e ? Eval(e).max() : nullptr; }
+ protected:
+  IntervalSet VisitIntImm(const tir::IntImm* e) override { return IntervalSet::Point(e); }
+  IntervalSet VisitVar(const tir::Var* var) override;
+  IntervalSet VisitSizeVar(const tir::SizeVar* var) override { return VisitVar(var); }
+  IntervalSet VisitRamp(const tir::Ramp* ramp) override;
+  IntervalSet VisitBroadcast(const tir::Broadcast* e) override { return VisitExpr(e->value); }
+  IntervalSet VisitCast(const tir::Cast* cast) override;
+  IntervalSet VisitSelect(const tir::Select* e) override {
+    return Union(VisitExpr(e->true_value), VisitExpr(e->false_value), analyzer_);
+  }
+  IntervalSet VisitBufferLoad(const tir::BufferLoad* load) override;
+  IntervalSet VisitCall(const tir::Call* call) override {
+    return call->op == GetOp("tir.vscale") ? IntervalSet::Point(call) : IntervalSet::Everything();
+  }
+  IntervalSet VisitDefault(const PrimExpr* e) override {
+    return tir::BinaryExpr::ClassOf(e->kind) ? EvalBinary(To<tir::BinaryExpr>(e)) : IntervalSet::Everything();
+  }
 
-  IntervalSet EvalNode(const PrimExpr* e);
-  IntervalSet EvalVar(const tir::Var* var);
-  IntervalSet EvalRamp(const tir::Ramp* ramp);
-  IntervalSet EvalCast(const tir::Cast* cast);
-  IntervalSet EvalLoad(const tir::BufferLoad* load);
+ private:
+  const PrimExpr* LowerEnd(const PrimExpr* e) { return e ? VisitExpr(e).min() : nullptr; }
+  const PrimExpr* UpperEnd(const PrimExpr* e) { return e ? VisitExpr(e).max() : nullptr; }
+
   IntervalSet EvalBinary(const tir::BinaryExpr* e);
   IntervalSet Combine(const tir::BinaryExpr* e, IntervalSet a, IntervalSet b);
   IntervalSet AddSets(IntervalSet a, IntervalSet b);
@@ -51,26 +60,7 @@ class SetEvaluator {
   size_t depth_ = 0;  // of domains inside domains
 };
 
-IntervalSet SetEvaluator::EvalNode(const PrimExpr* e) {
-  switch (e->kind) {
-    case NodeKind::kIntImm: return IntervalSet::Point(e);
-    case NodeKind::kPrimVar:
-    case NodeKind::kSizeVar: return EvalVar(To<tir::Var>(e));
-    case NodeKind::kRamp: return EvalRamp(To<tir::Ramp>(e));
-    case NodeKind::kBroadcast: return Eval(To<tir::Broadcast>(e)->value);
-    case NodeKind::kCast: return EvalCast(To<tir::Cast>(e));
-    case NodeKind::kSelect: {
-      const auto* select = To<tir::Select>(e);
-      return Union(Eval(select->true_value), Eval(select->false_value), analyzer_);
-    }
-    case NodeKind::kBufferLoad: return EvalLoad(To<tir::BufferLoad>(e));
-    case NodeKind::kPrimCall:
-      return To<tir::Call>(e)->op == GetOp("tir.vscale") ? IntervalSet::Point(e) : IntervalSet::Everything();
-    default: return tir::BinaryExpr::ClassOf(e->kind) ? EvalBinary(To<tir::BinaryExpr>(e)) : IntervalSet::Everything();
-  }
-}
-
-IntervalSet SetEvaluator::EvalVar(const tir::Var* var) {
+IntervalSet SetEvaluator::VisitVar(const tir::Var* var) {
   const auto it = domains_.find(var);
   if (it == domains_.end() || (it->second.is_point() && it->second.min() == var)) return IntervalSet::Point(var);
   // The bounds of an inner loop may depend on outer ones. Domains that depend on each other are cut off.
@@ -81,18 +71,18 @@ IntervalSet SetEvaluator::EvalVar(const tir::Var* var) {
   return set;
 }
 
-IntervalSet SetEvaluator::EvalRamp(const tir::Ramp* ramp) {
+IntervalSet SetEvaluator::VisitRamp(const tir::Ramp* ramp) {
   const int64_t* stride = AsInt(ramp->stride);
   if (!stride) return IntervalSet::Everything();
   const DataType dtype = ramp->base->dtype;
   const PrimExpr* zero = make_.Const(0, dtype);
   const PrimExpr* last = AsInt(ramp->lanes) ? make_.Const(*stride * (*AsInt(ramp->lanes) - 1), dtype) : nullptr;
   const IntervalSet steps = *stride > 0 ? IntervalSet::Interval(zero, last) : IntervalSet::Interval(last, zero);
-  return AddSets(Eval(ramp->base), steps);
+  return AddSets(VisitExpr(ramp->base), steps);
 }
 
-IntervalSet SetEvaluator::EvalCast(const tir::Cast* cast) {
-  const IntervalSet value = Eval(cast->value);
+IntervalSet SetEvaluator::VisitCast(const tir::Cast* cast) {
+  const IntervalSet value = VisitExpr(cast->value);
   const DataType dtype = cast->dtype.with_lanes(1);
   if (value.is_nothing() || !dtype.is_integer()) return value.is_nothing() ? value : IntervalSet::Everything();
   if (value.is_point()) return IntervalSet::Point(make_.Cast(dtype, value.min()));
@@ -101,17 +91,17 @@ IntervalSet SetEvaluator::EvalCast(const tir::Cast* cast) {
 }
 
 // What a buffer holds is not known; at fixed indices it is at least one value.
-IntervalSet SetEvaluator::EvalLoad(const tir::BufferLoad* load) {
+IntervalSet SetEvaluator::VisitBufferLoad(const tir::BufferLoad* load) {
   if (!load->dtype.is_integer()) return IntervalSet::Everything();
   bool varies = false;
   for (const PrimExpr* index : load->indices)
-    ForEachVar(index, [&](const tir::Var* var) { varies |= domains_.contains(var); });
+    tir::ForEachVar(index, [&](const tir::Var* var) { varies |= domains_.contains(var); });
   return varies ? IntervalSet::Everything() : IntervalSet::Point(load);
 }
 
 IntervalSet SetEvaluator::EvalBinary(const tir::BinaryExpr* e) {
-  const IntervalSet a = Eval(e->a);
-  const IntervalSet b = Eval(e->b);
+  const IntervalSet a = VisitExpr(e->a);
+  const IntervalSet b = VisitExpr(e->b);
   const auto unchanged = [](IntervalSet set, const PrimExpr* operand) {
     return set.is_point() && set.min() == operand;
   };
@@ -234,7 +224,7 @@ IntervalSet Intersect(IntervalSet a, IntervalSet b, Analyzer& analyzer) {
 }
 
 IntervalSet EvalSet(const PrimExpr* e, const VarDomains& domains, Analyzer& analyzer) {
-  return SetEvaluator(domains, analyzer).Eval(e);
+  return SetEvaluator(domains, analyzer).VisitExpr(e);
 }
 
 IntervalSet EvalSet(IntervalSet set, const VarDomains& domains, Analyzer& analyzer) {

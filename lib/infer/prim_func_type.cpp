@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
-#include "iropt/arith/substitute.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/relax/visitor.h"
+#include "iropt/ir/tir/substitute.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
 
@@ -18,14 +18,18 @@ class DimImporter {
  public:
   // Null where the expression cannot stand in a type.
   const PrimExpr* Import(const PrimExpr* dim) {
+    if (tir::Var::ClassOf(dim->kind)) return InType(SymbolOf(static_cast<const tir::Var*>(dim)));
+    if (arith::AsInt(dim)) return InType(dim);
     const auto symbol_of = [&](const tir::Var* var) -> const PrimExpr* { return SymbolOf(var); };
-    Arena scratch;
-    const PrimExpr* mapped = arith::MapVars(dim, symbol_of, arith::PrimBuilder(scratch));
-    if (!IRContext::CanIntern(mapped)) return nullptr;
-    return arith::PrimBuilder().Cast(DataType::Int(64), IRContext::Current().Intern(mapped));
+    Workspace scratch;
+    return InType(tir::Substitute(dim, symbol_of, scratch));
   }
 
  private:
+  static const PrimExpr* InType(const PrimExpr* dim) {
+    if (!IRContext::CanIntern(dim)) return nullptr;
+    return arith::PrimBuilder().Cast(DataType::Int(64), IRContext::Current().Intern(dim));
+  }
   const tir::Var* SymbolOf(const tir::Var* var) {
     if (var->context_owned()) return var;
     for (const auto& [own, symbol] : symbols_) {

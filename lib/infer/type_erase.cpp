@@ -1,11 +1,30 @@
 // What remains of a type where its variables have no meaning.
 #include "iropt/arith/analyzer.h"
-#include "iropt/arith/substitute.h"
 #include "iropt/infer/infer.h"
+#include "iropt/ir/substitute.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
 namespace {
+
+// Dimensions with values for their variables.
+class DimEraser final : public TypeMapper {
+ public:
+  explicit DimEraser(FunctionRef<const PrimExpr*(const tir::Var*)> value_of) : value_of_(value_of) {}
+  // Whether a variable had no value.
+  bool undefined() const { return undefined_; }
+
+ private:
+  const PrimExpr* MapSymVar(const tir::Var* var) override {
+    const PrimExpr* value = value_of_(var);
+    if (!value) undefined_ = true;
+    if (!value) return var;
+    return value->kind == NodeKind::kIntImm ? arith::PrimBuilder().Cast(DataType::Int(64), value) : value;
+  }
+
+  FunctionRef<const PrimExpr*(const tir::Var*)> value_of_;
+  bool undefined_ = false;
+};
 
 class Eraser {
  public:
@@ -69,15 +88,9 @@ class Eraser {
 
   // Null where a variable has no value.
   const PrimExpr* EraseDim(const PrimExpr* dim) {
-    bool undefined = false;
-    const auto replace = [&](const tir::Var* var) -> const PrimExpr* {
-      const PrimExpr* value = value_of_(var);
-      if (!value) undefined = true;
-      if (!value) return var;
-      return value->kind == NodeKind::kIntImm ? arith::PrimBuilder().Cast(DataType::Int(64), value) : value;
-    };
-    const PrimExpr* mapped = arith::MapVars(dim, replace);
-    if (undefined) return nullptr;
+    DimEraser eraser(value_of_);
+    const PrimExpr* mapped = eraser.Map(dim);
+    if (eraser.undefined()) return nullptr;
     if (mapped == dim) return dim;
     arith::Analyzer analyzer({}, arith::Analyzer::SymVars::kAny);
     return analyzer.Simplify(mapped);

@@ -33,7 +33,7 @@ class PrimOps {
   const PrimExpr* Make(NodeKind kind, const PrimExpr* a, const PrimExpr* b, Span span);
   // The node as it stands, as T.Add(a, b) makes it.
   const PrimExpr* MakeNode(NodeKind kind, const PrimExpr* a, const PrimExpr* b, Span span);
-  // T.shift_left and the like: folded where both are constants.
+  // T.shift_left, T.bitwise_and and so on: folded where both are constants.
   const PrimExpr* MakeBitwise(arith::BitOp op, const PrimExpr* a, const PrimExpr* b, Span span);
   // A conversion, folded for constants and vectors of one value.
   const PrimExpr* MakeCast(DataType dtype, const PrimExpr* value, Span span);

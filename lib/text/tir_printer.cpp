@@ -5,7 +5,6 @@
 
 #include "attr_text.h"
 #include "iropt/arith/prim_builder.h"
-#include "iropt/arith/substitute.h"
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/visitor.h"
 
@@ -47,7 +46,7 @@ class ParamUses : public tir::StmtExprVisitor {
 
 bool HasVariables(const PrimExpr* e) {
   bool found = false;
-  if (!Is<tir::IntImm>(e)) arith::ForEachVar(e, [&](const tir::Var*) { found = true; });
+  if (!Is<tir::IntImm>(e)) tir::ForEachVar(e, [&](const tir::Var*) { found = true; });
   return found;
 }
 

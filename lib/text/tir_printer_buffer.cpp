@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "iropt/arith/prim_builder.h"
-#include "iropt/arith/substitute.h"
 #include "iropt/ir/tir/builder.h"
+#include "iropt/ir/tir/visitor.h"
 #include "tir_printer.h"
 
 namespace iropt::text {
@@ -13,7 +13,7 @@ TirPrinter::BufferParts TirPrinter::Plan(const tir::Buffer* buffer, Introduces i
   const auto count = [&](const tir::Var* var) {
     int n = buffer->data == var;
     const auto in = [&](const PrimExpr* e) {
-      if (!Is<tir::IntImm>(e)) arith::ForEachVar(e, [&](const tir::Var* v) { n += v == var; });
+      if (!Is<tir::IntImm>(e)) tir::ForEachVar(e, [&](const tir::Var* v) { n += v == var; });
     };
     for (const PrimExpr* e : buffer->shape) in(e);
     for (const PrimExpr* e : buffer->strides) in(e);

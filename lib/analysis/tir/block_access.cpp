@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "iropt/arith/int_set.h"
-#include "iropt/arith/substitute.h"
+#include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
 
@@ -115,12 +115,12 @@ class AccessDetector : public tir::StmtExprVisitor {
 
   static Region Whole(const tir::Buffer* buffer) { return Region(buffer->shape.size(), IntervalSet::Everything()); }
 
-  const PrimExpr* Replace(const PrimExpr* e, const Values& values) const {
+  const PrimExpr* Replace(const PrimExpr* e, const Values& values) {
     const auto value = [&](const tir::Var* v) -> const PrimExpr* {
       const auto it = values.find(v);
-      return it == values.end() ? v : it->second;
+      return it == values.end() ? nullptr : it->second;
     };
-    return values.empty() ? e : arith::MapVars(e, value, make());
+    return values.empty() ? e : tir::Substitute(e, value, workspace_);
   }
 
   Region Relax(List<const PrimExpr*> indices) {

@@ -130,44 +130,6 @@ void AppendFlat(const Stmt* stmt, std::vector<const Stmt*>& flat) {
   });
 }
 
-class Substitution final : public StmtExprMutator {
- public:
-  Substitution(VarValue value, Workspace& workspace) : StmtExprMutator(workspace), value_(value) {}
-
- private:
-  const PrimExpr* VisitVar(const Var* var) override {
-    const PrimExpr* value = value_(var);
-    return value ? value : var;
-  }
-  const Buffer* VisitBufferDef(const Buffer* buffer) override { return VisitBuffer(buffer); }
-  const Buffer* VisitBufferUse(const Buffer* buffer) override { return VisitBuffer(buffer); }
-
-  // Every buffer is looked into once, so that all its uses become the same one.
-  const Buffer* VisitBuffer(const Buffer* buffer) {
-    if (const Buffer* done = Remapped(buffer)) return done;
-    const auto visit = [this](const PrimExpr*& expr) {
-      const PrimExpr* old = expr;
-      if (expr != nullptr) expr = VisitExpr(expr);
-      return expr != old;
-    };
-    Buffer copy = *buffer;
-    copy.data = To<Var>(VisitExpr(buffer->data));
-    bool changed = copy.data != buffer->data;
-    changed |= VisitList(copy.shape, workspace().arena(), visit);
-    changed |= VisitList(copy.strides, workspace().arena(), visit);
-    changed |= visit(copy.elem_offset);
-    const Buffer* result = buffer;
-    if (changed) {
-      copy.id = workspace().NextVarId();
-      result = workspace().New<Buffer>(copy);
-    }
-    Remap(buffer, result);
-    return result;
-  }
-
-  VarValue value_;
-};
-
 }  // namespace
 
 const Stmt* MakeSeq(Workspace& workspace, std::span<const Stmt* const> stmts) {
@@ -182,14 +144,6 @@ const Stmt* MakeSeq(Workspace& workspace, std::span<const Stmt* const> stmts) {
   std::vector<const Stmt*> flat;
   for (const Stmt* stmt : stmts) AppendFlat(stmt, flat);
   return flat.size() == 1 ? flat[0] : make(flat);
-}
-
-const PrimExpr* Substitute(const PrimExpr* expr, VarValue value, Workspace& workspace) {
-  return Substitution(value, workspace).VisitExpr(expr);
-}
-
-const Stmt* Substitute(const Stmt* stmt, VarValue value, Workspace& workspace) {
-  return Substitution(value, workspace).VisitStmt(stmt);
 }
 
 }  // namespace iropt::tir

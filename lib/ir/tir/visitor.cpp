@@ -196,6 +196,22 @@ void StmtExprVisitor::VisitPrimFunc(const PrimFunc* func) {
   VisitStmt(func->body);
 }
 
+void ForEachVar(const PrimExpr* expr, FunctionRef<void(const Var*)> f) {
+  class Visitor final : public ExprVisitor {
+   public:
+    explicit Visitor(FunctionRef<void(const Var*)> f) : f_(f) {}
+    void VisitExpr(const PrimExpr* e) override {
+      if (!e->interned() || e->has_sym_var()) ExprVisitor::VisitExpr(e);
+    }
+
+   private:
+    void VisitVar(const Var* var) override { f_(var); }
+    FunctionRef<void(const Var*)> f_;
+  };
+  if (Var::ClassOf(expr->kind)) return f(static_cast<const Var*>(expr));
+  Visitor(f).VisitExpr(expr);
+}
+
 void PostOrderVisit(const Node* node, FunctionRef<void(const Node*)> f) {
   class Visitor final : public StmtExprVisitor {
    public:

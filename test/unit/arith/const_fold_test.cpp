@@ -1,4 +1,4 @@
-// The dtype that two operands are brought to, and what becomes of constants.
+// The dtype that two operands are brought to, and constants that fold.
 #include "iropt/arith/const_fold.h"
 
 #include <string>

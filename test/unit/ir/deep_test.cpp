@@ -6,6 +6,7 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/structural.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/ir/tir/substitute.h"
 #include "testing.h"
 
 namespace iropt {

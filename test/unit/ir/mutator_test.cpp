@@ -5,6 +5,7 @@
 #include "catch.h"
 #include "iropt/ir/structural.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/ir/tir/substitute.h"
 #include "testing.h"
 
 namespace iropt {
@@ -140,7 +141,9 @@ class Nothing : public tir::StmtExprMutator {
 TEST_CASE("a loop-level mutator keeps what does not change", "[ir]") {
   Workspace workspace;
   const PrimFunc* func = NewLoop(workspace, 8);
+  const size_t used = workspace.arena().bytes_used();
   CHECK(Nothing(workspace).VisitPrimFunc(func) == func);
+  CHECK(workspace.arena().bytes_used() == used);
   const auto* changed = AddToSub(workspace).VisitPrimFunc(func);
   CHECK(changed != func);
   CHECK(changed->param_buffers == func->param_buffers);
@@ -207,6 +210,27 @@ TEST_CASE("substitution follows variables into buffers", "[ir]") {
   CHECK(changed->indices[0] == four);
   CHECK(tir::Substitute(
             store, [](const tir::Var*) { return nullptr; }, workspace) == store);
+}
+
+TEST_CASE("substitution in expressions and regions, all at once", "[ir]") {
+  Workspace workspace;
+  const tir::Var* i = workspace.NewPrimVar("i", DataType::Int(32));
+  const tir::Var* j = workspace.NewPrimVar("j", DataType::Int(32));
+  const auto swap = [&](const tir::Var* var) { return var == i ? j : var == j ? i : nullptr; };
+  const PrimExpr* difference = workspace.New<tir::Sub>(i, j);
+  const auto* swapped = To<tir::Sub>(tir::Substitute(difference, swap, workspace));
+  CHECK(swapped->a == j);
+  CHECK(swapped->b == i);
+  const tir::Range* range = workspace.New<tir::Range>(i, Int(4));
+  const tir::Range* changed = tir::Substitute(range, swap, workspace);
+  CHECK(changed->min == j);
+  CHECK(changed->extent == range->extent);
+  const auto* region = workspace.New<tir::BufferRegion>(NewLoop(workspace, 8)->param_buffers[0],
+                                                        workspace.Copy(std::vector<const tir::Range*>{range}));
+  CHECK(tir::Substitute(region, swap, workspace)->region[0]->min == j);
+  std::vector<const tir::Var*> uses;
+  tir::ForEachVar(workspace.New<tir::Mul>(difference, i), [&](const tir::Var* var) { uses.push_back(var); });
+  CHECK(uses == std::vector<const tir::Var*>{i, j, i});
 }
 
 }  // namespace

@@ -20,9 +20,9 @@
 //   }
 //   const PrimFunc* func = CompletePrimFunc(b);   // iropt/analysis/tir/complete_prim_func.h
 //
-// A frame closes its statement, and all that were opened inside it, at the end of its life. Whoever opens statements
-// without frames (Open, OpenBlock, ...) closes them by Close or CloseTo. Blocks that do not state what they read or
-// write are collected in unstated_blocks(); CompletePrimFunc finds out. Misuse is a bug (IROPT_CHECK).
+// A frame closes its statement, and all that were opened inside it, at the end of its life. Statements that are
+// opened without frames (Open, OpenBlock, ...) are closed by Close or CloseTo. Blocks that do not state what they read
+// or write are collected in unstated_blocks(); CompletePrimFunc finds out. Misuse is a bug (IROPT_CHECK).
 //
 // Every operation is O(1), apart from copying the body of a statement into its list when it is closed.
 #pragma once
@@ -214,7 +214,7 @@ class StmtBuilder {
   void Rollback(const Mark& mark);
 
   // Closes everything and gives the statements as the body of a function: one with blocks, or with buffers of its own,
-  // has a block that holds them all, which is made where there is none.
+  // has a root block that holds them all, which is made if needed.
   const Stmt* Finish();
   const std::vector<UnstatedBlock>& unstated_blocks() const { return unstated_; }
 

@@ -154,6 +154,10 @@ class StmtExprVisitor : public ExprVisitor {
   void VisitStmtField(FieldRole role, const T& value);
 };
 
+// Calls f for every use of a variable under an expression, in order of occurrence. The data variables of the buffers
+// that it reads do not count.
+void ForEachVar(const PrimExpr* expr, FunctionRef<void(const Var*)> f);
+
 // Calls f for every statement, scalar expression, IterVar and BufferRegion under `node` (a statement or scalar
 // expression) at each of its occurrences, what is below first, `node` last. Definitions of variables are no
 // expressions.

@@ -1,0 +1,72 @@
+#include "iropt/ir/tir/substitute.h"
+
+#include <unordered_map>
+
+#include "mutator_fields.h"
+
+namespace iropt::tir {
+namespace {
+
+class Substitution final : public StmtExprMutator {
+ public:
+  Substitution(VarValue value, Workspace& workspace) : StmtExprMutator(workspace), value_(value) {}
+
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override {
+    if (expr->interned() && !expr->has_sym_var()) return expr;
+    return StmtExprMutator::VisitExpr(expr);
+  }
+  using StmtExprMutator::VisitBufferRegion;
+  using StmtExprMutator::VisitRange;
+
+ private:
+  const PrimExpr* VisitVar(const Var* var) override {
+    const PrimExpr* value = value_(var);
+    return value ? value : var;
+  }
+  const Buffer* VisitBufferDef(const Buffer* buffer) override { return VisitBuffer(buffer); }
+  const Buffer* VisitBufferUse(const Buffer* buffer) override { return VisitBuffer(buffer); }
+
+  // Every buffer is looked into once, so that all its uses become the same one.
+  const Buffer* VisitBuffer(const Buffer* buffer) {
+    const auto [known, first] = buffers_.try_emplace(buffer, buffer);
+    if (!first) return known->second;
+    const auto visit = [this](const PrimExpr*& expr) {
+      const PrimExpr* old = expr;
+      if (expr != nullptr) expr = VisitExpr(expr);
+      return expr != old;
+    };
+    Buffer copy = *buffer;
+    copy.data = To<Var>(VisitExpr(buffer->data));
+    bool changed = copy.data != buffer->data;
+    changed |= VisitList(copy.shape, workspace().arena(), visit);
+    changed |= VisitList(copy.strides, workspace().arena(), visit);
+    changed |= visit(copy.elem_offset);
+    if (!changed) return buffer;
+    copy.id = workspace().NextVarId();
+    return buffers_[buffer] = workspace().New<Buffer>(copy);
+  }
+
+  VarValue value_;
+  // Few of the many that a function may have: smaller than the table of a mutator. Looked up, never iterated.
+  std::unordered_map<const Buffer*, const Buffer*> buffers_;
+};
+
+}  // namespace
+
+const PrimExpr* Substitute(const PrimExpr* expr, VarValue value, Workspace& workspace) {
+  return Substitution(value, workspace).VisitExpr(expr);
+}
+
+const Stmt* Substitute(const Stmt* stmt, VarValue value, Workspace& workspace) {
+  return Substitution(value, workspace).VisitStmt(stmt);
+}
+
+const Range* Substitute(const Range* range, VarValue value, Workspace& workspace) {
+  return Substitution(value, workspace).VisitRange(range);
+}
+
+const BufferRegion* Substitute(const BufferRegion* region, VarValue value, Workspace& workspace) {
+  return Substitution(value, workspace).VisitBufferRegion(region);
+}
+
+}  // namespace iropt::tir
