@@ -2,6 +2,7 @@
 #pragma once
 
 #include "iropt/ir/module.h"
+#include "iropt/ir/tir/expr.h"
 #include "iropt/support/function_ref.h"
 
 namespace iropt::tir {
