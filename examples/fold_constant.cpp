@@ -9,7 +9,7 @@
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/op.h"
-#include "iropt/text/printer.h"
+#include "iropt/text/script/printer.h"
 
 using namespace iropt;
 

@@ -4,7 +4,7 @@
 
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/ir/clone.h"
-#include "iropt/text/printer.h"
+#include "iropt/text/script/printer.h"
 
 using namespace iropt;
 

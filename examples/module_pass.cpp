@@ -6,7 +6,7 @@
 #include "iropt/ir/context.h"
 #include "iropt/ir/relax/builder.h"
 #include "iropt/op/op.h"
-#include "iropt/text/printer.h"
+#include "iropt/text/script/printer.h"
 
 using namespace iropt;
 

@@ -6,7 +6,7 @@
 
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/infer/type_inferrer.h"
-#include "iropt/text/printer.h"
+#include "iropt/text/script/printer.h"
 
 using namespace iropt;
 

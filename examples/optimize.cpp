@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include "iropt/driver/compiler_instance.h"
-#include "iropt/text/printer.h"
+#include "iropt/text/script/printer.h"
 
 using namespace iropt;
 

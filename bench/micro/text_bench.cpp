@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "iropt/text/lexer.h"
-#include "iropt/text/printer.h"
+#include "iropt/text/script/lexer.h"
+#include "iropt/text/script/printer.h"
 #include "micro.h"
 
 namespace iropt::bench {

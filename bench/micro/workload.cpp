@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "iropt/support/check.h"
-#include "iropt/text/parser.h"
+#include "iropt/text/script/parser.h"
 
 namespace iropt::bench {
 

@@ -10,7 +10,7 @@
 #include "iropt/driver/catalog.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/support/edit_distance.h"
-#include "iropt/text/printer.h"
+#include "iropt/text/script/printer.h"
 #include "pass_examples.h"
 
 namespace iropt {

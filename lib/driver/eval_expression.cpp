@@ -9,8 +9,8 @@
 #include "iropt/ir/location.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
-#include "iropt/text/parser.h"
-#include "iropt/text/printer.h"
+#include "iropt/text/script/parser.h"
+#include "iropt/text/script/printer.h"
 
 namespace iropt {
 

@@ -1,6 +1,6 @@
 #include "script_reader.h"
 
-#include "iropt/text/parser.h"
+#include "iropt/text/script/parser.h"
 
 namespace iropt {
 

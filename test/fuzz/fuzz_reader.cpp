@@ -9,8 +9,8 @@
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/context.h"
 #include "iropt/support/check.h"
-#include "iropt/text/parser.h"
-#include "iropt/text/printer.h"
+#include "iropt/text/script/parser.h"
+#include "iropt/text/script/printer.h"
 
 // A failed check ends the process in this way, which libFuzzer takes for a time-out and keeps no input of.
 extern "C" void _exit(int) { std::abort(); }

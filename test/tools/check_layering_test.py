@@ -17,10 +17,10 @@ class LayeringTest(ScriptTest):
         self.expect({"lib/ir/a.cpp": '\n#include "iropt/op/op.h"\n'}, "lib/ir/a.cpp:2: ir must not include op")
 
     def test_text_and_pass(self):
-        self.expect({"include/iropt/pass/a.h": '#include "iropt/text/parser.h"\n'}, "do not know each other")
+        self.expect({"include/iropt/pass/a.h": '#include "iropt/text/script/parser.h"\n'}, "do not know each other")
         self.expect({"lib/text/a.cpp": '#include "iropt/pass/pass.h"\n'}, "text must not include pass")
 
-        self.expect({"lib/transform/a.cpp": '#include "iropt/text/parser.h"\n'}, "transform must not include text")
+        self.expect({"lib/transform/a.cpp": '#include "iropt/text/script/parser.h"\n'}, "transform must not include text")
 
     def test_arithmetic_uses_operators(self):
         self.expect({"lib/op/a.cpp": '#include "iropt/arith/analyzer.h"\n'}, "op must not include arith, which lies above it")

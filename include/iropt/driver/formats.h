@@ -10,8 +10,8 @@
 #include "iropt/ir/module.h"
 #include "iropt/support/file.h"
 #include "iropt/support/result.h"
-#include "iropt/text/parser.h"
-#include "iropt/text/printer.h"
+#include "iropt/text/script/parser.h"
+#include "iropt/text/script/printer.h"
 
 namespace iropt {
 

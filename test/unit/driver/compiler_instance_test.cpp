@@ -4,7 +4,7 @@
 #include "../catch.h"
 #include "iropt/driver/catalog.h"
 #include "iropt/pass/registry.h"
-#include "iropt/text/printer.h"
+#include "iropt/text/script/printer.h"
 #include "iropt/transform/passes.h"
 
 namespace iropt {

@@ -13,7 +13,7 @@
 #include "iropt/infer/infer.h"
 #include "iropt/ir/module.h"
 #include "iropt/op/op.h"
-#include "iropt/text/parser.h"
+#include "iropt/text/script/parser.h"
 #include "type_cases.h"
 
 namespace iropt {

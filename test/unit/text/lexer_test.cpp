@@ -1,4 +1,4 @@
-#include "iropt/text/lexer.h"
+#include "iropt/text/script/lexer.h"
 
 #include <string>
 #include <vector>

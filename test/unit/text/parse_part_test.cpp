@@ -3,7 +3,7 @@
 #include "iropt/infer/infer.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/tir/expr.h"
-#include "iropt/text/parser.h"
+#include "iropt/text/script/parser.h"
 
 namespace iropt {
 

@@ -6,8 +6,8 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/structural.h"
-#include "iropt/text/parser.h"
-#include "iropt/text/printer.h"
+#include "iropt/text/script/parser.h"
+#include "iropt/text/script/printer.h"
 
 using namespace iropt;
 

@@ -4,7 +4,7 @@
 
 #include "catch.h"
 #include "iropt/arith/prim_builder.h"
-#include "text/prim_ops.h"
+#include "text/script/tir/prim_ops.h"
 
 using namespace iropt;
 using namespace iropt::text;

@@ -7,8 +7,8 @@
 #include "iropt/ir/context.h"
 #include "iropt/ir/structural.h"
 #include "iropt/ir/tir/stmt.h"
-#include "iropt/text/parser.h"
-#include "iropt/text/printer.h"
+#include "iropt/text/script/parser.h"
+#include "iropt/text/script/printer.h"
 
 using namespace iropt;
 

@@ -7,8 +7,8 @@
 #include "iropt/pass/context.h"
 #include "iropt/pass/pipeline.h"
 #include "iropt/pass/plugin.h"
-#include "iropt/text/parser.h"
-#include "iropt/text/printer.h"
+#include "iropt/text/script/parser.h"
+#include "iropt/text/script/printer.h"
 #include "iropt/transform/passes.h"
 
 namespace {

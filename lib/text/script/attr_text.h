@@ -1,0 +1,26 @@
+// Attribute values in scripts: dictionaries of functions, modules, blocks and loops, T.target, T.index_map, I.vdevice,
+// R.device_mesh.
+#pragma once
+
+#include "parser_core.h"
+#include "text/script/tir/prim_printer.h"
+
+namespace iropt::text {
+
+// Which dialect a value is written in. It decides what a plain number is: in T.func_attr({"x": 1}) 32 bits wide, in
+// R.func_attr({"x": 1}) 64; and how truth values look: T.bool(True) or True.
+enum class AttrMode : uint8_t { kRelax, kTir };
+
+// Reads one value at the current token. Null after an error. Names of variables are looked up: an expression over them
+// is an attribute, too.
+const Attr* ParseAttr(ParserCore::Shared shared, AttrMode mode);
+// Reads `lambda i, j: (j, i)` as T.index_map(lambda i, j: (j, i)) has it. Null after an error.
+const Attr* ParseIndexMapLambda(ParserCore::Shared shared);
+// Whether the current token begins a value that only attributes have: T.target(...), T.index_map(...), I.vdevice(...),
+// a dictionary and the like.
+bool AtAttrConstructor(const ParserCore::Shared& shared);
+
+// Prints a value. `free` names what the text has not defined yet; see PrimPrinter.
+void PrintAttr(const Attr* attr, PrintContext& context, PrimMode mode, FreeNames* free = nullptr);
+
+}  // namespace iropt::text

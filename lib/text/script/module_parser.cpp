@@ -1,0 +1,421 @@
+// Reading a module: header, module-level statements, and the functions. The headers of all functions are read first, so
+// that bodies can refer to any of them; then the bodies are read, in parallel.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "attr_text.h"
+#include "iropt/support/parallel.h"
+#include "iropt/text/script/parser.h"
+#include "metadata.h"
+#include "text/script/relax/parser.h"
+#include "text/script/tir/parser.h"
+#include "utf8.h"
+
+namespace iropt::text {
+namespace {
+
+// A function whose header was read and whose body is still text.
+struct PendingFunction {
+  Workspace workspace;
+  std::optional<SymbolTable> symbols{std::in_place};  // until the body is read
+  bool loop_level = false;
+  RelaxSignature relax;
+  TirSignature tir;
+  uint32_t body_begin = 0;  // at the colon
+  uint32_t body_end = 0;
+  size_t index = 0;  // in the module
+  const BaseFunc* result = nullptr;
+  DiagnosticBuffer diagnostics;
+
+  std::string_view name() const { return loop_level ? tir.name : relax.name; }
+  Span name_span() const { return loop_level ? tir.name_span : relax.name_span; }
+  bool is_private() const { return loop_level ? tir.is_private : relax.is_private; }
+};
+
+class ModuleParser : public ParserCore {
+ public:
+  ModuleParser(Shared shared, const ParseOptions& options) : ParserCore(shared), options_(options) {}
+
+  bool Run() {
+    bool ok = ReadTop();
+    // Bodies are read even where a header was wrong, to report their errors, too.
+    ok = ReadBodies() && ok;
+    return ok;
+  }
+  bool class_seen() const { return class_seen_; }
+
+ private:
+  bool ReadTop();
+  bool ReadImport();
+  bool ReadMetadata();
+  bool ReadClass();
+  bool ReadMember();
+  bool ReadModuleStatement();
+  bool ReadExternFunc(const Token& name);
+  bool ReadFunction();
+  bool Declare(std::unique_ptr<PendingFunction> pending);
+  uint32_t BodyEnd(uint32_t begin, uint32_t column) const;
+  bool ReadBodies();
+  void ReadBody(PendingFunction& pending);
+  void Publish(PendingFunction& pending);
+  bool Skip() {
+    lex_.SkipLine();
+    return false;
+  }
+
+  const ParseOptions& options_;
+  std::vector<std::unique_ptr<PendingFunction>> pending_;
+  bool class_seen_ = false;
+};
+
+bool ModuleParser::ReadTop() {
+  bool ok = true;
+  const size_t errors = diag_.error_count();
+  while (!At(TokenKind::kEnd)) {
+    if (At(TokenKind::kNewline)) {
+      lex_.Next();
+    } else if (AtName("from") || AtName("import")) {
+      ok = (ReadImport() || Skip()) && ok;
+    } else if (AtName("metadata")) {
+      ok = (ReadMetadata() || Skip()) && ok;
+    } else if (AtName("class") || (At(TokenKind::kAt) && !class_seen_)) {
+      ok = (ReadClass() || Skip()) && ok;
+    } else if (At(TokenKind::kAt)) {
+      ok = (ReadFunction() || Skip()) && ok;
+    } else {
+      if (At(TokenKind::kIndent)) lex_.Next();
+      Unexpected("a module, a function or an import");
+      ok = Skip();
+    }
+    if (diag_.error_limit_reached()) return false;
+  }
+  if (diag_.error_count() == errors && pending_.empty() && !class_seen_ && state_.module->size() == 0) {
+    return ErrorHere("empty-input", "the input holds no module and no function");
+  }
+  return ok;
+}
+
+// from tvm.script import relax as R
+bool ModuleParser::ReadImport() {
+  const auto prefix_of = [](std::string_view name) {
+    if (name == "ir") return Prefix::kIr;
+    if (name == "tir" || name == "tirx") return Prefix::kTir;
+    return name == "relax" ? Prefix::kRelax : Prefix::kNone;
+  };
+  const bool from = lex_.text(lex_.Next()) == "from";
+  Prefix prefix = Prefix::kNone;
+  std::string_view alias;
+  while (!At(TokenKind::kNewline) && !At(TokenKind::kEnd)) {
+    if (AtName("as")) {
+      lex_.Next();
+      if (!At(TokenKind::kName)) return Unexpected("a name after 'as'");
+      alias = lex_.text();
+    } else if (At(TokenKind::kName)) {
+      if (const Prefix p = prefix_of(lex_.text()); p != Prefix::kNone && from) {
+        prefix = p;
+        alias = lex_.text();
+      }
+    }
+    const bool comma = At(TokenKind::kComma);
+    lex_.Next();
+    if ((comma || At(TokenKind::kNewline)) && prefix != Prefix::kNone) state_.prefixes.emplace_back(alias, prefix);
+  }
+  return true;
+}
+
+bool ModuleParser::ReadMetadata() {
+  lex_.Next();
+  if (!Expect(TokenKind::kAssign, "the metadata section")) return false;
+  for (const std::string_view word : {"tvm", "ir", "load_json"}) {
+    if (!AcceptName(word)) return Unexpected("tvm.ir.load_json(...)");
+    if (word != "load_json" && !Expect(TokenKind::kDot, "the metadata section")) return false;
+  }
+  if (!Expect(TokenKind::kLParen, "the metadata section")) return false;
+  if (!At(TokenKind::kString)) return Unexpected("a string with the metadata");
+  const Token token = lex_.Next();
+  std::string storage;
+  const std::string_view json = UnescapeString(lex_.text(token), storage);
+  std::string error;
+  if (!LoadMetadata(json, state_.metadata, ws_, error)) {
+    return Error(lex_.SpanOf(token), "bad-metadata", "the metadata section can't be read: " + error);
+  }
+  return ExpectClose("the metadata section");
+}
+
+bool ModuleParser::ReadClass() {
+  if (At(TokenKind::kAt)) {
+    const Lexer::State start = lex_.Save();
+    lex_.Next();
+    bool module = false;
+    if (At(TokenKind::kName)) {
+      const Prefix prefix = AtPrefix();
+      lex_.Next();
+      const std::string_view name = DottedName();
+      module =
+          (prefix == Prefix::kIr && name == "ir_module") || name == "script.ir_module" || name == "script.ir.ir_module";
+    }
+    if (!module) {
+      lex_.Restore(start);
+      return ReadFunction();
+    }
+    if (At(TokenKind::kLParen)) {
+      // Options of the decorator, which say how to check the module and not what it is.
+      while (lex_.bracket_depth() > 0 && !At(TokenKind::kEnd)) lex_.Next();
+      if (!Expect(TokenKind::kRParen, "the decorator of the module")) return false;
+    }
+    if (!Expect(TokenKind::kNewline, "the decorator of the module")) return false;
+  }
+  if (!AcceptName("class")) return Unexpected("'class' and the name of the module");
+  if (!At(TokenKind::kName)) return Unexpected("the name of the module");
+  if (class_seen_) return ErrorHere("syntax", "the input holds more than one module");
+  class_seen_ = true;
+  state_.module_name = lex_.text(lex_.Next());
+  if (Accept(TokenKind::kLParen) && !Expect(TokenKind::kRParen, "the header of the module")) return false;
+  if (!Expect(TokenKind::kColon, "the header of the module") ||
+      !Expect(TokenKind::kNewline, "the header of the module"))
+    return false;
+  if (!At(TokenKind::kIndent)) return Unexpected("an indented module body");
+  lex_.Next();
+  bool ok = true;
+  while (!At(TokenKind::kDedent) && !At(TokenKind::kEnd)) {
+    ok = (ReadMember() || Skip()) && ok;
+    if (diag_.error_limit_reached()) return false;
+  }
+  Accept(TokenKind::kDedent);
+  return ok;
+}
+
+bool ModuleParser::ReadMember() {
+  if (At(TokenKind::kAt)) return ReadFunction();
+  if (At(TokenKind::kNewline)) return lex_.Next(), true;
+  if (At(TokenKind::kIndent)) return Unexpected("a function at the indentation of the module");
+  if (AcceptName("pass")) return Expect(TokenKind::kNewline, "a statement");
+  if (At(TokenKind::kString)) return ParseStringLiteral(), Expect(TokenKind::kNewline, "a statement");
+  if (AtPrefix() == Prefix::kIr) return ReadModuleStatement();
+  if (AtKeyword()) {
+    const Token name = lex_.Next();
+    lex_.Next();
+    return ReadExternFunc(name);
+  }
+  return Unexpected("a function or a module attribute");
+}
+
+// I.module_attrs({...}) and I.module_global_infos({...})
+bool ModuleParser::ReadModuleStatement() {
+  const Span span = SpanHere();
+  lex_.Next();
+  const std::string_view name = DottedName();
+  if (name != "module_attrs" && name != "module_global_infos") {
+    static constexpr std::string_view kNames[] = {"module_attrs", "module_global_infos"};
+    return name.empty() ? false : static_cast<bool>(UnknownMember("I", name, span, kNames));
+  }
+  if (!Expect(TokenKind::kLParen, "a module statement")) return false;
+  const Attr* attr = ParseAttr(shared_, AttrMode::kTir);
+  if (!attr) return false;
+  const auto* dict = As<DictAttr>(attr);
+  if (!dict) return Error(span, "bad-expression", fmt::format("I.{} takes a dictionary", name));
+  if (name == "module_attrs") {
+    state_.module->set_attrs(dict);
+  } else {
+    for (uint32_t i = 0; i < dict->size(); ++i) {
+      const auto* list = As<ListAttr>(dict->values[i]);
+      if (!list) return Error(span, "bad-expression", "the global infos of one kind are a list");
+      state_.module->mutable_global_infos()[std::string(dict->keys[i])].assign(list->values.begin(),
+                                                                               list->values.end());
+    }
+  }
+  return ExpectClose("a module statement") && Expect(TokenKind::kNewline, "a statement");
+}
+
+// name = R.ExternFunc("symbol")
+bool ModuleParser::ReadExternFunc(const Token& name) {
+  auto pending = std::make_unique<PendingFunction>();
+  RelaxParser reader({lex_, state_, pending->workspace, symbols_, diag_});
+  const Expr* value = reader.ParseExpr();
+  if (!value) return false;
+  const auto* func = As<ExternFunc>(value);
+  if (!func) return Error(lex_.SpanOf(name), "syntax", "a module holds functions and R.ExternFunc(...) only");
+  pending->relax.name = lex_.text(name);
+  pending->relax.name_span = lex_.SpanOf(name);
+  const GlobalVar* gvar = GlobalVar::Get(lex_.text(name));
+  if (state_.module->Find(gvar))
+    return Error(lex_.SpanOf(name), "duplicate-function",
+                 fmt::format("the module has a function '{}' already", gvar->name));
+  state_.module->Set(gvar, func, pending->workspace.Finish());
+  return Expect(TokenKind::kNewline, "a statement");
+}
+
+// The end of a function body: the start of the first line that is indented no deeper than the function. Lines that
+// begin with a closing bracket continue an expression.
+uint32_t ModuleParser::BodyEnd(uint32_t begin, uint32_t column) const {
+  const char* text = lex_.buffer().data();
+  const uint32_t end = lex_.end_offset();
+  for (uint32_t p = begin;;) {
+    const void* eol = std::memchr(text + p, '\n', end - p);
+    if (!eol) return end;
+    p = static_cast<uint32_t>(static_cast<const char*>(eol) - text) + 1;
+    uint32_t q = p;
+    while (q < end && q - p <= column && (text[q] == ' ' || text[q] == '\t')) q += 1;
+    if (q >= end) return end;
+    if (q - p > column || text[q] == '\n' || text[q] == '\r' || text[q] == '#' || text[q] == ')' || text[q] == ']' ||
+        text[q] == '}')
+      continue;
+    return p;
+  }
+}
+
+bool ModuleParser::ReadFunction() {
+  const uint32_t at = lex_.peek().begin;
+  const size_t line = lex_.buffer().rfind('\n', at);
+  const uint32_t column = at - (line == std::string_view::npos ? 0 : static_cast<uint32_t>(line) + 1);
+  auto pending = std::make_unique<PendingFunction>();
+  const Lexer::State start = lex_.Save();
+  lex_.Next();
+  pending->loop_level = AtPrefix() == Prefix::kTir;
+  lex_.Restore(start);
+  const Shared shared{lex_, state_, pending->workspace, *pending->symbols, diag_};
+  bool ok;
+  if (pending->loop_level) {
+    TirParser reader(shared);
+    ok = reader.ParseDecorator(pending->tir) && reader.ParseSignature(pending->tir);
+  } else {
+    RelaxParser reader(shared);
+    ok = reader.ParseDecorator(pending->relax) && reader.ParseSignature(pending->relax);
+  }
+  if (!ok) {
+    // Whatever the header looks like, its body ends where the indentation says so.
+    const uint32_t end = BodyEnd(std::max(lex_.peek().begin, at), column);
+    lex_.SkipToLine(end);
+    // The decorator and the header may be lines of their own.
+    while (AtName("def") || At(TokenKind::kIndent)) lex_.SkipToLine(BodyEnd(lex_.peek().end, column));
+    return true;
+  }
+  if (!At(TokenKind::kColon)) return Unexpected("':' after the function header");
+  pending->body_begin = lex_.peek().begin;
+  pending->body_end = BodyEnd(pending->body_begin, column);
+  lex_.SkipToLine(pending->body_end);
+  return Declare(std::move(pending)), true;
+}
+
+bool ModuleParser::Declare(std::unique_ptr<PendingFunction> pending) {
+  const GlobalVar* gvar = GlobalVar::Get(pending->name());
+  if (const ModuleEntry* known = state_.module->Find(gvar)) {
+    diag_
+        .Error(Location(pending->name_span()), "duplicate-function",
+               fmt::format("the module has a function '{}' already", gvar->name))
+        .Note(Location(*known->func), "it is defined here");
+    return false;
+  }
+  // Until its body was read, the module holds the function's header: its type is what callers need.
+  BaseFunc* header = nullptr;
+  if (pending->loop_level) {
+    header = TirParser::MakeHeader(pending->tir, pending->workspace);
+  } else {
+    const Shared shared{lex_, state_, pending->workspace, *pending->symbols, diag_};
+    const FuncType* type = RelaxParser(shared).DeclaredType(pending->relax);
+    header = pending->workspace.New<Function>(List<const Var*>(), nullptr, type->ret, pending->relax.pure,
+                                              DictAttr::Empty(), type);
+  }
+  header->set_span(pending->name_span());
+  pending->index = state_.module->size();
+  state_.module->Set(gvar, header, nullptr);
+  pending_.push_back(std::move(pending));
+  return true;
+}
+
+void ModuleParser::ReadBody(PendingFunction& pending) {
+  DiagnosticEngine diagnostics(&pending.diagnostics);
+  Lexer lexer(lex_.buffer(), lex_.base(), pending.body_begin, pending.body_end, diagnostics);
+  const Shared shared{lexer, state_, pending.workspace, *pending.symbols, diagnostics};
+  // About one name in a line of usual length.
+  pending.symbols->Reserve((pending.body_end - pending.body_begin) / 64);
+  if (pending.loop_level) {
+    pending.result = TirParser(shared).ParseBody(pending.tir);
+  } else {
+    pending.result = RelaxParser(shared).ParseBody(pending.relax);
+  }
+  while (lexer.kind() == TokenKind::kNewline || lexer.kind() == TokenKind::kDedent) lexer.Next();
+  if (pending.result && lexer.kind() != TokenKind::kEnd) {
+    // Such as a bracket at the beginning of a line, which ends no function by its indentation.
+    ModuleParser(shared, options_).Unexpected("the end of the function");
+    pending.result = nullptr;
+  }
+  pending.symbols.reset();
+  if (options_.on_read)
+    options_.on_read(lex_.buffer().substr(pending.body_begin, pending.body_end - pending.body_begin));
+  if (pending.result && !pending.is_private()) {
+    const Attr* symbol = pending.result->attrs->Find(attr::kGlobalSymbol);
+    if (!symbol) {
+      // The node was made a moment ago and is not shared yet.
+      const_cast<BaseFunc*>(pending.result)->attrs =
+          pending.result->attrs->With(attr::kGlobalSymbol, StrAttr::Get(pending.name()));
+    }
+  } else if (pending.result && pending.result->attrs->Find(attr::kGlobalSymbol)) {
+    diagnostics.Error(Location(pending.name_span()), "private-symbol", "a private function can't have a global symbol");
+  }
+}
+
+void ModuleParser::Publish(PendingFunction& pending) {
+  // A function that can't be read without a reason being given would be a bug of the reader, but still no module.
+  if (!pending.result && pending.diagnostics.diagnostics().empty()) {
+    diag_.Error(Location(pending.name_span()), "syntax", fmt::format("function '{}' can't be read", pending.name()));
+  }
+  pending.diagnostics.ReplayInto(diag_);
+  if (pending.result) state_.module->SetAt(pending.index, pending.result, pending.workspace.Finish());
+}
+
+// Loop-level functions first, since their types follow from their bodies; then graph-level functions without a result
+// annotation, one after the other, since the others may call them.
+bool ModuleParser::ReadBodies() {
+  std::vector<PendingFunction*> loop_level, unannotated, annotated;
+  for (const auto& p : pending_) {
+    (p->loop_level ? loop_level : p->relax.ret_annotation ? annotated : unannotated).push_back(p.get());
+  }
+  const auto read_all = [&](const std::vector<PendingFunction*>& functions) {
+    ParallelFor(functions.size(), options_.threads, [&](size_t i) { ReadBody(*functions[i]); });
+    for (PendingFunction* p : functions) Publish(*p);
+  };
+  read_all(loop_level);
+  for (PendingFunction* p : unannotated) {
+    ReadBody(*p);
+    Publish(*p);
+  }
+  read_all(annotated);
+  return std::all_of(pending_.begin(), pending_.end(), [](const auto& p) { return p->result != nullptr; });
+}
+
+}  // namespace
+}  // namespace iropt::text
+
+namespace iropt {
+
+std::optional<Module> ParseModule(std::string_view text, uint32_t base, const ParseOptions& options,
+                                  DiagnosticEngine& diagnostics) {
+  Module module;
+  text::ReaderState state;
+  state.module = &module;
+  Workspace workspace;
+  text::SymbolTable symbols;
+  const size_t errors = diagnostics.error_count();
+  if (const size_t bad = text::FirstInvalidByte(text); bad < text.size()) {
+    const auto offset = base + static_cast<uint32_t>(bad);
+    diagnostics.Error({offset, offset + 1}, "unexpected-character",
+                      fmt::format("byte 0x{:02x} is not UTF-8 text", static_cast<uint8_t>(text[bad])));
+    return std::nullopt;
+  }
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  const uint32_t begin = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  Lexer lexer(text, base, begin, static_cast<uint32_t>(text.size()), diagnostics);
+  text::ModuleParser parser({lexer, state, workspace, symbols, diagnostics}, options);
+  if (!parser.Run() || diagnostics.error_count() != errors) return std::nullopt;
+  // A function without a class around it is printed without one, too.
+  const bool bare = !parser.class_seen() && module.size() == 1;
+  module.set_name(IRContext::Current().InternString(bare ? std::string_view() : state.module_name));
+  return module;
+}
+
+}  // namespace iropt

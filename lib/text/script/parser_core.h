@@ -1,0 +1,157 @@
+// What the readers of both levels share: the token stream with error reporting, the state of the module that is being
+// read, and the names in scope.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "iropt/diag/diagnostic.h"
+#include "iropt/ir/context.h"
+#include "iropt/ir/location.h"
+#include "iropt/ir/module.h"
+#include "iropt/ir/ndarray.h"
+#include "iropt/text/script/lexer.h"
+#include "symbol_table.h"
+
+namespace iropt::text {
+
+// What a name before a dot stands for.
+enum class Prefix : uint8_t { kNone, kIr, kTir, kRelax };
+
+// What the functions of one module share while they are read. Filled by the module reader before any body is read, and
+// not changed while bodies are read (possibly in parallel).
+struct ReaderState {
+  std::vector<std::pair<std::string_view, Prefix>> prefixes{
+      {"I", Prefix::kIr}, {"T", Prefix::kTir}, {"R", Prefix::kRelax}};
+  std::string_view module_name = "Module";
+  // Names of the module's functions, with the types that calls need; see Module::TypeOf.
+  Module* module = nullptr;
+  // metadata["relax.expr.Constant"][i] and its like, by type key.
+  std::map<std::string, std::vector<const Node*>, std::less<>> metadata;
+
+  // What the name of a module is in the symbol table: a marker, since a module is no expression.
+  const Node* module_alias() const { return &module_marker; }
+  NoneAttr module_marker;
+
+  // Null where the metadata section has no such entry.
+  const Node* Metadata(std::string_view key, int64_t index) const {
+    const auto it = metadata.find(key);
+    if (it == metadata.end() || index < 0 || index >= static_cast<int64_t>(it->second.size())) return nullptr;
+    return it->second[static_cast<size_t>(index)];
+  }
+
+  Prefix PrefixOf(std::string_view name) const {
+    for (const auto& [alias, prefix] : prefixes) {
+      if (alias == name) return prefix;
+    }
+    return Prefix::kNone;
+  }
+};
+
+// "1 index", "2 indices", for messages.
+std::string Counted(size_t n, std::string_view one, std::string_view many);
+
+// "inf", "-inf", "nan" and their like, for which Python has no literal, as its float(...) reads them. Nothing where the
+// text is another one.
+std::optional<double> SpecialFloat(std::string_view text);
+
+// Base of the readers. All of them that take part in one function share one lexer, workspace and symbol table.
+class ParserCore {
+ public:
+  struct Shared {
+    Lexer& lexer;
+    ReaderState& state;
+    Workspace& workspace;
+    SymbolTable& symbols;
+    DiagnosticEngine& diagnostics;
+  };
+
+  explicit ParserCore(Shared shared)
+      : shared_(shared),
+        lex_(shared.lexer),
+        state_(shared.state),
+        ws_(shared.workspace),
+        symbols_(shared.symbols),
+        diag_(shared.diagnostics) {}
+
+ protected:
+  bool At(TokenKind kind) const { return lex_.kind() == kind; }
+  bool Accept(TokenKind kind) {
+    if (!At(kind)) return false;
+    lex_.Next();
+    return true;
+  }
+  // Reports "expected X in <where>, found Y" and returns false where the next token is another one.
+  bool Expect(TokenKind kind, std::string_view where);
+  // Expects the ')' after the last argument of a call; as in Python, a comma may stand before it.
+  bool ExpectClose(std::string_view where) {
+    Accept(TokenKind::kComma);
+    return Expect(TokenKind::kRParen, where);
+  }
+  bool AtName(std::string_view word) const { return At(TokenKind::kName) && lex_.text() == word; }
+  bool AcceptName(std::string_view word) {
+    if (!AtName(word)) return false;
+    lex_.Next();
+    return true;
+  }
+  // `word = ` ahead: a keyword argument.
+  bool AtKeyword() const;
+
+  // The prefix at the current token: a name that stands for I, T or R, followed by a dot, and not hidden by a variable.
+  Prefix AtPrefix() const;
+  // After a prefix: reads ".a.b" and returns "a.b". Empty after an error.
+  std::string_view DottedName();
+
+  // Errors. They return nullptr or false through the converting result, so that a caller can `return Error(...)`.
+  struct Failed {
+    operator bool() const { return false; }  // NOLINT
+    template <class T>
+    operator T*() const {
+      return nullptr;
+    }  // NOLINT
+  };
+  Failed Error(Span span, std::string_view kind, std::string message) {
+    diag_.Error(Location(span), kind, std::move(message));
+    return {};
+  }
+  Failed ErrorHere(std::string_view kind, std::string message) {
+    return Error(lex_.SpanOf(lex_.peek()), kind, std::move(message));
+  }
+  // The current token as messages name it.
+  std::string Found() const;
+  // "expected X, found Y" at the current token.
+  Failed Unexpected(std::string_view expected);
+  // "unknown name 'x'", with the nearest name in scope.
+  Failed UnknownName(const Token& name);
+  // "the module has no function 'f'", with the nearest name.
+  Failed UnknownFunction(const Token& name);
+  // "unknown T.xyz", with the nearest of the candidates.
+  Failed UnknownMember(std::string_view prefix, std::string_view member, Span span,
+                       std::span<const std::string_view> candidates);
+
+  Span SpanHere() const { return lex_.SpanOf(lex_.peek()); }
+
+  // Reads one string token or several adjacent ones; the text lives in the token or in the context.
+  std::string_view ParseStringLiteral();
+  // Reads an optionally negative integer literal. False after an error.
+  bool ParseInteger(int64_t& value);
+  // The value of an integer token: decimal, hexadecimal, octal, binary. False, with an error, where it exceeds 64 bits.
+  bool IntegerValue(const Token& token, int64_t& value);
+  double FloatValue(const Token& token) const;
+  // Reads "float32" or T.float32-like names as a type. nullopt after an error.
+  std::optional<DataType> ParseDataTypeString();
+
+  const Shared shared_;
+  Lexer& lex_;
+  ReaderState& state_;
+  Workspace& ws_;
+  SymbolTable& symbols_;
+  DiagnosticEngine& diag_;
+};
+
+}  // namespace iropt::text

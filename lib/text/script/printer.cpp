@@ -1,0 +1,200 @@
+// Printing a module: what the header and the metadata section need is collected first, then functions are printed in
+// windows, the functions of one window in parallel.
+#include "iropt/text/script/printer.h"
+
+#include <algorithm>
+
+#include "attr_text.h"
+#include "iropt/ir/tir/stmt.h"
+#include "iropt/support/parallel.h"
+#include "metadata.h"
+#include "text/script/relax/printer.h"
+#include "text/script/tir/printer.h"
+
+namespace iropt {
+namespace text {
+namespace {
+
+// While functions are printed in parallel, the text of a window of them is held back for the sake of order. A window
+// holds at least so many functions, and more as long as their text stays small, because starting threads costs as much
+// as some functions.
+constexpr size_t kSmallestWindow = 16;
+constexpr size_t kWindowBytes = 1 << 20;
+
+struct Item {
+  const ModuleEntry* entry;
+  RelaxPrologue prologue;
+  PrefixUse before;  // what the text above the function has used
+};
+
+// TVM's order: loop-level functions, external ones, graph-level ones, main; by name within each.
+int Rank(const ModuleEntry& entry) {
+  if (entry.var->name == "main") return 3;
+  return Is<PrimFunc>(entry.func) ? 0 : Is<ExternFunc>(entry.func) ? 1 : 2;
+}
+
+class ModulePrinter {
+ public:
+  ModulePrinter(const Module& module, const PrintOptions& options, OutputStream& out)
+      : module_(module), options_(options), out_(out), bare_(module.name().empty() && module.size() == 1) {}
+
+  void Print() {
+    for (const ModuleEntry& entry : module_.functions()) items_.push_back({&entry, {}, {}});
+    std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
+      const int x = Rank(*a.entry), y = Rank(*b.entry);
+      return x != y ? x < y : a.entry->var->name < b.entry->var->name;
+    });
+    ParallelFor(items_.size(), options_.threads, [&](size_t i) {
+      if (const auto* function = As<Function>(items_[i].entry->func))
+        items_[i].prologue = ScanPrologue(function, options_);
+    });
+    for (const Item& item : items_) {
+      for (const Constant* constant : item.prologue.constants) metadata_.Add(constant);
+      for (const ObjectAttr* array : item.prologue.arrays) metadata_.Add(array);
+    }
+    PrintHeader(ScanModuleAttrs());
+    PrintFunctions();
+    if (items_.empty() || Is<ExternFunc>(items_.back().entry->func)) out_.Append('\n');
+  }
+
+ private:
+  PrefixUse ScanModuleAttrs() {
+    PrefixUse use;
+    std::vector<const ObjectAttr*> arrays;
+    ScanAttrValue(module_.attrs(), PrimMode::kTir, use, arrays);
+    for (const auto& [kind, infos] : module_.global_infos()) {
+      for (const Attr* info : infos) ScanAttrValue(info, PrimMode::kTir, use, arrays);
+    }
+    for (const ObjectAttr* array : arrays) metadata_.Add(array);
+    return use;
+  }
+
+  void PrintHeader(PrefixUse use) {
+    std::string statements;
+    {
+      OutputStream text(&statements);
+      PrintModuleStatements(text);
+    }
+    if (options_.show_meta) SaveMetadata(metadata_, out_);
+    use.ir = !bare_ && !statements.empty();
+    for (Item& item : items_) {
+      item.before = use;
+      use.tir |= Is<PrimFunc>(item.entry->func) || item.prologue.uses_tir;
+      use.relax |= !Is<PrimFunc>(item.entry->func);
+    }
+    use.ir = !bare_;
+    NameTable names({});
+    PrintContext context{&module_, options_, out_, names, metadata_};
+    PrintImports(use, context);
+    if (bare_) return;
+    out_.Append("@I.ir_module\nclass ");
+    out_.Append(module_.name().empty() ? std::string_view("Module") : module_.name());
+    out_.Append(':');
+    out_.Append(statements);
+    if (items_.empty() && statements.empty()) out_.Append("\n    pass");
+  }
+
+  void PrintModuleStatements(OutputStream& out) {
+    NameTable names({});
+    PrintContext context{&module_, options_, out, names, metadata_, 1};
+    if (module_.attrs()->size() > 0) {
+      out.Append("\n    I.module_attrs(");
+      PrintAttr(module_.attrs(), context, PrimMode::kTir);
+      out.Append(')');
+    }
+    if (module_.global_infos().empty()) return;
+    out.Append("\n    I.module_global_infos({");
+    bool first = true;
+    for (const auto& [kind, infos] : module_.global_infos()) {
+      if (!first) out.Append(", ");
+      first = false;
+      PrintString(kind, out);
+      out.Append(": ");
+      PrintAttr(ListAttr::Get(infos), context, PrimMode::kTir);
+    }
+    out.Append("})");
+  }
+
+  void PrintFunctions() {
+    if (options_.threads <= 1) {
+      for (const Item& item : items_) PrintOne(item, out_);
+      return;
+    }
+    std::vector<std::string> texts;
+    size_t window = kSmallestWindow;
+    for (size_t start = 0; start < items_.size();) {
+      const size_t count = std::min(window, items_.size() - start);
+      texts.resize(std::max(texts.size(), count));
+      ParallelFor(count, options_.threads, [&](size_t i) {
+        texts[i].clear();
+        OutputStream out(&texts[i]);
+        PrintOne(items_[start + i], out);
+      });
+      size_t bytes = 0;
+      for (size_t i = 0; i < count; ++i) {
+        out_.Append(texts[i]);
+        bytes += texts[i].size();
+      }
+      start += count;
+      if (bytes < kWindowBytes / 2) window *= 2;
+      if (bytes > kWindowBytes) window = std::max(window / 2, kSmallestWindow);
+    }
+  }
+
+  // On a new line. A function ends with the line break of its last statement, so that a blank line follows it.
+  void PrintOne(const Item& item, OutputStream& out) {
+    NameTable names({"I", "T", "R", "cls", module_.name()});
+    PrintContext context{&module_, options_, out, names, metadata_, bare_ ? 0 : 1};
+    if (!bare_) context.NewLine();
+    const std::string_view name = item.entry->var->name;
+    if (const auto* function = As<Function>(item.entry->func)) {
+      RelaxPrinter(context).PrintFunction(function, name, item.prologue, item.before);
+    } else if (const auto* prim = As<PrimFunc>(item.entry->func)) {
+      PrintPrimFunc(prim, name, context);
+    } else {
+      out.Append(name);
+      out.Append(" = R.ExternFunc(");
+      PrintString(To<ExternFunc>(item.entry->func)->global_symbol, out);
+      out.Append(')');
+    }
+  }
+
+  const Module& module_;
+  const PrintOptions& options_;
+  OutputStream& out_;
+  const bool bare_;  // one function without a module around it
+  std::vector<Item> items_;
+  MetadataTable metadata_;
+};
+
+}  // namespace
+}  // namespace text
+
+void PrintModule(const Module& module, const PrintOptions& options, OutputStream& out) {
+  text::ModulePrinter(module, options, out).Print();
+}
+
+std::string ModuleToString(const Module& module, const PrintOptions& options) {
+  std::string result;
+  {
+    OutputStream out(&result);
+    PrintModule(module, options, out);
+  }
+  return result;
+}
+
+std::string ExpressionToString(const Expr* expr) {
+  std::string result;
+  {
+    OutputStream out(&result);
+    const Module module;
+    const PrintOptions options{.inline_constants = INT64_MAX};
+    const text::MetadataTable metadata;
+    text::NameTable names({"I", "T", "R"});
+    text::PrintContext context{&module, options, out, names, metadata, 0};
+    text::RelaxPrinter(context).PrintValue(expr);
+  }
+  return result;
+}
+
+}  // namespace iropt

@@ -1,0 +1,105 @@
+// What the printers of both levels share.
+#pragma once
+
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "iropt/ir/module.h"
+#include "iropt/ir/ndarray.h"
+#include "iropt/support/file.h"
+#include "iropt/text/script/printer.h"
+#include "name_table.h"
+
+namespace iropt::text {
+
+// Which of the three imports the header of the printed module names.
+struct PrefixUse {
+  bool ir = false;
+  bool tir = false;
+  bool relax = false;
+};
+
+// Python's operator precedence, as far as it decides on parentheses.
+enum class Precedence : uint8_t {
+  kLambda = 1,
+  kIfThenElse,
+  kOr,
+  kAnd,
+  kNot,
+  kComparison,
+  kBitOr,
+  kBitXor,
+  kBitAnd,
+  kShift,
+  kAdd,
+  kMul,
+  kUnary,
+  kPower,
+  kAtom
+};
+
+// An array as an attribute value, for which scripts have no literal: its one field is TVM's form of it in base64.
+inline constexpr std::string_view kArrayKey = "runtime.NDArray";
+inline constexpr std::string_view kArrayField = "repr_str";
+
+// The entries of the metadata section, by kind, numbered in the order in which they are printed. Filled before printing
+// starts. Equal constants share an entry: folding makes many of them.
+class MetadataTable {
+ public:
+  void Add(const Constant* constant);
+  void Add(const ObjectAttr* array);
+
+  const std::vector<const Constant*>& constants() const { return constants_; }
+  const std::vector<const ObjectAttr*>& arrays() const { return arrays_; }
+  bool empty() const { return constants_.empty() && arrays_.empty(); }
+  // The number of an entry that was added: of the data of a constant, or of an attribute.
+  int64_t IndexOf(const void* entry) const {
+    const auto it = index_.find(entry);
+    return it == index_.end() ? 0 : static_cast<int64_t>(it->second);
+  }
+
+ private:
+  struct HashContent {
+    size_t operator()(const NDArray* array) const { return array->Hash(); }
+  };
+  struct EqualContent {
+    bool operator()(const NDArray* a, const NDArray* b) const { return *a == *b; }
+  };
+  std::vector<const Constant*> constants_;
+  std::vector<const ObjectAttr*> arrays_;
+  std::unordered_map<const NDArray*, size_t, HashContent, EqualContent> by_content_;
+  std::unordered_map<const void*, size_t> index_;
+};
+
+struct PrintContext {
+  const Module* module;
+  const PrintOptions& options;
+  OutputStream& out;
+  NameTable& names;
+  const MetadataTable& metadata;
+  int indent = 0;
+
+  PrintContext WithOutput(OutputStream& other) const { return {module, options, other, names, metadata, indent}; }
+
+  void NewLine() {
+    static constexpr std::string_view kSpaces =
+        "                                                                                ";
+    out.Append('\n');
+    int n = indent * 4;
+    for (; n > static_cast<int>(kSpaces.size()); n -= static_cast<int>(kSpaces.size())) out.Append(kSpaces);
+    out.Append(kSpaces.substr(0, static_cast<size_t>(n)));
+  }
+};
+
+// The comments that name the imports, each on a line of its own, and an empty comment after them.
+void PrintImports(PrefixUse use, PrintContext& context);
+
+// A Python string literal with TVM's escapes.
+void PrintString(std::string_view text, OutputStream& out);
+// A floating point literal as TVM prints it: one decimal where the value is integral, else 17 significant digits;
+// infinities and NaN as strings.
+void PrintFloat(double value, OutputStream& out);
+void PrintInt(int64_t value, OutputStream& out);
+
+}  // namespace iropt::text

@@ -1,0 +1,289 @@
+// Expressions of graph-level functions.
+#include <fmt/format.h>
+
+#include "text/script/attr_text.h"
+#include "iropt/ir/element.h"
+#include "iropt/ir/ndarray.h"
+#include "iropt/op/op.h"
+#include "iropt/support/stack.h"
+#include "text/script/tir/prim_printer.h"
+#include "printer.h"
+
+namespace iropt::text {
+
+void RelaxPrinter::PrintTopLevel(const Expr* expr) {
+  const auto* tuple = As<Tuple>(expr);
+  if (!tuple || tuple->fields.size() < 2) return PrintExpr(expr);
+  const bool outer = first_;
+  first_ = true;
+  PrintItems(tuple->fields);
+  first_ = outer;
+}
+
+void RelaxPrinter::PrintItems(std::span<const Expr* const> items) {
+  for (const Expr* item : items) {
+    Separate();
+    PrintExpr(item);
+  }
+}
+
+void RelaxPrinter::PrintExpr(const Expr* expr) {
+  switch (expr->kind) {
+    case NodeKind::kVar:
+    case NodeKind::kDataflowVar: {
+      const auto* var = static_cast<const Var*>(expr);
+      const std::string_view name = names_.Find(var);
+      // A variable without a definition makes the module ill-formed, but it is printed all the same.
+      return out_.Append(name.empty() ? names_.Define(var) : name);
+    }
+    case NodeKind::kCall: return PrintCall(static_cast<const Call*>(expr));
+    case NodeKind::kConstant: return PrintConstant(static_cast<const Constant*>(expr));
+    case NodeKind::kGlobalVar: out_.Append("cls."); return out_.Append(static_cast<const GlobalVar*>(expr)->name);
+    case NodeKind::kTuple: {
+      const auto* tuple = static_cast<const Tuple*>(expr);
+      if (tuple->fields.empty()) return out_.Append("R.tuple()");
+      return WithStack([&] {
+        const bool outer = first_;
+        first_ = true;
+        out_.Append('(');
+        PrintItems(tuple->fields);
+        out_.Append(tuple->fields.size() == 1 ? ",)" : ")");
+        first_ = outer;
+      });
+    }
+    case NodeKind::kTupleGetItem: {
+      const auto* item = static_cast<const TupleGetItem*>(expr);
+      WithStack([&] { PrintExpr(item->tuple); });
+      out_.Append('[');
+      out_.AppendInt(item->index);
+      return out_.Append(']');
+    }
+    case NodeKind::kShapeExpr: {
+      out_.Append("R.shape([");
+      bool first = true;
+      for (const PrimExpr* dim : static_cast<const ShapeExpr*>(expr)->values) {
+        if (!first) out_.Append(", ");
+        first = false;
+        types_.PrintDim(dim);
+      }
+      return out_.Append("])");
+    }
+    case NodeKind::kPrimValue:
+      out_.Append("R.prim_value(");
+      PrintPrimExpr(static_cast<const PrimValue*>(expr)->value, context_, PrimMode::kRelax);
+      return out_.Append(')');
+    case NodeKind::kStringImm:
+      out_.Append("R.str(");
+      PrintString(static_cast<const StringImm*>(expr)->value, out_);
+      return out_.Append(')');
+    case NodeKind::kDataTypeImm:
+      out_.Append("R.dtype(");
+      types_.PrintDType(static_cast<const DataTypeImm*>(expr)->value);
+      return out_.Append(')');
+    case NodeKind::kExternFunc:
+      out_.Append("R.ExternFunc(");
+      PrintString(static_cast<const ExternFunc*>(expr)->global_symbol, out_);
+      return out_.Append(')');
+    case NodeKind::kOp:
+      out_.Append("I.Op(");
+      PrintString(static_cast<const Op*>(expr)->name, out_);
+      return out_.Append(')');
+    // Not in A-normal form; such modules are ill-formed, and this is for looking at them.
+    default:
+      out_.Append('<');
+      out_.Append(NodeKindName(expr->kind));
+      out_.Append('>');
+  }
+}
+
+void RelaxPrinter::PrintCallee(const Expr* callee) {
+  if (const auto* external = As<ExternFunc>(callee)) return PrintString(external->global_symbol, out_);
+  PrintExpr(callee);
+}
+
+void RelaxPrinter::PrintCall(const Call* call) {
+  WithStack([&] {
+    const bool outer = first_;
+    if (const auto* op = As<Op>(call->op)) {
+      PrintOpCall(call, *op->info);
+    } else {
+      const auto* external = As<ExternFunc>(call->op);
+      if (external) {
+        out_.Append("R.call_packed(");
+        PrintString(external->global_symbol, out_);
+      } else {
+        PrintExpr(call->op);
+        out_.Append('(');
+      }
+      first_ = external == nullptr;
+      for (size_t i = 0; i < call->args.size(); ++i) {
+        Separate();
+        i == 0 ? PrintCallee(call->args[0]) : PrintExpr(call->args[i]);
+      }
+      if (const auto* record = call->attrs && external ? As<ObjectAttr>(call->attrs) : nullptr) {
+        Separate();
+        out_.Append("attrs_type_key=");
+        PrintString(record->type_key, out_);
+      }
+      PrintCallAttrs(call->attrs, nullptr);
+      PrintTypeArgs(call->type_args);
+      out_.Append(')');
+    }
+    first_ = outer;
+  });
+}
+
+// Operands by position, attributes by name, then the operands that are keywords in the script.
+void RelaxPrinter::PrintOpCall(const Call* call, const OpInfo& op) {
+  const bool distributed =
+      op.form == ScriptForm::kOutTypes && call->type_args && HasDTensor(call->type_args) && op.name == "relax.call_tir";
+  out_.Append(distributed ? std::string_view("R.dist.call_tir") : op.script);
+  out_.Append('(');
+  first_ = true;
+  const auto keyword = [&](size_t i) {
+    return i < op.args.size() && op.args[i].keyword && !(op.variadic && i + 1 == op.args.size());
+  };
+  const bool reordered = op.arg_order.size() == call->args.size();
+  for (size_t place = 0; place < call->args.size(); ++place) {
+    const size_t i = reordered ? op.arg_order[place] : place;
+    if (keyword(i)) continue;
+    Separate();
+    i == 0 ? PrintCallee(call->args[0]) : PrintExpr(call->args[i]);
+  }
+  const auto* record = call->attrs ? As<ObjectAttr>(call->attrs) : nullptr;
+  switch (op.form) {
+    case ScriptForm::kOutTypes:
+      if (call->type_args) PrintOutTypes(call->type_args);
+      PrintCallAttrs(call->attrs, &op);
+      break;
+    case ScriptForm::kDevice:
+      Separate();
+      out_.Append("R.device(");
+      first_ = true;
+      PrintCallAttrs(call->attrs, &op);
+      out_.Append(')');
+      first_ = false;
+      break;
+    case ScriptForm::kVDevice:
+      Separate();
+      out_.Append("dst_vdevice=");
+      if (record && !record->values.empty()) types_.PrintVDevice(To<VDeviceAttr>(record->values[0]));
+      break;
+    case ScriptForm::kDefault:
+      PrintCallAttrs(call->attrs, &op);
+      PrintTypeArgs(call->type_args);
+      break;
+  }
+  for (size_t i = 0; i < call->args.size(); ++i) {
+    if (!keyword(i)) continue;
+    Separate();
+    out_.Append(op.args[i].name);
+    out_.Append('=');
+    PrintExpr(call->args[i]);
+  }
+  out_.Append(')');
+}
+
+bool RelaxPrinter::HasDTensor(const TupleType* types) {
+  const Type* out = types->fields.empty() ? nullptr : types->fields[0];
+  const auto* tuple = As<TupleType>(out);
+  if (!tuple) return out && Is<DTensorType>(out);
+  for (const Type* field : tuple->fields) {
+    if (Is<DTensorType>(field)) return true;
+  }
+  return false;
+}
+
+// out_sinfo=: one type, or a list where the call returns a tuple.
+void RelaxPrinter::PrintOutTypes(const TupleType* types) {
+  if (types->fields.empty()) return;
+  Separate();
+  out_.Append("out_sinfo=");
+  const auto* tuple = As<TupleType>(types->fields[0]);
+  if (!tuple) return types_.Print(types->fields[0]);
+  out_.Append('[');
+  for (size_t i = 0; i < tuple->fields.size(); ++i) {
+    if (i) out_.Append(", ");
+    types_.Print(tuple->fields[i]);
+  }
+  out_.Append(']');
+}
+
+void RelaxPrinter::PrintTypeArgs(const TupleType* types) {
+  if (!types || types->fields.empty()) return;
+  Separate();
+  out_.Append("sinfo_args=(");
+  for (size_t i = 0; i < types->fields.size(); ++i) {
+    if (i) out_.Append(", ");
+    types_.Print(types->fields[i]);
+  }
+  out_.Append(types->fields.size() == 1 ? ",)" : ")");
+}
+
+void RelaxPrinter::PrintCallAttrs(const Attr* attrs, const OpInfo* op) {
+  if (!attrs) return;
+  const auto print = [&](std::string_view name, const Attr* value) {
+    const OpAttr* column = op ? op->FindAttr(name) : nullptr;
+    if (column && column->kind == AttrKind::kDict && As<DictAttr>(value) && As<DictAttr>(value)->size() == 0) return;
+    Separate();
+    out_.Append(name);
+    out_.Append('=');
+    if (column && column->kind == AttrKind::kOptPrimValue && Is<ExprAttr>(value)) {
+      out_.Append("R.prim_value(");
+      PrintPrimExpr(To<ExprAttr>(value)->value, context_, PrimMode::kRelax);
+      return out_.Append(')');
+    }
+    if (column && column->kind == AttrKind::kDeviceMesh) return types_.PrintDeviceMesh(To<DeviceMeshAttr>(value));
+    PrintAttr(value, context_, PrimMode::kRelax);
+  };
+  if (const auto* record = As<ObjectAttr>(attrs)) {
+    for (size_t i = 0; i < record->names.size(); ++i) print(record->names[i], record->values[i]);
+  } else if (const auto* dict = As<DictAttr>(attrs)) {
+    for (size_t i = 0; i < dict->size(); ++i) print(dict->keys[i], dict->values[i]);
+  }
+}
+
+void RelaxPrinter::PrintConstant(const Constant* constant) {
+  const NDArray& data = *constant->data;
+  if (!IsInlineConstant(constant, context_.options)) {
+    out_.Append("metadata[\"relax.expr.Constant\"][");
+    out_.AppendInt(context_.metadata.IndexOf(&data));
+    return out_.Append(']');
+  }
+  const auto* dtensor = constant->type ? As<DTensorType>(constant->type) : nullptr;
+  out_.Append(dtensor ? "R.dist.const(" : "R.const(");
+  int64_t next = 0;
+  PrintElements(data, 0, next);
+  out_.Append(", ");
+  dtensor ? types_.Print(dtensor) : types_.PrintDType(data.dtype());
+  out_.Append(')');
+}
+
+void RelaxPrinter::PrintElements(const NDArray& data, size_t axis, int64_t& next) {
+  if (axis == data.shape().size()) return PrintElement(data, next++);
+  out_.Append('[');
+  for (int64_t i = 0; i < data.shape()[axis]; ++i) {
+    if (i) out_.Append(", ");
+    PrintElements(data, axis + 1, next);
+  }
+  out_.Append(']');
+}
+
+void RelaxPrinter::PrintElement(const NDArray& data, int64_t index) {
+  DispatchElement(data.dtype(), [&](auto type) {
+    using T = typename decltype(type)::type;
+    const auto value = Element<T>::Load(data.As<T>()[static_cast<size_t>(index)]);
+    using Value = std::remove_const_t<decltype(value)>;
+    if constexpr (std::is_same_v<Value, bool>) {
+      out_.Append(value ? "True" : "False");
+    } else if constexpr (std::is_same_v<Value, uint64_t>) {
+      out_.Append(fmt::format("{}", value));
+    } else if constexpr (std::is_floating_point_v<Value>) {
+      PrintFloat(static_cast<double>(value), out_);
+    } else {
+      PrintInt(static_cast<int64_t>(value), out_);
+    }
+  });
+}
+
+}  // namespace iropt::text

@@ -1,0 +1,192 @@
+// Headers and bodies of graph-level functions, at the top level and nested.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "iropt/analysis/relax/free_vars.h"
+#include "iropt/infer/infer.h"
+#include "parser.h"
+
+namespace iropt::text {
+
+bool RelaxParser::ParseDecorator(RelaxSignature& signature) {
+  if (!Accept(TokenKind::kAt)) return Unexpected("a decorator such as @R.function");
+  const Span span = SpanHere();
+  if (AtPrefix() != Prefix::kRelax) return Unexpected("R.function");
+  lex_.Next();
+  const std::string_view name = DottedName();
+  if (name != "function") {
+    static constexpr std::string_view kNames[] = {"function"};
+    return name.empty() ? false : static_cast<bool>(UnknownMember("R", name, span, kNames));
+  }
+  if (Accept(TokenKind::kLParen)) {
+    while (!At(TokenKind::kRParen)) {
+      if (!AtKeyword()) return Unexpected("pure=... or private=...");
+      const Token keyword = lex_.Next();
+      lex_.Next();
+      const std::string_view word = lex_.text(keyword);
+      if (word != "pure" && word != "private" && word != "check_well_formed") {
+        return Error(lex_.SpanOf(keyword), "unknown-argument", fmt::format("R.function has no argument '{}'", word));
+      }
+      if (!AtName("True") && !AtName("False")) return Unexpected("True or False");
+      const bool value = lex_.text(lex_.Next()) == "True";
+      if (word == "pure") signature.pure = value;
+      if (word == "private") signature.is_private = value;
+      if (!Accept(TokenKind::kComma)) break;
+    }
+    if (!Expect(TokenKind::kRParen, "R.function(...)")) return false;
+  }
+  return Expect(TokenKind::kNewline, "a decorator");
+}
+
+// Statements like `n = T.int64(is_size_var=True)` at the start of the body say what kind of variable the signature
+// means by "n". They are looked at before the signature is read, on a lexer of their own.
+void RelaxParser::ScanPrelude() {
+  const std::string_view text = lex_.buffer();
+  DiagnosticBuffer nowhere;
+  DiagnosticEngine silent(&nowhere);
+  Lexer ahead(text, lex_.base(), lex_.peek().begin, lex_.end_offset(), silent);
+  while (ahead.kind() != TokenKind::kEnd && !(ahead.kind() == TokenKind::kNewline)) ahead.Next();
+  ahead.Next();
+  if (ahead.kind() != TokenKind::kIndent) return;
+  ahead.Next();
+  RelaxParser prelude({ahead, state_, ws_, symbols_, silent});
+  while (ahead.kind() == TokenKind::kName && (prelude.AtKeyword() || ahead.next_char() == ',')) {
+    std::vector<Token> names;
+    if (!prelude.ParseTargets(names) || !prelude.ParseSymbolicVars(names) || ahead.kind() != TokenKind::kNewline)
+      return;
+    ahead.Next();
+  }
+}
+
+bool RelaxParser::ParseSignature(RelaxSignature& signature) {
+  if (!AcceptName("def")) return Unexpected("'def' after the decorator");
+  if (!At(TokenKind::kName)) return Unexpected("the name of the function");
+  const Token name = lex_.Next();
+  signature.name = lex_.text(name);
+  signature.name_span = lex_.SpanOf(name);
+  if (!At(TokenKind::kLParen)) return Unexpected("'(' and parameters");
+  ScanPrelude();
+  lex_.Next();
+  in_signature_ = true;
+  bool ok = true;
+  while (ok && !At(TokenKind::kRParen)) {
+    if (!At(TokenKind::kName)) {
+      ok = Unexpected("a parameter");
+      break;
+    }
+    const Token param = lex_.Next();
+    if (!At(TokenKind::kColon)) {
+      ok = Error(lex_.SpanOf(param), "missing-annotation",
+                 fmt::format("parameter '{}' has no type annotation", lex_.text(param)));
+      break;
+    }
+    lex_.Next();
+    const Type* type = ParseType();
+    if (!type) {
+      ok = false;
+      break;
+    }
+    Var* var = ws_.NewVar(lex_.text(param), type);
+    var->set_span(lex_.SpanOf(param));
+    symbols_.Define(lex_.text(param), var);
+    signature.params.push_back(var);
+    if (!Accept(TokenKind::kComma)) break;
+  }
+  ok = ok && Expect(TokenKind::kRParen, "a parameter list");
+  if (ok && Accept(TokenKind::kArrow)) {
+    signature.ret_annotation = ParseType();
+    ok = signature.ret_annotation != nullptr;
+  }
+  in_signature_ = false;
+  return ok;
+}
+
+const FuncType* RelaxParser::DeclaredType(const RelaxSignature& signature) {
+  std::vector<const Type*> params;
+  for (const Var* p : signature.params) params.push_back(p->type);
+  return MakeFuncType(params, signature.ret_annotation ? signature.ret_annotation : ObjectType::Get(), signature.pure);
+}
+
+const Function* RelaxParser::ParseBody(const RelaxSignature& signature) {
+  SeqScope body;
+  SeqScope* const outer = scope_;
+  const DictAttr* const outer_attrs = func_attrs_;
+  scope_ = &body;
+  func_attrs_ = DictAttr::Empty();
+  const Function* function = nullptr;
+  if (ParseSuite()) {
+    if (body.result) {
+      function = MakeFunction(signature, body.result);
+    } else {
+      Error(signature.name_span, "missing-return",
+            fmt::format("function '{}' has no return statement", signature.name));
+    }
+  }
+  scope_ = outer;
+  func_attrs_ = outer_attrs;
+  return function;
+}
+
+const Function* RelaxParser::MakeFunction(const RelaxSignature& signature, const Expr* result) {
+  const Type* result_type = (result = Typed(result)) ? TypeOfExpr(result, state_.module) : nullptr;
+  if (!result_type) return nullptr;
+  // The body may know more than the annotation says. The type of a function does not: it may be this function's own,
+  // which would grow by what is read here.
+  const Type* ret = signature.ret_annotation;
+  if (!ret || (ret != result_type && !Is<GlobalVar>(result)))
+    ret = FunctionReturnType(signature.params, result_type, ret, ws_.arena());
+  auto* seq = ws_.New<SeqExpr>(ws_.Copy(scope_->blocks), result, result_type);
+  seq->set_span(result->span());
+  std::vector<const Type*> params;
+  for (const Var* p : signature.params) params.push_back(p->type);
+  const FuncType* type = MakeFuncType(params, ret, signature.pure);
+  auto* function = ws_.New<Function>(ws_.Copy(std::span<const Var* const>(signature.params)), seq, ret, signature.pure,
+                                     func_attrs_, type);
+  function->set_span(signature.name_span);
+  return function;
+}
+
+bool RelaxParser::ParseNestedFunction() {
+  RelaxSignature signature;
+  if (lex_.buffer().substr(lex_.peek().end).starts_with("T.")) {
+    ErrorHere("inline-prim-func", "a loop-level function must be a function of the module");
+    return SkipNestedFunction();
+  }
+  if (!ParseDecorator(signature)) return SkipNestedFunction();
+  symbols_.PushScope();
+  bool ok = ParseSignature(signature);
+  const Function* function = nullptr;
+  Var* var = nullptr;
+  if (ok) {
+    // The name is visible in the body, for recursion.
+    var = NewBoundVar(signature.name, DeclaredType(signature));
+    var->set_span(signature.name_span);
+    symbols_.Define(signature.name, var);
+    function = ParseBody(signature);
+    ok = function != nullptr;
+  }
+  symbols_.PopScope();
+  if (!ok) {
+    if (!signature.name.empty()) DefineFallback(signature.name, nullptr);
+    return false;
+  }
+  // The result type may have become more precise; the variable was only used inside the body until now.
+  if (!signature.ret_annotation || function->type != var->type) var->type = function->type;
+  auto* binding = ws_.New<VarBinding>(var, function);
+  binding->set_span(signature.name_span);
+  EmitBinding(binding);
+  symbols_.Define(signature.name, var);
+  return true;
+}
+
+// Recovery: from the decorator of a function that cannot be read to behind its body. Its name is defined nevertheless.
+bool RelaxParser::SkipNestedFunction() {
+  lex_.SkipLine();
+  if (!AcceptName("def")) return false;
+  if (At(TokenKind::kName)) DefineFallback(lex_.text(), nullptr);
+  lex_.SkipLine();
+  return false;
+}
+
+}  // namespace iropt::text

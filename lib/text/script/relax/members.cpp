@@ -1,0 +1,119 @@
+// What follows a graph-level value: subscripts and members.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "iropt/infer/infer.h"
+#include "iropt/op/op.h"
+#include "parser.h"
+
+namespace iropt::text {
+
+using Kind = ScriptValue::Kind;
+
+// Members of a tensor that ask for what its type says, or its handle at run time.
+struct Inspection {
+  std::string_view member;
+  std::string_view op;
+  bool subscript;  // of one dimension: x.shape[0]
+};
+static constexpr Inspection kInspections[] = {
+    {"ndim", "inspect.tensor_ndim", false},
+    {"byte_offset", "inspect.tensor_byte_offset", false},
+    {"elem_offset", "inspect.tensor_elem_offset", false},
+    {"shape", "inspect.tensor_shape_i", true},
+    {"strides", "inspect.tensor_stride_i", true},
+    {"dtype.type_code", "inspect.tensor_dtype_code", false},
+    {"dtype.bits", "inspect.tensor_dtype_bits", false},
+    {"dtype.lanes", "inspect.tensor_dtype_lanes", false},
+};
+
+bool RelaxParser::ParseSubscript(ScriptValue& out) {
+  const uint32_t begin = lex_.Next().begin;
+  ScriptValue index;
+  if (!ParseValue(index) || !Expect(TokenKind::kRBracket, "a subscript")) return false;
+  return MakeProjection(index, lex_.SpanFrom(begin), out);
+}
+
+// The field of a tuple, `out`, at an index; as in Python, negative ones count from the end.
+bool RelaxParser::MakeProjection(const ScriptValue& index, Span span, ScriptValue& out) {
+  if (index.kind != Kind::kInt || index.integer < INT32_MIN || index.integer > INT32_MAX) {
+    return Error(index.span, "bad-expression", "a tuple is indexed with an integer");
+  }
+  const Expr* tuple = ToExpr(out);
+  if (!tuple) return false;
+  const auto* type = As<TupleType>(tuple->type);
+  int64_t i = index.integer;
+  if (tuple->type && !type && !Is<ObjectType>(tuple->type))
+    return Error(span, "bad-expression", "only tuples can be indexed");
+  if (type && i < 0) i += type->fields.size();
+  if (i < 0 || (type && i >= type->fields.size())) {
+    return Error(index.span, "index-out-of-range",
+                 fmt::format("index {} is out of range for a tuple of {} fields", index.integer,
+                             type ? type->fields.size() : 0));
+  }
+  auto* item =
+      ws_.New<TupleGetItem>(tuple, static_cast<int32_t>(i), type ? type->fields[static_cast<size_t>(i)] : nullptr);
+  item->set_span(Span::Of(tuple->span().begin, span.end()));
+  out = ExprValue(item);
+  return true;
+}
+
+bool RelaxParser::MakeOpCall(const OpInfo& op, std::span<const ScriptValue> positional,
+                             std::span<const ScriptKeyword> keywords, uint32_t begin, ScriptValue& out) {
+  const Call* call = BuildOpCall(op, positional, keywords, lex_.SpanFrom(begin), ws_, diag_, state_.module);
+  if (!call) return false;
+  out = ExprValue(call);
+  return true;
+}
+
+// x.astype("float16") and the like: the operator of that name with the value as its first operand. x.struct_info is its
+// type, and x.shape[0] and the like are what its type says, or ask the tensor at run time.
+bool RelaxParser::ParseMember(ScriptValue& out) {
+  if (out.kind != Kind::kExpr) return ErrorHere("bad-expression", "this has no members");
+  const uint32_t begin = lex_.peek().begin;
+  const std::string_view name = DottedName();
+  if (name.empty()) return false;
+  if (At(TokenKind::kLParen)) {
+    if (const OpInfo* op = FindGraphOpByScript(name)) {
+      std::vector<ScriptValue> positional{out};
+      std::vector<ScriptKeyword> keywords;
+      lex_.Next();
+      return ParseArguments(positional, keywords) && MakeOpCall(*op, positional, keywords, begin, out);
+    }
+  } else if (name == "struct_info" || name == "ty") {
+    const Expr* expr = Flatten(out.expr);
+    expr = expr ? Typed(expr) : nullptr;
+    if (!expr) return false;
+    out.kind = Kind::kType;
+    out.type = TypeOfExpr(expr, state_.module);
+    out.span = lex_.SpanFrom(begin);
+    return true;
+  }
+  const auto* inspection = std::ranges::find(kInspections, name, &Inspection::member);
+  if (inspection != std::end(kInspections)) return ParseInspection(*inspection, begin, out);
+  return Error(lex_.SpanFrom(begin + 1), "unknown-member", fmt::format("an expression has no member '{}'", name));
+}
+
+bool RelaxParser::ParseInspection(const Inspection& inspection, uint32_t begin, ScriptValue& out) {
+  std::vector<ScriptValue> operands{out};
+  if (inspection.subscript) {
+    operands.emplace_back();
+    if (!Expect(TokenKind::kLBracket, fmt::format("x.{0}[i], as x.{0} is no value itself", inspection.member)) ||
+        !ParseValue(operands.back()) || !Expect(TokenKind::kRBracket, "a subscript"))
+      return false;
+  }
+  if (!MakeOpCall(*FindGraphOpByScript(inspection.op), operands, {}, begin, out)) return false;
+  const Expr* call = Flatten(out.expr);
+  if (!call || !Typed(call)) return false;
+  // As in TVM's block builder, what the type of the tensor says is written as the value.
+  if (const auto* type = As<PrimType>(call->type); type && type->value) {
+    auto* value = ws_.New<PrimValue>(type->value, type);
+    value->set_span(call->span());
+    call = value;
+  }
+  out = ExprValue(call);
+  return true;
+}
+
+}  // namespace iropt::text

@@ -1,0 +1,207 @@
+// Functions, blocks and bindings. Expressions are in relax_expr_printer.cpp.
+#include "printer.h"
+
+#include "text/script/attr_text.h"
+#include "iropt/op/op.h"
+#include "iropt/support/stack.h"
+
+namespace iropt::text {
+namespace {
+
+bool IsVoid(const Type* type) {
+  const auto* tuple = As<TupleType>(type);
+  return tuple && tuple->fields.empty();
+}
+
+}  // namespace
+
+void RelaxPrinter::PrintFunction(const Function* function, std::string_view name, const RelaxPrologue& prologue,
+                                 PrefixUse before) {
+  prologue_ = &prologue;
+  before_ = before;
+  nested_ = 0;
+  names_.Reset();
+  types_.StartFunction();
+  size_t line = 0;
+  for (; line < prologue.signature_lines; ++line) names_.Define(prologue.lines[line]);
+  const bool is_private = !function->attrs->Find(attr::kGlobalSymbol);
+  PrintHeader(function, name, is_private, &prologue.introduced);
+  for (size_t i = 0; i < line; ++i) PrintPrologueLine(prologue.lines[i]);
+  // A symbol that is the name goes without saying.
+  const bool implied = function->StringAttr(attr::kGlobalSymbol) == name;
+  PrintAttributes(implied ? function->attrs->Without(attr::kGlobalSymbol) : function->attrs);
+  for (; line < prologue.lines.size(); ++line) {
+    if (prologue.lines[line]) names_.Define(prologue.lines[line]);
+    PrintPrologueLine(prologue.lines[line]);
+  }
+  PrintBody(function->body, nullptr);
+  --context_.indent;
+  out_.Append('\n');
+}
+
+void RelaxPrinter::PrintHeader(const Function* function, std::string_view name, bool is_private,
+                               const TypePrinter::Introduced* introduced) {
+  out_.Append("@R.function");
+  if (!function->is_pure) out_.Append(is_private ? "(pure=False, private=True)" : "(pure=False)");
+  if (function->is_pure && is_private) out_.Append("(private=True)");
+  context_.NewLine();
+  out_.Append("def ");
+  out_.Append(name);
+  out_.Append('(');
+  bool first = true;
+  for (const Var* param : function->params) {
+    if (!first) out_.Append(", ");
+    first = false;
+    out_.Append(names_.Define(param));
+    if (!param->type) continue;
+    out_.Append(": ");
+    types_.Print(param->type, introduced);
+  }
+  out_.Append(')');
+  if (function->ret_type) {
+    out_.Append(" -> ");
+    types_.Print(function->ret_type, introduced);
+  }
+  out_.Append(':');
+  ++context_.indent;
+}
+
+// n = T.int64(), or the alias of the module.
+void RelaxPrinter::PrintPrologueLine(const tir::Var* var) {
+  context_.NewLine();
+  if (!var) {
+    out_.Append("cls = ");
+    return out_.Append(context_.module->name());
+  }
+  out_.Append(names_.Find(var));
+  out_.Append(" = T.");
+  out_.Append(var->dtype.ToString());
+  out_.Append(var->is_size_var() ? "(is_size_var=True)" : "()");
+}
+
+void RelaxPrinter::PrintAttributes(const DictAttr* attrs) {
+  if (attrs->size() == 0) return;
+  context_.NewLine();
+  out_.Append("R.func_attr(");
+  PrintAttr(attrs, context_, PrimMode::kRelax);
+  out_.Append(')');
+}
+
+void RelaxPrinter::PrintNestedFunction(const Binding* binding, const Function* function) {
+  const std::string_view name = names_.Define(binding->var);
+  const size_t mark = names_.Mark();
+  const bool tir = before_.tir || (nested_ < prologue_->nested_uses_tir.size() && prologue_->nested_uses_tir[nested_]);
+  ++nested_;
+  context_.NewLine();
+  PrintImports({before_.ir, tir, true}, context_);
+  PrintHeader(function, name, false, nullptr);
+  PrintAttributes(function->attrs);
+  WithStack([&] { PrintBody(function->body, nullptr); });
+  --context_.indent;
+  names_.Release(mark);
+  out_.Append('\n');
+}
+
+void RelaxPrinter::PrintBody(const Expr* body, const Var* target) {
+  const size_t mark = names_.Mark();
+  const auto* seq = As<SeqExpr>(body);
+  if (seq) {
+    for (const BindingBlock* block : seq->blocks) PrintBlock(block);
+  }
+  const Expr* value = seq ? seq->body : body;
+  context_.NewLine();
+  if (target) {
+    PrintAssignment(target, value, true);
+  } else {
+    out_.Append("return ");
+    PrintExpr(value);
+  }
+  names_.Release(mark);
+}
+
+void RelaxPrinter::PrintBlock(const BindingBlock* block) {
+  if (!block->is_dataflow()) {
+    for (const Binding* binding : block->bindings) PrintBinding(binding);
+    return;
+  }
+  context_.NewLine();
+  out_.Append("with R.dataflow():");
+  ++context_.indent;
+  for (const Binding* binding : block->bindings) PrintBinding(binding, !binding->var->is_dataflow());
+  context_.NewLine();
+  out_.Append("R.output(");
+  bool first = true;
+  for (const Binding* binding : block->bindings) {
+    if (binding->var->is_dataflow()) continue;
+    if (!first) out_.Append(", ");
+    first = false;
+    out_.Append(names_.Define(binding->var));
+  }
+  out_.Append(')');
+  --context_.indent;
+}
+
+void RelaxPrinter::PrintBinding(const Binding* binding, bool is_output) {
+  const Var* var = binding->var;
+  if (const auto* cast = As<MatchCast>(binding)) {
+    context_.NewLine();
+    out_.Append(names_.Define(var));
+    if (var->type) {
+      out_.Append(": ");
+      types_.Print(var->type);
+    }
+    out_.Append(" = R.match_cast(");
+    PrintExpr(cast->value);
+    out_.Append(", ");
+    types_.Print(cast->match_type);
+    return out_.Append(')');
+  }
+  const Expr* value = static_cast<const VarBinding*>(binding)->value;
+  if (const auto* conditional = As<If>(value)) return PrintIf(var, conditional);
+  if (const auto* function = As<Function>(value)) return PrintNestedFunction(binding, function);
+  context_.NewLine();
+  // Nobody names an empty tuple but the list of a dataflow block's outputs.
+  if (!is_output && IsVoid(value->type) && IsVoid(var->type)) return PrintExpr(value);
+  PrintAssignment(var, value, !HidesAnnotation(var, value));
+}
+
+// The type of a call of a loop-level function is what the call says.
+bool RelaxPrinter::HidesAnnotation(const Var* var, const Expr* value) const {
+  if (context_.options.show_all_types) return false;
+  const auto* call = As<Call>(value);
+  const auto* op = call ? As<Op>(call->op) : nullptr;
+  if (!op || !call->type_args || call->type_args->fields.size() != 1) return false;
+  static const Op* const kCallTir = GetOp("relax.call_tir");
+  static const Op* const kCallDpsPacked = GetOp("relax.call_dps_packed");
+  return (op == kCallTir || op == kCallDpsPacked) && TypeEqual(call->type_args->fields[0], var->type);
+}
+
+void RelaxPrinter::PrintAssignment(const Var* var, const Expr* value, bool annotate) {
+  out_.Append(names_.Define(var));
+  if (annotate && var->type) {
+    out_.Append(": ");
+    types_.Print(var->type);
+  }
+  out_.Append(" = ");
+  PrintTopLevel(value);
+}
+
+void RelaxPrinter::PrintIf(const Var* var, const If* value) {
+  context_.NewLine();
+  names_.Define(var);
+  WithStack([&] {
+    out_.Append("if ");
+    PrintExpr(value->cond);
+    out_.Append(':');
+    ++context_.indent;
+    PrintBody(value->true_branch, var);
+    --context_.indent;
+    context_.NewLine();
+    out_.Append("else:");
+    ++context_.indent;
+    PrintBody(value->false_branch, var);
+    --context_.indent;
+  });
+}
+
+}  // namespace iropt::text

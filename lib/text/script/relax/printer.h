@@ -1,0 +1,62 @@
+// Prints graph-level functions.
+#pragma once
+
+#include "text/script/printer_core.h"
+#include "prologue.h"
+#include "type_printer.h"
+
+namespace iropt::text {
+
+class RelaxPrinter {
+ public:
+  explicit RelaxPrinter(PrintContext& context)
+      : context_(context), out_(context.out), names_(context.names), types_(context) {}
+
+  // A function of the module, with decorator and the blank line after it. `before` says what the text has used so far.
+  void PrintFunction(const Function* function, std::string_view name, const RelaxPrologue& prologue, PrefixUse before);
+  void PrintType(const Type* type) { types_.Print(type); }
+  void PrintValue(const Expr* expr) { PrintExpr(expr); }
+
+ private:
+  void PrintHeader(const Function* function, std::string_view name, bool is_private,
+                   const TypePrinter::Introduced* introduced);
+  void PrintPrologueLine(const tir::Var* var);
+  void PrintAttributes(const DictAttr* attrs);
+  void PrintNestedFunction(const Binding* binding, const Function* function);
+  // The statements of a body; its value goes to `return`, or to `target: annotation = value`.
+  void PrintBody(const Expr* body, const Var* target);
+  void PrintBlock(const BindingBlock* block);
+  void PrintBinding(const Binding* binding, bool is_output = false);
+  void PrintIf(const Var* var, const If* value);
+  void PrintAssignment(const Var* var, const Expr* value, bool annotate);
+  void PrintExpr(const Expr* expr);
+  // As the right-hand side of an assignment: a tuple needs no parentheses there.
+  void PrintTopLevel(const Expr* expr);
+  void PrintItems(std::span<const Expr* const> items);
+  void PrintCall(const Call* call);
+  void PrintOpCall(const Call* call, const OpInfo& op);
+  static bool HasDTensor(const TupleType* types);
+  void PrintOutTypes(const TupleType* types);
+  void PrintTypeArgs(const TupleType* types);
+  void PrintCallAttrs(const Attr* attrs, const OpInfo* op);
+  void PrintCallee(const Expr* callee);
+  void PrintConstant(const Constant* constant);
+  void PrintElements(const NDArray& data, size_t axis, int64_t& next);
+  void PrintElement(const NDArray& data, int64_t index);
+  bool HidesAnnotation(const Var* var, const Expr* value) const;
+  void Separate() {
+    if (!first_) out_.Append(", ");
+    first_ = false;
+  }
+
+  PrintContext& context_;
+  OutputStream& out_;
+  NameTable& names_;
+  TypePrinter types_;
+  const RelaxPrologue* prologue_ = nullptr;
+  PrefixUse before_;
+  size_t nested_ = 0;  // how many nested functions were begun
+  bool first_ = true;  // in the argument list that is being printed
+};
+
+}  // namespace iropt::text

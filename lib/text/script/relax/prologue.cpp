@@ -1,0 +1,221 @@
+#include "prologue.h"
+
+#include "iropt/ir/ndarray.h"
+#include "iropt/ir/relax/visitor.h"
+#include "iropt/support/function_ref.h"
+#include "iropt/support/stack.h"
+
+namespace iropt::text {
+namespace {
+
+// The values directly inside a list, dictionary or record.
+List<const Attr*> Elements(const Attr* attr) {
+  if (const auto* list = As<ListAttr>(attr)) return list->values;
+  if (const auto* dict = As<DictAttr>(attr)) return dict->values;
+  if (const auto* record = As<ObjectAttr>(attr)) return record->values;
+  return {};
+}
+
+void ForEachAttrExpr(const Attr* attr, FunctionRef<void(const PrimExpr*)> f) {
+  if (const auto* expr = As<ExprAttr>(attr)) return f(expr->value);
+  for (const Attr* element : Elements(attr)) WithStack([&] { ForEachAttrExpr(element, f); });
+}
+
+class Scanner {
+ public:
+  Scanner(RelaxPrologue& result, const PrintOptions& options) : result_(result), options_(options) {}
+
+  void Run(const Function* function) {
+    ScanType(function->ret_type);
+    for (const Var* p : function->params) ScanType(p->type);
+    result_.signature_lines = result_.lines.size();
+    for (const tir::Var* var : result_.lines) result_.introduced.insert(var);
+    ScanAttr(function->attrs);
+    ScanBody(function->body);
+  }
+
+ private:
+  void ScanFunction(const Function* function) {
+    const size_t index = result_.nested_uses_tir.size();
+    result_.nested_uses_tir.push_back(0);
+    ScanType(function->ret_type);
+    for (const Var* p : function->params) ScanType(p->type);
+    ScanAttr(function->attrs);
+    ScanBody(function->body);
+    result_.nested_uses_tir[index] = result_.uses_tir;
+  }
+
+  void ScanBody(const Expr* body) {
+    const auto* seq = As<SeqExpr>(body);
+    if (!seq) return ScanExpr(body);
+    for (const BindingBlock* block : seq->blocks) {
+      for (const Binding* binding : block->bindings) ScanBinding(binding);
+    }
+    ScanExpr(seq->body);
+  }
+
+  void ScanBinding(const Binding* binding) {
+    if (const auto* cast = As<MatchCast>(binding)) {
+      ScanExpr(cast->value);
+      ScanType(cast->match_type);
+      return ScanType(cast->var->type);
+    }
+    const Expr* value = static_cast<const VarBinding*>(binding)->value;
+    if (Is<If>(value)) {
+      ScanType(binding->var->type);
+      return WithStack([&] { ScanExpr(value); });
+    }
+    ScanExpr(value);
+    ScanType(binding->var->type);
+  }
+
+  void ScanExpr(const Expr* expr) {
+    switch (expr->kind) {
+      case NodeKind::kVar:
+      case NodeKind::kDataflowVar: return;
+      case NodeKind::kGlobalVar: return ScanAlias();
+      case NodeKind::kConstant:
+        if (!IsInlineConstant(static_cast<const Constant*>(expr), options_))
+          result_.constants.push_back(static_cast<const Constant*>(expr));
+        return;
+      case NodeKind::kCall: {
+        const auto* call = static_cast<const Call*>(expr);
+        if (!Is<Op>(call->op)) ScanExpr(call->op);
+        for (const Expr* arg : call->args) ScanExpr(arg);
+        if (call->attrs) ScanAttr(call->attrs);
+        if (call->type_args) ScanType(call->type_args);
+        return;
+      }
+      case NodeKind::kTuple:
+        return WithStack([&] {
+          for (const Expr* f : static_cast<const Tuple*>(expr)->fields) ScanExpr(f);
+        });
+      case NodeKind::kTupleGetItem: return ScanExpr(static_cast<const TupleGetItem*>(expr)->tuple);
+      case NodeKind::kShapeExpr:
+        for (const PrimExpr* e : static_cast<const ShapeExpr*>(expr)->values) ScanPrim(e);
+        return;
+      case NodeKind::kPrimValue: return ScanPrim(static_cast<const PrimValue*>(expr)->value);
+      case NodeKind::kIf: {
+        const auto* cond = static_cast<const If*>(expr);
+        return WithStack([&] {
+          ScanExpr(cond->cond);
+          ScanBody(cond->true_branch);
+          ScanBody(cond->false_branch);
+        });
+      }
+      case NodeKind::kSeqExpr: return WithStack([&] { ScanBody(expr); });
+      case NodeKind::kFunction: return WithStack([&] { ScanFunction(static_cast<const Function*>(expr)); });
+      default: return;
+    }
+  }
+
+  void ScanAlias() {
+    if (alias_seen_) return;
+    alias_seen_ = true;
+    result_.lines.push_back(nullptr);
+  }
+
+  // Types without symbolic variables, nearly all of them, hold nothing that matters here.
+  void ScanType(const Type* type) {
+    if (!type || !type->has_sym_var()) return;
+    WithStack([&] {
+      if (const auto* tensor = As<TensorType>(type)) {
+        for (const PrimExpr* dim : tensor->dims) ScanPrim(dim);
+      } else if (const auto* shape = As<ShapeType>(type)) {
+        for (const PrimExpr* dim : shape->values) ScanPrim(dim);
+      } else if (const auto* tuple = As<TupleType>(type)) {
+        for (const Type* field : tuple->fields) ScanType(field);
+      } else if (const auto* prim = As<PrimType>(type)) {
+        ScanPrim(prim->value);
+      } else if (const auto* function = As<FuncType>(type)) {
+        // The result is printed first.
+        ScanType(function->ret);
+        for (const Type* param : function->params) ScanType(param);
+      } else if (const auto* dtensor = As<DTensorType>(type)) {
+        ScanType(dtensor->tensor);
+      }
+    });
+  }
+
+  void ScanPrim(const PrimExpr* expr) {
+    if (Is<tir::IntImm>(expr)) return;
+    if (const auto* var = As<tir::Var>(expr)) return ScanVar(var);
+    const NodeKind k = expr->kind;
+    const bool infix = Is<tir::Not>(expr) || (Is<tir::BinaryExpr>(expr) && k != NodeKind::kMin && k != NodeKind::kMax &&
+                                              k != NodeKind::kDiv && k != NodeKind::kMod);
+    if (!infix) result_.uses_tir = true;
+    WithStack([&] {
+      ForEachChild(expr, [&](const Node* child) {
+        if (PrimExpr::ClassOf(child->kind)) ScanPrim(static_cast<const PrimExpr*>(child));
+      });
+    });
+  }
+
+  void ScanVar(const tir::Var* var) {
+    if (!seen_.insert(var).second) return;
+    result_.uses_tir = true;  // the definition reads n = T.int64()
+    result_.lines.push_back(var);
+  }
+
+  void ScanAttr(const Attr* attr) {
+    PrefixUse use;
+    ScanAttrValue(attr, PrimMode::kRelax, use, result_.arrays);
+    result_.uses_tir |= use.tir;
+    ForEachAttrExpr(attr, [&](const PrimExpr* expr) { ScanPrim(expr); });
+  }
+
+  RelaxPrologue& result_;
+  const PrintOptions& options_;
+  std::unordered_set<const tir::Var*> seen_;
+  bool alias_seen_ = false;
+};
+
+}  // namespace
+
+void ScanAttrValue(const Attr* attr, PrimMode mode, PrefixUse& use, std::vector<const ObjectAttr*>& arrays) {
+  const bool tir = mode == PrimMode::kTir;
+  switch (attr->kind) {
+    case NodeKind::kTargetAttr:
+      use.tir = true;
+      mode = PrimMode::kRelax;
+      break;
+    case NodeKind::kIndexMapAttr: use.tir = true; break;
+    case NodeKind::kVDeviceAttr:
+      use.ir = true;
+      mode = PrimMode::kRelax;
+      break;
+    case NodeKind::kDeviceMeshAttr:
+      use.relax = true;
+      use.ir |= static_cast<const DeviceMeshAttr*>(attr)->is_range;
+      break;
+    // Integers are plain numbers at both levels.
+    case NodeKind::kIntAttr: use.tir |= tir && static_cast<const IntAttr*>(attr)->dtype.is_bool(); break;
+    case NodeKind::kFloatAttr:
+      use.tir |= tir || static_cast<const FloatAttr*>(attr)->dtype != DataType::Float(64);
+      break;
+    case NodeKind::kExprAttr: use.tir |= tir; break;
+    case NodeKind::kObjectAttr:
+      if (const auto* object = static_cast<const ObjectAttr*>(attr); object->type_key == kArrayKey)
+        return arrays.push_back(object);
+      break;
+    default: break;
+  }
+  for (const Attr* element : Elements(attr)) WithStack([&] { ScanAttrValue(element, mode, use, arrays); });
+}
+
+RelaxPrologue ScanPrologue(const Function* function, const PrintOptions& options) {
+  RelaxPrologue result;
+  Scanner(result, options).Run(function);
+  return result;
+}
+
+bool IsInlineConstant(const Constant* constant, const PrintOptions& options) {
+  const NDArray& data = *constant->data;
+  const DataType t = data.dtype();
+  // TVM has no literal for scalars of other types.
+  const bool literal = t.is_scalar() && (t.is_int() || t.is_bool() || (t.code == TypeCode::kFloat && t.bits <= 64));
+  if (data.shape().empty() && literal) return true;
+  return data.num_elements() <= options.inline_constants && data.num_elements() > 0;
+}
+
+}  // namespace iropt::text

@@ -1,0 +1,237 @@
+#include "type_printer.h"
+
+#include "iropt/support/stack.h"
+#include "text/script/tir/prim_printer.h"
+
+namespace iropt::text {
+namespace {
+
+bool Mentions(const PrimExpr* expr, const TypePrinter::Introduced& vars) {
+  bool found = false;
+  ForEachPrimVar(expr, [&](const tir::Var* var) { found |= vars.contains(var); });
+  return found;
+}
+
+}  // namespace
+
+void TypePrinter::Print(const Type* type, const Introduced* introduced) {
+  // Types with variables are spelt differently inside the signature, so those are not kept.
+  const bool cacheable = type->id != 0 && !(introduced && type->has_sym_var());
+  if (!cacheable) return PrintUncached(type, introduced, context_.out);
+  if (type->id >= cache_.size()) cache_.resize(std::max<size_t>(type->id + 1, cache_.size() * 2));
+  const Cached& known = cache_[type->id];
+  if (known.epoch != kForever && known.epoch != epoch_) {
+    std::string text;
+    {
+      OutputStream out(&text);
+      PrintUncached(type, introduced, out);
+    }
+    cache_[type->id] = {type->has_sym_var() ? epoch_ : kForever, texts_.CopyString(text)};
+  }
+  context_.out.Append(cache_[type->id].text);
+}
+
+void TypePrinter::PrintUncached(const Type* type, const Introduced* introduced, OutputStream& out) {
+  PrintContext inner = context_.WithOutput(out);
+  TypePrinter printer(inner);
+  WithStack([&] {
+    switch (type->kind) {
+      case NodeKind::kObjectType: out.Append("R.Object"); break;
+      case NodeKind::kPrimType: {
+        const auto* prim = static_cast<const PrimType*>(type);
+        out.Append("R.Prim(");
+        if (prim->value) {
+          out.Append("value=");
+          printer.PrintDim(prim->value, introduced);
+        } else {
+          printer.PrintDType(prim->dtype);
+        }
+        out.Append(')');
+        break;
+      }
+      case NodeKind::kShapeType: {
+        const auto* shape = static_cast<const ShapeType*>(type);
+        if (shape->known) {
+          out.Append("R.Shape([");
+          printer.PrintDims(shape->values, introduced);
+          out.Append("])");
+        } else {
+          out.Append("R.Shape(ndim=");
+          out.AppendInt(shape->ndim);
+          out.Append(')');
+        }
+        break;
+      }
+      case NodeKind::kTensorType: printer.PrintTensor(static_cast<const TensorType*>(type), introduced); break;
+      case NodeKind::kDTensorType: printer.PrintDTensor(static_cast<const DTensorType*>(type), introduced); break;
+      case NodeKind::kTupleType: {
+        const auto* tuple = static_cast<const TupleType*>(type);
+        out.Append("R.Tuple");
+        if (tuple->fields.empty()) break;
+        out.Append('(');
+        printer.PrintList(tuple->fields, introduced);
+        out.Append(')');
+        break;
+      }
+      default: printer.PrintFunc(To<FuncType>(type), introduced);
+    }
+  });
+}
+
+void TypePrinter::PrintList(std::span<const Type* const> types, const Introduced* introduced) {
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (i) context_.out.Append(", ");
+    PrintUncached(types[i], introduced, context_.out);
+  }
+}
+
+void TypePrinter::PrintDType(DataType dtype) { PrintString(dtype.is_void() ? "void" : dtype.ToString(), context_.out); }
+
+void TypePrinter::PrintDims(std::span<const PrimExpr* const> dims, const Introduced* introduced) {
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (i) context_.out.Append(", ");
+    PrintDim(dims[i], introduced);
+  }
+}
+
+void TypePrinter::PrintDim(const PrimExpr* dim, const Introduced* introduced) {
+  if (const auto* literal = As<tir::IntImm>(dim); literal && !literal->dtype.is_bool())
+    return context_.out.AppendInt(literal->value);
+  const bool quoted = introduced && Mentions(dim, *introduced);
+  if (quoted) {
+    std::string text;
+    {
+      OutputStream out(&text);
+      PrintContext inner = context_.WithOutput(out);
+      PrintPrimExpr(dim, inner, PrimMode::kRelax);
+    }
+    return PrintString(text, context_.out);
+  }
+  PrintPrimExpr(dim, context_, PrimMode::kRelax);
+}
+
+void TypePrinter::PrintTensor(const TensorType* type, const Introduced* introduced) {
+  OutputStream& out = context_.out;
+  out.Append("R.Tensor");
+  bool first = true;
+  const auto separate = [&] {
+    out.Append(first ? "(" : ", ");
+    first = false;
+  };
+  if (type->known) {
+    separate();
+    out.Append('(');
+    PrintDims(type->dims, introduced);
+    out.Append(type->dims.size() == 1 ? ",)" : ")");
+  } else if (type->shape_var) {
+    separate();
+    out.Append(context_.names.Find(To<Var>(type->shape_var)));
+  }
+  if (!type->dtype.is_void()) {
+    separate();
+    out.Append("dtype=");
+    PrintDType(type->dtype);
+  }
+  if (!type->has_shape() && type->ndim != kUnknownDim) {
+    separate();
+    out.Append("ndim=");
+    out.AppendInt(type->ndim);
+  }
+  if (type->vdevice && type->vdevice->target) {
+    separate();
+    out.Append("vdevice=");
+    PrintVDevice(type->vdevice);
+  }
+  if (!first) out.Append(')');
+}
+
+// Positional up to the first thing that is unknown, by keyword from there on.
+void TypePrinter::PrintDTensor(const DTensorType* type, const Introduced* introduced) {
+  OutputStream& out = context_.out;
+  const TensorType* tensor = type->tensor;
+  out.Append("R.DTensor(");
+  bool first = true;
+  bool keywords = false;
+  const auto argument = [&](std::string_view keyword) {
+    if (!first) out.Append(", ");
+    first = false;
+    if (keywords) out.Append(keyword);
+  };
+  if (tensor->known) {
+    argument("");
+    out.Append('(');
+    PrintDims(tensor->dims, introduced);
+    out.Append(tensor->dims.size() == 1 ? ",)" : ")");
+  } else {
+    keywords = true;
+  }
+  if (tensor->dtype.is_void()) {
+    keywords = true;
+  } else {
+    argument("dtype=");
+    PrintDType(tensor->dtype);
+  }
+  argument("device_mesh=");
+  PrintDeviceMesh(type->device_mesh);
+  argument("placement=");
+  PrintString(type->placement, out);
+  if (!tensor->has_shape() && tensor->ndim != kUnknownDim) {
+    argument("ndim=");
+    out.AppendInt(tensor->ndim);
+  }
+  out.Append(')');
+}
+
+// "mesh[0]": where the module's global infos list it.
+void TypePrinter::PrintDeviceMesh(const DeviceMeshAttr* mesh) {
+  for (const auto& [kind, infos] : context_.module->global_infos()) {
+    for (size_t i = 0; i < infos.size(); ++i) {
+      if (infos[i] == mesh) return PrintString(kind + "[" + std::to_string(i) + "]", context_.out);
+    }
+  }
+  PrintString("mesh[?]", context_.out);
+}
+
+void TypePrinter::PrintVDevice(const VDeviceAttr* device) {
+  const auto kind_of = [](const VDeviceAttr* d) {
+    const auto* kind = d->target ? As<StrAttr>(d->target->Find("kind")) : nullptr;
+    return kind ? kind->value : std::string_view();
+  };
+  int64_t index = 0;
+  if (const auto infos = context_.module->global_infos().find("vdevice");
+      infos != context_.module->global_infos().end()) {
+    for (const Attr* info : infos->second) {
+      if (info == device) break;
+      const auto* other = As<VDeviceAttr>(info);
+      if (other && kind_of(other) == kind_of(device)) ++index;
+    }
+  }
+  context_.out.Append('"');
+  context_.out.Append(kind_of(device));
+  context_.out.Append(':');
+  context_.out.AppendInt(index);
+  context_.out.Append('"');
+}
+
+void TypePrinter::PrintFunc(const FuncType* type, const Introduced* introduced) {
+  OutputStream& out = context_.out;
+  out.Append("R.Callable");
+  if (type->opaque) {
+    const bool has_ret = !Is<ObjectType>(type->ret);
+    if (!has_ret && !type->purity) return;
+    out.Append('(');
+    if (has_ret) {
+      out.Append("ret=");
+      PrintUncached(type->ret, introduced, out);
+    }
+    if (type->purity) out.Append(has_ret ? ", purity=True" : "purity=True");
+    return out.Append(')');
+  }
+  out.Append("((");
+  PrintList(type->params, introduced);
+  out.Append(type->params.size() == 1 ? ",), " : "), ");
+  PrintUncached(type->ret, introduced, out);
+  out.Append(type->purity ? ", True)" : ", False)");
+}
+
+}  // namespace iropt::text

@@ -1,0 +1,49 @@
+// Prints types, with a cache by type: a module has few different ones.
+#pragma once
+
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "text/script/printer_core.h"
+
+namespace iropt::text {
+
+class TypePrinter {
+ public:
+  explicit TypePrinter(PrintContext& context) : context_(context) {}
+
+  // In the signature of a function at the top level, dimensions that use a variable which the signature itself
+  // introduces are printed in quotes; these are the variables.
+  using Introduced = std::unordered_set<const tir::Var*>;
+  void Print(const Type* type, const Introduced* introduced = nullptr);
+  void PrintDim(const PrimExpr* dim, const Introduced* introduced = nullptr);
+  // Names of symbolic variables change with the function: forgets what was printed with them.
+  void StartFunction() { ++epoch_; }
+  // "cuda:0", counted among the module's devices of that kind.
+  void PrintVDevice(const VDeviceAttr* device);
+  // "mesh[0]", by its place in the module's global infos.
+  void PrintDeviceMesh(const DeviceMeshAttr* mesh);
+  void PrintDType(DataType dtype);
+
+ private:
+  void PrintUncached(const Type* type, const Introduced* introduced, OutputStream& out);
+  void PrintTensor(const TensorType* type, const Introduced* introduced);
+  void PrintDTensor(const DTensorType* type, const Introduced* introduced);
+  void PrintFunc(const FuncType* type, const Introduced* introduced);
+  void PrintDims(std::span<const PrimExpr* const> dims, const Introduced* introduced);
+  void PrintList(std::span<const Type* const> types, const Introduced* introduced);
+
+  struct Cached {
+    uint32_t epoch = 0;  // 0: nothing; kForever for types without symbolic variables
+    std::string_view text;
+  };
+  static constexpr uint32_t kForever = UINT32_MAX;
+
+  PrintContext& context_;
+  uint32_t epoch_ = 1;
+  std::vector<Cached> cache_;  // by Type::id
+  Arena texts_;
+};
+
+}  // namespace iropt::text

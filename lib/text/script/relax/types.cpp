@@ -1,0 +1,417 @@
+// Type annotations: R.Tensor((n, 4), dtype="float32"), R.Tuple(...), R.Callable(...), ...
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "iropt/infer/infer.h"
+#include "iropt/support/stack.h"
+#include "parser.h"
+
+namespace iropt::text {
+
+struct TensorSpec {
+  bool has_shape = false;
+  std::vector<const PrimExpr*> dims;
+  const Expr* shape_var = nullptr;
+  DataType dtype;
+  int64_t ndim = kUnknownDim;
+  const VDeviceAttr* vdevice = nullptr;
+  const DeviceMeshAttr* device_mesh = nullptr;
+  std::string_view placement;
+};
+
+const Type* RelaxParser::ParseType() {
+  const uint32_t begin = lex_.peek().begin;
+  const std::string_view rest = lex_.buffer().substr(begin, lex_.end_offset() - begin);
+  if (const TypeCache::Hit hit = types_.Find(rest); hit.type) {
+    lex_.SkipTo(begin + hit.length);
+    return hit.type;
+  }
+  // A variable of the function may mean something else the next time.
+  const bool outer_names_variable = std::exchange(type_names_variable_, false);
+  const Type* type = WithStack([&] { return ParseTypeUncached(); });
+  if (type && !type_names_variable_) types_.Insert(lex_.buffer().substr(begin, lex_.previous_end() - begin), type);
+  type_names_variable_ |= outer_names_variable;
+  return type;
+}
+
+const Type* RelaxParser::ParseSignatureType() {
+  in_signature_ = true;
+  const Type* type = ParseType();
+  in_signature_ = false;
+  return type;
+}
+
+const Type* RelaxParser::ParseTypeUncached() {
+  const Span span = SpanHere();
+  const Prefix prefix = AtPrefix();
+  if (prefix == Prefix::kNone) {
+    if (AtName("None")) {
+      lex_.Next();
+      return TupleType::Get({});
+    }
+    if (Accept(TokenKind::kLParen)) {
+      const Type* inner = ParseType();
+      return inner && Expect(TokenKind::kRParen, "a type in parentheses") ? inner : nullptr;
+    }
+    if (At(TokenKind::kName) && lex_.next_char() == '.' && symbols_.Find(lex_.text())) return ParseTypeOfValue();
+    return Unexpected("a type such as R.Tensor((2, 3), dtype=\"float32\")");
+  }
+  const std::string_view alias = lex_.text(lex_.Next());
+  const std::string_view name = DottedName();
+  if (name.empty()) return nullptr;
+  if (prefix == Prefix::kTir) {
+    // TVM 0.26 writes the type of a scalar as T.int64.
+    if (const auto dtype = DataType::Parse(name); dtype && !dtype->is_void()) return PrimType::Get(*dtype);
+  }
+  if (prefix == Prefix::kRelax) {
+    if (name == "Tensor") return ParseTensorType(span);
+    if (name == "DTensor" || name == "dist.DTensor") return ParseDTensorType(span);
+    if (name == "Shape") return ParseShapeType();
+    if (name == "Tuple") return ParseTupleType();
+    if (name == "Prim") return ParsePrimTypeArgs();
+    if (name == "Callable") return ParseCallableType();
+    if (name == "Object" || name == "Any") {
+      if (Accept(TokenKind::kLParen) && !Expect(TokenKind::kRParen, "R.Object()")) return nullptr;
+      return ObjectType::Get();
+    }
+  }
+  static constexpr std::string_view kNames[] = {"Any",  "Callable", "DTensor", "Object",
+                                                "Prim", "Shape",    "Tensor",  "Tuple"};
+  return UnknownMember(alias, name, lex_.SpanFrom(lex_.peek().begin - static_cast<uint32_t>(name.size())), kNames);
+}
+
+// x.struct_info: the type that a variable has.
+const Type* RelaxParser::ParseTypeOfValue() {
+  const Span span = SpanHere();
+  type_names_variable_ = true;
+  ScriptValue value;
+  if (!ParsePostfix(value)) return nullptr;
+  if (value.kind == ScriptValue::Kind::kType) return value.type;
+  return Error(span, "bad-expression", "expected a type; that of a variable is x.struct_info");
+}
+
+bool RelaxParser::ParseDims(std::vector<const PrimExpr*>& dims) {
+  const TokenKind close = At(TokenKind::kLBracket) ? TokenKind::kRBracket : TokenKind::kRParen;
+  const Span span = SpanHere();
+  lex_.Next();
+  bool comma = close == TokenKind::kRBracket;
+  while (!At(close)) {
+    const PrimExpr* dim = ParseDim();
+    if (!dim) return false;
+    dims.push_back(dim);
+    if (!Accept(TokenKind::kComma)) break;
+    comma = true;
+  }
+  if (!Expect(close, "a shape")) return false;
+  if (!comma && !dims.empty()) return Error(span, "bad-shape", "a shape of one dimension is written (n,)");
+  return true;
+}
+
+const PrimExpr* RelaxParser::ParseDim() {
+  if (At(TokenKind::kInt)) {
+    const char next = lex_.next_char();
+    if (next == ',' || next == ')' || next == ']') {
+      int64_t value = 0;
+      const Token token = lex_.Next();
+      if (!IntegerValue(token, value)) return nullptr;
+      if (value < 0) return Error(lex_.SpanOf(token), "bad-number", "this integer exceeds the range of int64");
+      return IRContext::Current().Int(value);
+    }
+  }
+  if (At(TokenKind::kString)) return ParseQuotedDim();
+  ScriptValue value;
+  return ParseValue(value) ? ToDim(value) : nullptr;
+}
+
+// A dimension in quotes, "n * 2": in a signature it may name symbolic variables that are not defined yet.
+const PrimExpr* RelaxParser::ParseQuotedDim() {
+  const Token token = lex_.Next();
+  const std::string_view quoted = lex_.text(token);
+  if (quoted[0] != '"' && quoted[0] != '\'') {
+    return Error(lex_.SpanOf(token), "bad-shape", "expected a plain string with a dimension");
+  }
+  if (quoted.find('\\') == std::string_view::npos) {
+    return ParseQuotedDim(Lexer(lex_.buffer(), lex_.base(), token.begin + 1, token.end - 1, diag_));
+  }
+  // "T.Cast(\"int64\", n)": the places are off by the backslashes before them.
+  std::string storage;
+  const std::string_view text = UnescapeString(quoted, storage);
+  return ParseQuotedDim(Lexer(text, lex_.base() + token.begin + 1, 0, static_cast<uint32_t>(text.size()), diag_));
+}
+
+const PrimExpr* RelaxParser::ParseQuotedDim(Lexer inner) {
+  RelaxParser sub({inner, state_, ws_, symbols_, diag_});
+  sub.in_signature_ = in_signature_;
+  ScriptValue value;
+  // Leading blanks would read as indentation.
+  if (inner.kind() == TokenKind::kIndent) inner.Next();
+  if (!sub.ParseValue(value)) return nullptr;
+  if (inner.kind() != TokenKind::kNewline && inner.kind() != TokenKind::kEnd && inner.kind() != TokenKind::kDedent) {
+    return sub.Unexpected("the end of the dimension");
+  }
+  types_.Invalidate();
+  return sub.ToDim(value);
+}
+
+bool RelaxParser::ParseTensorArgument(TensorSpec& spec, std::string_view keyword, int position) {
+  const Span span = SpanHere();
+  if (keyword.empty() && position == 0 && At(TokenKind::kString)) keyword = "dtype";
+  if (keyword == "shape" || (keyword.empty() && position == 0)) {
+    if (AcceptName("None")) return true;
+    spec.has_shape = true;
+    if (At(TokenKind::kLParen) || At(TokenKind::kLBracket)) return ParseDims(spec.dims);
+    ScriptValue value;
+    if (!ParseValue(value)) return false;
+    const Expr* expr = value.kind == ScriptValue::Kind::kExpr ? value.expr : nullptr;
+    if (const auto* shape = expr ? As<ShapeExpr>(expr) : nullptr) {
+      spec.dims.assign(shape->values.begin(), shape->values.end());
+      return true;
+    }
+    if (!expr || !Is<Var>(expr) || !expr->type || !As<ShapeType>(expr->type)) {
+      return Error(span, "bad-shape", "the shape of a tensor is a tuple of dimensions or a variable of type R.Shape");
+    }
+    spec.shape_var = expr;
+    type_names_variable_ = true;
+    return true;
+  }
+  if (keyword == "dtype" || (keyword.empty() && position == 1)) {
+    if (AcceptName("None")) return true;
+    const auto dtype = ParseDataTypeString();
+    if (dtype) spec.dtype = *dtype;
+    return dtype.has_value();
+  }
+  if (keyword == "vdevice" || (keyword.empty() && position == 2)) {
+    if (AcceptName("None")) return true;
+    if (!At(TokenKind::kString)) return Unexpected("a virtual device such as \"cuda:0\"");
+    spec.vdevice = FindVDevice(ParseStringLiteral(), span);
+    return spec.vdevice != nullptr;
+  }
+  if (keyword == "ndim" || (keyword.empty() && position == 3)) return ParseInteger(spec.ndim);
+  return Error(
+      span, "unknown-argument",
+      keyword.empty() ? "too many arguments for R.Tensor" : fmt::format("R.Tensor has no argument '{}'", keyword));
+}
+
+const Type* RelaxParser::ParseTensorType(Span span) {
+  TensorSpec spec;
+  if (!Accept(TokenKind::kLParen)) return TensorType::Get(kUnknownDim, DataType::Void());
+  for (int position = 0; !At(TokenKind::kRParen); ++position) {
+    std::string_view keyword;
+    if (AtKeyword()) {
+      keyword = lex_.text(lex_.Next());
+      lex_.Next();
+    }
+    if (!ParseTensorArgument(spec, keyword, position)) return nullptr;
+    if (!Accept(TokenKind::kComma)) break;
+  }
+  if (!Expect(TokenKind::kRParen, "R.Tensor(...)")) return nullptr;
+  return MakeTensorType(spec, span);
+}
+
+const Type* RelaxParser::MakeTensorType(const TensorSpec& spec, Span span) {
+  if (spec.ndim < kUnknownDim || spec.ndim > INT32_MAX)
+    return Error(span, "bad-shape", "the number of dimensions is out of range");
+  if (spec.shape_var) return TensorType::WithShapeVar(ws_.arena(), spec.shape_var, spec.dtype, spec.vdevice);
+  if (!spec.has_shape) return TensorType::Get(static_cast<int>(spec.ndim), spec.dtype, spec.vdevice);
+  if (spec.ndim != kUnknownDim && spec.ndim != static_cast<int64_t>(spec.dims.size())) {
+    return Error(span, "bad-shape",
+                 fmt::format("ndim={} contradicts a shape of {} dimensions", spec.ndim, spec.dims.size()));
+  }
+  for (const PrimExpr* dim : spec.dims) {
+    if (!dim->dtype.is_int()) return Error(span, "bad-shape", "the dimensions of a tensor are integers");
+  }
+  return TensorType::Get(spec.dims, spec.dtype, spec.vdevice);
+}
+
+const Type* RelaxParser::ParseDTensorType(Span span) {
+  TensorSpec spec;
+  if (!Expect(TokenKind::kLParen, "R.DTensor(...)")) return nullptr;
+  for (int position = 0; !At(TokenKind::kRParen); ++position) {
+    std::string_view keyword;
+    if (AtKeyword()) {
+      keyword = lex_.text(lex_.Next());
+      lex_.Next();
+    }
+    const Span at = SpanHere();
+    if (keyword == "device_mesh" || (keyword.empty() && position == 2)) {
+      if (!At(TokenKind::kString)) return Unexpected("a device mesh such as \"mesh[0]\"");
+      const std::string_view name = ParseStringLiteral();
+      const size_t bracket = name.find('[');
+      const auto infos = state_.module->global_infos().find(name.substr(0, bracket));
+      const int64_t index =
+          bracket == std::string_view::npos ? 0 : std::atoll(std::string(name.substr(bracket + 1)).c_str());
+      if (infos == state_.module->global_infos().end() || index < 0 ||
+          index >= static_cast<int64_t>(infos->second.size()) ||
+          !As<DeviceMeshAttr>(infos->second[static_cast<size_t>(index)])) {
+        return Error(at, "unknown-name", fmt::format("the module has no device mesh '{}'", name));
+      }
+      spec.device_mesh = To<DeviceMeshAttr>(infos->second[static_cast<size_t>(index)]);
+    } else if (keyword == "placement" || (keyword.empty() && position == 3)) {
+      if (!At(TokenKind::kString)) return Unexpected("a placement such as \"S[0], R\"");
+      spec.placement = ParseStringLiteral();
+    } else if (!ParseTensorArgument(spec, keyword, position)) {
+      return nullptr;
+    }
+    if (!Accept(TokenKind::kComma)) break;
+  }
+  if (!Expect(TokenKind::kRParen, "R.DTensor(...)")) return nullptr;
+  const Type* tensor = MakeTensorType(spec, span);
+  if (!tensor) return nullptr;
+  if (!spec.device_mesh) return Error(span, "missing-argument", "R.DTensor needs a device_mesh");
+  return DTensorType::Get(To<TensorType>(tensor), spec.device_mesh, spec.placement);
+}
+
+const VDeviceAttr* RelaxParser::FindVDevice(std::string_view name, Span span) {
+  // "kind:index" counts among the devices of that kind, "kind:index:scope" among those with the memory scope, too;
+  // "vdevice:index" among all.
+  const size_t colon = name.find(':');
+  const std::string_view kind = name.substr(0, colon);
+  std::string_view index = colon == std::string_view::npos ? "0" : name.substr(colon + 1);
+  std::string_view scope;
+  if (const size_t second = index.find(':'); second != std::string_view::npos) {
+    scope = index.substr(second + 1);
+    index = index.substr(0, second);
+  }
+  int64_t left = std::atoll(std::string(index).c_str());
+  const auto infos = state_.module->global_infos().find("vdevice");
+  if (infos != state_.module->global_infos().end()) {
+    for (const Attr* info : infos->second) {
+      const auto* device = As<VDeviceAttr>(info);
+      if (!device || (!scope.empty() && device->memory_scope != scope)) continue;
+      const auto* found = device->target ? As<StrAttr>(device->target->Find("kind")) : nullptr;
+      const bool same = kind == "vdevice" || (found && found->value == kind);
+      if (same && left-- == 0) return device;
+    }
+  }
+  return Error(span, "unknown-name", fmt::format("the module has no virtual device '{}'", name));
+}
+
+const Type* RelaxParser::ParseShapeType() {
+  if (!Accept(TokenKind::kLParen)) return ShapeType::Get();
+  const Type* type = nullptr;
+  if (At(TokenKind::kRParen)) {
+    type = ShapeType::Get();
+  } else if (AtKeyword() && AtName("ndim")) {
+    lex_.Next();
+    lex_.Next();
+    int64_t ndim = kUnknownDim;
+    const Span span = SpanHere();
+    if (!ParseInteger(ndim)) return nullptr;
+    if (ndim < kUnknownDim || ndim > INT32_MAX)
+      return Error(span, "bad-shape", "the number of dimensions is out of range");
+    type = ShapeType::Get(static_cast<int>(ndim));
+  } else {
+    if (AtKeyword()) {
+      if (!AtName("values"))
+        return ErrorHere("unknown-argument", fmt::format("R.Shape has no argument '{}'", lex_.text()));
+      lex_.Next();
+      lex_.Next();
+    }
+    std::vector<const PrimExpr*> dims;
+    if (!At(TokenKind::kLBracket) && !At(TokenKind::kLParen)) return Unexpected("a list of dimensions");
+    if (!ParseDims(dims)) return nullptr;
+    type = ShapeType::Get(dims);
+  }
+  return ExpectClose("R.Shape(...)") ? type : nullptr;
+}
+
+bool RelaxParser::ParseTypeList(TokenKind close, std::vector<const Type*>& types) {
+  while (!At(close)) {
+    const Type* type = ParseType();
+    if (!type) return false;
+    types.push_back(type);
+    if (!Accept(TokenKind::kComma)) break;
+  }
+  return Expect(close, "a list of types");
+}
+
+const TupleType* RelaxParser::MakeTupleType(std::span<const Type* const> fields) {
+  for (const Type* f : fields) {
+    if (f->has_shape_var()) return TupleType::Get(ws_.arena(), fields);
+  }
+  return TupleType::Get(fields);
+}
+
+const FuncType* RelaxParser::MakeFuncType(std::span<const Type* const> params, const Type* ret, bool purity) {
+  bool has_shape_var = ret->has_shape_var();
+  for (const Type* p : params) has_shape_var |= p->has_shape_var();
+  return has_shape_var ? FuncType::Get(ws_.arena(), params, ret, purity) : FuncType::Get(params, ret, purity);
+}
+
+const Type* RelaxParser::ParseTupleType() {
+  std::vector<const Type*> fields;
+  if (Accept(TokenKind::kLParen)) {
+    if (Accept(TokenKind::kLBracket)) {
+      if (!ParseTypeList(TokenKind::kRBracket, fields) || !ExpectClose("R.Tuple([...])")) return nullptr;
+    } else if (!ParseTypeList(TokenKind::kRParen, fields)) {
+      return nullptr;
+    }
+  }
+  return MakeTupleType(fields);
+}
+
+const Type* RelaxParser::ParsePrimTypeArgs() {
+  if (!Expect(TokenKind::kLParen, "R.Prim(...)")) return nullptr;
+  const Type* type = nullptr;
+  if (AtKeyword() && AtName("value")) {
+    lex_.Next();
+    lex_.Next();
+    const PrimExpr* value = ParseDim();
+    type = value ? PrimType::Get(value) : nullptr;
+  } else {
+    if (AtKeyword() && AtName("dtype")) {
+      lex_.Next();
+      lex_.Next();
+    }
+    const auto dtype = ParseDataTypeString();
+    type = dtype ? PrimType::Get(*dtype) : nullptr;
+  }
+  return type && ExpectClose("R.Prim(...)") ? type : nullptr;
+}
+
+const Type* RelaxParser::ParseCallableType() {
+  std::vector<const Type*> params;
+  const Type* ret = nullptr;
+  bool opaque = true;
+  std::optional<bool> purity;
+  std::string_view derive;
+  if (Accept(TokenKind::kLParen)) {
+    for (int position = 0; !At(TokenKind::kRParen); ++position) {
+      static constexpr std::string_view kOrder[] = {"params", "ret", "purity", "derive_func"};
+      std::string_view keyword = position < 4 ? kOrder[position] : "";
+      if (AtKeyword()) {
+        keyword = lex_.text(lex_.Next());
+        lex_.Next();
+      }
+      if (keyword == "params") {
+        if (AcceptName("None")) {
+          opaque = true;
+        } else {
+          opaque = false;
+          const TokenKind close = At(TokenKind::kLBracket) ? TokenKind::kRBracket : TokenKind::kRParen;
+          if (!At(TokenKind::kLBracket) && !At(TokenKind::kLParen)) return Unexpected("a tuple of parameter types");
+          lex_.Next();
+          if (!ParseTypeList(close, params)) return nullptr;
+        }
+      } else if (keyword == "ret") {
+        if (!AcceptName("None") && !(ret = ParseType())) return nullptr;
+      } else if (keyword == "purity") {
+        if (!AtName("True") && !AtName("False") && !AtName("None")) return Unexpected("True or False");
+        const std::string_view word = lex_.text(lex_.Next());
+        if (word != "None") purity = word == "True";
+      } else if (keyword == "derive_func") {
+        if (!At(TokenKind::kString)) return Unexpected("the name of a packed function");
+        derive = IRContext::Current().InternString(ParseStringLiteral());
+      } else {
+        return ErrorHere("unknown-argument", fmt::format("R.Callable has no argument '{}'", keyword));
+      }
+      if (!Accept(TokenKind::kComma)) break;
+    }
+    if (!Expect(TokenKind::kRParen, "R.Callable(...)")) return nullptr;
+  }
+  if (opaque) return FuncType::Opaque(ret ? ret : ObjectType::Get(), purity.value_or(false), derive);
+  return MakeFuncType(params, ret ? ret : ObjectType::Get(), purity.value_or(true));
+}
+
+}  // namespace iropt::text

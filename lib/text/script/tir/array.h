@@ -1,0 +1,20 @@
+// Arrays that are written out in loop-level functions: the data of T.allocate_const.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "iropt/ir/ndarray.h"
+#include "iropt/support/file.h"
+#include "value.h"
+
+namespace iropt::text {
+
+// The numbers of a list of lists, in order. What is no number counts as one, so that the conversion fails.
+void FlattenNumbers(const Value& value, std::vector<Value>& out);
+// Null where a value is no constant of the dtype.
+std::shared_ptr<const NDArray> ArrayOf(const std::vector<Value>& numbers, DataType dtype, std::vector<int64_t> shape);
+// All elements as a list.
+void PrintArray(const NDArray& array, OutputStream& out);
+
+}  // namespace iropt::text

@@ -1,0 +1,144 @@
+// Loop-level functions as a whole: decorator, signature, body.
+#include "parser.h"
+
+#include <fmt/format.h>
+
+#include "iropt/analysis/tir/complete_prim_func.h"
+#include "iropt/infer/prim_func_type.h"
+
+namespace iropt::text {
+namespace {
+
+using Kind = Value::Kind;
+
+}  // namespace
+
+void TirParser::CloseTo(size_t depth) {
+  while (build_.depth() > depth) {
+    if (const auto branches = build_.open_if(); branches && !branches->then_case) {
+      Error(branches->span, "bad-block", "T.If needs T.Then");
+      build_.OpenBranch(false);
+      continue;
+    }
+    build_.Close();
+  }
+}
+
+// @T.prim_func, @T.prim_func(private=True)
+bool TirParser::ParseDecorator(TirSignature& signature) {
+  if (!Expect(TokenKind::kAt, "a decorator")) return false;
+  const uint32_t begin = lex_.peek().begin;
+  lex_.Next();
+  const std::string_view name = DottedName();
+  if (name != "prim_func") {
+    static constexpr std::string_view kNames[] = {"prim_func"};
+    return name.empty() ? false : static_cast<bool>(UnknownMember("T", name, lex_.SpanFrom(begin), kNames));
+  }
+  if (At(TokenKind::kLParen)) {
+    TirArgs args;
+    const Value* v[4];
+    // The last two are TVM 0.26's; its loop-level functions are what these are.
+    if (!ParseArguments(args, begin) ||
+        !Bind(args, "T.prim_func", {"private", "check_well_formed", "s_tir", "persistent"}, 0, v))
+      return false;
+    for (const Value* value : v) {
+      if (value && !value->is(Kind::kBool)) return WrongValue(*value, "True or False");
+    }
+    signature.is_private = v[0] && v[0]->boolean;
+  }
+  return Expect(TokenKind::kNewline, "a decorator");
+}
+
+bool TirParser::ParseParam(TirSignature& signature) {
+  if (!At(TokenKind::kName)) return Unexpected("the name of a parameter");
+  const Token token = lex_.Next();
+  const std::string_view name = lex_.text(token);
+  if (!At(TokenKind::kColon))
+    return Error(lex_.SpanOf(token), "missing-annotation", fmt::format("the parameter '{}' has no type", name));
+  lex_.Next();
+  pending_name_ = name;
+  statement_vars_ = ws_.num_vars();
+  Value value;
+  if (!ParseExpr(value)) return false;
+  const tir::Var* var = nullptr;
+  const tir::Buffer* buffer = nullptr;
+  if (value.is(Kind::kBuffer)) {
+    buffer = value.buffer;
+    tir::Var* handle = ws_.NewPrimVar(fmt::format("{}_handle", name), DataType::Handle());
+    handle->set_span(lex_.SpanOf(token));
+    var = handle;
+  } else if (value.is(Kind::kDType)) {
+    tir::Var* scalar = ws_.NewPrimVar(name, value.dtype);
+    scalar->set_span(lex_.SpanOf(token));
+    var = scalar;
+  } else if (value.is(Kind::kPrim)) {
+    var = As<tir::Var>(value.prim);
+  }
+  if (!var || var->id < statement_vars_)
+    return WrongValue(value, "a type such as T.handle or T.Buffer((8,), \"float32\")");
+  signature.params.push_back(var);
+  signature.buffers.push_back(buffer);
+  symbols_.Define(name, buffer ? static_cast<const Node*>(buffer) : var);
+  return true;
+}
+
+bool TirParser::ParseReturnType(TirSignature& signature) {
+  if (AcceptName("None")) return true;
+  statement_vars_ = ws_.num_vars();
+  Value value;
+  if (!ParseExpr(value)) return false;
+  if (value.is(Kind::kDType)) {
+    signature.ret_type = value.dtype.is_void() ? nullptr : PrimType::Get(value.dtype);
+    return true;
+  }
+  if (value.is(Kind::kPrim) && tir::Var::ClassOf(value.prim->kind)) {
+    signature.ret_type = PrimType::Get(value.prim->dtype);
+    return true;
+  }
+  return WrongValue(value, "a type such as T.int32");
+}
+
+bool TirParser::ParseSignature(TirSignature& signature) {
+  if (!AcceptName("def")) return Unexpected("'def' and the name of the function");
+  if (!At(TokenKind::kName)) return Unexpected("the name of the function");
+  const Token name = lex_.Next();
+  signature.name = lex_.text(name);
+  signature.name_span = lex_.SpanOf(name);
+  if (!Expect(TokenKind::kLParen, "a function header")) return false;
+  while (!At(TokenKind::kRParen)) {
+    if (!ParseParam(signature)) return false;
+    if (!Accept(TokenKind::kComma)) break;
+  }
+  if (!Expect(TokenKind::kRParen, "a function header")) return false;
+  return !Accept(TokenKind::kArrow) || ParseReturnType(signature);
+}
+
+PrimFunc* TirParser::MakeHeader(const TirSignature& signature, Workspace& workspace) {
+  const Type* ret = signature.ret_type ? signature.ret_type : TupleType::Get({});
+  auto* func = workspace.New<PrimFunc>(workspace.Copy(signature.params), workspace.Copy(signature.buffers), nullptr,
+                                       ret, DictAttr::Empty(), nullptr);
+  func->type = PrimFuncType(func);
+  return func;
+}
+
+const PrimFunc* TirParser::ParseBody(TirSignature& signature) {
+  signature_ = &signature;
+  const size_t errors = diag_.error_count();
+  if (!ParseSuite()) return nullptr;
+  CloseTo(0);
+  const tir::Stmt* body = build_.Finish();
+  if (diag_.error_count() != errors) return nullptr;
+  for (const auto& [block, buffer] : CompleteBlocks(signature.buffers, body, build_.unstated_blocks(), ws_)) {
+    Error(block->span(), "bad-block",
+          fmt::format("the block passes the pointer of '{}' on; state T.reads(...) and T.writes(...)", buffer->name));
+  }
+  if (diag_.error_count() != errors) return nullptr;
+  const Type* ret = signature.ret_type ? signature.ret_type : TupleType::Get({});
+  auto* func =
+      ws_.New<PrimFunc>(ws_.Copy(signature.params), ws_.Copy(signature.buffers), body, ret, func_attrs_, nullptr);
+  func->type = PrimFuncType(func);
+  func->set_span(signature.name_span);
+  return func;
+}
+
+}  // namespace iropt::text

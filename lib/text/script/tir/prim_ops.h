@@ -1,0 +1,65 @@
+// Python's operators on numbers and scalar expressions, with the meaning that TVM's scripts give them: numbers of the
+// text compute as in Python; where an expression takes part, arith::PrimBuilder makes the result, and errors are
+// reported where they are in the text.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "iropt/arith/prim_builder.h"
+#include "iropt/diag/diagnostic.h"
+#include "iropt/ir/module.h"
+#include "iropt/text/script/lexer.h"
+#include "value.h"
+
+namespace iropt::text {
+
+class PrimOps {
+ public:
+  // Integers without a type have the bits `int_bits`, and 64 where they need more.
+  PrimOps(Workspace& workspace, DiagnosticEngine& diagnostics, int int_bits = 32)
+      : ws_(workspace), diag_(diagnostics), int_bits_(int_bits) {}
+
+  // a `op` b for the operators + - * / // % ** << >> & | ^ and the comparisons. False after an error. The operands are
+  // numbers and scalar expressions; the caller has converted everything else.
+  bool Binary(TokenKind op, const Value& a, const Value& b, Span span, Value& out);
+  // `a and b`, `a or b`.
+  bool Logic(NodeKind kind, const Value& a, const Value& b, Span span, Value& out);
+  // -a, +a, ~a, and `not a`.
+  bool Unary(TokenKind op, const Value& a, Span span, Value& out);
+  bool Not(const Value& a, Span span, Value& out);
+
+  // The folding form of an operation, as the operators and T.min, T.floordiv and the like make it. Null after an error.
+  const PrimExpr* Make(NodeKind kind, const PrimExpr* a, const PrimExpr* b, Span span);
+  // The node as it stands, as T.Add(a, b) makes it.
+  const PrimExpr* MakeNode(NodeKind kind, const PrimExpr* a, const PrimExpr* b, Span span);
+  // T.shift_left, T.bitwise_and and so on: folded where both are constants.
+  const PrimExpr* MakeBitwise(arith::BitOp op, const PrimExpr* a, const PrimExpr* b, Span span);
+  // A conversion, folded for constants and vectors of one value.
+  const PrimExpr* MakeCast(DataType dtype, const PrimExpr* value, Span span);
+  // Brings two operands to one dtype by TVM's rules. False after an error.
+  bool MatchDtypes(const PrimExpr*& a, const PrimExpr*& b, Span span);
+  const PrimExpr* MakeBroadcast(const PrimExpr* value, const PrimExpr* lanes, Span span);
+  const PrimExpr* MakeRamp(const PrimExpr* base, const PrimExpr* stride, const PrimExpr* lanes, Span span);
+
+  // Numbers as expressions: integers are int32 (int64 where they need it), floats float32, truth values bool.
+  const PrimExpr* ToPrim(const Value& number);
+  const PrimExpr* Int(int64_t value, DataType dtype, Span span) { return At(span).Int(value, dtype); }
+  const PrimExpr* Float(double value, DataType dtype, Span span) { return At(span).Float(value, dtype); }
+
+ private:
+  bool Numbers(TokenKind op, const Value& a, const Value& b, Span span, Value& out);
+  bool Integers(TokenKind op, int64_t a, int64_t b, Span span, Value& out);
+  bool Compare(NodeKind kind, Value a, Value b, Span span, Value& out);
+  const PrimExpr* Adapt(const Value& number, DataType other);
+  arith::PrimBuilder At(Span span) const { return arith::PrimBuilder(ws_.arena()).At(span); }
+  // Reports the error if there is one: at the operand that is at fault, else at `span`.
+  bool Accept(const std::optional<arith::OperandError>& error, Span span);
+  bool Error(Span span, std::string message);
+
+  Workspace& ws_;
+  DiagnosticEngine& diag_;
+  const int int_bits_;
+};
+
+}  // namespace iropt::text

@@ -1,0 +1,88 @@
+// Prints scalar expressions in the form of TVM 0.18: with Python's operators where reading them back makes the same
+// node, with T.Add(...) and the like where it would not.
+#pragma once
+
+#include "iropt/support/function_ref.h"
+#include "text/script/printer_core.h"
+
+namespace iropt::text {
+
+// How integers look: T.int64(3) and T.bool(True) in loop-level functions, 3 and True in graph-level ones.
+enum class PrimMode : uint8_t { kTir, kRelax };
+
+// Defines variables and buffers that are used without a definition, which TVM's text declares where they are used.
+class FreeNames {
+ public:
+  virtual ~FreeNames() = default;
+  virtual std::string_view Define(const tir::Var* var) = 0;
+  virtual std::string_view Define(const tir::Buffer* buffer) = 0;
+};
+
+class PrimPrinter {
+ public:
+  // Without `free`, what has no name is printed by its hint.
+  PrimPrinter(PrintContext& context, PrimMode mode, FreeNames* free = nullptr)
+      : context_(context), out_(context.out), mode_(mode), free_(free) {}
+
+  void Print(const PrimExpr* expr) { Print(expr, Precedence::kLambda); }
+  // "a, b, c"
+  void PrintItems(std::span<const PrimExpr* const> exprs);
+  // "(a,)", "(a, b)"
+  void PrintTuple(std::span<const PrimExpr* const> exprs);
+  void PrintVar(const tir::Var* var) { out_.Append(NameOf(var)); }
+  void PrintBuffer(const tir::Buffer* buffer) { out_.Append(NameOf(buffer)); }
+  // A[i, j:j + 4]: what a load or a store names.
+  void PrintAccess(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices);
+  // The same for a region, where a range of one element is a plain index.
+  void PrintRegion(const tir::BufferRegion* region);
+  // min + extent, with the constant that it folds to.
+  void PrintEnd(const PrimExpr* min, const PrimExpr* extent);
+  void PrintRange(const tir::Range* range);
+  void PrintIterVar(const tir::IterVar* iter_var);
+  void PrintReducer(const tir::CommReducer* reducer);
+  // "float32"
+  void PrintDType(DataType dtype) { PrintString(dtype.is_void() ? "void" : dtype.ToString(), out_); }
+  // T.float32
+  void PrintDTypeName(DataType dtype);
+  // The type of a variable, as in an annotation: T.int32, T.handle("float32", "global").
+  void PrintVarType(const tir::Var* var);
+  // What makes such a variable: T.int32(), T.handle("float32", "global").
+  void PrintVarCreation(const tir::Var* var);
+
+  // While a statement is printed whose parts are evaluated in another order than they are written: names that `expr`
+  // uses come before those of what is printed now.
+  void set_evaluated_first(const PrimExpr* expr) { evaluated_first_ = expr; }
+
+ private:
+  // With parentheses where the operator of `expr` binds weaker than `least`.
+  void Print(const PrimExpr* expr, Precedence least);
+  void PrintUngrouped(const PrimExpr* expr);
+  void PrintIndices(std::span<const PrimExpr* const> indices);
+  void PrintBinary(const tir::BinaryExpr* expr);
+  void PrintCall(const tir::Call* call);
+  void PrintInt(const tir::IntImm* imm);
+  void PrintFunction(std::string_view name, std::initializer_list<const PrimExpr*> args);
+  void PrintLoad(const tir::BufferLoad* load);
+  void PrintList(std::span<const PrimExpr* const> exprs);
+  void PrintLet(const tir::Let* let);
+  void PrintReduce(const tir::Reduce* reduce);
+  std::string_view NameOf(const tir::Var* var);
+  std::string_view NameOf(const tir::Buffer* buffer);
+  void DefineFirst();
+
+  PrintContext& context_;
+  OutputStream& out_;
+  PrimMode mode_;
+  FreeNames* free_;
+  const PrimExpr* evaluated_first_ = nullptr;
+};
+
+void PrintPrimExpr(const PrimExpr* expr, PrintContext& context, PrimMode mode);
+
+// Calls f for every occurrence of a variable, in the order in which the expression is evaluated.
+void ForEachPrimVar(const PrimExpr* expr, FunctionRef<void(const tir::Var*)> f);
+// The same for variables and buffers; a buffer is seen once per access.
+void ForEachPrimName(const PrimExpr* expr, FunctionRef<void(const tir::Var*)> var,
+                     FunctionRef<void(const tir::Buffer*)> buffer);
+
+}  // namespace iropt::text

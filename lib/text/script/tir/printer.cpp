@@ -1,0 +1,306 @@
+#include "printer.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "text/script/attr_text.h"
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/tir/builder.h"
+#include "iropt/ir/tir/visitor.h"
+
+namespace iropt::text {
+namespace {
+
+// Counts how often a function refers to its parameters.
+class ParamUses : public tir::StmtExprVisitor {
+ public:
+  explicit ParamUses(const PrimFunc* func) : uses_(func->params.size()) {
+    for (uint32_t i = 0; i < func->params.size(); ++i) {
+      const uint32_t id = func->params[i]->id;
+      if (id >= index_.size()) index_.resize(id + 1, -1);
+      index_[id] = static_cast<int>(i);
+    }
+    VisitStmt(func->body);
+    for (const tir::Buffer* buffer : func->param_buffers) {
+      if (buffer) VisitBufferUse(buffer);
+    }
+  }
+  const std::vector<int>& uses() const { return uses_; }
+
+ protected:
+  using tir::StmtExprVisitor::VisitExpr;
+  void VisitVar(const tir::Var* var) override {
+    if (!var->context_owned() && var->id < index_.size() && index_[var->id] >= 0)
+      ++uses_[static_cast<size_t>(index_[var->id])];
+  }
+  void VisitBufferUse(const tir::Buffer* buffer) override { VisitVar(buffer->data); }
+  void VisitBufferDef(const tir::Buffer* buffer) override {
+    VisitVar(buffer->data);
+    tir::StmtExprVisitor::VisitBufferDef(buffer);
+  }
+
+ private:
+  std::vector<int> index_;  // by id of the variable
+  std::vector<int> uses_;
+};
+
+bool HasVariables(const PrimExpr* e) {
+  bool found = false;
+  if (!Is<tir::IntImm>(e)) tir::ForEachVar(e, [&](const tir::Var*) { found = true; });
+  return found;
+}
+
+// A buffer that shape and dtype say everything about.
+bool IsSimple(const tir::Buffer* buffer) {
+  return buffer->strides.empty() && std::none_of(buffer->shape.begin(), buffer->shape.end(), HasVariables) &&
+         arith::IsInt(buffer->elem_offset, 0) && buffer->scope() == "global" &&
+         buffer->data_alignment == tir::kAllocAlignment && buffer->offset_factor == 1 &&
+         buffer->buffer_type == tir::BufferType::kDefault && buffer->axis_separators.empty();
+}
+
+bool ContainsBlock(const tir::Stmt* stmt) {
+  bool found = false;
+  tir::PostOrderVisit(stmt, [&](const Node* n) { found |= n->kind == NodeKind::kBlockRealize; });
+  return found;
+}
+
+}  // namespace
+
+void PrintPrimFunc(const PrimFunc* func, std::string_view name, PrintContext& context) {
+  context.out.Append(TirPrinter(func, context).Print(name));
+}
+
+std::string TirPrinter::Print(std::string_view name) {
+  out_.Append("@T.prim_func");
+  if (!func_->attrs->Find(attr::kGlobalSymbol)) out_.Append("(private=True)");
+  context_.NewLine();
+  out_.Append("def ");
+  out_.Append(name);
+  ++context_.indent;
+  Push(func_);
+  PrintParams();
+  PrintFuncAttrs(name);
+  PrintMatchedParams();
+  if (const tir::Block* root = ImplicitRoot()) {
+    BeginLine();
+    out_.Append("# with T.block(\"root\"):");
+    for (const tir::Buffer* buffer : root->alloc_buffers)
+      PrintBufferLine(buffer, "alloc_buffer", Introduces::kData, [] {});
+    PrintBody(root->body);
+  } else {
+    PrintBody(func_->body);
+  }
+  Pop();
+  --context_.indent;
+  out_.Append('\n');
+  return Assemble();
+}
+
+std::string TirPrinter::Assemble() {
+  // The stream writes to a string, which cannot fail.
+  static_cast<void>(stream_.Flush());
+  if (insertions_.empty()) return std::move(text_);
+  std::stable_sort(insertions_.begin(), insertions_.end(),
+                   [](const Insertion& a, const Insertion& b) { return a.position < b.position; });
+  std::string result;
+  size_t done = 0;
+  for (const Insertion& insertion : insertions_) {
+    result.append(text_, done, insertion.position - done);
+    result += insertion.text;
+    done = insertion.position;
+  }
+  return result.append(text_, done);
+}
+
+// ---- Header
+
+std::vector<bool> TirPrinter::InlineParams() const {
+  const List<const tir::Buffer*> buffers = func_->param_buffers;
+  std::vector<bool> result(func_->params.size());
+  if (std::none_of(buffers.begin(), buffers.end(), [](const tir::Buffer* b) { return b && IsSimple(b); }))
+    return result;
+  const ParamUses uses(func_);
+  std::unordered_map<const tir::Var*, int> pointers;
+  for (const tir::Buffer* b : buffers) {
+    if (b) ++pointers[b->data];
+  }
+  for (size_t i = 0; i < result.size(); ++i) {
+    result[i] = buffers[i] && IsSimple(buffers[i]) && uses.uses()[i] == 0 && pointers[buffers[i]->data] == 1;
+  }
+  return result;
+}
+
+void TirPrinter::PrintParams() {
+  inline_params_ = InlineParams();
+  out_.Append('(');
+  for (size_t i = 0; i < func_->params.size(); ++i) {
+    if (i) out_.Append(", ");
+    if (!inline_params_[i]) {
+      out_.Append(names_.Define(func_->params[i]));
+      out_.Append(": ");
+      prim_.PrintVarType(func_->params[i]);
+      continue;
+    }
+    const tir::Buffer* buffer = func_->param_buffers[i];
+    const std::string_view name = names_.Define(buffer, Hint(buffer));
+    out_.Append(name);
+    out_.Append(": T.Buffer(");
+    prim_.PrintTuple(buffer->shape);
+    out_.Append(", ");
+    prim_.PrintDType(buffer->dtype);
+    out_.Append(')');
+    NameParts(buffer, name, Plan(buffer, Introduces::kData, 0), 0);
+  }
+  out_.Append(')');
+  if (const auto* ret = As<PrimType>(func_->ret_type)) {
+    out_.Append(" -> ");
+    prim_.PrintDTypeName(ret->dtype);
+  }
+  out_.Append(':');
+}
+
+// A global symbol that is the name of the function goes without saying.
+void TirPrinter::PrintFuncAttrs(std::string_view name) {
+  const DictAttr* attrs = func_->attrs;
+  const auto* symbol = As<StrAttr>(attrs->Find(attr::kGlobalSymbol));
+  if (symbol && symbol->value == name) attrs = attrs->Without(attr::kGlobalSymbol);
+  if (attrs->size() == 0) return;
+  BeginLine();
+  out_.Append("T.func_attr(");
+  PrintAttr(attrs, context_, PrimMode::kTir, this);
+  out_.Append(')');
+}
+
+void TirPrinter::PrintMatchedParams() {
+  for (size_t i = 0; i < func_->params.size(); ++i) {
+    const tir::Buffer* buffer = func_->param_buffers[i];
+    if (!buffer || inline_params_[i]) continue;
+    PrintBufferLine(buffer, "match_buffer", Introduces::kAll, [&] {
+      prim_.PrintVar(func_->params[i]);
+      out_.Append(", ");
+    });
+  }
+}
+
+// The block that every function with blocks has, where it says nothing: it is printed as a comment.
+const tir::Block* TirPrinter::ImplicitRoot() const {
+  const auto* realize = As<tir::BlockRealize>(func_->body);
+  if (!realize || !realize->iter_values.empty() || !arith::IsInt(realize->predicate, 1)) return nullptr;
+  const tir::Block* root = realize->block;
+  const bool says = root->annotations->size() || !root->match_buffers.empty() || !root->reads.empty() ||
+                    !root->writes.empty() || root->init;
+  if (says) return nullptr;
+  const auto* inner = As<tir::BlockRealize>(root->body);
+  const bool needed =
+      !root->alloc_buffers.empty() || (inner ? !inner->block->iter_vars.empty() : ContainsBlock(root->body));
+  return needed ? root : nullptr;
+}
+
+// ---- Frames
+
+void TirPrinter::Push(const Node* node, bool visible) {
+  Frame& frame = frames_.emplace_back();
+  frame.node = node;
+  frame.mark = names_.Mark();
+  frame.indent = context_.indent;
+  frame.visible = visible;
+}
+
+void TirPrinter::Pop() {
+  const size_t mark = frames_.back().mark;
+  frames_.pop_back();
+  names_.Release(mark);
+  std::vector<LateName> kept;
+  while (!late_names_.empty() && late_names_.back().position >= mark) {
+    if (late_names_.back().owner < frames_.size()) kept.push_back(late_names_.back());
+    late_names_.pop_back();
+  }
+  for (size_t i = kept.size(); i-- > 0;) DefineAgain(kept[i]);
+}
+
+void TirPrinter::DefineAgain(const LateName& late) {
+  const size_t position = names_.Mark();
+  if (!late.alias) names_.DefineText(late.name);
+  if (const auto* buffer = As<tir::Buffer>(late.node)) {
+    names_.Alias(buffer, late.name);
+  } else {
+    names_.Alias(static_cast<const tir::Var*>(late.node), late.name);
+  }
+  if (late.owner + 1 < frames_.size()) late_names_.push_back({position, late.node, late.name, late.alias, late.owner});
+}
+
+// After a name was defined that belongs to an outer list.
+void TirPrinter::NoteLate(size_t owner, size_t position, const Node* node, bool alias) {
+  if (owner + 1 == frames_.size()) return;
+  const auto* buffer = As<tir::Buffer>(node);
+  const std::string_view name = buffer ? names_.Find(buffer) : names_.Find(static_cast<const tir::Var*>(node));
+  late_names_.push_back({position, node, name, alias, owner});
+}
+
+void TirPrinter::BeginLine() {
+  Frame& frame = top();
+  if (!frame.started) {
+    frame.started = true;
+    out_.Append(frame.pending);
+  }
+  frame.line = out_.position();
+  context_.NewLine();
+}
+
+// Before the line of the list that is being printed.
+void TirPrinter::Insert(Frame& frame, std::string line) {
+  line.insert(0, static_cast<size_t>(frame.indent) * 4, ' ');
+  line.insert(0, 1, '\n');
+  if (frame.started) {
+    insertions_.push_back({frame.line, std::move(line)});
+  } else {
+    frame.pending += line;
+  }
+}
+
+const TirScopes& TirPrinter::scopes() {
+  if (!scopes_) scopes_.emplace(func_);
+  return *scopes_;
+}
+
+size_t TirPrinter::FrameFor(const Node* name) {
+  std::unordered_map<const Node*, size_t> frame_of;
+  for (size_t i = 0; i < frames_.size(); ++i) {
+    if (frames_[i].visible) frame_of.emplace(frames_[i].node, i);
+  }
+  for (uint32_t s = scopes().ScopeOf(name); s != TirScopes::kNone; s = scopes().parent(s)) {
+    if (const auto it = frame_of.find(scopes().node(s)); it != frame_of.end()) return it->second;
+  }
+  return 0;
+}
+
+std::string_view TirPrinter::Define(const tir::Var* var) {
+  const size_t owner = FrameFor(var);
+  const size_t position = names_.Mark();
+  const std::string_view name = names_.Define(var);
+  NoteLate(owner, position, var, false);
+  Insert(frames_[owner], VariableLine({var}));
+  return name;
+}
+
+std::string_view TirPrinter::Define(const tir::Buffer* buffer) {
+  const size_t owner = FrameFor(buffer);
+  const size_t position = names_.Mark();
+  const std::string_view name = names_.Define(buffer, Hint(buffer));
+  NoteLate(owner, position, buffer, false);
+  const BufferParts parts = Plan(buffer, Introduces::kData, owner);
+  std::string line(name);
+  line += " = ";
+  {
+    OutputStream out(&line);
+    PrintContext context = context_.WithOutput(out);
+    PrintDeclaration(
+        buffer, "Buffer", [] {}, parts, context);
+  }
+  NameParts(buffer, name, parts, owner);
+  if (!parts.variables.empty()) Insert(frames_[owner], VariableLine(parts.variables));
+  Insert(frames_[owner], std::move(line));
+  return name;
+}
+
+}  // namespace iropt::text

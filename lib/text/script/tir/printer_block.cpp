@@ -1,0 +1,218 @@
+// Loops and blocks.
+#include <algorithm>
+
+#include "text/script/attr_text.h"
+#include "iropt/arith/prim_builder.h"
+#include "printer.h"
+
+namespace iropt::text {
+
+// ---- Loops
+
+void TirPrinter::EnterLoop(const tir::For* loop) {
+  const uint32_t id = loop->loop_var->id;
+  if (id >= loops_.size()) loops_.resize(std::max<size_t>(id + 1, loops_.size() * 2));
+  loops_[id] = loop;
+}
+
+void TirPrinter::LeaveLoop(const tir::For* loop) { loops_[loop->loop_var->id] = nullptr; }
+
+// The loops that T.grid can stand for: plain ones from 0 that directly follow each other and do not depend on each
+// other.
+std::vector<const tir::For*> TirPrinter::GridOf(const tir::For* loop) const {
+  std::vector<const tir::For*> grid;
+  for (const tir::For* l = loop; l; l = As<tir::For>(l->body)) {
+    if (l->for_kind != tir::ForKind::kSerial || !arith::IsInt(l->min, 0) || l->annotations->size()) break;
+    bool depends = false;
+    if (!Is<tir::IntImm>(l->extent)) {
+      ForEachPrimVar(l->extent, [&](const tir::Var* v) {
+        depends |= std::any_of(grid.begin(), grid.end(), [&](const tir::For* outer) { return outer->loop_var == v; });
+      });
+    }
+    if (depends) break;
+    grid.push_back(l);
+  }
+  return grid;
+}
+
+void TirPrinter::PrintFor(const tir::For* loop) {
+  BeginLine();
+  out_.Append("for ");
+  ++context_.indent;
+  // What the head declares goes before this line, not into the body.
+  Push(loop, false);
+  std::vector<const tir::For*> loops = GridOf(loop);
+  if (loops.size() > 1) {
+    for (size_t i = 0; i < loops.size(); ++i) {
+      if (i) out_.Append(", ");
+      out_.Append(names_.Define(loops[i]->loop_var));
+    }
+    out_.Append(" in T.grid(");
+    for (size_t i = 0; i < loops.size(); ++i) {
+      if (i) out_.Append(", ");
+      prim_.Print(loops[i]->extent);
+    }
+    out_.Append("):");
+  } else {
+    loops.assign(1, loop);
+    PrintLoopHead(loop);
+  }
+  for (const tir::For* l : loops) EnterLoop(l);
+  top().visible = true;
+  PrintBody(loops.back()->body);
+  for (const tir::For* l : loops) LeaveLoop(l);
+  Pop();
+  --context_.indent;
+}
+
+// i in range(...):
+void TirPrinter::PrintLoopHead(const tir::For* loop) {
+  static constexpr std::string_view kFunctions[] = {"T.serial(", "T.parallel(", "T.vectorized(", "T.unroll(",
+                                                    "T.thread_binding("};
+  out_.Append(names_.Define(loop->loop_var));
+  out_.Append(" in ");
+  const bool annotated = loop->annotations->size() > 0;
+  const bool plain = loop->for_kind == tir::ForKind::kSerial && !annotated;
+  out_.Append(plain ? "range(" : kFunctions[static_cast<size_t>(loop->for_kind)]);
+  if (arith::IsInt(loop->min, 0)) {
+    prim_.Print(loop->extent);
+  } else {
+    prim_.Print(loop->min);
+    out_.Append(", ");
+    prim_.PrintEnd(loop->min, loop->extent);
+  }
+  if (loop->for_kind == tir::ForKind::kThreadBinding) {
+    out_.Append(", thread=");
+    PrintString(loop->thread_binding ? loop->thread_binding->thread_tag : "", out_);
+  }
+  if (annotated) {
+    out_.Append(", annotations=");
+    PrintAttr(loop->annotations, context_, PrimMode::kTir, this);
+  }
+  out_.Append("):");
+}
+
+// ---- Blocks
+
+// Whether the axis is a loop under another name, over the same domain.
+bool TirPrinter::IsRemapped(const tir::IterVar* iter_var, const PrimExpr* value) const {
+  if (iter_var->iter_type != tir::IterVarType::kDataPar && iter_var->iter_type != tir::IterVarType::kCommReduce)
+    return false;
+  const auto* var = As<tir::Var>(value);
+  if (!var || var->context_owned() || var->id >= loops_.size()) return false;
+  const tir::For* loop = loops_[var->id];
+  return loop && loop->loop_var == var && iter_var->dom && arith::DeepEqual(loop->min, iter_var->dom->min) &&
+         arith::DeepEqual(loop->extent, iter_var->dom->extent);
+}
+
+void TirPrinter::PrintAxes(const tir::Block* block, const tir::BlockRealize* realize) {
+  const size_t n = block->iter_vars.size();
+  for (size_t i = 0; i < n;) {
+    size_t end = i;
+    while (end < n && realize && end < realize->iter_values.size() &&
+           IsRemapped(block->iter_vars[end], realize->iter_values[end]))
+      ++end;
+    if (end - i > 1) {
+      PrintRemap(block, realize, i, end);
+      i = end;
+    } else {
+      PrintAxis(block->iter_vars[i], realize && i < realize->iter_values.size() ? realize->iter_values[i] : nullptr);
+      ++i;
+    }
+  }
+}
+
+void TirPrinter::PrintAxis(const tir::IterVar* iter_var, const PrimExpr* value) {
+  BeginLine();
+  out_.Append(names_.Define(iter_var->var));
+  switch (iter_var->iter_type) {
+    case tir::IterVarType::kDataPar: out_.Append(" = T.axis.spatial("); break;
+    case tir::IterVarType::kCommReduce: out_.Append(" = T.axis.reduce("); break;
+    case tir::IterVarType::kOrdered: out_.Append(" = T.axis.scan("); break;
+    default: out_.Append(" = T.axis.opaque("); break;
+  }
+  if (!iter_var->dom) {
+    out_.Append("None");
+  } else if (arith::IsInt(iter_var->dom->min, 0)) {
+    prim_.Print(iter_var->dom->extent);
+  } else {
+    out_.Append('(');
+    prim_.Print(iter_var->dom->min);
+    out_.Append(", ");
+    prim_.PrintEnd(iter_var->dom->min, iter_var->dom->extent);
+    out_.Append(')');
+  }
+  if (value) {
+    out_.Append(", ");
+    prim_.Print(value);
+  }
+  out_.Append(')');
+}
+
+// vi, vj = T.axis.remap("SR", [i, j])
+void TirPrinter::PrintRemap(const tir::Block* block, const tir::BlockRealize* realize, size_t begin, size_t end) {
+  BeginLine();
+  for (size_t i = begin; i < end; ++i) {
+    if (i > begin) out_.Append(", ");
+    out_.Append(names_.Define(block->iter_vars[i]->var));
+  }
+  out_.Append(" = T.axis.remap(\"");
+  for (size_t i = begin; i < end; ++i)
+    out_.Append(block->iter_vars[i]->iter_type == tir::IterVarType::kDataPar ? 'S' : 'R');
+  out_.Append("\", [");
+  prim_.PrintItems(realize->iter_values.span().subspan(begin, end - begin));
+  out_.Append("])");
+}
+
+void TirPrinter::PrintRegions(std::string_view function, List<const tir::BufferRegion*> regions) {
+  BeginLine();
+  out_.Append(function);
+  for (uint32_t i = 0; i < regions.size(); ++i) {
+    if (i) out_.Append(", ");
+    prim_.PrintRegion(regions[i]);
+  }
+  out_.Append(')');
+}
+
+// `realize` is null for a block that stands for itself.
+void TirPrinter::PrintBlock(const tir::Block* block, const tir::BlockRealize* realize) {
+  BeginLine();
+  out_.Append("with T.block(");
+  PrintString(block->name_hint, out_);
+  out_.Append(realize ? "):" : ", no_realize=True):");
+  ++context_.indent;
+  Push(block);
+  PrintAxes(block, realize);
+  if (realize && !arith::IsInt(realize->predicate, 1)) {
+    BeginLine();
+    out_.Append("T.where(");
+    prim_.Print(realize->predicate);
+    out_.Append(')');
+  }
+  PrintRegions("T.reads(", block->reads);
+  PrintRegions("T.writes(", block->writes);
+  if (block->annotations->size()) {
+    BeginLine();
+    out_.Append("T.block_attr(");
+    PrintAttr(block->annotations, context_, PrimMode::kTir, this);
+    out_.Append(')');
+  }
+  for (const tir::Buffer* buffer : block->alloc_buffers)
+    PrintBufferLine(buffer, "alloc_buffer", Introduces::kData, [] {});
+  for (const tir::MatchBufferRegion* match : block->match_buffers) {
+    PrintBufferLine(match->buffer, "match_buffer", Introduces::kAll, [&] {
+      prim_.PrintRegion(match->source);
+      out_.Append(", ");
+    });
+  }
+  if (block->init) {
+    BeginLine();
+    out_.Append("with T.init():");
+    PrintIndented(block->init, block->init);
+  }
+  PrintBody(block->body);
+  Pop();
+  --context_.indent;
+}
+
+}  // namespace iropt::text

@@ -1,0 +1,374 @@
+// Statements of loop-level functions.
+#include "text/script/attr_text.h"
+#include "iropt/arith/prim_builder.h"
+#include "iropt/support/stack.h"
+#include "array.h"
+#include "printer.h"
+
+namespace iropt::text {
+namespace {
+
+// T.allocate and T.decl_buffer that together are one declaration.
+const tir::DeclBuffer* DeclaredAllocation(const tir::Allocate* allocate) {
+  const auto* decl = As<tir::DeclBuffer>(allocate->body);
+  if (!decl || decl->buffer->data != allocate->buffer_var || decl->buffer->dtype != allocate->dtype ||
+      !arith::IsInt(allocate->condition, 1) || allocate->annotations->size() ||
+      allocate->extents.size() != decl->buffer->shape.size()) {
+    return nullptr;
+  }
+  for (uint32_t i = 0; i < allocate->extents.size(); ++i) {
+    if (!arith::DeepEqual(allocate->extents[i], decl->buffer->shape[i])) return nullptr;
+  }
+  return decl;
+}
+
+// The value of `return value`, or null.
+const PrimExpr* ReturnedValue(const PrimExpr* e) {
+  const auto* call = As<tir::Call>(e);
+  const auto* op = call ? As<Op>(call->op) : nullptr;
+  return op && op->name == "tir.ret" && call->args.size() == 1 ? call->args[0] : nullptr;
+}
+
+}  // namespace
+
+// In the current list.
+void TirPrinter::PrintBody(const tir::Stmt* body) {
+  const auto* seq = As<tir::SeqStmt>(body);
+  if (!seq) {
+    top().concise = true;
+    return PrintStmt(body);
+  }
+  for (uint32_t i = 0; i < seq->seq.size(); ++i) {
+    top().concise = i + 1 == seq->seq.size();
+    PrintStmt(seq->seq[i]);
+  }
+}
+
+void TirPrinter::PrintStmt(const tir::Stmt* stmt) {
+  WithStack([&] {
+    switch (stmt->kind) {
+      case NodeKind::kLetStmt: return PrintLet(static_cast<const tir::LetStmt*>(stmt));
+      case NodeKind::kAttrStmt: return PrintAttrStmt(static_cast<const tir::AttrStmt*>(stmt));
+      case NodeKind::kAssertStmt: return PrintAssert(static_cast<const tir::AssertStmt*>(stmt));
+      case NodeKind::kBufferStore: return PrintStore(static_cast<const tir::BufferStore*>(stmt));
+      case NodeKind::kBufferRealize: {
+        const auto* realize = static_cast<const tir::BufferRealize*>(stmt);
+        return PrintRealize(realize, nullptr, realize, top().concise);
+      }
+      case NodeKind::kAllocate: return PrintAllocate(static_cast<const tir::Allocate*>(stmt));
+      case NodeKind::kAllocateConst: return PrintAllocateConst(static_cast<const tir::AllocateConst*>(stmt));
+      case NodeKind::kDeclBuffer:
+        return PrintDeclBuffer(static_cast<const tir::DeclBuffer*>(stmt), Introduces::kNothing);
+      case NodeKind::kIfThenElse: return PrintIf(static_cast<const tir::IfThenElse*>(stmt));
+      case NodeKind::kEvaluate: return PrintEvaluate(static_cast<const tir::Evaluate*>(stmt));
+      case NodeKind::kFor: return PrintFor(static_cast<const tir::For*>(stmt));
+      case NodeKind::kWhile: return PrintWhile(static_cast<const tir::While*>(stmt));
+      case NodeKind::kBlockStmt: return PrintBlock(static_cast<const tir::Block*>(stmt), nullptr);
+      case NodeKind::kBlockRealize: {
+        const auto* realize = static_cast<const tir::BlockRealize*>(stmt);
+        return PrintBlock(realize->block, realize);
+      }
+      default:
+        Push(To<tir::SeqStmt>(stmt));
+        PrintBody(stmt);
+        Pop();
+    }
+  });
+}
+
+void TirPrinter::PrintScoped(const Node* frame, const tir::Stmt* body, bool concise,
+                             FunctionRef<std::string_view()> define, FunctionRef<void()> head) {
+  BeginLine();
+  // What the head declares goes before this line, not into the body.
+  Push(frame, false);
+  const std::string_view name = define();
+  if (!concise) out_.Append("with ");
+  if (concise && !name.empty()) {
+    out_.Append(name);
+    out_.Append(" = ");
+  }
+  head();
+  if (!concise) {
+    if (!name.empty()) {
+      out_.Append(" as ");
+      out_.Append(name);
+    }
+    out_.Append(':');
+    top().indent = ++context_.indent;
+  }
+  top().visible = true;
+  PrintBody(body);
+  Pop();
+  if (!concise) --context_.indent;
+}
+
+// After a colon.
+void TirPrinter::PrintIndented(const Node* frame, const tir::Stmt* body) {
+  ++context_.indent;
+  Push(frame);
+  PrintBody(body);
+  Pop();
+  --context_.indent;
+}
+
+// x: T.int32 = value; what has no value has no type either.
+void TirPrinter::PrintLet(const tir::LetStmt* stmt) {
+  const bool known = !names_.Find(stmt->var).empty();
+  if (!known && top().concise) {
+    BeginLine();
+    Push(stmt, false);
+    out_.Append(names_.Define(stmt->var));
+    if (!stmt->var->dtype.is_void()) {
+      out_.Append(": ");
+      prim_.PrintVarType(stmt->var);
+    }
+    out_.Append(" = ");
+    prim_.Print(stmt->value);
+    top().visible = true;
+    PrintBody(stmt->body);
+    return Pop();
+  }
+  const auto define = [&] { return known ? std::string_view() : names_.Define(stmt->var); };
+  PrintScoped(stmt, stmt->body, false, define, [&] {
+    out_.Append("T.LetStmt(");
+    prim_.Print(stmt->value);
+    if (known) {
+      out_.Append(", var=");
+      prim_.PrintVar(stmt->var);
+    } else if (stmt->var->pointer) {
+      out_.Append(", ");
+      prim_.PrintVarType(stmt->var);
+    }
+    out_.Append(')');
+  });
+}
+
+void TirPrinter::PrintAssert(const tir::AssertStmt* stmt) {
+  const bool concise = top().concise;
+  PrintScoped(
+      stmt, stmt->body, concise, [] { return std::string_view(); },
+      [&] {
+        out_.Append(concise ? "assert " : "T.Assert(");
+        prim_.Print(stmt->condition);
+        out_.Append(", ");
+        prim_.Print(stmt->message);
+        if (!concise) out_.Append(')');
+      });
+}
+
+void TirPrinter::PrintAttrValue(const Node* node) {
+  switch (GroupOf(node->kind)) {
+    case NodeGroup::kPrim: return prim_.Print(static_cast<const PrimExpr*>(node));
+    case NodeGroup::kAttr: return PrintAttr(static_cast<const Attr*>(node), context_, PrimMode::kTir, this);
+    default: break;
+  }
+  if (const auto* buffer = As<tir::Buffer>(node)) return prim_.PrintBuffer(buffer);
+  if (const auto* iter_var = As<tir::IterVar>(node)) return prim_.PrintIterVar(iter_var);
+  if (const auto* region = As<tir::BufferRegion>(node)) return prim_.PrintRegion(region);
+  prim_.PrintReducer(To<tir::CommReducer>(node));
+}
+
+void TirPrinter::PrintAttrStmt(const tir::AttrStmt* stmt) {
+  const bool concise = top().concise;
+  if (stmt->attr_key == "realize_scope") {
+    const auto* realize = As<tir::BufferRealize>(stmt->body);
+    if (realize && realize->buffer == stmt->node) return PrintRealize(realize, stmt->value, stmt, concise);
+  }
+  const bool thread = stmt->attr_key == "thread_extent" || stmt->attr_key == "virtual_thread";
+  if (thread && Is<tir::IterVar>(stmt->node)) return PrintLaunchThread(stmt, concise);
+  PrintScoped(
+      stmt, stmt->body, concise, [] { return std::string_view(); },
+      [&] {
+        out_.Append("T.attr(");
+        PrintAttrValue(stmt->node);
+        out_.Append(", ");
+        PrintString(stmt->attr_key, out_);
+        out_.Append(", ");
+        prim_.Print(stmt->value);
+        out_.Append(')');
+      });
+}
+
+// bx = T.launch_thread("blockIdx.x", 8) where all uses of the variable are inside, else with a variable made by
+// T.env_thread.
+void TirPrinter::PrintLaunchThread(const tir::AttrStmt* stmt, bool concise) {
+  const auto* thread = To<tir::IterVar>(stmt->node);
+  bool defines = false;
+  if (names_.Find(thread->var).empty()) {
+    defines = scopes().Encloses(stmt, thread->var);
+    if (!defines) {
+      const size_t owner = FrameFor(thread->var);
+      const size_t position = names_.Mark();
+      std::string line(names_.Define(thread->var));
+      NoteLate(owner, position, thread->var, false);
+      line += " = T.env_thread(";
+      {
+        OutputStream out(&line);
+        PrintString(thread->thread_tag, out);
+      }
+      line += ')';
+      // The current list has not begun the line of this statement yet.
+      if (owner + 1 == frames_.size()) {
+        BeginLine();
+        out_.Append(line);
+      } else {
+        Insert(frames_[owner], std::move(line));
+      }
+    }
+  }
+  const auto define = [&] { return defines ? names_.Define(thread->var) : std::string_view(); };
+  PrintScoped(stmt, stmt->body, concise, define, [&] {
+    out_.Append("T.launch_thread(");
+    if (defines) {
+      PrintString(thread->thread_tag, out_);
+    } else {
+      prim_.PrintVar(thread->var);
+    }
+    out_.Append(", ");
+    prim_.Print(stmt->value);
+    out_.Append(')');
+  });
+}
+
+// T.realize(A[0:4], "scope"); `scope` is that of the attribute around it.
+void TirPrinter::PrintRealize(const tir::BufferRealize* realize, const PrimExpr* scope, const Node* frame,
+                              bool concise) {
+  PrintScoped(
+      frame, realize->body, concise, [] { return std::string_view(); },
+      [&] {
+        out_.Append("T.realize(");
+        prim_.PrintBuffer(realize->buffer);
+        out_.Append(realize->bounds.empty() ? "[()" : "[");
+        for (uint32_t i = 0; i < realize->bounds.size(); ++i) {
+          if (i) out_.Append(", ");
+          prim_.Print(realize->bounds[i]->min);
+          out_.Append(':');
+          prim_.PrintEnd(realize->bounds[i]->min, realize->bounds[i]->extent);
+        }
+        out_.Append(']');
+        if (scope) {
+          out_.Append(", ");
+          prim_.Print(scope);
+        }
+        if (!arith::IsInt(realize->condition, 1)) {
+          out_.Append(", condition=");
+          prim_.Print(realize->condition);
+        }
+        out_.Append(')');
+      });
+}
+
+void TirPrinter::PrintStore(const tir::BufferStore* stmt) {
+  BeginLine();
+  if (names_.Find(stmt->buffer).empty()) Define(stmt->buffer);
+  // Names that the value uses are declared before those of the indices.
+  prim_.set_evaluated_first(stmt->value);
+  if (!stmt->predicate) {
+    prim_.PrintAccess(stmt->buffer, stmt->indices);
+    prim_.set_evaluated_first(nullptr);
+    out_.Append(" = ");
+    return prim_.Print(stmt->value);
+  }
+  prim_.PrintBuffer(stmt->buffer);
+  out_.Append(".vstore([");
+  prim_.PrintItems(stmt->indices);
+  prim_.set_evaluated_first(nullptr);
+  out_.Append("], ");
+  prim_.Print(stmt->value);
+  out_.Append(", predicate=");
+  prim_.Print(stmt->predicate);
+  out_.Append(')');
+}
+
+void TirPrinter::PrintAllocate(const tir::Allocate* stmt) {
+  if (const tir::DeclBuffer* decl = DeclaredAllocation(stmt)) return PrintDeclBuffer(decl, Introduces::kData);
+  // The variable belongs to the list around the statement.
+  const bool concise = top().concise;
+  const std::string_view name = names_.Define(stmt->buffer_var);
+  PrintScoped(
+      stmt, stmt->body, concise, [&] { return name; },
+      [&] {
+        out_.Append("T.allocate([");
+        prim_.PrintItems(stmt->extents);
+        out_.Append("], ");
+        prim_.PrintDType(stmt->dtype);
+        out_.Append(", ");
+        PrintString(stmt->buffer_var->pointer ? stmt->buffer_var->pointer->scope : "global", out_);
+        if (!arith::IsInt(stmt->condition, 1)) {
+          out_.Append(", ");
+          prim_.Print(stmt->condition);
+        }
+        if (stmt->annotations->size()) {
+          out_.Append(", annotations=");
+          PrintAttr(stmt->annotations, context_, PrimMode::kTir, this);
+        }
+        out_.Append(')');
+      });
+}
+
+void TirPrinter::PrintAllocateConst(const tir::AllocateConst* stmt) {
+  PrintScoped(
+      stmt, stmt->body, top().concise, [&] { return names_.Define(stmt->buffer_var); },
+      [&] {
+        out_.Append("T.allocate_const(");
+        if (stmt->data) {
+          PrintArray(*stmt->data, out_);
+        } else {
+          out_.Append("[]");
+        }
+        out_.Append(", ");
+        prim_.PrintDType(stmt->dtype);
+        out_.Append(", [");
+        prim_.PrintItems(stmt->extents);
+        out_.Append("])");
+      });
+}
+
+void TirPrinter::PrintDeclBuffer(const tir::DeclBuffer* stmt, Introduces introduces) {
+  const bool concise = top().concise;
+  const BufferParts parts = Plan(stmt->buffer, introduces, frames_.size() - 1);
+  PrintVariableLine(parts);
+  const auto define = [&] {
+    const std::string_view name = names_.Define(stmt->buffer, Hint(stmt->buffer));
+    NameParts(stmt->buffer, name, parts, frames_.size() - 1);
+    return name;
+  };
+  PrintScoped(stmt, stmt->body, concise, define, [&] {
+    PrintDeclaration(
+        stmt->buffer, "decl_buffer", [] {}, parts, context_);
+  });
+}
+
+void TirPrinter::PrintIf(const tir::IfThenElse* stmt) {
+  BeginLine();
+  out_.Append("if ");
+  prim_.Print(stmt->condition);
+  out_.Append(':');
+  PrintIndented(stmt->then_case, stmt->then_case);
+  if (!stmt->else_case) return;
+  context_.NewLine();
+  out_.Append("else:");
+  PrintIndented(stmt->else_case, stmt->else_case);
+}
+
+void TirPrinter::PrintWhile(const tir::While* stmt) {
+  BeginLine();
+  out_.Append("while ");
+  prim_.Print(stmt->condition);
+  out_.Append(':');
+  PrintIndented(stmt, stmt->body);
+}
+
+void TirPrinter::PrintEvaluate(const tir::Evaluate* stmt) {
+  BeginLine();
+  if (const PrimExpr* value = ReturnedValue(stmt->value)) {
+    out_.Append("return ");
+    return prim_.Print(value);
+  }
+  const bool call = Is<tir::Call>(stmt->value);
+  if (!call) out_.Append("T.evaluate(");
+  prim_.Print(stmt->value);
+  if (!call) out_.Append(')');
+}
+
+}  // namespace iropt::text

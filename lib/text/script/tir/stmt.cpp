@@ -1,0 +1,435 @@
+// Statements of loop-level functions.
+#include <fmt/format.h>
+
+#include "iropt/arith/prim_builder.h"
+#include "iropt/support/stack.h"
+#include "parser.h"
+
+namespace iropt::text {
+namespace {
+
+using Kind = Value::Kind;
+
+// Names of a scope of the text.
+class Names {
+ public:
+  explicit Names(SymbolTable& symbols) : symbols_(symbols) { symbols_.PushScope(); }
+  ~Names() { symbols_.PopScope(); }
+  Names(const Names&) = delete;
+  Names& operator=(const Names&) = delete;
+
+ private:
+  SymbolTable& symbols_;
+};
+
+}  // namespace
+
+bool TirParser::EndOfStatement() {
+  if (Accept(TokenKind::kSemicolon)) return At(TokenKind::kNewline) ? EndOfStatement() : ParseSimpleStatement();
+  if (At(TokenKind::kDedent) || At(TokenKind::kEnd)) return true;
+  if (Accept(TokenKind::kNewline)) return true;
+  return Unexpected("the end of the line");
+}
+
+char TirParser::CharAfterName() const {
+  const std::string_view text = lex_.buffer();
+  uint32_t p = lex_.peek().end;
+  while (p < lex_.end_offset() && (text[p] == ' ' || text[p] == '\t')) ++p;
+  return p < lex_.end_offset() ? text[p] : '\0';
+}
+
+bool TirParser::ParseSuite() {
+  if (!Expect(TokenKind::kColon, "a statement")) return false;
+  if (!Accept(TokenKind::kNewline)) return ParseSimpleStatement();
+  if (!Accept(TokenKind::kIndent)) return Unexpected("an indented block");
+  ParseStatements();
+  Accept(TokenKind::kDedent);
+  return true;
+}
+
+void TirParser::ParseStatements() {
+  while (!At(TokenKind::kDedent) && !At(TokenKind::kEnd)) {
+    if (diag_.error_limit_reached()) {
+      lex_.SkipLine();
+      continue;
+    }
+    const tir::StmtBuilder::Mark mark = build_.mark();
+    const bool conditional = AtName("if");
+    if (ParseStatement()) continue;
+    // Nothing is left of a statement that failed, except that the names that it should have defined are known to be
+    // bad.
+    build_.Rollback(mark);
+    lex_.SkipLine();
+    while (conditional && (AtName("elif") || AtName("else"))) lex_.SkipLine();
+  }
+}
+
+const tir::Stmt* TirParser::ParseBranch() {
+  const Names names(symbols_);
+  build_.OpenBody();
+  const size_t depth = build_.depth();
+  if (!ParseSuite()) return nullptr;
+  CloseTo(depth);
+  return build_.TakeBody();
+}
+
+bool TirParser::ParseStatement() {
+  return WithStack([&]() -> bool {
+    statement_vars_ = ws_.num_vars();
+    pending_name_ = {};
+    meta_ = false;
+    if (At(TokenKind::kIndent)) return Unexpected("a statement at the indentation of the block");
+    if (At(TokenKind::kName)) {
+      const std::string_view word = lex_.text();
+      if (word == "for") return ParseFor();
+      if (word == "if") return ParseIf();
+      if (word == "with") return ParseWith();
+      if (word == "while") return ParseWhile();
+    }
+    return ParseSimpleStatement();
+  });
+}
+
+bool TirParser::ParseSimpleStatement() {
+  if (At(TokenKind::kName)) {
+    const std::string_view word = lex_.text();
+    if (word == "assert") return ParseAssert();
+    if (word == "return") return ParseReturn();
+    if (word == "pass") return lex_.Next(), EndOfStatement();
+    const char next = CharAfterName();
+    if (AtKeyword() || next == ',' || next == ':') return ParseAssignment();
+    if (next == '[' || next == '.') {
+      const Node* node = symbols_.Find(word);
+      const auto* buffer = node ? As<tir::Buffer>(node) : nullptr;
+      if (buffer && next == '[') return ParseElementStatement(buffer);
+      if (buffer && lex_.buffer().substr(lex_.peek().end).starts_with(".vstore(")) return ParseVectorStore(buffer);
+    }
+    Value result;
+    bool known = false;
+    const bool ok = ParseConstruct(result, known);
+    if (known) return ok && EndOfStatement();
+  } else if (AtTarget() && AtTargetList()) {
+    return ParseAssignment();
+  }
+  const Token first = lex_.peek();
+  Value value;
+  if (!ParseExpr(value)) return false;
+  // x += 1
+  if (first.kind == TokenKind::kName && lex_.previous_end() == first.end && lex_.next_char() == '=')
+    return ParseNameUpdate(first, value);
+  return EmitValue(value) && EndOfStatement();
+}
+
+bool TirParser::EmitValue(const Value& value) {
+  // A documentation string, or T.something that returns nothing.
+  if (value.is(Kind::kString) || value.is(Kind::kNone)) return true;
+  const PrimExpr* e = ToPrim(value);
+  if (!e) return false;
+  auto* stmt = ws_.New<tir::Evaluate>(e);
+  stmt->set_span(value.span);
+  build_.Emit(stmt);
+  return true;
+}
+
+// ---- Compound statements
+
+bool TirParser::ParseWhile() {
+  const uint32_t begin = lex_.Next().begin;
+  Value value;
+  if (!ParseExpr(value)) return false;
+  const PrimExpr* condition = ToCondition(value);
+  if (!condition) return false;
+  const Span span = lex_.SpanFrom(begin);
+  const tir::Stmt* body = ParseBranch();
+  if (!body) return false;
+  auto* loop = ws_.New<tir::While>(condition, body);
+  loop->set_span(span);
+  build_.Emit(loop);
+  return true;
+}
+
+// A condition that the text decides leaves only the branch that is taken.
+bool TirParser::ParseIf() {
+  const uint32_t begin = lex_.Next().begin;
+  Value value;
+  if (!ParseExpr(value)) return false;
+  const bool decided = value.is(Kind::kBool);
+  const PrimExpr* condition = decided ? nullptr : ToCondition(value);
+  if (!decided && !condition) return false;
+  const Span span = lex_.SpanFrom(begin);
+  const tir::Stmt* then_case = ParseBranch();
+  if (!then_case) return false;
+  const tir::Stmt* else_case = nullptr;
+  if (AtName("elif")) {
+    build_.OpenBody();
+    if (!WithStack([&] { return ParseIf(); })) return false;
+    else_case = build_.TakeBody();
+  } else if (AcceptName("else")) {
+    else_case = ParseBranch();
+    if (!else_case) return false;
+  }
+  if (decided) {
+    if (const tir::Stmt* taken = value.boolean ? then_case : else_case) build_.Emit(taken);
+    return true;
+  }
+  auto* stmt = ws_.New<tir::IfThenElse>(condition, then_case, else_case);
+  stmt->set_span(span);
+  build_.Emit(stmt);
+  return true;
+}
+
+// What stands after `with` is no T.name(...) with a body.
+bool TirParser::NoConstruct(Span span) {
+  if (AtPrefix() == Prefix::kTir) {
+    lex_.Next();
+    const std::string_view name = DottedName();
+    if (!name.empty() && !IsTirName(name)) return UnknownTir(name, span);
+  }
+  return Error(span, "bad-expression", "expected a statement such as T.block(...) after 'with'");
+}
+
+bool TirParser::ParseWith() {
+  lex_.Next();
+  const Names names(symbols_);
+  const size_t mark = build_.depth();
+  do {
+    // The name stands behind what it names.
+    const Lexer::State start = lex_.Save();
+    Target target;
+    int depth = 0;
+    while (!At(TokenKind::kNewline) && !At(TokenKind::kEnd)) {
+      if (depth == 0 && (AtName("as") || At(TokenKind::kComma) || At(TokenKind::kColon))) break;
+      if (At(TokenKind::kLParen) || At(TokenKind::kLBracket) || At(TokenKind::kLBrace)) ++depth;
+      if (At(TokenKind::kRParen) || At(TokenKind::kRBracket) || At(TokenKind::kRBrace)) --depth;
+      lex_.Next();
+    }
+    // A list of names stands in brackets only, since a comma begins the next item.
+    const bool named = AcceptName("as");
+    if (named && (!ParseTarget(target) || (target.is_list && !CheckDistinct(target)))) return false;
+    const Lexer::State end = lex_.Save();
+    lex_.Restore(start);
+    pending_name_ = named && !target.is_list ? lex_.text(target.name) : std::string_view();
+    Value result;
+    bool known = false;
+    const size_t opened = build_.depth();
+    const Span span = SpanHere();
+    const bool ok = ParseConstruct(result, known);
+    if (!known) return NoConstruct(span);
+    if (!ok) return false;
+    if (build_.depth() == opened) return Error(span, "bad-expression", "this opens no block of statements");
+    lex_.Restore(end);
+    if (named && result.is(Kind::kNone)) return Error(target.span, "bad-expression", "there is nothing to name");
+    if (named && !AssignTo(target, result, Naming::kDirect)) return false;
+  } while (Accept(TokenKind::kComma));
+  const bool ok = ParseSuite();
+  if (ok) CloseTo(mark);
+  return ok;
+}
+
+bool TirParser::ParseAssert() {
+  const uint32_t begin = lex_.Next().begin;
+  Value condition_value, message_value;
+  if (!ParseExpr(condition_value) || !Expect(TokenKind::kComma, "an assertion, which has a message") ||
+      !ParseExpr(message_value))
+    return false;
+  const PrimExpr* condition = ToBool(condition_value);
+  const PrimExpr* message = condition ? ToPrim(message_value) : nullptr;
+  if (!message) return false;
+  if (!message_value.is(Kind::kString)) return WrongValue(message_value, "a string");
+  build_.Open<tir::AssertStmt>(lex_.SpanFrom(begin), condition, message, nullptr);
+  return EndOfStatement();
+}
+
+bool TirParser::ParseReturn() {
+  const uint32_t begin = lex_.Next().begin;
+  Value value;
+  if (!ParseExpr(value)) return false;
+  const PrimExpr* result = ToPrim(value);
+  if (!result) return false;
+  const Span span = lex_.SpanFrom(begin);
+  auto* stmt = ws_.New<tir::Evaluate>(MakeCall("tir.ret", result->dtype, {result}, span));
+  stmt->set_span(span);
+  build_.Emit(stmt);
+  return EndOfStatement();
+}
+
+// ---- Assignments
+
+bool TirParser::ParseAssignment() {
+  Target target;
+  if (!ParseTargets(target)) return false;
+  if (At(TokenKind::kColon) && !target.is_list) {
+    if (ParseAnnotated(target)) return EndOfStatement();
+    Poison(target);
+    return false;
+  }
+  if (!Expect(TokenKind::kAssign, "an assignment")) return false;
+  // cls = Module
+  if (!target.is_list && At(TokenKind::kName) && lex_.next_char() != '.') {
+    const Node* node = symbols_.Find(lex_.text());
+    if (node == state_.module_alias() || (!node && lex_.text() == state_.module_name)) {
+      lex_.Next();
+      symbols_.Define(lex_.text(target.name), state_.module_alias());
+      return EndOfStatement();
+    }
+  }
+  Value value;
+  if (ParseRightHandSide(target, value) && AssignTo(target, value, Naming::kAssignment)) return EndOfStatement();
+  Poison(target);
+  return false;
+}
+
+// What the target is to name.
+bool TirParser::ParseRightHandSide(const Target& target, Value& out) {
+  pending_name_ = target.is_list ? std::string_view() : lex_.text(target.name);
+  if (AtKeyword()) return ErrorHere("syntax", "an assignment has one '='; name the value first, and then its name");
+  bool known = false;
+  const bool ok = ParseConstruct(out, known);
+  if (known) {
+    // What such a statement gives is no value to bind: bx = T.launch_thread(...) names the thread's own variable.
+    if (ok && out.is(Kind::kNone) && !meta_) return Error(target.span, "bad-expression", "there is nothing to name");
+    meta_ |= ok && out.is(Kind::kPrim) && tir::Var::ClassOf(out.prim->kind) && out.prim->id < statement_vars_;
+    return ok;
+  }
+  const uint32_t begin = lex_.peek().begin;
+  const bool star = Accept(TokenKind::kStar);
+  if (!ParseExpr(out)) return false;
+  if (!At(TokenKind::kComma)) return !star || Error(out.span, "syntax", "'*' unpacks a list in another list only");
+  std::vector<Value> items;
+  if (!AddItem(out, star, items)) return false;
+  while (Accept(TokenKind::kComma) && !At(TokenKind::kNewline)) {
+    if (!ParseItem(items)) return false;
+  }
+  out = ListOf(Kind::kTuple, items, lex_.SpanFrom(begin));
+  return true;
+}
+
+// name += value, after the name.
+bool TirParser::ParseNameUpdate(const Token& name, const Value& value) {
+  const TokenKind op = lex_.Next().kind;
+  Value current = value, other, sum;
+  if (!Expect(TokenKind::kAssign, "an assignment") || !ParseExpr(other) || !Operand(current) || !Operand(other) ||
+      !ops_.Binary(op, current, other, lex_.SpanFrom(name.begin), sum))
+    return false;
+  Target target;
+  target.name = name;
+  return AssignTo(target, sum, Naming::kAssignment) && EndOfStatement();
+}
+
+void TirParser::OpenLet(const tir::Var* var, const PrimExpr* value, Span span) {
+  build_.Open<tir::LetStmt>(span, var, value, nullptr);
+}
+
+// The value of a LetStmt: what its variable can hold.
+const PrimExpr* TirParser::LetValue(const Value& value, const tir::Var* var) {
+  const PrimExpr* e = ToPrim(value);
+  if (e && var->pointer && e->dtype.is_handle()) return e;
+  return e ? ToPrimOf(value, var->dtype) : nullptr;
+}
+
+// name: type = value
+bool TirParser::ParseAnnotated(const Target& target) {
+  lex_.Next();
+  const tir::Var* var = nullptr;
+  if (!ParseAnnotation(var, lex_.text(target.name)) || !Expect(TokenKind::kAssign, "an assignment")) return false;
+  Value value;
+  if (!ParseExpr(value)) return false;
+  if (!var) return AssignTo(target, value, Naming::kAssignment);
+  const PrimExpr* bound = LetValue(value, var);
+  if (!bound) return false;
+  OpenLet(var, bound, lex_.SpanFrom(target.name.begin));
+  symbols_.Define(lex_.text(target.name), var);
+  return true;
+}
+
+// The type of a variable: T.int32, T.handle("float32"). TVM 0.26 writes T.let[T.int32], or T.let where the value says
+// it.
+bool TirParser::ParseAnnotation(const tir::Var*& var, std::string_view name) {
+  pending_name_ = name;
+  const Lexer::State start = lex_.Save();
+  if (AtPrefix() == Prefix::kTir) {
+    lex_.Next();
+    if (DottedName() == "let") {
+      if (!Accept(TokenKind::kLBracket)) return true;
+      return ParseAnnotation(var, name) && Expect(TokenKind::kRBracket, "an annotation");
+    }
+    lex_.Restore(start);
+  }
+  Value value;
+  if (!ParseExpr(value)) return false;
+  if (value.is(Kind::kDType)) {
+    tir::Var* made = ws_.NewPrimVar(name, value.dtype);
+    made->set_span(value.span);
+    var = made;
+    return true;
+  }
+  if (value.is(Kind::kPrim)) var = As<tir::Var>(value.prim);
+  if (!var || var->id < statement_vars_ || var->context_owned()) return WrongValue(value, "a type such as T.int32");
+  return true;
+}
+
+// ---- Stores
+
+bool TirParser::ParseElementStatement(const tir::Buffer* buffer) {
+  const uint32_t begin = lex_.Next().begin;
+  std::vector<Index> indices;
+  if (!ParseIndices(indices)) return false;
+  if (!At(TokenKind::kAssign)) {
+    if (At(TokenKind::kComma)) return ErrorHere("syntax", "an element of a buffer is assigned on its own");
+    if (lex_.next_char() == '=') return ParseAugmented(buffer, indices, begin);
+    Value value;
+    return AccessOf(buffer, indices, lex_.SpanFrom(begin), value) && ParsePostfix(value, begin) &&
+           ParseInfix(value, begin, Precedence::kLambda) && EmitValue(value) && EndOfStatement();
+  }
+  lex_.Next();
+  Value value;
+  std::vector<const PrimExpr*> exprs;
+  if (!ParseExpr(value) || !VectorIndices(buffer, indices, exprs)) return false;
+  const tir::Stmt* store = MakeStore(buffer, exprs, value, nullptr, lex_.SpanFrom(begin));
+  if (!store) return false;
+  build_.Emit(store);
+  return EndOfStatement();
+}
+
+// A[i] += value
+bool TirParser::ParseAugmented(const tir::Buffer* buffer, std::vector<Index>& indices, uint32_t begin) {
+  const Span span = lex_.SpanFrom(begin);
+  const TokenKind op = lex_.Next().kind;
+  if (!Expect(TokenKind::kAssign, "an assignment")) return false;
+  Value value, sum;
+  std::vector<const PrimExpr*> exprs;
+  if (!ParseExpr(value) || !Operand(value) || !VectorIndices(buffer, indices, exprs)) return false;
+  const PrimExpr* load = MakeLoad(buffer, exprs, nullptr, span);
+  if (!load || !ops_.Binary(op, Value(load), value, lex_.SpanFrom(begin), sum)) return false;
+  const tir::Stmt* store = MakeStore(buffer, exprs, sum, nullptr, lex_.SpanFrom(begin));
+  if (!store) return false;
+  build_.Emit(store);
+  return EndOfStatement();
+}
+
+// A.vstore([i], value, predicate=mask)
+bool TirParser::ParseVectorStore(const tir::Buffer* buffer) {
+  const uint32_t begin = lex_.Next().begin;
+  lex_.Next();
+  lex_.Next();
+  TirArgs args;
+  const Value* v[3];
+  std::vector<const PrimExpr*> indices;
+  if (!ParseArguments(args, begin) || !Bind(args, "vstore", {"begin", "value", "predicate"}, 2, v) ||
+      !ToPrims(*v[0], indices))
+    return false;
+  const PrimExpr* value = ToPrim(*v[1]);
+  if (!value) return false;
+  const int factor = buffer->dtype.lanes > 0 && value->dtype.lanes > 0 ? value->dtype.lanes / buffer->dtype.lanes : 1;
+  if (factor > 1 && !indices.empty() && indices.back()->dtype.is_scalar()) {
+    const DataType index = indices.back()->dtype;
+    indices.back() = ops_.MakeRamp(indices.back(), ops_.Int(1, index, args.span),
+                                   ops_.Int(factor, DataType::Int(32), args.span), args.span);
+  }
+  const tir::Stmt* store = MakeStore(buffer, indices, Value(value), v[2], args.span);
+  if (!store) return false;
+  build_.Emit(store);
+  return EndOfStatement();
+}
+
+}  // namespace iropt::text

@@ -1,0 +1,234 @@
+// What statements give names to: a name, or a list of targets that takes a list apart as Python does.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "iropt/support/stack.h"
+#include "parser.h"
+
+namespace iropt::text {
+
+using Kind = Value::Kind;
+
+const Node* TirParser::poison() {
+  static const NoneAttr marker;
+  return &marker;
+}
+
+void TirParser::Poison(const Target& target) {
+  if (!target.is_list) return symbols_.Define(lex_.text(target.name), poison());
+  WithStack([&] {
+    for (const Target& item : target.items) Poison(item);
+  });
+}
+
+// ---- Reading
+
+bool TirParser::AtTarget() const {
+  if (At(TokenKind::kName)) return !AtName("in");
+  return At(TokenKind::kStar) || At(TokenKind::kLParen) || At(TokenKind::kLBracket);
+}
+
+// After the name, list or star that a statement begins with: whether a list of targets ends at `=`.
+bool TirParser::AtTargetList() {
+  const Lexer::State start = lex_.Save();
+  int depth = 0;
+  bool found = false;
+  while (!found && !At(TokenKind::kNewline) && !At(TokenKind::kEnd)) {
+    if (At(TokenKind::kLParen) || At(TokenKind::kLBracket) || At(TokenKind::kLBrace)) ++depth;
+    if (At(TokenKind::kRParen) || At(TokenKind::kRBracket) || At(TokenKind::kRBrace)) --depth;
+    found = At(TokenKind::kAssign) && depth == 0;
+    lex_.Next();
+  }
+  lex_.Restore(start);
+  return found;
+}
+
+bool TirParser::ParseTarget(Target& target) {
+  const uint32_t begin = lex_.peek().begin;
+  target.star = Accept(TokenKind::kStar);
+  if (At(TokenKind::kLParen) || At(TokenKind::kLBracket)) {
+    const bool brackets = At(TokenKind::kLBracket);
+    lex_.Next();
+    const TokenKind close = brackets ? TokenKind::kRBracket : TokenKind::kRParen;
+    target.is_list = brackets;
+    while (!At(close)) {
+      if (!WithStack([&] { return ParseTarget(target.items.emplace_back()); })) return false;
+      if (!Accept(TokenKind::kComma)) break;
+      target.is_list = true;
+    }
+    if (!Expect(close, "a list of names")) return false;
+    // Parentheses around one target mean nothing.
+    if (!target.is_list && target.items.size() == 1 && !target.items[0].star) {
+      Target inner = std::move(target.items[0]);
+      inner.star = target.star;
+      target = std::move(inner);
+    } else {
+      target.is_list = true;
+    }
+  } else if (At(TokenKind::kName)) {
+    target.name = lex_.Next();
+  } else {
+    return Unexpected("a name");
+  }
+  target.span = lex_.SpanFrom(begin);
+  return true;
+}
+
+bool TirParser::ParseTargets(Target& target) {
+  const uint32_t begin = lex_.peek().begin;
+  if (!ParseTarget(target)) return false;
+  if (!At(TokenKind::kComma)) {
+    if (target.star) return Error(target.span, "syntax", "a target with '*' stands in a list of targets");
+    return !target.is_list || CheckDistinct(target);
+  }
+  Target list;
+  list.is_list = true;
+  list.items.push_back(std::move(target));
+  while (Accept(TokenKind::kComma) && AtTarget()) {
+    if (!ParseTarget(list.items.emplace_back())) return false;
+  }
+  list.span = lex_.SpanFrom(begin);
+  target = std::move(list);
+  return CheckDistinct(target);
+}
+
+// A list of targets gives each name once, and has one place for what the others leave.
+bool TirParser::CheckDistinct(const Target& target) {
+  std::unordered_set<std::string_view> names;
+  const auto check = [&](const auto& self, const Target& t) -> bool {
+    if (!t.is_list) {
+      const std::string_view name = lex_.text(t.name);
+      return names.insert(name).second ||
+             Error(lex_.SpanOf(t.name), "syntax", fmt::format("'{}' stands twice among the targets", name));
+    }
+    bool star = false;
+    for (const Target& item : t.items) {
+      if (item.star && star) return Error(item.span, "syntax", "a list of targets has one '*'");
+      star |= item.star;
+      if (!WithStack([&] { return self(self, item); })) return false;
+    }
+    return true;
+  };
+  return check(check, target);
+}
+
+// ---- Naming
+
+bool TirParser::TooLong(Span span) {
+  return Error(span, "bad-expression", fmt::format("a list of more than {} items", kMostItems));
+}
+
+// Takes the items of a list, and of the lists in it, from the room. False where there are more.
+bool TirParser::FitsInto(size_t& room, const Value& value) {
+  if (!value.is_list()) return true;
+  if (value.items().size() > room) return false;
+  room -= value.items().size();
+  return WithStack(
+      [&] { return std::ranges::all_of(value.items(), [&](const Value& v) { return FitsInto(room, v); }); });
+}
+
+bool TirParser::AssignTo(const Target& target, const Value& value, Naming naming) {
+  if (target.is_list) return WithStack([&] { return AssignItems(target, value, naming); });
+  if (size_t room = kMostItems; !FitsInto(room, value)) return TooLong(value.span);
+  const std::string_view name = lex_.text(target.name);
+  const Node* meaning = nullptr;
+  if (!NameValue(name, lex_.SpanOf(target.name), value, naming, meaning)) return false;
+  symbols_.Define(name, meaning);
+  return true;
+}
+
+bool TirParser::AssignItems(const Target& target, const Value& value, Naming naming) {
+  const size_t n = target.items.size();
+  const auto star = std::find_if(target.items.begin(), target.items.end(), [](const Target& t) { return t.star; });
+  const bool has_star = star != target.items.end();
+  const size_t found = value.is_list() ? value.items().size() : 1;
+  const Span span = value.span.known() ? value.span : target.span;
+  if (!value.is_list() && n == 1)
+    return Error(span, "bad-expression", "the comma takes a list apart, and this is none");
+  if (!value.is_list() || (has_star ? found + 1 < n : found != n)) {
+    const std::string values = naming == Naming::kLoop && !value.is(Kind::kList) ? Counted(found, "loop", "loops")
+                                                                                 : Counted(found, "value", "values");
+    return Error(span, "bad-expression", fmt::format("{} for {}", Counted(n, "name", "names"), values));
+  }
+  const std::span<const Value> items = value.items();
+  const size_t before = static_cast<size_t>(star - target.items.begin());
+  const size_t rest = found + 1 - n;  // that the star takes
+  for (size_t i = 0; i < n; ++i) {
+    if (has_star && i == before) {
+      if (!AssignTo(target.items[i], ListOf(Kind::kList, items.subspan(i, rest), value.span), naming)) return false;
+    } else if (!AssignTo(target.items[i], items[has_star && i > before ? i + rest - 1 : i], naming)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void TirParser::Rename(const tir::Var* var, std::string_view name) {
+  if (var->context_owned() || var->id < statement_vars_ || var->name == name) return;
+  // Made by this statement, and seen by nobody else so far.
+  const_cast<tir::Var*>(var)->name = ws_.arena().CopyString(name);
+}
+
+void TirParser::Rename(const tir::Buffer* buffer, std::string_view name) {
+  if (buffer->id < statement_vars_ || buffer->name == name) return;
+  const_cast<tir::Buffer*>(buffer)->name = ws_.arena().CopyString(name);
+  Rename(buffer->data, name);
+}
+
+// What the symbol table holds for a name that means the value.
+const Node* TirParser::NodeOf(const Value& value) {
+  switch (value.kind) {
+    case Kind::kPrim: return value.prim;
+    case Kind::kBuffer: return value.buffer;
+    case Kind::kIterVar: return value.iter_var;
+    default: return scratch_.New<NamedValue>(value);
+  }
+}
+
+// Gives the name to what the value is, and finds what the name means then. The items of a list are called name_0,
+// name_1 and so on, but are found by the list's name only.
+bool TirParser::NameValue(std::string_view name, Span span, const Value& value, Naming naming, const Node*& meaning) {
+  if (meta_) {
+    meaning = NodeOf(value);
+    return true;
+  }
+  if (value.is_list()) {
+    if (value.is(Kind::kArray) && naming == Naming::kAssignment) {
+      return Error(value.span, "bad-expression",
+                   fmt::format("a list of TVM gets a name for each item here; one name is {} = T.meta_var(...)", name));
+    }
+    for (size_t i = 0; i < value.items().size(); ++i) {
+      const Node* item = nullptr;
+      const std::string item_name = fmt::format("{}_{}", name, i);
+      if (!WithStack([&] { return NameValue(item_name, span, value.items()[i], naming, item); })) return false;
+    }
+    meaning = NodeOf(value);
+    return true;
+  }
+  const auto* var = value.is(Kind::kPrim) ? As<tir::Var>(value.prim) : nullptr;
+  if (value.is(Kind::kBuffer)) {
+    Rename(value.buffer, name);
+  } else if (value.is(Kind::kIterVar)) {
+    Rename(value.iter_var->var, name);
+  } else if (var && (naming == Naming::kDirect || naming == Naming::kLoop ||
+                     (!var->context_owned() && var->id >= statement_vars_))) {
+    Rename(var, name);
+    if (naming == Naming::kLoop) const_cast<tir::Var*>(var)->set_span(span);
+  } else if (naming != Naming::kAssignment) {
+    return WrongValue(value, "a variable or buffer");
+  } else {
+    const PrimExpr* bound = ToPrim(value);
+    if (!bound) return false;
+    tir::Var* let = ws_.NewPrimVar(name, bound->dtype);
+    let->set_span(span);
+    OpenLet(let, bound, lex_.SpanFrom(span.begin - lex_.base()));
+    meaning = let;
+    return true;
+  }
+  meaning = NodeOf(value);
+  return true;
+}
+
+}  // namespace iropt::text
