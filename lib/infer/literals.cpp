@@ -12,7 +12,7 @@
 
 namespace iropt {
 
-using Kind = ScriptValue::Kind;
+using Kind = PyValue::Kind;
 
 namespace {
 
@@ -32,7 +32,7 @@ std::shared_ptr<NDArray> ScalarArray(DataType dtype, T value) {
 }
 
 // The scalar expression within R.prim_value(...) or a scalar literal; null for other values.
-const PrimExpr* PrimOf(const ScriptValue& value) {
+const PrimExpr* PrimOf(const PyValue& value) {
   if (value.kind == Kind::kPrim) return value.prim;
   if (value.kind != Kind::kExpr) return nullptr;
   const auto* prim_value = As<PrimValue>(value.expr);
@@ -77,7 +77,7 @@ const Expr* MakeTuple(std::span<const Expr* const> fields, Span span, Workspace&
   return NewLeaf<Tuple>(workspace, span, workspace.Copy(fields), type);
 }
 
-const Expr* MakeScalarConstant(const ScriptValue& value, Workspace& workspace) {
+const Expr* MakeScalarConstant(const PyValue& value, Workspace& workspace) {
   std::shared_ptr<NDArray> array;
   if (value.kind == Kind::kBool) {
     array = ScalarArray<uint8_t>(DataType::Bool(), value.boolean);
@@ -93,7 +93,7 @@ const Expr* MakeScalarConstant(const ScriptValue& value, Workspace& workspace) {
   return NewLeaf<Constant>(workspace, value.span, array.get(), type);
 }
 
-const PrimExpr* ToPrimExpr(const ScriptValue& value) {
+const PrimExpr* ToPrimExpr(const PyValue& value) {
   IRContext& context = IRContext::Current();
   switch (value.kind) {
     case Kind::kBool: return context.Int(value.boolean);
@@ -109,20 +109,20 @@ const PrimExpr* ToPrimExpr(const ScriptValue& value) {
   }
 }
 
-std::optional<int64_t> ToInteger(const ScriptValue& value) {
+std::optional<int64_t> ToInteger(const PyValue& value) {
   if (value.kind == Kind::kInt) return value.integer;
   const auto* imm = As<tir::IntImm>(PrimOf(value));
   return imm && !imm->dtype.is_bool() ? std::optional(imm->value) : std::nullopt;
 }
 
-std::optional<double> ToDouble(const ScriptValue& value) {
+std::optional<double> ToDouble(const PyValue& value) {
   if (value.kind == Kind::kFloat) return value.real;
   if (const auto* imm = As<tir::FloatImm>(PrimOf(value))) return imm->value;
   const std::optional<int64_t> integer = ToInteger(value);
   return integer ? std::optional(static_cast<double>(*integer)) : std::nullopt;
 }
 
-std::optional<bool> ToBool(const ScriptValue& value) {
+std::optional<bool> ToBool(const PyValue& value) {
   if (value.kind == Kind::kBool) return value.boolean;
   const auto* imm = As<tir::IntImm>(PrimOf(value));
   if (imm && imm->dtype.is_bool()) return imm->value != 0;
@@ -130,21 +130,21 @@ std::optional<bool> ToBool(const ScriptValue& value) {
   return integer == 0 || integer == 1 ? std::optional(*integer == 1) : std::nullopt;
 }
 
-std::optional<std::string_view> ToText(const ScriptValue& value) {
+std::optional<std::string_view> ToText(const PyValue& value) {
   if (value.kind == Kind::kString) return value.string();
   const auto* imm = value.kind == Kind::kExpr ? As<StringImm>(value.expr) : nullptr;
   return imm ? std::optional(imm->value) : std::nullopt;
 }
 
-std::optional<DataType> ToDataType(const ScriptValue& value) {
+std::optional<DataType> ToDataType(const PyValue& value) {
   if (value.kind == Kind::kNone) return DataType::Void();
   if (value.kind == Kind::kString) return DataType::Parse(value.string());
   const auto* imm = value.kind == Kind::kExpr ? As<DataTypeImm>(value.expr) : nullptr;
   return imm ? std::optional(imm->value) : std::nullopt;
 }
 
-ScriptValue DefaultLiteral(const OpDefault& fallback) {
-  ScriptValue value;
+PyValue DefaultLiteral(const OpDefault& fallback) {
+  PyValue value;
   switch (fallback.kind) {
     case OpDefault::Kind::kNone: value.kind = Kind::kNone; break;
     case OpDefault::Kind::kBool:
@@ -169,7 +169,7 @@ ScriptValue DefaultLiteral(const OpDefault& fallback) {
   return value;
 }
 
-std::string_view DescribeValue(const ScriptValue& value) {
+std::string_view DescribeValue(const PyValue& value) {
   switch (value.kind) {
     case Kind::kNone: return "None";
     case Kind::kBool: return "a boolean";
@@ -180,13 +180,20 @@ std::string_view DescribeValue(const ScriptValue& value) {
     case Kind::kPrim: return "a scalar expression";
     case Kind::kType: return "a type";
     case Kind::kAttr: return "an attribute";
+    case Kind::kDType: return "a data type";
+    case Kind::kBuffer: return "a buffer";
+    case Kind::kRegion: return "a region";
+    case Kind::kIterVar: return "an iteration variable";
+    case Kind::kRange: return "a range";
+    case Kind::kReducer: return "a reducer";
     case Kind::kList: return "a list";
     case Kind::kTuple: return "a tuple";
+    case Kind::kArray: return "a list";
   }
   return "a value";
 }
 
-const Expr* ScriptValueToExpr(const ScriptValue& value, Workspace& workspace) {
+const Expr* ToRelaxExpr(const PyValue& value, Workspace& workspace) {
   switch (value.kind) {
     case Kind::kExpr: return value.expr;
     case Kind::kBool:
@@ -197,18 +204,15 @@ const Expr* ScriptValueToExpr(const ScriptValue& value, Workspace& workspace) {
     case Kind::kList:
     case Kind::kTuple: {
       std::vector<const Expr*> fields;
-      for (const ScriptValue& item : value.items()) {
-        const Expr* field = WithStack([&] { return ScriptValueToExpr(item, workspace); });
+      for (const PyValue& item : value.items()) {
+        const Expr* field = WithStack([&] { return ToRelaxExpr(item, workspace); });
         if (!field) return nullptr;
         fields.push_back(field);
       }
       return MakeTuple(fields, value.span, workspace);
     }
-    case Kind::kNone:
-    case Kind::kType:
-    case Kind::kAttr: return nullptr;
+    default: return nullptr;
   }
-  return nullptr;
 }
 
 }  // namespace iropt

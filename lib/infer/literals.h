@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "iropt/infer/script_value.h"
+#include "iropt/infer/py_value.h"
 
 namespace iropt {
 
@@ -18,31 +18,31 @@ const Expr* MakeExternFunc(std::string_view symbol, Span span, Workspace& worksp
 // With its type where all fields have theirs.
 const Expr* MakeTuple(std::span<const Expr* const> fields, Span span, Workspace& workspace);
 // A constant of rank 0: bool, int32 or float32, as the literal says. Null for what is no number.
-const Expr* MakeScalarConstant(const ScriptValue& value, Workspace& workspace);
+const Expr* MakeScalarConstant(const PyValue& value, Workspace& workspace);
 
 // A scalar expression: numbers (int64, float64), booleans (as int64), T.float16(1) and the like, R.prim_value(...).
-const PrimExpr* ToPrimExpr(const ScriptValue& value);
+const PrimExpr* ToPrimExpr(const PyValue& value);
 // An integer that is known here.
-std::optional<int64_t> ToInteger(const ScriptValue& value);
-std::optional<double> ToDouble(const ScriptValue& value);
-std::optional<bool> ToBool(const ScriptValue& value);
-std::optional<std::string_view> ToText(const ScriptValue& value);
+std::optional<int64_t> ToInteger(const PyValue& value);
+std::optional<double> ToDouble(const PyValue& value);
+std::optional<bool> ToBool(const PyValue& value);
+std::optional<std::string_view> ToText(const PyValue& value);
 // "float32", R.dtype("float32"), None for void.
-std::optional<DataType> ToDataType(const ScriptValue& value);
+std::optional<DataType> ToDataType(const PyValue& value);
 
-inline bool IsSequence(const ScriptValue& value) {
-  return value.kind == ScriptValue::Kind::kList || value.kind == ScriptValue::Kind::kTuple;
+inline bool IsSequence(const PyValue& value) {
+  return value.kind == PyValue::Kind::kList || value.kind == PyValue::Kind::kTuple;
 }
 // The default as a literal; not for kRequired and kSameAs.
-ScriptValue DefaultLiteral(const OpDefault& fallback);
+PyValue DefaultLiteral(const OpDefault& fallback);
 // What a value is, for messages: "a string", "a list", "None".
-std::string_view DescribeValue(const ScriptValue& value);
+std::string_view DescribeValue(const PyValue& value);
 
 // ---- lib/infer/op_attrs.cpp
 
 // The attribute that a literal stands for; `module` is where names of devices and meshes are looked up. Null where the
 // literal does not fit; ExpectedLiteral then says what would.
-const Attr* ToAttr(const OpAttr& attr, const ScriptValue& value, const Module* module);
+const Attr* ToAttr(const OpAttr& attr, const PyValue& value, const Module* module);
 std::string ExpectedLiteral(const OpAttr& attr);
 // Whether such an attribute may be absent.
 bool IsOptional(AttrKind kind);

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <vector>
 
+#include "iropt/infer/global_infos.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/op/op.h"
@@ -14,32 +14,32 @@
 
 namespace iropt {
 
-using Kind = ScriptValue::Kind;
+using Kind = PyValue::Kind;
 
 namespace {
 
-const Attr* FloatOf(const ScriptValue& value) {
+const Attr* FloatOf(const PyValue& value) {
   const auto* imm = value.kind == Kind::kPrim ? As<tir::FloatImm>(value.prim) : nullptr;
   if (imm) return FloatAttr::Get(imm->value, imm->dtype);
   const std::optional<double> number = ToDouble(value);
   return number ? FloatAttr::Get(*number, DataType::Float(32)) : nullptr;
 }
 
-const Attr* IntOf(const ScriptValue& value) {
+const Attr* IntOf(const PyValue& value) {
   const std::optional<int64_t> integer = ToInteger(value);
   return integer ? IntAttr::Get(*integer) : nullptr;
 }
 
-const Attr* TextOf(const ScriptValue& value) {
+const Attr* TextOf(const PyValue& value) {
   const std::optional<std::string_view> text = ToText(value);
   return text ? StrAttr::Get(*text) : nullptr;
 }
 
 // A list of which each item converts, with the short forms that the attribute allows.
-const Attr* ListOf(const OpAttr& attr, const ScriptValue& value, const Attr* (*convert)(const ScriptValue&)) {
+const Attr* ListOf(const OpAttr& attr, const PyValue& value, const Attr* (*convert)(const PyValue&)) {
   std::vector<const Attr*> items;
-  const std::span<const ScriptValue> given = IsSequence(value) ? value.items() : std::span(&value, 1);
-  for (const ScriptValue& item : given) {
+  const std::span<const PyValue> given = IsSequence(value) ? value.items() : std::span(&value, 1);
+  for (const PyValue& item : given) {
     items.push_back(convert(item));
     if (!items.back()) return nullptr;
   }
@@ -51,62 +51,19 @@ const Attr* ListOf(const OpAttr& attr, const ScriptValue& value, const Attr* (*c
   return ListAttr::Get(items);
 }
 
-std::string_view TargetKind(const VDeviceAttr& device) {
-  const Attr* kind = device.target ? device.target->Find("kind") : nullptr;
-  const auto* text = As<StrAttr>(kind);
-  return text ? text->value : std::string_view();
-}
-
-std::optional<size_t> ParseIndex(std::string_view text) {
-  size_t index = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), index);
-  if (status != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return index;
-}
-
-// The entry `index` of the global infos called `list`, or null.
-const Attr* GlobalInfo(const Module* module, std::string_view list, size_t index) {
-  if (!module) return nullptr;
-  const auto it = module->global_infos().find(list);
-  return it != module->global_infos().end() && index < it->second.size() ? it->second[index] : nullptr;
-}
-
-// "cuda:1" is the second device of that kind, "cuda" the first; "vdevice:1" the second of all.
-const Attr* FindVDevice(const Module* module, std::string_view name) {
-  const size_t colon = name.find(':');
-  const std::string_view kind = name.substr(0, colon);
-  const std::optional<size_t> index = colon == std::string_view::npos ? 0 : ParseIndex(name.substr(colon + 1));
-  if (!index) return nullptr;
-  if (kind == "vdevice") return As<VDeviceAttr>(GlobalInfo(module, kind, *index));
-  size_t seen = 0;
-  for (size_t i = 0; const Attr* info = GlobalInfo(module, "vdevice", i); ++i) {
-    const auto* device = As<VDeviceAttr>(info);
-    if (device && TargetKind(*device) == kind && seen++ == *index) return device;
-  }
-  return nullptr;
-}
-
-// "mesh[0]"
-const Attr* FindMesh(const Module* module, std::string_view name) {
-  const size_t bracket = name.find('[');
-  if (bracket == std::string_view::npos || name.back() != ']') return nullptr;
-  const std::optional<size_t> index = ParseIndex(name.substr(bracket + 1, name.size() - bracket - 2));
-  return index ? As<DeviceMeshAttr>(GlobalInfo(module, name.substr(0, bracket), *index)) : nullptr;
-}
-
 template <class T>
-const Attr* NodeOf(const ScriptValue& value) {
+const Attr* NodeOf(const PyValue& value) {
   return value.kind == Kind::kAttr ? As<T>(value.attr) : nullptr;
 }
 
 // The attributes that are objects of their own.
-const Attr* ObjectOf(const OpAttr& attr, const ScriptValue& value, const Module* module) {
+const Attr* ObjectOf(const OpAttr& attr, const PyValue& value, const Module* module) {
   switch (attr.kind) {
     case AttrKind::kIndexMap: return NodeOf<IndexMapAttr>(value);
     case AttrKind::kVDevice:
       return value.kind == Kind::kString ? FindVDevice(module, value.string()) : NodeOf<VDeviceAttr>(value);
     case AttrKind::kDeviceMesh:
-      return value.kind == Kind::kString ? FindMesh(module, value.string()) : NodeOf<DeviceMeshAttr>(value);
+      return value.kind == Kind::kString ? FindDeviceMesh(module, value.string()) : NodeOf<DeviceMeshAttr>(value);
     case AttrKind::kDict: return value.kind == Kind::kNone ? DictAttr::Empty() : NodeOf<DictAttr>(value);
     case AttrKind::kOptPrimValue: {
       const PrimExpr* prim = ToPrimExpr(value);
@@ -130,7 +87,7 @@ bool IsOptional(AttrKind kind) {
   }
 }
 
-const Attr* ToAttr(const OpAttr& attr, const ScriptValue& value, const Module* module) {
+const Attr* ToAttr(const OpAttr& attr, const PyValue& value, const Module* module) {
   if (value.kind == Kind::kNone && IsOptional(attr.kind)) return NoneAttr::Get();
   switch (attr.kind) {
     case AttrKind::kBool:
@@ -194,7 +151,7 @@ std::string ExpectedLiteral(const OpAttr& attr) {
   return "another value";
 }
 
-const Attr* ScriptValueToAttr(const ScriptValue& value) {
+const Attr* ToLiteralAttr(const PyValue& value) {
   switch (value.kind) {
     case Kind::kNone: return NoneAttr::Get();
     case Kind::kBool: return IntAttr::Bool(value.boolean);
@@ -213,14 +170,14 @@ const Attr* ScriptValueToAttr(const ScriptValue& value) {
     case Kind::kList:
     case Kind::kTuple: {
       std::vector<const Attr*> items;
-      for (const ScriptValue& item : value.items()) {
-        items.push_back(WithStack([&] { return ScriptValueToAttr(item); }));
+      for (const PyValue& item : value.items()) {
+        items.push_back(WithStack([&] { return ToLiteralAttr(item); }));
         if (!items.back()) return nullptr;
       }
       return ListAttr::Get(items);
     }
+    default: return nullptr;
   }
-  return nullptr;
 }
 
 const ObjectAttr* MakeOpAttrs(const OpInfo& info, std::initializer_list<AttrValue> values) {

@@ -12,29 +12,29 @@
 
 namespace iropt {
 
-using Kind = ScriptValue::Kind;
+using Kind = PyValue::Kind;
 
 namespace {
 
-ScriptValue Integer(int64_t value, Span span) {
-  ScriptValue result;
+PyValue Integer(int64_t value, Span span) {
+  PyValue result;
   result.kind = Kind::kInt;
   result.span = span;
   result.integer = value;
   return result;
 }
 
-ScriptValue Float(double value, DataType dtype, Span span) {
+PyValue Float(double value, DataType dtype, Span span) {
   const tir::FloatImm node(dtype, value);
-  ScriptValue result;
+  PyValue result;
   result.kind = Kind::kPrim;
   result.span = span;
   result.prim = IRContext::Current().Intern(&node);
   return result;
 }
 
-ScriptValue Text(const char* text, Span span) {
-  ScriptValue result;
+PyValue Text(const char* text, Span span) {
+  PyValue result;
   result.kind = Kind::kString;
   result.span = span;
   result.text = {text, static_cast<uint32_t>(std::char_traits<char>::length(text))};
@@ -42,7 +42,7 @@ ScriptValue Text(const char* text, Span span) {
 }
 
 // Whether a scalar operand is an integer. A variable of scalar type is one if its type says so.
-bool IsInteger(const ScriptValue* value) {
+bool IsInteger(const PyValue* value) {
   if (!value || value->kind == Kind::kInt || value->kind == Kind::kBool) return true;
   if (const PrimExpr* prim = ToPrimExpr(*value)) return prim->dtype.is_int();
   const auto* type = value->kind == Kind::kExpr ? As<PrimType>(value->expr->type) : nullptr;
@@ -52,17 +52,17 @@ bool IsInteger(const ScriptValue* value) {
 // arange(n) counts from 0 to n. Bounds that are no integers are float32, and so is the result; it is int64 where all
 // are integers.
 bool AdjustArange(BoundArguments& bound) {
-  const ScriptValue*& start = bound["start"];
-  const ScriptValue*& end = bound["end"];
+  const PyValue*& start = bound["start"];
+  const PyValue*& end = bound["end"];
   if (!BoundArguments::Given(end)) {
     end = start;
     start = bound.Keep(Integer(0, end->span));
   }
-  for (const ScriptValue** bounding : {&start, &end, &bound["step"]}) {
+  for (const PyValue** bounding : {&start, &end, &bound["step"]}) {
     if (*bounding && (*bounding)->kind == Kind::kFloat)
       *bounding = bound.Keep(Float((*bounding)->real, DataType::Float(32), (*bounding)->span));
   }
-  const ScriptValue*& dtype = bound["dtype"];
+  const PyValue*& dtype = bound["dtype"];
   if (BoundArguments::Given(dtype)) return true;
   const bool integers = IsInteger(start) && IsInteger(end) && IsInteger(bound["step"]);
   dtype = bound.Keep(Text(integers ? "int64" : "float32", bound.span));
@@ -78,12 +78,12 @@ bool AdjustAssertOp(BoundArguments& bound) {
 
 // A number as padding takes the element type of the tensor.
 bool AdjustLayoutTransform(BoundArguments& bound) {
-  const ScriptValue*& pad = bound["pad_value"];
+  const PyValue*& pad = bound["pad_value"];
   if (!pad || (pad->kind != Kind::kInt && pad->kind != Kind::kFloat)) return true;
-  const ScriptValue* x = bound["x"];
+  const PyValue* x = bound["x"];
   const auto* type = x->kind == Kind::kExpr ? As<TensorType>(x->expr->type) : nullptr;
   if (!type) return true;
-  ScriptValue typed;
+  PyValue typed;
   if (type->dtype.is_integer() && pad->kind == Kind::kInt) {
     typed.kind = Kind::kPrim;
     typed.span = pad->span;
@@ -98,10 +98,10 @@ bool AdjustLayoutTransform(BoundArguments& bound) {
 }
 
 // The dimensions that a script gives as a list or as R.shape([...]); nothing for other expressions.
-std::optional<std::vector<const PrimExpr*>> LiteralDims(const ScriptValue& value) {
+std::optional<std::vector<const PrimExpr*>> LiteralDims(const PyValue& value) {
   std::vector<const PrimExpr*> dims;
   if (IsSequence(value)) {
-    for (const ScriptValue& item : value.items()) {
+    for (const PyValue& item : value.items()) {
       const bool number = item.kind == Kind::kInt || item.kind == Kind::kPrim;
       dims.push_back(number ? ToPrimExpr(item) : nullptr);
       if (!dims.back()) return std::nullopt;
@@ -114,7 +114,7 @@ std::optional<std::vector<const PrimExpr*>> LiteralDims(const ScriptValue& value
   return dims;
 }
 
-bool ReshapeError(const BoundArguments& bound, const ScriptValue& shape, std::string message) {
+bool ReshapeError(const BoundArguments& bound, const PyValue& shape, std::string message) {
   bound.diagnostics.Error(Location(shape.span.known() ? shape.span : bound.span), "bad-argument",
                           fmt::format("R.reshape: {}", message));
   return false;
@@ -134,8 +134,8 @@ const PrimExpr* MissingDim(std::span<const PrimExpr* const> data, std::span<cons
 
 // In a new shape, 0 stands for the dimension of the data at the same place, and a single -1 for what is left.
 bool AdjustReshape(BoundArguments& bound) {
-  const ScriptValue*& shape = bound["shape"];
-  const ScriptValue* x = bound["x"];
+  const PyValue*& shape = bound["shape"];
+  const PyValue* x = bound["x"];
   auto dims = shape && x ? LiteralDims(*shape) : std::nullopt;
   if (!dims) return true;
   const PrimExpr** missing = nullptr;
@@ -158,7 +158,7 @@ bool AdjustReshape(BoundArguments& bound) {
     (*dims)[i] = (*data)[static_cast<uint32_t>(i)];
   }
   if (missing) *missing = MissingDim(*data, *dims);
-  ScriptValue result;
+  PyValue result;
   result.kind = Kind::kExpr;
   result.span = shape->span;
   result.expr = MakeShapeExpr(*dims, shape->span, bound.workspace);

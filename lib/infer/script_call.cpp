@@ -14,18 +14,18 @@
 
 namespace iropt {
 
-using Kind = ScriptValue::Kind;
+using Kind = PyValue::Kind;
 using Role = OpParam::Role;
 
-const ScriptValue*& BoundArguments::operator[](std::string_view param) {
+const PyValue*& BoundArguments::operator[](std::string_view param) {
   for (size_t i = 0; i < op->params.size(); ++i) {
     if (op->params[i].name == param) return values[i];
   }
   IROPT_UNREACHABLE("{} has no parameter '{}'", op->script, param);
 }
 
-const ScriptValue* BoundArguments::Keep(ScriptValue value) {
-  return workspace.arena().Copy(std::span<const ScriptValue>(&value, 1)).data();
+const PyValue* BoundArguments::Keep(PyValue value) {
+  return workspace.arena().Copy(std::span<const PyValue>(&value, 1)).data();
 }
 
 namespace {
@@ -53,7 +53,7 @@ class CallBuilder {
     IROPT_CHECK(op.params.size() <= BoundArguments::kMaxParams, "{} has too many parameters", op.script);
   }
 
-  const Call* Build(std::span<const ScriptValue> positional, std::span<const ScriptKeyword> keywords) {
+  const Call* Build(std::span<const PyValue> positional, std::span<const PyKeyword> keywords) {
     if (!BindPositional(positional) || !BindKeywords(keywords, positional.size()) || !CheckRequired()) return nullptr;
     if (!AdjustArguments(bound_)) return nullptr;
     // Which operator it is can depend on what is given; the operands and attributes are those of the script function.
@@ -82,7 +82,7 @@ class CallBuilder {
 
   // ---- Binding
 
-  bool BindPositional(std::span<const ScriptValue> positional) {
+  bool BindPositional(std::span<const PyValue> positional) {
     for (size_t i = 0; i < positional.size(); ++i) {
       if (i < op().params.size() && op().params[i].rest) {
         bound_.rest = positional.subspan(i);
@@ -97,14 +97,14 @@ class CallBuilder {
     return true;
   }
 
-  bool BindKeywords(std::span<const ScriptKeyword> keywords, size_t next) {
-    for (const ScriptKeyword& keyword : keywords) {
+  bool BindKeywords(std::span<const PyKeyword> keywords, size_t next) {
+    for (const PyKeyword& keyword : keywords) {
       // Keywords mostly come in the order of the signature.
       const size_t i = FindParam(keyword.name, next);
       if (i == op().params.size()) return UnknownKeyword(keyword);
       const bool repeated = op().params[i].rest ? !bound_.rest.empty() : bound_.values[i] != nullptr;
       if (repeated) {
-        return Error(keyword.name_span, "repeated-argument",
+        return Error(keyword.span, "repeated-argument",
                      fmt::format("argument '{}' of {} is given twice", keyword.name, op().script));
       }
       if (op().params[i].rest) {
@@ -126,15 +126,15 @@ class CallBuilder {
     return i;
   }
 
-  bool UnknownKeyword(const ScriptKeyword& keyword) {
+  bool UnknownKeyword(const PyKeyword& keyword) {
     std::vector<std::string_view> names;
     for (const OpParam& param : op().params) names.push_back(param.name);
     std::string message = fmt::format("{} has no argument '{}'", op().script, keyword.name);
     const auto nearest = NearestName(keyword.name, names);
     if (nearest) message += fmt::format("; did you mean '{}'?", *nearest);
     DiagnosticBuilder diagnostic =
-        bound_.diagnostics.Error(Location(keyword.name_span), "unknown-argument", std::move(message));
-    if (nearest) diagnostic.FixIt(Location(keyword.name_span), std::string(*nearest));
+        bound_.diagnostics.Error(Location(keyword.span), "unknown-argument", std::move(message));
+    if (nearest) diagnostic.FixIt(Location(keyword.span), std::string(*nearest));
     return false;
   }
 
@@ -150,9 +150,9 @@ class CallBuilder {
 
   // The value of a parameter: what the script gives, or else the default. `storage` keeps the default. None counts as
   // not given where the default is something else, except for an attribute that may be absent.
-  const ScriptValue& ValueOf(size_t param, ScriptValue& storage) {
+  const PyValue& ValueOf(size_t param, PyValue& storage) {
     for (;;) {
-      const ScriptValue* given = bound_.values[param];
+      const PyValue* given = bound_.values[param];
       const OpDefault& fallback = op().params[param].fallback;
       if (fallback.kind == OpDefault::Kind::kRequired || BoundArguments::Given(given)) return *given;
       if (given && op().params[param].role == Role::kAttr && IsOptional(op().attrs[op().params[param].index].kind))
@@ -176,15 +176,15 @@ class CallBuilder {
       const OpParam& param = op().params[i];
       const bool operand = param.role == Role::kArg || param.role == Role::kExtra;
       if (!operand || param.rest) continue;
-      ScriptValue storage;
-      const ScriptValue& value = ValueOf(i, storage);
+      PyValue storage;
+      const PyValue& value = ValueOf(i, storage);
       if (param.role == Role::kArg) {
         if (!ConvertOperand(param, value)) return false;
       } else if (value.kind != Kind::kNone) {
         if (!(operands_[count++] = ConvertAs(ArgKind::kTensor, 0, value, param.name))) return false;
       }
     }
-    for (const ScriptValue& value : bound_.rest) {
+    for (const PyValue& value : bound_.rest) {
       const OpArg& arg = op().args.back();
       if (!(operands_[count++] = ConvertAs(arg.kind, 0, value, arg.name))) return false;
     }
@@ -202,7 +202,7 @@ class CallBuilder {
                  fmt::format("{} needs '{}' where later operands are given", op().script, missing.name));
   }
 
-  bool ConvertOperand(const OpParam& param, const ScriptValue& value) {
+  bool ConvertOperand(const OpParam& param, const PyValue& value) {
     const OpArg& arg = op().args[param.index];
     const Expr*& operand = operands_[param.index];
     if (value.kind == Kind::kNone && arg.absence == ArgAbsence::kOmitted) return true;
@@ -217,7 +217,7 @@ class CallBuilder {
   }
 
   // Null after an error.
-  const Expr* ConvertAs(ArgKind kind, size_t spread, const ScriptValue& value, std::string_view name) {
+  const Expr* ConvertAs(ArgKind kind, size_t spread, const PyValue& value, std::string_view name) {
     const Expr* expr = value.kind == Kind::kExpr ? value.expr : ConvertLiteral(kind, spread, value);
     if (expr && kind == ArgKind::kCallArgs) expr = WrapCallArgs(expr, value.span);
     if (expr) return expr;
@@ -227,21 +227,21 @@ class CallBuilder {
     return nullptr;
   }
 
-  const Expr* ConvertLiteral(ArgKind kind, size_t spread, const ScriptValue& value) {
+  const Expr* ConvertLiteral(ArgKind kind, size_t spread, const PyValue& value) {
     Workspace& workspace = bound_.workspace;
     switch (kind) {
       case ArgKind::kScalar: return MakeScalarConstant(value, workspace);
       case ArgKind::kShape: return ConvertShape(spread, value);
       case ArgKind::kTensor:
         if (value.kind == Kind::kString) return nullptr;
-        return ScriptValueToExpr(value, workspace);
-      case ArgKind::kExpr: return ScriptValueToExpr(value, workspace);
+        return ToRelaxExpr(value, workspace);
+      case ArgKind::kExpr: return ToRelaxExpr(value, workspace);
       case ArgKind::kPrimValue: {
         const PrimExpr* prim = ToPrimExpr(value);
         return prim ? MakePrimValue(prim, value.span, workspace) : nullptr;
       }
       case ArgKind::kTuple:
-      case ArgKind::kCallArgs: return IsSequence(value) ? ScriptValueToExpr(value, workspace) : nullptr;
+      case ArgKind::kCallArgs: return IsSequence(value) ? ToRelaxExpr(value, workspace) : nullptr;
       case ArgKind::kString:
         return value.kind == Kind::kString ? MakeStringImm(value.string(), value.span, workspace) : nullptr;
       case ArgKind::kDataType: {
@@ -254,14 +254,14 @@ class CallBuilder {
     return nullptr;
   }
 
-  const Expr* ConvertShape(size_t spread, const ScriptValue& value) {
+  const Expr* ConvertShape(size_t spread, const PyValue& value) {
     std::vector<const PrimExpr*> dims;
     const bool list = IsSequence(value);
     // A number alone is a shape only where the operator says of how many dimensions.
     if (!list && spread == 0) return nullptr;
-    for (const ScriptValue& item : list ? value.items() : std::span(&value, 1)) {
+    for (const PyValue& item : list ? value.items() : std::span(&value, 1)) {
       // Of graph-level expressions, such as R.prim_value(n), comes a tuple; the type rule says whether that will do.
-      if (list && item.kind == Kind::kExpr) return ScriptValueToExpr(value, bound_.workspace);
+      if (list && item.kind == Kind::kExpr) return ToRelaxExpr(value, bound_.workspace);
       // Dimensions are integers: 1.5 and True are no dimensions.
       if (item.kind == Kind::kFloat || item.kind == Kind::kBool) return nullptr;
       dims.push_back(ToPrimExpr(item));
@@ -287,8 +287,8 @@ class CallBuilder {
       const OpParam& param = op().params[i];
       if (param.role == Role::kDevice && !FieldsOfDevice(*bound_.values[i], fields)) return nullptr;
       if (param.role != Role::kAttr) continue;
-      ScriptValue storage;
-      const ScriptValue& value = ValueOf(i, storage);
+      PyValue storage;
+      const PyValue& value = ValueOf(i, storage);
       const OpAttr& attr = op().attrs[param.index];
       fields[param.index] = ToAttr(attr, value, bound_.module);
       if (!fields[param.index]) return BadAttr(attr, value);
@@ -296,7 +296,7 @@ class CallBuilder {
     return ObjectAttr::Get(op().attrs_key, std::span(names).first(count), std::span(fields).first(count));
   }
 
-  const ObjectAttr* BadAttr(const OpAttr& attr, const ScriptValue& value) {
+  const ObjectAttr* BadAttr(const OpAttr& attr, const PyValue& value) {
     if (attr.kind == AttrKind::kDataType && value.kind == Kind::kString) {
       Error(value.span, "unknown-dtype", fmt::format("unknown data type \"{}\"", value.string()));
     } else {
@@ -308,7 +308,7 @@ class CallBuilder {
     return nullptr;
   }
 
-  bool FieldsOfDevice(const ScriptValue& value, std::span<const Attr*> fields) {
+  bool FieldsOfDevice(const PyValue& value, std::span<const Attr*> fields) {
     const auto* device = value.kind == Kind::kAttr ? As<ObjectAttr>(value.attr) : nullptr;
     for (size_t i = 0; i < op().attrs.size(); ++i) {
       const auto* field = device ? As<IntAttr>(device->Find(op().attrs[i].name)) : nullptr;
@@ -325,10 +325,10 @@ class CallBuilder {
     const auto param = std::find_if(op().params.begin(), op().params.end(),
                                     [](const OpParam& p) { return p.role == Role::kResultTypes; });
     if (param == op().params.end()) return true;
-    const ScriptValue* value = bound_.values[static_cast<size_t>(param - op().params.begin())];
+    const PyValue* value = bound_.values[static_cast<size_t>(param - op().params.begin())];
     if (!BoundArguments::Given(value)) return true;
     std::vector<const Type*> types;
-    for (const ScriptValue& item : IsSequence(*value) ? value->items() : std::span(value, 1)) {
+    for (const PyValue& item : IsSequence(*value) ? value->items() : std::span(value, 1)) {
       if (item.kind != Kind::kType) {
         return Error(item.span, "bad-argument",
                      fmt::format("argument '{}' of {} must be a type or a list of types, not {}", param->name,
@@ -348,9 +348,8 @@ class CallBuilder {
 
 }  // namespace
 
-const Call* BuildOpCall(const OpInfo& op, std::span<const ScriptValue> positional,
-                        std::span<const ScriptKeyword> keywords, Span span, Workspace& workspace,
-                        DiagnosticEngine& diagnostics, const Module* module) {
+const Call* BuildOpCall(const OpInfo& op, std::span<const PyValue> positional, std::span<const PyKeyword> keywords,
+                        Span span, Workspace& workspace, DiagnosticEngine& diagnostics, const Module* module) {
   return CallBuilder(op, span, workspace, diagnostics, module).Build(positional, keywords);
 }
 

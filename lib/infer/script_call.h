@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "iropt/infer/script_value.h"
+#include "iropt/infer/py_value.h"
 
 namespace iropt {
 
@@ -17,15 +17,15 @@ struct BoundArguments {
   DiagnosticEngine& diagnostics;
   const Module* module;
   // By parameter; null where the script says nothing. Not used for the parameter that takes the rest.
-  std::array<const ScriptValue*, kMaxParams> values{};
-  std::span<const ScriptValue> rest;
+  std::array<const PyValue*, kMaxParams> values{};
+  std::span<const PyValue> rest;
 
   // Where the value of the parameter is kept; the parameter must exist.
-  const ScriptValue*& operator[](std::string_view param);
+  const PyValue*& operator[](std::string_view param);
   // Whether the script gives the parameter, and not as None.
-  static bool Given(const ScriptValue* value) { return value && value->kind != ScriptValue::Kind::kNone; }
+  static bool Given(const PyValue* value) { return value && value->kind != PyValue::Kind::kNone; }
   // A value that lives as long as the call.
-  const ScriptValue* Keep(ScriptValue value);
+  const PyValue* Keep(PyValue value);
 };
 
 // Changes what a script gave before it is converted, for the operators whose script functions have rules of their own.

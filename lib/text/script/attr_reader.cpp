@@ -11,7 +11,7 @@
 namespace iropt::text {
 namespace {
 
-using Kind = Value::Kind;
+using Kind = PyValue::Kind;
 
 // What TVM adds to a target that names no keys.
 struct TargetKeys {
@@ -80,17 +80,56 @@ const DictAttr* TargetFromString(std::string_view text) {
   return DictAttr::Get(entries);
 }
 
-}  // namespace
-
-const Attr* ParseAttr(ParserCore::Shared shared, AttrMode mode) { return TirParser(shared).ParseAttribute(mode); }
-
-const Attr* ParseIndexMapLambda(ParserCore::Shared shared) {
-  return TirParser(shared).ParseMapping(DataType::Int(64), nullptr);
+// A target in dictionary or string form, with the keys and the tag that TVM adds.
+const DictAttr* TargetConfig(ScalarParser& p, const PyValue& value) {
+  const DictAttr* config = nullptr;
+  if (value.is(Kind::kString)) {
+    config = TargetFromString(value.string());
+  } else if (value.is(Kind::kAttr)) {
+    if (const auto* target = As<TargetAttr>(value.attr)) return target->config;
+    config = As<DictAttr>(value.attr);
+  }
+  if (!config) return p.WrongValue(value, "a target such as \"llvm\" or {\"kind\": \"llvm\"}");
+  const auto* kind = As<StrAttr>(config->Find("kind"));
+  if (!kind || kind->value.empty()) return p.Error(value.span, "bad-expression", "a target needs a \"kind\"");
+  if (!config->Find("keys")) config = config->With("keys", KeysOf(kind->value));
+  if (!config->Find("tag")) config = config->With("tag", StrAttr::Get(""));
+  return config;
 }
 
-bool AtAttrConstructor(const ParserCore::Shared& shared) { return TirParser(shared).AtAttribute(); }
+// I.vdevice({...}, 0, "global")
+const Attr* MakeVDevice(ScalarParser& p, const PyArgs& args) {
+  const PyValue* v[3];
+  int64_t id = 0;
+  std::string_view scope = "global";
+  if (!p.Bind(args, "I.vdevice", {"target", "vdevice_id", "memory_scope"}, 0, v) || (v[1] && !p.ToInteger(*v[1], id)) ||
+      (v[2] && !p.ToString(*v[2], scope)))
+    return nullptr;
+  const DictAttr* target = p.Given(v[0]) ? TargetConfig(p, *v[0]) : nullptr;
+  return target || !p.Given(v[0]) ? VDeviceAttr::Get(target, id, scope) : nullptr;
+}
 
-bool TirParser::AtAttribute() const {
+}  // namespace
+
+const TargetAttr* MakeTarget(ScalarParser& p, const PyValue& value, const PyValue* host_value) {
+  const DictAttr* config = TargetConfig(p, value);
+  if (!config || !host_value) return config ? TargetAttr::Get(config) : nullptr;
+  if (config->Find("host")) return p.Error(host_value->span, "bad-expression", "the host of the target is given twice");
+  const DictAttr* host = TargetConfig(p, *host_value);
+  return host ? TargetAttr::Get(config->With("host", host)) : nullptr;
+}
+
+const Attr* ParseAttr(ParserCore::Shared shared, AttrMode mode, Precedence least) {
+  return ScalarParser(shared).ParseAttribute(mode, least);
+}
+
+const Attr* ParseIndexMapLambda(ParserCore::Shared shared) {
+  return ScalarParser(shared).ParseMapping(DataType::Int(64), nullptr);
+}
+
+bool AtAttrConstructor(const ParserCore::Shared& shared) { return ScalarParser(shared).AtAttribute(); }
+
+bool ScalarParser::AtAttribute() const {
   if (At(TokenKind::kLBrace)) return true;
   const Prefix prefix = AtPrefix();
   if (prefix == Prefix::kNone) return false;
@@ -102,53 +141,15 @@ bool TirParser::AtAttribute() const {
   return prefix == Prefix::kIr ? is("vdevice") || is("dummy_global_info") : is("device_mesh") || is("dist.device_mesh");
 }
 
-const Attr* TirParser::ParseAttribute(AttrMode mode) {
+const Attr* ScalarParser::ParseAttribute(AttrMode mode, Precedence least) {
   attr_mode_ = mode;
-  Value value;
-  return ParseExpr(value) ? ToAttr(value) : nullptr;
-}
-
-const Attr* TirParser::ToAttr(const Value& value) {
-  switch (value.kind) {
-    case Kind::kNone: return NoneAttr::Get();
-    case Kind::kBool: return IntAttr::Bool(value.boolean);
-    case Kind::kInt: return IntAttr::Get(value.integer);
-    case Kind::kFloat: return FloatAttr::Get(value.real, DataType::Float(attr_mode_ == AttrMode::kTir ? 32 : 64));
-    case Kind::kString: return StrAttr::Get(value.string());
-    case Kind::kAttr: return value.attr;
-    case Kind::kDType: return DTypeAttr::Get(value.dtype);
-    // A buffer as a whole: a load without indices, whose type is that of a pointer. So it follows what becomes of the
-    // buffer.
-    case Kind::kBuffer:
-      return ExprAttr::Get(ws_.New<tir::BufferLoad>(DataType::Handle(), value.buffer, List<const PrimExpr*>()));
-    case Kind::kList:
-    case Kind::kArray:
-    case Kind::kTuple: {
-      std::vector<const Attr*> items;
-      for (const Value& item : value.items()) {
-        items.push_back(WithStack([&] { return ToAttr(item); }));
-        if (!items.back()) return nullptr;
-      }
-      return ListAttr::Get(items);
-    }
-    default: break;
-  }
-  const PrimExpr* e = ToPrim(value);
-  if (!e) return nullptr;
-  if (const auto* i = As<tir::IntImm>(e)) {
-    if (i->dtype.is_bool()) return IntAttr::Bool(i->value != 0);
-    if (i->dtype == DataType::Int(32)) return IntAttr::Get(i->value);
-  }
-  if (const auto* f = As<tir::FloatImm>(e)) return FloatAttr::Get(f->value, f->dtype);
-  bool shared = true;
-  ForEachPrimName(
-      e, [&](const tir::Var* v) { shared &= v->context_owned(); }, [&](const tir::Buffer*) { shared = false; });
-  return ExprAttr::Get(shared ? IRContext::Current().Intern(e) : e);
+  PyValue value;
+  return ParseValue(value, least) ? ToAttr(value, mode) : nullptr;
 }
 
 // {"key": value, ...}
-const Attr* TirParser::ParseDict() {
-  if (!Expect(TokenKind::kLBrace, "a dictionary")) return nullptr;
+bool ScalarParser::Dict(PyValue& out) {
+  const uint32_t begin = lex_.Next().begin;
   std::vector<DictAttr::Entry> entries;
   while (!At(TokenKind::kRBrace)) {
     if (!At(TokenKind::kString)) return Unexpected("a key in quotes");
@@ -157,27 +158,31 @@ const Attr* TirParser::ParseDict() {
     if (std::any_of(entries.begin(), entries.end(), [&](const DictAttr::Entry& e) { return e.first == key; })) {
       return Error(span, "duplicate-attribute", fmt::format("the key \"{}\" occurs twice", key));
     }
-    Value value;
-    if (!Expect(TokenKind::kColon, "a dictionary") || !ParseExpr(value)) return nullptr;
-    const Attr* attr = ToAttr(value);
-    if (!attr) return nullptr;
+    PyValue value;
+    if (!Expect(TokenKind::kColon, "a dictionary") || !ParseValue(value)) return false;
+    const Attr* attr = ToAttr(value, attr_mode_);
+    if (!attr) return false;
     entries.emplace_back(key, attr);
     if (!Accept(TokenKind::kComma)) break;
   }
-  if (!Expect(TokenKind::kRBrace, "a dictionary")) return nullptr;
-  return DictAttr::Get(entries);
+  if (!Expect(TokenKind::kRBrace, "a dictionary")) return false;
+  out = PyValue(DictAttr::Get(entries), lex_.SpanFrom(begin));
+  return true;
 }
 
 // I.vdevice(...), I.dummy_global_info(), R.device_mesh(...)
-const Attr* TirParser::ParseConstructed() {
+const Attr* ScalarParser::ParseConstructed() {
   const uint32_t begin = lex_.peek().begin;
   const std::string_view prefix = lex_.text(lex_.Next());
   const std::string_view name = DottedName();
   if (name.empty()) return nullptr;
-  if (name == "vdevice") return ParseVDevice(begin);
+  if (name == "vdevice") {
+    PyArgs args;
+    return ParsePlainArguments(args, begin) ? MakeVDevice(*this, args) : nullptr;
+  }
   if (name == "device_mesh" || name == "dist.device_mesh") return ParseDeviceMesh(begin);
   if (name == "dummy_global_info") {
-    TirArgs args;
+    PyArgs args;
     if (!ParseArguments(args, begin) || !CountArgs(args, "I.dummy_global_info", 0, 0)) return nullptr;
     return ObjectAttr::Get("DummyGlobalInfo", {}, {});
   }
@@ -185,89 +190,32 @@ const Attr* TirParser::ParseConstructed() {
   return UnknownMember(prefix, name, lex_.SpanFrom(begin), kNames);
 }
 
-// A target in dictionary or string form, with the keys and the tag that TVM adds.
-const DictAttr* TirParser::TargetConfig(const Value& value) {
-  const DictAttr* config = nullptr;
-  if (value.is(Kind::kString)) {
-    config = TargetFromString(value.string());
-  } else if (value.is(Kind::kAttr)) {
-    if (const auto* target = As<TargetAttr>(value.attr)) return target->config;
-    config = As<DictAttr>(value.attr);
-  }
-  if (!config) return WrongValue(value, "a target such as \"llvm\" or {\"kind\": \"llvm\"}");
-  const auto* kind = As<StrAttr>(config->Find("kind"));
-  if (!kind || kind->value.empty()) return Error(value.span, "bad-expression", "a target needs a \"kind\"");
-  if (!config->Find("keys")) config = config->With("keys", KeysOf(kind->value));
-  if (!config->Find("tag")) config = config->With("tag", StrAttr::Get(""));
-  return config;
-}
-
-// T.target({...}), T.target("llvm", host="llvm")
-const TargetAttr* TirParser::ParseTarget(uint32_t begin) {
-  // Inside, numbers and truth values are plain in any dialect.
+// Inside of targets, numbers and truth values are plain in any dialect.
+bool ScalarParser::ParsePlainArguments(PyArgs& args, uint32_t begin) {
   const AttrMode mode = std::exchange(attr_mode_, AttrMode::kRelax);
-  TirArgs args;
-  const Value* v[2];
-  const bool ok = ParseArguments(args, begin) && Bind(args, "T.target", {"target_config", "host"}, 1, v);
+  const bool ok = ParseArguments(args, begin);
   attr_mode_ = mode;
-  const DictAttr* config = ok ? TargetConfig(*v[0]) : nullptr;
-  if (!config) return nullptr;
-  if (v[1] && !v[1]->is(Kind::kNone)) {
-    if (config->Find("host")) return Error(v[1]->span, "bad-expression", "the host of the target is given twice");
-    const DictAttr* host = TargetConfig(*v[1]);
-    if (!host) return nullptr;
-    config = config->With("host", host);
-  }
-  return TargetAttr::Get(config);
-}
-
-// I.vdevice({...}, 0, "global")
-const Attr* TirParser::ParseVDevice(uint32_t begin) {
-  const AttrMode mode = std::exchange(attr_mode_, AttrMode::kRelax);
-  TirArgs args;
-  const Value* v[3];
-  const bool ok =
-      ParseArguments(args, begin) && Bind(args, "I.vdevice", {"target", "vdevice_id", "memory_scope"}, 0, v);
-  attr_mode_ = mode;
-  int64_t id = 0;
-  std::string_view scope = "global";
-  if (!ok || (v[1] && !ToInteger(*v[1], id)) || (v[2] && !ToString(*v[2], scope))) return nullptr;
-  const DictAttr* target = nullptr;
-  if (v[0] && !v[0]->is(Kind::kNone)) {
-    target = TargetConfig(*v[0]);
-    if (!target) return nullptr;
-  }
-  return VDeviceAttr::Get(target, id, scope);
-}
-
-bool TirParser::ToIntegers(const Value& value, std::vector<int64_t>& out) {
-  if (!value.is_list()) return WrongValue(value, "a list of integers");
-  for (const Value& item : value.items()) {
-    int64_t i = 0;
-    if (!ToInteger(item, i)) return false;
-    out.push_back(i);
-  }
-  return true;
+  return ok;
 }
 
 // R.device_mesh((2, 2), I.Range(0, 4)), or with the list of devices
-const Attr* TirParser::ParseDeviceMesh(uint32_t begin) {
+const Attr* ScalarParser::ParseDeviceMesh(uint32_t begin) {
   if (!Expect(TokenKind::kLParen, "R.device_mesh(...)")) return nullptr;
-  Value shape_value;
+  PyValue shape_value;
   std::vector<int64_t> shape, devices;
-  if (!ParseExpr(shape_value) || !ToIntegers(shape_value, shape) || !Expect(TokenKind::kComma, "R.device_mesh(...)"))
+  if (!ParseValue(shape_value) || !ToIntegers(shape_value, shape) || !Expect(TokenKind::kComma, "R.device_mesh(...)"))
     return nullptr;
   bool range = false;
   if (AtPrefix() == Prefix::kIr) {
     const uint32_t at = lex_.Next().begin;
-    TirArgs args;
+    PyArgs args;
     if (DottedName() != "Range") return Error(lex_.SpanFrom(at), "bad-expression", "expected I.Range(begin, end)");
     if (!ParseArguments(args, at) || !CountArgs(args, "I.Range", 2, 2)) return nullptr;
     if (!ToIntegers(ListOf(Kind::kList, args.positional, args.span), devices)) return nullptr;
     range = true;
   } else {
-    Value list;
-    if (!ParseExpr(list) || !ToIntegers(list, devices)) return nullptr;
+    PyValue list;
+    if (!ParseValue(list) || !ToIntegers(list, devices)) return nullptr;
   }
   if (!ExpectClose("R.device_mesh(...)")) return nullptr;
   int64_t product = 1;

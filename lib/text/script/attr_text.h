@@ -11,9 +11,9 @@ namespace iropt::text {
 // R.func_attr({"x": 1}) 64; and how truth values look: T.bool(True) or True.
 enum class AttrMode : uint8_t { kRelax, kTir };
 
-// Reads one value at the current token. Null after an error. Names of variables are looked up: an expression over them
-// is an attribute, too.
-const Attr* ParseAttr(ParserCore::Shared shared, AttrMode mode);
+// Reads one value at the current token, with the operators that bind as tightly as `least`. Null after an error. Names
+// of variables are looked up: an expression over them is an attribute, too.
+const Attr* ParseAttr(ParserCore::Shared shared, AttrMode mode, Precedence least = Precedence::kLambda);
 // Reads `lambda i, j: (j, i)` as T.index_map(lambda i, j: (j, i)) has it. Null after an error.
 const Attr* ParseIndexMapLambda(ParserCore::Shared shared);
 // Whether the current token begins a value that only attributes have: T.target(...), T.index_map(...), I.vdevice(...),

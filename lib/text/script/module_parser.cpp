@@ -11,7 +11,7 @@
 #include "iropt/support/parallel.h"
 #include "iropt/text/script/parser.h"
 #include "metadata.h"
-#include "text/script/relax/parser.h"
+#include "text/script/relax/function_parser.h"
 #include "text/script/tir/parser.h"
 #include "utf8.h"
 
@@ -234,7 +234,7 @@ bool ModuleParser::ReadModuleStatement() {
 // name = R.ExternFunc("symbol")
 bool ModuleParser::ReadExternFunc(const Token& name) {
   auto pending = std::make_unique<PendingFunction>();
-  RelaxParser reader({lex_, state_, pending->workspace, symbols_, diag_});
+  RelaxFunctionParser reader({lex_, state_, pending->workspace, symbols_, diag_});
   const Expr* value = reader.ParseExpr();
   if (!value) return false;
   const auto* func = As<ExternFunc>(value);
@@ -280,10 +280,10 @@ bool ModuleParser::ReadFunction() {
   const Shared shared{lex_, state_, pending->workspace, *pending->symbols, diag_};
   bool ok;
   if (pending->loop_level) {
-    TirParser reader(shared);
+    TirFunctionParser reader(shared);
     ok = reader.ParseDecorator(pending->tir) && reader.ParseSignature(pending->tir);
   } else {
-    RelaxParser reader(shared);
+    RelaxFunctionParser reader(shared);
     ok = reader.ParseDecorator(pending->relax) && reader.ParseSignature(pending->relax);
   }
   if (!ok) {
@@ -313,10 +313,10 @@ bool ModuleParser::Declare(std::unique_ptr<PendingFunction> pending) {
   // Until its body was read, the module holds the function's header: its type is what callers need.
   BaseFunc* header = nullptr;
   if (pending->loop_level) {
-    header = TirParser::MakeHeader(pending->tir, pending->workspace);
+    header = TirFunctionParser::MakeHeader(pending->tir, pending->workspace);
   } else {
     const Shared shared{lex_, state_, pending->workspace, *pending->symbols, diag_};
-    const FuncType* type = RelaxParser(shared).DeclaredType(pending->relax);
+    const FuncType* type = RelaxFunctionParser(shared).DeclaredType(pending->relax);
     header = pending->workspace.New<Function>(List<const Var*>(), nullptr, type->ret, pending->relax.pure,
                                               DictAttr::Empty(), type);
   }
@@ -334,9 +334,9 @@ void ModuleParser::ReadBody(PendingFunction& pending) {
   // About one name in a line of usual length.
   pending.symbols->Reserve((pending.body_end - pending.body_begin) / 64);
   if (pending.loop_level) {
-    pending.result = TirParser(shared).ParseBody(pending.tir);
+    pending.result = TirFunctionParser(shared).ParseBody(pending.tir);
   } else {
-    pending.result = RelaxParser(shared).ParseBody(pending.relax);
+    pending.result = RelaxFunctionParser(shared).ParseBody(pending.relax);
   }
   while (lexer.kind() == TokenKind::kNewline || lexer.kind() == TokenKind::kDedent) lexer.Next();
   if (pending.result && lexer.kind() != TokenKind::kEnd) {

@@ -4,7 +4,7 @@
 
 #include "attr_text.h"
 #include "iropt/text/script/parser.h"
-#include "text/script/relax/parser.h"
+#include "text/script/relax/function_parser.h"
 
 namespace iropt {
 
@@ -55,14 +55,14 @@ class PartReader {
 
 const Expr* ParseExpression(std::string_view text, uint32_t base, Workspace& workspace, DiagnosticEngine& diagnostics) {
   PartReader reader(text, base, workspace, diagnostics);
-  return reader.Finish(text::RelaxParser(reader.shared()).ParseExpr(), "expression");
+  return reader.Finish(text::RelaxFunctionParser(reader.shared()).ParseExpr(), "expression");
 }
 
 const Type* ParseType(std::string_view text, uint32_t base, const ParseScope& scope, Workspace& workspace,
                       DiagnosticEngine& diagnostics) {
   PartReader reader(text, base, workspace, diagnostics);
   reader.Enter(scope);
-  return reader.Finish(text::RelaxParser(reader.shared()).ParseSignatureType(), "type");
+  return reader.Finish(text::RelaxFunctionParser(reader.shared()).ParseSignatureType(), "type");
 }
 
 const Attr* ParseAttribute(std::string_view text, uint32_t base, const ParseScope& scope, Workspace& workspace,

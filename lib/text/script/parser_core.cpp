@@ -21,10 +21,6 @@ std::string Quoted(std::string_view name) {
 
 }  // namespace
 
-std::string Counted(size_t n, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", n, n == 1 ? one : many);
-}
-
 std::optional<double> SpecialFloat(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);

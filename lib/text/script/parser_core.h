@@ -53,14 +53,12 @@ struct ReaderState {
   }
 };
 
-// "1 index", "2 indices", for messages.
-std::string Counted(size_t n, std::string_view one, std::string_view many);
-
 // "inf", "-inf", "nan" and their like, for which Python has no literal, as its float(...) reads them. Nothing where the
 // text is another one.
 std::optional<double> SpecialFloat(std::string_view text);
 
-// Base of the readers. All of them that take part in one function share one lexer, workspace and symbol table.
+// Base of the readers. All of them that take part in one function share one lexer, workspace and symbol table. Its
+// members are public for the functions in the tables of what names mean, which are parts of the readers.
 class ParserCore {
  public:
   struct Shared {
@@ -79,7 +77,6 @@ class ParserCore {
         symbols_(shared.symbols),
         diag_(shared.diagnostics) {}
 
- protected:
   bool At(TokenKind kind) const { return lex_.kind() == kind; }
   bool Accept(TokenKind kind) {
     if (!At(kind)) return false;
@@ -101,6 +98,13 @@ class ParserCore {
   }
   // `word = ` ahead: a keyword argument.
   bool AtKeyword() const;
+  // Reads `word =`. The first form takes any word, and gives "" where none is there.
+  std::string_view AcceptKeyword() {
+    const std::string_view word = AtKeyword() ? lex_.text(lex_.Next()) : std::string_view();
+    if (!word.empty()) lex_.Next();
+    return word;
+  }
+  bool AcceptKeyword(std::string_view word) { return AtName(word) && !AcceptKeyword().empty(); }
 
   // The prefix at the current token: a name that stands for I, T or R, followed by a dot, and not hidden by a variable.
   Prefix AtPrefix() const;

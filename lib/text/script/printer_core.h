@@ -7,6 +7,7 @@
 
 #include "iropt/ir/module.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/op/operators.h"
 #include "iropt/support/file.h"
 #include "iropt/text/script/printer.h"
 #include "name_table.h"
@@ -18,25 +19,6 @@ struct PrefixUse {
   bool ir = false;
   bool tir = false;
   bool relax = false;
-};
-
-// Python's operator precedence, as far as it decides on parentheses.
-enum class Precedence : uint8_t {
-  kLambda = 1,
-  kIfThenElse,
-  kOr,
-  kAnd,
-  kNot,
-  kComparison,
-  kBitOr,
-  kBitXor,
-  kBitAnd,
-  kShift,
-  kAdd,
-  kMul,
-  kUnary,
-  kPower,
-  kAtom
 };
 
 // An array as an attribute value, for which scripts have no literal: its one field is TVM's form of it in base64.

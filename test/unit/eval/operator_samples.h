@@ -7,7 +7,7 @@
 
 #include "eval_test_util.h"
 #include "iropt/infer/infer.h"
-#include "iropt/infer/script_value.h"
+#include "iropt/infer/py_value.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/op/op.h"
@@ -17,8 +17,8 @@ namespace iropt {
 // Writes calls, and keeps those that the operators' type rules take. Everything it makes lives as long as it does.
 class OperatorSamples {
  public:
-  using Args = std::vector<ScriptValue>;
-  using Keywords = std::vector<std::pair<std::string_view, ScriptValue>>;
+  using Args = std::vector<PyValue>;
+  using Keywords = std::vector<std::pair<std::string_view, PyValue>>;
 
   explicit OperatorSamples(DataType dtype) : dtype_(dtype) {
     AddElementwise();
@@ -43,7 +43,7 @@ class OperatorSamples {
     const OpInfo* info = FindOp("relax." + op);
     REQUIRE(info != nullptr);
     calls_["relax." + op];
-    std::vector<ScriptKeyword> named;
+    std::vector<PyKeyword> named;
     for (const auto& [name, value] : keywords) named.push_back({name, {}, value});
     DiagnosticBuffer buffer;
     DiagnosticEngine engine(&buffer);
@@ -53,46 +53,46 @@ class OperatorSamples {
     if (const Type* type = InferType(call, context)) calls_["relax." + op].push_back({call, type});
   }
 
-  ScriptValue Const(const Tensor& tensor) {
-    ScriptValue value;
-    value.kind = ScriptValue::Kind::kExpr;
+  PyValue Const(const Tensor& tensor) {
+    PyValue value;
+    value.kind = PyValue::Kind::kExpr;
     value.expr = MakeConstant(tensor, workspace_);
     return value;
   }
-  ScriptValue X(Dims shape, const std::vector<double>& values) { return Const(T(dtype_, std::move(shape), values)); }
+  PyValue X(Dims shape, const std::vector<double>& values) { return Const(T(dtype_, std::move(shape), values)); }
   std::string_view Name(DataType dtype) { return names_.emplace_back(dtype.ToString()); }
-  static ScriptValue Int(int64_t i) {
-    ScriptValue value;
-    value.kind = ScriptValue::Kind::kInt;
+  static PyValue Int(int64_t i) {
+    PyValue value;
+    value.kind = PyValue::Kind::kInt;
     value.integer = i;
     return value;
   }
-  static ScriptValue Float(double x) {
-    ScriptValue value;
-    value.kind = ScriptValue::Kind::kFloat;
+  static PyValue Float(double x) {
+    PyValue value;
+    value.kind = PyValue::Kind::kFloat;
     value.real = x;
     return value;
   }
-  static ScriptValue Bool(bool b) {
-    ScriptValue value;
-    value.kind = ScriptValue::Kind::kBool;
+  static PyValue Bool(bool b) {
+    PyValue value;
+    value.kind = PyValue::Kind::kBool;
     value.boolean = b;
     return value;
   }
-  static ScriptValue Text(std::string_view text) {
-    ScriptValue value;
-    value.kind = ScriptValue::Kind::kString;
+  static PyValue Text(std::string_view text) {
+    PyValue value;
+    value.kind = PyValue::Kind::kString;
     value.text = {text.data(), static_cast<uint32_t>(text.size())};
     return value;
   }
-  ScriptValue List(Args items, ScriptValue::Kind kind = ScriptValue::Kind::kList) {
+  PyValue List(Args items, PyValue::Kind kind = PyValue::Kind::kList) {
     lists_.push_back(std::move(items));
-    ScriptValue value;
+    PyValue value;
     value.kind = kind;
     value.list = {lists_.back().data(), static_cast<uint32_t>(lists_.back().size())};
     return value;
   }
-  ScriptValue Ints(std::initializer_list<int64_t> ints) {
+  PyValue Ints(std::initializer_list<int64_t> ints) {
     Args items;
     for (const int64_t i : ints) items.push_back(Int(i));
     return List(std::move(items));
@@ -126,12 +126,12 @@ class OperatorSamples {
     Add("full_like", {X({2}, {1, 2}), X({}, {7})});
     Add("arange", {Int(1), Int(8), Int(3), Text(Name(dtype_))});
     for (const char* op : {"tril", "triu"}) Add(op, {X({2, 2}, {1, 2, 3, 4}), Int(0)});
-    Add("shape_to_tensor", {List({List({Int(2), Int(3)}, ScriptValue::Kind::kTuple)}).items()[0]});
+    Add("shape_to_tensor", {List({List({Int(2), Int(3)}, PyValue::Kind::kTuple)}).items()[0]});
     Add("tensor_to_shape", {X({2}, {2, 3})});
   }
 
   void AddMovement() {
-    const ScriptValue x = X({2, 1, 3}, Iota(6));
+    const PyValue x = X({2, 1, 3}, Iota(6));
     Add("reshape", {x, Ints({3, 2})});
     Add("flatten", {x});
     Add("squeeze", {x, Ints({1})});
@@ -141,7 +141,7 @@ class OperatorSamples {
     Add("tile", {x, Ints({2, 1, 3})});
     Add("repeat", {x, Int(2), Int(2)});
     Add("flip", {x, Int(0)});
-    Add("concat", {List({x, x}, ScriptValue::Kind::kTuple), Int(1)});
+    Add("concat", {List({x, x}, PyValue::Kind::kTuple), Int(1)});
     Add("split", {x, Int(2), Int(0)});
     Add("strided_slice", {x}, {{"axes", Ints({2})}, {"begin", Ints({0})}, {"end", Ints({3})}, {"strides", Ints({2})}});
     Add("dynamic_strided_slice",
@@ -155,14 +155,14 @@ class OperatorSamples {
     IRContext& context = IRContext::Current();
     const tir::Var* i = context.NewSymVar("i");
     const tir::Var* j = context.NewSymVar("j");
-    ScriptValue map;
-    map.kind = ScriptValue::Kind::kAttr;
+    PyValue map;
+    map.kind = PyValue::Kind::kAttr;
     map.attr = IndexMapAttr::Get(std::vector<const tir::Var*>{i, j}, std::vector<const PrimExpr*>{j, i});
     Add("layout_transform", {X({2, 3}, Iota(6))}, {{"index_map", map}});
   }
 
   void AddReductions() {
-    const ScriptValue x = X({2, 3}, {4, 1, 3, 2, 5, 6});
+    const PyValue x = X({2, 3}, {4, 1, 3, 2, 5, 6});
     for (const char* op : {"sum", "prod", "max", "min", "mean", "variance", "std"}) {
       Add(op, {x});
       Add(op, {x, Ints({-1})}, {{"keepdims", Bool(true)}});
@@ -180,9 +180,9 @@ class OperatorSamples {
   }
 
   void AddWindows() {
-    const ScriptValue line = X({1, 2, 6}, Iota(12));
-    const ScriptValue image = X({1, 2, 4, 4}, Iota(32));
-    const ScriptValue volume = X({1, 1, 3, 3, 3}, Iota(27));
+    const PyValue line = X({1, 2, 6}, Iota(12));
+    const PyValue image = X({1, 2, 4, 4}, Iota(32));
+    const PyValue volume = X({1, 1, 3, 3, 3}, Iota(27));
     for (const char* kind : {"nn.max_pool", "nn.avg_pool"}) {
       Add(kind + std::string("1d"), {line}, {{"pool_size", Ints({2})}, {"strides", Ints({2})}});
       Add(kind + std::string("2d"), {image},
@@ -204,24 +204,24 @@ class OperatorSamples {
   }
 
   void AddNetworks() {
-    const ScriptValue x = X({2, 4}, Iota(8));
-    const ScriptValue four = X({4}, {1, 2, 3, 4});
+    const PyValue x = X({2, 4}, Iota(8));
+    const PyValue four = X({4}, {1, 2, 3, 4});
     Add("nn.layer_norm", {x, four, four}, {{"axes", Ints({-1})}});
     Add("nn.rms_norm", {x, four}, {{"axes", Ints({-1})}});
     Add("nn.group_norm", {x, four, four}, {{"num_groups", Int(2)}, {"channel_axis", Int(1)}, {"axes", Ints({})}});
     Add("nn.batch_norm", {x, four, four, four, four}, {{"axis", Int(1)}});
     Add("nn.dropout", {x}, {{"rate", Float(0)}});
     Add("nn.cross_entropy_with_logits", {x, x});
-    const ScriptValue targets = Const(I64({2}, {3, 0}));
+    const PyValue targets = Const(I64({2}, {3, 0}));
     Add("nn.nll_loss", {x, targets, four});
     Add("nn.nll_loss", {x, targets}, {{"reduction", Text("none")}});
     Add("grad.nll_loss_backward", {X({}, {1}), x, targets, four});
     Add("grad.take_backward", {x, x, Const(I64({2}, {0, 0}))}, {{"axis", Int(0)}});
-    const ScriptValue heads = X({1, 2, 2, 3}, Iota(12));
+    const PyValue heads = X({1, 2, 2, 3}, Iota(12));
     Add("nn.attention", {heads, heads, heads}, {{"causal_mask", Text("TopLeft")}});
     Add("nn.attention_bias", {heads, heads, heads, X({1, 2, 2, 2}, Iota(8))});
-    const ScriptValue starts = Const(I32({3}, {0, 1, 2}));
-    const ScriptValue longest = Const(I32({1}, {1}));
+    const PyValue starts = Const(I32({3}, {0, 1, 2}));
+    const PyValue longest = Const(I32({1}, {1}));
     Add("nn.attention_var_len", {heads, heads, heads, starts, longest});
     Add("matmul", {X({2, 3}, Iota(6)), X({3}, {1, 2, 3})});
     Add("matmul", {X({2, 3}, Iota(6)), X({4, 3, 2}, Iota(24))});
@@ -229,13 +229,13 @@ class OperatorSamples {
   }
 
   void AddData() {
-    const ScriptValue x = X({2, 4}, Iota(8));
+    const PyValue x = X({2, 4}, Iota(8));
     for (const DataType out : AllTypes()) {
       Add("quantize", {x, Const(F32({}, {1})), Const(T(DataType::Int(8), {}, {0}))}, {{"out_dtype", Text(Name(out))}});
-      for (const ScriptValue& zero : {X({}, {0}), Const(T(DataType::Int(8), {}, {0}))})
+      for (const PyValue& zero : {X({}, {0}), Const(T(DataType::Int(8), {}, {0}))})
         Add("dequantize", {x, Const(F32({}, {1})), zero}, {{"out_dtype", Text(Name(out))}});
     }
-    Add("einsum", {List({x, x}, ScriptValue::Kind::kTuple), Text("ij,ij->i")});
+    Add("einsum", {List({x, x}, PyValue::Kind::kTuple), Text("ij,ij->i")});
     Add("unique", {x});
     Add("nonzero", {X({3}, {0, 1, 2})});
     for (const char* wanted : {"both", "values", "indices"})

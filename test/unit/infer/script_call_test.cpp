@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "iropt/infer/script_value.h"
+#include "iropt/infer/py_value.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/tir/expr.h"
@@ -14,55 +14,55 @@
 namespace iropt {
 namespace {
 
-using Kind = ScriptValue::Kind;
+using Kind = PyValue::Kind;
 
 // ---- Literals
 
-ScriptValue None() { return {}; }
-ScriptValue Of(bool v) {
-  ScriptValue value;
+PyValue None() { return {}; }
+PyValue Of(bool v) {
+  PyValue value;
   value.kind = Kind::kBool;
   value.boolean = v;
   return value;
 }
-ScriptValue Of(int v) {
-  ScriptValue value;
+PyValue Of(int v) {
+  PyValue value;
   value.kind = Kind::kInt;
   value.integer = v;
   return value;
 }
-ScriptValue Of(double v) {
-  ScriptValue value;
+PyValue Of(double v) {
+  PyValue value;
   value.kind = Kind::kFloat;
   value.real = v;
   return value;
 }
-ScriptValue Of(const char* v) {
-  ScriptValue value;
+PyValue Of(const char* v) {
+  PyValue value;
   value.kind = Kind::kString;
   value.text = {v, static_cast<uint32_t>(std::char_traits<char>::length(v))};
   return value;
 }
-ScriptValue Of(const Expr* v) {
-  ScriptValue value;
+PyValue Of(const Expr* v) {
+  PyValue value;
   value.kind = Kind::kExpr;
   value.expr = v;
   return value;
 }
-ScriptValue Of(const PrimExpr* v) {
-  ScriptValue value;
+PyValue Of(const PrimExpr* v) {
+  PyValue value;
   value.kind = Kind::kPrim;
   value.prim = v;
   return value;
 }
-ScriptValue Of(const Type* v) {
-  ScriptValue value;
+PyValue Of(const Type* v) {
+  PyValue value;
   value.kind = Kind::kType;
   value.type = v;
   return value;
 }
-ScriptValue Of(const Attr* v) {
-  ScriptValue value;
+PyValue Of(const Attr* v) {
+  PyValue value;
   value.kind = Kind::kAttr;
   value.attr = v;
   return value;
@@ -134,26 +134,26 @@ std::string Text(const Call* call) {
 
 struct NamedValue {
   std::string_view name;
-  ScriptValue value;
+  PyValue value;
 };
 
 class Script {
  public:
   // A variable of a tensor type.
-  ScriptValue Tensor(std::string_view name, DataType dtype = DataType::Float(32)) {
+  PyValue Tensor(std::string_view name, DataType dtype = DataType::Float(32)) {
     return Of(static_cast<const Expr*>(workspace.NewVar(name, TensorType::Get(2, dtype))));
   }
-  ScriptValue List(std::vector<ScriptValue> items, Kind kind = Kind::kList) {
-    ScriptValue value;
+  PyValue List(std::vector<PyValue> items, Kind kind = Kind::kList) {
+    PyValue value;
     value.kind = kind;
     const auto& kept = lists_.emplace_back(std::move(items));
     value.list = {kept.data(), static_cast<uint32_t>(kept.size())};
     return value;
   }
-  ScriptValue TupleOf(std::vector<ScriptValue> items) { return List(std::move(items), Kind::kTuple); }
+  PyValue TupleOf(std::vector<PyValue> items) { return List(std::move(items), Kind::kTuple); }
 
-  const Call* Build(std::string_view op, std::vector<ScriptValue> positional, std::vector<NamedValue> named = {}) {
-    std::vector<ScriptKeyword> keywords;
+  const Call* Build(std::string_view op, std::vector<PyValue> positional, std::vector<NamedValue> named = {}) {
+    std::vector<PyKeyword> keywords;
     for (const NamedValue& n : named) keywords.push_back({n.name, Span::Of(7, 8), n.value});
     DiagnosticEngine engine(&errors_);
     const OpInfo* info = FindGraphOpByScript(op);
@@ -162,7 +162,7 @@ class Script {
     CHECK((call == nullptr) == engine.has_errors());
     return call;
   }
-  std::string Print(std::string_view op, std::vector<ScriptValue> positional, std::vector<NamedValue> named = {}) {
+  std::string Print(std::string_view op, std::vector<PyValue> positional, std::vector<NamedValue> named = {}) {
     const Call* call = Build(op, std::move(positional), std::move(named));
     return call ? Text(call) : Message();
   }
@@ -177,14 +177,14 @@ class Script {
   Module module;
 
  private:
-  std::deque<std::vector<ScriptValue>> lists_;
+  std::deque<std::vector<PyValue>> lists_;
   DiagnosticBuffer errors_;
 };
 
 TEST_CASE("operands by position and by name") {
   Script s;
-  const ScriptValue x = s.Tensor("x");
-  const ScriptValue y = s.Tensor("y");
+  const PyValue x = s.Tensor("x");
+  const PyValue y = s.Tensor("y");
   CHECK(s.Print("add", {x, y}) == "add(x, y)");
   CHECK(s.Print("add", {x}, {{"x2", y}}) == "add(x, y)");
   CHECK(s.Print("add", {}, {{"x2", y}, {"x1", x}}) == "add(x, y)");
@@ -195,10 +195,10 @@ TEST_CASE("operands by position and by name") {
 
 TEST_CASE("wrong arguments are located errors") {
   Script s;
-  const ScriptValue x = s.Tensor("x");
+  const PyValue x = s.Tensor("x");
   CHECK(s.Print("add", {x}) == "missing-argument: R.add needs the argument 'x2'");
   CHECK(s.last_error().span == SourceSpan{1, 2});
-  ScriptValue third = Of(1);
+  PyValue third = Of(1);
   third.span = Span::Of(5, 6);
   CHECK(s.Print("add", {x, x, third}) == "too-many-arguments: R.add takes at most 2 positional arguments");
   CHECK(s.last_error().span == SourceSpan{5, 6});
@@ -213,7 +213,7 @@ TEST_CASE("wrong arguments are located errors") {
 
 TEST_CASE("wrong literals say what would be right") {
   Script s;
-  const ScriptValue x = s.Tensor("x");
+  const PyValue x = s.Tensor("x");
   CHECK(s.Print("add", {x, Of("y")}) == "bad-argument: argument 'x2' of R.add must be a tensor, not a string");
   CHECK(s.Print("add", {x, None()}) == "bad-argument: argument 'x2' of R.add must be a tensor, not None");
   CHECK(s.Print("reshape", {x, Of(3)}) ==
@@ -242,8 +242,8 @@ TEST_CASE("wrong literals say what would be right") {
 
 TEST_CASE("short forms of convolution and pooling") {
   Script s;
-  const ScriptValue x = s.Tensor("x");
-  const ScriptValue w = s.Tensor("w");
+  const PyValue x = s.Tensor("x");
+  const PyValue w = s.Tensor("w");
   CHECK(s.Print("nn.conv2d", {x, w}) ==
         "nn.conv2d(x, w; strides=[1, 1]; padding=[0, 0, 0, 0]; dilation=[1, 1]; groups=1; data_layout=\"NCHW\"; "
         "kernel_layout=\"OIHW\"; out_layout=\"NCHW\"; out_dtype=void)");
@@ -270,7 +270,7 @@ TEST_CASE("short forms of convolution and pooling") {
 
 TEST_CASE("axes, shapes and scalars") {
   Script s;
-  const ScriptValue x = s.Tensor("x");
+  const PyValue x = s.Tensor("x");
   const PrimExpr* n = IRContext::Current().NewSymVar("n");
   CHECK(s.Print("sum", {x, Of(1)}) == "sum(x; axis=[1]; keepdims=False)");
   CHECK(s.Print("sum", {x}, {{"axis", None()}, {"keepdims", Of(1)}}) == "sum(x; axis=None; keepdims=True)");
@@ -299,7 +299,7 @@ TEST_CASE("axes, shapes and scalars") {
 
 TEST_CASE("element types and constants") {
   Script s;
-  const ScriptValue x = s.Tensor("x");
+  const PyValue x = s.Tensor("x");
   CHECK(s.Print("astype", {x, Of("float16")}) == "astype(x; dtype=float16)");
   CHECK(s.Print("matmul", {x, x}) == "matmul(x, x; out_dtype=void)");
   CHECK(s.Print("zeros", {s.TupleOf({Of(2), Of(3)}), Of("float32")}) == "zeros(shape(2, 3); dtype=float32)");
@@ -324,8 +324,8 @@ TEST_CASE("the padding of layout_transform takes the type of the tensor") {
   Script s;
   const tir::Var* param = IRContext::Current().NewSymVar("i");
   const PrimExpr* result = param;
-  const ScriptValue map = Of(static_cast<const Attr*>(IndexMapAttr::Get(std::span(&param, 1), std::span(&result, 1))));
-  const auto pad = [&](DataType dtype, ScriptValue value) {
+  const PyValue map = Of(static_cast<const Attr*>(IndexMapAttr::Get(std::span(&param, 1), std::span(&result, 1))));
+  const auto pad = [&](DataType dtype, PyValue value) {
     const Call* call = s.Build("layout_transform", {s.Tensor("x", dtype), map, value});
     REQUIRE(call != nullptr);
     return Text(To<ObjectAttr>(call->attrs)->Find("pad_value"));
@@ -341,10 +341,10 @@ TEST_CASE("the padding of layout_transform takes the type of the tensor") {
 
 TEST_CASE("calls of loop-level functions") {
   Script s;
-  const ScriptValue x = s.Tensor("x");
-  const ScriptValue f = Of(static_cast<const Expr*>(GlobalVar::Get("f")));
+  const PyValue x = s.Tensor("x");
+  const PyValue f = Of(static_cast<const Expr*>(GlobalVar::Get("f")));
   const Type* tensor = TensorType::Get(2, DataType::Float(32));
-  const ScriptValue type = Of(tensor);
+  const PyValue type = Of(tensor);
 
   const Call* call = s.Build("call_tir", {f, s.TupleOf({x, x})}, {{"out_sinfo", type}});
   CHECK(Text(call) == "call_tir(cls.f, (x, x))");
@@ -370,7 +370,7 @@ TEST_CASE("calls of loop-level functions") {
 
 TEST_CASE("calls of packed functions and closures") {
   Script s;
-  const ScriptValue x = s.Tensor("x");
+  const PyValue x = s.Tensor("x");
   const Type* object = ObjectType::Get();
   const Call* call =
       s.Build("call_pure_packed", {Of("f"), x, Of("text"), Of(1)}, {{"sinfo_args", s.TupleOf({Of(object)})}});
@@ -391,7 +391,7 @@ TEST_CASE("calls of packed functions and closures") {
 
 TEST_CASE("formats stand before the values that they format") {
   Script s;
-  const ScriptValue x = s.Tensor("x");
+  const PyValue x = s.Tensor("x");
   CHECK(s.Print("print", {}) == "print(str())");
   CHECK(s.Print("print", {x, x}, {{"format", Of("{} {}")}}) == "print(str({} {}), x, x)");
   CHECK(s.Print("assert_op", {x, x, x}, {{"format", Of("no")}}) == "assert_op(x, str(no), x, x)");
@@ -403,7 +403,7 @@ TEST_CASE("formats stand before the values that they format") {
 
 TEST_CASE("storage, views and devices") {
   Script s;
-  const ScriptValue x = s.Tensor("x");
+  const PyValue x = s.Tensor("x");
   CHECK(s.Print("builtin.alloc_tensor", {s.List({Of(2)}), Of("float32"), Of(0)}) ==
         "builtin.alloc_tensor(shape(2), dtype(float32), prim(0), str(global))");
   CHECK(s.Print("vm.alloc_storage", {s.List({Of(8)}), Of(0), Of("uint8")}) ==
@@ -414,14 +414,14 @@ TEST_CASE("storage, views and devices") {
 
   const std::array<std::string_view, 2> names{"dev_type", "dev_id"};
   const std::array<const Attr*, 2> fields{IntAttr::Get(2, DataType::Int(32)), IntAttr::Get(1, DataType::Int(32))};
-  const ScriptValue device = Of(static_cast<const Attr*>(ObjectAttr::Get("relax.device", names, fields)));
+  const PyValue device = Of(static_cast<const Attr*>(ObjectAttr::Get("relax.device", names, fields)));
   CHECK(s.Print("hint_on_device", {x, device}) == "hint_on_device(x; dev_type=2; dev_id=1)");
   CHECK(s.Print("hint_on_device", {x, Of(1)}) == "bad-argument: R.hint_on_device needs a device, not an integer");
 }
 
 TEST_CASE("devices and meshes of the module by name") {
   Script s;
-  const ScriptValue x = s.Tensor("x");
+  const PyValue x = s.Tensor("x");
   const auto target = [](std::string_view kind) {
     const DictAttr::Entry entry{"kind", StrAttr::Get(kind)};
     return DictAttr::Get(std::span(&entry, 1));
@@ -458,13 +458,13 @@ TEST_CASE("devices and meshes of the module by name") {
 
 TEST_CASE("a bias makes attention another operator") {
   Script s;
-  const ScriptValue q = s.Tensor("q");
-  const ScriptValue b = s.Tensor("b");
+  const PyValue q = s.Tensor("q");
+  const PyValue b = s.Tensor("b");
   CHECK(s.Print("nn.attention", {q, q, q}) == "nn.attention(q, q, q; scale=None; causal_mask=None; window_size=None)");
   CHECK(s.Print("nn.attention", {q, q, q, b}, {{"scale", Of(0.5)}}) ==
         "nn.attention_bias(q, q, q, b; scale=float32(0.5); causal_mask=None; window_size=None)");
   // Given in the order of the script function, held in the order of the operator; the keys default to the queries.
-  const ScriptValue m = s.Tensor("m");
+  const PyValue m = s.Tensor("m");
   CHECK(s.Print("nn.attention_var_len", {q, q, q, b, m}).starts_with("nn.attention_var_len(q, q, q, b, b, m, m;"));
   CHECK(s.Print("nn.nll_loss", {q, q}) == "nn.nll_loss(q, q; reduction=\"mean\"; ignore_index=-100)");
   CHECK(s.Print("nn.nll_loss", {q, q, b}) == "nn.nll_loss(q, q, b; reduction=\"mean\"; ignore_index=-100)");
@@ -472,12 +472,12 @@ TEST_CASE("a bias makes attention another operator") {
 
 TEST_CASE("literals as expressions and attributes") {
   Script s;
-  CHECK(Text(ScriptValueToExpr(s.TupleOf({Of(1), Of("a"), s.List({Of(2.0)})}), s.workspace)) ==
+  CHECK(Text(ToRelaxExpr(s.TupleOf({Of(1), Of("a"), s.List({Of(2.0)})}), s.workspace)) ==
         "(prim(1), str(a), (prim(float64(2))))");
-  CHECK(ScriptValueToExpr(None(), s.workspace) == nullptr);
-  CHECK(ScriptValueToExpr(s.List({None()}), s.workspace) == nullptr);
-  CHECK(Text(ScriptValueToAttr(s.List({Of(1), Of(0.5), Of("a"), Of(true), None()}))) == "[1, 0.5, \"a\", True, None]");
-  CHECK(ScriptValueToAttr(s.Tensor("x")) == nullptr);
+  CHECK(ToRelaxExpr(None(), s.workspace) == nullptr);
+  CHECK(ToRelaxExpr(s.List({None()}), s.workspace) == nullptr);
+  CHECK(Text(ToLiteralAttr(s.List({Of(1), Of(0.5), Of("a"), Of(true), None()}))) == "[1, 0.5, \"a\", True, None]");
+  CHECK(ToLiteralAttr(s.Tensor("x")) == nullptr);
 }
 
 }  // namespace

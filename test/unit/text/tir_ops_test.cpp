@@ -19,14 +19,14 @@ struct Operators {
 
   const PrimExpr* Var(DataType dtype) { return workspace.NewPrimVar("x", dtype); }
   const PrimExpr* Int(int64_t value, DataType dtype = DataType::Int(32)) { return ops.Int(value, dtype, Span()); }
-  Value Numbers(TokenKind op, Value a, Value b) {
-    Value out;
+  PyValue Numbers(TokenKind op, PyValue a, PyValue b) {
+    PyValue out;
     REQUIRE(ops.Binary(op, a, b, Span(), out));
     return out;
   }
   int64_t Integers(TokenKind op, int64_t a, int64_t b) {
-    const Value out = Numbers(op, Value::Int(a, Span()), Value::Int(b, Span()));
-    REQUIRE(out.is(Value::Kind::kInt));
+    const PyValue out = Numbers(op, PyValue::Int(a, Span()), PyValue::Int(b, Span()));
+    REQUIRE(out.is(PyValue::Kind::kInt));
     return out.integer;
   }
 };
@@ -66,12 +66,12 @@ TEST_CASE("nodes stay as they stand, and do not convert their operands") {
 TEST_CASE("a number beside an expression takes its type in comparisons") {
   Operators t;
   const PrimExpr* x = t.Var(DataType::Int(8));
-  Value out;
-  REQUIRE(t.ops.Binary(TokenKind::kLess, Value(x), Value::Int(5, Span()), Span(), out));
+  PyValue out;
+  REQUIRE(t.ops.Binary(TokenKind::kLess, PyValue(x), PyValue::Int(5, Span()), Span(), out));
   CHECK(out.prim->kind == NodeKind::kLT);
   CHECK(out.prim->dtype == DataType::Bool());
   CHECK(static_cast<const tir::BinaryExpr*>(out.prim)->b->dtype == DataType::Int(8));
-  CHECK_FALSE(t.ops.Binary(TokenKind::kLess, Value(x), Value::Int(500, Span()), Span(), out));
+  CHECK_FALSE(t.ops.Binary(TokenKind::kLess, PyValue(x), PyValue::Int(500, Span()), Span(), out));
 }
 
 TEST_CASE("numbers compute as in Python") {
@@ -82,15 +82,15 @@ TEST_CASE("numbers compute as in Python") {
   CHECK(t.Integers(TokenKind::kShiftLeft, 3, 4) == 48);
   CHECK(t.Integers(TokenKind::kShiftRight, -1, 70) == -1);
   CHECK(t.Integers(TokenKind::kPlus, INT32_MAX, 1) == int64_t{1} << 31);
-  CHECK(t.Numbers(TokenKind::kSlash, Value::Int(1, Span()), Value::Int(4, Span())).real == 0.25);
-  CHECK(t.Numbers(TokenKind::kLessEqual, Value::Int(1, Span()), Value::Int(1, Span())).boolean);
+  CHECK(t.Numbers(TokenKind::kSlash, PyValue::Int(1, Span()), PyValue::Int(4, Span())).real == 0.25);
+  CHECK(t.Numbers(TokenKind::kLessEqual, PyValue::Int(1, Span()), PyValue::Int(1, Span())).boolean);
 }
 
 TEST_CASE("numbers beyond 64 bits and without a result are errors") {
   Operators t;
-  Value out;
+  PyValue out;
   const auto fails = [&](TokenKind op, int64_t a, int64_t b) {
-    return !t.ops.Binary(op, Value::Int(a, Span()), Value::Int(b, Span()), Span(), out);
+    return !t.ops.Binary(op, PyValue::Int(a, Span()), PyValue::Int(b, Span()), Span(), out);
   };
   CHECK(fails(TokenKind::kPlus, INT64_MAX, 1));
   CHECK(fails(TokenKind::kStar, INT64_MAX, 2));

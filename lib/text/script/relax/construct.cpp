@@ -4,26 +4,26 @@
 #include <algorithm>
 #include <cmath>
 
+#include "expr_parser.h"
 #include "iropt/ir/element.h"
 #include "iropt/op/op.h"
-#include "parser.h"
 
 namespace iropt::text {
 namespace {
 
-using Kind = ScriptValue::Kind;
+using Kind = PyValue::Kind;
 
 // Nested lists as a shape and the values in them, in order; false where the lists are ragged. Goes through the lists
 // level by level, because the text decides how deep they are.
-bool FlattenLists(const ScriptValue& value, std::vector<int64_t>& shape, std::vector<const ScriptValue*>& leaves) {
-  const auto is_list = [](const ScriptValue* v) { return v->kind == Kind::kList || v->kind == Kind::kTuple; };
+bool FlattenLists(const PyValue& value, std::vector<int64_t>& shape, std::vector<const PyValue*>& leaves) {
+  const auto is_list = [](const PyValue* v) { return v->is_list(); };
   leaves = {&value};
   while (!leaves.empty() && is_list(leaves[0])) {
     const size_t length = leaves[0]->items().size();
-    std::vector<const ScriptValue*> next;
-    for (const ScriptValue* list : leaves) {
+    std::vector<const PyValue*> next;
+    for (const PyValue* list : leaves) {
       if (!is_list(list) || list->items().size() != length) return false;
-      for (const ScriptValue& item : list->items()) next.push_back(&item);
+      for (const PyValue& item : list->items()) next.push_back(&item);
     }
     shape.push_back(static_cast<int64_t>(length));
     leaves = std::move(next);
@@ -55,7 +55,7 @@ constexpr DeviceName kDevices[] = {{"cpu", 1},      {"cuda", 2},     {"gpu", 2},
 
 }  // namespace
 
-bool RelaxParser::ParseConstructor(std::string_view name, uint32_t begin, ScriptValue& out, bool& known) {
+bool RelaxExprParser::ParseConstructor(std::string_view name, uint32_t begin, PyValue& out, bool& known) {
   known = true;
   if (name == "const") return ParseConst(begin, out);
   if (name == "call_packed") return ParseCallPacked(begin, out);
@@ -68,22 +68,16 @@ bool RelaxParser::ParseConstructor(std::string_view name, uint32_t begin, Script
     known = false;
     return false;
   }
-  std::vector<ScriptValue> args;
-  std::vector<ScriptKeyword> keywords;
-  if (!Expect(TokenKind::kLParen, "a call") || !ParseArguments(args, keywords)) return false;
-  const Span span = lex_.SpanFrom(begin);
-  out.span = span;
-  if (device != std::end(kDevices)) {
-    args.emplace(args.begin());
-    args[0].kind = Kind::kInt;
-    args[0].integer = device->type;
-  }
-  if (name == "device" || device != std::end(kDevices)) return MakeDevice(args, keywords, out);
-  if (name == "linear") return MakeLinear(args, keywords, begin, out);
-  for (const ScriptKeyword& k : keywords) args.push_back(k.value);
+  PyArgs all;
+  if (!ParseArguments(all, begin)) return false;
+  std::vector<PyValue>& args = all.positional;
+  const Span span = all.span;
+  if (device != std::end(kDevices)) args.insert(args.begin(), PyValue::Int(device->type, span));
+  if (name == "device" || device != std::end(kDevices)) return MakeDevice(all, out);
+  if (name == "linear") return MakeLinear(all, begin, out);
+  for (const PyKeyword& k : all.keywords) args.push_back(k.value);
   if (name == "tuple") {
-    out.kind = Kind::kTuple;
-    out.list = {scratch_.Copy(std::span<const ScriptValue>(args)).data(), static_cast<uint32_t>(args.size())};
+    out = ListOf(Kind::kTuple, args, span);
     return true;
   }
   if (name == "match_cast") return Error(span, "bad-expression", "R.match_cast stands only on the right of a binding");
@@ -96,20 +90,19 @@ bool RelaxParser::ParseConstructor(std::string_view name, uint32_t begin, Script
   return MakeLeaf(name, args, span, out);
 }
 
-bool RelaxParser::MakeLeaf(std::string_view name, std::span<const ScriptValue> args, Span span, ScriptValue& out) {
-  const ScriptValue& arg = args[0];
+bool RelaxExprParser::MakeLeaf(std::string_view name, std::span<const PyValue> args, Span span, PyValue& out) {
+  const PyValue& arg = args[0];
   Expr* expr = nullptr;
   if (name == "shape") {
-    if (arg.kind != Kind::kList && arg.kind != Kind::kTuple)
-      return Error(arg.span, "bad-shape", "R.shape takes a list of dimensions");
+    if (!arg.is_list()) return Error(arg.span, "bad-shape", "R.shape takes a list of dimensions");
     std::vector<const PrimExpr*> dims;
-    for (const ScriptValue& v : arg.items()) {
+    for (const PyValue& v : arg.items()) {
       dims.push_back(ToDim(v));
       if (!dims.back()) return false;
     }
     expr = ws_.New<ShapeExpr>(ws_.Copy(dims), ShapeType::Get(dims));
   } else if (name == "prim_value") {
-    const Expr* made = ScriptValueToExpr(arg, ws_);
+    const Expr* made = ToRelaxExpr(arg, ws_);
     if (!made || !Is<PrimValue>(made))
       return Error(arg.span, "bad-expression", "R.prim_value takes a number or a scalar expression");
     expr = ws_.New<PrimValue>(*To<PrimValue>(made));
@@ -120,7 +113,7 @@ bool RelaxParser::MakeLeaf(std::string_view name, std::span<const ScriptValue> a
       expr = ws_.New<StringImm>(text, ObjectType::Get());
     } else {
       expr = ws_.New<ExternFunc>(text, DictAttr::Empty(), nullptr);
-      Typed(expr);
+      anf_.Typed(expr);
     }
   } else if (name == "dtype") {
     const auto dtype = arg.kind == Kind::kString ? DataType::Parse(arg.string()) : std::nullopt;
@@ -130,13 +123,12 @@ bool RelaxParser::MakeLeaf(std::string_view name, std::span<const ScriptValue> a
     return MakeDistConst(args, span, out);
   }
   expr->set_span(span);
-  out.kind = Kind::kExpr;
-  out.expr = expr;
+  out = PyValue(expr);
   return true;
 }
 
 // R.dist.const(1, R.DTensor(...))
-bool RelaxParser::MakeDistConst(std::span<const ScriptValue> args, Span span, ScriptValue& out) {
+bool RelaxExprParser::MakeDistConst(std::span<const PyValue> args, Span span, PyValue& out) {
   const auto* type = args.size() > 1 && args[1].kind == Kind::kType ? As<DTensorType>(args[1].type) : nullptr;
   if (!type) return Error(span, "missing-argument", "R.dist.const takes a value and an R.DTensor type");
   const std::shared_ptr<NDArray> array = ConstArray(args[0], type->tensor->dtype);
@@ -144,61 +136,49 @@ bool RelaxParser::MakeDistConst(std::span<const ScriptValue> args, Span span, Sc
   ws_.arena().Retain(array);
   auto* constant = ws_.New<Constant>(array.get(), type);
   constant->set_span(span);
-  out.kind = Kind::kExpr;
-  out.expr = constant;
+  out = PyValue(constant);
   return true;
 }
 
-bool RelaxParser::MakeDevice(std::span<const ScriptValue> args, std::span<const ScriptKeyword> keywords,
-                             ScriptValue& out) {
+bool RelaxExprParser::MakeDevice(const PyArgs& args, PyValue& out) {
   static constexpr std::string_view kNames[] = {"dev_type", "dev_id"};
-  const Attr* values[] = {IntAttr::Get(1, DataType::Int(32)), IntAttr::Get(0, DataType::Int(32))};
-  const auto set = [&](size_t i, const ScriptValue& v) {
-    if (i >= 2 || v.kind != Kind::kInt) return false;
-    values[i] = IntAttr::Get(v.integer, DataType::Int(32));
-    return true;
-  };
-  bool ok = true;
-  for (size_t i = 0; i < args.size(); ++i) ok = ok && set(i, args[i]);
-  for (const ScriptKeyword& k : keywords) {
-    ok = ok && set(static_cast<size_t>(std::find(std::begin(kNames), std::end(kNames), k.name) - std::begin(kNames)),
-                   k.value);
+  const PyValue* v[2] = {};
+  bool ok = args.positional.size() <= 2;
+  if (ok && !Bind(args, "R.device", kNames, 0, v)) return false;
+  const Attr* values[2];
+  for (size_t i = 0; i < 2; ++i) {
+    ok = ok && (!v[i] || v[i]->is(Kind::kInt));
+    if (!ok) return Error(args.span, "bad-expression", "R.device takes dev_type and dev_id, two integers");
+    values[i] = IntAttr::Get(v[i] ? v[i]->integer : i == 0 ? 1 : 0, DataType::Int(32));
   }
-  if (!ok) return Error(out.span, "bad-expression", "R.device takes dev_type and dev_id, two integers");
-  out.kind = Kind::kAttr;
-  out.attr = ObjectAttr::Get("relax.device", kNames, values);
+  out = PyValue(ObjectAttr::Get("relax.device", kNames, values), args.span);
   return true;
 }
 
 // R.linear(data, weight, bias): the product with the transposed weight, plus the bias; no operator of its own.
-bool RelaxParser::MakeLinear(std::span<const ScriptValue> args, std::span<const ScriptKeyword> keywords, uint32_t begin,
-                             ScriptValue& out) {
-  static constexpr std::string_view kNames[] = {"data", "weight", "bias", "out_dtype"};
-  ScriptValue values[4];
-  if (args.size() > 4)
-    return Error(args[4].span, "too-many-arguments", "R.linear takes at most 4 positional arguments");
-  std::ranges::copy(args, values);
-  for (const ScriptKeyword& k : keywords) {
-    const auto i = static_cast<size_t>(std::ranges::find(kNames, k.name) - kNames);
-    if (i == 4) return Error(k.name_span, "unknown-argument", fmt::format("R.linear has no argument '{}'", k.name));
-    values[i] = k.value;
-  }
-  if (values[1].kind == Kind::kNone)
-    return Error(lex_.SpanFrom(begin), "missing-argument", "R.linear needs the arguments 'data' and 'weight'");
-  const auto call = [&](std::string_view op, std::span<const ScriptValue> operands,
-                        std::span<const ScriptKeyword> attrs, ScriptValue& result) {
+bool RelaxExprParser::MakeLinear(const PyArgs& args, uint32_t begin, PyValue& out) {
+  const PyValue* v[4];
+  if (args.positional.size() > 4)
+    return Error(args.positional[4].span, "too-many-arguments", "R.linear takes at most 4 positional arguments");
+  if (!Bind(args, "R.linear", {"data", "weight", "bias", "out_dtype"}, 0, v)) return false;
+  if (!v[0] || !v[1]) return Error(args.span, "missing-argument", "R.linear needs the arguments 'data' and 'weight'");
+  const auto call = [&](std::string_view op, std::span<const PyValue> operands, std::span<const PyKeyword> attrs,
+                        PyValue& result) {
     return MakeOpCall(*FindGraphOpByScript(op), operands, attrs, begin, result);
   };
-  ScriptValue operands[] = {values[0], {}};
-  const ScriptKeyword out_dtype{.name = "out_dtype", .name_span = {}, .value = values[3]};
-  return call("permute_dims", {&values[1], 1}, {}, operands[1]) && call("matmul", operands, {&out_dtype, 1}, out) &&
-         (values[2].kind == Kind::kNone ||
-          (operands[0] = out, operands[1] = values[2], call("add", operands, {}, out)));
+  PyValue operands[] = {*v[0], {}};
+  const PyKeyword out_dtype{.name = "out_dtype", .span = {}, .value = v[3] ? *v[3] : PyValue()};
+  if (!call("permute_dims", {v[1], 1}, {}, operands[1]) || !call("matmul", operands, {&out_dtype, 1}, out))
+    return false;
+  if (!v[2] || v[2]->is(Kind::kNone)) return true;
+  operands[0] = out;
+  operands[1] = *v[2];
+  return call("add", operands, {}, out);
 }
 
-std::shared_ptr<NDArray> RelaxParser::ConstArray(const ScriptValue& value, DataType dtype) {
+std::shared_ptr<NDArray> RelaxExprParser::ConstArray(const PyValue& value, DataType dtype) {
   std::vector<int64_t> shape;
-  std::vector<const ScriptValue*> leaves;
+  std::vector<const PyValue*> leaves;
   if (!FlattenLists(value, shape, leaves)) {
     Error(value.span, "bad-constant", "the lists of a constant must have equal lengths");
     return nullptr;
@@ -209,7 +189,7 @@ std::shared_ptr<NDArray> RelaxParser::ConstArray(const ScriptValue& value, DataT
   }
   std::shared_ptr<NDArray> array = NDArray::Make(dtype, shape);
   for (size_t i = 0; i < leaves.size(); ++i) {
-    const ScriptValue& leaf = *leaves[i];
+    const PyValue& leaf = *leaves[i];
     const auto special = leaf.kind == Kind::kString ? SpecialFloat(leaf.string()) : std::nullopt;
     bool ok = true;
     if (leaf.beyond_int64 && dtype != DataType::UInt(64)) {
@@ -234,17 +214,17 @@ std::shared_ptr<NDArray> RelaxParser::ConstArray(const ScriptValue& value, DataT
 }
 
 // R.const(value, dtype): a scalar or nested lists of them. Without a dtype: int32, float32, bool as in TVM.
-bool RelaxParser::ParseConst(uint32_t begin, ScriptValue& out) {
-  std::vector<ScriptValue> args;
-  std::vector<ScriptKeyword> keywords;
-  in_constant_ = true;
-  const bool parsed = Expect(TokenKind::kLParen, "a call") && ParseArguments(args, keywords);
-  in_constant_ = false;
+bool RelaxExprParser::ParseConst(uint32_t begin, PyValue& out) {
+  PyArgs given;
+  any_integer_ = true;
+  const bool parsed = ParseArguments(given, begin);
+  any_integer_ = false;
   if (!parsed) return false;
-  const Span span = lex_.SpanFrom(begin);
-  for (const ScriptKeyword& k : keywords) {
+  const Span span = given.span;
+  std::vector<PyValue>& args = given.positional;
+  for (const PyKeyword& k : given.keywords) {
     if (k.name != "dtype" && k.name != "value")
-      return Error(k.name_span, "unknown-argument", fmt::format("R.const has no argument '{}'", k.name));
+      return Error(k.span, "unknown-argument", fmt::format("R.const has no argument '{}'", k.name));
     args.push_back(k.value);
   }
   if (args.empty() || args.size() > 2) return Error(span, "missing-argument", "R.const takes a value and a data type");
@@ -256,10 +236,10 @@ bool RelaxParser::ParseConst(uint32_t begin, ScriptValue& out) {
     dtype = *named;
   } else {
     std::vector<int64_t> shape;
-    std::vector<const ScriptValue*> leaves;
+    std::vector<const PyValue*> leaves;
     static_cast<void>(FlattenLists(args[0], shape, leaves));  // ragged lists are reported below
     const bool real =
-        std::any_of(leaves.begin(), leaves.end(), [](const ScriptValue* v) { return v->kind == Kind::kFloat; });
+        std::any_of(leaves.begin(), leaves.end(), [](const PyValue* v) { return v->kind == Kind::kFloat; });
     const bool boolean = !leaves.empty() && leaves[0]->kind == Kind::kBool;
     dtype = real || leaves.empty() ? DataType::Float(32) : boolean ? DataType::Bool() : DataType::Int(32);
   }
@@ -270,47 +250,44 @@ bool RelaxParser::ParseConst(uint32_t begin, ScriptValue& out) {
   for (const int64_t d : array->shape()) dims.push_back(IRContext::Current().Int(d));
   auto* constant = ws_.New<Constant>(array.get(), TensorType::Get(dims, dtype));
   constant->set_span(span);
-  out.kind = Kind::kExpr;
-  out.expr = constant;
-  out.span = span;
+  out = PyValue(constant);
   return true;
 }
 
-const TupleType* RelaxParser::TypeArguments(const ScriptValue& value) {
+const TupleType* RelaxExprParser::TypeArguments(const PyValue& value) {
   std::vector<const Type*> types;
   if (value.kind == Kind::kType) {
     types.push_back(value.type);
-  } else if (value.kind == Kind::kTuple || value.kind == Kind::kList) {
-    for (const ScriptValue& v : value.items()) {
+  } else if (value.is_list()) {
+    for (const PyValue& v : value.items()) {
       if (v.kind != Kind::kType) return Error(v.span, "bad-expression", "expected a type");
       types.push_back(v.type);
     }
   } else {
     return Error(value.span, "bad-expression", "expected a type or a tuple of types");
   }
-  return MakeTupleType(types);
+  return types_.MakeTupleType(types);
 }
 
 // R.call_packed("name", operands..., attributes..., sinfo_args=(...))
-bool RelaxParser::ParseCallPacked(uint32_t begin, ScriptValue& out) {
-  std::vector<ScriptValue> args;
-  std::vector<ScriptKeyword> keywords;
-  if (!Expect(TokenKind::kLParen, "a call") || !ParseArguments(args, keywords)) return false;
-  const Span span = lex_.SpanFrom(begin);
-  if (args.empty() || (args[0].kind != Kind::kString && args[0].kind != Kind::kExpr)) {
+bool RelaxExprParser::ParseCallPacked(uint32_t begin, PyValue& out) {
+  PyArgs given;
+  if (!ParseArguments(given, begin)) return false;
+  const std::vector<PyValue>& args = given.positional;
+  const Span span = given.span;
+  if (args.empty() || (!args[0].is(Kind::kString) && !args[0].is(Kind::kExpr)))
     return Error(span, "missing-argument", "R.call_packed takes the name of a packed function first");
-  }
   const TupleType* type_args = nullptr;
   std::string_view key = "DictAttrs";
   std::vector<std::string_view> names;
   std::vector<const Attr*> values;
-  for (const ScriptKeyword& k : keywords) {
+  for (const PyKeyword& k : given.keywords) {
     if (k.name == "sinfo_args") {
       if (!(type_args = TypeArguments(k.value))) return false;
     } else if (k.name == "attrs_type_key" && k.value.kind == Kind::kString) {
       key = k.value.string();
     } else {
-      const Attr* attr = ScriptValueToAttr(k.value);
+      const Attr* attr = ToLiteralAttr(k.value);
       if (!attr) return Error(k.value.span, "bad-expression", "this is not an attribute value");
       names.push_back(k.name);
       values.push_back(attr);
@@ -325,14 +302,12 @@ bool RelaxParser::ParseCallPacked(uint32_t begin, ScriptValue& out) {
   if (!callee) {
     auto* func = ws_.New<ExternFunc>(ws_.arena().CopyString(args[0].string()), DictAttr::Empty(), nullptr);
     func->set_span(args[0].span);
-    callee = Typed(func);
+    callee = anf_.Typed(func);
   }
   const Attr* attrs = names.empty() ? nullptr : ObjectAttr::Get(key, names, values);
-  auto* call = ws_.New<Call>(callee, ws_.Copy(operands), attrs, type_args, nullptr);
+  auto* call = ws_.New<iropt::Call>(callee, ws_.Copy(operands), attrs, type_args, nullptr);
   call->set_span(span);
-  out.kind = Kind::kExpr;
-  out.expr = call;
-  out.span = span;
+  out = PyValue(call);
   return true;
 }
 

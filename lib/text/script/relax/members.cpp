@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
+#include "expr_parser.h"
 #include "iropt/infer/infer.h"
 #include "iropt/op/op.h"
-#include "parser.h"
 
 namespace iropt::text {
 
-using Kind = ScriptValue::Kind;
+using Kind = PyValue::Kind;
 
 // Members of a tensor that ask for what its type says, or its handle at run time.
 struct Inspection {
@@ -28,15 +28,15 @@ static constexpr Inspection kInspections[] = {
     {"dtype.lanes", "inspect.tensor_dtype_lanes", false},
 };
 
-bool RelaxParser::ParseSubscript(ScriptValue& out) {
+bool RelaxExprParser::Subscript(PyValue& out, uint32_t) {
   const uint32_t begin = lex_.Next().begin;
-  ScriptValue index;
+  PyValue index;
   if (!ParseValue(index) || !Expect(TokenKind::kRBracket, "a subscript")) return false;
   return MakeProjection(index, lex_.SpanFrom(begin), out);
 }
 
 // The field of a tuple, `out`, at an index; as in Python, negative ones count from the end.
-bool RelaxParser::MakeProjection(const ScriptValue& index, Span span, ScriptValue& out) {
+bool RelaxExprParser::MakeProjection(const PyValue& index, Span span, PyValue& out) {
   if (index.kind != Kind::kInt || index.integer < INT32_MIN || index.integer > INT32_MAX) {
     return Error(index.span, "bad-expression", "a tuple is indexed with an integer");
   }
@@ -55,39 +55,34 @@ bool RelaxParser::MakeProjection(const ScriptValue& index, Span span, ScriptValu
   auto* item =
       ws_.New<TupleGetItem>(tuple, static_cast<int32_t>(i), type ? type->fields[static_cast<size_t>(i)] : nullptr);
   item->set_span(Span::Of(tuple->span().begin, span.end()));
-  out = ExprValue(item);
+  out = PyValue(item);
   return true;
 }
 
-bool RelaxParser::MakeOpCall(const OpInfo& op, std::span<const ScriptValue> positional,
-                             std::span<const ScriptKeyword> keywords, uint32_t begin, ScriptValue& out) {
-  const Call* call = BuildOpCall(op, positional, keywords, lex_.SpanFrom(begin), ws_, diag_, state_.module);
+bool RelaxExprParser::MakeOpCall(const OpInfo& op, std::span<const PyValue> positional,
+                                 std::span<const PyKeyword> keywords, uint32_t begin, PyValue& out) {
+  const iropt::Call* call = BuildOpCall(op, positional, keywords, lex_.SpanFrom(begin), ws_, diag_, state_.module);
   if (!call) return false;
-  out = ExprValue(call);
+  out = PyValue(call);
   return true;
 }
 
 // x.astype("float16") and the like: the operator of that name with the value as its first operand. x.struct_info is its
 // type, and x.shape[0] and the like are what its type says, or ask the tensor at run time.
-bool RelaxParser::ParseMember(ScriptValue& out) {
+bool RelaxExprParser::Member(PyValue& out, uint32_t) {
   if (out.kind != Kind::kExpr) return ErrorHere("bad-expression", "this has no members");
   const uint32_t begin = lex_.peek().begin;
   const std::string_view name = DottedName();
   if (name.empty()) return false;
   if (At(TokenKind::kLParen)) {
     if (const OpInfo* op = FindGraphOpByScript(name)) {
-      std::vector<ScriptValue> positional{out};
-      std::vector<ScriptKeyword> keywords;
-      lex_.Next();
-      return ParseArguments(positional, keywords) && MakeOpCall(*op, positional, keywords, begin, out);
+      PyArgs args{.positional = {out}, .keywords = {}, .span = {}};
+      return ParseArguments(args, begin) && MakeOpCall(*op, args.positional, args.keywords, begin, out);
     }
   } else if (name == "struct_info" || name == "ty") {
-    const Expr* expr = Flatten(out.expr);
-    expr = expr ? Typed(expr) : nullptr;
+    const Expr* expr = anf_.FlattenTyped(out.expr);
     if (!expr) return false;
-    out.kind = Kind::kType;
-    out.type = TypeOfExpr(expr, state_.module);
-    out.span = lex_.SpanFrom(begin);
+    out = PyValue(TypeOfExpr(expr, state_.module), lex_.SpanFrom(begin));
     return true;
   }
   const auto* inspection = std::ranges::find(kInspections, name, &Inspection::member);
@@ -95,8 +90,8 @@ bool RelaxParser::ParseMember(ScriptValue& out) {
   return Error(lex_.SpanFrom(begin + 1), "unknown-member", fmt::format("an expression has no member '{}'", name));
 }
 
-bool RelaxParser::ParseInspection(const Inspection& inspection, uint32_t begin, ScriptValue& out) {
-  std::vector<ScriptValue> operands{out};
+bool RelaxExprParser::ParseInspection(const Inspection& inspection, uint32_t begin, PyValue& out) {
+  std::vector<PyValue> operands{out};
   if (inspection.subscript) {
     operands.emplace_back();
     if (!Expect(TokenKind::kLBracket, fmt::format("x.{0}[i], as x.{0} is no value itself", inspection.member)) ||
@@ -104,15 +99,15 @@ bool RelaxParser::ParseInspection(const Inspection& inspection, uint32_t begin, 
       return false;
   }
   if (!MakeOpCall(*FindGraphOpByScript(inspection.op), operands, {}, begin, out)) return false;
-  const Expr* call = Flatten(out.expr);
-  if (!call || !Typed(call)) return false;
+  const Expr* call = anf_.FlattenTyped(out.expr);
+  if (!call) return false;
   // As in TVM's block builder, what the type of the tensor says is written as the value.
   if (const auto* type = As<PrimType>(call->type); type && type->value) {
     auto* value = ws_.New<PrimValue>(type->value, type);
     value->set_span(call->span());
     call = value;
   }
-  out = ExprValue(call);
+  out = PyValue(call);
   return true;
 }
 

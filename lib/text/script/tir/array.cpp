@@ -8,11 +8,11 @@
 namespace iropt::text {
 namespace {
 
-using Kind = Value::Kind;
+using Kind = PyValue::Kind;
 
 // The value as a number of the element type; false where it is none.
 template <class T>
-bool Convert(const Value& value, T& out) {
+bool Convert(const PyValue& value, T& out) {
   if constexpr (std::is_floating_point_v<T>) {
     if (value.is(Kind::kFloat)) return out = static_cast<T>(value.real), true;
     if (value.is(Kind::kInt)) return out = static_cast<T>(value.integer), true;
@@ -29,14 +29,15 @@ bool Convert(const Value& value, T& out) {
 
 }  // namespace
 
-void FlattenNumbers(const Value& value, std::vector<Value>& out) {
+void FlattenNumbers(const PyValue& value, std::vector<PyValue>& out) {
   if (!value.is_list()) return out.push_back(value);
   WithStack([&] {
-    for (const Value& item : value.items()) FlattenNumbers(item, out);
+    for (const PyValue& item : value.items()) FlattenNumbers(item, out);
   });
 }
 
-std::shared_ptr<const NDArray> ArrayOf(const std::vector<Value>& numbers, DataType dtype, std::vector<int64_t> shape) {
+std::shared_ptr<const NDArray> ArrayOf(const std::vector<PyValue>& numbers, DataType dtype,
+                                       std::vector<int64_t> shape) {
   if (!IsElementType(dtype)) return nullptr;
   const std::shared_ptr<NDArray> array = NDArray::Make(dtype, std::move(shape));
   bool ok = true;

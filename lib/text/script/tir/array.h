@@ -4,16 +4,16 @@
 #include <memory>
 #include <vector>
 
+#include "iropt/infer/py_value.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/support/file.h"
-#include "value.h"
 
 namespace iropt::text {
 
 // The numbers of a list of lists, in order. What is no number counts as one, so that the conversion fails.
-void FlattenNumbers(const Value& value, std::vector<Value>& out);
+void FlattenNumbers(const PyValue& value, std::vector<PyValue>& out);
 // Null where a value is no constant of the dtype.
-std::shared_ptr<const NDArray> ArrayOf(const std::vector<Value>& numbers, DataType dtype, std::vector<int64_t> shape);
+std::shared_ptr<const NDArray> ArrayOf(const std::vector<PyValue>& numbers, DataType dtype, std::vector<int64_t> shape);
 // All elements as a list.
 void PrintArray(const NDArray& array, OutputStream& out);
 

@@ -1,86 +1,79 @@
-// Functions of T that make expressions: constructors, which make a node as it stands, and functions that fold
-// constants.
+// Functions of T that make values of their arguments: constructors, which make a node as it stands, functions that
+// fold constants, and calls of intrinsics by name.
+#include "functions.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "iropt/arith/prim_builder.h"
-#include "functions.h"
+#include "iropt/op/intrinsics.h"
+#include "iropt/op/op.h"
+#include "iropt/support/edit_distance.h"
 
 namespace iropt::text {
 
-using Kind = Value::Kind;
+using Kind = PyValue::Kind;
 
-// Two operands; a number beside an expression takes its dtype.
-bool TirFunctions::Operands(TirParser& p, TirArgs& args, std::string_view what, const PrimExpr*& a,
-                            const PrimExpr*& b) {
-  const Value* v[2];
-  if (!p.Bind(args, what, {"a", "b"}, 2, v)) return false;
-  a = p.ToPrim(*v[0]);
-  b = p.ToPrim(*v[1]);
-  if (!a || !b) return false;
+const PrimExpr* MakeLet(ScalarParser& p, const PyValue& name, const PyValue& value, const PyValue& body, Span span) {
+  const tir::Var* var = p.ToVar(name);
+  const PrimExpr* bound = var ? p.ToPrimOf(value, var->dtype) : nullptr;
+  const PrimExpr* result = bound ? p.ToPrim(body) : nullptr;
+  return result ? Spanned(p.ws_.New<tir::Let>(var, bound, result), span) : nullptr;
+}
+
+namespace {
+
+// The node as it stands; a number beside an expression takes its dtype.
+template <NodeKind K>
+const PrimExpr* Node(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
+  const PrimExpr* a = p.ToPrim(*v[0]);
+  const PrimExpr* b = p.ToPrim(*v[1]);
+  if (!a || !b) return nullptr;
   if (v[0]->is_number() && !v[1]->is_number() && a->dtype != b->dtype) a = p.ToPrimOf(*v[0], b->dtype);
   if (v[1]->is_number() && !v[0]->is_number() && a && a->dtype != b->dtype) b = p.ToPrimOf(*v[1], a->dtype);
-  return a && b;
-}
-
-bool TirFunctions::Unary(TirParser& p, TirArgs& args, std::string_view what, const PrimExpr*& x) {
-  const Value* v[1];
-  if (!p.Bind(args, what, {"x"}, 1, v)) return false;
-  x = p.ToPrim(*v[0]);
-  return x != nullptr;
+  return a && b ? p.ops_.MakeNode(K, a, b, args.span) : nullptr;
 }
 
 template <NodeKind K>
-bool TirFunctions::Node(TirParser& p, TirArgs& args, Value& out) {
-  const PrimExpr *a, *b;
-  return Operands(p, args, fmt::format("T.{}", NodeKindName(K)), a, b) &&
-         Give(p.ops_.MakeNode(K, a, b, args.span), out);
-}
-
-template <NodeKind K>
-bool TirFunctions::Folding(TirParser& p, TirArgs& args, Value& out) {
-  const PrimExpr *a, *b;
-  const Value* v[2];
-  if (!p.Bind(args, p.CalledName(args), {"a", "b"}, 2, v)) return false;
-  a = p.ToPrim(*v[0]);
-  b = a ? p.ToPrim(*v[1]) : nullptr;
-  return b && Give(p.ops_.Make(K, a, b, args.span), out);
+const PrimExpr* Folding(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
+  const PrimExpr* a = p.ToPrim(*v[0]);
+  const PrimExpr* b = a ? p.ToPrim(*v[1]) : nullptr;
+  return b ? p.ops_.Make(K, a, b, args.span) : nullptr;
 }
 
 template <TokenKind Op>
-bool TirFunctions::Bitwise(TirParser& p, TirArgs& args, Value& out) {
-  const Value* v[2];
-  if (!p.Bind(args, p.CalledName(args), {"x", "y"}, 2, v)) return false;
+bool Bitwise(ScalarParser& p, PyArgs& args, const PyValue* const* v, PyValue& out) {
   const PrimExpr* a = p.ToPrim(*v[0]);
   const PrimExpr* b = a ? p.ToPrim(*v[1]) : nullptr;
-  return b && p.ops_.Binary(Op, Value(a), Value(b), args.span, out);
+  return b && p.ops_.Binary(Op, PyValue(a), PyValue(b), args.span, out);
 }
 
 // Which: 'f'loor, 'c'eil, 'r'ound, 'n'earbyint, 't'runc. Integers are round already.
 template <char Which>
-bool TirFunctions::Rounding(TirParser& p, TirArgs& args, Value& out) {
+const PrimExpr* Rounding(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
   constexpr std::string_view kOp = Which == 'f'   ? "tir.floor"
                                    : Which == 'c' ? "tir.ceil"
                                    : Which == 'r' ? "tir.round"
                                    : Which == 'n' ? "tir.nearbyint"
                                                   : "tir.trunc";
-  const PrimExpr* x = nullptr;
-  if (!Unary(p, args, kOp, x)) return false;
-  if (x->dtype.is_integer()) return Give(x, out);
+  const PrimExpr* x = p.ToPrim(*v[0]);
+  if (!x) return nullptr;
+  if (x->dtype.is_integer()) return x;
   if (const auto* f = As<tir::FloatImm>(x)) {
     const double r = Which == 'f'   ? std::floor(f->value)
                      : Which == 'c' ? std::ceil(f->value)
                      : Which == 't' ? std::trunc(f->value)
                                     : std::nearbyint(f->value);
-    return Give(p.ops_.Float(r, x->dtype, args.span), out);
+    return p.ops_.Float(r, x->dtype, args.span);
   }
-  return Give(p.MakeCall(kOp, x->dtype, {x}, args.span), out);
+  return p.MakeCall(kOp, x->dtype, {x}, args.span);
 }
 
-const PrimExpr* TirFunctions::AbsOf(TirParser& p, const PrimExpr* x, Span span) {
+const PrimExpr* AbsOf(ScalarParser& p, const PrimExpr* x, Span span) {
   if (const auto* f = As<tir::FloatImm>(x)) return p.ops_.Float(std::fabs(f->value), x->dtype, span);
   if (const auto* i = As<tir::IntImm>(x); i && i->value != INT64_MIN)
     return p.ops_.Int(std::abs(i->value), x->dtype, span);
@@ -92,12 +85,12 @@ const PrimExpr* TirFunctions::AbsOf(TirParser& p, const PrimExpr* x, Span span) 
   return negated ? Spanned(p.ws_.New<tir::Select>(positive, x, negated), span) : nullptr;
 }
 
-bool TirFunctions::Abs(TirParser& p, TirArgs& args, Value& out) {
-  const PrimExpr* x = nullptr;
-  return Unary(p, args, "T.abs", x) && Give(AbsOf(p, x, args.span), out);
+const PrimExpr* Abs(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
+  const PrimExpr* x = p.ToPrim(*v[0]);
+  return x ? AbsOf(p, x, args.span) : nullptr;
 }
 
-const PrimExpr* TirFunctions::IsNanOf(TirParser& p, const PrimExpr* x, Span span) {
+const PrimExpr* IsNanOf(ScalarParser& p, const PrimExpr* x, Span span) {
   const DataType result = DataType::Bool().with_lanes(x->dtype.lanes);
   if (x->dtype.is_integer()) return p.ops_.MakeCast(result, p.ops_.Int(0, DataType::Bool(), span), span);
   if (const auto* f = As<tir::FloatImm>(x)) return p.ops_.Int(std::isnan(f->value), DataType::Bool(), span);
@@ -105,7 +98,7 @@ const PrimExpr* TirFunctions::IsNanOf(TirParser& p, const PrimExpr* x, Span span
   return p.MakeCall("tir.isnan", result, {x}, span);
 }
 
-const PrimExpr* TirFunctions::IsInfOf(TirParser& p, const PrimExpr* x, Span span) {
+const PrimExpr* IsInfOf(ScalarParser& p, const PrimExpr* x, Span span) {
   if (x->dtype.is_integer())
     return p.ops_.MakeCast(DataType::Bool().with_lanes(x->dtype.lanes), p.ops_.Int(0, DataType::Bool(), span), span);
   const PrimExpr* infinity = p.ops_.Float(std::numeric_limits<double>::infinity(), x->dtype.with_lanes(1), span);
@@ -116,107 +109,100 @@ const PrimExpr* TirFunctions::IsInfOf(TirParser& p, const PrimExpr* x, Span span
   return is_infinite ? p.ops_.Make(NodeKind::kAnd, is_infinite, number, span) : nullptr;
 }
 
-bool TirFunctions::IsNan(TirParser& p, TirArgs& args, Value& out) {
-  const PrimExpr* x = nullptr;
-  return Unary(p, args, "T.isnan", x) && Give(IsNanOf(p, x, args.span), out);
+const PrimExpr* IsNan(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
+  const PrimExpr* x = p.ToPrim(*v[0]);
+  return x ? IsNanOf(p, x, args.span) : nullptr;
 }
 
-bool TirFunctions::IsInf(TirParser& p, TirArgs& args, Value& out) {
-  const PrimExpr* x = nullptr;
-  return Unary(p, args, "T.isinf", x) && Give(IsInfOf(p, x, args.span), out);
+const PrimExpr* IsInf(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
+  const PrimExpr* x = p.ToPrim(*v[0]);
+  return x ? IsInfOf(p, x, args.span) : nullptr;
 }
 
-bool TirFunctions::IsFinite(TirParser& p, TirArgs& args, Value& out) {
-  const PrimExpr* x = nullptr;
-  if (!Unary(p, args, "T.isfinite", x)) return false;
+const PrimExpr* IsFinite(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
+  const PrimExpr* x = p.ToPrim(*v[0]);
+  if (!x) return nullptr;
   const PrimExpr* inf = IsInfOf(p, x, args.span);
   const PrimExpr* nan = IsNanOf(p, x, args.span);
-  if (!inf || !nan) return false;
+  if (!inf || !nan) return nullptr;
   const arith::PrimBuilder make(p.ws_.arena());
-  return Give(p.ops_.Make(NodeKind::kAnd, make.Not(inf), make.Not(nan), args.span), out);
+  return p.ops_.Make(NodeKind::kAnd, make.Not(inf), make.Not(nan), args.span);
 }
 
-bool TirFunctions::Likely(TirParser& p, TirArgs& args, Value& out) {
-  const PrimExpr* x = nullptr;
-  if (!Unary(p, args, "T.likely", x)) return false;
-  return Give(Is<tir::IntImm>(x) ? x : p.MakeCall("tir.likely", x->dtype, {x}, args.span), out);
+const PrimExpr* Likely(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
+  const PrimExpr* x = p.ToPrim(*v[0]);
+  if (!x) return nullptr;
+  return Is<tir::IntImm>(x) ? x : p.MakeCall("tir.likely", x->dtype, {x}, args.span);
 }
 
-bool TirFunctions::Not(TirParser& p, TirArgs& args, Value& out) {
-  const Value* v[1];
-  if (!p.Bind(args, "T.Not", {"a"}, 1, v)) return false;
+const PrimExpr* Not(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
   const PrimExpr* x = p.ToBool(*v[0]);
-  return x && Give(Spanned(p.ws_.New<tir::Not>(x), args.span), out);
+  return x ? Spanned(p.ws_.New<tir::Not>(x), args.span) : nullptr;
 }
 
-bool TirFunctions::CeilDiv(TirParser& p, TirArgs& args, Value& out) {
-  const Value* v[2];
-  if (!p.Bind(args, "T.ceildiv", {"lhs", "rhs"}, 2, v)) return false;
+const PrimExpr* CeilDiv(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
   const PrimExpr* a = p.ToPrim(*v[0]);
   const PrimExpr* b = a ? p.ToPrim(*v[1]) : nullptr;
-  if (!b || !p.ops_.MatchDtypes(a, b, args.span)) return false;
+  if (!b || !p.ops_.MatchDtypes(a, b, args.span)) return nullptr;
   const PrimExpr* one = p.ops_.Int(1, DataType::Int(32), args.span);
   const PrimExpr* sum = p.ops_.Make(NodeKind::kAdd, a, b, args.span);
   const PrimExpr* dividend = sum ? p.ops_.Make(NodeKind::kSub, sum, one, args.span) : nullptr;
-  return dividend && Give(p.ops_.Make(NodeKind::kFloorDiv, dividend, b, args.span), out);
+  return dividend ? p.ops_.Make(NodeKind::kFloorDiv, dividend, b, args.span) : nullptr;
 }
 
 // ---- Conversions
 
 // T.Cast("float32", x): the node.
-bool TirFunctions::Cast(TirParser& p, TirArgs& args, Value& out) {
-  const Value* v[2];
+const PrimExpr* Cast(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
   DataType dtype;
-  if (!p.Bind(args, "T.Cast", {"dtype", "value"}, 2, v) || !p.ToDType(*v[0], dtype)) return false;
+  if (!p.ToDType(*v[0], dtype)) return nullptr;
   const PrimExpr* x = p.ToPrim(*v[1]);
-  if (!x) return false;
+  if (!x) return nullptr;
   if (x->dtype.lanes != dtype.lanes) {
     return p.Error(args.span, "type-mismatch",
                    fmt::format("'{}' can't be converted to '{}'", x->dtype.ToString(), dtype.ToString()));
   }
-  return Give(Spanned(p.ws_.New<tir::Cast>(dtype, x), args.span), out);
+  return Spanned(p.ws_.New<tir::Cast>(dtype, x), args.span);
 }
 
 // T.cast(x, "float32"): folded.
-bool TirFunctions::Convert(TirParser& p, TirArgs& args, Value& out) {
-  const Value* v[2];
+const PrimExpr* Convert(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
   DataType dtype;
-  if (!p.Bind(args, "T.cast", {"value", "dtype"}, 2, v) || !p.ToDType(*v[1], dtype)) return false;
+  if (!p.ToDType(*v[1], dtype)) return nullptr;
   const PrimExpr* x = p.ToPrim(*v[0]);
-  return x && Give(p.ops_.MakeCast(dtype, x, args.span), out);
+  return x ? p.ops_.MakeCast(dtype, x, args.span) : nullptr;
 }
 
-bool TirFunctions::Reinterpret(TirParser& p, TirArgs& args, Value& out) {
-  const Value* v[2];
+const PrimExpr* Reinterpret(ScalarParser& p, PyArgs& args, const PyValue* const*) {
+  const PyValue* v[2];
   DataType dtype;
   // T.reinterpret(x, dtype="float32") is allowed, too.
   if (args.positional.size() == 1 && args.keywords.size() == 1 && args.keywords[0].name == "dtype") {
     args.positional.insert(args.positional.begin(), args.keywords[0].value);
     args.keywords.clear();
   }
-  if (!p.Bind(args, "T.reinterpret", {"dtype", "value"}, 2, v) || !p.ToDType(*v[0], dtype)) return false;
+  if (!p.Bind(args, "T.reinterpret", {"dtype", "value"}, 2, v) || !p.ToDType(*v[0], dtype)) return nullptr;
   const PrimExpr* x = p.ToPrim(*v[1]);
-  if (!x) return false;
-  if (x->dtype == dtype) return Give(x, out);
+  if (!x) return nullptr;
+  if (x->dtype == dtype) return x;
   const bool scalable = x->dtype.is_scalable() || dtype.is_scalable();
   if (!scalable && x->dtype.bits * x->dtype.lanes != dtype.bits * dtype.lanes) {
     return p.Error(args.span, "type-mismatch",
                    fmt::format("'{}' and '{}' differ in size", x->dtype.ToString(), dtype.ToString()));
   }
-  return Give(p.MakeCall("tir.reinterpret", dtype, {x}, args.span), out);
+  return p.MakeCall("tir.reinterpret", dtype, {x}, args.span);
 }
 
 template <bool Max>
-bool TirFunctions::Limit(TirParser& p, TirArgs& args, Value& out) {
-  const Value* v[1];
+const PrimExpr* Limit(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
   DataType t;
-  if (!p.Bind(args, Max ? "T.max_value" : "T.min_value", {"dtype"}, 1, v) || !p.ToDType(*v[0], t)) return false;
+  if (!p.ToDType(*v[0], t)) return nullptr;
   if (!t.is_scalar() || t.is_handle()) return p.WrongValue(*v[0], "a scalar data type");
   if (t.is_integer()) {
     const int bits = t.is_uint() ? t.bits : t.bits - 1;
     if (bits > 63) return p.Error(args.span, "bad-number", "the value exceeds 64 bits");
     const int64_t most = bits == 63 ? INT64_MAX : (int64_t{1} << bits) - 1;
-    return Give(p.ops_.Int(Max ? most : t.is_uint() ? 0 : -most - 1, t, args.span), out);
+    return p.ops_.Int(Max ? most : t.is_uint() ? 0 : -most - 1, t, args.span);
   }
   const double most = t.code == TypeCode::kFloat8E4M3                           ? 448.0
                       : t.code == TypeCode::kFloat8E5M2                         ? 57344.0
@@ -225,107 +211,89 @@ bool TirFunctions::Limit(TirParser& p, TirArgs& args, Value& out) {
                       : t == DataType::Float(32) || t.code == TypeCode::kBFloat ? std::numeric_limits<float>::max()
                                                                                 : 0;
   if (most == 0) return p.WrongValue(*v[0], "a data type with known limits");
-  return Give(p.ops_.Float(Max ? most : -most, t, args.span), out);
+  return p.ops_.Float(Max ? most : -most, t, args.span);
 }
 
-bool TirFunctions::Infinity(TirParser& p, TirArgs& args, Value& out) {
-  const Value* v[1];
+const PrimExpr* Infinity(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
   DataType t;
-  if (!p.Bind(args, "T.infinity", {"dtype"}, 1, v) || !p.ToDType(*v[0], t)) return false;
+  if (!p.ToDType(*v[0], t)) return nullptr;
   if (!t.is_scalar() || t.code != TypeCode::kFloat) return p.WrongValue(*v[0], "a floating point data type");
-  return Give(p.ops_.Float(std::numeric_limits<double>::infinity(), t, args.span), out);
+  return p.ops_.Float(std::numeric_limits<double>::infinity(), t, args.span);
 }
 
-bool TirFunctions::IntImm(TirParser& p, TirArgs& args, Value& out) {
-  const Value* v[2];
+const PrimExpr* IntImm(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
   DataType t;
-  if (!p.Bind(args, "T.IntImm", {"dtype", "value"}, 2, v) || !p.ToDType(*v[0], t)) return false;
+  if (!p.ToDType(*v[0], t)) return nullptr;
   int64_t i = v[1]->is(Kind::kBool) ? v[1]->boolean : 0;
-  if (!v[1]->is(Kind::kBool) && !p.ToInteger(*v[1], i)) return false;
-  return Give(p.ops_.MakeCast(t, p.ops_.ToPrim(Value::Int(i, v[1]->span)), args.span), out);
+  if (!v[1]->is(Kind::kBool) && !p.ToInteger(*v[1], i)) return nullptr;
+  return p.ops_.MakeCast(t, p.ops_.ToPrim(PyValue::Int(i, v[1]->span)), args.span);
 }
 
-bool TirFunctions::FloatImm(TirParser& p, TirArgs& args, Value& out) {
-  const Value* v[2];
+const PrimExpr* FloatImm(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
   DataType t;
-  if (!p.Bind(args, "T.FloatImm", {"dtype", "value"}, 2, v) || !p.ToDType(*v[0], t)) return false;
+  if (!p.ToDType(*v[0], t)) return nullptr;
   if (!v[1]->is(Kind::kFloat) && !v[1]->is(Kind::kInt)) return p.WrongValue(*v[1], "a number");
-  return Give(p.ops_.Float(v[1]->is(Kind::kInt) ? static_cast<double>(v[1]->integer) : v[1]->real, t, args.span), out);
+  return p.ops_.Float(v[1]->is(Kind::kInt) ? static_cast<double>(v[1]->integer) : v[1]->real, t, args.span);
 }
 
-bool TirFunctions::StringImm(TirParser& p, TirArgs& args, Value& out) {
-  const Value* v[1];
+const PrimExpr* StringImm(ScalarParser& p, PyArgs&, const PyValue* const* v) {
   std::string_view text;
-  return p.Bind(args, "T.StringImm", {"value"}, 1, v) && p.ToString(*v[0], text) && Give(p.ToPrim(*v[0]), out);
+  return p.ToString(*v[0], text) ? p.ToPrim(*v[0]) : nullptr;
 }
 
-// T.Var("x", "int32"), T.SizeVar("n", "int64"), and T.var("int32", "x") of old.
+// T.Var("x", "int32"), T.SizeVar("n", "int64"), and T.var("int32", "x") in older scripts.
 template <bool Size>
-bool TirFunctions::Var(TirParser& p, TirArgs& args, Value& out) {
-  const Value* v[2];
+const PrimExpr* Var(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
+  const auto is_dtype = [](const PyValue& value) {
+    return value.is(Kind::kString) && !value.string().empty() && DataType::Parse(value.string());
+  };
+  const bool dtype_first = !v[1] || is_dtype(*v[0]);
+  const PyValue* name_value = v[dtype_first ? 1 : 0];
   DataType t;
   std::string_view name;
-  // TVM 0.26 calls the data type `ty`.
-  for (TirArgs::Keyword& k : args.keywords) {
-    if (k.name == "ty") k.name = "dtype";
-  }
-  if (!p.Bind(args, Size ? "T.SizeVar" : "T.Var", {"name", "dtype"}, 1, v)) return false;
-  const bool old = !v[1] || (v[0]->is(Kind::kString) && DataType::Parse(v[0]->string()) && !v[0]->string().empty());
-  if (old) std::swap(v[0], v[1]);
-  if (!p.ToDType(*v[1], t) || (v[0] && !p.ToString(*v[0], name))) return false;
-  if (name.empty()) name = p.pending_name_;
+  if (!p.ToDType(*v[dtype_first ? 0 : 1], t) || (name_value && !p.ToString(*name_value, name))) return nullptr;
+  if (name.empty()) name = p.pending_name();
   tir::Var* var =
       Size ? p.ws_.New<tir::SizeVar>(p.ws_.arena().CopyString(name), t, p.ws_.NextVarId()) : p.ws_.NewPrimVar(name, t);
-  return Give(Spanned(var, args.span), out);
+  return Spanned(var, args.span);
 }
 
 // ---- Choices and vectors
 
-bool TirFunctions::Select(TirParser& p, TirArgs& args, Value& out) {
-  const Value* v[3];
-  if (!p.Bind(args, "T.Select", {"condition", "true_value", "false_value"}, 3, v)) return false;
+const PrimExpr* Select(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
   const PrimExpr* condition = p.ToBool(*v[0]);
   const PrimExpr* a = condition ? p.ToPrim(*v[1]) : nullptr;
   const PrimExpr* b = a ? p.ToPrim(*v[2]) : nullptr;
   if (b && a->dtype != b->dtype && v[1]->is_number()) a = p.ToPrimOf(*v[1], b->dtype);
   if (a && b && a->dtype != b->dtype) b = p.ToPrimOf(*v[2], a->dtype);
-  return a && b && Give(Spanned(p.ws_.New<tir::Select>(condition, a, b), args.span), out);
+  return a && b ? Spanned(p.ws_.New<tir::Select>(condition, a, b), args.span) : nullptr;
 }
 
-bool TirFunctions::IfThenElse(TirParser& p, TirArgs& args, Value& out) {
-  const Value* v[3];
-  if (!p.Bind(args, "T.if_then_else", {"cond", "t", "f"}, 3, v)) return false;
+const PrimExpr* IfThenElse(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
   const PrimExpr* condition = p.ToBool(*v[0]);
   const PrimExpr* a = condition ? p.ToPrim(*v[1]) : nullptr;
   const PrimExpr* b = a ? p.ToPrim(*v[2]) : nullptr;
-  if (!b || !p.ops_.MatchDtypes(a, b, args.span)) return false;
-  if (const int64_t* known = arith::AsInt(condition)) return Give(*known ? a : b, out);
-  return Give(p.MakeCall("tir.if_then_else", a->dtype, {condition, a, b}, args.span), out);
+  if (!b || !p.ops_.MatchDtypes(a, b, args.span)) return nullptr;
+  if (const int64_t* known = arith::AsInt(condition)) return *known ? a : b;
+  return p.MakeCall("tir.if_then_else", a->dtype, {condition, a, b}, args.span);
 }
 
-bool TirFunctions::Ramp(TirParser& p, TirArgs& args, Value& out) {
-  const Value* v[3];
-  if (!p.Bind(args, "T.Ramp", {"base", "stride", "lanes"}, 3, v)) return false;
+const PrimExpr* Ramp(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
   const PrimExpr* base = p.ToPrim(*v[0]);
   const PrimExpr* stride = base ? p.ToPrim(*v[1]) : nullptr;
   const PrimExpr* lanes = stride ? p.ToPrim(*v[2]) : nullptr;
-  return lanes && Give(p.ops_.MakeRamp(base, stride, lanes, args.span), out);
+  return lanes ? p.ops_.MakeRamp(base, stride, lanes, args.span) : nullptr;
 }
 
-bool TirFunctions::Broadcast(TirParser& p, TirArgs& args, Value& out) {
-  const Value* v[2];
-  if (!p.Bind(args, "T.Broadcast", {"value", "lanes"}, 2, v)) return false;
+const PrimExpr* Broadcast(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
   const PrimExpr* value = p.ToPrim(*v[0]);
   const PrimExpr* lanes = value ? p.ToPrim(*v[1]) : nullptr;
-  return lanes && Give(p.ops_.MakeBroadcast(value, lanes, args.span), out);
+  return lanes ? p.ops_.MakeBroadcast(value, lanes, args.span) : nullptr;
 }
 
-bool TirFunctions::Shuffle(TirParser& p, TirArgs& args, Value& out) {
-  const Value* v[2];
+const PrimExpr* Shuffle(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
   std::vector<const PrimExpr*> vectors, indices;
-  if (!p.Bind(args, "T.Shuffle", {"vectors", "indices"}, 2, v) || !p.ToPrims(*v[0], vectors) ||
-      !p.ToPrims(*v[1], indices))
-    return false;
+  if (!p.ToPrims(*v[0], vectors) || !p.ToPrims(*v[1], indices)) return nullptr;
   if (vectors.empty() || indices.empty())
     return p.Error(args.span, "bad-expression", "T.Shuffle needs vectors and indices");
   size_t lanes = 0;
@@ -338,103 +306,181 @@ bool TirFunctions::Shuffle(TirParser& p, TirArgs& args, Value& out) {
   if (indices.size() > lanes || indices.size() > INT16_MAX)
     return p.Error(args.span, "bad-expression", "T.Shuffle has more indices than elements");
   const DataType dtype = vectors[0]->dtype.with_lanes(static_cast<int>(indices.size()));
-  return Give(Spanned(p.ws_.New<tir::Shuffle>(dtype, p.CopyPrims(vectors), p.CopyPrims(indices)), args.span), out);
+  return Spanned(p.ws_.New<tir::Shuffle>(dtype, p.CopyPrims(vectors), p.CopyPrims(indices)), args.span);
 }
 
-// ---- The table, in the order of the names' bytes
-
-// Scripts of old repeat the data type of what has no choice.
-constexpr bool kIgnoresDType = true;
-
-std::span<const TirFunctions::Entry> TirFunctions::Table() {
-  static constexpr Entry kTable[] = {
-      {"Add", Node<NodeKind::kAdd>},
-      {"And", Node<NodeKind::kAnd>},
-      {"Broadcast", Broadcast},
-      {"Buffer", Buffer},
-      {"BufferLoad", BufferLoad},
-      {"Call", Call},
-      {"Cast", Cast},
-      {"Div", Node<NodeKind::kDiv>},
-      {"EQ", Node<NodeKind::kEQ>},
-      {"FloatImm", FloatImm},
-      {"FloorDiv", Node<NodeKind::kFloorDiv>},
-      {"FloorMod", Node<NodeKind::kFloorMod>},
-      {"GE", Node<NodeKind::kGE>},
-      {"GT", Node<NodeKind::kGT>},
-      {"IntImm", IntImm},
-      {"LE", Node<NodeKind::kLE>},
-      {"LT", Node<NodeKind::kLT>},
-      {"Max", Node<NodeKind::kMax>},
-      {"Min", Node<NodeKind::kMin>},
-      {"Mod", Node<NodeKind::kMod>},
-      {"Mul", Node<NodeKind::kMul>},
-      {"NE", Node<NodeKind::kNE>},
-      {"Not", Not},
-      {"Or", Node<NodeKind::kOr>},
-      {"Ramp", Ramp},
-      {"Range", Range},
-      {"Reduce", Reduce},
-      {"Select", Select},
-      {"Shuffle", Shuffle},
-      {"SizeVar", Var<true>},
-      {"StringImm", StringImm},
-      {"Sub", Node<NodeKind::kSub>},
-      {"Var", Var<false>},
-      {"abs", Abs, kIgnoresDType},
-      {"bitwise_and", Bitwise<TokenKind::kAmpersand>, kIgnoresDType},
-      {"bitwise_or", Bitwise<TokenKind::kPipe>, kIgnoresDType},
-      {"bitwise_xor", Bitwise<TokenKind::kCaret>, kIgnoresDType},
-      {"broadcast", Broadcast},
-      {"buffer", Buffer},
-      {"buffer_decl", Buffer},
-      {"call_intrin", CallIntrin},
-      {"cast", Convert},
-      {"ceil", Rounding<'c'>, kIgnoresDType},
-      {"ceildiv", CeilDiv, kIgnoresDType},
-      {"div", Folding<NodeKind::kDiv>},
-      {"fabs", Abs, kIgnoresDType},
-      {"floor", Rounding<'f'>, kIgnoresDType},
-      {"floordiv", Folding<NodeKind::kFloorDiv>, kIgnoresDType},
-      {"floormod", Folding<NodeKind::kFloorMod>, kIgnoresDType},
-      {"if_then_else", IfThenElse, kIgnoresDType},
-      {"infinity", Infinity, kIgnoresDType},
-      {"isfinite", IsFinite, kIgnoresDType},
-      {"isinf", IsInf, kIgnoresDType},
-      {"isnan", IsNan, kIgnoresDType},
-      {"iter_var", IterVar},
-      {"let", Let},
-      {"likely", Likely, kIgnoresDType},
-      {"max", Folding<NodeKind::kMax>},
-      {"max_value", Limit<true>, kIgnoresDType},
-      {"min", Folding<NodeKind::kMin>},
-      {"min_value", Limit<false>, kIgnoresDType},
-      {"nearbyint", Rounding<'n'>, kIgnoresDType},
-      {"ramp", Ramp},
-      {"reduce", Reduce},
-      {"reinterpret", Reinterpret},
-      {"round", Rounding<'r'>, kIgnoresDType},
-      {"shift_left", Bitwise<TokenKind::kShiftLeft>, kIgnoresDType},
-      {"shift_right", Bitwise<TokenKind::kShiftRight>, kIgnoresDType},
-      {"trunc", Rounding<'t'>, kIgnoresDType},
-      {"truncdiv", Folding<NodeKind::kDiv>, kIgnoresDType},
-      {"truncmod", Folding<NodeKind::kMod>, kIgnoresDType},
-      {"var", Var<false>},
-  };
-  static_assert(std::is_sorted(std::begin(kTable), std::end(kTable),
-                               [](const Entry& a, const Entry& b) { return a.name < b.name; }));
-  return kTable;
+// T.let(x, value, body), as older scripts write T.Let.
+const PrimExpr* Let(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
+  return MakeLet(p, *v[0], *v[1], *v[2], args.span);
 }
 
-const TirFunctions::Entry* TirFunctions::Find(std::string_view name) {
-  const std::span<const Entry> table = Table();
-  const auto it =
-      std::lower_bound(table.begin(), table.end(), name, [](const Entry& e, std::string_view n) { return e.name < n; });
-  return it != table.end() && it->name == name ? &*it : nullptr;
+bool Range(ScalarParser& p, PyArgs& args, const PyValue* const* v, PyValue& out) {
+  const PyValue ends[] = {*v[0], *v[1]};
+  const tir::Range* range = p.ToRange(PyValue(Kind::kTuple, ends, args.span));
+  out.kind = Kind::kRange;
+  out.range = range;
+  out.span = args.span;
+  return range != nullptr;
 }
 
-void TirFunctions::Names(std::vector<std::string_view>& names) {
-  for (const Entry& e : Table()) names.push_back(e.name);
+bool IterVar(ScalarParser& p, PyArgs& args, const PyValue* const* v, PyValue& out) {
+  static constexpr std::string_view kTypes[] = {"DataPar",  "ThreadIndex", "CommReduce",   "Ordered",   "Opaque",
+                                                "Unrolled", "Vectorized",  "Parallelized", "Tensorized"};
+  std::string_view type, tag;
+  if (!p.ToString(*v[2], type) || !p.ToString(*v[3], tag)) return false;
+  const auto* found = std::find(std::begin(kTypes), std::end(kTypes), type);
+  if (found == std::end(kTypes)) return p.WrongValue(*v[2], "a kind of iteration such as \"DataPar\"");
+  const tir::Range* dom = v[1]->is(Kind::kNone) ? nullptr : p.ToRange(*v[1]);
+  if (!dom && !v[1]->is(Kind::kNone)) return false;
+  const tir::Var* var = nullptr;
+  if (v[0]->is(Kind::kString)) {
+    var = p.ws_.NewPrimVar(v[0]->string(), dom ? dom->extent->dtype : DataType::Int(32));
+  } else {
+    var = p.ToVar(*v[0]);
+  }
+  if (!var) return false;
+  auto* node = p.ws_.New<tir::IterVar>(dom, var, static_cast<tir::IterVarType>(found - std::begin(kTypes)),
+                                       p.ws_.arena().CopyString(tag));
+  node->set_span(args.span);
+  out.kind = Kind::kIterVar;
+  out.iter_var = node;
+  out.span = args.span;
+  return true;
+}
+
+const PrimExpr* Reduce(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
+  if (!v[0]->is(Kind::kReducer)) return p.WrongValue(*v[0], "T.comm_reducer(...)");
+  std::vector<const PrimExpr*> source, init;
+  std::vector<const tir::IterVar*> axis;
+  int64_t index = 0;
+  if (!p.ToPrims(*v[1], source) || (v[2] && !p.ToPrims(*v[2], init)) || (v[5] && !p.ToInteger(*v[5], index)))
+    return nullptr;
+  if (v[3]) {
+    if (!v[3]->is_list()) return p.WrongValue(*v[3], "a list of iteration variables");
+    for (const PyValue& item : v[3]->items()) {
+      if (!item.is(Kind::kIterVar)) return p.WrongValue(item, "T.iter_var(...)");
+      axis.push_back(item.iter_var);
+    }
+  }
+  const PrimExpr* condition = v[4] ? p.ToBool(*v[4]) : p.True(args.span);
+  if (!condition) return nullptr;
+  if (index < 0 || index >= static_cast<int64_t>(source.size()))
+    return p.Error(args.span, "index-out-of-range", "value_index is out of range");
+  return Spanned(p.ws_.New<tir::Reduce>(source[static_cast<size_t>(index)]->dtype, v[0]->reducer, p.CopyPrims(source),
+                                        p.CopyPrims(init), p.ws_.Copy(axis), condition, static_cast<int32_t>(index)),
+                 args.span);
+}
+
+bool Buffer(ScalarParser& p, PyArgs& args, const PyValue* const*, PyValue& out) {
+  tir::BufferSpec spec;
+  if (!p.ReadBufferSpec(args, "T.Buffer", nullptr, spec)) return false;
+  out = PyValue(tir::MakeBuffer(p.ws_, spec, p.pending_name(), args.span), args.span);
+  return true;
+}
+
+const PrimExpr* BufferLoad(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
+  std::vector<const PrimExpr*> indices;
+  if (!p.ToPrims(*v[1], indices)) return nullptr;
+  if (!v[0]->is(Kind::kBuffer)) return p.WrongValue(*v[0], "a buffer");
+  const PrimExpr* predicate = p.Given(v[2]) ? p.ToPrim(*v[2]) : nullptr;
+  return p.MakeLoad(v[0]->buffer, indices, predicate, args.span);
+}
+
+ParserCore::Failed UnknownIntrinsic(ScalarParser& p, std::string_view name, Span span) {
+  std::vector<std::string_view> names;
+  for (const OpInfo& op : AllOps()) {
+    if (!op.is_graph_level()) names.push_back(op.name);
+  }
+  const auto near = NearestName(name, names);
+  return p.Error(span, "unknown-operator",
+                 near ? fmt::format("unknown intrinsic \"{}\"; did you mean \"{}\"?", name, *near)
+                      : fmt::format("unknown intrinsic \"{}\"", name));
+}
+
+// T.call_intrin("float32", "tir.exp", x)
+const PrimExpr* CallIntrin(ScalarParser& p, PyArgs& args, const PyValue* const*) {
+  if (args.positional.size() == 1 || (args.positional.size() > 1 && !args.keywords.empty())) {
+    if (args.keywords.size() == 1 && args.keywords[0].name == "dtype") {
+      args.positional.insert(args.positional.begin(), args.keywords[0].value);
+      args.keywords.clear();
+    }
+  }
+  DataType dtype;
+  std::string_view name;
+  if (!p.CountArgs(args, "T.call_intrin", 2, SIZE_MAX) || !p.ToDType(args.positional[0], dtype) ||
+      !p.ToString(args.positional[1], name))
+    return nullptr;
+  // TVM 0.26 calls the dialect tirx.
+  constexpr std::string_view kNewer = "tirx.";
+  const OpInfo* op =
+      name.starts_with(kNewer) ? FindOp(fmt::format("tir.{}", name.substr(kNewer.size()))) : FindOp(name);
+  if (!op || op->is_graph_level()) return UnknownIntrinsic(p, name, args.positional[1].span);
+  std::vector<const PrimExpr*> operands;
+  for (const PyValue& v : std::span<const PyValue>(args.positional).subspan(2)) {
+    const PrimExpr* e = IntrinsicOperand(p, *IntrinsicOf(op->op), v);
+    if (!e) return nullptr;
+    operands.push_back(e);
+  }
+  return Spanned(p.ws_.New<tir::Call>(dtype, op->op, p.CopyPrims(operands)), args.span);
+}
+
+// T.Call(dtype, "tir.exp", [x])
+const PrimExpr* Call(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
+  if (!v[2]->is_list()) return p.WrongValue(*v[2], "a list of operands");
+  PyArgs flat;
+  flat.positional = {*v[0], *v[1]};
+  flat.positional.insert(flat.positional.end(), v[2]->items().begin(), v[2]->items().end());
+  flat.span = args.span;
+  return CallIntrin(p, flat, nullptr);
+}
+
+// T.target({...}), T.target("llvm", host="llvm")
+bool Target(ScalarParser& p, PyArgs& args, const PyValue* const* v, PyValue& out) {
+  const Attr* target = MakeTarget(p, *v[0], p.Given(v[1]));
+  out = PyValue(target, args.span);
+  return target != nullptr;
+}
+
+// ---- The table
+
+// What a function of the table makes, as a value.
+template <auto Make>
+bool Run(ScalarParser& p, PyArgs& args, const PyValue* const* v, PyValue& out) {
+  if constexpr (std::is_invocable_v<decltype(Make), ScalarParser&, PyArgs&, const PyValue* const*>) {
+    return Give(Make(p, args, v), out);
+  } else {
+    return Make(p, args, v, out);
+  }
+}
+
+constexpr bool Taken = false;   // NOLINT: words of the table
+constexpr bool Ignored = true;  // NOLINT
+
+constexpr TirFunction kFunctions[] = {
+#define IROPT_TIR_FUNCTION(name, make, dtype, required, ...)                                                           \
+  {name, "T." name, Run<make>, dtype, required, {__VA_ARGS__}},
+#include "functions.def"
+};
+static_assert(std::ranges::is_sorted(kFunctions, {}, &TirFunction::name));
+
+}  // namespace
+
+std::span<const TirFunction> TirFunctions() { return kFunctions; }
+
+const TirFunction* FindTirFunction(std::string_view name) {
+  const auto* it = std::ranges::lower_bound(kFunctions, name, {}, &TirFunction::name);
+  return it != std::end(kFunctions) && it->name == name ? it : nullptr;
+}
+
+bool CallTirFunction(ScalarParser& p, const TirFunction& function, PyArgs& args, PyValue& out) {
+  if (function.ignores_dtype && !args.positional.empty())
+    std::erase_if(args.keywords, [](const PyKeyword& k) { return k.name == "dtype"; });
+  const std::span<const std::string_view> params = function.params();
+  const PyValue* v[TirFunction::kMaxParams];
+  if (!params.empty() &&
+      !BindArguments(args, function.full_name, params, function.required, std::span(v).first(params.size()), p.diag_))
+    return false;
+  return function.make(p, args, v, out);
 }
 
 std::optional<DataType> TirDTypeName(std::string_view name) {

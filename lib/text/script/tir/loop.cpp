@@ -9,7 +9,7 @@
 namespace iropt::text {
 namespace {
 
-using Kind = Value::Kind;
+using Kind = PyValue::Kind;
 
 struct LoopName {
   std::string_view name;
@@ -21,12 +21,65 @@ constexpr LoopName kLoopNames[] = {{"serial", tir::ForKind::kSerial},
                                    {"unroll", tir::ForKind::kUnrolled},
                                    {"thread_binding", tir::ForKind::kThreadBinding}};
 
+// From `start` to `stop`, or from 0 to `start` where there is no stop.
+bool AddLoop(ScalarParser& p, const PyValue& start, const PyValue* stop, LoopHeader& header) {
+  const PrimExpr* extent = p.ToPrim(stop ? *stop : start);
+  if (!extent) return false;
+  const PrimExpr* min = stop ? p.ToPrim(start) : p.ops_.Int(0, extent->dtype, start.span);
+  if (!min) return false;
+  if (!min->dtype.is_integer() || !extent->dtype.is_integer() || !min->dtype.is_scalar() ||
+      !extent->dtype.is_scalar()) {
+    return p.Error(start.span, "type-mismatch", "the bounds of a loop are integers");
+  }
+  if (stop) extent = p.ops_.Make(NodeKind::kSub, extent, min, start.span);
+  if (!extent) return false;
+  if (stop) extent = p.Simplify(extent);
+  const DataType dtype =
+      min->dtype.bits >= extent->dtype.bits ? min->dtype : DataType::Make(min->dtype.code, extent->dtype.bits, 1);
+  min = p.ops_.MakeCast(dtype, min, min->span());
+  extent = p.ops_.MakeCast(dtype, extent, extent->span());
+  if (!min || !extent) return false;
+  header.domains.push_back(p.ws_.New<tir::Range>(min, extent));
+  header.dtypes.push_back(dtype);
+  return true;
+}
+
+bool ReadLoop(ScalarParser& p, const PyArgs& args, std::string_view what, LoopHeader& header) {
+  const std::string name = fmt::format("T.{}", what);
+  const PyValue* v[4] = {};
+  const PyValue* annotations = nullptr;
+  if (header.kind == tir::ForKind::kThreadBinding) {
+    if (!p.Bind(args, name, {"start", "stop", "thread", "annotations"}, 1, v)) return false;
+    // T.thread_binding(extent, "threadIdx.x")
+    if (!v[2] && v[1] && v[1]->is(Kind::kString)) std::swap(v[1], v[2]);
+    if (!v[2]) return p.Error(args.span, "missing-argument", "T.thread_binding needs the argument 'thread'");
+    if (!p.ToString(*v[2], header.thread)) return false;
+    header.thread = p.ws_.arena().CopyString(header.thread);
+    annotations = v[3];
+  } else {
+    const auto step =
+        std::find_if(args.keywords.begin(), args.keywords.end(), [](const PyKeyword& k) { return k.name == "step"; });
+    if (args.positional.size() > 2 || step != args.keywords.end()) {
+      return p.Error(step == args.keywords.end() ? args.positional[2].span : step->span, "bad-expression",
+                     "a loop has no step; multiply its variable instead");
+    }
+    const PyValue* w[3];
+    if (!p.Bind(args, name, {"start", "stop", "annotations"}, 1, w)) return false;
+    v[0] = w[0];
+    v[1] = w[1];
+    annotations = w[2];
+  }
+  header.annotations = p.ToDict(annotations);
+  if (!header.annotations) return false;
+  return AddLoop(p, *v[0], p.Given(v[1]), header);
+}
+
 }  // namespace
 
 bool TirParser::ParseFor() {
   const uint32_t begin = lex_.Next().begin;
   Target target;
-  if (!ParseTargets(target)) return false;
+  if (!targets_.ParseTargets(target)) return false;
   if (!AcceptName("in")) return Unexpected("'in'");
   LoopHeader header;
   int parentheses = 0;
@@ -41,10 +94,10 @@ bool TirParser::ParseFor() {
   const size_t depth = build_.depth();
   symbols_.PushScope();
   std::vector<const tir::Var*> vars;
-  std::vector<Value> values;
+  std::vector<PyValue> values;
   for (size_t i = 0; i < header.domains.size(); ++i) {
     vars.push_back(ws_.NewPrimVar({}, header.dtypes[i]));
-    values.push_back(Value(static_cast<const PrimExpr*>(vars.back())));
+    values.push_back(PyValue(vars.back()));
     values.back().span = header_span;
     loops_.emplace_back(vars.back(), header.domains[i]);
   }
@@ -72,12 +125,12 @@ bool TirParser::ParseLoopHeader(LoopHeader& header) {
     return Unexpected("a loop such as range(...) or T.grid(...)");
   }
   const Span span = lex_.SpanFrom(begin);
-  TirArgs args;
+  PyArgs args;
   const auto* loop =
       std::find_if(std::begin(kLoopNames), std::end(kLoopNames), [&](const LoopName& l) { return l.name == name; });
   if (loop != std::end(kLoopNames)) {
     header.kind = loop->kind;
-    return ParseArguments(args, begin) && ReadLoop(args, name, header);
+    return ParseArguments(args, begin) && ReadLoop(*this, args, name, header);
   }
   if (name != "grid") {
     static constexpr std::string_view kNames[] = {"grid",           "parallel", "serial",
@@ -86,65 +139,12 @@ bool TirParser::ParseLoopHeader(LoopHeader& header) {
   }
   if (!ParseArguments(args, begin)) return false;
   if (!args.keywords.empty()) return Error(args.keywords[0].span, "unknown-argument", "T.grid takes extents only");
-  for (const Value& v : args.positional) {
+  for (const PyValue& v : args.positional) {
     // TVM 0.26 allows (begin, end) instead of an extent.
     const bool pair = v.is_list() && v.items().size() == 2;
-    if (!AddLoop(pair ? v.items()[0] : v, pair ? &v.items()[1] : nullptr, header)) return false;
+    if (!AddLoop(*this, pair ? v.items()[0] : v, pair ? &v.items()[1] : nullptr, header)) return false;
   }
   return !header.domains.empty() || Error(span, "missing-argument", "T.grid needs extents");
-}
-
-bool TirParser::ReadLoop(const TirArgs& args, std::string_view what, LoopHeader& header) {
-  const std::string name = fmt::format("T.{}", what);
-  const Value* v[4] = {};
-  const Value* annotations = nullptr;
-  if (header.kind == tir::ForKind::kThreadBinding) {
-    if (!Bind(args, name, {"start", "stop", "thread", "annotations"}, 1, v)) return false;
-    // T.thread_binding(extent, "threadIdx.x")
-    if (!v[2] && v[1] && v[1]->is(Kind::kString)) std::swap(v[1], v[2]);
-    if (!v[2]) return Error(args.span, "missing-argument", "T.thread_binding needs the argument 'thread'");
-    if (!ToString(*v[2], header.thread)) return false;
-    header.thread = ws_.arena().CopyString(header.thread);
-    annotations = v[3];
-  } else {
-    const auto step = std::find_if(args.keywords.begin(), args.keywords.end(),
-                                   [](const TirArgs::Keyword& k) { return k.name == "step"; });
-    if (args.positional.size() > 2 || step != args.keywords.end()) {
-      return Error(step == args.keywords.end() ? args.positional[2].span : step->span, "bad-expression",
-                   "a loop has no step; multiply its variable instead");
-    }
-    const Value* w[3];
-    if (!Bind(args, name, {"start", "stop", "annotations"}, 1, w)) return false;
-    v[0] = w[0];
-    v[1] = w[1];
-    annotations = w[2];
-  }
-  header.annotations = ToDict(annotations);
-  if (!header.annotations) return false;
-  return AddLoop(*v[0], v[1] && !v[1]->is(Kind::kNone) ? v[1] : nullptr, header);
-}
-
-// From `start` to `stop`, or from 0 to `start` where there is no stop.
-bool TirParser::AddLoop(const Value& start, const Value* stop, LoopHeader& header) {
-  const PrimExpr* extent = ToPrim(stop ? *stop : start);
-  if (!extent) return false;
-  const PrimExpr* min = stop ? ToPrim(start) : ops_.Int(0, extent->dtype, start.span);
-  if (!min) return false;
-  if (!min->dtype.is_integer() || !extent->dtype.is_integer() || !min->dtype.is_scalar() ||
-      !extent->dtype.is_scalar()) {
-    return Error(start.span, "type-mismatch", "the bounds of a loop are integers");
-  }
-  if (stop) extent = ops_.Make(NodeKind::kSub, extent, min, start.span);
-  if (!extent) return false;
-  if (stop) extent = Simplify(extent);
-  const DataType dtype =
-      min->dtype.bits >= extent->dtype.bits ? min->dtype : DataType::Make(min->dtype.code, extent->dtype.bits, 1);
-  min = ops_.MakeCast(dtype, min, min->span());
-  extent = ops_.MakeCast(dtype, extent, extent->span());
-  if (!min || !extent) return false;
-  header.domains.push_back(ws_.New<tir::Range>(min, extent));
-  header.dtypes.push_back(dtype);
-  return true;
 }
 
 void TirParser::OpenLoops(const LoopHeader& header, std::span<const tir::Var* const> vars, Span span) {

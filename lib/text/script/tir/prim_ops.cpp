@@ -13,7 +13,7 @@
 namespace iropt::text {
 namespace {
 
-using Kind = Value::Kind;
+using Kind = PyValue::Kind;
 
 NodeKind ArithmeticKind(TokenKind op) {
   switch (op) {
@@ -58,13 +58,13 @@ bool CompareNumbers(NodeKind kind, T a, T b) {
   }
 }
 
-double AsDouble(const Value& v) {
+double AsDouble(const PyValue& v) {
   return v.is(Kind::kFloat)  ? v.real
          : v.is(Kind::kBool) ? static_cast<double>(v.boolean)
                              : static_cast<double>(v.integer);
 }
 
-int64_t AsInteger(const Value& v) { return v.is(Kind::kBool) ? v.boolean : v.integer; }
+int64_t AsInteger(const PyValue& v) { return v.is(Kind::kBool) ? v.boolean : v.integer; }
 
 }  // namespace
 
@@ -73,7 +73,7 @@ bool PrimOps::Error(Span span, std::string message) {
   return false;
 }
 
-const PrimExpr* PrimOps::ToPrim(const Value& v) {
+const PrimExpr* PrimOps::ToPrim(const PyValue& v) {
   switch (v.kind) {
     case Kind::kBool: return Int(v.boolean, DataType::Bool(), v.span);
     case Kind::kInt:
@@ -128,7 +128,7 @@ const PrimExpr* PrimOps::MakeBitwise(arith::BitOp op, const PrimExpr* a, const P
 
 // ---- Python's operators
 
-bool PrimOps::Integers(TokenKind op, int64_t a, int64_t b, Span span, Value& out) {
+bool PrimOps::Integers(TokenKind op, int64_t a, int64_t b, Span span, PyValue& out) {
   int64_t r = 0;
   bool overflow = false;
   const bool divides = op == TokenKind::kDoubleSlash || op == TokenKind::kPercent;
@@ -162,16 +162,16 @@ bool PrimOps::Integers(TokenKind op, int64_t a, int64_t b, Span span, Value& out
     default: return Error(span, fmt::format("{} does not apply to integers", TokenKindName(op)));
   }
   if (overflow) return Error(span, "the result exceeds 64 bits");
-  out = Value::Int(r, span);
+  out = PyValue::Int(r, span);
   return true;
 }
 
-bool PrimOps::Numbers(TokenKind op, const Value& a, const Value& b, Span span, Value& out) {
+bool PrimOps::Numbers(TokenKind op, const PyValue& a, const PyValue& b, Span span, PyValue& out) {
   const bool integers = !a.is(Kind::kFloat) && !b.is(Kind::kFloat);
   if (const NodeKind kind = ArithmeticKind(op); IsComparison(kind)) {
     const bool r =
         integers ? CompareNumbers(kind, AsInteger(a), AsInteger(b)) : CompareNumbers(kind, AsDouble(a), AsDouble(b));
-    out = Value::Bool(r, span);
+    out = PyValue::Bool(r, span);
     return true;
   }
   const bool negative_power = op == TokenKind::kDoubleStar && integers && AsInteger(b) < 0;
@@ -183,19 +183,19 @@ bool PrimOps::Numbers(TokenKind op, const Value& a, const Value& b, Span span, V
     if (y == 0) return Error(span, "division by zero");
   }
   switch (op) {
-    case TokenKind::kPlus: out = Value::Float(x + y, span); return true;
-    case TokenKind::kMinus: out = Value::Float(x - y, span); return true;
-    case TokenKind::kStar: out = Value::Float(x * y, span); return true;
-    case TokenKind::kSlash: out = Value::Float(x / y, span); return true;
-    case TokenKind::kDoubleSlash: out = Value::Float(std::floor(x / y), span); return true;
-    case TokenKind::kPercent: out = Value::Float(x - y * std::floor(x / y), span); return true;
-    case TokenKind::kDoubleStar: out = Value::Float(std::pow(x, y), span); return true;
+    case TokenKind::kPlus: out = PyValue::Float(x + y, span); return true;
+    case TokenKind::kMinus: out = PyValue::Float(x - y, span); return true;
+    case TokenKind::kStar: out = PyValue::Float(x * y, span); return true;
+    case TokenKind::kSlash: out = PyValue::Float(x / y, span); return true;
+    case TokenKind::kDoubleSlash: out = PyValue::Float(std::floor(x / y), span); return true;
+    case TokenKind::kPercent: out = PyValue::Float(x - y * std::floor(x / y), span); return true;
+    case TokenKind::kDoubleStar: out = PyValue::Float(std::pow(x, y), span); return true;
     default: return Error(span, fmt::format("{} does not apply to floats", TokenKindName(op)));
   }
 }
 
 // A number beside an expression in a comparison takes the element type of the expression.
-const PrimExpr* PrimOps::Adapt(const Value& v, DataType other) {
+const PrimExpr* PrimOps::Adapt(const PyValue& v, DataType other) {
   const DataType element = other.with_lanes(1);
   if (v.is(Kind::kPrim)) return v.prim;
   if (other.is_handle() || other.is_void()) return ToPrim(v);
@@ -212,7 +212,7 @@ const PrimExpr* PrimOps::Adapt(const Value& v, DataType other) {
   return Float(v.real, DataType::Float(32), v.span);
 }
 
-bool PrimOps::Compare(NodeKind kind, Value a, Value b, Span span, Value& out) {
+bool PrimOps::Compare(NodeKind kind, PyValue a, PyValue b, Span span, PyValue& out) {
   const PrimExpr* x = Adapt(a, b.is(Kind::kPrim) ? b.prim->dtype : DataType::Void());
   const PrimExpr* y = x ? Adapt(b, x->dtype) : nullptr;
   if (!y) return false;
@@ -224,11 +224,11 @@ bool PrimOps::Compare(NodeKind kind, Value a, Value b, Span span, Value& out) {
     spread(y, x);
   }
   const PrimExpr* node = MakeNode(kind, x, y, span);
-  if (node) out = Value(node);
+  if (node) out = PyValue(node);
   return node != nullptr;
 }
 
-bool PrimOps::Binary(TokenKind op, const Value& a, const Value& b, Span span, Value& out) {
+bool PrimOps::Binary(TokenKind op, const PyValue& a, const PyValue& b, Span span, PyValue& out) {
   if (a.is_number() && b.is_number()) return Numbers(op, a, b, span, out);
   const NodeKind kind = ArithmeticKind(op);
   if (IsComparison(kind)) return Compare(kind, a, b, span, out);
@@ -244,11 +244,11 @@ bool PrimOps::Binary(TokenKind op, const Value& a, const Value& b, Span span, Va
   } else {
     result = Make(kind, x, y, span);
   }
-  if (result) out = Value(result);
+  if (result) out = PyValue(result);
   return result != nullptr;
 }
 
-bool PrimOps::Logic(NodeKind kind, const Value& a, const Value& b, Span span, Value& out) {
+bool PrimOps::Logic(NodeKind kind, const PyValue& a, const PyValue& b, Span span, PyValue& out) {
   if (a.is_number() && b.is_number()) {
     const bool truth = AsDouble(a) != 0;
     out = truth == (kind == NodeKind::kAnd) ? b : a;
@@ -265,11 +265,11 @@ bool PrimOps::Logic(NodeKind kind, const Value& a, const Value& b, Span span, Va
   const PrimExpr* result =
       vectors ? MakeBitwise(kind == NodeKind::kAnd ? arith::BitOp::kAnd : arith::BitOp::kOr, x, y, span)
               : MakeNode(kind, x, y, span);
-  if (result) out = Value(result);
+  if (result) out = PyValue(result);
   return result != nullptr;
 }
 
-bool PrimOps::Unary(TokenKind op, const Value& a, Span span, Value& out) {
+bool PrimOps::Unary(TokenKind op, const PyValue& a, Span span, PyValue& out) {
   if (a.is(Kind::kPrim)) {
     if (op == TokenKind::kPlus) return Error(span, "'+' before an expression has no meaning");
     if (op == TokenKind::kMinus) {
@@ -277,39 +277,39 @@ bool PrimOps::Unary(TokenKind op, const Value& a, Span span, Value& out) {
       const DataType element = a.prim->dtype.with_lanes(1);
       const PrimExpr* minus_one = element.is_floating() ? Float(-1, element, span) : Int(-1, element, span);
       const PrimExpr* result = Make(NodeKind::kMul, a.prim, minus_one, span);
-      if (result) out = Value(result);
+      if (result) out = PyValue(result);
       return result != nullptr;
     }
     if (!a.prim->dtype.is_integer()) return Error(span, "'~' applies to integers");
     auto* call = ws_.New<tir::Call>(a.prim->dtype, GetOp("tir.bitwise_not"),
                                     ws_.Copy(std::span<const PrimExpr* const>(&a.prim, 1)));
     call->set_span(span);
-    out = Value(static_cast<const PrimExpr*>(call));
+    out = PyValue(static_cast<const PrimExpr*>(call));
     return true;
   }
   if (a.is(Kind::kFloat)) {
     if (op == TokenKind::kTilde) return Error(span, "'~' applies to integers");
-    out = Value::Float(op == TokenKind::kMinus ? -a.real : a.real, span);
+    out = PyValue::Float(op == TokenKind::kMinus ? -a.real : a.real, span);
     return true;
   }
   const int64_t i = AsInteger(a);
-  out = Value::Int(op == TokenKind::kMinus   ? static_cast<int64_t>(0 - static_cast<uint64_t>(i))
-                   : op == TokenKind::kTilde ? ~i
-                                             : i,
-                   span);
+  out = PyValue::Int(op == TokenKind::kMinus   ? static_cast<int64_t>(0 - static_cast<uint64_t>(i))
+                     : op == TokenKind::kTilde ? ~i
+                                               : i,
+                     span);
   return true;
 }
 
-bool PrimOps::Not(const Value& a, Span span, Value& out) {
+bool PrimOps::Not(const PyValue& a, Span span, PyValue& out) {
   if (a.is_number()) {
-    out = Value::Bool(AsDouble(a) == 0, span);
+    out = PyValue::Bool(AsDouble(a) == 0, span);
     return true;
   }
   if (!a.prim->dtype.is_bool())
     return Error(span, fmt::format("'not' applies to truth values, found '{}'", a.prim->dtype.ToString()));
   auto* node = ws_.New<tir::Not>(a.prim);
   node->set_span(span);
-  out = Value(static_cast<const PrimExpr*>(node));
+  out = PyValue(static_cast<const PrimExpr*>(node));
   return true;
 }
 

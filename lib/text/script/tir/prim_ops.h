@@ -8,9 +8,9 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/diag/diagnostic.h"
+#include "iropt/infer/py_value.h"
 #include "iropt/ir/module.h"
 #include "iropt/text/script/lexer.h"
-#include "value.h"
 
 namespace iropt::text {
 
@@ -22,12 +22,12 @@ class PrimOps {
 
   // a `op` b for the operators + - * / // % ** << >> & | ^ and the comparisons. False after an error. The operands are
   // numbers and scalar expressions; the caller has converted everything else.
-  bool Binary(TokenKind op, const Value& a, const Value& b, Span span, Value& out);
+  bool Binary(TokenKind op, const PyValue& a, const PyValue& b, Span span, PyValue& out);
   // `a and b`, `a or b`.
-  bool Logic(NodeKind kind, const Value& a, const Value& b, Span span, Value& out);
+  bool Logic(NodeKind kind, const PyValue& a, const PyValue& b, Span span, PyValue& out);
   // -a, +a, ~a, and `not a`.
-  bool Unary(TokenKind op, const Value& a, Span span, Value& out);
-  bool Not(const Value& a, Span span, Value& out);
+  bool Unary(TokenKind op, const PyValue& a, Span span, PyValue& out);
+  bool Not(const PyValue& a, Span span, PyValue& out);
 
   // The folding form of an operation, as the operators and T.min, T.floordiv and the like make it. Null after an error.
   const PrimExpr* Make(NodeKind kind, const PrimExpr* a, const PrimExpr* b, Span span);
@@ -43,15 +43,15 @@ class PrimOps {
   const PrimExpr* MakeRamp(const PrimExpr* base, const PrimExpr* stride, const PrimExpr* lanes, Span span);
 
   // Numbers as expressions: integers are int32 (int64 where they need it), floats float32, truth values bool.
-  const PrimExpr* ToPrim(const Value& number);
+  const PrimExpr* ToPrim(const PyValue& number);
   const PrimExpr* Int(int64_t value, DataType dtype, Span span) { return At(span).Int(value, dtype); }
   const PrimExpr* Float(double value, DataType dtype, Span span) { return At(span).Float(value, dtype); }
 
  private:
-  bool Numbers(TokenKind op, const Value& a, const Value& b, Span span, Value& out);
-  bool Integers(TokenKind op, int64_t a, int64_t b, Span span, Value& out);
-  bool Compare(NodeKind kind, Value a, Value b, Span span, Value& out);
-  const PrimExpr* Adapt(const Value& number, DataType other);
+  bool Numbers(TokenKind op, const PyValue& a, const PyValue& b, Span span, PyValue& out);
+  bool Integers(TokenKind op, int64_t a, int64_t b, Span span, PyValue& out);
+  bool Compare(NodeKind kind, PyValue a, PyValue b, Span span, PyValue& out);
+  const PrimExpr* Adapt(const PyValue& number, DataType other);
   arith::PrimBuilder At(Span span) const { return arith::PrimBuilder(ws_.arena()).At(span); }
   // Reports the error if there is one: at the operand that is at fault, else at `span`.
   bool Accept(const std::optional<arith::OperandError>& error, Span span);

@@ -11,29 +11,6 @@
 namespace iropt::text {
 namespace {
 
-struct BinaryForm {
-  std::string_view symbol;    // empty: only ever printed as a function
-  std::string_view function;  // that makes the node as it stands
-  Precedence precedence;
-};
-
-// In the order of the node kinds.
-constexpr BinaryForm kBinaryForms[] = {
-    {" + ", "T.Add", Precedence::kAdd},        {" - ", "T.Sub", Precedence::kAdd},
-    {" * ", "T.Mul", Precedence::kMul},        {" / ", "T.Div", Precedence::kMul},
-    {"", "T.Mod", Precedence::kAtom},          {" // ", "T.FloorDiv", Precedence::kMul},
-    {" % ", "T.FloorMod", Precedence::kMul},   {"", "T.Min", Precedence::kAtom},
-    {"", "T.Max", Precedence::kAtom},          {" == ", "T.EQ", Precedence::kComparison},
-    {" != ", "T.NE", Precedence::kComparison}, {" < ", "T.LT", Precedence::kComparison},
-    {" <= ", "T.LE", Precedence::kComparison}, {" > ", "T.GT", Precedence::kComparison},
-    {" >= ", "T.GE", Precedence::kComparison}, {" and ", "T.And", Precedence::kAnd},
-    {" or ", "T.Or", Precedence::kOr}};
-static_assert(std::size(kBinaryForms) == static_cast<size_t>(NodeKind::kOr) - static_cast<size_t>(NodeKind::kAdd) + 1);
-
-const BinaryForm& FormOf(NodeKind kind) {
-  return kBinaryForms[static_cast<size_t>(kind) - static_cast<size_t>(NodeKind::kAdd)];
-}
-
 bool IsConstant(const PrimExpr* e) { return e->kind == NodeKind::kIntImm || e->kind == NodeKind::kFloatImm; }
 
 // Whether an operator or function that folds makes something else of the operands, or refuses to divide by 0.
@@ -47,18 +24,18 @@ bool Folds(const tir::BinaryExpr* e) {
 
 // Of an operation without an operator.
 std::string_view FunctionOf(const tir::BinaryExpr* e) {
-  if (Folds(e)) return FormOf(e->kind).function;
+  if (Folds(e)) return OperatorOf(e->kind).function;
   switch (e->kind) {
     case NodeKind::kMod: return "T.truncmod";
     case NodeKind::kMin: return "T.min";
     case NodeKind::kMax: return "T.max";
-    default: return FormOf(e->kind).function;
+    default: return OperatorOf(e->kind).function;
   }
 }
 
 // Whether the operator, read back, makes this very node: the operands match and nothing folds.
 bool PrintsAsOperator(const tir::BinaryExpr* e) {
-  if (FormOf(e->kind).symbol.empty()) return false;
+  if (OperatorOf(e->kind).infix.empty()) return false;
   if (e->kind == NodeKind::kDiv && e->a->dtype.is_integer() && e->b->dtype.is_integer()) return false;
   if (e->a->dtype != e->b->dtype) return false;
   const bool needs_integers = e->kind == NodeKind::kFloorDiv || e->kind == NodeKind::kFloorMod;
@@ -69,11 +46,9 @@ bool PrintsAsOperator(const tir::BinaryExpr* e) {
 Precedence PrecedenceOf(const PrimExpr* e) {
   if (e->kind == NodeKind::kNot) return Precedence::kNot;
   if (const auto* binary = As<tir::BinaryExpr>(e); binary && PrintsAsOperator(binary))
-    return FormOf(e->kind).precedence;
+    return OperatorOf(e->kind).precedence;
   return Precedence::kAtom;
 }
-
-constexpr Precedence Above(Precedence p) { return static_cast<Precedence>(static_cast<uint8_t>(p) + 1); }
 
 // Visits the names that an expression uses, by the description of its fields.
 class NameWalker {
@@ -325,10 +300,10 @@ void PrimPrinter::PrintInt(const tir::IntImm* imm) {
 }
 
 void PrimPrinter::PrintBinary(const tir::BinaryExpr* e) {
-  const BinaryForm& form = FormOf(e->kind);
+  const OperatorInfo& form = OperatorOf(e->kind);
   if (!PrintsAsOperator(e)) return PrintFunction(FunctionOf(e), {e->a, e->b});
   Print(e->a, form.precedence);
-  out_.Append(form.symbol);
+  out_.Append(form.infix);
   Print(e->b, Above(form.precedence));
 }
 

@@ -8,7 +8,7 @@
 namespace iropt::text {
 namespace {
 
-using Kind = Value::Kind;
+using Kind = PyValue::Kind;
 
 // Names of a scope of the text.
 class Names {
@@ -29,13 +29,6 @@ bool TirParser::EndOfStatement() {
   if (At(TokenKind::kDedent) || At(TokenKind::kEnd)) return true;
   if (Accept(TokenKind::kNewline)) return true;
   return Unexpected("the end of the line");
-}
-
-char TirParser::CharAfterName() const {
-  const std::string_view text = lex_.buffer();
-  uint32_t p = lex_.peek().end;
-  while (p < lex_.end_offset() && (text[p] == ' ' || text[p] == '\t')) ++p;
-  return p < lex_.end_offset() ? text[p] : '\0';
 }
 
 bool TirParser::ParseSuite() {
@@ -104,23 +97,23 @@ bool TirParser::ParseSimpleStatement() {
       if (buffer && next == '[') return ParseElementStatement(buffer);
       if (buffer && lex_.buffer().substr(lex_.peek().end).starts_with(".vstore(")) return ParseVectorStore(buffer);
     }
-    Value result;
+    PyValue result;
     bool known = false;
-    const bool ok = ParseConstruct(result, known);
+    const bool ok = ParseTirStatement(result, known);
     if (known) return ok && EndOfStatement();
-  } else if (AtTarget() && AtTargetList()) {
+  } else if (targets_.AtTarget() && targets_.AtTargetList()) {
     return ParseAssignment();
   }
   const Token first = lex_.peek();
-  Value value;
-  if (!ParseExpr(value)) return false;
+  PyValue value;
+  if (!ParseValue(value)) return false;
   // x += 1
   if (first.kind == TokenKind::kName && lex_.previous_end() == first.end && lex_.next_char() == '=')
     return ParseNameUpdate(first, value);
   return EmitValue(value) && EndOfStatement();
 }
 
-bool TirParser::EmitValue(const Value& value) {
+bool TirParser::EmitValue(const PyValue& value) {
   // A documentation string, or T.something that returns nothing.
   if (value.is(Kind::kString) || value.is(Kind::kNone)) return true;
   const PrimExpr* e = ToPrim(value);
@@ -135,8 +128,8 @@ bool TirParser::EmitValue(const Value& value) {
 
 bool TirParser::ParseWhile() {
   const uint32_t begin = lex_.Next().begin;
-  Value value;
-  if (!ParseExpr(value)) return false;
+  PyValue value;
+  if (!ParseValue(value)) return false;
   const PrimExpr* condition = ToCondition(value);
   if (!condition) return false;
   const Span span = lex_.SpanFrom(begin);
@@ -151,8 +144,8 @@ bool TirParser::ParseWhile() {
 // A condition that the text decides leaves only the branch that is taken.
 bool TirParser::ParseIf() {
   const uint32_t begin = lex_.Next().begin;
-  Value value;
-  if (!ParseExpr(value)) return false;
+  PyValue value;
+  if (!ParseValue(value)) return false;
   const bool decided = value.is(Kind::kBool);
   const PrimExpr* condition = decided ? nullptr : ToCondition(value);
   if (!decided && !condition) return false;
@@ -205,15 +198,15 @@ bool TirParser::ParseWith() {
     }
     // A list of names stands in brackets only, since a comma begins the next item.
     const bool named = AcceptName("as");
-    if (named && (!ParseTarget(target) || (target.is_list && !CheckDistinct(target)))) return false;
+    if (named && !targets_.ParseTarget(target)) return false;
     const Lexer::State end = lex_.Save();
     lex_.Restore(start);
     pending_name_ = named && !target.is_list ? lex_.text(target.name) : std::string_view();
-    Value result;
+    PyValue result;
     bool known = false;
     const size_t opened = build_.depth();
     const Span span = SpanHere();
-    const bool ok = ParseConstruct(result, known);
+    const bool ok = ParseTirStatement(result, known);
     if (!known) return NoConstruct(span);
     if (!ok) return false;
     if (build_.depth() == opened) return Error(span, "bad-expression", "this opens no block of statements");
@@ -228,9 +221,9 @@ bool TirParser::ParseWith() {
 
 bool TirParser::ParseAssert() {
   const uint32_t begin = lex_.Next().begin;
-  Value condition_value, message_value;
-  if (!ParseExpr(condition_value) || !Expect(TokenKind::kComma, "an assertion, which has a message") ||
-      !ParseExpr(message_value))
+  PyValue condition_value, message_value;
+  if (!ParseValue(condition_value) || !Expect(TokenKind::kComma, "an assertion, which has a message") ||
+      !ParseValue(message_value))
     return false;
   const PrimExpr* condition = ToBool(condition_value);
   const PrimExpr* message = condition ? ToPrim(message_value) : nullptr;
@@ -242,8 +235,8 @@ bool TirParser::ParseAssert() {
 
 bool TirParser::ParseReturn() {
   const uint32_t begin = lex_.Next().begin;
-  Value value;
-  if (!ParseExpr(value)) return false;
+  PyValue value;
+  if (!ParseValue(value)) return false;
   const PrimExpr* result = ToPrim(value);
   if (!result) return false;
   const Span span = lex_.SpanFrom(begin);
@@ -257,7 +250,7 @@ bool TirParser::ParseReturn() {
 
 bool TirParser::ParseAssignment() {
   Target target;
-  if (!ParseTargets(target)) return false;
+  if (!targets_.ParseTargets(target)) return false;
   if (At(TokenKind::kColon) && !target.is_list) {
     if (ParseAnnotated(target)) return EndOfStatement();
     Poison(target);
@@ -273,18 +266,18 @@ bool TirParser::ParseAssignment() {
       return EndOfStatement();
     }
   }
-  Value value;
+  PyValue value;
   if (ParseRightHandSide(target, value) && AssignTo(target, value, Naming::kAssignment)) return EndOfStatement();
   Poison(target);
   return false;
 }
 
 // What the target is to name.
-bool TirParser::ParseRightHandSide(const Target& target, Value& out) {
+bool TirParser::ParseRightHandSide(const Target& target, PyValue& out) {
   pending_name_ = target.is_list ? std::string_view() : lex_.text(target.name);
   if (AtKeyword()) return ErrorHere("syntax", "an assignment has one '='; name the value first, and then its name");
   bool known = false;
-  const bool ok = ParseConstruct(out, known);
+  const bool ok = ParseTirStatement(out, known);
   if (known) {
     // What such a statement gives is no value to bind: bx = T.launch_thread(...) names the thread's own variable.
     if (ok && out.is(Kind::kNone) && !meta_) return Error(target.span, "bad-expression", "there is nothing to name");
@@ -293,22 +286,16 @@ bool TirParser::ParseRightHandSide(const Target& target, Value& out) {
   }
   const uint32_t begin = lex_.peek().begin;
   const bool star = Accept(TokenKind::kStar);
-  if (!ParseExpr(out)) return false;
-  if (!At(TokenKind::kComma)) return !star || Error(out.span, "syntax", "'*' unpacks a list in another list only");
-  std::vector<Value> items;
-  if (!AddItem(out, star, items)) return false;
-  while (Accept(TokenKind::kComma) && !At(TokenKind::kNewline)) {
-    if (!ParseItem(items)) return false;
-  }
-  out = ListOf(Kind::kTuple, items, lex_.SpanFrom(begin));
-  return true;
+  if (!ParseValue(out)) return false;
+  if (At(TokenKind::kComma)) return ParseTupleTail(out, star, begin);
+  return !star || Error(out.span, "syntax", "'*' unpacks a list in another list only");
 }
 
 // name += value, after the name.
-bool TirParser::ParseNameUpdate(const Token& name, const Value& value) {
+bool TirParser::ParseNameUpdate(const Token& name, const PyValue& value) {
   const TokenKind op = lex_.Next().kind;
-  Value current = value, other, sum;
-  if (!Expect(TokenKind::kAssign, "an assignment") || !ParseExpr(other) || !Operand(current) || !Operand(other) ||
+  PyValue current = value, other, sum;
+  if (!Expect(TokenKind::kAssign, "an assignment") || !ParseValue(other) || !Operand(current) || !Operand(other) ||
       !ops_.Binary(op, current, other, lex_.SpanFrom(name.begin), sum))
     return false;
   Target target;
@@ -321,7 +308,7 @@ void TirParser::OpenLet(const tir::Var* var, const PrimExpr* value, Span span) {
 }
 
 // The value of a LetStmt: what its variable can hold.
-const PrimExpr* TirParser::LetValue(const Value& value, const tir::Var* var) {
+const PrimExpr* TirParser::LetValue(const PyValue& value, const tir::Var* var) {
   const PrimExpr* e = ToPrim(value);
   if (e && var->pointer && e->dtype.is_handle()) return e;
   return e ? ToPrimOf(value, var->dtype) : nullptr;
@@ -332,8 +319,8 @@ bool TirParser::ParseAnnotated(const Target& target) {
   lex_.Next();
   const tir::Var* var = nullptr;
   if (!ParseAnnotation(var, lex_.text(target.name)) || !Expect(TokenKind::kAssign, "an assignment")) return false;
-  Value value;
-  if (!ParseExpr(value)) return false;
+  PyValue value;
+  if (!ParseValue(value)) return false;
   if (!var) return AssignTo(target, value, Naming::kAssignment);
   const PrimExpr* bound = LetValue(value, var);
   if (!bound) return false;
@@ -355,8 +342,8 @@ bool TirParser::ParseAnnotation(const tir::Var*& var, std::string_view name) {
     }
     lex_.Restore(start);
   }
-  Value value;
-  if (!ParseExpr(value)) return false;
+  PyValue value;
+  if (!ParseValue(value)) return false;
   if (value.is(Kind::kDType)) {
     tir::Var* made = ws_.NewPrimVar(name, value.dtype);
     made->set_span(value.span);
@@ -370,41 +357,40 @@ bool TirParser::ParseAnnotation(const tir::Var*& var, std::string_view name) {
 
 // ---- Stores
 
+bool TirParser::EmitStore(const tir::Stmt* store) {
+  if (store) build_.Emit(store);
+  return store && EndOfStatement();
+}
+
 bool TirParser::ParseElementStatement(const tir::Buffer* buffer) {
   const uint32_t begin = lex_.Next().begin;
-  std::vector<Index> indices;
-  if (!ParseIndices(indices)) return false;
+  std::vector<text::Subscript> indices;
+  if (!ParseSubscripts(indices)) return false;
   if (!At(TokenKind::kAssign)) {
     if (At(TokenKind::kComma)) return ErrorHere("syntax", "an element of a buffer is assigned on its own");
     if (lex_.next_char() == '=') return ParseAugmented(buffer, indices, begin);
-    Value value;
+    PyValue value;
     return AccessOf(buffer, indices, lex_.SpanFrom(begin), value) && ParsePostfix(value, begin) &&
            ParseInfix(value, begin, Precedence::kLambda) && EmitValue(value) && EndOfStatement();
   }
   lex_.Next();
-  Value value;
+  PyValue value;
   std::vector<const PrimExpr*> exprs;
-  if (!ParseExpr(value) || !VectorIndices(buffer, indices, exprs)) return false;
-  const tir::Stmt* store = MakeStore(buffer, exprs, value, nullptr, lex_.SpanFrom(begin));
-  if (!store) return false;
-  build_.Emit(store);
-  return EndOfStatement();
+  if (!ParseValue(value) || !VectorIndices(buffer, indices, exprs)) return false;
+  return EmitStore(MakeStore(buffer, exprs, value, nullptr, lex_.SpanFrom(begin)));
 }
 
 // A[i] += value
-bool TirParser::ParseAugmented(const tir::Buffer* buffer, std::vector<Index>& indices, uint32_t begin) {
+bool TirParser::ParseAugmented(const tir::Buffer* buffer, std::span<const text::Subscript> indices, uint32_t begin) {
   const Span span = lex_.SpanFrom(begin);
   const TokenKind op = lex_.Next().kind;
   if (!Expect(TokenKind::kAssign, "an assignment")) return false;
-  Value value, sum;
+  PyValue value, sum;
   std::vector<const PrimExpr*> exprs;
-  if (!ParseExpr(value) || !Operand(value) || !VectorIndices(buffer, indices, exprs)) return false;
+  if (!ParseValue(value) || !Operand(value) || !VectorIndices(buffer, indices, exprs)) return false;
   const PrimExpr* load = MakeLoad(buffer, exprs, nullptr, span);
-  if (!load || !ops_.Binary(op, Value(load), value, lex_.SpanFrom(begin), sum)) return false;
-  const tir::Stmt* store = MakeStore(buffer, exprs, sum, nullptr, lex_.SpanFrom(begin));
-  if (!store) return false;
-  build_.Emit(store);
-  return EndOfStatement();
+  if (!load || !ops_.Binary(op, PyValue(load), value, lex_.SpanFrom(begin), sum)) return false;
+  return EmitStore(MakeStore(buffer, exprs, sum, nullptr, lex_.SpanFrom(begin)));
 }
 
 // A.vstore([i], value, predicate=mask)
@@ -412,24 +398,16 @@ bool TirParser::ParseVectorStore(const tir::Buffer* buffer) {
   const uint32_t begin = lex_.Next().begin;
   lex_.Next();
   lex_.Next();
-  TirArgs args;
-  const Value* v[3];
+  PyArgs args;
+  const PyValue* v[3];
   std::vector<const PrimExpr*> indices;
   if (!ParseArguments(args, begin) || !Bind(args, "vstore", {"begin", "value", "predicate"}, 2, v) ||
       !ToPrims(*v[0], indices))
     return false;
   const PrimExpr* value = ToPrim(*v[1]);
   if (!value) return false;
-  const int factor = buffer->dtype.lanes > 0 && value->dtype.lanes > 0 ? value->dtype.lanes / buffer->dtype.lanes : 1;
-  if (factor > 1 && !indices.empty() && indices.back()->dtype.is_scalar()) {
-    const DataType index = indices.back()->dtype;
-    indices.back() = ops_.MakeRamp(indices.back(), ops_.Int(1, index, args.span),
-                                   ops_.Int(factor, DataType::Int(32), args.span), args.span);
-  }
-  const tir::Stmt* store = MakeStore(buffer, indices, Value(value), v[2], args.span);
-  if (!store) return false;
-  build_.Emit(store);
-  return EndOfStatement();
+  WidenIndices(buffer, value->dtype, indices, args.span);
+  return EmitStore(MakeStore(buffer, indices, PyValue(value), v[2], args.span));
 }
 
 }  // namespace iropt::text

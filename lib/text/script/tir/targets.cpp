@@ -9,12 +9,7 @@
 
 namespace iropt::text {
 
-using Kind = Value::Kind;
-
-const Node* TirParser::poison() {
-  static const NoneAttr marker;
-  return &marker;
-}
+using Kind = PyValue::Kind;
 
 void TirParser::Poison(const Target& target) {
   if (!target.is_list) return symbols_.Define(lex_.text(target.name), poison());
@@ -25,13 +20,12 @@ void TirParser::Poison(const Target& target) {
 
 // ---- Reading
 
-bool TirParser::AtTarget() const {
+bool TargetReader::AtTarget() const {
   if (At(TokenKind::kName)) return !AtName("in");
   return At(TokenKind::kStar) || At(TokenKind::kLParen) || At(TokenKind::kLBracket);
 }
 
-// After the name, list or star that a statement begins with: whether a list of targets ends at `=`.
-bool TirParser::AtTargetList() {
+bool TargetReader::AtTargetList() {
   const Lexer::State start = lex_.Save();
   int depth = 0;
   bool found = false;
@@ -45,7 +39,7 @@ bool TirParser::AtTargetList() {
   return found;
 }
 
-bool TirParser::ParseTarget(Target& target) {
+bool TargetReader::ParseAny(Target& target) {
   const uint32_t begin = lex_.peek().begin;
   target.star = Accept(TokenKind::kStar);
   if (At(TokenKind::kLParen) || At(TokenKind::kLBracket)) {
@@ -54,7 +48,7 @@ bool TirParser::ParseTarget(Target& target) {
     const TokenKind close = brackets ? TokenKind::kRBracket : TokenKind::kRParen;
     target.is_list = brackets;
     while (!At(close)) {
-      if (!WithStack([&] { return ParseTarget(target.items.emplace_back()); })) return false;
+      if (!WithStack([&] { return ParseAny(target.items.emplace_back()); })) return false;
       if (!Accept(TokenKind::kComma)) break;
       target.is_list = true;
     }
@@ -76,9 +70,13 @@ bool TirParser::ParseTarget(Target& target) {
   return true;
 }
 
-bool TirParser::ParseTargets(Target& target) {
+bool TargetReader::ParseTarget(Target& target) {
+  return ParseAny(target) && (!target.is_list || CheckDistinct(target));
+}
+
+bool TargetReader::ParseTargets(Target& target) {
   const uint32_t begin = lex_.peek().begin;
-  if (!ParseTarget(target)) return false;
+  if (!ParseAny(target)) return false;
   if (!At(TokenKind::kComma)) {
     if (target.star) return Error(target.span, "syntax", "a target with '*' stands in a list of targets");
     return !target.is_list || CheckDistinct(target);
@@ -87,7 +85,7 @@ bool TirParser::ParseTargets(Target& target) {
   list.is_list = true;
   list.items.push_back(std::move(target));
   while (Accept(TokenKind::kComma) && AtTarget()) {
-    if (!ParseTarget(list.items.emplace_back())) return false;
+    if (!ParseAny(list.items.emplace_back())) return false;
   }
   list.span = lex_.SpanFrom(begin);
   target = std::move(list);
@@ -95,7 +93,7 @@ bool TirParser::ParseTargets(Target& target) {
 }
 
 // A list of targets gives each name once, and has one place for what the others leave.
-bool TirParser::CheckDistinct(const Target& target) {
+bool TargetReader::CheckDistinct(const Target& target) {
   std::unordered_set<std::string_view> names;
   const auto check = [&](const auto& self, const Target& t) -> bool {
     if (!t.is_list) {
@@ -116,20 +114,20 @@ bool TirParser::CheckDistinct(const Target& target) {
 
 // ---- Naming
 
-bool TirParser::TooLong(Span span) {
-  return Error(span, "bad-expression", fmt::format("a list of more than {} items", kMostItems));
-}
+namespace {
 
 // Takes the items of a list, and of the lists in it, from the room. False where there are more.
-bool TirParser::FitsInto(size_t& room, const Value& value) {
+bool FitsInto(size_t& room, const PyValue& value) {
   if (!value.is_list()) return true;
   if (value.items().size() > room) return false;
   room -= value.items().size();
   return WithStack(
-      [&] { return std::ranges::all_of(value.items(), [&](const Value& v) { return FitsInto(room, v); }); });
+      [&] { return std::ranges::all_of(value.items(), [&](const PyValue& v) { return FitsInto(room, v); }); });
 }
 
-bool TirParser::AssignTo(const Target& target, const Value& value, Naming naming) {
+}  // namespace
+
+bool TirParser::AssignTo(const Target& target, const PyValue& value, Naming naming) {
   if (target.is_list) return WithStack([&] { return AssignItems(target, value, naming); });
   if (size_t room = kMostItems; !FitsInto(room, value)) return TooLong(value.span);
   const std::string_view name = lex_.text(target.name);
@@ -139,7 +137,7 @@ bool TirParser::AssignTo(const Target& target, const Value& value, Naming naming
   return true;
 }
 
-bool TirParser::AssignItems(const Target& target, const Value& value, Naming naming) {
+bool TirParser::AssignItems(const Target& target, const PyValue& value, Naming naming) {
   const size_t n = target.items.size();
   const auto star = std::find_if(target.items.begin(), target.items.end(), [](const Target& t) { return t.star; });
   const bool has_star = star != target.items.end();
@@ -152,7 +150,7 @@ bool TirParser::AssignItems(const Target& target, const Value& value, Naming nam
                                                                                  : Counted(found, "value", "values");
     return Error(span, "bad-expression", fmt::format("{} for {}", Counted(n, "name", "names"), values));
   }
-  const std::span<const Value> items = value.items();
+  const std::span<const PyValue> items = value.items();
   const size_t before = static_cast<size_t>(star - target.items.begin());
   const size_t rest = found + 1 - n;  // that the star takes
   for (size_t i = 0; i < n; ++i) {
@@ -178,7 +176,7 @@ void TirParser::Rename(const tir::Buffer* buffer, std::string_view name) {
 }
 
 // What the symbol table holds for a name that means the value.
-const Node* TirParser::NodeOf(const Value& value) {
+const Node* TirParser::NodeOf(const PyValue& value) {
   switch (value.kind) {
     case Kind::kPrim: return value.prim;
     case Kind::kBuffer: return value.buffer;
@@ -189,7 +187,7 @@ const Node* TirParser::NodeOf(const Value& value) {
 
 // Gives the name to what the value is, and finds what the name means then. The items of a list are called name_0,
 // name_1 and so on, but are found by the list's name only.
-bool TirParser::NameValue(std::string_view name, Span span, const Value& value, Naming naming, const Node*& meaning) {
+bool TirParser::NameValue(std::string_view name, Span span, const PyValue& value, Naming naming, const Node*& meaning) {
   if (meta_) {
     meaning = NodeOf(value);
     return true;

@@ -1,29 +1,15 @@
-// T.name(...) in expressions: data types, constructors of nodes, and the functions that are more than a call of an
-// intrinsic.
-#include "functions.h"
-
+// T.name(...) in expressions: data types, and what is more than a function of its arguments.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
-#include "iropt/ir/context.h"
+#include "functions.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
-#include "iropt/support/stack.h"
+#include "prim_printer.h"
+#include "scalar_parser.h"
 
 namespace iropt::text {
-
-using Kind = Value::Kind;
-
-const PrimExpr* TirParser::MakeCall(std::string_view op, DataType dtype, std::initializer_list<const PrimExpr*> args,
-                                    Span span) {
-  auto* call =
-      ws_.New<tir::Call>(dtype, GetOp(op), ws_.Copy(std::span<const PrimExpr* const>(args.begin(), args.size())));
-  call->set_span(span);
-  return call;
-}
 
 namespace {
 
@@ -36,7 +22,7 @@ std::string_view IntrinsicName(std::string_view name) {
 }  // namespace
 
 // At the prefix of T.name.
-bool TirParser::ParseTirMember(Value& out) {
+bool ScalarParser::ParseTirMember(PyValue& out) {
   const uint32_t begin = lex_.Next().begin;
   const std::string_view name = DottedName();
   if (name.empty()) return false;
@@ -45,38 +31,34 @@ bool TirParser::ParseTirMember(Value& out) {
   if (name == "Let") return ParseLet(begin, out);
   if (name == "comm_reducer") return ParseReducer(begin, out);
   if (name == "index_map") return ParseIndexMap(begin, out);
-  if (name == "target") {
-    out.kind = Kind::kAttr;
-    out.attr = ParseTarget(begin);
-    out.span = lex_.SpanFrom(begin);
-    return out.attr != nullptr;
-  }
-  if (const TirFunctions::Entry* function = TirFunctions::Find(name)) {
-    TirArgs args;
-    if (name == "Buffer" && At(TokenKind::kLBracket) ? !ParseBufferItems(args, begin) : !ParseArguments(args, begin))
+  if (const TirFunction* function = FindTirFunction(name)) {
+    PyArgs args;
+    if (name == "Buffer" && At(TokenKind::kLBracket) ? !ParseBufferItems(args, begin)
+        : name == "target"                           ? !ParsePlainArguments(args, begin)
+                                                     : !ParseArguments(args, begin))
       return false;
-    if (function->ignores_dtype && !args.positional.empty())
-      std::erase_if(args.keywords, [](const TirArgs::Keyword& k) { return k.name == "dtype"; });
-    return function->make(*this, args, out);
+    return CallTirFunction(*this, *function, args, out);
   }
-  if (const OpInfo* op = FindIntrinsicByScript(IntrinsicName(name)))
-    return ParseIntrinsic(*IntrinsicOf(op->op), begin, out);
+  if (const OpInfo* op = FindIntrinsicByScript(IntrinsicName(name))) {
+    PyArgs args;
+    return ParseArguments(args, begin) && MakeIntrinsicCall(*this, *IntrinsicOf(op->op), args, out);
+  }
   return UnknownTir(name, lex_.SpanFrom(begin));
 }
 
 namespace {
 
-// What T.name may be.
+// All that T.name may be.
 std::vector<std::string_view> TirNames() {
   std::vector<std::string_view> names;
-  TirFunctions::Names(names);
-  for (const std::string_view word : TirConstructNames()) names.push_back(word);
+  for (const TirFunction& function : TirFunctions()) names.push_back(function.name);
+  for (const std::string_view word : TirStatementNames()) names.push_back(word);
   for (const OpInfo& op : AllOps()) {
     if (!op.is_graph_level()) names.push_back(op.script.substr(2));
   }
   for (const std::string_view word :
        {"bool", "comm_reducer", "float16", "float32", "float64", "handle", "index_map", "int16", "int32", "int64",
-        "int8", "Let", "target", "uint16", "uint32", "uint64", "uint8"}) {
+        "int8", "Let", "uint16", "uint32", "uint64", "uint8"}) {
     names.push_back(word);
   }
   return names;
@@ -84,12 +66,12 @@ std::vector<std::string_view> TirNames() {
 
 }  // namespace
 
-bool TirParser::IsTirName(std::string_view name) {
+bool ScalarParser::IsTirName(std::string_view name) {
   const std::vector<std::string_view> names = TirNames();
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-ParserCore::Failed TirParser::UnknownTir(std::string_view name, Span span) {
+ParserCore::Failed ScalarParser::UnknownTir(std::string_view name, Span span) {
   const std::vector<std::string_view> names = TirNames();
   if (std::find(names.begin(), names.end(), name) != names.end()) {
     return Error(span, "bad-expression", fmt::format("T.{} is a statement, not an expression", name));
@@ -98,25 +80,21 @@ ParserCore::Failed TirParser::UnknownTir(std::string_view name, Span span) {
 }
 
 // T.float32 names a type; T.float32(x) converts; T.float32() makes a variable.
-bool TirParser::ParseDTypeMember(DataType dtype, uint32_t begin, Value& out) {
+bool ScalarParser::ParseDTypeMember(DataType dtype, uint32_t begin, PyValue& out) {
   if (!At(TokenKind::kLParen)) {
-    out.kind = Kind::kDType;
-    out.dtype = dtype;
-    out.span = lex_.SpanFrom(begin);
+    out = PyValue(dtype, lex_.SpanFrom(begin));
     return true;
   }
-  TirArgs args;
-  const Value* v[2];
+  PyArgs args;
+  const PyValue* v[2];
   if (!ParseArguments(args, begin) || !Bind(args, fmt::format("T.{}", dtype.ToString()), {"expr", "is_size_var"}, 0, v))
     return false;
   const Span span = args.span;
-  if (!v[0] || v[0]->is(Kind::kNone)) {
+  if (!Given(v[0])) {
     const std::string_view name = ws_.arena().CopyString(pending_name_);
     const bool size = v[1] && v[1]->is(Kind::kBool) && v[1]->boolean;
     tir::Var* var = size ? ws_.New<tir::SizeVar>(name, dtype, ws_.NextVarId()) : ws_.NewPrimVar(name, dtype);
-    var->set_span(span);
-    out = Value(static_cast<const PrimExpr*>(var));
-    return true;
+    return Give(Spanned(var, span), out);
   }
   const PrimExpr* e = nullptr;
   if (v[0]->is(Kind::kString)) {
@@ -129,12 +107,11 @@ bool TirParser::ParseDTypeMember(DataType dtype, uint32_t begin, Value& out) {
     const PrimExpr* value = ToPrim(*v[0]);
     e = value ? ops_.MakeCast(dtype, value, span) : nullptr;
   }
-  if (e) out = Value(e);
-  return e != nullptr;
+  return Give(e, out);
 }
 
-// At the bracket of T.Buffer[(128, 128), "float32"] or T.Ptr[T.float32], which are calls of old.
-bool TirParser::ParseBracketed(TirArgs& args, uint32_t begin) {
+// At the bracket of T.Buffer[(128, 128), "float32"] or T.Ptr[T.float32], as older scripts write calls.
+bool ScalarParser::ParseBracketed(PyArgs& args, uint32_t begin) {
   lex_.Next();
   if (!ParseItems(TokenKind::kRBracket, args.positional)) return false;
   args.span = lex_.SpanFrom(begin);
@@ -142,7 +119,7 @@ bool TirParser::ParseBracketed(TirArgs& args, uint32_t begin) {
 }
 
 // Everything in the brackets is the shape, unless a data type stands second.
-bool TirParser::ParseBufferItems(TirArgs& args, uint32_t begin) {
+bool ScalarParser::ParseBufferItems(PyArgs& args, uint32_t begin) {
   const uint32_t open = lex_.peek().begin;
   if (!ParseBracketed(args, begin)) return false;
   if (args.positional.size() > 1 && !args.positional[1].is(Kind::kString))
@@ -151,48 +128,44 @@ bool TirParser::ParseBufferItems(TirArgs& args, uint32_t begin) {
 }
 
 // T.handle is an opaque pointer; T.handle("float32", "global") the variable of a pointer with a known element type.
-bool TirParser::ParseHandle(uint32_t begin, Value& out) {
+bool ScalarParser::ParseHandle(uint32_t begin, PyValue& out) {
   if (!At(TokenKind::kLParen) && !At(TokenKind::kLBracket)) {
-    out.kind = Kind::kDType;
-    out.dtype = DataType::Handle();
-    out.span = lex_.SpanFrom(begin);
+    out = PyValue(DataType::Handle(), lex_.SpanFrom(begin));
     return true;
   }
-  TirArgs args;
-  const Value* v[3];
+  PyArgs args;
+  const PyValue* v[3];
   if (At(TokenKind::kLBracket) ? !ParseBracketed(args, begin) : !ParseArguments(args, begin)) return false;
   if (!Bind(args, "T.handle", {"dtype", "storage_scope", "is_size_var"}, 0, v)) return false;
   DataType element = DataType::Void();
   std::string_view scope;
-  const bool typed = v[0] && !v[0]->is(Kind::kNone);
+  const bool typed = Given(v[0]) != nullptr;
   if (typed && !ToDType(*v[0], element)) return false;
   if (v[1] && !ToString(*v[1], scope)) return false;
   const tir::PointerInfo* pointer =
       typed || (v[1] && scope != "global") ? tir::PointerInfo::Get(element, scope) : nullptr;
   tir::Var* var = ws_.NewPrimVar(pending_name_, DataType::Handle(), pointer);
-  var->set_span(args.span);
-  out = Value(static_cast<const PrimExpr*>(var));
-  return true;
+  return Give(Spanned(var, args.span), out);
 }
 
 // T.Let(body, where={x: value}); x is a variable that an earlier `x = T.int32()` made.
-bool TirParser::ParseLet(uint32_t begin, Value& out) {
-  Value body, name, value;
-  if (!Expect(TokenKind::kLParen, "T.Let(...)") || !ParseExpr(body) || !Expect(TokenKind::kComma, "T.Let(...)"))
+bool ScalarParser::ParseLet(uint32_t begin, PyValue& out) {
+  PyValue body, name, value;
+  if (!Expect(TokenKind::kLParen, "T.Let(...)") || !ParseValue(body) || !Expect(TokenKind::kComma, "T.Let(...)"))
     return false;
   if (!AtKeyword() || !AtName("where")) return Unexpected("where={x: value}");
   lex_.Next();
   lex_.Next();
-  if (!Expect(TokenKind::kLBrace, "T.Let(...)") || !ParseExpr(name) || !Expect(TokenKind::kColon, "T.Let(...)") ||
-      !ParseExpr(value))
+  if (!Expect(TokenKind::kLBrace, "T.Let(...)") || !ParseValue(name) || !Expect(TokenKind::kColon, "T.Let(...)") ||
+      !ParseValue(value))
     return false;
   Accept(TokenKind::kComma);
   if (!Expect(TokenKind::kRBrace, "T.Let(...), which binds one variable,") || !ExpectClose("T.Let(...)")) return false;
-  return TirFunctions::MakeLet(*this, name, value, body, lex_.SpanFrom(begin), out);
+  return Give(MakeLet(*this, name, value, body, lex_.SpanFrom(begin)), out);
 }
 
 // `lambda a, b:` and the position of its body, which is skipped: what its parameters are may stand behind it.
-bool TirParser::ParseLambda(std::vector<std::string_view>& params, uint32_t& body) {
+bool ScalarParser::ParseLambda(std::vector<std::string_view>& params, uint32_t& body) {
   if (!AcceptName("lambda")) return Unexpected("a lambda");
   while (!At(TokenKind::kColon)) {
     if (!At(TokenKind::kName)) return Unexpected("the name of a parameter");
@@ -212,18 +185,18 @@ bool TirParser::ParseLambda(std::vector<std::string_view>& params, uint32_t& bod
 }
 
 // T.comm_reducer(lambda x, y: x + y, [identity])
-bool TirParser::ParseReducer(uint32_t begin, Value& out) {
+bool ScalarParser::ParseReducer(uint32_t begin, PyValue& out) {
   if (!Expect(TokenKind::kLParen, "T.comm_reducer(...)")) return false;
   const Lexer::State start = lex_.Save();
   std::vector<std::string_view> names;
   uint32_t body = 0;
   if (!ParseLambda(names, body)) return false;
   if (!Expect(TokenKind::kComma, "T.comm_reducer(...)")) return false;
-  Value identity_value, result_value;
+  PyValue identity_value, result_value;
   std::vector<const PrimExpr*> identity, result;
-  if (!ParseExpr(identity_value)) return false;
+  if (!ParseValue(identity_value)) return false;
   if (!identity_value.is_list()) return WrongValue(identity_value, "a list of identity elements");
-  for (const Value& item : identity_value.items()) {
+  for (const PyValue& item : identity_value.items()) {
     if (item.is(Kind::kFloat)) return WrongValue(item, "an element with a type such as T.float32(0)");
   }
   if (!ToPrims(identity_value, identity)) return false;
@@ -241,7 +214,7 @@ bool TirParser::ParseReducer(uint32_t begin, Value& out) {
     vars.push_back(ws_.NewPrimVar(names[i], identity[i % identity.size()]->dtype));
     symbols_.Define(names[i], vars.back());
   }
-  const bool ok = ParseExpr(result_value) && ToPrims(result_value, result);
+  const bool ok = ParseValue(result_value) && ToPrims(result_value, result);
   symbols_.PopScope();
   if (!ok) return false;
   if (result.size() != identity.size())
@@ -260,7 +233,7 @@ bool TirParser::ParseReducer(uint32_t begin, Value& out) {
 }
 
 // A lambda from indices to indices.
-const IndexMapAttr* TirParser::ParseMapping(DataType dtype, const IndexMapAttr* inverse) {
+const IndexMapAttr* ScalarParser::ParseMapping(DataType dtype, const IndexMapAttr* inverse) {
   const Lexer::State start = lex_.Save();
   std::vector<std::string_view> names;
   uint32_t body = 0;
@@ -274,9 +247,9 @@ const IndexMapAttr* TirParser::ParseMapping(DataType dtype, const IndexMapAttr* 
     params.push_back(context.NewSymVar(name, dtype));
     symbols_.Define(name, params.back());
   }
-  Value value;
+  PyValue value;
   std::vector<const PrimExpr*> results;
-  const bool ok = ParseExpr(value) && ToPrims(value, results);
+  const bool ok = ParseValue(value) && ToPrims(value, results);
   symbols_.PopScope();
   if (!ok) return nullptr;
   for (const PrimExpr*& e : results) {
@@ -290,7 +263,7 @@ const IndexMapAttr* TirParser::ParseMapping(DataType dtype, const IndexMapAttr* 
 }
 
 // T.index_map(lambda i, j: (j, i), inverse_index_map=lambda j, i: (i, j))
-bool TirParser::ParseIndexMap(uint32_t begin, Value& out) {
+bool ScalarParser::ParseIndexMap(uint32_t begin, PyValue& out) {
   if (!Expect(TokenKind::kLParen, "T.index_map(...)")) return false;
   const DataType dtype = DataType::Int(64);
   const Lexer::State start = lex_.Save();
@@ -302,9 +275,9 @@ bool TirParser::ParseIndexMap(uint32_t begin, Value& out) {
     lex_.Next();
     if (lex_.text(name) == "index_dtype") {
       // TVM 0.26 can say it; the canonical text has indices of 64 bits only.
-      Value value;
+      PyValue value;
       DataType ignored;
-      if (!ParseExpr(value) || !ToDType(value, ignored)) return false;
+      if (!ParseValue(value) || !ToDType(value, ignored)) return false;
     } else if (lex_.text(name) != "inverse_index_map") {
       return Error(lex_.SpanOf(name), "unknown-argument",
                    fmt::format("T.index_map has no argument '{}'", lex_.text(name)));
@@ -321,92 +294,7 @@ bool TirParser::ParseIndexMap(uint32_t begin, Value& out) {
     if (!map) return false;
   }
   if (!ExpectClose("T.index_map(...)")) return false;
-  out.kind = Kind::kAttr;
-  out.attr = map;
-  out.span = lex_.SpanFrom(begin);
-  return true;
-}
-
-// ---- Calls of intrinsics
-
-bool TirParser::ParseIntrinsic(const IntrinsicInfo& info, uint32_t begin, Value& out) {
-  TirArgs args;
-  return ParseArguments(args, begin) && MakeIntrinsic(info, args, out);
-}
-
-// Takes the dtype of the call out of the arguments, where it stands among them.
-bool TirParser::TakeDType(const IntrinsicInfo& info, TirArgs& args, std::optional<DataType>& dtype) {
-  const auto read = [&](const Value& value) {
-    DataType t;
-    if (!ToDType(value, t)) return false;
-    dtype = t;
-    return true;
-  };
-  for (const TirArgs::Keyword& k : args.keywords) {
-    if (k.name != "dtype")
-      return Error(k.span, "unknown-argument", fmt::format("{} has no argument '{}'", info.op->script, k.name));
-    if (!read(k.value)) return false;
-  }
-  std::vector<Value>& positional = args.positional;
-  const auto is_type = [](const Value& v) { return v.is(Kind::kString) || v.is(Kind::kDType); };
-  if (info.dtype_print == DtypePrint::kNone) {
-    // Scripts of old repeat the dtype of calls that have no choice.
-    if (info.result != ResultDtype::kGiven) dtype.reset();
-    return true;
-  }
-  if (dtype) return true;
-  const bool optional = info.result != ResultDtype::kGiven;
-  if (info.dtype_print == DtypePrint::kFirst) {
-    if (optional && (positional.empty() || !is_type(positional[0]))) return true;
-    if (positional.empty())
-      return Error(args.span, "missing-argument", fmt::format("{} needs a data type", info.op->script));
-    if (!read(positional[0])) return false;
-    positional.erase(positional.begin());
-    return true;
-  }
-  if (optional && static_cast<int>(positional.size()) <= info.num_args) return true;
-  if (positional.empty())
-    return Error(args.span, "missing-argument", fmt::format("{} needs a data type", info.op->script));
-  if (!read(positional.back())) return false;
-  positional.pop_back();
-  return true;
-}
-
-const PrimExpr* TirParser::IntrinsicArg(const IntrinsicInfo& info, const Value& value) {
-  if (!value.is(Kind::kBuffer)) return ToPrim(value);
-  if (info.packs_buffers) return PackBuffer(value.buffer, value.span);
-  return Error(value.span, "bad-expression",
-               fmt::format("{0} takes no buffer; its pointer is '{1}.data', an element '{1}[...]'", info.op->script,
-                           value.buffer->name));
-}
-
-bool TirParser::MakeIntrinsic(const IntrinsicInfo& info, TirArgs& args, Value& out) {
-  std::optional<DataType> dtype;
-  if (!TakeDType(info, args, dtype)) return false;
-  if (info.num_args >= 0) {
-    const auto most = static_cast<size_t>(info.num_args);
-    if (!CountArgs(args, info.op->script, most - info.defaults.size(), most)) return false;
-  }
-  std::vector<const PrimExpr*> operands;
-  for (const Value& v : args.positional) {
-    const PrimExpr* e = IntrinsicArg(info, v);
-    if (!e) return false;
-    operands.push_back(e);
-  }
-  while (info.num_args >= 0 && operands.size() < static_cast<size_t>(info.num_args)) {
-    const size_t missing = static_cast<size_t>(info.num_args) - operands.size();
-    operands.push_back(ops_.Int(info.defaults[info.defaults.size() - missing], DataType::Int(32), args.span));
-  }
-  if (info.match_dtypes) {
-    for (size_t i = info.match_from; i + 1 < operands.size(); ++i) {
-      if (!ops_.MatchDtypes(operands[i], operands[i + 1], args.span)) return false;
-    }
-  }
-  if (!dtype) dtype = ResultDtypeOf(info, operands);
-  if (!dtype) return Error(args.span, "missing-argument", fmt::format("{} needs a data type", info.op->script));
-  auto* call = ws_.New<tir::Call>(*dtype, info.op->op, CopyPrims(operands));
-  call->set_span(args.span);
-  out = Value(static_cast<const PrimExpr*>(call));
+  out = PyValue(map, lex_.SpanFrom(begin));
   return true;
 }
 

@@ -1,15 +1,16 @@
 // Headers and bodies of graph-level functions, at the top level and nested.
+#include "function_parser.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "iropt/analysis/relax/free_vars.h"
 #include "iropt/infer/infer.h"
-#include "parser.h"
 
 namespace iropt::text {
 
-bool RelaxParser::ParseDecorator(RelaxSignature& signature) {
+bool RelaxFunctionParser::ParseDecorator(RelaxSignature& signature) {
   if (!Accept(TokenKind::kAt)) return Unexpected("a decorator such as @R.function");
   const Span span = SpanHere();
   if (AtPrefix() != Prefix::kRelax) return Unexpected("R.function");
@@ -41,7 +42,7 @@ bool RelaxParser::ParseDecorator(RelaxSignature& signature) {
 
 // Statements like `n = T.int64(is_size_var=True)` at the start of the body say what kind of variable the signature
 // means by "n". They are looked at before the signature is read, on a lexer of their own.
-void RelaxParser::ScanPrelude() {
+void RelaxFunctionParser::ScanPrelude() {
   const std::string_view text = lex_.buffer();
   DiagnosticBuffer nowhere;
   DiagnosticEngine silent(&nowhere);
@@ -50,7 +51,7 @@ void RelaxParser::ScanPrelude() {
   ahead.Next();
   if (ahead.kind() != TokenKind::kIndent) return;
   ahead.Next();
-  RelaxParser prelude({ahead, state_, ws_, symbols_, silent});
+  RelaxFunctionParser prelude({ahead, state_, ws_, symbols_, silent});
   while (ahead.kind() == TokenKind::kName && (prelude.AtKeyword() || ahead.next_char() == ',')) {
     std::vector<Token> names;
     if (!prelude.ParseTargets(names) || !prelude.ParseSymbolicVars(names) || ahead.kind() != TokenKind::kNewline)
@@ -59,7 +60,7 @@ void RelaxParser::ScanPrelude() {
   }
 }
 
-bool RelaxParser::ParseSignature(RelaxSignature& signature) {
+bool RelaxFunctionParser::ParseSignature(RelaxSignature& signature) {
   if (!AcceptName("def")) return Unexpected("'def' after the decorator");
   if (!At(TokenKind::kName)) return Unexpected("the name of the function");
   const Token name = lex_.Next();
@@ -68,52 +69,55 @@ bool RelaxParser::ParseSignature(RelaxSignature& signature) {
   if (!At(TokenKind::kLParen)) return Unexpected("'(' and parameters");
   ScanPrelude();
   lex_.Next();
-  in_signature_ = true;
+  exprs_.set_in_signature(true);
   bool ok = true;
   while (ok && !At(TokenKind::kRParen)) {
-    if (!At(TokenKind::kName)) {
-      ok = Unexpected("a parameter");
-      break;
-    }
-    const Token param = lex_.Next();
-    if (!At(TokenKind::kColon)) {
-      ok = Error(lex_.SpanOf(param), "missing-annotation",
-                 fmt::format("parameter '{}' has no type annotation", lex_.text(param)));
-      break;
-    }
-    lex_.Next();
-    const Type* type = ParseType();
-    if (!type) {
-      ok = false;
-      break;
-    }
-    Var* var = ws_.NewVar(lex_.text(param), type);
-    var->set_span(lex_.SpanOf(param));
-    symbols_.Define(lex_.text(param), var);
-    signature.params.push_back(var);
+    ok = ParseParam(signature);
     if (!Accept(TokenKind::kComma)) break;
   }
   ok = ok && Expect(TokenKind::kRParen, "a parameter list");
   if (ok && Accept(TokenKind::kArrow)) {
-    signature.ret_annotation = ParseType();
+    signature.ret_annotation = types_.Parse();
     ok = signature.ret_annotation != nullptr;
   }
-  in_signature_ = false;
+  exprs_.set_in_signature(false);
   return ok;
 }
 
-const FuncType* RelaxParser::DeclaredType(const RelaxSignature& signature) {
-  std::vector<const Type*> params;
-  for (const Var* p : signature.params) params.push_back(p->type);
-  return MakeFuncType(params, signature.ret_annotation ? signature.ret_annotation : ObjectType::Get(), signature.pure);
+bool RelaxFunctionParser::ParseParam(RelaxSignature& signature) {
+  if (!At(TokenKind::kName)) return Unexpected("a parameter");
+  const Token param = lex_.Next();
+  const std::string_view name = lex_.text(param);
+  if (!Accept(TokenKind::kColon)) {
+    return Error(lex_.SpanOf(param), "missing-annotation", fmt::format("parameter '{}' has no type annotation", name));
+  }
+  const Type* type = types_.Parse();
+  if (!type) return false;
+  Var* var = ws_.NewVar(name, type);
+  var->set_span(lex_.SpanOf(param));
+  symbols_.Define(name, var);
+  signature.params.push_back(var);
+  return true;
 }
 
-const Function* RelaxParser::ParseBody(const RelaxSignature& signature) {
-  SeqScope body;
-  SeqScope* const outer = scope_;
-  const DictAttr* const outer_attrs = func_attrs_;
-  scope_ = &body;
-  func_attrs_ = DictAttr::Empty();
+const Type* RelaxFunctionParser::ParseSignatureType() {
+  exprs_.set_in_signature(true);
+  const Type* type = types_.Parse();
+  exprs_.set_in_signature(false);
+  return type;
+}
+
+const FuncType* RelaxFunctionParser::DeclaredType(const RelaxSignature& signature) {
+  std::vector<const Type*> params;
+  for (const Var* p : signature.params) params.push_back(p->type);
+  return types_.MakeFuncType(params, signature.ret_annotation ? signature.ret_annotation : ObjectType::Get(),
+                             signature.pure);
+}
+
+const Function* RelaxFunctionParser::ParseBody(const RelaxSignature& signature) {
+  Sequence body;
+  Sequence* const outer = anf_.Enter(&body);
+  const DictAttr* const outer_attrs = std::exchange(func_attrs_, DictAttr::Empty());
   const Function* function = nullptr;
   if (ParseSuite()) {
     if (body.result) {
@@ -123,31 +127,31 @@ const Function* RelaxParser::ParseBody(const RelaxSignature& signature) {
             fmt::format("function '{}' has no return statement", signature.name));
     }
   }
-  scope_ = outer;
+  anf_.Enter(outer);
   func_attrs_ = outer_attrs;
   return function;
 }
 
-const Function* RelaxParser::MakeFunction(const RelaxSignature& signature, const Expr* result) {
-  const Type* result_type = (result = Typed(result)) ? TypeOfExpr(result, state_.module) : nullptr;
+const Function* RelaxFunctionParser::MakeFunction(const RelaxSignature& signature, const Expr* result) {
+  const Type* result_type = (result = anf_.Typed(result)) ? TypeOfExpr(result, state_.module) : nullptr;
   if (!result_type) return nullptr;
   // The body may know more than the annotation says. The type of a function does not: it may be this function's own,
   // which would grow by what is read here.
   const Type* ret = signature.ret_annotation;
   if (!ret || (ret != result_type && !Is<GlobalVar>(result)))
     ret = FunctionReturnType(signature.params, result_type, ret, ws_.arena());
-  auto* seq = ws_.New<SeqExpr>(ws_.Copy(scope_->blocks), result, result_type);
+  auto* seq = ws_.New<SeqExpr>(ws_.Copy(sequence().blocks), result, result_type);
   seq->set_span(result->span());
   std::vector<const Type*> params;
   for (const Var* p : signature.params) params.push_back(p->type);
-  const FuncType* type = MakeFuncType(params, ret, signature.pure);
+  const FuncType* type = types_.MakeFuncType(params, ret, signature.pure);
   auto* function = ws_.New<Function>(ws_.Copy(std::span<const Var* const>(signature.params)), seq, ret, signature.pure,
                                      func_attrs_, type);
   function->set_span(signature.name_span);
   return function;
 }
 
-bool RelaxParser::ParseNestedFunction() {
+bool RelaxFunctionParser::ParseNestedFunction() {
   RelaxSignature signature;
   if (lex_.buffer().substr(lex_.peek().end).starts_with("T.")) {
     ErrorHere("inline-prim-func", "a loop-level function must be a function of the module");
@@ -160,8 +164,7 @@ bool RelaxParser::ParseNestedFunction() {
   Var* var = nullptr;
   if (ok) {
     // The name is visible in the body, for recursion.
-    var = NewBoundVar(signature.name, DeclaredType(signature));
-    var->set_span(signature.name_span);
+    var = anf_.NewVar(signature.name, DeclaredType(signature), signature.name_span);
     symbols_.Define(signature.name, var);
     function = ParseBody(signature);
     ok = function != nullptr;
@@ -173,15 +176,13 @@ bool RelaxParser::ParseNestedFunction() {
   }
   // The result type may have become more precise; the variable was only used inside the body until now.
   if (!signature.ret_annotation || function->type != var->type) var->type = function->type;
-  auto* binding = ws_.New<VarBinding>(var, function);
-  binding->set_span(signature.name_span);
-  EmitBinding(binding);
+  anf_.Bind(var, function, signature.name_span);
   symbols_.Define(signature.name, var);
   return true;
 }
 
 // Recovery: from the decorator of a function that cannot be read to behind its body. Its name is defined nevertheless.
-bool RelaxParser::SkipNestedFunction() {
+bool RelaxFunctionParser::SkipNestedFunction() {
   lex_.SkipLine();
   if (!AcceptName("def")) return false;
   if (At(TokenKind::kName)) DefineFallback(lex_.text(), nullptr);

@@ -1,15 +1,17 @@
-// Type annotations: R.Tensor((n, 4), dtype="float32"), R.Tuple(...), R.Callable(...), ...
+#include "type_parser.h"
+
 #include <fmt/format.h>
 
 #include <utility>
 
+#include "expr_parser.h"
+#include "iropt/infer/global_infos.h"
 #include "iropt/infer/infer.h"
 #include "iropt/support/stack.h"
-#include "parser.h"
 
 namespace iropt::text {
 
-struct TensorSpec {
+struct RelaxTypeParser::TensorSpec {
   bool has_shape = false;
   std::vector<const PrimExpr*> dims;
   const Expr* shape_var = nullptr;
@@ -20,7 +22,7 @@ struct TensorSpec {
   std::string_view placement;
 };
 
-const Type* RelaxParser::ParseType() {
+const Type* RelaxTypeParser::Parse() {
   const uint32_t begin = lex_.peek().begin;
   const std::string_view rest = lex_.buffer().substr(begin, lex_.end_offset() - begin);
   if (const TypeCache::Hit hit = types_.Find(rest); hit.type) {
@@ -28,21 +30,14 @@ const Type* RelaxParser::ParseType() {
     return hit.type;
   }
   // A variable of the function may mean something else the next time.
-  const bool outer_names_variable = std::exchange(type_names_variable_, false);
-  const Type* type = WithStack([&] { return ParseTypeUncached(); });
-  if (type && !type_names_variable_) types_.Insert(lex_.buffer().substr(begin, lex_.previous_end() - begin), type);
-  type_names_variable_ |= outer_names_variable;
+  const bool outer_names_variable = std::exchange(names_variable_, false);
+  const Type* type = WithStack([&] { return ParseUncached(); });
+  if (type && !names_variable_) types_.Insert(lex_.buffer().substr(begin, lex_.previous_end() - begin), type);
+  names_variable_ |= outer_names_variable;
   return type;
 }
 
-const Type* RelaxParser::ParseSignatureType() {
-  in_signature_ = true;
-  const Type* type = ParseType();
-  in_signature_ = false;
-  return type;
-}
-
-const Type* RelaxParser::ParseTypeUncached() {
+const Type* RelaxTypeParser::ParseUncached() {
   const Span span = SpanHere();
   const Prefix prefix = AtPrefix();
   if (prefix == Prefix::kNone) {
@@ -51,7 +46,7 @@ const Type* RelaxParser::ParseTypeUncached() {
       return TupleType::Get({});
     }
     if (Accept(TokenKind::kLParen)) {
-      const Type* inner = ParseType();
+      const Type* inner = Parse();
       return inner && Expect(TokenKind::kRParen, "a type in parentheses") ? inner : nullptr;
     }
     if (At(TokenKind::kName) && lex_.next_char() == '.' && symbols_.Find(lex_.text())) return ParseTypeOfValue();
@@ -65,12 +60,12 @@ const Type* RelaxParser::ParseTypeUncached() {
     if (const auto dtype = DataType::Parse(name); dtype && !dtype->is_void()) return PrimType::Get(*dtype);
   }
   if (prefix == Prefix::kRelax) {
-    if (name == "Tensor") return ParseTensorType(span);
-    if (name == "DTensor" || name == "dist.DTensor") return ParseDTensorType(span);
-    if (name == "Shape") return ParseShapeType();
-    if (name == "Tuple") return ParseTupleType();
-    if (name == "Prim") return ParsePrimTypeArgs();
-    if (name == "Callable") return ParseCallableType();
+    if (name == "Tensor") return ParseTensor(span);
+    if (name == "DTensor" || name == "dist.DTensor") return ParseDTensor(span);
+    if (name == "Shape") return ParseShape();
+    if (name == "Tuple") return ParseTuple();
+    if (name == "Prim") return ParsePrim();
+    if (name == "Callable") return ParseCallable();
     if (name == "Object" || name == "Any") {
       if (Accept(TokenKind::kLParen) && !Expect(TokenKind::kRParen, "R.Object()")) return nullptr;
       return ObjectType::Get();
@@ -82,16 +77,16 @@ const Type* RelaxParser::ParseTypeUncached() {
 }
 
 // x.struct_info: the type that a variable has.
-const Type* RelaxParser::ParseTypeOfValue() {
+const Type* RelaxTypeParser::ParseTypeOfValue() {
   const Span span = SpanHere();
-  type_names_variable_ = true;
-  ScriptValue value;
-  if (!ParsePostfix(value)) return nullptr;
-  if (value.kind == ScriptValue::Kind::kType) return value.type;
+  names_variable_ = true;
+  PyValue value;
+  if (!exprs_.ParseValue(value, Precedence::kAtom)) return nullptr;
+  if (value.kind == PyValue::Kind::kType) return value.type;
   return Error(span, "bad-expression", "expected a type; that of a variable is x.struct_info");
 }
 
-bool RelaxParser::ParseDims(std::vector<const PrimExpr*>& dims) {
+bool RelaxTypeParser::ParseDims(std::vector<const PrimExpr*>& dims) {
   const TokenKind close = At(TokenKind::kLBracket) ? TokenKind::kRBracket : TokenKind::kRParen;
   const Span span = SpanHere();
   lex_.Next();
@@ -108,7 +103,7 @@ bool RelaxParser::ParseDims(std::vector<const PrimExpr*>& dims) {
   return true;
 }
 
-const PrimExpr* RelaxParser::ParseDim() {
+const PrimExpr* RelaxTypeParser::ParseDim() {
   if (At(TokenKind::kInt)) {
     const char next = lex_.next_char();
     if (next == ',' || next == ')' || next == ']') {
@@ -120,12 +115,12 @@ const PrimExpr* RelaxParser::ParseDim() {
     }
   }
   if (At(TokenKind::kString)) return ParseQuotedDim();
-  ScriptValue value;
-  return ParseValue(value) ? ToDim(value) : nullptr;
+  PyValue value;
+  return exprs_.ParseValue(value) ? exprs_.ToDim(value) : nullptr;
 }
 
 // A dimension in quotes, "n * 2": in a signature it may name symbolic variables that are not defined yet.
-const PrimExpr* RelaxParser::ParseQuotedDim() {
+const PrimExpr* RelaxTypeParser::ParseQuotedDim() {
   const Token token = lex_.Next();
   const std::string_view quoted = lex_.text(token);
   if (quoted[0] != '"' && quoted[0] != '\'') {
@@ -140,10 +135,10 @@ const PrimExpr* RelaxParser::ParseQuotedDim() {
   return ParseQuotedDim(Lexer(text, lex_.base() + token.begin + 1, 0, static_cast<uint32_t>(text.size()), diag_));
 }
 
-const PrimExpr* RelaxParser::ParseQuotedDim(Lexer inner) {
-  RelaxParser sub({inner, state_, ws_, symbols_, diag_});
-  sub.in_signature_ = in_signature_;
-  ScriptValue value;
+const PrimExpr* RelaxTypeParser::ParseQuotedDim(Lexer inner) {
+  RelaxExprParser sub({inner, state_, ws_, symbols_, diag_}, exprs_.anf());
+  sub.set_in_signature(exprs_.in_signature());
+  PyValue value;
   // Leading blanks would read as indentation.
   if (inner.kind() == TokenKind::kIndent) inner.Next();
   if (!sub.ParseValue(value)) return nullptr;
@@ -154,16 +149,16 @@ const PrimExpr* RelaxParser::ParseQuotedDim(Lexer inner) {
   return sub.ToDim(value);
 }
 
-bool RelaxParser::ParseTensorArgument(TensorSpec& spec, std::string_view keyword, int position) {
+bool RelaxTypeParser::ParseTensorArgument(TensorSpec& spec, std::string_view keyword, int position) {
   const Span span = SpanHere();
   if (keyword.empty() && position == 0 && At(TokenKind::kString)) keyword = "dtype";
   if (keyword == "shape" || (keyword.empty() && position == 0)) {
     if (AcceptName("None")) return true;
     spec.has_shape = true;
     if (At(TokenKind::kLParen) || At(TokenKind::kLBracket)) return ParseDims(spec.dims);
-    ScriptValue value;
-    if (!ParseValue(value)) return false;
-    const Expr* expr = value.kind == ScriptValue::Kind::kExpr ? value.expr : nullptr;
+    PyValue value;
+    if (!exprs_.ParseValue(value)) return false;
+    const Expr* expr = value.kind == PyValue::Kind::kExpr ? value.expr : nullptr;
     if (const auto* shape = expr ? As<ShapeExpr>(expr) : nullptr) {
       spec.dims.assign(shape->values.begin(), shape->values.end());
       return true;
@@ -172,7 +167,7 @@ bool RelaxParser::ParseTensorArgument(TensorSpec& spec, std::string_view keyword
       return Error(span, "bad-shape", "the shape of a tensor is a tuple of dimensions or a variable of type R.Shape");
     }
     spec.shape_var = expr;
-    type_names_variable_ = true;
+    names_variable_ = true;
     return true;
   }
   if (keyword == "dtype" || (keyword.empty() && position == 1)) {
@@ -184,8 +179,9 @@ bool RelaxParser::ParseTensorArgument(TensorSpec& spec, std::string_view keyword
   if (keyword == "vdevice" || (keyword.empty() && position == 2)) {
     if (AcceptName("None")) return true;
     if (!At(TokenKind::kString)) return Unexpected("a virtual device such as \"cuda:0\"");
-    spec.vdevice = FindVDevice(ParseStringLiteral(), span);
-    return spec.vdevice != nullptr;
+    const std::string_view name = ParseStringLiteral();
+    spec.vdevice = FindVDevice(state_.module, name);
+    return spec.vdevice || Error(span, "unknown-name", fmt::format("the module has no virtual device '{}'", name));
   }
   if (keyword == "ndim" || (keyword.empty() && position == 3)) return ParseInteger(spec.ndim);
   return Error(
@@ -193,15 +189,11 @@ bool RelaxParser::ParseTensorArgument(TensorSpec& spec, std::string_view keyword
       keyword.empty() ? "too many arguments for R.Tensor" : fmt::format("R.Tensor has no argument '{}'", keyword));
 }
 
-const Type* RelaxParser::ParseTensorType(Span span) {
+const Type* RelaxTypeParser::ParseTensor(Span span) {
   TensorSpec spec;
   if (!Accept(TokenKind::kLParen)) return TensorType::Get(kUnknownDim, DataType::Void());
   for (int position = 0; !At(TokenKind::kRParen); ++position) {
-    std::string_view keyword;
-    if (AtKeyword()) {
-      keyword = lex_.text(lex_.Next());
-      lex_.Next();
-    }
+    const std::string_view keyword = AcceptKeyword();
     if (!ParseTensorArgument(spec, keyword, position)) return nullptr;
     if (!Accept(TokenKind::kComma)) break;
   }
@@ -209,7 +201,7 @@ const Type* RelaxParser::ParseTensorType(Span span) {
   return MakeTensorType(spec, span);
 }
 
-const Type* RelaxParser::MakeTensorType(const TensorSpec& spec, Span span) {
+const Type* RelaxTypeParser::MakeTensorType(const TensorSpec& spec, Span span) {
   if (spec.ndim < kUnknownDim || spec.ndim > INT32_MAX)
     return Error(span, "bad-shape", "the number of dimensions is out of range");
   if (spec.shape_var) return TensorType::WithShapeVar(ws_.arena(), spec.shape_var, spec.dtype, spec.vdevice);
@@ -224,29 +216,21 @@ const Type* RelaxParser::MakeTensorType(const TensorSpec& spec, Span span) {
   return TensorType::Get(spec.dims, spec.dtype, spec.vdevice);
 }
 
-const Type* RelaxParser::ParseDTensorType(Span span) {
+bool RelaxTypeParser::ParseMeshArgument(TensorSpec& spec) {
+  const Span span = SpanHere();
+  if (!At(TokenKind::kString)) return Unexpected("a device mesh such as \"mesh[0]\"");
+  const std::string_view name = ParseStringLiteral();
+  spec.device_mesh = FindDeviceMesh(state_.module, name);
+  return spec.device_mesh || Error(span, "unknown-name", fmt::format("the module has no device mesh '{}'", name));
+}
+
+const Type* RelaxTypeParser::ParseDTensor(Span span) {
   TensorSpec spec;
   if (!Expect(TokenKind::kLParen, "R.DTensor(...)")) return nullptr;
   for (int position = 0; !At(TokenKind::kRParen); ++position) {
-    std::string_view keyword;
-    if (AtKeyword()) {
-      keyword = lex_.text(lex_.Next());
-      lex_.Next();
-    }
-    const Span at = SpanHere();
+    const std::string_view keyword = AcceptKeyword();
     if (keyword == "device_mesh" || (keyword.empty() && position == 2)) {
-      if (!At(TokenKind::kString)) return Unexpected("a device mesh such as \"mesh[0]\"");
-      const std::string_view name = ParseStringLiteral();
-      const size_t bracket = name.find('[');
-      const auto infos = state_.module->global_infos().find(name.substr(0, bracket));
-      const int64_t index =
-          bracket == std::string_view::npos ? 0 : std::atoll(std::string(name.substr(bracket + 1)).c_str());
-      if (infos == state_.module->global_infos().end() || index < 0 ||
-          index >= static_cast<int64_t>(infos->second.size()) ||
-          !As<DeviceMeshAttr>(infos->second[static_cast<size_t>(index)])) {
-        return Error(at, "unknown-name", fmt::format("the module has no device mesh '{}'", name));
-      }
-      spec.device_mesh = To<DeviceMeshAttr>(infos->second[static_cast<size_t>(index)]);
+      if (!ParseMeshArgument(spec)) return nullptr;
     } else if (keyword == "placement" || (keyword.empty() && position == 3)) {
       if (!At(TokenKind::kString)) return Unexpected("a placement such as \"S[0], R\"");
       spec.placement = ParseStringLiteral();
@@ -262,39 +246,12 @@ const Type* RelaxParser::ParseDTensorType(Span span) {
   return DTensorType::Get(To<TensorType>(tensor), spec.device_mesh, spec.placement);
 }
 
-const VDeviceAttr* RelaxParser::FindVDevice(std::string_view name, Span span) {
-  // "kind:index" counts among the devices of that kind, "kind:index:scope" among those with the memory scope, too;
-  // "vdevice:index" among all.
-  const size_t colon = name.find(':');
-  const std::string_view kind = name.substr(0, colon);
-  std::string_view index = colon == std::string_view::npos ? "0" : name.substr(colon + 1);
-  std::string_view scope;
-  if (const size_t second = index.find(':'); second != std::string_view::npos) {
-    scope = index.substr(second + 1);
-    index = index.substr(0, second);
-  }
-  int64_t left = std::atoll(std::string(index).c_str());
-  const auto infos = state_.module->global_infos().find("vdevice");
-  if (infos != state_.module->global_infos().end()) {
-    for (const Attr* info : infos->second) {
-      const auto* device = As<VDeviceAttr>(info);
-      if (!device || (!scope.empty() && device->memory_scope != scope)) continue;
-      const auto* found = device->target ? As<StrAttr>(device->target->Find("kind")) : nullptr;
-      const bool same = kind == "vdevice" || (found && found->value == kind);
-      if (same && left-- == 0) return device;
-    }
-  }
-  return Error(span, "unknown-name", fmt::format("the module has no virtual device '{}'", name));
-}
-
-const Type* RelaxParser::ParseShapeType() {
+const Type* RelaxTypeParser::ParseShape() {
   if (!Accept(TokenKind::kLParen)) return ShapeType::Get();
   const Type* type = nullptr;
   if (At(TokenKind::kRParen)) {
     type = ShapeType::Get();
-  } else if (AtKeyword() && AtName("ndim")) {
-    lex_.Next();
-    lex_.Next();
+  } else if (AcceptKeyword("ndim")) {
     int64_t ndim = kUnknownDim;
     const Span span = SpanHere();
     if (!ParseInteger(ndim)) return nullptr;
@@ -302,12 +259,8 @@ const Type* RelaxParser::ParseShapeType() {
       return Error(span, "bad-shape", "the number of dimensions is out of range");
     type = ShapeType::Get(static_cast<int>(ndim));
   } else {
-    if (AtKeyword()) {
-      if (!AtName("values"))
-        return ErrorHere("unknown-argument", fmt::format("R.Shape has no argument '{}'", lex_.text()));
-      lex_.Next();
-      lex_.Next();
-    }
+    if (!AcceptKeyword("values") && AtKeyword())
+      return ErrorHere("unknown-argument", fmt::format("R.Shape has no argument '{}'", lex_.text()));
     std::vector<const PrimExpr*> dims;
     if (!At(TokenKind::kLBracket) && !At(TokenKind::kLParen)) return Unexpected("a list of dimensions");
     if (!ParseDims(dims)) return nullptr;
@@ -316,9 +269,9 @@ const Type* RelaxParser::ParseShapeType() {
   return ExpectClose("R.Shape(...)") ? type : nullptr;
 }
 
-bool RelaxParser::ParseTypeList(TokenKind close, std::vector<const Type*>& types) {
+bool RelaxTypeParser::ParseTypeList(TokenKind close, std::vector<const Type*>& types) {
   while (!At(close)) {
-    const Type* type = ParseType();
+    const Type* type = Parse();
     if (!type) return false;
     types.push_back(type);
     if (!Accept(TokenKind::kComma)) break;
@@ -326,20 +279,20 @@ bool RelaxParser::ParseTypeList(TokenKind close, std::vector<const Type*>& types
   return Expect(close, "a list of types");
 }
 
-const TupleType* RelaxParser::MakeTupleType(std::span<const Type* const> fields) {
+const TupleType* RelaxTypeParser::MakeTupleType(std::span<const Type* const> fields) {
   for (const Type* f : fields) {
     if (f->has_shape_var()) return TupleType::Get(ws_.arena(), fields);
   }
   return TupleType::Get(fields);
 }
 
-const FuncType* RelaxParser::MakeFuncType(std::span<const Type* const> params, const Type* ret, bool purity) {
+const FuncType* RelaxTypeParser::MakeFuncType(std::span<const Type* const> params, const Type* ret, bool purity) {
   bool has_shape_var = ret->has_shape_var();
   for (const Type* p : params) has_shape_var |= p->has_shape_var();
   return has_shape_var ? FuncType::Get(ws_.arena(), params, ret, purity) : FuncType::Get(params, ret, purity);
 }
 
-const Type* RelaxParser::ParseTupleType() {
+const Type* RelaxTypeParser::ParseTuple() {
   std::vector<const Type*> fields;
   if (Accept(TokenKind::kLParen)) {
     if (Accept(TokenKind::kLBracket)) {
@@ -351,67 +304,66 @@ const Type* RelaxParser::ParseTupleType() {
   return MakeTupleType(fields);
 }
 
-const Type* RelaxParser::ParsePrimTypeArgs() {
+const Type* RelaxTypeParser::ParsePrim() {
   if (!Expect(TokenKind::kLParen, "R.Prim(...)")) return nullptr;
   const Type* type = nullptr;
-  if (AtKeyword() && AtName("value")) {
-    lex_.Next();
-    lex_.Next();
+  if (AcceptKeyword("value")) {
     const PrimExpr* value = ParseDim();
     type = value ? PrimType::Get(value) : nullptr;
   } else {
-    if (AtKeyword() && AtName("dtype")) {
-      lex_.Next();
-      lex_.Next();
-    }
+    AcceptKeyword("dtype");
     const auto dtype = ParseDataTypeString();
     type = dtype ? PrimType::Get(*dtype) : nullptr;
   }
   return type && ExpectClose("R.Prim(...)") ? type : nullptr;
 }
 
-const Type* RelaxParser::ParseCallableType() {
+struct CallableSpec {
   std::vector<const Type*> params;
   const Type* ret = nullptr;
   bool opaque = true;
   std::optional<bool> purity;
   std::string_view derive;
+};
+
+bool RelaxTypeParser::ParseCallableArgument(std::string_view keyword, CallableSpec& spec) {
+  if (keyword == "params") {
+    spec.opaque = AcceptName("None");
+    if (spec.opaque) return true;
+    const TokenKind close = At(TokenKind::kLBracket) ? TokenKind::kRBracket : TokenKind::kRParen;
+    if (!At(TokenKind::kLBracket) && !At(TokenKind::kLParen)) return Unexpected("a tuple of parameter types");
+    lex_.Next();
+    return ParseTypeList(close, spec.params);
+  }
+  if (keyword == "ret") return AcceptName("None") || (spec.ret = Parse()) != nullptr;
+  if (keyword == "purity") {
+    if (!AtName("True") && !AtName("False") && !AtName("None")) return Unexpected("True or False");
+    const std::string_view word = lex_.text(lex_.Next());
+    if (word != "None") spec.purity = word == "True";
+    return true;
+  }
+  if (keyword != "derive_func")
+    return ErrorHere("unknown-argument", fmt::format("R.Callable has no argument '{}'", keyword));
+  if (!At(TokenKind::kString)) return Unexpected("the name of a packed function");
+  spec.derive = IRContext::Current().InternString(ParseStringLiteral());
+  return true;
+}
+
+const Type* RelaxTypeParser::ParseCallable() {
+  CallableSpec spec;
   if (Accept(TokenKind::kLParen)) {
     for (int position = 0; !At(TokenKind::kRParen); ++position) {
       static constexpr std::string_view kOrder[] = {"params", "ret", "purity", "derive_func"};
-      std::string_view keyword = position < 4 ? kOrder[position] : "";
-      if (AtKeyword()) {
-        keyword = lex_.text(lex_.Next());
-        lex_.Next();
-      }
-      if (keyword == "params") {
-        if (AcceptName("None")) {
-          opaque = true;
-        } else {
-          opaque = false;
-          const TokenKind close = At(TokenKind::kLBracket) ? TokenKind::kRBracket : TokenKind::kRParen;
-          if (!At(TokenKind::kLBracket) && !At(TokenKind::kLParen)) return Unexpected("a tuple of parameter types");
-          lex_.Next();
-          if (!ParseTypeList(close, params)) return nullptr;
-        }
-      } else if (keyword == "ret") {
-        if (!AcceptName("None") && !(ret = ParseType())) return nullptr;
-      } else if (keyword == "purity") {
-        if (!AtName("True") && !AtName("False") && !AtName("None")) return Unexpected("True or False");
-        const std::string_view word = lex_.text(lex_.Next());
-        if (word != "None") purity = word == "True";
-      } else if (keyword == "derive_func") {
-        if (!At(TokenKind::kString)) return Unexpected("the name of a packed function");
-        derive = IRContext::Current().InternString(ParseStringLiteral());
-      } else {
-        return ErrorHere("unknown-argument", fmt::format("R.Callable has no argument '{}'", keyword));
-      }
+      const std::string_view keyword = AcceptKeyword();
+      if (!ParseCallableArgument(!keyword.empty() ? keyword : position < 4 ? kOrder[position] : "", spec))
+        return nullptr;
       if (!Accept(TokenKind::kComma)) break;
     }
     if (!Expect(TokenKind::kRParen, "R.Callable(...)")) return nullptr;
   }
-  if (opaque) return FuncType::Opaque(ret ? ret : ObjectType::Get(), purity.value_or(false), derive);
-  return MakeFuncType(params, ret ? ret : ObjectType::Get(), purity.value_or(true));
+  const Type* ret = spec.ret ? spec.ret : ObjectType::Get();
+  if (spec.opaque) return FuncType::Opaque(ret, spec.purity.value_or(false), spec.derive);
+  return MakeFuncType(spec.params, ret, spec.purity.value_or(true));
 }
 
 }  // namespace iropt::text

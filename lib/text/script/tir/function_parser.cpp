@@ -1,15 +1,14 @@
 // Loop-level functions as a whole: decorator, signature, body.
-#include "parser.h"
-
 #include <fmt/format.h>
 
 #include "iropt/analysis/tir/complete_prim_func.h"
 #include "iropt/infer/prim_func_type.h"
+#include "parser.h"
 
 namespace iropt::text {
 namespace {
 
-using Kind = Value::Kind;
+using Kind = PyValue::Kind;
 
 }  // namespace
 
@@ -25,7 +24,7 @@ void TirParser::CloseTo(size_t depth) {
 }
 
 // @T.prim_func, @T.prim_func(private=True)
-bool TirParser::ParseDecorator(TirSignature& signature) {
+bool TirFunctionParser::ParseDecorator(TirSignature& signature) {
   if (!Expect(TokenKind::kAt, "a decorator")) return false;
   const uint32_t begin = lex_.peek().begin;
   lex_.Next();
@@ -35,13 +34,13 @@ bool TirParser::ParseDecorator(TirSignature& signature) {
     return name.empty() ? false : static_cast<bool>(UnknownMember("T", name, lex_.SpanFrom(begin), kNames));
   }
   if (At(TokenKind::kLParen)) {
-    TirArgs args;
-    const Value* v[4];
+    PyArgs args;
+    const PyValue* v[4];
     // The last two are TVM 0.26's; its loop-level functions are what these are.
     if (!ParseArguments(args, begin) ||
         !Bind(args, "T.prim_func", {"private", "check_well_formed", "s_tir", "persistent"}, 0, v))
       return false;
-    for (const Value* value : v) {
+    for (const PyValue* value : v) {
       if (value && !value->is(Kind::kBool)) return WrongValue(*value, "True or False");
     }
     signature.is_private = v[0] && v[0]->boolean;
@@ -49,7 +48,7 @@ bool TirParser::ParseDecorator(TirSignature& signature) {
   return Expect(TokenKind::kNewline, "a decorator");
 }
 
-bool TirParser::ParseParam(TirSignature& signature) {
+bool TirFunctionParser::ParseParam(TirSignature& signature) {
   if (!At(TokenKind::kName)) return Unexpected("the name of a parameter");
   const Token token = lex_.Next();
   const std::string_view name = lex_.text(token);
@@ -58,8 +57,8 @@ bool TirParser::ParseParam(TirSignature& signature) {
   lex_.Next();
   pending_name_ = name;
   statement_vars_ = ws_.num_vars();
-  Value value;
-  if (!ParseExpr(value)) return false;
+  PyValue value;
+  if (!ParseValue(value)) return false;
   const tir::Var* var = nullptr;
   const tir::Buffer* buffer = nullptr;
   if (value.is(Kind::kBuffer)) {
@@ -82,11 +81,11 @@ bool TirParser::ParseParam(TirSignature& signature) {
   return true;
 }
 
-bool TirParser::ParseReturnType(TirSignature& signature) {
+bool TirFunctionParser::ParseReturnType(TirSignature& signature) {
   if (AcceptName("None")) return true;
   statement_vars_ = ws_.num_vars();
-  Value value;
-  if (!ParseExpr(value)) return false;
+  PyValue value;
+  if (!ParseValue(value)) return false;
   if (value.is(Kind::kDType)) {
     signature.ret_type = value.dtype.is_void() ? nullptr : PrimType::Get(value.dtype);
     return true;
@@ -98,7 +97,7 @@ bool TirParser::ParseReturnType(TirSignature& signature) {
   return WrongValue(value, "a type such as T.int32");
 }
 
-bool TirParser::ParseSignature(TirSignature& signature) {
+bool TirFunctionParser::ParseSignature(TirSignature& signature) {
   if (!AcceptName("def")) return Unexpected("'def' and the name of the function");
   if (!At(TokenKind::kName)) return Unexpected("the name of the function");
   const Token name = lex_.Next();
@@ -113,7 +112,7 @@ bool TirParser::ParseSignature(TirSignature& signature) {
   return !Accept(TokenKind::kArrow) || ParseReturnType(signature);
 }
 
-PrimFunc* TirParser::MakeHeader(const TirSignature& signature, Workspace& workspace) {
+PrimFunc* TirFunctionParser::MakeHeader(const TirSignature& signature, Workspace& workspace) {
   const Type* ret = signature.ret_type ? signature.ret_type : TupleType::Get({});
   auto* func = workspace.New<PrimFunc>(workspace.Copy(signature.params), workspace.Copy(signature.buffers), nullptr,
                                        ret, DictAttr::Empty(), nullptr);
@@ -121,7 +120,7 @@ PrimFunc* TirParser::MakeHeader(const TirSignature& signature, Workspace& worksp
   return func;
 }
 
-const PrimFunc* TirParser::ParseBody(TirSignature& signature) {
+const PrimFunc* TirFunctionParser::ParseBody(TirSignature& signature) {
   signature_ = &signature;
   const size_t errors = diag_.error_count();
   if (!ParseSuite()) return nullptr;

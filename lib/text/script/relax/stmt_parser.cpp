@@ -3,31 +3,16 @@
 
 #include <bit>
 
-#include "text/script/attr_text.h"
+#include "function_parser.h"
+#include "iropt/ir/relax/normalizer.h"
 #include "iropt/infer/infer.h"
 #include "iropt/support/stack.h"
-#include "parser.h"
+#include "text/script/attr_text.h"
 
 namespace iropt::text {
 
-using Kind = ScriptValue::Kind;
-
-Var* RelaxParser::NewBoundVar(std::string_view name, const Type* type) {
-  if (!scope_->in_dataflow) return ws_.NewVar(name, type);
-  Var* var = ws_.NewDataflowVar(name, type);
-  scope_->dataflow_vars.push_back(var);
-  return var;
-}
-
-void RelaxParser::EndBlock() {
-  if (scope_->bindings.empty() && !scope_->in_dataflow) return;
-  const auto bindings = ws_.Copy(scope_->bindings);
-  scope_->blocks.push_back(scope_->in_dataflow ? ws_.New<DataflowBlock>(bindings) : ws_.New<BindingBlock>(bindings));
-  scope_->bindings.clear();
-}
-
 // An indented block of statements. Errors in one statement don't keep the following ones from being read.
-bool RelaxParser::ParseSuite() {
+bool RelaxFunctionParser::ParseSuite() {
   if (!Expect(TokenKind::kColon, "a block header")) return false;
   if (!Expect(TokenKind::kNewline, "a block header")) return false;
   if (!At(TokenKind::kIndent)) return Unexpected("an indented block");
@@ -45,17 +30,18 @@ bool RelaxParser::ParseSuite() {
   return ok;
 }
 
-bool RelaxParser::AtLineStart() const {
+bool RelaxFunctionParser::AtLineStart() const {
   if (lex_.bracket_depth() > 0) return false;
   const std::string_view before = lex_.buffer().substr(0, lex_.peek().begin);
   const size_t end = before.find_last_not_of(" \t");
   return end == std::string_view::npos || before[end] == '\n';
 }
 
-bool RelaxParser::ParseStatement() {
+bool RelaxFunctionParser::ParseStatement() {
   if (At(TokenKind::kIndent)) return Unexpected("a statement at the indentation of the block");
-  if (scope_->output_seen) return ErrorHere("syntax", "R.output(...) must be the last statement of a dataflow block");
-  if (scope_->result) return ErrorHere("syntax", "nothing may follow the return statement");
+  if (sequence().output_seen)
+    return ErrorHere("syntax", "R.output(...) must be the last statement of a dataflow block");
+  if (sequence().result) return ErrorHere("syntax", "nothing may follow the return statement");
   if (At(TokenKind::kName)) {
     const std::string_view word = lex_.text();
     if (word == "return") return ParseReturn();
@@ -63,7 +49,7 @@ bool RelaxParser::ParseStatement() {
     if (word == "if") return ParseIf();
     if (word == "pass") {
       lex_.Next();
-      return Expect(TokenKind::kNewline, "a statement");
+      return EndOfStatement();
     }
     const char next = lex_.next_char();
     // `name: type = value`, `name = value` and `name, name = values`; everything else is an expression statement.
@@ -74,62 +60,52 @@ bool RelaxParser::ParseStatement() {
   if (At(TokenKind::kAt)) return WithStack([&] { return ParseNestedFunction(); });
   if (At(TokenKind::kString)) {  // a comment in the form of a string
     ParseStringLiteral();
-    return Expect(TokenKind::kNewline, "a statement");
+    return EndOfStatement();
   }
   if (At(TokenKind::kSemicolon)) return lex_.Next(), true;
   return Unexpected("a statement");
 }
 
-bool RelaxParser::ParseBinding() {
+bool RelaxFunctionParser::ParseBinding() {
   const Token name = lex_.Next();
   const Type* annotation = nullptr;
   Span annotation_span;
   if (Accept(TokenKind::kColon)) {
     annotation_span = SpanHere();
-    if (!(annotation = ParseType())) {
+    if (!(annotation = types_.Parse())) {
       DefineFallback(lex_.text(name), nullptr);
       return false;
     }
   }
   if (!Expect(TokenKind::kAssign, "a binding")) return false;
-  if (!annotation && ParseSymbolicVars({&name, 1})) return Expect(TokenKind::kNewline, "a statement");
+  if (!annotation && ParseSymbolicVars({&name, 1})) return EndOfStatement();
   // An alias of the module: cls = Module.
   if (At(TokenKind::kName) && lex_.text() == state_.module_name && lex_.next_char() != '.' && lex_.next_char() != '(' &&
       !symbols_.Find(lex_.text())) {
     lex_.Next();
     symbols_.Define(lex_.text(name), state_.module_alias());
-    return Expect(TokenKind::kNewline, "a statement");
+    return EndOfStatement();
   }
   if (AtPrefix() == Prefix::kRelax && lex_.buffer().substr(lex_.peek().end).starts_with(".match_cast")) {
     const MatchCast* cast = ParseMatchCast(name, annotation);
     if (!cast) DefineFallback(lex_.text(name), annotation);
-    return cast && Expect(TokenKind::kNewline, "a statement");
+    return cast && EndOfStatement();
   }
-  ScriptValue value;
-  bool ok = ParseValue(value);
-  if (ok && At(TokenKind::kComma)) ok = ParseTupleTail(value);
+  PyValue value;
+  bool ok = ParseRightHandSide(value);
   ok = ok && BindValue(name, annotation, annotation_span, value);
   if (!ok) DefineFallback(lex_.text(name), annotation);
-  return ok && Expect(TokenKind::kNewline, "a statement");
+  return ok && EndOfStatement();
 }
 
-// `a, b` without parentheses: the first item was read.
-bool RelaxParser::ParseTupleTail(ScriptValue& value) {
-  std::vector<ScriptValue> items{value};
-  while (Accept(TokenKind::kComma)) {
-    if (At(TokenKind::kNewline)) break;
-    items.emplace_back();
-    if (!ParseValue(items.back())) return false;
-  }
-  const uint32_t begin = value.span.begin;
-  value.kind = Kind::kTuple;
-  value.list = {scratch_.Copy(std::span<const ScriptValue>(items)).data(), static_cast<uint32_t>(items.size())};
-  value.span = Span::Of(begin, lex_.base() + lex_.previous_end());
-  return true;
+// A value, or several with commas, which are a tuple.
+bool RelaxFunctionParser::ParseRightHandSide(PyValue& value) {
+  const uint32_t begin = lex_.peek().begin;
+  return exprs_.ParseValue(value) && (!At(TokenKind::kComma) || exprs_.ParseTupleTail(value, false, begin));
 }
 
 // The names up to the '=' of `a, b = values`.
-bool RelaxParser::ParseTargets(std::vector<Token>& names) {
+bool RelaxFunctionParser::ParseTargets(std::vector<Token>& names) {
   do {
     if (At(TokenKind::kAssign) && !names.empty()) break;
     if (!At(TokenKind::kName)) return Unexpected("the name of a variable");
@@ -139,13 +115,13 @@ bool RelaxParser::ParseTargets(std::vector<Token>& names) {
 }
 
 // a, b = x, y and a, b = t: as in Python, all values are read before the first name is bound.
-bool RelaxParser::ParseUnpacking() {
+bool RelaxFunctionParser::ParseUnpacking() {
   std::vector<Token> names;
   if (!ParseTargets(names)) return false;
-  if (ParseSymbolicVars(names)) return Expect(TokenKind::kNewline, "a statement");
-  ScriptValue value;
-  std::vector<ScriptValue> items;
-  bool ok = ParseValue(value) && (!At(TokenKind::kComma) || ParseTupleTail(value)) && Unpack(value, items);
+  if (ParseSymbolicVars(names)) return EndOfStatement();
+  PyValue value;
+  std::vector<PyValue> items;
+  bool ok = ParseRightHandSide(value) && Unpack(value, items);
   if (ok && items.size() != names.size()) {
     ok = Error(
         Span::Of(lex_.SpanOf(names[0]).begin, lex_.SpanOf(names.back()).end()), "bad-unpacking",
@@ -155,45 +131,43 @@ bool RelaxParser::ParseUnpacking() {
     ok = ok && BindValue(names[i], nullptr, {}, items[i]);
     if (!ok) DefineFallback(lex_.text(names[i]), nullptr);
   }
-  return ok && Expect(TokenKind::kNewline, "a statement");
+  return ok && EndOfStatement();
 }
 
 // The fields of a tuple: those that are written, or projections of a variable.
-bool RelaxParser::Unpack(const ScriptValue& value, std::vector<ScriptValue>& items) {
-  if (value.kind == Kind::kTuple || value.kind == Kind::kList) {
+bool RelaxFunctionParser::Unpack(const PyValue& value, std::vector<PyValue>& items) {
+  if (value.is_list()) {
     items.assign(value.items().begin(), value.items().end());
     return true;
   }
-  const Expr* tuple = ToExpr(value);
-  tuple = tuple ? FlattenOperand(tuple) : nullptr;
-  tuple = tuple ? Typed(tuple) : nullptr;
+  const Expr* tuple = exprs_.ToExpr(value);
+  tuple = tuple ? anf_.FlattenOperand(tuple) : nullptr;
+  tuple = tuple ? anf_.Typed(tuple) : nullptr;
   if (!tuple) return false;
   const auto* type = As<TupleType>(tuple->type);
   if (!type) return Error(value.span, "bad-unpacking", "only a tuple can be bound to several names");
   for (uint32_t i = 0; i < type->fields.size(); ++i) {
     auto* item = ws_.New<TupleGetItem>(tuple, static_cast<int32_t>(i), type->fields[i]);
     item->set_span(value.span);
-    items.emplace_back();
-    items.back().kind = Kind::kExpr;
-    items.back().expr = item;
-    items.back().span = value.span;
+    items.push_back(PyValue(item));
   }
   return true;
 }
 
 // After a statement failed: its variable is defined nevertheless, so that its uses are not reported as well.
-void RelaxParser::DefineFallback(std::string_view name, const Type* annotation) {
-  symbols_.Define(name, NewBoundVar(name, annotation ? annotation : ObjectType::Get()));
+void RelaxFunctionParser::DefineFallback(std::string_view name, const Type* annotation) {
+  symbols_.Define(name, anf_.NewVar(name, annotation ? annotation : ObjectType::Get(), {}));
 }
 
-bool RelaxParser::BindValue(const Token& name, const Type* annotation, Span annotation_span, const ScriptValue& value) {
-  const Expr* expr = ToExpr(value);
-  expr = expr ? Flatten(expr) : nullptr;
+bool RelaxFunctionParser::BindValue(const Token& name, const Type* annotation, Span annotation_span,
+                                    const PyValue& value) {
+  const Expr* expr = exprs_.ToExpr(value);
+  expr = expr ? anf_.Flatten(expr) : nullptr;
   if (!expr) return false;
   if (annotation && !expr->type && Is<Call>(expr)) {
     // The checker compares the annotation of a call with what the operator says; here it is taken as given.
     const_cast<Expr*>(expr)->type = annotation;
-  } else if (!(expr = Typed(expr))) {
+  } else if (!(expr = anf_.Typed(expr))) {
     return false;
   } else if (annotation && expr->type && expr->type != annotation &&
              TypeBaseCheck(annotation, expr->type) == BaseCheck::kFailL0) {
@@ -204,19 +178,15 @@ bool RelaxParser::BindValue(const Token& name, const Type* annotation, Span anno
   const Type* type = annotation ? annotation : TypeOfExpr(expr, state_.module);
   if (!type) return Error(value.span, "bad-expression", "this can't be bound to a variable");
   const std::string_view text = lex_.text(name);
-  Var* var = NewBoundVar(text, type);
-  var->set_span(lex_.SpanOf(name));
-  auto* binding = ws_.New<VarBinding>(var, expr);
-  binding->set_span(lex_.SpanFrom(name.begin));
-  EmitBinding(binding);
+  const Var* var = anf_.NewVar(text, type, lex_.SpanOf(name));
+  anf_.Bind(var, expr, lex_.SpanFrom(name.begin));
   symbols_.Define(text, var);
-  scope_->last_span = var->span();
   return true;
 }
 
 // n = T.int64(), or m, n = T.int64(), T.int64(): the names were read. False, with nothing read, where other values
 // follow.
-bool RelaxParser::ParseSymbolicVars(std::span<const Token> names) {
+bool RelaxFunctionParser::ParseSymbolicVars(std::span<const Token> names) {
   if (AtPrefix() != Prefix::kTir) return false;
   const Lexer::State start = lex_.Save();
   for (size_t i = 0; i < names.size(); ++i) {
@@ -229,7 +199,7 @@ bool RelaxParser::ParseSymbolicVars(std::span<const Token> names) {
 
 // T.int64(), T.int64(is_size_var=True), T.Var("n", "int64") or T.SizeVar("n", "int64"): the definition of a symbolic
 // variable, which the signature may have named before. False where something else is there.
-bool RelaxParser::ParseSymbolicVar(const Token& name) {
+bool RelaxFunctionParser::ParseSymbolicVar(const Token& name) {
   if (AtPrefix() != Prefix::kTir) return false;
   lex_.Next();
   const std::string_view member = DottedName();
@@ -241,16 +211,14 @@ bool RelaxParser::ParseSymbolicVar(const Token& name) {
     lex_.Next();
     if (!At(TokenKind::kString) || ParseStringLiteral() != text) return false;
     if (Accept(TokenKind::kComma) && !At(TokenKind::kRParen)) {
-      if (AtKeyword() && AtName("dtype")) lex_.Next(), lex_.Next();
+      AcceptKeyword("dtype");
       dtype = At(TokenKind::kString) ? DataType::Parse(ParseStringLiteral()) : std::nullopt;
     }
   } else {
     dtype = DataType::Parse(member);
     lex_.Next();
-    if (AtKeyword() && (AtName("is_size_var") || AtName("is_unknown_type"))) {
-      const bool size = AtName("is_size_var");
-      lex_.Next();
-      lex_.Next();
+    const bool size = AcceptKeyword("is_size_var");
+    if (size || AcceptKeyword("is_unknown_type")) {
       size_var = size && AtName("True");
       if (!AcceptName("True") && !AcceptName("False")) return false;
     }
@@ -264,18 +232,14 @@ bool RelaxParser::ParseSymbolicVar(const Token& name) {
   return true;
 }
 
-const MatchCast* RelaxParser::ParseMatchCast(const Token& name, const Type* annotation) {
+const MatchCast* RelaxFunctionParser::ParseMatchCast(const Token& name, const Type* annotation) {
   lex_.Next();
   DottedName();
   if (!Expect(TokenKind::kLParen, "R.match_cast(...)")) return nullptr;
-  const Expr* value = ParseExpr();
-  value = value ? Flatten(value) : nullptr;
-  if (!value || !(value = Typed(value)) || !Expect(TokenKind::kComma, "R.match_cast(value, type)")) return nullptr;
-  if (AtKeyword() && AtName("struct_info")) {
-    lex_.Next();
-    lex_.Next();
-  }
-  const Type* type = ParseType();
+  const Expr* value = anf_.FlattenTyped(ParseExpr());
+  if (!value || !Expect(TokenKind::kComma, "R.match_cast(value, type)")) return nullptr;
+  AcceptKeyword("struct_info");
+  const Type* type = types_.Parse();
   if (!type || !ExpectClose("R.match_cast(...)")) return nullptr;
   const Span span = lex_.SpanFrom(name.begin);
   if (annotation && !TypeEqual(annotation, type)) {
@@ -286,26 +250,24 @@ const MatchCast* RelaxParser::ParseMatchCast(const Token& name, const Type* anno
   // Not only leaves: what is cast stands for itself, as in `x = R.exp(y)`.
   if (!Is<Var>(value) && !Is<Constant>(value) && !Is<ShapeExpr>(value) && !Is<PrimValue>(value) && !Is<Tuple>(value) &&
       !Is<Call>(value) && !Is<TupleGetItem>(value)) {
-    value = EmitTemporary(value);
+    value = anf_.EmitTemporary(value);
   }
   const std::string_view text = lex_.text(name);
-  Var* var = NewBoundVar(text, type);
-  var->set_span(lex_.SpanOf(name));
+  const Var* var = anf_.NewVar(text, type, lex_.SpanOf(name));
   auto* cast = ws_.New<MatchCast>(var, value, type);
   cast->set_span(span);
-  EmitBinding(cast);
+  anf_.Emit(cast);
   symbols_.Define(text, var);
   return cast;
 }
 
-bool RelaxParser::ParseExprStatement() {
+bool RelaxFunctionParser::ParseExprStatement() {
   const uint32_t begin = lex_.peek().begin;
   bool handled = false;
   const bool ok = ParseRelaxStatement(handled);
   if (handled) return ok;
-  const Expr* expr = ParseExpr();
-  expr = expr ? Flatten(expr) : nullptr;
-  if (!expr || !(expr = Typed(expr))) return false;
+  const Expr* expr = anf_.FlattenTyped(ParseExpr());
+  if (!expr) return false;
   const Span span = lex_.SpanFrom(begin);
   const auto* type = As<TupleType>(expr->type);
   if (!type || !type->fields.empty()) {
@@ -313,16 +275,12 @@ bool RelaxParser::ParseExprStatement() {
         span, "unused-value",
         fmt::format("the value of this statement, of type {}, is not bound to a variable", TypeToString(expr->type)));
   }
-  Var* var = NewBoundVar("_", expr->type);
-  var->set_span(span);
-  auto* binding = ws_.New<VarBinding>(var, expr);
-  binding->set_span(span);
-  EmitBinding(binding);
-  return Expect(TokenKind::kNewline, "a statement");
+  anf_.Bind(anf_.NewVar("_", expr->type, span), expr, span);
+  return EndOfStatement();
 }
 
 // R.func_attr({...}) and R.output(...).
-bool RelaxParser::ParseRelaxStatement(bool& handled) {
+bool RelaxFunctionParser::ParseRelaxStatement(bool& handled) {
   if (AtPrefix() != Prefix::kRelax) return false;
   const std::string_view rest = lex_.buffer().substr(lex_.peek().end, 11);
   handled = rest.starts_with(".func_attr(") || rest.starts_with(".output(");
@@ -330,10 +288,10 @@ bool RelaxParser::ParseRelaxStatement(bool& handled) {
   const bool output = rest.starts_with(".output(");
   lex_.Next();
   DottedName();
-  return (output ? ParseOutput() : ParseFuncAttr()) && Expect(TokenKind::kNewline, "a statement");
+  return (output ? ParseOutput() : ParseFuncAttr()) && EndOfStatement();
 }
 
-bool RelaxParser::ParseFuncAttr() {
+bool RelaxFunctionParser::ParseFuncAttr() {
   const Span span = lex_.SpanFrom(lex_.previous_end() - 9);
   if (!Expect(TokenKind::kLParen, "R.func_attr(...)")) return false;
   const Attr* attr = ParseAttr(shared_, AttrMode::kRelax);
@@ -349,9 +307,9 @@ bool RelaxParser::ParseFuncAttr() {
   return true;
 }
 
-bool RelaxParser::ParseOutput() {
+bool RelaxFunctionParser::ParseOutput() {
   const Span span = lex_.SpanFrom(lex_.previous_end() - 6);
-  if (!scope_->in_dataflow) return Error(span, "syntax", "R.output(...) stands only in a dataflow block");
+  if (!sequence().in_dataflow) return Error(span, "syntax", "R.output(...) stands only in a dataflow block");
   if (!Expect(TokenKind::kLParen, "R.output(...)")) return false;
   while (!At(TokenKind::kRParen)) {
     if (!At(TokenKind::kName)) return Unexpected("a variable of the dataflow block");
@@ -368,11 +326,11 @@ bool RelaxParser::ParseOutput() {
     var->kind = NodeKind::kVar;
     if (!Accept(TokenKind::kComma)) break;
   }
-  scope_->output_seen = true;
+  sequence().output_seen = true;
   return Expect(TokenKind::kRParen, "R.output(...)");
 }
 
-bool RelaxParser::ParseWith() {
+bool RelaxFunctionParser::ParseWith() {
   lex_.Next();
   const Span span = SpanHere();
   if (AtPrefix() != Prefix::kRelax) return Unexpected("R.dataflow()");
@@ -383,30 +341,29 @@ bool RelaxParser::ParseWith() {
     return name.empty() ? false : static_cast<bool>(UnknownMember("R", name, span, kNames));
   }
   if (!Expect(TokenKind::kLParen, "R.dataflow()") || !Expect(TokenKind::kRParen, "R.dataflow()")) return false;
-  if (scope_->in_dataflow) return Error(span, "syntax", "a dataflow block can't stand in another one");
-  EndBlock();
-  scope_->in_dataflow = true;
+  if (sequence().in_dataflow) return Error(span, "syntax", "a dataflow block can't stand in another one");
+  anf_.EndBlock();
+  sequence().in_dataflow = true;
   symbols_.PushScope();
   const bool ok = ParseSuite();
   symbols_.PopScope();
-  EndBlock();
-  for (const Var* var : scope_->dataflow_vars) {
+  anf_.EndBlock();
+  for (const Var* var : sequence().dataflow_vars) {
     if (!var->is_dataflow()) symbols_.Define(var->name(), var);
   }
-  scope_->dataflow_vars.clear();
-  scope_->in_dataflow = false;
-  scope_->output_seen = false;
+  sequence().dataflow_vars.clear();
+  sequence().in_dataflow = false;
+  sequence().output_seen = false;
   return ok;
 }
 
 // One branch: its last binding names the variable that the conditional defines, and its value is the branch's value.
 // `elif` is an else branch of one conditional.
-bool RelaxParser::ParseBranch(std::string_view suffix, Branch& branch) {
-  SeqScope inner;
+bool RelaxFunctionParser::ParseBranch(std::string_view suffix, Branch& branch) {
+  Sequence inner;
   inner.is_branch = true;
-  SeqScope* const outer = scope_;
   const Span header = SpanHere();
-  scope_ = &inner;
+  Sequence* const outer = anf_.Enter(&inner);
   symbols_.PushScope();
   bool ok = AtName("elif") ? ParseIf() : ParseSuite();
   symbols_.PopScope();
@@ -418,21 +375,22 @@ bool RelaxParser::ParseBranch(std::string_view suffix, Branch& branch) {
   }
   if (ok) {
     const Expr* body = BranchValue(suffix);
-    EndBlock();
+    anf_.EndBlock();
     auto* made = ws_.New<SeqExpr>(ws_.Copy(inner.blocks), body, body->type);
     made->set_span(header);
     branch.seq = made;
   }
-  scope_ = outer;
+  anf_.Enter(outer);
   return ok;
 }
 
 // The value of the last binding of a branch. Where it is no leaf, the binding stays, and its variable takes a name that
 // tells it from the conditional's.
-const Expr* RelaxParser::BranchValue(std::string_view suffix) {
-  const Binding* last = scope_->bindings.back();
-  if (const auto* binding = As<VarBinding>(last); binding && (Is<Tuple>(binding->value) || IsLeaf(binding->value))) {
-    scope_->bindings.pop_back();
+const Expr* RelaxFunctionParser::BranchValue(std::string_view suffix) {
+  const Binding* last = sequence().bindings.back();
+  if (const auto* binding = As<VarBinding>(last);
+      binding && (Is<Tuple>(binding->value) || IsLeaf(binding->value))) {
+    sequence().bindings.pop_back();
     if (!binding->value->type) const_cast<Expr*>(binding->value)->type = last->var->type;
     return binding->value;
   }
@@ -444,13 +402,13 @@ const Expr* RelaxParser::BranchValue(std::string_view suffix) {
   return var;
 }
 
-bool RelaxParser::ParseIf() {
+bool RelaxFunctionParser::ParseIf() {
   const uint32_t begin = lex_.Next().begin;
   const Span span = lex_.SpanFrom(begin);
   bool ok = true;
-  if (scope_->in_dataflow) ok = Error(span, "syntax", "a conditional can't stand in a dataflow block");
+  if (sequence().in_dataflow) ok = Error(span, "syntax", "a conditional can't stand in a dataflow block");
   const Expr* cond = ParseExpr();
-  cond = cond ? FlattenOperand(cond) : nullptr;
+  cond = cond ? anf_.FlattenOperand(cond) : nullptr;
   if (!cond) {
     lex_.SkipLine();
     while (AtName("elif") || AtName("else")) lex_.SkipLine();
@@ -460,7 +418,7 @@ bool RelaxParser::ParseIf() {
 }
 
 // What follows the condition. Where something is wrong with the branches, their variable is defined nevertheless.
-bool RelaxParser::ParseBranches(const Expr* cond, Span span) {
+bool RelaxFunctionParser::ParseBranches(const Expr* cond, Span span) {
   Branch yes;
   Branch no;
   bool ok = ParseBranch("then", yes);
@@ -482,27 +440,24 @@ bool RelaxParser::ParseBranches(const Expr* cond, Span span) {
   auto* value = ws_.New<If>(cond, yes.seq, no.seq, nullptr);
   value->set_span(span);
   value->type = TypeLCA(yes.seq->type, no.seq->type, ws_.arena());
-  Var* var = NewBoundVar(yes.name, value->type);
-  var->set_span(yes.name_span);
-  auto* binding = ws_.New<VarBinding>(var, value);
-  binding->set_span(span);
-  EmitBinding(binding);
+  const Var* var = anf_.NewVar(yes.name, value->type, yes.name_span);
+  anf_.Bind(var, value, span);
   symbols_.Define(yes.name, var);
   return true;
 }
 
-bool RelaxParser::ParseReturn() {
+bool RelaxFunctionParser::ParseReturn() {
   const uint32_t begin = lex_.Next().begin;
-  if (scope_->is_branch) return Error(lex_.SpanFrom(begin), "syntax", "a branch can't return");
-  if (scope_->in_dataflow) return Error(lex_.SpanFrom(begin), "syntax", "a dataflow block can't return");
-  ScriptValue value;
-  if (!ParseValue(value) || (At(TokenKind::kComma) && !ParseTupleTail(value))) return false;
-  const Expr* expr = ToExpr(value);
-  expr = expr ? FlattenOperand(expr) : nullptr;
+  if (sequence().is_branch) return Error(lex_.SpanFrom(begin), "syntax", "a branch can't return");
+  if (sequence().in_dataflow) return Error(lex_.SpanFrom(begin), "syntax", "a dataflow block can't return");
+  PyValue value;
+  if (!ParseRightHandSide(value)) return false;
+  const Expr* expr = exprs_.ToExpr(value);
+  expr = expr ? anf_.FlattenOperand(expr) : nullptr;
   if (!expr) return false;
-  EndBlock();
-  scope_->result = expr;
-  return Expect(TokenKind::kNewline, "a statement");
+  anf_.EndBlock();
+  sequence().result = expr;
+  return EndOfStatement();
 }
 
 }  // namespace iropt::text

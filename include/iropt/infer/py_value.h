@@ -1,0 +1,147 @@
+// What an expression of a script evaluates to while it is read, at both levels, before it is known what it becomes in
+// the IR. As in Python, a number that is written in the text has no element type of its own.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "iropt/diag/diagnostic.h"
+#include "iropt/ir/module.h"
+#include "iropt/ir/relax/expr.h"
+#include "iropt/op/op.h"
+
+namespace iropt {
+
+namespace tir {
+struct Buffer;
+struct BufferRegion;
+struct CommReducer;
+struct IterVar;
+struct Range;
+}  // namespace tir
+
+struct PyValue {
+  enum class Kind : uint8_t {
+    kNone,
+    kBool,
+    kInt,
+    kFloat,
+    kString,   // Python's own
+    kExpr,     // a Relax expression; a function of the module; a Constant
+    kPrim,     // a scalar expression: n + 1, T.int64(3)
+    kType,     // R.Tensor(...) as an argument
+    kAttr,     // T.target(...), T.index_map(...), I.vdevice(...), a dictionary
+    kDType,    // T.float32 that is not called
+    kBuffer,   // a buffer as a whole
+    kRegion,   // A[0:4, i] with slices: a part of a buffer, or the vector loaded from there
+    kIterVar,  // T.iter_var(...)
+    kRange,    // T.Range(...)
+    kReducer,  // T.comm_reducer(...)
+    kList,
+    kTuple,
+    kArray  // what TVM itself keeps as a list: a shape, the variables of several loops
+  };
+  struct Items {
+    const PyValue* first;
+    uint32_t count;
+  };
+  struct Text {
+    const char* data;
+    uint32_t size;
+  };
+
+  Kind kind = Kind::kNone;
+  bool beyond_int64 = false;  // an integer from 2^63 on, of which `integer` has the bits; elements of constants only
+  Span span;
+  union {
+    bool boolean;
+    int64_t integer;
+    double real;
+    Text text;
+    const Expr* expr;
+    const PrimExpr* prim;
+    const Type* type;
+    const Attr* attr;
+    DataType dtype;
+    const tir::Buffer* buffer;
+    const tir::BufferRegion* region;
+    const tir::IterVar* iter_var;
+    const tir::Range* range;
+    const tir::CommReducer* reducer;
+    Items list;
+  };
+
+  PyValue() : integer(0) {}
+  // Nodes stand where their own span says.
+  explicit PyValue(const Expr* e) : kind(Kind::kExpr), span(e->span()), expr(e) {}
+  explicit PyValue(const PrimExpr* e) : kind(Kind::kPrim), span(e->span()), prim(e) {}
+  PyValue(const Attr* a, Span s) : kind(Kind::kAttr), span(s), attr(a) {}
+  PyValue(const Type* t, Span s) : kind(Kind::kType), span(s), type(t) {}
+  PyValue(const tir::Buffer* b, Span s) : kind(Kind::kBuffer), span(s), buffer(b) {}
+  PyValue(DataType t, Span s) : kind(Kind::kDType), span(s), dtype(t) {}
+  // A list, whose items live elsewhere.
+  PyValue(Kind k, std::span<const PyValue> items, Span s)
+      : kind(k), span(s), list{items.data(), static_cast<uint32_t>(items.size())} {}
+  static PyValue None(Span s) {
+    return Make(Kind::kNone, s, [](PyValue&) {});
+  }
+  static PyValue Bool(bool b, Span s) {
+    return Make(Kind::kBool, s, [&](PyValue& v) { v.boolean = b; });
+  }
+  static PyValue Int(int64_t i, Span s) {
+    return Make(Kind::kInt, s, [&](PyValue& v) { v.integer = i; });
+  }
+  static PyValue Float(double d, Span s) {
+    return Make(Kind::kFloat, s, [&](PyValue& v) { v.real = d; });
+  }
+  static PyValue String(std::string_view t, Span s) {
+    return Make(Kind::kString, s, [&](PyValue& v) { v.text = {t.data(), static_cast<uint32_t>(t.size())}; });
+  }
+
+  bool is(Kind k) const { return kind == k; }
+  bool is_number() const { return kind == Kind::kBool || kind == Kind::kInt || kind == Kind::kFloat; }
+  bool is_list() const { return kind >= Kind::kList; }
+  std::string_view string() const { return {text.data, text.size}; }
+  std::span<const PyValue> items() const { return {list.first, list.count}; }
+
+ private:
+  template <class F>
+  static PyValue Make(Kind kind, Span span, F&& fill) {
+    PyValue v;
+    v.kind = kind;
+    v.span = span;
+    fill(v);
+    return v;
+  }
+};
+
+struct PyKeyword {
+  std::string_view name;
+  Span span;  // of the name
+  PyValue value;
+};
+
+// The arguments of a call in a script.
+struct PyArgs {
+  std::vector<PyValue> positional;
+  std::vector<PyKeyword> keywords;
+  Span span;  // of the whole call
+};
+
+// Builds the call that `R.op(positional..., keywords...)` means: binds to the script signature, converts literals to
+// the operand and attribute kinds, applies defaults and TVM's normalization of short forms (strides=1 is strides=[1,
+// 1]). The call's type is not inferred; tuples made here have a type where all their fields have one. `module` is where
+// the names of devices and device meshes are looked up. Null after a located error was reported (unknown or missing
+// argument with the nearest name, wrong literal kind).
+const Call* BuildOpCall(const OpInfo& op, std::span<const PyValue> positional, std::span<const PyKeyword> keywords,
+                        Span span, Workspace& workspace, DiagnosticEngine& diagnostics, const Module* module = nullptr);
+
+// The Relax expression that a literal stands for where no operator says otherwise: a tuple, a shape, a PrimValue, a
+// StringImm. Null where it stands for none.
+const Expr* ToRelaxExpr(const PyValue& value, Workspace& workspace);
+// The attribute that a literal stands for in a dictionary. Null where it stands for none.
+const Attr* ToLiteralAttr(const PyValue& value);
+
+}  // namespace iropt

@@ -1,0 +1,84 @@
+// Reads expressions of Relax functions. Python's operators on numbers and scalars make scalars; on tensors they make
+// operator calls.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "anf_builder.h"
+#include "iropt/ir/ndarray.h"
+#include "text/script/expr_grammar.h"
+#include "text/script/tir/prim_ops.h"
+#include "type_parser.h"
+
+namespace iropt::text {
+
+class RelaxExprParser : public ExprGrammar<RelaxExprParser> {
+ public:
+  // `anf` takes the bindings of what must be a leaf.
+  RelaxExprParser(Shared shared, AnfBuilder& anf)
+      : ExprGrammar(shared), anf_(anf), types_(shared, *this), ops_(shared.workspace, shared.diagnostics, 64) {}
+
+  // Reads an expression, and converts it to a Relax one. Null after an error.
+  const Expr* ParseExpr();
+  const Expr* ToExpr(const PyValue& value);
+  // A dimension. Null after an error.
+  const PrimExpr* ToDim(const PyValue& value);
+
+  RelaxTypeParser& types() { return types_; }
+  AnfBuilder& anf() { return anf_; }
+  // In a signature, a name that is not in scope becomes a new symbolic variable.
+  bool in_signature() const { return in_signature_; }
+  void set_in_signature(bool in) { in_signature_ = in; }
+
+ private:
+  friend ExprGrammar<RelaxExprParser>;
+
+  // ---- what the grammar asks for
+  static constexpr std::string_view kChoice = "R.where(...), or as an if statement";
+  bool Operand(PyValue&) { return true; }
+  bool Unary(TokenKind op, const PyValue& operand, Span span, PyValue& out);
+  bool Binary(TokenKind op, const PyValue& a, const PyValue& b, Span span, PyValue& out);
+  bool Logic(NodeKind kind, const PyValue& a, const PyValue& b, Span span, PyValue& out);
+  bool Subscript(PyValue& out, uint32_t begin);
+  bool Member(PyValue& out, uint32_t begin);
+  bool Call(PyValue& out, uint32_t begin);
+  bool Named(const Node* node, const Token& token, PyValue& out);
+  bool Undefined(PyValue& out);
+  bool Prefixed(Prefix prefix, PyValue& out);
+  bool Dict(PyValue& out);
+  bool Lambda(PyValue& out);
+  bool Metadata(const Node* node, Span span, PyValue& out);
+  static std::string_view Keyword(std::string_view name);
+
+  // ---- operators (expr.cpp)
+  bool Scalar(bool ok, Span span, PyValue& out);
+  bool ParseTirMember(PyValue& out);
+  bool ParseRelaxMember(PyValue& out);
+  bool ParseOpCall(const OpInfo& op, uint32_t begin, PyValue& out);
+  bool MakeOpCall(const OpInfo& op, std::span<const PyValue> positional, std::span<const PyKeyword> keywords,
+                  uint32_t begin, PyValue& out);
+
+  // ---- members of values (members.cpp)
+  bool MakeProjection(const PyValue& index, Span span, PyValue& out);
+  bool ParseInspection(const struct Inspection& inspection, uint32_t begin, PyValue& out);
+
+  // ---- R.const, R.shape and the other functions that are not operators (construct.cpp)
+  bool ParseConstructor(std::string_view name, uint32_t begin, PyValue& out, bool& known);
+  bool ParseConst(uint32_t begin, PyValue& out);
+  bool ParseCallPacked(uint32_t begin, PyValue& out);
+  bool MakeLeaf(std::string_view name, std::span<const PyValue> args, Span span, PyValue& out);
+  bool MakeDistConst(std::span<const PyValue> args, Span span, PyValue& out);
+  bool MakeDevice(const PyArgs& args, PyValue& out);
+  bool MakeLinear(const PyArgs& args, uint32_t begin, PyValue& out);
+  std::shared_ptr<NDArray> ConstArray(const PyValue& value, DataType dtype);
+  const TupleType* TypeArguments(const PyValue& value);
+
+  AnfBuilder& anf_;
+  RelaxTypeParser types_;
+  PrimOps ops_;
+  bool in_signature_ = false;
+};
+
+}  // namespace iropt::text

@@ -1,0 +1,91 @@
+// Reads Relax functions: headers, statements, bodies.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "anf_builder.h"
+#include "expr_parser.h"
+
+namespace iropt::text {
+
+// A function header that was read: everything that callers of the function need to know.
+struct RelaxSignature {
+  std::string_view name;
+  Span name_span;
+  std::vector<const Var*> params;
+  const Type* ret_annotation = nullptr;  // null where none was written
+  bool pure = true;
+  bool is_private = false;
+};
+
+class RelaxFunctionParser : public ParserCore {
+ public:
+  explicit RelaxFunctionParser(Shared shared)
+      : ParserCore(shared), anf_(ws_, state_.module, diag_), exprs_(shared, anf_), types_(exprs_.types()) {}
+
+  // Reads `def name(params) -> type:`; the decorator was read. The parameters are defined in the current scope, and so
+  // are the symbolic variables that the annotations name first. False after an error from which the body can't be read.
+  bool ParseSignature(RelaxSignature& signature);
+  // Reads the indented body after the signature. Null after errors.
+  const Function* ParseBody(const RelaxSignature& signature);
+  // Reads `@R.function(pure=False, private=True)` and the end of its line.
+  bool ParseDecorator(RelaxSignature& signature);
+  // The type that the function has for its callers before its body was read.
+  const FuncType* DeclaredType(const RelaxSignature& signature);
+
+  // Reads a type as in a signature: a name that is not in scope becomes a new symbolic variable. Null after an error.
+  const Type* ParseSignatureType();
+  // Reads an expression. Null after an error.
+  const Expr* ParseExpr() { return exprs_.ParseExpr(); }
+
+ private:
+  using Kind = PyValue::Kind;
+  using Sequence = AnfBuilder::Sequence;
+  struct Branch {
+    const SeqExpr* seq = nullptr;
+    std::string_view name;  // of the variable that its last binding binds
+    Span name_span;
+  };
+
+  // ---- statements (stmt_parser.cpp)
+  bool ParseStatement();
+  bool AtLineStart() const;
+  bool ParseSuite();
+  bool EndOfStatement() { return Expect(TokenKind::kNewline, "a statement"); }
+  bool ParseBinding();
+  bool ParseRightHandSide(PyValue& value);
+  bool ParseTargets(std::vector<Token>& names);
+  bool ParseUnpacking();
+  bool Unpack(const PyValue& value, std::vector<PyValue>& items);
+  bool BindValue(const Token& name, const Type* annotation, Span annotation_span, const PyValue& value);
+  bool ParseSymbolicVars(std::span<const Token> names);
+  bool ParseSymbolicVar(const Token& name);
+  bool ParseExprStatement();
+  bool ParseRelaxStatement(bool& handled);
+  bool ParseWith();
+  bool ParseOutput();
+  bool ParseIf();
+  bool ParseBranches(const Expr* cond, Span span);
+  bool ParseBranch(std::string_view suffix, Branch& branch);
+  const Expr* BranchValue(std::string_view suffix);
+  bool ParseReturn();
+  bool ParseFuncAttr();
+  const MatchCast* ParseMatchCast(const Token& name, const Type* annotation);
+  void DefineFallback(std::string_view name, const Type* annotation);
+
+  // ---- functions (function_parser.cpp)
+  bool ParseParam(RelaxSignature& signature);
+  bool ParseNestedFunction();
+  bool SkipNestedFunction();
+  void ScanPrelude();
+  const Function* MakeFunction(const RelaxSignature& signature, const Expr* body);
+  Sequence& sequence() { return *anf_.sequence(); }
+
+  AnfBuilder anf_;
+  RelaxExprParser exprs_;
+  RelaxTypeParser& types_;
+  const DictAttr* func_attrs_ = nullptr;
+};
+
+}  // namespace iropt::text

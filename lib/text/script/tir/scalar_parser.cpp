@@ -1,0 +1,212 @@
+// Scalar expressions: what names, subscripts, members and calls mean.
+#include "scalar_parser.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "functions.h"
+#include "iropt/ir/module.h"
+
+namespace iropt::text {
+
+const PrimExpr* ScalarParser::ParseScalar(Precedence least) {
+  PyValue value;
+  return ParseValue(value, least) ? ToPrim(value) : nullptr;
+}
+
+const Node* ScalarParser::poison() {
+  static const NoneAttr marker;
+  return &marker;
+}
+
+bool ScalarParser::Unary(TokenKind op, const PyValue& operand, Span span, PyValue& out) {
+  return op == TokenKind::kName ? ops_.Not(operand, span, out) : ops_.Unary(op, operand, span, out);
+}
+
+bool ScalarParser::Named(const Node* node, const Token& token, PyValue& out) {
+  const Span span = lex_.SpanOf(token);
+  if (node == poison()) return false;
+  if (PrimExpr::ClassOf(node->kind)) {
+    out = PyValue(static_cast<const PrimExpr*>(node));
+  } else if (const auto* buffer = As<tir::Buffer>(node)) {
+    out = PyValue(buffer, span);
+  } else if (const auto* iter_var = As<tir::IterVar>(node)) {
+    out.kind = Kind::kIterVar;
+    out.iter_var = iter_var;
+  } else if (node->kind == NodeKind::kNoneAttr) {
+    out = static_cast<const NamedValue*>(node)->value;
+  } else {
+    return Error(span, "bad-expression", fmt::format("'{}' is no scalar and no buffer", lex_.text(token)));
+  }
+  out.span = span;
+  return true;
+}
+
+bool ScalarParser::Prefixed(Prefix prefix, PyValue& out) {
+  if (prefix == Prefix::kTir) return ParseTirMember(out);
+  const uint32_t begin = lex_.peek().begin;
+  const Attr* attr = ParseConstructed();
+  out = PyValue(attr, lex_.SpanFrom(begin));
+  return attr != nullptr;
+}
+
+bool ScalarParser::Metadata(const Node* node, Span span, PyValue& out) {
+  if (!Attr::ClassOf(node->kind))
+    return Error(span, "bad-expression", "this metadata entry is no value of a loop-level function");
+  out = PyValue(static_cast<const Attr*>(node), span);
+  return true;
+}
+
+// ---- Behind a value
+
+bool ScalarParser::Call(PyValue& out, uint32_t begin) {
+  if (!out.is(Kind::kExpr)) return ErrorHere("bad-expression", "this can't be called");
+  const auto* func = To<GlobalVar>(out.expr);
+  PyArgs args;
+  if (!ParseArguments(args, begin)) return false;
+  if (!args.keywords.empty())
+    return Error(args.keywords[0].span, "unknown-argument", "a function of the module is called by position");
+  std::vector<const PrimExpr*> operands;
+  for (const PyValue& v : args.positional) {
+    operands.push_back(ToPrim(v));
+    if (!operands.back()) return false;
+  }
+  const ModuleEntry* entry = state_.module->Find(func);
+  const auto* callee = entry ? As<PrimFunc>(entry->func) : nullptr;
+  const auto* result = callee ? As<PrimType>(callee->ret_type) : nullptr;
+  return Give(
+      Spanned(ws_.New<tir::Call>(result ? result->dtype : DataType::Void(), func, CopyPrims(operands)), args.span),
+      out);
+}
+
+bool ScalarParser::Subscript(PyValue& out, uint32_t begin) {
+  if (!out.is(Kind::kBuffer)) return ListItem(out, begin);
+  const tir::Buffer* buffer = out.buffer;
+  std::vector<text::Subscript> indices;
+  return ParseSubscripts(indices) && AccessOf(buffer, indices, lex_.SpanFrom(begin), out);
+}
+
+bool ScalarParser::ParseSubscripts(std::vector<text::Subscript>& indices) {
+  lex_.Next();
+  const auto operand = [&](PyValue& value) { return value.is(Kind::kNone) || Operand(value); };
+  while (!At(TokenKind::kRBracket)) {
+    text::Subscript index;
+    if (At(TokenKind::kStar)) {
+      std::vector<PyValue> items;
+      if (!ParseItem(items)) return false;
+      for (const PyValue& item : items) indices.push_back({item, {}, {}, false});
+      if (!Accept(TokenKind::kComma)) break;
+      continue;
+    }
+    // Of what is absent, the place is that of the colon.
+    index.start.span = index.stop.span = index.step.span = SpanHere();
+    if (!At(TokenKind::kColon) && !ParseValue(index.start)) return false;
+    if (Accept(TokenKind::kColon)) {
+      index.slice = true;
+      if (!At(TokenKind::kColon) && !At(TokenKind::kComma) && !At(TokenKind::kRBracket) && !ParseValue(index.stop))
+        return false;
+      if (Accept(TokenKind::kColon) && !ParseValue(index.step)) return false;
+      if (!operand(index.start) || !operand(index.stop) || !operand(index.step)) return false;
+    }
+    indices.push_back(index);
+    if (!Accept(TokenKind::kComma)) break;
+  }
+  if (!Expect(TokenKind::kRBracket, "a subscript")) return false;
+  // A[()] and A[(i, j)]: the indices as a tuple.
+  if (indices.size() == 1 && !indices[0].slice && indices[0].start.is_list()) {
+    const std::span<const PyValue> items = indices[0].start.items();
+    indices.clear();
+    for (const PyValue& item : items) indices.push_back({item, {}, {}, false});
+  }
+  return true;
+}
+
+// list[i], list[begin:end]
+bool ScalarParser::ListItem(PyValue& out, uint32_t begin) {
+  if (!out.is_list()) return ErrorHere("bad-expression", "this can't be indexed");
+  const std::span<const PyValue> items = out.items();
+  const auto n = static_cast<int64_t>(items.size());
+  std::vector<text::Subscript> indices;
+  if (!ParseSubscripts(indices)) return false;
+  const Span span = lex_.SpanFrom(begin);
+  if (indices.size() != 1) return Error(span, "bad-expression", "a list takes one index");
+  const auto& [start, stop, step, slice] = indices[0];
+  int64_t first = 0;
+  int64_t last = n;
+  if (!start.is(Kind::kNone) && !ToInteger(start, first)) return false;
+  if (!slice) {
+    const int64_t i = first < 0 ? first + n : first;
+    if (start.is(Kind::kNone) || i < 0 || i >= n) {
+      return Error(start.span, "index-out-of-range", fmt::format("the index is out of range for {} items", n));
+    }
+    out = items[static_cast<size_t>(i)];
+    return true;
+  }
+  if (!stop.is(Kind::kNone) && !ToInteger(stop, last)) return false;
+  if (!step.is(Kind::kNone)) return Error(span, "bad-expression", "a part of a list has no step");
+  const auto clamp = [&](int64_t i) { return static_cast<size_t>(std::clamp<int64_t>(i < 0 ? i + n : i, 0, n)); };
+  const size_t from = clamp(first);
+  out = ListOf(out.kind, items.subspan(from, std::max(clamp(last), from) - from), span);
+  return true;
+}
+
+bool ScalarParser::Member(PyValue& out, uint32_t begin) {
+  lex_.Next();
+  if (!At(TokenKind::kName)) return Unexpected("a name after '.'");
+  const Token token = lex_.Next();
+  const std::string_view name = lex_.text(token);
+  if (out.is(Kind::kBuffer)) return BufferMember(out.buffer, name, begin, out);
+  if (out.is(Kind::kIterVar) && name == "var") return Operand(out);
+  if ((out.is(Kind::kPrim) || out.is(Kind::kIterVar) || out.is(Kind::kRegion)) && Operand(out)) {
+    if (name == "dtype") {
+      out = PyValue::String(scratch_.CopyString(out.prim->dtype.ToString()), lex_.SpanFrom(begin));
+      return true;
+    }
+    if (name == "astype" && At(TokenKind::kLParen)) {
+      const PrimExpr* value = out.prim;
+      PyArgs args;
+      const PyValue* v[1];
+      DataType dtype;
+      return ParseArguments(args, begin) && Bind(args, "astype", {"dtype"}, 1, v) && ToDType(*v[0], dtype) &&
+             Give(ops_.MakeCast(dtype, value, args.span), out);
+    }
+  }
+  return Error(lex_.SpanOf(token), "unknown-member", fmt::format("{} has no member '{}'", KindName(out.kind), name));
+}
+
+bool ScalarParser::BufferMember(const tir::Buffer* buffer, std::string_view name, uint32_t begin, PyValue& out) {
+  const Span span = lex_.SpanFrom(begin);
+  const auto list = [&](List<const PrimExpr*> exprs) {
+    std::vector<PyValue> items;
+    for (const PrimExpr* e : exprs) items.push_back(PyValue(e));
+    out = ListOf(Kind::kArray, items, span);
+    return true;
+  };
+  const auto expr = [&](const PrimExpr* e) {
+    out = PyValue(e);
+    out.span = span;
+    return true;
+  };
+  const auto string = [&](std::string_view text) {
+    out = PyValue::String(scratch_.CopyString(text), lex_.SpanFrom(begin));
+    return true;
+  };
+  if (name == "data") return expr(buffer->data);
+  if (name == "elem_offset") return expr(buffer->elem_offset);
+  if (name == "shape") return list(buffer->shape);
+  if (name == "strides") return list(buffer->strides);
+  if (name == "name") return string(buffer->name);
+  if (name == "dtype") return string(buffer->dtype.ToString());
+  PyArgs args;
+  if (At(TokenKind::kLParen) && (name == "scope" || name == "vload" || name == "access_ptr")) {
+    if (!ParseArguments(args, begin)) return false;
+    if (name == "scope") return CountArgs(args, "scope", 0, 0) && string(buffer->scope());
+    return Give(name == "vload" ? VectorLoad(buffer, args) : AccessPointer(buffer, args), out);
+  }
+  static constexpr std::string_view kMembers[] = {"access_ptr", "data",  "dtype",   "elem_offset", "name",
+                                                  "scope",      "shape", "strides", "vload",       "vstore"};
+  return UnknownMember(buffer->name, name, span, kMembers);
+}
+
+}  // namespace iropt::text

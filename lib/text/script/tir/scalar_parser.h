@@ -1,0 +1,107 @@
+// Reads scalar expressions and attribute values, which are the same in loop-level and in Relax functions.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "buffers.h"
+#include "text/script/expr_grammar.h"
+
+namespace iropt {
+
+struct IntrinsicInfo;
+
+namespace text {
+
+class ScalarParser : public ExprGrammar<ScalarParser>, public BufferValues {
+ public:
+  explicit ScalarParser(Shared shared, int int_bits = 32)
+      : ExprGrammar(shared), BufferValues(shared.workspace, shared.diagnostics, int_bits) {}
+
+  // Reads one scalar expression whose operators bind as tightly as `least`. Null after an error, as for all of them.
+  const PrimExpr* ParseScalar(Precedence least);
+  // Reads one attribute value (attr_reader.cpp).
+  const Attr* ParseAttribute(AttrMode mode, Precedence least);
+  bool AtAttribute() const;
+  // A lambda from indices to indices.
+  const IndexMapAttr* ParseMapping(DataType dtype, const IndexMapAttr* inverse);
+
+  // The function as the text calls it: "T.max".
+  std::string_view CalledName(const PyArgs& args) const {
+    const std::string_view text = lex_.buffer().substr(args.span.begin - lex_.base());
+    return text.substr(0, text.find_first_of(" \t("));
+  }
+  // T.name that is not an expression.
+  Failed UnknownTir(std::string_view name, Span span);
+  static bool IsTirName(std::string_view name);
+  // The name that the statement gives to what it makes.
+  std::string_view pending_name() const { return pending_name_; }
+
+ protected:
+  friend ExprGrammar<ScalarParser>;
+
+  // ---- what the grammar asks for
+  static constexpr std::string_view kChoice = "T.if_then_else(...) or T.Select(...)";
+  bool Unary(TokenKind op, const PyValue& operand, Span span, PyValue& out);
+  bool Binary(TokenKind op, const PyValue& a, const PyValue& b, Span span, PyValue& out) {
+    return ops_.Binary(op, a, b, span, out);
+  }
+  bool Logic(NodeKind kind, const PyValue& a, const PyValue& b, Span span, PyValue& out) {
+    return ops_.Logic(kind, a, b, span, out);
+  }
+  bool Subscript(PyValue& out, uint32_t begin);
+  bool Member(PyValue& out, uint32_t begin);
+  bool Call(PyValue& out, uint32_t begin);
+  bool Named(const Node* node, const Token& token, PyValue& out);
+  bool Undefined(PyValue&) { return UnknownName(lex_.Next()); }
+  bool Prefixed(Prefix prefix, PyValue& out);
+  bool Dict(PyValue& out);
+  bool Lambda(PyValue&) { return UnknownName(lex_.Next()); }
+  bool Metadata(const Node* node, Span span, PyValue& out);
+  // TVM 0.26 calls the data type of a variable `ty`.
+  static std::string_view Keyword(std::string_view name) { return name == "ty" ? "dtype" : name; }
+
+  // ---- behind a value
+  bool ParseSubscripts(std::vector<text::Subscript>& subscripts);
+  bool ListItem(PyValue& out, uint32_t begin);
+  bool BufferMember(const tir::Buffer* buffer, std::string_view name, uint32_t begin, PyValue& out);
+
+  // ---- T.name(...) that is more than a function of its arguments (tir_members.cpp)
+  bool ParseTirMember(PyValue& out);
+  bool ParseDTypeMember(DataType dtype, uint32_t begin, PyValue& out);
+  bool ParseBracketed(PyArgs& args, uint32_t begin);
+  bool ParseBufferItems(PyArgs& args, uint32_t begin);
+  bool ParseHandle(uint32_t begin, PyValue& out);
+  bool ParseIndexMap(uint32_t begin, PyValue& out);
+  bool ParseReducer(uint32_t begin, PyValue& out);
+  bool ParseLambda(std::vector<std::string_view>& params, uint32_t& body);
+  bool ParseLet(uint32_t begin, PyValue& out);
+
+  // ---- I.vdevice(...), R.device_mesh(...), T.target(...) (attr_reader.cpp)
+  const Attr* ParseConstructed();
+  const Attr* ParseDeviceMesh(uint32_t begin);
+  bool ParsePlainArguments(PyArgs& args, uint32_t begin);
+
+  // A name whose definition failed stands for this, so that its uses are not errors, too.
+  static const Node* poison();
+
+  AttrMode attr_mode_ = AttrMode::kTir;
+  std::string_view pending_name_;
+};
+
+// Reads T.name(...) and what follows it as one scalar, of 64 bits where it has no type. Null after an error.
+inline const PrimExpr* ParseScalarExpr(ParserCore::Shared shared) {
+  return ScalarParser(shared, 64).ParseScalar(Precedence::kAtom);
+}
+
+// A call of an intrinsic: brings the operands to the form that its row asks for (intrinsics.cpp). False after an error.
+bool MakeIntrinsicCall(ScalarParser& p, const IntrinsicInfo& info, PyArgs& args, PyValue& out);
+// A target of its first argument, in dictionary or string form, and its host, which may be null (attr_reader.cpp). Null
+// after an error.
+const TargetAttr* MakeTarget(ScalarParser& p, const PyValue& value, const PyValue* host);
+// An operand of such a call. Null after an error.
+const PrimExpr* IntrinsicOperand(ScalarParser& p, const IntrinsicInfo& info, const PyValue& value);
+
+}  // namespace text
+
+}  // namespace iropt

@@ -1,0 +1,87 @@
+// What values of the text become in loop-level functions: scalar expressions, ranges, loads, regions. Every function
+// reports where a value is not what it takes, and gives null or false then.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "iropt/ir/tir/stmt.h"
+#include "prim_ops.h"
+#include "text/script/arguments.h"
+#include "text/script/attr_text.h"
+
+namespace iropt::text {
+
+class ScalarValues {
+ public:
+  // Integers without a type have the bits `int_bits`, and 64 where they need more.
+  ScalarValues(Workspace& workspace, DiagnosticEngine& diagnostics, int int_bits)
+      : ops_(workspace, diagnostics, int_bits), workspace_(workspace), diagnostics_(diagnostics) {}
+
+  // The argument, unless it is absent or None.
+  static const PyValue* Given(const PyValue* value) {
+    return value && !value->is(PyValue::Kind::kNone) ? value : nullptr;
+  }
+
+  const PrimExpr* ToPrim(const PyValue& value);
+  const PrimExpr* ToBool(const PyValue& value);
+  // What `if` and `while` ask: a truth value or, as in Python, whether a number is not 0.
+  const PrimExpr* ToCondition(const PyValue& value);
+  // A number becomes a constant of the dtype, an expression must have it.
+  const PrimExpr* ToPrimOf(const PyValue& value, DataType dtype);
+  // A tuple or list of expressions, or one expression for a list of one.
+  bool ToPrims(const PyValue& value, std::vector<const PrimExpr*>& out);
+  List<const PrimExpr*> CopyPrims(std::span<const PrimExpr* const> exprs) { return workspace_.Copy(exprs); }
+  const tir::Var* ToVar(const PyValue& value);
+  // A range, (begin, end), or an extent from 0.
+  const tir::Range* ToRange(const PyValue& value);
+  bool ToDType(const PyValue& value, DataType& out);
+  bool ToInteger(const PyValue& value, int64_t& out);
+  bool ToIntegers(const PyValue& value, std::vector<int64_t>& out);
+  bool ToString(const PyValue& value, std::string_view& out);
+  // Of an optional argument: the empty dictionary where it is absent.
+  const DictAttr* ToDict(const PyValue* value);
+  const Attr* ToAttr(const PyValue& value, AttrMode mode);
+  // Makes a value one that takes part in arithmetic: a number or an expression.
+  bool Operand(PyValue& value);
+
+  const PrimExpr* Simplify(const PrimExpr* expr);
+  const PrimExpr* True(Span span) { return ops_.Int(1, DataType::Bool(), span); }
+  const PrimExpr* MakeCall(std::string_view op, DataType dtype, std::initializer_list<const PrimExpr*> args, Span span);
+
+  // ---- Elements of buffers (buffers.cpp)
+  bool WrongIndexCount(const tir::Buffer* buffer, size_t found, Span span);
+  // A[i, j] names the region of one element.
+  const tir::BufferRegion* ToRegion(const PyValue& value);
+  const PrimExpr* LoadRegion(const tir::BufferRegion* region, Span span);
+  const PrimExpr* MakeLoad(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices,
+                           const PrimExpr* predicate, Span span);
+  const tir::Stmt* MakeStore(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices, const PyValue& value,
+                             const PyValue* predicate, Span span);
+  // The indices of a vector of `dtype` that begins at `indices`.
+  void WidenIndices(const tir::Buffer* buffer, DataType dtype, std::vector<const PrimExpr*>& indices, Span span);
+  // A buffer as an argument of a packed function: the DLTensor made of it on the stack.
+  const PrimExpr* PackBuffer(const tir::Buffer* buffer, Span span);
+
+  PrimOps ops_;
+
+ protected:
+  ParserCore::Failed Report(Span span, std::string_view kind, std::string message) {
+    diagnostics_.Error(Location(span), kind, std::move(message));
+    return {};
+  }
+  ParserCore::Failed Wrong(const PyValue& value, std::string_view expected) {
+    ReportWrongValue(value, expected, diagnostics_);
+    return {};
+  }
+
+  Workspace& workspace_;
+  DiagnosticEngine& diagnostics_;
+
+ private:
+  bool CheckIndices(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices, Span span, DataType& element);
+};
+
+}  // namespace iropt::text
