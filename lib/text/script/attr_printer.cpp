@@ -1,14 +1,14 @@
 // Printing attribute values.
 #include "attr_text.h"
+#include "iropt/infer/print/type_printer.h"
 #include "iropt/support/stack.h"
-#include "text/script/relax/type_printer.h"
 
 namespace iropt::text {
 namespace {
 
 class AttrPrinter {
  public:
-  AttrPrinter(PrintContext& context, PrimMode mode, FreeNames* free)
+  AttrPrinter(PrintContext& context, ScriptDialect mode, FreeNames* free)
       : context_(context), out_(context.out), mode_(mode), free_(free) {}
 
   void Print(const Attr* attr) {
@@ -32,25 +32,25 @@ class AttrPrinter {
     }
   }
   // Targets look the same in every dialect.
-  void PrintPlain(const Attr* attr) { AttrPrinter(context_, PrimMode::kRelax, free_).Print(attr); }
+  void PrintPlain(const Attr* attr) { AttrPrinter(context_, ScriptDialect::kRelax, free_).Print(attr); }
 
   PrintContext& context_;
   OutputStream& out_;
-  PrimMode mode_;
+  ScriptDialect mode_;
   FreeNames* free_;
 };
 
 void AttrPrinter::PrintInt(const IntAttr* attr) {
   if (!attr->dtype.is_bool()) return out_.AppendInt(attr->value);
   const std::string_view text = attr->value ? "True" : "False";
-  if (mode_ == PrimMode::kRelax) return out_.Append(text);
+  if (mode_ == ScriptDialect::kRelax) return out_.Append(text);
   out_.Append("T.bool(");
   out_.Append(text);
   out_.Append(')');
 }
 
 void AttrPrinter::PrintFloatAttr(const FloatAttr* attr) {
-  if (mode_ == PrimMode::kRelax && attr->dtype == DataType::Float(64)) return PrintFloat(attr->value, out_);
+  if (mode_ == ScriptDialect::kRelax && attr->dtype == DataType::Float(64)) return PrintFloat(attr->value, out_);
   PrimPrinter(context_, mode_).PrintDTypeName(attr->dtype);
   out_.Append('(');
   PrintFloat(attr->value, out_);
@@ -164,7 +164,7 @@ void AttrPrinter::PrintNode(const Attr* attr) {
 
 }  // namespace
 
-void PrintAttr(const Attr* attr, PrintContext& context, PrimMode mode, FreeNames* free) {
+void PrintAttr(const Attr* attr, PrintContext& context, ScriptDialect mode, FreeNames* free) {
   AttrPrinter(context, mode, free).Print(attr);
 }
 

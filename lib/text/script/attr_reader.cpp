@@ -119,7 +119,7 @@ const TargetAttr* MakeTarget(ScalarParser& p, const PyValue& value, const PyValu
   return host ? TargetAttr::Get(config->With("host", host)) : nullptr;
 }
 
-const Attr* ParseAttr(ParserCore::Shared shared, AttrMode mode, Precedence least) {
+const Attr* ParseAttr(ParserCore::Shared shared, ScriptDialect mode, Precedence least) {
   return ScalarParser(shared).ParseAttribute(mode, least);
 }
 
@@ -141,7 +141,7 @@ bool ScalarParser::AtAttribute() const {
   return prefix == Prefix::kIr ? is("vdevice") || is("dummy_global_info") : is("device_mesh") || is("dist.device_mesh");
 }
 
-const Attr* ScalarParser::ParseAttribute(AttrMode mode, Precedence least) {
+const Attr* ScalarParser::ParseAttribute(ScriptDialect mode, Precedence least) {
   attr_mode_ = mode;
   PyValue value;
   return ParseValue(value, least) ? ToAttr(value, mode) : nullptr;
@@ -192,7 +192,7 @@ const Attr* ScalarParser::ParseConstructed() {
 
 // Inside of targets, numbers and truth values are plain in any dialect.
 bool ScalarParser::ParsePlainArguments(PyArgs& args, uint32_t begin) {
-  const AttrMode mode = std::exchange(attr_mode_, AttrMode::kRelax);
+  const ScriptDialect mode = std::exchange(attr_mode_, ScriptDialect::kRelax);
   const bool ok = ParseArguments(args, begin);
   attr_mode_ = mode;
   return ok;

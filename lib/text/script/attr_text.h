@@ -2,18 +2,14 @@
 // R.device_mesh.
 #pragma once
 
+#include "printer_core.h"
 #include "parser_core.h"
-#include "text/script/tir/prim_printer.h"
 
 namespace iropt::text {
 
-// Which dialect a value is written in. It decides what a plain number is: in T.func_attr({"x": 1}) 32 bits wide, in
-// R.func_attr({"x": 1}) 64; and how truth values look: T.bool(True) or True.
-enum class AttrMode : uint8_t { kRelax, kTir };
-
 // Reads one value at the current token, with the operators that bind as tightly as `least`. Null after an error. Names
 // of variables are looked up: an expression over them is an attribute, too.
-const Attr* ParseAttr(ParserCore::Shared shared, AttrMode mode, Precedence least = Precedence::kLambda);
+const Attr* ParseAttr(ParserCore::Shared shared, ScriptDialect mode, Precedence least = Precedence::kLambda);
 // Reads `lambda i, j: (j, i)` as T.index_map(lambda i, j: (j, i)) has it. Null after an error.
 const Attr* ParseIndexMapLambda(ParserCore::Shared shared);
 // Whether the current token begins a value that only attributes have: T.target(...), T.index_map(...), I.vdevice(...),
@@ -21,6 +17,6 @@ const Attr* ParseIndexMapLambda(ParserCore::Shared shared);
 bool AtAttrConstructor(const ParserCore::Shared& shared);
 
 // Prints a value. `free` names what the text has not defined yet; see PrimPrinter.
-void PrintAttr(const Attr* attr, PrintContext& context, PrimMode mode, FreeNames* free = nullptr);
+void PrintAttr(const Attr* attr, PrintContext& context, ScriptDialect mode, FreeNames* free = nullptr);
 
 }  // namespace iropt::text

@@ -214,7 +214,7 @@ bool ModuleParser::ReadModuleStatement() {
     return name.empty() ? false : static_cast<bool>(UnknownMember("I", name, span, kNames));
   }
   if (!Expect(TokenKind::kLParen, "a module statement")) return false;
-  const Attr* attr = ParseAttr(shared_, AttrMode::kTir);
+  const Attr* attr = ParseAttr(shared_, ScriptDialect::kTir);
   if (!attr) return false;
   const auto* dict = As<DictAttr>(attr);
   if (!dict) return Error(span, "bad-expression", fmt::format("I.{} takes a dictionary", name));

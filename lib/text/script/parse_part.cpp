@@ -69,7 +69,7 @@ const Attr* ParseAttribute(std::string_view text, uint32_t base, const ParseScop
                            DiagnosticEngine& diagnostics) {
   PartReader reader(text, base, workspace, diagnostics);
   reader.Enter(scope);
-  return reader.Finish(text::ParseAttr(reader.shared(), text::AttrMode::kRelax), "value");
+  return reader.Finish(text::ParseAttr(reader.shared(), ScriptDialect::kRelax), "value");
 }
 
 }  // namespace iropt

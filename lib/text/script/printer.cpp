@@ -61,9 +61,9 @@ class ModulePrinter {
   PrefixUse ScanModuleAttrs() {
     PrefixUse use;
     std::vector<const ObjectAttr*> arrays;
-    ScanAttrValue(module_.attrs(), PrimMode::kTir, use, arrays);
+    ScanAttrValue(module_.attrs(), ScriptDialect::kTir, use, arrays);
     for (const auto& [kind, infos] : module_.global_infos()) {
-      for (const Attr* info : infos) ScanAttrValue(info, PrimMode::kTir, use, arrays);
+      for (const Attr* info : infos) ScanAttrValue(info, ScriptDialect::kTir, use, arrays);
     }
     for (const ObjectAttr* array : arrays) metadata_.Add(array);
     return use;
@@ -83,7 +83,7 @@ class ModulePrinter {
       use.relax |= !Is<PrimFunc>(item.entry->func);
     }
     use.ir = !bare_;
-    NameTable names({});
+    PrintNames names({});
     PrintContext context{&module_, options_, out_, names, metadata_};
     PrintImports(use, context);
     if (bare_) return;
@@ -95,11 +95,11 @@ class ModulePrinter {
   }
 
   void PrintModuleStatements(OutputStream& out) {
-    NameTable names({});
+    PrintNames names({});
     PrintContext context{&module_, options_, out, names, metadata_, 1};
     if (module_.attrs()->size() > 0) {
       out.Append("\n    I.module_attrs(");
-      PrintAttr(module_.attrs(), context, PrimMode::kTir);
+      PrintAttr(module_.attrs(), context, ScriptDialect::kTir);
       out.Append(')');
     }
     if (module_.global_infos().empty()) return;
@@ -110,7 +110,7 @@ class ModulePrinter {
       first = false;
       PrintString(kind, out);
       out.Append(": ");
-      PrintAttr(ListAttr::Get(infos), context, PrimMode::kTir);
+      PrintAttr(ListAttr::Get(infos), context, ScriptDialect::kTir);
     }
     out.Append("})");
   }
@@ -143,7 +143,7 @@ class ModulePrinter {
 
   // On a new line. A function ends with the line break of its last statement, so that a blank line follows it.
   void PrintOne(const Item& item, OutputStream& out) {
-    NameTable names({"I", "T", "R", "cls", module_.name()});
+    PrintNames names({"I", "T", "R", "cls", module_.name()});
     PrintContext context{&module_, options_, out, names, metadata_, bare_ ? 0 : 1};
     if (!bare_) context.NewLine();
     const std::string_view name = item.entry->var->name;
@@ -190,7 +190,7 @@ std::string ExpressionToString(const Expr* expr) {
     const Module module;
     const PrintOptions options{.inline_constants = INT64_MAX};
     const text::MetadataTable metadata;
-    text::NameTable names({"I", "T", "R"});
+    PrintNames names({"I", "T", "R"});
     text::PrintContext context{&module, options, out, names, metadata, 0};
     text::RelaxPrinter(context).PrintValue(expr);
   }

@@ -5,12 +5,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "iropt/infer/print/prim_printer.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/ndarray.h"
-#include "iropt/op/operators.h"
 #include "iropt/support/file.h"
 #include "iropt/text/script/printer.h"
-#include "name_table.h"
 
 namespace iropt::text {
 
@@ -54,14 +53,14 @@ class MetadataTable {
   std::unordered_map<const void*, size_t> index_;
 };
 
-struct PrintContext {
-  const Module* module;
+struct PrintContext : PrintTarget {
   const PrintOptions& options;
-  OutputStream& out;
-  NameTable& names;
   const MetadataTable& metadata;
   int indent = 0;
 
+  PrintContext(const Module* m, const PrintOptions& o, OutputStream& stream, PrintNames& n, const MetadataTable& meta,
+               int level = 0)
+      : PrintTarget{m, stream, n}, options(o), metadata(meta), indent(level) {}
   PrintContext WithOutput(OutputStream& other) const { return {module, options, other, names, metadata, indent}; }
 
   void NewLine() {
@@ -76,12 +75,5 @@ struct PrintContext {
 
 // The comments that name the imports, each on a line of its own, and an empty comment after them.
 void PrintImports(PrefixUse use, PrintContext& context);
-
-// A Python string literal with TVM's escapes.
-void PrintString(std::string_view text, OutputStream& out);
-// A floating point literal as TVM prints it: one decimal where the value is integral, else 17 significant digits;
-// infinities and NaN as strings.
-void PrintFloat(double value, OutputStream& out);
-void PrintInt(int64_t value, OutputStream& out);
 
 }  // namespace iropt::text

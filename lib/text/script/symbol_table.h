@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "iropt/ir/node.h"
-#include "name_map.h"
+#include "iropt/support/name_map.h"
 
 namespace iropt::text {
 

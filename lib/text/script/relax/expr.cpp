@@ -155,7 +155,7 @@ bool RelaxExprParser::ParseTirMember(PyValue& out) {
 // A dictionary, I.vdevice(...), T.target(...): attribute values are the same at both levels.
 bool RelaxExprParser::Dict(PyValue& out) {
   const uint32_t begin = lex_.peek().begin;
-  const Attr* attr = ParseAttr(shared_, AttrMode::kRelax, Precedence::kAtom);
+  const Attr* attr = ParseAttr(shared_, ScriptDialect::kRelax, Precedence::kAtom);
   out = PyValue(attr, lex_.SpanFrom(begin));
   return attr != nullptr;
 }

@@ -1,13 +1,13 @@
 // Expressions of graph-level functions.
 #include <fmt/format.h>
 
-#include "text/script/attr_text.h"
+#include "iropt/infer/print/prim_printer.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
-#include "text/script/tir/prim_printer.h"
 #include "printer.h"
+#include "text/script/attr_text.h"
 
 namespace iropt::text {
 
@@ -70,7 +70,7 @@ void RelaxPrinter::PrintExpr(const Expr* expr) {
     }
     case NodeKind::kPrimValue:
       out_.Append("R.prim_value(");
-      PrintPrimExpr(static_cast<const PrimValue*>(expr)->value, context_, PrimMode::kRelax);
+      PrintPrimExpr(static_cast<const PrimValue*>(expr)->value, context_, ScriptDialect::kRelax);
       return out_.Append(')');
     case NodeKind::kStringImm:
       out_.Append("R.str(");
@@ -230,11 +230,11 @@ void RelaxPrinter::PrintCallAttrs(const Attr* attrs, const OpInfo* op) {
     out_.Append('=');
     if (column && column->kind == AttrKind::kOptPrimValue && Is<ExprAttr>(value)) {
       out_.Append("R.prim_value(");
-      PrintPrimExpr(To<ExprAttr>(value)->value, context_, PrimMode::kRelax);
+      PrintPrimExpr(To<ExprAttr>(value)->value, context_, ScriptDialect::kRelax);
       return out_.Append(')');
     }
     if (column && column->kind == AttrKind::kDeviceMesh) return types_.PrintDeviceMesh(To<DeviceMeshAttr>(value));
-    PrintAttr(value, context_, PrimMode::kRelax);
+    PrintAttr(value, context_, ScriptDialect::kRelax);
   };
   if (const auto* record = As<ObjectAttr>(attrs)) {
     for (size_t i = 0; i < record->names.size(); ++i) print(record->names[i], record->values[i]);
@@ -281,7 +281,7 @@ void RelaxPrinter::PrintElement(const NDArray& data, int64_t index) {
     } else if constexpr (std::is_floating_point_v<Value>) {
       PrintFloat(static_cast<double>(value), out_);
     } else {
-      PrintInt(static_cast<int64_t>(value), out_);
+      out_.AppendInt(static_cast<int64_t>(value));
     }
   });
 }

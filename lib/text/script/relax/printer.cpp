@@ -1,9 +1,9 @@
 // Functions, blocks and bindings. Expressions are in relax_expr_printer.cpp.
 #include "printer.h"
 
-#include "text/script/attr_text.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
+#include "text/script/attr_text.h"
 
 namespace iropt::text {
 namespace {
@@ -83,7 +83,7 @@ void RelaxPrinter::PrintAttributes(const DictAttr* attrs) {
   if (attrs->size() == 0) return;
   context_.NewLine();
   out_.Append("R.func_attr(");
-  PrintAttr(attrs, context_, PrimMode::kRelax);
+  PrintAttr(attrs, context_, ScriptDialect::kRelax);
   out_.Append(')');
 }
 

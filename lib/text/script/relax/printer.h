@@ -1,9 +1,9 @@
 // Prints graph-level functions.
 #pragma once
 
-#include "text/script/printer_core.h"
+#include "iropt/infer/print/type_printer.h"
 #include "prologue.h"
-#include "type_printer.h"
+#include "text/script/printer_core.h"
 
 namespace iropt::text {
 
@@ -51,7 +51,7 @@ class RelaxPrinter {
 
   PrintContext& context_;
   OutputStream& out_;
-  NameTable& names_;
+  PrintNames& names_;
   TypePrinter types_;
   const RelaxPrologue* prologue_ = nullptr;
   PrefixUse before_;

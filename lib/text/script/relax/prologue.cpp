@@ -159,7 +159,7 @@ class Scanner {
 
   void ScanAttr(const Attr* attr) {
     PrefixUse use;
-    ScanAttrValue(attr, PrimMode::kRelax, use, result_.arrays);
+    ScanAttrValue(attr, ScriptDialect::kRelax, use, result_.arrays);
     result_.uses_tir |= use.tir;
     ForEachAttrExpr(attr, [&](const PrimExpr* expr) { ScanPrim(expr); });
   }
@@ -172,17 +172,17 @@ class Scanner {
 
 }  // namespace
 
-void ScanAttrValue(const Attr* attr, PrimMode mode, PrefixUse& use, std::vector<const ObjectAttr*>& arrays) {
-  const bool tir = mode == PrimMode::kTir;
+void ScanAttrValue(const Attr* attr, ScriptDialect mode, PrefixUse& use, std::vector<const ObjectAttr*>& arrays) {
+  const bool tir = mode == ScriptDialect::kTir;
   switch (attr->kind) {
     case NodeKind::kTargetAttr:
       use.tir = true;
-      mode = PrimMode::kRelax;
+      mode = ScriptDialect::kRelax;
       break;
     case NodeKind::kIndexMapAttr: use.tir = true; break;
     case NodeKind::kVDeviceAttr:
       use.ir = true;
-      mode = PrimMode::kRelax;
+      mode = ScriptDialect::kRelax;
       break;
     case NodeKind::kDeviceMeshAttr:
       use.relax = true;

@@ -6,9 +6,9 @@
 #include <unordered_set>
 #include <vector>
 
+#include "iropt/infer/print/prim_printer.h"
 #include "iropt/ir/relax/expr.h"
 #include "iropt/text/script/printer.h"
-#include "text/script/tir/prim_printer.h"
 #include "text/script/printer_core.h"
 
 namespace iropt::text {
@@ -31,7 +31,7 @@ struct RelaxPrologue {
 RelaxPrologue ScanPrologue(const Function* function, const PrintOptions& options);
 
 // Adds what the text of an attribute value uses: imports, and entries of the metadata section.
-void ScanAttrValue(const Attr* attr, PrimMode mode, PrefixUse& use, std::vector<const ObjectAttr*>& arrays);
+void ScanAttrValue(const Attr* attr, ScriptDialect mode, PrefixUse& use, std::vector<const ObjectAttr*>& arrays);
 
 // Whether the constant is printed in place, as R.const(...).
 bool IsInlineConstant(const Constant* constant, const PrintOptions& options);

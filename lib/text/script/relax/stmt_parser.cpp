@@ -294,7 +294,7 @@ bool RelaxFunctionParser::ParseRelaxStatement(bool& handled) {
 bool RelaxFunctionParser::ParseFuncAttr() {
   const Span span = lex_.SpanFrom(lex_.previous_end() - 9);
   if (!Expect(TokenKind::kLParen, "R.func_attr(...)")) return false;
-  const Attr* attr = ParseAttr(shared_, AttrMode::kRelax);
+  const Attr* attr = ParseAttr(shared_, ScriptDialect::kRelax);
   if (!attr || !ExpectClose("R.func_attr(...)")) return false;
   const auto* dict = As<DictAttr>(attr);
   if (!dict) return Error(span, "bad-expression", "R.func_attr takes a dictionary");

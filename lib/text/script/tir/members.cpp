@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "functions.h"
+#include "iropt/infer/print/prim_printer.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
-#include "prim_printer.h"
 #include "scalar_parser.h"
 
 namespace iropt::text {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "text/script/attr_text.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/visitor.h"
+#include "text/script/attr_text.h"
 
 namespace iropt::text {
 namespace {
@@ -167,7 +167,7 @@ void TirPrinter::PrintFuncAttrs(std::string_view name) {
   if (attrs->size() == 0) return;
   BeginLine();
   out_.Append("T.func_attr(");
-  PrintAttr(attrs, context_, PrimMode::kTir, this);
+  PrintAttr(attrs, context_, ScriptDialect::kTir, this);
   out_.Append(')');
 }
 

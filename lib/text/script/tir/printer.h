@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "iropt/infer/print/prim_printer.h"
 #include "iropt/ir/tir/stmt.h"
-#include "prim_printer.h"
-#include "text/script/printer_core.h"
 #include "scopes.h"
+#include "text/script/printer_core.h"
 
 namespace iropt::text {
 
@@ -27,7 +27,7 @@ class TirPrinter : public FreeNames {
         context_(context.WithOutput(stream_)),
         out_(stream_),
         names_(context.names),
-        prim_(context_, PrimMode::kTir, this) {}
+        prim_(context_, ScriptDialect::kTir, this) {}
 
   // The text of the function.
   std::string Print(std::string_view name);
@@ -155,7 +155,7 @@ class TirPrinter : public FreeNames {
   OutputStream stream_;
   PrintContext context_;
   OutputStream& out_;
-  NameTable& names_;
+  PrintNames& names_;
   PrimPrinter prim_;
   std::vector<Frame> frames_;
   std::vector<LateName> late_names_;  // by position

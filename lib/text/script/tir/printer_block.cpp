@@ -1,9 +1,9 @@
 // Loops and blocks.
 #include <algorithm>
 
-#include "text/script/attr_text.h"
 #include "iropt/arith/prim_builder.h"
 #include "printer.h"
+#include "text/script/attr_text.h"
 
 namespace iropt::text {
 
@@ -87,7 +87,7 @@ void TirPrinter::PrintLoopHead(const tir::For* loop) {
   }
   if (annotated) {
     out_.Append(", annotations=");
-    PrintAttr(loop->annotations, context_, PrimMode::kTir, this);
+    PrintAttr(loop->annotations, context_, ScriptDialect::kTir, this);
   }
   out_.Append("):");
 }
@@ -194,7 +194,7 @@ void TirPrinter::PrintBlock(const tir::Block* block, const tir::BlockRealize* re
   if (block->annotations->size()) {
     BeginLine();
     out_.Append("T.block_attr(");
-    PrintAttr(block->annotations, context_, PrimMode::kTir, this);
+    PrintAttr(block->annotations, context_, ScriptDialect::kTir, this);
     out_.Append(')');
   }
   for (const tir::Buffer* buffer : block->alloc_buffers)

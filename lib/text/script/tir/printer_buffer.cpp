@@ -52,7 +52,7 @@ std::string TirPrinter::VariableLine(const std::vector<const tir::Var*>& variabl
   if (variables.empty()) return line;
   OutputStream out(&line);
   PrintContext context = context_.WithOutput(out);
-  PrimPrinter prim(context, PrimMode::kTir);
+  PrimPrinter prim(context, ScriptDialect::kTir);
   for (size_t i = 0; i < variables.size(); ++i) {
     if (i) out.Append(", ");
     out.Append(names_.Find(variables[i]));
@@ -75,7 +75,7 @@ void TirPrinter::PrintVariableLine(const BufferParts& parts) {
 void TirPrinter::PrintDeclaration(const tir::Buffer* buffer, std::string_view function, FunctionRef<void()> first,
                                   const BufferParts& parts, PrintContext& context) {
   OutputStream& out = context.out;
-  PrimPrinter prim(context, PrimMode::kTir, this);
+  PrimPrinter prim(context, ScriptDialect::kTir, this);
   const auto integer = [&](std::string_view name, int64_t value) {
     out.Append(name);
     out.AppendInt(value);

@@ -1,9 +1,9 @@
 // Statements of loop-level functions.
-#include "text/script/attr_text.h"
+#include "array.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/support/stack.h"
-#include "array.h"
 #include "printer.h"
+#include "text/script/attr_text.h"
 
 namespace iropt::text {
 namespace {
@@ -159,7 +159,7 @@ void TirPrinter::PrintAssert(const tir::AssertStmt* stmt) {
 void TirPrinter::PrintAttrValue(const Node* node) {
   switch (GroupOf(node->kind)) {
     case NodeGroup::kPrim: return prim_.Print(static_cast<const PrimExpr*>(node));
-    case NodeGroup::kAttr: return PrintAttr(static_cast<const Attr*>(node), context_, PrimMode::kTir, this);
+    case NodeGroup::kAttr: return PrintAttr(static_cast<const Attr*>(node), context_, ScriptDialect::kTir, this);
     default: break;
   }
   if (const auto* buffer = As<tir::Buffer>(node)) return prim_.PrintBuffer(buffer);
@@ -300,7 +300,7 @@ void TirPrinter::PrintAllocate(const tir::Allocate* stmt) {
         }
         if (stmt->annotations->size()) {
           out_.Append(", annotations=");
-          PrintAttr(stmt->annotations, context_, PrimMode::kTir, this);
+          PrintAttr(stmt->annotations, context_, ScriptDialect::kTir, this);
         }
         out_.Append(')');
       });

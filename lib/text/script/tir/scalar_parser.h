@@ -21,7 +21,7 @@ class ScalarParser : public ExprGrammar<ScalarParser>, public BufferValues {
   // Reads one scalar expression whose operators bind as tightly as `least`. Null after an error, as for all of them.
   const PrimExpr* ParseScalar(Precedence least);
   // Reads one attribute value (attr_reader.cpp).
-  const Attr* ParseAttribute(AttrMode mode, Precedence least);
+  const Attr* ParseAttribute(ScriptDialect mode, Precedence least);
   bool AtAttribute() const;
   // A lambda from indices to indices.
   const IndexMapAttr* ParseMapping(DataType dtype, const IndexMapAttr* inverse);
@@ -85,7 +85,7 @@ class ScalarParser : public ExprGrammar<ScalarParser>, public BufferValues {
   // A name whose definition failed stands for this, so that its uses are not errors, too.
   static const Node* poison();
 
-  AttrMode attr_mode_ = AttrMode::kTir;
+  ScriptDialect attr_mode_ = ScriptDialect::kTir;
   std::string_view pending_name_;
 };
 

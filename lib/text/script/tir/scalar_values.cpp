@@ -4,9 +4,9 @@
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/prim_builder.h"
+#include "iropt/infer/print/prim_printer.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
-#include "prim_printer.h"
 
 namespace iropt::text {
 
@@ -148,12 +148,12 @@ bool ScalarValues::ToIntegers(const PyValue& value, std::vector<int64_t>& out) {
   return true;
 }
 
-const Attr* ScalarValues::ToAttr(const PyValue& value, AttrMode mode) {
+const Attr* ScalarValues::ToAttr(const PyValue& value, ScriptDialect mode) {
   switch (value.kind) {
     case Kind::kNone: return NoneAttr::Get();
     case Kind::kBool: return IntAttr::Bool(value.boolean);
     case Kind::kInt: return IntAttr::Get(value.integer);
-    case Kind::kFloat: return FloatAttr::Get(value.real, DataType::Float(mode == AttrMode::kTir ? 32 : 64));
+    case Kind::kFloat: return FloatAttr::Get(value.real, DataType::Float(mode == ScriptDialect::kTir ? 32 : 64));
     case Kind::kString: return StrAttr::Get(value.string());
     case Kind::kAttr: return value.attr;
     case Kind::kDType: return DTypeAttr::Get(value.dtype);

@@ -43,7 +43,7 @@ class ScalarValues {
   bool ToString(const PyValue& value, std::string_view& out);
   // Of an optional argument: the empty dictionary where it is absent.
   const DictAttr* ToDict(const PyValue* value);
-  const Attr* ToAttr(const PyValue& value, AttrMode mode);
+  const Attr* ToAttr(const PyValue& value, ScriptDialect mode);
   // Makes a value one that takes part in arithmetic: a number or an expression.
   bool Operand(PyValue& value);
 

@@ -92,7 +92,7 @@ const Node* AttrNode(TirParser& p, const PyValue& value) {
     case Kind::kNone: return NoneAttr::Get();
     case Kind::kList:
     case Kind::kArray:
-    case Kind::kTuple: return p.ToAttr(value, AttrMode::kTir);
+    case Kind::kTuple: return p.ToAttr(value, ScriptDialect::kTir);
     default: return p.ToPrim(value);
   }
 }

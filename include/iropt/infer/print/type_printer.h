@@ -5,13 +5,13 @@
 #include <unordered_set>
 #include <vector>
 
-#include "text/script/printer_core.h"
+#include "iropt/infer/print/prim_printer.h"
 
-namespace iropt::text {
+namespace iropt {
 
 class TypePrinter {
  public:
-  explicit TypePrinter(PrintContext& context) : context_(context) {}
+  explicit TypePrinter(PrintTarget& context) : context_(context) {}
 
   // In the signature of a function at the top level, dimensions that use a variable which the signature itself
   // introduces are printed in quotes; these are the variables.
@@ -40,10 +40,10 @@ class TypePrinter {
   };
   static constexpr uint32_t kForever = UINT32_MAX;
 
-  PrintContext& context_;
+  PrintTarget& context_;
   uint32_t epoch_ = 1;
   std::vector<Cached> cache_;  // by Type::id
   Arena texts_;
 };
 
-}  // namespace iropt::text
+}  // namespace iropt

@@ -2,13 +2,33 @@
 // node, with T.Add(...) and the like where it would not.
 #pragma once
 
+#include "iropt/infer/print/print_names.h"
+#include "iropt/ir/module.h"
+#include "iropt/op/operators.h"
+#include "iropt/support/file.h"
 #include "iropt/support/function_ref.h"
-#include "text/script/printer_core.h"
 
-namespace iropt::text {
+namespace iropt {
 
-// How integers look: T.int64(3) and T.bool(True) in loop-level functions, 3 and True in graph-level ones.
-enum class PrimMode : uint8_t { kTir, kRelax };
+// Which dialect a value is written in. It decides how numbers look, T.int64(3) and T.bool(True) or 3 and True; and what
+// a plain number is: in T.func_attr({"x": 1}) 32 bits wide, in R.func_attr({"x": 1}) 64.
+enum class ScriptDialect : uint8_t { kTir, kRelax };
+
+// Where text goes, and the names that it uses. Without a module, types and expressions are printed for messages: what a
+// module names is printed as it is, and what is unknown is left out.
+struct PrintTarget {
+  const Module* module;
+  OutputStream& out;
+  PrintNames& names;
+
+  bool for_messages() const { return module == nullptr; }
+};
+
+// A Python string literal with TVM's escapes.
+void PrintString(std::string_view text, OutputStream& out);
+// A floating point literal as TVM prints it: one decimal where the value is integral, else 17 significant digits;
+// infinities and NaN as strings.
+void PrintFloat(double value, OutputStream& out);
 
 // Defines variables and buffers that are used without a definition, which TVM's text declares where they are used.
 class FreeNames {
@@ -21,7 +41,7 @@ class FreeNames {
 class PrimPrinter {
  public:
   // Without `free`, what has no name is printed by its hint.
-  PrimPrinter(PrintContext& context, PrimMode mode, FreeNames* free = nullptr)
+  PrimPrinter(PrintTarget& context, ScriptDialect mode, FreeNames* free = nullptr)
       : context_(context), out_(context.out), mode_(mode), free_(free) {}
 
   void Print(const PrimExpr* expr) { Print(expr, Precedence::kLambda); }
@@ -70,14 +90,14 @@ class PrimPrinter {
   std::string_view NameOf(const tir::Buffer* buffer);
   void DefineFirst();
 
-  PrintContext& context_;
+  PrintTarget& context_;
   OutputStream& out_;
-  PrimMode mode_;
+  ScriptDialect mode_;
   FreeNames* free_;
   const PrimExpr* evaluated_first_ = nullptr;
 };
 
-void PrintPrimExpr(const PrimExpr* expr, PrintContext& context, PrimMode mode);
+void PrintPrimExpr(const PrimExpr* expr, PrintTarget& context, ScriptDialect mode);
 
 // Calls f for every occurrence of a variable, in the order in which the expression is evaluated.
 void ForEachPrimVar(const PrimExpr* expr, FunctionRef<void(const tir::Var*)> f);
@@ -85,4 +105,4 @@ void ForEachPrimVar(const PrimExpr* expr, FunctionRef<void(const tir::Var*)> f);
 void ForEachPrimName(const PrimExpr* expr, FunctionRef<void(const tir::Var*)> var,
                      FunctionRef<void(const tir::Buffer*)> buffer);
 
-}  // namespace iropt::text
+}  // namespace iropt

@@ -13,7 +13,7 @@
 
 #include "iropt/support/hash.h"
 
-namespace iropt::text {
+namespace iropt {
 
 template <class T>
 class NameMap {
@@ -115,4 +115,4 @@ class NameMap {
   std::vector<Entry> entries_;
 };
 
-}  // namespace iropt::text
+}  // namespace iropt

@@ -1,19 +1,19 @@
-#include "name_table.h"
+#include "iropt/infer/print/print_names.h"
 
 #include <fmt/format.h>
 
 #include <cctype>
 
-namespace iropt::text {
+namespace iropt {
 namespace {
 
 bool IsNameChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 }  // namespace
 
-NameTable::NameTable(std::vector<std::string_view> reserved) : reserved_(std::move(reserved)) { Reset(); }
+PrintNames::PrintNames(std::vector<std::string_view> reserved) : reserved_(std::move(reserved)) { Reset(); }
 
-void NameTable::Reset() {
+void PrintNames::Reset() {
   by_id_.clear();
   syms_.clear();
   taken_.Clear();
@@ -22,7 +22,7 @@ void NameTable::Reset() {
   for (const std::string_view name : reserved_) taken_.Insert(name, 1);
 }
 
-std::string_view NameTable::Unique(std::string_view hint) {
+std::string_view PrintNames::Unique(std::string_view hint) {
   std::string clean;
   for (const char c : hint) {
     if (!IsNameChar(c)) {
@@ -47,7 +47,7 @@ std::string_view NameTable::Unique(std::string_view hint) {
   }
 }
 
-std::string_view NameTable::Record(std::string_view name, uint32_t id, const tir::Var* sym, bool takes_name) {
+std::string_view PrintNames::Record(std::string_view name, uint32_t id, const tir::Var* sym, bool takes_name) {
   if (id != kNoId) {
     if (id >= by_id_.size()) by_id_.resize(std::max<size_t>(id + 1, by_id_.size() * 2));
     by_id_[id] = name;
@@ -58,40 +58,40 @@ std::string_view NameTable::Record(std::string_view name, uint32_t id, const tir
   return name;
 }
 
-std::string_view NameTable::Define(const Var* var) {
+std::string_view PrintNames::Define(const Var* var) {
   if (const std::string_view known = Find(var); !known.empty()) return known;
   return Record(Unique(var->name().empty() ? "v" : var->name()), var->id, nullptr);
 }
 
-std::string_view NameTable::Define(const tir::Var* var) {
+std::string_view PrintNames::Define(const tir::Var* var) {
   if (const std::string_view known = Find(var); !known.empty()) return known;
   const bool sym = var->context_owned();
   return Record(Unique(var->name.empty() ? "v" : var->name), sym ? kNoId : var->id, sym ? var : nullptr);
 }
 
-std::string_view NameTable::Define(const tir::Buffer* buffer, std::string_view hint) {
+std::string_view PrintNames::Define(const tir::Buffer* buffer, std::string_view hint) {
   if (const std::string_view known = Find(buffer); !known.empty()) return known;
   return Record(Unique(hint.empty() ? "buffer" : hint), buffer->id, nullptr);
 }
 
-std::string_view NameTable::DefineText(std::string_view hint) { return Record(Unique(hint), kNoId, nullptr); }
+std::string_view PrintNames::DefineText(std::string_view hint) { return Record(Unique(hint), kNoId, nullptr); }
 
-void NameTable::Alias(const tir::Var* var, std::string_view text) {
+void PrintNames::Alias(const tir::Var* var, std::string_view text) {
   const bool sym = var->context_owned();
   Record(arena_.CopyString(text), sym ? kNoId : var->id, sym ? var : nullptr, false);
 }
 
-void NameTable::Alias(const tir::Buffer* buffer, std::string_view text) {
+void PrintNames::Alias(const tir::Buffer* buffer, std::string_view text) {
   Record(arena_.CopyString(text), buffer->id, nullptr, false);
 }
 
-std::string_view NameTable::Find(const tir::Var* var) const {
+std::string_view PrintNames::Find(const tir::Var* var) const {
   if (!var->context_owned()) return var->id < by_id_.size() ? by_id_[var->id] : std::string_view();
   const auto it = syms_.find(var);
   return it == syms_.end() ? std::string_view() : it->second;
 }
 
-void NameTable::Release(size_t mark) {
+void PrintNames::Release(size_t mark) {
   while (log_.size() > mark) {
     const Definition d = log_.back();
     log_.pop_back();
@@ -115,4 +115,4 @@ void NameTable::Release(size_t mark) {
   }
 }
 
-}  // namespace iropt::text
+}  // namespace iropt

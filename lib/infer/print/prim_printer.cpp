@@ -1,5 +1,9 @@
-#include "prim_printer.h"
+#include "iropt/infer/print/prim_printer.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "iropt/arith/prim_builder.h"
@@ -8,7 +12,7 @@
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
 
-namespace iropt::text {
+namespace iropt {
 namespace {
 
 bool IsConstant(const PrimExpr* e) { return e->kind == NodeKind::kIntImm || e->kind == NodeKind::kFloatImm; }
@@ -99,8 +103,51 @@ void ForEachPrimVar(const PrimExpr* expr, FunctionRef<void(const tir::Var*)> f) 
   NameWalker(f, ignore).Walk(expr);
 }
 
-void PrintPrimExpr(const PrimExpr* expr, PrintContext& context, PrimMode mode) {
+void PrintPrimExpr(const PrimExpr* expr, PrintTarget& context, ScriptDialect mode) {
   PrimPrinter(context, mode).Print(expr);
+}
+
+// ---- Literals
+
+void PrintString(std::string_view text, OutputStream& out) {
+  out.Append('"');
+  size_t plain = 0;
+  const auto flush = [&](size_t end) { out.Append(text.substr(plain, end - plain)); };
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (c >= ' ' && c < 127 && c != '"' && c != '\\') continue;
+    flush(i);
+    plain = i + 1;
+    switch (c) {
+      case '"': out.Append("\\\""); break;
+      case '\\': out.Append("\\\\"); break;
+      case '\t': out.Append("\\t"); break;
+      case '\r': out.Append("\\r"); break;
+      case '\n': out.Append("\\n"); break;
+      default: {
+        constexpr std::string_view kHex = "0123456789ABCDEF";
+        const char hex[] = {'\\', 'x', kHex[c >> 4], kHex[c & 15]};
+        out.Append(std::string_view(hex, 4));
+      }
+    }
+  }
+  flush(text.size());
+  out.Append('"');
+}
+
+void PrintFloat(double value, OutputStream& out) {
+  fmt::memory_buffer text;
+  if (std::isinf(value) || std::isnan(value)) {
+    fmt::format_to(std::back_inserter(text), "\"{}\"",
+                   std::isnan(value) ? (std::signbit(value) ? "-nan" : "nan")
+                   : value < 0       ? "-inf"
+                                     : "inf");
+  } else if (std::nearbyint(value) == value) {
+    fmt::format_to(std::back_inserter(text), "{:.1f}", value);
+  } else {
+    fmt::format_to(std::back_inserter(text), "{:.17g}", value);
+  }
+  out.Append(std::string_view(text.data(), text.size()));
 }
 
 // ---- Names
@@ -286,7 +333,7 @@ void PrimPrinter::PrintFunction(std::string_view name, std::initializer_list<con
 
 void PrimPrinter::PrintInt(const tir::IntImm* imm) {
   const bool is_bool = imm->dtype == DataType::Bool();
-  const bool plain = mode_ == PrimMode::kRelax || imm->dtype == DataType::Int(32);
+  const bool plain = mode_ == ScriptDialect::kRelax || imm->dtype == DataType::Int(32);
   if (!plain) {
     PrintDTypeName(imm->dtype);
     out_.Append('(');
@@ -393,7 +440,7 @@ void PrimPrinter::PrintUngrouped(const PrimExpr* e) {
       return out_.Append(')');
     case NodeKind::kNot: {
       const PrimExpr* a = static_cast<const tir::Not*>(e)->a;
-      if (mode_ == PrimMode::kRelax && IsConstant(a)) return PrintFunction("T.Not", {a});
+      if (mode_ == ScriptDialect::kRelax && IsConstant(a)) return PrintFunction("T.Not", {a});
       out_.Append("not ");
       return Print(a, Precedence::kNot);
     }
@@ -432,4 +479,4 @@ void PrimPrinter::PrintUngrouped(const PrimExpr* e) {
   }
 }
 
-}  // namespace iropt::text
+}  // namespace iropt

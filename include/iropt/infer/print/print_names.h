@@ -12,14 +12,14 @@
 #include "iropt/ir/relax/expr.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/support/arena.h"
-#include "name_map.h"
+#include "iropt/support/name_map.h"
 
-namespace iropt::text {
+namespace iropt {
 
-class NameTable {
+class PrintNames {
  public:
   // `reserved` are never given to variables (I, T, R, cls and the module's name).
-  explicit NameTable(std::vector<std::string_view> reserved);
+  explicit PrintNames(std::vector<std::string_view> reserved);
 
   // Names the node; a node that has a name already keeps it. Amortized O(1).
   std::string_view Define(const Var* var);
@@ -62,4 +62,4 @@ class NameTable {
   Arena arena_;
 };
 
-}  // namespace iropt::text
+}  // namespace iropt

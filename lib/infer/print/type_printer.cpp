@@ -1,9 +1,12 @@
-#include "type_printer.h"
+#include "iropt/infer/print/type_printer.h"
 
+#include <fmt/format.h>
+
+#include "iropt/infer/infer.h"
+#include "iropt/infer/print/prim_printer.h"
 #include "iropt/support/stack.h"
-#include "text/script/tir/prim_printer.h"
 
-namespace iropt::text {
+namespace iropt {
 namespace {
 
 bool Mentions(const PrimExpr* expr, const TypePrinter::Introduced& vars) {
@@ -32,7 +35,7 @@ void TypePrinter::Print(const Type* type, const Introduced* introduced) {
 }
 
 void TypePrinter::PrintUncached(const Type* type, const Introduced* introduced, OutputStream& out) {
-  PrintContext inner = context_.WithOutput(out);
+  PrintTarget inner{context_.module, out, context_.names};
   TypePrinter printer(inner);
   WithStack([&] {
     switch (type->kind) {
@@ -55,6 +58,8 @@ void TypePrinter::PrintUncached(const Type* type, const Introduced* introduced, 
           out.Append("R.Shape([");
           printer.PrintDims(shape->values, introduced);
           out.Append("])");
+        } else if (shape->ndim == kUnknownDim && context_.for_messages()) {
+          out.Append("R.Shape");
         } else {
           out.Append("R.Shape(ndim=");
           out.AppendInt(shape->ndim);
@@ -67,7 +72,7 @@ void TypePrinter::PrintUncached(const Type* type, const Introduced* introduced, 
       case NodeKind::kTupleType: {
         const auto* tuple = static_cast<const TupleType*>(type);
         out.Append("R.Tuple");
-        if (tuple->fields.empty()) break;
+        if (tuple->fields.empty() && !context_.for_messages()) break;
         out.Append('(');
         printer.PrintList(tuple->fields, introduced);
         out.Append(')');
@@ -102,12 +107,12 @@ void TypePrinter::PrintDim(const PrimExpr* dim, const Introduced* introduced) {
     std::string text;
     {
       OutputStream out(&text);
-      PrintContext inner = context_.WithOutput(out);
-      PrintPrimExpr(dim, inner, PrimMode::kRelax);
+      PrintTarget inner{context_.module, out, context_.names};
+      PrintPrimExpr(dim, inner, ScriptDialect::kRelax);
     }
     return PrintString(text, context_.out);
   }
-  PrintPrimExpr(dim, context_, PrimMode::kRelax);
+  PrintPrimExpr(dim, context_, ScriptDialect::kRelax);
 }
 
 void TypePrinter::PrintTensor(const TensorType* type, const Introduced* introduced) {
@@ -125,7 +130,9 @@ void TypePrinter::PrintTensor(const TensorType* type, const Introduced* introduc
     out.Append(type->dims.size() == 1 ? ",)" : ")");
   } else if (type->shape_var) {
     separate();
-    out.Append(context_.names.Find(To<Var>(type->shape_var)));
+    const auto* var = As<Var>(type->shape_var);
+    const std::string_view name = var ? context_.names.Find(var) : "...";
+    out.Append(name.empty() ? var->name() : name);
   }
   if (!type->dtype.is_void()) {
     separate();
@@ -171,8 +178,12 @@ void TypePrinter::PrintDTensor(const DTensorType* type, const Introduced* introd
     argument("dtype=");
     PrintDType(tensor->dtype);
   }
-  argument("device_mesh=");
-  PrintDeviceMesh(type->device_mesh);
+  if (context_.for_messages()) {
+    keywords = true;
+  } else {
+    argument("device_mesh=");
+    PrintDeviceMesh(type->device_mesh);
+  }
   argument("placement=");
   PrintString(type->placement, out);
   if (!tensor->has_shape() && tensor->ndim != kUnknownDim) {
@@ -197,6 +208,9 @@ void TypePrinter::PrintVDevice(const VDeviceAttr* device) {
     const auto* kind = d->target ? As<StrAttr>(d->target->Find("kind")) : nullptr;
     return kind ? kind->value : std::string_view();
   };
+  if (context_.for_messages()) {
+    return context_.out.Append(fmt::format("\"{}:{}:{}\"", kind_of(device), device->vdevice_id, device->memory_scope));
+  }
   int64_t index = 0;
   if (const auto infos = context_.module->global_infos().find("vdevice");
       infos != context_.module->global_infos().end()) {
@@ -234,4 +248,35 @@ void TypePrinter::PrintFunc(const FuncType* type, const Introduced* introduced) 
   out.Append(type->purity ? ", True)" : ", False)");
 }
 
-}  // namespace iropt::text
+// ---- For messages
+
+namespace {
+
+template <class F>
+std::string Printed(F&& print) {
+  std::string text;
+  {
+    OutputStream out(&text);
+    PrintNames names({});
+    PrintTarget target{nullptr, out, names};
+    print(target);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string TypeToString(const Type* type) {
+  if (!type) return "unknown";
+  return Printed([&](PrintTarget& target) { TypePrinter(target).Print(type); });
+}
+
+std::string DimToString(const PrimExpr* dim) {
+  return Printed([&](PrintTarget& target) { TypePrinter(target).PrintDim(dim); });
+}
+
+std::string DimsToString(std::span<const PrimExpr* const> dims) {
+  return Printed([&](PrintTarget& target) { PrimPrinter(target, ScriptDialect::kRelax).PrintTuple(dims); });
+}
+
+}  // namespace iropt
