@@ -31,20 +31,20 @@ enum class Precedence : uint8_t {
 
 constexpr Precedence Above(Precedence p) { return static_cast<Precedence>(static_cast<uint8_t>(p) + 1); }
 
+// A row of operators.def; see there for the columns.
 struct OperatorInfo {
   std::string_view infix;
   Precedence precedence;
   std::optional<NodeKind> node;
   std::string_view function;
-  std::string_view intrinsic;
   std::string_view graph_op;
 };
 
 inline constexpr std::nullopt_t NoNode = std::nullopt;  // NOLINT: a word of the table
 
 inline constexpr OperatorInfo kOperators[] = {
-#define IROPT_OPERATOR(token, infix, precedence, node, function, intrinsic, graph)                                     \
-  {infix, Precedence::precedence, node, function, intrinsic, graph},
+#define IROPT_OPERATOR(token, infix, precedence, node, function, graph)                                                \
+  {infix, Precedence::precedence, node, function, graph},
 #include "iropt/op/operators.def"
 };
 

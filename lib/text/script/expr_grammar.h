@@ -23,42 +23,14 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <string_view>
 #include <vector>
 
-#include "iropt/op/operators.h"
 #include "iropt/support/stack.h"
+#include "operator_tokens.h"
 #include "value_reader.h"
 
 namespace iropt::text {
-
-// The precedence of the operator that a token stands for; kLambda, the loosest, for tokens that stand for none. Words
-// are looked at one by one.
-inline Precedence InfixPrecedence(TokenKind kind) {
-  static constexpr auto kTable = [] {
-    std::array<Precedence, static_cast<size_t>(TokenKind::kError) + 1> table{};
-    table.fill(Precedence::kLambda);
-#define IROPT_OPERATOR(token, infix, precedence, node, function, intrinsic, graph)                                     \
-  table[static_cast<size_t>(TokenKind::token)] = Precedence::precedence;
-#include "iropt/op/operators.def"
-    table[static_cast<size_t>(TokenKind::kName)] = Precedence::kLambda;
-    table[static_cast<size_t>(TokenKind::kEnd)] = Precedence::kLambda;
-    return table;
-  }();
-  return kTable[static_cast<size_t>(kind)];
-}
-
-// The row of an operator that is not a word. O(rows).
-inline const OperatorInfo& OperatorOfToken(TokenKind kind) {
-  static constexpr TokenKind kTokens[] = {
-#define IROPT_OPERATOR(token, infix, precedence, node, function, intrinsic, graph) TokenKind::token,
-#include "iropt/op/operators.def"
-  };
-  size_t i = 0;
-  while (kTokens[i] != kind) ++i;
-  return kOperators[i];
-}
 
 template <class Level>
 class ExprGrammar : public ValueReader {
@@ -76,7 +48,7 @@ class ExprGrammar : public ValueReader {
   // After a first operand: the operators that follow it.
   bool ParseInfix(PyValue& out, uint32_t begin, Precedence least) {
     for (;;) {
-      Precedence precedence = InfixPrecedence(lex_.kind());
+      Precedence precedence = PrecedenceOf(lex_.kind());
       const bool word = At(TokenKind::kName);
       bool conjunction = false;
       if (word) {

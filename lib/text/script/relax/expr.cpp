@@ -69,7 +69,7 @@ bool RelaxExprParser::Binary(TokenKind op, const PyValue& a, const PyValue& b, S
     return Error(span, "bad-expression", fmt::format("{} does not apply to {}", TokenKindName(op), operands));
   };
   if (a.is(Kind::kExpr) || b.is(Kind::kExpr)) {
-    const std::string_view name = OperatorOfToken(op).graph_op;
+    const std::string_view name = OperatorOf(op).graph_op;
     if (name.empty()) return fail("tensors");
     const PyValue operands[] = {a, b};
     const iropt::Call* call = BuildOpCall(*GetOp(name)->info, operands, {}, span, ws_, diag_, state_.module);
@@ -80,7 +80,7 @@ bool RelaxExprParser::Binary(TokenKind op, const PyValue& a, const PyValue& b, S
   if (!scalar(a) || !scalar(b)) return fail("these operands");
   if (a.is(Kind::kPrim) != b.is(Kind::kPrim) && (a.is(Kind::kFloat) || b.is(Kind::kFloat)))
     return Error(span, "bad-expression", "a dimension is an integer expression");
-  const std::optional<NodeKind> node = OperatorOfToken(op).node;
+  const std::optional<NodeKind> node = OperatorOf(op).node;
   if (!node || (a.is_number() && b.is_number())) return Scalar(ops_.Binary(op, a, b, span, out), span, out);
   // Dimensions are mathematical integers, so that they fold exactly.
   const arith::PrimBuilder builder;

@@ -9,29 +9,12 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
 #include "iropt/op/op.h"
+#include "text/script/operator_tokens.h"
 
 namespace iropt::text {
 namespace {
 
 using Kind = PyValue::Kind;
-
-NodeKind ArithmeticKind(TokenKind op) {
-  switch (op) {
-    case TokenKind::kPlus: return NodeKind::kAdd;
-    case TokenKind::kMinus: return NodeKind::kSub;
-    case TokenKind::kStar: return NodeKind::kMul;
-    case TokenKind::kSlash: return NodeKind::kDiv;
-    case TokenKind::kDoubleSlash: return NodeKind::kFloorDiv;
-    case TokenKind::kPercent: return NodeKind::kFloorMod;
-    case TokenKind::kLess: return NodeKind::kLT;
-    case TokenKind::kLessEqual: return NodeKind::kLE;
-    case TokenKind::kGreater: return NodeKind::kGT;
-    case TokenKind::kGreaterEqual: return NodeKind::kGE;
-    case TokenKind::kEqual: return NodeKind::kEQ;
-    case TokenKind::kNotEqual: return NodeKind::kNE;
-    default: return NodeKind::kLet;  // none
-  }
-}
 
 std::optional<arith::BitOp> BitwiseOp(TokenKind op) {
   switch (op) {
@@ -168,7 +151,8 @@ bool PrimOps::Integers(TokenKind op, int64_t a, int64_t b, Span span, PyValue& o
 
 bool PrimOps::Numbers(TokenKind op, const PyValue& a, const PyValue& b, Span span, PyValue& out) {
   const bool integers = !a.is(Kind::kFloat) && !b.is(Kind::kFloat);
-  if (const NodeKind kind = ArithmeticKind(op); IsComparison(kind)) {
+  if (const auto comparison = OperatorOf(op).node; comparison && IsComparison(*comparison)) {
+    const NodeKind kind = *comparison;
     const bool r =
         integers ? CompareNumbers(kind, AsInteger(a), AsInteger(b)) : CompareNumbers(kind, AsDouble(a), AsDouble(b));
     out = PyValue::Bool(r, span);
@@ -230,19 +214,19 @@ bool PrimOps::Compare(NodeKind kind, PyValue a, PyValue b, Span span, PyValue& o
 
 bool PrimOps::Binary(TokenKind op, const PyValue& a, const PyValue& b, Span span, PyValue& out) {
   if (a.is_number() && b.is_number()) return Numbers(op, a, b, span, out);
-  const NodeKind kind = ArithmeticKind(op);
-  if (IsComparison(kind)) return Compare(kind, a, b, span, out);
+  const std::optional<NodeKind> kind = OperatorOf(op).node;
+  if (kind && IsComparison(*kind)) return Compare(*kind, a, b, span, out);
   const PrimExpr* x = ToPrim(a);
   const PrimExpr* y = ToPrim(b);
   const PrimExpr* result = nullptr;
   if (const std::optional<arith::BitOp> bits = BitwiseOp(op)) {
     result = MakeBitwise(*bits, x, y, span);
-  } else if (kind == NodeKind::kLet) {
+  } else if (!kind) {
     return Error(span, "'**' does not apply to expressions; use T.pow");
   } else if (kind == NodeKind::kDiv && x->dtype.is_integer() && y->dtype.is_integer()) {
     return Error(span, "'/' does not apply to integers; use '//', T.truncdiv or T.Div");
   } else {
-    result = Make(kind, x, y, span);
+    result = Make(*kind, x, y, span);
   }
   if (result) out = PyValue(result);
   return result != nullptr;
