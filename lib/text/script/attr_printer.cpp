@@ -70,7 +70,7 @@ void AttrPrinter::PrintDict(const DictAttr* dict) {
 
 void AttrPrinter::PrintExpr(const ExprAttr* attr) {
   PrimPrinter printer(context_, mode_, free_);
-  // A buffer as a whole; see TirParser::ToAttr.
+  // A buffer as a whole; see ScalarValues::ToAttr.
   const auto* load = As<tir::BufferLoad>(attr->value);
   if (load && load->dtype.is_handle() && load->indices.empty()) return printer.PrintBuffer(load->buffer);
   printer.Print(attr->value);

@@ -96,22 +96,6 @@ std::string TirPrinter::Print(std::string_view name) {
   return Assemble();
 }
 
-std::string TirPrinter::Assemble() {
-  // The stream writes to a string, which cannot fail.
-  static_cast<void>(stream_.Flush());
-  if (insertions_.empty()) return std::move(text_);
-  std::stable_sort(insertions_.begin(), insertions_.end(),
-                   [](const Insertion& a, const Insertion& b) { return a.position < b.position; });
-  std::string result;
-  size_t done = 0;
-  for (const Insertion& insertion : insertions_) {
-    result.append(text_, done, insertion.position - done);
-    result += insertion.text;
-    done = insertion.position;
-  }
-  return result.append(text_, done);
-}
-
 // ---- Header
 
 std::vector<bool> TirPrinter::InlineParams() const {
@@ -194,113 +178,6 @@ const tir::Block* TirPrinter::ImplicitRoot() const {
   const bool needed =
       !root->alloc_buffers.empty() || (inner ? !inner->block->iter_vars.empty() : ContainsBlock(root->body));
   return needed ? root : nullptr;
-}
-
-// ---- Frames
-
-void TirPrinter::Push(const Node* node, bool visible) {
-  Frame& frame = frames_.emplace_back();
-  frame.node = node;
-  frame.mark = names_.Mark();
-  frame.indent = context_.indent;
-  frame.visible = visible;
-}
-
-void TirPrinter::Pop() {
-  const size_t mark = frames_.back().mark;
-  frames_.pop_back();
-  names_.Release(mark);
-  std::vector<LateName> kept;
-  while (!late_names_.empty() && late_names_.back().position >= mark) {
-    if (late_names_.back().owner < frames_.size()) kept.push_back(late_names_.back());
-    late_names_.pop_back();
-  }
-  for (size_t i = kept.size(); i-- > 0;) DefineAgain(kept[i]);
-}
-
-void TirPrinter::DefineAgain(const LateName& late) {
-  const size_t position = names_.Mark();
-  if (!late.alias) names_.DefineText(late.name);
-  if (const auto* buffer = As<tir::Buffer>(late.node)) {
-    names_.Alias(buffer, late.name);
-  } else {
-    names_.Alias(static_cast<const tir::Var*>(late.node), late.name);
-  }
-  if (late.owner + 1 < frames_.size()) late_names_.push_back({position, late.node, late.name, late.alias, late.owner});
-}
-
-// After a name was defined that belongs to an outer list.
-void TirPrinter::NoteLate(size_t owner, size_t position, const Node* node, bool alias) {
-  if (owner + 1 == frames_.size()) return;
-  const auto* buffer = As<tir::Buffer>(node);
-  const std::string_view name = buffer ? names_.Find(buffer) : names_.Find(static_cast<const tir::Var*>(node));
-  late_names_.push_back({position, node, name, alias, owner});
-}
-
-void TirPrinter::BeginLine() {
-  Frame& frame = top();
-  if (!frame.started) {
-    frame.started = true;
-    out_.Append(frame.pending);
-  }
-  frame.line = out_.position();
-  context_.NewLine();
-}
-
-// Before the line of the list that is being printed.
-void TirPrinter::Insert(Frame& frame, std::string line) {
-  line.insert(0, static_cast<size_t>(frame.indent) * 4, ' ');
-  line.insert(0, 1, '\n');
-  if (frame.started) {
-    insertions_.push_back({frame.line, std::move(line)});
-  } else {
-    frame.pending += line;
-  }
-}
-
-const TirScopes& TirPrinter::scopes() {
-  if (!scopes_) scopes_.emplace(func_);
-  return *scopes_;
-}
-
-size_t TirPrinter::FrameFor(const Node* name) {
-  std::unordered_map<const Node*, size_t> frame_of;
-  for (size_t i = 0; i < frames_.size(); ++i) {
-    if (frames_[i].visible) frame_of.emplace(frames_[i].node, i);
-  }
-  for (uint32_t s = scopes().ScopeOf(name); s != TirScopes::kNone; s = scopes().parent(s)) {
-    if (const auto it = frame_of.find(scopes().node(s)); it != frame_of.end()) return it->second;
-  }
-  return 0;
-}
-
-std::string_view TirPrinter::Define(const tir::Var* var) {
-  const size_t owner = FrameFor(var);
-  const size_t position = names_.Mark();
-  const std::string_view name = names_.Define(var);
-  NoteLate(owner, position, var, false);
-  Insert(frames_[owner], VariableLine({var}));
-  return name;
-}
-
-std::string_view TirPrinter::Define(const tir::Buffer* buffer) {
-  const size_t owner = FrameFor(buffer);
-  const size_t position = names_.Mark();
-  const std::string_view name = names_.Define(buffer, Hint(buffer));
-  NoteLate(owner, position, buffer, false);
-  const BufferParts parts = Plan(buffer, Introduces::kData, owner);
-  std::string line(name);
-  line += " = ";
-  {
-    OutputStream out(&line);
-    PrintContext context = context_.WithOutput(out);
-    PrintDeclaration(
-        buffer, "Buffer", [] {}, parts, context);
-  }
-  NameParts(buffer, name, parts, owner);
-  if (!parts.variables.empty()) Insert(frames_[owner], VariableLine(parts.variables));
-  Insert(frames_[owner], std::move(line));
-  return name;
 }
 
 }  // namespace iropt::text

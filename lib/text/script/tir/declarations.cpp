@@ -1,0 +1,284 @@
+#include "declarations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "iropt/arith/prim_builder.h"
+#include "iropt/arith/substitute.h"
+#include "iropt/ir/tir/builder.h"
+
+namespace iropt::text {
+
+// ---- Lists of statements
+
+std::string TirDeclarations::Assemble() {
+  // The stream writes to a string, which cannot fail.
+  static_cast<void>(stream_.Flush());
+  if (insertions_.empty()) return std::move(text_);
+  std::stable_sort(insertions_.begin(), insertions_.end(),
+                   [](const Insertion& a, const Insertion& b) { return a.position < b.position; });
+  std::string result;
+  size_t done = 0;
+  for (const Insertion& insertion : insertions_) {
+    result.append(text_, done, insertion.position - done);
+    result += insertion.text;
+    done = insertion.position;
+  }
+  return result.append(text_, done);
+}
+
+void TirDeclarations::Push(const Node* node, bool visible) {
+  Frame& frame = frames_.emplace_back();
+  frame.node = node;
+  frame.mark = names_.Mark();
+  frame.indent = context_.indent;
+  frame.visible = visible;
+}
+
+void TirDeclarations::Pop() {
+  const size_t mark = frames_.back().mark;
+  frames_.pop_back();
+  names_.Release(mark);
+  std::vector<LateName> kept;
+  while (!late_names_.empty() && late_names_.back().position >= mark) {
+    if (late_names_.back().owner < frames_.size()) kept.push_back(late_names_.back());
+    late_names_.pop_back();
+  }
+  for (size_t i = kept.size(); i-- > 0;) DefineAgain(kept[i]);
+}
+
+void TirDeclarations::DefineAgain(const LateName& late) {
+  const size_t position = names_.Mark();
+  if (!late.alias) names_.DefineText(late.name);
+  if (const auto* buffer = As<tir::Buffer>(late.node)) {
+    names_.Alias(buffer, late.name);
+  } else {
+    names_.Alias(static_cast<const tir::Var*>(late.node), late.name);
+  }
+  if (late.owner + 1 < frames_.size()) late_names_.push_back({position, late.node, late.name, late.alias, late.owner});
+}
+
+// After a name was defined that belongs to an outer list.
+void TirDeclarations::NoteLate(size_t owner, size_t position, const Node* node, bool alias) {
+  if (owner + 1 == frames_.size()) return;
+  const auto* buffer = As<tir::Buffer>(node);
+  const std::string_view name = buffer ? names_.Find(buffer) : names_.Find(static_cast<const tir::Var*>(node));
+  late_names_.push_back({position, node, name, alias, owner});
+}
+
+void TirDeclarations::BeginLine() {
+  Frame& frame = top();
+  if (!frame.started) {
+    frame.started = true;
+    out_.Append(frame.pending);
+  }
+  frame.line = out_.position();
+  context_.NewLine();
+}
+
+// Before the line of the list that is being printed.
+void TirDeclarations::Insert(Frame& frame, std::string line) {
+  line.insert(0, static_cast<size_t>(frame.indent) * 4, ' ');
+  line.insert(0, 1, '\n');
+  if (frame.started) {
+    insertions_.push_back({frame.line, std::move(line)});
+  } else {
+    frame.pending += line;
+  }
+}
+
+const TirScopes& TirDeclarations::scopes() {
+  if (!scopes_) scopes_.emplace(func_);
+  return *scopes_;
+}
+
+size_t TirDeclarations::FrameFor(const Node* name) {
+  std::unordered_map<const Node*, size_t> frame_of;
+  for (size_t i = 0; i < frames_.size(); ++i) {
+    if (frames_[i].visible) frame_of.emplace(frames_[i].node, i);
+  }
+  for (uint32_t s = scopes().ScopeOf(name); s != TirScopes::kNone; s = scopes().parent(s)) {
+    if (const auto it = frame_of.find(scopes().node(s)); it != frame_of.end()) return it->second;
+  }
+  return 0;
+}
+
+std::string_view TirDeclarations::Define(const tir::Var* var) {
+  const size_t owner = FrameFor(var);
+  const size_t position = names_.Mark();
+  const std::string_view name = names_.Define(var);
+  NoteLate(owner, position, var, false);
+  Insert(frames_[owner], VariableLine({var}));
+  return name;
+}
+
+std::string_view TirDeclarations::Define(const tir::Buffer* buffer) {
+  const size_t owner = FrameFor(buffer);
+  const size_t position = names_.Mark();
+  const std::string_view name = names_.Define(buffer, Hint(buffer));
+  NoteLate(owner, position, buffer, false);
+  const BufferParts parts = Plan(buffer, Introduces::kData, owner);
+  std::string line(name);
+  line += " = ";
+  {
+    OutputStream out(&line);
+    PrintContext context = context_.WithOutput(out);
+    PrintDeclaration(
+        buffer, "Buffer", [] {}, parts, context);
+  }
+  NameParts(buffer, name, parts, owner);
+  if (!parts.variables.empty()) Insert(frames_[owner], VariableLine(parts.variables));
+  Insert(frames_[owner], std::move(line));
+  return name;
+}
+
+// ---- Buffers, and the variables that they introduce by the way
+
+TirDeclarations::BufferParts TirDeclarations::Plan(const tir::Buffer* buffer, Introduces introduces, size_t owner) {
+  BufferParts parts;
+  const auto count = [&](const tir::Var* var) {
+    int n = buffer->data == var;
+    const auto in = [&](const PrimExpr* e) {
+      if (!Is<tir::IntImm>(e)) arith::ForEachVar(e, [&](const tir::Var* v) { n += v == var; });
+    };
+    for (const PrimExpr* e : buffer->shape) in(e);
+    for (const PrimExpr* e : buffer->strides) in(e);
+    in(buffer->elem_offset);
+    return n;
+  };
+  const auto declare = [&](const PrimExpr* e) {
+    const auto* var = static_cast<const tir::Var*>(e);
+    const size_t position = names_.Mark();
+    names_.Define(var);
+    NoteLate(owner, position, var, false);
+    parts.variables.push_back(var);
+  };
+  // A new variable that occurs once has no line of its own: the declaration introduces it.
+  const auto introduce = [&](const PrimExpr* e) {
+    if (!IsNew(e)) return false;
+    if (count(static_cast<const tir::Var*>(e)) == 1) return true;
+    declare(e);
+    return false;
+  };
+  for (const PrimExpr* e : buffer->shape) {
+    if (IsNew(e)) declare(e);
+  }
+  if (introduces == Introduces::kNothing) {
+    if (IsNew(buffer->data)) declare(buffer->data);
+  } else {
+    parts.data = !introduce(buffer->data);
+  }
+  for (const PrimExpr* e : buffer->strides) parts.strides.push_back(introduce(e));
+  parts.offset = introduce(buffer->elem_offset);
+  return parts;
+}
+
+std::string TirDeclarations::VariableLine(const std::vector<const tir::Var*>& variables) {
+  std::string line;
+  if (variables.empty()) return line;
+  OutputStream out(&line);
+  PrintContext context = context_.WithOutput(out);
+  PrimPrinter prim(context, ScriptDialect::kTir);
+  for (size_t i = 0; i < variables.size(); ++i) {
+    if (i) out.Append(", ");
+    out.Append(names_.Find(variables[i]));
+  }
+  out.Append(" = ");
+  for (size_t i = 0; i < variables.size(); ++i) {
+    if (i) out.Append(", ");
+    prim.PrintVarCreation(variables[i]);
+  }
+  static_cast<void>(out.Flush());
+  return line;
+}
+
+void TirDeclarations::PrintVariableLine(const BufferParts& parts) {
+  if (parts.variables.empty()) return;
+  BeginLine();
+  out_.Append(VariableLine(parts.variables));
+}
+
+void TirDeclarations::PrintDeclaration(const tir::Buffer* buffer, std::string_view function, FunctionRef<void()> first,
+                                       const BufferParts& parts, PrintContext& context) {
+  OutputStream& out = context.out;
+  PrimPrinter prim(context, ScriptDialect::kTir, this);
+  const auto integer = [&](std::string_view name, int64_t value) {
+    out.Append(name);
+    out.AppendInt(value);
+  };
+  out.Append("T.");
+  out.Append(function);
+  out.Append('(');
+  first();
+  prim.PrintTuple(buffer->shape);
+  if (buffer->dtype != DataType::Float(32)) {
+    out.Append(", ");
+    prim.PrintDType(buffer->dtype);
+  }
+  if (parts.data) {
+    out.Append(", data=");
+    prim.PrintVar(buffer->data);
+  }
+  if (!buffer->strides.empty()) {
+    out.Append(", strides=(");
+    for (uint32_t i = 0; i < buffer->strides.size(); ++i) {
+      if (i) out.Append(", ");
+      if (parts.strides[i]) {
+        PrintString(static_cast<const tir::Var*>(buffer->strides[i])->name, out);
+      } else {
+        prim.Print(buffer->strides[i]);
+      }
+    }
+    out.Append(buffer->strides.size() == 1 ? ",)" : ")");
+  }
+  const bool constant = Is<tir::IntImm>(buffer->elem_offset);
+  if (constant ? !arith::IsInt(buffer->elem_offset, 0) : !parts.offset) {
+    out.Append(", elem_offset=");
+    prim.Print(buffer->elem_offset);
+  }
+  if (buffer->scope() != "global") {
+    out.Append(", scope=");
+    PrintString(buffer->scope(), out);
+  }
+  if (buffer->data_alignment != tir::kAllocAlignment) integer(", align=", buffer->data_alignment);
+  if (parts.offset || buffer->offset_factor != 1) integer(", offset_factor=", buffer->offset_factor);
+  if (buffer->buffer_type != tir::BufferType::kDefault) out.Append(", buffer_type=\"auto\"");
+  if (!buffer->axis_separators.empty()) {
+    for (uint32_t i = 0; i < buffer->axis_separators.size(); ++i)
+      integer(i ? ", " : ", axis_separators=[", buffer->axis_separators[i]);
+    out.Append(']');
+  }
+  out.Append(')');
+}
+
+void TirDeclarations::NameParts(const tir::Buffer* buffer, std::string_view name, const BufferParts& parts,
+                                size_t owner) {
+  const auto alias = [&](const PrimExpr* e, const std::string& text) {
+    const auto* var = static_cast<const tir::Var*>(e);
+    const size_t position = names_.Mark();
+    names_.Alias(var, text);
+    NoteLate(owner, position, var, true);
+  };
+  if (!parts.data) alias(buffer->data, fmt::format("{}.data", name));
+  for (uint32_t i = 0; i < buffer->strides.size(); ++i) {
+    if (parts.strides[i]) alias(buffer->strides[i], fmt::format("{}.strides[{}]", name, i));
+  }
+  if (parts.offset) alias(buffer->elem_offset, fmt::format("{}.elem_offset", name));
+}
+
+void TirDeclarations::PrintBufferLine(const tir::Buffer* buffer, std::string_view function, Introduces introduces,
+                                      FunctionRef<void()> first) {
+  const std::string_view name = names_.Define(buffer, Hint(buffer));
+  const size_t owner = frames_.size() - 1;
+  const BufferParts parts = Plan(buffer, introduces, owner);
+  PrintVariableLine(parts);
+  BeginLine();
+  out_.Append(name);
+  out_.Append(" = ");
+  PrintDeclaration(buffer, function, first, parts, context_);
+  NameParts(buffer, name, parts, owner);
+}
+
+}  // namespace iropt::text

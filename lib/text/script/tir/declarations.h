@@ -1,0 +1,118 @@
+// Text of a loop-level function with declarations of what it uses without a definition.
+//
+// The text is written front to back. What has to be declared before its first use, in a place that is only known when
+// the use is reached, is put in afterwards: every open list of statements remembers where its current line begins.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "iropt/infer/print/prim_printer.h"
+#include "iropt/ir/tir/stmt.h"
+#include "scopes.h"
+#include "text/script/printer_core.h"
+
+namespace iropt::text {
+
+class TirDeclarations : public FreeNames {
+ public:
+  TirDeclarations(const PrimFunc* func, PrintContext& context)
+      : func_(func),
+        stream_(&text_),
+        context_(context.WithOutput(stream_)),
+        out_(stream_),
+        names_(context.names),
+        prim_(context_, ScriptDialect::kTir, this) {}
+
+  std::string_view Define(const tir::Var* var) override;
+  std::string_view Define(const tir::Buffer* buffer) override;
+
+ protected:
+  // Which variables a buffer declaration introduces by the way.
+  enum class Introduces : uint8_t {
+    kNothing,  // T.decl_buffer of an existing pointer
+    kData,     // the data pointer: T.alloc_buffer, T.Buffer
+    kAll,      // T.match_buffer
+  };
+  // A list of statements that is being printed, and the names that it defines.
+  struct Frame {
+    const Node* node;  // the statement that the list belongs to
+    size_t mark;       // of the names
+    int indent;
+    bool visible = true;   // whether declarations may go here
+    bool concise = false;  // the current statement is the last one, so its body may go on at this level
+    bool started = false;
+    uint64_t line = 0;    // where the current line begins, once started
+    std::string pending;  // lines to come first, until then
+  };
+  // A name of an outer list that was defined while inner ones were open: it must outlive them.
+  struct LateName {
+    size_t position;  // among the names
+    const Node* node;
+    std::string_view name;
+    bool alias;
+    size_t owner;  // the index of the list in frames_
+  };
+  // A line that goes in at a place that was printed before.
+  struct Insertion {
+    uint64_t position;
+    std::string text;
+  };
+
+  // ---- Lists of statements
+  void Push(const Node* node, bool visible = true);
+  void Pop();
+  Frame& top() { return frames_.back(); }
+  void BeginLine();
+  void Insert(Frame& frame, std::string line);
+  // The list that TVM declares an undefined name in: the innermost one around all its uses.
+  size_t FrameFor(const Node* name);
+  const TirScopes& scopes();
+  void NoteLate(size_t owner, size_t position, const Node* node, bool alias);
+  // The text, with what was put in.
+  std::string Assemble();
+
+  // ---- Buffers
+  struct BufferParts {
+    std::vector<const tir::Var*> variables;  // to be declared on a line before
+    bool data = true;                        // the data pointer is named
+    std::vector<bool> strides;               // which are given by name, as variables that the buffer introduces
+    bool offset = false;                     // elem_offset is a variable that the buffer introduces
+  };
+  bool IsNew(const PrimExpr* e) const {
+    return tir::Var::ClassOf(e->kind) && names_.Find(static_cast<const tir::Var*>(e)).empty();
+  }
+  // Names the variables that are declared on a line before; `owner` is the list that the declaration goes to.
+  BufferParts Plan(const tir::Buffer* buffer, Introduces introduces, size_t owner);
+  // The line that declares the variables, or "" where there are none.
+  std::string VariableLine(const std::vector<const tir::Var*>& variables);
+  void PrintVariableLine(const BufferParts& parts);
+  // T.function(first, shape, dtype, ...); `first` prints an argument and the comma after it.
+  void PrintDeclaration(const tir::Buffer* buffer, std::string_view function, FunctionRef<void()> first,
+                        const BufferParts& parts, PrintContext& context);
+  // Names for what the declaration introduced: A.data, A.strides[0], A.elem_offset.
+  void NameParts(const tir::Buffer* buffer, std::string_view name, const BufferParts& parts, size_t owner);
+  // `name = T.function(first, ...)` on a line of its own in the current list.
+  void PrintBufferLine(const tir::Buffer* buffer, std::string_view function, Introduces introduces,
+                       FunctionRef<void()> first);
+  std::string_view Hint(const tir::Buffer* buffer) const { return buffer->name.empty() ? "buffer" : buffer->name; }
+
+  const PrimFunc* func_;
+  std::string text_;
+  OutputStream stream_;
+  PrintContext context_;
+  OutputStream& out_;
+  PrintNames& names_;
+  PrimPrinter prim_;
+  std::vector<Frame> frames_;
+
+ private:
+  void DefineAgain(const LateName& late);
+
+  std::vector<LateName> late_names_;  // by position
+  std::vector<Insertion> insertions_;
+  std::optional<TirScopes> scopes_;  // once a name without a definition was found
+};
+
+}  // namespace iropt::text
