@@ -2,8 +2,8 @@
 // R.device_mesh.
 #pragma once
 
-#include "printer_core.h"
 #include "parser_core.h"
+#include "printer_core.h"
 
 namespace iropt::text {
 
@@ -13,7 +13,7 @@ const Attr* ParseAttr(ParserCore::Shared shared, ScriptDialect mode, Precedence 
 // Reads `lambda i, j: (j, i)` as T.index_map(lambda i, j: (j, i)) has it. Null after an error.
 const Attr* ParseIndexMapLambda(ParserCore::Shared shared);
 // Whether the current token begins a value that only attributes have: T.target(...), T.index_map(...), I.vdevice(...),
-// a dictionary and the like.
+// or a dictionary.
 bool AtAttrConstructor(const ParserCore::Shared& shared);
 
 // Prints a value. `free` names what the text has not defined yet; see PrimPrinter.

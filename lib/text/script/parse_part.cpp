@@ -38,7 +38,7 @@ class PartReader {
   }
 
  private:
-  // Space before is no indentation.
+  // Space before the part is not an indentation.
   static uint32_t Begin(std::string_view text) {
     return static_cast<uint32_t>(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   }

@@ -39,7 +39,7 @@ bool ParserCore::Expect(TokenKind kind, std::string_view where) {
     lex_.Next();
     return true;
   }
-  // The lexer has said what is wrong with what is no token.
+  // The lexer has reported what is not a token.
   if (!At(TokenKind::kError))
     ErrorHere("syntax", fmt::format("expected {} in {}, found {}", TokenKindName(kind), where, Found()));
   return false;

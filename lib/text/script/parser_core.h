@@ -34,7 +34,7 @@ struct ReaderState {
   // metadata["relax.expr.Constant"][i] and its like, by type key.
   std::map<std::string, std::vector<const Node*>, std::less<>> metadata;
 
-  // What the name of a module is in the symbol table: a marker, since a module is no expression.
+  // What the name of a module is in the symbol table: a marker, since a module is not an expression.
   const Node* module_alias() const { return &module_marker; }
   NoneAttr module_marker;
 

@@ -67,8 +67,8 @@ bool RelaxExprParser::MakeOpCall(const OpInfo& op, std::span<const PyValue> posi
   return true;
 }
 
-// x.astype("float16") and the like: the operator of that name with the value as its first operand. x.struct_info is its
-// type, and x.shape[0] and the like are what its type says, or ask the tensor at run time.
+// x.astype("float16"), x.expand_dims(0): the operator of that name with the value as its first operand. x.struct_info
+// is its type, and x.shape[0] and x.ndim are what its type says, or ask the tensor at run time.
 bool RelaxExprParser::Member(PyValue& out, uint32_t) {
   if (out.kind != Kind::kExpr) return ErrorHere("bad-expression", "this has no members");
   const uint32_t begin = lex_.peek().begin;

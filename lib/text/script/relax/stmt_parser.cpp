@@ -384,8 +384,8 @@ bool RelaxFunctionParser::ParseBranch(std::string_view suffix, Branch& branch) {
   return ok;
 }
 
-// The value of the last binding of a branch. Where it is no leaf, the binding stays, and its variable takes a name that
-// tells it from the conditional's.
+// The value of the last binding of a branch. Where it is not a leaf, the binding stays, and its variable takes a name
+// that tells it from the conditional's.
 const Expr* RelaxFunctionParser::BranchValue(std::string_view suffix) {
   const Binding* last = sequence().bindings.back();
   if (const auto* binding = As<VarBinding>(last);

@@ -20,7 +20,7 @@ class TypeCache {
     uint32_t length = 0;
   };
 
-  // The type whose spelling `text` starts with; type == nullptr where there is none.
+  // The type whose spelling `text` starts with; type == nullptr where the cache has none.
   Hit Find(std::string_view text) const {
     if (text.size() < kKeyBytes) return {};
     const Entry& e = entries_[Slot(text)];

@@ -10,9 +10,9 @@
 
 namespace iropt::text {
 
-// The numbers of a list of lists, in order. What is no number counts as one, so that the conversion fails.
+// The numbers of a list of lists, in order. Other values count as numbers, so that the conversion fails.
 void FlattenNumbers(const PyValue& value, std::vector<PyValue>& out);
-// Null where a value is no constant of the dtype.
+// Null where a value is not a constant of the dtype.
 std::shared_ptr<const NDArray> ArrayOf(const std::vector<PyValue>& numbers, DataType dtype, std::vector<int64_t> shape);
 // All elements as a list.
 void PrintArray(const NDArray& array, OutputStream& out);

@@ -85,7 +85,7 @@ class TirDeclarations : public FreeNames {
   }
   // Names the variables that are declared on a line before; `owner` is the list that the declaration goes to.
   BufferParts Plan(const tir::Buffer* buffer, Introduces introduces, size_t owner);
-  // The line that declares the variables, or "" where there are none.
+  // The line that declares the variables, or "" without variables.
   std::string VariableLine(const std::vector<const tir::Var*>& variables);
   void PrintVariableLine(const BufferParts& parts);
   // T.function(first, shape, dtype, ...); `first` prints an argument and the comma after it.

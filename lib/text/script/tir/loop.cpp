@@ -21,7 +21,7 @@ constexpr LoopName kLoopNames[] = {{"serial", tir::ForKind::kSerial},
                                    {"unroll", tir::ForKind::kUnrolled},
                                    {"thread_binding", tir::ForKind::kThreadBinding}};
 
-// From `start` to `stop`, or from 0 to `start` where there is no stop.
+// From `start` to `stop`, or from 0 to `start` without a stop.
 bool AddLoop(ScalarParser& p, const PyValue& start, const PyValue* stop, LoopHeader& header) {
   const PrimExpr* extent = p.ToPrim(stop ? *stop : start);
   if (!extent) return false;

@@ -21,7 +21,7 @@ struct TirSignature {
   Span name_span;
   bool is_private = false;
   std::vector<const tir::Var*> params;
-  std::vector<const tir::Buffer*> buffers;  // of the parameters; null where a parameter is no buffer
+  std::vector<const tir::Buffer*> buffers;  // of the parameters; null where a parameter is not a buffer
   const Type* ret_type = nullptr;
 };
 

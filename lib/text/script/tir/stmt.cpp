@@ -171,7 +171,7 @@ bool TirParser::ParseIf() {
   return true;
 }
 
-// What stands after `with` is no T.name(...) with a body.
+// After `with`, where T.name(...) with a body is missing.
 bool TirParser::NoConstruct(Span span) {
   if (AtPrefix() == Prefix::kTir) {
     lex_.Next();
@@ -279,7 +279,8 @@ bool TirParser::ParseRightHandSide(const Target& target, PyValue& out) {
   bool known = false;
   const bool ok = ParseTirStatement(out, known);
   if (known) {
-    // What such a statement gives is no value to bind: bx = T.launch_thread(...) names the thread's own variable.
+    // Such a statement gives a variable, which is not bound to another one: bx = T.launch_thread(...) names the
+    // thread's own variable.
     if (ok && out.is(Kind::kNone) && !meta_) return Error(target.span, "bad-expression", "there is nothing to name");
     meta_ |= ok && out.is(Kind::kPrim) && tir::Var::ClassOf(out.prim->kind) && out.prim->id < statement_vars_;
     return ok;
