@@ -1,4 +1,4 @@
-// Functions, blocks and bindings. Expressions are in relax_expr_printer.cpp.
+// Functions, blocks and bindings. Expressions are in expr_printer.cpp.
 #include "printer.h"
 
 #include "iropt/op/op.h"

@@ -66,7 +66,7 @@ class ScalarParser : public ExprGrammar<ScalarParser>, public BufferValues {
   bool ListItem(PyValue& out, uint32_t begin);
   bool BufferMember(const tir::Buffer* buffer, std::string_view name, uint32_t begin, PyValue& out);
 
-  // ---- T.name(...) that is more than a function of its arguments (tir_members.cpp)
+  // ---- T.name(...) that is more than a function of its arguments (members.cpp)
   bool ParseTirMember(PyValue& out);
   bool ParseDTypeMember(DataType dtype, uint32_t begin, PyValue& out);
   bool ParseBracketed(PyArgs& args, uint32_t begin);
