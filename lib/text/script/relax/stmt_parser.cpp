@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "function_parser.h"
-#include "iropt/ir/relax/normalizer.h"
 #include "iropt/infer/infer.h"
 #include "iropt/support/stack.h"
 #include "text/script/attr_text.h"
