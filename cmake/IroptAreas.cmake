@@ -68,5 +68,4 @@ function(iropt_add_tool name)
   target_compile_definitions(${name} PRIVATE "IROPT_VERSION=\"${PROJECT_VERSION}\"")
   # It reads its command line and leaves the work to the libraries; CLI11 is much to optimize.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
-  iropt_precompile_headers(${name} areas)
 endfunction()

@@ -6,8 +6,8 @@ set(IROPT_PCH_HEADERS <algorithm> <array> <cstddef> <cstdint> <cstring> <functio
 
 # iropt_precompile_headers(<target> <group> [<header>...])
 #
-# Gives the target the headers above and those named. Targets of a group share what was compiled, so their options and
-# headers must be the same.
+# Gives the target the headers above and those named. Targets of a group share what was compiled for the first of them, so
+# they are all libraries (-fPIC) or all programs (-fPIE), and have its options and definitions.
 function(iropt_precompile_headers target group)
   if(NOT IROPT_PCH)
     return()
