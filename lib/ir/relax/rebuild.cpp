@@ -26,11 +26,10 @@ bool Rebuilder::SetType(Expr* made, const Expr& old, const Type* type, Change ch
   return true;
 }
 
-const Expr* Rebuilder::Rebuild(const Call& old, const Expr* op, List<const Expr*> args, const Attr* attrs,
-                               const TupleType* type_args, const Type* type) {
+const Expr* Rebuilder::Copy(const Call& old, const Expr* op, List<const Expr*> args, const Attr* attrs,
+                            const TupleType* type_args, const Type* type) {
   const bool same_args = IsSameList(args, old.args);
   const bool same_parts = op == old.op && same_args && attrs == old.attrs && type_args == old.type_args;
-  if (same_parts && type == old.type) return &old;
   Call* call = NewLike<Call>(workspace_, old, op, args, attrs, type_args, nullptr);
   const bool same_types = op == old.op && attrs == old.attrs && type_args == old.type_args &&
                           (same_args || retype_ != Retype::kIfNeeded || HaveSameTypes(args, old.args));
@@ -40,18 +39,16 @@ const Expr* Rebuilder::Rebuild(const Call& old, const Expr* op, List<const Expr*
   return scalar ? NewLike<PrimValue>(workspace_, old, scalar, call->type) : static_cast<const Expr*>(call);
 }
 
-const Expr* Rebuilder::Rebuild(const Tuple& old, List<const Expr*> fields, const Type* type) {
+const Expr* Rebuilder::Copy(const Tuple& old, List<const Expr*> fields, const Type* type) {
   const bool same = IsSameList(fields, old.fields);
-  if (same && type == old.type) return &old;
   Tuple* tuple = NewLike<Tuple>(workspace_, old, fields, nullptr);
   const bool same_types = !InfersTypes() || HaveSameTypes(fields, old.fields);
   SetType(tuple, old, type, same ? Change::kNothing : same_types ? Change::kSameTypes : Change::kTypes);
   return tuple;
 }
 
-const Expr* Rebuilder::Rebuild(const TupleGetItem& old, const Expr* tuple, const Type* type) {
+const Expr* Rebuilder::Copy(const TupleGetItem& old, const Expr* tuple, const Type* type) {
   const bool same = tuple == old.tuple;
-  if (same && type == old.type) return &old;
   TupleGetItem* item = NewLike<TupleGetItem>(workspace_, old, tuple, old.index, nullptr);
   const bool same_types = TypeEqual(tuple->type, old.tuple->type);
   SetType(item, old, type, same ? Change::kNothing : same_types ? Change::kSameTypes : Change::kTypes);
@@ -92,8 +89,7 @@ const BindingBlock* Rebuilder::Rebuild(const BindingBlock& old, List<const Bindi
   return NewLike<BindingBlock>(workspace_, old, bindings);
 }
 
-const Binding* Rebuilder::Rebuild(const Binding& old, const Var* var, const Expr* value) {
-  if (var == old.var && value == ValueOf(&old)) return &old;
+const Binding* Rebuilder::Copy(const Binding& old, const Var* var, const Expr* value) {
   if (const auto* cast = As<MatchCast>(&old)) return NewLike<MatchCast>(workspace_, old, var, value, cast->match_type);
   return NewLike<VarBinding>(workspace_, old, var, value);
 }

@@ -73,6 +73,7 @@ class ExprMutator : private ExprRewriter<ExprMutator> {
 
  private:
   friend class ExprRewriter<ExprMutator>;
+  const Expr* VisitOperand(const Expr* operand) { return VisitExpr(operand); }
   // A branch or a function body.
   const Expr* VisitBranch(const Expr* branch);
   const Type* NewReturnType(const Function* func, const Expr* body);

@@ -97,13 +97,20 @@ class Rebuilder {
   // is inferred again, unless the rewriting preserves types. The result may be a PrimValue, see
   // TypeInferrer::ScalarForm.
   const Expr* Rebuild(const Call& old, const Expr* op, List<const Expr*> args, const Attr* attrs,
-                      const TupleType* type_args, const Type* type);
+                      const TupleType* type_args, const Type* type) {
+    const bool same = op == old.op && IsSameList(args, old.args) && attrs == old.attrs && type_args == old.type_args;
+    return same && type == old.type ? &old : Copy(old, op, args, attrs, type_args, type);
+  }
   const Expr* Rebuild(const Call& old, const Expr* op, List<const Expr*> args) {
     return Rebuild(old, op, args, old.attrs, old.type_args, old.type);
   }
-  const Expr* Rebuild(const Tuple& old, List<const Expr*> fields, const Type* type);
+  const Expr* Rebuild(const Tuple& old, List<const Expr*> fields, const Type* type) {
+    return IsSameList(fields, old.fields) && type == old.type ? &old : Copy(old, fields, type);
+  }
   const Expr* Rebuild(const Tuple& old, List<const Expr*> fields) { return Rebuild(old, fields, old.type); }
-  const Expr* Rebuild(const TupleGetItem& old, const Expr* tuple, const Type* type);
+  const Expr* Rebuild(const TupleGetItem& old, const Expr* tuple, const Type* type) {
+    return tuple == old.tuple && type == old.type ? &old : Copy(old, tuple, type);
+  }
   const Expr* Rebuild(const TupleGetItem& old, const Expr* tuple) { return Rebuild(old, tuple, old.type); }
   const Expr* Rebuild(const ShapeExpr& old, List<const PrimExpr*> values);
   const Expr* Rebuild(const PrimValue& old, const PrimExpr* value);
@@ -115,7 +122,9 @@ class Rebuilder {
   // Empty blocks are left out, neighbours of one kind are joined.
   const SeqExpr* Rebuild(const SeqExpr& old, List<const BindingBlock*> blocks, const Expr* body);
   const BindingBlock* Rebuild(const BindingBlock& old, List<const Binding*> bindings);
-  const Binding* Rebuild(const Binding& old, const Var* var, const Expr* value);
+  const Binding* Rebuild(const Binding& old, const Var* var, const Expr* value) {
+    return var == old.var && value == ValueOf(&old) ? &old : Copy(old, var, value);
+  }
   // The same with the type that a match_cast checks; null for other bindings.
   const Binding* Rebuild(const Binding& old, const Var* var, const Expr* value, const Type* match_type);
   // The result type follows that of the body unless the declared one says more. Needs an inferrer.
@@ -139,6 +148,12 @@ class Rebuilder {
   bool InfersTypes() const { return retype_ == Retype::kIfNeeded || retype_ == Retype::kCalls; }
   // What the type of an expression follows from, compared with the old one.
   enum class Change : uint8_t { kNothing, kSameTypes, kTypes };
+  // What Rebuild does where something changed; out of line, because mostly nothing does.
+  const Expr* Copy(const Call& old, const Expr* op, List<const Expr*> args, const Attr* attrs,
+                   const TupleType* type_args, const Type* type);
+  const Expr* Copy(const Tuple& old, List<const Expr*> fields, const Type* type);
+  const Expr* Copy(const TupleGetItem& old, const Expr* tuple, const Type* type);
+  const Binding* Copy(const Binding& old, const Var* var, const Expr* value);
   // Gives the expression its type; `type` is the old one or what a rewriting makes of it. Returns whether it was
   // inferred.
   bool SetType(Expr* made, const Expr& old, const Type* type, Change change);

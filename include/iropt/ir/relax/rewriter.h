@@ -58,8 +58,18 @@ class ExprRewriter {
     }
   }
 
+  // Most operands are variables and operators: VisitExpr without its table of kinds.
+  const Expr* VisitOperand(const Expr* expr) {
+    switch (expr->kind) {
+      case NodeKind::kVar: return derived().VisitVar(static_cast<const Var*>(expr));
+      case NodeKind::kDataflowVar: return derived().VisitDataflowVar(static_cast<const DataflowVar*>(expr));
+      case NodeKind::kOp: return derived().VisitOp(static_cast<const Op*>(expr));
+      default: return derived().VisitExpr(expr);
+    }
+  }
+
   List<const Expr*> VisitList(List<const Expr*> list) {
-    return MapList(list, workspace(), [this](const Expr* e) { return derived().VisitExpr(e); });
+    return MapList(list, workspace(), [this](const Expr* e) { return derived().VisitOperand(e); });
   }
 
   // ---- Leaves
@@ -82,7 +92,7 @@ class ExprRewriter {
 
   // ---- What has operands
   const Expr* VisitCall(const Call* expr) {
-    const Expr* op = derived().VisitExpr(expr->op);
+    const Expr* op = derived().VisitOperand(expr->op);
     const List<const Expr*> args = VisitList(expr->args);
     const Attr* attrs = expr->attrs ? derived().VisitAttr(expr->attrs) : nullptr;
     const TupleType* type_args = VisitTypeOrNull(expr->type_args);
@@ -93,7 +103,7 @@ class ExprRewriter {
     return Rebuild(*expr, fields, VisitTypeOrNull(expr->type));
   }
   const Expr* VisitTupleGetItem(const TupleGetItem* expr) {
-    const Expr* tuple = derived().VisitExpr(expr->tuple);
+    const Expr* tuple = derived().VisitOperand(expr->tuple);
     return Rebuild(*expr, tuple, VisitTypeOrNull(expr->type));
   }
   const Expr* VisitIf(const If* expr) {

@@ -105,16 +105,16 @@ class DeadBindingRemover : private ExprRewriter<DeadBindingRemover> {
   const Expr* VisitCall(const Call* call) {
     UseType(call->type);
     UseType(call->type_args);
-    VisitExpr(call->op);
-    for (const Expr* arg : call->args) VisitExpr(arg);
+    VisitOperand(call->op);
+    for (const Expr* arg : call->args) VisitOperand(arg);
     return call;
   }
   const Expr* VisitTupleGetItem(const TupleGetItem* item) {
-    VisitExpr(item->tuple);
+    VisitOperand(item->tuple);
     return item;
   }
   const Expr* VisitTuple(const Tuple* tuple) {
-    for (const Expr* field : tuple->fields) VisitExpr(field);
+    for (const Expr* field : tuple->fields) VisitOperand(field);
     return tuple;
   }
 

@@ -228,7 +228,7 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   // Operands that are variables for shapes become the shapes.
   const Expr* RewriteOperand(const Expr* expr) {
     const Fact* fact = FactOf(expr);
-    return fact && fact->kind == Fact::Kind::kShape ? fact->literal : VisitExpr(expr);
+    return fact && fact->kind == Fact::Kind::kShape ? fact->literal : VisitOperand(expr);
   }
 
   std::optional<HostValue> EvalCallTir(const Call& call) {
