@@ -11,7 +11,7 @@ bool BufferValues::ReadStrides(const PyValue& value, tir::BufferSpec& spec, std:
   const bool followorkspace_shape = what == "T.match_buffer" && !spec.shape.empty();
   for (const PyValue& item : value.items()) {
     // A name in quotes is a variable that the buffer itself introduces.
-    if (item.is(Kind::kString)) {
+    if (item.is(PyValue::Kind::kString)) {
       tir::Var* var =
           workspace_.NewPrimVar(item.string(), followorkspace_shape ? spec.shape[0]->dtype : DataType::Int(32));
       var->set_span(item.span);
@@ -45,7 +45,7 @@ bool BufferValues::ReadBufferSpec(const PyArgs& args, std::string_view what, con
         return Report(shape->span, "type-mismatch", "the shape of a buffer consists of integers");
     }
   } else {
-    if (!param || !param->is(Kind::kRegion)) {
+    if (!param || !param->is(PyValue::Kind::kRegion)) {
       return Report(args.span, "missing-argument",
                     fmt::format("{} needs the argument 'shape'; only a region such as A[0:4, 0:4] has one", what));
     }
@@ -92,7 +92,7 @@ const PrimExpr* BufferValues::AccessPointer(const tir::Buffer* buffer, const PyA
   if (!BindTo(args, "access_ptr", {"access_mask", "ptr_type", "content_lanes", "offset", "extent"}, 1, v))
     return nullptr;
   int64_t mask = 0;
-  if (v[0]->is(Kind::kString)) {
+  if (v[0]->is(PyValue::Kind::kString)) {
     for (const char c : v[0]->string()) {
       if (c != 'r' && c != 'w') return Wrong(*v[0], "\"r\", \"w\" or \"rw\"");
       mask |= c == 'r' ? 1 : 2;

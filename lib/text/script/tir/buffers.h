@@ -24,7 +24,6 @@ class BufferValues : public BufferElements {
   const PrimExpr* VectorLoad(const tir::Buffer* buffer, const PyArgs& args);
 
  private:
-  using Kind = PyValue::Kind;
   template <size_t N>
   bool BindTo(const PyArgs& args, std::string_view what, const std::string_view (&names)[N], size_t required,
               const PyValue* (&out)[N]) {

@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "iropt/arith/prim_builder.h"
-#include "iropt/arith/substitute.h"
 #include "iropt/ir/tir/builder.h"
+#include "iropt/ir/tir/visitor.h"
 
 namespace iropt::text {
 
@@ -141,7 +141,7 @@ TirDeclarations::BufferParts TirDeclarations::Plan(const tir::Buffer* buffer, In
   const auto count = [&](const tir::Var* var) {
     int n = buffer->data == var;
     const auto in = [&](const PrimExpr* e) {
-      if (!Is<tir::IntImm>(e)) arith::ForEachVar(e, [&](const tir::Var* v) { n += v == var; });
+      if (!Is<tir::IntImm>(e)) tir::ForEachVar(e, [&](const tir::Var* v) { n += v == var; });
     };
     for (const PrimExpr* e : buffer->shape) in(e);
     for (const PrimExpr* e : buffer->strides) in(e);
