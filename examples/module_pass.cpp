@@ -19,7 +19,7 @@ Result<Module> AddAbs(Module module, ModulePassContext& context) {
   const PrimExpr* shape[] = {IRContext::Current().Int(10)};
   const Var* x = workspace.NewVar("x", TensorType::Get(shape, DataType::Float(32)));
   builder.BeginDataflowBlock();
-  const Var* y = builder.EmitOutput(builder.MakeCall(GetOp("relax.abs"), {x}));
+  const Var* y = builder.EmitOutput(builder.MakeCall(GetOp(OpId::kAbs), {x}));
   const Function* function = builder.MakeFunction({x}, builder.Seq({builder.EndBlock()}, y));
 
   module.Set(GlobalVar::Get("abs"), function, workspace.Finish());

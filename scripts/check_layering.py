@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the layers: includes point downwards only, CMake links what is included, and no file is too long.
+"""Checks the layers: includes point downwards only, CMake links what is included, operators are named by OpId where no
+text is read, and no file is too long.
 
   check_layering.py [ROOT]
 
@@ -24,6 +25,10 @@ CHECKED = ("include", "lib", "tools", "examples")
 LONGEST_FILE = 600
 SOURCES = (".h", ".cpp", ".cc", ".py", ".sh", ".cmake", ".def")
 AREA = re.compile(r"^iropt_add_area\((\w+)(?:\s+DEPS\s+([^()]*?))?(?:\s+LIBRARIES[^()]*)?\)", re.MULTILINE)
+OPERATOR_ROW = re.compile(r"^IROPT_(?!ATTRS|OP_FAMILY)\w+\(\w+,\s*([\w.]+),", re.MULTILINE)
+OPERATOR_NAME = re.compile(r'"(?:relax|tir)\.([\w.]+)"')
+# Where text is read and written, operators have names.
+NAMED_OPERATORS = ("lib/text", "include/iropt/text", "lib/op", "include/iropt/op")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -50,9 +55,19 @@ class Layering:
         self.root = root
         self.problems = []
         self.uses = {}  # area -> {area: first place}
+        self.operators = self.read_operators()
 
     def report(self, path, line, message):
         self.problems.append(f"{path}:{line}: {message}")
+
+    def read_operators(self):
+        """The names of the rows of the operator tables, some of which leave out a first part such as "nn."."""
+        names = set()
+        for path in files_below(self.root, "include/iropt/op"):
+            if path.endswith(".def"):
+                with open(os.path.join(self.root, path), encoding="utf-8") as f:
+                    names.update(OPERATOR_ROW.findall(f.read()))
+        return names
 
     def check(self):
         for path in files_below(self.root, *CHECKED, "test", "bench", "scripts", "cmake"):
@@ -62,6 +77,8 @@ class Layering:
                 self.report(path, LONGEST_FILE + 1, f"{len(lines)} lines, more than {LONGEST_FILE}")
             if path.endswith((".h", ".cpp", ".def")) and path.split(os.sep)[0] in CHECKED:
                 self.check_includes(path, lines)
+            if path.endswith((".h", ".cpp")) and path.split(os.sep)[0] in ("include", "lib", "tools"):
+                self.check_operator_names(path, lines)
         self.check_cmake()
         return self.problems
 
@@ -101,6 +118,16 @@ class Layering:
             self.report(path, number, f"{area} must not include {used}: {FORBIDDEN[area, used]}")
         else:
             self.uses.setdefault(area, {}).setdefault(used, f"{path}:{number}")
+
+    def check_operator_names(self, path, lines):
+        if path.startswith(NAMED_OPERATORS):
+            return
+        for number, line in enumerate(lines, 1):
+            for name in OPERATOR_NAME.findall(line.split("//")[0]):
+                is_operator = name in self.operators or name.partition(".")[2] in self.operators
+                is_prefix = name.endswith(".") and any(o.startswith(name) for o in self.operators)
+                if is_operator or is_prefix:
+                    self.report(path, number, f"operator '{name}' is named by text; compare its OpId (iropt/op/op_id.h)")
 
     def check_cmake(self):
         """The areas that CMake links an area to are those whose headers it includes."""

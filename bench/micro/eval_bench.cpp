@@ -11,6 +11,7 @@
 
 #include "iropt/eval/evaluator.h"
 #include "iropt/ir/context.h"
+#include "iropt/op/op_attrs.h"
 #include "micro.h"
 
 #ifdef IROPT_HAVE_OPENBLAS
@@ -83,8 +84,10 @@ void Fold(benchmark::State& state, const std::function<Result<HostValue>()>& eva
 void FoldMatmul(benchmark::State& state) {
   const int64_t n = state.range(0);
   const std::vector<HostValue> args{HostValue(Filled({n, n})), HostValue(Filled({n, n}))};
+  const OpInfo& op = OpInfoOf(OpId::kMatmul);
+  const Attr* attrs = MakeOpAttrs(OpId::kMatmul, MatmulAttrs::Values{});
   Fold(
-      state, [&] { return EvalOp("relax.matmul", nullptr, args); }, n, n, n);
+      state, [&] { return EvalOp(op, attrs, args); }, n, n, n);
 }
 
 // 64 channels, a window of 3 x 3, padded so that the image keeps its size. OpenBLAS computes the one product in it,
@@ -94,16 +97,10 @@ void FoldConv2d(benchmark::State& state) {
   const IRContext::Scope scope(context);
   const int64_t side = state.range(0);
   const std::vector<HostValue> args{HostValue(Filled({1, 64, side, side})), HostValue(Filled({64, 64, 3, 3}))};
-  const auto ints = [](std::vector<int64_t> values) {
-    std::vector<const Attr*> items;
-    for (const int64_t value : values) items.push_back(IntAttr::Get(value));
-    return static_cast<const Attr*>(ListAttr::Get(items));
-  };
-  const std::string_view names[] = {"strides", "padding", "dilation", "groups"};
-  const Attr* values[] = {ints({1, 1}), ints({1, 1, 1, 1}), ints({1, 1}), IntAttr::Get(1)};
-  const Attr* attrs = ObjectAttr::Get("relax.attrs.Conv2DAttrs", names, values);
+  const OpInfo& op = OpInfoOf(OpId::kNnConv2d);
+  const Attr* attrs = MakeOpAttrs(OpId::kNnConv2d, ConvAttrs::Values{.padding = std::vector<int64_t>{1, 1, 1, 1}});
   Fold(
-      state, [&] { return EvalOp("relax.nn.conv2d", attrs, args); }, 64, 64 * 9, side * side);
+      state, [&] { return EvalOp(op, attrs, args); }, 64, 64 * 9, side * side);
 }
 
 }  // namespace

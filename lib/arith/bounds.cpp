@@ -4,6 +4,7 @@
 #include <bit>
 #include <numeric>
 
+#include "iropt/op/op_id.h"
 #include "iropt/support/stack.h"
 
 namespace iropt::arith {
@@ -179,11 +180,18 @@ IntBound BoundAnalyzer::BoundOfCall(const tir::Call* call) const {
   if (!op || call->args.size() != 2 || !call->dtype.is_integer()) return IntBound::Everything(call->dtype);
   const IntBound a = Bound(call->args[0]);
   const IntBound b = Bound(call->args[1]);
-  if (op->name == "tir.shift_right" && b.min >= 0) return Corners(a, b, ShiftRightInf);
-  if (op->name == "tir.shift_left" && a.min >= 0 && b.min >= 0) return Corners(a, b, ShiftLeftInf);
-  if (op->name == "tir.bitwise_and") {
-    if (a.min >= 0 && b.min >= 0) return {0, std::min(a.max, b.max)};
-    if (a.min >= 0 || b.min >= 0) return {0, a.min >= 0 ? a.max : b.max};
+  switch (op->id) {
+    case OpId::kTirShiftRight:
+      if (b.min >= 0) return Corners(a, b, ShiftRightInf);
+      break;
+    case OpId::kTirShiftLeft:
+      if (a.min >= 0 && b.min >= 0) return Corners(a, b, ShiftLeftInf);
+      break;
+    case OpId::kTirBitwiseAnd:
+      if (a.min >= 0 && b.min >= 0) return {0, std::min(a.max, b.max)};
+      if (a.min >= 0 || b.min >= 0) return {0, a.min >= 0 ? a.max : b.max};
+      break;
+    default: break;
   }
   return IntBound::Everything(call->dtype);
 }

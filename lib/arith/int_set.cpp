@@ -32,7 +32,7 @@ class SetEvaluator : public tir::ExprFunctor<IntervalSet(const PrimExpr*)> {
   }
   IntervalSet VisitBufferLoad(const tir::BufferLoad* load) override;
   IntervalSet VisitCall(const tir::Call* call) override {
-    return call->op == GetOp("tir.vscale") ? IntervalSet::Point(call) : IntervalSet::Everything();
+    return IsOp(call->op, OpId::kTirVscale) ? IntervalSet::Point(call) : IntervalSet::Everything();
   }
   IntervalSet VisitDefault(const PrimExpr* e) override {
     return tir::BinaryExpr::ClassOf(e->kind) ? EvalBinary(To<tir::BinaryExpr>(e)) : IntervalSet::Everything();

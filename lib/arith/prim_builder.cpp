@@ -12,8 +12,9 @@
 namespace iropt::arith {
 namespace {
 
-constexpr std::string_view kBitOpNames[] = {"tir.shift_left", "tir.shift_right", "tir.bitwise_and", "tir.bitwise_or",
-                                            "tir.bitwise_xor"};
+// By BitOp.
+constexpr OpId kBitOps[] = {OpId::kTirShiftLeft, OpId::kTirShiftRight, OpId::kTirBitwiseAnd, OpId::kTirBitwiseOr,
+                            OpId::kTirBitwiseXor};
 
 bool IsShift(BitOp op) { return op == BitOp::kShiftLeft || op == BitOp::kShiftRight; }
 
@@ -61,7 +62,7 @@ const PrimExpr* PrimBuilder::Float(double value, DataType dtype) const { return 
 
 const PrimExpr* PrimBuilder::Lanes(DataType dtype) const {
   if (!dtype.is_scalable()) return Int(dtype.lanes, DataType::Int(32));
-  const PrimExpr* vscale = Keep(tir::Call(DataType::Int(32), GetOp("tir.vscale"), List<const PrimExpr*>()));
+  const PrimExpr* vscale = Keep(tir::Call(DataType::Int(32), GetOp(OpId::kTirVscale), List<const PrimExpr*>()));
   return Node(NodeKind::kMul, vscale, Int(-dtype.lanes, DataType::Int(32)));
 }
 
@@ -152,7 +153,7 @@ const PrimExpr* PrimBuilder::Bitwise(BitOp op, const PrimExpr* a, const PrimExpr
     }
   }
   const PrimExpr* args[] = {a, b};
-  return Keep(tir::Call(dtype, GetOp(kBitOpNames[static_cast<size_t>(op)]), Operands(args)));
+  return Keep(tir::Call(dtype, GetOp(kBitOps[static_cast<size_t>(op)]), Operands(args)));
 }
 
 // ---- What is wrong with operands
@@ -222,9 +223,8 @@ DataType VectorDType(DataType element, const PrimExpr* lanes) {
   const auto* product = As<tir::Mul>(lanes);
   if (!product) return DataType::Void();
   const auto factor = [](const PrimExpr* call, const PrimExpr* number) -> int64_t {
-    const auto* c = As<tir::Call>(call);
     const int64_t* n = AsInt(number);
-    return c && n && c->op == GetOp("tir.vscale") ? *n : 0;
+    return n && CallOf(call, OpId::kTirVscale) ? *n : 0;
   };
   const int64_t n = std::max(factor(product->a, product->b), factor(product->b, product->a));
   return n > 0 && n <= INT16_MAX ? element.with_lanes(-static_cast<int>(n)) : DataType::Void();

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "iropt/op/op_id.h"
 #include "iropt/support/stack.h"
 #include "map_operands.h"
 #include "simplifier.h"
@@ -9,10 +10,7 @@ namespace {
 
 bool IsVectorOfIndex(DataType t) { return !t.is_scalar() && IsIndexType(t.with_lanes(1)); }
 
-bool IsIfThenElse(const tir::Call* call) {
-  const auto* op = As<Op>(call->op);
-  return op && op->name == "tir.if_then_else";
-}
+bool IsIfThenElse(const tir::Call* call) { return IsOp(call->op, OpId::kTirIfThenElse); }
 
 // A constant offset and the rest: x + 3, x - 3.
 std::pair<const PrimExpr*, int64_t> SplitOffset(const PrimExpr* e, const PrimBuilder& make) {
@@ -364,24 +362,27 @@ const PrimExpr* RuleSimplifier::RewriteCall(const tir::Call* call) {
   if (!op || call->args.empty()) return call;
   const PrimExpr* arg = call->args[0];
   const int64_t* value = AsInt(arg);
-  if (op->name == "tir.likely") {
-    if (value) return arg;
-    const int known = analyzer_.MatchConstraint(arg);
-    return known < 0 ? call : make_.Bool(known);
+  switch (op->id) {
+    case OpId::kTirLikely: {
+      if (value) return arg;
+      const int known = analyzer_.MatchConstraint(arg);
+      return known < 0 ? call : make_.Bool(known);
+    }
+    case OpId::kTirShiftRight:
+    case OpId::kTirShiftLeft: {
+      const int64_t* amount = AsInt(call->args[1]);
+      if (!value || !amount || *amount < 0 || *amount > 62) return call;
+      if (op->id == OpId::kTirShiftRight) return make_.Const(*value >> *amount, call->dtype);
+      const auto shifted = CheckedMul(*value, int64_t{1} << *amount);
+      return shifted ? make_.Cast(call->dtype, make_.Int(*shifted)) : call;
+    }
+    case OpId::kTirCeil: {
+      if (value) return make_.Cast(call->dtype, arg);
+      const auto* real = As<tir::FloatImm>(arg);
+      return real ? make_.Float(std::ceil(real->value), call->dtype) : call;
+    }
+    default: return call;
   }
-  if (op->name == "tir.shift_right" || op->name == "tir.shift_left") {
-    const int64_t* amount = AsInt(call->args[1]);
-    if (!value || !amount || *amount < 0 || *amount > 62) return call;
-    if (op->name == "tir.shift_right") return make_.Const(*value >> *amount, call->dtype);
-    const auto shifted = CheckedMul(*value, int64_t{1} << *amount);
-    return shifted ? make_.Cast(call->dtype, make_.Int(*shifted)) : call;
-  }
-  if (op->name == "tir.ceil") {
-    if (value) return make_.Cast(call->dtype, arg);
-    const auto* real = As<tir::FloatImm>(arg);
-    return real ? make_.Float(std::ceil(real->value), call->dtype) : call;
-  }
-  return call;
 }
 
 }  // namespace iropt::arith

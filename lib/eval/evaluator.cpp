@@ -1,8 +1,6 @@
 #include "iropt/eval/evaluator.h"
 
 #include <algorithm>
-#include <array>
-#include <vector>
 
 #include "eval/kernels/kernel.h"
 #include "iropt/op/op.h"
@@ -10,36 +8,25 @@
 
 namespace iropt {
 
+namespace eval {
+
+Result<HostValue> NoKernel(KernelCall& call) { return call.Fail("there is no evaluator for this operator"); }
+
+}  // namespace eval
+
 namespace {
 
 using eval::Kernel;
 using eval::KernelCall;
 
-constexpr std::string_view kNames[] = {
-#define IROPT_KERNEL(op, kernel) op,
-#include "iropt/eval/kernels.def"
-};
-
-constexpr Kernel kKernels[] = {
-#define IROPT_KERNEL(op, kernel) eval::kernel,
-#include "iropt/eval/kernels.def"
-};
-
-static_assert(std::is_sorted(std::begin(kNames), std::end(kNames)), "kernels.def is searched by name");
-
-Kernel FindKernel(std::string_view op) {
-  const auto* place = std::lower_bound(std::begin(kNames), std::end(kNames), op);
-  return place != std::end(kNames) && *place == op ? kKernels[place - std::begin(kNames)] : nullptr;
-}
-
-// Kernels by OpInfo::id, null where there is none.
 Kernel FindKernel(const OpInfo& op) {
-  static const std::vector<Kernel> table = [] {
-    std::vector<Kernel> kernels(AllOps().size(), nullptr);
-    for (const OpInfo& info : AllOps()) kernels[info.id] = FindKernel(info.name);
-    return kernels;
-  }();
-  return table[op.id];
+  // The graph-level operators come after the intrinsics.
+  static constexpr Kernel kKernels[] = {
+#define IROPT_OP(id, name, rule, kernel, ...) &eval::kernel,
+#include "iropt/op/ops.def"
+  };
+  const size_t index = IndexOf(op.id);
+  return index >= kNumIntrinsics && index < kNumOps ? kKernels[index - kNumIntrinsics] : &eval::NoKernel;
 }
 
 // Whether loops over the dimensions of a tensor end soon: where it has no elements, its other dimensions may be of any
@@ -58,29 +45,18 @@ bool IsWithinReach(const HostValue& value) {
   });
 }
 
-Result<HostValue> Run(Kernel kernel, std::string_view op, const Attr* attrs, std::span<const HostValue> args,
-                      const EvalLimits& limits) {
-  KernelCall call(op, As<ObjectAttr>(attrs), args, limits);
-  if (!kernel) return call.Fail("there is no evaluator for this operator");
-  if (!std::ranges::all_of(args, IsWithinReach))
-    return call.Fail("the shape of an operand without elements is too big", ErrorCode::Budget);
-  return kernel(call);
-}
-
 }  // namespace
 
-bool HasKernel(std::string_view op) { return FindKernel(op) != nullptr; }
-bool HasKernel(const OpInfo& op) { return FindKernel(op) != nullptr; }
-std::span<const std::string_view> KernelNames() { return kNames; }
-
-Result<HostValue> EvalOp(std::string_view op, const Attr* attrs, std::span<const HostValue> args,
-                         const EvalLimits& limits) {
-  return Run(FindKernel(op), op, attrs, args, limits);
-}
+bool HasKernel(const OpInfo& op) { return FindKernel(op) != &eval::NoKernel; }
 
 Result<HostValue> EvalOp(const OpInfo& op, const Attr* attrs, std::span<const HostValue> args,
                          const EvalLimits& limits) {
-  return Run(FindKernel(op), op.name, attrs, args, limits);
+  KernelCall call(op, attrs, args, limits);
+  if (!HasKernel(op)) return eval::NoKernel(call);
+  if (!HasRecordOf(op, attrs)) return call.Fail("the attributes are not those of the operator");
+  if (!std::ranges::all_of(args, IsWithinReach))
+    return call.Fail("the shape of an operand without elements is too big", ErrorCode::Budget);
+  return FindKernel(op)(call);
 }
 
 }  // namespace iropt

@@ -139,22 +139,23 @@ std::optional<AxisFlow> FlowOf(const Call& call, TypeRule rule, std::span<const 
   if (rule == InferReshape) return AxisFlow{ReshapeFlow(x->dims, result->dims)};
   std::vector<int> axes;
   if (rule == InferNnSoftmax) {
-    axes.push_back(*NormalizeAxis(call, rank, IntOf(call, "axis", -1), ctx));
+    axes.push_back(*NormalizeAxis(call, rank, SoftmaxAttrs(call).axis(), ctx));
     return AxisFlow{ReduceFlow(rank, axes, true)};
   }
   if (rule == InferStatistical) {
-    const auto given = IntsOf(call, "axis");
+    const StatisticalAttrs attrs(call);
+    const auto given = attrs.axis();
     // Without axes everything is reduced.
     if (!given) axes = identity;
-    if (given && !NormalizeAxes(call, rank, *given, ctx, axes)) return std::nullopt;
-    return AxisFlow{ReduceFlow(rank, axes, BoolOf(call, "keepdims"))};
+    if (given && !NormalizeAxes(call, rank, given->vector(), ctx, axes)) return std::nullopt;
+    return AxisFlow{ReduceFlow(rank, axes, attrs.keepdims())};
   }
   if (rule == InferPermuteDims) {
     axes = identity;
     std::reverse(axes.begin(), axes.end());
-    if (const auto given = IntsOf(call, "axes")) {
+    if (const auto given = PermuteDimsAttrs(call).axes()) {
       axes.clear();
-      if (!NormalizeAxes(call, rank, *given, ctx, axes)) return std::nullopt;
+      if (!NormalizeAxes(call, rank, given->vector(), ctx, axes)) return std::nullopt;
     }
     std::vector<int> inverse(axes.size());
     for (size_t i = 0; i < axes.size(); ++i) inverse[static_cast<size_t>(axes[i])] = static_cast<int>(i);
@@ -232,33 +233,35 @@ const Type* InferDistributed(const Call& call, InferContext& ctx) {
 
 // ---- Operators of distribution
 
-const Type* InferDistAnnotateSharding(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferDistAnnotateSharding, "that of the operand") {
   return CheckArity(call, 1, 1, ctx) ? call.args[0]->type : nullptr;
 }
 
-const Type* InferDistRedistribute(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferDistRedistribute, "that of the operand, with `device_mesh` and `placement`") {
   if (!CheckArity(call, 1, 1, ctx)) return nullptr;
   const auto* x = As<DTensorType>(call.args[0]->type);
   if (!x)
     return ctx.Error(call, 0,
                      fmt::format("{} must be a distributed tensor, but is of type {}", OperandName(call, 0),
                                  TypeToString(call.args[0]->type)));
-  const auto* mesh = As<DeviceMeshAttr>(FindAttr(call, "device_mesh"));
-  return Distributed(x->tensor, mesh ? mesh : x->device_mesh, ParsePlacement(StringOf(call, "placement")));
+  const DistributionAttrs attrs(call);
+  const DeviceMeshAttr* mesh = attrs.device_mesh();
+  return Distributed(x->tensor, mesh ? mesh : x->device_mesh, ParsePlacement(attrs.placement()));
 }
 
 namespace {
 
-// The shape with one axis divided among the workers; null after an error.
-const TensorType* DivideAxis(const Call& call, const TensorType* x, int64_t given, InferContext& ctx) {
+// The shape with `axis` divided among the workers; null after an error.
+const TensorType* DivideAxis(const Call& call, const TensorType* x, InferContext& ctx) {
+  const ScatterCollectiveAttrs attrs(call);
   const List<Dim>* dims = ShapeValues(x);
   if (!dims) {
     ctx.Error(call, 0, fmt::format("{} must have a known shape", OperandName(call, 0)));
     return nullptr;
   }
-  const auto axis = NormalizeAxis(call, x->ndim, given, ctx);
+  const auto axis = NormalizeAxis(call, x->ndim, attrs.axis(), ctx);
   if (!axis) return nullptr;
-  const int64_t workers = IntOf(call, "num_workers", 1);
+  const int64_t workers = attrs.num_workers();
   const Dim length = (*dims)[*axis];
   if (workers <= 0 || arith::ProveNotEqual(kDims.FloorMod(length, kDims.Int(workers)), kDims.Int(0))) {
     ctx.Error(call, 0,
@@ -273,41 +276,42 @@ const TensorType* DivideAxis(const Call& call, const TensorType* x, int64_t give
 
 }  // namespace
 
-const Type* InferDistRedistributeReplicaToShard(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferDistRedistributeReplicaToShard,
+                "the length of `axis` divided by `num_workers`; of a distributed tensor the placement alone changes") {
   if (!CheckArity(call, 1, 1, ctx)) return nullptr;
-  const int64_t axis = IntOf(call, "axis");
   const auto* dtensor = As<DTensorType>(call.args[0]->type);
   if (!dtensor) {
     const TensorType* x = TensorArg(call, 0, ctx);
-    return x ? DivideAxis(call, x, axis, ctx) : nullptr;
+    return x ? DivideAxis(call, x, ctx) : nullptr;
   }
   // Only the placement changes; the division must come out even all the same.
-  if (!DivideAxis(call, dtensor->tensor, axis, ctx)) return nullptr;
+  if (!DivideAxis(call, dtensor->tensor, ctx)) return nullptr;
   if (dtensor->device_mesh->shape.size() != 1 || ParsePlacement(dtensor->placement) != Placement{-1}) {
     return ctx.Error(call, 0, fmt::format("{} must be replicated on a mesh of one dimension", OperandName(call, 0)));
   }
+  const int64_t axis = ScatterCollectiveAttrs(call).axis();
   return Distributed(dtensor->tensor, dtensor->device_mesh, Placement{static_cast<int>(axis)});
 }
 
 // ---- Collective communication
 
-const Type* InferCclAllreduce(const Call& call, InferContext& ctx) { return UnaryArg(call, ctx); }
+IROPT_TYPE_RULE(InferCclAllreduce, "that of the operand") { return UnaryArg(call, ctx); }
 
-const Type* InferCclBroadcastFromWorker0(const Call& call, InferContext& ctx) { return UnaryArg(call, ctx); }
+IROPT_TYPE_RULE(InferCclBroadcastFromWorker0, "that of the operand") { return UnaryArg(call, ctx); }
 
-const Type* InferCclAllgather(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferCclAllgather, "the first length times `num_workers`") {
   const TensorType* x = UnaryArg(call, ctx);
   const List<Dim>* dims = x ? ShapeValues(x) : nullptr;
   if (!dims) return x;
   if (dims->empty()) return ctx.Error(call, 0, fmt::format("{} must not be a scalar", OperandName(call, 0)));
   DimList out(*dims);
-  out[0] = kDims.Mul(out[0], kDims.Int(IntOf(call, "num_workers", 1)));
+  out[0] = kDims.Mul(out[0], kDims.Int(AllGatherAttrs(call).num_workers()));
   return TensorType::Get(out, x->dtype, x->vdevice);
 }
 
-const Type* InferCclScatterFromWorker0(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferCclScatterFromWorker0, "the length of `axis` divided by `num_workers`") {
   const TensorType* x = UnaryArg(call, ctx);
-  return x ? DivideAxis(call, x, IntOf(call, "axis"), ctx) : nullptr;
+  return x ? DivideAxis(call, x, ctx) : nullptr;
 }
 
 }  // namespace iropt

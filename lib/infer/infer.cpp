@@ -23,17 +23,13 @@ const Type* InferContext::Report(Span span, std::string_view kind, std::string m
   return nullptr;
 }
 
-namespace {
-
 std::string CalleeName(const Call& call) {
-  if (const auto* op = As<Op>(call.op)) return std::string(op->info ? op->info->script : op->name);
+  if (const auto* op = As<Op>(call.op)) return std::string(op->info->script);
   if (const auto* global = As<GlobalVar>(call.op)) return std::string(global->name);
   if (const auto* var = As<Var>(call.op)) return std::string(var->name());
   if (const auto* packed = As<ExternFunc>(call.op)) return std::string(packed->global_symbol);
-  return "call";
+  return "a function";
 }
-
-}  // namespace
 
 const Type* InferContext::Error(const Node& at, std::string message) {
   return Report(at.span(), "type-inference", std::move(message));
@@ -159,7 +155,7 @@ const Type* InferCall(const Call* call, InferContext& ctx) {
     return ctx.Error(*call, i, fmt::format("the type of operand {} is not known", i));
   }
   if (const auto* op = As<Op>(call->op)) {
-    const TypeRule rule = op->info ? TypeRuleOf(*op->info) : nullptr;
+    const TypeRule rule = TypeRuleOf(*op->info);
     if (!rule) return ctx.Error(*call, "is no operator of graph-level expressions");
     if (HasDistributedOperand(*call)) return InferDistributed(*call, ctx);
     return rule(*call, ctx);

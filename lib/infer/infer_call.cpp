@@ -176,9 +176,9 @@ std::optional<DpsSignature> SplitSignature(const Call& call, InferContext& ctx) 
 // Outputs that are written over an input have the type of its parameter.
 bool InsertInPlace(const Call& call, const DpsSignature& signature, std::vector<const Type*>& outputs,
                    InferContext& ctx) {
-  const auto indices = rules::IntsOf(call, "inplace_indices");
-  for (size_t i = 0; indices && i < indices->size(); ++i) {
-    const int64_t input = (*indices)[i];
+  const IntList indices = InplaceAttrs(call).inplace_indices();
+  for (size_t i = 0; i < indices.size(); ++i) {
+    const int64_t input = indices[i];
     if (input < 0) continue;
     if (input >= static_cast<int64_t>(signature.first_output()) || i > outputs.size()) {
       ctx.Error(call, fmt::format("in-place index {} is out of range", input));
@@ -223,7 +223,7 @@ const Type* DeriveCallTirOutput(const Call& call, InferContext& ctx) {
 
 using rules::CheckArity;
 
-const Type* InferCallTir(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferCallTir, "`out_sinfo`, which fits the outputs of the function") {
   if (!CheckArity(call, 2, 3, ctx)) return nullptr;
   if (!call.type_args || call.type_args->fields.size() != 1) return ctx.Error(call, "needs exactly one output type");
   if (call.args[0]->kind != NodeKind::kGlobalVar)
@@ -231,7 +231,7 @@ const Type* InferCallTir(const Call& call, InferContext& ctx) {
   return call.type_args->fields[0];
 }
 
-const Type* InferCallDpsPacked(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferCallDpsPacked, "`out_sinfo`") {
   if (!CheckArity(call, 2, 2, ctx)) return nullptr;
   if (!call.type_args || call.type_args->fields.size() != 1) return ctx.Error(call, "needs exactly one output type");
   return call.type_args->fields[0];
@@ -250,18 +250,18 @@ const FuncType* PackedCallee(const Call& call, InferContext& ctx) {
 
 }  // namespace
 
-const Type* InferCallPurePacked(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferCallPurePacked, "`sinfo_args`, a tuple where there are several") {
   if (call.args.empty()) return ctx.Error(call, "needs a callee");
   const FuncType* callee = PackedCallee(call, ctx);
   return callee ? OpaqueResult(callee, call.args[0], call) : nullptr;
 }
 
-const Type* InferCallInplacePacked(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferCallInplacePacked, "`sinfo_args`, where outputs have the types of the arguments in their places") {
   if (call.args.size() < 2) return ctx.Error(call, "needs a callee and at least one argument");
   const FuncType* callee = PackedCallee(call, ctx);
   if (!callee) return nullptr;
   const auto num_args = static_cast<int64_t>(call.args.size()) - 1;
-  const std::vector<int64_t> indices = rules::IntsOf(call, "inplace_indices").value_or(std::vector<int64_t>());
+  const std::vector<int64_t> indices = InplaceAttrs(call).inplace_indices().vector();
   std::vector<int64_t> seen;
   for (const int64_t index : indices) {
     if (index < -1 || index >= num_args) {
@@ -293,18 +293,20 @@ const Type* InferCallInplacePacked(const Call& call, InferContext& ctx) {
   return result;
 }
 
-const Type* InferCallBuiltinWithCtx(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferCallBuiltinWithCtx, "`sinfo_args`, or the empty tuple") {
   if (!CheckArity(call, 2, 2, ctx)) return nullptr;
   if (!call.type_args || call.type_args->fields.empty()) return TupleType::Get({});
   if (call.type_args->fields.size() != 1) return ctx.Error(call, "has at most one output type");
   return call.type_args->fields[0];
 }
 
-const Type* InferInvokeClosure(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferInvokeClosure, "`sinfo_args`, a tuple where there are several") {
   return CheckArity(call, 2, 2, ctx) ? TypeByTypeArgs(call) : nullptr;
 }
 
-const Type* InferDistCallTirLocalView(const Call& call, InferContext& ctx) { return InferCallTir(call, ctx); }
+IROPT_TYPE_RULE(InferDistCallTirLocalView, "`out_sinfo`, which fits the outputs of the function") {
+  return InferCallTir(call, ctx);
+}
 
 const PrimExpr* KnownInspection(const Call& call) {
   const auto* type = As<PrimType>(call.type);
@@ -315,11 +317,11 @@ const PrimExpr* KnownInspection(const Call& call) {
 
 // ---- Results that do not depend on the operands
 
-const Type* InferObject(const Call&, InferContext&) { return ObjectType::Get(); }
+IROPT_TYPE_RULE(InferObject, "an object") { return ObjectType::Get(); }
 
-const Type* InferVoid(const Call&, InferContext&) { return TupleType::Get({}); }
+IROPT_TYPE_RULE(InferVoid, "the empty tuple") { return TupleType::Get({}); }
 
-const Type* InferAssertOp(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferAssertOp, "the empty tuple; the condition is a boolean scalar") {
   if (call.args.empty()) return ctx.Error(call, "needs a condition");
   const Type* type = call.args[0]->type;
   const auto* prim = As<PrimType>(type);

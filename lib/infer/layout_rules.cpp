@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "iropt/op/op_attrs.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -92,20 +93,18 @@ const ValueLayout* LayoutCall::Make(std::span<const ValueLayout* const> fields) 
   return arena_.New<ValueLayout>(AxisOrder(), List<const ValueLayout*>(arena_.Copy(fields)));
 }
 
-void LayoutCall::SetAttr(std::string_view name, const Attr* value) {
+void LayoutCall::SetAttr(uint32_t field, const Attr* value) {
   const auto* record = To<ObjectAttr>(attrs_);
-  if (record->Find(name) != value) attrs_ = record->With(name, value);
+  if (record->values[field] != value) attrs_ = record->With(field, value);
 }
 
-void LayoutCall::SetInt(std::string_view attr, int64_t value) { SetAttr(attr, IntAttr::Get(value)); }
+void LayoutCall::SetInt(uint32_t field, int64_t value) { SetAttr(field, IntAttr::Get(value)); }
 
-void LayoutCall::SetInts(std::string_view attr, std::span<const int64_t> values) {
-  std::vector<const Attr*> items;
-  for (const int64_t value : values) items.push_back(IntAttr::Get(value));
-  SetAttr(attr, ListAttr::Get(items));
+void LayoutCall::SetInts(uint32_t field, std::span<const int64_t> values) {
+  SetAttr(field, op_attrs::FromInts(values));
 }
 
-void LayoutCall::SetText(std::string_view attr, std::string_view value) { SetAttr(attr, StrAttr::Get(value)); }
+void LayoutCall::SetText(uint32_t field, std::string_view value) { SetAttr(field, StrAttr::Get(value)); }
 
 void LayoutCall::SetOperandInts(size_t operand, std::vector<int64_t> values) {
   has_ints_ = true;
@@ -120,38 +119,18 @@ bool LayoutCall::Refuse(std::string why) {
 
 // ---- The table
 
-namespace {
+bool NoLayout(LayoutCall&) { return true; }
 
-struct Row {
-  LayoutRule rule = nullptr;
-  bool unlike_tvm = false;
-  LayoutChoices choices;
-};
-
-std::vector<Row> RowsById() {
-  std::vector<Row> rows(AllOps().size());
-#define IROPT_LAYOUT_RULE(op, function) rows[FindOp("relax." #op)->id].rule = &function;
-#define IROPT_LAYOUT_RULE_UNLIKE_TVM(op, function)                                                                     \
-  IROPT_LAYOUT_RULE(op, function)                                                                                      \
-  rows[FindOp("relax." #op)->id].unlike_tvm = true;
-#define IROPT_LAYOUT_CHOICES(op, required, ...)                                                                        \
-  {                                                                                                                    \
-    static constexpr std::string_view axes[] = {__VA_ARGS__};                                                          \
-    rows[FindOp("relax." #op)->id].choices = {axes, required};                                                         \
-  }
-#include "iropt/infer/layout_rules.def"
-  return rows;
+LayoutRule LayoutRuleOf(const OpInfo& op) {
+  // The graph-level operators come after the intrinsics.
+  static constexpr LayoutRule kRules[] = {
+#define IROPT_OP(id, name, rule, kernel, layout, ...) &layout,
+#include "iropt/op/ops.def"
+  };
+  const size_t index = IndexOf(op.id);
+  if (index < kNumIntrinsics || index >= kNumOps) return nullptr;
+  const LayoutRule rule = kRules[index - kNumIntrinsics];
+  return rule == &NoLayout ? nullptr : rule;
 }
-
-const Row& RowOf(const OpInfo& op) {
-  static const std::vector<Row> rows = RowsById();
-  return rows[op.id];
-}
-
-}  // namespace
-
-LayoutRule LayoutRuleOf(const OpInfo& op) { return RowOf(op).rule; }
-bool TvmFindsNoLayouts(const OpInfo& op) { return RowOf(op).unlike_tvm; }
-LayoutChoices LayoutChoicesOf(const OpInfo& op) { return RowOf(op).choices; }
 
 }  // namespace iropt

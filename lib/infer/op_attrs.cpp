@@ -43,11 +43,11 @@ const Attr* ListOf(const OpAttr& attr, const PyValue& value, const Attr* (*conve
     items.push_back(convert(item));
     if (!items.back()) return nullptr;
   }
-  if (attr.spread == 0 || items.size() == attr.spread) return ListAttr::Get(items);
-  const bool halves = attr.padding && items.size() * 2 == attr.spread;
+  if (attr.copies == 0 || items.size() == attr.copies) return ListAttr::Get(items);
+  const bool halves = attr.padding && items.size() * 2 == attr.copies;
   if (items.size() != 1 && !halves) return nullptr;
   const std::vector<const Attr*> once = items;
-  while (items.size() < attr.spread) items.insert(items.end(), once.begin(), once.end());
+  while (items.size() < attr.copies) items.insert(items.end(), once.begin(), once.end());
   return ListAttr::Get(items);
 }
 
@@ -122,8 +122,8 @@ const Attr* ToAttr(const OpAttr& attr, const PyValue& value, const Module* modul
 
 std::string ExpectedLiteral(const OpAttr& attr) {
   const auto list = [&](std::string_view item) {
-    if (attr.padding) return fmt::format("1, {} or {} {}s", attr.spread / 2, attr.spread, item);
-    if (attr.spread > 1) return fmt::format("1 or {} {}s", attr.spread, item);
+    if (attr.padding) return fmt::format("1, {} or {} {}s", attr.copies / 2, attr.copies, item);
+    if (attr.copies > 1) return fmt::format("1 or {} {}s", attr.copies, item);
     return fmt::format("a list of {}s", item);
   };
   switch (attr.kind) {
@@ -178,33 +178,6 @@ const Attr* ToLiteralAttr(const PyValue& value) {
     }
     default: return nullptr;
   }
-}
-
-const ObjectAttr* MakeOpAttrs(const OpInfo& info, std::initializer_list<AttrValue> values) {
-  std::vector<std::string_view> names;
-  std::vector<const Attr*> fields;
-  const auto given = [&](std::string_view name) {
-    const auto* it = std::find_if(values.begin(), values.end(), [&](const AttrValue& v) { return v.name == name; });
-    return it == values.end() ? nullptr : it->value;
-  };
-  for (const AttrValue& v : values) IROPT_CHECK(info.FindAttr(v.name), "{} has no attribute '{}'", info.name, v.name);
-  for (const OpAttr& attr : info.attrs) {
-    const Attr* field = given(attr.name);
-    // Defaults that copy another attribute are of the same kind.
-    const OpAttr* source = &attr;
-    while (!field && source->fallback.kind == OpDefault::Kind::kSameAs) {
-      source = info.FindAttr(source->fallback.text);
-      IROPT_CHECK(source != nullptr, "{} has no attribute to copy for '{}'", info.name, attr.name);
-      field = given(source->name);
-    }
-    if (!field) {
-      IROPT_CHECK(source->fallback.kind != OpDefault::Kind::kRequired, "{} needs '{}'", info.name, attr.name);
-      field = ToAttr(attr, DefaultLiteral(source->fallback), nullptr);
-    }
-    names.push_back(attr.name);
-    fields.push_back(field);
-  }
-  return ObjectAttr::Get(info.attrs_key, names, fields);
 }
 
 }  // namespace iropt

@@ -170,15 +170,15 @@ bool AdjustReshape(BoundArguments& bound) {
 
 bool AdjustArguments(BoundArguments& bound) {
   struct Row {
-    std::string_view op;
+    OpId op;
     bool (*adjust)(BoundArguments& bound);
   };
-  static constexpr Row kRows[] = {{"relax.arange", AdjustArange},
-                                  {"relax.assert_op", AdjustAssertOp},
-                                  {"relax.layout_transform", AdjustLayoutTransform},
-                                  {"relax.reshape", AdjustReshape}};
+  static constexpr Row kRows[] = {{OpId::kArange, AdjustArange},
+                                  {OpId::kAssertOp, AdjustAssertOp},
+                                  {OpId::kLayoutTransform, AdjustLayoutTransform},
+                                  {OpId::kReshape, AdjustReshape}};
   for (const Row& row : kRows) {
-    if (bound.op->name == row.op) return row.adjust(bound);
+    if (bound.op->id == row.op) return row.adjust(bound);
   }
   return true;
 }

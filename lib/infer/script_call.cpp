@@ -60,7 +60,7 @@ class CallBuilder {
     const OpInfo* target = &op();
     for (size_t i = 0; i < op().params.size(); ++i) {
       if (op().params[i].role == Role::kExtra && BoundArguments::Given(bound_.values[i]))
-        target = FindOp(op().extended);
+        target = &OpInfoOf(*op().extended);
     }
     if (!BuildOperands()) return nullptr;
     const ObjectAttr* attrs = nullptr;
@@ -211,14 +211,14 @@ class CallBuilder {
     if (arg.absence == ArgAbsence::kVoid && (value.kind == Kind::kNone || empty_tuple)) {
       operand = MakeTuple({}, value.span, bound_.workspace);
     } else {
-      operand = ConvertAs(arg.kind, arg.spread, value, param.name);
+      operand = ConvertAs(arg.kind, arg.copies, value, param.name);
     }
     return operand != nullptr;
   }
 
   // Null after an error.
-  const Expr* ConvertAs(ArgKind kind, size_t spread, const PyValue& value, std::string_view name) {
-    const Expr* expr = value.kind == Kind::kExpr ? value.expr : ConvertLiteral(kind, spread, value);
+  const Expr* ConvertAs(ArgKind kind, size_t copies, const PyValue& value, std::string_view name) {
+    const Expr* expr = value.kind == Kind::kExpr ? value.expr : ConvertLiteral(kind, copies, value);
     if (expr && kind == ArgKind::kCallArgs) expr = WrapCallArgs(expr, value.span);
     if (expr) return expr;
     Error(value.span, "bad-argument",
@@ -227,11 +227,11 @@ class CallBuilder {
     return nullptr;
   }
 
-  const Expr* ConvertLiteral(ArgKind kind, size_t spread, const PyValue& value) {
+  const Expr* ConvertLiteral(ArgKind kind, size_t copies, const PyValue& value) {
     Workspace& workspace = bound_.workspace;
     switch (kind) {
       case ArgKind::kScalar: return MakeScalarConstant(value, workspace);
-      case ArgKind::kShape: return ConvertShape(spread, value);
+      case ArgKind::kShape: return ConvertShape(copies, value);
       case ArgKind::kTensor:
         if (value.kind == Kind::kString) return nullptr;
         return ToRelaxExpr(value, workspace);
@@ -254,11 +254,11 @@ class CallBuilder {
     return nullptr;
   }
 
-  const Expr* ConvertShape(size_t spread, const PyValue& value) {
+  const Expr* ConvertShape(size_t copies, const PyValue& value) {
     std::vector<const PrimExpr*> dims;
     const bool list = IsSequence(value);
     // A number alone is a shape only where the operator says of how many dimensions.
-    if (!list && spread == 0) return nullptr;
+    if (!list && copies == 0) return nullptr;
     for (const PyValue& item : list ? value.items() : std::span(&value, 1)) {
       // Of graph-level expressions, such as R.prim_value(n), comes a tuple; the type rule says whether that will do.
       if (list && item.kind == Kind::kExpr) return ToRelaxExpr(value, bound_.workspace);
@@ -267,7 +267,7 @@ class CallBuilder {
       dims.push_back(ToPrimExpr(item));
       if (!dims.back() || !dims.back()->dtype.is_integer()) return nullptr;
     }
-    if (dims.size() == 1 && spread > 1) dims.resize(spread, dims[0]);
+    if (dims.size() == 1 && copies > 1) dims.resize(copies, dims[0]);
     return MakeShapeExpr(dims, value.span, bound_.workspace);
   }
 

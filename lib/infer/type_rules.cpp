@@ -1,38 +1,36 @@
 #include "iropt/infer/type_rules.h"
 
-#include <algorithm>
-#include <iterator>
-
 #include "iropt/op/op.h"
-#include "iropt/support/check.h"
 
 namespace iropt {
 namespace {
 
 struct Row {
   TypeRule rule;
-  std::string_view phrase;
+  const char* phrase;
 };
 
+// The graph-level operators come after the intrinsics.
 constexpr Row kRows[] = {
-#define IROPT_TYPE_RULE(Name, phrase) {Name, phrase},
-#include "iropt/infer/type_rules.def"
-};
-
-// By operator id: the graph-level operators come first, in the order of ops.def.
-constexpr TypeRule kRuleOf[] = {
-#define IROPT_OP(name, rule, ...) &rule,
+#define IROPT_OP(id, name, rule, ...) {&rule, rule##Phrase},
 #include "iropt/op/ops.def"
 };
 
+const Row* RowOf(const OpInfo& op) {
+  const size_t index = IndexOf(op.id);
+  return index >= kNumIntrinsics && index < kNumOps ? &kRows[index - kNumIntrinsics] : nullptr;
+}
+
 }  // namespace
 
-TypeRule TypeRuleOf(const OpInfo& op) { return op.is_graph_level() ? kRuleOf[op.id] : nullptr; }
+TypeRule TypeRuleOf(const OpInfo& op) {
+  const Row* row = RowOf(op);
+  return row ? row->rule : nullptr;
+}
 
-std::string_view TypeRulePhrase(TypeRule rule) {
-  const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.rule == rule; });
-  IROPT_CHECK(row != std::end(kRows), "a type rule that type_rules.def does not list");
-  return row->phrase;
+std::string_view ResultPhraseOf(const OpInfo& op) {
+  const Row* row = RowOf(op);
+  return row ? row->phrase : "";
 }
 
 }  // namespace iropt

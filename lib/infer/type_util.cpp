@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "iropt/infer/axes.h"
 #include "iropt/op/op.h"
 
 namespace iropt::rules {
@@ -143,25 +144,21 @@ Known Broadcast(const Call& call, std::span<const Dim> a, std::span<const Dim> b
 }
 
 std::optional<int> NormalizeAxis(const Call& call, int ndim, int64_t axis, InferContext& ctx) {
-  if (axis >= -ndim && axis < ndim) return static_cast<int>(axis < 0 ? axis + ndim : axis);
-  const std::string expected = ndim > 0 ? fmt::format("expected {} to {}", -ndim, ndim - 1) : "it has no axes";
-  ctx.Error(call, fmt::format("axis {} is out of range for a tensor of rank {}; {}", axis, ndim, expected));
+  const Result<int64_t> normal = iropt::NormalizeAxis(axis, ndim);
+  if (normal) return static_cast<int>(*normal);
+  ctx.Error(call, normal.error().message);
   return std::nullopt;
 }
 
 bool NormalizeAxes(const Call& call, int ndim, std::span<const int64_t> axes, InferContext& ctx,
                    std::vector<int>& out) {
-  out.reserve(axes.size());
-  for (const int64_t given : axes) {
-    const auto axis = NormalizeAxis(call, ndim, given, ctx);
-    if (!axis) return false;
-    if (std::find(out.begin(), out.end(), *axis) != out.end()) {
-      ctx.Error(call, fmt::format("axis {} is given more than once", *axis));
-      return false;
-    }
-    out.push_back(*axis);
+  const Result<std::vector<int64_t>> normal = iropt::NormalizeAxes(axes, ndim);
+  if (normal) {
+    out.assign(normal->begin(), normal->end());
+    return true;
   }
-  return true;
+  ctx.Error(call, normal.error().message);
+  return false;
 }
 
 Dim Product(std::span<const Dim> dims) {
@@ -170,30 +167,8 @@ Dim Product(std::span<const Dim> dims) {
   return product;
 }
 
-const Attr* FindAttr(const Call& call, std::string_view name) {
-  const auto* record = As<ObjectAttr>(call.attrs);
-  const Attr* value = record ? record->Find(name) : nullptr;
-  return value && value->kind != NodeKind::kNoneAttr ? value : nullptr;
-}
-
-int64_t IntOf(const Call& call, std::string_view name, int64_t fallback) {
-  return OptIntOf(call, name).value_or(fallback);
-}
-
-bool BoolOf(const Call& call, std::string_view name) { return IntOf(call, name) != 0; }
-
-std::optional<int64_t> OptIntOf(const Call& call, std::string_view name) {
-  const auto* value = As<IntAttr>(FindAttr(call, name));
-  return value ? std::optional(value->value) : std::nullopt;
-}
-
-std::string_view StringOf(const Call& call, std::string_view name) {
-  const auto* value = As<StrAttr>(FindAttr(call, name));
-  return value ? value->value : std::string_view();
-}
-
-bool CheckChoice(const Call& call, std::string_view name, std::string_view words, InferContext& ctx) {
-  const std::string_view value = StringOf(call, name);
+bool CheckChoice(const Call& call, std::string_view attr, std::string_view value, std::string_view words,
+                 InferContext& ctx) {
   std::string choices;
   for (size_t at = 0; at < words.size();) {
     const size_t end = std::min(words.find(' ', at), words.size());
@@ -202,26 +177,8 @@ bool CheckChoice(const Call& call, std::string_view name, std::string_view words
     choices += fmt::format("{}'{}'", choices.empty() ? "" : end == words.size() ? " or " : ", ", word);
     at = end + 1;
   }
-  ctx.Error(call, fmt::format("has {} '{}'; expected {}", name, value, choices));
+  ctx.Error(call, fmt::format("has {} '{}'; expected {}", attr, value, choices));
   return false;
-}
-
-DataType DTypeOf(const Call& call, std::string_view name) {
-  const auto* value = As<DTypeAttr>(FindAttr(call, name));
-  return value ? value->value : DataType::Void();
-}
-
-std::optional<std::vector<int64_t>> IntsOf(const Call& call, std::string_view name) {
-  const Attr* value = FindAttr(call, name);
-  if (const auto* single = As<IntAttr>(value)) return std::vector{single->value};
-  const auto* list = As<ListAttr>(value);
-  if (!list) return std::nullopt;
-  std::vector<int64_t> ints;
-  for (const Attr* item : list->values) {
-    const auto* number = As<IntAttr>(item);
-    ints.push_back(number ? number->value : 0);
-  }
-  return ints;
 }
 
 }  // namespace iropt::rules

@@ -12,6 +12,7 @@
 #include "iropt/infer/infer.h"
 #include "iropt/infer/type_rules.h"
 #include "iropt/ir/context.h"
+#include "iropt/op/op_attrs.h"
 
 namespace iropt::rules {
 
@@ -116,17 +117,8 @@ std::optional<int> NormalizeAxis(const Call& call, int ndim, int64_t axis, Infer
 bool NormalizeAxes(const Call& call, int ndim, std::span<const int64_t> axes, InferContext& ctx, std::vector<int>& out);
 Dim Product(std::span<const Dim> dims);
 
-// ---- Attributes. They are there, because the reader and the passes put whole records; a missing one counts as None.
-
-const Attr* FindAttr(const Call& call, std::string_view name);
-int64_t IntOf(const Call& call, std::string_view name, int64_t fallback = 0);
-bool BoolOf(const Call& call, std::string_view name);
-std::optional<int64_t> OptIntOf(const Call& call, std::string_view name);
-std::string_view StringOf(const Call& call, std::string_view name);
-DataType DTypeOf(const Call& call, std::string_view name);
-// Whether a text attribute is one of the given words, separated by spaces; false after an error.
-bool CheckChoice(const Call& call, std::string_view name, std::string_view words, InferContext& ctx);
-// The integers of a list (a single integer is a list of one); nothing where the attribute is None.
-std::optional<std::vector<int64_t>> IntsOf(const Call& call, std::string_view name);
+// Whether the value of a text attribute is one of the given words, separated by spaces; false after an error.
+bool CheckChoice(const Call& call, std::string_view attr, std::string_view value, std::string_view words,
+                 InferContext& ctx);
 
 }  // namespace iropt::rules

@@ -135,11 +135,10 @@ const Attr* ObjectAttr::Find(std::string_view name) const {
   return at != names.end() ? values[static_cast<size_t>(at - names.begin())] : nullptr;
 }
 
-const ObjectAttr* ObjectAttr::With(std::string_view name, const Attr* value) const {
-  const auto index = static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
-  IROPT_CHECK(index < names.size(), "{} has no field {}", type_key, name);
+const ObjectAttr* ObjectAttr::With(uint32_t field, const Attr* value) const {
+  IROPT_CHECK(field < values.size(), "{} has {} fields", type_key, values.size());
   std::vector<const Attr*> changed(values.begin(), values.end());
-  changed[index] = value;
+  changed[field] = value;
   return Get(type_key, names, changed);
 }
 

@@ -1,27 +1,39 @@
 // The operator table and its indices, built once from the rows of ops.def and intrinsics.def.
 #include <deque>
+#include <optional>
 #include <vector>
 
-#include "intrinsic_rows.h"
+#include "intrinsic_dsl.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
 #include "iropt/support/arena.h"
 #include "iropt/support/edit_distance.h"
 #include "iropt/support/hash.h"
-#include "op_rows.h"
+#include "iropt/support/preprocessor.h"
+#include "op_dsl.h"
 
 namespace iropt {
+
+// The attribute records: what the first operand of Attrs() names.
+namespace op_dsl {
+#define IROPT_FIELD(kind, name, ...) , AttrField(AttrKind::kind, #name __VA_OPT__(, ) __VA_ARGS__)
+#define IROPT_ATTRS(record, ...)                                                                                       \
+  inline constexpr auto record = MakeRecord("relax.attrs." #record IROPT_FOR_EACH(IROPT_FIELD, __VA_ARGS__));
+#include "iropt/op/ops.def"
+#undef IROPT_FIELD
+}  // namespace op_dsl
+
 namespace {
 
-using intrinsic_rows::IntrinsicRow;
-using op_rows::OpRow;
+using intrinsic_dsl::IntrinsicRow;
+using op_dsl::OpRow;
 
 // Open addressing over a table that is at most half full and never changes after it was filled.
 class NameIndex {
  public:
   explicit NameIndex(size_t max_names) : slots_(TableSize(max_names)) {}
 
-  void Add(std::string_view name, uint16_t id) {
+  void Add(std::string_view name, OpId id) {
     size_t i = HashString(name) & (slots_.size() - 1);
     while (slots_[i].used) {
       IROPT_CHECK(slots_[i].name != name, "two operators are called {}", name);
@@ -29,18 +41,17 @@ class NameIndex {
     }
     slots_[i] = {name, id, true};
   }
-  // -1 where there is none.
-  int Find(std::string_view name) const {
+  std::optional<OpId> Find(std::string_view name) const {
     for (size_t i = HashString(name) & (slots_.size() - 1); slots_[i].used; i = (i + 1) & (slots_.size() - 1)) {
       if (slots_[i].name == name) return slots_[i].id;
     }
-    return -1;
+    return std::nullopt;
   }
 
  private:
   struct Slot {
     std::string_view name;
-    uint16_t id = 0;
+    OpId id{};
     bool used = false;
   };
   static size_t TableSize(size_t names) {
@@ -53,20 +64,13 @@ class NameIndex {
 
 // ---- The table
 
-constexpr size_t kNumOps = 0
-#define IROPT_OP(...) +1
-#include "iropt/op/ops.def"
-#define IROPT_INTRINSIC(...) +1
-#include "iropt/op/intrinsics.def"
-    ;
-
 class Table {
  public:
   Table() : names_(kNumOps), graph_scripts_(2 * kNumOps), tir_scripts_(2 * kNumOps) {
     rows_.reserve(kNumOps);
-    AddGraphOps();
     AddIntrinsics();
-    for (OpInfo& row : rows_) row.op = nodes_.New<Op>(row.name, &row);
+    AddGraphOps();
+    for (OpInfo& row : rows_) row.op = nodes_.New<Op>(row.id, row.name, &row);
   }
 
   std::span<const OpInfo> rows() const { return rows_; }
@@ -75,11 +79,11 @@ class Table {
   const OpInfo* ByTirScript(std::string_view name) const { return Row(tir_scripts_.Find(name)); }
 
  private:
-  const OpInfo* Row(int id) const { return id < 0 ? nullptr : &rows_[static_cast<size_t>(id)]; }
+  const OpInfo* Row(std::optional<OpId> id) const { return id ? &rows_[IndexOf(*id)] : nullptr; }
 
   OpInfo& Append(std::string_view name, const OpInfo& info) {
     OpInfo& row = rows_.emplace_back(info);
-    row.id = static_cast<uint16_t>(rows_.size() - 1);
+    row.id = static_cast<OpId>(rows_.size() - 1);
     row.name = name;
     names_.Add(name, row.id);
     return row;
@@ -92,6 +96,7 @@ class Table {
     if (row.reordered) info.arg_order = row.arg_order;
     info.attrs = row.attrs;
     info.params = std::span(row.params).first(row.num_params);
+    info.layout_axes = std::span(row.layout_axes).first(row.num_layouts);
     graph_scripts_.Add(info.script.substr(2), info.id);
     if (!row.alias.empty()) graph_scripts_.Add(row.alias, info.id);
   }
@@ -111,8 +116,8 @@ class Table {
 
   // The two functions below are long after expansion only: one statement per row of a table.
   void AddGraphOps() {
-    using namespace op_rows;
-#define IROPT_OP(name, rule, pattern, precision, args, attrs, ...)                                                     \
+    using namespace op_dsl;
+#define IROPT_OP(id, name, rule, kernel, layout, pattern, precision, args, attrs, ...)                                 \
   {                                                                                                                    \
     static constexpr auto kRow =                                                                                       \
         MakeRow("R." #name, OpPattern::pattern, MixedPrecision::precision, args, attrs __VA_OPT__(, ) __VA_ARGS__);    \
@@ -122,8 +127,8 @@ class Table {
   }
 
   void AddIntrinsics() {
-    using namespace intrinsic_rows;
-#define IROPT_INTRINSIC(name, num_args, effect, print, result, ...)                                                    \
+    using namespace intrinsic_dsl;
+#define IROPT_INTRINSIC(id, name, num_args, effect, print, result, ...)                                                \
   {                                                                                                                    \
     static constexpr IntrinsicRow kRow =                                                                               \
         MakeIntrinsic("T." #name, num_args, CallEffect::effect, DtypePrint::print, result __VA_OPT__(, ) __VA_ARGS__); \
@@ -162,6 +167,9 @@ const OpInfo* FindGraphOpByScript(std::string_view name) { return TheTable().ByG
 const OpInfo* FindIntrinsicByScript(std::string_view name) { return TheTable().ByTirScript(name); }
 std::string_view NearestGraphOpScript(std::string_view name) { return Nearest(name, true); }
 std::string_view NearestIntrinsicScript(std::string_view name) { return Nearest(name, false); }
+
+const OpInfo& OpInfoOf(OpId id) { return AllOps()[IndexOf(id)]; }
+const Op* GetOp(OpId id) { return OpInfoOf(id).op; }
 
 const Op* GetOp(std::string_view name) {
   const OpInfo* info = FindOp(name);

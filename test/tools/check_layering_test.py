@@ -45,6 +45,15 @@ class LayeringTest(ScriptTest):
                     "CMakeLists.txt:3: op names support, of which it includes nothing")
         self.expect_good({**sources, "CMakeLists.txt": areas + "iropt_add_area(op DEPS ir)\n"})
 
+    def test_operators_by_name(self):
+        table = {"include/iropt/op/ops/nn.def": "IROPT_ACTIVATION(Relu, relu, InferUnaryArith)\nIROPT_OP(NnPad, nn.pad, InferPad)\n",
+                 "include/iropt/op/intrinsics.def": "IROPT_INTRINSIC(Exp, exp, 1)\n"}
+        for line in ('if (op->name == "relax.nn.relu") {', 'GetOp("relax.nn.pad");', '{"tir.exp", 1},', 'starts_with("relax.nn.")'):
+            self.expect({**table, "lib/eval/a.cpp": "\n" + line + "\n"}, "lib/eval/a.cpp:2: operator '")
+        fine = {"lib/text/a.cpp": 'GetOp("tir.exp");\n', "lib/eval/a.cpp": 'Find("relax.force_pure");  // not "tir.exp"\n',
+                "lib/op/a.cpp": 'GetOp("tir.exp");\n'}
+        self.expect_good({**table, **fine})
+
     def test_other_folders(self):
         self.expect({"lib/ir/a.cpp": '#include "../diag/b.h"\n'}, "reaches into another folder")
 

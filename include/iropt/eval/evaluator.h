@@ -24,17 +24,12 @@ struct EvalLimits {
   uint64_t max_work = UINT64_MAX;  // elementary operations, roughly
 };
 
-// Whether there is a kernel for the operator ("relax.add"). O(log operators).
-bool HasKernel(std::string_view op);
-// The same by the id of a row of the operator table. O(1).
+// Whether there is a kernel for the operator. O(1).
 bool HasKernel(const OpInfo& op);
-// Names of all operators with a kernel, in order.
-std::span<const std::string_view> KernelNames();
 
-// Evaluates one operator on values. The error says why there is no result: operands of an unexpected kind, a dtype that
-// is not supported, an undefined result, or a limit (ErrorCode::Budget).
-Result<HostValue> EvalOp(std::string_view op, const Attr* attrs, std::span<const HostValue> args,
-                         const EvalLimits& limits = {});
+// Evaluates one operator on values; `attrs` is the attribute record of a call of it. The error says why there is no
+// result: operands of an unexpected kind, a dtype that is not supported, an undefined result, or a limit
+// (ErrorCode::Budget).
 Result<HostValue> EvalOp(const OpInfo& op, const Attr* attrs, std::span<const HostValue> args,
                          const EvalLimits& limits = {});
 

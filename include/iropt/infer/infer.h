@@ -100,6 +100,9 @@ inline constexpr std::string_view kDeriveByTypeArgs = "tvm.relax.struct_info.inf
 // Equality up to the names of the symbolic variables that a function type's parameters define.
 bool FuncTypeAlphaEqual(const FuncType* a, const FuncType* b);
 
+// How a script names what is called: "R.add", "main"; "a function" for an expression without a name.
+std::string CalleeName(const Call& call);
+
 // Printable form in TVMScript for messages: R.Tensor((n, 4), dtype="float32").
 std::string TypeToString(const Type* type);
 std::string DimToString(const PrimExpr* dim);

@@ -1,5 +1,5 @@
 // How operators take and give tensors whose axes are stored in another order than the program says: what ConvertLayout
-// goes by. Each operator of layout_rules.def has a rule.
+// goes by. A column of ops.def says which rule an operator has.
 #pragma once
 
 #include <array>
@@ -82,9 +82,10 @@ class LayoutCall {
   const ValueLayout* Make(const AxisOrder& order);
   // Of a tuple whose fields have the layouts.
   const ValueLayout* Make(std::span<const ValueLayout* const> fields);
-  void SetInt(std::string_view attr, int64_t value);
-  void SetInts(std::string_view attr, std::span<const int64_t> values);
-  void SetText(std::string_view attr, std::string_view value);
+  // An attribute by its place in the record, such as ConcatAttrs::Field::axis.
+  void SetInt(uint32_t field, int64_t value);
+  void SetInts(uint32_t field, std::span<const int64_t> values);
+  void SetText(uint32_t field, std::string_view value);
   // The operand becomes a tuple of these integers.
   void SetOperandInts(size_t operand, std::vector<int64_t> values);
   // No layouts can be found. False, so that a rule can return it.
@@ -99,7 +100,7 @@ class LayoutCall {
   const std::string& why() const { return why_; }
 
  private:
-  void SetAttr(std::string_view name, const Attr* value);
+  void SetAttr(uint32_t field, const Attr* value);
 
   const Call& call_;
   std::span<const ValueLayout* const> layouts_;
@@ -117,20 +118,11 @@ class LayoutCall {
 // Decides the layouts of a call. False after Refuse.
 using LayoutRule = bool (*)(LayoutCall& call);
 
-// Null where the operator knows only the layouts of the program.
+// Null where the operator knows only the layouts of the program. O(1).
 LayoutRule LayoutRuleOf(const OpInfo& op);
-// Whether there is a rule, but TVM 0.18, which has one too, fails wherever it meets the operator.
-bool TvmFindsNoLayouts(const OpInfo& op);
 
-// The layouts that a user can wish for, for data, weight and result: their axes. Empty where the operator just follows
-// its operands. As many as `required` must be given.
-struct LayoutChoices {
-  std::span<const std::string_view> axes;
-  size_t required = 0;
-};
-LayoutChoices LayoutChoicesOf(const OpInfo& op);
-
-#define IROPT_LAYOUT_RULE(op, rule) bool rule(LayoutCall& call);
-#include "iropt/infer/layout_rules.def"
+// Each rule is declared by the rows that name it.
+#define IROPT_OP(id, name, rule, kernel, layout, ...) bool layout(LayoutCall& call);
+#include "iropt/op/ops.def"
 
 }  // namespace iropt

@@ -11,17 +11,23 @@ namespace iropt {
 class InferContext;
 struct OpInfo;
 
-#define IROPT_TYPE_RULE(Name, phrase) const Type* Name(const Call& call, InferContext& ctx);
-#include "iropt/infer/type_rules.def"
-
-// Infers the result type of a call whose operands have types. Reports an error through the context and returns null
-// where the operands do not fit.
 using TypeRule = const Type* (*)(const Call& call, InferContext& ctx);
 
 // The rule of an operator: the column of ops.def. Null for intrinsics of the loop level. O(1).
 TypeRule TypeRuleOf(const OpInfo& op);
 
-// What the rule says of the result's type, for people.
-std::string_view TypeRulePhrase(TypeRule rule);
+// The type of the result in a phrase, for docs/operators.md. Empty for intrinsics. O(1).
+std::string_view ResultPhraseOf(const OpInfo& op);
+
+// Each rule is declared by the rows that name it.
+#define IROPT_OP(id, name, rule, ...)                                                                                  \
+  const Type* rule(const Call& call, InferContext& ctx);                                                               \
+  extern const char rule##Phrase[];
+#include "iropt/op/ops.def"
+
+// The head of a rule's definition: its name, and the type of the result in a phrase.
+#define IROPT_TYPE_RULE(rule, phrase)                                                                                  \
+  const char rule##Phrase[] = phrase;                                                                                  \
+  const Type* rule([[maybe_unused]] const Call& call, [[maybe_unused]] InferContext& ctx)
 
 }  // namespace iropt

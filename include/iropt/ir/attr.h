@@ -190,7 +190,8 @@ struct ObjectAttr : Attr {
                                std::span<const Attr* const> values);
   // Null where there is no such field. O(fields).
   const Attr* Find(std::string_view name) const;
-  const ObjectAttr* With(std::string_view name, const Attr* value) const;
+  // `field` is the place of a value.
+  const ObjectAttr* With(uint32_t field, const Attr* value) const;
   static constexpr auto Fields() {
     return FieldList(Use("type_key", &ObjectAttr::type_key), Use("names", &ObjectAttr::names),
                      Use("values", &ObjectAttr::values));

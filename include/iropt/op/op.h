@@ -3,10 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
-#include "iropt/ir/relax/expr.h"
+#include "iropt/op/op_id.h"
 
 namespace iropt {
 
@@ -39,7 +40,7 @@ struct OpArg {
   std::string_view registered;  // TVM's name of the operand, which may be another
   ArgKind kind;
   ArgAbsence absence = ArgAbsence::kRequired;
-  uint8_t spread = 0;    // of a shape: one number stands for a shape of that many
+  uint8_t copies = 0;    // of a shape: one number stands for a shape of that many
   bool keyword = false;  // printed as name=value behind the attributes
 };
 
@@ -82,8 +83,8 @@ struct OpAttr {
   AttrKind kind;
   OpDefault fallback;
   // Of lists: a single number (or a list of one) stands for that many copies. 0: for a list of one.
-  uint8_t spread = 0;
-  // Of lists with `spread` = 2 n: n numbers stand for the list that repeats them, as in padding of all sides.
+  uint8_t copies = 0;
+  // Of lists with `copies` = 2 n: n numbers stand for the list that repeats them, as in padding of all sides.
   bool padding = false;
 };
 
@@ -143,19 +144,28 @@ struct OpInfo {
   MixedPrecision mixed_precision = MixedPrecision::kNever;
   OpPattern pattern = OpPattern::kOpaque;
   ScriptForm form = ScriptForm::kDefault;
-  std::string_view extended;  // the operator that a parameter of role kExtra selects; or empty
-  std::string_view packed;    // the packed function that a virtual machine calls for it, "relax.run.print"; or empty
+  std::optional<OpId> extended;  // the operator that a parameter of role kExtra selects
+  std::string_view packed;       // the packed function that a virtual machine calls for it, "relax.run.print"; or empty
+  // The axes of data, weight and result, where a user can choose their layouts (for ConvertLayout): a choice has the
+  // same axes in another order, and the first `required_layouts` of them must be given. Else empty.
+  std::span<const std::string_view> layout_axes;
+  size_t required_layouts = 0;
+  bool tvm_lacks_layout = false;             // TVM 0.18 has a layout rule, but fails wherever it meets the operator
   const IntrinsicInfo* intrinsic = nullptr;  // of loop-level operators only
-  uint16_t id = 0;                           // dense, in table order
-  const Op* op = nullptr;                    // the one node of this operator
+  OpId id{};
+  const Op* op = nullptr;  // the one node of this operator
 
   bool is_graph_level() const { return intrinsic == nullptr; }
   // Null where there is none.
   const OpAttr* FindAttr(std::string_view attr_name) const;
 };
 
-// All rows, graph level first. The table is built once, on first use, and never changes.
+// All rows, in the order of their ids: loop level first. The table is built once, on first use, and never changes.
 std::span<const OpInfo> AllOps();
+// O(1).
+const OpInfo& OpInfoOf(OpId id);
+// The one node of the operator. O(1).
+const Op* GetOp(OpId id);
 // By full name ("relax.add", "tir.exp"); null where there is none. O(1).
 const OpInfo* FindOp(std::string_view name);
 // By the name after "R." or "T." in scripts, aliases included; null where there is none. O(1).
@@ -164,16 +174,8 @@ const OpInfo* FindIntrinsicByScript(std::string_view name);
 // The script name closest to a misspelt one; empty where none is close.
 std::string_view NearestGraphOpScript(std::string_view name);
 std::string_view NearestIntrinsicScript(std::string_view name);
-// The node of an operator that must exist.
+// The node of an operator that must exist, for readers of text. C++ code names operators by OpId.
 const Op* GetOp(std::string_view name);
-
-// An attribute record of the operator: the given values, and the defaults for the rest. Every attribute without a
-// default must be given, every given one must exist.
-struct AttrValue {
-  std::string_view name;
-  const Attr* value;
-};
-const ObjectAttr* MakeOpAttrs(const OpInfo& info, std::initializer_list<AttrValue> values);
 
 // True where evaluating the expression can have an effect beyond its value: a call of an impure operator or of an
 // impure function (by the type of the callee). Only the outermost call is looked at.

@@ -4,49 +4,17 @@
 
 #include <algorithm>
 
+#include "iropt/op/op_attrs.h"
 #include "verifier.h"
 
 namespace iropt {
 
 namespace {
 
-SpecialRule SpecialRuleOf(std::string_view op) {
-  if (op == "relax.call_tir_inplace") return SpecialRule::kCallTirInplace;
-  if (op == "relax.call_tir" || op == "relax.call_tir_with_grad") return SpecialRule::kCallTir;
-  return op.starts_with("relax.inspect.") ? SpecialRule::kInspect : SpecialRule::kNone;
-}
-
-std::vector<SpecialRule> MakeSpecialRules() {
-  std::vector<SpecialRule> rules;
-  for (const OpInfo& op : AllOps()) rules.push_back(SpecialRuleOf(op.name));
-  return rules;
-}
-
-std::string CalleeName(const Call& call) {
-  switch (call.op->kind) {
-    case NodeKind::kOp: return std::string(static_cast<const Op*>(call.op)->info->script);
-    case NodeKind::kGlobalVar: return std::string(static_cast<const GlobalVar*>(call.op)->name);
-    case NodeKind::kExternFunc: return std::string(static_cast<const ExternFunc*>(call.op)->global_symbol);
-    case NodeKind::kVar:
-    case NodeKind::kDataflowVar: return std::string(static_cast<const Var*>(call.op)->name());
-    default: return "a function";
-  }
-}
-
 // The outputs of a call that returns one tensor or a tuple of them.
 std::span<const Type* const> OutputsOf(const Type* const& type) {
   const auto* tuple = As<TupleType>(type);
   return tuple ? tuple->fields.span() : std::span(&type, 1);
-}
-
-const ListAttr* InplaceIndices(const Call& call) {
-  const auto* attrs = As<ObjectAttr>(call.attrs);
-  return attrs ? As<ListAttr>(attrs->Find("inplace_indices")) : nullptr;
-}
-
-int64_t IndexAt(const ListAttr& indices, size_t i) {
-  const auto* index = As<IntAttr>(indices.values[i]);
-  return index ? index->value : -1;
 }
 
 // Whether operands and outputs have the very types of the parameters: the usual case, which needs no matching.
@@ -63,11 +31,6 @@ bool MatchesExactly(const FuncType& callee, const Call& call, const Type* const&
 
 }  // namespace
 
-std::span<const SpecialRule> SpecialRules() {
-  static const std::vector<SpecialRule> rules = MakeSpecialRules();
-  return rules;
-}
-
 void GraphVerifier::VisitCall(const Call& call) {
   const auto* op = As<Op>(call.op);
   bool typed = op || VisitLeaf(call.op, call, "callee");
@@ -77,18 +40,17 @@ void GraphVerifier::VisitCall(const Call& call) {
   if (op && !op->info->attrs_key.empty()) CheckAttributes(call, *op->info);
   if (check_types_ && typed) CheckPurity(call);
   const size_t errors = diagnostics_.error_count();
-  const SpecialRule rule = op ? special_rules_[op->info->id] : SpecialRule::kNone;
-  if (rule == SpecialRule::kInspect) {
+  if (op && IsInspection(op->id)) {
     CheckInspection(call);
-  } else if (rule != SpecialRule::kNone && typed && CheckCallTirForm(call)) {
-    if (rule == SpecialRule::kCallTir || CheckInplaceIndices(call)) CheckCallTirSignature(call);
+  } else if (op && IsCallTir(op->id) && typed && CheckCallTirForm(call)) {
+    if (op->id != OpId::kCallTirInplace || CheckInplaceIndices(call)) CheckCallTirSignature(call);
   }
   if (check_types_ && typed && diagnostics_.error_count() == errors) CheckCallType(call);
 }
 
 void GraphVerifier::CheckAttributes(const Call& call, const OpInfo& op) {
   const auto* record = As<ObjectAttr>(call.attrs);
-  if (record && record->type_key == op.attrs_key) return;
+  if (record && record->type_key == op.attrs_key && record->values.size() == op.attrs.size()) return;
   Error(call, "wrong-attributes",
         fmt::format("a call of {} has {} where it needs the attributes {}", op.script,
                     record ? record->type_key : std::string_view("no attributes"), op.attrs_key));
@@ -145,19 +107,19 @@ bool GraphVerifier::CheckCallTirForm(const Call& call) {
 
 bool GraphVerifier::CheckInplaceIndices(const Call& call) {
   const auto& args = *To<Tuple>(call.args[1]);
-  const ListAttr* indices = InplaceIndices(call);
+  const IntList indices = InplaceAttrs(call).inplace_indices();
   const std::span<const Type* const> outputs = OutputsOf(call.type_args->fields[0]);
   const auto fail = [&](std::string message) {
     Error(call, "call-tir", std::move(message));
     return false;
   };
-  if (!indices || indices->values.size() != outputs.size()) {
+  if (indices.size() != outputs.size()) {
     return fail("there must be one in-place index for each output");
   }
   std::vector<bool> taken(args.fields.size(), false);
   bool any = false;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const int64_t index = IndexAt(*indices, i);
+    const int64_t index = indices[i];
     if (index < -1 || index >= static_cast<int64_t>(args.fields.size())) {
       return fail(fmt::format("in-place index {} is not one of the {} operands, nor -1", index, args.fields.size()));
     }

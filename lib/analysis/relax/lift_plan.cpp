@@ -40,11 +40,7 @@ struct OperandFinder : WalkHandler {
   std::unordered_set<const tir::Var*> dims;
 };
 
-bool StopsLifting(const Expr* value) {
-  static const Expr* const stop = GetOp("relax.builtin.stop_lift_params");
-  const auto* call = As<Call>(value);
-  return Is<ExternFunc>(value) || (call && call->op == stop);
-}
+bool StopsLifting(const Expr* value) { return Is<ExternFunc>(value) || CallOf(value, OpId::kBuiltinStopLiftParams); }
 
 }  // namespace
 

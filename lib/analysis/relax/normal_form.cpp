@@ -11,9 +11,8 @@ namespace iropt {
 namespace {
 
 bool IsCallTir(const Call& call) {
-  static const Expr* const ops[] = {GetOp("relax.call_tir"), GetOp("relax.call_tir_inplace"),
-                                    GetOp("relax.call_tir_with_grad")};
-  return std::ranges::find(ops, call.op) != std::end(ops);
+  const auto* op = As<Op>(call.op);
+  return op && IsCallTir(op->id);
 }
 
 bool IsVoid(const Type* type) {

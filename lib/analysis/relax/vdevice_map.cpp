@@ -6,7 +6,7 @@
 
 #include "iropt/ir/dlpack.h"
 #include "iropt/ir/relax/visitor.h"
-#include "iropt/op/op.h"
+#include "iropt/op/op_attrs.h"
 
 namespace iropt {
 
@@ -15,12 +15,6 @@ namespace {
 const VDeviceAttr* DeviceOfType(const Type* type) {
   const auto* tensor = As<TensorType>(type);
   return tensor ? tensor->vdevice : nullptr;
-}
-
-int64_t IntField(const Call& call, std::string_view name) {
-  const auto* record = As<ObjectAttr>(call.attrs);
-  const auto* value = record ? As<IntAttr>(record->Find(name)) : nullptr;
-  return value ? value->value : -1;
 }
 
 }  // namespace
@@ -34,8 +28,9 @@ VDeviceLookup::VDeviceLookup(const Module& module) {
 }
 
 const VDeviceAttr* VDeviceLookup::Of(const Call& hint) const {
-  const int64_t type = IntField(hint, "dev_type");
-  const int64_t id = IntField(hint, "dev_id");
+  const HintOnDeviceAttrs attrs(hint);
+  const int64_t type = attrs.dev_type();
+  const int64_t id = attrs.dev_id();
   const auto fits = [&](const VDeviceAttr* device) {
     return device->vdevice_id == id && device->target && DLPackDeviceType(*device->target) == type;
   };
@@ -76,10 +71,8 @@ class VDeviceMap::Collector : public ExprVisitor {
   }
 
   void VisitCall(const Call* call) override {
-    static const Expr* const to_vdevice = GetOp("relax.to_vdevice");
-    static const Expr* const hint_on_device = GetOp("relax.hint_on_device");
-    if (call->op == to_vdevice) return;
-    if (call->op == hint_on_device) return NoteHint(*call);
+    if (IsOp(call->op, OpId::kToVdevice)) return;
+    if (IsOp(call->op, OpId::kHintOnDevice)) return NoteHint(*call);
     if (const auto* callee = As<GlobalVar>(call->op)) NoteCall(*call, module_.IndexOf(callee));
     ExprVisitor::VisitCall(call);
   }

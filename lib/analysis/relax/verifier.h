@@ -16,20 +16,11 @@
 
 namespace iropt {
 
-// Operators that have rules beside their type rule.
-enum class SpecialRule : uint8_t { kNone, kCallTir, kCallTirInplace, kInspect };
-// By OpInfo::id.
-std::span<const SpecialRule> SpecialRules();
-
 // The functions that are inline here run for every binding or operand, those with Report in their name for errors only.
 class GraphVerifier {
  public:
   GraphVerifier(const Module& module, bool check_types, DiagnosticEngine& diagnostics)
-      : module_(module),
-        check_types_(check_types),
-        diagnostics_(diagnostics),
-        infer_(&module, arena_, &diagnostics),
-        special_rules_(SpecialRules()) {}
+      : module_(module), check_types_(check_types), diagnostics_(diagnostics), infer_(&module, arena_, &diagnostics) {}
 
   void Verify(const ModuleEntry& entry);
   // The symbolic variables that the function verified last defines.
@@ -120,7 +111,6 @@ class GraphVerifier {
   DiagnosticEngine& diagnostics_;
   Arena arena_;  // for types that inference makes of shape variables
   InferContext infer_;
-  const std::span<const SpecialRule> special_rules_;
   VarScope<Var> vars_;
   SymVarScope sym_vars_;
   FunctionState state_;

@@ -87,7 +87,7 @@ class AccessDetector : public tir::StmtExprVisitor {
   }
 
   void VisitCall(const tir::Call* call) override {
-    if (call->op != GetOp("tir.tvm_access_ptr") || call->args.size() != 5) return StmtExprVisitor::VisitCall(call);
+    if (!IsOp(call->op, OpId::kTirTvmAccessPtr) || call->args.size() != 5) return StmtExprVisitor::VisitCall(call);
     const int64_t* mask = arith::AsInt(call->args[4]);
     if (!Is<tir::Var>(call->args[1]) || !mask) return StmtExprVisitor::VisitCall(call);
     const tir::Buffer* buffer = BufferOf(static_cast<const tir::Var*>(call->args[1]));

@@ -22,13 +22,13 @@ struct AttentionArgs {
 };
 
 Result<AttentionArgs> ReadAttentionArgs(KernelCall& call, DataType dtype) {
+  const auto attrs = call.attrs<AttentionAttrs>();
   AttentionArgs args;
   if (!dtype.is_floating()) return call.UnsupportedDType(dtype);
-  if (call.HasAttr("scale")) {
-    IROPT_ASSIGN_OR_RETURN(const double scale, call.FloatAttrOr("scale", 1));
-    IROPT_ASSIGN_OR_RETURN(args.scale, CastTensor(call, MakeScalarTensor(Scalar::Float(scale)), dtype));
+  if (const auto scale = attrs.scale()) {
+    IROPT_ASSIGN_OR_RETURN(args.scale, CastTensor(call, MakeScalarTensor(Scalar::Float(*scale)), dtype));
   }
-  const std::string_view causal = call.StringAttrOr("causal_mask", "");
+  const std::string_view causal = attrs.causal_mask().value_or("");
   if (causal == "TopLeft") {
     args.causal = Causal::kTopLeft;
   } else if (causal == "BottomRight") {
@@ -36,7 +36,7 @@ Result<AttentionArgs> ReadAttentionArgs(KernelCall& call, DataType dtype) {
   } else if (!causal.empty()) {
     return call.Fail(fmt::format("the causal mask '{}' is not supported", causal));
   }
-  IROPT_ASSIGN_OR_RETURN(args.window, call.IntAttrOr("window_size", 0));
+  args.window = attrs.window_size().value_or(0);
   if (args.window < 0) return call.Fail("the size of the window is negative");
   if (args.window != 0 && args.causal == Causal::kNone) return call.Fail("a window needs a causal mask");
   return args;

@@ -21,8 +21,9 @@ Result<Tensor> CastTensor(KernelCall& call, const Tensor& tensor, DataType dtype
 }
 
 Result<HostValue> EvalAstype(KernelCall& call) {
+  const auto attrs = call.attrs<AstypeAttrs>();
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
-  IROPT_ASSIGN_OR_RETURN(Tensor result, CastTensor(call, x, call.DTypeAttrOr("dtype", x->dtype())));
+  IROPT_ASSIGN_OR_RETURN(Tensor result, CastTensor(call, x, DTypeOr(attrs.dtype(), x->dtype())));
   return HostValue(std::move(result));
 }
 
@@ -60,8 +61,9 @@ Result<HostValue> EvalClip(KernelCall& call) {
 }
 
 Result<HostValue> EvalLeakyRelu(KernelCall& call) {
+  const auto attrs = call.attrs<LeakyReluAttrs>();
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
-  IROPT_ASSIGN_OR_RETURN(const double slope, call.FloatAttrOr("alpha", 0.01));
+  const auto slope = attrs.alpha();
   if (!x->dtype().is_floating()) return call.UnsupportedDType(x->dtype());
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(x->num_elements())));
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), ShapeOf(*x)));

@@ -137,20 +137,21 @@ struct ConvArgs {
   std::string_view out_layout;
 };
 
-Result<ConvArgs> ReadConvArgs(KernelCall& call, size_t rank, std::string_view kernel_axes) {
+// `attrs` are ConvAttrs or ConvTransposeAttrs.
+template <class Attrs>
+Result<ConvArgs> ReadConvArgs(KernelCall& call, size_t rank, std::string_view kernel_axes, const Attrs& attrs) {
   ConvArgs args;
   IROPT_ASSIGN_OR_RETURN(const Tensor data, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const Tensor weight, call.TensorArg(1));
-  const DataType dtype = call.DTypeAttrOr("out_dtype", data->dtype());
+  const DataType dtype = DTypeOr(attrs.out_dtype(), data->dtype());
   if (dtype.is_bool()) return call.UnsupportedDType(dtype);
   IROPT_ASSIGN_OR_RETURN(const Tensor cast_data, CastTensor(call, data, dtype));
   IROPT_ASSIGN_OR_RETURN(const Tensor cast_weight, CastTensor(call, weight, dtype));
-  const std::string_view layout = call.StringAttrOr("data_layout", ImageAxes(rank));
+  const std::string_view layout = attrs.data_layout();
   IROPT_ASSIGN_OR_RETURN(args.data, FromLayout(call, cast_data, layout, ImageAxes(rank)));
-  IROPT_ASSIGN_OR_RETURN(args.weight,
-                         FromLayout(call, cast_weight, call.StringAttrOr("kernel_layout", kernel_axes), kernel_axes));
-  IROPT_ASSIGN_OR_RETURN(args.groups, call.IntAttrOr("groups", 1));
-  const std::string_view out_layout = call.StringAttrOr("out_layout", "");
+  IROPT_ASSIGN_OR_RETURN(args.weight, FromLayout(call, cast_weight, attrs.kernel_layout(), kernel_axes));
+  args.groups = attrs.groups();
+  const std::string_view out_layout = attrs.out_layout();
   args.out_layout = out_layout.empty() ? layout : out_layout;
   if (args.groups < 1 || args.data->shape()[1] % args.groups != 0)
     return call.Fail(fmt::format("{} channels do not divide into {} groups", args.data->shape()[1], args.groups));
@@ -178,7 +179,8 @@ Result<HostValue> FinishConv(KernelCall& call, const Conv& conv, const ConvArgs&
 }
 
 Result<HostValue> EvalConv(KernelCall& call, size_t rank) {
-  IROPT_ASSIGN_OR_RETURN(const ConvArgs args, ReadConvArgs(call, rank, KernelAxes(rank)));
+  const auto attrs = call.attrs<ConvAttrs>();
+  IROPT_ASSIGN_OR_RETURN(const ConvArgs args, ReadConvArgs(call, rank, KernelAxes(rank), attrs));
   const std::span<const int64_t> image = args.data->shape();
   const std::span<const int64_t> kernel = args.weight->shape();
   Conv conv{.batch = image[0], .groups = args.groups, .in_channels = kernel[1], .out_channels = 0, .axes = {}};
@@ -186,7 +188,7 @@ Result<HostValue> EvalConv(KernelCall& call, size_t rank) {
     return call.Fail(fmt::format("a kernel of shape {} does not fit {} channels in {} groups", ShapeText(kernel),
                                  image[1], args.groups));
   conv.out_channels = kernel[0] / args.groups;
-  IROPT_ASSIGN_OR_RETURN(const Window window, ReadWindow(call, Shape(kernel.begin() + 2, kernel.end())));
+  IROPT_ASSIGN_OR_RETURN(const SizedWindow window, SizedWindowOf(call, Shape(kernel.begin() + 2, kernel.end()), attrs));
   for (size_t i = 0; i < rank; ++i) {
     ConvAxis& axis = conv.axes[kAxes - rank + i];
     axis.in = image[2 + i];
@@ -225,13 +227,14 @@ Result<Tensor> TurnKernel(KernelCall& call, const Tensor& weight, int64_t groups
 }
 
 Result<HostValue> EvalConvTranspose(KernelCall& call, size_t rank) {
-  IROPT_ASSIGN_OR_RETURN(const ConvArgs args, ReadConvArgs(call, rank, TransposedKernelAxes(rank)));
+  const auto attrs = call.attrs<ConvTransposeAttrs>();
+  IROPT_ASSIGN_OR_RETURN(const ConvArgs args, ReadConvArgs(call, rank, TransposedKernelAxes(rank), attrs));
   const std::span<const int64_t> image = args.data->shape();
   const std::span<const int64_t> kernel = args.weight->shape();
   if (kernel[0] != image[1])
     return call.Fail(fmt::format("a kernel of shape {} does not fit {} channels", ShapeText(kernel), image[1]));
-  IROPT_ASSIGN_OR_RETURN(const Window window, ReadWindow(call, Shape(kernel.begin() + 2, kernel.end())));
-  IROPT_ASSIGN_OR_RETURN(const Shape extra, call.IntsAttr("output_padding"));
+  IROPT_ASSIGN_OR_RETURN(const SizedWindow window, SizedWindowOf(call, Shape(kernel.begin() + 2, kernel.end()), attrs));
+  const IntList extra = attrs.output_padding();
   if (extra.size() != rank) return call.Fail("the output padding does not fit the number of spatial axes");
   Conv conv{.batch = image[0],
             .groups = args.groups,

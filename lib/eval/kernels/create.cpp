@@ -31,27 +31,31 @@ Result<HostValue> FilledWith(KernelCall& call, DataType dtype, Shape shape, int6
 }
 
 Result<HostValue> FilledLike(KernelCall& call, int64_t value) {
+  const auto attrs = call.attrs<InitAttrs>();
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
-  return FilledWith(call, call.DTypeAttrOr("dtype", x->dtype()), ShapeOf(*x), value);
+  return FilledWith(call, DTypeOr(attrs.dtype(), x->dtype()), ShapeOf(*x), value);
 }
 
 Result<HostValue> FilledShape(KernelCall& call, int64_t value) {
+  const auto attrs = call.attrs<InitAttrs>();
   IROPT_ASSIGN_OR_RETURN(Shape shape, call.ShapeArg(0));
-  return FilledWith(call, call.DTypeAttrOr("dtype", DataType::Void()), std::move(shape), value);
+  return FilledWith(call, DTypeOr(attrs.dtype(), DataType::Void()), std::move(shape), value);
 }
 
 }  // namespace
 
 Result<HostValue> EvalFull(KernelCall& call) {
+  const auto attrs = call.attrs<InitAttrs>();
   IROPT_ASSIGN_OR_RETURN(Shape shape, call.ShapeArg(0));
   IROPT_ASSIGN_OR_RETURN(const Tensor fill, call.TensorArg(1));
-  return Filled(call, call.DTypeAttrOr("dtype", fill->dtype()), std::move(shape), *fill);
+  return Filled(call, DTypeOr(attrs.dtype(), fill->dtype()), std::move(shape), *fill);
 }
 
 Result<HostValue> EvalFullLike(KernelCall& call) {
+  const auto attrs = call.attrs<InitAttrs>();
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const Tensor fill, call.TensorArg(1));
-  return Filled(call, call.DTypeAttrOr("dtype", x->dtype()), ShapeOf(*x), *fill);
+  return Filled(call, DTypeOr(attrs.dtype(), x->dtype()), ShapeOf(*x), *fill);
 }
 
 Result<HostValue> EvalOnes(KernelCall& call) { return FilledShape(call, 1); }
@@ -96,10 +100,11 @@ void FillRange(const Scalar& start, const Scalar& step, std::span<T> out) {
 }  // namespace
 
 Result<HostValue> EvalArange(KernelCall& call) {
+  const auto attrs = call.attrs<InitAttrs>();
   IROPT_ASSIGN_OR_RETURN(const Scalar start, call.ScalarArg(0));
   IROPT_ASSIGN_OR_RETURN(const Scalar end, call.ScalarArg(1));
   IROPT_ASSIGN_OR_RETURN(const Scalar step, call.ScalarArg(2));
-  const DataType dtype = call.DTypeAttrOr("dtype", start.dtype);
+  const DataType dtype = DTypeOr(attrs.dtype(), start.dtype);
   const bool integers = !start.dtype.is_floating() && !step.dtype.is_floating();
   if (dtype.is_bool() || (dtype.is_integer() && !integers)) return call.UnsupportedDType(dtype);
   IROPT_ASSIGN_OR_RETURN(const int64_t length, RangeLength(call, start, end, step));

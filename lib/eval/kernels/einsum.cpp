@@ -40,9 +40,10 @@ struct EinsumPlan {
 };
 
 Result<EinsumPlan> PlanEinsum(KernelCall& call) {
+  const auto attrs = call.attrs<EinsumAttrs>();
   EinsumPlan plan;
   IROPT_ASSIGN_OR_RETURN(plan.operands, call.TensorsArg(0));
-  const std::optional<EinsumEquation> equation = ParseEinsum(call.StringAttrOr("subscripts", ""));
+  const std::optional<EinsumEquation> equation = ParseEinsum(attrs.subscripts());
   if (!equation || plan.operands.empty() || equation->inputs.size() != plan.operands.size())
     return call.Fail("the equation does not fit the operands");
   std::vector<std::vector<Label>> labels;

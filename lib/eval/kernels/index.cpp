@@ -18,9 +18,8 @@ Result<HostValue> EvalTake(KernelCall& call) {
     IROPT_ASSIGN_OR_RETURN(indices, call.TensorArg(1));
   }
   int64_t axis = 0;
-  if (call.HasAttr("axis")) {
-    IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", 0));
-    IROPT_ASSIGN_OR_RETURN(axis, NormalizeAxis(call, given, x->shape().size()));
+  if (const auto given = call.attrs<TakeAttrs>().axis()) {
+    IROPT_ASSIGN_OR_RETURN(axis, NormalizeAxis(call, *given, x->shape().size()));
   } else {
     x = Reshaped(x, {x->num_elements()});
   }
@@ -50,8 +49,7 @@ namespace {
 
 enum class ScatterMode : uint8_t { kUpdate, kAdd, kMul, kMax, kMin };
 
-Result<ScatterMode> ScatterModeOf(const KernelCall& call) {
-  const std::string_view name = call.StringAttrOr("reduction", "update");
+Result<ScatterMode> ScatterModeOf(const KernelCall& call, std::string_view name) {
   if (name == "update") return ScatterMode::kUpdate;
   if (name == "add") return ScatterMode::kAdd;
   if (name == "mul") return ScatterMode::kMul;
@@ -81,12 +79,12 @@ struct Scatter {
   ScatterMode mode = ScatterMode::kUpdate;
 };
 
-Result<Scatter> PrepareScatter(KernelCall& call) {
+Result<Scatter> PrepareScatter(KernelCall& call, std::string_view reduction) {
   Scatter s;
   IROPT_ASSIGN_OR_RETURN(const Tensor data, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(s.indices, call.TensorArg(1));
   IROPT_ASSIGN_OR_RETURN(s.updates, call.TensorArg(2));
-  IROPT_ASSIGN_OR_RETURN(s.mode, ScatterModeOf(call));
+  IROPT_ASSIGN_OR_RETURN(s.mode, ScatterModeOf(call, reduction));
   IROPT_ASSIGN_OR_RETURN(s.index_values, IntElements(call, *s.indices));
   if (data->dtype() != s.updates->dtype()) return call.Fail("data and updates differ in dtype");
   if (data->dtype().is_bool() && s.mode != ScatterMode::kUpdate) return call.UnsupportedDType(data->dtype());
@@ -117,10 +115,11 @@ void ApplyUpdates(const Scatter& s, F&& place) {
 }  // namespace
 
 Result<HostValue> EvalScatterElements(KernelCall& call) {
-  IROPT_ASSIGN_OR_RETURN(Scatter s, PrepareScatter(call));
+  const auto attrs = call.attrs<ScatterElementsAttrs>();
+  IROPT_ASSIGN_OR_RETURN(Scatter s, PrepareScatter(call, attrs.reduction()));
   const Shape shape = ShapeOf(*s.out);
   const Shape points = ShapeOf(*s.indices);
-  IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", 0));
+  const auto given = attrs.axis();
   IROPT_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(call, given, shape.size()));
   if (points.size() != shape.size() || points != ShapeOf(*s.updates))
     return call.Fail("indices and updates differ in shape");
@@ -146,7 +145,7 @@ Result<HostValue> EvalScatterElements(KernelCall& call) {
 
 // The last dimension of the indices holds the first coordinates of where a slice of the updates goes.
 Result<HostValue> EvalScatterNd(KernelCall& call) {
-  IROPT_ASSIGN_OR_RETURN(const Scatter s, PrepareScatter(call));
+  IROPT_ASSIGN_OR_RETURN(const Scatter s, PrepareScatter(call, call.attrs<ScatterNDAttrs>().reduction()));
   const Shape shape = ShapeOf(*s.out);
   const Shape points = ShapeOf(*s.indices);
   if (points.empty() || points.back() > static_cast<int64_t>(shape.size()))

@@ -58,8 +58,9 @@ Result<HostValue> EvalIdentity(KernelCall& call) {
 
 // Random but for the rates at which nothing is left to chance.
 Result<HostValue> EvalDropout(KernelCall& call) {
+  const auto attrs = call.attrs<DropoutAttrs>();
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
-  IROPT_ASSIGN_OR_RETURN(const double rate, call.FloatAttrOr("rate", 0.5));
+  const auto rate = attrs.rate();
   if (rate != 0) return call.Fail("the result is random");
   IROPT_ASSIGN_OR_RETURN(const Tensor mask, CastTensor(call, MakeScalarTensor(Scalar::Int(1)), x->dtype()));
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> ones, call.Allocate(x->dtype(), ShapeOf(*x)));

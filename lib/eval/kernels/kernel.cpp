@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "iropt/ir/tir/stmt.h"
+#include "iropt/infer/axes.h"
 
 namespace iropt::eval {
 
 Error KernelCall::Fail(std::string_view message, ErrorCode code) const {
-  return {code, fmt::format("{}: {}", op_, message)};
+  return {code, fmt::format("{}: {}", op_.name, message)};
 }
 
 Error KernelCall::UnsupportedDType(DataType dtype) const {
@@ -60,71 +60,6 @@ Result<std::vector<Tensor>> KernelCall::TensorsArg(size_t i) const {
   return result;
 }
 
-const Attr* KernelCall::FindAttr(std::string_view name) const {
-  const Attr* attr = attrs_ ? attrs_->Find(name) : nullptr;
-  return attr && !Is<NoneAttr>(attr) ? attr : nullptr;
-}
-
-bool KernelCall::HasAttr(std::string_view name) const { return FindAttr(name) != nullptr; }
-
-namespace {
-
-// Integers and floats come as plain attributes or as literals of the loop level.
-std::optional<int64_t> IntOf(const Attr* attr) {
-  if (const auto* i = As<IntAttr>(attr)) return i->value;
-  if (const auto* e = As<ExprAttr>(attr)) {
-    if (const auto* imm = As<tir::IntImm>(e->value)) return imm->value;
-  }
-  return std::nullopt;
-}
-
-std::optional<double> FloatOf(const Attr* attr) {
-  if (const auto* f = As<FloatAttr>(attr)) return f->value;
-  if (const auto* e = As<ExprAttr>(attr)) {
-    if (const auto* imm = As<tir::FloatImm>(e->value)) return imm->value;
-  }
-  if (const std::optional<int64_t> i = IntOf(attr)) return static_cast<double>(*i);
-  return std::nullopt;
-}
-
-}  // namespace
-
-Result<int64_t> KernelCall::IntAttrOr(std::string_view name, int64_t otherwise) const {
-  const Attr* attr = FindAttr(name);
-  if (!attr) return otherwise;
-  if (const std::optional<int64_t> value = IntOf(attr)) return *value;
-  return Fail(fmt::format("attribute '{}' is not an integer", name));
-}
-
-Result<double> KernelCall::FloatAttrOr(std::string_view name, double otherwise) const {
-  const Attr* attr = FindAttr(name);
-  if (!attr) return otherwise;
-  if (const std::optional<double> value = FloatOf(attr)) return *value;
-  return Fail(fmt::format("attribute '{}' is not a number", name));
-}
-
-DataType KernelCall::DTypeAttrOr(std::string_view name, DataType otherwise) const {
-  const auto* attr = As<DTypeAttr>(FindAttr(name));
-  return attr && !attr->value.is_void() ? attr->value : otherwise;
-}
-
-std::string_view KernelCall::StringAttrOr(std::string_view name, std::string_view otherwise) const {
-  const auto* attr = As<StrAttr>(FindAttr(name));
-  return attr ? attr->value : otherwise;
-}
-
-Result<Shape> KernelCall::IntsAttr(std::string_view name) const {
-  const auto* list = As<ListAttr>(FindAttr(name));
-  if (!list) return Fail(fmt::format("attribute '{}' is not a list", name));
-  Shape result;
-  for (const Attr* item : list->values) {
-    const std::optional<int64_t> value = IntOf(item);
-    if (!value) return Fail(fmt::format("attribute '{}' is not a list of integers", name));
-    result.push_back(*value);
-  }
-  return result;
-}
-
 Result<std::shared_ptr<NDArray>> KernelCall::Allocate(DataType dtype, Shape shape) const {
   if (!IsElementType(dtype)) return UnsupportedDType(dtype);
   uint64_t bytes = static_cast<uint64_t>(dtype.bytes());
@@ -150,21 +85,13 @@ Status KernelCall::Charge(uint64_t units) {
 }
 
 Result<int64_t> NormalizeAxis(const KernelCall& call, int64_t axis, size_t rank) {
-  const int64_t n = static_cast<int64_t>(rank);
-  if (axis < -n || axis >= n) return call.Fail(fmt::format("axis {} is out of range for a tensor of rank {}", axis, n));
-  return axis < 0 ? axis + n : axis;
+  Result<int64_t> normal = iropt::NormalizeAxis(axis, static_cast<int64_t>(rank));
+  return normal ? std::move(normal) : call.Fail(normal.error().message);
 }
 
 Result<Shape> NormalizeAxes(const KernelCall& call, std::span<const int64_t> axes, size_t rank) {
-  std::vector<bool> seen(rank, false);
-  Shape result;
-  for (const int64_t axis : axes) {
-    IROPT_ASSIGN_OR_RETURN(const int64_t normal, NormalizeAxis(call, axis, rank));
-    if (seen[static_cast<size_t>(normal)]) return call.Fail(fmt::format("axis {} is given twice", normal));
-    seen[static_cast<size_t>(normal)] = true;
-    result.push_back(normal);
-  }
-  return result;
+  Result<Shape> normal = iropt::NormalizeAxes(axes, static_cast<int64_t>(rank));
+  return normal ? std::move(normal) : call.Fail(normal.error().message);
 }
 
 Result<Shape> BroadcastShapes(const KernelCall& call, std::span<const int64_t> a, std::span<const int64_t> b) {

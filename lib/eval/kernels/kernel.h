@@ -10,20 +10,19 @@
 #include <vector>
 
 #include "iropt/eval/evaluator.h"
-#include "iropt/ir/attr.h"
 #include "iropt/ir/element.h"
+#include "iropt/op/op_attrs.h"
 
 namespace iropt::eval {
 
 using Shape = std::vector<int64_t>;
 
-// One evaluation: the operands, the attribute record (null where the operator has none), and what may be spent.
+// One evaluation: the operands, the attributes, and what may be spent.
 class KernelCall {
  public:
-  KernelCall(std::string_view op, const ObjectAttr* attrs, std::span<const HostValue> args, const EvalLimits& limits)
+  KernelCall(const OpInfo& op, const Attr* attrs, std::span<const HostValue> args, const EvalLimits& limits)
       : op_(op), attrs_(attrs), args_(args), limits_(limits), work_left_(limits.max_work) {}
 
-  std::string_view op() const { return op_; }
   size_t num_args() const { return args_.size(); }
   const HostValue& arg(size_t i) const { return args_[i]; }
 
@@ -40,15 +39,11 @@ class KernelCall {
   // The tensors of a tuple.
   Result<std::vector<Tensor>> TensorsArg(size_t i) const;
 
-  // Attributes; the default stands for one that is absent or None. The record was checked when the call was built, so
-  // an attribute of another kind is an error of the program that built it, reported as a failure of the evaluation.
-  bool HasAttr(std::string_view name) const;
-  Result<int64_t> IntAttrOr(std::string_view name, int64_t otherwise) const;
-  Result<double> FloatAttrOr(std::string_view name, double otherwise) const;
-  DataType DTypeAttrOr(std::string_view name, DataType otherwise) const;
-  std::string_view StringAttrOr(std::string_view name, std::string_view otherwise) const;
-  Result<Shape> IntsAttr(std::string_view name) const;
-  const Attr* FindAttr(std::string_view name) const;
+  // The attributes, as the view of the operator's record, which was checked before the kernel runs.
+  template <class View>
+  View attrs() const {
+    return View(attrs_);
+  }
 
   // A zeroed tensor, if the limits allow one.
   Result<std::shared_ptr<NDArray>> Allocate(DataType dtype, Shape shape) const;
@@ -56,8 +51,8 @@ class KernelCall {
   Status Charge(uint64_t units);
 
  private:
-  std::string_view op_;
-  const ObjectAttr* attrs_;
+  const OpInfo& op_;
+  const Attr* attrs_;
   std::span<const HostValue> args_;
   EvalLimits limits_;
   uint64_t work_left_;
@@ -65,9 +60,12 @@ class KernelCall {
 
 using Kernel = Result<HostValue> (*)(KernelCall& call);
 
-// Every kernel is declared by its row.
-#define IROPT_KERNEL(op, kernel) Result<HostValue> kernel(KernelCall& call);
-#include "iropt/eval/kernels.def"
+// Each kernel is declared by the rows that name it.
+#define IROPT_OP(id, name, rule, kernel, ...) Result<HostValue> kernel(KernelCall& call);
+#include "iropt/op/ops.def"
+
+// A dtype that an attribute gives, or the other one where it gives none.
+inline DataType DTypeOr(DataType given, DataType otherwise) { return given.is_void() ? otherwise : given; }
 
 // The non-negative form of an axis of a tensor of rank `rank`, or an error.
 Result<int64_t> NormalizeAxis(const KernelCall& call, int64_t axis, size_t rank);

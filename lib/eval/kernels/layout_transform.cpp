@@ -109,9 +109,11 @@ Result<Shape> MapShape(const KernelCall& call, const IndexMapAttr& map, std::spa
 // Where no element goes there is the pad value, or zero.
 Status FillPadding(KernelCall& call, NDArray& out) {
   Scalar fill = Scalar::Int(0);
-  if (call.HasAttr("pad_value")) {
-    IROPT_ASSIGN_OR_RETURN(const double value, call.FloatAttrOr("pad_value", 0));
-    fill = Scalar::Float(value);
+  if (const PrimExpr* value = call.attrs<LayoutTransformAttrs>().pad_value()) {
+    const auto* integer = As<tir::IntImm>(value);
+    const auto* real = As<tir::FloatImm>(value);
+    if (!integer && !real) return call.Fail("the pad value is not a number");
+    fill = Scalar::Float(integer ? static_cast<double>(integer->value) : real->value);
   }
   Scalar converted;
   if (!CastScalar(fill, out.dtype(), &converted)) return call.Fail("the pad value is out of range");
@@ -126,7 +128,7 @@ Status FillPadding(KernelCall& call, NDArray& out) {
 
 Result<HostValue> EvalLayoutTransform(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
-  const auto* map = As<IndexMapAttr>(call.FindAttr("index_map"));
+  const IndexMapAttr* map = call.attrs<LayoutTransformAttrs>().index_map();
   if (!map || map->params.size() != x->shape().size()) return call.Fail("the index map does not fit the tensor");
   if (x->num_elements() == 0) return call.Fail("there are no elements to move");
   IROPT_ASSIGN_OR_RETURN(const Shape shape, MapShape(call, *map, x->shape()));

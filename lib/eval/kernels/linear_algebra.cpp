@@ -80,9 +80,10 @@ Result<Tensor> Matmul(KernelCall& call, Tensor a, Tensor b, DataType dtype) {
 }
 
 Result<HostValue> EvalMatmul(KernelCall& call) {
+  const auto attrs = call.attrs<MatmulAttrs>();
   IROPT_ASSIGN_OR_RETURN(const Tensor a, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const Tensor b, call.TensorArg(1));
-  IROPT_ASSIGN_OR_RETURN(Tensor result, Matmul(call, a, b, call.DTypeAttrOr("out_dtype", a->dtype())));
+  IROPT_ASSIGN_OR_RETURN(Tensor result, Matmul(call, a, b, DTypeOr(attrs.out_dtype(), a->dtype())));
   return HostValue(std::move(result));
 }
 
@@ -107,7 +108,7 @@ Result<SoftmaxParts> ComputeSoftmaxParts(KernelCall& call, const Tensor& x, int6
 
 Result<SoftmaxParts> ComputeSoftmaxParts(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
-  IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", -1));
+  const int64_t given = call.attrs<SoftmaxAttrs>().axis();
   IROPT_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(call, given, x->shape().size()));
   return ComputeSoftmaxParts(call, x, axis);
 }

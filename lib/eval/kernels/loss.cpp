@@ -70,9 +70,10 @@ Result<Nll> ReadNll(KernelCall& call, size_t first) {
   expected.erase(expected.begin() + static_cast<int64_t>(axis));
   if (ShapeOf(*nll.targets) != expected) return call.Fail("the targets do not fit the predictions");
   for (size_t d = axis + 1; d < shape.size(); ++d) nll.inner *= shape[d];
-  IROPT_ASSIGN_OR_RETURN(nll.ignored, call.IntAttrOr("ignore_index", -100));
+  const auto attrs = call.attrs<NLLLossAttrs>();
+  nll.ignored = attrs.ignore_index();
   IROPT_ASSIGN_OR_RETURN(nll.classes, IntElements(call, *nll.targets));
-  nll.reduction = call.StringAttrOr("reduction", "mean");
+  nll.reduction = attrs.reduction();
   if (nll.reduction != "mean" && nll.reduction != "sum" && nll.reduction != "none")
     return call.Fail(fmt::format("the reduction '{}' is not supported", nll.reduction));
   if (call.num_args() > first + 2) {
@@ -162,9 +163,8 @@ Result<HostValue> EvalTakeBackward(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<int64_t> rows, IntElements(call, *indices));
   Shape shape = ShapeOf(*x);
   int64_t axis = 0;
-  if (call.HasAttr("axis")) {
-    IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", 0));
-    IROPT_ASSIGN_OR_RETURN(axis, NormalizeAxis(call, given, shape.size()));
+  if (const auto given = call.attrs<TakeAttrs>().axis()) {
+    IROPT_ASSIGN_OR_RETURN(axis, NormalizeAxis(call, *given, shape.size()));
   } else {
     shape = {x->num_elements()};
   }

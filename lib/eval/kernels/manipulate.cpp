@@ -62,8 +62,9 @@ Result<HostValue> EvalFlatten(KernelCall& call) {
 }
 
 Result<HostValue> EvalExpandDims(KernelCall& call) {
+  const auto attrs = call.attrs<ExpandDimsAttrs>();
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
-  IROPT_ASSIGN_OR_RETURN(const Shape listed, call.IntsAttr("axis"));
+  const Shape listed = attrs.axis().vector();
   const size_t rank = x->shape().size() + listed.size();
   IROPT_ASSIGN_OR_RETURN(const Shape axes, NormalizeAxes(call, listed, rank));
   Shape shape(rank, 0);
@@ -78,10 +79,9 @@ Result<HostValue> EvalExpandDims(KernelCall& call) {
 Result<HostValue> EvalSqueeze(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   Shape axes;
-  const bool listed = call.HasAttr("axis");
+  const auto listed = call.attrs<SqueezeAttrs>().axis();
   if (listed) {
-    IROPT_ASSIGN_OR_RETURN(const Shape given, call.IntsAttr("axis"));
-    IROPT_ASSIGN_OR_RETURN(axes, NormalizeAxes(call, given, x->shape().size()));
+    IROPT_ASSIGN_OR_RETURN(axes, NormalizeAxes(call, listed->vector(), x->shape().size()));
   }
   Shape shape;
   for (size_t i = 0; i < x->shape().size(); ++i) {
@@ -94,12 +94,12 @@ Result<HostValue> EvalSqueeze(KernelCall& call) {
 }
 
 Result<HostValue> EvalPermuteDims(KernelCall& call) {
+  const auto attrs = call.attrs<PermuteDimsAttrs>();
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   const size_t rank = x->shape().size();
   Shape axes(rank);
-  if (call.HasAttr("axes")) {
-    IROPT_ASSIGN_OR_RETURN(const Shape given, call.IntsAttr("axes"));
-    IROPT_ASSIGN_OR_RETURN(axes, NormalizeAxes(call, given, rank));
+  if (const auto given = attrs.axes()) {
+    IROPT_ASSIGN_OR_RETURN(axes, NormalizeAxes(call, given->vector(), rank));
     if (axes.size() != rank) return call.Fail(fmt::format("{} axes for a tensor of rank {}", axes.size(), rank));
   } else {
     for (size_t i = 0; i < rank; ++i) axes[i] = static_cast<int64_t>(rank - 1 - i);
@@ -118,8 +118,9 @@ Result<HostValue> EvalBroadcastTo(KernelCall& call) {
 }
 
 Result<HostValue> EvalTile(KernelCall& call) {
+  const auto attrs = call.attrs<TileAttrs>();
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
-  IROPT_ASSIGN_OR_RETURN(Shape repeats, call.IntsAttr("repeats"));
+  Shape repeats = attrs.repeats().vector();
   if (std::ranges::any_of(repeats, [](int64_t r) { return r < 0; }))
     return call.Fail("a number of repeats is negative");
   Shape dims = ShapeOf(*x);
@@ -141,12 +142,12 @@ Result<HostValue> EvalTile(KernelCall& call) {
 }
 
 Result<HostValue> EvalRepeat(KernelCall& call) {
+  const auto attrs = call.attrs<RepeatAttrs>();
   IROPT_ASSIGN_OR_RETURN(Tensor x, call.TensorArg(0));
-  IROPT_ASSIGN_OR_RETURN(const int64_t repeats, call.IntAttrOr("repeats", 1));
+  const auto repeats = attrs.repeats();
   int64_t axis = 0;
-  if (call.HasAttr("axis")) {
-    IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", 0));
-    IROPT_ASSIGN_OR_RETURN(axis, NormalizeAxis(call, given, x->shape().size()));
+  if (const auto given = attrs.axis()) {
+    IROPT_ASSIGN_OR_RETURN(axis, NormalizeAxis(call, *given, x->shape().size()));
   } else {
     x = Reshaped(x, {x->num_elements()});
   }
@@ -162,8 +163,9 @@ Result<HostValue> EvalRepeat(KernelCall& call) {
 }
 
 Result<HostValue> EvalFlip(KernelCall& call) {
+  const auto attrs = call.attrs<FlipAttrs>();
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
-  IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", 0));
+  const auto given = attrs.axis();
   IROPT_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(call, given, x->shape().size()));
   const Shape shape = ShapeOf(*x);
   Shape strides = RowMajorStrides(shape);
@@ -174,12 +176,12 @@ Result<HostValue> EvalFlip(KernelCall& call) {
 }
 
 Result<HostValue> EvalConcat(KernelCall& call) {
+  const auto attrs = call.attrs<ConcatAttrs>();
   IROPT_ASSIGN_OR_RETURN(std::vector<Tensor> parts, call.TensorsArg(0));
   if (parts.empty()) return call.Fail("nothing to concatenate");
   int64_t axis = 0;
-  if (call.HasAttr("axis")) {
-    IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", 0));
-    IROPT_ASSIGN_OR_RETURN(axis, NormalizeAxis(call, given, parts[0]->shape().size()));
+  if (const auto given = attrs.axis()) {
+    IROPT_ASSIGN_OR_RETURN(axis, NormalizeAxis(call, *given, parts[0]->shape().size()));
   } else {
     for (Tensor& part : parts) part = Reshaped(part, {part->num_elements()});
   }
@@ -209,16 +211,16 @@ namespace {
 
 // Where the pieces of a split begin, and the end of the last.
 Result<Shape> SplitPoints(const KernelCall& call, int64_t length) {
+  const auto pieces = call.attrs<SplitAttrs>().indices_or_sections();
   Shape points{0};
-  if (Is<ListAttr>(call.FindAttr("indices_or_sections"))) {
-    IROPT_ASSIGN_OR_RETURN(const Shape indices, call.IntsAttr("indices_or_sections"));
-    for (const int64_t index : indices) {
+  if (pieces.is_list) {
+    for (const int64_t index : pieces) {
       const int64_t point = std::clamp<int64_t>(index, 0, length);
       if (point < points.back()) return call.Fail("the indices do not ascend");
       points.push_back(point);
     }
   } else {
-    IROPT_ASSIGN_OR_RETURN(const int64_t sections, call.IntAttrOr("indices_or_sections", 1));
+    const int64_t sections = pieces[0];
     if (sections <= 0 || sections - 1 > length) return call.Fail("the number of sections is out of range");
     const int64_t piece = (length + sections - 1) / sections;
     if (piece * (sections - 1) > length)
@@ -233,9 +235,8 @@ Result<Shape> SplitPoints(const KernelCall& call, int64_t length) {
 
 Result<HostValue> EvalSplit(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
-  IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", 0));
+  const int64_t given = call.attrs<SplitAttrs>().axis();
   IROPT_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(call, given, x->shape().size()));
-  if (!call.HasAttr("indices_or_sections")) return call.Fail("says nothing about the pieces");
   const size_t at = static_cast<size_t>(axis);
   IROPT_ASSIGN_OR_RETURN(const Shape points, SplitPoints(call, x->shape()[at]));
   const Shape strides = RowMajorStrides(x->shape());
@@ -332,10 +333,10 @@ Result<Tensor> PadValue(KernelCall& call, DataType dtype) {
 }  // namespace
 
 Result<HostValue> EvalPad(KernelCall& call) {
+  const auto attrs = call.attrs<PadAttrs>();
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
-  IROPT_ASSIGN_OR_RETURN(const Shape widths, call.IntsAttr("pad_width"));
-  if (call.StringAttrOr("pad_mode", "constant") != "constant")
-    return call.Fail("only the pad mode 'constant' is supported");
+  const Shape widths = attrs.pad_width().vector();
+  if (attrs.pad_mode() != "constant") return call.Fail("only the pad mode 'constant' is supported");
   const size_t rank = x->shape().size();
   if (widths.size() != 2 * rank) return call.Fail("expects two pad widths for each dimension");
   if (!IsElementType(x->dtype())) return call.UnsupportedDType(x->dtype());

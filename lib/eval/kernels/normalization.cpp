@@ -96,9 +96,8 @@ Result<std::vector<Tensor>> ReadFloats(const KernelCall& call, size_t count) {
 }
 
 // The axes of a list in ascending order.
-Result<Shape> SortedAxes(const KernelCall& call, size_t rank) {
-  IROPT_ASSIGN_OR_RETURN(const Shape listed, call.IntsAttr("axes"));
-  IROPT_ASSIGN_OR_RETURN(Shape axes, NormalizeAxes(call, listed, rank));
+Result<Shape> SortedAxes(const KernelCall& call, const IntList& listed, size_t rank) {
+  IROPT_ASSIGN_OR_RETURN(Shape axes, NormalizeAxes(call, listed.vector(), rank));
   std::ranges::sort(axes);
   return axes;
 }
@@ -119,12 +118,13 @@ Tensor Standardize(Formula& f, const Tensor& x, const Shape& axes, double epsilo
 }  // namespace
 
 Result<HostValue> EvalLayerNorm(KernelCall& call) {
+  const auto attrs = call.attrs<LayerNormAttrs>();
   IROPT_ASSIGN_OR_RETURN(const std::vector<Tensor> args, ReadFloats(call, 3));
   const Tensor& x = args[0];
-  IROPT_ASSIGN_OR_RETURN(const Shape axes, SortedAxes(call, x->shape().size()));
+  IROPT_ASSIGN_OR_RETURN(const Shape axes, SortedAxes(call, attrs.axes(), x->shape().size()));
   IROPT_ASSIGN_OR_RETURN(const Tensor gamma, Spread(call, args[1], x->shape(), axes));
   IROPT_ASSIGN_OR_RETURN(const Tensor beta, Spread(call, args[2], x->shape(), axes));
-  IROPT_ASSIGN_OR_RETURN(const double epsilon, call.FloatAttrOr("epsilon", 1e-5));
+  const auto epsilon = attrs.epsilon();
   Formula f(call);
   const Tensor result = f.Add(f.Mul(Standardize(f, x, axes, epsilon), gamma), beta);
   if (!f.ok()) return f.error();
@@ -133,11 +133,12 @@ Result<HostValue> EvalLayerNorm(KernelCall& call) {
 
 // The channels are split into groups, each of which is normalized over its channels and the axes.
 Result<HostValue> EvalGroupNorm(KernelCall& call) {
+  const auto attrs = call.attrs<GroupNormAttrs>();
   IROPT_ASSIGN_OR_RETURN(const std::vector<Tensor> args, ReadFloats(call, 3));
   const Tensor& x = args[0];
   const size_t rank = x->shape().size();
-  IROPT_ASSIGN_OR_RETURN(const int64_t groups, call.IntAttrOr("num_groups", 1));
-  IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("channel_axis", 1));
+  const auto groups = attrs.num_groups();
+  const auto given = attrs.channel_axis();
   IROPT_ASSIGN_OR_RETURN(const int64_t channel, NormalizeAxis(call, given, rank));
   const int64_t channels = x->shape()[static_cast<size_t>(channel)];
   if (groups < 1 || channels % groups != 0)
@@ -145,7 +146,7 @@ Result<HostValue> EvalGroupNorm(KernelCall& call) {
   Shape split = ShapeOf(*x);
   split[static_cast<size_t>(channel)] = groups;
   split.insert(split.begin() + channel + 1, channels / groups);
-  IROPT_ASSIGN_OR_RETURN(const Shape listed, SortedAxes(call, rank));
+  IROPT_ASSIGN_OR_RETURN(const Shape listed, SortedAxes(call, attrs.axes(), rank));
   Shape axes{channel + 1};
   for (const int64_t axis : listed) {
     if (axis == channel) return call.Fail("the axes contain the channel axis");
@@ -158,7 +159,7 @@ Result<HostValue> EvalGroupNorm(KernelCall& call) {
     return call.Fail("the parameters do not fit the channels");
   IROPT_ASSIGN_OR_RETURN(const Tensor gamma, Spread(call, Reshaped(args[1], own), split, both));
   IROPT_ASSIGN_OR_RETURN(const Tensor beta, Spread(call, Reshaped(args[2], own), split, both));
-  IROPT_ASSIGN_OR_RETURN(const double epsilon, call.FloatAttrOr("epsilon", 1e-5));
+  const auto epsilon = attrs.epsilon();
   Formula f(call);
   const Tensor result = f.Add(f.Mul(Standardize(f, Reshaped(x, split), axes, epsilon), gamma), beta);
   if (!f.ok()) return f.error();
@@ -167,11 +168,12 @@ Result<HostValue> EvalGroupNorm(KernelCall& call) {
 
 // x * weight / sqrt(the mean of squares + epsilon).
 Result<HostValue> EvalRmsNorm(KernelCall& call) {
+  const auto attrs = call.attrs<RMSNormAttrs>();
   IROPT_ASSIGN_OR_RETURN(const std::vector<Tensor> args, ReadFloats(call, 2));
   const Tensor& x = args[0];
-  IROPT_ASSIGN_OR_RETURN(const Shape axes, SortedAxes(call, x->shape().size()));
+  IROPT_ASSIGN_OR_RETURN(const Shape axes, SortedAxes(call, attrs.axes(), x->shape().size()));
   IROPT_ASSIGN_OR_RETURN(const Tensor weight, Spread(call, args[1], x->shape(), axes));
-  IROPT_ASSIGN_OR_RETURN(const double epsilon, call.FloatAttrOr("epsilon", 1e-5));
+  const auto epsilon = attrs.epsilon();
   Formula f(call);
   const DataType wide = WideType(x->dtype());
   const Tensor data = f.Cast(x, wide);
@@ -186,14 +188,15 @@ Result<HostValue> EvalRmsNorm(KernelCall& call) {
 
 // As in training: the data is normalized by its own moments, and the moving ones follow them.
 Result<HostValue> EvalBatchNorm(KernelCall& call) {
+  const auto attrs = call.attrs<BatchNormAttrs>();
   IROPT_ASSIGN_OR_RETURN(const std::vector<Tensor> args, ReadFloats(call, 5));
   const Tensor& x = args[0];
-  IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", 1));
+  const auto given = attrs.axis();
   IROPT_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(call, given, x->shape().size()));
-  IROPT_ASSIGN_OR_RETURN(const double epsilon, call.FloatAttrOr("epsilon", 1e-5));
-  IROPT_ASSIGN_OR_RETURN(const double momentum, call.FloatAttrOr("momentum", 0.1));
-  IROPT_ASSIGN_OR_RETURN(const int64_t center, call.IntAttrOr("center", 1));
-  IROPT_ASSIGN_OR_RETURN(const int64_t scale, call.IntAttrOr("scale", 1));
+  const auto epsilon = attrs.epsilon();
+  const auto momentum = attrs.momentum();
+  const auto center = attrs.center();
+  const auto scale = attrs.scale();
   std::vector<Tensor> parameters;
   for (size_t i = 1; i < args.size(); ++i) {
     IROPT_ASSIGN_OR_RETURN(Tensor parameter, Spread(call, args[i], x->shape(), {axis}));

@@ -29,7 +29,7 @@ Blocks BlocksOf(std::span<const int64_t> shape, size_t rank) {
 }
 
 // The window with leading axes of size 1 added, so that there are three.
-Window WidenWindow(Window window) {
+SizedWindow WidenWindow(SizedWindow window) {
   const size_t missing = kMaxSpatial - window.size.size();
   for (Shape* ones : {&window.size, &window.strides, &window.dilation}) ones->insert(ones->begin(), missing, 1);
   for (Shape* zeros : {&window.before, &window.after}) zeros->insert(zeros->begin(), missing, 0);
@@ -37,7 +37,7 @@ Window WidenWindow(Window window) {
 }
 
 struct Pool {
-  Window window;  // over three axes
+  SizedWindow window;  // over three axes
   Blocks in;
   Blocks out;
   Shape out_shape;
@@ -134,16 +134,16 @@ Status ChargeWindows(KernelCall& call, const Pool& pool) {
 
 // The plan of a pool over an image with the axes NC...
 Result<Pool> PlanPool(const KernelCall& call, std::span<const int64_t> shape, size_t rank) {
+  const auto attrs = call.attrs<PoolAttrs>();
   Pool pool;
-  IROPT_ASSIGN_OR_RETURN(Shape size, call.IntsAttr("pool_size"));
+  Shape size = attrs.pool_size().vector();
   if (size.size() != rank) return call.Fail("the window does not fit the number of spatial axes");
-  IROPT_ASSIGN_OR_RETURN(const Window window, ReadWindow(call, std::move(size)));
-  IROPT_ASSIGN_OR_RETURN(const int64_t round_up, call.IntAttrOr("ceil_mode", 0));
-  IROPT_ASSIGN_OR_RETURN(const int64_t include, call.IntAttrOr("count_include_pad", 0));
-  pool.count_include_pad = include != 0;
+  IROPT_ASSIGN_OR_RETURN(const SizedWindow window, SizedWindowOf(call, std::move(size), attrs));
+  const auto round_up = attrs.ceil_mode();
+  pool.count_include_pad = attrs.count_include_pad();
   pool.out_shape.assign(shape.begin(), shape.begin() + 2);
   for (size_t i = 0; i < rank; ++i) {
-    IROPT_ASSIGN_OR_RETURN(const int64_t count, CountWindows(call, window, i, shape[2 + i], round_up != 0));
+    IROPT_ASSIGN_OR_RETURN(const int64_t count, CountWindows(call, window, i, shape[2 + i], round_up));
     pool.out_shape.push_back(count);
   }
   pool.window = WidenWindow(window);
@@ -153,8 +153,9 @@ Result<Pool> PlanPool(const KernelCall& call, std::span<const int64_t> shape, si
 }
 
 Result<HostValue> EvalPool(KernelCall& call, size_t rank, bool maximum) {
+  const auto attrs = call.attrs<PoolAttrs>();
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
-  const std::string_view layout = call.StringAttrOr("layout", ImageAxes(rank));
+  const std::string_view layout = attrs.layout();
   IROPT_ASSIGN_OR_RETURN(const Tensor image, FromLayout(call, x, layout, ImageAxes(rank)));
   IROPT_ASSIGN_OR_RETURN(const Pool pool, PlanPool(call, image->shape(), rank));
   IROPT_RETURN_IF_ERROR(ChargeWindows(call, pool));
@@ -164,7 +165,7 @@ Result<HostValue> EvalPool(KernelCall& call, size_t rank, bool maximum) {
             : RunAvgPool(pool, image->As<T>().data(), out->MutableAs<T>().data());
   });
   if (!supported) return call.UnsupportedDType(x->dtype());
-  IROPT_ASSIGN_OR_RETURN(Tensor result, ToLayout(call, out, ImageAxes(rank), call.StringAttrOr("out_layout", layout)));
+  IROPT_ASSIGN_OR_RETURN(Tensor result, ToLayout(call, out, ImageAxes(rank), attrs.out_layout()));
   return HostValue(std::move(result));
 }
 
@@ -207,14 +208,14 @@ void RunAdaptivePool(const Blocks& in, const Blocks& out, const T* x, T* result)
 }
 
 Result<HostValue> EvalAdaptivePool(KernelCall& call, size_t rank) {
+  const auto attrs = call.attrs<AdaptivePoolAttrs>();
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
-  const std::string_view layout = call.StringAttrOr("layout", ImageAxes(rank));
+  const std::string_view layout = attrs.layout();
   IROPT_ASSIGN_OR_RETURN(const Tensor image, FromLayout(call, x, layout, ImageAxes(rank)));
   Shape shape = ShapeOf(*image);
-  if (call.HasAttr("output_size")) {
-    IROPT_ASSIGN_OR_RETURN(const Shape size, call.IntsAttr("output_size"));
-    if (size.size() != rank) return call.Fail("the output size does not fit the number of spatial axes");
-    std::ranges::copy(size, shape.begin() + 2);
+  if (const auto size = attrs.output_size()) {
+    if (size->size() != rank) return call.Fail("the output size does not fit the number of spatial axes");
+    std::ranges::copy(size->vector(), shape.begin() + 2);
   }
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), shape));
   if (x->num_elements() == 0 && out->num_elements() != 0) return call.Fail("there is nothing to take the average of");
@@ -227,7 +228,7 @@ Result<HostValue> EvalAdaptivePool(KernelCall& call, size_t rank) {
     RunAdaptivePool(BlocksOf(image->shape(), rank), BlocksOf(shape, rank), image->As<T>().data(),
                     out->MutableAs<T>().data());
   });
-  IROPT_ASSIGN_OR_RETURN(Tensor result, ToLayout(call, out, ImageAxes(rank), call.StringAttrOr("out_layout", layout)));
+  IROPT_ASSIGN_OR_RETURN(Tensor result, ToLayout(call, out, ImageAxes(rank), attrs.out_layout()));
   return HostValue(std::move(result));
 }
 
@@ -275,9 +276,10 @@ void RunAvgPoolBackward(const Pool& pool, const T* grad, T* out) {
 }
 
 Result<HostValue> EvalPoolBackward(KernelCall& call, bool maximum) {
+  const auto attrs = call.attrs<PoolAttrs>();
   IROPT_ASSIGN_OR_RETURN(const Tensor grad_arg, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(1));
-  const std::string_view layout = call.StringAttrOr("layout", "NCHW");
+  const std::string_view layout = attrs.layout();
   IROPT_ASSIGN_OR_RETURN(const Tensor grad, FromLayout(call, grad_arg, layout, "NCHW"));
   IROPT_ASSIGN_OR_RETURN(const Tensor image, FromLayout(call, x, layout, "NCHW"));
   IROPT_ASSIGN_OR_RETURN(const Pool pool, PlanPool(call, image->shape(), 2));

@@ -22,16 +22,16 @@ struct QuantArgs {
   }
 };
 
-Result<QuantArgs> ReadQuantArgs(KernelCall& call, DataType otherwise) {
+Result<QuantArgs> ReadQuantArgs(KernelCall& call) {
+  const auto attrs = call.attrs<QuantizeAttrs>();
   QuantArgs args;
   IROPT_ASSIGN_OR_RETURN(args.data, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(args.scale, call.TensorArg(1));
   IROPT_ASSIGN_OR_RETURN(args.zero_point, call.TensorArg(2));
-  args.out_dtype = call.DTypeAttrOr("out_dtype", otherwise);
+  args.out_dtype = attrs.out_dtype();
   const Shape shape = ShapeOf(*args.data);
   if (!shape.empty()) {
-    IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", -1));
-    IROPT_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(call, given, shape.size()));
+    IROPT_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(call, attrs.axis(), shape.size()));
     args.length = std::max<int64_t>(shape[static_cast<size_t>(axis)], 1);
     args.inner = std::max<int64_t>(RowMajorStrides(shape)[static_cast<size_t>(axis)], 1);
   }
@@ -63,7 +63,7 @@ bool ClipTo(M value, T* out) {
 
 // round(data / scale) + zero point in the wider of the dtypes of data and scale, clipped to the range of the result.
 Result<HostValue> EvalQuantize(KernelCall& call) {
-  IROPT_ASSIGN_OR_RETURN(const QuantArgs args, ReadQuantArgs(call, DataType::Int(8)));
+  IROPT_ASSIGN_OR_RETURN(const QuantArgs args, ReadQuantArgs(call));
   const bool is_double = args.data->dtype().bits > 32 || args.scale->dtype().bits > 32;
   const bool is_half = args.data->dtype() == args.scale->dtype() && args.data->dtype().bits == 16;
   if (!args.data->dtype().is_floating() || !args.scale->dtype().is_floating() || is_double)
@@ -120,7 +120,7 @@ bool RunDequantize(const QuantArgs& args, const NDArray& data, const NDArray& ze
 }  // namespace
 
 Result<HostValue> EvalDequantize(KernelCall& call) {
-  IROPT_ASSIGN_OR_RETURN(const QuantArgs args, ReadQuantArgs(call, DataType::Float(32)));
+  IROPT_ASSIGN_OR_RETURN(const QuantArgs args, ReadQuantArgs(call));
   if (!args.out_dtype.is_floating() || args.out_dtype.bits > 32) return call.UnsupportedDType(args.out_dtype);
   const bool floats = args.data->dtype().is_floating();
   const DataType step = floats ? DataType::Float(32) : DataType::Int(32);

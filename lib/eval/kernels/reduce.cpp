@@ -110,17 +110,17 @@ struct ReduceArgs {
 
 // The operand, and the attributes `axis` (a list; absent: every axis) and `keepdims`.
 Result<ReduceArgs> ReadReduceArgs(const KernelCall& call) {
+  const auto attrs = call.attrs<StatisticalAttrs>();
   ReduceArgs args;
   IROPT_ASSIGN_OR_RETURN(args.x, call.TensorArg(0));
   const size_t rank = args.x->shape().size();
-  if (call.HasAttr("axis")) {
-    IROPT_ASSIGN_OR_RETURN(const Shape listed, call.IntsAttr("axis"));
-    IROPT_ASSIGN_OR_RETURN(args.axes, NormalizeAxes(call, listed, rank));
+  if (const auto listed = attrs.axis()) {
+    IROPT_ASSIGN_OR_RETURN(args.axes, NormalizeAxes(call, listed->vector(), rank));
   } else {
     args.axes.resize(rank);
     std::iota(args.axes.begin(), args.axes.end(), 0);
   }
-  IROPT_ASSIGN_OR_RETURN(const int64_t keepdims, call.IntAttrOr("keepdims", 0));
+  const auto keepdims = attrs.keepdims();
   args.keepdims = keepdims != 0;
   return args;
 }
@@ -188,14 +188,14 @@ void RunArgReduce(const ReduceLoops& loops, const T* x, int64_t* out) {
 }
 
 Result<HostValue> EvalArgReduce(KernelCall& call, bool maximum) {
+  const auto attrs = call.attrs<ArgmaxArgminAttrs>();
   IROPT_ASSIGN_OR_RETURN(Tensor x, call.TensorArg(0));
   const size_t rank = x->shape().size();
-  IROPT_ASSIGN_OR_RETURN(const int64_t keepdims, call.IntAttrOr("keepdims", 0));
+  const auto keepdims = attrs.keepdims();
   Shape axes(rank);
   std::iota(axes.begin(), axes.end(), 0);
-  if (call.HasAttr("axis")) {
-    IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", 0));
-    IROPT_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(call, given, rank));
+  if (const auto given = attrs.axis()) {
+    IROPT_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(call, *given, rank));
     axes = {axis};
   }
   const ReduceLoops loops = PlanReduce(*x, axes, keepdims != 0);

@@ -45,8 +45,9 @@ constexpr bool IsOneOf(std::string_view word, std::initializer_list<std::string_
 }
 
 Result<ResizeArgs> ReadResizeArgs(const KernelCall& call) {
+  const auto attrs = call.attrs<Resize2DAttrs>();
   ResizeArgs args;
-  const std::string_view method = call.StringAttrOr("method", "linear");
+  const std::string_view method = attrs.method();
   if (method == "nearest_neighbor") {
     args.method = Method::kNearest;
   } else if (method == "cubic") {
@@ -54,17 +55,17 @@ Result<ResizeArgs> ReadResizeArgs(const KernelCall& call) {
   } else if (method != "linear") {
     return call.Fail(fmt::format("the method '{}' is not supported", method));
   }
-  args.mode = call.StringAttrOr("coordinate_transformation_mode", "half_pixel");
+  args.mode = attrs.coordinate_transformation_mode();
   if (!IsOneOf(args.mode, {"half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel", "tf_half_pixel_for_nn",
                            "tf_crop_and_resize"}))
     return call.Fail(fmt::format("the coordinate transformation mode '{}' is not supported", args.mode));
-  args.rounding = call.StringAttrOr("rounding_method", "round");
+  args.rounding = attrs.rounding_method();
   if (args.rounding.empty()) args.rounding = args.mode == "align_corners" ? "round" : "floor";
   if (!IsOneOf(args.rounding, {"round", "round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}))
     return call.Fail(fmt::format("the rounding method '{}' is not supported", args.rounding));
-  IROPT_ASSIGN_OR_RETURN(args.alpha, call.FloatAttrOr("cubic_alpha", -0.5));
-  IROPT_ASSIGN_OR_RETURN(const int64_t exclude, call.IntAttrOr("cubic_exclude", 0));
-  IROPT_ASSIGN_OR_RETURN(const double extrapolation, call.FloatAttrOr("extrapolation_value", 0));
+  args.alpha = attrs.cubic_alpha();
+  const auto exclude = attrs.cubic_exclude();
+  const auto extrapolation = attrs.extrapolation_value();
   args.exclude = exclude != 0;
   args.extrapolation = static_cast<float>(extrapolation);
   return args;
@@ -179,7 +180,7 @@ Result<std::array<ResizeAxis, 2>> ReadResizeAxes(const KernelCall& call, const R
                                                  std::span<const int64_t> image) {
   IROPT_ASSIGN_OR_RETURN(const Shape size, call.ShapeArg(1));
   if (size.size() != 2) return call.Fail("the size is not one of an image");
-  const auto* roi = As<ListAttr>(call.FindAttr("roi"));
+  const std::vector<double> roi = call.attrs<Resize2DAttrs>().roi();
   std::array<ResizeAxis, 2> axes;
   for (size_t i = 0; i < 2; ++i) {
     axes[i].in = image[2 + i];
@@ -188,13 +189,9 @@ Result<std::array<ResizeAxis, 2>> ReadResizeAxes(const KernelCall& call, const R
     if (axes[i].out < 0 || too_long || (axes[i].in == 0 && axes[i].out != 0))
       return call.Fail("the image cannot be resized");
     if (args.mode != "tf_crop_and_resize") continue;
-    if (!roi || roi->values.size() != 4) return call.Fail("the region of interest is not one of an image");
-    const auto number = [&](size_t at) {
-      const auto* value = As<FloatAttr>(roi->values[at]);
-      return value ? static_cast<float>(value->value) : 0.0f;
-    };
-    axes[i].begin = number(i);
-    axes[i].end = number(i + 2);
+    if (roi.size() != 4) return call.Fail("the region of interest is not one of an image");
+    axes[i].begin = static_cast<float>(roi[i]);
+    axes[i].end = static_cast<float>(roi[i + 2]);
   }
   return axes;
 }
@@ -202,9 +199,10 @@ Result<std::array<ResizeAxis, 2>> ReadResizeAxes(const KernelCall& call, const R
 }  // namespace
 
 Result<HostValue> EvalResize2d(KernelCall& call) {
+  const auto attrs = call.attrs<Resize2DAttrs>();
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const ResizeArgs args, ReadResizeArgs(call));
-  const std::string_view layout = call.StringAttrOr("layout", "NCHW");
+  const std::string_view layout = attrs.layout();
   if (x->dtype().is_bool()) return call.UnsupportedDType(x->dtype());
   IROPT_ASSIGN_OR_RETURN(const Tensor ordered, FromLayout(call, x, layout, "NCHW"));
   IROPT_ASSIGN_OR_RETURN(const Tensor image, CastTensor(call, ordered, DataType::Float(32)));
@@ -223,7 +221,7 @@ Result<HostValue> EvalResize2d(KernelCall& call) {
         *place++ = row.outside || column.outside ? args.extrapolation : Mix(plane, axes[1].in, row, column);
     }
   }
-  IROPT_ASSIGN_OR_RETURN(const Tensor cast, CastTensor(call, out, call.DTypeAttrOr("out_dtype", x->dtype())));
+  IROPT_ASSIGN_OR_RETURN(const Tensor cast, CastTensor(call, out, DTypeOr(attrs.out_dtype(), x->dtype())));
   IROPT_ASSIGN_OR_RETURN(Tensor result, ToLayout(call, cast, "NCHW", layout));
   return HostValue(std::move(result));
 }

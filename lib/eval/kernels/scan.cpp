@@ -24,16 +24,16 @@ void RunScan(const AxisLoops& loops, bool exclusive, const T* x, T* out) {
 
 template <bool kSum>
 Result<HostValue> EvalScan(KernelCall& call) {
+  const auto attrs = call.attrs<ScanopAttrs>();
   IROPT_ASSIGN_OR_RETURN(Tensor x, call.TensorArg(0));
   int64_t axis = 0;
-  if (call.HasAttr("axis")) {
-    IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", 0));
-    IROPT_ASSIGN_OR_RETURN(axis, NormalizeAxis(call, given, x->shape().size()));
+  if (const auto given = attrs.axis()) {
+    IROPT_ASSIGN_OR_RETURN(axis, NormalizeAxis(call, *given, x->shape().size()));
   } else {
     x = Reshaped(x, {x->num_elements()});
   }
-  IROPT_ASSIGN_OR_RETURN(const int64_t exclusive, call.IntAttrOr("exclusive", 0));
-  IROPT_ASSIGN_OR_RETURN(const Tensor values, CastTensor(call, x, call.DTypeAttrOr("dtype", x->dtype())));
+  const auto exclusive = attrs.exclusive();
+  IROPT_ASSIGN_OR_RETURN(const Tensor values, CastTensor(call, x, DTypeOr(attrs.dtype(), x->dtype())));
   if (values->dtype().is_bool()) return call.UnsupportedDType(values->dtype());
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(values->num_elements())));
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(values->dtype(), ShapeOf(*values)));
@@ -79,14 +79,12 @@ struct SortArgs {
   bool descending = false;
 };
 
-Result<SortArgs> ReadSortArgs(KernelCall& call) {
+Result<SortArgs> ReadSortArgs(KernelCall& call, int64_t given, bool descending) {
   SortArgs args;
   IROPT_ASSIGN_OR_RETURN(args.x, call.TensorArg(0));
-  IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", -1));
   IROPT_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(call, given, args.x->shape().size()));
-  IROPT_ASSIGN_OR_RETURN(const int64_t descending, call.IntAttrOr("descending", 0));
   args.loops = LoopsOf(*args.x, axis);
-  args.descending = descending != 0;
+  args.descending = descending;
   if (!IsElementType(args.x->dtype())) return call.UnsupportedDType(args.x->dtype());
   // Sorting takes about n log n steps; 64 bounds every logarithm.
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(args.x->num_elements()) * 64));
@@ -96,7 +94,8 @@ Result<SortArgs> ReadSortArgs(KernelCall& call) {
 }  // namespace
 
 Result<HostValue> EvalSort(KernelCall& call) {
-  IROPT_ASSIGN_OR_RETURN(const SortArgs args, ReadSortArgs(call));
+  const auto attrs = call.attrs<SortAttrs>();
+  IROPT_ASSIGN_OR_RETURN(const SortArgs args, ReadSortArgs(call, attrs.axis(), attrs.descending()));
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(args.x->dtype(), ShapeOf(*args.x)));
   DispatchElement(args.x->dtype(), [&]<class T>(std::type_identity<T>) {
     const T* x = args.x->As<T>().data();
@@ -109,25 +108,27 @@ Result<HostValue> EvalSort(KernelCall& call) {
 }
 
 Result<HostValue> EvalArgsort(KernelCall& call) {
-  IROPT_ASSIGN_OR_RETURN(const SortArgs args, ReadSortArgs(call));
+  const auto attrs = call.attrs<ArgsortAttrs>();
+  IROPT_ASSIGN_OR_RETURN(const SortArgs args, ReadSortArgs(call, attrs.axis(), attrs.descending()));
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> order, call.Allocate(DataType::Int(64), ShapeOf(*args.x)));
   DispatchElement(args.x->dtype(), [&]<class T>(std::type_identity<T>) {
     int64_t* result = order->MutableAs<int64_t>().data();
     ForEachSorted(args.loops, args.descending, args.x->As<T>().data(),
                   [&](int64_t place, int64_t, int64_t source) { result[place] = source; });
   });
-  IROPT_ASSIGN_OR_RETURN(Tensor result, CastTensor(call, order, call.DTypeAttrOr("dtype", DataType::Int(32))));
+  IROPT_ASSIGN_OR_RETURN(Tensor result, CastTensor(call, order, DTypeOr(attrs.dtype(), DataType::Int(32))));
   return HostValue(std::move(result));
 }
 
 // The first k elements of each sorted line, their places in it, or both.
 Result<HostValue> EvalTopk(KernelCall& call) {
+  const auto attrs = call.attrs<TopKAttrs>();
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
-  IROPT_ASSIGN_OR_RETURN(const int64_t given, call.IntAttrOr("axis", -1));
+  const auto given = attrs.axis();
   IROPT_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(call, given, x->shape().size()));
-  IROPT_ASSIGN_OR_RETURN(const int64_t largest, call.IntAttrOr("largest", 1));
-  IROPT_ASSIGN_OR_RETURN(int64_t k, call.IntAttrOr("k", 1));
-  const std::string_view wanted = call.StringAttrOr("ret_type", "both");
+  const auto largest = attrs.largest();
+  int64_t k = attrs.k();
+  const std::string_view wanted = attrs.ret_type();
   if (wanted != "both" && wanted != "values" && wanted != "indices")
     return call.Fail(fmt::format("the result '{}' is not known", wanted));
   const AxisLoops loops = LoopsOf(*x, axis);
@@ -148,7 +149,7 @@ Result<HostValue> EvalTopk(KernelCall& call) {
       order->MutableAs<int64_t>()[static_cast<size_t>(to)] = source;
     });
   });
-  IROPT_ASSIGN_OR_RETURN(const Tensor indices, CastTensor(call, order, call.DTypeAttrOr("dtype", DataType::Int(32))));
+  IROPT_ASSIGN_OR_RETURN(const Tensor indices, CastTensor(call, order, DTypeOr(attrs.dtype(), DataType::Int(32))));
   if (wanted == "values") return HostValue(Tensor(values));
   if (wanted == "indices") return HostValue(indices);
   TupleValue both;

@@ -185,7 +185,9 @@ Result<HostValue> EvalMultinomialFromUniform(KernelCall& call) {
     }
   });
   if (!supported) return call.UnsupportedDType(prob->dtype());
-  IROPT_ASSIGN_OR_RETURN(Tensor result, CastTensor(call, out, call.DTypeAttrOr("dtype", DataType::Int(64))));
+  IROPT_ASSIGN_OR_RETURN(
+      Tensor result,
+      CastTensor(call, out, DTypeOr(call.attrs<MultinomialFromUniformAttrs>().dtype(), DataType::Int(64))));
   return HostValue(std::move(result));
 }
 

@@ -1,23 +1,25 @@
-// Windows that slide over the spatial axes of images, as convolutions and pools have them.
+// Windows of which the size is known.
 #pragma once
 
+#include "iropt/infer/window.h"
 #include "kernel.h"
 
 namespace iropt::eval {
 
-// Of each spatial axis: the number of elements of the window, the distance of neighbouring windows and of neighbouring
-// elements of one, and what is added to the image on either side. All are below 2^31, strides and dilations positive.
-struct Window {
-  Shape size, strides, dilation, before, after;
+// `size` is the number of elements on each spatial axis, in [1, kMaxWindow). Paddings are not negative.
+struct SizedWindow : Window {
+  Shape size;
 };
 
-// The attributes strides, dilation and padding of an operator on `rank` spatial axes.
-Result<Window> ReadWindow(const KernelCall& call, Shape size);
+// The window that the attributes say: those of an operator whose record has strides, dilation and padding.
+Result<SizedWindow> MakeSizedWindow(const KernelCall& call, Shape size, Result<Window> window);
+template <class Attrs>
+Result<SizedWindow> SizedWindowOf(const KernelCall& call, Shape size, const Attrs& attrs) {
+  const size_t rank = size.size();
+  return MakeSizedWindow(call, std::move(size), ReadWindow(rank, attrs));
+}
 // The number of windows on axis `i` of a (padded) image of this length; `round_up`: the last may stand out.
-Result<int64_t> CountWindows(const KernelCall& call, const Window& window, size_t i, int64_t length, bool round_up);
-// The axes of images with 1 to 3 spatial axes, and of the kernels of convolutions over them.
-std::string_view ImageAxes(size_t rank);
-std::string_view KernelAxes(size_t rank);
-std::string_view TransposedKernelAxes(size_t rank);
+Result<int64_t> CountWindows(const KernelCall& call, const SizedWindow& window, size_t i, int64_t length,
+                             bool round_up);
 
 }  // namespace iropt::eval

@@ -131,11 +131,7 @@ bool Interpreter::ExecAssert(const tir::AssertStmt& assertion) {
 
 namespace {
 
-bool IsUndef(const PrimExpr* value) {
-  const auto* call = As<tir::Call>(value);
-  const auto* op = call ? As<Op>(call->op) : nullptr;
-  return op && op->name == "tir.undef";
-}
+bool IsUndef(const PrimExpr* value) { return CallOf(value, OpId::kTirUndef) != nullptr; }
 
 }  // namespace
 
@@ -286,9 +282,8 @@ bool Interpreter::AtFirstReduction(const tir::Block& block, bool* first) {
 
 // For its effects. T.ret ends the function.
 bool Interpreter::ExecEvaluate(const tir::Evaluate& evaluate) {
-  const auto* call = As<tir::Call>(evaluate.value);
-  const auto* op = call ? As<Op>(call->op) : nullptr;
-  if (op && op->name == "tir.ret" && call->args.size() == 1) {
+  const tir::Call* call = CallOf(evaluate.value, OpId::kTirRet);
+  if (call && call->args.size() == 1) {
     returned_ = Eval(call->args[0], &result_);
     return false;
   }

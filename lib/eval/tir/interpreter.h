@@ -45,7 +45,7 @@ class Interpreter final : public ScalarEvaluator {
 
   // An intrinsic that is more than an operation on scalars.
   struct Builtin {
-    std::string_view name;
+    OpId id;
     size_t arity;
     bool (Interpreter::*run)(const tir::Call& call, int lane, Scalar* result);
   };

@@ -55,24 +55,24 @@ bool Interpreter::CallFunction(const tir::Call& call, const GlobalVar& callee, S
 
 const Interpreter::Builtin* Interpreter::FindBuiltin(const OpInfo& op) {
   static constexpr Builtin kRows[] = {
-      {"tir.address_of", 1, &Interpreter::EvalAddressOf},
-      {"tir.atomic_add", 2, &Interpreter::EvalAtomicAdd},
-      {"tir.end_profile_intrinsic", 1, &Interpreter::EvalHint},
-      {"tir.isnullptr", 1, &Interpreter::EvalIsNull},
-      {"tir.prefetch", kAnyArity, &Interpreter::EvalHint},
-      {"tir.ret", 1, &Interpreter::EvalOnlyStatement},
-      {"tir.start_profile_intrinsic", 1, &Interpreter::EvalHint},
-      {"tir.tvm_access_ptr", 5, &Interpreter::EvalAccessPtr},
-      {"tir.tvm_stack_make_array", 6, &Interpreter::EvalMakeArray},
-      {"tir.tvm_stack_make_shape", kAnyArity, &Interpreter::EvalMakeShape},
-      {"tir.tvm_storage_sync", kAnyArity, &Interpreter::EvalSync},
-      {"tir.tvm_struct_get", 3, &Interpreter::EvalStructGet},
-      {"tir.tvm_thread_allreduce", kAnyArity, &Interpreter::EvalOnlyStatement},
-      {"tir.tvm_tuple", kAnyArity, &Interpreter::EvalHint},
-      {"tir.undef", 0, &Interpreter::EvalUndef},
+      {OpId::kTirAddressOf, 1, &Interpreter::EvalAddressOf},
+      {OpId::kTirAtomicAdd, 2, &Interpreter::EvalAtomicAdd},
+      {OpId::kTirEndProfileIntrinsic, 1, &Interpreter::EvalHint},
+      {OpId::kTirIsNullptr, 1, &Interpreter::EvalIsNull},
+      {OpId::kTirPrefetch, kAnyArity, &Interpreter::EvalHint},
+      {OpId::kTirRet, 1, &Interpreter::EvalOnlyStatement},
+      {OpId::kTirStartProfileIntrinsic, 1, &Interpreter::EvalHint},
+      {OpId::kTirTvmAccessPtr, 5, &Interpreter::EvalAccessPtr},
+      {OpId::kTirTvmStackMakeArray, 6, &Interpreter::EvalMakeArray},
+      {OpId::kTirTvmStackMakeShape, kAnyArity, &Interpreter::EvalMakeShape},
+      {OpId::kTirTvmStorageSync, kAnyArity, &Interpreter::EvalSync},
+      {OpId::kTirTvmStructGet, 3, &Interpreter::EvalStructGet},
+      {OpId::kTirTvmThreadAllreduce, kAnyArity, &Interpreter::EvalOnlyStatement},
+      {OpId::kTirTvmTuple, kAnyArity, &Interpreter::EvalHint},
+      {OpId::kTirUndef, 0, &Interpreter::EvalUndef},
   };
-  static const std::vector<const Builtin*> table = RowsByOp(kRows);
-  return table[op.id];
+  static constexpr auto kTable = RowsById(kRows);
+  return RowOf(kTable, op);
 }
 
 bool Interpreter::CallBuiltin(const tir::Call& call, std::string_view name, int lane, Scalar* result) {

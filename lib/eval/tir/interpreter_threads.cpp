@@ -24,11 +24,6 @@ constexpr size_t kMaxStateEntries = 1 << 22;
 // Blocks of threads never wait for each other.
 bool IsThreadTag(std::string_view tag) { return tag.starts_with("threadIdx") || tag.starts_with("vthread"); }
 
-std::string_view NameOfIntrinsic(const tir::Call& call) {
-  const auto* op = As<Op>(call.op);
-  return op ? op->name : std::string_view();
-}
-
 // Collects the statements below which threads wait for each other.
 class WaitFinder : public tir::StmtExprVisitor {
  public:
@@ -44,8 +39,8 @@ class WaitFinder : public tir::StmtExprVisitor {
 
  protected:
   void VisitCall(const tir::Call* call) override {
-    const std::string_view name = NameOfIntrinsic(*call);
-    if (name == "tir.tvm_storage_sync" || name == "tir.tvm_thread_allreduce") found_ = true;
+    const auto* op = As<Op>(call->op);
+    if (op && IsOneOf(*op, OpId::kTirTvmStorageSync, OpId::kTirTvmThreadAllreduce)) found_ = true;
     StmtExprVisitor::VisitCall(call);
   }
 
@@ -296,10 +291,10 @@ bool Interpreter::ExecBlockTogether(const tir::BlockRealize& realize, Threads& t
 }
 
 bool Interpreter::ExecEvaluateTogether(const tir::Evaluate& evaluate, Threads& threads) {
-  const auto* call = As<tir::Call>(evaluate.value);
-  const std::string_view name = call ? NameOfIntrinsic(*call) : std::string_view();
-  if (name == "tir.tvm_thread_allreduce") return ReduceTogether(*call, threads);
-  if (name != "tir.tvm_storage_sync") return Fail("threads wait for each other within an expression");
+  if (const tir::Call* reduction = CallOf(evaluate.value, OpId::kTirTvmThreadAllreduce))
+    return ReduceTogether(*reduction, threads);
+  const tir::Call* call = CallOf(evaluate.value, OpId::kTirTvmStorageSync);
+  if (!call) return Fail("threads wait for each other within an expression");
   const auto* scope = call->args.empty() ? nullptr : As<tir::StringImm>(call->args[0]);
   if (scope && scope->value == "global") return Fail("blocks of threads wait for each other");
   return true;

@@ -422,19 +422,19 @@ bool ScalarEvaluator::EvalCall(const tir::Call& call, int lane, Scalar* result) 
 // Intrinsics that choose what they evaluate, and those that take vectors apart and put them together.
 const ScalarEvaluator::LaneIntrinsic* ScalarEvaluator::FindLaneIntrinsic(const OpInfo& op) {
   static constexpr LaneIntrinsic kRows[] = {
-      {"tir.assume", 1, &ScalarEvaluator::EvalAssume},
-      {"tir.dp4a", 3, &ScalarEvaluator::EvalDotProduct},
-      {"tir.get_active_lane_mask", 2, &ScalarEvaluator::EvalLaneMask},
-      {"tir.if_then_else", 3, &ScalarEvaluator::EvalIfThenElse},
-      {"tir.likely", 1, &ScalarEvaluator::EvalOperand},
-      {"tir.reinterpret", 1, &ScalarEvaluator::EvalReinterpret},
-      {"tir.tvm_thread_invariant", 1, &ScalarEvaluator::EvalOperand},
-      {"tir.vectorcombine", 2, &ScalarEvaluator::EvalVectorCombine},
-      {"tir.vectorhigh", 1, &ScalarEvaluator::EvalVectorHigh},
-      {"tir.vectorlow", 1, &ScalarEvaluator::EvalOperand},
+      {OpId::kTirAssume, 1, &ScalarEvaluator::EvalAssume},
+      {OpId::kTirDp4a, 3, &ScalarEvaluator::EvalDotProduct},
+      {OpId::kTirGetActiveLaneMask, 2, &ScalarEvaluator::EvalLaneMask},
+      {OpId::kTirIfThenElse, 3, &ScalarEvaluator::EvalIfThenElse},
+      {OpId::kTirLikely, 1, &ScalarEvaluator::EvalOperand},
+      {OpId::kTirReinterpret, 1, &ScalarEvaluator::EvalReinterpret},
+      {OpId::kTirTvmThreadInvariant, 1, &ScalarEvaluator::EvalOperand},
+      {OpId::kTirVectorcombine, 2, &ScalarEvaluator::EvalVectorCombine},
+      {OpId::kTirVectorhigh, 1, &ScalarEvaluator::EvalVectorHigh},
+      {OpId::kTirVectorlow, 1, &ScalarEvaluator::EvalOperand},
   };
-  static const std::vector<const LaneIntrinsic*> table = RowsByOp(kRows);
-  return table[op.id];
+  static constexpr auto kTable = RowsById(kRows);
+  return RowOf(kTable, op);
 }
 
 bool ScalarEvaluator::IsEvaluated(const OpInfo& op) { return FindLaneIntrinsic(op) || FindScalarIntrinsic(op); }

@@ -98,67 +98,63 @@ bool LargeUnsigned(const Scalar* args, DataType dtype, Scalar* result) {
   return *result = Scalar::Int(static_cast<int64_t>(static_cast<uint64_t>(args[1].integer) << 32 | low), dtype), true;
 }
 
-constexpr ScalarIntrinsic Unary(std::string_view name, const eval::UnaryOp& op) {
-  return {name, 1, &op, nullptr, nullptr};
-}
-constexpr ScalarIntrinsic Binary(std::string_view name, const eval::BinaryOp& op) {
-  return {name, 2, nullptr, &op, nullptr};
-}
-constexpr ScalarIntrinsic Special(std::string_view name, size_t arity, bool (*f)(const Scalar*, DataType, Scalar*)) {
-  return {name, arity, nullptr, nullptr, f};
+constexpr ScalarIntrinsic Unary(OpId id, const eval::UnaryOp& op) { return {id, 1, &op, nullptr, nullptr}; }
+constexpr ScalarIntrinsic Binary(OpId id, const eval::BinaryOp& op) { return {id, 2, nullptr, &op, nullptr}; }
+constexpr ScalarIntrinsic Special(OpId id, size_t arity, bool (*f)(const Scalar*, DataType, Scalar*)) {
+  return {id, arity, nullptr, nullptr, f};
 }
 
 constexpr ScalarIntrinsic kIntrinsics[] = {
-    Unary("tir.acos", eval::kAcos),
-    Unary("tir.acosh", eval::kAcosh),
-    Unary("tir.asin", eval::kAsin),
-    Unary("tir.asinh", eval::kAsinh),
-    Unary("tir.atan", eval::kAtan),
-    Binary("tir.atan2", eval::kAtan2),
-    Unary("tir.atanh", eval::kAtanh),
-    Binary("tir.bitwise_and", eval::kBitwiseAnd),
-    Unary("tir.bitwise_not", eval::kBitwiseNot),
-    Binary("tir.bitwise_or", eval::kBitwiseOr),
-    Binary("tir.bitwise_xor", eval::kBitwiseXor),
-    Unary("tir.ceil", eval::kCeil),
-    Special("tir.clz", 1, CountLeadingZeros),
-    Binary("tir.copysign", eval::kCopysign),
-    Unary("tir.cos", eval::kCos),
-    Unary("tir.cosh", eval::kCosh),
-    Unary("tir.erf", eval::kErf),
-    Unary("tir.exp", eval::kExp),
-    Unary("tir.exp10", eval::kExp10),
-    Unary("tir.exp2", eval::kExp2),
-    Unary("tir.fabs", eval::kAbs),
-    Unary("tir.floor", eval::kFloor),
-    Special("tir.fma", 3, FusedMultiplyAdd),
-    Binary("tir.fmod", eval::kFmod),
-    Binary("tir.hypot", eval::kHypot),
-    Special("tir.isnan", 1, IsNan),
-    Special("tir.large_uint_imm", 2, LargeUnsigned),
-    Special("tir.ldexp", 2, LoadExponent),
-    Unary("tir.log", eval::kLog),
-    Unary("tir.log10", eval::kLog10),
-    Unary("tir.log1p", eval::kLog1p),
-    Unary("tir.log2", eval::kLog2),
-    Unary("tir.nearbyint", eval::kNearbyint),
-    Special("tir.nextafter", 2, NextAfter),
-    Special("tir.popcount", 1, CountOnes),
-    Binary("tir.pow", eval::kPower),
-    Special("tir.q_multiply_shift", 4, QMultiplyShift),
-    Special("tir.q_multiply_shift_per_axis", 7, QMultiplyShiftPerAxis),
-    Special("tir.reinterpret", 1, Reinterpret),
-    Unary("tir.round", eval::kRound),
-    Unary("tir.rsqrt", eval::kRsqrt),
-    Binary("tir.shift_left", eval::kLeftShift),
-    Binary("tir.shift_right", eval::kRightShift),
-    Unary("tir.sigmoid", eval::kSigmoid),
-    Unary("tir.sin", eval::kSin),
-    Unary("tir.sinh", eval::kSinh),
-    Unary("tir.sqrt", eval::kSqrt),
-    Unary("tir.tan", eval::kTan),
-    Unary("tir.tanh", eval::kTanh),
-    Unary("tir.trunc", eval::kTrunc),
+    Unary(OpId::kTirAcos, eval::kAcos),
+    Unary(OpId::kTirAcosh, eval::kAcosh),
+    Unary(OpId::kTirAsin, eval::kAsin),
+    Unary(OpId::kTirAsinh, eval::kAsinh),
+    Unary(OpId::kTirAtan, eval::kAtan),
+    Binary(OpId::kTirAtan2, eval::kAtan2),
+    Unary(OpId::kTirAtanh, eval::kAtanh),
+    Binary(OpId::kTirBitwiseAnd, eval::kBitwiseAnd),
+    Unary(OpId::kTirBitwiseNot, eval::kBitwiseNot),
+    Binary(OpId::kTirBitwiseOr, eval::kBitwiseOr),
+    Binary(OpId::kTirBitwiseXor, eval::kBitwiseXor),
+    Unary(OpId::kTirCeil, eval::kCeil),
+    Special(OpId::kTirClz, 1, CountLeadingZeros),
+    Binary(OpId::kTirCopysign, eval::kCopysign),
+    Unary(OpId::kTirCos, eval::kCos),
+    Unary(OpId::kTirCosh, eval::kCosh),
+    Unary(OpId::kTirErf, eval::kErf),
+    Unary(OpId::kTirExp, eval::kExp),
+    Unary(OpId::kTirExp10, eval::kExp10),
+    Unary(OpId::kTirExp2, eval::kExp2),
+    Unary(OpId::kTirFabs, eval::kAbs),
+    Unary(OpId::kTirFloor, eval::kFloor),
+    Special(OpId::kTirFma, 3, FusedMultiplyAdd),
+    Binary(OpId::kTirFmod, eval::kFmod),
+    Binary(OpId::kTirHypot, eval::kHypot),
+    Special(OpId::kTirIsNan, 1, IsNan),
+    Special(OpId::kTirLargeUintImm, 2, LargeUnsigned),
+    Special(OpId::kTirLdexp, 2, LoadExponent),
+    Unary(OpId::kTirLog, eval::kLog),
+    Unary(OpId::kTirLog10, eval::kLog10),
+    Unary(OpId::kTirLog1p, eval::kLog1p),
+    Unary(OpId::kTirLog2, eval::kLog2),
+    Unary(OpId::kTirNearbyint, eval::kNearbyint),
+    Special(OpId::kTirNextafter, 2, NextAfter),
+    Special(OpId::kTirPopcount, 1, CountOnes),
+    Binary(OpId::kTirPow, eval::kPower),
+    Special(OpId::kTirQMultiplyShift, 4, QMultiplyShift),
+    Special(OpId::kTirQMultiplyShiftPerAxis, 7, QMultiplyShiftPerAxis),
+    Special(OpId::kTirReinterpret, 1, Reinterpret),
+    Unary(OpId::kTirRound, eval::kRound),
+    Unary(OpId::kTirRsqrt, eval::kRsqrt),
+    Binary(OpId::kTirShiftLeft, eval::kLeftShift),
+    Binary(OpId::kTirShiftRight, eval::kRightShift),
+    Unary(OpId::kTirSigmoid, eval::kSigmoid),
+    Unary(OpId::kTirSin, eval::kSin),
+    Unary(OpId::kTirSinh, eval::kSinh),
+    Unary(OpId::kTirSqrt, eval::kSqrt),
+    Unary(OpId::kTirTan, eval::kTan),
+    Unary(OpId::kTirTanh, eval::kTanh),
+    Unary(OpId::kTirTrunc, eval::kTrunc),
 };
 
 }  // namespace
@@ -170,8 +166,8 @@ bool ScalarIntrinsic::Apply(const Scalar* args, DataType dtype, Scalar* result) 
 }
 
 const ScalarIntrinsic* FindScalarIntrinsic(const OpInfo& op) {
-  static const std::vector<const ScalarIntrinsic*> table = RowsByOp(kIntrinsics);
-  return table[op.id];
+  static constexpr auto kTable = RowsById(kIntrinsics);
+  return RowOf(kTable, op);
 }
 
 }  // namespace iropt

@@ -1,8 +1,8 @@
 // Intrinsics of the loop level that compute a scalar from scalars.
 #pragma once
 
+#include <array>
 #include <cstddef>
-#include <vector>
 
 #include "iropt/eval/tir/scalar_eval.h"
 #include "iropt/op/op.h"
@@ -13,7 +13,7 @@ namespace iropt {
 inline constexpr size_t kMaxIntrinsicArity = 7;
 
 struct ScalarIntrinsic {
-  std::string_view name;
+  OpId id;
   size_t arity = 1;
   // One of the three computes it.
   const eval::UnaryOp* unary = nullptr;
@@ -27,16 +27,18 @@ struct ScalarIntrinsic {
 // Null where the operator is no such intrinsic. O(1).
 const ScalarIntrinsic* FindScalarIntrinsic(const OpInfo& op);
 
-// The rows of a table of intrinsics, which have names, by the ids of the operators; null where there is none.
+// The rows of a table by the ids of their intrinsics; null where there is none.
+template <class Row>
+using IntrinsicRows = std::array<const Row*, kNumIntrinsics>;
 template <class Row, size_t kCount>
-std::vector<const Row*> RowsByOp(const Row (&rows)[kCount]) {
-  std::vector<const Row*> table(AllOps().size(), nullptr);
-  for (const Row& row : rows) {
-    const OpInfo* info = FindOp(row.name);
-    IROPT_CHECK(info, "no operator {} in the table", row.name);
-    table[info->id] = &row;
-  }
+constexpr IntrinsicRows<Row> RowsById(const Row (&rows)[kCount]) {
+  IntrinsicRows<Row> table{};
+  for (const Row& row : rows) table[IndexOf(row.id)] = &row;
   return table;
+}
+template <class Row>
+const Row* RowOf(const IntrinsicRows<Row>& table, const OpInfo& op) {
+  return IndexOf(op.id) < kNumIntrinsics ? table[IndexOf(op.id)] : nullptr;
 }
 
 // Operations on scalars; false where the result is undefined.

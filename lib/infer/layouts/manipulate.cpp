@@ -17,8 +17,8 @@ std::vector<bool> Named(std::span<const int64_t> axes, int ndim) {
   return named;
 }
 
-// Names the axes that go in the attribute, as places; the order of those that stay.
-AxisOrder Without(LayoutCall& call, std::string_view attr, const AxisOrder& order, const std::vector<bool>& gone) {
+// Names the axes that go in the attribute `field`, as places; the order of those that stay.
+AxisOrder Without(LayoutCall& call, uint32_t field, const AxisOrder& order, const std::vector<bool>& gone) {
   // What the axes that stay are called afterwards.
   std::vector<int> renamed;
   int kept = 0;
@@ -33,7 +33,7 @@ AxisOrder Without(LayoutCall& call, std::string_view attr, const AxisOrder& orde
       rest.push_back(axis);
     }
   }
-  call.SetInts(attr, places);
+  call.SetInts(field, places);
   return rest;
 }
 
@@ -45,7 +45,7 @@ bool LayoutConcat(LayoutCall& call) {
   if (!tensors || tensors->fields.empty()) return call.Refuse("the tensors are not known");
   const ValueLayout* first = call.layout(0) ? call.layout(0)->fields[0] : nullptr;
   const AxisOrder order = first ? first->order : AxisOrder::Identity(To<TensorType>(tensors->fields[0])->ndim);
-  call.SetInt("axis", order.PlaceOf(IntOf(call.call(), "axis")));
+  call.SetInt(ConcatAttrs::Field::axis, order.PlaceOf(ConcatAttrs(call.call()).axis().value_or(0)));
   call.SetOperand(0, call.Make(std::vector<const ValueLayout*>(tensors->fields.size(), first)));
   call.SetResult(first);
   return true;
@@ -54,7 +54,7 @@ bool LayoutConcat(LayoutCall& call) {
 // New axes come where they are asked for; the others keep their order.
 bool LayoutExpandDims(LayoutCall& call) {
   const AxisOrder order = call.OrderOf(0);
-  const std::vector<int64_t> axes = IntsOf(call.call(), "axis").value_or(std::vector<int64_t>());
+  const std::vector<int64_t> axes = ExpandDimsAttrs(call.call()).axis().vector();
   const int ndim = order.ndim() + static_cast<int>(axes.size());
   if (ndim > AxisOrder::kMaxRank) return call.Refuse("the result has too many axes");
   const std::vector<bool> is_new = Named(axes, ndim);
@@ -75,13 +75,13 @@ bool LayoutExpandDims(LayoutCall& call) {
 bool LayoutPermuteDims(LayoutCall& call) {
   const AxisOrder order = call.OrderOf(0);
   std::vector<int64_t> axes;
-  if (const auto given = IntsOf(call.call(), "axes")) {
-    axes = *given;
+  if (const auto given = PermuteDimsAttrs(call.call()).axes()) {
+    axes = given->vector();
   } else {
     for (int axis = order.ndim() - 1; axis >= 0; --axis) axes.push_back(axis);
   }
   for (int64_t& axis : axes) axis = order.PlaceOf(axis);
-  call.SetInts("axes", axes);
+  call.SetInts(PermuteDimsAttrs::Field::axes, axes);
   call.SetOperand(0, call.layout(0));
   return true;
 }
@@ -89,7 +89,7 @@ bool LayoutPermuteDims(LayoutCall& call) {
 bool LayoutSplit(LayoutCall& call) {
   const auto* pieces = As<TupleType>(call.call().type);
   if (!pieces) return call.Refuse("the number of pieces is not known");
-  call.SetInt("axis", call.OrderOf(0).PlaceOf(IntOf(call.call(), "axis")));
+  call.SetInt(SplitAttrs::Field::axis, call.OrderOf(0).PlaceOf(SplitAttrs(call.call()).axis()));
   call.SetOperand(0, call.layout(0));
   call.SetResult(call.Make(std::vector<const ValueLayout*>(pieces->fields.size(), call.layout(0))));
   return true;
@@ -98,15 +98,15 @@ bool LayoutSplit(LayoutCall& call) {
 bool LayoutSqueeze(LayoutCall& call) {
   const AxisOrder order = call.OrderOf(0);
   std::vector<bool> gone;
-  if (const auto axes = IntsOf(call.call(), "axis")) {
-    gone = Named(*axes, order.ndim());
+  if (const auto axes = SqueezeAttrs(call.call()).axis()) {
+    gone = Named(axes->vector(), order.ndim());
   } else {
     const List<Dim>* dims = ShapeValues(To<TensorType>(call.call().args[0]->type));
     if (!dims) return call.Refuse("the shape, which says what axes are of length 1, is not known");
     for (const Dim d : *dims) gone.push_back(IsOne(d));
   }
   call.SetOperand(0, call.layout(0));
-  call.SetResult(Without(call, "axis", order, gone));
+  call.SetResult(Without(call, SqueezeAttrs::Field::axis, order, gone));
   return true;
 }
 
@@ -129,12 +129,13 @@ bool LayoutStridedSlice(LayoutCall& call) {
 
 bool LayoutReduce(LayoutCall& call) {
   const AxisOrder order = call.OrderOf(0);
-  const auto axes = IntsOf(call.call(), "axis");
+  const StatisticalAttrs attrs(call.call());
+  const auto axes = attrs.axis();
   const std::vector<bool> gone =
-      axes ? Named(*axes, order.ndim()) : std::vector<bool>(static_cast<size_t>(order.ndim()), true);
-  const AxisOrder rest = Without(call, "axis", order, gone);
+      axes ? Named(axes->vector(), order.ndim()) : std::vector<bool>(static_cast<size_t>(order.ndim()), true);
+  const AxisOrder rest = Without(call, StatisticalAttrs::Field::axis, order, gone);
   call.SetOperand(0, call.layout(0));
-  call.SetResult(BoolOf(call.call(), "keepdims") ? order : rest);
+  call.SetResult(attrs.keepdims() ? order : rest);
   return true;
 }
 

@@ -8,32 +8,29 @@ using namespace rules;
 
 namespace {
 
-// The axes that an attribute names, as places in the order.
-void PlaceAxis(LayoutCall& call, std::string_view attr, const AxisOrder& order) {
-  call.SetInt(attr, order.PlaceOf(IntOf(call.call(), attr)));
+// The attribute `field` names axes; from now on as places in the order.
+void PlaceAxis(LayoutCall& call, uint32_t field, int64_t axis, const AxisOrder& order) {
+  call.SetInt(field, order.PlaceOf(axis));
 }
 
-void PlaceAxes(LayoutCall& call, std::string_view attr, const AxisOrder& order) {
+void PlaceAxes(LayoutCall& call, uint32_t field, const IntList& axes, const AxisOrder& order) {
   std::vector<int64_t> places;
-  for (const int64_t axis : IntsOf(call.call(), attr).value_or(std::vector<int64_t>())) {
-    places.push_back(order.PlaceOf(axis));
-  }
-  call.SetInts(attr, places);
+  for (const int64_t axis : axes) places.push_back(order.PlaceOf(axis));
+  call.SetInts(field, places);
 }
 
 }  // namespace
 
 bool LayoutSoftmax(LayoutCall& call) {
   const AxisOrder order = call.OrderOf(0);
-  PlaceAxis(call, "axis", order);
+  PlaceAxis(call, SoftmaxAttrs::Field::axis, SoftmaxAttrs(call.call()).axis(), order);
   call.Follow(0, order);
   return true;
 }
 
 // A tuple of the data and two vectors.
 bool LayoutBatchNorm(LayoutCall& call) {
-  const AxisOrder order = call.OrderOf(0);
-  PlaceAxis(call, "axis", order);
+  PlaceAxis(call, BatchNormAttrs::Field::axis, BatchNormAttrs(call.call()).axis(), call.OrderOf(0));
   call.SetOperand(0, call.layout(0));
   const ValueLayout* const fields[] = {call.layout(0), nullptr, nullptr};
   call.SetResult(call.Make(fields));
@@ -42,16 +39,25 @@ bool LayoutBatchNorm(LayoutCall& call) {
 
 bool LayoutLayerNorm(LayoutCall& call) {
   const AxisOrder order = call.OrderOf(0);
-  PlaceAxes(call, "axes", order);
+  PlaceAxes(call, LayerNormAttrs::Field::axes, LayerNormAttrs(call.call()).axes(), order);
   call.Follow(0, order);
   return true;
 }
 
-bool LayoutRmsNorm(LayoutCall& call) { return LayoutLayerNorm(call); }
+bool LayoutRmsNorm(LayoutCall& call) {
+  const AxisOrder order = call.OrderOf(0);
+  PlaceAxes(call, RMSNormAttrs::Field::axes, RMSNormAttrs(call.call()).axes(), order);
+  call.Follow(0, order);
+  return true;
+}
 
 bool LayoutGroupNorm(LayoutCall& call) {
-  PlaceAxis(call, "channel_axis", call.OrderOf(0));
-  return LayoutLayerNorm(call);
+  const AxisOrder order = call.OrderOf(0);
+  const GroupNormAttrs attrs(call.call());
+  PlaceAxis(call, GroupNormAttrs::Field::channel_axis, attrs.channel_axis(), order);
+  PlaceAxes(call, GroupNormAttrs::Field::axes, attrs.axes(), order);
+  call.Follow(0, order);
+  return true;
 }
 
 // A tuple of the data and a mask of their shape.

@@ -11,74 +11,92 @@ using namespace rules;
 
 namespace {
 
-// The layout that an attribute names; that of `fallback` where it is empty.
-std::string_view LayoutText(const LayoutCall& call, std::string_view attr, std::string_view fallback) {
-  const std::string_view text = StringOf(call.call(), attr);
-  return text.empty() ? StringOf(call.call(), fallback) : text;
-}
+// An attribute that names a layout: its place in the record, its name and its text.
+struct LayoutAttr {
+  uint32_t field;
+  std::string_view name;
+  std::string_view text;
+};
 
-bool RefuseSplit(LayoutCall& call, std::string_view attr, std::string_view text) {
-  return call.Refuse(fmt::format("{} is '{}', whose axes cannot be brought into another order", attr, text));
+bool RefuseSplit(LayoutCall& call, const LayoutAttr& attr) {
+  return call.Refuse(fmt::format("{} is '{}', whose axes cannot be brought into another order", attr.name, attr.text));
 }
 
 // The attribute names the layout of tensors that are now stored in this order.
-bool FollowOrder(LayoutCall& call, std::string_view attr, std::string_view fallback, const AxisOrder& order) {
-  const std::string_view text = LayoutText(call, attr, fallback);
-  if (static_cast<int>(text.size()) != order.ndim()) return RefuseSplit(call, attr, text);
-  call.SetText(attr, order.Reorder(text));
+bool FollowOrder(LayoutCall& call, const LayoutAttr& attr, const AxisOrder& order) {
+  if (static_cast<int>(attr.text.size()) != order.ndim()) return RefuseSplit(call, attr);
+  call.SetText(attr.field, order.Reorder(attr.text));
   return true;
 }
 
 // The attribute names the desired layout from now on; nothing where tensors cannot be stored like this.
-std::optional<AxisOrder> Desire(LayoutCall& call, std::string_view attr, std::string_view fallback,
-                                const Layout& desired) {
-  const std::string_view text = LayoutText(call, attr, fallback);
-  const std::optional<Layout> layout = Layout::Parse(text);
+std::optional<AxisOrder> Desire(LayoutCall& call, const LayoutAttr& attr, const Layout& desired) {
+  const std::optional<Layout> layout = Layout::Parse(attr.text);
   std::optional<AxisOrder> order = layout ? AxisOrder::Between(*layout, desired) : std::nullopt;
   if (order) {
-    call.SetText(attr, desired.ToString());
+    call.SetText(attr.field, desired.ToString());
   } else {
-    RefuseSplit(call, attr, text);
+    RefuseSplit(call, attr);
   }
   return order;
 }
 
+// Without a layout of its own, the result has that of the data.
+std::string_view OutLayout(std::string_view out, std::string_view data) { return out.empty() ? data : out; }
+
 }  // namespace
 
 bool LayoutConv(LayoutCall& call) {
+  const ConvAttrs attrs(call.call());
+  using Field = ConvAttrs::Field;
+  const LayoutAttr data{Field::data_layout, "data_layout", attrs.data_layout()};
+  const LayoutAttr weight{Field::kernel_layout, "kernel_layout", attrs.kernel_layout()};
+  const LayoutAttr out{Field::out_layout, "out_layout", OutLayout(attrs.out_layout(), attrs.data_layout())};
   const std::span<const Layout> desired = call.desired();
   if (desired.empty()) {
-    const AxisOrder data = call.OrderOf(0);
-    const AxisOrder weight = call.OrderOf(1);
-    call.SetOperand(1, weight);
-    call.Follow(0, data);
-    return FollowOrder(call, "data_layout", "data_layout", data) &&
-           FollowOrder(call, "kernel_layout", "kernel_layout", weight) &&
-           FollowOrder(call, "out_layout", "data_layout", data);
+    const AxisOrder data_order = call.OrderOf(0);
+    const AxisOrder weight_order = call.OrderOf(1);
+    call.SetOperand(1, weight_order);
+    call.Follow(0, data_order);
+    return FollowOrder(call, data, data_order) && FollowOrder(call, weight, weight_order) &&
+           FollowOrder(call, out, data_order);
   }
-  const auto data = Desire(call, "data_layout", "data_layout", desired[0]);
-  const auto weight = Desire(call, "kernel_layout", "kernel_layout", desired[1]);
-  const auto out = Desire(call, "out_layout", "data_layout", desired.size() > 2 ? desired[2] : desired[0]);
-  if (!data || !weight || !out) return false;
-  call.SetOperand(0, *data);
-  call.SetOperand(1, *weight);
-  call.SetResult(*out);
+  const auto data_order = Desire(call, data, desired[0]);
+  const auto weight_order = Desire(call, weight, desired[1]);
+  const auto out_order = Desire(call, out, desired.size() > 2 ? desired[2] : desired[0]);
+  if (!data_order || !weight_order || !out_order) return false;
+  call.SetOperand(0, *data_order);
+  call.SetOperand(1, *weight_order);
+  call.SetResult(*out_order);
   return true;
 }
 
-bool LayoutPool(LayoutCall& call) {
+namespace {
+
+template <class Attrs>
+bool FollowPool(LayoutCall& call) {
+  const Attrs attrs(call.call());
+  using Field = typename Attrs::Field;
   const AxisOrder order = call.OrderOf(0);
   call.Follow(0, order);
-  return FollowOrder(call, "layout", "layout", order) && FollowOrder(call, "out_layout", "layout", order);
+  return FollowOrder(call, {Field::layout, "layout", attrs.layout()}, order) &&
+         FollowOrder(call, {Field::out_layout, "out_layout", OutLayout(attrs.out_layout(), attrs.layout())}, order);
 }
 
+}  // namespace
+
+bool LayoutPool(LayoutCall& call) { return FollowPool<PoolAttrs>(call); }
+
+bool LayoutAdaptivePool(LayoutCall& call) { return FollowPool<AdaptivePoolAttrs>(call); }
+
 bool LayoutResize2d(LayoutCall& call) {
+  const LayoutAttr layout{Resize2DAttrs::Field::layout, "layout", Resize2DAttrs(call.call()).layout()};
   if (call.desired().empty()) {
     const AxisOrder order = call.OrderOf(0);
     call.Follow(0, order);
-    return FollowOrder(call, "layout", "layout", order);
+    return FollowOrder(call, layout, order);
   }
-  const auto order = Desire(call, "layout", "layout", call.desired()[0]);
+  const auto order = Desire(call, layout, call.desired()[0]);
   if (order) call.Follow(0, *order);
   return order.has_value();
 }

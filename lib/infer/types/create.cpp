@@ -10,7 +10,7 @@ namespace iropt {
 
 using namespace rules;
 
-const Type* InferFull(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferFull, "`shape`, and `dtype` or that of `fill_value`, which has rank 0") {
   if (!CheckArity(call, 2, 2, ctx) || !ShapeArg(call, 0, ctx)) return nullptr;
   const auto* fill = As<TensorType>(call.args[1]->type);
   if (!fill || fill->ndim != 0) {
@@ -18,31 +18,31 @@ const Type* InferFull(const Call& call, InferContext& ctx) {
                      fmt::format("{} must be a tensor of rank 0, but is of type {}", OperandName(call, 1),
                                  TypeToString(call.args[1]->type)));
   }
-  const DataType dtype = DTypeOf(call, "dtype");
+  const DataType dtype = InitAttrs(call).dtype();
   return WithShapeExpr(call.args[0], dtype.is_void() ? fill->dtype : dtype, fill->vdevice, ctx);
 }
 
-const Type* InferFullLike(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferFullLike, "the shape of `x`, and `dtype` or that of `x`; `fill_value` has rank 0") {
   const TensorType* x[2];
   if (!TensorArgs(call, ctx, x)) return nullptr;
   if (x[1]->ndim != 0)
     return ctx.Error(call, 1,
                      fmt::format("{} must be a tensor of rank 0, but has rank {}", OperandName(call, 1), x[1]->ndim));
-  const DataType dtype = DTypeOf(call, "dtype");
+  const DataType dtype = InitAttrs(call).dtype();
   return dtype.is_void() ? x[0] : WithDType(x[0], dtype, ctx);
 }
 
-const Type* InferOnesZeros(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferOnesZeros, "`shape`, `dtype`") {
   if (!CheckArity(call, 1, 1, ctx) || !ShapeArg(call, 0, ctx)) return nullptr;
-  const DataType dtype = DTypeOf(call, "dtype");
+  const DataType dtype = InitAttrs(call).dtype();
   if (dtype.is_void()) return ctx.Error(call, "needs a dtype, which nothing else says");
   return WithShapeExpr(call.args[0], dtype, nullptr, ctx);
 }
 
-const Type* InferOnesZerosLike(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferOnesZerosLike, "the shape of `x`, and `dtype` or that of `x`") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
-  const DataType dtype = DTypeOf(call, "dtype");
+  const DataType dtype = InitAttrs(call).dtype();
   return dtype.is_void() ? x : WithDType(x, dtype, ctx);
 }
 
@@ -62,12 +62,12 @@ Dim FloatSteps(Dim start, Dim end, Dim step) {
   if (divisor && As<tir::FloatImm>(span)) return nullptr;
   const Dim args[] = {ratio};
   return kDims.Cast(DataType::Int(64),
-                    kDims.Keep(tir::Call(ratio->dtype, GetOp("tir.ceil"), List<const PrimExpr*>(args, 1))));
+                    kDims.Keep(tir::Call(ratio->dtype, GetOp(OpId::kTirCeil), List<const PrimExpr*>(args, 1))));
 }
 
 }  // namespace
 
-const Type* InferArange(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferArange, "`(end - start + step - 1) // step` elements, of floats `ceil((end - start) / step)`") {
   if (!CheckArity(call, 3, 3, ctx)) return nullptr;
   Dim bounds[3];
   for (size_t i = 0; i < 3; ++i) {
@@ -76,7 +76,7 @@ const Type* InferArange(const Call& call, InferContext& ctx) {
     bounds[i] = value->value;
   }
   const auto [start, end, step] = bounds;
-  const DataType dtype = DTypeOf(call, "dtype");
+  const DataType dtype = InitAttrs(call).dtype();
   const auto* float_step = As<tir::FloatImm>(step);
   if (arith::IsInt(step, 0) || (float_step && float_step->value == 0))
     return ctx.Error(call, 2, fmt::format("{} must not be 0", OperandName(call, 2)));
@@ -91,7 +91,7 @@ const Type* InferArange(const Call& call, InferContext& ctx) {
                                      DimToString(step)));
 }
 
-const Type* InferTrilTriu(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferTrilTriu, "that of `x`, which has rank 2 or more") {
   if (!CheckArity(call, 2, 2, ctx)) return nullptr;
   const TensorType* x = TensorArg(call, 0, ctx);
   if (!x) return nullptr;
@@ -107,13 +107,13 @@ const Type* InferTrilTriu(const Call& call, InferContext& ctx) {
 
 // ---- Shapes
 
-const Type* InferShapeOf(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferShapeOf, "the shape of the operand") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
   return x->known ? ShapeType::Get(x->dims) : ShapeType::Get(x->ndim);
 }
 
-const Type* InferTensorToShape(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferTensorToShape, "a shape of as many dimensions as the operand has elements") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
   if (x->ndim != 1)
@@ -122,7 +122,7 @@ const Type* InferTensorToShape(const Call& call, InferContext& ctx) {
   return ShapeType::Get(length ? static_cast<int>(*length) : kUnknownDim);
 }
 
-const Type* InferShapeToTensor(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferShapeToTensor, "as many elements as the operand has dimensions, int64") {
   if (!CheckArity(call, 1, 1, ctx)) return nullptr;
   const ShapeType* shape = ShapeArg(call, 0, ctx);
   if (!shape) return nullptr;
@@ -143,7 +143,7 @@ DataType DTypeArg(const Call& call, size_t i) {
 
 }  // namespace
 
-const Type* InferBuiltinAllocTensor(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferBuiltinAllocTensor, "`shape`, `dtype`, both given literally") {
   if (!CheckArity(call, 4, 4, ctx) || !ShapeArg(call, 0, ctx)) return nullptr;
   if (call.args[0]->kind != NodeKind::kShapeExpr)
     return ctx.Error(call, 0, "the shape must be given by its dimensions");
@@ -151,12 +151,12 @@ const Type* InferBuiltinAllocTensor(const Call& call, InferContext& ctx) {
   return WithShapeExpr(call.args[0], DTypeArg(call, 1), nullptr, ctx);
 }
 
-const Type* InferMemoryAllocTensor(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferMemoryAllocTensor, "`shape`, `dtype`") {
   if (!CheckArity(call, 4, 4, ctx) || !ShapeArg(call, 2, ctx)) return nullptr;
   return WithShapeExpr(call.args[2], DTypeArg(call, 3), nullptr, ctx);
 }
 
-const Type* InferVmAllocTensor(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferVmAllocTensor, "`shape`, `dtype`") {
   if (!CheckArity(call, 4, 4, ctx)) return nullptr;
   const DataType dtype = DTypeArg(call, 3);
   const auto* shape = As<ShapeType>(call.args[2]->type);
@@ -164,18 +164,18 @@ const Type* InferVmAllocTensor(const Call& call, InferContext& ctx) {
   return shape->known ? TensorType::Get(shape->values, dtype) : TensorType::Get(shape->ndim, dtype);
 }
 
-const Type* InferBuiltinStopLiftParams(const Call& call, InferContext& ctx) { return UnaryArg(call, ctx); }
+IROPT_TYPE_RULE(InferBuiltinStopLiftParams, "that of the operand") { return UnaryArg(call, ctx); }
 
-const Type* InferMemoryEnsureZeroOffset(const Call& call, InferContext& ctx) { return UnaryArg(call, ctx); }
+IROPT_TYPE_RULE(InferMemoryEnsureZeroOffset, "that of the operand") { return UnaryArg(call, ctx); }
 
 // ---- Devices
 
-const Type* InferToVdevice(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferToVdevice, "that of the operand, on `dst_vdevice`") {
   const TensorType* x = UnaryArg(call, ctx);
-  return x ? WithVDevice(x, As<VDeviceAttr>(FindAttr(call, "dst_vdevice")), ctx) : nullptr;
+  return x ? WithVDevice(x, ToVDeviceAttrs(call).dst_vdevice(), ctx) : nullptr;
 }
 
-const Type* InferHintOnDevice(const Call& call, InferContext& ctx) { return UnaryArg(call, ctx); }
+IROPT_TYPE_RULE(InferHintOnDevice, "that of the operand") { return UnaryArg(call, ctx); }
 
 // ---- Views
 
@@ -256,7 +256,7 @@ std::string CheckView(const TensorType* data, const List<Dim>* in_dims, const Li
 
 }  // namespace
 
-const Type* InferMemoryView(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferMemoryView, "`shape` and `dtype` where given; no view reaches beyond the end of `data`") {
   if (!CheckArity(call, 4, 4, ctx)) return nullptr;
   const TensorType* data = TensorArg(call, 0, ctx);
   const auto view = data ? ReadView(call, ctx) : std::nullopt;

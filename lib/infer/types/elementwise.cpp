@@ -11,9 +11,9 @@ using namespace rules;
 
 // ---- One operand
 
-const Type* InferUnaryArith(const Call& call, InferContext& ctx) { return UnaryArg(call, ctx); }
+IROPT_TYPE_RULE(InferUnaryArith, "that of the operand") { return UnaryArg(call, ctx); }
 
-const Type* InferUnaryArithFloat(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferUnaryArithFloat, "that of the operand, which has a floating-point dtype") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x || x->dtype.is_floating() || x->dtype.is_void()) [[likely]]
     return x;
@@ -22,21 +22,19 @@ const Type* InferUnaryArithFloat(const Call& call, InferContext& ctx) {
       fmt::format("{} must have a floating-point dtype, but has {}", OperandName(call, 0), x->dtype.ToString()));
 }
 
-const Type* InferUnaryCheck(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferUnaryCheck, "the shape of the operand, bool") {
   const TensorType* x = UnaryArg(call, ctx);
   return x ? WithDType(x, DataType::Bool(), ctx) : nullptr;
 }
 
-const Type* InferClip(const Call& call, InferContext& ctx) {
-  return CheckArity(call, 3, 3, ctx) ? TensorArg(call, 0, ctx) : nullptr;
-}
+IROPT_TYPE_RULE(InferClip, "that of `x`") { return CheckArity(call, 3, 3, ctx) ? TensorArg(call, 0, ctx) : nullptr; }
 
-const Type* InferAstype(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferAstype, "the shape of the operand, `dtype`") {
   const TensorType* x = UnaryArg(call, ctx);
-  return x ? WithDType(x, DTypeOf(call, "dtype"), ctx) : nullptr;
+  return x ? WithDType(x, AstypeAttrs(call).dtype(), ctx) : nullptr;
 }
 
-const Type* InferWrapParam(const Call& call, InferContext& ctx) { return InferAstype(call, ctx); }
+IROPT_TYPE_RULE(InferWrapParam, "the shape of the operand, `dtype`") { return InferAstype(call, ctx); }
 
 // ---- Two operands, tensors or scalars
 
@@ -92,7 +90,8 @@ const Type* InferBroadcast(const Call& call, InferContext& ctx, std::optional<Da
 
 }  // namespace
 
-const Type* InferBroadcastArith(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferBroadcastArith,
+                "the shapes broadcast, the dtype that both have; a scalar where both are scalars") {
   // The common case by far: tensors of one type.
   if (call.args.size() == 2) [[likely]] {
     const Type* type = call.args[0]->type;
@@ -101,13 +100,13 @@ const Type* InferBroadcastArith(const Call& call, InferContext& ctx) {
   return InferBroadcast(call, ctx, std::nullopt);
 }
 
-const Type* InferBroadcastCmp(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferBroadcastCmp, "the shapes broadcast, bool; a scalar where both are scalars") {
   return InferBroadcast(call, ctx, DataType::Bool());
 }
 
 // ---- Three operands
 
-const Type* InferEwiseFma(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferEwiseFma, "that of the operands, which have one shape and dtype") {
   const TensorType* x[3];
   if (!TensorArgs(call, ctx, x)) return nullptr;
   int ndim = kUnknownDim;
@@ -142,7 +141,7 @@ const Type* InferEwiseFma(const Call& call, InferContext& ctx) {
   return TensorType::Get(ndim, dtype, vdevice);
 }
 
-const Type* InferWhere(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferWhere, "the three shapes broadcast, the dtype that `x1` and `x2` have; `condition` is bool") {
   const TensorType* x[3];
   if (!TensorArgs(call, ctx, x)) return nullptr;
   if (!x[0]->dtype.is_bool()) {
@@ -203,7 +202,7 @@ const Type* InferQuant(const Call& call, InferContext& ctx, std::initializer_lis
                        std::initializer_list<DataType> out) {
   const TensorType* x[3];
   if (!TensorArgs(call, ctx, x)) return nullptr;
-  const DataType out_dtype = DTypeOf(call, "out_dtype");
+  const DataType out_dtype = QuantizeAttrs(call).out_dtype();
   if (!OneOf(out_dtype, out)) return ctx.Error(call, fmt::format("cannot give dtype {}", out_dtype.ToString()));
   const auto wrong = [&](size_t i) {
     return ctx.Error(call, i, fmt::format("{} cannot have dtype {}", OperandName(call, i), x[i]->dtype.ToString()));
@@ -211,7 +210,7 @@ const Type* InferQuant(const Call& call, InferContext& ctx, std::initializer_lis
   if (!OneOf(x[0]->dtype, in)) return wrong(0);
   if (!OneOf(x[1]->dtype, {kFloat32, kFloat16})) return wrong(1);
   if (!OneOf(x[2]->dtype, {DataType::Int(8), kFloat16})) return wrong(2);
-  const auto axis = NormalizeAxis(call, x[0]->ndim, IntOf(call, "axis"), ctx);
+  const auto axis = NormalizeAxis(call, x[0]->ndim, QuantizeAttrs(call).axis(), ctx);
   if (!axis) return nullptr;
   for (size_t i = 1; i < 3; ++i) {
     if (!CheckQuantParam(call, x[0], i, x[i], *axis, ctx)) return nullptr;
@@ -221,12 +220,14 @@ const Type* InferQuant(const Call& call, InferContext& ctx, std::initializer_lis
 
 }  // namespace
 
-const Type* InferQuantize(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferQuantize,
+                "the shape of `data`, `out_dtype`; the parameters are scalars or have the length of `axis`") {
   return InferQuant(call, ctx, {kFloat16, kFloat32},
                     {DataType::Int(8), DataType::UInt(8), DataType::Int(16), DataType::UInt(16), kE4M3, kE5M2});
 }
 
-const Type* InferDequantize(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferDequantize,
+                "the shape of `data`, `out_dtype`; the parameters are scalars or have the length of `axis`") {
   return InferQuant(call, ctx,
                     {DataType::Int(8), DataType::UInt(8), DataType::Int(16), DataType::UInt(16), DataType::Int(32),
                      kE4M3, kE5M2, kFloat16, kFloat32},

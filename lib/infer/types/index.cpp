@@ -20,7 +20,7 @@ bool CheckIntegerDType(const Call& call, size_t i, DataType dtype, InferContext&
 
 }  // namespace
 
-const Type* InferTake(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferTake, "the shape of `indices` in place of `axis`") {
   if (!CheckArity(call, 2, 2, ctx)) return nullptr;
   const TensorType* x = TensorArg(call, 0, ctx);
   if (!x) return nullptr;
@@ -28,7 +28,7 @@ const Type* InferTake(const Call& call, InferContext& ctx) {
   const auto* scalar = As<PrimType>(call.args[1]->type);
   const TensorType* indices = scalar ? TensorType::Get(std::span<const Dim>(), scalar->dtype) : TensorArg(call, 1, ctx);
   if (!indices || !CheckIntegerDType(call, 1, indices->dtype, ctx)) return nullptr;
-  const auto given = OptIntOf(call, "axis");
+  const auto given = TakeAttrs(call).axis();
   if (!given && x->ndim != 1) {
     return ctx.Error(call, 0,
                      fmt::format("{} must have rank 1 where no axis is given, but is of type {}", OperandName(call, 0),
@@ -79,7 +79,7 @@ Known IntTuple(const Call& call, size_t operand, InferContext& ctx, std::vector<
 Dim IfThenElse(Dim cond, Dim a, Dim b) {
   if (const int64_t* value = arith::AsInt(cond)) return *value ? a : b;
   const Dim args[] = {cond, a, b};
-  return kDims.Keep(tir::Call(a->dtype, GetOp("tir.if_then_else"), List<Dim>(args, 3)));
+  return kDims.Keep(tir::Call(a->dtype, GetOp(OpId::kTirIfThenElse), List<Dim>(args, 3)));
 }
 
 // Where an index of Python's counting falls in [0, extent], or [-1, extent - 1] going backwards.
@@ -128,7 +128,9 @@ Known ReadSliceBounds(const Call& call, InferContext& ctx, SliceBounds& out) {
 
 }  // namespace
 
-const Type* InferStridedSlice(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(
+    InferStridedSlice,
+    "on each of `axes` the number of steps from `begin` to `end`; only the rank where these are not known") {
   if (!CheckArity(call, 4, 5, ctx)) return nullptr;
   const TensorType* x = TensorArg(call, 0, ctx);
   SliceBounds bounds;
@@ -143,7 +145,7 @@ const Type* InferStridedSlice(const Call& call, InferContext& ctx) {
   if (!data) return given.empty() ? x : WithRank(x, x->ndim);
   std::vector<int> axes;
   if (!NormalizeAxes(call, x->ndim, given, ctx, axes)) return nullptr;
-  const bool assume_inbound = BoolOf(call, "assume_inbound");
+  const bool assume_inbound = StridedSliceAttrs(call).assume_inbound();
   DimList dims(*data);
   for (size_t i = 0; i < axes.size(); ++i) {
     Dim& dim = dims[static_cast<size_t>(axes[i])];
@@ -165,7 +167,7 @@ const Type* InferStridedSlice(const Call& call, InferContext& ctx) {
   return TensorType::Get(dims, x->dtype, x->vdevice);
 }
 
-const Type* InferDynamicStridedSlice(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferDynamicStridedSlice, "the rank of `x`") {
   const TensorType* x[4];
   if (!TensorArgs(call, ctx, x)) return nullptr;
   if (!HasRank(x[0])) return WithRank(x[0], kUnknownDim);
@@ -186,11 +188,12 @@ const Type* InferDynamicStridedSlice(const Call& call, InferContext& ctx) {
 
 // ---- Search
 
-const Type* InferArgReduce(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferArgReduce, "without `axis`, int64") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
-  const auto given = OptIntOf(call, "axis");
-  const bool keepdims = BoolOf(call, "keepdims");
+  const ArgmaxArgminAttrs attrs(call);
+  const auto given = attrs.axis();
+  const bool keepdims = attrs.keepdims();
   const DataType dtype = DataType::Int(64);
   if (!HasRank(x)) {
     if (!given && !keepdims) return TensorType::Get(std::span<const Dim>(), dtype, x->vdevice);
@@ -210,7 +213,8 @@ const Type* InferArgReduce(const Call& call, InferContext& ctx) {
   return TensorType::Get(dims, dtype, x->vdevice);
 }
 
-const Type* InferUnique(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferUnique,
+                "the values, of rank 1 or that of `x` with `axis`; a tuple with what else is asked for, int64") {
   if (!CheckArity(call, 5, 6, ctx)) return nullptr;
   const TensorType* x = TensorArg(call, 0, ctx);
   if (!x) return nullptr;
@@ -233,7 +237,7 @@ const Type* InferUnique(const Call& call, InferContext& ctx) {
   return results.size() == 1 ? results[0] : TupleType::Get(results);
 }
 
-const Type* InferNonzero(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferNonzero, "an axis more than `x` has, int64") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
   return TensorType::Get(HasRank(x) ? std::max(1, x->ndim) + 1 : kUnknownDim, DataType::Int(64), x->vdevice);
@@ -241,34 +245,36 @@ const Type* InferNonzero(const Call& call, InferContext& ctx) {
 
 // ---- Order
 
-const Type* InferSort(const Call& call, InferContext& ctx) { return UnaryArg(call, ctx); }
+IROPT_TYPE_RULE(InferSort, "that of `data`") { return UnaryArg(call, ctx); }
 
-const Type* InferArgsort(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferArgsort, "the shape of `data`, `dtype`") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
-  const DataType dtype = DTypeOf(call, "dtype");
+  const DataType dtype = ArgsortAttrs(call).dtype();
   return WithDType(x, dtype.is_void() ? x->dtype : dtype, ctx);
 }
 
-const Type* InferTopk(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferTopk,
+                "values and indices with `k` on `axis`, a tuple of both or one of them; indices are of `dtype`") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
-  const DataType given = DTypeOf(call, "dtype");
+  const TopKAttrs attrs(call);
+  const DataType given = attrs.dtype();
   const DataType index_dtype = given.is_void() ? x->dtype : given;
   const TensorType* values = WithRank(x, x->ndim);
   const TensorType* indices = TensorType::Get(x->ndim, index_dtype, x->vdevice);
   if (x->known) {
-    const auto axis = NormalizeAxis(call, x->ndim, IntOf(call, "axis"), ctx);
+    const auto axis = NormalizeAxis(call, x->ndim, attrs.axis(), ctx);
     if (!axis) return nullptr;
     DimList dims(x->dims);
-    const int64_t k = IntOf(call, "k");
+    const int64_t k = attrs.k();
     const int64_t* length = arith::AsInt(x->dims[*axis]);
     if (k > 0 && (!length || k < *length)) dims[static_cast<size_t>(*axis)] = kDims.Int(k);
     values = TensorType::Get(dims, x->dtype, x->vdevice);
     indices = TensorType::Get(dims, index_dtype, x->vdevice);
   }
-  if (!CheckChoice(call, "ret_type", "both values indices", ctx)) return nullptr;
-  const std::string_view ret_type = StringOf(call, "ret_type");
+  const std::string_view ret_type = attrs.ret_type();
+  if (!CheckChoice(call, "ret_type", ret_type, "both values indices", ctx)) return nullptr;
   const Type* both[] = {values, indices};
   if (ret_type == "both") return TupleType::Get(both);
   return ret_type == "values" ? values : indices;
@@ -276,10 +282,10 @@ const Type* InferTopk(const Call& call, InferContext& ctx) {
 
 // ---- Sampling
 
-const Type* InferMultinomialFromUniform(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferMultinomialFromUniform, "the shape of `uniform_sample`, `dtype`") {
   const TensorType* x[3];
   if (!TensorArgs(call, ctx, x)) return nullptr;
-  const DataType dtype = DTypeOf(call, "dtype");
+  const DataType dtype = MultinomialFromUniformAttrs(call).dtype();
   for (size_t i = 0; i < 3; ++i) {
     const bool fits = i < 2 ? x[i]->dtype.is_floating() : x[i]->dtype.is_int();
     if (fits) continue;
@@ -318,9 +324,10 @@ constexpr std::string_view kReductions = "update add mul mean max min";
 
 }  // namespace
 
-const Type* InferScatterElements(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferScatterElements, "that of `data`; `indices` and `updates` have one shape") {
   const TensorType* x[3];
-  if (!TensorArgs(call, ctx, x) || !CheckChoice(call, "reduction", kReductions, ctx)) return nullptr;
+  if (!TensorArgs(call, ctx, x)) return nullptr;
+  if (!CheckChoice(call, "reduction", ScatterElementsAttrs(call).reduction(), kReductions, ctx)) return nullptr;
   const auto [data, indices, updates] = x;
   if (!HasRank(data)) return WithRank(data, kUnknownDim);
   for (size_t i = 1; i < 3; ++i) {
@@ -341,9 +348,10 @@ const Type* InferScatterElements(const Call& call, InferContext& ctx) {
   return data->known ? data : WithRank(data, data->ndim);
 }
 
-const Type* InferScatterNd(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferScatterNd, "that of `data`; `updates` has the shape that `indices` picks") {
   const TensorType* x[3];
-  if (!TensorArgs(call, ctx, x) || !CheckChoice(call, "reduction", kReductions, ctx)) return nullptr;
+  if (!TensorArgs(call, ctx, x)) return nullptr;
+  if (!CheckChoice(call, "reduction", ScatterNDAttrs(call).reduction(), kReductions, ctx)) return nullptr;
   const auto [data, indices, updates] = x;
   for (const size_t i : {0, 2}) {
     if (x[i]->dtype.is_void())

@@ -58,25 +58,25 @@ const Type* OffsetField(const Call& call, InferContext& ctx) {
 
 }  // namespace
 
-const Type* InferInspectDtypeCode(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferInspectDtypeCode, "a uint8, known where the dtype is") {
   return DTypeField(call, ctx, DataType::UInt(8), [](DataType t) { return DLPackCode(t.code); });
 }
 
-const Type* InferInspectDtypeBits(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferInspectDtypeBits, "a uint8, known where the dtype is") {
   return DTypeField(call, ctx, DataType::UInt(8), [](DataType t) { return t.bits; });
 }
 
-const Type* InferInspectDtypeLanes(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferInspectDtypeLanes, "a uint16, known where the dtype is") {
   return DTypeField(call, ctx, DataType::UInt(16), [](DataType t) { return t.lanes; });
 }
 
-const Type* InferInspectNdim(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferInspectNdim, "an int32, known where the rank is") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
   return FieldType(DataType::Int(32), HasRank(x) ? std::optional<int64_t>(x->ndim) : std::nullopt);
 }
 
-const Type* InferInspectShapeI(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferInspectShapeI, "an int64, known where the shape is") {
   const auto x = ReadAxis(call, ctx);
   if (!x) return nullptr;
   const List<Dim>* dims = ShapeValues(x->tensor);
@@ -84,7 +84,7 @@ const Type* InferInspectShapeI(const Call& call, InferContext& ctx) {
   return PrimType::Get(DataType::Int(64));
 }
 
-const Type* InferInspectStrideI(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferInspectStrideI, "an int64, known where the shape is") {
   const auto x = ReadAxis(call, ctx);
   if (!x) return nullptr;
   const List<Dim>* dims = ShapeValues(x->tensor);
@@ -92,8 +92,8 @@ const Type* InferInspectStrideI(const Call& call, InferContext& ctx) {
   return PrimType::Get(DataType::Int(64));
 }
 
-const Type* InferInspectByteOffset(const Call& call, InferContext& ctx) { return OffsetField(call, ctx); }
+IROPT_TYPE_RULE(InferInspectByteOffset, "a uint64, 0 where the shape is known") { return OffsetField(call, ctx); }
 
-const Type* InferInspectElemOffset(const Call& call, InferContext& ctx) { return OffsetField(call, ctx); }
+IROPT_TYPE_RULE(InferInspectElemOffset, "a uint64, 0 where the shape is known") { return OffsetField(call, ctx); }
 
 }  // namespace iropt

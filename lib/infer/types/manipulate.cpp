@@ -12,7 +12,7 @@ using namespace rules;
 
 // ---- Broadcasting and reshaping
 
-const Type* InferBroadcastTo(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferBroadcastTo, "`shape`, to which that of `x` can be broadcast") {
   if (!CheckArity(call, 2, 2, ctx)) return nullptr;
   const TensorType* x = TensorArg(call, 0, ctx);
   const ShapeType* target = x ? ShapeArg(call, 1, ctx) : nullptr;
@@ -35,7 +35,7 @@ const Type* InferBroadcastTo(const Call& call, InferContext& ctx) {
   return WithShapeExpr(call.args[1], x->dtype, x->vdevice, ctx);
 }
 
-const Type* InferReshape(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferReshape, "`shape`, of as many elements; 0 copies a dimension and -1 is what is left") {
   if (!CheckArity(call, 2, 2, ctx)) return nullptr;
   const TensorType* x = TensorArg(call, 0, ctx);
   const ShapeType* target = x ? ShapeArg(call, 1, ctx) : nullptr;
@@ -54,7 +54,7 @@ const Type* InferReshape(const Call& call, InferContext& ctx) {
   return WithShapeExpr(call.args[1], x->dtype, x->vdevice, ctx);
 }
 
-const Type* InferFlatten(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferFlatten, "one axis with all elements") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x || x->ndim == 1) return x;
   if (!x->known && x->ndim != 0) return WithRank(x, 1);
@@ -62,10 +62,10 @@ const Type* InferFlatten(const Call& call, InferContext& ctx) {
   return TensorType::Get(length, x->dtype, x->vdevice);
 }
 
-const Type* InferExpandDims(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferExpandDims, "an axis of length 1 at each of `axis`, counted in the result") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
-  const std::vector<int64_t> given = IntsOf(call, "axis").value_or(std::vector<int64_t>());
+  const std::vector<int64_t> given = ExpandDimsAttrs(call).axis().vector();
   if (given.empty()) return x;
   if (!HasRank(x)) return WithRank(x, kUnknownDim);
   const int ndim = x->ndim + static_cast<int>(given.size());
@@ -81,16 +81,16 @@ const Type* InferExpandDims(const Call& call, InferContext& ctx) {
   return TensorType::Get(dims, x->dtype, x->vdevice);
 }
 
-const Type* InferSqueeze(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferSqueeze, "without the axes of `axis`, or all of length 1") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
-  const auto given = IntsOf(call, "axis");
+  const auto given = SqueezeAttrs(call).axis();
   if (given && given->empty()) return x;
   if (!HasRank(x)) return WithRank(x, kUnknownDim);
   const List<Dim>* dims = ShapeValues(x);
   std::vector<int> axes;
   if (given) {
-    if (!NormalizeAxes(call, x->ndim, *given, ctx, axes)) return nullptr;
+    if (!NormalizeAxes(call, x->ndim, given->vector(), ctx, axes)) return nullptr;
     if (!dims) return WithRank(x, x->ndim - static_cast<int>(axes.size()));
     for (const int axis : axes) {
       if (!arith::AsInt((*dims)[axis]) || IsOne((*dims)[axis])) continue;
@@ -114,17 +114,17 @@ const Type* InferSqueeze(const Call& call, InferContext& ctx) {
   return WithRank(x, given ? static_cast<int>(kept.size()) : kUnknownDim);
 }
 
-const Type* InferPermuteDims(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferPermuteDims, "the axes in the order of `axes`, or reversed") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
-  const auto given = IntsOf(call, "axes");
+  const auto given = PermuteDimsAttrs(call).axes();
   if (!HasRank(x)) return WithRank(x, kUnknownDim);
   std::vector<int> axes;
   if (given) {
     if (static_cast<int>(given->size()) != x->ndim) {
       return ctx.Error(call, fmt::format("has {} axes for a tensor of rank {}", given->size(), x->ndim));
     }
-    if (!NormalizeAxes(call, x->ndim, *given, ctx, axes)) return nullptr;
+    if (!NormalizeAxes(call, x->ndim, given->vector(), ctx, axes)) return nullptr;
   } else {
     axes.resize(static_cast<size_t>(x->ndim));
     std::iota(axes.rbegin(), axes.rend(), 0);
@@ -190,11 +190,11 @@ Dim ConcatLength(const std::vector<const List<Dim>*>& shapes, int axis) {
 
 }  // namespace
 
-const Type* InferConcat(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferConcat, "the lengths on `axis` added; on other axes they are the same") {
   if (!CheckArity(call, 1, 1, ctx)) return nullptr;
   std::vector<const TensorType*> tensors;
   if (!TensorsOfTuple(call, 0, ctx, tensors)) return nullptr;
-  const auto given = OptIntOf(call, "axis");
+  const auto given = ConcatAttrs(call).axis();
   const auto in = ReadConcatInputs(call, tensors, given.has_value(), ctx);
   if (!in) return nullptr;
   const VDeviceAttr* vdevice = JoinVDevices(tensors);
@@ -265,26 +265,29 @@ const Type* SplitInSections(const TensorType* x, int axis, int64_t sections, Inf
 
 }  // namespace
 
-const Type* InferSplit(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferSplit,
+                "a tuple of pieces along `axis`: as many as asked for, the last one smaller, or between the indices") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
+  const SplitAttrs attrs(call);
   int axis = -1;
   if (HasRank(x)) {
-    const auto normalized = NormalizeAxis(call, x->ndim, IntOf(call, "axis"), ctx);
+    const auto normalized = NormalizeAxis(call, x->ndim, attrs.axis(), ctx);
     if (!normalized) return nullptr;
     axis = *normalized;
   }
   const Type* whole[] = {x};
-  if (const auto sections = OptIntOf(call, "indices_or_sections")) {
+  const auto pieces = attrs.indices_or_sections();
+  if (pieces.empty() && !pieces.is_list) return ctx.Error(call, "needs a number of sections or a list of indices");
+  if (!pieces.is_list) {
     // A type with one field for each section must fit in memory.
     constexpr int64_t kMaxSections = 1 << 24;
-    if (*sections <= 0 || *sections > kMaxSections)
-      return ctx.Error(call, fmt::format("cannot split into {} sections", *sections));
-    return *sections == 1 ? TupleType::Get(ctx.arena(), whole) : SplitInSections(x, axis, *sections, ctx);
+    const int64_t sections = pieces[0];
+    if (sections <= 0 || sections > kMaxSections)
+      return ctx.Error(call, fmt::format("cannot split into {} sections", sections));
+    return sections == 1 ? TupleType::Get(ctx.arena(), whole) : SplitInSections(x, axis, sections, ctx);
   }
-  const auto indices = IntsOf(call, "indices_or_sections");
-  if (!indices) return ctx.Error(call, "needs a number of sections or a list of indices");
-  return indices->empty() ? TupleType::Get(ctx.arena(), whole) : SplitAtIndices(x, axis, *indices, ctx);
+  return pieces.empty() ? TupleType::Get(ctx.arena(), whole) : SplitAtIndices(x, axis, pieces.vector(), ctx);
 }
 
 // ---- Layout transformation
@@ -355,15 +358,17 @@ class MappedShape {
 
 }  // namespace
 
-const Type* InferLayoutTransform(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferLayoutTransform,
+                "the extents of the indices that `index_map` makes; what does not divide evenly is padded") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
-  const auto* map = As<IndexMapAttr>(FindAttr(call, "index_map"));
+  const LayoutTransformAttrs attrs(call);
+  const IndexMapAttr* map = attrs.index_map();
   if (!map) return ctx.Error(call, "needs an index map");
-  const auto* pad = As<ExprAttr>(FindAttr(call, "pad_value"));
-  if (pad && !x->dtype.is_void() && pad->value->dtype != x->dtype) {
+  const PrimExpr* pad = attrs.pad_value();
+  if (pad && !x->dtype.is_void() && pad->dtype != x->dtype) {
     return ctx.Error(call, fmt::format("pads a tensor of dtype {} with a value of dtype {}", x->dtype.ToString(),
-                                       pad->value->dtype.ToString()));
+                                       pad->dtype.ToString()));
   }
   const auto out_rank = static_cast<int>(map->results.size());
   if (!HasRank(x)) return WithRank(x, out_rank);
@@ -404,7 +409,7 @@ bool CheckCollapse(const Call& call, const List<Dim>& data, std::span<const Dim>
 
 }  // namespace
 
-const Type* InferCollapseSumLike(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferCollapseSumLike, "the shape of `collapse_target`, the dtype of `data`") {
   const TensorType* x[2];
   if (!TensorArgs(call, ctx, x)) return nullptr;
   const List<Dim>* data = ShapeValues(x[0]);
@@ -413,7 +418,7 @@ const Type* InferCollapseSumLike(const Call& call, InferContext& ctx) {
   return WithShapeOf(x[1], x[0]->dtype, x[1]->vdevice, ctx);
 }
 
-const Type* InferCollapseSumTo(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferCollapseSumTo, "`shape`, the dtype of `data`") {
   if (!CheckArity(call, 2, 2, ctx)) return nullptr;
   const TensorType* x = TensorArg(call, 0, ctx);
   const ShapeType* target = x ? ShapeArg(call, 1, ctx) : nullptr;
@@ -425,11 +430,12 @@ const Type* InferCollapseSumTo(const Call& call, InferContext& ctx) {
 
 // ---- Repetition and reversal
 
-const Type* InferRepeat(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferRepeat, "the length of `axis`, or the number of elements, times `repeats`") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
-  const Dim repeats = kDims.Int(IntOf(call, "repeats"));
-  const auto given = OptIntOf(call, "axis");
+  const RepeatAttrs attrs(call);
+  const Dim repeats = kDims.Int(attrs.repeats());
+  const auto given = attrs.axis();
   if (!given) {
     if (!x->known) return WithRank(x, 1);
     const Dim length[] = {arith::Simplify(kDims.Mul(Product(x->dims), repeats))};
@@ -442,10 +448,10 @@ const Type* InferRepeat(const Call& call, InferContext& ctx) {
   return WithLength(x, *axis, kDims.Mul(x->dims[*axis], repeats));
 }
 
-const Type* InferTile(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferTile, "each length, from the last, times its repeats") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
-  const std::vector<int64_t> repeats = IntsOf(call, "repeats").value_or(std::vector<int64_t>());
+  const std::vector<int64_t> repeats = TileAttrs(call).repeats().vector();
   const auto count = static_cast<int>(repeats.size());
   if (!x->known) {
     if (!HasRank(x) || count > x->ndim) return WithRank(x, HasRank(x) ? count : kUnknownDim);
@@ -468,10 +474,10 @@ const Type* InferTile(const Call& call, InferContext& ctx) {
   return TensorType::Get(dims, x->dtype, x->vdevice);
 }
 
-const Type* InferFlip(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferFlip, "that of `data`") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x || !HasRank(x)) return x;
-  return NormalizeAxis(call, x->ndim, IntOf(call, "axis"), ctx) ? x : nullptr;
+  return NormalizeAxis(call, x->ndim, FlipAttrs(call).axis(), ctx) ? x : nullptr;
 }
 
 }  // namespace iropt

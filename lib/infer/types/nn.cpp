@@ -28,17 +28,17 @@ bool CheckSameDim(const Call& call, size_t i, Dim found, Dim expected, std::stri
 
 }  // namespace
 
-const Type* InferNnSoftmax(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferNnSoftmax, "that of `data`, which has a floating-point dtype") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x || !HasRank(x)) return x;
   if (!CheckFloat(call, 0, x, ctx)) return nullptr;
-  return NormalizeAxis(call, x->ndim, IntOf(call, "axis", -1), ctx) ? x : nullptr;
+  return NormalizeAxis(call, x->ndim, SoftmaxAttrs(call).axis(), ctx) ? x : nullptr;
 }
 
-const Type* InferNnPad(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferNnPad, "each length and what `pad_width` adds before and after") {
   const TensorType* x[2];
   if (!TensorArgs(call, ctx, x)) return nullptr;
-  const std::vector<int64_t> widths = IntsOf(call, "pad_width").value_or(std::vector<int64_t>());
+  const std::vector<int64_t> widths = PadAttrs(call).pad_width().vector();
   if (!HasRank(x[0]) || widths.size() != 2 * static_cast<size_t>(x[0]->ndim)) {
     return ctx.Error(call, fmt::format("needs two pad widths for each axis, but has {} for data of type {}",
                                        widths.size(), TypeToString(x[0])));
@@ -103,10 +103,10 @@ const Type* NormResult(const TensorType* data, Known known) {
 
 }  // namespace
 
-const Type* InferNnBatchNorm(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferNnBatchNorm, "a tuple of the types of `data`, `moving_mean` and `moving_var`") {
   const TensorType* x[5];
   if (!TensorArgs(call, ctx, x)) return nullptr;
-  const int64_t axis[] = {IntOf(call, "axis")};
+  const int64_t axis[] = {BatchNormAttrs(call).axis()};
   const Known known = CheckNorm(call, x, axis, ctx);
   if (known == Known::kError) return nullptr;
   const Type* moments = TensorType::Get(1, x[0]->dtype, x[0]->vdevice);
@@ -115,28 +115,29 @@ const Type* InferNnBatchNorm(const Call& call, InferContext& ctx) {
   return TupleType::Get(ctx.arena(), known == Known::kYes ? exact : unknown);
 }
 
-const Type* InferNnLayerNorm(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferNnLayerNorm, "that of `data`; the parameters have the lengths of `axes`") {
   const TensorType* x[3];
   if (!TensorArgs(call, ctx, x)) return nullptr;
-  return NormResult(x[0], CheckNorm(call, x, IntsOf(call, "axes").value_or(std::vector<int64_t>()), ctx));
+  return NormResult(x[0], CheckNorm(call, x, LayerNormAttrs(call).axes().vector(), ctx));
 }
 
-const Type* InferNnRmsNorm(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferNnRmsNorm, "that of `data`; `weight` has the lengths of `axes`") {
   const TensorType* x[2];
   if (!TensorArgs(call, ctx, x)) return nullptr;
-  return NormResult(x[0], CheckNorm(call, x, IntsOf(call, "axes").value_or(std::vector<int64_t>()), ctx));
+  return NormResult(x[0], CheckNorm(call, x, RMSNormAttrs(call).axes().vector(), ctx));
 }
 
-const Type* InferNnGroupNorm(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferNnGroupNorm,
+                "that of `data`; the parameters have the length of `channel_axis`, which `num_groups` divides") {
   const TensorType* x[3];
   if (!TensorArgs(call, ctx, x)) return nullptr;
   const TensorType* data = x[0];
+  const GroupNormAttrs attrs(call);
   int channel_axis = -1;
   if (HasRank(data)) {
-    const auto channel = NormalizeAxis(call, data->ndim, IntOf(call, "channel_axis"), ctx);
+    const auto channel = NormalizeAxis(call, data->ndim, attrs.channel_axis(), ctx);
     std::vector<int> axes;
-    if (!channel || !NormalizeAxes(call, data->ndim, IntsOf(call, "axes").value_or(std::vector<int64_t>()), ctx, axes))
-      return nullptr;
+    if (!channel || !NormalizeAxes(call, data->ndim, attrs.axes().vector(), ctx, axes)) return nullptr;
     channel_axis = *channel;
     if (std::find(axes.begin(), axes.end(), channel_axis) != axes.end()) {
       return ctx.Error(call, fmt::format("the channel axis {} must not be one of the axes", channel_axis));
@@ -144,7 +145,7 @@ const Type* InferNnGroupNorm(const Call& call, InferContext& ctx) {
   }
   if (!CheckFloat(call, 0, data, ctx)) return nullptr;
   const Dim channels = data->known && channel_axis >= 0 ? data->dims[channel_axis] : nullptr;
-  const int64_t groups = IntOf(call, "num_groups");
+  const int64_t groups = attrs.num_groups();
   if (groups <= 0 || (channels && arith::ProveNotEqual(kDims.FloorMod(channels, kDims.Int(groups)), kDims.Int(0)))) {
     return ctx.Error(call, 0,
                      fmt::format("{} groups do not divide the {} channels of the data", groups,
@@ -161,7 +162,7 @@ const Type* InferNnGroupNorm(const Call& call, InferContext& ctx) {
   return data;
 }
 
-const Type* InferNnDropout(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferNnDropout, "a tuple of the result and the mask, both of the type of `data`") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
   const Type* fields[] = {x, x};
@@ -170,7 +171,7 @@ const Type* InferNnDropout(const Call& call, InferContext& ctx) {
 
 // ---- Attention
 
-const Type* InferNnAttention(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferNnAttention, "batch, sequence and heads of the first operand, the last length of the third") {
   if (!CheckArity(call, 3, 7, ctx)) return nullptr;
   std::vector<const TensorType*> x;
   for (size_t i = 0; i < call.args.size(); ++i) {
@@ -217,7 +218,7 @@ const Type* InferNnAttention(const Call& call, InferContext& ctx) {
 
 // ---- Losses
 
-const Type* InferNnCrossEntropyWithLogits(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferNnCrossEntropyWithLogits, "rank 0, the dtype of both") {
   const TensorType* x[2];
   if (!TensorArgs(call, ctx, x)) return nullptr;
   const auto dtype = CommonDType(call, 0, x[0]->dtype, 1, x[1]->dtype, ctx);
@@ -298,8 +299,9 @@ bool CheckNllShapes(const Call& call, const NllOperands& x, DimList& output, Inf
 
 }  // namespace
 
-const Type* InferNnNllLoss(const Call& call, InferContext& ctx) {
-  if (!CheckArity(call, 2, 3, ctx) || !CheckChoice(call, "reduction", "none mean sum", ctx)) return nullptr;
+IROPT_TYPE_RULE(InferNnNllLoss, "rank 0, or the shape of `targets` without reduction") {
+  const std::string_view reduction = NLLLossAttrs(call).reduction();
+  if (!CheckArity(call, 2, 3, ctx) || !CheckChoice(call, "reduction", reduction, "none mean sum", ctx)) return nullptr;
   NllOperands x{TensorArg(call, 0, ctx), nullptr, nullptr};
   if (x.predictions) x.targets = TensorArg(call, 1, ctx);
   if (!x.targets) return nullptr;
@@ -315,31 +317,31 @@ const Type* InferNnNllLoss(const Call& call, InferContext& ctx) {
   }
   DimList output;
   if (!CheckNllRanks(call, x, ctx) || !CheckNllShapes(call, x, output, ctx)) return nullptr;
-  if (StringOf(call, "reduction") != "none") return TensorType::Get(std::span<const Dim>(), dtype, vdevice);
+  if (reduction != "none") return TensorType::Get(std::span<const Dim>(), dtype, vdevice);
   if (x.predictions->known) return TensorType::Get(output, dtype, vdevice);
   return TensorType::Get(HasRank(x.predictions) ? x.predictions->ndim - 1 : kUnknownDim, dtype, vdevice);
 }
 
 // ---- Gradients
 
-const Type* InferGradIdentity(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferGradIdentity, "that of the operand") {
   return CheckArity(call, 1, 1, ctx) ? call.args[0]->type : nullptr;
 }
 
-const Type* InferGradCheckpoint(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferGradCheckpoint, "that of the operand, a variable") {
   if (!CheckArity(call, 1, 1, ctx)) return nullptr;
   if (Var::ClassOf(call.args[0]->kind)) return call.args[0]->type;
   return ctx.Error(call, 0, fmt::format("{} must be a variable", OperandName(call, 0)));
 }
 
 // The gradient of an input has the type of the input, which is the second operand.
-const Type* InferGradNllLossBackward(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferGradNllLossBackward, "that of `predictions`") {
   return CheckArity(call, 3, 4, ctx) ? TensorArg(call, 1, ctx) : nullptr;
 }
-const Type* InferGradPool2dBackward(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferGradPool2dBackward, "that of `data`") {
   return CheckArity(call, 2, 2, ctx) ? TensorArg(call, 1, ctx) : nullptr;
 }
-const Type* InferGradTakeBackward(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferGradTakeBackward, "that of `x`") {
   return CheckArity(call, 3, 3, ctx) ? TensorArg(call, 1, ctx) : nullptr;
 }
 

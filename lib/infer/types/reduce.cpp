@@ -11,17 +11,18 @@ namespace iropt {
 
 using namespace rules;
 
-const Type* InferStatistical(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferStatistical, "without the axes of `axis`, or with length 1 there") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
-  const auto given = IntsOf(call, "axis");
-  const bool keepdims = BoolOf(call, "keepdims");
+  const StatisticalAttrs attrs(call);
+  const auto given = attrs.axis();
+  const bool keepdims = attrs.keepdims();
   if (!HasRank(x)) {
     if (!given && !keepdims) return TensorType::Get(std::span<const Dim>(), x->dtype, x->vdevice);
     return WithRank(x, kUnknownDim);
   }
   std::vector<int> axes;
-  if (given && !NormalizeAxes(call, x->ndim, *given, ctx, axes)) return nullptr;
+  if (given && !NormalizeAxes(call, x->ndim, given->vector(), ctx, axes)) return nullptr;
   const int ndim = keepdims ? x->ndim : given ? x->ndim - static_cast<int>(axes.size()) : 0;
   // Over all axes the result is known whatever the lengths are.
   if (!x->known && given && ndim != 0) return WithRank(x, ndim);
@@ -35,12 +36,13 @@ const Type* InferStatistical(const Call& call, InferContext& ctx) {
   return TensorType::Get(dims, x->dtype, x->vdevice);
 }
 
-const Type* InferScan(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferScan, "that of `data`, or one axis with all elements; `dtype` where given") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
-  const DataType given = DTypeOf(call, "dtype");
+  const ScanopAttrs attrs(call);
+  const DataType given = attrs.dtype();
   const DataType dtype = given.is_void() ? x->dtype : given;
-  const auto axis = OptIntOf(call, "axis");
+  const auto axis = attrs.axis();
   if (axis) {
     if (HasRank(x) && !NormalizeAxis(call, x->ndim, *axis, ctx)) return nullptr;
     return WithDType(x, dtype, ctx);
@@ -61,11 +63,12 @@ const VDeviceAttr* MatmulVDevice(const TensorType* a, const TensorType* b) {
 
 }  // namespace
 
-const Type* InferMatmul(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferMatmul,
+                "the batch axes broadcast, rows of `x1`, columns of `x2`; `out_dtype` or the dtype of both") {
   const TensorType* x[2];
   if (!TensorArgs(call, ctx, x)) return nullptr;
   const VDeviceAttr* vdevice = MatmulVDevice(x[0], x[1]);
-  const DataType given = DTypeOf(call, "out_dtype");
+  const DataType given = MatmulAttrs(call).out_dtype();
   const auto dtype = given.is_void() ? CommonDType(call, 0, x[0]->dtype, 1, x[1]->dtype, ctx) : given;
   if (!dtype) return nullptr;
   if (!HasRank(x[0]) || !HasRank(x[1])) return TensorType::Get(kUnknownDim, *dtype, vdevice);
@@ -182,7 +185,7 @@ class EinsumShape {
 
 }  // namespace
 
-const Type* InferEinsum(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferEinsum, "what `subscripts` says of the shapes") {
   if (!CheckArity(call, 1, 1, ctx)) return nullptr;
   std::vector<const TensorType*> tensors;
   if (!TensorsOfTuple(call, 0, ctx, tensors)) return nullptr;
@@ -194,7 +197,7 @@ const Type* InferEinsum(const Call& call, InferContext& ctx) {
         call, 0,
         fmt::format("the tensors must have the same dtype, but have {} and {}", dtype.ToString(), t->dtype.ToString()));
   }
-  const std::string_view text = StringOf(call, "subscripts");
+  const std::string_view text = EinsumAttrs(call).subscripts();
   const auto equation = ParseEinsum(text);
   if (!equation || equation->inputs.size() != tensors.size()) {
     return ctx.Error(

@@ -1,4 +1,6 @@
 // Type rules of operators that slide a window over an image: convolution, pooling, resizing.
+#include "iropt/infer/window.h"
+
 #include <fmt/format.h>
 
 #include "infer/type_util.h"
@@ -10,20 +12,19 @@ using namespace rules;
 
 namespace {
 
-// The axes of images of one to three dimensions, in the order of TVM's names.
-constexpr std::string_view kImageAxes[] = {"NCW", "NCHW", "NCDHW"};
-constexpr std::string_view kKernelAxes[] = {"OIW", "OIHW", "OIDHW"};
-constexpr std::string_view kTransposedKernelAxes[] = {"IOW", "IOHW", "IODHW"};
-
-// The layout that an attribute names, which must have the given axes; nothing after an error.
-std::optional<Layout> LayoutOf(const Call& call, std::string_view attr, std::string_view axes, InferContext& ctx) {
-  std::string_view text = StringOf(call, attr);
-  // The output has the layout of the data where it is not given.
-  if (text.empty() && attr == "out_layout") text = StringOf(call, FindAttr(call, "layout") ? "layout" : "data_layout");
+// The layout that the attribute `attr` names, which must have the given axes; nothing after an error.
+std::optional<Layout> LayoutOf(const Call& call, std::string_view attr, std::string_view text, std::string_view axes,
+                               InferContext& ctx) {
   auto layout = Layout::Parse(text);
   if (layout && layout->ConvertibleTo(*Layout::Parse(axes))) return layout;
   ctx.Error(call, fmt::format("{} is '{}', which does not have the axes of {}", attr, text, axes));
   return std::nullopt;
+}
+
+// The same for the result, which has the layout of the data where none is given.
+std::optional<Layout> OutLayoutOf(const Call& call, std::string_view text, std::string_view data, std::string_view axes,
+                                  InferContext& ctx) {
+  return LayoutOf(call, "out_layout", text.empty() ? data : text, axes, ctx);
 }
 
 // A tensor seen in a fixed order of axes.
@@ -63,64 +64,26 @@ const Type* FromCanonical(const DimList& dims, std::string_view axes, const Layo
   return TensorType::Get(ConvertShape(dims, *Layout::Parse(axes), layout), dtype, vdevice);
 }
 
-// Windows of such extents can be computed without overflow.
-constexpr int64_t kMaxExtent = int64_t{1} << 40;
-
-// Attributes of a window over `rank` axes.
-struct Window {
-  std::vector<int64_t> strides, dilation, before, after;  // the paddings
-};
-
-bool CheckPositive(const Call& call, const std::vector<int64_t>& values, std::string_view what, InferContext& ctx) {
-  for (const int64_t value : values) {
-    if (value > 0) continue;
-    ctx.Error(call, fmt::format("has {0} {1}; a {0} is positive", what, value));
-    return false;
-  }
-  return true;
-}
-
-std::optional<Window> ReadWindow(const Call& call, size_t rank, InferContext& ctx) {
-  Window w;
-  w.strides = IntsOf(call, "strides").value_or(std::vector<int64_t>(rank, 1));
-  w.dilation = IntsOf(call, "dilation").value_or(std::vector<int64_t>(rank, 1));
-  std::vector<int64_t> padding = IntsOf(call, "padding").value_or(std::vector<int64_t>(2 * rank, 0));
-  if (padding.size() == 1) padding.resize(rank, padding[0]);
-  if (padding.size() == rank)
-    padding.insert(padding.end(), padding.begin(), padding.begin() + static_cast<ptrdiff_t>(rank));
-  if (w.strides.size() != rank || w.dilation.size() != rank || padding.size() != 2 * rank) {
-    ctx.Error(call, fmt::format("needs {0} strides, {0} dilations and {1} paddings, but has {2}, {3} and {4}", rank,
-                                2 * rank, w.strides.size(), w.dilation.size(), padding.size()));
-    return std::nullopt;
-  }
-  if (!CheckPositive(call, w.strides, "stride", ctx) || !CheckPositive(call, w.dilation, "dilation", ctx))
-    return std::nullopt;
-  for (std::vector<int64_t>* list : {&w.strides, &w.dilation, &padding}) {
-    for (const int64_t value : *list) {
-      if (value > -kMaxExtent && value < kMaxExtent) continue;
-      ctx.Error(call, fmt::format("has a stride, dilation or padding of {}, which is out of range", value));
-      return std::nullopt;
-    }
-  }
-  w.before.assign(padding.begin(), padding.begin() + static_cast<ptrdiff_t>(rank));
-  w.after.assign(padding.begin() + static_cast<ptrdiff_t>(rank), padding.end());
-  return w;
+// The window of a record with strides, dilation and padding; nothing after an error.
+template <class Attrs>
+std::optional<Window> WindowOf(const Call& call, size_t rank, const Attrs& attrs, InferContext& ctx) {
+  Result<Window> window = ReadWindow(rank, attrs);
+  if (window) return *std::move(window);
+  ctx.Error(call, window.error().message);
+  return std::nullopt;
 }
 
 // (input + padding - dilation * (kernel - 1) - 1 [+ stride - 1]) // stride + 1
 Dim WindowCount(Dim input, Dim kernel, const Window& w, size_t i, bool round_up) {
   const int64_t* in = arith::AsInt(input);
   const int64_t* k = arith::AsInt(kernel);
-  const int64_t rest = round_up ? w.strides[i] - 1 : 0;
-  if (in && k && *in >= 0 && *in < kMaxExtent) {
-    const auto reach = arith::CheckedMul(w.dilation[i], *k - 1);
-    const auto span = reach ? arith::CheckedSub(*in + w.before[i] + w.after[i] - 1 + rest, *reach) : std::nullopt;
-    if (span) return kDims.Int(arith::FloorDivInt(*span, w.strides[i]) + 1);
+  if (in && k && *in >= 0) {
+    if (const auto count = CountWindows(w, i, *k, *in, round_up)) return kDims.Int(*count);
   }
   const Dim padded = kDims.Add(input, kDims.Int(w.before[i] + w.after[i]));
   const Dim reach = kDims.Mul(kDims.Int(w.dilation[i]), kDims.Sub(kernel, One()));
   Dim numerator = kDims.Sub(kDims.Sub(padded, reach), One());
-  if (round_up) numerator = kDims.Add(numerator, kDims.Int(rest));
+  if (round_up) numerator = kDims.Add(numerator, kDims.Int(w.strides[i] - 1));
   return arith::Simplify(kDims.Add(kDims.FloorDiv(numerator, kDims.Int(w.strides[i])), One()));
 }
 
@@ -138,22 +101,27 @@ struct ConvOperands {
   const Type* Unknown() const { return TensorType::Get(out_layout.ndim(), dtype, vdevice); }
 };
 
-std::optional<ConvOperands> ReadConv(const Call& call, size_t rank, std::string_view kernel_axes, InferContext& ctx) {
+// `attrs` are ConvAttrs or ConvTransposeAttrs.
+template <class Attrs>
+std::optional<ConvOperands> ReadConv(const Call& call, size_t rank, std::string_view kernel_axes, const Attrs& attrs,
+                                     InferContext& ctx) {
   const TensorType* x[2];
   if (!TensorArgs(call, ctx, x)) return std::nullopt;
-  const std::string_view axes = kImageAxes[rank - 1];
-  const auto data_layout = LayoutOf(call, "data_layout", axes, ctx);
-  const auto kernel_layout = data_layout ? LayoutOf(call, "kernel_layout", kernel_axes, ctx) : std::nullopt;
-  auto out_layout = kernel_layout ? LayoutOf(call, "out_layout", axes, ctx) : std::nullopt;
+  const std::string_view axes = ImageAxes(rank);
+  const auto data_layout = LayoutOf(call, "data_layout", attrs.data_layout(), axes, ctx);
+  const auto kernel_layout =
+      data_layout ? LayoutOf(call, "kernel_layout", attrs.kernel_layout(), kernel_axes, ctx) : std::nullopt;
+  auto out_layout =
+      kernel_layout ? OutLayoutOf(call, attrs.out_layout(), attrs.data_layout(), axes, ctx) : std::nullopt;
   if (!out_layout) return std::nullopt;
   auto image = ToCanonical(call, 0, x[0], *data_layout, axes, ctx);
   auto kernel = image ? ToCanonical(call, 1, x[1], *kernel_layout, kernel_axes, ctx) : std::nullopt;
   if (!kernel) return std::nullopt;
-  const DataType given = DTypeOf(call, "out_dtype");
+  const DataType given = attrs.out_dtype();
   const auto dtype = given.is_void() ? CommonDType(call, 0, x[0]->dtype, 1, x[1]->dtype, ctx) : given;
   const auto vdevice = dtype ? CommonVDevice(call, x[0], x[1], ctx) : std::nullopt;
   if (!vdevice) return std::nullopt;
-  const int64_t groups = IntOf(call, "groups", 1);
+  const int64_t groups = attrs.groups();
   if (groups <= 0) {
     ctx.Error(call, fmt::format("has {} groups; there is at least one", groups));
     return std::nullopt;
@@ -170,7 +138,8 @@ bool CheckDivides(const Call& call, Dim channels, int64_t groups, std::string_vi
 }
 
 const Type* InferConv(const Call& call, size_t rank, InferContext& ctx) {
-  const auto conv = ReadConv(call, rank, kKernelAxes[rank - 1], ctx);
+  const ConvAttrs attrs(call);
+  const auto conv = ReadConv(call, rank, KernelAxes(rank), attrs, ctx);
   if (!conv) return nullptr;
   if (!conv->known()) return conv->Unknown();
   const DimList& image = conv->image.dims;
@@ -181,17 +150,18 @@ const Type* InferConv(const Call& call, size_t rank, InferContext& ctx) {
                                  DimToString(image[1]), DimToString(kernel[1]), conv->groups));
   }
   if (!CheckDivides(call, kernel[0], conv->groups, "output", ctx)) return nullptr;
-  const auto window = ReadWindow(call, rank, ctx);
+  const auto window = WindowOf(call, rank, attrs, ctx);
   if (!window) return nullptr;
   DimList out;
   out.push_back(image[0]);
   out.push_back(kernel[0]);
   for (size_t i = 0; i < rank; ++i) out.push_back(WindowCount(image[2 + i], kernel[2 + i], *window, i, false));
-  return FromCanonical(out, kImageAxes[rank - 1], conv->out_layout, conv->dtype, conv->vdevice);
+  return FromCanonical(out, ImageAxes(rank), conv->out_layout, conv->dtype, conv->vdevice);
 }
 
 const Type* InferConvTranspose(const Call& call, size_t rank, InferContext& ctx) {
-  const auto conv = ReadConv(call, rank, kTransposedKernelAxes[rank - 1], ctx);
+  const ConvTransposeAttrs attrs(call);
+  const auto conv = ReadConv(call, rank, TransposedKernelAxes(rank), attrs, ctx);
   if (!conv) return nullptr;
   if (!conv->known()) return conv->Unknown();
   const DimList& image = conv->image.dims;
@@ -202,9 +172,9 @@ const Type* InferConvTranspose(const Call& call, size_t rank, InferContext& ctx)
         fmt::format("has data with {} channels, but a kernel for {}", DimToString(image[1]), DimToString(kernel[0])));
   }
   if (!CheckDivides(call, kernel[0], conv->groups, "input", ctx)) return nullptr;
-  const auto window = ReadWindow(call, rank, ctx);
+  const auto window = WindowOf(call, rank, attrs, ctx);
   if (!window) return nullptr;
-  const std::vector<int64_t> extra = IntsOf(call, "output_padding").value_or(std::vector<int64_t>(rank, 0));
+  const IntList extra = attrs.output_padding();
   DimList out;
   out.push_back(image[0]);
   out.push_back(kDims.Mul(kernel[1], kDims.Int(conv->groups)));
@@ -217,7 +187,7 @@ const Type* InferConvTranspose(const Call& call, size_t rank, InferContext& ctx)
     const Dim reach = kDims.Mul(kDims.Int(window->dilation[i]), kDims.Sub(kernel[2 + i], One()));
     out.push_back(arith::Simplify(kDims.Add(kDims.Add(kDims.Add(unpadded, reach), kDims.Int(extra[i])), One())));
   }
-  return FromCanonical(out, kImageAxes[rank - 1], conv->out_layout, conv->dtype, conv->vdevice);
+  return FromCanonical(out, ImageAxes(rank), conv->out_layout, conv->dtype, conv->vdevice);
 }
 
 // An operator on one image, with its two layouts.
@@ -229,39 +199,45 @@ struct PoolOperands {
   const Type* Unknown() const { return WithRank(data, out_layout.ndim()); }
 };
 
-std::optional<PoolOperands> ReadPool(const Call& call, size_t rank, InferContext& ctx) {
+// `attrs` are PoolAttrs or AdaptivePoolAttrs.
+template <class Attrs>
+std::optional<PoolOperands> ReadPool(const Call& call, size_t rank, const Attrs& attrs, InferContext& ctx) {
   const TensorType* data = UnaryArg(call, ctx);
   if (!data) return std::nullopt;
-  const std::string_view axes = kImageAxes[rank - 1];
-  auto layout = LayoutOf(call, "layout", axes, ctx);
-  auto out_layout = layout ? LayoutOf(call, "out_layout", axes, ctx) : std::nullopt;
+  const std::string_view axes = ImageAxes(rank);
+  auto layout = LayoutOf(call, "layout", attrs.layout(), axes, ctx);
+  auto out_layout = layout ? OutLayoutOf(call, attrs.out_layout(), attrs.layout(), axes, ctx) : std::nullopt;
   auto image = out_layout ? ToCanonical(call, 0, data, *layout, axes, ctx) : std::nullopt;
   if (!image) return std::nullopt;
   return PoolOperands{data, *std::move(layout), *std::move(out_layout), *std::move(image)};
 }
 
 const Type* InferPool(const Call& call, size_t rank, InferContext& ctx) {
-  const auto pool = ReadPool(call, rank, ctx);
+  const PoolAttrs attrs(call);
+  const auto pool = ReadPool(call, rank, attrs, ctx);
   if (!pool) return nullptr;
-  const auto window = ReadWindow(call, rank, ctx);
+  const auto window = WindowOf(call, rank, attrs, ctx);
   if (!window) return nullptr;
   if (!pool->image.known) return pool->Unknown();
-  const std::vector<int64_t> sizes = IntsOf(call, "pool_size").value_or(std::vector<int64_t>());
+  const IntList sizes = attrs.pool_size();
   if (sizes.size() != rank) return ctx.Error(call, fmt::format("needs {} pool sizes, but has {}", rank, sizes.size()));
-  if (!CheckPositive(call, sizes, "pool size", ctx)) return nullptr;
-  const bool round_up = BoolOf(call, "ceil_mode");
+  for (const int64_t size : sizes) {
+    if (size <= 0) return ctx.Error(call, fmt::format("has pool size {}; a pool size is positive", size));
+  }
+  const bool round_up = attrs.ceil_mode();
   DimList out;
   out.push_back(pool->image.dims[0]);
   out.push_back(pool->image.dims[1]);
   for (size_t i = 0; i < rank; ++i)
     out.push_back(WindowCount(pool->image.dims[2 + i], kDims.Int(sizes[i]), *window, i, round_up));
-  return FromCanonical(out, kImageAxes[rank - 1], pool->out_layout, pool->data->dtype, pool->data->vdevice);
+  return FromCanonical(out, ImageAxes(rank), pool->out_layout, pool->data->dtype, pool->data->vdevice);
 }
 
 const Type* InferAdaptivePool(const Call& call, size_t rank, InferContext& ctx) {
-  const auto pool = ReadPool(call, rank, ctx);
+  const AdaptivePoolAttrs attrs(call);
+  const auto pool = ReadPool(call, rank, attrs, ctx);
   if (!pool) return nullptr;
-  const auto sizes = IntsOf(call, "output_size");
+  const auto sizes = attrs.output_size();
   if (!pool->image.known) {
     const bool unchanged = pool->data->has_shape() && pool->layout == pool->out_layout && !sizes;
     return unchanged ? pool->data : pool->Unknown();
@@ -270,34 +246,62 @@ const Type* InferAdaptivePool(const Call& call, size_t rank, InferContext& ctx) 
     return ctx.Error(call, fmt::format("needs {} output sizes, but has {}", rank, sizes->size()));
   DimList out = pool->image.dims;
   for (size_t i = 0; sizes && i < rank; ++i) out[2 + i] = kDims.Int((*sizes)[i]);
-  return FromCanonical(out, kImageAxes[rank - 1], pool->out_layout, pool->data->dtype, pool->data->vdevice);
+  return FromCanonical(out, ImageAxes(rank), pool->out_layout, pool->data->dtype, pool->data->vdevice);
 }
 
 }  // namespace
 
-const Type* InferNnConv1d(const Call& call, InferContext& ctx) { return InferConv(call, 1, ctx); }
-const Type* InferNnConv2d(const Call& call, InferContext& ctx) { return InferConv(call, 2, ctx); }
-const Type* InferNnConv3d(const Call& call, InferContext& ctx) { return InferConv(call, 3, ctx); }
-const Type* InferNnConv1dTranspose(const Call& call, InferContext& ctx) { return InferConvTranspose(call, 1, ctx); }
-const Type* InferNnConv2dTranspose(const Call& call, InferContext& ctx) { return InferConvTranspose(call, 2, ctx); }
-const Type* InferNnPool1d(const Call& call, InferContext& ctx) { return InferPool(call, 1, ctx); }
-const Type* InferNnPool2d(const Call& call, InferContext& ctx) { return InferPool(call, 2, ctx); }
-const Type* InferNnPool3d(const Call& call, InferContext& ctx) { return InferPool(call, 3, ctx); }
-const Type* InferNnAdaptiveAvgPool1d(const Call& call, InferContext& ctx) { return InferAdaptivePool(call, 1, ctx); }
-const Type* InferNnAdaptiveAvgPool2d(const Call& call, InferContext& ctx) { return InferAdaptivePool(call, 2, ctx); }
-const Type* InferNnAdaptiveAvgPool3d(const Call& call, InferContext& ctx) { return InferAdaptivePool(call, 3, ctx); }
+IROPT_TYPE_RULE(InferNnConv1d,
+                "batch, output channels and the number of windows, in `out_layout`; `out_dtype` or the dtype of both") {
+  return InferConv(call, 1, ctx);
+}
+IROPT_TYPE_RULE(InferNnConv2d,
+                "batch, output channels and the number of windows, in `out_layout`; `out_dtype` or the dtype of both") {
+  return InferConv(call, 2, ctx);
+}
+IROPT_TYPE_RULE(InferNnConv3d,
+                "batch, output channels and the number of windows, in `out_layout`; `out_dtype` or the dtype of both") {
+  return InferConv(call, 3, ctx);
+}
+IROPT_TYPE_RULE(InferNnConv1dTranspose,
+                "batch, output channels and the size that so many windows cover, in `out_layout`") {
+  return InferConvTranspose(call, 1, ctx);
+}
+IROPT_TYPE_RULE(InferNnConv2dTranspose,
+                "batch, output channels and the size that so many windows cover, in `out_layout`") {
+  return InferConvTranspose(call, 2, ctx);
+}
+IROPT_TYPE_RULE(InferNnPool1d, "batch, channels and the number of windows, in `out_layout`") {
+  return InferPool(call, 1, ctx);
+}
+IROPT_TYPE_RULE(InferNnPool2d, "batch, channels and the number of windows, in `out_layout`") {
+  return InferPool(call, 2, ctx);
+}
+IROPT_TYPE_RULE(InferNnPool3d, "batch, channels and the number of windows, in `out_layout`") {
+  return InferPool(call, 3, ctx);
+}
+IROPT_TYPE_RULE(InferNnAdaptiveAvgPool1d, "batch, channels and `output_size`, in `out_layout`") {
+  return InferAdaptivePool(call, 1, ctx);
+}
+IROPT_TYPE_RULE(InferNnAdaptiveAvgPool2d, "batch, channels and `output_size`, in `out_layout`") {
+  return InferAdaptivePool(call, 2, ctx);
+}
+IROPT_TYPE_RULE(InferNnAdaptiveAvgPool3d, "batch, channels and `output_size`, in `out_layout`") {
+  return InferAdaptivePool(call, 3, ctx);
+}
 
-const Type* InferImageResize2d(const Call& call, InferContext& ctx) {
+IROPT_TYPE_RULE(InferImageResize2d, "`size` in place of height and width, `out_dtype` where given") {
   if (!CheckArity(call, 2, 2, ctx)) return nullptr;
   const TensorType* data = TensorArg(call, 0, ctx);
   const ShapeType* size = data ? ShapeArg(call, 1, ctx) : nullptr;
   if (!size) return nullptr;
   if (size->ndim != 2)
     return ctx.Error(call, 1, fmt::format("{} must have rank 2, but has {}", OperandName(call, 1), size->ndim));
-  const auto layout = LayoutOf(call, "layout", "NCHW", ctx);
+  const Resize2DAttrs attrs(call);
+  const auto layout = LayoutOf(call, "layout", attrs.layout(), "NCHW", ctx);
   const auto image = layout ? ToCanonical(call, 0, data, *layout, "NCHW", ctx) : std::nullopt;
   if (!image) return nullptr;
-  const DataType given = DTypeOf(call, "out_dtype");
+  const DataType given = attrs.out_dtype();
   const DataType dtype = given.is_void() ? data->dtype : given;
   const auto* literal = As<ShapeExpr>(call.args[1]);
   if (!image->known || !literal) return TensorType::Get(layout->ndim(), dtype, data->vdevice);

@@ -13,14 +13,14 @@ struct ConvSpec {
   Dims extra;  // output padding, of transposed convolutions
 };
 
-const ObjectAttr* ConvAttrs(const ConvSpec& spec, std::string_view data, std::string_view kernel,
-                            std::string_view out = "", DataType out_dtype = DataType::Void()) {
+const ObjectAttr* ConvRecord(const ConvSpec& spec, std::string_view data, std::string_view kernel,
+                             std::string_view out = "", DataType out_dtype = DataType::Void()) {
   Dims padding = spec.before;
   padding.insert(padding.end(), spec.after.begin(), spec.after.end());
-  return Attrs({{"strides", IntList(spec.strides)},
-                {"padding", IntList(padding)},
-                {"output_padding", IntList(spec.extra)},
-                {"dilation", IntList(spec.dilation)},
+  return Attrs({{"strides", IntItems(spec.strides)},
+                {"padding", IntItems(padding)},
+                {"output_padding", IntItems(spec.extra)},
+                {"dilation", IntItems(spec.dilation)},
                 {"groups", Int(spec.groups)},
                 {"data_layout", Text(data)},
                 {"kernel_layout", Text(kernel)},
@@ -114,7 +114,7 @@ TEST_CASE("convolution: one to three axes in every dtype", "[eval]") {
       INFO(c.op << " of " << dtype.ToString());
       // Sums of up to 16 ones are whole in every format but that with two bits of mantissa.
       if (dtype == Float8Types()[1]) continue;
-      CheckExact(*Run(c.op, {x.As(dtype), w.As(dtype)}, ConvAttrs(c.spec, c.data, c.kernel)), expected, dtype);
+      CheckExact(*Run(c.op, {x.As(dtype), w.As(dtype)}, ConvRecord(c.spec, c.data, c.kernel)), expected, dtype);
     }
   }
 }
@@ -127,21 +127,21 @@ TEST_CASE("convolution: layouts, and another dtype of the result", "[eval]") {
   const DataType f32 = DataType::Float(32);
   const Tensor nhwc = x.Permuted({0, 2, 3, 1}).As(f32);
   const Tensor hwio = w.Permuted({2, 3, 1, 0}).As(f32);
-  CheckExact(*Run("nn.conv2d", {nhwc, hwio}, ConvAttrs(spec, "NHWC", "HWIO")), expected.Permuted({0, 2, 3, 1}), f32);
-  CheckExact(*Run("nn.conv2d", {nhwc, hwio}, ConvAttrs(spec, "NHWC", "HWIO", "NCHW")), expected, f32);
+  CheckExact(*Run("nn.conv2d", {nhwc, hwio}, ConvRecord(spec, "NHWC", "HWIO")), expected.Permuted({0, 2, 3, 1}), f32);
+  CheckExact(*Run("nn.conv2d", {nhwc, hwio}, ConvRecord(spec, "NHWC", "HWIO", "NCHW")), expected, f32);
   // A channel c of NCHW4c is channel c / 4 * 4 + c % 4.
   const Ref blocked = Ref::Of({1, 2, 3, 5, 4}, [&](const Dims& i) {
     return expected.at({i[0], i[1] * 4 + i[4], i[2], i[3]});
   });
-  CheckExact(*Run("nn.conv2d", {nhwc, hwio}, ConvAttrs(spec, "NHWC", "HWIO", "NCHW4c")), blocked, f32);
+  CheckExact(*Run("nn.conv2d", {nhwc, hwio}, ConvRecord(spec, "NHWC", "HWIO", "NCHW4c")), blocked, f32);
   const Ref x2c = Ref::Of({1, 2, 3, 5, 2}, [&](const Dims& i) { return x.at({i[0], i[1] * 2 + i[4], i[2], i[3]}); });
-  CheckExact(*Run("nn.conv2d", {x2c.As(f32), w.As(f32)}, ConvAttrs(spec, "NCHW2c", "OIHW", "NCHW")), expected, f32);
+  CheckExact(*Run("nn.conv2d", {x2c.As(f32), w.As(f32)}, ConvRecord(spec, "NCHW2c", "OIHW", "NCHW")), expected, f32);
   // int8 operands, int32 sums.
   const DataType i8 = DataType::Int(8);
   const DataType i32 = DataType::Int(32);
-  CheckExact(*Run("nn.conv2d", {x.As(i8), w.As(i8)}, ConvAttrs(spec, "NCHW", "OIHW", "", i32)), expected, i32);
-  CHECK_FALSE(Try("nn.conv2d", {nhwc, hwio}, ConvAttrs(spec, "NHWC", "HWIO", "NCHW3c")).ok());
-  CHECK_FALSE(Try("nn.conv2d", {nhwc, hwio}, ConvAttrs(spec, "NHW", "HWIO")).ok());
+  CheckExact(*Run("nn.conv2d", {x.As(i8), w.As(i8)}, ConvRecord(spec, "NCHW", "OIHW", "", i32)), expected, i32);
+  CHECK_FALSE(Try("nn.conv2d", {nhwc, hwio}, ConvRecord(spec, "NHWC", "HWIO", "NCHW3c")).ok());
+  CHECK_FALSE(Try("nn.conv2d", {nhwc, hwio}, ConvRecord(spec, "NHW", "HWIO")).ok());
 }
 
 TEST_CASE("transposed convolution", "[eval]") {
@@ -163,7 +163,7 @@ TEST_CASE("transposed convolution", "[eval]") {
     const Ref expected = Spread(x, w, c.spec);
     for (const DataType dtype : AllNumberTypes()) {
       INFO(c.op << " of " << dtype.ToString());
-      CheckExact(*Run(c.op, {x.As(dtype), w.As(dtype)}, ConvAttrs(c.spec, c.data, c.kernel)), expected, dtype);
+      CheckExact(*Run(c.op, {x.As(dtype), w.As(dtype)}, ConvRecord(c.spec, c.data, c.kernel)), expected, dtype);
     }
   }
 }
@@ -173,7 +173,7 @@ TEST_CASE("convolution: rounding, wrapping, NaN", "[eval]") {
   const auto run = [&](DataType dtype, const std::vector<double>& x, const std::vector<double>& w) {
     const Dims n{1, 1, static_cast<int64_t>(x.size())};
     const Dims k{1, 1, static_cast<int64_t>(w.size())};
-    return Values("nn.conv1d", {T(dtype, n, x), T(dtype, k, w)}, ConvAttrs(spec, "NCW", "OIW"));
+    return Values("nn.conv1d", {T(dtype, n, x), T(dtype, k, w)}, ConvRecord(spec, "NCW", "OIW"));
   };
   CHECK(run(DataType::Int(8), {100, 100, -128}, {1, 1, -1}) == std::vector<double>{72});
   CHECK(run(DataType::UInt(16), {65535, 65535}, {65535, 1}) == std::vector<double>{0});
@@ -185,12 +185,12 @@ TEST_CASE("convolution: rounding, wrapping, NaN", "[eval]") {
   const double inf = std::numeric_limits<double>::infinity();
   const ConvSpec padded{{1}, {1}, {0}, {1}, 1, {}};
   CHECK(std::isnan(
-      Values("nn.conv1d", {F32({1, 1, 1}, {1}), F32({1, 1, 2}, {inf, 1})}, ConvAttrs(padded, "NCW", "OIW"))[0]));
+      Values("nn.conv1d", {F32({1, 1, 1}, {1}), F32({1, 1, 2}, {inf, 1})}, ConvRecord(padded, "NCW", "OIW"))[0]));
 }
 
 TEST_CASE("convolution: what is empty, and what does not fit", "[eval]") {
   const ConvSpec spec{{1, 1}, {0, 0}, {0, 0}, {1, 1}, 1, {}};
-  const ObjectAttr* attrs = ConvAttrs(spec, "NCHW", "OIHW");
+  const ObjectAttr* attrs = ConvRecord(spec, "NCHW", "OIHW");
   const auto shape_of = [&](Dims x, Dims w) {
     return ShapeOf(*Run("nn.conv2d", {Ref(x).As(DataType::Float(32)), Ref(w).As(DataType::Float(32))}, attrs));
   };
@@ -204,9 +204,9 @@ TEST_CASE("convolution: what is empty, and what does not fit", "[eval]") {
   CHECK(fails({1, 2, 4, 4}, {3, 1, 1, 1}, attrs));
   CHECK(fails({1, 1, 1, 4}, {1, 1, 4, 1}, attrs));
   CHECK(fails({1, 1, 4, 4}, {1, 1, 0, 1}, attrs));
-  CHECK(fails({1, 1, 4, 4}, {1, 1, 1, 1}, ConvAttrs({{0, 1}, {0, 0}, {0, 0}, {1, 1}, 1, {}}, "NCHW", "OIHW")));
-  CHECK(fails({1, 1, 4, 4}, {1, 1, 1, 1}, ConvAttrs({{1, 1}, {INT64_MAX, 0}, {0, 0}, {1, 1}, 1, {}}, "NCHW", "OIHW")));
-  CHECK(fails({1, 1, 4, 4}, {1, 1, 1, 1}, ConvAttrs({{1, 1}, {0, 0}, {0, 0}, {1, 1}, 0, {}}, "NCHW", "OIHW")));
+  CHECK(fails({1, 1, 4, 4}, {1, 1, 1, 1}, ConvRecord({{0, 1}, {0, 0}, {0, 0}, {1, 1}, 1, {}}, "NCHW", "OIHW")));
+  CHECK(fails({1, 1, 4, 4}, {1, 1, 1, 1}, ConvRecord({{1, 1}, {INT64_MAX, 0}, {0, 0}, {1, 1}, 1, {}}, "NCHW", "OIHW")));
+  CHECK(fails({1, 1, 4, 4}, {1, 1, 1, 1}, ConvRecord({{1, 1}, {0, 0}, {0, 0}, {1, 1}, 0, {}}, "NCHW", "OIHW")));
   const Result<HostValue> limited =
       Try("nn.conv2d", {Ref({1, 1, 9, 9}).As(DataType::Float(32)), Ref({1, 1, 3, 3}).As(DataType::Float(32))}, attrs,
           {.max_work = 100});
@@ -252,7 +252,7 @@ TEST_CASE("a big convolution agrees with the formula", "[eval]") {
   const Ref expected = Convolve(x, w, spec);
   // Whole numbers are exact in whatever order they are added up.
   for (const DataType dtype : {DataType::Float(32), DataType::Float(64), DataType::Int(16), DataType::Int(32)})
-    CheckExact(*Run("nn.conv2d", {x.As(dtype), w.As(dtype)}, ConvAttrs(spec, "NCHW", "OIHW")), expected, dtype);
+    CheckExact(*Run("nn.conv2d", {x.As(dtype), w.As(dtype)}, ConvRecord(spec, "NCHW", "OIHW")), expected, dtype);
 }
 
 }  // namespace iropt

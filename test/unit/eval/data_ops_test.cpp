@@ -11,7 +11,7 @@ const DataType f32 = DataType::Float(32);
 
 const ObjectAttr* ResizeAttrs(std::string_view method, std::string_view mode, std::string_view rounding = "round",
                               const Attr* roi = nullptr, int64_t exclude = 0, std::string_view layout = "NCHW") {
-  return Attrs({{"roi", roi ? roi : NoneAttr::Get()},
+  return Attrs({{"roi", roi ? roi : op_attrs::FromFloats(std::vector<double>(4, 0.0))},
                 {"layout", Text(layout)},
                 {"method", Text(method)},
                 {"coordinate_transformation_mode", Text(mode)},

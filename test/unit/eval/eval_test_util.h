@@ -11,6 +11,7 @@
 #include "catch.h"
 #include "iropt/eval/evaluator.h"
 #include "iropt/ir/element.h"
+#include "iropt/op/op_attrs.h"
 
 namespace iropt {
 
@@ -58,6 +59,16 @@ inline const Attr* Ints(std::initializer_list<int64_t> values) {
   for (const int64_t value : values) items.push_back(IntAttr::Get(value));
   return ListAttr::Get(items);
 }
+inline const Attr* LeastOf(AttrKind kind) {
+  switch (kind) {
+    case AttrKind::kInt: return IntAttr::Get(0);
+    case AttrKind::kIntList: return ListAttr::Get({});
+    case AttrKind::kDataType: return DTypeAttr::Get(DataType::Void());
+    case AttrKind::kString: return StrAttr::Get("");
+    default: return NoneAttr::Get();
+  }
+}
+// Some attributes of an operator, to be completed by Try.
 inline const ObjectAttr* Attrs(std::initializer_list<NamedAttr> attrs) {
   std::vector<std::string_view> names;
   std::vector<const Attr*> values;
@@ -66,6 +77,20 @@ inline const ObjectAttr* Attrs(std::initializer_list<NamedAttr> attrs) {
     values.push_back(value);
   }
   return ObjectAttr::Get("test.Attrs", names, values);
+}
+
+// The record of the operator with the given values, as far as it has such attributes, and defaults for the rest: of a
+// required attribute, what is least.
+inline const Attr* CompleteAttrs(const OpInfo& op, const Attr* given) {
+  const auto* some = As<ObjectAttr>(given);
+  if (op.attrs_key.empty() || (some && some->type_key == op.attrs_key)) return given;
+  std::vector<const Attr*> values;
+  for (const OpAttr& attr : op.attrs) {
+    const Attr* value = some ? some->Find(attr.name) : nullptr;
+    const bool required = !value && attr.fallback.kind == OpDefault::Kind::kRequired;
+    values.push_back(required ? LeastOf(attr.kind) : value);
+  }
+  return MakeOpAttrs(op, values);
 }
 
 // The dtype that an evaluation is a test of: that of the first tensor (but of a condition), or of the result.
@@ -86,7 +111,9 @@ inline std::set<std::pair<std::string, std::string>>& TestedOps() {
 
 inline Result<HostValue> Try(std::string_view op, std::vector<HostValue> args, const Attr* attrs = nullptr,
                              const EvalLimits& limits = {}) {
-  Result<HostValue> result = EvalOp("relax." + std::string(op), attrs, args, limits);
+  const OpInfo* info = FindOp("relax." + std::string(op));
+  REQUIRE(info != nullptr);
+  Result<HostValue> result = EvalOp(*info, CompleteAttrs(*info, attrs), args, limits);
   if (result) {
     const DataType dtype = TestedType(op, args, *result);
     TestedOps().emplace("relax." + std::string(op), dtype.is_void() ? "" : dtype.ToString());

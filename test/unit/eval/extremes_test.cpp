@@ -119,8 +119,9 @@ TEST_CASE("extremes: every operator gives a value or an error", "[eval]") {
     for (const auto& [op, calls] : samples.calls()) {
       if (calls.empty()) continue;
       INFO(op << " of " << dtype.ToString());
-      const auto check = [&, op = op](const Attr* attrs, const Operands& args) {
-        const Result<HostValue> result = EvalOp(op, attrs, args, limits);
+      const OpInfo& info = *FindOp(op);
+      const auto check = [&](const Attr* attrs, const Operands& args) {
+        const Result<HostValue> result = EvalOp(info, attrs, args, limits);
         ++evaluations;
         if (result ? !IsWhole(*result) : result.error().message.empty()) FAIL("neither a value nor an error");
       };
@@ -141,8 +142,8 @@ TEST_CASE("extremes: every operator gives a value or an error", "[eval]") {
         check(call.attrs, Operands(args.begin(), args.begin() + static_cast<int64_t>(i)));
       }
       if (const auto* attrs = As<ObjectAttr>(call.attrs)) {
-        for (size_t i = 0; i < attrs->names.size(); ++i) {
-          for (const Attr* other : Instead(attrs->values[i])) check(attrs->With(attrs->names[i], other), args);
+        for (uint32_t i = 0; i < attrs->values.size(); ++i) {
+          for (const Attr* other : Instead(attrs->values[i])) check(attrs->With(i, other), args);
         }
       }
       check(nullptr, args);

@@ -25,12 +25,12 @@ Numbers FieldOf(const Result<HostValue>& result, size_t i) {
   return Elements(*result->tuple()->fields.at(i).tensor());
 }
 
-const ObjectAttr* ConvAttrs(size_t rank, std::string_view data, std::string_view kernel) {
+const ObjectAttr* ConvRecord(size_t rank, std::string_view data, std::string_view kernel) {
   const Dims ones(rank, 1);
-  return Attrs({{"strides", IntList(ones)},
-                {"padding", IntList(Dims(2 * rank, 0))},
-                {"output_padding", IntList(Dims(rank, 0))},
-                {"dilation", IntList(ones)},
+  return Attrs({{"strides", IntItems(ones)},
+                {"padding", IntItems(Dims(2 * rank, 0))},
+                {"output_padding", IntItems(Dims(rank, 0))},
+                {"dilation", IntItems(ones)},
                 {"groups", Int(1)},
                 {"data_layout", Text(data)},
                 {"kernel_layout", Text(kernel)},
@@ -38,11 +38,11 @@ const ObjectAttr* ConvAttrs(size_t rank, std::string_view data, std::string_view
                 {"out_dtype", Type(DataType::Void())}});
 }
 
-const ObjectAttr* PoolAttrs(const Dims& size, std::string_view layout) {
-  return Attrs({{"pool_size", IntList(size)},
-                {"strides", IntList(size)},
-                {"dilation", IntList(Dims(size.size(), 1))},
-                {"padding", IntList(Dims(2 * size.size(), 0))},
+const ObjectAttr* PoolRecord(const Dims& size, std::string_view layout) {
+  return Attrs({{"pool_size", IntItems(size)},
+                {"strides", IntItems(size)},
+                {"dilation", IntItems(Dims(size.size(), 1))},
+                {"padding", IntItems(Dims(2 * size.size(), 0))},
                 {"ceil_mode", IntAttr::Bool(false)},
                 {"count_include_pad", IntAttr::Bool(false)},
                 {"layout", Text(layout)},
@@ -53,17 +53,17 @@ const ObjectAttr* PoolAttrs(const Dims& size, std::string_view layout) {
 
 TEST_CASE("float8: convolutions", "[eval]") {
   ForEachFormat([](DataType f8) {
-    CHECK(Values("nn.conv1d", {T(f8, {1, 1, 4}, {1, 2, 0, 1}), T(f8, {1, 1, 2}, {1, 2})}, ConvAttrs(1, "NCW", "OIW")) ==
-          Numbers{5, 2, 2});
+    CHECK(Values("nn.conv1d", {T(f8, {1, 1, 4}, {1, 2, 0, 1}), T(f8, {1, 1, 2}, {1, 2})},
+                 ConvRecord(1, "NCW", "OIW")) == Numbers{5, 2, 2});
     CHECK(Values("nn.conv2d", {T(f8, {1, 1, 2, 3}, {1, 0, 1, 1, 1, 0}), T(f8, {1, 1, 2, 2}, {1, 1, 0, 2})},
-                 ConvAttrs(2, "NCHW", "OIHW")) == Numbers{3, 1});
+                 ConvRecord(2, "NCHW", "OIHW")) == Numbers{3, 1});
     CHECK(Values("nn.conv3d", {T(f8, {1, 1, 2, 2, 2}, Numbers(8, 1)), T(f8, {1, 1, 2, 2, 1}, {1, -1, 2, 1})},
-                 ConvAttrs(3, "NCDHW", "OIDHW")) == Numbers{3, 3});
+                 ConvRecord(3, "NCDHW", "OIDHW")) == Numbers{3, 3});
   });
   // The only result of products of booleans is a number.
-  const ObjectAttr* f32 = Attrs({{"strides", IntList({1, 1})},
-                                 {"padding", IntList({0, 0, 0, 0})},
-                                 {"dilation", IntList({1, 1})},
+  const ObjectAttr* f32 = Attrs({{"strides", IntItems({1, 1})},
+                                 {"padding", IntItems({0, 0, 0, 0})},
+                                 {"dilation", IntItems({1, 1})},
                                  {"groups", Int(1)},
                                  {"data_layout", Text("NCHW")},
                                  {"kernel_layout", Text("OIHW")},
@@ -76,20 +76,20 @@ TEST_CASE("float8: convolutions", "[eval]") {
 TEST_CASE("float8: pools and their gradients", "[eval]") {
   ForEachFormat([](DataType f8) {
     const Numbers four{1, 3, 2, 6};
-    CHECK(Values("nn.avg_pool1d", {T(f8, {1, 1, 4}, four)}, PoolAttrs({2}, "NCW")) == Numbers{2, 4});
-    CHECK(Values("nn.avg_pool2d", {T(f8, {1, 1, 2, 2}, four)}, PoolAttrs({2, 2}, "NCHW")) == Numbers{3});
-    CHECK(Values("nn.avg_pool3d", {T(f8, {1, 1, 1, 2, 2}, four)}, PoolAttrs({1, 1, 2}, "NCDHW")) == Numbers{2, 4});
+    CHECK(Values("nn.avg_pool1d", {T(f8, {1, 1, 4}, four)}, PoolRecord({2}, "NCW")) == Numbers{2, 4});
+    CHECK(Values("nn.avg_pool2d", {T(f8, {1, 1, 2, 2}, four)}, PoolRecord({2, 2}, "NCHW")) == Numbers{3});
+    CHECK(Values("nn.avg_pool3d", {T(f8, {1, 1, 1, 2, 2}, four)}, PoolRecord({1, 1, 2}, "NCDHW")) == Numbers{2, 4});
     const auto adaptive = [&](const char* op, Dims shape, const Dims& out, std::string_view layout) {
       return Values(op, {T(f8, std::move(shape), four)},
-                    Attrs({{"output_size", IntList(out)}, {"layout", Text(layout)}, {"out_layout", Text(layout)}}));
+                    Attrs({{"output_size", IntItems(out)}, {"layout", Text(layout)}, {"out_layout", Text(layout)}}));
     };
     CHECK(adaptive("nn.adaptive_avg_pool1d", {1, 1, 4}, {2}, "NCW") == Numbers{2, 4});
     CHECK(adaptive("nn.adaptive_avg_pool2d", {1, 1, 2, 2}, {1, 1}, "NCHW") == Numbers{3});
     CHECK(adaptive("nn.adaptive_avg_pool3d", {1, 1, 2, 1, 2}, {2, 1, 1}, "NCDHW") == Numbers{2, 4});
     CHECK(Values("grad.max_pool2d_backward", {T(f8, {1, 1, 1, 1}, {3}), T(f8, {1, 1, 2, 2}, {1, 2, 4, 2})},
-                 PoolAttrs({2, 2}, "NCHW")) == Numbers{0, 0, 3, 0});
+                 PoolRecord({2, 2}, "NCHW")) == Numbers{0, 0, 3, 0});
     CHECK(Values("grad.avg_pool2d_backward", {T(f8, {1, 1, 1, 1}, {6}), T(f8, {1, 1, 2, 2}, {1, 2, 4, 2})},
-                 PoolAttrs({2, 2}, "NCHW")) == Numbers(4, 1.5));
+                 PoolRecord({2, 2}, "NCHW")) == Numbers(4, 1.5));
   });
 }
 

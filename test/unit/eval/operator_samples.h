@@ -11,6 +11,7 @@
 #include "iropt/ir/context.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/op/op.h"
+#include "value_cases.h"
 
 namespace iropt {
 
@@ -28,6 +29,7 @@ class OperatorSamples {
     AddWindows();
     AddNetworks();
     AddData();
+    AddCases();
   }
 
   struct Sample {
@@ -254,12 +256,34 @@ class OperatorSamples {
     for (const char* op : {"grad.start_checkpoint", "grad.end_checkpoint"}) calls_[std::string("relax.") + op] = {};
   }
 
+  // The calls that have values in the cases of the type rules.
+  void AddCases() {
+    for (const TypeCase& c : TypeCases()) {
+      if (c.kind != TypeCase::Kind::kValue) continue;
+      const std::string script = c.call.substr(2, c.call.find('(') - 2);
+      std::vector<Sample>& samples = calls_["relax." + script];
+      if (c.dtype != dtype_.ToString()) continue;
+      const ValueCase& read = cases_.emplace_back(c);
+      if (read.call()) samples.push_back({read.call(), read.call()->type});
+    }
+  }
+
   const DataType dtype_;
   Workspace workspace_;
+  std::deque<ValueCase> cases_;
   std::deque<Args> lists_;
   std::deque<std::string> names_;
   std::map<std::string, std::vector<Sample>, std::less<>> calls_;
 };
+
+// The operators that have a kernel.
+inline std::vector<const OpInfo*> EvaluatedOps() {
+  std::vector<const OpInfo*> ops;
+  for (const OpInfo& op : AllOps()) {
+    if (HasKernel(op)) ops.push_back(&op);
+  }
+  return ops;
+}
 
 // The values of the operands of a call of literals.
 inline std::vector<HostValue> OperandsOf(const Call& call) {

@@ -15,13 +15,13 @@ struct PoolSpec {
   bool include = false;
 };
 
-const ObjectAttr* PoolAttrs(const PoolSpec& spec, std::string_view layout, std::string_view out = "") {
+const ObjectAttr* PoolRecord(const PoolSpec& spec, std::string_view layout, std::string_view out = "") {
   Dims padding = spec.before;
   padding.insert(padding.end(), spec.after.begin(), spec.after.end());
-  return Attrs({{"pool_size", IntList(spec.size)},
-                {"strides", IntList(spec.strides)},
-                {"dilation", IntList(spec.dilation)},
-                {"padding", IntList(padding)},
+  return Attrs({{"pool_size", IntItems(spec.size)},
+                {"strides", IntItems(spec.strides)},
+                {"dilation", IntItems(spec.dilation)},
+                {"padding", IntItems(padding)},
                 {"ceil_mode", IntAttr::Bool(spec.ceil_mode)},
                 {"count_include_pad", IntAttr::Bool(spec.include)},
                 {"layout", Text(layout)},
@@ -104,11 +104,12 @@ TEST_CASE("pools: the greatest element of each window", "[eval]") {
     const std::string op = "nn.max_pool" + std::to_string(c.rank) + "d";
     for (const DataType dtype : AllNumberTypes()) {
       INFO(op << " of " << dtype.ToString());
-      CheckExact(*Run(op, {x.As(dtype)}, PoolAttrs(c.spec, c.axes)), expected, dtype);
+      CheckExact(*Run(op, {x.As(dtype)}, PoolRecord(c.spec, c.axes)), expected, dtype);
     }
     // Padding is less than everything.
     const Ref low = Ref::Of(c.x, [&](const Dims& i) { return x.at(i) - 100; });
-    CheckExact(*Run(op, {low.As(DataType::Int(8))}, PoolAttrs(c.spec, c.axes)), MaxPool(low, c.spec), DataType::Int(8));
+    CheckExact(*Run(op, {low.As(DataType::Int(8))}, PoolRecord(c.spec, c.axes)), MaxPool(low, c.spec),
+               DataType::Int(8));
   }
 }
 
@@ -119,13 +120,13 @@ TEST_CASE("pools: the average of each window", "[eval]") {
     const std::string op = "nn.avg_pool" + std::to_string(c.rank) + "d";
     INFO(op);
     for (const DataType dtype : FloatTypes())
-      CheckClose(*Run(op, {x.As(dtype)}, PoolAttrs(c.spec, c.axes)), expected, 8);
+      CheckClose(*Run(op, {x.As(dtype)}, PoolRecord(c.spec, c.axes)), expected, 8);
     // Integers are cut off.
     Ref cut = expected;
     for (double& value : cut.values) value = std::trunc(value);
     for (const int bits : {8, 16, 32, 64}) {
-      CheckExact(*Run(op, {x.As(DataType::Int(bits))}, PoolAttrs(c.spec, c.axes)), cut, DataType::Int(bits));
-      CheckExact(*Run(op, {x.As(DataType::UInt(bits))}, PoolAttrs(c.spec, c.axes)), cut, DataType::UInt(bits));
+      CheckExact(*Run(op, {x.As(DataType::Int(bits))}, PoolRecord(c.spec, c.axes)), cut, DataType::Int(bits));
+      CheckExact(*Run(op, {x.As(DataType::UInt(bits))}, PoolRecord(c.spec, c.axes)), cut, DataType::UInt(bits));
     }
   }
 }
@@ -135,26 +136,28 @@ TEST_CASE("pools: layouts, NaN, what is empty, and what does not fit", "[eval]")
   const Ref x = Ref::Whole({1, 4, 4, 2}, 13, 0, 7);
   const DataType f32 = DataType::Float(32);
   const Ref expected = MaxPool(x, spec);
-  CheckExact(*Run("nn.max_pool2d", {x.Permuted({0, 2, 3, 1}).As(f32)}, PoolAttrs(spec, "NHWC", "NCHW")), expected, f32);
-  CheckExact(*Run("nn.max_pool2d", {x.As(f32)}, PoolAttrs(spec, "NCHW", "NHWC")), expected.Permuted({0, 2, 3, 1}), f32);
+  CheckExact(*Run("nn.max_pool2d", {x.Permuted({0, 2, 3, 1}).As(f32)}, PoolRecord(spec, "NHWC", "NCHW")), expected,
+             f32);
+  CheckExact(*Run("nn.max_pool2d", {x.As(f32)}, PoolRecord(spec, "NCHW", "NHWC")), expected.Permuted({0, 2, 3, 1}),
+             f32);
   const double nan = std::nan("");
   // A NaN gives way to what follows it, as in the maximum of two elements.
-  CHECK(Values("nn.max_pool2d", {F32({1, 1, 2, 2}, {nan, 1, -2, 0})}, PoolAttrs(spec, "NCHW")) ==
+  CHECK(Values("nn.max_pool2d", {F32({1, 1, 2, 2}, {nan, 1, -2, 0})}, PoolRecord(spec, "NCHW")) ==
         std::vector<double>{1});
-  CHECK(std::isnan(Values("nn.max_pool2d", {F32({1, 1, 2, 2}, {0, 1, 2, nan})}, PoolAttrs(spec, "NCHW"))[0]));
-  CHECK(Values("nn.max_pool2d", {F32({1, 1, 2, 2}, {-kInf, -kInf, -kInf, -kInf})}, PoolAttrs(spec, "NCHW")) ==
+  CHECK(std::isnan(Values("nn.max_pool2d", {F32({1, 1, 2, 2}, {0, 1, 2, nan})}, PoolRecord(spec, "NCHW"))[0]));
+  CHECK(Values("nn.max_pool2d", {F32({1, 1, 2, 2}, {-kInf, -kInf, -kInf, -kInf})}, PoolRecord(spec, "NCHW")) ==
         std::vector<double>{-kInf});
   // A window of padding alone.
   const PoolSpec beyond{{1, 1}, {1, 1}, {0, 0}, {0, 1}, {1, 1}, false, false};
-  CHECK(Values("nn.max_pool2d", {T(DataType::Int(8), {1, 1, 1, 1}, {5})}, PoolAttrs(beyond, "NCHW")) ==
+  CHECK(Values("nn.max_pool2d", {T(DataType::Int(8), {1, 1, 1, 1}, {5})}, PoolRecord(beyond, "NCHW")) ==
         std::vector<double>{5, -128});
-  CHECK(Values("nn.avg_pool2d", {F32({1, 1, 1, 1}, {5})}, PoolAttrs(beyond, "NCHW")) == std::vector<double>{5, 0});
-  CHECK(ShapeOf(*Run("nn.max_pool2d", {Ref({0, 3, 4, 4}).As(f32)}, PoolAttrs(spec, "NCHW"))) == Dims{0, 3, 2, 2});
-  CHECK_FALSE(Try("nn.max_pool2d", {Ref({1, 3, 4}).As(f32)}, PoolAttrs(spec, "NCHW")).ok());
-  CHECK_FALSE(Try("nn.max_pool2d", {B({1, 1, 2, 2}, {0, 1, 1, 1})}, PoolAttrs(spec, "NCHW")).ok());
+  CHECK(Values("nn.avg_pool2d", {F32({1, 1, 1, 1}, {5})}, PoolRecord(beyond, "NCHW")) == std::vector<double>{5, 0});
+  CHECK(ShapeOf(*Run("nn.max_pool2d", {Ref({0, 3, 4, 4}).As(f32)}, PoolRecord(spec, "NCHW"))) == Dims{0, 3, 2, 2});
+  CHECK_FALSE(Try("nn.max_pool2d", {Ref({1, 3, 4}).As(f32)}, PoolRecord(spec, "NCHW")).ok());
+  CHECK_FALSE(Try("nn.max_pool2d", {B({1, 1, 2, 2}, {0, 1, 1, 1})}, PoolRecord(spec, "NCHW")).ok());
   PoolSpec bad = spec;
   bad.size = {0, 2};
-  CHECK_FALSE(Try("nn.avg_pool2d", {Ref({1, 3, 4, 4}).As(f32)}, PoolAttrs(bad, "NCHW")).ok());
+  CHECK_FALSE(Try("nn.avg_pool2d", {Ref({1, 3, 4, 4}).As(f32)}, PoolRecord(bad, "NCHW")).ok());
 }
 
 TEST_CASE("adaptive pools: each element averages its share", "[eval]") {
@@ -183,7 +186,7 @@ TEST_CASE("adaptive pools: each element averages its share", "[eval]") {
       return sum / count;
     });
     const ObjectAttr* attrs =
-        Attrs({{"output_size", IntList(c.out)}, {"layout", Text(c.axes)}, {"out_layout", Text(c.axes)}});
+        Attrs({{"output_size", IntItems(c.out)}, {"layout", Text(c.axes)}, {"out_layout", Text(c.axes)}});
     for (const DataType dtype : FloatTypes()) CheckClose(*Run(c.op, {x.As(dtype)}, attrs), expected, 8);
     Ref cut = expected;
     for (double& value : cut.values) value = std::trunc(value);
@@ -218,13 +221,13 @@ TEST_CASE("gradients of pools", "[eval]") {
       for (const Dims& at : cut.inside) of_avg.at(at) += grad.at(index) / count;
     });
     for (const DataType dtype : FloatTypes()) {
-      CheckExact(*Run("grad.max_pool2d_backward", {grad.As(dtype), x.As(dtype)}, PoolAttrs(spec, "NCHW")), of_max,
+      CheckExact(*Run("grad.max_pool2d_backward", {grad.As(dtype), x.As(dtype)}, PoolRecord(spec, "NCHW")), of_max,
                  dtype);
-      CheckClose(*Run("grad.avg_pool2d_backward", {grad.As(dtype), x.As(dtype)}, PoolAttrs(spec, "NCHW")), of_avg);
+      CheckClose(*Run("grad.avg_pool2d_backward", {grad.As(dtype), x.As(dtype)}, PoolRecord(spec, "NCHW")), of_avg);
     }
-    CHECK_FALSE(
-        Try("grad.max_pool2d_backward", {x.As(DataType::Float(32)), x.As(DataType::Float(32))}, PoolAttrs(spec, "NCHW"))
-            .ok());
+    CHECK_FALSE(Try("grad.max_pool2d_backward", {x.As(DataType::Float(32)), x.As(DataType::Float(32))},
+                    PoolRecord(spec, "NCHW"))
+                    .ok());
   }
 }
 

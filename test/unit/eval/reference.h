@@ -111,7 +111,7 @@ inline void CheckClose(const NDArray& found, const Ref& expected, double roundin
 inline const Attr* Text(std::string_view text) { return StrAttr::Get(text); }
 inline const Attr* Number(double value) { return FloatAttr::Get(value); }
 inline const Attr* Int(int64_t value) { return IntAttr::Get(value); }
-inline const Attr* IntList(const std::vector<int64_t>& values) {
+inline const Attr* IntItems(const std::vector<int64_t>& values) {
   std::vector<const Attr*> items;
   for (const int64_t value : values) items.push_back(IntAttr::Get(value));
   return ListAttr::Get(items);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -53,6 +54,7 @@ class CaseReader {
     if (line.empty() || line[0] == '#') return;
     if (line[0] == '[') {
       ops_ = {""};
+      dtypes_.clear();
       declarations_.clear();
       sizes_.clear();
       globals_.clear();
@@ -60,6 +62,8 @@ class CaseReader {
       sizes_ = line.substr(6);
     } else if (line.starts_with("each ")) {
       ops_ = Words(line.substr(5));
+    } else if (line.starts_with("dtypes ")) {
+      dtypes_ = Words(line.substr(7));
     } else if (line.starts_with("global ")) {
       globals_ += "    " + line.substr(7) + "\n";
     } else if (line.starts_with("R.")) {
@@ -73,21 +77,27 @@ class CaseReader {
 
  private:
   void AddCases(const std::string& line) {
-    const size_t refused = line.find(" !! ");
-    const size_t arrow = line.rfind(" -> ");
-    const size_t split = refused != std::string::npos ? refused : arrow;
+    using Kind = TypeCase::Kind;
+    Kind kind = Kind::kRefused;
+    size_t split = line.find(" !! ");
+    if (split == std::string::npos) kind = Kind::kValue, split = line.rfind(" == ");
+    if (split == std::string::npos) kind = Kind::kType, split = line.rfind(" -> ");
     if (split == std::string::npos) throw std::runtime_error(fmt::format("{}:{}: {}", file_, line_number_, line));
+    const bool typed = line.find("$dtype") != std::string::npos;
     for (const std::string& op : ops_) {
-      TypeCase c;
-      c.file = file_;
-      c.line = line_number_;
-      c.call = Replace(line.substr(0, split), "$op", op);
-      c.expected = line.substr(split + 4);
-      c.sizes = sizes_;
-      c.globals = globals_;
-      c.refused = refused != std::string::npos;
-      c.declarations = DeclarationsOf(c.call + " " + (c.refused ? "" : c.expected));
-      cases_.push_back(std::move(c));
+      for (const std::string& dtype : typed ? dtypes_ : std::vector<std::string>{""}) {
+        TypeCase c;
+        c.file = file_;
+        c.line = line_number_;
+        c.call = Replace(Replace(line.substr(0, split), "$op", op), "$dtype", dtype);
+        c.expected = Replace(line.substr(split + 4), "$dtype", dtype);
+        c.sizes = sizes_;
+        c.globals = globals_;
+        c.kind = kind;
+        c.dtype = dtype;
+        c.declarations = DeclarationsOf(c.call + " " + (kind == Kind::kRefused ? "" : c.expected));
+        cases_.push_back(std::move(c));
+      }
     }
   }
 
@@ -108,12 +118,11 @@ class CaseReader {
   std::vector<TypeCase>& cases_;
   int line_number_ = 0;
   std::vector<std::string> ops_{""};
+  std::vector<std::string> dtypes_;
   std::vector<Declaration> declarations_;
   std::string sizes_;
   std::string globals_;
 };
-
-}  // namespace
 
 std::vector<TypeCase> ReadTypeCases(const std::string& folder) {
   std::vector<std::filesystem::path> files;
@@ -128,6 +137,39 @@ std::vector<TypeCase> ReadTypeCases(const std::string& folder) {
     for (std::string line; std::getline(file, line);) reader.Line(std::move(line));
   }
   return cases;
+}
+
+std::string ForEachWord(const std::string& text, std::string_view format) {
+  std::string all;
+  for (const std::string& word : Words(text)) all += fmt::format(fmt::runtime(format), word);
+  return all;
+}
+
+std::string ExpectedLine(const TypeCase& c) {
+  switch (c.kind) {
+    case TypeCase::Kind::kRefused: return "";
+    case TypeCase::Kind::kType: return fmt::format("        expected = R.match_cast(any, {})\n", c.expected);
+    case TypeCase::Kind::kValue: return fmt::format("        expected = {}\n", c.expected);
+  }
+  return "";
+}
+
+}  // namespace
+
+const std::vector<TypeCase>& TypeCases() {
+  static const std::vector<TypeCase> cases = [] {
+    const char* folder = std::getenv("IROPT_TYPE_CASES");
+    return ReadTypeCases(folder ? folder : IROPT_TYPE_CASES);
+  }();
+  return cases;
+}
+
+std::string ModuleText(const TypeCase& c) {
+  return fmt::format(
+      "@I.ir_module\nclass Module:\n{}    @R.function(pure=False, private=True)\n"
+      "    def main(any: R.Object, sizes: R.Shape([{}])) -> R.Object:\n{}{}        result = {}\n{}        return any\n",
+      c.globals, ForEachWord(c.sizes, "\"{}\", "), ForEachWord(c.sizes, "        {} = T.int64()\n"), c.declarations,
+      c.call, ExpectedLine(c));
 }
 
 }  // namespace iropt

@@ -1,15 +1,18 @@
-// Calls with the types that they have, read from the files in test/unit/infer/types. Their format:
+// Calls with the types and the values that they have, read from the files in test/unit/infer/types. Their format:
 //
 //   # A comment.
 //   [title]                          the declarations before it end here
 //   sizes n m                        symbolic variables
 //   each add subtract                the calls that follow are read for each of these, in place of $op
+//   dtypes float16 float32           those that mention $dtype are read for each of these, in place of it
 //   x: R.Tensor((n, 4), "float32")   a variable of this type
 //   R.add(x, x) -> R.Tensor((n, 4), "float32")
 //   R.add(x, s) !! must be a tensor or a scalar
+//   R.add(R.const([1, 2], "$dtype"), R.const(1, "$dtype")) == R.const([2, 3], "$dtype")
 //
-// The last line is a call that is refused: the error is in the call, and its message contains what stands behind. A
-// line that starts with "global" is a line of the module around the calls.
+// The call with "!!" is refused: the error is in the call, and its message contains what stands behind. That with "=="
+// is evaluated, too, and has the type and the value of what stands behind; it is also a sample of what the operator
+// takes. A line that starts with "global" is a line of the module around the calls.
 #pragma once
 
 #include <string>
@@ -25,11 +28,17 @@ struct TypeCase {
   std::string declarations;  // of the variables that the call mentions, in the body of a function
   std::string sizes;         // names of symbolic variables, separated by spaces
   std::string globals;       // functions of the module
-  std::string expected;      // a type; or the message
-  bool refused = false;
+  std::string expected;      // a type, a message or a value
+  enum class Kind { kType, kRefused, kValue } kind = Kind::kType;
+  std::string dtype;  // what $dtype stands for; or empty
 };
 
-// All cases of a folder, by the names of the files. Throws std::runtime_error for a line that is none of the above.
-std::vector<TypeCase> ReadTypeCases(const std::string& folder);
+// All cases of the folder IROPT_TYPE_CASES, an environment variable or else what the macro says, by the names of the
+// files. Throws std::runtime_error for a line that is none of the above.
+const std::vector<TypeCase>& TypeCases();
+
+// A module with the case: the function "main" binds the call to `result`, and something of the expected type, or the
+// expected value, to `expected`.
+std::string ModuleText(const TypeCase& c);
 
 }  // namespace iropt

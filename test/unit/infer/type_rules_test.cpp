@@ -2,11 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <optional>
-#include <set>
-#include <sstream>
 
 #include "catch.h"
 #include "iropt/diag/diagnostic.h"
@@ -18,23 +15,6 @@
 
 namespace iropt {
 namespace {
-
-std::string Quoted(const std::string& sizes, std::string_view format) {
-  std::istringstream words(sizes);
-  std::string all;
-  for (std::string word; words >> word;) all += fmt::format(fmt::runtime(format), word);
-  return all;
-}
-
-// A module whose function binds the call to `result`, and something of the expected type to `expected`.
-std::string ModuleText(const TypeCase& c) {
-  const std::string expected = c.refused ? "" : fmt::format("        expected = R.match_cast(any, {})\n", c.expected);
-  return fmt::format(
-      "@I.ir_module\nclass Module:\n{}    @R.function(pure=False, private=True)\n"
-      "    def main(any: R.Object, sizes: R.Shape([{}])) -> R.Object:\n{}{}        result = {}\n{}        return any\n",
-      c.globals, Quoted(c.sizes, "\"{}\", "), Quoted(c.sizes, "        {} = T.int64()\n"), c.declarations, c.call,
-      expected);
-}
 
 const Binding* FindBinding(const Module& module, std::string_view name) {
   const auto* main = As<Function>(module.Find("main")->func);
@@ -67,8 +47,6 @@ struct Read {
   }
 };
 
-std::vector<TypeCase> Cases() { return ReadTypeCases(IROPT_TYPE_CASES); }
-
 void CheckRefused(const TypeCase& c, const Read& read) {
   if (read.module) {
     const Type* type = TypeOfVar(*read.module, "result");
@@ -84,10 +62,10 @@ void CheckRefused(const TypeCase& c, const Read& read) {
 }
 
 TEST_CASE("calls have the types that the cases say") {
-  for (const TypeCase& c : Cases()) {
+  for (const TypeCase& c : TypeCases()) {
     INFO(c.file << ":" << c.line << ": " << c.call);
     const Read read(c);
-    if (c.refused) {
+    if (c.kind == TypeCase::Kind::kRefused) {
       CheckRefused(c, read);
     } else if (!read.module) {
       FAIL_CHECK("refused: " << read.Messages());
@@ -125,7 +103,7 @@ void ShowTypes(const std::vector<const Type*>& types, Shown& shown) {
 void ShowRefused(TypeCase c, Shown& shown) {
   shown.refused = true;
   c.call = "any";
-  c.refused = false;
+  c.kind = TypeCase::Kind::kType;
   c.expected = "R.Object";
   const Read read(c);
   if (!read.module) return;
@@ -142,8 +120,8 @@ const OpInfo* OpOf(const TypeCase& c) {
 
 std::map<const OpInfo*, Shown> ShownByCases() {
   std::map<const OpInfo*, Shown> shown;
-  for (const TypeCase& c : Cases()) {
-    if (c.refused) {
+  for (const TypeCase& c : TypeCases()) {
+    if (c.kind == TypeCase::Kind::kRefused) {
       ShowRefused(c, shown[OpOf(c)]);
       continue;
     }

@@ -38,10 +38,10 @@ TEST_CASE("a field of an attribute record can be replaced", "[ir]") {
   const std::vector<std::string_view> names{"axis", "keepdims"};
   const std::vector<const Attr*> values{IntAttr::Get(1), IntAttr::Bool(false)};
   const auto* attrs = ObjectAttr::Get("relax.attrs.StatisticalAttrs", names, values);
-  const auto* changed = attrs->With("axis", NoneAttr::Get());
+  const auto* changed = attrs->With(0, NoneAttr::Get());
   CHECK(changed->Find("axis") == NoneAttr::Get());
   CHECK(changed->Find("keepdims") == IntAttr::Bool(false));
-  CHECK(changed->With("axis", IntAttr::Get(1)) == attrs);
+  CHECK(changed->With(0, IntAttr::Get(1)) == attrs);
   CHECK(attrs->Find("none") == nullptr);
 }
 

@@ -9,11 +9,10 @@
 #include <string>
 
 #include "catch.h"
-#include "iropt/infer/layout_rules.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/op/intrinsics.h"
-#include "iropt/op/op.h"
+#include "iropt/op/op_attrs.h"
 
 namespace iropt {
 namespace {
@@ -62,15 +61,42 @@ TEST_CASE("the nearest operator to a misspelt one") {
   CHECK(NearestGraphOpScript("zzzzzz").empty());
 }
 
-TEST_CASE("ids are dense and graph-level operators come first") {
-  bool loop_level = false;
-  for (size_t i = 0; i < AllOps().size(); ++i) {
+TEST_CASE("ids are dense and loop-level operators come first") {
+  REQUIRE(AllOps().size() == kNumOps);
+  for (size_t i = 0; i < kNumOps; ++i) {
     const OpInfo& info = AllOps()[i];
-    CHECK(info.id == i);
-    CHECK_FALSE((loop_level && info.is_graph_level()));
-    loop_level = !info.is_graph_level();
-    CHECK(info.name.starts_with(loop_level ? "tir." : "relax."));
+    CHECK(IndexOf(info.id) == i);
+    CHECK(info.op->id == info.id);
+    CHECK(info.is_graph_level() == (i >= kNumIntrinsics));
+    CHECK(info.name.starts_with(info.is_graph_level() ? "relax." : "tir."));
     CHECK(FindOp(info.name) == &info);
+    CHECK(GetOp(info.id) == info.op);
+  }
+}
+
+TEST_CASE("operators are told by their ids") {
+  CHECK(OpInfoOf(OpId::kNnConv2d).name == "relax.nn.conv2d");
+  CHECK(OpInfoOf(OpId::kTirTvmStorageSync).name == "tir.tvm_storage_sync");
+  CHECK(IsOp(GetOp("relax.add"), OpId::kAdd));
+  CHECK_FALSE(IsOp(GetOp("relax.add"), OpId::kSubtract));
+  CHECK(IsOneOf(*GetOp(OpId::kCallTir), OpId::kAdd, OpId::kCallTir));
+
+  const Call call(GetOp(OpId::kAdd), {}, nullptr, nullptr, nullptr);
+  CHECK(CallOf(&call, OpId::kAdd) == &call);
+  CHECK(CallOf(&call, OpId::kExp) == nullptr);
+  CHECK(CallOf(call.op, OpId::kAdd) == nullptr);
+  CHECK(CallOf(static_cast<const Expr*>(nullptr), OpId::kAdd) == nullptr);
+  const tir::Call scalar(DataType::Float(32), GetOp(OpId::kTirExp), {});
+  CHECK(CallOf(&scalar, OpId::kTirExp) == &scalar);
+  CHECK(CallOf(&scalar, OpId::kTirLog) == nullptr);
+}
+
+TEST_CASE("the groups that ids have names for") {
+  for (const OpInfo& info : AllOps()) {
+    INFO(info.name);
+    CHECK(IsInspection(info.id) == info.name.starts_with("relax.inspect."));
+    const bool call_tir = info.name.starts_with("relax.call_tir");
+    CHECK(IsCallTir(info.id) == call_tir);
   }
 }
 
@@ -91,9 +117,8 @@ TEST_CASE("every graph-level row is complete") {
     for (size_t i = 0; i < info->attrs.size(); ++i) {
       CHECK(filled.count({OpParam::Role::kAttr, static_cast<int>(i)}) == (device ? 0 : 1));
     }
-    if (!info->extended.empty()) {
-      const OpInfo* extended = FindOp(info->extended);
-      REQUIRE(extended != nullptr);
+    if (info->extended) {
+      const OpInfo* extended = &OpInfoOf(*info->extended);
       CHECK(extended->args.size() == info->args.size() + 1);
       CHECK(extended->attrs_key == info->attrs_key);
     }
@@ -139,8 +164,7 @@ TEST_CASE("dtypes of calls of intrinsics") {
 }
 
 TEST_CASE("an attribute record from some values and the defaults for the rest") {
-  const ObjectAttr* attrs =
-      MakeOpAttrs(*FindOp("relax.nn.conv2d"), {{"groups", IntAttr::Get(2)}, {"data_layout", StrAttr::Get("NHWC")}});
+  const ObjectAttr* attrs = MakeOpAttrs(OpId::kNnConv2d, ConvAttrs::Values{.groups = 2, .data_layout = "NHWC"});
   CHECK(attrs->type_key == "relax.attrs.Conv2DAttrs");
   CHECK(attrs->Find("groups") == IntAttr::Get(2));
   CHECK(attrs->Find("out_layout") == StrAttr::Get("NHWC"));
@@ -150,6 +174,72 @@ TEST_CASE("an attribute record from some values and the defaults for the rest") 
   const Attr* zero = IntAttr::Get(0);
   CHECK(attrs->Find("strides") == ListAttr::Get(std::array{one, one}));
   CHECK(attrs->Find("padding") == ListAttr::Get(std::array{zero, zero, zero, zero}));
+}
+
+TEST_CASE("attributes are read by their places") {
+  const ConvAttrs conv(MakeOpAttrs(OpId::kNnConv2d, ConvAttrs::Values{.strides = std::vector<int64_t>{2, 3}}));
+  CHECK(conv.exists());
+  CHECK(conv.strides().vector() == std::vector<int64_t>{2, 3});
+  CHECK(conv.padding().vector() == std::vector<int64_t>{0, 0, 0, 0});
+  CHECK(conv.groups() == 1);
+  CHECK(conv.data_layout() == "NCHW");
+  CHECK(conv.out_layout() == "NCHW");
+  CHECK(conv.out_dtype().is_void());
+
+  const AttentionAttrs none(MakeOpAttrs(OpId::kNnAttention, AttentionAttrs::Values{}));
+  CHECK_FALSE(none.scale().has_value());
+  CHECK_FALSE(none.causal_mask().has_value());
+  const AttentionAttrs some(
+      MakeOpAttrs(OpId::kNnAttention, AttentionAttrs::Values{.scale = 0.5, .causal_mask = "TopLeft"}));
+  CHECK(some.scale() == 0.5);
+  CHECK(some.causal_mask() == "TopLeft");
+  CHECK_FALSE(some.window_size().has_value());
+
+  const Resize2DAttrs resize(MakeOpAttrs(OpId::kImageResize2d, Resize2DAttrs::Values{}));
+  CHECK(resize.roi() == std::vector<double>(4, 0.0));
+  CHECK(resize.cubic_alpha() == -0.5);
+
+  const SplitAttrs sections(MakeOpAttrs(OpId::kSplit, SplitAttrs::Values{.indices_or_sections = 3}));
+  CHECK_FALSE(sections.indices_or_sections().is_list);
+  CHECK(sections.indices_or_sections()[0] == 3);
+  const SplitAttrs indices(
+      MakeOpAttrs(OpId::kSplit, SplitAttrs::Values{.indices_or_sections = std::vector<int64_t>{1, 4}}));
+  CHECK(indices.indices_or_sections().is_list);
+  CHECK(indices.indices_or_sections().vector() == std::vector<int64_t>{1, 4});
+}
+
+TEST_CASE("without the record of the operator there are zeros") {
+  const ConvAttrs conv(MakeOpAttrs(OpId::kSplit, SplitAttrs::Values{.indices_or_sections = 3}));
+  CHECK_FALSE(conv.exists());
+  CHECK(conv.strides().empty());
+  CHECK(conv.groups() == 0);
+  CHECK(conv.data_layout().empty());
+  CHECK(TakeAttrs(static_cast<const Attr*>(nullptr)).axis() == std::nullopt);
+}
+
+TEST_CASE("a record is that of an operator where every value is of its kind") {
+  const OpInfo& split = OpInfoOf(OpId::kSplit);
+  const ObjectAttr* good = MakeOpAttrs(OpId::kSplit, SplitAttrs::Values{.indices_or_sections = 3});
+  CHECK(HasRecordOf(split, good));
+  CHECK_FALSE(HasRecordOf(split, nullptr));
+  CHECK_FALSE(HasRecordOf(split, good->With(SplitAttrs::Field::axis, StrAttr::Get("1"))));
+  CHECK_FALSE(HasRecordOf(OpInfoOf(OpId::kTake), good));
+  CHECK_FALSE(HasRecordOf(OpInfoOf(OpId::kAdd), good));
+  CHECK(HasRecordOf(OpInfoOf(OpId::kAdd), nullptr));
+}
+
+// Every view fits the record of each operator that has one: the defaults and kinds of the rows agree.
+TEST_CASE("the defaults of attributes are of their kinds") {
+  for (const OpInfo* info : GraphOps()) {
+    INFO(info->name);
+    std::vector<const Attr*> values;
+    bool complete = !info->attrs.empty();
+    for (const OpAttr& attr : info->attrs) {
+      values.push_back(DefaultOf(*info, attr));
+      complete = complete && values.back();
+    }
+    if (complete) CHECK(HasRecordOf(*info, MakeOpAttrs(*info, values)));
+  }
 }
 
 // ---- The table against the recorded facts of TVM
@@ -246,6 +336,14 @@ bool Excused(const OpInfo& info, const std::string& what) {
   return kMisregistered.contains(std::string(info.name) + " " + what);
 }
 
+// Whether rows name a layout rule.
+std::map<OpId, bool> LayoutRules() {
+  return {
+#define IROPT_OP(id, name, rule, kernel, layout, ...) {OpId::k##id, std::string_view(#layout) != "NoLayout"},
+#include "iropt/op/ops.def"
+  };
+}
+
 void CheckArguments(const OpInfo& info, const json& fact) {
   for (const json& argument : fact["arguments"]) {
     if (argument.empty()) continue;  // how TVM registers an operator without operands
@@ -319,7 +417,7 @@ TEST_CASE("the table states the recorded facts of every operator", "[.recorded]"
     CHECK(info->pure == fact["FPurity"].get<bool>());
     CHECK(info->mixed_precision == PolicyOf(fact));
     CHECK(info->packed == fact.value("FCallPacked", ""));
-    CHECK((LayoutRuleOf(*info) != nullptr) == fact.value("FRelaxInferLayout", false));
+    CHECK(LayoutRules().at(info->id) == fact.value("FRelaxInferLayout", false));
     CheckArguments(*info, fact);
     CheckAttributes(*info, fact);
     CheckSignature(*info, fact);

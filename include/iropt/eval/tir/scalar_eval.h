@@ -84,7 +84,7 @@ class ScalarEvaluator {
   bool EvalIntrinsic(const tir::Call& call, int lane, Scalar* result);
 
   struct LaneIntrinsic {
-    std::string_view name;
+    OpId id;
     size_t arity;
     bool (ScalarEvaluator::*run)(const tir::Call& call, int lane, Scalar* result);
   };

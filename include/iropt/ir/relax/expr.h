@@ -88,12 +88,15 @@ struct GlobalVar : Expr {
   static constexpr auto Fields() { return FieldList(Use("name", &GlobalVar::name)); }
 };
 
+enum class OpId : uint16_t;  // op/op_id.h
+
 // A primitive operator, "relax.add" or "tir.exp": one static node per name, made from the operator table.
 struct Op : Expr {
   IROPT_NODE_KIND(kOp)
+  OpId id;
   std::string_view name;
   const OpInfo* info;
-  constexpr Op(std::string_view n, const OpInfo* i) : Expr(kKind), name(n), info(i) {}
+  constexpr Op(OpId number, std::string_view n, const OpInfo* i) : Expr(kKind), id(number), name(n), info(i) {}
   static constexpr auto Fields() { return FieldList(Use("name", &Op::name)); }
 };
 

@@ -136,7 +136,7 @@ void RelaxPrinter::PrintCall(const Call* call) {
 // Operands by position, attributes by name, then the operands that are keywords in the script.
 void RelaxPrinter::PrintOpCall(const Call* call, const OpInfo& op) {
   const bool distributed =
-      op.form == ScriptForm::kOutTypes && call->type_args && HasDTensor(call->type_args) && op.name == "relax.call_tir";
+      op.form == ScriptForm::kOutTypes && call->type_args && HasDTensor(call->type_args) && op.id == OpId::kCallTir;
   out_.Append(distributed ? std::string_view("R.dist.call_tir") : op.script);
   out_.Append('(');
   first_ = true;

@@ -171,9 +171,7 @@ bool RelaxPrinter::HidesAnnotation(const Var* var, const Expr* value) const {
   const auto* call = As<Call>(value);
   const auto* op = call ? As<Op>(call->op) : nullptr;
   if (!op || !call->type_args || call->type_args->fields.size() != 1) return false;
-  static const Op* const kCallTir = GetOp("relax.call_tir");
-  static const Op* const kCallDpsPacked = GetOp("relax.call_dps_packed");
-  return (op == kCallTir || op == kCallDpsPacked) && TypeEqual(call->type_args->fields[0], var->type);
+  return IsOneOf(*op, OpId::kCallTir, OpId::kCallDpsPacked) && TypeEqual(call->type_args->fields[0], var->type);
 }
 
 void RelaxPrinter::PrintAssignment(const Var* var, const Expr* value, bool annotate) {

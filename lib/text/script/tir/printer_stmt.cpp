@@ -1,6 +1,7 @@
 // Statements of loop-level functions.
 #include "array.h"
 #include "iropt/arith/prim_builder.h"
+#include "iropt/op/op_id.h"
 #include "iropt/support/stack.h"
 #include "printer.h"
 #include "text/script/attr_text.h"
@@ -24,9 +25,8 @@ const tir::DeclBuffer* DeclaredAllocation(const tir::Allocate* allocate) {
 
 // The value of `return value`, or null.
 const PrimExpr* ReturnedValue(const PrimExpr* e) {
-  const auto* call = As<tir::Call>(e);
-  const auto* op = call ? As<Op>(call->op) : nullptr;
-  return op && op->name == "tir.ret" && call->args.size() == 1 ? call->args[0] : nullptr;
+  const tir::Call* call = CallOf(e, OpId::kTirRet);
+  return call && call->args.size() == 1 ? call->args[0] : nullptr;
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
-#include "iropt/op/op.h"
+#include "iropt/op/op_attrs.h"
 #include "iropt/transform/passes.h"
 
 namespace iropt {
@@ -40,15 +40,14 @@ class DeviceRewriter : public ExprMutator {
   }
 
   const Expr* VisitCall(const Call* old) override {
-    static const OpInfo* const hint_on_device = FindOp("relax.hint_on_device");
-    static const OpInfo* const to_vdevice = FindOp("relax.to_vdevice");
     const auto* call = To<Call>(ExprMutator::VisitCall(old));
-    if (call->op != hint_on_device->op) return call;
+    if (!IsOp(call->op, OpId::kHintOnDevice)) return call;
     const Expr* operand = builder().NormalizeArgument(call->args[0]);
     const VDeviceAttr* device = lookup_.Of(*call);
     const auto* type = As<TensorType>(operand->type);
     if (type && type->vdevice == device) return operand;
-    return builder().MakeCall(to_vdevice->op, {operand}, MakeOpAttrs(*to_vdevice, {{"dst_vdevice", device}}));
+    return builder().MakeCall(GetOp(OpId::kToVdevice), {operand},
+                              MakeOpAttrs(OpId::kToVdevice, ToVDeviceAttrs::Values{.dst_vdevice = device}));
   }
 
   // What is cast stays where it is.

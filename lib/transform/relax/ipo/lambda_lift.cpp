@@ -147,18 +147,16 @@ class LambdaLifter : public ExprMutator {
     return NewLike<Call>(workspace(), old, op, args, attrs, type_args, nullptr);
   }
   const Expr* MakeClosure(const LiftedLambda& lambda, const Node& old) {
-    static const Expr* const make_closure = GetOp("relax.make_closure");
     const Expr* captured = workspace().New<Tuple>(workspace().Copy(Captured(lambda)), nullptr);
-    return MakeCall(old, make_closure, workspace().arena().Copy<const Expr*>({lambda.name, captured}), nullptr,
-                    nullptr);
+    return MakeCall(old, GetOp(OpId::kMakeClosure), workspace().arena().Copy<const Expr*>({lambda.name, captured}),
+                    nullptr, nullptr);
   }
   const Expr* Invoke(const Call& old, const Var* closure, bool is_pure) {
-    static const Expr* const invoke = GetOp("relax.invoke_closure");
-    static const Expr* const invoke_pure = GetOp("relax.invoke_pure_closure");
+    const Op* invoke = GetOp(is_pure ? OpId::kInvokePureClosure : OpId::kInvokeClosure);
     const Expr* args = workspace().New<Tuple>(VisitList(old.args), nullptr);
     const Type* const result[] = {old.type};
-    return MakeCall(old, is_pure ? invoke_pure : invoke, workspace().arena().Copy<const Expr*>({closure, args}),
-                    nullptr, TupleType::Get(workspace().arena(), result));
+    return MakeCall(old, invoke, workspace().arena().Copy<const Expr*>({closure, args}), nullptr,
+                    TupleType::Get(workspace().arena(), result));
   }
 
   // Puts the type of the function into the module, because calls in its body may need it.

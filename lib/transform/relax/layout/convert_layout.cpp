@@ -32,6 +32,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/tuple_leaves.h"
+#include "iropt/op/op_attrs.h"
 #include "iropt/transform/passes.h"
 
 namespace iropt {
@@ -63,23 +64,22 @@ class OptionReader {
 
   void Read(const OptionValue::Entry& entry) {
     const OpInfo* op = FindOp(entry.key);
-    const LayoutChoices choices = op ? LayoutChoicesOf(*op) : LayoutChoices();
-    if (choices.axes.empty()) {
+    if (!op || op->layout_axes.empty()) {
       return Fail(entry.key_span, fmt::format("'{}' is no operator that can be given a layout; these are {}", entry.key,
                                               OpsWithLayoutChoice()));
     }
     const OptionValue::List* list = entry.value.as_list();
-    if (!list || list->size() < choices.required || list->size() > choices.axes.size()) {
-      const size_t most = choices.axes.size();
-      return Fail(entry.value.span(), most == choices.required
+    if (!list || list->size() < op->required_layouts || list->size() > op->layout_axes.size()) {
+      const size_t most = op->layout_axes.size();
+      return Fail(entry.value.span(), most == op->required_layouts
                                           ? fmt::format("'{}' takes a list of {} layout", entry.key, most)
                                           : fmt::format("'{}' takes a list of {} to {} layouts: of data, weight and "
                                                         "result",
-                                                        entry.key, choices.required, most));
+                                                        entry.key, op->required_layouts, most));
     }
     DesiredLayout desired_layout{op, {}};
     for (size_t i = 0; i < list->size(); ++i) {
-      std::optional<Layout> layout = ReadLayout((*list)[i], choices.axes[i]);
+      std::optional<Layout> layout = ReadLayout((*list)[i], op->layout_axes[i]);
       if (!layout) return;
       desired_layout.layouts.push_back(std::move(*layout));
     }
@@ -89,7 +89,7 @@ class OptionReader {
   static std::string OpsWithLayoutChoice() {
     std::vector<std::string_view> names;
     for (const OpInfo& op : AllOps()) {
-      if (!LayoutChoicesOf(op).axes.empty()) names.push_back(op.name);
+      if (!op.layout_axes.empty()) names.push_back(op.name);
     }
     return fmt::format("{}", fmt::join(names, ", "));
   }
@@ -230,12 +230,11 @@ class LayoutConverter : public ExprMutator {
   }
 
   const Expr* Permute(const Expr* e, const AxisOrder& order) {
-    static const OpInfo& permute_dims = *FindOp("relax.permute_dims");
-    std::vector<const Attr*> axes;
-    for (int place = 0; place < order.ndim(); ++place) axes.push_back(IntAttr::Get(order[place]));
-    const Attr* attrs = MakeOpAttrs(permute_dims, {{"axes", ListAttr::Get(axes)}});
+    std::vector<int64_t> axes;
+    for (int place = 0; place < order.ndim(); ++place) axes.push_back(order[place]);
+    const Attr* attrs = MakeOpAttrs(OpId::kPermuteDims, PermuteDimsAttrs::Values{.axes = axes});
     const List<const Expr*> args = workspace().arena().Copy<const Expr*>({e});
-    return NewLike<Call>(workspace(), *e, permute_dims.op, args, attrs, nullptr, nullptr);
+    return NewLike<Call>(workspace(), *e, GetOp(OpId::kPermuteDims), args, attrs, nullptr, nullptr);
   }
 
   // ---- Bindings
@@ -286,7 +285,7 @@ class LayoutConverter : public ExprMutator {
     const auto* op = As<Op>(call.op);
     const LayoutRule rule = op ? LayoutRuleOf(*op->info) : nullptr;
     if (!rule || !std::ranges::all_of(call.args, [](const Expr* arg) { return HasRanks(arg->type); })) return false;
-    const bool decided = strict_ && TvmFindsNoLayouts(*op->info)
+    const bool decided = strict_ && op->info->tvm_lacks_layout
                              ? decision.Refuse("TVM 0.18 finds no layouts for it; the option strict=false accepts it")
                              : rule(decision);
     // One error is enough for a function.

@@ -15,15 +15,13 @@
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/substitute.h"
-#include "iropt/op/op.h"
+#include "iropt/op/op_attrs.h"
 #include "iropt/transform/passes.h"
 #include "transform/relax/ipo/call_tracker.h"
 
 namespace iropt {
 
 namespace {
-
-const Attr* Field(const Call& call, std::string_view name) { return To<ObjectAttr>(call.attrs)->Find(name); }
 
 // Whether applying `first` and then `second` to an index of a tensor with these dimensions gives the index.
 bool IsInverse(const IndexMapAttr& first, const IndexMapAttr& second, List<const PrimExpr*> dims) {
@@ -52,18 +50,19 @@ class TransformRemover : public CallTracker {
  protected:
   const Expr* VisitCall(const Call* old) override {
     const auto* call = To<Call>(CallTracker::VisitCall(old));
-    if (call->op != transform_) return call;
+    if (!IsOp(call->op, OpId::kLayoutTransform)) return call;
     const Call* before = CallOf(call->args[0]);
     const bool was_cut = before && IsRemovePad(*before);
     // What is there in place of the padding must not matter then.
-    if (was_cut && !Is<NoneAttr>(Field(*call, "pad_value"))) return call;
+    if (was_cut && LayoutTransformAttrs(*call).pad_value()) return call;
     if (was_cut) before = CallOf(To<Tuple>(before->args[1])->fields[0]);
-    return before && before->op == transform_ && Undoes(*before, *call, old->type) ? before->args[0] : call;
+    const bool undone = before && IsOp(before->op, OpId::kLayoutTransform) && Undoes(*before, *call, old->type);
+    return undone ? before->args[0] : call;
   }
 
  private:
   bool IsRemovePad(const Call& call) const {
-    if (call.op != call_tir_ || !Is<GlobalVar>(call.args[0])) return false;
+    if (!IsOp(call.op, OpId::kCallTir) || !Is<GlobalVar>(call.args[0])) return false;
     const auto* args = As<Tuple>(call.args[1]);
     const ModuleEntry* callee = module_.Find(To<GlobalVar>(call.args[0]));
     return args && args->fields.size() == 1 && callee && Is<PrimFunc>(callee->func) &&
@@ -73,17 +72,18 @@ class TransformRemover : public CallTracker {
   bool Undoes(const Call& first, const Call& second, const Type* result) {
     const auto* type = As<TensorType>(first.args[0]->type);
     if (!type || !type->known || !TypeEqual(type, result)) return false;
-    if (!AttrEqual(Field(first, "input_axis_separators"), Field(second, "axis_separators"))) return false;
-    const auto* there = To<IndexMapAttr>(Field(first, "index_map"));
-    const auto* back = To<IndexMapAttr>(Field(second, "index_map"));
+    const LayoutTransformAttrs forth(first);
+    const LayoutTransformAttrs back_attrs(second);
+    if (!std::ranges::equal(forth.input_axis_separators().vector(), back_attrs.axis_separators().vector()))
+      return false;
+    const IndexMapAttr* there = forth.index_map();
+    const IndexMapAttr* back = back_attrs.index_map();
     const auto [proof, is_new] = proofs_.try_emplace({there, back, type});
     if (is_new) proof->second = IsInverse(*there, *back, type->dims);
     return proof->second;
   }
 
   const Module& module_;
-  const Expr* const transform_ = GetOp("relax.layout_transform");
-  const Expr* const call_tir_ = GetOp("relax.call_tir");
   std::map<std::array<const Node*, 3>, bool> proofs_;  // looked up, never iterated
 };
 

@@ -27,7 +27,7 @@
 #include "iropt/ir/context.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/relax/mutator.h"
-#include "iropt/op/op.h"
+#include "iropt/op/op_attrs.h"
 #include "iropt/transform/passes.h"
 #include "symbolic_values.h"
 
@@ -48,16 +48,13 @@ class StaticRewriter : public ExprMutator {
 
  protected:
   const Expr* VisitCall(const Call* old) override {
-    static const Expr* const shape_of = GetOp("relax.shape_of");
-    static const Expr* const tensor_to_shape = GetOp("relax.tensor_to_shape");
-    static const Expr* const dynamic_strided_slice = GetOp("relax.dynamic_strided_slice");
     const auto* call = To<Call>(ExprMutator::VisitCall(old));
     const Expr* made = nullptr;
-    if (call->op == shape_of) {
+    if (IsOp(call->op, OpId::kShapeOf)) {
       made = KnownShape(call->args[0]->type);
-    } else if (call->op == tensor_to_shape) {
+    } else if (IsOp(call->op, OpId::kTensorToShape)) {
       made = ShapeOfElements(call->args[0]);
-    } else if (call->op == dynamic_strided_slice) {
+    } else if (IsOp(call->op, OpId::kDynamicStridedSlice)) {
       made = StridedSlice(*call);
     } else if (const auto* op = As<Op>(call->op)) {
       made = WithKnownShapes(*call, *op->info);
@@ -90,7 +87,6 @@ class StaticRewriter : public ExprMutator {
   }
 
   const Expr* ShapeOfElements(const Expr* tensor) {
-    static const Expr* const shape_to_tensor = GetOp("relax.shape_to_tensor");
     if (const NDArray* elements = IntVector(tensor)) {
       std::vector<const PrimExpr*> values;
       for (const int64_t value : elements->As<int64_t>()) {
@@ -101,7 +97,7 @@ class StaticRewriter : public ExprMutator {
     }
     const auto* var = As<Var>(tensor);
     const auto* made = var ? As<Call>(builder().LookupBinding(var)) : nullptr;
-    if (!made || made->op != shape_to_tensor) return nullptr;
+    if (!made || !IsOp(made->op, OpId::kShapeToTensor)) return nullptr;
     // A shape with a name may be out of sight where the tensor has left the dataflow block.
     return Is<DataflowVar>(var) || !Is<DataflowVar>(made->args[0]) ? made->args[0] : nullptr;
   }
@@ -119,7 +115,6 @@ class StaticRewriter : public ExprMutator {
   }
 
   const Expr* StridedSlice(const Call& call) {
-    static const OpInfo* const strided_slice = FindOp("relax.strided_slice");
     const auto* x = As<TensorType>(call.args[0]->type);
     const NDArray* bounds[3] = {IntVector(call.args[1]), IntVector(call.args[2]), IntVector(call.args[3])};
     if (!x || !x->known || std::ranges::find(bounds, nullptr) != std::end(bounds)) return nullptr;
@@ -133,8 +128,8 @@ class StaticRewriter : public ExprMutator {
       for (const int64_t value : bound->As<int64_t>()) values.push_back(IRContext::Current().Int(value));
       args.push_back(NewTuple(values));
     }
-    return Rebuild(call, strided_slice->op, workspace().Copy(args), MakeOpAttrs(*strided_slice, {}), call.type_args,
-                   call.type);
+    return Rebuild(call, GetOp(OpId::kStridedSlice), workspace().Copy(args),
+                   MakeOpAttrs(OpId::kStridedSlice, StridedSliceAttrs::Values{}), call.type_args, call.type);
   }
 
   // Whether strided_slice by these bounds has a number of elements in each dimension.

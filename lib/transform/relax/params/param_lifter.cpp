@@ -42,8 +42,7 @@ class RuntimeMaker : public ExprMutator {
     if (binding->var->id >= is_dropped_.size() || !is_dropped_[binding->var->id]) ExprMutator::VisitBinding(binding);
   }
   const Expr* VisitCall(const Call* call) override {
-    static const Expr* const stop = GetOp("relax.builtin.stop_lift_params");
-    return call->op == stop ? VisitExpr(call->args[0]) : ExprMutator::VisitCall(call);
+    return IsOp(call->op, OpId::kBuiltinStopLiftParams) ? VisitExpr(call->args[0]) : ExprMutator::VisitCall(call);
   }
 
  private:

@@ -61,12 +61,11 @@ class ParamConsumer : public ExprMutator {
 
  private:
   const Expr* Reset(int32_t index) {
-    static const Expr* const call_pure_packed = GetOp("relax.call_pure_packed");
     const PrimExpr* number = IRContext::Current().Int(index);
     auto* callee = workspace().New<ExternFunc>(kReset, DictAttr::Empty(), nullptr);
     callee->type = builder().inferrer()->Infer(callee);
     const Type* const nothing[] = {TupleType::Get({})};
-    return builder().MakeCall(call_pure_packed,
+    return builder().MakeCall(GetOp(OpId::kCallPurePacked),
                               {callee, tuple_, workspace().New<PrimValue>(number, PrimType::Get(number))}, nullptr,
                               TupleType::Get(nothing));
   }

@@ -39,6 +39,7 @@
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/tuple_leaves.h"
+#include "iropt/op/op_attrs.h"
 #include "iropt/pass/skip.h"
 #include "iropt/transform/passes.h"
 
@@ -205,8 +206,7 @@ class PrecisionRewriter : public ExprMutator {
     switch (old->kind) {
       case NodeKind::kCall: {
         const auto& call = *static_cast<const Call*>(old);
-        static const Expr* const wrap_param = GetOp("relax.wrap_param");
-        if (call.op == wrap_param) return call.args[0];
+        if (IsOp(call.op, OpId::kWrapParam)) return call.args[0];
         switch (PrecisionPolicy(call)) {
           case MixedPrecision::kAlways: return AlwaysHalf(call);
           case MixedPrecision::kFollow: return FollowOperands(call);
@@ -228,18 +228,19 @@ class PrecisionRewriter : public ExprMutator {
       return Convert(builder().NormalizeArgument(Current(arg)), EverywhereDtype{kHalf});
     });
     const Attr* attrs = old.attrs;
-    if (const auto* record = As<ObjectAttr>(attrs); record && record->Find("out_dtype")) {
-      attrs = record->With("out_dtype", DTypeAttr::Get(out_dtype_));
+    const OpInfo& info = *To<Op>(old.op)->info;
+    if (const OpAttr* out_dtype = info.FindAttr("out_dtype")) {
+      const auto field = static_cast<uint32_t>(out_dtype - info.attrs.data());
+      attrs = To<ObjectAttr>(attrs)->With(field, DTypeAttr::Get(out_dtype_));
     }
     return Rebuild(old, old.op, args, attrs, old.type_args, old.type);
   }
 
   const Expr* FollowOperands(const Call& old) {
-    static const Expr* const astype = GetOp("relax.astype");
     List<const Expr*> args =
         MapList(old.args, workspace(), [this](const Expr* arg) { return builder().NormalizeArgument(Current(arg)); });
     // A conversion takes everything, and a constant in its full precision.
-    if (old.op != astype) {
+    if (!IsOp(old.op, OpId::kAstype)) {
       const EverywhereDtype dtype{IsHalf(args) ? kHalf : kSingle};
       args = MapList(args, workspace(), [&](const Expr* arg) { return Convert(arg, dtype); });
     }
@@ -303,8 +304,8 @@ class PrecisionRewriter : public ExprMutator {
   }
 
   const Expr* AsType(const Expr* expr, DataType dtype) {
-    static const OpInfo* const astype = FindOp("relax.astype");
-    return builder().MakeCall(astype->op, {expr}, MakeOpAttrs(*astype, {{"dtype", DTypeAttr::Get(dtype)}}));
+    return builder().MakeCall(GetOp(OpId::kAstype), {expr},
+                              MakeOpAttrs(OpId::kAstype, AstypeAttrs::Values{.dtype = dtype}));
   }
 
   // The function that is called, if it has parameters that become float16.

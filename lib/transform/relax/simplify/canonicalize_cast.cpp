@@ -48,12 +48,11 @@ class CastSplitter : public CallTracker {
 
  private:
   bool IsWidening(const Call& call) const {
-    const auto* from = call.op == astype_ ? As<TensorType>(call.args[0]->type) : nullptr;
+    const auto* from = IsOp(call.op, OpId::kAstype) ? As<TensorType>(call.args[0]->type) : nullptr;
     const auto* to = As<TensorType>(call.type);
     return from && to && !from->dtype.is_void() && from->dtype.bits < to->dtype.bits;
   }
 
-  const Expr* const astype_ = GetOp("relax.astype");
   std::unordered_set<const Call*> taken_;  // conversions that an elementwise operator uses; looked up, never iterated
 };
 

@@ -32,11 +32,10 @@ namespace {
 
 // Two calls of these make two objects.
 bool IsAllocation(const Expr* value) {
-  static const std::array allocators = {GetOp("relax.builtin.alloc_tensor"), GetOp("relax.memory.alloc_storage"),
-                                        GetOp("relax.memory.alloc_tensor"), GetOp("relax.vm.alloc_storage"),
-                                        GetOp("relax.vm.alloc_tensor")};
   const auto* call = As<Call>(value);
-  return call && std::ranges::find(allocators, call->op) != allocators.end();
+  const auto* op = call ? As<Op>(call->op) : nullptr;
+  return op && IsOneOf(*op, OpId::kBuiltinAllocTensor, OpId::kMemoryAllocStorage, OpId::kMemoryAllocTensor,
+                       OpId::kVmAllocStorage, OpId::kVmAllocTensor);
 }
 
 // A value that a binding computes.

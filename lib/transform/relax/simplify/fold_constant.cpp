@@ -213,7 +213,7 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   const Expr* RewriteCall(const Call& call, std::optional<HostValue>* value) {
     const auto* op = As<Op>(call.op);
     if (!op) return ExprRewriter::VisitCall(&call);
-    if (op == call_tir_) {
+    if (op->id == OpId::kCallTir) {
       const Expr* rewritten = ExprRewriter::VisitCall(&call);
       *value = EvalCallTir(*To<Call>(rewritten));
       return rewritten;
@@ -245,7 +245,6 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   }
 
   ConstantEvaluator evaluator_;
-  const Op* const call_tir_ = GetOp("relax.call_tir");
   bool in_dataflow_ = false;
   std::vector<uint32_t> fact_ids_;  // by Var::id: index in facts_ plus one, 0 where nothing is known
   std::vector<Fact> facts_;

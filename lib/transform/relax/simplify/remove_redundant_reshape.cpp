@@ -25,9 +25,9 @@ class ReshapeRemover : public CallTracker {
  protected:
   const Expr* VisitCall(const Call* old) override {
     const auto* call = To<Call>(CallTracker::VisitCall(old));
-    if (call->op != reshape_) return call;
+    if (!IsOp(call->op, OpId::kReshape)) return call;
     const Expr* source = call->args[0];
-    if (const Call* before = CallOf(source); before && before->op == reshape_) source = before->args[0];
+    if (const Call* before = CallOf(source); before && IsOp(before->op, OpId::kReshape)) source = before->args[0];
     const Call* reshape = Reshape(*call, source);
     // Where the shapes contradict each other, that is for the run time to find out.
     if (!reshape) return call;
@@ -51,7 +51,6 @@ class ReshapeRemover : public CallTracker {
     return tensor && tensor->has_shape() && TypeEqual(a, b);
   }
 
-  const Expr* const reshape_ = GetOp("relax.reshape");
   OpTypeInferrer quiet_inferrer_;
 };
 

@@ -44,13 +44,9 @@ class PurityRemover : private ExprRewriter<PurityRemover> {
 
   const Expr* VisitCall(const Call* call) {
     if (in_dataflow_) return call;
-    static const Expr* const call_pure_packed = GetOp("relax.call_pure_packed");
-    static const Expr* const call_inplace_packed = GetOp("relax.call_inplace_packed");
-    static const Expr* const invoke_pure_closure = GetOp("relax.invoke_pure_closure");
-    static const Expr* const invoke_closure = GetOp("relax.invoke_closure");
-    if (call->op == invoke_pure_closure) return Rebuild(*call, invoke_closure, call->args);
-    const bool inplace = call->op == call_inplace_packed;
-    if ((call->op != call_pure_packed && !inplace) || call->args.empty()) return call;
+    if (IsOp(call->op, OpId::kInvokePureClosure)) return Rebuild(*call, GetOp(OpId::kInvokeClosure), call->args);
+    const bool inplace = IsOp(call->op, OpId::kCallInplacePacked);
+    if ((!IsOp(call->op, OpId::kCallPurePacked) && !inplace) || call->args.empty()) return call;
     const List<const Expr*> args = workspace().Copy(call->args.span().subspan(1));
     // What call_inplace_packed says of its operands is not for the function that it calls.
     return Rebuild(*call, call->args[0], args, inplace ? nullptr : call->attrs, call->type_args, call->type);

@@ -1,4 +1,4 @@
-// The words that the rows of ops.def are written in, and the static data that they make. Everything is evaluated at
+// The functions and constants that rows of ops.def call, and the static data that they make. Everything is evaluated at
 // compile time: a row that contradicts itself does not compile.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #include "iropt/op/op.h"
 
-namespace iropt::op_rows {
+namespace iropt::op_dsl {
 
 using std::string_view;
 
@@ -46,9 +46,9 @@ struct ArgRow {
     copy.arg.keyword = true;
     return copy;
   }
-  constexpr ArgRow Spread(int n) const {
+  constexpr ArgRow Copies(int n) const {
     ArgRow copy = *this;
-    copy.arg.spread = static_cast<uint8_t>(n);
+    copy.arg.copies = static_cast<uint8_t>(n);
     return copy;
   }
   template <class T>
@@ -93,51 +93,87 @@ constexpr ArgRows<sizeof...(Rows)> Args(Rows... rows) {
 
 // ---- Attributes
 
-template <AttrKind kKind>
-struct AttrWord {
-  constexpr OpAttr operator()(string_view name) const { return {name, kKind, {}}; }
+// How many copies of one number a list has.
+struct CopiesOf {
+  enum class What : uint8_t { kNumber, kAxes, kSides };
+  What what = What::kNumber;
+  int number = 0;
+};
+constexpr CopiesOf Copies(int n) { return {CopiesOf::What::kNumber, n}; }
+inline constexpr CopiesOf PerAxis{CopiesOf::What::kAxes, 0};
+inline constexpr CopiesOf PerSide{CopiesOf::What::kSides, 0};
+
+struct AttrField {
+  OpAttr attr;
+  CopiesOf copies;
+
+  constexpr AttrField(AttrKind kind, string_view name) : attr{name, kind, {}} {}
   template <class T>
-  constexpr OpAttr operator()(string_view name, T fallback) const {
-    return {name, kKind, Default(fallback)};
+  constexpr AttrField(AttrKind kind, string_view name, T fallback, CopiesOf c = {})
+      : attr{name, kind, Default(fallback)}, copies(c) {}
+};
+
+template <size_t N>
+struct AttrRecord {
+  string_view key;
+  std::array<AttrField, N> fields;
+  int axes = 0;
+
+  constexpr OpAttr& Find(string_view name) {
+    for (AttrField& field : fields) {
+      if (field.attr.name == name) return field.attr;
+    }
+    throw "With() or Required() names an unknown attribute";
   }
 };
-inline constexpr AttrWord<AttrKind::kBool> Bool;
-inline constexpr AttrWord<AttrKind::kInt> Int;
-inline constexpr AttrWord<AttrKind::kDouble> Double;
-inline constexpr AttrWord<AttrKind::kString> Text;
-inline constexpr AttrWord<AttrKind::kDataType> Dtype;
-inline constexpr AttrWord<AttrKind::kIntList> Ints;
-inline constexpr AttrWord<AttrKind::kFloatList> Floats;
-inline constexpr AttrWord<AttrKind::kOptInt> OptInt;
-inline constexpr AttrWord<AttrKind::kOptFloat> OptFloat;
-inline constexpr AttrWord<AttrKind::kOptString> OptText;
-inline constexpr AttrWord<AttrKind::kOptIntList> OptInts;
-inline constexpr AttrWord<AttrKind::kIntOrIntList> IntOrInts;
-inline constexpr AttrWord<AttrKind::kOptPrimValue> OptPrim;
-inline constexpr AttrWord<AttrKind::kIndexMap> Map;
-inline constexpr AttrWord<AttrKind::kVDevice> Vdevice;
-inline constexpr AttrWord<AttrKind::kDeviceMesh> Mesh;
-inline constexpr AttrWord<AttrKind::kPlacement> Placement;
-inline constexpr AttrWord<AttrKind::kDict> Dict;
+template <class... Fields>
+constexpr AttrRecord<sizeof...(Fields)> MakeRecord(string_view key, Fields... fields) {
+  return {key, {fields...}};
+}
 
-constexpr OpAttr Spread(int n, OpAttr attr) {
-  attr.spread = static_cast<uint8_t>(n);
-  return attr;
-}
-constexpr OpAttr Padding(int n, string_view name, int fallback) {
-  OpAttr attr = Spread(n, Ints(name, fallback));
-  attr.padding = true;
-  return attr;
-}
+// What an operator changes in the record.
+struct Key {
+  string_view key;
+  explicit constexpr Key(string_view k) : key(k) {}
+  constexpr void Apply(auto& record) const { record.key = key; }
+};
+struct Axes {
+  int number;
+  explicit constexpr Axes(int n) : number(n) {}
+  constexpr void Apply(auto& record) const { record.axes = number; }
+};
+struct With {
+  string_view name;
+  OpDefault fallback;
+  template <class T>
+  constexpr With(string_view n, T value) : name(n), fallback(Default(value)) {}
+  constexpr void Apply(auto& record) const { record.Find(name).fallback = fallback; }
+};
+struct Required {
+  string_view name;
+  explicit constexpr Required(string_view n) : name(n) {}
+  constexpr void Apply(auto& record) const { record.Find(name).fallback = {}; }
+};
 
 template <size_t N>
 struct AttrRows {
   string_view key;
   std::array<OpAttr, N> rows;
 };
-template <class... Rows>
-constexpr AttrRows<sizeof...(Rows)> Attrs(string_view key, Rows... rows) {
-  return {key, {rows...}};
+template <size_t N, class... Change>
+constexpr AttrRows<N> Attrs(AttrRecord<N> record, Change... change) {
+  (change.Apply(record), ...);
+  AttrRows<N> result{record.key, {}};
+  for (size_t i = 0; i < N; ++i) {
+    const CopiesOf copies = record.fields[i].copies;
+    const bool counted = copies.what == CopiesOf::What::kNumber;
+    if (!counted && record.axes == 0) throw "the operator must say Axes()";
+    result.rows[i] = record.fields[i].attr;
+    result.rows[i].padding = copies.what == CopiesOf::What::kSides;
+    result.rows[i].copies =
+        static_cast<uint8_t>(counted ? copies.number : record.axes * (result.rows[i].padding ? 2 : 1));
+  }
+  return result;
 }
 inline constexpr AttrRows<0> NoAttrs{};
 
@@ -151,9 +187,13 @@ struct PropertySet {
   OpDefault types_fallback;
   string_view device;  // parameter for a device
   string_view extra;   // parameter that selects another operator
-  string_view extended;
+  std::optional<OpId> extended;
   string_view packed;
   string_view alias;
+  std::array<string_view, 3> layout_axes{};
+  size_t num_layouts = 0;
+  size_t required_layouts = 0;
+  bool tvm_lacks_layout = false;
 };
 
 struct ImpureWord {
@@ -197,8 +237,8 @@ struct FormWord {
 inline constexpr FormWord<ScriptForm::kVDevice> VDeviceForm;
 struct Extra {
   string_view name;
-  string_view op;
-  constexpr Extra(string_view n, string_view o) : name(n), op(o) {}
+  OpId op;
+  constexpr Extra(string_view n, OpId o) : name(n), op(o) {}
   constexpr void Apply(PropertySet& p) const {
     p.extra = name;
     p.extended = op;
@@ -214,6 +254,23 @@ struct Alias {
   explicit constexpr Alias(string_view n) : name(n) {}
   constexpr void Apply(PropertySet& p) const { p.alias = name; }
 };
+struct LayoutChoices {
+  size_t required;
+  std::array<string_view, 3> axes;
+  size_t number;
+  template <class... Axes>
+  explicit constexpr LayoutChoices(int n, Axes... a)
+      : required(static_cast<size_t>(n)), axes{a...}, number(sizeof...(Axes)) {}
+  constexpr void Apply(PropertySet& p) const {
+    p.layout_axes = axes;
+    p.num_layouts = number;
+    p.required_layouts = required;
+  }
+};
+struct TvmLacksLayoutWord {
+  constexpr void Apply(PropertySet& p) const { p.tvm_lacks_layout = true; }
+};
+inline constexpr TvmLacksLayoutWord TvmLacksLayout;
 
 // ---- Rows
 
@@ -226,6 +283,8 @@ struct OpRow {
   std::array<OpParam, N + M + 1> params{};  // one more for the result types, a device or an extra operand
   size_t num_params = 0;
   string_view alias;
+  std::array<string_view, 3> layout_axes{};
+  size_t num_layouts = 0;
   OpInfo info;  // all but what refers to the arrays
 
   constexpr void Add(const OpParam& param) {
@@ -298,7 +357,11 @@ constexpr OpRow<N, M> MakeRow(string_view script, OpPattern pattern, MixedPrecis
   row.info.form = properties.form;
   row.info.extended = properties.extended;
   row.info.packed = properties.packed;
+  row.info.required_layouts = properties.required_layouts;
+  row.info.tvm_lacks_layout = properties.tvm_lacks_layout;
   row.alias = properties.alias;
+  row.layout_axes = properties.layout_axes;
+  row.num_layouts = properties.num_layouts;
   for (size_t i = 0; i < N; ++i) {
     const ArgRow& arg = args.rows[i];
     row.args[i] = arg.arg;
@@ -325,4 +388,4 @@ constexpr OpRow<N, M> MakeRow(string_view script, OpPattern pattern, MixedPrecis
   return row;
 }
 
-}  // namespace iropt::op_rows
+}  // namespace iropt::op_dsl

@@ -1,4 +1,4 @@
-// The words that the rows of intrinsics.def are written in. Everything is evaluated at compile time.
+// The functions and constants that rows of intrinsics.def call. Everything is evaluated at compile time.
 #pragma once
 
 #include <array>
@@ -7,15 +7,15 @@
 
 #include "iropt/op/intrinsics.h"
 
-namespace iropt::intrinsic_rows {
+namespace iropt::intrinsic_dsl {
 
 inline constexpr int8_t Variadic = -1;
 
 struct ResultWord {
   ResultDtype rule;
   DataType dtype;
-  constexpr ResultWord(ResultDtype r) : rule(r) {}                           // NOLINT: a word of the rows
-  constexpr ResultWord(DataType d) : rule(ResultDtype::kFixed), dtype(d) {}  // NOLINT: a word of the rows
+  constexpr ResultWord(ResultDtype r) : rule(r) {}                           // NOLINT: rows leave it out
+  constexpr ResultWord(DataType d) : rule(ResultDtype::kFixed), dtype(d) {}  // NOLINT: rows leave it out
 };
 constexpr ResultDtype OfOperand(int i) { return i == 0 ? ResultDtype::kOperand0 : ResultDtype::kOperand1; }
 inline constexpr ResultDtype BoolLanes = ResultDtype::kBoolLanes;
@@ -81,4 +81,4 @@ constexpr IntrinsicRow MakeIntrinsic(std::string_view script, int8_t num_args, C
   return row;
 }
 
-}  // namespace iropt::intrinsic_rows
+}  // namespace iropt::intrinsic_dsl

@@ -1,0 +1,18 @@
+// Axes that operators name, counted from the end where they are negative. Errors are messages without a place, for type
+// rules, kernels and legalizations to report in their way.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "iropt/support/result.h"
+
+namespace iropt {
+
+// The axis counted from the front, in [0, rank).
+Result<int64_t> NormalizeAxis(int64_t axis, int64_t rank);
+// The same for distinct axes, in the order given. O(axes + rank).
+Result<std::vector<int64_t>> NormalizeAxes(std::span<const int64_t> axes, int64_t rank);
+
+}  // namespace iropt
