@@ -48,8 +48,9 @@ const VDeviceAttr* FindVDevice(const Module* module, std::string_view name) {
 }
 
 const DeviceMeshAttr* FindDeviceMesh(const Module* module, std::string_view name) {
+  if (!name.ends_with(']')) return nullptr;
   const std::string_view list = TakeUntil('[', name);
-  const std::optional<size_t> index = name.empty() ? 0 : ParseIndex(TakeUntil(']', name));
+  const std::optional<size_t> index = ParseIndex(TakeUntil(']', name));
   return index ? As<DeviceMeshAttr>(GlobalInfo(module, list, *index)) : nullptr;
 }
 

@@ -10,7 +10,7 @@ namespace iropt {
 // "cuda:1" is the second device of that kind, "cuda" the first, "vdevice:1" the second of all; "cuda:1:global" counts
 // the devices with that memory scope only. Null where the module, which may be null, has none. O(devices).
 const VDeviceAttr* FindVDevice(const Module* module, std::string_view name);
-// "mesh[1]" is the second of the list `mesh`, "mesh" the first.
+// "mesh[1]" is the second of the list `mesh`.
 const DeviceMeshAttr* FindDeviceMesh(const Module* module, std::string_view name);
 
 }  // namespace iropt

@@ -220,7 +220,9 @@ bool RelaxTypeParser::ParseMeshArgument(TensorSpec& spec) {
   const Span span = SpanHere();
   if (!At(TokenKind::kString)) return Unexpected("a device mesh such as \"mesh[0]\"");
   const std::string_view name = ParseStringLiteral();
-  spec.device_mesh = FindDeviceMesh(state_.module, name);
+  // In a type, the list alone names its first mesh.
+  const bool indexed = name.find('[') != std::string_view::npos;
+  spec.device_mesh = FindDeviceMesh(state_.module, indexed ? std::string(name) : fmt::format("{}[0]", name));
   return spec.device_mesh || Error(span, "unknown-name", fmt::format("the module has no device mesh '{}'", name));
 }
 
