@@ -7,7 +7,7 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${document}" "${
              "${PROJECT_SOURCE_DIR}/include/iropt/op/ops/nn.def" "${PROJECT_SOURCE_DIR}/lib/infer/types/nn.cpp"
              "${PROJECT_SOURCE_DIR}/lib/eval/kernels/convert.cpp")
 file(COPY "${types}" DESTINATION "${unpacked}/test/unit/infer")
-execute_process(COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/scripts/unpack_document.py" "${document}" "${unpacked}"
+execute_process(COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/scripts/unpack_document.py" "${unpacked}" "${document}"
                 COMMAND_ERROR_IS_FATAL ANY)
 
 # The operator is the last of the table, and so all others keep their ids: only what goes through the whole table is
