@@ -36,7 +36,8 @@ Status ResultVerifier::ExpectSameText(std::string_view kind, std::string_view me
   const size_t at = static_cast<size_t>(std::ranges::mismatch(expected, found).in1 - expected.begin());
   const size_t begin = expected.substr(0, at).rfind('\n') + 1;  // 0 in the first line
   const auto line = 1 + std::ranges::count(expected.substr(0, at), '\n');
-  compiler_.diagnostics().Error({}, kind, fmt::format("{}; the first difference is in line {} of the output", message, line))
+  compiler_.diagnostics()
+      .Error({}, kind, fmt::format("{}; the first difference is in line {} of the output", message, line))
       .Note({}, fmt::format("before: {}", LineAt(expected, begin)))
       .Note({}, fmt::format("after:  {}", LineAt(found, begin)));
   return Failure{ErrorCode::Rejected};
@@ -47,7 +48,7 @@ Status ResultVerifier::CheckRoundTrip(const Module& module) {
   IROPT_ASSIGN_OR_RETURN(const Module again, ReadBack(text));
   if (const std::optional<std::string> difference = FirstDifference(module, again)) {
     compiler_.diagnostics().Error({}, "roundtrip-mismatch",
-                       fmt::format("the output reads back as another module: {}", *difference));
+                                  fmt::format("the output reads back as another module: {}", *difference));
     return Failure{ErrorCode::Rejected};
   }
   return ExpectSameText("roundtrip-mismatch", "the output reads back and prints differently", text,

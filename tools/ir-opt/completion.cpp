@@ -16,7 +16,8 @@ namespace iropt {
 namespace {
 
 // The words of COMP_WORDS are cut at '=', '(' and others, so that the line itself is passed on.
-constexpr std::string_view kBashScript = R"script(# Completion of ir-opt for bash: source <(ir-opt -print-completion=bash)
+constexpr std::string_view kBashScript =
+    R"script(# Completion of ir-opt for bash: source <(ir-opt -print-completion=bash)
 _ir_opt() {
   local line=${COMP_LINE:0:COMP_POINT}
   mapfile -t COMPREPLY < <("$1" -complete "$line" "$COMP_WORDBREAKS" 2> /dev/null | cut -f 1)
@@ -39,7 +40,8 @@ _ir_opt() {
 if [[ $funcstack[1] == _ir-opt ]]; then _ir_opt "$@"; else compdef _ir_opt ir-opt; fi
 )script";
 
-constexpr std::string_view kFishScript = R"script(# Completion of ir-opt for fish: ir-opt -print-completion=fish | source
+constexpr std::string_view kFishScript =
+    R"script(# Completion of ir-opt for fish: ir-opt -print-completion=fish | source
 complete -c ir-opt -f -a '(ir-opt -complete (commandline -cp | string collect) 2> /dev/null)'
 )script";
 

@@ -12,9 +12,9 @@
 #include "iropt/pass/analysis.h"
 #include "iropt/pass/instrument.h"
 #include "iropt/pass/module_printer.h"
+#include "iropt/pass/option_value.h"
 #include "iropt/pass/pass_info.h"
 #include "iropt/pass/text_reader.h"
-#include "iropt/pass/option_value.h"
 
 namespace iropt {
 

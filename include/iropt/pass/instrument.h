@@ -9,7 +9,8 @@
 // and between RunBeforePass and RunAfterPass
 //   of a pass that runs others:   OnRound                         once in a Sequential, once per round of a loop
 //                                 OnSkippedPass(A)                because of a setting of the context
-//                                 OnRequiredPass(B, C)            before the calls for C, which runs because B requires it
+//                                 OnRequiredPass(B, C)            before the calls for C, which runs because B requires
+//                                 it
 //   of a pass over functions:     OnSkippedFunction(f)
 //                                 RunBeforeFunction(g) RunAfterFunction(g)
 //

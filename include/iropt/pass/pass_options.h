@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "iropt/diag/diagnostic.h"
-#include "iropt/pass/pass_info.h"
 #include "iropt/pass/option_value.h"
+#include "iropt/pass/pass_info.h"
 
 namespace iropt {
 

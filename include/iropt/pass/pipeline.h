@@ -18,9 +18,9 @@
 
 #include "iropt/diag/diagnostic.h"
 #include "iropt/pass/context.h"
+#include "iropt/pass/option_value.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/registry.h"
-#include "iropt/pass/option_value.h"
 
 namespace iropt {
 
@@ -32,7 +32,7 @@ struct PipelineItem {
 
   Kind kind = Kind::Pass;
   std::string name;              // of a pass, of a named pipeline; of a Sequential, empty where it has none
-  OptionValue::Dict options;           // of a pass
+  OptionValue::Dict options;     // of a pass
   std::optional<int> opt_level;  // of a Sequential
   int count = 0;                 // rounds of a fixpoint, times of a repeat, level of a named pipeline
   std::vector<PipelineItem> children;
@@ -51,8 +51,8 @@ std::string PrintPipeline(const Pipeline& pipeline);
 // The same as the value of "passes" in a pipeline file, on one line.
 std::string PrintPipelineJson(const Pipeline& pipeline);
 
-// The passes of the pipeline as one Sequential. Reports all unknown names and wrong options, and passes that require one
-// which is not registered.
+// The passes of the pipeline as one Sequential. Reports all unknown names and wrong options, and passes that require
+// one which is not registered.
 Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics);
 
 // The items that a run of the pipeline will skip because their level is above the context's. What is inside of a

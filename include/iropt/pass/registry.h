@@ -10,9 +10,9 @@
 
 #include "iropt/diag/diagnostic.h"
 #include "iropt/pass/instrument.h"
-#include "iropt/pass/pass_options.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_info.h"
+#include "iropt/pass/pass_options.h"
 #include "iropt/support/function_ref.h"
 
 namespace iropt {

@@ -1,8 +1,8 @@
 // All passes in passes.def: as functions that make them, and as factories for the registry.
 #pragma once
 
-#include "iropt/pass/pass_options.h"
 #include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "iropt/pass/registry.h"
 
 namespace iropt {

@@ -47,11 +47,11 @@ TEST_CASE("what a compiler instance cannot read has the exit code of ir-opt") {
   CHECK(code(compiler.ReadModule("/no/such/file.ir")) == 1);
   CHECK(code(compiler.ParseModule("@R.function\ndef main(x:\n")) == 2);
   CHECK(code(compiler.ParseModule("@R.function\n"
-                               "def main(x: R.Tensor((2,), \"float32\")):\n"
-                               "    with R.dataflow():\n"
-                               "        a = R.print(x, format=\"\")\n"
-                               "        R.output(a)\n"
-                               "    return x\n")) == 3);
+                                  "def main(x: R.Tensor((2,), \"float32\")):\n"
+                                  "    with R.dataflow():\n"
+                                  "        a = R.print(x, format=\"\")\n"
+                                  "        R.output(a)\n"
+                                  "    return x\n")) == 3);
   CHECK(code(compiler.MakePass("FoldConstants")) == 1);
   CHECK(code(compiler.MakePass("FoldConstant,")) == 1);
 }

@@ -11,8 +11,9 @@
 
 namespace iropt::testing {
 
-inline const Op kAdd{"test.add", nullptr};
-inline const Op kNeg{"test.neg", nullptr};
+// Beyond the ids of the tables.
+inline const Op kAdd{static_cast<OpId>(0xfffe), "test.add", nullptr};
+inline const Op kNeg{static_cast<OpId>(0xffff), "test.neg", nullptr};
 
 inline const PrimExpr* Int(int64_t value) { return IRContext::Current().Int(value); }
 

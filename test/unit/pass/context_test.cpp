@@ -25,7 +25,9 @@ struct Configured {
     REQUIRE(registry.AddConfig({"test.scale", OptionType::Float, 1.0, ""}).ok());
     context.registry = &registry;
   }
-  bool Set(std::string_view key, OptionValue value) { return context.SetConfig(key, std::move(value), reports.engine()); }
+  bool Set(std::string_view key, OptionValue value) {
+    return context.SetConfig(key, std::move(value), reports.engine());
+  }
 
   PassRegistry registry;
   PassContext context;

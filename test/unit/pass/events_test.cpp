@@ -106,14 +106,14 @@ TEST_CASE("an instrument hears what a sequential runs and leaves out") {
   CHECK(Sequential({Tracer(o.ran, "A"), Tracer(o.ran, "B"), Tracer(o.ran, "C", 3), Counting(1)})(Module(), o.context)
             .ok());
   CHECK(o.log == Log{"begin sequential", "round of sequential", "begin A", "end A: unchanged", "skip B: disabled",
-                              "skip C: level 2", "begin Counting", "end Counting: changed", "end sequential: changed"});
+                     "skip C: level 2", "begin Counting", "end Counting: changed", "end sequential: changed"});
 }
 
 TEST_CASE("an instrument hears the rounds of a fixpoint") {
   Observed o;
   CHECK(Fixpoint({Counting(1)}, 8)(Module(), o.context).ok());
-  CHECK(o.log == Log{"begin fixpoint", "round of fixpoint", "begin Counting", "end Counting: changed", "round of fixpoint",
-                              "begin Counting", "end Counting: unchanged", "end fixpoint: changed"});
+  CHECK(o.log == Log{"begin fixpoint", "round of fixpoint", "begin Counting", "end Counting: changed",
+                     "round of fixpoint", "begin Counting", "end Counting: unchanged", "end fixpoint: changed"});
 }
 
 TEST_CASE("every instrument hears which instrument vetoed a pass") {
@@ -127,8 +127,8 @@ TEST_CASE("every instrument hears which instrument vetoed a pass") {
 TEST_CASE("an instrument hears that a pass failed, and so did those around it") {
   Observed o;
   CHECK_FALSE(Sequential({Failing(), Tracer(o.ran, "A")})(Module(), o.context).ok());
-  CHECK(o.log ==
-        Log{"begin sequential", "round of sequential", "begin Failing", "end Failing: failed", "end sequential: failed"});
+  CHECK(o.log == Log{"begin sequential", "round of sequential", "begin Failing", "end Failing: failed",
+                     "end sequential: failed"});
 }
 
 TEST_CASE("an instrument hears why a requirement runs") {
@@ -143,7 +143,7 @@ TEST_CASE("an instrument hears why a requirement runs") {
   o.context.registry = &registry;
   CHECK(Sequential({Tracer(o.ran, "A", 0, {"Base"})})(Module(), o.context).ok());
   CHECK(o.log == Log{"begin sequential", "round of sequential", "A requires Base", "begin Base", "end Base: unchanged",
-                              "begin A", "end A: unchanged", "end sequential: unchanged"});
+                     "begin A", "end A: unchanged", "end sequential: unchanged"});
 }
 
 TEST_CASE("an instrument hears which functions a pass leaves alone") {

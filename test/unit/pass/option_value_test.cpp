@@ -59,7 +59,8 @@ TEST_CASE("quoted strings are strings") {
 TEST_CASE("lists and objects nest") {
   CHECK(Option("[]") == OptionValue(OptionValue::List{}));
   CHECK(Option("[1,[a,b],{}]") == OptionValue(OptionValue::List{1, OptionValue::List{"a", "b"}, OptionValue::Dict{}}));
-  CHECK(Option(R"({a:1,"b c":[x]})") == OptionValue(OptionValue::Dict{{"a", 1, {}}, {"b c", OptionValue::List{"x"}, {}}}));
+  CHECK(Option(R"({a:1,"b c":[x]})") ==
+        OptionValue(OptionValue::Dict{{"a", 1, {}}, {"b c", OptionValue::List{"x"}, {}}}));
   CHECK(Option(" [ 1 , 2 ] ") == OptionValue(OptionValue::List{1, 2}));
 }
 

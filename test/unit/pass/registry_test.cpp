@@ -14,11 +14,11 @@ Pass CreateWithOptions(const PassOptions& options) {
   OptionValue::List names;
   for (const std::string& name : options.StringList("names")) names.push_back(name);
   seen_options = OptionValue::Dict{{"flag", options.Bool("flag"), {}},
-                             {"count", options.Int("count"), {}},
-                             {"scale", options.Float("scale"), {}},
-                             {"text", options.String("text"), {}},
-                             {"names", names, {}},
-                             {"any", options.Json("any"), {}}};
+                                   {"count", options.Int("count"), {}},
+                                   {"scale", options.Float("scale"), {}},
+                                   {"text", options.String("text"), {}},
+                                   {"names", names, {}},
+                                   {"any", options.Json("any"), {}}};
   return CreateModulePass(options.info(), [](Module module, ModulePassContext&) -> Result<Module> { return module; });
 }
 

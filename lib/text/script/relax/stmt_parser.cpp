@@ -387,8 +387,7 @@ bool RelaxFunctionParser::ParseBranch(std::string_view suffix, Branch& branch) {
 // that tells it from the conditional's.
 const Expr* RelaxFunctionParser::BranchValue(std::string_view suffix) {
   const Binding* last = sequence().bindings.back();
-  if (const auto* binding = As<VarBinding>(last);
-      binding && (Is<Tuple>(binding->value) || IsLeaf(binding->value))) {
+  if (const auto* binding = As<VarBinding>(last); binding && (Is<Tuple>(binding->value) || IsLeaf(binding->value))) {
     sequence().bindings.pop_back();
     if (!binding->value->type) const_cast<Expr*>(binding->value)->type = last->var->type;
     return binding->value;

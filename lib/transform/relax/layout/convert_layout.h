@@ -1,8 +1,8 @@
 // ConvertLayout and AlterOpLayout.
 #pragma once
 
-#include "iropt/pass/pass_options.h"
 #include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 
 namespace iropt {
 
