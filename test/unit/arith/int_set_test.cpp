@@ -7,6 +7,7 @@
 #include "expr_eval.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/module.h"
+#include "iropt/op/op.h"
 
 namespace iropt::arith::test {
 namespace {
@@ -131,7 +132,7 @@ TEST_CASE_METHOD(Sets, "vectors stand for all of their lanes") {
 
 TEST_CASE_METHOD(Sets, "calls may be anything, and loads where their indices vary") {
   Workspace workspace;
-  const PrimExpr* call = workspace.New<tir::Call>(DataType::Int(64), nullptr, List<const PrimExpr*>());
+  const PrimExpr* call = workspace.New<tir::Call>(DataType::Int(64), GetOp(OpId::kTirLikely), List<const PrimExpr*>());
   CHECK(EvalSet(call, {}, analyzer).is_everything());
   const auto load = [&](const PrimExpr* index) {
     return workspace.New<tir::BufferLoad>(DataType::Int(64), nullptr,
