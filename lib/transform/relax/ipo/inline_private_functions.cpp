@@ -10,7 +10,8 @@
 // variables of which they say nothing. A dataflow block around the call of a function without dataflow blocks is split.
 // Functions that call themselves, directly or through others, stay, and so do those that something refers to other than
 // by a call; calls in functions that may have no effects are not replaced by what is only declared to have none
-// (relax.force_pure). What changed is brought into canonical form and loses its dead bindings.
+// (relax.force_pure). Where there is a function to inline, all functions that stay are brought into canonical form and
+// lose their dead bindings, as in TVM, also those without a call of it.
 //
 // O(nodes of the result); a result beyond all bounds is an error.
 #include <fmt/format.h>
@@ -197,7 +198,7 @@ class ModuleInliner {
       }
     }
     for (size_t i = 0; i < module_.size(); ++i) {
-      if (!results[i].first || results[i].first == module_.functions()[i].func) continue;
+      if (!results[i].first) continue;
       module_.SetAt(i, results[i].first, std::move(results[i].second));
       IROPT_RETURN_IF_ERROR(CleanUp(i));
     }
@@ -244,7 +245,7 @@ class ModuleInliner {
     IROPT_ASSIGN_OR_RETURN(const Function* function,
                            CanonicalizeBindings(To<Function>(entry.func), &module_, workspace, context_.diagnostics));
     function = RemoveDeadBindings(function, &module_, workspace);
-    module_.SetAt(i, function, workspace.Finish());
+    if (function != entry.func) module_.SetAt(i, function, workspace.Finish());
     return {};
   }
 
