@@ -85,8 +85,7 @@ Result<Module> CompilerInstance::Parse(const ModuleSource& source) {
 
 Status CompilerInstance::Verify(const Module& module) {
   if (options_.no_verify) return {};
-  const VerifyOptions checks{.check_types = !options_.skip_type_check, .threads = threads_};
-  if (!VerifyModule(module, checks, diagnostics_)) return Failure{ErrorCode::IllFormed};
+  if (!VerifyModule(module, verify_options(), diagnostics_)) return Failure{ErrorCode::IllFormed};
   return {};
 }
 

@@ -70,7 +70,7 @@ class Run {
     if (!Verify(*module)) return ExitCode(ErrorCode::IllFormed);
     if (options_.verify_only) return 0;
     const int code = RunPasses(*module);
-    return code == 0 ? VerifyResult(*module) : code;
+    return code == 0 ? VerifyResult(part, *module) : code;
   }
 
   bool Verify(const Module& module) {
@@ -99,10 +99,15 @@ class Run {
     return compiler_.Report(result.error(), rejected ? "ill-formed-result" : "pass-failed");
   }
 
-  int VerifyResult(const Module& module) {
+  int VerifyResult(const ModuleSource& source, const Module& module) {
     ResultVerifier verifier(compiler_);
     Status ok;
-    if (options_.verify_roundtrip) ok = verifier.CheckRoundTrip(module);
+    if (setup_.pass() != nullptr && !compiler_.options().no_verify && !setup_.verifies_each()) {
+      const Stopwatch watch;
+      ok = verifier.CheckWellFormed(source, module, *setup_.pass(), setup_.CheckingContext());
+      times_.verify += watch.Read();
+    }
+    if (ok.ok() && options_.verify_roundtrip) ok = verifier.CheckRoundTrip(module);
     if (ok.ok() && options_.verify_idempotent && setup_.pass() != nullptr) {
       ok = verifier.CheckIdempotent(module, *setup_.pass(), setup_.UntracedContext());
     }

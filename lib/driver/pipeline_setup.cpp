@@ -172,6 +172,7 @@ Status PipelineSetup::AddInstruments() {
   const ModulePrinter& print = context_.printer;
   const auto passes_of = [](const PrintRequest& r) { return r.all ? std::vector<std::string>() : r.passes; };
   InstrumentList& list = context_.instruments;
+  bisect_limit_ = plan.bisect_limit;
   const auto audit = plan.verify_each ? std::make_shared<ChangeAudit>() : nullptr;
   if (plan.bisect_limit) list.push_back(std::make_shared<OptBisect>(*plan.bisect_limit, say));
   if (plan.print_before.wanted()) list.push_back(std::make_shared<PrintIRBefore>(passes_of(plan.print_before), print));
@@ -182,8 +183,10 @@ Status PipelineSetup::AddInstruments() {
   list.insert(list.end(), plan.others.begin(), plan.others.end());
   if (plan.report) list.push_back(report_ = std::make_shared<Report>(compiler_.err()));
   if (plan.timing) list.push_back(timing_ = std::make_shared<PassTimingInstrument>());
-  const VerifyOptions checks{.check_types = !options_.compiler.skip_type_check, .threads = compiler_.threads()};
-  if (plan.verify_each) list.push_back(std::make_shared<VerifyEach>(checks, audit, compiler_.diagnostics()));
+  if (plan.verify_each) {
+    list.push_back(std::make_shared<VerifyEach>(compiler_.verify_options(), audit, compiler_.diagnostics()));
+    verifies_each_ = true;
+  }
   if (plan.print_after.wanted()) list.push_back(std::make_shared<PrintIRAfter>(passes_of(plan.print_after), print));
   return {};
 }
@@ -197,6 +200,17 @@ void PipelineSetup::AddTrace() {
 PassContext PipelineSetup::UntracedContext() const {
   PassContext context = context_;
   std::erase(context.instruments, trace_);
+  return context;
+}
+
+PassContext PipelineSetup::CheckingContext() const {
+  PassContext context = context_;
+  context.instruments.clear();
+  if (bisect_limit_) context.instruments.push_back(std::make_shared<OptBisect>(*bisect_limit_, [](std::string_view) {}));
+  const auto audit = std::make_shared<ChangeAudit>();
+  context.instruments.push_back(audit);
+  context.instruments.push_back(
+      std::make_shared<VerifyEach>(compiler_.verify_options(), audit, compiler_.diagnostics()));
   return context;
 }
 

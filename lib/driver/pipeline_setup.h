@@ -28,6 +28,10 @@ class PipelineSetup {
   PassContext& context() { return context_; }
   // The same without trace(), for runs that are not part of what it explains.
   PassContext UntracedContext() const;
+  // The same without instruments, but with a check after every pass.
+  PassContext CheckingContext() const;
+  // Whether context() checks after every pass.
+  bool verifies_each() const { return verifies_each_; }
   // Null where nothing is to be run.
   const Pass* pass() const { return pass_ ? &*pass_ : nullptr; }
   // Null where the options do not ask for it.
@@ -62,6 +66,8 @@ class PipelineSetup {
   std::vector<LocatedName> disabled_;  // of all origins, the command line first
   std::vector<LocatedName> required_;
   std::vector<InstrumentSpec> instruments_;
+  std::optional<int> bisect_limit_;
+  bool verifies_each_ = false;
   std::shared_ptr<PipelineTrace> trace_;
   std::shared_ptr<PassTimingInstrument> timing_;
   std::shared_ptr<Report> report_;

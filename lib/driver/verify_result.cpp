@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "iropt/analysis/well_formed.h"
 #include "iropt/ir/structural.h"
 #include "iropt/support/file.h"
 
@@ -40,6 +41,20 @@ Status ResultVerifier::ExpectSameText(std::string_view kind, std::string_view me
       .Error({}, kind, fmt::format("{}; the first difference is in line {} of the output", message, line))
       .Note({}, fmt::format("before: {}", LineAt(expected, begin)))
       .Note({}, fmt::format("after:  {}", LineAt(found, begin)));
+  return Failure{ErrorCode::Rejected};
+}
+
+Status ResultVerifier::CheckWellFormed(const ModuleSource& source, const Module& result, const Pass& pass,
+                                       PassContext context) {
+  DiagnosticBuffer buffer;
+  DiagnosticEngine found(&buffer);
+  if (VerifyModule(result, compiler_.verify_options(), found)) return {};
+  IROPT_ASSIGN_OR_RETURN(Module input, compiler_.Parse(source));
+  const Result<PassResult> again = pass(std::move(input), context);
+  if (!again.ok() && again.error().code == ErrorCode::Rejected) return again.error();
+  // Checked pass by pass the module is well-formed, as where a pass behaves differently each time.
+  compiler_.diagnostics().Error({}, "ill-formed-result", "the passes made an ill-formed module");
+  buffer.ReplayInto(compiler_.diagnostics());
   return Failure{ErrorCode::Rejected};
 }
 

@@ -24,6 +24,7 @@
 #include <string>
 #include <string_view>
 
+#include "iropt/analysis/well_formed.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/diag/source.h"
 #include "iropt/driver/compiler_options.h"
@@ -57,6 +58,8 @@ class CompilerInstance {
 
   const CompilerOptions& options() const { return options_; }
   int threads() const { return threads_; }
+  // How the options want modules to be checked.
+  VerifyOptions verify_options() const { return {.check_types = !options_.skip_type_check, .threads = threads_}; }
   SourceManager& sources() { return sources_; }
   // Where everything below reports.
   DiagnosticEngine& diagnostics() { return diagnostics_; }

@@ -77,6 +77,18 @@ Pass CreateFunctionMisbehaviour(const PassOptions& options) {
                             });
 }
 
+// Leaves the uses of variables and drops what defines them.
+Pass CreateDropBindings(const PassOptions& options) {
+  return CreateFunctionPass(
+      options.info(), [](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
+        const auto* seq = To<SeqExpr>(function->body);
+        Workspace& workspace = context.workspace();
+        const auto* body = workspace.New<SeqExpr>(List<const BindingBlock*>(), seq->body, seq->type);
+        return workspace.New<Function>(function->params, body, function->ret_type, function->is_pure, function->attrs,
+                                       function->type);
+      });
+}
+
 Pass CreateFromThrowingFactory(const PassOptions&) { throw std::runtime_error("this is the factory speaking"); }
 
 Pass CreateOther(const PassOptions&) {
@@ -125,6 +137,9 @@ Status Register(PassRegistry& registry) {
                     .options = {how, {"only", OptionType::String, "", "the function in which to do it"}},
                     .summary = "do what no pass should, in a function",
                     .create = &CreateFunctionMisbehaviour}));
+  IROPT_RETURN_IF_ERROR(registry.Add({.info = {.name = "test.DropBindings", .kind = PassKind::Function},
+                                      .summary = "drop all bindings",
+                                      .create = &CreateDropBindings}));
   IROPT_RETURN_IF_ERROR(registry.Add({.info = {.name = "test.ThrowingFactory", .kind = PassKind::Module},
                                       .summary = "cannot be made",
                                       .create = &CreateFromThrowingFactory}));
