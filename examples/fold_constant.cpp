@@ -111,7 +111,7 @@ Status Run(CompilerInstance& compiler) {
   IROPT_RETURN_IF_ERROR(compiler.registry().Add({
       .info = {.name = "MyFoldConstant", .opt_level = 2, .required = {"Normalize"}, .kind = PassKind::Function},
       .options = {},
-      .summary = "compute what depends on constants only",
+      .summary = "fold constant expressions",
       .create = CreateMyFoldConstant,
   }));
 

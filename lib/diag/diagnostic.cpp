@@ -68,6 +68,7 @@ void Shorten(std::string& message) {
 
 void DiagnosticEngine::Report(Diagnostic diagnostic) {
   IROPT_CHECK(FindDiagnosticKind(diagnostic.kind) != nullptr, "no row in kinds.def for '{}'", diagnostic.kind);
+  if (diagnostic.severity == Severity::Warning && warnings_as_errors_) diagnostic.severity = Severity::Error;
   if (diagnostic.severity == Severity::Warning) ++warning_count_;
   if (diagnostic.severity == Severity::Error) {
     const bool hidden = error_limit_reached();

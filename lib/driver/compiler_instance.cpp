@@ -41,6 +41,7 @@ CompilerInstance::CompilerInstance(CompilerOptions options, DiagnosticConsumer* 
       err_(STDERR_FILENO),
       own_consumer_(consumer == nullptr ? MakeConsumer(options_, &err_, &sources_) : nullptr),
       diagnostics_(consumer == nullptr ? own_consumer_.get() : consumer) {
+  diagnostics_.set_warnings_as_errors(options_.warnings_as_errors);
   const Status registered = RegisterAllPasses(registry_);
   IROPT_CHECK(registered.ok(), "{}", registered.error().message);
 }

@@ -51,6 +51,8 @@ class Run {
     }
     // Before anything is written: what fails here fails the run.
     if (const Status left = scope.Exit(); code == 0 && !left.ok()) code = compiler_.Report(left.error(), "pass-failed");
+    // Warnings of passes, under -Werror.
+    if (code == 0 && compiler_.diagnostics().has_errors()) code = ExitCode(ErrorCode::PassFailed);
     if (code == 0 && !options_.verify_only) code = Write(modules);
     ShowTimes();
     return code;

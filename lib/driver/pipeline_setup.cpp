@@ -36,9 +36,9 @@ Status PipelineSetup::Run() {
   if (!pipeline_) return {};
   IROPT_ASSIGN_OR_RETURN(pass_, BuildPipeline(*pipeline_, compiler_.registry(), compiler_.diagnostics()));
   if (options_.explain_pipeline) {
-    AddTrace();
-  } else {
-    NoteSkipped();
+    AddTrace();  // which says it, too
+  } else if (!WarnOfSkipped()) {
+    return Failure{ErrorCode::Usage};
   }
   return {};
 }
@@ -206,7 +206,8 @@ PassContext PipelineSetup::UntracedContext() const {
 PassContext PipelineSetup::CheckingContext() const {
   PassContext context = context_;
   context.instruments.clear();
-  if (bisect_limit_) context.instruments.push_back(std::make_shared<OptBisect>(*bisect_limit_, [](std::string_view) {}));
+  if (bisect_limit_)
+    context.instruments.push_back(std::make_shared<OptBisect>(*bisect_limit_, [](std::string_view) {}));
   const auto audit = std::make_shared<ChangeAudit>();
   context.instruments.push_back(audit);
   context.instruments.push_back(
@@ -249,19 +250,17 @@ std::string PipelineSetup::PrintPipelineFile() const {
   return iropt::PrintPipelineFile(file);
 }
 
-void PipelineSetup::NoteSkipped() {
+bool PipelineSetup::WarnOfSkipped() {
   for (const PipelineItem* item : SkippedByLevel(*pipeline_, compiler_.registry(), context_)) {
     const bool is_pass = item->kind == PipelineItem::Kind::Pass;
     const int level = is_pass ? compiler_.registry().Find(item->name)->info.opt_level : *item->opt_level;
     const std::string name =
         is_pass ? fmt::format("pass '{}'", item->name) : fmt::format("Sequential '{}'", item->name);
-    Diagnostic note;
-    note.severity = Severity::Note;
-    note.kind = "pass-skipped";
-    note.span = item->span;
-    note.message = fmt::format("{} is skipped: its level {} is above -O{}", name, level, context_.opt_level);
-    compiler_.diagnostics().Report(std::move(note));
+    compiler_.diagnostics().Warning(
+        item->span, "pass-skipped",
+        fmt::format("{} is not run: it requires -O{} (current level: -O{})", name, level, context_.opt_level));
   }
+  return !compiler_.diagnostics().has_errors();
 }
 
 }  // namespace iropt

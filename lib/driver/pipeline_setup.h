@@ -55,7 +55,8 @@ class PipelineSetup {
   void AddTrace();
   SettingOrigins Origins() const;
   std::string LevelOrigin() const;
-  void NoteSkipped();
+  // Warns of passes that the pipeline names and the level leaves out; false where -Werror makes that an error.
+  bool WarnOfSkipped();
 
   CompilerInstance& compiler_;
   const DriverOptions& options_;

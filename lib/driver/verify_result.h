@@ -9,15 +9,15 @@
 
 namespace iropt {
 
-// A check that fails reports why, and has the code Rejected. The checks of round trip and idempotence work on the text of
-// the module, as the next tool would.
+// A check that fails reports why, and has the code Rejected. The checks of round trip and idempotence work on the text
+// of the module, as the next tool would.
 class ResultVerifier {
  public:
   explicit ResultVerifier(CompilerInstance& compiler) : compiler_(compiler) {}
 
-  // The result of running `pass` on what `source` holds is well-formed. Where it is not, the source is read again, since
-  // keeping its module would take memory in every run, and a second run in `context`, which checks after every pass, names
-  // the pass at fault. O(nodes).
+  // The result of running `pass` on what `source` holds is well-formed. Where it is not, the source is read again,
+  // since keeping its module would take memory in every run, and a second run in `context`, which checks after every
+  // pass, names the pass at fault. O(nodes).
   Status CheckWellFormed(const ModuleSource& source, const Module& result, const Pass& pass, PassContext context);
   // The text reads back as a structurally equal module, which prints as the same text.
   Status CheckRoundTrip(const Module& module);

@@ -200,7 +200,7 @@ Status OutputStream::Flush() {
 }
 
 Status OutputStream::status() const {
-  if (errno_ == 0) return {};
+  if (errno_ == 0 || errno_ == EPIPE) return {};
   return Error{ErrorCode::Usage, fmt::format("cannot write the output: {}", ErrnoText(errno_))};
 }
 

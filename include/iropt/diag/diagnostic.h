@@ -102,6 +102,8 @@ class DiagnosticEngine {
 
   // 0 sets no limit.
   void set_max_errors(size_t max_errors) { max_errors_ = max_errors; }
+  // Reports warnings as errors from now on.
+  void set_warnings_as_errors(bool as_errors) { warnings_as_errors_ = as_errors; }
   size_t error_count() const { return error_count_; }
   size_t warning_count() const { return warning_count_; }
   bool has_errors() const { return error_count_ != 0; }
@@ -114,6 +116,7 @@ class DiagnosticEngine {
   size_t error_count_ = 0;
   size_t warning_count_ = 0;
   bool told_limit_ = false;
+  bool warnings_as_errors_ = false;
 };
 
 // Keeps diagnostics to report them later.

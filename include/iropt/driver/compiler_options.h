@@ -14,8 +14,9 @@ struct CompilerOptions {
   std::optional<std::string> input_format = {};  // else it is detected, see formats.h
   bool no_verify = false;                        // check neither the input nor the result
   bool skip_type_check = false;                  // leave the type rules out of all checks
-  int threads = 1;                               // 0 stands for as many as there are cores
-  int64_t inline_constants = 0;                  // arrays of up to this many elements are printed inline
+  bool warnings_as_errors = false;
+  int threads = 1;               // 0 stands for as many as there are cores
+  int64_t inline_constants = 0;  // arrays of up to this many elements are printed inline
   DiagnosticFormat diagnostics = DiagnosticFormat::Text;
   Colour colour = Colour::Auto;
 };

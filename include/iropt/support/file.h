@@ -42,8 +42,8 @@ class FileBuffer {
 Result<std::shared_ptr<const FileBuffer>> ReadFile(const std::string& path);
 
 // A buffered writer over a file descriptor, which it does not own, or a string. The first failed write is kept and
-// later ones are dropped; ask status() or the result of Flush() once at the end. Writing to a closed pipe is such a
-// failure where the program ignores SIGPIPE.
+// later ones are dropped; ask status() or the result of Flush() once at the end. A pipe whose reader has gone, as in
+// `ir-opt in.ir | head`, takes nothing more but is not a failure; the program must ignore SIGPIPE.
 class OutputStream {
  public:
   explicit OutputStream(int fd);

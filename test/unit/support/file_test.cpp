@@ -141,14 +141,16 @@ TEST_CASE("a failed write is kept and reported", "[support]") {
   close(full);
 }
 
-TEST_CASE("a closed pipe is a failed write", "[support]") {
+TEST_CASE("a pipe whose reader has gone is not a failure", "[support]") {
   std::array<int, 2> ends{};
   REQUIRE(pipe(ends.data()) == 0);
   close(ends[0]);
   const auto previous = std::signal(SIGPIPE, SIG_IGN);
   OutputStream out(ends[1]);
   out.Append("x");
-  CHECK(out.Flush().error().message == "cannot write the output: broken pipe");
+  CHECK(out.Flush().ok());
+  out.Append(std::string(1 << 20, 'y'));
+  CHECK(out.Flush().ok());
   std::signal(SIGPIPE, previous);
   close(ends[1]);
 }

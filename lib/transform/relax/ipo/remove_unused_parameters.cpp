@@ -9,8 +9,8 @@
 // Where the type of such a parameter is what defines a symbolic variable that is still needed, the variable becomes a
 // parameter of its own. A function keeps its parameters where it is used other than by calling it, or where a call does
 // not say what such a variable is. Where a parameter was removed, all functions of the module lose their dead bindings,
-// as in TVM: those that computed the arguments, and those that were dead before. Parameters that get unused by this stay
-// until the pass runs again. O(nodes).
+// as in TVM: those that computed the arguments, and those that were dead before. Parameters that get unused by this
+// stay until the pass runs again. O(nodes).
 //
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
