@@ -156,7 +156,7 @@ const Type* InferCall(const Call* call, InferContext& ctx) {
   }
   if (const auto* op = As<Op>(call->op)) {
     const TypeRule rule = TypeRuleOf(*op->info);
-    if (!rule) return ctx.Error(*call, "is no operator of graph-level expressions");
+    if (!rule) return ctx.Error(*call, "is not a Relax operator");
     if (HasDistributedOperand(*call)) return InferDistributed(*call, ctx);
     return rule(*call, ctx);
   }

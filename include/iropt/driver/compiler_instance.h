@@ -90,7 +90,7 @@ class CompilerInstance {
   // A context with this registry, whose passes report to diagnostics(), and in which PrintIR shows modules on stderr.
   PassContext MakeContext(int opt_level = kDefaultOptLevel);
 
-  // Adds a text that is no file, such as the value of a flag, to the sources, so that messages show where in it they
+  // Adds a text that is not a file, such as the value of a flag, to the sources, so that messages show where in it they
   // are about.
   Result<uint32_t> AddText(std::string name, std::string text);
 

@@ -27,7 +27,7 @@ struct ScalarIntrinsic {
 // Null where the operator is no such intrinsic. O(1).
 const ScalarIntrinsic* FindScalarIntrinsic(const OpInfo& op);
 
-// The rows of a table by the ids of their intrinsics; null where there is none.
+// The rows of a table by the ids of their intrinsics; null for those without a row.
 template <class Row>
 using IntrinsicRows = std::array<const Row*, kNumIntrinsics>;
 template <class Row, size_t kCount>
