@@ -23,7 +23,7 @@ namespace iropt::bench {
 namespace {
 
 Tensor Filled(std::vector<int64_t> shape) {
-  const std::shared_ptr<NDArray> tensor = NDArray::Make(DataType::Float(32), std::move(shape));
+  const std::shared_ptr<NDArray> tensor = NDArray::Make(DataType::Float(32), shape);
   int64_t i = 0;
   for (float& x : tensor->MutableAs<float>()) x = static_cast<float>(i++ % 17) / 16 - 0.5f;
   return tensor;

@@ -49,9 +49,8 @@ inline std::optional<uint64_t> ArrayBytes(DataType dtype, const std::vector<int6
 inline std::shared_ptr<const NDArray> MakeArray(DataType dtype, std::vector<int64_t> shape, const Bytes& bytes) {
   const auto* data = reinterpret_cast<const std::byte*>(bytes.text.data());
   const auto alignment = static_cast<uintptr_t>(dtype.bytes());
-  if (reinterpret_cast<uintptr_t>(data) % alignment == 0)
-    return NDArray::View(dtype, std::move(shape), data, bytes.owner);
-  std::shared_ptr<NDArray> array = NDArray::Make(dtype, std::move(shape));
+  if (reinterpret_cast<uintptr_t>(data) % alignment == 0) return NDArray::View(dtype, shape, data, bytes.owner);
+  std::shared_ptr<NDArray> array = NDArray::Make(dtype, shape);
   if (array->num_bytes() != 0) std::memcpy(array->mutable_data(), data, array->num_bytes());
   return array;
 }

@@ -1,6 +1,7 @@
 #include "iropt/ir/ndarray.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -9,35 +10,64 @@
 
 namespace iropt {
 
-NDArray::NDArray(DataType dtype, std::vector<int64_t> shape) : dtype_(dtype), shape_(std::move(shape)) {
-  for (const int64_t dim : shape_) {
+namespace {
+
+int64_t NumElements(std::span<const int64_t> shape) {
+  int64_t elements = 1;
+  for (const int64_t dim : shape) {
     IROPT_CHECK(dim >= 0, "negative dimension {}", dim);
     // Readers must have refused sizes that no memory can hold; this only guards the product.
-    IROPT_CHECK(!__builtin_mul_overflow(num_elements_, dim, &num_elements_), "array of more than 2^63 elements");
+    IROPT_CHECK(!__builtin_mul_overflow(elements, dim, &elements), "array of more than 2^63 elements");
   }
+  return elements;
+}
+
+size_t NumBytes(DataType dtype, std::span<const int64_t> shape) {
   int64_t bytes = 0;
-  IROPT_CHECK(!__builtin_mul_overflow(num_elements_, dtype_.bytes(), &bytes), "array of more than 2^63 bytes");
+  IROPT_CHECK(!__builtin_mul_overflow(NumElements(shape), dtype.bytes(), &bytes), "array of more than 2^63 bytes");
+  return static_cast<size_t>(bytes);
 }
 
-std::shared_ptr<NDArray> NDArray::Make(DataType dtype, std::vector<int64_t> shape) {
-  std::shared_ptr<NDArray> array(new NDArray(dtype, std::move(shape)));
-  // At least one byte, so that the data pointer of an empty array is not null.
-  array->owned_ = std::make_unique<std::byte[]>(std::max<size_t>(array->num_bytes(), 1));
-  array->data_ = array->owned_.get();
-  return array;
+}  // namespace
+
+NDArray::NDArray(Private, DataType dtype, std::span<const int64_t> shape, size_t own_bytes)
+    : dtype_(dtype), rank_(static_cast<uint32_t>(shape.size())), num_elements_(NumElements(shape)) {
+  const size_t offset = DataOffset(rank_);
+  std::byte* block = inline_;
+  if (offset + own_bytes > kInlineBytes) {
+    // The system hands out zeroed pages, so big arrays are not cleared by hand.
+    block = static_cast<std::byte*>(std::calloc(offset + own_bytes, 1));
+    if (!block) throw std::bad_alloc();
+  } else {
+    std::memset(inline_, 0, kInlineBytes);
+  }
+  shape_ = reinterpret_cast<int64_t*>(block);
+  std::copy(shape.begin(), shape.end(), shape_);
+  mutable_data_ = block + offset;
+  data_ = mutable_data_;
 }
 
-std::shared_ptr<const NDArray> NDArray::View(DataType dtype, std::vector<int64_t> shape, const std::byte* data,
+NDArray::~NDArray() {
+  if (auto* block = reinterpret_cast<std::byte*>(shape_); block != inline_) std::free(block);
+}
+
+std::shared_ptr<NDArray> NDArray::Make(DataType dtype, std::span<const int64_t> shape) {
+  return std::make_shared<NDArray>(Private(), dtype, shape, NumBytes(dtype, shape));
+}
+
+std::shared_ptr<const NDArray> NDArray::View(DataType dtype, std::span<const int64_t> shape, const std::byte* data,
                                              std::shared_ptr<const void> owner) {
-  std::shared_ptr<NDArray> array(new NDArray(dtype, std::move(shape)));
+  NumBytes(dtype, shape);
+  auto array = std::make_shared<NDArray>(Private(), dtype, shape, 0);
   array->data_ = data;
+  array->mutable_data_ = nullptr;
   array->owner_ = std::move(owner);
   return array;
 }
 
 bool operator==(const NDArray& a, const NDArray& b) {
   if (&a == &b) return true;
-  if (a.dtype_ != b.dtype_ || a.shape_ != b.shape_) return false;
+  if (a.dtype_ != b.dtype_ || !std::ranges::equal(a.shape(), b.shape())) return false;
   return a.data_ == b.data_ || std::memcmp(a.data_, b.data_, a.num_bytes()) == 0;
 }
 
@@ -46,7 +76,7 @@ uint64_t NDArray::Hash() const {
   uint64_t hash = hash_.load(std::memory_order_relaxed);
   if (hash != 0) return hash;
   hash = HashMix(dtype_.raw());
-  for (const int64_t dim : shape_) hash = HashCombine(hash, static_cast<uint64_t>(dim));
+  for (const int64_t dim : shape()) hash = HashCombine(hash, static_cast<uint64_t>(dim));
   hash = HashCombine(hash, HashBytes(data_, num_bytes()));
   hash = std::max<uint64_t>(hash, 1);
   hash_.store(hash, std::memory_order_relaxed);

@@ -11,9 +11,11 @@ namespace iropt {
 
 namespace detail {
 
-// How many rounds ahead: first the binding, then what it points to. Far enough for several cache misses in a row.
+// How many rounds ahead: first the binding, then its variable and value, then the variable's name and a
+// constant's tensor. Far enough for several cache misses in a row.
 inline constexpr uint32_t kBindingDistance = 128;
 inline constexpr uint32_t kPartsDistance = 64;
+inline constexpr uint32_t kDetailsDistance = 32;
 
 inline void Prefetch(const void* address) {
 #if defined(__GNUC__)
@@ -29,20 +31,30 @@ inline void PrefetchParts(const Binding* binding) {
                                                   : static_cast<const MatchCast*>(binding)->value);
 }
 
+inline void PrefetchDetails(const Binding* binding) {
+  Prefetch(binding->var->name().data());
+  if (binding->kind != NodeKind::kVarBinding) return;
+  if (const auto* constant = As<Constant>(static_cast<const VarBinding*>(binding)->value)) Prefetch(constant->data);
+}
+
 }  // namespace detail
 
 // for (const Binding* binding : Streamed(block.bindings)) ...
+// With kDetails, for loops that read the names of the variables and the constants, too.
 class Streamed {
  public:
-  explicit Streamed(List<const Binding*> bindings) : bindings_(bindings) {}
+  enum Parts : uint8_t { kValues, kDetails };
+  explicit Streamed(List<const Binding*> bindings, Parts parts = kValues) : bindings_(bindings), parts_(parts) {}
 
   class Iterator {
    public:
-    Iterator(List<const Binding*> bindings, uint32_t at) : bindings_(bindings), at_(at) {}
+    Iterator(List<const Binding*> bindings, Parts parts, uint32_t at) : bindings_(bindings), parts_(parts), at_(at) {}
     const Binding* operator*() const {
       const uint32_t left = bindings_.size() - at_;
       if (left > detail::kBindingDistance) detail::Prefetch(bindings_[at_ + detail::kBindingDistance]);
       if (left > detail::kPartsDistance) detail::PrefetchParts(bindings_[at_ + detail::kPartsDistance]);
+      if (parts_ == kDetails && left > detail::kDetailsDistance)
+        detail::PrefetchDetails(bindings_[at_ + detail::kDetailsDistance]);
       return bindings_[at_];
     }
     Iterator& operator++() {
@@ -53,14 +65,16 @@ class Streamed {
 
    private:
     List<const Binding*> bindings_;
+    Parts parts_;
     uint32_t at_;
   };
 
-  Iterator begin() const { return {bindings_, 0}; }
-  Iterator end() const { return {bindings_, bindings_.size()}; }
+  Iterator begin() const { return {bindings_, parts_, 0}; }
+  Iterator end() const { return {bindings_, parts_, bindings_.size()}; }
 
  private:
   List<const Binding*> bindings_;
+  Parts parts_;
 };
 
 // Calls f(index, binding) for the bindings from back to front.

@@ -3,8 +3,8 @@
 // and no tombstones are needed. Expected O(1) per operation, no allocation per entry.
 //
 // Names of big functions count up (lv8, lv9, lv10, ...), and are looked up soon after they were inserted. So names that
-// differ in the last character alone get neighbouring slots, which share cache lines: reading 4,000,000 bindings of one
-// function takes a quarter less time than with names spread over the whole table.
+// differ in the last two characters alone get neighbouring slots, which share cache lines and pages: reading and
+// printing 4,000,000 bindings of one function takes a quarter less time than with names spread over the whole table.
 #pragma once
 
 #include <cstdint>
@@ -44,9 +44,10 @@ class NameMap {
   }
 
   static uint32_t Tag(std::string_view name) {
-    if (name.empty()) return 0;
+    if (name.size() < 2) return name.empty() ? 0 : static_cast<unsigned char>(name[0]);
     const auto last = static_cast<unsigned char>(name.back());
-    return static_cast<uint32_t>(HashString(name.substr(0, name.size() - 1))) + last;
+    const auto before = static_cast<unsigned char>(name[name.size() - 2]);
+    return static_cast<uint32_t>(HashString(name.substr(0, name.size() - 2))) + 10U * before + last;
   }
 
   // The index of the entry, or kNone.
@@ -87,9 +88,9 @@ class NameMap {
     uint32_t tag = 0;
     uint32_t entry = kNone;
   };
-  // Odd, so that a chain reaches every slot, and longer than a run of ten names: runs that meet pass each other at
-  // once.
-  static constexpr size_t kStep = 17;
+  // Odd, so that a chain reaches every slot, and longer than a run of a hundred names: runs that meet pass each other
+  // at once.
+  static constexpr size_t kStep = 129;
   static constexpr size_t kFirstCapacity = 64;
 
   size_t SlotOf(std::string_view name, uint32_t tag) const {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "analysis/type_walk.h"
+#include "iropt/ir/streamed.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -104,7 +105,7 @@ void GraphVerifier::VisitBody(const Expr* body, const Node& owner, std::string_v
 
 void GraphVerifier::VisitBlock(const BindingBlock& block) {
   const uint32_t outer = std::exchange(state_.dataflow_block, block.is_dataflow() ? ++num_dataflow_blocks_ : 0);
-  for (const Binding* binding : block.bindings) {
+  for (const Binding* binding : Streamed(block.bindings)) {
     if (diagnostics_.error_limit_reached()) break;
     around_ = binding;
     if (binding->kind == NodeKind::kVarBinding) {

@@ -75,7 +75,7 @@ Result<std::shared_ptr<NDArray>> KernelCall::Allocate(DataType dtype, Shape shap
     return Fail(fmt::format("a tensor of shape {} is over the limit of {} bytes", ShapeText(shape), limits_.max_bytes),
                 ErrorCode::Budget);
   }
-  return NDArray::Make(dtype, std::move(shape));
+  return NDArray::Make(dtype, shape);
 }
 
 Status KernelCall::Charge(uint64_t units) {
@@ -108,7 +108,7 @@ Result<Shape> BroadcastShapes(const KernelCall& call, std::span<const int64_t> a
 }
 
 Tensor Reshaped(const Tensor& tensor, Shape shape) {
-  return NDArray::View(tensor->dtype(), std::move(shape), tensor->data(), tensor);
+  return NDArray::View(tensor->dtype(), shape, tensor->data(), tensor);
 }
 
 Shape RowMajorStrides(std::span<const int64_t> shape) {

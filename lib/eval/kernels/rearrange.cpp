@@ -89,7 +89,7 @@ Tensor SliceView(const Tensor& x, size_t axis, int64_t begin, int64_t end) {
   Shape shape = ShapeOf(*x);
   const int64_t step = RowMajorStrides(shape)[axis] * x->dtype().bytes();
   shape[axis] = end - begin;
-  return NDArray::View(x->dtype(), std::move(shape), x->data() + begin * step, x);
+  return NDArray::View(x->dtype(), shape, x->data() + begin * step, x);
 }
 
 }  // namespace iropt::eval

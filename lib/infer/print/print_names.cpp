@@ -22,6 +22,11 @@ void PrintNames::Reset() {
   for (const std::string_view name : reserved_) taken_.Insert(name, 1);
 }
 
+void PrintNames::Reserve(size_t names) {
+  taken_.Reserve(taken_.size() + names);
+  log_.reserve(log_.size() + names);
+}
+
 std::string_view PrintNames::Unique(std::string_view hint) {
   std::string clean;
   for (const char c : hint) {

@@ -93,7 +93,7 @@ std::shared_ptr<NDArray> ReadArray(std::string_view bytes, std::string& error) {
   }
   bytes.remove_prefix(8 * shape.size() + 8);
   if (static_cast<uint64_t>(size) != bytes.size()) return nullptr;
-  std::shared_ptr<NDArray> array = NDArray::Make(dtype, std::move(shape));
+  std::shared_ptr<NDArray> array = NDArray::Make(dtype, shape);
   std::memcpy(array->mutable_data(), bytes.data(), bytes.size());
   return array;
 }

@@ -25,7 +25,7 @@ class TemporaryFile {
 };
 
 std::shared_ptr<const NDArray> Counting(DataType dtype, std::vector<int64_t> shape) {
-  auto array = NDArray::Make(dtype, std::move(shape));
+  auto array = NDArray::Make(dtype, shape);
   for (size_t i = 0; i < array->num_bytes(); ++i) array->mutable_data()[i] = static_cast<std::byte>(i % 7);
   return array;
 }

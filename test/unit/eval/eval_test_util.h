@@ -19,7 +19,7 @@ using Dims = std::vector<int64_t>;
 
 // Elements given as numbers, converted to the dtype; they must be in range.
 inline Tensor T(DataType dtype, Dims shape, const std::vector<double>& values) {
-  std::shared_ptr<NDArray> tensor = NDArray::Make(dtype, std::move(shape));
+  std::shared_ptr<NDArray> tensor = NDArray::Make(dtype, shape);
   REQUIRE(tensor->num_elements() == static_cast<int64_t>(values.size()));
   DispatchElement(dtype, [&]<class E>(std::type_identity<E>) {
     for (size_t i = 0; i < values.size(); ++i) REQUIRE(ConvertElement(values[i], &tensor->MutableAs<E>()[i]));

@@ -83,7 +83,7 @@ inline std::vector<Exact> Interesting(DataType dtype) {
 
 // A tensor of numbers that the dtype holds.
 inline Tensor ExactTensor(DataType dtype, Dims shape, const std::vector<Exact>& values) {
-  std::shared_ptr<NDArray> tensor = NDArray::Make(dtype, std::move(shape));
+  std::shared_ptr<NDArray> tensor = NDArray::Make(dtype, shape);
   REQUIRE(tensor->num_elements() == static_cast<int64_t>(values.size()));
   DispatchElement(dtype, [&]<class E>(std::type_identity<E>) {
     for (size_t i = 0; i < values.size(); ++i) {

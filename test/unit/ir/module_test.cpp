@@ -99,7 +99,7 @@ TEST_CASE("arrays compare by content", "[ir]") {
   CHECK(make(0)->num_bytes() == 16);
   CHECK(NDArray::Make(DataType::Float(32), {0, 5})->data() != nullptr);
   const auto owner = make(7);
-  const auto view = NDArray::View(DataType::Float(32), {4}, owner->data(), owner);
+  const auto view = NDArray::View(DataType::Float(32), owner->shape(), owner->data(), owner);
   CHECK(view->As<float>()[3] == 7);
 }
 

@@ -42,6 +42,8 @@ class PrintNames {
   void Release(size_t mark);
   // For a new function: forgets everything but the reserved names.
   void Reset();
+  // Makes room for so many more names, which saves growing the tables step by step.
+  void Reserve(size_t names);
 
  private:
   struct Definition {

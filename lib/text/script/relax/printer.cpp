@@ -1,6 +1,7 @@
 // Functions, blocks and bindings. Expressions are in expr_printer.cpp.
 #include "printer.h"
 
+#include "iropt/ir/streamed.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
 #include "text/script/attr_text.h"
@@ -21,6 +22,7 @@ void RelaxPrinter::PrintFunction(const Function* function, std::string_view name
   before_ = before;
   nested_ = 0;
   names_.Reset();
+  names_.Reserve(prologue.num_bindings);
   types_.StartFunction();
   size_t line = 0;
   for (; line < prologue.signature_lines; ++line) names_.Define(prologue.lines[line]);
@@ -102,8 +104,13 @@ void RelaxPrinter::PrintNestedFunction(const Binding* binding, const Function* f
   out_.Append('\n');
 }
 
-void RelaxPrinter::PrintBody(const Expr* body, const Var* target) {
+void RelaxPrinter::PrintScope(const Expr* body, const Var* target) {
   const size_t mark = names_.Mark();
+  PrintBody(body, target);
+  names_.Release(mark);
+}
+
+void RelaxPrinter::PrintBody(const Expr* body, const Var* target) {
   const auto* seq = As<SeqExpr>(body);
   if (seq) {
     for (const BindingBlock* block : seq->blocks) PrintBlock(block);
@@ -116,26 +123,29 @@ void RelaxPrinter::PrintBody(const Expr* body, const Var* target) {
     out_.Append("return ");
     PrintExpr(value);
   }
-  names_.Release(mark);
 }
 
 void RelaxPrinter::PrintBlock(const BindingBlock* block) {
   if (!block->is_dataflow()) {
-    for (const Binding* binding : block->bindings) PrintBinding(binding);
+    for (const Binding* binding : Streamed(block->bindings, Streamed::kDetails)) PrintBinding(binding);
     return;
   }
   context_.NewLine();
   out_.Append("with R.dataflow():");
   ++context_.indent;
-  for (const Binding* binding : block->bindings) PrintBinding(binding, !binding->var->is_dataflow());
+  std::vector<const Var*> outputs;
+  for (const Binding* binding : Streamed(block->bindings, Streamed::kDetails)) {
+    const bool is_output = !binding->var->is_dataflow();
+    PrintBinding(binding, is_output);
+    if (is_output) outputs.push_back(binding->var);
+  }
   context_.NewLine();
   out_.Append("R.output(");
   bool first = true;
-  for (const Binding* binding : block->bindings) {
-    if (binding->var->is_dataflow()) continue;
+  for (const Var* output : outputs) {
     if (!first) out_.Append(", ");
     first = false;
-    out_.Append(names_.Define(binding->var));
+    out_.Append(names_.Define(output));
   }
   out_.Append(')');
   --context_.indent;
@@ -192,12 +202,12 @@ void RelaxPrinter::PrintIf(const Var* var, const If* value) {
     PrintExpr(value->cond);
     out_.Append(':');
     ++context_.indent;
-    PrintBody(value->true_branch, var);
+    PrintScope(value->true_branch, var);
     --context_.indent;
     context_.NewLine();
     out_.Append("else:");
     ++context_.indent;
-    PrintBody(value->false_branch, var);
+    PrintScope(value->false_branch, var);
     --context_.indent;
   });
 }

@@ -25,6 +25,8 @@ class RelaxPrinter {
   void PrintNestedFunction(const Binding* binding, const Function* function);
   // The statements of a body; its value goes to `return`, or to `target: annotation = value`.
   void PrintBody(const Expr* body, const Var* target);
+  // The same for a body whose names are free again afterwards.
+  void PrintScope(const Expr* body, const Var* target);
   void PrintBlock(const BindingBlock* block);
   void PrintBinding(const Binding* binding, bool is_output = false);
   void PrintIf(const Var* var, const If* value);

@@ -2,6 +2,7 @@
 
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/relax/visitor.h"
+#include "iropt/ir/streamed.h"
 #include "iropt/support/function_ref.h"
 #include "iropt/support/stack.h"
 
@@ -49,7 +50,8 @@ class Scanner {
     const auto* seq = As<SeqExpr>(body);
     if (!seq) return ScanExpr(body);
     for (const BindingBlock* block : seq->blocks) {
-      for (const Binding* binding : block->bindings) ScanBinding(binding);
+      result_.num_bindings += block->bindings.size();
+      for (const Binding* binding : Streamed(block->bindings, Streamed::kDetails)) ScanBinding(binding);
     }
     ScanExpr(seq->body);
   }

@@ -21,6 +21,7 @@ struct RelaxPrologue {
   std::unordered_set<const tir::Var*> introduced;  // by the signature
   std::vector<const Constant*> constants;
   std::vector<const ObjectAttr*> arrays;  // among the attribute values
+  size_t num_bindings = 0;
   bool uses_tir = false;
   // For each nested function, outermost first, whether loop-level names have been used when its text ends: TVM repeats
   // the header of the module before nested functions.

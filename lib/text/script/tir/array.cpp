@@ -39,7 +39,7 @@ void FlattenNumbers(const PyValue& value, std::vector<PyValue>& out) {
 std::shared_ptr<const NDArray> ArrayOf(const std::vector<PyValue>& numbers, DataType dtype,
                                        std::vector<int64_t> shape) {
   if (!IsElementType(dtype)) return nullptr;
-  const std::shared_ptr<NDArray> array = NDArray::Make(dtype, std::move(shape));
+  const std::shared_ptr<NDArray> array = NDArray::Make(dtype, shape);
   bool ok = true;
   DispatchElement(dtype, [&](auto type) {
     using T = typename decltype(type)::type;

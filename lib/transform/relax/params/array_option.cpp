@@ -93,7 +93,7 @@ std::shared_ptr<const NDArray> ReadArrayOption(const OptionValue& value, ArrayOp
              fmt::format("'data' has {} numbers, where shape ({}) needs {}", count, fmt::join(shape, ", "), elements)};
     return nullptr;
   }
-  std::shared_ptr<NDArray> array = NDArray::Make(*dtype, std::move(shape));
+  std::shared_ptr<NDArray> array = NDArray::Make(*dtype, shape);
   const OptionValue* wrong = nullptr;
   DispatchElement(*dtype, [&](auto type) {
     using T = typename decltype(type)::type;
