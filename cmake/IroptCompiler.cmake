@@ -68,9 +68,12 @@ if(IROPT_LTO)
   set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
 endif()
 
+# What a plugin is compiled with, too.
+set(iropt_sanitizer_flags "")
 if(IROPT_SANITIZE)
-  add_compile_options("-fsanitize=${IROPT_SANITIZE}" -fno-omit-frame-pointer -fno-sanitize-recover=all)
-  add_link_options("-fsanitize=${IROPT_SANITIZE}")
+  set(iropt_sanitizer_flags "-fsanitize=${IROPT_SANITIZE}")
+  add_compile_options("${iropt_sanitizer_flags}" -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options("${iropt_sanitizer_flags}")
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # With the checks in between, GCC no longer sees that what moves a variant reads only the alternative that there is.
     add_compile_options(-Wno-maybe-uninitialized)

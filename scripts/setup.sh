@@ -6,6 +6,9 @@ set -euo pipefail
 packages=(g++ cmake ninja-build ccache mold python3
           libfmt-dev libcli11-dev nlohmann-json3-dev libtbb-dev libarchive-dev libeigen3-dev catch2 libbenchmark-dev)
 
+# The checks of style want these versions and are skipped where a distribution does not have them.
+style_packages=(clang-format-14 clang-tidy-14)
+
 installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }
 
 as_root() {
@@ -49,9 +52,13 @@ missing=()
 for package in "${packages[@]}"; do
   installed "$package" || missing+=("$package")
 done
+missing_style=()
+for package in "${style_packages[@]}"; do
+  installed "$package" || missing_style+=("$package")
+done
 need_llvm=0
 llvm_tools_present || need_llvm=1
-if [ ${#missing[@]} -eq 0 ] && [ $need_llvm -eq 0 ]; then
+if [ ${#missing[@]} -eq 0 ] && [ ${#missing_style[@]} -eq 0 ] && [ $need_llvm -eq 0 ]; then
   echo "setup: everything is installed"
   exit 0
 fi
@@ -60,6 +67,13 @@ as_root apt-get -q update
 if [ $need_llvm -eq 1 ]; then
   llvm_tools=$(llvm_tools_package)
   missing+=("$llvm_tools")
+fi
+for package in "${missing_style[@]}"; do
+  if apt-cache show "$package" >/dev/null 2>&1; then missing+=("$package"); fi
+done
+if [ ${#missing[@]} -eq 0 ]; then
+  echo "setup: everything that this distribution has is installed"
+  exit 0
 fi
 echo "setup: installing ${missing[*]}"
 as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends "${missing[@]}"

@@ -66,9 +66,8 @@ if(IROPT_PLUGINS)
   # The plugin is built as users build theirs: against the package that the test `package` installs.
   set(package "${CMAKE_CURRENT_BINARY_DIR}/plugin/package/moved")
   add_test(NAME documented_plugin COMMAND ${check_docs} --kind plugin --root "${unpacked}" "${package}/bin" ${documented})
-  set(flags "$<$<BOOL:${IROPT_SANITIZE}>:-fsanitize=${IROPT_SANITIZE}>")
   set_tests_properties(documented_plugin PROPERTIES FIXTURES_REQUIRED installed_package
-                       ENVIRONMENT "PREFIX=${package};CXX=${CMAKE_CXX_COMPILER};CXXFLAGS=${flags};CMAKE_GENERATOR=${CMAKE_GENERATOR}")
+                       ENVIRONMENT "PREFIX=${package};CXX=${CMAKE_CXX_COMPILER};CXXFLAGS=${iropt_sanitizer_flags};CMAKE_GENERATOR=${CMAKE_GENERATOR}")
   set_property(TEST documented_plugin PROPERTY LABELS document)
 endif()
 set_property(TEST documents documented_commands documented_unit PROPERTY LABELS document)

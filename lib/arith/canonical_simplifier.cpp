@@ -378,7 +378,7 @@ std::pair<Sum, Sum> SeparateMultiples(const Sum& sum, int64_t divisor) {
 
 }  // namespace
 
-CanonicalSimplifier::Form CanonicalSimplifier::DivideSum(Sum sum, int64_t divisor, bool floor) {
+CanonicalSimplifier::Form CanonicalSimplifier::DivideSum(const Sum& sum, int64_t divisor, bool floor) {
   auto [multiples, rest] = SeparateMultiples(sum, divisor);
   const bool splits =
       floor || rest.is_zero() ||
@@ -402,7 +402,7 @@ CanonicalSimplifier::Form CanonicalSimplifier::DivideSum(Sum sum, int64_t diviso
 
 CanonicalSimplifier::Form CanonicalSimplifier::Divide(const tir::BinaryExpr* e) {
   const bool floor = e->kind == NodeKind::kFloorDiv;
-  const Form a = Canonicalize(e->a);
+  Form a = Canonicalize(e->a);
   const PrimExpr* b = Normal(Canonicalize(e->b));
   const int64_t* divisor = AsInt(b);
   if (divisor && *divisor > 0) {

@@ -141,12 +141,12 @@ class RuleParser {
     IROPT_CHECK(false, "rewrite rule '{}': unknown variable '{}'", text_, name);
   }
   uint16_t FunctionCall(std::string_view name) {
-    static const std::map<std::string_view, NodeKind> kFunctions = {
+    static const std::map<std::string_view, NodeKind> functions = {
         {"min", NodeKind::kMin},        {"max", NodeKind::kMax},       {"div", NodeKind::kDiv},
         {"mod", NodeKind::kMod},        {"select", NodeKind::kSelect}, {"ramp", NodeKind::kRamp},
         {"bcast", NodeKind::kBroadcast}};
-    const auto it = kFunctions.find(name);
-    IROPT_CHECK(it != kFunctions.end(), "rewrite rule '{}': unknown function '{}'", text_, name);
+    const auto it = functions.find(name);
+    IROPT_CHECK(it != functions.end(), "rewrite rule '{}': unknown function '{}'", text_, name);
     std::array<uint16_t, 3> args{};
     int n = 0;
     do args[n++] = Or();

@@ -139,7 +139,7 @@ class CanonicalSimplifier : public RuleSimplifier {
   Form CanonicalizeCast(const tir::Cast* e);
   const PrimExpr* CanonicalizeLess(const tir::BinaryExpr* e);
 
-  Form DivideSum(Sum sum, int64_t divisor, bool floor);
+  Form DivideSum(const Sum& sum, int64_t divisor, bool floor);
   std::optional<Form> ModuloSum(Sum& sum, int64_t divisor, bool floor);
   Split DivideSplit(Split split, int64_t divisor, bool floor);
   Split ModuloSplit(Split split, int64_t divisor, bool floor);

@@ -108,7 +108,7 @@ std::string CompilerInstance::PrintToString(const Module& module) const {
   return text;
 }
 
-Result<Pass> CompilerInstance::MakePass(std::string pipeline) {
+Result<Pass> CompilerInstance::MakePass(const std::string& pipeline) {
   IROPT_ASSIGN_OR_RETURN(const uint32_t base, AddText("passes", pipeline));
   const std::optional<Pipeline> parsed = ParsePipeline(pipeline, base, diagnostics_);
   if (!parsed) return Failure{ErrorCode::Usage};

@@ -18,6 +18,7 @@ namespace {
 
 std::vector<std::string> NamesOf(const std::vector<LocatedName>& names) {
   std::vector<std::string> result;
+  result.reserve(names.size());
   for (const LocatedName& name : names) result.push_back(name.name);
   return result;
 }

@@ -127,7 +127,8 @@ std::optional<bool> ToBool(const PyValue& value) {
   const auto* imm = As<tir::IntImm>(PrimOf(value));
   if (imm && imm->dtype.is_bool()) return imm->value != 0;
   const std::optional<int64_t> integer = ToInteger(value);
-  return integer == 0 || integer == 1 ? std::optional(*integer == 1) : std::nullopt;
+  if (!integer || *integer < 0 || *integer > 1) return std::nullopt;
+  return *integer == 1;
 }
 
 std::optional<std::string_view> ToText(const PyValue& value) {

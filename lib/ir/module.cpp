@@ -15,7 +15,7 @@ size_t FuncStorage::bytes() const {
 
 Workspace::Workspace() : arena_(std::make_shared<Arena>()) {}
 
-Workspace::Workspace(FuncStorageRef base) : Workspace() {
+Workspace::Workspace(const FuncStorageRef& base) : Workspace() {
   if (base == nullptr) return;
   bases_ = base->arenas;
   num_vars_ = base->num_vars;

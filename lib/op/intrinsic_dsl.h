@@ -9,6 +9,8 @@
 
 namespace iropt::intrinsic_dsl {
 
+// The constants are words of the rows. NOLINTBEGIN(readability-identifier-naming)
+
 inline constexpr int8_t Variadic = -1;
 
 struct ResultWord {
@@ -80,5 +82,7 @@ constexpr IntrinsicRow MakeIntrinsic(std::string_view script, int8_t num_args, C
   (property.Apply(row), ...);
   return row;
 }
+
+// NOLINTEND(readability-identifier-naming)
 
 }  // namespace iropt::intrinsic_dsl

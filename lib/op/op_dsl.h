@@ -10,6 +10,8 @@
 
 namespace iropt::op_dsl {
 
+// The constants are words of the rows. NOLINTBEGIN(readability-identifier-naming)
+
 using std::string_view;
 
 // ---- Defaults
@@ -387,5 +389,7 @@ constexpr OpRow<N, M> MakeRow(string_view script, OpPattern pattern, MixedPrecis
   CheckParams(row);
   return row;
 }
+
+// NOLINTEND(readability-identifier-naming)
 
 }  // namespace iropt::op_dsl

@@ -103,7 +103,7 @@ class AnalysisUpdate {
 };
 
 // The error of a pass under its name. Where nobody else shows them, what the pass reported is part of it.
-Error NamedError(const PassInfo& info, Error error, const DiagnosticBuffer& unshown) {
+Error NamedError(const PassInfo& info, const Error& error, const DiagnosticBuffer& unshown) {
   std::string message = fmt::format("{} failed", Describe(info));
   if (!error.reported()) message += ": " + error.message;
   for (const Diagnostic& diagnostic : unshown.diagnostics()) {

@@ -72,10 +72,10 @@ class FileReader {
   }
 
   const OptionValue::List& ReadList(const OptionValue& value, std::string_view what) {
-    static const OptionValue::List kNone;
+    static const OptionValue::List none;
     if (const OptionValue::List* list = value.as_list()) return *list;
     Misfit(value, what, "a list");
-    return kNone;
+    return none;
   }
 
   std::vector<LocatedName> ReadNames(const OptionValue& value, std::string_view what) {

@@ -15,6 +15,9 @@ class ScriptTest(unittest.TestCase):
     script = None  # its name
     good = {}  # a tree without faults: texts by path
 
+    def prepare(self, root):
+        """Adds to a tree what depends on where it lies."""
+
     def check(self, changes):
         """The faults of the good tree with some texts changed; None takes a file away."""
         spec = importlib.util.spec_from_file_location("script", os.path.join(SCRIPTS, self.script))
@@ -29,6 +32,7 @@ class ScriptTest(unittest.TestCase):
                     os.makedirs(os.path.dirname(full), exist_ok=True)
                     with open(full, "w", encoding="utf-8") as f:
                         f.write(text)
+            self.prepare(root)
             return module.check(root)
 
     def expect_good(self, changes):

@@ -86,7 +86,7 @@ class CompilerInstance {
 
   // A pipeline as `ir-opt -passes=` takes it: one pass, or a list. Under a context of MakeContext, the passes that its
   // passes require come from this registry, too.
-  Result<Pass> MakePass(std::string pipeline);
+  Result<Pass> MakePass(const std::string& pipeline);
   // A context with this registry, whose passes report to diagnostics(), and in which PrintIR shows modules on stderr.
   PassContext MakeContext(int opt_level = kDefaultOptLevel);
 

@@ -31,7 +31,7 @@ class Workspace {
   // For a new function.
   Workspace();
   // For rewriting a function: the nodes in `base` may be referred to by new ones.
-  explicit Workspace(FuncStorageRef base);
+  explicit Workspace(const FuncStorageRef& base);
   Workspace(Workspace&&) = default;
   Workspace& operator=(Workspace&&) = default;
 

@@ -66,6 +66,7 @@ class Arena {
   std::span<T> Copy(std::span<const T> items) {
     static_assert(std::is_trivially_copyable_v<T>, "copied as bytes");
     if (items.empty()) return {};
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): items may be pointers
     T* first = static_cast<T*>(AllocateArray(items.size(), sizeof(T), alignof(T)));
     std::memcpy(static_cast<void*>(first), items.data(), items.size_bytes());
     return {first, items.size()};

@@ -66,14 +66,15 @@ using Status = Result<void>;
 template <class T>
 class [[nodiscard]] Result {
  public:
+  // Results are made from values, errors and failures without a word. NOLINTBEGIN(google-explicit-constructor)
   template <class U = T>
   requires(std::is_constructible_v<T, U&&> && !std::is_same_v<std::remove_cvref_t<U>, Result> &&
            !std::is_same_v<std::remove_cvref_t<U>, Error> && !std::is_same_v<std::remove_cvref_t<U>, Failure>)
       Result(U&& value)
-      : state_(std::in_place_index<0>, std::forward<U>(value)) {}  // NOLINT
-  Result(Error error)                                              // NOLINT(google-explicit-constructor)
-      : state_(std::in_place_index<1>, std::make_unique<Error>(std::move(error))) {}
-  Result(Failure failure) : Result(Error{failure.code, {}}) {}  // NOLINT(google-explicit-constructor)
+      : state_(std::in_place_index<0>, std::forward<U>(value)) {}
+  Result(Error error) : state_(std::in_place_index<1>, std::make_unique<Error>(std::move(error))) {}
+  Result(Failure failure) : Result(Error{failure.code, {}}) {}
+  // NOLINTEND(google-explicit-constructor)
 
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }

@@ -108,8 +108,8 @@ std::array<float, 4> CubicWeights(float t, double alpha) {
 // A whole multiple of the image repeats its elements; computed in integers where generated code does so.
 bool RepeatsEvenly(const ResizeArgs& args, const ResizeAxis& axis) {
   if (args.method != Method::kNearest || args.mode != "asymmetric" || axis.out % axis.in != 0) return false;
-  const double times = static_cast<double>(axis.out / axis.in);
-  return times <= 1 / (1e-5 * static_cast<double>(axis.in) + 1e-5);
+  const int64_t times = axis.out / axis.in;
+  return static_cast<double>(times) <= 1 / (1e-5 * static_cast<double>(axis.in) + 1e-5);
 }
 
 void AddCubicTaps(const ResizeArgs& args, const ResizeAxis& axis, float x, Taps& taps) {

@@ -318,6 +318,7 @@ bool Interpreter::ReduceTogether(const tir::Call& call, Threads& threads) {
   std::map<std::vector<int64_t>, std::vector<State*>> groups;
   for (const std::unique_ptr<State>& thread : threads) {
     std::vector<int64_t> key;
+    key.reserve(others.size());
     for (const tir::Var* axis : others) key.push_back(thread->variables.scalars.Find(axis)->integer);
     groups[key].push_back(thread.get());
   }

@@ -21,6 +21,7 @@ std::vector<bool> Named(std::span<const int64_t> axes, int ndim) {
 AxisOrder Without(LayoutCall& call, uint32_t field, const AxisOrder& order, const std::vector<bool>& gone) {
   // What the axes that stay are called afterwards.
   std::vector<int> renamed;
+  renamed.reserve(gone.size());
   int kept = 0;
   for (const bool goes : gone) renamed.push_back(goes ? -1 : kept++);
   std::vector<int64_t> places;

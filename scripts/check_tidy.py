@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Checks the C++ sources with clang-tidy, as .clang-tidy says.
+
+  check_tidy.py BUILD_FOLDER [FILE...]
+
+BUILD_FOLDER holds compile_commands.json. A file whose text, headers and checks have not changed since it passed is not
+checked again: the folder `tidy` in BUILD_FOLDER remembers it. Without clang-tidy 14 the check is skipped (exit code 77).
+Prints what clang-tidy reports and exits with 1 if that is anything.
+"""
+import argparse
+import concurrent.futures
+import functools
+import hashlib
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+from clang_tools import ROOT, find_tool, sources
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+
+def language_flags(command):
+    """The flags of a compile command that decide what the source means: not those of one compiler."""
+    flags, words = [], iter(shlex.split(command))
+    for word in words:
+        if word in ("-I", "-isystem", "-D"):
+            flags += [word, next(words)]
+        elif word.startswith(("-I", "-D", "-std=", "-mavx", "-mfma")):
+            flags.append(word)
+    return flags
+
+
+class Checker:
+    def __init__(self, root, build):
+        self.root = os.path.realpath(root)
+        self.tool = find_tool("clang-tidy")
+        self.passed = os.path.join(build, "tidy")
+        os.makedirs(self.passed, exist_ok=True)
+        with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
+            self.flags = {os.path.realpath(c["file"]): language_flags(c["command"]) for c in json.load(f)}
+        with open(os.path.join(root, ".clang-tidy"), encoding="utf-8") as f:
+            self.checks = f.read()
+
+    @functools.lru_cache(maxsize=None)
+    def text(self, path):
+        try:
+            with open(path, encoding="utf-8") as f:
+                return f.read()
+        except FileNotFoundError:
+            return None
+
+    def closure(self, path, folders):
+        """The file and every file of the repository that it includes."""
+        found, work = {path}, [path]
+        while work:
+            at = work.pop()
+            for name in INCLUDE.findall(self.text(at)):
+                for folder in (os.path.dirname(at), *folders):
+                    candidate = os.path.realpath(os.path.join(folder, name))
+                    if candidate.startswith(self.root) and self.text(candidate) is not None:
+                        if candidate not in found:
+                            found.add(candidate)
+                            work.append(candidate)
+                        break
+        return found
+
+    def key(self, path, flags):
+        folders = [f[2:] if len(f) > 2 else "" for f in flags if f.startswith("-I")]
+        digest = hashlib.sha256("\0".join([self.checks, *flags]).encode())
+        for file in sorted(self.closure(path, folders)):
+            digest.update(self.text(file).encode())
+        return digest.hexdigest()
+
+    def check(self, path):
+        """What clang-tidy reports for a file; empty if it is clean."""
+        flags = self.flags[path]
+        marker = os.path.join(self.passed, self.key(path, flags))
+        if os.path.exists(marker):
+            return ""
+        result = subprocess.run([self.tool, "--quiet", path, "--", *flags], capture_output=True, text=True, cwd=self.root)
+        if result.returncode == 0 and not result.stdout.strip():
+            open(marker, "w").close()
+            return ""
+        return result.stdout or result.stderr
+
+
+def check(root, build=None, only=()):
+    """What clang-tidy reports for the files of lib and tools that the build folder compiles, or for `only` some."""
+    checker = Checker(root, build or os.path.join(root, "build"))
+    files = map(os.path.realpath, only or [os.path.join(root, path) for path in sources(root, ".cpp", ("lib", "tools"))])
+    files = [path for path in files if path in checker.flags]
+    if not files:
+        sys.exit("check_tidy: the build folder compiles none of the files")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return [report.strip() for report in pool.map(checker.check, files) if report]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", help="a build folder with compile_commands.json")
+    parser.add_argument("files", nargs="*", help="check only these")
+    args = parser.parse_args()
+    problems = check(ROOT, args.build, args.files)
+    print("\n".join(problems) if problems else "tidy: no violations")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
