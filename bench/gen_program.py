@@ -194,7 +194,7 @@ def nested(n):
     yield "return gv"
 
 
-# Kinds that are one dataflow block, by its lines, and kinds that are more than that, by the lines of the whole body.
+# Kinds with a single dataflow block, by its lines, and the other kinds, by the lines of the whole body.
 BLOCKS = {"chain": chain, "wide": wide, "redundant": redundant, "dead": dead, "constants": constants, "symbolic": symbolic,
           "tuples": tuples, "attributes": attributes, "devices": devices, "undone": undone, "weights": weights}
 BODIES = {"blocks": blocks, "ifs": ifs, "calls": calls, "closures": closures, "nested": nested}

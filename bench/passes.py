@@ -18,7 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 OPS_PER_FUNCTION = 10_000
 WORKLOAD = "workload"
 
-# What suits a pass better than the workload of compare.py, which is the rule.
+# Programs for passes to which the default, the workload of compare.py, does not apply.
 PROGRAMS = {
     "AlterOpLayout": "attributes",
     "BindSymbolicVars": "symbolic",

@@ -54,7 +54,7 @@ class GeneratorTest(unittest.TestCase):
         with open(mlir, encoding="utf-8") as f:
             peer = f.read()
         for ours, theirs in (("R.add(", "tosa.add "), ("R.multiply(", "tosa.mul "), ("R.full(", "dense<")):
-            # MLIR has the shift of its multiplications as one constant more.
+            # MLIR has one more constant, the shift of its multiplications.
             self.assertIn(peer.count(theirs) - text.count(ours), (0, 1))
 
 

@@ -1,5 +1,5 @@
-// Folding of heavy operators, against one thread of OpenBLAS where that is installed. The range is the number of rows
-// and columns of the matrices, and the height and width of the image.
+// Folding of heavy operators, against one thread of OpenBLAS if that is installed. The range is the number of rows and
+// columns of the matrices, and the height and width of the image.
 #include <benchmark/benchmark.h>
 #include <time.h>
 
@@ -31,7 +31,7 @@ Tensor Filled(std::vector<int64_t> shape) {
 
 #ifdef IROPT_HAVE_OPENBLAS
 
-// Processor time of this thread, in which both sides run: what else the machine does counts for neither.
+// Processor time of this thread, in which both sides run, so that other load does not count.
 double ThreadSeconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -49,7 +49,7 @@ double SecondsOf(const std::function<void()>& run) {
   return best;
 }
 
-// What OpenBLAS takes for the product of an (m, k) and a (k, n) matrix.
+// The time of OpenBLAS for the product of an (m, k) and a (k, n) matrix.
 void CompareWithBlas(benchmark::State& state, const std::function<void()>& fold, int64_t m, int64_t k, int64_t n) {
   openblas_set_num_threads(1);
   const Tensor a = Filled({m, k});

@@ -54,7 +54,7 @@ void Clone(benchmark::State& state, Form form) {
   SetItems(state);
 }
 
-// As many tensor types as the range says, made in a context that has none of them, or all of them.
+// The range is the number of tensor types, made in a context that has none of them, or all of them.
 void InternTypes(benchmark::State& state, bool known) {
   const int64_t count = state.range(0);
   const auto make_all = [count] {

@@ -1,5 +1,5 @@
-// What the groups of benchmarks share. Benchmarks are registered in main, not by static constructors, so that their
-// order is that of the groups.
+// Shared parts of the groups of benchmarks. Benchmarks are registered in main, not by static constructors, so that
+// their order is that of the groups.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -16,7 +16,8 @@ using FormBenchmark = std::function<void(benchmark::State&, Form)>;
 // Registers "<name>/<form>/<bindings>" for all forms and several sizes, each form with its complexity.
 void RegisterForForms(const std::string& name, const FormBenchmark& run);
 
-// What a benchmark of FormBenchmark says at its end: that an item is a binding, and what its time is a function of.
+// To be called at the end of a benchmark of FormBenchmark: sets the number of items, which are bindings, and the
+// argument of the complexity.
 void SetItems(benchmark::State& state);
 
 void RegisterTextBenchmarks();

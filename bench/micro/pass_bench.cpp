@@ -22,7 +22,7 @@ PassContext MakeContext(const PassRegistry& registry, Workload& workload) {
   return context;
 }
 
-// Whether the pass does anything with the options that it was made with.
+// Returns whether the pass has an effect with its options.
 bool Runs(const Pass& pass, const PassRegistry& registry) {
   Workload workload(Form::Chain, 16);
   PassContext context = MakeContext(registry, workload);
@@ -53,7 +53,7 @@ void RegisterPassBenchmarks() {
     DiagnosticBuffer buffer;
     DiagnosticEngine diagnostics(&buffer);
     Result<Pass> pass = registry->Create(name, {}, diagnostics);
-    // What cannot be made, or cannot run, without options has no meaning on any module.
+    // Passes that need options are left out.
     if (!pass.ok() || !Runs(*pass, *registry)) continue;
     const auto run = [registry, pass = *pass](benchmark::State& state, Form form) {
       RunPass(state, form, pass, *registry);

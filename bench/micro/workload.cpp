@@ -24,7 +24,7 @@ class BodyWriter {
  public:
   BodyWriter(std::string& out, bool chain) : out_(out), chain_(chain) {}
 
-  // Returns the text of what the function returns.
+  // Returns the text of the function's result.
   std::string Write(int64_t bindings) {
     for (int64_t i = 0; i < bindings; ++i) WriteBinding(i);
     if (chain_) return fmt::format("lv{}", last_);
@@ -48,7 +48,7 @@ class BodyWriter {
     }
   }
 
-  // In a wide module it is the number that makes the values differ.
+  // In a wide module the number makes the values differ.
   std::string Plain(std::string_view operand, int64_t number) const {
     if (chain_) return fmt::format("R.add({}, y)", operand);
     return fmt::format(R"(R.add({}, R.const({}.0, "float32")))", operand, number);
@@ -67,7 +67,7 @@ class BodyWriter {
   std::string& out_;
   bool chain_;
   int64_t last_ = -1;          // the latest binding that others use
-  std::vector<int64_t> live_;  // what a wide function returns
+  std::vector<int64_t> live_;  // the result of a wide function
 };
 
 void WriteFunction(std::string& out, std::string_view name, bool chain, int64_t bindings) {

@@ -12,8 +12,8 @@
 
 namespace iropt::bench {
 
-// How the bindings of a module hang together. In all forms, of ten bindings one repeats another, one is not used, and
-// one has constant operands only.
+// The dependencies between the bindings of a module. In all forms, of ten bindings one repeats another, one is not
+// used, and one has constant operands only.
 enum class Form : uint8_t {
   Chain,      // one function; each binding uses the one before
   Wide,       // one function; bindings use the parameters only, and all are returned
@@ -26,7 +26,7 @@ std::string_view FormName(Form form);
 // About `bindings` bindings as TVMScript.
 std::string MakeText(Form form, int64_t bindings);
 
-// Such a module and what it lives in, for one benchmark alone: interning starts from nothing.
+// Such a module with a context of its own, so that interning starts with empty tables.
 class Workload {
  public:
   Workload(Form form, int64_t bindings);

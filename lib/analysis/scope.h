@@ -1,5 +1,5 @@
-// Which variables are in scope at a point of a function. Both tables are indexed by dense ids and reused from function
-// to function, so that the verifier allocates nothing per node.
+// The variables in scope at a point of a function. Both tables are indexed by dense ids and reused from function to
+// function, so that the verifier allocates nothing per node.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@
 
 namespace iropt {
 
-// How far a variable's life has come.
+// The state of a variable.
 enum class Life : uint8_t {
   kUnseen,
-  kFree,  // used, defined nowhere so far
+  kFree,  // used, but not defined so far
   kVisible,
   kEnded,
 };
 
-// The variables of one function by id; V is Var or tir::Var. A variable whose id belongs to another one, or to none of
-// the function's, is unseen forever and cannot be defined.
+// The variables of one function by id; V is Var or tir::Var. A variable whose id belongs to another variable, or to
+// none of the function, stays unseen and cannot be defined.
 template <class V>
 class VarScope {
  public:
@@ -29,7 +29,8 @@ class VarScope {
     const V* var = nullptr;
     Life life = Life::kUnseen;
     bool redefinable = false;  // the variable of a thread axis, which several attributes may introduce
-    // Of a dataflow variable the number of its dataflow block, of a loop variable how many blocks are around the loop.
+    // For a dataflow variable the number of its dataflow block, for a loop variable the number of blocks around the
+    // loop.
     uint32_t place = kAnywhere;
   };
   static constexpr uint32_t kAnywhere = UINT32_MAX;
@@ -45,20 +46,20 @@ class VarScope {
     const Slot* slot = Find(v);
     return slot ? slot->life : Life::kUnseen;
   }
-  // The variable that has the id of `v`, or null where there is no such id.
+  // The variable that has the id of `v`, or null if there is no such id.
   const V* Holder(const V* v) const { return v->id < slots_.size() ? slots_[v->id].var : nullptr; }
 
-  // Makes `v` visible; null where its id is taken.
+  // Makes `v` visible; null if its id is taken.
   Slot* Define(const V* v) {
     Slot* slot = Claim(v, Life::kVisible);
     if (slot && depth_ != 0) defined_.push_back(v);
     return slot;
   }
-  // Notes that `v` is used without a definition; null where its id is taken.
+  // Records that `v` is used without a definition; null if its id is taken.
   Slot* UseFree(const V* v) { return Claim(v, Life::kFree); }
 
-  // Leaving a scope ends what was defined since it was entered. What is defined outside of any scope never ends, and
-  // costs nothing to keep.
+  // Leaving a scope ends the variables defined since it was entered. Variables defined outside of any scope never end,
+  // and need no bookkeeping.
   size_t Enter() {
     ++depth_;
     return defined_.size();
@@ -86,7 +87,7 @@ class VarScope {
   uint32_t depth_ = 0;
 };
 
-// Symbolic variables in scope, and the types that are known to refer to these only.
+// Symbolic variables in scope, and the types that are known to refer only to these.
 class SymVarScope {
  public:
   struct Mark {
@@ -95,15 +96,16 @@ class SymVarScope {
   };
 
   bool visible(const tir::Var* v) const { return v->id < stamps_.size() && stamps_[v->id] == generation_; }
-  // A variable that is not `owned` is that of a function type, which has nothing to do with the function at hand.
+  // A variable that is not `owned` belongs to a function type, not to the current function.
   void Define(const tir::Var* v, bool owned = true);
 
-  // Scopes: what is defined after the mark goes with LeaveTo. A function does not see the variables around it.
+  // Scopes: LeaveTo removes the variables defined after the mark. A function does not see the variables around it.
   Mark mark() const { return {undo_.size(), generation_}; }
   Mark EnterFunction();
   void LeaveTo(Mark mark);
 
-  // Whether the type was found good since the last scope was left. Types outside the intern table never are.
+  // Returns whether the type was found valid since the last scope was left. Never true for types outside the intern
+  // table.
   bool known_good(const Type* t) const { return t->id != 0 && t->id < good_.size() && good_[t->id] == epoch_; }
   void SetGood(const Type* t);
 
@@ -117,7 +119,7 @@ class SymVarScope {
   };
 
   std::vector<uint32_t> stamps_;  // by variable id: the generation that it was defined in
-  std::vector<uint32_t> good_;    // by type id: the epoch in which it was found good
+  std::vector<uint32_t> good_;    // by type id: the epoch in which it was found valid
   std::vector<Undo> undo_;
   std::vector<const tir::Var*> owned_;
   uint32_t generation_ = 0;  // one per function, nested ones included

@@ -11,7 +11,7 @@
 namespace iropt {
 
 // Calls f(const tir::Var*) for the variables in a scalar expression over symbolic variables. An expression that shares
-// operands is small as a graph and may be huge as a tree, so that beyond a size nothing is visited twice.
+// operands is small as a graph and may be huge as a tree, so beyond a size no node is visited twice.
 template <class F>
 class SymVarWalk {
  public:

@@ -15,12 +15,12 @@ namespace iropt {
 
 namespace {
 
-// How many pieces of work each thread gets, so that functions of unequal size even out.
+// The number of chunks per thread, which balances functions of unequal size.
 constexpr size_t kChunksPerThread = 8;
 
 using SymVars = std::vector<const tir::Var*>;
 
-// Checks functions one after the other with tables that are allocated once.
+// Checks functions in sequence with tables that are allocated once.
 class FunctionVerifier {
  public:
   FunctionVerifier(const Module& module, const VerifyOptions& options, DiagnosticEngine& diagnostics)
@@ -65,7 +65,7 @@ std::vector<SymVars> VerifyInParallel(const Module& module, const VerifyOptions&
   return sym_vars;
 }
 
-// A symbolic variable means one size, so it belongs to one function.
+// A symbolic variable belongs to one function.
 void CheckSharedSymVars(const Module& module, const std::vector<SymVars>& sym_vars, DiagnosticEngine& diagnostics) {
   constexpr int32_t kNone = -1;
   constexpr int32_t kReported = -2;
@@ -88,7 +88,7 @@ void CheckSharedSymVars(const Module& module, const std::vector<SymVars>& sym_va
   }
 }
 
-// A parameter and the place where a function has it.
+// A parameter and its function.
 struct ParamUse {
   const Node* param;
   size_t function;

@@ -7,8 +7,8 @@
 namespace iropt::arith {
 namespace {
 
-// How many proofs may be under way inside each other. Rules ask for proofs of parts of what they match, which ask in
-// turn; without a limit the work could grow exponentially.
+// The maximum nesting of proofs. Rules ask for proofs about parts of the matched expression, which ask in turn; without
+// a limit the work could grow exponentially.
 constexpr int kMaxNestedProofs = 4;
 thread_local int nested_proofs = 0;
 
@@ -34,7 +34,7 @@ void ForEachConjunct(const PrimExpr* e, const F& f) {
   }
 }
 
-// x and the interval that the comparison of x with a constant leaves.
+// x and the interval in which the comparison of x with a constant holds.
 std::optional<std::pair<const PrimExpr*, IntBound>> BoundFromComparison(const PrimExpr* e) {
   const auto* binary = As<tir::BinaryExpr>(e);
   if (!binary || e->kind < NodeKind::kEQ || e->kind > NodeKind::kGE || e->kind == NodeKind::kNE) return std::nullopt;
@@ -76,7 +76,7 @@ std::optional<std::pair<const tir::Var*, ModularSet>> ModularFromEquality(const 
 
 bool IsOrder(NodeKind kind) { return kind >= NodeKind::kEQ && kind <= NodeKind::kGE; }
 
-// Whether the comparison of a number in these bounds with 0 always holds.
+// Returns whether the comparison of a number in these bounds with 0 always holds.
 bool HoldsWithin(NodeKind kind, IntBound bound) {
   switch (kind) {
     case NodeKind::kEQ: return bound.min == 0 && bound.max == 0;
@@ -103,7 +103,7 @@ const PrimExpr* Analyzer::CanonicalSimplify(const PrimExpr* e) {
 }
 
 const PrimExpr* Analyzer::RewriteSimplify(const PrimExpr* e) {
-  // A second round, because a rule that applied last may have made room for another further down.
+  // A second pass, because the last rule that applied may have enabled another further down.
   for (int round = 0; round < 2; ++round) {
     RuleSimplifier simplifier(*this);
     const PrimExpr* next = simplifier.Visit(e);
@@ -115,7 +115,7 @@ const PrimExpr* Analyzer::RewriteSimplify(const PrimExpr* e) {
 
 const PrimExpr* Analyzer::Simplify(const PrimExpr* e, int steps) {
   if (e->kind == NodeKind::kIntImm) return e;
-  // Canonical first: its rules see structure that the other rewriter may take apart.
+  // Canonical first: its rules see structure that the other rewriter may destroy.
   e = CanonicalSimplify(e);
   for (int i = 0; i < steps && e->kind != NodeKind::kIntImm; ++i)
     e = i % 2 == 0 ? RewriteSimplify(e) : CanonicalSimplify(e);
@@ -130,7 +130,7 @@ bool Analyzer::CanProve(const PrimExpr* condition) {
   return CanProveOrder(condition);
 }
 
-// What the rules do not see because factors and terms stand in another order: the difference is expanded.
+// Expands the difference, which proves orders that the rules miss because factors and terms are in another order.
 bool Analyzer::CanProveOrder(const PrimExpr* condition) {
   const auto* order = IsOrder(condition->kind) ? As<tir::BinaryExpr>(condition) : nullptr;
   if (!order || order->a->dtype != order->b->dtype || !IsIndexType(order->a->dtype)) return false;

@@ -32,7 +32,7 @@ int64_t MulInf(int64_t a, int64_t b) {
   return (a > 0) == (b > 0) ? kPosInf : kNegInf;
 }
 
-// A quotient by an infinite divisor: what the finite quotients tend to.
+// A quotient by an infinite divisor: the limit of the finite quotients.
 template <bool kFloor>
 int64_t DivInf(int64_t a, int64_t b) {
   if (IsInf(a)) return b > 0 ? a : Negate(a);
@@ -108,7 +108,7 @@ IntBound BoundAnalyzer::UncachedBound(const PrimExpr* e) const {
   return bound;
 }
 
-// The last fact of the expression; null where there is none.
+// The last fact of the expression; null if there is none.
 const IntBound* BoundAnalyzer::FindFact(const PrimExpr* e) const {
   for (auto fact = facts_.rbegin(); fact != facts_.rend(); ++fact) {
     if (DeepEqual(fact->expr, e)) return &fact->bound;
@@ -150,7 +150,7 @@ IntBound BoundAnalyzer::BoundOf(const PrimExpr* e) const {
 IntBound BoundAnalyzer::BoundOfBinary(const tir::BinaryExpr* e) const {
   const IntBound a = Bound(e->a);
   IntBound b = Bound(e->b);
-  // The shape n >= 0 is in fact n > 0 where something is divided by it.
+  // A size n >= 0 is in fact n > 0 if it is a divisor.
   const auto nonzero = [](IntBound bound) { return bound.min == 0 && bound.max > 0 ? IntBound{1, bound.max} : bound; };
   switch (e->kind) {
     case NodeKind::kAdd: return {AddInf(a.min, b.min), AddInf(a.max, b.max)};
@@ -202,7 +202,7 @@ namespace {
 
 constexpr ModularSet kAnyInt{1, 0};
 
-// The class of the values of two classes together: all are congruent modulo the distance of the bases, too.
+// The union of two classes: all values are also congruent modulo the distance of the bases.
 ModularSet UnionModular(ModularSet a, ModularSet b) {
   const auto distance = CheckedSub(a.base, b.base);
   if (!distance || *distance == std::numeric_limits<int64_t>::min()) return kAnyInt;

@@ -22,7 +22,7 @@ struct CanonicalSimplifier::Split {
   bool ModeFits(bool mode) const { return floor == mode || plain(); }
 };
 
-// base + the sum of the terms. Terms of one index stand together, those with larger lower factors first.
+// base + the sum of the terms. Terms of one index are adjacent, those with larger lower factors first.
 struct CanonicalSimplifier::Sum {
   DataType dtype;
   std::vector<Split> terms;
@@ -30,14 +30,14 @@ struct CanonicalSimplifier::Sum {
 
   bool is_zero() const { return base == 0 && terms.empty(); }
 
-  // Of sums of many terms, where the terms of each index begin; it holds for as many terms as it says.
+  // For sums of many terms, the position of the first term of each index; valid for the given number of terms.
   mutable std::unordered_map<const PrimExpr*, size_t> places = {};  // by node; looked up, never iterated
   mutable size_t num_placed = 0;
 
-  // Where the terms of an index begin; the number of terms where there are none.
+  // The position of the first term of an index; the number of terms if there are none.
   size_t Find(const PrimExpr* index) const {
     constexpr size_t kMany = 32;
-    // Variables are equal to themselves alone, so that they are found by their node.
+    // Variables are equal only to themselves, so they are found by their node.
     if (!tir::Var::ClassOf(index->kind) || terms.size() < kMany) {
       const auto it = std::ranges::find_if(terms, [&](const Split& s) { return DeepEqual(s.index, index); });
       return static_cast<size_t>(it - terms.begin());
@@ -61,8 +61,8 @@ struct CanonicalSimplifier::Form {
   const Sum* sum() const { return std::get_if<Sum>(&value); }
 };
 
-// Forms of quotients and remainders. Dividing a sum asks what is known of its parts, which are brought to their forms
-// for that; in a chain of divisions the parts contain all that comes before.
+// Cached forms of quotients and remainders. Dividing a sum needs the forms of its parts; in a chain of divisions the
+// parts contain all previous divisions.
 class CanonicalSimplifier::FormCache {
  public:
   struct Entry {
@@ -247,7 +247,7 @@ CanonicalSimplifier::Form CanonicalSimplifier::AddSub(const tir::BinaryExpr* e) 
     if (const PrimExpr* folded = TryFold(e->kind, *plain_a, *plain_b, make_)) return {folded};
   }
   const int64_t sign = e->kind == NodeKind::kAdd ? 1 : -1;
-  // Long sums grow term by term: what they have so far is not copied.
+  // Long sums grow term by term: the terms so far are not copied.
   Sum* grown = std::get_if<Sum>(&a.value);
   Sum sum = grown ? std::move(*grown) : ToSum(a);
   const Sum other = ToSum(b);
@@ -302,7 +302,7 @@ CanonicalSimplifier::Form CanonicalSimplifier::Multiply(const tir::BinaryExpr* e
   return {DeepEqual(product, e) ? e : product};
 }
 
-// Brings the rounding of a term to the mode; a term that rounds the other way becomes the index of a new one.
+// Converts a term to the rounding mode; a term that rounds the other way becomes the index of a new one.
 CanonicalSimplifier::Split CanonicalSimplifier::WithMode(Split split, bool floor) {
   if (!split.ModeFits(floor)) split = ToSplit(Normal(split));
   split.floor = floor;
@@ -392,7 +392,7 @@ CanonicalSimplifier::Form CanonicalSimplifier::DivideSum(const Sum& sum, int64_t
     multiples.base = Plus(multiples.base, FloorDivInt(*value, divisor));
     return {std::move(multiples)};
   }
-  // What is left of a remainder below the divisor is nothing.
+  // The quotient of a remainder below the divisor is 0.
   const Order order = CompareWith(remainder, divisor);
   if (order != Order::kLess || !analyzer_.CanProveGreaterEqual(remainder, 0)) {
     AddTo(multiples, DivideSplit(ToSplit(remainder), divisor, floor), 1);
@@ -422,8 +422,8 @@ CanonicalSimplifier::Form CanonicalSimplifier::Divide(const tir::BinaryExpr* e) 
   return {dividend == e->a && b == e->b ? e : make_.Node(e->kind, dividend, b)};
 }
 
-// The remainder of a sum; nothing where the sum (with multiples of the divisor dropped where that is sound) goes on as
-// a single term.
+// The remainder of a sum; nothing if the sum (with multiples of the divisor dropped where that is sound) continues as a
+// single term.
 std::optional<CanonicalSimplifier::Form> CanonicalSimplifier::ModuloSum(Sum& sum, int64_t divisor, bool floor) {
   auto [multiples, rest] = SeparateMultiples(sum, divisor);
   if (rest.is_zero()) return Form{make_.Const(0, sum.dtype)};
@@ -473,7 +473,7 @@ CanonicalSimplifier::Form CanonicalSimplifier::Modulo(const tir::BinaryExpr* e) 
 }
 
 // Drops the factors that the dividend shares with a symbolic divisor: (x * n) // (4 * n) == x // 4. For the remainder
-// the common factor comes back as a scale. False where they share none.
+// the common factor becomes the scale. False if they share none.
 bool CanonicalSimplifier::CancelFactors(const PrimExpr*& a, const PrimExpr*& b, const PrimExpr*& common) {
   if (AsInt(b)) return false;
   std::vector<const PrimExpr*> a_factors;
@@ -518,7 +518,7 @@ bool CanonicalSimplifier::CancelFactors(const PrimExpr*& a, const PrimExpr*& b, 
   return true;
 }
 
-// ---- Casts go down to the indices where no intermediate result can leave the narrower type.
+// ---- Casts are pushed down to the indices if no intermediate result can leave the narrower type.
 
 bool CanonicalSimplifier::CastIsSafe(DataType dtype, const PrimExpr* value) {
   if (!IsIndexType(dtype)) return false;
@@ -563,7 +563,7 @@ CanonicalSimplifier::Form CanonicalSimplifier::CanonicalizeCast(const tir::Cast*
   return {Rewrite(plain == e->value ? e : make_.Keep(tir::Cast(e->dtype, plain)))};
 }
 
-// x * 8 + y < 16 is x < 2 where y is in [0, 8).
+// x * 8 + y < 16 is x < 2 if y is in [0, 8).
 const PrimExpr* CanonicalSimplifier::CanonicalizeLess(const tir::BinaryExpr* e) {
   const Form form = Canonicalize(make_.Sub(e->a, e->b));
   const Sum* sum = form.sum();

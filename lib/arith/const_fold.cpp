@@ -12,7 +12,7 @@ namespace {
 
 bool IsFloat8(DataType t) { return t.code == TypeCode::kFloat8E4M3 || t.code == TypeCode::kFloat8E5M2; }
 
-// For equal lanes; void where the types do not match.
+// For equal lanes; void if the types do not match.
 DataType PromoteElements(DataType a, DataType b) {
   if (a == b) return a;
   if (a.is_handle() || b.is_handle() || a.is_void() || b.is_void()) return DataType::Void();
@@ -29,8 +29,8 @@ DataType PromoteElements(DataType a, DataType b) {
   return a.is_uint() ? a : b;
 }
 
-// In the precision of the dtype; nothing for dtypes whose constants do not fold, and where the result is not finite
-// (TVM folds those as well, and warns).
+// In the precision of the dtype; nothing for dtypes whose constants do not fold, and if the result is not finite (TVM
+// folds those as well, and warns).
 std::optional<double> FoldFloats(NodeKind kind, double a, double b, DataType dtype) {
   if (kind == NodeKind::kMin) return std::min(a, b);
   if (kind == NodeKind::kMax) return std::max(a, b);

@@ -90,7 +90,7 @@ IntervalSet SetEvaluator::VisitCast(const tir::Cast* cast) {
   return IntervalSet::Interval(convert(value.min()), convert(value.max()));
 }
 
-// What a buffer holds is not known; at fixed indices it is at least one value.
+// The contents of a buffer are unknown; at fixed indices they are at least one value.
 IntervalSet SetEvaluator::VisitBufferLoad(const tir::BufferLoad* load) {
   if (!load->dtype.is_integer()) return IntervalSet::Everything();
   bool varies = false;
@@ -170,7 +170,7 @@ IntervalSet SetEvaluator::Remainder(NodeKind kind, IntervalSet a, const PrimExpr
   const PrimExpr* most = make_.Sub(divisor, one);
   const bool floors = kind == NodeKind::kFloorMod;
   if (floors && AsInt(divisor) && a.is_bounded()) {
-    // Without a step from one multiple of the divisor to the next, the remainder moves as the dividend does.
+    // If the dividend does not cross a multiple of the divisor, the remainder changes as the dividend does.
     const PrimExpr* quotient = make_.FloorDiv(a.min(), divisor);
     if (analyzer_.CanProveEqual(quotient, make_.FloorDiv(a.max(), divisor))) {
       const PrimExpr* offset = make_.Mul(quotient, divisor);

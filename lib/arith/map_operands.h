@@ -8,7 +8,7 @@
 
 namespace iropt::arith {
 
-// A copy of the node, an X, with its operands mapped by `f`, or the node itself where no operand changes.
+// A copy of the node, an X, with its operands mapped by `f`, or the node itself if no operand changes.
 template <class X, class F>
 const PrimExpr* MapFields(const PrimExpr* e, F& f, const PrimBuilder& make) {
   X copy = *static_cast<const X*>(e);

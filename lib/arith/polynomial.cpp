@@ -15,7 +15,7 @@ constexpr size_t kMaxNodes = 512;
 constexpr size_t kMaxTerms = 256;
 constexpr size_t kMaxAtoms = 64;
 constexpr size_t kMaxDegree = 64;
-// How deep atoms are compared by the polynomials within them.
+// The depth to which atoms are compared by the polynomials within them.
 constexpr int kMaxAtomDepth = 3;
 
 }  // namespace
@@ -24,10 +24,10 @@ class Polynomial::Expander {
  public:
   Expander(Polynomial& result, int depth) : result_(result), depth_(depth) {}
 
-  // Adds the expression times `scale` to `terms`. False where it is too big.
+  // Adds the expression times `scale` to `terms`. False if it is too big.
   bool Add(const PrimExpr* e, int64_t scale, Terms& terms) {
     return WithStack([&] {
-      // Every node adds a term or multiplies; what is deeper than the limit of work is given up.
+      // Every node adds a term or multiplies; expressions beyond the limit of work are given up.
       if (++nodes_ > kMaxNodes) return false;
       if (const int64_t* value = AsInt(e)) return AddTerm({}, *value, scale, terms);
       const auto* binary = As<tir::BinaryExpr>(e);

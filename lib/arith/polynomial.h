@@ -1,5 +1,5 @@
 // Integer expressions as polynomials, for proofs. Expanded products do not depend on the order of factors and terms,
-// which the normal form of Simplify keeps as it finds it, because it is printed.
+// which the normal form of Simplify keeps, because it is printed.
 #pragma once
 
 #include <map>
@@ -10,12 +10,12 @@
 
 namespace iropt::arith {
 
-// A sum of products of atoms, which are the parts that are no sums, differences or products. Atoms are equal where
-// their operands are equal as polynomials: (n * m) // 4 and (m * n) // 4 are one.
+// A sum of products of atoms, which are the parts that are not sums, differences or products. Atoms are equal if their
+// operands are equal as polynomials: (n * m) // 4 and (m * n) // 4 are one.
 class Polynomial {
  public:
-  // a - b, expanded; nothing where that has too many terms, or a coefficient does not fit 64 bits. Linear in the
-  // expressions, as what is too big is given up early.
+  // a - b, expanded; nothing if that has too many terms, or a coefficient does not fit 64 bits. Linear in the
+  // expressions, because big ones are given up early.
   static std::optional<Polynomial> Difference(const PrimExpr* a, const PrimExpr* b);
 
   // The value of a polynomial without atoms.

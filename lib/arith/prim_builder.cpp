@@ -31,7 +31,7 @@ int64_t FoldBits(BitOp op, int64_t a, int64_t b) {
 }
 
 OperandError Mismatch(const PrimExpr* a, const PrimExpr* b) {
-  return {fmt::format("the operands don't go together: '{}' and '{}'", a->dtype.ToString(), b->dtype.ToString())};
+  return {fmt::format("mismatched operand types '{}' and '{}'", a->dtype.ToString(), b->dtype.ToString())};
 }
 
 bool IsFloorOp(NodeKind kind) { return kind == NodeKind::kFloorDiv || kind == NodeKind::kFloorMod; }
@@ -114,7 +114,7 @@ const PrimExpr* PrimBuilder::CastVector(DataType dtype, const PrimExpr* value) c
 const PrimExpr* PrimBuilder::Cast(DataType dtype, const PrimExpr* value) const {
   if (value->dtype == dtype) return value;
   if (!dtype.is_scalar()) return CastVector(dtype, value);
-  // A constant stays where it stands in the source.
+  // A constant keeps its source span.
   const PrimBuilder constant = At(value->span());
   if (const int64_t* i = AsInt(value); i && !dtype.is_handle()) {
     if (dtype.is_floating()) return constant.Float(static_cast<double>(*i), dtype);
@@ -156,7 +156,7 @@ const PrimExpr* PrimBuilder::Bitwise(BitOp op, const PrimExpr* a, const PrimExpr
   return Keep(tir::Call(dtype, GetOp(kBitOps[static_cast<size_t>(op)]), Operands(args)));
 }
 
-// ---- What is wrong with operands
+// ---- Errors in operands
 
 std::optional<OperandError> CheckMatch(const PrimExpr* a, const PrimExpr* b) {
   if (a->dtype == b->dtype) return std::nullopt;

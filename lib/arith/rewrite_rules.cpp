@@ -8,7 +8,7 @@
 namespace iropt::arith {
 namespace {
 
-// Reads the little language of rewrite_rules.def. The table is part of the program, so a mistake in it is a bug.
+// Parses the terms of rewrite_rules.def. The table is part of the program, so a mistake in it is a bug.
 class RuleParser {
  public:
   RuleParser(RewriteRule& rule, std::string_view text) : rule_(rule), text_(text) {}

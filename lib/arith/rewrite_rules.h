@@ -36,7 +36,7 @@ struct RewriteRule {
 
 inline constexpr int kMaxRuleSlots = 16;
 
-// What the variables of a pattern stand for.
+// The expressions matched by the variables of a pattern.
 struct RuleMatch {
   std::array<const PrimExpr*, kMaxRuleSlots> slots{};
 };
@@ -50,7 +50,7 @@ bool MatchTerm(const RewriteRule& rule, uint16_t term, const PrimExpr* e, RuleMa
 // Builds the expression that a term stands for; `dtype` is that of integer literals.
 const PrimExpr* BuildTerm(const RewriteRule& rule, uint16_t term, const RuleMatch& match, DataType dtype,
                           const PrimBuilder& make);
-// The value of a term that has constants alone; nothing where it has none (overflow, division by zero).
+// The value of a term of constants only; nothing if it has no value (overflow, division by zero).
 std::optional<int64_t> EvalTerm(const RewriteRule& rule, uint16_t term, const RuleMatch& match);
 
 }  // namespace iropt::arith

@@ -41,12 +41,12 @@ const PrimExpr* RuleSimplifier::VisitByRules(const PrimExpr* e) {
 const PrimExpr* RuleSimplifier::VisitOperands(const PrimExpr* e) {
   if (e->kind == NodeKind::kSelect) return VisitBranches(e);
   if (e->kind == NodeKind::kPrimCall && IsIfThenElse(static_cast<const tir::Call*>(e))) return VisitBranches(e);
-  // A reduction binds its axes over the operands; these are simplified where it is lowered.
+  // A reduction binds its axes over the operands; these are simplified when it is lowered.
   auto visit = [this](const PrimExpr* operand) { return Visit(operand); };
   return MapOperands(e, visit, make_);
 }
 
-// Either branch is simplified under what the condition says.
+// Each branch is simplified under the condition or its negation.
 const PrimExpr* RuleSimplifier::VisitBranches(const PrimExpr* e) {
   const auto* select = As<tir::Select>(e);
   const auto* call = As<tir::Call>(e);
@@ -183,7 +183,7 @@ const PrimExpr* RuleSimplifier::ApplyRules(const PrimExpr* e) {
   return e;
 }
 
-// (x * c1 + y) // c2 where the remainders of c1 and y always add up to the same.
+// (x * c1 + y) // c2 if the remainders of c1 and y always have the same sum.
 const PrimExpr* RuleSimplifier::RewriteFloorDiv(const tir::BinaryExpr* e) {
   const int64_t* c2 = AsInt(e->b);
   if (!IsIndexType(e->dtype) || !c2 || *c2 == 0) return ApplyRules(e);
@@ -324,7 +324,7 @@ const PrimExpr* RuleSimplifier::RewriteLess(const tir::BinaryExpr* e) {
   return Again(make_.Node(NodeKind::kLT, make_.FloorDiv(e->a, divisor), make_.FloorDiv(e->b, divisor)));
 }
 
-// x + 3 < y + 5 becomes x < y + 2; null where there is nothing to merge.
+// x + 3 < y + 5 becomes x < y + 2; null if there is nothing to merge.
 const PrimExpr* RuleSimplifier::MergeOffsets(const tir::BinaryExpr* less) {
   const auto [a, a_offset] = SplitOffset(less->a, make_);
   const auto [b, b_offset] = SplitOffset(less->b, make_);

@@ -13,9 +13,10 @@
 
 namespace iropt::arith {
 
-// Results of the rewriters by node. Rules ask for proofs of parts of what they match, which rewrite these parts:
-// without a memory the parts of a big expression would be rewritten again for each part that contains them. A result
-// holds for one rewriter, in one depth of proofs and of repetition, which limit what is tried.
+// Results of the rewriters by node. Rules ask for proofs about parts of the matched expression, which rewrite these
+// parts: without a cache the parts of a big expression would be rewritten again for each part that contains them. A
+// result is valid for one rewriter at one depth of proofs and of repetition, because these limit the rules that are
+// tried.
 class Analyzer::Memo {
  public:
   struct Key {
@@ -23,7 +24,7 @@ class Analyzer::Memo {
     uint32_t state;
     friend bool operator==(const Key&, const Key&) = default;
   };
-  // Null where the result is not known.
+  // Null if the result is not known.
   const PrimExpr* Find(const Key& key, size_t epoch) const {
     const auto it = results_.find(key);
     return it == results_.end() || it->second.epoch != epoch ? nullptr : it->second.expr;
@@ -38,15 +39,15 @@ class Analyzer::Memo {
   };
   struct Result {
     const PrimExpr* expr;
-    size_t epoch;  // of the analyzer, which changes with what is known
+    size_t epoch;  // of the analyzer; changes with the known facts
   };
   std::unordered_map<Key, Result, Hash> results_;  // looked up, never iterated
 };
 
-// How many proofs are under way inside each other on this thread.
+// The nesting of proofs on this thread.
 int ProofDepth();
 
-// Rewrites bottom-up by the rules of rewrite_rules.def and a few that need more than a pattern.
+// Rewrites bottom-up by the rules of rewrite_rules.def and a few rules that need more than a pattern.
 class RuleSimplifier {
  public:
   explicit RuleSimplifier(Analyzer& analyzer) : analyzer_(analyzer), make_(analyzer.make()) {}
@@ -55,11 +56,11 @@ class RuleSimplifier {
   virtual const PrimExpr* Visit(const PrimExpr* e);
 
  protected:
-  // The result of `rewrite`, or what it was for the same node before.
+  // The result of `rewrite`, cached by node.
   template <class F>
   const PrimExpr* Remember(uint32_t rewriter, const PrimExpr* e, F&& rewrite) {
     if (e->kind == NodeKind::kIntImm || tir::Var::ClassOf(e->kind)) return rewrite();
-    // Most proofs are about small expressions, for which remembering would take longer than rewriting.
+    // Most proofs are about small expressions, for which caching would take longer than rewriting.
     if (!analyzer_.memo_) {
       if (++analyzer_.num_rewrites_ < kRewritesBeforeMemo) return rewrite();
       analyzer_.memo_ = std::make_unique<Analyzer::Memo>();
@@ -72,15 +73,15 @@ class RuleSimplifier {
     return result;
   }
 
-  // How one expression compares with another, as far as is known.
+  // The order of two expressions, as far as it is known.
   enum class Order : uint8_t { kUnknown, kEqual, kLess, kLessEqual, kGreater, kGreaterEqual, kNotEqual };
 
   bool RemembersRewrites() const { return analyzer_.memo_ != nullptr; }
-  // Changes with what is known.
+  // Changes with the known facts.
   size_t Epoch() const { return analyzer_.epoch_; }
   uint32_t Depths() const { return static_cast<uint32_t>(ProofDepth()) << 8 | static_cast<uint32_t>(again_depth_); }
 
-  // Visits the operands (by Visit, as the class has it) and then the node.
+  // Visits the operands (by the class's Visit) and then the node.
   const PrimExpr* VisitByRules(const PrimExpr* e);
   // Rewrites a node whose operands are simplified.
   const PrimExpr* Rewrite(const PrimExpr* e);
@@ -116,7 +117,7 @@ class RuleSimplifier {
   int again_depth_ = 0;
 };
 
-// Sees an expression as a sum of terms (index % upper // lower) * scale, adds up terms of the same index, and divides
+// Treats an expression as a sum of terms (index % upper // lower) * scale, adds up terms of the same index, and divides
 // sums by constants term by term.
 class CanonicalSimplifier : public RuleSimplifier {
  public:
@@ -162,7 +163,7 @@ class CanonicalSimplifier : public RuleSimplifier {
 
   // Set when a coefficient does not fit: the expression is then left as it is.
   bool overflow_ = false;
-  std::unique_ptr<FormCache> forms_;  // null while nothing is remembered
+  std::unique_ptr<FormCache> forms_;  // allocated with the first cached form
 };
 
 }  // namespace iropt::arith

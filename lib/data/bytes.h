@@ -1,4 +1,4 @@
-// Reading little-endian numbers and arrays out of bytes that may say anything.
+// Reading little-endian numbers and arrays from untrusted bytes.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 
 namespace iropt::data {
 
-// Bytes, and what keeps them alive.
+// Bytes, and their owner.
 struct Bytes {
   std::string_view text;
   std::shared_ptr<const void> owner;
@@ -32,20 +32,20 @@ T Load(std::string_view text, size_t offset = 0) {
   return value;
 }
 
-// How many bytes an array takes; nullopt for dimensions below 0 or too big for any memory.
+// The size of an array in bytes; nullopt for dimensions below 0 or too big for any memory.
 inline std::optional<uint64_t> ArrayBytes(DataType dtype, const std::vector<int64_t>& shape) {
   int64_t bytes = dtype.bytes();
   bool empty = false;
   for (const int64_t dim : shape) {
     if (dim < 0) return std::nullopt;
     empty |= dim == 0;
-    // Whatever the others are, the product of all of them must be a number.
+    // The product of all dimensions must not overflow, even if one is 0.
     if (dim != 0 && __builtin_mul_overflow(bytes, dim, &bytes)) return std::nullopt;
   }
   return empty ? 0 : static_cast<uint64_t>(bytes);
 }
 
-// An array of bytes in row-major order, of which there must be as many as it needs. No copy where they are aligned.
+// An array from bytes in row-major order, whose number must match. No copy if they are aligned.
 inline std::shared_ptr<const NDArray> MakeArray(DataType dtype, std::vector<int64_t> shape, const Bytes& bytes) {
   const auto* data = reinterpret_cast<const std::byte*>(bytes.text.data());
   const auto alignment = static_cast<uintptr_t>(dtype.bytes());

@@ -12,7 +12,7 @@ constexpr std::string_view kMagic = "\x93NUMPY";
 // Of a preamble: the magic, two bytes of version, and in version 1 the length of the header in two bytes.
 constexpr size_t kPreamble1 = 10;
 constexpr size_t kPreamble2 = 12;
-// numpy aligns the elements so.
+// numpy's alignment of the elements.
 constexpr size_t kAlignment = 64;
 
 // numpy's names of dtypes, without the order of the bytes.
@@ -32,12 +32,12 @@ struct Header {
   std::vector<int64_t> shape;
 };
 
-// Reads the literal of a Python dict that the header is: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
+// Reads the header, the literal of a Python dict: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
 class HeaderReader {
  public:
   explicit HeaderReader(std::string_view text) : rest_(text) {}
 
-  // False where it says something else than it should.
+  // False if it is malformed.
   bool Read(Header& header) {
     if (!Take("{")) return false;
     bool has_descr = false, has_order = false, has_shape = false;
@@ -100,7 +100,7 @@ class HeaderReader {
   std::string_view rest_;
 };
 
-// Where the elements of an array in Fortran's order lie, asked for in row-major order.
+// The offsets of the elements of an array in Fortran order, in row-major order of the indices.
 class FortranOffsets {
  public:
   FortranOffsets(std::span<const int64_t> shape, size_t element_size) {
@@ -132,7 +132,7 @@ class FortranOffsets {
   size_t offset_ = 0;
 };
 
-// Copies an array whose elements lie in another order: that of Fortran, or each with its bytes reversed.
+// Copies an array in Fortran order or with reversed bytes.
 std::shared_ptr<const NDArray> Rearranged(DataType dtype, const std::vector<int64_t>& shape, bool fortran_order,
                                           bool swap_bytes, std::string_view data) {
   std::shared_ptr<NDArray> array = NDArray::Make(dtype, shape);
@@ -155,10 +155,9 @@ std::string_view NumpyName(DataType dtype) {
 
 Result<std::shared_ptr<const NDArray>> ReadNpy(const Bytes& file) {
   const std::string_view text = file.text;
-  if (!text.starts_with(kMagic) || text.size() < kPreamble2) return Malformed("it is no .npy file");
+  if (!text.starts_with(kMagic) || text.size() < kPreamble2) return Malformed("not an .npy file");
   const int version = static_cast<uint8_t>(text[6]);
-  if (version < 1 || version > 3)
-    return Malformed(fmt::format("it is of version {} of .npy, which is unknown", version));
+  if (version < 1 || version > 3) return Malformed(fmt::format("unknown version {} of the .npy format", version));
   const size_t begin = version == 1 ? kPreamble1 : kPreamble2;
   const size_t header_size = version == 1 ? Load<uint16_t>(text, 8) : Load<uint32_t>(text, 8);
   if (header_size > text.size() - begin) return Malformed("its header is cut off");
@@ -169,14 +168,14 @@ Result<std::shared_ptr<const NDArray>> ReadNpy(const Bytes& file) {
   const std::string_view order = header.descr.substr(0, 1);
   const auto* spelling = std::ranges::find(kSpellings, header.descr.substr(order.size()), &Spelling::name);
   if (spelling == std::end(kSpellings) || (order != "<" && order != ">" && order != "|" && order != "="))
-    return Malformed(fmt::format("numpy's dtype '{}' has no counterpart", header.descr));
+    return Malformed(fmt::format("numpy's dtype '{}' is not supported", header.descr));
   const DataType dtype = spelling->dtype;
   const std::optional<uint64_t> needed = ArrayBytes(dtype, header.shape);
   const std::string_view elements = text.substr(begin + header_size);
   if (!needed || *needed != elements.size()) {
-    return Malformed(fmt::format("it has {} bytes of elements, where dtype {} and shape ({}) need {}", elements.size(),
+    return Malformed(fmt::format("it has {} bytes of elements, but dtype {} and shape ({}) need {}", elements.size(),
                                  dtype.ToString(), fmt::join(header.shape, ", "),
-                                 needed ? std::to_string(*needed) : "more than there can be"));
+                                 needed ? std::to_string(*needed) : "more than can exist"));
   }
   const bool fortran_order = header.fortran_order && header.shape.size() > 1;
   const bool swap_bytes = order == ">" && dtype.bytes() > 1;

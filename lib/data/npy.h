@@ -9,7 +9,7 @@ namespace iropt::data {
 
 Result<std::shared_ptr<const NDArray>> ReadNpy(const Bytes& file);
 
-// What stands before the elements; fails for dtypes that numpy does not know.
+// The preamble and header before the elements; fails for dtypes that numpy does not have.
 Result<std::string> NpyHeader(const NDArray& array);
 
 }  // namespace iropt::data

@@ -1,5 +1,5 @@
-// The format: the length of a JSON object in 8 bytes; the object, which says for each name dtype, shape and where the
-// bytes lie; the bytes. Source: https://github.com/huggingface/safetensors#format
+// The format: the length of a JSON object in 8 bytes; the object, which gives dtype, shape and byte offsets for each
+// name; the bytes. Source: https://github.com/huggingface/safetensors#format
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
@@ -37,7 +37,7 @@ constexpr Spelling kSpellings[] = {
     {"F8_E5M2", DataType::Make(TypeCode::kFloat8E5M2, 8, 1)},
 };
 
-// A list of numbers from 0 up; false for anything else.
+// A list of non-negative numbers; false for other values.
 bool ReadNumbers(const Json& json, std::vector<int64_t>& numbers) {
   if (!json.is_array()) return false;
   for (const Json& item : json) {
@@ -59,7 +59,7 @@ Result<Json> ReadHeader(std::string_view text) {
     return true;
   };
   Json header = Json::parse(text, look, /*allow_exceptions=*/false);
-  if (!header.is_object()) return Malformed("its header is no JSON object");
+  if (!header.is_object()) return Malformed("its header is not a JSON object");
   if (!repeated.empty()) return Malformed(fmt::format("it has two tensors '{}'", repeated));
   return header;
 }
@@ -71,18 +71,18 @@ Result<NamedTensor> ReadTensor(const std::string& name, const Json& facts, const
   std::vector<int64_t> range;
   if (!dtype_name.is_string() || !ReadNumbers(field("shape"), shape) || !ReadNumbers(field("data_offsets"), range) ||
       range.size() != 2) {
-    return Malformed(fmt::format("tensor '{}' has no dtype, shape and data_offsets as it should", name));
+    return Malformed(fmt::format("tensor '{}' lacks a valid dtype, shape or data_offsets", name));
   }
   const auto& written = dtype_name.get_ref<const std::string&>();
   const auto* spelling = std::ranges::find(kSpellings, std::string_view(written), &Spelling::name);
   if (spelling == std::end(kSpellings))
-    return Malformed(fmt::format("tensor '{}' is of dtype '{}', which is unknown", name, written));
+    return Malformed(fmt::format("tensor '{}' has the unknown dtype '{}'", name, written));
   const auto begin = static_cast<uint64_t>(range[0]);
   const auto end = static_cast<uint64_t>(range[1]);
   if (begin > end || end > bytes.text.size())
     return Malformed(fmt::format("tensor '{}' reaches past the end of the file", name));
   if (data::ArrayBytes(spelling->dtype, shape) != end - begin) {
-    return Malformed(fmt::format("tensor '{}' has {} bytes, which is not what dtype {} and shape ({}) need", name,
+    return Malformed(fmt::format("tensor '{}' has {} bytes, which does not match dtype {} and shape ({})", name,
                                  end - begin, spelling->dtype.ToString(), fmt::join(shape, ", ")));
   }
   return NamedTensor{

@@ -45,7 +45,7 @@ Result<std::vector<NamedTensor>> ReadNpz(const std::shared_ptr<const FileBuffer>
 Result<std::vector<NamedTensor>> ReadTensors(const std::string& path) {
   IROPT_ASSIGN_OR_RETURN(const auto file, ReadFile(path));
   const bool is_zip = data::IsZip(file->text());
-  if (!is_zip && path.ends_with(".npz")) return data::Malformed(fmt::format("{}: it is no .npz archive", path));
+  if (!is_zip && path.ends_with(".npz")) return data::Malformed(fmt::format("{}: not an .npz archive", path));
   auto tensors = is_zip ? ReadNpz(file) : ReadSafetensors(file);
   if (!tensors) return Error{ErrorCode::Usage, fmt::format("{}: {}", path, tensors.error().message)};
   return tensors;

@@ -23,7 +23,7 @@ struct FreeEntry {
   void operator()(struct archive_entry* entry) const { archive_entry_free(entry); }
 };
 
-// What the entry claims to be in size is not believed: memory grows with what is there.
+// The stated size of the entry is not trusted: memory grows with the contents.
 Result<std::string> ReadContents(struct archive* archive) {
   std::string contents;
   const void* block = nullptr;
@@ -45,10 +45,10 @@ la_ssize_t Append(struct archive*, void* out, const void* bytes, size_t size) {
 }  // namespace
 
 Status ForEachZipEntry(std::string_view file, FunctionRef<Status(std::string_view, Bytes)> visit) {
-  if (IsEmptyZip(file)) return {};  // libarchive takes it for no archive
+  if (IsEmptyZip(file)) return {};  // libarchive does not recognize it
   const Reader reader(archive_read_new());
   if (!reader) throw std::bad_alloc();
-  // By the directory alone, so that an archive without an end is none.
+  // Only by the directory, so that a truncated archive is refused.
   if (archive_read_support_format_zip_seekable(reader.get()) != ARCHIVE_OK ||
       archive_read_open_memory(reader.get(), file.data(), file.size()) != ARCHIVE_OK) {
     return Failed(reader.get());

@@ -28,7 +28,7 @@ class ZipWriter {
   ZipWriter(const ZipWriter&) = delete;
   ZipWriter& operator=(const ZipWriter&) = delete;
 
-  // The contents are both texts, one behind the other.
+  // The contents are both texts, concatenated.
   Status Add(const std::string& name, std::string_view head, std::string_view body);
   Status Finish();
 

@@ -20,7 +20,7 @@ using eval::Kernel;
 using eval::KernelCall;
 
 Kernel FindKernel(const OpInfo& op) {
-  // The graph-level operators come after the intrinsics.
+  // The Relax operators come after the intrinsics.
   static constexpr Kernel kKernels[] = {
 #define IROPT_OP(id, name, rule, kernel, ...) &eval::kernel,
 #include "iropt/op/ops.def"
@@ -29,8 +29,8 @@ Kernel FindKernel(const OpInfo& op) {
   return index >= kNumIntrinsics && index < kNumOps ? kKernels[index - kNumIntrinsics] : &eval::NoKernel;
 }
 
-// Whether loops over the dimensions of a tensor end soon: where it has no elements, its other dimensions may be of any
-// size, which neither the limits nor the memory of the machine bound.
+// Returns whether loops over the dimensions of a tensor are short: if it has no elements, its other dimensions may have
+// any size, which neither the limits nor the memory bound.
 bool IsWithinReach(const HostValue& value) {
   if (const TupleValue* tuple = value.tuple()) {
     return std::ranges::all_of(tuple->fields,

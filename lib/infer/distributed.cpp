@@ -19,7 +19,7 @@ bool HasDistributedOperand(const Call& call) {
 
 namespace {
 
-// For each dimension of the mesh, the axis of the tensor that is spread over it; -1 where every device has all of it.
+// For each dimension of the mesh, the axis of the tensor that is split over it; -1 if every device has all of it.
 using Placement = std::vector<int>;
 
 // Reads "S[0], R".
@@ -47,7 +47,7 @@ const DTensorType* Distributed(const TensorType* tensor, const DeviceMeshAttr* m
   return DTensorType::Get(tensor, mesh, IRContext::Current().InternString(PlacementToString(placement)));
 }
 
-// Where each axis of each operand goes in the result; -1 where it goes nowhere.
+// The axis of the result for each axis of each operand; -1 for none.
 using AxisFlow = std::vector<std::vector<int>>;
 
 AxisFlow BroadcastFlow(std::span<const DTensorType* const> operands, int out_rank) {
@@ -99,8 +99,8 @@ std::vector<int> ReduceFlow(int rank, const std::vector<int>& reduced, bool keep
   return axes;
 }
 
-// An axis keeps its place where as many elements follow it before and after; the first axis of a group that is split or
-// merged is that of the result.
+// An axis is kept if as many elements follow it before and after; the first axis of a group that is split or merged
+// corresponds to that of the result.
 std::vector<int> ReshapeFlow(std::span<const Dim> before, std::span<const Dim> after) {
   std::vector<int> axes(before.size(), -1);
   size_t i = before.size();
@@ -126,7 +126,7 @@ std::vector<int> ReshapeFlow(std::span<const Dim> before, std::span<const Dim> a
   return axes;
 }
 
-// The flow of an operator, told by its rule; nothing where distributed operands are not supported.
+// The flow of an operator by its type rule; nothing if distributed operands are not supported.
 std::optional<AxisFlow> FlowOf(const Call& call, TypeRule rule, std::span<const DTensorType* const> operands,
                                const TensorType* result, InferContext& ctx) {
   const TensorType* x = operands[0]->tensor;
@@ -213,7 +213,7 @@ const Type* InferDistributed(const Call& call, InferContext& ctx) {
       return ctx.Error(call, i, fmt::format("{} is on another device mesh than the others", OperandName(call, i)));
     }
     if (As<TensorType>(type))
-      return ctx.Error(call, i, fmt::format("{} must be distributed as the others are", OperandName(call, i)));
+      return ctx.Error(call, i, fmt::format("{} must be distributed as the others", OperandName(call, i)));
   }
   if (GivesItsTypes(rule)) return rule(call, ctx);
   if (rule == InferDistAnnotateSharding || rule == InferBuiltinStopLiftParams) return operands[0];
@@ -284,7 +284,7 @@ IROPT_TYPE_RULE(InferDistRedistributeReplicaToShard,
     const TensorType* x = TensorArg(call, 0, ctx);
     return x ? DivideAxis(call, x, ctx) : nullptr;
   }
-  // Only the placement changes; the division must come out even all the same.
+  // Only the placement changes; the length must still be divisible.
   if (!DivideAxis(call, dtensor->tensor, ctx)) return nullptr;
   if (dtensor->device_mesh->shape.size() != 1 || ParsePlacement(dtensor->placement) != Placement{-1}) {
     return ctx.Error(call, 0, fmt::format("{} must be replicated on a mesh of one dimension", OperandName(call, 0)));

@@ -5,7 +5,7 @@
 
 namespace iropt {
 
-// Whether an operand is a distributed tensor. Operands in tuples do not count.
+// Returns whether an operand is a distributed tensor. Operands in tuples do not count.
 bool HasDistributedOperand(const Call& call);
 // The type of a call with such an operand: the type of the whole result by the ordinary rule, and its placement.
 const Type* InferDistributed(const Call& call, InferContext& ctx);

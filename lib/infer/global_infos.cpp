@@ -21,7 +21,7 @@ const Attr* GlobalInfo(const Module* module, std::string_view list, size_t index
   return it != module->global_infos().end() && index < it->second.size() ? it->second[index] : nullptr;
 }
 
-// Takes the text up to the character, and drops the character.
+// Consumes the text up to the character and the character.
 std::string_view TakeUntil(char c, std::string_view& text) {
   const size_t end = std::min(text.find(c), text.size());
   const std::string_view word = text.substr(0, end);

@@ -88,8 +88,8 @@ const Type* InferProjection(const TupleGetItem* get, InferContext& ctx) {
 }
 
 // The symbolic variables that match_casts in a branch define go out of scope with it, and so do its shape variables.
-// What the type of the conditional mentions already (a pass may have changed its branches) is defined before, and a
-// match_cast in a branch is but a check.
+// Variables in the previous type of the conditional (a pass may have changed its branches) are defined outside, and a
+// match_cast of them in a branch is only a check.
 class BranchScope {
  public:
   BranchScope(const Expr* branch, const Type* known) {

@@ -1,4 +1,4 @@
-// Result types of calls of functions: binding of symbolic variables to what the arguments have in their place.
+// Result types of calls of functions: binds symbolic variables to the dimensions of the arguments.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 namespace iropt {
 namespace {
 
-// Matches parameter types with argument types. A variable takes the value of the first dimension that it stands for
-// alone; what else the parameters say is checked as far as it can be.
+// Matches parameter types with argument types. A variable takes the value of the first dimension that consists of it
+// alone; all other dimensions are checked as far as possible.
 class CallMatcher : public TypeMatcher {
  public:
   const PrimExpr* ValueOf(const tir::Var* var) const {
@@ -23,7 +23,7 @@ class CallMatcher : public TypeMatcher {
     return nullptr;
   }
   std::span<const std::pair<const tir::Var*, const PrimExpr*>> sym_vars() const { return sym_vars_; }
-  // The argument type whose shape a shape variable stands for; null where it is bound to none.
+  // The argument type to whose shape a shape variable is bound; null if it is unbound.
   const TensorType* ShapeOf(const Expr* var) const {
     for (const auto& [bound, tensor] : shape_vars_) {
       if (bound == var) return tensor;
@@ -33,7 +33,7 @@ class CallMatcher : public TypeMatcher {
 
  protected:
   bool Trivial(const Type* base, const Type* derived) override {
-    // A parameter with variables must be looked into for their sake, even where the argument has the same type.
+    // A parameter with variables must be matched to bind them, even if the argument has the same type.
     return base == derived && !base->has_sym_var() && !base->has_shape_var();
   }
   BaseCheck MatchDim(const PrimExpr* param, const PrimExpr* arg) override {
@@ -74,14 +74,14 @@ const Type* Instantiate(const Type* ret, const CallMatcher& matcher, Arena& aren
       arena);
 }
 
-// What the call says itself of the result of a packed function.
+// The result type of a packed function as given in the call.
 const Type* TypeByTypeArgs(const Call& call) {
   if (!call.type_args || call.type_args->fields.empty()) return ObjectType::Get();
   return call.type_args->fields.size() == 1 ? call.type_args->fields[0] : call.type_args;
 }
 
 const Type* OpaqueResult(const FuncType* callee, const Expr* function, const Call& call) {
-  // A packed function that is named on the spot says nothing itself of its result.
+  // A packed function that the call names directly has no result type of its own.
   const bool unsaid = function->kind == NodeKind::kExternFunc && callee->ret->kind == NodeKind::kObjectType;
   return unsaid || !callee->derive_func.empty() ? TypeByTypeArgs(call) : callee->ret;
 }
@@ -99,7 +99,7 @@ const Type* DeriveCallType(const FuncType* callee, const Call& call, InferContex
   for (uint32_t i = 0; i < call.args.size(); ++i) {
     const Type* arg = TypeOfExpr(call.args[i], ctx.module());
     if (!arg) return ctx.Error(call, i, fmt::format("the type of argument {} is not known", i));
-    // A difference of dimensions that cannot be excluded is left to the check at run time.
+    // Dimensions that may differ are left to the check at run time.
     if (matcher.Match(callee->params[i], arg) >= BaseCheck::kFailL2) continue;
     return ctx.Error(call, i,
                      fmt::format("argument {} has type {}, but the parameter has type {}", i, TypeToString(arg),
@@ -131,7 +131,7 @@ bool HasDistributed(const Type* type) {
 struct DpsSignature {
   const FuncType* callee;
   const TupleType* inputs;
-  const ShapeType* packed = nullptr;  // null where there are none
+  const ShapeType* packed = nullptr;  // null if there are none
   uint32_t num_packed = 0;
 
   uint32_t first_output() const { return inputs->fields.size(); }
@@ -173,7 +173,7 @@ std::optional<DpsSignature> SplitSignature(const Call& call, InferContext& ctx) 
   return signature;
 }
 
-// Outputs that are written over an input have the type of its parameter.
+// Outputs that overwrite an input have the type of its parameter.
 bool InsertInPlace(const Call& call, const DpsSignature& signature, std::vector<const Type*>& outputs,
                    InferContext& ctx) {
   const IntList indices = InplaceAttrs(call).inplace_indices();
@@ -226,8 +226,7 @@ using rules::CheckArity;
 IROPT_TYPE_RULE(InferCallTir, "`out_sinfo`, which fits the outputs of the function") {
   if (!CheckArity(call, 2, 3, ctx)) return nullptr;
   if (!call.type_args || call.type_args->fields.size() != 1) return ctx.Error(call, "needs exactly one output type");
-  if (call.args[0]->kind != NodeKind::kGlobalVar)
-    return ctx.Error(call, 0, "the callee must be a global loop-level function");
+  if (call.args[0]->kind != NodeKind::kGlobalVar) return ctx.Error(call, 0, "the callee must be a global PrimFunc");
   return call.type_args->fields[0];
 }
 
@@ -250,13 +249,14 @@ const FuncType* PackedCallee(const Call& call, InferContext& ctx) {
 
 }  // namespace
 
-IROPT_TYPE_RULE(InferCallPurePacked, "`sinfo_args`, a tuple where there are several") {
+IROPT_TYPE_RULE(InferCallPurePacked, "`sinfo_args`, a tuple if there are several") {
   if (call.args.empty()) return ctx.Error(call, "needs a callee");
   const FuncType* callee = PackedCallee(call, ctx);
   return callee ? OpaqueResult(callee, call.args[0], call) : nullptr;
 }
 
-IROPT_TYPE_RULE(InferCallInplacePacked, "`sinfo_args`, where outputs have the types of the arguments in their places") {
+IROPT_TYPE_RULE(InferCallInplacePacked,
+                "`sinfo_args`, where outputs have the types of the arguments that they overwrite") {
   if (call.args.size() < 2) return ctx.Error(call, "needs a callee and at least one argument");
   const FuncType* callee = PackedCallee(call, ctx);
   if (!callee) return nullptr;
@@ -300,7 +300,7 @@ IROPT_TYPE_RULE(InferCallBuiltinWithCtx, "`sinfo_args`, or the empty tuple") {
   return call.type_args->fields[0];
 }
 
-IROPT_TYPE_RULE(InferInvokeClosure, "`sinfo_args`, a tuple where there are several") {
+IROPT_TYPE_RULE(InferInvokeClosure, "`sinfo_args`, a tuple if there are several") {
   return CheckArity(call, 2, 2, ctx) ? TypeByTypeArgs(call) : nullptr;
 }
 

@@ -122,7 +122,7 @@ bool LayoutCall::Refuse(std::string why) {
 bool NoLayout(LayoutCall&) { return true; }
 
 LayoutRule LayoutRuleOf(const OpInfo& op) {
-  // The graph-level operators come after the intrinsics.
+  // The Relax operators come after the intrinsics.
   static constexpr LayoutRule kRules[] = {
 #define IROPT_OP(id, name, rule, kernel, layout, ...) &layout,
 #include "iropt/op/ops.def"

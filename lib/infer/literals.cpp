@@ -64,7 +64,7 @@ const Expr* MakeExternFunc(std::string_view symbol, Span span, Workspace& worksp
 }
 
 const Expr* MakeTuple(std::span<const Expr* const> fields, Span span, Workspace& workspace) {
-  // The operands of call_tir pass here by the thousand, so the common sizes do without the heap.
+  // The operands of call_tir are converted here by the thousand, so the common sizes avoid the heap.
   std::array<const Type*, 16> few;
   std::vector<const Type*> many(fields.size() > few.size() ? fields.size() : 0);
   const std::span<const Type*> types(many.empty() ? few.data() : many.data(), fields.size());
@@ -165,7 +165,7 @@ PyValue DefaultLiteral(const OpDefault& fallback) {
       value.text = {fallback.text.data(), static_cast<uint32_t>(fallback.text.size())};
       break;
     case OpDefault::Kind::kRequired:
-    case OpDefault::Kind::kSameAs: IROPT_UNREACHABLE("a default that is no literal");
+    case OpDefault::Kind::kSameAs: IROPT_UNREACHABLE("a default that is not a literal");
   }
   return value;
 }

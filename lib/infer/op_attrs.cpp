@@ -35,7 +35,7 @@ const Attr* TextOf(const PyValue& value) {
   return text ? StrAttr::Get(*text) : nullptr;
 }
 
-// A list of which each item converts, with the short forms that the attribute allows.
+// Converts a list item by item, with the short forms that the attribute allows.
 const Attr* ListOf(const OpAttr& attr, const PyValue& value, const Attr* (*convert)(const PyValue&)) {
   std::vector<const Attr*> items;
   const std::span<const PyValue> given = IsSequence(value) ? value.items() : std::span(&value, 1);
@@ -56,7 +56,7 @@ const Attr* NodeOf(const PyValue& value) {
   return value.kind == Kind::kAttr ? As<T>(value.attr) : nullptr;
 }
 
-// The attributes that are objects of their own.
+// The attributes with a node class of their own.
 const Attr* ObjectOf(const OpAttr& attr, const PyValue& value, const Module* module) {
   switch (attr.kind) {
     case AttrKind::kIndexMap: return NodeOf<IndexMapAttr>(value);
@@ -69,7 +69,7 @@ const Attr* ObjectOf(const OpAttr& attr, const PyValue& value, const Module* mod
       const PrimExpr* prim = ToPrimExpr(value);
       return prim ? ExprAttr::Get(prim) : nullptr;
     }
-    default: IROPT_UNREACHABLE("attribute '{}' is no object", attr.name);
+    default: IROPT_UNREACHABLE("attribute '{}' is not an object", attr.name);
   }
 }
 

@@ -16,7 +16,7 @@ namespace {
 // Variables of the function and the symbolic variables that stand for them in its type.
 class DimImporter {
  public:
-  // Null where the expression cannot stand in a type.
+  // Null if the expression cannot occur in a type.
   const PrimExpr* Import(const PrimExpr* dim) {
     if (tir::Var::ClassOf(dim->kind)) return InType(SymbolOf(static_cast<const tir::Var*>(dim)));
     if (arith::AsInt(dim)) return InType(dim);

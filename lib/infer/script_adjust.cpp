@@ -1,4 +1,4 @@
-// Rules of single script functions that no column of the table expresses.
+// Rules for single script functions that the columns of the table cannot express.
 #include <fmt/format.h>
 
 #include <optional>
@@ -41,7 +41,7 @@ PyValue Text(const char* text, Span span) {
   return result;
 }
 
-// Whether a scalar operand is an integer. A variable of scalar type is one if its type says so.
+// Returns whether a scalar operand is an integer. A variable of scalar type is one if its type says so.
 bool IsInteger(const PyValue* value) {
   if (!value || value->kind == Kind::kInt || value->kind == Kind::kBool) return true;
   if (const PrimExpr* prim = ToPrimExpr(*value)) return prim->dtype.is_int();
@@ -49,8 +49,8 @@ bool IsInteger(const PyValue* value) {
   return type && type->dtype.is_int();
 }
 
-// arange(n) counts from 0 to n. Bounds that are no integers are float32, and so is the result; it is int64 where all
-// are integers.
+// arange(n) counts from 0 to n. If all bounds are integers the result is int64, otherwise the bounds and the result are
+// float32.
 bool AdjustArange(BoundArguments& bound) {
   const PyValue*& start = bound["start"];
   const PyValue*& end = bound["end"];
@@ -120,7 +120,7 @@ bool ReshapeError(const BoundArguments& bound, const PyValue& shape, std::string
   return false;
 }
 
-// What -1 stands for: the rest of the elements.
+// The dimension -1: the remaining elements.
 const PrimExpr* MissingDim(std::span<const PrimExpr* const> data, std::span<const PrimExpr* const> dims) {
   const arith::PrimBuilder make;
   const PrimExpr* elements = rules::Product(data);
@@ -132,7 +132,8 @@ const PrimExpr* MissingDim(std::span<const PrimExpr* const> data, std::span<cons
   return arith::Simplify(make.FloorDiv(elements, others));
 }
 
-// In a new shape, 0 stands for the dimension of the data at the same place, and a single -1 for what is left.
+// In a new shape, 0 stands for the dimension of the data at the same position, and a single -1 for the remaining
+// elements.
 bool AdjustReshape(BoundArguments& bound) {
   const PyValue*& shape = bound["shape"];
   const PyValue* x = bound["x"];
@@ -143,18 +144,18 @@ bool AdjustReshape(BoundArguments& bound) {
   for (size_t i = 0; i < dims->size(); ++i) {
     const int64_t* value = arith::AsInt((*dims)[i]);
     if (!value || *value > 0) continue;
-    if (*value < -1) return ReshapeError(bound, *shape, fmt::format("no dimension is {}", *value));
-    if (*value == -1 && missing) return ReshapeError(bound, *shape, "-1 is there more than once");
+    if (*value < -1) return ReshapeError(bound, *shape, fmt::format("invalid dimension {}", *value));
+    if (*value == -1 && missing) return ReshapeError(bound, *shape, "more than one dimension is -1");
     if (*value == 0) copied.push_back(i);
     if (*value == -1) missing = &(*dims)[i];
   }
   if (!missing && copied.empty()) return true;
   const auto* type = x->kind == Kind::kExpr ? As<TensorType>(x->expr->type) : nullptr;
   const List<const PrimExpr*>* data = type ? rules::ShapeValues(type) : nullptr;
-  if (!data) return ReshapeError(bound, *shape, "0 and -1 need data of a known shape");
+  if (!data) return ReshapeError(bound, *shape, "0 and -1 require data of a known shape");
   for (const size_t i : copied) {
     if (i >= data->size())
-      return ReshapeError(bound, *shape, fmt::format("0 at place {} of data of rank {}", i, data->size()));
+      return ReshapeError(bound, *shape, fmt::format("0 at index {}, but the data has rank {}", i, data->size()));
     (*dims)[i] = (*data)[static_cast<uint32_t>(i)];
   }
   if (missing) *missing = MissingDim(*data, *dims);

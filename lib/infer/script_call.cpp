@@ -1,5 +1,5 @@
 // Script calls of operators: arguments are bound to the signature, defaults filled in, and everything is converted to
-// operands, attributes and result types by what the operator table says of each parameter.
+// operands, attributes and result types according to the operator table.
 #include "script_call.h"
 
 #include <fmt/format.h>
@@ -56,7 +56,7 @@ class CallBuilder {
   const Call* Build(std::span<const PyValue> positional, std::span<const PyKeyword> keywords) {
     if (!BindPositional(positional) || !BindKeywords(keywords, positional.size()) || !CheckRequired()) return nullptr;
     if (!AdjustArguments(bound_)) return nullptr;
-    // Which operator it is can depend on what is given; the operands and attributes are those of the script function.
+    // The operator can depend on the arguments; the operands and attributes are those of the script function.
     const OpInfo* target = &op();
     for (size_t i = 0; i < op().params.size(); ++i) {
       if (op().params[i].role == Role::kExtra && BoundArguments::Given(bound_.values[i]))
@@ -142,14 +142,14 @@ class CallBuilder {
     for (size_t i = 0; i < op().params.size(); ++i) {
       if (op().params[i].required() && !bound_.values[i]) {
         return Error(bound_.span, "missing-argument",
-                     fmt::format("{} needs the argument '{}'", op().script, op().params[i].name));
+                     fmt::format("missing argument '{}' in call to {}", op().params[i].name, op().script));
       }
     }
     return true;
   }
 
-  // The value of a parameter: what the script gives, or else the default. `storage` keeps the default. None counts as
-  // not given where the default is something else, except for an attribute that may be absent.
+  // The value of a parameter: the argument, or else the default, which `storage` keeps. None counts as not given if the
+  // default is not None, except for an attribute that may be absent.
   const PyValue& ValueOf(size_t param, PyValue& storage) {
     for (;;) {
       const PyValue* given = bound_.values[param];
@@ -169,7 +169,7 @@ class CallBuilder {
 
   bool BuildOperands() {
     const size_t fixed = op().args.size() - (op().variadic ? 1 : 0);
-    // In the arena at once: at most an operand or two stay unused.
+    // Allocated in the arena at once: at most an operand or two stay unused.
     operands_ = bound_.workspace.arena().NewArray<const Expr*>(fixed + 1 + bound_.rest.size());
     size_t count = fixed;
     for (size_t i = 0; i < op().params.size(); ++i) {
@@ -191,15 +191,16 @@ class CallBuilder {
     return TrimOperands(count);
   }
 
-  // Drops the operands that are missing; such stand last.
+  // Drops the missing operands, which come last.
   bool TrimOperands(size_t count) {
     while (count > 0 && !operands_[count - 1]) --count;
     operands_ = operands_.first(count);
     const auto gap = std::find(operands_.begin(), operands_.end(), nullptr);
     if (gap == operands_.end()) return true;
     const OpArg& missing = op().args[static_cast<size_t>(gap - operands_.begin())];
-    return Error(bound_.span, "missing-argument",
-                 fmt::format("{} needs '{}' where later operands are given", op().script, missing.name));
+    return Error(
+        bound_.span, "missing-argument",
+        fmt::format("missing argument '{}' in call to {}: a later operand is given", missing.name, op().script));
   }
 
   bool ConvertOperand(const OpParam& param, const PyValue& value) {
@@ -257,12 +258,12 @@ class CallBuilder {
   const Expr* ConvertShape(size_t copies, const PyValue& value) {
     std::vector<const PrimExpr*> dims;
     const bool list = IsSequence(value);
-    // A number alone is a shape only where the operator says of how many dimensions.
+    // A single number is a shape only if the operator states the number of dimensions.
     if (!list && copies == 0) return nullptr;
     for (const PyValue& item : list ? value.items() : std::span(&value, 1)) {
-      // Of graph-level expressions, such as R.prim_value(n), comes a tuple; the type rule says whether that will do.
+      // A list of Relax expressions, such as R.prim_value(n), becomes a tuple; the type rule checks it.
       if (list && item.kind == Kind::kExpr) return ToRelaxExpr(value, bound_.workspace);
-      // Dimensions are integers: 1.5 and True are no dimensions.
+      // Dimensions are integers: 1.5 and True are not allowed.
       if (item.kind == Kind::kFloat || item.kind == Kind::kBool) return nullptr;
       dims.push_back(ToPrimExpr(item));
       if (!dims.back() || !dims.back()->dtype.is_integer()) return nullptr;

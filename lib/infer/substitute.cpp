@@ -24,7 +24,7 @@ class VariableBinder : public ExprMutator {
 
  protected:
   const Type* VisitType(const Type* type) override {
-    // What stands for the variable in a shape may change on the way.
+    // The replacement of the variable may itself change.
     if (type->has_shape_var()) return Substitute(type);
     if (!type->has_sym_var() || symbolic_.empty()) return type;
     const Type*& bound = types_[type];
@@ -39,7 +39,7 @@ class VariableBinder : public ExprMutator {
     return symbolic_.empty() ? attr : SubstituteSymVars(attr, symbolic_);
   }
 
-  // A function returns what it declares, unless the body says more.
+  // A function keeps its declared result type unless the type of the body is more precise.
   const Expr* VisitFunction(const Function* old) override {
     const auto* bound = To<Function>(ExprMutator::VisitFunction(old));
     if (bound == old) return old;
@@ -53,7 +53,7 @@ class VariableBinder : public ExprMutator {
   const Function* WithoutBoundParams(const Function& function) {
     std::vector<const Var*> kept;
     for (const Var* param : function.params) {
-      if (!Remapped(param)) kept.push_back(param);
+      if (!RemapOf(param)) kept.push_back(param);
     }
     return rebuilder().RebuildSignature(function, kept, function.body, function.ret_type);
   }
@@ -62,7 +62,7 @@ class VariableBinder : public ExprMutator {
     return EraseToWellDefined(
         type, [this](const tir::Var* var) { return ValueOf(var); },
         [this](const Expr* shape) {
-          const Expr* replaced = Remapped(To<Var>(shape));
+          const Expr* replaced = RemapOf(To<Var>(shape));
           return replaced ? replaced : shape;
         },
         workspace().arena());
@@ -74,7 +74,7 @@ class VariableBinder : public ExprMutator {
   }
 
   const SymVarMap& symbolic_;
-  std::unordered_map<const Type*, const Type*> types_;  // what types became
+  std::unordered_map<const Type*, const Type*> types_;  // type -> its replacement
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What remains of a type where its variables have no meaning.
+// Erases from a type the variables that are not in scope.
 #include "iropt/arith/analyzer.h"
 #include "iropt/infer/infer.h"
 #include "iropt/ir/substitute.h"
@@ -11,7 +11,7 @@ namespace {
 class DimEraser final : public TypeMapper {
  public:
   explicit DimEraser(FunctionRef<const PrimExpr*(const tir::Var*)> value_of) : value_of_(value_of) {}
-  // Whether a variable had no value.
+  // Returns whether a variable had no value.
   bool undefined() const { return undefined_; }
 
  private:
@@ -86,7 +86,7 @@ class Eraser {
     return true;
   }
 
-  // Null where a variable has no value.
+  // Null if a variable has no value.
   const PrimExpr* EraseDim(const PrimExpr* dim) {
     DimEraser eraser(value_of_);
     const PrimExpr* mapped = eraser.Map(dim);

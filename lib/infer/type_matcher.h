@@ -12,17 +12,17 @@ class TypeMatcher {
  public:
   virtual ~TypeMatcher() = default;
   BaseCheck Match(const Type* base, const Type* derived);
-  // Compares dimensions as they are.
+  // Compares dimensions.
   static BaseCheck CompareDims(const PrimExpr* base, const PrimExpr* derived);
 
  protected:
-  // Whether the answer is known to be kPass without looking inside.
+  // Returns whether the result is known to be kPass without a comparison of the fields.
   virtual bool Trivial(const Type* base, const Type* derived);
   virtual BaseCheck MatchDim(const PrimExpr* base, const PrimExpr* derived);
   // `derived` has a shape.
   virtual BaseCheck MatchShapeVar(const Expr* base, const TensorType* derived);
 
-  // Off below the parameters of a function type, whose variables are their own.
+  // Off inside the parameters of a function type, which define variables of their own.
   bool binding_ = true;
 
  private:

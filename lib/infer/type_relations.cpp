@@ -1,4 +1,4 @@
-// Which type is more general: base checks and least common ancestors.
+// Relations of types: base checks and least common ancestors.
 #include <algorithm>
 #include <vector>
 
@@ -96,14 +96,14 @@ BaseCheck TypeMatcher::MatchDims(List<const PrimExpr*> base, List<const PrimExpr
 }
 
 BaseCheck TypeMatcher::MatchFunc(const FuncType* base, const FuncType* derived) {
-  // A pure function may stand where an impure one is expected.
+  // A pure function may be used if an impure one is expected.
   if (base->purity && !derived->purity) return BaseCheck::kFailL0;
   if (base->opaque) {
     if (base->derive_func.empty()) return Match(base->ret, derived->ret);
     return base->derive_func == derived->derive_func ? BaseCheck::kPass : BaseCheck::kFailL2;
   }
   if (derived->opaque) return BaseCheck::kFailL2;
-  // The parameters of either define symbolic variables of their own, so equality is that of structure.
+  // The parameters of each define symbolic variables of their own, so they are compared structurally.
   if (FuncTypeAlphaEqual(base, derived)) return BaseCheck::kPass;
   const bool outer = std::exchange(binding_, false);
   BaseCheck params = MatchAll(base->params, derived->params);
@@ -119,7 +119,7 @@ BaseCheck TypeMatcher::CompareDims(const PrimExpr* base, const PrimExpr* derived
   const int64_t* a = arith::AsInt(base);
   const int64_t* b = arith::AsInt(derived);
   if (a && b) return *a == *b ? BaseCheck::kPass : BaseCheck::kFailL0;
-  // Nothing says here that a variable is a size.
+  // The variables are not known to be sizes here.
   arith::Analyzer analyzer({}, arith::Analyzer::SymVars::kAny);
   return analyzer.CanProveEqual(base, derived) ? BaseCheck::kPass : BaseCheck::kFailL2;
 }

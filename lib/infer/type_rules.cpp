@@ -10,7 +10,7 @@ struct Row {
   const char* phrase;
 };
 
-// The graph-level operators come after the intrinsics.
+// The Relax operators come after the intrinsics.
 constexpr Row kRows[] = {
 #define IROPT_OP(id, name, rule, ...) {&rule, rule##Phrase},
 #include "iropt/op/ops.def"

@@ -132,9 +132,8 @@ Known Broadcast(const Call& call, std::span<const Dim> a, std::span<const Dim> b
     } else if (IsOne(y) || arith::ProveEqual(x, y)) {
       result = x;
     } else if (arith::AsInt(x) && arith::AsInt(y)) {
-      ctx.Error(call,
-                fmt::format("the shapes {} and {} cannot be broadcast: {} and {} differ in dimension {} from the end",
-                            DimsToString(a), DimsToString(b), DimToString(x), DimToString(y), i));
+      ctx.Error(call, fmt::format("the shapes {} and {} cannot be broadcast: {} and {} differ at axis -{}",
+                                  DimsToString(a), DimsToString(b), DimToString(x), DimToString(y), i));
       return Known::kError;
     } else {
       return Known::kNo;

@@ -1,6 +1,6 @@
-// What type rules have in common. Private to lib/infer.
+// Helpers of type rules. Private to lib/infer.
 //
-// A helper that can fail reports the error itself and says so by its result; the rule then returns null.
+// A helper that can fail reports the error itself and returns a failure; the rule then returns null.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ inline constexpr arith::PrimBuilder kDims;
 inline Dim One() { return kDims.Int(1); }
 inline bool IsOne(Dim d) { return arith::IsInt(d, 1); }
 
-// A short list of dimensions. Ranks are small; the heap is for the rare rest.
+// A short list of dimensions. Ranks are small; only long lists use the heap.
 class DimList {
  public:
   DimList() = default;
@@ -83,27 +83,27 @@ std::string OperandName(const Call& call, size_t i);
 // ---- Shapes
 
 inline bool HasRank(const TensorType* t) { return t->ndim != kUnknownDim; }
-// The dimensions, also where a shape variable says them; null where they are unknown.
+// The dimensions, also if a shape variable has them; null if they are unknown.
 const List<Dim>* ShapeValues(const TensorType* t);
 
 // ---- Results
 
 const TensorType* WithDType(const TensorType* t, DataType dtype, InferContext& ctx);
 const TensorType* WithVDevice(const TensorType* t, const VDeviceAttr* vdevice, InferContext& ctx);
-// A tensor of the shape that `t` is known to have.
+// A tensor of the known shape of `t`.
 const TensorType* WithShapeOf(const TensorType* t, DataType dtype, const VDeviceAttr* vdevice, InferContext& ctx);
-// A tensor whose shape is an expression: a literal shape, a variable, or anything else of a shape type.
+// A tensor whose shape is an expression: a literal shape, a variable, or another expression of a shape type.
 const TensorType* WithShapeExpr(const Expr* shape, DataType dtype, const VDeviceAttr* vdevice, InferContext& ctx);
 // Only the rank is known.
 inline const TensorType* WithRank(const TensorType* t, int ndim) { return TensorType::Get(ndim, t->dtype, t->vdevice); }
 
 // ---- Dtypes and devices of two operands
 
-// The common dtype of operands `i` and `j`, void where one is unknown; nothing after an error.
+// The common dtype of operands `i` and `j`, void if one is unknown; nothing after an error.
 std::optional<DataType> CommonDType(const Call& call, size_t i, DataType a, size_t j, DataType b, InferContext& ctx);
-// The device that both are on; nothing after an error.
+// The common device; nothing after an error.
 std::optional<const VDeviceAttr*> CommonVDevice(const Call& call, const Type* a, const Type* b, InferContext& ctx);
-// The device of tensors that may be on different ones: null where they are.
+// The device of tensors that may be on different devices: null if they are.
 const VDeviceAttr* JoinVDevices(std::span<const TensorType* const> tensors);
 
 // ---- Broadcasting and axes
@@ -113,11 +113,11 @@ enum class Known : uint8_t { kYes, kNo, kError };
 Known Broadcast(const Call& call, std::span<const Dim> a, std::span<const Dim> b, InferContext& ctx, DimList& out);
 // The axis counted from the front; nothing after an error.
 std::optional<int> NormalizeAxis(const Call& call, int ndim, int64_t axis, InferContext& ctx);
-// The same for distinct axes.
+// The same for several axes, which must be distinct.
 bool NormalizeAxes(const Call& call, int ndim, std::span<const int64_t> axes, InferContext& ctx, std::vector<int>& out);
 Dim Product(std::span<const Dim> dims);
 
-// Whether the value of a text attribute is one of the given words, separated by spaces; false after an error.
+// Returns whether the value of a text attribute is one of the given words, separated by spaces; false after an error.
 bool CheckChoice(const Call& call, std::string_view attr, std::string_view value, std::string_view words,
                  InferContext& ctx);
 

@@ -24,7 +24,7 @@ bool FieldsEqual(const T& a, const T& b) {
   } else if constexpr (std::is_same_v<T, List<const Attr*>>) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), AttrEqual);
   } else {
-    return shallow::EqualValues(a, b);
+    return node_hashing::EqualValues(a, b);
   }
 }
 

@@ -91,10 +91,10 @@ class Cloner::Impl final : public TypeMapper {
 
   template <class X>
   void CloneFields(X& copy) {
-    // Attribute statements name what may be introduced elsewhere.
+    // Attribute statements name variables that may be introduced elsewhere.
     constexpr bool kDefines = !std::is_same_v<X, tir::AttrStmt>;
     const auto clone = [&](auto field) { CloneField(copy.*(field.member), kDefines && field.role == FieldRole::kDef); };
-    // Not every expression lists its type among the fields; what is mapped already must not be mapped again.
+    // Not every expression lists its type among the fields; mapped nodes must not be mapped again.
     if constexpr (std::is_base_of_v<Expr, X>) {
       const Type* type = copy.type;
       X::Fields()([&](auto... field) { (clone(field), ...); });
@@ -112,7 +112,7 @@ class Cloner::Impl final : public TypeMapper {
       for (Item& item : items) CloneField(item, define);
       value = items;
     } else if constexpr (std::is_same_v<T, const Var*> || std::is_same_v<T, const tir::Var*>) {
-      // A caller may have mapped a variable to what cannot stand here.
+      // A caller may have mapped a variable to an expression that is not allowed here.
       value = To<std::remove_cvref_t<decltype(*value)>>(CloneNode(value, define));
     } else if constexpr (std::is_convertible_v<T, const Node*>) {
       value = static_cast<T>(CloneNode(value, define));
@@ -157,11 +157,11 @@ class Cloner::Impl final : public TypeMapper {
     return copy;
   }
 
-  // A buffer that is not declared in the code is another one if what it refers to is.
+  // A buffer that is not declared in the code changes if a node that it refers to does.
   const Node* CloneBuffer(const tir::Buffer* buffer, bool define) {
     if (const Node* copy = Find(buffer)) return copy;
     tir::Buffer copy = *buffer;
-    // Declaring a buffer also introduces what is new in it.
+    // Declaring a buffer also introduces the new variables in it.
     const auto clone = [&](auto field) { CloneField(copy.*(field.member), define && field.role == FieldRole::kDef); };
     tir::Buffer::Fields()([&](auto... field) { (clone(field), ...); });
     const bool same = !define && !options_.copy_free_vars && copy.data == buffer->data && copy.shape == buffer->shape &&
@@ -190,7 +190,7 @@ class Cloner::Impl final : public TypeMapper {
   structural::VarTable<Copy> copies_;
   bool maps_sym_vars_ = false;
   std::unordered_map<const Node*, const Node*> shared_;
-  int depth_ = 0;  // of nested graph-level expressions
+  int depth_ = 0;  // of nested Relax expressions
 };
 
 Cloner::Cloner(Workspace& workspace, CloneOptions options) : impl_(std::make_unique<Impl>(workspace, options)) {}
@@ -210,7 +210,7 @@ const BaseFunc* CloneFunction(const BaseFunc* func, Workspace& workspace, CloneO
 
 namespace {
 
-// Copying is worth it where at least half of the memory is garbage. The constant keeps small functions out of it.
+// Copying is worth it if at least half of the memory is garbage. The constant excludes small functions.
 bool IsMostlyGarbage(const FuncStorage& storage) {
   constexpr size_t kNotWorthIt = 64 * 1024;
   return storage.bytes() > 2 * storage.live_bytes + kNotWorthIt;

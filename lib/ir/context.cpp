@@ -8,11 +8,11 @@ namespace iropt {
 
 namespace {
 
-// Null stands for the process-wide context, so that threads that never chose one need no set-up.
+// Null stands for the process-wide context, so that threads that never set one need no setup.
 constinit thread_local IRContext* current_context = nullptr;
 
 IRContext& DefaultContext() {
-  // Never destroyed: what is alive at exit may still refer to it.
+  // Never destroyed: objects that are alive at exit may still refer to it.
   static IRContext& context = *new IRContext;
   return context;
 }
@@ -60,7 +60,7 @@ const GlobalVar* IRContext::Impl::FindGlobalVar(std::string_view name) {
     const auto* node = static_cast<const Node*>(entry);
     return Is<GlobalVar>(node) && static_cast<const GlobalVar*>(node)->name == name;
   };
-  return static_cast<const GlobalVar*>(nodes_.Find(shallow::Hash(key), equal));
+  return static_cast<const GlobalVar*>(nodes_.Find(node_hashing::Hash(key), equal));
 }
 
 const tir::Var* IRContext::Impl::NewSymVar(std::string_view name, DataType dtype, bool is_size_var, uint8_t flags) {
@@ -93,7 +93,7 @@ IRContext::~IRContext() = default;
 IRContext& IRContext::Current() { return current_context != nullptr ? *current_context : DefaultContext(); }
 
 IRContext::Scope::Scope(IRContext& context) : previous_(current_context) {
-  // Only now, because the context that threads have without it is the default one.
+  // Not earlier, because threads without it have the default context.
   InheritCurrentContext();
   current_context = &context;
 }

@@ -6,7 +6,7 @@
 
 #include "intern_table.h"
 #include "iropt/ir/context.h"
-#include "shallow.h"
+#include "node_hashing.h"
 
 namespace iropt {
 
@@ -17,10 +17,10 @@ class IRContext::Impl {
   // The canonical node equal to `key`, whose children are canonical. The key may borrow its lists and texts.
   template <class X>
   const X* Make(const X& key) {
-    const uint64_t hash = shallow::Hash(key);
+    const uint64_t hash = node_hashing::Hash(key);
     const auto equal = [&](const void* entry) {
       const auto* node = static_cast<const Node*>(entry);
-      return node->kind == key.kind && shallow::Equal(*static_cast<const X*>(node), key);
+      return node->kind == key.kind && node_hashing::Equal(*static_cast<const X*>(node), key);
     };
     return static_cast<const X*>(nodes_.FindOrMake(hash, equal, [&](Arena& arena) { return New(key, arena); }));
   }
@@ -34,13 +34,13 @@ class IRContext::Impl {
     return New(key, unshared_arena_);
   }
 
-  // A type, or a copy in `arena` where it refers to a variable of a function, which is owned there.
+  // A type; if it refers to a variable of a function, a copy in `arena`, which owns it.
   template <class X>
   const X* MakeType(const X& key, Arena* arena = nullptr) {
     if ((TypeFlags(key) & Type::kHasShapeVar) == 0) return Make(key);
     IROPT_CHECK(arena != nullptr, "a type with a shape variable needs an arena");
     X* type = arena->New<X>(key);
-    shallow::OwnFields(type, *arena, [&](std::string_view text) { return arena->CopyString(text); });
+    node_hashing::OwnFields(type, *arena, [&](std::string_view text) { return arena->CopyString(text); });
     SetDerived(type);
     return type;
   }
@@ -99,7 +99,7 @@ class IRContext::Impl {
       }
     };
     ForEachField(&node, [&](auto, const auto& value) {
-      if constexpr (shallow::IsList<std::remove_cvref_t<decltype(value)>>::value) {
+      if constexpr (node_hashing::IsList<std::remove_cvref_t<decltype(value)>>::value) {
         for (const auto& item : value) visit(item);
       } else {
         visit(value);
@@ -107,16 +107,16 @@ class IRContext::Impl {
     });
   }
 
-  // Fills what follows from the fields: flags, hashes and numbers.
+  // Sets the members that follow from the fields: flags, hashes and numbers.
   template <class X>
   void SetDerived(X* node) {
     node->set_span({});
     if constexpr (std::is_base_of_v<Type, X>) {
       node->flags = TypeFlags(*node);
-      node->content_hash = shallow::ContentHash(*node);
+      node->content_hash = node_hashing::ContentHash(*node);
     } else if constexpr (std::is_base_of_v<Attr, X>) {
       node->flags = AttrFlags(*node);
-      node->content_hash = shallow::ContentHash(*node);
+      node->content_hash = node_hashing::ContentHash(*node);
     } else if constexpr (std::is_base_of_v<PrimExpr, X>) {
       node->flags = PrimExpr::kInterned;
       const auto add_flags = [&](const auto* child) {
@@ -125,14 +125,14 @@ class IRContext::Impl {
         }
       };
       ForEachChildOf(*node, add_flags);
-      node->id = static_cast<uint32_t>(shallow::ContentHash(*node));
+      node->id = static_cast<uint32_t>(node_hashing::ContentHash(*node));
     }
   }
 
   template <class X>
   const X* New(const X& key, Arena& arena) {
     X* node = arena.New<X>(key);
-    shallow::OwnFields(node, arena, [this](std::string_view text) { return InternString(text); });
+    node_hashing::OwnFields(node, arena, [this](std::string_view text) { return InternString(text); });
     SetDerived(node);
     if constexpr (std::is_base_of_v<Type, X>) node->id = next_type_id_.fetch_add(1, std::memory_order_relaxed);
     if constexpr (std::is_same_v<GlobalVar, X>) node->id = next_global_var_id_.fetch_add(1, std::memory_order_relaxed);
@@ -151,7 +151,7 @@ class IRContext::Impl {
   std::mutex index_map_mutex_;
   std::vector<const tir::Var*> index_map_params_;
 
-  // The integers that shapes are made of, without a look into a table: int64 and int32.
+  // The integers that are common in shapes, without a table lookup: int64 and int32.
   std::array<tir::IntImm*, 2> small_ints_{};
 };
 

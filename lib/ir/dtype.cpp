@@ -7,8 +7,8 @@ namespace iropt {
 
 namespace {
 
-// How a type is spelled before its lanes. `fixed_bits` is the width of formats that have only one, whose spelling then
-// includes it; otherwise the width follows, and `default_bits` applies where it is missing ("float" is float32).
+// The spelling of a type before its lanes. `fixed_bits` is the width of formats that have only one, whose spelling then
+// includes it; otherwise the width follows, and `default_bits` applies if it is missing ("float" is float32).
 struct Spelling {
   std::string_view prefix;
   TypeCode code;
@@ -32,7 +32,7 @@ constexpr std::array kSpellings = {
     Spelling{"float", TypeCode::kFloat, 0, 32},
 };
 
-// Takes a decimal number from the front of `text`; nullopt where there is none or it is not in 1..most.
+// Takes a decimal number from the front of `text`; nullopt if there is none or it is not in 1..most.
 std::optional<int> TakeNumber(std::string_view& text, int most) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

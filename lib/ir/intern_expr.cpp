@@ -14,8 +14,8 @@ template <class X>
 constexpr bool kIsFuncOnly =
     std::is_same_v<X, tir::BufferLoad> || std::is_same_v<X, tir::ProducerLoad> || std::is_same_v<X, tir::Reduce>;
 
-// What most expressions need is a few steps without a table; only a bigger one is worth remembering what was seen, so
-// that nodes with many parents are done once.
+// Most expressions need only a few steps; a table of the nodes seen, so that nodes with many parents are visited once,
+// pays only for bigger ones.
 constexpr int kStepsWithoutMemo = 64;
 
 class ExprInterner {
@@ -61,7 +61,7 @@ class ExprInterner {
         value = static_cast<T>(Intern(value));
       }
     };
-    items.reserve(CountItems(key));  // so that the lists made on the way stay where they are
+    items.reserve(CountItems(key));  // so that the lists made on the way do not move
     X::Fields()([&](auto... field) { (intern(key.*(field.member)), ...); });
     return context_.Make(key);
   }
@@ -70,7 +70,7 @@ class ExprInterner {
   static size_t CountItems(const X& node) {
     size_t count = 0;
     ForEachField(&node, [&](auto, const auto& value) {
-      if constexpr (shallow::IsList<std::remove_cvref_t<decltype(value)>>::value) count += value.size();
+      if constexpr (node_hashing::IsList<std::remove_cvref_t<decltype(value)>>::value) count += value.size();
     });
     return count;
   }

@@ -1,5 +1,5 @@
-// A concurrent set of things that are made once and never go: the heart of interning. Finding something takes no lock
-// and writes nothing; making it takes the lock of one shard of the table.
+// A concurrent set of entries that are made once and never removed, for interning. A lookup takes no lock and writes
+// nothing; an insertion takes the lock of one shard of the table.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ class InternTable {
     return FindIn(shard(hash).table.load(std::memory_order_acquire), hash, equal);
   }
 
-  // The same, but makes the entry with make(arena) where there is none. `make` runs under the lock of a shard and must
-  // not come back to this table.
+  // The same, but makes the entry with make(arena) if there is none. `make` runs under the lock of a shard and must not
+  // use this table.
   template <class Equal, class Make>
   const void* FindOrMake(uint64_t hash, Equal&& equal, Make&& make) {
     Shard& s = shard(hash);
@@ -83,7 +83,7 @@ class InternTable {
 
   static void Insert(Shard& s, uint64_t hash, const void* entry) {
     Table* table = s.table.load(std::memory_order_relaxed);
-    // At most half full, so that a miss stays short.
+    // At most half full, so that a miss is fast.
     if (table == nullptr || table->count * 2 > table->mask) {
       auto bigger = std::make_unique<Table>(table ? (table->mask + 1) * 2 : kFirstCapacity);
       for (size_t i = 0; table != nullptr && i <= table->mask; ++i) {

@@ -36,7 +36,7 @@ void Workspace::Adopt(const FuncStorageRef& other) {
 FuncStorageRef Workspace::Finish() {
   auto storage = std::make_shared<FuncStorage>();
   storage->num_vars = num_vars_;
-  // Without older nodes, all that was made counts as live.
+  // Without older nodes, all new nodes count as live.
   storage->live_bytes = bases_.empty() ? arena_->bytes_used() : live_bytes_;
   storage->arenas = std::move(bases_);
   if (arena_->bytes_used() > 0) storage->arenas.push_back(std::move(arena_));

@@ -28,8 +28,8 @@ std::string_view NameTable::Unique(std::string_view hint) {
   return buffer_;
 }
 
-// Whether the name was given, as it is or as a hint and a number. Numbers have no leading zero, and those up to the
-// last one tried are all taken.
+// Returns whether the name was used, unchanged or as a hint and a number. Numbers have no leading zero, and those up to
+// the last one tried are all taken.
 bool NameTable::IsTaken(std::string_view name) const {
   if (hints_.contains(name)) return true;
   for (size_t split = name.size(); split > 1 && IsDigit(name[split - 1]); --split) {

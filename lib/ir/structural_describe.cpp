@@ -8,7 +8,7 @@ namespace iropt::structural {
 
 namespace {
 
-// Nodes that have a name or a value are told apart by it; others by their kind.
+// Nodes with a name or a value are described by it; others by their kind.
 std::string Describe(const Op* op) { return std::string(op->name); }
 std::string Describe(const GlobalVar* var) { return fmt::format("function {}", var->name); }
 std::string Describe(const ExternFunc* func) { return fmt::format("external function {}", func->global_symbol); }

@@ -1,4 +1,4 @@
-// How the two sides of a difference are named. Private to lib/ir.
+// Descriptions of the two sides of a difference. Private to lib/ir.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What structural comparison, hashing and copying have in common. Private to lib/ir.
+// Shared parts of structural comparison, hashing and copying. Private to lib/ir.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace iropt::structural {
 
-// Values by id, for ids that are dense somewhere: pages are made where they are needed.
+// Values by id, for ids that are dense in some ranges: pages are allocated on demand.
 template <class T>
 class IdTable {
  public:
@@ -20,7 +20,7 @@ class IdTable {
     if (pages_[page] == nullptr) pages_[page] = std::make_unique<Page>();
     return (*pages_[page])[id % kPageSize];
   }
-  // Null where nothing was ever asked for nearby.
+  // Null if the page of the id was never allocated.
   const T* Find(uint32_t id) const {
     const size_t page = id / kPageSize;
     return page < pages_.size() && pages_[page] ? &(*pages_[page])[id % kPageSize] : nullptr;
@@ -50,7 +50,7 @@ class VarTable {
   IdTable<T> context_;
 };
 
-// How to look at what a field leads to.
+// How to treat the nodes that a field refers to.
 enum class Mode : uint8_t {
   kUse,     // refers to what was introduced
   kDefine,  // introduces variables, new ones also where the same nodes stood for earlier ones
@@ -65,7 +65,7 @@ constexpr Mode FieldMode(FieldRole role, Mode mode) {
   if (passes_on && role != FieldRole::kDef) return mode == Mode::kUse ? Mode::kUse : Mode::kFirst;
   if (role != FieldRole::kDef) return Mode::kUse;
   if (std::is_same_v<X, Function>) return Mode::kParam;
-  // The variables of a buffer and what attribute statements name may have been introduced before.
+  // The variables of a buffer and of attribute statements may have been introduced before.
   if (std::is_same_v<X, tir::Buffer>) return mode == Mode::kUse ? Mode::kUse : Mode::kFirst;
   if (std::is_same_v<X, tir::AttrStmt>) return Mode::kFirst;
   if (std::is_same_v<X, tir::IterVar> && mode == Mode::kFirst) return Mode::kFirst;
@@ -76,13 +76,13 @@ constexpr Mode FieldMode(FieldRole role, Mode mode) {
 template <class X>
 constexpr bool kTypeCounts = std::is_base_of_v<Var, X> || std::is_base_of_v<BaseFunc, X>;
 
-// Nodes that have many parents at times, so that what is known of them must be remembered.
+// Kinds of nodes that can have many parents, whose results are cached.
 inline bool IsSharable(const Node* node) {
   const NodeGroup group = GroupOf(node->kind);
   return group == NodeGroup::kExpr || group == NodeGroup::kPrim || group == NodeGroup::kType;
 }
 
-// So many steps within one expression go without remembering anything, which is all that most expressions take.
+// The number of steps within one expression without caching; most expressions need no more.
 inline constexpr int kStepsWithoutMemo = 512;
 
 }  // namespace iropt::structural

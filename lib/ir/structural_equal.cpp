@@ -34,7 +34,7 @@ class Comparator {
       case NodeGroup::kAttr: return CompareInterned(a, b, mode, (a->flags & b->flags & Attr::kByStructure) != 0);
       case NodeGroup::kBinding:
       case NodeGroup::kStmt: {
-        // What is remembered is about one expression.
+        // The cache is valid for one expression.
         const int depth = std::exchange(depth_, 0);
         const bool equal = CompareDeep(a, b, mode);
         depth_ = depth;
@@ -44,7 +44,7 @@ class Comparator {
     }
   }
 
-  // Whether the result does not count because of what was skipped.
+  // Returns whether skipped nodes make the result invalid.
   bool needs_full_comparison() const { return needs_full_comparison_; }
 
   // "path: difference"
@@ -68,9 +68,9 @@ class Comparator {
     }
   };
 
-  // Whether a node is equal to itself. That is so while every variable was matched with itself; what the node defines
-  // is not recorded then, which is fine as long as nothing else is matched with it. Where that happens later, the
-  // comparison is repeated without skipping.
+  // Returns whether a node is equal to itself. It is if every variable so far was matched with itself; the definitions
+  // in the node are not recorded then, which is fine as long as they are not matched with others. If that happens
+  // later, the comparison is repeated without skipping.
   bool MaySkip(const Node* node) {
     switch (GroupOf(node->kind)) {
       case NodeGroup::kType:
@@ -121,14 +121,14 @@ class Comparator {
   template <class X>
   bool CompareAs(const X* a, const X* b, Mode mode) {
     if constexpr (std::is_base_of_v<Var, X>) {
-      // Types only refer to graph-level variables.
+      // Types only refer to Relax variables.
       return mode == Mode::kUse || mode == Mode::kFirst ? CompareUse(a, b) : CompareDefinition(a, b, mode);
     } else if constexpr (std::is_base_of_v<tir::Var, X>) {
-      return mode == Mode::kUse || (mode == Mode::kFirst && Known(a, b)) ? CompareUse(a, b)
-                                                                         : CompareDefinition(a, b, mode);
+      return mode == Mode::kUse || (mode == Mode::kFirst && IsDefined(a, b)) ? CompareUse(a, b)
+                                                                             : CompareDefinition(a, b, mode);
     } else if constexpr (std::is_same_v<X, tir::Buffer>) {
-      // A buffer that is declared nowhere is as good as declared where it is used first.
-      return Known(a, b) ? CompareUse(a, b) : CompareDefinition(a, b, mode);
+      // A buffer without a declaration counts as declared at its first use.
+      return IsDefined(a, b) ? CompareUse(a, b) : CompareDefinition(a, b, mode);
     } else {
       return CompareFields(a, b, mode);
     }
@@ -178,7 +178,7 @@ class Comparator {
   }
 
   template <class V>
-  bool Known(const V* a, const V* b) const {
+  bool IsDefined(const V* a, const V* b) const {
     const Match* forward = forward_.Find(a);
     const Match* backward = backward_.Find(b);
     return (forward && forward->from == a) || (backward && backward->from == b);
@@ -186,7 +186,7 @@ class Comparator {
 
   template <class V>
   bool CompareUse(const V* a, const V* b) {
-    if (!Known(a, b)) {
+    if (!IsDefined(a, b)) {
       if (settings_.map_free_vars) return CompareDefinition(a, b, Mode::kParam);
       return a == b || Differ(a, b);
     }
@@ -200,12 +200,12 @@ class Comparator {
   template <class V>
   bool CompareDefinition(const V* a, const V* b, Mode mode) {
     if (a->kind != b->kind) return Differ(a, b);
-    // The type of a variable introduces symbolic variables only where it is a parameter.
+    // The type of a variable introduces symbolic variables only if it is a parameter.
     const Mode field_mode = std::is_base_of_v<Var, V> && mode == Mode::kDefine ? Mode::kUse : mode;
     if (!CompareFields(a, b, field_mode)) return false;
     Match& forward = forward_[a];
     Match& backward = backward_[b];
-    // Other variables in the place of earlier ones: what was found equal may no longer be.
+    // Other variables replace earlier ones: nodes that were found equal may no longer be.
     if (forward.from != nullptr || backward.from != nullptr) Forget();
     forward = {a, b};
     backward = {b, a};
@@ -233,7 +233,7 @@ class Comparator {
   std::string difference_;
 };
 
-// A description of the difference where one is asked for and there is one.
+// A description of the difference, if asked for and there is one.
 bool CompareNodes(const Node* a, const Node* b, StructuralOptions options, std::string* description) {
   bool skip = !options.map_free_vars;
   for (;;) {

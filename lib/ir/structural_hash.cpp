@@ -13,8 +13,8 @@ namespace {
 
 using structural::Mode;
 
-// Follows the comparison: what that finds equal must hash the same. A bound variable counts as the number of its
-// definition, a free one as itself.
+// Follows the comparison: equal nodes must hash the same. A bound variable counts as the number of its definition, a
+// free one as itself.
 class Hasher {
  public:
   explicit Hasher(StructuralOptions options) : options_(options) {}
@@ -43,7 +43,7 @@ class Hasher {
     uint32_t number = 0;
   };
 
-  // Values that refer to variables may be equal and yet of another content; their kind must do.
+  // Values that refer to variables may be equal and yet differ in content; only their kind is hashed.
   static uint64_t HashAttr(const Attr* attr) {
     return attr->by_structure() ? HashMix(static_cast<uint64_t>(attr->kind)) : attr->content_hash;
   }
@@ -63,7 +63,7 @@ class Hasher {
     depth_ += sharable;
     const uint64_t hash = WithStack([&] { return HashExact(node, mode); });
     depth_ -= sharable;
-    // What has definitions inside hashes differently the next time.
+    // A node with definitions inside hashes differently the next time.
     if (sharable && steps_ > structural::kStepsWithoutMemo && numbered == next_number_) memo_.emplace(node, hash);
     return hash;
   }
@@ -77,9 +77,10 @@ class Hasher {
     if constexpr (std::is_base_of_v<Var, X>) {
       return mode == Mode::kUse || mode == Mode::kFirst ? HashUse(node) : HashDefinition(node, mode);
     } else if constexpr (std::is_base_of_v<tir::Var, X>) {
-      return mode == Mode::kUse || (mode == Mode::kFirst && Known(node)) ? HashUse(node) : HashDefinition(node, mode);
+      return mode == Mode::kUse || (mode == Mode::kFirst && IsDefined(node)) ? HashUse(node)
+                                                                             : HashDefinition(node, mode);
     } else if constexpr (std::is_same_v<X, tir::Buffer>) {
-      return Known(node) ? HashUse(node) : HashDefinition(node, mode);
+      return IsDefined(node) ? HashUse(node) : HashDefinition(node, mode);
     } else {
       return HashFields(node, mode);
     }
@@ -129,14 +130,14 @@ class Hasher {
   }
 
   template <class V>
-  bool Known(const V* var) const {
+  bool IsDefined(const V* var) const {
     const Definition* definition = numbers_.Find(var);
     return definition && definition->node == var;
   }
 
   template <class V>
   uint64_t HashUse(const V* var) {
-    if (Known(var)) return HashCombine(1, numbers_.Find(var)->number);
+    if (IsDefined(var)) return HashCombine(1, numbers_.Find(var)->number);
     if (options_.map_free_vars) return HashDefinition(var, Mode::kParam);
     // It is only equal to itself.
     return HashCombine(2, var->id);

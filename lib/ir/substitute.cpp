@@ -9,7 +9,7 @@ namespace iropt {
 
 namespace {
 
-// Up to here looking at all entries is faster than hashing.
+// Up to this size a linear search is faster than hashing.
 constexpr size_t kEntriesWithoutIndex = 12;
 
 class SymVarSubstitution final : public TypeMapper {
@@ -78,7 +78,7 @@ const Node* TypeMapper::MapFields(const X* node) {
 
 template <class T>
 void TypeMapper::MapField(T& value, bool& changed) {
-  if constexpr (shallow::IsList<T>::value) {
+  if constexpr (node_hashing::IsList<T>::value) {
     using Item = std::remove_cvref_t<decltype(value[0])>;
     if constexpr (std::is_convertible_v<Item, const Node*>) {
       const std::span<Item> items = scratch_.NewArray<Item>(value.size());
@@ -102,7 +102,7 @@ const Node* TypeMapper::MapChild(const Node* child) {
     case NodeGroup::kPrim: return Map(static_cast<const PrimExpr*>(child));
     default: break;
   }
-  // Besides the shape of a tensor type, the callee of an intrinsic is the only graph-level node here.
+  // Besides the shape of a tensor type, the callee of an intrinsic is the only Relax node here.
   return Is<Var>(child) ? MapShapeVar(static_cast<const Expr*>(child)) : child;
 }
 

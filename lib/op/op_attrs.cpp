@@ -92,7 +92,7 @@ bool IsListOf(const Attr* value, NodeKind kind) {
   return list && std::ranges::all_of(list->values, [&](const Attr* item) { return item->kind == kind; });
 }
 
-// Numbers come as plain attributes or as literals of the loop level.
+// Numbers come as plain attributes or as literals of TIR.
 bool IsNumber(const Attr* value) {
   const auto* expr = As<ExprAttr>(value);
   return Is<IntAttr>(value) || Is<FloatAttr>(value) ||
@@ -158,7 +158,7 @@ const ObjectAttr* MakeOpAttrs(const OpInfo& op, std::span<const Attr* const> val
   for (size_t i = 0; i < values.size(); ++i) {
     const OpAttr& attr = op.attrs[i];
     const Attr* field = values[i];
-    // A default that copies another attribute copies what is given for it.
+    // A default that copies another attribute copies the value given for it.
     if (!field && attr.fallback.kind == OpDefault::Kind::kSameAs) {
       const OpAttr* source = op.FindAttr(attr.fallback.text);
       field = source ? values[static_cast<size_t>(source - op.attrs.data())] : nullptr;

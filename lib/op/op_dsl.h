@@ -95,7 +95,7 @@ constexpr ArgRows<sizeof...(Rows)> Args(Rows... rows) {
 
 // ---- Attributes
 
-// How many copies of one number a list has.
+// The number of copies of one number in a list.
 struct CopiesOf {
   enum class What : uint8_t { kNumber, kAxes, kSides };
   What what = What::kNumber;
@@ -133,7 +133,7 @@ constexpr AttrRecord<sizeof...(Fields)> MakeRecord(string_view key, Fields... fi
   return {key, {fields...}};
 }
 
-// What an operator changes in the record.
+// The changes of an operator to the record.
 struct Key {
   string_view key;
   explicit constexpr Key(string_view k) : key(k) {}
@@ -318,7 +318,7 @@ constexpr void Reorder(OpRow<N, M>& row, string_view names) {
   row = ordered;
 }
 
-// What must hold of the finished list of parameters.
+// Checks the finished list of parameters.
 template <size_t N, size_t M>
 constexpr void CheckParams(OpRow<N, M>& row) {
   bool after_rest = false;
@@ -330,7 +330,7 @@ constexpr void CheckParams(OpRow<N, M>& row) {
       throw "SameAs() names no parameter";
     }
   }
-  // Operands that repeat or are written as keywords have their place whatever the signature says.
+  // Operands that repeat or are written as keywords have fixed positions whatever the signature says.
   size_t place = 0;
   for (size_t i = 0; i < row.num_params; ++i) {
     const OpParam& param = row.params[i];

@@ -14,7 +14,7 @@
 
 namespace iropt {
 
-// The attribute records: what the first operand of Attrs() names.
+// The attribute records that the first operand of Attrs() names.
 namespace op_dsl {
 #define IROPT_FIELD(kind, name, ...) , AttrField(AttrKind::kind, #name __VA_OPT__(, ) __VA_ARGS__)
 #define IROPT_ATTRS(record, ...)                                                                                       \
@@ -146,7 +146,7 @@ class Table {
 };
 
 const Table& TheTable() {
-  // Never destroyed: nodes of the table may be used until the very end of the process.
+  // Never destroyed: nodes of the table may be used until the end of the process.
   static const Table& table = *new Table;
   return table;
 }

@@ -109,7 +109,7 @@ uintptr_t StackPointer(const void* context) {
 #endif
 }
 
-// Whether an access near the stack pointer failed: that is how a stack ends.
+// Returns whether an access near the stack pointer failed, as at a stack overflow.
 bool IsStackOverflow(int signal, uintptr_t address, const void* context) {
   constexpr uintptr_t kNear = 64 * 1024;
   const uintptr_t stack = StackPointer(context);
@@ -124,7 +124,7 @@ void DescribeSignal(int signal, const siginfo_t& info, const void* context) {
   // A signal that a process sent has no address.
   const bool has_address = info.si_code > 0 && (signal == SIGSEGV || signal == SIGBUS);
   if (has_address && IsStackOverflow(signal, address, context)) {
-    out << "the stack is exhausted, by a recursion without end or too deep";
+    out << "stack overflow: infinite or too deep recursion";
   } else {
     out << known->meaning;
     if (has_address) (out << " at ").Hex(address);
@@ -132,9 +132,9 @@ void DescribeSignal(int signal, const siginfo_t& info, const void* context) {
   out << " (" << known->name << ")\n";
 }
 
-// Not installed where a sanitizer reports crashes itself.
+// Not installed if a sanitizer reports crashes itself.
 [[maybe_unused]] void OnCrash(int signal, siginfo_t* info, void* context) {
-  // A second thread that crashes waits for the end that the first one brings.
+  // A second thread that crashes waits until the first one ends the process.
   static std::atomic_flag busy = ATOMIC_FLAG_INIT;
   while (busy.test_and_set()) pause();
   DescribeSignal(signal, *info, context);
@@ -203,7 +203,7 @@ void HandleCrashes() {
 void HandleEndings() {
   for (const int signal : kEndingSignals) {
     struct sigaction action = {};
-    // Who started the program may want it to ignore the signal, as nohup does.
+    // The parent process may want the program to ignore the signal, as nohup does.
     if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
     action = {};
     action.sa_handler = OnEnd;
@@ -247,7 +247,7 @@ void RemoveFileOnCrash(const std::string& path) {
     char* empty = nullptr;
     if (slot.compare_exchange_strong(empty, copy)) return;
   }
-  std::free(copy);  // more files at a time than anybody writes: this one is left behind by a crash
+  std::free(copy);  // too many files at a time: a crash does not remove this one
 }
 
 void KeepFileOnCrash(const std::string& path) {

@@ -37,7 +37,7 @@ size_t EditDistance(std::string_view a, std::string_view b, size_t limit) {
 }
 
 std::optional<std::string_view> NearestName(std::string_view name, std::span<const std::string_view> candidates) {
-  // A name of one or two letters is close to too many others; long garbage needs no table of its square.
+  // Names of one or two letters are close to too many others; for long ones the table would be too big.
   constexpr size_t kLongestName = 256;
   if (name.size() > kLongestName) return std::nullopt;
   std::optional<std::string_view> nearest;

@@ -27,7 +27,7 @@ namespace {
 constexpr size_t kSmallestMapping = 256 * 1024;
 constexpr size_t kOutputBuffer = 64 * 1024;
 
-// The system's words, in the lower case of all our messages.
+// The system's message, in the lower case of our messages.
 std::string ErrnoText(int code) {
   std::string text = std::generic_category().message(code);
   if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
@@ -58,7 +58,7 @@ void WaitFor(int fd, short events) {
   poll(&request, 1, -1);
 }
 
-// read() that copes with signals and with descriptors that somebody set to non-blocking.
+// read() that handles signals and non-blocking descriptors.
 ssize_t ReadSome(int fd, char* to, size_t size) {
   while (true) {
     const ssize_t n = read(fd, to, size);
@@ -126,7 +126,7 @@ Result<std::shared_ptr<const FileBuffer>> ReadFile(const std::string& path) {
   if (file.get() < 0 || fstat(file.get(), &info) != 0) return FileError("open", name, errno);
   if (S_ISDIR(info.st_mode)) return FileError("read", name, EISDIR);
   const auto size = S_ISREG(info.st_mode) ? static_cast<size_t>(info.st_size) : 0;
-  // The standard input may have been read in part by somebody else, so it is never mapped from its beginning.
+  // The standard input may have been read in part by another process, so it is never mapped from its beginning.
   if (!standard_input && size >= kSmallestMapping) {
     void* mapping = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
     if (mapping != MAP_FAILED) return std::make_shared<const FileBuffer>(mapping, size);
@@ -206,7 +206,7 @@ Status OutputStream::status() const {
 
 namespace {
 
-// The descriptor that a path of the /dev/fd kind names. Opening such a path would start a redirected file anew.
+// The descriptor that a path such as /dev/fd/1 names. Opening such a path would truncate a redirected file.
 std::optional<int> StandardDescriptor(std::string_view path) {
   if (path == "-" || path == "/dev/stdout") return STDOUT_FILENO;
   if (path == "/dev/stderr") return STDERR_FILENO;
@@ -220,9 +220,9 @@ std::optional<int> StandardDescriptor(std::string_view path) {
   return std::nullopt;
 }
 
-// Follows symbolic links of the last component, also where the file at their end does not exist yet.
+// Follows symbolic links of the last component, even if the file at their end does not exist yet.
 std::filesystem::path ResolveLinks(std::filesystem::path path) {
-  constexpr int kMostLinks = 40;  // what the kernel allows; a cycle then fails where the file is opened
+  constexpr int kMostLinks = 40;  // what the kernel allows; a cycle then fails if the file is opened
   std::error_code error;
   for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(path, error); ++i) {
     const std::filesystem::path target = std::filesystem::read_symlink(path, error);
@@ -232,7 +232,8 @@ std::filesystem::path ResolveLinks(std::filesystem::path path) {
   return path;
 }
 
-// Creates a new file beside `target`, with the permissions that the umask gives. Sets `name`; -1 with errno on failure.
+// Creates a new file next to `target`, with the permissions that the umask gives. Sets `name`; -1 with errno on
+// failure.
 int CreateBeside(const std::string& target, std::string& name) {
   for (int attempt = 0;; ++attempt) {
     name = fmt::format("{}.tmp-{}-{}", target, getpid(), attempt);
@@ -281,7 +282,7 @@ Result<AtomicFile> AtomicFile::Create(const std::string& path) {
     if (fd < 0) return FileError("write", path, errno);
     return AtomicFile(fd, true, path, {});
   }
-  // Renaming would replace a write-protected file, which is not what its owner meant.
+  // Renaming would replace a write-protected file against the owner's intent.
   if (exists && access(target.c_str(), W_OK) != 0) return FileError("write", path, errno);
   std::string temporary;
   const int fd = CreateBeside(target, temporary);

@@ -66,8 +66,8 @@ size_t PageSize() {
   return size;
 }
 
-// A recursion without end must end before it takes all memory of the machine with it: segments of all threads together
-// may take this much, after which they run out of memory.
+// Infinite recursion must fail before it takes all memory of the machine: the segments of all threads together are
+// limited to this number, after which allocation fails.
 size_t MostSegments() {
   static const size_t most = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) / 2 * PageSize() / kSegmentSize;
   return most;
@@ -139,7 +139,7 @@ class SegmentCache {
     free_.pop_back();
     return segment;
   }
-  void Give(const Segment& segment) {
+  void Release(const Segment& segment) {
     if (free_.size() < kCachedSegments) {
       free_.push_back(segment);
     } else {
@@ -156,7 +156,7 @@ SegmentCache& Cache() {
   return cache;
 }
 
-// One call on another stack: what to run, and how to come back.
+// One call on another stack: the function to run, and the context to return to.
 struct Switch {
   FunctionRef<void()> body;
   std::exception_ptr exception;
@@ -241,7 +241,7 @@ void RunOnFreshStack(FunctionRef<void()> f) {
   stack_limit = segment.limit();
   SwitchTo(segment, call);
   stack_limit = saved_limit;
-  cache.Give(segment);
+  cache.Release(segment);
   if (call.exception) std::rethrow_exception(std::move(call.exception));
 }
 

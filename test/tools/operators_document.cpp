@@ -119,7 +119,7 @@ std::string Attributes(const OpInfo& info) {
 
 constexpr std::string_view kIntroduction = R"(# Operators
 
-The graph-level operators, as the table in [include/iropt/op/ops.def](../include/iropt/op/ops.def) states them. This file is
+The Relax operators, as the table in [include/iropt/op/ops.def](../include/iropt/op/ops.def) states them. This file is
 written by
 
     scripts/build.sh release write_operators_document
@@ -134,9 +134,9 @@ store the axes of its tensors in another order.
 )";
 
 constexpr std::string_view kLoopLevel = R"(
-## Loop-level functions
+## PrimFuncs
 
-FoldConstant also runs loop-level functions that are called with constants. Every statement is run, and every expression is
+FoldConstant also runs PrimFuncs that are called with constants. Every statement is run, and every expression is
 evaluated, but for `ProducerLoad`, which reads a tensor that has no buffer yet. These are the intrinsics of
 [intrinsics.def](../include/iropt/op/intrinsics.def); those that are not evaluated call into the runtime or into code outside of the
 module, or are for the units of accelerators.

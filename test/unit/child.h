@@ -1,4 +1,4 @@
-// Running a part of a test in a process of its own, to see it end.
+// Running a part of a test in a child process, to observe its end.
 #pragma once
 
 #include <sys/wait.h>
@@ -13,7 +13,7 @@
 namespace iropt {
 
 struct Outcome {
-  int exit_code = -1;  // where it was no signal
+  int exit_code = -1;  // -1 after a signal
   int signal = 0;
   std::string errors;
 };

@@ -1,9 +1,9 @@
 // Simplification and proofs about integer expressions.
 //
-// Simplify brings an expression to a normal form by two rewriters in turn: a canonical one, which sees an expression as
-// a sum of scaled quotients and remainders, and a rule-based one (lib/arith/rewrite_rules.def). The form is TVM's,
-// because it is printed in types. Every rewrite is exact for mathematical integers; a proof is never wrong, but may
-// fail to be found.
+// Simplify brings an expression to a normal form by two rewriters in turn: a canonical one, which treats an expression
+// as a sum of scaled quotients and remainders, and a rule-based one (lib/arith/rewrite_rules.def). The normal form is
+// TVM's, because it is printed in types. Every rewrite is exact for mathematical integers; a proof is never wrong, but
+// may fail to be found.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,8 @@ namespace iropt::arith {
 
 class Analyzer {
  public:
-  // What a symbolic variable may be: a size in the body of a function that has it in a shape, any integer elsewhere.
+  // The values that symbolic variables may have: sizes in the body of a function that has them in a shape, any integer
+  // elsewhere.
   enum class SymVars : uint8_t { kAny, kNonNegative };
 
   explicit Analyzer(PrimBuilder make = {}, SymVars sym_vars = SymVars::kNonNegative);
@@ -42,10 +43,10 @@ class Analyzer {
 
   // The variable is in [min, min + extent).
   void Bind(const tir::Var* var, const PrimExpr* min, const PrimExpr* extent);
-  // The variable is this value, by which it is replaced.
+  // The variable has this value, which replaces it.
   void Bind(const tir::Var* var, const PrimExpr* value);
   void Unbind(const tir::Var* var);
-  // Null where the variable has no value.
+  // Null if the variable has no value.
   const PrimExpr* ValueOf(const tir::Var* var) const;
 
   // A condition that holds while the scope lives. Scopes nest.
@@ -63,15 +64,15 @@ class Analyzer {
     size_t epoch_;
     std::vector<std::pair<const tir::Var*, ModularSet>> modular_;  // to be restored
   };
-  // Whether the condition or its negation is among the constraints: 1, 0, or -1 where neither is.
+  // Looks for the condition (result 1) or its negation (0) among the constraints; -1 if neither is there.
   int MatchConstraint(const PrimExpr* condition) const;
 
  private:
   friend class RuleSimplifier;
   class Memo;
   bool CanProveOrder(const PrimExpr* condition);
-  // What the rewriters found holds in one epoch: a new one begins where something is learnt or forgotten, and the old
-  // one comes back at the end of a constraint.
+  // Cached results of the rewriters are valid in one epoch: a new one begins when a fact is added or removed, and the
+  // old one returns at the end of a constraint.
   void ForgetRewrites() { epoch_ = ++last_epoch_; }
 
   PrimBuilder make_;
@@ -82,7 +83,7 @@ class Analyzer {
     bool holds;
   };
   std::vector<Literal> literals_;
-  std::unique_ptr<Memo> memo_;  // null while little was rewritten
+  std::unique_ptr<Memo> memo_;  // allocated once much was rewritten
   size_t num_rewrites_ = 0;
   size_t epoch_ = 0;
   size_t last_epoch_ = 0;

@@ -1,4 +1,4 @@
-// What is known of the value of an integer expression: an interval, and a residue class.
+// Bounds of the value of an integer expression: an interval, and a residue class.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +58,7 @@ class BoundAnalyzer {
 
   // Facts about whole expressions, from conditions that hold in the current scope.
   size_t num_facts() const { return facts_.size(); }
-  // A later fact of an expression holds what the earlier ones said, too.
+  // A later fact about an expression includes the earlier ones.
   void AddFact(const PrimExpr* e, IntBound bound);
   void DropFacts(size_t keep) {
     if (keep != facts_.size()) DropCaches();
@@ -70,18 +70,18 @@ class BoundAnalyzer {
     const PrimExpr* expr;
     IntBound bound;
   };
-  // What was found out of expressions, by node; it holds as long as nothing is learnt of variables. Rewriting asks for
-  // the bounds of an expression and then of what contains it, again and again.
+  // Results by node; valid as long as no fact about variables is added. Rewriting asks for the bounds of an expression
+  // and then of every expression that contains it.
   template <class T>
   class Cache {
    public:
-    // Null where the node is not known.
+    // Null if there is no result for the node.
     const T* Find(const PrimExpr* e) const {
       const auto it = found_.find(e);
       return it == found_.end() || it->second.epoch != epoch_ ? nullptr : &it->second.value;
     }
     void Keep(const PrimExpr* e, const T& value) { found_.insert_or_assign(e, Entry{value, epoch_}); }
-    // O(1): what was kept no longer counts.
+    // O(1): invalidates the results.
     void Clear() { ++epoch_; }
 
    private:

@@ -1,5 +1,5 @@
-// Facts about constants and dtypes that scalar arithmetic rests on: which dtype two operands are brought to, what an
-// integer becomes in a dtype, and the operations on 64-bit integers. No nodes; see prim_builder.h for those.
+// Constants and dtypes in scalar arithmetic: promotion of operands to a common dtype, conversion of integers to a
+// dtype, and operations on 64-bit integers. For nodes see prim_builder.h.
 //
 // Promotion and folding follow TVM (BinaryOpMatchTypes in src/tir/op/op.cc, src/arith/const_fold.h).
 #pragma once
@@ -12,23 +12,23 @@
 
 namespace iropt::arith {
 
-// The dtype that both operands of an operation are brought to; nothing where they do not match. Element types, in this
-// order: float wins over everything, then bfloat16, then the float8 formats, then the wider integer; of two integers of
-// one width the unsigned one. Two different float8 formats, and handles, match nothing but themselves. A scalar takes
-// the lanes of a vector; two vectors need the same number of lanes.
+// The common dtype of the operands of an operation; nothing if they do not match. Element types, in this order: float
+// wins over everything, then bfloat16, then the float8 formats, then the wider integer; of two integers of one width
+// the unsigned one. Two different float8 formats, and handles, match nothing but themselves. A scalar takes the lanes
+// of a vector; two vectors need the same number of lanes.
 std::optional<DataType> PromoteDTypes(DataType a, DataType b);
 
 // Index arithmetic is done in these dtypes; only they are simplified as mathematical integers.
 constexpr bool IsIndexType(DataType t) { return t.is_int() && t.is_scalar() && (t.bits == 32 || t.bits == 64); }
 
-// The value as an integer dtype holds it: two's complement of its width.
+// The value wrapped to an integer dtype: two's complement of its width.
 int64_t WrapInteger(int64_t value, DataType dtype);
-// Whether an integer dtype holds the value.
+// Returns whether an integer dtype holds the value.
 bool FitsIn(int64_t value, DataType dtype);
 
-// The operation on 64-bit integers (comparisons give 0 or 1); nothing where the result overflows or a divisor is 0.
+// The operation on 64-bit integers (comparisons give 0 or 1); nothing if the result overflows or a divisor is 0.
 std::optional<int64_t> FoldIntegers(NodeKind kind, int64_t a, int64_t b);
-// The same modulo 2^64: overflow wraps around. Nothing where a divisor is 0.
+// The same modulo 2^64: overflow wraps around. Nothing if a divisor is 0.
 std::optional<int64_t> FoldIntegersWrapping(NodeKind kind, int64_t a, int64_t b);
 
 // Division and remainder towards negative infinity. b is not 0, and not (INT64_MIN, -1).
@@ -37,7 +37,7 @@ constexpr int64_t FloorModInt(int64_t a, int64_t b) {
   const int64_t r = a % b;
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
-// Exact results, or nothing where 64 bits do not hold them.
+// Exact results, or nothing if 64 bits do not hold them.
 inline std::optional<int64_t> CheckedAdd(int64_t a, int64_t b) {
   int64_t r;
   return __builtin_add_overflow(a, b, &r) ? std::nullopt : std::optional(r);

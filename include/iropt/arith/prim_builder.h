@@ -1,14 +1,14 @@
-// Makes scalar expressions: where they are stored, and the folding that every construction does.
+// Builds scalar expressions, with the storage of the nodes and the folding at construction.
 //
 // A builder without an arena interns what it makes in the current IRContext (dimensions of types); a builder with an
-// arena allocates there (loop-level code). The folding constructors (Add, FloorDiv, ...) bring the operands to a common
-// dtype, fold constants and drop neutral operands as TVM's operators do, so that expressions built here print as TVM
-// prints them. A division by zero is left as an expression.
+// arena allocates there (TIR code). The folding constructors (Add, FloorDiv, ...) bring the operands to a common dtype,
+// fold constants and drop neutral operands as TVM's operators do, so that expressions built here print as TVM prints
+// them. A division by zero is left as an expression.
 //
-// Loop-level code computes modulo 2^bits, and so do its constants when they fold. Dimensions are mathematical integers:
-// there, and for a builder made by Exact(), a result that its dtype cannot hold is left as an expression.
+// TIR code computes modulo 2^bits, and so do its constants when they fold. Dimensions are mathematical integers: there,
+// and for a builder made by Exact(), a result that its dtype cannot hold is left as an expression.
 //
-// The constructors need operands that match; Check<Constructor> says what is wrong with operands from outside:
+// The constructors need operands that match; Check<Constructor> describes the error in operands of user input:
 //
 //   if (const auto error = arith::CheckBinary(NodeKind::kAdd, a, b)) return Report(error->message, error->operand);
 //   const PrimExpr* sum = arith::PrimBuilder(workspace.arena()).Add(a, b);
@@ -32,9 +32,9 @@ class PrimBuilder {
   constexpr PrimBuilder() = default;
   explicit PrimBuilder(Arena& arena) : arena_(&arena), wraps_(true) {}
 
-  // The same builder, which leaves results beyond the limits of their dtype as expressions.
+  // A copy of the builder that leaves results beyond the limits of their dtype as expressions.
   PrimBuilder Exact() const;
-  // The same builder, whose nodes get this place in the source. Converted operands keep their own.
+  // A copy of the builder whose nodes get this source span. Converted operands keep their own.
   PrimBuilder At(Span span) const;
   bool wraps() const { return wraps_; }
 
@@ -43,12 +43,12 @@ class PrimBuilder {
   const PrimExpr* Bool(bool value) const { return Int(value, DataType::Bool()); }
   // The constant of a scalar or vector dtype.
   const PrimExpr* Const(int64_t value, DataType dtype) const;
-  // The number of lanes of a vector dtype, in the one form that nodes have it: 4, or T.vscale() * 4.
+  // The number of lanes of a vector dtype, in the canonical form of nodes: 4, or T.vscale() * 4.
   const PrimExpr* Lanes(DataType dtype) const;
 
-  // The node as it stands, without folding. The operands have one dtype.
+  // The node without folding. The operands have one dtype.
   const PrimExpr* Node(NodeKind kind, const PrimExpr* a, const PrimExpr* b) const;
-  // A node that the caller made: taken over as it is with an arena, canonical otherwise. `node` is copied.
+  // A node that the caller made: copied unchanged into the arena, or else the canonical node. `node` is copied.
   template <class T>
   const PrimExpr* Keep(const T& node) const {
     if (!arena_) return Canonical(&node);
@@ -79,14 +79,14 @@ class PrimBuilder {
   void Match(const PrimExpr*& a, const PrimExpr*& b) const;
   const PrimExpr* Not(const PrimExpr* a) const;
   const PrimExpr* Select(const PrimExpr* cond, const PrimExpr* a, const PrimExpr* b) const;
-  // Constants, broadcasts and integer ramps are converted themselves; of anything else a Cast is made, and of a scalar
-  // with a vector dtype a Broadcast. An integer that the dtype does not hold stays an operand of a Cast.
+  // Constants, broadcasts and integer ramps are converted themselves; other expressions become a Cast, and a scalar
+  // with a vector dtype becomes a Broadcast. An integer that the dtype cannot hold stays an operand of a Cast.
   const PrimExpr* Cast(DataType dtype, const PrimExpr* value) const;
   // `lanes` copies of a scalar.
   const PrimExpr* Broadcast(const PrimExpr* value, const PrimExpr* lanes) const;
   // base, base + stride, ...: `lanes` of them. The stride takes the dtype of the base.
   const PrimExpr* Ramp(const PrimExpr* base, const PrimExpr* stride, const PrimExpr* lanes) const;
-  // Folds for index dtypes alone, as in TVM.
+  // Folds only for index dtypes, as in TVM.
   const PrimExpr* Bitwise(BitOp op, const PrimExpr* a, const PrimExpr* b) const;
 
  private:
@@ -98,27 +98,27 @@ class PrimBuilder {
   Span span_;
 };
 
-// The folded result of an operation, or null where nothing folds. The operands have one dtype.
+// The folded result of an operation, or null if nothing folds. The operands have one dtype.
 const PrimExpr* TryFold(NodeKind kind, const PrimExpr* a, const PrimExpr* b, const PrimBuilder& make);
 
-// ---- What is wrong with operands
+// ---- Errors in operands
 
 struct OperandError {
   std::string message;
-  const PrimExpr* operand = nullptr;  // that is at fault; null: all of them together
+  const PrimExpr* operand = nullptr;  // the operand in error; null: all of them together
 };
 
-// Operands that do not match, `//` and `%` of anything but integers, division by the constant 0.
+// Operands that do not match, `//` and `%` of operands that are not integers, division by the constant 0.
 std::optional<OperandError> CheckBinary(NodeKind kind, const PrimExpr* a, const PrimExpr* b);
 std::optional<OperandError> CheckMatch(const PrimExpr* a, const PrimExpr* b);
-// Different lanes, handles, integers that the dtype does not hold.
+// Different lanes, handles, integers that the dtype cannot hold.
 std::optional<OperandError> CheckCast(DataType dtype, const PrimExpr* value);
 std::optional<OperandError> CheckBroadcast(const PrimExpr* value, const PrimExpr* lanes);
 std::optional<OperandError> CheckRamp(const PrimExpr* base, const PrimExpr* stride, const PrimExpr* lanes);
 // Operands other than integers; a shift of an index dtype by a negative number or by all of its bits.
 std::optional<OperandError> CheckBitwise(BitOp op, const PrimExpr* a, const PrimExpr* b);
 
-// The vector dtype of `lanes` copies; a scalable one where lanes is a multiple of T.vscale(). Void where neither holds.
+// The vector dtype of `lanes` copies; a scalable one if lanes is a multiple of T.vscale(). Void if neither holds.
 DataType VectorDType(DataType element, const PrimExpr* lanes);
 
 // ---- Inspection
@@ -131,7 +131,7 @@ inline bool IsInt(const PrimExpr* e, int64_t value) {
   return e->kind == NodeKind::kIntImm && static_cast<const tir::IntImm*>(e)->value == value;
 }
 
-// Structural equality of scalar expressions; variables are equal to themselves alone. O(1) for interned expressions.
+// Structural equality of scalar expressions; variables are equal only to themselves. O(1) for interned expressions.
 bool DeepEqual(const PrimExpr* a, const PrimExpr* b);
 
 }  // namespace iropt::arith

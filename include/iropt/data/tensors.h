@@ -18,15 +18,15 @@ struct NamedTensor {
   std::shared_ptr<const NDArray> tensor;
 };
 
-// The tensors of a file, in its order and each name once. What the file begins with says of which format it is. Tensors
-// of a .safetensors file refer to the mapped file where their bytes are aligned; others are copied.
+// The tensors of a file, in its order and each name once. The first bytes of the file determine its format. Tensors of
+// a .safetensors file refer to the mapped file if their bytes are aligned; others are copied.
 Result<std::vector<NamedTensor>> ReadTensors(const std::string& path);
 
 // The two formats. Stored and deflated entries, either order of dimensions and of bytes; names are without ".npy".
 Result<std::vector<NamedTensor>> ReadNpz(const std::shared_ptr<const FileBuffer>& file);
 Result<std::vector<NamedTensor>> ReadSafetensors(const std::shared_ptr<const FileBuffer>& file);
 
-// Writes an archive, all or nothing; entries are not compressed. Fails for dtypes that numpy does not know.
+// Writes an archive, all or nothing; entries are not compressed. Fails for dtypes that numpy does not have.
 Status WriteNpz(const std::string& path, std::span<const NamedTensor> tensors);
 
 }  // namespace iropt

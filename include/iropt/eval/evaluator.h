@@ -1,11 +1,11 @@
-// The reference evaluator of graph-level operators: plain, exact code on host tensors.
+// The reference evaluator of Relax operators: plain, exact code on host tensors.
 //
-// "Exact" means what the dtype says: integers wrap around, float32 is computed in float32, float16 and the other narrow
-// formats are rounded to nearest even after every step, sums run in row-major order. The one exception are big products
-// of float32 and float64 matrices, and the convolutions that are turned into such: they are computed in their format,
-// but added up as a library does it (see docs/performance.md). What has no defined result (an integer divided by zero,
-// a shift by more bits than there are, NaN cast to an integer, an index out of range) is an error, so that folding
-// leaves it to run time.
+// "Exact" means the semantics of the dtype: integers wrap around, float32 is computed in float32, float16 and the other
+// narrow formats are rounded to nearest even after every step, sums run in row-major order. The only exception are big
+// products of float32 and float64 matrices, and the convolutions computed by them: they are computed in their format,
+// but summed in the order of a library (see docs/performance.md). Undefined results (an integer divided by zero, a
+// shift by too many bits, NaN cast to an integer, an index out of range) are errors, so that folding leaves them to run
+// time.
 #pragma once
 
 #include <cstddef>
@@ -18,16 +18,16 @@
 
 namespace iropt {
 
-// What an evaluation may take. Both are checked before memory is taken or work is done.
+// Limits of an evaluation. Both are checked before memory is allocated or work is done.
 struct EvalLimits {
   size_t max_bytes = SIZE_MAX;     // of one tensor
   uint64_t max_work = UINT64_MAX;  // elementary operations, roughly
 };
 
-// Whether there is a kernel for the operator. O(1).
+// Returns whether there is a kernel for the operator. O(1).
 bool HasKernel(const OpInfo& op);
 
-// Evaluates one operator on values; `attrs` is the attribute record of a call of it. The error says why there is no
+// Evaluates one operator on values; `attrs` is the attribute record of a call of it. The error states why there is no
 // result: operands of an unexpected kind, a dtype that is not supported, an undefined result, or a limit
 // (ErrorCode::Budget).
 Result<HostValue> EvalOp(const OpInfo& op, const Attr* attrs, std::span<const HostValue> args,

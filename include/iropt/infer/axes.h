@@ -1,5 +1,5 @@
-// Axes that operators name, counted from the end where they are negative. Errors are messages without a place, for type
-// rules, kernels and legalizations to report in their way.
+// Axes that operators name, counted from the end if negative. Errors are messages without a location, for type rules,
+// kernels and legalizations to report in their way.
 #pragma once
 
 #include <cstdint>

@@ -14,8 +14,8 @@ struct EinsumEquation {
   std::string output;
 };
 
-// Nothing where the text is no equation. Without an output, that has the ellipsis and the letters that occur once, in
-// order of the alphabet.
+// Nothing if the text is not an equation. Without an output, the output has the ellipsis and the letters that occur
+// once, in order of the alphabet.
 std::optional<EinsumEquation> ParseEinsum(std::string_view text);
 
 }  // namespace iropt

@@ -1,4 +1,4 @@
-// Type inference of graph-level expressions.
+// Type inference of Relax expressions.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@
 
 namespace iropt {
 
-// What type rules need: the module (for the types of global functions), where to allocate (only types with a shape
-// variable need it), and where errors go. A rule reports at most one error per call.
+// The context of type rules: the module (for the types of global functions), an arena (only types with a shape variable
+// need it), and the engine for errors. A rule reports at most one error per call.
 class InferContext {
  public:
   InferContext(const Module* module, Arena& arena, DiagnosticEngine* diagnostics)
@@ -24,17 +24,17 @@ class InferContext {
 
   const Module* module() const { return module_; }
   Arena& arena() { return arena_; }
-  // Report an error at a node: the call, or one of its operands (whose place is used where it is known), and return
-  // null, so that a rule can `return ctx.Error(...)`. The message of a call is preceded by what is called. Without an
+  // Report an error at a node: the call, or one of its operands (whose location is used if known), and return null, so
+  // that a rule can `return ctx.Error(...)`. The message of a call is preceded by the name of the callee. Without an
   // engine errors are only counted.
   const Type* Error(const Node& at, std::string message);
   const Type* Error(const Call& call, std::string message);
   const Type* Error(const Call& call, size_t operand, std::string message);
   bool failed() const { return failed_; }
 
-  // Which symbolic variables are defined where the expression stands. The type of a conditional mentions no others.
-  // Where nothing is said, those that a branch defines by match_cast are taken for its own, except for those that the
-  // conditional's type before mentions.
+  // Tells which symbolic variables are in scope at the expression. The type of a conditional mentions no others. By
+  // default, variables that a branch defines by match_cast count as local to the branch, unless the previous type of
+  // the conditional mentions them.
   void set_scope(std::function<bool(const tir::Var*)> defined) { defined_ = std::move(defined); }
   const std::function<bool(const tir::Var*)>& scope() const { return defined_; }
 
@@ -52,22 +52,22 @@ class InferContext {
 // projections, conditionals, functions. Null after an error was reported.
 const Type* InferType(const Expr* expr, InferContext& ctx);
 
-// The type that an expression has: of a global function, what the module says. Null where it has none yet.
+// The current type of an expression; for a global function, the one in the module. Null if it has none yet.
 const Type* TypeOfExpr(const Expr* expr, const Module* module);
 
 std::vector<const Type*> TypesOf(std::span<const Expr* const> operands, const Module& module);
 std::vector<const Type*> TypesOf(std::span<const Var* const> params);
 
 // The result of calling something of type `callee` with the arguments: matches parameters, binds symbolic variables and
-// substitutes them in the result type. What a result says of variables that stay unbound is erased.
+// substitutes them in the result type. Unbound variables are erased from the result.
 const Type* DeriveCallType(const FuncType* callee, const Call& call, InferContext& ctx);
 
-// The output of call_tir and its kin as far as the callee's signature and the arguments determine it, to be checked
-// against the explicit type: null where they do not (without an error), or after an error was reported.
+// The output type of call_tir and its variants as far as the callee's signature and the arguments determine it, for
+// comparison with the explicit type: null if they do not (without an error), or after an error was reported.
 const Type* DeriveCallTirOutput(const Call& call, InferContext& ctx);
 
-// How `derived` relates to `base` (TVM's BaseCheckResult): impossible, possible with a check of the type, possible with
-// a check of dimensions, certain.
+// The relation of `derived` to `base` (TVM's BaseCheckResult): impossible, possible with a check of the type, possible
+// with a check of dimensions, certain.
 enum class BaseCheck : uint8_t { kFailL0, kFailL1, kFailL2, kPass };
 BaseCheck TypeBaseCheck(const Type* base, const Type* derived);
 inline bool IsBaseOf(const Type* base, const Type* derived) { return TypeBaseCheck(base, derived) == BaseCheck::kPass; }
@@ -76,22 +76,22 @@ inline bool IsBaseOf(const Type* base, const Type* derived) { return TypeBaseChe
 const Type* TypeLCA(const Type* a, const Type* b, Arena& arena);
 
 // The type with everything that depends on a variable without a value replaced by the next more general type: a shape
-// by its rank, a scalar by its dtype. `value_of` gives the value of a symbolic variable (the variable itself where it
-// stays), `shape_of` the ShapeExpr or variable that stands for a graph-level shape variable; null where there is none.
+// by its rank, a scalar by its dtype. `value_of` gives the value of a symbolic variable (the variable itself if it
+// stays), `shape_of` the ShapeExpr or variable that replaces a Relax shape variable; null if there is none.
 const Type* EraseToWellDefined(const Type* type, FunctionRef<const PrimExpr*(const tir::Var*)> value_of,
                                FunctionRef<const Expr*(const Expr*)> shape_of, Arena& arena);
 
-// The result type of a function with these parameters: what the body has where that is more precise than the annotation
+// The result type of a function with these parameters: the type of the body if it is more precise than the annotation
 // (or there is none), without the symbolic variables that the parameters do not define; else the annotation.
 const Type* FunctionReturnType(std::span<const Var* const> params, const Type* body, const Type* annotated,
                                Arena& arena);
 
-// The result of an operator that looks at a tensor (R.inspect...) where the type of the call, which it must have, says
-// it; else null. Such a call is written as the value.
+// The result of an operator that inspects a tensor (R.inspect...) if the type of the call, which must be there,
+// determines it; else null. Such a call is written as the value.
 const PrimExpr* KnownInspection(const Call& call);
 
-// Calls `f` for each symbolic variable that a parameter (or a match_cast) of the type defines: those that are a
-// dimension or a value by themselves. Function types define nothing outside.
+// Calls `f` for each symbolic variable that a parameter (or a match_cast) of the type defines: those that are a whole
+// dimension or value. Function types define no variables outside.
 void ForEachDefinedSymVar(const Type* type, FunctionRef<void(const tir::Var*)> f);
 
 // Name of the derivation of packed functions, whose result types the call gives (FuncType::derive_func).
@@ -100,7 +100,7 @@ inline constexpr std::string_view kDeriveByTypeArgs = "tvm.relax.struct_info.inf
 // Equality up to the names of the symbolic variables that a function type's parameters define.
 bool FuncTypeAlphaEqual(const FuncType* a, const FuncType* b);
 
-// How a script names what is called: "R.add", "main"; "a function" for an expression without a name.
+// The name of the callee in a script: "R.add", "main"; "a function" for an expression without a name.
 std::string CalleeName(const Call& call);
 
 // Printable form in TVMScript for messages: R.Tensor((n, 4), dtype="float32").

@@ -1,5 +1,5 @@
-// Data layouts, "NCHW" or "NCHW16c": which dimension of a tensor means what. An upper-case letter is an axis; a number
-// and the lower-case letter split a part of that length off it.
+// Data layouts such as "NCHW" or "NCHW16c": the meaning of the dimensions of a tensor. An upper-case letter is an axis;
+// a number and the lower-case letter split a part of that length off it.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ class Layout {
     char name;           // as written
     int64_t length = 0;  // of a split-off part; 0 for an axis
     bool is_part() const { return length != 0; }
-    // The axis that it is (a part of).
+    // The axis that it is, or is a part of.
     char primal() const { return is_part() ? static_cast<char>(name - 'a' + 'A') : name; }
     friend bool operator==(const Axis&, const Axis&) = default;
   };
 
-  // Nothing where the text is no layout: an axis twice, a part without its axis or without a length.
+  // Nothing if the text is not a layout: an axis twice, a part without its axis or without a length.
   static std::optional<Layout> Parse(std::string_view text);
 
   std::span<const Axis> axes() const { return axes_; }
@@ -33,7 +33,7 @@ class Layout {
   int IndexOf(char name) const;
   // The product of the lengths of all parts that are split off the axis.
   int64_t SplitOf(char primal) const;
-  // Whether both have the same axes, in any order and split.
+  // Returns whether both have the same axes, in any order and split.
   bool ConvertibleTo(const Layout& other) const;
   std::string ToString() const;
   friend bool operator==(const Layout&, const Layout&) = default;

@@ -1,5 +1,5 @@
-// How operators take and give tensors whose axes are stored in another order than the program says: what ConvertLayout
-// goes by. A column of ops.def says which rule an operator has.
+// Layout rules: how an operator handles tensors whose axes are stored in another order than in the program.
+// ConvertLayout uses them; a column of ops.def names the rule of an operator.
 #pragma once
 
 #include <array>
@@ -17,25 +17,25 @@
 
 namespace iropt {
 
-// The order in which the axes of a tensor are stored: place i holds axis order[i] of the program's tensor.
+// The order in which the axes of a tensor are stored: position i holds axis order[i] of the program's tensor.
 class AxisOrder {
  public:
   static constexpr int kMaxRank = 26;
 
   AxisOrder() = default;
   static AxisOrder Identity(int ndim);
-  // How a tensor of layout `from` is stored as one of layout `to`; nothing unless both have the same axes, none split.
+  // The order that stores a tensor of layout `from` in layout `to`; nothing unless both have the same axes, none split.
   static std::optional<AxisOrder> Between(const Layout& from, const Layout& to);
 
   int ndim() const { return size_; }
   int operator[](int place) const { return axes_[static_cast<size_t>(place)]; }
   void push_back(int axis) { axes_[size_++] = static_cast<uint8_t>(axis); }
   bool is_identity() const;
-  // The place of an axis, which is counted from the end where it is negative.
+  // The position of an axis, which is counted from the end if it is negative.
   int PlaceOf(int64_t axis) const;
-  // How to permute a tensor that is stored in this order so that it is stored in the other one.
+  // The permutation of a tensor from this order to the other one.
   AxisOrder To(const AxisOrder& other) const;
-  // What a layout of the program's tensor, one letter an axis, becomes.
+  // Permutes a layout of the program's tensor, with one letter per axis.
   std::string Reorder(std::string_view layout) const;
 
   friend bool operator==(const AxisOrder& a, const AxisOrder& b);
@@ -45,34 +45,34 @@ class AxisOrder {
   uint8_t size_ = 0;
 };
 
-// The order of the axes of a value: of a tensor, or of the fields of a tuple. Null where it is that of the program, so
-// no order here is an identity and no tuple is of nulls alone.
+// The order of the axes of a value: of a tensor, or of the fields of a tuple. Null if it is that of the program, so no
+// order here is an identity and no tuple has only null fields.
 struct ValueLayout {
   AxisOrder order;
   List<const ValueLayout*> fields;
 };
 bool SameLayout(const ValueLayout* a, const ValueLayout* b);
 
-// A call of which the operands have layouts, and what a rule decides for it. Unless the rule says otherwise, operands
-// and result have the layouts of the program, and the attributes stay.
+// A call whose operands have layouts, and the decisions of a rule for it. Unless the rule says otherwise, operands and
+// result have the layouts of the program, and the attributes stay.
 class LayoutCall {
  public:
-  // `layouts` are those of the operands, all of which have a known rank of at most AxisOrder::kMaxRank where they are
-  // tensors; `desired` what the user wants for this operator, empty where that is nothing. Both and the arena, which
-  // keeps new layouts, must outlive the object.
+  // `layouts` are those of the operands, which have a known rank of at most AxisOrder::kMaxRank if they are tensors;
+  // `desired` are the layouts that the user wants for this operator, or empty. Both and the arena, which keeps new
+  // layouts, must outlive the object.
   LayoutCall(const Call& call, std::span<const ValueLayout* const> layouts, std::span<const Layout> desired,
              Arena& arena)
       : call_(call), layouts_(layouts), desired_(desired), arena_(arena), attrs_(call.attrs) {}
 
-  // ---- What there is
+  // ---- Inputs
   const Call& call() const { return call_; }
   std::span<const Layout> desired() const { return desired_; }
   const ValueLayout* layout(size_t operand) const { return layouts_[operand]; }
-  // Of a tensor operand; a scalar has rank 0.
+  // The rank of a tensor operand; 0 for a scalar.
   int NdimOf(size_t operand) const;
   AxisOrder OrderOf(size_t operand) const;
 
-  // ---- What is decided
+  // ---- Decisions
   void SetOperand(size_t operand, const ValueLayout* layout);
   void SetOperand(size_t operand, const AxisOrder& order) { SetOperand(operand, Make(order)); }
   void SetResult(const ValueLayout* layout) { result_ = layout; }
@@ -80,22 +80,22 @@ class LayoutCall {
   // The same layout for operand and result.
   void Follow(size_t operand, const AxisOrder& order);
   const ValueLayout* Make(const AxisOrder& order);
-  // Of a tuple whose fields have the layouts.
+  // The layout of a tuple whose fields have these layouts.
   const ValueLayout* Make(std::span<const ValueLayout* const> fields);
-  // An attribute by its place in the record, such as ConcatAttrs::Field::axis.
+  // An attribute by its index in the record, such as ConcatAttrs::Field::axis.
   void SetInt(uint32_t field, int64_t value);
   void SetInts(uint32_t field, std::span<const int64_t> values);
   void SetText(uint32_t field, std::string_view value);
   // The operand becomes a tuple of these integers.
   void SetOperandInts(size_t operand, std::vector<int64_t> values);
-  // No layouts can be found. False, so that a rule can return it.
+  // States that no layouts can be found. Returns false, so that a rule can return the result.
   bool Refuse(std::string why);
 
   // ---- The outcome
   const ValueLayout* operand(size_t i) const { return i < operands_.size() ? operands_[i] : nullptr; }
   const ValueLayout* result() const { return result_; }
   const Attr* attrs() const { return attrs_; }
-  // Null unless the operand is to be a tuple of integers.
+  // Null unless the operand becomes a tuple of integers.
   const std::vector<int64_t>* OperandInts(size_t i) const { return has_ints_ && i == ints_operand_ ? &ints_ : nullptr; }
   const std::string& why() const { return why_; }
 
@@ -118,7 +118,7 @@ class LayoutCall {
 // Decides the layouts of a call. False after Refuse.
 using LayoutRule = bool (*)(LayoutCall& call);
 
-// Null where the operator knows only the layouts of the program. O(1).
+// Null if the operator knows only the layouts of the program. O(1).
 LayoutRule LayoutRuleOf(const OpInfo& op);
 
 // Each rule is declared by the rows that name it.

@@ -1,5 +1,5 @@
-// What an expression of a script evaluates to while it is read, at both levels, before it is known what it becomes in
-// the IR. As in Python, a number that is written in the text has no element type of its own.
+// The value of an expression of a script, of Relax or TIR, before the reader decides on its node in the IR. As in
+// Python, a number in the text has no dtype of its own.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct PyValue {
     kBool,
     kInt,
     kFloat,
-    kString,   // Python's own
+    kString,   // a Python string
     kExpr,     // a Relax expression; a function of the module; a Constant
     kPrim,     // a scalar expression: n + 1, T.int64(3)
     kType,     // R.Tensor(...) as an argument
@@ -41,7 +41,7 @@ struct PyValue {
     kReducer,  // T.comm_reducer(...)
     kList,
     kTuple,
-    kArray  // what TVM itself keeps as a list: a shape, the variables of several loops
+    kArray  // a list in TVM's own representation: a shape, the variables of several loops
   };
   struct Items {
     const PyValue* first;
@@ -53,7 +53,7 @@ struct PyValue {
   };
 
   Kind kind = Kind::kNone;
-  bool beyond_int64 = false;  // an integer from 2^63 on, of which `integer` has the bits; elements of constants only
+  bool beyond_int64 = false;  // an integer of 2^63 or more, whose bits are in `integer`; elements of constants only
   Span span;
   union {
     bool boolean;
@@ -74,14 +74,14 @@ struct PyValue {
   };
 
   PyValue() : integer(0) {}
-  // Nodes stand where their own span says.
+  // Nodes have spans of their own.
   explicit PyValue(const Expr* e) : kind(Kind::kExpr), span(e->span()), expr(e) {}
   explicit PyValue(const PrimExpr* e) : kind(Kind::kPrim), span(e->span()), prim(e) {}
   PyValue(const Attr* a, Span s) : kind(Kind::kAttr), span(s), attr(a) {}
   PyValue(const Type* t, Span s) : kind(Kind::kType), span(s), type(t) {}
   PyValue(const tir::Buffer* b, Span s) : kind(Kind::kBuffer), span(s), buffer(b) {}
   PyValue(DataType t, Span s) : kind(Kind::kDType), span(s), dtype(t) {}
-  // A list, whose items live elsewhere.
+  // A list; it does not own the items.
   PyValue(Kind k, std::span<const PyValue> items, Span s)
       : kind(k), span(s), list{items.data(), static_cast<uint32_t>(items.size())} {}
   static PyValue None(Span s) {
@@ -130,18 +130,17 @@ struct PyArgs {
   Span span;  // of the whole call
 };
 
-// Builds the call that `R.op(positional..., keywords...)` means: binds to the script signature, converts literals to
+// Builds the call `R.op(positional..., keywords...)`: binds the arguments to the script signature, converts literals to
 // the operand and attribute kinds, applies defaults and TVM's normalization of short forms (strides=1 is strides=[1,
-// 1]). The call's type is not inferred; tuples made here have a type where all their fields have one. `module` is where
-// the names of devices and device meshes are looked up. Null after a located error was reported (unknown or missing
-// argument with the nearest name, wrong literal kind).
+// 1]). The call's type is not inferred; tuples made here have a type if all their fields have one. The names of devices
+// and device meshes are looked up in `module`. Null after a located error was reported (unknown or missing argument
+// with the nearest name, wrong literal kind).
 const Call* BuildOpCall(const OpInfo& op, std::span<const PyValue> positional, std::span<const PyKeyword> keywords,
                         Span span, Workspace& workspace, DiagnosticEngine& diagnostics, const Module* module = nullptr);
 
-// The Relax expression that a literal stands for where no operator says otherwise: a tuple, a shape, a PrimValue, a
-// StringImm. Null where it stands for none.
+// The Relax expression of a literal by default: a tuple, a shape, a PrimValue, a StringImm. Null if it has none.
 const Expr* ToRelaxExpr(const PyValue& value, Workspace& workspace);
-// The attribute that a literal stands for in a dictionary. Null where it stands for none.
+// The attribute of a literal in a dictionary. Null if it has none.
 const Attr* ToLiteralAttr(const PyValue& value);
 
 }  // namespace iropt

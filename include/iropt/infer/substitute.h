@@ -14,8 +14,8 @@ namespace iropt {
 using BoundParam = std::pair<const Var*, const Expr*>;
 
 // Replaces symbolic variables by values, and parameters by expressions, which are leaves; the function no longer has
-// these parameters. Dimensions in which a value was put are simplified, and types are inferred anew. The same pointer
-// where nothing changes, null after an error was reported. O(nodes).
+// these parameters. Dimensions in which a variable was replaced are simplified, and types are inferred again. The same
+// pointer if nothing changes, null after an error was reported. O(nodes).
 const Function* Substitute(const Function* function, const SymVarMap& symbolic, std::span<const BoundParam> params,
                            const Module* module, Workspace& workspace, DiagnosticEngine& diagnostics);
 

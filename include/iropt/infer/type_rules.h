@@ -13,10 +13,10 @@ struct OpInfo;
 
 using TypeRule = const Type* (*)(const Call& call, InferContext& ctx);
 
-// The rule of an operator: the column of ops.def. Null for intrinsics of the loop level. O(1).
+// The rule of an operator: the column of ops.def. Null for intrinsics of TIR. O(1).
 TypeRule TypeRuleOf(const OpInfo& op);
 
-// The type of the result in a phrase, for docs/operators.md. Empty for intrinsics. O(1).
+// A description of the result type, for docs/operators.md. Empty for intrinsics. O(1).
 std::string_view ResultPhraseOf(const OpInfo& op);
 
 // Each rule is declared by the rows that name it.
@@ -25,7 +25,7 @@ std::string_view ResultPhraseOf(const OpInfo& op);
   extern const char rule##Phrase[];
 #include "iropt/op/ops.def"
 
-// The head of a rule's definition: its name, and the type of the result in a phrase.
+// The head of a rule's definition: its name, and a description of the result type.
 #define IROPT_TYPE_RULE(rule, phrase)                                                                                  \
   const char rule##Phrase[] = phrase;                                                                                  \
   const Type* rule([[maybe_unused]] const Call& call, [[maybe_unused]] InferContext& ctx)

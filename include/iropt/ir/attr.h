@@ -1,5 +1,5 @@
 // Attribute values: of functions, modules, calls, loop and block annotations. Interned in the current IRContext: equal
-// values are the same pointer, but for those that carry kByStructure; AttrEqual compares any two.
+// values are the same pointer, except for those that carry kByStructure; AttrEqual compares any two.
 #pragma once
 
 #include "iropt/ir/node.h"
@@ -14,9 +14,9 @@ struct Var;
 
 struct Attr : Node {
   enum Flags : uint8_t {
-    // Refers to variables, or has names that do not count: what is equal may be several nodes.
+    // Refers to variables, or has names that do not count: equal values may be several nodes.
     kByStructure = 1,
-    // Refers to nodes of a function (a loop variable in an annotation), so it is only good as long as these live. Such
+    // Refers to nodes of a function (a loop variable in an annotation), so it is only valid as long as these live. Such
     // values are not shared: each Get makes one.
     kFuncOwned = 2,
   };
@@ -93,7 +93,7 @@ struct DictAttr : Attr {
   // Sorts the entries; of two with the same key the later wins.
   static const DictAttr* Get(std::span<const Entry> entries);
   static const DictAttr* Empty() { return Get({}); }
-  // Null where absent. O(log n).
+  // Null if absent. O(log n).
   const Attr* Find(std::string_view key) const;
   const DictAttr* With(std::string_view key, const Attr* value) const;
   const DictAttr* Without(std::string_view key) const;
@@ -131,7 +131,7 @@ struct TargetAttr : Attr {
 // I.vdevice(target, id, memory scope)
 struct VDeviceAttr : Attr {
   IROPT_NODE_KIND(kVDeviceAttr)
-  const DictAttr* target;  // null where none was given
+  const DictAttr* target;  // null if none was given
   int64_t vdevice_id;
   std::string_view memory_scope;
   VDeviceAttr(const DictAttr* t, int64_t i, std::string_view s)
@@ -147,7 +147,7 @@ struct VDeviceAttr : Attr {
 struct DeviceMeshAttr : Attr {
   IROPT_NODE_KIND(kDeviceMeshAttr)
   List<int64_t> shape;
-  List<int64_t> device_ids;  // as listed; where is_range, the two ends
+  List<int64_t> device_ids;  // as listed; if is_range, the two ends
   bool is_range;
   DeviceMeshAttr(List<int64_t> s, List<int64_t> d, bool r) : Attr(kKind), shape(s), device_ids(d), is_range(r) {}
   static const DeviceMeshAttr* Get(std::span<const int64_t> shape, std::span<const int64_t> device_ids, bool is_range);
@@ -165,7 +165,7 @@ struct IndexMapAttr : Attr {
   List<const tir::Var*> params;
   List<const PrimExpr*> results;
   List<std::string_view> param_names;  // as written, for printing
-  const IndexMapAttr* inverse;         // null where none was given
+  const IndexMapAttr* inverse;         // null if none was given
   IndexMapAttr(List<const tir::Var*> p, List<const PrimExpr*> r, List<std::string_view> n, const IndexMapAttr* i)
       : Attr(kKind), params(p), results(r), param_names(n), inverse(i) {}
   // Takes any context-owned parameters and replaces them by the canonical ones.
@@ -188,9 +188,9 @@ struct ObjectAttr : Attr {
       : Attr(kKind), type_key(k), names(n), values(v) {}
   static const ObjectAttr* Get(std::string_view type_key, std::span<const std::string_view> names,
                                std::span<const Attr* const> values);
-  // Null where there is no such field. O(fields).
+  // Null if there is no such field. O(fields).
   const Attr* Find(std::string_view name) const;
-  // `field` is the place of a value.
+  // A copy with another value for the field of this index.
   const ObjectAttr* With(uint32_t field, const Attr* value) const;
   static constexpr auto Fields() {
     return FieldList(Use("type_key", &ObjectAttr::type_key), Use("names", &ObjectAttr::names),

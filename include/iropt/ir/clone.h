@@ -1,5 +1,5 @@
-// Deep copies of code, with variables and buffers of its own: to have a function twice, to move code from one function
-// into another, to leave garbage behind.
+// Deep copies of code, with variables and buffers of its own: to duplicate a function, to move code from one function
+// into another, to drop garbage.
 #pragma once
 
 #include <memory>
@@ -9,15 +9,15 @@
 namespace iropt {
 
 struct CloneOptions {
-  // The copy gets symbolic variables of its own, which two functions of a module must not share. For whole functions,
-  // which define all that they use.
+  // The copy gets symbolic variables of its own, which two functions of a module must not share. Only for whole
+  // functions, which define every variable that they use.
   bool fresh_sym_vars = false;
   // Variables that are used but not defined in the code are copied, too, instead of being the same in the copy.
   bool copy_free_vars = false;
 };
 
-// Copies nodes into a workspace. All calls on one cloner share what they know of variables, and nodes that are shared
-// by several parents are shared in the copy. O(nodes), at any depth.
+// Copies nodes into a workspace. All calls on one cloner share the mapping of variables, and nodes that are shared by
+// several parents are shared in the copy. O(nodes), at any depth.
 class Cloner {
  public:
   explicit Cloner(Workspace& workspace, CloneOptions options = {});
@@ -46,7 +46,7 @@ class Cloner {
   std::unique_ptr<Impl> impl_;
 };
 
-// A copy of the function that shares nothing with it but what the context owns.
+// A copy of the function that shares only the nodes that the context owns.
 const BaseFunc* CloneFunction(const BaseFunc* func, Workspace& workspace, CloneOptions options = {});
 
 }  // namespace iropt

@@ -40,12 +40,12 @@ class IRContext {
 
   // A new symbolic variable: usable in types and in the shape expressions of any function. Never equal to another one.
   const tir::Var* NewSymVar(std::string_view name, DataType dtype = DataType::Int(64), bool is_size_var = false);
-  // How many there are: their ids are below this.
+  // The number of symbolic variables: their ids are below this.
   uint32_t num_sym_vars() const;
   // The canonical node of a scalar expression over symbolic variables: structurally equal expressions give the same
   // node. O(nodes), each shared node counted once; O(1) for a node that is already canonical. CanIntern must hold.
   const PrimExpr* Intern(const PrimExpr* expr);
-  // Whether an expression only refers to what a context owns: no variables of a function and no buffers.
+  // Returns whether an expression refers only to nodes that a context owns: no variables of a function and no buffers.
   static bool CanIntern(const PrimExpr* expr);
   const tir::IntImm* Int(int64_t value, DataType dtype = DataType::Int(64));
   std::string_view InternString(std::string_view text);

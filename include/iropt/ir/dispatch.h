@@ -32,7 +32,7 @@ decltype(auto) DispatchIn(const Node* n, F&& f) {
       break;
 #include "iropt/ir/node_kinds.def"
   }
-  IROPT_UNREACHABLE("{} in another group's place", NodeKindName(n->kind));
+  IROPT_UNREACHABLE("{} is not of this group", NodeKindName(n->kind));
 }
 
 // The same for nodes of any group.

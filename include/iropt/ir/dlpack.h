@@ -9,11 +9,11 @@
 
 namespace iropt {
 
-// DLPack's number, or TVM's own where DLPack has none.
+// DLPack's number, or TVM's own if DLPack has none.
 int64_t DLPackCode(TypeCode code);
 
-// The number of the kind of device that a target, such as {"kind": "cuda"}, generates code for. Nothing where the kind
-// is none of TVM's.
+// The number of the kind of device that a target, such as {"kind": "cuda"}, generates code for. Nothing if TVM does not
+// have this kind.
 std::optional<int64_t> DLPackDeviceType(const DictAttr& target);
 
 }  // namespace iropt

@@ -30,7 +30,7 @@ struct DataType {
     return {code, static_cast<uint8_t>(bits), static_cast<int16_t>(lanes)};
   }
 
-  // Reads TVM's spelling; nullopt where it names no type. "" and "void" are void.
+  // Reads TVM's spelling; nullopt if it does not name a type. "" and "void" are void.
   static std::optional<DataType> Parse(std::string_view text);
   std::string ToString() const;
 

@@ -40,7 +40,7 @@ struct Element<NarrowFloat<kE, kM, kS>> {
 template <class T>
 using MathOf = typename Element<T>::Math;
 
-// Calls f(std::type_identity<T>()) with the element type T of `dtype` and returns true; false where no tensor holds
+// Calls f(std::type_identity<T>()) with the element type T of `dtype` and returns true; false if tensors cannot hold
 // such elements (vectors, handles, formats that share a byte).
 template <class F>
 bool DispatchElement(DataType dtype, F&& f) {
@@ -77,7 +77,7 @@ bool DispatchElement(DataType dtype, F&& f) {
   return false;
 }
 
-// Whether host tensors of this dtype can be computed with.
+// Returns whether host tensors of this dtype can be computed with.
 inline bool IsElementType(DataType dtype) {
   return DispatchElement(dtype, [](auto) {});
 }
@@ -156,8 +156,8 @@ constexpr T MinOf(T a, T b) {
   return a < b ? a : b;
 }
 
-// An integer as a double that rounds to any narrower format as the integer itself would: where the double cannot hold
-// it exactly, its lowest bit is set ("round to odd"), so that a tie which is none stays none.
+// An integer as a double that rounds to any narrower format as the integer itself would: if the double cannot hold it
+// exactly, its lowest bit is set ("round to odd"), so that a value that is not a tie does not become one.
 template <class T>
 double WidenForRounding(T value) {
   if constexpr (sizeof(T) < 8) {
@@ -175,8 +175,7 @@ double WidenForRounding(T value) {
   }
 }
 
-// Converts a value between element types. False where the result is undefined: NaN or a number out of range to an
-// integer.
+// Converts a value between element types. False if the result is undefined: NaN or a number out of range to an integer.
 template <class To, class From>
 bool ConvertElement(From from, To* to) {
   const MathOf<From> value = Element<From>::Load(from);

@@ -18,13 +18,13 @@ namespace iropt {
 struct FuncStorage {
   std::vector<std::shared_ptr<const Arena>> arenas;
   uint32_t num_vars = 0;  // ids of variables and buffers of the function are below this
-  size_t live_bytes = 0;  // size of the nodes when they were last known to hold no garbage
+  size_t live_bytes = 0;  // size of the nodes right after the last compaction
 
   size_t bytes() const;
 };
 using FuncStorageRef = std::shared_ptr<const FuncStorage>;
 
-// Where new nodes of one function are made: an arena and a counter of variable ids on top of the storage that the old
+// Allocates the new nodes of one function: an arena and a counter of variable ids on top of the storage that the old
 // nodes live in. Not thread-safe; one per function and pass.
 class Workspace {
  public:
@@ -84,7 +84,7 @@ class Module {
 
   const std::vector<ModuleEntry>& functions() const { return functions_; }
   size_t size() const { return functions_.size(); }
-  // Null where the module has no such function. O(1).
+  // Null if the module has no such function. O(1).
   const ModuleEntry* Find(const GlobalVar* var) const;
   const ModuleEntry* Find(std::string_view name) const;
   // Index in functions(), or -1.
@@ -112,15 +112,15 @@ class Module {
   void Reindex(size_t from);
 
   std::vector<ModuleEntry> functions_;
-  std::vector<int32_t> index_;  // GlobalVar::id -> position in functions_, -1 where absent
+  std::vector<int32_t> index_;  // GlobalVar::id -> position in functions_, -1 if absent
   const DictAttr* attrs_ = DictAttr::Empty();
   GlobalInfos global_infos_;
   std::string name_ = "Module";
 };
 
-// Copies the nodes that are reachable from each function into a fresh arena where garbage outweighs them, and numbers
-// the variables densely again. Cheap where nothing is to be done. Any pointer into a copied function is invalid
-// afterwards, unless its storage is held elsewhere. Source: copying collection, one generation per pass.
+// Copies the nodes that are reachable from each function into a fresh arena if garbage outweighs them, and numbers the
+// variables densely again. Cheap if there is nothing to do. Any pointer into a copied function is invalid afterwards,
+// unless its storage is held elsewhere. Source: copying collection, one generation per pass.
 void CompactStorage(Module& module, int threads = 1);
 
 }  // namespace iropt

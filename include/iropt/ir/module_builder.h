@@ -14,7 +14,7 @@ class ModuleBuilder {
 
   const Module& module() const { return module_; }
   // The name of the function in the module: that of a structurally equal one if the module has one (the least of
-  // several), otherwise the function is added under the hint or, where that is taken, the hint and a number.
+  // several), otherwise the function is added under the hint or, if that is taken, the hint and a number.
   const GlobalVar* AddFunction(const BaseFunc* func, FuncStorageRef storage, std::string_view name_hint);
   void UpdateFunction(const GlobalVar* var, const BaseFunc* func, FuncStorageRef storage);
   // The result. The builder is empty afterwards.
@@ -25,7 +25,7 @@ class ModuleBuilder {
 
   Module module_;
   bool indexed_ = false;
-  // By structural hash. An entry may be out of date; what the module says counts.
+  // By structural hash. An entry may be out of date; the module decides.
   std::unordered_multimap<uint64_t, const GlobalVar*> by_hash_;
 };
 

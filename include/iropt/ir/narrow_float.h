@@ -11,10 +11,10 @@
 
 namespace iropt {
 
-// How the codes with the highest exponent are used.
+// The meaning of the codes with the highest exponent.
 enum class FloatSpecials : uint8_t {
   kIeee,     // infinities and NaNs
-  kNanOnly,  // numbers, but for the one code of NaN with all bits set (the "fn" formats); overflow makes NaN
+  kNanOnly,  // numbers, except for the one code of NaN with all bits set (the "fn" formats); overflow makes NaN
 };
 
 // A number stored in 1 + kExponentBits + kMantissaBits bits.
@@ -24,7 +24,7 @@ class NarrowFloat {
   using Bits = std::conditional_t<(1 + kExponentBits + kMantissaBits > 8), uint16_t, uint8_t>;
 
   constexpr NarrowFloat() = default;
-  // Rounds to nearest, ties to even. A float converts to double without loss, so this is the one rounding there is.
+  // Rounds to nearest, ties to even. A float converts to double without loss, so this is the only rounding.
   explicit NarrowFloat(double value) : bits_(Round(value)) {}
   static constexpr NarrowFloat FromBits(Bits bits) {
     NarrowFloat result;
@@ -42,7 +42,7 @@ class NarrowFloat {
   static constexpr int kSignShift = kExponentBits + kMantissaBits;
   static constexpr uint32_t kNan = static_cast<uint32_t>(kMaxExponentCode) << kMantissaBits |
                                    (kSpecials == FloatSpecials::kIeee ? 1u << (kMantissaBits - 1) : kMantissaMask);
-  // The least code that stands for no finite number.
+  // The least code of a value that is not a finite number.
   static constexpr uint32_t kFirstSpecial =
       kSpecials == FloatSpecials::kIeee ? static_cast<uint32_t>(kMaxExponentCode) << kMantissaBits : kNan;
 

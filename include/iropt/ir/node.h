@@ -1,4 +1,4 @@
-// What all IR nodes share: a header of 8 bytes (kind, flags, source span), arena-backed lists, checked casts, and the
+// The base of all IR nodes: a header of 8 bytes (kind, flags, source span), arena-backed lists, checked casts, and the
 // field descriptions from which visitors, mutators, equality, hashing and copying are generated.
 //
 // Nodes are immutable once published, trivially destructible, and live in an Arena or an IRContext; they are passed as
@@ -93,7 +93,7 @@ struct List {
   }
 };
 
-// ---- Casts: Is<Call>(n), As<Call>(n) (null where it is none), To<Call>(n) (checked). n must not be null for Is and
+// ---- Casts: Is<Call>(n), As<Call>(n) (null if it is not one), To<Call>(n) (checked). n must not be null for Is and
 // To. X::ClassOf(kind) says which kinds are an X; a struct of one kind gets it from IROPT_NODE_KIND.
 #define IROPT_NODE_KIND(K)                                                                                             \
   static constexpr NodeKind kKind = NodeKind::K;                                                                       \
@@ -113,12 +113,12 @@ const X* To(const Node* n) {
   return static_cast<const X*>(n);
 }
 
-// ---- Field descriptions. Each node struct has `static constexpr auto Fields()`,the fields in a FieldList, in the
+// ---- Field descriptions. Each node struct has `static constexpr auto Fields()`, the fields in a FieldList, in the
 // order in which a structural comparison must see them: definitions come before the uses that they scope over.
 enum class FieldRole : uint8_t {
   kUse,      // child nodes, attributes, plain values: compared and visited
   kDef,      // variables (or buffers, iteration variables) that this node introduces: matched, not compared
-  kType,     // the type of a variable or the result type: compared where a variable is matched
+  kType,     // the type of a variable or the result type: compared when a variable is matched
   kIgnored,  // names and hints: neither compared nor hashed
 };
 
@@ -146,8 +146,8 @@ constexpr Field<C, T> Ignored(const char* name, T C::*member) {
   return {name, member, FieldRole::kIgnored};
 }
 
-// What Fields() returns: FieldList(a, b)(f) is f(a, b). A closure rather than a std::tuple, since every file that
-// includes the nodes pays for what their fields are kept in: reading tir/stmt.h takes the compiler half as long.
+// The result of Fields(): FieldList(a, b)(f) is f(a, b). A closure rather than a std::tuple, because every file that
+// includes the nodes pays for it: reading tir/stmt.h takes the compiler half as long.
 template <class... F>
 constexpr auto FieldList(F... field) {
   return [=](auto&& f) { return f(field...); };

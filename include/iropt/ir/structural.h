@@ -26,12 +26,12 @@ struct StructuralOptions {
 bool StructuralEqual(const Node* a, const Node* b, StructuralOptions options = {});
 bool StructuralEqual(const Module& a, const Module& b);
 
-// The same for what is equal under the same options, and the same in every run.
+// Equal for nodes that are equal under the same options, and the same in every run.
 uint64_t StructuralHash(const Node* node, StructuralOptions options = {});
 uint64_t StructuralHash(const Module& module);
 
-// Where the first difference is and what it is, "body.blocks[0].bindings[2].value.op: relax.add, relax.multiply";
-// nothing where they are equal.
+// The path to the first difference and the two sides of it, "body.blocks[0].bindings[2].value.op: relax.add,
+// relax.multiply"; nothing if they are equal.
 std::optional<std::string> FirstDifference(const Node* a, const Node* b, StructuralOptions options = {});
 std::optional<std::string> FirstDifference(const Module& a, const Module& b);
 

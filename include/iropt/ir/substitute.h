@@ -13,16 +13,15 @@
 
 namespace iropt {
 
-// Rebuilds interned things from the leaves up: types, attributes, scalar expressions. What does not change stays the
-// same pointer. A subclass says what the leaves become. Results are remembered for the life of the mapper, so the
-// answers must not change.
+// Rebuilds interned nodes bottom-up: types, attributes, scalar expressions. Unchanged nodes stay the same pointers. A
+// subclass maps the leaves. Results are cached for the life of the mapper, so the mapping of leaves must not change.
 class TypeMapper {
  public:
   enum class Leaves : uint8_t {
-    kVariables,  // what has none is not looked at
+    kVariables,  // nodes without any are skipped
     kDevices,    // variables and virtual devices
   };
-  // The arena keeps new types that refer to a shape variable; null where none can occur.
+  // The arena keeps new types that refer to a shape variable; null if none can occur.
   explicit TypeMapper(Arena* arena = nullptr, Leaves leaves = Leaves::kVariables)
       : arena_(arena), maps_devices_(leaves == Leaves::kDevices) {}
   virtual ~TypeMapper() = default;
@@ -45,11 +44,11 @@ class TypeMapper {
  protected:
   // An interned expression, or the variable itself.
   virtual const PrimExpr* MapSymVar(const tir::Var* var) { return var; }
-  // The graph-level variable that gives the shape of a tensor type.
+  // The Relax variable that gives the shape of a tensor type.
   virtual const Expr* MapShapeVar(const Expr* var) { return var; }
   // The virtual device of a tensor type or a transfer, with Leaves::kDevices.
   virtual const VDeviceAttr* MapVDevice(const VDeviceAttr* device) { return device; }
-  // An expression of a function, in an attribute.
+  // An expression in an attribute that is a node of a function.
   virtual const PrimExpr* MapFuncExpr(const PrimExpr* expr) { return expr; }
 
  private:
@@ -66,11 +65,11 @@ class TypeMapper {
   std::unordered_map<const Node*, const Node*> memo_;
 };
 
-// What symbolic variables stand for. Values are interned.
+// The values of symbolic variables. Values are interned.
 class SymVarMap {
  public:
   void Set(const tir::Var* var, const PrimExpr* value);
-  // Null where the variable has no value.
+  // Null if the variable has no value.
   const PrimExpr* Find(const tir::Var* var) const;
   bool empty() const { return entries_.empty(); }
   size_t size() const { return entries_.size(); }
@@ -82,7 +81,7 @@ class SymVarMap {
   std::unordered_map<const tir::Var*, size_t> index_;  // only once there are many
 };
 
-// The type with f(variable) for the graph-level variables that give the shapes of tensors in it.
+// The type with f(variable) for the Relax variables that give the shapes of tensors in it.
 const Type* MapShapeVars(const Type* type, Arena& arena, FunctionRef<const Expr*(const Expr*)> f);
 
 // All at once: values are not substituted again. No simplification. The expression must be interned.

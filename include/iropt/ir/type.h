@@ -1,8 +1,8 @@
-// Types of graph-level expressions (TVM 0.18 calls them struct info, TVM 0.26 types).
+// Types of Relax expressions (TVM 0.18 calls them struct info, TVM 0.26 types).
 //
 // Types are interned in the current IRContext: equal types are the same pointer, so comparison is a pointer comparison.
-// The one exception: a tensor type whose shape is a graph-level variable, R.Tensor(s), refers to a node of a function;
-// it (and what contains it) lives in that function's arena, carries kHasShapeVar, and must be compared by TypeEqual.
+// The one exception: a tensor type whose shape is a Relax variable, R.Tensor(s), refers to a node of a function; it
+// (and what contains it) lives in that function's arena, carries kHasShapeVar, and must be compared by TypeEqual.
 //
 // Dimensions inside types are interned scalar expressions: structurally equal dimensions are the same pointer. Their
 // variables are symbolic variables (IRContext::NewSymVar), owned by the context.
@@ -21,7 +21,7 @@ struct DeviceMeshAttr;
 struct Type : Node {
   enum Flags : uint8_t { kHasSymVar = 1, kHasShapeVar = 2 };
   uint32_t id = 0;  // dense per context, in order of creation; 0 for types outside the intern table
-  // The same for equal types in every run; blind to which symbolic variable stands where.
+  // The same for equal types in every run; does not depend on which symbolic variables occur.
   uint64_t content_hash = 0;
 
   bool has_sym_var() const { return flags & kHasSymVar; }
@@ -40,7 +40,7 @@ struct ObjectType : Type {
   static constexpr auto Fields() { return FieldList(); }
 };
 
-// A scalar on the host, with its value where that is known.
+// A scalar on the host, with its value if that is known.
 struct PrimType : Type {
   IROPT_NODE_KIND(kPrimType)
   DataType dtype;
@@ -53,7 +53,7 @@ struct PrimType : Type {
 
 inline constexpr int kUnknownDim = -1;
 
-// A shape: its dimensions where known, else its rank (kUnknownDim where unknown).
+// A shape: its dimensions if known, else its rank (kUnknownDim if unknown).
 struct ShapeType : Type {
   IROPT_NODE_KIND(kShapeType)
   int32_t ndim;
@@ -67,8 +67,8 @@ struct ShapeType : Type {
   }
 };
 
-// A tensor. The shape is known (dims), given by a graph-level variable (shape_var), or unknown (ndim, kUnknownDim where
-// the rank is unknown, too). A void dtype is unknown.
+// A tensor. The shape is known (dims), given by a Relax variable (shape_var), or unknown (ndim, kUnknownDim if the rank
+// is unknown, too). A void dtype is unknown.
 struct TensorType : Type {
   IROPT_NODE_KIND(kTensorType)
   DataType dtype;
@@ -119,7 +119,7 @@ struct TupleType : Type {
   List<const Type*> fields;
   explicit TupleType(List<const Type*> f) : Type(kKind), fields(f) {}
   static const TupleType* Get(std::span<const Type* const> fields);
-  // For fields of which some carry kHasShapeVar: such a tuple is allocated in `arena`.
+  // For fields some of which carry kHasShapeVar: such a tuple is allocated in `arena`.
   static const TupleType* Get(Arena& arena, std::span<const Type* const> fields);
   static constexpr auto Fields() { return FieldList(Use("fields", &TupleType::fields)); }
 };

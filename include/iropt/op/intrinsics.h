@@ -1,4 +1,4 @@
-// Loop-level operators: what T.name(...) in a script means beyond the operands.
+// TIR operators: facts about T.name(...) beyond the operands.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace iropt {
 
-// Where the dtype of the call stands among the printed arguments. A reader also takes it as dtype="..." for every
-// operator; where an operator that is printed with a dtype has another rule than kGiven, the dtype may be left out.
+// The position of the call's dtype among the printed arguments. A reader also takes it as dtype="..." for every
+// operator; if an operator that is printed with a dtype has another rule than kGiven, the dtype may be left out.
 enum class DtypePrint : uint8_t { kNone, kFirst, kLast };
 
 // TVM's CallEffectKind, from least to most.
@@ -32,7 +32,7 @@ enum class ResultDtype : uint8_t {
   kOperand0,  // that of the operand
   kOperand1,
   kBoolLanes,  // bool with the lanes of the first operand
-  kGiven,      // the script must say it; where dtype_print is kNone, as dtype="..."
+  kGiven,      // the script must state it; if dtype_print is kNone, as dtype="..."
 };
 
 struct IntrinsicInfo {
@@ -49,12 +49,12 @@ struct IntrinsicInfo {
   std::span<const int32_t> defaults;  // of the last operands, as constants of dtype int32
 };
 
-// Null for graph-level operators. O(1).
+// Null for Relax operators. O(1).
 inline const IntrinsicInfo* IntrinsicOf(const Op* op) { return op->info->intrinsic; }
 inline CallEffect EffectOf(const Op* op) { return op->info->intrinsic->effect; }
 
-// The dtype of a call with these operands that the script gives no dtype for; nullopt where it must give one, or where
-// the operand that decides is missing.
+// The dtype of a call with these operands if the script states none; nullopt if it must, or if the operand that decides
+// is missing.
 std::optional<DataType> ResultDtypeOf(const IntrinsicInfo& info, std::span<const PrimExpr* const> args);
 
 }  // namespace iropt

@@ -1,5 +1,5 @@
-// The operator table: what is known of every primitive operator. The rows come from ops.def (graph level) and
-// intrinsics.def (loop level); see there for the columns.
+// The operator table: the facts about every primitive operator. The rows come from ops.def (Relax) and intrinsics.def
+// (TIR); see there for the columns.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ namespace iropt {
 class NDArray;
 struct IntrinsicInfo;  // op/intrinsics.h
 
-// What an operand is, and so which literals the reader turns into it.
+// The kind of an operand, which decides the literals that the reader converts to it.
 enum class ArgKind : uint8_t {
-  kExpr,       // any graph-level expression
+  kExpr,       // any Relax expression
   kTensor,     // numbers stand for a PrimValue
   kScalar,     // a tensor for which a number stands for a constant of rank 0
   kShape,      // [1, n], (1, n) and R.shape([1, n]) make a ShapeExpr
   kPrimValue,  // 3, n + 1, 0.5 make a PrimValue
   kTuple,      // (a, b) and [a, b] make a Tuple
-  kCallArgs,   // the same; a single expression that is no tuple stands for the tuple of itself
+  kCallArgs,   // the same; a single expression that is not a tuple stands for a tuple of that one
   kString,     // "x" makes a StringImm
   kDataType,   // "float32" makes a DataTypeImm
   kFunc,       // cls.f, "packed.name" (an ExternFunc)
 };
 
-// What the call holds where the script gives no operand, or None.
+// The operand of the call if the script gives none, or None.
 enum class ArgAbsence : uint8_t {
   kRequired,  // it must be given, or the parameter has another default
   kOmitted,   // nothing: the call has fewer operands
@@ -41,7 +41,7 @@ struct OpArg {
   ArgKind kind;
   ArgAbsence absence = ArgAbsence::kRequired;
   uint8_t copies = 0;    // of a shape: one number stands for a shape of that many
-  bool keyword = false;  // printed as name=value behind the attributes
+  bool keyword = false;  // printed as name=value after the attributes
 };
 
 // The type of an attribute in TVM's record, which decides conversion from literals, the node that holds the value, and
@@ -66,10 +66,10 @@ enum class AttrKind : uint8_t {
   kVDevice,       // VDeviceAttr; "cuda:0" and "cuda" name one of the module
   kDeviceMesh,    // DeviceMeshAttr; "mesh[0]" names one of the module, and is how it is printed
   kPlacement,     // StrAttr, "S[0], R"
-  kDict,          // DictAttr; not printed where it is empty
+  kDict,          // DictAttr; not printed if empty
 };
 
-// What a parameter of a script function is where the script does not give it.
+// The default of a parameter of a script function.
 struct OpDefault {
   enum class Kind : uint8_t { kRequired, kNone, kBool, kInt, kFloat, kString, kSameAs };
   Kind kind = Kind::kRequired;
@@ -95,13 +95,13 @@ struct OpParam {
     kAttr,         // attribute `index`
     kResultTypes,  // the explicit result types
     kDevice,       // a device, R.device(...), whose type and number fill the two attributes
-    kExtra,        // one operand more, which makes the call one of the operator `extended`
+    kExtra,        // one more operand, which makes it a call of the operator `extended`
   };
   std::string_view name;
   Role role = Role::kArg;
   uint8_t index = 0;
   bool rest = false;          // takes all further positional arguments
-  bool keyword_only = false;  // stands behind a parameter that takes the rest
+  bool keyword_only = false;  // comes after a parameter that takes the rest
   OpDefault fallback;
 
   bool required() const { return fallback.kind == OpDefault::Kind::kRequired && !rest; }
@@ -120,8 +120,8 @@ enum class OpPattern : uint8_t {
   kOpaque = 8
 };
 
-// How a call is written. All forms have the operands first (see OpInfo::arg_order), then the attributes as name=value
-// in the order of the record, then the operands that are `keyword`.
+// The syntax of a call. All forms have the operands first (see OpInfo::arg_order), then the attributes as name=value in
+// the order of the record, then the operands that are `keyword`.
 enum class ScriptForm : uint8_t {
   kDefault,   // explicit result types last, as sinfo_args=(...,)
   kOutTypes,  // one explicit result type, as out_sinfo= before the attributes; a tuple type is written as a list of
@@ -134,10 +134,10 @@ struct OpInfo {
   std::string_view name;    // "relax.nn.conv2d", "tir.exp"
   std::string_view script;  // "R.nn.conv2d", "T.exp"
   std::span<const OpArg> args;
-  bool variadic = false;  // the last operand repeats, also no times
-  // Where a call is not written with its operands in order: operand arg_order[i] stands at place i. Else empty.
+  bool variadic = false;  // the last operand repeats, zero or more times
+  // If a call is not written with its operands in order: operand arg_order[i] is written at position i. Else empty.
   std::span<const uint8_t> arg_order;
-  std::string_view attrs_key;       // type key of the attribute record; empty where the operator has none
+  std::string_view attrs_key;       // type key of the attribute record; empty if the operator has none
   std::span<const OpAttr> attrs;    // in printing order
   std::span<const OpParam> params;  // of the script function, in order
   bool pure = true;
@@ -146,39 +146,39 @@ struct OpInfo {
   ScriptForm form = ScriptForm::kDefault;
   std::optional<OpId> extended;  // the operator that a parameter of role kExtra selects
   std::string_view packed;       // the packed function that a virtual machine calls for it, "relax.run.print"; or empty
-  // The axes of data, weight and result, where a user can choose their layouts (for ConvertLayout): a choice has the
-  // same axes in another order, and the first `required_layouts` of them must be given. Else empty.
+  // The axes of data, weight and result if a user can choose their layouts (for ConvertLayout): a choice has the same
+  // axes in another order, and the first `required_layouts` of them must be given. Else empty.
   std::span<const std::string_view> layout_axes;
   size_t required_layouts = 0;
-  bool tvm_lacks_layout = false;             // TVM 0.18 has a layout rule, but fails wherever it meets the operator
-  const IntrinsicInfo* intrinsic = nullptr;  // of loop-level operators only
+  bool tvm_lacks_layout = false;             // TVM 0.18 has a layout rule, but fails at every call of the operator
+  const IntrinsicInfo* intrinsic = nullptr;  // of TIR operators only
   OpId id{};
-  const Op* op = nullptr;  // the one node of this operator
+  const Op* op = nullptr;  // the only node of this operator
 
   bool is_graph_level() const { return intrinsic == nullptr; }
-  // Null where there is none.
+  // Null if there is none.
   const OpAttr* FindAttr(std::string_view attr_name) const;
 };
 
-// All rows, in the order of their ids: loop level first. The table is built once, on first use, and never changes.
+// All rows, in the order of their ids: TIR first. The table is built once, on first use, and never changes.
 std::span<const OpInfo> AllOps();
 // O(1).
 const OpInfo& OpInfoOf(OpId id);
-// The one node of the operator. O(1).
+// The only node of the operator. O(1).
 const Op* GetOp(OpId id);
-// By full name ("relax.add", "tir.exp"); null where there is none. O(1).
+// Finds an operator by full name ("relax.add", "tir.exp"); null if there is none. O(1).
 const OpInfo* FindOp(std::string_view name);
-// By the name after "R." or "T." in scripts, aliases included; null where there is none. O(1).
+// Finds an operator by the name after "R." or "T." in scripts, aliases included; null if there is none. O(1).
 const OpInfo* FindGraphOpByScript(std::string_view name);
 const OpInfo* FindIntrinsicByScript(std::string_view name);
-// The script name closest to a misspelt one; empty where none is close.
+// The script name closest to a misspelled one; empty if none is close.
 std::string_view NearestGraphOpScript(std::string_view name);
 std::string_view NearestIntrinsicScript(std::string_view name);
 // The node of an operator that must exist, for readers of text. C++ code names operators by OpId.
 const Op* GetOp(std::string_view name);
 
-// True where evaluating the expression can have an effect beyond its value: a call of an impure operator or of an
-// impure function (by the type of the callee). Only the outermost call is looked at.
+// True if evaluating the expression can have an effect beyond its value: a call of an impure operator or of an impure
+// function (by the type of the callee). Only the outermost call counts.
 bool IsImpureCall(const Expr* value, const class Module* module);
 
 }  // namespace iropt

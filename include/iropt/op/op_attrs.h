@@ -6,9 +6,9 @@
 //
 //   MakeOpAttrs(OpId::kAstype, AstypeAttrs::Values{.dtype = DataType::Float(16)})
 //
-// A field is read by its place in the record, in O(1). The verifier makes sure that calls have the record of their
-// operator. In a call that has another one, and where a value is of another kind, a view has the zero of the type: 0,
-// false, the empty list or text, the void dtype, null, nothing.
+// A field is read by its index in the record, in O(1). The verifier makes sure that calls have the record of their
+// operator. For a call with another record, and for a value of another kind, a view returns the zero of the type: 0,
+// false, the empty list or text, the void dtype, null, nullopt.
 #pragma once
 
 #include <array>
@@ -67,13 +67,13 @@ class IntList {
 
 namespace op_attrs {
 
-// A literal of the loop level counts as the number that it is.
+// A TIR literal counts as a number.
 int64_t ToInt(const Attr* value);
 double ToDouble(const Attr* value);
 const Attr* FromInts(std::span<const int64_t> values);
 const Attr* FromFloats(std::span<const double> values);
 
-// How each AttrKind is read and made. `value` can be null.
+// Conversions of each AttrKind to and from C++ values. `value` can be null.
 struct Int {
   using Type = int64_t;
   static Type Read(const Attr* value) { return ToInt(value); }
@@ -181,7 +181,7 @@ template <> struct Field<AttrKind::kPlacement> : Text {};
 template <> struct Field<AttrKind::kDict> : Node<DictAttr> {};
 // clang-format on
 
-// A value for a field; none stands for the operator's default.
+// A value for a field; nothing stands for the operator's default.
 template <AttrKind kKind>
 struct Value {
   const Attr* attr = nullptr;
@@ -194,7 +194,7 @@ struct Value {
 
 class View {
  public:
-  // Whether there is a record of this many fields.
+  // Returns whether there is a record of this many fields.
   bool exists() const { return record_ != nullptr; }
 
  protected:
@@ -217,7 +217,7 @@ class View {
   op_attrs::Field<AttrKind::kind>::Type name() const { return Read<AttrKind::kind>(Field::name); }
 #define IROPT_ATTR_VALUE(kind, name, ...) op_attrs::Value<AttrKind::kind> name{};
 #define IROPT_ATTR_LISTED(kind, name, ...) name.attr,
-// Field has the places of the fields in the record; Values a value for each, to make a record of.
+// Field has the indices of the fields in the record; Values a value for each, to make a record.
 #define IROPT_ATTRS(record, ...)                                                                                       \
   class record : public op_attrs::View {                                                                               \
    public:                                                                                                             \
@@ -247,11 +247,11 @@ template <class Values>
 const ObjectAttr* MakeOpAttrs(OpId op, const Values& values) {
   return MakeOpAttrs(OpInfoOf(op), values.list());
 }
-// What the attribute is where the script does not give it; null where it must.
+// The default of the attribute; null if the script must give it.
 const Attr* DefaultOf(const OpInfo& op, const OpAttr& attr);
 
-// Whether it is the record of the operator (or none for an operator without one), with a value of its kind for each
-// attribute. O(attributes).
+// Returns whether it is the record of the operator (or none for an operator without one), with a value of its kind for
+// each attribute. O(attributes).
 bool HasRecordOf(const OpInfo& op, const Attr* attrs);
 
 }  // namespace iropt

@@ -1,4 +1,4 @@
-// The operators by name, for C++: what IROPT_OP and IROPT_INTRINSIC rows are called.
+// The operators by name, for C++: the ids of IROPT_OP and IROPT_INTRINSIC rows.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 namespace iropt {
 
 // kTir<id> of intrinsics.def, then k<id> of ops.def: dense, in the order of the rows, so that tables can be indexed.
-// The values mean something within one build of the library only. An operator that is not in the tables, one that a
-// plugin adds, has a number from kNumOps on.
+// The values are valid within one build of the library only. An operator that is not in the tables, because a plugin
+// adds it, has a number from kNumOps on.
 enum class OpId : uint16_t {
 #define IROPT_INTRINSIC(id, ...) kTir##id,
 #include "iropt/op/intrinsics.def"
@@ -28,7 +28,7 @@ inline constexpr size_t kNumGraphOps = 0
     ;
 inline constexpr size_t kNumOps = kNumIntrinsics + kNumGraphOps;
 
-// The place in a table of all operators.
+// The index in a table of all operators.
 constexpr size_t IndexOf(OpId id) { return static_cast<size_t>(id); }
 
 // All of the following are O(1) and read the id that the node carries.
@@ -41,7 +41,7 @@ bool IsOneOf(const Op& op, Ids... ids) {
   return ((op.id == ids) || ...);
 }
 
-// Whether it is one of R.inspect.*, which look at a tensor at run time. Their rows stand together.
+// Returns whether it is one of R.inspect.*, which look at a tensor at run time. Their rows are adjacent.
 constexpr bool IsInspection(OpId id) {
   return id >= OpId::kInspectTensorByteOffset && id <= OpId::kInspectTensorStrideI;
 }

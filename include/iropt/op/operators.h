@@ -1,4 +1,4 @@
-// The operators of scripts, for everyone who reads or prints expressions. The rows come from operators.def.
+// The operators of scripts, for readers and printers of expressions. The rows come from operators.def.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace iropt {
 
-// How tightly Python's operators bind, from the loosest on.
+// The precedence of Python's operators, from the loosest to the tightest.
 enum class Precedence : uint8_t {
   kLambda = 1,
   kIfThenElse,

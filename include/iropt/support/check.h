@@ -12,7 +12,7 @@
 
 namespace iropt {
 
-// One formatted argument of a check message. A closed set of forms keeps fmt out of this header, which everything
+// One formatted argument of a check message. A closed set of types keeps fmt out of this header, which everything
 // includes.
 class CheckArg {
  public:
@@ -63,7 +63,7 @@ class CheckArg {
 
 namespace check_detail {
 
-// Arguments by value through a variadic, so that nothing of a failing check is inlined into the caller but a call.
+// Arguments by value through a variadic, so that a failing check inlines only a call into the caller.
 template <class... Args>
 [[noreturn, gnu::noinline, gnu::cold]] void Fail(const char* file, int line, const char* what,
                                                  std::string_view format = {}, const Args&... args) {
@@ -81,5 +81,5 @@ template <class... Args>
       ::iropt::check_detail::Fail(__FILE__, __LINE__, "check failed: " #condition __VA_OPT__(, ) __VA_ARGS__);         \
   } while (false)
 
-// Marks a place that no correct program reaches: IROPT_UNREACHABLE("format {}", arguments...).
+// Marks code that no correct program reaches: IROPT_UNREACHABLE("format {}", arguments...).
 #define IROPT_UNREACHABLE(...) ::iropt::check_detail::Fail(__FILE__, __LINE__, "unreachable" __VA_OPT__(, ) __VA_ARGS__)

@@ -1,6 +1,6 @@
-// What a program leaves behind when it crashes: a note of what it was doing, and no half-written files.
+// Crash handling: a crash prints what the program was doing and leaves no half-written files.
 //
-// CrashNote costs two writes to a thread-local variable, so that it can stand around every pass. The handlers of the
+// CrashNote costs two writes to a thread-local variable, cheap enough to put around every pass. The handlers of the
 // signals belong to programs; a library has none.
 #pragma once
 
@@ -40,17 +40,17 @@ class CrashNote {
 // may be exhausted then. SIGINT, SIGTERM and SIGHUP remove the files, too, and end the process as usual. Also keeps
 // some memory back, so that the error of running out of memory can be reported. Call it once, from main.
 //
-// Builds with sanitizers leave the crashes to these.
+// In builds with sanitizers these handle the crashes.
 void InstallCrashHandler(std::string_view program, std::string command_line);
 
-// Gives this thread a stack for the handler, where it is installed and the thread has none yet.
+// Gives this thread a stack for the handler if the handler is installed and the thread has no such stack yet.
 void PrepareThreadForCrash();
 
 // The notes of this thread, innermost first, and how to reproduce the run, to the standard error output. Async-signal-
 // safe.
 void PrintCrashNotes();
 
-// Files that are to vanish when the process is ended before they are finished.
+// Registers a file that is removed if the process ends before the file is finished.
 void RemoveFileOnCrash(const std::string& path);
 void KeepFileOnCrash(const std::string& path);
 // Removes them. Async-signal-safe.

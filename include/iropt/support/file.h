@@ -13,7 +13,7 @@
 
 namespace iropt {
 
-// The bytes of a file, mapped into memory where that pays, and unmapped with the last reference.
+// The bytes of a file, mapped into memory if that pays, and unmapped with the last reference.
 class FileBuffer {
  public:
   // Takes over `contents`, for text that does not come from a file.
@@ -50,14 +50,14 @@ class OutputStream {
   explicit OutputStream(std::string* target);
   OutputStream(OutputStream&& other) noexcept;
   OutputStream& operator=(OutputStream&&) = delete;
-  ~OutputStream();  // flushes, with nobody left to hear of a failure: flush first where it matters
+  ~OutputStream();  // flushes and ignores failures: flush first if they matter
 
   void Append(std::string_view text) {
     if (text.size() > static_cast<size_t>(end_ - cursor_)) [[unlikely]] {
       AppendSlow(text);
       return;
     }
-    cursor_ += text.copy(cursor_, text.size());  // unlike memcpy, for no text at address 0, too
+    cursor_ += text.copy(cursor_, text.size());  // unlike memcpy, also for an empty text at address 0
   }
   void Append(char c) {
     if (cursor_ == end_) [[unlikely]]
@@ -70,7 +70,7 @@ class OutputStream {
   Status Flush();
   Status status() const;
 
-  // How many bytes were appended so far.
+  // The number of bytes appended so far.
   uint64_t position() const { return drained_ + static_cast<uint64_t>(cursor_ - buffer_.get()); }
 
  private:
@@ -87,10 +87,10 @@ class OutputStream {
   int errno_ = 0;
 };
 
-// An output file in the making. What is written goes to a temporary file beside the target, which Commit renames to
-// the target; without Commit nothing changes. An existing target keeps its permissions, a symbolic link keeps pointing
-// to the file that is replaced. What is not a regular file (a pipe, a device, "-" and "/dev/stdout" for the standard
-// output) is written straight.
+// An output file that appears only when it is complete. Output goes to a temporary file in the same directory, which
+// Commit renames to the target; without Commit nothing changes. An existing target keeps its permissions, a symbolic
+// link keeps pointing to the file that is replaced. A target that is not a regular file (a pipe, a device, "-" and
+// "/dev/stdout" for the standard output) is written directly.
 class AtomicFile {
  public:
   static Result<AtomicFile> Create(const std::string& path);
@@ -108,7 +108,7 @@ class AtomicFile {
   int fd_;
   bool owns_fd_;
   std::string path_;
-  std::string temporary_;  // empty where the target is written straight
+  std::string temporary_;  // empty if the target is written directly
   OutputStream stream_;
 };
 

@@ -1,6 +1,5 @@
 // Hashing for in-process tables: fast, well mixed, and the same in every run (no seed from the environment), because
-// tables are never iterated for output but tests and dumps do compare structural hashes. Not for hostile keys' sake:
-// content hashes of files have their own function where they are written.
+// tables are never iterated for output but tests and dumps do compare structural hashes. Not safe against hostile keys.
 //
 // The core is the multiply-and-fold step known from wyhash: a 64x64 -> 128 bit product whose halves are xor-ed.
 #pragma once

@@ -1,4 +1,4 @@
-// Parallel loops over independent items, on oneTBB, which stays behind this header.
+// Parallel loops over independent items, on oneTBB, which this header hides.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace iropt {
 
-// How many threads this process may use.
+// The number of threads that this process may use.
 int DefaultThreadCount();
 
 // Calls body(0) ... body(n - 1), each exactly once, on up to `threads` threads; with one thread, in order and on the

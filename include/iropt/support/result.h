@@ -1,4 +1,4 @@
-// A value or the reason why there is none. For failures that the user caused; bugs are IROPT_CHECK.
+// A value or an error. For failures that the user caused; bugs are IROPT_CHECK.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace iropt {
 
-// What kind of failure ended the work. The values are the documented exit codes of the tools.
+// The kinds of failures. The values are the documented exit codes of the tools.
 enum class ErrorCode : uint8_t {
   Usage = 1,          // wrong command line; also a file that cannot be read or written
   Parse = 2,          // the input does not parse
   IllFormed = 3,      // the input parses and breaks a rule of the IR
   PassFailed = 4,     // a pass gave up
   Rejected = 5,       // a check rejected what a pass made
-  SemanticCheck = 6,  // two programs that should mean the same do not
-  Budget = 7,         // out of the time, memory or steps that were granted
+  SemanticCheck = 6,  // evaluation: an expression has no value, or a program does not compute the expected results
+  Budget = 7,         // out of time, memory or steps
   Internal = 70,      // a bug
 };
 
@@ -104,7 +104,7 @@ class [[nodiscard]] Result {
 
 }  // namespace iropt
 
-// Returns from the enclosing function where `expr`, a Status or a Result, failed.
+// Returns from the enclosing function if `expr`, a Status or a Result, failed.
 #define IROPT_RETURN_IF_ERROR(expr)                                                                                    \
   do {                                                                                                                 \
     if (auto iropt_status = (expr); !iropt_status.ok()) return iropt_status.TakeError();                               \

@@ -9,9 +9,9 @@
 //     ...
 //   }
 //
-// Open addressing with linear probing over a list of entries in the order of their addition, so that nothing depends
-// on addresses. A slot holds the hash beside the index: a lookup touches an entry only where it is almost surely the
-// right one. LLVM has a class of this name and purpose.
+// Open addressing with linear probing over a list of entries in the order of their addition, so that nothing depends on
+// addresses. A slot holds the hash next to the index: a lookup touches an entry only if it is almost surely the right
+// one. LLVM has a class of this name and purpose.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class ScopedHashTable {
  public:
   static constexpr size_t kNone = SIZE_MAX;
 
-  // Restores at its end what the table was at its beginning. Scopes nest.
+  // Restores at its end the contents that the table had at its beginning. Scopes nest.
   class Scope {
    public:
     explicit Scope(ScopedHashTable& table)
@@ -56,7 +56,7 @@ class ScopedHashTable {
     }
     return kNone;
   }
-  // Adds an entry that is not there.
+  // Adds an entry. The table must not have it.
   void Add(const Entry& entry) {
     if ((entries_.size() + 1) * 4 > slots_.size() * 3) Grow();
     slots_[SlotOf(entry.hash, entries_.size())] = {entry.hash, static_cast<uint32_t>(entries_.size() + 1)};
@@ -78,7 +78,7 @@ class ScopedHashTable {
     uint32_t index_plus_1;  // 0: free
   };
 
-  // The slot that has the entry, or the free one where it belongs.
+  // The slot that has the entry, or the free one for it.
   size_t SlotOf(uint32_t hash, size_t index) const {
     const size_t mask = slots_.size() - 1;
     size_t i = hash & mask;
@@ -107,7 +107,7 @@ class ScopedHashTable {
 
   std::vector<Entry> entries_;
   std::vector<Slot> slots_;                        // a power of two, at most three quarters full
-  std::vector<std::pair<size_t, Entry>> changes_;  // of entries from outside the innermost scope: what they were
+  std::vector<std::pair<size_t, Entry>> changes_;  // earlier values of entries from outside the innermost scope
   size_t scope_start_ = 0;                         // number of entries outside the innermost scope
 };
 

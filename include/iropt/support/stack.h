@@ -26,12 +26,12 @@ namespace stack_detail {
 inline constinit thread_local uintptr_t stack_limit = UINTPTR_MAX;
 
 // Runs `f` on this stack if there is room after all, else on a new segment. Throws what `f` throws, and std::bad_alloc
-// where the system has no more memory for a segment.
+// if the system has no memory for a segment.
 void RunOnFreshStack(FunctionRef<void()> f);
 
 }  // namespace stack_detail
 
-// How much stack is left for what runs between two calls of WithStack.
+// The stack that is left for the code between two calls of WithStack.
 inline constexpr size_t kStackReserve = 128 * 1024;
 
 template <class F>

@@ -7,7 +7,7 @@ namespace iropt {
 
 namespace {
 
-// Source: R. Tarjan, Depth-First Search and Linear Graph Algorithms, 1972; with a stack of its own.
+// Source: R. Tarjan, Depth-First Search and Linear Graph Algorithms, 1972; with an explicit stack.
 class ComponentFinder {
  public:
   ComponentFinder(const Module& module, CalledFunctionsSource called) : callees_(module.size()), nodes_(module.size()) {
@@ -34,7 +34,7 @@ class ComponentFinder {
  private:
   struct Node {
     uint32_t number = 0;  // in the order of visits, from 1
-    uint32_t lowest = 0;  // of what can be reached and is of no component yet
+    uint32_t lowest = 0;  // of the reachable nodes that are not in a component yet
     uint32_t next = 0;    // of the callees
     bool is_open = false;
   };

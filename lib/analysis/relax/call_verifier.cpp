@@ -1,5 +1,5 @@
-// What the verifier checks of calls. The rules of call_tir and its variants are those of their type rules: the
-// operands, then the outputs, then the entries of the shape operand are what the callee takes.
+// The verifier's checks of calls. The rules of call_tir and its variants are those of their type rules: the callee
+// takes the operands, then the outputs, then the entries of the shape operand.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,8 @@ std::span<const Type* const> OutputsOf(const Type* const& type) {
   return tuple ? tuple->fields.span() : std::span(&type, 1);
 }
 
-// Whether operands and outputs have the very types of the parameters: the usual case, which needs no matching.
+// Returns whether operands and outputs have exactly the types of the parameters: the usual case, which needs no
+// matching.
 bool MatchesExactly(const FuncType& callee, const Call& call, const Type* const& given) {
   const auto& args = *static_cast<const Tuple*>(call.args[1]);
   const size_t num_args = args.fields.size();
@@ -62,16 +63,15 @@ void GraphVerifier::CheckPurity(const Call& call) {
   if (op ? op->info->pure : !IsImpureCall(&call, &module_)) return;
   if (state_.dataflow_block != 0) {
     Error(call, "impure-call",
-          fmt::format("'{}' has side effects, which a dataflow block may not have", CalleeName(call)));
+          fmt::format("'{}' has side effects, which are not allowed in a dataflow block", CalleeName(call)));
   } else {
     Error(call, "impure-call",
-          fmt::format("'{}' has side effects, which a pure function may not have", CalleeName(call)))
+          fmt::format("'{}' has side effects, which are not allowed in a pure function", CalleeName(call)))
         .Note(Location(*state_.pure), fmt::format("the function is pure and has no attribute '{}'", attr::kForcePure));
   }
 }
 
-// A type that was given may say less than what follows from the operands, or what cannot be decided, but nothing that
-// is known to be wrong.
+// A declared type may be more general than the inferred one, or not comparable, but must not contradict it.
 void GraphVerifier::CheckCallType(const Call& call) {
   const Type* inferred = InferType(&call, infer_);
   if (!inferred || inferred == call.type) return;
@@ -85,7 +85,7 @@ void GraphVerifier::CheckInspection(const Call& call) {
   const auto* type = As<PrimType>(call.type);
   if (!type || !type->value) return;
   Error(call, "not-in-normal-form",
-        fmt::format("'{}' of a tensor where the result is known must be written as that value", CalleeName(call)));
+        fmt::format("'{}' with a known result must be written as that value", CalleeName(call)));
 }
 
 // ---- call_tir
@@ -98,10 +98,9 @@ bool GraphVerifier::CheckCallTirForm(const Call& call) {
   if (call.args.size() != 2 && call.args.size() != 3)
     return fail("takes a function, a tuple of operands and possibly a shape");
   const auto* callee = As<FuncType>(TypeOf(call.args[0]));
-  if (!Is<GlobalVar>(call.args[0]) || !callee || callee->opaque)
-    return fail("takes a loop-level function of the module");
+  if (!Is<GlobalVar>(call.args[0]) || !callee || callee->opaque) return fail("takes a PrimFunc of the module");
   if (!Is<Tuple>(call.args[1])) return fail("must have its operands written as a tuple");
-  if (!call.type_args || call.type_args->fields.size() != 1) return fail("does not say what type its result has");
+  if (!call.type_args || call.type_args->fields.size() != 1) return fail("has no result type");
   return true;
 }
 
@@ -136,7 +135,7 @@ bool GraphVerifier::CheckInplaceOperand(const Call& call, const Type* output, co
   const auto* in = As<TensorType>(TypeOf(input));
   const bool fits =
       out && in && out->has_shape() && in->has_shape() && !out->dtype.is_void() && in->dtype == out->dtype;
-  // The shapes are compared as types, which knows when two dimensions are the same.
+  // The shapes are compared as types, which compares dimensions symbolically.
   if (fits && (in == out || TypeBaseCheck(out, in) == BaseCheck::kPass)) return true;
   Error(call, "call-tir",
         fmt::format("output {} of type {} cannot be written to an operand of type {}", index, TypeToString(output),

@@ -25,10 +25,10 @@ class OrderedSet {
   std::vector<const T*> items_;
 };
 
-// Variables by their dense id: an id has one variable within the function.
+// Variables by their dense id, which is unique within the function.
 class VarMarks {
  public:
-  // Whether the variable was not marked yet.
+  // Returns whether the variable was not marked yet.
   bool Mark(const Var* var) {
     if (var->id >= marks_.size()) marks_.resize(var->id + var->id / 2 + 16, false);
     if (marks_[var->id]) return false;
@@ -40,7 +40,7 @@ class VarMarks {
 };
 
 struct FreeVarFinder : WalkHandler {
-  VarMarks known;  // defined, or found already: a definition comes before the uses
+  VarMarks known;  // defined or found already: definitions come before uses
   std::vector<const Var*> free;
   void OnDefine(const Var* var) { known.Mark(var); }
   void OnUse(const Var* var) {

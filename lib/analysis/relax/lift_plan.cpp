@@ -93,7 +93,7 @@ LiftPlan PlanLift(const Function& function, uint32_t num_inputs, size_t num_vars
         std::ranges::any_of(operands.vars, [&](const Var* var) { return plan.needs_weights[var->id]; });
     return true;
   });
-  // What is lifted and needs no weights stays, too: computing it again costs less than keeping it.
+  // Lifted values that do not depend on weights stay, too: computing them again costs less than storing them.
   std::unordered_set<const tir::Var*> dims;
   const auto use = [&](const Expr* e, bool uses_vars) {
     const Operands operands = OperandsOf(e);

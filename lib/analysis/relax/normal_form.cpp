@@ -20,7 +20,7 @@ bool IsVoid(const Type* type) {
   return tuple && tuple->fields.empty();
 }
 
-// What a function lacks.
+// Finds the deviations of a function.
 class FormCheck {
  public:
   explicit FormCheck(const Function& function) { VisitFunction(function); }

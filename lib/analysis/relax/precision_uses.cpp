@@ -10,7 +10,7 @@ namespace iropt {
 
 namespace {
 
-// What dtypes the tensors of an operand have.
+// The dtypes of the tensors of an operand.
 struct Dtypes {
   bool single = false;
   bool other = false;  // neither float16 nor float32 nor integers

@@ -33,7 +33,7 @@ struct ReferenceFinder : WalkHandler {
 
   void OnBinding(const Binding& binding) {
     if (found) return;
-    // Functions have no places of their own in the text.
+    // Functions have no locations of their own.
     const Expr* value = ValueOf(&binding);
     place = Is<GlobalVar>(value) ? static_cast<const Node*>(binding.var) : value;
   }

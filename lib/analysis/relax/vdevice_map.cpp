@@ -38,7 +38,7 @@ const VDeviceAttr* VDeviceLookup::Of(const Call& hint) const {
   return found == devices_.end() ? nullptr : *found;
 }
 
-// Goes through a function, notes what is said of its variables and which of them are on one device.
+// Walks over a function and records the devices of its variables and which of them are on the same device.
 class VDeviceMap::Collector : public ExprVisitor {
  public:
   Collector(const Module& module, VDeviceMap& map) : module_(module), map_(map), lookup_(module) {}
@@ -90,7 +90,7 @@ class VDeviceMap::Collector : public ExprVisitor {
   uint32_t Node(const Var* var) const { return offset_ + var->id; }
   void Connect(uint32_t a, uint32_t b) { edges.emplace_back(a, b); }
 
-  // Of tuples that are made here, the fields are known. Returns whether that is all there is to the binding.
+  // Records the fields of tuples made in this function. Returns whether the binding needs nothing else.
   bool NoteTuple(const Binding& binding) {
     const auto* var_binding = As<VarBinding>(&binding);
     if (!var_binding) return false;
@@ -111,13 +111,13 @@ class VDeviceMap::Collector : public ExprVisitor {
     return true;
   }
 
-  // The tuple that an expression is, where it is made in this function.
+  // The tuple that an expression is, if it is made in this function.
   const Tuple* TupleOf(const Expr* expr) const {
     if (const auto* var = As<Var>(expr)) return tuples_[var->id].tuple;
     return As<Tuple>(expr);
   }
 
-  // The node of a variable that is used as a whole: all the items of a tuple are where it is used.
+  // The node of a variable that is used as a whole: all items of a tuple are on the device of the use.
   uint32_t Whole(const Var* var) {
     KnownTuple& known_tuple = tuples_[var->id];
     if (known_tuple.tuple && !std::exchange(known_tuple.is_connected, true)) {
@@ -147,7 +147,7 @@ class VDeviceMap::Collector : public ExprVisitor {
     }
   }
 
-  // The function says of its result where it is.
+  // The result type of the function states the device of its result.
   void NoteResult(const Expr* expr, const Type* type) {
     if (const VDeviceAttr* device = DeviceOfType(type)) {
       if (const auto* var = As<Var>(expr)) known.push_back({Node(var), device});
@@ -164,7 +164,7 @@ class VDeviceMap::Collector : public ExprVisitor {
   VDeviceMap& map_;
   VDeviceLookup lookup_;
   uint32_t offset_ = 0;
-  const Var* current_ = nullptr;    // what the expression that is looked at is bound to
+  const Var* current_ = nullptr;    // the variable that the current expression is bound to
   std::vector<KnownTuple> tuples_;  // by Var::id
 };
 

@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include "analysis/type_walk.h"
-#include "iropt/ir/streamed.h"
+#include "iropt/ir/prefetched_range.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
 
 namespace {
 
-// What an expression is, in the words of a message.
+// A description of the expression for messages.
 std::string_view KindText(const Expr& e) {
   switch (e.kind) {
     case NodeKind::kCall: return "a call";
@@ -18,7 +18,7 @@ std::string_view KindText(const Expr& e) {
     case NodeKind::kIf: return "a conditional";
     case NodeKind::kSeqExpr: return "a sequence of bindings";
     case NodeKind::kFunction: return "a function";
-    case NodeKind::kPrimFunc: return "a loop-level function";
+    case NodeKind::kPrimFunc: return "a PrimFunc";
     default: return "not an operand";
   }
 }
@@ -105,7 +105,7 @@ void GraphVerifier::VisitBody(const Expr* body, const Node& owner, std::string_v
 
 void GraphVerifier::VisitBlock(const BindingBlock& block) {
   const uint32_t outer = std::exchange(state_.dataflow_block, block.is_dataflow() ? ++num_dataflow_blocks_ : 0);
-  for (const Binding* binding : Streamed(block.bindings)) {
+  for (const Binding* binding : PrefetchedRange(block.bindings)) {
     if (diagnostics_.error_limit_reached()) break;
     around_ = binding;
     if (binding->kind == NodeKind::kVarBinding) {
@@ -133,7 +133,7 @@ void GraphVerifier::CheckBoundType(const VarBinding& binding) {
   const Type* declared = binding.var->type;
   const Type* actual = TypeOf(binding.value);
   if (declared == actual) {
-    // The value was looked at already; with no type there is nothing to compare.
+    // The value was visited already; without a type there is nothing to compare.
     if (!declared) Error(*binding.var, "missing-type", fmt::format("variable '{}' has no type", binding.var->name()));
     return;
   }
@@ -157,12 +157,13 @@ void GraphVerifier::ReportDefinition(const Var* var) {
           fmt::format("dataflow variable '{}' is defined outside of a dataflow block", var->name()));
     vars_.Define(var);
   } else if (vars_.life(var) != Life::kUnseen) {
-    // Both definitions have the same node, which knows one place only: the second one is where the walk is.
+    // Both definitions are the same node, which has only one location: the second one is at the current position of the
+    // walk.
     const Node& second = around_ ? *around_ : *var;
     auto error =
         Error(second, "redefined-variable", fmt::format("variable '{}' is defined more than once", var->name()));
     if (around_ && var->span().known() && var->span_begin < second.span_begin) {
-      error.Note(Location(*var), "it is defined here, too");
+      error.Note(Location(*var), "also defined here");
     }
   } else {
     const Var* holder = vars_.Holder(var);
@@ -180,19 +181,17 @@ void GraphVerifier::VisitValue(const Expr* value) {
     case NodeKind::kTupleGetItem: return VisitProjection(*static_cast<const TupleGetItem*>(value));
     case NodeKind::kIf: return WithStack([&] { VisitIf(*static_cast<const If*>(value)); });
     case NodeKind::kSeqExpr:
-      Error(*value, "misplaced-sequence", "a sequence of bindings stands only for the body of a function or branch");
+      Error(*value, "misplaced-sequence", "a sequence of bindings is only allowed as the body of a function or branch");
       return;
-    case NodeKind::kPrimFunc:
-      Error(*value, "inline-prim-func", "a loop-level function must be a function of the module");
-      return;
-    case NodeKind::kFunction:  // the value of a cast; bindings of functions do not come here
+    case NodeKind::kPrimFunc: Error(*value, "inline-prim-func", "a PrimFunc must be a function of the module"); return;
+    case NodeKind::kFunction:  // the value of a cast; bindings of functions are handled elsewhere
       return WithStack([&] { VisitFunction(*static_cast<const Function*>(value)); });
     default: VisitLeaf(value, *value, "value");
   }
 }
 
 void GraphVerifier::VisitIf(const If& branch) {
-  if (state_.dataflow_block != 0) Error(branch, "if-in-dataflow", "a conditional stands in a dataflow block");
+  if (state_.dataflow_block != 0) Error(branch, "if-in-dataflow", "a conditional is not allowed in a dataflow block");
   VisitLeaf(branch.cond, branch, "condition");
   const Node* const binding = around_;
   for (const Expr* side : {branch.true_branch, branch.false_branch}) {
@@ -272,10 +271,10 @@ void GraphVerifier::ReportUse(const Var* var, const VarScope<Var>::Slot* slot, c
   } else if (var->is_dataflow() && slot->place != state_.dataflow_block) {
     Error(at, "misplaced-dataflow-variable",
           fmt::format("dataflow variable '{}' is used outside of its dataflow block", var->name()))
-        .Note(Location(*var), "it is defined here");
+        .Note(Location(*var), "defined here");
   } else {
     Error(at, "undefined-variable", fmt::format("variable '{}' is used outside of its scope", var->name()))
-        .Note(Location(*var), "it is defined here");
+        .Note(Location(*var), "defined here");
   }
 }
 
@@ -328,7 +327,7 @@ void GraphVerifier::UseTypeSlow(const Type* type, const Node& at) {
       }
       return;
     case NodeKind::kFuncType: {
-      // The parameters define symbolic variables that only the function type itself sees.
+      // The parameters define symbolic variables that are visible only in the function type itself.
       const auto& function = *static_cast<const FuncType*>(type);
       const SymVarScope::Mark scope = sym_vars_.mark();
       for (const Type* param : function.params) DefineSymVars(param, false);
@@ -346,8 +345,8 @@ void GraphVerifier::UseSymVars(const PrimExpr* e, const Node& at) {
   ForEachSymVar(e, [&](const tir::Var* var) {
     if (sym_vars_.visible(var)) return;
     Error(at, "undefined-symbolic-variable",
-          fmt::format("symbolic variable '{}' is defined by no parameter or match_cast before", var->name));
-    sym_vars_.Define(var, false);  // said once
+          fmt::format("symbolic variable '{}' is not defined by a parameter or an earlier match_cast", var->name));
+    sym_vars_.Define(var, false);  // report once
   });
 }
 

@@ -1,4 +1,4 @@
-// The verifier of graph-level functions; see well_formed.h for the rules.
+// The verifier of Relax functions; see well_formed.h for the rules.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@
 
 namespace iropt {
 
-// The functions that are inline here run for every binding or operand, those with Report in their name for errors only.
+// The inline functions run for every binding or operand, those with Report in their name only for errors.
 class GraphVerifier {
  public:
   GraphVerifier(const Module& module, bool check_types, DiagnosticEngine& diagnostics)
@@ -27,10 +27,10 @@ class GraphVerifier {
   std::vector<const tir::Var*> TakeSymVars() { return sym_vars_.TakeOwned(); }
 
  private:
-  // What changes where a nested function is entered.
+  // The state that changes when a nested function is entered.
   struct FunctionState {
-    const Function* pure = nullptr;  // the function, where impure calls in it are errors
-    uint32_t dataflow_block = 0;     // the number of the dataflow block at hand, 0 outside
+    const Function* pure = nullptr;  // the function, if impure calls in it are errors
+    uint32_t dataflow_block = 0;     // the number of the current dataflow block, 0 outside
   };
 
   // Functions, sequences and bindings.
@@ -52,7 +52,7 @@ class GraphVerifier {
   }
   void ReportDefinition(const Var* var);
 
-  // Expressions. The ones that return bool say whether the expression has a type as far as types are checked.
+  // Expressions. Those that return bool return whether the expression has a type as far as types are checked.
   void VisitValue(const Expr* value);
   void VisitIf(const If& branch);
   bool VisitLeaf(const Expr* leaf, const Node& at, std::string_view what) {
@@ -95,13 +95,13 @@ class GraphVerifier {
   void DefineSymVars(const Type* type, bool owned = true);
   const Type* TypeOf(const Expr* e) const;
 
-  // Where to report: the node, or what is around it where the node comes from no source.
+  // The location of a report: that of the node, or of the enclosing node if it has none.
   SourceSpan At(const Node& node) const;
   DiagnosticBuilder Error(const Node& at, std::string_view kind, std::string message) {
     return diagnostics_.Error(At(at), kind, std::move(message));
   }
 
-  // Whether the last error was another one: what occurs twice in an expression is reported once.
+  // Returns whether the last error was another one: an error that occurs twice in an expression is reported once.
   bool IsNewError(const Node& at, const Node* var) {
     return std::exchange(last_error_, std::pair(&at, var)) != std::pair(&at, var);
   }
@@ -109,15 +109,15 @@ class GraphVerifier {
   const Module& module_;
   const bool check_types_;
   DiagnosticEngine& diagnostics_;
-  Arena arena_;  // for types that inference makes of shape variables
+  Arena arena_;  // for inferred types with shape variables
   InferContext infer_;
   VarScope<Var> vars_;
   SymVarScope sym_vars_;
   FunctionState state_;
   uint32_t num_dataflow_blocks_ = 0;
   std::pair<const Node*, const Node*> last_error_;
-  const Node* around_ = nullptr;    // the binding at hand
-  const Node* function_ = nullptr;  // the function at hand
+  const Node* around_ = nullptr;    // the current binding
+  const Node* function_ = nullptr;  // the current function
 };
 
 }  // namespace iropt

@@ -13,7 +13,7 @@ namespace {
 using arith::IntervalSet;
 using Region = std::vector<IntervalSet>;
 
-// What is done to the buffers in one way: read, written, or passed on.
+// The accesses of one kind: reads, writes, or opaque uses.
 struct Accesses {
   struct Entry {
     const tir::Buffer* buffer;
@@ -54,7 +54,7 @@ class AccessDetector : public tir::StmtExprVisitor {
   const Accesses& reads() const { return reads_; }
   const Accesses& writes() const { return writes_; }
   const Accesses& opaques() const { return opaques_; }
-  // The accesses to buffers that none of `without` has.
+  // The accesses to buffers that do not occur in `without`.
   std::vector<const tir::BufferRegion*> Collect(const Accesses& accesses,
                                                 std::initializer_list<const Accesses*> without = {});
 
@@ -99,7 +99,7 @@ class AccessDetector : public tir::StmtExprVisitor {
     if (const tir::Buffer* buffer = BufferOf(var)) Add(opaques_, buffer, Whole(buffer));
   }
 
-  // A block inside stands for what it states.
+  // A nested block counts with the regions that it states.
   void VisitBlockRealize(const tir::BlockRealize* realize) override {
     std::unordered_map<const tir::Var*, const PrimExpr*> values;
     for (uint32_t i = 0; i < realize->iter_values.size(); ++i)
@@ -166,12 +166,12 @@ class AccessDetector : public tir::StmtExprVisitor {
   arith::Analyzer analyzer_;
   Accesses reads_, writes_, opaques_;
   std::vector<const tir::MatchBufferRegion*> matches_;
-  arith::VarDomains domains_;  // of the loops around
+  arith::VarDomains domains_;  // of the enclosing loops
   Values lets_;
 };
 
-// The part of the source buffer that a region of the buffer that stands for it is. The source has leading dimensions of
-// one element that the buffer may lack.
+// Maps a region of a matched buffer to the source buffer. The source has leading dimensions of one element that the
+// buffer may lack.
 Region AccessDetector::RegionOfSource(const tir::MatchBufferRegion& match, const Region& region) {
   const List<const tir::Range*> source = match.source->region;
   const List<const PrimExpr*> shape = match.buffer->shape;

@@ -17,7 +17,7 @@ class BlockCompleter : public tir::StmtExprVisitor {
 
   std::vector<OpaqueAccess> Complete(std::span<const tir::Buffer* const> param_buffers, const tir::Stmt* body) {
     for (const tir::Buffer* buffer : param_buffers) {
-      if (buffer) Know(buffer);
+      if (buffer) TrackBuffer(buffer);
     }
     if (const auto* root = As<tir::BlockRealize>(body)) unstated_.erase(root->block);
     VisitStmt(body);
@@ -29,15 +29,15 @@ class BlockCompleter : public tir::StmtExprVisitor {
 
   void VisitDeclBuffer(const tir::DeclBuffer* stmt) override {
     const size_t outside = order_.size();
-    Know(stmt->buffer);
+    TrackBuffer(stmt->buffer);
     VisitStmt(stmt->body);
     Forget(outside);
   }
 
   void VisitBlock(const tir::Block* block) override {
     const size_t outside = order_.size();
-    for (const tir::Buffer* buffer : block->alloc_buffers) Know(buffer);
-    for (const tir::MatchBufferRegion* match : block->match_buffers) Know(match->buffer);
+    for (const tir::Buffer* buffer : block->alloc_buffers) TrackBuffer(buffer);
+    for (const tir::MatchBufferRegion* match : block->match_buffers) TrackBuffer(match->buffer);
     if (block->init) VisitStmt(block->init);
     VisitStmt(block->body);
     Forget(outside);
@@ -45,7 +45,7 @@ class BlockCompleter : public tir::StmtExprVisitor {
   }
 
  private:
-  void Know(const tir::Buffer* buffer) {
+  void TrackBuffer(const tir::Buffer* buffer) {
     if (known_.emplace(buffer->data, buffer).second) order_.push_back(buffer->data);
   }
   void Forget(size_t outside) {
@@ -61,8 +61,8 @@ class BlockCompleter : public tir::StmtExprVisitor {
 
   Workspace& workspace_;
   std::unordered_map<const tir::Block*, tir::UnstatedBlock> unstated_;
-  BuffersByPointer known_;              // around what is visited
-  std::vector<const tir::Var*> order_;  // in which they became known
+  BuffersByPointer known_;              // visible at the visited statement
+  std::vector<const tir::Var*> order_;  // in the order of their definition
   std::vector<OpaqueAccess> opaque_;
 };
 
@@ -78,7 +78,7 @@ const PrimFunc* CompletePrimFunc(tir::FuncBuilder& builder) {
   Workspace& workspace = builder.workspace();
   const tir::Stmt* body = builder.Finish();
   const auto opaque = CompleteBlocks(builder.param_buffers(), body, builder.unstated_blocks(), workspace);
-  IROPT_CHECK(opaque.empty(), "a block passes the pointer of '{}' on without stating what it accesses",
+  IROPT_CHECK(opaque.empty(), "a block passes on the pointer of '{}' without stating its accesses",
               opaque.empty() ? "" : opaque[0].buffer->name);
   const Type* ret = builder.return_type() ? builder.return_type() : TupleType::Get({});
   auto* func = workspace.New<PrimFunc>(workspace.Copy(builder.params()), workspace.Copy(builder.param_buffers()), body,

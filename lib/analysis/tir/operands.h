@@ -7,8 +7,8 @@
 
 namespace iropt {
 
-// Calls f(const PrimExpr*) for each operand of `e`, in the order of its fields. Of what introduces variables or refers
-// to buffers, Let, Reduce and the loads, this is not the whole truth: they are the caller's to deal with.
+// Calls f(const PrimExpr*) for each operand of `e`, in the order of its fields. Expressions that introduce variables or
+// refer to buffers (Let, Reduce and the loads) have other parts, which the caller must handle.
 template <class F>
 void ForEachOperand(const PrimExpr& e, F&& f) {
   ForEachChild(&e, [&](const auto* child) {

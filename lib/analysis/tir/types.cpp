@@ -1,4 +1,4 @@
-// What the verifier asks of the types of loop-level operands.
+// The verifier's checks of the types of TIR operands.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -10,7 +10,7 @@ namespace iropt {
 
 namespace {
 
-// The type of an access of `buffer` whose last index has the type `index`: a vector index makes a vector of elements.
+// The type of an access to `buffer` whose last index has the type `index`: a vector index gives a vector of elements.
 DataType AccessType(DataType buffer, DataType index) {
   const int lanes = std::abs(buffer.lanes) * std::abs(index.lanes);
   return buffer.with_lanes(buffer.is_scalable() || index.is_scalable() ? -lanes : lanes);
@@ -62,7 +62,8 @@ bool TirVerifier::CheckIndices(const tir::Buffer& buffer, List<const PrimExpr*> 
   }
   for (size_t i = 0; i + 1 < indices.size(); ++i) {
     if (indices[i]->dtype.is_scalar()) continue;
-    Error(at, "operand-type", fmt::format("index {} of buffer '{}' is a vector and not the last", i, buffer.name));
+    Error(at, "operand-type",
+          fmt::format("index {} of buffer '{}' is a vector, but only the last one can be", i, buffer.name));
     return false;
   }
   return check_types_;

@@ -67,7 +67,7 @@ void TirVerifier::ReportDefinition(const tir::Var* var, const Node& at) {
     vars_.Define(var);
   } else if (known) {
     auto error = Error(at, "redefined-variable", fmt::format("variable '{}' is defined more than once", var->name));
-    if (var->span().known() && var->span_begin < at.span_begin) error.Note(Location(*var), "it is defined here, too");
+    if (var->span().known() && var->span_begin < at.span_begin) error.Note(Location(*var), "also defined here");
   } else {
     const tir::Var* holder = vars_.Holder(var);
     Error(at, "variable-id",
@@ -116,7 +116,7 @@ void TirVerifier::ReportUse(const tir::Var* var, const Node& at) {
     }
   } else if (slot->life == Life::kEnded) {
     Error(at, "undefined-variable", fmt::format("variable '{}' is used outside of its scope", var->name))
-        .Note(Location(*var), "it is defined here");
+        .Note(Location(*var), "defined here");
   } else {
     Error(at, "loop-variable-in-block",
           fmt::format("loop variable '{}' is used in block '{}', which is inside the loop and has iteration variables",
@@ -182,7 +182,7 @@ void TirVerifier::VisitStmt(const tir::Stmt* stmt) {
         return VisitBody(static_cast<const tir::While*>(stmt)->body);
       case NodeKind::kBlockStmt: return VisitBlock(*static_cast<const tir::Block*>(stmt));
       case NodeKind::kBlockRealize: return VisitBlockRealize(*static_cast<const tir::BlockRealize*>(stmt));
-      default: IROPT_UNREACHABLE("{} in the place of a statement", NodeKindName(stmt->kind));
+      default: IROPT_UNREACHABLE("{} is not a statement", NodeKindName(stmt->kind));
     }
   });
   vars_.Leave(scope);
@@ -195,7 +195,7 @@ void TirVerifier::VisitFor(const tir::For& loop) {
   CheckSame(loop.loop_var->dtype, loop.min->dtype, loop, "a loop variable and the start of the loop");
   CheckSame(loop.loop_var->dtype, loop.extent->dtype, loop, "a loop variable and the extent of the loop");
   Define(loop.loop_var, loop);
-  // Threads are known everywhere below; other loops must be bound to iteration variables.
+  // Thread axes are visible everywhere below; other loops must be bound to iteration variables.
   const bool is_thread = loop.for_kind == tir::ForKind::kThreadBinding;
   if (auto* slot = vars_.Find(loop.loop_var); slot && !is_thread) slot->place = static_cast<uint32_t>(blocks_.size());
   VisitBody(loop.body);
@@ -320,7 +320,7 @@ void TirVerifier::VisitRegion(const tir::BufferRegion& region) {
   }
 }
 
-// Using a buffer uses what it was declared with.
+// Using a buffer uses the variables of its declaration.
 void TirVerifier::VisitBuffer(const tir::Buffer& buffer) {
   const bool outer = std::exchange(in_declaration_, true);
   UseVar(buffer.data, around_ ? *around_ : buffer);

@@ -1,4 +1,4 @@
-// The verifier of loop-level functions; see well_formed.h for the rules.
+// The verifier of PrimFuncs; see well_formed.h for the rules.
 #pragma once
 
 #include <string>
@@ -57,7 +57,7 @@ class TirVerifier {
   void Define(const tir::Var* var, const Node& at, bool redefinable = false);
   void DefineIterVar(const tir::IterVar& iter, const Node& at);
   void DefineIfUnseen(const PrimExpr* e, const Node& at);
-  // What matching a buffer defines: the variables that its data, shape, strides and offset consist of.
+  // Defines the variables of a matched buffer: those that are its data, shape, strides and offset.
   void DefineMatched(const tir::Buffer& buffer, const Node& at);
 
   // Types of operands; in types.cpp.
@@ -80,11 +80,11 @@ class TirVerifier {
   const bool allow_free_vars_;
   DiagnosticEngine& diagnostics_;
   VarScope<tir::Var> vars_;
-  std::vector<const tir::Block*> blocks_;  // around the place at hand, those with iteration variables
-  bool in_declaration_ = false;            // where loop variables may be used from within any block
+  std::vector<const tir::Block*> blocks_;  // enclosing blocks with iteration variables
+  bool in_declaration_ = false;            // there loop variables may be used inside any block
   std::pair<const Node*, const Node*> last_error_;
-  const Node* around_ = nullptr;    // the statement at hand
-  const Node* function_ = nullptr;  // the function at hand
+  const Node* around_ = nullptr;    // the current statement
+  const Node* function_ = nullptr;  // the current function
 };
 
 }  // namespace iropt

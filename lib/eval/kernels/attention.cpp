@@ -18,7 +18,7 @@ enum class Causal : uint8_t { kNone, kTopLeft, kBottomRight };
 struct AttentionArgs {
   Tensor scale;  // a scalar to multiply by; null: to divide by the square root of the head's length
   Causal causal = Causal::kNone;
-  int64_t window = 0;  // how many positions, up to its own, a query sees; 0: all
+  int64_t window = 0;  // the number of positions, up to its own, that a query sees; 0: all
 };
 
 Result<AttentionArgs> ReadAttentionArgs(KernelCall& call, DataType dtype) {
@@ -49,7 +49,7 @@ struct Band {
   int64_t window = 0;
 };
 
-// Sets to zero what is out of the band in each matrix.
+// Sets the elements outside of the band to zero in each matrix.
 Result<Tensor> KeepBand(KernelCall& call, const Tensor& x, const Band& band) {
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(x->num_elements())));
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), ShapeOf(*x)));
@@ -66,7 +66,7 @@ Result<Tensor> KeepBand(KernelCall& call, const Tensor& x, const Band& band) {
   return Tensor(out);
 }
 
-// Softmax of what the mask leaves; the maximum is taken of the masked scores, with zeros.
+// Softmax of the unmasked scores; the maximum is taken over the masked scores, with zeros.
 Result<Tensor> CausalSoftmax(KernelCall& call, const Tensor& scores, const Band& band) {
   const Shape last{static_cast<int64_t>(scores->shape().size()) - 1};
   IROPT_ASSIGN_OR_RETURN(const Tensor masked, KeepBand(call, scores, band));
@@ -91,9 +91,9 @@ Result<Tensor> Attend(KernelCall& call, const AttentionArgs& args, const Tensor&
   const DataType dtype = query->dtype();
   const Shape by_head{0, 2, 1, 3};
   const int64_t shared = q[2] / k[2];
-  IROPT_ASSIGN_OR_RETURN(Tensor queries, Permuted(call, query, by_head));
+  IROPT_ASSIGN_OR_RETURN(Tensor queries, Permute(call, query, by_head));
   queries = Reshaped(queries, {q[0], k[2], shared, q[1], q[3]});
-  IROPT_ASSIGN_OR_RETURN(Tensor keys, Permuted(call, key, Shape{0, 2, 3, 1}));
+  IROPT_ASSIGN_OR_RETURN(Tensor keys, Permute(call, key, Shape{0, 2, 3, 1}));
   keys = Reshaped(keys, {k[0], k[2], 1, k[3], k[1]});
   IROPT_ASSIGN_OR_RETURN(Tensor scores, Matmul(call, queries, keys, dtype));
   scores = Reshaped(scores, {q[0], q[2], q[1], k[1]});
@@ -115,10 +115,10 @@ Result<Tensor> Attend(KernelCall& call, const AttentionArgs& args, const Tensor&
   };
   IROPT_ASSIGN_OR_RETURN(Tensor weights, normalize());
   weights = Reshaped(weights, {q[0], k[2], shared, q[1], k[1]});
-  IROPT_ASSIGN_OR_RETURN(Tensor values, Permuted(call, value, by_head));
+  IROPT_ASSIGN_OR_RETURN(Tensor values, Permute(call, value, by_head));
   values = Reshaped(values, {v[0], v[2], 1, v[1], v[3]});
   IROPT_ASSIGN_OR_RETURN(Tensor out, Matmul(call, weights, values, dtype));
-  return Permuted(call, Reshaped(out, {q[0], q[2], q[1], v[3]}), by_head);
+  return Permute(call, Reshaped(out, {q[0], q[2], q[1], v[3]}), by_head);
 }
 
 Result<HostValue> EvalWholeAttention(KernelCall& call, bool has_bias) {
@@ -134,7 +134,7 @@ Result<HostValue> EvalWholeAttention(KernelCall& call, bool has_bias) {
   return HostValue(std::move(result));
 }
 
-// Where sequences begin in a batch of one that holds them one after the other, and where the last ends.
+// The starts of the sequences that a batch of one holds, and the end of the last one.
 Result<Shape> SequenceStarts(const KernelCall& call, size_t operand, int64_t length) {
   IROPT_ASSIGN_OR_RETURN(const Tensor tensor, call.TensorArg(operand));
   IROPT_ASSIGN_OR_RETURN(Shape starts, IntElements(call, *tensor));
@@ -148,7 +148,7 @@ Result<Shape> SequenceStarts(const KernelCall& call, size_t operand, int64_t len
 Result<HostValue> EvalAttention(KernelCall& call) { return EvalWholeAttention(call, /*has_bias=*/false); }
 Result<HostValue> EvalAttentionBias(KernelCall& call) { return EvalWholeAttention(call, /*has_bias=*/true); }
 
-// Each sequence attends to itself; positions of no sequence stay zero.
+// Each sequence attends to itself; positions outside of all sequences stay zero.
 Result<HostValue> EvalAttentionVarLen(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor query, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const Tensor key, call.TensorArg(1));
@@ -159,7 +159,7 @@ Result<HostValue> EvalAttentionVarLen(KernelCall& call) {
     return call.Fail("the sequences are not in a batch of one");
   IROPT_ASSIGN_OR_RETURN(const Shape q_starts, SequenceStarts(call, 3, query->shape()[1]));
   IROPT_ASSIGN_OR_RETURN(const Shape k_starts, SequenceStarts(call, 4, key->shape()[1]));
-  if (q_starts.size() != k_starts.size()) return call.Fail("queries and keys are of different numbers of sequences");
+  if (q_starts.size() != k_starts.size()) return call.Fail("queries and keys have different numbers of sequences");
   IROPT_ASSIGN_OR_RETURN(const AttentionArgs args, ReadAttentionArgs(call, query->dtype()));
   Shape shape = ShapeOf(*query);
   shape[3] = value->shape()[3];

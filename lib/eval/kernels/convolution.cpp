@@ -16,8 +16,8 @@ namespace {
 
 constexpr size_t kAxes = 3;
 
-// What is read through a window on one axis: output `o` and kernel element `k` read the position
-// (o * stride + k * dilation - before) / spread of the image, which counts as zero where that is fractional or outside.
+// The accesses of a window on one axis: output `o` and kernel element `k` read the position (o * stride + k * dilation
+// - before) / spread of the image, which is zero if the position is fractional or outside.
 struct ConvAxis {
   int64_t in = 1;
   int64_t out = 1;
@@ -48,7 +48,7 @@ struct Conv {
   int64_t depth() const { return in_channels * window_size(); }
 };
 
-// What kernel element `k` reads of one line of the image in `count` windows from window `o` on.
+// The elements of one line of the image that kernel element `k` reads in `count` windows from window `o` on.
 template <class T>
 void UnrollLine(const ConvAxis& axis, const T* line, int64_t o, int64_t k, int64_t count, T* out) {
   if (axis.stride == 1 && axis.spread == 1) {
@@ -67,7 +67,7 @@ void UnrollLine(const ConvAxis& axis, const T* line, int64_t o, int64_t k, int64
   }
 }
 
-// One row of the unrolled image: what kernel element (c, kd, kh, kw) reads in the windows from `first` on.
+// One row of the unrolled image: the elements that kernel element (c, kd, kh, kw) reads in the windows from `first` on.
 template <class T>
 void UnrollRow(const Conv& conv, const T* channel, const std::array<int64_t, kAxes>& k, int64_t first, int64_t count,
                T* out) {
@@ -101,7 +101,7 @@ void Unroll(const Conv& conv, const T* image, int64_t first, int64_t count, T* o
   }
 }
 
-// The unrolled image is made in pieces of about so many bytes, which stay in the cache until they are multiplied.
+// The size in bytes of the pieces in which the image is unrolled; they stay in the cache until they are multiplied.
 constexpr int64_t kPieceBytes = int64_t{1} << 20;
 
 template <class T>
@@ -129,7 +129,7 @@ void RunConv(const Conv& conv, const T* data, const T* weight, T* out) {
   }
 }
 
-// The operands of a convolution in the dtype of the result, brought to fixed axes.
+// The operands of a convolution in the dtype of the result, with fixed axes.
 struct ConvArgs {
   Tensor data;    // NC...
   Tensor weight;  // OI..., or IO... of a transposed convolution
@@ -201,8 +201,8 @@ Result<HostValue> EvalConv(KernelCall& call, size_t rank) {
   return FinishConv(call, conv, args, args.weight, rank);
 }
 
-// The kernel of a transposed convolution, (I, O/groups, ...), as that of the convolution that computes the same: the
-// channels change places within each group, and the window is turned round.
+// Converts the kernel of a transposed convolution, (I, O/groups, ...), to that of the equivalent convolution: the
+// channels are transposed within each group, and the window is reversed.
 Result<Tensor> TurnKernel(KernelCall& call, const Tensor& weight, int64_t groups) {
   const std::span<const int64_t> old = weight->shape();
   Shape grouped{groups, old[0] / groups, old[1]};

@@ -1,4 +1,4 @@
-// Operators that make tensors from little or nothing: constant fills, ranges, triangles, shapes as data.
+// Operators that create tensors: constant fills, ranges, triangles, shapes as data.
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +9,7 @@ namespace iropt::eval {
 
 namespace {
 
-Result<HostValue> Filled(KernelCall& call, DataType dtype, Shape shape, const NDArray& fill) {
+Result<HostValue> MakeFilled(KernelCall& call, DataType dtype, Shape shape, const NDArray& fill) {
   if (fill.num_elements() != 1) return call.Fail("the fill value is not a scalar");
   if (!IsElementType(fill.dtype())) return call.UnsupportedDType(fill.dtype());
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(dtype, std::move(shape)));
@@ -27,7 +27,7 @@ Result<HostValue> Filled(KernelCall& call, DataType dtype, Shape shape, const ND
 }
 
 Result<HostValue> FilledWith(KernelCall& call, DataType dtype, Shape shape, int64_t value) {
-  return Filled(call, dtype, std::move(shape), *MakeScalarTensor(Scalar::Int(value)));
+  return MakeFilled(call, dtype, std::move(shape), *MakeScalarTensor(Scalar::Int(value)));
 }
 
 Result<HostValue> FilledLike(KernelCall& call, int64_t value) {
@@ -48,14 +48,14 @@ Result<HostValue> EvalFull(KernelCall& call) {
   const auto attrs = call.attrs<InitAttrs>();
   IROPT_ASSIGN_OR_RETURN(Shape shape, call.ShapeArg(0));
   IROPT_ASSIGN_OR_RETURN(const Tensor fill, call.TensorArg(1));
-  return Filled(call, DTypeOr(attrs.dtype(), fill->dtype()), std::move(shape), *fill);
+  return MakeFilled(call, DTypeOr(attrs.dtype(), fill->dtype()), std::move(shape), *fill);
 }
 
 Result<HostValue> EvalFullLike(KernelCall& call) {
   const auto attrs = call.attrs<InitAttrs>();
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const Tensor fill, call.TensorArg(1));
-  return Filled(call, DTypeOr(attrs.dtype(), x->dtype()), ShapeOf(*x), *fill);
+  return MakeFilled(call, DTypeOr(attrs.dtype(), x->dtype()), ShapeOf(*x), *fill);
 }
 
 Result<HostValue> EvalOnes(KernelCall& call) { return FilledShape(call, 1); }
@@ -65,7 +65,7 @@ Result<HostValue> EvalZerosLike(KernelCall& call) { return FilledLike(call, 0); 
 
 namespace {
 
-// The number of elements of a range; an error where the step is 0 or the number is out of all bounds.
+// The number of elements of a range; an error if the step is 0 or the number is out of range.
 Result<int64_t> RangeLength(const KernelCall& call, const Scalar& start, const Scalar& end, const Scalar& step) {
   const double width = end.ToDouble() - start.ToDouble();
   if (step.ToDouble() == 0 || !std::isfinite(width / step.ToDouble())) return call.Fail("the range has no end");

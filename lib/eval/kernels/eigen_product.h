@@ -1,6 +1,5 @@
-// The product of matrices by Eigen, compiled once for every instruction set that it is wanted for. Each source that
-// includes this defines IROPT_EIGEN_NAMESPACE, so that code of one instruction set never takes the place of another's
-// at link time.
+// The product of matrices by Eigen, compiled once for each supported instruction set. Each source that includes this
+// defines IROPT_EIGEN_NAMESPACE, so that the linker does not merge code for different instruction sets.
 #define Eigen IROPT_EIGEN_NAMESPACE
 #define EIGEN_MPL2_ONLY
 #define EIGEN_DONT_PARALLELIZE

@@ -35,7 +35,7 @@ Result<std::vector<Label>> LabelsOf(const KernelCall& call, const std::string& s
 struct EinsumPlan {
   std::vector<Tensor> operands;
   Shape out_shape;
-  Shape loops;                 // extents: of the result first, then of what is summed up
+  Shape loops;                 // extents: of the result first, then of the summed axes
   std::vector<Shape> strides;  // of each operand along the loops
 };
 
@@ -80,7 +80,7 @@ Result<EinsumPlan> PlanEinsum(KernelCall& call) {
     Shape& strides = plan.strides.emplace_back(order.size(), 0);
     for (size_t d = 0; d < own.size(); ++d) {
       const size_t at = static_cast<size_t>(std::ranges::find(order, labels[i][d]) - order.begin());
-      // A letter that stands twice in one subscript walks the diagonal.
+      // A letter that occurs twice in one subscript selects the diagonal.
       if (plan.operands[i]->shape()[d] != 1) strides[at] += own[d];
     }
   }

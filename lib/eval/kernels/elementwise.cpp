@@ -183,7 +183,7 @@ IROPT_TEST(IsFinite)
 IROPT_TEST(IsInf)
 IROPT_TEST(IsNan)
 
-// The quotient of floats is rounded to their format before it is cut off.
+// The quotient of floats is rounded to their format before it is truncated.
 Result<HostValue> EvalFloorDivide(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor a, call.TensorArg(0));
   if (!a->dtype().is_floating()) return EvalBinary(call, kFloorDivide);

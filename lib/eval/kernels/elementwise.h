@@ -1,4 +1,4 @@
-// Kernels that compute each element of the result from the elements at the same place of the operands.
+// Kernels that compute each element of the result from the elements at the same position of the operands.
 #pragma once
 
 #include "eval/tir/scalar_ops.h"

@@ -1,4 +1,4 @@
-// Operators that read or write elements at indices which are data.
+// Operators that read or write elements at indices given as data.
 #include <algorithm>
 #include <cstring>
 
@@ -10,7 +10,7 @@ namespace iropt::eval {
 // Indices must be in range and not negative: code generated for this operator does not wrap them around.
 Result<HostValue> EvalTake(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(Tensor x, call.TensorArg(0));
-  // One index may be a number instead of a tensor of rank 0.
+  // A single index may be a number instead of a tensor of rank 0.
   const Scalar* number = call.num_args() > 1 ? call.arg(1).scalar() : nullptr;
   if (number && !IsElementType(number->dtype)) return call.UnsupportedDType(number->dtype);
   Tensor indices = number ? MakeScalarTensor(*number) : nullptr;
@@ -70,7 +70,7 @@ M Combine(ScatterMode mode, M old, M update) {
   IROPT_UNREACHABLE("scatter mode {}", static_cast<int>(mode));
 }
 
-// What both scatter operators start from: a copy of the data, the indices, and the updates of the same dtype.
+// The inputs of both scatter operators: a copy of the data, the indices, and the updates of the same dtype.
 struct Scatter {
   std::shared_ptr<NDArray> out;
   Tensor indices;
@@ -143,7 +143,7 @@ Result<HostValue> EvalScatterElements(KernelCall& call) {
   return HostValue(Tensor(s.out));
 }
 
-// The last dimension of the indices holds the first coordinates of where a slice of the updates goes.
+// The last dimension of the indices holds the leading coordinates of the target of a slice of the updates.
 Result<HostValue> EvalScatterNd(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Scatter s, PrepareScatter(call, call.attrs<ScatterNDAttrs>().reduction()));
   const Shape shape = ShapeOf(*s.out);

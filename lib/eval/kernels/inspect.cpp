@@ -1,4 +1,4 @@
-// What is known of a tensor besides its elements, and operators that hand their operand on.
+// Operators on the properties of a tensor besides its elements, and operators that return their operand.
 #include <cstring>
 
 #include "iropt/ir/dlpack.h"
@@ -14,7 +14,7 @@ Result<HostValue> Inspect(const KernelCall& call, DataType dtype, F&& field) {
   return HostValue(Scalar::Int(field(*x), dtype));
 }
 
-// One number of a list that has one for each axis.
+// One element of a list that has one number for each axis.
 Result<HostValue> InspectAxis(const KernelCall& call, Shape (*list)(const NDArray&)) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const Scalar given, call.ScalarArg(1));
@@ -56,7 +56,7 @@ Result<HostValue> EvalIdentity(KernelCall& call) {
   return call.arg(0);
 }
 
-// Random but for the rates at which nothing is left to chance.
+// Random except for rate 0.
 Result<HostValue> EvalDropout(KernelCall& call) {
   const auto attrs = call.attrs<DropoutAttrs>();
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
@@ -72,7 +72,7 @@ Result<HostValue> EvalDropout(KernelCall& call) {
   return HostValue(std::move(result));
 }
 
-// The bytes of a tensor from an offset on, under another shape and dtype; operands that are left out are empty tuples.
+// The bytes of a tensor from an offset on, under another shape and dtype; missing operands are empty tuples.
 Result<HostValue> EvalMemoryView(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   const auto given = [&](size_t i) { return i < call.num_args() && !call.arg(i).tuple(); };

@@ -70,7 +70,7 @@ Result<std::shared_ptr<NDArray>> KernelCall::Allocate(DataType dtype, Shape shap
     if (dim == 0) empty = true;
     overflow |= __builtin_mul_overflow(bytes, static_cast<uint64_t>(dim == 0 ? 1 : dim), &bytes);
   }
-  // The product of the other dimensions is bounded also where one is zero: strides are computed from it.
+  // The product of the other dimensions is bounded also if one is zero: strides are computed from it.
   if (overflow || bytes > INT64_MAX || (!empty && bytes > limits_.max_bytes)) {
     return Fail(fmt::format("a tensor of shape {} is over the limit of {} bytes", ShapeText(shape), limits_.max_bytes),
                 ErrorCode::Budget);
@@ -116,7 +116,7 @@ Shape RowMajorStrides(std::span<const int64_t> shape) {
   int64_t stride = 1;
   for (size_t i = shape.size(); i-- > 0;) {
     strides[i] = stride;
-    // Of a tensor without elements the strides may be anything, and their product more than there are numbers.
+    // For a tensor without elements the strides do not matter, and their product may overflow.
     stride = WrapMul(stride, std::max<int64_t>(shape[i], 1));
   }
   return strides;

@@ -1,4 +1,4 @@
-// What operator kernels share: their operands and attributes with checks, allocation within the limits, failure.
+// The context of operator kernels: checked access to operands and attributes, allocation within the limits, failure.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace iropt::eval {
 
 using Shape = std::vector<int64_t>;
 
-// One evaluation: the operands, the attributes, and what may be spent.
+// One evaluation: the operands, the attributes, and the limits.
 class KernelCall {
  public:
   KernelCall(const OpInfo& op, const Attr* attrs, std::span<const HostValue> args, const EvalLimits& limits)
@@ -30,7 +30,7 @@ class KernelCall {
   Error Fail(std::string_view message, ErrorCode code = ErrorCode::SemanticCheck) const;
   Error UnsupportedDType(DataType dtype) const;
 
-  // Operands by kind; an error where operand `i` is missing or of another kind.
+  // Operands by kind; an error if operand `i` is missing or of another kind.
   Result<Tensor> TensorArg(size_t i) const;
   Result<Shape> ShapeArg(size_t i) const;
   Result<Scalar> ScalarArg(size_t i) const;
@@ -39,7 +39,7 @@ class KernelCall {
   // The tensors of a tuple.
   Result<std::vector<Tensor>> TensorsArg(size_t i) const;
 
-  // The attributes, as the view of the operator's record, which was checked before the kernel runs.
+  // The typed view of the attribute record, which was checked before the kernel runs.
   template <class View>
   View attrs() const {
     return View(attrs_);
@@ -47,7 +47,7 @@ class KernelCall {
 
   // A zeroed tensor, if the limits allow one.
   Result<std::shared_ptr<NDArray>> Allocate(DataType dtype, Shape shape) const;
-  // Takes `units` elementary operations from the budget.
+  // Charges `units` elementary operations to the budget.
   Status Charge(uint64_t units);
 
  private:
@@ -64,7 +64,7 @@ using Kernel = Result<HostValue> (*)(KernelCall& call);
 #define IROPT_OP(id, name, rule, kernel, ...) Result<HostValue> kernel(KernelCall& call);
 #include "iropt/op/ops.def"
 
-// A dtype that an attribute gives, or the other one where it gives none.
+// The dtype of an attribute, or the default if it is void.
 inline DataType DTypeOr(DataType given, DataType otherwise) { return given.is_void() ? otherwise : given; }
 
 // The non-negative form of an axis of a tensor of rank `rank`, or an error.
@@ -73,13 +73,13 @@ Result<int64_t> NormalizeAxis(const KernelCall& call, int64_t axis, size_t rank)
 Result<Shape> NormalizeAxes(const KernelCall& call, std::span<const int64_t> axes, size_t rank);
 // The shape that operands of these shapes broadcast to, or an error.
 Result<Shape> BroadcastShapes(const KernelCall& call, std::span<const int64_t> a, std::span<const int64_t> b);
-// The same bytes under another shape of as many elements; nothing is copied.
+// A view of the same bytes with another shape of as many elements; nothing is copied.
 Tensor Reshaped(const Tensor& tensor, Shape shape);
 inline Shape ShapeOf(const NDArray& tensor) { return Shape(tensor.shape().begin(), tensor.shape().end()); }
 // Strides in elements of a row-major tensor.
 Shape RowMajorStrides(std::span<const int64_t> shape);
 std::string ShapeText(std::span<const int64_t> shape);
-// The tensor converted to `dtype`; itself where it has that dtype already.
+// The tensor converted to `dtype`; itself if it has that dtype already.
 Result<Tensor> CastTensor(KernelCall& call, const Tensor& tensor, DataType dtype);
 // The elements of an integer tensor.
 Result<std::vector<int64_t>> IntElements(const KernelCall& call, const NDArray& tensor);

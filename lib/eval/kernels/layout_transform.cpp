@@ -1,4 +1,4 @@
-// Moves the elements of a tensor to the places that an index map computes from their indices.
+// Moves the elements of a tensor to the positions that an index map computes from their indices.
 #include <algorithm>
 #include <cstring>
 
@@ -20,8 +20,8 @@ struct Interval {
 
 Interval Hull(std::initializer_list<int64_t> values) { return {std::min(values), std::max(values)}; }
 
-// Interval arithmetic over an index map's expressions. False for what index maps do not use, and where numbers are so
-// big that they might overflow.
+// Interval arithmetic over an index map's expressions. False for expressions that index maps do not use, and for
+// numbers that might overflow.
 class IntervalEvaluator {
  public:
   IntervalEvaluator(List<const tir::Var*> params, std::span<const int64_t> shape) : params_(params), shape_(shape) {}
@@ -80,7 +80,7 @@ class IntervalEvaluator {
         if (a.low < 0) return false;
         [[fallthrough]];
       case NodeKind::kFloorMod:
-        // Within one period the rest grows with the operand.
+        // Within one period the remainder grows with the operand.
         *result = FloorDiv(a.low, divisor) == FloorDiv(a.high, divisor)
                       ? Interval{FloorMod(a.low, divisor), FloorMod(a.high, divisor)}
                       : Interval{0, divisor - 1};
@@ -106,7 +106,7 @@ Result<Shape> MapShape(const KernelCall& call, const IndexMapAttr& map, std::spa
   return result;
 }
 
-// Where no element goes there is the pad value, or zero.
+// Positions that receive no element have the pad value, or zero.
 Status FillPadding(KernelCall& call, NDArray& out) {
   Scalar fill = Scalar::Int(0);
   if (const PrimExpr* value = call.attrs<LayoutTransformAttrs>().pad_value()) {

@@ -1,6 +1,6 @@
 // Loops over the index space of several operands at once, each addressed by strides: the shape of every elementwise,
-// broadcasting and data-moving kernel. Dimensions that all operands walk evenly are merged, so that the common cases
-// are one plain loop.
+// broadcasting and data-moving kernel. Dimensions that are contiguous for all operands are merged, so that the common
+// cases are one plain loop.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ class LoopNest {
  public:
   using Offsets = std::array<int64_t, N>;
 
-  // Dimensions from the outermost to the innermost; strides in elements, 0 where an operand repeats.
+  // Dimensions from the outermost to the innermost; strides in elements, 0 if an operand repeats.
   void AddDim(int64_t extent, Offsets strides) {
     if (extent == 0) empty_ = true;
     if (extent == 1) return;

@@ -1,4 +1,4 @@
-// Losses, and the gradients of what picks elements by their index.
+// Losses, and the gradients of operators that select elements by index.
 #include <algorithm>
 #include <numeric>
 
@@ -18,7 +18,7 @@ Result<Tensor> SumAll(KernelCall& call, const Tensor& x) {
 
 }  // namespace
 
-// The sum of the products, with its sign changed; divided by the length of the batch where there is one.
+// The negated sum of the products, divided by the length of the batch if there is one.
 Result<HostValue> EvalCrossEntropyWithLogits(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor predictions, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const Tensor labels, call.TensorArg(1));
@@ -37,19 +37,19 @@ Result<HostValue> EvalCrossEntropyWithLogits(KernelCall& call) {
 
 namespace {
 
-// Predictions (C,) or (N, C, ...), a target class for each of their positions but the classes, and a weight per class
-// (of more weights than classes, the first).
+// Predictions (C,) or (N, C, ...), a target class for each of their positions except the class axis, and a weight per
+// class (surplus weights are ignored).
 struct Nll {
   Tensor predictions;
   Tensor targets;
   Tensor weights;
   std::vector<int64_t> classes;  // of the targets
   int64_t num_classes = 0;
-  int64_t inner = 1;  // the product of what follows the classes
+  int64_t inner = 1;  // the product of the dimensions after the classes
   int64_t ignored = -100;
   std::string_view reduction;
 
-  // Where the prediction for target i of class c is.
+  // The position of the prediction for target i of class c.
   size_t Place(size_t i, int64_t c) const {
     const int64_t at = static_cast<int64_t>(i);
     return static_cast<size_t>((at / inner * num_classes + c) * inner + at % inner);
@@ -109,7 +109,7 @@ Result<Tensor> TargetWeights(KernelCall& call, const Nll& nll) {
 
 }  // namespace
 
-// For each target, the prediction for its class times the weight of the class, with the sign changed.
+// For each target, the negated prediction for its class times the weight of the class.
 Result<HostValue> EvalNllLoss(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Nll nll, ReadNll(call, 0));
   IROPT_ASSIGN_OR_RETURN(const Tensor weights, TargetWeights(call, nll));

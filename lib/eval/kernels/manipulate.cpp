@@ -1,6 +1,5 @@
-// Operators that move elements and compute nothing. Reshaping shares the bytes; everything else is one strided copy:
-// the result is walked in order, and the strides of the operand say what that means (0 repeats, a negative one runs
-// backwards).
+// Operators that only move elements. Reshaping shares the bytes; all others are one strided copy: the result is
+// traversed in order, and the operand along its strides (0 repeats, a negative one runs backwards).
 #include <algorithm>
 #include <numeric>
 
@@ -12,8 +11,8 @@ namespace iropt::eval {
 
 namespace {
 
-// How many elements there are; -1, which no tensor has, where the number does not fit. The product of the other
-// dimensions is bounded also where one is zero: strides are computed from it.
+// The number of elements; -1 on overflow. The product of the other dimensions is bounded also if one is zero: strides
+// are computed from it.
 int64_t Product(std::span<const int64_t> dims) {
   int64_t product = 1;
   for (const int64_t dim : dims) {
@@ -36,7 +35,7 @@ Result<HostValue> ReshapeTo(const KernelCall& call, const Tensor& x, Shape shape
   return HostValue(Reshaped(x, std::move(shape)));
 }
 
-// A tensor of shape `out_shape` whose elements are those of `x` at `start` and on, along `strides` (in elements) of the
+// A tensor of shape `out_shape` whose elements are those of `x` from `start` on, along `strides` (in elements) of the
 // `extents`, which have the product of `out_shape` but may be split more finely.
 Result<HostValue> Gathered(KernelCall& call, const Tensor& x, Shape out_shape, std::span<const int64_t> extents,
                            std::span<const int64_t> strides, int64_t start = 0) {
@@ -104,7 +103,7 @@ Result<HostValue> EvalPermuteDims(KernelCall& call) {
   } else {
     for (size_t i = 0; i < rank; ++i) axes[i] = static_cast<int64_t>(rank - 1 - i);
   }
-  IROPT_ASSIGN_OR_RETURN(Tensor permuted, Permuted(call, x, axes));
+  IROPT_ASSIGN_OR_RETURN(Tensor permuted, Permute(call, x, axes));
   return HostValue(std::move(permuted));
 }
 
@@ -209,7 +208,7 @@ Result<HostValue> EvalConcat(KernelCall& call) {
 
 namespace {
 
-// Where the pieces of a split begin, and the end of the last.
+// The starts of the pieces of a split, and the end of the last.
 Result<Shape> SplitPoints(const KernelCall& call, int64_t length) {
   const auto pieces = call.attrs<SplitAttrs>().indices_or_sections();
   Shape points{0};
@@ -252,13 +251,13 @@ Result<HostValue> EvalSplit(KernelCall& call) {
 
 namespace {
 
-// One dimension of a slice: where it starts, and how many elements it has.
+// One dimension of a slice: its start and number of elements.
 struct SliceDim {
   int64_t start;
   int64_t count;
 };
 
-// Python's rules: negative ends count from the back, ends beyond the tensor are cut off.
+// Python's rules: negative ends count from the back, ends beyond the tensor are clamped.
 SliceDim ResolveSlice(int64_t begin, int64_t end, int64_t step, int64_t length) {
   const int64_t lowest = step < 0 ? -1 : 0;
   const int64_t highest = step < 0 ? length - 1 : length;
@@ -266,7 +265,7 @@ SliceDim ResolveSlice(int64_t begin, int64_t end, int64_t step, int64_t length) 
   end = std::clamp(end < 0 ? end + length : end, lowest, highest);
   const int64_t distance = step < 0 ? begin - end : end - begin;
   if (distance <= 0) return {0, 0};
-  // The magnitude as an unsigned number, for the least integer has no positive counterpart.
+  // The magnitude as an unsigned number, because the least integer has no positive counterpart.
   const uint64_t magnitude = step < 0 ? ~static_cast<uint64_t>(step) + 1 : static_cast<uint64_t>(step);
   return {begin, static_cast<int64_t>((static_cast<uint64_t>(distance) - 1) / magnitude) + 1};
 }

@@ -22,8 +22,8 @@ struct MatrixProduct {
   int64_t c_stride = 0;
 };
 
-// The plain form: each element sums up its products in the order of `depth`, and every product and every sum is rounded
-// to T. Also the form that the others are tested against.
+// The plain version: each element sums its products in the order of `depth`, and every product and sum is rounded to T.
+// Also the reference in tests.
 template <class T>
 void MultiplyPlain(const MatrixProduct<T>& m) {
   for (int64_t i = 0; i < m.rows; ++i) {
@@ -37,15 +37,15 @@ void MultiplyPlain(const MatrixProduct<T>& m) {
   }
 }
 
-// Products of fewer multiplications are always computed in the plain form.
+// Products of fewer multiplications are always computed by the plain version.
 inline constexpr int64_t kLibraryWork = 32 * 32 * 32;
 
-// Computed by Eigen, in float32 or float64: the products of an element are added up in an order, and with roundings,
-// that depend on the library and on whether the processor fuses multiplication and addition.
+// Computed by Eigen, in float32 or float64: the order and the rounding of the sums depend on the library and on whether
+// the processor has fused multiply-add.
 void MultiplyByLibrary(const MatrixProduct<float>& m);
 void MultiplyByLibrary(const MatrixProduct<double>& m);
 
-// By the library where the product is big and of float32 or float64, in the plain form otherwise: integers wrap around
+// By the library if the product is big and of float32 or float64, otherwise by the plain version: integers wrap around
 // and narrow floats are rounded at each step.
 template <class T>
 void Multiply(const MatrixProduct<T>& m) {

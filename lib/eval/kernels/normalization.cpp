@@ -1,4 +1,4 @@
-// Normalizations: composed of elementwise operators and reductions, each rounded to the dtype that it is computed in.
+// Normalizations: composed of elementwise operators and reductions, each rounded to the dtype of the computation.
 #include <algorithm>
 #include <numeric>
 
@@ -9,7 +9,7 @@ namespace iropt::eval {
 
 namespace {
 
-// A formula over tensors that broadcast. The first failure is kept, and what follows it computes nothing.
+// A formula over tensors that broadcast. The first failure is kept, and later steps compute nothing.
 class Formula {
  public:
   explicit Formula(KernelCall& call) : call_(call) {}
@@ -178,7 +178,7 @@ Result<HostValue> EvalRmsNorm(KernelCall& call) {
   const DataType wide = WideType(x->dtype());
   const Tensor data = f.Cast(x, wide);
   const Tensor square = f.Div(f.Sum(f.Mul(data, data), axes), f.Number(CountOver(*x, axes), wide));
-  // The small number is one of the dtype of the data.
+  // Epsilon is rounded to the dtype of the data.
   const Tensor least = f.Cast(f.Number(epsilon, x->dtype()), wide);
   const Tensor scale = f.Unary(kRsqrt, f.Add(square, least));
   const Tensor result = f.Cast(f.Mul(f.Mul(scale, data), f.Cast(weight, wide)), x->dtype());
@@ -186,7 +186,7 @@ Result<HostValue> EvalRmsNorm(KernelCall& call) {
   return HostValue(result);
 }
 
-// As in training: the data is normalized by its own moments, and the moving ones follow them.
+// As in training: the data is normalized by its own moments, which update the moving ones.
 Result<HostValue> EvalBatchNorm(KernelCall& call) {
   const auto attrs = call.attrs<BatchNormAttrs>();
   IROPT_ASSIGN_OR_RETURN(const std::vector<Tensor> args, ReadFloats(call, 5));

@@ -46,7 +46,7 @@ template <class T>
 T NegateElement(T a) {
   return Element<T>::Store(WrapNegate(Element<T>::Load(a)));
 }
-// Integers are cut off towards zero; their divisor must not be 0.
+// Integers are truncated towards zero; their divisor must not be 0.
 template <class T>
 T DivElements(T a, T b) {
   if constexpr (std::is_integral_v<T>) {
@@ -55,7 +55,7 @@ T DivElements(T a, T b) {
     return FromReal<T>(ToReal(a) / ToReal(b));
   }
 }
-// A number in the dtype: rounded where it is a float, wrapped around where it is an integer.
+// A number in the dtype: floats are rounded, integers wrap around.
 template <class T>
 T ElementOf(int64_t value) {
   if constexpr (std::is_integral_v<T>) {
@@ -65,7 +65,7 @@ T ElementOf(int64_t value) {
   }
 }
 
-// The least number that is no infinity.
+// The least finite number.
 template <class T>
 T LowestElement() {
   if constexpr (kIsNarrowFloat<T>) {

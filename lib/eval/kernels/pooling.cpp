@@ -12,8 +12,8 @@ namespace {
 
 constexpr size_t kMaxSpatial = 3;
 
-// An image as blocks of up to three spatial dimensions; those that it does not have are of length 1. The operand is
-// brought to the axes NC... first, so that the blocks are contiguous.
+// An image as blocks of three spatial dimensions; missing ones are of length 1. The operand is transposed to the axes
+// NC... first, so that the blocks are contiguous.
 struct Blocks {
   int64_t count = 1;
   std::array<int64_t, kMaxSpatial> dims{1, 1, 1};
@@ -44,7 +44,7 @@ struct Pool {
   bool count_include_pad = false;
 };
 
-// Where one window lies on one axis: positions first + i * dilation for i in [begin, end) are within the image.
+// The range of one window on one axis: positions first + i * dilation for i in [begin, end) are within the image.
 struct Span {
   int64_t first;
   int64_t begin;
@@ -60,7 +60,8 @@ Span SpanOf(const Pool& pool, size_t axis, int64_t place) {
   return {first, begin, std::max(begin, end)};
 }
 
-// The number of elements that an average divides by on one axis. What rounding up adds beyond the padding never counts.
+// The number of elements that an average divides by on one axis. Elements beyond the padding, which rounding up adds,
+// never count.
 int64_t CountOf(const Pool& pool, size_t axis, int64_t place) {
   const Span span = SpanOf(pool, axis, place);
   if (!pool.count_include_pad) return span.end - span.begin;
@@ -69,7 +70,7 @@ int64_t CountOf(const Pool& pool, size_t axis, int64_t place) {
   return (reach - span.first) / pool.window.dilation[axis] + 1;
 }
 
-// Calls f(place, offset of the block's first element) for each window; places count on three axes.
+// Calls f(position, offset of the block's first element) for each window; positions have three axes.
 template <class F>
 void ForEachWindow(const Pool& pool, F&& f) {
   for (int64_t block = 0; block < pool.in.count; ++block) {
@@ -96,7 +97,7 @@ void ForEachInside(const Pool& pool, const Place& at, F&& f) {
   }
 }
 
-// The greatest element, where what is outside of the image is less than everything; NaN counts as in MaxOf.
+// The greatest element; elements outside of the image are less than all others; NaN counts as in MaxOf.
 template <class T>
 void RunMaxPool(const Pool& pool, const T* x, T* out) {
   ForEachWindow(pool, [&](const Place& at, int64_t base) {
@@ -111,7 +112,7 @@ void RunMaxPool(const Pool& pool, const T* x, T* out) {
   });
 }
 
-// The sum in order, divided once; integers are cut off towards zero.
+// The sum in order, divided once; integers are truncated towards zero.
 template <class T>
 void RunAvgPool(const Pool& pool, const T* x, T* out) {
   ForEachWindow(pool, [&](const Place& at, int64_t base) {
@@ -218,8 +219,8 @@ Result<HostValue> EvalAdaptivePool(KernelCall& call, size_t rank) {
     std::ranges::copy(size->vector(), shape.begin() + 2);
   }
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), shape));
-  if (x->num_elements() == 0 && out->num_elements() != 0) return call.Fail("there is nothing to take the average of");
-  // Each element of the image lies in at most two shares of an axis, where there are fewer shares than elements.
+  if (x->num_elements() == 0 && out->num_elements() != 0) return call.Fail("an empty window has no average");
+  // Each element of the image is in at most two shares of an axis if there are fewer shares than elements.
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(x->num_elements()) * 8));
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements()) * 8));
   if (!x->dtype().is_floating() && !x->dtype().is_integer()) return call.UnsupportedDType(x->dtype());
@@ -240,8 +241,8 @@ Result<HostValue> EvalAdaptiveAvgPool3d(KernelCall& call) { return EvalAdaptiveP
 
 namespace {
 
-// Gradients run over the windows from the last to the first: so each element of the image receives its parts in the
-// order in which generated code adds them.
+// Gradients iterate over the windows in reverse, so that each element of the image sums its parts in the order of
+// generated code.
 template <class F>
 void ForEachWindowBackwards(const Pool& pool, F&& f) {
   for (int64_t block = 0; block < pool.in.count; ++block) {
@@ -252,7 +253,7 @@ void ForEachWindowBackwards(const Pool& pool, F&& f) {
   }
 }
 
-// All of the gradient of a window goes to the first of its greatest elements.
+// The gradient of a window goes to the first of its greatest elements.
 template <class T>
 void RunMaxPoolBackward(const Pool& pool, const T* grad, const T* x, T* out) {
   ForEachWindowBackwards(pool, [&](const Place& at, int64_t base, int64_t index) {

@@ -1,4 +1,4 @@
-// Conversion between floats and integers that stand for them by a scale and a zero point.
+// Quantization: conversion between floats and integers with a scale and a zero point.
 #include <algorithm>
 
 #include "kernel.h"
@@ -14,9 +14,9 @@ struct QuantArgs {
   Tensor zero_point;
   DataType out_dtype;
   int64_t length = 1;  // of the axis
-  int64_t inner = 1;   // of what follows it
+  int64_t inner = 1;   // of the dimensions after it
 
-  // The place in a parameter that belongs to element i of the data.
+  // The index in a parameter for element i of the data.
   size_t Place(const NDArray& parameter, size_t i) const {
     return parameter.num_elements() == 1 ? 0 : static_cast<size_t>(static_cast<int64_t>(i) / inner % length);
   }
@@ -44,7 +44,7 @@ Result<QuantArgs> ReadQuantArgs(KernelCall& call) {
   return args;
 }
 
-// The number, brought into the range of T first; nothing where even that has no place in T. NaN counts as the greatest.
+// The number clamped to the range of T; nothing if T cannot hold the result. NaN counts as the greatest.
 template <class T, class M>
 bool ClipTo(M value, T* out) {
   M highest;

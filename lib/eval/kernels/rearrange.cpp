@@ -7,7 +7,7 @@
 
 namespace iropt::eval {
 
-Result<Tensor> Permuted(KernelCall& call, const Tensor& x, std::span<const int64_t> axes) {
+Result<Tensor> Permute(KernelCall& call, const Tensor& x, std::span<const int64_t> axes) {
   if (std::ranges::is_sorted(axes)) return x;
   const Shape from = RowMajorStrides(x->shape());
   Shape shape;
@@ -25,10 +25,10 @@ Result<Tensor> Permuted(KernelCall& call, const Tensor& x, std::span<const int64
 
 namespace {
 
-// Where the axes of `order`, each followed by its parts, are in the layout.
+// The positions in the layout of the axes of `order`, each followed by its parts.
 struct LayoutMap {
   Shape places;
-  std::vector<size_t> counts;  // for each axis of `order`, how many of the places are its own
+  std::vector<size_t> counts;  // for each axis of `order`, its number of positions
 };
 
 Result<LayoutMap> MapLayout(const KernelCall& call, std::string_view text, std::string_view order, size_t rank) {
@@ -56,7 +56,7 @@ Result<LayoutMap> MapLayout(const KernelCall& call, std::string_view text, std::
 
 Result<Tensor> FromLayout(KernelCall& call, const Tensor& x, std::string_view layout, std::string_view order) {
   IROPT_ASSIGN_OR_RETURN(const LayoutMap map, MapLayout(call, layout, order, std::max<size_t>(x->shape().size(), 1)));
-  IROPT_ASSIGN_OR_RETURN(const Tensor permuted, Permuted(call, x, map.places));
+  IROPT_ASSIGN_OR_RETURN(const Tensor permuted, Permute(call, x, map.places));
   Shape shape;
   size_t at = 0;
   for (const size_t count : map.counts) {
@@ -82,7 +82,7 @@ Result<Tensor> ToLayout(KernelCall& call, const Tensor& x, std::string_view orde
   }
   Shape inverse(map.places.size());
   for (size_t i = 0; i < inverse.size(); ++i) inverse[static_cast<size_t>(map.places[i])] = static_cast<int64_t>(i);
-  return Permuted(call, Reshaped(x, std::move(split)), inverse);
+  return Permute(call, Reshaped(x, std::move(split)), inverse);
 }
 
 Tensor SliceView(const Tensor& x, size_t axis, int64_t begin, int64_t end) {

@@ -6,16 +6,16 @@
 namespace iropt::eval {
 
 // Dimension i of the result is dimension axes[i] of `x`.
-Result<Tensor> Permuted(KernelCall& call, const Tensor& x, std::span<const int64_t> axes);
+Result<Tensor> Permute(KernelCall& call, const Tensor& x, std::span<const int64_t> axes);
 
-// A tensor in a data layout ("NHWC", "NCHW4c") with its axes in another order ("NCHW"), parts that were split off an
-// axis joined to it again. An error where the layout does not have these axes or does not fit the tensor.
+// A tensor in a data layout ("NHWC", "NCHW4c") with its axes in another order ("NCHW"), and split axes joined again. An
+// error if the layout does not have these axes or does not fit the tensor.
 Result<Tensor> FromLayout(KernelCall& call, const Tensor& x, std::string_view layout, std::string_view order);
 // The reverse; axes must divide evenly into their parts.
 Result<Tensor> ToLayout(KernelCall& call, const Tensor& x, std::string_view order, std::string_view layout);
 
-// The elements in [begin, end) of dimension `axis`, which no dimension but those of extent 1 may precede: a view,
-// nothing is copied.
+// The elements in [begin, end) of dimension `axis`, before which all dimensions must have extent 1: a view, nothing is
+// copied.
 Tensor SliceView(const Tensor& x, size_t axis, int64_t begin, int64_t end);
 
 // Calls f(index) for every index of a tensor of this shape in row-major order.

@@ -9,13 +9,13 @@ namespace iropt::eval {
 
 namespace {
 
-// The two loops of a reduction: over the elements of the result, and over what is combined into each. Offsets count in
-// elements of the operand.
+// The two loops of a reduction: over the elements of the result, and over the elements combined into each. Offsets
+// count in elements of the operand.
 struct ReduceLoops {
   Shape out_shape;
   LoopNest<1> kept;
   LoopNest<1> reduced;
-  int64_t count = 1;  // of what is combined into one element
+  int64_t count = 1;  // of the elements combined into one
 };
 
 ReduceLoops PlanReduce(const NDArray& x, std::span<const int64_t> axes, bool keepdims) {
@@ -75,12 +75,11 @@ Result<Tensor> Reduce(KernelCall& call, ReduceOp op, const Tensor& x, std::span<
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(x->num_elements())));
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), loops.out_shape));
   const bool has_identity = op == ReduceOp::kSum || op == ReduceOp::kProd;
-  if (!has_identity && loops.count == 0 && out->num_elements() != 0)
-    return call.Fail("there is nothing to take the extreme of");
+  if (!has_identity && loops.count == 0 && out->num_elements() != 0) return call.Fail("an empty tensor has no extreme");
   if (x->dtype().is_bool() && has_identity) return call.UnsupportedDType(x->dtype());
   DispatchElement(x->dtype(), [&]<class T>(std::type_identity<T>) {
     if constexpr (std::is_same_v<T, BoolByte>) {
-      // As bytes: any is the greatest and all is the least, where only 0 and 1 are stored.
+      // On bytes 0 and 1: any is the maximum, all is the minimum.
       DispatchReduce(op, loops, x->As<uint8_t>().data(), out->MutableAs<uint8_t>().data());
     } else {
       DispatchReduce(op, loops, x->As<T>().data(), out->MutableAs<T>().data());
@@ -167,8 +166,8 @@ Result<HostValue> EvalStd(KernelCall& call) {
 
 namespace {
 
-// The index of the first extreme element. An element replaces the best one unless that is known to be as good, so that
-// a NaN is replaced by whatever follows it.
+// The index of the first extreme element. An element replaces the best one unless that compares as good, so that a NaN
+// is replaced by the next element.
 template <bool kMaximum, class T>
 void RunArgReduce(const ReduceLoops& loops, const T* x, int64_t* out) {
   loops.kept.ForEach({0}, [&](LoopNest<1>::Offsets base) {
@@ -201,7 +200,7 @@ Result<HostValue> EvalArgReduce(KernelCall& call, bool maximum) {
   const ReduceLoops loops = PlanReduce(*x, axes, keepdims != 0);
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(x->num_elements())));
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(DataType::Int(64), loops.out_shape));
-  if (loops.count == 0 && out->num_elements() != 0) return call.Fail("there is nothing to take the extreme of");
+  if (loops.count == 0 && out->num_elements() != 0) return call.Fail("an empty tensor has no extreme");
   const bool known = DispatchElement(x->dtype(), [&]<class T>(std::type_identity<T>) {
     int64_t* result = out->MutableAs<int64_t>().data();
     if (maximum) {
@@ -221,7 +220,7 @@ Result<HostValue> EvalArgmin(KernelCall& call) { return EvalArgReduce(call, /*ma
 
 namespace {
 
-// Sums over the dimensions that the shape has not, or has as 1: the inverse of broadcasting.
+// Sums over the dimensions that the shape lacks or has as 1: the inverse of broadcasting.
 Result<HostValue> CollapseSum(KernelCall& call, const Tensor& x, const Shape& shape) {
   IROPT_ASSIGN_OR_RETURN(const Shape common, BroadcastShapes(call, x->shape(), shape));
   if (common != ShapeOf(*x))

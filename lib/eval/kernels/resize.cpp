@@ -12,7 +12,7 @@ namespace {
 
 enum class Method : uint8_t { kNearest, kLinear, kCubic };
 
-// Which elements of an axis of the image an element of the result is made of, and with what weights.
+// The elements of an axis of the image, with weights, that make an element of the result.
 struct Taps {
   int count = 0;
   std::array<int64_t, 4> index{};
@@ -37,7 +37,7 @@ struct ResizeAxis {
   float end = 0;
 };
 
-// Of an image that can be resized; coordinates on it are exact in float32.
+// The limit of an image that can be resized; coordinates on it are exact in float32.
 constexpr int64_t kMaxLength = int64_t{1} << 20;
 
 constexpr bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> words) {
@@ -78,7 +78,7 @@ float CoordinateOf(const ResizeAxis& axis, std::string_view mode, int64_t i) {
   const float last = static_cast<float>(axis.in - 1);
   const float scale = in / static_cast<float>(axis.out);
   if (mode == "half_pixel") return (x + 0.5f) * scale - 0.5f;
-  // One element has no two corners to align; as in ONNX, it is the first.
+  // A single element cannot align two corners; as in ONNX, it is the first.
   if (mode == "align_corners") return axis.out == 1 ? 0.0f : last / static_cast<float>(axis.out - 1) * x;
   if (mode == "asymmetric") return scale * x;
   if (mode == "pytorch_half_pixel") return axis.out > 1 ? (x + 0.5f) * scale - 0.5f : 0.0f;
@@ -91,7 +91,7 @@ float RoundCoordinate(float x, std::string_view rounding) {
   if (rounding == "round") return std::round(x);
   if (rounding == "round_prefer_floor") return std::ceil(x - 0.5f);
   if (rounding == "round_prefer_ceil") return std::floor(x + 0.5f);
-  // A little off, so that what rounding made of a whole number stays that number.
+  // A small offset, so that a rounded integer stays that integer.
   if (rounding == "floor") return std::floor(x + 1e-5f);
   return std::ceil(x - 1e-5f);
 }
@@ -105,7 +105,7 @@ std::array<float, 4> CubicWeights(float t, double alpha) {
           number(-alpha) * t3 + number(alpha) * t2};
 }
 
-// A whole multiple of the image repeats its elements; computed in integers where generated code does so.
+// A whole multiple of the image repeats its elements; computed in integers if generated code does so.
 bool RepeatsEvenly(const ResizeArgs& args, const ResizeAxis& axis) {
   if (args.method != Method::kNearest || args.mode != "asymmetric" || axis.out % axis.in != 0) return false;
   const int64_t times = axis.out / axis.in;
@@ -163,7 +163,7 @@ Result<std::vector<Taps>> TapsOfAxis(const KernelCall& call, const ResizeArgs& a
   return all;
 }
 
-// A combination of the rows, each of which is one of its elements.
+// A weighted sum of rows.
 float Mix(const float* image, int64_t width, const Taps& rows, const Taps& columns) {
   const auto combine = [](const Taps& taps, auto&& value) {
     float sum = value(0) * taps.weight[0];
@@ -179,7 +179,7 @@ float Mix(const float* image, int64_t width, const Taps& rows, const Taps& colum
 Result<std::array<ResizeAxis, 2>> ReadResizeAxes(const KernelCall& call, const ResizeArgs& args,
                                                  std::span<const int64_t> image) {
   IROPT_ASSIGN_OR_RETURN(const Shape size, call.ShapeArg(1));
-  if (size.size() != 2) return call.Fail("the size is not one of an image");
+  if (size.size() != 2) return call.Fail("the size must have two numbers");
   const std::vector<double> roi = call.attrs<Resize2DAttrs>().roi();
   std::array<ResizeAxis, 2> axes;
   for (size_t i = 0; i < 2; ++i) {
@@ -189,7 +189,7 @@ Result<std::array<ResizeAxis, 2>> ReadResizeAxes(const KernelCall& call, const R
     if (axes[i].out < 0 || too_long || (axes[i].in == 0 && axes[i].out != 0))
       return call.Fail("the image cannot be resized");
     if (args.mode != "tf_crop_and_resize") continue;
-    if (roi.size() != 4) return call.Fail("the region of interest is not one of an image");
+    if (roi.size() != 4) return call.Fail("the region of interest must have four numbers");
     axes[i].begin = static_cast<float>(roi[i]);
     axes[i].end = static_cast<float>(roi[i + 2]);
   }

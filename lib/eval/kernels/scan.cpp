@@ -52,8 +52,8 @@ Result<HostValue> EvalCumprod(KernelCall& call) { return EvalScan<false>(call); 
 
 namespace {
 
-// Puts the places of the elements of a line into the order that sorts them; equal elements keep theirs. Apart from what
-// is done with the order, so that sorting is compiled once per element type.
+// Stable sort of the positions of the elements of a line. Separate from the use of the order, so that sorting is
+// compiled once per element type.
 template <class T>
 void SortLine(const AxisLoops& loops, bool descending, const T* line, std::vector<int64_t>& order) {
   std::iota(order.begin(), order.end(), 0);
@@ -62,8 +62,8 @@ void SortLine(const AxisLoops& loops, bool descending, const T* line, std::vecto
   });
 }
 
-// Calls emit(place, start, source) for each place along the axis and the element that is sorted to it; `source` counts
-// along the axis from `start`.
+// Calls emit(position, start, source) for each position along the axis and the element that is sorted to it; `source`
+// counts along the axis from `start`.
 template <class T, class F>
 void ForEachSorted(const AxisLoops& loops, bool descending, const T* x, F&& emit) {
   std::vector<int64_t> order(static_cast<size_t>(loops.length));
@@ -120,7 +120,7 @@ Result<HostValue> EvalArgsort(KernelCall& call) {
   return HostValue(std::move(result));
 }
 
-// The first k elements of each sorted line, their places in it, or both.
+// The first k elements of each sorted line, their indices, or both.
 Result<HostValue> EvalTopk(KernelCall& call) {
   const auto attrs = call.attrs<TopKAttrs>();
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));

@@ -1,4 +1,4 @@
-// Operators whose results have as many elements as the data says, and sampling by given numbers.
+// Operators with data-dependent result shapes, and sampling by given numbers.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -36,7 +36,7 @@ Result<HostValue> EvalNonzero(KernelCall& call) {
 
 namespace {
 
-// Rows of a matrix sorted into classes of equal ones. NaN is equal to NaN.
+// Rows of a matrix grouped into classes of equal rows. NaN is equal to NaN.
 struct Classes {
   std::vector<int64_t> first;     // the first row of each class, in the order of the classes
   std::vector<int64_t> class_of;  // of each row
@@ -98,7 +98,7 @@ Shape AxisFirst(int64_t axis, size_t rank) {
   return axes;
 }
 
-// The first row of each class, with the axis back in its place.
+// The first row of each class, with the axis moved back.
 Result<HostValue> RowsOf(KernelCall& call, const Tensor& x, const Classes& classes, int64_t axis) {
   Shape shape = ShapeOf(*x);
   const size_t row = shape[0] == 0 ? 0 : x->num_bytes() / static_cast<size_t>(shape[0]);
@@ -109,14 +109,14 @@ Result<HostValue> RowsOf(KernelCall& call, const Tensor& x, const Classes& class
   Shape back(shape.size());
   const Shape axes = AxisFirst(axis, shape.size());
   for (size_t i = 0; i < axes.size(); ++i) back[static_cast<size_t>(axes[i])] = static_cast<int64_t>(i);
-  IROPT_ASSIGN_OR_RETURN(Tensor result, Permuted(call, out, back));
+  IROPT_ASSIGN_OR_RETURN(Tensor result, Permute(call, out, back));
   return HostValue(std::move(result));
 }
 
 }  // namespace
 
-// The distinct elements, or slices along an axis; and, where the flags ask for them, where each occurs first, which
-// class each element is of, and how often each occurs.
+// The distinct elements, or slices along an axis; and, with the flags, the first occurrence of each, the class of each
+// element, and the number of occurrences.
 Result<HostValue> EvalUnique(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(Tensor x, call.TensorArg(0));
   bool flags[4] = {};
@@ -134,7 +134,7 @@ Result<HostValue> EvalUnique(KernelCall& call) {
   }
   if (!IsElementType(x->dtype())) return call.UnsupportedDType(x->dtype());
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(x->num_elements()) * 64));
-  IROPT_ASSIGN_OR_RETURN(x, Permuted(call, x, AxisFirst(axis, x->shape().size())));
+  IROPT_ASSIGN_OR_RETURN(x, Permute(call, x, AxisFirst(axis, x->shape().size())));
   const int64_t rows = x->shape()[0];
   std::vector<std::vector<int64_t>> groups;
   DispatchElement(x->dtype(), [&]<class T>(std::type_identity<T>) {
@@ -155,8 +155,8 @@ Result<HostValue> EvalUnique(KernelCall& call) {
 }
 
 // For each number, the class whose probability, added to those of the classes before it, makes the sum exceed the
-// number; the last one where none does. Sums that fall again, as those of negative numbers may, exceed it several
-// times, of which the last counts.
+// number; the last one if none does. If sums decrease, because of negative numbers, they may exceed it several times;
+// the last time counts.
 Result<HostValue> EvalMultinomialFromUniform(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor prob, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const Tensor uniform, call.TensorArg(1));

@@ -1,4 +1,4 @@
-// Windows of which the size is known.
+// Windows of known size.
 #pragma once
 
 #include "iropt/infer/window.h"
@@ -11,14 +11,15 @@ struct SizedWindow : Window {
   Shape size;
 };
 
-// The window that the attributes say: those of an operator whose record has strides, dilation and padding.
+// The window from the attributes of an operator whose record has strides, dilation and padding.
 Result<SizedWindow> MakeSizedWindow(const KernelCall& call, Shape size, Result<Window> window);
 template <class Attrs>
 Result<SizedWindow> SizedWindowOf(const KernelCall& call, Shape size, const Attrs& attrs) {
   const size_t rank = size.size();
   return MakeSizedWindow(call, std::move(size), ReadWindow(rank, attrs));
 }
-// The number of windows on axis `i` of a (padded) image of this length; `round_up`: the last may stand out.
+// The number of windows on axis `i` of a (padded) image of this length; `round_up`: the last may extend beyond the
+// image.
 Result<int64_t> CountWindows(const KernelCall& call, const SizedWindow& window, size_t i, int64_t length,
                              bool round_up);
 

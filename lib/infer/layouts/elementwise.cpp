@@ -1,4 +1,4 @@
-// Layout rules of elementwise operators, and of those that do not look at axes.
+// Layout rules of elementwise operators, and of those that do not depend on axes.
 #include <algorithm>
 
 #include "iropt/infer/layout_rules.h"
@@ -17,14 +17,14 @@ AxisOrder Broadcast(const AxisOrder& order, int ndim) {
 
 }  // namespace
 
-// The result is stored as the operand is.
+// The result has the layout of the operand.
 bool LayoutElementwise(LayoutCall& call) {
   call.SetOperand(0, call.layout(0));
   call.SetResult(call.layout(0));
   return true;
 }
 
-// The operand of lower rank, or the first one of two of a rank, leads; a scalar fits any layout.
+// The operand of lower rank decides, or the first one of two of equal rank; a scalar fits any layout.
 bool LayoutBroadcast(LayoutCall& call) {
   if (!call.layout(0) && !call.layout(1)) return true;
   const size_t leader = call.NdimOf(0) <= call.NdimOf(1) ? 0 : 1;
@@ -38,7 +38,7 @@ bool LayoutBroadcast(LayoutCall& call) {
   return true;
 }
 
-// The majority of the three operands leads, or the first one.
+// The majority of the three operands decides, or the first one.
 bool LayoutFma(LayoutCall& call) {
   const size_t leader = SameLayout(call.layout(1), call.layout(2)) ? 1 : 0;
   for (size_t i = 0; i < 3; ++i) call.SetOperand(i, call.layout(leader));
@@ -46,7 +46,7 @@ bool LayoutFma(LayoutCall& call) {
   return true;
 }
 
-// The first axis grows, so it must stay the first one.
+// The first axis grows, so it must remain first.
 bool LayoutAllgather(LayoutCall& call) {
   const AxisOrder order = call.OrderOf(0);
   if (order.ndim() > 0 && order[0] == 0) call.Follow(0, order);

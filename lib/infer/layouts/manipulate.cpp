@@ -10,16 +10,16 @@ using namespace rules;
 
 namespace {
 
-// Which axes a list names, counted from the end where negative.
+// A flag for each axis: whether a list, counted from the end if negative, names it.
 std::vector<bool> Named(std::span<const int64_t> axes, int ndim) {
   std::vector<bool> named(static_cast<size_t>(ndim));
   for (const int64_t axis : axes) named[static_cast<size_t>(axis < 0 ? axis + ndim : axis)] = true;
   return named;
 }
 
-// Names the axes that go in the attribute `field`, as places; the order of those that stay.
+// Sets the attribute `field` to the removed axes by position; returns the order of the remaining ones.
 AxisOrder Without(LayoutCall& call, uint32_t field, const AxisOrder& order, const std::vector<bool>& gone) {
-  // What the axes that stay are called afterwards.
+  // The new numbers of the remaining axes.
   std::vector<int> renamed;
   renamed.reserve(gone.size());
   int kept = 0;
@@ -40,7 +40,7 @@ AxisOrder Without(LayoutCall& call, uint32_t field, const AxisOrder& order, cons
 
 }  // namespace
 
-// The first tensor leads.
+// The first tensor decides.
 bool LayoutConcat(LayoutCall& call) {
   const auto* tensors = As<TupleType>(call.call().args[0]->type);
   if (!tensors || tensors->fields.empty()) return call.Refuse("the tensors are not known");
@@ -52,14 +52,14 @@ bool LayoutConcat(LayoutCall& call) {
   return true;
 }
 
-// New axes come where they are asked for; the others keep their order.
+// New axes are inserted at the given positions; the others keep their order.
 bool LayoutExpandDims(LayoutCall& call) {
   const AxisOrder order = call.OrderOf(0);
   const std::vector<int64_t> axes = ExpandDimsAttrs(call.call()).axis().vector();
   const int ndim = order.ndim() + static_cast<int>(axes.size());
   if (ndim > AxisOrder::kMaxRank) return call.Refuse("the result has too many axes");
   const std::vector<bool> is_new = Named(axes, ndim);
-  std::vector<int> old;  // what the old axes are called now
+  std::vector<int> old;  // the new numbers of the old axes
   for (int axis = 0; axis < ndim; ++axis) {
     if (!is_new[static_cast<size_t>(axis)]) old.push_back(axis);
   }
@@ -72,7 +72,7 @@ bool LayoutExpandDims(LayoutCall& call) {
   return true;
 }
 
-// Takes the tensor as it is, and gives the program's layout.
+// Accepts the tensor in any layout; the result has the layout of the program.
 bool LayoutPermuteDims(LayoutCall& call) {
   const AxisOrder order = call.OrderOf(0);
   std::vector<int64_t> axes;

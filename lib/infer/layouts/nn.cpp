@@ -1,4 +1,4 @@
-// Layout rules of normalization: the data keep their layout, the axes that are normalized are looked up in it.
+// Layout rules of normalization: the data keep their layout, and the normalized axes are renumbered.
 #include "infer/type_util.h"
 #include "iropt/infer/layout_rules.h"
 
@@ -8,7 +8,7 @@ using namespace rules;
 
 namespace {
 
-// The attribute `field` names axes; from now on as places in the order.
+// Renumbers the axes in the attribute `field` by the order.
 void PlaceAxis(LayoutCall& call, uint32_t field, int64_t axis, const AxisOrder& order) {
   call.SetInt(field, order.PlaceOf(axis));
 }

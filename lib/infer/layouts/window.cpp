@@ -1,5 +1,5 @@
-// Layout rules of operators that slide a window over an image. Attributes say what their axes mean; convolutions and
-// resizing take the layouts that a user wishes for.
+// Layout rules of operators that slide a window over an image. Attributes name the layouts of their operands;
+// convolutions and resizing take the layouts that the user wants.
 #include <fmt/format.h>
 
 #include "infer/type_util.h"
@@ -11,7 +11,7 @@ using namespace rules;
 
 namespace {
 
-// An attribute that names a layout: its place in the record, its name and its text.
+// An attribute that names a layout: its index in the record, its name and its text.
 struct LayoutAttr {
   uint32_t field;
   std::string_view name;
@@ -29,7 +29,7 @@ bool FollowOrder(LayoutCall& call, const LayoutAttr& attr, const AxisOrder& orde
   return true;
 }
 
-// The attribute names the desired layout from now on; nothing where tensors cannot be stored like this.
+// The attribute names the desired layout from now on; nothing if tensors cannot be stored like this.
 std::optional<AxisOrder> Desire(LayoutCall& call, const LayoutAttr& attr, const Layout& desired) {
   const std::optional<Layout> layout = Layout::Parse(attr.text);
   std::optional<AxisOrder> order = layout ? AxisOrder::Between(*layout, desired) : std::nullopt;

@@ -17,7 +17,7 @@ namespace {
 
 bool IsConstant(const PrimExpr* e) { return e->kind == NodeKind::kIntImm || e->kind == NodeKind::kFloatImm; }
 
-// Whether an operator or function that folds makes something else of the operands, or refuses to divide by 0.
+// Returns whether an operator or function folds the operands to another expression, or refuses to divide by 0.
 bool Folds(const tir::BinaryExpr* e) {
   if (e->a != e->b && !IsConstant(e->a) && !IsConstant(e->b)) return false;
   if (Is<tir::IntImm>(e->a) && Is<tir::IntImm>(e->b)) return true;
@@ -26,7 +26,7 @@ bool Folds(const tir::BinaryExpr* e) {
   return arith::TryFold(e->kind, e->a, e->b, arith::PrimBuilder(scratch)) != nullptr;
 }
 
-// Of an operation without an operator.
+// The function of an operation without an operator.
 std::string_view FunctionOf(const tir::BinaryExpr* e) {
   if (Folds(e)) return OperatorOf(e->kind).function;
   switch (e->kind) {
@@ -37,7 +37,7 @@ std::string_view FunctionOf(const tir::BinaryExpr* e) {
   }
 }
 
-// Whether the operator, read back, makes this very node: the operands match and nothing folds.
+// Returns whether the operator, read back, makes this very node: the operands match and nothing folds.
 bool PrintsAsOperator(const tir::BinaryExpr* e) {
   if (OperatorOf(e->kind).infix.empty()) return false;
   if (e->kind == NodeKind::kDiv && e->a->dtype.is_integer() && e->b->dtype.is_integer()) return false;
@@ -54,7 +54,7 @@ Precedence PrecedenceOf(const PrimExpr* e) {
   return Precedence::kAtom;
 }
 
-// Visits the names that an expression uses, by the description of its fields.
+// Visits the names that an expression uses, by its field descriptions.
 class NameWalker {
  public:
   NameWalker(FunctionRef<void(const tir::Var*)> var, FunctionRef<void(const tir::Buffer*)> buffer)
@@ -316,7 +316,7 @@ void PrimPrinter::PrintReducer(const tir::CommReducer* reducer) {
 
 void PrimPrinter::Print(const PrimExpr* expr, Precedence least) {
   WithStack([&] {
-    // Nothing binds weaker than a whole expression, so most calls need not know how the expression prints.
+    // Nothing binds weaker than a whole expression, so most calls do not depend on the printed form of the expression.
     const bool group = least > Precedence::kLambda && PrecedenceOf(expr) < least;
     if (group) out_.Append('(');
     PrintUngrouped(expr);

@@ -105,7 +105,7 @@ void PrintNames::Release(size_t mark) {
     if (!d.takes_name) continue;
     const std::string_view name = taken_[taken_.size() - 1].name();
     taken_.PopBack();
-    // hint_3 is free again: whoever asks for `hint` next must try 3 before the higher ones.
+    // hint_3 is free again: the next request for `hint` must try 3 before the higher ones.
     const size_t bar = name.find_last_of('_');
     if (bar == std::string_view::npos || bar + 1 == name.size()) continue;
     uint64_t suffix = 0;

@@ -18,7 +18,7 @@ bool Mentions(const PrimExpr* expr, const TypePrinter::Introduced& vars) {
 }  // namespace
 
 void TypePrinter::Print(const Type* type, const Introduced* introduced) {
-  // Types with variables are spelt differently inside the signature, so those are not kept.
+  // Types with variables are printed differently inside the signature, so those are not cached.
   const bool cacheable = type->id != 0 && !(introduced && type->has_sym_var());
   if (!cacheable) return PrintUncached(type, introduced, context_.out);
   if (type->id >= cache_.size()) cache_.resize(std::max<size_t>(type->id + 1, cache_.size() * 2));
@@ -152,7 +152,7 @@ void TypePrinter::PrintTensor(const TensorType* type, const Introduced* introduc
   if (!first) out.Append(')');
 }
 
-// Positional up to the first thing that is unknown, by keyword from there on.
+// Positional up to the first unknown argument, by keyword from there on.
 void TypePrinter::PrintDTensor(const DTensorType* type, const Introduced* introduced) {
   OutputStream& out = context_.out;
   const TensorType* tensor = type->tensor;
@@ -193,7 +193,7 @@ void TypePrinter::PrintDTensor(const DTensorType* type, const Introduced* introd
   out.Append(')');
 }
 
-// "mesh[0]": where the module's global infos list it.
+// "mesh[0]": its index in the module's global infos.
 void TypePrinter::PrintDeviceMesh(const DeviceMeshAttr* mesh) {
   for (const auto& [kind, infos] : context_.module->global_infos()) {
     for (size_t i = 0; i < infos.size(); ++i) {
@@ -253,7 +253,7 @@ void TypePrinter::PrintFunc(const FuncType* type, const Introduced* introduced) 
 namespace {
 
 template <class F>
-std::string Printed(F&& print) {
+std::string PrintToString(F&& print) {
   std::string text;
   {
     OutputStream out(&text);
@@ -268,15 +268,15 @@ std::string Printed(F&& print) {
 
 std::string TypeToString(const Type* type) {
   if (!type) return "unknown";
-  return Printed([&](PrintTarget& target) { TypePrinter(target).Print(type); });
+  return PrintToString([&](PrintTarget& target) { TypePrinter(target).Print(type); });
 }
 
 std::string DimToString(const PrimExpr* dim) {
-  return Printed([&](PrintTarget& target) { TypePrinter(target).PrintDim(dim); });
+  return PrintToString([&](PrintTarget& target) { TypePrinter(target).PrintDim(dim); });
 }
 
 std::string DimsToString(std::span<const PrimExpr* const> dims) {
-  return Printed([&](PrintTarget& target) { PrimPrinter(target, ScriptDialect::kRelax).PrintTuple(dims); });
+  return PrintToString([&](PrintTarget& target) { PrimPrinter(target, ScriptDialect::kRelax).PrintTuple(dims); });
 }
 
 }  // namespace iropt

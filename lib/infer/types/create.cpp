@@ -35,7 +35,7 @@ IROPT_TYPE_RULE(InferFullLike, "the shape of `x`, and `dtype` or that of `x`; `f
 IROPT_TYPE_RULE(InferOnesZeros, "`shape`, `dtype`") {
   if (!CheckArity(call, 1, 1, ctx) || !ShapeArg(call, 0, ctx)) return nullptr;
   const DataType dtype = InitAttrs(call).dtype();
-  if (dtype.is_void()) return ctx.Error(call, "needs a dtype, which nothing else says");
+  if (dtype.is_void()) return ctx.Error(call, "needs a dtype");
   return WithShapeExpr(call.args[0], dtype, nullptr, ctx);
 }
 
@@ -48,7 +48,7 @@ IROPT_TYPE_RULE(InferOnesZerosLike, "the shape of `x`, and `dtype` or that of `x
 
 namespace {
 
-// The number of steps of a range of floats: ceil(float32(end - start) / step). Null where it is no number.
+// The number of steps of a range of floats: ceil(float32(end - start) / step). Null if it is not a number.
 Dim FloatSteps(Dim start, Dim end, Dim step) {
   const Dim span = kDims.Cast(DataType::Float(32), kDims.Sub(end, start));
   const auto* divisor = As<tir::FloatImm>(step);
@@ -126,7 +126,7 @@ IROPT_TYPE_RULE(InferShapeToTensor, "as many elements as the operand has dimensi
   if (!CheckArity(call, 1, 1, ctx)) return nullptr;
   const ShapeType* shape = ShapeArg(call, 0, ctx);
   if (!shape) return nullptr;
-  // A shape of unknown rank has length -1, which is also what is printed.
+  // A shape of unknown rank has length -1, which is printed, too.
   const Dim length[] = {kDims.Int(shape->ndim)};
   return TensorType::Get(length, DataType::Int(64));
 }
@@ -135,7 +135,7 @@ IROPT_TYPE_RULE(InferShapeToTensor, "as many elements as the operand has dimensi
 
 namespace {
 
-// The dtype that an operand names; void where it names none.
+// The dtype that an operand names; void if it names none.
 DataType DTypeArg(const Call& call, size_t i) {
   const auto* dtype = As<DataTypeImm>(call.args[i]);
   return dtype ? dtype->value : DataType::Void();
@@ -186,11 +186,11 @@ bool IsVoid(const Type* type) {
   return tuple && tuple->fields.empty();
 }
 
-// What a view changes; an empty member keeps what the data has.
+// The properties that a view changes; an empty member keeps the one of the data.
 struct ViewRequest {
   const ShapeType* shape = nullptr;
   std::optional<DataType> dtype;
-  Dim offset = nullptr;  // null where it is not known
+  Dim offset = nullptr;  // null if it is not known
 };
 
 std::optional<ViewRequest> ReadView(const Call& call, InferContext& ctx) {
@@ -227,7 +227,7 @@ bool ProveGreater(Dim a, Dim b) {
   return analyzer.CanProve(kDims.Binary(NodeKind::kLT, b, a));
 }
 
-// A view must not reach beyond the end of what it views. Returns what is wrong, or "".
+// A view must not reach beyond the end of its data. Returns an error message, or "".
 std::string CheckView(const TensorType* data, const List<Dim>* in_dims, const List<Dim>* out_dims, DataType dtype,
                       const ViewRequest& view) {
   const Dim in_count = in_dims ? arith::Simplify(Product(*in_dims)) : nullptr;
@@ -256,7 +256,7 @@ std::string CheckView(const TensorType* data, const List<Dim>* in_dims, const Li
 
 }  // namespace
 
-IROPT_TYPE_RULE(InferMemoryView, "`shape` and `dtype` where given; no view reaches beyond the end of `data`") {
+IROPT_TYPE_RULE(InferMemoryView, "`shape` and `dtype` if given; no view reaches beyond the end of `data`") {
   if (!CheckArity(call, 4, 4, ctx)) return nullptr;
   const TensorType* data = TensorArg(call, 0, ctx);
   const auto view = data ? ReadView(call, ctx) : std::nullopt;

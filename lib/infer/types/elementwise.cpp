@@ -1,4 +1,4 @@
-// Type rules of elementwise operators, and of those that change the dtype alone.
+// Type rules of elementwise operators, and of those that change only the dtype.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ const Type* InferBroadcast(const Call& call, InferContext& ctx, std::optional<Da
         call, i,
         fmt::format("{} must be a tensor or a scalar, but is of type {}", OperandName(call, i), TypeToString(type)));
   }
-  // An operator with a dtype of its own for the result does not ask for one dtype of the operands.
+  // An operator with a fixed dtype of the result does not need operands of one dtype.
   const auto common = result_dtype ? result_dtype : CommonDType(call, 0, *ElementType(a), 1, *ElementType(b), ctx);
   if (!common) return nullptr;
   const DataType dtype = *common;
@@ -90,8 +90,7 @@ const Type* InferBroadcast(const Call& call, InferContext& ctx, std::optional<Da
 
 }  // namespace
 
-IROPT_TYPE_RULE(InferBroadcastArith,
-                "the shapes broadcast, the dtype that both have; a scalar where both are scalars") {
+IROPT_TYPE_RULE(InferBroadcastArith, "the shapes broadcast, the dtype that both have; a scalar if both are scalars") {
   // The common case by far: tensors of one type.
   if (call.args.size() == 2) [[likely]] {
     const Type* type = call.args[0]->type;
@@ -100,7 +99,7 @@ IROPT_TYPE_RULE(InferBroadcastArith,
   return InferBroadcast(call, ctx, std::nullopt);
 }
 
-IROPT_TYPE_RULE(InferBroadcastCmp, "the shapes broadcast, bool; a scalar where both are scalars") {
+IROPT_TYPE_RULE(InferBroadcastCmp, "the shapes broadcast, bool; a scalar if both are scalars") {
   return InferBroadcast(call, ctx, DataType::Bool());
 }
 

@@ -31,7 +31,7 @@ IROPT_TYPE_RULE(InferTake, "the shape of `indices` in place of `axis`") {
   const auto given = TakeAttrs(call).axis();
   if (!given && x->ndim != 1) {
     return ctx.Error(call, 0,
-                     fmt::format("{} must have rank 1 where no axis is given, but is of type {}", OperandName(call, 0),
+                     fmt::format("{} must have rank 1 if no axis is given, but is of type {}", OperandName(call, 0),
                                  TypeToString(x)));
   }
   if (!HasRank(x) || !HasRank(indices)) return WithRank(x, kUnknownDim);
@@ -52,7 +52,7 @@ IROPT_TYPE_RULE(InferTake, "the shape of `indices` in place of `axis`") {
 
 namespace {
 
-// The values of a tuple of integers; kNo where some are not known, kError after an error.
+// The values of a tuple of integers; kNo if some are not known, kError after an error.
 Known IntTuple(const Call& call, size_t operand, InferContext& ctx, std::vector<Dim>& out) {
   const Type* type = call.args[operand]->type;
   if (type->kind == NodeKind::kObjectType) return Known::kNo;
@@ -75,14 +75,14 @@ Known IntTuple(const Call& call, size_t operand, InferContext& ctx, std::vector<
   return Known::kError;
 }
 
-// A conditional that folds where the condition is known.
+// A conditional that folds if the condition is known.
 Dim IfThenElse(Dim cond, Dim a, Dim b) {
   if (const int64_t* value = arith::AsInt(cond)) return *value ? a : b;
   const Dim args[] = {cond, a, b};
   return kDims.Keep(tir::Call(a->dtype, GetOp(OpId::kTirIfThenElse), List<Dim>(args, 3)));
 }
 
-// Where an index of Python's counting falls in [0, extent], or [-1, extent - 1] going backwards.
+// Clamps an index in Python's convention to [0, extent], or to [-1, extent - 1] for negative strides.
 Dim ClampIndex(Dim index, Dim extent, Dim stride) {
   const Dim zero = kDims.Int(0);
   const auto negative = [&](Dim d) { return kDims.Binary(NodeKind::kLT, d, zero); };
@@ -106,7 +106,7 @@ struct SliceBounds {
   std::vector<Dim> axes, begin, end, strides;
 };
 
-// kNo where the bounds are not known.
+// kNo if the bounds are not known.
 Known ReadSliceBounds(const Call& call, InferContext& ctx, SliceBounds& out) {
   std::vector<Dim>* lists[] = {&out.axes, &out.begin, &out.end, &out.strides};
   Known known = Known::kYes;
@@ -128,9 +128,8 @@ Known ReadSliceBounds(const Call& call, InferContext& ctx, SliceBounds& out) {
 
 }  // namespace
 
-IROPT_TYPE_RULE(
-    InferStridedSlice,
-    "on each of `axes` the number of steps from `begin` to `end`; only the rank where these are not known") {
+IROPT_TYPE_RULE(InferStridedSlice,
+                "on each of `axes` the number of steps from `begin` to `end`; only the rank if these are not known") {
   if (!CheckArity(call, 4, 5, ctx)) return nullptr;
   const TensorType* x = TensorArg(call, 0, ctx);
   SliceBounds bounds;
@@ -214,7 +213,7 @@ IROPT_TYPE_RULE(InferArgReduce, "without `axis`, int64") {
 }
 
 IROPT_TYPE_RULE(InferUnique,
-                "the values, of rank 1 or that of `x` with `axis`; a tuple with what else is asked for, int64") {
+                "the values, of rank 1 or that of `x` with `axis`; a tuple with the other requested results, int64") {
   if (!CheckArity(call, 5, 6, ctx)) return nullptr;
   const TensorType* x = TensorArg(call, 0, ctx);
   if (!x) return nullptr;
@@ -237,7 +236,7 @@ IROPT_TYPE_RULE(InferUnique,
   return results.size() == 1 ? results[0] : TupleType::Get(results);
 }
 
-IROPT_TYPE_RULE(InferNonzero, "an axis more than `x` has, int64") {
+IROPT_TYPE_RULE(InferNonzero, "one axis more than `x`, int64") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
   return TensorType::Get(HasRank(x) ? std::max(1, x->ndim) + 1 : kUnknownDim, DataType::Int(64), x->vdevice);
@@ -319,7 +318,7 @@ IROPT_TYPE_RULE(InferMultinomialFromUniform, "the shape of `uniform_sample`, `dt
 
 namespace {
 
-// What becomes of an element that an update meets.
+// How an update is combined with the element.
 constexpr std::string_view kReductions = "update add mul mean max min";
 
 }  // namespace

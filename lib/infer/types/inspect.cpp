@@ -1,5 +1,5 @@
-// Type rules of operators that read the fields of a tensor at run time. Where a field is known now, its value is in the
-// type.
+// Type rules of operators that read the fields of a tensor at run time. If a field is known at compile time, its value
+// is in the type.
 #include <fmt/format.h>
 
 #include "infer/type_util.h"
@@ -52,31 +52,31 @@ std::optional<AxisOperands> ReadAxis(const Call& call, InferContext& ctx) {
 const Type* OffsetField(const Call& call, InferContext& ctx) {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
-  // Tensors of known shape are compact and start where their storage does.
+  // Tensors of known shape are compact and start at the beginning of their storage.
   return FieldType(DataType::UInt(64), ShapeValues(x) ? std::optional<int64_t>(0) : std::nullopt);
 }
 
 }  // namespace
 
-IROPT_TYPE_RULE(InferInspectDtypeCode, "a uint8, known where the dtype is") {
+IROPT_TYPE_RULE(InferInspectDtypeCode, "a uint8, known if the dtype is") {
   return DTypeField(call, ctx, DataType::UInt(8), [](DataType t) { return DLPackCode(t.code); });
 }
 
-IROPT_TYPE_RULE(InferInspectDtypeBits, "a uint8, known where the dtype is") {
+IROPT_TYPE_RULE(InferInspectDtypeBits, "a uint8, known if the dtype is") {
   return DTypeField(call, ctx, DataType::UInt(8), [](DataType t) { return t.bits; });
 }
 
-IROPT_TYPE_RULE(InferInspectDtypeLanes, "a uint16, known where the dtype is") {
+IROPT_TYPE_RULE(InferInspectDtypeLanes, "a uint16, known if the dtype is") {
   return DTypeField(call, ctx, DataType::UInt(16), [](DataType t) { return t.lanes; });
 }
 
-IROPT_TYPE_RULE(InferInspectNdim, "an int32, known where the rank is") {
+IROPT_TYPE_RULE(InferInspectNdim, "an int32, known if the rank is") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
   return FieldType(DataType::Int(32), HasRank(x) ? std::optional<int64_t>(x->ndim) : std::nullopt);
 }
 
-IROPT_TYPE_RULE(InferInspectShapeI, "an int64, known where the shape is") {
+IROPT_TYPE_RULE(InferInspectShapeI, "an int64, known if the shape is") {
   const auto x = ReadAxis(call, ctx);
   if (!x) return nullptr;
   const List<Dim>* dims = ShapeValues(x->tensor);
@@ -84,7 +84,7 @@ IROPT_TYPE_RULE(InferInspectShapeI, "an int64, known where the shape is") {
   return PrimType::Get(DataType::Int(64));
 }
 
-IROPT_TYPE_RULE(InferInspectStrideI, "an int64, known where the shape is") {
+IROPT_TYPE_RULE(InferInspectStrideI, "an int64, known if the shape is") {
   const auto x = ReadAxis(call, ctx);
   if (!x) return nullptr;
   const List<Dim>* dims = ShapeValues(x->tensor);
@@ -92,8 +92,8 @@ IROPT_TYPE_RULE(InferInspectStrideI, "an int64, known where the shape is") {
   return PrimType::Get(DataType::Int(64));
 }
 
-IROPT_TYPE_RULE(InferInspectByteOffset, "a uint64, 0 where the shape is known") { return OffsetField(call, ctx); }
+IROPT_TYPE_RULE(InferInspectByteOffset, "a uint64, 0 if the shape is known") { return OffsetField(call, ctx); }
 
-IROPT_TYPE_RULE(InferInspectElemOffset, "a uint64, 0 where the shape is known") { return OffsetField(call, ctx); }
+IROPT_TYPE_RULE(InferInspectElemOffset, "a uint64, 0 if the shape is known") { return OffsetField(call, ctx); }
 
 }  // namespace iropt

@@ -22,7 +22,7 @@ IROPT_TYPE_RULE(InferBroadcastTo, "`shape`, to which that of `x` can be broadcas
                      fmt::format("cannot broadcast a tensor of rank {} to a shape of rank {}", x->ndim, target->ndim));
   }
   const List<Dim>* dims = ShapeValues(x);
-  // Where nothing can be checked now, the shape is trusted.
+  // Dimensions that cannot be checked at compile time are trusted.
   for (uint32_t i = 1; dims && target->known && i <= dims->size(); ++i) {
     const Dim from = (*dims)[dims->size() - i];
     const Dim to = target->values[target->values.size() - i];
@@ -35,7 +35,7 @@ IROPT_TYPE_RULE(InferBroadcastTo, "`shape`, to which that of `x` can be broadcas
   return WithShapeExpr(call.args[1], x->dtype, x->vdevice, ctx);
 }
 
-IROPT_TYPE_RULE(InferReshape, "`shape`, of as many elements; 0 copies a dimension and -1 is what is left") {
+IROPT_TYPE_RULE(InferReshape, "`shape`, of as many elements; 0 copies a dimension and -1 is the remaining one") {
   if (!CheckArity(call, 2, 2, ctx)) return nullptr;
   const TensorType* x = TensorArg(call, 0, ctx);
   const ShapeType* target = x ? ShapeArg(call, 1, ctx) : nullptr;
@@ -98,7 +98,7 @@ IROPT_TYPE_RULE(InferSqueeze, "without the axes of `axis`, or all of length 1") 
           call, fmt::format("cannot squeeze axis {} of the shape {}: its length is not 1", axis, DimsToString(*dims)));
     }
   } else {
-    // Without axes all dimensions of length 1 go; where a length is not known, neither is the rank.
+    // Without axes all dimensions of length 1 are removed; if a length is not known, neither is the rank.
     if (!dims) return WithRank(x, kUnknownDim);
     for (int i = 0; i < x->ndim; ++i) {
       if (!arith::AsInt((*dims)[i])) return WithRank(x, kUnknownDim);
@@ -140,7 +140,7 @@ IROPT_TYPE_RULE(InferPermuteDims, "the axes in the order of `axes`, or reversed"
 
 namespace {
 
-// What concatenated tensors agree on.
+// The common properties of concatenated tensors.
 struct ConcatInputs {
   DataType dtype = DataType::Void();
   int ndim = kUnknownDim;
@@ -295,7 +295,7 @@ IROPT_TYPE_RULE(InferSplit,
 namespace {
 
 // The extents of the indices that a map makes. An index is a sum of scaled quotients and remainders of the old ones;
-// what does not divide evenly is padded, so that i % 4 has extent 4 whatever the length of i.
+// lengths that do not divide evenly are padded, so that i % 4 has extent 4 whatever the length of i.
 class MappedShape {
  public:
   MappedShape(const IndexMapAttr* map, const List<Dim>& dims) : map_(map), dims_(dims) {
@@ -305,7 +305,7 @@ class MappedShape {
     }
   }
 
-  // Null where it is not known.
+  // Null if it is not known.
   Dim Extent(const PrimExpr* index) {
     if (const Dim extent = SumExtent(index)) return arith::Simplify(extent);
     const arith::IntBound bound = bounds_.Bound(bounds_.Simplify(index));
@@ -345,7 +345,7 @@ class MappedShape {
     }
   }
 
-  // The number of groups of c, the last of which is padded; -(n % -c) is what is missing to a multiple of c.
+  // The number of groups of c, the last of which is padded; -(n % -c) is the padding to a multiple of c.
   static Dim Padded(Dim n, int64_t c) {
     const Dim missing = kDims.FloorMod(n, kDims.Int(-c));
     return kDims.FloorDiv(kDims.Sub(n, missing), kDims.Int(c));
@@ -359,7 +359,7 @@ class MappedShape {
 }  // namespace
 
 IROPT_TYPE_RULE(InferLayoutTransform,
-                "the extents of the indices that `index_map` makes; what does not divide evenly is padded") {
+                "the extents of the indices that `index_map` makes; lengths that do not divide evenly are padded") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
   const LayoutTransformAttrs attrs(call);

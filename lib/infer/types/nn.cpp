@@ -35,7 +35,7 @@ IROPT_TYPE_RULE(InferNnSoftmax, "that of `data`, which has a floating-point dtyp
   return NormalizeAxis(call, x->ndim, SoftmaxAttrs(call).axis(), ctx) ? x : nullptr;
 }
 
-IROPT_TYPE_RULE(InferNnPad, "each length and what `pad_width` adds before and after") {
+IROPT_TYPE_RULE(InferNnPad, "each length plus the `pad_width` before and after") {
   const TensorType* x[2];
   if (!TensorArgs(call, ctx, x)) return nullptr;
   const std::vector<int64_t> widths = PadAttrs(call).pad_width().vector();
@@ -192,7 +192,7 @@ IROPT_TYPE_RULE(InferNnAttention, "batch, sequence and heads of the first operan
   const auto multiple = [&](size_t i, Dim heads) {
     if (!arith::ProveNotEqual(kDims.FloorMod(q[2], heads), kDims.Int(0))) return true;
     ctx.Error(call, i,
-              fmt::format("{} has {} heads, of which the {} heads of the query are no multiple", OperandName(call, i),
+              fmt::format("{} has {} heads, which do not divide the {} heads of the query", OperandName(call, i),
                           DimToString(heads), DimToString(q[2])));
     return false;
   };
@@ -244,7 +244,7 @@ namespace {
 struct NllOperands {
   const TensorType* predictions;
   const TensorType* targets;
-  const TensorType* weights;  // null where there are none
+  const TensorType* weights;  // null if there are none
 };
 
 bool CheckNllRanks(const Call& call, const NllOperands& x, InferContext& ctx) {

@@ -24,7 +24,7 @@ IROPT_TYPE_RULE(InferStatistical, "without the axes of `axis`, or with length 1 
   std::vector<int> axes;
   if (given && !NormalizeAxes(call, x->ndim, given->vector(), ctx, axes)) return nullptr;
   const int ndim = keepdims ? x->ndim : given ? x->ndim - static_cast<int>(axes.size()) : 0;
-  // Over all axes the result is known whatever the lengths are.
+  // A reduction over all axes has a known result for any lengths.
   if (!x->known && given && ndim != 0) return WithRank(x, ndim);
   DimList dims;
   for (int i = 0; i < x->ndim; ++i) {
@@ -36,7 +36,7 @@ IROPT_TYPE_RULE(InferStatistical, "without the axes of `axis`, or with length 1 
   return TensorType::Get(dims, x->dtype, x->vdevice);
 }
 
-IROPT_TYPE_RULE(InferScan, "that of `data`, or one axis with all elements; `dtype` where given") {
+IROPT_TYPE_RULE(InferScan, "that of `data`, or one axis with all elements; `dtype` if given") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
   const ScanopAttrs attrs(call);
@@ -75,7 +75,7 @@ IROPT_TYPE_RULE(InferMatmul,
   for (size_t i = 0; i < 2; ++i) {
     if (x[i]->ndim == 0) return ctx.Error(call, i, fmt::format("{} must not be a scalar", OperandName(call, i)));
   }
-  // A vector is a row on the left and a column on the right, and does not show in the result.
+  // A vector is a row on the left and a column on the right; its added axis is not in the result.
   const bool row = x[0]->ndim == 1;
   const bool column = x[1]->ndim == 1;
   const int ndim = std::max({x[0]->ndim, x[1]->ndim, 2}) - row - column;
@@ -103,7 +103,7 @@ IROPT_TYPE_RULE(InferMatmul,
 
 namespace {
 
-// The extent that two axes of one letter have together; null where they contradict each other.
+// The common extent of two axes of one letter; null if they contradict each other.
 Dim JoinExtents(Dim a, Dim b) {
   if (a == b || IsOne(b)) return a;
   if (IsOne(a)) return b;
@@ -185,7 +185,7 @@ class EinsumShape {
 
 }  // namespace
 
-IROPT_TYPE_RULE(InferEinsum, "what `subscripts` says of the shapes") {
+IROPT_TYPE_RULE(InferEinsum, "the shape given by `subscripts`") {
   if (!CheckArity(call, 1, 1, ctx)) return nullptr;
   std::vector<const TensorType*> tensors;
   if (!TensorsOfTuple(call, 0, ctx, tensors)) return nullptr;
@@ -200,8 +200,8 @@ IROPT_TYPE_RULE(InferEinsum, "what `subscripts` says of the shapes") {
   const std::string_view text = EinsumAttrs(call).subscripts();
   const auto equation = ParseEinsum(text);
   if (!equation || equation->inputs.size() != tensors.size()) {
-    return ctx.Error(
-        call, fmt::format("'{}' is no equation of {} tensor{}", text, tensors.size(), tensors.size() == 1 ? "" : "s"));
+    return ctx.Error(call, fmt::format("'{}' is not an equation of {} tensor{}", text, tensors.size(),
+                                       tensors.size() == 1 ? "" : "s"));
   }
   const bool known = std::all_of(tensors.begin(), tensors.end(), [](const TensorType* t) { return t->known; });
   if (!known) {

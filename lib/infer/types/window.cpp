@@ -21,7 +21,7 @@ std::optional<Layout> LayoutOf(const Call& call, std::string_view attr, std::str
   return std::nullopt;
 }
 
-// The same for the result, which has the layout of the data where none is given.
+// The layout of the result, which is that of the data if none is given.
 std::optional<Layout> OutLayoutOf(const Call& call, std::string_view text, std::string_view data, std::string_view axes,
                                   InferContext& ctx) {
   return LayoutOf(call, "out_layout", text.empty() ? data : text, axes, ctx);
@@ -87,7 +87,7 @@ Dim WindowCount(Dim input, Dim kernel, const Window& w, size_t i, bool round_up)
   return arith::Simplify(kDims.Add(kDims.FloorDiv(numerator, kDims.Int(w.strides[i])), One()));
 }
 
-// What convolutions of any rank have in common.
+// The operands of a convolution of any rank.
 struct ConvOperands {
   const TensorType* data;
   const TensorType* weight;
@@ -123,7 +123,7 @@ std::optional<ConvOperands> ReadConv(const Call& call, size_t rank, std::string_
   if (!vdevice) return std::nullopt;
   const int64_t groups = attrs.groups();
   if (groups <= 0) {
-    ctx.Error(call, fmt::format("has {} groups; there is at least one", groups));
+    ctx.Error(call, fmt::format("has {} groups, but needs at least one", groups));
     return std::nullopt;
   }
   return ConvOperands{x[0],     x[1],  *std::move(out_layout), *std::move(image), *std::move(kernel), *dtype,
@@ -222,7 +222,7 @@ const Type* InferPool(const Call& call, size_t rank, InferContext& ctx) {
   const IntList sizes = attrs.pool_size();
   if (sizes.size() != rank) return ctx.Error(call, fmt::format("needs {} pool sizes, but has {}", rank, sizes.size()));
   for (const int64_t size : sizes) {
-    if (size <= 0) return ctx.Error(call, fmt::format("has pool size {}; a pool size is positive", size));
+    if (size <= 0) return ctx.Error(call, fmt::format("has pool size {}, which must be positive", size));
   }
   const bool round_up = attrs.ceil_mode();
   DimList out;
@@ -264,11 +264,11 @@ IROPT_TYPE_RULE(InferNnConv3d,
   return InferConv(call, 3, ctx);
 }
 IROPT_TYPE_RULE(InferNnConv1dTranspose,
-                "batch, output channels and the size that so many windows cover, in `out_layout`") {
+                "batch, output channels and the size that this number of windows covers, in `out_layout`") {
   return InferConvTranspose(call, 1, ctx);
 }
 IROPT_TYPE_RULE(InferNnConv2dTranspose,
-                "batch, output channels and the size that so many windows cover, in `out_layout`") {
+                "batch, output channels and the size that this number of windows covers, in `out_layout`") {
   return InferConvTranspose(call, 2, ctx);
 }
 IROPT_TYPE_RULE(InferNnPool1d, "batch, channels and the number of windows, in `out_layout`") {
@@ -290,7 +290,7 @@ IROPT_TYPE_RULE(InferNnAdaptiveAvgPool3d, "batch, channels and `output_size`, in
   return InferAdaptivePool(call, 3, ctx);
 }
 
-IROPT_TYPE_RULE(InferImageResize2d, "`size` in place of height and width, `out_dtype` where given") {
+IROPT_TYPE_RULE(InferImageResize2d, "`size` in place of height and width, `out_dtype` if given") {
   if (!CheckArity(call, 2, 2, ctx)) return nullptr;
   const TensorType* data = TensorArg(call, 0, ctx);
   const ShapeType* size = data ? ShapeArg(call, 1, ctx) : nullptr;

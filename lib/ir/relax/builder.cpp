@@ -12,7 +12,7 @@ bool HasNestedSeq(const BindingBlock* block) {
   return std::ranges::any_of(block->bindings, [](const Binding* binding) { return Is<SeqExpr>(ValueOf(binding)); });
 }
 
-// Appends the block with SeqExprs that variables are bound to as part of it, as blocks around what they contain.
+// Appends the block with SeqExprs that variables are bound to as part of it, as the blocks around their bindings.
 void AppendFlat(const BindingBlock* block, Workspace& workspace, std::vector<const BindingBlock*>& blocks) {
   if (!HasNestedSeq(block)) return blocks.push_back(block);
   Rebuilder rebuilder(workspace, nullptr, Retype::kNever);
@@ -28,7 +28,7 @@ void AppendFlat(const BindingBlock* block, Workspace& workspace, std::vector<con
       continue;
     }
     end_block();
-    // The inner blocks are flat: they were normalized before what is around them.
+    // The inner blocks are flat: they were normalized before the outer ones.
     blocks.insert(blocks.end(), seq->blocks.begin(), seq->blocks.end());
     bindings.push_back(rebuilder.Rebuild(*binding, binding->var, seq->body));
   }
@@ -72,7 +72,7 @@ const Var* BlockBuilder::Emit(const Expr* value, std::string_view name_hint) {
 }
 
 const Var* BlockBuilder::EmitOutput(const Expr* value, std::string_view name_hint) {
-  IROPT_CHECK(top().is_dataflow, "an output of what is no dataflow block");
+  IROPT_CHECK(top().is_dataflow, "an output outside of a dataflow block");
   return EmitAs(false, value, name_hint);
 }
 

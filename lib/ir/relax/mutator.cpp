@@ -14,7 +14,7 @@ const Expr* ExprMutator::VisitExpr(const Expr* expr) {
 }
 
 const Expr* ExprMutator::VisitVar(const Var* expr) {
-  const Expr* remapped = Remapped(expr);
+  const Expr* remapped = RemapOf(expr);
   return remapped ? remapped : expr;
 }
 const Expr* ExprMutator::VisitDataflowVar(const DataflowVar* expr) { return VisitVar(expr); }
@@ -71,7 +71,7 @@ const Expr* ExprMutator::VisitBranch(const Expr* branch) {
     body = builder_.NormalizeArgument(body);
     return builder_.Seq({builder_.EndBlock()}, body);
   }
-  // Something was emitted in front of what still is a SeqExpr.
+  // Bindings were emitted before an expression that still is a SeqExpr.
   const auto* seq = To<SeqExpr>(body);
   std::vector<const BindingBlock*> blocks{builder_.EndBlock()};
   blocks.insert(blocks.end(), seq->blocks.begin(), seq->blocks.end());
@@ -91,7 +91,7 @@ const Expr* ExprMutator::VisitFunction(const Function* expr) {
   return NewLike<Function>(workspace(), *expr, params, body, ret_type, expr->is_pure, attrs, type);
 }
 
-// The declared type stays where it says at least as much as what the body returns now.
+// The declared type stays if it is at least as precise as the type of the new body.
 const Type* ExprMutator::NewReturnType(const Function* func, const Expr* body) {
   if (func->ret_type == nullptr) return nullptr;
   const Type* declared = VisitType(func->ret_type);
@@ -145,7 +145,7 @@ void ExprMutator::ReEmitMatchCast(const MatchCast* binding, const Expr* value, c
 }
 
 const Var* ExprMutator::VisitVarDef(const Var* var) {
-  if (const Expr* remapped = Remapped(var)) {
+  if (const Expr* remapped = RemapOf(var)) {
     if (const auto* other = As<Var>(remapped)) return other;
   }
   if (var->type == nullptr) return var;

@@ -43,10 +43,10 @@ class BlockBuilder::Normalizer final : public ExprFunctor<const Expr*(const Expr
   }
 
  private:
-  // Leaves are normal; loop-level functions are none of our business.
+  // Leaves are in normal form; PrimFuncs are not visited.
   const Expr* VisitDefault(const Expr* expr) override { return expr; }
 
-  // A variable of no value stands for the empty tuple wherever it is used.
+  // A variable without a value stands for the empty tuple in all its uses.
   const Expr* VisitVar(const Var* var) override {
     if (const auto found = typed_.find(var); found != typed_.end()) var = found->second;
     const auto* type = As<TupleType>(var->type);
@@ -115,7 +115,7 @@ class BlockBuilder::Normalizer final : public ExprFunctor<const Expr*(const Expr
     return builder_.Seq(blocks, body, seq->span());
   }
 
-  // Whether there is nothing to drop, to merge or to flatten.
+  // Returns whether there is nothing to drop, to merge or to flatten.
   static bool IsJoined(const SeqExpr* seq) {
     for (size_t i = 0; i < seq->blocks.size(); ++i) {
       const BindingBlock* block = seq->blocks[i];
@@ -150,7 +150,7 @@ class BlockBuilder::Normalizer final : public ExprFunctor<const Expr*(const Expr
     return rebuilder_.Rebuild(*binding, var, value);
   }
 
-  // A variable that stands from here on for one that had no type.
+  // A variable that replaces one that had no type.
   const Var* GiveType(const Var* var, const Type* type) {
     const Var* typed = NewVarLike(workspace(), *var, type);
     typed_.emplace(var, typed);
@@ -160,7 +160,7 @@ class BlockBuilder::Normalizer final : public ExprFunctor<const Expr*(const Expr
   // A branch or a function body: a SeqExpr with a scope of its own.
   const Expr* VisitScope(const Expr* expr) {
     if (Is<SeqExpr>(expr)) {
-      // What is in it does not concern the kind of block around.
+      // Its bindings do not depend on the kind of the enclosing block.
       builder_.BeginBindingBlock();
       const Expr* seq = VisitExpr(expr);
       const BindingBlock* nothing = builder_.EndBlock();

@@ -142,7 +142,7 @@ List<const BindingBlock*> JoinBlocks(List<const BindingBlock*> blocks, Workspace
   joined.reserve(blocks.size());
   bool changed = false;
   for (uint32_t i = 0; i < blocks.size();) {
-    // A run of blocks of one kind, with what is between them if that is empty.
+    // A sequence of blocks of one kind, including empty blocks between them.
     const BindingBlock* first = blocks[i];
     size_t count = 0;
     size_t filled = 0;

@@ -83,7 +83,7 @@ void ExprVisitor::VisitDataTypeImm(const DataTypeImm*) {}
 void ExprVisitor::VisitIf(const If* expr) { VisitFields(expr); }
 void ExprVisitor::VisitSeqExpr(const SeqExpr* expr) { VisitFields(expr); }
 void ExprVisitor::VisitFunction(const Function* expr) { VisitFields(expr); }
-// The inside of a loop-level function is for tir::StmtExprVisitor.
+// The body of a PrimFunc is for tir::StmtExprVisitor.
 void ExprVisitor::VisitPrimFunc(const PrimFunc*) {}
 
 void PostOrderVisit(const Expr* expr, FunctionRef<void(const Expr*)> f) {

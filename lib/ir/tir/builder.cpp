@@ -131,7 +131,8 @@ Frame StmtBuilder::Block(std::string_view name) {
 }
 
 Frame StmtBuilder::Init() {
-  IROPT_CHECK(block() && directly_inside() && !block()->init, "an initialization stands once, directly in its block");
+  IROPT_CHECK(block() && directly_inside() && !block()->init,
+              "an initialization must be directly in its block, and once");
   OpenInit();
   return Frame(*this, depth() - 1);
 }
@@ -191,7 +192,7 @@ const PrimExpr* StmtBuilder::True(Span span) {
   return value;
 }
 
-// The statements since `start` as one; T.evaluate(0) where there are none.
+// The statements since `start` as one statement; T.evaluate(0) if there are none.
 const Stmt* StmtBuilder::TakeStatements(size_t start) {
   const std::span<const Stmt* const> all = std::span<const Stmt* const>(stmts_).subspan(start);
   const Stmt* result = all.empty() ? workspace_.New<tir::Evaluate>(workspace_.New<IntImm>(DataType::Int(32), 0))
@@ -201,7 +202,7 @@ const Stmt* StmtBuilder::TakeStatements(size_t start) {
 }
 
 const Stmt* StmtBuilder::TakeBody() {
-  IROPT_CHECK(!open_.empty() && open_.back().kind == OpenKind::kFree, "no statements on their own");
+  IROPT_CHECK(!open_.empty() && open_.back().kind == OpenKind::kFree, "no free statements are open");
   const size_t start = open_.back().start;
   open_.pop_back();
   return TakeStatements(start);

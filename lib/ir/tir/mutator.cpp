@@ -22,7 +22,7 @@ const PrimExpr* ExprMutator::VisitExpr(const PrimExpr* expr) {
 }
 
 const PrimExpr* ExprMutator::VisitVar(const Var* expr) {
-  const PrimExpr* remapped = Remapped(expr);
+  const PrimExpr* remapped = RemapOf(expr);
   return remapped ? remapped : expr;
 }
 const PrimExpr* ExprMutator::VisitSizeVar(const SizeVar* expr) { return VisitVar(expr); }
@@ -65,7 +65,7 @@ const CommReducer* ExprMutator::VisitCommReducer(const CommReducer* reducer) { r
 const DataProducer* ExprMutator::VisitDataProducer(const DataProducer* producer) { return producer; }
 
 const Buffer* ExprMutator::VisitBufferUse(const Buffer* buffer) {
-  const Buffer* remapped = Remapped(buffer);
+  const Buffer* remapped = RemapOf(buffer);
   return remapped ? remapped : buffer;
 }
 
@@ -83,7 +83,7 @@ void ExprMutator::Remap(const Buffer* from, const Buffer* to) {
   remap_[from->id] = to;
 }
 
-const PrimExpr* ExprMutator::Remapped(const Var* var) const {
+const PrimExpr* ExprMutator::RemapOf(const Var* var) const {
   if (var->context_owned()) {
     const auto found = sym_var_remap_.find(var);
     return found == sym_var_remap_.end() ? nullptr : found->second;
@@ -91,7 +91,7 @@ const PrimExpr* ExprMutator::Remapped(const Var* var) const {
   return var->id < remap_.size() ? As<PrimExpr>(remap_[var->id]) : nullptr;
 }
 
-const Buffer* ExprMutator::Remapped(const Buffer* buffer) const {
+const Buffer* ExprMutator::RemapOf(const Buffer* buffer) const {
   return buffer->id < remap_.size() ? As<Buffer>(remap_[buffer->id]) : nullptr;
 }
 

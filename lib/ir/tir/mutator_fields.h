@@ -1,4 +1,4 @@
-// How loop-level mutators go through the fields of a node. Private to lib/ir.
+// The rewriting of the fields of a node by TIR mutators. Private to lib/ir.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ void UpdateDType(X& node) {
   }
 }
 
-// Replaces the items of a list by what visit(item) makes of them; true where one changed. The list is only copied then.
+// Replaces the items of a list by visit(item); true if one changed. The list is only copied then.
 template <class T, class Visit>
 bool VisitList(List<T>& list, Arena& arena, Visit&& visit) {
   for (uint32_t i = 0; i < list.size(); ++i) {
@@ -46,7 +46,7 @@ bool ExprMutator::VisitField(FieldRole role, T& value) {
   } else {
     [[maybe_unused]] const T old = value;
     if constexpr (std::is_same_v<T, const Var*>) {
-      // What is not a definition must stay a variable (the data of a buffer).
+      // A use in such a field must stay a variable (the data of a buffer).
       value = role == FieldRole::kDef ? VisitVarDef(value) : To<Var>(VisitExpr(value));
     } else if constexpr (std::is_convertible_v<T, const PrimExpr*>) {
       if (value != nullptr) value = VisitExpr(value);

@@ -26,7 +26,7 @@ class Substitution final : public StmtExprMutator {
   const Buffer* VisitBufferDef(const Buffer* buffer) override { return VisitBuffer(buffer); }
   const Buffer* VisitBufferUse(const Buffer* buffer) override { return VisitBuffer(buffer); }
 
-  // Every buffer is looked into once, so that all its uses become the same one.
+  // Every buffer is rewritten once, so that all its uses become the same one.
   const Buffer* VisitBuffer(const Buffer* buffer) {
     const auto [known, first] = buffers_.try_emplace(buffer, buffer);
     if (!first) return known->second;
@@ -47,7 +47,7 @@ class Substitution final : public StmtExprMutator {
   }
 
   VarValue value_;
-  // Few of the many that a function may have: smaller than the table of a mutator. Looked up, never iterated.
+  // Holds only some of the variables of a function: smaller than the table of a mutator. Looked up, never iterated.
   std::unordered_map<const Buffer*, const Buffer*> buffers_;
 };
 

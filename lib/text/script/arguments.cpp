@@ -61,7 +61,8 @@ bool BindArguments(const PyArgs& args, std::string_view what, std::span<const st
     out[i] = &k.value;
   }
   for (size_t i = 0; i < required; ++i) {
-    if (!out[i]) return fail(args.span, "missing-argument", fmt::format("{} needs the argument '{}'", what, names[i]));
+    if (!out[i])
+      return fail(args.span, "missing-argument", fmt::format("missing argument '{}' in call to {}", names[i], what));
   }
   return true;
 }

@@ -307,7 +307,7 @@ bool ModuleParser::Declare(std::unique_ptr<PendingFunction> pending) {
     diag_
         .Error(Location(pending->name_span()), "duplicate-function",
                fmt::format("the module has a function '{}' already", gvar->name))
-        .Note(Location(*known->func), "it is defined here");
+        .Note(Location(*known->func), "defined here");
     return false;
   }
   // Until its body was read, the module holds the function's header: its type is what callers need.

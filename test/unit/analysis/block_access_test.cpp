@@ -1,4 +1,4 @@
-// What blocks are found to read and write, and functions that are completed with it.
+// Detection of the regions that blocks read and write, and completion of functions with it.
 #include "iropt/analysis/tir/block_access.h"
 
 #include "catch.h"

@@ -1,4 +1,4 @@
-// Makes small graph-level modules for tests, well-formed or not, and says which kinds of errors the verifier finds.
+// Makes small Relax modules for tests, well-formed or not, and says which kinds of errors the verifier finds.
 #pragma once
 
 #include <string>
@@ -78,7 +78,7 @@ class GraphMaker {
     return workspace_.New<Function>(workspace_.Copy(params), body, result, pure, attrs,
                                     FuncType::Get(workspace_.arena(), types, result, pure));
   }
-  // Adds the function; the workspace starts anew, so the function must be complete.
+  // Adds the function; the workspace starts again, so the function must be complete.
   void Add(std::string_view name, const BaseFunc* function) {
     module_.Set(GlobalVar::Get(name), function, workspace_.Finish());
     workspace_ = Workspace();

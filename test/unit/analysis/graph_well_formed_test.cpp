@@ -1,4 +1,4 @@
-// Every rule of the verifier at the graph level, broken once. The lit tests show the messages.
+// Every rule of the Relax verifier, broken once. The lit tests check the messages.
 #include "../catch.h"
 #include "graph_maker.h"
 #include "iropt/ir/tir/expr.h"

@@ -51,7 +51,7 @@ TEST_CASE("the first reference to a function", "[analysis]") {
   REQUIRE(reference_to(0));
   CHECK(reference_to(0)->callee == GlobalVar::Get("f"));
   CHECK(Is<Call>(reference_to(0)->place));
-  // The name of a function has no place in the text.
+  // The name of a function has no location.
   REQUIRE(reference_to(1));
   CHECK(Is<Var>(reference_to(1)->place));
   CHECK_FALSE(reference_to(2));

@@ -1,4 +1,4 @@
-// Every rule of the verifier at the loop level, broken once.
+// Every rule of the TIR verifier, broken once.
 #include "../catch.h"
 #include "graph_maker.h"
 #include "iropt/ir/tir/stmt.h"
@@ -9,7 +9,7 @@ namespace {
 
 const DataType kInt = DataType::Int(32);
 
-// One loop-level function in the making: a float32 buffer parameter A of 16 elements, and a body.
+// A PrimFunc under construction: a float32 buffer parameter A of 16 elements, and a body.
 class TirMaker {
  public:
   TirMaker() : scope_(context_) {

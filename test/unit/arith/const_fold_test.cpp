@@ -1,4 +1,4 @@
-// The dtype that two operands are brought to, and constants that fold.
+// Promotion of dtypes, and folding of constants.
 #include "iropt/arith/const_fold.h"
 
 #include <string>
@@ -50,7 +50,7 @@ constexpr const char* kCommon[kTypes][kTypes + 1] = {
     {"handle", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "handle"},
 };
 
-// Folds in the arithmetic of loop-level code.
+// Folds in the arithmetic of TIR code.
 struct Loops {
   Workspace workspace;
   PrimBuilder make{workspace.arena()};
@@ -123,7 +123,7 @@ TEST_CASE("integers wrap around to the width of their dtype") {
   CHECK_FALSE(FitsIn(-1, DataType::UInt(64)));
 }
 
-TEST_CASE("constants of loop-level code fold modulo the width of their dtype") {
+TEST_CASE("constants of TIR code fold modulo the width of their dtype") {
   Loops t;
   CHECK(t.Fold(NodeKind::kAdd, INT32_MAX, 1) == INT32_MIN);
   CHECK(t.Fold(NodeKind::kMul, 1 << 20, 1 << 12) == 0);
@@ -234,9 +234,9 @@ TEST_CASE("operands that do not match are reported") {
   const PrimExpr* zero = t.Int(0);
   CHECK(MessageOf(CheckBinary(NodeKind::kAdd, x, f)) == "none");
   CHECK(MessageOf(CheckBinary(NodeKind::kAdd, x, t.Var(DataType::Handle()))) ==
-        "the operands don't go together: 'int32' and 'handle'");
+        "mismatched operand types 'int32' and 'handle'");
   CHECK(MessageOf(CheckBinary(NodeKind::kAdd, t.Var(DataType::Int(8, 4)), t.Var(DataType::Int(8, 2)))) ==
-        "the operands don't go together: 'int8x4' and 'int8x2'");
+        "mismatched operand types 'int8x4' and 'int8x2'");
   CHECK(MessageOf(CheckBinary(NodeKind::kFloorDiv, x, f)) == "'//' and '%' apply to integers, found 'float32'");
   const auto division = CheckBinary(NodeKind::kFloorMod, x, zero);
   CHECK(MessageOf(division) == "division by zero");

@@ -10,7 +10,7 @@ namespace iropt::arith::test {
 
 using Env = std::map<const tir::Var*, int64_t>;
 
-// The value of the expression; nothing where it divides by zero or overflows.
+// The value of the expression; nothing if it divides by zero or overflows.
 inline std::optional<int64_t> Eval(const PrimExpr* e, const Env& env) {
   if (const int64_t* value = AsInt(e)) return *value;
   if (const auto* var = As<tir::Var>(e)) return env.at(var);

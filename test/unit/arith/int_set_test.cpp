@@ -1,4 +1,4 @@
-// Sets with symbolic ends: the rules one by one, and all of them against brute force.
+// Sets with symbolic ends: each rule, and all of them against brute force.
 #include "iropt/arith/int_set.h"
 
 #include <random>
@@ -105,7 +105,7 @@ TEST_CASE_METHOD(Sets, "expressions are relaxed over the domains of their variab
   CHECK(Of(make.TruncMod(make.Sub(i, Int(8)), Int(4)), domains) == "-3..3");
   CHECK(Of(make.Min(i, Int(3)), domains) == "0..3");
   CHECK(Of(make.Max(i, n), {{i, IntervalSet::Everything()}}) == "n..inf");
-  // Nothing is rebuilt where nothing is relaxed.
+  // Nothing is rebuilt if no variable is relaxed.
   const PrimExpr* fixed = make.Node(NodeKind::kAdd, make.Node(NodeKind::kMul, j, Int(1)), n);
   CHECK(EvalSet(fixed, domains, analyzer).min() == fixed);
 }
@@ -157,7 +157,7 @@ TEST_CASE_METHOD(Sets, "a region is relaxed dimension by dimension, and covered 
   CHECK(CoverRange(IntervalSet::Everything(), whole, analyzer).extent == n);
 }
 
-// Every value that is taken lies between the ends, whatever the variables that are left are.
+// Every value of the expression is between the ends, for all values of the remaining variables.
 TEST_CASE_METHOD(Sets, "no value is outside the set that was found for it") {
   for (unsigned seed = 0; seed < 400; ++seed) {
     Exprs exprs(seed, {i, j, n});

@@ -1,4 +1,4 @@
-// What the analyzer says of random expressions, against all values of their variables in small ranges.
+// Results of the analyzer for random expressions, against all values of their variables in small ranges.
 #include <ctime>
 #include <random>
 
@@ -70,7 +70,7 @@ struct Range {
   int64_t extent;
 };
 
-// Three variables with all their values in small ranges, which the analyzer is told.
+// Three variables with small ranges, which the analyzer knows.
 class Cube {
  public:
   Cube(const std::vector<const tir::Var*>& vars, const std::vector<Range>& ranges) : vars_(vars), ranges_(ranges) {}
@@ -80,7 +80,7 @@ class Cube {
     for (size_t i = 0; i < vars_.size(); ++i)
       analyzer.Bind(vars_[i], make.Int(ranges_[i].min), make.Int(ranges_[i].extent));
   }
-  // Calls f(env) for every point; stops where it returns false.
+  // Calls f(env) for every point; stops if it returns false.
   template <class F>
   void ForEach(F&& f) const {
     Env env;
@@ -116,7 +116,7 @@ class Properties {
     return text;
   }
 
-  // Whether what is known of `e` holds at every point. Points where `e` is undefined do not count.
+  // Returns whether the known facts about `e` hold at every point. Points where `e` is undefined do not count.
   void CheckInt(const PrimExpr* e, const Cube& cube) {
     Analyzer analyzer;
     cube.Tell(analyzer);
@@ -289,7 +289,7 @@ const PrimExpr* Conjunction(const PrimBuilder& make, IRContext& context, int nod
     e = make.Node(NodeKind::kAnd, e, make.Node(NodeKind::kLT, make.Node(NodeKind::kAdd, n, make.Int(i)), m));
   return e;
 }
-// A balanced tree of everything.
+// A balanced tree of all operations.
 const PrimExpr* Tree(const PrimBuilder& make, IRContext& context, int nodes) {
   const NodeKind kinds[] = {NodeKind::kAdd, NodeKind::kMin, NodeKind::kSub, NodeKind::kMax, NodeKind::kMul};
   const tir::Var* vars[] = {context.NewSymVar("n"), context.NewSymVar("m"), context.NewSymVar("k")};
@@ -303,8 +303,7 @@ const PrimExpr* Tree(const PrimBuilder& make, IRContext& context, int nodes) {
   return grow(grow, nodes);
 }
 
-// Each takes a few seconds at most. The bound leaves room for a slow and busy machine; a step that looks at all pairs
-// of parts takes minutes.
+// Each takes a few seconds at most. The bound leaves room for a slow and busy machine; a quadratic step takes minutes.
 TEST_CASE("big expressions are simplified without a quadratic step", "[arith]") {
   constexpr int kNodes = 500'000;
   constexpr double kLimit = 60;  // seconds of processor time

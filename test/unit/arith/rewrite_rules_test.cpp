@@ -31,7 +31,8 @@ class RuleChecker {
     }
     return false;
   }
-  // Whether the variable stands for a condition: it is an operand of a logical operation or the first of a selection.
+  // Returns whether the variable matches a condition: it is an operand of a logical operation or the first of a
+  // selection.
   bool IsBool(uint8_t slot) const {
     for (const RuleTerm& term : rule_.terms) {
       if (term.tag != RuleTerm::Tag::kNode) continue;
@@ -118,7 +119,7 @@ TEST_CASE("every rewrite rule is an identity", "[arith]") {
   REQUIRE(AllRules().size() > 300);
   for (const RewriteRule& rule : AllRules()) {
     INFO("rule " << rule.text);
-    // Conditions are rarely true of random numbers, but some attempt must have got through.
+    // Conditions are rarely true of random numbers, but some attempt must have satisfied it.
     CHECK(RuleChecker(rule).Check(3000) > 0);
   }
 }

@@ -1,4 +1,4 @@
-// Files of tensors: what is written reads back, and damage anywhere is an error. What other programs write is read in
+// Files of tensors: written files read back, and damage anywhere is an error. Files of other programs are tested in
 // test/transform/bind_params.
 #include "iropt/data/tensors.h"
 
@@ -12,7 +12,7 @@
 namespace iropt {
 namespace {
 
-// A file that goes with the test.
+// A file that is removed after the test.
 class TemporaryFile {
  public:
   TemporaryFile()

@@ -1,4 +1,4 @@
-// What programs begin with: reading, making passes, telling of errors.
+// The first steps of programs: reading, creating passes, reporting errors.
 #include "iropt/driver/compiler_instance.h"
 
 #include "../catch.h"

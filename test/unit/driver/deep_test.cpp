@@ -1,5 +1,5 @@
-// Everything that is done with a module works at any depth: 100,000 conditionals or functions in each other, made with
-// the builder because their text would be as long as the square of the depth.
+// All operations on modules work at any depth: 100,000 nested conditionals or functions, made with the builder because
+// the length of their text would be quadratic in the depth.
 #include "analysis/graph_maker.h"
 #include "catch.h"
 #include "iropt/ir/clone.h"
@@ -53,7 +53,7 @@ class DeepMaker : public GraphMaker {
     Add("main", MakeFunction({x}, seq));
   }
 
-  // All passes, each with the verifier behind it.
+  // All passes, each followed by the verifier.
   void RunPasses() {
     const Module* m = &module();
     DiagnosticBuffer buffer;

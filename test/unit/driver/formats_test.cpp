@@ -1,4 +1,4 @@
-// Which format a module is in.
+// Detection of the format of a module.
 #include "iropt/driver/formats.h"
 
 #include "../catch.h"

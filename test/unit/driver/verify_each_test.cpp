@@ -8,7 +8,7 @@ namespace iropt {
 
 namespace {
 
-// What the instrument says of a pass that turned one module into the other.
+// The messages of the instrument for a pass that turned one module into the other.
 class Run {
  public:
   Run() : audit_(std::make_shared<ChangeAudit>()), check_({}, audit_, reports_.engine()) {}

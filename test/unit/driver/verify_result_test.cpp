@@ -21,7 +21,7 @@ Module ModuleOf(GraphMaker& m, const Var* x, const Expr* value) {
   return m.module();
 }
 
-// Names the outermost function anew in every run.
+// Names the outermost function again in every run.
 Pass RenameAll() {
   return CreateModulePass({.name = "Rename"}, [](Module module, ModulePassContext&) -> Result<Module> {
     Module renamed;

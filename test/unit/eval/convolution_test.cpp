@@ -1,5 +1,5 @@
-// Convolutions, against a form that spreads every element of the image over the windows that see it, where the kernels
-// gather what a window sees.
+// Convolutions, against a reference that scatters every element of the image to the windows that contain it; the
+// kernels gather the elements of a window.
 #include "eval/kernels/matrix_product.h"
 #include "reference.h"
 
@@ -28,7 +28,7 @@ const ObjectAttr* ConvRecord(const ConvSpec& spec, std::string_view data, std::s
                 {"out_dtype", Type(out_dtype)}});
 }
 
-// A batch, a channel, and places on the spatial axes.
+// A batch, a channel, and positions on the spatial axes.
 Dims Joined(int64_t a, int64_t b, const Dims& rest) {
   Dims all{a, b};
   all.insert(all.end(), rest.begin(), rest.end());
@@ -177,11 +177,11 @@ TEST_CASE("convolution: rounding, wrapping, NaN", "[eval]") {
   };
   CHECK(run(DataType::Int(8), {100, 100, -128}, {1, 1, -1}) == std::vector<double>{72});
   CHECK(run(DataType::UInt(16), {65535, 65535}, {65535, 1}) == std::vector<double>{0});
-  // 2048 + 1 is no float16; the sum is rounded after every step, in order.
+  // 2048 + 1 is not a float16; the sum is rounded after every step, in order.
   CHECK(run(DataType::Float(16), {2048, 1, 1}, {1, 1, 1}) == std::vector<double>{2048});
   CHECK(run(DataType::Float(16), {1, 1, 2048}, {1, 1, 1}) == std::vector<double>{2050});
   CHECK(run(DataType::Float(32), {16777216, 1, 1}, {1, 1, 1}) == std::vector<double>{16777216});
-  // What is added at the rim is zero, also times infinity.
+  // Padding counts as zero, also times infinity.
   const double inf = std::numeric_limits<double>::infinity();
   const ConvSpec padded{{1}, {1}, {0}, {1}, 1, {}};
   CHECK(std::isnan(
@@ -218,7 +218,7 @@ TEST_CASE("big products of matrices agree with the plain form", "[eval]") {
   const auto check = [](auto zero, double precision) {
     using T = decltype(zero);
     for (const auto& [rows, depth, columns] : {std::tuple{40, 70, 50}, {1, 300, 200}, {129, 65, 33}, {200, 1, 300}}) {
-      // Rows further apart than they are long.
+      // A row stride greater than the length of a row.
       std::mt19937 random(static_cast<unsigned>(rows));
       std::vector<T> a(static_cast<size_t>(rows * (depth + 3)));
       std::vector<T> b(static_cast<size_t>(depth * (columns + 2)));
@@ -236,7 +236,7 @@ TEST_CASE("big products of matrices agree with the plain form", "[eval]") {
       for (size_t i = 0; i < fast.size(); ++i)
         worst = std::max(worst, std::fabs(static_cast<double>(fast[i] - plain[i])));
       CHECK(worst <= precision * depth);
-      // Between the rows nothing is written.
+      // The gaps between the rows are not written.
       for (size_t i = static_cast<size_t>(columns); i < fast.size(); i += static_cast<size_t>(columns) + 1)
         CHECK(fast[i] == T{7});
     }
@@ -250,7 +250,7 @@ TEST_CASE("a big convolution agrees with the formula", "[eval]") {
   const Ref x = Ref::Whole({2, 16, 20, 20}, 7, -3, 3);
   const Ref w = Ref::Whole({24, 16, 3, 3}, 8, -3, 3);
   const Ref expected = Convolve(x, w, spec);
-  // Whole numbers are exact in whatever order they are added up.
+  // Sums of integers are exact in any order.
   for (const DataType dtype : {DataType::Float(32), DataType::Float(64), DataType::Int(16), DataType::Int(32)})
     CheckExact(*Run("nn.conv2d", {x.As(dtype), w.As(dtype)}, ConvRecord(spec, "NCHW", "OIHW")), expected, dtype);
 }

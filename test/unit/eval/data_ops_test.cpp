@@ -22,7 +22,7 @@ const ObjectAttr* ResizeAttrs(std::string_view method, std::string_view mode, st
                 {"out_dtype", Type(DataType::Void())}});
 }
 
-// A row of an image, resized: what is done to columns is the same.
+// A row of an image, resized: columns are treated alike.
 std::vector<double> ResizeRow(const std::vector<double>& row, int64_t length, const ObjectAttr* attrs) {
   const Tensor x = F32({1, 1, 1, static_cast<int64_t>(row.size())}, row);
   return Values("image.resize2d", {x, ShapeValue{1, length}}, attrs);
@@ -52,11 +52,11 @@ TEST_CASE("resize: linear and cubic interpolation", "[eval]") {
   CHECK(ResizeRow({1, 3}, 3, ResizeAttrs("linear", "align_corners")) == std::vector<double>{1, 2, 3});
   CHECK(ResizeRow({1, 3, 5, 7}, 2, ResizeAttrs("linear", "asymmetric")) == std::vector<double>{1, 5});
   CHECK(ResizeRow({1, 3, 5, 7}, 1, ResizeAttrs("linear", "pytorch_half_pixel")) == std::vector<double>{1});
-  // Cubic interpolation goes through the points, and is exact on lines between them (away from the rim).
+  // Cubic interpolation goes through the points, and is exact on lines between them (away from the border).
   const std::vector<double> cubic = ResizeRow({0, 1, 2, 3, 4, 5, 6}, 13, ResizeAttrs("cubic", "align_corners"));
   for (size_t i = 3; i < 10; ++i) CHECK(cubic[i] == Approx(static_cast<double>(i) / 2));
   for (size_t i = 0; i < 13; i += 2) CHECK(cubic[i] == Approx(static_cast<double>(i) / 2).margin(1e-6));
-  // Keys' kernel with a = -0.75 at distances 0.5 and 1.5, of which one element lies outside and does not count.
+  // Keys' kernel with a = -0.75 at distances 0.5 and 1.5, one element is outside and does not count.
   const double a = -0.75;
   const double w1 = (a + 2) * 0.125 - (a + 3) * 0.25 + 1;
   const double w2 = a * 3.375 - 5 * a * 2.25 + 8 * a * 1.5 - 4 * a;
@@ -71,7 +71,7 @@ TEST_CASE("resize: regions of interest, layouts, dtypes, refusals", "[eval]") {
   std::vector<const Attr*> roi;
   for (const double edge : {0.0, 0.5, 0.0, 1.5}) roi.push_back(FloatAttr::Get(edge));
   const ObjectAttr* crop = ResizeAttrs("linear", "tf_crop_and_resize", "round", ListAttr::Get(roi));
-  // From coordinate 0.5 * 2 to 1.5 * 2: what is beyond the last element is extrapolated.
+  // From coordinate 0.5 * 2 to 1.5 * 2: positions beyond the last element are extrapolated.
   CHECK(ResizeRow({1, 2, 4}, 3, crop) == std::vector<double>{2, 4, 9});
   const Ref x = Ref::Whole({1, 2, 2, 3}, 51, 0, 3);
   const Ref doubled = Ref::Of({1, 2, 4, 6}, [&](const Dims& i) { return x.at({i[0], i[1], i[2] / 2, i[3] / 2}); });
@@ -102,7 +102,7 @@ TEST_CASE("quantize and dequantize", "[eval]") {
   const auto quantize = [&](DataType out) {
     return Values("quantize", {F32({5}, {-1000, -0.75, 0.5, 1.5, 1000}), F32({}, {0.5}), T(i8, {}, {3})}, attrs(out));
   };
-  // Halves are rounded away from zero before the zero point is added; what is out of range becomes the nearest number.
+  // Halves are rounded away from zero before the zero point is added; values out of range are clamped.
   CHECK(quantize(i8) == std::vector<double>{-128, 1, 4, 6, 127});
   CHECK(quantize(DataType::UInt(8)) == std::vector<double>{0, 1, 4, 6, 255});
   CHECK(quantize(DataType::Int(16)) == std::vector<double>{-1997, 1, 4, 6, 2003});
@@ -124,7 +124,7 @@ TEST_CASE("quantize and dequantize", "[eval]") {
   for (const DataType dtype : Float8Types())
     CHECK(Values("dequantize", {T(dtype, {2}, {2, 5}), F32({}, {0.25}), T(f16, {}, {1})}, attrs(f32)) ==
           std::vector<double>{0.25, 1});
-  // The result of 16 bits ends at its greatest number.
+  // The result of 16 bits is clamped to its greatest number.
   CHECK(Values("dequantize", {T(DataType::Int(32), {1}, {1000000}), F32({}, {1}), T(i8, {}, {0})}, attrs(f16)) ==
         std::vector<double>{65504});
   const double nan = std::nan("");

@@ -12,7 +12,7 @@ namespace {
 const double kInf = std::numeric_limits<double>::infinity();
 const double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// A number brought into the range of an integer dtype, as two's complement does.
+// A number wrapped around to the range of an integer dtype.
 double Wrapped(__int128 value, DataType dtype) {
   const __int128 modulus = static_cast<__int128>(1) << dtype.bits;
   value %= modulus;
@@ -32,7 +32,7 @@ TEST_CASE("elementwise: arithmetic of all dtypes", "[eval]") {
       const std::vector<double> got = Values(op, {T(dtype, {6}, a), T(dtype, {6}, b)});
       for (size_t i = 0; i < a.size(); ++i) {
         const double value = exact(a[i], b[i]);
-        // The floats here hold every result but for 127 * 127, which float16 and bfloat16 round.
+        // The floats here hold every result except for 127 * 127, which float16 and bfloat16 round.
         double expected = dtype.is_integer() ? Wrapped(static_cast<__int128>(value), dtype) : value;
         if (dtype == DataType::Float(16)) expected = static_cast<float>(Float16(value));
         if (dtype == DataType::BFloat(16)) expected = static_cast<float>(BFloat16(value));
@@ -210,7 +210,7 @@ TEST_CASE("elementwise: broadcasting follows the indices", "[eval]") {
     const Dims out = ShapeOf(*result);
     const std::vector<double> got = Elements(*result);
     for (size_t i = 0; i < got.size(); ++i) {
-      // The place of the element in each operand, digit by digit from the last dimension.
+      // The position of the element in each operand, digit by digit from the last dimension.
       const auto at = [&](const Dims& dims) {
         int64_t rest = static_cast<int64_t>(i);
         int64_t place = 0;

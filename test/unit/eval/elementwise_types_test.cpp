@@ -1,4 +1,4 @@
-// Element-by-element operators on every dtype, with numbers at its rims, against formulas on exact numbers that are
+// Element-by-element operators on every dtype, with numbers at its limits, against formulas on exact numbers that are
 // rounded, or wrapped around, once. An operator without a formula for a kind of dtypes must refuse it.
 #include <functional>
 
@@ -60,7 +60,7 @@ const UnaryCase kUnary[] = {
     {"nn.silu", [](Exact x) { return x / (1 + std::exp(-x)); }, nullptr, nullptr, true},
 };
 
-// What the formula says of one number; nullopt where the operator refuses the dtype.
+// The result of the formula for one number; nullopt if the operator refuses the dtype.
 std::optional<Exact> Expected(const UnaryCase& c, DataType dtype, Exact x) {
   if (dtype.is_floating()) return c.real ? std::optional(RoundedTo(dtype, c.real(x))) : std::nullopt;
   const WholeFormula formula = dtype.is_bool() ? c.boolean : c.whole;
@@ -96,7 +96,7 @@ TEST_CASE("types: activations", "[eval]") {
             Try(op, {ExactScalar(dtype, dtype.is_floating() ? x : std::fabs(std::round(x)))}, attrs);
         REQUIRE(result.ok() == dtype.is_floating());
         if (!result) return;
-        // What is left of 1 where the tail of the error function is near -1 has few digits.
+        // Near -1 the tail of the error function cancels, and the result has few digits.
         const Exact found = ExactElements(*result->tensor())[0];
         CHECK((SameOrNext(dtype, found, RoundedTo(dtype, exact)) ||
                std::fabs(found - exact) <= std::fabs(x) * Precision(dtype)));
@@ -134,7 +134,7 @@ struct BinaryCase {
 
 Whole FloorQuotient(Whole a, Whole b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }
 
-// Modulo 2^64, which is enough for what is cut off to 64 bits and less.
+// Modulo 2^64, which suffices for results truncated to 64 bits and less.
 std::optional<Whole> Power(DataType, Whole a, Whole b) {
   if (b < 0) return std::nullopt;
   const Whole modulus = static_cast<Whole>(1) << 64;
@@ -221,7 +221,7 @@ TEST_CASE("types: functions of two numbers", "[eval]") {
           const Result<HostValue> result = Try(c.op, {ExactScalar(dtype, a), ExactScalar(dtype, b)});
           const bool same_kind = result.ok() == expected.has_value();
           const Exact found = result ? ExactElements(*result->tensor())[0] : 0;
-          // Asserting is slow; there are many numbers.
+          // Assertions are slow, and there are many numbers.
           if (same_kind && (!expected || Same(found, *expected))) continue;
           INFO(c.op << " of " << a << " and " << b << " as " << dtype.ToString());
           REQUIRE(same_kind);

@@ -1,4 +1,4 @@
-// Short ways to write tensors, attributes and calls of operators.
+// Helpers to write tensors, attributes and calls of operators.
 #pragma once
 
 #include <initializer_list>
@@ -79,8 +79,8 @@ inline const ObjectAttr* Attrs(std::initializer_list<NamedAttr> attrs) {
   return ObjectAttr::Get("test.Attrs", names, values);
 }
 
-// The record of the operator with the given values, as far as it has such attributes, and defaults for the rest: of a
-// required attribute, what is least.
+// The record of the operator with the given values, as far as it has such attributes, and defaults for the rest;
+// required attributes get the least value.
 inline const Attr* CompleteAttrs(const OpInfo& op, const Attr* given) {
   const auto* some = As<ObjectAttr>(given);
   if (op.attrs_key.empty() || (some && some->type_key == op.attrs_key)) return given;
@@ -93,7 +93,7 @@ inline const Attr* CompleteAttrs(const OpInfo& op, const Attr* given) {
   return MakeOpAttrs(op, values);
 }
 
-// The dtype that an evaluation is a test of: that of the first tensor (but of a condition), or of the result.
+// The dtype that an evaluation tests: that of the first tensor (except a condition), or of the result.
 inline DataType TestedType(std::string_view op, const std::vector<HostValue>& args, const HostValue& result) {
   for (size_t i = op.ends_with("where") ? 1 : 0; i < args.size(); ++i) {
     const TupleValue* tuple = args[i].tuple();
@@ -158,7 +158,7 @@ inline std::vector<DataType> AllNumberTypes() {
   for (const DataType dtype : Float8Types()) types.push_back(dtype);
   return types;
 }
-// Every dtype that elements of tensors can have.
+// Every dtype of tensors.
 inline std::vector<DataType> AllTypes() {
   std::vector<DataType> types = AllNumberTypes();
   types.push_back(DataType::Bool());

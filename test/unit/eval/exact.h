@@ -1,5 +1,5 @@
-// Numbers of any dtype as long doubles, which hold every integer of 64 bits and every float exactly, and what a dtype
-// makes of a number: a second way to round and to wrap around, written without the library's.
+// Numbers of any dtype as long doubles, which hold every integer of 64 bits and every float exactly, and their
+// conversion to a dtype: an implementation of rounding and wrapping that is independent of the library.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ using Whole = __int128;
 inline constexpr Exact kExactNan = std::numeric_limits<Exact>::quiet_NaN();
 inline constexpr Exact kExactInf = std::numeric_limits<Exact>::infinity();
 
-// How a format of floats is made up.
+// The parameters of a floating-point format.
 struct FloatFormat {
   int digits;        // of the significand, with the leading one
   int min_exponent;  // of the least normal number
@@ -45,7 +45,7 @@ inline Exact RoundedTo(DataType dtype, Exact value) {
   return format.has_inf ? std::copysign(kExactInf, value) : kExactNan;
 }
 
-// The number modulo 2^bits that the integer dtype has.
+// The number wrapped around to the integer dtype.
 inline Exact WrappedTo(DataType dtype, Whole value) {
   if (dtype.is_bool()) return value != 0 ? 1 : 0;
   const Whole modulus = static_cast<Whole>(1) << dtype.bits;
@@ -60,7 +60,7 @@ inline Whole GreatestOf(DataType dtype) {
   return (static_cast<Whole>(1) << (dtype.is_int() ? dtype.bits - 1 : dtype.bits)) - 1;
 }
 
-// Numbers at the rims of a dtype, and ordinary ones.
+// Numbers at the limits of a dtype, and ordinary ones.
 inline std::vector<Exact> Interesting(DataType dtype) {
   if (dtype.is_bool()) return {0, 1};
   std::vector<Exact> numbers{0, 1, 2, 3, 7, 12};
@@ -113,7 +113,7 @@ inline std::vector<Exact> ExactElements(const NDArray& tensor) {
 inline bool Same(Exact a, Exact b) {
   return std::isnan(a) ? std::isnan(b) : a == b && std::signbit(a) == std::signbit(b);
 }
-// The same or a neighbour in the format: functions of the C library may be off by so much.
+// The same or a neighbour in the format: functions of the C library may be off by one.
 inline bool SameOrNext(DataType dtype, Exact a, Exact b) {
   if (Same(a, b) || (a == 0 && b == 0)) return true;
   const FloatFormat format = FormatOf(dtype);

@@ -1,5 +1,5 @@
-// Operands and attributes that no type rule would let through, or that are at the rims of what one does: every kernel
-// gives a value or an error. What this test checks beyond that is up to the sanitizers that it is built with.
+// Operands and attributes that no type rule would accept, or that are at the limits: every kernel gives a value or an
+// error. Builds with sanitizers check more.
 #include <functional>
 
 #include "exact.h"
@@ -20,7 +20,7 @@ Tensor Filled(DataType dtype, Dims shape, Exact value) {
   return ExactTensor(dtype, std::move(shape), std::vector<Exact>(static_cast<size_t>(count), value));
 }
 
-// Tensors in the place of this one: others of its elements, and other shapes.
+// Replacements of this tensor: other elements, and other shapes.
 Operands Instead(const NDArray& tensor) {
   Operands values;
   const DataType dtype = tensor.dtype();
@@ -95,7 +95,7 @@ std::vector<const Attr*> Instead(const Attr* attr) {
   return attrs;
 }
 
-// A result is whole: its tensors have the bytes that their shapes say.
+// A result is complete: its tensors have as many bytes as their shapes require.
 bool IsWhole(const HostValue& value) {
   if (const NDArray* tensor = value.tensor()) {
     int64_t count = 1;

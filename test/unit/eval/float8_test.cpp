@@ -1,5 +1,5 @@
-// Operators of networks in the formats of 8 bits, on numbers that come out whole: these formats hold so few digits that
-// a tolerance would say nothing. What does not come out whole is rounded as the steps of the formula say.
+// Operators of networks in the formats of 8 bits, on numbers with exact results: these formats have so few digits that
+// a tolerance would be meaningless. Inexact results are rounded at each step of the formula.
 #include <functional>
 
 #include "exact.h"

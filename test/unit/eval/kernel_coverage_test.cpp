@@ -1,5 +1,5 @@
-// Every operator with a kernel: a call of it, written as in a script, is evaluated to a value of
-// the type that the operator's type rule infers, for one dtype at least.
+// Every operator with a kernel: a call of it, written as in a script, is evaluated to a value of the type that the
+// operator's type rule infers, for at least one dtype.
 #include "operator_samples.h"
 
 namespace iropt {

@@ -1,5 +1,5 @@
-// Operators that make and move elements, for every dtype: each element of the result is compared with the one at the
-// index where it must come from.
+// Operators that make and move elements, for every dtype: each element of the result is compared with the one at its
+// source index.
 #include "iropt/ir/context.h"
 #include "iropt/ir/tir/stmt.h"
 #include "reference.h"
@@ -8,7 +8,7 @@ namespace iropt {
 
 namespace {
 
-// Numbers that every dtype holds, and that do not repeat in a pattern that a wrong index could meet by chance.
+// Numbers that every dtype holds, without a pattern that a wrong index could match by chance.
 Ref Pattern(DataType dtype, Dims shape) {
   int64_t i = 0;
   return Ref::Of(std::move(shape), [&](const Dims&) {
@@ -20,7 +20,7 @@ Ref Pattern(DataType dtype, Dims shape) {
 
 using Source = std::function<Dims(const Dims&)>;
 
-// Checks that the result has the shape, and at each index the element of x that `source` says.
+// Checks that the result has the shape, and at each index the element of x at `source`.
 void CheckMoves(const Tensor& found, const Ref& x, DataType dtype, Dims shape, const Source& source) {
   CheckExact(*found, Ref::Of(std::move(shape), [&](const Dims& i) { return x.at(source(i)); }), dtype);
 }
@@ -139,7 +139,7 @@ TEST_CASE("types: scattered elements", "[eval]") {
       return Try("scatter_elements", {x.As(dtype), rows, updates.As(dtype)},
                  Attrs({{"axis", Int(0)}, {"reduction", Text(reduction)}}));
     };
-    // In column j, row `rows` becomes what `combine` makes of it and the update.
+    // In column j, row `rows` becomes `combine` of it and the update.
     const auto check = [&](std::string_view reduction, const std::function<double(double, double)>& combine) {
       INFO(reduction);
       Ref expected = x;
@@ -159,7 +159,7 @@ TEST_CASE("types: scattered elements", "[eval]") {
       check("max", [](double a, double b) { return std::max(a, b); });
       check("min", [](double a, double b) { return std::min(a, b); });
     }
-    // The formats of 8 bits do not hold all of these.
+    // The formats of 8 bits cannot hold all of these.
     if (dtype.bits > 8 || (dtype.is_integer() && !dtype.is_bool())) {
       check("add", [](double a, double b) { return a + b; });
       check("mul", [](double a, double b) { return a * b; });
@@ -233,7 +233,7 @@ TEST_CASE("types: what is known of a tensor", "[eval]") {
     CHECK(field("inspect.tensor_elem_offset") == 0);
     CHECK(field("inspect.tensor_shape_i", {Scalar::Int(2)}) == 4);
     CHECK(field("inspect.tensor_stride_i", {Scalar::Int(0)}) == 12);
-    // The numbers that DLPack gives to kinds, and TVM to those that DLPack lacks.
+    // DLPack's numbers of kinds, and TVM's for those that DLPack lacks.
     const int64_t code = dtype.is_int()                        ? 0
                          : dtype.is_uint()                     ? 1
                          : dtype.code == TypeCode::kFloat      ? 2

@@ -7,7 +7,7 @@ namespace iropt {
 
 namespace {
 
-// The mean and the (biased) variance of the elements that `same` puts together with the element at `index`.
+// The mean and the (biased) variance of the elements in the group of the element at `index` according to `same`.
 struct Moments {
   double mean = 0;
   double variance = 0;

@@ -15,7 +15,7 @@
 
 namespace iropt {
 
-// Writes calls, and keeps those that the operators' type rules take. Everything it makes lives as long as it does.
+// Generates calls, and keeps those that the operators' type rules accept. The calls live as long as it.
 class OperatorSamples {
  public:
   using Args = std::vector<PyValue>;
@@ -34,9 +34,9 @@ class OperatorSamples {
 
   struct Sample {
     const Call* call;
-    const Type* type;  // what the type rule infers
+    const Type* type;  // the inferred type
   };
-  // By the names of the operators; none for a dtype that the operator does not take.
+  // By the names of the operators; none for a dtype that the operator refuses.
   const std::map<std::string, std::vector<Sample>, std::less<>>& calls() const { return calls_; }
   Workspace& workspace() { return workspace_; }
 
@@ -252,7 +252,7 @@ class OperatorSamples {
     Add("grad.no_grad", {x});
     Add("memory.ensure_zero_offset", {x});
     Add("memory.view", {x, Ints({4, 2})});
-    // The type rules of these ask for a variable, whose place the value takes.
+    // The type rules of these require a variable, which the value replaces.
     for (const char* op : {"grad.start_checkpoint", "grad.end_checkpoint"}) calls_[std::string("relax.") + op] = {};
   }
 

@@ -1,4 +1,4 @@
-// Pools and their gradients, against images that are padded in memory and windows that are cut out of them.
+// Pools and their gradients, against windows of images that are padded in memory.
 #include <algorithm>
 
 #include "reference.h"
@@ -106,7 +106,7 @@ TEST_CASE("pools: the greatest element of each window", "[eval]") {
       INFO(op << " of " << dtype.ToString());
       CheckExact(*Run(op, {x.As(dtype)}, PoolRecord(c.spec, c.axes)), expected, dtype);
     }
-    // Padding is less than everything.
+    // Padding is less than all elements.
     const Ref low = Ref::Of(c.x, [&](const Dims& i) { return x.at(i) - 100; });
     CheckExact(*Run(op, {low.As(DataType::Int(8))}, PoolRecord(c.spec, c.axes)), MaxPool(low, c.spec),
                DataType::Int(8));
@@ -121,7 +121,7 @@ TEST_CASE("pools: the average of each window", "[eval]") {
     INFO(op);
     for (const DataType dtype : FloatTypes())
       CheckClose(*Run(op, {x.As(dtype)}, PoolRecord(c.spec, c.axes)), expected, 8);
-    // Integers are cut off.
+    // Integers are truncated.
     Ref cut = expected;
     for (double& value : cut.values) value = std::trunc(value);
     for (const int bits : {8, 16, 32, 64}) {
@@ -141,13 +141,13 @@ TEST_CASE("pools: layouts, NaN, what is empty, and what does not fit", "[eval]")
   CheckExact(*Run("nn.max_pool2d", {x.As(f32)}, PoolRecord(spec, "NCHW", "NHWC")), expected.Permuted({0, 2, 3, 1}),
              f32);
   const double nan = std::nan("");
-  // A NaN gives way to what follows it, as in the maximum of two elements.
+  // A NaN is replaced by the next element, as in the maximum of two elements.
   CHECK(Values("nn.max_pool2d", {F32({1, 1, 2, 2}, {nan, 1, -2, 0})}, PoolRecord(spec, "NCHW")) ==
         std::vector<double>{1});
   CHECK(std::isnan(Values("nn.max_pool2d", {F32({1, 1, 2, 2}, {0, 1, 2, nan})}, PoolRecord(spec, "NCHW"))[0]));
   CHECK(Values("nn.max_pool2d", {F32({1, 1, 2, 2}, {-kInf, -kInf, -kInf, -kInf})}, PoolRecord(spec, "NCHW")) ==
         std::vector<double>{-kInf});
-  // A window of padding alone.
+  // A window that contains only padding.
   const PoolSpec beyond{{1, 1}, {1, 1}, {0, 0}, {0, 1}, {1, 1}, false, false};
   CHECK(Values("nn.max_pool2d", {T(DataType::Int(8), {1, 1, 1, 1}, {5})}, PoolRecord(beyond, "NCHW")) ==
         std::vector<double>{5, -128});
@@ -173,7 +173,7 @@ TEST_CASE("adaptive pools: each element averages its share", "[eval]") {
     const Ref x = Ref::Whole(c.x, 14, 0, 8);
     Dims shape = c.x;
     std::copy(c.out.begin(), c.out.end(), shape.begin() + 2);
-    // Element i has a part in output o where the intervals [i, i + 1) / in and [o, o + 1) / out meet.
+    // Element i contributes to output o if the intervals [i, i + 1) / in and [o, o + 1) / out overlap.
     const Ref expected = Ref::Of(shape, [&](const Dims& o) {
       double sum = 0;
       double count = 0;

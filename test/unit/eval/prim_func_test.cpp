@@ -16,7 +16,7 @@ namespace {
 using tir::Buffer;
 using tir::Stmt;
 
-// Makes loop-level functions.
+// Makes PrimFuncs.
 class Maker {
  public:
   const PrimExpr* Int(int64_t value, DataType dtype = DataType::Int(64)) {
@@ -197,7 +197,7 @@ TEST_CASE("interpreter: what has no value yet cannot be read, and results have v
              Catch::Contains("'B' is read before it has a value"));
   CHECK_THAT(ErrorOf(m.Func({b}, m.Store(b, m.Real(1), {m.Int(0)})), {}, out),
              Catch::Contains("leaves elements of result 0 without a value"));
-  // What follows T.ret does not run.
+  // Statements after T.ret do not run.
   const Stmt* ret = m.workspace.New<tir::Evaluate>(m.Call("tir.ret", DataType::Int(32), {m.Int(0, DataType::Int(32))}));
   const Stmt* fill = m.For(i, m.Int(2), m.Store(b, m.Real(3), {i}));
   CHECK(RunFunc(m.Func({b}, m.Seq({fill, ret, m.Store(b, m.Real(4), {m.Int(0)})})), {}, out) ==
@@ -291,7 +291,7 @@ TEST_CASE("scalars: arithmetic, intrinsics and casts keep to their dtype", "[eva
         18446744073709551616.0);
   CHECK(value(m.workspace.New<tir::Cast>(i8, m.Int(300))) == 44);
   CHECK(value(m.workspace.New<tir::Cast>(DataType::Float(16), m.Int(2049))) == 2048);
-  // What is not taken is not computed.
+  // The branch that is not taken is not computed.
   const PrimExpr* broken = m.Binary<tir::FloorDiv>(m.Int(1), m.Int(0));
   const PrimExpr* no = m.Int(0, DataType::Bool());
   CHECK(value(m.workspace.New<tir::Select>(no, broken, m.Int(5))) == 5);
@@ -355,7 +355,7 @@ TEST_CASE("scalars: reductions with a combiner", "[eval]") {
   Maker m;
   const DataType i64 = DataType::Int(64);
   const tir::Var* k = m.Var("k");
-  // The greatest of (k - 3)^2 for k from 1 to 5, and where it is first.
+  // The greatest of (k - 3)^2 for k from 1 to 5, and its first index.
   const tir::Var* vars[] = {m.Var("l0"), m.Var("l1"), m.Var("r0"), m.Var("r1")};
   const auto pick = [&](const PrimExpr* a, const PrimExpr* b) -> const PrimExpr* {
     return m.workspace.New<tir::Select>(m.Binary<tir::GE>(vars[0], vars[2]), a, b);
@@ -404,7 +404,7 @@ TEST_CASE("interpreter: buffers of which only bounds have memory, and values tha
   CHECK_THAT(ErrorOf(run(store(3, 8)), {}, out), Catch::Contains("index 3 is out of range"));
   CHECK_THAT(ErrorOf(run(store(5, 6)), {}, out), Catch::Contains("index 6 is out of range"));
   CHECK_THAT(ErrorOf(run(store(4, 10)), {}, out), Catch::Contains("index 10 is out of range"));
-  // T.undef() takes a value away.
+  // T.undef() removes a value.
   const PrimExpr* undef = m.Call("tir.undef", kF32, {});
   const Stmt* forget = m.Seq({m.Store(b, m.Real(1), {m.Int(0)}), m.Store(b, undef, {m.Int(0)})});
   CHECK_THAT(ErrorOf(m.Func({b}, m.Seq({forget, m.Store(b, m.Load(b, {m.Int(0)}), {m.Int(1)})})), {}, out),
@@ -413,7 +413,7 @@ TEST_CASE("interpreter: buffers of which only bounds have memory, and values tha
              Catch::Contains("T.undef()"));
 }
 
-// What calls into the runtime, into code outside of the module, or the units of accelerators.
+// Calls of the runtime, of code outside of the module, or of units of accelerators.
 const std::set<std::string_view> kRefused = {
     "TVMBackendAllocWorkspace", "TVMBackendFreeWorkspace", "anylist_getitem", "anylist_resetitem",
     "anylist_setitem_call_cpacked", "anylist_setitem_call_packed", "call_extern", "call_llvm_intrin",
@@ -428,9 +428,9 @@ const std::set<std::string_view> kRefused = {
     "tvm_global_barrier_kinit", "tvm_load_matrix_sync", "tvm_mma_sync", "tvm_stack_alloca", "tvm_static_handle",
     "tvm_store_matrix_sync", "tvm_struct_set", "tvm_thread_context", "tvm_throw_last_error", "tvm_warp_activemask",
     "tvm_warp_shuffle", "tvm_warp_shuffle_down", "tvm_warp_shuffle_up",
-    // The type stands for a value within tvm_access_ptr only; the other depends on the processor.
+    // The first has a value only within tvm_access_ptr; the second depends on the processor.
     "type_annotation", "vscale"};
-// What needs operands of its own: these are in other tests, here and of FoldConstant.
+// These need special operands and are tested elsewhere, here and with FoldConstant.
 const std::set<std::string_view> kTestedElsewhere = {"address_of",
                                                      "assume",
                                                      "atomic_add",

@@ -1,4 +1,4 @@
-// Reductions, scans, sorting, matrix products; and the limits that all evaluations keep.
+// Reductions, scans, sorting, matrix products; and the limits of all evaluations.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -42,7 +42,7 @@ TEST_CASE("reduce: sums of all dtypes, over every set of axes", "[eval]") {
         }
         expected[static_cast<size_t>(place)] += static_cast<double>(i);
       }
-      // The sum of all is 276: int8 wraps around, bfloat16 rounds on the way.
+      // The sum of all is 276: int8 wraps around, bfloat16 rounds at each step.
       if (set == 7 && (dtype.bits == 8 || dtype.code == TypeCode::kBFloat)) continue;
       const Tensor sum = Run("sum", {x}, Attrs({{"axis", ListAttr::Get(axes)}}));
       CHECK(ShapeOf(*sum) == out);

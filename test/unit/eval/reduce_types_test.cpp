@@ -10,7 +10,7 @@ namespace iropt {
 
 namespace {
 
-// A number as the dtype holds it.
+// A number converted to the dtype.
 Exact Held(DataType dtype, Exact value) {
   return dtype.is_floating() ? RoundedTo(dtype, value) : WrappedTo(dtype, static_cast<Whole>(value));
 }
@@ -152,7 +152,7 @@ TEST_CASE("types: running sums and products", "[eval]") {
   for (const DataType dtype : AllTypes()) {
     const std::vector<Exact> values = Rows(dtype);
     for (const DataType out : {dtype, DataType::Int(64), DataType::Float(32)}) {
-      // Of floats, only those that an integer dtype holds can be added up in one.
+      // Floats can be summed in an integer dtype only if it can hold them.
       if (dtype.is_floating() && !out.is_floating()) continue;
       INFO(dtype.ToString() << " as " << out.ToString());
       const ObjectAttr* attrs = Attrs({{"axis", Int(1)}, {"dtype", Type(out)}});

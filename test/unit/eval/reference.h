@@ -1,5 +1,4 @@
-// What the tests of kernels compare with: tensors as lists of doubles, indexed by formulas that are written for the
-// test.
+// The reference of kernel tests: tensors as lists of doubles, indexed by formulas that are written for the test.
 #pragma once
 
 #include <cmath>
@@ -96,7 +95,7 @@ inline void CheckExact(const NDArray& found, const Ref& expected, DataType dtype
   CHECK(Elements(found) == expected.values);
 }
 
-// Equal up to so many roundings of numbers of magnitude 1 or of their own.
+// Equal up to this number of roundings relative to 1 or their magnitude.
 inline void CheckClose(const NDArray& found, const Ref& expected, double roundings = 16) {
   CHECK(ShapeOf(found) == expected.shape);
   const std::vector<double> values = Elements(found);

@@ -35,7 +35,7 @@ void ForEachIndex(const Dims& shape, const std::function<void(const Dims&)>& f) 
   }
 }
 
-// Checks a result element by element: `source` says which index of the operand an index of the result comes from.
+// Checks a result element by element: `source` maps an index of the result to that of the operand.
 void CheckMoved(const Tensor& result, const Dims& shape, const Tensor& x,
                 const std::function<Dims(const Dims&)>& source) {
   REQUIRE(ShapeOf(*result) == shape);
@@ -185,7 +185,7 @@ TEST_CASE("move: slices are Python's", "[eval]") {
         std::vector<double> expected;
         const int64_t first = begin < 0 ? begin + 10 : begin;
         const int64_t last = end < 0 ? end + 10 : end;
-        // Walks from an end that is cut off to the range, as long as both limits allow.
+        // Iterates from a clamped end as long as both limits allow.
         int64_t i = step > 0 ? std::max<int64_t>(first, 0) : std::min<int64_t>(first, 9);
         for (; step > 0 ? i < std::min<int64_t>(last, 10) : i > std::max<int64_t>(last, -1); i += step) {
           if (i >= 0 && i < 10) expected.push_back(static_cast<double>(i));

@@ -1,4 +1,4 @@
-// Reading the calls that have values in the cases of the type rules.
+// Reading the calls with values in the cases of the type rules.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace iropt {
 
-// A case that was read; what it gives lives as long as it does.
+// A case that was read; it owns its call and values.
 class ValueCase {
  public:
   explicit ValueCase(const TypeCase& c) : text_(ModuleText(c)) {
@@ -21,7 +21,7 @@ class ValueCase {
     module_ = ParseModule(text_, 1, {}, engine);
   }
 
-  // Null where the call is refused.
+  // Null if the call is refused.
   const Call* call() const { return As<Call>(ValueOf("result")); }
   const Constant* expected() const { return As<Constant>(ValueOf("expected")); }
   std::string messages() const {

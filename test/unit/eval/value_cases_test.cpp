@@ -1,11 +1,11 @@
-// The calls of test/unit/infer/types that have values there are evaluated to them.
+// The calls with values in test/unit/infer/types are evaluated to these values.
 #include "operator_samples.h"
 
 namespace iropt {
 
 namespace {
 
-// How far a computed element may be from the expected one: a few units in the last place of the dtype.
+// The tolerance of a computed element: a few units in the last place of the dtype.
 double Tolerance(DataType dtype, double expected) {
   if (!dtype.is_floating()) return 0;
   const int digits = dtype.bits == 64                 ? 50

@@ -1,5 +1,5 @@
-// Every operator with a kernel has a test of its values for every dtype that it takes. The tests note what they
-// evaluate; this one comes last, as tests run in the order of their files.
+// Every operator with a kernel has a test of its values for every dtype that it takes. The tests record their
+// evaluations; this one comes last, as tests run in the order of their files.
 #include "operator_samples.h"
 
 namespace iropt {

@@ -1,4 +1,4 @@
-// Orders of axes and layouts of values. What the rules do to programs is tested in test/transform/convert_layout.
+// Orders of axes and layouts of values. Their effect on programs is tested in test/transform/convert_layout.
 #include "iropt/infer/layout_rules.h"
 
 #include "catch.h"

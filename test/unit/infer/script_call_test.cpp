@@ -68,7 +68,7 @@ PyValue Of(const Attr* v) {
   return value;
 }
 
-// ---- Nodes as text, in the manner of the printer
+// ---- Nodes as text, as the printer writes them
 
 std::string Text(const PrimExpr* e) {
   if (const auto* imm = As<tir::IntImm>(e)) {
@@ -196,7 +196,7 @@ TEST_CASE("operands by position and by name") {
 TEST_CASE("wrong arguments are located errors") {
   Script s;
   const PyValue x = s.Tensor("x");
-  CHECK(s.Print("add", {x}) == "missing-argument: R.add needs the argument 'x2'");
+  CHECK(s.Print("add", {x}) == "missing-argument: missing argument 'x2' in call to R.add");
   CHECK(s.last_error().span == SourceSpan{1, 2});
   PyValue third = Of(1);
   third.span = Span::Of(5, 6);
@@ -339,7 +339,7 @@ TEST_CASE("the padding of layout_transform takes the type of the tensor") {
   CHECK(Text(To<ObjectAttr>(call->attrs)->Find("axis_separators")) == "[]");
 }
 
-TEST_CASE("calls of loop-level functions") {
+TEST_CASE("calls of PrimFuncs") {
   Script s;
   const PyValue x = s.Tensor("x");
   const PyValue f = Of(static_cast<const Expr*>(GlobalVar::Get("f")));
@@ -356,7 +356,7 @@ TEST_CASE("calls of loop-level functions") {
   const Type* both = TupleType::Get(std::array{tensor, tensor});
   CHECK(call->type_args == TupleType::Get(std::array{both}));
 
-  // A single variable that holds a tuple already is the tuple of operands.
+  // A single variable of a tuple type is the tuple of operands.
   const Expr* tuple = s.workspace.NewVar("t", both);
   CHECK(s.Print("call_tir", {f, Of(tuple), type}) == "call_tir(cls.f, t)");
   CHECK(s.Print("call_tir_inplace", {f, x}, {{"out_sinfo", type}, {"inplace_indices", Of(0)}}) ==
@@ -365,7 +365,7 @@ TEST_CASE("calls of loop-level functions") {
         "call_tir_with_grad(cls.f, (x); te_grad_name=\"g\"; te_grad_kwargs=DictAttr)");
   CHECK(s.Print("call_dps_packed", {Of("pack"), s.TupleOf({x}), type}) == "call_dps_packed(extern(pack), (x))");
   CHECK(s.Print("dist.call_tir", {f, x}, {{"out_sinfo", type}}) == "call_tir(cls.f, (x))");
-  CHECK(s.Print("call_tir", {f, x}) == "missing-argument: R.call_tir needs the argument 'out_sinfo'");
+  CHECK(s.Print("call_tir", {f, x}) == "missing-argument: missing argument 'out_sinfo' in call to R.call_tir");
 }
 
 TEST_CASE("calls of packed functions and closures") {
@@ -384,7 +384,7 @@ TEST_CASE("calls of packed functions and closures") {
   CHECK(call->type_args == nullptr);
   CHECK(s.Print("make_closure", {x, s.TupleOf({})}) == "make_closure(x, ())");
   CHECK(s.Print("call_pure_packed", {Of("f")}) ==
-        "missing-argument: R.call_pure_packed needs the argument 'sinfo_args'");
+        "missing-argument: missing argument 'sinfo_args' in call to R.call_pure_packed");
   CHECK(s.Print("call_pure_packed", {Of(1)}, {{"sinfo_args", Of(object)}}) ==
         "bad-argument: argument 'func' of R.call_pure_packed must be a function, not an integer");
 }

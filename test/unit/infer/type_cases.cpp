@@ -18,7 +18,7 @@ struct Declaration {
 
 bool IsNameChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// Whether the text mentions the name as a whole word.
+// Returns whether the text mentions the name as a whole word.
 bool Mentions(std::string_view text, std::string_view name) {
   for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
     const size_t end = at + name.size();

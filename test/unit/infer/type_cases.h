@@ -1,4 +1,4 @@
-// Calls with the types and the values that they have, read from the files in test/unit/infer/types. Their format:
+// Calls with their expected types and values, read from the files in test/unit/infer/types. The format:
 //
 //   # A comment.
 //   [title]                          the declarations before it end here
@@ -10,9 +10,9 @@
 //   R.add(x, s) !! must be a tensor or a scalar
 //   R.add(R.const([1, 2], "$dtype"), R.const(1, "$dtype")) == R.const([2, 3], "$dtype")
 //
-// The call with "!!" is refused: the error is in the call, and its message contains what stands behind. That with "=="
-// is evaluated, too, and has the type and the value of what stands behind; it is also a sample of what the operator
-// takes. A line that starts with "global" is a line of the module around the calls.
+// The call with "!!" is refused: the error is in the call, and its message contains the text after "!!". The call with
+// "==" is evaluated, too, and has the type and the value of the expression after "=="; it is also a sample call of the
+// operator. A line that starts with "global" is a line of the module around the calls.
 #pragma once
 
 #include <string>
@@ -30,14 +30,14 @@ struct TypeCase {
   std::string globals;       // functions of the module
   std::string expected;      // a type, a message or a value
   enum class Kind { kType, kRefused, kValue } kind = Kind::kType;
-  std::string dtype;  // what $dtype stands for; or empty
+  std::string dtype;  // the value of $dtype; or empty
 };
 
-// All cases of the folder IROPT_TYPE_CASES, an environment variable or else what the macro says, by the names of the
-// files. Throws std::runtime_error for a line that is none of the above.
+// All cases of the folder IROPT_TYPE_CASES, an environment variable or else the macro, by the names of the files.
+// Throws std::runtime_error for a malformed line.
 const std::vector<TypeCase>& TypeCases();
 
-// A module with the case: the function "main" binds the call to `result`, and something of the expected type, or the
+// A module with the case: the function "main" binds the call to `result`, and a value of the expected type, or the
 // expected value, to `expected`.
 std::string ModuleText(const TypeCase& c);
 

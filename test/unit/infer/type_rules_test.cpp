@@ -1,4 +1,4 @@
-// The type rules: the calls of test/unit/infer/types have the types that stand there, and every operator is among them.
+// The type rules: the calls in test/unit/infer/types have the expected types, and every operator has a case.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -75,7 +75,7 @@ TEST_CASE("calls have the types that the cases say") {
   }
 }
 
-// What the cases of an operator show.
+// The kinds of operands that the cases of an operator cover.
 struct Shown {
   bool fixed = false;     // operands of known numbers
   bool symbolic = false;  // with a symbolic dimension or value
@@ -99,7 +99,7 @@ void ShowTypes(const std::vector<const Type*>& types, Shown& shown) {
   shown.fixed |= !symbolic && !unknown;
 }
 
-// What a refusal shows is whether operands of unknown shape are refused: those that the call mentions.
+// A refusal covers operands of unknown shape if the call mentions any.
 void ShowRefused(TypeCase c, Shown& shown) {
   shown.refused = true;
   c.call = "any";
@@ -113,7 +113,7 @@ void ShowRefused(TypeCase c, Shown& shown) {
   }
 }
 
-// The operator that a case is about, by what stands before the bracket.
+// The operator of a case, by the text before the bracket.
 const OpInfo* OpOf(const TypeCase& c) {
   return FindGraphOpByScript(std::string_view(c.call).substr(2, c.call.find('(') - 2));
 }

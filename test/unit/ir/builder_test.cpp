@@ -70,7 +70,7 @@ TEST_CASE_METHOD(Builder, "nested operands become bindings, shared ones once", "
 TEST_CASE_METHOD(Builder, "what is normal stays the same pointer", "[ir]") {
   const Function* func = NewChain(workspace, 5);
   CHECK(builder.Normalize(func) == func);
-  // The same without the mark that the builder leaves.
+  // The same without the builder's mark.
   const auto* seq = To<SeqExpr>(func->body);
   const auto* unmarked = workspace.New<SeqExpr>(seq->blocks, seq->body, seq->type);
   const Function* other = NewFunction(workspace, {func->params[0]}, unmarked);

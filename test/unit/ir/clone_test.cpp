@@ -28,7 +28,7 @@ TEST_CASE("a copy is equal and shares nothing", "[ir]") {
   CHECK(copy->params[0]->name() == "x");
 }
 
-TEST_CASE("a copy of a loop-level function", "[ir]") {
+TEST_CASE("a copy of a PrimFunc", "[ir]") {
   Workspace source;
   const PrimFunc* func = NewLoop(source, 8);
   Workspace target;

@@ -1,4 +1,4 @@
-// Everything that walks the IR works at any depth. The trees are as deep as a million, far past what a stack holds.
+// All walks over the IR work at any depth. The trees have a depth of a million, far more than a stack allows.
 #include <vector>
 
 #include "catch.h"
@@ -22,7 +22,7 @@ const Expr* DeepExpr(Workspace& workspace, const Expr* leaf, const Op& op) {
   return expr;
 }
 
-TEST_CASE("deep graph-level expressions", "[ir][deep]") {
+TEST_CASE("deep Relax expressions", "[ir][deep]") {
   Workspace workspace;
   const Var* x = workspace.NewVar("x", ObjectType::Get());
   const Expr* expr = DeepExpr(workspace, x, kNeg);

@@ -58,8 +58,8 @@ TEST_CASE("elements: conversion of numbers that do not fit", "[eval]") {
   CHECK(flag.byte == 1);
 }
 
-// A conversion by way of double would round twice: the number below lies just above a tie of bfloat16, and double
-// cannot hold what puts it there.
+// A conversion through double would round twice: the number below is just above a tie of bfloat16, and double cannot
+// represent the difference.
 TEST_CASE("elements: big integers round once to narrow floats", "[eval]") {
   const int64_t tie = (int64_t{1} << 62) + (int64_t{1} << 54);
   BFloat16 rounded;

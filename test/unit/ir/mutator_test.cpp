@@ -46,7 +46,7 @@ TEST_CASE("a mutator makes new what is above a change and keeps the rest", "[ir]
     CHECK(changed->params[0] == func->params[0]);
     CHECK(StructuralEqual(changed, NewChain(workspace, 3, kNeg)));
     const auto& bindings = To<SeqExpr>(changed->body)->blocks[0]->bindings;
-    // Neither the variables nor the last binding, which is no call, are new.
+    // Neither the variables nor the last binding, which is not a call, are new.
     CHECK(bindings[0]->var == To<SeqExpr>(func->body)->blocks[0]->bindings[0]->var);
     CHECK(bindings[3] == To<SeqExpr>(func->body)->blocks[0]->bindings[3]);
   }
@@ -138,7 +138,7 @@ class Nothing : public tir::StmtExprMutator {
   using StmtExprMutator::StmtExprMutator;
 };
 
-TEST_CASE("a loop-level mutator keeps what does not change", "[ir]") {
+TEST_CASE("a TIR mutator keeps what does not change", "[ir]") {
   Workspace workspace;
   const PrimFunc* func = NewLoop(workspace, 8);
   const size_t used = workspace.arena().bytes_used();

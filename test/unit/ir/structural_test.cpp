@@ -161,7 +161,7 @@ TEST_CASE("attributes compare by value, whatever index maps call their parameter
   CHECK_FALSE(BothEqual(call(IntAttr::Get(1)), call(nullptr)));
 }
 
-TEST_CASE("loop-level functions compare up to names", "[ir]") {
+TEST_CASE("PrimFuncs compare up to names", "[ir]") {
   Workspace workspace;
   CHECK(BothEqual(NewLoop(workspace, 8, "i"), NewLoop(workspace, 8, "j")));
   CHECK_FALSE(BothEqual(NewLoop(workspace, 8), NewLoop(workspace, 9)));

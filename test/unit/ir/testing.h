@@ -1,4 +1,4 @@
-// What the tests of ir share: an operator, a type inferrer that knows enough for them, and small programs.
+// Shared parts of the tests of ir: an operator, a simple type inferrer, and small programs.
 #pragma once
 
 #include <string>
@@ -76,7 +76,7 @@ inline const Function* NewChain(Workspace& workspace, int length, const Op& op =
   return NewFunction(workspace, {x}, builder.Seq({builder.EndBlock()}, out));
 }
 
-// A loop-level function: for i in range(extent): B[i] = A[i] + value
+// A PrimFunc: for i in range(extent): B[i] = A[i] + value
 inline const PrimFunc* NewLoop(Workspace& workspace, int64_t extent, const char* name = "i", double value = 1) {
   const DataType int32 = DataType::Int(32);
   const auto new_buffer = [&](const char* buffer_name) {

@@ -12,7 +12,7 @@ namespace {
 
 using namespace testing;
 
-// Writes down what it visits.
+// Logs the visited nodes.
 class Recorder : public ExprVisitor {
  public:
   std::string log;
@@ -107,7 +107,7 @@ class LoopRecorder : public tir::StmtExprVisitor {
   }
 };
 
-TEST_CASE("a loop-level visitor sees everything in order", "[ir]") {
+TEST_CASE("a TIR visitor sees everything in order", "[ir]") {
   Workspace workspace;
   LoopRecorder recorder;
   recorder.VisitPrimFunc(NewLoop(workspace, 8));
@@ -138,7 +138,7 @@ TEST_CASE("post order of statements", "[ir]") {
                                        NodeKind::kFor});
 }
 
-TEST_CASE("loop-level functors dispatch by kind", "[ir]") {
+TEST_CASE("TIR functors dispatch by kind", "[ir]") {
   class IsLoop final : public tir::StmtFunctor<bool(const tir::Stmt*)> {
    protected:
     bool VisitStmtDefault(const tir::Stmt*) override { return false; }

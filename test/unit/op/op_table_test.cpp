@@ -61,7 +61,7 @@ TEST_CASE("the nearest operator to a misspelt one") {
   CHECK(NearestGraphOpScript("zzzzzz").empty());
 }
 
-TEST_CASE("ids are dense and loop-level operators come first") {
+TEST_CASE("ids are dense and TIR operators come first") {
   REQUIRE(AllOps().size() == kNumOps);
   for (size_t i = 0; i < kNumOps; ++i) {
     const OpInfo& info = AllOps()[i];
@@ -100,8 +100,8 @@ TEST_CASE("the groups that ids have names for") {
   }
 }
 
-// The parameters of a row cover what it has, each operand and attribute once.
-TEST_CASE("every graph-level row is complete") {
+// The parameters of a row cover each operand and attribute once.
+TEST_CASE("every Relax row is complete") {
   for (const OpInfo* info : GraphOps()) {
     INFO(info->name);
     CHECK(info->attrs.empty() == info->attrs_key.empty());
@@ -142,7 +142,7 @@ TEST_CASE("every intrinsic row is complete") {
     CHECK(IntrinsicOf(info.op) == info.intrinsic);
     CHECK(static_cast<int>(info.intrinsic->defaults.size()) <= std::max<int>(info.intrinsic->num_args, 0));
     CHECK((info.pure == (EffectOf(info.op) <= CallEffect::kReadState)));
-    // A dtype that can only be written has to be written.
+    // A dtype that cannot be inferred must be printed.
     if (info.intrinsic->dtype_print == DtypePrint::kLast) CHECK(info.intrinsic->result == ResultDtype::kGiven);
   }
 }
@@ -244,14 +244,14 @@ TEST_CASE("the defaults of attributes are of their kinds") {
 
 // ---- The table against the recorded facts of TVM
 
-// The recorded facts, or nothing where they are not at hand.
+// The recorded facts, or nothing if they are not available.
 json Facts() {
   const char* folder = std::getenv("IROPT_CONFORMANCE_DIR");
   std::ifstream file(folder ? std::string(folder) + "/ops.json" : std::string());
   return file ? json::parse(file) : json::array();
 }
 
-// How TVM names the kind of an attribute.
+// Compares the kind of an attribute with TVM's name of it.
 bool KindFits(AttrKind kind, const std::string& type) {
   static const std::map<std::string, std::set<AttrKind>> kKinds{
       {"bool", {AttrKind::kBool}},
@@ -336,7 +336,7 @@ bool Excused(const OpInfo& info, const std::string& what) {
   return kMisregistered.contains(std::string(info.name) + " " + what);
 }
 
-// Whether rows name a layout rule.
+// Returns whether rows name a layout rule.
 std::map<OpId, bool> LayoutRules() {
   return {
 #define IROPT_OP(id, name, rule, kernel, layout, ...) {OpId::k##id, std::string_view(#layout) != "NoLayout"},
@@ -346,7 +346,7 @@ std::map<OpId, bool> LayoutRules() {
 
 void CheckArguments(const OpInfo& info, const json& fact) {
   for (const json& argument : fact["arguments"]) {
-    if (argument.empty()) continue;  // how TVM registers an operator without operands
+    if (argument.empty()) continue;  // TVM's registration of an operator without operands
     const std::string name = argument[0];
     INFO(name);
     const auto arg =
@@ -400,7 +400,7 @@ MixedPrecision PolicyOf(const json& fact) {
   return policy == fact.end() ? MixedPrecision::kNever : kPolicies[policy->get<size_t>()];
 }
 
-// Hidden, because it runs as a test of its own, which shows whether it was skipped.
+// Hidden, because it runs as a separate test, which shows whether it was skipped.
 TEST_CASE("the table states the recorded facts of every operator", "[.recorded]") {
   const json facts = Facts();
   if (facts.empty()) {

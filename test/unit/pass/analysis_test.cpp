@@ -1,4 +1,5 @@
-// Analyses of functions: computed once, kept while they hold, dropped when a pass changes what it does not preserve.
+// Analyses of functions: computed once, kept while valid, dropped when a pass that does not preserve them changes the
+// function.
 #include "iropt/pass/analysis.h"
 
 #include <fmt/format.h>
@@ -14,7 +15,7 @@ namespace {
 
 std::atomic<int> computed = 0;
 
-// How many attributes a function has.
+// The number of attributes of a function.
 struct AttributeCount {
   using Result = size_t;
   static constexpr std::string_view kName = "attribute_count";
@@ -25,7 +26,7 @@ struct AttributeCount {
   }
 };
 
-// The same, of which a pass may only make more.
+// The same, which a pass may only increase.
 struct AttributeBound : AttributeCount {
   static constexpr std::string_view kName = "attribute_bound";
   static bool StillHolds(size_t kept, size_t actual) { return kept <= actual; }
@@ -53,7 +54,7 @@ Pass Copying(PassInfo info) {
   });
 }
 
-// The answers of Asking before and after the pass, and how often something was computed.
+// The results before and after the pass, and the number of computations.
 struct Outcome {
   std::vector<size_t> answers;
   int computed;

@@ -84,7 +84,7 @@ TEST_CASE("the threads of a function pass have the context of the pass") {
   Module module;
   for (int i = 0; i < 200; ++i) {
     Workspace workspace;
-    workspace.arena().Allocate(4096, 8);  // so that the module is worth threads
+    workspace.arena().Allocate(4096, 8);  // so that the module is big enough for threads
     AddFunction(module, fmt::format("f{}", i));
     const ModuleEntry& entry = module.functions().back();
     workspace.Adopt(entry.storage);
@@ -164,7 +164,7 @@ TEST_CASE("a field of a record is set by its path, and the others stay") {
   REQUIRE(c.Set("tir.UnrollLoop.auto_max_step", 16));
   CHECK(c.context.ConfigInt("tir.UnrollLoop.auto_max_step") == 16);
   CHECK_FALSE(c.context.ConfigBool("tir.UnrollLoop.explicit_unroll"));
-  // A whole record says what all of its fields are.
+  // A whole record sets all of its fields.
   REQUIRE(c.Set("tir.UnrollLoop", OptionValue::Dict{{"auto_max_step", 8, {}}}));
   CHECK(c.context.ConfigInt("tir.UnrollLoop.auto_max_step") == 8);
   CHECK(c.context.ConfigBool("tir.UnrollLoop.explicit_unroll"));

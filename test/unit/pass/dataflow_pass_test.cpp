@@ -1,4 +1,4 @@
-// Passes over dataflow blocks, and what they must not touch.
+// Passes over dataflow blocks, and the parts that they must not change.
 #include "catch.h"
 #include "helpers.h"
 

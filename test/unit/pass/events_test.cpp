@@ -1,4 +1,4 @@
-// The events of the pass manager, as instruments hear them, and the instrument that bisects pipelines.
+// The events of the pass manager, as instruments receive them, and the instrument that bisects pipelines.
 #include <algorithm>
 #include <stdexcept>
 
@@ -16,7 +16,7 @@ std::string NameOf(PassOutcome outcome) {
   return kNames[static_cast<int>(outcome)];
 }
 
-// Writes what it hears into a log. `fails_in` is an entry after which it fails.
+// Logs the events that it receives. `fails_in` is an entry after which it fails.
 class Listener : public PassInstrument {
  public:
   Listener() : PassInstrument("listener") {}
@@ -182,7 +182,7 @@ TEST_CASE("an instrument that saw a function begin sees it end, whatever fails")
 }
 
 TEST_CASE("several threads tell instruments of one function at a time") {
-  // Enough of it to be worth threads.
+  // Big enough for threads.
   std::vector<std::string> names;
   for (int i = 0; i < 2'000; ++i) names.push_back("f" + std::to_string(i));
   Observed o;
@@ -222,7 +222,7 @@ TEST_CASE("bisection runs the first passes and says of each whether it runs") {
         "BISECT: running pass (1) A on module\n"
         "BISECT: NOT running pass (2) B on module\n"
         "BISECT: NOT running pass (3) B on module\n");
-  // Another scope begins to count anew.
+  // Another scope starts to count again.
   o.ran.clear();
   {
     With<PassContext> scope(o.context);

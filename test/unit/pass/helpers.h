@@ -19,7 +19,7 @@ namespace iropt {
 
 using Log = std::vector<std::string>;
 
-// Collects what is reported as "kind: message", notes as "  message".
+// Collects diagnostics as "kind: message", notes as "  message".
 class Reports {
  public:
   Reports() : engine_(&buffer_) {}
@@ -86,7 +86,7 @@ inline Pass Tracer(Log& log, std::string name, int opt_level = 0, std::vector<st
   });
 }
 
-// A module pass that counts an attribute of the module up to `limit`, and changes nothing when it is there.
+// A module pass that counts an attribute of the module up to `limit`, and changes nothing afterwards.
 inline Pass Counting(int64_t limit) {
   return CreateModulePass({.name = "Counting"}, [limit](Module module, ModulePassContext&) -> Result<Module> {
     const auto* count = As<IntAttr>(module.attrs()->Find("count"));

@@ -156,7 +156,7 @@ TEST_CASE("001: EnterPassContext: those that had entered exit in the order of th
 TEST_CASE("001: EnterPassContext: the failure propagates, and the scope does not come to be") {
   for (const bool throws : kReturnsOrThrows) {
     Watched w;
-    w.Add("a", "exit", throws);  // what it says while it is asked to leave is not the reason
+    w.Add("a", "exit", throws);  // an error during exit is not reported as the reason
     w.Add("b", "enter", throws);
     const PassContext* outer = &PassContext::Current();
     With<PassContext> scope(w.context);

@@ -1,4 +1,4 @@
-// Function passes on several threads: what comes out, and what is reported, is the same as on one.
+// Function passes on several threads: results and diagnostics are the same as on one.
 #include "iropt/support/parallel.h"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ Module BigModule() {
 
 int NumberOf(const FunctionPassContext& context) { return std::stoi(std::string(context.var()->name.substr(1))); }
 
-// A pass that says something about every function, fails for some, and takes longest for the first.
+// A pass that reports on every function, fails for some, and takes longest for the first.
 Pass Talkative(bool fails) {
   return CreateFunctionPass({.name = "Talkative"}, [fails](const Function* f, FunctionPassContext& context) {
     const int number = NumberOf(context);
@@ -105,7 +105,7 @@ TEST_CASE("a function pass may use threads itself, and run other passes") {
   const Module small = MakeModule({"a", "b"});
   const Pass outer = CreateFunctionPass({.name = "Outer"}, [&](const Function* f, FunctionPassContext& context) {
     ParallelFor(8, 4, [&](size_t) { ++items; });
-    // Runs under the context of the outer pass, which the thread has taken over.
+    // Runs under the context of the outer pass, which the thread has inherited.
     const Result<PassResult> nested = inner(NumberOf(context) == 0 ? BigModule() : small);
     if (!nested.ok() || !nested->changed) return Result<const Function*>(Failure{ErrorCode::PassFailed});
     return Result<const Function*>(f);

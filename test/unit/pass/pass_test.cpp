@@ -129,7 +129,7 @@ TEST_CASE("exceptions of a pass become errors") {
   CHECK(result.error().message == "pass 'Failing' ran out of memory");
 }
 
-TEST_CASE("a function pass rewrites the graph-level functions") {
+TEST_CASE("a function pass rewrites the Relax functions") {
   Module module = MakeModule({"f", "g"});
   AddPrimFunc(module, "loops");
   const BaseFunc* loops = module.Find("loops")->func;
@@ -140,7 +140,7 @@ TEST_CASE("a function pass rewrites the graph-level functions") {
   CHECK(result->module.Find("f")->func->attrs->Find("seen") != nullptr);
   CHECK(result->module.Find("g")->func->attrs->Find("seen") != nullptr);
   CHECK(result->module.Find("loops")->func == loops);
-  // The module that was given is another value.
+  // The module passed in is another value.
   CHECK(module.Find("f")->func->attrs->Find("seen") == nullptr);
 }
 
@@ -245,7 +245,7 @@ TEST_CASE("an exception in a function pass names the function") {
   CHECK(result.error().message == "pass 'Throws' failed: the rewriting of 'g' threw an exception: oops");
 }
 
-TEST_CASE("a primfunc pass rewrites the loop-level functions only") {
+TEST_CASE("a primfunc pass rewrites the PrimFuncs only") {
   Module module = MakeModule({"f"});
   AddPrimFunc(module, "loops");
   const Pass pass = CreatePrimFuncPass({.name = "Mark"}, [](const PrimFunc* f, FunctionPassContext& context) {
@@ -262,7 +262,7 @@ TEST_CASE("a primfunc pass rewrites the loop-level functions only") {
 }
 
 TEST_CASE("an audit catches a pass that modifies what it was given") {
-  // What no pass may do, and const alone does not keep it from.
+  // Passes must not do this, but const alone does not prevent it.
   const Pass pass = CreateModulePass({.name = "Vandal"}, [](Module module, ModulePassContext&) -> Result<Module> {
     auto* function = const_cast<Function*>(To<Function>(module.functions()[0].func));
     function->is_pure = !function->is_pure;

@@ -17,7 +17,7 @@ PipelineFile Read(std::string_view text) {
   return *std::move(file);
 }
 
-// What is wrong with a file: each as "text: message".
+// The errors of a file as "text: message".
 Log ErrorsIn(const std::string& text) {
   Reports reports;
   INFO(text);
@@ -82,7 +82,7 @@ TEST_CASE("spans of pipeline strings in a file point into the file") {
   const PipelineFile file = Read(text);
   const SourceSpan span = file.passes->at(1).span;
   CHECK(text.substr(span.begin - 1, span.end - span.begin) == "BC");
-  // With an escape, the string is not in the file as it reads, so that the whole of it stands for its parts.
+  // With an escape, the text in the file differs from the string, so errors point to the whole string.
   const std::string escaped = R"({"passes": ["A<x=\"y\">"]})";
   const SourceSpan whole = Read(escaped).passes->at(0).span;
   CHECK(escaped.substr(whole.begin - 1, whole.end - whole.begin) == R"("A<x=\"y\">")");

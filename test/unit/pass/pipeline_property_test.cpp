@@ -1,4 +1,4 @@
-// Random pipelines survive every way of writing them.
+// Random pipelines survive every way of printing and parsing them.
 #include <random>
 
 #include "catch.h"
@@ -13,7 +13,7 @@ using Kind = PipelineItem::Kind;
 
 constexpr uint32_t kPipelines = 2000;
 
-// A random pipeline of any shape, with names and values that are hard to spell among them.
+// A random pipeline of any shape, including names and values that are hard to quote.
 class Generator {
  public:
   explicit Generator(uint32_t seed) : random_(seed) {}
@@ -190,7 +190,7 @@ TEST_CASE("strings and JSON say the same") {
     const std::string text = PrintPipeline(Generator(seed).Make(4));
     const std::string json = PrintPipelineJson(FromText(text));
     CHECK(PrintPipeline(FromJson(json)) == text);
-    // A pipeline string may also stand in a file as it is.
+    // A file may also contain a pipeline string unchanged.
     CHECK(PrintPipelineJson(FromJson(ToJson(OptionValue(text)))) == json);
   }
 }

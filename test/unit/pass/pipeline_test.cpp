@@ -19,7 +19,7 @@ Pipeline Parse(std::string_view text) {
   return *pipeline;
 }
 
-// The error of a malformed string and what it points to, as "text: message".
+// The error of a malformed string and the text that it points to, as "text: message".
 std::string ErrorIn(const std::string& text) {
   Reports reports;
   INFO(text);

@@ -1,4 +1,4 @@
-// Plugins in the registry, without a shared object: what of them the test programs of plugins do not show.
+// Plugins in the registry, without a shared object: the parts that the plugin tests do not cover.
 #include "iropt/pass/plugin.h"
 
 #include <fstream>
@@ -79,7 +79,7 @@ TEST_CASE("a plugin that fails or throws adds nothing") {
   CHECK(registry.FindConfig("mine.option") == nullptr);
   CHECK(registry.instruments().empty());
   CHECK(registry.plugins().empty());
-  // What comes later does not seem to be of the plugin.
+  // Later rows do not belong to the plugin.
   REQUIRE(registry.Add(Row("B")).ok());
   CHECK(registry.Find("B")->plugin.empty());
 }

@@ -1,4 +1,4 @@
-// An instrument that writes down what it is told, and fails where it is asked to.
+// An instrument that logs its calls, and fails on request.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What docs/pass_infrastructure.md says of contexts, kinds of passes and Sequentials, where no other test is about it.
+// The rules of docs/pass_infrastructure.md on contexts, kinds of passes and Sequentials that no other test covers.
 #include <stdexcept>
 #include <type_traits>
 

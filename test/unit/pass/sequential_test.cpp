@@ -1,4 +1,4 @@
-// Passes that run other passes: what is enabled, what is required, and how often.
+// Passes that run other passes: enabled and required passes, and the number of runs.
 #include "catch.h"
 #include "helpers.h"
 

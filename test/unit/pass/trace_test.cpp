@@ -1,4 +1,4 @@
-// The trace function of reference 000, and passes that show the module.
+// The trace function of reference 000, and passes that print the module.
 #include <stdexcept>
 
 #include "catch.h"

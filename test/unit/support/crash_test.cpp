@@ -36,7 +36,7 @@ std::vector<std::string> Notes() {
   return notes;
 }
 
-// Volatile, so that no compiler knows what it points to. Builds with sanitizers leave out the tests that use it.
+// Volatile, so that the compiler cannot know its value. Builds with sanitizers leave out the tests that use it.
 [[maybe_unused]] int* volatile nowhere = reinterpret_cast<int*>(0x10);
 
 bool Exists(const std::string& path) {

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder that goes with the test.
+// A folder that is removed after the test.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

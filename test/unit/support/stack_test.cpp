@@ -39,7 +39,7 @@ TEST_CASE("depth is reached again after returning", "[support]") {
 
 TEST_CASE("an exception passes through stack segments", "[support]") {
   CHECK_THROWS_WITH(ThrowAt(1'000'000), "bottom");
-  // The thread's notion of its stack is back to what it was.
+  // The thread's stack limit is restored.
   CHECK(Depth(1'000'000) == 1'000'000);
 }
 

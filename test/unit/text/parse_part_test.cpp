@@ -1,4 +1,4 @@
-// Parts of modules that are read by themselves.
+// Parsing of parts of modules.
 #include "catch.h"
 #include "iropt/infer/infer.h"
 #include "iropt/ir/context.h"

@@ -1,4 +1,4 @@
-// Functions that are built, as they print; and that they are what their text reads as.
+// The printed text of functions made by the builder, and that it reads back as the same function.
 #include <string>
 
 #include "catch.h"

@@ -1,5 +1,4 @@
-// What the operators of scripts make of their operands: Python's arithmetic on numbers, one type for both operands,
-// constants that fold.
+// The operators of scripts: Python's arithmetic on numbers, promotion of operands, folding of constants.
 #include <string>
 
 #include "catch.h"

@@ -1,5 +1,4 @@
-// Scalar expressions as text: parentheses where they are needed and nowhere else, and every tree of nodes reads back as
-// itself.
+// Scalar expressions as text: only the necessary parentheses, and every tree of nodes reads back as itself.
 #include <random>
 #include <string>
 

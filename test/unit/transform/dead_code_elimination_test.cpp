@@ -113,7 +113,7 @@ Result<Module> RunOnModule(PassTester& t, std::vector<std::string> entries,
   return result;
 }
 
-// A function that returns its parameter, or what another function makes of it.
+// A function that returns its parameter, or the result of another function for it.
 void AddFunction(PassTester& t, std::string_view name, bool visible, std::string_view callee = {}) {
   const Var* x = t.NewVar("x", t.F23());
   const DictAttr* attrs = DictAttr::Empty();
@@ -160,7 +160,7 @@ TEST_CASE("entry functions must exist", "[dce]") {
   const Result<Module> result = RunOnModule(t, {"entri"}, &errors);
   REQUIRE_FALSE(result.ok());
   CHECK(result.error().code == ErrorCode::PassFailed);
-  CHECK(errors == std::vector<std::string>{"there is no entry function 'entri'"});
+  CHECK(errors == std::vector<std::string>{"the module has no entry function 'entri'; did you mean 'entry'?"});
 }
 
 }  // namespace iropt

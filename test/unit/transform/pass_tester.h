@@ -1,4 +1,4 @@
-// Runs passes on hand-made functions and checks what every result must be: well-formed, and the same pointer when the
+// Runs passes on functions built by hand and checks that every result is well-formed, and the same pointer when the
 // pass runs again.
 #pragma once
 
@@ -40,7 +40,7 @@ class PassTester : public GraphMaker {
   const Function* function(std::string_view name = "main") { return To<Function>(module().Find(name)->func); }
   const SeqExpr* body() { return To<SeqExpr>(function()->body); }
 
-  // Replaces "main" by what the pass makes of it; true where that is another function.
+  // Replaces "main" by the result of the pass; true if that is another function.
   bool RunOnce(const FunctionPass& pass) {
     const ModuleEntry entry = *module().Find("main");
     Workspace workspace(entry.storage);

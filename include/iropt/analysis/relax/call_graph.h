@@ -1,4 +1,4 @@
-// Which functions of a module refer to which, in an order to work on them.
+// The reference graph of the functions of a module, in post-order.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 namespace iropt {
 
 struct CallGraph {
-  // Indices of all functions in the module, callees first: a function comes after those that it refers to, except where
-  // these refer back.
+  // Indices of all functions in the module in post-order: a function comes after those that it refers to, except in
+  // cycles.
   std::vector<size_t> post_order;
   std::vector<bool> recursive;  // by index: refers to itself, directly or through others
 };

@@ -1,4 +1,4 @@
-// Which functions of the module a function refers to, as an analysis that passes share (see pass/analysis.h).
+// The functions of the module that a function refers to, as an analysis that passes share (see pass/analysis.h).
 #pragma once
 
 #include <memory>
@@ -14,12 +14,12 @@ struct CalledFunctions {
   using Result = std::vector<const GlobalVar*>;  // each once, in the order of their ids
   static constexpr std::string_view kName = "called_functions";
   static constexpr bool kPortable = true;
-  // Of graph-level and of loop-level functions; linear.
+  // Of Relax functions and PrimFuncs; linear.
   static Result Compute(const BaseFunc& function, const FuncStorage& storage);
 };
 
-// Where analyses of whole modules take the result for a function from. A module pass gives
-// ModulePassContext::AnalysisSource<CalledFunctions>(), which computes nothing twice.
+// Provides the results for functions to analyses of whole modules. In a module pass, use
+// ModulePassContext::AnalysisSource<CalledFunctions>(), which caches them.
 using CalledFunctionsSource = FunctionRef<std::shared_ptr<const CalledFunctions::Result>(const ModuleEntry&)>;
 // Computes the result. For code that runs without the pass manager.
 std::shared_ptr<const CalledFunctions::Result> ComputeCalledFunctions(const ModuleEntry& entry);

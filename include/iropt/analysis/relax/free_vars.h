@@ -20,8 +20,8 @@ std::vector<const tir::Var*> FreeSymVars(const Expr* e);
 // Symbolic variables that parameters and match_casts of `e` define, nested functions included.
 std::vector<const tir::Var*> BoundSymVars(const Expr* e);
 
-// Symbolic variables that occur in a type, that a scalar expression consists of, and that a type defines where it is
-// the type of a parameter or of a match_cast: those that are a dimension by themselves.
+// Symbolic variables that occur in a type; that occur in a scalar expression; and that a type defines as the type of a
+// parameter or of a match_cast: those that are a whole dimension.
 std::vector<const tir::Var*> SymVarsOf(const Type* type);
 std::vector<const tir::Var*> SymVarsOf(const PrimExpr* e);
 std::vector<const tir::Var*> DefinedSymVars(const Type* type);

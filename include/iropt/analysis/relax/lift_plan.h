@@ -1,4 +1,4 @@
-// Which bindings of a function depend on nothing but weights, and so can be computed before it runs.
+// Finds the bindings of a function that depend only on weights and can be hoisted out of it.
 #pragma once
 
 #include <unordered_set>
@@ -10,7 +10,7 @@
 
 namespace iropt {
 
-// What an expression refers to, each once, in order.
+// The variables that an expression refers to, each once, in order.
 struct Operands {
   std::vector<const Var*> vars;
   std::vector<const tir::Var*> dims;  // symbolic variables, those in the types of the variables included
@@ -18,20 +18,20 @@ struct Operands {
 Operands OperandsOf(const Expr* e);
 
 // The bindings of dataflow blocks that can be lifted: those whose operands are weights or can be lifted, too. `take` is
-// told of each, in order, and says whether it is. With `dims`, so may those be that depend on symbolic variables which
-// the types of weights define; otherwise the types of what is lifted have none. What stop_lift_params gives is not
-// lifted. O(nodes).
+// called for each, in order, and decides whether it is lifted. With `dims`, this includes bindings that depend on
+// symbolic variables which the types of weights define; otherwise the types of lifted values have none. Results of
+// stop_lift_params are not lifted. O(nodes).
 void FindLiftable(const Function& function, uint32_t num_inputs, bool dims,
                   FunctionRef<bool(const Binding&, const Operands&)> take);
 
 struct LiftPlan {
   std::vector<const Binding*> lifted;
-  std::vector<bool> needs_weights;  // by Var::id: weights, and what is lifted and depends on any
-  std::vector<bool> at_runtime;     // by Var::id: what the rest of the function uses
+  std::vector<bool> needs_weights;  // by Var::id: weights, and lifted values that depend on weights
+  std::vector<bool> at_runtime;     // by Var::id: used by the rest of the function
   std::vector<const tir::Var*> dims_at_runtime;
 };
 
-// `accepts` may leave out bindings that could be lifted.
+// `accepts` may reject bindings that could be lifted.
 LiftPlan PlanLift(const Function& function, uint32_t num_inputs, size_t num_vars,
                   FunctionRef<bool(const Binding&)> accepts);
 

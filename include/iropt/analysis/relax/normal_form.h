@@ -1,4 +1,4 @@
-// Whether a function is in A-normal form: every operand is a leaf, every intermediate result has a variable, every
+// Checks that a function is in A-normal form: every operand is a leaf, every intermediate result has a variable, every
 // expression has a type.
 #pragma once
 
@@ -8,27 +8,27 @@
 
 namespace iropt {
 
-// What a function lacks of A-normal form, nearly always nothing.
+// Deviations of a function from A-normal form; nearly always none.
 struct FormFacts {
   struct Result {
     bool is_normal = true;
-    bool has_operator_forms = false;  // calls whose operators ask for more
+    bool has_operator_forms = false;  // calls whose operators require more
 
     friend bool operator==(const Result&, const Result&) = default;
   };
   static constexpr std::string_view kName = "form_facts";
   static constexpr bool kPortable = true;
   static Result Of(const Function& function);
-  // The same as an analysis that passes share (see pass/analysis.h). Loop-level functions lack nothing. Linear.
+  // The same as an analysis that passes share (see pass/analysis.h). PrimFuncs have no deviations. Linear.
   static Result Compute(const BaseFunc& function, const FuncStorage& storage);
-  // A pass may do better than to preserve them.
+  // A pass may also remove deviations.
   static bool StillHolds(const Result& kept, const Result& actual) {
     return (!kept.is_normal || actual.is_normal) && (kept.has_operator_forms || !actual.has_operator_forms);
   }
 };
 
-// Whether the operator wants something that A-normal form does not ask for: a tuple of operands for call_tir, the value
-// in place of an R.inspect of what is known.
+// Returns whether the operator requires more than A-normal form: a tuple of operands for call_tir, the value in place
+// of an R.inspect with a known result.
 bool NeedsOperatorForm(const Call& call);
 
 }  // namespace iropt

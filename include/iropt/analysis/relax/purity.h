@@ -1,4 +1,4 @@
-// Whether code has effects beyond its value.
+// Effects of code beyond its value.
 #pragma once
 
 #include "iropt/ir/module.h"
@@ -14,7 +14,7 @@ inline bool ContainsImpureCall(const Expr* e, const Module* module, const Expr* 
   return FindImpureCall(e, module, self) != nullptr;
 }
 
-// True where `e` may be evaluated any number of times, or not at all.
+// Returns whether `e` may be evaluated any number of times, or not at all.
 inline bool IsPure(const Expr* e, const Module* module) { return FindImpureCall(e, module) == nullptr; }
 
 }  // namespace iropt

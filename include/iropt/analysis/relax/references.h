@@ -1,4 +1,4 @@
-// Where a module refers to its functions.
+// References of a module to its functions.
 #pragma once
 
 #include <optional>
@@ -13,9 +13,9 @@ namespace iropt {
 // The index of the function of the module that is called, or -1.
 int CalleeIndex(const Module& module, const Call& call);
 
-// By index in the module: whether it is a Relax function without a global symbol to which nothing refers but direct
-// calls with as many arguments as it has parameters, all of which `accepts` accepts; it is given the index and the
-// call. Such a function and its calls can be changed together. O(nodes).
+// By index in the module: true for a private Relax function whose only references are direct calls with the right
+// number of arguments for which accepts(index, call) holds. Such a function and its calls can be changed together.
+// O(nodes).
 std::vector<bool> FunctionsWithOnlyDirectCalls(const Module& module, CalledFunctionsSource called,
                                                FunctionRef<bool(size_t, const Call&)> accepts);
 

@@ -1,4 +1,4 @@
-// How often each variable of a function is used.
+// The number of uses of each variable of a function.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which virtual devices the tensors of a module are on.
+// The virtual devices of the tensors of a module.
 #pragma once
 
 #include <cstdint>
@@ -9,29 +9,29 @@
 
 namespace iropt {
 
-// The virtual devices that R.device(dev_type, dev_id) can mean.
+// The virtual devices that R.device(dev_type, dev_id) can refer to.
 class VDeviceLookup {
  public:
   explicit VDeviceLookup(const Module& module);
-  // The device that a call of hint_on_device names; null where the module has no such.
+  // The device that a call of hint_on_device names; null if the module has no such device.
   const VDeviceAttr* Of(const Call& hint) const;
 
  private:
   std::vector<const VDeviceAttr*> devices_;
 };
 
-// What is known of the variables of a module: what types say, what hint_on_device says of its result, and, where
-// nothing else is known, of its operand. Tensors that an operation has to do with are on one device; only
-// hint_on_device and to_vdevice change it, and a tuple may have items on several. A call of a function of the module
-// puts the parameters where the operands are. Where two devices are possible, the one that is fewer operations away
-// counts. O(nodes).
+// Propagates virtual devices to the variables of a module, from types, from the results of hint_on_device and, if
+// nothing else is known, from its operands. The operands and the result of an operation are on one device; only
+// hint_on_device and to_vdevice change it, and the items of a tuple may be on several. A call of a function of the
+// module puts the parameters on the devices of the operands. Of two possible devices, the one that is fewer operations
+// away is chosen. O(nodes).
 class VDeviceMap {
  public:
   explicit VDeviceMap(const Module& module);
 
-  // Of a variable of the function at that place of the module; null where none is known.
+  // The device of a variable of the function with this index in the module; null if none is known.
   const VDeviceAttr* Of(size_t function, const Var* var) const { return devices_[offsets_[function] + var->id]; }
-  // Hints that no device fits.
+  // Hints that name no device of the module.
   const std::vector<const Call*>& unknown_hints() const { return unknown_hints_; }
 
  private:
@@ -43,7 +43,7 @@ class VDeviceMap {
 
   void Propagate(const std::vector<Seed>& seeds);
 
-  std::vector<uint32_t> offsets_;            // by place of a function: the node of its variable 0
+  std::vector<uint32_t> offsets_;            // by index of a function: the node of its variable 0
   std::vector<const VDeviceAttr*> devices_;  // by node
   // The neighbours of a node n are targets_[starts_[n]] to targets_[starts_[n + 1] - 1].
   std::vector<uint32_t> starts_;

@@ -1,4 +1,4 @@
-// Which regions of which buffers a block reads and writes, found out from its body.
+// Detects the regions of buffers that a block reads and writes from its body.
 //
 // After TVM's GetBlockAccessRegion (src/tir/analysis/block_access_region_detector.cc), except that the conditions of
 // `if` around an access do not narrow its region.
@@ -15,7 +15,7 @@ namespace iropt {
 // Buffers by their data pointers. Looked up, never iterated.
 using BuffersByPointer = std::unordered_map<const tir::Var*, const tir::Buffer*>;
 
-// In order of appearance, one region a buffer.
+// In order of appearance, one region per buffer.
 struct BlockAccesses {
   std::vector<const tir::BufferRegion*> reads;
   std::vector<const tir::BufferRegion*> writes;
@@ -23,12 +23,12 @@ struct BlockAccesses {
   std::vector<const tir::BufferRegion*> opaques;
 };
 
-// What the block does to the buffers in `known`, which are those that are defined outside. Indices that depend on loops
-// inside the block cover the ranges of these loops. Blocks inside count with the regions that they state. What a block
-// with an initialization writes is not one of its reads. Regions are made in the workspace. O(nodes), plus the
-// simplification of the regions.
+// The accesses of the block to the buffers in `known`, which are those defined outside. Indices that depend on loops
+// inside the block cover the ranges of these loops. Nested blocks count with the regions that they state. The buffers
+// that a block with an initialization writes are not among its reads. Regions are made in the workspace. O(nodes), plus
+// the simplification of the regions.
 BlockAccesses GetBlockAccessRegion(const tir::Block& block, const BuffersByPointer& known, Workspace& workspace);
-// The same for blocks that must state all that they may do: what is opaque is read and written.
+// The same for blocks that must state all possible accesses: opaque buffers count as read and written.
 BlockAccesses GetBlockReadWriteRegion(const tir::Block& block, const BuffersByPointer& known, Workspace& workspace);
 
 }  // namespace iropt

@@ -1,4 +1,4 @@
-// Makes functions of what builders hold: finds out what blocks read and write where they do not say it.
+// Makes functions from builders: detects the regions that blocks read and write if they do not state them.
 #pragma once
 
 #include <span>
@@ -8,16 +8,16 @@
 
 namespace iropt {
 
-// A block whose accesses cannot be found out, because it passes on the pointer of a buffer.
+// A block whose accesses cannot be detected, because it passes on the pointer of a buffer.
 struct OpaqueAccess {
   const tir::Block* block;
   const tir::Buffer* buffer;
 };
 
-// Fills in the regions that the blocks, which are all under `body`, do not state: what they do to the buffers of the
-// parameters, and to those that are allocated, declared or matched around them. Blocks inside are completed before
-// those around. The root block of a function states nothing. Gives the blocks that must state their regions themselves.
-// O(nodes), plus the simplification of the regions.
+// Fills in the regions that the blocks, which are all under `body`, do not state: their accesses to the buffers of the
+// parameters, and to those that are allocated, declared or matched around them. Nested blocks are completed first. The
+// root block of a function states no regions. Returns the blocks that must state their regions themselves. O(nodes),
+// plus the simplification of the regions.
 std::vector<OpaqueAccess> CompleteBlocks(std::span<const tir::Buffer* const> param_buffers, const tir::Stmt* body,
                                          std::span<const tir::UnstatedBlock> blocks, Workspace& workspace);
 

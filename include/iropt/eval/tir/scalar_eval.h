@@ -1,4 +1,4 @@
-// Evaluation of scalar expressions of the loop level, given values of their variables.
+// Evaluation of scalar expressions of TIR, given values of their variables.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace iropt {
 class ScalarEnv {
  public:
   void Bind(const tir::Var* var, Scalar value);
-  // Null where the variable has no value.
+  // Null if the variable has no value.
   const Scalar* Find(const tir::Var* var) const;
   // Takes the value away, at the end of the scope of the variable.
   void Unbind(const tir::Var* var);
@@ -41,7 +41,7 @@ class ScalarEvaluator {
   bool EvalInt(const PrimExpr* expr, int64_t* result, int lane = 0);
   bool EvalBool(const PrimExpr* expr, bool* result, int lane = 0);
 
-  // Whether calls of the intrinsic are operations on scalars, or on the lanes of vectors.
+  // Returns whether calls of the intrinsic are operations on scalars, or on the lanes of vectors.
   static bool IsEvaluated(const OpInfo& op);
 
   bool failed() const { return failed_; }
@@ -109,7 +109,7 @@ class ScalarEvaluator {
 // One element as a scalar, from and to memory. The dtype must be an element type.
 Scalar LoadScalar(DataType dtype, const std::byte* place);
 void StoreScalar(const Scalar& value, std::byte* place);
-// The value in another dtype; false where it is undefined.
+// The value in another dtype; false if it is undefined.
 bool CastScalar(const Scalar& value, DataType dtype, Scalar* result);
 
 }  // namespace iropt

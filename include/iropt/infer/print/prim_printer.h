@@ -1,5 +1,5 @@
-// Prints scalar expressions in the form of TVM 0.18: with Python's operators where reading them back makes the same
-// node, with T.Add(...) and the like where it would not.
+// Prints scalar expressions in the form of TVM 0.18: with Python's operators if reading them back makes the same node,
+// otherwise with functions such as T.Add(...).
 #pragma once
 
 #include "iropt/infer/print/print_names.h"
@@ -10,12 +10,12 @@
 
 namespace iropt {
 
-// Which dialect a value is written in. It decides how numbers look, T.int64(3) and T.bool(True) or 3 and True; and what
-// a plain number is: in T.func_attr({"x": 1}) 32 bits wide, in R.func_attr({"x": 1}) 64.
+// The dialect of the printed text. It decides how numbers look, T.int64(3) and T.bool(True) or 3 and True; and how wide
+// a plain number is: 32 bits in T.func_attr({"x": 1}), 64 in R.func_attr({"x": 1}).
 enum class ScriptDialect : uint8_t { kTir, kRelax };
 
-// Where text goes, and the names that it uses. Without a module, types and expressions are printed for messages: what a
-// module names is printed as it is, and what is unknown is left out.
+// The output buffer, and the names in it. Without a module, types and expressions are printed for messages: global
+// infos are printed in full, and unknown names are left out.
 struct PrintTarget {
   const Module* module;
   OutputStream& out;
@@ -26,7 +26,7 @@ struct PrintTarget {
 
 // A Python string literal with TVM's escapes.
 void PrintString(std::string_view text, OutputStream& out);
-// A floating point literal as TVM prints it: one decimal where the value is integral, else 17 significant digits;
+// A floating point literal as TVM prints it: one decimal if the value is integral, else 17 significant digits;
 // infinities and NaN as strings.
 void PrintFloat(double value, OutputStream& out);
 
@@ -40,7 +40,7 @@ class FreeNames {
 
 class PrimPrinter {
  public:
-  // Without `free`, what has no name is printed by its hint.
+  // Without `free`, nodes without a name are printed by their hint.
   PrimPrinter(PrintTarget& context, ScriptDialect mode, FreeNames* free = nullptr)
       : context_(context), out_(context.out), mode_(mode), free_(free) {}
 
@@ -51,9 +51,9 @@ class PrimPrinter {
   void PrintTuple(std::span<const PrimExpr* const> exprs);
   void PrintVar(const tir::Var* var) { out_.Append(NameOf(var)); }
   void PrintBuffer(const tir::Buffer* buffer) { out_.Append(NameOf(buffer)); }
-  // A[i, j:j + 4]: what a load or a store names.
+  // The target of a load or a store: A[i, j:j + 4].
   void PrintAccess(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices);
-  // The same for a region, where a range of one element is a plain index.
+  // Prints a region; a range of one element is a plain index.
   void PrintRegion(const tir::BufferRegion* region);
   // min + extent, with the constant that it folds to.
   void PrintEnd(const PrimExpr* min, const PrimExpr* extent);
@@ -66,15 +66,15 @@ class PrimPrinter {
   void PrintDTypeName(DataType dtype);
   // The type of a variable, as in an annotation: T.int32, T.handle("float32", "global").
   void PrintVarType(const tir::Var* var);
-  // What makes such a variable: T.int32(), T.handle("float32", "global").
+  // The expression that creates such a variable: T.int32(), T.handle("float32", "global").
   void PrintVarCreation(const tir::Var* var);
 
-  // While a statement is printed whose parts are evaluated in another order than they are written: names that `expr`
-  // uses come before those of what is printed now.
+  // For a statement whose parts are evaluated in another order than they are written: names that `expr` uses come
+  // before those that are used by the part printed now.
   void set_evaluated_first(const PrimExpr* expr) { evaluated_first_ = expr; }
 
  private:
-  // With parentheses where the operator of `expr` binds weaker than `least`.
+  // With parentheses if the operator of `expr` binds weaker than `least`.
   void Print(const PrimExpr* expr, Precedence least);
   void PrintUngrouped(const PrimExpr* expr);
   void PrintIndices(std::span<const PrimExpr* const> indices);

@@ -1,6 +1,6 @@
-// Names while a function is printed. TVM's rule: a variable gets its hint with every character that a Python name can't
-// have replaced by '_'; where that name is taken, the first of hint_1, hint_2, ... that is free. Names are free again
-// when the scope that defined them ends.
+// Unique names for printing a function. TVM's rule: a variable gets its hint with every character that a Python name
+// can't have replaced by '_'; if that name is taken, the first of hint_1, hint_2, ... that is free. Names are free
+// again when the scope that defined them ends.
 #pragma once
 
 #include <cstdint>
@@ -18,26 +18,26 @@ namespace iropt {
 
 class PrintNames {
  public:
-  // `reserved` are never given to variables (I, T, R, cls and the module's name).
+  // `reserved` names are never used for variables (I, T, R, cls and the module's name).
   explicit PrintNames(std::vector<std::string_view> reserved);
 
   // Names the node; a node that has a name already keeps it. Amortized O(1).
   std::string_view Define(const Var* var);
   std::string_view Define(const tir::Var* var);
   std::string_view Define(const tir::Buffer* buffer, std::string_view hint);
-  // Empty where the node has no name (yet).
+  // Empty if the node has no name (yet).
   std::string_view Find(const Var* var) const { return var->id < by_id_.size() ? by_id_[var->id] : std::string_view(); }
   std::string_view Find(const tir::Var* var) const;
   std::string_view Find(const tir::Buffer* buffer) const {
     return buffer->id < by_id_.size() ? by_id_[buffer->id] : std::string_view();
   }
-  // A name for something that is no node of its own (a function's local name).
+  // A name that does not belong to a node (a function's local name).
   std::string_view DefineText(std::string_view hint);
   // Gives the node a name that is printed but not reserved (an expression such as `A.data`).
   void Alias(const tir::Var* var, std::string_view text);
   void Alias(const tir::Buffer* buffer, std::string_view text);
 
-  // Forgets the names that were defined since: scopes nest.
+  // Releases the names that were defined since: scopes nest.
   size_t Mark() const { return log_.size(); }
   void Release(size_t mark);
   // For a new function: forgets everything but the reserved names.
@@ -58,7 +58,7 @@ class PrintNames {
 
   std::vector<std::string_view> by_id_;
   std::unordered_map<const tir::Var*, std::string_view> syms_;
-  NameMap<uint32_t> taken_;  // name -> the next suffix to try when it is asked for again
+  NameMap<uint32_t> taken_;  // name -> the next suffix to try when it is requested again
   std::vector<Definition> log_;
   std::vector<std::string_view> reserved_;
   Arena arena_;

@@ -1,4 +1,4 @@
-// Prints types, with a cache by type: a module has few different ones.
+// Prints types, with a cache by type: a module has few distinct types.
 #pragma once
 
 #include <string_view>
@@ -18,11 +18,11 @@ class TypePrinter {
   using Introduced = std::unordered_set<const tir::Var*>;
   void Print(const Type* type, const Introduced* introduced = nullptr);
   void PrintDim(const PrimExpr* dim, const Introduced* introduced = nullptr);
-  // Names of symbolic variables change with the function: forgets what was printed with them.
+  // Names of symbolic variables change with the function: invalidates cached types that use them.
   void StartFunction() { ++epoch_; }
   // "cuda:0", counted among the module's devices of that kind.
   void PrintVDevice(const VDeviceAttr* device);
-  // "mesh[0]", by its place in the module's global infos.
+  // "mesh[0]", by its index in the module's global infos.
   void PrintDeviceMesh(const DeviceMeshAttr* mesh);
   void PrintDType(DataType dtype);
 

@@ -1,4 +1,4 @@
-// Building graph-level code binding by binding, in A-normal form.
+// Building Relax code binding by binding, in A-normal form.
 //
 // A builder without a TypeInferrer takes only expressions that have types.
 #pragma once
@@ -15,11 +15,11 @@
 
 namespace iropt {
 
-// Gives each name once: a hint as it is the first time, then with the numbers from 1 up. Names made of a hint and a
+// Returns each name once: a hint unchanged the first time, then with the numbers from 1 up. Names made of a hint and a
 // number are not stored, so a million of them cost nothing.
 class NameTable {
  public:
-  // The text is good until the next call.
+  // The text is valid until the next call.
   std::string_view Unique(std::string_view hint);
 
  private:
@@ -29,7 +29,7 @@ class NameTable {
   };
   bool IsTaken(std::string_view name) const;
 
-  // Names that were given as they are -> the last number that was tried behind them.
+  // Names that were used unchanged -> the last number that was tried after them.
   std::unordered_map<std::string, uint32_t, Hash, std::equal_to<>> hints_;
   bool has_numbered_hints_ = false;
   std::string buffer_;
@@ -44,8 +44,8 @@ class NameTable {
 //   const Var* out = builder.EmitOutput(builder.MakeCall(relu, {sum}));
 //   const Expr* body = builder.Seq({{builder.EndBlock()}}, out);
 //
-// Emit, Normalize and MakeCall infer missing types. Where that fails, the inferrer has reported why, failed() holds
-// from then on, and the type is ObjectType.
+// Emit, Normalize and MakeCall infer missing types. If that fails, the inferrer has reported why, failed() holds from
+// then on, and the type is ObjectType.
 class BlockBuilder {
  public:
   explicit BlockBuilder(Workspace& workspace, TypeInferrer* inferrer = nullptr);
@@ -73,14 +73,14 @@ class BlockBuilder {
   // The same with a variable that is visible after the dataflow block.
   const Var* EmitOutput(const Expr* value, std::string_view name_hint = {});
   const Var* EmitMatchCast(const Expr* value, const Type* type, std::string_view name_hint = {});
-  // Adds a binding as it is. Variable and value must have types, the value must be in A-normal form.
+  // Adds a binding unchanged. Variable and value must have types, the value must be in A-normal form.
   void EmitNormalized(const Binding* binding);
-  // What the variable was bound to here by a VarBinding, or null.
+  // The value that a VarBinding bound the variable to in this builder, or null.
   const Expr* LookupBinding(const Var* var) const;
 
   // ---- Expressions
   // In A-normal form: nested operands become bindings of the current block, branches and function bodies SeqExprs,
-  // nested SeqExprs part of the one around, types are there. The same pointer where all this holds.
+  // nested SeqExprs part of the outer one, and all types are inferred. The same pointer if all this holds already.
   const Expr* Normalize(const Expr* expr);
   // The same for an operand: a leaf or a tuple of leaves.
   const Expr* NormalizeArgument(const Expr* arg);
@@ -91,7 +91,7 @@ class BlockBuilder {
                        const TupleType* type_args = nullptr) {
     return MakeCall(op, std::span<const Expr* const>(args.begin(), args.size()), attrs, type_args);
   }
-  // A normalized SeqExpr of blocks of normalized bindings: empty blocks are dropped, neighbours of a kind are one,
+  // A normalized SeqExpr of blocks of normalized bindings: empty blocks are dropped, neighbours of one kind are joined,
   // SeqExprs that a variable is bound to become part of it. The body is a leaf or a tuple.
   const SeqExpr* Seq(std::span<const BindingBlock* const> blocks, const Expr* body, Span span = {});
   const SeqExpr* Seq(std::initializer_list<const BindingBlock*> blocks, const Expr* body) {
@@ -106,8 +106,8 @@ class BlockBuilder {
     return MakeFunction(std::span<const Var* const>(params.begin(), params.size()), body, attrs, is_pure);
   }
 
-  // A name that this builder has not given yet: the hint, or the hint and a number. Names are hints for printing, so
-  // other variables of the function are not looked at. The text is good until the next call.
+  // A name that this builder has not returned yet: the hint, or the hint and a number. Names are hints for printing, so
+  // it need not differ from other variables of the function. The text is valid until the next call.
   std::string_view UniqueName(std::string_view hint) { return names_.Unique(hint); }
 
  private:
@@ -125,15 +125,15 @@ class BlockBuilder {
   const Var* NewVar(bool is_dataflow, std::string_view name_hint, const Type* type);
   const Var* EmitAs(bool is_dataflow, const Expr* value, std::string_view name_hint);
   void Record(const Var* var, const Expr* value);
-  // The type that `expr`, which has none, gets.
+  // The inferred type of `expr`, which has none yet.
   const Type* InferType(const Expr* expr);
 
   Workspace& workspace_;
   TypeInferrer* inferrer_;
   bool failed_ = false;
-  std::vector<Frame> frames_;  // the first depth_ are open, the others wait to be used again
+  std::vector<Frame> frames_;  // the first depth_ are open, the others are kept for reuse
   size_t depth_ = 0;
-  std::vector<const Expr*> values_;  // Var::id -> what it was bound to here
+  std::vector<const Expr*> values_;  // Var::id -> the value that it was bound to here
   NameTable names_;
 };
 

@@ -1,4 +1,4 @@
-// Graph-level expressions, bindings and functions (Relax).
+// Relax expressions, bindings and functions.
 #pragma once
 
 #include "iropt/ir/attr.h"
@@ -17,7 +17,7 @@ struct Stmt;
 struct Var;
 }  // namespace tir
 
-// A graph-level expression. The type is null until it was given or inferred.
+// A Relax expression. The type is null until it is set or inferred.
 struct Expr : Node {
   const Type* type = nullptr;
   static constexpr bool ClassOf(NodeKind k) { return k >= NodeKind::kConstant && k <= NodeKind::kPrimFunc; }
@@ -26,15 +26,15 @@ struct Expr : Node {
   explicit constexpr Expr(NodeKind k, const Type* t = nullptr) : Node(k), type(t) {}
 };
 
-// A scalar expression of the loop level; also the dimension of a shape. See ir/tir/expr.h.
+// A scalar expression of TIR; also the dimension of a shape. See ir/tir/expr.h.
 struct PrimExpr : Node {
   enum PrimFlags : uint8_t {
     kInterned = 2,   // the canonical node of its value in the context
     kHasSymVar = 4,  // of an interned node: refers to a symbolic variable
   };
   DataType dtype;
-  // Of a variable: its number. Of another interned node: a hash of its value that is the same in every run. Otherwise
-  // without meaning.
+  // For a variable: its number. For another interned node: a hash of its value that is the same in every run. Otherwise
+  // unused.
   uint32_t id = 0;
 
   bool interned() const { return flags & kInterned; }
@@ -165,7 +165,7 @@ struct DataTypeImm : Expr {
   static constexpr auto Fields() { return FieldList(Use("value", &DataTypeImm::value)); }
 };
 
-// Whether an expression may be an operand in A-normal form as it is (apart from tuples, which may if all their fields
+// Returns whether an expression may be an operand in A-normal form (apart from tuples, which may if all their fields
 // may).
 constexpr bool IsLeaf(const Expr* expr) {
   switch (expr->kind) {
@@ -233,7 +233,7 @@ struct DataflowBlock : BindingBlock {
 
 struct SeqExpr : Expr {
   IROPT_NODE_KIND(kSeqExpr)
-  // The builder made it: everything below is in A-normal form and has types.
+  // Made by the builder: everything below is in A-normal form and has types.
   enum Flags : uint8_t { kNormalized = 1 };
   List<const BindingBlock*> blocks;
   const Expr* body;
@@ -257,7 +257,7 @@ struct If : Expr {
   }
 };
 
-// What the variable of a binding is bound to; of a match_cast, what is cast.
+// The value of a binding; for a match_cast, the value that is cast.
 inline const Expr* ValueOf(const Binding* binding) {
   if (binding->kind == NodeKind::kVarBinding) return static_cast<const VarBinding*>(binding)->value;
   return static_cast<const MatchCast*>(binding)->value;
@@ -265,13 +265,13 @@ inline const Expr* ValueOf(const Binding* binding) {
 
 // ---- Functions
 
-// What a module maps names to: a graph-level function, a loop-level function or an external one.
+// A function of a module: a Relax function, a PrimFunc or an external function.
 struct BaseFunc : Expr {
   const DictAttr* attrs;  // never null
   static constexpr bool ClassOf(NodeKind k) {
     return k == NodeKind::kFunction || k == NodeKind::kPrimFunc || k == NodeKind::kExternFunc;
   }
-  // The string attribute `key`, or "" where there is none.
+  // The string attribute `key`, or "" if there is none.
   std::string_view StringAttr(std::string_view key) const;
 
  protected:
@@ -304,12 +304,12 @@ struct Function : BaseFunc {
   }
 };
 
-// A function that fusion made of operators, and that others must not rewrite.
+// Whether fusion made the function of operators, so that other passes must not rewrite it.
 inline bool IsPrimitive(const Function& function) {
   const auto* primitive = As<IntAttr>(function.attrs->Find(attr::kPrimitive));
   return primitive && primitive->value != 0;
 }
-// A function that is taken for pure whatever it calls.
+// Whether the function counts as pure whatever it calls.
 inline bool IsForcedPure(const Function& function) {
   const auto* forced = As<IntAttr>(function.attrs->Find(attr::kForcePure));
   return forced && forced->value != 0;

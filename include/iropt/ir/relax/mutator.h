@@ -1,4 +1,4 @@
-// Rewriting graph-level code. See tir/mutator.h for the loop level.
+// Rewriting Relax code. See tir/mutator.h for TIR.
 #pragma once
 
 #include "iropt/ir/relax/builder.h"
@@ -6,22 +6,22 @@
 
 namespace iropt {
 
-// Returns a rewritten expression, which is the same pointer where nothing below changed. Override what is to become
-// something else, and call the function of the base class to go on below:
+// Returns a rewritten expression, which is the same pointer if nothing below changed. Override the functions for the
+// nodes to rewrite, and call the function of the base class to visit the operands:
 //
 //   const Expr* VisitCall(const Call* old) override {
 //     const auto* call = To<Call>(ExprMutator::VisitCall(old));
 //     return call->op == old_ ? Rebuild(*call, new_, call->args) : call;
 //   }
 //
-// What a function returns instead of its argument is normalized: it may have nested operands, and no type. Bindings of
-// new variables can be put in front by builder().Emit. To drop or replace a binding, override VisitVarBinding; a
-// binding exists in the result if it was emitted. Uses of a variable become what Remap says.
+// A returned expression that is not the argument is normalized: it may have nested operands, and no type.
+// builder().Emit puts bindings of new variables before it. To drop or replace a binding, override VisitVarBinding; a
+// binding exists in the result if it was emitted. Remap replaces the uses of a variable.
 //
 // With an inferrer, changed expressions get the type that it infers, and variables that of their new value. Without one
 // they keep their types, so the rewriting must preserve them.
 //
-// The walk is that of ExprRewriter (rewriter.h), which passes use directly where they emit no bindings and every
+// The walk is that of ExprRewriter (rewriter.h), which passes use directly if they emit no bindings and every
 // nanosecond counts.
 class ExprMutator : private ExprRewriter<ExprMutator> {
  public:
@@ -39,16 +39,16 @@ class ExprMutator : private ExprRewriter<ExprMutator> {
 #include "iropt/ir/node_kinds.def"
 #undef IROPT_HANDLE
   virtual const BindingBlock* VisitBlock(const BindingBlock* block);
-  // These emit the bindings that take the place of `binding`.
+  // These emit the bindings that replace `binding`.
   virtual void VisitBinding(const Binding* binding);
   virtual void VisitVarBinding(const VarBinding* binding);
   virtual void VisitMatchCast(const MatchCast* binding);
-  // The variable that takes the place of one that is bound or a parameter: what the variable was mapped to before it
-  // was met, or a new one where its type changes.
+  // The variable that replaces one that is bound or a parameter: the one that the variable was mapped to before it was
+  // met, or a new one if its type changes.
   virtual const Var* VisitVarDef(const Var* var);
   // A dimension of a ShapeExpr, the value of a PrimValue.
   virtual const PrimExpr* VisitPrimExpr(const PrimExpr* expr) { return expr; }
-  // Types of variables, explicit types and, of expressions that change without an inferrer, results; never null.
+  // Types of variables, explicit types, and result types of expressions that change without an inferrer; never null.
   virtual const Type* VisitType(const Type* type) { return type; }
   // Attributes of calls and functions; never null.
   virtual const Attr* VisitAttr(const Attr* attr) { return attr; }
@@ -59,10 +59,10 @@ class ExprMutator : private ExprRewriter<ExprMutator> {
   void ReEmitMatchCast(const MatchCast* binding, const Expr* value, const Type* type);
   // From now on uses of the variable become the expression, a leaf.
   void Remap(const Var* from, const Expr* to);
-  // A new variable of another type, which uses of this one become from now on.
+  // A new variable of another type, which replaces this one from now on.
   const Var* RemapToType(const Var* from, const Type* type);
-  // What the variable became, or null where it stays.
-  const Expr* Remapped(const Var* var) const { return var->id < remap_.size() ? remap_[var->id] : nullptr; }
+  // The expression that replaces the variable, or null if it stays.
+  const Expr* RemapOf(const Var* var) const { return var->id < remap_.size() ? remap_[var->id] : nullptr; }
 
   // A node like an old one with other parts; with an inferrer, one without a type, to be normalized.
   using ExprRewriter::Rebuild;
@@ -79,7 +79,7 @@ class ExprMutator : private ExprRewriter<ExprMutator> {
   const Type* NewReturnType(const Function* func, const Expr* body);
 
   BlockBuilder builder_;
-  std::vector<const Expr*> remap_;  // Var::id -> what uses become, null where unchanged
+  std::vector<const Expr*> remap_;  // Var::id -> the replacement of its uses, null if unchanged
 };
 
 }  // namespace iropt

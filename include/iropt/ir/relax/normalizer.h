@@ -7,14 +7,14 @@
 
 namespace iropt {
 
-// Whether an operand may stand as it is: a leaf (IsLeaf), or a tuple with a type whose fields may.
+// Returns whether an operand is in A-normal form: a leaf (IsLeaf), or a tuple with a type whose fields are.
 bool IsFlatOperand(const Expr* operand);
-// Whether the operands of a call, a tuple or a projection may stand as they are. True of every other expression, which
-// has none.
+// Returns whether the operands of a call, a tuple or a projection are in A-normal form. True for every other
+// expression, which has no operands.
 bool HasFlatOperands(const Expr* value);
 
-// A call, tuple or projection with f(operand) for each operand, the callee first. Null where f gives null, which ends
-// it. The same pointer where nothing changes, or where the expression is another one.
+// A call, tuple or projection with f(operand) for each operand, the callee first. Null as soon as f gives null. The
+// same pointer if nothing changes, or if the expression is of another kind.
 template <class F>
 const Expr* MapOperands(const Expr* value, Rebuilder& rebuilder, F&& f) {
   bool failed = false;

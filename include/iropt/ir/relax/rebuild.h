@@ -1,5 +1,5 @@
-// Copy-on-write for graph-level code: lists and nodes like an old one with other parts. What does not change stays the
-// same pointer, so that `new == old` says whether a pass changed something.
+// Copy-on-write for Relax code: lists and nodes like an old one with other parts. Unchanged nodes stay the same
+// pointers, so that `new == old` says whether a pass changed something.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace iropt {
 
-// Goes through a list from front to back and makes a new one from the first change on. Lists that are edited at the
-// same time, because one is nested in the other, share a pool, which they use as a stack.
+// Walks over a list from front to back and makes a new one from the first change on. Lists that are edited at the same
+// time, because one is nested in the other, share a pool, which they use as a stack.
 template <class T>
 class CopyOnWriteList {
  public:
@@ -23,7 +23,7 @@ class CopyOnWriteList {
   CopyOnWriteList& operator=(const CopyOnWriteList&) = delete;
   ~CopyOnWriteList() { pool_.resize(base_); }
 
-  // Puts `item` where the next element of the old list is.
+  // Replaces the next element of the old list by `item`.
   void Replace(T item) {
     if (!changed_ && item != old_[next_]) CopyPrefix();
     if (changed_) pool_.push_back(item);
@@ -35,7 +35,7 @@ class CopyOnWriteList {
     ++next_;
   }
 
-  // The old list where nothing changed, else a new one in the arena of the workspace.
+  // The old list if nothing changed, else a new one in the arena of the workspace.
   List<T> Finish(Workspace& workspace) {
     if (!changed_) return old_;
     return workspace.Copy(std::span<const T>(pool_.data() + base_, pool_.size() - base_));
@@ -54,7 +54,7 @@ class CopyOnWriteList {
   bool changed_ = false;
 };
 
-// f(item) of each item, in order. The old list where nothing changes.
+// f(item) of each item, in order. The old list if nothing changes.
 template <class T, class F>
 List<T> MapList(List<T> old, Workspace& workspace, F&& f) {
   for (uint32_t i = 0; i < old.size(); ++i) {
@@ -68,22 +68,22 @@ List<T> MapList(List<T> old, Workspace& workspace, F&& f) {
   return old;
 }
 
-// Whether two lists are the same one: MapList and CopyOnWriteList return the old list where nothing changes.
+// Returns whether two lists are the same one: MapList and CopyOnWriteList return the old list if nothing changes.
 template <class T>
 constexpr bool IsSameList(List<T> a, List<T> b) {
   return a.begin() == b.begin() && a.size() == b.size();
 }
 
-// Which of the expressions that change get their types anew.
+// Says which changed expressions get their types inferred again.
 enum class Retype : uint8_t {
   kNever,      // the rewriting preserves types
   kIfNeeded,   // those whose operands have other types than before
   kCalls,      // these, and all calls: the type of a call may depend on what its operands are, such as shapes
-  kLeaveOpen,  // all: they have no type until BlockBuilder::Normalize infers it
+  kLeaveOpen,  // none: they have no type until BlockBuilder::Normalize infers it
 };
 
-// Makes nodes like an old one, with its span, in the workspace of a function. Rebuild returns the old node where all
-// parts are the same. Where the inferrer finds no type, an expression keeps its old one.
+// Makes nodes like an old one, with its span, in the workspace of a function. Rebuild returns the old node if all parts
+// are the same. If the inferrer finds no type, an expression keeps its old one.
 class Rebuilder {
  public:
   // The inferrer may be null with Retype::kNever and kLeaveOpen.
@@ -93,9 +93,8 @@ class Rebuilder {
   Workspace& workspace() { return workspace_; }
   TypeInferrer* inferrer() { return inferrer_; }
 
-  // A call with other parts. `type` is the old type, or what a rewriting makes of it: where it is another one the type
-  // is inferred again, unless the rewriting preserves types. The result may be a PrimValue, see
-  // TypeInferrer::ScalarForm.
+  // A call with other parts. `type` is the old type, or the rewritten one: if it differs, the type is inferred again,
+  // unless the rewriting preserves types. The result may be a PrimValue, see TypeInferrer::ScalarForm.
   const Expr* Rebuild(const Call& old, const Expr* op, List<const Expr*> args, const Attr* attrs,
                       const TupleType* type_args, const Type* type) {
     const bool same = op == old.op && IsSameList(args, old.args) && attrs == old.attrs && type_args == old.type_args;
@@ -125,7 +124,7 @@ class Rebuilder {
   const Binding* Rebuild(const Binding& old, const Var* var, const Expr* value) {
     return var == old.var && value == ValueOf(&old) ? &old : Copy(old, var, value);
   }
-  // The same with the type that a match_cast checks; null for other bindings.
+  // A binding with other parts. `match_type` is the type that a match_cast checks; null for other bindings.
   const Binding* Rebuild(const Binding& old, const Var* var, const Expr* value, const Type* match_type);
   // The result type follows that of the body unless the declared one says more. Needs an inferrer.
   const Function* Rebuild(const Function& old, const Expr* body);
@@ -139,23 +138,22 @@ class Rebuilder {
     return RebuildSignature(old, workspace_.Copy(params), body, ret_type, old.attrs);
   }
 
-  // A variable that stands for another one, with its number and name.
+  // A variable that replaces another one, with its number and name.
   const Var* CloneVarWith(const Var* var, bool is_dataflow, const Type* type);
-  // The variable where it has the type already.
+  // The variable with this type; the same one if it has the type already.
   const Var* RetypeVar(const Var* var, const Type* type);
 
  private:
   bool InfersTypes() const { return retype_ == Retype::kIfNeeded || retype_ == Retype::kCalls; }
-  // What the type of an expression follows from, compared with the old one.
+  // How the operands, from which the type of an expression follows, differ from the old ones.
   enum class Change : uint8_t { kNothing, kSameTypes, kTypes };
-  // What Rebuild does where something changed; out of line, because mostly nothing does.
+  // The part of Rebuild for nodes that changed; out of line, because most do not.
   const Expr* Copy(const Call& old, const Expr* op, List<const Expr*> args, const Attr* attrs,
                    const TupleType* type_args, const Type* type);
   const Expr* Copy(const Tuple& old, List<const Expr*> fields, const Type* type);
   const Expr* Copy(const TupleGetItem& old, const Expr* tuple, const Type* type);
   const Binding* Copy(const Binding& old, const Var* var, const Expr* value);
-  // Gives the expression its type; `type` is the old one or what a rewriting makes of it. Returns whether it was
-  // inferred.
+  // Gives the expression its type; `type` is the old one or the rewritten one. Returns whether it was inferred.
   bool SetType(Expr* made, const Expr& old, const Type* type, Change change);
 
   Workspace& workspace_;
@@ -177,8 +175,8 @@ inline const Var* NewVarLike(Workspace& workspace, const Var& old, const Type* t
   return NewVarLike(workspace, old, old.is_dataflow(), type);
 }
 
-// The blocks without the empty ones, neighbours of one kind joined; the same list where there is nothing to do.
-// O(blocks + bindings of joined blocks).
+// The blocks without the empty ones, neighbours of one kind joined; the same list if there is nothing to do. O(blocks +
+// bindings of joined blocks).
 List<const BindingBlock*> JoinBlocks(List<const BindingBlock*> blocks, Workspace& workspace);
 
 }  // namespace iropt

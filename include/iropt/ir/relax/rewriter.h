@@ -1,5 +1,5 @@
-// Rewriting graph-level code without virtual calls: the walk, copy-on-write and types of every rewriting.
-// ExprMutator (mutator.h) is this with virtual functions and a BlockBuilder; it suits passes that emit new bindings.
+// Rewriting Relax code without virtual calls: the walk, copy-on-write and types of every rewriting. ExprMutator
+// (mutator.h) is this with virtual functions and a BlockBuilder; it suits passes that emit new bindings.
 //
 //   // Replaces one variable by another one.
 //   class VarReplacer : private ExprRewriter<VarReplacer> {
@@ -20,16 +20,16 @@
 
 #include <vector>
 
+#include "iropt/ir/prefetched_range.h"
 #include "iropt/ir/relax/rebuild.h"
 #include "iropt/ir/relax/visitor.h"
-#include "iropt/ir/streamed.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
 
-// Every function returns its argument where nothing below changed. Derived hides those that it has something to do in
-// and calls ExprRewriter::Visit... to go on below. The code is in A-normal form, and what is returned must be, too:
-// a leaf for an operand. Nesting may be of any depth.
+// Every function returns its argument if nothing below changed. Derived hides the functions for the nodes to rewrite
+// and calls ExprRewriter::Visit... to visit the operands. The code is in A-normal form, and what is returned must be,
+// too: a leaf for an operand. Nesting may be of any depth.
 template <class Derived>
 class ExprRewriter {
  protected:
@@ -87,10 +87,10 @@ class ExprRewriter {
     }));
   }
   const Expr* VisitPrimValue(const PrimValue* expr) { return Rebuild(*expr, derived().VisitPrimExpr(expr->value)); }
-  // Loop-level functions are for tir::StmtExprMutator.
+  // PrimFuncs are for tir::StmtExprMutator.
   const Expr* VisitPrimFunc(const PrimFunc* expr) { return expr; }
 
-  // ---- What has operands
+  // ---- Expressions with operands
   const Expr* VisitCall(const Call* expr) {
     const Expr* op = derived().VisitOperand(expr->op);
     const List<const Expr*> args = VisitList(expr->args);
@@ -128,10 +128,10 @@ class ExprRewriter {
   const BindingBlock* VisitBlock(const BindingBlock* block) {
     return Rebuild(*block, derived().VisitBindings(block->bindings));
   }
-  // The binding that takes the place of each; null where none does.
+  // The binding that replaces each; null to drop it.
   List<const Binding*> VisitBindings(List<const Binding*> old) {
     CopyOnWriteList bindings(old, bindings_);
-    for (const Binding* binding : Streamed(old)) {
+    for (const Binding* binding : PrefetchedRange(old)) {
       if (const Binding* visited = derived().VisitBinding(binding)) {
         bindings.Replace(visited);
       } else {
@@ -144,7 +144,7 @@ class ExprRewriter {
     return Rebuild(*binding, binding->var, derived().VisitExpr(ValueOf(binding)));
   }
 
-  // ---- What nodes are made of besides expressions; never null
+  // ---- Parts of nodes that are not expressions; never null
   const PrimExpr* VisitPrimExpr(const PrimExpr* expr) { return expr; }
   const Type* VisitType(const Type* type) { return type; }
   const Attr* VisitAttr(const Attr* attr) { return attr; }
@@ -157,7 +157,7 @@ class ExprRewriter {
  private:
   Derived& derived() { return static_cast<Derived&>(*this); }
 
-  // What can be nested to any depth in A-normal form is visited with enough stack.
+  // Nodes that can be nested to any depth in A-normal form are visited with enough stack.
   template <class T, class F>
   const Expr* Enter(const Expr* expr, F&& visit) {
     constexpr bool kNests = T::kKind == NodeKind::kTuple || T::kKind == NodeKind::kIf ||

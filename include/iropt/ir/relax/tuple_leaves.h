@@ -1,8 +1,8 @@
 // Tuples of tuples as trees: the leaves of a type or an operand, in order, and trees of the same form made of them.
 // The functions are O(leaves), at any depth.
 //
-// Several take a companion, a tree beside the tuple that says something of each leaf: anything with a function
-// Field(uint32_t) that gives the companion of a field. TVM's NestedMsg serves the same purpose.
+// Several take a companion, a tree parallel to the tuple with a fact about each leaf: any object with a function
+// Field(uint32_t) that returns the companion of a field. TVM's NestedMsg serves the same purpose.
 #pragma once
 
 #include <type_traits>
@@ -39,8 +39,8 @@ bool AllLeaves(const Type* type, F&& f) {
   });
 }
 
-// Calls f(leaf, other) for each leaf of the type and what is in its place in another one. Goes on nowhere where one is
-// a tuple and the other is not, or has another number of fields.
+// Calls f(leaf, other) for each leaf of the type and the part of another type at the same position. Skips parts where
+// one is a tuple and the other is not, or has another number of fields.
 template <class F>
 void ForEachLeafPair(const Type* type, const Type* other, F&& f) {
   const auto* tuple = As<TupleType>(type);
@@ -52,10 +52,10 @@ void ForEachLeafPair(const Type* type, const Type* other, F&& f) {
   });
 }
 
-// Whether the type has a field wherever the pattern has one.
+// Returns whether the type has a field wherever the pattern has one.
 bool HasFieldsOf(const Type* type, const Type* pattern);
 
-// The type with f(leaf, companion) for each leaf; null where f gives null.
+// The type with f(leaf, companion) for each leaf; null if f gives null.
 template <class Companion, class F>
 const Type* MapLeaves(const Type* type, const Companion& companion, Arena& arena, F&& f) {
   const auto* tuple = As<TupleType>(type);
@@ -70,7 +70,7 @@ const Type* MapLeaves(const Type* type, const Companion& companion, Arena& arena
   });
 }
 
-// ---- Operands. A leaf is an operand other than a tuple that is written out.
+// ---- Operands. A leaf is an operand other than a Tuple node.
 
 // Calls f(const Expr*) for each leaf.
 template <class F>
@@ -104,7 +104,7 @@ bool AnyLeaf(const Expr* operand, F&& f) {
   });
 }
 
-// Whether two operands have the same fields and f(leaf, other) holds for all leaves.
+// Returns whether two operands have the same fields and f(leaf, other) holds for all leaves.
 template <class F>
 bool AllLeafPairs(const Expr* operand, const Expr* other, F&& f) {
   const auto* tuple = As<Tuple>(operand);
@@ -119,7 +119,7 @@ bool AllLeafPairs(const Expr* operand, const Expr* other, F&& f) {
   });
 }
 
-// The operand with f(leaf) for each leaf; the same pointer where nothing changes.
+// The operand with f(leaf) for each leaf; the same pointer if nothing changes.
 template <class F>
 const Expr* MapLeaves(const Expr* operand, Rebuilder& rebuilder, F&& f) {
   const auto* tuple = As<Tuple>(operand);
@@ -130,7 +130,7 @@ const Expr* MapLeaves(const Expr* operand, Rebuilder& rebuilder, F&& f) {
   });
 }
 
-// leaf(operand) of a leaf; of a tuple, combine(std::vector) of what comes from its fields.
+// leaf(operand) for a leaf; for a tuple, combine(std::vector) of the results for its fields.
 template <class Leaf, class Combine>
 auto FoldLeaves(const Expr* operand, Leaf&& leaf, Combine&& combine) -> std::invoke_result_t<Leaf&, const Expr*> {
   using R = std::invoke_result_t<Leaf&, const Expr*>;
@@ -143,12 +143,12 @@ auto FoldLeaves(const Expr* operand, Leaf&& leaf, Combine&& combine) -> std::inv
   });
 }
 
-// ---- Values of tuple types, written out or not
+// ---- Values of tuple types, Tuple nodes or not
 
-// The field of a tuple that is written out, else a projection. The value has a tuple type.
+// The field of a Tuple node, else a projection. The value has a tuple type.
 const Expr* TupleItem(const Expr* value, uint32_t index, Workspace& workspace);
 
-// Calls f(const Expr*) for what is in the value where the type `structure` has a leaf. The type of the value has the
+// Calls f(const Expr*) for each part of the value where the type `structure` has a leaf. The type of the value has the
 // fields of `structure`.
 template <class F>
 void ForEachItem(const Expr* value, const Type* structure, Workspace& workspace, F&& f) {
@@ -161,9 +161,8 @@ void ForEachItem(const Expr* value, const Type* structure, Workspace& workspace,
   });
 }
 
-// The value with f(item, companion) for each item that is not a tuple; the same pointer where nothing changes. Tuples
-// that change are written out, without a type: the result is to be normalized. A tuple that is written out needs no
-// type.
+// The value with f(item, companion) for each item that is not a tuple; the same pointer if nothing changes. Tuples that
+// change become Tuple nodes without a type: the result must be normalized. A Tuple node needs no type.
 template <class Companion, class F>
 const Expr* ConvertItems(const Expr* value, const Companion& companion, Workspace& workspace, F&& f) {
   const auto* tuple = As<Tuple>(value);

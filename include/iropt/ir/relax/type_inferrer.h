@@ -1,4 +1,4 @@
-// What builders and mutators ask about types. The rules belong to a higher layer, whose OpTypeInferrer
+// The interface by which builders and mutators infer types. The rules belong to a higher layer, whose OpTypeInferrer
 // (infer/type_inferrer.h) is the implementation.
 #pragma once
 
@@ -11,13 +11,13 @@ class TypeInferrer {
   virtual ~TypeInferrer() = default;
   // The type of an expression whose operands have types. Null after an error was reported.
   virtual const Type* Infer(const Expr* expr) = 0;
-  // Whether every value of type `derived` is one of type `base`.
+  // Returns whether every value of type `derived` is one of type `base`.
   virtual bool IsBaseOf(const Type* base, const Type* derived) = 0;
   // The declared result type of a function with these parameters whose body has the type: without the symbolic
   // variables that the parameters do not define.
   virtual const Type* ReturnType(List<const Var*> params, const Type* body) = 0;
-  // The scalar that the call, which has a type, is written as: the result of R.inspect where the type of the tensor
-  // says it. Null for other calls.
+  // The scalar that replaces the call, which has a type: the result of R.inspect if the type of the tensor determines
+  // it. Null for other calls.
   virtual const PrimExpr* ScalarForm(const Call&) { return nullptr; }
 };
 

@@ -1,4 +1,4 @@
-// What graph-level types refer to: scalar expressions, and variables that are shapes.
+// Walks over the parts of Relax types: scalar expressions, and variables that are shapes.
 #pragma once
 
 #include "iropt/ir/relax/expr.h"
@@ -6,7 +6,7 @@
 
 namespace iropt {
 
-// Calls f(const PrimExpr*) for every scalar expression directly in the type, in order; in function types where asked.
+// Calls f(const PrimExpr*) for every scalar expression directly in the type, in order; in function types if asked.
 template <class F>
 void ForEachScalar(const Type* type, bool in_functions, F&& f) {
   const auto each = [&](List<const PrimExpr*> list) {

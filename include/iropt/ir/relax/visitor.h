@@ -1,4 +1,4 @@
-// Walking graph-level expressions. See tir/visitor.h for the loop level, mutator.h for rewriting.
+// Walking Relax expressions. See tir/visitor.h for TIR, mutator.h for rewriting.
 //
 // The functions of a class are generated from node_kinds.def: a kind that no class handles fails the build. Nesting may
 // be of any depth (every step down goes through WithStack), straight-line code of any length is a loop.
@@ -22,7 +22,7 @@
 namespace iropt {
 
 // Calls f for every node directly below: expressions, bindings, blocks, scalar expressions, statements and their parts,
-// uses and definitions alike, with the static type of the field that holds it. Types, attributes and what is null are
+// uses and definitions alike, with the static type of the field that holds it. Types, attributes and null pointers are
 // left out. No recursion, no virtual call: for hot loops of analyses.
 template <class F>
 void ForEachChild(const Node* node, F&& f);
@@ -62,8 +62,8 @@ class ExprFunctor<R(const Expr*, Args...)> {
   }
 };
 
-// Visits everything below a graph-level expression. Override what is of interest, and call the function of the base
-// class to go on below:
+// Visits everything below a Relax expression. Override the functions of interest, and call the function of the base
+// class to visit the operands:
 //
 //   void VisitCall(const Call* call) override {
 //     ++calls_;
@@ -101,7 +101,7 @@ class ExprVisitor {
 };
 
 // Calls f for every expression under `expr` at each of its occurrences, operands first, `expr` last. Definitions of
-// variables are no expressions.
+// variables are not expressions.
 void PostOrderVisit(const Expr* expr, FunctionRef<void(const Expr*)> f);
 
 // ---- Implementation

@@ -1,6 +1,5 @@
-// A walk over graph-level code for analyses of variables, effects and types: each use, definition, call and type once,
-// in program order. The handler's functions are called directly, so that a walk costs no more than the loop it stands
-// for.
+// A walk over Relax code for analyses of variables, effects and types: each use, definition, call and type once, in
+// program order. The handler's functions are called directly, so that a walk costs no more than a hand-written loop.
 //
 //   struct CountCalls : WalkHandler {
 //     size_t count = 0;
@@ -10,14 +9,13 @@
 //   Walk(function, counter);
 #pragma once
 
+#include "iropt/ir/prefetched_range.h"
 #include "iropt/ir/relax/expr.h"
-#include "iropt/ir/streamed.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
 
-// What a walk tells; a handler hides the functions that it cares about. Operands come before the expression they are
-// of.
+// The events of a walk; a handler hides the functions that it needs. Operands come before their expression.
 struct WalkHandler {
   void OnUse(const Var*) {}
   void OnDefine(const Var*) {}
@@ -30,13 +28,13 @@ struct WalkHandler {
   void OnType(const Type*) {}
   // The type of a parameter or of a match_cast, before OnType; it may define symbolic variables.
   void OnDefiningType(const Type*) {}
-  // Whether to walk over the tuple that an item is taken of.
+  // Returns whether to walk over the tuple that an item is taken from.
   bool EnterItem(const TupleGetItem&) { return true; }
   // Before the value of the binding.
   void OnBinding(const Binding&) {}
   void EnterBlock(const BindingBlock&) {}
   void LeaveBlock(const BindingBlock&) {}
-  // Whether to walk over the body of a function.
+  // Returns whether to walk over the body of a function.
   bool EnterFunction(const Function&) { return true; }
   void LeaveFunction(const Function&) {}
 };
@@ -78,7 +76,7 @@ class GraphWalk {
         for (const BindingBlock* block : static_cast<const SeqExpr*>(e)->blocks) VisitBlock(*block);
         return VisitNested(static_cast<const SeqExpr*>(e)->body);
       case NodeKind::kFunction: return VisitFunction(*static_cast<const Function*>(e));
-      default: IROPT_UNREACHABLE("{} in the place of an expression", NodeKindName(e->kind));
+      default: IROPT_UNREACHABLE("{} is not an expression", NodeKindName(e->kind));
     }
   }
 
@@ -93,7 +91,7 @@ class GraphWalk {
 
   void VisitBlock(const BindingBlock& block) {
     handler_.EnterBlock(block);
-    for (const Binding* binding : Streamed(block.bindings)) VisitBinding(*binding);
+    for (const Binding* binding : PrefetchedRange(block.bindings)) VisitBinding(*binding);
     handler_.LeaveBlock(block);
   }
 
@@ -122,7 +120,7 @@ class GraphWalk {
     handler_.OnCall(call);
   }
 
-  // Most operands are variables and operators, for which nobody needs to look after the stack.
+  // Most operands are variables and operators, which need no check of the stack.
   void VisitNested(const Expr* e) {
     switch (e->kind) {
       case NodeKind::kVar:

@@ -1,5 +1,5 @@
-// Builds loop-level functions statement by statement, as scripts are written: a statement with a body is opened, and
-// what is emitted until it is closed becomes its body. Made after the frames of TVM's IRBuilder.
+// Builds PrimFuncs statement by statement, as scripts are written: a statement with a body is opened, and what is
+// emitted until it is closed becomes its body. Made after the frames of TVM's IRBuilder.
 //
 //   tir::FuncBuilder b(workspace);
 //   const arith::PrimBuilder make(workspace.arena());
@@ -20,9 +20,9 @@
 //   }
 //   const PrimFunc* func = CompletePrimFunc(b);   // iropt/analysis/tir/complete_prim_func.h
 //
-// A frame closes its statement, and all that were opened inside it, at the end of its life. Statements that are
-// opened without frames (Open, OpenBlock, ...) are closed by Close or CloseTo. Blocks that do not state what they read
-// or write are collected in unstated_blocks(); CompletePrimFunc finds out. Misuse is a bug (IROPT_CHECK).
+// A frame closes its statement, and all that were opened inside it, at the end of its life. Statements that are opened
+// without frames (Open, OpenBlock, ...) are closed by Close or CloseTo. Blocks that do not state what they read or
+// write are collected in unstated_blocks(); CompletePrimFunc detects it. Misuse is a bug (IROPT_CHECK).
 //
 // Every operation is O(1), apart from copying the body of a statement into its list when it is closed.
 #pragma once
@@ -41,16 +41,16 @@
 
 namespace iropt::tir {
 
-// What the runtime aligns allocations to, in bytes, and so what a buffer is aligned to where nothing else is said.
+// The runtime's alignment of allocations in bytes, and the default alignment of a buffer.
 inline constexpr int32_t kAllocAlignment = 64;
 
-// How a buffer is declared. What is left out has TVM's defaults.
+// The declaration of a buffer. Fields that are not set have TVM's defaults.
 struct BufferSpec {
   std::vector<const PrimExpr*> shape;
   DataType dtype = DataType::Float(32);
   const Var* data = nullptr;              // a new pointer into `scope`
   std::vector<const PrimExpr*> strides;   // compact
-  const PrimExpr* elem_offset = nullptr;  // 0, or a new variable where an offset_factor is given
+  const PrimExpr* elem_offset = nullptr;  // 0, or a new variable if an offset_factor is given
   std::string_view scope = "global";
   int64_t align = 0;          // kAllocAlignment
   int64_t offset_factor = 0;  // 1
@@ -63,10 +63,10 @@ const Buffer* MakeBuffer(Workspace& workspace, const BufferSpec& spec, std::stri
 struct BlockScope {
   std::string_view name;
   Span span;
-  bool realize = true;  // false: a Block that no BlockRealize is around
+  bool realize = true;  // false: a Block without a BlockRealize
   std::vector<const IterVar*> iter_vars;
   std::vector<const PrimExpr*> iter_values;
-  std::optional<std::vector<const BufferRegion*>> reads, writes;  // to be found out where they are not given
+  std::optional<std::vector<const BufferRegion*>> reads, writes;  // detected if they are not given
   std::vector<const Buffer*> allocs;
   std::vector<const MatchBufferRegion*> matches;
   const DictAttr* annotations = nullptr;
@@ -74,7 +74,7 @@ struct BlockScope {
   const Stmt* init = nullptr;
 };
 
-// A block that was closed without all of its regions; those that are missing are empty.
+// A block that was closed without all of its regions; the missing ones are empty.
 struct UnstatedBlock {
   tir::Block* block;
   bool reads;   // are missing
@@ -160,10 +160,10 @@ class StmtBuilder {
   Frame Init();
   // An axis of the innermost block, with the dtype of its extent: min is 0 unless a range is given.
   const Var* Axis(IterVarType type, std::string_view name, const PrimExpr* extent, const PrimExpr* binding);
-  // `binding` is null where the block has no BlockRealize.
+  // `binding` is null if the block has no BlockRealize.
   Var* Axis(IterVarType type, std::string_view name, const Range* dom, const PrimExpr* binding, DataType dtype,
             Span span = {});
-  // What the innermost block accesses, where it is not to be found out.
+  // The regions that the innermost block accesses, if they are not to be detected.
   void Reads(std::vector<const BufferRegion*> regions) { CurrentBlock().reads = std::move(regions); }
   void Writes(std::vector<const BufferRegion*> regions) { CurrentBlock().writes = std::move(regions); }
   void Where(const PrimExpr* predicate) { CurrentBlock().predicate = predicate; }
@@ -174,7 +174,7 @@ class StmtBuilder {
   BlockScope* block() { return blocks_.empty() ? nullptr : &blocks_.back(); }
 
   // ---- Without frames
-  // Makes a statement whose body is what follows.
+  // Makes a statement whose body is emitted next.
   template <class T, class... A>
   T* Open(Span span, A&&... args) {
     T* node = workspace_.New<T>(std::forward<A>(args)...);
@@ -182,13 +182,13 @@ class StmtBuilder {
     Open(node, &node->body);
     return node;
   }
-  // What follows becomes *body, somewhere inside `node`, which is emitted when it is closed.
+  // The statements that follow become *body, somewhere inside `node`, which is emitted when it is closed.
   void Open(const Stmt* node, const Stmt** body) { Push(OpenKind::kBody, node, body); }
   void OpenBlock(std::string_view name, bool realize, Span span = {});
   void OpenInit() { Push(OpenKind::kInit); }
   void OpenIf(const PrimExpr* condition, Span span = {});
   void OpenBranch(bool else_case) { Push(else_case ? OpenKind::kElse : OpenKind::kThen); }
-  // Statements on their own, which TakeBody gives as one instead of emitting them.
+  // Separate statements, which TakeBody returns as one instead of emitting them.
   void OpenBody() { Push(OpenKind::kFree); }
   const Stmt* TakeBody();
   // The number of statements that are open.
@@ -196,9 +196,9 @@ class StmtBuilder {
   void Close();
   void CloseTo(size_t depth);
 
-  // Whether nothing stands between what comes next and the innermost block or function.
+  // Returns whether no statement is open inside the innermost block or function.
   bool directly_inside() const { return open_.empty() || open_.back().kind == OpenKind::kBlock; }
-  // Of the innermost statement, where it is an If: which branches it has.
+  // The branches of the innermost statement if it is an If.
   struct Branches {
     bool then_case;
     bool else_case;
@@ -206,15 +206,15 @@ class StmtBuilder {
   };
   std::optional<Branches> open_if() const;
 
-  // Forgets what was emitted and opened since the mark was taken, for readers that go on after an error.
+  // Drops what was emitted and opened since the mark was taken, for readers that continue after an error.
   struct Mark {
     size_t stmts, open, blocks, conditionals;
   };
   Mark mark() const { return {stmts_.size(), open_.size(), blocks_.size(), conditionals_.size()}; }
   void Rollback(const Mark& mark);
 
-  // Closes everything and gives the statements as the body of a function: one with blocks, or with buffers of its own,
-  // has a root block that holds them all, which is made if needed.
+  // Closes everything and returns the statements as the body of a function: one with blocks, or with buffers of its
+  // own, has a root block that holds them all, which is made if needed.
   const Stmt* Finish();
   const std::vector<UnstatedBlock>& unstated_blocks() const { return unstated_; }
 
@@ -222,8 +222,8 @@ class StmtBuilder {
   enum class OpenKind : uint8_t { kBody, kBlock, kInit, kIf, kThen, kElse, kFree };
   struct OpenStmt {
     OpenKind kind;
-    const Stmt* node;   // whose body follows
-    const Stmt** body;  // where the body goes
+    const Stmt* node;   // its body follows
+    const Stmt** body;  // the field of `node` for the body
     size_t start;       // of the body in stmts_
   };
   struct Conditional {
@@ -281,7 +281,7 @@ class FuncBuilder : public StmtBuilder {
   void SetReturnType(const Type* type) { ret_type_ = type; }
 
   const std::vector<const Var*>& params() const { return params_; }
-  // Null where a parameter is not a buffer.
+  // Null if a parameter is not a buffer.
   const std::vector<const Buffer*>& param_buffers() const { return param_buffers_; }
   const DictAttr* attrs() const { return attrs_; }
   // Null: nothing is returned.

@@ -1,5 +1,5 @@
-// Loop-level scalar expressions (TIR), and the parts of loop-level nodes that are neither expression nor statement.
-// Statements and functions are in stmt.h.
+// TIR scalar expressions, and the parts of TIR nodes that are neither expression nor statement. Statements and
+// functions are in stmt.h.
 #pragma once
 
 #include "iropt/ir/relax/expr.h"
@@ -22,7 +22,7 @@ struct PointerInfo {
 struct Var : PrimExpr {
   enum Flags : uint8_t {
     kContextOwned = 1,
-    kIndexMapParam = 8,  // stands for a position of an index map, whatever the function around
+    kIndexMapParam = 8,  // stands for a position of an index map, in whatever function
   };
   static constexpr NodeKind kKind = NodeKind::kPrimVar;
   static constexpr bool ClassOf(NodeKind k) { return k == NodeKind::kPrimVar || k == NodeKind::kSizeVar; }
@@ -157,7 +157,7 @@ struct BufferLoad : PrimExpr {
   IROPT_NODE_KIND(kBufferLoad)
   const Buffer* buffer;
   List<const PrimExpr*> indices;
-  const PrimExpr* predicate;  // null where none
+  const PrimExpr* predicate;  // null if none
   BufferLoad(DataType t, const Buffer* b, List<const PrimExpr*> i, const PrimExpr* p = nullptr)
       : PrimExpr(kKind, t), buffer(b), indices(i), predicate(p) {}
   static constexpr auto Fields() {
@@ -259,7 +259,7 @@ enum class IterVarType : uint8_t {
 
 struct IterVar : Node {
   IROPT_NODE_KIND(kIterVar)
-  const Range* dom;  // null where unknown (thread axes)
+  const Range* dom;  // null if unknown (thread axes)
   const Var* var;
   IterVarType iter_type;
   std::string_view thread_tag;
@@ -301,7 +301,7 @@ struct Buffer : Node {
         data_alignment(align),
         offset_factor(factor),
         buffer_type(bt) {}
-  // Storage scope of the data pointer; "global" where none is given.
+  // Storage scope of the data pointer; "global" by default.
   std::string_view scope() const {
     return data->pointer && !data->pointer->scope.empty() ? data->pointer->scope : "global";
   }

@@ -1,7 +1,7 @@
-// Rewriting loop-level code. See substitute.h for replacing variables, visitor.h for walking.
+// Rewriting TIR code. See substitute.h for replacing variables, visitor.h for walking.
 //
-// Nothing is copied before something below changed: a mutator that changes nothing allocates nothing and gives the same
-// pointers. A node costs two or three virtual calls; nesting may be of any depth.
+// Nothing is copied before something below changed: a mutator that changes nothing allocates nothing and returns the
+// same pointers. A node costs two or three virtual calls; nesting may be of any depth.
 #pragma once
 
 #include <unordered_map>
@@ -12,8 +12,8 @@
 
 namespace iropt::tir {
 
-// Returns a rewritten scalar expression, which is the same pointer where nothing below changed. Override what is to
-// become something else, and call the function of the base class to go on below.
+// Returns a rewritten scalar expression, which is the same pointer if nothing below changed. Override the functions for
+// the nodes to rewrite, and call the function of the base class to visit the operands.
 class ExprMutator {
  public:
   explicit ExprMutator(Workspace& workspace) : workspace_(workspace) {}
@@ -28,11 +28,11 @@ class ExprMutator {
 #define IROPT_NODE(Kind, Class, Group) IROPT_IF_PRIM_##Group(Kind, Class)
 #include "iropt/ir/node_kinds.def"
 #undef IROPT_HANDLE
-  // What all binary operations do unless their own function is overridden.
+  // Called for all binary operations unless their own function is overridden.
   virtual const PrimExpr* VisitBinary(const BinaryExpr* expr);
-  // The variable that takes the place of one that is introduced here. Where it is another one, Remap the old one.
+  // The variable that replaces one that is introduced here. If it is another one, Remap the old one.
   virtual const Var* VisitVarDef(const Var* var) { return var; }
-  // A buffer that is read, written or named: what it was remapped to.
+  // The buffer that replaces one that is read, written or named: the one that it was remapped to.
   virtual const Buffer* VisitBufferUse(const Buffer* buffer);
   virtual const IterVar* VisitIterVar(const IterVar* iter_var);
   virtual const Range* VisitRange(const Range* range);
@@ -42,19 +42,19 @@ class ExprMutator {
   // From now on uses of the variable become the expression, uses of the buffer the other buffer.
   void Remap(const Var* from, const PrimExpr* to);
   void Remap(const Buffer* from, const Buffer* to);
-  // What it became, or null where it stays.
-  const PrimExpr* Remapped(const Var* var) const;
-  const Buffer* Remapped(const Buffer* buffer) const;
+  // The replacement, or null if it stays.
+  const PrimExpr* RemapOf(const Var* var) const;
+  const Buffer* RemapOf(const Buffer* buffer) const;
 
   Workspace& workspace() { return workspace_; }
 
  private:
   friend class StmtExprMutator;
 
-  // A copy of the node with its fields visited, or the node itself where they stay.
+  // A copy of the node with its fields visited, or the node itself if they stay.
   template <class X>
   const X* VisitFields(const X* node);
-  // Replaces the field by what it becomes; true where that is something else.
+  // Replaces the field by its visited value; true if it changed.
   template <class T>
   bool VisitField(FieldRole role, T& value);
 
@@ -63,7 +63,7 @@ class ExprMutator {
   std::unordered_map<const Var*, const PrimExpr*> sym_var_remap_;
 };
 
-// The same for statements. Buffers are not looked into: where shapes are to change, override VisitBufferDef and remap.
+// The same for statements. The shapes of buffers are not visited: to change them, override VisitBufferDef and remap.
 class StmtExprMutator : public ExprMutator {
  public:
   using ExprMutator::ExprMutator;
@@ -77,11 +77,11 @@ class StmtExprMutator : public ExprMutator {
 #define IROPT_NODE(Kind, Class, Group) IROPT_IF_STMT_##Group(Kind, Class)
 #include "iropt/ir/node_kinds.def"
 #undef IROPT_HANDLE
-  // The buffer that takes the place of one that is introduced here. Where it is another one, Remap the old one.
+  // The buffer that replaces one that is introduced here. If it is another one, Remap the old one.
   virtual const Buffer* VisitBufferDef(const Buffer* buffer) { return buffer; }
   virtual const BufferRegion* VisitBufferRegion(const BufferRegion* region);
   virtual const MatchBufferRegion* VisitMatchBufferRegion(const MatchBufferRegion* match);
-  // Annotations. Those that refer to variables of the function follow what becomes of these.
+  // Annotations. Those that refer to variables of the function are rewritten with them.
   virtual const Attr* VisitAttr(const Attr* attr);
 
  private:
@@ -92,7 +92,7 @@ class StmtExprMutator : public ExprMutator {
   const Node* VisitAttrNode(const Node* node);
 };
 
-// A sequence without sequences in it, or the statement itself where there is only one. Not empty.
+// A sequence without sequences in it, or the statement itself if there is only one. `stmts` must not be empty.
 const Stmt* MakeSeq(Workspace& workspace, std::span<const Stmt* const> stmts);
 
 }  // namespace iropt::tir

@@ -1,4 +1,4 @@
-// Loop-level statements and functions (TIR); the expressions are in expr.h.
+// TIR statements and functions; the expressions are in expr.h.
 #pragma once
 
 #include "iropt/ir/tir/expr.h"
@@ -56,7 +56,7 @@ struct BufferStore : Stmt {
   const Buffer* buffer;
   const PrimExpr* value;
   List<const PrimExpr*> indices;
-  const PrimExpr* predicate;  // null where none
+  const PrimExpr* predicate;  // null if none
   BufferStore(const Buffer* b, const PrimExpr* v, List<const PrimExpr*> i, const PrimExpr* p = nullptr)
       : Stmt(kKind), buffer(b), value(v), indices(i), predicate(p) {}
   static constexpr auto Fields() {
@@ -101,8 +101,8 @@ struct AllocateConst : Stmt {
   const Var* buffer_var;
   DataType dtype;
   List<const PrimExpr*> extents;
-  const NDArray* data;      // null where storage_id names the array; kept alive by the arena
-  int32_t storage_id = -1;  // -1 where data is given
+  const NDArray* data;      // null if storage_id names the array; kept alive by the arena
+  int32_t storage_id = -1;  // -1 if data is given
   const DictAttr* annotations;
   const Stmt* body;
   AllocateConst(const Var* v, DataType t, List<const PrimExpr*> e, const NDArray* d, int32_t s, const DictAttr* a,
@@ -137,7 +137,7 @@ struct IfThenElse : Stmt {
   IROPT_NODE_KIND(kIfThenElse)
   const PrimExpr* condition;
   const Stmt* then_case;
-  const Stmt* else_case;  // null where none
+  const Stmt* else_case;  // null if none
   IfThenElse(const PrimExpr* c, const Stmt* t, const Stmt* e) : Stmt(kKind), condition(c), then_case(t), else_case(e) {}
   static constexpr auto Fields() {
     return FieldList(Use("condition", &IfThenElse::condition), Use("then_case", &IfThenElse::then_case),
@@ -189,7 +189,7 @@ struct Block : Stmt {
   List<const Buffer*> alloc_buffers;
   List<const MatchBufferRegion*> match_buffers;
   const DictAttr* annotations;  // never null
-  const Stmt* init;             // null where none
+  const Stmt* init;             // null if none
   const Stmt* body;
   Block(List<const IterVar*> iters, List<const BufferRegion*> r, List<const BufferRegion*> w, std::string_view name,
         List<const Buffer*> allocs, List<const MatchBufferRegion*> matches, const DictAttr* a, const Stmt* i,
@@ -229,13 +229,13 @@ struct BlockRealize : Stmt {
 
 namespace iropt {
 
-// A loop-level function. param_buffers[i] is the buffer that parameter i is matched to, or null where it is a scalar.
+// A PrimFunc. param_buffers[i] is the buffer that parameter i is matched to, or null if it is a scalar.
 struct PrimFunc : BaseFunc {
   IROPT_NODE_KIND(kPrimFunc)
   List<const tir::Var*> params;
   List<const tir::Buffer*> param_buffers;
   const tir::Stmt* body;
-  const Type* ret_type;  // void where nothing is returned
+  const Type* ret_type;  // void if nothing is returned
   PrimFunc(List<const tir::Var*> p, List<const tir::Buffer*> pb, const tir::Stmt* b, const Type* r, const DictAttr* a,
            const Type* t)
       : BaseFunc(kKind, a, t), params(p), param_buffers(pb), body(b), ret_type(r) {}

@@ -1,4 +1,4 @@
-// Replacing variables in loop-level code. For types and their dimensions see iropt/ir/substitute.h.
+// Replacing variables in TIR code. For types and their dimensions see iropt/ir/substitute.h.
 #pragma once
 
 #include "iropt/ir/module.h"
@@ -7,12 +7,12 @@
 
 namespace iropt::tir {
 
-// What a variable becomes; null: it stays.
+// The replacement of a variable; null: it stays.
 using VarValue = FunctionRef<const PrimExpr*(const Var*)>;
 
-// Replaces the uses of variables, all at once: values are not substituted again. What does not change stays the same
-// node. A buffer whose shape, strides, offset or data variable changes becomes another one, the same for all its uses.
-// Definitions inside stay, and so do expressions as they are: simplify afterwards where folding is wanted. O(nodes).
+// Replaces the uses of variables, all at once: values are not substituted again. Unchanged nodes stay the same. A
+// buffer whose shape, strides, offset or data variable changes becomes another one, the same for all its uses.
+// Definitions inside stay, and nothing is simplified. O(nodes).
 const PrimExpr* Substitute(const PrimExpr* expr, VarValue value, Workspace& workspace);
 const Stmt* Substitute(const Stmt* stmt, VarValue value, Workspace& workspace);
 const Range* Substitute(const Range* range, VarValue value, Workspace& workspace);

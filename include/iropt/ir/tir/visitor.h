@@ -1,4 +1,4 @@
-// Walking loop-level statements and scalar expressions. See visitor.h for what the two levels have in common.
+// Walking TIR statements and scalar expressions. See relax/visitor.h for the parts that the two levels share.
 #pragma once
 
 #include "iropt/ir/dispatch.h"
@@ -93,8 +93,8 @@ class StmtFunctor<R(const Stmt*, Args...)> {
   }
 };
 
-// Visits everything below a scalar expression. Override what is of interest, and call the function of the base class to
-// go on below.
+// Visits everything below a scalar expression. Override the functions of interest, and call the function of the base
+// class to visit the operands.
 class ExprVisitor {
  public:
   virtual ~ExprVisitor() = default;
@@ -142,11 +142,11 @@ class StmtExprVisitor : public ExprVisitor {
   virtual void VisitBufferDef(const Buffer* buffer);
   virtual void VisitBufferRegion(const BufferRegion* region);
   virtual void VisitMatchBufferRegion(const MatchBufferRegion* match);
-  // Annotations, among which those that refer to variables of the function hold expressions that are visited.
+  // Annotations. The expressions in those that refer to variables of the function are visited.
   virtual void VisitAttr(const Attr* attr);
 
  private:
-  // What an AttrStmt is about.
+  // The node that an AttrStmt is attached to.
   void VisitAttrNode(const Node* node);
   template <class X>
   void VisitStmtFields(const X* node);
@@ -159,8 +159,7 @@ class StmtExprVisitor : public ExprVisitor {
 void ForEachVar(const PrimExpr* expr, FunctionRef<void(const Var*)> f);
 
 // Calls f for every statement, scalar expression, IterVar and BufferRegion under `node` (a statement or scalar
-// expression) at each of its occurrences, what is below first, `node` last. Definitions of variables are no
-// expressions.
+// expression) at each of its occurrences in post-order, `node` last. Definitions of variables are not expressions.
 void PostOrderVisit(const Node* node, FunctionRef<void(const Node*)> f);
 
 }  // namespace iropt::tir

@@ -1,7 +1,7 @@
 // Functions, blocks and bindings. Expressions are in expr_printer.cpp.
 #include "printer.h"
 
-#include "iropt/ir/streamed.h"
+#include "iropt/ir/prefetched_range.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
 #include "text/script/attr_text.h"
@@ -127,14 +127,14 @@ void RelaxPrinter::PrintBody(const Expr* body, const Var* target) {
 
 void RelaxPrinter::PrintBlock(const BindingBlock* block) {
   if (!block->is_dataflow()) {
-    for (const Binding* binding : Streamed(block->bindings, Streamed::kDetails)) PrintBinding(binding);
+    for (const Binding* binding : PrefetchedRange(block->bindings, PrefetchedRange::kDetails)) PrintBinding(binding);
     return;
   }
   context_.NewLine();
   out_.Append("with R.dataflow():");
   ++context_.indent;
   std::vector<const Var*> outputs;
-  for (const Binding* binding : Streamed(block->bindings, Streamed::kDetails)) {
+  for (const Binding* binding : PrefetchedRange(block->bindings, PrefetchedRange::kDetails)) {
     const bool is_output = !binding->var->is_dataflow();
     PrintBinding(binding, is_output);
     if (is_output) outputs.push_back(binding->var);

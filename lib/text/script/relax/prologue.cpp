@@ -2,7 +2,7 @@
 
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/relax/visitor.h"
-#include "iropt/ir/streamed.h"
+#include "iropt/ir/prefetched_range.h"
 #include "iropt/support/function_ref.h"
 #include "iropt/support/stack.h"
 
@@ -51,7 +51,7 @@ class Scanner {
     if (!seq) return ScanExpr(body);
     for (const BindingBlock* block : seq->blocks) {
       result_.num_bindings += block->bindings.size();
-      for (const Binding* binding : Streamed(block->bindings, Streamed::kDetails)) ScanBinding(binding);
+      for (const Binding* binding : PrefetchedRange(block->bindings, PrefetchedRange::kDetails)) ScanBinding(binding);
     }
     ScanExpr(seq->body);
   }

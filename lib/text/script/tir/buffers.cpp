@@ -46,8 +46,9 @@ bool BufferValues::ReadBufferSpec(const PyArgs& args, std::string_view what, con
     }
   } else {
     if (!param || !param->is(PyValue::Kind::kRegion)) {
-      return Report(args.span, "missing-argument",
-                    fmt::format("{} needs the argument 'shape'; only a region such as A[0:4, 0:4] has one", what));
+      return Report(
+          args.span, "missing-argument",
+          fmt::format("missing argument 'shape' in call to {}; only a region such as A[0:4, 0:4] has one", what));
     }
     const tir::BufferRegion* region = param->region;
     spec.dtype = region->buffer->dtype;

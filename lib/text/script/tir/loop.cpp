@@ -52,7 +52,7 @@ bool ReadLoop(ScalarParser& p, const PyArgs& args, std::string_view what, LoopHe
     if (!p.Bind(args, name, {"start", "stop", "thread", "annotations"}, 1, v)) return false;
     // T.thread_binding(extent, "threadIdx.x")
     if (!v[2] && v[1] && v[1]->is(Kind::kString)) std::swap(v[1], v[2]);
-    if (!v[2]) return p.Error(args.span, "missing-argument", "T.thread_binding needs the argument 'thread'");
+    if (!v[2]) return p.Error(args.span, "missing-argument", "missing argument 'thread' in call to T.thread_binding");
     if (!p.ToString(*v[2], header.thread)) return false;
     header.thread = p.ws_.arena().CopyString(header.thread);
     annotations = v[3];

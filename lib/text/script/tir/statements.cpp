@@ -380,7 +380,8 @@ bool Axis(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue& result) 
   tir::BlockScope* block = BlockOf(p, args, "T.axis");
   if (!block) return false;
   if (!p.build_.directly_inside()) return p.Error(args.span, "bad-block", "an axis stands directly in its block");
-  if (block->realize && !v[1]) return p.Error(args.span, "missing-argument", "T.axis needs the argument 'binding'");
+  if (block->realize && !v[1])
+    return p.Error(args.span, "missing-argument", "missing argument 'binding' in call to T.axis");
   const tir::Range* dom = p.ToRange(*v[0]);
   const PrimExpr* binding = dom && v[1] ? p.ToPrim(*v[1]) : nullptr;
   if (!dom || (v[1] && !binding) || (v[2] && !p.ToDType(*v[2], dtype))) return false;

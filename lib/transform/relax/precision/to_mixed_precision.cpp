@@ -1,4 +1,4 @@
-// ToMixedPrecision: convolutions, matrix products and attention compute in half precision.
+// ToMixedPrecision: runs convolutions, matrix products and attention in half precision.
 //
 //   def main(x, w, b):                              def main(x, w, b):
 //     with R.dataflow():                              with R.dataflow():
@@ -10,19 +10,19 @@
 //                                                       z = R.nn.softmax(R.add(lv3, b))
 //                                                       ...
 //
-// The operator table says of every operator (the column mixed precision) whether its operands are
+// The operator table states for every operator (the column mixed precision) whether its operands are
 //   - always float16. `out_dtype` is the dtype of the accumulator; the result is kept in float16;
-//   - float16 where all of them are so already, or are constants that float16 can hold, else float32;
-//   - of the dtype that they had before.
-// A float32 tensor that is used by operators of the first kind only is converted once, where it is defined: parameters
-// at the beginning of each dataflow block that uses them. Other uses convert their operands one by one, which fuses
-// better than a copy that is kept.
+//   - float16 if all of them are float16 already or constants that float16 can hold, else float32;
+//   - of the same dtype as before.
+// A float32 tensor that is used only by operators of the first kind is converted once, at its definition: parameters at
+// the beginning of each dataflow block that uses them. Other uses convert their operands separately, which fuses better
+// than a stored copy.
 //
-// Only dataflow blocks are rewritten, and what leaves one keeps its dtype. Those of the parameters with one of
-// `fp16_input_names` that are float32 become float16, and calls of such functions, which must not be used as values,
-// convert what they pass. Operands that are float64, of unknown dtype, or float16 from the beginning are not converted:
-// so a second run finds nothing to do. What a call is annotated with that has no dtype may change it; InferType before
-// makes it known. O(nodes).
+// Only dataflow blocks are rewritten, and their outputs keep their dtypes. Parameters in `fp16_input_names` that are
+// float32 become float16, and calls of such functions, which must not be used as values, convert their arguments.
+// Operands that are float64, of unknown dtype, or float16 in the input are not converted, so that a second run changes
+// nothing. A call annotated with a type without a dtype may change its dtype; InferType before makes it known.
+// O(nodes).
 //
 // Source: the rules are those of TVM 0.18's pass of this name; Micikevicius et al., Mixed Precision Training, 2018.
 #include <algorithm>
@@ -61,7 +61,7 @@ bool FitsHalf(const NDArray& array) {
   return fits;
 }
 
-// Which dtypes the tensors of an expression are to have: all of them one, ...
+// The target dtypes of the tensors of an expression: one for all of them, ...
 struct EverywhereDtype {
   DataType dtype;
 
@@ -69,7 +69,7 @@ struct EverywhereDtype {
   EverywhereDtype Field(uint32_t) const { return *this; }
 };
 
-// ... those of a type, where it says them, ...
+// ... those of a type, if known, ...
 struct DtypesOfType {
   const Type* type;
 
@@ -83,7 +83,7 @@ struct DtypesOfType {
   }
 };
 
-// ... or float16 where that is enough for all uses.
+// ... or float16 if that is enough for all uses.
 struct DtypesByUse {
   const PrecisionUses& uses;
   PrecisionUses::Place place;
@@ -113,10 +113,10 @@ class PrecisionRewriter : public ExprMutator {
   }
 
  protected:
-  // What nothing else is said about gets its operands as they were.
+  // By default an expression gets its operands in their original dtypes.
   const Expr* VisitVar(const Var* var) override { return Convert(Now(var), DtypesOfType{TypeBefore(var)}); }
 
-  // Dataflow variables of the block around a function cannot be seen in it.
+  // Dataflow variables of the block around a function are not visible in it.
   const Expr* VisitFunction(const Function* function) override {
     const int32_t outer = std::exchange(first_visible_, static_cast<int32_t>(local_.size()));
     const Expr* visited = ExprMutator::VisitFunction(function);
@@ -181,15 +181,15 @@ class PrecisionRewriter : public ExprMutator {
   }
 
  private:
-  // A variable that outlives its dataflow block, and has a dataflow variable for it within the block.
+  // An output of a dataflow block that is replaced by a dataflow variable within the block.
   struct Local {
     const Var* var;
-    const Expr* outside;   // what stands for it where that cannot be seen
-    const Expr* replaced;  // what it was mapped to before
-    int32_t outer;         // of local_, for the same variable in a block around
+    const Expr* outside;   // its replacement where the dataflow variable is not visible
+    const Expr* replaced;  // its previous replacement
+    int32_t outer;         // index in local_ for the same variable in an enclosing block
   };
 
-  // What was known of the variable before: an annotation may say less.
+  // The original type of the variable's value: an annotation may be more general.
   const Type* TypeBefore(const Var* var) const {
     if (value_types_.empty()) return var->type;
     const auto found = value_types_.find(var);
@@ -201,7 +201,7 @@ class PrecisionRewriter : public ExprMutator {
     return call && PrecisionPolicy(*call) == MixedPrecision::kAlways;
   }
 
-  // The value of a binding in a dataflow block, in the precision that suits it.
+  // The value of a binding in a dataflow block, in its precision.
   const Expr* NewValue(const Expr* old) {
     switch (old->kind) {
       case NodeKind::kCall: {
@@ -239,7 +239,7 @@ class PrecisionRewriter : public ExprMutator {
   const Expr* FollowOperands(const Call& old) {
     List<const Expr*> args =
         MapList(old.args, workspace(), [this](const Expr* arg) { return builder().NormalizeArgument(Current(arg)); });
-    // A conversion takes everything, and a constant in its full precision.
+    // A conversion accepts any dtype, and a constant in its full precision.
     if (!IsOp(old.op, OpId::kAstype)) {
       const EverywhereDtype dtype{IsHalf(args) ? kHalf : kSingle};
       args = MapList(args, workspace(), [&](const Expr* arg) { return Convert(arg, dtype); });
@@ -247,7 +247,7 @@ class PrecisionRewriter : public ExprMutator {
     return Rebuild(old, old.op, args);
   }
 
-  // Whether operands need no more than float16.
+  // Returns whether operands need no more than float16.
   bool IsHalf(List<const Expr*> args) {
     const auto is_more = [this](const Expr* arg) {
       if (const auto* constant = As<Constant>(arg)) return !Fits(*constant);
@@ -263,7 +263,7 @@ class PrecisionRewriter : public ExprMutator {
     return found->second;
   }
 
-  // The operand with the variables that stand for those in it now, of whatever dtype these are.
+  // The operand with its variables replaced by the current ones, of whatever dtype.
   const Expr* Current(const Expr* operand) {
     return MapLeaves(operand, rebuilder(), [this](const Expr* leaf) -> const Expr* {
       const auto* var = As<Var>(leaf);
@@ -271,28 +271,28 @@ class PrecisionRewriter : public ExprMutator {
     });
   }
 
-  // What stands for the variable here.
+  // The current replacement of the variable.
   const Expr* Now(const Var* var) const {
-    const Expr* now = Remapped(var);
+    const Expr* now = RemapOf(var);
     if (!now) return var;
     const int32_t local = local_of_[var->id];
     return local >= 0 && local < first_visible_ ? local_[static_cast<size_t>(local)].outside : now;
   }
 
-  // A tensor of which nothing but float16 is used is float16 from here on, in this block.
+  // A tensor that is used only as float16 is float16 from here on, in this block.
   void StoreHalf(const Var* var) {
     const Expr* now = Now(var);
     const Expr* half = Convert(now, DtypesByUse{uses_, uses_.Of(var)});
     if (half == now) return;
     if (!var->is_dataflow()) {
-      local_.push_back({var, now, Remapped(var), local_of_[var->id]});
+      local_.push_back({var, now, RemapOf(var), local_of_[var->id]});
       local_of_[var->id] = static_cast<int32_t>(local_.size()) - 1;
     }
     Remap(var, builder().Emit(half));
   }
 
-  // The expression, which has a type, with its tensors of the dtypes that the target says. Only float16 and float32 are
-  // converted; the same pointer where nothing is. The result is to be normalized.
+  // The expression, which has a type, with its tensors converted to the dtypes of the target. Only float16 and float32
+  // are converted; the same pointer if nothing is. The result must be normalized.
   template <class Target>
   const Expr* Convert(const Expr* expr, const Target& target) {
     return ConvertItems(expr, target, workspace(), [this](const Expr* item, const Target& dtypes) {
@@ -308,7 +308,7 @@ class PrecisionRewriter : public ExprMutator {
                               MakeOpAttrs(OpId::kAstype, AstypeAttrs::Values{.dtype = dtype}));
   }
 
-  // The function that is called, if it has parameters that become float16.
+  // The called function, if it has parameters that become float16.
   const Function* HalfCallee(const Call& call) {
     const auto* callee = As<GlobalVar>(call.op);
     const ModuleEntry* entry = callee && !half_params_.empty() ? module_.Find(callee) : nullptr;
@@ -318,7 +318,7 @@ class PrecisionRewriter : public ExprMutator {
     return std::ranges::any_of(function->params, is_half) ? function : nullptr;
   }
 
-  // The type that the parameter gets where it is one of those that become float16, else null.
+  // The new type of the parameter if it becomes float16, else null.
   const TensorType* HalfParamType(const Var& param) {
     const auto* type = As<TensorType>(param.type);
     if (!type || type->dtype != kSingle || std::ranges::find(half_params_, param.name()) == half_params_.end())
@@ -331,10 +331,10 @@ class PrecisionRewriter : public ExprMutator {
   const Names& half_params_;
   const Module& module_;
   const BindingBlock* entered_ = nullptr;                    // the dataflow block whose first binding comes next
-  std::unordered_map<const Var*, const Type*> value_types_;  // where it is not that of the variable
+  std::unordered_map<const Var*, const Type*> value_types_;  // if it is not that of the variable
   std::vector<Local> local_;
-  std::vector<int32_t> local_of_;  // by Var::id: the last of local_ that is for the variable, or -1
-  int32_t first_visible_ = 0;      // of local_, in the function that is looked at
+  std::vector<int32_t> local_of_;  // by Var::id: the last entry of local_ for the variable, or -1
+  int32_t first_visible_ = 0;      // index in local_ for the current function
   std::unordered_map<const NDArray*, bool> fits_;
 };
 

@@ -1,4 +1,4 @@
-// DeadCodeElimination: removes bindings without uses or effects, then functions that nothing can call.
+// DeadCodeElimination: removes bindings without uses or effects, and unreachable functions.
 //
 //   def main(x):                                    def main(x):
 //       with R.dataflow():                              with R.dataflow():
@@ -9,14 +9,14 @@
 //       return gv
 //   def helper(x): ...  # private, never called
 //
-// A binding is kept where its variable is used by something that is kept, or where its value has effects: an impure
-// call, a conditional or a function with one in it, a match_cast (which checks at run time). Since definitions come
-// before uses, one walk from back to front knows of every use before it meets the definition; it is exact also for
-// chains of dead bindings, dead conditionals and functions that only call themselves. O(bindings).
+// A binding is kept if a live binding uses its variable, or if its value has effects: an impure call, a conditional or
+// a function with one in it, a match_cast (which checks at run time). Since definitions come before uses, one backward
+// walk sees every use before the definition; it is exact also for chains of dead bindings, dead conditionals and
+// functions that only call themselves. O(bindings).
 //
-// A function is kept where it has a global symbol, is an external one, is named in `entry_functions`, or is referred to
-// by a function that is kept. No function is removed while the module lacks one that is referred to, because then it is
-// a part of a module and the rest may refer to anything.
+// A function is kept if it has a global symbol, is an external function, is named in `entry_functions`, or is referred
+// to by a function that is kept. No function is removed if the module refers to a function that it does not have,
+// because then it is only a part of a module and the rest may refer to any function.
 //
 // Source: liveness by backward marking, as in any textbook; the rules are those of TVM 0.18's pass of this name.
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
@@ -28,9 +28,9 @@
 
 #include "iropt/analysis/relax/called_functions.h"
 #include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/prefetched_range.h"
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/relax/type_walk.h"
-#include "iropt/ir/streamed.h"
 #include "iropt/op/op.h"
 #include "iropt/support/edit_distance.h"
 #include "iropt/transform/passes.h"
@@ -40,7 +40,7 @@ namespace iropt {
 
 namespace {
 
-// Whether values have effects. What a conditional was found to have is kept, so that nested ones are looked at once.
+// Tells whether values have effects. Results for conditionals are cached, so that nested ones are visited once.
 class EffectAnalysis {
  public:
   EffectAnalysis(const Module* module, uint32_t num_vars) : module_(module), num_vars_(num_vars) {}
@@ -71,7 +71,7 @@ class EffectAnalysis {
     for (const BindingBlock* block : To<SeqExpr>(body)->blocks) {
       for (const Binding* binding : block->bindings) {
         const Expr* value = ValueOf(binding);
-        // What a local function does happens when it is called.
+        // The effects of a local function happen when it is called.
         if (value->kind != NodeKind::kFunction && HasEffect(binding->var, value)) return true;
       }
     }
@@ -80,10 +80,10 @@ class EffectAnalysis {
 
   const Module* module_;
   uint32_t num_vars_;
-  std::vector<State> states_;  // by Var::id of what the conditional is bound to; empty while there is none
+  std::vector<State> states_;  // by Var::id of the conditional's variable; empty if there is none
 };
 
-// Marks what each expression uses as live and leaves out dead bindings, from back to front.
+// Marks the uses of each expression as live and leaves out dead bindings, from back to front.
 class DeadBindingRemover : private ExprRewriter<DeadBindingRemover> {
  public:
   DeadBindingRemover(const Module* module, Workspace& workspace, TypeInferrer& inferrer)
@@ -132,7 +132,7 @@ class DeadBindingRemover : private ExprRewriter<DeadBindingRemover> {
 
   const Expr* VisitSeqExpr(const SeqExpr* seq) {
     VisitExpr(seq->body);
-    // The blocks change from back to front: the new ones are put into a copy of the list.
+    // The blocks are rewritten from back to front, into a copy of the list.
     List<const BindingBlock*> blocks = seq->blocks;
     std::span<const BindingBlock*> copy;
     for (uint32_t i = seq->blocks.size(); i-- > 0;) {
@@ -164,7 +164,7 @@ class DeadBindingRemover : private ExprRewriter<DeadBindingRemover> {
     return LiveBindings(block, block.bindings.size() - num_dead, first_change);
   }
 
-  // Every binding that is kept has a live variable by now. The changed ones lie in reverse order.
+  // Every binding that is kept has a live variable by now. The changed ones are in reverse order.
   const BindingBlock* LiveBindings(const BindingBlock& block, uint32_t count, size_t first_change) {
     const auto bindings = workspace().arena().NewArray<const Binding*>(count);
     size_t next = 0;
@@ -188,7 +188,7 @@ class DeadBindingRemover : private ExprRewriter<DeadBindingRemover> {
 
 // ---- Functions
 
-// The functions that can be reached from the marked ones get marked.
+// Marks the functions that can be reached from the marked ones.
 class Reachability {
  public:
   Reachability(const Module& module, AnalysisManager& analyses, std::vector<bool> reached)
@@ -198,7 +198,7 @@ class Reachability {
     }
   }
 
-  // False where something refers to a function that the module does not have.
+  // False if something refers to a function that the module does not have.
   bool Run() {
     while (!to_visit_.empty() && complete_) {
       const ModuleEntry& entry = module_.functions()[to_visit_.back()];
@@ -227,7 +227,7 @@ class Reachability {
   bool complete_ = true;
 };
 
-// `entries` says which functions of the module are kept anyway, before and after.
+// `entries` marks the functions of the module that are always kept.
 void RemoveUnreachable(Module& module, AnalysisManager& analyses, std::vector<bool>& entries) {
   if (std::ranges::find(entries, false) == entries.end()) return;
   Reachability reachability(module, analyses, entries);
@@ -250,7 +250,7 @@ std::vector<bool> VisibleFunctions(const Module& module) {
   return visible;
 }
 
-// The functions that are kept whatever refers to them; false after an error.
+// Marks the functions that are kept without references to them; false after an error.
 bool EntryFunctions(const Module& module, std::span<const std::string> names, DiagnosticEngine& diagnostics,
                     std::vector<bool>& entries) {
   entries = VisibleFunctions(module);
@@ -262,10 +262,9 @@ bool EntryFunctions(const Module& module, std::span<const std::string> names, Di
     }
     std::vector<std::string_view> known;
     for (const ModuleEntry& entry : module.functions()) known.push_back(entry.var->name);
-    auto error = diagnostics.Error({}, "pass-failed", fmt::format("there is no entry function '{}'", name));
-    if (const auto nearest = NearestName(name, known); nearest) {
-      error.Note(fmt::format("the module has a function '{}'", *nearest));
-    }
+    std::string message = fmt::format("the module has no entry function '{}'", name);
+    if (const auto nearest = NearestName(name, known)) message += fmt::format("; did you mean '{}'?", *nearest);
+    diagnostics.Error({}, "pass-failed", std::move(message));
     ok = false;
   }
   return ok;
@@ -282,7 +281,7 @@ Result<Module> DeadCodeElimination(Module module, std::span<const std::string> e
                                    DiagnosticEngine& diagnostics, AnalysisManager& analyses) {
   std::vector<bool> entries;
   if (!EntryFunctions(module, entry_functions, diagnostics, entries)) return Failure{ErrorCode::PassFailed};
-  // Once before, so that less is left to do; once after, because calls may have gone.
+  // Once before, to reduce the work; once after, because calls may have been removed.
   RemoveUnreachable(module, analyses, entries);
   RewriteRelaxFunctions(module, threads, [&](const Function* function, Workspace& workspace) {
     return RemoveDeadBindings(function, &module, workspace);

@@ -1,6 +1,6 @@
-// Loops over bindings that do not wait for memory. The nodes of a big function are spread over more memory than caches
-// hold, and a loop over its bindings would wait at each for the binding, its variable and its value. These loops ask
-// for them some rounds before they are needed, which makes DeadCodeElimination twice as fast on 1,000,000 bindings.
+// Loops over bindings with software prefetching. The nodes of a big function exceed the caches, and a loop over its
+// bindings would wait at each for the binding, its variable and its value. These loops prefetch them some iterations
+// ahead, which makes DeadCodeElimination twice as fast on 1,000,000 bindings.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace iropt {
 
 namespace detail {
 
-// How many rounds ahead: first the binding, then its variable and value, then the variable's name and a
-// constant's tensor. Far enough for several cache misses in a row.
+// The distance in iterations: first the binding, then its variable and value, then the name of the variable and the
+// tensor of a constant. Far enough for several cache misses in a row.
 inline constexpr uint32_t kBindingDistance = 128;
 inline constexpr uint32_t kPartsDistance = 64;
 inline constexpr uint32_t kDetailsDistance = 32;
@@ -39,12 +39,12 @@ inline void PrefetchDetails(const Binding* binding) {
 
 }  // namespace detail
 
-// for (const Binding* binding : Streamed(block.bindings)) ...
-// With kDetails, for loops that read the names of the variables and the constants, too.
-class Streamed {
+// for (const Binding* binding : PrefetchedRange(block.bindings)) ...
+// With kDetails, for loops that also read the names of variables and the tensors of constants.
+class PrefetchedRange {
  public:
   enum Parts : uint8_t { kValues, kDetails };
-  explicit Streamed(List<const Binding*> bindings, Parts parts = kValues) : bindings_(bindings), parts_(parts) {}
+  explicit PrefetchedRange(List<const Binding*> bindings, Parts parts = kValues) : bindings_(bindings), parts_(parts) {}
 
   class Iterator {
    public:

@@ -1,6 +1,7 @@
-// What interning needs of a node whose children are interned already: comparing and hashing by its own fields, children
-// by address; a hash of the content, children by their content; and a copy that owns what the key only borrowed. One
-// template over the field descriptions serves every kind.
+// Shallow equality and hashing of nodes for interning. The children of a node are interned already, so it is compared
+// and hashed by its own fields, children by address. Also a hash of the content, which does not depend on addresses,
+// and a copy that owns the lists and texts that a lookup key only borrowed. One template over the field descriptions
+// serves every kind.
 #pragma once
 
 #include <bit>
@@ -10,7 +11,7 @@
 #include "iropt/support/arena.h"
 #include "iropt/support/hash.h"
 
-namespace iropt::shallow {
+namespace iropt::node_hashing {
 
 template <class T>
 struct IsList : std::false_type {};
@@ -54,12 +55,12 @@ bool Equal(const X& a, const X& b) {
   return X::Fields()([&](auto... field) { return (EqualValues(a.*(field.member), b.*(field.member)) && ...); });
 }
 
-// ---- Content: the same in every run, whatever the addresses.
+// ---- Hash of the content: the same in every run, independent of addresses.
 inline uint64_t ContentOf(const Type* type) { return type ? type->content_hash : 0; }
 inline uint64_t ContentOf(const Attr* attr) { return attr ? attr->content_hash : 0; }
 inline uint64_t ContentOf(const PrimExpr* expr) {
   if (expr == nullptr) return 0;
-  // Which variable it is does not count; nor does anything of an expression that a function owns.
+  // The identity of a variable does not count; nor do the fields of an expression that a function owns.
   if (Is<tir::Var>(expr)) return HashCombine(static_cast<uint64_t>(expr->kind), expr->dtype.raw());
   return expr->interned() ? HashMix(expr->id) : static_cast<uint64_t>(expr->kind);
 }
@@ -104,4 +105,4 @@ void OwnFields(X* node, Arena& arena, OwnText&& own_text) {
   X::Fields()([&](auto... field) { (own(node->*(field.member)), ...); });
 }
 
-}  // namespace iropt::shallow
+}  // namespace iropt::node_hashing
