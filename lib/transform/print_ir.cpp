@@ -1,9 +1,9 @@
-// PrintIR: shows the module where it stands in a pipeline, and changes nothing.
+// PrintIR: prints the module at its position in a pipeline.
 //
 //   -passes='FoldConstant,PrintIR<header="after folding">,EliminateCommonSubexpr'
 //
-// Where the module goes is up to the printer of the context; in ir-opt, to the standard error output. The header is
-// shown above it as a comment. O(size of the text). Source: reference 000, "Debugging".
+// The printer of the context decides on the output; in ir-opt, it is the standard error output. The header is printed
+// above the module as a comment. O(size of the text). Source: reference 000, "Debugging".
 #include <string>
 
 #include "iropt/transform/passes.h"

@@ -1,4 +1,4 @@
-// All passes in passes.def: as functions that make them, and as factories for the registry.
+// All passes in passes.def: functions that create them, and factories for the registry.
 #pragma once
 
 #include "iropt/pass/pass.h"
@@ -7,7 +7,7 @@
 
 namespace iropt {
 
-// Makes a pass from options that the registry has checked.
+// Creates a pass from options that the registry has checked.
 #define IROPT_PASS(Kind, Id, ...) Pass Create##Id(const PassOptions& options);
 #include "passes.def"
 
@@ -17,11 +17,11 @@ Status RegisterAllPasses(PassRegistry& registry);
 // PassRegistry::Global() with every row of passes.def, which the first call adds. Thread-safe.
 PassRegistry& AllPasses();
 
-// Each pass as a function of its name, for pipelines that are written in C++:
+// A function for each pass, for pipelines that are built in C++:
 //
 //   Sequential({transform::FoldConstant(), transform::EliminateCommonSubexpr({{"call_only", true}})})
 //
-// Options that the pass does not have, or of a wrong type, are a bug.
+// Unknown options, and options of a wrong type, are a bug.
 namespace transform {
 
 #define IROPT_PASS(Kind, Id, ...) Pass Id(OptionValue::Dict options = {});

@@ -65,7 +65,7 @@ TEST_CASE("constants are compared by content", "[cse]") {
   std::vector<int32_t> values(1002, 7);
   values[0] = 1;
   values[1] = 2;
-  values[500] = 8;  // out of the hash's sight
+  values[500] = 8;  // not among the hashed elements
   const Constant* other = MakeConstant(t, values);
   const Constant* scalar = MakeConstant(t, {3});
   std::vector<const Binding*> bindings;

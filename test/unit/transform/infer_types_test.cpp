@@ -1,4 +1,4 @@
-// Types inferred anew without the pass manager. What the pass does to programs is tested in test/transform/infer_type.
+// Types inferred again without the pass manager. The pass is tested on programs in test/transform/infer_type.
 #include "iropt/transform/relax/structure/infer_types.h"
 
 #include "pass_tester.h"

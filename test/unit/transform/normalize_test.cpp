@@ -4,7 +4,7 @@ namespace iropt {
 
 namespace {
 
-// A call without a type, as code by hand has it.
+// A call without a type, as in code built by hand.
 const Call* Untyped(PassTester& t, std::string_view op, std::vector<const Expr*> args) {
   return t.CallOp(op, std::move(args), nullptr);
 }

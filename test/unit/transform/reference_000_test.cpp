@@ -1,4 +1,4 @@
-// What docs/pass_infrastructure.md says of single passes.
+// The rules of docs/pass_infrastructure.md on single passes.
 #include "iropt/transform/passes.h"
 #include "pass_tester.h"
 

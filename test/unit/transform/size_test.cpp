@@ -1,4 +1,4 @@
-// Deep and long functions: every pass is linear and needs no stack.
+// Deep and long functions: every pass is linear and does not overflow the stack.
 #include "pass_tester.h"
 
 namespace iropt {
@@ -33,7 +33,7 @@ TEST_CASE("conditionals in conditionals", "[size]") {
     const Var* first = t.NewVar("a", t.F23());
     const Var* second = t.NewVar("b", t.F23());
     const Expr* branch = t.workspace().New<If>(cond, seq, t.Seq({}, x), t.F23());
-    // Nobody uses the results, so that every level asks whether there is an effect below.
+    // The results are unused, so that every level checks for effects below.
     seq = t.Seq({t.Block({t.Bind(first, exp()), t.Bind(second, exp()), t.Bind(result, branch)})}, second);
   }
   t.Add("main", t.MakeFunction({cond, x}, seq, false));

@@ -1,4 +1,4 @@
-// RealizeVDevice: hints become types that say which virtual device a tensor is on, and transfers between devices.
+// RealizeVDevice: turns device hints into types with virtual devices, and transfers between devices.
 //
 //   def main(x, y):                                       def main(x: ... "cuda:0", y: ... "llvm:0"):
 //     lv = R.hint_on_device(x, R.device(2, 0))              lv: ... "cuda:0" = x
@@ -6,8 +6,8 @@
 //     lv2 = R.hint_on_device(lv1, R.device(1, 0))           lv2: ... "llvm:0" = R.to_vdevice(lv1, "llvm:0")
 //     gv = R.add(lv2, y)                                    gv: ... "llvm:0" = R.add(lv2, y)
 //
-// Parameters get the devices that VDeviceMap finds, everything else follows from them by type inference. A hint whose
-// operand is there already becomes the operand. It is an error if the module has no device that a hint names. O(nodes).
+// Parameters get the devices that VDeviceMap finds, all other devices follow by type inference. A hint whose operand is
+// on the device already becomes the operand. A hint that names no device of the module is an error. O(nodes).
 //
 // Source: the rules are those of TVM 0.18's pass of this name.
 #include "iropt/analysis/relax/call_graph.h"
@@ -50,7 +50,7 @@ class DeviceRewriter : public ExprMutator {
                               MakeOpAttrs(OpId::kToVdevice, ToVDeviceAttrs::Values{.dst_vdevice = device}));
   }
 
-  // What is cast stays where it is.
+  // A cast does not change the device.
   void VisitMatchCast(const MatchCast* binding) override {
     const Expr* value = VisitExpr(binding->value);
     const auto* now = As<TensorType>(value->type);

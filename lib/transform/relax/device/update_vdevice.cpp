@@ -1,4 +1,4 @@
-// UpdateVDevice: one virtual device of the module is replaced by another one.
+// UpdateVDevice: replaces one virtual device of the module by another one.
 //
 //   I.module_global_infos({"vdevice": [I.vdevice("llvm"), I.vdevice("cuda")]})     ... [I.vdevice("llvm"),
 //   I.vdevice("metal")] def main(x: R.Tensor((4,), "float32", "cuda:0")):                        -->   def main(x: ...
@@ -6,9 +6,9 @@
 //       y: R.Tensor((4,), "float32", "cuda:0") = R.exp(x)                              y: ... "metal:0" = R.exp(x)
 //
 // `index` counts the devices of the module; `new_vdevice` is written as in a module, I.vdevice("metal", 0). Types and
-// transfers mean the new device then. O(nodes).
+// transfers refer to the new device afterwards. O(nodes).
 //
-// Source: TVM 0.18's pass of this name, which leaves the operands of transfers as they were.
+// Source: TVM 0.18's pass of this name, which does not change the operands of transfers.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -4,8 +4,8 @@
 //   @T.prim_func(private=True)            @T.prim_func
 //   def add(a: T.handle, ...): ...   -->  def add(a: T.handle, ...): ...
 //
-// Where the module has the attribute system_lib_prefix, names of loop-level functions begin with it, and the functions
-// are renamed accordingly; one that has been is not renamed again. O(functions), with a prefix O(nodes).
+// If the module has the attribute system_lib_prefix, PrimFuncs without this prefix are renamed to begin with it.
+// O(functions), with a prefix O(nodes).
 //
 // Source: the rules are those of TVM 0.18's pass of this name.
 #include <fmt/format.h>
@@ -51,10 +51,9 @@ Result<Module> AttachGlobalSymbol(Module module, ModulePassContext& context) {
     if (entry.func->StringAttr(attr::kGlobalSymbol) == symbol) continue;
     if (symbol != entry.var->name) {
       if (module.Find(symbol)) {
-        context.diagnostics.Error(
-            {}, "pass-failed",
-            fmt::format("function '{}' can't be renamed to '{}', which another function is called", entry.var->name,
-                        symbol));
+        context.diagnostics.Error({}, "pass-failed",
+                                  fmt::format("function '{}' cannot be renamed to '{}': another function has this name",
+                                              entry.var->name, symbol));
         return Failure{ErrorCode::PassFailed};
       }
       renames.emplace(entry.var, GlobalVar::Get(symbol));

@@ -1,4 +1,4 @@
-// What passes share that simplify a call by looking at the calls that computed its operands.
+// A base for passes that simplify a call by the calls that computed its operands.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@ class CallTracker : public ExprMutator {
     Record(*builder().current_bindings().back());
   }
 
-  // The call that computed the operand, as it was rewritten, also through aliases; null where there is none, or where
-  // not all operands of it are visible here.
+  // The call that computed the operand, as it was rewritten, also through aliases; null if there is none, or if some of
+  // its operands are not visible here.
   const Call* CallOf(const Expr* operand) const {
     const auto* var = As<Var>(operand);
     if (!var || var->id >= calls_.size()) return nullptr;
@@ -36,7 +36,7 @@ class CallTracker : public ExprMutator {
  private:
   struct Computation {
     const Call* call = nullptr;
-    // Variables of a dataflow block are operands. An output of the block may be used where they are not there.
+    // Some operands are variables of a dataflow block. An output of the block may be used where they are not visible.
     bool is_local = false;
   };
 
@@ -59,8 +59,8 @@ class CallTracker : public ExprMutator {
   std::vector<Computation> calls_;  // by Var::id
 };
 
-// A function pass that rewrites calls by a CallTracker. Where it changes something, the aliases that it makes and the
-// calls that are no longer used go, too. Primitive functions stay as they are.
+// A function pass that rewrites calls by a CallTracker. In changed functions, new aliases and unused calls are removed,
+// too. Primitive functions are not changed.
 template <class Tracker>
 Pass CreateCallPass(const PassInfo& info) {
   return CreateFunctionPass(info, [](const Function* old, FunctionPassContext& context) -> Result<const Function*> {

@@ -1,4 +1,4 @@
-// ExpandTupleArguments: parameters of private functions that are tuples become one parameter for each field.
+// ExpandTupleArguments: expands tuple parameters of private functions into one parameter for each field.
 //
 //   def main(x, y):                            def main(x, y):
 //       z = f((x, y))                              z = f(x, y)
@@ -6,8 +6,8 @@
 //   def f(p):  # private                       def f(p_0, p_1):
 //       return R.add(p[0], p[1])                   return R.add(p_0, p_1)
 //
-// Tuples in tuples are expanded, too. A function that is used other than by calling it keeps its parameters. What this
-// leaves behind is cleaned up as by CanonicalizeBindings and DeadCodeElimination. O(nodes).
+// Nested tuples are expanded, too. A function with uses other than direct calls keeps its parameters.
+// CanonicalizeBindings and DeadCodeElimination run afterwards. O(nodes).
 //
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ bool HasTupleParam(const Function& function) {
   return std::ranges::any_of(function.params, [](const Var* param) { return Is<TupleType>(param->type); });
 }
 
-// The parameters of a function with those that are tuples expanded, and bindings that put the tuples together again.
+// The parameters of a function with tuples expanded, and bindings that rebuild the tuples.
 class ParamExpander {
  public:
   explicit ParamExpander(Rebuilder& rebuilder) : rebuilder_(rebuilder), workspace_(rebuilder.workspace()) {}

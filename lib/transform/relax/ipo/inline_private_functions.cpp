@@ -1,4 +1,4 @@
-// InlinePrivateFunctions: calls of private functions become what these do, and the functions go.
+// InlinePrivateFunctions: inlines calls of private functions, and removes the functions.
 //
 //   def main(x: R.Tensor((16, 4))):                    def main(x: R.Tensor((16, 4))):
 //       y = double(x)                                      y: R.Tensor((32, 4)) = R.concat((x, x), axis=0)
@@ -6,14 +6,14 @@
 //   def double(a: R.Tensor(("n", 4))):  # private
 //       return R.concat((a, a), axis=0)
 //
-// Arguments take the place of parameters, and what their types say that of symbolic variables; a match_cast defines the
-// variables of which they say nothing. A dataflow block around the call of a function without dataflow blocks is split.
-// Functions that call themselves, directly or through others, stay, and so do those that something refers to other than
-// by a call; calls in functions that may have no effects are not replaced by what is only declared to have none
-// (relax.force_pure). Where there is a function to inline, all functions that stay are brought into canonical form and
-// lose their dead bindings, as in TVM, also those without a call of it.
+// Arguments replace parameters, and the types of arguments give the values of symbolic variables; a match_cast defines
+// the variables that they do not determine. A dataflow block around the call of a function without dataflow blocks is
+// split. Recursive functions are not inlined, nor are functions with uses other than direct calls; calls in pure
+// functions are not replaced by the bodies of functions that are only declared to be pure (relax.force_pure). If there
+// is a function to inline, all remaining functions are canonicalized and lose their dead bindings, as in TVM, also
+// those without a call of it.
 //
-// O(nodes of the result); a result beyond all bounds is an error.
+// O(nodes of the result); a result beyond the limit is an error.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,10 +39,10 @@ namespace iropt {
 
 namespace {
 
-// Functions that call one another twice have exponentially many bindings when they are inlined.
+// A chain of functions each of which calls the next twice has exponentially many bindings after inlining.
 constexpr uint64_t kMostBindings = 100'000'000;
 
-// Makes variables of the function visible where they are used out of the dataflow block that binds them.
+// Turns variables into outputs if they are used outside of the dataflow block that binds them.
 class EscapeFixer : public ExprMutator {
  public:
   explicit EscapeFixer(Workspace& workspace) : ExprMutator(workspace) {}
@@ -78,7 +78,7 @@ class EscapeFixer : public ExprMutator {
     }
 
     const BindingBlock* block = nullptr;
-    std::vector<const BindingBlock*> blocks;  // by Var::id: which binds it
+    std::vector<const BindingBlock*> blocks;  // by Var::id: the one that binds it
     std::vector<bool> escapes;
     bool found = false;
   };
@@ -110,7 +110,7 @@ class Inliner : public ExprMutator {
 
  private:
   const Expr* BodyFor(const Function& function, const Call& call) {
-    // The copy has variables of its own, symbolic ones too.
+    // The copy has new variables, symbolic ones included.
     const auto* copy = To<Function>(CloneFunction(&function, workspace(), {.fresh_sym_vars = true}));
     SymVarMap symbolic = BindSymVars(TypesOf(copy->params), TypesOf(call.args, module_));
     std::vector<BoundParam> params;
@@ -125,7 +125,7 @@ class Inliner : public ExprMutator {
     return &call;
   }
 
-  // Puts the bindings, with what they call in them, into the block at hand, if that is of their kind.
+  // Appends the bindings, with their calls inlined, to the current block if that is of their kind.
   const Expr* Splice(const SeqExpr& body) {
     const bool is_dataflow = builder().current_block_is_dataflow();
     const auto fits = [&](const BindingBlock* block) { return block->is_dataflow() == is_dataflow; };
@@ -136,8 +136,8 @@ class Inliner : public ExprMutator {
     return VisitExpr(body.body);
   }
 
-  // What stands for the parameter: the argument, or a variable for what cannot stand everywhere, or of a type that
-  // defines symbolic variables.
+  // The replacement of the parameter: the argument, or a variable for an argument that is not allowed everywhere or
+  // whose type defines symbolic variables.
   const Expr* Argument(const Var& param, const Expr* arg, const SymVarMap& symbolic,
                        std::unordered_set<const tir::Var*>& cast) {
     bool defines = false;
@@ -156,7 +156,7 @@ class Inliner : public ExprMutator {
   bool failed_ = false;
 };
 
-// How many bindings a function has, and how often it calls which.
+// Counts the bindings of a function, and its calls of each function.
 struct Counter : WalkHandler {
   explicit Counter(const Module& m) : module(m) {}
   void OnDefine(const Var*) { ++bindings; }
@@ -181,7 +181,8 @@ class ModuleInliner {
     }
   }
 
-  // Callers first: what they still refer to then stays, too. What goes is never rewritten itself, but in the copies.
+  // Callers first: functions that they still refer to stay, too. Removed functions are not rewritten, only their copies
+  // are.
   Result<Module> Run() {
     if (std::ranges::find(inlined_, true) == inlined_.end()) return module_;
     CountBindings();
@@ -220,7 +221,7 @@ class ModuleInliner {
     }
   }
 
-  // The function with what it calls in it, and its storage; the same pointer where it calls nothing of the kind.
+  // The function with its calls inlined, and its storage; the same pointer if there are none to inline.
   Result<const Function*> Inline(const ModuleEntry& entry, uint64_t bindings, FuncStorageRef& storage) {
     const auto* function = To<Function>(entry.func);
     if (bindings == kMostBindings) {
@@ -252,8 +253,8 @@ class ModuleInliner {
   Module module_;
   ModulePassContext& context_;
   CallGraph graph_;
-  std::vector<bool> inlined_;       // by index: calls of it are
-  std::vector<uint64_t> bindings_;  // by index: how many it would have, up to the limit
+  std::vector<bool> inlined_;       // by index: its calls are inlined
+  std::vector<uint64_t> bindings_;  // by index: the number after inlining, up to the limit
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// LambdaLift: functions that are defined in other functions become private functions of the module.
+// LambdaLift: lifts nested functions to private functions of the module.
 //
 //   def main(x, y):                              def main(x, y):
 //       def double(a):                               f = R.make_closure(main_f, (x,))
@@ -10,13 +10,12 @@
 //       return w                                 def main_f(b, x):
 //                                                    return R.add(b, x)
 //
-// One that uses variables of the function around it gets them as further parameters, and a closure stands for it: a
-// value of type R.Object, which keeps them until it is invoked. Symbolic variables that no parameter would define
-// become parameters, too. Names are given as lambda_names.h says. A function that returns a closure returns an R.Object
-// from now on, which its callers invoke; they are rewritten after it.
+// A function that captures variables of the enclosing function gets them as further parameters, and a closure replaces
+// it: a value of type R.Object, which holds them until it is invoked. Symbolic variables that no parameter would define
+// become parameters, too. For the names see lambda_names.h. A function that returns a closure now returns an R.Object,
+// which its callers invoke; they are rewritten after it.
 //
-// O(nodes) for each level of functions in functions. Source: T. Johnsson, Lambda Lifting, 1985; TVM 0.18's pass of this
-// name.
+// O(nodes) for each level of nesting. Source: T. Johnsson, Lambda Lifting, 1985; TVM 0.18's pass of this name.
 #include "iropt/transform/relax/ipo/lambda_lift.h"
 
 #include <algorithm>
@@ -37,14 +36,14 @@ namespace iropt {
 
 namespace {
 
-// A local function that becomes one of the module.
+// A local function that is lifted to the module.
 struct LiftedLambda {
   const GlobalVar* name;
-  std::vector<const Var*> captured = {};  // variables around it that it uses, in the order of their uses
+  std::vector<const Var*> captured = {};  // captured variables in the order of their uses
   bool is_closure() const { return !captured.empty(); }
 };
 
-// Rewrites one function of the module, whose local ones it adds to the module.
+// Rewrites one function of the module and adds its local functions to the module.
 class LambdaLifter : public ExprMutator {
  public:
   LambdaLifter(Module& module, const LambdaNames& names, const std::unordered_set<const GlobalVar*>& changed,
@@ -67,7 +66,7 @@ class LambdaLifter : public ExprMutator {
     if (lambda.is_closure()) ReEmitBinding(binding, builder().Normalize(MakeClosure(lambda, *function)));
   }
 
-  // A function that refers to its own closure makes it anew of what it got.
+  // A function that refers to its own closure rebuilds it from its parameters.
   const Expr* VisitVar(const Var* var) override {
     const LiftedLambda* around = LambdaAround(var);
     return around && around->is_closure() ? MakeClosure(*around, *var) : ExprMutator::VisitVar(var);
@@ -84,7 +83,7 @@ class LambdaLifter : public ExprMutator {
     if (around && around->is_closure()) {
       const List<const Expr*> own = VisitList(old->args);
       std::vector<const Expr*> args(own.begin(), own.end());
-      for (const Expr* captured : Captured(*around)) args.push_back(captured);
+      for (const Expr* captured : CapturedVars(*around)) args.push_back(captured);
       return MakeCall(*old, around->name, workspace().Copy(args), old->attrs, old->type_args);
     }
     const auto* closure = As<Var>(ExprMutator::VisitVar(var));
@@ -93,7 +92,7 @@ class LambdaLifter : public ExprMutator {
     return Invoke(*old, closure, function->purity);
   }
 
-  // What returned a function may return a closure now.
+  // A function that returned a function may now return a closure.
   const Expr* VisitFunction(const Function* old) override {
     const auto* function = To<Function>(ExprMutator::VisitFunction(old));
     if (TypeEqual(function->body->type, old->body->type)) return function;
@@ -108,8 +107,8 @@ class LambdaLifter : public ExprMutator {
     return var->id < lambdas_.size() ? lambdas_[var->id] : nullptr;
   }
 
-  // Local functions that become functions of the module need not be captured; in place of those around this one that
-  // become closures it captures what they did.
+  // Local functions that become functions of the module need not be captured; instead of enclosing functions that
+  // become closures it captures their captured variables.
   LiftedLambda Analyze(const Function& function, const Var* own) {
     LiftedLambda lambda{names_.at(&function)};
     std::unordered_set<const Var*> seen;
@@ -127,27 +126,27 @@ class LambdaLifter : public ExprMutator {
     return lambda;
   }
 
-  // What the closure keeps, as the function that is being rewritten has it.
-  std::vector<const Expr*> Captured(const LiftedLambda& lambda) {
+  // The captured variables as the rewritten function has them.
+  std::vector<const Expr*> CapturedVars(const LiftedLambda& lambda) {
     std::vector<const Expr*> captured;
     for (const Var* var : lambda.captured) captured.push_back(ExprMutator::VisitVar(var));
     return captured;
   }
 
-  // The parameters, then what is captured.
+  // The parameters, then the captured variables.
   std::vector<const Var*> AllParams(const LiftedLambda& lambda, const Function& function) {
     std::vector<const Var*> params(function.params.begin(), function.params.end());
-    for (const Expr* captured : Captured(lambda)) params.push_back(To<Var>(captured));
+    for (const Expr* captured : CapturedVars(lambda)) params.push_back(To<Var>(captured));
     return params;
   }
 
-  // These make calls that are still to be normalized.
+  // The resulting calls must still be normalized.
   const Expr* MakeCall(const Node& old, const Expr* op, List<const Expr*> args, const Attr* attrs,
                        const TupleType* type_args) {
     return NewLike<Call>(workspace(), old, op, args, attrs, type_args, nullptr);
   }
   const Expr* MakeClosure(const LiftedLambda& lambda, const Node& old) {
-    const Expr* captured = workspace().New<Tuple>(workspace().Copy(Captured(lambda)), nullptr);
+    const Expr* captured = workspace().New<Tuple>(workspace().Copy(CapturedVars(lambda)), nullptr);
     return MakeCall(old, GetOp(OpId::kMakeClosure), workspace().arena().Copy<const Expr*>({lambda.name, captured}),
                     nullptr, nullptr);
   }
@@ -170,7 +169,7 @@ class LambdaLifter : public ExprMutator {
     module_.Set(lambda.name, declared, own.Finish());
   }
 
-  // Copies the function, of which nothing may be shared with the one around it, into storage of its own.
+  // Copies the function into new storage; it must not share nodes with the enclosing function.
   void Define(const LiftedLambda& lambda, const Function& function) {
     OpTypeInferrer inferrer(&module_, workspace().arena(), nullptr);
     const List<const Var*> params = workspace().Copy(AllParams(lambda, function));
@@ -185,7 +184,7 @@ class LambdaLifter : public ExprMutator {
   Module& module_;
   const LambdaNames& names_;
   const std::unordered_set<const GlobalVar*>& changed_;  // functions of the module whose types changed
-  std::vector<const LiftedLambda*> lambdas_;             // by Var::id: of the functions around
+  std::vector<const LiftedLambda*> lambdas_;             // by Var::id: of the enclosing functions
 };
 
 }  // namespace

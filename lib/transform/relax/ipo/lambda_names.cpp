@@ -14,8 +14,8 @@ namespace iropt {
 
 namespace {
 
-// A local function and where it stands: the name of the function of the module, then those of the variables that the
-// functions around it are bound to, its own last.
+// A local function and its path: the name of the function of the module, then those of the variables that the enclosing
+// functions are bound to, its own last.
 struct Lambda {
   const Function* function;
   std::vector<std::string_view> path;
@@ -61,14 +61,14 @@ class Namer {
       if (symbol.empty() || Take(lambda, std::string(symbol))) continue;
       ok = false;
       diagnostics.Error(Location(*lambda.function), "pass-failed",
-                        fmt::format("the local function '{}' cannot become a function of the module: its global "
-                                    "symbol '{}' is the name of another one",
+                        fmt::format("cannot lift the local function '{}': its global symbol '{}' is the name of "
+                                    "another function",
                                     lambda.path.back(), symbol));
     }
     return ok;
   }
 
-  // The name that `propose` makes of the path, for those that have none yet, unless several would have it.
+  // Gives functions without a name the one that `propose` makes of the path, unless several would have it.
   template <class Propose>
   void GiveUnique(Propose&& propose) {
     std::unordered_map<std::string, int> count;

@@ -9,9 +9,9 @@
 
 namespace iropt {
 
-// The name of every local function of the module, each another one that the module does not have: that of its global
-// symbol; the name of the function around it and that of its variable; the names of all variables on the way to it; or
-// a number behind. Nothing where a global symbol is taken, which is an error. O(nodes).
+// A distinct unused name for every local function of the module: its global symbol; the name of the function around it
+// and that of its variable; the names of all variables on the path to it; or such a name and a number. Nothing if a
+// global symbol is taken, which is an error. O(nodes).
 using LambdaNames = std::unordered_map<const Function*, const GlobalVar*>;
 std::optional<LambdaNames> NameLambdas(const Module& module, DiagnosticEngine& diagnostics);
 

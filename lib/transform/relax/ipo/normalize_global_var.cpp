@@ -1,4 +1,4 @@
-// NormalizeGlobalVar: functions get the names under which they are visible from outside.
+// NormalizeGlobalVar: renames public functions to their global symbols.
 //
 //   @R.function(private=True)             @R.function(private=True)
 //   def f(): ...                          def f1(): ...
@@ -6,8 +6,8 @@
 //   def f1():                             def f():
 //       R.func_attr({"global_symbol": "f"})
 //
-// The global symbol of a function becomes its name. A private function whose name is that of another one then gets a
-// number behind it. Two functions with one symbol are an error. O(functions), and O(nodes) where a name changes.
+// The global symbol of a function becomes its name. A private function with the same name gets a number appended. Two
+// functions with one symbol are an error. O(functions), and O(nodes) if a name changes.
 //
 // Source: the rules are those of TVM 0.18's pass of this name.
 #include <fmt/format.h>

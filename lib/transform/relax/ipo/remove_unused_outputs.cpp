@@ -1,4 +1,4 @@
-// RemoveUnusedOutputs: fields of the tuple that a private function returns go away where no call uses them.
+// RemoveUnusedOutputs: removes fields of the result tuple of private functions that no call uses.
 //
 //   def main(x):                               def main(x):
 //       t = f(x)                                   z = f(x)
@@ -9,10 +9,9 @@
 //       c = R.sin(a)                               return b
 //       return (b, c)
 //
-// One field that is left takes the place of the tuple. A function keeps its outputs where it is used other than by
-// calling it, and all of them count as used where a call's result is used other than by taking a field of it. What this
-// leaves behind is cleaned up as by CanonicalizeBindings and DeadCodeElimination. Outputs that only those that go were
-// made from stay until the pass runs again. O(nodes).
+// A single remaining field replaces the tuple. A function with uses other than direct calls keeps its outputs, and all
+// of them count as used if a call's result is used other than by a projection. CanonicalizeBindings and
+// DeadCodeElimination run afterwards. Outputs that become unused by this stay until the pass runs again. O(nodes).
 //
 // Source: TVM 0.18's pass of this name.
 #include <algorithm>
@@ -29,7 +28,7 @@ namespace iropt {
 
 namespace {
 
-// Which outputs of a function are used. Empty for a function that keeps them all.
+// The used outputs of a function. Empty for a function that keeps them all.
 struct OutputPlan {
   std::vector<bool> used;
   size_t num_used = 0;
@@ -40,7 +39,7 @@ const TupleType* ResultTuple(const BaseFunc* function) {
   return graph && graph->ret_type ? As<TupleType>(graph->ret_type) : nullptr;
 }
 
-// Finds the fields of results that are used, by the variables that calls are bound to.
+// Finds the used fields of results, by the variables that calls are bound to.
 class OutputUses : public WalkHandler {
  public:
   OutputUses(const Module& module, std::vector<OutputPlan>& plans) : module_(module), plans_(plans) {}
@@ -109,7 +108,7 @@ std::vector<OutputPlan> PlanModule(const Module& module, CalledFunctionsSource c
   return plans;
 }
 
-// The function with only the outputs that are used.
+// The function with only its used outputs.
 const Function* KeepOutputs(const Function& function, const OutputPlan& plan, Rebuilder& rebuilder) {
   Workspace& workspace = rebuilder.workspace();
   BlockBuilder builder(workspace, rebuilder.inferrer());
@@ -131,7 +130,7 @@ const Function* KeepOutputs(const Function& function, const OutputPlan& plan, Re
   return rebuilder.RebuildSignature(function, function.params, body, new_type, function.attrs);
 }
 
-// Binds what is left of results; the old variable becomes a tuple of which only the fields that are left are taken.
+// Binds the remaining fields of results; the old variable becomes a tuple of which only these are projected.
 class ResultRewriter : public ExprMutator {
  public:
   ResultRewriter(const Module& module, const std::vector<OutputPlan>& plans, Workspace& workspace,
@@ -174,7 +173,7 @@ class ResultRewriter : public ExprMutator {
 
   const Module& module_;
   const std::vector<OutputPlan>& plans_;
-  std::vector<std::vector<const Expr*>> fields_;  // by Var::id of the old result: what became of its fields
+  std::vector<std::vector<const Expr*>> fields_;  // by Var::id of the old result: the new values of its fields
 };
 
 Result<Module> RemoveUnusedOutputs(Module module, ModulePassContext& context) {

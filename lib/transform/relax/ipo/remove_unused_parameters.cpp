@@ -1,4 +1,4 @@
-// RemoveUnusedParameters: parameters of private functions that their bodies do not use go away, in the calls too.
+// RemoveUnusedParameters: removes unused parameters of private functions, and the arguments of their calls.
 //
 //   def main(x: R.Tensor(("n", 4)), y):           def main(x: R.Tensor(("n", 4)), y):
 //       z = f(x, y)                                   z = f(y, R.prim_value(n))
@@ -6,11 +6,11 @@
 //   def f(a: R.Tensor(("n", 4)), b):  # private   def f(b, param_n: R.Prim(value="n")):
 //       return R.full(R.shape([n]), b)     -->        return R.full(R.shape([n]), b)
 //
-// Where the type of such a parameter is what defines a symbolic variable that is still needed, the variable becomes a
-// parameter of its own. A function keeps its parameters where it is used other than by calling it, or where a call does
-// not say what such a variable is. Where a parameter was removed, all functions of the module lose their dead bindings,
-// as in TVM: those that computed the arguments, and those that were dead before. Parameters that get unused by this
-// stay until the pass runs again. O(nodes).
+// If the type of such a parameter defines a symbolic variable that is still used, the variable becomes a parameter of
+// its own. A function keeps its parameters if it has uses other than direct calls, or if a call does not determine such
+// a variable. If a parameter was removed, all functions of the module lose their dead bindings, as in TVM: those that
+// computed the arguments, and those that were dead before. Parameters that become unused by this stay until the pass
+// runs again. O(nodes).
 //
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
@@ -32,10 +32,10 @@ namespace iropt {
 
 namespace {
 
-// What a function keeps of its parameters, and what it gets in their place.
+// The parameters that a function keeps, and the new ones.
 struct ParamPlan {
   std::vector<bool> kept = {};
-  std::vector<const Var*> params = {};       // those that are kept
+  std::vector<const Var*> params = {};       // the parameters that are kept
   std::vector<const tir::Var*> passed = {};  // variables that become parameters
   std::vector<const Type*> old_types = {};   // of all parameters before
   bool removes_any() const { return params.size() != kept.size(); }
@@ -54,13 +54,13 @@ std::vector<bool> UsedParams(const Function& function) {
   return kept;
 }
 
-// Symbolic variables that occur in the function apart from the types of parameters that go.
+// Symbolic variables that occur in the function outside of the types of removed parameters.
 std::vector<const tir::Var*> NeededSymVars(const Function& function, const std::vector<const Var*>& params) {
   std::vector<const tir::Var*> needed = FreeSymVars(function.body);
   const auto add = [&](const std::vector<const tir::Var*>& vars) {
     needed.insert(needed.end(), vars.begin(), vars.end());
   };
-  // A match_cast of a variable that was known before checks it, rather than to define it.
+  // A match_cast of a variable that was defined before checks it instead of defining it.
   add(BoundSymVars(function.body));
   for (const Var* param : params) add(SymVarsOf(param->type));
   if (function.ret_type) add(SymVarsOf(function.ret_type));
@@ -80,7 +80,7 @@ ParamPlan PlanParams(const Function& function) {
   for (const Var* param : plan.params) {
     for (const tir::Var* var : DefinedSymVars(param->type)) lost.erase(var);
   }
-  // From the last one to the first one, as TVM has them.
+  // In reverse order, as in TVM.
   const std::vector<const tir::Var*> needed = NeededSymVars(function, plan.params);
   for (auto var = needed.rbegin(); var != needed.rend(); ++var) {
     if (lost.erase(*var) > 0) plan.passed.push_back(*var);

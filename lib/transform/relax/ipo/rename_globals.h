@@ -1,4 +1,4 @@
-// Functions of a module under other names.
+// Renaming of functions of a module.
 #pragma once
 
 #include <unordered_map>
@@ -9,8 +9,8 @@ namespace iropt {
 
 using GlobalRenames = std::unordered_map<const GlobalVar*, const GlobalVar*>;
 
-// The module with functions under their new names, also where other functions refer to them, graph-level and loop-level
-// ones. New names must not be taken. The functions keep their places. O(nodes).
+// Renames functions, and the references to them in Relax functions and PrimFuncs. New names must not be taken. The
+// order of the functions stays. O(nodes).
 Module RenameGlobals(const Module& module, const GlobalRenames& renames);
 
 }  // namespace iropt

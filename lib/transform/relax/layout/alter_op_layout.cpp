@@ -6,10 +6,10 @@
 //                                           lv2 = R.nn.relu(gv)
 //                                           gv1 = R.permute_dims(lv2, axes=[0, 3, 1, 2])
 //
-// What has no layout rule is left as it is and never an error. O(nodes).
+// Operators without a layout rule are not changed and never an error. O(nodes).
 //
-// Source: Relay, TVM's former graph-level IR, has a pass of this name, which asks each operator for the layout that the
-// target likes best. Here the option says it.
+// Source: Relay, TVM's former graph-level IR, has a pass of this name, which asks each operator for the preferred
+// layout of the target. Here an option states it.
 #include "convert_layout.h"
 #include "iropt/transform/passes.h"
 

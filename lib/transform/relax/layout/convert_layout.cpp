@@ -1,5 +1,5 @@
-// ConvertLayout: operators on images take and give tensors in the layouts that the user wants; what is between them
-// follows, so that tensors are permuted where they enter and leave, and nowhere else.
+// ConvertLayout: rewrites operators on images to the layouts that the user wants; the operators between them follow, so
+// that tensors are permuted only where they enter and leave such a region.
 //
 //   gv = R.nn.conv2d(x, w)                  lv = R.permute_dims(x, axes=[0, 2, 3, 1])
 //   gv1 = R.nn.relu(gv)            -->      lv1 = R.permute_dims(w, axes=[0, 2, 3, 1])
@@ -8,13 +8,13 @@
 //                                           gv1 = R.permute_dims(lv2, axes=[0, 3, 1, 2])
 //
 // with desired_layouts={"relax.nn.conv2d": ["NHWC", "OHWI"]}. Within a dataflow block every variable has a layout, the
-// order in which its axes are stored now; the rules of infer/layout_rules.h say how each operator goes on from those of
-// its operands. Operators without a rule, operands of unknown rank and the outputs of the block have the layout of the
-// program. Code outside of dataflow blocks stays. A tensor that several operators want permuted is permuted for each of
-// them, which EliminateCommonSubexpr makes one. O(nodes).
+// order in which its axes are stored; the rules of infer/layout_rules.h derive the layout of a result from those of the
+// operands. Operators without a rule, operands of unknown rank and the outputs of the block have the layout of the
+// program. Code outside of dataflow blocks is not changed. A tensor that several operators need permuted is permuted
+// for each of them; EliminateCommonSubexpr merges these. O(nodes).
 //
 // Source: the rules are those of TVM 0.18's pass of this name. It refuses every function with R.nn.rms_norm, because it
-// expects an operand more than that has; so does this one unless strict=false.
+// expects one more operand than that has; so does this one unless strict=false.
 #include "convert_layout.h"
 
 #include <fmt/format.h>
@@ -65,7 +65,7 @@ class OptionReader {
   void Read(const OptionValue::Entry& entry) {
     const OpInfo* op = FindOp(entry.key);
     if (!op || op->layout_axes.empty()) {
-      return Fail(entry.key_span, fmt::format("'{}' is no operator that can be given a layout; these are {}", entry.key,
+      return Fail(entry.key_span, fmt::format("'{}' has no choice of layouts; operators that have are {}", entry.key,
                                               OpsWithLayoutChoice()));
     }
     const OptionValue::List* list = entry.value.as_list();
@@ -98,14 +98,15 @@ class OptionReader {
     const std::string* text = value.as_string();
     std::optional<Layout> layout = text ? Layout::Parse(*text) : std::nullopt;
     if (layout && AxisOrder::Between(*Layout::Parse(axes), *layout)) return layout;
-    Fail(value.span(), fmt::format("'{}' is no order of the axes {}", text ? *text : ToString(value), axes));
+    Fail(value.span(),
+         fmt::format("invalid layout '{}': expected a permutation of {}", text ? *text : ToString(value), axes));
     return std::nullopt;
   }
 };
 
 // ---- The rewriting
 
-// Companions of the leaves of a tuple: how each is stored, and how it is stored and is to be. Null is the layout of the
+// Companions of the leaves of a tuple: the layout of each, or its current and its new layout. Null is the layout of the
 // program.
 const ValueLayout* FieldOf(const ValueLayout* layout, uint32_t index) {
   return layout && index < layout->fields.size() ? layout->fields[index] : nullptr;
@@ -155,7 +156,7 @@ class LayoutConverter : public ExprMutator {
     ReEmitMatchCast(binding, builder().NormalizeArgument(ConvertTo(value, layout, nullptr)), binding->match_type);
   }
 
-  // A use where layouts are not followed.
+  // A use for which layouts are not propagated.
   const Expr* VisitVar(const Var* var) override {
     return ConvertTo(ExprMutator::VisitVar(var), LayoutOf(var), nullptr);
   }
@@ -163,7 +164,7 @@ class LayoutConverter : public ExprMutator {
  private:
   // ---- Layouts of values
 
-  // Of an operand in A-normal form.
+  // The layout of an operand in A-normal form.
   const ValueLayout* LayoutOf(const Expr* e) {
     const auto of_leaf = [this](const Expr* leaf) -> const ValueLayout* {
       const auto* var = As<Var>(leaf);
@@ -181,8 +182,7 @@ class LayoutConverter : public ExprMutator {
     layouts_[var->id] = layout;
   }
 
-  // Whether rules know what to do with an operand: a tensor of a rank that is known and small enough, a scalar, a
-  // shape, a tuple of these.
+  // Returns whether rules support an operand: a tensor of known, small rank, a scalar, a shape, a tuple of these.
   static bool HasRanks(const Type* type) {
     return AllLeaves(type, [](const Type* leaf) {
       if (const auto* tensor = As<TensorType>(leaf)) {
@@ -192,7 +192,7 @@ class LayoutConverter : public ExprMutator {
     });
   }
 
-  // The type of a value of the program's type `type` that is stored in the layout; null where there is none.
+  // The type of a value of the program's type `type` that is stored in the layout; null if there is none.
   const Type* StoredType(const Type* type, const ValueLayout* layout) {
     return MapLeaves(type, LayoutTree{layout}, workspace().arena(),
                      [](const Type* leaf, LayoutTree tree) -> const Type* {
@@ -210,7 +210,7 @@ class LayoutConverter : public ExprMutator {
 
   // ---- Values
 
-  // The operand with variables replaced, in the layout that it is stored in.
+  // The operand with variables replaced, in its current layout.
   const Expr* Substitute(const Expr* e) {
     return MapLeaves(e, rebuilder(), [this](const Expr* leaf) -> const Expr* {
       const auto* var = As<Var>(leaf);
@@ -218,7 +218,7 @@ class LayoutConverter : public ExprMutator {
     });
   }
 
-  // A value that is stored in one layout, in another one; to be normalized.
+  // Converts a value from one layout to another; the result must be normalized.
   const Expr* ConvertTo(const Expr* e, const ValueLayout* from, const ValueLayout* to) {
     if (SameLayout(from, to)) return e;
     return ConvertItems(e, LayoutChange{from, to}, workspace(), [this](const Expr* item, LayoutChange change) {
@@ -279,7 +279,7 @@ class LayoutConverter : public ExprMutator {
     }
   }
 
-  // Whether a rule decides the layouts.
+  // Returns whether a rule decides on the layouts.
   bool InferLayouts(LayoutCall& decision) {
     const Call& call = decision.call();
     const auto* op = As<Op>(call.op);
@@ -314,7 +314,7 @@ class LayoutConverter : public ExprMutator {
     return same ? arg : NewLike<Tuple>(workspace(), *arg, workspace().Copy(values), nullptr);
   }
 
-  // The call with its operands in the layouts that were decided on, or in those of the program; normalized.
+  // The call with its operands in the chosen layouts, or in those of the program; normalized.
   const Expr* NewCall(const Call& call, const LayoutCall* decision) {
     const Expr* op = Substitute(call.op);
     const Attr* attrs = decision ? decision->attrs() : call.attrs;
@@ -350,7 +350,7 @@ Pass MakeLayoutPass(const PassOptions& options, bool strict) {
           context.diagnostics().Error(option->error->first, "wrong-option-type", option->error->second);
           return Failure{ErrorCode::PassFailed};
         }
-        // All layouts stay as they are.
+        // All layouts stay unchanged.
         if (option->desired.empty()) return function;
         OpTypeInferrer inferrer(&context.module(), context.workspace().arena(), &context.diagnostics());
         LayoutConverter converter(option->desired, strict, context, inferrer);

@@ -6,8 +6,8 @@
 
 namespace iropt {
 
-// The pass that brings operators to the layouts of the option desired_layouts. When `strict`, operators whose layouts
-// TVM 0.18 fails to find are errors; otherwise they keep the layouts of the program where no rule fits.
+// The pass that rewrites operators to the layouts of the option desired_layouts. With `strict`, operators whose layouts
+// TVM 0.18 fails to find are errors; otherwise they keep the layouts of the program if no rule fits.
 Pass MakeLayoutPass(const PassOptions& options, bool strict);
 
 }  // namespace iropt

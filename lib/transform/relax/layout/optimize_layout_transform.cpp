@@ -1,13 +1,13 @@
-// OptimizeLayoutTransform: a layout_transform that undoes another one goes away with it.
+// OptimizeLayoutTransform: removes pairs of layout_transforms that cancel each other.
 //
 //   lv = R.layout_transform(x, index_map=T.index_map(lambda i: (i // 4, i % 4)))
 //   lv1 = R.layout_transform(lv, index_map=T.index_map(lambda i, j: (i * 4 + j,)))    -->    gv = R.exp(x)
 //   gv = R.exp(lv1)
 //
-// That one index map undoes the other is proved for the shape at hand. Padding in between does not count: a call of a
-// loop-level function that says by operator_name "remove_pad" what it is may stand between the two, if the second one
-// leaves open what it pads with. Where the pass changes a function, bindings are canonicalized and dead ones removed.
-// Primitive functions stay as they are. O(nodes), and a proof for each pair of maps.
+// It is proved for the shape of the tensor that one index map is the inverse of the other. Removal of padding in
+// between is allowed: a call of a PrimFunc with the attribute operator_name "remove_pad" may be between the two, if the
+// second one has no pad value. In changed functions bindings are canonicalized and dead ones removed. Primitive
+// functions are not changed. O(nodes), and a proof for each pair of maps.
 //
 // Source: TVM 0.18's pass of this name, which only compares shapes and so also removes a permutation of a square.
 #include <array>
@@ -23,7 +23,7 @@ namespace iropt {
 
 namespace {
 
-// Whether applying `first` and then `second` to an index of a tensor with these dimensions gives the index.
+// Returns whether applying `first` and then `second` to an index of a tensor with these dimensions gives the index.
 bool IsInverse(const IndexMapAttr& first, const IndexMapAttr& second, List<const PrimExpr*> dims) {
   if (first.params.size() != dims.size() || first.results.size() != second.params.size() ||
       second.results.size() != dims.size()) {
@@ -53,7 +53,7 @@ class TransformRemover : public CallTracker {
     if (!IsOp(call->op, OpId::kLayoutTransform)) return call;
     const Call* before = CallOf(call->args[0]);
     const bool was_cut = before && IsRemovePad(*before);
-    // What is there in place of the padding must not matter then.
+    // The values in the padding must not matter then.
     if (was_cut && LayoutTransformAttrs(*call).pad_value()) return call;
     if (was_cut) before = CallOf(To<Tuple>(before->args[1])->fields[0]);
     const bool undone = before && IsOp(before->op, OpId::kLayoutTransform) && Undoes(*before, *call, old->type);

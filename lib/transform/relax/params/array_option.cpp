@@ -13,7 +13,7 @@ namespace iropt {
 
 namespace {
 
-// Puts a number into an element; false where it is no number that fits.
+// Stores a number in an element; false if it is not a number that fits.
 template <class T>
 bool Store(const OptionValue& value, T& element) {
   if (const bool* truth = value.as_bool()) return ConvertElement(BoolByte{*truth}, &element);
@@ -26,7 +26,8 @@ bool Store(const OptionValue& value, T& element) {
   return ConvertElement(*integer, &element);
 }
 
-// Fills the elements in order; null, or the value that is no number of their type. There is an element for each number.
+// Fills the elements in order; null, or the first value that is not a number of their type. There is an element for
+// each number.
 template <class T>
 const OptionValue* Fill(const OptionValue& value, T*& next) {
   const OptionValue::List* list = value.as_list();
@@ -39,7 +40,7 @@ const OptionValue* Fill(const OptionValue& value, T*& next) {
   });
 }
 
-// Whoever writes out so many elements does not do it in an option.
+// The limit of elements in an option; bigger arrays belong in a file.
 constexpr int64_t kMostElements = int64_t{1} << 40;
 
 bool ReadShape(const OptionValue* value, std::vector<int64_t>& shape) {
@@ -55,7 +56,7 @@ bool ReadShape(const OptionValue* value, std::vector<int64_t>& shape) {
   return elements <= kMostElements;
 }
 
-// How many numbers there are, so that a shape that promises more makes no big array.
+// The number of numbers, checked before the array of the stated shape is allocated.
 int64_t CountNumbers(const OptionValue& value) {
   const OptionValue::List* list = value.as_list();
   if (!list) return 1;
@@ -73,24 +74,24 @@ std::shared_ptr<const NDArray> ReadArrayOption(const OptionValue& value, ArrayOp
   const OptionValue* shape_value = value.Find("shape");
   const OptionValue* data = value.Find("data");
   if (!dtype_name || !dtype_name->as_string() || !shape_value || !data) {
-    error = {value.span(), "an array is an object of \"dtype\", \"shape\" and \"data\""};
+    error = {value.span(), "an array must be an object with \"dtype\", \"shape\" and \"data\""};
     return nullptr;
   }
   const std::optional<DataType> dtype = DataType::Parse(*dtype_name->as_string());
   if (!dtype || !IsElementType(*dtype)) {
-    error = {dtype_name->span(), fmt::format("'{}' is no dtype of arrays", *dtype_name->as_string())};
+    error = {dtype_name->span(), fmt::format("'{}' is not a dtype of arrays", *dtype_name->as_string())};
     return nullptr;
   }
   std::vector<int64_t> shape;
   if (!ReadShape(shape_value, shape)) {
-    error = {shape_value->span(), "'shape' is no list of dimensions"};
+    error = {shape_value->span(), "'shape' must be a list of dimensions"};
     return nullptr;
   }
   int64_t elements = 1;
   for (const int64_t dim : shape) elements *= dim;
   if (const int64_t count = CountNumbers(*data); count != elements) {
     error = {data->span(),
-             fmt::format("'data' has {} numbers, where shape ({}) needs {}", count, fmt::join(shape, ", "), elements)};
+             fmt::format("'data' has {} numbers, but shape ({}) needs {}", count, fmt::join(shape, ", "), elements)};
     return nullptr;
   }
   std::shared_ptr<NDArray> array = NDArray::Make(*dtype, shape);
@@ -101,7 +102,7 @@ std::shared_ptr<const NDArray> ReadArrayOption(const OptionValue& value, ArrayOp
     wrong = Fill(*data, next);
   });
   if (!wrong) return array;
-  error = {wrong->span(), fmt::format("{} is no number of dtype {}", ToString(*wrong), dtype->ToString())};
+  error = {wrong->span(), fmt::format("{} is not a number of dtype {}", ToString(*wrong), dtype->ToString())};
   return nullptr;
 }
 

@@ -10,8 +10,7 @@
 
 namespace iropt {
 
-// `data` may be nested as the shape is, or not at all. An error says what is wrong and, unless the value has no place,
-// where.
+// `data` may be nested as the shape is, or flat. An error has a message and, if the value has one, a location.
 struct ArrayOptionError {
   SourceSpan span;
   std::string message;

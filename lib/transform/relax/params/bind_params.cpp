@@ -1,13 +1,12 @@
-// BindParams: tensors that are known take the place of parameters.
+// BindParams: binds constant tensors to function parameters.
 //
 //   def main(x, w: R.Tensor(("n", 4))):               def main(x):
 //       y: R.Tensor((n, 4)) = R.multiply(x, w)  -->       y: R.Tensor((8, 4)) = R.multiply(x, R.const([...]))
 //
-// `func_name` says in which function. `params` gives tensors to names of its parameters: in a file (.npz,
-// .safetensors), or written out, {"w": {"dtype": "float32", "shape": [2], "data": [1, 2]}}. The symbolic variables that
-// the shape of a parameter defines get the values that the tensor's shape has. A name that no parameter has is an
-// error, and so is a tensor that is not of the parameter's type. Tensors are not copied. O(nodes), besides reading the
-// file.
+// `func_name` names the function. `params` maps names of its parameters to tensors: in a file (.npz, .safetensors), or
+// literally, {"w": {"dtype": "float32", "shape": [2], "data": [1, 2]}}. The symbolic variables that the shape of a
+// parameter defines get their values from the tensor's shape. An unknown name is an error, and so is a tensor that is
+// not of the parameter's type. Tensors are not copied. O(nodes), plus reading the file.
 //
 // Source: the rules are those of TVM 0.18's pass of this name; the files are an option of ir-opt.
 #include <fmt/format.h>
@@ -62,7 +61,7 @@ Result<std::vector<NamedTensor>> ReadParams(const OptionValue& option, Diagnosti
   return tensors;
 }
 
-// The function that callers outside know under the name, or that the module does.
+// The function with this global symbol, or with this name in the module.
 std::optional<size_t> FindFunction(const Module& module, std::string_view name) {
   for (size_t i = 0; i < module.size(); ++i) {
     const ModuleEntry& entry = module.functions()[i];
@@ -72,7 +71,7 @@ std::optional<size_t> FindFunction(const Module& module, std::string_view name) 
   return std::nullopt;
 }
 
-// Finds the parameters that tensors stand for, and what that says about symbolic variables.
+// Finds the parameters that tensors are bound to, and the resulting values of symbolic variables.
 class ParamMatcher {
  public:
   ParamMatcher(const Function& function, std::string_view name, DiagnosticEngine& diagnostics)
@@ -102,10 +101,11 @@ class ParamMatcher {
     }
     if (found.size() == 1) return found[0];
     ok_ = false;
-    const std::string message = found.empty() ? fmt::format("function '{}' has no parameter '{}'", name_, name)
-                                              : fmt::format("function '{}' has several parameters '{}'", name_, name);
-    auto error = diagnostics_.Error(Location(function_), "pass-failed", message);
-    if (const auto nearest = NearestName(name, names)) error.Note(fmt::format("did you mean '{}'?", *nearest));
+    std::string message = found.empty() ? fmt::format("function '{}' has no parameter '{}'", name_, name)
+                                        : fmt::format("function '{}' has several parameters '{}'", name_, name);
+    const auto nearest = NearestName(name, names);
+    if (found.empty() && nearest) message += fmt::format("; did you mean '{}'?", *nearest);
+    diagnostics_.Error(Location(function_), "pass-failed", std::move(message));
     return nullptr;
   }
 
@@ -124,7 +124,7 @@ class ParamMatcher {
     return true;
   }
 
-  // Once all symbolic variables have their values.
+  // Called when all symbolic variables have their values.
   void CheckDims(const Var& param, const NDArray& tensor) {
     const auto* type = As<TensorType>(param.type);
     if (!type || !type->known) return;
@@ -139,11 +139,11 @@ class ParamMatcher {
 
   bool Mismatch(const Var& param, const NDArray& tensor) {
     auto error = diagnostics_.Error(Location(param), "pass-failed",
-                                    fmt::format("parameter '{}' is {}, but the tensor for it is {}", param.name(),
+                                    fmt::format("parameter '{}' has type {}, but its tensor has type {}", param.name(),
                                                 TypeToString(param.type), TypeToString(TypeOfTensor(tensor))));
     for (const tir::Var* var : SymVarsOf(param.type)) {
       if (const PrimExpr* value = symbolic_.Find(var))
-        error.Note(fmt::format("'{}' is {} by the shapes of the tensors", var->name, DimToString(value)));
+        error.Note(fmt::format("the shapes of the tensors give '{}' the value {}", var->name, DimToString(value)));
     }
     return ok_ = false;
   }
@@ -161,14 +161,14 @@ Result<Module> BindParams(Module module, std::string_view name, const OptionValu
   if (tensors.empty()) return module;
   const std::optional<size_t> index = FindFunction(module, name);
   if (!index) {
-    context.diagnostics.Error({}, "pass-failed", fmt::format("the module has no graph-level function '{}'", name));
+    context.diagnostics.Error({}, "pass-failed", fmt::format("the module has no Relax function '{}'", name));
     return Failure{ErrorCode::PassFailed};
   }
   const ModuleEntry entry = module.functions()[*index];
   const auto* function = To<Function>(entry.func);
   Workspace workspace(entry.storage);
   ParamMatcher matcher(*function, name, context.diagnostics);
-  // Calls would have arguments for which there is no parameter.
+  // Calls would have arguments without a parameter.
   if (!matcher.Match(tensors, workspace) ||
       RefersToChanged(
           module, [&](size_t i) { return i == *index; }, {"parameters", "bound"}, context)) {

@@ -1,11 +1,11 @@
-// BindSymbolicVars: symbolic variables get values.
+// BindSymbolicVars: binds symbolic variables to values.
 //
 //   def main(x: R.Tensor(("n", "m"))):          def main(x: R.Tensor((16, "m"))):
 //       y: R.Tensor((n * 2, m)) = ...    -->        y: R.Tensor((32, m)) = ...
 //
-// `binding_map` gives integers to names; `func_name` says in which function, otherwise in all graph-level ones. A name
-// that the function does not define, or that several of its variables have, is an error; without `func_name` a name
-// must occur in one function at least. O(nodes).
+// `binding_map` maps names to integers; `func_name` names the function, the default is all Relax functions. A name that
+// the function does not define, or that several of its variables have, is an error; without `func_name` a name must
+// occur in at least one function. O(nodes).
 //
 // Source: the rules are those of TVM 0.18's pass of this name.
 #include <fmt/format.h>
@@ -51,14 +51,14 @@ class ModuleBinder {
       ok &= bound != nullptr;
       if (bound && bound != function) module.SetAt(i, bound, workspace.Finish());
     }
-    return ok && AllUsed() ? Result<Module>(std::move(module)) : Failure{ErrorCode::PassFailed};
+    return ok && CheckAllUsed() ? Result<Module>(std::move(module)) : Failure{ErrorCode::PassFailed};
   }
 
  private:
   bool Named(const Module& module) {
     const ModuleEntry* entry = module.Find(function_);
     if (entry && Is<Function>(entry->func)) return true;
-    diagnostics_.Error({}, "pass-failed", fmt::format("the module has no graph-level function '{}'", function_));
+    diagnostics_.Error({}, "pass-failed", fmt::format("the module has no Relax function '{}'", function_));
     return false;
   }
 
@@ -86,7 +86,7 @@ class ModuleBinder {
     return nullptr;
   }
 
-  bool AllUsed() {
+  bool CheckAllUsed() {
     std::vector<std::string> unused;
     for (const NamedValue& named : values_) {
       if (!named.used) unused.push_back(fmt::format("'{}'", named.name));
@@ -95,7 +95,7 @@ class ModuleBinder {
     diagnostics_.Error(
         {}, "pass-failed",
         function_.empty()
-            ? fmt::format("no graph-level function defines a symbolic variable {}", fmt::join(unused, ", "))
+            ? fmt::format("no Relax function defines a symbolic variable {}", fmt::join(unused, ", "))
             : fmt::format("function '{}' defines no symbolic variable {}", function_, fmt::join(unused, ", ")));
     return false;
   }

@@ -1,4 +1,4 @@
-// BundleModelParams: the parameters that are weights become one tuple.
+// BundleModelParams: bundles the weight parameters into one tuple parameter.
 //
 //   def main(x, w0, w1):                            def main(x, model_params):
 //       R.func_attr({"num_input": 1})                   R.func_attr({"num_input": 1})
@@ -6,9 +6,8 @@
 //       ...                                             y = R.matmul(x, lv)
 //                                                       ...
 //
-// The attribute num_input says how many parameters are inputs of a run; functions without it stay as they are, and so
-// do those whose only other parameter is a tuple already. That a function of the module refers to one that changes is
-// an error. O(nodes).
+// The attribute num_input is the number of runtime inputs; functions without it are not changed, nor are those whose
+// only other parameter is a tuple already. A reference within the module to a changed function is an error. O(nodes).
 //
 // Source: the rules are those of TVM 0.18's pass of this name.
 #include "bundle_model_params.h"
@@ -46,7 +45,7 @@ class ParamBundler : public ExprMutator {
 
  private:
   const Var* tuple_;
-  std::vector<int32_t> index_;  // by Var::id: which item of the tuple, or -1
+  std::vector<int32_t> index_;  // by Var::id: the item of the tuple, or -1
 };
 
 bool IsBundled(const Function& function, uint32_t num_inputs) {

@@ -1,4 +1,4 @@
-// The parameters of a function that are weights as one tuple.
+// Bundling the weight parameters of a function into one tuple.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace iropt {
 
-// The function with a tuple of the name in the place of all parameters behind the first `num_inputs` ones. O(nodes).
+// The function with one tuple parameter of this name instead of all parameters after the first `num_inputs`. O(nodes).
 const Function* BundleParams(const Function& function, uint32_t num_inputs, std::string_view name, const Module& module,
                              Workspace& workspace, DiagnosticEngine& diagnostics);
 

@@ -1,4 +1,4 @@
-// DynamicToStatic: operators that learn shapes at run time become operators of which they are known before.
+// DynamicToStatic: replaces dynamic operators by static ones if the shapes are constant.
 //
 //   s = R.shape_of(x)                                      s = R.shape([2, 3])
 //   y = R.reshape(z, s)                                    y = R.reshape(z, R.shape([2, 3]))
@@ -6,17 +6,16 @@
 //   w = R.match_cast(v, R.Tensor((n, m)))                  w = R.match_cast(v, R.Tensor((2, 2)))
 //   u = R.zeros(R.shape([n, 8]), "float32")                u = R.zeros(R.shape([2, 8]), "float32")
 //
-//   - An operand that is a shape is written out where its type has the dimensions.
+//   - A shape operand is written as a literal if its type has the dimensions.
 //   - shape_of of a tensor of known shape is that shape.
-//   - tensor_to_shape of a constant, or of what shape_to_tensor gave, is the shape.
+//   - tensor_to_shape of a constant, or of the result of shape_to_tensor, is the shape.
 //   - dynamic_strided_slice by constants is strided_slice, unless a stride is 0 or the number of elements might be
 //     negative by the type rule of strided_slice: for that a dimension of unknown length is sliced from its beginning.
-//   - A symbolic variable for which a match_cast says a value has this value from there on.
+//   - A symbolic variable whose value a match_cast states has this value from there on.
 //
-// The types of what depends on these are inferred anew, and all is done again while there is something to rewrite:
-// mostly two rounds, and one more for each step of a chain in which one match_cast decides about an operator before the
-// next. Operands must be constants already where the rules ask for that, so FoldConstant should run before. O(nodes)
-// for each round.
+// The types of dependent expressions are inferred again, and the rules are applied until nothing changes: usually two
+// rounds, and one more for each step of a chain in which one match_cast enables the rewrite of an operator before the
+// next. The rules need constant operands, so FoldConstant should run before. O(nodes) for each round.
 //
 // Source: the name is that of a pass of TVM's Relay.
 #include <algorithm>
@@ -35,7 +34,7 @@ namespace iropt {
 
 namespace {
 
-// The elements of a constant of rank 1 and dtype int64; null for anything else.
+// The elements of a constant of rank 1 and dtype int64; null for other expressions.
 const NDArray* IntVector(const Expr* expr) {
   const auto* constant = As<Constant>(expr);
   const bool fits = constant && constant->data->dtype() == DataType::Int(64) && constant->data->shape().size() == 1;
@@ -62,7 +61,7 @@ class StaticRewriter : public ExprMutator {
     return made ? made : call;
   }
 
-  // Where the shape of a tensor is a variable of which the dimensions have become known, the type has these.
+  // If the shape of a tensor is a variable whose dimensions are known by now, the type gets these.
   const Type* VisitType(const Type* type) override {
     if (!type->has_shape_var()) return type;
     const auto shape_of = [this](const Expr* var) {
@@ -98,7 +97,7 @@ class StaticRewriter : public ExprMutator {
     const auto* var = As<Var>(tensor);
     const auto* made = var ? As<Call>(builder().LookupBinding(var)) : nullptr;
     if (!made || !IsOp(made->op, OpId::kShapeToTensor)) return nullptr;
-    // A shape with a name may be out of sight where the tensor has left the dataflow block.
+    // A shape variable may not be visible if the tensor has left the dataflow block.
     return Is<DataflowVar>(var) || !Is<DataflowVar>(made->args[0]) ? made->args[0] : nullptr;
   }
 
@@ -132,7 +131,7 @@ class StaticRewriter : public ExprMutator {
                    MakeOpAttrs(OpId::kStridedSlice, StridedSliceAttrs::Values{}), call.type_args, call.type);
   }
 
-  // Whether strided_slice by these bounds has a number of elements in each dimension.
+  // Returns whether strided_slice with these bounds has a non-negative number of elements in each dimension.
   static bool HasLength(const TensorType& x, const NDArray* const (&bounds)[3]) {
     for (uint32_t i = 0; i < x.dims.size(); ++i) {
       const int64_t* length = arith::AsInt(x.dims[i]);

@@ -1,4 +1,4 @@
-// LazyGetInput: weights are asked for where they are used first, so that they need not be in memory all at once.
+// LazyGetInput: fetches weights from a callback at their first use, so that they need not be in memory all at once.
 //
 //   def transform(x, w):                               def transform(x, fget_param):
 //       R.func_attr({"num_input": 1})                      R.func_attr({"num_input": 2})
@@ -8,12 +8,12 @@
 //                                                          z = R.add(y, w)
 //                                                          return z
 //
-// The parameters behind the first num_input ones are weights; without the attribute all of them are. Changes functions
-// that are visible from outside and do not ask yet. A weight whose type defines a symbolic variable is asked for before
-// the variable is used, also by the types of other weights. Asking again for what is at hand already is what
-// EliminateCommonSubexpr removes; with it go other values that are computed twice, and dead bindings. O(nodes).
+// The parameters after the first num_input ones are weights; without the attribute all of them are. Changes public
+// functions that do not have the callback yet. A weight whose type defines a symbolic variable is fetched before the
+// variable is used, also by the types of other weights. Repeated calls of the callback, and other common
+// subexpressions, are removed by EliminateCommonSubexpr, dead bindings by DeadCodeElimination. O(nodes).
 //
-// These are entry points of a program: a function of the module that refers to one of them is an error.
+// These are entry points of a program: a reference to one of them within the module is an error.
 //
 // Source: the rules are those of TVM 0.18's pass of this name.
 #include <fmt/format.h>
@@ -44,7 +44,7 @@ const Type* GetterType() {
   return FuncType::Get(params, ObjectType::Get());
 }
 
-// Emits what asks for a weight in front of each use.
+// Emits the call of the callback before each first use of a weight.
 class WeightFetcher : public ExprMutator {
  public:
   WeightFetcher(const Function& function, uint32_t num_inputs, Workspace& workspace, TypeInferrer& inferrer,
@@ -81,7 +81,7 @@ class WeightFetcher : public ExprMutator {
     return index_.contains(var) ? Fetch(var) : ExprMutator::VisitVar(var);
   }
 
-  // What a branch or a local function asks for is known there only, and what a dataflow block does within it.
+  // Weights that a branch, a local function or a dataflow block fetches are available only in it.
   const Expr* VisitSeqExpr(const SeqExpr* seq) override {
     const size_t around = defined_.size();
     const size_t fetched = fetched_.size();
@@ -133,7 +133,7 @@ class WeightFetcher : public ExprMutator {
     return fetched;
   }
 
-  // What the type of the weight is in terms of comes before it.
+  // Weights that define symbolic variables in the type of this weight come before it.
   void FetchSizes(const Var* weight) {
     pending_.push_back(weight);
     for (const tir::Var* var : SymVarsOf(weight->type)) {
@@ -141,8 +141,8 @@ class WeightFetcher : public ExprMutator {
         WithStack([&] { Fetch(definer->second); });
       } else if (const Var* other = PendingDefiner(var); other && !failed_) {
         diagnostics_.Error(Location(*weight), "pass-failed",
-                           fmt::format("neither weight '{}' nor weight '{}' can be asked for first, because the type "
-                                       "of each says what a symbolic variable of the other is",
+                           fmt::format("weights '{}' and '{}' cannot be fetched in any order: the type of each "
+                                       "defines a symbolic variable of the other",
                                        other->name(), weight->name()));
         failed_ = true;
       }
@@ -150,7 +150,7 @@ class WeightFetcher : public ExprMutator {
     pending_.pop_back();
   }
 
-  // The weight that will define the variable, of those that wait for the one at hand.
+  // The pending weight that will define the variable.
   const Var* PendingDefiner(const tir::Var* var) const {
     const auto defines = [&](const Var* weight) {
       const std::vector<const tir::Var*> defined = DefinedSymVars(weight->type);
@@ -167,12 +167,13 @@ class WeightFetcher : public ExprMutator {
 
   DiagnosticEngine& diagnostics_;
   const Var* callback_;
-  std::unordered_map<const Var*, int64_t> index_;                // of the weights
-  std::unordered_map<const Var*, const Var*> known_;             // what weights are bound to here
-  std::vector<const Var*> fetched_;                              // the keys of that, in order
-  std::vector<const Var*> pending_;                              // weights that wait for others
-  std::unordered_map<const tir::Var*, const Var*> definers_;     // weights that would define what nothing does so far
-  std::vector<std::pair<const tir::Var*, const Var*>> defined_;  // of these, what is defined by now, in that order
+  std::unordered_map<const Var*, int64_t> index_;     // of the weights
+  std::unordered_map<const Var*, const Var*> known_;  // the variables that fetched weights are bound to
+  std::vector<const Var*> fetched_;                   // the keys of known_, in order
+  std::vector<const Var*> pending_;                   // weights that wait for others
+  std::unordered_map<const tir::Var*, const Var*>
+      definers_;  // weights that would define variables that are not defined so far
+  std::vector<std::pair<const tir::Var*, const Var*>> defined_;  // of these, the ones defined by now, in that order
   bool failed_ = false;
 };
 

@@ -1,4 +1,5 @@
-// LazySetOutput: results are handed over where they are computed, so that they need not be in memory all at once.
+// LazySetOutput: passes results to a callback as soon as they are computed, so that they need not be in memory all at
+// once.
 //
 //   def transform(w):                       def transform(w, fset_output):  # impure
 //       a = R.exp(w)                            a = R.exp(w)
@@ -7,9 +8,9 @@
 //                                               fset_output(R.prim_value(1), b)
 //                                               return R.tuple()
 //
-// The callback is the last of the first num_input parameters; without the attribute it is the last of all. What a
-// dataflow block computes is handed over behind it, parameters at the beginning of the function, and what has no
-// variable at the end. Changes functions that are visible from outside and do not hand over yet. O(bindings).
+// The callback is the last of the first num_input parameters; without the attribute it is the last of all. Results of a
+// dataflow block are passed after the block, parameters at the beginning of the function, and results without a
+// variable at the end. Changes public functions that do not have the callback yet. O(bindings).
 //
 // These are entry points of a program: a function of the module that refers to one of them is an error.
 //

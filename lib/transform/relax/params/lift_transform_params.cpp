@@ -1,4 +1,4 @@
-// LiftTransformParams: what depends on weights only is computed once, by a function of its own.
+// LiftTransformParams: lifts computations on weights into a separate function, which runs once.
 //
 //   def main(x, w):                          def main(x, w_t):
 //       R.func_attr({"num_input": 1})            R.func_attr({"num_input": 1})
@@ -13,19 +13,21 @@
 //                                                    output_tuple = (w_t,)
 //                                                    ...
 //
-// The parameters behind the first num_input ones are weights. Bindings of dataflow blocks are lifted where all of their
-// operands are weights or lifted, too; R.builtin.stop_lift_params ends that. The function then takes what it uses of
-// weights and of lifted values in place of the weights, behind a shape of those symbolic variables that they do not
-// define. What needs no weight (R.zeros) is computed again rather than kept. (lift_plan.h, param_lifter.h)
+// The parameters after the first num_input ones are weights. Bindings of dataflow blocks are lifted if all of their
+// operands are weights or lifted, too; R.builtin.stop_lift_params prevents it. Instead of the weights, the function
+// then takes a shape of those symbolic variables that they do not define, followed by the weights and lifted values
+// that it uses. Values that do not depend on weights (R.zeros) are computed again rather than stored. (lift_plan.h,
+// param_lifter.h)
 //
-// With `shared_transform`, functions have one such function in common, transform_params, which computes what all of
-// them do: those that are listed, or with `true` all that have weights. What is there under the name of the new
-// function is run before it. The configuration option relax.lift_transform_params.consume_params lets the functions
-// that make weights ready free each weight when they have taken it. Local functions are lifted, as by LambdaLift.
+// With `shared_transform`, functions share one transform function, transform_params, which computes the values that all
+// of them compute: those that are listed, or with `true` all that have weights. An existing function with the name of
+// the transform function runs before it. With the configuration option relax.lift_transform_params.consume_params
+// transform functions free each weight after taking it. Local functions are lifted, as by LambdaLift.
 //
-// That a function of the module refers to one whose parameters change is an error.
+// A reference within the module to a function whose parameters change is an error.
 //
-// O(nodes), and for what is shared as many comparisons. Source: the rules are those of TVM 0.18's pass of this name.
+// O(nodes), and as many comparisons for a shared transform. Source: the rules are those of TVM 0.18's pass of this
+// name.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -83,16 +85,16 @@ class ModuleLifter {
       for (const LiftTarget& target : targets)
         ok &= Lift(before, {target}, fmt::format("{}_{}", before.functions()[target.index].var->name, kSuffix));
     }
-    // Callers would go on to pass the weights as they are.
+    // Callers would still pass the original weights.
     if (!ok || RefersToChanged(
-                   before, [&](size_t i) { return TakesOthers(i, before); }, {"weights", "made ready"}, context_)) {
+                   before, [&](size_t i) { return TakesOthers(i, before); }, {"weights", "lifted"}, context_)) {
       return Failure{ErrorCode::PassFailed};
     }
     return std::move(module_);
   }
 
  private:
-  // All functions with weights, in the order of their names, but for those that make weights ready.
+  // All functions with weights, in the order of their names, except for transform functions.
   bool FindTargets(std::vector<LiftTarget>& targets) {
     bool ok = true;
     for (size_t i = 0; i < module_.size(); ++i) {
@@ -117,7 +119,7 @@ class ModuleLifter {
       const ModuleEntry* entry = module_.Find(name);
       const auto* function = entry ? As<Function>(entry->func) : nullptr;
       if (!function) {
-        fail({}, fmt::format("the module has no graph-level function '{}'", name));
+        fail({}, fmt::format("the module has no Relax function '{}'", name));
         continue;
       }
       const NumInput num_input = ReadNumInput(*function, name, diagnostics_);
@@ -131,13 +133,13 @@ class ModuleLifter {
     return ok;
   }
 
-  // Whether the function takes other parameters than before.
+  // Returns whether the parameters of the function changed.
   bool TakesOthers(size_t index, const Module& before) const {
     const auto* old = As<Function>(before.functions()[index].func);
     return old && !std::ranges::equal(old->params, To<Function>(module_.functions()[index].func)->params);
   }
 
-  // `before` is the module as it was, which the lifter refers to.
+  // `before` is the original module, which the lifter refers to.
   bool Lift(const Module& before, std::vector<LiftTarget> targets, const std::string& name) {
     ParamLifter lifter(before, targets, diagnostics_);
     if (!lifter.Plan(shared_.enabled)) return false;
@@ -158,7 +160,7 @@ class ModuleLifter {
     return body.blocks.empty() && body.body == function.params[0];
   }
 
-  // After what has the name already.
+  // Runs after the function that has the name already.
   bool SetTransform(const GlobalVar* var, const Function* transform, FuncStorageRef storage) {
     const ModuleEntry* old = module_.Find(var);
     if (!old) {
@@ -167,10 +169,10 @@ class ModuleLifter {
     }
     const auto* first = As<Function>(old->func);
     if (!first) {
-      diagnostics_.Error(Location(*old->func), "pass-failed",
-                         fmt::format("'{}' is the name of what makes weights ready, so that no other function may have "
-                                     "it",
-                                     var->name));
+      diagnostics_.Error(
+          Location(*old->func), "pass-failed",
+          fmt::format("'{}' is the name of the transform function, but the module has another function of this name",
+                      var->name));
       return false;
     }
     if (GivesBackParam(*transform) && TypeEqual(first->ret_type, transform->params[0]->type)) return true;
@@ -187,7 +189,7 @@ class ModuleLifter {
   DiagnosticEngine& diagnostics_;
 };
 
-// Makes the functions that make weights ready visible from outside, and lets them free what they have taken.
+// Makes the transform functions public, and lets them free the weights that they have taken.
 Result<Module> Expose(Module module, bool consume, DiagnosticEngine& diagnostics) {
   for (size_t i = 0; i < module.size(); ++i) {
     const ModuleEntry entry = module.functions()[i];

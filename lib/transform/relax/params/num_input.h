@@ -1,4 +1,4 @@
-// The attribute num_input: how many parameters of a function are inputs of a run; the others are weights.
+// The attribute num_input: the number of parameters of a function that are runtime inputs; the others are weights.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,14 @@
 namespace iropt {
 
 struct NumInput {
-  // Nothing where the function lacks the attribute.
+  // Nothing if the function lacks the attribute.
   std::optional<uint32_t> value;
-  // The attribute is no number of parameters.
+  // The attribute is not a valid number of parameters.
   bool is_wrong = false;
 };
 
 NumInput NumInputOf(const Function& function);
-// The same; reports what is wrong.
+// The same; reports an error.
 NumInput ReadNumInput(const Function& function, std::string_view name, DiagnosticEngine& diagnostics);
 
 }  // namespace iropt

@@ -20,7 +20,7 @@ namespace iropt {
 
 namespace {
 
-// The function without what is lifted; markers that stopped the lifting have done their work.
+// The function without the lifted bindings and the stop_lift_params markers.
 class RuntimeMaker : public ExprMutator {
  public:
   RuntimeMaker(const LiftPlan& plan, Workspace& workspace, TypeInferrer& inferrer)
@@ -91,8 +91,8 @@ bool ParamLifter::MatchWeights(size_t i) {
   const auto weights = Weights(i);
   if (first.size() != weights.size()) {
     diagnostics_.Error(Location(FunctionAt(i)), "pass-failed",
-                       fmt::format("function '{}' has {} weights and function '{}' has {}, so that they cannot share "
-                                   "what makes them ready",
+                       fmt::format("function '{}' has {} weights and function '{}' has {}, so they cannot share "
+                                   "a transform function",
                                    Entry(0).var->name, first.size(), Entry(i).var->name, weights.size()));
     return false;
   }
@@ -110,10 +110,10 @@ bool ParamLifter::MatchWeights(size_t i) {
     if (!TypeEqual(SubstituteSymVars(weights[j]->type, dims, &workspace_.arena()), first[j]->type)) {
       diagnostics_
           .Error(Location(*weights[j]), "pass-failed",
-                 fmt::format("weight '{}' is {}, but '{}' in the same place of function '{}' is {}", weights[j]->name(),
-                             TypeToString(weights[j]->type), first[j]->name(), Entry(0).var->name,
+                 fmt::format("weight '{}' is {}, but '{}' at the same position in function '{}' is {}",
+                             weights[j]->name(), TypeToString(weights[j]->type), first[j]->name(), Entry(0).var->name,
                              TypeToString(first[j]->type)))
-          .Note(Location(*first[j]), "it is here");
+          .Note(Location(*first[j]), "defined here");
       return false;
     }
     cloners_[i]->Map(weights[j], params_[j]);
@@ -121,8 +121,8 @@ bool ParamLifter::MatchWeights(size_t i) {
   return true;
 }
 
-// Values are equal where they are in terms of the weights. As in TVM, what a function computes twice counts twice, and
-// is shared only where the numbers add up.
+// Values are equal if they are equal in terms of the weights. As in TVM, a value that a function computes twice counts
+// twice, and is shared only if all functions compute it as often.
 void ParamLifter::FindShared() {
   struct Value {
     const VarBinding* binding;
@@ -168,8 +168,8 @@ void ParamLifter::FindShared() {
   }
 }
 
-// What the functions need of the weights and of what is lifted: first symbolic variables that nothing else defines,
-// then weights as they are, then what is computed of them.
+// The outputs of the transform: first symbolic variables that nothing else defines, then unchanged weights, then values
+// computed from them.
 void ParamLifter::FindOutputs(bool shared) {
   std::unordered_set<const Var*> needed;
   std::unordered_set<const tir::Var*> needed_dims;
@@ -261,15 +261,14 @@ const Function* ParamLifter::MakeRuntime(size_t i, Workspace& workspace) {
   return canonical ? *canonical : nullptr;
 }
 
-// A size of a weight may be known from the inputs only.
+// The size of a weight may depend only on the inputs.
 const Function* ParamLifter::Checked(const Function* function, size_t i) {
   const std::vector<const tir::Var*> unknown = FreeSymVars(function);
   if (unknown.empty()) return function;
   std::vector<std::string_view> names;
   for (const tir::Var* var : unknown) names.push_back(var->name);
   diagnostics_.Error(Location(FunctionAt(i)), "pass-failed",
-                     fmt::format("the weights of function '{}' cannot be made ready before it runs: nothing but its "
-                                 "inputs says what '{}' is",
+                     fmt::format("the weights of function '{}' cannot be lifted: only its inputs define '{}'",
                                  Entry(i).var->name, fmt::join(names, "' and '")));
   return nullptr;
 }

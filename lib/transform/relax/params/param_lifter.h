@@ -1,4 +1,4 @@
-// Takes out of functions what depends on weights only, into a function that is run once for all of their runs.
+// Moves computations that depend only on weights out of functions, into a transform function that runs once.
 #pragma once
 
 #include <memory>
@@ -16,21 +16,21 @@ namespace iropt {
 
 struct LiftTarget {
   size_t index;         // of the function in the module
-  uint32_t num_inputs;  // how many parameters are no weights
+  uint32_t num_inputs;  // the number of parameters that are not weights
 };
 
-// Of one function, or of several with the same weights, of which what all compute is lifted. The function that makes
-// the weights ready has copies of everything, in storage of its own.
+// Lifts from one function, or from several with the same weights, where only the computations common to all are lifted.
+// The transform function has copies of all nodes, in storage of its own.
 class ParamLifter {
  public:
-  // The targets are the functions as they are in the module, which stays until the end.
+  // The targets are functions of the module, which must outlive the lifter.
   ParamLifter(const Module& module, std::vector<LiftTarget> targets, DiagnosticEngine& diagnostics);
 
-  // These are called in this order; false and null are errors that were reported.
+  // To be called in this order; false and null mean a reported error.
   bool Plan(bool shared);
   const Function* MakeTransform();
   const Function* MakeRuntime(size_t i, Workspace& workspace);
-  // The storage of the transform, once that is all.
+  // The storage of the transform; called last.
   FuncStorageRef FinishTransform() { return workspace_.Finish(); }
 
  private:
@@ -54,7 +54,7 @@ class ParamLifter {
   Workspace workspace_;
   std::vector<std::unique_ptr<Cloner>> cloners_;        // by target
   std::vector<LiftPlan> plans_;                         // by target
-  std::vector<std::unordered_set<const Var*>> shared_;  // by target: variables of what all targets compute
+  std::vector<std::unordered_set<const Var*>> shared_;  // by target: variables of the values that all targets compute
   // Of the transform:
   std::vector<const Var*> params_;
   std::vector<const Binding*> lifted_;

@@ -19,7 +19,7 @@ namespace iropt {
 
 namespace {
 
-// The values that symbolic variables have at a point of the function.
+// The known values of symbolic variables at a point of the function.
 class KnownValues {
  public:
   struct Value {
@@ -29,7 +29,7 @@ class KnownValues {
     uint32_t hash;
   };
 
-  // What is added while it lives is forgotten at its end.
+  // Values added during its life are removed at its end.
   class Scope {
    public:
     explicit Scope(KnownValues& known) : known_(known), size_(known.values_.size()), scope_(known.values_) {}
@@ -88,7 +88,7 @@ class KnownValues {
   }
 
   ScopedHashTable<Value> values_;
-  std::unordered_map<const Type*, const Type*> types_;  // results of Apply under the present values
+  std::unordered_map<const Type*, const Type*> types_;  // results of Apply with the current values
 };
 
 class SymbolicSubstituter : public ExprMutator {
@@ -100,7 +100,7 @@ class SymbolicSubstituter : public ExprMutator {
   const Type* VisitType(const Type* type) override { return known_.Apply(type, workspace().arena()); }
   const PrimExpr* VisitPrimExpr(const PrimExpr* e) override { return known_.empty() ? e : known_.Apply(e); }
 
-  // What is known holds to the end of the function body or branch.
+  // Values are known until the end of the function body or branch.
   const Expr* VisitSeqExpr(const SeqExpr* seq) override {
     const KnownValues::Scope scope(known_);
     return ExprMutator::VisitSeqExpr(seq);
@@ -113,7 +113,7 @@ class SymbolicSubstituter : public ExprMutator {
     ExprMutator::VisitMatchCast(cast);
   }
 
-  // The branches may have learnt different things, so the type that the conditional had is restored at their ends.
+  // The branches may know different values, so the type of the conditional is restored at their ends.
   const Expr* VisitIf(const If* old) override {
     const Type* type = VisitType(old->type);
     NoteExitCast(old->true_branch, *old, type);
@@ -128,7 +128,7 @@ class SymbolicSubstituter : public ExprMutator {
 
  private:
   void RecordFacts(const MatchCast& cast, const Type* actual) {
-    // Of several dimensions that are one variable the last counts.
+    // Of several dimensions that are the same variable the last counts.
     std::vector<std::pair<const tir::Var*, const PrimExpr*>> learnt;
     ForEachSymbolicValue(cast.match_type, actual, [&](const tir::Var* var, const PrimExpr* value) {
       const auto same = std::ranges::find(learnt, var, [](const auto& pair) { return pair.first; });
@@ -151,7 +151,7 @@ class SymbolicSubstituter : public ExprMutator {
           .Note(Location(*known->source), "the earlier one is here");
       return;
     }
-    // n = n + 1 cannot be, but it is found out at run time only.
+    // n = n + 1 cannot hold, but this is an error only at run time.
     const std::vector<const tir::Var*> operands = SymVarsOf(value);
     if (value != var && std::ranges::find(operands, var) != operands.end()) return;
     known_.Add(var, value, &cast);
@@ -159,8 +159,8 @@ class SymbolicSubstituter : public ExprMutator {
 
   // ---- Exit casts
 
-  // Remembers what to do with a match_cast that restores the type of a conditional already. It tells nothing: what it
-  // says of symbolic variables has no use behind it.
+  // Records match_casts that restore the type of a conditional already. They give no values: their symbolic variables
+  // have no uses after them.
   void NoteExitCast(const Expr* body, const If& branch, const Type* type) {
     const auto* seq = To<SeqExpr>(body);
     if (seq->blocks.empty() || seq->blocks.back()->bindings.empty()) return;

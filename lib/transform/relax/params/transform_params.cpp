@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view kReset = "vm.builtin.tuple_reset_item";
 
-// The item that a call resets; null where it does something else.
+// The item that a call resets; null if it does something else.
 const PrimExpr* ResetItem(const Call& call, const Var* tuple) {
   if (call.args.size() != 3 || call.args[1] != tuple) return nullptr;
   const auto* callee = As<ExternFunc>(call.args[0]);
@@ -72,7 +72,7 @@ class ParamConsumer : public ExprMutator {
 
   const Var* tuple_;
   std::unordered_set<int64_t> reset_;              // items that the function resets already
-  std::unordered_map<int32_t, const Var*> taken_;  // what has an item that was reset
+  std::unordered_map<int32_t, const Var*> taken_;  // the variable of an item that was reset
 };
 
 }  // namespace
@@ -86,14 +86,14 @@ const Function* ComposeTransforms(const Function& first, const Function& second,
   const Var* param = after->params[0];
   if (TypeBaseCheck(param->type, inner.body->type) == BaseCheck::kFailL0) {
     diagnostics.Error(Location(first), "pass-failed",
-                      fmt::format("what the function returns, {}, is not what comes after it takes, {}",
+                      fmt::format("the result type {} does not match the parameter type {} of the next function",
                                   TypeToString(inner.body->type), TypeToString(param->type)));
     return nullptr;
   }
   OpTypeInferrer inferrer(&module, workspace.arena(), &diagnostics);
   BlockBuilder builder(workspace, &inferrer);
   std::vector<const BindingBlock*> blocks(inner.blocks.begin(), inner.blocks.end());
-  // In a block with what is around, so that it leaves nothing behind.
+  // In the same block as the bindings around it, so that no block of its own remains.
   const auto& neighbours = inner.blocks.empty() ? outer.blocks : inner.blocks;
   if (!neighbours.empty() && neighbours.back()->is_dataflow()) {
     builder.BeginDataflowBlock();

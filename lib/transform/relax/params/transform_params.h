@@ -1,4 +1,4 @@
-// What is done to functions that make weights ready: one after the other, and with less memory.
+// Operations on transform functions: composition, and freeing of weights.
 #pragma once
 
 #include "iropt/diag/diagnostic.h"
@@ -6,12 +6,12 @@
 
 namespace iropt {
 
-// A function that gives `second` what `first` returns; `second` has one parameter. Null after an error: where the
-// result is no such argument.
+// The composition of `first` and `second`, which has one parameter. Null after an error: the result does not fit the
+// parameter.
 const Function* ComposeTransforms(const Function& first, const Function& second, const Module& module,
                                   Workspace& workspace, DiagnosticEngine& diagnostics);
 
-// The function frees each item of its last parameter, a tuple, when it has taken it; the same pointer where there is
+// Lets the function free each item of its last parameter, a tuple, after taking it; the same pointer if there is
 // nothing to free.
 const Function* ConsumeParams(const Function& function, const Module& module, Workspace& workspace,
                               DiagnosticEngine& diagnostics);

@@ -1,13 +1,13 @@
-// UpdateParamStructInfo: parameters get other types, and everything that depends on them.
+// UpdateParamStructInfo: updates the types of parameters, and of the expressions that depend on them.
 //
 //   def main(x: R.Tensor((16,)), w: R.Tensor((32, 16))):        def main(x: R.Tensor((16,)), w: R.Tensor((64, 16))):
 //       y: R.Tensor((32,)) = R.matmul(w, x)              -->        y: R.Tensor((64,)) = R.matmul(w, x)
 //       return y                                                    return y
 //
-// `updates` gives types, as they are written in a module, by the names of functions and of their parameters:
-// {"main": {"w": "R.Tensor((64, 16), 'float32')"}}. Names in shapes are the symbolic variables of the function, or new
-// ones. Types are inferred anew in these functions, and in those that
-// call them. It is an error where types no longer fit, or where a symbolic variable is no longer defined. O(nodes).
+// `updates` gives types, as they are written in a module, by the names of functions and of their parameters: {"main":
+// {"w": "R.Tensor((64, 16), 'float32')"}}. Names in shapes are the symbolic variables of the function, or new ones.
+// Types are inferred again in these functions, and in those that call them. It is an error if types no longer fit, or
+// if a symbolic variable is no longer defined. O(nodes).
 //
 // Source: TVM 0.18's pass of this name, which takes a callback.
 #include <fmt/format.h>
@@ -88,7 +88,7 @@ class ParamUpdater {
     for (const OptionValue::Entry& entry : *functions) {
       const ModuleEntry* found = module.Find(entry.key);
       if (found && Is<Function>(found->func)) continue;
-      ok = Fail(entry.key_span, "pass-failed", fmt::format("the module has no graph-level function '{}'", entry.key));
+      ok = Fail(entry.key_span, "pass-failed", fmt::format("the module has no Relax function '{}'", entry.key));
     }
     return ok;
   }
@@ -129,13 +129,13 @@ class ParamUpdater {
     for (const tir::Var* var : FreeSymVars(&function)) names.push_back(fmt::format("'{}'", var->name));
     if (names.empty()) return true;
     return Fail(Location(function), "pass-failed",
-                fmt::format("with the new types nothing defines {}", fmt::join(names, ", ")));
+                fmt::format("with the new types no parameter defines {}", fmt::join(names, ", ")));
   }
 
   const OptionValue& updates_;
   ModulePassContext& context_;
   std::unordered_map<const Var*, const Type*> types_;
-  std::unordered_set<const GlobalVar*> changed_;  // functions that have another type now
+  std::unordered_set<const GlobalVar*> changed_;  // functions whose type has changed
 };
 
 }  // namespace

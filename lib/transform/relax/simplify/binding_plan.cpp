@@ -16,7 +16,7 @@ const List<const PrimExpr*>* KnownDims(const Type* type) {
 }
 
 const Constant* BindingPlan::constant(const Var* var) const {
-  // A variable that gets another kind or name is canonical only after that; a further run replaces its uses.
+  // A variable that gets another kind or name is canonical only afterwards; a further run replaces its uses.
   return definition(var) ? nullptr : As<Constant>(facts_[var->id].value);
 }
 
@@ -28,7 +28,7 @@ class BindingPlanner : public WalkHandler {
 
   BindingPlan Run(const Function& function) {
     Walk(function.body, *this);
-    // What is visible outside of its block must have a type that is.
+    // The type of an output must refer only to variables that are visible outside of the block.
     for (const Var* output : outputs_) {
       if (Facts(output).used_outside)
         ForEachShapeVar(output->type, [&](const Var* v) { Facts(v).used_outside = true; });
@@ -81,7 +81,7 @@ class BindingPlanner : public WalkHandler {
 
   BindingPlan::VarFacts& Facts(const Var* var) { return plan_.facts_[var->id]; }
 
-  // Where the walk is.
+  // The position of the walk.
   struct Place {
     uint32_t block = 0;  // number of the block, 0 in the result of a function
     bool in_dataflow = false;
@@ -100,7 +100,7 @@ class BindingPlanner : public WalkHandler {
 
   void TraceValue(const Var& var, const Expr* value, const MatchCast* cast) {
     const Expr* known = Trace(value);
-    // What is traced through a cast may say less than the cast.
+    // The value behind a cast may have a more general type than the cast.
     if (known != value && (!known->type || !IsBaseOf(var.type, known->type))) known = value;
     if (const auto* source = As<Var>(known)) {
       if (!cast || TypeEqual(var.type, known->type)) aliases_.push_back({&var, source, known == value});
@@ -118,18 +118,18 @@ class BindingPlanner : public WalkHandler {
     });
   }
 
-  // What a variable is known to be, through aliases and casts; other expressions are what they are.
-  const Expr* Known(const Expr* e) {
+  // The known value of a variable, through aliases and casts; other expressions stand for themselves.
+  const Expr* KnownValue(const Expr* e) {
     const auto* var = As<Var>(e);
     const Expr* value = var ? Facts(var).value : nullptr;
     return value ? value : e;
   }
 
   // A projection of a known tuple is the field; a tuple of all projections of another one is that one. One step only:
-  // what the variables in the result are is for the caller to look up.
+  // the caller looks up the variables in the result.
   const Expr* Trace(const Expr* value) {
     if (const auto* item = As<TupleGetItem>(value)) {
-      const auto* tuple = As<Tuple>(Known(item->tuple));
+      const auto* tuple = As<Tuple>(KnownValue(item->tuple));
       return tuple && static_cast<uint32_t>(item->index) < tuple->fields.size() ? tuple->fields[item->index] : value;
     }
     const auto* tuple = As<Tuple>(value);
@@ -137,13 +137,13 @@ class BindingPlanner : public WalkHandler {
     return source ? source : value;
   }
 
-  // The tuple whose fields are all the fields of this one, in order; null where there is none.
+  // The tuple whose fields are all the fields of this one, in order; null if there is none.
   const Expr* ProjectedTuple(const Tuple& tuple) {
     const Expr* source = nullptr;
     for (uint32_t i = 0; i < tuple.fields.size(); ++i) {
-      const auto* item = As<TupleGetItem>(Known(tuple.fields[i]));
+      const auto* item = As<TupleGetItem>(KnownValue(tuple.fields[i]));
       if (!item || static_cast<uint32_t>(item->index) != i) return nullptr;
-      const Expr* from = Known(item->tuple);
+      const Expr* from = KnownValue(item->tuple);
       if (i == 0) {
         const auto* type = As<TupleType>(item->tuple->type);
         if (!type || type->fields.size() != tuple.fields.size()) return nullptr;
@@ -157,8 +157,8 @@ class BindingPlanner : public WalkHandler {
 
   // ---- The plan
 
-  // Aliases come in program order, so what an earlier one stands for is known. Uses of the variable become uses of its
-  // source. Only where they would see a DataflowVar out of its block, the source is bound under this name.
+  // Aliases come in program order, so earlier ones are resolved. Uses of the variable become uses of its source. Only
+  // if they would use a DataflowVar outside of its block, the source is bound under this name.
   void PlanAlias(const Alias& alias) {
     const Var* source = alias.of;
     const Var* earlier = plan_.alias(source);
@@ -175,8 +175,8 @@ class BindingPlanner : public WalkHandler {
     }
   }
 
-  // A cast that makes an output of a DataflowVar without other uses takes the value of the variable. What is an output
-  // and what a DataflowVar may have changed by now.
+  // A cast that makes an output of a DataflowVar without other uses takes the value of the variable. Variables may have
+  // become outputs or DataflowVars by now.
   void PlanOutputCast(const MatchCast& cast) {
     if (plan_.alias(cast.var) || Planned(cast.var)->is_dataflow()) return;
     const auto* source = To<Var>(cast.value);
@@ -186,7 +186,7 @@ class BindingPlanner : public WalkHandler {
     Facts(source).moves = plan_.has_moves_ = true;
   }
 
-  // What is bound in the place of the variable.
+  // The variable that is bound instead of `var`.
   const Var* Planned(const Var* var) const {
     const Var* planned = plan_.definition(var);
     return planned ? planned : var;

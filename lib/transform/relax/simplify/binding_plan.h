@@ -1,5 +1,5 @@
-// What CanonicalizeBindings is going to do to the variables of a function. A binding may have to change because of a
-// use that comes much later, so the function is looked at as a whole before anything is rewritten.
+// The plan of CanonicalizeBindings for the variables of a function. A binding may have to change because of a much
+// later use, so the whole function is analyzed before anything is rewritten.
 #pragma once
 
 #include <cstdint>
@@ -14,30 +14,30 @@ namespace iropt {
 
 class BindingPlan {
  public:
-  // Of the variable's binding: what is bound in its place. Null where it stays.
+  // The variable that is bound instead of `var`. Null if the binding stays.
   const Var* definition(const Var* var) const { return Find(definitions_, var); }
-  // What uses of the variable mean, whose binding is dropped; null where the binding stays. The variable itself where
-  // it is the `definition` of another one.
+  // The replacement of the uses of a variable whose binding is dropped; null if the binding stays. The variable itself
+  // if it is the `definition` of another one.
   const Var* alias(const Var* var) const { return Find(aliases_, var); }
-  // The constant that stands for uses of the variable, or null.
+  // The constant that replaces the uses of the variable, or null.
   const Constant* constant(const Var* var) const;
 
-  // Whether the binding is dropped because its value takes the place of the variable's only use.
+  // Returns whether the binding is dropped because its value replaces the variable's only use.
   bool moves(const Var* var) const { return facts_[var->id].moves; }
 
   bool empty() const { return aliases_.empty() && definitions_.empty() && !has_constants_ && !has_moves_; }
-  // Whether a match_cast tells the value of a symbolic variable.
+  // Returns whether a match_cast gives the value of a symbolic variable.
   bool has_symbolic_values() const { return has_symbolic_values_; }
 
  private:
   friend class BindingPlanner;
 
-  // What is known of a variable.
+  // The facts about a variable.
   struct VarFacts {
-    const Expr* value = nullptr;  // what it is bound to, through aliases and projections of known tuples
+    const Expr* value = nullptr;  // its value, through aliases and projections of known tuples
     uint32_t block = 0;           // number of the block that binds it; 0 for parameters
     uint32_t uses = 0;
-    bool used_outside = false;  // used elsewhere than in its dataflow block
+    bool used_outside = false;  // used outside of its dataflow block
     bool is_cast = false;       // bound by a match_cast
     bool moves = false;
   };
@@ -46,7 +46,7 @@ class BindingPlan {
     return table.empty() ? nullptr : table[var->id];
   }
 
-  std::vector<VarFacts> facts_;  // by Var::id, as are the next two, which are empty while there is nothing in them
+  std::vector<VarFacts> facts_;  // by Var::id, as the next two, which are empty until first needed
   std::vector<const Var*> definitions_;
   std::vector<const Var*> aliases_;
   bool has_constants_ = false;
@@ -57,14 +57,14 @@ class BindingPlan {
 // O(operands). Variables that are made for the plan have the numbers of those that they replace.
 BindingPlan PlanBindings(const Function& function, Workspace& workspace);
 
-// What a match_cast of a value of type `actual` to the type `cast` says about symbolic variables: f(variable, value)
-// for each dimension that is a variable, in order.
+// The values that a match_cast of a value of type `actual` to the type `cast` gives to symbolic variables: f(variable,
+// value) for each dimension that is a variable, in order.
 template <class F>
 void ForEachSymbolicValue(const Type* cast, const Type* actual, F&& f);
 
 // ---- Implementation
 
-// The dimensions of a tensor or shape, null where they are not known.
+// The dimensions of a tensor or shape, null if they are not known.
 const List<const PrimExpr*>* KnownDims(const Type* type);
 
 template <class F>

@@ -1,4 +1,4 @@
-// CanonicalizeBindings: uses refer to where a value comes from, and bindings that only rename go.
+// CanonicalizeBindings: propagates copies, and removes aliases and match_casts that are known to hold.
 //
 //   with R.dataflow():                                  with R.dataflow():
 //       lv = R.add(x, x)                                    gv = R.add(x, x)
@@ -9,19 +9,20 @@
 //       R.output(gv, gv1)
 //   return (gv, gv1)
 //
-// (and t, which has no use any more: removing it is for DeadCodeElimination.)
+// (and t, which has no uses any more: DeadCodeElimination removes it.)
 //
 //   - Symbolic variables that a match_cast gives a value are replaced by it (symbolic_values.h).
-//   - `y = x` goes, and so do match_casts to the type that the value has, projections of known tuples, and tuples of
-//     all the projections of another one. Where y is visible out of the dataflow block and x is not, x gets the name y.
-//     So does `y: R.Object = x`, as in TVM 0.18, and its uses see what is known of x.
+//   - `y = x` is removed, as are match_casts to the type that the value has, projections of known tuples, and tuples of
+//     all the projections of another one. If y is visible outside of the dataflow block and x is not, x gets its name.
+//     So is `y: R.Object = x`, as in TVM 0.18; its uses get the type of x.
 //   - Uses of a variable that is bound to a constant become the constant.
 //   - An output of a dataflow block that only the block uses becomes a DataflowVar.
 //   - A match_cast that makes an output of a DataflowVar without other uses takes the value itself.
 //
-// One walk plans (binding_plan.h), one rewrites; what depends on a changed operand gets the type that follows from it.
-// O(operands). As in TVM 0.18's pass of this name, some things wait for the next run: a variable that takes another's
-// place is not known to be a constant yet, and an output that is one stays an output though its uses become constants.
+// One walk plans (binding_plan.h), one rewrites; types of expressions with changed operands are inferred again.
+// O(operands). As in TVM 0.18's pass of this name, some cases wait for the next run: a variable that replaces another
+// one is not known to be a constant yet, and an output that is a constant stays an output though its uses become
+// constants.
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
 
 #include "binding_plan.h"
@@ -64,7 +65,7 @@ class BindingCanonicalizer : private ExprRewriter<BindingCanonicalizer> {
     const Var* var = planned ? planned : binding.var;
     const Type* type = VisitTypeOrNull(var->type);
     if (binding.kind == NodeKind::kVarBinding && (planned || value != old_value || type != var->type)) {
-      // A declared type may say less than the value's, or fit the old value only.
+      // A declared type may be more general than the value's, or fit only the old value.
       type = TypeOfExpr(value, module_);
     }
     var = rebuilder().RetypeVar(var, type);
@@ -83,7 +84,7 @@ class BindingCanonicalizer : private ExprRewriter<BindingCanonicalizer> {
     return replacement ? replacement : var;
   }
 
-  // Types change where a variable is the shape of a tensor.
+  // Types change if a variable in them is the shape of a tensor.
   const Type* VisitType(const Type* type) {
     if (!type->has_shape_var()) return type;
     return MapShapeVars(type, workspace().arena(), [this](const Expr* var) {
@@ -94,7 +95,7 @@ class BindingCanonicalizer : private ExprRewriter<BindingCanonicalizer> {
 
   const BindingPlan& plan_;
   const Module* const module_;
-  std::vector<const Expr*> replacements_;  // by Var::id: what stands for uses; null where the variable does itself
+  std::vector<const Expr*> replacements_;  // by Var::id: the replacement of uses; null if the variable stays
 };
 
 }  // namespace

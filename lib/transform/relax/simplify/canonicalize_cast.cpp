@@ -1,12 +1,12 @@
-// CanonicalizeCast: each elementwise operator gets a conversion to a wider dtype of its own.
+// CanonicalizeCast: sinks widening casts to their uses.
 //
 //   lv = R.astype(x, "float32")                    lv = R.astype(x, "float32")
 //   lv1 = R.exp(lv)                       -->      lv1 = R.exp(lv)
 //   lv2 = R.log(lv)                                lv_1 = R.astype(x, "float32")
 //                                                  lv2 = R.log(lv_1)
 //
-// Fusion then puts each conversion into the operator that uses it, and what is passed between kernels is the narrow
-// tensor x. EliminateCommonSubexpr undoes it, so it belongs behind that. O(nodes).
+// Fusion then puts each cast into the operator that uses it, and kernels exchange the narrow tensor x.
+// EliminateCommonSubexpr undoes it, so this pass must run after it. O(nodes).
 //
 // Source: the pass of this name of Relay, TVM's former graph-level IR.
 #include <algorithm>
@@ -31,7 +31,7 @@ class CastSplitter : public CallTracker {
     const auto* call = To<Call>(CallTracker::VisitCall(old));
     const auto* op = As<Op>(call->op);
     if (!op || op->info->pattern > OpPattern::kBroadcast) return call;
-    // What the conversions that this call uses became: one that is used twice is copied once.
+    // The copies of the casts that this call uses: one that is used twice is copied once.
     std::vector<std::pair<const Expr*, const Expr*>> own;
     const List<const Expr*> args = MapList(call->args, workspace(), [&](const Expr* arg) -> const Expr* {
       const Call* cast = CallOf(arg);
@@ -53,7 +53,7 @@ class CastSplitter : public CallTracker {
     return from && to && !from->dtype.is_void() && from->dtype.bits < to->dtype.bits;
   }
 
-  std::unordered_set<const Call*> taken_;  // conversions that an elementwise operator uses; looked up, never iterated
+  std::unordered_set<const Call*> taken_;  // casts that an elementwise operator uses; looked up, never iterated
 };
 
 }  // namespace

@@ -20,8 +20,8 @@ size_t BytesOf(const HostValue& value) {
   return bytes;
 }
 
-// Folding must not make big constants out of small ones: a result may be as big as what it is computed from, or as the
-// limit for one result, and all together must stay under the limit for all.
+// Folding must not make big constants out of small ones: a result may be as big as its operands, or as the limit for
+// one result, and all results together must stay under the total limit.
 EvalLimits LimitsFor(std::span<const HostValue> args, const FoldOptions& options, size_t total_bytes) {
   size_t input_bytes = 0;
   for (const HostValue& arg : args) input_bytes += BytesOf(arg);
@@ -38,8 +38,8 @@ bool SameDims(List<const PrimExpr*> dims, std::span<const int64_t> shape) {
 
 bool RankFits(int32_t ndim, size_t rank) { return ndim == kUnknownDim || static_cast<size_t>(ndim) == rank; }
 
-// Whether the value is what the type promises. The type may say less, but symbolic dimensions mean that the program
-// checks them at run time.
+// Returns whether the value fits the type. The type may be more general, but must not have symbolic dimensions, which
+// the program checks at run time.
 bool Fits(const HostValue& value, const Type* type) {
   if (!type || Is<ObjectType>(type)) return true;
   if (const TupleValue* tuple = value.tuple()) {
@@ -73,7 +73,7 @@ std::optional<TensorSpec> StaticSpec(const Type* type) {
   return spec;
 }
 
-// What a call_tir fills in: its type argument is that of one tensor, or a tuple of such.
+// The outputs of a call_tir: its type argument is that of one tensor, or a tuple of such.
 std::optional<std::vector<TensorSpec>> StaticSpecs(const TupleType* type_args) {
   if (!type_args || type_args->fields.size() != 1) return std::nullopt;
   std::vector<TensorSpec> specs;

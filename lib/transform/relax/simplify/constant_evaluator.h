@@ -1,5 +1,5 @@
-// Evaluation of calls whose operands are known, for FoldConstant: within the limits, and only to what the type of the
-// call promises.
+// Evaluation of calls with constant operands for FoldConstant: within the limits, and only if the result fits the type
+// of the call.
 #pragma once
 
 #include <optional>
@@ -15,10 +15,10 @@ class ConstantEvaluator {
  public:
   ConstantEvaluator(const Module& module, const FoldOptions& options) : module_(module), options_(options) {}
 
-  // Whether calls of the operator can be folded at all: there is a kernel, and there are no effects.
+  // Returns whether calls of the operator can be folded at all: it has a kernel and no effects.
   static bool IsFoldable(const OpInfo& op);
 
-  // The value of a call of the operator; nullopt where it is not to be folded.
+  // The value of a call of the operator; nullopt if it must not be folded.
   std::optional<HostValue> EvalOperator(const Call& call, const OpInfo& op, std::span<const HostValue> args);
   // The value of a call_tir of `callee` with the given operands and integers.
   std::optional<HostValue> EvalCallTir(const Call& call, const Expr* callee, std::span<const HostValue> args,
@@ -32,7 +32,7 @@ class ConstantEvaluator {
   size_t total_bytes_ = 0;
 };
 
-// The type of a constant that takes the place of an expression of type `type`: that type where it says everything.
+// The type of a constant that replaces an expression of type `type`: that type if it is complete.
 const Type* ConstantType(const NDArray& tensor, const Type* type);
 
 }  // namespace iropt

@@ -1,19 +1,19 @@
-// EliminateCommonSubexpr: a value that a variable in scope has already is not computed again.
+// EliminateCommonSubexpr: replaces a value that a variable in scope has already by the variable.
 //
 //   lv0 = R.add(x, y)                       lv0 = R.add(x, y)
 //   lv1 = R.add(x, y)              -->      lv1 = lv0
 //   gv = R.multiply(lv0, lv1)               gv = R.multiply(lv0, lv0)
 //
-// What is merged: calls, tuples, projections, constants, casts to the same type, whole conditionals and local
-// functions. Not merged: what contains an impure call, and operators that allocate. The alias `lv1 = lv0` stays for
-// what uses lv1 out of sight (CanonicalizeBindings and DeadCodeElimination remove it).
+// Merges calls, tuples, projections, constants, casts to the same type, whole conditionals and local functions. Does
+// not merge expressions with impure calls, nor operators that allocate. The alias `lv1 = lv0` stays for uses of lv1
+// that are not visible (CanonicalizeBindings and DeadCodeElimination remove it).
 //
-//   - A conditional sees what was computed before it; what its branches compute is forgotten behind it.
-//   - A local function starts with nothing, because it may run at another time than what is around it.
-//   - A DataflowVar is forgotten behind its block; an output of the block with the same value takes its place.
+//   - A conditional can use values computed before it; values of its branches are not available after it.
+//   - A local function starts with an empty table, because it may run at another time than the code around it.
+//   - A DataflowVar is not available after its block; an output of the block with the same value replaces it.
 //
-// One walk with a hash table of values, whose operands were replaced before: value numbering (Cocke and Schwartz, 1970;
-// here as in TVM 0.18's pass of this name). O(operands).
+// One walk with a scoped hash table of values, whose operands were replaced before: value numbering (Cocke and
+// Schwartz, 1970; here as in TVM 0.18's pass of this name). O(operands).
 #include "iropt/transform/relax/simplify/eliminate_common_subexpr.h"
 
 #include <algorithm>
@@ -62,7 +62,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
 
   // ---- Functions and blocks
 
-  // The body of a function, which knows nothing of what is around it.
+  // The body of a function, which uses no values from outside.
   const Expr* VisitBody(const Expr* body) {
     ValueTable table;
     ValueTable* const outer_table = std::exchange(table_, &table);
@@ -90,7 +90,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     const size_t replaced = replaced_.size();
     block_ = ++num_blocks_;
     const BindingBlock* result = ExprRewriter::VisitBlock(block);
-    // What replaces an output inside the block may be a DataflowVar.
+    // The replacement of an output inside the block may be a DataflowVar.
     ForgetReplacements(replaced);
     block_ = 0;
     return result;
@@ -102,14 +102,14 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     const bool outer_impure = std::exchange(impure_, false);
     const Expr* value = VisitExpr(ValueOf(binding));
     const bool impure = std::exchange(impure_, outer_impure);
-    // Defining a local function has no effect, whatever its calls have.
+    // Defining a local function has no effect, even if its calls have.
     impure_ |= impure && value->kind != NodeKind::kFunction;
     binding = Rebuild(*binding, binding->var, value);
     if (impure || (options_.call_only && value->kind != NodeKind::kCall) || IsAllocation(value)) return binding;
     return Merge(binding);
   }
 
-  // An alias of an earlier variable with this value, or the binding, which is remembered.
+  // An alias of an earlier variable with this value, or the binding, which is added to the table.
   const Binding* Merge(const Binding* binding) {
     const Var* var = binding->var;
     const BoundValue value = BoundValueOf(binding);
@@ -130,7 +130,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
       table_->Set(index, {binding, nullptr, hash, block_});
       return binding;
     }
-    // A variable that was declared with less says less of what is computed from it.
+    // A variable that was declared with a more general type gives more general types of dependent values.
     if (!TypeEqual(var->type, earlier->type) && !IsBaseOf(var->type, earlier->type)) return binding;
     NoteOutput(index, var);
     Replace(var, earlier);
@@ -138,7 +138,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     return NewLike<VarBinding>(workspace(), *binding, var, earlier);
   }
 
-  // The variable that has the value of an entry here; null where all that had it are out of sight.
+  // The variable that has the value of an entry here; null if none with this value is visible.
   const Var* VisibleVar(const ComputedValue& entry) const {
     const Var* var = entry.binding->var;
     return !var->is_dataflow() || entry.block == block_ ? var : entry.output;
@@ -158,7 +158,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     return ExprRewriter::VisitCall(call);
   }
 
-  // ---- What replaces a variable. A local function does not see the replacements around it.
+  // ---- The replacement of a variable. A local function does not see the replacements around it.
 
   struct Replacement {
     const Var* var = nullptr;
@@ -184,13 +184,13 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   const Module* const module_;
   const CommonSubexprOptions options_;
   const uint32_t num_vars_;
-  ValueTable* table_ = nullptr;  // of the function at hand
+  ValueTable* table_ = nullptr;  // of the current function
   uint32_t function_ = 0;
   uint32_t num_functions_ = 0;
-  uint32_t block_ = 0;  // the dataflow block at hand, 0 outside
+  uint32_t block_ = 0;  // the current dataflow block, 0 outside
   uint32_t num_blocks_ = 0;
-  bool impure_ = false;                    // whether an impure call was seen in the value at hand
-  std::vector<uint8_t> recorded_;          // by Var::id: bound to what could be merged
+  bool impure_ = false;                    // whether an impure call was seen in the current value
+  std::vector<uint8_t> recorded_;          // by Var::id: bound to a value that can be merged
   std::vector<Replacement> replacements_;  // by Var::id; empty while there is none
   std::vector<uint32_t> replaced_;         // ids in the order of replacement
 };

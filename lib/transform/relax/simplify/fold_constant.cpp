@@ -1,4 +1,4 @@
-// FoldConstant: computes at compile time what depends on constants only.
+// FoldConstant: folds constant expressions, and removes dead bindings.
 //
 //   with R.dataflow():                                  with R.dataflow():
 //       lv = R.add(R.const(1.0), R.const(2.0))              gv = R.multiply(x, R.const(3.0))
@@ -6,15 +6,15 @@
 //       R.output(gv)                                    return gv
 //   return gv
 //
-// A variable that is bound to a constant, in the program or by folding, becomes the constant wherever it is used, and
+// A variable that is bound to a constant, in the program or by folding, is replaced by the constant in all uses, and
 // operators that take a shape get the shape instead of a variable for it. Operators are folded within dataflow blocks,
-// calls of loop-level functions (call_tir) everywhere. What has effects, is random, would make big constants out of
-// small ones (see FoldOptions) or has no defined result stays. Bindings that nothing needs any more go.
+// calls of PrimFuncs (call_tir) everywhere. Calls that have effects, are random, would make big constants out of small
+// ones (see FoldOptions) or have an undefined result are not folded. Dead bindings are removed.
 //
-// One walk in the order of execution, with a table of what is known by variable: O(bindings), besides the evaluation.
+// One walk in the order of execution, with a table of known values by variable: O(bindings), plus the evaluation.
 //
-// Source: the rules are those of TVM 0.18's pass of this name; the operators are evaluated here, where TVM compiles
-// them.
+// Source: the rules are those of TVM 0.18's pass of this name; the operators are evaluated by kernels, while TVM
+// compiles them.
 #include "iropt/transform/relax/simplify/fold_constant.h"
 
 #include <algorithm>
@@ -29,19 +29,19 @@ namespace iropt {
 
 namespace {
 
-// What is known of a variable. What is no constant keeps its variable, or one of a more precise type in its place.
+// A fact about a variable. A value that is not a constant keeps its variable, or gets one of a more precise type.
 struct Fact {
   enum class Kind : uint8_t {
-    kVar,       // no more than the variable that takes its place
-    kConstant,  // a tensor, which takes the place of every use
-    kShape,     // a shape, which takes the place of an operand of an operator
+    kVar,       // no more than the variable that replaces it
+    kConstant,  // a tensor, which replaces every use
+    kShape,     // a shape, which replaces an operand of an operator
     kTuple,     // a tuple of known values
   };
   Kind kind = Kind::kVar;
   HostValue value;                // of a constant and of a tuple
-  const Expr* literal = nullptr;  // of a constant, null until one is needed; of a shape
+  const Expr* literal = nullptr;  // of a constant, null until needed; of a shape
   const Type* type = nullptr;     // of a constant
-  const Var* renamed = nullptr;   // null where the variable stays
+  const Var* renamed = nullptr;   // null if the variable stays
 };
 
 class ConstantFolder : private ExprRewriter<ConstantFolder> {
@@ -67,7 +67,7 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
     fact_ids_[var->id] = static_cast<uint32_t>(facts_.size());
   }
 
-  // The nodes of constants are made when something refers to them: most are only operands of what is folded, too.
+  // The nodes of constants are made on demand: most constants are only operands of calls that are folded, too.
   const Expr* LiteralOf(const Var* var) {
     Fact& fact = facts_[fact_ids_[var->id] - 1];
     if (!fact.literal) fact.literal = MakeTensor(std::get<Tensor>(fact.value.state), fact.type);
@@ -79,16 +79,15 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
     return workspace().New<Constant>(tensor.get(), type);
   }
 
-  // The value of an operand, where it is known.
-  std::optional<HostValue> Known(const Expr* expr) {
+  // The value of an operand, if known.
+  std::optional<HostValue> FindValue(const Expr* expr) {
     if (const Fact* fact = FactOf(expr)) {
       if (fact->kind == Fact::Kind::kShape) return LiteralValue(fact->literal);
       return fact->kind == Fact::Kind::kVar ? std::nullopt : std::optional(fact->value);
     }
     const auto* tuple = As<Tuple>(expr);
     if (!tuple) return LiteralValue(expr);
-    // Tuples of tuples are no operands; where each level names the one below twice, their values would grow without
-    // bound.
+    // Nested tuples are not evaluated; if each level names the one below twice, their values would grow exponentially.
     for (const Expr* field : tuple->fields) {
       const Fact* fact = FactOf(field);
       if (Is<Tuple>(field) || (fact && fact->kind == Fact::Kind::kTuple)) return std::nullopt;
@@ -99,14 +98,14 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   }
 
   std::optional<std::vector<HostValue>> KnownAll(List<const Expr*> exprs) {
-    // Most calls have an operand of which nothing is known; that is found out before anything is copied.
+    // Most calls have an unknown operand; this is checked before anything is copied.
     for (const Expr* expr : exprs) {
       if (Is<Var>(expr) && !FactOf(expr)) return std::nullopt;
     }
     std::vector<HostValue> values;
     values.reserve(exprs.size());
     for (const Expr* expr : exprs) {
-      std::optional<HostValue> value = Known(expr);
+      std::optional<HostValue> value = FindValue(expr);
       if (!value) return std::nullopt;
       values.push_back(*std::move(value));
     }
@@ -150,8 +149,8 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
     return result;
   }
 
-  // ---- Bindings. Null where the variable became a constant: every use becomes the constant, and the binding has no
-  // purpose.
+  // ---- Bindings. Null if the variable became a constant, which replaces every use: the binding is
+  // dropped.
 
   const Binding* VisitBinding(const Binding* binding) {
     const Expr* old = ValueOf(binding);
@@ -173,7 +172,7 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
       fact.kind = Fact::Kind::kShape;
       fact.literal = value;
     } else if (value->kind == NodeKind::kTuple) {
-      if (std::optional<HostValue> tuple = Known(value)) {
+      if (std::optional<HostValue> tuple = FindValue(value)) {
         fact.kind = Fact::Kind::kTuple;
         fact.value = *std::move(tuple);
       }
@@ -190,7 +189,7 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
     return nullptr;
   }
 
-  // A variable takes on the type of a value that changed.
+  // A variable gets the type of its changed value.
   const Binding* Rebind(const Binding& binding, const Expr* value, Fact fact = {}) {
     const Var* var = binding.var;
     if (value != ValueOf(&binding) && value->type && var->type) var = rebuilder().RetypeVar(var, value->type);
@@ -209,7 +208,7 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
     return tensor ? MakeTensor(*tensor, ConstantType(**tensor, rewritten->type)) : MakeLiteral(*value, workspace());
   }
 
-  // The call with rewritten operands, and its value where that could be computed.
+  // The call with rewritten operands, and its value if that could be computed.
   const Expr* RewriteCall(const Call& call, std::optional<HostValue>* value) {
     const auto* op = As<Op>(call.op);
     if (!op) return ExprRewriter::VisitCall(&call);
@@ -225,7 +224,7 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
     return Rebuild(call, op, MapList(call.args, workspace(), [this](const Expr* arg) { return RewriteOperand(arg); }));
   }
 
-  // Operands that are variables for shapes become the shapes.
+  // Replaces operands that are variables for shapes by the shapes.
   const Expr* RewriteOperand(const Expr* expr) {
     const Fact* fact = FactOf(expr);
     return fact && fact->kind == Fact::Kind::kShape ? fact->literal : VisitOperand(expr);
@@ -233,11 +232,11 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
 
   std::optional<HostValue> EvalCallTir(const Call& call) {
     if (call.args.size() < 2) return std::nullopt;
-    const std::optional<HostValue> args = Known(call.args[1]);
+    const std::optional<HostValue> args = FindValue(call.args[1]);
     if (!args || !args->tuple()) return std::nullopt;
     ShapeValue tir_vars;
     if (call.args.size() > 2) {
-      const std::optional<HostValue> shape = Known(call.args[2]);
+      const std::optional<HostValue> shape = FindValue(call.args[2]);
       if (!shape || !shape->shape()) return std::nullopt;
       tir_vars = *shape->shape();
     }
@@ -246,7 +245,7 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
 
   ConstantEvaluator evaluator_;
   bool in_dataflow_ = false;
-  std::vector<uint32_t> fact_ids_;  // by Var::id: index in facts_ plus one, 0 where nothing is known
+  std::vector<uint32_t> fact_ids_;  // by Var::id: index in facts_ plus one, 0 if nothing is known
   std::vector<Fact> facts_;
 };
 

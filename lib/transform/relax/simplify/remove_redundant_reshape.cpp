@@ -1,12 +1,11 @@
-// RemoveRedundantReshape: of reshapes in a row the last one remains, and none where the shape comes out as it was.
+// RemoveRedundantReshape: merges consecutive reshapes and removes no-op reshapes.
 //
 //   lv = R.reshape(x, R.shape([2, 6]))             lv1 = R.reshape(x, R.shape([3, 4]))
 //   lv1 = R.reshape(lv, R.shape([3, 4]))    -->    gv = R.exp(lv1)
 //   lv2 = R.reshape(lv1, R.shape([3, 4]))
 //   gv = R.exp(lv2)
 //
-// Where it changes a function, bindings are canonicalized and dead ones removed. Primitive functions stay as they are.
-// O(nodes).
+// In changed functions bindings are canonicalized and dead ones removed. Primitive functions are not changed. O(nodes).
 //
 // Source: TVM 0.18's pass of this name.
 #include "iropt/op/op.h"
@@ -29,13 +28,13 @@ class ReshapeRemover : public CallTracker {
     const Expr* source = call->args[0];
     if (const Call* before = CallOf(source); before && IsOp(before->op, OpId::kReshape)) source = before->args[0];
     const Call* reshape = Reshape(*call, source);
-    // Where the shapes contradict each other, that is for the run time to find out.
+    // Contradicting shapes are left for the check at run time.
     if (!reshape) return call;
     return IsSameShape(reshape->type, source->type) ? source : reshape;
   }
 
  private:
-  // The call for another tensor; null where that has a wrong number of elements.
+  // The call applied to another tensor; null if that has a wrong number of elements.
   const Call* Reshape(const Call& call, const Expr* source) {
     if (source == call.args[0] && call.type) return &call;
     const Expr* args[] = {source, call.args[1]};
@@ -45,7 +44,7 @@ class ReshapeRemover : public CallTracker {
     return reshape->type ? reshape : nullptr;
   }
 
-  // Tensors of one type have one shape only if the type says it.
+  // Tensors of equal type have equal shapes only if the shape is known.
   static bool IsSameShape(const Type* a, const Type* b) {
     const auto* tensor = As<TensorType>(a);
     return tensor && tensor->has_shape() && TypeEqual(a, b);

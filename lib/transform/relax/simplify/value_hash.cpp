@@ -36,7 +36,7 @@ uint64_t HashList(uint64_t hash, List<const Expr*> list) {
   return hash;
 }
 
-// A branch from outside: comparing whole ones is left to SameExpr, or nested ones would be hashed once per level.
+// A shallow hash of a branch: SameExpr compares whole branches, and nested ones would be hashed once per level.
 uint64_t HashOutline(uint64_t hash, const Expr* body) {
   const auto* seq = As<SeqExpr>(body);
   if (!seq) return hash;

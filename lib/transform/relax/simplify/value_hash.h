@@ -1,4 +1,4 @@
-// Hashing and comparing what bindings compute, for finding equal values.
+// Hashing and comparing bound values, for common subexpression elimination.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace iropt {
 
-// What a binding computes: its value, and for a match_cast the type that is checked.
+// The value of a binding, and for a match_cast the type that is checked.
 struct BoundValue {
   const Expr* value;
   const Type* cast = nullptr;
@@ -15,8 +15,8 @@ struct BoundValue {
 
 BoundValue BoundValueOf(const Binding* binding);
 
-// Equal values have equal hashes. Variables are equal to themselves alone; constants are compared by content, of which
-// the hash sees a sample. O(operands), but for conditionals and functions, of which the hash sees the sizes only.
+// Equal values have equal hashes. Variables are equal only to themselves; constants are compared by content, of which a
+// sample is hashed. O(operands), except for conditionals and functions, of which only the sizes are hashed.
 uint32_t HashOf(const BoundValue& value);
 bool SameValue(const BoundValue& a, const BoundValue& b);
 

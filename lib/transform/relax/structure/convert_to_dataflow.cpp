@@ -1,4 +1,4 @@
-// ConvertToDataflow: bindings without effects and control flow come into dataflow blocks.
+// ConvertToDataflow: groups bindings without effects and control flow into dataflow blocks.
 //
 //   lv = R.add(x, x)                        with R.dataflow():
 //   gv = R.nn.relu(lv)             -->          lv = R.add(x, x)
@@ -7,9 +7,9 @@
 //                                           R.print(gv)
 //                                           return gv
 //
-// A run of `min_size` such bindings makes a block; dataflow blocks that are there take in their neighbours, however
-// few. Bindings are canonicalized afterwards, which makes local what only the block uses; outputs that are constants
-// wait for the next run, see canonicalize_bindings.cpp. O(nodes).
+// A sequence of at least `min_size` such bindings makes a block; existing dataflow blocks absorb their neighbours,
+// however few. Bindings are canonicalized afterwards, which makes variables local that only the block uses; outputs
+// that are constants wait for the next run, see canonicalize_bindings.cpp. O(nodes).
 //
 // Source: the rules are those of TVM 0.18's pass of this name.
 #include "iropt/transform/relax/structure/convert_to_dataflow.h"
@@ -40,11 +40,11 @@ class DataflowExtractor : private ExprRewriter<DataflowExtractor> {
  private:
   friend class ExprRewriter<DataflowExtractor>;
 
-  // The blocks of one sequence, as they are found.
+  // Collects the blocks of one sequence.
   struct Blocks {
     std::vector<const BindingBlock*> done;
-    std::vector<const Binding*> others;    // since the last block that is done
-    std::vector<const Binding*> dataflow;  // that follow the others and may stand in a dataflow block
+    std::vector<const Binding*> others;    // since the last finished block
+    std::vector<const Binding*> dataflow;  // that follow the others and are allowed in a dataflow block
     bool must_stay = false;                // some of these were in a dataflow block
   };
 
@@ -67,7 +67,7 @@ class DataflowExtractor : private ExprRewriter<DataflowExtractor> {
     return IsSame(*seq, blocks.done) ? seq : Rebuild(*seq, workspace().Copy(blocks.done), seq->body);
   }
 
-  // Operands hold no blocks.
+  // Operands do not contain blocks.
   static const Expr* VisitCall(const Call* call) { return call; }
   static const Expr* VisitTuple(const Tuple* tuple) { return tuple; }
 

@@ -1,11 +1,11 @@
-// InferType: what is known of the types of expressions is inferred anew, from the parameters on.
+// InferType: infers all types again from those of the parameters.
 //
 //   def main(x: R.Tensor((2, "n"))):                   def main(x: R.Tensor((2, "n"))) -> R.Tensor((2, n)):
 //       y: R.Tensor(ndim=2) = R.exp(x)         -->         y: R.Tensor((2, n)) = R.exp(x)
 //       return y                                           return y
 //
-// Passes that change operands keep the annotations around them; this one makes them as precise as can be, and finds
-// what no longer fits. O(nodes).
+// Passes that change operands keep the annotations around them; this one makes them as precise as possible, and reports
+// types that no longer fit. O(nodes).
 //
 // Source: the name is that of a pass of TVM's Relay.
 #include "iropt/analysis/relax/call_graph.h"
@@ -55,7 +55,7 @@ class TypeRefresher : public ExprMutator {
     builder().EmitNormalized(Rebuild(*binding, RemapToType(binding->var, type), value));
   }
 
-  // Types change where a variable is the shape of a tensor.
+  // Types change if a variable in them is the shape of a tensor.
   const Type* VisitType(const Type* type) override {
     return MapShapeVars(type, workspace().arena(), [this](const Expr* var) { return VisitExpr(var); });
   }

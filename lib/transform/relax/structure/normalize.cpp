@@ -1,4 +1,4 @@
-// Normalize: brings functions that were built by hand, or by a careless pass, into A-normal form.
+// Normalize: brings functions into A-normal form.
 //
 //   def f(x):                                           def f(x):
 //       return R.nn.relu(R.add(x, R.exp(x)))    -->         gv = R.exp(x)
@@ -6,15 +6,15 @@
 //                                                           gv2 = R.nn.relu(gv1)
 //                                                           return gv2
 //
-//   - Nested operands are bound to variables in front, in the order of evaluation; tuples of leaves count as leaves.
-//   - Bodies of functions and branches are sequences. Sequences as values become part of the one around.
-//   - Empty blocks go, neighbours of one kind are joined.
-//   - A variable of type R.Tuple() is not used; R.tuple() stands for it.
-//   - The operands of call_tir are written as a tuple, an R.inspect of what is known as the value.
+//   - Nested operands are bound to variables before the call in the order of evaluation; tuples of leaves are leaves.
+//   - Bodies of functions and branches are sequences. Sequences as values become part of the enclosing one.
+//   - Empty blocks are removed, neighbours of one kind are joined.
+//   - Uses of a variable of type R.Tuple() are replaced by R.tuple().
+//   - The operands of call_tir are written as a tuple; an R.inspect with a known result is replaced by the value.
 //   - Missing types are inferred.
 //
-// Nearly always there is nothing to do, which one walk without allocations finds out; the block builder does the rest.
-// O(nodes).
+// Nearly always there is nothing to do, which one walk without allocations detects; otherwise the block builder
+// rewrites the function. O(nodes).
 //
 // Source: A-normal form is that of Flanagan, Sabry, Duba and Felleisen (1993); the rules are those of TVM 0.18's pass.
 #include "iropt/transform/relax/structure/normalize.h"
@@ -32,7 +32,7 @@ namespace iropt {
 
 namespace {
 
-// Brings calls of a function in A-normal form into the form that their operators want.
+// Brings calls of a function in A-normal form into the form that their operators require.
 class OperatorNormalizer : public ExprMutator {
  public:
   using ExprMutator::ExprMutator;
@@ -40,7 +40,7 @@ class OperatorNormalizer : public ExprMutator {
  protected:
   const Expr* VisitCall(const Call* old) override {
     const Expr* visited = ExprMutator::VisitCall(old);
-    // What the operator wants depends on the type, which a call with new operands does not have yet.
+    // The required form depends on the type, which a call with new operands does not have yet.
     if (visited != old) visited = builder().Normalize(visited);
     const auto* call = As<Call>(visited);
     if (!call || !NeedsOperatorForm(*call)) return visited;
@@ -53,7 +53,7 @@ class OperatorNormalizer : public ExprMutator {
   }
 
  private:
-  // The tuple that the expression is known to be, else a tuple of its fields; null where it is no tuple.
+  // The tuple that the expression is known to be, else a tuple of its fields; null if it is not a tuple.
   const Expr* InlineTuple(const Expr* expr) {
     const Expr* known = expr;
     while (const auto* var = As<Var>(known)) {
@@ -62,7 +62,7 @@ class OperatorNormalizer : public ExprMutator {
     }
     const auto is_local = [](const Expr* field) { return Is<DataflowVar>(field) || Is<Tuple>(field); };
     const auto* tuple = As<Tuple>(known);
-    // The fields of a tuple that left its dataflow block may be out of sight.
+    // The fields of a tuple that left its dataflow block may not be visible.
     if (tuple && (Is<DataflowVar>(expr) || std::ranges::none_of(tuple->fields, is_local))) return tuple;
     const auto* type = As<TupleType>(expr->type);
     if (!type) return nullptr;

@@ -1,4 +1,4 @@
-// RemovePurityChecking: pure functions say that they are pure, instead of their operations proving it.
+// RemovePurityChecking: sets relax.force_pure on pure functions and unwraps call_pure_packed.
 //
 //   @R.function                                       @R.function
 //   def f(x):                                         def f(x):
@@ -6,10 +6,9 @@
 //       return y                                          y = R.call_packed("g", x)
 //                                                         return y
 //
-// Every pure function, local ones included, gets the attribute relax.force_pure. Calls that are wrapped only to be
-// pure (call_pure_packed, call_inplace_packed, invoke_pure_closure) lose the wrapping, so that lowering may bring in
-// operations with effects. In dataflow blocks, which have no place for effects, they keep it: ToNonDataflow comes
-// first. O(nodes).
+// Every pure function, local ones included, gets the attribute relax.force_pure. Calls that are wrapped only to be pure
+// (call_pure_packed, call_inplace_packed, invoke_pure_closure) are unwrapped, so that lowering can introduce operations
+// with effects. Calls in dataflow blocks, which must not have effects, are not: run ToNonDataflow first. O(nodes).
 //
 // Source: the rules are those of TVM 0.18's pass of this name.
 #include <utility>
@@ -48,7 +47,7 @@ class PurityRemover : private ExprRewriter<PurityRemover> {
     const bool inplace = IsOp(call->op, OpId::kCallInplacePacked);
     if ((!IsOp(call->op, OpId::kCallPurePacked) && !inplace) || call->args.empty()) return call;
     const List<const Expr*> args = workspace().Copy(call->args.span().subspan(1));
-    // What call_inplace_packed says of its operands is not for the function that it calls.
+    // The attributes of call_inplace_packed do not apply to a direct call.
     return Rebuild(*call, call->args[0], args, inplace ? nullptr : call->attrs, call->type_args, call->type);
   }
 

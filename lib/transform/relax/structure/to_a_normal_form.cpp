@@ -1,10 +1,10 @@
-// ToANormalForm: every intermediate result gets a variable.
+// ToANormalForm: brings functions into A-normal form.
 //
 //   return R.nn.relu(R.add(x, x))    -->    gv = R.add(x, x)
 //                                           gv1 = R.nn.relu(gv)
 //                                           return gv1
 //
-// The name that TVM's Relay has for what Normalize does, see there: pipelines may use either. O(nodes).
+// The name of Normalize in TVM's Relay; pipelines may use either. O(nodes).
 #include "iropt/transform/passes.h"
 
 namespace iropt {

@@ -1,4 +1,4 @@
-// ToNonDataflow: dataflow blocks become ordinary blocks, their local variables ordinary ones.
+// ToNonDataflow: turns dataflow blocks into ordinary blocks, and dataflow variables into ordinary ones.
 //
 //   with R.dataflow():                      lv = R.add(x, x)
 //       lv = R.add(x, x)           -->      gv = R.nn.relu(lv)
@@ -6,8 +6,8 @@
 //       R.output(gv)
 //   return gv
 //
-// What is lowered afterwards (allocation, reuse of memory) has effects, which dataflow blocks may not have. The
-// bindings keep their order. O(nodes).
+// Later lowering (allocation, reuse of memory) introduces effects, which dataflow blocks must not have. The bindings
+// keep their order. O(nodes).
 //
 // Source: the rules are those of TVM 0.18's pass of this name.
 #include <vector>
@@ -50,13 +50,13 @@ class DataflowRemover : private ExprRewriter<DataflowRemover> {
 
   const Var* VisitVar(const Var* var) const { return visible_[var->id] ? visible_[var->id] : var; }
 
-  // Types change where a variable is the shape of a tensor.
+  // Types change if a variable in them is the shape of a tensor.
   const Type* VisitType(const Type* type) {
     if (!type->has_shape_var()) return type;
     return MapShapeVars(type, workspace().arena(), [this](const Expr* var) { return VisitExpr(var); });
   }
 
-  std::vector<const Var*> visible_;  // by Var::id: what stands for a dataflow variable
+  std::vector<const Var*> visible_;  // by Var::id: the replacement of a dataflow variable
 };
 
 const Function* ToNonDataflow(const Function* function, const Module* module, Workspace& workspace) {

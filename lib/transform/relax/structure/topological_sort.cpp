@@ -1,7 +1,7 @@
-// TopologicalSort: the bindings of dataflow blocks in the order of a traversal of what depends on what.
+// TopologicalSort: sorts the bindings of dataflow blocks topologically.
 //
-//   order      "depth-first": what can be computed next from the latest value comes next; "breadth-first": what can be
-//              computed earliest comes first
+//   order      "depth-first": users of the latest value come next; "breadth-first": values that can be
+//              computed earliest come first
 //   direction  "from-inputs": from the parameters on, as early as the operands allow; "from-outputs": from the results
 //              back, as late as the uses allow
 //
@@ -11,10 +11,9 @@
 //   lv3 = R.add(lv2, lv1)                             lv3 = R.add(lv2, lv1)
 //
 // The traversal is that of the whole function, as in TVM 0.18, once, after Kahn (1962): a variable is ready when all
-// that it depends on were visited. A block keeps its order where the new one would use a symbolic variable before the
-// match_cast that defines it. Breadth first from the outputs, values that are found at once, such as all without uses,
-// come out in reverse, so that a second run turns them around again, as TVM's does.
-// O(operands + bindings log bindings).
+// its operands were visited. A block keeps its order if the new one would use a symbolic variable before the match_cast
+// that defines it. Breadth first from the outputs, values that become ready together, such as all without uses, are
+// reversed, so that a second run reverses them again, as in TVM. O(operands + bindings log bindings).
 #include "iropt/transform/relax/structure/topological_sort.h"
 
 #include <algorithm>
@@ -60,7 +59,7 @@ class Adjacency {
   std::vector<NodeId> to_;
 };
 
-// Which variable is computed from which.
+// The dependencies between variables.
 struct Dependencies {
   Adjacency users;     // of a variable
   Adjacency operands;  // of a variable
@@ -79,7 +78,7 @@ class DependencyCollector : private ExprVisitor {
       result.users.Add(operand, user);
       result.operands.Add(user, operand);
     };
-    // What nobody uses comes before what the function returns.
+    // Unused values come before the result of the function.
     for (const NodeId node : bound_) {
       if (!has_user[node]) connect(node, kOutput);
     }
@@ -112,13 +111,13 @@ class DependencyCollector : private ExprVisitor {
   std::vector<std::array<NodeId, 2>> edges_;  // operand, user
 };
 
-// The place of each variable in the traversal.
+// The position of each variable in the traversal.
 class Traversal {
  public:
   Traversal(const Dependencies& dependencies, TopologicalSortOptions options, size_t num_nodes)
       : forward_(options.from_outputs ? dependencies.operands : dependencies.users),
         depth_first_(options.depth_first),
-        // The last that is put on the stack is the first that is visited.
+        // The last one pushed on the stack is visited first.
         reversed_(options.depth_first && !options.from_outputs),
         place_(num_nodes, kNone),
         missing_(num_nodes) {
@@ -157,7 +156,7 @@ class Traversal {
   bool depth_first_;
   bool reversed_;
   std::vector<uint32_t> place_;    // by node
-  std::vector<uint32_t> missing_;  // by node: edges from what was not visited yet
+  std::vector<uint32_t> missing_;  // by node: edges from nodes that were not visited yet
   std::deque<NodeId> ready_;
   uint32_t next_place_ = 0;
 };
@@ -198,7 +197,7 @@ class BlockSorter : private ExprRewriter<BlockSorter> {
     return Rebuild(block, workspace().Copy(sorted));
   }
 
-  // Whether, in the new order, a symbolic variable is used before the match_cast of the block that defines it.
+  // Returns whether, in the new order, a symbolic variable is used before the match_cast of the block that defines it.
   bool UsesSymVarTooEarly(std::span<const Binding* const> sorted) const {
     std::vector<const tir::Var*> undefined;
     for (const Binding* binding : sorted) {
@@ -221,7 +220,7 @@ class BlockSorter : private ExprRewriter<BlockSorter> {
     return false;
   }
 
-  // Operands hold no blocks.
+  // Operands do not contain blocks.
   static const Expr* VisitCall(const Call* call) { return call; }
   static const Expr* VisitTuple(const Tuple* tuple) { return tuple; }
 

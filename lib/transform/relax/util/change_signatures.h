@@ -1,4 +1,4 @@
-// Changing the parameters and results of functions together with the calls of them, see FunctionsWithOnlyDirectCalls.
+// Changing the signatures of functions together with their calls, see FunctionsWithOnlyDirectCalls.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +11,9 @@
 
 namespace iropt {
 
-// Replaces the graph-level functions that `changes` marks by change(index, function, rebuilder), which sees the module
-// as it was, then every graph-level function by adapt(function, workspace, inferrer), which sees it with the new ones.
-// Nothing where none is marked.
+// Replaces the Relax functions that `changes` marks by change(index, function, rebuilder), which sees the old module,
+// then every Relax function by adapt(function, workspace, inferrer), which sees the new functions. Does nothing if none
+// is marked.
 template <class Change, class Adapt>
 void ChangeFunctions(Module& module, const std::vector<bool>& changes, int threads, Change&& change, Adapt&& adapt) {
   if (std::ranges::find(changes, true) == changes.end()) return;

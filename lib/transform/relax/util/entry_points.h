@@ -1,5 +1,5 @@
-// Passes that change what entry points take or return. Callers outside of the module are adapted by the user; a
-// reference within the module would be wrong without notice, so these passes report it as an error.
+// Checks for passes that change the signatures of entry points. The user adapts callers outside of the module;
+// references within the module would silently break, so these passes report them as errors.
 #pragma once
 
 #include <string_view>
@@ -11,18 +11,18 @@
 
 namespace iropt {
 
-// What a pass does to entry points: "parameters", "bound".
+// The change of entry points for messages: "parameters", "bound".
 struct EntryPointChange {
   std::string_view what;
   std::string_view done;
 };
 
-// Reports the first place in the module that refers to a function that `changes`, by its index; returns whether there
-// is one. O(nodes).
+// Reports the first reference in the module to a function for which `changes` holds, by its index; returns whether
+// there is one. O(nodes).
 bool RefersToChanged(const Module& module, FunctionRef<bool(size_t)> changes, EntryPointChange change,
                      ModulePassContext& context);
 
-// The same in one function, for a function pass. What function passes leave alone does not change.
+// The same in one function, for a function pass. Functions that function passes skip do not change.
 bool RefersToChanged(const Function& function, FunctionPassContext& context, FunctionRef<bool(const Function&)> changes,
                      EntryPointChange change);
 

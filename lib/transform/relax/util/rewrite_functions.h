@@ -1,4 +1,4 @@
-// What passes over whole modules do to their graph-level functions.
+// Helpers for module passes that rewrite Relax functions.
 #pragma once
 
 #include <utility>
@@ -10,8 +10,8 @@
 
 namespace iropt {
 
-// Replaces every Relax function by rewrite(function, workspace), several at once; the same pointer says that it stays.
-// All of them see the module as it was: changes are put in place when all are done.
+// Replaces every Relax function by rewrite(function, workspace), in parallel; the same pointer means no change. All
+// calls see the old module: changes are applied when all are done.
 template <class Rewrite>
 void RewriteRelaxFunctions(Module& module, int threads, Rewrite&& rewrite) {
   std::vector<std::pair<const Function*, FuncStorageRef>> changed(module.size());

@@ -1,4 +1,4 @@
-// Makes functions of the module of those that are defined in other functions.
+// Lifts nested functions to module level.
 #pragma once
 
 #include "iropt/diag/diagnostic.h"
@@ -7,8 +7,8 @@
 
 namespace iropt {
 
-// The module without local functions; see lib/transform/relax/ipo/lambda_lift.cpp. Fails where a name that a function
-// must have is taken, or types do not fit.
+// The module without local functions; see lib/transform/relax/ipo/lambda_lift.cpp. Fails if a required name is taken,
+// or if types do not fit.
 Result<Module> LambdaLift(Module module, DiagnosticEngine& diagnostics);
 
 }  // namespace iropt

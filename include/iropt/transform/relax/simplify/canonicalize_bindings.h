@@ -1,4 +1,4 @@
-// Brings bindings into a canonical form: no aliases, no match_cast that is known to hold, as few outputs as possible.
+// Canonicalizes bindings: no aliases, no match_cast that is known to hold, as few outputs as possible.
 #pragma once
 
 #include "iropt/diag/diagnostic.h"
@@ -7,7 +7,7 @@
 
 namespace iropt {
 
-// The function in canonical form; the same pointer where it is. Fails where two match_casts contradict each other.
+// The function in canonical form; the same pointer if it is already. Fails if two match_casts contradict each other.
 // `module` gives the types of global functions.
 Result<const Function*> CanonicalizeBindings(const Function* function, const Module* module, Workspace& workspace,
                                              DiagnosticEngine& diagnostics);

@@ -1,4 +1,4 @@
-// Removes what cannot be observed: bindings without uses or effects, and functions that nothing can call.
+// Removes dead code: bindings without uses or effects, and unreachable functions.
 #pragma once
 
 #include <span>
@@ -11,13 +11,13 @@
 
 namespace iropt {
 
-// The function without its dead bindings; the same pointer where there are none. `module` says which functions are
-// pure.
+// The function without its dead bindings; the same pointer if there are none. `module` provides the purity of
+// functions.
 const Function* RemoveDeadBindings(const Function* function, const Module* module, Workspace& workspace);
 
-// The module without the functions that neither those in `entry_functions` nor those visible from outside can reach,
-// its graph-level functions without dead bindings. Fails where the module has no function of a name in
-// `entry_functions`. `analyses` knows which functions others call, or learns it.
+// The module without dead bindings in Relax functions, and without functions that cannot be reached from those in
+// `entry_functions` or from public ones. Fails if the module has no function of a name in `entry_functions`. `analyses`
+// caches the called functions.
 Result<Module> DeadCodeElimination(Module module, std::span<const std::string> entry_functions, int threads,
                                    DiagnosticEngine& diagnostics, AnalysisManager& analyses);
 

@@ -1,4 +1,4 @@
-// Computes equal expressions once.
+// Eliminates common subexpressions.
 #pragma once
 
 #include "iropt/ir/module.h"
@@ -9,8 +9,8 @@ struct CommonSubexprOptions {
   bool call_only = false;  // merge only calls: no tuples, projections, constants, casts
 };
 
-// The function with each repeated value replaced by the variable that has it already; the same pointer where there is
-// none. `module` says which functions are pure.
+// The function with each repeated value replaced by the variable that has it already; the same pointer if there is
+// none. `module` provides the purity of functions.
 const Function* EliminateCommonSubexpr(const Function* function, const Module* module, Workspace& workspace,
                                        CommonSubexprOptions options = {});
 

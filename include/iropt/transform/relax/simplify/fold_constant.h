@@ -9,16 +9,16 @@
 namespace iropt {
 
 struct FoldOptions {
-  // A result that is bigger than this, and bigger than the constants that it is computed from, is not computed.
+  // Results that are bigger than this, and bigger than their operands, are not computed.
   size_t max_bytes = size_t{1} << 20;
-  // Of all results in one function together: many small ones are big, too.
+  // The limit for all results in one function together.
   size_t max_total_bytes = size_t{1} << 30;
-  // Elementary operations that one result may take.
+  // The limit of elementary operations for one result.
   uint64_t max_work = uint64_t{1} << 28;
 };
 
-// The same pointer where nothing is to be done. `module` is where call_tir finds loop-level functions. New nodes are
-// made in the workspace.
+// The same pointer if there is nothing to fold. The PrimFuncs of call_tir are looked up in `module`. New nodes are
+// allocated in the workspace.
 const Function* FoldConstants(const Function* function, const Module& module, Workspace& workspace,
                               const FoldOptions& options = {});
 

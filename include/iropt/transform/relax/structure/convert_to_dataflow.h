@@ -9,8 +9,9 @@
 
 namespace iropt {
 
-// The function with every run of at least `min_size` bindings that may stand in a dataflow block in one, and then in
-// canonical form (see canonicalize_bindings.h); the same pointer where it is. `module` says which functions are pure.
+// Puts every sequence of at least `min_size` bindings that are allowed in a dataflow block into one, then canonicalizes
+// the function (see canonicalize_bindings.h); the same pointer if nothing changes. `module` provides the purity of
+// functions.
 Result<const Function*> ConvertToDataflow(const Function* function, const Module* module, Workspace& workspace,
                                           DiagnosticEngine& diagnostics, int64_t min_size = 2);
 

@@ -1,4 +1,4 @@
-// Inferring the types of code anew.
+// Inferring the types of code again.
 #pragma once
 
 #include <functional>
@@ -9,17 +9,17 @@
 
 namespace iropt {
 
-// The type that a parameter of a function is to have, or null where it stays as it is.
+// The new type of a parameter of a function, or null if it stays.
 using ParamTypeFn = std::function<const Type*(const Var* param)>;
 
-// The function with the types of all expressions, variables and results inferred from those of its parameters, to which
-// `param_type` gives new ones. Annotations do not count, so stale ones do no harm; match_casts do. Callees have the
-// types that the module says. The same pointer where nothing changes. O(nodes).
+// The function with the types of all expressions, variables and results inferred from those of its parameters, some of
+// which `param_type` replaces. Annotations are ignored, so they may be stale; match_casts are not. Callees have the
+// types in the module. The same pointer if nothing changes. O(nodes).
 Result<const Function*> InferTypes(const Function* function, const ParamTypeFn& param_type, const Module& module,
                                    Workspace& workspace, DiagnosticEngine& diagnostics);
 
-// The same for all graph-level functions of a module, callees first, so that callers learn of their results. Functions
-// that call each other know of each other what they declare.
+// The same for all Relax functions of a module, callees first, so that callers see their new result types. Mutually
+// recursive functions see the declared types.
 Result<Module> InferTypes(Module module, DiagnosticEngine& diagnostics);
 
 }  // namespace iropt

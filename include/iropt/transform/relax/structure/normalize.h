@@ -7,7 +7,7 @@
 
 namespace iropt {
 
-// The function in A-normal form; the same pointer where it is. Fails where a type cannot be inferred. `module` gives
+// The function in A-normal form; the same pointer if it is already. Fails if a type cannot be inferred. `module` gives
 // the types of global functions.
 Result<const Function*> Normalize(const Function* function, const Module* module, Workspace& workspace,
                                   DiagnosticEngine& diagnostics);

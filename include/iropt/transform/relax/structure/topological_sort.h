@@ -1,4 +1,4 @@
-// Sorts the bindings of dataflow blocks by what depends on what.
+// Sorts the bindings of dataflow blocks topologically.
 #pragma once
 
 #include "iropt/ir/module.h"
@@ -10,7 +10,7 @@ struct TopologicalSortOptions {
   bool from_outputs = false;  // otherwise from the inputs
 };
 
-// The function with its dataflow blocks in the order of the traversal; the same pointer where they are.
+// The function with its dataflow blocks in the order of the traversal; the same pointer if nothing changes.
 const Function* TopologicalSort(const Function* function, Workspace& workspace, TopologicalSortOptions options = {});
 
 }  // namespace iropt
