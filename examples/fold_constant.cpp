@@ -1,6 +1,5 @@
-// A pass as one would write it: a visitor that finds out what is constant, a mutator that computes it, a function
-// around them, and a row in the registry, so that pipelines can name the pass. The library's own FoldConstant does
-// more.
+// A complete pass: a visitor that detects constants, a mutator that folds them, a free function, and a row in the
+// registry, so that pipelines can name the pass. The library's own FoldConstant does more.
 #include <iostream>
 #include <unordered_map>
 
@@ -27,8 +26,8 @@ def main(x: R.Tensor((2, 3), "float32")):
     return out
 )";
 
-// Whether an expression is constant: a constant, or a tuple of what is constant. Remembers the answers. Kinds that it
-// does not mention are not constant.
+// Decides whether an expression is constant: a constant, or a tuple of constants. Results are cached. All other kinds
+// are not constant.
 class ConstantChecker : public ExprVisitor {
  public:
   bool Check(const Expr* expr) {
@@ -72,7 +71,7 @@ class ConstantFolder : public ExprMutator {
   const Expr* VisitCall(const Call* old) override {
     const auto* call = To<Call>(ExprMutator::VisitCall(old));  // with folded operands
     const auto* op = As<Op>(call->op);
-    // What has no operands, such as R.zeros, is small as it is. What has effects must stay.
+    // Calls without operands, such as R.zeros, are small already. Calls with effects must stay.
     if (!op || !op->info->pure || call->args.empty()) return call;
     for (const Expr* arg : call->args) {
       if (!checker_.Check(arg)) return call;
@@ -82,7 +81,7 @@ class ConstantFolder : public ExprMutator {
   }
 
  private:
-  // Null where there is no value: the operator has no kernel, or the result is not defined.
+  // Null if there is no value: the operator has no kernel, or the result is not defined.
   const Expr* Evaluate(const Call& call, const Op& op) {
     std::vector<HostValue> args;
     for (const Expr* arg : call.args) args.push_back(*LiteralValue(arg));

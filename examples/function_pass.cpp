@@ -1,5 +1,5 @@
-// A function pass: it gets one graph-level function at a time and returns what takes the function's place. It cannot
-// add or delete functions, and where the context has threads, several functions are worked on at once.
+// A function pass: it gets one Relax function at a time and returns its replacement. It cannot add or delete functions,
+// and if the context has threads, several functions are processed in parallel.
 #include <iostream>
 
 #include "iropt/driver/compiler_instance.h"
@@ -29,13 +29,13 @@ class Module:
         return R.tanh(x)
 )";
 
-// Replaces each function by the one that it was made with.
+// Replaces each function by the one given to its constructor.
 class ReplaceFunction {
  public:
   explicit ReplaceFunction(ModuleEntry replacement) : replacement_(std::move(replacement)) {}
 
   Result<const Function*> operator()(const Function*, FunctionPassContext& context) const {
-    // A function of its own for each: no two functions of a module have a variable in common.
+    // A new copy for each: functions of a module must not share variables.
     return To<Function>(CloneFunction(replacement_.func, context.workspace()));
   }
 

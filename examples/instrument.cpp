@@ -21,7 +21,7 @@ def main(x: R.Tensor((2, 3), "float32")):
     return out
 )";
 
-// How often each operator is called.
+// The number of calls of each operator.
 std::map<std::string_view, int> CountCalls(const Module& module) {
   std::map<std::string_view, int> counts;
   for (const ModuleEntry& entry : module.functions()) {
@@ -64,7 +64,7 @@ class CallDiff : public PassInstrument {
   std::vector<std::map<std::string_view, int>> before_;
 };
 
-// Lets no pass run whose level is 3. A pass that the context requires runs all the same.
+// Skips passes of level 3. A pass that the context requires runs nevertheless.
 class OnlySafePasses : public PassInstrument {
  public:
   OnlySafePasses() : PassInstrument("only-safe-passes") {}
@@ -81,7 +81,7 @@ Status Run(CompilerInstance& compiler) {
   With<PassContext> scope(context);
   IROPT_RETURN_IF_ERROR(seq(module));
 
-  // Other instruments for the context that is current: the old ones exit, the new ones enter.
+  // Replaces the instruments of the current context: the old ones exit, the new ones enter.
   IROPT_RETURN_IF_ERROR(
       PassContext::Current().OverrideInstruments({std::make_shared<OnlySafePasses>(), std::make_shared<CallDiff>()}));
   IROPT_RETURN_IF_ERROR(seq(module));

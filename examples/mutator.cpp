@@ -1,5 +1,5 @@
-// Mutators return new code for old. An ExprMutator rebuilds what changed and nothing else: where nothing below an
-// expression changed, it returns the same pointer.
+// Mutators rewrite code. An ExprMutator rebuilds only the nodes that change: if nothing below an expression changed, it
+// returns the same pointer.
 #include "iropt/ir/relax/mutator.h"
 
 #include <iostream>
@@ -25,8 +25,8 @@ class Module:
         return R.exp(x)
 )";
 
-// Takes the true branch of every conditional. What a mutator returns may be of another kind than what it was given, and
-// need not be in A-normal form: the base class brings it there.
+// Takes the true branch of every conditional. A mutator may return an expression of another kind, and it need not be in
+// A-normal form: the base class normalizes it.
 class IfCollapser : public ExprMutator {
  public:
   using ExprMutator::ExprMutator;

@@ -1,7 +1,7 @@
-// Passes in a row, under a context that says which of them run.
+// A sequence of passes, under a context that decides which of them run.
 //
-// A Sequential runs a pass where the pass's level is not above that of the context, unless the context disables it by
-// name; what the context requires by name runs at any level.
+// A Sequential runs a pass if the pass's level is not above that of the context, unless the context disables it by
+// name; passes that the context requires by name run at any level.
 #include <iostream>
 
 #include "iropt/driver/compiler_instance.h"
@@ -38,7 +38,7 @@ Status Run(CompilerInstance& compiler) {
 
   PassContext context = compiler.MakeContext();  // at level 2, below that of EliminateCommonSubexpr
   {
-    With<PassContext> scope(context);  // what runs in this scope finds the context by itself
+    With<PassContext> scope(context);  // passes in this scope use the context
     IROPT_ASSIGN_OR_RETURN(const PassResult result, seq(module));
     PrintCalls("level 2:", result.module);
   }

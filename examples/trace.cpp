@@ -1,5 +1,5 @@
-// Two ways to see what passes do without writing an instrument: the pass PrintIR, which shows the module where it
-// stands in a pipeline, and a trace, which calls a function before and after every pass.
+// Two ways to see what passes do without writing an instrument: the pass PrintIR, which prints the module at its
+// position in a pipeline, and a trace, which calls a function before and after every pass.
 #include <iostream>
 
 #include "iropt/driver/compiler_instance.h"
@@ -22,7 +22,7 @@ Status Run(CompilerInstance& compiler) {
   const Pass seq = Sequential(
       {transform::FoldConstant(), transform::PrintIR({{"header", "folded"}}), transform::DeadCodeElimination()});
 
-  PassContext context = compiler.MakeContext();  // shows on stderr what PrintIR prints
+  PassContext context = compiler.MakeContext();  // PrintIR prints to stderr
   context.instruments = {std::make_shared<TraceInstrument>([](const Module& module, const PassInfo& info, bool before) {
     std::cerr << (before ? "before " : "after ") << info.name << ": " << module.size() << " function\n";
   })};

@@ -1,5 +1,5 @@
-// Visitors walk over code and collect what they are interested in. An ExprVisitor goes to everything below; override
-// what is of interest, and call the function of the base class to go on below.
+// Visitors walk over code and collect facts. An ExprVisitor visits everything below an expression; override the
+// functions of interest, and call the function of the base class to visit the operands.
 #include "iropt/ir/relax/visitor.h"
 
 #include <iostream>
@@ -29,7 +29,7 @@ class PrintVisitor : public ExprVisitor {
   void VisitExpr(const Expr* expr) override {
     std::cout << std::string(2 * depth_, ' ') << NodeKindName(expr->kind) << "\n";
     ++depth_;
-    ExprVisitor::VisitExpr(expr);  // goes on to the Visit function of the kind
+    ExprVisitor::VisitExpr(expr);  // calls the Visit function of the kind
     --depth_;
   }
 
@@ -37,7 +37,7 @@ class PrintVisitor : public ExprVisitor {
   size_t depth_ = 0;
 };
 
-// Whether anything is called.
+// Returns whether the expression contains a call.
 class CallChecker : public ExprVisitor {
  public:
   bool Check(const Expr* expr) {

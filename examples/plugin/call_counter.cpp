@@ -1,4 +1,4 @@
-// A plugin with an instrument: `-instruments=call-counter` says after each pass how many calls of operators there are.
+// A plugin with an instrument: `-instruments=call-counter` prints the number of operator calls after each pass.
 #include <cstdio>
 #include <string>
 

@@ -1,4 +1,4 @@
-// A plugin with one pass. CancelInverses takes away operators that undo themselves:
+// A plugin with one pass. CancelInverses removes operators that are their own inverse:
 //
 //   lv = R.negative(x)                    lv = R.negative(x)
 //   lv1 = R.negative(lv)           -->    lv1 = x
@@ -23,7 +23,7 @@ class InverseCanceller : public ExprMutator {
 
  protected:
   void VisitVarBinding(const VarBinding* binding) override {
-    // Dense ids: a vector does for a map from variables.
+    // Ids are dense, so a vector maps variables to values.
     if (binding->var->id >= values_.size()) values_.resize(binding->var->id + 1);
     values_[binding->var->id] = As<Call>(binding->value);
     ExprMutator::VisitVarBinding(binding);
@@ -35,14 +35,14 @@ class InverseCanceller : public ExprMutator {
   }
 
  private:
-  // What stands under two calls of the operator, or null.
+  // The operand of two nested calls of the operator, or null.
   const Expr* OperandUnder(const Call& outer) const {
     const auto* var = outer.args.size() == 1 ? As<Var>(outer.args[0]) : nullptr;
     if (var == nullptr || var->id >= values_.size() || !IsSelfInverse(outer.op)) return nullptr;
     const Call* inner = values_[var->id];
     if (inner == nullptr || inner->op != outer.op) return nullptr;
     const Expr* operand = inner->args[0];
-    // The variables of a dataflow block are out of sight behind it, other than the block's outputs.
+    // The variables of a dataflow block, other than its outputs, are not visible after it.
     return Is<DataflowVar>(operand) && !Is<DataflowVar>(var) ? nullptr : operand;
   }
 
@@ -51,7 +51,7 @@ class InverseCanceller : public ExprMutator {
   }
 
   const std::vector<std::string>& operators_;
-  std::vector<const Call*> values_;  // Var::id -> what it is bound to, where that is a call
+  std::vector<const Call*> values_;  // Var::id -> its value, if that is a call
 };
 
 Pass CreateCancelInverses(const PassOptions& options) {
