@@ -1,8 +1,8 @@
 # iropt_add_area(<name> DEPS <area or target>... [LIBRARIES <target>...] [OPTIONS <compiler option>...])
 #
 # The static library iropt_<name> of all sources under lib/<name>, with its headers in include/iropt/<name>. DEPS are
-# areas or libraries that its headers use, LIBRARIES those that only its sources use, OPTIONS how its sources are compiled
-# besides what holds for all. Sources are found by pattern, so adding a file changes nothing here.
+# areas or libraries that its headers use, LIBRARIES those that only its sources use, OPTIONS additional compiler
+# options of its sources. Sources are found by pattern, so adding a file needs no change here.
 function(iropt_add_area name)
   cmake_parse_arguments(arg "" "" "DEPS;LIBRARIES;OPTIONS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/${name}/*.cpp")
@@ -18,8 +18,8 @@ function(iropt_add_area name)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/lib")
   target_compile_features(${target} PUBLIC cxx_std_20)
   if(IROPT_PLUGINS)
-    # What plugins may use, a program can only export where it is visible. Without the flag, GCC would take it that
-    # other definitions may come in its place, and inline nothing of it; with both, the tool is as fast as without.
+    # A program can export symbols to plugins only if they are visible. Without the second flag, GCC would assume that
+    # they may be interposed, and would not inline them; with both, the tool is as fast as with hidden symbols.
     set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET default)
     target_compile_options(${target} PRIVATE -fno-semantic-interposition)
   endif()
@@ -39,7 +39,7 @@ function(iropt_add_area name)
     endif()
   endforeach()
   foreach(library IN LISTS arg_LIBRARIES)
-    # Who uses the installed archive need not have what was headers only.
+    # Users of the installed archive do not need the header-only libraries.
     set(type)
     if(TARGET ${library})
       get_target_property(type ${library} TYPE)
@@ -52,7 +52,7 @@ function(iropt_add_area name)
   endforeach()
   set(IROPT_AREAS ${IROPT_AREAS} ${name} PARENT_SCOPE)
   if(name STREQUAL "pass")
-    # passes.def lies at the top of the repository, where people look for the list of passes.
+    # passes.def is at the top of the repository, where it is easy to find.
     target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>")
   endif()
 endfunction()
@@ -66,6 +66,6 @@ function(iropt_add_tool name)
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE iropt_driver CLI11::CLI11)
   target_compile_definitions(${name} PRIVATE "IROPT_VERSION=\"${PROJECT_VERSION}\"")
-  # It reads its command line and leaves the work to the libraries; CLI11 is much to optimize.
+  # It only parses its command line; optimizing CLI11 would take long.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()

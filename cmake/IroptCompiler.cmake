@@ -1,4 +1,4 @@
-# How everything is compiled: language level, warnings, optimization, sanitizers, and faster tools where installed.
+# Compiler settings: language level, warnings, optimization, sanitizers, and faster tools where installed.
 include(CheckLinkerFlag)
 
 set(CMAKE_CXX_STANDARD 20)
@@ -10,7 +10,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
-# Checks of the program itself are IROPT_CHECK, which no build type turns off.
+# Assertions are IROPT_CHECK, which no build type turns off.
 set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -25,7 +25,7 @@ if(NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   if(IROPT_CCACHE)
     set(CMAKE_CXX_COMPILER_LAUNCHER "${IROPT_CCACHE}")
     if(IROPT_PCH)
-      # What ccache's manual asks for under "Precompiled headers".
+      # Required by ccache's manual, "Precompiled headers".
       set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_SLOPPINESS=pch_defines,time_macros" "${IROPT_CCACHE}")
     endif()
   endif()
@@ -38,7 +38,7 @@ endif()
 
 add_compile_options(-Wall -Wextra -Wnon-virtual-dtor -Woverloaded-virtual)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # Clang has no level that leaves alone the constructor parameters named like fields.
+  # Clang's warning has no level that allows constructor parameters named like fields.
   add_compile_options(-Wshadow=local)
   # GCC 12 warns of overlapping copies inside of std::string's own operator+ (GCC bug 105651).
   add_compile_options(-Wno-restrict)
@@ -75,7 +75,7 @@ if(IROPT_SANITIZE)
   add_compile_options("${iropt_sanitizer_flags}" -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options("${iropt_sanitizer_flags}")
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # With the checks in between, GCC no longer sees that what moves a variant reads only the alternative that there is.
+    # With the sanitizer's checks, GCC no longer sees that moving a variant reads only its active alternative.
     add_compile_options(-Wno-maybe-uninitialized)
   endif()
 endif()

@@ -1,5 +1,5 @@
 # cmake --install: the tool, the libraries with their headers, and the package `ir-opt` for find_package, whose targets
-# are iropt::<area> and iropt::plugin. Nothing in it names the place where it was built or installed.
+# are iropt::<area> and iropt::plugin. The package is relocatable.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -13,7 +13,7 @@ install(TARGETS ir-opt iropt_plugin ${targets} EXPORT ir-opt-targets
         INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/iropt" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
         FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
-# Headers of transform/ include it, and there it is found beside them.
+# Headers of transform/ include it from their folder.
 install(FILES "${PROJECT_SOURCE_DIR}/passes.def" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/iropt/transform")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/ir-opt")
 

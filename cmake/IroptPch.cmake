@@ -1,13 +1,13 @@
-# Precompiled headers: those of the standard library and of fmt that most sources use. They save time and decide nothing:
-# every file includes what it needs, and -DIROPT_PCH=OFF shows it.
+# Precompiled headers: those of the standard library and of fmt that most sources use. They only save time: every file
+# includes the headers that it needs, which -DIROPT_PCH=OFF checks.
 set(IROPT_PCH_HEADERS <algorithm> <array> <cstddef> <cstdint> <cstring> <functional> <map> <memory> <numeric> <optional>
                       <set> <span> <string> <string_view> <tuple> <unordered_map> <unordered_set> <utility> <variant>
                       <vector> <fmt/format.h> <fmt/ranges.h>)
 
 # iropt_precompile_headers(<target> <group> [<header>...])
 #
-# Gives the target the headers above and those named. Targets of a group share what was compiled for the first of them, so
-# they are all libraries (-fPIC) or all programs (-fPIE), and have its options and definitions.
+# Precompiles the headers above and those named for the target. Targets of a group share the result of the first of
+# them, so they are all libraries (-fPIC) or all programs (-fPIE), and have the same options and definitions.
 function(iropt_precompile_headers target group)
   if(NOT IROPT_PCH)
     return()

@@ -1,13 +1,13 @@
-# For who builds plugins and programs that load them; also part of the installed package.
+# Functions to build plugins and programs that load them; also part of the installed package.
 
 # iropt_add_plugin(<name> <source>...)
 #
-# The shared object <name>.so of passes and instruments that `ir-opt -load-pass-plugin=` loads, see
-# iropt/pass/plugin.h. It links no library of ir-opt: what it uses is in the program that loads it.
+# The shared object <name>.so of passes and instruments that `ir-opt -load-pass-plugin=` loads, see iropt/pass/plugin.h.
+# It links no library of ir-opt: the program that loads it has the code.
 function(iropt_add_plugin name)
   add_library(${name} MODULE ${ARGN})
   target_link_libraries(${name} PRIVATE iropt::plugin)
-  # What the headers define must be visible to be one with what the program has.
+  # Symbols defined in headers must be visible, to be merged with those of the program.
   set_target_properties(${name} PROPERTIES PREFIX "" CXX_VISIBILITY_PRESET default)
 endfunction()
 
@@ -15,8 +15,8 @@ set(IROPT_PLUGIN_EXPORTS "${CMAKE_CURRENT_LIST_DIR}/plugin_exports.list" CACHE I
 
 # iropt_host_plugins(<program>)
 #
-# Makes a program that links the library able to load plugins: it gets all of the library, also what it does not use
-# itself, and exports it.
+# Makes a program that links the library able to load plugins: the whole library is linked into it, including parts that
+# it does not use itself, and exported.
 function(iropt_host_plugins program)
   set(archives)
   foreach(area IN LISTS IROPT_PLUGIN_AREAS)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the examples of README.md and docs/ and checks that they print what is written there.
+"""Runs the examples of README.md and docs/ and compares their output.
 
   check_docs.py [--kind KIND] [--root FOLDER] BIN_DIR [FILE.md...]
 
@@ -30,7 +30,7 @@ def normalize(line):
 
 
 def matches(expected, got):
-    """Whether the lines are the expected ones, where SKIP stands for any lines."""
+    """Returns whether the lines are the expected ones; SKIP matches any lines."""
     if not expected:
         return not got
     if expected[0] == SKIP:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs an example program and checks that it prints what its source says.
+"""Runs an example program and compares its output with the one in its source.
 
   check_example.py SOURCE.cpp PROGRAM [ARGUMENT...]
 

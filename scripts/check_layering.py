@@ -10,24 +10,24 @@ import os
 import re
 import sys
 
-# From the bottom up: an area includes only what stands before it.
+# From the bottom up: an area includes only areas before it.
 LAYERS = ["support", "diag", "ir", "op", "arith", "infer", "analysis", "runtime", "data", "eval", "text", "exchange", "pass",
           "legalize", "schedule", "transform", "codegen", "driver"]
 LEVEL = {area: level for level, area in enumerate(LAYERS)}
-# What the order of layers would allow and the design does not: reading text and running passes are tied in driver.
+# Includes that the order would allow but the design does not: only driver connects text and pass.
 FORBIDDEN = {("pass", "text"): "text and pass do not know each other",
              ("transform", "text"): "a pass works on the IR, never on its text"}
-# Libraries that stay in some places: the place is the first folder, then the area.
+# Libraries that are restricted to some places: the place is the first folder, then the area.
 LIBRARIES = {"CLI/": {"tools"}, "tbb/": {"support"}, "oneapi/": {"support"},
              "nlohmann/": {"tools", "data", "diag", "text", "pass", "driver"}, "archive": {"data"}}
-# Whose includes are looked at. Tools and examples use what any program may use.
+# The folders whose includes are checked. Tools and examples may use all public headers.
 CHECKED = ("include", "lib", "tools", "examples")
 LONGEST_FILE = 600
 SOURCES = (".h", ".cpp", ".cc", ".py", ".sh", ".cmake", ".def")
 AREA = re.compile(r"^iropt_add_area\((\w+)(?:\s+DEPS\s+([^()]*?))?(?:\s+LIBRARIES[^()]*)?\)", re.MULTILINE)
 OPERATOR_ROW = re.compile(r"^IROPT_(?!ATTRS|OP_FAMILY)\w+\(\w+,\s*([\w.]+),", re.MULTILINE)
 OPERATOR_NAME = re.compile(r'"(?:relax|tir)\.([\w.]+)"')
-# Where text is read and written, operators have names.
+# Areas that read and write text name operators by strings.
 NAMED_OPERATORS = ("lib/text", "include/iropt/text", "lib/op", "include/iropt/op")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
@@ -130,7 +130,7 @@ class Layering:
                     self.report(path, number, f"operator '{name}' is named by text; compare its OpId (iropt/op/op_id.h)")
 
     def check_cmake(self):
-        """The areas that CMake links an area to are those whose headers it includes."""
+        """Checks that CMake links an area to exactly the areas whose headers it includes."""
         path = "CMakeLists.txt"
         if not os.path.exists(os.path.join(self.root, path)):
             return

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that every pass has what a pass must have.
+"""Checks that every pass is complete.
 
   check_passes.py [ROOT]
 
@@ -12,14 +12,14 @@ import re
 import sys
 
 ROW = re.compile(r'^IROPT_PASS\(\s*\w+,\s*(\w+),\s*"([^"]+)"', re.MULTILINE)
-# Passes that no test runs with %check-pass, and why.
+# Passes that no test runs with %check-pass, with the reason.
 UNCHECKED = {"PrintIR": "it shows the module on the standard error output"}
-# Folders that stand between a root and what belongs to passes.
+# Folders between a root and the folders of passes.
 LEVELS = ("relax", "tir")
 
 
 def plain(name):
-    """What the spellings of a name in CamelCase and in snake_case have in common."""
+    """The common form of a name in CamelCase and in snake_case."""
     return name.replace("_", "").lower()
 
 

@@ -16,7 +16,7 @@ FOLDERS = ("bench", "cmake", "docs", "examples", "include", "lib", "scripts", "t
 FILE = re.compile(r"(?<![\w/.<*%${}-])((?:[\w-]+/)*[\w-]+\.(?:h|cpp|def|cmake|py|sh|md))(?![\w*/])")
 FOLDER = re.compile(rf"(?<![\w/.<*%${{}}-])((?:{'|'.join(FOLDERS)})/[\w/-]+)(?![\w*/<%$-]|\.\w)")
 PLACEHOLDER = re.compile(r"(?:[\w-]+/)*[A-Z]+\.\w+")
-# Beside the repository, not in it; and the folders of TVM's sources.
+# Folders outside of the repository, and those of TVM's sources.
 ELSEWHERE = {"check.py"}
 OF_TVM = ("src/", "python/", "include/tvm/")
 COMMENTS = {".h": r"//[^\n]*", ".cpp": r"//[^\n]*", ".def": r"//[^\n]*", ".py": r'# [^\n]*|^[ \t]*"""(?:.|\n)*?"""',
@@ -40,7 +40,7 @@ def ends_of(path):
 
 
 def blank(match):
-    """As many lines as there were, so that line numbers stay."""
+    """Replaces text by as many empty lines, so that line numbers stay."""
     return "\n" * match[0].count("\n")
 
 

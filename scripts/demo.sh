@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# From a fresh checkout to an optimized model: installs what is missing, builds the tool and nothing else, and runs it on
-# the examples, or on a model of yours: scripts/demo.sh [MODEL.ir]
+# From a fresh checkout to an optimized model: installs missing packages, builds only the tool, and runs it on the
+# examples, or on your own model: scripts/demo.sh [MODEL.ir]
 set -euo pipefail
 if [ $# -gt 0 ]; then model=$(realpath -- "$1"); else model=examples/resnet50.ir; fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

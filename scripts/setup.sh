@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Installs what building and testing need, on Debian and Ubuntu, from their own packages. Does nothing where everything is
-# there.
+# Installs the packages for building and testing on Debian and Ubuntu. Does nothing if all are installed.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache mold python3

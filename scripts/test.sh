@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs the tests: scripts/test.sh [PRESET [ARGUMENT-OF-CTEST...]]
+# Installs missing packages, builds, and runs the tests: scripts/test.sh [PRESET [ARGUMENT-OF-CTEST...]]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 preset=${1:-release}

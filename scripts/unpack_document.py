@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the files that documents hold, so that what they say is what is built and run.
+"""Extracts the files from documents, so that they can be built and run.
 
   unpack_document.py FOLDER FILE.md...
 
@@ -51,7 +51,7 @@ def unpack(document, files):
 
 
 def remove_others(folder, names):
-    """Removes what an earlier run wrote and this one does not."""
+    """Removes files that only an earlier run wrote."""
     manifest = os.path.join(folder, "unpacked.txt")
     written = []
     if os.path.exists(manifest):

@@ -1,5 +1,5 @@
-# What TVM 0.18 did with its own test programs. Each line is a share of cases that must agree, both of all cases and of
-# those that a tool which prints its input unchanged would fail; it only ever goes up.
+# Recorded results of TVM 0.18 on its own test programs. Each line is a minimum share of cases that must agree, both of
+# all cases and of those that a tool which prints its input unchanged would fail; it is only ever raised.
 function(iropt_add_conformance kind minimum)
   add_test(NAME conformance_${kind}
            COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/conformance.py"
@@ -9,7 +9,7 @@ endfunction()
 
 iropt_add_conformance(roundtrip 0.995)
 iropt_add_conformance(well_formed 0.995)
-# The passes that there are.
+# The passes.
 iropt_add_conformance(pass 0.99 --pass Normalize --pass CanonicalizeBindings --pass EliminateCommonSubexpr
                       --pass DeadCodeElimination --pass FoldConstant --pass AttachGlobalSymbol --pass BindParams
                       --pass BindSymbolicVars --pass BundleModelParams --pass ConvertLayout
@@ -18,7 +18,7 @@ iropt_add_conformance(pass 0.99 --pass Normalize --pass CanonicalizeBindings --p
                       --pass RemoveUnusedParameters
                       --pass ToMixedPrecision --pass ToNonDataflow --pass TopologicalSort)
 
-# Real models: the one of the repository, and those beside it.
+# Real models: the one in the repository, and those of the conformance folder.
 add_test(NAME model_example
          COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/models.py" --ir-opt $<TARGET_FILE:ir-opt>
                  "${PROJECT_SOURCE_DIR}/examples/resnet50.ir")
@@ -30,7 +30,7 @@ add_test(NAME passes_on_models
                  --ir-opt $<TARGET_FILE:ir-opt> "${IROPT_CONFORMANCE_DIR}/../corpus/models")
 set_tests_properties(model_example models passes_on_models PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
 
-# The annotations of bindings are what type inference gives.
+# Type inference restores the annotations of bindings.
 add_test(NAME inference
          COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/inference.py" --ir-opt $<TARGET_FILE:ir-opt>
                  "--folder=${IROPT_CONFORMANCE_DIR}" --min=0.99)

@@ -1,6 +1,6 @@
-# Documents are tests: their examples print what is written there, and the documents about adding things are followed to
-# the letter. Their files are unpacked beside copies of the ones that they change, and are what is built and run. There is
-# one ir-opt with what all of them add, because linking it takes long.
+# Documents are tests: the output of their examples is compared, and the walk-throughs are followed to the letter. Their
+# files are unpacked next to copies of the ones that they change, and these are built and run. One ir-opt contains the
+# additions of all of them, because linking takes long.
 set(check_docs Python3::Interpreter "${PROJECT_SOURCE_DIR}/scripts/check_docs.py")
 add_test(NAME documents COMMAND ${check_docs} $<TARGET_FILE_DIR:ir-opt>)
 

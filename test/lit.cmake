@@ -28,7 +28,7 @@ if(IROPT_LIT AND IROPT_FILECHECK AND IROPT_NOT)
     add_test(NAME lit_${folder} COMMAND ${lit} -sv -j 1 "${CMAKE_CURRENT_BINARY_DIR}/${folder}")
     set_tests_properties(lit_${folder} PROPERTIES TIMEOUT 1800 LABELS lit ENVIRONMENT "${test_environment}")
   endforeach()
-  # What lit finds in all of the suite is what it finds in the folders.
+  # lit finds the same tests in the whole suite as in the folders.
   add_test(NAME lit_folders COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/lit_folders.py" "${IROPT_LIT}"
                                     "${CMAKE_CURRENT_BINARY_DIR}" ${lit_folders})
   set_tests_properties(lit_folders PROPERTIES LABELS lit)

@@ -1,5 +1,5 @@
-# docs/adding_an_operator.md is followed to the letter: its changes are made to copies of the files that it names, and
-# these are what is built and run.
+# docs/adding_an_operator.md is followed to the letter: its changes are applied to copies of the files that it names,
+# and these are built and run.
 set(document "${PROJECT_SOURCE_DIR}/docs/adding_an_operator.md")
 set(unpacked "${CMAKE_CURRENT_BINARY_DIR}/adding_an_operator")
 set(types "${CMAKE_CURRENT_SOURCE_DIR}/unit/infer/types")
@@ -10,8 +10,8 @@ file(COPY "${types}" DESTINATION "${unpacked}/test/unit/infer")
 execute_process(COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/scripts/unpack_document.py" "${unpacked}" "${document}"
                 COMMAND_ERROR_IS_FATAL ANY)
 
-# The operator is the last of the table, and so all others keep their ids: only what goes through the whole table is
-# compiled with the document's, beside the files that it changes.
+# The operator is the last of the table, so all others keep their ids: besides the files that the document changes, only
+# those that depend on the whole table are compiled again.
 add_library(documented_operator OBJECT
             "${unpacked}/lib/infer/types/nn.cpp" "${unpacked}/lib/eval/kernels/convert.cpp"
             "${PROJECT_SOURCE_DIR}/lib/op/op_table.cpp" "${PROJECT_SOURCE_DIR}/lib/infer/type_rules.cpp"

@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 
-# Passes that leave every module which was read as it is, and why.
+# Passes that do not change any module that was read, with the reason.
 UNCHANGED = {
     "Normalize": "reading brings modules into normal form",
     "PrintIR": "it shows the module",
@@ -34,7 +34,7 @@ def check(ir_opt, folder, name):
     if not example:
         return f"{name}: no example; it belongs into docs/passes/{name}.ir"
     flags = re.search(r"\n  after ([^\n]*):\n\n    @", example)
-    # As a shell takes them.
+    # Split as by a shell.
     flags = shlex.split(flags[1]) if flags else []
     if not flags or name not in flags[-1]:
         return f"{name}: the example does not show the module after the pass"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that check_layering.py finds what it looks for, on small trees made for each case."""
+"""Tests check_layering.py on small trees made for each case."""
 import sys
 import unittest
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ir-opt with the checks that every pass test makes. Prints what ir-opt prints, so that FileCheck can go on from there.
+"""ir-opt with the checks of every pass test. Prints the output of ir-opt, for FileCheck.
 
     check_pass.py --ir-opt=BINARY [--not-idempotent=WHY] [FLAGS...] INPUT
 

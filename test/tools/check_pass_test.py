@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that check_pass.py finds each of the faults that it is there for, with small scripts in place of ir-opt."""
+"""Tests that check_pass.py finds each kind of fault, with small scripts instead of ir-opt."""
 import os
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import unittest
 
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_pass.py")
 
-# Replaces "b" by "a"; a line of FAULT, if any, spoils that.
+# Replaces "b" by "a"; a line of FAULT, if any, breaks that.
 TOOL = """#!{python}
 import sys
 flags, path = sys.argv[1:-1], sys.argv[-1]

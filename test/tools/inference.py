@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What type inference gives back: of each graph-level module of the conformance cases the annotations of all bindings
+"""What type inference gives back: of each Relax module of the conformance cases the annotations of all bindings
 are taken away, and the module must read as the same one. Prints the share of the modules and of the bindings for which
 that holds, and every miss with the lines that differ. Exit code 1 where the share of modules is lower than --min, 77
 where there are no cases.

@@ -32,7 +32,7 @@ def without_annotation(line):
 
 
 def strip_annotations(text):
-    """The text without the annotations of bindings in graph-level functions, and how many these were."""
+    """The text without the annotations of bindings in Relax functions, and how many these were."""
     lines = text.split("\n")
     graph_level = False
     stripped = 0

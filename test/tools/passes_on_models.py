@@ -15,11 +15,11 @@ import models
 
 SKIPPED = 77
 
-# Options that give a pass something to do.
+# Options with which a pass has an effect.
 OPTIONS = {"ConvertLayout": '<desired_layouts={"relax.nn.conv2d":["NHWC","OHWI"]};strict=false>'}
-# Passes that have nothing to do with these models, and why.
+# Passes that do not apply to these models, with the reason.
 NOT_ON_MODELS = {"UpdateVDevice": "they have no virtual devices"}
-# Passes that change what they made, and why that is as it should be.
+# Passes that are not idempotent, with the reason.
 NOT_IDEMPOTENT = {}
 PIPELINE = ("Normalize,LambdaLift,InlinePrivateFunctions,AlterOpLayout,OptimizeLayoutTransform,RemoveRedundantReshape,"
             "ToMixedPrecision,DynamicToStatic,FoldConstant,EliminateCommonSubexpr,ExpandTupleArguments,"

@@ -1,5 +1,5 @@
-# crash.sh IR_OPT PLUGINS INPUT FOLDER: runs passes that crash, with an old output in FOLDER, and prints what ir-opt says
-# and its exit code.
+# crash.sh IR_OPT PLUGINS INPUT FOLDER: runs passes that crash, with an old output in FOLDER, and prints the output of
+# ir-opt and its exit code.
 ir_opt=$1 plugins=$2 input=$3 folder=$4
 echo "old output" > "$folder/out.ir"
 ulimit -c 0

@@ -1,4 +1,4 @@
-// A plugin that has the fault which the environment variable IROPT_TEST_FAULT names; without one, it works.
+// A plugin with the fault named by the environment variable IROPT_TEST_FAULT; by default it works.
 #include <cstdlib>
 #include <stdexcept>
 #include <string_view>
@@ -29,7 +29,7 @@ PassEntry Row(const char* name) {
           .create = &CreateRename};
 }
 
-// Volatile, so that no compiler knows what it points to.
+// Volatile, so that the compiler cannot know its value.
 int* volatile nowhere = reinterpret_cast<int*>(0x10);
 
 Status Register(PassRegistry& registry) {

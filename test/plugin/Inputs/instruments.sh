@@ -1,5 +1,5 @@
-# instruments.sh IR_OPT PLUGINS INPUT FOLDER: lets an instrument throw in each of its hooks, with an old output in FOLDER,
-# and prints what ir-opt says and its exit code.
+# instruments.sh IR_OPT PLUGINS INPUT FOLDER: lets an instrument throw in each of its hooks, with an old output in
+# FOLDER, and prints the output of ir-opt and its exit code.
 ir_opt=$1 plugins=$2 input=$3 folder=$4
 echo "old output" > "$folder/out.ir"
 run() {

@@ -1,4 +1,4 @@
-# load.sh IR_OPT PLUGINS INPUT: loads what cannot be loaded, and prints what ir-opt says and its exit code.
+# load.sh IR_OPT PLUGINS INPUT: loads files that cannot be loaded, and prints the output of ir-opt and its exit code.
 ir_opt=$1 plugins=$2 input=$3
 load() {
   local name=$1

@@ -1,4 +1,4 @@
-// A plugin of passes and an instrument that do what no pass should, each in the way that its option says.
+// A plugin of passes and an instrument that misbehave as their option says.
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -39,7 +39,7 @@ void Exhaust() {
 
 void ThrowWhereNobodyCatches(void (*thrower)()) noexcept { thrower(); }
 
-// Volatile, so that no compiler knows what it points to.
+// Volatile, so that the compiler cannot know its value.
 int* volatile nowhere = reinterpret_cast<int*>(0x10);
 
 void Do(const std::string& how) {
@@ -77,7 +77,7 @@ Pass CreateFunctionMisbehaviour(const PassOptions& options) {
                             });
 }
 
-// Leaves the uses of variables and drops what defines them.
+// Keeps the uses of variables and drops their definitions.
 Pass CreateDropBindings(const PassOptions& options) {
   return CreateFunctionPass(
       options.info(), [](const Function* function, FunctionPassContext& context) -> Result<const Function*> {

@@ -1,2 +1,2 @@
-// A shared object that is no plugin.
+// A shared object that is not a plugin.
 extern "C" int answer() { return 42; }

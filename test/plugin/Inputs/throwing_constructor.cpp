@@ -1,3 +1,3 @@
-// A shared object that throws while it is loaded, where nothing can catch it.
+// A shared object that throws while it is loaded, so that the exception cannot be caught.
 static const int kNever = [] { return throw 1, 1; }();
 extern "C" [[gnu::visibility("default")]] int use() { return kNever; }

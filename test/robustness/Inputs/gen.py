@@ -6,7 +6,7 @@ TENSOR = 'R.Tensor((2, 3), dtype="float32")'
 
 
 def graph(value, annotation=""):
-    """A module with one graph-level function that binds one value."""
+    """A module with one Relax function that binds one value."""
     return graph_body(f"        y{annotation} = {value}\n        return y\n")
 
 
