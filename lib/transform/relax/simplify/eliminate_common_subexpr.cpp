@@ -100,22 +100,23 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
 
   const Binding* VisitBinding(const Binding* binding) {
     const bool outer_impure = std::exchange(impure_, false);
-    const Expr* value = VisitExpr(ValueOf(binding));
+    const Expr* old_value = ValueOf(binding);
+    const Expr* value = VisitExpr(old_value);
     const bool impure = std::exchange(impure_, outer_impure);
     // Defining a local function has no effect, even if its calls have.
     impure_ |= impure && value->kind != NodeKind::kFunction;
     binding = Rebuild(*binding, binding->var, value);
     if (impure || (options_.call_only && value->kind != NodeKind::kCall) || IsAllocation(value)) return binding;
-    return Merge(binding);
+    return Merge(binding, value != old_value);
   }
 
   // An alias of an earlier variable with this value, or the binding, which is added to the table.
-  const Binding* Merge(const Binding* binding) {
+  const Binding* Merge(const Binding* binding, bool is_changed) {
     const Var* var = binding->var;
     const BoundValue value = BoundValueOf(binding);
     // An earlier run of this pass may have left several aliases of one variable. Merging these would only turn them
-    // into a chain, link by link in each further run.
-    const auto* source = value.cast ? nullptr : As<Var>(value.value);
+    // into a chain, link by link in each further run. Aliases of merged variables are merged as all other values are.
+    const auto* source = value.cast || is_changed ? nullptr : As<Var>(value.value);
     const bool is_left_over = source && recorded_[source->id];
     recorded_[var->id] = true;
     const uint32_t hash = HashOf(value);
