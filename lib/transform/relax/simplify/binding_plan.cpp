@@ -100,6 +100,8 @@ class BindingPlanner : public WalkHandler {
 
   void TraceValue(const Var& var, const Expr* value, const MatchCast* cast) {
     const Expr* known = Trace(value);
+    // A cast that fails at run time stays, and what uses its result is never reached.
+    if (cast && known->type && TypeBaseCheck(var.type, known->type) == BaseCheck::kFailL0) return;
     // The value behind a cast may have a more general type than the cast.
     if (known != value && (!known->type || !IsBaseOf(var.type, known->type))) known = value;
     if (const auto* source = As<Var>(known)) {
@@ -165,7 +167,9 @@ class BindingPlanner : public WalkHandler {
     if (earlier && earlier != source) source = earlier;
     const Var* replaced = plan_.definition(source);
     const Var* bound = replaced ? replaced : source;
-    const bool is_visible = !bound->is_dataflow() || Facts(source).block == Facts(alias.var).block;
+    // An alias without uses is dropped wherever its source can be seen.
+    const bool is_visible =
+        !bound->is_dataflow() || Facts(source).block == Facts(alias.var).block || Facts(alias.var).uses == 0;
     if (is_visible && (!bound->is_dataflow() || !Facts(alias.var).used_outside || alias.var->is_dataflow())) {
       SetAlias(alias.var, source);
       Facts(source).uses += Facts(alias.var).uses - alias.is_use;
