@@ -44,7 +44,7 @@ class TypeMapper {
  protected:
   // An interned expression, or the variable itself.
   virtual const PrimExpr* MapSymVar(const tir::Var* var) { return var; }
-  // The Relax variable that gives the shape of a tensor type.
+  // The Relax variable that gives the shape of a tensor type; null keeps only the rank.
   virtual const Expr* MapShapeVar(const Expr* var) { return var; }
   // The virtual device of a tensor type or a transfer, with Leaves::kDevices.
   virtual const VDeviceAttr* MapVDevice(const VDeviceAttr* device) { return device; }
@@ -81,7 +81,8 @@ class SymVarMap {
   std::unordered_map<const tir::Var*, size_t> index_;  // only once there are many
 };
 
-// The type with f(variable) for the Relax variables that give the shapes of tensors in it.
+// The type with f(variable) for the Relax variables that give the shapes of tensors in it. Where `f` returns
+// null, only the rank of the shape is kept.
 const Type* MapShapeVars(const Type* type, Arena& arena, FunctionRef<const Expr*(const Expr*)> f);
 
 // All at once: values are not substituted again. No simplification. The expression must be interned.

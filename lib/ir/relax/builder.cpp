@@ -149,7 +149,7 @@ const Type* BlockBuilder::InferType(const Expr* expr) {
 const Var* BlockBuilder::NewVar(bool is_dataflow, std::string_view name_hint, const Type* type) {
   const std::string_view name = UniqueName(!name_hint.empty() ? name_hint : is_dataflow ? "lv" : "gv");
   if (is_dataflow) return workspace_.NewDataflowVar(name, type);
-  return workspace_.NewVar(name, type);
+  return workspace_.NewVar(name, VisibleType(type, workspace_.arena()));
 }
 
 }  // namespace iropt

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "iropt/ir/substitute.h"
+
 namespace iropt {
 
 namespace {
@@ -124,15 +126,22 @@ const Function* Rebuilder::RebuildSignature(const Function& old, List<const Var*
 
 const Var* Rebuilder::CloneVarWith(const Var* var, bool is_dataflow, const Type* type) {
   if (is_dataflow) return NewLike<DataflowVar>(workspace_, *var, var->name(), var->id, type);
-  return NewLike<Var>(workspace_, *var, var->name(), var->id, type);
+  return NewLike<Var>(workspace_, *var, var->name(), var->id, VisibleType(type, workspace_.arena()));
 }
 
 const Var* Rebuilder::RetypeVar(const Var* var, const Type* type) {
+  if (!var->is_dataflow()) type = VisibleType(type, workspace_.arena());
   return TypeEqual(var->type, type) ? var : CloneVarWith(var, var->is_dataflow(), type);
 }
 
+const Type* VisibleType(const Type* type, Arena& arena) {
+  if (!type || !type->has_shape_var()) return type;
+  return MapShapeVars(type, arena, [](const Expr* var) { return Is<DataflowVar>(var) ? nullptr : var; });
+}
+
 const Var* NewVarLike(Workspace& workspace, const Var& old, bool is_dataflow, const Type* type) {
-  Var* var = is_dataflow ? workspace.NewDataflowVar(old.name(), type) : workspace.NewVar(old.name(), type);
+  Var* var = is_dataflow ? workspace.NewDataflowVar(old.name(), type)
+                         : workspace.NewVar(old.name(), VisibleType(type, workspace.arena()));
   var->set_span(old.span());
   return var;
 }

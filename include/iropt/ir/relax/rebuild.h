@@ -138,7 +138,8 @@ class Rebuilder {
     return RebuildSignature(old, workspace_.Copy(params), body, ret_type, old.attrs);
   }
 
-  // A variable that replaces another one, with its number and name.
+  // A variable that replaces another one, with its number and name. Only a DataflowVar keeps a type that is not visible
+  // outside of its block; another one gets the VisibleType.
   const Var* CloneVarWith(const Var* var, bool is_dataflow, const Type* type);
   // The variable with this type; the same one if it has the type already.
   const Var* RetypeVar(const Var* var, const Type* type);
@@ -169,7 +170,12 @@ T* NewLike(Workspace& workspace, const Node& old, Args&&... args) {
   return node;
 }
 
-// A variable with the name and the span of `old` and a number of its own.
+// The type for a variable that can be used outside of its dataflow block, which must not name what is local to a block:
+// the type without shapes that are DataflowVars. O(1) for types without shape variables.
+const Type* VisibleType(const Type* type, Arena& arena);
+
+// A variable with the name and the span of `old` and a number of its own. As in CloneVarWith and RetypeVar, what is not
+// a DataflowVar gets the VisibleType.
 const Var* NewVarLike(Workspace& workspace, const Var& old, bool is_dataflow, const Type* type);
 inline const Var* NewVarLike(Workspace& workspace, const Var& old, const Type* type) {
   return NewVarLike(workspace, old, old.is_dataflow(), type);

@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,7 @@
 #include "iropt/ir/context.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
+#include "iropt/ir/substitute.h"
 #include "iropt/transform/passes.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "iropt/transform/relax/simplify/eliminate_common_subexpr.h"
@@ -67,6 +69,7 @@ class WeightFetcher : public ExprMutator {
   bool failed() const { return failed_ || ExprMutator::failed(); }
 
   const Function* Run(const Function& function, uint32_t num_inputs) {
+    EraseWeights(function.params.span().first(num_inputs));
     std::vector<const Var*> params(function.params.begin(), function.params.begin() + num_inputs);
     params.push_back(callback_);
     const DictAttr* attrs = function.attrs->With(attr::kNumInput, IntAttr::Get(num_inputs + 1));
@@ -96,10 +99,19 @@ class WeightFetcher : public ExprMutator {
     if (block->is_dataflow()) ForgetTo(fetched);
     return visited;
   }
+  // A local function cannot use what the dataflow block around it has asked for.
+  const Expr* VisitFunction(const Function* function) override {
+    if (!builder().in_block() || !builder().current_block_is_dataflow()) return ExprMutator::VisitFunction(function);
+    std::unordered_map<const Var*, const Var*> around = std::exchange(known_, {});
+    const Expr* visited = ExprMutator::VisitFunction(function);
+    known_ = std::move(around);
+    return visited;
+  }
 
   const Type* VisitType(const Type* type) override {
     if (type->has_sym_var() && !definers_.empty()) Define(SymVarsOf(type));
-    return type;
+    if (!type->has_shape_var() || !builder().in_block()) return type;
+    return MapShapeVars(type, workspace().arena(), [this](const Expr* shape) { return VisitExpr(shape); });
   }
   const PrimExpr* VisitPrimExpr(const PrimExpr* e) override {
     if (!definers_.empty()) Define(SymVarsOf(e));
@@ -107,6 +119,20 @@ class WeightFetcher : public ExprMutator {
   }
 
  private:
+  // The parameters that stay say nothing of what only weights define, which the callers no longer pass.
+  void EraseWeights(std::span<const Var* const> inputs) {
+    std::unordered_set<const tir::Var*> defined;
+    for (const Var* input : inputs) {
+      for (const tir::Var* var : DefinedSymVars(input->type)) defined.insert(var);
+    }
+    for (const Var* input : inputs) {
+      const Type* type = EraseToWellDefined(
+          input->type, [&](const tir::Var* var) { return defined.contains(var) ? var : nullptr; },
+          [&](const Expr* shape) { return index_.contains(As<Var>(shape)) ? nullptr : shape; }, workspace().arena());
+      if (!TypeEqual(type, input->type)) RemapToType(input, type);
+    }
+  }
+
   void Define(const std::vector<const tir::Var*>& vars) {
     for (const tir::Var* var : vars) {
       const auto definer = definers_.find(var);

@@ -51,6 +51,7 @@ class TypeRefresher : public ExprMutator {
   void VisitVarBinding(const VarBinding* binding) override {
     const Expr* value = VisitExpr(binding->value);
     const Type* type = TypeOfExpr(value, &module_);
+    if (!binding->var->is_dataflow()) type = VisibleType(type, workspace().arena());
     if (!type || TypeEqual(type, binding->var->type)) return ReEmitBinding(binding, value);
     builder().EmitNormalized(Rebuild(*binding, RemapToType(binding->var, type), value));
   }
