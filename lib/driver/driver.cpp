@@ -33,6 +33,10 @@ class Run {
 
   // Works on all parts of the input, also after one has failed, and writes the output if none has.
   int Execute() {
+    // People who forgot to name a file would wait for nothing.
+    if (options_.input == "-" && isatty(STDIN_FILENO) != 0) {
+      Say("ir-opt: reading the standard input, which Ctrl-D ends; -help lists the flags\n");
+    }
     Result<std::shared_ptr<const FileBuffer>> input = ReadFile(options_.input);
     if (!input.ok()) return compiler_.Report(input.error(), "file");
     const Result<const InputFormat*> format = compiler_.FormatOf(options_.input, (*input)->text());
@@ -165,16 +169,10 @@ Status ShowPipeline(const PipelineSetup& setup, PipelineForm form) {
   return out.Flush();
 }
 
-CompilerOptions OptionsOf(const DriverOptions& options) {
-  CompilerOptions compiler = options.compiler;
-  if (options.verify_only) compiler.no_verify = false;
-  return compiler;
-}
-
 }  // namespace
 
 int RunDriver(const DriverOptions& options) {
-  CompilerInstance compiler(OptionsOf(options));
+  CompilerInstance compiler(options.compiler);
   PipelineSetup setup(compiler, options);
   if (const Status ready = setup.Run(); !ready.ok()) return compiler.Report(ready.error(), "usage");
   if (options.print_pipeline != PipelineForm::None) {

@@ -57,10 +57,12 @@ Status PipelineSetup::ReadPipelineFile() {
 
 Status PipelineSetup::ReadPasses() {
   pipeline_ = std::move(file_.passes);
-  if (options_.passes) {
-    IROPT_ASSIGN_OR_RETURN(const uint32_t base, compiler_.AddText("-passes", *options_.passes));
-    pipeline_ = ParsePipeline(*options_.passes, base, compiler_.diagnostics());
-    if (!pipeline_) return Failure{ErrorCode::Usage};
+  for (const std::string& text : options_.passes) {
+    IROPT_ASSIGN_OR_RETURN(const uint32_t base, compiler_.AddText("-passes", text));
+    std::optional<Pipeline> more = ParsePipeline(text, base, compiler_.diagnostics());
+    if (!more) return Failure{ErrorCode::Usage};
+    if (!pipeline_) pipeline_.emplace();
+    std::ranges::move(*more, std::back_inserter(*pipeline_));
   }
   if (!pipeline_ && options_.opt_level) {
     PipelineItem item;

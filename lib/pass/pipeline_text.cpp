@@ -70,14 +70,15 @@ class PipelineReader {
     const char next = reader_.Peek();
     const std::optional<std::string_view> meant = NearestName(item.name, kPipelineKeywords);
     if (!meant || (next != '(' && (next != '<' || item.name.size() != meant->size()))) return false;
-    reader_.ErrorAt(item.span,
-                    fmt::format("'{}' takes no passes and no number; did you mean '{}'?", item.name, *meant));
+    reader_.ErrorAt(item.span, fmt::format("'{}' is not a group of passes; did you mean '{}'?", item.name, *meant));
     return true;
   }
 
   void ReadOptionsOfPass(PipelineItem& item) {
     ReadOptions(item.options);
-    if (reader_.Peek() == '(') reader_.Error(fmt::format("'{}' takes no passes", item.name));
+    if (reader_.Peek() != '(') return;
+    reader_.ErrorAt(item.span,
+                    fmt::format("'{}' is not a group of passes: expected Sequential, fixpoint or repeat", item.name));
   }
 
   void ReadSequential(PipelineItem& item) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "iropt/support/file.h"
@@ -14,7 +15,8 @@ constexpr int kMostNestedFiles = 10;
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-// Splits as a shell would: blanks separate, quotes and backslashes keep together.
+// Splits as a shell would: blanks separate, quotes and backslashes keep together, a word that begins with '#' begins a
+// comment.
 Result<std::vector<std::string>> SplitWords(std::string_view text, const std::string& path) {
   std::vector<std::string> words;
   std::optional<std::string> word;
@@ -25,6 +27,10 @@ Result<std::vector<std::string>> SplitWords(std::string_view text, const std::st
     if (quote == '\0' && IsSpace(c)) {
       if (word) words.push_back(*std::move(word));
       word.reset();
+      continue;
+    }
+    if (!word && c == '#') {
+      i = std::min(text.find('\n', i), text.size());
       continue;
     }
     if (!word) word.emplace();

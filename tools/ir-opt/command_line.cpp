@@ -42,7 +42,7 @@ std::string DashedName(const Flag& flag) { return fmt::format("--{}", flag.name)
 
 void Bind(CLI::App& app, const Flag& flag, bool& member) { app.add_flag(DashedName(flag), member); }
 
-// Words, and whatever else a text may be. The last one wins, as compilers have it, where there can be only one.
+// One value, of which CheckRepetition refuses a second one.
 template <class T>
 void Bind(CLI::App& app, const Flag& flag, T& member) {
   CLI::Option* option = nullptr;
@@ -112,6 +112,51 @@ Status CheckSwitches(const std::vector<std::string>& arguments) {
   return {};
 }
 
+// A flag that takes one value has it once: neither the first nor the last is silently dropped.
+Status CheckRepetition(const CLI::App& app) {
+  for (const Flag& flag : Flags()) {
+    const bool adds_up = flag.value.kind == ValueKind::List || flag.value.kind == ValueKind::Repeated;
+    if (adds_up || flag.value.kind == ValueKind::Switch) continue;
+    const std::vector<std::string>& values = app.get_option(DashedName(flag))->results();
+    if (values.size() < 2) continue;
+    return Error{ErrorCode::Usage, fmt::format("flag '-{}' takes one value, but is given {}: '{}'", flag.name,
+                                               values.size(), fmt::join(values, "', '"))};
+  }
+  return {};
+}
+
+// A flag that selects what is done, and those that would have no effect beside it.
+struct Exclusion {
+  std::string_view flag;
+  std::initializer_list<std::string_view> others;
+};
+
+constexpr std::string_view kInput = "input";
+
+const Exclusion kExclusions[] = {
+    {"verify-only", {"passes",           "pipeline",          "opt-level",       "disable",          "require",
+                     "config",           "print-pipeline",    "output",          "inline-constants", "verify-each",
+                     "verify-roundtrip", "verify-idempotent", "no-verify",       "explain-pipeline", "print-before",
+                     "print-after",      "print-before-all",  "print-after-all", "opt-bisect-limit", "instruments"}},
+    {"eval",
+     {kInput, "passes", "pipeline", "opt-level", "output", "verify-only", "split-input-file", "print-pipeline"}},
+};
+
+Status CheckExclusions(const CLI::App& app) {
+  const auto is_given = [&](std::string_view name) {
+    const bool is_input = name == kInput;
+    return app.count(is_input ? std::string(name) : fmt::format("--{}", name)) != 0;
+  };
+  for (const Exclusion& exclusion : kExclusions) {
+    if (!is_given(exclusion.flag)) continue;
+    const auto* other = std::ranges::find_if(exclusion.others, is_given);
+    if (other == exclusion.others.end()) continue;
+    const std::string what = *other == kInput ? "an input file" : fmt::format("flag '-{}'", *other);
+    return Error{ErrorCode::Usage, fmt::format("{} has no effect beside '-{}'", what, exclusion.flag)};
+  }
+  return {};
+}
+
 void TranslateWords(CommandLine& line) {
   if (line.print_pipeline == "text") line.driver.print_pipeline = PipelineForm::Text;
   if (line.print_pipeline == "json") line.driver.print_pipeline = PipelineForm::Json;
@@ -139,6 +184,8 @@ Result<CommandLine> ParseCommandLine(const std::vector<std::string>& arguments) 
   const std::vector<std::string> unplaced = app.remaining();
   const std::string problem = unplaced.empty() ? "" : DescribeUnplaced(unplaced);
   if (!problem.empty()) return Error{ErrorCode::Usage, problem};
+  IROPT_RETURN_IF_ERROR(CheckRepetition(app));
+  IROPT_RETURN_IF_ERROR(CheckExclusions(app));
   TranslateWords(line);
   return line;
 }

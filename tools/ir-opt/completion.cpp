@@ -135,7 +135,11 @@ class Completer {
   void OfferValues(const Flag& flag, std::string_view before, std::string_view value) {
     switch (flag.value.completion) {
       case Completion::None: return;
-      case Completion::File: return OfferFiles(before, value);
+      case Completion::File: {
+        const bool is_list = flag.value.kind == ValueKind::List;
+        const size_t begin = is_list ? value.rfind(',') + 1 : 0;  // 0 where there is no comma
+        return OfferFiles(fmt::format("{}{}", before, value.substr(0, begin)), value.substr(begin));
+      }
       case Completion::Passes: return OfferPasses(UpToLast(",", before, value));
       case Completion::Pipeline: return OfferPipeline(UpToLast(",(", before, value));
       case Completion::Config:
@@ -203,7 +207,12 @@ std::vector<std::string> PluginsIn(const TypedLine& line) {
   std::vector<std::string> plugins;
   for (const std::string& word : line.words) {
     const std::string_view name = word.starts_with('-') ? WithoutDashes(word) : "";
-    if (name.starts_with(kFlag) && &word != &line.words.back()) plugins.emplace_back(name.substr(kFlag.size()));
+    if (!name.starts_with(kFlag) || &word == &line.words.back()) continue;
+    for (std::string_view rest = name.substr(kFlag.size() - 1); !rest.empty();) {
+      rest.remove_prefix(1);  // '=' or ','
+      plugins.emplace_back(rest.substr(0, rest.find(',')));
+      rest.remove_prefix(plugins.back().size());
+    }
   }
   return plugins;
 }

@@ -28,9 +28,9 @@ struct DriverOptions {
 
   std::vector<std::string> plugins;  // shared objects, whose passes and instruments can then be named
 
-  // The pipeline. What stands here wins over what the file says. Without passes, a level asks for its default pipeline;
-  // without a level, too, nothing runs.
-  std::optional<std::string> passes;
+  // The pipeline. Values that stand here win over those of the file, and lists add to those of the file. Without
+  // passes, a level asks for its default pipeline; without a level, too, nothing runs.
+  std::vector<std::string> passes;  // pipelines, one after the other
   std::optional<std::string> pipeline_file;
   std::optional<int> opt_level;
   std::vector<std::string> disable;

@@ -100,7 +100,7 @@ TEST_CASE("malformed pipelines are errors at the place in the string") {
   CHECK(ErrorIn("A,") == ": expected the name of a pass");
   CHECK(ErrorIn("A B") == "B: expected ',' or the end of the pipeline");
   CHECK(ErrorIn("A)") == "): expected ',' or the end of the pipeline");
-  CHECK(ErrorIn("A(B)") == "(: 'A' takes no passes");
+  CHECK(ErrorIn("A(B)") == "A: 'A' is not a group of passes: expected Sequential, fixpoint or repeat");
   CHECK(ErrorIn("Sequential(A") == ": expected ')' or ','");
   CHECK(ErrorIn("Sequential A") == "A: expected '(' and passes");
   CHECK(ErrorIn("A,Sequential<level=2>(A)") == "level: a Sequential has no option 'level'");
@@ -133,9 +133,9 @@ TEST_CASE("malformed pipelines are errors at the place in the string") {
   CHECK(ErrorIn("A,()") == "(: expected the name of a pass");
   CHECK(ErrorIn("\"\"") == ": expected the name of a pass");
   CHECK(ErrorIn("A,\"B") == "\"B: this string does not end");
-  CHECK(ErrorIn("Fixpoint(A)") == "Fixpoint: 'Fixpoint' takes no passes and no number; did you mean 'fixpoint'?");
-  CHECK(ErrorIn("A,Repeat<2>(A)") == "Repeat: 'Repeat' takes no passes and no number; did you mean 'repeat'?");
-  CHECK(ErrorIn("sequental(A)") == "sequental: 'sequental' takes no passes and no number; did you mean 'Sequential'?");
+  CHECK(ErrorIn("Fixpoint(A)") == "Fixpoint: 'Fixpoint' is not a group of passes; did you mean 'fixpoint'?");
+  CHECK(ErrorIn("A,Repeat<2>(A)") == "Repeat: 'Repeat' is not a group of passes; did you mean 'repeat'?");
+  CHECK(ErrorIn("sequental(A)") == "sequental: 'sequental' is not a group of passes; did you mean 'Sequential'?");
   CHECK(ErrorIn("A,\u00e9") == "\u00e9: expected the name of a pass");
 }
 
@@ -280,7 +280,8 @@ TEST_CASE("the registry refuses pipelines that cannot be right") {
   CHECK(refusal({"mine", 2, 1, "A"}) == "the pipeline 'mine': levels must be from 0 to 4");
   CHECK(refusal({"my own", 0, 4, "A"}) == "the pipeline 'my own': a name must be a word that is not reserved");
   CHECK(refusal({"repeat", 0, 4, "A"}) == "the pipeline 'repeat': a name must be a word that is not reserved");
-  CHECK(refusal({"mine", 0, 4, "A("}) == "the pipeline 'mine': 'A' takes no passes");
+  CHECK(refusal({"mine", 0, 4, "A("}) ==
+        "the pipeline 'mine': 'A' is not a group of passes: expected Sequential, fixpoint or repeat");
   CHECK(refusal({"mine", 0, 4, "A,mine<O1>"}) == "the pipeline 'mine': 'mine<O1>' is not registered before it");
   CHECK(refusal({"mine", 0, 4, "repeat<2>(default<O1>)"}).empty());
 }
