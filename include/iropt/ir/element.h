@@ -195,7 +195,7 @@ bool ConvertElement(From from, To* to) {
     if (!(whole >= lower && whole < upper)) return false;
     *to = static_cast<To>(whole);
   } else {
-    *to = static_cast<To>(value);  // NOLINT(bugprone-signed-char-misuse): int8 is a number
+    *to = static_cast<To>(value);
   }
   return true;
 }

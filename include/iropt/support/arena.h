@@ -57,6 +57,7 @@ class Arena {
   std::span<T> NewArray(size_t n) {
     static_assert(std::is_trivially_destructible_v<T>, "no destructor runs in an arena");
     if (n == 0) return {};
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): elements may be pointers
     T* first = static_cast<T*>(AllocateArray(n, sizeof(T), alignof(T)));
     for (size_t i = 0; i < n; ++i) new (first + i) T();
     return {first, n};

@@ -36,7 +36,7 @@ constexpr std::pair<TypeCode, uint8_t> kTypeCodes[] = {
     {TypeCode::kBFloat, 4}, {TypeCode::kFloat8E4M3, 6}, {TypeCode::kFloat8E5M2, 7}};
 
 bool DecodeBase64(std::string_view text, std::string& out) {
-  static const std::array<int8_t, 256> kValues = [] {
+  static const std::array<int8_t, 256> values = [] {
     std::array<int8_t, 256> t;
     t.fill(-1);
     for (size_t i = 0; i < kBase64.size(); ++i) t[static_cast<uint8_t>(kBase64[i])] = static_cast<int8_t>(i);
@@ -48,7 +48,7 @@ bool DecodeBase64(std::string_view text, std::string& out) {
   int count = 0;
   for (const char c : text) {
     if (c == '=' || c == '\n' || c == '\r') continue;
-    const int value = kValues[static_cast<uint8_t>(c)];
+    const int value = values[static_cast<uint8_t>(c)];
     if (value < 0) return false;
     bits = bits << 6 | static_cast<uint32_t>(value);
     count += 6;

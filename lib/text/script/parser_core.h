@@ -113,11 +113,11 @@ class ParserCore {
 
   // Errors. They return nullptr or false through the converting result, so that a caller can `return Error(...)`.
   struct Failed {
-    operator bool() const { return false; }  // NOLINT
+    operator bool() const { return false; }  // NOLINT(google-explicit-constructor)
     template <class T>
-    operator T*() const {
+    operator T*() const {  // NOLINT(google-explicit-constructor)
       return nullptr;
-    }  // NOLINT
+    }
   };
   Failed Error(Span span, std::string_view kind, std::string message) {
     diag_.Error(Location(span), kind, std::move(message));

@@ -1,8 +1,8 @@
 #include "prologue.h"
 
 #include "iropt/ir/ndarray.h"
-#include "iropt/ir/relax/visitor.h"
 #include "iropt/ir/prefetched_range.h"
+#include "iropt/ir/relax/visitor.h"
 #include "iropt/support/function_ref.h"
 #include "iropt/support/stack.h"
 

@@ -266,6 +266,7 @@ const Function* ParamLifter::Checked(const Function* function, size_t i) {
   const std::vector<const tir::Var*> unknown = FreeSymVars(function);
   if (unknown.empty()) return function;
   std::vector<std::string_view> names;
+  names.reserve(unknown.size());
   for (const tir::Var* var : unknown) names.push_back(var->name);
   diagnostics_.Error(Location(FunctionAt(i)), "pass-failed",
                      fmt::format("the weights of function '{}' cannot be lifted: only its inputs define '{}'",
