@@ -121,7 +121,6 @@ Status PipelineSetup::FillNames() {
 Status PipelineSetup::FillContext() {
   IROPT_RETURN_IF_ERROR(FillNames());
   context_.opt_level = options_.opt_level.value_or(file_.opt_level.value_or(kDefaultOptLevel));
-  context_.target = file_.target;
   return FillConfig();
 }
 
@@ -248,7 +247,8 @@ std::string PipelineSetup::PrintPipelineFile() const {
   file.required = required_;
   file.config = file_.config;
   file.passes = pipeline_;
-  file.target = file_.target;
+  std::error_code error;  // without a current folder, paths stay as they are
+  if (file.passes) ResolveOptionPaths(*file.passes, compiler_.registry(), std::filesystem::current_path(error));
   file.instruments = instruments_;
   return iropt::PrintPipelineFile(file);
 }

@@ -36,7 +36,7 @@ class FileReader {
     if (const OptionValue* names = root.Find("required")) file.required = ReadNames(*names, "'required'");
     if (const OptionValue* config = root.Find("config")) file.config = ReadConfig(*config);
     if (const OptionValue* passes = root.Find("passes")) file.passes = ReadPasses(*passes);
-    if (const OptionValue* target = root.Find("target")) file.target = ReadTarget(*target);
+    if (const OptionValue* target = root.Find("target")) CheckTarget(*target);
     if (const OptionValue* instruments = root.Find("instruments")) file.instruments = ReadInstruments(*instruments);
     if (failed_) return std::nullopt;
     return file;
@@ -92,17 +92,20 @@ class FileReader {
     return {};
   }
 
-  OptionValue ReadTarget(const OptionValue& value) {
+  // Files that were written for TVM have one.
+  void CheckTarget(const OptionValue& value) {
     const bool fits = value.as_string() != nullptr || value.as_dict() != nullptr || value.is_null();
-    if (!fits) Misfit(value, "'target'", "a string or an object");
-    return value;
+    if (!fits) return Misfit(value, "'target'", "a string or an object");
+    diagnostics_.Warning(value.span(), "unread-setting", "no pass reads the target, so that it has no effect");
   }
 
   Pipeline ReadPasses(const OptionValue& value) {
     if (value.as_string() != nullptr) return ReadPipelineString(value);
     Pipeline pipeline;
     for (const OptionValue& item : ReadList(value, "a list of passes")) {
-      if (item.as_string() != nullptr) {
+      if (item.as_string() != nullptr && item.as_string()->empty()) {
+        Misfit(item, "a pass", "a name or a pipeline, not an empty string");
+      } else if (item.as_string() != nullptr) {
         std::ranges::move(ReadPipelineString(item), std::back_inserter(pipeline));
       } else if (item.as_dict() != nullptr) {
         pipeline.push_back(ReadItem(item));
@@ -196,6 +199,12 @@ class FileReader {
 }  // namespace
 
 std::optional<PipelineFile> ParsePipelineFile(std::string_view text, uint32_t base, DiagnosticEngine& diagnostics) {
+  // Editors of Windows begin UTF-8 with a byte order mark.
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) {
+    text.remove_prefix(kByteOrderMark.size());
+    base += static_cast<uint32_t>(kByteOrderMark.size());
+  }
   Reader reader(text, base, Reader::Words::Json, diagnostics);
   const std::optional<OptionValue> root = reader.ReadValue();
   if (root && !reader.failed() && !reader.AtEnd()) reader.Error("expected the end of the file");

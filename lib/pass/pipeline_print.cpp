@@ -120,7 +120,6 @@ std::string PrintPipelineFile(const PipelineFile& file) {
   if (!file.required.empty()) add("required", ToJson(NameList(file.required)));
   if (!file.config.empty()) add("config", ToJson(file.config));
   if (file.passes) add("passes", Lines(*file.passes, ItemJson));
-  if (!file.target.is_null()) add("target", ToJson(file.target));
   if (!file.instruments.empty()) add("instruments", Lines(file.instruments, InstrumentJson));
   return text.empty() ? "{}\n" : text + "\n}\n";
 }

@@ -64,21 +64,13 @@ std::vector<PassEntry> AllEntries() {
 #undef IROPT_PRESERVES
 #undef IROPT_REQUIRES
 
-#define IROPT_FIELDS(...)                                                                                              \
-  { __VA_ARGS__ }
-#define IROPT_FIELD(Name, Type, Default, Summary)                                                                      \
-  OptionSpec { #Name, OptionType::Type, Default, Summary }
 #define IROPT_CONFIG(Key, Type, Default, Summary) OptionSpec{Key, OptionType::Type, Default, Summary},
-#define IROPT_CONFIG_RECORD(Key, Fields, Summary) OptionSpec{Key, OptionType::Record, {}, Summary, Fields},
 
 std::vector<OptionSpec> AllConfigs() {
   return {
 #include "configs.def"
   };
 }
-
-#undef IROPT_FIELD
-#undef IROPT_FIELDS
 
 #define IROPT_PIPELINE(Name, Lowest, Highest, Passes, Summary) PipelineEntry{Name, Lowest, Highest, Passes, Summary},
 

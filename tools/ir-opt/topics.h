@@ -58,7 +58,7 @@ A pipeline file says the same in JSON, and holds the settings, too:
     "opt_level": 3,
     "disabled": ["Normalize"],
     "required": ["EliminateCommonSubexpr"],
-    "config": {"tir.UnrollLoop": {"auto_max_step": 16}},
+    "config": {"relax.lift_transform_params.consume_params": true},
     "passes": [
       "FoldConstant,CanonicalizeBindings",
       {"name": "FoldConstant", "options": {"max_bytes": 64}},
@@ -67,7 +67,6 @@ A pipeline file says the same in JSON, and holds the settings, too:
       {"repeat": ["A", "B"], "times": 2},
       "default<O2>"
     ],
-    "target": "llvm",
     "instruments": ["timing", {"name": "print-after", "passes": ["FoldConstant"]}],
     "plugins": ["mine.so"]
   }

@@ -3,7 +3,7 @@
 //   config := KEY '=' VALUE                     VALUE is JSON, or a word in place of a string
 //           | '{' "KEY" ':' VALUE, ... '}'      what "config" is in a pipeline file
 //
-// A key is that of a registered option; the field of a record is named behind it, as in tir.UnrollLoop.auto_max_step.
+// A key is that of a registered option; the field of a record is named behind it, as in my.UnrollLoop.max_step.
 #pragma once
 
 #include <optional>

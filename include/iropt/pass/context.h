@@ -33,7 +33,6 @@ class PassContext {
   ModulePrinter printer;                     // where the pass PrintIR shows the module
   std::shared_ptr<const TextReader> reader;  // for options in the language of modules
   int threads = 1;
-  OptionValue target;  // as in TVM: a target string, or a dict with "kind"; null where none was given
 
   // The context of the innermost With scope of this thread, else the thread's default context. The threads that run a
   // function pass have the context of the thread that started it.
@@ -46,7 +45,7 @@ class PassContext {
   bool IsDisabled(std::string_view pass) const;
   bool IsRequired(std::string_view pass) const;
 
-  // Sets a registered configuration option, or a field of one that is a record, as in "tir.UnrollLoop.auto_max_step";
+  // Sets a registered configuration option, or a field of one that is a record, as in "my.UnrollLoop.max_step";
   // the fields of a record that are left out get their defaults, those beside a single one stay. Reports an unknown
   // key, with the nearest one, and a value of the wrong type. `key_span` is where the key was written.
   bool SetConfig(std::string_view key, OptionValue value, DiagnosticEngine& reports, SourceSpan key_span = {});

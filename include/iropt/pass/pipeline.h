@@ -84,7 +84,6 @@ struct PipelineFile {
   std::vector<LocatedName> required;
   OptionValue::Dict config;
   std::optional<Pipeline> passes;
-  OptionValue target;
   std::vector<InstrumentSpec> instruments;
 };
 

@@ -42,7 +42,7 @@ TEST_CASE("a pipeline file holds the context and the passes") {
     {"opt_level": 3, "disabled": ["FuseTIR"], "required": ["A", "B"], "config": {"tir.UnrollLoop": {"auto_max_step": 16}},
      "passes": ["FoldConstant", {"name": "FuseOps", "options": {"fuse_opt_level": 4}},
                 {"sequential": ["A", "B"], "name": "Mine", "opt_level": 2}, {"fixpoint": ["C", "D"], "max": 8}, "default<O2>"],
-     "target": "llvm", "instruments": ["timing", {"name": "print-after", "passes": ["FoldConstant"]}]})");
+     "instruments": ["timing", {"name": "print-after", "passes": ["FoldConstant"]}]})");
   CHECK(file.opt_level == 3);
   REQUIRE(file.disabled.size() == 1);
   CHECK(file.disabled[0].name == "FuseTIR");
@@ -52,7 +52,6 @@ TEST_CASE("a pipeline file holds the context and the passes") {
   REQUIRE(file.passes);
   CHECK(PrintPipeline(*file.passes) ==
         "FoldConstant,FuseOps<fuse_opt_level=4>,Sequential<name=Mine;opt_level=2>(A,B),fixpoint<8>(C,D),default<O2>");
-  CHECK(file.target == OptionValue("llvm"));
   REQUIRE(file.instruments.size() == 2);
   CHECK(file.instruments[0].name == "timing");
   CHECK(file.instruments[1].name == "print-after");
@@ -63,7 +62,6 @@ TEST_CASE("everything in a pipeline file may be left out") {
   const PipelineFile file = Read("{}");
   CHECK_FALSE(file.opt_level);
   CHECK_FALSE(file.passes);
-  CHECK(file.target.is_null());
 }
 
 TEST_CASE("the passes of a file in all their forms") {
@@ -99,10 +97,10 @@ TEST_CASE("unknown keys are errors that name the nearest") {
 
 TEST_CASE("values of the wrong type are errors") {
   CHECK(ErrorsIn("[]") == Log{"[]: a pipeline file must be an object"});
-  CHECK(ErrorsIn(R"({"opt_level": 5, "disabled": "A", "required": [1], "config": [], "target": 1})") ==
+  CHECK(ErrorsIn(R"({"opt_level": 5, "disabled": "A", "required": [1], "config": []})") ==
         Log{"5: 'opt_level' must be an integer from 0 to 4", "\"A\": 'disabled' must be a list",
-            "1: an element of 'required' must be a name in double quotes", "[]: 'config' must be an object",
-            "1: 'target' must be a string or an object"});
+            "1: an element of 'required' must be a name in double quotes", "[]: 'config' must be an object"});
+  CHECK(ErrorsIn(R"({"target": 1})") == Log{"1: 'target' must be a string or an object"});
   CHECK(ErrorsIn(R"({"passes": [1, {"nam": "A"}, {"name": 2}, {"repeat": []}, {"name": "A", "options": 1}]})") ==
         Log{"1: a pass must be a string or an object",
             "{\"nam\": \"A\"}: a pass must be an object with 'name', 'sequential', 'fixpoint' or 'repeat'",

@@ -32,8 +32,6 @@ class Generator {
     for (int i = Below(3); i > 0; --i) file.plugins.push_back({AnyString(), {}});
     file.config = Options();
     if (Below(4) != 0) file.passes = Make(3);
-    if (Below(3) == 0) file.target = "llvm -mcpu=\"native\"";
-    if (Below(3) == 0) file.target = OptionValue::Dict{{"kind", "llvm", {}}};
     for (int i = Below(3); i > 0; --i) file.instruments.push_back({Name(), Options(), {}});
     return file;
   }
@@ -140,7 +138,6 @@ void CheckSame(const PipelineFile& a, const PipelineFile& b) {
   CHECK(SameNames(a.plugins, b.plugins));
   CHECK(a.config == b.config);
   CHECK(a.passes == b.passes);
-  CHECK(a.target == b.target);
   REQUIRE(a.instruments.size() == b.instruments.size());
   for (size_t i = 0; i < a.instruments.size(); ++i) {
     CHECK(a.instruments[i].name == b.instruments[i].name);
