@@ -1,7 +1,11 @@
 #include "iropt/diag/diagnostic.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <mutex>
 #include <utility>
 
 #include "iropt/support/check.h"
@@ -17,6 +21,43 @@ constexpr auto kKinds = std::to_array<DiagnosticKind>({
 
 static_assert(std::ranges::is_sorted(kKinds, {}, &DiagnosticKind::id), "rows of kinds.def are in alphabetical order");
 static_assert(std::ranges::adjacent_find(kKinds, {}, &DiagnosticKind::id) == kKinds.end(), "an id has one row");
+
+// The kinds that were added, which stay where they are.
+class AddedKinds {
+ public:
+  const DiagnosticKind* Find(std::string_view id) const {
+    const std::scoped_lock lock(mutex_);
+    const auto kind = std::ranges::find(kinds_, id, [](const Added& added) { return added.kind.id; });
+    return kind == kinds_.end() ? nullptr : &kind->kind;
+  }
+
+  void Add(const DiagnosticKind& kind) {
+    const std::scoped_lock lock(mutex_);
+    Added& added = kinds_.emplace_back(Added{std::string(kind.id), std::string(kind.meaning), {}});
+    added.kind = {added.id, kind.severity, added.meaning};
+  }
+
+ private:
+  struct Added {
+    std::string id;
+    std::string meaning;
+    DiagnosticKind kind;  // refers to the texts
+  };
+
+  mutable std::mutex mutex_;
+  std::deque<Added> kinds_;
+};
+
+AddedKinds& TheAddedKinds() {
+  static AddedKinds kinds;
+  return kinds;
+}
+
+bool IsKindId(std::string_view id) {
+  const bool has_ends = !id.empty() && id.front() != '-' && id.back() != '-';
+  return has_ends && id.find("--") == std::string_view::npos &&
+         id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
+}
 
 }  // namespace
 
@@ -34,7 +75,19 @@ std::span<const DiagnosticKind> DiagnosticKinds() { return kKinds; }
 
 const DiagnosticKind* FindDiagnosticKind(std::string_view id) {
   const auto row = std::ranges::lower_bound(kKinds, id, {}, &DiagnosticKind::id);
-  return row != kKinds.end() && row->id == id ? &*row : nullptr;
+  return row != kKinds.end() && row->id == id ? &*row : TheAddedKinds().Find(id);
+}
+
+bool CanAddDiagnosticKind(const DiagnosticKind& kind) {
+  const DiagnosticKind* known = FindDiagnosticKind(kind.id);
+  return IsKindId(kind.id) &&
+         (known == nullptr || (known->severity == kind.severity && known->meaning == kind.meaning));
+}
+
+bool AddDiagnosticKind(const DiagnosticKind& kind) {
+  if (!CanAddDiagnosticKind(kind)) return false;
+  if (FindDiagnosticKind(kind.id) == nullptr) TheAddedKinds().Add(kind);
+  return true;
 }
 
 DiagnosticBuilder::~DiagnosticBuilder() { engine_->Report(std::move(diagnostic_)); }
@@ -67,7 +120,10 @@ void Shorten(std::string& message) {
 }  // namespace
 
 void DiagnosticEngine::Report(Diagnostic diagnostic) {
-  IROPT_CHECK(FindDiagnosticKind(diagnostic.kind) != nullptr, "no row in kinds.def for '{}'", diagnostic.kind);
+  if (FindDiagnosticKind(diagnostic.kind) == nullptr) {
+    diagnostic.notes.push_back({{}, fmt::format("the kind '{}' of this message is not declared", diagnostic.kind)});
+    diagnostic.kind = "undeclared-kind";
+  }
   if (diagnostic.severity == Severity::Warning && warnings_as_errors_) diagnostic.severity = Severity::Error;
   if (diagnostic.severity == Severity::Warning) ++warning_count_;
   if (diagnostic.severity == Severity::Error) {
@@ -83,6 +139,7 @@ void DiagnosticEngine::Report(Diagnostic diagnostic) {
                               .fix_its = {}};
     }
   }
+  if (subject_ && !diagnostic.span.known()) diagnostic.notes.push_back(*subject_);
   Shorten(diagnostic.message);
   for (DiagnosticNote& note : diagnostic.notes) Shorten(note.message);
   consumer_->Consume(diagnostic);

@@ -47,7 +47,7 @@ bool IsWithinReach(const HostValue& value) {
 
 }  // namespace
 
-bool HasKernel(const OpInfo& op) { return FindKernel(op) != &eval::NoKernel; }
+bool HasKernel(const OpInfo& op) { return FindKernel(op) != &eval::NoKernel || op.functions.evaluate != nullptr; }
 
 Result<HostValue> EvalOp(const OpInfo& op, const Attr* attrs, std::span<const HostValue> args,
                          const EvalLimits& limits) {
@@ -56,7 +56,7 @@ Result<HostValue> EvalOp(const OpInfo& op, const Attr* attrs, std::span<const Ho
   if (!HasRecordOf(op, attrs)) return call.Fail("the attributes are not those of the operator");
   if (!std::ranges::all_of(args, IsWithinReach))
     return call.Fail("the shape of an operand without elements is too big", ErrorCode::Budget);
-  return FindKernel(op)(call);
+  return op.functions.evaluate ? op.functions.evaluate(attrs, args, limits) : FindKernel(op)(call);
 }
 
 }  // namespace iropt

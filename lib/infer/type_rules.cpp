@@ -25,7 +25,7 @@ const Row* RowOf(const OpInfo& op) {
 
 TypeRule TypeRuleOf(const OpInfo& op) {
   const Row* row = RowOf(op);
-  return row ? row->rule : nullptr;
+  return row ? row->rule : op.functions.infer;
 }
 
 std::string_view ResultPhraseOf(const OpInfo& op) {

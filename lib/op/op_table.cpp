@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "added_ops.h"
 #include "intrinsic_dsl.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
@@ -156,19 +157,30 @@ std::string_view Nearest(std::string_view name, bool graph_level) {
   for (const OpInfo& info : AllOps()) {
     if (info.is_graph_level() == graph_level) candidates.push_back(info.script.substr(2));
   }
+  for (const OpInfo& info : AddedOps()) {
+    if (graph_level) candidates.push_back(info.script.substr(2));
+  }
   return NearestName(name, candidates).value_or(std::string_view());
 }
 
 }  // namespace
 
 std::span<const OpInfo> AllOps() { return TheTable().rows(); }
-const OpInfo* FindOp(std::string_view name) { return TheTable().ByName(name); }
-const OpInfo* FindGraphOpByScript(std::string_view name) { return TheTable().ByGraphScript(name); }
+const OpInfo* FindOp(std::string_view name) {
+  const OpInfo* row = TheTable().ByName(name);
+  return row ? row : op_detail::FindAddedOp(name);
+}
+const OpInfo* FindGraphOpByScript(std::string_view name) {
+  const OpInfo* row = TheTable().ByGraphScript(name);
+  return row ? row : op_detail::FindAddedOpByScript(name);
+}
 const OpInfo* FindIntrinsicByScript(std::string_view name) { return TheTable().ByTirScript(name); }
 std::string_view NearestGraphOpScript(std::string_view name) { return Nearest(name, true); }
 std::string_view NearestIntrinsicScript(std::string_view name) { return Nearest(name, false); }
 
-const OpInfo& OpInfoOf(OpId id) { return AllOps()[IndexOf(id)]; }
+const OpInfo& OpInfoOf(OpId id) {
+  return IndexOf(id) < kNumOps ? AllOps()[IndexOf(id)] : AddedOps()[IndexOf(id) - kNumOps];
+}
 const Op* GetOp(OpId id) { return OpInfoOf(id).op; }
 
 const Op* GetOp(std::string_view name) {

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,16 +24,22 @@ enum class Severity : uint8_t { Note, Remark, Warning, Error };
 
 std::string_view SeverityName(Severity severity);
 
-// A row of kinds.def.
+// A row of kinds.def, or a kind that a plugin adds.
 struct DiagnosticKind {
   std::string_view id;
   Severity severity;
   std::string_view meaning;
 };
 
-// All kinds in alphabetical order, and the one of an id, or null.
+// The rows of kinds.def in alphabetical order.
 std::span<const DiagnosticKind> DiagnosticKinds();
+// The kind of an id, also one that was added; null where there is none.
 const DiagnosticKind* FindDiagnosticKind(std::string_view id);
+// Adds a kind for the rest of the process; the texts are copied. An id is lower-case words joined by '-'. False where
+// it is not one, or where it is that of another kind. Thread-safe, as FindDiagnosticKind is.
+bool AddDiagnosticKind(const DiagnosticKind& kind);
+// Whether AddDiagnosticKind would succeed.
+bool CanAddDiagnosticKind(const DiagnosticKind& kind);
 
 // Something that is worth saying beside the message itself; it may point to another place.
 struct DiagnosticNote {
@@ -48,7 +55,7 @@ struct FixItHint {
 
 struct Diagnostic {
   Severity severity = Severity::Error;
-  std::string_view kind;  // an id of kinds.def
+  std::string_view kind;  // an id of kinds.def, or one that was added
   SourceSpan span;
   std::string message;
   std::vector<DiagnosticNote> notes;
@@ -93,6 +100,7 @@ class DiagnosticEngine {
   DiagnosticEngine(const DiagnosticEngine&) = delete;
   DiagnosticEngine& operator=(const DiagnosticEngine&) = delete;
 
+  // A kind that nobody declared is reported as "undeclared-kind", with a note that says so.
   void Report(Diagnostic diagnostic);
 
   // Short forms; they report when the returned builder goes, at the end of the statement.
@@ -100,6 +108,8 @@ class DiagnosticEngine {
   DiagnosticBuilder Warning(SourceSpan span, std::string_view kind, std::string message);
   DiagnosticBuilder Remark(SourceSpan span, std::string_view kind, std::string message);
 
+  // What is being worked on, such as a part of the input: diagnostics without a place get this note. None by default.
+  void set_subject(std::optional<DiagnosticNote> subject) { subject_ = std::move(subject); }
   // 0 sets no limit.
   void set_max_errors(size_t max_errors) { max_errors_ = max_errors; }
   // Reports warnings as errors from now on.
@@ -113,6 +123,7 @@ class DiagnosticEngine {
  private:
   DiagnosticConsumer* consumer_;
   size_t max_errors_;
+  std::optional<DiagnosticNote> subject_;
   size_t error_count_ = 0;
   size_t warning_count_ = 0;
   bool told_limit_ = false;

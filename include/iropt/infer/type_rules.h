@@ -13,7 +13,7 @@ struct OpInfo;
 
 using TypeRule = const Type* (*)(const Call& call, InferContext& ctx);
 
-// The rule of an operator: the column of ops.def. Null for intrinsics of TIR. O(1).
+// The rule of an operator: the column of ops.def, or what a plugin says. Null for intrinsics of TIR. O(1).
 TypeRule TypeRuleOf(const OpInfo& op);
 
 // A description of the result type, for docs/operators.md. Empty for intrinsics. O(1).

@@ -3,16 +3,24 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "iropt/op/op_id.h"
 
 namespace iropt {
 
+class InferContext;
 class NDArray;
+struct EvalLimits;
+struct HostValue;
 struct IntrinsicInfo;  // op/intrinsics.h
+template <class T>
+class Result;
 
 // The kind of an operand, which decides the literals that the reader converts to it.
 enum class ArgKind : uint8_t {
@@ -76,6 +84,12 @@ struct OpDefault {
   int64_t integer = 0;    // kBool, kInt
   double real = 0;        // kFloat
   std::string_view text;  // kString; the name of another parameter for kSameAs
+
+  static constexpr OpDefault None() { return {Kind::kNone, 0, 0, {}}; }
+  static constexpr OpDefault Bool(bool v) { return {Kind::kBool, v, 0, {}}; }
+  static constexpr OpDefault Int(int64_t v) { return {Kind::kInt, v, 0, {}}; }
+  static constexpr OpDefault Float(double v) { return {Kind::kFloat, 0, v, {}}; }
+  static constexpr OpDefault String(std::string_view v) { return {Kind::kString, 0, 0, v}; }
 };
 
 struct OpAttr {
@@ -130,6 +144,14 @@ enum class ScriptForm : uint8_t {
   kVDevice,   // the attribute as dst_vdevice="kind:index", where index counts the module's devices of that kind
 };
 
+// The functions of an operator that is not in the tables. Those of the tables stand in their columns.
+struct OpFunctions {
+  // The type of a call whose operands have types, as TypeRule of infer/type_rules.h.
+  const Type* (*infer)(const Call& call, InferContext& ctx) = nullptr;
+  // The value of a call, as EvalOp of eval/evaluator.h; null where none can be computed.
+  Result<HostValue> (*evaluate)(const Attr* attrs, std::span<const HostValue> args, const EvalLimits& limits) = nullptr;
+};
+
 struct OpInfo {
   std::string_view name;    // "relax.nn.conv2d", "tir.exp"
   std::string_view script;  // "R.nn.conv2d", "T.exp"
@@ -152,6 +174,7 @@ struct OpInfo {
   size_t required_layouts = 0;
   bool tvm_lacks_layout = false;             // TVM 0.18 has a layout rule, but fails at every call of the operator
   const IntrinsicInfo* intrinsic = nullptr;  // of TIR operators only
+  OpFunctions functions;                     // of an operator that is not in the tables
   OpId id{};
   const Op* op = nullptr;  // the only node of this operator
 
@@ -160,12 +183,32 @@ struct OpInfo {
   const OpAttr* FindAttr(std::string_view attr_name) const;
 };
 
+// An operator of Relax that is not in ops.def, such as one of a plugin.
+struct OpSpec {
+  std::string_view name;  // behind "R." in scripts: "my_company.scale", in which there is a dot
+  std::vector<OpArg> args = {};
+  std::vector<OpAttr> attrs = {};  // without `fallback`, an attribute must be given
+  OpFunctions functions = {};      // `infer` must be there
+  bool pure = true;
+  MixedPrecision mixed_precision = MixedPrecision::kNever;
+  OpPattern pattern = OpPattern::kOpaque;
+};
+
+// Why the operator cannot be added; empty if it can, or was added already.
+std::string RefusalOf(const OpSpec& spec);
+// Adds an operator for the rest of the process; the texts are copied. Nothing happens if it was added already. Not
+// while another thread uses operators.
+const OpInfo& AddOp(const OpSpec& spec);
+
 // All rows, in the order of their ids: TIR first. The table is built once, on first use, and never changes.
+// Operators that were added are not among them.
 std::span<const OpInfo> AllOps();
 // O(1).
 const OpInfo& OpInfoOf(OpId id);
 // The only node of the operator. O(1).
 const Op* GetOp(OpId id);
+// The operators that were added, in that order.
+const std::deque<OpInfo>& AddedOps();
 // Finds an operator by full name ("relax.add", "tir.exp"); null if there is none. O(1).
 const OpInfo* FindOp(std::string_view name);
 // Finds an operator by the name after "R." or "T." in scripts, aliases included; null if there is none. O(1).

@@ -33,6 +33,42 @@ TEST_CASE("a built diagnostic arrives with its parts", "[diag]") {
   CHECK(engine.has_errors());
 }
 
+TEST_CASE("kinds that nobody declared are reported under a general one", "[diag]") {
+  DiagnosticBuffer buffer;
+  DiagnosticEngine engine(&buffer);
+  engine.Remark({}, "test-undeclared", "something");
+  REQUIRE(buffer.diagnostics().size() == 1);
+  CHECK(buffer.diagnostics()[0].kind == "undeclared-kind");
+  REQUIRE(buffer.diagnostics()[0].notes.size() == 1);
+  CHECK(buffer.diagnostics()[0].notes[0].message == "the kind 'test-undeclared' of this message is not declared");
+  REQUIRE(AddDiagnosticKind({"test-undeclared", Severity::Remark, "a test"}));
+  engine.Remark({}, "test-undeclared", "something");
+  CHECK(buffer.diagnostics()[1].kind == "test-undeclared");
+  CHECK(buffer.diagnostics()[1].notes.empty());
+  // Again, and as another one.
+  CHECK(AddDiagnosticKind({"test-undeclared", Severity::Remark, "a test"}));
+  CHECK_FALSE(AddDiagnosticKind({"test-undeclared", Severity::Error, "a test"}));
+  CHECK_FALSE(AddDiagnosticKind({"syntax", Severity::Remark, "a test"}));
+  for (const std::string_view id : {"", "-a", "a-", "a--b", "A", "a b"}) {
+    CHECK_FALSE(AddDiagnosticKind({id, Severity::Remark, "a test"}));
+  }
+}
+
+TEST_CASE("diagnostics without a place name what is being worked on", "[diag]") {
+  DiagnosticBuffer buffer;
+  DiagnosticEngine engine(&buffer);
+  engine.set_subject(DiagnosticNote{{}, "in chunk 2"});
+  engine.Error({}, kKind, "nowhere");
+  engine.Error({1, 2}, kKind, "somewhere");
+  engine.set_subject(std::nullopt);
+  engine.Error({}, kKind, "nowhere");
+  REQUIRE(buffer.diagnostics().size() == 3);
+  REQUIRE(buffer.diagnostics()[0].notes.size() == 1);
+  CHECK(buffer.diagnostics()[0].notes[0].message == "in chunk 2");
+  CHECK(buffer.diagnostics()[1].notes.empty());
+  CHECK(buffer.diagnostics()[2].notes.empty());
+}
+
 TEST_CASE("errors beyond the limit are counted and announced once", "[diag]") {
   DiagnosticBuffer buffer;
   DiagnosticEngine engine(&buffer, 3);

@@ -211,6 +211,7 @@ bool RelaxExprParser::ParseRelaxMember(PyValue& out) {
   for (const OpInfo& op : AllOps()) {
     if (op.is_graph_level()) candidates.push_back(op.script.substr(2));
   }
+  for (const OpInfo& op : AddedOps()) candidates.push_back(op.script.substr(2));
   const Span span = lex_.SpanFrom(begin);
   return UnknownMember("R", name, span, candidates);
 }
