@@ -127,6 +127,11 @@ std::string RenderPipelines(const PassRegistry& registry) {
                        entry.summary, FromPlugin(entry.plugin));
     out += fmt::format("{:<{}}    {}\n", "", width, entry.passes);
   }
+  for (const PipelineEntry& addition : registry.pipeline_additions()) {
+    out += fmt::format("{:<{}}  O{}-O{}   {}{}\n", addition.name, width, addition.lowest_level, addition.highest_level,
+                       addition.summary, FromPlugin(addition.plugin));
+    out += fmt::format("{:<{}}    then {}\n", "", width, addition.passes);
+  }
   return out;
 }
 

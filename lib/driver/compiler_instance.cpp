@@ -42,6 +42,7 @@ CompilerInstance::CompilerInstance(CompilerOptions options, DiagnosticConsumer* 
       own_consumer_(consumer == nullptr ? MakeConsumer(options_, &err_, &sources_) : nullptr),
       diagnostics_(consumer == nullptr ? own_consumer_.get() : consumer) {
   diagnostics_.set_warnings_as_errors(options_.warnings_as_errors);
+  registry_.set_reader(std::make_shared<ScriptReader>());
   const Status registered = RegisterAllPasses(registry_);
   IROPT_CHECK(registered.ok(), "{}", registered.error().message);
 }
@@ -124,12 +125,18 @@ PassContext CompilerInstance::MakeContext(int opt_level) {
   context.printer = [this](const Module& module, std::string heading) -> Status {
     // The heading is a comment, of one line or more.
     for (size_t i = 0; (i = heading.find('\n', i)) != std::string::npos; i += 3) heading.replace(i, 1, "\n# ");
-    err_.Append(fmt::format("# {}\n", heading));
+    err_.Append(chunk_.empty() ? fmt::format("# {}\n", heading) : fmt::format("# {} ({})\n", heading, chunk_));
     Print(module, err_);
     return err_.Flush();
   };
-  context.reader = std::make_shared<ScriptReader>();
+  context.reader = registry_.shared_reader();
   return context;
+}
+
+void CompilerInstance::set_chunk(std::string chunk) {
+  chunk_ = std::move(chunk);
+  diagnostics_.set_subject(chunk_.empty() ? std::nullopt
+                                          : std::optional(DiagnosticNote{{}, fmt::format("in {}", chunk_)}));
 }
 
 Result<uint32_t> CompilerInstance::AddText(std::string name, std::string text) {

@@ -4,12 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "iropt/pass/bisect.h"
 #include "iropt/pass/config.h"
 #include "iropt/pass/print_instruments.h"
 #include "load_plugins.h"
+#include "option_paths.h"
 #include "verify_each.h"
 
 namespace iropt {
@@ -35,6 +37,7 @@ Status PipelineSetup::Run() {
   IROPT_RETURN_IF_ERROR(FillContext());
   IROPT_RETURN_IF_ERROR(AddInstruments());
   if (!pipeline_) return {};
+  if (!CheckOptionPaths(*pipeline_, compiler_.registry(), compiler_.diagnostics())) return Failure{ErrorCode::Usage};
   IROPT_ASSIGN_OR_RETURN(pass_, BuildPipeline(*pipeline_, compiler_.registry(), compiler_.diagnostics()));
   if (options_.explain_pipeline) {
     AddTrace();  // which says it, too
@@ -52,7 +55,10 @@ Status PipelineSetup::ReadPipelineFile() {
   std::optional<PipelineFile> file = ParsePipelineFile(text->text(), base, compiler_.diagnostics());
   if (!file) return Failure{ErrorCode::Usage};
   file_ = *std::move(file);
-  return LoadPluginsOf(file_, *options_.pipeline_file, compiler_.registry(), compiler_.diagnostics());
+  IROPT_RETURN_IF_ERROR(LoadPluginsOf(file_, *options_.pipeline_file, compiler_.registry(), compiler_.diagnostics()));
+  const std::filesystem::path folder = std::filesystem::path(*options_.pipeline_file).parent_path();
+  if (file_.passes) ResolveOptionPaths(*file_.passes, compiler_.registry(), folder);
+  return {};
 }
 
 Status PipelineSetup::ReadPasses() {

@@ -90,9 +90,10 @@ std::string JoinNames(std::span<const Pass> passes) {
 
 class FixpointImpl : public Composite {
  public:
-  FixpointImpl(std::vector<Pass> passes, int max_rounds)
+  FixpointImpl(std::vector<Pass> passes, int max_rounds, SourceSpan span)
       : Composite({.name = "fixpoint", .opt_level = kNoOptLevel}, PassKind::Fixpoint, std::move(passes)),
-        max_rounds_(max_rounds) {}
+        max_rounds_(max_rounds),
+        span_(span) {}
 
   Result<PassResult> Run(Module module, PassContext& context, DiagnosticEngine& diagnostics) const override {
     PassResult total{std::move(module)};
@@ -103,14 +104,15 @@ class FixpointImpl : public Composite {
       if (!result.changed) return total;
       total.changed = true;
     }
-    diagnostics.Remark(
-        {}, "no-fixpoint",
-        fmt::format("after {} rounds the fixpoint of {} is not reached", max_rounds_, JoinNames(children())));
+    diagnostics.Remark(span_, "no-fixpoint",
+                       fmt::format("after {} round{} the fixpoint of {} is not reached", max_rounds_,
+                                   max_rounds_ == 1 ? "" : "s", JoinNames(children())));
     return total;
   }
 
  private:
   int max_rounds_;
+  SourceSpan span_;
 };
 
 class RepeatImpl : public Composite {
@@ -141,9 +143,9 @@ Pass Sequential(std::vector<Pass> passes, PassInfo info, std::optional<int> leve
   return Pass(std::make_shared<SequentialImpl>(std::move(info), std::move(passes), level));
 }
 
-Pass Fixpoint(std::vector<Pass> passes, int max_rounds) {
+Pass Fixpoint(std::vector<Pass> passes, int max_rounds, SourceSpan span) {
   IROPT_CHECK(max_rounds > 0, "a fixpoint of {} rounds", max_rounds);
-  return Pass(std::make_shared<FixpointImpl>(std::move(passes), max_rounds));
+  return Pass(std::make_shared<FixpointImpl>(std::move(passes), max_rounds, span));
 }
 
 Pass Repeat(std::vector<Pass> passes, int times) {

@@ -58,9 +58,10 @@ const V* FirstMissing(const std::vector<const V*>& needed, std::vector<const V*>
   return missing == needed.end() ? nullptr : *missing;
 }
 
-Status CheckInterface(const DataflowBlock& before, const DataflowBlock& after) {
+Status CheckInterface(const DataflowBlock& before, const DataflowBlock* after) {
+  if (after == nullptr) return Error{ErrorCode::PassFailed, "the rewriting of a dataflow block returned no block"};
   const BlockInterface needed = InterfaceOf(before);
-  const BlockInterface present = InterfaceOf(after);
+  const BlockInterface present = InterfaceOf(*after);
   if (const Var* var = FirstMissing(needed.outputs, present.outputs)) {
     return Error{
         ErrorCode::PassFailed,
@@ -91,7 +92,7 @@ class BlockRewriter : public ExprMutator {
     if (!block->is_dataflow() || !status_.ok()) return ExprMutator::VisitBlock(block);
     const auto* before = To<DataflowBlock>(block);
     Result<const DataflowBlock*> after = run_(before, context_);
-    status_ = after.ok() ? CheckInterface(*before, **after) : Status(after.TakeError());
+    status_ = after.ok() ? CheckInterface(*before, *after) : Status(after.TakeError());
     return status_.ok() ? *after : before;
   }
 

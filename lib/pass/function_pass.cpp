@@ -122,7 +122,8 @@ void RewriteOne(const Module& module, const PassContext& context, FunctionWatch&
   const auto run = [&]() -> Result<const BaseFunc*> {
     FunctionPassContext function_context(module, entry, context, diagnostics);
     IROPT_ASSIGN_OR_RETURN(slot.func, rewrite(entry.func, function_context));
-    IROPT_CHECK(slot.func != nullptr, "a pass returned no function");
+    if (slot.func == nullptr && diagnostics.has_errors()) return Failure{ErrorCode::PassFailed};
+    if (slot.func == nullptr) return Error{ErrorCode::PassFailed, fmt::format("{} returned no function", describe())};
     if (slot.func != entry.func) slot.storage = function_context.workspace().Finish();
     return slot.func;
   };

@@ -6,6 +6,7 @@
 
 #include "events.h"
 #include "iropt/ir/structural.h"
+#include "iropt/pass/registry.h"
 #include "iropt/support/check.h"
 #include "iropt/support/crash.h"
 
@@ -14,6 +15,13 @@ namespace iropt {
 namespace {
 
 std::string Describe(const PassInfo& info) { return fmt::format("pass '{}'", info.name); }
+
+// The same for an error: a pass of a plugin is named with it, so that nobody looks for the fault in ir-opt.
+std::string DescribeWithPlugin(const PassInfo& info, const PassContext& context) {
+  const PassEntry* row = context.Registry().Find(info.name);
+  if (row == nullptr || row->plugin.empty()) return Describe(info);
+  return fmt::format("{} of plugin '{}'", Describe(info), row->plugin);
+}
 
 // The instruments of a context around one run of a pass.
 class PassWatch {
@@ -103,8 +111,8 @@ class AnalysisUpdate {
 };
 
 // The error of a pass under its name. Where nobody else shows them, what the pass reported is part of it.
-Error NamedError(const PassInfo& info, const Error& error, const DiagnosticBuffer& unshown) {
-  std::string message = fmt::format("{} failed", Describe(info));
+Error NamedError(std::string_view name, const Error& error, const DiagnosticBuffer& unshown) {
+  std::string message = fmt::format("{} failed", name);
   if (!error.reported()) message += ": " + error.message;
   for (const Diagnostic& diagnostic : unshown.diagnostics()) {
     if (diagnostic.severity == Severity::Error) message += ": " + diagnostic.message;
@@ -143,14 +151,14 @@ Result<PassResult> Pass::RunUnwatched(Module module, PassContext& context) const
   DiagnosticBuffer unshown;
   DiagnosticEngine own(&unshown);
   DiagnosticEngine& diagnostics = context.diagnostics != nullptr ? *context.diagnostics : own;
-  const auto describe = [&] { return Describe(info()); };
+  const auto describe = [&] { return DescribeWithPlugin(info(), context); };
   Result<PassResult> result = Guarded(describe, [&]() -> Result<PassResult> {
     const size_t errors_before = diagnostics.error_count();
     Result<PassResult> run = impl_->Run(std::move(module), context, diagnostics);
     if (info().is_composite()) return run;
-    if (!run.ok()) return NamedError(info(), run.TakeError(), unshown);
+    if (!run.ok()) return NamedError(describe(), run.TakeError(), unshown);
     if (diagnostics.error_count() != errors_before) {
-      return NamedError(info(), {ErrorCode::PassFailed, {}}, unshown);
+      return NamedError(describe(), {ErrorCode::PassFailed, {}}, unshown);
     }
     return run;
   });

@@ -80,9 +80,9 @@ bool CheckChoice(const OptionSpec& spec, std::string_view what, const OptionValu
                  DiagnosticEngine& diagnostics) {
   const std::string& chosen = *value.as_string();
   if (std::ranges::find(spec.choices, chosen) != spec.choices.end()) return true;
-  const std::vector<std::string_view> known(spec.choices.begin(), spec.choices.end());
-  ReportUnknownName(fmt::format("{} must be {}, not '{}'", what, DescribeValues(spec), chosen), chosen, known,
-                    "wrong-option-type", value.span(), diagnostics);
+  // Without "did you mean": the message names them all, and the nearest one, as float16 for bfloat16, may be the worst.
+  diagnostics.Error(value.span(), "wrong-option-type",
+                    fmt::format("{} must be {}, not '{}'", what, DescribeValues(spec), chosen));
   return false;
 }
 
@@ -152,6 +152,20 @@ bool PassOptions::Bool(std::string_view name) const { return Checked(Get(name).a
 int64_t PassOptions::Int(std::string_view name) const { return Checked(Get(name).as_int(), name); }
 double PassOptions::Float(std::string_view name) const { return Checked(Get(name).as_double(), name); }
 const std::string& PassOptions::String(std::string_view name) const { return Checked(Get(name).as_string(), name); }
+
+void PassOptions::Refuse(std::string_view name, std::string_view message) const {
+  Refuse(name, Get(name).span(), message);
+}
+
+void PassOptions::Refuse(std::string_view name, SourceSpan part, std::string_view message) const {
+  diagnostics_.Error(part, "wrong-option-value", fmt::format("option '{}' of pass '{}' {}", name, info_.name, message));
+}
+
+int64_t PassOptions::Count(std::string_view name) const {
+  const int64_t value = Int(name);
+  if (value < 0) Refuse(name, fmt::format("must not be negative, but is {}", value));
+  return value;
+}
 
 std::vector<std::string> PassOptions::StringList(std::string_view name) const {
   std::vector<std::string> result;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "iropt/support/check.h"
@@ -45,7 +47,7 @@ class Builder {
     switch (item.kind) {
       case PipelineItem::Kind::Pass: return BuildPass(item);
       case PipelineItem::Kind::Sequential: return BuildSequential(item);
-      case PipelineItem::Kind::Fixpoint: return Fixpoint(Build(item.children), item.count);
+      case PipelineItem::Kind::Fixpoint: return Fixpoint(Build(item.children), item.count, item.span);
       case PipelineItem::Kind::Repeat: return Repeat(Build(item.children), item.count);
       case PipelineItem::Kind::Named: return BuildNamed(item);
     }
@@ -70,14 +72,18 @@ class Builder {
 
   std::optional<Pass> BuildNamed(const PipelineItem& item) {
     std::string name = PrintPipeline({item});
-    const PipelineEntry* entry = registry_.FindPipeline(item.name, item.count);
-    if (entry == nullptr) {
+    const std::vector<const PipelineEntry*> parts = registry_.FindPipelineParts(item.name, item.count);
+    if (parts.empty()) {
       ReportUnknownPipeline(name, item.span);
       return Fail(item, {}, {ErrorCode::Usage, {}});
     }
-    const std::optional<Pipeline> passes = ParsePipelineAt(entry->passes, item.span, diagnostics_);
-    IROPT_CHECK(passes.has_value(), "the pipeline '{}' was read before", name);
-    return Sequential(Build(*passes), SequentialInfo(std::move(name)), item.count);
+    std::vector<Pass> passes;
+    for (const PipelineEntry* part : parts) {
+      const std::optional<Pipeline> pipeline = ParsePipelineAt(part->passes, item.span, diagnostics_);
+      IROPT_CHECK(pipeline.has_value(), "the pipeline '{}' was read before", name);
+      std::ranges::move(Build(*pipeline), std::back_inserter(passes));
+    }
+    return Sequential(std::move(passes), SequentialInfo(std::move(name)), item.count);
   }
 
   void ReportUnknownPipeline(const std::string& name, SourceSpan span) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "guard.h"
 #include "iropt/support/check.h"
@@ -195,11 +196,45 @@ Status PassRegistry::AddPipeline(PipelineEntry entry) {
   return {};
 }
 
+Status PassRegistry::ExtendPipeline(PipelineEntry addition) {
+  const auto refuse = [&](std::string_view why) {
+    return Error{ErrorCode::Usage, fmt::format("passes for the pipeline '{}': {}", addition.name, why)};
+  };
+  if (addition.lowest_level > addition.highest_level) return refuse("there are no levels");
+  for (int level = addition.lowest_level; level <= addition.highest_level; ++level) {
+    if (FindPipeline(addition.name, level) == nullptr) return refuse(fmt::format("it has no level O{}", level));
+  }
+  if (const Status passes = CheckPasses(addition, *this); !passes.ok()) return refuse(passes.error().message);
+  addition.plugin = adding_plugin_;
+  additions_.push_back(std::move(addition));
+  return {};
+}
+
+Status PassRegistry::AddDiagnosticKind(const DiagnosticKind& kind) {
+  if (!CanAddDiagnosticKind(kind)) {
+    return Error{ErrorCode::Usage,
+                 fmt::format("the diagnostic kind '{}' is taken, or not words joined by '-'", kind.id)};
+  }
+  const auto add = [kind] { IROPT_CHECK(iropt::AddDiagnosticKind(kind), "the kind '{}' is taken", kind.id); };
+  adding_plugin_.empty() ? add() : static_cast<void>(when_added_.emplace_back(add));
+  return {};
+}
+
+Status PassRegistry::AddOperator(const OpSpec& spec) {
+  if (const std::string refusal = RefusalOf(spec); !refusal.empty()) {
+    return Error{ErrorCode::Usage, fmt::format("the operator '{}': {}", spec.name, refusal)};
+  }
+  const auto add = [spec] { AddOp(spec); };
+  adding_plugin_.empty() ? add() : static_cast<void>(when_added_.emplace_back(add));
+  return {};
+}
+
 Status PassRegistry::AddPlugin(PluginRecord plugin, FunctionRef<Status(PassRegistry&)> add) {
   PassRegistry extended = *this;
   extended.adding_plugin_ = plugin.name;
   IROPT_RETURN_IF_ERROR(
       Guarded([&] { return fmt::format("plugin '{}'", plugin.name); }, [&] { return add(extended); }));
+  for (const std::function<void()>& action : std::exchange(extended.when_added_, {})) action();
   extended.adding_plugin_.clear();
   extended.plugins_.push_back(std::move(plugin));
   *this = std::move(extended);
@@ -216,6 +251,15 @@ const PipelineEntry* PassRegistry::FindPipeline(std::string_view name, int level
     return entry.name == name && entry.lowest_level <= level && level <= entry.highest_level;
   });
   return at == pipelines_.end() ? nullptr : &*at;
+}
+
+std::vector<const PipelineEntry*> PassRegistry::FindPipelineParts(std::string_view name, int level) const {
+  std::vector<const PipelineEntry*> parts;
+  if (const PipelineEntry* own = FindPipeline(name, level)) parts.push_back(own);
+  for (const PipelineEntry& added : additions_) {
+    if (added.name == name && added.lowest_level <= level && level <= added.highest_level) parts.push_back(&added);
+  }
+  return parts;
 }
 
 const OptionSpec* PassRegistry::FindConfig(std::string_view key) const {
@@ -235,8 +279,10 @@ Result<Pass> PassRegistry::Create(std::string_view name, OptionValue::Dict optio
   if (!CheckOptions(row->options, fmt::format("pass '{}'", name), options, diagnostics)) {
     return Failure{ErrorCode::Usage};
   }
+  const size_t errors = diagnostics.error_count();
   return CallFactory("pass", name, [&]() -> Result<Pass> {
-    Pass pass = row->create(PassOptions(row->info, std::move(options)));
+    Pass pass = row->create(PassOptions(row->info, std::move(options), diagnostics, reader()));
+    if (diagnostics.error_count() != errors) return Failure{ErrorCode::Usage};
     if (pass.info().name == row->info.name && pass.info().kind == row->info.kind) return pass;
     return Error{ErrorCode::PassFailed, fmt::format("the factory of pass '{}' made the {} pass '{}'", name,
                                                     PassKindName(pass.info().kind), pass.info().name)};
@@ -251,8 +297,11 @@ Result<std::shared_ptr<PassInstrument>> PassRegistry::CreateInstrument(std::stri
   if (!CheckOptions(row.options, fmt::format("instrument '{}'", name), options, diagnostics)) {
     return Failure{ErrorCode::Usage};
   }
+  const size_t errors = diagnostics.error_count();
   return CallFactory("instrument", name, [&]() -> Result<std::shared_ptr<PassInstrument>> {
-    std::shared_ptr<PassInstrument> made = row.create(PassOptions({.name = row.name}, std::move(options)));
+    std::shared_ptr<PassInstrument> made =
+        row.create(PassOptions({.name = row.name}, std::move(options), diagnostics, reader()));
+    if (diagnostics.error_count() != errors) return Failure{ErrorCode::Usage};
     if (made != nullptr) return made;
     return Error{ErrorCode::PassFailed, fmt::format("the factory of instrument '{}' made nothing", name)};
   });

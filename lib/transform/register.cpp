@@ -41,6 +41,10 @@ PassEntry MakeEntry(PassInfo info, std::string summary, PassFactory create, P...
   Option {                                                                                                             \
     { #Name, OptionType::Type, Default, Summary }                                                                      \
   }
+#define IROPT_PATH_OPTION(Name, Type, Default, Summary)                                                                \
+  Option {                                                                                                             \
+    { #Name, OptionType::Type, Default, Summary, {}, {}, /*is_path=*/true }                                            \
+  }
 #define IROPT_CHOICE(Name, Default, Summary, ...)                                                                      \
   Option {                                                                                                             \
     {                                                                                                                  \
@@ -61,6 +65,7 @@ std::vector<PassEntry> AllEntries() {
 
 #undef IROPT_CHOICE
 #undef IROPT_OPTION
+#undef IROPT_PATH_OPTION
 #undef IROPT_PRESERVES
 #undef IROPT_REQUIRES
 

@@ -90,6 +90,11 @@ class CompilerInstance {
   // A context with this registry, whose passes report to diagnostics(), and in which PrintIR shows modules on stderr.
   PassContext MakeContext(int opt_level = kDefaultOptLevel);
 
+  // The part of the input that is being worked on, such as "chunk 2, from line 5": diagnostics without a place and
+  // printed modules name it. Empty for the whole input.
+  const std::string& chunk() const { return chunk_; }
+  void set_chunk(std::string chunk);
+
   // Adds a text that is not a file, such as the value of a flag, to the sources, so that messages show where in it they
   // are about.
   Result<uint32_t> AddText(std::string name, std::string text);
@@ -109,6 +114,7 @@ class CompilerInstance {
   std::unique_ptr<DiagnosticConsumer> own_consumer_;  // null where it was given one
   DiagnosticEngine diagnostics_;
   PassRegistry registry_;
+  std::string chunk_;
 };
 
 }  // namespace iropt

@@ -136,7 +136,7 @@ PassInfo SequentialInfo(std::string name = "sequential", int opt_level = kNoOptL
 // With `level`, its passes are enabled at that level rather than at the context's.
 Pass Sequential(std::vector<Pass> passes, PassInfo info = SequentialInfo(), std::optional<int> level = std::nullopt);
 // Runs the passes as a Sequential does until a round changes nothing; says so where `max_rounds` were not enough.
-Pass Fixpoint(std::vector<Pass> passes, int max_rounds);
+Pass Fixpoint(std::vector<Pass> passes, int max_rounds, SourceSpan span = {});
 // Runs the passes as a Sequential does, `times` times.
 Pass Repeat(std::vector<Pass> passes, int times);
 

@@ -10,6 +10,7 @@
 #include "iropt/diag/diagnostic.h"
 #include "iropt/pass/option_value.h"
 #include "iropt/pass/pass_info.h"
+#include "iropt/pass/text_reader.h"
 
 namespace iropt {
 
@@ -33,6 +34,7 @@ struct OptionSpec {
   std::string summary;
   std::vector<OptionSpec> fields = {};    // of a record, whose default is made of theirs
   std::vector<std::string> choices = {};  // of a string: all that it may be; empty where it may be anything
+  bool is_path = false;                   // a string is the path of a file, relative to the pipeline file that has it
 };
 
 // What values an option takes: "a number", "one of depth-first, breadth-first", ...
@@ -48,10 +50,12 @@ bool CheckOptions(std::span<const OptionSpec> specs, std::string_view owner, Opt
                   DiagnosticEngine& diagnostics);
 
 // What the factory of a pass gets: the pass's own row and its options, checked and complete. Asking for an option that
-// the row does not have, or by another type, is a bug.
+// the row does not have, or by another type, is a bug. A factory refuses what the types of the options cannot say, and
+// returns a pass nevertheless: nobody runs it.
 class PassOptions {
  public:
-  PassOptions(PassInfo info, OptionValue::Dict options) : info_(std::move(info)), options_(std::move(options)) {}
+  PassOptions(PassInfo info, OptionValue::Dict options, DiagnosticEngine& diagnostics, const TextReader* reader)
+      : info_(std::move(info)), options_(std::move(options)), diagnostics_(diagnostics), reader_(reader) {}
 
   const PassInfo& info() const { return info_; }
   bool Bool(std::string_view name) const;
@@ -61,11 +65,25 @@ class PassOptions {
   std::vector<std::string> StringList(std::string_view name) const;
   const OptionValue& Json(std::string_view name) const { return Get(name); }
 
+  // Where the value stands; unknown for a default.
+  SourceSpan SpanOf(std::string_view name) const { return Get(name).span(); }
+
+  // Reports "option 'NAME' of pass 'PASS' MESSAGE" at the value, or at the part of it that is wrong.
+  void Refuse(std::string_view name, std::string_view message) const;
+  void Refuse(std::string_view name, SourceSpan part, std::string_view message) const;
+  // The option as an integer that is not negative, which is refused otherwise.
+  int64_t Count(std::string_view name) const;
+  // Where factories report, and what reads values in the language of modules; null where nothing does.
+  DiagnosticEngine& diagnostics() const { return diagnostics_; }
+  const TextReader* reader() const { return reader_; }
+
  private:
   const OptionValue& Get(std::string_view name) const;
 
   PassInfo info_;
   OptionValue::Dict options_;
+  DiagnosticEngine& diagnostics_;
+  const TextReader* reader_;
 };
 
 }  // namespace iropt

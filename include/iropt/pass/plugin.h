@@ -1,4 +1,4 @@
-// Passes and instruments that are not part of ir-opt: a shared object that registers them.
+// Passes, instruments and operators that are not part of ir-opt: a shared object that registers them.
 //
 //   #include "iropt/pass/plugin.h"
 //
@@ -38,7 +38,7 @@
 namespace iropt {
 
 // Counts the changes of what follows here. The first field stays the first in all of them.
-inline constexpr uint32_t kPassPluginApiVersion = 1;
+inline constexpr uint32_t kPassPluginApiVersion = 2;
 
 // What a plugin says of itself.
 struct PassPluginInfo {
@@ -47,7 +47,7 @@ struct PassPluginInfo {
   const char* name;
   const char* version;
   const void* state;  // plugin_detail::StateAddress() as the plugin sees it
-  // Adds passes, instruments and configuration options. May throw.
+  // Adds passes, instruments, configuration options, diagnostic kinds, operators and pipelines. May throw.
   Status (*add)(PassRegistry& registry);
 };
 
@@ -92,7 +92,7 @@ constexpr uint64_t LayoutHash() {
   for (const char c : kNodeKinds) hash = MixLayout(hash, static_cast<unsigned char>(c));
   hash = MixLayouts<PassInfo, PassEntry, InstrumentEntry, PipelineEntry, PassRegistry, PassContext, PassInstrument,
                     Pass::Impl, PassResult, FunctionPassContext, ModulePassContext, OptionSpec, PassOptions,
-                    OptionValue, Status, Error>(hash);
+                    OptionValue, Status, Error, OpInfo, OpSpec, DiagnosticKind>(hash);
   hash = MixLayouts<Diagnostic, DiagnosticEngine, Arena, Workspace, Module, ModuleEntry>(hash);
   return MixLayouts<Function, Call, Constant, Var, PrimFunc, tir::Buffer, tir::Block, tir::For>(hash);
 }

@@ -1,6 +1,7 @@
 // The passes and configuration options that can be asked for by name.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -9,10 +10,12 @@
 #include <vector>
 
 #include "iropt/diag/diagnostic.h"
+#include "iropt/op/op.h"
 #include "iropt/pass/instrument.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_info.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/pass/text_reader.h"
 #include "iropt/support/function_ref.h"
 
 namespace iropt {
@@ -76,7 +79,15 @@ class PassRegistry {
   // Refuses levels that the name has already, passes that do not parse, and named pipelines among them that are not
   // registered yet, so that none contains itself. Whether the passes exist is known when the pipeline is built.
   Status AddPipeline(PipelineEntry entry);
-  // Calls `add`, which may add anything, for a plugin. Where it fails or throws, the registry stays what it was.
+  // Adds passes to a named pipeline, which then runs them after its own at the levels of `addition`. Refuses levels
+  // that the pipeline does not have, and passes that do not parse.
+  Status ExtendPipeline(PipelineEntry addition);
+  // Adds a kind of diagnostics, see AddDiagnosticKind, and an operator, see AddOp: both are known in the whole process.
+  // Refused where the name is taken.
+  Status AddDiagnosticKind(const DiagnosticKind& kind);
+  Status AddOperator(const OpSpec& spec);
+  // Calls `add`, which may add anything, for a plugin. Where it fails or throws, the registry stays what it was, and no
+  // kind or operator is added.
   Status AddPlugin(PluginRecord plugin, FunctionRef<Status(PassRegistry&)> add);
 
   // In the order of their names.
@@ -88,9 +99,17 @@ class PassRegistry {
   const PassEntry* Find(std::string_view name) const;
   const OptionSpec* FindConfig(std::string_view key) const;
   const PipelineEntry* FindPipeline(std::string_view name, int level) const;
+  // What the named pipeline runs at the level: its own passes, then those that were added. Empty where there is none.
+  std::vector<const PipelineEntry*> FindPipelineParts(std::string_view name, int level) const;
+  std::span<const PipelineEntry> pipeline_additions() const { return additions_; }
 
-  // A pass by name. Reports an unknown name, unknown options and values of a wrong type. `name_span` is where it was
-  // named.
+  // Reads options in the language of modules when a pass is made; null where nobody does.
+  const TextReader* reader() const { return reader_.get(); }
+  const std::shared_ptr<const TextReader>& shared_reader() const { return reader_; }
+  void set_reader(std::shared_ptr<const TextReader> reader) { reader_ = std::move(reader); }
+
+  // A pass by name. Reports an unknown name, unknown options, values of a wrong type and those that its factory
+  // refuses. `name_span` is where it was named.
   Result<Pass> Create(std::string_view name, OptionValue::Dict options, DiagnosticEngine& diagnostics,
                       SourceSpan name_span = {}) const;
   // An instrument by name, which the registry must have. Reports unknown options and values of a wrong type.
@@ -104,8 +123,11 @@ class PassRegistry {
   std::map<std::string, OptionSpec, std::less<>> configs_;
   std::map<std::string, InstrumentEntry, std::less<>> instruments_;
   std::vector<PipelineEntry> pipelines_;
+  std::vector<PipelineEntry> additions_;  // in the order in which they were added
   std::vector<PluginRecord> plugins_;
-  std::string adding_plugin_;  // whose rows are being added
+  std::shared_ptr<const TextReader> reader_;
+  std::string adding_plugin_;                      // whose rows are being added
+  std::vector<std::function<void()>> when_added_;  // what is done once all of them are
 };
 
 // Reports that there is no `name`, which is what `message` says, and which of the names that there are is near.

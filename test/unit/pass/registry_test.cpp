@@ -84,6 +84,67 @@ TEST_CASE("all wrong options of a pass are reported") {
             "wrong-option-type: option 'count' of pass 'FoldConstant' must be an integer, not a string"});
 }
 
+TEST_CASE("a factory refuses values that have the right type") {
+  PassRegistry registry;
+  PassEntry row = MakeRow("Mine");
+  row.create = [](const PassOptions& options) {
+    options.Count("count");
+    if (options.String("text") == "no") options.Refuse("text", "must not be 'no'");
+    return CreateWithOptions(options);
+  };
+  REQUIRE(registry.Add(row).ok());
+  Reports reports;
+  const Result<Pass> made = registry.Create("Mine", {{"text", "no"}, {"count", -1}}, reports.engine());
+  REQUIRE_FALSE(made.ok());
+  CHECK(made.error().code == ErrorCode::Usage);
+  CHECK(made.error().reported());
+  CHECK(reports.texts() == Log{"wrong-option-value: option 'count' of pass 'Mine' must not be negative, but is -1",
+                               "wrong-option-value: option 'text' of pass 'Mine' must not be 'no'"});
+  // What was reported before is not the fault of the factory.
+  CHECK(registry.Create("Mine", {{"text", "yes"}}, reports.engine()).ok());
+}
+
+TEST_CASE("passes are added to named pipelines at levels that these have") {
+  Filled f;
+  REQUIRE(f.registry.AddPipeline({"mine", 1, 3, "FoldConstant", "", ""}).ok());
+  REQUIRE(f.registry.ExtendPipeline({"mine", 2, 3, "FoldConstant,FoldConstant", "", ""}).ok());
+  CHECK(f.registry.FindPipelineParts("mine", 0).empty());
+  CHECK(f.registry.FindPipelineParts("mine", 1).size() == 1);
+  CHECK(f.registry.FindPipelineParts("mine", 2).size() == 2);
+  CHECK_FALSE(f.registry.ExtendPipeline({"mine", 3, 4, "FoldConstant", "", ""}).ok());
+  CHECK_FALSE(f.registry.ExtendPipeline({"mine", 3, 2, "FoldConstant", "", ""}).ok());
+  CHECK_FALSE(f.registry.ExtendPipeline({"mine", 1, 1, "FoldConstant(", "", ""}).ok());
+}
+
+TEST_CASE("a plugin that fails adds no operator and no kind") {
+  PassRegistry registry;
+  const auto infer = [](const Call&, InferContext&) -> const Type* { return ObjectType::Get(); };
+  const OpSpec op{.name = "test.registry_op", .functions = {infer, nullptr}};
+  const DiagnosticKind kind{"test-registry-kind", Severity::Remark, "a test"};
+  const auto add = [&](PassRegistry& extended) -> Status {
+    IROPT_RETURN_IF_ERROR(extended.AddOperator(op));
+    return extended.AddDiagnosticKind(kind);
+  };
+  const auto fail = [&](PassRegistry& extended) -> Status {
+    IROPT_RETURN_IF_ERROR(add(extended));
+    return Error{ErrorCode::Usage, "no"};
+  };
+  CHECK_FALSE(registry.AddPlugin({"mine", "1", "mine.so"}, fail).ok());
+  CHECK(FindGraphOpByScript("test.registry_op") == nullptr);
+  CHECK(FindDiagnosticKind("test-registry-kind") == nullptr);
+  REQUIRE(registry.AddPlugin({"mine", "1", "mine.so"}, add).ok());
+  const OpInfo* added = FindGraphOpByScript("test.registry_op");
+  REQUIRE(added != nullptr);
+  CHECK(FindOp("relax.test.registry_op") == added);
+  CHECK(&OpInfoOf(added->id) == added);
+  CHECK(added->op->info == added);
+  CHECK(FindDiagnosticKind("test-registry-kind")->severity == Severity::Remark);
+  // Another registry of the process may have the same plugin.
+  PassRegistry other;
+  CHECK(other.AddPlugin({"mine", "1", "mine.so"}, add).ok());
+  CHECK(FindGraphOpByScript("test.registry_op") == added);
+}
+
 TEST_CASE("a name is registered once") {
   Filled f;
   const Status again = f.registry.Add(MakeRow("FoldConstant"));

@@ -42,7 +42,7 @@ class DeviceReplacer : public ExprMutator, private TypeMapper {
 Result<Module> UpdateVDevice(Module module, const VDeviceAttr* to, int64_t index, int threads) {
   const auto found = module.global_infos().find("vdevice");
   const size_t count = found == module.global_infos().end() ? 0 : found->second.size();
-  if (index < 0 || index >= static_cast<int64_t>(count)) {
+  if (index >= static_cast<int64_t>(count)) {
     return Error{ErrorCode::PassFailed,
                  fmt::format("the module has no virtual device with the index {}: it has {}", index, count)};
   }
@@ -56,31 +56,30 @@ Result<Module> UpdateVDevice(Module module, const VDeviceAttr* to, int64_t index
   return module;
 }
 
-Result<const VDeviceAttr*> ReadDevice(const OptionValue& option, const Module& module, ModulePassContext& context) {
-  const TextReader* reader = context.context.reader.get();
-  if (!reader) return Error{ErrorCode::PassFailed, "the context has no reader"};
+// Null after the option was refused, or where nothing reads it.
+const VDeviceAttr* ReadDevice(const PassOptions& options) {
+  const OptionValue& option = options.Json("new_vdevice");
+  const std::string* text = option.as_string();
+  if (!options.reader() && text) return nullptr;
   Workspace workspace;
   const Attr* attr = nullptr;
-  if (const std::string* text = option.as_string()) {
-    attr = reader->ReadAttr(*text, {module, workspace, context.diagnostics, option.span()});
-    if (!attr) return Failure{ErrorCode::PassFailed};
+  if (text) {
+    attr = options.reader()->ReadAttr(*text, {Module(), workspace, options.diagnostics(), option.span()});
+    if (!attr) return nullptr;
   }
-  if (const auto* device = As<VDeviceAttr>(attr)) return device;
-  context.diagnostics.Error(
-      option.span(), "wrong-option-type",
-      "option 'new_vdevice' of pass 'UpdateVDevice' must be a virtual device in a string, such as "
-      "\"I.vdevice('cuda', 1)\"");
-  return Failure{ErrorCode::PassFailed};
+  const auto* device = As<VDeviceAttr>(attr);
+  if (!device) options.Refuse("new_vdevice", "must be a virtual device in a string, such as \"I.vdevice('cuda', 1)\"");
+  return device;
 }
 
 }  // namespace
 
 Pass CreateUpdateVDevice(const PassOptions& options) {
   return CreateModulePass(options.info(),
-                          [device = options.Json("new_vdevice"), index = options.Int("index")](
+                          [device = ReadDevice(options), index = options.Count("index")](
                               Module module, ModulePassContext& context) -> Result<Module> {
-                            IROPT_ASSIGN_OR_RETURN(const VDeviceAttr* to, ReadDevice(device, module, context));
-                            return UpdateVDevice(std::move(module), to, index, context.context.threads);
+                            if (!device) return Error{ErrorCode::PassFailed, "the registry has no reader"};
+                            return UpdateVDevice(std::move(module), device, index, context.context.threads);
                           });
 }
 

@@ -33,6 +33,7 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/support/edit_distance.h"
 #include "iropt/transform/passes.h"
 
 namespace iropt {
@@ -48,34 +49,31 @@ struct DesiredLayout {
 
 class OptionReader {
  public:
-  explicit OptionReader(const OptionValue& option) {
+  explicit OptionReader(const PassOptions& options) : options_(options) {
+    const OptionValue& option = options.Json(kOption);
     const OptionValue::Dict* dict = option.as_dict();
-    if (!dict) Fail(option.span(), "option 'desired_layouts' must be an object of lists of layouts");
+    if (!dict) Refuse(option.span(), "must be an object of lists of layouts");
     for (const OptionValue::Entry& entry : dict ? *dict : OptionValue::Dict()) Read(entry);
   }
 
   std::vector<DesiredLayout> desired;
-  std::optional<std::pair<SourceSpan, std::string>> error;
 
  private:
-  void Fail(SourceSpan span, std::string message) {
-    if (!error) error = {span, std::move(message)};
-  }
+  static constexpr std::string_view kOption = "desired_layouts";
+
+  void Refuse(SourceSpan span, std::string_view message) { options_.Refuse(kOption, span, message); }
 
   void Read(const OptionValue::Entry& entry) {
     const OpInfo* op = FindOp(entry.key);
-    if (!op || op->layout_axes.empty()) {
-      return Fail(entry.key_span, fmt::format("'{}' has no choice of layouts; operators that have are {}", entry.key,
-                                              OpsWithLayoutChoice()));
-    }
+    if (!op || op->layout_axes.empty()) return RefuseOperator(entry);
     const OptionValue::List* list = entry.value.as_list();
     if (!list || list->size() < op->required_layouts || list->size() > op->layout_axes.size()) {
       const size_t most = op->layout_axes.size();
-      return Fail(entry.value.span(), most == op->required_layouts
-                                          ? fmt::format("'{}' takes a list of {} layout", entry.key, most)
-                                          : fmt::format("'{}' takes a list of {} to {} layouts: of data, weight and "
-                                                        "result",
-                                                        entry.key, op->required_layouts, most));
+      return Refuse(entry.value.span(), most == op->required_layouts
+                                            ? fmt::format("must have a list of {} layout for '{}'", most, entry.key)
+                                            : fmt::format("must have a list of {} to {} layouts for '{}': of data, "
+                                                          "weight and result",
+                                                          op->required_layouts, most, entry.key));
     }
     DesiredLayout desired_layout{op, {}};
     for (size_t i = 0; i < list->size(); ++i) {
@@ -86,22 +84,31 @@ class OptionReader {
     desired.push_back(std::move(desired_layout));
   }
 
-  static std::string OpsWithLayoutChoice() {
+  // Operators have their full names here, as in TVM: the one of "R.nn.conv2d" is "relax.nn.conv2d".
+  void RefuseOperator(const OptionValue::Entry& entry) {
     std::vector<std::string_view> names;
     for (const OpInfo& op : AllOps()) {
       if (!op.layout_axes.empty()) names.push_back(op.name);
     }
-    return fmt::format("{}", fmt::join(names, ", "));
+    std::string message = fmt::format("must be about operators that have a layout choice, {}, not about '{}'",
+                                      fmt::join(names, ", "), entry.key);
+    const bool in_script = entry.key.starts_with("R.");
+    const std::optional<std::string_view> nearest =
+        NearestName(fmt::format("relax.{}", in_script ? entry.key.substr(2) : entry.key), names);
+    if (nearest) message += fmt::format("; did you mean '{}'?", *nearest);
+    Refuse(entry.key_span, message);
   }
 
   std::optional<Layout> ReadLayout(const OptionValue& value, std::string_view axes) {
     const std::string* text = value.as_string();
     std::optional<Layout> layout = text ? Layout::Parse(*text) : std::nullopt;
     if (layout && AxisOrder::Between(*Layout::Parse(axes), *layout)) return layout;
-    Fail(value.span(),
-         fmt::format("invalid layout '{}': expected a permutation of {}", text ? *text : ToString(value), axes));
+    Refuse(value.span(), fmt::format("has the invalid layout '{}': expected a permutation of {}",
+                                     text ? *text : ToString(value), axes));
     return std::nullopt;
   }
+
+  const PassOptions& options_;
 };
 
 // ---- The rewriting
@@ -285,9 +292,10 @@ class LayoutConverter : public ExprMutator {
     const auto* op = As<Op>(call.op);
     const LayoutRule rule = op ? LayoutRuleOf(*op->info) : nullptr;
     if (!rule || !std::ranges::all_of(call.args, [](const Expr* arg) { return HasRanks(arg->type); })) return false;
-    const bool decided = strict_ && op->info->tvm_lacks_layout
-                             ? decision.Refuse("TVM 0.18 finds no layouts for it; the option strict=false accepts it")
-                             : rule(decision);
+    const bool decided =
+        strict_ && op->info->tvm_lacks_layout
+            ? decision.Refuse("TVM 0.18 fails to find its layouts; with strict=false it keeps those of the program")
+            : rule(decision);
     // One error is enough for a function.
     if (!decided && strict_ && !std::exchange(refused_, true)) {
       context_.diagnostics().Error(Location(call), "pass-failed",
@@ -342,18 +350,14 @@ class LayoutConverter : public ExprMutator {
 }  // namespace
 
 Pass MakeLayoutPass(const PassOptions& options, bool strict) {
-  const auto option = std::make_shared<const OptionReader>(options.Json("desired_layouts"));
+  const auto desired = std::make_shared<const std::vector<DesiredLayout>>(OptionReader(options).desired);
   return CreateFunctionPass(
       options.info(),
-      [option, strict](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
-        if (option->error) {
-          context.diagnostics().Error(option->error->first, "wrong-option-type", option->error->second);
-          return Failure{ErrorCode::PassFailed};
-        }
+      [desired, strict](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
         // All layouts stay unchanged.
-        if (option->desired.empty()) return function;
+        if (desired->empty()) return function;
         OpTypeInferrer inferrer(&context.module(), context.workspace().arena(), &context.diagnostics());
-        LayoutConverter converter(option->desired, strict, context, inferrer);
+        LayoutConverter converter(*desired, strict, context, inferrer);
         const Expr* converted = converter.VisitExpr(function);
         if (converter.failed()) return Failure{ErrorCode::PassFailed};
         return To<Function>(converted);

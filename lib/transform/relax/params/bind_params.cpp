@@ -35,29 +35,47 @@ namespace iropt {
 
 namespace {
 
-Result<std::vector<NamedTensor>> ReadParams(const OptionValue& option, DiagnosticEngine& diagnostics) {
-  if (const std::string* path = option.as_string()) {
-    auto tensors = ReadTensors(*path);
-    if (tensors) return tensors;
-    diagnostics.Error(option.span(), "file", tensors.error().message);
-    return Failure{ErrorCode::PassFailed};
-  }
+// A tensor for a parameter, and where the option names it.
+struct BoundTensor {
+  NamedTensor named;
+  SourceSpan span;
+};
+
+// What the option 'params' says: tensors, or the file that has them.
+struct ParamsOption {
+  std::string path;
+  SourceSpan span;
+  std::vector<BoundTensor> tensors;
+};
+
+ParamsOption ReadParamsOption(const PassOptions& options) {
+  constexpr std::string_view kOption = "params";
+  const OptionValue& option = options.Json(kOption);
+  ParamsOption params{.span = option.span()};
   const OptionValue::Dict* dict = option.as_dict();
-  if (!dict) {
-    diagnostics.Error(option.span(), "wrong-option-type",
-                      "option 'params' of pass 'BindParams' must be the path of a file or an object of arrays");
-    return Failure{ErrorCode::PassFailed};
-  }
-  std::vector<NamedTensor> tensors;
-  for (const OptionValue::Entry& entry : *dict) {
+  if (const std::string* path = option.as_string()) params.path = *path;
+  if (!dict && params.path.empty()) options.Refuse(kOption, "must be the path of a file or an object of arrays");
+  for (const OptionValue::Entry& entry : dict ? *dict : OptionValue::Dict()) {
     ArrayOptionError error;
     std::shared_ptr<const NDArray> array = ReadArrayOption(entry.value, error);
     if (!array) {
-      diagnostics.Error(error.span, "wrong-option-type", fmt::format("parameter '{}': {}", entry.key, error.message));
-      return Failure{ErrorCode::PassFailed};
+      options.diagnostics().Error(error.span, "wrong-option-value",
+                                  fmt::format("parameter '{}': {}", entry.key, error.message));
     }
-    tensors.push_back({entry.key, std::move(array)});
+    params.tensors.push_back({{entry.key, std::move(array)}, entry.key_span});
   }
+  return params;
+}
+
+Result<std::vector<BoundTensor>> ReadParams(const ParamsOption& params, DiagnosticEngine& diagnostics) {
+  if (params.path.empty()) return params.tensors;
+  Result<std::vector<NamedTensor>> read = ReadTensors(params.path);
+  if (!read) {
+    diagnostics.Error(params.span, "file", read.error().message);
+    return Failure{ErrorCode::PassFailed};
+  }
+  std::vector<BoundTensor> tensors;
+  for (NamedTensor& named : *read) tensors.push_back({std::move(named), params.span});
   return tensors;
 }
 
@@ -78,12 +96,17 @@ class ParamMatcher {
       : function_(function), name_(name), diagnostics_(diagnostics) {}
 
   // False after an error.
-  bool Match(const std::vector<NamedTensor>& tensors, Workspace& workspace) {
-    for (const NamedTensor& named : tensors) {
-      const Var* param = FindParam(named.name);
-      if (!param || !MatchType(*param, *named.tensor)) continue;
-      bound_.emplace_back(param, MakeConstant(named.tensor, workspace));
+  bool Match(const std::vector<BoundTensor>& tensors, Workspace& workspace) {
+    std::vector<const BoundTensor*> unknown;
+    for (const BoundTensor& tensor : tensors) {
+      const std::vector<const Var*> params = FindParams(tensor.named.name);
+      if (params.empty()) unknown.push_back(&tensor);
+      if (params.size() > 1)
+        Fail(tensor.span, fmt::format("function '{}' has several parameters '{}'", name_, tensor.named.name));
+      if (params.size() != 1 || !MatchType(*params[0], *tensor.named.tensor)) continue;
+      bound_.emplace_back(params[0], MakeConstant(tensor.named.tensor, workspace));
     }
+    ReportUnknown(unknown);
     for (const auto& [param, constant] : bound_) CheckDims(*param, *To<Constant>(constant)->data);
     return ok_;
   }
@@ -92,21 +115,32 @@ class ParamMatcher {
   const SymVarMap& symbolic() const { return symbolic_; }
 
  private:
-  const Var* FindParam(std::string_view name) {
-    std::vector<std::string_view> names;
+  std::vector<const Var*> FindParams(std::string_view name) const {
     std::vector<const Var*> found;
     for (const Var* param : function_.params) {
-      names.push_back(param->name());
       if (param->name() == name) found.push_back(param);
     }
-    if (found.size() == 1) return found[0];
+    return found;
+  }
+
+  void Fail(SourceSpan span, std::string message) {
     ok_ = false;
-    std::string message = found.empty() ? fmt::format("function '{}' has no parameter '{}'", name_, name)
-                                        : fmt::format("function '{}' has several parameters '{}'", name_, name);
-    const auto nearest = NearestName(name, names);
-    if (found.empty() && nearest) message += fmt::format("; did you mean '{}'?", *nearest);
-    diagnostics_.Error(Location(function_), "pass-failed", std::move(message));
-    return nullptr;
+    diagnostics_.Error(span.known() ? span : Location(function_), "pass-failed", std::move(message));
+  }
+
+  // Names that are written out are reported one by one; those of a file, which has all names from somewhere else, at
+  // once.
+  void ReportUnknown(const std::vector<const BoundTensor*>& unknown) {
+    std::vector<std::string_view> known;
+    for (const Var* param : function_.params) known.push_back(param->name());
+    const bool from_file = unknown.size() > 1 && unknown[0]->span == unknown[1]->span;
+    for (const BoundTensor* tensor : unknown) {
+      const auto nearest = NearestName(tensor->named.name, known);
+      const std::string others = from_file ? fmt::format(", nor {} other names of the file", unknown.size() - 1) : "";
+      Fail(tensor->span, fmt::format("function '{}' has no parameter '{}'{}{}", name_, tensor->named.name, others,
+                                     nearest ? fmt::format("; did you mean '{}'?", *nearest) : ""));
+      if (from_file) return;
+    }
   }
 
   bool MatchType(const Var& param, const NDArray& tensor) {
@@ -156,12 +190,14 @@ class ParamMatcher {
   bool ok_ = true;
 };
 
-Result<Module> BindParams(Module module, std::string_view name, const OptionValue& option, ModulePassContext& context) {
-  IROPT_ASSIGN_OR_RETURN(const std::vector<NamedTensor> tensors, ReadParams(option, context.diagnostics));
+Result<Module> BindParams(Module module, std::string_view name, const ParamsOption& option,
+                          ModulePassContext& context) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<BoundTensor> tensors, ReadParams(option, context.diagnostics));
   if (tensors.empty()) return module;
   const std::optional<size_t> index = FindFunction(module, name);
   if (!index) {
-    context.diagnostics.Error({}, "pass-failed", fmt::format("the module has no Relax function '{}'", name));
+    context.diagnostics.Error(option.span, "pass-failed",
+                              fmt::format("the module has no Relax function '{}'", name));
     return Failure{ErrorCode::PassFailed};
   }
   const ModuleEntry entry = module.functions()[*index];
@@ -184,7 +220,7 @@ Result<Module> BindParams(Module module, std::string_view name, const OptionValu
 }  // namespace
 
 Pass CreateBindParams(const PassOptions& options) {
-  return CreateModulePass(options.info(), [function = options.String("func_name"), params = options.Json("params")](
+  return CreateModulePass(options.info(), [function = options.String("func_name"), params = ReadParamsOption(options)](
                                               Module module, ModulePassContext& context) {
     return BindParams(std::move(module), function, params, context);
   });

@@ -9,7 +9,6 @@
 //
 // Source: the rules are those of TVM 0.18's pass of this name.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>
@@ -30,13 +29,18 @@ namespace {
 struct NamedValue {
   std::string name;
   int64_t value;
+  SourceSpan span;  // of the name in the option
   bool used = false;
 };
 
 class ModuleBinder {
  public:
-  ModuleBinder(std::vector<NamedValue> values, std::string function, DiagnosticEngine& diagnostics)
-      : values_(std::move(values)), function_(std::move(function)), diagnostics_(diagnostics) {}
+  ModuleBinder(std::vector<NamedValue> values, std::string function, SourceSpan function_span,
+               DiagnosticEngine& diagnostics)
+      : values_(std::move(values)),
+        function_(std::move(function)),
+        function_span_(function_span),
+        diagnostics_(diagnostics) {}
 
   Result<Module> Run(Module module) {
     if (values_.empty()) return module;
@@ -58,7 +62,8 @@ class ModuleBinder {
   bool Named(const Module& module) {
     const ModuleEntry* entry = module.Find(function_);
     if (entry && Is<Function>(entry->func)) return true;
-    diagnostics_.Error({}, "pass-failed", fmt::format("the module has no Relax function '{}'", function_));
+    diagnostics_.Error(function_span_, "pass-failed",
+                       fmt::format("the module has no Relax function '{}'", function_));
     return false;
   }
 
@@ -87,49 +92,49 @@ class ModuleBinder {
   }
 
   bool CheckAllUsed() {
-    std::vector<std::string> unused;
+    bool all = true;
     for (const NamedValue& named : values_) {
-      if (!named.used) unused.push_back(fmt::format("'{}'", named.name));
+      if (named.used) continue;
+      all = false;
+      diagnostics_.Error(named.span, "pass-failed",
+                         function_.empty()
+                             ? fmt::format("no Relax function defines a symbolic variable '{}'", named.name)
+                             : fmt::format("function '{}' defines no symbolic variable '{}'", function_, named.name));
     }
-    if (unused.empty()) return true;
-    diagnostics_.Error(
-        {}, "pass-failed",
-        function_.empty()
-            ? fmt::format("no Relax function defines a symbolic variable {}", fmt::join(unused, ", "))
-            : fmt::format("function '{}' defines no symbolic variable {}", function_, fmt::join(unused, ", ")));
-    return false;
+    return all;
   }
 
   std::vector<NamedValue> values_;
   std::string function_;
+  SourceSpan function_span_;
   DiagnosticEngine& diagnostics_;
 };
 
-Result<std::vector<NamedValue>> ReadValues(const OptionValue& option, DiagnosticEngine& diagnostics) {
+std::vector<NamedValue> ReadValues(const PassOptions& options) {
+  constexpr std::string_view kOption = "binding_map";
+  const OptionValue& option = options.Json(kOption);
   std::vector<NamedValue> values;
   const OptionValue::Dict* dict = option.as_dict();
-  if (dict) {
-    for (const OptionValue::Entry& entry : *dict) {
-      const int64_t* value = entry.value.as_int();
-      if (value) values.push_back({entry.key, *value});
+  if (!dict && !option.is_null()) options.Refuse(kOption, "must be an object of integers");
+  for (const OptionValue::Entry& entry : dict ? *dict : OptionValue::Dict()) {
+    const int64_t* value = entry.value.as_int();
+    if (value) values.push_back({entry.key, *value, entry.key_span});
+    if (!value) {
+      options.Refuse(kOption, entry.value.span(),
+                     fmt::format("must have an integer for '{}', not {}", entry.key, entry.value.KindName()));
     }
   }
-  if (dict ? values.size() == dict->size() : option.is_null()) return values;
-  diagnostics.Error(option.span(), "wrong-option-type",
-                    "option 'binding_map' of pass 'BindSymbolicVars' must be an object of integers");
-  return Failure{ErrorCode::PassFailed};
+  return values;
 }
 
 }  // namespace
 
 Pass CreateBindSymbolicVars(const PassOptions& options) {
-  return CreateModulePass(
-      options.info(),
-      [map = options.Json("binding_map"), function = options.String("func_name")](
-          Module module, ModulePassContext& context) -> Result<Module> {
-        IROPT_ASSIGN_OR_RETURN(std::vector<NamedValue> values, ReadValues(map, context.diagnostics));
-        return ModuleBinder(std::move(values), function, context.diagnostics).Run(std::move(module));
-      });
+  return CreateModulePass(options.info(),
+                          [values = ReadValues(options), function = options.String("func_name"),
+                           span = options.SpanOf("func_name")](Module module, ModulePassContext& context) {
+                            return ModuleBinder(values, function, span, context.diagnostics).Run(std::move(module));
+                          });
 }
 
 }  // namespace iropt

@@ -53,19 +53,21 @@ constexpr std::string_view kSuffix = "transform_params";
 struct SharedTransform {
   bool enabled = false;
   std::vector<std::string> functions;  // empty: all that have weights
+  SourceSpan span;                     // of the option
 };
 
-Result<SharedTransform> ReadOption(const OptionValue& option, DiagnosticEngine& diagnostics) {
-  if (const bool* enabled = option.as_bool()) return SharedTransform{*enabled, {}};
+SharedTransform ReadOption(const PassOptions& options) {
+  const OptionValue& option = options.Json("shared_transform");
+  if (const bool* enabled = option.as_bool()) return SharedTransform{*enabled, {}, option.span()};
   const OptionValue::List* list = option.as_list();
-  SharedTransform shared{true, {}};
+  SharedTransform shared{true, {}, option.span()};
   for (const OptionValue& item : list ? *list : OptionValue::List{}) {
     if (const std::string* name = item.as_string()) shared.functions.push_back(*name);
   }
-  if (list && shared.functions.size() == list->size()) return shared;
-  diagnostics.Error(option.span(), "wrong-option-type",
-                    "option 'shared_transform' of pass 'LiftTransformParams' must be a boolean or a list of strings");
-  return Failure{ErrorCode::PassFailed};
+  if (!list || shared.functions.size() != list->size()) {
+    options.Refuse("shared_transform", "must be a boolean or a list of strings");
+  }
+  return shared;
 }
 
 class ModuleLifter {
@@ -119,7 +121,7 @@ class ModuleLifter {
       const ModuleEntry* entry = module_.Find(name);
       const auto* function = entry ? As<Function>(entry->func) : nullptr;
       if (!function) {
-        fail({}, fmt::format("the module has no Relax function '{}'", name));
+        fail(shared_.span, fmt::format("the module has no Relax function '{}'", name));
         continue;
       }
       const NumInput num_input = ReadNumInput(*function, name, diagnostics_);
@@ -217,11 +219,9 @@ Result<Module> Expose(Module module, bool consume, DiagnosticEngine& diagnostics
 
 Pass CreateLiftTransformParams(const PassOptions& options) {
   return CreateModulePass(
-      options.info(),
-      [option = options.Json("shared_transform")](Module module, ModulePassContext& context) -> Result<Module> {
+      options.info(), [shared = ReadOption(options)](Module module, ModulePassContext& context) -> Result<Module> {
         DiagnosticEngine& diagnostics = context.diagnostics;
-        IROPT_ASSIGN_OR_RETURN(SharedTransform shared, ReadOption(option, diagnostics));
-        IROPT_ASSIGN_OR_RETURN(module, ModuleLifter(std::move(module), std::move(shared), context).Run());
+        IROPT_ASSIGN_OR_RETURN(module, ModuleLifter(std::move(module), shared, context).Run());
         IROPT_ASSIGN_OR_RETURN(module, LambdaLift(std::move(module), diagnostics));
         return Expose(std::move(module), context.context.ConfigBool("relax.lift_transform_params.consume_params"),
                       diagnostics);

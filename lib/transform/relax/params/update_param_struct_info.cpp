@@ -39,7 +39,7 @@ class ParamUpdater {
   Result<Module> Run(Module module) {
     const TextReader* reader = context_.context.reader.get();
     if (!reader) return Error{ErrorCode::PassFailed, "the context has no reader"};
-    if (!CheckForm(module)) return Failure{ErrorCode::PassFailed};
+    if (!CheckFunctions(module)) return Failure{ErrorCode::PassFailed};
     bool ok = true;
     for (const size_t i : MakeCallGraph(module, context_.AnalysisSource<CalledFunctions>()).post_order) {
       const ModuleEntry entry = module.functions()[i];
@@ -71,21 +71,9 @@ class ParamUpdater {
     return false;
   }
 
-  bool CheckForm(const Module& module) {
-    const auto is_text = [](const OptionValue::Entry& entry) { return entry.value.as_string() != nullptr; };
-    const OptionValue::Dict* functions = updates_.as_dict();
-    const bool well_formed = functions && std::ranges::all_of(*functions, [&](const OptionValue::Entry& entry) {
-                               const OptionValue::Dict* params = entry.value.as_dict();
-                               return params && std::ranges::all_of(*params, is_text);
-                             });
-    if (!well_formed) {
-      return Fail(
-          updates_.span(), "wrong-option-type",
-          "option 'updates' of pass 'UpdateParamStructInfo' must be an object of functions, each an object that "
-          "has types in strings by the names of parameters");
-    }
+  bool CheckFunctions(const Module& module) {
     bool ok = true;
-    for (const OptionValue::Entry& entry : *functions) {
+    for (const OptionValue::Entry& entry : *updates_.as_dict()) {
       const ModuleEntry* found = module.Find(entry.key);
       if (found && Is<Function>(found->func)) continue;
       ok = Fail(entry.key_span, "pass-failed", fmt::format("the module has no Relax function '{}'", entry.key));
@@ -138,9 +126,23 @@ class ParamUpdater {
   std::unordered_set<const GlobalVar*> changed_;  // functions whose type has changed
 };
 
+// Whether there are texts by functions and parameters; what they say depends on the module.
+void CheckForm(const PassOptions& options) {
+  const auto is_text = [](const OptionValue::Entry& entry) { return entry.value.as_string() != nullptr; };
+  const auto has_texts = [&](const OptionValue::Entry& entry) {
+    const OptionValue::Dict* params = entry.value.as_dict();
+    return params && std::ranges::all_of(*params, is_text);
+  };
+  const OptionValue::Dict* functions = options.Json("updates").as_dict();
+  if (functions && std::ranges::all_of(*functions, has_texts)) return;
+  options.Refuse("updates",
+                 "must be an object of functions, each an object that has types in strings by the names of parameters");
+}
+
 }  // namespace
 
 Pass CreateUpdateParamStructInfo(const PassOptions& options) {
+  CheckForm(options);
   return CreateModulePass(options.info(),
                           [updates = options.Json("updates")](Module module, ModulePassContext& context) {
                             return ParamUpdater(updates, context).Run(std::move(module));

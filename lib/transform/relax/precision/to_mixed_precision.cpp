@@ -25,6 +25,8 @@
 // O(nodes).
 //
 // Source: the rules are those of TVM 0.18's pass of this name; Micikevicius et al., Mixed Precision Training, 2018.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -349,15 +351,41 @@ Result<const Function*> ToMixedPrecision(const Function* function, DataType out_
   return result;
 }
 
+// Whether each name is that of a parameter of some function. The first function of the module speaks for all.
+bool CheckNames(const Function* function, const PrecisionRewriter::Names& names, SourceSpan span,
+                FunctionPassContext& context) {
+  std::vector<std::string_view> known;
+  const Function* first = nullptr;
+  for (const ModuleEntry& entry : context.module().functions()) {
+    const auto* other = As<Function>(entry.func);
+    if (!other) continue;
+    if (!first && SkipsOptimization(*other).empty()) first = other;
+    for (const Var* param : other->params) known.push_back(param->name());
+  }
+  if (first != function) return true;
+  bool ok = true;
+  for (const std::string& name : names) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    ReportUnknownName(fmt::format("no function has a parameter '{}'", name), name, known, "pass-failed", span,
+                      context.diagnostics());
+    ok = false;
+  }
+  return ok;
+}
+
 }  // namespace
 
 Pass CreateToMixedPrecision(const PassOptions& options) {
   const DataType out_dtype = *DataType::Parse(options.String("out_dtype"));
-  return CreateFunctionPass(options.info(), [out_dtype, half_params = options.StringList("fp16_input_names")](
-                                                const Function* function, FunctionPassContext& context) {
-    return ToMixedPrecision(function, out_dtype, half_params, context.module(), context.workspace(),
-                            context.diagnostics());
-  });
+  return CreateFunctionPass(
+      options.info(),
+      [out_dtype, half_params = options.StringList("fp16_input_names"), span = options.SpanOf("fp16_input_names")](
+          const Function* function, FunctionPassContext& context) -> Result<const Function*> {
+        if (!half_params.empty() && !CheckNames(function, half_params, span, context))
+          return Failure{ErrorCode::PassFailed};
+        return ToMixedPrecision(function, out_dtype, half_params, context.module(), context.workspace(),
+                                context.diagnostics());
+      });
 }
 
 }  // namespace iropt

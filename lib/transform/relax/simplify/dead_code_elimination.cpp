@@ -251,8 +251,8 @@ std::vector<bool> VisibleFunctions(const Module& module) {
 }
 
 // Marks the functions that are kept without references to them; false after an error.
-bool EntryFunctions(const Module& module, std::span<const std::string> names, DiagnosticEngine& diagnostics,
-                    std::vector<bool>& entries) {
+bool EntryFunctions(const Module& module, std::span<const std::string> names, SourceSpan names_span,
+                    DiagnosticEngine& diagnostics, std::vector<bool>& entries) {
   entries = VisibleFunctions(module);
   bool ok = true;
   for (const std::string& name : names) {
@@ -264,7 +264,7 @@ bool EntryFunctions(const Module& module, std::span<const std::string> names, Di
     for (const ModuleEntry& entry : module.functions()) known.push_back(entry.var->name);
     std::string message = fmt::format("the module has no entry function '{}'", name);
     if (const auto nearest = NearestName(name, known)) message += fmt::format("; did you mean '{}'?", *nearest);
-    diagnostics.Error({}, "pass-failed", std::move(message));
+    diagnostics.Error(names_span, "pass-failed", std::move(message));
     ok = false;
   }
   return ok;
@@ -278,9 +278,9 @@ const Function* RemoveDeadBindings(const Function* function, const Module* modul
 }
 
 Result<Module> DeadCodeElimination(Module module, std::span<const std::string> entry_functions, int threads,
-                                   DiagnosticEngine& diagnostics, AnalysisManager& analyses) {
+                                   DiagnosticEngine& diagnostics, AnalysisManager& analyses, SourceSpan names_span) {
   std::vector<bool> entries;
-  if (!EntryFunctions(module, entry_functions, diagnostics, entries)) return Failure{ErrorCode::PassFailed};
+  if (!EntryFunctions(module, entry_functions, names_span, diagnostics, entries)) return Failure{ErrorCode::PassFailed};
   // Once before, to reduce the work; once after, because calls may have been removed.
   RemoveUnreachable(module, analyses, entries);
   RewriteRelaxFunctions(module, threads, [&](const Function* function, Workspace& workspace) {
@@ -292,9 +292,10 @@ Result<Module> DeadCodeElimination(Module module, std::span<const std::string> e
 
 Pass CreateDeadCodeElimination(const PassOptions& options) {
   return CreateModulePass(options.info(),
-                          [entries = options.StringList("entry_functions")](Module module, ModulePassContext& context) {
+                          [entries = options.StringList("entry_functions"), span = options.SpanOf("entry_functions")](
+                              Module module, ModulePassContext& context) {
                             return DeadCodeElimination(std::move(module), entries, context.context.threads,
-                                                       context.diagnostics, context.context.analyses());
+                                                       context.diagnostics, context.context.analyses(), span);
                           });
 }
 

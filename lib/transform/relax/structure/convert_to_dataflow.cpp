@@ -113,7 +113,7 @@ Result<const Function*> ConvertToDataflow(const Function* function, const Module
 
 Pass CreateConvertToDataflow(const PassOptions& options) {
   return CreateFunctionPass(
-      options.info(), [min_size = options.Int("min_size")](const Function* function, FunctionPassContext& context) {
+      options.info(), [min_size = options.Count("min_size")](const Function* function, FunctionPassContext& context) {
         return ConvertToDataflow(function, &context.module(), context.workspace(), context.diagnostics(), min_size);
       });
 }

@@ -16,9 +16,10 @@ namespace iropt {
 const Function* RemoveDeadBindings(const Function* function, const Module* module, Workspace& workspace);
 
 // The module without dead bindings in Relax functions, and without functions that cannot be reached from those in
-// `entry_functions` or from public ones. Fails if the module has no function of a name in `entry_functions`. `analyses`
-// caches the called functions.
+// `entry_functions` or from public ones. Fails if the module has no function of a name in `entry_functions`, which it
+// reports at `names_span`. `analyses` caches the called functions.
 Result<Module> DeadCodeElimination(Module module, std::span<const std::string> entry_functions, int threads,
-                                   DiagnosticEngine& diagnostics, AnalysisManager& analyses);
+                                   DiagnosticEngine& diagnostics, AnalysisManager& analyses,
+                                   SourceSpan names_span = {});
 
 }  // namespace iropt
