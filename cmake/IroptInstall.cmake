@@ -17,6 +17,9 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/iropt" DESTINATION "${CMAKE_INS
 install(FILES "${PROJECT_SOURCE_DIR}/passes.def" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/iropt/transform")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/ir-opt")
 
+# What the tests of passes run in place of ir-opt, for the tests of plugins.
+install(PROGRAMS "${PROJECT_SOURCE_DIR}/test/tools/check_pass.py" DESTINATION "${CMAKE_INSTALL_DATADIR}/ir-opt")
+
 install(EXPORT ir-opt-targets NAMESPACE iropt:: DESTINATION "${package_dir}" FILE ir-optTargets.cmake)
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/ir-optConfig.cmake.in"
                               "${PROJECT_BINARY_DIR}/package/ir-optConfig.cmake"

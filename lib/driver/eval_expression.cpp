@@ -102,8 +102,10 @@ class ExpressionEvaluator {
 
 }  // namespace
 
-int EvalExpression(const CompilerOptions& options, const std::string& text) {
+int EvalExpression(const CompilerOptions& options, std::span<const std::string> plugins, const std::string& text) {
   CompilerInstance compiler(options);
+  if (const Status loaded = compiler.LoadPlugins(plugins); !loaded.ok())
+    return compiler.Report(loaded.error(), "usage");
   const Result<uint32_t> base = compiler.AddText("-eval", text);
   if (!base.ok()) return compiler.Report(base.error(), "file");
   Workspace workspace;

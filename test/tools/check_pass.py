@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """ir-opt with the checks of every pass test. Prints the output of ir-opt, for FileCheck.
 
-    check_pass.py --ir-opt=BINARY [--not-idempotent=WHY] [FLAGS...] INPUT
+    check_pass.py [--ir-opt=BINARY] [--not-idempotent=WHY] [FLAGS...] INPUT
 
-With FLAGS and INPUT as ir-opt takes them, it requires that
+BINARY is the ir-opt of the PATH if it is not given. With FLAGS and INPUT as ir-opt takes them, it requires that
   - the result verifies, also after each single pass,
   - the result reads back as the same module and prints as the same text,
   - one thread and four threads give the same text,
@@ -40,7 +40,7 @@ def check(ir_opt, flags, source, not_idempotent):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ir-opt", required=True)
+    parser.add_argument("--ir-opt", default="ir-opt")
     parser.add_argument("--not-idempotent", metavar="WHY")
     options, rest = parser.parse_known_args()
     if not rest or rest[-1].startswith("-"):

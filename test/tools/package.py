@@ -91,6 +91,11 @@ class Package:
         ir_opt = os.path.join(self.prefix, "bin", "ir-opt")
         inverses = f"-load-pass-plugin={plugins}/inverses.so"
         counter = f"-load-pass-plugin={plugins}/call-counter.so"
+        scale = f"-load-pass-plugin={plugins}/scale-operator.so"
+        expect(run(ir_opt, scale, "-O1", os.path.join(self.inputs, "scale.ir")), "R.multiply(x, R.const(2.0")
+        check_pass = os.path.join(self.prefix, "share", "ir-opt", "check_pass.py")
+        expect(run(sys.executable, check_pass, f"--ir-opt={ir_opt}", scale, "-passes=my_company.LowerScale",
+                   os.path.join(self.inputs, "scale.ir")), "R.multiply(x, R.const(2.0")
         module = os.path.join(self.inputs, "inverses.ir")
         expect(run(ir_opt, inverses, counter, "-list-passes"), "CancelInverses", "FoldConstant")
         expect(run(ir_opt, inverses, "-passes=CancelInverses", module),

@@ -79,7 +79,7 @@ int RunCommand(const std::vector<std::string>& arguments) {
   if (line->help_pipelines) return PrintToStdout(iropt::kPipelines);
   if (line->print_version) return PrintToStdout("ir-opt " IROPT_VERSION "\n");
   if (!line->print_completion.empty()) return PrintToStdout(iropt::CompletionScript(line->print_completion));
-  if (line->eval) return iropt::EvalExpression(line->driver.compiler, *line->eval);
+  if (line->eval) return iropt::EvalExpression(line->driver.compiler, line->driver.plugins, *line->eval);
   if (!AsksForCatalog(*line)) return iropt::RunDriver(line->driver);
   const iropt::Result<std::string> text = RenderCatalog(*line);
   return text.ok() ? PrintToStdout(*text) : Fail(text.error());

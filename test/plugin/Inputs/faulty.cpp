@@ -32,6 +32,20 @@ PassEntry Row(const char* name) {
 // Volatile, so that the compiler cannot know its value.
 int* volatile nowhere = reinterpret_cast<int*>(0x10);
 
+const Type* InferNothing(const Call&, InferContext&) { return ObjectType::Get(); }
+
+// What is not a pass or an instrument.
+Status AddWrong(std::string_view fault, PassRegistry& registry) {
+  if (fault == "taken-kind") return registry.AddDiagnosticKind({"syntax", Severity::Remark, "another syntax"});
+  if (fault == "bad-kind") return registry.AddDiagnosticKind({"Two Words", Severity::Remark, "not an id"});
+  if (fault == "taken-operator")
+    return registry.AddOperator({.name = "nn.relu", .functions = {&InferNothing, nullptr}});
+  if (fault == "bad-operator") return registry.AddOperator({.name = "relu", .functions = {&InferNothing, nullptr}});
+  if (fault == "no-rule") return registry.AddOperator({.name = "mine.op"});
+  if (fault == "no-pipeline") return registry.ExtendPipeline({"defaults", 1, 2, "FoldConstant"});
+  return {};
+}
+
 Status Register(PassRegistry& registry) {
   const std::string_view fault = Fault();
   PassEntry first = Row("test.RenameModule");
@@ -46,6 +60,7 @@ Status Register(PassRegistry& registry) {
     later.info.required = {"test.RenameModule"};
     IROPT_RETURN_IF_ERROR(registry.Add(later));
   }
+  IROPT_RETURN_IF_ERROR(AddWrong(fault, registry));
   if (fault == "taken-name") IROPT_RETURN_IF_ERROR(registry.Add(Row("FoldConstant")));
   if (fault == "taken-instrument") {
     const auto none = [](const PassOptions&) { return std::shared_ptr<PassInstrument>(); };

@@ -1,4 +1,6 @@
 // A plugin of passes and an instrument that misbehave as their option says.
+#include <fmt/format.h>
+
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -8,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "iropt/ir/location.h"
 #include "iropt/pass/plugin.h"
 #include "iropt/support/check.h"
 #include "iropt/support/stack.h"
@@ -72,7 +75,13 @@ Pass CreateFunctionMisbehaviour(const PassOptions& options) {
   return CreateFunctionPass(options.info(),
                             [how = options.String("how"), only = options.String("only")](
                                 const Function* function, FunctionPassContext& context) -> Result<const Function*> {
-                              if (only.empty() || context.var()->name == only) Do(how);
+                              if (!only.empty() && context.var()->name != only) return function;
+                              if (how == "return-null") return nullptr;
+                              if (how == "undeclared-kind") {
+                                context.diagnostics().Remark(Location(*function), "my-kind", "there is a function");
+                                return function;
+                              }
+                              Do(how);
                               return function;
                             });
 }
@@ -126,7 +135,33 @@ std::shared_ptr<PassInstrument> CreateMisbehaving(const PassOptions& options) {
   return std::make_shared<Misbehaving>(options.String("hook"), options.String("how"));
 }
 
+Pass CreateNullBlock(const PassOptions& options) {
+  return CreateDataflowBlockPass(
+      options.info(),
+      [](const DataflowBlock*, FunctionPassContext&) -> Result<const DataflowBlock*> { return nullptr; });
+}
+
+// Refuses an option that has the right type.
+Pass CreateRefusing(const PassOptions& options) {
+  const std::string& word = options.String("word");
+  if (word.size() % 2 != 0)
+    options.Refuse("word", fmt::format("must have an even number of letters, not {}", word.size()));
+  return CreateModulePass(options.info(), [](Module module, ModulePassContext&) -> Result<Module> { return module; });
+}
+
 Status Register(PassRegistry& registry) {
+  OptionSpec record{"test.record", OptionType::Record, {}, "a record"};
+  record.fields = {{"step", OptionType::Int, 0, "a step"},
+                   {"depth", OptionType::Int, 8, "a depth"},
+                   {"name", OptionType::String, "x", "a name"}};
+  IROPT_RETURN_IF_ERROR(registry.AddConfig(record));
+  IROPT_RETURN_IF_ERROR(registry.Add({.info = {.name = "test.NullBlock", .kind = PassKind::DataflowBlock},
+                                      .summary = "return no dataflow block",
+                                      .create = &CreateNullBlock}));
+  IROPT_RETURN_IF_ERROR(registry.Add({.info = {.name = "test.Refusing", .kind = PassKind::Module},
+                                      .options = {{"word", OptionType::String, "even", "a word"}},
+                                      .summary = "refuse an option",
+                                      .create = &CreateRefusing}));
   const OptionSpec how{"how", OptionType::String, "throw", "what to do"};
   IROPT_RETURN_IF_ERROR(registry.Add({.info = {.name = "test.Misbehave", .kind = PassKind::Module},
                                       .options = {how},

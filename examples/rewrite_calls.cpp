@@ -1,0 +1,85 @@
+// A rewriter that makes new calls and constants: R.nn.relu(x) becomes R.maximum(x, 0). It reports a remark for each, at
+// the place of the call in the text.
+#include <iostream>
+
+#include "iropt/driver/compiler_instance.h"
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/location.h"
+#include "iropt/ir/relax/mutator.h"
+#include "iropt/op/op.h"
+#include "iropt/runtime/value.h"
+#include "iropt/text/script/printer.h"
+
+using namespace iropt;
+
+constexpr const char* kModule = R"(
+@R.function
+def main(x: R.Tensor(("n", 4), "float32"), y: R.Tensor((2,), "int32")):
+    a = R.nn.relu(R.exp(x))
+    b = R.nn.relu(y)
+    return (a, b)
+)";
+
+// Diagnostics have kinds, by which programs that read them tell them apart.
+constexpr DiagnosticKind kReplaced{"relu-replaced", Severity::Remark, "a relu became a maximum"};
+
+class ReluReplacer : public ExprMutator {
+ public:
+  // With a type inferrer, the builder gives new calls their types.
+  ReluReplacer(Workspace& workspace, TypeInferrer& inferrer, DiagnosticEngine& diagnostics)
+      : ExprMutator(workspace, &inferrer), diagnostics_(diagnostics) {}
+
+ protected:
+  const Expr* VisitCall(const Call* call) override {
+    if (!IsOp(call->op, OpId::kNnRelu)) return ExprMutator::VisitCall(call);
+    diagnostics_.Remark(Location(*call), kReplaced.id, "this relu becomes a maximum");
+    const DataType dtype = To<TensorType>(call->type)->dtype;
+    const Scalar zero = dtype.is_floating() ? Scalar::Float(0, dtype) : Scalar::Int(0, dtype);
+    const Expr* constant = MakeConstant(MakeScalarTensor(zero), workspace());
+    return builder().MakeCall(GetOp(OpId::kMaximum), {VisitExpr(call->args[0]), constant});
+  }
+
+ private:
+  DiagnosticEngine& diagnostics_;
+};
+
+Result<const Function*> ReplaceRelu(const Function* function, FunctionPassContext& context) {
+  OpTypeInferrer inferrer(&context.module(), context.workspace().arena(), &context.diagnostics());
+  ReluReplacer replacer(context.workspace(), inferrer, context.diagnostics());
+  return To<Function>(replacer.VisitExpr(function));
+}
+
+Status Run(CompilerInstance& compiler) {
+  IROPT_RETURN_IF_ERROR(compiler.registry().AddDiagnosticKind(kReplaced));
+  IROPT_ASSIGN_OR_RETURN(Module module, compiler.ParseModule(kModule));
+  PassContext context = compiler.MakeContext();
+  const Pass pass = CreateFunctionPass({.name = "ReplaceRelu"}, ReplaceRelu);
+  IROPT_ASSIGN_OR_RETURN(const PassResult result, pass(std::move(module), context));
+  std::cout << ModuleToString(result.module);
+  return {};
+}
+
+int main() {
+  CompilerInstance compiler;
+  return compiler.Finish(Run(compiler));
+}
+
+// Prints:
+//
+//   module:4:9: remark: this relu becomes a maximum
+//         a = R.nn.relu(R.exp(x))
+//             ^~~~~~~~~~~~~~~~~~~
+//   module:5:9: remark: this relu becomes a maximum
+//         b = R.nn.relu(y)
+//             ^~~~~~~~~~~~
+//   # from tvm.script import tir as T
+//   # from tvm.script import relax as R
+//
+//   @R.function
+//   def main(x: R.Tensor(("n", 4), dtype="float32"), y: R.Tensor((2,), dtype="int32")) -> R.Tuple(R.Tensor(("n", 4),
+//   dtype="float32"), R.Tensor((2,), dtype="int32")):
+//       n = T.int64()
+//       gv: R.Tensor((n, 4), dtype="float32") = R.exp(x)
+//       a: R.Tensor((n, 4), dtype="float32") = R.maximum(gv, R.const(0.0, "float32"))
+//       b: R.Tensor((2,), dtype="int32") = R.maximum(y, R.const(0, "int32"))
+//       return (a, b)
