@@ -31,7 +31,8 @@ class Run {
   Run(CompilerInstance& compiler, PipelineSetup& setup, const DriverOptions& options)
       : compiler_(compiler), setup_(setup), options_(options) {}
 
-  // Works on all parts of the input, also after one has failed, and writes the output if none has.
+  // Works on all parts of the input, also after one has failed, and writes the modules of those that have not. The exit
+  // code is that of the first failure. A file is written only if there is none: it is replaced as a whole.
   int Execute() {
     // People who forgot to name a file would wait for nothing.
     if (options_.input == "-" && isatty(STDIN_FILENO) != 0) {
@@ -46,18 +47,23 @@ class Run {
     With<PassContext> scope(setup_.context());
     if (!scope.status().ok()) return compiler_.Report(scope.status().error(), "pass-failed");
     int code = 0;
-    std::vector<Module> modules;
-    for (const InputPart& part : parts) {
-      std::optional<Module> module;
-      const int part_code = ProcessPart({InputName(), *input, part.text, part.first_line, *format}, module);
+    std::vector<std::optional<Module>> modules(parts.size());
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (parts.size() > 1) compiler_.set_chunk(fmt::format("chunk {}, from line {}", i + 1, parts[i].first_line));
+      const int part_code = ProcessPart({InputName(), *input, parts[i].text, parts[i].first_line, *format}, modules[i]);
       if (code == 0) code = part_code;
-      if (module) modules.push_back(*std::move(module));
+      if (part_code != 0) modules[i].reset();
     }
+    compiler_.set_chunk({});
     // Before anything is written: what fails here fails the run.
     if (const Status left = scope.Exit(); code == 0 && !left.ok()) code = compiler_.Report(left.error(), "pass-failed");
     // Warnings of passes, under -Werror.
     if (code == 0 && compiler_.diagnostics().has_errors()) code = ExitCode(ErrorCode::PassFailed);
-    if (code == 0 && !options_.verify_only) code = Write(modules);
+    const bool writes = code == 0 || (parts.size() > 1 && options_.output == "-");
+    if (writes && !options_.verify_only) {
+      const int write_code = Write(modules);
+      if (code == 0) code = write_code;
+    }
     ShowTimes();
     return code;
   }
@@ -65,14 +71,21 @@ class Run {
  private:
   std::string InputName() const { return options_.input == "-" ? "<stdin>" : options_.input; }
 
+  // What is being worked on.
+  std::string Subject() const {
+    const std::string& chunk = compiler_.chunk();
+    return chunk.empty() ? InputName() : fmt::format("{} ({})", InputName(), chunk);
+  }
+
   int ProcessPart(const ModuleSource& part, std::optional<Module>& module) {
     const Stopwatch read_watch;
-    const CrashNote note("working on", options_.input);
+    const std::string subject = Subject();
+    const CrashNote note("working on", subject);
     Result<Module> read = compiler_.Parse(part);
     if (!read.ok()) return compiler_.Report(read.error(), "file");
     module = *std::move(read);
     times_.read += read_watch.Read();
-    if (setup_.report() != nullptr) setup_.report()->Read(InputName(), *module, read_watch.Read());
+    if (setup_.report() != nullptr) setup_.report()->Read(Subject(), *module, read_watch.Read());
     if (!Verify(*module)) return ExitCode(ErrorCode::IllFormed);
     if (options_.verify_only) return 0;
     const int code = RunPasses(*module);
@@ -121,7 +134,9 @@ class Run {
   }
 
   void Explain() {
-    if (setup_.trace() != nullptr) Say(setup_.trace()->Render());
+    if (setup_.trace() == nullptr) return;
+    if (!compiler_.chunk().empty()) Say(fmt::format("{}\n", Subject()));
+    Say(setup_.trace()->Render());
   }
 
   void Say(std::string_view text) {
@@ -129,13 +144,13 @@ class Run {
     static_cast<void>(compiler_.err().Flush());
   }
 
-  int Write(const std::vector<Module>& modules) {
+  int Write(const std::vector<std::optional<Module>>& modules) {
     const CrashNote note("writing", options_.output);
     const Stopwatch watch;
     const Status written = WriteFileAtomically(options_.output, [&](OutputStream& out) {
       for (size_t i = 0; i < modules.size(); ++i) {
         if (i != 0) out.Append(fmt::format("{}\n", kSplitMarker));
-        compiler_.Print(modules[i], out);
+        if (modules[i]) compiler_.Print(*modules[i], out);
       }
       return out.status();
     });
