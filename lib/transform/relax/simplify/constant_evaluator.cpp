@@ -94,7 +94,16 @@ bool ConstantEvaluator::IsFoldable(const OpInfo& op) { return op.pure && HasKern
 std::optional<HostValue> ConstantEvaluator::EvalOperator(const Call& call, const OpInfo& op,
                                                          std::span<const HostValue> args) {
   Result<HostValue> result = EvalOp(op, call.attrs, args, LimitsFor(args, options_, total_bytes_));
-  return result ? Accept(*std::move(result), call.type) : std::nullopt;
+  return result ? Accept(*std::move(result), call.type) : Decline(call, result.error());
+}
+
+std::nullopt_t ConstantEvaluator::Decline(const Call& call, const Error& error) {
+  if (error.code != ErrorCode::Budget) return std::nullopt;
+  if (declined_.count++ == 0) {
+    declined_.first = &call;
+    declined_.why = error.message;
+  }
+  return std::nullopt;
 }
 
 std::optional<HostValue> ConstantEvaluator::EvalCallTir(const Call& call, const Expr* callee,
@@ -107,7 +116,7 @@ std::optional<HostValue> ConstantEvaluator::EvalCallTir(const Call& call, const 
   if (!func || !outs) return std::nullopt;
   const EvalLimits limits = LimitsFor(args, options_, total_bytes_);
   Result<std::vector<Tensor>> result = EvalPrimFunc(*func, args, *outs, tir_vars, limits, &module_);
-  if (!result) return std::nullopt;
+  if (!result) return Decline(call, result.error());
   std::vector<Tensor>& tensors = *result;
   if (!Is<TupleType>(call.type_args->fields[0])) return Accept(HostValue(std::move(tensors[0])), call.type);
   TupleValue tuple;

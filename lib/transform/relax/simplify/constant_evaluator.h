@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 
 #include "iropt/op/op.h"
 #include "iropt/runtime/value.h"
@@ -24,12 +25,22 @@ class ConstantEvaluator {
   std::optional<HostValue> EvalCallTir(const Call& call, const Expr* callee, std::span<const HostValue> args,
                                        std::span<const int64_t> tir_vars);
 
+  // The calls that were not folded because of a limit: the first of them, what was said of it, and how many there are.
+  struct Declined {
+    const Call* first = nullptr;
+    std::string why;
+    size_t count = 0;
+  };
+  const Declined& declined() const { return declined_; }
+
  private:
+  std::nullopt_t Decline(const Call& call, const Error& error);
   std::optional<HostValue> Accept(HostValue value, const Type* type);
 
   const Module& module_;
   FoldOptions options_;
   size_t total_bytes_ = 0;
+  Declined declined_;
 };
 
 // The type of a constant that replaces an expression of type `type`: that type if it is complete.

@@ -17,10 +17,13 @@
 // compiles them.
 #include "iropt/transform/relax/simplify/fold_constant.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "constant_evaluator.h"
 #include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/location.h"
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/transform/passes.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
@@ -50,6 +53,7 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
       : ExprRewriter(workspace, &inferrer), evaluator_(module, options), fact_ids_(workspace.num_vars(), 0) {}
 
   const Function* Fold(const Function* function) { return Rebuild(*function, VisitExpr(function->body)); }
+  const ConstantEvaluator::Declined& declined() const { return evaluator_.declined(); }
 
  private:
   friend class ExprRewriter<ConstantFolder>;
@@ -249,21 +253,31 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   std::vector<Fact> facts_;
 };
 
+void ReportDeclined(const ConstantEvaluator::Declined& declined, DiagnosticEngine& remarks) {
+  std::string message = fmt::format("a call of constants is not folded: {}", declined.why);
+  if (declined.count > 1) message += fmt::format("; it is the first of {} such calls", declined.count);
+  remarks.Remark(Location(*declined.first), "fold-limit", std::move(message));
+}
+
 }  // namespace
 
 const Function* FoldConstants(const Function* function, const Module& module, Workspace& workspace,
                               const FoldOptions& options) {
   OpTypeInferrer inferrer(&module, workspace.arena(), nullptr);
-  const Function* folded = ConstantFolder(module, workspace, inferrer, options).Fold(function);
+  ConstantFolder folder(module, workspace, inferrer, options);
+  const Function* folded = folder.Fold(function);
+  if (options.remarks && folder.declined().count != 0) ReportDeclined(folder.declined(), *options.remarks);
   return RemoveDeadBindings(folded, &module, workspace);
 }
 
 Pass CreateFoldConstant(const PassOptions& options) {
   FoldOptions fold;
-  fold.max_bytes = static_cast<size_t>(std::max<int64_t>(options.Int("max_bytes"), 0));
+  fold.max_bytes = static_cast<size_t>(options.Count("max_bytes"));
   return CreateFunctionPass(options.info(),
                             [fold](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
-                              return FoldConstants(function, context.module(), context.workspace(), fold);
+                              FoldOptions limits = fold;
+                              limits.remarks = &context.diagnostics();
+                              return FoldConstants(function, context.module(), context.workspace(), limits);
                             });
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "iropt/diag/diagnostic.h"
 #include "iropt/ir/module.h"
 
 namespace iropt {
@@ -15,6 +16,8 @@ struct FoldOptions {
   size_t max_total_bytes = size_t{1} << 30;
   // The limit of elementary operations for one result.
   uint64_t max_work = uint64_t{1} << 28;
+  // Gets a remark where calls of constants are not folded because of these limits; null for none.
+  DiagnosticEngine* remarks = nullptr;
 };
 
 // The same pointer if there is nothing to fold. The PrimFuncs of call_tir are looked up in `module`. New nodes are
