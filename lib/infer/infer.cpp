@@ -73,6 +73,7 @@ const Type* InferTuple(const Tuple* tuple, InferContext& ctx) {
   for (const Expr* field : tuple->fields) {
     const Type* type = TypeOfExpr(field, ctx.module());
     if (!type) return ctx.Error(*field, "the type of a tuple field is not known");
+    if (type == ObjectType::AfterError()) return type;
     fields.push_back(type);
   }
   return TupleType::Get(ctx.arena(), fields);
@@ -80,6 +81,7 @@ const Type* InferTuple(const Tuple* tuple, InferContext& ctx) {
 
 const Type* InferProjection(const TupleGetItem* get, InferContext& ctx) {
   const Type* type = TypeOfExpr(get->tuple, ctx.module());
+  if (type == ObjectType::AfterError()) return type;
   const auto* tuple = As<TupleType>(type);
   if (!tuple) return ctx.Error(*get, fmt::format("only a tuple has fields, but the type is {}", TypeToString(type)));
   if (get->index >= 0 && static_cast<uint32_t>(get->index) < tuple->fields.size()) return tuple->fields[get->index];
@@ -151,6 +153,7 @@ const Type* InferFunction(const Function* function, InferContext& ctx) {
 const Type* InferCall(const Call* call, InferContext& ctx) {
   for (size_t i = 0; i < call->args.size(); ++i) {
     // Few rules look at the type of a global function, and those that do look it up.
+    if (call->args[i]->type == ObjectType::AfterError()) return call->args[i]->type;
     if (call->args[i]->type || call->args[i]->kind == NodeKind::kGlobalVar) continue;
     return ctx.Error(*call, i, fmt::format("the type of operand {} is not known", i));
   }

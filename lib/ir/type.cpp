@@ -35,6 +35,11 @@ List<const PrimExpr*> DimList(std::span<const PrimExpr* const> dims) {
 
 const ObjectType* ObjectType::Get() { return Context().Make(ObjectType()); }
 
+const ObjectType* ObjectType::AfterError() {
+  static const ObjectType type;
+  return &type;
+}
+
 const PrimType* PrimType::Get(DataType dtype) { return Context().Make(PrimType(dtype, nullptr)); }
 
 const PrimType* PrimType::Get(const PrimExpr* value) {

@@ -37,6 +37,9 @@ struct ObjectType : Type {
   IROPT_NODE_KIND(kObjectType)
   ObjectType() : Type(kKind) {}
   static const ObjectType* Get();
+  // The type of what has none because of an error that was reported. Whatever is computed from it has this type, too,
+  // so that one error does not cause others. It never leaves the reader.
+  static const ObjectType* AfterError();
   static constexpr auto Fields() { return FieldList(); }
 };
 

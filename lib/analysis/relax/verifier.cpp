@@ -69,11 +69,24 @@ void GraphVerifier::VisitFunction(const Function& f) {
     Error(f, "missing-type", "the function has no result type");
   }
   VisitBody(f.body, f, "the body of a function");
+  if (check_types_) CheckResultType(f);
   if (nested) vars_.Leave(vars);
   sym_vars_.LeaveTo(sym_vars);
   state_ = outer;
   around_ = outer_binding;
   function_ = outer_function;
+}
+
+// A result type may say less than the body, and more, which callers then rely on. One that excludes every value of the
+// body is a mistake, and a warning only, because TVM takes such modules: its own tests have them.
+void GraphVerifier::CheckResultType(const Function& f) {
+  const auto* seq = As<SeqExpr>(f.body);
+  const Type* actual = seq ? TypeOf(seq->body) : nullptr;
+  if (!actual || !f.ret_type || f.ret_type == actual) return;
+  if (TypeBaseCheck(f.ret_type, actual) != BaseCheck::kFailL0) return;
+  diagnostics_.Warning(At(f), "result-type",
+                       fmt::format("the function returns {}, which its result type {} excludes", TypeToString(actual),
+                                   TypeToString(f.ret_type)));
 }
 
 void GraphVerifier::VisitParams(const Function& f) {

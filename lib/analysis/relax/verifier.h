@@ -35,6 +35,7 @@ class GraphVerifier {
 
   // Functions, sequences and bindings.
   void VisitFunction(const Function& f);
+  void CheckResultType(const Function& f);
   void VisitParams(const Function& f);
   void VisitBody(const Expr* body, const Node& owner, std::string_view what);
   void VisitBlock(const BindingBlock& block);

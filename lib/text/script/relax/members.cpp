@@ -28,8 +28,8 @@ static constexpr Inspection kInspections[] = {
     {"dtype.lanes", "inspect.tensor_dtype_lanes", false},
 };
 
-bool RelaxExprParser::Subscript(PyValue& out, uint32_t) {
-  const uint32_t begin = lex_.Next().begin;
+bool RelaxExprParser::Subscript(PyValue& out, uint32_t begin) {
+  lex_.Next();
   PyValue index;
   if (!ParseValue(index) || !Expect(TokenKind::kRBracket, "a subscript")) return false;
   return MakeProjection(index, lex_.SpanFrom(begin), out);
@@ -42,6 +42,10 @@ bool RelaxExprParser::MakeProjection(const PyValue& index, Span span, PyValue& o
   }
   const Expr* tuple = ToExpr(out);
   if (!tuple) return false;
+  if (tuple->type == ObjectType::AfterError()) {
+    out = PyValue(tuple);
+    return true;
+  }
   const auto* type = As<TupleType>(tuple->type);
   int64_t i = index.integer;
   if (tuple->type && !type && !Is<ObjectType>(tuple->type))
@@ -54,7 +58,7 @@ bool RelaxExprParser::MakeProjection(const PyValue& index, Span span, PyValue& o
   }
   auto* item =
       ws_.New<TupleGetItem>(tuple, static_cast<int32_t>(i), type ? type->fields[static_cast<size_t>(i)] : nullptr);
-  item->set_span(Span::Of(tuple->span().begin, span.end()));
+  item->set_span(span);
   out = PyValue(item);
   return true;
 }

@@ -144,6 +144,7 @@ bool RelaxFunctionParser::Unpack(const PyValue& value, std::vector<PyValue>& ite
   tuple = tuple ? anf_.Typed(tuple) : nullptr;
   if (!tuple) return false;
   const auto* type = As<TupleType>(tuple->type);
+  if (tuple->type == ObjectType::AfterError()) return false;
   if (!type) return Error(value.span, "bad-unpacking", "only a tuple can be bound to several names");
   for (uint32_t i = 0; i < type->fields.size(); ++i) {
     auto* item = ws_.New<TupleGetItem>(tuple, static_cast<int32_t>(i), type->fields[i]);
@@ -155,7 +156,7 @@ bool RelaxFunctionParser::Unpack(const PyValue& value, std::vector<PyValue>& ite
 
 // After a statement failed: its variable is defined nevertheless, so that its uses are not reported as well.
 void RelaxFunctionParser::DefineFallback(std::string_view name, const Type* annotation) {
-  symbols_.Define(name, anf_.NewVar(name, annotation ? annotation : ObjectType::Get(), {}));
+  symbols_.Define(name, anf_.NewVar(name, annotation ? annotation : ObjectType::AfterError(), {}));
 }
 
 bool RelaxFunctionParser::BindValue(const Token& name, const Type* annotation, Span annotation_span,
@@ -269,6 +270,7 @@ bool RelaxFunctionParser::ParseExprStatement() {
   if (!expr) return false;
   const Span span = lex_.SpanFrom(begin);
   const auto* type = As<TupleType>(expr->type);
+  if (expr->type == ObjectType::AfterError()) return false;
   if (!type || !type->fields.empty()) {
     return Error(
         span, "unused-value",
