@@ -29,8 +29,8 @@ inline constexpr std::string_view kExitCodes = R"(  0  done
   3  the input is ill-formed
   4  a pass failed, threw an exception or ran out of memory
   5  a check rejected what a pass made
-  6  a semantic check failed
-  7  a budget was exceeded
+  6  an expression has no defined value (-eval)
+  7  an evaluation needs more memory or steps than it may take (-eval)
  70  internal error: a bug in ir-opt or in a pass, such as a crash
 )";
 
@@ -71,8 +71,8 @@ A pipeline file says the same in JSON, and holds the settings, too:
     "plugins": ["mine.so"]
   }
 
-Every key may be left out. Plugins are looked for beside the file. -print-pipeline=json
-prints such a file.
+Every key may be left out. Plugins and paths in options are relative to the file.
+-print-pipeline=json prints such a file.
 )";
 
 }  // namespace iropt
