@@ -1,4 +1,4 @@
-// A PrimFunc pass: it gets one loop-level function at a time, several at once where the context has threads. This one
+// A PrimFunc pass: it gets one PrimFunc at a time, several at once where the context has threads. This one
 // marks short loops for unrolling.
 #include <iostream>
 
