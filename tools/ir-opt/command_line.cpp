@@ -133,7 +133,7 @@ struct Exclusion {
 
 constexpr std::string_view kInput = "input";
 
-const Exclusion kExclusions[] = {
+constexpr Exclusion kExclusions[] = {
     {"verify-only", {"passes",           "pipeline",          "opt-level",       "disable",          "require",
                      "config",           "print-pipeline",    "output",          "inline-constants", "verify-each",
                      "verify-roundtrip", "verify-idempotent", "no-verify",       "explain-pipeline", "print-before",

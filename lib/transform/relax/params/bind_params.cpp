@@ -196,8 +196,7 @@ Result<Module> BindParams(Module module, std::string_view name, const ParamsOpti
   if (tensors.empty()) return module;
   const std::optional<size_t> index = FindFunction(module, name);
   if (!index) {
-    context.diagnostics.Error(option.span, "pass-failed",
-                              fmt::format("the module has no Relax function '{}'", name));
+    context.diagnostics.Error(option.span, "pass-failed", fmt::format("the module has no Relax function '{}'", name));
     return Failure{ErrorCode::PassFailed};
   }
   const ModuleEntry entry = module.functions()[*index];

@@ -62,8 +62,7 @@ class ModuleBinder {
   bool Named(const Module& module) {
     const ModuleEntry* entry = module.Find(function_);
     if (entry && Is<Function>(entry->func)) return true;
-    diagnostics_.Error(function_span_, "pass-failed",
-                       fmt::format("the module has no Relax function '{}'", function_));
+    diagnostics_.Error(function_span_, "pass-failed", fmt::format("the module has no Relax function '{}'", function_));
     return false;
   }
 
