@@ -91,7 +91,7 @@ TEST_CASE("symbolic variables that parameters and match_casts define", "[analysi
   CHECK(BoundSymVars(m.MakeShape({n, k})).empty());
 }
 
-TEST_CASE("what a call gives to the symbolic variables of the callee", "[analysis]") {
+TEST_CASE("a call binds the symbolic variables of the callee", "[analysis]") {
   GraphMaker m;
   const tir::Var* n = m.context().NewSymVar("n");
   const tir::Var* k = m.context().NewSymVar("k");

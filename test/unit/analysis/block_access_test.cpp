@@ -80,7 +80,7 @@ TEST_CASE_METHOD(Accesses, "loops inside a block are covered, and accesses unite
   CHECK(found.opaques.empty());
 }
 
-TEST_CASE_METHOD(Accesses, "what a block with an initialization writes is not read") {
+TEST_CASE_METHOD(Accesses, "regions that a block with an initialization writes are not read") {
   {
     const tir::Frame block = b.Block("block");
     {
@@ -133,7 +133,7 @@ TEST_CASE_METHOD(Accesses, "pointers that are passed on are opaque, unless their
   CHECK(stated.opaques.empty());
 }
 
-TEST_CASE_METHOD(Accesses, "what is opaque is read and written") {
+TEST_CASE_METHOD(Accesses, "opaque buffers are read and written") {
   {
     const tir::Frame block = b.Block("block");
     b.Evaluate(AccessPointer(A, 3));

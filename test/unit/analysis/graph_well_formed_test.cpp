@@ -64,7 +64,7 @@ TEST_CASE("the outputs of a dataflow block are visible after it", "[analysis]") 
   CHECK(m.Verify() == Kinds{});
 }
 
-TEST_CASE("what a branch binds is visible in the branch alone", "[analysis]") {
+TEST_CASE("bindings of a branch are visible only in the branch", "[analysis]") {
   GraphMaker m;
   const Type* t = m.Tensor({2});
   const Var* x = m.NewVar("x", t);
@@ -286,7 +286,7 @@ TEST_CASE("names of functions", "[analysis]") {
   }
 }
 
-TEST_CASE("types are there and do not contradict what follows", "[analysis]") {
+TEST_CASE("types exist and do not contradict the inferred ones", "[analysis]") {
   GraphMaker m;
   const Type* t = m.Tensor({2});
   const Type* other = m.Tensor({3});

@@ -57,7 +57,7 @@ TEST_CASE("the first reference to a function", "[analysis]") {
   CHECK_FALSE(reference_to(2));
 }
 
-TEST_CASE("a call graph takes called functions from where it is told", "[analysis]") {
+TEST_CASE("a call graph uses the given source of called functions", "[analysis]") {
   GraphMaker m;
   AddFunctions(m);
   int asked = 0;

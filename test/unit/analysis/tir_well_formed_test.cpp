@@ -126,7 +126,7 @@ TEST_CASE("blocks use loop variables through iteration variables", "[analysis]")
   SECTION("number of values") { CHECK(m.Verify(m.Block({m.Iter(vi)}, {}, m.Store(vi))) == Kinds{"block-bindings"}); }
 }
 
-TEST_CASE("fragments have free variables, where that is allowed", "[analysis]") {
+TEST_CASE("fragments may have free variables if allowed", "[analysis]") {
   TirMaker m;
   m.AllowFreeVars();
   const tir::Var* i = m.NewVar("i");

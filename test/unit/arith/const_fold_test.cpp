@@ -137,7 +137,7 @@ TEST_CASE("constants of TIR code fold modulo the width of their dtype") {
   CHECK(t.Fold(NodeKind::kLT, -7, 2) == 1);
 }
 
-TEST_CASE("dimensions are mathematical integers: what does not fit stays an expression") {
+TEST_CASE("dimensions are mathematical integers: results that do not fit stay expressions") {
   IRContext context;
   const IRContext::Scope scope(context);
   const PrimBuilder make;
@@ -148,7 +148,7 @@ TEST_CASE("dimensions are mathematical integers: what does not fit stays an expr
   CHECK(t.make.Exact().Cast(DataType::Int(8), t.Int(300))->kind == NodeKind::kCast);
 }
 
-TEST_CASE("remainders fold for index dtypes alone") {
+TEST_CASE("remainders fold only for index dtypes") {
   Loops t;
   const DataType int8 = DataType::Int(8);
   CHECK(t.make.FloorMod(t.Int(7, int8), t.Int(2, int8))->kind == NodeKind::kFloorMod);

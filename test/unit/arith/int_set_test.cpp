@@ -69,7 +69,7 @@ class Exprs {
 
 }  // namespace
 
-TEST_CASE_METHOD(Sets, "ranges become intervals, and points where the extent is 1") {
+TEST_CASE_METHOD(Sets, "ranges become intervals, and points if the extent is 1") {
   CHECK(Ends(IntervalSet::FromRange(Int(2), Int(5), make)) == "2..6");
   CHECK(IntervalSet::FromRange(n, Int(1), make).is_point());
   CHECK(IntervalSet::Everything().is_everything());
@@ -130,7 +130,7 @@ TEST_CASE_METHOD(Sets, "vectors stand for all of their lanes") {
   CHECK(Of(make.Keep(tir::Ramp(scalable, n, Int(1), make.Lanes(scalable))), domains) == "n..inf");
 }
 
-TEST_CASE_METHOD(Sets, "calls may be anything, and loads where their indices vary") {
+TEST_CASE_METHOD(Sets, "calls may have any value, and so may loads with varying indices") {
   Workspace workspace;
   const PrimExpr* call = workspace.New<tir::Call>(DataType::Int(64), GetOp(OpId::kTirLikely), List<const PrimExpr*>());
   CHECK(EvalSet(call, {}, analyzer).is_everything());

@@ -114,7 +114,7 @@ TEST_CASE_METHOD(Fixture, "variables that may be negative", "[arith]") {
   }
 }
 
-TEST_CASE_METHOD(Fixture, "under constraints only what satisfies them counts", "[arith]") {
+TEST_CASE_METHOD(Fixture, "under constraints only values that satisfy them count", "[arith]") {
   ExprGenerator generator(9, {n, m, k});
   for (int i = 0; i < 5000; ++i) {
     const PrimExpr* condition = generator.Condition(1);

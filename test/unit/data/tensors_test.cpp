@@ -91,7 +91,7 @@ TEST_CASE("dtypes that numpy lacks and repeated names are not written", "[tensor
   CHECK(!std::filesystem::exists(file.path()));
 }
 
-TEST_CASE("tensors of a safetensors file keep their order and are not copied where they are aligned", "[tensors]") {
+TEST_CASE("tensors of a safetensors file keep their order and are not copied if they are aligned", "[tensors]") {
   std::string header =
       R"({"z": {"dtype": "F32", "shape": [2], "data_offsets": [4, 12]}, "a": {"dtype": "BF16", "shape": [2, 1], "data_offsets": [0, 4]}})";
   header.append(8 - header.size() % 8, ' ');

@@ -126,7 +126,7 @@ TEST_CASE("nothing of the input reaches the terminal as a control sequence", "[d
   CHECK_THAT(text, Catch::Contains("a\uFFFD[31m \uFFFD \uFFFD b\n"));
 }
 
-TEST_CASE("colour comes only when asked for", "[diag]") {
+TEST_CASE("colour is off by default", "[diag]") {
   Fixture f("x = 1\n");
   const Diagnostic diagnostic{Severity::Error, kKind, f.SpanOf("x"), "bad", {}, {}};
   CHECK(f.Text(diagnostic, false).find('\x1b') == std::string::npos);

@@ -47,7 +47,7 @@ TEST_CASE("offsets of no source have no location", "[diag]") {
   CHECK_FALSE(SourceSpan{}.known());
 }
 
-TEST_CASE("a part of a file counts its lines from where it begins", "[diag]") {
+TEST_CASE("a part of a file counts lines from its first line", "[diag]") {
   SourceManager sources;
   const uint32_t base = *sources.AddBuffer("part", "a\nb", nullptr, 10);
   CHECK(sources.Locate(base + 2).line == 11);

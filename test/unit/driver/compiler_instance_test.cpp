@@ -40,7 +40,7 @@ TEST_CASE("a compiler instance reads modules and runs pipelines") {
   CHECK(compiler.Finish({}) == 0);
 }
 
-TEST_CASE("what a compiler instance cannot read has the exit code of ir-opt") {
+TEST_CASE("errors of a compiler instance have the exit codes of ir-opt") {
   CompilerInstance compiler;
   compiler.diagnostics().set_max_errors(0);
   const auto code = [](const auto& result) { return result.ok() ? 0 : ExitCode(result.error().code); };

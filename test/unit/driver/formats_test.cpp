@@ -32,18 +32,18 @@ std::string_view Detected(std::string_view path, std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("the extension of a file tells its format, whatever is in it") {
+TEST_CASE("the extension of a file determines its format") {
   CHECK(Detected("a.graph", "") == "graph");
   CHECK(Detected("b/a.g", std::string_view("\x00BIN", 4)) == "graph");
   CHECK(Detected("a.bin", "graph {") == "binary");
 }
 
-TEST_CASE("where there is no known extension, the content tells the format") {
+TEST_CASE("without a known extension the contents determine the format") {
   CHECK(Detected("-", "graph {") == "graph");
   CHECK(Detected("a.txt", std::string_view("\x00BIN", 4)) == "binary");
 }
 
-TEST_CASE("what no format recognizes is in the first one") {
+TEST_CASE("the first format is the default") {
   CHECK(Detected("-", "") == "plain");
   CHECK(Detected("a.txt", "something") == "plain");
 }

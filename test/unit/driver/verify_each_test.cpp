@@ -29,7 +29,7 @@ class Run {
 
 }  // namespace
 
-TEST_CASE("a pass may change a module or leave it alone", "[driver]") {
+TEST_CASE("a pass may change a module or return it unchanged", "[driver]") {
   IRContext context;
   const IRContext::Scope scope(context);
   Run run;
@@ -38,7 +38,7 @@ TEST_CASE("a pass may change a module or leave it alone", "[driver]") {
   CHECK(run.texts().empty());
 }
 
-TEST_CASE("a pass that changed something must say so", "[driver]") {
+TEST_CASE("a pass must report its changes", "[driver]") {
   IRContext context;
   const IRContext::Scope scope(context);
   Run run;
@@ -61,7 +61,7 @@ TEST_CASE("a pass must make well-formed modules", "[driver]") {
   CHECK(run.texts()[1].starts_with("undefined-variable: "));
 }
 
-TEST_CASE("what a failed pass left behind is not checked", "[driver]") {
+TEST_CASE("the module of a failed pass is not checked", "[driver]") {
   GraphMaker m;
   m.AddMain({}, {}, m.NewVar("x", m.Tensor({2})));
   Run run;

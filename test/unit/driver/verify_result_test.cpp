@@ -42,7 +42,7 @@ TEST_CASE("a module reads back as itself", "[driver]") {
   CHECK(check.reports.texts().empty());
 }
 
-TEST_CASE("reading splits nested calls, so they are not what is printed", "[driver]") {
+TEST_CASE("nested calls are split when they are read", "[driver]") {
   GraphMaker m;
   const Var* x = m.NewVar("x", m.Tensor({2}));
   const Expr* nested = m.CallOp("relax.exp", {m.CallOp("relax.exp", {x}, x->type)}, x->type);

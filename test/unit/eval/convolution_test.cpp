@@ -188,7 +188,7 @@ TEST_CASE("convolution: rounding, wrapping, NaN", "[eval]") {
       Values("nn.conv1d", {F32({1, 1, 1}, {1}), F32({1, 1, 2}, {inf, 1})}, ConvRecord(padded, "NCW", "OIW"))[0]));
 }
 
-TEST_CASE("convolution: what is empty, and what does not fit", "[eval]") {
+TEST_CASE("convolution: empty operands and operands that do not fit", "[eval]") {
   const ConvSpec spec{{1, 1}, {0, 0}, {0, 0}, {1, 1}, 1, {}};
   const ObjectAttr* attrs = ConvRecord(spec, "NCHW", "OIHW");
   const auto shape_of = [&](Dims x, Dims w) {

@@ -271,7 +271,7 @@ TEST_CASE("multinomial_from_uniform", "[eval]") {
   CHECK_FALSE(Try("multinomial_from_uniform", {F32({1, 1}, {1}), F32({1, 1}, {0}), I64({1, 1}, {1})}, attrs).ok());
 }
 
-TEST_CASE("what is known of a tensor", "[eval]") {
+TEST_CASE("properties of a tensor", "[eval]") {
   const auto field = [](std::string_view op, std::vector<HostValue> args) {
     const Result<HostValue> result = Try(op, std::move(args));
     REQUIRE(result.ok());
@@ -294,7 +294,7 @@ TEST_CASE("what is known of a tensor", "[eval]") {
   CHECK(*(*shape).shape() == ShapeValue{2, 3, 4});
 }
 
-TEST_CASE("operators that hand on what they are given", "[eval]") {
+TEST_CASE("operators that return their operand", "[eval]") {
   const Tensor x = F32({2}, {1, 2});
   for (const char* op : {"grad.no_grad", "grad.start_checkpoint", "grad.end_checkpoint", "memory.ensure_zero_offset"})
     CHECK(Run(op, {x}) == x);

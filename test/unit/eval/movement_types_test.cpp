@@ -216,7 +216,7 @@ TEST_CASE("types: tensors that are made", "[eval]") {
   }
 }
 
-TEST_CASE("types: what is known of a tensor", "[eval]") {
+TEST_CASE("types: properties of a tensor", "[eval]") {
   for (const DataType dtype : AllTypes()) {
     INFO(dtype.ToString());
     const Tensor x = Pattern(dtype, {2, 3, 4}).As(dtype);

@@ -252,7 +252,7 @@ TEST_CASE("losses and their gradients", "[eval]") {
   CHECK_FALSE(Try("nn.nll_loss", {F32({3}, {1, 2, 4}), F32({}, {1})}, mean).ok());
 }
 
-TEST_CASE("the gradient of take adds up what was taken from one place", "[eval]") {
+TEST_CASE("the gradient of take sums elements taken from the same index", "[eval]") {
   for (const DataType dtype : AllNumberTypes()) {
     const Tensor x = Ref({3, 2}).As(dtype);
     CHECK(Elements(*Run("grad.take_backward", {T(dtype, {3, 2}, {1, 2, 3, 4, 1, 2}), x, I32({3}, {2, 0, 2})},
@@ -267,7 +267,7 @@ TEST_CASE("the gradient of take adds up what was taken from one place", "[eval]"
           .ok());
 }
 
-TEST_CASE("dropout is known only where nothing is dropped", "[eval]") {
+TEST_CASE("dropout is evaluated only for rate 0", "[eval]") {
   const Tensor x = F32({2}, {1, 2});
   const Result<HostValue> kept = Try("nn.dropout", {x}, Attrs({{"rate", Number(0)}}));
   REQUIRE(kept.ok());

@@ -131,7 +131,7 @@ TEST_CASE("pools: the average of each window", "[eval]") {
   }
 }
 
-TEST_CASE("pools: layouts, NaN, what is empty, and what does not fit", "[eval]") {
+TEST_CASE("pools: layouts, NaN, empty operands and operands that do not fit", "[eval]") {
   const PoolSpec spec{{2, 2}, {2, 2}, {0, 0}, {0, 0}, {1, 1}, false, false};
   const Ref x = Ref::Whole({1, 4, 4, 2}, 13, 0, 7);
   const DataType f32 = DataType::Float(32);

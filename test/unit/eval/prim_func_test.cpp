@@ -107,7 +107,7 @@ TEST_CASE("interpreter: symbolic shapes are taken from the arguments", "[eval]")
   CHECK_THAT(ErrorOf(func, {}, {kF32, {6}}), Catch::Contains("2 parameters for 1 arguments"));
 }
 
-TEST_CASE("interpreter: a block initializes what it reduces into, and skips what its predicate excludes", "[eval]") {
+TEST_CASE("interpreter: blocks initialize reductions, and skip iterations that their predicate excludes", "[eval]") {
   Maker m;
   const Buffer* a = m.MakeBuffer("A", {m.Int(2), m.Int(3)});
   const Buffer* b = m.MakeBuffer("B", {m.Int(2)});
@@ -188,7 +188,7 @@ TEST_CASE("interpreter: vectors are stored lane by lane", "[eval]") {
   CHECK(RunFunc(func, {F32({8}, Iota(8))}, {kF32, {8}}) == std::vector<double>{0, -1, 4, -1, 8, -1, 12, -1});
 }
 
-TEST_CASE("interpreter: what has no value yet cannot be read, and results have values everywhere", "[eval]") {
+TEST_CASE("interpreter: unwritten elements cannot be read, and results must be complete", "[eval]") {
   Maker m;
   const Buffer* b = m.MakeBuffer("B", {m.Int(2)});
   const tir::Var* i = m.Var("i");
@@ -240,7 +240,7 @@ TEST_CASE("interpreter: vectors in variables, buffers of vectors, parts of vecto
   CHECK_THAT(ErrorOf(m.Func({a, b}, m.Store(b, wrong, {ramp(0, 1, 8)})), {x}, out), Catch::Contains("out of range"));
 }
 
-TEST_CASE("interpreter: what is wrong or too much is an error", "[eval]") {
+TEST_CASE("interpreter: invalid operations and exceeded limits are errors", "[eval]") {
   Maker m;
   const Buffer* a = m.MakeBuffer("A", {m.Int(2)});
   const Buffer* b = m.MakeBuffer("B", {m.Int(2)});

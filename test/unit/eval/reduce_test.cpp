@@ -168,7 +168,7 @@ TEST_CASE("softmax: sums to one, and its logarithm", "[eval]") {
   }
 }
 
-TEST_CASE("limits: neither memory nor work beyond what is granted", "[eval]") {
+TEST_CASE("limits: memory and work", "[eval]") {
   const ObjectAttr* f32 = Attrs({{"dtype", DTypeAttr::Get(DataType::Float(32))}});
   CHECK(Try("zeros", {ShapeValue{256}}, f32, {.max_bytes = 1024}).ok());
   const Result<HostValue> big = Try("zeros", {ShapeValue{257}}, f32, {.max_bytes = 1024});
@@ -186,7 +186,7 @@ TEST_CASE("limits: neither memory nor work beyond what is granted", "[eval]") {
   CHECK_FALSE(Try("tile", {m}, Attrs({{"repeats", Ints({INT64_MAX, INT64_MAX})}})).ok());
 }
 
-TEST_CASE("evaluator: what it does not know is an error that says so", "[eval]") {
+TEST_CASE("evaluator: unsupported operations are errors", "[eval]") {
   const Result<HostValue> unknown = Try("nn.conv2d", {});
   REQUIRE_FALSE(unknown.ok());
   CHECK_THAT(unknown.error().message, Catch::Contains("relax.nn.conv2d"));

@@ -95,7 +95,7 @@ TEST_CASE("types: reductions of rows", "[eval]") {
   }
 }
 
-TEST_CASE("types: sums of what was broadcast", "[eval]") {
+TEST_CASE("types: sums over broadcast axes", "[eval]") {
   for (const DataType dtype : AllTypes()) {
     INFO(dtype.ToString());
     const std::vector<Exact> values = Rows(dtype);

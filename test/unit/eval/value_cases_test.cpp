@@ -30,7 +30,7 @@ void CheckElements(const NDArray& actual, const NDArray& expected) {
 
 }  // namespace
 
-TEST_CASE("values: calls have the values that the cases say", "[eval]") {
+TEST_CASE("values: calls have the values of the cases", "[eval]") {
   for (const TypeCase& c : TypeCases()) {
     if (c.kind != TypeCase::Kind::kValue) continue;
     INFO(c.file << ":" << c.line << ": " << c.call);

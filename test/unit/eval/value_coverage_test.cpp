@@ -4,7 +4,7 @@
 
 namespace iropt {
 
-TEST_CASE("values: every operator is evaluated by a test for each dtype that it takes", "[eval]") {
+TEST_CASE("values: every operator is evaluated by a test for each of its dtypes", "[eval]") {
   const std::set<std::pair<std::string, std::string>>& tested = TestedOps();
   if (tested.size() < EvaluatedOps().size()) {
     WARN("run on its own; it says something of a run of all tests only");

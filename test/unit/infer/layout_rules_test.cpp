@@ -17,7 +17,7 @@ std::optional<AxisOrder> Between(std::string_view from, std::string_view to) {
   return AxisOrder::Between(*Layout::Parse(from), *Layout::Parse(to));
 }
 
-TEST_CASE("an order of axes says where each is stored", "[layout_rules]") {
+TEST_CASE("an order of axes gives the position of each", "[layout_rules]") {
   const AxisOrder nhwc = *Between("NCHW", "NHWC");
   CHECK(nhwc == Order({0, 2, 3, 1}));
   CHECK_FALSE(nhwc.is_identity());

@@ -211,7 +211,7 @@ TEST_CASE("wrong arguments are located errors") {
   CHECK(s.Print("add", {x, x}, {{"nonsense", Of(1)}}) == "unknown-argument: R.add has no argument 'nonsense'");
 }
 
-TEST_CASE("wrong literals say what would be right") {
+TEST_CASE("wrong literals name the expected kind") {
   Script s;
   const PyValue x = s.Tensor("x");
   CHECK(s.Print("add", {x, Of("y")}) == "bad-argument: argument 'x2' of R.add must be a tensor, not a string");

@@ -61,7 +61,7 @@ void CheckRefused(const TypeCase& c, const Read& read) {
   if (!found) FAIL_CHECK("expected an error in the call: " << c.expected << "\nfound " << read.Messages());
 }
 
-TEST_CASE("calls have the types that the cases say") {
+TEST_CASE("calls have the types of the cases") {
   for (const TypeCase& c : TypeCases()) {
     INFO(c.file << ":" << c.line << ": " << c.call);
     const Read read(c);

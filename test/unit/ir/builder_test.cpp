@@ -67,7 +67,7 @@ TEST_CASE_METHOD(Builder, "nested operands become bindings, shared ones once", "
   CHECK(call->type == x->type);
 }
 
-TEST_CASE_METHOD(Builder, "what is normal stays the same pointer", "[ir]") {
+TEST_CASE_METHOD(Builder, "code in normal form stays the same pointer", "[ir]") {
   const Function* func = NewChain(workspace, 5);
   CHECK(builder.Normalize(func) == func);
   // The same without the builder's mark.
@@ -139,7 +139,7 @@ TEST_CASE_METHOD(Builder, "variables without a type get that of their value", "[
   CHECK(normal->body == normal->blocks[0]->bindings[0]->var);
 }
 
-TEST_CASE_METHOD(Builder, "a variable without a value becomes the empty tuple where it is used", "[ir]") {
+TEST_CASE_METHOD(Builder, "uses of a variable without a value become the empty tuple", "[ir]") {
   const Var* nothing = workspace.NewVar("v", TupleType::Get({}));
   CHECK(Is<Tuple>(builder.Normalize(nothing)));
 }

@@ -122,7 +122,7 @@ TEST_CASE("arrays outlive the function that they were copied from", "[ir]") {
   CHECK(copy->data->As<float>()[0] == 5);
 }
 
-TEST_CASE("compaction copies what is mostly garbage and nothing else", "[ir]") {
+TEST_CASE("compaction copies only functions that are mostly garbage", "[ir]") {
   Module module;
   for (const char* name : {"small", "big"}) {
     Workspace workspace;

@@ -109,7 +109,7 @@ TEST_CASE("an expression of any depth is interned", "[ir]") {
   CHECK(IRContext::Current().Intern(expr) == IRContext::Current().Intern(expr));
 }
 
-TEST_CASE("what a function owns cannot be interned", "[ir]") {
+TEST_CASE("nodes that a function owns cannot be interned", "[ir]") {
   Workspace workspace;
   const tir::Var* i = workspace.NewPrimVar("i", DataType::Int(32));
   const PrimExpr* sum = workspace.New<tir::Add>(i, IRContext::Current().Int(1, DataType::Int(32)));
@@ -117,7 +117,7 @@ TEST_CASE("what a function owns cannot be interned", "[ir]") {
   CHECK_FALSE(IRContext::CanIntern(sum));
 }
 
-TEST_CASE("names of functions are interned and can be asked for", "[ir]") {
+TEST_CASE("names of functions are interned and can be looked up", "[ir]") {
   IRContext context;
   const IRContext::Scope scope(context);
   CHECK(context.FindGlobalVar("main") == nullptr);

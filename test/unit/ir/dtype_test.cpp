@@ -25,7 +25,7 @@ TEST_CASE("dtype spellings that are read and printed otherwise", "[ir]") {
   CHECK(DataType::Parse("") == DataType::Void());
 }
 
-TEST_CASE("what names no dtype", "[ir]") {
+TEST_CASE("texts that do not name a dtype", "[ir]") {
   for (const char* text :
        {"flot32", "int0", "int256", "int-8", "float32x", "float32x0", "float32x40000", "float32 ", "float32xvscale",
         "float32xvscalex1", "bool8", "float32x4x4", "f32", "float99999999999999999999"}) {

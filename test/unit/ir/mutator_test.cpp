@@ -35,7 +35,7 @@ TEST_CASE("a mutator that changes nothing returns the same pointer", "[ir]") {
   CHECK(workspace.arena().bytes_used() == bytes);
 }
 
-TEST_CASE("a mutator makes new what is above a change and keeps the rest", "[ir]") {
+TEST_CASE("a mutator rebuilds the nodes above a change and keeps the rest", "[ir]") {
   Workspace workspace;
   const Function* func = NewChain(workspace, 3);
   FirstArgInferrer inferrer;
@@ -52,7 +52,7 @@ TEST_CASE("a mutator makes new what is above a change and keeps the rest", "[ir]
   }
 }
 
-TEST_CASE("what a mutator returns may have nested operands", "[ir]") {
+TEST_CASE("a mutator may return nested operands", "[ir]") {
   class Negate : public ExprMutator {
    public:
     using ExprMutator::ExprMutator;
@@ -138,7 +138,7 @@ class Nothing : public tir::StmtExprMutator {
   using StmtExprMutator::StmtExprMutator;
 };
 
-TEST_CASE("a TIR mutator keeps what does not change", "[ir]") {
+TEST_CASE("a TIR mutator keeps unchanged nodes", "[ir]") {
   Workspace workspace;
   const PrimFunc* func = NewLoop(workspace, 8);
   const size_t used = workspace.arena().bytes_used();

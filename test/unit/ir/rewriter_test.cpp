@@ -43,7 +43,7 @@ TEST_CASE("a rewriter that changes nothing returns the same pointer and allocate
   CHECK(inferrer.inferred == 0);
 }
 
-TEST_CASE("a rewriter infers types only where those of operands change", "[ir]") {
+TEST_CASE("a rewriter infers types only if those of operands change", "[ir]") {
   Workspace workspace;
   const Function* func = NewChain(workspace, 3);
   const Var* same = workspace.NewVar("same", Tensor({Int(4)}));
@@ -74,7 +74,7 @@ TEST_CASE("a rewriter drops bindings", "[ir]") {
   CHECK(To<Call>(ValueOf(bindings[0]))->args[0] == func->params[0]);
 }
 
-TEST_CASE("what policies of types do to calls", "[ir]") {
+TEST_CASE("policies of types for calls", "[ir]") {
   Workspace workspace;
   const Var* x = workspace.NewVar("x", Tensor({Int(4)}));
   const Var* y = workspace.NewVar("y", Tensor({Int(8)}));

@@ -59,7 +59,7 @@ TEST_CASE("symbolic variables of parameters match by first occurrence", "[ir]") 
   CHECK_FALSE(BothEqual(fresh(true), fresh(false)));
 }
 
-TEST_CASE("what is shared and skipped does not hide a difference", "[ir]") {
+TEST_CASE("shared nodes that are skipped do not hide a difference", "[ir]") {
   Workspace workspace;
   IRContext& context = IRContext::Current();
   const PrimExpr* n = context.NewSymVar("n");

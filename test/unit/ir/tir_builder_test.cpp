@@ -32,7 +32,7 @@ TEST_CASE_METHOD(Fixture, "a buffer has TVM's defaults", "[tir_builder]") {
   CHECK(To<Var>(flags->elem_offset)->name == "elem_offset");
 }
 
-TEST_CASE_METHOD(Fixture, "what is emitted while a statement is open is its body", "[tir_builder]") {
+TEST_CASE_METHOD(Fixture, "statements emitted while another is open become its body", "[tir_builder]") {
   const Buffer* A = b.BufferParam("A", {Int(16)}, DataType::Float(32));
   {
     const LoopFrame loop = b.For("i", Int(16));
@@ -72,7 +72,7 @@ TEST_CASE_METHOD(Fixture, "conditions have one or two branches", "[tir_builder]"
   CHECK(stmt->else_case != nullptr);
 }
 
-TEST_CASE_METHOD(Fixture, "memory, bindings, attributes and assertions enclose what follows", "[tir_builder]") {
+TEST_CASE_METHOD(Fixture, "memory, bindings, attributes and assertions enclose the following statements", "[tir_builder]") {
   const PrimExpr* extents[] = {Int(4)};
   const VarFrame data = b.Allocate("data", DataType::Float(32), extents, "shared");
   const VarFrame x = b.Let("x", Int(3));
@@ -137,7 +137,7 @@ TEST_CASE_METHOD(Fixture, "buffers outside of blocks belong to the root block", 
   CHECK(root->block->alloc_buffers[0] == A);
 }
 
-TEST_CASE_METHOD(Fixture, "a reader goes back to where it was before an error", "[tir_builder]") {
+TEST_CASE_METHOD(Fixture, "a reader goes back to the state before an error", "[tir_builder]") {
   b.Evaluate(Int(1));
   const StmtBuilder::Mark mark = b.mark();
   b.OpenBlock("lost", true);

@@ -217,7 +217,7 @@ TEST_CASE("without the record of the operator there are zeros") {
   CHECK(TakeAttrs(static_cast<const Attr*>(nullptr)).axis() == std::nullopt);
 }
 
-TEST_CASE("a record is that of an operator where every value is of its kind") {
+TEST_CASE("a record matches an operator if every value is of its kind") {
   const OpInfo& split = OpInfoOf(OpId::kSplit);
   const ObjectAttr* good = MakeOpAttrs(OpId::kSplit, SplitAttrs::Values{.indices_or_sections = 3});
   CHECK(HasRecordOf(split, good));

@@ -91,7 +91,7 @@ TEST_CASE("an analysis is computed again for a function that a pass has changed"
   CHECK(outcome.answers[2] == outcome.answers[0] + 1);
 }
 
-TEST_CASE("an analysis that a pass says it preserves is kept") {
+TEST_CASE("results of a preserved analysis are kept") {
   const Outcome outcome = RunAround(Copying({.name = "Copying", .preserved_analyses = kCount}));
   CHECK(outcome.computed == 2);
   CHECK(outcome.answers[2] == outcome.answers[0]);
@@ -113,7 +113,7 @@ TEST_CASE("a wrong claim to preserve an analysis is believed without the audit, 
         "pass 'Liar' says that it preserves the analysis 'attribute_count', but that of 'f' is another one now");
 }
 
-TEST_CASE("the audit also checks claims about analyses that nobody has asked for") {
+TEST_CASE("the audit also checks claims about analyses that were not computed") {
   Reports reports;
   PassContext context;
   REQUIRE(context.SetConfig("testing.verify_analyses", true, reports.engine()));
@@ -123,7 +123,7 @@ TEST_CASE("the audit also checks claims about analyses that nobody has asked for
   CHECK(honest(MakeModule({"f"}), context).ok());
 }
 
-TEST_CASE("the audit asks an analysis what it means to hold") {
+TEST_CASE("the audit uses the comparison of an analysis") {
   Reports reports;
   PassContext context;
   REQUIRE(context.SetConfig("testing.verify_analyses", true, reports.engine()));
@@ -159,7 +159,7 @@ TEST_CASE("a pass over modules asks for analyses of any function") {
   CHECK(context.analyses().num_computed() == 2);
 }
 
-TEST_CASE("what a module pass finds out of the functions that it makes is kept when they are compacted") {
+TEST_CASE("analyses of functions that a module pass made survive compaction") {
   PassContext context;
   computed = 0;
   const Pass pass = CreateModulePass({.name = "M"}, [](Module module, ModulePassContext& inner) -> Result<Module> {

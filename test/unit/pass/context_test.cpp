@@ -176,7 +176,7 @@ TEST_CASE("the fields of a record have defaults of their own") {
   CHECK(c.context.config().empty());
 }
 
-TEST_CASE("a key that is part of another key is no record") {
+TEST_CASE("a key that is a prefix of another key is not a record") {
   Configured c;
   REQUIRE(c.registry.AddConfig({"tir", OptionType::Record, {}, "", {{"x", OptionType::Int, 1, ""}}}).ok());
   REQUIRE(c.registry.AddConfig({"tir.x", OptionType::Int, 2, ""}).ok());

@@ -100,7 +100,7 @@ Pass MarkFunctions(std::vector<std::string> names, std::string failing = "", boo
 
 }  // namespace
 
-TEST_CASE("an instrument hears what a sequential runs and leaves out") {
+TEST_CASE("an instrument receives the passes that a sequential runs and skips") {
   Observed o;
   o.context.disabled_pass = {"B"};
   CHECK(Sequential({Tracer(o.ran, "A"), Tracer(o.ran, "B"), Tracer(o.ran, "C", 3), Counting(1)})(Module(), o.context)
@@ -146,7 +146,7 @@ TEST_CASE("an instrument hears why a requirement runs") {
                      "begin A", "end A: unchanged", "end sequential: unchanged"});
 }
 
-TEST_CASE("an instrument hears which functions a pass leaves alone") {
+TEST_CASE("an instrument receives the functions that a pass skips") {
   Observed o;
   Module module = MakeModule({"f"});
   AddFunction(module, "g", DictAttr::Empty()->With(attr::kSkipOptimization, IntAttr::Get(1)));
@@ -155,7 +155,7 @@ TEST_CASE("an instrument hears which functions a pass leaves alone") {
                      "end Mark: unchanged"});
 }
 
-TEST_CASE("an instrument hears of each function what a pass made of it") {
+TEST_CASE("an instrument receives the result of a pass for each function") {
   Observed o;
   const Result<PassResult> result = MarkFunctions({"g"})(MakeModule({"f", "g"}), o.context);
   REQUIRE(result.ok());
@@ -196,7 +196,7 @@ TEST_CASE("several threads tell instruments of one function at a time") {
   CHECK(at("Mark begins f7") < at("Mark ends f7: changed"));
 }
 
-TEST_CASE("an instrument that fails where it is told of something fails the run") {
+TEST_CASE("an instrument that fails in a hook fails the run") {
   for (const std::string entry : {"round of sequential", "skip B: level 2"}) {
     Observed o;
     o.listener->fails_in = entry;
@@ -207,7 +207,7 @@ TEST_CASE("an instrument that fails where it is told of something fails the run"
   }
 }
 
-TEST_CASE("bisection runs the first passes and says of each whether it runs") {
+TEST_CASE("bisection runs the first passes and prints for each whether it runs") {
   Observed o;
   std::string said;
   o.context.instruments.push_back(std::make_shared<OptBisect>(1, [&](std::string_view line) { said += line; }));

@@ -123,7 +123,7 @@ TEST_CASE("001: EnterPassContext: if A entered and B fails, C is never called, a
   }
 }
 
-TEST_CASE("001: EnterPassContext: where one fails, the context has no instruments, already when others exit") {
+TEST_CASE("001: EnterPassContext: if one fails, the context has no instruments, even before the others exit") {
   for (const bool throws : kReturnsOrThrows) {
     Watched w;
     struct Looker : PassInstrument {
@@ -181,7 +181,7 @@ TEST_CASE("001: EnterPassContext: passes that run afterwards are not watched") {
   CHECK(w.log == Log{"P"});
 }
 
-TEST_CASE("001: ExitPassContext: where one fails, those after it are not called, and the context has no instruments") {
+TEST_CASE("001: ExitPassContext: if one fails, those after it are not called, and the context has no instruments") {
   for (const bool throws : kReturnsOrThrows) {
     Watched w;
     w.Add("a");
@@ -195,7 +195,7 @@ TEST_CASE("001: ExitPassContext: where one fails, those after it are not called,
   }
 }
 
-TEST_CASE("001: ExitPassContext: where one fails, the scope is left all the same") {
+TEST_CASE("001: ExitPassContext: if one fails, the scope is left nevertheless") {
   for (const bool throws : kReturnsOrThrows) {
     Watched w;
     w.Add("a", "exit", throws);
@@ -225,7 +225,7 @@ TEST_CASE("001: InstrumentBeforePass: one veto blocks the pass for all instrumen
   CHECK(w.log == Log{"a.should(P)", "b.should(P)", "c.should(P)"});
 }
 
-TEST_CASE("001: InstrumentBeforePass: what RunBeforePass throws propagates at once, and the pass does not run") {
+TEST_CASE("001: InstrumentBeforePass: exceptions of RunBeforePass propagate at once, and the pass does not run") {
   for (const bool throws : kReturnsOrThrows) {
     Watched w;
     w.Add("a");
@@ -243,7 +243,7 @@ TEST_CASE("001: InstrumentBeforePass: what RunBeforePass throws propagates at on
   }
 }
 
-TEST_CASE("001: InstrumentBeforePass: what ShouldRun throws propagates at once, and the pass does not run") {
+TEST_CASE("001: InstrumentBeforePass: exceptions of ShouldRun propagate at once, and the pass does not run") {
   Watched w;
   w.Add("a", "should", true);
   w.Add("b");
@@ -266,7 +266,7 @@ TEST_CASE("001: InstrumentBeforePass: after an exception the scope is left safel
   }
 }
 
-TEST_CASE("001: InstrumentAfterPass: what RunAfterPass throws propagates, and no further pass runs") {
+TEST_CASE("001: InstrumentAfterPass: exceptions of RunAfterPass propagate, and no further pass runs") {
   for (const bool throws : kReturnsOrThrows) {
     Watched w;
     w.Add("a", "after", throws);
@@ -334,7 +334,7 @@ TEST_CASE("001: OverrideInstruments: works on the default context of a thread, w
                    "i.after(s)", "i.exit"});
 }
 
-TEST_CASE("001: OverrideInstruments: where an old one fails to exit, the new ones do not enter") {
+TEST_CASE("001: OverrideInstruments: if an old one fails to exit, the new ones do not enter") {
   for (const bool throws : kReturnsOrThrows) {
     Watched w;
     w.Add("old1", "exit", throws);
@@ -345,7 +345,7 @@ TEST_CASE("001: OverrideInstruments: where an old one fails to exit, the new one
   }
 }
 
-TEST_CASE("001: OverrideInstruments: where a new one fails to enter, the context has no instruments") {
+TEST_CASE("001: OverrideInstruments: if a new one fails to enter, the context has no instruments") {
   for (const bool throws : kReturnsOrThrows) {
     Watched w;
     w.Add("old");

@@ -47,7 +47,7 @@ TEST_CASE("several instruments are called in the order of the context") {
                      "i.after(A)", "j.after(A)", "i.exit", "j.exit"});
 }
 
-TEST_CASE("one instrument that says no is enough, and all are asked") {
+TEST_CASE("one veto is enough, and all instruments are asked") {
   Watched w;
   w.Add("i")->vetoed = "A";
   w.Add("j");
@@ -85,7 +85,7 @@ TEST_CASE("instruments do not see passes that are not enabled") {
   CHECK(w.log == Log{"i.should(seq)", "i.before(seq)", "i.after(seq)"});
 }
 
-TEST_CASE("instruments hear what became of a pass") {
+TEST_CASE("instruments receive the outcome of a pass") {
   Watched w;
   const auto recorder = w.Add("i");
   REQUIRE(Counting(1)(Module(), w.context).ok());
@@ -115,7 +115,7 @@ TEST_CASE("a failing instrument names itself and the pass") {
   }
 }
 
-TEST_CASE("where should-run throws, the pass does not run and nobody sees it begin") {
+TEST_CASE("if should-run throws, the pass does not run and no instrument sees it begin") {
   Watched w;
   w.Add("i", "should", true);
   w.Add("j");
@@ -123,7 +123,7 @@ TEST_CASE("where should-run throws, the pass does not run and nobody sees it beg
   CHECK(w.log == Log{"i.should(A)"});
 }
 
-TEST_CASE("where a before hook fails, the pass does not run, and those that saw it begin see it end") {
+TEST_CASE("if a before hook fails, the pass does not run, and those that saw it begin see it end") {
   Watched w;
   const auto first = w.Add("i");
   w.Add("j", "before");
@@ -133,7 +133,7 @@ TEST_CASE("where a before hook fails, the pass does not run, and those that saw 
   CHECK(first->outcomes == std::vector{PassOutcome::Failed});
 }
 
-TEST_CASE("where an after hook fails, the run fails, and the others still see the end") {
+TEST_CASE("if an after hook fails, the run fails, and the others still see the end") {
   Watched w;
   const auto first = w.Add("i");
   w.Add("j", "after");
@@ -177,7 +177,7 @@ TEST_CASE("a failing exit clears the instruments, and later ones do not exit") {
   }
 }
 
-TEST_CASE("instruments exit once, also where a pass failed") {
+TEST_CASE("instruments exit once, also if a pass failed") {
   Watched w;
   w.Add("i");
   {
@@ -272,7 +272,7 @@ TEST_CASE("timing starts anew with each context") {
   CHECK(timing->profiles()[0].runs == 1);
 }
 
-TEST_CASE("the module is shown around the named passes, or around all that are no lists of passes") {
+TEST_CASE("the module is printed around the named passes, or around all that are not composite") {
   Log shown;
   const auto print = [&](const Module&, const std::string& heading) {
     shown.push_back(heading);

@@ -68,7 +68,7 @@ TEST_CASE("diagnostics of a parallel pass come in the order of the functions, wh
   }
 }
 
-TEST_CASE("the functions that a parallel pass made stand where the old ones stood") {
+TEST_CASE("functions keep their order in a parallel pass") {
   const Module before = BigModule();
   PassContext context;
   context.threads = 4;

@@ -38,7 +38,7 @@ TEST_CASE("a pass works from module to module") {
   CHECK(CountOf(result->module) == 1);
 }
 
-TEST_CASE("a pass that gives back what it got has changed nothing") {
+TEST_CASE("a pass that returns its input has changed nothing") {
   Log log;
   const Result<PassResult> result = Tracer(log, "A")(MakeModule({"main"}));
   REQUIRE(result.ok());
@@ -155,7 +155,7 @@ TEST_CASE("a function pass that gives back all functions has changed nothing") {
   CHECK(result->module.Find("f")->storage == module.Find("f")->storage);
 }
 
-TEST_CASE("a function pass leaves functions with SkipOptimization alone") {
+TEST_CASE("a function pass skips functions with SkipOptimization") {
   Module module = MakeModule({"f"});
   const auto attrs = [](std::string_view key, const Attr* value) { return DictAttr::Empty()->With(key, value); };
   AddFunction(module, "skipped", attrs("SkipOptimization", IntAttr::Get(1)));
@@ -220,7 +220,7 @@ TEST_CASE("a function pass reports the errors of all functions and fails") {
   CHECK(reports.texts() == Log{"pass-failed: in f", "pass-failed: in g"});
 }
 
-TEST_CASE("what a function pass reports of one place for several functions is shown once") {
+TEST_CASE("an error at one location for several functions is shown once") {
   Reports reports;
   PassContext context;
   context.diagnostics = &reports.engine();
@@ -261,7 +261,7 @@ TEST_CASE("a primfunc pass rewrites the PrimFuncs only") {
   CHECK(result->module.Find("loops")->func->attrs->Find("seen") != nullptr);
 }
 
-TEST_CASE("an audit catches a pass that modifies what it was given") {
+TEST_CASE("an audit catches a pass that modifies its input") {
   // Passes must not do this, but const alone does not prevent it.
   const Pass pass = CreateModulePass({.name = "Vandal"}, [](Module module, ModulePassContext&) -> Result<Module> {
     auto* function = const_cast<Function*>(To<Function>(module.functions()[0].func));

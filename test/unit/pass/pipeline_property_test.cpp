@@ -182,7 +182,7 @@ TEST_CASE("every pipeline reads back from its JSON") {
   }
 }
 
-TEST_CASE("strings and JSON say the same") {
+TEST_CASE("strings and JSON are equivalent") {
   for (uint32_t seed = 0; seed < kPipelines; ++seed) {
     const std::string text = PrintPipeline(Generator(seed).Make(4));
     const std::string json = PrintPipelineJson(FromText(text));

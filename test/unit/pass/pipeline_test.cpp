@@ -86,7 +86,7 @@ TEST_CASE("pipelines nest") {
   CHECK(pipeline[2].count == kDefaultFixpointRounds);
 }
 
-TEST_CASE("a sequential has a name and a level where they are given") {
+TEST_CASE("a sequential has a name and a level if they are given") {
   const Pipeline pipeline = Parse("Sequential<name=Mine;opt_level=3>(A),Sequential()");
   CHECK(pipeline[0].name == "Mine");
   CHECK(pipeline[0].opt_level == 3);
@@ -139,7 +139,7 @@ TEST_CASE("malformed pipelines are errors at the place in the string") {
   CHECK(ErrorIn("A,\u00e9") == "\u00e9: expected the name of a pass");
 }
 
-TEST_CASE("an error at a bracket that is not closed shows where it opens") {
+TEST_CASE("an error at an unclosed bracket shows the opening one") {
   for (const std::string text :
        {"A,Sequential(B,C", "A,fixpoint<2>(B;C)", "A,Bc<d=1,e=2>", "A,Bc<d=[1;2]>", "A,Bc<d={e:1]>"}) {
     Reports reports;
@@ -225,7 +225,7 @@ TEST_CASE("a built pipeline runs") {
   CHECK((*pass)(Module()).ok());
 }
 
-TEST_CASE("a requirement that nobody registered is found when the pipeline is built") {
+TEST_CASE("an unregistered requirement is found when the pipeline is built") {
   Registered r;
   REQUIRE(r.registry.Add({.info = {.name = "Odd", .required = {"Nothing"}}, .create = &CreateNothing}).ok());
   CHECK_FALSE(BuildPipeline(Parse("A,Odd"), r.registry, r.reports.engine()).ok());
@@ -261,7 +261,7 @@ TEST_CASE("a pipeline that does not exist, or not at that level, is an error tha
                                  "unknown-pipeline: unknown pipeline 'mine<O2>'; did you mean 'mine<O0>'?"});
 }
 
-TEST_CASE("what is wrong in a named pipeline is reported where it is used") {
+TEST_CASE("errors in a named pipeline are reported at its use") {
   Registered r;
   REQUIRE(r.registry.AddPipeline({"mine", 0, 4, "A,AA"}).ok());
   CHECK_FALSE(BuildPipeline(Parse("A,mine<O0>"), r.registry, r.reports.engine()).ok());
@@ -286,7 +286,7 @@ TEST_CASE("the registry refuses pipelines that cannot be right") {
   CHECK(refusal({"mine", 0, 4, "repeat<2>(default<O1>)"}).empty());
 }
 
-TEST_CASE("the items that a level skips can be asked for") {
+TEST_CASE("the items that a level skips can be listed") {
   Registered r;
   PassContext context;
   context.opt_level = 1;

@@ -39,7 +39,7 @@ std::string MessageOf(const Status& status) { return status.ok() ? "" : status.e
 
 }  // namespace
 
-TEST_CASE("what a plugin adds is known to come from it") {
+TEST_CASE("rows of a plugin have its name") {
   PassRegistry registry;
   REQUIRE(registry.Add(Row("A")).ok());
   const Status added = registry.AddPlugin({"mine", "1.0", "/mine.so"}, [](PassRegistry& r) -> Status {
@@ -84,7 +84,7 @@ TEST_CASE("a plugin that fails or throws adds nothing") {
   CHECK(registry.Find("B")->plugin.empty());
 }
 
-TEST_CASE("names that no pipeline can say are refused") {
+TEST_CASE("names that cannot be written in a pipeline are refused") {
   PassRegistry registry;
   CHECK(MessageOf(registry.Add(Row("two words"))) == "the pass 'two words' has a name that is no word");
   CHECK(MessageOf(registry.Add(Row(""))) == "the pass '' has a name that is no word");
@@ -124,7 +124,7 @@ TEST_CASE("a factory that makes no instrument is an error") {
   CHECK(made.error().message == "the factory of instrument 'none' made nothing");
 }
 
-TEST_CASE("what is no shared object is not loaded") {
+TEST_CASE("a file that is not a shared object is not loaded") {
   PassRegistry registry;
   const Status missing = LoadPassPlugin("./no_such_plugin.so", registry);
   CHECK(MessageOf(missing) == "cannot load plugin './no_such_plugin.so': no such file or directory");
@@ -139,7 +139,7 @@ TEST_CASE("what is no shared object is not loaded") {
   std::remove("plugin_test.txt");
 }
 
-TEST_CASE("after a pass that throws the context is what it was") {
+TEST_CASE("a pass that throws does not change the context") {
   const PassContext& outermost = PassContext::Current();
   PassContext context;
   {
@@ -155,7 +155,7 @@ TEST_CASE("after a pass that throws the context is what it was") {
   CHECK(&PassContext::Current() == &outermost);
 }
 
-TEST_CASE("after a function pass that throws in its threads the contexts are what they were") {
+TEST_CASE("a function pass that throws in its threads does not change the contexts") {
   const PassContext& outermost = PassContext::Current();
   IRContext& ir_context = IRContext::Current();
   PassContext context;

@@ -73,7 +73,7 @@ TEST_CASE("a new kind of pass implements Pass::Impl") {
   CHECK(count == 6);
 }
 
-TEST_CASE("functions that a pass leaves alone are those of the module before") {
+TEST_CASE("functions that a pass does not change are shared with the old module") {
   const Module module = MakeModule({"f", "g"});
   const Pass pass = CreateFunctionPass(
       {.name = "MarkF"}, [](const Function* f, FunctionPassContext& context) -> Result<const Function*> {
@@ -108,7 +108,7 @@ TEST_CASE("there are no undefined passes") {
   CHECK(outcome.errors.find("a pass without an implementation") != std::string::npos);
 }
 
-TEST_CASE("what an enabled pass requires runs even where it is disabled") {
+TEST_CASE("a requirement of an enabled pass runs even if it is disabled") {
   Log log;
   required_log = &log;
   PassRegistry registry;

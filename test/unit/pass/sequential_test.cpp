@@ -56,7 +56,7 @@ TEST_CASE("a sequential runs its passes in the order of the list") {
         }) == Log{"A", "B", "A"});
 }
 
-TEST_CASE("a pass is enabled where its level is not above that of the context") {
+TEST_CASE("a pass is enabled if its level is not above that of the context") {
   const auto make = [](Log& log) {
     return Sequential({Tracer(log, "zero", 0), Tracer(log, "two", 2), Tracer(log, "three", 3)});
   };
@@ -85,7 +85,7 @@ TEST_CASE("a disabled pass does not run even if it is required") {
   CHECK(log == Log{"B"});
 }
 
-TEST_CASE("the result of a sequential is changed where one of its passes changed something") {
+TEST_CASE("the result of a sequential is changed if one of its passes changed something") {
   Log log;
   const Result<PassResult> changed = Sequential({Counting(1), Tracer(log, "A")})(Module());
   REQUIRE(changed.ok());
@@ -136,7 +136,7 @@ TEST_CASE("a sequential that is called directly runs whatever its level is") {
   CHECK(RunAt(0, make) == Log{"A"});
 }
 
-TEST_CASE("a sequential with a level of enabling takes that in place of the context's") {
+TEST_CASE("a sequential can have its own level for enabling passes") {
   const auto make = [](Log& log) {
     return Sequential({Tracer(log, "A", 3), Tracer(log, "B", 4)}, SequentialInfo("default<O3>"), 3);
   };
@@ -144,7 +144,7 @@ TEST_CASE("a sequential with a level of enabling takes that in place of the cont
   CHECK(RunAt(4, make) == Log{"A"});
 }
 
-TEST_CASE("what a pass requires runs before it") {
+TEST_CASE("required passes run before a pass") {
   Requirements r;
   REQUIRE(r.registry.Add(Row<'A'>()).ok());
   REQUIRE(r.registry.Add(Row<'B'>({"A"})).ok());
@@ -162,7 +162,7 @@ TEST_CASE("requirements are followed transitively, each once, in an order that s
   CHECK(global_log == Log{"A", "C", "B", "D"});
 }
 
-TEST_CASE("what a pass that is not enabled requires does not run") {
+TEST_CASE("requirements of a skipped pass do not run") {
   Requirements r;
   REQUIRE(r.registry.Add(Row<'A'>()).ok());
   REQUIRE(r.registry.Add(Row<'B'>({"A"}, 4)).ok());
@@ -170,7 +170,7 @@ TEST_CASE("what a pass that is not enabled requires does not run") {
   CHECK(global_log.empty());
 }
 
-TEST_CASE("what an enabled pass requires runs whatever its own level is") {
+TEST_CASE("a requirement of an enabled pass runs at any level") {
   Requirements r;
   REQUIRE(r.registry.Add(Row<'A'>({}, 4)).ok());
   REQUIRE(r.registry.Add(Row<'B'>({"A"})).ok());
@@ -178,7 +178,7 @@ TEST_CASE("what an enabled pass requires runs whatever its own level is") {
   CHECK(global_log == Log{"A", "B"});
 }
 
-TEST_CASE("a requirement that nobody registered is an error") {
+TEST_CASE("an unregistered requirement is an error") {
   Requirements r;
   REQUIRE(r.registry.Add(Row<'B'>({"Missing"})).ok());
   const Result<PassResult> result = Sequential({r.Get("B")})(Module(), r.context);
@@ -195,7 +195,7 @@ TEST_CASE("a fixpoint runs its passes until a round changes nothing") {
   CHECK(log.size() == 4);
 }
 
-TEST_CASE("a fixpoint says so where its rounds were not enough") {
+TEST_CASE("a fixpoint reports if its rounds were not enough") {
   Reports reports;
   PassContext context;
   context.diagnostics = &reports.engine();
@@ -214,7 +214,7 @@ TEST_CASE("a fixpoint that has nothing to do has changed nothing") {
   CHECK(log == Log{"A"});
 }
 
-TEST_CASE("a repeat runs its passes as often as it says") {
+TEST_CASE("a repeat runs its passes the given number of times") {
   Log log;
   const Result<PassResult> result = Repeat({Tracer(log, "A"), Tracer(log, "B")}, 2)(Module());
   REQUIRE(result.ok());

@@ -66,7 +66,7 @@ TEST_CASE("a pass that fails has no after in the trace") {
   CHECK(t.log == Log{"before F"});
 }
 
-TEST_CASE("what a trace function throws is the error of the run") {
+TEST_CASE("an exception of a trace function is the error of the run") {
   Log log;
   PassContext context;
   context.instruments = {std::make_shared<TraceInstrument>([](const Module&, const PassInfo&, bool is_before) {

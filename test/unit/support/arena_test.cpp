@@ -75,7 +75,7 @@ TEST_CASE("an arena copies arrays and strings", "[support]") {
   CHECK(arena.NewArray<int>(0).empty());
 }
 
-TEST_CASE("a moved arena takes its values and owners along", "[support]") {
+TEST_CASE("a moved arena keeps its values and owners", "[support]") {
   auto owner = std::make_shared<int>(7);
   const std::weak_ptr<int> watch = owner;
   {

@@ -14,7 +14,7 @@ TEST_CASE("a check that holds does nothing and evaluates no argument of its mess
   CHECK(evaluated == 0);
 }
 
-TEST_CASE("a failed check prints where and why and exits with 70", "[support]") {
+TEST_CASE("a failed check prints its location and message and exits with 70", "[support]") {
   const std::string name = "x";
   const Outcome outcome = RunInChild([&] { IROPT_CHECK(1 > 2, "{} {} {} {} {}", -3, 4u, 'c', name, true); });
   CHECK(outcome.exit_code == 70);
@@ -22,7 +22,7 @@ TEST_CASE("a failed check prints where and why and exits with 70", "[support]") 
   CHECK_THAT(outcome.errors, Catch::Contains("check failed: 1 > 2: -3 4 c x true\n"));
 }
 
-TEST_CASE("a check without a message and an unreachable place say so", "[support]") {
+TEST_CASE("a check without a message, and unreachable code", "[support]") {
   CHECK_THAT(RunInChild([] { IROPT_CHECK(false); }).errors, Catch::EndsWith("check failed: false\n"));
   CHECK_THAT(RunInChild([] { IROPT_UNREACHABLE("kind {}", 7); }).errors, Catch::EndsWith("unreachable: kind 7\n"));
 }

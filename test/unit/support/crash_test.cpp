@@ -54,7 +54,7 @@ TEST_CASE("notes nest and end with their scopes", "[support]") {
   CHECK(Notes() == std::vector<std::string>{"running pass A"});
 }
 
-TEST_CASE("notes end where an exception leaves their scopes", "[support]") {
+TEST_CASE("notes end if an exception leaves their scopes", "[support]") {
   const auto f = [] {
     const CrashNote note("running pass", "A");
     throw 1;

@@ -72,7 +72,7 @@ TEST_CASE("files of all sizes are read whole", "[support]") {
   }
 }
 
-TEST_CASE("discarded parts of a file are read again where they are wanted", "[support]") {
+TEST_CASE("discarded parts of a file are read again on access", "[support]") {
   const TemporaryFolder folder;
   std::string text;
   while (text.size() < 1u << 20) text += std::to_string(text.size()) + "\n";
@@ -88,7 +88,7 @@ TEST_CASE("discarded parts of a file are read again where they are wanted", "[su
   CHECK(small.text() == "not mapped");
 }
 
-TEST_CASE("what cannot be read says why", "[support]") {
+TEST_CASE("files that cannot be read are errors with a reason", "[support]") {
   const TemporaryFolder folder;
   CHECK(ReadFile(folder / "none").error().message ==
         "cannot open '" + folder / "none" + "': no such file or directory");
@@ -219,7 +219,7 @@ TEST_CASE("devices are written straight and folders refused", "[support]") {
   CHECK_FALSE(WriteText(folder / "none/out", "x").ok());
 }
 
-TEST_CASE("a descriptor's path goes on where the descriptor stands", "[support]") {
+TEST_CASE("writing to a descriptor's path continues at its offset", "[support]") {
   const TemporaryFolder folder;
   const int fd = open((folder / "log").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   REQUIRE(write(fd, "begin ", 6) == 6);

@@ -20,7 +20,7 @@ TEST_CASE("a function reference calls functions, lambdas and const objects", "[s
   CHECK(calls == 1);
 }
 
-TEST_CASE("a function reference forwards what cannot be copied and drops results where none is wanted", "[support]") {
+TEST_CASE("a function reference forwards move-only values and can drop results", "[support]") {
   const auto take = [](std::unique_ptr<int> p) { return *p; };
   const FunctionRef<int(std::unique_ptr<int>)> f = take;
   CHECK(f(std::make_unique<int>(9)) == 9);

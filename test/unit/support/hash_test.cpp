@@ -21,7 +21,7 @@ TEST_CASE("every byte and the length matter, for all sizes around the steps of t
   }
 }
 
-TEST_CASE("a hash does not depend on where the text lies", "[support]") {
+TEST_CASE("a hash does not depend on the address of the text", "[support]") {
   const std::string text = "the quick brown fox jumps over the lazy dog";
   for (size_t shift = 0; shift < 8; ++shift) {
     const std::string moved = std::string(shift, ' ') + text;

@@ -35,7 +35,7 @@ TEST_CASE("a result is a value or an error", "[support]") {
   CHECK(Check(1).error().message == "odd");
 }
 
-TEST_CASE("a result carries what cannot be copied", "[support]") {
+TEST_CASE("a result can hold a move-only value", "[support]") {
   Result<std::unique_ptr<int>> result = std::make_unique<int>(3);
   CHECK(**result == 3);
   const std::unique_ptr<int> taken = *std::move(result);

@@ -25,7 +25,7 @@ size_t Find(const Table& table, int key) {
   return table.Find(MakeEntry(key, 0).hash, [key](const Entry& entry) { return entry.key == key; });
 }
 
-TEST_CASE("a scoped hash table forgets what a scope added and changed", "[support]") {
+TEST_CASE("a scoped hash table undoes the changes of a scope", "[support]") {
   Table table;
   CHECK(Find(table, 1) == table.kNone);
   table.Add(MakeEntry(1, 10));

@@ -80,7 +80,7 @@ TEST_CASE("strings: quotes, prefixes, escapes") {
   CHECK(LexAll("x = '''abc\n").errors == std::vector<std::string>{"unterminated-string"});
 }
 
-TEST_CASE("bytes that begin no token are errors, and lexing goes on") {
+TEST_CASE("bytes that do not begin a token are errors, and lexing continues") {
   const Lexed lexed = LexAll(std::string_view("a \x01 ? b\n"));
   CHECK(lexed.errors == std::vector<std::string>{"unexpected-character", "unexpected-character"});
   CHECK(lexed.kinds.back() == K::kNewline);

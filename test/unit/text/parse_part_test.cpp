@@ -47,7 +47,7 @@ TEST_CASE("a type knows the virtual devices of the module", "[parse_part]") {
   CHECK(type->vdevice == cuda);
 }
 
-TEST_CASE("a part ends where its text ends", "[parse_part]") {
+TEST_CASE("a part ends with its text", "[parse_part]") {
   PartTester t;
   CHECK_FALSE(t.ReadType("R.Object, R.Object"));
   CHECK(t.FirstMessage() == "the type ends before this");

@@ -63,7 +63,7 @@ TEST_CASE_METHOD(Fixture, "a matrix product with a block, its initialization and
 )");
 }
 
-TEST_CASE_METHOD(Fixture, "regions cover loops inside a block, and what blocks inside state") {
+TEST_CASE_METHOD(Fixture, "regions cover loops inside a block, and regions of nested blocks") {
   const tir::Buffer* A = b.BufferParam("A", {Int(64)}, float32);
   const tir::Buffer* B = b.BufferParam("B", {Int(64)}, float32);
   tir::BufferSpec local;

@@ -32,7 +32,7 @@ struct Operators {
 
 }  // namespace
 
-TEST_CASE("results are where the operation is, conversions where the operand is, errors at the operand that is wrong") {
+TEST_CASE("results have the span of the operation, conversions that of the operand, errors that of the wrong operand") {
   Operators t;
   const Span place{40, 5}, operand{42, 1};
   const PrimExpr* sum = t.ops.Make(NodeKind::kAdd, t.Int(1), t.Int(2), place);

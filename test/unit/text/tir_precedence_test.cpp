@@ -100,7 +100,7 @@ class Trees {
 
 }  // namespace
 
-TEST_CASE("parentheses stand where the tree needs them") {
+TEST_CASE("parentheses are printed only if the tree needs them") {
   Scalars s;
   const auto add = [&](auto x, auto y) { return s.Binary(NodeKind::kAdd, x, y); };
   const auto sub = [&](auto x, auto y) { return s.Binary(NodeKind::kSub, x, y); };

@@ -17,7 +17,7 @@ const Constant* Scalar(PassTester& t, float value) {
 
 }  // namespace
 
-TEST_CASE("renamings go, and what they rename is used", "[canonicalize]") {
+TEST_CASE("aliases are removed, and their sources are used", "[canonicalize]") {
   PassTester t;
   const Var* x = t.NewVar("x", t.F23());
   const Var* a = t.NewVar("a", t.F23());
@@ -196,7 +196,7 @@ TEST_CASE("contradictory casts are an error that names both", "[canonicalize]") 
         std::vector<std::string>{"match_casts contradict each other: by this one 'n' is 5, by an earlier one 4"});
 }
 
-TEST_CASE("a variable that would be itself plus one is left alone", "[canonicalize]") {
+TEST_CASE("a variable that would be itself plus one is kept", "[canonicalize]") {
   PassTester t;
   const tir::Var* n = t.context().NewSymVar("n");
   const PrimExpr* next = t.context().Intern(t.workspace().New<tir::Add>(n, t.Int(1)));

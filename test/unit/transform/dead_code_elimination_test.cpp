@@ -2,7 +2,7 @@
 
 namespace iropt {
 
-TEST_CASE("dead bindings go, chains of them in one run", "[dce]") {
+TEST_CASE("dead bindings are removed, chains of them in one run", "[dce]") {
   PassTester t;
   const Var* x = t.NewVar("x", t.F23());
   const Var* a = t.NewVar("a", t.F23());
@@ -26,7 +26,7 @@ TEST_CASE("a function without dead bindings stays the same pointer", "[dce]") {
   CHECK_FALSE(t.Run(Dce()));
 }
 
-TEST_CASE("what only a dead local function uses is dead", "[dce]") {
+TEST_CASE("values that only a dead local function uses are dead", "[dce]") {
   PassTester t;
   const Var* x = t.NewVar("x", t.F23());
   const Var* captured = t.NewVar("captured", t.F23());
@@ -52,7 +52,7 @@ TEST_CASE("a local function that only calls itself is dead", "[dce]") {
   CHECK(t.Text() == "x");
 }
 
-TEST_CASE("impure calls stay, also in conditionals that nobody uses", "[dce]") {
+TEST_CASE("impure calls stay, also in unused conditionals", "[dce]") {
   PassTester t;
   const Var* x = t.NewVar("x", t.F23());
   const Var* cond = t.NewVar("cond", TensorType::Get(std::vector<const PrimExpr*>{}, DataType::Bool()));
@@ -72,7 +72,7 @@ TEST_CASE("impure calls stay, also in conditionals that nobody uses", "[dce]") {
   CHECK(t.Text() == "kept = if cond {v = exp(x); v} else {v = effect(x); v}; x");
 }
 
-TEST_CASE("blocks that become empty go, and their neighbours are joined", "[dce]") {
+TEST_CASE("empty blocks are removed, and their neighbours are joined", "[dce]") {
   PassTester t;
   const Var* x = t.NewVar("x", t.F23());
   const Var* a = t.NewVar("a", t.F23());
@@ -144,7 +144,7 @@ TEST_CASE("functions that nothing can reach go", "[dce]") {
   CHECK(Names(*result) == std::vector<std::string>{"leaf", "middle", "entry", "listed"});
 }
 
-TEST_CASE("a module that lacks a function is a part of one: nothing goes", "[dce]") {
+TEST_CASE("no function is removed from a module that lacks one", "[dce]") {
   PassTester t;
   AddFunction(t, "unused", false);
   AddFunction(t, "entry", true, "elsewhere");
