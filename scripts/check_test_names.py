@@ -3,8 +3,8 @@
 
   check_test_names.py FILE.md...
 
-In tables whose last column is headed `test, or why ir-opt differs`, each row names tests between backticks: files of the
-repository, or names of Catch2 tests. A row without a test says `differs: ` and why.
+In tables whose last column is headed `test or difference`, each row names tests between backticks: files of the
+repository, or names of Catch2 tests. A row without a test says `differs: ` and the reason.
 """
 import glob
 import os
@@ -13,7 +13,7 @@ import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 TEST_CASE = re.compile(r'TEST_CASE(?:_METHOD)?\(\s*(?:[\w:]+,\s*)?"((?:[^"\\]|\\.)*)"')
-HEADING = "test, or why ir-opt differs"
+HEADING = "test or difference"
 FOLDERS = ("docs/", "examples/", "test/")
 
 
