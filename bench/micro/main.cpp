@@ -1,4 +1,4 @@
-// Micro benchmarks of the library. docs/performance.md says how to run and read them.
+// Micro benchmarks of the library. See docs/performance.md for their use.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 

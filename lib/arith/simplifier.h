@@ -1,4 +1,4 @@
-// The two rewriters behind Analyzer::Simplify.
+// The two rewriters of Analyzer::Simplify.
 #pragma once
 
 #include <memory>

@@ -104,7 +104,7 @@ DiagnosticBuilder& DiagnosticBuilder::FixIt(SourceSpan span, std::string replace
 
 namespace {
 
-// Messages quote the input, and a name or a type in it may be of any length. Takes the middle out of a long message.
+// Messages quote the input, and a name or a type in it may be of any length. Elides the middle of a long message.
 void Shorten(std::string& message) {
   constexpr size_t kLongest = 4000;
   constexpr size_t kKept = kLongest / 2;

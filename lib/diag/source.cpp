@@ -31,7 +31,7 @@ size_t CodePointLength(std::string_view text, bool* valid) {
   bool good = (lead < 0x80 || length > 1) && length <= text.size();
   for (size_t i = 1; good && i < length; ++i) good = IsContinuation(static_cast<unsigned char>(text[i]));
   if (good && length > 2) {
-    // Overlong forms, surrogates and what lies beyond U+10FFFF show in the second byte.
+    // Overlong forms, surrogates and code points beyond U+10FFFF are detected at the second byte.
     const auto second = static_cast<unsigned char>(text[1]);
     good = !(lead == 0xE0 && second < 0xA0) && !(lead == 0xED && second > 0x9F) && !(lead == 0xF0 && second < 0x90) &&
            !(lead == 0xF4 && second > 0x8F);

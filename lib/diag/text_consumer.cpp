@@ -10,7 +10,7 @@ namespace iropt {
 
 namespace {
 
-// Source lines longer than this are shown as an excerpt around the place that matters.
+// Source lines longer than this are shown as an excerpt around the span.
 constexpr size_t kExcerptColumns = 120;
 constexpr size_t kColumnsBefore = 40;
 constexpr std::string_view kEllipsis = "...";
@@ -25,7 +25,7 @@ Colours ColoursFor(Severity severity, bool enabled) {
   return {"\x1b[0m", "\x1b[1m", "\x1b[1;32m", kNames[static_cast<size_t>(severity)]};
 }
 
-// Text from outside as it may go to a terminal: no control characters, no malformed UTF-8. One code point stays one.
+// Sanitizes text for a terminal: no control characters, no malformed UTF-8. One code point stays one.
 std::string Printable(std::string_view text) {
   std::string result;
   result.reserve(text.size());
@@ -46,7 +46,7 @@ std::string Printable(std::string_view text) {
   return result;
 }
 
-// A message may have several lines, but nothing else that moves the cursor.
+// A message may have several lines, but no other characters that move the cursor.
 std::string PrintableMessage(std::string_view message) {
   std::string result;
   while (true) {
@@ -77,7 +77,7 @@ Excerpt ExcerptAround(std::string_view line, size_t position) {
   return excerpt;
 }
 
-// Blanks as wide as `text`: tabs stay, so that what follows lines up whatever the terminal makes of a tab.
+// Blanks as wide as `text`: tabs stay, so that the caret lines up for any tab width.
 std::string Padding(std::string_view text) {
   std::string result;
   while (!text.empty()) {
@@ -103,7 +103,7 @@ void AppendSnippet(std::string& out, const SourceLocation& where, SourceSpan spa
   out += fmt::format("{}{}^{}{}\n", padding, colours.caret, std::string(std::max<size_t>(columns, 1) - 1, '~'),
                      colours.reset);
   for (const FixItHint& hint : fix_its) {
-    // A hint for another place has no column here; JSON has them all.
+    // A hint for another line cannot be shown here; JSON has them all.
     if (hint.span.begin == span.begin) {
       out += fmt::format("{}{}{}{}\n", padding, colours.caret, PrintableMessage(hint.replacement), colours.reset);
     }
@@ -130,7 +130,7 @@ void TextConsumer::Consume(const Diagnostic& diagnostic) {
     AppendMessage(text, *sources_, Severity::Note, note.span, note.message, {}, colour_);
   }
   out_->Append(text);
-  // A closed stderr must not turn a diagnostic into another failure.
+  // A closed stderr must not cause another failure.
   static_cast<void>(out_->Flush());
 }
 

@@ -1,4 +1,4 @@
-// -help-pass: what there is to say of one pass, with an example that is really run.
+// -help-pass: the description of one pass, with an example that is actually run.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -20,8 +20,8 @@ namespace {
 constexpr std::string_view kPassesKey = "passes: ";
 constexpr std::string_view kNoVerify = "-no-verify";
 
-// An example file: comments, of which one may name the pipeline to run in place of the pass alone and one may be the
-// flag for a module that is not well-formed, and a module.
+// An example file: comments and a module. One comment may name the pipeline to run instead of the pass alone, and one
+// may be the flag for a module that is not well-formed.
 struct Example {
   std::vector<std::string> caption;
   std::string pipeline;
@@ -48,7 +48,7 @@ Example SplitExample(std::string_view text, std::string_view pass) {
   return example;
 }
 
-// In single quotes, as a shell takes it.
+// In single quotes, for a shell.
 std::string Quoted(std::string_view text) {
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
@@ -69,7 +69,7 @@ std::string Indented(std::string_view text) {
   return shown;
 }
 
-// Runs examples; what goes wrong becomes the error.
+// Runs examples; diagnostics become the error.
 class ExampleRun {
  public:
   explicit ExampleRun(const PassRegistry& registry) : compiler_({}, reports_) { compiler_.registry() = registry; }

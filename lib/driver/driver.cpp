@@ -18,7 +18,7 @@ namespace iropt {
 
 namespace {
 
-// Times of what the driver itself does; the passes have their own table.
+// Times of the driver's own steps; the passes have their own table.
 struct StepTimes {
   TimeSpent read;
   TimeSpent verify;
@@ -55,7 +55,7 @@ class Run {
       if (part_code != 0) modules[i].reset();
     }
     compiler_.set_chunk({});
-    // Before anything is written: what fails here fails the run.
+    // Before anything is written, because a failure here fails the run.
     if (const Status left = scope.Exit(); code == 0 && !left.ok()) code = compiler_.Report(left.error(), "pass-failed");
     // Warnings of passes, under -Werror.
     if (code == 0 && compiler_.diagnostics().has_errors()) code = ExitCode(ErrorCode::PassFailed);
@@ -103,7 +103,7 @@ class Run {
 
   int RunPasses(Module& module) {
     if (setup_.pass() == nullptr) {
-      if (options_.explain_pipeline) Say("no pass runs: there is no pipeline, and no level that would have one\n");
+      if (options_.explain_pipeline) Say("nothing to run: neither -passes nor -pipeline nor -O is given\n");
       return 0;
     }
     const Stopwatch watch;

@@ -16,17 +16,17 @@ namespace iropt {
 
 namespace {
 
-// What one expression on the command line may take: 1 GiB for a tensor, and minutes.
+// The limits of one expression on the command line: 1 GiB for a tensor, and minutes.
 constexpr EvalLimits kLimits{.max_bytes = size_t{1} << 30, .max_work = 100'000'000'000};
 
 // Replaces calls by their values from the innermost to the outermost. Each value is a literal with a type, so that the
-// type rule of the call around it sees operands as it is used to.
+// type rule of the enclosing call can use it.
 class ExpressionEvaluator {
  public:
   ExpressionEvaluator(Workspace& workspace, DiagnosticEngine& diagnostics)
       : workspace_(workspace), diagnostics_(diagnostics), context_(nullptr, workspace.arena(), &diagnostics) {}
 
-  // Null after a reported error, which code() tells of.
+  // Null after a reported error, whose code is code().
   const Expr* Reduce(const Expr* expr) {
     return WithStack([&]() -> const Expr* {
       switch (expr->kind) {
@@ -36,7 +36,7 @@ class ExpressionEvaluator {
         default: break;
       }
       if (LiteralValue(expr)) return expr;
-      return Fail(*expr, "this is no constant", ErrorCode::SemanticCheck);
+      return Fail(*expr, "this is not a constant", ErrorCode::SemanticCheck);
     });
   }
   ErrorCode code() const { return code_; }
@@ -57,7 +57,7 @@ class ExpressionEvaluator {
     return workspace_.Copy(reduced);
   }
 
-  // The expression with the type that follows from its operands.
+  // The expression with its inferred type.
   template <class T>
   const T* Typed(T* node, const Expr& old) {
     node->set_span(old.span());
@@ -77,7 +77,7 @@ class ExpressionEvaluator {
     if (!op->info->pure) return Fail(call, fmt::format("{} has effects", op->info->script), ErrorCode::SemanticCheck);
     const Result<HostValue> result = EvalOp(*op->info, call.attrs, values, kLimits);
     if (!result) return Fail(call, result.error().message, result.error().code);
-    Expr* literal = const_cast<Expr*>(MakeLiteral(*result, workspace_));  // made here, and nobody else's yet
+    Expr* literal = const_cast<Expr*>(MakeLiteral(*result, workspace_));  // made here and not shared yet
     literal->set_span(call.span());
     return literal;
   }

@@ -88,7 +88,7 @@ std::vector<InstrumentSpec> InstrumentPlan::Specs() const {
 
 void InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options) {
   switch (id) {
-    // The command line wins.
+    // The command line takes precedence.
     case InstrumentId::OptBisect:
       if (!bisect_limit) bisect_limit = *options[0].value.as_int();
       break;

@@ -1,5 +1,5 @@
-// The instruments of a run: those of ir-opt itself, which flags, pipeline files and -instruments ask for alike, and
-// those that plugins register.
+// The instruments of a run: the built-in ones, which flags, pipeline files and -instruments enable, and those that
+// plugins register.
 #pragma once
 
 #include <cstdint>
@@ -33,11 +33,11 @@ struct OwnInstrument {
 // In the order of their names.
 std::span<const OwnInstrument> OwnInstruments();
 
-// What is asked for, by whatever means.
+// The requested instruments.
 struct InstrumentPlan {
   PrintRequest print_before;
   PrintRequest print_after;
-  std::vector<LocatedName> print_passes;  // of both, where a file or -instruments names them
+  std::vector<LocatedName> print_passes;  // of both, if a file or -instruments names them
   bool verify_each = false;
   bool timing = false;
   bool report = false;
@@ -46,9 +46,9 @@ struct InstrumentPlan {
   std::vector<InstrumentSpec> other_specs;
 
   explicit InstrumentPlan(const DriverOptions& options);
-  // Adds what the spec asks for. Reports an unknown name, and options that do not fit.
+  // Adds the instrument of the spec. Reports an unknown name, and options that do not fit.
   Status Add(const InstrumentSpec& spec, const PassRegistry& registry, DiagnosticEngine& diagnostics);
-  // Everything in the plan, as a pipeline file says it.
+  // The plan in the form of a pipeline file.
   std::vector<InstrumentSpec> Specs() const;
 
  private:

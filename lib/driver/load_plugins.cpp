@@ -13,14 +13,14 @@ namespace iropt {
 namespace {
 
 std::string BesideFile(const std::string& file_path, const std::string& path) {
-  // A name without a slash may also be one that the system knows where to find.
+  // A name without a slash may also be found on the system's library path.
   const std::filesystem::path beside = std::filesystem::path(file_path).parent_path() / path;
   std::error_code error;
   const bool bare = path.find('/') == std::string::npos && !std::filesystem::exists(beside, error);
   return bare ? path : std::filesystem::absolute(beside, error).string();
 }
 
-// The registry does not know of the instruments that belong to the driver.
+// The built-in instruments of the driver are not in the registry.
 Status CheckInstruments(const std::string& path, const PassRegistry& registry) {
   for (const OwnInstrument& own : OwnInstruments()) {
     if (!registry.instruments().contains(own.name)) continue;

@@ -1,4 +1,4 @@
-// Plugins as the command line and pipeline files name them.
+// Plugins named by the command line and by pipeline files.
 #pragma once
 
 #include <span>

@@ -40,7 +40,7 @@ Status PipelineSetup::Run() {
   if (!CheckOptionPaths(*pipeline_, compiler_.registry(), compiler_.diagnostics())) return Failure{ErrorCode::Usage};
   IROPT_ASSIGN_OR_RETURN(pass_, BuildPipeline(*pipeline_, compiler_.registry(), compiler_.diagnostics()));
   if (options_.explain_pipeline) {
-    AddTrace();  // which says it, too
+    AddTrace();  // which prints the skipped passes, too
   } else if (!WarnOfSkipped()) {
     return Failure{ErrorCode::Usage};
   }
@@ -114,7 +114,7 @@ Status PipelineSetup::FillNames() {
   IROPT_RETURN_IF_ERROR(CheckNames(file_.required));
   IROPT_ASSIGN_OR_RETURN(disabled_, ReadNames("-disable", options_.disable));
   IROPT_ASSIGN_OR_RETURN(required_, ReadNames("-require", options_.require));
-  // The command line wins: what it requires is no longer disabled by the file.
+  // The command line takes precedence: passes that it requires are no longer disabled by the file.
   std::ranges::copy_if(file_.disabled, std::back_inserter(disabled_), [&](const LocatedName& name) {
     return std::ranges::find(options_.require, name.name) == options_.require.end();
   });
@@ -130,7 +130,7 @@ Status PipelineSetup::FillContext() {
   return FillConfig();
 }
 
-// What the command line says comes last and wins.
+// The command line comes last and takes precedence.
 Status PipelineSetup::FillConfig() {
   for (const std::string& text : options_.config) {
     IROPT_ASSIGN_OR_RETURN(const uint32_t base, compiler_.AddText("-config", text));
@@ -169,7 +169,8 @@ Result<InstrumentPlan> PipelineSetup::PlanInstruments() {
   return plan;
 }
 
-// What looks at the module before a pass comes before the clocks, what looks at it afterwards comes after them.
+// Instruments that inspect the module before a pass come before the timers, those that inspect it afterwards come after
+// them.
 Status PipelineSetup::AddInstruments() {
   IROPT_ASSIGN_OR_RETURN(const InstrumentPlan plan, PlanInstruments());
   instruments_ = plan.Specs();
@@ -199,7 +200,7 @@ Status PipelineSetup::AddInstruments() {
   return {};
 }
 
-// Comes last: to the instruments after one that fails, the pass has failed.
+// Comes last: instruments after one that fails see the pass as failed.
 void PipelineSetup::AddTrace() {
   trace_ = std::make_shared<PipelineTrace>(context_, Origins(), *pass_);
   context_.instruments.push_back(trace_);
@@ -229,7 +230,7 @@ std::string PipelineSetup::LevelOrigin() const {
   return fmt::format("-O{}, the default", context_.opt_level);
 }
 
-// The command line comes first in the lists, and is what is then named.
+// The command line comes first in the lists, so messages name it.
 SettingOrigins PipelineSetup::Origins() const {
   const auto find = [this](const std::vector<LocatedName>& names, std::string_view pass) -> std::string {
     const auto at = std::ranges::find(names, pass, &LocatedName::name);

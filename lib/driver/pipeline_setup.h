@@ -1,4 +1,4 @@
-// What a run of a pipeline is made of, from the options: the pipeline, its context and the instruments.
+// Builds the pipeline, its context and the instruments from the options.
 #pragma once
 
 #include <memory>
@@ -26,19 +26,19 @@ class PipelineSetup {
   Status Run();
 
   PassContext& context() { return context_; }
-  // The same without trace(), for runs that are not part of what it explains.
+  // The same without trace(), for runs that it does not explain.
   PassContext UntracedContext() const;
   // The same without instruments, but with a check after every pass.
   PassContext CheckingContext() const;
-  // Whether context() checks after every pass.
+  // Returns whether context() checks after every pass.
   bool verifies_each() const { return verifies_each_; }
-  // Null where nothing is to be run.
+  // Null if there is nothing to run.
   const Pass* pass() const { return pass_ ? &*pass_ : nullptr; }
-  // Null where the options do not ask for it.
+  // Null unless the options request it.
   Report* report() { return report_.get(); }
   PassTimingInstrument* timing() { return timing_.get(); }
   PipelineTrace* trace() { return trace_.get(); }
-  // Everything that decides what runs, as a pipeline file and as a pipeline string.
+  // The pipeline and its settings as a pipeline file, and the pipeline as a string.
   std::string PrintPipelineFile() const;
   std::string PrintPipeline() const;
 
@@ -55,7 +55,7 @@ class PipelineSetup {
   void AddTrace();
   SettingOrigins Origins() const;
   std::string LevelOrigin() const;
-  // Warns of passes that the pipeline names and the level leaves out; false where -Werror makes that an error.
+  // Warns about passes in the pipeline that do not run at the level; false if -Werror turns that into an error.
   bool WarnOfSkipped();
 
   CompilerInstance& compiler_;
@@ -64,7 +64,7 @@ class PipelineSetup {
   PipelineFile file_;
   std::optional<Pipeline> pipeline_;
   std::optional<Pass> pass_;
-  std::vector<LocatedName> disabled_;  // of all origins, the command line first
+  std::vector<LocatedName> disabled_;  // from all sources, the command line first
   std::vector<LocatedName> required_;
   std::vector<InstrumentSpec> instruments_;
   std::optional<int> bisect_limit_;

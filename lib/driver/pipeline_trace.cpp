@@ -10,14 +10,14 @@ namespace iropt {
 
 namespace {
 
-// Reasons that are the same but for numbers in them count as one.
+// Reasons that differ only in numbers count as one.
 struct Skipped {
   std::string key;
   std::string text;
   int times = 1;
 };
 
-// Whether the name is that of a named pipeline at a level, "default<O2>".
+// Returns whether the name is that of a named pipeline at a level, "default<O2>".
 bool HasLevel(std::string_view name) { return name.ends_with('>') && name.find("<O") != std::string_view::npos; }
 
 std::string LabelOf(const PassInfo& info) {
@@ -37,13 +37,13 @@ void Join(std::string& text, const std::string& more) {
 
 struct PipelineTrace::Node {
   PassInfo info;
-  std::string requirement_of;  // empty for what stands in the pipeline
+  std::string requirement_of;  // empty for passes in the pipeline
   int changed = 0;
   int unchanged = 0;
   int failed = 0;
   int rounds = 0;
   std::vector<Skipped> skips;
-  std::vector<std::string> functions;  // that it left alone, and why
+  std::vector<std::string> functions;  // the functions that it skipped, and why
   std::vector<std::unique_ptr<Node>> children;
 
   int runs() const { return changed + unchanged + failed; }
@@ -87,7 +87,7 @@ std::unique_ptr<PipelineTrace::Node> PipelineTrace::MakeNode(const Pass& pass) {
   return node;
 }
 
-// What is in the pipeline has its node from the start; requirements get theirs when they run first.
+// Passes in the pipeline have their nodes from the start; requirements get theirs when they first run.
 PipelineTrace::Node& PipelineTrace::NextNode(const PassInfo& info) {
   if (running_.empty()) return *root_;
   const std::string requirement_of = std::exchange(requirement_of_, {});
@@ -134,7 +134,7 @@ std::string PipelineTrace::SkipText(const PassInfo& info, const PassSkip& skip) 
   // A named pipeline has a level of its own.
   const bool outer = skip.level == context_.opt_level || running_.empty();
   const std::string limit = outer ? origins_.level : fmt::format("that of {}", running_.back().node->info.name);
-  return fmt::format("its level {} is above {}", info.opt_level, limit);
+  return fmt::format("requires -O{} (current level: {})", info.opt_level, limit);
 }
 
 Status PipelineTrace::OnRequiredPass(const PassInfo& requiring, const PassInfo&) {
@@ -186,7 +186,7 @@ std::string FunctionsText(const std::vector<std::string>& functions) {
   if (functions.empty()) return "";
   std::string text;
   for (size_t i = 0; i < functions.size() && i < kMostFunctions; ++i) text += (i == 0 ? "" : ", ") + functions[i];
-  return fmt::format("leaves alone {}{}", text, functions.size() > kMostFunctions ? ", ..." : "");
+  return fmt::format("skips {}{}", text, functions.size() > kMostFunctions ? ", ..." : "");
 }
 
 }  // namespace
@@ -201,7 +201,7 @@ std::string PipelineTrace::Outcome(const Node& node, const std::string& inherite
     if (!node.requirement_of.empty()) {
       Join(text, fmt::format("runs because '{}' requires it", node.requirement_of));
     } else if (context_.IsRequired(node.info.name) && node.info.opt_level > context_.opt_level) {
-      Join(text, fmt::format("its level {} is above {}, but {} asks for it", node.info.opt_level, origins_.level,
+      Join(text, fmt::format("its level {} is above {}, but {} names it", node.info.opt_level, origins_.level,
                              origins_.required(node.info.name)));
     }
     Join(text, FunctionsText(node.functions));
@@ -230,7 +230,7 @@ std::string PipelineTrace::RenderAbsent() const {
   std::string out;
   const auto add = [&](const std::vector<std::string>& names, const auto& origin) {
     for (const std::string& name : names) {
-      if (!root_->Has(name)) out += fmt::format("'{}', which {} names, is not in the pipeline\n", name, origin(name));
+      if (!root_->Has(name)) out += fmt::format("{}: pass '{}' is not in the pipeline\n", origin(name), name);
     }
   };
   add(context_.disabled_pass, origins_.disabled);

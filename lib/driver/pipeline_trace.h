@@ -1,4 +1,4 @@
-// What each pass of a pipeline did, or why it did not run, as -explain-pipeline shows it.
+// The outcome of each pass of a pipeline, or why it did not run, for -explain-pipeline.
 #pragma once
 
 #include <functional>
@@ -13,15 +13,15 @@
 
 namespace iropt {
 
-// Where the settings of a context come from, for messages.
+// The origins of the settings of a context, for messages.
 struct SettingOrigins {
   std::string level;                                           // "-O2", "-O2, the default", ...
   std::function<std::string(std::string_view pass)> disabled;  // "-disable", "p.json:3:14"
   std::function<std::string(std::string_view pass)> required;
 };
 
-// Follows the runs of a pipeline. The passes keep the shape of the pipeline: what runs in several rounds is one entry
-// that counts, so that the size does not depend on the number of rounds.
+// Records the runs of a pipeline. The entries have the structure of the pipeline: a pass that runs in several rounds is
+// one entry with counts, so that the size does not depend on the number of rounds.
 class PipelineTrace : public PassInstrument {
  public:
   // The context must outlive it.
@@ -36,8 +36,8 @@ class PipelineTrace : public PassInstrument {
   Status OnRequiredPass(const PassInfo& requiring, const PassInfo& required) override;
   Status OnSkippedFunction(const GlobalVar& name, std::string_view attribute, const PassInfo& info) override;
 
-  // What happened since the last call: a line for each pass, nested as the pipeline is, and one for each setting about
-  // a pass that is none of them.
+  // The outcomes since the last call: a line for each pass, nested as the pipeline is, and one for each setting about a
+  // pass that is not in the pipeline.
   std::string Render();
 
  private:

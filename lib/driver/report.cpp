@@ -14,7 +14,7 @@ struct Counter : WalkHandler {
   explicit Counter(ModuleCounts& c) : counts(c) {}
   void OnDefine(const Var*) { ++counts.bindings; }
   void OnCall(const Call&) { ++counts.calls; }
-  // Parameters are definitions, too, but no bindings.
+  // Parameters are definitions, too, but not bindings.
   bool EnterFunction(const Function& function) {
     counts.bindings -= function.params.size();
     return true;
@@ -25,7 +25,7 @@ struct Counter : WalkHandler {
 
 std::string Plural(size_t n, std::string_view noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); }
 
-// "8 -> 6 calls", or just the number where it stayed.
+// "8 -> 6 calls", or just the number if it did not change.
 std::string Change(size_t before, size_t after, std::string_view noun) {
   return before == after ? Plural(after, noun) : fmt::format("{} -> {}", before, Plural(after, noun));
 }

@@ -1,4 +1,4 @@
-// The summary of a run: what was read, what each pass did, and how long it took.
+// The summary of a run: the size of the input, the effect and the time of each pass.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace iropt {
 
-// What a module is made of, as far as passes change it.
+// The size of a module.
 struct ModuleCounts {
   size_t graph_functions = 0;
   size_t loop_functions = 0;
@@ -23,7 +23,7 @@ struct ModuleCounts {
 
 ModuleCounts CountModule(const Module& module);
 
-// Writes one line per step as the run goes on.
+// Writes one line for each step of the run.
 class Report : public PassInstrument {
  public:
   explicit Report(OutputStream& out) : PassInstrument("report"), out_(out) {}

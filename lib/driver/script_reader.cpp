@@ -6,7 +6,7 @@ namespace iropt {
 
 namespace {
 
-// Reads with `read`, and reports the first error at the place.
+// Parses with `read`, and reports the first error at the location.
 template <class F>
 auto ReadAt(const TextReader::Place& place, F&& read) {
   DiagnosticBuffer buffer;

@@ -1,4 +1,4 @@
-// What pass options say in TVMScript, for the passes.
+// Parser of pass options in TVMScript.
 #pragma once
 
 #include "iropt/ir/tir/expr.h"

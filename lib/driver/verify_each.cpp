@@ -25,7 +25,7 @@ Status ChangeAudit::RunAfterPass(const Module&, const PassInfo& info, PassOutcom
 }
 
 Status VerifyEach::RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) {
-  // What a composite pass ran was checked.
+  // The children of a composite pass were checked already.
   if (info.is_composite() || outcome == PassOutcome::Failed) return {};
   DiagnosticBuffer buffer;
   DiagnosticEngine found(&buffer);
@@ -36,7 +36,7 @@ Status VerifyEach::RunAfterPass(const Module& module, const PassInfo& info, Pass
   }
   if (outcome == PassOutcome::Unchanged && StructuralHash(module) != audit_->hash_before()) {
     diagnostics_.Error({}, "wrong-change-claim",
-                       fmt::format("pass '{}' says that it changed nothing, but the module is another one", info.name));
+                       fmt::format("pass '{}' reported no change, but the module has changed", info.name));
     return Failure{ErrorCode::Rejected};
   }
   return {};

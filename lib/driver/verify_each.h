@@ -12,7 +12,7 @@
 
 namespace iropt {
 
-// Remembers what each pass was given. An instrument of its own, so that timing can come between it and the check.
+// Records the input of each pass. A separate instrument, so that timing can come between it and the check.
 class ChangeAudit : public PassInstrument {
  public:
   ChangeAudit() : PassInstrument("change-audit") {}
@@ -21,7 +21,7 @@ class ChangeAudit : public PassInstrument {
   Status RunBeforePass(const Module& module, const PassInfo& info) override;
   Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) override;
 
-  // Structural hash of what the pass that ended last was given.
+  // Structural hash of the input of the pass that ended last.
   uint64_t hash_before() const { return hash_before_; }
 
  private:
@@ -29,8 +29,8 @@ class ChangeAudit : public PassInstrument {
   uint64_t hash_before_ = 0;
 };
 
-// Checks the module after every pass, and that a pass that says it changed nothing did not. Comes after `audit` in the
-// context.
+// Checks the module after every pass, and that a pass that reports no change has changed nothing. Comes after `audit`
+// in the context.
 class VerifyEach : public PassInstrument {
  public:
   VerifyEach(VerifyOptions options, std::shared_ptr<const ChangeAudit> audit, DiagnosticEngine& diagnostics)

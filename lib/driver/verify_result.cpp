@@ -52,7 +52,7 @@ Status ResultVerifier::CheckWellFormed(const ModuleSource& source, const Module&
   IROPT_ASSIGN_OR_RETURN(Module input, compiler_.Parse(source));
   const Result<PassResult> again = pass(std::move(input), context);
   if (!again.ok() && again.error().code == ErrorCode::Rejected) return again.error();
-  // Checked pass by pass the module is well-formed, as where a pass behaves differently each time.
+  // Checked pass by pass the module is well-formed, for example because a pass is not deterministic.
   compiler_.diagnostics().Error({}, "ill-formed-result", "the passes made an ill-formed module");
   buffer.ReplayInto(compiler_.diagnostics());
   return Failure{ErrorCode::Rejected};

@@ -1,4 +1,4 @@
-// Checks of the module that a run made: that it is well-formed, and -verify-roundtrip and -verify-idempotent.
+// Checks of the result of a run: that it is well-formed, and -verify-roundtrip and -verify-idempotent.
 #pragma once
 
 #include "iropt/driver/compiler_instance.h"
@@ -9,19 +9,20 @@
 
 namespace iropt {
 
-// A check that fails reports why, and has the code Rejected. The checks of round trip and idempotence work on the text
-// of the module, as the next tool would.
+// A check that fails reports an error, and has the code Rejected. The checks of round trip and idempotence work on the
+// text of the module, as the next tool would.
 class ResultVerifier {
  public:
   explicit ResultVerifier(CompilerInstance& compiler) : compiler_(compiler) {}
 
-  // The result of running `pass` on what `source` holds is well-formed. Where it is not, the source is read again,
-  // since keeping its module would take memory in every run, and a second run in `context`, which checks after every
-  // pass, names the pass at fault. O(nodes).
+  // Checks that the result of running `pass` on `source` is well-formed. If not, the source is read again, because
+  // keeping its module would cost memory in every run, and a second run in `context`, which checks after every pass,
+  // finds the pass at fault. O(nodes).
   Status CheckWellFormed(const ModuleSource& source, const Module& result, const Pass& pass, PassContext context);
-  // The text reads back as a structurally equal module, which prints as the same text.
+  // Checks that the text reads back as a structurally equal module, which prints as the same text.
   Status CheckRoundTrip(const Module& module);
-  // Running `pass` on what the text reads back as changes nothing. The instruments of the context see this run, too.
+  // Checks that running `pass` on the module read back from the text changes nothing. The instruments of the context
+  // see this run, too.
   Status CheckIdempotent(const Module& module, const Pass& pass, PassContext context);
 
  private:

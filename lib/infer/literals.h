@@ -20,7 +20,8 @@ const Expr* MakeTuple(std::span<const Expr* const> fields, Span span, Workspace&
 // A constant of rank 0: bool, int32 or float32, by the kind of the literal. Null if it is not a number.
 const Expr* MakeScalarConstant(const PyValue& value, Workspace& workspace);
 
-// A scalar expression: numbers (int64, float64), booleans (as int64), T.float16(1) and the like, R.prim_value(...).
+// A scalar expression: numbers (int64, float64), booleans (as int64), typed literals such as T.float16(1),
+// R.prim_value(...).
 const PrimExpr* ToPrimExpr(const PyValue& value);
 // A constant integer.
 std::optional<int64_t> ToInteger(const PyValue& value);

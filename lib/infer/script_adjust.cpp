@@ -41,7 +41,7 @@ PyValue Text(const char* text, Span span) {
   return result;
 }
 
-// Returns whether a scalar operand is an integer. A variable of scalar type is one if its type says so.
+// Returns whether a scalar operand is an integer. For a variable of scalar type, its type decides.
 bool IsInteger(const PyValue* value) {
   if (!value || value->kind == Kind::kInt || value->kind == Kind::kBool) return true;
   if (const PrimExpr* prim = ToPrimExpr(*value)) return prim->dtype.is_int();

@@ -1,4 +1,4 @@
-// The comparison behind base checks; calls refine it to bind the variables of the parameters. Private to lib/infer.
+// The comparison for base checks; calls refine it to bind the variables of the parameters. Private to lib/infer.
 #pragma once
 
 #include "iropt/infer/infer.h"

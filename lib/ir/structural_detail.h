@@ -53,12 +53,12 @@ class VarTable {
 // How to treat the nodes that a field refers to.
 enum class Mode : uint8_t {
   kUse,     // refers to what was introduced
-  kDefine,  // introduces variables, new ones also where the same nodes stood for earlier ones
+  kDefine,  // introduces variables, new ones even if the same nodes were introduced before
   kParam,   // the same for parameters, whose types introduce symbolic variables
   kFirst,   // introduces variables unless they are there already
 };
 
-// The mode for a field of a node of type X that is itself looked at in `mode`.
+// The mode for a field of a node of type X that is itself visited in `mode`.
 template <class X>
 constexpr Mode FieldMode(FieldRole role, Mode mode) {
   const bool passes_on = std::is_base_of_v<Type, X> || std::is_base_of_v<PrimExpr, X> || std::is_base_of_v<Var, X>;

@@ -17,8 +17,7 @@ struct CachedResult {
   std::shared_ptr<const void> result;
 };
 
-// The results of one function. Another function may be made in the place of one that is gone, but never in the same
-// storage.
+// The results of one function. A new function may have the address of a freed one, but never the same storage.
 struct FunctionResults {
   std::weak_ptr<const FuncStorage> storage;
   std::vector<CachedResult> results;
@@ -26,7 +25,7 @@ struct FunctionResults {
   bool AreOf(const ModuleEntry& entry) const {
     return !storage.owner_before(entry.storage) && !entry.storage.owner_before(storage);
   }
-  // Plugins have kinds of their own for an analysis that they share with the program.
+  // Plugins have their own kind objects for an analysis that they share with the program.
   std::shared_ptr<const void> Find(const AnalysisKind& kind) const {
     const auto at = std::ranges::find(results, kind.name, [](const CachedResult& r) { return r.kind->name; });
     return at == results.end() ? nullptr : at->result;
@@ -60,8 +59,8 @@ std::shared_ptr<const void> AnalysisManager::Get(const AnalysisKind& kind, const
     const std::scoped_lock lock(state_->mutex);
     if (auto found = state_->Find(kind, entry)) return found;
   }
-  // Without the lock, so that functions are analysed at the same time. Where two threads do the same one, the first
-  // result counts.
+  // Without the lock, so that functions are analysed in parallel. If two threads analyse the same one, the first result
+  // counts.
   std::shared_ptr<const void> result = kind.compute(*entry.func, *entry.storage);
   const std::scoped_lock lock(state_->mutex);
   ++state_->num_computed;
@@ -75,9 +74,9 @@ size_t AnalysisManager::num_computed() const {
   return state_->num_computed;
 }
 
-AnalysisManager::Kept AnalysisManager::Keep(const Module& module, std::span<const AnalysisKind* const> kinds,
-                                            bool compute) {
-  Kept kept;
+AnalysisManager::Preserved AnalysisManager::Preserve(const Module& module, std::span<const AnalysisKind* const> kinds,
+                                                     bool compute) {
+  Preserved kept;
   if (kinds.empty()) return kept;
   for (const ModuleEntry& entry : module.functions()) {
     for (const AnalysisKind* kind : kinds) {
@@ -90,38 +89,38 @@ AnalysisManager::Kept AnalysisManager::Keep(const Module& module, std::span<cons
   return kept;
 }
 
-AnalysisManager::Kept AnalysisManager::KeepPortable(const Module& module) {
-  Kept kept;
+AnalysisManager::Preserved AnalysisManager::PreserveAcrossCloning(const Module& module) {
+  Preserved kept;
   const std::scoped_lock lock(state_->mutex);
   if (state_->functions.empty()) return kept;
   for (const ModuleEntry& entry : module.functions()) {
     const auto at = state_->functions.find(entry.func);
     if (at == state_->functions.end() || !at->second.AreOf(entry)) continue;
     for (const CachedResult& cached : at->second.results) {
-      if (cached.kind->portable) kept.items.push_back({entry.var, cached.kind, cached.result});
+      if (cached.kind->survives_cloning) kept.items.push_back({entry.var, cached.kind, cached.result});
     }
   }
   return kept;
 }
 
-void AnalysisManager::Restore(const Module& module, const Kept& kept) {
+void AnalysisManager::TransferPreserved(const Module& module, const Preserved& kept) {
   const std::scoped_lock lock(state_->mutex);
   std::erase_if(state_->functions, [](const auto& item) { return item.second.storage.expired(); });
-  for (const Kept::Item& item : kept.items) {
+  for (const Preserved::Item& item : kept.items) {
     const ModuleEntry* entry = module.Find(item.var);
     if (entry == nullptr || state_->Find(*item.kind, *entry) != nullptr) continue;
     state_->Add(*item.kind, *entry, item.result);
   }
 }
 
-Status AnalysisManager::Audit(const Module& module, const Kept& kept, const PassInfo& info) {
-  for (const Kept::Item& item : kept.items) {
+Status AnalysisManager::Audit(const Module& module, const Preserved& kept, const PassInfo& info) {
+  for (const Preserved::Item& item : kept.items) {
     const ModuleEntry* entry = module.Find(item.var);
     if (entry == nullptr) continue;
     const std::shared_ptr<const void> actual = item.kind->compute(*entry->func, *entry->storage);
     if (item.kind->still_holds(item.result.get(), actual.get())) continue;
     return Error{ErrorCode::Rejected,
-                 fmt::format("pass '{}' says that it preserves the analysis '{}', but that of '{}' is another one now",
+                 fmt::format("pass '{}' claims to preserve the analysis '{}', but its result for '{}' has changed",
                              info.name, item.kind->name, item.var->name)};
   }
   return {};

@@ -105,8 +105,8 @@ class FixpointImpl : public Composite {
       total.changed = true;
     }
     diagnostics.Remark(span_, "no-fixpoint",
-                       fmt::format("after {} round{} the fixpoint of {} is not reached", max_rounds_,
-                                   max_rounds_ == 1 ? "" : "s", JoinNames(children())));
+                       fmt::format("the fixpoint of {} was not reached within {} round{}", JoinNames(children()),
+                                   max_rounds_, max_rounds_ == 1 ? "" : "s"));
     return total;
   }
 

@@ -15,9 +15,9 @@ namespace iropt {
 
 namespace {
 
-// A key taken apart: a registered option, and what follows its name.
+// The parts of a key: a registered option, and the path after its name.
 struct ConfigPath {
-  const OptionSpec* config = nullptr;  // null where no option has the name
+  const OptionSpec* config = nullptr;  // null if no option has the name
   std::string_view rest;               // of a record's field, without the dot; empty for the option itself
 };
 
@@ -34,7 +34,7 @@ ConfigPath Resolve(const PassRegistry& registry, std::string_view key) {
   }
 }
 
-// The field of that name, which may be one of a record in a record; null where there is none.
+// The field of that name, which may be in a nested record; null if there is none.
 const OptionSpec* FindField(const OptionSpec& record, std::string_view path) {
   const OptionSpec* spec = &record;
   while (!path.empty() && spec != nullptr) {
@@ -46,7 +46,7 @@ const OptionSpec* FindField(const OptionSpec& record, std::string_view path) {
   return spec;
 }
 
-// The value of a field that the record has; const where the record is.
+// The value of an existing field; const if the record is.
 template <class V>
 V& FieldOf(V& record, std::string_view path) {
   V* value = &record;
@@ -69,7 +69,7 @@ void CollectFields(const OptionSpec& spec, const std::string& name, std::vector<
   }
 }
 
-// What could be meant: the fields of the record that was named, else all options and their fields.
+// Suggests from the fields of the record that was named, else from all options and their fields.
 void ReportUnknownConfig(const PassRegistry& registry, const OptionSpec* record, std::string_view key, SourceSpan span,
                          DiagnosticEngine& reports) {
   std::vector<std::string> names;
@@ -116,19 +116,19 @@ const OptionValue& PassContext::Config(std::string_view key) const {
 
 bool PassContext::ConfigBool(std::string_view key) const {
   const bool* value = Config(key).as_bool();
-  IROPT_CHECK(value != nullptr, "configuration option '{}' is no boolean", key);
+  IROPT_CHECK(value != nullptr, "configuration option '{}' is not a boolean", key);
   return *value;
 }
 
 int64_t PassContext::ConfigInt(std::string_view key) const {
   const int64_t* value = Config(key).as_int();
-  IROPT_CHECK(value != nullptr, "configuration option '{}' is no integer", key);
+  IROPT_CHECK(value != nullptr, "configuration option '{}' is not an integer", key);
   return *value;
 }
 
 const std::string& PassContext::ConfigString(std::string_view key) const {
   const std::string* value = Config(key).as_string();
-  IROPT_CHECK(value != nullptr, "configuration option '{}' is no string", key);
+  IROPT_CHECK(value != nullptr, "configuration option '{}' is not a string", key);
   return *value;
 }
 

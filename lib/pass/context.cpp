@@ -61,7 +61,7 @@ Status PassContext::InstrumentEnterPassContext() {
     Status entered = GuardedHook(instrument, "EnterPassContext", [&] { return instrument.EnterPassContext(); });
     if (entered.ok()) continue;
     instruments.clear();
-    // What these say in turn would hide the reason why they are asked to leave.
+    // Their own errors would hide the reason of the exit.
     for (size_t k = 0; k < i; ++k) {
       PassInstrument& earlier = *entering[k];
       static_cast<void>(GuardedHook(earlier, "ExitPassContext", [&] { return earlier.ExitPassContext(); }));
@@ -102,7 +102,7 @@ Status With<PassContext>::Exit() {
 }
 
 With<PassContext>::~With() {
-  // Nobody is left to hear of a failure; the context has lost its instruments, as it says.
+  // A failure cannot be reported here; the context has lost its instruments, as documented.
   static_cast<void>(Exit());
 }
 

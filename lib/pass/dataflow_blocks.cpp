@@ -12,14 +12,14 @@ namespace iropt {
 
 namespace {
 
-// What a block gives to the code after it: its outputs, and the symbolic variables that its match_casts introduce.
+// The definitions of a block for the code after it: its outputs, and the symbolic variables of its match_casts.
 struct BlockInterface {
   std::vector<const Var*> outputs;
   std::vector<const tir::Var*> sym_vars;
 };
 
 void CollectDims(std::span<const PrimExpr* const> dims, std::vector<const tir::Var*>& out) {
-  // A dimension that is more than a variable uses variables and introduces none.
+  // Only a dimension that is a variable introduces it.
   for (const PrimExpr* dim : dims) {
     if (const auto* var = As<tir::Var>(dim)) out.push_back(var);
   }

@@ -5,8 +5,8 @@
 
 namespace iropt {
 
-// `function` with every dataflow block replaced by what `run` makes of it. What is inside of a block is the business of
-// `run`. Fails where a block lost an output or a symbolic variable.
+// `function` with every dataflow block replaced by the result of `run`, which handles everything inside of the block.
+// Fails if a block lost an output or a symbolic variable.
 Result<const Function*> RewriteDataflowBlocks(const Function* function, const DataflowBlockPassFn& run,
                                               FunctionPassContext& context);
 

@@ -1,5 +1,5 @@
-// How the pass manager tells instruments of an event. Exceptions and errors of a hook become errors that name the
-// instrument and what it was told of, which `describe` returns ("pass 'A'").
+// Sends events of the pass manager to instruments. Exceptions and errors of a hook become errors that name the
+// instrument and the subject, which `describe` returns ("pass 'A'").
 #pragma once
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ std::invoke_result_t<F&> CallInstrument(const PassInstrument& instrument, const 
   return CallHook([&] { return fmt::format("instrument '{}' around {}", instrument.name(), describe()); }, hook);
 }
 
-// Something that begins and ends, for the instruments that are there when it begins.
+// An event with begin and end, for the instruments that are present at its begin.
 class WatchedSpan {
  public:
   // The list must outlive it, and is not that of the context: a hook may replace the instruments of the context.
@@ -32,8 +32,8 @@ class WatchedSpan {
     return {};
   }
 
-  // Tells all that saw the beginning, even if one of them fails; the first failure counts, and to those after it the
-  // outcome is a failure.
+  // Notifies all that saw the begin, even if one of them fails; the first failure counts, and those after it see a
+  // failure as outcome.
   template <class Describe, class Hook>
   Status End(PassOutcome outcome, const Describe& describe, const Hook& hook) {
     Status first;
@@ -51,7 +51,7 @@ class WatchedSpan {
   size_t begun_ = 0;
 };
 
-// Tells all instruments of a context of something about a pass. Ends with the first one that fails.
+// Notifies all instruments of a context. Ends with the first one that fails.
 template <class Hook>
 Status TellInstruments(const PassContext& context, const PassInfo& info, const Hook& hook) {
   if (context.instruments.empty()) return {};

@@ -24,7 +24,7 @@ namespace iropt {
 
 namespace {
 
-// Below this much IR, starting threads costs more than they save.
+// Below this size of the IR, starting threads costs more than they save.
 constexpr size_t kBytesWorthThreads = 256 * 1024;
 
 int ThreadsFor(const Module& module, const PassContext& context) {
@@ -51,7 +51,7 @@ void InheritContextInThreads() {
   static_cast<void>(registered);
 }
 
-// What became of one function.
+// The result for one function.
 struct Rewritten {
   size_t index = 0;  // in the module
   const BaseFunc* func = nullptr;
@@ -67,7 +67,7 @@ class FunctionWatch {
  public:
   FunctionWatch(const PassContext& context, const PassInfo& info) : info_(info), instruments_(context.instruments) {}
 
-  // Runs `rewrite`, which returns the new function and throws nothing, between the calls of the instruments.
+  // Runs `rewrite`, which returns the new function and does not throw, between the calls of the instruments.
   Result<const BaseFunc*> Run(const ModuleEntry& entry, const DiagnosticEngine& diagnostics,
                               FunctionRef<Result<const BaseFunc*>()> rewrite) {
     if (instruments_.empty()) return rewrite();
@@ -114,11 +114,11 @@ class FunctionWatch {
 
 void RewriteOne(const Module& module, const PassContext& context, FunctionWatch& watch, RewriteFn rewrite,
                 Rewritten& slot) {
-  // One more than is ever shown, so that the limit is noticed where the diagnostics of all functions come together.
+  // One more than is shown, so that the limit is detected when the diagnostics of all functions are merged.
   DiagnosticEngine diagnostics(&slot.diagnostics, DiagnosticEngine::kDefaultMaxErrors + 1);
   const ModuleEntry& entry = module.functions()[slot.index];
   const CrashNote note("rewriting function", entry.var->name);
-  const auto describe = [&] { return fmt::format("the rewriting of '{}'", entry.var->name); };
+  const auto describe = [&] { return fmt::format("the run on function '{}'", entry.var->name); };
   const auto run = [&]() -> Result<const BaseFunc*> {
     FunctionPassContext function_context(module, entry, context, diagnostics);
     IROPT_ASSIGN_OR_RETURN(slot.func, rewrite(entry.func, function_context));
@@ -127,11 +127,12 @@ void RewriteOne(const Module& module, const PassContext& context, FunctionWatch&
     if (slot.func != entry.func) slot.storage = function_context.workspace().Finish();
     return slot.func;
   };
-  Result<const BaseFunc*> made = watch.Run(entry, diagnostics, [&] { return Guarded(describe, run); });
+  Result<const BaseFunc*> made = watch.Run(entry, diagnostics, [&] { return RunGuarded(describe, run); });
   if (!made.ok()) slot.error = made.TakeError();
 }
 
-// In the order of the functions. What several of them report of one place, an option of the pass, is shown once.
+// In the order of the functions. An error that several of them report at the same location, an option of the pass, is
+// shown once.
 void ReportAll(std::vector<Rewritten>& slots, DiagnosticEngine& diagnostics) {
   std::set<std::tuple<uint32_t, uint32_t, std::string>> seen;
   for (const Rewritten& slot : slots) {
@@ -166,7 +167,7 @@ Result<PassResult> RewriteFunctions(Module module, PassContext& context, const P
   return result;
 }
 
-// The attribute because of which a pass leaves a function alone; empty where there is none.
+// The attribute because of which a pass skips a function; empty if there is none.
 template <class F>
 using SkipFn = std::string_view (*)(const F&);
 
@@ -218,7 +219,7 @@ class FunctionPassImpl : public Pass::Impl {
   SkipFn<F> skip_;
 };
 
-// Whether both are lists of the very same functions, attributes and infos.
+// Returns whether both have the same function, attribute and info pointers.
 bool AreIdentical(const Module& a, const Module& b) {
   const auto same_entry = [](const ModuleEntry& x, const ModuleEntry& y) { return x.var == y.var && x.func == y.func; };
   return std::ranges::equal(a.functions(), b.functions(), same_entry) && a.attrs() == b.attrs() &&
@@ -230,7 +231,7 @@ class ModulePassImpl : public Pass::Impl {
   ModulePassImpl(PassInfo info, ModulePassFn run) : Impl(std::move(info), PassKind::Module), run_(std::move(run)) {}
 
   Result<PassResult> Run(Module module, PassContext& context, DiagnosticEngine& diagnostics) const override {
-    // Also keeps the old functions alive: a new one in the place of a freed one would look the same.
+    // Also keeps the old functions alive: a new one at the address of a freed one would look the same.
     std::optional<Module> before = module;
     ModulePassContext inner{context, diagnostics};
     IROPT_ASSIGN_OR_RETURN(Module after, run_(std::move(module), inner));
@@ -241,11 +242,11 @@ class ModulePassImpl : public Pass::Impl {
   }
 
  private:
-  // What the pass found out of the functions that it made holds for their copies.
+  // Analyses that the pass computed for its new functions are valid for their copies.
   static void Compact(Module& module, const PassContext& context) {
-    const AnalysisManager::Kept found = context.analyses().KeepPortable(module);
+    const AnalysisManager::Preserved found = context.analyses().PreserveAcrossCloning(module);
     CompactStorage(module, ThreadsFor(module, context));
-    context.analyses().Restore(module, found);
+    context.analyses().TransferPreserved(module, found);
   }
 
   ModulePassFn run_;

@@ -1,4 +1,4 @@
-// Turns exceptions of what others plug in into errors.
+// Turns exceptions of passes, instruments and plugins into errors.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace iropt {
 
 // Calls `f`, which returns a Result. `describe` returns the name of the callee for the error ("instrument 'timing'").
 template <class Describe, class F>
-std::invoke_result_t<F&> Guarded(Describe&& describe, F&& f) {
+std::invoke_result_t<F&> RunGuarded(Describe&& describe, F&& f) {
   try {
     return f();
   } catch (const std::bad_alloc&) {
@@ -25,10 +25,10 @@ std::invoke_result_t<F&> Guarded(Describe&& describe, F&& f) {
   }
 }
 
-// The same for hooks, whose errors are shown under the name of the callee also where they are returned.
+// The same for hooks, whose returned errors are prefixed with the name of the callee, too.
 template <class Describe, class F>
 std::invoke_result_t<F&> CallHook(Describe&& describe, F&& f) {
-  return Guarded(describe, [&]() -> std::invoke_result_t<F&> {
+  return RunGuarded(describe, [&]() -> std::invoke_result_t<F&> {
     auto result = f();
     if (result.ok()) return result;
     Error error = result.TakeError();

@@ -62,7 +62,7 @@ std::optional<OptionValue> WordValue(std::string_view word) {
 
 namespace {
 
-// Writes values as JSON, with bare words in place of strings or without.
+// Prints values as JSON, optionally with bare words instead of strings.
 class Writer {
  public:
   explicit Writer(bool bare_words) : bare_words_(bare_words) {}
@@ -107,7 +107,7 @@ class Writer {
     out_ += '"';
   }
 
-  // As a bare word where it would be read back as this string.
+  // As a bare word if it would be read back as this string.
   void AppendString(const std::string& text) {
     const bool is_word = bare_words_ && IsWord(text);
     const std::optional<OptionValue> read_back = is_word ? WordValue(text) : std::nullopt;

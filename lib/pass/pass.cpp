@@ -29,8 +29,7 @@ class PassWatch {
   PassWatch(const PassContext& context, const PassInfo& info)
       : context_(context), info_(info), instruments_(context.instruments), span_(instruments_) {}
 
-  // The first instrument that says no; null where the pass may run. Every instrument is asked, also after one has
-  // said no.
+  // The first instrument that vetoes the pass; null if it may run. Every instrument is asked, also after a veto.
   Result<const PassInstrument*> FindVeto(const Module& module) {
     const PassInstrument* veto = nullptr;
     if (context_.IsRequired(info_.name)) return veto;
@@ -43,7 +42,7 @@ class PassWatch {
     return veto;
   }
 
-  // On failure, those that saw the pass begin are told its end.
+  // On failure, those that saw the pass begin are notified of its end.
   Status Begin(const Module& module) {
     Status begun = span_.Begin([&] { return Describe(info_); },
                                [&](PassInstrument& instrument) { return instrument.RunBeforePass(module, info_); });
@@ -66,7 +65,7 @@ class PassWatch {
   WatchedSpan span_;
 };
 
-// Checks that what was given to a pass is not what the pass worked on.
+// Checks that a pass has not modified its input.
 class ImmutabilityAudit {
  public:
   ImmutabilityAudit(const PassContext& context, const PassInfo& info, const Module& module) : info_(info) {
@@ -77,7 +76,7 @@ class ImmutabilityAudit {
 
   Status Check() const {
     if (!before_ || StructuralHash(*before_) == hash_) return {};
-    return Error{ErrorCode::Rejected, fmt::format("{} modified the module that it was given", Describe(info_))};
+    return Error{ErrorCode::Rejected, fmt::format("{} modified its input module", Describe(info_))};
   }
 
  private:
@@ -86,31 +85,31 @@ class ImmutabilityAudit {
   uint64_t hash_ = 0;
 };
 
-// What is known of functions, carried over to what a pass makes of them.
+// Transfers analysis results of functions to the result of a pass.
 class AnalysisUpdate {
  public:
   AnalysisUpdate(const PassContext& context, const PassInfo& info, const Module& module)
       : context_(context), info_(info) {
     if (info.is_composite()) return;
     audits_ = context.ConfigBool("testing.verify_analyses");
-    kept_ = context.analyses().Keep(module, info.preserved_analyses, /*compute=*/audits_);
+    kept_ = context.analyses().Preserve(module, info.preserved_analyses, /*compute=*/audits_);
   }
 
-  // Fails where the pass does not preserve what it says.
+  // Fails if the pass does not preserve an analysis that it claims to preserve.
   Status Apply(const PassResult& result) const {
     if (info_.is_composite() || !result.changed) return {};
-    context_.analyses().Restore(result.module, kept_);
+    context_.analyses().TransferPreserved(result.module, kept_);
     return audits_ ? context_.analyses().Audit(result.module, kept_, info_) : Status();
   }
 
  private:
   const PassContext& context_;
   const PassInfo& info_;
-  AnalysisManager::Kept kept_;
+  AnalysisManager::Preserved kept_;
   bool audits_ = false;
 };
 
-// The error of a pass under its name. Where nobody else shows them, what the pass reported is part of it.
+// The error of a pass, prefixed with its name. It includes the diagnostics of the pass if they are not shown otherwise.
 Error NamedError(std::string_view name, const Error& error, const DiagnosticBuffer& unshown) {
   std::string message = fmt::format("{} failed", name);
   if (!error.reported()) message += ": " + error.message;
@@ -152,7 +151,7 @@ Result<PassResult> Pass::RunUnwatched(Module module, PassContext& context) const
   DiagnosticEngine own(&unshown);
   DiagnosticEngine& diagnostics = context.diagnostics != nullptr ? *context.diagnostics : own;
   const auto describe = [&] { return DescribeWithPlugin(info(), context); };
-  Result<PassResult> result = Guarded(describe, [&]() -> Result<PassResult> {
+  Result<PassResult> result = RunGuarded(describe, [&]() -> Result<PassResult> {
     const size_t errors_before = diagnostics.error_count();
     Result<PassResult> run = impl_->Run(std::move(module), context, diagnostics);
     if (info().is_composite()) return run;

@@ -95,7 +95,7 @@ std::string DescribeValues(const OptionSpec& spec) {
 
 bool CheckOption(const OptionSpec& spec, std::string_view what, OptionValue& value, DiagnosticEngine& diagnostics) {
   if (value.is_null() && spec.type != OptionType::Json) {
-    value = DefaultOf(spec);  // null is how Python callers say that they leave an option out
+    value = DefaultOf(spec);  // Python callers pass null for an omitted option
     return true;
   }
   if (!FitType(spec.type, value)) {

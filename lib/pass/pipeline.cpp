@@ -102,7 +102,7 @@ class Builder {
   std::optional<ErrorCode> failure_;
 };
 
-// What the context asks of an item; null where the item has no name and no level of its own.
+// The properties of an item that the context checks; null if the item has no name and no level of its own.
 std::optional<PassInfo> InfoOf(const PipelineItem& item, const PassRegistry& registry) {
   if (item.kind == PipelineItem::Kind::Sequential) return InfoOfSequential(item);
   if (item.kind != PipelineItem::Kind::Pass) return std::nullopt;

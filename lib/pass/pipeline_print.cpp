@@ -40,7 +40,7 @@ std::string PrintItem(const PipelineItem& item) {
   IROPT_UNREACHABLE("pipeline item {}", item.kind);
 }
 
-// A string in a file is itself a pipeline string, so that names that it does not take go into objects.
+// A string in a file is itself a pipeline string, so names that need quotes are written as objects.
 std::string PassJson(const PipelineItem& item) {
   if (item.options.empty() && IsBareName(item.name)) return Quoted(item.name);
   const std::string name = fmt::format("{{\"name\": {}", Quoted(item.name));

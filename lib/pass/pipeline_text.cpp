@@ -65,7 +65,7 @@ class PipelineReader {
     return reader_.ReadString().value_or("");
   }
 
-  // Whether the name of a pass seems to be a misspelt keyword, which is an error.
+  // Returns the keyword if the name of a pass seems to be a misspelled one, which is an error.
   bool CheckKeyword(const PipelineItem& item) {
     const char next = reader_.Peek();
     const std::optional<std::string_view> meant = NearestName(item.name, kPipelineKeywords);
@@ -143,7 +143,7 @@ class PipelineReader {
     return 1;
   }
 
-  // Whether "<O2>" comes next.
+  // Returns whether "<O2>" comes next.
   bool IsBeforeLevel() const {
     Reader ahead = reader_;
     if (!ahead.Consume('<') || ahead.AtEnd()) return false;
@@ -213,7 +213,7 @@ class PipelineReader {
 
   Reader reader_;
   DiagnosticEngine& diagnostics_;
-  bool wrong_option_ = false;  // of a Sequential; those of passes are checked when they are made
+  bool wrong_option_ = false;  // of a Sequential; those of passes are checked when they are created
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What reading and printing pipelines share.
+// Shared parts of the parser and the printer of pipelines.
 #pragma once
 
 #include <algorithm>
@@ -11,15 +11,15 @@
 
 namespace iropt {
 
-// Words that are no names of passes.
+// Words that are not names of passes.
 inline constexpr std::array<std::string_view, 4> kPipelineKeywords = {"Sequential", "default", "fixpoint", "repeat"};
 
-// Whether a pipeline string takes the name of a pass without quotes.
+// Returns whether a pipeline string accepts the name of a pass without quotes.
 inline bool IsBareName(std::string_view name) {
   return IsWord(name) && std::ranges::find(kPipelineKeywords, name) == kPipelineKeywords.end();
 }
 
-// Reads a text that no source has as it is; everything in it is located at `whole`.
+// Reads a text that does not occur literally in a source; everything in it is located at `whole`.
 std::optional<Pipeline> ParsePipelineAt(std::string_view text, SourceSpan whole, DiagnosticEngine& diagnostics);
 
 // Reads the contents of a quoted string of a source.

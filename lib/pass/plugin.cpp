@@ -32,7 +32,7 @@ bool ReadAt(std::string_view bytes, uint64_t offset, T& to) {
   return true;
 }
 
-// Whether the file holds all that its table of segments names. Loading one that does not would end in SIGBUS.
+// Returns whether the file contains all of its segments. Loading a truncated one would cause SIGBUS.
 bool IsComplete(std::string_view bytes, const ElfW(Ehdr) & header) {
   for (int i = 0; i < header.e_phnum; ++i) {
     ElfW(Phdr) segment;
@@ -42,7 +42,7 @@ bool IsComplete(std::string_view bytes, const ElfW(Ehdr) & header) {
   return true;
 }
 
-// What the system's loader would say in words of its own, or not at all.
+// Checks with clear messages, which the system's loader does not give.
 Status CheckSharedObject(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return CannotLoad(path, "no such file or directory");
@@ -52,13 +52,13 @@ Status CheckSharedObject(const std::string& path) {
   const std::string_view bytes = (*file)->text();
   ElfW(Ehdr) header;
   if (!ReadAt(bytes, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_type != ET_DYN) {
-    return CannotLoad(path, "it is no shared object");
+    return CannotLoad(path, "not a shared object");
   }
-  if (!IsComplete(bytes, header)) return CannotLoad(path, "the file is cut off");
+  if (!IsComplete(bytes, header)) return CannotLoad(path, "the file is truncated");
   return {};
 }
 
-// The name by which dlopen finds the file: without a slash it would not look in the current folder.
+// The name by which dlopen finds the file: without a slash it does not look in the current folder.
 Result<std::string> Locate(const std::string& path) {
   std::error_code error;
   if (path.find('/') == std::string::npos && !std::filesystem::exists(path, error)) return path;
@@ -101,11 +101,11 @@ Status CheckInfo(const std::string& path, const PassPluginInfo* info) {
   }
   if (info->state != plugin_detail::StateAddress()) {
     return CannotLoad(path,
-                      "it has variables of its own where it should have those of this program; "
+                      "it has its own copies of variables of this program; "
                       "compile it with -fvisibility=default");
   }
   if (OrNothing(info->name).empty() || info->version == nullptr || info->add == nullptr) {
-    return CannotLoad(path, "it says nothing of its name, its version or what it adds");
+    return CannotLoad(path, "it does not state its name, its version or its function to register");
   }
   return {};
 }
@@ -119,14 +119,14 @@ Status LoadPassPlugin(const std::string& path, PassRegistry& registry) {
   IROPT_ASSIGN_OR_RETURN(void* const handle, Open(path, located));
   const auto entry = reinterpret_cast<EntryPoint>(dlsym(handle, kPassPluginEntryPoint));
   if (entry == nullptr) {
-    return CannotLoad(path, fmt::format("it has no function {}, so it is no plugin", kPassPluginEntryPoint));
+    return CannotLoad(path, fmt::format("not a plugin: it has no function {}", kPassPluginEntryPoint));
   }
   const PassPluginInfo* info = nullptr;
-  IROPT_RETURN_IF_ERROR(Guarded([&] { return fmt::format("plugin '{}'", path); },
-                                [&]() -> Status {
-                                  info = entry();
-                                  return CheckInfo(path, info);
-                                }));
+  IROPT_RETURN_IF_ERROR(RunGuarded([&] { return fmt::format("plugin '{}'", path); },
+                                   [&]() -> Status {
+                                     info = entry();
+                                     return CheckInfo(path, info);
+                                   }));
   Status added = registry.AddPlugin({info->name, info->version, located}, info->add);
   if (added.ok() || added.error().code != ErrorCode::Usage) return added;
   return CannotLoad(path, added.error().message);

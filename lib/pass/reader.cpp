@@ -48,7 +48,7 @@ bool Reader::ExpectClosing(char c, std::string_view where, SourceSpan opened) {
   if (Consume(c)) return true;
   if (!failed_) {
     diagnostics_.Error(SpanOfNext(), "pipeline-syntax", fmt::format("expected '{}' {}", c, where))
-        .Note(opened, "what is open begins here");
+        .Note(opened, "to match this bracket");
   }
   failed_ = true;
   return false;
@@ -176,14 +176,14 @@ std::optional<std::string> Reader::ReadString() {
     if (c == '\\') {
       if (!ReadEscape(out)) return std::nullopt;
     } else if (static_cast<unsigned char>(c) < 0x20) {
-      break;  // a line break or the like
+      break;  // a line break or another control character
     } else {
       out += c;
       ++position_;
     }
   }
   if (position_ == text_.size() || text_[position_] != '"') {
-    ErrorAt(SpanFrom(begin), "this string does not end");
+    ErrorAt(SpanFrom(begin), "unterminated string");
     return std::nullopt;
   }
   ++position_;

@@ -14,13 +14,13 @@ namespace iropt {
 // Deeper nesting than this in a pipeline or a value is refused.
 inline constexpr int kMaxNesting = 200;
 
-// A position in a text. The first error is reported and ends the reading: every later call fails, too.
+// A position in a text. The first error is reported and ends the parsing: every later call fails, too.
 class Reader {
  public:
   enum class Words : uint8_t { Json, Bare };
 
-  // The text begins at the global offset `base`. A text that stands in no source as it is, because it was a string with
-  // escapes, says instead where the whole of it comes from.
+  // The text begins at the global offset `base`. For a text that does not occur literally in a source, because it was a
+  // string with escapes, the location of the whole string is used instead.
   Reader(std::string_view text, uint32_t base, Words words, DiagnosticEngine& diagnostics)
       : text_(text), base_(base), words_(words), diagnostics_(diagnostics) {}
   Reader(std::string_view text, SourceSpan whole, Words words, DiagnosticEngine& diagnostics)
@@ -30,13 +30,13 @@ class Reader {
   bool failed() const { return failed_; }
   SourceSpan SpanFrom(size_t begin) const { return Span(begin, position_); }
 
-  // Skips white space; whether the text has ended.
+  // Skips white space; returns whether the text has ended.
   bool AtEnd();
   // Skips white space; the next character, or '\0' at the end.
   char Peek();
   // Skips white space and, if it comes next, `c`.
   bool Consume(char c);
-  // The same, but it is an error if `c` does not come next. `where` says what is being read: "after an option".
+  // The same, but it is an error if `c` does not come next. `where` describes the position: "after an option".
   bool Expect(char c, std::string_view where);
   // The same for a closing bracket; a note shows the `opened` one that it belongs to.
   bool ExpectClosing(char c, std::string_view where, SourceSpan opened);
@@ -46,16 +46,16 @@ class Reader {
   std::optional<std::string> ReadString();
 
   std::optional<OptionValue> ReadValue();
-  // Reports an error at the coming word or character.
+  // Reports an error at the next word or character.
   void Error(const std::string& message);
   void ErrorAt(SourceSpan span, const std::string& message);
 
-  // A step down that fails where the text nests too deeply.
+  // A nested value; fails if the nesting is too deep.
   bool Enter();
   void Leave() { --depth_; }
 
  private:
-  // The coming word or character.
+  // The next word or character.
   SourceSpan SpanOfNext();
   SourceSpan Span(size_t begin, size_t end) const {
     if (whole_.known()) return whole_;

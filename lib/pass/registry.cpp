@@ -41,10 +41,10 @@ void ReportUnknownName(std::string message, std::string_view name, std::span<con
 
 PassRegistry::PassRegistry() {
   OptionSpec verify{"testing.verify_analyses", OptionType::Bool, false,
-                    "check that passes preserve the analyses that they say they preserve"};
+                    "check that passes preserve the analyses that they claim to preserve"};
   configs_.emplace(verify.name, verify);
   OptionSpec immutable{"testing.immutable_module", OptionType::Bool, false,
-                       "check that each pass leaves the module that it was given as it was"};
+                       "check that no pass modifies its input module"};
   configs_.emplace(immutable.name, immutable);
 }
 
@@ -60,7 +60,7 @@ class RequirementWalk {
  public:
   explicit RequirementWalk(const PassRegistry& registry) : registry_(registry) {}
 
-  // Requirements that nobody registered yet are passed over unless `complete`.
+  // Requirements that are not registered yet are ignored unless `complete`.
   Status Visit(const PassInfo& info, bool complete) {
     path_.push_back(info.name);
     for (const std::string& name : info.required) {
@@ -82,7 +82,7 @@ class RequirementWalk {
 
  private:
   static Error Unknown(const PassInfo& info, const std::string& name) {
-    return {ErrorCode::PassFailed, fmt::format("pass '{}' requires '{}', which is no known pass", info.name, name)};
+    return {ErrorCode::PassFailed, fmt::format("pass '{}' requires the unknown pass '{}'", info.name, name)};
   }
   Error CircleThrough(const std::string& name) const {
     std::string circle;
@@ -100,7 +100,7 @@ Status CheckName(std::string_view what, std::string_view name, bool has_factory)
   const auto refuse = [&](std::string_view why) {
     return Error{ErrorCode::Usage, fmt::format("the {} '{}' {}", what, name, why)};
   };
-  if (!IsWord(name)) return refuse("has a name that is no word");
+  if (!IsWord(name)) return refuse("has a name that is not a word");
   if (!IsBareName(name)) return refuse("has a reserved name");
   if (!has_factory) return refuse("has no factory");
   return {};
@@ -113,11 +113,11 @@ Error TakenName(std::string_view what, std::string_view name, std::string_view p
   return {ErrorCode::Usage, std::move(message)};
 }
 
-// What a factory made, or why it did not. The factories of plugins are nobody's code but their own.
+// The result of a factory. Factories of plugins may throw.
 template <class F>
 std::invoke_result_t<F&> CallFactory(std::string_view what, std::string_view name, F&& create) {
   const CrashNote note("creating", name);
-  return Guarded([&] { return fmt::format("the factory of {} '{}'", what, name); }, create);
+  return RunGuarded([&] { return fmt::format("the factory of {} '{}'", what, name); }, create);
 }
 
 }  // namespace
@@ -155,7 +155,7 @@ Status PassRegistry::AddInstrument(InstrumentEntry row) {
 
 namespace {
 
-// Fails where the pipeline names one that is not registered.
+// Fails if the pipeline names one that is not registered.
 Status CheckNested(const Pipeline& pipeline, const PassRegistry& registry) {
   for (const PipelineItem& item : pipeline) {
     if (item.kind == PipelineItem::Kind::Named && registry.FindPipeline(item.name, item.count) == nullptr) {
@@ -233,7 +233,7 @@ Status PassRegistry::AddPlugin(PluginRecord plugin, FunctionRef<Status(PassRegis
   PassRegistry extended = *this;
   extended.adding_plugin_ = plugin.name;
   IROPT_RETURN_IF_ERROR(
-      Guarded([&] { return fmt::format("plugin '{}'", plugin.name); }, [&] { return add(extended); }));
+      RunGuarded([&] { return fmt::format("plugin '{}'", plugin.name); }, [&] { return add(extended); }));
   for (const std::function<void()>& action : std::exchange(extended.when_added_, {})) action();
   extended.adding_plugin_.clear();
   extended.plugins_.push_back(std::move(plugin));
@@ -303,7 +303,7 @@ Result<std::shared_ptr<PassInstrument>> PassRegistry::CreateInstrument(std::stri
         row.create(PassOptions({.name = row.name}, std::move(options), diagnostics, reader()));
     if (diagnostics.error_count() != errors) return Failure{ErrorCode::Usage};
     if (made != nullptr) return made;
-    return Error{ErrorCode::PassFailed, fmt::format("the factory of instrument '{}' made nothing", name)};
+    return Error{ErrorCode::PassFailed, fmt::format("the factory of instrument '{}' returned null", name)};
   });
 }
 

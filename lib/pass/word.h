@@ -1,4 +1,4 @@
-// Bare words: what pipeline strings take in place of quoted strings, numbers and the other atoms of JSON.
+// Bare words: an alternative to quoted strings, numbers and the other atoms of JSON in pipeline strings.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ inline bool IsWordChar(char c) {
 
 inline bool IsWord(std::string_view text) { return !text.empty() && std::ranges::all_of(text, IsWordChar); }
 
-// What a word stands for: an atom of JSON, else a string; nothing where it is a number that has no representation.
+// The value of a word: an atom of JSON, else a string; nothing if it is a number that has no representation.
 std::optional<OptionValue> WordValue(std::string_view word);
 
 }  // namespace iropt

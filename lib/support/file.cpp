@@ -264,7 +264,7 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::Close() {
   if (!owns_fd_) return;
-  static_cast<void>(stream_.Flush());  // before the descriptor goes; Commit has asked for the result already
+  static_cast<void>(stream_.Flush());  // before the descriptor is closed; Commit has checked the result already
   close(fd_);
   owns_fd_ = false;
 }

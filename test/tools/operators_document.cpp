@@ -1,5 +1,5 @@
-// Writes docs/operators.md from the operator table to stdout. With a file as its argument it says instead whether the
-// file is what it would write, with exit code 1 where it is not.
+// Writes docs/operators.md from the operator table to stdout. With a file as its argument it checks instead that the
+// file is up to date; otherwise the exit code is 1.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -72,7 +72,7 @@ std::string_view KindText(AttrKind kind) {
   return "";
 }
 
-// " = 1"; empty where the parameter is required.
+// " = 1"; empty if the parameter is required.
 std::string DefaultText(const OpDefault& fallback) {
   switch (fallback.kind) {
     case OpDefault::Kind::kRequired: return "";

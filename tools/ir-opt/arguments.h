@@ -1,4 +1,4 @@
-// The command line before its flags are understood.
+// The command line before its flags are parsed.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace iropt {
 
-// The arguments with the contents of response files (`@file`) in their places and with two dashes on every flag.
-// -O3 becomes --opt-level=3, -o becomes --output. After `--` nothing is changed.
+// Expands response files (`@file`) and normalizes flags to two dashes. -O3 becomes --opt-level=3, -o becomes --output.
+// After `--` nothing is changed.
 Result<std::vector<std::string>> NormalizeArguments(const std::vector<std::string>& arguments);
 
 }  // namespace iropt

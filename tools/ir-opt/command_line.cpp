@@ -70,8 +70,7 @@ void BindAll(CLI::App& app, CommandLine& line) {
   app.add_option("input", line.driver.input);
 }
 
-// What CLI11 could not place: flags that do not exist, or more than one input. The end of the flags has no place
-// either.
+// The arguments that CLI11 did not consume: unknown flags, or more than one input.
 std::string DescribeUnplaced(const std::vector<std::string>& unplaced) {
   const bool is_literal = unplaced.front() == "--";
   if (is_literal && unplaced.size() == 1) return "";
@@ -87,7 +86,7 @@ std::string DescribeUnplaced(const std::vector<std::string>& unplaced) {
   return message;
 }
 
-// What CLI11 says begins with the flag, in two dashes.
+// CLI11's message begins with the flag, with two dashes.
 std::string DescribeParseError(const CLI::ParseError& error) {
   const std::string what = error.what();
   const size_t colon = what.find(": ");
@@ -98,7 +97,7 @@ std::string DescribeParseError(const CLI::ParseError& error) {
                      : fmt::format("flag '{}' {}", flag, what.substr(colon + 2));
 }
 
-// A switch takes no value, which CLI11 would read as a boolean or report in its own words.
+// A switch takes no value; CLI11 would parse it as a boolean or report its own message.
 Status CheckSwitches(const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     if (argument == "--") break;

@@ -1,4 +1,4 @@
-// The command line as a program takes it.
+// The parsed command line.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,12 @@
 
 namespace iropt {
 
-// What the flags say. A flag of flags.def sets the member that its row names.
+// The values of the flags. A flag of flags.def sets the member that its row names.
 struct CommandLine {
   CommandLine() { driver.compiler.threads = 0; }
 
   DriverOptions driver;
-  std::string print_pipeline;  // empty where the flag is not there, as below
+  std::string print_pipeline;  // empty if the flag is not there, as below
   std::string diagnostics = "text";
   std::string colour = "auto";
   std::optional<std::string> eval;
@@ -32,7 +32,7 @@ struct CommandLine {
   bool print_version = false;
 };
 
-// Understands the arguments that follow the name of the program; the error says which of them is wrong.
+// Parses the arguments after the name of the program; the error names the wrong one.
 Result<CommandLine> ParseCommandLine(const std::vector<std::string>& arguments);
 
 }  // namespace iropt

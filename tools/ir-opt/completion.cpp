@@ -21,7 +21,7 @@ constexpr std::string_view kBashScript =
 _ir_opt() {
   local line=${COMP_LINE:0:COMP_POINT}
   mapfile -t COMPREPLY < <("$1" -complete "$line" "$COMP_WORDBREAKS" 2> /dev/null | cut -f 1)
-  # A value may go on; after another word, the next one follows.
+  # A value may be continued; after other words a blank follows.
   if [[ ${#COMPREPLY[@]} -ne 1 || ${COMPREPLY[0]} == *[=/] || ${line##*[[:space:]]} == *=* ]]; then
     compopt -o nospace 2> /dev/null
   fi
@@ -48,7 +48,7 @@ complete -c ir-opt -f -a '(ir-opt -complete (commandline -cp | string collect) 2
 // The words of a line as a shell reads them; the last one is still being typed.
 struct TypedLine {
   std::vector<std::string> words = {""};
-  size_t kept = 0;  // how much of the last word the shell keeps
+  size_t kept = 0;  // the length of the part of the last word that the shell keeps
 
   TypedLine(std::string_view line, std::string_view breaks) {
     char quote = '\0';
@@ -111,7 +111,7 @@ class Completer {
     return flag != nullptr && TakesNextWord(flag->value) ? flag : nullptr;
   }
 
-  // Offers a word if it begins as the last one does.
+  // Offers a word if it begins with the typed one.
   void Offer(std::string_view word, std::string_view meaning) {
     if (!word.starts_with(line_.words.back())) return;
     out_ += fmt::format("{}\t{}\n", word.substr(line_.kept), meaning);
@@ -121,7 +121,7 @@ class Completer {
   }
 
   void OfferFlags(std::string_view dash) {
-    Offer(dash, "-o", "where the module goes");
+    Offer(dash, "-o", "the output file");
     Offer(dash, "-h", "print the help");
     for (int level = 0; level <= kMaxOptLevel; ++level) {
       Offer(dash, fmt::format("-O{}", level), fmt::format("optimize at level {}", level));
@@ -137,7 +137,7 @@ class Completer {
       case Completion::None: return;
       case Completion::File: {
         const bool is_list = flag.value.kind == ValueKind::List;
-        const size_t begin = is_list ? value.rfind(',') + 1 : 0;  // 0 where there is no comma
+        const size_t begin = is_list ? value.rfind(',') + 1 : 0;  // 0 if there is no comma
         return OfferFiles(fmt::format("{}{}", before, value.substr(0, begin)), value.substr(begin));
       }
       case Completion::Passes: return OfferPasses(UpToLast(",", before, value));
@@ -155,7 +155,7 @@ class Completer {
     }
   }
 
-  // What stands before the item of a list that is being typed.
+  // The text before the current item of a list.
   static std::string UpToLast(std::string_view separators, std::string_view before, std::string_view value) {
     return fmt::format("{}{}", before, value.substr(0, value.find_last_of(separators) + 1));
   }
@@ -180,7 +180,7 @@ class Completer {
     }
   }
 
-  // Hidden files only where a dot is typed.
+  // Hidden files only after a typed dot.
   void OfferFiles(std::string_view before, std::string_view path) {
     const std::string folder = UpToLast("/", "", path);
     const bool in_home = folder.starts_with("~/") && std::getenv("HOME") != nullptr;
@@ -227,7 +227,7 @@ std::string_view CompletionScript(std::string_view shell) {
 std::string Complete(std::string_view line, std::string_view breaks) {
   const TypedLine typed(line, breaks);
   CompilerInstance compiler;
-  // Without the names of plugins that cannot be loaded: the run will tell.
+  // Ignores plugins that cannot be loaded; the run reports them.
   static_cast<void>(compiler.LoadPlugins(PluginsIn(typed)));
   return Completer(typed, compiler.registry()).Run();
 }

@@ -1,4 +1,4 @@
-// What ir-opt knows of its flags: the rows of flags.def.
+// The rows of flags.def.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@ namespace iropt {
 
 enum class FlagGroup : uint8_t { Pipeline, Files, Checks, Observation, Discovery, Other };
 
-// What the help calls the group.
+// The title of the group in the help.
 std::string_view FlagGroupTitle(FlagGroup group);
 
 enum class ValueKind : uint8_t { Switch, Text, Repeated, List, Number, Word, SwitchOrWord };
 
-// What a shell offers for a value.
+// The kind of completion of a value.
 enum class Completion : uint8_t { None, File, Passes, Pipeline, Config, Instruments, Formats, Words };
 
 struct FlagValue {
@@ -41,7 +41,7 @@ std::span<const Flag> Flags();
 // The words that a value may be.
 std::vector<std::string> WordsOf(const FlagValue& value);
 
-// Whether a word behind the flag is its value.
+// Returns whether the word after the flag is its value.
 bool TakesNextWord(const FlagValue& value);
 
 // "-passes=PIPELINE", "-list-passes[=text|json]", ...

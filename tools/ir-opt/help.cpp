@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kNameWidth = 34;
 constexpr size_t kLineWidth = 100;
 
-// The words of the text in lines that begin at the column `indent`, where the first one begins already.
+// Wraps the text in lines that begin at the column `indent`; the first line is there already.
 std::string Wrap(std::string_view text, size_t indent) {
   std::string out;
   size_t column = indent;

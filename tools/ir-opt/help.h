@@ -1,4 +1,4 @@
-// What the flags of help print.
+// The output of the help flags.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@ namespace iropt {
 
 // One line for each flag, by group, the exit codes and where to read on. No line is longer than 100 characters.
 std::string RenderHelp();
-// All that there is to say of the flags.
+// The detailed help of all flags.
 std::string RenderHelpAll();
 
 }  // namespace iropt

@@ -50,7 +50,7 @@ bool AsksForCatalog(const CommandLine& line) {
          line.list_pipelines || line.print_man_page;
 }
 
-// What shows the names that there are, those of plugins included.
+// Prints the requested list, including entries of plugins.
 iropt::Result<std::string> RenderCatalog(const CommandLine& line) {
   iropt::CompilerInstance compiler(line.driver.compiler);
   IROPT_RETURN_IF_ERROR(compiler.LoadPlugins(line.driver.plugins));
@@ -104,7 +104,7 @@ std::string CommandText(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Writing to a pipe that nobody reads is then an error like others.
+  // Writing to a closed pipe is then an error like others.
   std::signal(SIGPIPE, SIG_IGN);
   iropt::InstallCrashHandler("ir-opt", CommandText(argc, argv));
   try {

@@ -13,7 +13,7 @@ namespace iropt {
 
 namespace {
 
-// Text as roff takes it: no escapes, hyphens that can be copied, no line that looks like a request.
+// Text for roff: no escapes, hyphens that can be copied, no line that looks like a request.
 std::string Escape(std::string_view text) {
   std::string out;
   bool line_start = true;
@@ -33,7 +33,7 @@ std::string Escape(std::string_view text) {
   return out;
 }
 
-// Lines as they are.
+// Literal lines.
 std::string Verbatim(std::string_view text) { return fmt::format(".nf\n{}.fi\n", Escape(text)); }
 
 std::string Entry(std::string_view name, std::string_view text) {

@@ -1,4 +1,4 @@
-// Texts that help and the manual page have in common.
+// Texts shared by the help and the manual page.
 #pragma once
 
 #include <string_view>
@@ -9,11 +9,9 @@ inline constexpr std::string_view kPurpose = "Reads a module, runs a pipeline of
 
 inline constexpr std::string_view kFlagRules =
     "Flags take one dash or two, and values after '=' or as the next word. Lists are separated by commas. A flag that "
-    "takes "
-    "a list may be repeated, and each use adds to the list; a flag that takes one value may be given once. @FILE "
-    "stands "
-    "for the arguments in the file, which may be quoted as in a shell, may name further files, and may have comments "
-    "from '#' to the end of the line. What follows '--' is not a flag.";
+    "takes a list may be repeated, and each use adds to the list; a flag that takes one value may be given once. @FILE "
+    "stands for the arguments in the file, which may be quoted as in a shell, may name further files, and may have "
+    "comments from '#' to the end of the line. Arguments after '--' are not flags.";
 
 inline constexpr std::string_view kExamples =
     R"(  ir-opt in.ir                                          read, check and print
@@ -24,14 +22,14 @@ inline constexpr std::string_view kExamples =
 )";
 
 inline constexpr std::string_view kExitCodes = R"(  0  done
-  1  wrong usage, or a file that cannot be read or written
+  1  usage error, or a file that cannot be read or written
   2  the input does not parse
   3  the input is ill-formed
   4  a pass failed, threw an exception or ran out of memory
-  5  a check rejected what a pass made
+  5  a check rejected the result of a pass
   6  an expression has no defined value (-eval)
-  7  an evaluation needs more memory or steps than it may take (-eval)
- 70  internal error: a bug in ir-opt or in a pass, such as a crash
+  7  an evaluation exceeded its limit of memory or steps (-eval)
+ 70  internal error or crash: a bug in ir-opt or in a pass
 )";
 
 inline constexpr std::string_view kPipelines =
@@ -43,16 +41,16 @@ inline constexpr std::string_view kPipelines =
   repeat<2>(A,B)                           in turn, twice
   default<O2>                              a named pipeline at a level; -list-pipelines shows all
 
-Values are JSON, with words in place of strings where that is unambiguous:
-<entry_functions=[main,"my f"]>. Names may stand in double quotes as well. A shell needs
-quotes around all of it.
+Values are JSON, with words instead of strings if that is unambiguous:
+<entry_functions=[main,"my f"]>. Names may be in double quotes, too. In a shell, quote the
+whole pipeline.
 
-A pass runs where it is not disabled, and where its level is not above that of -O or it is
-required. What is in a Sequential runs only if the Sequential does, which has no level unless
-one is given. Passes that a pass requires run right before it. -explain-pipeline says of
-each pass what it did, or why it did not run.
+A pass runs if it is not disabled, and if its level is not above that of -O or it is
+required. The passes in a Sequential run only if the Sequential does, which has no level
+unless one is given. Passes that a pass requires run right before it. -explain-pipeline
+reports for each pass whether it ran and changed the module, or why it did not run.
 
-A pipeline file says the same in JSON, and holds the settings, too:
+A pipeline file has the same in JSON, and also the settings:
 
   {
     "opt_level": 3,

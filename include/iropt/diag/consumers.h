@@ -20,8 +20,8 @@ class TextConsumer : public DiagnosticConsumer {
   bool colour_;
 };
 
-// One JSON object per line: severity, kind, message, and where known file, line, column, end_line, end_column; notes
-// and fixits are arrays of such objects.
+// One JSON object per line: severity, kind, message, and if known file, line, column, end_line, end_column; notes and
+// fixits are arrays of such objects.
 class JsonConsumer : public DiagnosticConsumer {
  public:
   JsonConsumer(OutputStream* out, const SourceManager* sources) : out_(out), sources_(sources) {}

@@ -1,10 +1,10 @@
-// Messages to the user about the program at hand: what they hold, who collects them, and where they go.
+// Diagnostics: messages to the user, the engine that collects them, and their consumers.
 //
 //   diagnostics.Error(span, "unknown-operator", fmt::format("unknown operator '{}'", name))
 //       .Note(previous, "an operator of a similar name is used here")
 //       .FixIt(span, nearest);
 //
-// Messages start in lower case, end without a full stop, and quote what comes from the input.
+// Messages start in lower case, end without a full stop, and quote text from the input.
 #pragma once
 
 #include <cstddef>
@@ -33,21 +33,21 @@ struct DiagnosticKind {
 
 // The rows of kinds.def in alphabetical order.
 std::span<const DiagnosticKind> DiagnosticKinds();
-// The kind of an id, also one that was added; null where there is none.
+// The kind of an id, also one that was added; null if there is none.
 const DiagnosticKind* FindDiagnosticKind(std::string_view id);
-// Adds a kind for the rest of the process; the texts are copied. An id is lower-case words joined by '-'. False where
-// it is not one, or where it is that of another kind. Thread-safe, as FindDiagnosticKind is.
+// Adds a kind for the rest of the process; the texts are copied. An id is lower-case words joined by '-'. False if it
+// is not one, or where it is that of another kind. Thread-safe, as FindDiagnosticKind is.
 bool AddDiagnosticKind(const DiagnosticKind& kind);
-// Whether AddDiagnosticKind would succeed.
+// Returns whether AddDiagnosticKind would succeed.
 bool CanAddDiagnosticKind(const DiagnosticKind& kind);
 
-// Something that is worth saying beside the message itself; it may point to another place.
+// An addition to the message, possibly with another location.
 struct DiagnosticNote {
   SourceSpan span;
   std::string message;
 };
 
-// "Put `replacement` where `span` is"; an empty span inserts.
+// Replace `span` by `replacement`; an empty span inserts.
 struct FixItHint {
   SourceSpan span;
   std::string replacement;
@@ -62,7 +62,7 @@ struct Diagnostic {
   std::vector<FixItHint> fix_its;
 };
 
-// Takes diagnostics in the order in which they are to be shown.
+// Receives diagnostics in the order in which they are shown.
 class DiagnosticConsumer {
  public:
   virtual ~DiagnosticConsumer() = default;
@@ -71,7 +71,7 @@ class DiagnosticConsumer {
 
 class DiagnosticEngine;
 
-// A diagnostic being put together; it is reported at the end of the full expression.
+// A diagnostic under construction; it is reported at the end of the full expression.
 class DiagnosticBuilder {
  public:
   DiagnosticBuilder(DiagnosticEngine* engine, Diagnostic diagnostic)
@@ -89,8 +89,8 @@ class DiagnosticBuilder {
   Diagnostic diagnostic_;
 };
 
-// Counts diagnostics and passes them on, up to a number of errors that a reader can take in. Used by one thread at a
-// time; parallel work collects into a DiagnosticBuffer per item and replays them in order.
+// Counts diagnostics and passes them on, up to a limit of errors. Used by one thread at a time; parallel work collects
+// into a DiagnosticBuffer per item and replays them in order.
 class DiagnosticEngine {
  public:
   static constexpr size_t kDefaultMaxErrors = 20;
@@ -103,7 +103,7 @@ class DiagnosticEngine {
   // A kind that nobody declared is reported as "undeclared-kind", with a note that says so.
   void Report(Diagnostic diagnostic);
 
-  // Short forms; they report when the returned builder goes, at the end of the statement.
+  // Shortcuts; they report when the returned builder is destroyed, at the end of the statement.
   DiagnosticBuilder Error(SourceSpan span, std::string_view kind, std::string message);
   DiagnosticBuilder Warning(SourceSpan span, std::string_view kind, std::string message);
   DiagnosticBuilder Remark(SourceSpan span, std::string_view kind, std::string message);
@@ -117,7 +117,7 @@ class DiagnosticEngine {
   size_t error_count() const { return error_count_; }
   size_t warning_count() const { return warning_count_; }
   bool has_errors() const { return error_count_ != 0; }
-  // Whether more errors would not be shown, so that looking for them is pointless.
+  // Returns whether further errors would not be shown, so that looking for them is pointless.
   bool error_limit_reached() const { return max_errors_ != 0 && error_count_ >= max_errors_; }
 
  private:

@@ -1,5 +1,5 @@
-// Where text comes from. Every position in every source is one 32-bit number, so that an IR node carries its span in
-// a few bytes; the SourceManager turns such numbers into file, line and column when a diagnostic needs them.
+// Source texts and locations. Every position in every source is one 32-bit number, so that an IR node carries its span
+// in a few bytes; the SourceManager turns such numbers into file, line and column when a diagnostic needs them.
 #pragma once
 
 #include <cstdint>
@@ -28,16 +28,16 @@ struct SourceLocation {
   uint32_t line = 0;
   uint32_t column = 0;
   std::string_view line_text;  // without the line break
-  size_t byte_in_line = 0;     // where in line_text the position is
+  size_t byte_in_line = 0;     // offset of the position in line_text
 };
 
 // The number of code points in UTF-8; a byte that is not part of a well-formed sequence counts as one.
 size_t CountCodePoints(std::string_view text);
 
-// The length in bytes of the code point at the start of non-empty `text`, 1 where it is malformed; `*valid` says which.
+// The length in bytes of the code point at the start of non-empty `text`, 1 if it is malformed; sets `*valid`.
 size_t CodePointLength(std::string_view text, bool* valid = nullptr);
 
-// All sources of one run. Sources are added once and stay; locating is safe from any thread.
+// All sources of one run. Sources are added once and stay; looking up locations is thread-safe.
 class SourceManager {
  public:
   SourceManager() = default;

@@ -1,4 +1,4 @@
-// What can be asked for by name: of ir-opt itself, and of plugins.
+// Listings of passes, pipelines, instruments and configuration options, of ir-opt itself and of plugins.
 #pragma once
 
 #include <string>
@@ -15,11 +15,11 @@ std::string RenderPasses(const PassRegistry& registry);
 // The same as JSON: {"passes": [{"name": ..., "kind": ..., "opt_level": ..., ...}]}.
 std::string RenderPassesJson(const PassRegistry& registry);
 
-// The table of named pipelines, and what pipelines call them: "default<O2>".
+// The table of named pipelines, and their names in pipelines: "default<O2>".
 std::string RenderPipelines(const PassRegistry& registry);
 std::vector<std::string> PipelineNames(const PassRegistry& registry);
 
-// The table of configuration options, and all that -config takes before '=', those of records as paths to their fields.
+// The table of configuration options, and all keys of -config, with paths to the fields of records.
 std::string RenderConfigs(const PassRegistry& registry);
 std::vector<std::string> ConfigPaths(const PassRegistry& registry);
 
@@ -33,8 +33,8 @@ struct CatalogEntry {
 std::vector<CatalogEntry> Instruments(const PassRegistry& registry);
 std::string RenderInstruments(const PassRegistry& registry);
 
-// Everything about a pass, with an example before and after it, which is made by running the pass. Fails where there is
-// no such pass, and where its example does not run.
+// The description of a pass, with an example before and after it, which is made by running the pass. Fails if there is
+// no such pass, or if its example does not run.
 Result<std::string> DescribePass(std::string_view name, const PassRegistry& registry);
 
 }  // namespace iropt

@@ -1,5 +1,5 @@
-// What every program that works with modules begins with: text becomes modules, names become passes, messages go to
-// stderr. The tools and the smallest programs use it alike:
+// The starting point of programs that work with modules: it reads modules, creates passes by name and prints messages
+// to stderr. Both the tools and small programs use it:
 //
 //   Status Run(CompilerInstance& compiler) {
 //     IROPT_ASSIGN_OR_RETURN(Module module, compiler.ReadModule("in.ir"));
@@ -15,7 +15,7 @@
 //     return compiler.Finish(Run(compiler));
 //   }
 //
-// Modules, passes and contexts that it makes may be used as long as it lives.
+// It must outlive the modules, passes and contexts that it makes.
 #pragma once
 
 #include <functional>
@@ -44,7 +44,7 @@ struct ModuleSource {
   std::shared_ptr<const FileBuffer> owner;  // keeps `text` alive
   std::string_view text;                    // all of the owner, or a part of it
   uint32_t first_line = 1;                  // the number of the part's first line
-  const InputFormat* format = nullptr;      // null: the one that FormatOf finds
+  const InputFormat* format = nullptr;      // null: detected by FormatOf
 };
 
 class CompilerInstance {
@@ -58,36 +58,36 @@ class CompilerInstance {
 
   const CompilerOptions& options() const { return options_; }
   int threads() const { return threads_; }
-  // How the options want modules to be checked.
+  // The verifier options.
   VerifyOptions verify_options() const { return {.check_types = !options_.skip_type_check, .threads = threads_}; }
   SourceManager& sources() { return sources_; }
-  // Where everything below reports.
+  // The engine for all diagnostics below.
   DiagnosticEngine& diagnostics() { return diagnostics_; }
-  // The standard error output, for what is not a diagnostic.
+  // The standard error output, for text that is not a diagnostic.
   OutputStream& err() { return err_; }
 
   // All passes, pipelines and configuration options. Programs may add to it.
   PassRegistry& registry() { return registry_; }
-  // Adds what the shared objects at these paths register.
+  // Loads the plugins at these paths.
   Status LoadPlugins(std::span<const std::string> paths);
 
   // Reads a file, or the standard input for "-", and checks that the module is well-formed.
   Result<Module> ReadModule(const std::string& path);
-  // The same with a text; `name` stands for it in messages.
+  // The same for a text; `name` is its name in messages.
   Result<Module> ParseModule(std::string text, std::string name = "module");
-  // The two steps of both. The options may switch the second one off.
+  // The two steps of both. The options can turn off the second one.
   Result<Module> Parse(const ModuleSource& source);
   Status Verify(const Module& module);
-  // The format that the options ask for, else that of the file or the text. Fails where the former is unknown.
+  // The format in the options, else that of the file or the text. Fails if the former is unknown.
   Result<const InputFormat*> FormatOf(std::string_view path, std::string_view text) const;
 
   void Print(const Module& module, OutputStream& out) const;
   std::string PrintToString(const Module& module) const;
 
-  // A pipeline as `ir-opt -passes=` takes it: one pass, or a list. Under a context of MakeContext, the passes that its
-  // passes require come from this registry, too.
+  // A pipeline in the syntax of `ir-opt -passes=`: one pass, or a list. Under a context of MakeContext, the passes that
+  // its passes require come from this registry, too.
   Result<Pass> MakePass(const std::string& pipeline);
-  // A context with this registry, whose passes report to diagnostics(), and in which PrintIR shows modules on stderr.
+  // A context with this registry, whose passes report to diagnostics(), and in which PrintIR prints modules to stderr.
   PassContext MakeContext(int opt_level = kDefaultOptLevel);
 
   // The part of the input that is being worked on, such as "chunk 2, from line 5": diagnostics without a place and
@@ -95,13 +95,12 @@ class CompilerInstance {
   const std::string& chunk() const { return chunk_; }
   void set_chunk(std::string chunk);
 
-  // Adds a text that is not a file, such as the value of a flag, to the sources, so that messages show where in it they
-  // are about.
+  // Adds a text that is not a file, such as the value of a flag, to the sources, so that messages have locations in it.
   Result<uint32_t> AddText(std::string name, std::string text);
 
-  // Reports an error unless a diagnostic has told of it. Returns its exit code.
+  // Reports an error unless a diagnostic was reported already. Returns its exit code.
   int Report(const Error& error, std::string_view kind);
-  // What main returns: 0, or the exit code of the error, which is reported.
+  // The return value of main: 0, or the exit code of the error, which is reported.
   int Finish(const Status& status);
 
  private:
@@ -111,7 +110,7 @@ class CompilerInstance {
   const int threads_;
   SourceManager sources_;
   OutputStream err_;
-  std::unique_ptr<DiagnosticConsumer> own_consumer_;  // null where it was given one
+  std::unique_ptr<DiagnosticConsumer> own_consumer_;  // null if the consumer was given
   DiagnosticEngine diagnostics_;
   PassRegistry registry_;
   std::string chunk_;

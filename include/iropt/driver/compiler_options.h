@@ -1,4 +1,4 @@
-// What a CompilerInstance is asked to do, whatever tool it works for.
+// Options of a CompilerInstance, common to all tools.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct CompilerOptions {
   bool no_verify = false;                        // check neither the input nor the result
   bool skip_type_check = false;                  // leave the type rules out of all checks
   bool warnings_as_errors = false;
-  int threads = 1;               // 0 stands for as many as there are cores
+  int threads = 1;               // 0: one per core
   int64_t inline_constants = 0;  // arrays of up to this many elements are printed inline
   DiagnosticFormat diagnostics = DiagnosticFormat::Text;
   Colour colour = Colour::Auto;

@@ -1,4 +1,4 @@
-// What a run of ir-opt is asked to do. Tools fill this from their command lines.
+// Options of a run of ir-opt. Tools fill this from their command lines.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace iropt {
 
 enum class PipelineForm : uint8_t { None, Text, Json };
 
-// Around which passes the module is shown: those named, or all.
+// The passes around which the module is printed: those named, or all.
 struct PrintRequest {
   std::vector<std::string> passes;
   bool all = false;
@@ -40,14 +40,14 @@ struct DriverOptions {
 
   bool split_input_file = false;   // lines "# -----" separate modules, each of which is worked on alone
   bool verify_only = false;        // check the input and do nothing else
-  bool verify_each = false;        // check the module after every pass, and what the pass says of its changes
+  bool verify_each = false;        // check the module after every pass, and the pass's report of changes
   bool verify_roundtrip = false;   // check that the output reads back as the same module
   bool verify_idempotent = false;  // check that a second run of the passes changes nothing
 
   bool time_passes = false;
-  bool report = false;                      // what was read, what each pass did, how long it took
-  bool explain_pipeline = false;            // what each pass did, or why it did not run
-  std::optional<int64_t> opt_bisect_limit;  // only so many passes run, see OptBisect
+  bool report = false;                      // print the size of the input, the effect and the time of each pass
+  bool explain_pipeline = false;            // print for each pass its outcome, or why it did not run
+  std::optional<int64_t> opt_bisect_limit;  // the number of passes to run, see OptBisect
   std::vector<std::string> instruments;     // in the syntax of a pipeline, see instruments.def
   PrintRequest print_before;
   PrintRequest print_after;

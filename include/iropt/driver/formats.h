@@ -1,4 +1,4 @@
-// The formats that modules are read from and printed in. A new one is a folder of its own and a row in formats.cpp.
+// Input and output formats of modules. A new one is a folder and a row in formats.cpp.
 #pragma once
 
 #include <optional>
@@ -16,9 +16,9 @@
 namespace iropt {
 
 struct InputFormat {
-  std::string_view name;                         // what -x calls it
+  std::string_view name;                         // its name for -x
   std::span<const std::string_view> extensions;  // of files, with the dot
-  // Whether the text, or the bytes, are certainly in this format. Null where they do not show it.
+  // Returns whether the text, or the bytes, are certainly in this format. Null if the contents do not show it.
   bool (*sniff)(std::string_view text);
   // As ParseModule.
   std::optional<Module> (*parse)(std::string_view text, uint32_t base, const ParseOptions& options,
@@ -31,12 +31,12 @@ struct OutputFormat {
   void (*print)(const Module& module, const PrintOptions& options, OutputStream& out);
 };
 
-// The first row is for modules of which nothing tells the format.
+// The first row is the default for input.
 std::span<const InputFormat> InputFormats();
-// The first row is for where no format is asked for.
+// The first row is the default for output.
 std::span<const OutputFormat> OutputFormats();
 
-// The format of that name. Fails with ErrorCode::Usage and names all of them.
+// The format of that name. Fails with ErrorCode::Usage and lists all names.
 Result<const InputFormat*> FindInputFormat(std::string_view name,
                                            std::span<const InputFormat> formats = InputFormats());
 // The format that has the extension of the file, else the first one that recognizes the text, else the first one.

@@ -38,7 +38,7 @@ struct NoneAttr : Attr {
   static constexpr auto Fields() { return FieldList(); }
 };
 
-// Integers and booleans; the dtype says which (bool, int32, int64, ...).
+// Integers and booleans, by dtype (bool, int32, int64, ...).
 struct IntAttr : Attr {
   IROPT_NODE_KIND(kIntAttr)
   DataType dtype;

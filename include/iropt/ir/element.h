@@ -12,7 +12,7 @@
 
 namespace iropt {
 
-// How a tensor stores a boolean. Any byte but 0 reads as true.
+// The storage of a boolean in a tensor. Any byte but 0 reads as true.
 struct BoolByte {
   uint8_t byte = 0;
 };

@@ -16,8 +16,8 @@ class NDArray : public std::enable_shared_from_this<NDArray> {
   struct Private {};  // only Make and View construct
 
  public:
-  // Zeroed storage of the right size, filled by the maker through mutable_data() before it is shared. Throws
-  // std::bad_alloc where there is not enough memory.
+  // Zeroed storage of the right size, to be filled through mutable_data() before it is shared. Throws std::bad_alloc if
+  // there is not enough memory.
   static std::shared_ptr<NDArray> Make(DataType dtype, std::span<const int64_t> shape);
   static std::shared_ptr<NDArray> Make(DataType dtype, std::initializer_list<int64_t> shape) {
     return Make(dtype, std::span(shape.begin(), shape.size()));
@@ -53,7 +53,7 @@ class NDArray : public std::enable_shared_from_this<NDArray> {
  private:
   // Scalars and other small tensors, most constants of a model, live in the object: one allocation each.
   static constexpr size_t kInlineBytes = 48;
-  // Where the bytes begin after the shape in a block of memory.
+  // The offset of the bytes after the shape in a block of memory.
   static size_t DataOffset(size_t rank) { return (rank * sizeof(int64_t) + 15) & ~size_t{15}; }
 
   DataType dtype_;
@@ -61,7 +61,7 @@ class NDArray : public std::enable_shared_from_this<NDArray> {
   int64_t num_elements_ = 1;
   int64_t* shape_ = nullptr;
   const std::byte* data_ = nullptr;
-  std::byte* mutable_data_ = nullptr;  // null where the bytes are not ours
+  std::byte* mutable_data_ = nullptr;  // null if the bytes are not owned
   std::shared_ptr<const void> owner_;
   mutable std::atomic<uint64_t> hash_ = 0;
   alignas(16) std::byte inline_[kInlineBytes];

@@ -94,7 +94,7 @@ struct List {
 };
 
 // ---- Casts: Is<Call>(n), As<Call>(n) (null if it is not one), To<Call>(n) (checked). n must not be null for Is and
-// To. X::ClassOf(kind) says which kinds are an X; a struct of one kind gets it from IROPT_NODE_KIND.
+// To. X::ClassOf(kind) tests whether a kind is an X; a struct of one kind gets it from IROPT_NODE_KIND.
 #define IROPT_NODE_KIND(K)                                                                                             \
   static constexpr NodeKind kKind = NodeKind::K;                                                                       \
   static constexpr bool ClassOf(NodeKind k) { return k == kKind; }

@@ -1,21 +1,21 @@
-// Facts about single functions that are computed once and kept as long as they hold.
+// Analyses of functions: results are computed once and cached as long as they are valid.
 //
 //   struct CalledFunctions {
 //     using Result = std::vector<const GlobalVar*>;
 //     static constexpr std::string_view kName = "called_functions";
-//     static constexpr bool kPortable = true;
+//     static constexpr bool kSurvivesCloning = true;
 //     static Result Compute(const BaseFunc& function, const FuncStorage& storage);
 //   };
 //
-//   const auto called = context.Analysis<CalledFunctions>();   // in a function pass; of the function at hand
+//   const auto called = context.Analysis<CalledFunctions>();   // in a function pass; of the current function
 //
-// An analysis sees a function and nothing else, so its result holds for as long as a module has that very function,
-// whatever passes run. When a pass has changed the function, a result is kept only if the pass says that it preserves
-// the analysis (PassInfo::preserved_analyses). For that it must be portable: it refers to no node, and to no variable
-// by its number, because functions are renumbered between passes.
+// An analysis depends only on one function, so its result is valid as long as the function itself does not change,
+// whatever passes run. If a pass changes the function, a result is kept only if the pass preserves the analysis
+// (PassInfo::preserved_analyses). Such a result must survive cloning: it refers to no node, and to no variable by its
+// number, because functions are renumbered between passes.
 //
-// The configuration option testing.verify_analyses, which -verify-each sets, holds such claims against a new
-// computation. They are compared by A::StillHolds(kept, actual) where there is one, else by ==.
+// The configuration option testing.verify_analyses, which -verify-each sets, checks such claims by a new computation.
+// Results are compared by A::StillHolds(kept, actual) if the analysis has it, else by ==.
 #pragma once
 
 #include <memory>
@@ -31,10 +31,10 @@ namespace iropt {
 
 struct PassInfo;
 
-// An analysis without its type.
+// A type-erased analysis.
 struct AnalysisKind {
   std::string_view name;  // one per analysis of a program, plugins included
-  bool portable;
+  bool survives_cloning;
   std::shared_ptr<const void> (*compute)(const BaseFunc& function, const FuncStorage& storage);
   bool (*still_holds)(const void* kept, const void* actual);
 };
@@ -43,7 +43,7 @@ template <class A>
 const AnalysisKind& KindOf() {
   using Result = typename A::Result;
   static constexpr AnalysisKind kKind = {
-      A::kName, A::kPortable,
+      A::kName, A::kSurvivesCloning,
       [](const BaseFunc& function, const FuncStorage& storage) -> std::shared_ptr<const void> {
         return std::make_shared<const Result>(A::Compute(function, storage));
       },
@@ -64,12 +64,13 @@ using AnalysisKinds = std::vector<const AnalysisKind*>;
 // For PassInfo::preserved_analyses.
 template <class... A>
 AnalysisKinds PreservedAnalyses() {
-  static_assert((A::kPortable && ...), "what refers to nodes or numbers of variables does not survive a change");
+  static_assert((A::kSurvivesCloning && ...),
+                "a result that refers to nodes or variable numbers does not survive cloning");
   return {&KindOf<A>()...};
 }
 
-// The results at hand. Thread-safe, but for what is done between passes. A result lives at least as long as its
-// function.
+// The cached results. Thread-safe, except for the functions that are called between passes. A result lives at least as
+// long as its function.
 class AnalysisManager {
  public:
   AnalysisManager();
@@ -77,20 +78,20 @@ class AnalysisManager {
   AnalysisManager& operator=(const AnalysisManager&) = delete;
   ~AnalysisManager();
 
-  // The result for the function, computed unless it is at hand.
+  // The result for the function, computed unless it is cached.
   template <class A>
   std::shared_ptr<const typename A::Result> Get(const ModuleEntry& entry) {
     return std::static_pointer_cast<const typename A::Result>(Get(KindOf<A>(), entry));
   }
   std::shared_ptr<const void> Get(const AnalysisKind& kind, const ModuleEntry& entry);
 
-  // How often something was computed.
+  // The number of computations.
   size_t num_computed() const;
 
   // ---- For the pass manager, between passes.
 
-  // Results of functions, by the names that these have in their module.
-  struct Kept {
+  // Results of functions, by their names in the module.
+  struct Preserved {
     struct Item {
       const GlobalVar* var;
       const AnalysisKind* kind;
@@ -99,15 +100,15 @@ class AnalysisManager {
     std::vector<Item> items;
   };
 
-  // What is at hand of these analyses for the functions of the module; with `compute`, all of it.
-  Kept Keep(const Module& module, std::span<const AnalysisKind* const> kinds, bool compute);
-  // Everything portable that is at hand.
-  Kept KeepPortable(const Module& module);
-  // Lets the functions of the module have what was kept under their names, unless they have results of their own.
-  // Forgets what belonged to functions that are no more.
-  void Restore(const Module& module, const Kept& kept);
-  // Fails where a result that was restored does not hold: the claim of the pass is wrong.
-  Status Audit(const Module& module, const Kept& kept, const PassInfo& info);
+  // The cached results of these analyses for the functions of the module; with `compute`, missing ones are computed.
+  Preserved Preserve(const Module& module, std::span<const AnalysisKind* const> kinds, bool compute);
+  // All cached results that survive cloning.
+  Preserved PreserveAcrossCloning(const Module& module);
+  // Gives the functions of the module the results that were kept under their names, unless they have results of their
+  // own. Drops results of functions that do not exist any more.
+  void TransferPreserved(const Module& module, const Preserved& kept);
+  // Fails if a transferred result is not valid: the claim of the pass is wrong.
+  Status Audit(const Module& module, const Preserved& kept, const PassInfo& info);
 
  private:
   struct State;

@@ -11,14 +11,14 @@
 
 namespace iropt {
 
-// Numbers the passes in the order in which they are about to run, vetoes those with a number above the limit, and says
-// of each whether it runs:
+// Numbers the passes in the order in which they are about to run, vetoes those with a number above the limit, and
+// prints for each whether it runs:
 //
 //   BISECT: running pass (1) FoldConstant on module
 //   BISECT: NOT running pass (2) EliminateCommonSubexpr on module
 //
-// Passes that only run others have no number; nor have those that the context requires, which nothing can veto. A
-// negative limit vetoes nothing.
+// Composite passes have no number; nor have those that the context requires, which cannot be vetoed. A negative limit
+// vetoes nothing.
 class OptBisect : public PassInstrument {
  public:
   // `say` gets whole lines.

@@ -28,28 +28,28 @@ class PassContext {
   std::vector<std::string> required_pass;  // run whatever their level is, and no instrument may veto them
   std::vector<std::string> disabled_pass;  // never run by a Sequential, even if required
   InstrumentList instruments;
-  DiagnosticEngine* diagnostics = nullptr;   // without one, what passes report becomes part of the error of the run
-  const PassRegistry* registry = nullptr;    // where required passes come from; null stands for PassRegistry::Global()
-  ModulePrinter printer;                     // where the pass PrintIR shows the module
-  std::shared_ptr<const TextReader> reader;  // for options in the language of modules
+  DiagnosticEngine* diagnostics = nullptr;   // without one, diagnostics of passes become part of the error of the run
+  const PassRegistry* registry = nullptr;    // for required passes; null stands for PassRegistry::Global()
+  ModulePrinter printer;                     // used by the pass PrintIR
+  std::shared_ptr<const TextReader> reader;  // for options in TVMScript
   int threads = 1;
 
   // The context of the innermost With scope of this thread, else the thread's default context. The threads that run a
   // function pass have the context of the thread that started it.
   static PassContext& Current();
 
-  // Whether a Sequential runs the pass: disabled wins over required, required over the level.
+  // Returns whether a Sequential runs the pass: disabled takes precedence over required, required over the level.
   bool PassEnabled(const PassInfo& info) const { return PassEnabled(info, opt_level); }
   // The same at another level than the context's.
   bool PassEnabled(const PassInfo& info, int level) const;
   bool IsDisabled(std::string_view pass) const;
   bool IsRequired(std::string_view pass) const;
 
-  // Sets a registered configuration option, or a field of one that is a record, as in "my.UnrollLoop.max_step";
-  // the fields of a record that are left out get their defaults, those beside a single one stay. Reports an unknown
-  // key, with the nearest one, and a value of the wrong type. `key_span` is where the key was written.
+  // Sets a registered configuration option, or a field of one that is a record, as in "my.UnrollLoop.max_step"; the
+  // fields of a record that are left out get their defaults, setting a single one keeps the others. Reports an unknown
+  // key, with the nearest one, and a value of the wrong type. `key_span` is the location of the key.
   bool SetConfig(std::string_view key, OptionValue value, DiagnosticEngine& reports, SourceSpan key_span = {});
-  // The value of a registered option or field, or its default. Asking for a key that nobody registered is a bug.
+  // The value of a registered option or field, or its default. An unregistered key is a bug.
   const OptionValue& Config(std::string_view key) const;
   // The same as a value of that type; another type is a bug.
   bool ConfigBool(std::string_view key) const;
@@ -68,7 +68,7 @@ class PassContext {
   Status InstrumentEnterPassContext();
   // Calls ExitPassContext in order. If one fails, those after it are not called, and the context loses its instruments.
   Status InstrumentExitPassContext();
-  // Lets the present instruments exit and the new ones enter, each as above. Where an exit fails, nobody enters.
+  // Lets the current instruments exit and the new ones enter, each as above. If an exit fails, none enters.
   Status OverrideInstruments(InstrumentList replacement);
 
  private:
@@ -79,9 +79,9 @@ class PassContext {
 template <class T>
 class With;
 
-// Makes a context current for the life of the scope. Where an instrument refuses to enter, the scope does not come to
-// be: status() says why, and Current() stays what it was. Exit() leaves early, for those who want to know whether the
-// instruments left without trouble.
+// Makes a context current for the life of the scope. If an instrument fails to enter, the scope is not entered:
+// status() has the error, and Current() stays unchanged. Exit() leaves early and returns whether the instruments exited
+// without an error.
 template <>
 class [[nodiscard]] With<PassContext> {
  public:
@@ -102,7 +102,7 @@ class [[nodiscard]] With<PassContext> {
 
 namespace pass_detail {
 
-// What Current() returns where no scope is open is null here. For threads that take over the context of another.
+// Like Current(), but null if no scope is open. For threads that inherit the context of another.
 PassContext* ExchangeCurrentContext(PassContext* context);
 
 }  // namespace pass_detail

@@ -1,10 +1,10 @@
-// Instruments watch the passes that run under a PassContext, and may veto them. What they are told is the one stream of
-// events of the pass manager: timing, reports, traces and checks after each pass read it.
+// Instruments watch the passes that run under a PassContext, and may veto them. Their hooks receive the events of the
+// pass manager; timing, reports, traces and checks after each pass use them.
 //
 // Within one context the calls of an instrument are
 //   EnterPassContext
-//     ShouldRun(A) RunBeforePass(A) ... RunAfterPass(A)     also nested, where a pass runs other passes
-//     ShouldRun(B) OnSkippedPass(B)                         where an instrument said no
+//     ShouldRun(A) RunBeforePass(A) ... RunAfterPass(A)     also nested, if a pass runs other passes
+//     ShouldRun(B) OnSkippedPass(B)                         if an instrument vetoed the pass
 //   ExitPassContext
 // and between RunBeforePass and RunAfterPass
 //   of a pass that runs others:   OnRound                         once in a Sequential, once per round of a loop
@@ -15,10 +15,10 @@
 //                                 RunBeforeFunction(g) RunAfterFunction(g)
 //
 // Several instruments are called in the order in which the context has them. A hook fails by returning an error or by
-// throwing; both mean the same. See PassContext for what then happens.
+// throwing; both are equivalent. See PassContext for the consequences.
 //
 // Calls come from the thread that runs the passes, those around functions also from its worker threads: one at a time,
-// and in any order of the functions where the context has several threads.
+// and in any order of the functions if the context has several threads.
 #pragma once
 
 #include <functional>
@@ -38,13 +38,13 @@ class PassInstrument;
 
 enum class PassOutcome : uint8_t { Failed, Unchanged, Changed };
 
-// Why a pass is left out.
+// The reason for skipping a pass.
 struct PassSkip {
   enum class Reason : uint8_t { Disabled, Level, Veto };
 
   Reason reason;
-  int level = 0;                         // at which the passes around it run
-  const PassInstrument* veto = nullptr;  // the instrument that said no
+  int level = 0;                         // of the enclosing passes
+  const PassInstrument* veto = nullptr;  // the instrument that vetoed it
 };
 
 class PassInstrument {
@@ -59,13 +59,13 @@ class PassInstrument {
   virtual Status EnterPassContext() { return {}; }
   virtual Status ExitPassContext() { return {}; }
 
-  // Whether the pass may run. Not asked for passes that the context requires.
+  // Returns whether the pass may run. Not called for passes that the context requires.
   virtual bool ShouldRun(const Module& module, const PassInfo& info);
-  // Why ShouldRun said no the last time, for messages; empty where the name of the instrument says enough.
+  // The reason of the last veto, for messages; empty if the name of the instrument suffices.
   virtual std::string VetoReason() const { return {}; }
   virtual Status RunBeforePass(const Module& module, const PassInfo& info);
-  // Called for every pass that RunBeforePass of this instrument saw, also when the pass failed; `module` is then what
-  // the pass began with.
+  // Called for every pass that RunBeforePass of this instrument saw, also if the pass failed; `module` is then the
+  // input of the pass.
   virtual Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome);
   virtual Status OnSkippedPass(const PassInfo& info, const PassSkip& skip);
 
@@ -74,11 +74,11 @@ class PassInstrument {
   virtual Status OnRequiredPass(const PassInfo& requiring, const PassInfo& required);
 
   // A pass over functions rewrites one of them. RunAfterFunction is called for every function that RunBeforeFunction of
-  // this instrument saw; `function` is then what the pass made of it, or what it was given if it failed.
+  // this instrument saw; `function` is then the result, or the old function if the pass failed.
   virtual Status RunBeforeFunction(const GlobalVar& name, const BaseFunc& function, const PassInfo& info);
   virtual Status RunAfterFunction(const GlobalVar& name, const BaseFunc& function, const PassInfo& info,
                                   PassOutcome outcome);
-  // It leaves one alone because of an attribute of the function.
+  // The pass skips a function because of an attribute.
   virtual Status OnSkippedFunction(const GlobalVar& name, std::string_view attribute, const PassInfo& info);
 
  private:
@@ -90,7 +90,7 @@ using InstrumentList = std::vector<std::shared_ptr<PassInstrument>>;
 // Code to run before and after every pass.
 using TraceFunction = std::function<void(const Module& module, const PassInfo& info, bool is_before)>;
 
-// Calls a function before and after every pass that does not only run others. A pass that fails has no after.
+// Calls a function before and after every pass that is not composite. There is no call after a pass that failed.
 class TraceInstrument : public PassInstrument {
  public:
   explicit TraceInstrument(TraceFunction trace) : PassInstrument("trace"), trace_(std::move(trace)) {}

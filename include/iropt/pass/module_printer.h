@@ -1,4 +1,5 @@
-// How the pass manager shows modules: passes do not know what text looks like, but whoever makes a context does.
+// The interface by which passes print modules: passes do not depend on a text format, the creator of a context provides
+// it.
 #pragma once
 
 #include <functional>
@@ -9,7 +10,7 @@
 
 namespace iropt {
 
-// The heading says what is shown: "IR after FoldConstant" and the like.
+// The heading describes the module, for example "IR after FoldConstant".
 using ModulePrinter = std::function<Status(const Module& module, const std::string& heading)>;
 
 }  // namespace iropt

@@ -1,4 +1,4 @@
-// Values of pass options and of configuration: what JSON can say, with the place where it was written.
+// Values of pass options and of configuration: JSON values with their source spans.
 #pragma once
 
 #include <cstdint>
@@ -48,13 +48,13 @@ class OptionValue {
 
   // "a number", "a list", ...: for messages.
   std::string_view KindName() const;
-  // The value under `key` of a dict; null where there is none or this is no dict.
+  // The value under `key` of a dict; null if there is none or this is not a dict.
   const OptionValue* Find(std::string_view key) const;
 
   SourceSpan span() const { return span_; }
   void set_span(SourceSpan span) { span_ = span; }
 
-  // Equality of what is said, wherever it was written.
+  // Equality of values; spans do not count.
   friend bool operator==(const OptionValue& a, const OptionValue& b);
 
  private:
@@ -70,8 +70,7 @@ struct OptionValue::Entry {
   friend bool operator==(const Entry& a, const Entry& b) { return a.key == b.key && a.value == b.value; }
 };
 
-// The spelling that the options of a pipeline string take: JSON, with words in place of strings where that is
-// unambiguous.
+// The text for the options of a pipeline string: JSON, with words instead of strings if that is unambiguous.
 std::string ToString(const OptionValue& value);
 // The same in strict JSON.
 std::string ToJson(const OptionValue& value);

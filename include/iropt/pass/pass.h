@@ -1,11 +1,11 @@
-// Passes, all of them from module to module, and the kinds that differ in how much of the module they see.
+// Passes, which all map a module to a module, and the kinds of passes by the unit that they run on.
 //
 //   Pass pass = CreateFunctionPass({.name = "Clean", .opt_level = 1}, [](const Function* f, FunctionPassContext& ctx) {
 //     return Clean(f, ctx.workspace());
 //   });
 //   Result<PassResult> result = pass(std::move(module));
 //
-// A pass that is called directly runs; whether it is enabled matters inside a Sequential only.
+// A pass that is called directly runs; only a Sequential checks whether it is enabled.
 #pragma once
 
 #include <functional>
@@ -32,7 +32,7 @@ struct PassResult {
 // A handle to an immutable pass; copies refer to the same one.
 class Pass {
  public:
-  // What a new kind of pass implements.
+  // The implementation of a kind of pass.
   class Impl {
    public:
     Impl(PassInfo info, PassKind kind) : info_(std::move(info)) { info_.kind = kind; }
@@ -41,9 +41,9 @@ class Pass {
     virtual ~Impl() = default;
 
     const PassInfo& info() const { return info_; }
-    // What a pass that runs others runs, whether or not a context enables it.
+    // The children of a composite pass, whether or not a context enables them.
     virtual std::span<const Pass> children() const { return {}; }
-    // `diagnostics` is where to report.
+    // Errors are reported to `diagnostics`.
     virtual Result<PassResult> Run(Module module, PassContext& context, DiagnosticEngine& diagnostics) const = 0;
 
    private:
@@ -57,8 +57,8 @@ class Pass {
   const PassInfo& info() const { return impl_->info(); }
   std::span<const Pass> children() const { return impl_->children(); }
 
-  // Runs the pass under the current context, or the given one, with the context's instruments around it. An
-  // instrument's veto leaves the module as it is. Exceptions that the pass throws become errors.
+  // Runs the pass under the current context, or the given one, with the context's instruments around it. After an
+  // instrument's veto the module stays unchanged. Exceptions of the pass become errors.
   Result<PassResult> operator()(Module module) const { return (*this)(std::move(module), PassContext::Current()); }
   Result<PassResult> operator()(Module module, PassContext& context) const;
 
@@ -68,25 +68,25 @@ class Pass {
   std::shared_ptr<const Impl> impl_;
 };
 
-// What a module pass gets beside the module.
+// The context of a module pass.
 struct ModulePassContext {
   const PassContext& context;
   DiagnosticEngine& diagnostics;
 
-  // The result of an analysis of a function, computed unless it is at hand; see analysis.h.
+  // The result of an analysis of a function, computed unless it is cached; see analysis.h.
   template <class A>
   std::shared_ptr<const typename A::Result> Analysis(const ModuleEntry& entry) {
     return context.analyses().Get<A>(entry);
   }
-  // The same as a function of the entry, for analyses of whole modules that build on it.
+  // The same as a function of the entry, for analyses of whole modules that use it.
   template <class A>
   auto AnalysisSource() {
     return [this](const ModuleEntry& entry) { return Analysis<A>(entry); };
   }
 };
 
-// What the passes over parts of a function get: the module as it was before the pass, where to make nodes, where to
-// report. Each function has its own, so that functions can be worked on at the same time.
+// The context of passes over functions and their parts: the module before the pass, a workspace for new nodes,
+// diagnostics. Each function has its own, so that functions can be processed in parallel.
 class FunctionPassContext {
  public:
   FunctionPassContext(const Module& module, const ModuleEntry& entry, const PassContext& context,
@@ -99,7 +99,7 @@ class FunctionPassContext {
   const PassContext& context() const { return context_; }
   DiagnosticEngine& diagnostics() { return diagnostics_; }
   Workspace& workspace() { return workspace_; }
-  // The result of an analysis of this function, computed unless it is at hand; see analysis.h.
+  // The result of an analysis of this function, computed unless it is cached; see analysis.h.
   template <class A>
   std::shared_ptr<const typename A::Result> Analysis() {
     return context_.analyses().Get<A>(entry_);
@@ -113,29 +113,29 @@ class FunctionPassContext {
   Workspace workspace_;
 };
 
-// A pass says "unchanged" by returning what it was given. It fails by returning an error or by reporting one.
+// A pass that returns its input has not changed it. It fails by returning an error or by reporting one.
 using ModulePassFn = std::function<Result<Module>(Module, ModulePassContext&)>;
 using FunctionPassFn = std::function<Result<const Function*>(const Function*, FunctionPassContext&)>;
 using DataflowBlockPassFn = std::function<Result<const DataflowBlock*>(const DataflowBlock*, FunctionPassContext&)>;
 using PrimFuncPassFn = std::function<Result<const PrimFunc*>(const PrimFunc*, FunctionPassContext&)>;
 
-// May do anything to the module, adding and deleting functions included.
+// May change the whole module, including adding and deleting functions.
 Pass CreateModulePass(PassInfo info, ModulePassFn run);
-// Rewrites one graph-level function at a time, several at once where the context has threads. Functions with the
-// attribute SkipOptimization, and those that an external compiler takes (attribute Compiler), are left alone.
+// Rewrites one Relax function at a time, several in parallel if the context has threads. Functions with the attribute
+// SkipOptimization, and those for an external compiler (attribute Compiler), are skipped.
 Pass CreateFunctionPass(PassInfo info, FunctionPassFn run);
 // Rewrites one dataflow block at a time. The block's outputs and the symbolic variables that it defines must stay: it
 // is an error if one is no longer bound.
 Pass CreateDataflowBlockPass(PassInfo info, DataflowBlockPassFn run);
-// Rewrites one loop-level function at a time, several at once where the context has threads.
+// Rewrites one PrimFunc at a time, several in parallel if the context has threads.
 Pass CreatePrimFuncPass(PassInfo info, PrimFuncPassFn run);
 
 // Runs those of the passes that the context enables, in order, each after the passes that it requires. As part of
-// another Sequential it is subject to its own level only where info.opt_level was set; `Sequential("name")` sets none.
+// another Sequential it is subject to its own level only if info.opt_level was set; `Sequential("name")` sets none.
 PassInfo SequentialInfo(std::string name = "sequential", int opt_level = kNoOptLevel);
-// With `level`, its passes are enabled at that level rather than at the context's.
+// With `level`, its passes are enabled at that level instead of the context's.
 Pass Sequential(std::vector<Pass> passes, PassInfo info = SequentialInfo(), std::optional<int> level = std::nullopt);
-// Runs the passes as a Sequential does until a round changes nothing; says so where `max_rounds` were not enough.
+// Runs the passes as a Sequential does until a round changes nothing; reports a remark if `max_rounds` were not enough.
 Pass Fixpoint(std::vector<Pass> passes, int max_rounds, SourceSpan span = {});
 // Runs the passes as a Sequential does, `times` times.
 Pass Repeat(std::vector<Pass> passes, int times);

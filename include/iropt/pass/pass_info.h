@@ -1,4 +1,4 @@
-// What the pass manager knows of a pass without running it.
+// The description of a pass for the pass manager.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct PassInfo {
   std::string name;
   int opt_level = 0;                       // the lowest level of a context at which a Sequential runs the pass
   std::vector<std::string> required = {};  // passes that a Sequential runs before this one
-  bool traceable = false;                  // for tools that record what ran; the pass manager does not ask
+  bool traceable = false;                  // for tools that record passes; the pass manager ignores it
   std::vector<const AnalysisKind*> preserved_analyses = {};  // see analysis.h
   PassKind kind = PassKind::Module;
 

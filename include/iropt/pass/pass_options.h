@@ -33,15 +33,15 @@ struct OptionSpec {
   OptionValue default_value;
   std::string summary;
   std::vector<OptionSpec> fields = {};    // of a record, whose default is made of theirs
-  std::vector<std::string> choices = {};  // of a string: all that it may be; empty where it may be anything
+  std::vector<std::string> choices = {};  // of a string: the allowed values; empty if all are
   bool is_path = false;                   // a string is the path of a file, relative to the pipeline file that has it
 };
 
-// What values an option takes: "a number", "one of depth-first, breadth-first", ...
+// The values of an option in words: "a number", "one of depth-first, breadth-first", ...
 std::string DescribeValues(const OptionSpec& spec);
 
-// Fits `value` to what the spec asks for: an integer becomes a floating-point number where one is due, 0 and 1 become
-// booleans, a record gets the fields that were left out. Reports misfits; `what` names the option in messages.
+// Converts `value` to the type of the option: an integer becomes a floating-point number, 0 and 1 become booleans, a
+// record gets its missing fields. Reports values that do not fit; `what` names the option in messages.
 bool CheckOption(const OptionSpec& spec, std::string_view what, OptionValue& value, DiagnosticEngine& diagnostics);
 
 // The same for a dict of options; the result has every option of `specs` in their order. `owner` names whose options
@@ -49,9 +49,9 @@ bool CheckOption(const OptionSpec& spec, std::string_view what, OptionValue& val
 bool CheckOptions(std::span<const OptionSpec> specs, std::string_view owner, OptionValue::Dict& options,
                   DiagnosticEngine& diagnostics);
 
-// What the factory of a pass gets: the pass's own row and its options, checked and complete. Asking for an option that
-// the row does not have, or by another type, is a bug. A factory refuses what the types of the options cannot say, and
-// returns a pass nevertheless: nobody runs it.
+// The argument of a pass factory: the row of the pass and its options, checked and complete. An option that the row
+// does not have, or another type, is a bug. A factory refuses what the types of the options cannot say, and returns a
+// pass nevertheless: nobody runs it.
 class PassOptions {
  public:
   PassOptions(PassInfo info, OptionValue::Dict options, DiagnosticEngine& diagnostics, const TextReader* reader)
@@ -73,7 +73,7 @@ class PassOptions {
   void Refuse(std::string_view name, SourceSpan part, std::string_view message) const;
   // The option as an integer that is not negative, which is refused otherwise.
   int64_t Count(std::string_view name) const;
-  // Where factories report, and what reads values in the language of modules; null where nothing does.
+  // Where factories report, and what reads values in the language of modules; null if nothing does.
   DiagnosticEngine& diagnostics() const { return diagnostics_; }
   const TextReader* reader() const { return reader_; }
 

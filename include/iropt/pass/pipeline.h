@@ -1,5 +1,5 @@
-// Pipelines as users write them: a string, or a JSON file that also holds the context. Both are read into the same
-// items, which can be printed back and built into a pass.
+// Pipelines as text: a string, or a JSON file that also holds the context. Both are read into the same items, which can
+// be printed back and built into a pass.
 //
 //   pipeline := item (',' item)*
 //   item     := NAME ['<' NAME '=' VALUE (';' NAME '=' VALUE)* '>']        a pass
@@ -31,14 +31,14 @@ struct PipelineItem {
   enum class Kind : uint8_t { Pass, Sequential, Fixpoint, Repeat, Named };
 
   Kind kind = Kind::Pass;
-  std::string name;              // of a pass, of a named pipeline; of a Sequential, empty where it has none
+  std::string name;              // of a pass, of a named pipeline; of a Sequential, empty if it has none
   OptionValue::Dict options;     // of a pass
   std::optional<int> opt_level;  // of a Sequential
   int count = 0;                 // rounds of a fixpoint, times of a repeat, level of a named pipeline
   std::vector<PipelineItem> children;
   SourceSpan span;
 
-  // Equality of what is said, wherever it was written.
+  // Equality of the contents; spans do not count.
   friend bool operator==(const PipelineItem& a, const PipelineItem& b);
 };
 using Pipeline = std::vector<PipelineItem>;
@@ -55,8 +55,8 @@ std::string PrintPipelineJson(const Pipeline& pipeline);
 // one which is not registered.
 Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics);
 
-// The items that a run of the pipeline will skip because their level is above the context's. What is inside of a
-// skipped Sequential is not listed, nor is what a named pipeline leaves out.
+// The items that a run of the pipeline will skip because their level is above the context's. Items inside of a skipped
+// Sequential are not listed, nor are passes that a named pipeline skips.
 std::vector<const PipelineItem*> SkippedByLevel(const Pipeline& pipeline, const PassRegistry& registry,
                                                 const PassContext& context);
 
@@ -69,14 +69,14 @@ struct LocatedName {
   SourceSpan span;
 };
 
-// An instrument that is asked for by name. In a file, its options stand beside its name.
+// A named instrument. In a file, its options are next to its name.
 struct InstrumentSpec {
   std::string name;
   OptionValue::Dict options;
   SourceSpan span;
 };
 
-// What a pipeline file says; what it leaves out is empty.
+// The contents of a pipeline file; missing keys are empty.
 struct PipelineFile {
   std::vector<LocatedName> plugins;  // shared objects; relative paths start from the folder of the file
   std::optional<int> opt_level;
@@ -90,7 +90,7 @@ struct PipelineFile {
 // Reads a JSON pipeline. Reports every unknown key, with the nearest one, and values of a wrong type.
 std::optional<PipelineFile> ParsePipelineFile(std::string_view text, uint32_t base, DiagnosticEngine& diagnostics);
 
-// The canonical text of a pipeline file, which reads back as the same; what is empty is left out.
+// The canonical text of a pipeline file, which reads back as the same; empty keys are left out.
 std::string PrintPipelineFile(const PipelineFile& file);
 
 // Reads instruments in the syntax of a pipeline, such as "timing,print-after<passes=[FoldConstant]>".

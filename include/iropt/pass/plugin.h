@@ -4,14 +4,14 @@
 //
 //   static iropt::Status Register(iropt::PassRegistry& registry) {
 //     return registry.Add({.info = {.name = "Mine", .opt_level = 1, .kind = iropt::PassKind::Function},
-//                          .summary = "what it does",
+//                          .summary = "what the pass does",
 //                          .create = &CreateMine});
 //   }
 //   IROPT_PASS_PLUGIN("my-passes", "1.0", Register)
 //
 // `ir-opt -load-pass-plugin=libmine.so` loads it, after which its passes are like those of ir-opt. A plugin links no
-// library of ir-opt: what it uses comes from the program that loads it, so that there is one copy of all state. It must
-// be built against the very headers of that program and with the same standard library, which is checked; GCC and Clang
+// library of ir-opt: the program that loads it provides all definitions, so that there is one copy of all state. It
+// must be built with the headers of that program and with the same standard library, which is checked; GCC and Clang
 // may be mixed.
 #pragma once
 
@@ -37,10 +37,10 @@
 
 namespace iropt {
 
-// Counts the changes of what follows here. The first field stays the first in all of them.
+// The version of the following declarations. The first field stays the first in all versions.
 inline constexpr uint32_t kPassPluginApiVersion = 2;
 
-// What a plugin says of itself.
+// The description of a plugin.
 struct PassPluginInfo {
   uint32_t api_version;  // kPassPluginApiVersion
   const char* abi;       // plugin_detail::MakeAbi() as the compiler of the plugin sees it
@@ -56,12 +56,12 @@ inline constexpr const char* kPassPluginEntryPoint = "iroptGetPassPluginInfo";
 
 namespace plugin_detail {
 
-// Where a variable is that the headers define and that there must be one of. Always inlined, to be about the object
+// The address of an inline variable that must be unique in the process. Always inlined, so that it refers to the object
 // that it is compiled into.
 [[gnu::always_inline]] inline const void* StateAddress() { return &stack_detail::stack_limit; }
 
-// What two builds must agree on to share objects: the version, the standard library, sanitizers that change the layout
-// of containers or the use of memory, and the layout of what crosses the border.
+// The properties that two builds must share to exchange objects: the version, the standard library, sanitizers that
+// change the layout of containers or the use of memory, and the layout of shared classes.
 struct Abi {
   std::array<char, 128> text{};
   size_t size = 0;
@@ -82,7 +82,7 @@ constexpr uint64_t MixLayouts(uint64_t hash) {
   return hash;
 }
 
-// Sizes alone do not tell kinds of nodes from each other, their names do.
+// The names of node kinds, because sizes alone do not distinguish them.
 constexpr uint64_t LayoutHash() {
   constexpr std::string_view kNodeKinds =
 #define IROPT_NODE(Kind, Class, Group) #Kind ","
@@ -131,8 +131,8 @@ constexpr Abi MakeAbi() {
 // again. The shared object stays in memory until the process ends. A path without a slash is that of a file in the
 // current folder, or else found as the system finds libraries.
 //
-// Fails with ErrorCode::Usage where the file is missing or no plugin, was built for another version or configuration,
-// or adds names that are taken, and with ErrorCode::PassFailed where its code throws.
+// Fails with ErrorCode::Usage if the file is missing or not a plugin, was built for another version or configuration,
+// or adds names that are taken, and with ErrorCode::PassFailed if its code throws.
 Status LoadPassPlugin(const std::string& path, PassRegistry& registry);
 
 }  // namespace iropt

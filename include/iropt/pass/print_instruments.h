@@ -1,4 +1,4 @@
-// Shows the module before and after passes.
+// Prints the module before and after passes.
 #pragma once
 
 #include <string>
@@ -9,8 +9,7 @@
 
 namespace iropt {
 
-// Shows the module around the passes with these names. An empty list stands for all passes but those that only run
-// others.
+// Prints the module around the passes with these names. An empty list stands for all passes that are not composite.
 class PrintIRBefore : public PassInstrument {
  public:
   PrintIRBefore(std::vector<std::string> passes, ModulePrinter print)

@@ -1,4 +1,4 @@
-// The passes and configuration options that can be asked for by name.
+// The registry of passes, instruments, pipelines and configuration options by name.
 #pragma once
 
 #include <functional>
@@ -28,11 +28,11 @@ struct PassEntry {
   std::vector<OptionSpec> options = {};
   std::string summary = {};
   PassFactory create = nullptr;
-  std::string plugin = {};   // which one the pass comes from; the registry fills it
+  std::string plugin = {};   // the plugin that the pass comes from; set by the registry
   std::string example = {};  // text of a module that shows the pass, for -help-pass; see docs/passes
 };
 
-// An instrument that can be asked for by name. The options come under the name of the instrument in place of a pass's.
+// A named instrument. The options are those of a pass with the name of the instrument.
 using InstrumentFactory = std::shared_ptr<PassInstrument> (*)(const PassOptions& options);
 
 struct InstrumentEntry {
@@ -43,17 +43,17 @@ struct InstrumentEntry {
   std::string plugin = {};  // as in PassEntry
 };
 
-// A row of pipelines.def: passes that have a name together. A pipeline runs them as NAME<O2>, at that level.
+// A row of pipelines.def: a named pipeline. A pipeline runs them as NAME<O2>, at that level.
 struct PipelineEntry {
   std::string name;
-  int lowest_level = 0;  // the first and the last of the levels that it has
+  int lowest_level = 0;  // the lowest and the highest of its levels
   int highest_level = 0;
   std::string passes = {};  // in the syntax of pipelines
   std::string summary = {};
   std::string plugin = {};  // as in PassEntry
 };
 
-// The pipeline that a level runs where no passes are named.
+// The pipeline that a level runs by default.
 inline constexpr std::string_view kDefaultPipeline = "default";
 
 // A plugin whose passes are in a registry, see plugin.h.
@@ -74,7 +74,7 @@ class PassRegistry {
   // closes a circle of requirements.
   Status Add(PassEntry row);
   Status AddConfig(OptionSpec spec);
-  // Refuses a name that is taken. ir-opt has instruments of its own besides, whose names win.
+  // Refuses a name that is taken. The built-in instruments of ir-opt are separate and take precedence.
   Status AddInstrument(InstrumentEntry row);
   // Refuses levels that the name has already, passes that do not parse, and named pipelines among them that are not
   // registered yet, so that none contains itself. Whether the passes exist is known when the pipeline is built.
@@ -99,23 +99,23 @@ class PassRegistry {
   const PassEntry* Find(std::string_view name) const;
   const OptionSpec* FindConfig(std::string_view key) const;
   const PipelineEntry* FindPipeline(std::string_view name, int level) const;
-  // What the named pipeline runs at the level: its own passes, then those that were added. Empty where there is none.
+  // What the named pipeline runs at the level: its own passes, then those that were added. Empty if there is none.
   std::vector<const PipelineEntry*> FindPipelineParts(std::string_view name, int level) const;
   std::span<const PipelineEntry> pipeline_additions() const { return additions_; }
 
-  // Reads options in the language of modules when a pass is made; null where nobody does.
+  // Reads options in the language of modules when a pass is made; null if nobody does.
   const TextReader* reader() const { return reader_.get(); }
   const std::shared_ptr<const TextReader>& shared_reader() const { return reader_; }
   void set_reader(std::shared_ptr<const TextReader> reader) { reader_ = std::move(reader); }
 
   // A pass by name. Reports an unknown name, unknown options, values of a wrong type and those that its factory
-  // refuses. `name_span` is where it was named.
+  // refuses. `name_span` is the location of the name.
   Result<Pass> Create(std::string_view name, OptionValue::Dict options, DiagnosticEngine& diagnostics,
                       SourceSpan name_span = {}) const;
   // An instrument by name, which the registry must have. Reports unknown options and values of a wrong type.
   Result<std::shared_ptr<PassInstrument>> CreateInstrument(std::string_view name, OptionValue::Dict options,
                                                            DiagnosticEngine& diagnostics) const;
-  // All passes that must run before the named one, in that order, each once. Fails where one is not registered.
+  // All passes that must run before the named one, in that order, each once. Fails if one is not registered.
   Result<std::vector<const PassEntry*>> RequiredBy(const PassInfo& info) const;
 
  private:
@@ -130,7 +130,7 @@ class PassRegistry {
   std::vector<std::function<void()>> when_added_;  // what is done once all of them are
 };
 
-// Reports that there is no `name`, which is what `message` says, and which of the names that there are is near.
+// Reports an unknown name with `message`, and suggests the nearest of the known names.
 void ReportUnknownName(std::string message, std::string_view name, std::span<const std::string_view> known,
                        std::string_view kind, SourceSpan span, DiagnosticEngine& diagnostics);
 

@@ -1,4 +1,4 @@
-// Functions that passes over functions leave alone.
+// Functions that passes over functions skip.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace iropt {
 
-// The attribute because of which passes leave the function alone; empty where there is none.
+// The attribute because of which passes skip the function; empty if there is none.
 std::string_view SkipsOptimization(const Function& function);
 
 }  // namespace iropt

@@ -10,7 +10,7 @@
 
 namespace iropt {
 
-// Elapsed time, and the time that all threads of the process spent computing for it.
+// Elapsed time, and the processor time of all threads of the process.
 struct TimeSpent {
   double wall_seconds = 0;
   double cpu_seconds = 0;
@@ -22,7 +22,7 @@ struct TimeSpent {
   }
 };
 
-// Runs from its construction on.
+// Starts at its construction.
 class Stopwatch {
  public:
   Stopwatch();
@@ -33,7 +33,7 @@ class Stopwatch {
   double cpu_;
 };
 
-// One pass at one place of the pipeline; its runs there are added up.
+// One pass at one position of the pipeline; sums up its runs there.
 struct PassProfile {
   std::string name;
   int runs = 0;
@@ -51,10 +51,10 @@ class PassTimingInstrument : public PassInstrument {
   Status RunBeforePass(const Module& module, const PassInfo& info) override;
   Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) override;
 
-  // What ran since the context was entered. No pass may be running.
+  // The passes that ran since the context was entered. No pass may be running.
   const std::vector<PassProfile>& profiles() const { return root_.children; }
-  // A table of it: per pass the time with what it ran in turn, the share of the whole, runs, and runs that changed
-  // something.
+  // A table of the profiles: for each pass the time including nested passes, the share of the total, runs, and runs
+  // that changed the module.
   std::string Render() const;
 
  private:

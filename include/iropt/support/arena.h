@@ -1,5 +1,5 @@
-// Bump allocation for IR nodes: an allocation is an add and a compare, nothing is freed singly, no destructor runs.
-// Everything in an arena lives until the arena goes. One thread allocates at a time; reading needs no care.
+// Bump allocation for IR nodes: an allocation is an add and a compare, single nodes are not freed, no destructor runs.
+// Everything in an arena lives as long as the arena. One thread allocates at a time; reading needs no care.
 #pragma once
 
 #include <cstddef>

@@ -8,8 +8,8 @@
 
 namespace iropt {
 
-// The fewest insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`, or `limit + 1` where
-// more than `limit` are needed.
+// The fewest insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`, or `limit + 1` if more
+// than `limit` are needed.
 size_t EditDistance(std::string_view a, std::string_view b, size_t limit);
 
 // The candidate closest to `name`, if it differs by no more than a third of its length; the first of several.

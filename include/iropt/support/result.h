@@ -18,7 +18,7 @@ enum class ErrorCode : uint8_t {
   Parse = 2,          // the input does not parse
   IllFormed = 3,      // the input parses and breaks a rule of the IR
   PassFailed = 4,     // a pass gave up
-  Rejected = 5,       // a check rejected what a pass made
+  Rejected = 5,       // a check rejected the result of a pass
   SemanticCheck = 6,  // evaluation: an expression has no value, or a program does not compute the expected results
   Budget = 7,         // out of time, memory or steps
   Internal = 70,      // a bug
@@ -98,7 +98,7 @@ class [[nodiscard]] Result {
   }
   const T& value() const { return const_cast<Result*>(this)->value(); }
 
-  // The error behind a pointer keeps a Result of a node pointer at two words.
+  // With a pointer to the error, a Result of a node pointer has two words.
   std::variant<T, std::unique_ptr<Error>> state_;
 };
 

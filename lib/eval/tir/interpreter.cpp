@@ -10,7 +10,7 @@
 
 namespace iropt::eval {
 
-// Owns the memory of an allocation, and forgets it (with its pointer variable) when the allocating statement is done.
+// Owns the memory of an allocation, and frees it (with its pointer variable) at the end of the allocating statement.
 class Interpreter::MemoryScope {
  public:
   MemoryScope(Interpreter& interpreter, const tir::Var* data) : interpreter_(interpreter), data_(data) {}
@@ -45,7 +45,7 @@ bool Interpreter::Step() {
   return true;
 }
 
-// T.ret unwinds as an error does, without being one.
+// T.ret unwinds like an error, but is not one.
 bool Interpreter::Run(const PrimFunc& func) {
   body_ = func.body;
   return Exec(func.body) || (returned_ && !failed());
@@ -111,7 +111,7 @@ bool Interpreter::ExecAttr(const tir::AttrStmt& attr) {
     if (env().Find(axis->var)) return Exec(attr.body);
     return ExecAxis(axis->thread_tag, axis->var, 0, extent, attr.body);
   }
-  // This one gives a buffer the elements of another; all others tell code generators how, not what.
+  // This one aliases a buffer to another; all others are hints for code generators.
   if (attr.attr_key == "buffer_bind_scope")
     return Fail(fmt::format("the attribute '{}' is not supported", attr.attr_key));
   return Exec(attr.body);
@@ -122,7 +122,7 @@ bool Interpreter::CheckAssertion(const tir::AssertStmt& assertion) {
   if (!EvalBool(assertion.condition, &holds)) return false;
   if (holds) return true;
   const auto* message = As<tir::StringImm>(assertion.message);
-  return Fail(fmt::format("an assertion fails: {}", message ? message->value : "no message"));
+  return Fail(fmt::format("assertion failed: {}", message ? message->value : "no message"));
 }
 
 bool Interpreter::ExecAssert(const tir::AssertStmt& assertion) {
@@ -170,7 +170,7 @@ bool Interpreter::ExecAllocateConst(const tir::AllocateConst& allocate) {
   return done;
 }
 
-// A buffer of which only the bounds have memory, under the indices of the whole.
+// A buffer with memory only for the bounds, indexed like the whole.
 bool Interpreter::ExecRealize(const tir::BufferRealize& realize) {
   const tir::Buffer& buffer = *realize.buffer;
   View view;
@@ -228,7 +228,7 @@ bool Interpreter::ExecWhile(const tir::While& loop) {
 bool Interpreter::EnterBlock(const tir::BlockRealize& realize, bool* active) {
   const tir::Block& block = *realize.block;
   if (realize.iter_values.size() != block.iter_vars.size())
-    return Fail("a block has another number of axes than values");
+    return Fail("a block has a different number of axes and values");
   if (!EvalBool(realize.predicate, active)) return false;
   if (!*active) return true;
   // All values are computed before the first is bound: they belong to the scope outside.
@@ -267,7 +267,7 @@ bool Interpreter::Initialize(const tir::Block& block) {
   return !block.init || (AtFirstReduction(block, &first) && (!first || Exec(block.init)));
 }
 
-// Whether every reduction axis has its first value, which is when a block initializes what it reduces into.
+// Returns whether every reduction axis has its first value: then a block initializes the reduction.
 bool Interpreter::AtFirstReduction(const tir::Block& block, bool* first) {
   *first = true;
   for (const tir::IterVar* axis : block.iter_vars) {

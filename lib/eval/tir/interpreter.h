@@ -1,8 +1,8 @@
-// The interpreter behind EvalPrimFunc. One runs one call of a function; functions that it calls have their own, and
-// share the machine.
+// The interpreter of EvalPrimFunc. Each object runs one call of a function; called functions have their own, and share
+// the execution state.
 //
 // Statements are run in interpreter.cpp, buffers are in interpreter_buffers.cpp, calls in interpreter_calls.cpp, and
-// threads that wait for each other in interpreter_threads.cpp.
+// lockstep execution of threads in interpreter_threads.cpp.
 #pragma once
 
 #include <memory>
@@ -17,11 +17,11 @@
 
 namespace iropt::eval {
 
-// What all functions of one run share.
+// The shared state of all functions of one run.
 struct Machine {
   EvalLimits limits;
   uint64_t work_left = limits.max_work;
-  const Module* module = nullptr;  // where functions to call are looked for; null: nowhere
+  const Module* module = nullptr;  // for functions to call; null: none
   int depth = 0;                   // of calls
   int thread_axes = 0;             // whose threads are running
   AddressSpace addresses = {};
@@ -38,9 +38,9 @@ class Interpreter final : public ScalarEvaluator {
   // Binds a parameter to a number or a pointer; with a buffer, to a tensor descriptor or to the memory of the elements.
   bool BindParam(const tir::Var* param, const tir::Buffer* buffer, const Scalar& value);
   bool Run(const PrimFunc& func);
-  // Whether every element of a writable parameter has been given a value.
+  // Returns whether every element of a writable parameter has a value.
   bool IsFilled(const tir::Buffer& buffer);
-  // What T.ret returned; the number 0 where nothing did.
+  // The value of T.ret; 0 if there was none.
   const Scalar& returned() const { return result_; }
 
   // An intrinsic that is more than an operation on scalars.
@@ -53,7 +53,7 @@ class Interpreter final : public ScalarEvaluator {
   static const Builtin* FindBuiltin(const OpInfo& op);
 
  private:
-  // Where the elements of a buffer are; in elements of its dtype.
+  // The layout of a buffer in memory; in elements of its dtype.
   struct View {
     bool known = false;
     int64_t offset = 0;
@@ -61,7 +61,7 @@ class Interpreter final : public ScalarEvaluator {
     std::vector<int64_t> strides;
     std::vector<int64_t> mins;  // the first index in each dimension; empty: 0
   };
-  // What each thread has of its own.
+  // The private state of a thread.
   struct State {
     Variables variables;
     std::vector<Place> places;  // by the id of the pointer variable
@@ -105,9 +105,9 @@ class Interpreter final : public ScalarEvaluator {
   bool Initialize(const tir::Block& block);
   bool AtFirstReduction(const tir::Block& block, bool* first);
 
-  // ---- Threads that wait for each other run together, statement by statement.
+  // ---- Threads that synchronize run in lockstep, statement by statement.
 
-  // Runs the threads of an axis, one after the other where they do not wait for each other.
+  // Runs the threads of an axis: in sequence if they do not synchronize.
   bool ExecAxis(std::string_view thread_tag, const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body);
   bool IsWaiting(const tir::Stmt* stmt);
   bool ExecThreads(const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body);
@@ -125,11 +125,11 @@ class Interpreter final : public ScalarEvaluator {
   bool ExecEvaluateTogether(const tir::Evaluate& evaluate, Threads& threads);
   bool ReduceTogether(const tir::Call& call, Threads& threads);
   bool ReduceGroup(const tir::Call& call, size_t width, const std::vector<State*>& group);
-  // f in the place of each of the threads.
+  // Calls f with the state of each of the threads.
   bool ForEach(Threads& threads, FunctionRef<bool()> f);
   // Evaluates an integer that must be the same in all threads.
   bool EvalUniform(const PrimExpr* expr, Threads& threads, int64_t* value);
-  // Memory for a buffer: each thread's own where it is local, else one for all.
+  // Memory for a buffer: one per thread if it is local, else one for all.
   bool AllocateFor(Threads& threads, const tir::Var* data, int64_t count, DataType dtype, OwnedMemory* owned);
   void DropMemoryOf(Threads& threads, const tir::Var* data);
   void Swap(State& state);
@@ -137,7 +137,7 @@ class Interpreter final : public ScalarEvaluator {
   // ---- Buffers
 
   bool MatchBuffer(const tir::MatchBufferRegion& match);
-  // Computes where the elements of a buffer are, now that its dimensions have values.
+  // Computes the view of a buffer when its dimensions have values.
   bool Declare(const tir::Buffer& buffer);
   // The same with the shape, strides and offset given: variables among them are bound.
   bool DeclareAs(const tir::Buffer& buffer, std::span<const int64_t> shape, std::span<const int64_t> strides,
@@ -151,7 +151,7 @@ class Interpreter final : public ScalarEvaluator {
   bool EvalInts(List<const PrimExpr*> exprs, std::vector<int64_t>* values);
   bool EvalExtents(List<const PrimExpr*> exprs, std::vector<int64_t>* extents, int64_t* count);
 
-  // Where an element is.
+  // The position of an element.
   struct ElementPlace {
     Place place;     // of the memory of the buffer
     int64_t at = 0;  // in bytes from the beginning of the memory
@@ -193,10 +193,10 @@ class Interpreter final : public ScalarEvaluator {
   std::vector<Place> places_;         // by the id of the pointer variable
   std::vector<View> views_;           // by the id of the buffer
   std::vector<int64_t> axis_values_;  // a stack: values of the axes of blocks that are being entered
-  // Statements with threads that wait for each other below; filled when threads are first met.
+  // Statements that contain synchronization of threads; filled at the first thread axis.
   std::unordered_set<const tir::Stmt*> waiting_;
   bool waiting_known_ = false;
-  std::vector<const tir::Var*> together_;           // axes whose threads run together
+  std::vector<const tir::Var*> together_;           // axes whose threads run in lockstep
   std::vector<const tir::CommReducer*> combiners_;  // of reductions over threads, the innermost last
 };
 

@@ -1,4 +1,4 @@
-// Buffers of the interpreter: the memory behind pointers, where elements are, reading and writing them.
+// Buffers of the interpreter: pointers, views, loads and stores.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,12 +10,12 @@ namespace iropt::eval {
 
 namespace {
 
-// Of an element of a buffer, which may be a vector.
+// The size of an element of a buffer, which may be a vector.
 uint64_t ElementBytes(DataType dtype) {
   return static_cast<uint64_t>(dtype.with_lanes(1).bytes()) * static_cast<uint64_t>(dtype.lanes);
 }
 
-// False where the product overflows.
+// False if the product overflows.
 bool RowMajor(std::span<const int64_t> shape, std::vector<int64_t>* strides) {
   strides->resize(shape.size());
   int64_t stride = 1;
@@ -38,7 +38,7 @@ bool Product(std::span<const int64_t> extents, int64_t* count) {
 
 Place Interpreter::PlaceOf(const tir::Var* data) {
   if (data->id < places_.size() && places_[data->id].known()) return places_[data->id];
-  // A pointer that was computed: the value of the variable says where to.
+  // A computed pointer: the value of the variable is the address.
   const Scalar* address = env().Find(data);
   return address ? machine_.addresses.Find(static_cast<uint64_t>(address->integer)) : Place{};
 }
@@ -80,7 +80,7 @@ std::unique_ptr<std::byte[]> Interpreter::NewMemory(int64_t elements, DataType d
          ErrorCode::Budget);
     return nullptr;
   }
-  // The second half are the marks.
+  // The second half marks written bytes.
   auto owned = std::make_unique<std::byte[]>(std::max<uint64_t>(2 * bytes, 1));
   *memory = {owned.get(), owned.get(), static_cast<int64_t>(bytes), owned.get() + bytes};
   return owned;
@@ -88,7 +88,7 @@ std::unique_ptr<std::byte[]> Interpreter::NewMemory(int64_t elements, DataType d
 
 bool Interpreter::ReadInts(uint64_t address, int64_t count, std::vector<int64_t>* values) {
   const Place place = machine_.addresses.Find(address);
-  if (!place.known() || count < 0) return Fail("a shape is read where there is none");
+  if (!place.known() || count < 0) return Fail("a shape is read at an address without one");
   for (int64_t i = 0; i < count; ++i) {
     Scalar value = Scalar::Int(0);
     if (!LoadAt({place, place.origin + i * 8}, DataType::Int(64), "shape", &value)) return false;
@@ -97,7 +97,7 @@ bool Interpreter::ReadInts(uint64_t address, int64_t count, std::vector<int64_t>
   return true;
 }
 
-// ---- Where elements are
+// ---- Positions of elements
 
 bool Interpreter::EvalInts(List<const PrimExpr*> exprs, std::vector<int64_t>* values) {
   values->resize(exprs.size());
@@ -133,7 +133,7 @@ bool Interpreter::Match(const PrimExpr* expr, int64_t actual, std::string_view w
 bool Interpreter::DeclareAs(const tir::Buffer& buffer, std::span<const int64_t> shape, std::span<const int64_t> strides,
                             int64_t offset) {
   if (shape.size() != buffer.shape.size() || buffer.strides.size() > strides.size())
-    return Fail(fmt::format("buffer '{}' has another rank", buffer.name));
+    return Fail(fmt::format("buffer '{}' has a different rank", buffer.name));
   // Dimensions that are variables first: others may be computed from them.
   for (const bool variables : {true, false}) {
     for (size_t i = 0; i < shape.size(); ++i) {
@@ -154,7 +154,7 @@ bool Interpreter::ResolveView(const tir::Buffer& buffer, View* view) {
   if (buffer.elem_offset && !EvalInt(buffer.elem_offset, &view->offset)) return false;
   if (!EvalInts(buffer.shape, &view->shape)) return false;
   if (!buffer.strides.empty() && buffer.strides.size() != buffer.shape.size())
-    return Fail(fmt::format("buffer '{}' has another number of strides than of dimensions", buffer.name));
+    return Fail(fmt::format("buffer '{}' has a different number of strides and dimensions", buffer.name));
   if (!buffer.strides.empty()) return EvalInts(buffer.strides, &view->strides);
   return RowMajor(view->shape, &view->strides) ||
          Fail(fmt::format("the shape of buffer '{}' is out of range", buffer.name));
@@ -178,8 +178,8 @@ bool Interpreter::Locate(const tir::Buffer& buffer, List<const PrimExpr*> indice
   const View* view = buffer.id < views_.size() && views_[buffer.id].known ? &views_[buffer.id] : &undeclared;
   if (view == &undeclared && !ResolveView(buffer, &undeclared)) return false;
   if (indices.size() != view->shape.size())
-    return Fail(fmt::format("buffer '{}' is indexed with another rank", buffer.name));
-  // Of an element that is a vector, all lanes are at one index.
+    return Fail(fmt::format("buffer '{}' is indexed with a wrong number of indices", buffer.name));
+  // All lanes of a vector element have the same index.
   const int width = buffer.dtype.lanes;
   int64_t at = view->offset;
   for (size_t i = 0; i < indices.size(); ++i) {
@@ -243,7 +243,7 @@ bool Interpreter::StoreLane(const tir::BufferStore& store, int lane, const Scala
          StoreAt(element, converted, store.buffer->name);
 }
 
-// T.undef() is stored: what was there has no value any more.
+// T.undef() is stored: the element loses its value.
 bool Interpreter::ForgetLane(const tir::BufferStore& store, int lane) {
   ElementPlace element;
   if (!Locate(*store.buffer, store.indices, lane, /*bounded=*/true, &element)) return false;
@@ -278,7 +278,7 @@ bool Interpreter::BindParam(const tir::Buffer& buffer, const NDArray& tensor, st
 bool Interpreter::BindParam(const tir::Var* param, const tir::Buffer* buffer, const Scalar& value) {
   Scalar converted = value;
   const bool fits = param->dtype.is_handle() ? value.dtype.is_handle() : CastScalar(value, param->dtype, &converted);
-  if (!fits) return Fail(fmt::format("the argument for parameter '{}' is of another kind", param->name));
+  if (!fits) return Fail(fmt::format("the argument for parameter '{}' is of the wrong kind", param->name));
   env().Bind(param, converted);
   if (!buffer) return true;
   const auto address = static_cast<uint64_t>(value.integer);

@@ -1,4 +1,4 @@
-// Calls that the interpreter makes: of functions of the module, and of intrinsics on pointers.
+// Calls in the interpreter: of functions of the module, and of intrinsics on pointers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace iropt::eval {
 
 namespace {
 
-// Recursion is bounded by the work that is granted, but frames take memory, too, and so do descriptors, which live as
-// long as the frame.
+// The limit of work bounds recursion, but frames take memory, too, and so do descriptors, which live as long as the
+// frame.
 constexpr int kMaxDepth = 1000;
 constexpr size_t kMaxDescriptors = 1 << 16;
 
@@ -28,7 +28,7 @@ uint64_t AddressIn(const Scalar& pointer) { return static_cast<uint64_t>(pointer
 bool Interpreter::CallFunction(const tir::Call& call, const GlobalVar& callee, Scalar* result) {
   const ModuleEntry* entry = machine_.module ? machine_.module->Find(&callee) : nullptr;
   const auto* func = entry ? As<PrimFunc>(entry->func) : nullptr;
-  if (!func) return Fail(fmt::format("there is no loop-level function '{}' to call", callee.name));
+  if (!func) return Fail(fmt::format("the module has no PrimFunc '{}' to call", callee.name));
   if (func->params.size() != call.args.size())
     return Fail(
         fmt::format("'{}' has {} parameters for {} arguments", callee.name, func->params.size(), call.args.size()));
@@ -50,7 +50,7 @@ bool Interpreter::CallFunction(const tir::Call& call, const GlobalVar& callee, S
   *result = inner.returned();
   const DataType dtype = call.dtype.with_lanes(1);
   return call.dtype.is_void() || dtype == result->dtype || CastScalar(inner.returned(), dtype, result) ||
-         Fail(fmt::format("'{}' returns what is no {}", callee.name, dtype.ToString()));
+         Fail(fmt::format("'{}' does not return a {}", callee.name, dtype.ToString()));
 }
 
 const Interpreter::Builtin* Interpreter::FindBuiltin(const OpInfo& op) {
@@ -82,21 +82,21 @@ bool Interpreter::CallBuiltin(const tir::Call& call, std::string_view name, int 
   return (this->*builtin->run)(call, lane, result);
 }
 
-// Tells compilers or devices something, and computes nothing.
+// Hints for compilers or devices, without a result.
 bool Interpreter::EvalHint(const tir::Call&, int, Scalar* result) {
   return *result = Scalar::Int(0, DataType::Int(32)), true;
 }
 
 // These are run as statements (see ExecEvaluate and ExecEvaluateTogether) and have no value for an expression.
 bool Interpreter::EvalOnlyStatement(const tir::Call& call, int, Scalar*) {
-  return Fail(fmt::format("{} stands where it has no meaning", To<Op>(call.op)->name));
+  return Fail(fmt::format("{} is not allowed here", To<Op>(call.op)->name));
 }
 
 bool Interpreter::EvalUndef(const tir::Call&, int, Scalar*) { return Fail("T.undef() is used as a value"); }
 
 bool Interpreter::EvalSync(const tir::Call&, int, Scalar* result) {
   *result = Scalar::Int(0, DataType::Int(32));
-  return machine_.thread_axes == 0 || Fail("threads wait for each other where they do not run together");
+  return machine_.thread_axes == 0 || Fail("threads synchronize where they do not run in lockstep");
 }
 
 bool Interpreter::EvalIsNull(const tir::Call& call, int, Scalar* result) {
@@ -107,7 +107,7 @@ bool Interpreter::EvalIsNull(const tir::Call& call, int, Scalar* result) {
 
 bool Interpreter::EvalAddressOf(const tir::Call& call, int lane, Scalar* result) {
   const auto* load = As<tir::BufferLoad>(call.args[0]);
-  if (!load) return Fail("the address of what is no element of a buffer is taken");
+  if (!load) return Fail("T.address_of needs an element of a buffer");
   ElementPlace element;
   if (!Locate(*load->buffer, load->indices, lane, /*bounded=*/false, &element)) return false;
   *result = Pointer(WrapAdd(WrapSub(element.place.address, static_cast<uint64_t>(element.place.origin)),
@@ -115,7 +115,7 @@ bool Interpreter::EvalAddressOf(const tir::Call& call, int lane, Scalar* result)
   return true;
 }
 
-// An element type, a pointer, an offset in elements; what follows says how far and for what it is used.
+// An element type, a pointer, an offset in elements; the other operands give the extent and the kind of the access.
 bool Interpreter::EvalAccessPtr(const tir::Call& call, int, Scalar* result) {
   Scalar pointer;
   int64_t offset = 0;
@@ -125,17 +125,17 @@ bool Interpreter::EvalAccessPtr(const tir::Call& call, int, Scalar* result) {
   return *result = Pointer(WrapAdd(AddressIn(pointer), static_cast<uint64_t>(WrapMul(offset, bytes)))), true;
 }
 
-// The value before; nothing comes in between, as only one thread runs at a time.
+// The old value; atomic, as only one thread runs at a time.
 bool Interpreter::EvalAtomicAdd(const tir::Call& call, int, Scalar* result) {
   Scalar pointer;
   Scalar value;
   Scalar sum;
   if (!Eval(call.args[0], &pointer) || !Eval(call.args[1], &value)) return false;
   const Place place = machine_.addresses.Find(AddressIn(pointer));
-  if (!place.known()) return Fail("an atomic addition is to no memory");
+  if (!place.known()) return Fail("an atomic addition needs a pointer to memory");
   const ElementPlace element{place, place.origin};
   if (!LoadAt(element, value.dtype, "atomic", result)) return false;
-  if (!ApplyScalar(kAdd, *result, value, &sum)) return Fail("an atomic addition is of what cannot be added");
+  if (!ApplyScalar(kAdd, *result, value, &sum)) return Fail("the operands of an atomic addition cannot be added");
   return StoreAt(element, sum, "atomic");
 }
 
@@ -157,7 +157,7 @@ bool Interpreter::EvalMakeShape(const tir::Call& call, int, Scalar* result) {
   return *result = Pointer(address), true;
 }
 
-// Data, shape, strides (0 where there are none), rank, any value of the element type, offset in elements.
+// Data, shape, strides (0 for none), rank, any value of the element type, offset in elements.
 bool Interpreter::EvalMakeArray(const tir::Call& call, int, Scalar* result) {
   Scalar parts[4];
   ArrayRecord array;
@@ -198,7 +198,7 @@ bool Interpreter::EvalStructGet(const tir::Call& call, int, Scalar* result) {
   int64_t field = 0;
   if (!Eval(call.args[0], &pointer) || !EvalInt(call.args[1], &index) || !EvalInt(call.args[2], &field)) return false;
   const ArrayRecord* array = machine_.addresses.FindArray(AddressIn(pointer));
-  if (!array || index != 0) return Fail("a field of what is no tensor descriptor is read");
+  if (!array || index != 0) return Fail("a field is read of a value that is not a tensor descriptor");
   const auto number = [&](int64_t value) { return *result = Scalar::Int(value, call.dtype), true; };
   switch (field) {
     case kAddress: return *result = pointer, true;

@@ -1,7 +1,6 @@
-// Threads of the interpreter. Where none waits for another, each runs to its end before the next. Where they wait, the
-// statements around the waiting are run together: every thread does a statement before the first does the next. What
-// decides where such statements go (bounds of loops, conditions) must be the same in all threads, as it must be on a
-// device.
+// Threads of the interpreter. Without synchronization, each runs to its end before the next. Statements that contain
+// synchronization run in lockstep: every thread executes a statement before the first executes the next. Their control
+// flow (bounds of loops, conditions) must be uniform, as it must be on a device.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,14 +16,14 @@ namespace iropt::eval {
 
 namespace {
 
-// More than devices have in a block, and what the states of all of them may have of buffers and pointers.
+// More than devices have in a block, and the limit of buffers and pointers in the states of all of them.
 constexpr size_t kMaxThreads = 4096;
 constexpr size_t kMaxStateEntries = 1 << 22;
 
-// Blocks of threads never wait for each other.
+// Blocks of threads never synchronize.
 bool IsThreadTag(std::string_view tag) { return tag.starts_with("threadIdx") || tag.starts_with("vthread"); }
 
-// Collects the statements below which threads wait for each other.
+// Collects the statements that contain synchronization of threads.
 class WaitFinder : public tir::StmtExprVisitor {
  public:
   explicit WaitFinder(std::unordered_set<const tir::Stmt*>& waiting) : waiting_(waiting) {}
@@ -91,7 +90,7 @@ bool Interpreter::EvalUniform(const PrimExpr* expr, Threads& threads, int64_t* v
   return ForEach(threads, [&] {
     int64_t own = 0;
     if (!EvalInt(expr, &own)) return false;
-    if (!first && own != *value) return Fail("threads that wait for each other go different ways");
+    if (!first && own != *value) return Fail("the control flow of synchronizing threads diverges");
     first = false;
     *value = own;
     return true;
@@ -119,14 +118,14 @@ bool Interpreter::OwnLocalMemory(State& thread, OwnedMemory* owned) {
   return true;
 }
 
-// Makes threads of each of the threads, one for each value of the variable.
+// Splits each thread into one for each value of the variable.
 bool Interpreter::ExecSpread(Threads& threads, const tir::Var* var, int64_t min, int64_t extent,
                              const tir::Stmt* body) {
   if (extent > static_cast<int64_t>(kMaxThreads / std::max<size_t>(threads.size(), 1)))
-    return Fail(fmt::format("more than {} threads wait for each other", kMaxThreads), ErrorCode::Budget);
+    return Fail(fmt::format("more than {} threads synchronize", kMaxThreads), ErrorCode::Budget);
   const size_t entries = threads.empty() ? 0 : threads[0]->places.size() + threads[0]->views.size();
   if (extent > 0 && static_cast<size_t>(extent) * threads.size() * entries > kMaxStateEntries)
-    return Fail("threads that wait for each other have too many buffers", ErrorCode::Budget);
+    return Fail("synchronizing threads have too many buffers", ErrorCode::Budget);
   Threads more;
   OwnedMemory owned;
   for (const std::unique_ptr<State>& thread : threads) {
@@ -175,7 +174,7 @@ bool Interpreter::ExecNodeTogether(const tir::Stmt* stmt, Threads& threads) {
       return ForEach(threads, [&] { return Declare(*declaration->buffer); }) &&
              ExecTogether(declaration->body, threads);
     }
-    default: return Fail(fmt::format("threads wait for each other in {}", NodeKindName(stmt->kind)));
+    default: return Fail(fmt::format("threads synchronize in {}, which is not supported", NodeKindName(stmt->kind)));
   }
 }
 
@@ -272,7 +271,7 @@ bool Interpreter::ExecBlockTogether(const tir::BlockRealize& realize, Threads& t
   const bool entered = ForEach(threads, [&] {
     bool own = false;
     if (!EnterBlock(realize, &own)) return false;
-    if (!first && own != active) return Fail("threads that wait for each other go different ways");
+    if (!first && own != active) return Fail("the control flow of synchronizing threads diverges");
     first = false;
     active = own;
     return true;
@@ -294,9 +293,9 @@ bool Interpreter::ExecEvaluateTogether(const tir::Evaluate& evaluate, Threads& t
   if (const tir::Call* reduction = CallOf(evaluate.value, OpId::kTirTvmThreadAllreduce))
     return ReduceTogether(*reduction, threads);
   const tir::Call* call = CallOf(evaluate.value, OpId::kTirTvmStorageSync);
-  if (!call) return Fail("threads wait for each other within an expression");
+  if (!call) return Fail("threads synchronize within an expression");
   const auto* scope = call->args.empty() ? nullptr : As<tir::StringImm>(call->args[0]);
-  if (scope && scope->value == "global") return Fail("blocks of threads wait for each other");
+  if (scope && scope->value == "global") return Fail("blocks of threads synchronize");
   return true;
 }
 
@@ -351,7 +350,7 @@ bool Interpreter::ReduceGroup(const tir::Call& call, size_t width, const std::ve
       ElementPlace element;
       Scalar converted;
       if (!place || !CastScalar(sums[i], place->buffer->dtype, &converted))
-        return Fail("the result of a reduction over threads has no place");
+        return Fail("a reduction over threads has no destination for its result");
       if (!Locate(*place->buffer, place->indices, 0, /*bounded=*/true, &element) ||
           !StoreAt(element, converted, place->buffer->name)) {
         return false;

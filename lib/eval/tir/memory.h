@@ -1,4 +1,4 @@
-// Memory of the loop-level functions that are interpreted, and the pointers to it.
+// Memory of interpreted PrimFuncs, and pointers to it.
 #pragma once
 
 #include <cstddef>
@@ -15,22 +15,22 @@ namespace iropt::eval {
 // A piece of memory; not owned.
 struct Memory {
   const std::byte* data = nullptr;
-  std::byte* writable = nullptr;  // null where it must not be written
+  std::byte* writable = nullptr;  // null if it is read-only
   int64_t bytes = 0;
-  std::byte* written = nullptr;  // for each byte of writable memory, whether it has a value; null where all have
+  std::byte* written = nullptr;  // for each byte of writable memory, whether it has a value; null if all have
 };
 
-// Where a pointer points.
+// The target of a pointer.
 struct Place {
   Memory memory;
-  int64_t origin = 0;  // in bytes from the beginning of the memory, maybe out of it
+  int64_t origin = 0;  // in bytes from the beginning of the memory, possibly outside
   uint64_t address = 0;
-  const tir::Var* local = nullptr;  // the pointer variable of memory of which each thread has its own
+  const tir::Var* local = nullptr;  // the pointer variable of thread-local memory
 
   bool known() const { return memory.data != nullptr; }
 };
 
-// A tensor descriptor, as T.tvm_stack_make_array makes them.
+// A tensor descriptor, made by T.tvm_stack_make_array.
 struct ArrayRecord {
   uint64_t data = 0;
   uint64_t shape_address = 0;
@@ -41,16 +41,15 @@ struct ArrayRecord {
   int64_t elem_offset = 0;
 };
 
-// Gives memory addresses, so that pointers are numbers. No address is used twice: one that is kept for too long points
-// to nothing.
+// Gives memory addresses, so that pointers are numbers. No address is reused: dangling pointers are detected.
 class AddressSpace {
  public:
   uint64_t Map(const Memory& memory);
   // The end of memory, or of an array.
   void Unmap(uint64_t address);
-  // Of all memory that has an address.
+  // The size of all memory that has an address.
   uint64_t live_bytes() const { return live_bytes_; }
-  // The memory that the address lies in, or whose end it is; not known where there is none.
+  // The memory that contains the address, or ends at it; unknown if there is none.
   Place Find(uint64_t address) const;
 
   uint64_t AddArray(ArrayRecord array);

@@ -82,7 +82,7 @@ Scalar Normalized(DataType dtype, double value) {
 }
 
 bool IsScalarType(DataType dtype) {
-  // Integers of other widths than tensors have (T.int4 and the like) wrap around at their own width.
+  // Integers of other widths, such as T.int4, wrap around at their own width.
   if (dtype.is_integer()) return dtype.bits >= 1 && dtype.bits <= 64;
   return IsElementType(dtype.with_lanes(1));
 }
@@ -103,7 +103,7 @@ bool CastScalar(const Scalar& value, DataType dtype, Scalar* result) {
                                                         : WidenForRounding(value.integer));
     }
   } else if (value.dtype.is_floating()) {
-    // Out of range is undefined, so that what is left needs no wrapping but a check that nothing changes.
+    // Results out of range are undefined, so wrapping must not change the value.
     const double whole = std::trunc(value.real);
     const double upper = std::ldexp(1.0, dtype.is_int() ? dtype.bits - 1 : dtype.bits);
     if (!(whole < upper && whole >= (dtype.is_int() ? -upper : 0.0))) return false;
@@ -138,7 +138,7 @@ bool ScalarEvaluator::Eval(const PrimExpr* expr, Scalar* result, int lane) {
 bool ScalarEvaluator::EvalInt(const PrimExpr* expr, int64_t* result, int lane) {
   Scalar value;
   if (!Eval(expr, &value, lane)) return false;
-  if (value.dtype.is_floating()) return Fail("an integer is expected");
+  if (value.dtype.is_floating()) return Fail("expected an integer");
   *result = value.integer;
   return true;
 }
@@ -291,7 +291,7 @@ bool ScalarEvaluator::EvalComparison(const tir::BinaryExpr& expr, int lane, Scal
 bool ScalarEvaluator::EvalLogic(const tir::BinaryExpr& expr, int lane, Scalar* result) {
   bool value = false;
   if (!EvalBool(expr.a, &value, lane)) return false;
-  // The first operand decides where it can.
+  // Short-circuit evaluation by the first operand.
   if (value == (expr.kind == NodeKind::kAnd) && !EvalBool(expr.b, &value, lane)) return false;
   *result = Scalar::Int(value, DataType::Bool());
   return true;
@@ -368,7 +368,7 @@ bool ScalarEvaluator::EvalReduce(const tir::Reduce& reduce, Scalar* result) {
   const List<const PrimExpr*> starts = reduce.init.empty() ? combiner.identity_element : reduce.init;
   if (starts.size() != width || reduce.source.size() != width || combiner.lhs.size() != width ||
       combiner.rhs.size() != width || static_cast<size_t>(reduce.value_index) >= width) {
-    return Fail("a reduction has another number of values than its combiner");
+    return Fail("a reduction has a different number of values than its combiner");
   }
   std::vector<Scalar> sums(width);
   for (size_t i = 0; i < width; ++i) {
@@ -451,7 +451,7 @@ bool ScalarEvaluator::EvalAssume(const tir::Call& call, int, Scalar* result) {
   bool holds = false;
   if (!EvalBool(call.args[0], &holds)) return false;
   *result = Scalar::Int(1, DataType::Bool());
-  return holds || Fail("what the function assumes does not hold");
+  return holds || Fail("an assumption of the function does not hold");
 }
 
 bool ScalarEvaluator::EvalVectorHigh(const tir::Call& call, int lane, Scalar* result) {
@@ -485,7 +485,7 @@ bool ScalarEvaluator::EvalDotProduct(const tir::Call& call, int, Scalar* result)
   return true;
 }
 
-// The same bits, also as another number of lanes.
+// Reinterprets the bits, possibly with another number of lanes.
 bool ScalarEvaluator::EvalReinterpret(const tir::Call& call, int lane, Scalar* result) {
   if (call.args[0]->dtype.lanes == call.dtype.lanes) return EvalIntrinsic(call, lane, result);
   const DataType from = call.args[0]->dtype.with_lanes(1);
@@ -493,7 +493,7 @@ bool ScalarEvaluator::EvalReinterpret(const tir::Call& call, int lane, Scalar* r
   const int lanes = call.args[0]->dtype.lanes;
   const bool fits = IsElementType(from) && IsElementType(to) && lanes >= 1 && lane < call.dtype.lanes &&
                     from.bytes() * lanes == to.bytes() * call.dtype.lanes;
-  if (!fits) return Fail("a vector is reinterpreted as one of another size");
+  if (!fits) return Fail("a vector is reinterpreted as one of a different size");
   std::vector<std::byte> bytes(static_cast<size_t>(from.bytes() * lanes));
   for (int i = 0; i < lanes; ++i) {
     Scalar element;

@@ -53,7 +53,7 @@ bool FusedMultiplyAdd(const Scalar* args, DataType dtype, Scalar* result) {
   return CastScalar(Scalar::Float(std::fma(args[0].real, args[1].real, args[2].real)), dtype, result);
 }
 
-// x * y / 2^q, shifted to the left before and to the right behind, with halves rounded up. The product has 64 bits.
+// x * y / 2^q, shifted to the left before and to the right after, with halves rounded up. The product has 64 bits.
 bool MultiplyShifted(const Scalar& x, const Scalar& y, int64_t q, int64_t left, int64_t right, Scalar* result) {
   if (left < 0 || left > 63 || right < 0 || q < 0 || right > 63 || q > 63 || q + right < 1 || q + right > 63)
     return false;
@@ -67,21 +67,21 @@ bool IsInt32(const Scalar* args, size_t count) {
   return std::all_of(args, args + count, [](const Scalar& arg) { return arg.dtype == DataType::Int(32); });
 }
 
-// x, y, q and the shift, which is to the left where it is positive.
+// x, y, q and the shift, which is to the left if it is positive.
 bool QMultiplyShift(const Scalar* args, DataType, Scalar* result) {
   const int64_t shift = args[3].integer;
   return IsInt32(args, 4) && MultiplyShifted(args[0], args[1], args[2].integer, std::max<int64_t>(shift, 0),
                                              std::max<int64_t>(-shift, 0), result);
 }
 
-// x, y, the shifts to the left and to the right, q, and whether the first (and the second) shift is to be done.
+// x, y, the shifts to the left and to the right, q, and flags for the first and the second shift.
 bool QMultiplyShiftPerAxis(const Scalar* args, DataType, Scalar* result) {
   if (!IsInt32(args, 5) || !args[5].dtype.is_integer()) return false;
   const int64_t left = args[5].integer != 0 ? args[2].integer : 0;
   return MultiplyShifted(args[0], args[1], args[4].integer, left, args[3].integer, result);
 }
 
-// The same bits as another type of the same width.
+// Reinterprets the bits as another type of the same width.
 bool Reinterpret(const Scalar* args, DataType dtype, Scalar* result) {
   const auto is_word = [](DataType type) { return type.is_handle() || (type.is_integer() && type.bits == 64); };
   if ((args[0].dtype.is_handle() || dtype.is_handle()) && is_word(args[0].dtype) && is_word(dtype))

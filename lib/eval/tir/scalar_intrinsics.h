@@ -1,4 +1,4 @@
-// Intrinsics of the loop level that compute a scalar from scalars.
+// TIR intrinsics that compute a scalar from scalars.
 #pragma once
 
 #include <array>
@@ -15,16 +15,16 @@ inline constexpr size_t kMaxIntrinsicArity = 7;
 struct ScalarIntrinsic {
   OpId id;
   size_t arity = 1;
-  // One of the three computes it.
+  // Exactly one of the three is set.
   const eval::UnaryOp* unary = nullptr;
   const eval::BinaryOp* binary = nullptr;
   bool (*special)(const Scalar* args, DataType dtype, Scalar* result) = nullptr;
 
-  // False where the result is undefined.
+  // False if the result is undefined.
   bool Apply(const Scalar* args, DataType dtype, Scalar* result) const;
 };
 
-// Null where the operator is no such intrinsic. O(1).
+// Null if the operator is not such an intrinsic. O(1).
 const ScalarIntrinsic* FindScalarIntrinsic(const OpInfo& op);
 
 // The rows of a table by the ids of their intrinsics; null for those without a row.
@@ -41,7 +41,7 @@ const Row* RowOf(const IntrinsicRows<Row>& table, const OpInfo& op) {
   return IndexOf(op.id) < kNumIntrinsics ? table[IndexOf(op.id)] : nullptr;
 }
 
-// Operations on scalars; false where the result is undefined.
+// Operations on scalars; false if the result is undefined.
 bool ApplyScalar(const eval::UnaryOp& op, const Scalar& x, Scalar* result);
 bool ApplyScalar(const eval::BinaryOp& op, const Scalar& a, const Scalar& b, Scalar* result);
 

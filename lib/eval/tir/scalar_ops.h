@@ -1,7 +1,6 @@
 // Operations on single elements, by the class of their dtype. Floats of every width are computed in double and rounded
 // once to their own format: a double has more than twice the digits of a float, so the sum, difference, product,
-// quotient and square root come out as if they had been computed in the narrow format itself, and everything else at
-// least as exactly.
+// quotient and square root are the same as in the narrow format itself, and all other results at least as exact.
 #pragma once
 
 #include <cmath>
@@ -14,12 +13,12 @@ namespace iropt::eval {
 // A null function: the operation is not defined on that class of dtypes.
 struct UnaryOp {
   double (*real)(double) = nullptr;
-  int64_t (*sint)(int64_t) = nullptr;  // operand sign-extended; the result is cut off to the width of the dtype
+  int64_t (*sint)(int64_t) = nullptr;  // operand sign-extended; the result is truncated to the width of the dtype
   uint64_t (*uint)(uint64_t) = nullptr;
   bool (*boolean)(bool) = nullptr;
 };
 
-// Of integers: false where the result is undefined. `bits` is the width of the dtype.
+// For integers: false if the result is undefined. `bits` is the width of the dtype.
 struct BinaryOp {
   double (*real)(double, double) = nullptr;
   bool (*sint)(int64_t a, int64_t b, int bits, int64_t* result) = nullptr;
@@ -87,7 +86,7 @@ inline constexpr UnaryOp kSign{[](double x) { return static_cast<double>(x > 0) 
 inline constexpr UnaryOp kRelu{[](double x) { return MaxOf(x, 0.0); }, [](int64_t x) { return MaxOf(x, int64_t{0}); },
                                [](uint64_t x) { return x; }, nullptr};
 
-// Integers are whole already.
+// Integers need no rounding.
 #define IROPT_ROUNDING_OP(Name, expression)                                                                            \
   inline constexpr UnaryOp Name {                                                                                      \
     [](double x) -> double { return expression; }, [](int64_t x) { return x; }, [](uint64_t x) { return x; }, nullptr  \
@@ -132,7 +131,7 @@ inline constexpr BinaryOp kMinimum{[](double a, double b) { return MinOf(a, b); 
                                    [](uint64_t a, uint64_t b, int, uint64_t* r) { return *r = MinOf(a, b), true; },
                                    [](bool a, bool b) { return a && b; }};
 
-// Quotients and rests have no result for a divisor of 0.
+// Quotients and remainders are undefined for a divisor of 0.
 #define IROPT_DIVIDING_OP(Name, real_expression, Function)                                                             \
   inline constexpr BinaryOp Name {                                                                                     \
     [](double a, double b) -> double { return real_expression; },                                                      \
@@ -182,7 +181,7 @@ IROPT_BITWISE_OP(kBitwiseOr, |, ||);
 IROPT_BITWISE_OP(kBitwiseXor, ^, !=);
 #undef IROPT_BITWISE_OP
 
-// A shift by a negative number of bits, or by as many as there are, has no result.
+// A shift by a negative number of bits, or by at least the width, is undefined.
 inline constexpr BinaryOp kLeftShift{nullptr,
                                      [](int64_t a, int64_t b, int bits, int64_t* r) {
                                        return b >= 0 && b < bits &&
@@ -228,8 +227,8 @@ IROPT_COMPARE_OP(kGreater, >);
 IROPT_COMPARE_OP(kGreaterEqual, >=);
 #undef IROPT_COMPARE_OP
 
-// ---- Application to one element of type T. False where the operation is undefined for the operands (or for T, which
-// callers find out beforehand by SupportsElement).
+// ---- Application to one element of type T. False if the operation is undefined for the operands (or for T, which
+// callers check beforehand by SupportsElement).
 
 template <class T, class Op>
 constexpr bool SupportsElement(const Op& op) {

@@ -106,7 +106,7 @@ class BlockBuilder::Normalizer final : public ExprFunctor<const Expr*(const Expr
       blocks.push_back(VisitBlock(block));
       changed |= blocks.back() != block;
     }
-    // Bindings that the result needs go where the SeqExpr is: into a block of the kind around it.
+    // Bindings for the result are inserted at the SeqExpr: into a block of the enclosing kind.
     builder_.BeginBlock(builder_.in_block() && builder_.current_block_is_dataflow());
     const Expr* body = VisitArgument(seq->body);
     blocks.push_back(builder_.EndBlock());

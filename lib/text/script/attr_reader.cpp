@@ -13,7 +13,7 @@ namespace {
 
 using Kind = PyValue::Kind;
 
-// What TVM adds to a target that names no keys.
+// TVM's default keys of a target.
 struct TargetKeys {
   std::string_view kind;
   std::string_view keys[2];

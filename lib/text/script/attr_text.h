@@ -12,8 +12,8 @@ namespace iropt::text {
 const Attr* ParseAttr(ParserCore::Shared shared, ScriptDialect mode, Precedence least = Precedence::kLambda);
 // Reads `lambda i, j: (j, i)` as T.index_map(lambda i, j: (j, i)) has it. Null after an error.
 const Attr* ParseIndexMapLambda(ParserCore::Shared shared);
-// Whether the current token begins a value that only attributes have: T.target(...), T.index_map(...), I.vdevice(...),
-// or a dictionary.
+// Returns whether the current token begins a value that only attributes have: T.target(...), T.index_map(...),
+// I.vdevice(...), or a dictionary.
 bool AtAttrConstructor(const ParserCore::Shared& shared);
 
 // Prints a value. `free` names what the text has not defined yet; see PrimPrinter.

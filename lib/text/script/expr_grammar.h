@@ -1,15 +1,15 @@
 // The grammar of expressions, which is Python's and the same at both levels.
 //
-// What an expression means differs: `a + b` is a call of an operator on tensors, and a node on scalars. A level derives
-// from the grammar and says it; the calls are resolved at compile time, so that reading pays nothing for the choice. A
-// level has
+// The meaning of an expression differs: `a + b` is a call of an operator on tensors, and a node on scalars. A level
+// derives from the grammar and defines it; the calls are resolved at compile time, so that reading pays nothing for the
+// choice. A level has
 //
 //   Operand(value)                       makes a value one that operators apply to; false after an error
 //   Unary(op, operand, span, out)        op operand: - + ~ and `not`
 //   Binary(op, left, right, span, out)   left op right, for all operators but the next two
 //   Logic(kind, left, right, span, out)  left and right, left or right
 //   Subscript(out, begin), Member(out, begin), Call(out, begin)
-//                                        at the [ . or ( behind a value that began at the offset `begin`
+//                                        at the [ . or ( after a value that began at the offset `begin`
 //   Named(node, token, out)              a name in scope, which was read
 //   Undefined(out)                       at a name that means nothing else
 //   Prefixed(prefix, out)                at T. R. or I.

@@ -9,7 +9,7 @@ namespace iropt {
 namespace {
 
 // Character classes, so that scanning is one table look-up per byte. Bytes above 127 are letters: Python allows most of
-// them in names, and what is not a letter is refused when the name is looked up.
+// them in names, and other characters are refused when the name is looked up.
 enum CharClass : uint8_t { kOther = 0, kLetter = 1, kDigit = 2, kSpace = 4 };
 
 constexpr std::array<uint8_t, 256> MakeClasses() {
@@ -73,7 +73,7 @@ TokenKind DoubleChar(char a, char b) {
   return a == '-' && b == '>' ? TokenKind::kArrow : TokenKind::kError;
 }
 
-// r"", f"", rb"" and their like; not the end of `or""`.
+// Prefixes such as r"", f"", rb""; not the end of `or""`.
 bool IsStringPrefix(std::string_view word) {
   return word.size() <= 2 && word.find_first_not_of("rRuUfFbB") == std::string_view::npos;
 }
@@ -207,7 +207,7 @@ void Lexer::Advance() {
   for (;;) {
     while (p < end_ && IsSpace(text[p])) ++p;
     if (p >= end_) {
-      // The last line ends also where brackets are left open, so that whoever looks ahead within a line stops there.
+      // The last line ends even if brackets are open, so that look-ahead within a line stops there.
       if (current_.kind == TokenKind::kNewline || current_.kind == TokenKind::kDedent ||
           current_.kind == TokenKind::kEnd || p == 0) {
         if (indents_.size() > 1) {
@@ -308,20 +308,20 @@ void Lexer::LexNumber(const char* start) {
   Emit(real ? TokenKind::kFloat : TokenKind::kInt, begin, static_cast<uint32_t>(p - text));
 }
 
-// At a quote; the token began at `begin`, where it has a prefix.
+// At a quote; the token began at `begin`, which differs if it has a prefix.
 void Lexer::LexString(uint32_t begin) {
   const char* text = buffer_.data();
   uint32_t p = cursor_;
   const char quote = text[p];
   const std::string_view prefix = buffer_.substr(begin, p - begin);
   const auto close = [&](uint32_t end) {
-    // What Python computes from a string is not known here.
+    // Strings that Python evaluates are not supported.
     const bool bytes = prefix.find_first_of("bB") != std::string_view::npos;
     const bool format = prefix.find_first_of("fF") != std::string_view::npos;
     if (!bytes && !(format && buffer_.substr(begin, end - begin).find('{') != std::string_view::npos))
       return Emit(TokenKind::kString, begin, end);
     diagnostics_.Error({base_ + begin, base_ + end}, "syntax",
-                       bytes ? "bytes are no text" : "the text that Python makes of {...} is to be written out");
+                       bytes ? "bytes are not text" : "f-strings are not supported: write the text out");
     Emit(TokenKind::kError, begin, end);
   };
   const bool triple = p + 2 < end_ && text[p + 1] == quote && text[p + 2] == quote;
@@ -337,7 +337,7 @@ void Lexer::LexString(uint32_t begin) {
       break;
     }
   }
-  diagnostics_.Error({base_ + begin, base_ + begin + 1}, "unterminated-string", "this string does not end");
+  diagnostics_.Error({base_ + begin, base_ + begin + 1}, "unterminated-string", "unterminated string");
   Emit(TokenKind::kError, begin, p);
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-// What TVM writes before the shape and the elements of an array (little endian).
+// TVM's header of an array, before the shape and the elements (little endian).
 struct ArrayHeader {
   uint64_t magic = 0xdd5e40f096b4a13fu;
   uint64_t reserved = 0;
@@ -302,7 +302,7 @@ bool LoadMetadata(std::string_view json, std::map<std::string, std::vector<const
     const nlohmann::json root = nlohmann::json::parse(json);
     return Loader(root, workspace).Run(entries, error);
   } catch (const nlohmann::json::exception& e) {
-    // What comes before the message is the library's own name of the error.
+    // The message begins with the library's name of the error.
     const std::string_view message = e.what();
     error = message.substr(std::min(message.size(), message.find("] ") + 2));
   } catch (const std::logic_error&) {

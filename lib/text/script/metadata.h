@@ -1,7 +1,6 @@
-// The metadata section: `metadata = tvm.ir.load_json("""...""")`, TVM's JSON for what has no literal. The JSON is a
-// graph:
-// {"root": i, "nodes": [{"type_key", "attrs", "data", "keys", "repr_str"}], "b64ndarrays": [...]}; the root is a map
-// from type keys to arrays of objects.
+// The metadata section: `metadata = tvm.ir.load_json("""...""")`, TVM's JSON for values without a literal. The JSON is
+// a graph: {"root": i, "nodes": [{"type_key", "attrs", "data", "keys", "repr_str"}], "b64ndarrays": [...]}; the root is
+// a map from type keys to arrays of objects.
 #pragma once
 
 #include <map>
@@ -14,13 +13,12 @@
 
 namespace iropt::text {
 
-// Fills `entries`, by type key. Nodes are made in the workspace, which keeps the arrays alive. False with a message
-// where the text is not such a section. Kinds of objects that are no constants are kept as null entries; referring to
-// them is an error.
+// Fills `entries`, by type key. Nodes are made in the workspace, which keeps the arrays alive. False with a message if
+// the text is not such a section. Objects that are not constants are null entries; referring to them is an error.
 bool LoadMetadata(std::string_view json, std::map<std::string, std::vector<const Node*>, std::less<>>& entries,
                   Workspace& workspace, std::string& error);
 
-// Prints the section, or nothing where there are no entries.
+// Prints the section, or nothing if there are no entries.
 void SaveMetadata(const MetadataTable& table, OutputStream& out);
 
 }  // namespace iropt::text

@@ -42,7 +42,7 @@ class ModuleParser : public ParserCore {
 
   bool Run() {
     bool ok = ReadTop();
-    // Bodies are read even where a header was wrong, to report their errors, too.
+    // Bodies are read even if a header was wrong, to report their errors, too.
     ok = ReadBodies() && ok;
     return ok;
   }
@@ -163,7 +163,7 @@ bool ModuleParser::ReadClass() {
       return ReadFunction();
     }
     if (At(TokenKind::kLParen)) {
-      // Options of the decorator, which say how to check the module and not what it is.
+      // Options of the decorator, which only affect checks of the module.
       while (lex_.bracket_depth() > 0 && !At(TokenKind::kEnd)) lex_.Next();
       if (!Expect(TokenKind::kRParen, "the decorator of the module")) return false;
     }
@@ -287,7 +287,7 @@ bool ModuleParser::ReadFunction() {
     ok = reader.ParseDecorator(pending->relax) && reader.ParseSignature(pending->relax);
   }
   if (!ok) {
-    // Whatever the header looks like, its body ends where the indentation says so.
+    // The indentation determines the end of the body, even if the header is malformed.
     const uint32_t end = BodyEnd(std::max(lex_.peek().begin, at), column);
     lex_.SkipToLine(end);
     // The decorator and the header may be lines of their own.
@@ -340,7 +340,7 @@ void ModuleParser::ReadBody(PendingFunction& pending) {
   }
   while (lexer.kind() == TokenKind::kNewline || lexer.kind() == TokenKind::kDedent) lexer.Next();
   if (pending.result && lexer.kind() != TokenKind::kEnd) {
-    // Such as a bracket at the beginning of a line, which ends no function by its indentation.
+    // For example a bracket at the beginning of a line, whose indentation does not end a function.
     ModuleParser(shared, options_).Unexpected("the end of the function");
     pending.result = nullptr;
   }
@@ -360,7 +360,7 @@ void ModuleParser::ReadBody(PendingFunction& pending) {
 }
 
 void ModuleParser::Publish(PendingFunction& pending) {
-  // A function that can't be read without a reason being given would be a bug of the reader, but still no module.
+  // A function that fails without a diagnostic would be a bug of the reader; it must not give a module.
   if (!pending.result && pending.diagnostics.diagnostics().empty()) {
     diag_.Error(Location(pending.name_span()), "syntax", fmt::format("function '{}' can't be read", pending.name()));
   }
@@ -368,8 +368,8 @@ void ModuleParser::Publish(PendingFunction& pending) {
   if (pending.result) state_.module->SetAt(pending.index, pending.result, pending.workspace.Finish());
 }
 
-// Loop-level functions first, since their types follow from their bodies; then graph-level functions without a result
-// annotation, one after the other, since the others may call them.
+// PrimFuncs first, since their types follow from their bodies; then Relax functions without a result annotation, one
+// after the other, since the others may call them.
 bool ModuleParser::ReadBodies() {
   std::vector<PendingFunction*> loop_level, unannotated, annotated;
   for (const auto& p : pending_) {

@@ -8,7 +8,7 @@
 
 namespace iropt::text {
 
-// By token, the place of its operator among kOperators; one past the end for tokens that stand for none.
+// By token, the index of its operator in kOperators; one past the end for other tokens.
 inline constexpr auto kOperatorOfToken = [] {
   std::array<uint8_t, static_cast<size_t>(TokenKind::kError) + 1> rows{};
   rows.fill(std::size(kOperators));
@@ -24,7 +24,7 @@ inline constexpr auto kOperatorOfToken = [] {
 constexpr const OperatorInfo& OperatorOf(TokenKind kind) {
   return kOperators[kOperatorOfToken[static_cast<size_t>(kind)]];
 }
-// Its precedence; kLambda, the loosest, for tokens that stand for none.
+// Its precedence; kLambda, the loosest, for other tokens.
 constexpr Precedence PrecedenceOf(TokenKind kind) {
   const uint8_t row = kOperatorOfToken[static_cast<size_t>(kind)];
   return row < std::size(kOperators) ? kOperators[row].precedence : Precedence::kLambda;

@@ -1,4 +1,4 @@
-// Reading parts of a module that stand for themselves: an expression, a type, an attribute value.
+// Reading parts of a module: an expression, a type, an attribute value.
 #include <algorithm>
 #include <string>
 
@@ -10,7 +10,7 @@ namespace iropt {
 
 namespace {
 
-// What the readers need, for a text that is one thing.
+// The state of the readers, for a text that is a single part.
 class PartReader {
  public:
   PartReader(std::string_view text, uint32_t base, Workspace& workspace, DiagnosticEngine& diagnostics)

@@ -79,13 +79,13 @@ std::string_view ParserCore::DottedName() {
 }
 
 ParserCore::Failed ParserCore::Unexpected(std::string_view expected) {
-  if (At(TokenKind::kError)) return {};  // the lexer has said what is wrong
+  if (At(TokenKind::kError)) return {};  // the lexer has reported the error
   return ErrorHere("syntax", fmt::format("expected {}, found {}", expected, Found()));
 }
 
 namespace {
 
-// Words that Python does not let programs use as names.
+// Python's keywords.
 bool IsPythonKeyword(std::string_view word) {
   static constexpr std::string_view kWords[] = {
       "and",      "as",     "assert",  "async", "await", "break",  "class", "continue", "def",  "del",  "elif",
@@ -98,7 +98,7 @@ bool IsPythonKeyword(std::string_view word) {
 
 ParserCore::Failed ParserCore::UnknownName(const Token& name) {
   const std::string_view text = lex_.text(name);
-  if (IsPythonKeyword(text)) return Error(lex_.SpanOf(name), "syntax", fmt::format("'{}' has no meaning here", text));
+  if (IsPythonKeyword(text)) return Error(lex_.SpanOf(name), "syntax", fmt::format("'{}' is not allowed here", text));
   if (At(TokenKind::kDot) && (text == "relax" || text == "tir" || text == "tirx")) {
     return Error(lex_.SpanOf(name), "unknown-name",
                  fmt::format("unknown name '{0}'; did you mean {1}, or is 'from tvm import {0}' missing?", text,

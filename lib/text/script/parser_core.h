@@ -1,4 +1,4 @@
-// What the readers of both levels share: the token stream with error reporting, the state of the module that is being
+// The base of the readers of both levels: the token stream with error reporting, the state of the module that is being
 // read, and the names in scope.
 #pragma once
 
@@ -20,25 +20,25 @@
 
 namespace iropt::text {
 
-// What a name before a dot stands for.
+// The meaning of a name before a dot.
 enum class Prefix : uint8_t { kNone, kIr, kTir, kRelax };
 
-// What the functions of one module share while they are read. Filled by the module reader before any body is read, and
-// not changed while bodies are read (possibly in parallel).
+// The shared state of the functions of one module. Filled by the module reader before any body is read, and not changed
+// while bodies are read (possibly in parallel).
 struct ReaderState {
   std::vector<std::pair<std::string_view, Prefix>> prefixes{
       {"I", Prefix::kIr}, {"T", Prefix::kTir}, {"R", Prefix::kRelax}};
   std::string_view module_name = "Module";
   // Names of the module's functions, with the types that calls need; see Module::TypeOf.
   Module* module = nullptr;
-  // metadata["relax.expr.Constant"][i] and its like, by type key.
+  // metadata["relax.expr.Constant"][i] and other kinds, by type key.
   std::map<std::string, std::vector<const Node*>, std::less<>> metadata;
 
-  // What the name of a module is in the symbol table: a marker, since a module is not an expression.
+  // A marker for the name of a module in the symbol table, because a module is not an expression.
   const Node* module_alias() const { return &module_marker; }
   NoneAttr module_marker;
 
-  // Null where the metadata section has no such entry.
+  // Null if the metadata section has no such entry.
   const Node* Metadata(std::string_view key, int64_t index) const {
     const auto it = metadata.find(key);
     if (it == metadata.end() || index < 0 || index >= static_cast<int64_t>(it->second.size())) return nullptr;
@@ -53,12 +53,12 @@ struct ReaderState {
   }
 };
 
-// "inf", "-inf", "nan" and their like, for which Python has no literal, as its float(...) reads them. Nothing where the
+// "inf", "-inf", "nan" and their like, for which Python has no literal, in the syntax of its float(...). Nothing if the
 // text is another one.
 std::optional<double> SpecialFloat(std::string_view text);
 
 // Base of the readers. All of them that take part in one function share one lexer, workspace and symbol table. Its
-// members are public for the functions in the tables of what names mean, which are parts of the readers.
+// members are public for the functions in the tables of names, which are parts of the readers.
 class ParserCore {
  public:
   struct Shared {
@@ -83,7 +83,7 @@ class ParserCore {
     lex_.Next();
     return true;
   }
-  // Reports "expected X in <where>, found Y" and returns false where the next token is another one.
+  // Reports "expected X in <where>, found Y" and returns false if the next token is another one.
   bool Expect(TokenKind kind, std::string_view where);
   // Expects the ')' after the last argument of a call; as in Python, a comma may stand before it.
   bool ExpectClose(std::string_view where) {
@@ -98,7 +98,7 @@ class ParserCore {
   }
   // `word = ` ahead: a keyword argument.
   bool AtKeyword() const;
-  // Reads `word =`. The first form takes any word, and gives "" where none is there.
+  // Reads `word =`. The first overload accepts any word, and returns "" if there is none.
   std::string_view AcceptKeyword() {
     const std::string_view word = AtKeyword() ? lex_.text(lex_.Next()) : std::string_view();
     if (!word.empty()) lex_.Next();
@@ -126,7 +126,7 @@ class ParserCore {
   Failed ErrorHere(std::string_view kind, std::string message) {
     return Error(lex_.SpanOf(lex_.peek()), kind, std::move(message));
   }
-  // The current token as messages name it.
+  // The current token in messages.
   std::string Found() const;
   // "expected X, found Y" at the current token.
   Failed Unexpected(std::string_view expected);
@@ -144,7 +144,7 @@ class ParserCore {
   std::string_view ParseStringLiteral();
   // Reads an optionally negative integer literal. False after an error.
   bool ParseInteger(int64_t& value);
-  // The value of an integer token: decimal, hexadecimal, octal, binary. False, with an error, where it exceeds 64 bits.
+  // The value of an integer token: decimal, hexadecimal, octal, binary. False, with an error, if it exceeds 64 bits.
   bool IntegerValue(const Token& token, int64_t& value);
   double FloatValue(const Token& token) const;
   // Reads "float32" or T.float32-like names as a type. nullopt after an error.

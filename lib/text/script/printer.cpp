@@ -1,5 +1,5 @@
-// Printing a module: what the header and the metadata section need is collected first, then functions are printed in
-// windows, the functions of one window in parallel.
+// Printing a module: the contents of the header and the metadata section are collected first, then functions are
+// printed in windows, the functions of one window in parallel.
 #include "iropt/text/script/printer.h"
 
 #include <algorithm>
@@ -24,10 +24,10 @@ constexpr size_t kWindowBytes = 1 << 20;
 struct Item {
   const ModuleEntry* entry;
   RelaxPrologue prologue;
-  PrefixUse before;  // what the text above the function has used
+  PrefixUse before;  // prefixes used in the text above the function
 };
 
-// TVM's order: loop-level functions, external ones, graph-level ones, main; by name within each.
+// TVM's order: PrimFuncs, external ones, Relax ones, main; by name within each.
 int Rank(const ModuleEntry& entry) {
   if (entry.var->name == "main") return 3;
   return Is<PrimFunc>(entry.func) ? 0 : Is<ExternFunc>(entry.func) ? 1 : 2;

@@ -1,4 +1,4 @@
-// What the printers of both levels share.
+// Shared parts of the printers of both levels.
 #pragma once
 
 #include <string_view>
@@ -13,7 +13,7 @@
 
 namespace iropt::text {
 
-// Which of the three imports the header of the printed module names.
+// The imports in the header of the printed module.
 struct PrefixUse {
   bool ir = false;
   bool tir = false;

@@ -15,13 +15,13 @@ class SymbolTable {
   // Makes room for that many names.
   void Reserve(size_t expected) { names_.Reserve(expected); }
 
-  // Null where the name is not in scope.
+  // Null if the name is not in scope.
   const Node* Find(std::string_view name) const {
     const uint32_t i = names_.Find(name);
     return i == Names::kNone ? nullptr : names_[i].value.node;
   }
 
-  // False only where no variable of that name can be in scope: a cheap test for names of one letter.
+  // False only if no variable of that name can be in scope: a cheap test for names of one letter.
   bool MayHold(std::string_view name) const { return name.size() != 1 || (letters_ >> (name[0] & 63) & 1); }
 
   void Define(std::string_view name, const Node* node) {
@@ -29,7 +29,7 @@ class SymbolTable {
     const auto [index, added] = names_.Insert(name, {node, depth()});
     if (added) return;
     Symbol& symbol = names_[index].value;
-    // What an inner scope hides is kept for the end of the scope.
+    // A hidden outer definition is kept for the end of the scope.
     if (symbol.depth != depth()) hidden_.push_back({index, symbol});
     symbol = {node, depth()};
   }

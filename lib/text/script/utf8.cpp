@@ -9,19 +9,19 @@ namespace {
 constexpr uint64_t kLowBits = 0x0101010101010101u;
 constexpr uint64_t kHighBits = 0x8080808080808080u;
 
-// How many of the bytes from `p` on are ASCII without zeros, in steps of eight.
+// The number of bytes from `p` on that are ASCII without zeros, in steps of eight.
 size_t PlainPrefix(const char* p, size_t size) {
   size_t i = 0;
   for (; i + 8 <= size; i += 8) {
     uint64_t word;
     std::memcpy(&word, p + i, 8);
-    // The second term has a high bit where a byte is zero.
+    // The second term has a high bit for each zero byte.
     if (((word | (word - kLowBits)) & kHighBits) != 0) break;
   }
   return i;
 }
 
-// The length of the character at the start of `text`; 0 where it is none.
+// The length of the character at the start of `text`; 0 if it is none.
 size_t CharLength(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   const uint8_t first = byte(0);

@@ -29,7 +29,7 @@ class ValueReader : public ParserCore {
     ReportWrongValue(value, expected, diag_);
     return {};
   }
-  // Whether an integer literal is one of int64, or R.const(...) takes it; false after an error.
+  // Returns whether an integer literal is one of int64, or R.const(...) takes it; false after an error.
   bool InRange(const PyValue& value) {
     return !value.beyond_int64 || any_integer_ ||
            Error(value.span, "bad-number", "this integer exceeds the range of int64");
@@ -47,7 +47,7 @@ class ValueReader : public ParserCore {
   PyValue ListOf(Kind kind, std::span<const PyValue> items, Span span) {
     return PyValue(kind, scratch_.Copy(items), span);
   }
-  // x, or the items of a list behind a star.
+  // x, or the items of a starred list.
   bool AddItem(const PyValue& item, bool star, std::vector<PyValue>& items);
   Failed TooLong(Span span);
 

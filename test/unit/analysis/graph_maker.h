@@ -1,4 +1,4 @@
-// Makes small Relax modules for tests, well-formed or not, and says which kinds of errors the verifier finds.
+// Makes small Relax modules for tests, well-formed or not, and lists the kinds of errors that the verifier finds.
 #pragma once
 
 #include <string>

@@ -45,8 +45,7 @@ TEST_CASE("a pass must report its changes", "[driver]") {
   const Status status = run.Of(MakeModule({"main"}), MakeModule({"other"}), PassOutcome::Unchanged);
   REQUIRE(!status.ok());
   CHECK(status.error().code == ErrorCode::Rejected);
-  CHECK(run.texts() ==
-        Log{"wrong-change-claim: pass 'Mine' says that it changed nothing, but the module is another one"});
+  CHECK(run.texts() == Log{"wrong-change-claim: pass 'Mine' reported no change, but the module has changed"});
 }
 
 TEST_CASE("a pass must make well-formed modules", "[driver]") {

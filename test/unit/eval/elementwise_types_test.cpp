@@ -278,8 +278,8 @@ TEST_CASE("types: choices, bounds, fused multiply-add", "[eval]") {
       for (const Exact c : numbers) {
         const Exact found = ExactElements(*Run("ewise_fma", {one(a), one(Exact{3}), one(c)}))[0];
         INFO(" * 3 + " << c << ": " << found);
-        // Three times a number has two more digits; a long double has room for the sum where a double's does not
-        // round (the others are for the test of the one rounding).
+        // Three times a number has two more digits; a long double can hold the sum if the sum in double does not round
+        // (the others are for the test of single rounding).
         const Exact product = a * 3;
         if (dtype.is_floating()) {
           const bool exact = !(std::isfinite(product) && std::isfinite(c)) || (product + c) - product == c;

@@ -19,7 +19,7 @@ std::atomic<int> computed = 0;
 struct AttributeCount {
   using Result = size_t;
   static constexpr std::string_view kName = "attribute_count";
-  static constexpr bool kPortable = true;
+  static constexpr bool kSurvivesCloning = true;
   static Result Compute(const BaseFunc& function, const FuncStorage&) {
     ++computed;
     return function.attrs->size();
@@ -110,7 +110,7 @@ TEST_CASE("a wrong claim to preserve an analysis is believed without the audit, 
   CHECK(believed.computed == 2);
   CHECK(believed.answers[2] == believed.answers[0]);
   CHECK(RunAround(liar, /*audit=*/true).error ==
-        "pass 'Liar' says that it preserves the analysis 'attribute_count', but that of 'f' is another one now");
+        "pass 'Liar' claims to preserve the analysis 'attribute_count', but its result for 'f' has changed");
 }
 
 TEST_CASE("the audit also checks claims about analyses that were not computed") {

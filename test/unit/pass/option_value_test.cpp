@@ -71,8 +71,8 @@ TEST_CASE("malformed values are errors") {
   CHECK(ErrorOf("{1") == "expected ':' after the key");
   CHECK(ErrorOf("{a:1") == "expected '}' or ',' in the object");
   CHECK(ErrorOf("{a:1,a:2}") == "'a' is given twice");
-  CHECK(ErrorOf("\"abc") == "this string does not end");
-  CHECK(ErrorOf("\"a\nb\"") == "this string does not end");
+  CHECK(ErrorOf("\"abc") == "unterminated string");
+  CHECK(ErrorOf("\"a\nb\"") == "unterminated string");
   CHECK(ErrorOf(R"("\q")") == "unknown escape in a string");
   CHECK(ErrorOf(R"("\u12")") == "unknown escape in a string");
   CHECK(ErrorOf(R"("\ud83d")") == "unknown escape in a string");

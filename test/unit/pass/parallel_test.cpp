@@ -93,7 +93,7 @@ TEST_CASE("of several functions that fail, the first one is the error, whatever 
     context.threads = threads;
     const Result<PassResult> result = pass(BigModule(), context);
     REQUIRE_FALSE(result.ok());
-    CHECK(result.error().message == "pass 'Throws' failed: the rewriting of 'f21' threw an exception: oops 21");
+    CHECK(result.error().message == "pass 'Throws' failed: the run on function 'f21' threw an exception: oops 21");
   }
 }
 

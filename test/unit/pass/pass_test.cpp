@@ -242,7 +242,7 @@ TEST_CASE("an exception in a function pass names the function") {
                                        });
   const Result<PassResult> result = pass(MakeModule({"f", "g"}));
   REQUIRE_FALSE(result.ok());
-  CHECK(result.error().message == "pass 'Throws' failed: the rewriting of 'g' threw an exception: oops");
+  CHECK(result.error().message == "pass 'Throws' failed: the run on function 'g' threw an exception: oops");
 }
 
 TEST_CASE("a primfunc pass rewrites the PrimFuncs only") {
@@ -274,6 +274,6 @@ TEST_CASE("an audit catches a pass that modifies its input") {
   const Result<PassResult> result = pass(MakeModule({"main"}), context);
   REQUIRE_FALSE(result.ok());
   CHECK(result.error().code == ErrorCode::Rejected);
-  CHECK(result.error().message == "pass 'Vandal' modified the module that it was given");
+  CHECK(result.error().message == "pass 'Vandal' modified its input module");
   CHECK(Marking("seen")(MakeModule({"main"}), context).ok());
 }

@@ -132,7 +132,7 @@ TEST_CASE("malformed pipelines are errors at the place in the string") {
   CHECK(ErrorIn("A,fixpoint(,B)") == ",: expected the name of a pass");
   CHECK(ErrorIn("A,()") == "(: expected the name of a pass");
   CHECK(ErrorIn("\"\"") == ": expected the name of a pass");
-  CHECK(ErrorIn("A,\"B") == "\"B: this string does not end");
+  CHECK(ErrorIn("A,\"B") == "\"B: unterminated string");
   CHECK(ErrorIn("Fixpoint(A)") == "Fixpoint: 'Fixpoint' is not a group of passes; did you mean 'fixpoint'?");
   CHECK(ErrorIn("A,Repeat<2>(A)") == "Repeat: 'Repeat' is not a group of passes; did you mean 'repeat'?");
   CHECK(ErrorIn("sequental(A)") == "sequental: 'sequental' is not a group of passes; did you mean 'Sequential'?");
@@ -229,7 +229,7 @@ TEST_CASE("an unregistered requirement is found when the pipeline is built") {
   Registered r;
   REQUIRE(r.registry.Add({.info = {.name = "Odd", .required = {"Nothing"}}, .create = &CreateNothing}).ok());
   CHECK_FALSE(BuildPipeline(Parse("A,Odd"), r.registry, r.reports.engine()).ok());
-  CHECK(r.reports.texts() == Log{"unknown-pass: pass 'Odd' requires 'Nothing', which is no known pass"});
+  CHECK(r.reports.texts() == Log{"unknown-pass: pass 'Odd' requires the unknown pass 'Nothing'"});
   CHECK(r.reports.all()[0].span == SourceSpan{3, 6});
 }
 

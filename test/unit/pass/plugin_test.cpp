@@ -86,8 +86,8 @@ TEST_CASE("a plugin that fails or throws adds nothing") {
 
 TEST_CASE("names that cannot be written in a pipeline are refused") {
   PassRegistry registry;
-  CHECK(MessageOf(registry.Add(Row("two words"))) == "the pass 'two words' has a name that is no word");
-  CHECK(MessageOf(registry.Add(Row(""))) == "the pass '' has a name that is no word");
+  CHECK(MessageOf(registry.Add(Row("two words"))) == "the pass 'two words' has a name that is not a word");
+  CHECK(MessageOf(registry.Add(Row(""))) == "the pass '' has a name that is not a word");
   CHECK(MessageOf(registry.Add(Row("repeat"))) == "the pass 'repeat' has a reserved name");
   CHECK(MessageOf(registry.Add({.info = {.name = "A"}})) == "the pass 'A' has no factory");
   CHECK(MessageOf(registry.AddInstrument({.name = "a"})) == "the instrument 'a' has no factory");
@@ -121,7 +121,7 @@ TEST_CASE("a factory that makes no instrument is an error") {
   REQUIRE(registry.AddInstrument({.name = "none", .create = &CreateNoInstrument}).ok());
   const auto made = registry.CreateInstrument("none", {}, reports.engine());
   REQUIRE_FALSE(made.ok());
-  CHECK(made.error().message == "the factory of instrument 'none' made nothing");
+  CHECK(made.error().message == "the factory of instrument 'none' returned null");
 }
 
 TEST_CASE("a file that is not a shared object is not loaded") {
@@ -131,11 +131,11 @@ TEST_CASE("a file that is not a shared object is not loaded") {
   CHECK(missing.error().code == ErrorCode::Usage);
   std::ofstream("plugin_test.txt") << "text";
   CHECK(MessageOf(LoadPassPlugin("plugin_test.txt", registry)) ==
-        "cannot load plugin 'plugin_test.txt': it is no shared object");
+        "cannot load plugin 'plugin_test.txt': not a shared object");
   // The beginning of a shared object.
   std::ofstream("plugin_test.txt") << std::string("\177ELF\2\1\1", 7) + std::string(9, '\0') + std::string("\3\0", 2);
   CHECK(MessageOf(LoadPassPlugin("plugin_test.txt", registry)) ==
-        "cannot load plugin 'plugin_test.txt': it is no shared object");
+        "cannot load plugin 'plugin_test.txt': not a shared object");
   std::remove("plugin_test.txt");
 }
 
@@ -166,7 +166,7 @@ TEST_CASE("a function pass that throws in its threads does not change the contex
   const Result<PassResult> result = throwing(MakeModule({"f", "g", "h"}), context);
   REQUIRE_FALSE(result.ok());
   CHECK(result.error().code == ErrorCode::PassFailed);
-  CHECK(result.error().message == "pass 'Throwing' failed: the rewriting of 'f' ran out of memory");
+  CHECK(result.error().message == "pass 'Throwing' failed: the run on function 'f' ran out of memory");
   CHECK(&PassContext::Current() == &outermost);
   CHECK(&IRContext::Current() == &ir_context);
 }

@@ -183,7 +183,7 @@ TEST_CASE("an unregistered requirement is an error") {
   REQUIRE(r.registry.Add(Row<'B'>({"Missing"})).ok());
   const Result<PassResult> result = Sequential({r.Get("B")})(Module(), r.context);
   REQUIRE_FALSE(result.ok());
-  CHECK(result.error().message == "pass 'B' requires 'Missing', which is no known pass");
+  CHECK(result.error().message == "pass 'B' requires the unknown pass 'Missing'");
 }
 
 TEST_CASE("a fixpoint runs its passes until a round changes nothing") {
@@ -202,7 +202,7 @@ TEST_CASE("a fixpoint reports if its rounds were not enough") {
   const Result<PassResult> result = Fixpoint({Counting(100)}, 4)(Module(), context);
   REQUIRE(result.ok());
   CHECK(CountOf(result->module) == 4);
-  CHECK(reports.texts() == Log{"no-fixpoint: after 4 rounds the fixpoint of Counting is not reached"});
+  CHECK(reports.texts() == Log{"no-fixpoint: the fixpoint of Counting was not reached within 4 rounds"});
   CHECK_FALSE(reports.engine().has_errors());
 }
 

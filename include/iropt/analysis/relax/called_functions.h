@@ -13,7 +13,7 @@ namespace iropt {
 struct CalledFunctions {
   using Result = std::vector<const GlobalVar*>;  // each once, in the order of their ids
   static constexpr std::string_view kName = "called_functions";
-  static constexpr bool kPortable = true;
+  static constexpr bool kSurvivesCloning = true;
   // Of Relax functions and PrimFuncs; linear.
   static Result Compute(const BaseFunc& function, const FuncStorage& storage);
 };

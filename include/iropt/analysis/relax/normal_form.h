@@ -17,7 +17,7 @@ struct FormFacts {
     friend bool operator==(const Result&, const Result&) = default;
   };
   static constexpr std::string_view kName = "form_facts";
-  static constexpr bool kPortable = true;
+  static constexpr bool kSurvivesCloning = true;
   static Result Of(const Function& function);
   // The same as an analysis that passes share (see pass/analysis.h). PrimFuncs have no deviations. Linear.
   static Result Compute(const BaseFunc& function, const FuncStorage& storage);

@@ -30,7 +30,8 @@ class ScalarEnv {
 };
 
 // Computes expressions with the semantics of their dtypes (see evaluator.h). A vector is computed lane by lane.
-// Evaluation is lazy where that can only define more: the branch of a Select that is not taken may be undefined.
+// Evaluation is lazy if that only makes more expressions defined: the branch of a Select that is not taken may be
+// undefined.
 class ScalarEvaluator {
  public:
   virtual ~ScalarEvaluator() = default;

@@ -1,5 +1,5 @@
 // Copy-on-write for Relax code: lists and nodes like an old one with other parts. Unchanged nodes stay the same
-// pointers, so that `new == old` says whether a pass changed something.
+// pointers, so that `new == old` shows that a pass changed nothing.
 #pragma once
 
 #include <cstdint>
@@ -126,7 +126,7 @@ class Rebuilder {
   }
   // A binding with other parts. `match_type` is the type that a match_cast checks; null for other bindings.
   const Binding* Rebuild(const Binding& old, const Var* var, const Expr* value, const Type* match_type);
-  // The result type follows that of the body unless the declared one says more. Needs an inferrer.
+  // The result type follows that of the body unless the declared one is more precise. Needs an inferrer.
   const Function* Rebuild(const Function& old, const Expr* body);
   // The same with the result type as it is: for functions that others refer to by their type.
   const Function* RebuildBody(const Function& old, const Expr* body);
@@ -174,8 +174,8 @@ T* NewLike(Workspace& workspace, const Node& old, Args&&... args) {
 // the type without shapes that are DataflowVars. O(1) for types without shape variables.
 const Type* VisibleType(const Type* type, Arena& arena);
 
-// A variable with the name and the span of `old` and a number of its own. As in CloneVarWith and RetypeVar, what is not
-// a DataflowVar gets the VisibleType.
+// A variable with the name and the span of `old` and a number of its own. As in CloneVarWith and RetypeVar, a variable
+// that is not a DataflowVar gets the VisibleType.
 const Var* NewVarLike(Workspace& workspace, const Var& old, bool is_dataflow, const Type* type);
 inline const Var* NewVarLike(Workspace& workspace, const Var& old, const Type* type) {
   return NewVarLike(workspace, old, old.is_dataflow(), type);

@@ -86,7 +86,8 @@ class ExprVisitor {
   // The value, then the variable.
   virtual void VisitVarBinding(const VarBinding* binding);
   virtual void VisitMatchCast(const MatchCast* binding);
-  // Where a variable is bound or is a parameter; its uses are VisitVar and VisitDataflowVar (which calls VisitVar).
+  // The definition of a variable, as a parameter or by a binding; its uses are VisitVar and VisitDataflowVar (which
+  // calls VisitVar).
   virtual void VisitVarDef(const Var* var);
   // A dimension of a ShapeExpr, the value of a PrimValue.
   virtual void VisitPrimExpr(const PrimExpr*) {}
@@ -113,7 +114,7 @@ struct IsList : std::false_type {};
 template <class T>
 struct IsList<List<T>> : std::true_type {};
 
-// Whether a field of this type leads to nodes below: everything but types and attributes.
+// True if a field of this type refers to child nodes: all except types and attributes.
 template <class T>
 constexpr bool kIsChild = std::is_convertible_v<T, const Node*> && !std::is_convertible_v<T, const Type*> &&
                           !std::is_convertible_v<T, const Attr*>;

@@ -105,12 +105,12 @@ class ExprVisitor {
 #define IROPT_NODE(Kind, Class, Group) IROPT_IF_PRIM_##Group(Kind, Class)
 #include "iropt/ir/node_kinds.def"
 #undef IROPT_HANDLE
-  // What all binary operations do unless their own function is overridden.
+  // Called for all binary operations unless their own function is overridden.
   virtual void VisitBinary(const BinaryExpr* expr);
-  // A variable where it is introduced; its uses are VisitVar and VisitSizeVar (which calls VisitVar).
+  // The definition of a variable; its uses are VisitVar and VisitSizeVar (which calls VisitVar).
   virtual void VisitVarDef(const Var*) {}
-  // A buffer where it is read, written or named; where it is introduced see StmtExprVisitor::VisitBufferDef. Neither
-  // visits the data variable.
+  // A buffer that is read, written or named; for its definition see StmtExprVisitor::VisitBufferDef. Neither visits the
+  // data variable.
   virtual void VisitBufferUse(const Buffer*) {}
   // The domain, then the variable.
   virtual void VisitIterVar(const IterVar* iter_var);

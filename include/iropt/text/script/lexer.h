@@ -55,7 +55,7 @@ enum class TokenKind : uint8_t {
   kError
 };
 
-// How a token is named in messages: "','", "a name", "the end of the line".
+// The name of a token in messages: "','", "a name", "the end of the line".
 std::string_view TokenKindName(TokenKind kind);
 
 struct Token {
@@ -65,8 +65,8 @@ struct Token {
 };
 
 // A pull lexer with one token of look-ahead over one buffer or part of it. Line structure is Python's: newlines and
-// indentation count outside brackets only; comments and blank lines are skipped; a comment directly before a token can
-// be asked for (TVM prints an implicit root block as a comment). Linear in the text; allocates only for the indentation
+// indentation count outside brackets only; comments and blank lines are skipped; a comment directly before a token is
+// available (TVM prints an implicit root block as a comment). Linear in the text; allocates only for the indentation
 // stack.
 class Lexer {
  public:
@@ -83,7 +83,7 @@ class Lexer {
     Advance();
     return t;
   }
-  // The character right after the current token (0 at the end): tells `f (` from `f(`, `R.` from `R`.
+  // The character right after the current token (0 at the end): distinguishes `f (` from `f(`, `R.` from `R`.
   char next_char() const { return current_.end < end_ ? buffer_[current_.end] : '\0'; }
   uint32_t previous_end() const { return previous_end_; }
 
@@ -138,7 +138,7 @@ class Lexer {
 };
 
 // The value of a string token (quotes and prefix included): escapes resolved, adjacent quotes not joined. Returns a
-// view of the text where nothing had to be resolved, else of `storage`.
+// view of the text if it has no escapes, else of `storage`.
 std::string_view UnescapeString(std::string_view token, std::string& storage);
 
 }  // namespace iropt

@@ -16,28 +16,28 @@ struct ParseOptions {
   // Function bodies are read by up to this many threads; the result and the order of diagnostics are the same for any
   // number.
   int threads = 1;
-  // Told which parts of the text reading is done with, by any of the threads; only diagnostics still want them.
+  // Called by any thread with parts of the text that are no longer needed, except for diagnostics.
   std::function<void(std::string_view)> on_read = nullptr;
 };
 
 // Reads a module from `text`, whose first byte has the global source offset `base` (SourceManager::AddBuffer).
 // Functions outside a class make a module, too. Missing annotations are inferred, nested expressions are flattened into
 // bindings. nullopt after one or more located errors were reported; the reader recovers and reports several. Linear in
-// the text; names and strings are copied, so that the text may go afterwards (diagnostics still want it).
+// the text; names and strings are copied, so the text may be freed afterwards (diagnostics need it).
 std::optional<Module> ParseModule(std::string_view text, uint32_t base, const ParseOptions& options,
                                   DiagnosticEngine& diagnostics);
 
-// Reads one graph-level expression without free variables, such as R.add(R.const(1), R.const(2)).
+// Reads one Relax expression without free variables, such as R.add(R.const(1), R.const(2)).
 const Expr* ParseExpression(std::string_view text, uint32_t base, Workspace& workspace, DiagnosticEngine& diagnostics);
 
-// What a part of a module may refer to.
+// The scope of a part of a module.
 struct ParseScope {
-  const Module& module;                             // for virtual devices and the like
-  std::span<const tir::Var* const> variables = {};  // of two with one name the later is meant
+  const Module& module;                             // for virtual devices and other global infos
+  std::span<const tir::Var* const> variables = {};  // the later of two with the same name counts
 };
 
-// Reads a type as it stands in a signature, R.Tensor(("n", 4), "float32"), with or without the quotes: a name that is
-// not in scope becomes a new symbolic variable.
+// Reads a type as in a signature, R.Tensor(("n", 4), "float32"), with or without the quotes: a name that is not in
+// scope becomes a new symbolic variable.
 const Type* ParseType(std::string_view text, uint32_t base, const ParseScope& scope, Workspace& workspace,
                       DiagnosticEngine& diagnostics);
 // Reads an attribute value, I.vdevice("cuda", 1).

@@ -1,6 +1,6 @@
 // Bindings of a Relax function while it is read, in A-normal form as TVM's block builder makes it: operands of calls,
-// tuples and projections are leaves; what is nested is bound to a new variable first. A tuple of leaves counts as a
-// leaf.
+// tuples and projections are leaves; nested expressions are bound to a new variable first. A tuple of leaves counts as
+// a leaf.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// R.const, R.shape, R.prim_value and the other script functions that are no operators.
+// R.const, R.shape, R.prim_value and the other script functions that are not operators.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace {
 
 using Kind = PyValue::Kind;
 
-// Nested lists as a shape and the values in them, in order; false where the lists are ragged. Goes through the lists
-// level by level, because the text decides how deep they are.
+// Nested lists as a shape and the values in them, in order; false if the lists are ragged. Iterates level by level,
+// because the nesting in the text is unbounded.
 bool FlattenLists(const PyValue& value, std::vector<int64_t>& shape, std::vector<const PyValue*>& leaves) {
   const auto is_list = [](const PyValue* v) { return v->is_list(); };
   leaves = {&value};
@@ -31,7 +31,7 @@ bool FlattenLists(const PyValue& value, std::vector<int64_t>& shape, std::vector
   return std::none_of(leaves.begin(), leaves.end(), is_list);
 }
 
-// Stores a literal as element `index`; false where the element type can't hold it.
+// Stores a literal as element `index`; false if the element type can't hold it.
 template <class From>
 bool StoreElement(NDArray& array, size_t index, From value) {
   bool ok = false;
@@ -80,7 +80,8 @@ bool RelaxExprParser::ParseConstructor(std::string_view name, uint32_t begin, Py
     out = ListOf(Kind::kTuple, args, span);
     return true;
   }
-  if (name == "match_cast") return Error(span, "bad-expression", "R.match_cast stands only on the right of a binding");
+  if (name == "match_cast")
+    return Error(span, "bad-expression", "R.match_cast is only allowed as the value of a binding");
   if (name == "TupleGetItem") {
     if (args.size() != 2) return Error(span, "missing-argument", "R.TupleGetItem takes a tuple and an index");
     out = args[0];
@@ -155,13 +156,14 @@ bool RelaxExprParser::MakeDevice(const PyArgs& args, PyValue& out) {
   return true;
 }
 
-// R.linear(data, weight, bias): the product with the transposed weight, plus the bias; no operator of its own.
+// R.linear(data, weight, bias): the product with the transposed weight, plus the bias; not an operator of its own.
 bool RelaxExprParser::MakeLinear(const PyArgs& args, uint32_t begin, PyValue& out) {
   const PyValue* v[4];
   if (args.positional.size() > 4)
     return Error(args.positional[4].span, "too-many-arguments", "R.linear takes at most 4 positional arguments");
   if (!Bind(args, "R.linear", {"data", "weight", "bias", "out_dtype"}, 0, v)) return false;
-  if (!v[0] || !v[1]) return Error(args.span, "missing-argument", "R.linear needs the arguments 'data' and 'weight'");
+  if (!v[0] || !v[1])
+    return Error(args.span, "missing-argument", "missing arguments 'data' and 'weight' in call to R.linear");
   const auto call = [&](std::string_view op, std::span<const PyValue> operands, std::span<const PyKeyword> attrs,
                         PyValue& result) {
     return MakeOpCall(*FindGraphOpByScript(op), operands, attrs, begin, result);

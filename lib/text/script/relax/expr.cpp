@@ -19,7 +19,7 @@ const Expr* RelaxExprParser::ParseExpr() {
 const Expr* RelaxExprParser::ToExpr(const PyValue& value) {
   if (value.kind == Kind::kExpr) return value.expr;
   if (const Expr* expr = ToRelaxExpr(value, ws_)) return expr;
-  return Error(value.span, "bad-expression", "this is not an expression of the graph level");
+  return Error(value.span, "bad-expression", "this is not a Relax expression");
 }
 
 const PrimExpr* RelaxExprParser::ToDim(const PyValue& value) {
@@ -31,7 +31,7 @@ const PrimExpr* RelaxExprParser::ToDim(const PyValue& value) {
 
 // ---- Operators
 
-// What operators make of scalars: expressions that all functions share.
+// Results of operators on scalars: expressions shared by all functions.
 bool RelaxExprParser::Scalar(bool ok, Span span, PyValue& out) {
   if (ok && out.is(Kind::kPrim)) out.prim = IRContext::Current().Intern(out.prim);
   out.span = span;
@@ -44,7 +44,7 @@ bool RelaxExprParser::Unary(TokenKind op, const PyValue& operand, Span span, PyV
   const bool scalar = operand.is_number() || operand.is(Kind::kPrim);
   if (op == TokenKind::kName) {
     if (scalar) return Scalar(ops_.Not(operand, span, out), span, out);
-    return Error(Span::Of(span.begin, span.begin + 3), "syntax", "'not' has no meaning here");
+    return Error(Span::Of(span.begin, span.begin + 3), "syntax", "'not' is not allowed here");
   }
   if (op == TokenKind::kPlus) return true;
   if (op == TokenKind::kMinus && operand.is(Kind::kPrim)) {
@@ -111,7 +111,7 @@ bool RelaxExprParser::Named(const Node* node, const Token& token, PyValue& out) 
     return true;
   }
   const auto* expr = static_cast<const Expr*>(node);
-  // The binding of a variable of no value is printed without its name, so uses of it are the empty tuple itself.
+  // The binding of a variable without a value is printed without its name, so its uses are the empty tuple itself.
   if (const auto* type = As<TupleType>(expr->type); type && type->fields.empty() && Var::ClassOf(expr->kind)) {
     auto* nothing = ws_.New<Tuple>(List<const Expr*>(), type);
     nothing->set_span(lex_.SpanOf(token));
@@ -139,7 +139,7 @@ bool RelaxExprParser::Prefixed(Prefix prefix, PyValue& out) {
   return prefix == Prefix::kTir && !AtAttrConstructor(shared_) ? ParseTirMember(out) : Dict(out);
 }
 
-// T.name(...) is read as in loop-level functions; of what it makes, scalars that need no function have a meaning here.
+// T.name(...) is read as in PrimFuncs; of what it makes, scalars that need no function have a meaning here.
 bool RelaxExprParser::ParseTirMember(PyValue& out) {
   const uint32_t begin = lex_.peek().begin;
   const PrimExpr* scalar = ParseScalarExpr(shared_);
@@ -148,7 +148,7 @@ bool RelaxExprParser::ParseTirMember(PyValue& out) {
   out.span = lex_.SpanFrom(begin);
   return IRContext::CanIntern(out.prim) ||
          Error(out.span, "bad-expression",
-               "graph-level functions have no such scalar; a symbolic variable is defined by a statement, n = "
+               "Relax functions do not have this scalar; a symbolic variable is defined by a statement, n = "
                "T.int64()");
 }
 

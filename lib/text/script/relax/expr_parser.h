@@ -16,7 +16,7 @@ namespace iropt::text {
 
 class RelaxExprParser : public ExprGrammar<RelaxExprParser> {
  public:
-  // `anf` takes the bindings of what must be a leaf.
+  // `anf` takes the bindings of nested expressions.
   RelaxExprParser(Shared shared, AnfBuilder& anf)
       : ExprGrammar(shared), anf_(anf), types_(shared, *this), ops_(shared.workspace, shared.diagnostics, 64) {}
 
@@ -35,7 +35,7 @@ class RelaxExprParser : public ExprGrammar<RelaxExprParser> {
  private:
   friend ExprGrammar<RelaxExprParser>;
 
-  // ---- what the grammar asks for
+  // ---- functions required by the grammar
   static constexpr std::string_view kChoice = "R.where(...), or as an if statement";
   bool Operand(PyValue&) { return true; }
   bool Unary(TokenKind op, const PyValue& operand, Span span, PyValue& out);

@@ -1,4 +1,4 @@
-// Expressions of graph-level functions.
+// Expressions of Relax functions.
 #include <fmt/format.h>
 
 #include "iropt/infer/print/prim_printer.h"
@@ -33,7 +33,7 @@ void RelaxPrinter::PrintExpr(const Expr* expr) {
     case NodeKind::kDataflowVar: {
       const auto* var = static_cast<const Var*>(expr);
       const std::string_view name = names_.Find(var);
-      // A variable without a definition makes the module ill-formed, but it is printed all the same.
+      // A variable without a definition makes the module ill-formed, but it is printed nevertheless.
       return out_.Append(name.empty() ? names_.Define(var) : name);
     }
     case NodeKind::kCall: return PrintCall(static_cast<const Call*>(expr));
@@ -88,7 +88,7 @@ void RelaxPrinter::PrintExpr(const Expr* expr) {
       out_.Append("I.Op(");
       PrintString(static_cast<const Op*>(expr)->name, out_);
       return out_.Append(')');
-    // Not in A-normal form; such modules are ill-formed, and this is for looking at them.
+    // Not in A-normal form; printing such ill-formed modules is for debugging.
     default:
       out_.Append('<');
       out_.Append(NodeKindName(expr->kind));
@@ -194,7 +194,7 @@ bool RelaxPrinter::HasDTensor(const TupleType* types) {
   return false;
 }
 
-// out_sinfo=: one type, or a list where the call returns a tuple.
+// out_sinfo=: one type, or a list if the call returns a tuple.
 void RelaxPrinter::PrintOutTypes(const TupleType* types) {
   if (types->fields.empty()) return;
   Separate();

@@ -1,4 +1,4 @@
-// Headers and bodies of graph-level functions, at the top level and nested.
+// Headers and bodies of Relax functions, at the top level and nested.
 #include "function_parser.h"
 
 #include <fmt/format.h>
@@ -40,8 +40,8 @@ bool RelaxFunctionParser::ParseDecorator(RelaxSignature& signature) {
   return Expect(TokenKind::kNewline, "a decorator");
 }
 
-// Statements like `n = T.int64(is_size_var=True)` at the start of the body say what kind of variable the signature
-// means by "n". They are looked at before the signature is read, on a lexer of their own.
+// Statements like `n = T.int64(is_size_var=True)` at the start of the body determine the kind of the variable "n" of
+// the signature. They are read before the signature, by a separate lexer.
 void RelaxFunctionParser::ScanPrelude() {
   const std::string_view text = lex_.buffer();
   DiagnosticBuffer nowhere;
@@ -135,8 +135,8 @@ const Function* RelaxFunctionParser::ParseBody(const RelaxSignature& signature) 
 const Function* RelaxFunctionParser::MakeFunction(const RelaxSignature& signature, const Expr* result) {
   const Type* result_type = (result = anf_.Typed(result)) ? TypeOfExpr(result, state_.module) : nullptr;
   if (!result_type) return nullptr;
-  // The body may know more than the annotation says. The type of a function does not: it may be this function's own,
-  // which would grow by what is read here.
+  // The inferred type of the body may be more precise than the annotation. That of a function is not used: it may be
+  // this function's own type, which would grow.
   const Type* ret = signature.ret_annotation;
   if (!ret || (ret != result_type && !Is<GlobalVar>(result)))
     ret = FunctionReturnType(signature.params, result_type, ret, ws_.arena());
@@ -154,7 +154,7 @@ const Function* RelaxFunctionParser::MakeFunction(const RelaxSignature& signatur
 bool RelaxFunctionParser::ParseNestedFunction() {
   RelaxSignature signature;
   if (lex_.buffer().substr(lex_.peek().end).starts_with("T.")) {
-    ErrorHere("inline-prim-func", "a loop-level function must be a function of the module");
+    ErrorHere("inline-prim-func", "a PrimFunc must be a function of the module");
     return SkipNestedFunction();
   }
   if (!ParseDecorator(signature)) return SkipNestedFunction();
@@ -181,7 +181,8 @@ bool RelaxFunctionParser::ParseNestedFunction() {
   return true;
 }
 
-// Recovery: from the decorator of a function that cannot be read to behind its body. Its name is defined nevertheless.
+// Recovery: skips a function that cannot be read, from its decorator to the end of its body. Its name is defined
+// nevertheless.
 bool RelaxFunctionParser::SkipNestedFunction() {
   lex_.SkipLine();
   if (!AcceptName("def")) return false;

@@ -9,12 +9,12 @@
 
 namespace iropt::text {
 
-// A function header that was read: everything that callers of the function need to know.
+// A function header that was read: everything that callers of the function need.
 struct RelaxSignature {
   std::string_view name;
   Span name_span;
   std::vector<const Var*> params;
-  const Type* ret_annotation = nullptr;  // null where none was written
+  const Type* ret_annotation = nullptr;  // null if none was written
   bool pure = true;
   bool is_private = false;
 };

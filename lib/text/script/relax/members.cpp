@@ -1,4 +1,4 @@
-// What follows a graph-level value: subscripts and members.
+// Subscripts and members of Relax values.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace iropt::text {
 
 using Kind = PyValue::Kind;
 
-// Members of a tensor that ask for what its type says, or its handle at run time.
+// Members of a tensor that are known from its type, or inspect it at run time.
 struct Inspection {
   std::string_view member;
   std::string_view op;
@@ -72,7 +72,7 @@ bool RelaxExprParser::MakeOpCall(const OpInfo& op, std::span<const PyValue> posi
 }
 
 // x.astype("float16"), x.expand_dims(0): the operator of that name with the value as its first operand. x.struct_info
-// is its type, and x.shape[0] and x.ndim are what its type says, or ask the tensor at run time.
+// is its type, and x.shape[0] and x.ndim are known from its type, or inspect the tensor at run time.
 bool RelaxExprParser::Member(PyValue& out, uint32_t) {
   if (out.kind != Kind::kExpr) return ErrorHere("bad-expression", "this has no members");
   const uint32_t begin = lex_.peek().begin;
@@ -98,14 +98,14 @@ bool RelaxExprParser::ParseInspection(const Inspection& inspection, uint32_t beg
   std::vector<PyValue> operands{out};
   if (inspection.subscript) {
     operands.emplace_back();
-    if (!Expect(TokenKind::kLBracket, fmt::format("x.{0}[i], as x.{0} is no value itself", inspection.member)) ||
+    if (!Expect(TokenKind::kLBracket, fmt::format("x.{0}[i], because x.{0} alone is not a value", inspection.member)) ||
         !ParseValue(operands.back()) || !Expect(TokenKind::kRBracket, "a subscript"))
       return false;
   }
   if (!MakeOpCall(*FindGraphOpByScript(inspection.op), operands, {}, begin, out)) return false;
   const Expr* call = anf_.FlattenTyped(out.expr);
   if (!call) return false;
-  // As in TVM's block builder, what the type of the tensor says is written as the value.
+  // As in TVM's block builder, a result known from the type of the tensor becomes a constant.
   if (const auto* type = As<PrimType>(call->type); type && type->value) {
     auto* value = ws_.New<PrimValue>(type->value, type);
     value->set_span(call->span());

@@ -29,7 +29,7 @@ void RelaxPrinter::PrintFunction(const Function* function, std::string_view name
   const bool is_private = !function->attrs->Find(attr::kGlobalSymbol);
   PrintHeader(function, name, is_private, &prologue.introduced);
   for (size_t i = 0; i < line; ++i) PrintPrologueLine(prologue.lines[i]);
-  // A symbol that is the name goes without saying.
+  // A symbol that is the name is not printed.
   const bool implied = function->StringAttr(attr::kGlobalSymbol) == name;
   PrintAttributes(implied ? function->attrs->Without(attr::kGlobalSymbol) : function->attrs);
   for (; line < prologue.lines.size(); ++line) {
@@ -170,12 +170,12 @@ void RelaxPrinter::PrintBinding(const Binding* binding, bool is_output) {
   if (const auto* conditional = As<If>(value)) return PrintIf(var, conditional);
   if (const auto* function = As<Function>(value)) return PrintNestedFunction(binding, function);
   context_.NewLine();
-  // Nobody names an empty tuple but the list of a dataflow block's outputs.
+  // Only the list of outputs of a dataflow block names an empty tuple.
   if (!is_output && IsVoid(value->type) && IsVoid(var->type)) return PrintExpr(value);
   PrintAssignment(var, value, !HidesAnnotation(var, value));
 }
 
-// The type of a call of a loop-level function is what the call says.
+// The type of a call of a PrimFunc is stated by the call.
 bool RelaxPrinter::HidesAnnotation(const Var* var, const Expr* value) const {
   if (context_.options.show_all_types) return false;
   const auto* call = As<Call>(value);

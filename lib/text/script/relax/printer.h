@@ -1,4 +1,4 @@
-// Prints graph-level functions.
+// Prints Relax functions.
 #pragma once
 
 #include "iropt/infer/print/type_printer.h"
@@ -12,7 +12,8 @@ class RelaxPrinter {
   explicit RelaxPrinter(PrintContext& context)
       : context_(context), out_(context.out), names_(context.names), types_(context) {}
 
-  // A function of the module, with decorator and the blank line after it. `before` says what the text has used so far.
+  // A function of the module, with decorator and the blank line after it. `before` has the prefixes that the text has
+  // used so far.
   void PrintFunction(const Function* function, std::string_view name, const RelaxPrologue& prologue, PrefixUse before);
   void PrintType(const Type* type) { types_.Print(type); }
   void PrintValue(const Expr* expr) { PrintExpr(expr); }

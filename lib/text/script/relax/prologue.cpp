@@ -117,7 +117,7 @@ class Scanner {
     result_.lines.push_back(nullptr);
   }
 
-  // Types without symbolic variables, nearly all of them, hold nothing that matters here.
+  // Types without symbolic variables, nearly all of them, are irrelevant here.
   void ScanType(const Type* type) {
     if (!type || !type->has_sym_var()) return;
     WithStack([&] {

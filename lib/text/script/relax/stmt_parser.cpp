@@ -1,4 +1,4 @@
-// Statements of graph-level functions.
+// Statements of Relax functions.
 #include <fmt/format.h>
 
 #include <bit>
@@ -22,7 +22,7 @@ bool RelaxFunctionParser::ParseSuite() {
     if (ParseStatement()) continue;
     ok = false;
     if (diag_.error_limit_reached()) return false;
-    // A block that was wrong as a whole has been read to its end.
+    // A malformed block has been read to its end.
     if (lex_.peek().begin == begin || !AtLineStart()) lex_.SkipLine();
   }
   Accept(TokenKind::kDedent);
@@ -37,7 +37,7 @@ bool RelaxFunctionParser::AtLineStart() const {
 }
 
 bool RelaxFunctionParser::ParseStatement() {
-  if (At(TokenKind::kIndent)) return Unexpected("a statement at the indentation of the block");
+  if (At(TokenKind::kIndent)) return ErrorHere("syntax", "unexpected indent");
   if (sequence().output_seen)
     return ErrorHere("syntax", "R.output(...) must be the last statement of a dataflow block");
   if (sequence().result) return ErrorHere("syntax", "nothing may follow the return statement");
@@ -122,9 +122,9 @@ bool RelaxFunctionParser::ParseUnpacking() {
   std::vector<PyValue> items;
   bool ok = ParseRightHandSide(value) && Unpack(value, items);
   if (ok && items.size() != names.size()) {
-    ok = Error(
-        Span::Of(lex_.SpanOf(names[0]).begin, lex_.SpanOf(names.back()).end()), "bad-unpacking",
-        fmt::format("{} for {}", Counted(names.size(), "name", "names"), Counted(items.size(), "value", "values")));
+    ok = Error(Span::Of(lex_.SpanOf(names[0]).begin, lex_.SpanOf(names.back()).end()), "bad-unpacking",
+               fmt::format("cannot unpack {} into {}", Counted(items.size(), "value", "values"),
+                           Counted(names.size(), "name", "names")));
   }
   for (size_t i = 0; i < names.size(); ++i) {
     ok = ok && BindValue(names[i], nullptr, {}, items[i]);
@@ -165,7 +165,7 @@ bool RelaxFunctionParser::BindValue(const Token& name, const Type* annotation, S
   expr = expr ? anf_.Flatten(expr) : nullptr;
   if (!expr) return false;
   if (annotation && !expr->type && Is<Call>(expr)) {
-    // The checker compares the annotation of a call with what the operator says; here it is taken as given.
+    // The verifier compares the annotation of a call with the type rule; here it is trusted.
     const_cast<Expr*>(expr)->type = annotation;
   } else if (!(expr = anf_.Typed(expr))) {
     return false;
@@ -184,8 +184,7 @@ bool RelaxFunctionParser::BindValue(const Token& name, const Type* annotation, S
   return true;
 }
 
-// n = T.int64(), or m, n = T.int64(), T.int64(): the names were read. False, with nothing read, where other values
-// follow.
+// n = T.int64(), or m, n = T.int64(), T.int64(): the names were read. False, with nothing read, if other values follow.
 bool RelaxFunctionParser::ParseSymbolicVars(std::span<const Token> names) {
   if (AtPrefix() != Prefix::kTir) return false;
   const Lexer::State start = lex_.Save();
@@ -198,7 +197,7 @@ bool RelaxFunctionParser::ParseSymbolicVars(std::span<const Token> names) {
 }
 
 // T.int64(), T.int64(is_size_var=True), T.Var("n", "int64") or T.SizeVar("n", "int64"): the definition of a symbolic
-// variable, which the signature may have named before. False where something else is there.
+// variable, which the signature may have named before. False if something else is there.
 bool RelaxFunctionParser::ParseSymbolicVar(const Token& name) {
   if (AtPrefix() != Prefix::kTir) return false;
   lex_.Next();
@@ -247,7 +246,7 @@ const MatchCast* RelaxFunctionParser::ParseMatchCast(const Token& name, const Ty
         span, "type-mismatch",
         fmt::format("the annotation {} is not the type of the cast, {}", TypeToString(annotation), TypeToString(type)));
   }
-  // Not only leaves: what is cast stands for itself, as in `x = R.exp(y)`.
+  // Not only leaves: the value may be any expression, as in `x = R.exp(y)`.
   if (!Is<Var>(value) && !Is<Constant>(value) && !Is<ShapeExpr>(value) && !Is<PrimValue>(value) && !Is<Tuple>(value) &&
       !Is<Call>(value) && !Is<TupleGetItem>(value)) {
     value = anf_.EmitTemporary(value);
@@ -310,7 +309,7 @@ bool RelaxFunctionParser::ParseFuncAttr() {
 
 bool RelaxFunctionParser::ParseOutput() {
   const Span span = lex_.SpanFrom(lex_.previous_end() - 6);
-  if (!sequence().in_dataflow) return Error(span, "syntax", "R.output(...) stands only in a dataflow block");
+  if (!sequence().in_dataflow) return Error(span, "syntax", "R.output(...) is only allowed in a dataflow block");
   if (!Expect(TokenKind::kLParen, "R.output(...)")) return false;
   while (!At(TokenKind::kRParen)) {
     if (!At(TokenKind::kName)) return Unexpected("a variable of the dataflow block");
@@ -322,8 +321,7 @@ bool RelaxFunctionParser::ParseOutput() {
       return Error(lex_.SpanOf(name), "bad-output",
                    fmt::format("'{}' is not bound in this dataflow block", lex_.text(name)));
     }
-    // Which variables leave the block is known only at its end; a variable and a dataflow variable have the same
-    // layout.
+    // The outputs of the block are known only at its end; a variable and a dataflow variable have the same layout.
     var->kind = NodeKind::kVar;
     if (!Accept(TokenKind::kComma)) break;
   }
@@ -342,7 +340,7 @@ bool RelaxFunctionParser::ParseWith() {
     return name.empty() ? false : static_cast<bool>(UnknownMember("R", name, span, kNames));
   }
   if (!Expect(TokenKind::kLParen, "R.dataflow()") || !Expect(TokenKind::kRParen, "R.dataflow()")) return false;
-  if (sequence().in_dataflow) return Error(span, "syntax", "a dataflow block can't stand in another one");
+  if (sequence().in_dataflow) return Error(span, "syntax", "a dataflow block can't be in another one");
   anf_.EndBlock();
   sequence().in_dataflow = true;
   symbols_.PushScope();
@@ -385,8 +383,8 @@ bool RelaxFunctionParser::ParseBranch(std::string_view suffix, Branch& branch) {
   return ok;
 }
 
-// The value of the last binding of a branch. Where it is not a leaf, the binding stays, and its variable takes a name
-// that tells it from the conditional's.
+// The value of the last binding of a branch. If it is not a leaf, the binding stays, and its variable gets another name
+// than the conditional's.
 const Expr* RelaxFunctionParser::BranchValue(std::string_view suffix) {
   const Binding* last = sequence().bindings.back();
   if (const auto* binding = As<VarBinding>(last); binding && (Is<Tuple>(binding->value) || IsLeaf(binding->value))) {
@@ -406,7 +404,7 @@ bool RelaxFunctionParser::ParseIf() {
   const uint32_t begin = lex_.Next().begin;
   const Span span = lex_.SpanFrom(begin);
   bool ok = true;
-  if (sequence().in_dataflow) ok = Error(span, "syntax", "a conditional can't stand in a dataflow block");
+  if (sequence().in_dataflow) ok = Error(span, "syntax", "a conditional is not allowed in a dataflow block");
   const Expr* cond = ParseExpr();
   cond = cond ? anf_.FlattenOperand(cond) : nullptr;
   if (!cond) {
@@ -417,7 +415,7 @@ bool RelaxFunctionParser::ParseIf() {
   return WithStack([&] { return ParseBranches(cond, span) && ok; });
 }
 
-// What follows the condition. Where something is wrong with the branches, their variable is defined nevertheless.
+// The branches of a conditional. After an error in them their variable is defined nevertheless.
 bool RelaxFunctionParser::ParseBranches(const Expr* cond, Span span) {
   Branch yes;
   Branch no;

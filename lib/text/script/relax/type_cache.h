@@ -20,7 +20,7 @@ class TypeCache {
     uint32_t length = 0;
   };
 
-  // The type whose spelling `text` starts with; type == nullptr where the cache has none.
+  // The type whose spelling `text` starts with; type == nullptr if the cache has none.
   Hit Find(std::string_view text) const {
     if (text.size() < kKeyBytes) return {};
     const Entry& e = entries_[Slot(text)];
@@ -36,7 +36,7 @@ class TypeCache {
     entries_[Slot(spelling)] = {spelling, type, epoch_};
   }
 
-  // What names mean has changed: a symbolic variable was defined.
+  // To be called when a symbolic variable was defined.
   void Invalidate() { ++epoch_; }
 
  private:

@@ -18,7 +18,7 @@ class RelaxTypeParser : public ParserCore {
   RelaxTypeParser(Shared shared, RelaxExprParser& exprs) : ParserCore(shared), exprs_(exprs) {}
 
   const Type* Parse();
-  // What a name means has changed: a symbolic variable was defined.
+  // To be called when a symbolic variable was defined.
   void Invalidate() { types_.Invalidate(); }
 
   // Types that depend on a variable of the function live in its workspace.

@@ -60,7 +60,7 @@ bool BufferValues::ReadBufferSpec(const PyArgs& args, std::string_view what, con
     if (!spec.data) return false;
     if (!spec.data->pointer)
       return Report(data->span, "type-mismatch",
-                    fmt::format("'{}' is no pointer with a known element type", spec.data->name));
+                    fmt::format("'{}' is not a pointer with a known element type", spec.data->name));
   }
   if (strides && !ReadStrides(*strides, spec, what)) return false;
   if (elem_offset && !(spec.elem_offset = ToPrim(*elem_offset))) return false;

@@ -1,4 +1,4 @@
-// How buffers are declared, and what their methods make.
+// Declarations of buffers, and their methods.
 #pragma once
 
 #include <string_view>
@@ -13,9 +13,9 @@ class BufferValues : public BufferElements {
  public:
   using BufferElements::BufferElements;
 
-  // Reads the arguments of T.Buffer, T.match_buffer, T.alloc_buffer and T.decl_buffer, which differ in what stands
-  // before the shape. With `source`, the first one says what T.match_buffer matches; null where it is absent. False
-  // after an error.
+  // Reads the arguments of T.Buffer, T.match_buffer, T.alloc_buffer and T.decl_buffer, which differ in the arguments
+  // before the shape. With `source`, the first one is the source of T.match_buffer; null if it is absent. False after
+  // an error.
   bool ReadBufferSpec(const PyArgs& args, std::string_view what, const PyValue** source, tir::BufferSpec& spec);
 
   // A.access_ptr("rw", ptr_type, content_lanes, offset, extent). Null after an error, as below.

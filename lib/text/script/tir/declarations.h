@@ -1,7 +1,7 @@
-// Text of a loop-level function with declarations of what it uses without a definition.
+// The text of a PrimFunc with declarations of undefined names.
 //
-// The text is written front to back. What has to be declared before its first use, in a place that is only known when
-// the use is reached, is put in afterwards: every open list of statements remembers where its current line begins.
+// The text is written front to back. Declarations before a first use, whose position is only known when the use is
+// reached, are inserted afterwards: every open list of statements remembers where its current line begins.
 #pragma once
 
 #include <optional>
@@ -29,7 +29,7 @@ class TirDeclarations : public FreeNames {
   std::string_view Define(const tir::Buffer* buffer) override;
 
  protected:
-  // Which variables a buffer declaration introduces by the way.
+  // The variables that a buffer declaration introduces implicitly.
   enum class Introduces : uint8_t {
     kNothing,  // T.decl_buffer of an existing pointer
     kData,     // the data pointer: T.alloc_buffer, T.Buffer
@@ -41,9 +41,9 @@ class TirDeclarations : public FreeNames {
     size_t mark;       // of the names
     int indent;
     bool visible = true;   // whether declarations may go here
-    bool concise = false;  // the current statement is the last one, so its body may go on at this level
+    bool concise = false;  // the current statement is the last one, so its body may continue at this level
     bool started = false;
-    uint64_t line = 0;    // where the current line begins, once started
+    uint64_t line = 0;    // start of the current line, once started
     std::string pending;  // lines to come first, until then
   };
   // A name of an outer list that was defined while inner ones were open: it must outlive them.
@@ -54,7 +54,7 @@ class TirDeclarations : public FreeNames {
     bool alias;
     size_t owner;  // the index of the list in frames_
   };
-  // A line that goes in at a place that was printed before.
+  // A line that is inserted at an earlier position.
   struct Insertion {
     uint64_t position;
     std::string text;
@@ -70,7 +70,7 @@ class TirDeclarations : public FreeNames {
   size_t FrameFor(const Node* name);
   const TirScopes& scopes();
   void NoteLate(size_t owner, size_t position, const Node* node, bool alias);
-  // The text, with what was put in.
+  // The text with the inserted lines.
   std::string Assemble();
 
   // ---- Buffers

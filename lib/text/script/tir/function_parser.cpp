@@ -1,4 +1,4 @@
-// Loop-level functions as a whole: decorator, signature, body.
+// PrimFuncs as a whole: decorator, signature, body.
 #include <fmt/format.h>
 
 #include "iropt/analysis/tir/complete_prim_func.h"
@@ -36,7 +36,7 @@ bool TirFunctionParser::ParseDecorator(TirSignature& signature) {
   if (At(TokenKind::kLParen)) {
     PyArgs args;
     const PyValue* v[4];
-    // The last two are TVM 0.26's; its loop-level functions are what these are.
+    // The last two are TVM 0.26's; its PrimFuncs are what these are.
     if (!ParseArguments(args, begin) ||
         !Bind(args, "T.prim_func", {"private", "check_well_formed", "s_tir", "persistent"}, 0, v))
       return false;

@@ -52,7 +52,7 @@ bool Bitwise(ScalarParser& p, PyArgs& args, const PyValue* const* v, PyValue& ou
   return b && p.ops_.Binary(Op, PyValue(a), PyValue(b), args.span, out);
 }
 
-// Which: 'f'loor, 'c'eil, 'r'ound, 'n'earbyint, 't'runc. Integers are round already.
+// The mode: 'f'loor, 'c'eil, 'r'ound, 'n'earbyint, 't'runc. Integers need no rounding.
 template <char Which>
 const PrimExpr* Rounding(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
   constexpr std::string_view kOp = Which == 'f'   ? "tir.floor"
@@ -443,7 +443,7 @@ bool Target(ScalarParser& p, PyArgs& args, const PyValue* const* v, PyValue& out
 
 // ---- The table
 
-// What a function of the table makes, as a value.
+// Calls a function of the table and stores its result as a value.
 template <auto Make>
 bool Run(ScalarParser& p, PyArgs& args, const PyValue* const* v, PyValue& out) {
   if constexpr (std::is_invocable_v<decltype(Make), ScalarParser&, PyArgs&, const PyValue* const*>) {

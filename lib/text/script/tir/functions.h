@@ -1,4 +1,4 @@
-// What T.name means in expressions. The rows come from functions.def; names are found by binary search.
+// The meaning of T.name in expressions. The rows come from functions.def; names are found by binary search.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct TirFunction {
 
   std::string_view name;
   std::string_view full_name;  // "T.name", for messages
-  // `v` are the arguments by parameter, null where absent. False after an error.
+  // `v` are the arguments by parameter, null if absent. False after an error.
   bool (*make)(ScalarParser& p, PyArgs& args, const PyValue* const* v, PyValue& out);
   bool ignores_dtype;
   uint8_t required;
@@ -40,7 +40,7 @@ struct TirFunction {
 };
 
 std::span<const TirFunction> TirFunctions();
-// Null where T has no such function. O(log rows).
+// Null if T has no such function. O(log rows).
 const TirFunction* FindTirFunction(std::string_view name);
 // Binds the arguments and makes the value. False after an error.
 bool CallTirFunction(ScalarParser& p, const TirFunction& function, PyArgs& args, PyValue& out);

@@ -11,7 +11,7 @@ using Kind = PyValue::Kind;
 
 namespace {
 
-// Takes the dtype of the call out of the arguments, where it stands among them.
+// Removes the dtype of the call from the arguments, if it is among them.
 bool TakeDType(ScalarParser& p, const IntrinsicInfo& info, PyArgs& args, std::optional<DataType>& dtype) {
   const auto read = [&](const PyValue& value) {
     DataType t;

@@ -1,4 +1,4 @@
-// T.name(...) in expressions: data types, and what is more than a function of its arguments.
+// T.name(...) in expressions: data types, and forms that are not functions of their arguments.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -164,7 +164,7 @@ bool ScalarParser::ParseLet(uint32_t begin, PyValue& out) {
   return Give(MakeLet(*this, name, value, body, lex_.SpanFrom(begin)), out);
 }
 
-// `lambda a, b:` and the position of its body, which is skipped: what its parameters are may stand behind it.
+// `lambda a, b:` and the position of its body, which is skipped: the types of its parameters may come after it.
 bool ScalarParser::ParseLambda(std::vector<std::string_view>& params, uint32_t& body) {
   if (!AcceptName("lambda")) return Unexpected("a lambda");
   while (!At(TokenKind::kColon)) {
@@ -274,7 +274,7 @@ bool ScalarParser::ParseIndexMap(uint32_t begin, PyValue& out) {
     const Token name = lex_.Next();
     lex_.Next();
     if (lex_.text(name) == "index_dtype") {
-      // TVM 0.26 can say it; the canonical text has indices of 64 bits only.
+      // TVM 0.26 has this argument; the canonical text has only 64-bit indices.
       PyValue value;
       DataType ignored;
       if (!ParseValue(value) || !ToDType(value, ignored)) return false;

@@ -1,8 +1,8 @@
-// Reads loop-level functions: statements, headers, bodies.
+// Reads PrimFuncs: statements, headers, bodies.
 //
 // Scripts build functions as a sequence of calls: `A = T.allocate(...)` opens a statement whose body is the rest of the
-// block it stands in, T.reads(...) adds to the innermost block. The reader keeps the statements that are still open on
-// a stack and closes them where their text ends.
+// enclosing block, T.reads(...) adds to the innermost block. The reader keeps the statements that are still open on a
+// stack and closes them where their text ends.
 #pragma once
 
 #include <string_view>
@@ -21,7 +21,7 @@ struct TirSignature {
   Span name_span;
   bool is_private = false;
   std::vector<const tir::Var*> params;
-  std::vector<const tir::Buffer*> buffers;  // of the parameters; null where a parameter is not a buffer
+  std::vector<const tir::Buffer*> buffers;  // of the parameters; null if a parameter is not a buffer
   const Type* ret_type = nullptr;
 };
 
@@ -44,20 +44,20 @@ class TirParser : public ScalarParser {
     kDirect,      // `with ... as`: there are variables and buffers only
     kLoop         // the variables of loops
   };
-  // Names a value: what was made for the name is what the name means.
+  // Binds the name to the value.
   bool AssignTo(const Target& target, const PyValue& value, Naming naming);
   bool AssignItems(const Target& target, const PyValue& value, Naming naming);
   bool NameValue(std::string_view name, Span span, const PyValue& value, Naming naming, const Node*& meaning);
   void Rename(const tir::Var* var, std::string_view name);
   void Rename(const tir::Buffer* buffer, std::string_view name);
   const Node* NodeOf(const PyValue& value);
-  // So that the uses of a name whose definition failed are not errors, too.
+  // Defines a name whose definition failed, so that its uses are not errors, too.
   void Poison(const Target& target);
 
   // ---- statements (stmt.cpp)
-  // Reads what stands after a colon.
+  // Reads the suite after a colon.
   bool ParseSuite();
-  // The same with names of its own; gives the body as one statement. Null where the suite does not begin.
+  // The same with names of its own; returns the body as one statement. Null if there is no suite.
   const tir::Stmt* ParseBranch();
   void ParseStatements();
   bool ParseStatement();

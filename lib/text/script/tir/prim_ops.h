@@ -1,6 +1,6 @@
-// Python's operators on numbers and scalar expressions, with the meaning that TVM's scripts give them: numbers of the
-// text compute as in Python; where an expression takes part, arith::PrimBuilder makes the result, and errors are
-// reported where they are in the text.
+// Python's operators on numbers and scalar expressions, with their meaning in TVM's scripts: operations on numbers
+// follow Python; if an operand is an expression, arith::PrimBuilder makes the result, and errors are located in the
+// text.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ namespace iropt::text {
 
 class PrimOps {
  public:
-  // Integers without a type have the bits `int_bits`, and 64 where they need more.
+  // Integers without a type have `int_bits` bits, or 64 if they need more.
   PrimOps(Workspace& workspace, DiagnosticEngine& diagnostics, int int_bits = 32)
       : ws_(workspace), diag_(diagnostics), int_bits_(int_bits) {}
 
@@ -29,11 +29,12 @@ class PrimOps {
   bool Unary(TokenKind op, const PyValue& a, Span span, PyValue& out);
   bool Not(const PyValue& a, Span span, PyValue& out);
 
-  // The folding form of an operation, as the operators and T.min, T.floordiv and the like make it. Null after an error.
+  // The folding form of an operation, as made by the operators and functions such as T.min and T.floordiv. Null after
+  // an error.
   const PrimExpr* Make(NodeKind kind, const PrimExpr* a, const PrimExpr* b, Span span);
-  // The node as it stands, as T.Add(a, b) makes it.
+  // The node without folding, as made by T.Add(a, b).
   const PrimExpr* MakeNode(NodeKind kind, const PrimExpr* a, const PrimExpr* b, Span span);
-  // T.shift_left, T.bitwise_and and so on: folded where both are constants.
+  // T.shift_left, T.bitwise_and and so on: folded if both are constants.
   const PrimExpr* MakeBitwise(arith::BitOp op, const PrimExpr* a, const PrimExpr* b, Span span);
   // A conversion, folded for constants and vectors of one value.
   const PrimExpr* MakeCast(DataType dtype, const PrimExpr* value, Span span);
@@ -42,7 +43,7 @@ class PrimOps {
   const PrimExpr* MakeBroadcast(const PrimExpr* value, const PrimExpr* lanes, Span span);
   const PrimExpr* MakeRamp(const PrimExpr* base, const PrimExpr* stride, const PrimExpr* lanes, Span span);
 
-  // Numbers as expressions: integers are int32 (int64 where they need it), floats float32, truth values bool.
+  // Numbers as expressions: integers are int32 (int64 if needed), floats float32, truth values bool.
   const PrimExpr* ToPrim(const PyValue& number);
   const PrimExpr* Int(int64_t value, DataType dtype, Span span) { return At(span).Int(value, dtype); }
   const PrimExpr* Float(double value, DataType dtype, Span span) { return At(span).Float(value, dtype); }
@@ -53,7 +54,7 @@ class PrimOps {
   bool Compare(NodeKind kind, PyValue a, PyValue b, Span span, PyValue& out);
   const PrimExpr* Adapt(const PyValue& number, DataType other);
   arith::PrimBuilder At(Span span) const { return arith::PrimBuilder(ws_.arena()).At(span); }
-  // Reports the error if there is one: at the operand that is at fault, else at `span`.
+  // Reports the error if there is one: at the operand in error, else at `span`.
   bool Accept(const std::optional<arith::OperandError>& error, Span span);
   bool Error(Span span, std::string message);
 

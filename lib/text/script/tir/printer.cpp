@@ -50,7 +50,7 @@ bool HasVariables(const PrimExpr* e) {
   return found;
 }
 
-// A buffer that shape and dtype say everything about.
+// Returns whether the shape and dtype describe the buffer completely.
 bool IsSimple(const tir::Buffer* buffer) {
   return buffer->strides.empty() && std::none_of(buffer->shape.begin(), buffer->shape.end(), HasVariables) &&
          arith::IsInt(buffer->elem_offset, 0) && buffer->scope() == "global" &&
@@ -143,7 +143,7 @@ void TirPrinter::PrintParams() {
   out_.Append(':');
 }
 
-// A global symbol that is the name of the function goes without saying.
+// A global symbol that is the name of the function is not printed.
 void TirPrinter::PrintFuncAttrs(std::string_view name) {
   const DictAttr* attrs = func_->attrs;
   const auto* symbol = As<StrAttr>(attrs->Find(attr::kGlobalSymbol));
@@ -166,7 +166,7 @@ void TirPrinter::PrintMatchedParams() {
   }
 }
 
-// The block that every function with blocks has, where it says nothing: it is printed as a comment.
+// The implicit root block: it is printed as a comment.
 const tir::Block* TirPrinter::ImplicitRoot() const {
   const auto* realize = As<tir::BlockRealize>(func_->body);
   if (!realize || !realize->iter_values.empty() || !arith::IsInt(realize->predicate, 1)) return nullptr;

@@ -1,4 +1,4 @@
-// Prints loop-level functions in the form of TVM 0.18.
+// Prints PrimFuncs in the form of TVM 0.18.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ class TirPrinter : public TirDeclarations {
  private:
   // ---- the function
   void PrintParams();
-  // Which parameters are printed as buffers: those whose pointer nothing else refers to, with simple buffers.
+  // Flags for the parameters that are printed as buffers: those with simple buffers whose pointer has no other uses.
   std::vector<bool> InlineParams() const;
   void PrintFuncAttrs(std::string_view name);
   void PrintMatchedParams();
@@ -44,8 +44,8 @@ class TirPrinter : public TirDeclarations {
   void PrintIf(const tir::IfThenElse* stmt);
   void PrintWhile(const tir::While* stmt);
   void PrintEvaluate(const tir::Evaluate* stmt);
-  // Statements with a body: `name = head` followed by the body where it may stand at this level, else `with head as
-  // name:`. `define` names what the statement makes, in the list of the body; `head` prints the call.
+  // Statements with a body: `name = head` followed by the body if it may be at this level, else `with head as name:`.
+  // `define` names the result of the statement in the list of the body; `head` prints the call.
   void PrintScoped(const Node* frame, const tir::Stmt* body, bool concise, FunctionRef<std::string_view()> define,
                    FunctionRef<void()> head);
   void PrintIndented(const Node* frame, const tir::Stmt* body);

@@ -39,7 +39,7 @@ void TirPrinter::PrintFor(const tir::For* loop) {
   BeginLine();
   out_.Append("for ");
   ++context_.indent;
-  // What the head declares goes before this line, not into the body.
+  // Declarations for the head go before this line, not into the body.
   Push(loop, false);
   std::vector<const tir::For*> loops = GridOf(loop);
   if (loops.size() > 1) {
@@ -94,7 +94,7 @@ void TirPrinter::PrintLoopHead(const tir::For* loop) {
 
 // ---- Blocks
 
-// Whether the axis is a loop under another name, over the same domain.
+// Returns whether the axis is a loop under another name, over the same domain.
 bool TirPrinter::IsRemapped(const tir::IterVar* iter_var, const PrimExpr* value) const {
   if (iter_var->iter_type != tir::IterVarType::kDataPar && iter_var->iter_type != tir::IterVarType::kCommReduce)
     return false;

@@ -1,4 +1,4 @@
-// Statements of loop-level functions.
+// Statements of PrimFuncs.
 #include "array.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/op/op_id.h"
@@ -79,7 +79,7 @@ void TirPrinter::PrintStmt(const tir::Stmt* stmt) {
 void TirPrinter::PrintScoped(const Node* frame, const tir::Stmt* body, bool concise,
                              FunctionRef<std::string_view()> define, FunctionRef<void()> head) {
   BeginLine();
-  // What the head declares goes before this line, not into the body.
+  // Declarations for the head go before this line, not into the body.
   Push(frame, false);
   const std::string_view name = define();
   if (!concise) out_.Append("with ");
@@ -111,7 +111,7 @@ void TirPrinter::PrintIndented(const Node* frame, const tir::Stmt* body) {
   --context_.indent;
 }
 
-// x: T.int32 = value; what has no value has no type either.
+// x: T.int32 = value; without a value there is no type either.
 void TirPrinter::PrintLet(const tir::LetStmt* stmt) {
   const bool known = !names_.Find(stmt->var).empty();
   if (!known && top().concise) {
@@ -189,7 +189,7 @@ void TirPrinter::PrintAttrStmt(const tir::AttrStmt* stmt) {
       });
 }
 
-// bx = T.launch_thread("blockIdx.x", 8) where all uses of the variable are inside, else with a variable made by
+// bx = T.launch_thread("blockIdx.x", 8) if all uses of the variable are inside, else with a variable made by
 // T.env_thread.
 void TirPrinter::PrintLaunchThread(const tir::AttrStmt* stmt, bool concise) {
   const auto* thread = To<tir::IterVar>(stmt->node);

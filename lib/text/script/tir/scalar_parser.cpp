@@ -1,4 +1,4 @@
-// Scalar expressions: what names, subscripts, members and calls mean.
+// Scalar expressions: names, subscripts, members and calls.
 #include "scalar_parser.h"
 
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ bool ScalarParser::Named(const Node* node, const Token& token, PyValue& out) {
   } else if (node->kind == NodeKind::kNoneAttr) {
     out = static_cast<const NamedValue*>(node)->value;
   } else {
-    return Error(span, "bad-expression", fmt::format("'{}' is no scalar and no buffer", lex_.text(token)));
+    return Error(span, "bad-expression", fmt::format("'{}' is neither a scalar nor a buffer", lex_.text(token)));
   }
   out.span = span;
   return true;
@@ -53,12 +53,12 @@ bool ScalarParser::Prefixed(Prefix prefix, PyValue& out) {
 
 bool ScalarParser::Metadata(const Node* node, Span span, PyValue& out) {
   if (!Attr::ClassOf(node->kind))
-    return Error(span, "bad-expression", "this metadata entry is no value of a loop-level function");
+    return Error(span, "bad-expression", "this metadata entry is not a value in a PrimFunc");
   out = PyValue(static_cast<const Attr*>(node), span);
   return true;
 }
 
-// ---- Behind a value
+// ---- After a value
 
 bool ScalarParser::Call(PyValue& out, uint32_t begin) {
   if (!out.is(Kind::kExpr)) return ErrorHere("bad-expression", "this can't be called");
@@ -99,7 +99,7 @@ bool ScalarParser::ParseSubscripts(std::vector<text::Subscript>& indices) {
       if (!Accept(TokenKind::kComma)) break;
       continue;
     }
-    // Of what is absent, the place is that of the colon.
+    // Absent parts have the span of the colon.
     index.start.span = index.stop.span = index.step.span = SpanHere();
     if (!At(TokenKind::kColon) && !ParseValue(index.start)) return false;
     if (Accept(TokenKind::kColon)) {

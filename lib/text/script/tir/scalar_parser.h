@@ -1,4 +1,4 @@
-// Reads scalar expressions and attribute values, which are the same in loop-level and in Relax functions.
+// Reads scalar expressions and attribute values, which are the same in TIR and in Relax functions.
 #pragma once
 
 #include <string_view>
@@ -34,13 +34,13 @@ class ScalarParser : public ExprGrammar<ScalarParser>, public BufferValues {
   // T.name that is not an expression.
   Failed UnknownTir(std::string_view name, Span span);
   static bool IsTirName(std::string_view name);
-  // The name that the statement gives to what it makes.
+  // The name that the statement gives to its result.
   std::string_view pending_name() const { return pending_name_; }
 
  protected:
   friend ExprGrammar<ScalarParser>;
 
-  // ---- what the grammar asks for
+  // ---- functions required by the grammar
   static constexpr std::string_view kChoice = "T.if_then_else(...) or T.Select(...)";
   bool Unary(TokenKind op, const PyValue& operand, Span span, PyValue& out);
   bool Binary(TokenKind op, const PyValue& a, const PyValue& b, Span span, PyValue& out) {
@@ -61,12 +61,12 @@ class ScalarParser : public ExprGrammar<ScalarParser>, public BufferValues {
   // TVM 0.26 calls the data type of a variable `ty`.
   static std::string_view Keyword(std::string_view name) { return name == "ty" ? "dtype" : name; }
 
-  // ---- behind a value
+  // ---- after a value
   bool ParseSubscripts(std::vector<text::Subscript>& subscripts);
   bool ListItem(PyValue& out, uint32_t begin);
   bool BufferMember(const tir::Buffer* buffer, std::string_view name, uint32_t begin, PyValue& out);
 
-  // ---- T.name(...) that is more than a function of its arguments (members.cpp)
+  // ---- T.name(...) that is not a function of its arguments (members.cpp)
   bool ParseTirMember(PyValue& out);
   bool ParseDTypeMember(DataType dtype, uint32_t begin, PyValue& out);
   bool ParseBracketed(PyArgs& args, uint32_t begin);
@@ -89,7 +89,7 @@ class ScalarParser : public ExprGrammar<ScalarParser>, public BufferValues {
   std::string_view pending_name_;
 };
 
-// Reads T.name(...) and what follows it as one scalar, of 64 bits where it has no type. Null after an error.
+// Reads T.name(...) with its subscripts and members as one scalar, of 64 bits if it has no type. Null after an error.
 inline const PrimExpr* ParseScalarExpr(ParserCore::Shared shared) {
   return ScalarParser(shared, 64).ParseScalar(Precedence::kAtom);
 }

@@ -1,5 +1,5 @@
-// What values of the text become in loop-level functions: scalar expressions, ranges, loads, regions. Every function
-// reports where a value is not what it takes, and gives null or false then.
+// Conversion of values of the text for PrimFuncs: scalar expressions, ranges, loads, regions. Every function reports
+// values of the wrong kind, and then returns null or false.
 #pragma once
 
 #include <initializer_list>
@@ -16,7 +16,7 @@ namespace iropt::text {
 
 class ScalarValues {
  public:
-  // Integers without a type have the bits `int_bits`, and 64 where they need more.
+  // Integers without a type have `int_bits` bits, or 64 if they need more.
   ScalarValues(Workspace& workspace, DiagnosticEngine& diagnostics, int int_bits)
       : ops_(workspace, diagnostics, int_bits), workspace_(workspace), diagnostics_(diagnostics) {}
 
@@ -27,7 +27,7 @@ class ScalarValues {
 
   const PrimExpr* ToPrim(const PyValue& value);
   const PrimExpr* ToBool(const PyValue& value);
-  // What `if` and `while` ask: a truth value or, as in Python, whether a number is not 0.
+  // The condition of `if` and `while`: a truth value or, as in Python, whether a number is not 0.
   const PrimExpr* ToCondition(const PyValue& value);
   // A number becomes a constant of the dtype, an expression must have it.
   const PrimExpr* ToPrimOf(const PyValue& value, DataType dtype);
@@ -41,7 +41,7 @@ class ScalarValues {
   bool ToInteger(const PyValue& value, int64_t& out);
   bool ToIntegers(const PyValue& value, std::vector<int64_t>& out);
   bool ToString(const PyValue& value, std::string_view& out);
-  // Of an optional argument: the empty dictionary where it is absent.
+  // An optional dictionary: empty if absent.
   const DictAttr* ToDict(const PyValue* value);
   const Attr* ToAttr(const PyValue& value, ScriptDialect mode);
   // Makes a value one that takes part in arithmetic: a number or an expression.

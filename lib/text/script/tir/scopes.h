@@ -1,4 +1,4 @@
-// For names that a function uses without defining them: which statement encloses all uses.
+// Finds the statement that encloses all uses of an undefined name.
 #pragma once
 
 #include <unordered_map>
@@ -9,20 +9,20 @@
 
 namespace iropt::text {
 
-// The statements of a function as a tree, and for every variable and buffer the innermost one around all its uses. What
-// a buffer consists of counts as used where the buffer is used first. O(nodes).
+// The statements of a function as a tree, and for every variable and buffer the innermost one around all its uses. The
+// variables of a buffer count as used at its first use. O(nodes).
 class TirScopes {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
   explicit TirScopes(const PrimFunc* func);
 
-  // The innermost statement (or the function) around all uses, then what encloses it; kNone where the name is not used.
+  // The innermost statement (or the function) around all uses, then what encloses it; kNone if the name is not used.
   uint32_t ScopeOf(const Node* name) const;
   const Node* node(uint32_t scope) const { return scopes_[scope].node; }
   // kNone for the function.
   uint32_t parent(uint32_t scope) const { return scopes_[scope].parent; }
-  // Whether all uses of the name are inside the statement.
+  // Returns whether all uses of the name are inside the statement.
   bool Encloses(const Node* stmt, const Node* name) const;
 
  private:

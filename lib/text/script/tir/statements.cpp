@@ -1,4 +1,4 @@
-// T.name(...) as a statement: what adds to a block or function, and what opens a statement whose body follows.
+// T.name(...) as a statement: additions to a block or function, and statements with a body.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ bool AllocateConst(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue&
   if (!annotations) return false;
   const std::shared_ptr<const NDArray> data = ArrayOf(numbers, dtype, std::move(shape));
   if (!data)
-    return p.Error(v[0]->span, "type-mismatch", fmt::format("the data are no constants of '{}'", dtype.ToString()));
+    return p.Error(v[0]->span, "type-mismatch", fmt::format("the data are not constants of '{}'", dtype.ToString()));
   p.ws_.arena().Retain(data);
   tir::Var* var = p.ws_.NewPrimVar(p.pending_name(), DataType::Handle(), tir::PointerInfo::Get(dtype));
   var->set_span(args.span);
@@ -81,7 +81,7 @@ bool Assert(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue&) {
   return true;
 }
 
-// What an attribute is about: anything that has a name, or a value.
+// The node of an attribute: any node with a name, or a value.
 const Node* AttrNode(TirParser& p, const PyValue& value) {
   switch (value.kind) {
     case Kind::kBuffer: return value.buffer;
@@ -238,7 +238,7 @@ bool Branch(TirParser& p, PyArgs& args, const PyValue* const*, PyValue&) {
   const std::string_view what = Else ? "T.Else" : "T.Then";
   if (!p.CountArgs(args, what, 0, 0)) return false;
   const auto branches = p.build_.open_if();
-  if (!branches) return p.Error(args.span, "bad-block", fmt::format("{} stands directly in T.If", what));
+  if (!branches) return p.Error(args.span, "bad-block", fmt::format("{} must be directly in T.If", what));
   if (Else ? branches->else_case || !branches->then_case : branches->then_case) {
     return p.Error(args.span, "bad-block", Else ? "T.Else comes once, after T.Then" : "T.If has a T.Then already");
   }
@@ -261,7 +261,7 @@ bool FuncAttr(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue&) {
   const DictAttr* attrs = p.ToDict(v[0]);
   if (!attrs) return false;
   if (p.build_.block() || !p.build_.directly_inside())
-    return p.Error(args.span, "bad-block", "T.func_attr stands directly in the function");
+    return p.Error(args.span, "bad-block", "T.func_attr must be directly in the function");
   for (uint32_t i = 0; i < attrs->size(); ++i) {
     if (p.func_attrs_->Find(attrs->keys[i])) {
       return p.Error(args.span, "duplicate-attribute",
@@ -292,7 +292,7 @@ bool BufferStore(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue&) 
 
 tir::BlockScope* BlockOf(TirParser& p, const PyArgs& args, std::string_view what) {
   if (tir::BlockScope* block = p.build_.block()) return block;
-  return p.Error(args.span, "bad-block", fmt::format("{} belongs in a block", what));
+  return p.Error(args.span, "bad-block", fmt::format("{} is only allowed in a block", what));
 }
 
 bool OpenBlock(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue&) {
@@ -340,7 +340,7 @@ bool Regions(TirParser& p, PyArgs& args, const PyValue* const*, PyValue&) {
   return true;
 }
 
-// Both dictionaries as one, and those inside them that have the same key. Null where they disagree about a key.
+// Both dictionaries as one, and those inside them that have the same key. Null if they disagree about a key.
 const DictAttr* Merge(const DictAttr* a, const DictAttr* b, std::string_view& disputed) {
   for (uint32_t i = 0; i < b->size(); ++i) {
     const Attr* known = a->Find(b->keys[i]);
@@ -356,7 +356,7 @@ const DictAttr* Merge(const DictAttr* a, const DictAttr* b, std::string_view& di
   return a;
 }
 
-// T.block_attr stands once in a block; of T.sblock_attr, its name in TVM 0.26, there may be several.
+// T.block_attr is allowed once in a block; of T.sblock_attr, its name in TVM 0.26, there may be several.
 template <bool Merges>
 bool BlockAttr(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue&) {
   constexpr std::string_view kName = Merges ? "T.sblock_attr" : "T.block_attr";
@@ -379,7 +379,7 @@ bool Axis(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue& result) 
   DataType dtype = DataType::Int(32);
   tir::BlockScope* block = BlockOf(p, args, "T.axis");
   if (!block) return false;
-  if (!p.build_.directly_inside()) return p.Error(args.span, "bad-block", "an axis stands directly in its block");
+  if (!p.build_.directly_inside()) return p.Error(args.span, "bad-block", "an axis must be directly in its block");
   if (block->realize && !v[1])
     return p.Error(args.span, "missing-argument", "missing argument 'binding' in call to T.axis");
   const tir::Range* dom = p.ToRange(*v[0]);
@@ -405,7 +405,7 @@ bool Remap(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue& result)
   std::string_view kinds;
   if (!p.ToString(*v[0], kinds)) return false;
   if (!BlockOf(p, args, "T.axis.remap")) return false;
-  if (!p.build_.directly_inside()) return p.Error(args.span, "bad-block", "an axis stands directly in its block");
+  if (!p.build_.directly_inside()) return p.Error(args.span, "bad-block", "an axis must be directly in its block");
   if (!v[1]->is_list()) return p.WrongValue(*v[1], "a list of loop variables");
   const std::span<const PyValue> bindings = v[1]->items();
   if (bindings.size() != kinds.size()) {
@@ -422,7 +422,7 @@ bool Remap(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue& result)
         std::find_if(p.loops_.begin(), p.loops_.end(), [&](const auto& l) { return l.first == loop_var; });
     if (loop == p.loops_.end())
       return p.Error(bindings[i].span, "bad-block",
-                     fmt::format("'{}' is no variable of an enclosing loop", loop_var->name));
+                     fmt::format("'{}' is not a variable of an enclosing loop", loop_var->name));
     const tir::IterVarType type = kinds[i] == 'S' ? tir::IterVarType::kDataPar : tir::IterVarType::kCommReduce;
     vars.push_back(VarValue(p.build_.Axis(type, {}, loop->second, loop_var, loop_var->dtype, args.span)));
   }
@@ -453,7 +453,7 @@ bool MatchBuffer(TirParser& p, PyArgs& args, const PyValue* const*, PyValue& res
     TirSignature& signature = *p.signature_;
     const auto param = std::find(signature.params.begin(), signature.params.end(), var);
     if (param == signature.params.end())
-      return p.Error(source->span, "bad-expression", fmt::format("'{}' is no parameter of the function", var->name));
+      return p.Error(source->span, "bad-expression", fmt::format("'{}' is not a parameter of the function", var->name));
     if (p.build_.block() || !p.build_.directly_inside())
       return p.Error(args.span, "bad-block", "a parameter is matched directly in the function");
     buffer = tir::MakeBuffer(p.ws_, spec, p.pending_name(), args.span);
@@ -478,7 +478,7 @@ struct TirStatement {
 
   std::string_view name;
   std::string_view full_name;  // "T.name", for messages
-  // `v` are the arguments by parameter, null where absent. False after an error.
+  // `v` are the arguments by parameter, null if absent. False after an error.
   bool (*read)(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue& result);
   uint8_t required;
   std::string_view params[kMaxParams];

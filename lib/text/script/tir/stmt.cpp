@@ -1,4 +1,4 @@
-// Statements of loop-level functions.
+// Statements of PrimFuncs.
 #include <fmt/format.h>
 
 #include "iropt/arith/prim_builder.h"
@@ -49,8 +49,7 @@ void TirParser::ParseStatements() {
     const tir::StmtBuilder::Mark mark = build_.mark();
     const bool conditional = AtName("if");
     if (ParseStatement()) continue;
-    // Nothing is left of a statement that failed, except that the names that it should have defined are known to be
-    // bad.
+    // A statement that failed leaves nothing, except that the names that it should have defined are marked as bad.
     build_.Rollback(mark);
     lex_.SkipLine();
     while (conditional && (AtName("elif") || AtName("else"))) lex_.SkipLine();
@@ -71,7 +70,7 @@ bool TirParser::ParseStatement() {
     statement_vars_ = ws_.num_vars();
     pending_name_ = {};
     meta_ = false;
-    if (At(TokenKind::kIndent)) return Unexpected("a statement at the indentation of the block");
+    if (At(TokenKind::kIndent)) return ErrorHere("syntax", "unexpected indent");
     if (At(TokenKind::kName)) {
       const std::string_view word = lex_.text();
       if (word == "for") return ParseFor();
@@ -171,7 +170,7 @@ bool TirParser::ParseIf() {
   return true;
 }
 
-// After `with`, where T.name(...) with a body is missing.
+// After `with`, if T.name(...) with a body is missing.
 bool TirParser::NoConstruct(Span span) {
   if (AtPrefix() == Prefix::kTir) {
     lex_.Next();
@@ -186,7 +185,7 @@ bool TirParser::ParseWith() {
   const Names names(symbols_);
   const size_t mark = build_.depth();
   do {
-    // The name stands behind what it names.
+    // The name comes after its value.
     const Lexer::State start = lex_.Save();
     Target target;
     int depth = 0;
@@ -272,14 +271,14 @@ bool TirParser::ParseAssignment() {
   return false;
 }
 
-// What the target is to name.
+// The value for the target.
 bool TirParser::ParseRightHandSide(const Target& target, PyValue& out) {
   pending_name_ = target.is_list ? std::string_view() : lex_.text(target.name);
   if (AtKeyword()) return ErrorHere("syntax", "an assignment has one '='; name the value first, and then its name");
   bool known = false;
   const bool ok = ParseTirStatement(out, known);
   if (known) {
-    // Such a statement gives a variable, which is not bound to another one: bx = T.launch_thread(...) names the
+    // Such a statement returns a variable, which is not bound to another one: bx = T.launch_thread(...) names the
     // thread's own variable.
     if (ok && out.is(Kind::kNone) && !meta_) return Error(target.span, "bad-expression", "there is nothing to name");
     meta_ |= ok && out.is(Kind::kPrim) && tir::Var::ClassOf(out.prim->kind) && out.prim->id < statement_vars_;
@@ -330,8 +329,8 @@ bool TirParser::ParseAnnotated(const Target& target) {
   return true;
 }
 
-// The type of a variable: T.int32, T.handle("float32"). TVM 0.26 writes T.let[T.int32], or T.let where the value says
-// it.
+// The type of a variable: T.int32, T.handle("float32"). TVM 0.26 writes T.let[T.int32], or T.let if it follows from the
+// value.
 bool TirParser::ParseAnnotation(const tir::Var*& var, std::string_view name) {
   pending_name_ = name;
   const Lexer::State start = lex_.Save();

@@ -37,7 +37,7 @@ bool BufferElements::VectorIndices(const tir::Buffer* buffer, std::span<const Su
   return true;
 }
 
-// start:stop:step as a vector of indices; one index where the slice has one element.
+// start:stop:step as a vector of indices; one index if the slice has one element.
 const PrimExpr* BufferElements::SlicedIndex(const tir::Buffer* buffer, size_t i, const Subscript& index) {
   const PyValue start = index.start.is(Kind::kNone) ? PyValue::Int(0, index.start.span) : index.start;
   const PyValue stop = index.stop.is(Kind::kNone) && i < buffer->shape.size() ? PyValue(buffer->shape[i]) : index.stop;

@@ -1,4 +1,4 @@
-// What stands in the brackets behind a buffer.
+// The subscripts of buffers.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@ namespace iropt::text {
 
 // i, or start:stop:step.
 struct Subscript {
-  PyValue start, stop, step;  // kNone where absent
+  PyValue start, stop, step;  // kNone if absent
   bool slice = false;
 };
 
@@ -18,7 +18,7 @@ class BufferElements : public ScalarValues {
  public:
   using ScalarValues::ScalarValues;
 
-  // A[...] as a value: a load, or a region where there are slices without a step. False after an error, as below.
+  // A[...] as a value: a load, or a region if there are slices without a step. False after an error, as below.
   bool AccessOf(const tir::Buffer* buffer, std::span<const Subscript> indices, Span span, PyValue& out);
   // The indices of a load or store; slices are vectors of indices.
   bool VectorIndices(const tir::Buffer* buffer, std::span<const Subscript> indices, std::vector<const PrimExpr*>& out);

@@ -1,4 +1,4 @@
-// What statements give names to: a name, or a list of targets that takes a list apart as Python does.
+// Targets of assignments: a name, or a list of targets that unpacks a list as in Python.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ bool TargetReader::ParseAny(Target& target) {
       target.is_list = true;
     }
     if (!Expect(close, "a list of names")) return false;
-    // Parentheses around one target mean nothing.
+    // Parentheses around one target are ignored.
     if (!target.is_list && target.items.size() == 1 && !target.items[0].star) {
       Target inner = std::move(target.items[0]);
       inner.star = target.star;
@@ -78,7 +78,7 @@ bool TargetReader::ParseTargets(Target& target) {
   const uint32_t begin = lex_.peek().begin;
   if (!ParseAny(target)) return false;
   if (!At(TokenKind::kComma)) {
-    if (target.star) return Error(target.span, "syntax", "a target with '*' stands in a list of targets");
+    if (target.star) return Error(target.span, "syntax", "a target with '*' is only allowed in a list of targets");
     return !target.is_list || CheckDistinct(target);
   }
   Target list;
@@ -92,14 +92,14 @@ bool TargetReader::ParseTargets(Target& target) {
   return CheckDistinct(target);
 }
 
-// A list of targets gives each name once, and has one place for what the others leave.
+// A list of targets contains each name once, and at most one starred target.
 bool TargetReader::CheckDistinct(const Target& target) {
   std::unordered_set<std::string_view> names;
   const auto check = [&](const auto& self, const Target& t) -> bool {
     if (!t.is_list) {
       const std::string_view name = lex_.text(t.name);
       return names.insert(name).second ||
-             Error(lex_.SpanOf(t.name), "syntax", fmt::format("'{}' stands twice among the targets", name));
+             Error(lex_.SpanOf(t.name), "syntax", fmt::format("'{}' occurs twice among the targets", name));
     }
     bool star = false;
     for (const Target& item : t.items) {
@@ -116,7 +116,7 @@ bool TargetReader::CheckDistinct(const Target& target) {
 
 namespace {
 
-// Takes the items of a list, and of the lists in it, from the room. False where there are more.
+// Takes the items of a list, and of the lists in it, from the room. False if there are more.
 bool FitsInto(size_t& room, const PyValue& value) {
   if (!value.is_list()) return true;
   if (value.items().size() > room) return false;
@@ -143,12 +143,12 @@ bool TirParser::AssignItems(const Target& target, const PyValue& value, Naming n
   const bool has_star = star != target.items.end();
   const size_t found = value.is_list() ? value.items().size() : 1;
   const Span span = value.span.known() ? value.span : target.span;
-  if (!value.is_list() && n == 1)
-    return Error(span, "bad-expression", "the comma takes a list apart, and this is none");
+  if (!value.is_list() && n == 1) return Error(span, "bad-expression", "cannot unpack a value that is not a list");
   if (!value.is_list() || (has_star ? found + 1 < n : found != n)) {
-    const std::string values = naming == Naming::kLoop && !value.is(Kind::kList) ? Counted(found, "loop", "loops")
-                                                                                 : Counted(found, "value", "values");
-    return Error(span, "bad-expression", fmt::format("{} for {}", Counted(n, "name", "names"), values));
+    const std::string values = naming == Naming::kLoop && !value.is(Kind::kList)
+                                   ? Counted(found, "loop variable", "loop variables")
+                                   : Counted(found, "value", "values");
+    return Error(span, "bad-expression", fmt::format("cannot unpack {} into {}", values, Counted(n, "name", "names")));
   }
   const std::span<const PyValue> items = value.items();
   const size_t before = static_cast<size_t>(star - target.items.begin());
@@ -165,7 +165,7 @@ bool TirParser::AssignItems(const Target& target, const PyValue& value, Naming n
 
 void TirParser::Rename(const tir::Var* var, std::string_view name) {
   if (var->context_owned() || var->id < statement_vars_ || var->name == name) return;
-  // Made by this statement, and seen by nobody else so far.
+  // Made by this statement and not shared yet.
   const_cast<tir::Var*>(var)->name = ws_.arena().CopyString(name);
 }
 
@@ -175,7 +175,7 @@ void TirParser::Rename(const tir::Buffer* buffer, std::string_view name) {
   Rename(buffer->data, name);
 }
 
-// What the symbol table holds for a name that means the value.
+// The node for the value in the symbol table.
 const Node* TirParser::NodeOf(const PyValue& value) {
   switch (value.kind) {
     case Kind::kPrim: return value.prim;
@@ -185,8 +185,8 @@ const Node* TirParser::NodeOf(const PyValue& value) {
   }
 }
 
-// Gives the name to what the value is, and finds what the name means then. The items of a list are called name_0,
-// name_1 and so on, but are found by the list's name only.
+// Binds the name to the value. The items of a list are called name_0, name_1 and so on, but only the list's name is in
+// scope.
 bool TirParser::NameValue(std::string_view name, Span span, const PyValue& value, Naming naming, const Node*& meaning) {
   if (meta_) {
     meaning = NodeOf(value);

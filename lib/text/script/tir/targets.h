@@ -1,4 +1,4 @@
-// What statements give names to: a name, or a list of targets that takes a list apart as Python does.
+// Targets of assignments: a name, or a list of targets that unpacks a list as in Python.
 #pragma once
 
 #include <vector>

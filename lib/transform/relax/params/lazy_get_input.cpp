@@ -119,7 +119,7 @@ class WeightFetcher : public ExprMutator {
   }
 
  private:
-  // The parameters that stay say nothing of what only weights define, which the callers no longer pass.
+  // The types of the remaining parameters must not use symbolic variables that only weights define.
   void EraseWeights(std::span<const Var* const> inputs) {
     std::unordered_set<const tir::Var*> defined;
     for (const Var* input : inputs) {
