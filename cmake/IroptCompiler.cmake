@@ -68,7 +68,7 @@ if(IROPT_LTO)
   set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
 endif()
 
-# What a plugin is compiled with, too.
+# Plugins are compiled with these, too.
 set(iropt_sanitizer_flags "")
 if(IROPT_SANITIZE)
   set(iropt_sanitizer_flags "-fsanitize=${IROPT_SANITIZE}")

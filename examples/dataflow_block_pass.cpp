@@ -1,5 +1,5 @@
-// A dataflow block pass: it gets one dataflow block at a time and returns what takes its place. In a dataflow block
-// nothing has side effects, so that a binding whose variable nobody uses can go. Outputs of the block must stay.
+// A dataflow block pass: it gets one dataflow block at a time and returns its replacement. A dataflow block has no side
+// effects, so bindings of unused variables can be removed. Outputs of the block must stay.
 #include <iostream>
 #include <unordered_set>
 

@@ -1,5 +1,5 @@
-// A PrimFunc pass: it gets one PrimFunc at a time, several at once where the context has threads. This one
-// marks short loops for unrolling.
+// A PrimFunc pass: it gets one PrimFunc at a time, several in parallel if the context has threads. This one marks short
+// loops for unrolling.
 #include <iostream>
 
 #include "iropt/driver/compiler_instance.h"

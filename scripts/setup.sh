@@ -5,7 +5,7 @@ set -euo pipefail
 packages=(g++ cmake ninja-build ccache mold python3
           libfmt-dev libcli11-dev nlohmann-json3-dev libtbb-dev libarchive-dev libeigen3-dev catch2 libbenchmark-dev)
 
-# The checks of style want these versions and are skipped where a distribution does not have them.
+# The style checks need these versions and are skipped if a distribution does not have them.
 style_packages=(clang-format-14 clang-tidy-14)
 
 installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }

@@ -22,7 +22,7 @@ constexpr auto kKinds = std::to_array<DiagnosticKind>({
 static_assert(std::ranges::is_sorted(kKinds, {}, &DiagnosticKind::id), "rows of kinds.def are in alphabetical order");
 static_assert(std::ranges::adjacent_find(kKinds, {}, &DiagnosticKind::id) == kKinds.end(), "an id has one row");
 
-// The kinds that were added, which stay where they are.
+// The added kinds, at stable addresses.
 class AddedKinds {
  public:
   const DiagnosticKind* Find(std::string_view id) const {

@@ -71,7 +71,7 @@ class Run {
  private:
   std::string InputName() const { return options_.input == "-" ? "<stdin>" : options_.input; }
 
-  // What is being worked on.
+  // The current chunk.
   std::string Subject() const {
     const std::string& chunk = compiler_.chunk();
     return chunk.empty() ? InputName() : fmt::format("{} ({})", InputName(), chunk);

@@ -8,11 +8,11 @@
 
 namespace iropt {
 
-// Makes the paths in options of passes start from the folder where they are relative. Which options are paths, the
-// registry knows; passes that it does not have are left alone.
+// Resolves relative paths in options of passes against the folder. The registry knows which options are paths; unknown
+// passes are skipped.
 void ResolveOptionPaths(Pipeline& pipeline, const PassRegistry& registry, const std::filesystem::path& folder);
 
-// Reports every option that names a file which is not there; false then.
+// Reports every option that names a missing file; false then.
 bool CheckOptionPaths(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics);
 
 }  // namespace iropt

@@ -36,7 +36,7 @@ std::span<const DiagnosticKind> DiagnosticKinds();
 // The kind of an id, also one that was added; null if there is none.
 const DiagnosticKind* FindDiagnosticKind(std::string_view id);
 // Adds a kind for the rest of the process; the texts are copied. An id is lower-case words joined by '-'. False if it
-// is not one, or where it is that of another kind. Thread-safe, as FindDiagnosticKind is.
+// is malformed, or the id of another kind. Thread-safe, as FindDiagnosticKind is.
 bool AddDiagnosticKind(const DiagnosticKind& kind);
 // Returns whether AddDiagnosticKind would succeed.
 bool CanAddDiagnosticKind(const DiagnosticKind& kind);
@@ -100,7 +100,7 @@ class DiagnosticEngine {
   DiagnosticEngine(const DiagnosticEngine&) = delete;
   DiagnosticEngine& operator=(const DiagnosticEngine&) = delete;
 
-  // A kind that nobody declared is reported as "undeclared-kind", with a note that says so.
+  // An undeclared kind is reported as "undeclared-kind", with a note.
   void Report(Diagnostic diagnostic);
 
   // Shortcuts; they report when the returned builder is destroyed, at the end of the statement.
@@ -108,7 +108,7 @@ class DiagnosticEngine {
   DiagnosticBuilder Warning(SourceSpan span, std::string_view kind, std::string message);
   DiagnosticBuilder Remark(SourceSpan span, std::string_view kind, std::string message);
 
-  // What is being worked on, such as a part of the input: diagnostics without a place get this note. None by default.
+  // The current subject, such as a part of the input: diagnostics without a location get this note. None by default.
   void set_subject(std::optional<DiagnosticNote> subject) { subject_ = std::move(subject); }
   // 0 sets no limit.
   void set_max_errors(size_t max_errors) { max_errors_ = max_errors; }

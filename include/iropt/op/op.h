@@ -148,7 +148,7 @@ enum class ScriptForm : uint8_t {
 struct OpFunctions {
   // The type of a call whose operands have types, as TypeRule of infer/type_rules.h.
   const Type* (*infer)(const Call& call, InferContext& ctx) = nullptr;
-  // The value of a call, as EvalOp of eval/evaluator.h; null where none can be computed.
+  // The value of a call, as EvalOp of eval/evaluator.h; null if none can be computed.
   Result<HostValue> (*evaluate)(const Attr* attrs, std::span<const HostValue> args, const EvalLimits& limits) = nullptr;
 };
 
@@ -185,7 +185,7 @@ struct OpInfo {
 
 // An operator of Relax that is not in ops.def, such as one of a plugin.
 struct OpSpec {
-  std::string_view name;  // behind "R." in scripts: "my_company.scale", in which there is a dot
+  std::string_view name;  // after "R." in scripts: "my_company.scale", in which there is a dot
   std::vector<OpArg> args = {};
   std::vector<OpAttr> attrs = {};  // without `fallback`, an attribute must be given
   OpFunctions functions = {};      // `infer` must be there

@@ -50,8 +50,8 @@ bool CheckOptions(std::span<const OptionSpec> specs, std::string_view owner, Opt
                   DiagnosticEngine& diagnostics);
 
 // The argument of a pass factory: the row of the pass and its options, checked and complete. An option that the row
-// does not have, or another type, is a bug. A factory refuses what the types of the options cannot say, and returns a
-// pass nevertheless: nobody runs it.
+// does not have, or another type, is a bug. A factory refuses values that the types of the options allow but the pass
+// does not, and returns a pass nevertheless, which is not run.
 class PassOptions {
  public:
   PassOptions(PassInfo info, OptionValue::Dict options, DiagnosticEngine& diagnostics, const TextReader* reader)
@@ -65,15 +65,15 @@ class PassOptions {
   std::vector<std::string> StringList(std::string_view name) const;
   const OptionValue& Json(std::string_view name) const { return Get(name); }
 
-  // Where the value stands; unknown for a default.
+  // The span of the value; unknown for a default.
   SourceSpan SpanOf(std::string_view name) const { return Get(name).span(); }
 
-  // Reports "option 'NAME' of pass 'PASS' MESSAGE" at the value, or at the part of it that is wrong.
+  // Reports "option 'NAME' of pass 'PASS' MESSAGE" at the value, or at the wrong part of it.
   void Refuse(std::string_view name, std::string_view message) const;
   void Refuse(std::string_view name, SourceSpan part, std::string_view message) const;
   // The option as an integer that is not negative, which is refused otherwise.
   int64_t Count(std::string_view name) const;
-  // Where factories report, and what reads values in the language of modules; null if nothing does.
+  // The engine for errors of factories, and the reader of TVMScript values; null if there is none.
   DiagnosticEngine& diagnostics() const { return diagnostics_; }
   const TextReader* reader() const { return reader_; }
 

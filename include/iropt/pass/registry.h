@@ -82,8 +82,8 @@ class PassRegistry {
   // Adds passes to a named pipeline, which then runs them after its own at the levels of `addition`. Refuses levels
   // that the pipeline does not have, and passes that do not parse.
   Status ExtendPipeline(PipelineEntry addition);
-  // Adds a kind of diagnostics, see AddDiagnosticKind, and an operator, see AddOp: both are known in the whole process.
-  // Refused where the name is taken.
+  // Adds a kind of diagnostics, see AddDiagnosticKind, and an operator, see AddOp: both are global to the process.
+  // Refused if the name is taken.
   Status AddDiagnosticKind(const DiagnosticKind& kind);
   Status AddOperator(const OpSpec& spec);
   // Calls `add`, which may add anything, for a plugin. Where it fails or throws, the registry stays what it was, and no
@@ -103,7 +103,7 @@ class PassRegistry {
   std::vector<const PipelineEntry*> FindPipelineParts(std::string_view name, int level) const;
   std::span<const PipelineEntry> pipeline_additions() const { return additions_; }
 
-  // Reads options in the language of modules when a pass is made; null if nobody does.
+  // Reads options in TVMScript when a pass is created; null if there is none.
   const TextReader* reader() const { return reader_.get(); }
   const std::shared_ptr<const TextReader>& shared_reader() const { return reader_; }
   void set_reader(std::shared_ptr<const TextReader> reader) { reader_ = std::move(reader); }

@@ -34,7 +34,7 @@ int* volatile nowhere = reinterpret_cast<int*>(0x10);
 
 const Type* InferNothing(const Call&, InferContext&) { return ObjectType::Get(); }
 
-// What is not a pass or an instrument.
+// Additions that are neither a pass nor an instrument.
 Status AddWrong(std::string_view fault, PassRegistry& registry) {
   if (fault == "taken-kind") return registry.AddDiagnosticKind({"syntax", Severity::Remark, "another syntax"});
   if (fault == "bad-kind") return registry.AddDiagnosticKind({"Two Words", Severity::Remark, "not an id"});

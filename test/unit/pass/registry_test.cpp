@@ -100,7 +100,7 @@ TEST_CASE("a factory refuses values that have the right type") {
   CHECK(made.error().reported());
   CHECK(reports.texts() == Log{"wrong-option-value: option 'count' of pass 'Mine' must not be negative, but is -1",
                                "wrong-option-value: option 'text' of pass 'Mine' must not be 'no'"});
-  // What was reported before is not the fault of the factory.
+  // Earlier errors are not attributed to the factory.
   CHECK(registry.Create("Mine", {{"text", "yes"}}, reports.engine()).ok());
 }
 

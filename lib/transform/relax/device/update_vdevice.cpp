@@ -56,7 +56,7 @@ Result<Module> UpdateVDevice(Module module, const VDeviceAttr* to, int64_t index
   return module;
 }
 
-// Null after the option was refused, or where nothing reads it.
+// Null after the option was refused, or if there is no reader.
 const VDeviceAttr* ReadDevice(const PassOptions& options) {
   const OptionValue& option = options.Json("new_vdevice");
   const std::string* text = option.as_string();

@@ -35,13 +35,13 @@ namespace iropt {
 
 namespace {
 
-// A tensor for a parameter, and where the option names it.
+// A tensor for a parameter, and the span of its name in the option.
 struct BoundTensor {
   NamedTensor named;
   SourceSpan span;
 };
 
-// What the option 'params' says: tensors, or the file that has them.
+// The value of the option 'params': tensors, or the file that has them.
 struct ParamsOption {
   std::string path;
   SourceSpan span;

@@ -99,7 +99,7 @@ class WeightFetcher : public ExprMutator {
     if (block->is_dataflow()) ForgetTo(fetched);
     return visited;
   }
-  // A local function cannot use what the dataflow block around it has asked for.
+  // A local function cannot use weights that the enclosing dataflow block has fetched.
   const Expr* VisitFunction(const Function* function) override {
     if (!builder().in_block() || !builder().current_block_is_dataflow()) return ExprMutator::VisitFunction(function);
     std::unordered_map<const Var*, const Var*> around = std::exchange(known_, {});

@@ -126,7 +126,7 @@ class ParamUpdater {
   std::unordered_set<const GlobalVar*> changed_;  // functions whose type has changed
 };
 
-// Whether there are texts by functions and parameters; what they say depends on the module.
+// Returns whether the option is a dictionary of texts by functions and parameters; their contents depend on the module.
 void CheckForm(const PassOptions& options) {
   const auto is_text = [](const OptionValue::Entry& entry) { return entry.value.as_string() != nullptr; };
   const auto has_texts = [&](const OptionValue::Entry& entry) {

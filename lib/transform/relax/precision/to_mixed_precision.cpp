@@ -351,7 +351,7 @@ Result<const Function*> ToMixedPrecision(const Function* function, DataType out_
   return result;
 }
 
-// Whether each name is that of a parameter of some function. The first function of the module speaks for all.
+// Checks that each name is that of a parameter of some function. The first function of the module checks for all.
 bool CheckNames(const Function* function, const PrecisionRewriter::Names& names, SourceSpan span,
                 FunctionPassContext& context) {
   std::vector<std::string_view> known;

@@ -16,7 +16,7 @@ struct FoldOptions {
   size_t max_total_bytes = size_t{1} << 30;
   // The limit of elementary operations for one result.
   uint64_t max_work = uint64_t{1} << 28;
-  // Gets a remark where calls of constants are not folded because of these limits; null for none.
+  // Gets a remark if calls are not folded because of these limits; null for none.
   DiagnosticEngine* remarks = nullptr;
 };
 
