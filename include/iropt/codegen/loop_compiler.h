@@ -97,6 +97,9 @@ class CompiledFunction {
   // fit. `result` receives what T.ret returns.
   virtual Status Call(std::span<const LoopArg> args, const LoopCallOptions& options = {},
                       LoopArg* result = nullptr) const = 0;
+
+  // Whether the function writes to the tensor of a parameter, or might: its address is taken.
+  virtual bool MayWrite(size_t param) const = 0;
 };
 using CompiledFunctionRef = std::shared_ptr<const CompiledFunction>;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "interpreter.h"
+#include "iropt/eval/tir/thread_wait.h"
 #include "iropt/ir/element.h"
 
 namespace iropt::eval {
@@ -50,8 +51,7 @@ void Interpreter::SetPlace(const tir::Var* data, const Place& place) {
 }
 
 void Interpreter::SetMemory(const tir::Var* data, const Memory& memory) {
-  const bool local = data->pointer && data->pointer->scope.starts_with("local");
-  SetPlace(data, {memory, 0, machine_.addresses.Map(memory), local ? data : nullptr});
+  SetPlace(data, {memory, 0, machine_.addresses.Map(memory), IsLocalMemory(data) ? data : nullptr});
 }
 
 void Interpreter::DropMemory(const tir::Var* data) {

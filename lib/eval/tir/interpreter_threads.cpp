@@ -7,8 +7,8 @@
 #include <map>
 
 #include "interpreter.h"
+#include "iropt/eval/tir/thread_wait.h"
 #include "iropt/ir/element.h"
-#include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
 
@@ -20,40 +20,10 @@ namespace {
 constexpr size_t kMaxThreads = 4096;
 constexpr size_t kMaxStateEntries = 1 << 22;
 
-// Blocks of threads never synchronize.
-bool IsThreadTag(std::string_view tag) { return tag.starts_with("threadIdx") || tag.starts_with("vthread"); }
-
-// Collects the statements that contain synchronization of threads.
-class WaitFinder : public tir::StmtExprVisitor {
- public:
-  explicit WaitFinder(std::unordered_set<const tir::Stmt*>& waiting) : waiting_(waiting) {}
-
-  void VisitStmt(const tir::Stmt* stmt) override {
-    const bool before = found_;
-    found_ = false;
-    StmtExprVisitor::VisitStmt(stmt);
-    if (found_) waiting_.insert(stmt);
-    found_ = found_ || before;
-  }
-
- protected:
-  void VisitCall(const tir::Call* call) override {
-    const auto* op = As<Op>(call->op);
-    if (op && IsOneOf(*op, OpId::kTirTvmStorageSync, OpId::kTirTvmThreadAllreduce)) found_ = true;
-    StmtExprVisitor::VisitCall(call);
-  }
-
- private:
-  std::unordered_set<const tir::Stmt*>& waiting_;
-  bool found_ = false;
-};
-
-bool IsLocal(const tir::Var* data) { return data->pointer && data->pointer->scope.starts_with("local"); }
-
 }  // namespace
 
 bool Interpreter::IsWaiting(const tir::Stmt* stmt) {
-  if (!waiting_known_) WaitFinder(waiting_).VisitStmt(body_);
+  if (!waiting_known_) waiting_ = FindWaiting(body_);
   waiting_known_ = true;
   return waiting_.contains(stmt);
 }
@@ -232,7 +202,7 @@ bool Interpreter::ExecLetTogether(const tir::LetStmt& let, Threads& threads) {
 bool Interpreter::AllocateFor(Threads& threads, const tir::Var* data, int64_t count, DataType dtype,
                               OwnedMemory* owned) {
   Memory memory;
-  if (IsLocal(data)) {
+  if (IsLocalMemory(data)) {
     return ForEach(threads, [&] {
       owned->push_back(NewMemory(count, dtype, &memory));
       if (!owned->back()) return false;

@@ -1,0 +1,149 @@
+#include "call_state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "iropt/ir/element.h"
+#include "iropt/support/parallel.h"
+
+namespace iropt::codegen {
+
+namespace {
+
+// Vectors of all processors are at most this long.
+constexpr uint64_t kAlignment = 64;
+constexpr int kMaxDepth = 1000;
+// Parts of a parallel loop for each thread, so that one that is done early can take over from others.
+constexpr int64_t kPartsPerThread = 4;
+
+std::string WithNumbers(std::string_view format, std::span<const int64_t> numbers) {
+  std::string text;
+  for (const int64_t number : numbers) {
+    const size_t at = format.find("{}");
+    if (at == std::string_view::npos) break;
+    text += fmt::format("{}{}", format.substr(0, at), number);
+    format.remove_prefix(at + 2);
+  }
+  return text + std::string(format);
+}
+
+}  // namespace
+
+void CallState::Fail(ErrorCode code, std::string message) {
+  if (!error_) error_ = Error{code, std::move(message)};
+}
+
+void* CallState::Allocate(int64_t count, int64_t element_bytes) {
+  uint64_t bytes = 0;
+  const bool fits =
+      count >= 0 && !__builtin_mul_overflow(static_cast<uint64_t>(count), static_cast<uint64_t>(element_bytes), &bytes);
+  const uint64_t limit = limits_.options.max_bytes;
+  if (!fits || bytes > limit || limits_.bytes.fetch_add(bytes) + bytes > limit) {
+    if (fits && bytes <= limit) limits_.bytes.fetch_sub(bytes);
+    Fail(ErrorCode::Budget, fmt::format("a buffer of {} elements is over the limit of {} bytes", count, limit));
+    return nullptr;
+  }
+  const uint64_t rounded = (std::max<uint64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+  void* memory = std::aligned_alloc(kAlignment, rounded);
+  if (!memory) {
+    limits_.bytes.fetch_sub(bytes);
+    Fail(ErrorCode::Budget, fmt::format("there is no memory for a buffer of {} bytes", bytes));
+    return nullptr;
+  }
+  allocations_.push_back({memory, bytes});
+  return memory;
+}
+
+void CallState::Release(int64_t mark) {
+  while (std::ssize(allocations_) > mark) {
+    std::free(allocations_.back().memory);
+    limits_.bytes.fetch_sub(allocations_.back().bytes);
+    allocations_.pop_back();
+  }
+}
+
+// Each part has a state of its own. All parts run, so that the error which is reported does not depend on the number of
+// threads: it is that of the first iteration that fails, as long as the parts are the same.
+int32_t CallState::RunParallel(LoopTask task, void* frame, int64_t extent, int64_t grain) {
+  const int64_t wanted = limits_.threads <= 1 ? 1 : extent / std::max<int64_t>(grain, 1);
+  const int64_t parts = std::clamp<int64_t>(wanted, 1, limits_.threads * kPartsPerThread);
+  if (extent <= 0) return 0;
+  if (parts == 1) return task(this, frame, 0, extent);
+  std::vector<std::optional<Error>> errors(static_cast<size_t>(parts));
+  ParallelFor(static_cast<size_t>(parts), limits_.threads, [&](size_t part) {
+    CallState state(limits_, constants);
+    const auto i = static_cast<int64_t>(part);
+    const int64_t size = extent / parts;
+    const int64_t longer = extent % parts;  // this many parts have one more
+    const int64_t begin = i * size + std::min(i, longer);
+    if (task(&state, frame, begin, begin + size + (i < longer ? 1 : 0)) != 0) errors[part] = state.error();
+  });
+  const auto first = std::ranges::find_if(errors, [](const auto& error) { return error.has_value(); });
+  if (first == errors.end()) return 0;
+  Fail((*first)->code, std::move((*first)->message));
+  return 1;
+}
+
+int32_t CallState::CallPacked(const char* name, std::span<const LoopArg> args, LoopArg* result) {
+  if (!limits_.options.packed) {
+    Fail(ErrorCode::SemanticCheck, fmt::format("there is no packed function '{}' to call", name));
+    return 1;
+  }
+  Status status = (*limits_.options.packed)(name, args, result);
+  if (status.ok()) return 0;
+  const Error error = status.TakeError();
+  Fail(error.code, error.message);
+  return 1;
+}
+
+int32_t CallState::Nest(int32_t by) {
+  depth_ += by;
+  if (depth_ <= kMaxDepth) return 0;
+  Fail(ErrorCode::Budget, "calls are nested too deep");
+  return 1;
+}
+
+namespace {
+
+CallState& StateOf(LoopContext* context) { return *static_cast<CallState*>(context); }
+
+int64_t Power(int64_t base, int64_t exponent) {
+  int64_t power = 1;
+  for (auto rest = static_cast<uint64_t>(exponent); rest != 0; rest >>= 1) {
+    if ((rest & 1) != 0) power = WrapMul(power, base);
+    base = WrapMul(base, base);
+  }
+  return power;
+}
+
+}  // namespace
+
+const LoopRuntime& RuntimeFunctions() {
+  static constexpr LoopRuntime kRuntime = {
+      .fail =
+          [](LoopContext* context, const char* format, int32_t numbers, int64_t a, int64_t b) {
+            const int64_t values[] = {a, b};
+            StateOf(context).Fail(ErrorCode::SemanticCheck,
+                                  WithNumbers(format, std::span(values, static_cast<size_t>(numbers))));
+          },
+      .allocate = [](LoopContext* context, int64_t count,
+                     int64_t element_bytes) { return StateOf(context).Allocate(count, element_bytes); },
+      .mark = [](LoopContext* context) { return StateOf(context).mark(); },
+      .release = [](LoopContext* context, int64_t mark) { StateOf(context).Release(mark); },
+      .parallel = [](LoopContext* context, LoopTask task, void* frame, int64_t extent,
+                     int64_t grain) { return StateOf(context).RunParallel(task, frame, extent, grain); },
+      .packed =
+          [](LoopContext* context, const char* name, const void* args, int32_t num_args, void* result) {
+            const auto* list = static_cast<const LoopArg*>(args);
+            return StateOf(context).CallPacked(name, std::span(list, static_cast<size_t>(num_args)),
+                                               static_cast<LoopArg*>(result));
+          },
+      .nest = [](LoopContext* context, int32_t by) { return StateOf(context).Nest(by); },
+      .power = [](int64_t base, int64_t exponent) { return Power(base, exponent); },
+  };
+  return kRuntime;
+}
+
+}  // namespace iropt::codegen

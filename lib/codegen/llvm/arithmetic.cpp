@@ -1,0 +1,187 @@
+#include "arithmetic.h"
+
+#include <fmt/format.h>
+
+namespace iropt::codegen {
+
+llvm::Constant* Arithmetic::Constant(llvm::Value* like, int64_t value) {
+  return llvm::ConstantInt::getSigned(like->getType(), value);
+}
+
+llvm::Value* Arithmetic::AnyLane(llvm::Value* condition) {
+  return condition->getType()->isVectorTy() ? b().CreateOrReduce(condition) : condition;
+}
+
+void Arithmetic::FailIfAny(llvm::Value* condition, std::string_view what) {
+  if (frame_.state().checks) frame_.FailIf(AnyLane(condition), what);
+}
+
+// ---- Arithmetic
+
+llvm::Value* Arithmetic::Binary(NodeKind kind, DataType dtype, llvm::Value* a, llvm::Value* b2, OperandFacts facts) {
+  if (dtype.is_floating()) return FloatBinary(kind, dtype, a, b2);
+  const bool is_signed = dtype.is_int();
+  const bool nsw = facts.fits && is_signed;
+  const bool nuw = facts.fits && (!is_signed || facts.nonnegative);
+  switch (kind) {
+    case NodeKind::kAdd: return b().CreateAdd(a, b2, "", nuw, nsw);
+    case NodeKind::kSub: return b().CreateSub(a, b2, "", false, nsw);
+    case NodeKind::kMul: return b().CreateMul(a, b2, "", nuw, nsw);
+    case NodeKind::kMin:
+      return b().CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, a, b2);
+    case NodeKind::kMax:
+      return b().CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, a, b2);
+    default: return Division(kind, dtype, a, b2, facts);
+  }
+}
+
+llvm::Value* Arithmetic::FloatBinary(NodeKind kind, DataType dtype, llvm::Value* a, llvm::Value* c) {
+  llvm::IRBuilder<>::FastMathFlagGuard guard(b());
+  llvm::FastMathFlags flags;
+  flags.setAllowContract(dtype.bits >= 32);
+  b().setFastMathFlags(flags);
+  llvm::Value* value = nullptr;
+  switch (kind) {
+    case NodeKind::kAdd: value = b().CreateFAdd(a, c); break;
+    case NodeKind::kSub: value = b().CreateFSub(a, c); break;
+    case NodeKind::kMul: value = b().CreateFMul(a, c); break;
+    case NodeKind::kDiv: value = b().CreateFDiv(a, c); break;
+    case NodeKind::kMod: value = b().CreateFRem(a, c); break;
+    case NodeKind::kFloorDiv: return FloorDivide(dtype, a, c);
+    case NodeKind::kFloorMod: value = FloorModFloat(a, c); break;
+    // The second operand where one is NaN.
+    case NodeKind::kMin: return b().CreateSelect(b().CreateFCmpOLT(a, c), a, c);
+    default: return b().CreateSelect(b().CreateFCmpOGT(a, c), a, c);
+  }
+  return dtype.bits >= 32 ? value : frame_.types().RoundTo(value, dtype);
+}
+
+// The quotient must not be rounded up to an integer before it is rounded down.
+llvm::Value* Arithmetic::FloorDivide(DataType dtype, llvm::Value* a, llvm::Value* c) {
+  llvm::Type* wide = ValueTypes::LanesLike(b().getDoubleTy(), a->getType());
+  llvm::Value* quotient = b().CreateFDiv(b().CreateFPCast(a, wide), b().CreateFPCast(c, wide));
+  return frame_.types().RoundTo(b().CreateUnaryIntrinsic(llvm::Intrinsic::floor, quotient), dtype);
+}
+
+// The sign is that of the divisor.
+llvm::Value* Arithmetic::FloorModFloat(llvm::Value* a, llvm::Value* c) {
+  llvm::Value* rest = b().CreateFRem(a, c);
+  llvm::Constant* zero = llvm::Constant::getNullValue(a->getType());
+  llvm::Value* differ = b().CreateXor(b().CreateFCmpOLT(rest, zero), b().CreateFCmpOLT(c, zero));
+  llvm::Value* wrong = b().CreateAnd(b().CreateFCmpUNE(rest, zero), differ);
+  return b().CreateSelect(wrong, b().CreateFAdd(rest, c), rest);
+}
+
+// Division by zero fails; the least integer divided by -1 is itself.
+llvm::Value* Arithmetic::Division(NodeKind kind, DataType dtype, llvm::Value* a, llvm::Value* c, OperandFacts facts) {
+  llvm::Constant* zero = llvm::Constant::getNullValue(c->getType());
+  if (!llvm::isa<llvm::Constant>(c) || llvm::cast<llvm::Constant>(c)->isNullValue())
+    FailIfAny(b().CreateICmpEQ(c, zero), "the divisor of an integer is zero");
+  const bool quotient = kind == NodeKind::kDiv || kind == NodeKind::kFloorDiv;
+  if (dtype.is_uint() || facts.nonnegative) return quotient ? b().CreateUDiv(a, c) : b().CreateURem(a, c);
+  if (!llvm::isa<llvm::Constant>(c)) {
+    const auto bits = a->getType()->getScalarSizeInBits();
+    llvm::Value* least = llvm::ConstantInt::get(a->getType(), llvm::APInt::getSignedMinValue(bits));
+    llvm::Value* overflows = b().CreateAnd(b().CreateICmpEQ(a, least), b().CreateICmpEQ(c, Constant(c, -1)));
+    c = b().CreateSelect(overflows, Constant(c, 1), c);
+  }
+  if (kind == NodeKind::kFloorDiv || kind == NodeKind::kFloorMod) return RoundDown(kind, a, c);
+  return quotient ? b().CreateSDiv(a, c) : b().CreateSRem(a, c);
+}
+
+llvm::Value* Arithmetic::RoundDown(NodeKind kind, llvm::Value* a, llvm::Value* c) {
+  llvm::Constant* zero = llvm::Constant::getNullValue(a->getType());
+  llvm::Value* rest = b().CreateSRem(a, c);
+  llvm::Value* differ = b().CreateICmpSLT(b().CreateXor(rest, c), zero);
+  llvm::Value* wrong = b().CreateAnd(b().CreateICmpNE(rest, zero), differ);
+  if (kind == NodeKind::kFloorMod) return b().CreateSelect(wrong, b().CreateAdd(rest, c), rest);
+  llvm::Value* quotient = b().CreateSDiv(a, c);
+  return b().CreateSelect(wrong, b().CreateSub(quotient, Constant(quotient, 1)), quotient);
+}
+
+llvm::Value* Arithmetic::Compare(NodeKind kind, DataType a_dtype, llvm::Value* a, DataType b_dtype, llvm::Value* c) {
+  if (a_dtype.is_handle() != b_dtype.is_handle() || a->getType() != c->getType() ||
+      a_dtype.is_floating() != b_dtype.is_floating()) {
+    const DataType wide = DataType::Float(64);
+    if (a_dtype.is_floating() || b_dtype.is_floating()) {
+      a = Cast(a, a_dtype, wide);
+      c = Cast(c, b_dtype, wide);
+      a_dtype = wide;
+    } else if (a_dtype.is_handle() || b_dtype.is_handle()) {
+      a = a_dtype.is_handle() ? b().CreatePtrToInt(a, b().getInt64Ty()) : Cast(a, a_dtype, DataType::Int(64));
+      c = b_dtype.is_handle() ? b().CreatePtrToInt(c, b().getInt64Ty()) : Cast(c, b_dtype, DataType::Int(64));
+      a_dtype = DataType::UInt(64);
+    } else {
+      a = Cast(a, a_dtype, DataType::Int(64));
+      c = Cast(c, b_dtype, DataType::Int(64));
+    }
+  }
+  using Predicate = llvm::CmpInst::Predicate;
+  const auto pick = [&](Predicate real, Predicate sint, Predicate uint) {
+    if (a_dtype.is_floating()) return b().CreateFCmp(real, a, c);
+    return b().CreateICmp(a_dtype.is_int() ? sint : uint, a, c);
+  };
+  switch (kind) {
+    case NodeKind::kEQ: return pick(Predicate::FCMP_OEQ, Predicate::ICMP_EQ, Predicate::ICMP_EQ);
+    case NodeKind::kNE: return pick(Predicate::FCMP_UNE, Predicate::ICMP_NE, Predicate::ICMP_NE);
+    case NodeKind::kLT: return pick(Predicate::FCMP_OLT, Predicate::ICMP_SLT, Predicate::ICMP_ULT);
+    case NodeKind::kLE: return pick(Predicate::FCMP_OLE, Predicate::ICMP_SLE, Predicate::ICMP_ULE);
+    case NodeKind::kGT: return pick(Predicate::FCMP_OGT, Predicate::ICMP_SGT, Predicate::ICMP_UGT);
+    default: return pick(Predicate::FCMP_OGE, Predicate::ICMP_SGE, Predicate::ICMP_UGE);
+  }
+}
+
+// ---- Conversions
+
+llvm::Value* Arithmetic::Cast(llvm::Value* value, DataType from, DataType to) {
+  if (from.with_lanes(1) == to.with_lanes(1)) return value;
+  if (from.is_handle() || to.is_handle())
+    return frame_.Unsupported("a pointer is converted to a number", frame_.types().Register(to));
+  llvm::Type* type = ValueTypes::LanesLike(frame_.types().Register(to.with_lanes(1)), value->getType());
+  if (to.is_bool()) {
+    llvm::Constant* zero = llvm::Constant::getNullValue(value->getType());
+    return from.is_floating() ? b().CreateFCmpUNE(value, zero) : b().CreateICmpNE(value, zero);
+  }
+  if (to.is_floating()) {
+    if (!from.is_floating()) return IntToFloat(value, from, to);
+    // Each of the narrower values is one of the wider format.
+    const bool exact = from.bits <= 16 && to.bits >= 32;
+    return exact ? b().CreateFPCast(value, type) : frame_.types().RoundTo(value, to);
+  }
+  // Any number where the value is out of range, but always the same.
+  if (from.is_floating())
+    return b().CreateFreeze(to.is_int() ? b().CreateFPToSI(value, type) : b().CreateFPToUI(value, type));
+  return from.is_int() ? b().CreateSExtOrTrunc(value, type) : b().CreateZExtOrTrunc(value, type);
+}
+
+llvm::Value* Arithmetic::IntToFloat(llvm::Value* value, DataType from, DataType to) {
+  llvm::Type* type = ValueTypes::LanesLike(frame_.types().Register(to.with_lanes(1)), value->getType());
+  const auto convert = [&](llvm::Type* real) {
+    return from.is_int() ? b().CreateSIToFP(value, real) : b().CreateUIToFP(value, real);
+  };
+  if (to.bits >= 32) return convert(type);
+  if (from.bits > 53) {
+    // What a double cannot hold is replaced by a number that rounds as the integer does: the bits that are cut off are
+    // gathered in the last that stays.
+    llvm::Value* cut = b().CreateAnd(value, Constant(value, 0x7ff));
+    llvm::Value* gathered =
+        b().CreateSelect(b().CreateICmpEQ(cut, Constant(value, 0)), Constant(value, 0), Constant(value, 0x800));
+    llvm::Value* magnitude =
+        from.is_int() ? b().CreateBinaryIntrinsic(llvm::Intrinsic::abs, value, b().getFalse()) : value;
+    llvm::Value* large = b().CreateICmpUGE(magnitude, Constant(value, int64_t{1} << 53));
+    value =
+        b().CreateSelect(large, b().CreateOr(b().CreateAnd(value, Constant(value, ~int64_t{0x7ff})), gathered), value);
+  }
+  return frame_.types().RoundTo(convert(ValueTypes::LanesLike(b().getDoubleTy(), value->getType())), to);
+}
+
+llvm::Value* Arithmetic::Reinterpret(llvm::Value* value, DataType from, DataType to) {
+  if (from.is_handle() || to.is_handle()) return nullptr;  // see ExprEmitter
+  llvm::Value* stored = frame_.types().ToMemory(value, from);
+  llvm::Type* type = ValueTypes::LanesLike(frame_.types().Memory(to.with_lanes(1)), value->getType());
+  if (stored->getType()->getScalarSizeInBits() != type->getScalarSizeInBits())
+    return frame_.Unsupported("a value is reinterpreted as one of another width", frame_.types().Register(to));
+  return frame_.types().FromMemory(b().CreateBitCast(stored, type), to);
+}
+
+}  // namespace iropt::codegen

@@ -1,0 +1,253 @@
+// Optimizes LLVM modules, makes machine code of them, and loads it with ORC.
+#include "backend.h"
+
+#include <fmt/format.h>
+#include <llvm/ADT/StringExtras.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
+#include <llvm/Config/llvm-config.h>
+#include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/IR/DiagnosticHandler.h>
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/xxhash.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <atomic>
+#include <mutex>
+
+#include "module_emitter.h"
+
+namespace iropt::codegen {
+
+namespace {
+
+Error LlvmError(std::string_view what, llvm::Error error) {
+  return {ErrorCode::Internal, fmt::format("{}: {}", what, llvm::toString(std::move(error)))};
+}
+
+// LLVM's remarks are not the user's concern.
+struct SilentHandler final : llvm::DiagnosticHandler {
+  bool handleDiagnostics(const llvm::DiagnosticInfo&) override { return true; }
+};
+
+class Target {
+ public:
+  static Result<Target> Find(const std::string& cpu) {
+    static std::once_flag initialized;
+    std::call_once(initialized, [] {
+      llvm::InitializeNativeTarget();
+      llvm::InitializeNativeTargetAsmPrinter();
+    });
+    llvm::Expected<llvm::orc::JITTargetMachineBuilder> builder = llvm::orc::JITTargetMachineBuilder::detectHost();
+    if (!builder) return LlvmError("cannot compile for this host", builder.takeError());
+    if (!cpu.empty()) {
+      builder->setCPU(cpu);
+      builder->setFeatures("");
+    }
+    builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::Aggressive);
+    builder->setRelocationModel(llvm::Reloc::PIC_);
+    builder->getOptions().AllowFPOpFusion = llvm::FPOpFusion::Standard;
+    Target target(std::move(*builder));
+    IROPT_ASSIGN_OR_RETURN(const std::unique_ptr<llvm::TargetMachine> machine, target.MakeMachine());
+    target.layout_ = machine->createDataLayout();
+    target.has_half_ = machine->getMCSubtargetInfo()->checkFeatures("+f16c");
+    return target;
+  }
+
+  Result<std::unique_ptr<llvm::TargetMachine>> MakeMachine() const {
+    llvm::orc::JITTargetMachineBuilder builder = builder_;
+    llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine = builder.createTargetMachine();
+    if (!machine) return LlvmError("cannot compile for this host", machine.takeError());
+    return std::move(*machine);
+  }
+  const llvm::orc::JITTargetMachineBuilder& builder() const { return builder_; }
+  const llvm::DataLayout& layout() const { return layout_; }
+  bool has_half() const { return has_half_; }
+  // What machine code depends on besides the module.
+  std::string Description(int opt_level) const {
+    return fmt::format("LLVM {} {} {} {} O{}", LLVM_VERSION_STRING, builder_.getTargetTriple().str(), builder_.getCPU(),
+                       builder_.getFeatures().getString(), opt_level);
+  }
+
+ private:
+  explicit Target(llvm::orc::JITTargetMachineBuilder builder) : builder_(std::move(builder)), layout_("") {}
+
+  llvm::orc::JITTargetMachineBuilder builder_;
+  llvm::DataLayout layout_;
+  bool has_half_ = false;
+};
+
+// A module while it is made into code. Each has its own context, so that several threads can compile.
+struct Unit {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module;
+  std::unique_ptr<llvm::TargetMachine> machine;
+
+  void Optimize(int level) {
+    llvm::PipelineTuningOptions tuning;
+    tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling = level > 1;
+    llvm::PassBuilder passes(machine.get(), tuning);
+    llvm::LoopAnalysisManager loops;
+    llvm::FunctionAnalysisManager functions;
+    llvm::CGSCCAnalysisManager components;
+    llvm::ModuleAnalysisManager modules;
+    passes.registerModuleAnalyses(modules);
+    passes.registerCGSCCAnalyses(components);
+    passes.registerFunctionAnalyses(functions);
+    passes.registerLoopAnalyses(loops);
+    passes.crossRegisterProxies(loops, functions, components, modules);
+    static constexpr const llvm::OptimizationLevel* kLevels[] = {
+        &llvm::OptimizationLevel::O0, &llvm::OptimizationLevel::O1, &llvm::OptimizationLevel::O2,
+        &llvm::OptimizationLevel::O3};
+    const llvm::OptimizationLevel chosen = *kLevels[std::clamp(level, 0, 3)];
+    llvm::ModulePassManager pipeline =
+        level <= 0 ? passes.buildO0DefaultPipeline(chosen) : passes.buildPerModuleDefaultPipeline(chosen);
+    pipeline.run(*module, modules);
+  }
+
+  Result<llvm::SmallVector<char, 0>> Generate() {
+    llvm::SmallVector<char, 0> object;
+    llvm::raw_svector_ostream stream(object);
+    llvm::legacy::PassManager passes;
+    if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
+      return Error{ErrorCode::Internal, "LLVM cannot make machine code for this host"};
+    passes.run(*module);
+    return object;
+  }
+
+  std::string Key(const std::string& description) const {
+    llvm::SmallVector<char, 0> bytes;
+    llvm::raw_svector_ostream stream(bytes);
+    llvm::WriteBitcodeToFile(*module, stream);
+    stream << description;
+    const llvm::XXH128_hash_t hash =
+        llvm::xxh3_128bits(llvm::ArrayRef(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
+    return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  }
+
+  std::string Text() const {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    module->print(stream, nullptr);
+    return text;
+  }
+};
+
+// Keeps the library of one function loaded.
+class LoadedCode final : public LoopCode {
+ public:
+  LoadedCode(llvm::orc::ExecutionSession& session, llvm::orc::JITDylib& library)
+      : session_(session), library_(library) {}
+  ~LoadedCode() override { llvm::consumeError(session_.removeJITDylib(library_)); }
+
+ private:
+  llvm::orc::ExecutionSession& session_;
+  llvm::orc::JITDylib& library_;
+};
+
+class OrcBackend final : public LoopBackend {
+ public:
+  explicit OrcBackend(Target target) : target_(std::move(target)) {}
+
+  Status Start(const LoopRuntime& runtime) {
+    llvm::orc::LLJITBuilder builder;
+    builder.setJITTargetMachineBuilder(target_.builder());
+    builder.setPlatformSetUp(llvm::orc::setUpInactivePlatform);
+    llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> jit = builder.create();
+    if (!jit) return LlvmError("cannot start LLVM ORC", jit.takeError());
+    jit_ = std::move(*jit);
+    llvm::orc::SymbolMap symbols;
+    const auto* addresses = reinterpret_cast<void* const*>(&runtime);
+    for (size_t i = 0; i < std::size(kRuntimeSymbols); ++i) {
+      symbols[jit_->mangleAndIntern(kRuntimeSymbols[i])] = {
+          llvm::orc::ExecutorAddr::fromPtr(addresses[i]),
+          llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+    }
+    if (llvm::Error error = jit_->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols))))
+      return LlvmError("cannot define the runtime", std::move(error));
+    auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(target_.layout().getGlobalPrefix());
+    if (!process) return LlvmError("cannot see the C library", process.takeError());
+    jit_->getMainJITDylib().addGenerator(std::move(*process));
+    return {};
+  }
+
+  Result<std::unique_ptr<LoopCode>> Compile(const CompileRequest& request, ObjectStore* store) override {
+    IROPT_ASSIGN_OR_RETURN(const std::unique_ptr<Unit> unit, MakeUnit(request));
+    const std::string key = store ? unit->Key(target_.Description(request.opt_level)) : std::string();
+    if (const std::string object = store ? store->Load(key) : std::string(); !object.empty()) {
+      Result<std::unique_ptr<LoopCode>> code = Load(object);
+      if (code) {
+        (*code)->from_store = true;
+        return code;
+      }
+    }
+    unit->Optimize(request.opt_level);
+    IROPT_ASSIGN_OR_RETURN(const auto object, unit->Generate());
+    const std::string_view bytes(object.data(), object.size());
+    if (store) store->Store(key, bytes);
+    return Load(bytes);
+  }
+
+  Result<std::string> EmitLlvm(const CompileRequest& request, bool optimized) override {
+    IROPT_ASSIGN_OR_RETURN(const std::unique_ptr<Unit> unit, MakeUnit(request));
+    if (optimized) unit->Optimize(request.opt_level);
+    return unit->Text();
+  }
+
+ private:
+  Result<std::unique_ptr<Unit>> MakeUnit(const CompileRequest& request) {
+    auto unit = std::make_unique<Unit>();
+    unit->context.setDiagnosticHandler(std::make_unique<SilentHandler>());
+    IROPT_ASSIGN_OR_RETURN(unit->machine, target_.MakeMachine());
+    IROPT_ASSIGN_OR_RETURN(unit->module, EmitModule(request, unit->context, target_.layout(), target_.has_half()));
+    unit->module->setTargetTriple(unit->machine->getTargetTriple());
+    return unit;
+  }
+
+  Result<std::unique_ptr<LoopCode>> Load(std::string_view object) {
+    llvm::orc::ExecutionSession& session = jit_->getExecutionSession();
+    llvm::Expected<llvm::orc::JITDylib&> library = session.createJITDylib(fmt::format("function{}", next_library_++));
+    if (!library) return LlvmError("cannot load machine code", library.takeError());
+    library->addToLinkOrder(jit_->getMainJITDylib());
+    auto code = std::make_unique<LoadedCode>(session, *library);
+    auto buffer = llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(object.data(), object.size()), "loops");
+    if (llvm::Error error = jit_->addObjectFile(*library, std::move(buffer)))
+      return LlvmError("cannot load machine code", std::move(error));
+    llvm::Expected<llvm::orc::ExecutorAddr> entry = jit_->lookup(*library, kEntrySymbol);
+    if (!entry) return LlvmError("cannot load machine code", entry.takeError());
+    code->entry = entry->toPtr<LoopEntry>();
+    return std::unique_ptr<LoopCode>(std::move(code));
+  }
+
+  Target target_;
+  std::unique_ptr<llvm::orc::LLJIT> jit_;
+  std::atomic<uint64_t> next_library_ = 0;
+};
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) LoopBackend*
+iropt_make_loop_backend(  // NOLINT(readability-identifier-naming)
+    uint32_t version, const char* cpu, const LoopRuntime* runtime, std::string* error) {
+  if (version != kBackendVersion) {
+    *error = fmt::format("it has version {}, not {}", kBackendVersion, version);
+    return nullptr;
+  }
+  Result<Target> target = Target::Find(cpu);
+  if (!target) {
+    *error = target.error().message;
+    return nullptr;
+  }
+  auto backend = std::make_unique<OrcBackend>(*std::move(target));
+  if (const Status started = backend->Start(*runtime); !started) {
+    *error = started.error().message;
+    return nullptr;
+  }
+  return backend.release();
+}
+
+}  // namespace iropt::codegen

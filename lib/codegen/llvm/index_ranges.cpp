@@ -1,0 +1,276 @@
+#include "index_ranges.h"
+
+#include <algorithm>
+
+#include "iropt/ir/element.h"
+#include "iropt/ir/structural.h"
+#include "iropt/op/op_id.h"
+#include "iropt/support/stack.h"
+
+namespace iropt::codegen {
+
+namespace {
+
+// How many nodes one question may look at: each node of an expression is asked about.
+constexpr int kBudget = 48;
+
+__extension__ using Wide = __int128;
+
+IntRange Fitting(Wide min, Wide max, DataType dtype, bool* fits = nullptr) {
+  const IntRange all = IntRange::Of(dtype);
+  const bool unknown = dtype.is_uint() && dtype.bits == 64 && min < 0;
+  const bool inside = min >= all.min && max <= all.max && !unknown;
+  if (fits) *fits = inside;
+  return inside ? IntRange{static_cast<int64_t>(min), static_cast<int64_t>(max)} : all;
+}
+
+// Whether the expression has the same value wherever its variables have theirs: it is small and reads no memory.
+bool IsStable(const PrimExpr* expr, int& budget) {
+  if (--budget <= 0) return false;
+  if (const auto* cast = As<tir::Cast>(expr)) return IsStable(cast->value, budget);
+  if (!tir::BinaryExpr::ClassOf(expr->kind)) return Is<tir::Var>(expr) || Is<tir::IntImm>(expr);
+  const auto* binary = static_cast<const tir::BinaryExpr*>(expr);
+  return IsStable(binary->a, budget) && IsStable(binary->b, budget);
+}
+
+}  // namespace
+
+IntRange IntRange::Of(DataType dtype) {
+  if (!dtype.is_integer() || dtype.bits >= 64) return {};
+  if (dtype.is_uint()) return {0, static_cast<int64_t>((uint64_t{1} << dtype.bits) - 1)};
+  const int64_t half = int64_t{1} << (dtype.bits - 1);
+  return {-half, half - 1};
+}
+
+IntRange IndexRanges::Of(const PrimExpr* expr) const {
+  int budget = kBudget;
+  return Within(expr, budget);
+}
+
+bool IndexRanges::Fits(const tir::BinaryExpr& expr) const {
+  int budget = kBudget;
+  bool fits = false;
+  OfSum(expr, budget, &fits);
+  return fits;
+}
+
+bool IndexRanges::IsInBounds(const PrimExpr* index, const PrimExpr* extent) const {
+  const IntRange range = Of(index);
+  if (range.min < 0) return false;
+  if (range.max < Of(extent).min) return true;
+  const auto* var = As<tir::Var>(index);
+  const auto it = var ? vars_.find(var) : vars_.end();
+  return it != vars_.end() && it->second.end && (it->second.end == extent || StructuralEqual(it->second.end, extent));
+}
+
+void IndexRanges::Bind(const tir::Var* var, IntRange range, const PrimExpr* end) { vars_[var] = {range, end}; }
+
+void IndexRanges::BindValue(const tir::Var* var, const PrimExpr* value) {
+  Known known{Of(value).Intersect(IntRange::Of(var->dtype)), nullptr};
+  const auto* source = As<tir::Var>(value);
+  if (const auto it = source ? vars_.find(source) : vars_.end(); it != vars_.end()) known.end = it->second.end;
+  vars_[var] = known;
+}
+
+// ---- Ranges of expressions
+
+IntRange IndexRanges::Within(const PrimExpr* expr, int& budget) const {
+  if (--budget <= 0 || !expr->dtype.is_integer()) return IntRange::Of(expr->dtype);
+  IntRange range = WithStack([&] { return OfNode(expr, budget); });
+  for (const Fact& fact : facts_) {
+    if (fact.expr == expr || (fact.expr->kind == expr->kind && StructuralEqual(fact.expr, expr)))
+      range = range.Intersect(fact.range);
+  }
+  return range;
+}
+
+IntRange IndexRanges::OfNode(const PrimExpr* expr, int& budget) const {
+  const IntRange all = IntRange::Of(expr->dtype);
+  switch (expr->kind) {
+    case NodeKind::kIntImm: {
+      const int64_t value = To<tir::IntImm>(expr)->value;
+      return {value, value};
+    }
+    case NodeKind::kPrimVar:
+    case NodeKind::kSizeVar: {
+      const auto it = vars_.find(static_cast<const tir::Var*>(expr));
+      return it == vars_.end() ? all : it->second.range;
+    }
+    case NodeKind::kCast: {
+      const PrimExpr* value = To<tir::Cast>(expr)->value;
+      if (!value->dtype.is_integer() || expr->dtype.is_bool()) return all;
+      const IntRange range = Within(value, budget);
+      return range.IsWithin(all) && (range.min >= 0 || expr->dtype.is_int()) ? range : all;
+    }
+    case NodeKind::kBroadcast: return Within(To<tir::Broadcast>(expr)->value, budget);
+    case NodeKind::kRamp: {
+      const auto* ramp = To<tir::Ramp>(expr);
+      const IntRange base = Within(ramp->base, budget);
+      const IntRange stride = Within(ramp->stride, budget);
+      const Wide last = expr->dtype.lanes - 1;
+      return Fitting(base.min + std::min<Wide>(0, last * stride.min), base.max + std::max<Wide>(0, last * stride.max),
+                     expr->dtype);
+    }
+    case NodeKind::kSelect: {
+      const auto* select = To<tir::Select>(expr);
+      return Within(select->true_value, budget).Union(Within(select->false_value, budget));
+    }
+    case NodeKind::kPrimCall: return OfCall(*To<tir::Call>(expr), budget);
+    default:
+      return tir::BinaryExpr::ClassOf(expr->kind) ? OfBinary(*static_cast<const tir::BinaryExpr*>(expr), budget) : all;
+  }
+}
+
+IntRange IndexRanges::OfSum(const tir::BinaryExpr& expr, int& budget, bool* fits) const {
+  *fits = false;
+  if (expr.dtype.is_uint() && expr.dtype.bits == 64) return {};
+  const IntRange a = Within(expr.a, budget);
+  const IntRange b = Within(expr.b, budget);
+  switch (expr.kind) {
+    case NodeKind::kAdd: return Fitting(Wide{a.min} + b.min, Wide{a.max} + b.max, expr.dtype, fits);
+    case NodeKind::kSub: return Fitting(Wide{a.min} - b.max, Wide{a.max} - b.min, expr.dtype, fits);
+    case NodeKind::kMul: {
+      const Wide corners[] = {Wide{a.min} * b.min, Wide{a.min} * b.max, Wide{a.max} * b.min, Wide{a.max} * b.max};
+      return Fitting(std::ranges::min(corners), std::ranges::max(corners), expr.dtype, fits);
+    }
+    default: return IntRange::Of(expr.dtype);
+  }
+}
+
+IntRange IndexRanges::OfBinary(const tir::BinaryExpr& expr, int& budget) const {
+  const IntRange all = IntRange::Of(expr.dtype);
+  if (expr.dtype.is_uint() && expr.dtype.bits == 64) return all;
+  bool fits = false;
+  switch (expr.kind) {
+    case NodeKind::kAdd:
+    case NodeKind::kSub:
+    case NodeKind::kMul: return OfSum(expr, budget, &fits);
+    case NodeKind::kMin: {
+      const IntRange a = Within(expr.a, budget);
+      const IntRange b = Within(expr.b, budget);
+      return {std::min(a.min, b.min), std::min(a.max, b.max)};
+    }
+    case NodeKind::kMax: {
+      const IntRange a = Within(expr.a, budget);
+      const IntRange b = Within(expr.b, budget);
+      return {std::max(a.min, b.min), std::max(a.max, b.max)};
+    }
+    case NodeKind::kDiv:
+    case NodeKind::kFloorDiv: {
+      const IntRange a = Within(expr.a, budget);
+      const IntRange b = Within(expr.b, budget);
+      if (b.min < 1) return all;
+      if (expr.kind == NodeKind::kFloorDiv)
+        return {std::min(FloorDiv(a.min, b.min), FloorDiv(a.min, b.max)),
+                std::max(FloorDiv(a.max, b.min), FloorDiv(a.max, b.max))};
+      return a.min < 0 ? all : IntRange{a.min / b.max, a.max / b.min};
+    }
+    case NodeKind::kMod:
+    case NodeKind::kFloorMod: {
+      const IntRange a = Within(expr.a, budget);
+      const IntRange b = Within(expr.b, budget);
+      if (b.min < 1 || (expr.kind == NodeKind::kMod && a.min < 0)) return all;
+      if (a.min >= 0 && a.max < b.min) return a;
+      return {0, b.max - 1};
+    }
+    default: return all;
+  }
+}
+
+IntRange IndexRanges::OfCall(const tir::Call& call, int& budget) const {
+  const auto* op = As<Op>(call.op);
+  const IntRange all = IntRange::Of(call.dtype);
+  if (!op) return all;
+  switch (op->id) {
+    case OpId::kTirLikely:
+    case OpId::kTirTvmThreadInvariant: return call.args.size() == 1 ? Within(call.args[0], budget) : all;
+    case OpId::kTirIfThenElse:
+      return call.args.size() == 3 ? Within(call.args[1], budget).Union(Within(call.args[2], budget)) : all;
+    case OpId::kTirBitwiseAnd: {
+      if (call.args.size() != 2) return all;
+      const IntRange mask = Within(call.args[1], budget);
+      return mask.min >= 0 ? IntRange{0, mask.max} : all;
+    }
+    case OpId::kTirShiftRight: {
+      if (call.args.size() != 2) return all;
+      const IntRange value = Within(call.args[0], budget);
+      const IntRange by = Within(call.args[1], budget);
+      if (value.min < 0 || by.min < 0 || by.max > 63) return all;
+      return {value.min >> by.max, value.max >> by.min};
+    }
+    default: return all;
+  }
+}
+
+// ---- What conditions tell
+
+IndexRanges::Assumption::Assumption(IndexRanges& ranges, const PrimExpr* condition, bool holds)
+    : ranges_(ranges), before_(ranges.facts_.size()) {
+  ranges.Assume(condition, holds);
+}
+
+void IndexRanges::AddFact(const PrimExpr* expr, IntRange range) {
+  int budget = kBudget;
+  if (!Is<tir::IntImm>(expr) && IsStable(expr, budget)) facts_.push_back({expr, range});
+}
+
+void IndexRanges::Assume(const PrimExpr* condition, bool holds) {
+  if (condition->dtype.lanes != 1) return;
+  if (const tir::Call* likely = CallOf(condition, OpId::kTirLikely); likely && likely->args.size() == 1)
+    return Assume(likely->args[0], holds);
+  if (const auto* negation = As<tir::Not>(condition)) return Assume(negation->a, !holds);
+  const bool joined = condition->kind == NodeKind::kAnd || condition->kind == NodeKind::kOr;
+  if (joined && (condition->kind == NodeKind::kAnd) == holds) {
+    const auto* both = static_cast<const tir::BinaryExpr*>(condition);
+    WithStack([&] { Assume(both->a, holds); });
+    WithStack([&] { Assume(both->b, holds); });
+  } else if (tir::BinaryExpr::ClassOf(condition->kind) && !joined) {
+    AssumeComparison(*static_cast<const tir::BinaryExpr*>(condition), holds);
+  }
+}
+
+void IndexRanges::AssumeComparison(const tir::BinaryExpr& comparison, bool holds) {
+  const bool is_signed = comparison.a->dtype.is_int() && comparison.b->dtype.is_int();
+  const auto is_small = [](DataType dtype) { return dtype.is_uint() && dtype.bits < 64; };
+  if (!is_signed && !(is_small(comparison.a->dtype) && is_small(comparison.b->dtype))) return;
+  NodeKind kind = comparison.kind;
+  if (!holds) {
+    switch (kind) {
+      case NodeKind::kLT: kind = NodeKind::kGE; break;
+      case NodeKind::kLE: kind = NodeKind::kGT; break;
+      case NodeKind::kGT: kind = NodeKind::kLE; break;
+      case NodeKind::kGE: kind = NodeKind::kLT; break;
+      case NodeKind::kNE: kind = NodeKind::kEQ; break;
+      default: return;
+    }
+  }
+  const IntRange a = Of(comparison.a);
+  const IntRange b = Of(comparison.b);
+  const auto below = [](int64_t v) { return v == INT64_MIN ? v : v - 1; };
+  const auto above = [](int64_t v) { return v == INT64_MAX ? v : v + 1; };
+  switch (kind) {
+    case NodeKind::kLT:
+      AddFact(comparison.a, {a.min, below(b.max)});
+      AddFact(comparison.b, {above(a.min), b.max});
+      break;
+    case NodeKind::kLE:
+      AddFact(comparison.a, {a.min, b.max});
+      AddFact(comparison.b, {a.min, b.max});
+      break;
+    case NodeKind::kGT:
+      AddFact(comparison.a, {above(b.min), a.max});
+      AddFact(comparison.b, {b.min, below(a.max)});
+      break;
+    case NodeKind::kGE:
+      AddFact(comparison.a, {b.min, a.max});
+      AddFact(comparison.b, {b.min, a.max});
+      break;
+    case NodeKind::kEQ:
+      AddFact(comparison.a, b);
+      AddFact(comparison.b, a);
+      break;
+    default: break;
+  }
+}
+
+}  // namespace iropt::codegen

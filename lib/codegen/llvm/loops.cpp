@@ -1,0 +1,250 @@
+// Loops, and reductions that are initialized before them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "iropt/eval/tir/thread_wait.h"
+#include "iropt/ir/structural.h"
+#include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsics.h"
+#include "stmt_emitter.h"
+
+namespace iropt::codegen {
+
+namespace {
+
+// Loops that are marked to be unrolled and run longer are left to LLVM.
+constexpr int64_t kMaxUnrolled = 64;
+
+LoopHint HintOf(const tir::For& loop) {
+  if (loop.for_kind == tir::ForKind::kVectorized) return LoopHint::kVectorize;
+  const auto* extent = As<tir::IntImm>(loop.extent);
+  const bool unrolls = loop.for_kind == tir::ForKind::kUnrolled && extent && extent->value <= kMaxUnrolled;
+  return unrolls ? LoopHint::kUnroll : LoopHint::kNone;
+}
+
+}  // namespace
+
+StmtEmitter::LoopRange StmtEmitter::RangeOf(const tir::Var* var, const PrimExpr* min, const PrimExpr* extent) {
+  return {var, min ? exprs_.EmitInt(min) : frame_.Int64(0), exprs_.EmitInt(extent), min, extent};
+}
+
+void StmtEmitter::EmitFor(const tir::For& loop) {
+  const LoopRange range = RangeOf(loop.loop_var, loop.min, loop.extent);
+  if (loop.thread_binding) return EmitAxis(range, loop.thread_binding->thread_tag, loop.body);
+  const tir::Block* block = InitializeBefore(loop);
+  if (block) initialized_.insert(block);
+  if (loop.for_kind != tir::ForKind::kParallel || !EmitParallel(loop, range))
+    EmitLoop(range, HintOf(loop), [&] { Emit(loop.body); });
+  if (block) initialized_.erase(block);
+}
+
+// Counts in the dtype of the variable where that cannot overflow, as a loop in C does.
+void StmtEmitter::EmitLoop(const LoopRange& range, LoopHint hint, FunctionRef<void()> body) {
+  llvm::Value* extent = range.extent;
+  if (FitsVariable(range)) extent = b().CreateTrunc(extent, frame_.types().Register(range.var->dtype));
+  frame_.Loop(extent, hint, [&](llvm::Value* i) {
+    BindLoopVar(range, i);
+    body();
+  });
+}
+
+// Whether all values of the variable are in the range of its dtype.
+bool StmtEmitter::FitsVariable(const LoopRange& range) {
+  const IntRange min = range.min_expr ? exprs_.ranges().Of(range.min_expr) : IntRange{0, 0};
+  if (range.extent_expr->dtype == range.var->dtype && min.min == 0 && min.max == 0) return true;
+  const IntRange extent = exprs_.ranges().Of(range.extent_expr);
+  const IntRange all = IntRange::Of(range.var->dtype);
+  int64_t end = 0;
+  return min.min >= all.min && extent.max <= all.max && !__builtin_add_overflow(min.max, extent.max, &end) &&
+         end <= all.max;
+}
+
+void StmtEmitter::BindLoopVar(const LoopRange& range, llvm::Value* i) {
+  const DataType dtype = range.var->dtype;
+  llvm::Type* type = frame_.types().Register(dtype);
+  const bool fits = FitsVariable(range);
+  llvm::Value* min = b().CreateTrunc(range.min, type);
+  const bool from_zero = llvm::isa<llvm::ConstantInt>(range.min) && llvm::cast<llvm::ConstantInt>(range.min)->isZero();
+  i = b().CreateZExtOrTrunc(i, type);
+  exprs_.scope().Bind(range.var, from_zero ? i : b().CreateAdd(min, i, "", false, fits && dtype.is_int()));
+  if (!fits) return exprs_.ranges().Bind(range.var, IntRange::Of(dtype));
+  const IntRange mins = range.min_expr ? exprs_.ranges().Of(range.min_expr) : IntRange{0, 0};
+  const IntRange extent = exprs_.ranges().Of(range.extent_expr);
+  int64_t last = 0;
+  if (__builtin_add_overflow(mins.max, extent.max - 1, &last)) last = IntRange::Of(dtype).max;
+  const bool is_zero = mins.min == 0 && mins.max == 0;
+  exprs_.ranges().Bind(range.var, {mins.min, std::min(last, IntRange::Of(dtype).max)},
+                       is_zero ? range.extent_expr : nullptr);
+}
+
+void StmtEmitter::EmitAxis(const LoopRange& range, std::string_view thread_tag, const tir::Stmt* body) {
+  const bool is_thread = IsThreadTag(thread_tag);
+  if (is_thread && IsWaiting(body)) return EmitSpread(range, body);
+  exprs_.thread_axes += is_thread ? 1 : 0;
+  EmitLoop(range, LoopHint::kNone, [&] { Emit(body); });
+  exprs_.thread_axes -= is_thread ? 1 : 0;
+  // The axis may be bound again after it.
+  exprs_.scope().Unbind(range.var);
+}
+
+// ---- Initialization before the loop
+//
+// A block that reduces initializes its result in the iteration in which all its reduction axes have their first value.
+// In
+//
+//   for i: for k: with block: vi, vk = i, k; with init: C[vi] = 0; C[vi] += A[vi, vk]
+//
+// that is the first iteration of k, so that the initialization is the same before the loop of k, where it costs
+// nothing and does not keep LLVM from vectorizing. Loops between, over axes that do not reduce, are run once more for
+// the initialization, if the block reads and writes its result at no other place than where it initializes it.
+
+namespace {
+
+// A nest of loops with a block in it that initializes something.
+struct ReductionNest {
+  std::vector<const tir::For*> loops;
+  const tir::BlockRealize* realize = nullptr;
+  std::unordered_set<const tir::Var*> reduced;  // variables of loops that run over reduction axes
+  bool Reduces(const tir::For& loop) const { return reduced.contains(loop.loop_var); }
+};
+
+bool Uses(const PrimExpr* expr, const std::unordered_set<const tir::Var*>& vars) {
+  bool found = false;
+  tir::ForEachVar(expr, [&](const tir::Var* var) { found = found || vars.contains(var); });
+  return found;
+}
+
+// Whether the expression is a sum of variables of the loops, times positive constants: it is then 0 where all of them
+// are, and only there.
+bool IsPositiveSum(const PrimExpr* expr, const std::unordered_set<const tir::Var*>& loop_vars,
+                   std::unordered_set<const tir::Var*>& summands) {
+  if (const auto* var = As<tir::Var>(expr)) return loop_vars.contains(var) && (summands.insert(var), true);
+  const auto* binary = tir::BinaryExpr::ClassOf(expr->kind) ? static_cast<const tir::BinaryExpr*>(expr) : nullptr;
+  if (!binary) return false;
+  if (expr->kind == NodeKind::kAdd)
+    return IsPositiveSum(binary->a, loop_vars, summands) && IsPositiveSum(binary->b, loop_vars, summands);
+  const auto* factor = As<tir::IntImm>(binary->b);
+  return expr->kind == NodeKind::kMul && factor && factor->value > 0 && IsPositiveSum(binary->a, loop_vars, summands);
+}
+
+bool IsZero(const PrimExpr* expr) {
+  const auto* value = As<tir::IntImm>(expr);
+  return value && value->value == 0;
+}
+
+// The nest that begins with the loop; without `realize` where the block in it initializes nothing.
+ReductionNest FindNest(const tir::For& loop) {
+  ReductionNest nest;
+  const tir::Stmt* stmt = &loop;
+  while (const auto* inner = As<tir::For>(stmt)) {
+    if (inner->thread_binding) return nest;
+    nest.loops.push_back(inner);
+    stmt = inner->body;
+  }
+  const auto* realize = As<tir::BlockRealize>(stmt);
+  const bool plain = realize && realize->block->init && realize->block->alloc_buffers.empty() &&
+                     realize->block->match_buffers.empty() &&
+                     realize->iter_values.size() == realize->block->iter_vars.size();
+  if (plain) nest.realize = realize;
+  return nest;
+}
+
+// Finds the loops that run over reduction axes; false where the first iteration is not the one of their first values.
+bool FindReductionLoops(ReductionNest& nest) {
+  std::unordered_set<const tir::Var*> vars;
+  for (const tir::For* loop : nest.loops) vars.insert(loop->loop_var);
+  const tir::Block& block = *nest.realize->block;
+  for (size_t i = 0; i < block.iter_vars.size(); ++i) {
+    const PrimExpr* value = nest.realize->iter_values[i];
+    if (block.iter_vars[i]->iter_type != tir::IterVarType::kCommReduce || !Uses(value, vars)) continue;
+    if (!block.iter_vars[i]->dom || !IsZero(block.iter_vars[i]->dom->min) || !IsPositiveSum(value, vars, nest.reduced))
+      return false;
+  }
+  for (size_t i = 0; i < block.iter_vars.size(); ++i) {
+    const bool reduces = block.iter_vars[i]->iter_type == tir::IterVarType::kCommReduce;
+    if (!reduces && Uses(nest.realize->iter_values[i], nest.reduced)) return false;
+  }
+  return std::ranges::all_of(nest.loops, [&](const tir::For* loop) {
+    const bool from_zero = !nest.Reduces(*loop) || IsZero(loop->min);
+    return from_zero && !Uses(loop->min, nest.reduced) && !Uses(loop->extent, nest.reduced);
+  });
+}
+
+// Collects where buffers are accessed.
+class AccessCollector : public tir::StmtExprVisitor {
+ public:
+  struct Access {
+    const tir::Buffer* buffer;
+    List<const PrimExpr*> indices;
+  };
+  std::vector<Access> accesses;
+  bool is_opaque = false;  // accesses that cannot be seen
+
+ protected:
+  void VisitBufferStore(const tir::BufferStore* store) override {
+    accesses.push_back({store->buffer, store->indices});
+    StmtExprVisitor::VisitBufferStore(store);
+  }
+  void VisitBufferLoad(const tir::BufferLoad* load) override {
+    accesses.push_back({load->buffer, load->indices});
+    StmtExprVisitor::VisitBufferLoad(load);
+  }
+  void VisitCall(const tir::Call* call) override {
+    const auto* op = As<Op>(call->op);
+    is_opaque = is_opaque || !op || EffectOf(op) > CallEffect::kPure;
+    StmtExprVisitor::VisitCall(call);
+  }
+};
+
+// Whether the block accesses what it initializes only where it does so.
+bool AccessesOnePlace(const tir::Block& block) {
+  AccessCollector init;
+  init.VisitStmt(block.init);
+  AccessCollector body;
+  body.VisitStmt(block.body);
+  const auto same = [](const AccessCollector::Access& a, const AccessCollector::Access& b) {
+    return a.indices.size() == b.indices.size() &&
+           std::equal(a.indices.begin(), a.indices.end(), b.indices.begin(),
+                      [](const PrimExpr* x, const PrimExpr* y) { return StructuralEqual(x, y); });
+  };
+  if (init.is_opaque || body.is_opaque) return false;
+  return std::ranges::all_of(body.accesses, [&](const AccessCollector::Access& access) {
+    return std::ranges::all_of(init.accesses, [&](const AccessCollector::Access& start) {
+      return start.buffer->data != access.buffer->data || (start.buffer == access.buffer && same(start, access));
+    });
+  });
+}
+
+}  // namespace
+
+const tir::Block* StmtEmitter::InitializeBefore(const tir::For& loop) {
+  ReductionNest nest = FindNest(loop);
+  if (!nest.realize || initialized_.contains(nest.realize->block) || !FindReductionLoops(nest) || !nest.Reduces(loop))
+    return nullptr;
+  const bool all_reduce = std::ranges::all_of(nest.loops, [&](const tir::For* inner) { return nest.Reduces(*inner); });
+  if (!all_reduce && !AccessesOnePlace(*nest.realize->block)) return nullptr;
+  const std::function<void(size_t)> initialize = [&](size_t depth) {
+    if (depth == nest.loops.size()) {
+      frame_.If(exprs_.EmitBool(nest.realize->predicate), [&] {
+        const IndexRanges::Assumption assumption(exprs_.ranges(), nest.realize->predicate);
+        BindAxes(*nest.realize);
+        frame_.If(IsFirstReduction(*nest.realize->block), [&] { Emit(nest.realize->block->init); });
+      });
+      return;
+    }
+    const tir::For& inner = *nest.loops[depth];
+    const LoopRange range = RangeOf(inner.loop_var, inner.min, inner.extent);
+    if (!nest.Reduces(inner)) return EmitLoop(range, HintOf(inner), [&] { initialize(depth + 1); });
+    // The first iteration, if there is one.
+    frame_.If(b().CreateICmpSGT(range.extent, frame_.Int64(0)), [&] {
+      exprs_.scope().Bind(inner.loop_var, llvm::ConstantInt::get(frame_.types().Register(inner.loop_var->dtype), 0));
+      exprs_.ranges().Bind(inner.loop_var, {0, 0});
+      initialize(depth + 1);
+    });
+  };
+  initialize(0);
+  return nest.realize->block;
+}
+
+}  // namespace iropt::codegen

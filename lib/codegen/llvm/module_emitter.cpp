@@ -1,0 +1,183 @@
+#include "module_emitter.h"
+
+#include <fmt/format.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "signature.h"
+#include "stmt_emitter.h"
+
+namespace iropt::codegen {
+
+namespace {
+
+class ModuleEmitter final : public FunctionTable {
+ public:
+  ModuleEmitter(const CompileRequest& request, ModuleState& state) : request_(request), state_(state) {}
+
+  void Emit() {
+    EmitEntry(*request_.calls->functions.front());
+    // Functions that are called are declared while others are generated.
+    for (size_t i = 0; i < declared_.size(); ++i) EmitBody(*declared_[i]);
+  }
+
+  const PrimFunc* Find(const GlobalVar& var) override {
+    const ModuleEntry* entry = request_.module->Find(&var);
+    return entry ? As<PrimFunc>(entry->func) : nullptr;
+  }
+
+  llvm::Function* Declare(const PrimFunc& func) override {
+    llvm::Function*& function = functions_[&func];
+    if (!function) {
+      function = llvm::Function::Create(TypeOf(Signature(func)), llvm::Function::InternalLinkage, SymbolOf(func),
+                                        state_.module);
+      // As a function of its own it keeps what is known of its pointers.
+      function->addFnAttr(llvm::Attribute::NoInline);
+      function->setDoesNotThrow();
+      declared_.push_back(&func);
+    }
+    return function;
+  }
+
+ private:
+  size_t IndexOf(const PrimFunc& func) const {
+    const auto& functions = request_.calls->functions;
+    return static_cast<size_t>(std::ranges::find(functions, &func) - functions.begin());
+  }
+
+  // Code that is kept must not depend on the names of functions that their callers do not name.
+  std::string SymbolOf(const PrimFunc& func) const {
+    const size_t index = IndexOf(func);
+    return request_.names ? fmt::format("{}.body", request_.calls->entries[index].var->name)
+                          : fmt::format("body{}", index);
+  }
+
+  // What messages begin with: callers add the name of the function that they call.
+  std::string PrefixOf(const PrimFunc& func) const {
+    const size_t index = IndexOf(func);
+    return index == 0 ? std::string() : fmt::format("in '{}': ", request_.calls->entries[index].var->name);
+  }
+
+  // i32 f(context, slots..., result)
+  llvm::FunctionType* TypeOf(const Signature& signature) {
+    llvm::IRBuilder<> builder(state_.module.getContext());
+    ValueTypes types(builder, state_.has_half);
+    llvm::SmallVector<llvm::Type*, 16> args = {builder.getPtrTy()};
+    const auto add = [&](DataType dtype) {
+      const bool fits = ValueTypes::IsSupported(dtype) && dtype.lanes == 1;
+      if (!fits) state_.Unsupported(fmt::format("a parameter of {} is not supported", dtype.ToString()));
+      args.push_back(fits ? types.Register(dtype) : builder.getInt64Ty());
+    };
+    for (const Signature::Param& param : signature.params) {
+      if (!param.is_pointer()) {
+        add(param.var->dtype);
+      } else {
+        args.append({builder.getPtrTy(), builder.getInt64Ty()});
+      }
+    }
+    for (const tir::Var* symbol : signature.symbols) add(symbol->dtype);
+    args.push_back(builder.getPtrTy());
+    return llvm::FunctionType::get(builder.getInt32Ty(), args, false);
+  }
+
+  // i32 entry(context, slots, result): what callers outside call.
+  void EmitEntry(const PrimFunc& func) {
+    llvm::LLVMContext& context = state_.module.getContext();
+    llvm::Type* pointer = llvm::PointerType::get(context, 0);
+    auto* type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context), {pointer, pointer, pointer}, false);
+    auto* entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, kEntrySymbol, state_.module);
+    llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "entry", entry));
+    llvm::Function* body = Declare(func);
+    llvm::SmallVector<llvm::Value*, 16> args = {entry->getArg(0)};
+    for (unsigned i = 1; i + 1 < body->arg_size(); ++i) {
+      llvm::Type* wanted = body->getArg(i)->getType();
+      llvm::Value* place = b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), entry->getArg(1), i - 1);
+      // Floats come as double, integers with all their bits.
+      if (wanted->isFloatTy()) {
+        args.push_back(b.CreateFPTrunc(b.CreateLoad(b.getDoubleTy(), place), wanted));
+      } else if (wanted->isIntegerTy()) {
+        args.push_back(b.CreateTrunc(b.CreateLoad(b.getInt64Ty(), place), wanted));
+      } else {
+        args.push_back(b.CreateLoad(wanted, place));
+      }
+    }
+    args.push_back(entry->getArg(2));
+    b.CreateRet(b.CreateCall(body, args));
+  }
+
+  void EmitBody(const PrimFunc& func) {
+    llvm::Function* function = functions_.at(&func);
+    Frame frame(state_, function, PrefixOf(func));
+    ExprEmitter exprs(frame, *this);
+    BindParams(func, function, exprs);
+    StmtEmitter statements(exprs, request_.calls->constants);
+    statements.EmitBody(func.body, function->getArg(static_cast<unsigned>(function->arg_size() - 1)));
+    frame.Finish();
+  }
+
+  void BindParams(const PrimFunc& func, llvm::Function* function, ExprEmitter& exprs) {
+    Frame& frame = exprs.frame();
+    const Signature signature(func);
+    const auto* noalias = func.attrs ? As<IntAttr>(func.attrs->Find("tir.noalias")) : nullptr;
+    const bool is_root = noalias && noalias->value != 0;
+    unsigned next = 1;
+    for (const Signature::Param& param : signature.params) {
+      llvm::Argument* arg = function->getArg(next++);
+      if (!param.is_pointer()) {
+        exprs.scope().Bind(param.var, arg);
+        exprs.ranges().Bind(param.var, IntRange::Of(param.var->dtype));
+        continue;
+      }
+      const TypedValue pointer{
+          .value = arg, .origin = frame.Int64(0), .size = function->getArg(next++), .is_root = is_root};
+      if (is_root) arg->addAttr(llvm::Attribute::NoAlias);
+      exprs.scope().Bind(param.var, pointer);
+      if (param.buffer) exprs.scope().Bind(param.buffer->data, pointer);
+    }
+    for (const tir::Var* symbol : signature.symbols) exprs.scope().Bind(symbol, function->getArg(next++));
+    for (const Signature::Param& param : signature.params) {
+      if (param.buffer) DeclareParam(*param.buffer, exprs);
+    }
+  }
+
+  // The caller has checked that the elements lie in the memory, and gives the address of the first.
+  static void DeclareParam(const tir::Buffer& buffer, ExprEmitter& exprs) {
+    for (const PrimExpr* dim : buffer.shape) {
+      if (const auto* var = As<tir::Var>(dim)) exprs.ranges().Bind(var, {0, IntRange::Of(var->dtype).max});
+    }
+    View view = exprs.ResolveView(buffer);
+    view.offset = exprs.frame().Int64(0);
+    view.is_inside = true;
+    exprs.scope().Declare(&buffer, std::move(view));
+  }
+
+  const CompileRequest& request_;
+  ModuleState& state_;
+  std::unordered_map<const PrimFunc*, llvm::Function*> functions_;  // looked up, never iterated
+  std::vector<const PrimFunc*> declared_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<llvm::Module>> EmitModule(const CompileRequest& request, llvm::LLVMContext& context,
+                                                 const llvm::DataLayout& layout, bool has_half) {
+  auto module = std::make_unique<llvm::Module>("loops", context);
+  module->setDataLayout(layout);
+  ModuleState state{.module = *module, .has_half = has_half, .checks = request.checks};
+  ModuleEmitter(request, state).Emit();
+  if (state.unsupported) return Error{ErrorCode::SemanticCheck, *state.unsupported};
+  for (llvm::Function& function : *module) {
+    // As clang's -march=native: vectors are as long as suits the processor.
+    if (!function.isDeclaration()) function.addFnAttr("min-legal-vector-width", "0");
+  }
+  std::string problems;
+  llvm::raw_string_ostream stream(problems);
+  if (llvm::verifyModule(*module, &stream))
+    return Error{ErrorCode::Internal, fmt::format("the generated code is not valid: {}", problems)};
+  return module;
+}
+
+}  // namespace iropt::codegen

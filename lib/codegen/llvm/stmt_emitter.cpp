@@ -1,0 +1,279 @@
+#include "stmt_emitter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "iropt/eval/tir/thread_wait.h"
+#include "iropt/ir/ndarray.h"
+#include "iropt/support/stack.h"
+
+namespace iropt::codegen {
+
+namespace {
+
+// What lies on the stack: so little that calls can nest deeply.
+constexpr uint64_t kSmallAllocation = 1024;
+constexpr uint64_t kStackBytes = 8192;
+
+bool IsThreadAxis(const tir::AttrStmt& attr) {
+  return attr.attr_key == "thread_extent" || attr.attr_key == "virtual_thread";
+}
+
+}  // namespace
+
+void StmtEmitter::EmitBody(const tir::Stmt* body, llvm::Value* result) {
+  body_ = body;
+  result_ = result;
+  Emit(body);
+}
+
+void StmtEmitter::Emit(const tir::Stmt* stmt) {
+  WithStack([&] { EmitNode(stmt); });
+}
+
+void StmtEmitter::EmitNode(const tir::Stmt* stmt) {
+  switch (stmt->kind) {
+    case NodeKind::kLetStmt: return EmitLet(*To<tir::LetStmt>(stmt));
+    case NodeKind::kAttrStmt: return EmitAttr(*To<tir::AttrStmt>(stmt));
+    case NodeKind::kAssertStmt: return EmitAssert(*To<tir::AssertStmt>(stmt));
+    case NodeKind::kBufferStore: {
+      const auto* store = To<tir::BufferStore>(stmt);
+      // T.undef() leaves what is there.
+      if (!CallOf(store->value, OpId::kTirUndef)) exprs_.EmitStore(*store);
+      return;
+    }
+    case NodeKind::kBufferRealize: return EmitRealize(*To<tir::BufferRealize>(stmt));
+    case NodeKind::kAllocate: return EmitAllocate(*To<tir::Allocate>(stmt));
+    case NodeKind::kAllocateConst: return EmitAllocateConst(*To<tir::AllocateConst>(stmt));
+    case NodeKind::kDeclBuffer: {
+      const auto* declaration = To<tir::DeclBuffer>(stmt);
+      exprs_.Declare(*declaration->buffer);
+      return Emit(declaration->body);
+    }
+    case NodeKind::kSeqStmt:
+      for (const tir::Stmt* s : To<tir::SeqStmt>(stmt)->seq) Emit(s);
+      return;
+    case NodeKind::kIfThenElse: return EmitIf(*To<tir::IfThenElse>(stmt));
+    case NodeKind::kEvaluate: return EmitEvaluate(*To<tir::Evaluate>(stmt));
+    case NodeKind::kFor: return EmitFor(*To<tir::For>(stmt));
+    case NodeKind::kWhile: {
+      const auto* loop = To<tir::While>(stmt);
+      return frame_.While([&] { return exprs_.EmitBool(loop->condition); }, [&] { Emit(loop->body); });
+    }
+    case NodeKind::kBlockRealize: return EmitBlockRealize(*To<tir::BlockRealize>(stmt));
+    case NodeKind::kBlockStmt: return EmitBlock(*To<tir::Block>(stmt), /*with_init=*/true);
+    default: frame_.state().Unsupported(fmt::format("cannot compile {}", NodeKindName(stmt->kind)));
+  }
+}
+
+void StmtEmitter::EmitLet(const tir::LetStmt& let) {
+  exprs_.scope().Bind(let.var, exprs_.EmitTyped(let.value));
+  if (let.var->dtype.is_integer()) exprs_.ranges().BindValue(let.var, let.value);
+  Emit(let.body);
+}
+
+void StmtEmitter::EmitAttr(const tir::AttrStmt& attr) {
+  if (IsThreadAxis(attr)) {
+    const auto* axis = As<tir::IterVar>(attr.node);
+    if (!axis) return frame_.state().Unsupported("a thread axis is expected");
+    // The same axis may be bound again within; it keeps its value.
+    if (exprs_.scope().Find(axis->var)) return Emit(attr.body);
+    return EmitAxis(RangeOf(axis->var, nullptr, attr.value), axis->thread_tag, attr.body);
+  }
+  // This one gives a buffer the elements of another; all others tell code generators how, not what.
+  if (attr.attr_key == "buffer_bind_scope")
+    return frame_.state().Unsupported(fmt::format("the attribute '{}' is not supported", attr.attr_key));
+  Emit(attr.body);
+}
+
+void StmtEmitter::EmitAssert(const tir::AssertStmt& assertion) {
+  const auto* message = As<tir::StringImm>(assertion.message);
+  llvm::Value* holds = exprs_.EmitBool(assertion.condition);
+  // Braces in a message are no places for numbers.
+  std::string text(message ? message->value : "no message");
+  frame_.FailIf(b().CreateNot(holds), fmt::format("an assertion fails: {}", text));
+  const IndexRanges::Assumption assumption(exprs_.ranges(), assertion.condition);
+  Emit(assertion.body);
+}
+
+void StmtEmitter::EmitIf(const tir::IfThenElse& branch) {
+  const auto run = [&](const tir::Stmt* stmt, bool holds) {
+    const IndexRanges::Assumption assumption(exprs_.ranges(), branch.condition, holds);
+    Emit(stmt);
+  };
+  const auto then = [&] { run(branch.then_case, true); };
+  const auto otherwise = [&] { run(branch.else_case, false); };
+  const FunctionRef<void()> else_case(otherwise);
+  frame_.If(exprs_.EmitBool(branch.condition), then, branch.else_case ? &else_case : nullptr);
+}
+
+// For its effects. T.ret ends the function.
+void StmtEmitter::EmitEvaluate(const tir::Evaluate& evaluate) {
+  const tir::Call* call = CallOf(evaluate.value, OpId::kTirRet);
+  if (!call || call->args.size() != 1) {
+    exprs_.Emit(evaluate.value);
+    return;
+  }
+  const DataType dtype = call->args[0]->dtype;
+  llvm::Value* value = exprs_.EmitTyped(call->args[0]).value;
+  if (dtype.is_floating()) {
+    value = exprs_.arithmetic().Cast(value, dtype, DataType::Float(64));
+  } else if (!dtype.is_handle()) {
+    value = frame_.ToInt64(value, dtype.is_int());
+  }
+  if (!result_) return frame_.state().Unsupported("a value is returned from within a parallel loop");
+  b().CreateStore(value, result_);
+  frame_.Return();
+}
+
+// ---- Memory
+
+TypedValue StmtEmitter::NewMemory(llvm::Value* count, DataType dtype, llvm::Value** mark) {
+  if (!ValueTypes::IsElement(dtype)) {
+    return {
+        .value = frame_.Unsupported(fmt::format("cannot allocate elements of {}", dtype.ToString()), b().getPtrTy()),
+        .origin = frame_.Int64(0),
+        .size = frame_.Int64(0)};
+  }
+  const int64_t bytes = dtype.with_lanes(1).bytes() * dtype.lanes;
+  TypedValue memory{
+      .value = nullptr, .origin = frame_.Int64(0), .size = b().CreateMul(count, frame_.Int64(bytes)), .is_root = true};
+  const auto* known = llvm::dyn_cast<llvm::ConstantInt>(memory.size);
+  if (known && known->getZExtValue() <= kSmallAllocation && stack_bytes_ + known->getZExtValue() <= kStackBytes) {
+    stack_bytes_ += known->getZExtValue();
+    memory.value = frame_.StackSlot(b().getInt8Ty(), std::max<uint64_t>(known->getZExtValue(), 1), 64);
+    *mark = nullptr;
+  } else {
+    *mark = frame_.Mark();
+    memory.value = frame_.Allocate(count, bytes);
+  }
+  return memory;
+}
+
+void StmtEmitter::WithMemory(const tir::Var* data, llvm::Value* count, DataType dtype, FunctionRef<void()> body) {
+  llvm::Value* mark = nullptr;
+  exprs_.scope().Bind(data, NewMemory(count, dtype, &mark));
+  if (IsLocalMemory(data)) local_memory_.push_back(data);
+  body();
+  if (IsLocalMemory(data)) local_memory_.pop_back();
+  if (mark) frame_.Release(mark);
+}
+
+void StmtEmitter::EmitAllocate(const tir::Allocate& allocate) {
+  llvm::SmallVector<llvm::Value*, 4> extents;
+  for (const PrimExpr* extent : allocate.extents) extents.push_back(exprs_.EmitInt(extent));
+  llvm::Value* count = exprs_.CountElements(extents);
+  WithMemory(allocate.buffer_var, count, allocate.dtype, [&] { Emit(allocate.body); });
+}
+
+void StmtEmitter::EmitAllocateConst(const tir::AllocateConst& allocate) {
+  const auto at = std::ranges::find(constants_, allocate.data);
+  if (!allocate.data || at == constants_.end())
+    return frame_.state().Unsupported("a constant without data cannot be read");
+  // LoopContext begins with the addresses of the constants.
+  llvm::Value* table = b().CreateLoad(b().getPtrTy(), frame_.context());
+  llvm::Value* place =
+      b().CreateConstInBoundsGEP1_64(b().getPtrTy(), table, static_cast<uint64_t>(at - constants_.begin()));
+  exprs_.scope().Bind(allocate.buffer_var, {.value = b().CreateLoad(b().getPtrTy(), place),
+                                            .origin = frame_.Int64(0),
+                                            .size = frame_.Int64(static_cast<int64_t>(allocate.data->num_bytes()))});
+  Emit(allocate.body);
+}
+
+// A buffer of which only the bounds have memory, under the indices of the whole.
+void StmtEmitter::EmitRealize(const tir::BufferRealize& realize) {
+  const tir::Buffer& buffer = *realize.buffer;
+  View view{.offset = frame_.Int64(0), .shape = {}, .strides = {}, .mins = {}, .is_inside = true, .is_declared = false};
+  llvm::SmallVector<llvm::Value*, 4> extents;
+  for (const tir::Range* range : realize.bounds) {
+    view.mins.push_back(exprs_.EmitInt(range->min));
+    extents.push_back(exprs_.EmitInt(range->extent));
+    view.shape.push_back(b().CreateAdd(view.mins.back(), extents.back()));
+  }
+  view.strides = exprs_.CompactStrides(extents);
+  for (size_t i = 0; i < extents.size(); ++i)
+    view.offset = b().CreateSub(view.offset, b().CreateMul(view.mins[i], view.strides[i]));
+  llvm::Value* count = exprs_.CountElements(extents);
+  WithMemory(buffer.data, count, buffer.dtype, [&] {
+    exprs_.scope().Declare(&buffer, view);
+    Emit(realize.body);
+  });
+}
+
+// ---- Blocks
+
+void StmtEmitter::BindAxes(const tir::BlockRealize& realize) {
+  const tir::Block& block = *realize.block;
+  if (realize.iter_values.size() != block.iter_vars.size())
+    return frame_.state().Unsupported("a block has another number of axes than values");
+  // All values are computed before the first is bound: they belong to the scope outside.
+  llvm::SmallVector<llvm::Value*, 8> values;
+  for (size_t i = 0; i < block.iter_vars.size(); ++i) {
+    const PrimExpr* value = realize.iter_values[i];
+    values.push_back(exprs_.arithmetic().Cast(exprs_.Emit(value), value->dtype, block.iter_vars[i]->var->dtype));
+  }
+  for (size_t i = 0; i < block.iter_vars.size(); ++i) {
+    exprs_.scope().Bind(block.iter_vars[i]->var, values[i]);
+    exprs_.ranges().BindValue(block.iter_vars[i]->var, realize.iter_values[i]);
+  }
+}
+
+void StmtEmitter::EmitBlockRealize(const tir::BlockRealize& realize) {
+  frame_.If(exprs_.EmitBool(realize.predicate), [&] {
+    const IndexRanges::Assumption assumption(exprs_.ranges(), realize.predicate);
+    BindAxes(realize);
+    EmitBlock(*realize.block, !initialized_.contains(realize.block));
+  });
+}
+
+void StmtEmitter::EmitBlock(const tir::Block& block, bool with_init, size_t allocated) {
+  if (allocated < block.alloc_buffers.size()) {
+    const tir::Buffer* buffer = block.alloc_buffers[allocated];
+    return WithMemory(buffer->data, CountOf(*buffer), buffer->dtype, [&] {
+      DeclareAllocated(*buffer);
+      EmitBlock(block, with_init, allocated + 1);
+    });
+  }
+  for (const tir::MatchBufferRegion* match : block.match_buffers) MatchAnew(*match);
+  if (block.init && with_init) frame_.If(IsFirstReduction(block), [&] { Emit(block.init); });
+  Emit(block.body);
+}
+
+llvm::Value* StmtEmitter::CountOf(const tir::Buffer& buffer) {
+  llvm::SmallVector<llvm::Value*, 4> shape;
+  for (const PrimExpr* dim : buffer.shape) shape.push_back(exprs_.EmitInt(dim));
+  return exprs_.CountElements(shape);
+}
+
+// Where it was allocated, a buffer lies in its memory as a whole.
+void StmtEmitter::DeclareAllocated(const tir::Buffer& buffer) {
+  View view = exprs_.ResolveView(buffer);
+  const auto* offset = llvm::dyn_cast<llvm::ConstantInt>(view.offset);
+  if (buffer.strides.empty() && offset && offset->isZero()) view.is_inside = true;
+  exprs_.scope().Declare(&buffer, std::move(view));
+}
+
+// The variables of the match belong to this run of the block.
+void StmtEmitter::MatchAnew(const tir::MatchBufferRegion& match) {
+  for (const auto& list : {match.buffer->shape, match.buffer->strides}) {
+    for (const PrimExpr* expr : list) {
+      if (const auto* var = As<tir::Var>(expr)) exprs_.scope().Unbind(var);
+    }
+  }
+  if (const auto* var = As<tir::Var>(match.buffer->elem_offset)) exprs_.scope().Unbind(var);
+  exprs_.MatchBuffer(match);
+}
+
+// Whether every reduction axis has its first value, which is when a block initializes what it reduces into.
+llvm::Value* StmtEmitter::IsFirstReduction(const tir::Block& block) {
+  llvm::Value* first = b().getTrue();
+  for (const tir::IterVar* axis : block.iter_vars) {
+    if (axis->iter_type != tir::IterVarType::kCommReduce) continue;
+    llvm::Value* value = exprs_.EmitInt(axis->var);
+    first = b().CreateAnd(first, b().CreateICmpEQ(value, exprs_.EmitInt(axis->dom->min)));
+  }
+  return first;
+}
+
+}  // namespace iropt::codegen

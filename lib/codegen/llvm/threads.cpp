@@ -1,0 +1,309 @@
+// Threads that wait for each other, which run together: every thread does a statement before the first does the next.
+// Each statement without waiting becomes a loop over all threads. What a thread has of its own between two of them
+// (variables, local memory) is kept in memory for each thread. What decides where the statements around go (bounds of
+// loops, conditions) must be the same in all threads.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "iropt/eval/tir/thread_wait.h"
+#include "iropt/support/stack.h"
+#include "stmt_emitter.h"
+
+namespace iropt::codegen {
+
+namespace {
+
+// More than devices have in a block.
+constexpr int64_t kMaxThreads = 4096;
+
+}  // namespace
+
+bool StmtEmitter::IsWaiting(const tir::Stmt* stmt) {
+  if (!waiting_known_) waiting_ = FindWaiting(body_);
+  waiting_known_ = true;
+  return waiting_.contains(stmt);
+}
+
+// ---- Threads
+
+llvm::Value* StmtEmitter::CountThreads() {
+  llvm::Value* count = frame_.Int64(1);
+  for (const LoopRange& axis : threads_) count = b().CreateMul(count, axis.extent);
+  return count;
+}
+
+llvm::Value* StmtEmitter::ThreadIndex() {
+  llvm::Value* index = frame_.Int64(0);
+  for (const LoopRange& axis : threads_) {
+    llvm::Value* own = b().CreateSub(exprs_.EmitInt(axis.var), axis.min);
+    index = b().CreateAdd(b().CreateMul(index, axis.extent), own);
+  }
+  return index;
+}
+
+void StmtEmitter::ForThreads(llvm::ArrayRef<const LoopRange*> axes, FunctionRef<void()> body) {
+  if (axes.empty()) return body();
+  EmitLoop(*axes.front(), LoopHint::kNone, [&] { ForThreads(axes.drop_front(), body); });
+}
+
+void StmtEmitter::ForEachThread(FunctionRef<void()> body) {
+  llvm::SmallVector<const LoopRange*, 3> axes;
+  for (const LoopRange& axis : threads_) axes.push_back(&axis);
+  ForThreads(axes, [&] {
+    for (const std::function<void()>& bind : own_) bind();
+    body();
+  });
+}
+
+void StmtEmitter::EmitSpread(const LoopRange& range, const tir::Stmt* body) {
+  const Scope outer = exprs_.scope();
+  const size_t own_before = own_.size();
+  threads_.push_back(range);
+  frame_.FailIf(b().CreateOr(b().CreateICmpSGT(range.extent, frame_.Int64(kMaxThreads)),
+                             b().CreateICmpSGT(CountThreads(), frame_.Int64(kMaxThreads))),
+                fmt::format("more than {} threads wait for each other", kMaxThreads));
+  llvm::Value* mark = frame_.Mark();
+  SpreadLocalMemory();
+  EmitTogether(body);
+  frame_.Release(mark);
+  threads_.pop_back();
+  own_.resize(own_before);
+  exprs_.scope() = outer;
+}
+
+llvm::Value* StmtEmitter::AllocateOwn(llvm::Value* bytes) {
+  return frame_.Allocate(b().CreateMul(CountThreads(), bytes), 1);
+}
+
+void StmtEmitter::SpreadLocalMemory() {
+  for (const tir::Var* data : local_memory_) {
+    const TypedValue* outer = exprs_.scope().Find(data);
+    if (!outer || !outer->size) continue;
+    llvm::Value* size = outer->size;
+    llvm::Value* copies = AllocateOwn(size);
+    const auto own = [this, copies, size] {
+      return b().CreateGEP(b().getInt8Ty(), copies, b().CreateMul(ThreadIndex(), size));
+    };
+    ForEachThread([&] {
+      b().CreateMemCpy(own(), llvm::MaybeAlign(), exprs_.scope().Find(data)->value, llvm::MaybeAlign(), size);
+    });
+    own_.emplace_back([this, data, own, size] {
+      exprs_.scope().Bind(data, {.value = own(), .origin = frame_.Int64(0), .size = size});
+    });
+  }
+}
+
+void StmtEmitter::AllocateTogether(const tir::Var* data, llvm::Value* count, DataType dtype) {
+  llvm::Value* size = b().CreateMul(count, frame_.Int64(dtype.with_lanes(1).bytes() * dtype.lanes));
+  if (!ValueTypes::IsElement(dtype))
+    return frame_.state().Unsupported(fmt::format("cannot allocate elements of {}", dtype.ToString()));
+  if (!IsLocalMemory(data)) {
+    llvm::Value* memory = frame_.Allocate(size, 1);
+    return exprs_.scope().Bind(data, {.value = memory, .origin = frame_.Int64(0), .size = size});
+  }
+  llvm::Value* memory = AllocateOwn(size);
+  own_.emplace_back([this, data, memory, size] {
+    llvm::Value* own = b().CreateGEP(b().getInt8Ty(), memory, b().CreateMul(ThreadIndex(), size));
+    exprs_.scope().Bind(data, {.value = own, .origin = frame_.Int64(0), .size = size});
+  });
+}
+
+void StmtEmitter::BindOwn(const tir::Var* var, DataType dtype, FunctionRef<llvm::Value*()> value) {
+  if (dtype.is_handle())
+    return frame_.state().Unsupported("a pointer is bound to a variable where threads wait for each other");
+  llvm::Type* type = frame_.types().Register(dtype);
+  const auto bytes = static_cast<int64_t>(frame_.state().module.getDataLayout().getTypeAllocSize(type));
+  llvm::Value* memory = AllocateOwn(frame_.Int64(bytes));
+  const auto place = [this, memory, type] { return b().CreateGEP(type, memory, ThreadIndex()); };
+  ForEachThread([&] { b().CreateStore(value(), place()); });
+  own_.emplace_back([this, var, type, place] { exprs_.scope().Bind(var, b().CreateLoad(type, place())); });
+}
+
+llvm::Value* StmtEmitter::EmitUniform(const PrimExpr* expr) {
+  llvm::Value* slot = frame_.StackSlot(b().getInt64Ty());
+  b().CreateStore(frame_.Int64(0), slot);
+  ForEachThread([&] {
+    llvm::Value* own = exprs_.EmitInt(expr);
+    llvm::Value* first = b().CreateICmpEQ(ThreadIndex(), frame_.Int64(0));
+    llvm::Value* shared = b().CreateSelect(first, own, b().CreateLoad(b().getInt64Ty(), slot));
+    frame_.FailIf(b().CreateICmpNE(shared, own), "threads that wait for each other go different ways");
+    b().CreateStore(shared, slot);
+  });
+  return b().CreateLoad(b().getInt64Ty(), slot);
+}
+
+// ---- Statements
+
+void StmtEmitter::EmitTogether(const tir::Stmt* stmt) {
+  if (!IsWaiting(stmt)) return ForEachThread([&] { Emit(stmt); });
+  const size_t own_before = own_.size();
+  WithStack([&] { EmitNodeTogether(stmt); });
+  own_.resize(own_before);
+}
+
+// What one iteration of a loop around allocates is freed before the next.
+void StmtEmitter::EmitReleasing(const tir::Stmt* body) {
+  llvm::Value* mark = frame_.Mark();
+  EmitTogether(body);
+  frame_.Release(mark);
+}
+
+void StmtEmitter::EmitNodeTogether(const tir::Stmt* stmt) {
+  switch (stmt->kind) {
+    case NodeKind::kSeqStmt:
+      for (const tir::Stmt* s : To<tir::SeqStmt>(stmt)->seq) EmitTogether(s);
+      return;
+    case NodeKind::kFor: return EmitForTogether(*To<tir::For>(stmt));
+    case NodeKind::kWhile: {
+      const auto* loop = To<tir::While>(stmt);
+      return frame_.While([&] { return b().CreateICmpNE(EmitUniform(loop->condition), frame_.Int64(0)); },
+                          [&] { EmitReleasing(loop->body); });
+    }
+    case NodeKind::kIfThenElse: return EmitIfTogether(*To<tir::IfThenElse>(stmt));
+    case NodeKind::kAttrStmt: return EmitAttrTogether(*To<tir::AttrStmt>(stmt));
+    case NodeKind::kLetStmt: {
+      const auto* let = To<tir::LetStmt>(stmt);
+      BindOwn(let->var, let->value->dtype, [&] { return exprs_.Emit(let->value); });
+      return EmitTogether(let->body);
+    }
+    case NodeKind::kAllocate: {
+      const auto* allocate = To<tir::Allocate>(stmt);
+      llvm::SmallVector<llvm::Value*, 4> extents;
+      for (const PrimExpr* extent : allocate->extents) extents.push_back(EmitUniform(extent));
+      AllocateTogether(allocate->buffer_var, exprs_.CountElements(extents), allocate->dtype);
+      return EmitTogether(allocate->body);
+    }
+    case NodeKind::kDeclBuffer: {
+      const auto* declaration = To<tir::DeclBuffer>(stmt);
+      own_.emplace_back([this, declaration] { exprs_.Declare(*declaration->buffer); });
+      return EmitTogether(declaration->body);
+    }
+    case NodeKind::kAssertStmt: {
+      const auto* assertion = To<tir::AssertStmt>(stmt);
+      const auto* message = As<tir::StringImm>(assertion->message);
+      ForEachThread([&] {
+        frame_.FailIf(b().CreateNot(exprs_.EmitBool(assertion->condition)),
+                      fmt::format("an assertion fails: {}", message ? message->value : "no message"));
+      });
+      return EmitTogether(assertion->body);
+    }
+    case NodeKind::kBlockRealize: return EmitBlockTogether(*To<tir::BlockRealize>(stmt));
+    case NodeKind::kEvaluate: return EmitEvaluateTogether(*To<tir::Evaluate>(stmt));
+    default: frame_.state().Unsupported(fmt::format("threads wait for each other in {}", NodeKindName(stmt->kind)));
+  }
+}
+
+void StmtEmitter::EmitForTogether(const tir::For& loop) {
+  const LoopRange range{loop.loop_var, EmitUniform(loop.min), EmitUniform(loop.extent), loop.min, loop.extent};
+  if (loop.thread_binding) return EmitSpread(range, loop.body);
+  EmitLoop(range, LoopHint::kNone, [&] { EmitReleasing(loop.body); });
+}
+
+void StmtEmitter::EmitIfTogether(const tir::IfThenElse& branch) {
+  llvm::Value* chosen = b().CreateICmpNE(EmitUniform(branch.condition), frame_.Int64(0));
+  const auto otherwise = [&] { EmitTogether(branch.else_case); };
+  const FunctionRef<void()> else_case(otherwise);
+  frame_.If(
+      chosen, [&] { EmitTogether(branch.then_case); }, branch.else_case ? &else_case : nullptr);
+}
+
+void StmtEmitter::EmitAttrTogether(const tir::AttrStmt& attr) {
+  if (attr.attr_key == "thread_extent" || attr.attr_key == "virtual_thread") {
+    const auto* axis = As<tir::IterVar>(attr.node);
+    if (!axis) return frame_.state().Unsupported("a thread axis is expected");
+    const bool bound = std::ranges::any_of(threads_, [&](const LoopRange& range) { return range.var == axis->var; });
+    if (bound || exprs_.scope().Find(axis->var)) return EmitTogether(attr.body);
+    return EmitSpread({axis->var, frame_.Int64(0), EmitUniform(attr.value), nullptr, attr.value}, attr.body);
+  }
+  if (attr.attr_key == "buffer_bind_scope")
+    return frame_.state().Unsupported(fmt::format("the attribute '{}' is not supported", attr.attr_key));
+  const auto* combiner = As<tir::CommReducer>(attr.node);
+  if (combiner) combiners_.push_back(combiner);
+  EmitTogether(attr.body);
+  if (combiner) combiners_.pop_back();
+}
+
+void StmtEmitter::EmitBlockTogether(const tir::BlockRealize& realize) {
+  const tir::Block& block = *realize.block;
+  if (realize.iter_values.size() != block.iter_vars.size())
+    return frame_.state().Unsupported("a block has another number of axes than values");
+  llvm::Value* active = b().CreateICmpNE(EmitUniform(realize.predicate), frame_.Int64(0));
+  frame_.If(active, [&] {
+    // The values belong to the scope outside, which the axes do not hide.
+    for (size_t i = 0; i < block.iter_vars.size(); ++i) {
+      const PrimExpr* value = realize.iter_values[i];
+      const DataType dtype = block.iter_vars[i]->var->dtype;
+      BindOwn(block.iter_vars[i]->var, dtype,
+              [&] { return exprs_.arithmetic().Cast(exprs_.Emit(value), value->dtype, dtype); });
+      exprs_.ranges().BindValue(block.iter_vars[i]->var, value);
+    }
+    for (const tir::Buffer* buffer : block.alloc_buffers) {
+      llvm::SmallVector<llvm::Value*, 4> shape;
+      for (const PrimExpr* dim : buffer->shape) shape.push_back(EmitUniform(dim));
+      AllocateTogether(buffer->data, exprs_.CountElements(shape), buffer->dtype);
+      own_.emplace_back([this, buffer] { DeclareAllocated(*buffer); });
+    }
+    for (const tir::MatchBufferRegion* match : block.match_buffers)
+      own_.emplace_back([this, match] { MatchAnew(*match); });
+    if (block.init) ForEachThread([&] { frame_.If(IsFirstReduction(block), [&] { Emit(block.init); }); });
+    EmitTogether(block.body);
+  });
+}
+
+void StmtEmitter::EmitEvaluateTogether(const tir::Evaluate& evaluate) {
+  if (const tir::Call* reduction = CallOf(evaluate.value, OpId::kTirTvmThreadAllreduce))
+    return EmitAllreduce(*reduction);
+  const tir::Call* call = CallOf(evaluate.value, OpId::kTirTvmStorageSync);
+  if (!call) return frame_.state().Unsupported("threads wait for each other within an expression");
+  const auto* scope = call->args.empty() ? nullptr : As<tir::StringImm>(call->args[0]);
+  if (scope && scope->value == "global") frame_.state().Unsupported("blocks of threads wait for each other");
+}
+
+// tvm_thread_allreduce(number of values, values..., condition, results..., axes...): threads that differ only in the
+// axes share a result.
+void StmtEmitter::EmitAllreduce(const tir::Call& call) {
+  const auto* number = call.args.empty() ? nullptr : As<tir::IntImm>(call.args[0]);
+  const bool counted = number && number->value > 0 && number->value < int64_t{call.args.size()};
+  const size_t width = counted ? static_cast<size_t>(number->value) : 0;
+  const tir::CommReducer* combiner = combiners_.empty() ? nullptr : combiners_.back();
+  if (width == 0 || call.args.size() < 2 * width + 2 || !combiner || combiner->result.size() != width ||
+      combiner->identity_element.size() != width || combiner->lhs.size() != width || combiner->rhs.size() != width) {
+    return frame_.state().Unsupported("a reduction over threads has no combiner that fits");
+  }
+  llvm::SmallVector<const LoopRange*, 3> group;
+  llvm::SmallVector<const LoopRange*, 3> others;
+  for (const LoopRange& axis : threads_) {
+    const bool reduced = std::find(call.args.begin() + 2 * width + 2, call.args.end(), axis.var) != call.args.end();
+    (reduced ? group : others).push_back(&axis);
+  }
+  const auto for_group = [&](FunctionRef<void()> body) {
+    ForThreads(group, [&] {
+      for (const std::function<void()>& bind : own_) bind();
+      body();
+    });
+  };
+  ForThreads(others, [&] {
+    llvm::SmallVector<llvm::Value*, 2> sums;
+    for (const PrimExpr* identity : combiner->identity_element) {
+      llvm::Value* start = exprs_.Emit(identity);
+      sums.push_back(frame_.StackSlot(start->getType()));
+      b().CreateStore(start, sums.back());
+    }
+    for_group([&] {
+      frame_.If(exprs_.EmitBool(call.args[1 + width]),
+                [&] { exprs_.Combine(*combiner, std::span(call.args.begin() + 1, width), sums); });
+    });
+    for_group([&] {
+      for (size_t i = 0; i < width; ++i) {
+        const auto* place = As<tir::BufferLoad>(call.args[2 + width + i]);
+        if (!place) return frame_.state().Unsupported("the result of a reduction over threads has no place");
+        const DataType dtype = combiner->identity_element[i]->dtype;
+        llvm::Value* sum = b().CreateLoad(frame_.types().Register(dtype), sums[i]);
+        exprs_.StoreElement(*place->buffer, place->indices, exprs_.arithmetic().Cast(sum, dtype, place->buffer->dtype));
+      }
+    });
+  });
+}
+
+}  // namespace iropt::codegen

@@ -1,0 +1,195 @@
+#include "iropt/codegen/loop_compiler.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <filesystem>
+#include <mutex>
+#include <unordered_map>
+
+#include "arguments.h"
+#include "call_state.h"
+#include "iropt/ir/structural.h"
+#include "iropt/support/hash.h"
+#include "iropt/support/parallel.h"
+#include "object_cache.h"
+
+namespace iropt::codegen {
+
+namespace {
+
+constexpr const char* kLibraryName = "libiropt_codegen_llvm.so";
+
+// ---- The shared object
+
+// Where the library may be: as it was named, or beside the program.
+std::vector<std::string> LibraryPaths(const std::string& named) {
+  if (!named.empty()) return {named};
+  std::vector<std::string> paths;
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  for (const char* folder : {"", "../lib"}) {
+    const std::filesystem::path path = program.parent_path() / folder / kLibraryName;
+    if (!error && std::filesystem::exists(path)) paths.push_back(path.string());
+  }
+  paths.emplace_back(kLibraryName);
+  return paths;
+}
+
+// The library stays loaded: code that it made may run until the end of the program.
+Result<std::unique_ptr<LoopBackend>> MakeBackend(const LoopCompilerOptions& options) {
+  std::string problem;
+  for (const std::string& path : LibraryPaths(options.library)) {
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    const auto factory = library ? reinterpret_cast<BackendFactory>(dlsym(library, kBackendFactory)) : nullptr;
+    if (!factory) {
+      const char* reason = dlerror();
+      if (problem.empty()) problem = reason ? reason : "it is not a library";
+      continue;
+    }
+    problem.clear();
+    LoopBackend* backend = factory(kBackendVersion, options.cpu.c_str(), &RuntimeFunctions(), &problem);
+    if (backend) return std::unique_ptr<LoopBackend>(backend);
+    return Error{ErrorCode::Usage, fmt::format("cannot compile loops with {}: {}", path, problem)};
+  }
+  return Error{ErrorCode::Usage, fmt::format("cannot load the compiler of loops: {}", problem)};
+}
+
+// ---- Functions
+
+// Code and what it refers to. Several functions with the same structure share it.
+struct SharedCode {
+  std::shared_ptr<LoopBackend> backend;  // outlives the code
+  CallGraph calls;                       // keeps constants alive
+  std::vector<const void*> constants;
+  std::unique_ptr<LoopCode> code;
+};
+
+class Function final : public CompiledFunction {
+ public:
+  Function(std::string name, std::shared_ptr<const SharedCode> code)
+      : name_(std::move(name)), code_(std::move(code)), signature_(*code_->calls.functions.front()) {}
+
+  Status Call(std::span<const LoopArg> args, const LoopCallOptions& options, LoopArg* result) const override {
+    Result<std::vector<uint64_t>> slots = BindArguments(signature_, args);
+    if (!slots) return Named(slots.error());
+    CallLimits limits{options, options.threads > 0 ? options.threads : DefaultThreadCount()};
+    CallState state(limits, code_->constants.data());
+    uint64_t returned = 0;
+    if (code_->code->entry(&state, slots->data(), &returned) != 0) {
+      return Named(state.error() ? *state.error() : Error{ErrorCode::Internal, "fails without a reason"});
+    }
+    if (result) *result = ResultOf(returned);
+    return {};
+  }
+
+  bool MayWrite(size_t param) const override { return signature_.params[param].access != Signature::Access::kRead; }
+
+ private:
+  Error Named(const Error& error) const { return {error.code, fmt::format("{}: {}", name_, error.message)}; }
+
+  LoopArg ResultOf(uint64_t bits) const {
+    if (signature_.result.is_void()) return {};
+    if (signature_.result.is_floating()) return LoopArg::Float(std::bit_cast<double>(bits));
+    return LoopArg::Int(static_cast<int64_t>(bits));
+  }
+
+  std::string name_;
+  std::shared_ptr<const SharedCode> code_;
+  Signature signature_;
+};
+
+uint64_t HashOf(const CallGraph& calls) {
+  uint64_t hash = calls.functions.size();
+  for (const PrimFunc* func : calls.functions) hash = HashCombine(hash, StructuralHash(func));
+  return hash;
+}
+
+bool SameCalls(const CallGraph& a, const CallGraph& b) {
+  return std::ranges::equal(a.functions, b.functions,
+                            [](const PrimFunc* x, const PrimFunc* y) { return x == y || StructuralEqual(x, y); });
+}
+
+class Compiler final : public LoopCompiler {
+ public:
+  Compiler(LoopCompilerOptions options, std::unique_ptr<LoopBackend> backend)
+      : options_(std::move(options)), backend_(std::move(backend)), objects_(options_.cache_dir) {}
+
+  Result<CompiledFunctionRef> Compile(const Module& module, const GlobalVar& var) override {
+    IROPT_ASSIGN_OR_RETURN(CallGraph calls, CollectCalls(module, var));
+    const std::string name(NameOf(*calls.functions.front(), var));
+    const uint64_t hash = HashOf(calls);
+    if (std::shared_ptr<const SharedCode> known = FindCode(hash, calls)) {
+      return CompiledFunctionRef(std::make_shared<Function>(name, std::move(known)));
+    }
+    Result<std::unique_ptr<LoopCode>> code =
+        backend_->Compile(RequestFor(module, calls), options_.cache_dir.empty() ? nullptr : &objects_);
+    if (!code) return Error{code.error().code, fmt::format("{}: {}", name, code.error().message)};
+    auto shared = std::make_shared<SharedCode>();
+    shared->backend = backend_;
+    for (const NDArray* constant : calls.constants) shared->constants.push_back(constant->data());
+    shared->calls = std::move(calls);
+    shared->code = *std::move(code);
+    Keep(hash, shared);
+    return CompiledFunctionRef(std::make_shared<Function>(name, std::move(shared)));
+  }
+
+  Result<std::string> EmitLlvm(const Module& module, const GlobalVar& var, bool optimized) override {
+    IROPT_ASSIGN_OR_RETURN(const CallGraph calls, CollectCalls(module, var));
+    CompileRequest request = RequestFor(module, calls);
+    request.names = true;
+    return backend_->EmitLlvm(request, optimized);
+  }
+
+  LoopCompilerStats stats() const override {
+    const std::scoped_lock lock(mutex_);
+    LoopCompilerStats stats = stats_;
+    stats.damaged = objects_.damaged();
+    return stats;
+  }
+
+ private:
+  static std::string_view NameOf(const PrimFunc& func, const GlobalVar& var) {
+    const std::string_view symbol = func.StringAttr(attr::kGlobalSymbol);
+    return symbol.empty() ? var.name : symbol;
+  }
+
+  CompileRequest RequestFor(const Module& module, const CallGraph& calls) const {
+    return {.module = &module, .calls = &calls, .checks = options_.bounds_checks, .opt_level = options_.opt_level};
+  }
+
+  std::shared_ptr<const SharedCode> FindCode(uint64_t hash, const CallGraph& calls) {
+    const std::scoped_lock lock(mutex_);
+    const auto [begin, end] = known_.equal_range(hash);
+    for (auto it = begin; it != end; ++it) {
+      if (!SameCalls(it->second->calls, calls)) continue;
+      ++stats_.from_memory;
+      return it->second;
+    }
+    return nullptr;
+  }
+
+  void Keep(uint64_t hash, std::shared_ptr<const SharedCode> code) {
+    const std::scoped_lock lock(mutex_);
+    ++(code->code->from_store ? stats_.from_disk : stats_.compiled);
+    known_.emplace(hash, std::move(code));
+  }
+
+  LoopCompilerOptions options_;
+  std::shared_ptr<LoopBackend> backend_;
+  ObjectCache objects_;
+  mutable std::mutex mutex_;
+  std::unordered_multimap<uint64_t, std::shared_ptr<const SharedCode>> known_;  // looked up, never iterated
+  LoopCompilerStats stats_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<LoopCompiler>> LoopCompiler::Load(LoopCompilerOptions options) {
+  IROPT_ASSIGN_OR_RETURN(std::unique_ptr<LoopBackend> backend, MakeBackend(options));
+  return std::shared_ptr<LoopCompiler>(std::make_shared<Compiler>(std::move(options), std::move(backend)));
+}
+
+}  // namespace iropt::codegen

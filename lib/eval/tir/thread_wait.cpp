@@ -1,0 +1,46 @@
+#include "iropt/eval/tir/thread_wait.h"
+
+#include "iropt/ir/tir/visitor.h"
+#include "iropt/op/op_id.h"
+
+namespace iropt {
+
+namespace {
+
+class WaitFinder : public tir::StmtExprVisitor {
+ public:
+  explicit WaitFinder(std::unordered_set<const tir::Stmt*>& waiting) : waiting_(waiting) {}
+
+  void VisitStmt(const tir::Stmt* stmt) override {
+    const bool before = found_;
+    found_ = false;
+    StmtExprVisitor::VisitStmt(stmt);
+    if (found_) waiting_.insert(stmt);
+    found_ = found_ || before;
+  }
+
+ protected:
+  void VisitCall(const tir::Call* call) override {
+    const auto* op = As<Op>(call->op);
+    if (op && IsOneOf(*op, OpId::kTirTvmStorageSync, OpId::kTirTvmThreadAllreduce)) found_ = true;
+    StmtExprVisitor::VisitCall(call);
+  }
+
+ private:
+  std::unordered_set<const tir::Stmt*>& waiting_;
+  bool found_ = false;
+};
+
+}  // namespace
+
+bool IsThreadTag(std::string_view tag) { return tag.starts_with("threadIdx") || tag.starts_with("vthread"); }
+
+bool IsLocalMemory(const tir::Var* data) { return data->pointer && data->pointer->scope.starts_with("local"); }
+
+std::unordered_set<const tir::Stmt*> FindWaiting(const tir::Stmt* body) {
+  std::unordered_set<const tir::Stmt*> waiting;
+  WaitFinder(waiting).VisitStmt(body);
+  return waiting;
+}
+
+}  // namespace iropt

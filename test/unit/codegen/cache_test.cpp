@@ -1,0 +1,126 @@
+// Code is kept: in memory by structure, and in a folder.
+#include <filesystem>
+#include <fstream>
+
+#include "codegen_test_util.h"
+#include "iropt/support/parallel.h"
+
+namespace iropt::codegen {
+
+namespace {
+
+const char* const kParams = "A: T.Buffer((8,), \"int32\"), out: T.Buffer((8,), \"int32\")";
+
+// A folder that is removed afterwards.
+struct Folder {
+  std::string path;
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "iropt-loops-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path = name + "/cache";
+  }
+  ~Folder() { std::filesystem::remove_all(std::filesystem::path(path).parent_path()); }
+  std::vector<std::filesystem::path> files() const {
+    std::vector<std::filesystem::path> found;
+    for (const auto& entry : std::filesystem::directory_iterator(path)) found.push_back(entry.path());
+    return found;
+  }
+};
+
+int32_t FirstElement(LoopCompiler& compiler, const Module& module) {
+  const CallSpec call = MakeCall(*To<PrimFunc>(module.Find("main")->func), {});
+  const auto result = RunCompiled(compiler, module, "main", call);
+  INFO((result.ok() ? "" : result.error().message));
+  REQUIRE(result.ok());
+  return (*result)[0]->As<int32_t>()[0];
+}
+
+}  // namespace
+
+TEST_CASE("functions of the same structure are compiled once") {
+  const auto compiler = CompilerWith({});
+  const Module a = Parse(Func(kParams, "for i in range(8):\n    out[i] = 5"));
+  const Module b = Parse(Func(kParams, "for other in range(8):\n    out[other] = 5"));
+  const Module c = Parse(Func(kParams, "for i in range(8):\n    out[i] = 6"));
+  CHECK(FirstElement(*compiler, a) == 5);
+  CHECK(FirstElement(*compiler, b) == 5);
+  CHECK(FirstElement(*compiler, c) == 6);
+  CHECK(compiler->stats().compiled == 2);
+  CHECK(compiler->stats().from_memory == 1);
+}
+
+TEST_CASE("code is kept in a folder, and damaged files are replaced") {
+  const Folder folder;
+  const Module module = Parse(Func(kParams, "for i in range(8):\n    out[i] = 5"));
+  {
+    const auto first = CompilerWith({.cache_dir = folder.path});
+    CHECK(FirstElement(*first, module) == 5);
+    CHECK(first->stats().compiled == 1);
+  }
+  REQUIRE(folder.files().size() == 1);
+  {
+    const auto second = CompilerWith({.cache_dir = folder.path});
+    CHECK(FirstElement(*second, module) == 5);
+    CHECK(second->stats().from_disk == 1);
+  }
+  {
+    // Another way of compiling is another file.
+    const auto unchecked = CompilerWith({.cache_dir = folder.path, .opt_level = 1});
+    CHECK(FirstElement(*unchecked, module) == 5);
+    CHECK(unchecked->stats().compiled == 1);
+    CHECK(folder.files().size() == 2);
+  }
+  for (const auto& path : folder.files()) {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(200);
+    file.put('\x5a').put('\x5a');
+  }
+  {
+    const auto third = CompilerWith({.cache_dir = folder.path});
+    CHECK(FirstElement(*third, module) == 5);
+    CHECK(third->stats().compiled == 1);
+    CHECK(third->stats().damaged == 1);
+  }
+  const auto fourth = CompilerWith({.cache_dir = folder.path});
+  CHECK(FirstElement(*fourth, module) == 5);
+  CHECK(fourth->stats().from_disk == 1);
+}
+
+TEST_CASE("a folder that cannot be written is not an error") {
+  const auto compiler = CompilerWith({.cache_dir = "/proc/nothing/here"});
+  CHECK(FirstElement(*compiler, Parse(Func(kParams, "for i in range(8):\n    out[i] = 5"))) == 5);
+}
+
+TEST_CASE("a library that is missing or not ours is an error") {
+  const auto missing = LoopCompiler::Load({.library = "/nowhere/libiropt_codegen_llvm.so"});
+  REQUIRE_FALSE(missing.ok());
+  CHECK(missing.error().code == ErrorCode::Usage);
+  CHECK_FALSE(LoopCompiler::Load({.library = "libm.so.6"}).ok());
+}
+
+TEST_CASE("the LLVM IR of a function is text") {
+  const Module module = Parse(Func(kParams, "for i in range(8):\n    out[i] = A[i] + 1"));
+  const auto text = SharedCompiler().EmitLlvm(module, *GlobalVar::Get("main"), /*optimized=*/false);
+  REQUIRE(text.ok());
+  CHECK(text->find("@main.body(") != std::string::npos);
+  CHECK(text->find("iropt_fail") == std::string::npos);
+  const auto optimized = SharedCompiler().EmitLlvm(module, *GlobalVar::Get("main"), /*optimized=*/true);
+  REQUIRE(optimized.ok());
+  CHECK(optimized->find("<8 x i32>") != std::string::npos);
+}
+
+TEST_CASE("several threads compile at the same time") {
+  const auto compiler = CompilerWith({});
+  std::vector<Module> modules;
+  for (int i = 0; i < 8; ++i)
+    modules.push_back(Parse(Func(kParams, fmt::format("for i in range(8):\n    out[i] = {}", i))));
+  std::vector<int64_t> results(modules.size(), -1);
+  ParallelFor(modules.size(), 4, [&](size_t i) {
+    const CallSpec call = MakeCall(*To<PrimFunc>(modules[i].Find("main")->func), {});
+    const auto result = RunCompiled(*compiler, modules[i], "main", call);
+    if (result) results[i] = (*result)[0]->As<int32_t>()[0];
+  });
+  CHECK(results == std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 7});
+}
+
+}  // namespace iropt::codegen

@@ -1,0 +1,158 @@
+// What must fail, and how: with a message, and never with a signal.
+#include "codegen_test_util.h"
+
+namespace iropt::codegen {
+
+namespace {
+
+bool Contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+const char* const kParams = "A: T.Buffer((8,), \"int32\"), out: T.Buffer((8,), \"int32\")";
+
+}  // namespace
+
+TEST_CASE("indices out of range fail with the place") {
+  CHECK(CheckFails(Func(kParams, "for i in range(8):\n    out[i] = A[i + 1]")) ==
+        "main: index 8 is out of range for dimension 0 of buffer 'A'");
+  CHECK(CheckFails(Func(kParams, "for i in range(9):\n    out[i] = 1")) ==
+        "main: index 8 is out of range for dimension 0 of buffer 'out'");
+  CHECK(CheckFails(Func(kParams, "for i in range(8):\n    out[i] = A[A[i] * 1000]")).starts_with("main: index "));
+  CHECK(CheckFails(Func(kParams, "for i in range(2):\n    out[i * 8:i * 8 + 8] = A[0:8]")) ==
+        "main: index 8 is out of range for dimension 0 of buffer 'out'");
+}
+
+TEST_CASE("an index that overflows is not taken for one in bounds") {
+  // (i * 2^31 * 2) // 2^32 is i for a mathematician, but 0 where products wrap around.
+  CheckFails(Func(kParams, "for i in range(8):\n    out[i] = A[(i * 65536 * 65536) // 65536 // 65536 - i - 1]"));
+}
+
+TEST_CASE("views that are larger than their memory fail where they are accessed beyond it") {
+  const std::string text = Func(kParams, R"(tmp = T.allocate([4], "int32", "global")
+view = T.decl_buffer((8,), "int32", data=tmp)
+for i in range(8):
+    view[i] = A[i]
+for i in range(8):
+    out[i] = 0)");
+  CHECK(CheckFails(text) == "main: an access to buffer 'view' is out of range");
+  CHECK(Contains(CheckFails(Func(kParams, R"(p: T.handle("int32") = T.address_of(A[6])
+view = T.Buffer((4,), "int32", data=p)
+for i in range(8):
+    out[i] = view[i % 4])")),
+                 "out of range"));
+}
+
+TEST_CASE("undefined arithmetic fails") {
+  CHECK(Contains(CheckFails(Func(kParams, "for i in range(8):\n    out[i] = A[i] // (i - 4)")), "divisor"));
+  CHECK(Contains(CheckFails(Func(kParams, "for i in range(8):\n    out[i] = T.shift_left(A[i], i * 8)")), "shifted"));
+  CHECK(Contains(CheckFails(Func(kParams, "for i in range(8):\n    out[i] = T.pow(A[i], i - 4)")), "negative power"));
+}
+
+TEST_CASE("assertions fail with their message") {
+  CHECK(CheckFails(Func(kParams, "assert A[0] > 1000, \"not {} enough\"\nfor i in range(8):\n    out[i] = 0")) ==
+        "main: an assertion fails: not {} enough");
+}
+
+TEST_CASE("allocations that are too large fail") {
+  CHECK(Contains(CheckFails(Func("A: T.Buffer((8,), \"int32\"), out: T.Buffer((8,), \"int32\"), n: T.int64",
+                                 R"(tmp = T.allocate([n * 1000000], "int32", "global")
+view = T.decl_buffer((8,), "int32", data=tmp)
+for i in range(8):
+    view[i] = A[i]
+    out[i] = view[i])"),
+                            {{"n", 1000000000}}),
+                 "over the limit"));
+}
+
+TEST_CASE("endless recursion fails") {
+  const std::string inner = Func("x: T.int32", "T.evaluate(T.ret(Module.inner(x + 1) + 1))", "inner");
+  CHECK(Contains(CheckFails(inner + Func(kParams, "for i in range(8):\n    out[i] = Module.inner(i)")),
+                 "nested too deep"));
+}
+
+TEST_CASE("arguments that do not fit are refused") {
+  const Module module = Parse(Func(kParams, "for i in range(8):\n    out[i] = A[i]"));
+  CallSpec call;
+  call.inputs.emplace_back(RandomTensor(DataType::Int(64), {8}, 1));
+  call.outputs.push_back({DataType::Int(32), {8}});
+  const auto run = [&] {
+    const auto result = RunCompiled(SharedCompiler(), module, "main", call);
+    REQUIRE_FALSE(result.ok());
+    return result.error().message;
+  };
+  CHECK(Contains(run(), "main: buffer 'A' is of int32"));
+  call.inputs[0] = HostValue(RandomTensor(DataType::Int(32), {7}, 1));
+  CHECK(run() == "main: dimension 0 of buffer 'A' is 7 where 8 is expected");
+  call.inputs[0] = HostValue(RandomTensor(DataType::Int(32), {2, 4}, 1));
+  CHECK(run() == "main: buffer 'A' has 1 dimensions, its argument 2");
+  call.inputs.clear();
+  CHECK(run() == "main: has 2 parameters for 1 arguments");
+  call.inputs.emplace_back(Scalar::Int(1));
+  CHECK(run() == "main: buffer 'A' needs a tensor");
+}
+
+TEST_CASE("tensors with strides are taken where the buffer has them, and refused elsewhere") {
+  const Module module = Parse(Func("a: T.handle, o: T.handle", R"(s = T.int64()
+A = T.match_buffer(a, (4,), "int32", strides=[s])
+out = T.match_buffer(o, (4,), "int32")
+for i in range(4):
+    out[i] = A[i])"));
+  const auto function = SharedCompiler().Compile(module, *GlobalVar::Get("main"));
+  REQUIRE(function.ok());
+  std::vector<int32_t> data = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  std::vector<int32_t> out(12, -1);
+  const int64_t shape[] = {4};
+  const int64_t stride[] = {3};
+  LoopTensor a{
+      .data = data.data(), .ndim = 1, .code = 0, .bits = 32, .shape = shape, .strides = stride, .byte_offset = 4};
+  LoopTensor o{.data = out.data(), .ndim = 1, .code = 0, .bits = 32, .shape = shape};
+  const LoopArg args[] = {LoopArg::Tensor(&a), LoopArg::Tensor(&o)};
+  REQUIRE((*function)->Call(args).ok());
+  CHECK(std::vector<int32_t>(out.begin(), out.begin() + 4) == std::vector<int32_t>{1, 4, 7, 10});
+  o.strides = stride;
+  const Status refused = (*function)->Call(args);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message == "main: buffer 'out' needs a compact tensor");
+}
+
+TEST_CASE("what a host does not have is named") {
+  const Module module = Parse(Func(kParams, "for i in range(8):\n    out[i] = A[i]\nT.evaluate(T.ptx_wait_group(0))"));
+  const auto function = SharedCompiler().Compile(module, *GlobalVar::Get("main"));
+  REQUIRE_FALSE(function.ok());
+  CHECK(function.error().message == "main: tir.ptx_wait_group cannot be compiled for the host");
+}
+
+TEST_CASE("inputs stay as they are") {
+  const Module module = Parse(Func(kParams, "for i in range(8):\n    A[i] = 77\n    out[i] = A[i]"));
+  CallSpec call;
+  const Tensor input = RandomTensor(DataType::Int(32), {8}, 1);
+  call.inputs.emplace_back(input);
+  call.outputs.push_back({DataType::Int(32), {8}});
+  const Tensor before = RandomTensor(DataType::Int(32), {8}, 1);
+  const auto result = RunCompiled(SharedCompiler(), module, "main", call);
+  REQUIRE(result.ok());
+  CHECK(*input == *before);
+  CHECK((*result)[0]->As<int32_t>()[3] == 77);
+}
+
+TEST_CASE("packed functions are called through the hook") {
+  const Module module = Parse(Func(kParams, R"(T.call_packed("test.twice", A, out, 3, T.float32(1.5), "text"))"));
+  CallSpec call;
+  call.inputs.emplace_back(RandomTensor(DataType::Int(32), {8}, 1));
+  call.outputs.push_back({DataType::Int(32), {8}});
+  const auto missing = RunCompiled(SharedCompiler(), module, "main", call);
+  REQUIRE_FALSE(missing.ok());
+  CHECK(missing.error().message == "main: there is no packed function 'test.twice' to call");
+  std::string seen;
+  const PackedFunction twice = [&](std::string_view name, std::span<const LoopArg> args, LoopArg*) -> Status {
+    seen = fmt::format("{} {} {} {} {}", name, args.size(), args[2].integer, args[3].real, args[4].string);
+    const auto* from = static_cast<const int32_t*>(args[0].tensor->data);
+    for (int i = 0; i < args[0].tensor->shape[0]; ++i) static_cast<int32_t*>(args[1].tensor->data)[i] = 2 * from[i];
+    return {};
+  };
+  const auto done = RunCompiled(SharedCompiler(), module, "main", call, {.packed = &twice});
+  REQUIRE(done.ok());
+  CHECK(seen == "test.twice 5 3 1.5 text");
+  CHECK((*done)[0]->As<int32_t>()[5] == 2 * call.inputs[0].tensor()->As<int32_t>()[5]);
+}
+
+}  // namespace iropt::codegen

@@ -1,0 +1,223 @@
+// Statements: loops of every kind, blocks at every stage, memory, symbolic shapes.
+#include "codegen_test_util.h"
+
+namespace iropt::codegen {
+
+TEST_CASE("a matrix product with a reduction block is compiled") {
+  CheckSame(
+      Func("A: T.Buffer((7, 9), \"float32\"), B: T.Buffer((9, 5), \"float32\"), out: T.Buffer((7, 5), \"float32\")",
+           R"(for i, j, k in T.grid(7, 5, 9):
+    with T.block("C"):
+        vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+        with T.init():
+            out[vi, vj] = T.float32(0)
+        out[vi, vj] = out[vi, vj] + A[vi, vk] * B[vk, vj])"));
+}
+
+TEST_CASE("a reduction whose loop is not innermost is initialized once") {
+  CheckSame(
+      Func("A: T.Buffer((7, 8), \"float32\"), B: T.Buffer((8, 5), \"float32\"), out: T.Buffer((7, 5), \"float32\")",
+           R"(for i, k0, j, k1 in T.grid(7, 2, 5, 4):
+    with T.block("C"):
+        vi = T.axis.spatial(7, i)
+        vj = T.axis.spatial(5, j)
+        vk = T.axis.reduce(8, k0 * 4 + k1)
+        with T.init():
+            out[vi, vj] = T.float32(1)
+        out[vi, vj] = out[vi, vj] + A[vi, vk] * B[vk, vj])"));
+}
+
+TEST_CASE("a split reduction with a predicate is initialized in its first active iteration") {
+  CheckSame(Func("A: T.Buffer((7, 10), \"float32\"), out: T.Buffer((7,), \"float32\")",
+                 R"(for i0, i1, k0, k1 in T.grid(2, 4, 3, 4):
+    with T.block("C"):
+        vi = T.axis.spatial(7, i0 * 4 + i1)
+        vk = T.axis.reduce(10, k0 * 4 + k1)
+        T.where(i0 * 4 + i1 < 7 and k0 * 4 + k1 < 10)
+        with T.init():
+            out[vi] = T.float32(0)
+        out[vi] = T.max(out[vi], A[vi, vk]))"));
+}
+
+TEST_CASE("a reduction that runs backwards is initialized at its first value, which comes last") {
+  CheckSame(Func("A: T.Buffer((8,), \"int32\"), out: T.Buffer((1,), \"int32\")",
+                 R"(out[0] = 100
+for k in range(8):
+    with T.block("C"):
+        vi = T.axis.spatial(1, 0)
+        vk = T.axis.reduce(8, 7 - k)
+        with T.init():
+            out[vi] = 5
+        out[vi] = out[vi] + A[vk])"));
+}
+
+TEST_CASE("loops of every kind compute the same") {
+  for (const char* kind : {"T.serial(40)", "T.parallel(40)", "T.vectorized(40)", "T.unroll(40)", "T.serial(3, 37)"}) {
+    CheckSame(Func("A: T.Buffer((40,), \"float32\"), out: T.Buffer((40,), \"float32\")",
+                   fmt::format("for i in range(40):\n    out[i] = T.float32(0)\nfor i in {}:\n    out[i] = A[i] * "
+                               "T.float32(2) + T.float32(1)",
+                               kind)));
+  }
+}
+
+TEST_CASE("large parallel loops are shared by threads") {
+  const std::string text = Func("A: T.Buffer((600, 500), \"float32\"), out: T.Buffer((600, 500), \"float32\")",
+                                R"(for i in T.parallel(600):
+    tmp = T.allocate([500], "float32", "global")
+    t = T.Buffer((500,), data=tmp)
+    for j in range(500):
+        t[j] = T.exp(A[i, j])
+    for j in range(500):
+        out[i, j] = t[499 - j])");
+  CheckSame(text);
+}
+
+TEST_CASE("parallel loops that share what they write run in order") {
+  CheckSame(Func("A: T.Buffer((20000,), \"int32\"), out: T.Buffer((1,), \"int32\")",
+                 R"(out[0] = 0
+for i in T.parallel(20000):
+    out[0] = out[0] * 3 + A[i])"));
+}
+
+TEST_CASE("atomic additions of parallel loops are all counted") {
+  CheckSame(Func("A: T.Buffer((50000,), \"int32\"), out: T.Buffer((4,), \"int32\")",
+                 R"(for i in range(4):
+    out[i] = 0
+for i in T.parallel(50000):
+    T.evaluate(T.call_intrin("int32", "tir.atomic_add", T.address_of(out[T.abs(A[i]) % 4]), A[i])))"));
+}
+
+TEST_CASE("the error of a parallel loop is that of its first iteration that fails") {
+  const std::string message = CheckFails(Func("A: T.Buffer((60000,), \"int32\"), out: T.Buffer((60000,), \"int32\")",
+                                              R"(for i in T.parallel(60000):
+    assert i < 40000, "too far"
+    out[i] = A[i] // (i - 70000) + T.if_then_else(i > 50000, A[i + 60000], 0))"));
+  CHECK(message.find("too far") != std::string::npos);
+}
+
+TEST_CASE("allocations, views and regions of buffers are compiled") {
+  CheckSame(Func("A: T.Buffer((8, 8), \"float32\"), out: T.Buffer((8, 8), \"float32\")",
+                 R"(with T.block("root"):
+    B = T.alloc_buffer((8, 8))
+    big = T.alloc_buffer((64, 64))
+    for i, j in T.grid(8, 8):
+        with T.block("copy"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vj, vi]
+            big[vi * 8, vj] = A[vi, vj]
+    for i, j in T.grid(4, 4):
+        with T.block("match"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            s0 = T.int32()
+            s1 = T.int32()
+            C = T.match_buffer(B[vi * 2:vi * 2 + 2, vj * 2:vj * 2 + 2], (2, 2), strides=[s0, s1], offset_factor=1)
+            for a, b in T.grid(2, 2):
+                out[vi * 2 + a, vj * 2 + b] = C[a, b] + big[vi * 16 + a * 8, vj * 2 + b])"));
+  CheckSame(Func("A: T.Buffer((64,), \"float32\"), out: T.Buffer((64,), \"float32\")",
+                 R"(tmp = T.allocate([64], "float32", "global")
+flat = T.decl_buffer((64,), data=tmp)
+square = T.decl_buffer((8, 8), data=tmp)
+shifted = T.decl_buffer((7, 8), data=tmp, elem_offset=8)
+for i in range(64):
+    flat[i] = A[i]
+for i, j in T.grid(7, 8):
+    out[i * 8 + j] = square[i, j] + shifted[i, j]
+for j in range(8):
+    out[56 + j] = flat[j])"));
+}
+
+TEST_CASE("symbolic shapes are taken from the tensors") {
+  const std::string text = Func("a: T.handle, o: T.handle", R"(n = T.int64()
+m = T.int64()
+A = T.match_buffer(a, (n, m))
+out = T.match_buffer(o, (m, n * 2))
+for i, j in T.grid(m, n * 2):
+    with T.block("b"):
+        vi, vj = T.axis.remap("SS", [i, j])
+        out[vi, vj] = A[vj // 2, vi] + T.Cast("float32", vj))");
+  const Module module = Parse(text);
+  CallSpec call;
+  call.inputs.emplace_back(RandomTensor(DataType::Float(32), {6, 3}, 1));
+  call.outputs.push_back({DataType::Float(32), {3, 12}});
+  const auto expected = Interpret(module, *To<PrimFunc>(module.Find("main")->func), call);
+  REQUIRE(expected.ok());
+  const auto actual = RunCompiled(SharedCompiler(), module, "main", call);
+  REQUIRE(actual.ok());
+  CHECK(Difference(*(*expected)[0], *(*actual)[0], 0) == "");
+  call.outputs[0].shape = {3, 11};
+  const auto wrong = RunCompiled(SharedCompiler(), module, "main", call);
+  REQUIRE_FALSE(wrong.ok());
+  CHECK(wrong.error().message == "main: dimension 1 of buffer 'out' is 11 where 12 is expected");
+}
+
+TEST_CASE("conditions, while loops and returns are compiled") {
+  CheckSame(Func("A: T.Buffer((16,), \"int32\"), out: T.Buffer((16,), \"int32\"), n: T.int64", R"(for i in range(16):
+    if A[i] > 0 and A[i % 4] != 3:
+        out[i] = A[i]
+    else:
+        out[i] = -A[i]
+i = T.decl_buffer((1,), "int32", scope="local")
+i[0] = 0
+while i[0] < 5:
+    out[i[0]] = i[0] * 7
+    i[0] = i[0] + 1
+if n > 2:
+    T.evaluate(T.ret(0))
+out[0] = 99)"));
+}
+
+TEST_CASE("threads that do not wait for each other run one after the other") {
+  CheckSame(Func("A: T.Buffer((64,), \"float32\"), out: T.Buffer((64,), \"float32\")",
+                 R"(for bx in T.thread_binding(4, thread="blockIdx.x"):
+    for tx in T.thread_binding(16, thread="threadIdx.x"):
+        out[bx * 16 + tx] = A[bx * 16 + tx] * T.float32(3))"));
+  CheckSame(Func("A: T.Buffer((64,), \"float32\"), out: T.Buffer((64,), \"float32\")",
+                 R"(tx = T.launch_thread("threadIdx.x", 64)
+out[tx] = A[63 - tx])"));
+}
+
+TEST_CASE("threads that wait for each other run together") {
+  CheckSame(Func("A: T.Buffer((64,), \"float32\"), out: T.Buffer((64,), \"float32\")",
+                 R"(bx = T.launch_thread("blockIdx.x", 2)
+shared = T.allocate([32], "float32", "shared")
+own = T.allocate([2], "float32", "local")
+tx = T.launch_thread("threadIdx.x", 32)
+s = T.Buffer((32,), data=shared, scope="shared")
+l = T.Buffer((2,), data=own, scope="local")
+l[0] = A[bx * 32 + tx]
+s[tx] = l[0] * T.float32(2)
+for k in range(3):
+    T.tvm_storage_sync("shared")
+    l[1] = s[(tx + k + 1) % 32]
+    T.tvm_storage_sync("shared")
+    s[tx] = l[1] + l[0]
+out[bx * 32 + tx] = s[tx] + T.Cast("float32", tx))"));
+}
+
+TEST_CASE("reductions over threads are compiled") {
+  CheckSame(Func("A: T.Buffer((4, 32), \"float32\"), out: T.Buffer((4,), \"float32\")",
+                 R"(ty = T.launch_thread("threadIdx.y", 4)
+own = T.allocate([1], "float32", "local")
+tx = T.launch_thread("threadIdx.x", 32)
+l = T.Buffer((1,), data=own, scope="local")
+with T.attr(T.comm_reducer(lambda x, y: x + y, [T.float32(0)]), "reduce_scope", T.reinterpret("handle", T.uint64(0))):
+    T.tvm_thread_allreduce(T.uint32(1), A[ty, tx], T.bool(True), l[0], tx)
+if tx == 0:
+    out[ty] = l[0])"));
+}
+
+TEST_CASE("functions of the module are called") {
+  const std::string inner = Func("x: T.int32, y: T.int32", "T.evaluate(T.ret(x * 10 + y))", "inner");
+  const std::string fill = Func("p: T.handle, v: T.float32", R"(P = T.match_buffer(p, (4,))
+for i in range(4):
+    P[i] = v + T.Cast("float32", i))",
+                                "fill");
+  CheckSame(inner + fill +
+            Func("A: T.Buffer((4,), \"int32\"), out: T.Buffer((4,), \"int32\"), out_2: T.Buffer((8,), \"float32\")",
+                 R"(for i in range(4):
+    out[i] = Module.inner(A[i], i)
+Module.fill(T.tvm_access_ptr(T.type_annotation("float32"), out_2.data, 0, 4, 2), T.float32(5))
+Module.fill(T.address_of(out_2[4]), T.float32(7)))"));
+}
+
+}  // namespace iropt::codegen
