@@ -96,8 +96,8 @@ class StmtEmitter {
   // Memory of `bytes` for each thread.
   llvm::Value* AllocateOwn(llvm::Value* bytes);
   llvm::Value* CountThreads();
-  // The number of the thread that is running.
-  llvm::Value* ThreadIndex();
+  // The number of the thread that is running, among those of the outermost axes.
+  llvm::Value* ThreadIndex(size_t axes);
 
   ExprEmitter& exprs_;
   Frame& frame_;

@@ -33,9 +33,9 @@ llvm::Value* StmtEmitter::CountThreads() {
   return count;
 }
 
-llvm::Value* StmtEmitter::ThreadIndex() {
+llvm::Value* StmtEmitter::ThreadIndex(size_t axes) {
   llvm::Value* index = frame_.Int64(0);
-  for (const LoopRange& axis : threads_) {
+  for (const LoopRange& axis : std::span(threads_).first(axes)) {
     llvm::Value* own = b().CreateSub(exprs_.EmitInt(axis.var), axis.min);
     index = b().CreateAdd(b().CreateMul(index, axis.extent), own);
   }
@@ -82,8 +82,8 @@ void StmtEmitter::SpreadLocalMemory() {
     if (!outer || !outer->size) continue;
     llvm::Value* size = outer->size;
     llvm::Value* copies = AllocateOwn(size);
-    const auto own = [this, copies, size] {
-      return b().CreateGEP(b().getInt8Ty(), copies, b().CreateMul(ThreadIndex(), size));
+    const auto own = [this, copies, size, axes = threads_.size()] {
+      return b().CreateGEP(b().getInt8Ty(), copies, b().CreateMul(ThreadIndex(axes), size));
     };
     ForEachThread([&] {
       b().CreateMemCpy(own(), llvm::MaybeAlign(), exprs_.scope().Find(data)->value, llvm::MaybeAlign(), size);
@@ -103,8 +103,9 @@ void StmtEmitter::AllocateTogether(const tir::Var* data, llvm::Value* count, Dat
     return exprs_.scope().Bind(data, {.value = memory, .origin = frame_.Int64(0), .size = size});
   }
   llvm::Value* memory = AllocateOwn(size);
-  own_.emplace_back([this, data, memory, size] {
-    llvm::Value* own = b().CreateGEP(b().getInt8Ty(), memory, b().CreateMul(ThreadIndex(), size));
+  local_memory_.push_back(data);
+  own_.emplace_back([this, data, memory, size, axes = threads_.size()] {
+    llvm::Value* own = b().CreateGEP(b().getInt8Ty(), memory, b().CreateMul(ThreadIndex(axes), size));
     exprs_.scope().Bind(data, {.value = own, .origin = frame_.Int64(0), .size = size});
   });
 }
@@ -115,7 +116,9 @@ void StmtEmitter::BindOwn(const tir::Var* var, DataType dtype, FunctionRef<llvm:
   llvm::Type* type = frame_.types().Register(dtype);
   const auto bytes = static_cast<int64_t>(frame_.state().module.getDataLayout().getTypeAllocSize(type));
   llvm::Value* memory = AllocateOwn(frame_.Int64(bytes));
-  const auto place = [this, memory, type] { return b().CreateGEP(type, memory, ThreadIndex()); };
+  const auto place = [this, memory, type, axes = threads_.size()] {
+    return b().CreateGEP(type, memory, ThreadIndex(axes));
+  };
   ForEachThread([&] { b().CreateStore(value(), place()); });
   own_.emplace_back([this, var, type, place] { exprs_.scope().Bind(var, b().CreateLoad(type, place())); });
 }
@@ -125,7 +128,7 @@ llvm::Value* StmtEmitter::EmitUniform(const PrimExpr* expr) {
   b().CreateStore(frame_.Int64(0), slot);
   ForEachThread([&] {
     llvm::Value* own = exprs_.EmitInt(expr);
-    llvm::Value* first = b().CreateICmpEQ(ThreadIndex(), frame_.Int64(0));
+    llvm::Value* first = b().CreateICmpEQ(ThreadIndex(threads_.size()), frame_.Int64(0));
     llvm::Value* shared = b().CreateSelect(first, own, b().CreateLoad(b().getInt64Ty(), slot));
     frame_.FailIf(b().CreateICmpNE(shared, own), "threads that wait for each other go different ways");
     b().CreateStore(shared, slot);
@@ -138,8 +141,10 @@ llvm::Value* StmtEmitter::EmitUniform(const PrimExpr* expr) {
 void StmtEmitter::EmitTogether(const tir::Stmt* stmt) {
   if (!IsWaiting(stmt)) return ForEachThread([&] { Emit(stmt); });
   const size_t own_before = own_.size();
+  const size_t local_before = local_memory_.size();
   WithStack([&] { EmitNodeTogether(stmt); });
   own_.resize(own_before);
+  local_memory_.resize(local_before);
 }
 
 // What one iteration of a loop around allocates is freed before the next.

@@ -31,9 +31,11 @@ inline Module Parse(std::string_view body) {
 }
 
 // A function of the statements, with buffers as "A: T.Buffer((4,), \"float32\")".
-inline std::string Func(std::string_view params, std::string_view body, std::string_view name = "main") {
-  std::string text = fmt::format(
-      "    @T.prim_func\n    def {}({}):\n        T.func_attr({{\"tir.noalias\": T.bool(True)}})\n", name, params);
+inline std::string Func(std::string_view params, std::string_view body, std::string_view name = "main",
+                        std::string_view returns = "") {
+  std::string text =
+      fmt::format("    @T.prim_func\n    def {}({}){}:\n        T.func_attr({{\"tir.noalias\": T.bool(True)}})\n", name,
+                  params, returns);
   size_t begin = 0;
   while (begin < body.size()) {
     const size_t end = std::min(body.find('\n', begin), body.size());
@@ -131,7 +133,7 @@ inline CallSpec MakeCall(const PrimFunc& func, const std::map<std::string, int64
 inline Result<std::vector<Tensor>> Interpret(const Module& module, const PrimFunc& func, const CallSpec& call) {
   std::vector<TensorSpec> outputs;
   for (const OutputSpec& output : call.outputs) outputs.push_back({output.dtype, output.shape});
-  return EvalPrimFunc(func, call.inputs, outputs, call.tir_vars, {}, &module);
+  return EvalPrimFunc(func, call.inputs, outputs, call.tir_vars, {.max_bytes = size_t{1} << 30}, &module);
 }
 
 inline Result<std::vector<Tensor>> RunCompiled(LoopCompiler& compiler, const Module& module, std::string_view name,

@@ -64,7 +64,7 @@ for i in range(8):
 }
 
 TEST_CASE("endless recursion fails") {
-  const std::string inner = Func("x: T.int32", "T.evaluate(T.ret(Module.inner(x + 1) + 1))", "inner");
+  const std::string inner = Func("x: T.int32", "T.evaluate(T.ret(Module.inner(x + 1) + 1))", "inner", " -> T.int32");
   CHECK(Contains(CheckFails(inner + Func(kParams, "for i in range(8):\n    out[i] = Module.inner(i)")),
                  "nested too deep"));
 }

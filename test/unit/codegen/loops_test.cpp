@@ -207,7 +207,7 @@ if tx == 0:
 }
 
 TEST_CASE("functions of the module are called") {
-  const std::string inner = Func("x: T.int32, y: T.int32", "T.evaluate(T.ret(x * 10 + y))", "inner");
+  const std::string inner = Func("x: T.int32, y: T.int32", "T.evaluate(T.ret(x * 10 + y))", "inner", " -> T.int32");
   const std::string fill = Func("p: T.handle, v: T.float32", R"(P = T.match_buffer(p, (4,))
 for i in range(4):
     P[i] = v + T.Cast("float32", i))",
