@@ -51,7 +51,8 @@ struct ParamsOption {
 ParamsOption ReadParamsOption(const PassOptions& options) {
   constexpr std::string_view kOption = "params";
   const OptionValue& option = options.Json(kOption);
-  ParamsOption params{.span = option.span()};
+  ParamsOption params;
+  params.span = option.span();
   const OptionValue::Dict* dict = option.as_dict();
   if (const std::string* path = option.as_string()) params.path = *path;
   if (!dict && params.path.empty()) options.Refuse(kOption, "must be the path of a file or an object of arrays");
