@@ -59,7 +59,7 @@ const V* FirstMissing(const std::vector<const V*>& needed, std::vector<const V*>
 }
 
 Status CheckInterface(const DataflowBlock& before, const DataflowBlock* after) {
-  if (after == nullptr) return Error{ErrorCode::PassFailed, "the rewriting of a dataflow block returned no block"};
+  if (after == nullptr) return Error{ErrorCode::PassFailed, "the run on a dataflow block returned no block"};
   const BlockInterface needed = InterfaceOf(before);
   const BlockInterface present = InterfaceOf(*after);
   if (const Var* var = FirstMissing(needed.outputs, present.outputs)) {
