@@ -35,13 +35,13 @@ class Interpreter::MemoryScope {
 };
 
 Interpreter::~Interpreter() {
-  for (const uint64_t address : mapped_) machine_.addresses.Unmap(address);
+  for (const uint64_t address : mapped_) execution_.addresses.Unmap(address);
 }
 
 bool Interpreter::Step() {
-  if (machine_.work_left == 0)
-    return Fail(fmt::format("takes more than {} steps", machine_.limits.max_work), ErrorCode::Budget);
-  --machine_.work_left;
+  if (execution_.work_left == 0)
+    return Fail(fmt::format("takes more than {} steps", execution_.limits.max_work), ErrorCode::Budget);
+  --execution_.work_left;
   return true;
 }
 
@@ -88,10 +88,10 @@ bool Interpreter::BindLetStmt(const tir::LetStmt& let) {
   Scalar pointer;
   if (!Eval(let.value, &pointer)) return false;
   // The variable may have pointed to other memory in an earlier iteration.
-  if (let.var->id < places_.size()) places_[let.var->id] = {};
+  if (let.var->id < pointers_.size()) pointers_[let.var->id] = {};
   env().Bind(let.var, pointer);
-  const Place place = machine_.addresses.Find(static_cast<uint64_t>(pointer.integer));
-  if (place.known()) SetPlace(let.var, place);
+  const Pointer place = execution_.addresses.Find(static_cast<uint64_t>(pointer.integer));
+  if (place.known()) SetPointer(let.var, place);
   return true;
 }
 

@@ -18,7 +18,7 @@
 namespace iropt::eval {
 
 // The shared state of all functions of one run.
-struct Machine {
+struct ExecutionState {
   EvalLimits limits;
   uint64_t work_left = limits.max_work;
   const Module* module = nullptr;  // for functions to call; null: none
@@ -29,7 +29,7 @@ struct Machine {
 
 class Interpreter final : public ScalarEvaluator {
  public:
-  explicit Interpreter(Machine& machine) : machine_(machine) {}
+  explicit Interpreter(ExecutionState& execution) : execution_(execution) {}
   ~Interpreter() override;
 
   // Binds a buffer parameter to the memory of a tensor: variables among its dimensions take the tensor's, others must
@@ -64,8 +64,8 @@ class Interpreter final : public ScalarEvaluator {
   // The private state of a thread.
   struct State {
     Variables variables;
-    std::vector<Place> places;  // by the id of the pointer variable
-    std::vector<View> views;    // by the id of the buffer
+    std::vector<Pointer> pointers;  // by the id of the pointer variable
+    std::vector<View> views;        // by the id of the buffer
   };
   using Threads = std::vector<std::unique_ptr<State>>;
   using OwnedMemory = std::vector<std::unique_ptr<std::byte[]>>;
@@ -113,17 +113,17 @@ class Interpreter final : public ScalarEvaluator {
   bool ExecThreads(const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body);
   bool OwnLocalMemory(State& thread, OwnedMemory* owned);
   bool ExecSpread(Threads& threads, const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body);
-  bool ExecTogether(const tir::Stmt* stmt, Threads& threads);
-  bool ExecNodeTogether(const tir::Stmt* stmt, Threads& threads);
-  bool ExecForTogether(const tir::For& loop, Threads& threads);
-  bool ExecAttrTogether(const tir::AttrStmt& attr, Threads& threads);
-  bool ExecIfTogether(const tir::IfThenElse& branch, Threads& threads);
-  bool ExecWhileTogether(const tir::While& loop, Threads& threads);
-  bool ExecLetTogether(const tir::LetStmt& let, Threads& threads);
-  bool ExecAllocateTogether(const tir::Allocate& allocate, Threads& threads);
-  bool ExecBlockTogether(const tir::BlockRealize& realize, Threads& threads);
-  bool ExecEvaluateTogether(const tir::Evaluate& evaluate, Threads& threads);
-  bool ReduceTogether(const tir::Call& call, Threads& threads);
+  bool ExecLockstep(const tir::Stmt* stmt, Threads& threads);
+  bool ExecNodeLockstep(const tir::Stmt* stmt, Threads& threads);
+  bool ExecForLockstep(const tir::For& loop, Threads& threads);
+  bool ExecAttrLockstep(const tir::AttrStmt& attr, Threads& threads);
+  bool ExecIfLockstep(const tir::IfThenElse& branch, Threads& threads);
+  bool ExecWhileLockstep(const tir::While& loop, Threads& threads);
+  bool ExecLetLockstep(const tir::LetStmt& let, Threads& threads);
+  bool ExecAllocateLockstep(const tir::Allocate& allocate, Threads& threads);
+  bool ExecBlockLockstep(const tir::BlockRealize& realize, Threads& threads);
+  bool ExecEvaluateLockstep(const tir::Evaluate& evaluate, Threads& threads);
+  bool ReduceLockstep(const tir::Call& call, Threads& threads);
   bool ReduceGroup(const tir::Call& call, size_t width, const std::vector<State*>& group);
   // Calls f with the state of each of the threads.
   bool ForEach(Threads& threads, FunctionRef<bool()> f);
@@ -152,19 +152,20 @@ class Interpreter final : public ScalarEvaluator {
   bool EvalExtents(List<const PrimExpr*> exprs, std::vector<int64_t>* extents, int64_t* count);
 
   // The position of an element.
-  struct ElementPlace {
-    Place place;     // of the memory of the buffer
-    int64_t at = 0;  // in bytes from the beginning of the memory
+  struct ElementAddress {
+    Pointer pointer;  // to the memory of the buffer
+    int64_t at = 0;   // in bytes from the beginning of the memory
   };
   // With `bounded`, an index out of range is an error.
-  bool Locate(const tir::Buffer& buffer, List<const PrimExpr*> indices, int lane, bool bounded, ElementPlace* element);
-  bool LoadAt(const ElementPlace& element, DataType dtype, std::string_view name, Scalar* result);
-  bool StoreAt(const ElementPlace& element, const Scalar& value, std::string_view name);
+  bool Locate(const tir::Buffer& buffer, List<const PrimExpr*> indices, int lane, bool bounded,
+              ElementAddress* element);
+  bool LoadAt(const ElementAddress& element, DataType dtype, std::string_view name, Scalar* result);
+  bool StoreAt(const ElementAddress& element, const Scalar& value, std::string_view name);
 
   // Memory and its marks; null after an error.
   std::unique_ptr<std::byte[]> NewMemory(int64_t elements, DataType dtype, Memory* memory);
-  Place PlaceOf(const tir::Var* data);
-  void SetPlace(const tir::Var* data, const Place& place);
+  Pointer PointerOf(const tir::Var* data);
+  void SetPointer(const tir::Var* data, const Pointer& place);
   void SetMemory(const tir::Var* data, const Memory& memory);
   // Ends the life of memory and of its pointer variable.
   void DropMemory(const tir::Var* data);
@@ -184,19 +185,19 @@ class Interpreter final : public ScalarEvaluator {
   bool EvalUndef(const tir::Call& call, int lane, Scalar* result);
   bool ReadInts(uint64_t address, int64_t count, std::vector<int64_t>* values);
 
-  Machine& machine_;
+  ExecutionState& execution_;
   const tir::Stmt* body_ = nullptr;
   bool returned_ = false;  // T.ret has ended the function
   Scalar result_ = Scalar::Int(0);
   OwnedMemory owned_;                 // marks of parameters, shapes on the stack
   std::vector<uint64_t> mapped_;      // addresses that end with the call
-  std::vector<Place> places_;         // by the id of the pointer variable
+  std::vector<Pointer> pointers_;     // by the id of the pointer variable
   std::vector<View> views_;           // by the id of the buffer
   std::vector<int64_t> axis_values_;  // a stack: values of the axes of blocks that are being entered
   // Statements that contain synchronization of threads; filled at the first thread axis.
   std::unordered_set<const tir::Stmt*> waiting_;
   bool waiting_known_ = false;
-  std::vector<const tir::Var*> together_;           // axes whose threads run in lockstep
+  std::vector<const tir::Var*> lockstep_axes_;      // axes whose threads run in lockstep
   std::vector<const tir::CommReducer*> combiners_;  // of reductions over threads, the innermost last
 };
 

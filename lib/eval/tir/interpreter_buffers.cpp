@@ -37,26 +37,26 @@ bool Product(std::span<const int64_t> extents, int64_t* count) {
 
 // ---- Memory
 
-Place Interpreter::PlaceOf(const tir::Var* data) {
-  if (data->id < places_.size() && places_[data->id].known()) return places_[data->id];
+Pointer Interpreter::PointerOf(const tir::Var* data) {
+  if (data->id < pointers_.size() && pointers_[data->id].known()) return pointers_[data->id];
   // A computed pointer: the value of the variable is the address.
   const Scalar* address = env().Find(data);
-  return address ? machine_.addresses.Find(static_cast<uint64_t>(address->integer)) : Place{};
+  return address ? execution_.addresses.Find(static_cast<uint64_t>(address->integer)) : Pointer{};
 }
 
-void Interpreter::SetPlace(const tir::Var* data, const Place& place) {
-  if (data->id >= places_.size()) places_.resize(data->id + size_t{1});
-  places_[data->id] = place;
+void Interpreter::SetPointer(const tir::Var* data, const Pointer& place) {
+  if (data->id >= pointers_.size()) pointers_.resize(data->id + size_t{1});
+  pointers_[data->id] = place;
   env().Bind(data, Scalar::Int(static_cast<int64_t>(place.address), DataType::Handle()));
 }
 
 void Interpreter::SetMemory(const tir::Var* data, const Memory& memory) {
-  SetPlace(data, {memory, 0, machine_.addresses.Map(memory), IsLocalMemory(data) ? data : nullptr});
+  SetPointer(data, {memory, 0, execution_.addresses.Map(memory), IsLocalMemory(data) ? data : nullptr});
 }
 
 void Interpreter::DropMemory(const tir::Var* data) {
-  machine_.addresses.Unmap(places_[data->id].address);
-  places_[data->id] = {};
+  execution_.addresses.Unmap(pointers_[data->id].address);
+  pointers_[data->id] = {};
   env().Unbind(data);
 }
 
@@ -67,16 +67,16 @@ std::unique_ptr<std::byte[]> Interpreter::NewMemory(int64_t elements, DataType d
     return nullptr;
   }
   if (__builtin_mul_overflow(static_cast<uint64_t>(elements), ElementBytes(dtype), &bytes) ||
-      bytes > machine_.limits.max_bytes || bytes > INT64_MAX / 2) {
-    Fail(fmt::format("a buffer of {} elements is over the limit of {} bytes", elements, machine_.limits.max_bytes),
+      bytes > execution_.limits.max_bytes || bytes > INT64_MAX / 2) {
+    Fail(fmt::format("a buffer of {} elements is over the limit of {} bytes", elements, execution_.limits.max_bytes),
          ErrorCode::Budget);
     return nullptr;
   }
   // Recursion and threads multiply allocations, each of which is within the limit.
   static constexpr uint64_t kMaxTensors = 16;
-  if ((machine_.addresses.live_bytes() + bytes) / kMaxTensors > machine_.limits.max_bytes) {
+  if ((execution_.addresses.live_bytes() + bytes) / kMaxTensors > execution_.limits.max_bytes) {
     Fail(fmt::format("all buffers together are over {} times the limit of {} bytes", kMaxTensors,
-                     machine_.limits.max_bytes),
+                     execution_.limits.max_bytes),
          ErrorCode::Budget);
     return nullptr;
   }
@@ -87,7 +87,7 @@ std::unique_ptr<std::byte[]> Interpreter::NewMemory(int64_t elements, DataType d
 }
 
 bool Interpreter::ReadInts(uint64_t address, int64_t count, std::vector<int64_t>* values) {
-  const Place place = machine_.addresses.Find(address);
+  const Pointer place = execution_.addresses.Find(address);
   if (!place.known() || count < 0) return Fail("a shape is read at an address without one");
   for (int64_t i = 0; i < count; ++i) {
     Scalar value = Scalar::Int(0);
@@ -168,9 +168,9 @@ bool Interpreter::Declare(const tir::Buffer& buffer) {
 }
 
 bool Interpreter::Locate(const tir::Buffer& buffer, List<const PrimExpr*> indices, int lane, bool bounded,
-                         ElementPlace* element) {
-  element->place = PlaceOf(buffer.data);
-  if (!element->place.known() || buffer.dtype.lanes < 1 || !IsElementType(buffer.dtype.with_lanes(1)))
+                         ElementAddress* element) {
+  element->pointer = PointerOf(buffer.data);
+  if (!element->pointer.known() || buffer.dtype.lanes < 1 || !IsElementType(buffer.dtype.with_lanes(1)))
     return Fail(fmt::format("buffer '{}' has no memory", buffer.name));
   // A buffer that no statement declares is a view whose shape may change from one access to the next.
   View undeclared;
@@ -191,14 +191,14 @@ bool Interpreter::Locate(const tir::Buffer& buffer, List<const PrimExpr*> indice
     at = WrapAdd(at, WrapMul(index, view->strides[i]));
   }
   const int64_t size = static_cast<int64_t>(ElementBytes(buffer.dtype));
-  element->at = WrapAdd(WrapAdd(element->place.origin, WrapMul(at, size)), lane % width * (size / width));
+  element->at = WrapAdd(WrapAdd(element->pointer.origin, WrapMul(at, size)), lane % width * (size / width));
   return true;
 }
 
 // ---- Elements
 
-bool Interpreter::LoadAt(const ElementPlace& element, DataType dtype, std::string_view name, Scalar* result) {
-  const Memory& memory = element.place.memory;
+bool Interpreter::LoadAt(const ElementAddress& element, DataType dtype, std::string_view name, Scalar* result) {
+  const Memory& memory = element.pointer.memory;
   if (element.at < 0 || element.at > memory.bytes - dtype.bytes())
     return Fail(fmt::format("an access to buffer '{}' is out of range", name));
   if (memory.written) {
@@ -210,8 +210,8 @@ bool Interpreter::LoadAt(const ElementPlace& element, DataType dtype, std::strin
   return true;
 }
 
-bool Interpreter::StoreAt(const ElementPlace& element, const Scalar& value, std::string_view name) {
-  const Memory& memory = element.place.memory;
+bool Interpreter::StoreAt(const ElementAddress& element, const Scalar& value, std::string_view name) {
+  const Memory& memory = element.pointer.memory;
   if (element.at < 0 || element.at > memory.bytes - value.dtype.bytes())
     return Fail(fmt::format("an access to buffer '{}' is out of range", name));
   if (!memory.writable) return Fail(fmt::format("buffer '{}' is an input and must not be written", name));
@@ -227,7 +227,7 @@ bool Interpreter::Load(const tir::BufferLoad& load, int lane, Scalar* result) {
     if (!EvalBool(load.predicate, &active, lane)) return false;
     if (!active) return CastScalar(Scalar::Int(0), dtype, result);
   }
-  ElementPlace element;
+  ElementAddress element;
   return Locate(*load.buffer, load.indices, lane, /*bounded=*/true, &element) &&
          LoadAt(element, dtype, load.buffer->name, result);
 }
@@ -238,17 +238,17 @@ bool Interpreter::StoreLane(const tir::BufferStore& store, int lane, const Scala
   if (!active) return true;
   Scalar converted;
   if (!CastScalar(value, store.buffer->dtype.with_lanes(1), &converted)) return Fail("a value does not fit its buffer");
-  ElementPlace element;
+  ElementAddress element;
   return Locate(*store.buffer, store.indices, lane, /*bounded=*/true, &element) &&
          StoreAt(element, converted, store.buffer->name);
 }
 
 // T.undef() is stored: the element loses its value.
 bool Interpreter::ForgetLane(const tir::BufferStore& store, int lane) {
-  ElementPlace element;
+  ElementAddress element;
   if (!Locate(*store.buffer, store.indices, lane, /*bounded=*/true, &element)) return false;
   const int64_t bytes = store.buffer->dtype.with_lanes(1).bytes();
-  const Memory& memory = element.place.memory;
+  const Memory& memory = element.pointer.memory;
   if (element.at < 0 || element.at > memory.bytes - bytes || !memory.writable)
     return Fail(fmt::format("an access to buffer '{}' is out of range", store.buffer->name));
   std::fill_n(memory.written + element.at, bytes, std::byte{0});
@@ -282,11 +282,11 @@ bool Interpreter::BindParam(const tir::Var* param, const tir::Buffer* buffer, co
   env().Bind(param, converted);
   if (!buffer) return true;
   const auto address = static_cast<uint64_t>(value.integer);
-  if (const ArrayRecord* array = machine_.addresses.FindArray(address)) return BindArray(*buffer, *array);
+  if (const ArrayRecord* array = execution_.addresses.FindArray(address)) return BindArray(*buffer, *array);
   // The elements themselves, in the shape that the buffer declares.
-  const Place place = machine_.addresses.Find(address);
+  const Pointer place = execution_.addresses.Find(address);
   if (!place.known()) return Fail(fmt::format("the argument for buffer '{}' points to no memory", buffer->name));
-  SetPlace(buffer->data, place);
+  SetPointer(buffer->data, place);
   if (Is<tir::Var>(buffer->elem_offset) && !Match(buffer->elem_offset, 0, "the offset of a buffer")) return false;
   return Declare(*buffer);
 }
@@ -296,16 +296,16 @@ bool Interpreter::BindArray(const tir::Buffer& buffer, const ArrayRecord& array)
     return Fail(fmt::format("buffer '{}' is of {}, its argument of {}", buffer.name, buffer.dtype.ToString(),
                             array.dtype.ToString()));
   }
-  const Place place = machine_.addresses.Find(array.data);
+  const Pointer place = execution_.addresses.Find(array.data);
   if (!place.known()) return Fail(fmt::format("the argument for buffer '{}' points to no memory", buffer.name));
-  SetPlace(buffer.data, place);
+  SetPointer(buffer.data, place);
   std::vector<int64_t> strides = array.strides;
   if (strides.empty() && !RowMajor(array.shape, &strides)) return Fail("the shape of an argument is out of range");
   return DeclareAs(buffer, array.shape, strides, array.elem_offset);
 }
 
 bool Interpreter::IsFilled(const tir::Buffer& buffer) {
-  const Memory memory = PlaceOf(buffer.data).memory;
+  const Memory memory = PointerOf(buffer.data).memory;
   return memory.written && std::all_of(memory.written, memory.written + memory.bytes,
                                        [](std::byte mark) { return mark != std::byte{0}; });
 }
@@ -316,7 +316,7 @@ bool Interpreter::MatchBuffer(const tir::MatchBufferRegion& match) {
   const tir::BufferRegion& source = *match.source;
   View view = ViewOf(*source.buffer);
   if (!view.known && !ResolveView(*source.buffer, &view)) return false;
-  const Place place = PlaceOf(source.buffer->data);
+  const Pointer place = PointerOf(source.buffer->data);
   if (!place.known() || source.region.size() != view.shape.size())
     return Fail("a matched region does not fit its buffer");
   int64_t offset = view.offset;
@@ -337,7 +337,7 @@ bool Interpreter::MatchBuffer(const tir::MatchBufferRegion& match) {
       std::any_of(extents.begin(), extents.begin() + static_cast<int64_t>(extra), [](int64_t e) { return e != 1; })) {
     return Fail("a matched region does not fit its buffer");
   }
-  SetPlace(match.buffer->data, place);
+  SetPointer(match.buffer->data, place);
   return DeclareAs(*match.buffer, std::span(extents).subspan(extra), std::span(view.strides).subspan(extra), offset);
 }
 

@@ -19,21 +19,21 @@ namespace {
 constexpr int kMaxDepth = 1000;
 constexpr size_t kMaxDescriptors = 1 << 16;
 
-Scalar Pointer(uint64_t address) { return Scalar::Int(static_cast<int64_t>(address), DataType::Handle()); }
+Scalar MakePointer(uint64_t address) { return Scalar::Int(static_cast<int64_t>(address), DataType::Handle()); }
 
 uint64_t AddressIn(const Scalar& pointer) { return static_cast<uint64_t>(pointer.integer); }
 
 }  // namespace
 
 bool Interpreter::CallFunction(const tir::Call& call, const GlobalVar& callee, Scalar* result) {
-  const ModuleEntry* entry = machine_.module ? machine_.module->Find(&callee) : nullptr;
+  const ModuleEntry* entry = execution_.module ? execution_.module->Find(&callee) : nullptr;
   const auto* func = entry ? As<PrimFunc>(entry->func) : nullptr;
   if (!func) return Fail(fmt::format("the module has no PrimFunc '{}' to call", callee.name));
   if (func->params.size() != call.args.size())
     return Fail(
         fmt::format("'{}' has {} parameters for {} arguments", callee.name, func->params.size(), call.args.size()));
-  if (machine_.depth >= kMaxDepth) return Fail("calls are nested too deep", ErrorCode::Budget);
-  Interpreter inner(machine_);
+  if (execution_.depth >= kMaxDepth) return Fail("calls are nested too deep", ErrorCode::Budget);
+  Interpreter inner(execution_);
   const auto run = [&] {
     for (size_t i = 0; i < call.args.size(); ++i) {
       Scalar value;
@@ -42,9 +42,9 @@ bool Interpreter::CallFunction(const tir::Call& call, const GlobalVar& callee, S
     }
     return inner.Run(*func);
   };
-  ++machine_.depth;
+  ++execution_.depth;
   const bool done = run();
-  --machine_.depth;
+  --execution_.depth;
   if (!done)
     return failed() ? false : Fail(fmt::format("in '{}': {}", callee.name, inner.error().message), inner.error().code);
   *result = inner.returned();
@@ -87,7 +87,7 @@ bool Interpreter::EvalHint(const tir::Call&, int, Scalar* result) {
   return *result = Scalar::Int(0, DataType::Int(32)), true;
 }
 
-// These are run as statements (see ExecEvaluate and ExecEvaluateTogether) and have no value for an expression.
+// These are run as statements (see ExecEvaluate and ExecEvaluateLockstep) and have no value for an expression.
 bool Interpreter::EvalOnlyStatement(const tir::Call& call, int, Scalar*) {
   return Fail(fmt::format("{} is not allowed here", To<Op>(call.op)->name));
 }
@@ -96,7 +96,7 @@ bool Interpreter::EvalUndef(const tir::Call&, int, Scalar*) { return Fail("T.und
 
 bool Interpreter::EvalSync(const tir::Call&, int, Scalar* result) {
   *result = Scalar::Int(0, DataType::Int(32));
-  return machine_.thread_axes == 0 || Fail("threads synchronize where they do not run in lockstep");
+  return execution_.thread_axes == 0 || Fail("threads synchronize where they do not run in lockstep");
 }
 
 bool Interpreter::EvalIsNull(const tir::Call& call, int, Scalar* result) {
@@ -108,10 +108,10 @@ bool Interpreter::EvalIsNull(const tir::Call& call, int, Scalar* result) {
 bool Interpreter::EvalAddressOf(const tir::Call& call, int lane, Scalar* result) {
   const auto* load = As<tir::BufferLoad>(call.args[0]);
   if (!load) return Fail("T.address_of needs an element of a buffer");
-  ElementPlace element;
+  ElementAddress element;
   if (!Locate(*load->buffer, load->indices, lane, /*bounded=*/false, &element)) return false;
-  *result = Pointer(WrapAdd(WrapSub(element.place.address, static_cast<uint64_t>(element.place.origin)),
-                            static_cast<uint64_t>(element.at)));
+  *result = MakePointer(WrapAdd(WrapSub(element.pointer.address, static_cast<uint64_t>(element.pointer.origin)),
+                                static_cast<uint64_t>(element.at)));
   return true;
 }
 
@@ -122,7 +122,7 @@ bool Interpreter::EvalAccessPtr(const tir::Call& call, int, Scalar* result) {
   if (!Eval(call.args[1], &pointer) || !EvalInt(call.args[2], &offset)) return false;
   const DataType dtype = call.args[0]->dtype;
   const int64_t bytes = int64_t{dtype.with_lanes(1).bytes()} * std::max<int64_t>(dtype.lanes, 1);
-  return *result = Pointer(WrapAdd(AddressIn(pointer), static_cast<uint64_t>(WrapMul(offset, bytes)))), true;
+  return *result = MakePointer(WrapAdd(AddressIn(pointer), static_cast<uint64_t>(WrapMul(offset, bytes)))), true;
 }
 
 // The old value; atomic, as only one thread runs at a time.
@@ -131,9 +131,9 @@ bool Interpreter::EvalAtomicAdd(const tir::Call& call, int, Scalar* result) {
   Scalar value;
   Scalar sum;
   if (!Eval(call.args[0], &pointer) || !Eval(call.args[1], &value)) return false;
-  const Place place = machine_.addresses.Find(AddressIn(pointer));
+  const Pointer place = execution_.addresses.Find(AddressIn(pointer));
   if (!place.known()) return Fail("an atomic addition needs a pointer to memory");
-  const ElementPlace element{place, place.origin};
+  const ElementAddress element{place, place.origin};
   if (!LoadAt(element, value.dtype, "atomic", result)) return false;
   if (!ApplyScalar(kAdd, *result, value, &sum)) return Fail("the operands of an atomic addition cannot be added");
   return StoreAt(element, sum, "atomic");
@@ -147,14 +147,14 @@ bool Interpreter::EvalMakeShape(const tir::Call& call, int, Scalar* result) {
   if (mapped_.size() >= kMaxDescriptors) return Fail("makes too many tensor descriptors", ErrorCode::Budget);
   owned_.push_back(NewMemory(rank, DataType::Int(64), &memory));
   if (!owned_.back()) return false;
-  const uint64_t address = machine_.addresses.Map(memory);
+  const uint64_t address = execution_.addresses.Map(memory);
   mapped_.push_back(address);
   for (int64_t i = 0; i < rank; ++i) {
     int64_t dim = 0;
     if (!EvalInt(call.args[static_cast<size_t>(i)], &dim)) return false;
     if (!StoreAt({{memory, 0, address, nullptr}, i * 8}, Scalar::Int(dim), "shape")) return false;
   }
-  return *result = Pointer(address), true;
+  return *result = MakePointer(address), true;
 }
 
 // Data, shape, strides (0 for none), rank, any value of the element type, offset in elements.
@@ -173,9 +173,9 @@ bool Interpreter::EvalMakeArray(const tir::Call& call, int, Scalar* result) {
   const int64_t rank = parts[3].integer;
   if (rank != 0 && !ReadInts(array.shape_address, rank, &array.shape)) return false;
   if (array.strides_address != 0 && !ReadInts(array.strides_address, rank, &array.strides)) return false;
-  const uint64_t address = machine_.addresses.AddArray(std::move(array));
+  const uint64_t address = execution_.addresses.AddArray(std::move(array));
   mapped_.push_back(address);
-  return *result = Pointer(address), true;
+  return *result = MakePointer(address), true;
 }
 
 bool Interpreter::EvalStructGet(const tir::Call& call, int, Scalar* result) {
@@ -197,14 +197,14 @@ bool Interpreter::EvalStructGet(const tir::Call& call, int, Scalar* result) {
   int64_t index = 0;
   int64_t field = 0;
   if (!Eval(call.args[0], &pointer) || !EvalInt(call.args[1], &index) || !EvalInt(call.args[2], &field)) return false;
-  const ArrayRecord* array = machine_.addresses.FindArray(AddressIn(pointer));
+  const ArrayRecord* array = execution_.addresses.FindArray(AddressIn(pointer));
   if (!array || index != 0) return Fail("a field is read of a value that is not a tensor descriptor");
   const auto number = [&](int64_t value) { return *result = Scalar::Int(value, call.dtype), true; };
   switch (field) {
     case kAddress: return *result = pointer, true;
-    case kData: return *result = Pointer(array->data), true;
-    case kShape: return *result = Pointer(array->shape_address), true;
-    case kStrides: return *result = Pointer(array->strides_address), true;
+    case kData: return *result = MakePointer(array->data), true;
+    case kShape: return *result = MakePointer(array->shape_address), true;
+    case kStrides: return *result = MakePointer(array->strides_address), true;
     case kRank: return number(std::ssize(array->shape));
     case kTypeCode: return number(DLPackCode(array->dtype.code));
     case kBits: return number(array->dtype.bits);

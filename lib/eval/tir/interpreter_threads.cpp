@@ -31,15 +31,15 @@ bool Interpreter::IsWaiting(const tir::Stmt* stmt) {
 bool Interpreter::ExecAxis(std::string_view thread_tag, const tir::Var* var, int64_t min, int64_t extent,
                            const tir::Stmt* body) {
   if (!IsThreadTag(thread_tag)) return ExecLoop(var, min, extent, body);
-  ++machine_.thread_axes;
+  ++execution_.thread_axes;
   const bool done = IsWaiting(body) ? ExecThreads(var, min, extent, body) : ExecLoop(var, min, extent, body);
-  --machine_.thread_axes;
+  --execution_.thread_axes;
   return done;
 }
 
 void Interpreter::Swap(State& state) {
   std::swap(variables(), state.variables);
-  std::swap(places_, state.places);
+  std::swap(pointers_, state.pointers);
   std::swap(views_, state.views);
 }
 
@@ -69,20 +69,20 @@ bool Interpreter::EvalUniform(const PrimExpr* expr, Threads& threads, int64_t* v
 
 bool Interpreter::ExecThreads(const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body) {
   Threads one;
-  one.push_back(std::make_unique<State>(State{variables(), places_, views_}));
+  one.push_back(std::make_unique<State>(State{variables(), pointers_, views_}));
   return ExecSpread(one, var, min, extent, body);
 }
 
 // Gives a new thread copies of the local memory that was allocated around it.
 bool Interpreter::OwnLocalMemory(State& thread, OwnedMemory* owned) {
-  for (Place& place : thread.places) {
+  for (Pointer& place : thread.pointers) {
     if (!place.local || !place.memory.writable) continue;
     Memory copy;
     owned->push_back(NewMemory(place.memory.bytes, DataType::UInt(8), &copy));
     if (!owned->back()) return false;
     std::copy_n(place.memory.data, place.memory.bytes, copy.writable);
     std::copy_n(place.memory.written, place.memory.bytes, copy.written);
-    place = {copy, 0, machine_.addresses.Map(copy), place.local};
+    place = {copy, 0, execution_.addresses.Map(copy), place.local};
     thread.variables.scalars.Bind(place.local, Scalar::Int(static_cast<int64_t>(place.address), DataType::Handle()));
   }
   return true;
@@ -93,7 +93,7 @@ bool Interpreter::ExecSpread(Threads& threads, const tir::Var* var, int64_t min,
                              const tir::Stmt* body) {
   if (extent > static_cast<int64_t>(kMaxThreads / std::max<size_t>(threads.size(), 1)))
     return Fail(fmt::format("more than {} threads synchronize", kMaxThreads), ErrorCode::Budget);
-  const size_t entries = threads.empty() ? 0 : threads[0]->places.size() + threads[0]->views.size();
+  const size_t entries = threads.empty() ? 0 : threads[0]->pointers.size() + threads[0]->views.size();
   if (extent > 0 && static_cast<size_t>(extent) * threads.size() * entries > kMaxStateEntries)
     return Fail("synchronizing threads have too many buffers", ErrorCode::Budget);
   Threads more;
@@ -105,50 +105,50 @@ bool Interpreter::ExecSpread(Threads& threads, const tir::Var* var, int64_t min,
       if (!OwnLocalMemory(*more.back(), &owned)) return false;
     }
   }
-  together_.push_back(var);
-  const bool done = ExecTogether(body, more);
-  together_.pop_back();
+  lockstep_axes_.push_back(var);
+  const bool done = ExecLockstep(body, more);
+  lockstep_axes_.pop_back();
   for (const std::unique_ptr<State>& thread : more) {
-    for (const Place& place : thread->places) {
-      if (place.local) machine_.addresses.Unmap(place.address);
+    for (const Pointer& place : thread->pointers) {
+      if (place.local) execution_.addresses.Unmap(place.address);
     }
   }
   return done;
 }
 
-bool Interpreter::ExecTogether(const tir::Stmt* stmt, Threads& threads) {
+bool Interpreter::ExecLockstep(const tir::Stmt* stmt, Threads& threads) {
   if (!IsWaiting(stmt)) return ForEach(threads, [&] { return Exec(stmt); });
-  return WithStack([&] { return Step() && ExecNodeTogether(stmt, threads); });
+  return WithStack([&] { return Step() && ExecNodeLockstep(stmt, threads); });
 }
 
-bool Interpreter::ExecNodeTogether(const tir::Stmt* stmt, Threads& threads) {
+bool Interpreter::ExecNodeLockstep(const tir::Stmt* stmt, Threads& threads) {
   switch (stmt->kind) {
     case NodeKind::kSeqStmt: {
       const auto& seq = To<tir::SeqStmt>(stmt)->seq;
-      return std::all_of(seq.begin(), seq.end(), [&](const tir::Stmt* s) { return ExecTogether(s, threads); });
+      return std::all_of(seq.begin(), seq.end(), [&](const tir::Stmt* s) { return ExecLockstep(s, threads); });
     }
-    case NodeKind::kFor: return ExecForTogether(*To<tir::For>(stmt), threads);
-    case NodeKind::kWhile: return ExecWhileTogether(*To<tir::While>(stmt), threads);
-    case NodeKind::kIfThenElse: return ExecIfTogether(*To<tir::IfThenElse>(stmt), threads);
-    case NodeKind::kAttrStmt: return ExecAttrTogether(*To<tir::AttrStmt>(stmt), threads);
-    case NodeKind::kLetStmt: return ExecLetTogether(*To<tir::LetStmt>(stmt), threads);
-    case NodeKind::kAllocate: return ExecAllocateTogether(*To<tir::Allocate>(stmt), threads);
-    case NodeKind::kBlockRealize: return ExecBlockTogether(*To<tir::BlockRealize>(stmt), threads);
-    case NodeKind::kEvaluate: return ExecEvaluateTogether(*To<tir::Evaluate>(stmt), threads);
+    case NodeKind::kFor: return ExecForLockstep(*To<tir::For>(stmt), threads);
+    case NodeKind::kWhile: return ExecWhileLockstep(*To<tir::While>(stmt), threads);
+    case NodeKind::kIfThenElse: return ExecIfLockstep(*To<tir::IfThenElse>(stmt), threads);
+    case NodeKind::kAttrStmt: return ExecAttrLockstep(*To<tir::AttrStmt>(stmt), threads);
+    case NodeKind::kLetStmt: return ExecLetLockstep(*To<tir::LetStmt>(stmt), threads);
+    case NodeKind::kAllocate: return ExecAllocateLockstep(*To<tir::Allocate>(stmt), threads);
+    case NodeKind::kBlockRealize: return ExecBlockLockstep(*To<tir::BlockRealize>(stmt), threads);
+    case NodeKind::kEvaluate: return ExecEvaluateLockstep(*To<tir::Evaluate>(stmt), threads);
     case NodeKind::kAssertStmt: {
       const auto* assertion = To<tir::AssertStmt>(stmt);
-      return ForEach(threads, [&] { return CheckAssertion(*assertion); }) && ExecTogether(assertion->body, threads);
+      return ForEach(threads, [&] { return CheckAssertion(*assertion); }) && ExecLockstep(assertion->body, threads);
     }
     case NodeKind::kDeclBuffer: {
       const auto* declaration = To<tir::DeclBuffer>(stmt);
       return ForEach(threads, [&] { return Declare(*declaration->buffer); }) &&
-             ExecTogether(declaration->body, threads);
+             ExecLockstep(declaration->body, threads);
     }
     default: return Fail(fmt::format("threads synchronize in {}, which is not supported", NodeKindName(stmt->kind)));
   }
 }
 
-bool Interpreter::ExecForTogether(const tir::For& loop, Threads& threads) {
+bool Interpreter::ExecForLockstep(const tir::For& loop, Threads& threads) {
   int64_t min = 0;
   int64_t extent = 0;
   if (!EvalUniform(loop.min, threads, &min) || !EvalUniform(loop.extent, threads, &extent)) return false;
@@ -156,46 +156,46 @@ bool Interpreter::ExecForTogether(const tir::For& loop, Threads& threads) {
   for (int64_t i = 0; i < extent; ++i) {
     const Scalar value = Scalar::Int(WrapAdd(min, i), loop.loop_var->dtype);
     for (const std::unique_ptr<State>& thread : threads) thread->variables.scalars.Bind(loop.loop_var, value);
-    if (!ExecTogether(loop.body, threads)) return false;
+    if (!ExecLockstep(loop.body, threads)) return false;
   }
   return true;
 }
 
-bool Interpreter::ExecWhileTogether(const tir::While& loop, Threads& threads) {
+bool Interpreter::ExecWhileLockstep(const tir::While& loop, Threads& threads) {
   for (;;) {
     int64_t value = 0;
     if (!EvalUniform(loop.condition, threads, &value)) return false;
     if (value == 0) return true;
-    if (!ExecTogether(loop.body, threads)) return false;
+    if (!ExecLockstep(loop.body, threads)) return false;
   }
 }
 
-bool Interpreter::ExecIfTogether(const tir::IfThenElse& branch, Threads& threads) {
+bool Interpreter::ExecIfLockstep(const tir::IfThenElse& branch, Threads& threads) {
   int64_t value = 0;
   if (!EvalUniform(branch.condition, threads, &value)) return false;
   const tir::Stmt* taken = value != 0 ? branch.then_case : branch.else_case;
-  return !taken || ExecTogether(taken, threads);
+  return !taken || ExecLockstep(taken, threads);
 }
 
-bool Interpreter::ExecAttrTogether(const tir::AttrStmt& attr, Threads& threads) {
+bool Interpreter::ExecAttrLockstep(const tir::AttrStmt& attr, Threads& threads) {
   if (attr.attr_key == "thread_extent" || attr.attr_key == "virtual_thread") {
     const auto* axis = As<tir::IterVar>(attr.node);
     int64_t extent = 0;
     if (!axis || !EvalUniform(attr.value, threads, &extent)) return Fail("a thread axis is expected");
     const bool bound = threads.empty() || threads.front()->variables.scalars.Find(axis->var);
-    return bound ? ExecTogether(attr.body, threads) : ExecSpread(threads, axis->var, 0, extent, attr.body);
+    return bound ? ExecLockstep(attr.body, threads) : ExecSpread(threads, axis->var, 0, extent, attr.body);
   }
   if (attr.attr_key == "buffer_bind_scope")
     return Fail(fmt::format("the attribute '{}' is not supported", attr.attr_key));
   const auto* combiner = As<tir::CommReducer>(attr.node);
   if (combiner) combiners_.push_back(combiner);
-  const bool done = ExecTogether(attr.body, threads);
+  const bool done = ExecLockstep(attr.body, threads);
   if (combiner) combiners_.pop_back();
   return done;
 }
 
-bool Interpreter::ExecLetTogether(const tir::LetStmt& let, Threads& threads) {
-  return ForEach(threads, [&] { return BindLetStmt(let); }) && ExecTogether(let.body, threads) &&
+bool Interpreter::ExecLetLockstep(const tir::LetStmt& let, Threads& threads) {
+  return ForEach(threads, [&] { return BindLetStmt(let); }) && ExecLockstep(let.body, threads) &&
          ForEach(threads, [&] { return UnbindLet(let.var), true; });
 }
 
@@ -212,15 +212,15 @@ bool Interpreter::AllocateFor(Threads& threads, const tir::Var* data, int64_t co
   }
   owned->push_back(NewMemory(count, dtype, &memory));
   if (!owned->back()) return false;
-  const Place place{memory, 0, machine_.addresses.Map(memory), nullptr};
-  return ForEach(threads, [&] { return SetPlace(data, place), true; });
+  const Pointer place{memory, 0, execution_.addresses.Map(memory), nullptr};
+  return ForEach(threads, [&] { return SetPointer(data, place), true; });
 }
 
 void Interpreter::DropMemoryOf(Threads& threads, const tir::Var* data) {
   ForEach(threads, [&] { return DropMemory(data), true; });
 }
 
-bool Interpreter::ExecAllocateTogether(const tir::Allocate& allocate, Threads& threads) {
+bool Interpreter::ExecAllocateLockstep(const tir::Allocate& allocate, Threads& threads) {
   int64_t count = 1;
   for (const PrimExpr* expr : allocate.extents) {
     int64_t extent = 0;
@@ -229,12 +229,12 @@ bool Interpreter::ExecAllocateTogether(const tir::Allocate& allocate, Threads& t
   }
   OwnedMemory owned;
   if (!AllocateFor(threads, allocate.buffer_var, count, allocate.dtype, &owned)) return false;
-  if (!ExecTogether(allocate.body, threads)) return false;
+  if (!ExecLockstep(allocate.body, threads)) return false;
   DropMemoryOf(threads, allocate.buffer_var);
   return true;
 }
 
-bool Interpreter::ExecBlockTogether(const tir::BlockRealize& realize, Threads& threads) {
+bool Interpreter::ExecBlockLockstep(const tir::BlockRealize& realize, Threads& threads) {
   const tir::Block& block = *realize.block;
   bool first = true;
   bool active = false;
@@ -254,14 +254,14 @@ bool Interpreter::ExecBlockTogether(const tir::BlockRealize& realize, Threads& t
     if (!AllocateFor(threads, buffer->data, count, buffer->dtype, &owned)) return false;
   }
   if (!ForEach(threads, [&] { return MatchBuffers(block) && Initialize(block); })) return false;
-  if (!ExecTogether(block.body, threads)) return false;
+  if (!ExecLockstep(block.body, threads)) return false;
   for (const tir::Buffer* buffer : block.alloc_buffers) DropMemoryOf(threads, buffer->data);
   return true;
 }
 
-bool Interpreter::ExecEvaluateTogether(const tir::Evaluate& evaluate, Threads& threads) {
+bool Interpreter::ExecEvaluateLockstep(const tir::Evaluate& evaluate, Threads& threads) {
   if (const tir::Call* reduction = CallOf(evaluate.value, OpId::kTirTvmThreadAllreduce))
-    return ReduceTogether(*reduction, threads);
+    return ReduceLockstep(*reduction, threads);
   const tir::Call* call = CallOf(evaluate.value, OpId::kTirTvmStorageSync);
   if (!call) return Fail("threads synchronize within an expression");
   const auto* scope = call->args.empty() ? nullptr : As<tir::StringImm>(call->args[0]);
@@ -271,7 +271,7 @@ bool Interpreter::ExecEvaluateTogether(const tir::Evaluate& evaluate, Threads& t
 
 // tvm_thread_allreduce(number of values, values..., condition, results..., axes...): threads that differ only in the
 // axes share a result.
-bool Interpreter::ReduceTogether(const tir::Call& call, Threads& threads) {
+bool Interpreter::ReduceLockstep(const tir::Call& call, Threads& threads) {
   const auto* number = call.args.empty() ? nullptr : As<tir::IntImm>(call.args[0]);
   const bool fits = number && number->value > 0 && number->value < int64_t{call.args.size()};
   const size_t width = fits ? static_cast<size_t>(number->value) : 0;
@@ -281,7 +281,7 @@ bool Interpreter::ReduceTogether(const tir::Call& call, Threads& threads) {
     return Fail("a reduction over threads has no combiner that fits");
   }
   std::vector<const tir::Var*> others;
-  for (const tir::Var* axis : together_) {
+  for (const tir::Var* axis : lockstep_axes_) {
     if (std::find(call.args.begin() + 2 * width + 2, call.args.end(), axis) == call.args.end()) others.push_back(axis);
   }
   std::map<std::vector<int64_t>, std::vector<State*>> groups;
@@ -317,7 +317,7 @@ bool Interpreter::ReduceGroup(const tir::Call& call, size_t width, const std::ve
   const auto store = [&] {
     for (size_t i = 0; i < width; ++i) {
       const auto* place = As<tir::BufferLoad>(call.args[2 + width + i]);
-      ElementPlace element;
+      ElementAddress element;
       Scalar converted;
       if (!place || !CastScalar(sums[i], place->buffer->dtype, &converted))
         return Fail("a reduction over threads has no destination for its result");

@@ -19,7 +19,7 @@ void AddressSpace::Unmap(uint64_t address) {
   arrays_.erase(address);
 }
 
-Place AddressSpace::Find(uint64_t address) const {
+Pointer AddressSpace::Find(uint64_t address) const {
   auto it = pieces_.upper_bound(address);
   if (it == pieces_.begin()) return {};
   --it;

@@ -21,7 +21,7 @@ struct Memory {
 };
 
 // The target of a pointer.
-struct Place {
+struct Pointer {
   Memory memory;
   int64_t origin = 0;  // in bytes from the beginning of the memory, possibly outside
   uint64_t address = 0;
@@ -50,7 +50,7 @@ class AddressSpace {
   // The size of all memory that has an address.
   uint64_t live_bytes() const { return live_bytes_; }
   // The memory that contains the address, or ends at it; unknown if there is none.
-  Place Find(uint64_t address) const;
+  Pointer Find(uint64_t address) const;
 
   uint64_t AddArray(ArrayRecord array);
   const ArrayRecord* FindArray(uint64_t address) const;

@@ -41,8 +41,8 @@ Error ErrorOf(const PrimFunc& func, const eval::Interpreter& interpreter, std::s
 Result<std::vector<Tensor>> EvalPrimFunc(const PrimFunc& func, std::span<const HostValue> inputs,
                                          std::span<const TensorSpec> outputs, std::span<const int64_t> tir_vars,
                                          const EvalLimits& limits, const Module* module) {
-  eval::Machine machine{.limits = limits, .module = module};
-  eval::Interpreter interpreter(machine);
+  eval::ExecutionState execution{.limits = limits, .module = module};
+  eval::Interpreter interpreter(execution);
   const size_t num_args = inputs.size() + outputs.size() + tir_vars.size();
   if (func.params.size() != num_args) {
     return ErrorOf(func, interpreter, fmt::format("has {} parameters for {} arguments", func.params.size(), num_args));
