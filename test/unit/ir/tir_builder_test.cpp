@@ -72,7 +72,8 @@ TEST_CASE_METHOD(Fixture, "conditions have one or two branches", "[tir_builder]"
   CHECK(stmt->else_case != nullptr);
 }
 
-TEST_CASE_METHOD(Fixture, "memory, bindings, attributes and assertions enclose the following statements", "[tir_builder]") {
+TEST_CASE_METHOD(Fixture, "memory, bindings, attributes and assertions enclose the following statements",
+                 "[tir_builder]") {
   const PrimExpr* extents[] = {Int(4)};
   const VarFrame data = b.Allocate("data", DataType::Float(32), extents, "shared");
   const VarFrame x = b.Let("x", Int(3));
