@@ -132,7 +132,8 @@ struct Exclusion {
 
 constexpr std::string_view kInput = "input";
 
-constexpr Exclusion kExclusions[] = {
+// NOLINTNEXTLINE(readability-identifier-naming): GCC cannot make the table constexpr
+const Exclusion kExclusions[] = {
     {"verify-only", {"passes",           "pipeline",          "opt-level",       "disable",          "require",
                      "config",           "print-pipeline",    "output",          "inline-constants", "verify-each",
                      "verify-roundtrip", "verify-idempotent", "no-verify",       "explain-pipeline", "print-before",

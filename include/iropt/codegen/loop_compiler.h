@@ -104,10 +104,11 @@ class CompiledFunction {
 using CompiledFunctionRef = std::shared_ptr<const CompiledFunction>;
 
 struct LoopCompilerOptions {
-  std::string library;    // path of the shared object; empty: beside the program, in ../lib, or where the system looks
-  std::string cache_dir;  // where machine code is kept between runs; empty: nowhere. Made where it is missing
-  std::string cpu;        // of the host where it is empty
-  int opt_level = 3;      // of LLVM's pipeline, 0 to 3
+  std::string library =
+      {};  // path of the shared object; empty: beside the program, in ../lib, or where the system looks
+  std::string cache_dir = {};  // where machine code is kept between runs; empty: nowhere. Made where it is missing
+  std::string cpu = {};        // of the host where it is empty
+  int opt_level = 3;           // of LLVM's pipeline, 0 to 3
   // Checks indices against the bounds of buffers, divisors and shifts. What the compiler can prove is not checked at
   // run time. Without, such errors are undefined behaviour, as they are in C.
   bool bounds_checks = true;

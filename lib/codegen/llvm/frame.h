@@ -23,7 +23,7 @@ struct ModuleState {
   llvm::Module& module;
   bool has_half = false;
   bool checks = true;
-  std::optional<std::string> unsupported;  // the first thing that cannot be compiled
+  std::optional<std::string> unsupported = std::nullopt;  // the first thing that cannot be compiled
 
   // Records what cannot be compiled. Generating goes on with values that mean nothing.
   void Unsupported(std::string message) {

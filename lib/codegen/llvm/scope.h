@@ -19,7 +19,8 @@ struct TypedValue {
   llvm::Value* origin = nullptr;  // bytes from the beginning of the memory to where it points; null: not known
   llvm::Value* size = nullptr;    // of the memory, in bytes
   bool is_root = false;           // no other pointer points into the memory but those made from this one
-  std::shared_ptr<const ArrayValue> array;  // what it points to, where that is a descriptor or a shape made here
+  std::shared_ptr<const ArrayValue> array =
+      nullptr;  // what it points to, where that is a descriptor or a shape made here
 };
 
 // A tensor descriptor that T.tvm_stack_make_array made, or only its shape.

@@ -71,7 +71,7 @@ TEST_CASE("conversions between all dtypes round as the interpreter does") {
 }
 
 TEST_CASE("large integers round to narrow floats once") {
-  for (const std::string& to : {"float16", "bfloat16", "float32"}) {
+  for (const std::string to : {"float16", "bfloat16", "float32"}) {
     CheckSame(Func(fmt::format("A: T.Buffer((37,), \"int64\"), out: T.Buffer((37,), \"{}\")", to),
                    fmt::format("for i in range(37):\n    out[i] = T.Cast(\"{}\", T.shift_left(A[i], T.int64(52)) + "
                                "T.shift_left(A[i], T.int64(44)) + T.int64(1))",
@@ -81,7 +81,7 @@ TEST_CASE("large integers round to narrow floats once") {
 }
 
 TEST_CASE("mathematical functions are those of the C library") {
-  for (const std::string& dtype : {"float64", "float32", "float16", "bfloat16"}) {
+  for (const std::string dtype : {"float64", "float32", "float16", "bfloat16"}) {
     for (const char* name : {"exp", "exp2", "exp10", "sin", "cos", "tan", "sinh", "cosh", "tanh", "atan", "asinh",
                              "erf", "sigmoid", "floor", "ceil", "round", "trunc", "nearbyint", "fabs"})
       CheckExpression(dtype, dtype, fmt::format("T.{}(A[i])", name));
@@ -115,7 +115,7 @@ TEST_CASE("integers of odd widths wrap around at their own") {
 }
 
 TEST_CASE("vectors are compiled") {
-  for (const std::string& dtype : {"float32", "int32", "float16", "bool"}) {
+  for (const std::string dtype : {"float32", "int32", "float16", "bool"}) {
     const auto check = [&](const std::string& body) {
       CheckSame(Func(
           fmt::format("A: T.Buffer((64,), \"{0}\"), B: T.Buffer((64,), \"{0}\"), out: T.Buffer((64,), \"{0}\")", dtype),
