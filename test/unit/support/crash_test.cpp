@@ -173,7 +173,7 @@ TEST_CASE("the end of the stack is recognized", "[support]") {
       depth = RecurseInSegments(&depth, levels);
     });
     CHECK(outcome.exit_code == 70);
-    CHECK(outcome.errors.find("the stack is exhausted") != std::string::npos);
+    CHECK(outcome.errors.find("stack overflow") != std::string::npos);
   }
 }
 
@@ -187,7 +187,7 @@ TEST_CASE("the end of the stack of a worker thread is recognized", "[support]") 
     });
   });
   CHECK(outcome.exit_code == 70);
-  CHECK(outcome.errors.find("the stack is exhausted") != std::string::npos);
+  CHECK(outcome.errors.find("stack overflow") != std::string::npos);
   CHECK(outcome.errors.find("note: while running pass 'A'") != std::string::npos);
 }
 
