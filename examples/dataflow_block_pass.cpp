@@ -34,7 +34,7 @@ Result<const DataflowBlock*> RemoveUnused(const DataflowBlock* block, FunctionPa
     kept.insert(kept.begin(), binding);
     PostOrderVisit(ValueOf(binding), [&](const Expr* expr) { used.insert(expr); });
   }
-  // A pass says that it changed nothing by returning what it was given.
+  // A pass that returns its input has changed nothing.
   if (kept.size() == block->bindings.size()) return block;
   return context.workspace().New<DataflowBlock>(context.workspace().Copy(std::span<const Binding* const>(kept)));
 }

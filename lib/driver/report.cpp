@@ -33,11 +33,11 @@ std::string Change(size_t before, size_t after, std::string_view noun) {
 std::string Describe(const ModuleCounts& before, const ModuleCounts& after) {
   std::string text = Change(before.bindings, after.bindings, "binding");
   text += ", " + Change(before.calls, after.calls, "call");
-  if (before.graph_functions != after.graph_functions) {
-    text += ", " + Change(before.graph_functions, after.graph_functions, "graph function");
+  if (before.relax_functions != after.relax_functions) {
+    text += ", " + Change(before.relax_functions, after.relax_functions, "Relax function");
   }
-  if (before.loop_functions != after.loop_functions) {
-    text += ", " + Change(before.loop_functions, after.loop_functions, "loop function");
+  if (before.prim_funcs != after.prim_funcs) {
+    text += ", " + Change(before.prim_funcs, after.prim_funcs, "PrimFunc");
   }
   return text;
 }
@@ -49,10 +49,10 @@ ModuleCounts CountModule(const Module& module) {
   Counter counter(counts);
   for (const ModuleEntry& entry : module.functions()) {
     if (const auto* function = As<Function>(entry.func)) {
-      ++counts.graph_functions;
+      ++counts.relax_functions;
       Walk(*function, counter);
     } else if (Is<PrimFunc>(entry.func)) {
-      ++counts.loop_functions;
+      ++counts.prim_funcs;
     }
   }
   return counts;
@@ -65,8 +65,8 @@ void Report::Line(std::string_view what, std::string_view text, TimeSpent time) 
 
 void Report::Read(std::string_view name, const Module& module, TimeSpent time) {
   const ModuleCounts counts = CountModule(module);
-  std::string text = Plural(counts.graph_functions, "graph function");
-  if (counts.loop_functions != 0) text += ", " + Plural(counts.loop_functions, "loop function");
+  std::string text = Plural(counts.relax_functions, "Relax function");
+  if (counts.prim_funcs != 0) text += ", " + Plural(counts.prim_funcs, "PrimFunc");
   text += ", " + Describe(counts, counts);
   out_.Append(fmt::format("{}\n", name));
   Line("read", text, time);

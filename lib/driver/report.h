@@ -13,8 +13,8 @@ namespace iropt {
 
 // The size of a module.
 struct ModuleCounts {
-  size_t graph_functions = 0;
-  size_t loop_functions = 0;
+  size_t relax_functions = 0;
+  size_t prim_funcs = 0;
   size_t bindings = 0;
   size_t calls = 0;
 
