@@ -125,6 +125,7 @@ PassContext CompilerInstance::MakeContext(int opt_level) {
   context.printer = [this](const Module& module, std::string heading) -> Status {
     // The heading is a comment, of one line or more.
     for (size_t i = 0; (i = heading.find('\n', i)) != std::string::npos; i += 3) heading.replace(i, 1, "\n# ");
+    if (!CheckTextSize(module, diagnostics_)) return Failure{ErrorCode::Budget};
     err_.Append(chunk_.empty() ? fmt::format("# {}\n", heading) : fmt::format("# {} ({})\n", heading, chunk_));
     Print(module, err_);
     return err_.Flush();

@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/support/crash.h"
+#include "iropt/text/script/printer.h"
 #include "pipeline_setup.h"
 #include "split_input.h"
 #include "verify_result.h"
@@ -34,6 +36,16 @@ class Run {
   // Works on all parts of the input, also after one has failed, and writes the modules of those that have not. The exit
   // code is that of the first failure. A file is written only if there is none: it is replaced as a whole.
   int Execute() {
+    try {
+      return ExecuteParts();
+    } catch (const std::bad_alloc&) {
+      const std::string message = fmt::format("out of memory while {} '{}'", activity_, InputName());
+      return compiler_.Report({ErrorCode::Budget, message}, "budget");
+    }
+  }
+
+ private:
+  int ExecuteParts() {
     // People who forgot to name a file would wait for nothing.
     if (options_.input == "-" && isatty(STDIN_FILENO) != 0) {
       Say("ir-opt: reading the standard input, which Ctrl-D ends; -help lists the flags\n");
@@ -68,7 +80,6 @@ class Run {
     return code;
   }
 
- private:
   std::string InputName() const { return options_.input == "-" ? "<stdin>" : options_.input; }
 
   // The current chunk.
@@ -78,6 +89,7 @@ class Run {
   }
 
   int ProcessPart(const ModuleSource& part, std::optional<Module>& module) {
+    activity_ = "reading";
     const Stopwatch read_watch;
     const std::string subject = Subject();
     const CrashNote note("working on", subject);
@@ -88,12 +100,15 @@ class Run {
     if (setup_.report() != nullptr) setup_.report()->Read(Subject(), *module, read_watch.Read());
     if (!Verify(*module)) return ExitCode(ErrorCode::IllFormed);
     if (options_.verify_only) return 0;
-    const int code = RunPasses(*module);
-    return code == 0 ? VerifyResult(part, *module) : code;
+    activity_ = "running passes on";
+    if (const int code = RunPasses(*module); code != 0) return code;
+    if (!CheckTextSize(*module, compiler_.diagnostics())) return ExitCode(ErrorCode::Budget);
+    return VerifyResult(part, *module);
   }
 
   bool Verify(const Module& module) {
     if (compiler_.options().no_verify) return true;
+    activity_ = "checking";
     const Stopwatch watch;
     const bool ok = compiler_.Verify(module).ok();
     times_.verify += watch.Read();
@@ -145,6 +160,7 @@ class Run {
   }
 
   int Write(const std::vector<std::optional<Module>>& modules) {
+    activity_ = "writing";
     const CrashNote note("writing", options_.output);
     const Stopwatch watch;
     const Status written = WriteFileAtomically(options_.output, [&](OutputStream& out) {
@@ -176,6 +192,7 @@ class Run {
   PipelineSetup& setup_;
   const DriverOptions& options_;
   StepTimes times_;
+  const char* activity_ = "reading";  // for messages
 };
 
 Status ShowPipeline(const PipelineSetup& setup, PipelineForm form) {

@@ -1,6 +1,7 @@
 // The tables of a context. Private to lib/ir.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 
@@ -71,6 +72,14 @@ class IRContext::Impl {
     return flags;
   }
   template <class X>
+  static uint32_t TreeSize(const X& type) {
+    uint64_t size = 1;
+    ForEachChildOf(type, [&]<class Child>(const Child* child) {
+      if constexpr (std::is_base_of_v<Type, Child>) size += child->tree_size;
+    });
+    return static_cast<uint32_t>(std::min<uint64_t>(size, UINT32_MAX));
+  }
+  template <class X>
   static uint8_t AttrFlags(const X& attr) {
     uint8_t flags = std::is_same_v<X, IndexMapAttr> ? Attr::kByStructure : 0;
     ForEachChildOf(attr, [&](const auto* child) { flags |= AttrFlagsOf(child); });
@@ -113,6 +122,7 @@ class IRContext::Impl {
     node->set_span({});
     if constexpr (std::is_base_of_v<Type, X>) {
       node->flags = TypeFlags(*node);
+      node->tree_size = TreeSize(*node);
       node->content_hash = node_hashing::ContentHash(*node);
     } else if constexpr (std::is_base_of_v<Attr, X>) {
       node->flags = AttrFlags(*node);

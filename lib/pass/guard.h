@@ -17,7 +17,7 @@ std::invoke_result_t<F&> RunGuarded(Describe&& describe, F&& f) {
   try {
     return f();
   } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::PassFailed, fmt::format("{} ran out of memory", describe())};
+    return Error{ErrorCode::Budget, fmt::format("{} ran out of memory", describe())};
   } catch (const std::exception& e) {
     return Error{ErrorCode::PassFailed, fmt::format("{} threw an exception: {}", describe(), e.what())};
   } catch (...) {

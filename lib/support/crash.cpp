@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -34,6 +35,7 @@ constinit thread_local const CrashNote* current_note = nullptr;
 constexpr size_t kHandlerStack = 64 * 1024;
 constexpr size_t kReserve = 1024 * 1024;
 constexpr size_t kMostUnfinishedFiles = 16;
+constexpr size_t kMostMappedFiles = 64;
 
 struct CrashSettings {
   std::string program;
@@ -43,6 +45,13 @@ struct CrashSettings {
 // Never freed: a crash may come at any time.
 std::atomic<const CrashSettings*> settings = nullptr;
 std::array<std::atomic<char*>, kMostUnfinishedFiles> unfinished_files;
+
+struct MappedFile {
+  uintptr_t begin;
+  uintptr_t end;
+  std::string path;
+};
+std::array<std::atomic<const MappedFile*>, kMostMappedFiles> mapped_files;
 
 // Text for the standard error output without any allocation.
 class NoteWriter {
@@ -132,11 +141,27 @@ void DescribeSignal(int signal, const siginfo_t& info, const void* context) {
   out << " (" << known->name << ")\n";
 }
 
+// The mapped file that contains the address of a failed access, or null.
+const MappedFile* FindMappedFile(int signal, const siginfo_t& info) {
+  if (signal != SIGBUS || info.si_code <= 0) return nullptr;
+  const auto address = reinterpret_cast<uintptr_t>(info.si_addr);
+  for (const std::atomic<const MappedFile*>& slot : mapped_files) {
+    const MappedFile* file = slot.load();
+    if (file != nullptr && address >= file->begin && address < file->end) return file;
+  }
+  return nullptr;
+}
+
 // Not installed if a sanitizer reports crashes itself.
 [[maybe_unused]] void OnCrash(int signal, siginfo_t* info, void* context) {
   // A second thread that crashes waits until the first one ends the process.
   static std::atomic_flag busy = ATOMIC_FLAG_INIT;
   while (busy.test_and_set()) pause();
+  if (const MappedFile* file = FindMappedFile(signal, *info)) {
+    NoteWriter() << settings.load()->program << ": error: file '" << file->path << "' shrank while it was read\n";
+    RemoveUnfinishedFiles();
+    _exit(ExitCode(ErrorCode::Usage));
+  }
   DescribeSignal(signal, *info, context);
   PrintCrashNotes();
   RemoveUnfinishedFiles();
@@ -239,6 +264,28 @@ void PrintCrashNotes() {
   }
   const CrashSettings* known = settings.load();
   if (known != nullptr) out << "note: to reproduce: " << known->command_line << "\n";
+}
+
+void AddMappedFile(const void* begin, size_t size, const std::string& path) {
+  const auto address = reinterpret_cast<uintptr_t>(begin);
+  auto file = std::make_unique<const MappedFile>(MappedFile{address, address + size, path});
+  for (std::atomic<const MappedFile*>& slot : mapped_files) {
+    const MappedFile* empty = nullptr;
+    if (!slot.compare_exchange_strong(empty, file.get())) continue;
+    static_cast<void>(file.release());  // the slot owns it
+    return;
+  }
+}
+
+void RemoveMappedFile(const void* begin) {
+  const auto address = reinterpret_cast<uintptr_t>(begin);
+  for (std::atomic<const MappedFile*>& slot : mapped_files) {
+    const MappedFile* file = slot.load();
+    if (file == nullptr || file->begin != address) continue;
+    slot.store(nullptr);
+    delete file;
+    return;
+  }
 }
 
 void RemoveFileOnCrash(const std::string& path) {

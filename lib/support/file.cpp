@@ -12,6 +12,7 @@
 #include <cctype>
 #include <cerrno>
 #include <charconv>
+#include <exception>
 #include <filesystem>
 #include <new>
 #include <optional>
@@ -105,7 +106,9 @@ int ReadToEnd(int fd, size_t expected, std::string& contents) {
 }  // namespace
 
 FileBuffer::~FileBuffer() {
-  if (mapping_ != nullptr) munmap(mapping_, text_.size());
+  if (mapping_ == nullptr) return;
+  RemoveMappedFile(mapping_);
+  munmap(mapping_, text_.size());
 }
 
 void FileBuffer::Discard(std::string_view part) const {
@@ -129,7 +132,10 @@ Result<std::shared_ptr<const FileBuffer>> ReadFile(const std::string& path) {
   // The standard input may have been read in part by another process, so it is never mapped from its beginning.
   if (!standard_input && size >= kSmallestMapping) {
     void* mapping = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
-    if (mapping != MAP_FAILED) return std::make_shared<const FileBuffer>(mapping, size);
+    if (mapping != MAP_FAILED) {
+      AddMappedFile(mapping, size, name);
+      return std::make_shared<const FileBuffer>(mapping, size);
+    }
   }
   std::string contents;
   if (const int code = ReadToEnd(file.get(), size, contents); code != 0) return FileError("read", name, code);
@@ -151,8 +157,9 @@ OutputStream::OutputStream(OutputStream&& other) noexcept
       drained_(other.drained_),
       errno_(other.errno_) {}
 
-OutputStream::~OutputStream() {
-  if (buffer_ != nullptr) Drain();
+OutputStream::~OutputStream() noexcept(false) {
+  // Nothing is done with the string any more while an exception passes.
+  if (buffer_ != nullptr && (target_ == nullptr || std::uncaught_exceptions() == 0)) Drain();
 }
 
 void OutputStream::Write(std::string_view text) {

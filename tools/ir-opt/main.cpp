@@ -111,6 +111,7 @@ int main(int argc, char** argv) {
     return RunCommand(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const std::bad_alloc&) {
     std::fputs("ir-opt: error: out of memory\n", stderr);
+    return iropt::ExitCode(iropt::ErrorCode::Budget);
   } catch (const std::exception& e) {
     std::fputs("ir-opt: internal error: ", stderr);
     std::fputs(e.what(), stderr);

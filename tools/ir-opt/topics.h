@@ -25,10 +25,10 @@ inline constexpr std::string_view kExitCodes = R"(  0  done
   1  usage error, or a file that cannot be read or written
   2  the input does not parse
   3  the input is ill-formed
-  4  a pass failed, threw an exception or ran out of memory
+  4  a pass failed or threw an exception
   5  a check rejected the result of a pass
   6  an expression has no defined value (-eval)
-  7  an evaluation exceeded its limit of memory or steps (-eval)
+  7  a budget was exceeded: memory, length of the text, steps of an evaluation
  70  internal error or crash: a bug in ir-opt or in a pass
 )";
 

@@ -4,6 +4,7 @@
 // signals belong to programs; a library has none.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -49,6 +50,11 @@ void PrepareThreadForCrash();
 // The notes of this thread, innermost first, and how to reproduce the run, to the standard error output. Async-signal-
 // safe.
 void PrintCrashNotes();
+
+// Registers a file that is mapped into memory. If the file shrinks, accesses beyond its new end fail: the process then
+// ends with a message about the file and ErrorCode::Usage.
+void AddMappedFile(const void* begin, size_t size, const std::string& path);
+void RemoveMappedFile(const void* begin);
 
 // Registers a file that is removed if the process ends before the file is finished.
 void RemoveFileOnCrash(const std::string& path);

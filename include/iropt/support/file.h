@@ -50,7 +50,8 @@ class OutputStream {
   explicit OutputStream(std::string* target);
   OutputStream(OutputStream&& other) noexcept;
   OutputStream& operator=(OutputStream&&) = delete;
-  ~OutputStream();  // flushes and ignores failures: flush first if they matter
+  // Flushes and ignores failures: flush first if they matter. Throws if there is no memory for the string.
+  ~OutputStream() noexcept(false);
 
   void Append(std::string_view text) {
     if (text.size() > static_cast<size_t>(end_ - cursor_)) [[unlikely]] {

@@ -73,6 +73,7 @@ void TypePrinter::PrintUncached(const Type* type, const Introduced* introduced, 
         const auto* tuple = static_cast<const TupleType*>(type);
         out.Append("R.Tuple");
         if (tuple->fields.empty() && !context_.for_messages()) break;
+        if (IsTooBig(type)) return out.Append("(...)");
         out.Append('(');
         printer.PrintList(tuple->fields, introduced);
         out.Append(')');
@@ -230,6 +231,7 @@ void TypePrinter::PrintVDevice(const VDeviceAttr* device) {
 void TypePrinter::PrintFunc(const FuncType* type, const Introduced* introduced) {
   OutputStream& out = context_.out;
   out.Append("R.Callable");
+  if (IsTooBig(type)) return out.Append("(...)");
   if (type->opaque) {
     const bool has_ret = !Is<ObjectType>(type->ret);
     if (!has_ret && !type->purity) return;

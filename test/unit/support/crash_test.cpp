@@ -191,6 +191,21 @@ TEST_CASE("the end of the stack of a worker thread is recognized", "[support]") 
   CHECK(outcome.errors.find("note: while running pass 'A'") != std::string::npos);
 }
 
+TEST_CASE("a mapped file that shrinks ends the process with a message", "[support]") {
+  const std::string path = "crash_test.shrinking";
+  std::ofstream(path) << std::string(1 << 20, 'x');
+  const Outcome outcome = RunInChild([&] {
+    Install();
+    const Result<std::shared_ptr<const FileBuffer>> file = ReadFile(path);
+    if (truncate(path.c_str(), 0) != 0) _exit(2);
+    const volatile char* text = (*file)->data();
+    _exit(text[500'000] == 'x' ? 3 : 4);
+  });
+  CHECK(outcome.exit_code == 1);
+  CHECK(outcome.errors.ends_with(": error: file 'crash_test.shrinking' shrank while it was read\n"));
+  std::remove(path.c_str());
+}
+
 TEST_CASE("a crash removes the output file in the making", "[support]") {
   const std::string path = "crash_test.output";
   std::remove(path.c_str());

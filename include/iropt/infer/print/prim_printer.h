@@ -33,7 +33,7 @@ void PrintFloat(double value, OutputStream& out);
 // Defines variables and buffers that are used without a definition, which TVM's text declares where they are used.
 class FreeNames {
  public:
-  virtual ~FreeNames() = default;
+  virtual ~FreeNames() noexcept(false) = default;  // as that of an OutputStream
   virtual std::string_view Define(const tir::Var* var) = 0;
   virtual std::string_view Define(const tir::Buffer* buffer) = 0;
 };

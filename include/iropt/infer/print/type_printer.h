@@ -11,6 +11,11 @@ namespace iropt {
 
 class TypePrinter {
  public:
+  // A type that consists of more types than this is printed without its fields: parts are shared in memory, but not in
+  // text. Messages are meant to be read.
+  static constexpr uint32_t kMostTypes = uint32_t{1} << 22;
+  static constexpr uint32_t kMostTypesInMessages = 256;
+
   explicit TypePrinter(PrintTarget& context) : context_(context) {}
 
   // In the signature of a function at the top level, dimensions that use a variable which the signature itself
@@ -27,6 +32,9 @@ class TypePrinter {
   void PrintDType(DataType dtype);
 
  private:
+  bool IsTooBig(const Type* type) const {
+    return type->tree_size > (context_.for_messages() ? kMostTypesInMessages : kMostTypes);
+  }
   void PrintUncached(const Type* type, const Introduced* introduced, OutputStream& out);
   void PrintTensor(const TensorType* type, const Introduced* introduced);
   void PrintDTensor(const DTensorType* type, const Introduced* introduced);

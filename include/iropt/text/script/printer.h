@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "iropt/diag/diagnostic.h"
 #include "iropt/ir/module.h"
 #include "iropt/support/file.h"
 
@@ -21,9 +22,15 @@ struct PrintOptions {
 };
 
 // Prints the module: functions in TVM's order (TIR, external, Relax, then main; by name within each), with a newline at
-// the end. O(nodes). Any module can be printed, also an ill-formed one.
+// the end. O(nodes). Any module can be printed, also an ill-formed one. A type beyond the limits of CheckTextSize is
+// printed without its fields.
 void PrintModule(const Module& module, const PrintOptions& options, OutputStream& out);
 std::string ModuleToString(const Module& module, const PrintOptions& options = {});
+
+// Returns whether the text of the module stays within limits. Types share their parts (t1 = (t0, t0), t2 = (t1, t1),
+// ...) but are printed in full, so a few lines can give more text than there is memory. Otherwise reports the variable
+// with the type that is too big, and returns false. O(bindings).
+bool CheckTextSize(const Module& module, DiagnosticEngine& diagnostics);
 
 // One Relax expression without variables, such as ParseExpression reads; its arrays are printed in their places.
 std::string ExpressionToString(const Expr* expr);
