@@ -1,7 +1,9 @@
 #include "literals.h"
 
 #include <array>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "iropt/infer/infer.h"
@@ -120,6 +122,15 @@ std::optional<double> ToDouble(const PyValue& value) {
   if (const auto* imm = As<tir::FloatImm>(PrimOf(value))) return imm->value;
   const std::optional<int64_t> integer = ToInteger(value);
   return integer ? std::optional(static_cast<double>(*integer)) : std::nullopt;
+}
+
+std::optional<double> SpecialFloat(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  const double sign = negative ? -1 : 1;
+  if (text == "inf" || text == "infinity") return sign * std::numeric_limits<double>::infinity();
+  if (text == "nan") return std::copysign(std::numeric_limits<double>::quiet_NaN(), sign);
+  return std::nullopt;
 }
 
 std::optional<bool> ToBool(const PyValue& value) {

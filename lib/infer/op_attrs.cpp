@@ -18,10 +18,15 @@ using Kind = PyValue::Kind;
 
 namespace {
 
+// Also one that is written as a string.
+std::optional<double> NumberOf(const PyValue& value) {
+  return value.is(Kind::kString) ? SpecialFloat(value.string()) : ToDouble(value);
+}
+
 const Attr* FloatOf(const PyValue& value) {
   const auto* imm = value.kind == Kind::kPrim ? As<tir::FloatImm>(value.prim) : nullptr;
   if (imm) return FloatAttr::Get(imm->value, imm->dtype);
-  const std::optional<double> number = ToDouble(value);
+  const std::optional<double> number = NumberOf(value);
   return number ? FloatAttr::Get(*number, DataType::Float(32)) : nullptr;
 }
 
@@ -98,7 +103,7 @@ const Attr* ToAttr(const OpAttr& attr, const PyValue& value, const Module* modul
     case AttrKind::kInt:
     case AttrKind::kOptInt: return IntOf(value);
     case AttrKind::kDouble: {
-      const std::optional<double> number = ToDouble(value);
+      const std::optional<double> number = NumberOf(value);
       return number ? FloatAttr::Get(*number) : nullptr;
     }
     case AttrKind::kOptFloat: return FloatOf(value);

@@ -130,6 +130,10 @@ struct PyArgs {
   Span span;  // of the whole call
 };
 
+// "inf", "-inf", "nan" and their like, for which Python has no literal, in the syntax of its float(...). Nothing if the
+// text is another one.
+std::optional<double> SpecialFloat(std::string_view text);
+
 // Builds the call `R.op(positional..., keywords...)`: binds the arguments to the script signature, converts literals to
 // the operand and attribute kinds, applies defaults and TVM's normalization of short forms (strides=1 is strides=[1,
 // 1]). The call's type is not inferred; tuples made here have a type if all their fields have one. The names of devices

@@ -1,9 +1,14 @@
 // Printing attribute values.
+#include <cmath>
+
 #include "attr_text.h"
 #include "iropt/infer/print/type_printer.h"
 #include "iropt/support/stack.h"
 
 namespace iropt::text {
+
+bool IsPlainFloat(const FloatAttr& attr) { return attr.dtype == DataType::Float(64) && std::isfinite(attr.value); }
+
 namespace {
 
 class AttrPrinter {
@@ -50,7 +55,8 @@ void AttrPrinter::PrintInt(const IntAttr* attr) {
 }
 
 void AttrPrinter::PrintFloatAttr(const FloatAttr* attr) {
-  if (mode_ == ScriptDialect::kRelax && attr->dtype == DataType::Float(64)) return PrintFloat(attr->value, out_);
+  // Without a dtype, infinities and NaN are strings.
+  if (mode_ == ScriptDialect::kRelax && IsPlainFloat(*attr)) return PrintFloat(attr->value, out_);
   PrimPrinter(context_, mode_).PrintDTypeName(attr->dtype);
   out_.Append('(');
   PrintFloat(attr->value, out_);

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstdlib>
-#include <limits>
 
 #include "iropt/support/edit_distance.h"
 
@@ -20,15 +18,6 @@ std::string Quoted(std::string_view name) {
 }
 
 }  // namespace
-
-std::optional<double> SpecialFloat(std::string_view text) {
-  const bool negative = text.starts_with('-');
-  if (negative || text.starts_with('+')) text.remove_prefix(1);
-  const double sign = negative ? -1 : 1;
-  if (text == "inf" || text == "infinity") return sign * std::numeric_limits<double>::infinity();
-  if (text == "nan") return std::copysign(std::numeric_limits<double>::quiet_NaN(), sign);
-  return std::nullopt;
-}
 
 std::string ParserCore::Found() const {
   return At(TokenKind::kName) ? Quoted(lex_.text()) : std::string(TokenKindName(lex_.kind()));
@@ -114,13 +103,7 @@ ParserCore::Failed ParserCore::UnknownName(const Token& name) {
 }
 
 ParserCore::Failed ParserCore::UnknownFunction(const Token& name) {
-  const std::string_view text = lex_.text(name);
-  std::vector<std::string_view> candidates;
-  for (const ModuleEntry& entry : state_.module->functions()) candidates.push_back(entry.var->name);
-  const auto near = NearestName(text, candidates);
-  return Error(lex_.SpanOf(name), "unknown-function",
-               near ? fmt::format("the module has no function '{}'; did you mean '{}'?", text, *near)
-                    : fmt::format("the module has no function '{}'", text));
+  return Error(lex_.SpanOf(name), "unknown-function", fmt::format("the module has no function '{}'", lex_.text(name)));
 }
 
 ParserCore::Failed ParserCore::UnknownMember(std::string_view prefix, std::string_view member, Span span,

@@ -23,6 +23,19 @@ namespace iropt::text {
 // The meaning of a name before a dot.
 enum class Prefix : uint8_t { kNone, kIr, kTir, kRelax };
 
+// A function that is expanded at every call: @T.macro, which makes statements, or @R.macro, which makes an expression
+// (TVM 0.26 also calls the former @T.inline).
+struct Macro {
+  std::string_view name;
+  Span name_span;
+  Prefix level = Prefix::kNone;
+  std::vector<std::string_view> params;
+  // Names in the body are resolved in the scope of the macro; else in that of the call.
+  bool hygienic = true;
+  uint32_t body_begin = 0;  // at the colon
+  uint32_t body_end = 0;
+};
+
 // The shared state of the functions of one module. Filled by the module reader before any body is read, and not changed
 // while bodies are read (possibly in parallel).
 struct ReaderState {
@@ -33,6 +46,13 @@ struct ReaderState {
   Module* module = nullptr;
   // metadata["relax.expr.Constant"][i] and other kinds, by type key.
   std::map<std::string, std::vector<const Node*>, std::less<>> metadata;
+
+  // By name.
+  std::map<std::string_view, Macro> macros;
+  const Macro* FindMacro(std::string_view name, Prefix level) const {
+    const auto it = macros.find(name);
+    return it == macros.end() || it->second.level != level ? nullptr : &it->second;
+  }
 
   // A marker for the name of a module in the symbol table, because a module is not an expression.
   const Node* module_alias() const { return &module_marker; }
@@ -52,10 +72,6 @@ struct ReaderState {
     return Prefix::kNone;
   }
 };
-
-// "inf", "-inf", "nan" and their like, for which Python has no literal, in the syntax of its float(...). Nothing if the
-// text is another one.
-std::optional<double> SpecialFloat(std::string_view text);
 
 // Base of the readers. All of them that take part in one function share one lexer, workspace and symbol table. Its
 // members are public for the functions in the tables of names, which are parts of the readers.
@@ -132,7 +148,7 @@ class ParserCore {
   Failed Unexpected(std::string_view expected);
   // "unknown name 'x'", with the nearest name in scope.
   Failed UnknownName(const Token& name);
-  // "the module has no function 'f'", with the nearest name.
+  // "the module has no function 'f'"; the module reader adds the nearest name.
   Failed UnknownFunction(const Token& name);
   // "unknown T.xyz", with the nearest of the candidates.
   Failed UnknownMember(std::string_view prefix, std::string_view member, Span span,

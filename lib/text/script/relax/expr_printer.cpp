@@ -233,6 +233,8 @@ void RelaxPrinter::PrintCallAttrs(const Attr* attrs, const OpInfo* op) {
       PrintPrimExpr(To<ExprAttr>(value)->value, context_, ScriptDialect::kRelax);
       return out_.Append(')');
     }
+    // The operator says what a string means.
+    if (column && column->kind == AttrKind::kDouble) return PrintFloat(To<FloatAttr>(value)->value, out_);
     if (column && column->kind == AttrKind::kDeviceMesh) return types_.PrintDeviceMesh(To<DeviceMeshAttr>(value));
     PrintAttr(value, context_, ScriptDialect::kRelax);
   };

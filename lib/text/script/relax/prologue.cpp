@@ -5,6 +5,7 @@
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/support/function_ref.h"
 #include "iropt/support/stack.h"
+#include "text/script/attr_text.h"
 
 namespace iropt::text {
 namespace {
@@ -192,9 +193,7 @@ void ScanAttrValue(const Attr* attr, ScriptDialect mode, PrefixUse& use, std::ve
       break;
     // Integers are plain numbers at both levels.
     case NodeKind::kIntAttr: use.tir |= tir && static_cast<const IntAttr*>(attr)->dtype.is_bool(); break;
-    case NodeKind::kFloatAttr:
-      use.tir |= tir || static_cast<const FloatAttr*>(attr)->dtype != DataType::Float(64);
-      break;
+    case NodeKind::kFloatAttr: use.tir |= tir || !IsPlainFloat(*static_cast<const FloatAttr*>(attr)); break;
     case NodeKind::kExprAttr: use.tir |= tir; break;
     case NodeKind::kObjectAttr:
       if (const auto* object = static_cast<const ObjectAttr*>(attr); object->type_key == kArrayKey)
