@@ -129,6 +129,10 @@ class Comparator {
     } else if constexpr (std::is_same_v<X, tir::Buffer>) {
       // A buffer without a declaration counts as declared at its first use.
       return IsDefined(a, b) ? CompareUse(a, b) : CompareDefinition(a, b, mode);
+    } else if constexpr (std::is_same_v<X, VarBinding>) {
+      // A local function may call itself by its variable.
+      if (Is<Function>(a->value) && !Compare(a->var, b->var, Mode::kDefine)) return false;
+      return CompareFields(a, b, mode);
     } else {
       return CompareFields(a, b, mode);
     }

@@ -81,6 +81,10 @@ class Hasher {
                                                                              : HashDefinition(node, mode);
     } else if constexpr (std::is_same_v<X, tir::Buffer>) {
       return IsDefined(node) ? HashUse(node) : HashDefinition(node, mode);
+    } else if constexpr (std::is_same_v<X, VarBinding>) {
+      // A local function may call itself by its variable.
+      if (Is<Function>(node->value)) Hash(node->var, Mode::kDefine);
+      return HashFields(node, mode);
     } else {
       return HashFields(node, mode);
     }
