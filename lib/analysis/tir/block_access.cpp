@@ -64,6 +64,7 @@ class AccessDetector : public tir::StmtExprVisitor {
   void VisitFor(const tir::For* loop) override {
     VisitExpr(loop->min);
     VisitExpr(loop->extent);
+    if (loop->step) VisitExpr(loop->step);
     domains_.insert_or_assign(loop->loop_var, IntervalSet::FromRange(loop->min, loop->extent, make()));
     VisitStmt(loop->body);
     domains_.erase(loop->loop_var);

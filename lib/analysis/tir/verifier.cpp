@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "iropt/op/op.h"
 #include "iropt/support/stack.h"
 #include "operands.h"
 
@@ -179,7 +180,7 @@ void TirVerifier::VisitStmt(const tir::Stmt* stmt) {
       case NodeKind::kFor: return VisitFor(*static_cast<const tir::For*>(stmt));
       case NodeKind::kWhile:
         VisitExpr(static_cast<const tir::While*>(stmt)->condition);
-        return VisitBody(static_cast<const tir::While*>(stmt)->body);
+        return VisitLoopBody(static_cast<const tir::While*>(stmt)->body, /*can_jump=*/true);
       case NodeKind::kBlockStmt: return VisitBlock(*static_cast<const tir::Block*>(stmt));
       case NodeKind::kBlockRealize: return VisitBlockRealize(*static_cast<const tir::BlockRealize*>(stmt));
       default: IROPT_UNREACHABLE("{} is not a statement", NodeKindName(stmt->kind));
@@ -194,17 +195,31 @@ void TirVerifier::VisitFor(const tir::For& loop) {
   VisitExpr(loop.extent);
   CheckSame(loop.loop_var->dtype, loop.min->dtype, loop, "a loop variable and the start of the loop");
   CheckSame(loop.loop_var->dtype, loop.extent->dtype, loop, "a loop variable and the extent of the loop");
+  if (loop.step) {
+    VisitExpr(loop.step);
+    CheckSame(loop.loop_var->dtype, loop.step->dtype, loop, "a loop variable and the step of the loop");
+  }
   Define(loop.loop_var, loop);
   // Thread axes are visible everywhere below; other loops must be bound to iteration variables.
   const bool is_thread = loop.for_kind == tir::ForKind::kThreadBinding;
   if (auto* slot = vars_.Find(loop.loop_var); slot && !is_thread) slot->place = static_cast<uint32_t>(blocks_.size());
-  VisitBody(loop.body);
+  VisitLoopBody(loop.body, loop.for_kind == tir::ForKind::kSerial || loop.for_kind == tir::ForKind::kUnrolled);
+}
+
+// Iterations that run at the same time cannot end one another.
+void TirVerifier::VisitLoopBody(const tir::Stmt* body, bool can_jump) {
+  const bool outer = std::exchange(can_jump_, can_jump);
+  VisitBody(body);
+  can_jump_ = outer;
 }
 
 void TirVerifier::VisitAttrStmt(const tir::AttrStmt& stmt) {
   VisitExpr(stmt.value);
   if (const auto* iter = As<tir::IterVar>(stmt.node)) {
-    if (DefinesThreadAxis(stmt.attr_key)) DefineIterVar(*iter, stmt);
+    if (DefinesThreadAxis(stmt.attr_key)) {
+      DefineIterVar(*iter, stmt);
+      return VisitLoopBody(stmt.body, /*can_jump=*/false);
+    }
   } else if (const auto* e = As<PrimExpr>(stmt.node)) {
     VisitExpr(e);
   }
@@ -297,6 +312,10 @@ void TirVerifier::VisitExpr(const PrimExpr* e) {
 void TirVerifier::VisitCall(const tir::Call& call) {
   if (const auto* callee = As<GlobalVar>(call.op); callee && !module_.Find(callee)) {
     Error(call, "unknown-function", fmt::format("the module has no function '{}'", callee->name));
+  }
+  const auto* op = As<Op>(call.op);
+  if (op && IsOneOf(*op, OpId::kTirBreakLoop, OpId::kTirContinueLoop) && !can_jump_) {
+    Error(call, "misplaced-jump", fmt::format("{} stands outside of a serial loop", op->info->script));
   }
   VisitAll(call.args);
 }

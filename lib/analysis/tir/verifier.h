@@ -33,6 +33,7 @@ class TirVerifier {
     if (stmt) VisitStmt(stmt);
   }
   void VisitFor(const tir::For& loop);
+  void VisitLoopBody(const tir::Stmt* body, bool can_jump);
   void VisitAttrStmt(const tir::AttrStmt& stmt);
   void VisitAllocate(const tir::Allocate& stmt);
   void VisitBufferRealize(const tir::BufferRealize& stmt);
@@ -82,6 +83,7 @@ class TirVerifier {
   VarScope<tir::Var> vars_;
   std::vector<const tir::Block*> blocks_;  // enclosing blocks with iteration variables
   bool in_declaration_ = false;            // there loop variables may be used inside any block
+  bool can_jump_ = false;                  // in a loop that T.break_loop() may end
   std::pair<const Node*, const Node*> last_error_;
   const Node* around_ = nullptr;    // the current statement
   const Node* function_ = nullptr;  // the current function

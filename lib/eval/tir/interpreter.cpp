@@ -202,26 +202,41 @@ bool Interpreter::ExecIf(const tir::IfThenElse& branch) {
 bool Interpreter::ExecFor(const tir::For& loop) {
   int64_t min = 0;
   int64_t extent = 0;
-  if (!EvalInt(loop.min, &min) || !EvalInt(loop.extent, &extent)) return false;
+  int64_t step = 1;
+  if (!EvalInt(loop.min, &min) || !EvalInt(loop.extent, &extent) || !EvalStep(loop, &step)) return false;
   const std::string_view thread_tag = loop.thread_binding ? loop.thread_binding->thread_tag : std::string_view();
-  return ExecAxis(thread_tag, loop.loop_var, min, extent, loop.body);
+  return ExecAxis(thread_tag, loop.loop_var, min, extent, loop.body, step);
 }
 
-bool Interpreter::ExecLoop(const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body) {
-  for (int64_t i = 0; i < extent; ++i) {
+bool Interpreter::EvalStep(const tir::For& loop, int64_t* step) {
+  *step = 1;
+  if (!loop.step) return true;
+  return EvalInt(loop.step, step) && (*step > 0 || Fail(fmt::format("the step of a loop is {}, not positive", *step)));
+}
+
+bool Interpreter::ExecLoop(const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body, int64_t step) {
+  // No sum is greater than the extent.
+  for (int64_t i = 0; i < extent; i = step < extent - i ? i + step : extent) {
     env().Bind(var, Scalar::Int(WrapAdd(min, i), var->dtype));
-    if (!Exec(body)) return false;
+    if (Exec(body)) continue;
+    const AfterBody after = TakeJump();
+    if (after == AfterBody::kFail) return false;
+    if (after == AfterBody::kLeave) break;
   }
   env().Unbind(var);
   return true;
 }
+
+Interpreter::AfterBody Interpreter::TakeJump() { return std::exchange(jump_, AfterBody::kFail); }
 
 bool Interpreter::ExecWhile(const tir::While& loop) {
   for (;;) {
     bool value = false;
     if (!EvalBool(loop.condition, &value)) return false;
     if (!value) return true;
-    if (!Exec(loop.body)) return false;
+    if (Exec(loop.body)) continue;
+    const AfterBody after = TakeJump();
+    if (after != AfterBody::kNext) return after == AfterBody::kLeave;
   }
 }
 
@@ -280,11 +295,17 @@ bool Interpreter::AtFirstReduction(const tir::Block& block, bool* first) {
   return true;
 }
 
-// For its effects. T.ret ends the function.
+// For its effects. T.ret ends the function, T.break_loop the loop, T.continue_loop one iteration: like an error they
+// end all statements up to there.
 bool Interpreter::ExecEvaluate(const tir::Evaluate& evaluate) {
   const tir::Call* call = CallOf(evaluate.value, OpId::kTirRet);
   if (call && call->args.size() == 1) {
     returned_ = Eval(call->args[0], &result_);
+    return false;
+  }
+  const bool leaves = CallOf(evaluate.value, OpId::kTirBreakLoop) != nullptr;
+  if (leaves || CallOf(evaluate.value, OpId::kTirContinueLoop)) {
+    jump_ = leaves ? AfterBody::kLeave : AfterBody::kNext;
     return false;
   }
   Scalar ignored;

@@ -92,7 +92,11 @@ class Interpreter final : public ScalarEvaluator {
   bool ExecRealize(const tir::BufferRealize& realize);
   bool ExecIf(const tir::IfThenElse& branch);
   bool ExecFor(const tir::For& loop);
-  bool ExecLoop(const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body);
+  bool ExecLoop(const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body, int64_t step = 1);
+  bool EvalStep(const tir::For& loop, int64_t* step);
+  // Whether the loop at hand goes on after its body ended early.
+  enum class AfterBody : uint8_t { kFail, kLeave, kNext };
+  AfterBody TakeJump();
   bool ExecWhile(const tir::While& loop);
   bool ExecBlockRealize(const tir::BlockRealize& realize);
   bool ExecBlock(const tir::Block& block);
@@ -108,7 +112,8 @@ class Interpreter final : public ScalarEvaluator {
   // ---- Threads that synchronize run in lockstep, statement by statement.
 
   // Runs the threads of an axis: in sequence if they do not synchronize.
-  bool ExecAxis(std::string_view thread_tag, const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body);
+  bool ExecAxis(std::string_view thread_tag, const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body,
+                int64_t step = 1);
   bool IsWaiting(const tir::Stmt* stmt);
   bool ExecThreads(const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body);
   bool OwnLocalMemory(State& thread, OwnedMemory* owned);
@@ -188,6 +193,8 @@ class Interpreter final : public ScalarEvaluator {
   ExecutionState& execution_;
   const tir::Stmt* body_ = nullptr;
   bool returned_ = false;  // T.ret has ended the function
+  // T.break_loop or T.continue_loop is on its way out to the loop.
+  AfterBody jump_ = AfterBody::kFail;
   Scalar result_ = Scalar::Int(0);
   OwnedMemory owned_;                 // marks of parameters, shapes on the stack
   std::vector<uint64_t> mapped_;      // addresses that end with the call

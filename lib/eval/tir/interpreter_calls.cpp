@@ -57,6 +57,8 @@ const Interpreter::Builtin* Interpreter::FindBuiltin(const OpInfo& op) {
   static constexpr Builtin kRows[] = {
       {OpId::kTirAddressOf, 1, &Interpreter::EvalAddressOf},
       {OpId::kTirAtomicAdd, 2, &Interpreter::EvalAtomicAdd},
+      {OpId::kTirBreakLoop, 0, &Interpreter::EvalOnlyStatement},
+      {OpId::kTirContinueLoop, 0, &Interpreter::EvalOnlyStatement},
       {OpId::kTirEndProfileIntrinsic, 1, &Interpreter::EvalHint},
       {OpId::kTirIsNullptr, 1, &Interpreter::EvalIsNull},
       {OpId::kTirPrefetch, kAnyArity, &Interpreter::EvalHint},

@@ -29,8 +29,8 @@ bool Interpreter::IsWaiting(const tir::Stmt* stmt) {
 }
 
 bool Interpreter::ExecAxis(std::string_view thread_tag, const tir::Var* var, int64_t min, int64_t extent,
-                           const tir::Stmt* body) {
-  if (!IsThreadTag(thread_tag)) return ExecLoop(var, min, extent, body);
+                           const tir::Stmt* body, int64_t step) {
+  if (!IsThreadTag(thread_tag)) return ExecLoop(var, min, extent, body, step);
   ++execution_.thread_axes;
   const bool done = IsWaiting(body) ? ExecThreads(var, min, extent, body) : ExecLoop(var, min, extent, body);
   --execution_.thread_axes;
@@ -48,7 +48,8 @@ bool Interpreter::ForEach(Threads& threads, FunctionRef<bool()> f) {
     Swap(*thread);
     const bool done = f();
     Swap(*thread);
-    if (returned_) return Fail("a thread returns while others wait for it");
+    if (returned_ || TakeJump() != AfterBody::kFail)
+      return Fail("a thread returns or leaves a loop while others wait for it");
     if (!done) return false;
   }
   return true;
@@ -151,9 +152,12 @@ bool Interpreter::ExecNodeLockstep(const tir::Stmt* stmt, Threads& threads) {
 bool Interpreter::ExecForLockstep(const tir::For& loop, Threads& threads) {
   int64_t min = 0;
   int64_t extent = 0;
+  int64_t step = 1;
   if (!EvalUniform(loop.min, threads, &min) || !EvalUniform(loop.extent, threads, &extent)) return false;
+  if (loop.step && !EvalUniform(loop.step, threads, &step)) return false;
+  if (step <= 0) return Fail("the step of a loop is not positive");
   if (loop.thread_binding) return ExecSpread(threads, loop.loop_var, min, extent, loop.body);
-  for (int64_t i = 0; i < extent; ++i) {
+  for (int64_t i = 0; i < extent; i = step < extent - i ? i + step : extent) {
     const Scalar value = Scalar::Int(WrapAdd(min, i), loop.loop_var->dtype);
     for (const std::unique_ptr<State>& thread : threads) thread->variables.scalars.Bind(loop.loop_var, value);
     if (!ExecLockstep(loop.body, threads)) return false;

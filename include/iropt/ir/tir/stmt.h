@@ -162,13 +162,17 @@ struct For : Stmt {
   const Stmt* body;
   const IterVar* thread_binding;  // for kThreadBinding, else null
   const DictAttr* annotations;    // never null
+  const PrimExpr* step;           // from one value of the variable to the next, of TVM 0.26; null for 1
   ForKind for_kind;
-  For(const Var* v, const PrimExpr* m, const PrimExpr* e, ForKind k, const Stmt* b, const IterVar* t, const DictAttr* a)
-      : Stmt(kKind), loop_var(v), min(m), extent(e), body(b), thread_binding(t), annotations(a), for_kind(k) {}
+  // The variable is min, min + step, ... as long as it is less than min + extent.
+  For(const Var* v, const PrimExpr* m, const PrimExpr* e, ForKind k, const Stmt* b, const IterVar* t, const DictAttr* a,
+      const PrimExpr* s = nullptr)
+      : Stmt(kKind), loop_var(v), min(m), extent(e), body(b), thread_binding(t), annotations(a), step(s), for_kind(k) {}
   static constexpr auto Fields() {
-    return FieldList(Use("min", &For::min), Use("extent", &For::extent), Def("loop_var", &For::loop_var),
-                     Use("kind", &For::for_kind), Def("thread_binding", &For::thread_binding),
-                     Use("annotations", &For::annotations), Use("body", &For::body));
+    return FieldList(Use("min", &For::min), Use("extent", &For::extent), Use("step", &For::step),
+                     Def("loop_var", &For::loop_var), Use("kind", &For::for_kind),
+                     Def("thread_binding", &For::thread_binding), Use("annotations", &For::annotations),
+                     Use("body", &For::body));
   }
 };
 

@@ -44,10 +44,33 @@ bool AddLoop(ScalarParser& p, const PyValue& start, const PyValue* stop, LoopHea
   return true;
 }
 
+// The step of the one loop of the header.
+bool AddStep(ScalarParser& p, const PyValue& value, LoopHeader& header) {
+  const PrimExpr* step = p.ToPrim(value);
+  if (!step) return false;
+  if (!step->dtype.is_integer() || !step->dtype.is_scalar())
+    return p.Error(value.span, "type-mismatch", "the step of a loop is an integer");
+  const auto* literal = As<tir::IntImm>(step);
+  if (literal && literal->value <= 0) return p.Error(value.span, "bad-number", "the step of a loop is positive");
+  if (literal && literal->value == 1) return true;
+  header.step = p.ops_.MakeCast(header.dtypes.front(), step, step->span());
+  return header.step != nullptr;
+}
+
+bool AddLoops(ScalarParser& p, const PyValue& start, const PyValue* stop, const PyValue* step, LoopHeader& header) {
+  return AddLoop(p, start, p.Given(stop), header) && (!p.Given(step) || AddStep(p, *step, header));
+}
+
+// range(start, stop, step)
+bool ReadRange(ScalarParser& p, const PyArgs& args, LoopHeader& header) {
+  const PyValue* v[3];
+  return p.Bind(args, "range", {"start", "stop", "step"}, 1, v) && AddLoops(p, *v[0], v[1], v[2], header);
+}
+
 bool ReadLoop(ScalarParser& p, const PyArgs& args, std::string_view what, LoopHeader& header) {
   const std::string name = fmt::format("T.{}", what);
-  const PyValue* v[4] = {};
-  const PyValue* annotations = nullptr;
+  const PyValue* v[4];
+  const PyValue* step = nullptr;
   if (header.kind == tir::ForKind::kThreadBinding) {
     if (!p.Bind(args, name, {"start", "stop", "thread", "annotations"}, 1, v)) return false;
     // T.thread_binding(extent, "threadIdx.x")
@@ -55,23 +78,14 @@ bool ReadLoop(ScalarParser& p, const PyArgs& args, std::string_view what, LoopHe
     if (!v[2]) return p.Error(args.span, "missing-argument", "missing argument 'thread' in call to T.thread_binding");
     if (!p.ToString(*v[2], header.thread)) return false;
     header.thread = p.ws_.arena().CopyString(header.thread);
-    annotations = v[3];
   } else {
-    const auto step =
-        std::find_if(args.keywords.begin(), args.keywords.end(), [](const PyKeyword& k) { return k.name == "step"; });
-    if (args.positional.size() > 2 || step != args.keywords.end()) {
-      return p.Error(step == args.keywords.end() ? args.positional[2].span : step->span, "bad-expression",
-                     "a loop has no step; multiply its variable instead");
-    }
-    const PyValue* w[3];
-    if (!p.Bind(args, name, {"start", "stop", "annotations"}, 1, w)) return false;
-    v[0] = w[0];
-    v[1] = w[1];
-    annotations = w[2];
+    if (!p.Bind(args, name, {"start", "stop", "step", "annotations"}, 1, v)) return false;
+    // The third argument by position is the annotations.
+    if (args.positional.size() == 3) std::swap(v[2], v[3]);
+    step = v[2];
   }
-  header.annotations = p.ToDict(annotations);
-  if (!header.annotations) return false;
-  return AddLoop(p, *v[0], p.Given(v[1]), header);
+  header.annotations = p.ToDict(v[3]);
+  return header.annotations && AddLoops(p, *v[0], v[1], step, header);
 }
 
 }  // namespace
@@ -120,7 +134,8 @@ bool TirParser::ParseLoopHeader(LoopHeader& header) {
     if (name.empty()) return false;
   } else if (AtName("range")) {
     lex_.Next();
-    name = "serial";
+    PyArgs args;
+    return ParseArguments(args, begin) && ReadRange(*this, args, header);
   } else {
     return Unexpected("a loop such as range(...) or T.grid(...)");
   }
@@ -155,7 +170,7 @@ void TirParser::OpenLoops(const LoopHeader& header, std::span<const tir::Var* co
                                      header.thread);
     }
     build_.Open<tir::For>(span, vars[i], header.domains[i]->min, header.domains[i]->extent, header.kind, nullptr,
-                          thread, header.annotations);
+                          thread, header.annotations, header.step);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "iropt/ir/tir/builder.h"
 #include "scalar_parser.h"
 #include "targets.h"
+#include "text/script/macro.h"
 
 namespace iropt::text {
 
@@ -29,7 +30,8 @@ struct TirSignature {
 struct LoopHeader {
   tir::ForKind kind = tir::ForKind::kSerial;
   std::vector<const tir::Range*> domains;
-  std::vector<DataType> dtypes;  // of the loop variables
+  std::vector<DataType> dtypes;    // of the loop variables
+  const PrimExpr* step = nullptr;  // null for 1
   const DictAttr* annotations = DictAttr::Empty();
   std::string_view thread;
 };
@@ -68,6 +70,8 @@ class TirParser : public ScalarParser {
   bool NoConstruct(Span span);
   bool ParseAssert();
   bool ParseReturn();
+  bool ParseJump();
+  bool ExpandMacro(const Macro& macro);
   bool ParseAssignment();
   bool ParseRightHandSide(const Target& target, PyValue& out);
   bool ParseAnnotated(const Target& target);
@@ -100,6 +104,7 @@ class TirParser : public ScalarParser {
   tir::StmtBuilder build_;                                            // the statements read so far
   std::vector<std::pair<const tir::Var*, const tir::Range*>> loops_;  // enclosing loops, outermost first
   std::vector<tir::IterVar*> env_threads_;
+  MacroBudget macros_;
   uint32_t statement_vars_ = 0;  // variables from here on were made by the current statement
   bool meta_ = false;            // T.meta_var: the name stands for the expression itself
 };

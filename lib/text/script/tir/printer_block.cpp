@@ -22,7 +22,7 @@ void TirPrinter::LeaveLoop(const tir::For* loop) { loops_[loop->loop_var->id] = 
 std::vector<const tir::For*> TirPrinter::GridOf(const tir::For* loop) const {
   std::vector<const tir::For*> grid;
   for (const tir::For* l = loop; l; l = As<tir::For>(l->body)) {
-    if (l->for_kind != tir::ForKind::kSerial || !arith::IsInt(l->min, 0) || l->annotations->size()) break;
+    if (l->for_kind != tir::ForKind::kSerial || !arith::IsInt(l->min, 0) || l->annotations->size() || l->step) break;
     bool depends = false;
     if (!Is<tir::IntImm>(l->extent)) {
       ForEachPrimVar(l->extent, [&](const tir::Var* v) {
@@ -74,7 +74,7 @@ void TirPrinter::PrintLoopHead(const tir::For* loop) {
   const bool annotated = loop->annotations->size() > 0;
   const bool plain = loop->for_kind == tir::ForKind::kSerial && !annotated;
   out_.Append(plain ? "range(" : kFunctions[static_cast<size_t>(loop->for_kind)]);
-  if (arith::IsInt(loop->min, 0)) {
+  if (arith::IsInt(loop->min, 0) && !loop->step) {
     prim_.Print(loop->extent);
   } else {
     prim_.Print(loop->min);
@@ -88,6 +88,10 @@ void TirPrinter::PrintLoopHead(const tir::For* loop) {
   if (annotated) {
     out_.Append(", annotations=");
     PrintAttr(loop->annotations, context_, ScriptDialect::kTir, this);
+  }
+  if (loop->step) {
+    out_.Append(plain ? ", " : ", step=");
+    prim_.Print(loop->step);
   }
   out_.Append("):");
 }

@@ -88,6 +88,7 @@ bool TirParser::ParseSimpleStatement() {
     if (word == "assert") return ParseAssert();
     if (word == "return") return ParseReturn();
     if (word == "pass") return lex_.Next(), EndOfStatement();
+    if (word == "break" || word == "continue") return ParseJump();
     const char next = CharAfterName();
     if (AtKeyword() || next == ',' || next == ':') return ParseAssignment();
     if (next == '[' || next == '.') {
@@ -96,6 +97,8 @@ bool TirParser::ParseSimpleStatement() {
       if (buffer && next == '[') return ParseElementStatement(buffer);
       if (buffer && lex_.buffer().substr(lex_.peek().end).starts_with(".vstore(")) return ParseVectorStore(buffer);
     }
+    const Macro* macro = next == '(' ? state_.FindMacro(word, Prefix::kTir) : nullptr;
+    if (macro && !symbols_.Find(word)) return ExpandMacro(*macro);
     PyValue result;
     bool known = false;
     const bool ok = ParseTirStatement(result, known);
@@ -242,6 +245,31 @@ bool TirParser::ParseReturn() {
   auto* stmt = ws_.New<tir::Evaluate>(MakeCall("tir.ret", result->dtype, {result}, span));
   stmt->set_span(span);
   build_.Emit(stmt);
+  return EndOfStatement();
+}
+
+// break and continue
+bool TirParser::ParseJump() {
+  const Token word = lex_.Next();
+  const Span span = lex_.SpanOf(word);
+  const std::string_view name = lex_.text(word) == "break" ? "tir.break_loop" : "tir.continue_loop";
+  auto* stmt = ws_.New<tir::Evaluate>(MakeCall(name, DataType::Void(), {}, span));
+  stmt->set_span(span);
+  build_.Emit(stmt);
+  return EndOfStatement();
+}
+
+// The statements of the macro's body.
+bool TirParser::ExpandMacro(const Macro& macro) {
+  const uint32_t begin = lex_.Next().begin;
+  PyArgs args;
+  if (!ParseArguments(args, begin)) return false;
+  {
+    const MacroExpansion expansion(*this, macros_, macro, args, [&](std::string_view name, const PyValue& value) {
+      symbols_.Define(name, NodeOf(value));
+    });
+    if (!expansion.entered() || !ParseSuite()) return false;
+  }
   return EndOfStatement();
 }
 
