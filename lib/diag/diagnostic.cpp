@@ -140,6 +140,7 @@ void DiagnosticEngine::Report(Diagnostic diagnostic) {
     }
   }
   if (subject_ && !diagnostic.span.known()) diagnostic.notes.push_back(*subject_);
+  for (auto note = context_.rbegin(); note != context_.rend(); ++note) diagnostic.notes.push_back(**note);
   Shorten(diagnostic.message);
   for (DiagnosticNote& note : diagnostic.notes) Shorten(note.message);
   consumer_->Consume(diagnostic);

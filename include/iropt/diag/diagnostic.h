@@ -121,13 +121,32 @@ class DiagnosticEngine {
   bool error_limit_reached() const { return max_errors_ != 0 && error_count_ >= max_errors_; }
 
  private:
+  friend class DiagnosticContext;
+
   DiagnosticConsumer* consumer_;
+  std::vector<const DiagnosticNote*> context_;  // outermost first
   size_t max_errors_;
   std::optional<DiagnosticNote> subject_;
   size_t error_count_ = 0;
   size_t warning_count_ = 0;
   bool told_limit_ = false;
   bool warnings_as_errors_ = false;
+};
+
+// While it lives, everything that is reported gets a note of what is being done. The innermost note comes first.
+class DiagnosticContext {
+ public:
+  DiagnosticContext(DiagnosticEngine& engine, SourceSpan span, std::string message)
+      : engine_(engine), note_{span, std::move(message)} {
+    engine_.context_.push_back(&note_);
+  }
+  DiagnosticContext(const DiagnosticContext&) = delete;
+  DiagnosticContext& operator=(const DiagnosticContext&) = delete;
+  ~DiagnosticContext() { engine_.context_.pop_back(); }
+
+ private:
+  DiagnosticEngine& engine_;
+  DiagnosticNote note_;
 };
 
 // Keeps diagnostics to report them later.

@@ -380,6 +380,18 @@ Lexer::State Lexer::Save() const {
   return {current_, cursor_, previous_end_, depth_, pending_dedents_, indents_.size(), line_start_};
 }
 
+void Lexer::SwapPositions(Lexer& other) {
+  std::swap(end_, other.end_);
+  std::swap(cursor_, other.cursor_);
+  std::swap(previous_end_, other.previous_end_);
+  std::swap(current_, other.current_);
+  std::swap(depth_, other.depth_);
+  std::swap(pending_dedents_, other.pending_dedents_);
+  std::swap(line_start_, other.line_start_);
+  indents_.swap(other.indents_);
+  std::swap(comment_, other.comment_);
+}
+
 void Lexer::Restore(const State& state) {
   IROPT_CHECK(state.indent_count == indents_.size());  // look-ahead stays within a line
   current_ = state.current;

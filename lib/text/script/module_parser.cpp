@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <memory>
 #include <optional>
 
 #include "attr_text.h"
+#include "iropt/support/edit_distance.h"
 #include "iropt/support/parallel.h"
 #include "iropt/text/script/parser.h"
 #include "metadata.h"
@@ -47,6 +49,8 @@ class ModuleParser : public ParserCore {
     return ok;
   }
   bool class_seen() const { return class_seen_; }
+  // Gives functions outside of a module the names that their global symbols are, as TVM does.
+  bool NameBySymbols();
 
  private:
   bool ReadTop();
@@ -57,11 +61,16 @@ class ModuleParser : public ParserCore {
   bool ReadModuleStatement();
   bool ReadExternFunc(const Token& name);
   bool ReadFunction();
+  bool AtMacro() const;
+  bool ReadMacro(uint32_t column);
+  bool ReadMacroHeader(Macro& macro);
+  void SkipAnnotation();
   bool Declare(std::unique_ptr<PendingFunction> pending);
   uint32_t BodyEnd(uint32_t begin, uint32_t column) const;
   bool ReadBodies();
   void ReadBody(PendingFunction& pending);
   void Publish(PendingFunction& pending);
+  void Suggest(Diagnostic& diagnostic) const;
   bool Skip() {
     lex_.SkipLine();
     return false;
@@ -272,9 +281,10 @@ bool ModuleParser::ReadFunction() {
   const uint32_t at = lex_.peek().begin;
   const size_t line = lex_.buffer().rfind('\n', at);
   const uint32_t column = at - (line == std::string_view::npos ? 0 : static_cast<uint32_t>(line) + 1);
-  auto pending = std::make_unique<PendingFunction>();
   const Lexer::State start = lex_.Save();
   lex_.Next();
+  if (AtMacro()) return ReadMacro(column);
+  auto pending = std::make_unique<PendingFunction>();
   pending->loop_level = AtPrefix() == Prefix::kTir;
   lex_.Restore(start);
   const Shared shared{lex_, state_, pending->workspace, *pending->symbols, diag_};
@@ -299,6 +309,70 @@ bool ModuleParser::ReadFunction() {
   pending->body_end = BodyEnd(pending->body_begin, column);
   lex_.SkipToLine(pending->body_end);
   return Declare(std::move(pending)), true;
+}
+
+// After the '@'. TVM 0.26 says T.inline.
+bool ModuleParser::AtMacro() const {
+  const Prefix level = AtPrefix();
+  const std::string_view rest = lex_.buffer().substr(lex_.peek().end);
+  const auto is = [&](std::string_view name) {
+    return rest.starts_with(name) && !std::isalnum(static_cast<unsigned char>(rest.substr(name.size()).front()));
+  };
+  return (level == Prefix::kTir && (is(".macro") || is(".inline"))) || (level == Prefix::kRelax && is(".macro"));
+}
+
+bool ModuleParser::ReadMacro(uint32_t column) {
+  Macro macro;
+  const bool ok = ReadMacroHeader(macro);
+  macro.body_begin = lex_.peek().begin;
+  macro.body_end = BodyEnd(macro.body_begin, column);
+  lex_.SkipToLine(macro.body_end);
+  if (!ok) return true;
+  const auto [known, added] = state_.macros.emplace(macro.name, macro);
+  if (added) return true;
+  diag_.Error(Location(macro.name_span), "duplicate-function", fmt::format("there is a macro '{}' already", macro.name))
+      .Note(Location(known->second.name_span), "it is defined here");
+  return true;
+}
+
+// T.macro(hygienic=False), the name and the parameters, up to the colon.
+bool ModuleParser::ReadMacroHeader(Macro& macro) {
+  macro.level = AtPrefix();
+  lex_.Next();
+  DottedName();
+  if (Accept(TokenKind::kLParen)) {
+    if (AcceptKeyword("hygienic")) {
+      if (!AtName("True") && !AtName("False")) return Unexpected("True or False");
+      macro.hygienic = lex_.text(lex_.Next()) == "True";
+    }
+    if (!ExpectClose("the decorator of a macro, which takes hygienic=...")) return false;
+  }
+  if (!Expect(TokenKind::kNewline, "a decorator")) return false;
+  if (!AcceptName("def") || !At(TokenKind::kName)) return Unexpected("'def' and the name of the macro");
+  const Token name = lex_.Next();
+  macro.name = lex_.text(name);
+  macro.name_span = lex_.SpanOf(name);
+  if (!Expect(TokenKind::kLParen, "the parameters of a macro")) return false;
+  while (!At(TokenKind::kRParen)) {
+    if (!At(TokenKind::kName)) return Unexpected("a parameter");
+    macro.params.push_back(lex_.text(lex_.Next()));
+    if (Accept(TokenKind::kColon)) SkipAnnotation();
+    if (At(TokenKind::kAssign)) return ErrorHere("syntax", "a parameter of a macro has no default");
+    if (!Accept(TokenKind::kComma)) break;
+  }
+  if (!Expect(TokenKind::kRParen, "the parameters of a macro")) return false;
+  if (Accept(TokenKind::kArrow)) SkipAnnotation();
+  return At(TokenKind::kColon) || Unexpected("':' after the header of the macro");
+}
+
+// What a macro says of types is for readers.
+void ModuleParser::SkipAnnotation() {
+  const int depth = lex_.bracket_depth();
+  while (!At(TokenKind::kEnd) && !At(TokenKind::kNewline)) {
+    const bool ends = At(TokenKind::kComma) || At(TokenKind::kColon) || At(TokenKind::kAssign);
+    if (lex_.bracket_depth() < depth || (ends && lex_.bracket_depth() == depth)) return;
+    lex_.Next();
+  }
 }
 
 bool ModuleParser::Declare(std::unique_ptr<PendingFunction> pending) {
@@ -364,8 +438,21 @@ void ModuleParser::Publish(PendingFunction& pending) {
   if (!pending.result && pending.diagnostics.diagnostics().empty()) {
     diag_.Error(Location(pending.name_span()), "syntax", fmt::format("function '{}' can't be read", pending.name()));
   }
-  pending.diagnostics.ReplayInto(diag_);
+  for (Diagnostic diagnostic : pending.diagnostics.diagnostics()) {
+    // Looking for the nearest of many names takes a while, so it is done for what is shown.
+    if (diagnostic.kind == "unknown-function" && !diag_.error_limit_reached()) Suggest(diagnostic);
+    diag_.Report(std::move(diagnostic));
+  }
   if (pending.result) state_.module->SetAt(pending.index, pending.result, pending.workspace.Finish());
+}
+
+// Adds the nearest name of a function to a message about an unknown one.
+void ModuleParser::Suggest(Diagnostic& diagnostic) const {
+  const SourceSpan span = diagnostic.span;
+  const std::string_view name = lex_.buffer().substr(span.begin - lex_.base(), span.end - span.begin);
+  std::vector<std::string_view> candidates;
+  for (const ModuleEntry& entry : state_.module->functions()) candidates.push_back(entry.var->name);
+  if (const auto near = NearestName(name, candidates)) diagnostic.message += fmt::format("; did you mean '{}'?", *near);
 }
 
 // PrimFuncs first, since their types follow from their bodies; then Relax functions without a result annotation, one
@@ -386,6 +473,31 @@ bool ModuleParser::ReadBodies() {
   }
   read_all(annotated);
   return std::all_of(pending_.begin(), pending_.end(), [](const auto& p) { return p->result != nullptr; });
+}
+
+bool ModuleParser::NameBySymbols() {
+  const auto name_of = [](const ModuleEntry& entry) {
+    const std::string_view symbol = entry.func->StringAttr(attr::kGlobalSymbol);
+    return symbol.empty() ? entry.var : GlobalVar::Get(symbol);
+  };
+  const std::vector<ModuleEntry>& functions = state_.module->functions();
+  if (std::ranges::all_of(functions, [&](const ModuleEntry& entry) { return name_of(entry) == entry.var; }))
+    return true;
+  Module named;
+  bool ok = true;
+  for (const ModuleEntry& entry : functions) {
+    const GlobalVar* var = name_of(entry);
+    if (const ModuleEntry* known = named.Find(var)) {
+      diag_
+          .Error(Location(*entry.func), "duplicate-function",
+                 fmt::format("two functions have the global symbol '{}'", var->name))
+          .Note(Location(*known->func), "the other one is here");
+      ok = false;
+    }
+    named.Set(var, entry.func, entry.storage);
+  }
+  *state_.module = std::move(named);
+  return ok;
 }
 
 }  // namespace
@@ -412,6 +524,7 @@ std::optional<Module> ParseModule(std::string_view text, uint32_t base, const Pa
   Lexer lexer(text, base, begin, static_cast<uint32_t>(text.size()), diagnostics);
   text::ModuleParser parser({lexer, state, workspace, symbols, diagnostics}, options);
   if (!parser.Run() || diagnostics.error_count() != errors) return std::nullopt;
+  if (!parser.class_seen() && !parser.NameBySymbols()) return std::nullopt;
   // A function without a class around it is printed without one, too.
   const bool bare = !parser.class_seen() && module.size() == 1;
   module.set_name(IRContext::Current().InternString(bare ? std::string_view() : state.module_name));

@@ -104,6 +104,24 @@ TEST_CASE("buffers replay in the order of their items", "[diag]") {
   CHECK(engine.error_count() == 2);
 }
 
+TEST_CASE("what is reported in a context has its notes, innermost first", "[diag]") {
+  DiagnosticBuffer buffer;
+  DiagnosticEngine engine(&buffer);
+  {
+    const DiagnosticContext outer(engine, {1, 2}, "outer");
+    const DiagnosticContext inner(engine, {3, 4}, "inner");
+    engine.Error({}, "syntax", "both").Note("own");
+  }
+  engine.Error({}, "syntax", "none");
+  REQUIRE(buffer.diagnostics().size() == 2);
+  const std::vector<DiagnosticNote>& notes = buffer.diagnostics()[0].notes;
+  REQUIRE(notes.size() == 3);
+  CHECK(notes[0].message == "own");
+  CHECK(notes[1].message == "inner");
+  CHECK(notes[2].message == "outer");
+  CHECK(buffer.diagnostics()[1].notes.empty());
+}
+
 TEST_CASE("kinds are found by their ids, which are lower case words", "[diag]") {
   REQUIRE_FALSE(DiagnosticKinds().empty());
   for (const DiagnosticKind& kind : DiagnosticKinds()) {

@@ -116,6 +116,9 @@ class Lexer {
   State Save() const;
   void Restore(const State& state);
 
+  // Goes on with what another lexer of the same buffer was to read, and it with what this one was.
+  void SwapPositions(Lexer& other);
+
  private:
   void Advance();
   void LexLineStart();

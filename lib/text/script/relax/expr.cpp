@@ -110,6 +110,11 @@ bool RelaxExprParser::Named(const Node* node, const Token& token, PyValue& out) 
     out.span = lex_.SpanOf(token);
     return true;
   }
+  if (node->kind == NodeKind::kNoneAttr) {
+    out = static_cast<const NamedValue*>(node)->value;
+    out.span = lex_.SpanOf(token);
+    return true;
+  }
   const auto* expr = static_cast<const Expr*>(node);
   // The binding of a variable without a value is printed without its name, so its uses are the empty tuple itself.
   if (const auto* type = As<TupleType>(expr->type); type && type->fields.empty() && Var::ClassOf(expr->kind)) {
@@ -123,8 +128,18 @@ bool RelaxExprParser::Named(const Node* node, const Token& token, PyValue& out) 
   return true;
 }
 
+const Node* RelaxExprParser::NodeOf(const PyValue& value) {
+  if (value.is(Kind::kPrim)) return value.prim;
+  if (value.is(Kind::kExpr) && Var::ClassOf(value.expr->kind)) return value.expr;
+  return scratch_.New<NamedValue>(value);
+}
+
 bool RelaxExprParser::Undefined(PyValue& out) {
   const Token token = lex_.Next();
+  if (At(TokenKind::kLParen) && expand_macro_) {
+    if (const Macro* macro = state_.FindMacro(lex_.text(token), Prefix::kRelax))
+      return expand_macro_(*macro, token.begin, out);
+  }
   if (!in_signature_) return UnknownName(token);
   // A quoted dimension names a symbolic variable for the first time.
   const tir::Var* var = IRContext::Current().NewSymVar(lex_.text(token));
@@ -194,8 +209,10 @@ bool RelaxExprParser::ParseRelaxMember(PyValue& out) {
   lex_.Next();
   const std::string_view name = DottedName();
   if (name.empty()) return false;
+  // R.op.add is R.add.
+  const std::string_view op_name = name.starts_with("op.") ? name.substr(3) : name;
   // TVM has this operator under two names.
-  if (const OpInfo* op = FindGraphOpByScript(name == "stop_lift_params" ? "builtin.stop_lift_params" : name))
+  if (const OpInfo* op = FindGraphOpByScript(op_name == "stop_lift_params" ? "builtin.stop_lift_params" : op_name))
     return ParseOpCall(*op, begin, out);
   bool known = false;
   const bool ok = ParseConstructor(name, begin, out, known);
@@ -213,7 +230,7 @@ bool RelaxExprParser::ParseRelaxMember(PyValue& out) {
   }
   for (const OpInfo& op : AddedOps()) candidates.push_back(op.script.substr(2));
   const Span span = lex_.SpanFrom(begin);
-  return UnknownMember("R", name, span, candidates);
+  return UnknownMember(op_name == name ? "R" : "R.op", op_name, span, candidates);
 }
 
 // The callee was read. The common form, with variables as the only operands, skips the general binding of arguments.

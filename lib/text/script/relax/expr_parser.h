@@ -2,6 +2,7 @@
 // operator calls.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,11 @@ class RelaxExprParser : public ExprGrammar<RelaxExprParser> {
 
   RelaxTypeParser& types() { return types_; }
   AnfBuilder& anf() { return anf_; }
+  // Reads the call of a macro, whose name was read, and the body of the macro.
+  using ExpandMacroFn = std::function<bool(const Macro&, uint32_t begin, PyValue& out)>;
+  void set_expand_macro(ExpandMacroFn expand) { expand_macro_ = std::move(expand); }
+  // What a name stands for that was given to a value which is not a node.
+  const Node* NodeOf(const PyValue& value);
   // In a signature, a name that is not in scope becomes a new symbolic variable.
   bool in_signature() const { return in_signature_; }
   void set_in_signature(bool in) { in_signature_ = in; }
@@ -79,6 +85,7 @@ class RelaxExprParser : public ExprGrammar<RelaxExprParser> {
   RelaxTypeParser types_;
   PrimOps ops_;
   bool in_signature_ = false;
+  ExpandMacroFn expand_macro_;
 };
 
 }  // namespace iropt::text

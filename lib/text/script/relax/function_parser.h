@@ -6,6 +6,7 @@
 
 #include "anf_builder.h"
 #include "expr_parser.h"
+#include "text/script/macro.h"
 
 namespace iropt::text {
 
@@ -22,7 +23,12 @@ struct RelaxSignature {
 class RelaxFunctionParser : public ParserCore {
  public:
   explicit RelaxFunctionParser(Shared shared)
-      : ParserCore(shared), anf_(ws_, state_.module, diag_), exprs_(shared, anf_), types_(exprs_.types()) {}
+      : ParserCore(shared), anf_(ws_, state_.module, diag_), exprs_(shared, anf_), types_(exprs_.types()) {
+    exprs_.set_expand_macro(
+        [this](const Macro& macro, uint32_t begin, PyValue& out) { return ExpandMacro(macro, begin, out); });
+  }
+  RelaxFunctionParser(const RelaxFunctionParser&) = delete;
+  RelaxFunctionParser& operator=(const RelaxFunctionParser&) = delete;
 
   // Reads `def name(params) -> type:`; the decorator was read. The parameters are defined in the current scope, and so
   // are the symbolic variables that the annotations name first. False after an error from which the body can't be read.
@@ -71,6 +77,8 @@ class RelaxFunctionParser : public ParserCore {
   const Expr* BranchValue(std::string_view suffix);
   bool ParseReturn();
   bool ParseFuncAttr();
+  bool ExpandMacro(const Macro& macro, uint32_t begin, PyValue& out);
+  bool ParseMacroBody(const Macro& macro, PyValue& out);
   const MatchCast* ParseMatchCast(const Token& name, const Type* annotation);
   void DefineFallback(std::string_view name, const Type* annotation);
 
@@ -86,6 +94,7 @@ class RelaxFunctionParser : public ParserCore {
   RelaxExprParser exprs_;
   RelaxTypeParser& types_;
   const DictAttr* func_attrs_ = nullptr;
+  MacroBudget macros_;
 };
 
 }  // namespace iropt::text

@@ -458,4 +458,32 @@ bool RelaxFunctionParser::ParseReturn() {
   return EndOfStatement();
 }
 
+// The bindings of the macro's body, and the value that it returns.
+bool RelaxFunctionParser::ExpandMacro(const Macro& macro, uint32_t begin, PyValue& out) {
+  PyArgs args;
+  if (!exprs_.ParseArguments(args, begin)) return false;
+  if (!anf_.sequence()) return Error(args.span, "bad-expression", "a macro is called in the body of a function only");
+  const MacroExpansion expansion(*this, macros_, macro, args, [&](std::string_view name, const PyValue& value) {
+    symbols_.Define(name, exprs_.NodeOf(value));
+  });
+  if (!expansion.entered() || !WithStack([&] { return ParseMacroBody(macro, out); })) return false;
+  out.span = args.span;
+  return true;
+}
+
+bool RelaxFunctionParser::ParseMacroBody(const Macro& macro, PyValue& out) {
+  if (!Expect(TokenKind::kColon, "a block header") || !Expect(TokenKind::kNewline, "a block header")) return false;
+  if (!Accept(TokenKind::kIndent)) return Unexpected("an indented block");
+  while (!At(TokenKind::kDedent) && !At(TokenKind::kEnd)) {
+    if (!AcceptName("return")) {
+      if (!ParseStatement()) return false;
+      continue;
+    }
+    if (!ParseRightHandSide(out) || !EndOfStatement()) return false;
+    if (At(TokenKind::kDedent) || At(TokenKind::kEnd)) return true;
+    return ErrorHere("syntax", "nothing may follow the return statement");
+  }
+  return Error(macro.name_span, "missing-return", fmt::format("macro '{}' has no return statement", macro.name));
+}
+
 }  // namespace iropt::text
