@@ -202,20 +202,26 @@ using RewriteFnOf = std::function<Result<const F*>(const F*, FunctionPassContext
 template <class F>
 class FunctionPassImpl : public Pass::Impl {
  public:
+  using PrepareFn = std::function<RewriteFnOf<F>(const Module&)>;
+
   FunctionPassImpl(PassInfo info, PassKind kind, RewriteFnOf<F> rewrite, SkipFn<F> skip)
-      : Impl(std::move(info), kind), rewrite_(std::move(rewrite)), skip_(skip) {}
+      : FunctionPassImpl(
+            std::move(info), kind, [rewrite = std::move(rewrite)](const Module&) { return rewrite; }, skip) {}
+  FunctionPassImpl(PassInfo info, PassKind kind, PrepareFn prepare, SkipFn<F> skip)
+      : Impl(std::move(info), kind), prepare_(std::move(prepare)), skip_(skip) {}
 
   Result<PassResult> Run(Module module, PassContext& context, DiagnosticEngine& diagnostics) const override {
     IROPT_ASSIGN_OR_RETURN(std::vector<Rewritten> slots, Select<F>(module, skip_, context, info()));
+    const RewriteFnOf<F> prepared = prepare_(module);
     const auto rewrite = [&](const BaseFunc* func, FunctionPassContext& inner) -> Result<const BaseFunc*> {
-      IROPT_ASSIGN_OR_RETURN(const F* rewritten, rewrite_(To<F>(func), inner));
+      IROPT_ASSIGN_OR_RETURN(const F* rewritten, prepared(To<F>(func), inner));
       return static_cast<const BaseFunc*>(rewritten);
     };
     return RewriteFunctions(std::move(module), context, info(), diagnostics, std::move(slots), rewrite);
   }
 
  private:
-  RewriteFnOf<F> rewrite_;
+  PrepareFn prepare_;
   SkipFn<F> skip_;
 };
 
@@ -266,6 +272,11 @@ Pass CreateModulePass(PassInfo info, ModulePassFn run) {
 
 Pass CreateFunctionPass(PassInfo info, FunctionPassFn run) {
   return Pass(std::make_shared<FunctionPassImpl<Function>>(std::move(info), PassKind::Function, std::move(run),
+                                                           SkipsOptimization));
+}
+
+Pass CreateFunctionPass(PassInfo info, std::function<FunctionPassFn(const Module&)> prepare) {
+  return Pass(std::make_shared<FunctionPassImpl<Function>>(std::move(info), PassKind::Function, std::move(prepare),
                                                            SkipsOptimization));
 }
 

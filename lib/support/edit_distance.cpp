@@ -14,22 +14,37 @@ bool EqualButForCase(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+// Only cells within `limit` of the diagonal can be part of a short enough path (Ukkonen, 1985).
 size_t EditDistance(std::string_view a, std::string_view b, size_t limit) {
   const size_t gap = a.size() > b.size() ? a.size() - b.size() : b.size() - a.size();
   if (gap > limit) return limit + 1;
-  // Three rows of the distance table: two back (for swaps), the previous, the current.
-  std::vector<size_t> before(b.size() + 1);
-  std::vector<size_t> previous(b.size() + 1);
-  std::vector<size_t> current(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) previous[j] = j;
+  // Three rows of the distance table: two back (for swaps), the previous, the current. A search compares one name with
+  // thousands, so they are allocated once.
+  thread_local std::vector<size_t> before, previous, current;
+  for (std::vector<size_t>* row : {&before, &previous, &current}) row->assign(b.size() + 1, limit + 1);
+  for (size_t j = 0; j <= std::min(b.size(), limit); ++j) previous[j] = j;
+  size_t least_before = 0;
   for (size_t i = 1; i <= a.size(); ++i) {
-    current[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
+    const size_t first = i > limit ? i - limit : 0;
+    const size_t last = std::min(b.size(), limit < b.size() ? i + limit : b.size());
+    size_t least = limit + 1;
+    // What the row before last left at the edge.
+    if (first > 0) current[first - 1] = limit + 1;
+    for (size_t j = first; j <= last; ++j) {
+      if (j == 0) {
+        current[0] = least = i;
+        continue;
+      }
       const size_t replace = previous[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
       current[j] = std::min({replace, previous[j] + 1, current[j - 1] + 1});
       const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
       if (swapped) current[j] = std::min(current[j], before[j - 2] + 1);
+      least = std::min(least, current[j]);
     }
+    if (last < b.size()) current[last + 1] = limit + 1;
+    // A swap goes back two rows, and nothing goes back further.
+    if (least > limit && least_before > limit) return limit + 1;
+    least_before = least;
     before.swap(previous);
     previous.swap(current);
   }
@@ -43,7 +58,8 @@ std::optional<std::string_view> NearestName(std::string_view name, std::span<con
   std::optional<std::string_view> nearest;
   size_t best = name.size() / 3 + 1;
   for (const std::string_view candidate : candidates) {
-    const size_t distance = EqualButForCase(name, candidate) ? 0 : EditDistance(name, candidate, best);
+    if (best == 0) break;
+    const size_t distance = EqualButForCase(name, candidate) ? 0 : EditDistance(name, candidate, best - 1);
     if (distance >= best) continue;
     best = distance;
     nearest = candidate;

@@ -22,6 +22,7 @@ namespace iropt {
 struct EvalLimits {
   size_t max_bytes = SIZE_MAX;     // of one tensor
   uint64_t max_work = UINT64_MAX;  // elementary operations, roughly
+  uint64_t* work = nullptr;        // is increased by what was done
 };
 
 // Returns whether there is a kernel for the operator. O(1).

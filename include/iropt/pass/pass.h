@@ -124,6 +124,8 @@ Pass CreateModulePass(PassInfo info, ModulePassFn run);
 // Rewrites one Relax function at a time, several in parallel if the context has threads. Functions with the attribute
 // SkipOptimization, and those for an external compiler (attribute Compiler), are skipped.
 Pass CreateFunctionPass(PassInfo info, FunctionPassFn run);
+// The same where all functions of a run have something in common: `prepare` is called once for each run.
+Pass CreateFunctionPass(PassInfo info, std::function<FunctionPassFn(const Module&)> prepare);
 // Rewrites one dataflow block at a time. The block's outputs and the symbolic variables that it defines must stay: it
 // is an error if one is no longer bound.
 Pass CreateDataflowBlockPass(PassInfo info, DataflowBlockPassFn run);

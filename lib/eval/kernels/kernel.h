@@ -22,6 +22,11 @@ class KernelCall {
  public:
   KernelCall(const OpInfo& op, const Attr* attrs, std::span<const HostValue> args, const EvalLimits& limits)
       : op_(op), attrs_(attrs), args_(args), limits_(limits), work_left_(limits.max_work) {}
+  KernelCall(const KernelCall&) = delete;
+  KernelCall& operator=(const KernelCall&) = delete;
+  ~KernelCall() {
+    if (limits_.work) *limits_.work += limits_.max_work - work_left_;
+  }
 
   size_t num_args() const { return args_.size(); }
   const HostValue& arg(size_t i) const { return args_[i]; }

@@ -67,7 +67,9 @@ Result<std::vector<Tensor>> EvalPrimFunc(const PrimFunc& func, std::span<const H
     }
     results.push_back(result);
   }
-  if (!interpreter.Run(func)) return ErrorOf(func, interpreter, "fails");
+  const bool done = interpreter.Run(func);
+  if (limits.work) *limits.work += limits.max_work - machine.work_left;
+  if (!done) return ErrorOf(func, interpreter, "fails");
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!interpreter.IsFilled(*func.param_buffers[inputs.size() + i]))
       return ErrorOf(func, interpreter, fmt::format("leaves elements of result {} without a value", i));

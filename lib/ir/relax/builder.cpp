@@ -105,14 +105,9 @@ void BlockBuilder::EmitNormalized(const Binding* binding) {
   if (const auto* var_binding = As<VarBinding>(binding)) Record(binding->var, var_binding->value);
 }
 
-const Expr* BlockBuilder::LookupBinding(const Var* var) const {
-  return var->id < values_.size() ? values_[var->id] : nullptr;
-}
+const Expr* BlockBuilder::LookupBinding(const Var* var) const { return values_.Find(var); }
 
-void BlockBuilder::Record(const Var* var, const Expr* value) {
-  if (var->id >= values_.size()) values_.resize(std::max<size_t>(workspace_.num_vars(), var->id + size_t{1}));
-  values_[var->id] = value;
-}
+void BlockBuilder::Record(const Var* var, const Expr* value) { values_.Set(var, value); }
 
 const Call* BlockBuilder::MakeCall(const Expr* op, std::span<const Expr* const> args, const Attr* attrs,
                                    const TupleType* type_args) {

@@ -36,7 +36,12 @@ const Expr* ExprMutator::VisitIf(const If* expr) {
   const Expr* true_branch = VisitBranch(expr->true_branch);
   const Expr* false_branch = VisitBranch(expr->false_branch);
   if (cond == expr->cond && true_branch == expr->true_branch && false_branch == expr->false_branch) return expr;
-  return Rebuild(*expr, cond, true_branch, false_branch, builder_.inferrer() ? nullptr : VisitTypeOrNull(expr->type));
+  const Type* type = VisitTypeOrNull(expr->type);
+  if (!builder_.inferrer()) return Rebuild(*expr, cond, true_branch, false_branch, type);
+  // The type so far tells which symbolic variables are defined before the conditional, and not by its branches.
+  auto* branch = NewLike<If>(workspace(), *expr, cond, true_branch, false_branch, type);
+  branch->type = builder_.inferrer()->Infer(branch);
+  return branch;
 }
 
 const Expr* ExprMutator::VisitSeqExpr(const SeqExpr* expr) {
@@ -159,9 +164,6 @@ const Var* ExprMutator::RemapToType(const Var* from, const Type* type) {
   return typed;
 }
 
-void ExprMutator::Remap(const Var* from, const Expr* to) {
-  if (from->id >= remap_.size()) remap_.resize(std::max<size_t>(workspace().num_vars(), from->id + size_t{1}));
-  remap_[from->id] = to;
-}
+void ExprMutator::Remap(const Var* from, const Expr* to) { remap_.Set(from, to); }
 
 }  // namespace iropt

@@ -59,7 +59,16 @@ class BlockBuilder::Normalizer final : public ExprFunctor<const Expr*(const Expr
     return found != typed_.end() ? found->second : var;
   }
 
-  const Expr* VisitTuple(const Tuple* tuple) override { return VisitOperands(tuple); }
+  const Expr* VisitTuple(const Tuple* tuple) override {
+    const bool nests = std::ranges::any_of(tuple->fields, [](const Expr* field) { return Is<Tuple>(field); });
+    if (!nests || !builder_.in_block()) return VisitOperands(tuple);
+    // A mutator asks for each level, from the inside out.
+    const Frame& frame = builder_.top();
+    if (const auto found = frame.normalized.find(tuple); found != frame.normalized.end()) return found->second;
+    const Expr* result = VisitOperands(tuple);
+    builder_.top().normalized.emplace(result, result);
+    return result;
+  }
   const Expr* VisitTupleGetItem(const TupleGetItem* item) override { return VisitOperands(item); }
   const Expr* VisitCall(const Call* call) override { return VisitOperands(call); }
 

@@ -1,6 +1,8 @@
 #include "iropt/support/edit_distance.h"
 
+#include <algorithm>
 #include <array>
+#include <random>
 #include <string>
 
 #include "catch.h"
@@ -18,6 +20,22 @@ TEST_CASE("distances of insertion, deletion, replacement and swap", "[support]")
   CHECK(EditDistance("kitten", "sitting", 5) == 3);
   CHECK(EditDistance("kitten", "sitting", 2) == 3);
   CHECK(EditDistance("a", "abcdefgh", 3) == 4);
+}
+
+TEST_CASE("a limit changes no distance within it", "[support]") {
+  std::mt19937 random(7);
+  const auto word = [&] {
+    std::string text(random() % 9, ' ');
+    for (char& c : text) c = static_cast<char>('a' + random() % 3);
+    return text;
+  };
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string a = word();
+    const std::string b = word();
+    const size_t distance = EditDistance(a, b, 100);
+    CAPTURE(a, b, distance);
+    for (size_t limit = 0; limit < 9; ++limit) REQUIRE(EditDistance(a, b, limit) == std::min(distance, limit + 1));
+  }
 }
 
 TEST_CASE("the nearest name is found, or none", "[support]") {

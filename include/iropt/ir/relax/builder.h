@@ -11,6 +11,7 @@
 #include "iropt/ir/module.h"
 #include "iropt/ir/relax/expr.h"
 #include "iropt/ir/relax/type_inferrer.h"
+#include "iropt/ir/relax/var_map.h"
 #include "iropt/support/hash.h"
 
 namespace iropt {
@@ -133,7 +134,7 @@ class BlockBuilder {
   bool failed_ = false;
   std::vector<Frame> frames_;  // the first depth_ are open, the others are kept for reuse
   size_t depth_ = 0;
-  std::vector<const Expr*> values_;  // Var::id -> the value that it was bound to here
+  VarMap<Expr> values_;  // the values of the variables bound here
   NameTable names_;
 };
 

@@ -62,7 +62,7 @@ class ExprMutator : private ExprRewriter<ExprMutator> {
   // A new variable of another type, which replaces this one from now on.
   const Var* RemapToType(const Var* from, const Type* type);
   // The expression that replaces the variable, or null if it stays.
-  const Expr* RemapOf(const Var* var) const { return var->id < remap_.size() ? remap_[var->id] : nullptr; }
+  const Expr* RemapOf(const Var* var) const { return remap_.Find(var); }
 
   // A node like an old one with other parts; with an inferrer, one without a type, to be normalized.
   using ExprRewriter::Rebuild;
@@ -79,7 +79,7 @@ class ExprMutator : private ExprRewriter<ExprMutator> {
   const Type* NewReturnType(const Function* func, const Expr* body);
 
   BlockBuilder builder_;
-  std::vector<const Expr*> remap_;  // Var::id -> the replacement of its uses, null if unchanged
+  VarMap<Expr> remap_;  // the replacements of variables
 };
 
 }  // namespace iropt

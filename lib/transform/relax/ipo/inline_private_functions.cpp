@@ -13,10 +13,11 @@
 // is a function to inline, all remaining functions are canonicalized and lose their dead bindings, as in TVM, also
 // those without a call of it.
 //
-// O(nodes of the result); a result beyond the limit is an error.
+// O(nodes of the result). A function that would make its caller too big is not inlined, with a remark.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <unordered_set>
 #include <vector>
 
@@ -39,8 +40,10 @@ namespace iropt {
 
 namespace {
 
-// A chain of functions each of which calls the next twice has exponentially many bindings after inlining.
-constexpr uint64_t kMostBindings = 100'000'000;
+// A chain of functions each of which calls the next twice has exponentially many bindings after inlining. The limit of
+// a function: a multiple of the bindings of the module, or a fixed number if that is more.
+constexpr uint64_t kMostGrowth = 16;
+constexpr uint64_t kAlwaysAllowed = 65'536;
 
 // Turns variables into outputs if they are used outside of the dataflow block that binds them.
 class EscapeFixer : public ExprMutator {
@@ -185,7 +188,7 @@ class ModuleInliner {
   // are.
   Result<Module> Run() {
     if (std::ranges::find(inlined_, true) == inlined_.end()) return module_;
-    CountBindings();
+    LimitGrowth();
     std::vector<bool> kept(module_.size());
     for (size_t i = 0; i < kept.size(); ++i) kept[i] = !inlined_[i];
     std::vector<std::pair<const Function*, FuncStorageRef>> results(module_.size());
@@ -193,7 +196,7 @@ class ModuleInliner {
       const size_t i = graph_.post_order[at];
       const ModuleEntry& entry = module_.functions()[i];
       if (!kept[i] || !Is<Function>(entry.func)) continue;
-      IROPT_ASSIGN_OR_RETURN(results[i].first, Inline(entry, bindings_[i], results[i].second));
+      IROPT_ASSIGN_OR_RETURN(results[i].first, Inline(entry, results[i].second));
       for (const GlobalVar* callee : CalledFunctions::Compute(*results[i].first, *results[i].second)) {
         if (const int index = module_.IndexOf(callee); index >= 0) kept[static_cast<size_t>(index)] = true;
       }
@@ -208,28 +211,49 @@ class ModuleInliner {
   }
 
  private:
-  void CountBindings() {
-    bindings_.resize(module_.size(), 0);
-    for (const size_t i : graph_.post_order) {
-      const auto* function = As<Function>(module_.functions()[i].func);
-      if (!function) continue;
-      Counter counter(module_);
-      Walk(*function, counter);
-      uint64_t total = counter.bindings;
-      for (const size_t callee : counter.calls) total += inlined_[callee] ? bindings_[callee] : 0;
-      bindings_[i] = std::min(total, kMostBindings);
+  // Decides what stays a function because of its size.
+  void LimitGrowth() {
+    std::vector<Counter> counters;
+    uint64_t all = 0;
+    for (const ModuleEntry& entry : module_.functions()) {
+      Counter& counter = counters.emplace_back(module_);
+      if (const auto* function = As<Function>(entry.func)) Walk(*function, counter);
+      all += counter.bindings;
     }
+    const uint64_t most = std::max(kAlwaysAllowed, kMostGrowth * all);
+    std::vector<uint64_t> sizes(module_.size());  // of the functions with what they call in them
+    for (const size_t i : graph_.post_order) sizes[i] = SizeOf(i, counters[i], sizes, most);
+  }
+
+  // The biggest callees are not inlined as long as the function would have more than `most` bindings with them.
+  uint64_t SizeOf(size_t caller, const Counter& counter, const std::vector<uint64_t>& sizes, uint64_t most) {
+    std::map<size_t, uint64_t> added;  // by callee
+    uint64_t total = counter.bindings;
+    for (const size_t callee : counter.calls) {
+      if (!inlined_[callee]) continue;
+      added[callee] += sizes[callee];
+      total += sizes[callee];
+    }
+    while (total > most) {
+      const auto biggest = std::ranges::max_element(added, {}, &std::pair<const size_t, uint64_t>::second);
+      Keep(biggest->first, caller, most);
+      total -= biggest->second;
+      added.erase(biggest);
+    }
+    return total;
+  }
+
+  void Keep(size_t callee, size_t caller, uint64_t most) {
+    inlined_[callee] = false;
+    const ModuleEntry& entry = module_.functions()[callee];
+    context_.diagnostics.Remark(Location(*entry.func), "inline-limit",
+                                fmt::format("function '{}' is not inlined: '{}' would have more than {} bindings",
+                                            entry.var->name, module_.functions()[caller].var->name, most));
   }
 
   // The function with its calls inlined, and its storage; the same pointer if there are none to inline.
-  Result<const Function*> Inline(const ModuleEntry& entry, uint64_t bindings, FuncStorageRef& storage) {
+  Result<const Function*> Inline(const ModuleEntry& entry, FuncStorageRef& storage) {
     const auto* function = To<Function>(entry.func);
-    if (bindings == kMostBindings) {
-      context_.diagnostics.Error(
-          Location(*function), "pass-failed",
-          fmt::format("function '{}' would have more than {} bindings", entry.var->name, kMostBindings));
-      return Failure{ErrorCode::PassFailed};
-    }
     Workspace workspace(entry.storage);
     OpTypeInferrer inferrer(&module_, workspace.arena(), &context_.diagnostics);
     Inliner inliner(module_, inlined_, IsForcedPure(*function), workspace, inferrer, context_.diagnostics);
@@ -253,8 +277,7 @@ class ModuleInliner {
   Module module_;
   ModulePassContext& context_;
   CallGraph graph_;
-  std::vector<bool> inlined_;       // by index: its calls are inlined
-  std::vector<uint64_t> bindings_;  // by index: the number after inlining, up to the limit
+  std::vector<bool> inlined_;  // by index: its calls are inlined
 };
 
 }  // namespace

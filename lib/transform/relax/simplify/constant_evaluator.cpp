@@ -20,15 +20,6 @@ size_t BytesOf(const HostValue& value) {
   return bytes;
 }
 
-// Folding must not make big constants out of small ones: a result may be as big as its operands, or as the limit for
-// one result, and all results together must stay under the total limit.
-EvalLimits LimitsFor(std::span<const HostValue> args, const FoldOptions& options, size_t total_bytes) {
-  size_t input_bytes = 0;
-  for (const HostValue& arg : args) input_bytes += BytesOf(arg);
-  const size_t left = options.max_total_bytes - std::min(total_bytes, options.max_total_bytes);
-  return {.max_bytes = std::min(std::max(options.max_bytes, input_bytes), left), .max_work = options.max_work};
-}
-
 bool SameDims(List<const PrimExpr*> dims, std::span<const int64_t> shape) {
   return std::ranges::equal(dims.span(), shape, [](const PrimExpr* dim, int64_t value) {
     const auto* imm = As<tir::IntImm>(dim);
@@ -91,19 +82,31 @@ std::optional<std::vector<TensorSpec>> StaticSpecs(const TupleType* type_args) {
 
 bool ConstantEvaluator::IsFoldable(const OpInfo& op) { return op.pure && HasKernel(op); }
 
-std::optional<HostValue> ConstantEvaluator::EvalOperator(const Call& call, const OpInfo& op,
-                                                         std::span<const HostValue> args) {
-  Result<HostValue> result = EvalOp(op, call.attrs, args, LimitsFor(args, options_, total_bytes_));
-  return result ? Accept(*std::move(result), call.type) : Decline(call, result.error());
+// Folding must not make big constants out of small ones: a result may be as big as what it is computed from, or as the
+// limit for one result. All together must stay under the limits for all, so that many small ones do not keep the pass
+// busy for ever or fill the module.
+EvalLimits ConstantEvaluator::Limits(std::span<const HostValue> args) {
+  size_t input_bytes = 0;
+  for (const HostValue& arg : args) input_bytes += BytesOf(arg);
+  const size_t bytes_left = options_.max_total_bytes - std::min(total_bytes_, options_.max_total_bytes);
+  const uint64_t work_left = options_.max_total_work - std::min(total_work_, options_.max_total_work);
+  return {.max_bytes = std::min(std::max(options_.max_bytes, input_bytes), bytes_left),
+          .max_work = std::min(options_.max_work, work_left),
+          .work = &total_work_};
 }
 
 std::nullopt_t ConstantEvaluator::Decline(const Call& call, const Error& error) {
-  if (error.code != ErrorCode::Budget) return std::nullopt;
-  if (declined_.count++ == 0) {
+  if (error.code == ErrorCode::Budget && declined_.count++ == 0) {
     declined_.first = &call;
-    declined_.why = error.message;
+    declined_.reason = error.message;
   }
   return std::nullopt;
+}
+
+std::optional<HostValue> ConstantEvaluator::EvalOperator(const Call& call, const OpInfo& op,
+                                                         std::span<const HostValue> args) {
+  Result<HostValue> result = EvalOp(op, call.attrs, args, Limits(args));
+  return result ? Accept(*std::move(result), call.type) : Decline(call, result.error());
 }
 
 std::optional<HostValue> ConstantEvaluator::EvalCallTir(const Call& call, const Expr* callee,
@@ -114,8 +117,12 @@ std::optional<HostValue> ConstantEvaluator::EvalCallTir(const Call& call, const 
   const auto* func = entry ? As<PrimFunc>(entry->func) : nullptr;
   const std::optional<std::vector<TensorSpec>> outs = StaticSpecs(call.type_args);
   if (!func || !outs) return std::nullopt;
-  const EvalLimits limits = LimitsFor(args, options_, total_bytes_);
+  uint64_t steps = 0;
+  EvalLimits limits = Limits(args);
+  limits.max_work = std::min(options_.max_work, Limits(args).max_work);
+  limits.work = &steps;
   Result<std::vector<Tensor>> result = EvalPrimFunc(*func, args, *outs, tir_vars, limits, &module_);
+  total_work_ += steps * FoldOptions::kWorkOfStep;
   if (!result) return Decline(call, result.error());
   std::vector<Tensor>& tensors = *result;
   if (!Is<TupleType>(call.type_args->fields[0])) return Accept(HostValue(std::move(tensors[0])), call.type);

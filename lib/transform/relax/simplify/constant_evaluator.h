@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "iropt/eval/evaluator.h"
 #include "iropt/op/op.h"
 #include "iropt/runtime/value.h"
 #include "iropt/transform/relax/simplify/fold_constant.h"
@@ -25,21 +26,24 @@ class ConstantEvaluator {
   std::optional<HostValue> EvalCallTir(const Call& call, const Expr* callee, std::span<const HostValue> args,
                                        std::span<const int64_t> tir_vars);
 
-  // The calls that were not folded because of a limit: the first of them, what was said of it, and how many there are.
+  // The calls that were not folded because of a limit.
   struct Declined {
-    const Call* first = nullptr;
-    std::string why;
     size_t count = 0;
+    const Call* first = nullptr;
+    std::string reason;  // of the first
   };
   const Declined& declined() const { return declined_; }
 
  private:
+  EvalLimits Limits(std::span<const HostValue> args);
+  // Records why there is no value.
   std::nullopt_t Decline(const Call& call, const Error& error);
   std::optional<HostValue> Accept(HostValue value, const Type* type);
 
   const Module& module_;
   FoldOptions options_;
   size_t total_bytes_ = 0;
+  uint64_t total_work_ = 0;
   Declined declined_;
 };
 

@@ -20,11 +20,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "constant_evaluator.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/rewriter.h"
+#include "iropt/ir/relax/walk.h"
 #include "iropt/transform/passes.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 
@@ -253,32 +255,55 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   std::vector<Fact> facts_;
 };
 
-void ReportDeclined(const ConstantEvaluator::Declined& declined, DiagnosticEngine& remarks) {
-  std::string message = fmt::format("a call of constants is not folded: {}", declined.why);
-  if (declined.count > 1) message += fmt::format("; it is the first of {} such calls", declined.count);
-  remarks.Remark(Location(*declined.first), "fold-limit", std::move(message));
+size_t BytesOfConstants(const Function& function) {
+  struct Adder : WalkHandler {
+    void OnConstant(const Constant& constant) {
+      if (seen.insert(constant.data).second) bytes += constant.data->num_bytes();
+    }
+    std::unordered_set<const NDArray*> seen;
+    size_t bytes = 0;
+  };
+  Adder adder;
+  Walk(function, adder);
+  return adder.bytes;
 }
 
 }  // namespace
 
 const Function* FoldConstants(const Function* function, const Module& module, Workspace& workspace,
-                              const FoldOptions& options) {
+                              const FoldOptions& options, DiagnosticEngine* diagnostics) {
+  FoldOptions limits = options;
+  // A result that is allowed by itself is allowed once.
+  limits.max_total_bytes += std::max(options.max_bytes, BytesOfConstants(*function));
   OpTypeInferrer inferrer(&module, workspace.arena(), nullptr);
-  ConstantFolder folder(module, workspace, inferrer, options);
+  ConstantFolder folder(module, workspace, inferrer, limits);
   const Function* folded = folder.Fold(function);
-  if (options.remarks && folder.declined().count != 0) ReportDeclined(folder.declined(), *options.remarks);
+  if (const ConstantEvaluator::Declined& declined = folder.declined(); diagnostics && declined.count > 0) {
+    const std::string others = declined.count > 1 ? fmt::format(", and {} others", declined.count - 1) : "";
+    diagnostics->Remark(Location(*declined.first), "fold-limit",
+                        fmt::format("constant call is not folded{}: {}", others, declined.reason));
+  }
   return RemoveDeadBindings(folded, &module, workspace);
+}
+
+// One pass run has one budget, of which each function has the same part, whatever the order they are worked on.
+FoldOptions ShareOf(FoldOptions options, const Module& module) {
+  const auto functions = static_cast<size_t>(
+      std::ranges::count_if(module.functions(), [](const ModuleEntry& entry) { return Is<Function>(entry.func); }));
+  options.max_total_bytes /= std::max<size_t>(functions, 1);
+  options.max_total_work /= std::max<size_t>(functions, 1);
+  return options;
 }
 
 Pass CreateFoldConstant(const PassOptions& options) {
   FoldOptions fold;
   fold.max_bytes = static_cast<size_t>(options.Count("max_bytes"));
-  return CreateFunctionPass(options.info(),
-                            [fold](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
-                              FoldOptions limits = fold;
-                              limits.remarks = &context.diagnostics();
-                              return FoldConstants(function, context.module(), context.workspace(), limits);
-                            });
+  return CreateFunctionPass(options.info(), [fold](const Module& all) -> FunctionPassFn {
+    return [share = ShareOf(fold, all)](const Function* function,
+                                        FunctionPassContext& context) -> Result<const Function*> {
+      return FoldConstants(function, context.module(), context.workspace(), share, &context.diagnostics());
+    };
+  });
 }
 
 }  // namespace iropt

@@ -12,17 +12,19 @@ namespace iropt {
 struct FoldOptions {
   // Results that are bigger than this, and bigger than their operands, are not computed.
   size_t max_bytes = size_t{1} << 20;
-  // The limit for all results in one function together.
-  size_t max_total_bytes = size_t{1} << 30;
-  // The limit of elementary operations for one result.
+  // The limit for all results in one function together, in addition to the size of its constants: many small results
+  // are big, too.
+  size_t max_total_bytes = size_t{1} << 26;
+  // The limits of elementary operations for one result, and for all results in one function together. A step of a
+  // PrimFunc, which is interpreted, counts as kWorkOfStep of them.
   uint64_t max_work = uint64_t{1} << 28;
-  // Gets a remark if calls are not folded because of these limits; null for none.
-  DiagnosticEngine* remarks = nullptr;
+  uint64_t max_total_work = uint64_t{1} << 34;
+  static constexpr uint64_t kWorkOfStep = 32;
 };
 
 // The same pointer if there is nothing to fold. The PrimFuncs of call_tir are looked up in `module`. New nodes are
-// allocated in the workspace.
+// allocated in the workspace. `diagnostics`, if not null, get a remark if calls are not folded because of the limits.
 const Function* FoldConstants(const Function* function, const Module& module, Workspace& workspace,
-                              const FoldOptions& options = {});
+                              const FoldOptions& options = {}, DiagnosticEngine* diagnostics = nullptr);
 
 }  // namespace iropt
