@@ -68,7 +68,7 @@ Result<std::vector<Tensor>> EvalPrimFunc(const PrimFunc& func, std::span<const H
     results.push_back(result);
   }
   const bool done = interpreter.Run(func);
-  if (limits.work) *limits.work += limits.max_work - machine.work_left;
+  if (limits.work) *limits.work += limits.max_work - execution.work_left;
   if (!done) return ErrorOf(func, interpreter, "fails");
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!interpreter.IsFilled(*func.param_buffers[inputs.size() + i]))
