@@ -140,7 +140,16 @@ void DiagnosticEngine::Report(Diagnostic diagnostic) {
     }
   }
   if (subject_ && !diagnostic.span.known()) diagnostic.notes.push_back(*subject_);
-  for (auto note = context_.rbegin(); note != context_.rend(); ++note) diagnostic.notes.push_back(**note);
+  // Innermost first. Of a deep nesting, the first and the last notes say enough.
+  constexpr size_t kMostAtAnEnd = 2;
+  const size_t left_out = context_.size() > 2 * kMostAtAnEnd ? context_.size() - 2 * kMostAtAnEnd : 0;
+  for (size_t i = 0; i < context_.size(); ++i) {
+    if (left_out > 1 && i == kMostAtAnEnd) {
+      diagnostic.notes.push_back({{}, fmt::format("{} notes are left out", left_out)});
+      i += left_out;
+    }
+    diagnostic.notes.push_back(*context_[context_.size() - 1 - i]);
+  }
   Shorten(diagnostic.message);
   for (DiagnosticNote& note : diagnostic.notes) Shorten(note.message);
   consumer_->Consume(diagnostic);

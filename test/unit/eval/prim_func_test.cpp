@@ -434,6 +434,8 @@ const std::set<std::string_view> kRefused = {
 const std::set<std::string_view> kTestedElsewhere = {"address_of",
                                                      "assume",
                                                      "atomic_add",
+                                                     "break_loop",
+                                                     "continue_loop",
                                                      "dp4a",
                                                      "get_active_lane_mask",
                                                      "if_then_else",

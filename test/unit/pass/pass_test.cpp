@@ -125,7 +125,7 @@ TEST_CASE("exceptions of a pass become errors") {
   const Result<PassResult> result =
       FailingWith([](Module, ModulePassContext&) -> Result<Module> { throw std::bad_alloc(); })(Module());
   REQUIRE_FALSE(result.ok());
-  CHECK(result.error().code == ErrorCode::PassFailed);
+  CHECK(result.error().code == ErrorCode::Budget);
   CHECK(result.error().message == "pass 'Failing' ran out of memory");
 }
 

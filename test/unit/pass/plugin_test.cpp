@@ -165,7 +165,7 @@ TEST_CASE("a function pass that throws in its threads does not change the contex
       [](const Function*, FunctionPassContext&) -> Result<const Function*> { throw std::bad_alloc(); });
   const Result<PassResult> result = throwing(MakeModule({"f", "g", "h"}), context);
   REQUIRE_FALSE(result.ok());
-  CHECK(result.error().code == ErrorCode::PassFailed);
+  CHECK(result.error().code == ErrorCode::Budget);
   CHECK(result.error().message == "pass 'Throwing' failed: the run on function 'f' ran out of memory");
   CHECK(&PassContext::Current() == &outermost);
   CHECK(&IRContext::Current() == &ir_context);

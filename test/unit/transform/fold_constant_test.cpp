@@ -48,7 +48,7 @@ TEST_CASE("folding stops where the budget of work is spent", "[fold]") {
   Sums sums;
   CHECK(sums.Fold({.max_total_work = 3}) == "[b = add(Constant, Constant); ] b");
   REQUIRE(sums.messages().size() == 1);
-  CHECK(sums.messages()[0].starts_with("constant call is not folded: relax.add: takes more than"));
+  CHECK(sums.messages()[0].starts_with("a call of constants is not folded: relax.add: takes more than"));
 }
 
 TEST_CASE("folding stops where the budget of bytes is spent", "[fold]") {

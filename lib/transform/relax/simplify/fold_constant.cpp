@@ -279,9 +279,9 @@ const Function* FoldConstants(const Function* function, const Module& module, Wo
   ConstantFolder folder(module, workspace, inferrer, limits);
   const Function* folded = folder.Fold(function);
   if (const ConstantEvaluator::Declined& declined = folder.declined(); diagnostics && declined.count > 0) {
-    const std::string others = declined.count > 1 ? fmt::format(", and {} others", declined.count - 1) : "";
-    diagnostics->Remark(Location(*declined.first), "fold-limit",
-                        fmt::format("constant call is not folded{}: {}", others, declined.reason));
+    std::string message = fmt::format("a call of constants is not folded: {}", declined.reason);
+    if (declined.count > 1) message += fmt::format("; it is the first of {} such calls", declined.count);
+    diagnostics->Remark(Location(*declined.first), "fold-limit", std::move(message));
   }
   return RemoveDeadBindings(folded, &module, workspace);
 }
