@@ -63,7 +63,10 @@ bool IndexRanges::IsInBounds(const PrimExpr* index, const PrimExpr* extent) cons
   return it != vars_.end() && it->second.end && (it->second.end == extent || StructuralEqual(it->second.end, extent));
 }
 
-void IndexRanges::Bind(const tir::Var* var, IntRange range, const PrimExpr* end) { vars_[var] = {range, end}; }
+void IndexRanges::Bind(const tir::Var* var, IntRange range, const PrimExpr* end) {
+  int budget = kBudget;
+  vars_[var] = {range, end && IsStable(end, budget) ? end : nullptr};
+}
 
 void IndexRanges::BindValue(const tir::Var* var, const PrimExpr* value) {
   Known known{Of(value).Intersect(IntRange::Of(var->dtype)), nullptr};

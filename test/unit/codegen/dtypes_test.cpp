@@ -30,6 +30,20 @@ TEST_CASE("floats of every format are computed as the interpreter does") {
   }
 }
 
+TEST_CASE("processors without conversions of float16 compute the same") {
+  const std::string text =
+      Func("A: T.Buffer((37,), \"float16\"), B: T.Buffer((37,), \"float64\"), out: T.Buffer((37,), \"float16\")",
+           "for i in range(37):\n    out[i] = A[i] * A[i] + T.Cast(\"float16\", B[i] * T.float64(0.0001)) / A[i]");
+  const Module module = Parse(text);
+  const auto* func = To<PrimFunc>(module.Find("main")->func);
+  const CallSpec call = MakeCall(*func, {});
+  const auto expected = Interpret(module, *func, call);
+  const auto actual = RunCompiled(*CompilerWith({.cpu = "x86-64"}), module, "main", call);
+  REQUIRE(expected.ok());
+  REQUIRE(actual.ok());
+  CHECK(Difference(*(*expected)[0], *(*actual)[0], 0) == "");
+}
+
 TEST_CASE("integers wrap around and divide as the interpreter does") {
   for (const std::string& dtype : kInts) {
     const std::string nonzero = fmt::format("T.Select(B[i] == T.Cast(\"{0}\", 0), T.Cast(\"{0}\", 3), B[i])", dtype);

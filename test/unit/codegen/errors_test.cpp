@@ -26,6 +26,15 @@ TEST_CASE("an index that overflows is not taken for one in bounds") {
   CheckFails(Func(kParams, "for i in range(8):\n    out[i] = A[(i * 65536 * 65536) // 65536 // 65536 - i - 1]"));
 }
 
+TEST_CASE("an extent that changes after the buffer was declared proves nothing") {
+  CheckFails(Func(kParams, R"(for i in range(8):
+    out[i] = 4
+view = T.alloc_buffer((out[0],), "int32")
+out[0] = 8
+for i in range(out[0]):
+    view[i] = 1)"));
+}
+
 TEST_CASE("views that are larger than their memory fail where they are accessed beyond it") {
   const std::string text = Func(kParams, R"(tmp = T.allocate([4], "int32", "global")
 view = T.decl_buffer((8,), "int32", data=tmp)
