@@ -16,6 +16,7 @@
 #include <llvm/Support/xxhash.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 
@@ -86,8 +87,21 @@ struct Unit {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module;
   std::unique_ptr<llvm::TargetMachine> machine;
+  bool is_deep = false;  // loops nest deeper than LLVM is fast for
 
-  void Optimize(int level) {
+  // Passes and the scheduler of instructions need time that grows with the square of the size of a block, and faster
+  // with the depth of loops.
+  int AffordableLevel(int level) const {
+    static constexpr unsigned kLargeFunction = 20000;  // instructions
+    if (is_deep) return 0;
+    const bool is_large = std::ranges::any_of(
+        *module, [](const llvm::Function& function) { return function.getInstructionCount() > kLargeFunction; });
+    return is_large ? std::min(level, 1) : level;
+  }
+
+  void Optimize(int wanted) {
+    const int level = AffordableLevel(wanted);
+    if (level < wanted) machine->setOptLevel(llvm::CodeGenOptLevel::None);
     llvm::PipelineTuningOptions tuning;
     tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling = level > 1;
     llvm::PassBuilder passes(machine.get(), tuning);
@@ -203,7 +217,10 @@ class OrcBackend final : public LoopBackend {
     auto unit = std::make_unique<Unit>();
     unit->context.setDiagnosticHandler(std::make_unique<SilentHandler>());
     IROPT_ASSIGN_OR_RETURN(unit->machine, target_.MakeMachine());
-    IROPT_ASSIGN_OR_RETURN(unit->module, EmitModule(request, unit->context, target_.layout(), target_.has_half()));
+    IROPT_ASSIGN_OR_RETURN(EmittedModule emitted,
+                           EmitModule(request, unit->context, target_.layout(), target_.has_half()));
+    unit->module = std::move(emitted.module);
+    unit->is_deep = emitted.is_deep;
     unit->module->setTargetTriple(unit->machine->getTargetTriple());
     return unit;
   }

@@ -145,7 +145,9 @@ void Frame::Loop(llvm::Value* extent, LoopHint hint, FunctionRef<void(llvm::Valu
   builder_.SetInsertPoint(header);
   llvm::PHINode* i = builder_.CreatePHI(type, 2, "i");
   i->addIncoming(zero, before);
+  state_.deepest_loop = std::max(state_.deepest_loop, ++state_.loop_depth);
   body(i);
+  --state_.loop_depth;
   llvm::Value* next = builder_.CreateAdd(i, llvm::ConstantInt::get(type, 1), "", /*HasNUW=*/true, /*HasNSW=*/true);
   i->addIncoming(next, builder_.GetInsertBlock());
   llvm::BranchInst* latch = builder_.CreateCondBr(builder_.CreateICmpSLT(next, extent), header, end);

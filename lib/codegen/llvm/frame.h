@@ -23,6 +23,8 @@ struct ModuleState {
   llvm::Module& module;
   bool has_half = false;
   bool checks = true;
+  int loop_depth = 0;
+  int deepest_loop = 0;
   std::optional<std::string> unsupported = std::nullopt;  // the first thing that cannot be compiled
 
   // Records what cannot be compiled. Generating goes on with values that mean nothing.

@@ -162,8 +162,8 @@ class ModuleEmitter final : public FunctionTable {
 
 }  // namespace
 
-Result<std::unique_ptr<llvm::Module>> EmitModule(const CompileRequest& request, llvm::LLVMContext& context,
-                                                 const llvm::DataLayout& layout, bool has_half) {
+Result<EmittedModule> EmitModule(const CompileRequest& request, llvm::LLVMContext& context,
+                                 const llvm::DataLayout& layout, bool has_half) {
   auto module = std::make_unique<llvm::Module>("loops", context);
   module->setDataLayout(layout);
   ModuleState state{.module = *module, .has_half = has_half, .checks = request.checks};
@@ -177,7 +177,8 @@ Result<std::unique_ptr<llvm::Module>> EmitModule(const CompileRequest& request, 
   llvm::raw_string_ostream stream(problems);
   if (llvm::verifyModule(*module, &stream))
     return Error{ErrorCode::Internal, fmt::format("the generated code is not valid: {}", problems)};
-  return module;
+  static constexpr int kDeepLoops = 64;
+  return EmittedModule{std::move(module), state.deepest_loop > kDeepLoops};
 }
 
 }  // namespace iropt::codegen

@@ -13,8 +13,13 @@ namespace iropt::codegen {
 // The symbol of the function that callers enter by, a LoopEntry.
 inline constexpr const char* kEntrySymbol = "iropt_entry";
 
+struct EmittedModule {
+  std::unique_ptr<llvm::Module> module;
+  bool is_deep = false;  // loops nest very deep
+};
+
 // Fails where something cannot be compiled for a host.
-Result<std::unique_ptr<llvm::Module>> EmitModule(const CompileRequest& request, llvm::LLVMContext& context,
-                                                 const llvm::DataLayout& layout, bool has_half);
+Result<EmittedModule> EmitModule(const CompileRequest& request, llvm::LLVMContext& context,
+                                 const llvm::DataLayout& layout, bool has_half);
 
 }  // namespace iropt::codegen
