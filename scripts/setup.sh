@@ -42,6 +42,26 @@ llvm_tools_package() {
   return 1
 }
 
+# The newest LLVM that loops can be compiled with; nothing where the distribution has none, and loops are interpreted only.
+llvm_dev_package() {
+  local version
+  for version in 22 21 20 19; do
+    if apt-cache show "llvm-$version-dev" >/dev/null 2>&1; then
+      echo "llvm-$version-dev"
+      return 0
+    fi
+  done
+  echo "setup: no llvm-*-dev package of version 19 or newer: loops will not be compiled" >&2
+}
+
+llvm_dev_present() {
+  local dir
+  for dir in /usr/lib/llvm-{19,20,21,22}; do
+    [ -f "$dir/lib/cmake/llvm/LLVMConfig.cmake" ] && return 0
+  done
+  return 1
+}
+
 if ! command -v apt-get >/dev/null; then
   echo "this script knows apt-get only; install the equivalents of: ${packages[*]} and LLVM's lit and FileCheck" >&2
   exit 1
@@ -57,7 +77,9 @@ for package in "${style_packages[@]}"; do
 done
 need_llvm=0
 llvm_tools_present || need_llvm=1
-if [ ${#missing[@]} -eq 0 ] && [ ${#missing_style[@]} -eq 0 ] && [ $need_llvm -eq 0 ]; then
+need_llvm_dev=0
+llvm_dev_present || need_llvm_dev=1
+if [ ${#missing[@]} -eq 0 ] && [ ${#missing_style[@]} -eq 0 ] && [ $need_llvm -eq 0 ] && [ $need_llvm_dev -eq 0 ]; then
   echo "setup: everything is installed"
   exit 0
 fi
@@ -66,6 +88,10 @@ as_root apt-get -q update
 if [ $need_llvm -eq 1 ]; then
   llvm_tools=$(llvm_tools_package)
   missing+=("$llvm_tools")
+fi
+if [ $need_llvm_dev -eq 1 ]; then
+  llvm_dev=$(llvm_dev_package)
+  [ -z "$llvm_dev" ] || missing+=("$llvm_dev")
 fi
 for package in "${missing_style[@]}"; do
   if apt-cache show "$package" >/dev/null 2>&1; then missing+=("$package"); fi

@@ -62,9 +62,9 @@ class Module:
                 Y[vf, vi, vj] = Y[vf, vi, vj] + X[vc, vi + vdi, vj + vdj] * W[vf, vc, vdi, vdj]
 
     @T.prim_func
-    def depthwise_convolution(X: T.Buffer((32, 58, 58), "float32"), W: T.Buffer((32, 3, 3), "float32"), Y: T.Buffer((32, 56, 56), "float32")):
+    def depthwise_convolution(X: T.Buffer((128, 58, 58), "float32"), W: T.Buffer((128, 3, 3), "float32"), Y: T.Buffer((128, 56, 56), "float32")):
         T.func_attr({"tir.noalias": T.bool(True)})
-        for c, i, j, di, dj in T.grid(32, 56, 56, 3, 3):
+        for c, i, j, di, dj in T.grid(128, 56, 56, 3, 3):
             with T.block("Y"):
                 vc, vi, vj, vdi, vdj = T.axis.remap("SSSRR", [c, i, j, di, dj])
                 with T.init():
@@ -159,7 +159,7 @@ std::vector<Nest> Nests() {
        [](Data d) { MatrixProductByDots(d[0], d[1], d[2]); }},
       {"convolution", {{32, 58, 58}, {32, 32, 3, 3}, {32, 56, 56}}, [](Data d) { Convolution(d[0], d[1], d[2]); }},
       {"depthwise_convolution",
-       {{32, 58, 58}, {32, 3, 3}, {32, 56, 56}},
+       {{128, 58, 58}, {128, 3, 3}, {128, 56, 56}},
        [](Data d) { DepthwiseConvolution(d[0], d[1], d[2]); }},
       {"softmax", {{512, 512}, {512, 512}}, [](Data d) { Softmax(d[0], d[1]); }},
       {"layer_norm", {{512, 512}, {512}, {512}, {512, 512}}, [](Data d) { LayerNorm(d[0], d[1], d[2], d[3]); }},
