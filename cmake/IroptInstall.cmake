@@ -11,6 +11,10 @@ install(TARGETS ir-opt iropt_plugin ${targets} EXPORT ir-opt-targets
         RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
         INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+if(IROPT_HAVE_LLVM)
+  # Programs in bin look for it in the folder beside theirs.
+  install(TARGETS iropt_codegen_llvm LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/iropt" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
         FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 # Headers of transform/ include it from their folder.

@@ -33,7 +33,11 @@ else()
 endif()
 set_target_properties(iropt_codegen_llvm PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
                       LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
-target_link_options(iropt_codegen_llvm PRIVATE "LINKER:--exclude-libs,ALL" "LINKER:--no-undefined" "LINKER:-Bsymbolic")
+target_link_options(iropt_codegen_llvm PRIVATE "LINKER:--exclude-libs,ALL" "LINKER:-Bsymbolic")
+if(NOT IROPT_SANITIZE)
+  # The run-time libraries of sanitizers are in the program.
+  target_link_options(iropt_codegen_llvm PRIVATE "LINKER:--no-undefined")
+endif()
 # LLVM's headers are not written for our warnings, and its library decides about run-time type information.
 target_compile_options(iropt_codegen_llvm PRIVATE -Wno-unused-parameter)
 if(NOT LLVM_ENABLE_RTTI)
