@@ -58,7 +58,7 @@ class Comparator {
   }
 
  private:
-  struct Match {
+  struct MatchedNodes {
     const Node* from = nullptr;
     const Node* to = nullptr;
   };
@@ -130,8 +130,8 @@ class Comparator {
       // A buffer without a declaration counts as declared at its first use.
       return IsDefined(a, b) ? CompareUse(a, b) : CompareDefinition(a, b, mode);
     } else if constexpr (std::is_same_v<X, VarBinding>) {
-      // A local function may call itself by its variable.
-      if (Is<Function>(a->value) && !Compare(a->var, b->var, Mode::kDefine)) return false;
+      // A local function may call itself by its variable, whose type may use what the function defines.
+      if (Is<Function>(a->value) && Is<Function>(b->value) && !Match(a->var, b->var)) return false;
       return CompareFields(a, b, mode);
     } else {
       return CompareFields(a, b, mode);
@@ -183,8 +183,8 @@ class Comparator {
 
   template <class V>
   bool IsDefined(const V* a, const V* b) const {
-    const Match* forward = forward_.Find(a);
-    const Match* backward = backward_.Find(b);
+    const MatchedNodes* forward = forward_.Find(a);
+    const MatchedNodes* backward = backward_.Find(b);
     return (forward && forward->from == a) || (backward && backward->from == b);
   }
 
@@ -194,8 +194,8 @@ class Comparator {
       if (settings_.map_free_vars) return CompareDefinition(a, b, Mode::kParam);
       return a == b || Differ(a, b);
     }
-    const Match* forward = forward_.Find(a);
-    const Match* backward = backward_.Find(b);
+    const MatchedNodes* forward = forward_.Find(a);
+    const MatchedNodes* backward = backward_.Find(b);
     const bool matched =
         forward && forward->from == a && forward->to == b && backward && backward->from == b && backward->to == a;
     return matched || Differ(a, b);
@@ -206,9 +206,14 @@ class Comparator {
     if (a->kind != b->kind) return Differ(a, b);
     // The type of a variable introduces symbolic variables only if it is a parameter.
     const Mode field_mode = std::is_base_of_v<Var, V> && mode == Mode::kDefine ? Mode::kUse : mode;
-    if (!CompareFields(a, b, field_mode)) return false;
-    Match& forward = forward_[a];
-    Match& backward = backward_[b];
+    return CompareFields(a, b, field_mode) && Match(a, b);
+  }
+
+  // Records that the two are the same variable.
+  template <class V>
+  bool Match(const V* a, const V* b) {
+    MatchedNodes& forward = forward_[a];
+    MatchedNodes& backward = backward_[b];
     // Other variables replace earlier ones: nodes that were found equal may no longer be.
     if (forward.from != nullptr || backward.from != nullptr) Forget();
     forward = {a, b};
@@ -228,8 +233,8 @@ class Comparator {
   Settings settings_;
   bool skipped_ = false;
   bool needs_full_comparison_ = false;
-  structural::VarTable<Match> forward_;
-  structural::VarTable<Match> backward_;
+  structural::VarTable<MatchedNodes> forward_;
+  structural::VarTable<MatchedNodes> backward_;
   int depth_ = 0;  // of nested expressions
   int steps_ = 0;  // within the outermost of them
   std::unordered_set<std::pair<const Node*, const Node*>, PairHash> memo_;

@@ -82,8 +82,8 @@ class Hasher {
     } else if constexpr (std::is_same_v<X, tir::Buffer>) {
       return IsDefined(node) ? HashUse(node) : HashDefinition(node, mode);
     } else if constexpr (std::is_same_v<X, VarBinding>) {
-      // A local function may call itself by its variable.
-      if (Is<Function>(node->value)) Hash(node->var, Mode::kDefine);
+      // A local function may call itself by its variable, whose type may use what the function defines.
+      if (Is<Function>(node->value)) Number(node->var);
       return HashFields(node, mode);
     } else {
       return HashFields(node, mode);
@@ -151,10 +151,15 @@ class Hasher {
   uint64_t HashDefinition(const V* var, Mode mode) {
     const Mode field_mode = std::is_base_of_v<Var, V> && mode == Mode::kDefine ? Mode::kUse : mode;
     const uint64_t hash = HashFields(var, field_mode);
+    return HashCombine(hash, Number(var));
+  }
+
+  template <class V>
+  uint32_t Number(const V* var) {
     Definition& definition = numbers_[var];
     if (definition.node != nullptr) Forget();
     definition = {var, next_number_++};
-    return HashCombine(hash, definition.number);
+    return definition.number;
   }
 
   StructuralOptions options_;
