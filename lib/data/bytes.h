@@ -32,19 +32,6 @@ T Load(std::string_view text, size_t offset = 0) {
   return value;
 }
 
-// The size of an array in bytes; nullopt for dimensions below 0 or too big for any memory.
-inline std::optional<uint64_t> ArrayBytes(DataType dtype, const std::vector<int64_t>& shape) {
-  int64_t bytes = dtype.bytes();
-  bool empty = false;
-  for (const int64_t dim : shape) {
-    if (dim < 0) return std::nullopt;
-    empty |= dim == 0;
-    // The product of all dimensions must not overflow, even if one is 0.
-    if (dim != 0 && __builtin_mul_overflow(bytes, dim, &bytes)) return std::nullopt;
-  }
-  return empty ? 0 : static_cast<uint64_t>(bytes);
-}
-
 // An array from bytes in row-major order, whose number must match. No copy if they are aligned.
 inline std::shared_ptr<const NDArray> MakeArray(DataType dtype, std::vector<int64_t> shape, const Bytes& bytes) {
   const auto* data = reinterpret_cast<const std::byte*>(bytes.text.data());

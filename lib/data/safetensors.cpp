@@ -15,6 +15,9 @@ using data::Malformed;
 // Names keep their order.
 using Json = nlohmann::ordered_json;
 
+// Of the header's size.
+constexpr size_t kLength = 8;
+
 struct Spelling {
   std::string_view name;
   DataType dtype;
@@ -81,7 +84,7 @@ Result<NamedTensor> ReadTensor(const std::string& name, const Json& facts, const
   const auto end = static_cast<uint64_t>(range[1]);
   if (begin > end || end > bytes.text.size())
     return Malformed(fmt::format("tensor '{}' reaches past the end of the file", name));
-  if (data::ArrayBytes(spelling->dtype, shape) != end - begin) {
+  if (ArrayBytes(spelling->dtype, shape) != end - begin) {
     return Malformed(fmt::format("tensor '{}' has {} bytes, which does not match dtype {} and shape ({})", name,
                                  end - begin, spelling->dtype.ToString(), fmt::join(shape, ", ")));
   }
@@ -92,7 +95,6 @@ Result<NamedTensor> ReadTensor(const std::string& name, const Json& facts, const
 }  // namespace
 
 Result<std::vector<NamedTensor>> ReadSafetensors(const std::shared_ptr<const FileBuffer>& file) {
-  constexpr size_t kLength = 8;
   std::string_view rest = file->text();
   const uint64_t header_size = rest.size() < kLength ? 0 : data::Load<uint64_t>(rest);
   if (rest.size() < kLength || header_size > rest.size() - kLength) return Malformed("its header is cut off");
@@ -105,6 +107,33 @@ Result<std::vector<NamedTensor>> ReadSafetensors(const std::shared_ptr<const Fil
     tensors.push_back(std::move(tensor));
   }
   return tensors;
+}
+
+Status WriteSafetensors(const std::string& path, std::span<const NamedTensor> tensors) {
+  Json header = Json::object();
+  uint64_t offset = 0;
+  for (const NamedTensor& named : tensors) {
+    const NDArray& tensor = *named.tensor;
+    const auto* spelling = std::ranges::find(kSpellings, tensor.dtype(), &Spelling::dtype);
+    if (spelling == std::end(kSpellings))
+      return Malformed(fmt::format("tensor '{}': the format has no dtype {}", named.name, tensor.dtype().ToString()));
+    if (header.contains(named.name)) return Malformed(fmt::format("it has two tensors '{}'", named.name));
+    const uint64_t end = offset + tensor.num_bytes();
+    header[named.name] = {{"dtype", spelling->name}, {"shape", tensor.shape()}, {"data_offsets", {offset, end}}};
+    offset = end;
+  }
+  std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
+  // Spaces after the object align the bytes, as the format recommends.
+  text.append((kLength - text.size() % kLength) % kLength, ' ');
+  return WriteFileAtomically(path, [&](OutputStream& out) -> Status {
+    const uint64_t size = text.size();
+    out.Append(std::string_view(reinterpret_cast<const char*>(&size), sizeof size));
+    out.Append(text);
+    for (const NamedTensor& named : tensors) {
+      out.Append(std::string_view(reinterpret_cast<const char*>(named.tensor->data()), named.tensor->num_bytes()));
+    }
+    return out.status();
+  });
 }
 
 }  // namespace iropt

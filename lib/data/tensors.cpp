@@ -10,6 +10,7 @@ namespace iropt {
 namespace {
 
 constexpr std::string_view kSuffix = ".npy";
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
 // A name's length has two bytes in an archive.
 constexpr size_t kLongestName = 0xffff - kSuffix.size();
 
@@ -46,6 +47,11 @@ Result<std::vector<NamedTensor>> ReadTensors(const std::string& path) {
   IROPT_ASSIGN_OR_RETURN(const auto file, ReadFile(path));
   const bool is_zip = data::IsZip(file->text());
   if (!is_zip && path.ends_with(".npz")) return data::Malformed(fmt::format("{}: not an .npz archive", path));
+  if (file->text().starts_with(kNpyMagic)) {
+    auto array = data::ReadNpy({file->text(), file});
+    if (!array.ok()) return data::Malformed(fmt::format("{}: {}", path, array.error().message));
+    return std::vector<NamedTensor>{{"", *std::move(array)}};
+  }
   auto tensors = is_zip ? ReadNpz(file) : ReadSafetensors(file);
   if (!tensors) return Error{ErrorCode::Usage, fmt::format("{}: {}", path, tensors.error().message)};
   return tensors;
@@ -62,6 +68,25 @@ Status WriteNpz(const std::string& path, std::span<const NamedTensor> tensors) {
     }
     return archive.Finish();
   });
+}
+
+Status WriteNpy(const std::string& path, const NDArray& tensor) {
+  IROPT_ASSIGN_OR_RETURN(const std::string header, data::NpyHeader(tensor));
+  return WriteFileAtomically(path, [&](OutputStream& out) -> Status {
+    out.Append(header);
+    out.Append(BytesOf(tensor));
+    return out.status();
+  });
+}
+
+Status WriteTensors(const std::string& path, std::span<const NamedTensor> tensors) {
+  if (path.ends_with(".npz")) return WriteNpz(path, tensors);
+  if (path.ends_with(".safetensors")) return WriteSafetensors(path, tensors);
+  if (!path.ends_with(kSuffix))
+    return data::Malformed(fmt::format("{}: the name does not end in .npz, .npy or .safetensors", path));
+  if (tensors.size() != 1)
+    return data::Malformed(fmt::format("{}: a .npy file holds one tensor, not {}", path, tensors.size()));
+  return WriteNpy(path, *tensors[0].tensor);
 }
 
 }  // namespace iropt

@@ -30,6 +30,37 @@ size_t NumBytes(DataType dtype, std::span<const int64_t> shape) {
 
 }  // namespace
 
+void Storage::Free::operator()(std::byte* memory) const { std::free(memory); }
+
+std::shared_ptr<Storage> Storage::Make(size_t bytes, Tracking tracking) {
+  std::shared_ptr<Storage> storage(new Storage());
+  // The marks follow the data. The system hands out zeroed pages when they are first touched.
+  const size_t halves = tracking == Tracking::kOn ? 2 : 1;
+  if (bytes > SIZE_MAX / 2) throw std::bad_alloc();
+  storage->owned_.reset(static_cast<std::byte*>(std::calloc(std::max<size_t>(halves * bytes, 1), 1)));
+  if (!storage->owned_) throw std::bad_alloc();
+  storage->data_ = storage->owned_.get();
+  storage->num_bytes_ = bytes;
+  if (tracking == Tracking::kOn) storage->marks_ = storage->data_ + bytes;
+  return storage;
+}
+
+std::shared_ptr<Storage> Storage::Wrap(std::byte* data, size_t bytes, std::byte* marks) {
+  std::shared_ptr<Storage> storage(new Storage());
+  storage->data_ = data;
+  storage->num_bytes_ = bytes;
+  storage->marks_ = marks;
+  return storage;
+}
+
+bool Storage::IsWritten(size_t offset, size_t bytes) const {
+  return !marks_ || bytes == 0 || std::memchr(marks_ + offset, 0, bytes) == nullptr;
+}
+
+void Storage::SetWritten(size_t offset, size_t bytes, bool written) {
+  if (marks_ && bytes != 0) std::memset(marks_ + offset, written ? 1 : 0, bytes);
+}
+
 NDArray::NDArray(Private, DataType dtype, std::span<const int64_t> shape, size_t own_bytes)
     : dtype_(dtype), rank_(static_cast<uint32_t>(shape.size())), num_elements_(NumElements(shape)) {
   const size_t offset = DataOffset(rank_);
@@ -65,6 +96,18 @@ std::shared_ptr<const NDArray> NDArray::View(DataType dtype, std::span<const int
   return array;
 }
 
+std::shared_ptr<NDArray> NDArray::View(DataType dtype, std::span<const int64_t> shape, std::shared_ptr<Storage> storage,
+                                       size_t offset) {
+  const size_t bytes = NumBytes(dtype, shape);
+  IROPT_CHECK(offset <= storage->num_bytes() && bytes <= storage->num_bytes() - offset,
+              "a view reaches past the end of its storage");
+  auto array = std::make_shared<NDArray>(Private(), dtype, shape, 0);
+  array->mutable_data_ = storage->data() + offset;
+  array->data_ = array->mutable_data_;
+  array->storage_ = std::move(storage);
+  return array;
+}
+
 bool operator==(const NDArray& a, const NDArray& b) {
   if (&a == &b) return true;
   if (a.dtype_ != b.dtype_ || !std::ranges::equal(a.shape(), b.shape())) return false;
@@ -81,6 +124,17 @@ uint64_t NDArray::Hash() const {
   hash = std::max<uint64_t>(hash, 1);
   hash_.store(hash, std::memory_order_relaxed);
   return hash;
+}
+
+std::optional<uint64_t> ArrayBytes(DataType dtype, std::span<const int64_t> shape) {
+  int64_t bytes = dtype.bytes();
+  bool empty = false;
+  for (const int64_t dim : shape) {
+    if (dim < 0) return std::nullopt;
+    empty |= dim == 0;
+    if (dim != 0 && __builtin_mul_overflow(bytes, dim, &bytes)) return std::nullopt;
+  }
+  return empty ? 0 : static_cast<uint64_t>(bytes);
 }
 
 }  // namespace iropt

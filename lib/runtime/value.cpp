@@ -41,6 +41,39 @@ std::optional<int64_t> Scalar::ToInt() const {
 
 namespace {
 
+// Tuples of tuples may nest as deep as the program is long.
+void DeleteTuple(const TupleValue* tuple) {
+  WithStack([&] { delete tuple; });
+}
+
+}  // namespace
+
+HostValue::HostValue(TupleValue value) : state(TupleRef(new TupleValue(std::move(value)), DeleteTuple)) {}
+
+std::string_view KindOf(const HostValue& value) {
+  static constexpr std::string_view kNames[] = {"null",     "a tensor", "a shape", "a scalar",  "a tuple",
+                                                "a string", "a dtype",  "storage", "a function"};
+  return kNames[value.state.index()];
+}
+
+void ForEachTensor(const HostValue& value, FunctionRef<void(const Tensor&)> f) {
+  if (const auto* tensor = std::get_if<Tensor>(&value.state)) return f(*tensor);
+  const TupleValue* tuple = value.tuple();
+  if (!tuple) return;
+  for (const HostValue& field : tuple->fields) WithStack([&] { ForEachTensor(field, f); });
+}
+
+bool IsWritten(const HostValue& value) {
+  bool written = true;
+  ForEachTensor(value, [&](const Tensor& tensor) {
+    const std::shared_ptr<Storage>& storage = tensor->storage();
+    written = written && (!storage || storage->IsWritten(tensor->storage_offset(), tensor->num_bytes()));
+  });
+  return written;
+}
+
+namespace {
+
 std::optional<HostValue> PrimLiteral(const PrimExpr* expr) {
   if (const auto* i = As<tir::IntImm>(expr)) return HostValue(Scalar::Int(i->value, i->dtype));
   if (const auto* f = As<tir::FloatImm>(expr)) return HostValue(Scalar::Float(f->value, f->dtype));
@@ -74,6 +107,7 @@ const Expr* MakeTuple(const TupleValue& value, Workspace& workspace) {
   std::vector<const Type*> types;
   for (const HostValue& field : value.fields) {
     fields.push_back(WithStack([&] { return MakeLiteral(field, workspace); }));
+    if (!fields.back()) return nullptr;
     types.push_back(fields.back()->type);
   }
   return workspace.New<Tuple>(workspace.Copy(fields), TupleType::Get(types));
@@ -130,7 +164,7 @@ const Expr* MakeLiteral(const HostValue& value, Workspace& workspace) {
   }
   if (const auto* dtype = std::get_if<DataType>(&value.state))
     return workspace.New<DataTypeImm>(*dtype, ObjectType::Get());
-  IROPT_UNREACHABLE("a value that is nothing");
+  return nullptr;
 }
 
 Tensor MakeScalarTensor(const Scalar& value) {

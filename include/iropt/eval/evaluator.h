@@ -13,6 +13,7 @@
 #include <span>
 #include <string_view>
 
+#include "iropt/runtime/random.h"
 #include "iropt/runtime/value.h"
 #include "iropt/support/result.h"
 
@@ -30,8 +31,8 @@ bool HasKernel(const OpInfo& op);
 
 // Evaluates one operator on values; `attrs` is the attribute record of a call of it. The error states why there is no
 // result: operands of an unexpected kind, a dtype that is not supported, an undefined result, or a limit
-// (ErrorCode::Budget).
+// (ErrorCode::Budget). What is random fails without a source of random numbers.
 Result<HostValue> EvalOp(const OpInfo& op, const Attr* attrs, std::span<const HostValue> args,
-                         const EvalLimits& limits = {});
+                         const EvalLimits& limits = {}, RandomSource* random = nullptr);
 
 }  // namespace iropt

@@ -1,4 +1,5 @@
-// A tensor in host memory: dtype, shape and bytes in row-major order. Immutable once shared.
+// A tensor in host memory: dtype, shape and bytes in row-major order. Immutable once shared, unless it is a view of
+// storage, which is how planned code at run time has it.
 #pragma once
 
 #include <atomic>
@@ -6,11 +7,44 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "iropt/ir/dtype.h"
 
 namespace iropt {
+
+// Memory that changes, and that several tensors may be views of.
+class Storage {
+ public:
+  enum class Tracking : uint8_t { kOff, kOn };
+
+  // Zeroed memory. Throws std::bad_alloc where there is not enough.
+  static std::shared_ptr<Storage> Make(size_t bytes, Tracking tracking = Tracking::kOff);
+  // Memory that somebody else owns and keeps for as long as the result is used.
+  static std::shared_ptr<Storage> Wrap(std::byte* data, size_t bytes, std::byte* marks = nullptr);
+
+  std::byte* data() { return data_; }
+  size_t num_bytes() const { return num_bytes_; }
+  // With tracking, for each byte whether it was given a value (1) or not (0), so that reading what nobody wrote can be
+  // found. Else null.
+  std::byte* marks() { return marks_; }
+  // Whether all of these bytes were given a value; always, without tracking. O(bytes).
+  bool IsWritten(size_t offset, size_t bytes) const;
+  // Says that all of these bytes were, or that none was.
+  void SetWritten(size_t offset, size_t bytes, bool written);
+
+ private:
+  struct Free {
+    void operator()(std::byte* memory) const;
+  };
+  Storage() = default;
+
+  std::unique_ptr<std::byte[], Free> owned_;
+  std::byte* data_ = nullptr;
+  std::byte* marks_ = nullptr;
+  size_t num_bytes_ = 0;
+};
 
 class NDArray : public std::enable_shared_from_this<NDArray> {
   struct Private {};  // only Make and View construct
@@ -25,6 +59,9 @@ class NDArray : public std::enable_shared_from_this<NDArray> {
   // A view of memory that `owner` keeps alive (a mapped file). `data` must hold NumElements * dtype.bytes() bytes.
   static std::shared_ptr<const NDArray> View(DataType dtype, std::span<const int64_t> shape, const std::byte* data,
                                              std::shared_ptr<const void> owner);
+  // A view of storage from byte `offset` on, in which it must fit.
+  static std::shared_ptr<NDArray> View(DataType dtype, std::span<const int64_t> shape,
+                                       std::shared_ptr<Storage> storage, size_t offset);
 
   DataType dtype() const { return dtype_; }
   std::span<const int64_t> shape() const { return {shape_, rank_}; }
@@ -32,6 +69,10 @@ class NDArray : public std::enable_shared_from_this<NDArray> {
   size_t num_bytes() const { return static_cast<size_t>(num_elements_ * dtype_.bytes()); }
   const std::byte* data() const { return data_; }
   std::byte* mutable_data() { return mutable_data_; }
+  // What it is a view of, through which anybody may write; null where it stays as it is.
+  const std::shared_ptr<Storage>& storage() const { return storage_; }
+  // Where it begins in its storage.
+  size_t storage_offset() const { return static_cast<size_t>(data_ - storage_->data()); }
   template <class T>
   std::span<const T> As() const {
     return {reinterpret_cast<const T*>(data_), static_cast<size_t>(num_elements_)};
@@ -63,8 +104,13 @@ class NDArray : public std::enable_shared_from_this<NDArray> {
   const std::byte* data_ = nullptr;
   std::byte* mutable_data_ = nullptr;  // null if the bytes are not owned
   std::shared_ptr<const void> owner_;
+  std::shared_ptr<Storage> storage_;
   mutable std::atomic<uint64_t> hash_ = 0;
   alignas(16) std::byte inline_[kInlineBytes];
 };
+
+// How many bytes a tensor takes; nullopt for dimensions below 0 or too big for any memory. Where one dimension is 0,
+// the product of the others is bounded, too.
+std::optional<uint64_t> ArrayBytes(DataType dtype, std::span<const int64_t> shape);
 
 }  // namespace iropt

@@ -56,19 +56,38 @@ Result<HostValue> EvalIdentity(KernelCall& call) {
   return call.arg(0);
 }
 
-// Random except for rate 0.
+namespace {
+
+// Which elements are kept, as ones and zeros of the dtype.
+Result<Tensor> MakeDropoutMask(KernelCall& call, const NDArray& x, double rate) {
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> mask, call.Allocate(x.dtype(), ShapeOf(x)));
+  IROPT_ASSIGN_OR_RETURN(const Tensor one, CastTensor(call, MakeScalarTensor(Scalar::Int(1)), x.dtype()));
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(x.num_elements())));
+  const size_t size = static_cast<size_t>(x.dtype().bytes());
+  for (size_t at = 0; at < mask->num_bytes(); at += size) {
+    if (rate == 0 || call.random()->Uniform() >= rate) std::memcpy(mask->mutable_data() + at, one->data(), size);
+  }
+  return Tensor(mask);
+}
+
+}  // namespace
+
+// Random but for the rate at which nothing is left to chance. What is kept is scaled so that sums stay as they are on
+// average.
 Result<HostValue> EvalDropout(KernelCall& call) {
-  const auto attrs = call.attrs<DropoutAttrs>();
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
-  const auto rate = attrs.rate();
-  if (rate != 0) return call.Fail("the result is random");
-  IROPT_ASSIGN_OR_RETURN(const Tensor mask, CastTensor(call, MakeScalarTensor(Scalar::Int(1)), x->dtype()));
-  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> ones, call.Allocate(x->dtype(), ShapeOf(*x)));
-  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(x->num_elements())));
-  const size_t size = static_cast<size_t>(x->dtype().bytes());
-  for (size_t at = 0; at < ones->num_bytes(); at += size) std::memcpy(ones->mutable_data() + at, mask->data(), size);
-  TupleValue result;
-  result.fields = {HostValue(x), HostValue(Tensor(ones))};
+  const double rate = call.attrs<DropoutAttrs>().rate();
+  if (rate != 0 && !call.random()) return call.Fail("the result is random");
+  if (!(rate >= 0 && rate < 1)) return call.Fail(fmt::format("the rate is {}, expected 0 to less than 1", rate));
+  IROPT_ASSIGN_OR_RETURN(const Tensor mask, MakeDropoutMask(call, *x, rate));
+  TupleValue result{{HostValue(x), HostValue(mask)}};
+  if (rate == 0) return HostValue(std::move(result));
+  IROPT_ASSIGN_OR_RETURN(const Tensor scale,
+                         CastTensor(call, MakeScalarTensor(Scalar::Float(1 / (1 - rate))), x->dtype()));
+  const HostValue factors[] = {x, mask};
+  IROPT_ASSIGN_OR_RETURN(const HostValue kept, EvalOp(OpInfoOf(OpId::kMultiply), nullptr, factors));
+  const HostValue scaled[] = {kept, scale};
+  IROPT_ASSIGN_OR_RETURN(result.fields[0], EvalOp(OpInfoOf(OpId::kMultiply), nullptr, scaled));
   return HostValue(std::move(result));
 }
 

@@ -6,58 +6,8 @@
 
 namespace iropt::eval {
 
-Error KernelCall::Fail(std::string_view message, ErrorCode code) const {
-  return {code, fmt::format("{}: {}", op_.name, message)};
-}
-
 Error KernelCall::UnsupportedDType(DataType dtype) const {
   return Fail(fmt::format("dtype {} is not supported", dtype.is_void() ? "void" : dtype.ToString()));
-}
-
-Result<Tensor> KernelCall::TensorArg(size_t i) const {
-  if (i < args_.size()) {
-    if (const auto* tensor = std::get_if<Tensor>(&args_[i].state)) return *tensor;
-  }
-  return Fail(fmt::format("operand {} is not a tensor", i));
-}
-
-Result<Shape> KernelCall::ShapeArg(size_t i) const {
-  if (i < args_.size()) {
-    if (const ShapeValue* shape = args_[i].shape()) return *shape;
-  }
-  return Fail(fmt::format("operand {} is not a shape", i));
-}
-
-Result<Scalar> KernelCall::ScalarArg(size_t i) const {
-  if (i < args_.size()) {
-    if (const Scalar* scalar = args_[i].scalar()) return *scalar;
-  }
-  return Fail(fmt::format("operand {} is not a scalar", i));
-}
-
-Result<Shape> KernelCall::IntsArg(size_t i) const {
-  if (i < args_.size() && args_[i].shape()) return *args_[i].shape();
-  const TupleValue* tuple = i < args_.size() ? args_[i].tuple() : nullptr;
-  if (!tuple) return Fail(fmt::format("operand {} is not a list of integers", i));
-  Shape result;
-  for (const HostValue& field : tuple->fields) {
-    const std::optional<int64_t> value = field.scalar() ? field.scalar()->ToInt() : std::nullopt;
-    if (!value) return Fail(fmt::format("operand {} is not a list of integers", i));
-    result.push_back(*value);
-  }
-  return result;
-}
-
-Result<std::vector<Tensor>> KernelCall::TensorsArg(size_t i) const {
-  const TupleValue* tuple = i < args_.size() ? args_[i].tuple() : nullptr;
-  if (!tuple) return Fail(fmt::format("operand {} is not a tuple", i));
-  std::vector<Tensor> result;
-  for (const HostValue& field : tuple->fields) {
-    const auto* tensor = std::get_if<Tensor>(&field.state);
-    if (!tensor) return Fail(fmt::format("operand {} is not a tuple of tensors", i));
-    result.push_back(*tensor);
-  }
-  return result;
 }
 
 Result<std::shared_ptr<NDArray>> KernelCall::Allocate(DataType dtype, Shape shape) const {
@@ -124,24 +74,6 @@ Shape RowMajorStrides(std::span<const int64_t> shape) {
 
 std::string ShapeText(std::span<const int64_t> shape) {
   return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
-}
-
-Result<std::vector<int64_t>> IntElements(const KernelCall& call, const NDArray& tensor) {
-  std::vector<int64_t> result;
-  bool fits = tensor.dtype().is_integer();
-  DispatchElement(tensor.dtype(), [&]<class T>(std::type_identity<T>) {
-    if constexpr (std::is_integral_v<T>) {
-      result.reserve(tensor.As<T>().size());
-      for (const T x : tensor.As<T>()) {
-        if constexpr (std::is_same_v<T, uint64_t>) fits &= x <= INT64_MAX;
-        result.push_back(static_cast<int64_t>(x));
-      }
-    } else {
-      fits = false;
-    }
-  });
-  if (!fits) return call.Fail(fmt::format("a tensor of dtype {} does not hold indices", tensor.dtype().ToString()));
-  return result;
 }
 
 }  // namespace iropt::eval

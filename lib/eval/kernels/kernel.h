@@ -12,43 +12,33 @@
 #include "iropt/eval/evaluator.h"
 #include "iropt/ir/element.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/runtime/operand_reader.h"
 
 namespace iropt::eval {
 
 using Shape = std::vector<int64_t>;
 
 // One evaluation: the operands, the attributes, and the limits.
-class KernelCall {
+class KernelCall : public OperandReader {
  public:
-  KernelCall(const OpInfo& op, const Attr* attrs, std::span<const HostValue> args, const EvalLimits& limits)
-      : op_(op), attrs_(attrs), args_(args), limits_(limits), work_left_(limits.max_work) {}
+  KernelCall(const OpInfo& op, const Attr* attrs, std::span<const HostValue> args, const EvalLimits& limits,
+             RandomSource* random)
+      : OperandReader(op.name, args), attrs_(attrs), limits_(limits), random_(random), work_left_(limits.max_work) {}
   KernelCall(const KernelCall&) = delete;
   KernelCall& operator=(const KernelCall&) = delete;
   ~KernelCall() {
     if (limits_.work) *limits_.work += limits_.max_work - work_left_;
   }
 
-  size_t num_args() const { return args_.size(); }
-  const HostValue& arg(size_t i) const { return args_[i]; }
-
-  // "relax.divide: message".
-  Error Fail(std::string_view message, ErrorCode code = ErrorCode::SemanticCheck) const;
   Error UnsupportedDType(DataType dtype) const;
-
-  // Operands by kind; an error if operand `i` is missing or of another kind.
-  Result<Tensor> TensorArg(size_t i) const;
-  Result<Shape> ShapeArg(size_t i) const;
-  Result<Scalar> ScalarArg(size_t i) const;
-  // Integers given as a shape or as a tuple of scalars.
-  Result<Shape> IntsArg(size_t i) const;
-  // The tensors of a tuple.
-  Result<std::vector<Tensor>> TensorsArg(size_t i) const;
 
   // The typed view of the attribute record, which was checked before the kernel runs.
   template <class View>
   View attrs() const {
     return View(attrs_);
   }
+  // Where random numbers come from; null where operators must give the same each time.
+  RandomSource* random() const { return random_; }
 
   // A zeroed tensor, if the limits allow one.
   Result<std::shared_ptr<NDArray>> Allocate(DataType dtype, Shape shape) const;
@@ -56,10 +46,9 @@ class KernelCall {
   Status Charge(uint64_t units);
 
  private:
-  const OpInfo& op_;
   const Attr* attrs_;
-  std::span<const HostValue> args_;
   EvalLimits limits_;
+  RandomSource* random_;
   uint64_t work_left_;
 };
 
@@ -86,7 +75,5 @@ Shape RowMajorStrides(std::span<const int64_t> shape);
 std::string ShapeText(std::span<const int64_t> shape);
 // The tensor converted to `dtype`; itself if it has that dtype already.
 Result<Tensor> CastTensor(KernelCall& call, const Tensor& tensor, DataType dtype);
-// The elements of an integer tensor.
-Result<std::vector<int64_t>> IntElements(const KernelCall& call, const NDArray& tensor);
 
 }  // namespace iropt::eval

@@ -1,0 +1,100 @@
+#include "iropt/runtime/compare.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "iropt/ir/element.h"
+
+namespace iropt {
+
+Tolerance Tolerance::Of(DataType dtype) {
+  if (!dtype.is_floating()) return {};
+  if (dtype.bits >= 64) return {1e-8, 1e-9};
+  if (dtype.bits >= 32) return {2e-4, 2e-5};
+  if (dtype == DataType::Float(16)) return {2e-2, 2e-2};
+  return {1e-1, 1e-1};
+}
+
+namespace {
+
+// Whether integers or floats agree. Only floats have a tolerance.
+template <class M>
+bool Agree(M a, M b, Tolerance tolerance) {
+  if (a == b) return true;
+  if constexpr (std::is_floating_point_v<M>) {
+    if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+    const double x = a;
+    const double y = b;
+    return std::isfinite(x) && std::isfinite(y) &&
+           std::abs(x - y) <= tolerance.absolute + tolerance.relative * std::abs(y);
+  }
+  return false;
+}
+
+template <class T>
+void CompareElements(std::span<const T> got, std::span<const T> expected, Tolerance tolerance, Comparison& result) {
+  for (size_t i = 0; i < got.size(); ++i) {
+    const MathOf<T> a = Element<T>::Load(got[i]);
+    const MathOf<T> b = Element<T>::Load(expected[i]);
+    const auto x = static_cast<double>(a);
+    const auto y = static_cast<double>(b);
+    if (std::isfinite(x) && std::isfinite(y) && a != b) {
+      result.max_absolute = std::max(result.max_absolute, std::abs(x - y));
+      if (y != 0) result.max_relative = std::max(result.max_relative, std::abs((x - y) / y));
+    }
+    if (std::isnan(x) != std::isnan(y)) ++result.num_nan_mismatches;
+    if (Agree(a, b, tolerance)) continue;
+    if (result.num_differing++ == 0) {
+      result.first = static_cast<int64_t>(i);
+      result.got = x;
+      result.expected = y;
+    }
+  }
+}
+
+// The indices of an element.
+std::vector<int64_t> IndicesOf(int64_t place, std::span<const int64_t> shape) {
+  std::vector<int64_t> indices(shape.size());
+  for (size_t i = shape.size(); i-- > 0;) {
+    indices[i] = place % shape[i];
+    place /= shape[i];
+  }
+  return indices;
+}
+
+std::string TypeText(const NDArray& tensor) {
+  return fmt::format("{} of shape ({})", tensor.dtype().ToString(), fmt::join(tensor.shape(), ", "));
+}
+
+}  // namespace
+
+Comparison CompareTensors(const NDArray& got, const NDArray& expected, Tolerance tolerance) {
+  Comparison result;
+  result.num_elements = got.num_elements();
+  result.same_type = got.dtype() == expected.dtype() && std::ranges::equal(got.shape(), expected.shape());
+  if (!result.same_type) return result;
+  DispatchElement(got.dtype(), [&]<class T>(std::type_identity<T>) {
+    CompareElements(got.As<T>(), expected.As<T>(), tolerance, result);
+  });
+  return result;
+}
+
+std::string DescribeComparison(const Comparison& comparison, const NDArray& got, const NDArray& expected) {
+  if (!comparison.same_type) return fmt::format("is {}, expected {}", TypeText(got), TypeText(expected));
+  std::string text;
+  if (comparison.num_differing != 0) {
+    text = fmt::format("{} of {} elements differ, first [{}]: {}, expected {}; ", comparison.num_differing,
+                       comparison.num_elements, fmt::join(IndicesOf(comparison.first, got.shape()), ", "),
+                       comparison.got, comparison.expected);
+  }
+  text += fmt::format("max absolute error {:.3g}, max relative error {:.3g}", comparison.max_absolute,
+                      comparison.max_relative);
+  if (comparison.num_nan_mismatches != 0) text += fmt::format(", {} NaN mismatches", comparison.num_nan_mismatches);
+  return text;
+}
+
+}  // namespace iropt
