@@ -22,6 +22,7 @@ struct ExecutionState {
   EvalLimits limits;
   uint64_t work_left = limits.max_work;
   const Module* module = nullptr;  // for functions to call; null: none
+  PackedCaller packed = nullptr;   // for packed functions; null: none
   int depth = 0;                   // of calls
   int thread_axes = 0;             // whose threads are running
   AddressSpace addresses = {};
@@ -33,13 +34,11 @@ class Interpreter final : public ScalarEvaluator {
   ~Interpreter() override;
 
   // Binds a buffer parameter to the memory of a tensor: variables among its dimensions take the tensor's, others must
-  // agree. Memory that is not writable is never stored to.
-  bool BindParam(const tir::Buffer& buffer, const NDArray& tensor, std::byte* writable);
+  // agree. Only views of storage can be writable.
+  bool BindParam(const tir::Buffer& buffer, const NDArray& tensor, bool writable);
   // Binds a parameter to a number or a pointer; with a buffer, to a tensor descriptor or to the memory of the elements.
   bool BindParam(const tir::Var* param, const tir::Buffer* buffer, const Scalar& value);
   bool Run(const PrimFunc& func);
-  // Returns whether every element of a writable parameter has a value.
-  bool IsFilled(const tir::Buffer& buffer);
   // The value of T.ret; 0 if there was none.
   const Scalar& returned() const { return result_; }
 
@@ -180,6 +179,7 @@ class Interpreter final : public ScalarEvaluator {
   bool EvalAccessPtr(const tir::Call& call, int lane, Scalar* result);
   bool EvalAddressOf(const tir::Call& call, int lane, Scalar* result);
   bool EvalAtomicAdd(const tir::Call& call, int lane, Scalar* result);
+  bool EvalCallPacked(const tir::Call& call, int lane, Scalar* result);
   bool EvalHint(const tir::Call& call, int lane, Scalar* result);
   bool EvalIsNull(const tir::Call& call, int lane, Scalar* result);
   bool EvalMakeArray(const tir::Call& call, int lane, Scalar* result);
@@ -188,6 +188,9 @@ class Interpreter final : public ScalarEvaluator {
   bool EvalStructGet(const tir::Call& call, int lane, Scalar* result);
   bool EvalSync(const tir::Call& call, int lane, Scalar* result);
   bool EvalUndef(const tir::Call& call, int lane, Scalar* result);
+  // The argument of a packed function.
+  bool EvalPackedArg(const PrimExpr* arg, HostValue* value);
+  bool MakeTensor(const ArrayRecord& array, HostValue* value);
   bool ReadInts(uint64_t address, int64_t count, std::vector<int64_t>* values);
 
   ExecutionState& execution_;

@@ -216,7 +216,7 @@ bool Interpreter::StoreAt(const ElementAddress& element, const Scalar& value, st
     return Fail(fmt::format("an access to buffer '{}' is out of range", name));
   if (!memory.writable) return Fail(fmt::format("buffer '{}' is an input and must not be written", name));
   StoreScalar(value, memory.writable + element.at);
-  std::fill_n(memory.written + element.at, value.dtype.bytes(), std::byte{1});
+  if (memory.written) std::fill_n(memory.written + element.at, value.dtype.bytes(), std::byte{1});
   return true;
 }
 
@@ -251,13 +251,13 @@ bool Interpreter::ForgetLane(const tir::BufferStore& store, int lane) {
   const Memory& memory = element.pointer.memory;
   if (element.at < 0 || element.at > memory.bytes - bytes || !memory.writable)
     return Fail(fmt::format("an access to buffer '{}' is out of range", store.buffer->name));
-  std::fill_n(memory.written + element.at, bytes, std::byte{0});
+  if (memory.written) std::fill_n(memory.written + element.at, bytes, std::byte{0});
   return true;
 }
 
 // ---- Parameters
 
-bool Interpreter::BindParam(const tir::Buffer& buffer, const NDArray& tensor, std::byte* writable) {
+bool Interpreter::BindParam(const tir::Buffer& buffer, const NDArray& tensor, bool writable) {
   if (buffer.dtype != tensor.dtype()) {
     return Fail(fmt::format("buffer '{}' is of {}, its argument of {}", buffer.name, buffer.dtype.ToString(),
                             tensor.dtype().ToString()));
@@ -265,13 +265,12 @@ bool Interpreter::BindParam(const tir::Buffer& buffer, const NDArray& tensor, st
   std::vector<int64_t> strides;
   if (!RowMajor(tensor.shape(), &strides)) return Fail("the shape of an argument is out of range");
   static constexpr std::byte kNothing{};
-  const std::byte* data = tensor.data() ? tensor.data() : &kNothing;
-  std::byte* marks = nullptr;
-  if (writable) {
-    owned_.push_back(std::make_unique<std::byte[]>(std::max<size_t>(tensor.num_bytes(), 1)));
-    marks = owned_.back().get();
+  Memory memory{tensor.data() ? tensor.data() : &kNothing, nullptr, static_cast<int64_t>(tensor.num_bytes()), nullptr};
+  if (Storage* storage = tensor.storage().get()) {
+    if (writable) memory.writable = storage->data() + tensor.storage_offset();
+    if (storage->marks()) memory.written = storage->marks() + tensor.storage_offset();
   }
-  SetMemory(buffer.data, {data, writable, static_cast<int64_t>(tensor.num_bytes()), marks});
+  SetMemory(buffer.data, memory);
   return DeclareAs(buffer, tensor.shape(), strides, 0);
 }
 
@@ -302,12 +301,6 @@ bool Interpreter::BindArray(const tir::Buffer& buffer, const ArrayRecord& array)
   std::vector<int64_t> strides = array.strides;
   if (strides.empty() && !RowMajor(array.shape, &strides)) return Fail("the shape of an argument is out of range");
   return DeclareAs(buffer, array.shape, strides, array.elem_offset);
-}
-
-bool Interpreter::IsFilled(const tir::Buffer& buffer) {
-  const Memory memory = PointerOf(buffer.data).memory;
-  return memory.written && std::all_of(memory.written, memory.written + memory.bytes,
-                                       [](std::byte mark) { return mark != std::byte{0}; });
 }
 
 // ---- Regions of buffers as buffers of their own

@@ -65,6 +65,7 @@ const Interpreter::Builtin* Interpreter::FindBuiltin(const OpInfo& op) {
       {OpId::kTirRet, 1, &Interpreter::EvalOnlyStatement},
       {OpId::kTirStartProfileIntrinsic, 1, &Interpreter::EvalHint},
       {OpId::kTirTvmAccessPtr, 5, &Interpreter::EvalAccessPtr},
+      {OpId::kTirTvmCallPacked, kAnyArity, &Interpreter::EvalCallPacked},
       {OpId::kTirTvmStackMakeArray, 6, &Interpreter::EvalMakeArray},
       {OpId::kTirTvmStackMakeShape, kAnyArity, &Interpreter::EvalMakeShape},
       {OpId::kTirTvmStorageSync, kAnyArity, &Interpreter::EvalSync},
@@ -139,6 +140,54 @@ bool Interpreter::EvalAtomicAdd(const tir::Call& call, int, Scalar* result) {
   if (!LoadAt(element, value.dtype, "atomic", result)) return false;
   if (!ApplyScalar(kAdd, *result, value, &sum)) return Fail("the operands of an atomic addition cannot be added");
   return StoreAt(element, sum, "atomic");
+}
+
+// ---- Packed functions
+
+// A tensor with the memory of a descriptor.
+bool Interpreter::MakeTensor(const ArrayRecord& array, HostValue* value) {
+  const Pointer place = execution_.addresses.Find(array.data);
+  const std::optional<uint64_t> bytes =
+      IsElementType(array.dtype) ? ArrayBytes(array.dtype, array.shape) : std::nullopt;
+  const int64_t begin = WrapAdd(place.origin, WrapMul(array.elem_offset, int64_t{array.dtype.bytes()}));
+  if (!place.known() || !bytes || !array.strides.empty() || begin < 0 || begin > place.memory.bytes ||
+      *bytes > static_cast<uint64_t>(place.memory.bytes - begin)) {
+    return Fail("a packed function gets a tensor that is not compact or not in memory");
+  }
+  const Memory& memory = place.memory;
+  if (!memory.writable) {
+    *value = NDArray::View(array.dtype, array.shape, memory.data + begin, nullptr);
+    return true;
+  }
+  const auto size = static_cast<size_t>(memory.bytes);
+  *value = Tensor(NDArray::View(array.dtype, array.shape, Storage::Wrap(memory.writable, size, memory.written),
+                                static_cast<size_t>(begin)));
+  return true;
+}
+
+bool Interpreter::EvalPackedArg(const PrimExpr* arg, HostValue* value) {
+  if (const auto* text = As<tir::StringImm>(arg)) return *value = text->value, true;
+  Scalar scalar;
+  if (!Eval(arg, &scalar)) return false;
+  if (!scalar.dtype.is_handle()) return *value = scalar, true;
+  const ArrayRecord* array = execution_.addresses.FindArray(AddressIn(scalar));
+  return array ? MakeTensor(*array, value) : Fail("a packed function gets a pointer that is not a tensor");
+}
+
+// The name, and the arguments.
+bool Interpreter::EvalCallPacked(const tir::Call& call, int, Scalar* result) {
+  const auto* name = call.args.empty() ? nullptr : As<tir::StringImm>(call.args[0]);
+  if (!name) return Fail("a packed function without a name is called");
+  if (!execution_.packed) return Fail(fmt::format("the packed function '{}' is called", name->value));
+  std::vector<HostValue> args(call.args.size() - 1);
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (!EvalPackedArg(call.args[i + 1], &args[i])) return false;
+  }
+  const Result<HostValue> returned = execution_.packed(name->value, args);
+  if (!returned.ok()) return Fail(returned.error().message, returned.error().code);
+  const Scalar* scalar = returned->scalar();
+  *result = scalar ? *scalar : Scalar::Int(0, DataType::Int(32));
+  return true;
 }
 
 // ---- Tensor descriptors

@@ -1,0 +1,31 @@
+#include "iropt/analysis/tir/written_params.h"
+
+#include <unordered_set>
+
+#include "iropt/ir/tir/visitor.h"
+
+namespace iropt {
+
+std::vector<bool> WrittenParams(const PrimFunc& function) {
+  std::unordered_set<const tir::Var*> written;                     // pointer variables; never iterated
+  std::vector<std::pair<const tir::Var*, const tir::Var*>> views;  // a matched region and what it is a part of
+  tir::PostOrderVisit(function.body, [&](const Node* node) {
+    if (const auto* store = As<tir::BufferStore>(node)) {
+      written.insert(store->buffer->data);
+    } else if (const auto* block = As<tir::Block>(node)) {
+      for (const tir::MatchBufferRegion* match : block->match_buffers)
+        views.emplace_back(match->buffer->data, match->source->buffer->data);
+    } else if (const auto* var = As<tir::Var>(node); var && var->dtype.is_handle()) {
+      written.insert(var);
+    }
+  });
+  // The visit ends with the outermost block, so that a view of a view comes before the view that it is of.
+  for (const auto& [view, source] : views) {
+    if (written.contains(view)) written.insert(source);
+  }
+  std::vector<bool> result;
+  for (const tir::Buffer* buffer : function.param_buffers) result.push_back(buffer && written.contains(buffer->data));
+  return result;
+}
+
+}  // namespace iropt

@@ -1,0 +1,193 @@
+// Operators: those that kernels compute, and those that call functions, make memory or have effects.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "iropt/ir/tir/stmt.h"
+#include "iropt/op/op_attrs.h"
+#include "machine.h"
+
+namespace iropt {
+
+namespace eval {
+
+namespace {
+
+Error OpError(const OpInfo& op, std::string_view message) {
+  return {ErrorCode::SemanticCheck, fmt::format("{}: {}", op.script, message)};
+}
+
+}  // namespace
+
+Result<HostValue> RelaxMachine::CallKernel(const OpInfo& op, const Attr* attrs, std::span<const HostValue> args) {
+  if (!std::ranges::all_of(args, IsWritten)) return OpError(op, "an operand is read before it has values");
+  return Timed(CalleeKind::kOperator, op.script, [&] { return EvalOp(op, attrs, args, options_.limits, &random_); });
+}
+
+Result<HostValue> RelaxMachine::CallOperator(const Call& call, const OpInfo& op, Frame& frame) {
+  IROPT_ASSIGN_OR_RETURN(std::vector<HostValue> args, EvalAll(call.args, frame));
+  if (HasKernel(op)) return CallKernel(op, call.attrs, args);
+  const Expr* outer = std::exchange(site_, &call);
+  const auto run = [&]() -> Result<HostValue> {
+    switch (op.id) {
+      case OpId::kCallTir:
+      case OpId::kCallTirInplace:
+      case OpId::kCallTirWithGrad:
+      case OpId::kCallDpsPacked: return CallDestinationPassing(call, op, std::move(args), frame);
+      case OpId::kCallPurePacked:
+      case OpId::kCallInplacePacked: return InvokeOperand(args);
+      case OpId::kCallBuiltinWithCtx:
+      case OpId::kInvokeClosure:
+      case OpId::kInvokePureClosure: return InvokeWithTuple(args);
+      case OpId::kVmCallTirDyn:
+      case OpId::kMakeClosure: {
+        const bool is_closure = op.id == OpId::kMakeClosure;
+        if (args.size() != 2 || !args[1].tuple()) return OpError(op, "expects a function and a tuple");
+        std::vector<HostValue> flat{args[0]};
+        flat.insert(flat.end(), args[1].tuple()->fields.begin(), args[1].tuple()->fields.end());
+        return CallPacked(is_closure ? "vm.builtin.make_closure" : "vm.builtin.call_tir_dyn", flat);
+      }
+      // Size, device, scope and dtype, which the packed function takes in another order.
+      case OpId::kMemoryAllocStorage:
+        if (args.size() != 4) return OpError(op, "expects four operands");
+        std::swap(args[2], args[3]);
+        return CallPacked("vm.builtin.alloc_storage", args);
+      case OpId::kVmAllocStorage: return CallPacked("vm.builtin.alloc_storage", args);
+      case OpId::kMemoryAllocTensor:
+      case OpId::kVmAllocTensor: return CallPacked("vm.builtin.alloc_tensor", args);
+      case OpId::kBuiltinAllocTensor: return AllocTensor(args);
+      // The memory goes with the last value that refers to it.
+      case OpId::kMemoryKillStorage:
+      case OpId::kMemoryKillTensor:
+      case OpId::kVmKillObject: return HostValue(TupleValue{});
+      case OpId::kNullValue: return HostValue();
+      // All devices are this host.
+      case OpId::kBuiltinStopLiftParams:
+      case OpId::kHintOnDevice:
+      case OpId::kToVdevice:
+        if (args.empty()) return OpError(op, "expects an operand");
+        return std::move(args[0]);
+      default: break;
+    }
+    if (!op.packed.empty()) return CallPacked(op.packed, args);
+    return OpError(op, "the operator cannot be run");
+  };
+  Result<HostValue> result = run();
+  site_ = outer;
+  if (result.ok()) IROPT_RETURN_IF_ERROR(CheckResult(call, *result, frame));
+  return result;
+}
+
+// A function, and its arguments.
+Result<HostValue> RelaxMachine::InvokeOperand(std::span<const HostValue> args) {
+  return args.empty() ? Error{ErrorCode::SemanticCheck, "no function is called"} : Invoke(args[0], args.subspan(1));
+}
+
+// A function, and a tuple of its arguments.
+Result<HostValue> RelaxMachine::InvokeWithTuple(std::span<const HostValue> args) {
+  if (args.size() != 2 || !args[1].tuple())
+    return Error{ErrorCode::SemanticCheck, "a function is called without a tuple of arguments"};
+  return Invoke(args[0], args[1].tuple()->fields);
+}
+
+// A shape and a dtype.
+Result<HostValue> RelaxMachine::AllocTensor(std::span<const HostValue> args) {
+  const OperandReader reader("R.builtin.alloc_tensor", args);
+  IROPT_ASSIGN_OR_RETURN(const ShapeValue shape, reader.ShapeArg(0));
+  IROPT_ASSIGN_OR_RETURN(const DataType dtype, reader.DTypeArg(1));
+  IROPT_ASSIGN_OR_RETURN(Tensor tensor, AllocateTensor({dtype, shape}, executor_.tracking(), options_.limits));
+  return HostValue(std::move(tensor));
+}
+
+// ---- Calls that fill in tensors: call_tir and its kin
+
+namespace {
+
+// The operand whose memory a result is written to, or -1 for memory of its own.
+int64_t InPlaceIndex(const Call& call, const OpInfo& op, size_t output) {
+  if (op.id != OpId::kCallTirInplace) return -1;
+  const auto indices = InplaceAttrs(call).inplace_indices();
+  return output < indices.size() ? indices[output] : -1;
+}
+
+}  // namespace
+
+// New tensors, and for results in place the operands: those in memory that must not change are copied.
+Result<std::vector<HostValue>> RelaxMachine::MakeOutputs(const Call& call, const OpInfo& op, const TupleValue& inputs,
+                                                         Frame& frame, std::vector<bool>& in_place) {
+  const std::optional<std::vector<TensorSpec>> specs = OutputSpecs(call.type_args, frame.symbols);
+  if (!specs) return OpError(op, "a dimension of a result has no value");
+  std::vector<HostValue> outputs;
+  for (const TensorSpec& spec : *specs) {
+    const int64_t index = InPlaceIndex(call, op, outputs.size());
+    const HostValue* operand =
+        index >= 0 && index < std::ssize(inputs.fields) ? &inputs.fields[static_cast<size_t>(index)] : nullptr;
+    const NDArray* given = operand ? operand->tensor() : nullptr;
+    if (index >= 0 && !given) return OpError(op, fmt::format("operand {} is not a tensor", index));
+    in_place.push_back(given != nullptr);
+    if (given && given->storage()) {
+      outputs.push_back(*operand);
+      continue;
+    }
+    if (given) {
+      IROPT_ASSIGN_OR_RETURN(HostValue copy, CopyToStorage(*given));
+      outputs.push_back(std::move(copy));
+      continue;
+    }
+    IROPT_ASSIGN_OR_RETURN(Tensor tensor, AllocateTensor(spec, executor_.tracking(), options_.limits));
+    outputs.emplace_back(std::move(tensor));
+  }
+  return outputs;
+}
+
+// (function, inputs, integers): the function gets the inputs, then the outputs that have memory of their own, then the
+// integers.
+Result<HostValue> RelaxMachine::CallDestinationPassing(const Call& call, const OpInfo& op, std::vector<HostValue> args,
+                                                       Frame& frame) {
+  const FunctionValue* callee = args.empty() ? nullptr : args[0].function();
+  const TupleValue* inputs = args.size() < 2 ? nullptr : args[1].tuple();
+  if (!callee || !inputs) return OpError(op, "expects a function and a tuple");
+  std::vector<bool> in_place;
+  IROPT_ASSIGN_OR_RETURN(std::vector<HostValue> outputs, MakeOutputs(call, op, *inputs, frame, in_place));
+  std::vector<PrimFuncArg> flat;
+  for (const HostValue& input : inputs->fields) flat.push_back({input});
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (in_place[i]) {
+      flat[static_cast<size_t>(InPlaceIndex(call, op, i))] = {outputs[i], /*writable=*/true};
+    } else {
+      flat.push_back({outputs[i], /*writable=*/true});
+    }
+  }
+  if (args.size() > 2 && args[2].shape()) {
+    for (const int64_t value : *args[2].shape()) flat.push_back({Scalar::Int(value)});
+  }
+  if (const auto* func = As<PrimFunc>(callee->function)) {
+    IROPT_RETURN_IF_ERROR(CallPrimFunc(*GlobalVar::Get(callee->name), *func, flat));
+  } else {
+    std::vector<HostValue> values;
+    for (PrimFuncArg& arg : flat) values.push_back(std::move(arg.value));
+    IROPT_RETURN_IF_ERROR(Invoke(args[0], values));
+    for (const HostValue& output : outputs) {
+      const Tensor& tensor = std::get<Tensor>(output.state);
+      tensor->storage()->SetWritten(tensor->storage_offset(), tensor->num_bytes(), true);
+    }
+  }
+  if (!Is<TupleType>(call.type_args->fields[0])) return std::move(outputs[0]);
+  return HostValue(TupleValue{std::move(outputs)});
+}
+
+}  // namespace eval
+
+Result<HostValue> EvalCallTir(const Call& call, const PrimFunc& func, std::span<const HostValue> args,
+                              std::span<const int64_t> tir_vars, const EvalLimits& limits, const Module* module) {
+  SymbolValues none;
+  const std::optional<std::vector<TensorSpec>> specs = OutputSpecs(call.type_args, none);
+  if (!specs) return Error{ErrorCode::SemanticCheck, "a dimension of a result has no value"};
+  IROPT_ASSIGN_OR_RETURN(std::vector<Tensor> tensors, EvalPrimFunc(func, args, *specs, tir_vars, limits, module));
+  if (!Is<TupleType>(call.type_args->fields[0])) return HostValue(std::move(tensors[0]));
+  TupleValue tuple;
+  for (Tensor& tensor : tensors) tuple.fields.emplace_back(std::move(tensor));
+  return HostValue(std::move(tuple));
+}
+
+}  // namespace iropt

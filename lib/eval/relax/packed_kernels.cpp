@@ -1,0 +1,120 @@
+// Packed functions that kernels compute.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "iropt/eval/relax/interpreter.h"
+#include "iropt/op/op.h"
+#include "iropt/op/op_attrs.h"
+
+namespace iropt {
+
+namespace {
+
+// Copies a result to the tensor that the caller wants it in.
+Status WriteTo(const PackedCall& call, size_t operand, const HostValue& result) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor target, call.TensorArg(operand));
+  const NDArray* source = result.tensor();
+  if (!target->storage()) return call.Fail(fmt::format("operand {} must not be written", operand));
+  if (!source || source->dtype() != target->dtype() || source->num_bytes() != target->num_bytes())
+    return call.Fail(fmt::format("operand {} has not the dtype and size of the result", operand));
+  std::memcpy(target->storage()->data() + target->storage_offset(), source->data(), source->num_bytes());
+  target->storage()->SetWritten(target->storage_offset(), target->num_bytes(), true);
+  return {};
+}
+
+// An operator of one tensor.
+template <class Values>
+Result<HostValue> Apply(OpId op, const Tensor& tensor, const Values& attrs) {
+  const HostValue args[] = {tensor};
+  return EvalOp(OpInfoOf(op), MakeOpAttrs(op, attrs), args);
+}
+
+// (data, result, axis, ascending)
+Result<HostValue> Sort(PackedCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor data, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const int64_t axis, call.IntArg(2));
+  IROPT_ASSIGN_OR_RETURN(const int64_t ascending, call.IntArg(3));
+  const SortAttrs::Values attrs{.axis = axis, .descending = ascending == 0};
+  IROPT_ASSIGN_OR_RETURN(const HostValue sorted, Apply(OpId::kSort, data, attrs));
+  IROPT_RETURN_IF_ERROR(WriteTo(call, 1, sorted));
+  return HostValue();
+}
+
+// (data, result, axis, ascending)
+Result<HostValue> Argsort(PackedCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor data, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const Tensor result, call.TensorArg(1));
+  IROPT_ASSIGN_OR_RETURN(const int64_t axis, call.IntArg(2));
+  IROPT_ASSIGN_OR_RETURN(const int64_t ascending, call.IntArg(3));
+  const ArgsortAttrs::Values attrs{.axis = axis, .descending = ascending == 0, .dtype = result->dtype()};
+  IROPT_ASSIGN_OR_RETURN(const HostValue order, Apply(OpId::kArgsort, data, attrs));
+  IROPT_RETURN_IF_ERROR(WriteTo(call, 1, order));
+  return HostValue();
+}
+
+// (data, values or indices or both, k, axis, which of them, ascending)
+Result<HostValue> TopK(PackedCall& call) {
+  const bool both = call.num_args() == 7;
+  const size_t rest = both ? 3 : 2;
+  IROPT_ASSIGN_OR_RETURN(const Tensor data, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const int64_t k, call.IntArg(rest));
+  IROPT_ASSIGN_OR_RETURN(const int64_t axis, call.IntArg(rest + 1));
+  IROPT_ASSIGN_OR_RETURN(const std::string_view which, call.StringArg(rest + 2));
+  IROPT_ASSIGN_OR_RETURN(const int64_t ascending, call.IntArg(rest + 3));
+  IROPT_ASSIGN_OR_RETURN(const Tensor last, call.TensorArg(rest - 1));
+  const DataType index_dtype = which == "values" ? DataType::Int(32) : last->dtype();
+  const TopKAttrs::Values attrs{
+      .k = k, .axis = axis, .ret_type = which, .largest = ascending == 0, .dtype = index_dtype};
+  IROPT_ASSIGN_OR_RETURN(const HostValue best, Apply(OpId::kTopk, data, attrs));
+  if (!both) {
+    IROPT_RETURN_IF_ERROR(WriteTo(call, 1, best));
+    return HostValue();
+  }
+  if (!best.tuple() || best.tuple()->fields.size() != 2) return call.Fail(fmt::format("unknown result '{}'", which));
+  for (const size_t i : {0, 1}) IROPT_RETURN_IF_ERROR(WriteTo(call, 1 + i, best.tuple()->fields[i]));
+  return HostValue();
+}
+
+// (probabilities, a number for each row): the first class of a row whose probability, added to those before it, exceeds
+// the number; the last one where none does.
+Result<HostValue> MultinomialFromUniform(PackedCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor probabilities, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const Tensor uniform, call.TensorArg(1));
+  const std::span<const int64_t> shape = probabilities->shape();
+  if (probabilities->dtype() != DataType::Float(32) || uniform->dtype() != DataType::Float(32) || shape.size() != 2 ||
+      shape[1] == 0 || uniform->num_elements() != shape[0]) {
+    return call.Fail("expects probabilities and a number for each row, both of float32");
+  }
+  const std::shared_ptr<NDArray> chosen = NDArray::Make(DataType::Int(64), {shape[0], 1});
+  const auto classes = static_cast<size_t>(shape[1]);
+  for (size_t row = 0; row < static_cast<size_t>(shape[0]); ++row) {
+    const std::span<const float> line = probabilities->As<float>().subspan(row * classes, classes);
+    size_t index = 0;
+    for (float sum = line[0]; index + 1 < classes && !(sum > uniform->As<float>()[row]); sum += line[index]) ++index;
+    chosen->MutableAs<int64_t>()[row] = static_cast<int64_t>(index);
+  }
+  return HostValue(Tensor(chosen));
+}
+
+PackedRegistry MakeBuiltinPackedFuncs() {
+  PackedRegistry registry = MakeRuntimePackedFuncs();
+  registry.Set("tvm.contrib.sort.argsort", Argsort);
+  registry.Set("tvm.contrib.sort.sort", Sort);
+  registry.Set("tvm.contrib.sort.topk", TopK);
+  registry.Set("vm.builtin.multinomial_from_uniform", MultinomialFromUniform);
+  for (const OpInfo& op : AllOps()) {
+    if (op.packed.empty() || !HasKernel(op)) continue;
+    registry.Set(std::string(op.packed), [&op](PackedCall& call) { return EvalOp(op, nullptr, call.args()); });
+  }
+  return registry;
+}
+
+}  // namespace
+
+const PackedRegistry& BuiltinPackedFuncs() {
+  static const PackedRegistry registry = MakeBuiltinPackedFuncs();
+  return registry;
+}
+
+}  // namespace iropt
