@@ -59,15 +59,24 @@ function(iropt_add_area name)
   endif()
 endfunction()
 
-# iropt_add_tool(<name>): the program bin/<name> of the sources under tools/<name>.
+# The library iropt_cli of the sources under tools/cli: what the command lines of all tools have in common.
+function(iropt_add_cli)
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/cli/*.cpp")
+  add_library(iropt_cli STATIC ${sources})
+  target_include_directories(iropt_cli PUBLIC "${PROJECT_SOURCE_DIR}/tools")
+  target_link_libraries(iropt_cli PUBLIC iropt_driver CLI11::CLI11)
+  # CLI11 is much to optimize, and reading a command line is little work.
+  target_compile_options(iropt_cli PUBLIC $<$<CONFIG:Release>:-O1>)
+endfunction()
+
+# iropt_add_tool(<name>): the program bin/<name> of the sources under tools/<name>. It reads its command line and leaves
+# the work to the libraries.
 function(iropt_add_tool name)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/${name}/*.cpp")
   if(NOT sources)
     message(FATAL_ERROR "the tool ${name} has no sources in tools/${name}")
   endif()
   add_executable(${name} ${sources})
-  target_link_libraries(${name} PRIVATE iropt_driver CLI11::CLI11)
+  target_link_libraries(${name} PRIVATE iropt_cli)
   target_compile_definitions(${name} PRIVATE "IROPT_VERSION=\"${PROJECT_VERSION}\"")
-  # It only parses its command line; optimizing CLI11 would take long.
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()

@@ -41,7 +41,7 @@ execute_process(COMMAND "${CMAKE_COMMAND}" "-DFOLDER=${unpacked}/docs/passes" "-
                 COMMAND_ERROR_IS_FATAL ANY)
 add_executable(documented_ir_opt $<TARGET_OBJECTS:ir-opt> $<TARGET_OBJECTS:documented_code> "${unpacked}/pass_examples.cpp")
 target_include_directories(documented_ir_opt PRIVATE "${PROJECT_SOURCE_DIR}/lib/driver")
-target_link_libraries(documented_ir_opt PRIVATE iropt_driver)
+target_link_libraries(documented_ir_opt PRIVATE iropt_cli)
 set_target_properties(documented_ir_opt PROPERTIES OUTPUT_NAME ir-opt RUNTIME_OUTPUT_DIRECTORY "${unpacked}/bin")
 add_test(NAME documented_commands
          COMMAND ${check_docs} --kind in-tree --root "${unpacked}" $<TARGET_FILE_DIR:documented_ir_opt> ${documented})

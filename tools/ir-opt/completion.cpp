@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "flags.h"
+#include "flag_table.h"
 #include "iropt/driver/catalog.h"
 #include "iropt/driver/compiler_instance.h"
 

@@ -5,7 +5,8 @@
 #include <optional>
 #include <string_view>
 
-#include "flags.h"
+#include "cli/flag_help.h"
+#include "flag_table.h"
 #include "iropt/driver/catalog.h"
 #include "topics.h"
 

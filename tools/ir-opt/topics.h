@@ -7,12 +7,6 @@ namespace iropt {
 
 inline constexpr std::string_view kPurpose = "Reads a module, runs a pipeline of passes, prints the module.";
 
-inline constexpr std::string_view kFlagRules =
-    "Flags take one dash or two, and values after '=' or as the next word. Lists are separated by commas. A flag that "
-    "takes a list may be repeated, and each use adds to the list; a flag that takes one value may be given once. @FILE "
-    "stands for the arguments in the file, which may be quoted as in a shell, may name further files, and may have "
-    "comments from '#' to the end of the line. Arguments after '--' are not flags.";
-
 inline constexpr std::string_view kExamples =
     R"(  ir-opt in.ir                                          read, check and print
   ir-opt -O3 in.ir -o out.ir                            optimize

@@ -1,4 +1,4 @@
-// The rows of flags.def.
+// The flags of a tool: the rows of its flags.def, for the parser of the command line and the help.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace iropt {
 
-enum class FlagGroup : uint8_t { Pipeline, Files, Checks, Observation, Discovery, Other };
+enum class FlagGroup : uint8_t { Pipeline, Run, Files, Checks, Observation, Discovery, Other };
 
 // The title of the group in the help.
 std::string_view FlagGroupTitle(FlagGroup group);
 
-enum class ValueKind : uint8_t { Switch, Text, Repeated, List, Number, Word, SwitchOrWord };
+enum class ValueKind : uint8_t { Switch, Text, Repeated, List, Number, Real, Word, SwitchOrWord };
 
 // The kind of completion of a value.
 enum class Completion : uint8_t { None, File, Passes, Pipeline, Config, Instruments, Formats, Words };
@@ -34,9 +34,6 @@ struct Flag {
   std::string_view summary;
   std::string_view details;
 };
-
-// In the order of the table.
-std::span<const Flag> Flags();
 
 // The words that a value may be.
 std::vector<std::string> WordsOf(const FlagValue& value);

@@ -1,0 +1,27 @@
+// Help about flags.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "cli/flags.h"
+
+namespace iropt {
+
+inline constexpr size_t kFlagNameWidth = 34;
+
+// Wraps the text in lines of at most 100 characters that begin at the column `indent`; the first line is there already.
+std::string WrapText(std::string_view text, size_t indent);
+
+// One line for each flag, by group; with details, also what else there is to say.
+std::string RenderFlags(std::span<const Flag> flags, bool with_details);
+
+// How flags are written.
+inline constexpr std::string_view kFlagRules =
+    "Flags take one dash or two, and values after '=' or as the next word. Lists are separated by commas. A flag that "
+    "takes a list may be repeated, and each use adds to the list; a flag that takes one value may be given once. @FILE "
+    "stands for the arguments in the file, which may be quoted as in a shell, may name further files, and may have "
+    "comments from '#' to the end of the line. Arguments after '--' are not flags.";
+
+}  // namespace iropt

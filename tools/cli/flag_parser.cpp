@@ -1,0 +1,160 @@
+#include "cli/flag_parser.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+
+#include "cli/arguments.h"
+#include "iropt/support/edit_distance.h"
+
+namespace iropt {
+
+namespace {
+
+CLI::Validator Number(int64_t least, int64_t most) {
+  const auto check = [=](const std::string& text) {
+    int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool ok = error == std::errc() && end == text.data() + text.size() && value >= least && value <= most;
+    if (ok) return std::string();
+    const std::string limit =
+        most == INT64_MAX ? fmt::format("from {}", least) : fmt::format("from {} to {}", least, most);
+    return fmt::format("must be a number {}, not '{}'", limit, text);
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator OneOf(std::vector<std::string> words) {
+  const auto check = [words = std::move(words)](const std::string& text) {
+    if (std::ranges::find(words, text) != words.end()) return std::string();
+    return fmt::format("must be one of {}, not '{}'", fmt::join(words, ", "), text);
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator Real() {
+  const auto check = [](const std::string& text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc() && end == text.data() + text.size() && value >= 0) return std::string();
+    return fmt::format("must be a number from 0, not '{}'", text);
+  };
+  return CLI::Validator(check, "");
+}
+
+// CLI11's message begins with the flag, with two dashes.
+std::string DescribeParseError(const CLI::ParseError& error) {
+  const std::string what = error.what();
+  const size_t colon = what.find(": ");
+  if (!what.starts_with("--") || colon == std::string::npos) return what;
+  const std::string flag = what.substr(1, colon - 1);
+  const bool lacks_value = error.get_name() == "ArgumentMismatch";
+  return lacks_value ? fmt::format("flag '{}' needs a value", flag)
+                     : fmt::format("flag '{}' {}", flag, what.substr(colon + 2));
+}
+
+}  // namespace
+
+FlagParser::FlagParser(std::span<const Flag> flags, std::string& input) : flags_(flags) {
+  app_.set_help_flag();
+  app_.allow_extras();
+  app_.add_option(std::string(FlagExclusion::kInput), input);
+}
+
+std::string FlagParser::DashedName(const Flag& flag) { return fmt::format("--{}", flag.name); }
+
+void FlagParser::Bind(const Flag& flag, bool& member) { app_.add_flag(DashedName(flag), member); }
+
+void FlagParser::Bind(const Flag& flag, std::vector<std::string>& member) {
+  CLI::Option* option = app_.add_option(DashedName(flag), member)->allow_extra_args(false);
+  if (flag.value.kind == ValueKind::List) option->delimiter(',');
+}
+
+CLI::Option* FlagParser::AddSwitchOrWord(const Flag& flag, std::string& member) {
+  return app_.add_flag(fmt::format("{}{{{}}}", DashedName(flag), WordsOf(flag.value).front()), member);
+}
+
+void FlagParser::Constrain(CLI::Option& option, const Flag& flag) {
+  option.multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  if (flag.value.kind == ValueKind::Number) option.check(Number(flag.value.least, flag.value.most));
+  if (flag.value.kind == ValueKind::Real) option.check(Real());
+  if (flag.value.completion == Completion::Words) option.check(OneOf(WordsOf(flag.value)));
+}
+
+// The arguments that CLI11 did not consume: unknown flags, or more than one input.
+std::string FlagParser::DescribeUnplaced(const std::vector<std::string>& unplaced) const {
+  const bool is_literal = unplaced.front() == "--";
+  if (is_literal && unplaced.size() == 1) return "";
+  const std::string& argument = unplaced[is_literal ? 1 : 0];
+  if (is_literal || argument.size() < 2 || argument[0] != '-')
+    return fmt::format("more than one input: '{}'", argument);
+  std::vector<std::string_view> known;
+  for (const Flag& flag : flags_) known.push_back(flag.name);
+  const std::string name = argument.substr(2, argument.find('=') - 2);
+  const std::optional<std::string_view> nearest = NearestName(name, known);
+  std::string message = fmt::format("unknown flag '-{}'", name);
+  if (nearest) message += fmt::format("; did you mean '-{}'?", *nearest);
+  return message;
+}
+
+// A switch takes no value; CLI11 would parse it as a boolean or report its own message.
+Status FlagParser::CheckSwitches(const std::vector<std::string>& arguments) const {
+  for (const std::string& argument : arguments) {
+    if (argument == "--") break;
+    const size_t equals = argument.find('=');
+    if (!argument.starts_with("--") || equals == std::string::npos) continue;
+    const std::string name = argument.substr(2, equals - 2);
+    const auto flag = std::ranges::find(flags_, name, &Flag::name);
+    if (flag == flags_.end() || flag->value.kind != ValueKind::Switch) continue;
+    return Error{ErrorCode::Usage, fmt::format("flag '-{}' takes no value", name)};
+  }
+  return {};
+}
+
+// A flag that takes one value has it once: neither the first nor the last is silently dropped.
+Status FlagParser::CheckRepetition() const {
+  for (const Flag& flag : flags_) {
+    const bool adds_up = flag.value.kind == ValueKind::List || flag.value.kind == ValueKind::Repeated;
+    if (adds_up || flag.value.kind == ValueKind::Switch) continue;
+    const std::vector<std::string>& values = app_.get_option(DashedName(flag))->results();
+    if (values.size() < 2) continue;
+    return Error{ErrorCode::Usage, fmt::format("flag '-{}' takes one value, but is given {}: '{}'", flag.name,
+                                               values.size(), fmt::join(values, "', '"))};
+  }
+  return {};
+}
+
+Status FlagParser::CheckExclusions(std::span<const FlagExclusion> exclusions) const {
+  const auto is_given = [&](std::string_view name) {
+    const bool is_input = name == FlagExclusion::kInput;
+    return app_.count(is_input ? std::string(name) : fmt::format("--{}", name)) != 0;
+  };
+  for (const FlagExclusion& exclusion : exclusions) {
+    if (!is_given(exclusion.flag)) continue;
+    const auto* other = std::ranges::find_if(exclusion.others, is_given);
+    if (other == exclusion.others.end()) continue;
+    const std::string what = *other == FlagExclusion::kInput ? "an input file" : fmt::format("flag '-{}'", *other);
+    return Error{ErrorCode::Usage, fmt::format("{} has no effect beside '-{}'", what, exclusion.flag)};
+  }
+  return {};
+}
+
+Status FlagParser::Parse(const std::vector<std::string>& arguments) {
+  IROPT_ASSIGN_OR_RETURN(std::vector<std::string> normalized, NormalizeArguments(arguments));
+  IROPT_RETURN_IF_ERROR(CheckSwitches(normalized));
+  std::ranges::reverse(normalized);  // CLI11 takes them from the back
+  try {
+    app_.parse(std::move(normalized));
+  } catch (const CLI::ParseError& e) {
+    return Error{ErrorCode::Usage, DescribeParseError(e)};
+  }
+  const std::vector<std::string> unplaced = app_.remaining();
+  const std::string problem = unplaced.empty() ? "" : DescribeUnplaced(unplaced);
+  if (!problem.empty()) return Error{ErrorCode::Usage, problem};
+  return CheckRepetition();
+}
+
+}  // namespace iropt

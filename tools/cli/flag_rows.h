@@ -1,0 +1,27 @@
+// What rows of a flags.def say of values (see tools/ir-opt/flags.def), and rows as entries of a table of flags:
+//
+//   constexpr Flag kFlags[] = {
+//   #define IROPT_FLAG IROPT_FLAG_ROW
+//   #include "flags.def"
+//   };
+#pragma once
+
+#include "cli/flags.h"
+
+#define IROPT_SWITCH                                                                                                   \
+  {}
+#define IROPT_TEXT(Placeholder, Completes)                                                                             \
+  { ValueKind::Text, Placeholder, Completion::Completes }
+#define IROPT_REPEATED(Placeholder, Completes)                                                                         \
+  { ValueKind::Repeated, Placeholder, Completion::Completes }
+#define IROPT_LIST(Placeholder, Completes)                                                                             \
+  { ValueKind::List, Placeholder, Completion::Completes }
+#define IROPT_NUMBER(Least, Most)                                                                                      \
+  { ValueKind::Number, "N", Completion::None, Least, Most }
+#define IROPT_REAL                                                                                                     \
+  { ValueKind::Real, "X", Completion::None }
+#define IROPT_WORD(Choices)                                                                                            \
+  { ValueKind::Word, Choices, Completion::Words }
+#define IROPT_SWITCH_OR_WORD(Choices)                                                                                  \
+  { ValueKind::SwitchOrWord, Choices, Completion::Words }
+#define IROPT_FLAG_ROW(Group, Name, Member, Value, Summary, Details) {FlagGroup::Group, Name, Value, Summary, Details},

@@ -1,0 +1,39 @@
+#include "cli/flags.h"
+
+#include <fmt/format.h>
+
+namespace iropt {
+
+std::string_view FlagGroupTitle(FlagGroup group) {
+  constexpr std::string_view kTitles[] = {"Pipeline",
+                                          "What is run, and on what",
+                                          "Input and output",
+                                          "Checks",
+                                          "Observation (on the standard error output)",
+                                          "Help and lists (nothing else is done then)",
+                                          "Other"};
+  return kTitles[static_cast<size_t>(group)];
+}
+
+std::vector<std::string> WordsOf(const FlagValue& value) {
+  std::vector<std::string> words;
+  std::string_view rest = value.placeholder;
+  while (!rest.empty()) {
+    words.emplace_back(rest.substr(0, rest.find('|')));
+    rest.remove_prefix(std::min(rest.size(), words.back().size() + 1));
+  }
+  return words;
+}
+
+bool TakesNextWord(const FlagValue& value) {
+  return value.kind != ValueKind::Switch && value.kind != ValueKind::SwitchOrWord;
+}
+
+std::string Spelling(const Flag& flag) {
+  const std::string_view placeholder = flag.value.placeholder;
+  if (flag.value.kind == ValueKind::Switch) return fmt::format("-{}", flag.name);
+  if (flag.value.kind == ValueKind::SwitchOrWord) return fmt::format("-{}[={}]", flag.name, placeholder);
+  return fmt::format("-{}={}", flag.name, placeholder);
+}
+
+}  // namespace iropt

@@ -1,0 +1,22 @@
+// What the programs of the tools have in common: how they end.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "iropt/support/result.h"
+
+namespace iropt {
+
+// Runs a tool on the arguments that follow its name: catches what it throws, tells of crashes, and gives its exit code.
+int RunTool(std::string_view name, int argc, char** argv, int (*run)(const std::vector<std::string>& arguments));
+
+// "NAME: error: message" on stderr; the exit code of the error.
+int ReportToolError(std::string_view name, const Error& error);
+// The same for a wrong command line, with the advice to ask for help.
+int ReportUsageError(std::string_view name, const Error& error);
+// Writes a text to stdout, or tells why it cannot be written.
+int PrintToStdout(std::string_view name, std::string_view text);
+
+}  // namespace iropt
