@@ -18,6 +18,9 @@ iropt_add_conformance(pass 0.99 --pass Normalize --pass CanonicalizeBindings --p
                       --pass RemoveUnusedParameters
                       --pass ToMixedPrecision --pass ToNonDataflow --pass TopologicalSort)
 
+# Functions, with what TVM's compiled code computed on recorded inputs.
+iropt_add_conformance(value 0.97 --ir-run $<TARGET_FILE:ir-run>)
+
 # Real models: the one in the repository, and those of the conformance folder.
 add_test(NAME model_example
          COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/models.py" --ir-opt $<TARGET_FILE:ir-opt>
@@ -29,6 +32,15 @@ add_test(NAME passes_on_models
          COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/passes_on_models.py"
                  --ir-opt $<TARGET_FILE:ir-opt> "${IROPT_CONFORMANCE_DIR}/../corpus/models")
 set_tests_properties(model_example models passes_on_models PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
+
+# What they compute, before and after -O3, and in other forms if loops can be compiled.
+if(IROPT_HAVE_LLVM)
+  set(run_forms --forms)
+endif()
+add_test(NAME run_models
+         COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/run_models.py" --ir-run $<TARGET_FILE:ir-run>
+                 ${run_forms} "${IROPT_CONFORMANCE_DIR}/../corpus/models")
+set_tests_properties(run_models PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
 
 # Type inference restores the annotations of bindings.
 add_test(NAME inference

@@ -2,6 +2,7 @@
 
 Substitutions:
   %ir-opt       the tool that was built (plain `ir-opt` works too, as do `FileCheck` and `not`)
+  %ir-run       the same of ir-run
   %test-plugins the folder of the plugins of test/plugin
   %check-pass   ir-opt with the checks that every pass test makes, see tools/check_pass.py; it prints what
                 ir-opt prints:  # RUN: %check-pass -passes=FoldConstant %s | FileCheck %s
@@ -34,7 +35,11 @@ check_pass = os.path.join(config.test_source_root, "tools", "check_pass.py")
 config.substitutions.append(("%check-pass", f"{config.python} {check_pass} --ir-opt={ir_opt}"))
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%ir-opt", ir_opt))
+config.substitutions.append(("%ir-run", os.path.join(config.bin_dir, "ir-run")))
 config.substitutions.append(("%FileCheck", "FileCheck"))
 config.substitutions.append(("%test-plugins", config.test_plugin_dir))
+# Tests of compiled loops.
+if os.path.exists(os.path.join(config.bin_dir, "..", "lib", "libiropt_codegen_llvm.so")):
+    config.available_features.add("compiled-loops")
 # Tests of what ir-opt prints for other programs ask for these with REQUIRES.
 config.available_features.update(name for name in ("fish", "groff", "mandoc", "zsh") if shutil.which(name))

@@ -1,0 +1,247 @@
+#include "arguments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+#include "iropt/infer/infer.h"
+#include "iropt/ir/element.h"
+#include "iropt/ir/location.h"
+#include "iropt/runtime/operand_reader.h"
+#include "iropt/runtime/random.h"
+#include "iropt/support/edit_distance.h"
+
+namespace iropt {
+
+namespace {
+
+// Random integers are small, so that they serve as indices.
+constexpr uint64_t kRandomIntegers = 4;
+
+// Files hold tensors, of one dimension at least: a tensor of rank 0 has the shape (1,) there.
+HostValue FromFile(const EntryInput& input, const Tensor& tensor) {
+  const bool is_single = tensor->shape().size() <= 1 && tensor->num_elements() == 1;
+  if (input.kind == EntryInput::Kind::kTensor && input.has_dims && input.dims.empty() && is_single)
+    return NDArray::View(tensor->dtype(), std::span<const int64_t>(), tensor->data(), tensor);
+  if (input.kind == EntryInput::Kind::kScalar && is_single) {
+    if (const std::optional<Scalar> scalar = ScalarOf(*tensor)) return *scalar;
+  }
+  if (input.kind == EntryInput::Kind::kShape && tensor->shape().size() == 1) {
+    if (Result<ShapeValue> shape = IntElements(OperandReader("", {}), *tensor); shape.ok()) return *std::move(shape);
+  }
+  return tensor;
+}
+
+std::span<const int64_t> DimsOf(const HostValue& value) {
+  if (const NDArray* tensor = value.tensor()) return tensor->shape();
+  return value.shape() ? std::span<const int64_t>(*value.shape()) : std::span<const int64_t>();
+}
+
+// Weights of a layer that adds up many products keep the size of what it gets; vectors are near 1, as scales are and
+// variances must be.
+double RandomReal(RandomSource& random, const std::vector<int64_t>& dims) {
+  if (dims.size() < 2) return 0.5 + random.Uniform();
+  double fan_in = 1;
+  for (size_t i = 1; i < dims.size(); ++i) fan_in *= static_cast<double>(std::max<int64_t>(dims[i], 1));
+  return (2 * random.Uniform() - 1) * std::sqrt(3 / fan_in);
+}
+
+}  // namespace
+
+void ArgumentReader::Report(const EntryInput& input, std::string message) {
+  compiler_.diagnostics().Error(Location(*input.at), "bad-input", std::move(message));
+  failed_ = true;
+}
+
+// ---- Files
+
+const EntryInput* ArgumentReader::FindInput(const std::string& name) const {
+  const std::vector<EntryInput>& inputs = entry_.inputs();
+  if (const auto it = std::ranges::find(inputs, name, &EntryInput::name); it != inputs.end()) return &*it;
+  std::string_view digits = name;
+  for (const std::string_view prefix : {"arr_", "arg_"}) {
+    if (digits.starts_with(prefix)) digits.remove_prefix(prefix.size());
+  }
+  size_t index = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
+  const bool is_number = error == std::errc() && end == digits.data() + digits.size();
+  return is_number && index < inputs.size() ? &inputs[index] : nullptr;
+}
+
+Status ArgumentReader::Place(const NamedTensor& named, const std::string& file) {
+  const EntryInput* input = nullptr;
+  if (named.name.empty()) {
+    const auto free = std::ranges::find_if(entry_.inputs(), [&](const EntryInput& i) { return !IsGiven(i); });
+    if (free != entry_.inputs().end()) input = &*free;
+  } else {
+    input = FindInput(named.name);
+  }
+  if (input && !IsGiven(*input)) {
+    ValueOf(*input) = FromFile(*input, named.tensor);
+    return {};
+  }
+  std::vector<std::string_view> names;
+  for (const EntryInput& i : entry_.inputs()) names.push_back(i.name);
+  std::string message = fmt::format("{}: ", file);
+  if (input) {
+    message += fmt::format("a second value for parameter '{}'", input->name);
+  } else {
+    message += fmt::format("tensor '{}' ({}) is not an input of '{}'", named.name,
+                           TypeToString(TypeOfTensor(*named.tensor)), entry_.name());
+    const std::optional<std::string_view> nearest = NearestName(named.name, names);
+    if (nearest) message += fmt::format("; did you mean '{}'?", *nearest);
+  }
+  compiler_.diagnostics()
+      .Error(Location(entry_.function()), "bad-input", std::move(message))
+      .Note(names.empty() ? "it has no inputs" : fmt::format("its inputs are {}", fmt::join(names, ", ")));
+  failed_ = true;
+  return {};
+}
+
+Status ArgumentReader::ReadFiles() {
+  for (const std::string& file : options_.inputs) {
+    IROPT_ASSIGN_OR_RETURN(const std::vector<NamedTensor> tensors, ReadTensors(file));
+    for (const NamedTensor& named : tensors) IROPT_RETURN_IF_ERROR(Place(named, file));
+  }
+  return {};
+}
+
+// ---- Sizes
+
+Status ArgumentReader::ReadSymbols() {
+  for (const std::string& text : options_.sym) {
+    const size_t equals = text.find('=');
+    const std::string name = text.substr(0, equals);
+    const std::string digits = equals == std::string::npos ? "" : text.substr(equals + 1);
+    int64_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (digits.empty() || error != std::errc() || end != digits.data() + digits.size() || value < 0)
+      return Error{ErrorCode::Usage, fmt::format("flag '-sym' takes NAME=SIZE, such as n=16, not '{}'", text)};
+    std::vector<std::string_view> names;
+    bool found = false;
+    for (const tir::Var* var : entry_.symbols()) {
+      names.push_back(var->name);
+      if (var->name != name) continue;
+      if (!symbols_.Find(var)) symbols_.Bind(var, value);
+      found = true;
+    }
+    if (found) continue;
+    return Error{ErrorCode::Usage, fmt::format("'{}' has no symbolic variable '{}'; it has {}", entry_.name(), name,
+                                               names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")))};
+  }
+  return {};
+}
+
+// ---- Checks
+
+bool ArgumentReader::Fits(const EntryInput& input, const HostValue& value) {
+  using Kind = EntryInput::Kind;
+  if (input.kind == Kind::kScalar) return value.scalar() && value.scalar()->dtype == input.dtype;
+  const bool is_kind = input.kind == Kind::kTensor ? value.tensor() != nullptr : value.shape() != nullptr;
+  if (input.kind == Kind::kOther || !is_kind) return false;
+  if (value.tensor() && !input.dtype.is_void() && value.tensor()->dtype() != input.dtype) return false;
+  if (!input.has_dims) return true;
+  return std::ranges::equal(DimsOf(value), input.dims, [&](int64_t dim, const PrimExpr* expr) {
+    return symbols_.EvalInt(expr).value_or(dim) == dim;
+  });
+}
+
+// Variables that are a dimension by themselves get their values from all inputs before any is checked.
+void ArgumentReader::CheckGiven() {
+  for (const EntryInput& input : entry_.inputs()) {
+    const std::span<const int64_t> dims = DimsOf(ValueOf(input));
+    if (!IsGiven(input) || dims.size() != input.dims.size()) continue;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      const auto* var = As<tir::Var>(input.dims[i]);
+      if (var && !symbols_.Find(var)) symbols_.Bind(var, dims[i]);
+    }
+  }
+  for (const EntryInput& input : entry_.inputs()) {
+    if (!IsGiven(input) || Fits(input, ValueOf(input))) continue;
+    std::string known;
+    for (const auto& [var, value] : symbols_.entries())
+      known += fmt::format("{}{} = {}", known.empty() ? " with " : ", ", var->name, value);
+    const bool mentions = std::ranges::any_of(input.dims, [](const PrimExpr* dim) { return !Is<tir::IntImm>(dim); });
+    Report(input, fmt::format("input '{}' is {}, expected {}{}", input.name, TypeToString(TypeOfValue(ValueOf(input))),
+                              DescribeInput(input), mentions ? known : ""));
+  }
+}
+
+// ---- What the files do not give
+
+HostValue ArgumentReader::MakeRandom(const EntryInput& input, const std::vector<int64_t>& dims) const {
+  // The numbers of an input follow from its name, so that other inputs may come and go.
+  RandomSource random(HashCombine(options_.seed, HashString(input.name)));
+  const DataType dtype = input.dtype.is_void() ? DataType::Float(32) : input.dtype;
+  const std::shared_ptr<NDArray> tensor = NDArray::Make(dtype, dims);
+  DispatchElement(dtype, [&]<class T>(std::type_identity<T>) {
+    for (T& element : tensor->MutableAs<T>()) {
+      if constexpr (std::is_floating_point_v<MathOf<T>>) {
+        element = Element<T>::Store(static_cast<MathOf<T>>(RandomReal(random, dims)));
+      } else {
+        element = Element<T>::Store(static_cast<MathOf<T>>(random.Next() % kRandomIntegers));
+      }
+    }
+  });
+  return Tensor(tensor);
+}
+
+void ArgumentReader::MakeMissing(const EvalLimits& limits, Storage::Tracking tracking) {
+  for (const EntryInput& input : entry_.inputs()) {
+    if (IsGiven(input)) continue;
+    const bool is_output = input.is_written;
+    if (input.kind == EntryInput::Kind::kOther || (!is_output && !options_.random_inputs)) {
+      Report(input, fmt::format("no input is given for parameter '{}': expected {}", input.name, DescribeInput(input)));
+      continue;
+    }
+    if (input.kind == EntryInput::Kind::kScalar) {
+      const std::optional<Scalar> scalar = input.scalar ? symbols_.Eval(input.scalar) : std::nullopt;
+      Scalar made = scalar ? *scalar : Scalar::Int(1);
+      if (!CastScalar(made, input.dtype, &made)) made = Scalar::Int(1, input.dtype);
+      ValueOf(input) = made;
+      continue;
+    }
+    std::vector<int64_t> dims;
+    for (const PrimExpr* dim : input.dims) {
+      const std::optional<int64_t> size = symbols_.EvalInt(dim);
+      if (!size) {
+        Report(input, fmt::format("the size {} of parameter '{}' is not known; give it by -sym, such as -sym=n=16",
+                                  DimToString(dim), input.name));
+        break;
+      }
+      dims.push_back(*size);
+    }
+    if (dims.size() != input.dims.size()) continue;
+    if (!input.has_dims) {
+      Report(input,
+             fmt::format("the rank of parameter '{}' is not known, so that no random input can be made", input.name));
+      continue;
+    }
+    if (input.kind == EntryInput::Kind::kShape) {
+      ValueOf(input) = ShapeValue(dims);
+      continue;
+    }
+    Result<Tensor> tensor =
+        AllocateTensor({input.dtype.is_void() ? DataType::Float(32) : input.dtype, dims}, tracking, limits);
+    if (!tensor.ok()) {
+      code_ = tensor.error().code;
+      Report(input, fmt::format("parameter '{}': {}", input.name, tensor.error().message));
+    } else {
+      ValueOf(input) = is_output ? HostValue(*std::move(tensor)) : MakeRandom(input, dims);
+    }
+  }
+}
+
+Result<std::vector<HostValue>> ArgumentReader::Read(const EvalLimits& limits, Storage::Tracking tracking) {
+  IROPT_RETURN_IF_ERROR(ReadFiles());
+  IROPT_RETURN_IF_ERROR(ReadSymbols());
+  CheckGiven();
+  MakeMissing(limits, tracking);
+  if (failed_) return Failure{code_};
+  return std::move(values_);
+}
+
+}  // namespace iropt

@@ -1,0 +1,48 @@
+// The values that a function is run on: from files, or random.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "entry.h"
+#include "iropt/data/tensors.h"
+#include "iropt/driver/run_program.h"
+#include "iropt/eval/relax/value_type.h"
+
+namespace iropt {
+
+class ArgumentReader {
+ public:
+  // Everything must outlive it.
+  ArgumentReader(const Entry& entry, const ProgramOptions& options, CompilerInstance& compiler)
+      : entry_(entry), options_(options), compiler_(compiler), values_(entry.inputs().size()) {}
+
+  // Reads the files, makes up what they do not give, and checks all of it; reports what is missing, left over or
+  // does not fit, each where the parameter stands. What a PrimFunc only writes is a new tensor.
+  Result<std::vector<HostValue>> Read(const EvalLimits& limits, Storage::Tracking tracking);
+
+ private:
+  Status ReadFiles();
+  Status Place(const NamedTensor& named, const std::string& file);
+  // The input that a name or a position names; null where there is none.
+  const EntryInput* FindInput(const std::string& name) const;
+  Status ReadSymbols();
+  void CheckGiven();
+  void MakeMissing(const EvalLimits& limits, Storage::Tracking tracking);
+  HostValue MakeRandom(const EntryInput& input, const std::vector<int64_t>& dims) const;
+  bool Fits(const EntryInput& input, const HostValue& value);
+
+  HostValue& ValueOf(const EntryInput& input) { return values_[static_cast<size_t>(&input - entry_.inputs().data())]; }
+  bool IsGiven(const EntryInput& input) { return !std::holds_alternative<std::monostate>(ValueOf(input).state); }
+  void Report(const EntryInput& input, std::string message);
+
+  const Entry& entry_;
+  const ProgramOptions& options_;
+  CompilerInstance& compiler_;
+  std::vector<HostValue> values_;
+  SymbolValues symbols_;
+  ErrorCode code_ = ErrorCode::Usage;
+  bool failed_ = false;
+};
+
+}  // namespace iropt

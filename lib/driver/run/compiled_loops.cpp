@@ -1,0 +1,105 @@
+#include "compiled_loops.h"
+
+#include <fmt/format.h>
+
+#include <deque>
+
+#include "iropt/ir/dlpack.h"
+#include "iropt/ir/element.h"
+
+namespace iropt {
+
+namespace {
+
+using codegen::LoopArg;
+using codegen::LoopTensor;
+
+std::optional<DataType> ElementTypeOf(const LoopTensor& tensor) {
+  for (const TypeCode code : {TypeCode::kInt, TypeCode::kUInt, TypeCode::kFloat, TypeCode::kBFloat,
+                              TypeCode::kFloat8E4M3, TypeCode::kFloat8E5M2}) {
+    const DataType dtype = DataType::Make(code, tensor.bits, tensor.lanes);
+    if (DLPackCode(code) == tensor.code && IsElementType(dtype)) return dtype;
+  }
+  return std::nullopt;
+}
+
+// A tensor of the caller as a value. It must not be kept.
+Result<HostValue> FromLoopTensor(const LoopTensor& tensor) {
+  const std::optional<DataType> dtype = ElementTypeOf(tensor);
+  if (!dtype || tensor.strides)
+    return Error{ErrorCode::SemanticCheck, "a packed function gets a tensor that is not compact, or of another dtype"};
+  const std::span<const int64_t> shape(tensor.shape, static_cast<size_t>(tensor.ndim));
+  const std::optional<uint64_t> bytes = ArrayBytes(*dtype, shape);
+  if (!bytes) return Error{ErrorCode::SemanticCheck, "a packed function gets a tensor of an invalid shape"};
+  auto* data = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
+  return HostValue(Tensor(NDArray::View(*dtype, shape, Storage::Wrap(data, *bytes), 0)));
+}
+
+Result<HostValue> FromLoopArg(const LoopArg& arg) {
+  switch (arg.kind) {
+    case LoopArg::Kind::kNone: return HostValue();
+    case LoopArg::Kind::kInt: return HostValue(Scalar::Int(arg.integer));
+    case LoopArg::Kind::kFloat: return HostValue(Scalar::Float(arg.real));
+    case LoopArg::Kind::kTensor: return FromLoopTensor(*arg.tensor);
+    case LoopArg::Kind::kString: return HostValue(std::string_view(arg.string));
+    case LoopArg::Kind::kPointer: break;
+  }
+  return Error{ErrorCode::SemanticCheck, "a packed function gets a pointer that is not a tensor"};
+}
+
+LoopArg ToLoopArg(const Scalar& scalar) {
+  return scalar.dtype.is_floating() ? LoopArg::Float(scalar.real) : LoopArg::Int(scalar.integer);
+}
+
+codegen::PackedFunction ForLoops(const PackedCaller& packed) {
+  return [&packed](std::string_view name, std::span<const LoopArg> args, LoopArg* result) -> Status {
+    if (!packed) return Error{ErrorCode::SemanticCheck, fmt::format("the packed function '{}' is called", name)};
+    std::vector<HostValue> values;
+    for (const LoopArg& arg : args) {
+      IROPT_ASSIGN_OR_RETURN(HostValue value, FromLoopArg(arg));
+      values.push_back(std::move(value));
+    }
+    IROPT_ASSIGN_OR_RETURN(const HostValue returned, packed(name, values));
+    if (const Scalar* scalar = returned.scalar()) *result = ToLoopArg(*scalar);
+    return {};
+  };
+}
+
+}  // namespace
+
+Result<HostValue> CompilingExecutor::Call(const GlobalVar& var, const PrimFunc&, std::span<const PrimFuncArg> args,
+                                          const PackedCaller& packed) {
+  codegen::CompiledFunctionRef& function = functions_[&var];
+  if (!function) {
+    IROPT_ASSIGN_OR_RETURN(function, compiler_->Compile(module_, var));
+  }
+  std::deque<LoopTensor> tensors;  // addresses stay as they are
+  std::vector<std::vector<std::byte>> copies;
+  std::vector<LoopArg> loop_args;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const NDArray* tensor = args[i].value.tensor();
+    const Scalar* scalar = args[i].value.scalar();
+    if (!tensor && !scalar) {
+      return Error{ErrorCode::SemanticCheck, fmt::format("{}: argument {} is {}, expected a tensor or a scalar",
+                                                         var.name, i, KindOf(args[i].value))};
+    }
+    if (scalar) {
+      loop_args.push_back(ToLoopArg(*scalar));
+      continue;
+    }
+    auto* data = const_cast<std::byte*>(tensor->data());  // written only where that is allowed
+    if (function->MayWrite(i) && !(args[i].writable && tensor->storage())) {
+      // An input whose address is taken, for example by a packed function: what is written to it is lost.
+      data = copies.emplace_back(tensor->data(), tensor->data() + tensor->num_bytes()).data();
+    }
+    tensors.push_back(codegen::DescribeTensor(*tensor, data));
+    loop_args.push_back(LoopArg::Tensor(&tensors.back()));
+  }
+  const codegen::PackedFunction callback = ForLoops(packed);
+  LoopArg result;
+  IROPT_RETURN_IF_ERROR(function->Call(loop_args, {.packed = &callback, .max_bytes = limits_.max_bytes}, &result));
+  if (result.kind == LoopArg::Kind::kNone) return HostValue(Scalar::Int(0));
+  return FromLoopArg(result);
+}
+
+}  // namespace iropt

@@ -1,0 +1,31 @@
+// PrimFuncs as machine code.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+
+#include "iropt/codegen/loop_compiler.h"
+#include "iropt/eval/relax/interpreter.h"
+
+namespace iropt {
+
+// Compiles each PrimFunc when it is first called.
+class CompilingExecutor : public PrimFuncExecutor {
+ public:
+  // The module must outlive it.
+  CompilingExecutor(const Module& module, std::shared_ptr<codegen::LoopCompiler> compiler, EvalLimits limits)
+      : module_(module), compiler_(std::move(compiler)), limits_(limits) {}
+
+  // Compiled code does not say what it writes.
+  Storage::Tracking tracking() const override { return Storage::Tracking::kOff; }
+  Result<HostValue> Call(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
+                         const PackedCaller& packed) override;
+
+ private:
+  const Module& module_;
+  std::shared_ptr<codegen::LoopCompiler> compiler_;
+  EvalLimits limits_;
+  std::unordered_map<const GlobalVar*, codegen::CompiledFunctionRef> functions_;  // never iterated
+};
+
+}  // namespace iropt

@@ -1,0 +1,143 @@
+#include "entry.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "iropt/analysis/tir/written_params.h"
+#include "iropt/infer/infer.h"
+#include "iropt/ir/location.h"
+#include "iropt/ir/tir/visitor.h"
+#include "iropt/support/edit_distance.h"
+#include "iropt/support/stack.h"
+
+namespace iropt {
+
+namespace {
+
+Failure ReportUnknown(const Module& module, const std::string& name, CompilerInstance& compiler) {
+  std::vector<std::string_view> names;
+  for (const ModuleEntry& entry : module.functions()) {
+    if (!Is<ExternFunc>(entry.func)) names.push_back(entry.var->name);
+  }
+  const std::optional<std::string_view> nearest = NearestName(name, names);
+  std::string message = fmt::format("the module has no function '{}' to run", name);
+  if (nearest) {
+    message += fmt::format("; did you mean '{}'?", *nearest);
+  } else if (!names.empty()) {
+    message += fmt::format("; it has {}", fmt::join(names, ", "));
+  }
+  compiler.diagnostics().Error({}, "unknown-entry", std::move(message));
+  return Failure{ErrorCode::Usage};
+}
+
+HostValue TakeValue(const Type* type, std::vector<HostValue>& values, size_t& next) {
+  const auto* tuple_type = As<TupleType>(type);
+  if (!tuple_type) return std::move(values[next++]);
+  TupleValue tuple;
+  for (const Type* field : tuple_type->fields)
+    tuple.fields.push_back(WithStack([&] { return TakeValue(field, values, next); }));
+  return HostValue(std::move(tuple));
+}
+
+}  // namespace
+
+Result<Entry> Entry::Find(const Module& module, const std::string& name, CompilerInstance& compiler) {
+  const ModuleEntry* found = module.Find(name);
+  if (!found || Is<ExternFunc>(found->func)) return ReportUnknown(module, name, compiler);
+  Entry entry(found->var, found->func);
+  if (entry.relax()) {
+    entry.AddRelaxInputs(*entry.relax());
+  } else {
+    entry.AddPrimInputs(*entry.prim());
+  }
+  entry.FindSymbols();
+  return entry;
+}
+
+void Entry::AddRelaxInputs(const Function& function) {
+  for (size_t i = 0; i < function.params.size(); ++i) {
+    const Var* param = function.params[i];
+    AddInput(std::string(param->name()), param, i, param->type);
+  }
+}
+
+void Entry::AddInput(const std::string& name, const Var* param, size_t index, const Type* type) {
+  if (const auto* tuple = As<TupleType>(type)) {
+    for (size_t i = 0; i < tuple->fields.size(); ++i)
+      WithStack([&] { AddInput(fmt::format("{}.{}", name, i), param, index, tuple->fields[i]); });
+    return;
+  }
+  EntryInput& input = inputs_.emplace_back(EntryInput{.name = name, .at = param, .param = index});
+  if (const auto* distributed = As<DTensorType>(type)) type = distributed->tensor;
+  if (const auto* tensor = As<TensorType>(type)) {
+    input.kind = EntryInput::Kind::kTensor;
+    input.dtype = tensor->dtype;
+    input.has_dims = tensor->known;
+    input.dims.assign(tensor->dims.begin(), tensor->dims.end());
+  } else if (const auto* shape = As<ShapeType>(type)) {
+    input.kind = EntryInput::Kind::kShape;
+    input.has_dims = shape->known;
+    input.dims.assign(shape->values.begin(), shape->values.end());
+  } else if (const auto* prim = As<PrimType>(type)) {
+    input.kind = EntryInput::Kind::kScalar;
+    input.dtype = prim->dtype;
+    input.scalar = prim->value;
+  }
+}
+
+void Entry::AddPrimInputs(const PrimFunc& function) {
+  const std::vector<bool> written = WrittenParams(function);
+  for (size_t i = 0; i < function.params.size(); ++i) {
+    const tir::Var* param = function.params[i];
+    const tir::Buffer* buffer = function.param_buffers[i];
+    EntryInput& input = inputs_.emplace_back(EntryInput{.name = std::string(buffer ? buffer->name : param->name),
+                                                        .at = param,
+                                                        .param = i,
+                                                        .dtype = buffer ? buffer->dtype : param->dtype});
+    if (!buffer) {
+      if (!param->dtype.is_handle()) input.kind = EntryInput::Kind::kScalar;
+      continue;
+    }
+    input.kind = EntryInput::Kind::kTensor;
+    input.has_dims = true;
+    input.dims.assign(buffer->shape.begin(), buffer->shape.end());
+    input.is_written = written[i];
+  }
+}
+
+void Entry::FindSymbols() {
+  const auto add = [&](const PrimExpr* expr) {
+    tir::ForEachVar(expr, [&](const tir::Var* var) {
+      if (std::ranges::find(symbols_, var) == symbols_.end()) symbols_.push_back(var);
+    });
+  };
+  for (const EntryInput& input : inputs_) {
+    std::ranges::for_each(input.dims, add);
+    if (input.scalar) add(input.scalar);
+  }
+}
+
+std::vector<HostValue> Entry::MakeArguments(std::vector<HostValue> values) const {
+  if (!relax()) return values;
+  std::vector<HostValue> args;
+  size_t next = 0;
+  for (const Var* param : relax()->params) args.push_back(TakeValue(param->type, values, next));
+  return args;
+}
+
+std::string DescribeInput(const EntryInput& input) {
+  const std::string dtype = input.dtype.is_void() ? "" : fmt::format("dtype=\"{}\"", input.dtype.ToString());
+  const std::string dims = DimsToString(input.dims);
+  switch (input.kind) {
+    case EntryInput::Kind::kTensor:
+      if (!input.has_dims) return fmt::format("R.Tensor({})", dtype);
+      return fmt::format("R.Tensor({}{}{})", dims, dtype.empty() ? "" : ", ", dtype);
+    case EntryInput::Kind::kShape: return input.has_dims ? fmt::format("R.Shape({})", dims) : "R.Shape";
+    case EntryInput::Kind::kScalar: return fmt::format("R.Prim(\"{}\")", input.dtype.ToString());
+    case EntryInput::Kind::kOther: break;
+  }
+  return "R.Object";
+}
+
+}  // namespace iropt

@@ -1,0 +1,68 @@
+#include "observers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "iropt/eval/relax/value_type.h"
+#include "iropt/infer/infer.h"
+#include "iropt/runtime/statistics.h"
+
+namespace iropt {
+
+namespace {
+
+std::string_view NameOf(CalleeKind kind) {
+  switch (kind) {
+    case CalleeKind::kOperator: return "operator";
+    case CalleeKind::kPrimFunc: return "PrimFunc";
+    case CalleeKind::kPacked: return "packed";
+  }
+  return "";
+}
+
+std::string Row(double seconds, double total, size_t calls, std::string_view kind, std::string_view name) {
+  const double share = total > 0 ? 100 * seconds / total : 0;
+  const std::string count = calls == 0 ? "" : fmt::format("{}", calls);
+  return fmt::format("{:>11.3f}{:>7.1f}{:>8}  {:9} {}\n", 1e3 * seconds, share, count, kind, name);
+}
+
+}  // namespace
+
+void RunReporter::OnBinding(const Function&, const Var& var, const HostValue& value) {
+  if (!trace_) return;
+  trace_->Append(fmt::format("{}: {}", var.name(), TypeToString(TypeOfValue(value))));
+  if (const NDArray* tensor = value.tensor()) {
+    trace_->Append(IsWritten(value) ? fmt::format("  {}", DescribeStatistics(StatisticsOf(*tensor)))
+                                    : "  not written yet");
+  }
+  trace_->Append('\n');
+}
+
+void RunReporter::OnCall(CalleeKind kind, std::string_view callee, double seconds) {
+  Spent& spent = spent_[{kind, std::string(callee)}];
+  ++spent.calls;
+  spent.seconds += seconds;
+}
+
+std::string RunReporter::RenderTimes(double total_seconds) const {
+  using Entry = decltype(spent_)::const_pointer;
+  std::vector<Entry> entries;
+  double known = 0;
+  for (const auto& entry : spent_) {
+    entries.push_back(&entry);
+    known += entry.second.seconds;
+  }
+  std::ranges::stable_sort(entries, [](Entry a, Entry b) { return a->second.seconds > b->second.seconds; });
+  std::string text = fmt::format("{:>11}{:>7}{:>8}  callee\n", "wall ms", "%", "calls");
+  for (const Entry entry : entries) {
+    const auto& [callee, spent] = *entry;
+    text += Row(spent.seconds, total_seconds, spent.calls, NameOf(callee.first), callee.second);
+  }
+  // Calls of packed functions contain those that they make.
+  text += Row(std::max(total_seconds - known, 0.0), total_seconds, 0, "", "everything else");
+  return text + Row(total_seconds, total_seconds, 0, "", "total");
+}
+
+}  // namespace iropt

@@ -1,0 +1,93 @@
+#include "outputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "iropt/infer/infer.h"
+#include "iropt/runtime/compare.h"
+#include "iropt/runtime/packed_func.h"
+#include "iropt/runtime/statistics.h"
+#include "iropt/support/stack.h"
+
+namespace iropt {
+
+namespace {
+
+// Tensors of up to so many elements are shown as a whole.
+constexpr int64_t kFewElements = 16;
+
+void AddOutputs(const HostValue& value, std::vector<NamedTensor>& outputs) {
+  const auto add = [&](Tensor tensor) { outputs.push_back({fmt::format("out{}", outputs.size()), std::move(tensor)}); };
+  if (const auto* tensor = std::get_if<Tensor>(&value.state)) return add(*tensor);
+  if (const ShapeValue* shape = value.shape()) {
+    const std::shared_ptr<NDArray> dims = NDArray::Make(DataType::Int(64), {std::ssize(*shape)});
+    std::ranges::copy(*shape, dims->MutableAs<int64_t>().begin());
+    return add(dims);
+  }
+  if (const Scalar* scalar = value.scalar()) return add(MakeScalarTensor(*scalar));
+  if (const TupleValue* tuple = value.tuple()) {
+    for (const HostValue& field : tuple->fields) WithStack([&] { AddOutputs(field, outputs); });
+  }
+}
+
+constexpr int64_t kOneElement[] = {1};
+
+Tensor WithDimension(const Tensor& tensor) {
+  return tensor->shape().empty() ? NDArray::View(tensor->dtype(), kOneElement, tensor->data(), tensor) : tensor;
+}
+
+}  // namespace
+
+std::vector<NamedTensor> FlattenOutputs(const HostValue& value) {
+  std::vector<NamedTensor> outputs;
+  AddOutputs(value, outputs);
+  return outputs;
+}
+
+std::vector<NamedTensor> ForFile(const std::vector<NamedTensor>& outputs) {
+  std::vector<NamedTensor> tensors;
+  for (const NamedTensor& output : outputs) tensors.push_back({output.name, WithDimension(output.tensor)});
+  return tensors;
+}
+
+std::string RenderOutputs(const std::vector<NamedTensor>& outputs) {
+  std::string text;
+  for (const auto& [name, tensor] : outputs) {
+    const std::string type = TypeToString(TypeOfTensor(*tensor));
+    text += fmt::format("{}: {}  {}\n", name, type, DescribeStatistics(StatisticsOf(*tensor)));
+    if (tensor->num_elements() <= kFewElements) text += fmt::format("  {}\n", RenderValue(tensor));
+  }
+  return text;
+}
+
+Status CheckOutputs(const std::vector<NamedTensor>& outputs, const ProgramOptions& options,
+                    CompilerInstance& compiler) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<NamedTensor> expected, ReadTensors(*options.check));
+  bool ok = true;
+  const auto report = [&](std::string message) {
+    compiler.diagnostics().Error({}, "output-mismatch", std::move(message));
+    ok = false;
+  };
+  if (outputs.size() != expected.size())
+    report(fmt::format("there are {} outputs, and {} in {}", outputs.size(), expected.size(), *options.check));
+  for (const NamedTensor& output : outputs) {
+    const bool is_single = expected.size() == 1 && expected[0].name.empty();
+    const auto wanted = is_single ? expected.begin() : std::ranges::find(expected, output.name, &NamedTensor::name);
+    if (wanted == expected.end()) {
+      report(fmt::format("{}: {} has no such tensor", output.name, *options.check));
+      continue;
+    }
+    Tolerance tolerance = Tolerance::Of(output.tensor->dtype());
+    tolerance.relative = options.relative_tolerance.value_or(tolerance.relative);
+    tolerance.absolute = options.absolute_tolerance.value_or(tolerance.absolute);
+    // A file that holds a tensor of rank 0 after all is as good.
+    const Tensor got = WithDimension(output.tensor);
+    const Tensor want = WithDimension(wanted->tensor);
+    const Comparison comparison = CompareTensors(*got, *want, tolerance);
+    if (!comparison.ok()) report(fmt::format("{}: {}", output.name, DescribeComparison(comparison, *got, *want)));
+  }
+  return ok ? Status() : Failure{ErrorCode::SemanticCheck};
+}
+
+}  // namespace iropt

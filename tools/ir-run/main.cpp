@@ -1,0 +1,98 @@
+// ir-run: reads a module, runs passes, runs a function of it on tensors.
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/compiler_flags.h"
+#include "cli/flag_help.h"
+#include "cli/flag_parser.h"
+#include "cli/flag_rows.h"
+#include "cli/tool.h"
+#include "iropt/driver/run_program.h"
+#include "iropt/eval/relax/interpreter.h"
+
+namespace {
+
+using namespace iropt;
+
+constexpr std::string_view kName = "ir-run";
+
+constexpr std::string_view kHead =
+    R"(Reads a module, runs a pipeline of passes, runs a function on tensors.
+
+usage: ir-run [flags] [FILE]
+
+  FILE                            the module to read; '-' or nothing: the standard input
+)";
+
+constexpr std::string_view kExamples =
+    R"(  ir-run -inputs=in.npz -output=out.npz in.ir                run 'main'
+  ir-run -entry=forward -random-inputs -sym=n=16 -print in.ir   run on made-up inputs and show the results
+  ir-run -O3 -inputs=in.npz -check=out.npz in.ir             optimize, run, and compare
+)";
+
+constexpr std::string_view kExitCodes = R"(  0  done
+  1  usage error, inputs that do not fit, or a file that cannot be read or written
+  2  the module does not parse
+  3  the module is ill-formed
+  4  a pass failed or threw an exception
+  5  a check rejected the result of a pass
+  6  the run failed, or its results are not the expected ones
+  7  a budget was exceeded: memory, depth of calls
+ 70  internal error or crash: a bug in ir-run or in a pass
+)";
+
+constexpr Flag kFlags[] = {
+#define IROPT_FLAG IROPT_FLAG_ROW
+#include "flags.def"
+};
+
+// What the flags say. A flag of flags.def sets the member that its row names.
+struct CommandLine : ProgramOptions {
+  std::string loops = "interpret";
+  std::string diagnostics = "text";
+  std::string colour = "auto";
+  bool help = false;
+  bool help_all = false;
+  bool list_packed = false;
+  bool print_version = false;
+};
+
+Status ParseCommandLine(const std::vector<std::string>& arguments, CommandLine& line) {
+  FlagParser parser(kFlags, line.driver.input);
+  const Flag* flag = kFlags;
+#define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
+#include "flags.def"
+  IROPT_RETURN_IF_ERROR(parser.Parse(arguments));
+  TranslateDiagnosticFlags(line.diagnostics, line.colour, line.driver.compiler);
+  if (line.loops == "compile") line.ProgramOptions::loops = LoopMode::Compile;
+  return {};
+}
+
+std::string RenderHelp(const CommandLine& line) {
+  std::string text = std::string(kHead) + RenderFlags(kFlags, line.help_all);
+  if (line.help_all) text += fmt::format("\n{}\n\nExamples:\n{}", WrapText(kFlagRules, 0), kExamples);
+  return text + fmt::format("\nExit codes:\n{}", kExitCodes);
+}
+
+std::string RenderPackedFuncs() {
+  std::string text;
+  for (const std::string_view name : BuiltinPackedFuncs().Names()) text += fmt::format("{}\n", name);
+  return text;
+}
+
+int RunCommand(const std::vector<std::string>& arguments) {
+  CommandLine line;
+  const Status parsed = ParseCommandLine(arguments, line);
+  if (!parsed.ok()) return ReportUsageError(kName, parsed.error());
+  if (line.help || line.help_all) return PrintToStdout(kName, RenderHelp(line));
+  if (line.list_packed) return PrintToStdout(kName, RenderPackedFuncs());
+  if (line.print_version) return PrintToStdout(kName, "ir-run " IROPT_VERSION "\n");
+  return RunProgram(line);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return RunTool(kName, argc, argv, RunCommand); }
