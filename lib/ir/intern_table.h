@@ -51,8 +51,8 @@ class InternTable {
   struct Shard {
     std::mutex mutex;
     std::atomic<Table*> table = nullptr;
-    // All tables that this shard ever had, because a reader may still be in an old one; together they are no bigger
-    // than twice the last.
+    // All tables that this shard ever had, because a reader may still be in an old one; together they are at most
+    // twice as big as the last.
     std::vector<std::unique_ptr<Table>> tables;
     Arena arena;
   };

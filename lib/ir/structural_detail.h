@@ -50,7 +50,7 @@ class VarTable {
   IdTable<T> context_;
 };
 
-// How to treat the nodes that a field refers to.
+// The treatment of the nodes that a field refers to.
 enum class Mode : uint8_t {
   kUse,     // refers to what was introduced
   kDefine,  // introduces variables, new ones even if the same nodes were introduced before

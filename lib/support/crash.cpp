@@ -200,7 +200,7 @@ class HandlerStack {
   void* memory_ = nullptr;
 };
 
-// The first allocation that fails gives back the reserve and throws; what handles the error lives on the reserve.
+// The first allocation that fails gives back the reserve and throws; the handling of the error uses the reserve.
 std::atomic<void*> reserve = nullptr;
 
 void OnOutOfMemory() {

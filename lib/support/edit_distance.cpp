@@ -28,7 +28,7 @@ size_t EditDistance(std::string_view a, std::string_view b, size_t limit) {
     const size_t first = i > limit ? i - limit : 0;
     const size_t last = std::min(b.size(), limit < b.size() ? i + limit : b.size());
     size_t least = limit + 1;
-    // What the row before last left at the edge.
+    // Overwrites the value of the row before last at the edge.
     if (first > 0) current[first - 1] = limit + 1;
     for (size_t j = first; j <= last; ++j) {
       if (j == 0) {

@@ -22,9 +22,9 @@
 namespace iropt {
 
 struct VerifyOptions {
-  // Whether types are checked: that they exist, fit the inferred ones, and refer to variables in scope.
+  // Check types: that they exist, fit the inferred ones, and refer to variables in scope.
   bool check_types = true;
-  // Whether a PrimFunc may use variables that it does not define, as fragments of programs do. Variables that are
+  // Let a PrimFunc use variables that it does not define, as fragments of programs do. Variables that are
   // defined, but used outside of their scope, are errors in any case.
   bool allow_free_vars = true;
   // Functions are checked by up to this many threads; the diagnostics and their order are the same for any number.

@@ -52,7 +52,7 @@ class IRContext {
   // The name of a function if the context has seen it, else null; unlike GlobalVar::Get it never makes one.
   const GlobalVar* FindGlobalVar(std::string_view name);
 
-  // The tables behind the static Get functions; see lib/ir/context.cpp.
+  // The tables that the static Get functions read; see lib/ir/context.cpp.
   class Impl;
   Impl& impl() { return *impl_; }
 

@@ -99,7 +99,7 @@ class PassRegistry {
   const PassEntry* Find(std::string_view name) const;
   const OptionSpec* FindConfig(std::string_view key) const;
   const PipelineEntry* FindPipeline(std::string_view name, int level) const;
-  // What the named pipeline runs at the level: its own passes, then those that were added. Empty if there is none.
+  // The parts of the named pipeline at the level: its own passes, then the added ones. Empty if it does not exist.
   std::vector<const PipelineEntry*> FindPipelineParts(std::string_view name, int level) const;
   std::span<const PipelineEntry> pipeline_additions() const { return additions_; }
 

@@ -93,7 +93,7 @@ class Interpreter final : public ScalarEvaluator {
   bool ExecFor(const tir::For& loop);
   bool ExecLoop(const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body, int64_t step = 1);
   bool EvalStep(const tir::For& loop, int64_t* step);
-  // Whether the loop at hand goes on after its body ended early.
+  // The effect on the current loop of a body that ended early.
   enum class AfterBody : uint8_t { kFail, kLeave, kNext };
   AfterBody TakeJump();
   bool ExecWhile(const tir::While& loop);

@@ -318,7 +318,7 @@ IROPT_TYPE_RULE(InferMultinomialFromUniform, "the shape of `uniform_sample`, `dt
 
 namespace {
 
-// How an update is combined with the element.
+// The operations that combine an update with the element.
 constexpr std::string_view kReductions = "update add mul mean max min";
 
 }  // namespace

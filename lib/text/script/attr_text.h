@@ -16,7 +16,7 @@ const Attr* ParseIndexMapLambda(ParserCore::Shared shared);
 // I.vdevice(...), or a dictionary.
 bool AtAttrConstructor(const ParserCore::Shared& shared);
 
-// Whether a number is printed without its dtype in the text of Relax.
+// Returns whether a number is printed without its dtype in the text of Relax.
 bool IsPlainFloat(const FloatAttr& attr);
 // Prints a value. `free` names what the text has not defined yet; see PrimPrinter.
 void PrintAttr(const Attr* attr, PrintContext& context, ScriptDialect mode, FreeNames* free = nullptr);

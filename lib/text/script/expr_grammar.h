@@ -131,7 +131,7 @@ class ExprGrammar : public ValueReader {
     if (trailing_comma) *trailing_comma = comma;
     return Expect(close, "a list");
   }
-  // Behind the first item, which may have a star: `a, b` without parentheses.
+  // After the first item, which may have a star: `a, b` without parentheses.
   bool ParseTupleTail(PyValue& out, bool star, uint32_t begin) {
     std::vector<PyValue> items;
     if (!AddItem(out, star, items)) return false;

@@ -1,4 +1,4 @@
-// Expansion of macros: the body is read in the place of the call, with the parameters as names of the arguments.
+// Expansion of macros: the body is read instead of the call, with the parameters as names of the arguments.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace iropt::text {
 
-// How much one function expands. Macros may call one another, and themselves.
+// Limits the expansions of one function. Macros may call one another, and themselves.
 struct MacroBudget {
   static constexpr uint32_t kMostNested = 100;
   static constexpr uint32_t kMostExpansions = 100'000;
@@ -37,7 +37,7 @@ class MacroExpansion {
   MacroBudget& budget_;
   const Macro& macro_;
   std::optional<DiagnosticContext> context_;
-  std::optional<Lexer> body_;  // reads what is behind the call, while the reader's own reads the body
+  std::optional<Lexer> body_;  // reads the text after the call, while the reader's own reads the body
   SymbolTable outer_symbols_;  // of a hygienic macro
 };
 

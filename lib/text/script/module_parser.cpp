@@ -365,7 +365,7 @@ bool ModuleParser::ReadMacroHeader(Macro& macro) {
   return At(TokenKind::kColon) || Unexpected("':' after the header of the macro");
 }
 
-// What a macro says of types is for readers.
+// The annotations of a macro are for human readers only.
 void ModuleParser::SkipAnnotation() {
   const int depth = lex_.bracket_depth();
   while (!At(TokenKind::kEnd) && !At(TokenKind::kNewline)) {

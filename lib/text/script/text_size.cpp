@@ -1,4 +1,4 @@
-// How much text the types of a module take.
+// The size of the text of a module's types.
 #include <fmt/format.h>
 
 #include "iropt/infer/print/type_printer.h"
@@ -13,11 +13,11 @@ namespace {
 // Types of this size are left out of the count: it is nesting that makes text explode, not the number of bindings.
 constexpr uint32_t kSmallType = 1024;
 
-// Counts what the annotations of one function consist of, up to the limit.
+// Counts the parts of the annotations of one function, up to the limit.
 class TypeSizeCounter : public WalkHandler {
  public:
   bool exceeded() const { return left_ < 0; }
-  // What the walk was at when the limit was exceeded; null in the signature.
+  // The binding that the walk had reached when the limit was exceeded; null in the signature.
   const Var* var() const { return var_; }
 
   void OnBinding(const Binding& binding) {

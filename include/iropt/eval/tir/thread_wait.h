@@ -8,10 +8,10 @@
 
 namespace iropt {
 
-// Whether threads of an axis with this tag may wait for each other. Blocks of threads never do.
+// Returns whether threads of an axis with this tag may wait for each other. Blocks of threads never do.
 bool IsThreadTag(std::string_view tag);
 
-// Whether each thread has memory of its own behind the pointer.
+// Returns whether the pointer is to memory that each thread has its own copy of.
 bool IsLocalMemory(const tir::Var* data);
 
 // The statements at and below `body` that have a T.tvm_storage_sync or T.tvm_thread_allreduce in them: all threads

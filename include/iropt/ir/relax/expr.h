@@ -304,12 +304,12 @@ struct Function : BaseFunc {
   }
 };
 
-// Whether fusion made the function of operators, so that other passes must not rewrite it.
+// Returns whether fusion created the function from operators, so that other passes must not rewrite it.
 inline bool IsPrimitive(const Function& function) {
   const auto* primitive = As<IntAttr>(function.attrs->Find(attr::kPrimitive));
   return primitive && primitive->value != 0;
 }
-// Whether the function counts as pure whatever it calls.
+// Returns whether the function counts as pure regardless of its calls.
 inline bool IsForcedPure(const Function& function) {
   const auto* forced = As<IntAttr>(function.attrs->Find(attr::kForcePure));
   return forced && forced->value != 0;

@@ -146,7 +146,7 @@ class Rebuilder {
 
  private:
   bool InfersTypes() const { return retype_ == Retype::kIfNeeded || retype_ == Retype::kCalls; }
-  // How the operands, from which the type of an expression follows, differ from the old ones.
+  // The difference between the old and new operands, from which the type of an expression follows.
   enum class Change : uint8_t { kNothing, kSameTypes, kTypes };
   // The part of Rebuild for nodes that changed; out of line, because most do not.
   const Expr* Copy(const Call& old, const Expr* op, List<const Expr*> args, const Attr* attrs,

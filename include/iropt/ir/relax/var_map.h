@@ -1,4 +1,4 @@
-// What is known of variables, by their numbers, for a part of a function.
+// A map from variables, by their numbers, to facts about them, for a part of a function.
 #pragma once
 
 #include <algorithm>

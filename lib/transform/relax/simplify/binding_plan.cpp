@@ -102,7 +102,7 @@ class BindingPlanner : public WalkHandler {
     const Expr* known = Trace(value);
     // A cast that fails at run time stays, and what uses its result is never reached.
     if (cast && known->type && TypeBaseCheck(var.type, known->type) == BaseCheck::kFailL0) return;
-    // The value behind a cast may have a more general type than the cast.
+    // The operand of a cast may have a more general type than the cast.
     if (known != value && (!known->type || !IsBaseOf(var.type, known->type))) known = value;
     if (const auto* source = As<Var>(known)) {
       if (!cast || TypeEqual(var.type, known->type)) aliases_.push_back({&var, source, known == value});
