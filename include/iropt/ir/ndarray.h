@@ -60,8 +60,8 @@ class NDArray : public std::enable_shared_from_this<NDArray> {
   static std::shared_ptr<const NDArray> View(DataType dtype, std::span<const int64_t> shape, const std::byte* data,
                                              std::shared_ptr<const void> owner);
   // A view of storage from byte `offset` on, in which it must fit.
-  static std::shared_ptr<NDArray> View(DataType dtype, std::span<const int64_t> shape,
-                                       std::shared_ptr<Storage> storage, size_t offset);
+  static std::shared_ptr<NDArray> View(DataType dtype, std::span<const int64_t> shape, std::shared_ptr<Storage> storage,
+                                       size_t offset);
 
   DataType dtype() const { return dtype_; }
   std::span<const int64_t> shape() const { return {shape_, rank_}; }
