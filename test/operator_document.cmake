@@ -22,7 +22,7 @@ target_compile_options(documented_operator PRIVATE -ffp-contract=off)
 target_link_libraries(documented_operator PRIVATE iropt_eval)
 
 add_executable(documented_operator_ir_opt $<TARGET_OBJECTS:ir-opt> $<TARGET_OBJECTS:documented_operator>)
-target_link_libraries(documented_operator_ir_opt PRIVATE iropt_driver)
+target_link_libraries(documented_operator_ir_opt PRIVATE iropt_cli)
 set_target_properties(documented_operator_ir_opt PROPERTIES OUTPUT_NAME ir-opt RUNTIME_OUTPUT_DIRECTORY "${unpacked}/bin")
 add_test(NAME documented_operator_commands
          COMMAND ${check_docs} --kind in-tree --root "${unpacked}" $<TARGET_FILE_DIR:documented_operator_ir_opt> "${document}")

@@ -56,8 +56,9 @@ codegen::PackedFunction ForLoops(const PackedCaller& packed) {
     if (!packed) return Error{ErrorCode::SemanticCheck, fmt::format("the packed function '{}' is called", name)};
     std::vector<HostValue> values;
     for (const LoopArg& arg : args) {
-      IROPT_ASSIGN_OR_RETURN(HostValue value, FromLoopArg(arg));
-      values.push_back(std::move(value));
+      Result<HostValue> value = FromLoopArg(arg);
+      if (!value.ok()) return value.TakeError();
+      values.push_back(*std::move(value));
     }
     IROPT_ASSIGN_OR_RETURN(const HostValue returned, packed(name, values));
     if (const Scalar* scalar = returned.scalar()) *result = ToLoopArg(*scalar);

@@ -20,7 +20,7 @@ struct EntryInput {
   Kind kind = Kind::kOther;
   DataType dtype = DataType::Void();  // of a tensor or a scalar; void where any will do
   bool has_dims = false;              // of a tensor or a shape: whether dims are known
-  std::vector<const PrimExpr*> dims;
+  std::vector<const PrimExpr*> dims = {};
   const PrimExpr* scalar = nullptr;  // what the value of a scalar is; null where any will do
   bool is_written = false;           // a PrimFunc writes to it, so that a result need not be given
 };

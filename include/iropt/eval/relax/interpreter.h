@@ -54,13 +54,13 @@ class RunObserver {
 };
 
 struct RunOptions {
-  EvalLimits limits = {};                       // of one operator, one PrimFunc, one allocation
-  size_t max_depth = 10'000;                    // of calls of Relax functions
-  uint64_t seed = 0;                            // of random operators
-  const PackedRegistry* packed = nullptr;       // null: BuiltinPackedFuncs()
-  PrimFuncExecutor* prim_funcs = nullptr;       // null: they are interpreted
-  std::function<void(std::string_view)> print;  // takes the lines that the program prints; null: nobody does
-  RunObserver* observer = nullptr;              // null: nobody is told
+  EvalLimits limits = {};                                 // of one operator, one PrimFunc, one allocation
+  size_t max_depth = 10'000;                              // of calls of Relax functions
+  uint64_t seed = 0;                                      // of random operators
+  const PackedRegistry* packed = nullptr;                 // null: BuiltinPackedFuncs()
+  PrimFuncExecutor* prim_funcs = nullptr;                 // null: they are interpreted
+  std::function<void(std::string_view)> print = nullptr;  // takes the lines that the program prints; null: nobody does
+  RunObserver* observer = nullptr;                        // null: nobody is told
 };
 
 // Packed functions of the runtime (lib/runtime/packed/builtins.def), and those that kernels compute: sorting, sampling,
