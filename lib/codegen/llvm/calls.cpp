@@ -6,7 +6,6 @@
 #include "expr_emitter.h"
 #include "iropt/codegen/loop_compiler.h"
 #include "iropt/ir/dlpack.h"
-#include "iropt/op/intrinsics.h"
 #include "signature.h"
 
 namespace iropt::codegen {
@@ -228,7 +227,7 @@ TypedValue ExprEmitter::EmitStructGet(const tir::Call& call) {
     kDeviceId,
     kDeviceType
   };
-  const TypedValue pointer = EmitTyped(call.args[0]);
+  TypedValue pointer = EmitTyped(call.args[0]);
   const auto* index = As<tir::IntImm>(call.args[1]);
   const auto* field = As<tir::IntImm>(call.args[2]);
   if (!pointer.array || !pointer.array->data.value || !index || index->value != 0 || !field)

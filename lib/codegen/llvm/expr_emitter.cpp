@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "iropt/op/intrinsics.h"
 #include "iropt/support/stack.h"
 
 namespace iropt::codegen {

@@ -15,7 +15,7 @@ Frame::Frame(ModuleState& state, llvm::Function* function, std::string prefix)
   builder_.SetInsertPoint(NewBlock("body"));
 }
 
-llvm::Value* Frame::Unsupported(std::string message, llvm::Type* type) {
+llvm::Value* Frame::Unsupported(std::string_view message, llvm::Type* type) {
   state_.Unsupported(prefix_ + std::string(message));
   return type->isVoidTy() ? nullptr : llvm::Constant::getNullValue(type);
 }

@@ -47,7 +47,7 @@ class Frame {
   llvm::Value* context() { return function_->getArg(0); }
   const std::string& prefix() const { return prefix_; }
   // A value of the type that means nothing, after Unsupported.
-  llvm::Value* Unsupported(std::string message, llvm::Type* type);
+  llvm::Value* Unsupported(std::string_view message, llvm::Type* type);
 
   llvm::ConstantInt* Int64(int64_t value) { return builder_.getInt64(static_cast<uint64_t>(value)); }
   // An integer of any width as one of 64 bits.

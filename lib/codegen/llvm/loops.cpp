@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "iropt/eval/tir/thread_wait.h"
+#include "iropt/ir/module.h"
 #include "iropt/ir/structural.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/intrinsics.h"

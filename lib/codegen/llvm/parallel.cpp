@@ -6,6 +6,7 @@
 // be shared.
 #include <algorithm>
 
+#include "iropt/ir/module.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/intrinsics.h"
 #include "stmt_emitter.h"
