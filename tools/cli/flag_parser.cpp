@@ -47,7 +47,7 @@ CLI::Validator Real() {
 
 // CLI11's message begins with the flag, with two dashes.
 std::string DescribeParseError(const CLI::ParseError& error) {
-  const std::string what = error.what();
+  std::string what = error.what();
   const size_t colon = what.find(": ");
   if (!what.starts_with("--") || colon == std::string::npos) return what;
   const std::string flag = what.substr(1, colon - 1);
