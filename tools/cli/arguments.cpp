@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "iropt/support/file.h"
 
@@ -25,8 +26,7 @@ Result<std::vector<std::string>> SplitWords(std::string_view text, const std::st
     const char c = text[i];
     const bool escapes = c == '\\' && quote != '\'' && i + 1 < text.size();
     if (quote == '\0' && IsSpace(c)) {
-      if (word) words.push_back(*std::move(word));
-      word.reset();
+      if (word) words.push_back(*std::exchange(word, std::nullopt));
       continue;
     }
     if (!word && c == '#') {
