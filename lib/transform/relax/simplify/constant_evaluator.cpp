@@ -24,13 +24,13 @@ bool ConstantEvaluator::IsFoldable(const OpInfo& op) { return op.pure && HasKern
 // Folding must not make big constants out of small ones: a result may be as big as what it is computed from, or as the
 // limit for one result. All together must stay under the limits for all, so that many small ones do not keep the pass
 // busy for ever or fill the module.
-EvalLimits ConstantEvaluator::Limits(std::span<const HostValue> args) {
+EvalLimits ConstantEvaluator::Limits(std::span<const HostValue> args, uint64_t work_of_step) {
   size_t input_bytes = 0;
   for (const HostValue& arg : args) input_bytes += BytesOf(arg);
   const size_t bytes_left = options_.max_total_bytes - std::min(total_bytes_, options_.max_total_bytes);
   const uint64_t work_left = options_.max_total_work - std::min(total_work_, options_.max_total_work);
   return {.max_bytes = std::min(std::max(options_.max_bytes, input_bytes), bytes_left),
-          .max_work = std::min(options_.max_work, work_left),
+          .max_work = std::min(options_.max_work, work_left / work_of_step),
           .work = &total_work_};
 }
 
@@ -44,7 +44,7 @@ std::nullopt_t ConstantEvaluator::Decline(const Call& call, const Error& error) 
 
 std::optional<HostValue> ConstantEvaluator::EvalOperator(const Call& call, const OpInfo& op,
                                                          std::span<const HostValue> args) {
-  Result<HostValue> result = EvalOp(op, call.attrs, args, Limits(args));
+  Result<HostValue> result = EvalOp(op, call.attrs, args, Limits(args, 1));
   return result ? Accept(*std::move(result), call.type) : Decline(call, result.error());
 }
 
@@ -56,8 +56,7 @@ std::optional<HostValue> ConstantEvaluator::EvalCallTir(const Call& call, const 
   const auto* func = entry ? As<PrimFunc>(entry->func) : nullptr;
   if (!func) return std::nullopt;
   uint64_t steps = 0;
-  EvalLimits limits = Limits(args);
-  limits.max_work = std::min(options_.max_work, Limits(args).max_work);
+  EvalLimits limits = Limits(args, FoldOptions::kWorkOfStep);
   limits.work = &steps;
   Result<HostValue> result = iropt::EvalCallTir(call, *func, args, tir_vars, limits, &module_);
   total_work_ += steps * FoldOptions::kWorkOfStep;

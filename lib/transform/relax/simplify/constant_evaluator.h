@@ -35,7 +35,8 @@ class ConstantEvaluator {
   const Declined& declined() const { return declined_; }
 
  private:
-  EvalLimits Limits(std::span<const HostValue> args);
+  // What is left of the limits for an evaluation whose unit of work costs as much as `work_of_step` units of a kernel.
+  EvalLimits Limits(std::span<const HostValue> args, uint64_t work_of_step);
   // Records why there is no value.
   std::nullopt_t Decline(const Call& call, const Error& error);
   std::optional<HostValue> Accept(HostValue value, const Type* type);
