@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "analysis/type_walk.h"
 #include "iropt/ir/prefetched_range.h"
 #include "iropt/support/stack.h"
@@ -21,6 +24,17 @@ std::string_view KindText(const Expr& e) {
     case NodeKind::kPrimFunc: return "a PrimFunc";
     default: return "not an operand";
   }
+}
+
+// Returns whether a tensor or a scalar has a known dtype in both types, and not the same.
+bool HasOtherDtype(const Type* declared, const Type* actual) {
+  if (const auto *a = As<TensorType>(declared), *b = As<TensorType>(actual); a && b) {
+    return !a->dtype.is_void() && !b->dtype.is_void() && a->dtype != b->dtype;
+  }
+  if (const auto *a = As<PrimType>(declared), *b = As<PrimType>(actual); a && b) return a->dtype != b->dtype;
+  const auto *a = As<TupleType>(declared), *b = As<TupleType>(actual);
+  if (!a || !b || a->fields.size() != b->fields.size()) return false;
+  return WithStack([&] { return !std::ranges::equal(a->fields, b->fields, std::not_fn(HasOtherDtype)); });
 }
 
 }  // namespace
@@ -78,15 +92,20 @@ void GraphVerifier::VisitFunction(const Function& f) {
 }
 
 // A result type may say less than the body, and more, which callers then rely on. One that excludes every value of the
-// body is a mistake, and a warning only, because TVM takes such modules: its own tests have them.
+// body is a mistake. TVM takes such modules, and its own tests have results of another shape or structure, so these are
+// warnings; a result of another dtype is an error.
 void GraphVerifier::CheckResultType(const Function& f) {
   const auto* seq = As<SeqExpr>(f.body);
   const Type* actual = seq ? TypeOf(seq->body) : nullptr;
   if (!actual || !f.ret_type || f.ret_type == actual) return;
   if (TypeBaseCheck(f.ret_type, actual) != BaseCheck::kFailL0) return;
-  diagnostics_.Warning(At(f), "result-type",
-                       fmt::format("the function returns {}, which its result type {} excludes", TypeToString(actual),
-                                   TypeToString(f.ret_type)));
+  std::string message = fmt::format("the function returns {}, which its result type {} excludes", TypeToString(actual),
+                                    TypeToString(f.ret_type));
+  if (HasOtherDtype(f.ret_type, actual)) {
+    Error(f, "result-dtype", std::move(message));
+  } else {
+    diagnostics_.Warning(At(f), "result-type", std::move(message));
+  }
 }
 
 void GraphVerifier::VisitParams(const Function& f) {
