@@ -136,10 +136,14 @@ void DiagnosticEngine::Report(Diagnostic diagnostic) {
                               .span = {},
                               .message = "too many errors",
                               .notes = {},
-                              .fix_its = {}};
+                              .fix_its = {},
+                              .file = {}};
     }
   }
-  if (subject_ && !diagnostic.span.known()) diagnostic.notes.push_back(*subject_);
+  if (!diagnostic.span.known()) {
+    diagnostic.file = input_file_;
+    if (!input_part_.empty()) diagnostic.notes.push_back({{}, fmt::format("in {}", input_part_)});
+  }
   // Innermost first. Of a deep nesting, the first and the last notes say enough.
   constexpr size_t kMostAtAnEnd = 2;
   const size_t left_out = context_.size() > 2 * kMostAtAnEnd ? context_.size() - 2 * kMostAtAnEnd : 0;

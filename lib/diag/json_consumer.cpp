@@ -26,6 +26,7 @@ Json ToJson(const Diagnostic& diagnostic, const SourceManager& sources) {
   object["severity"] = SeverityName(diagnostic.severity);
   object["kind"] = diagnostic.kind;
   object["message"] = diagnostic.message;
+  if (!diagnostic.file.empty()) object["file"] = diagnostic.file;
   AddPlace(object, sources, diagnostic.span);
   object["notes"] = Json::array();
   for (const DiagnosticNote& note : diagnostic.notes) {

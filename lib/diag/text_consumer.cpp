@@ -110,12 +110,16 @@ void AppendSnippet(std::string& out, const SourceLocation& where, SourceSpan spa
   }
 }
 
+// `file` is the place if `span` is unknown.
 void AppendMessage(std::string& out, const SourceManager& sources, Severity severity, SourceSpan span,
-                   std::string_view message, std::span<const FixItHint> fix_its, bool colour) {
+                   std::string_view file, std::string_view message, std::span<const FixItHint> fix_its, bool colour) {
   const Colours colours = ColoursFor(severity, colour);
   const SourceLocation where = span.known() ? sources.Locate(span.begin) : SourceLocation{};
-  if (where.line != 0)
+  if (where.line != 0) {
     out += fmt::format("{}{}:{}:{}: ", colours.bold, Printable(where.name), where.line, where.column);
+  } else if (!file.empty()) {
+    out += fmt::format("{}{}: ", colours.bold, Printable(file));
+  }
   out += fmt::format("{}{}:{} {}{}{}\n", colours.severity, SeverityName(severity), colours.reset, colours.bold,
                      PrintableMessage(message), colours.reset);
   if (where.line != 0) AppendSnippet(out, where, span, colours, fix_its);
@@ -125,9 +129,10 @@ void AppendMessage(std::string& out, const SourceManager& sources, Severity seve
 
 void TextConsumer::Consume(const Diagnostic& diagnostic) {
   std::string text;
-  AppendMessage(text, *sources_, diagnostic.severity, diagnostic.span, diagnostic.message, diagnostic.fix_its, colour_);
+  AppendMessage(text, *sources_, diagnostic.severity, diagnostic.span, diagnostic.file, diagnostic.message,
+                diagnostic.fix_its, colour_);
   for (const DiagnosticNote& note : diagnostic.notes) {
-    AppendMessage(text, *sources_, Severity::Note, note.span, note.message, {}, colour_);
+    AppendMessage(text, *sources_, Severity::Note, note.span, {}, note.message, {}, colour_);
   }
   out_->Append(text);
   // A closed stderr must not cause another failure.

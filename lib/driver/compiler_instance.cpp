@@ -134,10 +134,9 @@ PassContext CompilerInstance::MakeContext(int opt_level) {
   return context;
 }
 
-void CompilerInstance::set_chunk(std::string chunk) {
+void CompilerInstance::set_input(std::string file, std::string chunk) {
   chunk_ = std::move(chunk);
-  diagnostics_.set_subject(chunk_.empty() ? std::nullopt
-                                          : std::optional(DiagnosticNote{{}, fmt::format("in {}", chunk_)}));
+  diagnostics_.set_input(std::move(file), chunk_);
 }
 
 Result<uint32_t> CompilerInstance::AddText(std::string name, std::string text) {

@@ -61,12 +61,14 @@ class Run {
     int code = 0;
     std::vector<std::optional<Module>> modules(parts.size());
     for (size_t i = 0; i < parts.size(); ++i) {
-      if (parts.size() > 1) compiler_.set_chunk(fmt::format("chunk {}, from line {}", i + 1, parts[i].first_line));
+      compiler_.set_input(InputName(), parts.size() == 1
+                                           ? std::string()
+                                           : fmt::format("chunk {}, from line {}", i + 1, parts[i].first_line));
       const int part_code = ProcessPart({InputName(), *input, parts[i].text, parts[i].first_line, *format}, modules[i]);
       if (code == 0) code = part_code;
       if (part_code != 0) modules[i].reset();
     }
-    compiler_.set_chunk({});
+    compiler_.set_input({}, {});
     // Before anything is written, because a failure here fails the run.
     if (const Status left = scope.Exit(); code == 0 && !left.ok()) code = compiler_.Report(left.error(), "pass-failed");
     // Warnings of passes, under -Werror.

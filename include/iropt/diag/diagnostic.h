@@ -60,6 +60,7 @@ struct Diagnostic {
   std::string message;
   std::vector<DiagnosticNote> notes;
   std::vector<FixItHint> fix_its;
+  std::string file = {};  // the place if `span` is unknown; empty if there is none
 };
 
 // Receives diagnostics in the order in which they are shown.
@@ -108,8 +109,12 @@ class DiagnosticEngine {
   DiagnosticBuilder Warning(SourceSpan span, std::string_view kind, std::string message);
   DiagnosticBuilder Remark(SourceSpan span, std::string_view kind, std::string message);
 
-  // The current subject, such as a part of the input: diagnostics without a location get this note. None by default.
-  void set_subject(std::optional<DiagnosticNote> subject) { subject_ = std::move(subject); }
+  // The input that is worked on: diagnostics without a location get the name of the file, and a note that names the
+  // part of the file, such as "chunk 2, from line 5". Empty by default, for none.
+  void set_input(std::string file, std::string part) {
+    input_file_ = std::move(file);
+    input_part_ = std::move(part);
+  }
   // 0 sets no limit.
   void set_max_errors(size_t max_errors) { max_errors_ = max_errors; }
   // Reports warnings as errors from now on.
@@ -126,7 +131,8 @@ class DiagnosticEngine {
   DiagnosticConsumer* consumer_;
   std::vector<const DiagnosticNote*> context_;  // outermost first
   size_t max_errors_;
-  std::optional<DiagnosticNote> subject_;
+  std::string input_file_;
+  std::string input_part_;
   size_t error_count_ = 0;
   size_t warning_count_ = 0;
   bool told_limit_ = false;

@@ -90,10 +90,10 @@ class CompilerInstance {
   // A context with this registry, whose passes report to diagnostics(), and in which PrintIR prints modules to stderr.
   PassContext MakeContext(int opt_level = kDefaultOptLevel);
 
-  // The part of the input that is being worked on, such as "chunk 2, from line 5": diagnostics without a place and
-  // printed modules name it. Empty for the whole input.
+  // The input that is worked on, which diagnostics without a location and printed modules name: its file and, unless it
+  // is the whole file, the part, such as "chunk 2, from line 5". Both are empty for none.
   const std::string& chunk() const { return chunk_; }
-  void set_chunk(std::string chunk);
+  void set_input(std::string file, std::string chunk);
 
   // Adds a text that is not a file, such as the value of a flag, to the sources, so that messages have locations in it.
   Result<uint32_t> AddText(std::string name, std::string text);

@@ -28,10 +28,10 @@ std::string_view KindText(const Expr& e) {
 
 // Returns whether a tensor or a scalar has a known dtype in both types, and not the same.
 bool HasOtherDtype(const Type* declared, const Type* actual) {
-  if (const auto *a = As<TensorType>(declared), *b = As<TensorType>(actual); a && b) {
+  if (const auto* a = As<TensorType>(declared), *b = As<TensorType>(actual); a && b) {
     return !a->dtype.is_void() && !b->dtype.is_void() && a->dtype != b->dtype;
   }
-  if (const auto *a = As<PrimType>(declared), *b = As<PrimType>(actual); a && b) return a->dtype != b->dtype;
+  if (const auto* a = As<PrimType>(declared), *b = As<PrimType>(actual); a && b) return a->dtype != b->dtype;
   const auto *a = As<TupleType>(declared), *b = As<TupleType>(actual);
   if (!a || !b || a->fields.size() != b->fields.size()) return false;
   return WithStack([&] { return !std::ranges::equal(a->fields, b->fields, std::not_fn(HasOtherDtype)); });

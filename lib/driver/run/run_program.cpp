@@ -53,6 +53,7 @@ class ProgramRun {
     const CrashNote note("working on", driver.input);
     IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBuffer> text, ReadFile(driver.input));
     const std::string name = driver.input == "-" ? "<stdin>" : driver.input;
+    compiler_.set_input(name, {});
     const ModuleSource source{.name = name, .owner = text, .text = text->text()};
     IROPT_ASSIGN_OR_RETURN(Module module, compiler_.Parse(source));
     IROPT_RETURN_IF_ERROR(compiler_.Verify(module));

@@ -54,19 +54,25 @@ TEST_CASE("kinds that nobody declared are reported under a general one", "[diag]
   }
 }
 
-TEST_CASE("diagnostics without a place name what is being worked on", "[diag]") {
+TEST_CASE("diagnostics without a location name the input", "[diag]") {
   DiagnosticBuffer buffer;
   DiagnosticEngine engine(&buffer);
-  engine.set_subject(DiagnosticNote{{}, "in chunk 2"});
+  engine.set_input("in.ir", "chunk 2");
   engine.Error({}, kKind, "nowhere");
   engine.Error({1, 2}, kKind, "somewhere");
-  engine.set_subject(std::nullopt);
+  engine.set_input("in.ir", {});
+  engine.Error({}, kKind, "in the file");
+  engine.set_input({}, {});
   engine.Error({}, kKind, "nowhere");
-  REQUIRE(buffer.diagnostics().size() == 3);
+  REQUIRE(buffer.diagnostics().size() == 4);
+  CHECK(buffer.diagnostics()[0].file == "in.ir");
   REQUIRE(buffer.diagnostics()[0].notes.size() == 1);
   CHECK(buffer.diagnostics()[0].notes[0].message == "in chunk 2");
+  CHECK(buffer.diagnostics()[1].file.empty());
   CHECK(buffer.diagnostics()[1].notes.empty());
+  CHECK(buffer.diagnostics()[2].file == "in.ir");
   CHECK(buffer.diagnostics()[2].notes.empty());
+  CHECK(buffer.diagnostics()[3].file.empty());
 }
 
 TEST_CASE("errors beyond the limit are counted and announced once", "[diag]") {
