@@ -1,5 +1,7 @@
 #include "elementwise.h"
 
+#include <functional>
+
 namespace iropt::eval {
 
 Result<Tensor> MapUnary(KernelCall& call, const UnaryOp& op, const Tensor& x) {
@@ -32,8 +34,35 @@ void ForEachPair(NDArray& out, const NDArray& a, const NDArray& b, F&& f) {
   }
   const LoopNest<3> nest = BroadcastNest<3>(out.shape(), {&a, &b});
   nest.ForEachRow({0, 0, 0}, [&](LoopNest<3>::Offsets at, int64_t n, const LoopNest<3>::Offsets& step) {
-    for (int64_t i = 0; i < n; ++i) f(result[at[0] + i * step[0]], x[at[1] + i * step[1]], y[at[2] + i * step[2]]);
+    R* const r = result + at[0];
+    const T* const p = x + at[1];
+    const T* const q = y + at[2];
+    // The usual steps as constants, so that the compiler can vectorize.
+    if (step == LoopNest<3>::Offsets{1, 1, 0}) {
+      for (int64_t i = 0; i < n; ++i) f(r[i], p[i], *q);
+    } else if (step == LoopNest<3>::Offsets{1, 0, 1}) {
+      for (int64_t i = 0; i < n; ++i) f(r[i], *p, q[i]);
+    } else {
+      for (int64_t i = 0; i < n; ++i) f(r[i * step[0]], p[i * step[1]], q[i * step[2]]);
+    }
   });
+}
+
+// Computes the four operations of arithmetic in a format of the processor, where the compiler can inline and vectorize
+// them. Returns false for other operations and formats.
+template <class T>
+bool MapArithmetic(const BinaryOp& op, NDArray& out, const NDArray& a, const NDArray& b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    const auto run = [&](auto f) {
+      ForEachPair<T, T>(out, a, b, [f](T& r, T x, T y) { r = f(x, y); });
+      return true;
+    };
+    if (op.real == kAdd.real) return run(std::plus<T>());
+    if (op.real == kSubtract.real) return run(std::minus<T>());
+    if (op.real == kMultiply.real) return run(std::multiplies<T>());
+    if (op.real == kDivide.real) return run(std::divides<T>());
+  }
+  return false;
 }
 
 Result<std::shared_ptr<NDArray>> AllocateBroadcast(KernelCall& call, DataType dtype, const Tensor& a, const Tensor& b) {
@@ -54,7 +83,7 @@ Result<Tensor> MapBinary(KernelCall& call, const BinaryOp& op, const Tensor& a, 
   bool defined = true;
   DispatchElement(a->dtype(), [&]<class T>(std::type_identity<T>) {
     supported = SupportsElement<T>(op);
-    if (!supported) return;
+    if (!supported || MapArithmetic<T>(op, *out, *a, *b)) return;
     ForEachPair<T, T>(*out, *a, *b, [&](T& r, T x, T y) { defined &= ApplyBinary(op, x, y, &r); });
   });
   if (!supported) return call.UnsupportedDType(a->dtype());
