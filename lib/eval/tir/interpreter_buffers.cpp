@@ -257,6 +257,14 @@ bool Interpreter::ForgetLane(const tir::BufferStore& store, int lane) {
 
 // ---- Parameters
 
+void Interpreter::BindSizes(const tir::Buffer& buffer, const NDArray& tensor) {
+  const size_t rank = std::min<size_t>(buffer.shape.size(), tensor.shape().size());
+  for (size_t i = 0; i < rank; ++i) {
+    const auto* var = As<tir::Var>(buffer.shape[i]);
+    if (var && !env().Find(var)) env().Bind(var, Scalar::Int(tensor.shape()[i], var->dtype));
+  }
+}
+
 bool Interpreter::BindParam(const tir::Buffer& buffer, const NDArray& tensor, bool writable) {
   if (buffer.dtype != tensor.dtype()) {
     return Fail(fmt::format("buffer '{}' is of {}, its argument of {}", buffer.name, buffer.dtype.ToString(),

@@ -17,6 +17,13 @@ bool BindArg(eval::Interpreter& interpreter, const tir::Var* param, const tir::B
   return !buffer && scalar && interpreter.BindParam(param, nullptr, *scalar);
 }
 
+void BindSizes(eval::Interpreter& interpreter, const PrimFunc& func, std::span<const PrimFuncArg> args) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    const NDArray* tensor = args[i].value.tensor();
+    if (tensor && func.param_buffers[i]) interpreter.BindSizes(*func.param_buffers[i], *tensor);
+  }
+}
+
 std::string_view NameOf(const PrimFunc& func) {
   const std::string_view name = func.StringAttr(attr::kGlobalSymbol);
   return name.empty() ? "function" : name;
@@ -38,13 +45,14 @@ Result<HostValue> CallPrimFunc(const PrimFunc& func, std::span<const PrimFuncArg
     return ErrorOf(func, interpreter,
                    fmt::format("has {} parameters for {} arguments", func.params.size(), args.size()));
   }
-  // Scalars first: dimensions of the buffers may be computed from them.
+  // Dimensions of a buffer may be computed from scalars and from dimensions of any other buffer, so these come first.
   for (const bool scalars : {true, false}) {
     for (size_t i = 0; i < args.size(); ++i) {
       if ((args[i].value.scalar() != nullptr) != scalars) continue;
       if (!BindArg(interpreter, func.params[i], func.param_buffers[i], args[i]))
         return ErrorOf(func, interpreter, fmt::format("argument {} does not fit", i));
     }
+    if (scalars) BindSizes(interpreter, func, args);
   }
   const bool done = interpreter.Run(func);
   if (options.limits.work) *options.limits.work += options.limits.max_work - execution.work_left;
