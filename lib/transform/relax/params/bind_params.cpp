@@ -8,12 +8,16 @@
 // parameter defines get their values from the tensor's shape. An unknown name is an error, and so is a tensor that is
 // not of the parameter's type. Tensors are not copied. O(nodes), plus reading the file.
 //
-// Source: the rules are those of TVM 0.18's pass of this name; the files are an option of ir-opt.
+// The attribute num_input is decreased by the number of runtime inputs that are bound, and removed with the last
+// parameter. TVM 0.18 keeps its value, so that it may exceed the number of parameters, which other passes reject.
+//
+// Source: the other rules are those of TVM 0.18's pass of this name; the files are an option of ir-opt.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +33,7 @@
 #include "iropt/runtime/value.h"
 #include "iropt/support/edit_distance.h"
 #include "iropt/transform/passes.h"
+#include "num_input.h"
 #include "transform/relax/util/entry_points.h"
 
 namespace iropt {
@@ -191,6 +196,21 @@ class ParamMatcher {
   bool ok_ = true;
 };
 
+// Returns `bound`, which is `function` without the parameters `params`, with the num_input of what remains.
+const Function* UpdateNumInput(const Function* bound, const Function& function, std::span<const BoundParam> params,
+                               Workspace& workspace) {
+  const std::optional<uint32_t> num_input = NumInputOf(function).value;
+  if (!num_input) return bound;
+  const std::span<const Var* const> inputs = function.params.span().first(*num_input);
+  const auto bound_inputs = std::ranges::count_if(
+      params, [&](const BoundParam& param) { return std::ranges::find(inputs, param.first) != inputs.end(); });
+  if (bound_inputs == 0 && !bound->params.empty()) return bound;
+  auto* updated = workspace.New<Function>(*bound);
+  updated->attrs = bound->params.empty() ? bound->attrs->Without(attr::kNumInput)
+                                         : bound->attrs->With(attr::kNumInput, IntAttr::Get(*num_input - bound_inputs));
+  return updated;
+}
+
 Result<Module> BindParams(Module module, std::string_view name, const ParamsOption& option,
                           ModulePassContext& context) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<BoundTensor> tensors, ReadParams(option, context.diagnostics));
@@ -213,6 +233,7 @@ Result<Module> BindParams(Module module, std::string_view name, const ParamsOpti
   const Function* bound =
       Substitute(function, matcher.symbolic(), matcher.bound(), &module, workspace, context.diagnostics);
   if (!bound) return Failure{ErrorCode::PassFailed};
+  bound = UpdateNumInput(bound, *function, matcher.bound(), workspace);
   module.SetAt(*index, bound, workspace.Finish());
   return module;
 }
