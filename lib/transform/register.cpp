@@ -57,7 +57,7 @@ PassEntry MakeEntry(PassInfo info, std::string summary, PassFactory create, P...
 
 std::vector<PassEntry> AllEntries() {
   const AnalysisKind* const called_functions = &KindOf<CalledFunctions>();
-  const AnalysisKind* const form_facts = &KindOf<FormFacts>();
+  const AnalysisKind* const normal_form = &KindOf<NormalFormInfo>();
   return {
 #include "passes.def"
   };

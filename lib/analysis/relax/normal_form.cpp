@@ -26,7 +26,7 @@ class FormCheck {
   explicit FormCheck(const Function& function) { VisitFunction(function); }
 
   bool is_normal() const { return is_normal_; }
-  bool has_operator_forms() const { return has_operator_forms_; }
+  bool needs_op_normalization() const { return needs_op_normalization_; }
 
  private:
   void Require(bool holds) { is_normal_ &= holds; }
@@ -60,7 +60,7 @@ class FormCheck {
         Require(call.type != nullptr);
         VisitLeaf(call.op);
         for (const Expr* arg : call.args) VisitLeaf(arg);
-        has_operator_forms_ |= NeedsOperatorForm(call);
+        needs_op_normalization_ |= NeedsOpNormalization(call);
         return;
       }
       case NodeKind::kTupleGetItem:
@@ -90,22 +90,22 @@ class FormCheck {
   }
 
   bool is_normal_ = true;
-  bool has_operator_forms_ = false;
+  bool needs_op_normalization_ = false;
 };
 
 }  // namespace
 
-bool NeedsOperatorForm(const Call& call) {
+bool NeedsOpNormalization(const Call& call) {
   if (KnownInspection(call)) return true;
   return IsCallTir(call) && call.args.size() >= 2 && !Is<Tuple>(call.args[1]);
 }
 
-FormFacts::Result FormFacts::Of(const Function& function) {
+NormalFormInfo::Result NormalFormInfo::Of(const Function& function) {
   const FormCheck check(function);
-  return {check.is_normal(), check.has_operator_forms()};
+  return {check.is_normal(), check.needs_op_normalization()};
 }
 
-FormFacts::Result FormFacts::Compute(const BaseFunc& function, const FuncStorage&) {
+NormalFormInfo::Result NormalFormInfo::Compute(const BaseFunc& function, const FuncStorage&) {
   const auto* graph_function = As<Function>(&function);
   if (!graph_function) return {};
   return Of(*graph_function);

@@ -11,15 +11,15 @@ namespace {
 
 class BlockCompleter : public tir::StmtExprVisitor {
  public:
-  BlockCompleter(std::span<const tir::UnstatedBlock> blocks, Workspace& workspace) : workspace_(workspace) {
-    for (const tir::UnstatedBlock& unstated : blocks) unstated_.emplace(unstated.block, unstated);
+  BlockCompleter(std::span<const tir::IncompleteBlock> blocks, Workspace& workspace) : workspace_(workspace) {
+    for (const tir::IncompleteBlock& incomplete : blocks) incomplete_.emplace(incomplete.block, incomplete);
   }
 
   std::vector<OpaqueAccess> Complete(std::span<const tir::Buffer* const> param_buffers, const tir::Stmt* body) {
     for (const tir::Buffer* buffer : param_buffers) {
       if (buffer) TrackBuffer(buffer);
     }
-    if (const auto* root = As<tir::BlockRealize>(body)) unstated_.erase(root->block);
+    if (const auto* root = As<tir::BlockRealize>(body)) incomplete_.erase(root->block);
     VisitStmt(body);
     return std::move(opaque_);
   }
@@ -41,7 +41,7 @@ class BlockCompleter : public tir::StmtExprVisitor {
     if (block->init) VisitStmt(block->init);
     VisitStmt(block->body);
     Forget(outside);
-    if (const auto it = unstated_.find(block); it != unstated_.end()) FillIn(it->second);
+    if (const auto it = incomplete_.find(block); it != incomplete_.end()) FillIn(it->second);
   }
 
  private:
@@ -52,15 +52,15 @@ class BlockCompleter : public tir::StmtExprVisitor {
     for (; order_.size() > outside; order_.pop_back()) known_.erase(order_.back());
   }
 
-  void FillIn(const tir::UnstatedBlock& unstated) {
-    const BlockAccesses found = GetBlockAccessRegion(*unstated.block, known_, workspace_);
-    if (!found.opaques.empty()) opaque_.push_back({unstated.block, found.opaques[0]->buffer});
-    if (unstated.reads) unstated.block->reads = workspace_.Copy(found.reads);
-    if (unstated.writes) unstated.block->writes = workspace_.Copy(found.writes);
+  void FillIn(const tir::IncompleteBlock& incomplete) {
+    const BlockAccesses found = GetBlockAccessRegion(*incomplete.block, known_, workspace_);
+    if (!found.opaques.empty()) opaque_.push_back({incomplete.block, found.opaques[0]->buffer});
+    if (incomplete.reads) incomplete.block->reads = workspace_.Copy(found.reads);
+    if (incomplete.writes) incomplete.block->writes = workspace_.Copy(found.writes);
   }
 
   Workspace& workspace_;
-  std::unordered_map<const tir::Block*, tir::UnstatedBlock> unstated_;
+  std::unordered_map<const tir::Block*, tir::IncompleteBlock> incomplete_;
   BuffersByPointer known_;              // visible at the visited statement
   std::vector<const tir::Var*> order_;  // in the order of their definition
   std::vector<OpaqueAccess> opaque_;
@@ -69,7 +69,7 @@ class BlockCompleter : public tir::StmtExprVisitor {
 }  // namespace
 
 std::vector<OpaqueAccess> CompleteBlocks(std::span<const tir::Buffer* const> param_buffers, const tir::Stmt* body,
-                                         std::span<const tir::UnstatedBlock> blocks, Workspace& workspace) {
+                                         std::span<const tir::IncompleteBlock> blocks, Workspace& workspace) {
   if (blocks.empty()) return {};
   return BlockCompleter(blocks, workspace).Complete(param_buffers, body);
 }
@@ -77,7 +77,7 @@ std::vector<OpaqueAccess> CompleteBlocks(std::span<const tir::Buffer* const> par
 const PrimFunc* CompletePrimFunc(tir::FuncBuilder& builder) {
   Workspace& workspace = builder.workspace();
   const tir::Stmt* body = builder.Finish();
-  const auto opaque = CompleteBlocks(builder.param_buffers(), body, builder.unstated_blocks(), workspace);
+  const auto opaque = CompleteBlocks(builder.param_buffers(), body, builder.incomplete_blocks(), workspace);
   IROPT_CHECK(opaque.empty(), "a block passes on the pointer of '{}' without stating its accesses",
               opaque.empty() ? "" : opaque[0].buffer->name);
   const Type* ret = builder.return_type() ? builder.return_type() : TupleType::Get({});

@@ -248,7 +248,7 @@ void StmtBuilder::CloseBlock(const Stmt* body) {
                                            workspace_.Copy(scope.allocs), workspace_.Copy(scope.matches),
                                            scope.annotations ? scope.annotations : DictAttr::Empty(), scope.init, body);
   block->set_span(scope.span);
-  if (!scope.reads || !scope.writes) unstated_.push_back({block, !scope.reads, !scope.writes});
+  if (!scope.reads || !scope.writes) incomplete_.push_back({block, !scope.reads, !scope.writes});
   if (!scope.realize) return Emit(block);
   has_blocks_ = true;
   auto* realize = workspace_.New<BlockRealize>(workspace_.Copy(scope.iter_values),

@@ -29,7 +29,7 @@ class Accesses {
   // The block that is built last.
   const tir::Block& Block() {
     b.Finish();
-    return *b.unstated_blocks().back().block;
+    return *b.incomplete_blocks().back().block;
   }
   // "A[0:4, 2]"
   std::string Show(const std::vector<const tir::BufferRegion*>& regions) {
@@ -145,7 +145,7 @@ TEST_CASE_METHOD(Accesses, "opaque buffers are read and written") {
   const BlockAccesses all = GetBlockReadWriteRegion(block, known, workspace);
   CHECK(Show(all.reads) == "A[0+16, 0+8] B[0+16, 0+8]");
   CHECK(Show(all.writes) == "A[0+16, 0+8] B[0+16, 0+8]");
-  const auto opaque = CompleteBlocks(buffers, b.unstated_blocks()[0].block, b.unstated_blocks(), workspace);
+  const auto opaque = CompleteBlocks(buffers, b.incomplete_blocks()[0].block, b.incomplete_blocks(), workspace);
   REQUIRE(opaque.size() == 1);
   CHECK(opaque[0].buffer == A);
 }
@@ -162,9 +162,9 @@ TEST_CASE_METHOD(Accesses, "a function is completed from the inside out, and its
     b.Store(B, {vi, vj}, b.Load(A, {vi, vj}));
   }
   const PrimFunc* func = CompletePrimFunc(b);
-  REQUIRE(b.unstated_blocks().size() == 2);
-  CHECK(b.unstated_blocks()[0].block->reads.empty());
-  const List<const tir::BufferRegion*> writes = b.unstated_blocks()[1].block->writes;
+  REQUIRE(b.incomplete_blocks().size() == 2);
+  CHECK(b.incomplete_blocks()[0].block->reads.empty());
+  const List<const tir::BufferRegion*> writes = b.incomplete_blocks()[1].block->writes;
   CHECK(Show({writes.begin(), writes.end()}) == "B[vi, 0+8]");
   CHECK(To<tir::BlockRealize>(func->body)->block->writes.empty());
   CHECK(func->params.size() == 2);

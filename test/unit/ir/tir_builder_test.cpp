@@ -112,9 +112,9 @@ TEST_CASE_METHOD(Fixture, "a block collects its axes and its initialization", "[
   CHECK(realize->iter_values.size() == 2);
   CHECK(realize->block->iter_vars[1]->iter_type == IterVarType::kCommReduce);
   CHECK(realize->block->init != nullptr);
-  REQUIRE(b.unstated_blocks().size() == 1);
-  CHECK(b.unstated_blocks()[0].block == realize->block);
-  CHECK(b.unstated_blocks()[0].reads);
+  REQUIRE(b.incomplete_blocks().size() == 1);
+  CHECK(b.incomplete_blocks()[0].block == realize->block);
+  CHECK(b.incomplete_blocks()[0].reads);
 }
 
 TEST_CASE_METHOD(Fixture, "a single block without axes is the root", "[tir_builder]") {
@@ -125,7 +125,7 @@ TEST_CASE_METHOD(Fixture, "a single block without axes is the root", "[tir_build
     b.Evaluate(Int(1));
   }
   CHECK(To<BlockRealize>(b.Finish())->block->name_hint == "all");
-  CHECK(b.unstated_blocks().empty());
+  CHECK(b.incomplete_blocks().empty());
 }
 
 TEST_CASE_METHOD(Fixture, "buffers outside of blocks belong to the root block", "[tir_builder]") {

@@ -9,26 +9,26 @@
 namespace iropt {
 
 // Deviations of a function from A-normal form; nearly always none.
-struct FormFacts {
+struct NormalFormInfo {
   struct Result {
     bool is_normal = true;
-    bool has_operator_forms = false;  // calls whose operators require more
+    bool needs_op_normalization = false;  // there are calls for which NeedsOpNormalization holds
 
     friend bool operator==(const Result&, const Result&) = default;
   };
-  static constexpr std::string_view kName = "form_facts";
+  static constexpr std::string_view kName = "normal_form";
   static constexpr bool kSurvivesCloning = true;
   static Result Of(const Function& function);
   // The same as an analysis that passes share (see pass/analysis.h). PrimFuncs have no deviations. Linear.
   static Result Compute(const BaseFunc& function, const FuncStorage& storage);
   // A pass may also remove deviations.
   static bool StillHolds(const Result& kept, const Result& actual) {
-    return (!kept.is_normal || actual.is_normal) && (kept.has_operator_forms || !actual.has_operator_forms);
+    return (!kept.is_normal || actual.is_normal) && (kept.needs_op_normalization || !actual.needs_op_normalization);
   }
 };
 
-// Returns whether the operator requires more than A-normal form: a tuple of operands for call_tir, the value in place
-// of an R.inspect with a known result.
-bool NeedsOperatorForm(const Call& call);
+// Returns whether the call lacks the normalization of its operator (TVM's FNormalize): the inputs of call_tir must be a
+// Tuple, and an R.inspect with a known result must be replaced by it.
+bool NeedsOpNormalization(const Call& call);
 
 }  // namespace iropt

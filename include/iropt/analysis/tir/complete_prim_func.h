@@ -19,7 +19,7 @@ struct OpaqueAccess {
 // root block of a function states no regions. Returns the blocks that must state their regions themselves. O(nodes),
 // plus the simplification of the regions.
 std::vector<OpaqueAccess> CompleteBlocks(std::span<const tir::Buffer* const> param_buffers, const tir::Stmt* body,
-                                         std::span<const tir::UnstatedBlock> blocks, Workspace& workspace);
+                                         std::span<const tir::IncompleteBlock> blocks, Workspace& workspace);
 
 // Closes all statements, completes the blocks and makes the function. A block that must state its regions is a bug.
 const PrimFunc* CompletePrimFunc(tir::FuncBuilder& builder);

@@ -1,4 +1,4 @@
-// Which parameters a PrimFunc writes to.
+// The parameters that a PrimFunc writes to.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace iropt {
 
-// For each parameter, whether it is matched to a buffer whose memory the function may write: by a store, through a
-// matched region, or by handing its pointer to somebody else. O(size of the function).
+// For each parameter, true if it is matched to a buffer that the function may write to: by a store, through a matched
+// region, or because its pointer is passed on. O(size of the function).
 std::vector<bool> WrittenParams(const PrimFunc& function);
 
 }  // namespace iropt

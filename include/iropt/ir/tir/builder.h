@@ -21,8 +21,9 @@
 //   const PrimFunc* func = CompletePrimFunc(b);   // iropt/analysis/tir/complete_prim_func.h
 //
 // A frame closes its statement, and all that were opened inside it, at the end of its life. Statements that are opened
-// without frames (Open, OpenBlock, ...) are closed by Close or CloseTo. Blocks that do not state what they read or
-// write are collected in unstated_blocks(); CompletePrimFunc detects it. Misuse is a bug (IROPT_CHECK).
+// without frames (Open, OpenBlock, ...) are closed by Close or CloseTo. Blocks that do not state the regions that they
+// read or write are collected in incomplete_blocks(); CompletePrimFunc detects the regions. Misuse is a bug
+// (IROPT_CHECK).
 //
 // Every operation is O(1), apart from copying the body of a statement into its list when it is closed.
 #pragma once
@@ -74,8 +75,8 @@ struct BlockScope {
   const Stmt* init = nullptr;
 };
 
-// A block that was closed without all of its regions; the missing ones are empty.
-struct UnstatedBlock {
+// A closed block that does not state all of its regions; the missing ones are empty.
+struct IncompleteBlock {
   tir::Block* block;
   bool reads;   // are missing
   bool writes;  // are missing
@@ -83,7 +84,7 @@ struct UnstatedBlock {
 
 class StmtBuilder;
 
-// Closes what was opened since it was made.
+// Closes the statements that were opened since its construction.
 class [[nodiscard]] Frame {
  public:
   explicit Frame(StmtBuilder& builder, size_t depth) : builder_(&builder), depth_(depth) {}
@@ -216,7 +217,7 @@ class StmtBuilder {
   // Closes everything and returns the statements as the body of a function: one with blocks, or with buffers of its
   // own, has a root block that holds them all, which is made if needed.
   const Stmt* Finish();
-  const std::vector<UnstatedBlock>& unstated_blocks() const { return unstated_; }
+  const std::vector<IncompleteBlock>& incomplete_blocks() const { return incomplete_; }
 
  private:
   enum class OpenKind : uint8_t { kBody, kBlock, kInit, kIf, kThen, kElse, kFree };
@@ -255,7 +256,7 @@ class StmtBuilder {
   std::deque<BlockScope> blocks_;
   std::vector<Conditional> conditionals_;
   std::vector<const Buffer*> root_allocs_;
-  std::vector<UnstatedBlock> unstated_;
+  std::vector<IncompleteBlock> incomplete_;
   bool has_blocks_ = false;
 };
 

@@ -127,7 +127,7 @@ const PrimFunc* TirFunctionParser::ParseBody(TirSignature& signature) {
   CloseTo(0);
   const tir::Stmt* body = build_.Finish();
   if (diag_.error_count() != errors) return nullptr;
-  for (const auto& [block, buffer] : CompleteBlocks(signature.buffers, body, build_.unstated_blocks(), ws_)) {
+  for (const auto& [block, buffer] : CompleteBlocks(signature.buffers, body, build_.incomplete_blocks(), ws_)) {
     Error(block->span(), "bad-block",
           fmt::format("the block passes the pointer of '{}' on; state T.reads(...) and T.writes(...)", buffer->name));
   }

@@ -43,7 +43,7 @@ class OperatorNormalizer : public ExprMutator {
     // The required form depends on the type, which a call with new operands does not have yet.
     if (visited != old) visited = builder().Normalize(visited);
     const auto* call = As<Call>(visited);
-    if (!call || !NeedsOperatorForm(*call)) return visited;
+    if (!call || !NeedsOpNormalization(*call)) return visited;
     if (const auto* type = As<PrimType>(call->type)) return NewLike<PrimValue>(workspace(), *call, type->value, type);
     const Expr* operands = InlineTuple(call->args[1]);
     if (!operands) return call;
@@ -83,8 +83,8 @@ const Function* WithReturnType(const Function& function, TypeInferrer& inferrer,
 
 Result<const Function*> Normalize(const Function* function, const Module* module, Workspace& workspace,
                                   DiagnosticEngine& diagnostics) {
-  const FormFacts::Result facts = FormFacts::Of(*function);
-  if (facts.is_normal && !facts.has_operator_forms) return function;
+  const NormalFormInfo::Result facts = NormalFormInfo::Of(*function);
+  if (facts.is_normal && !facts.needs_op_normalization) return function;
   OpTypeInferrer inferrer(module, workspace.arena(), &diagnostics);
   const Function* result = function;
   if (!facts.is_normal) {
@@ -92,7 +92,7 @@ Result<const Function*> Normalize(const Function* function, const Module* module
     result = To<Function>(builder.Normalize(function));
     if (builder.failed()) return Failure{ErrorCode::PassFailed};
   }
-  if (FormFacts::Of(*result).has_operator_forms) {
+  if (NormalFormInfo::Of(*result).needs_op_normalization) {
     OperatorNormalizer normalizer(workspace, &inferrer);
     result = To<Function>(normalizer.VisitExpr(result));
     if (normalizer.failed()) return Failure{ErrorCode::PassFailed};
@@ -103,8 +103,8 @@ Result<const Function*> Normalize(const Function* function, const Module* module
 Pass CreateNormalize(const PassOptions& options) {
   using FunctionResult = Result<const Function*>;
   return CreateFunctionPass(options.info(), [](const Function* function, FunctionPassContext& context) {
-    const auto facts = context.Analysis<FormFacts>();
-    if (facts->is_normal && !facts->has_operator_forms) return FunctionResult(function);
+    const auto facts = context.Analysis<NormalFormInfo>();
+    if (facts->is_normal && !facts->needs_op_normalization) return FunctionResult(function);
     return Normalize(function, &context.module(), context.workspace(), context.diagnostics());
   });
 }
