@@ -2,8 +2,8 @@
 //
 //   iropt_loops [--runs=N] [--no-checks]
 //
-// The two take turns. For each nest it prints the median times and their ratio; what they compute must agree. Exits
-// with 1 where it does not.
+// The two versions run alternately. Prints for each loop nest the median times and their ratio. Exits with 1 if results
+// differ.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -180,7 +180,7 @@ double Median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Tensors of random elements, of which the last is kept twice: one for each way of running.
+// Random input tensors, and one output tensor per version.
 struct Tensors {
   explicit Tensors(const Nest& nest) {
     uint32_t state = 1;
@@ -216,7 +216,7 @@ struct Tensors {
   std::vector<float*> in_c;
 };
 
-// Whether the nest was compiled and agrees.
+// Measures a loop nest and prints a row. Returns false if it does not compile or the results differ.
 bool Compare(codegen::LoopCompiler& compiler, const Module& module, const Nest& nest, int runs) {
   Tensors tensors(nest);
   Result<codegen::CompiledFunctionRef> function = Error{ErrorCode::Internal, {}};
@@ -228,7 +228,7 @@ bool Compare(codegen::LoopCompiler& compiler, const Module& module, const Nest& 
     bool done = false;
     compiled.push_back(Milliseconds([&] { done = (*function)->Call(tensors.args, {.threads = 1}).ok(); }));
     in_c.push_back(Milliseconds([&] { nest.in_c(tensors.in_c); }));
-    if (!done) return fmt::print("{}: fails\n", nest.name), false;
+    if (!done) return fmt::print("{}: failed\n", nest.name), false;
   }
   const double a = Median(compiled);
   const double b = Median(in_c);

@@ -1,4 +1,4 @@
-/* The loop nests that compiled PrimFuncs are compared with, as one writes them in C. Sizes are those of loops.cpp. */
+/* Straightforward C versions of the PrimFuncs in loops.cpp, with the same sizes. */
 #include "nests.h"
 
 #include <math.h>

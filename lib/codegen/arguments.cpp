@@ -19,9 +19,9 @@ class ArgumentBinder {
   Result<std::vector<uint64_t>> Bind(std::span<const LoopArg> args) {
     if (args.size() != signature_.params.size()) {
       return Error{ErrorCode::SemanticCheck,
-                   fmt::format("has {} parameters for {} arguments", signature_.params.size(), args.size())};
+                   fmt::format("expected {} arguments, got {}", signature_.params.size(), args.size())};
     }
-    // Numbers first, then variables that are dimensions: others may be computed from them.
+    // Scalars are bound first, then dimensions that are variables: other dimensions may be computed from them.
     for (size_t i = 0; i < args.size(); ++i) {
       if (!signature_.params[i].buffer) IROPT_RETURN_IF_ERROR(BindNumber(signature_.params[i], args[i]));
     }
@@ -45,8 +45,8 @@ class ArgumentBinder {
   Status BindNumber(const Signature::Param& param, const LoopArg& arg) {
     if (param.is_pointer()) {
       if (arg.kind != LoopArg::Kind::kPointer)
-        return Mismatch(fmt::format("parameter '{}' needs a pointer", param.var->name));
-      // Whoever hands over a pointer vouches for the memory.
+        return Mismatch(fmt::format("parameter '{}' requires a pointer", param.var->name));
+      // The size of the memory is unknown, so accesses through the pointer are not checked.
       slots_[param.slot] = reinterpret_cast<uint64_t>(arg.pointer);
       slots_[param.slot + 1] = INT64_MAX;
       return {};
@@ -55,7 +55,7 @@ class ArgumentBinder {
     const Scalar given = arg.kind == LoopArg::Kind::kFloat ? Scalar::Float(arg.real) : Scalar::Int(arg.integer);
     const bool is_number = arg.kind == LoopArg::Kind::kFloat || arg.kind == LoopArg::Kind::kInt;
     if (!is_number || !CastScalar(given, param.var->dtype, &value))
-      return Mismatch(fmt::format("the argument for parameter '{}' is of another kind", param.var->name));
+      return Mismatch(fmt::format("parameter '{}' requires a number that its dtype can represent", param.var->name));
     evaluator_.env().Bind(param.var, value);
     slots_[param.slot] =
         value.dtype.is_floating() ? std::bit_cast<uint64_t>(value.real) : static_cast<uint64_t>(value.integer);
@@ -65,16 +65,16 @@ class ArgumentBinder {
   Status BindTensor(const Signature::Param& param, const LoopArg& arg) {
     const tir::Buffer& buffer = *param.buffer;
     if (arg.kind != LoopArg::Kind::kTensor || !arg.tensor)
-      return Mismatch(fmt::format("buffer '{}' needs a tensor", buffer.name));
+      return Mismatch(fmt::format("buffer '{}' requires a tensor", buffer.name));
     const LoopTensor& tensor = *arg.tensor;
     if (tensor.code != DLPackCode(buffer.dtype.code) || tensor.bits != buffer.dtype.bits ||
         tensor.lanes != buffer.dtype.lanes) {
-      return Mismatch(fmt::format("buffer '{}' is of {}, its argument of code {} with {} bits and {} lanes",
+      return Mismatch(fmt::format("buffer '{}' has dtype {}, but its argument has type code {}, {} bits and {} lanes",
                                   buffer.name, buffer.dtype.ToString(), tensor.code, tensor.bits, tensor.lanes));
     }
     if (tensor.ndim < 0 || static_cast<size_t>(tensor.ndim) != buffer.shape.size())
-      return Mismatch(
-          fmt::format("buffer '{}' has {} dimensions, its argument {}", buffer.name, buffer.shape.size(), tensor.ndim));
+      return Mismatch(fmt::format("buffer '{}' has {} dimensions, but its argument has {}", buffer.name,
+                                  buffer.shape.size(), tensor.ndim));
     IROPT_ASSIGN_OR_RETURN(const int64_t bytes, BytesOf(buffer, tensor));
     const uint64_t address = reinterpret_cast<uint64_t>(tensor.data) + tensor.byte_offset;
     if (bytes > 0 && address % static_cast<uint64_t>(buffer.dtype.with_lanes(1).bytes()) != 0)
@@ -85,11 +85,11 @@ class ArgumentBinder {
       IROPT_RETURN_IF_ERROR(BindSymbol(buffer.shape[i], tensor.shape[i]));
     for (size_t i = 0; i < buffer.strides.size(); ++i)
       IROPT_RETURN_IF_ERROR(BindSymbol(buffer.strides[i], StrideOf(tensor, i)));
-    // The address is that of the first element.
+    // The slot has the address of the first element, so the offset is 0.
     return buffer.elem_offset ? BindSymbol(buffer.elem_offset, 0) : Status();
   }
 
-  // Of row-major elements where the tensor has no strides.
+  // A tensor without strides is row-major.
   static int64_t StrideOf(const LoopTensor& tensor, size_t dim) {
     if (tensor.strides) return tensor.strides[dim];
     int64_t stride = 1;
@@ -97,7 +97,7 @@ class ArgumentBinder {
     return stride;
   }
 
-  // From the first element to the end of the last.
+  // The size in bytes from the first element to the end of the last one.
   Result<int64_t> BytesOf(const tir::Buffer& buffer, const LoopTensor& tensor) {
     const int64_t element = buffer.dtype.with_lanes(1).bytes() * buffer.dtype.lanes;
     int64_t count = 1;
@@ -111,7 +111,7 @@ class ArgumentBinder {
     for (int32_t i = tensor.ndim; i-- > 0; compact *= tensor.shape[i]) {
       const int64_t stride = tensor.strides ? tensor.strides[i] : compact;
       if (buffer.strides.empty() && stride != compact && tensor.shape[i] != 1)
-        return Mismatch(fmt::format("buffer '{}' needs a compact tensor", buffer.name));
+        return Mismatch(fmt::format("buffer '{}' requires a compact tensor", buffer.name));
       int64_t reach = 0;
       if (stride < 0 || __builtin_mul_overflow(tensor.shape[i] - 1, stride, &reach) ||
           __builtin_add_overflow(last, reach, &last))
@@ -123,13 +123,13 @@ class ArgumentBinder {
     return bytes;
   }
 
-  // A variable that has no value yet takes the one that is given.
+  // Binds a variable without a value to the actual value.
   Status BindSymbol(const PrimExpr* expr, int64_t actual) {
     const auto* var = As<tir::Var>(expr);
     if (!var || evaluator_.env().Find(var)) return {};
     Scalar value;
     if (!CastScalar(Scalar::Int(actual), var->dtype, &value) || value.integer != actual)
-      return Mismatch(fmt::format("{} does not fit variable '{}'", actual, var->name));
+      return Mismatch(fmt::format("{} is out of range for variable '{}'", actual, var->name));
     evaluator_.env().Bind(var, value);
     return {};
   }
@@ -147,8 +147,7 @@ class ArgumentBinder {
     int64_t expected = constant ? constant->value : 0;
     if (!constant && !evaluator_.EvalInt(expr, &expected)) return evaluator_.error();
     if (expected == actual) return {};
-    return Mismatch(
-        fmt::format("{} {} of buffer '{}' is {} where {} is expected", what, index, buffer.name, actual, expected));
+    return Mismatch(fmt::format("{} {} of buffer '{}' is {}, expected {}", what, index, buffer.name, actual, expected));
   }
 
   const Signature& signature_;
@@ -181,7 +180,7 @@ Result<std::vector<Tensor>> CallWithValues(const CompiledFunction& function, std
                                            std::span<const OutputSpec> outputs, std::span<const int64_t> tir_vars,
                                            const LoopCallOptions& options) {
   std::vector<LoopTensor> tensors;
-  tensors.reserve(inputs.size() + outputs.size());  // arguments point to them
+  tensors.reserve(inputs.size() + outputs.size());  // the arguments point into it
   std::vector<std::shared_ptr<NDArray>> copies;
   std::vector<LoopArg> args;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -190,8 +189,8 @@ Result<std::vector<Tensor>> CallWithValues(const CompiledFunction& function, std
       continue;
     }
     const NDArray* tensor = inputs[i].tensor();
-    if (!tensor) return Error{ErrorCode::SemanticCheck, fmt::format("argument {} does not fit", i)};
-    // An input stays as it is, whatever the function does.
+    if (!tensor) return Error{ErrorCode::SemanticCheck, fmt::format("argument {} is neither a tensor nor a scalar", i)};
+    // Inputs that the function may write to are copied.
     const std::byte* data = tensor->data();
     if (function.MayWrite(i)) {
       copies.push_back(NDArray::Make(tensor->dtype(), {tensor->shape().begin(), tensor->shape().end()}));

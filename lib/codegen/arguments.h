@@ -1,4 +1,4 @@
-// Checks the arguments of a compiled function against its parameters, and makes the words that the code takes of them.
+// Checks the arguments of a compiled function against its parameters and converts them to slots.
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace iropt::codegen {
 
-// The slots of a call, see Signature. Variables among the dimensions of buffers take the tensors' dimensions, all else
-// must agree. O(dimensions).
+// Returns the slots of a call, see Signature. Symbolic dimensions of buffers are bound to the dimensions of the
+// tensors; other dimensions are checked. O(dimensions).
 Result<std::vector<uint64_t>> BindArguments(const Signature& signature, std::span<const LoopArg> args);
 
 }  // namespace iropt::codegen

@@ -11,43 +11,43 @@
 
 namespace iropt::codegen {
 
-// What compiled code gets of a call: it reads `constants` and hands the rest on to the runtime.
+// The context of a call. Compiled code reads `constants` and passes the context to the runtime functions.
 struct LoopContext {
   const void* const* constants = nullptr;  // the arrays of CallGraph::constants
 };
 
-// The code of a function: 0, or 1 where it failed and the runtime knows why.
+// The entry point of a function. Returns 0, or 1 after an error, which the runtime has recorded.
 using LoopEntry = int32_t (*)(LoopContext* context, const uint64_t* slots, uint64_t* result);
-// A part of a parallel loop: the iterations from begin to end.
+// The body of a parallel loop: runs the iterations in [begin, end).
 using LoopTask = int32_t (*)(LoopContext* context, void* frame, int64_t begin, int64_t end);
 
-// What compiled code calls. Each is a symbol of the code, kRuntimeSymbols.
+// The runtime functions that compiled code calls, by the symbols kRuntimeSymbols.
 struct LoopRuntime {
-  // Records the error of a call, unless there is one. `format` has {} for each of up to two numbers.
+  // Records an error, unless there is one already. `format` has a {} for each of up to two numbers.
   void (*fail)(LoopContext* context, const char* format, int32_t numbers, int64_t a, int64_t b);
-  // Memory for count elements; null after an error. Freed by Release with a mark from before, or at the end of the
-  // call.
+  // Allocates memory for `count` elements; null after an error. It is freed by `release` with an earlier mark, or at
+  // the end of the call.
   void* (*allocate)(LoopContext* context, int64_t count, int64_t element_bytes);
   int64_t (*mark)(LoopContext* context);
   void (*release)(LoopContext* context, int64_t mark);
-  // Runs all iterations of a parallel loop, in parts of at least `grain`.
+  // Runs all iterations of a parallel loop, in chunks of at least `grain`.
   int32_t (*parallel)(LoopContext* context, LoopTask task, void* frame, int64_t extent, int64_t grain);
   // Calls a packed function. The arguments and the result are LoopArgs.
   int32_t (*packed)(LoopContext* context, const char* name, const void* args, int32_t num_args, void* result);
-  // Begins (1) and ends (-1) a call of a function; 1 where calls nest too deep.
+  // Enters (1) or leaves (-1) a call of a function. Returns 1 if calls are nested too deeply.
   int32_t (*nest)(LoopContext* context, int32_t by);
-  // base to a power that is not negative, modulo 2^64.
+  // Returns base to the power of a non-negative exponent, modulo 2^64.
   int64_t (*power)(int64_t base, int64_t exponent);
 };
 inline constexpr const char* kRuntimeSymbols[] = {"iropt_fail",     "iropt_allocate", "iropt_mark", "iropt_release",
                                                   "iropt_parallel", "iropt_packed",   "iropt_nest", "iropt_power"};
 static_assert(sizeof(LoopRuntime) == sizeof(void*) * std::size(kRuntimeSymbols));
 
-// Where machine code is kept between runs.
+// The interface of the object cache.
 class ObjectStore {
  public:
   virtual ~ObjectStore() = default;
-  // Empty where there is none.
+  // Empty if there is no object for the key.
   virtual std::string Load(const std::string& key) = 0;
   virtual void Store(const std::string& key, std::string_view object) = 0;
 };
@@ -57,10 +57,10 @@ struct CompileRequest {
   const CallGraph* calls = nullptr;
   bool checks = true;
   int opt_level = 3;
-  bool names = false;  // functions get the names that they have in the module, for people to read
+  bool names = false;  // name LLVM functions as in the module, for readable LLVM IR
 };
 
-// Machine code that is ready to run, as long as this lives.
+// Loaded machine code. It is unloaded by the destructor.
 class LoopCode {
  public:
   virtual ~LoopCode() = default;
@@ -68,7 +68,7 @@ class LoopCode {
   bool from_store = false;
 };
 
-// Several threads may use one at the same time.
+// Thread-safe.
 class LoopBackend {
  public:
   virtual ~LoopBackend() = default;
@@ -77,10 +77,11 @@ class LoopBackend {
   virtual Result<std::string> EmitLlvm(const CompileRequest& request, bool optimized) = 0;
 };
 
-// Changes whenever something in this header does.
+// To be increased with every change of this header.
 inline constexpr uint32_t kBackendVersion = 1;
 inline constexpr const char* kBackendFactory = "iropt_make_loop_backend";
-// Null where the version is another one. `cpu` is empty for that of the host; `error` receives what went wrong.
+// Returns null and sets `error` if the version differs or LLVM does not support the host. An empty `cpu` stands for the
+// host CPU.
 using BackendFactory = LoopBackend* (*)(uint32_t version, const char* cpu, const LoopRuntime* runtime,
                                         std::string* error);
 

@@ -12,10 +12,10 @@ namespace iropt::codegen {
 
 namespace {
 
-// Vectors of all processors are at most this long.
+// The maximum length of a vector register in bytes, on all processors.
 constexpr uint64_t kAlignment = 64;
 constexpr int kMaxDepth = 1000;
-// Parts of a parallel loop for each thread, so that one that is done early can take over from others.
+// The number of chunks of a parallel loop per thread. More than one allows load balancing.
 constexpr int64_t kPartsPerThread = 4;
 
 std::string WithNumbers(std::string_view format, std::span<const int64_t> numbers) {
@@ -42,14 +42,14 @@ void* CallState::Allocate(int64_t count, int64_t element_bytes) {
   const uint64_t limit = limits_.options.max_bytes;
   if (!fits || bytes > limit || limits_.bytes.fetch_add(bytes) + bytes > limit) {
     if (fits && bytes <= limit) limits_.bytes.fetch_sub(bytes);
-    Fail(ErrorCode::Budget, fmt::format("a buffer of {} elements is over the limit of {} bytes", count, limit));
+    Fail(ErrorCode::Budget, fmt::format("a buffer of {} elements exceeds the limit of {} bytes", count, limit));
     return nullptr;
   }
   const uint64_t rounded = (std::max<uint64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
   void* memory = std::aligned_alloc(kAlignment, rounded);
   if (!memory) {
     limits_.bytes.fetch_sub(bytes);
-    Fail(ErrorCode::Budget, fmt::format("there is no memory for a buffer of {} bytes", bytes));
+    Fail(ErrorCode::Budget, fmt::format("out of memory: cannot allocate a buffer of {} bytes", bytes));
     return nullptr;
   }
   allocations_.push_back({memory, bytes});
@@ -64,8 +64,8 @@ void CallState::Release(int64_t mark) {
   }
 }
 
-// Each part has a state of its own. All parts run, so that the error which is reported does not depend on the number of
-// threads: it is that of the first iteration that fails, as long as the parts are the same.
+// Each chunk has its own state. All chunks run even if one fails, so that the error of the first failing iteration is
+// reported, whatever the order of execution.
 int32_t CallState::RunParallel(LoopTask task, void* frame, int64_t extent, int64_t grain) {
   const int64_t wanted = limits_.threads <= 1 ? 1 : extent / std::max<int64_t>(grain, 1);
   const int64_t parts = std::clamp<int64_t>(wanted, 1, limits_.threads * kPartsPerThread);
@@ -76,7 +76,7 @@ int32_t CallState::RunParallel(LoopTask task, void* frame, int64_t extent, int64
     CallState state(limits_, constants);
     const auto i = static_cast<int64_t>(part);
     const int64_t size = extent / parts;
-    const int64_t longer = extent % parts;  // this many parts have one more
+    const int64_t longer = extent % parts;  // the number of chunks that have one more iteration
     const int64_t begin = i * size + std::min(i, longer);
     if (task(&state, frame, begin, begin + size + (i < longer ? 1 : 0)) != 0) errors[part] = state.error();
   });
@@ -88,7 +88,8 @@ int32_t CallState::RunParallel(LoopTask task, void* frame, int64_t extent, int64
 
 int32_t CallState::CallPacked(const char* name, std::span<const LoopArg> args, LoopArg* result) {
   if (!limits_.options.packed) {
-    Fail(ErrorCode::SemanticCheck, fmt::format("there is no packed function '{}' to call", name));
+    Fail(ErrorCode::SemanticCheck,
+         fmt::format("cannot call the packed function '{}': the caller provides no packed functions", name));
     return 1;
   }
   Status status = (*limits_.options.packed)(name, args, result);

@@ -10,14 +10,14 @@
 
 namespace iropt::codegen {
 
-// What the threads of a call share.
+// State that the threads of a call share.
 struct CallLimits {
   const LoopCallOptions& options;
   int threads;
-  std::atomic<uint64_t> bytes = 0;  // that are allocated
+  std::atomic<uint64_t> bytes = 0;  // allocated at present
 };
 
-// What each thread of a call has of its own. Compiled code has a pointer to it.
+// The state of one thread of a call. Compiled code receives a pointer to it.
 class CallState : public LoopContext {
  public:
   CallState(CallLimits& limits, const void* const* constants) : limits_(limits) { this->constants = constants; }
@@ -46,7 +46,7 @@ class CallState : public LoopContext {
   int depth_ = 0;
 };
 
-// The functions that compiled code calls, on the CallState behind its context.
+// The runtime functions for compiled code, whose contexts are CallStates.
 const LoopRuntime& RuntimeFunctions();
 
 }  // namespace iropt::codegen

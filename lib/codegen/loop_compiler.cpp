@@ -24,7 +24,7 @@ constexpr const char* kLibraryName = "libiropt_codegen_llvm.so";
 
 // ---- The shared object
 
-// Where the library may be: as it was named, or beside the program.
+// Candidate paths of the library: the given path, or files next to the program.
 std::vector<std::string> LibraryPaths(const std::string& named) {
   if (!named.empty()) return {named};
   std::vector<std::string> paths;
@@ -38,7 +38,7 @@ std::vector<std::string> LibraryPaths(const std::string& named) {
   return paths;
 }
 
-// The library stays loaded: code that it made may run until the end of the program.
+// The library is never unloaded, because its code may run until the end of the program.
 Result<std::unique_ptr<LoopBackend>> MakeBackend(const LoopCompilerOptions& options) {
   std::string problem;
   for (const std::string& path : LibraryPaths(options.library)) {
@@ -52,14 +52,14 @@ Result<std::unique_ptr<LoopBackend>> MakeBackend(const LoopCompilerOptions& opti
     problem.clear();
     LoopBackend* backend = factory(kBackendVersion, options.cpu.c_str(), &RuntimeFunctions(), &problem);
     if (backend) return std::unique_ptr<LoopBackend>(backend);
-    return Error{ErrorCode::Usage, fmt::format("cannot compile loops with {}: {}", path, problem)};
+    return Error{ErrorCode::Usage, fmt::format("cannot compile PrimFuncs with {}: {}", path, problem)};
   }
-  return Error{ErrorCode::Usage, fmt::format("cannot load the compiler of loops: {}", problem)};
+  return Error{ErrorCode::Usage, fmt::format("cannot load the PrimFunc compiler: {}", problem)};
 }
 
 // ---- Functions
 
-// Code and what it refers to. Several functions with the same structure share it.
+// Machine code and the constants that it refers to; shared by structurally equal functions.
 struct SharedCode {
   std::shared_ptr<LoopBackend> backend;  // outlives the code
   CallGraph calls;                       // keeps constants alive
@@ -79,7 +79,7 @@ class Function final : public CompiledFunction {
     CallState state(limits, code_->constants.data());
     uint64_t returned = 0;
     if (code_->code->entry(&state, slots->data(), &returned) != 0) {
-      return Named(state.error() ? *state.error() : Error{ErrorCode::Internal, "fails without a reason"});
+      return Named(state.error() ? *state.error() : Error{ErrorCode::Internal, "failed without an error"});
     }
     if (result) *result = ResultOf(returned);
     return {};

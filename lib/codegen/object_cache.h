@@ -1,4 +1,4 @@
-// Machine code in a folder, shared by any number of processes.
+// The object cache: object files in a directory that several processes can share.
 #pragma once
 
 #include <atomic>
@@ -8,8 +8,8 @@
 
 namespace iropt::codegen {
 
-// One file for each key. Files appear only when complete, and carry their size and a checksum: one that is damaged
-// counts as missing and is replaced. What cannot be written is not kept; that is not an error.
+// One file per key, written atomically, with its size and a checksum. A damaged file counts as missing and is replaced.
+// Failures to write are ignored.
 class ObjectCache final : public ObjectStore {
  public:
   explicit ObjectCache(std::string folder) : folder_(std::move(folder)) {}

@@ -12,11 +12,11 @@ namespace iropt::codegen {
 
 namespace {
 
-// What a body does with memory, and what it returns.
+// Collects the memory accesses of a body and the dtype that it returns.
 class BodyFacts : public tir::StmtExprVisitor {
  public:
   DataType returned;
-  // By the pointer variables of buffers. Looked up, never iterated.
+  // Keyed by the pointer variables of buffers. Looked up, never iterated.
   std::unordered_set<const tir::Var*> written;
   std::unordered_set<const tir::Var*> escaped;
 
@@ -28,7 +28,7 @@ class BodyFacts : public tir::StmtExprVisitor {
     }
     StmtExprVisitor::VisitCall(call);
   }
-  // A pointer that is used otherwise than by a buffer.
+  // A use of a pointer other than as the data of a buffer.
   void VisitVar(const tir::Var* var) override {
     if (var->dtype.is_handle()) escaped.insert(var);
   }
@@ -106,7 +106,7 @@ Result<CallGraph> CollectCalls(const Module& module, const GlobalVar& var) {
   for (size_t i = 0; i < names.size(); ++i) {
     const ModuleEntry* entry = module.Find(names[i]);
     const auto* func = entry ? As<PrimFunc>(entry->func) : nullptr;
-    if (!func) return Error{ErrorCode::SemanticCheck, fmt::format("there is no PrimFunc '{}' to call", names[i]->name)};
+    if (!func) return Error{ErrorCode::SemanticCheck, fmt::format("the module has no PrimFunc '{}'", names[i]->name)};
     graph.functions.push_back(func);
     graph.entries.push_back(*entry);
     CallCollector collector;

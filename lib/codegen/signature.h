@@ -1,4 +1,4 @@
-// What a PrimFunc takes from its callers when it is compiled, and which functions are compiled with it.
+// The calling convention of compiled PrimFuncs, and the functions that are compiled together.
 #pragma once
 
 #include <vector>
@@ -9,19 +9,18 @@
 
 namespace iropt::codegen {
 
-// The arguments of a compiled function are words of 64 bits, "slots": for each parameter one where it is a number, or
-// kPointerSlots where it is a pointer or matched to a buffer; after those of the parameters one for each symbolic
-// variable that the buffers bind.
-inline constexpr size_t kPointerSlots = 2;  // an address, and how many bytes of memory there are from it on
+// The arguments of a compiled function are passed in 64-bit slots: one per scalar parameter, kPointerSlots per
+// parameter that is a pointer or matched to a buffer, then one per symbolic variable that the buffers bind.
+inline constexpr size_t kPointerSlots = 2;  // the address, and the number of accessible bytes from there
 
 struct Signature {
   explicit Signature(const PrimFunc& func);
 
-  // What the function does with the elements of a parameter. Where their address is taken, they may be written.
+  // Accesses of the function to the elements of the parameter. Elements whose address is taken may be written.
   enum class Access : uint8_t { kRead, kMayWrite, kWrite };
   struct Param {
     const tir::Var* var;
-    const tir::Buffer* buffer;  // null where it is a number or a pointer
+    const tir::Buffer* buffer;  // null for a scalar or a pointer
     size_t slot;
     Access access = Access::kRead;
     bool is_pointer() const { return buffer || var->dtype.is_handle(); }
@@ -29,7 +28,7 @@ struct Signature {
   std::vector<Param> params;
   std::vector<const tir::Var*> symbols;  // in the order of their slots
   size_t first_symbol = 0;               // the slot of the first
-  DataType result;                       // of what T.ret returns; void where it is not called
+  DataType result;                       // of T.ret; void if the function has none
   size_t num_slots() const { return first_symbol + symbols.size(); }
 
  private:
@@ -37,14 +36,14 @@ struct Signature {
   void AddSymbol(const PrimExpr* expr);
 };
 
-// A function and all that it calls, each once, and the arrays that they allocate as constants, in the order in which
-// the code numbers them.
+// A function and its direct and indirect callees, each once, and the arrays of their AllocateConst statements.
+// Generated code refers to the arrays by their index here.
 struct CallGraph {
   std::vector<const PrimFunc*> functions;  // the first is the function itself
   std::vector<ModuleEntry> entries;        // of the functions
   std::vector<const NDArray*> constants;
 };
-// Fails where a function that is called is missing or is not a PrimFunc. O(nodes).
+// Fails if a callee is missing or is not a PrimFunc. O(nodes).
 Result<CallGraph> CollectCalls(const Module& module, const GlobalVar& var);
 
 }  // namespace iropt::codegen

@@ -1,16 +1,17 @@
-// Compiles loop-level functions to machine code of this host, with LLVM ORC.
+// Compiles PrimFuncs to machine code for the host with LLVM ORC.
 //
 //   IROPT_ASSIGN_OR_RETURN(auto compiler, codegen::LoopCompiler::Load({.cache_dir = dir}));
 //   IROPT_ASSIGN_OR_RETURN(auto function, compiler->Compile(module, *global_var));
 //   IROPT_RETURN_IF_ERROR(function->Call(args, {.threads = 2}));
 //
-// LLVM lies in a shared object, libiropt_codegen_llvm.so, that Load opens; programs that link this area do not link
-// LLVM.
+// LLVM is linked into a shared object, libiropt_codegen_llvm.so, which Load opens. Programs that link this area do not
+// link LLVM.
 //
-// What a function computes is what the interpreter computes (iropt/eval/tir/prim_func.h), with these differences:
-// products and sums of float32 and float64 may be fused (FMA), mathematical functions are those of the C library in the
-// precision of the dtype, elements that nothing wrote are read as they are, and a conversion to an integer that is out
-// of range gives any number. Steps are not counted: a function that does not end does not end.
+// Compiled code has the semantics of the interpreter (iropt/eval/tir/prim_func.h), with these differences:
+// multiplications and additions of float32 and float64 may be contracted (FMA). Mathematical functions are those of the
+// C library in the precision of the dtype. Reads of uninitialized elements are not detected. The result of an
+// out-of-range conversion to an integer is unspecified. There is no limit of steps, so an endless loop does not
+// terminate.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +28,13 @@
 
 namespace iropt::codegen {
 
-// A tensor as compiled functions see it. The layout is that of DLPack's DLTensor. Elements must be aligned to their
-// size.
+// The descriptor of a tensor, with the layout of DLPack's DLTensor. Elements must be aligned to their size.
 struct LoopTensor {
   void* data = nullptr;
-  int32_t device_type = 1;  // a host
+  int32_t device_type = 1;  // kDLCPU
   int32_t device_id = 0;
   int32_t ndim = 0;
-  uint8_t code = 0;  // DLPack's number, see iropt/ir/dlpack.h
+  uint8_t code = 0;  // DLPack's type code, see iropt/ir/dlpack.h
   uint8_t bits = 0;
   uint16_t lanes = 1;
   const int64_t* shape = nullptr;
@@ -43,7 +43,7 @@ struct LoopTensor {
 };
 static_assert(sizeof(LoopTensor) == 48);
 
-// An argument or a result of a compiled function, or of a packed function that one calls.
+// An argument or the result of a compiled function, or of a packed function that compiled code calls.
 struct LoopArg {
   enum class Kind : int32_t { kNone, kInt, kFloat, kPointer, kTensor, kString };
   Kind kind = Kind::kNone;
@@ -52,7 +52,7 @@ struct LoopArg {
     double real;
     void* pointer;
     const LoopTensor* tensor;
-    const char* string;  // ends with a zero
+    const char* string;  // null-terminated
   };
 
   LoopArg() : integer(0) {}
@@ -76,76 +76,77 @@ struct LoopArg {
   }
 };
 
-// Calls a packed function of the runtime: T.call_packed and its relatives. `result` is kNone where nothing is returned.
+// Calls a packed function for T.call_packed and its variants. `result` stays kNone if the function returns nothing.
 using PackedFunction = std::function<Status(std::string_view name, std::span<const LoopArg> args, LoopArg* result)>;
 
-// How one call runs.
+// Options of one call.
 struct LoopCallOptions {
-  int threads = 0;                         // for parallel loops; 0: as many as the process may use
+  int threads = 0;                         // of parallel loops; 0: as many as the process may use
   const PackedFunction* packed = nullptr;  // null: a call of a packed function is an error
-  uint64_t max_bytes = uint64_t{1} << 34;  // of all allocations that live at the same time
+  uint64_t max_bytes = uint64_t{1} << 34;  // limit of the memory that is allocated at the same time
 };
 
-// A function that was compiled. Immutable: several threads may call it at the same time.
+// A compiled function. Thread-safe: it is immutable.
 class CompiledFunction {
  public:
   virtual ~CompiledFunction() = default;
 
-  // Calls it with an argument for each parameter: a tensor where the parameter is matched to a buffer, else a number.
-  // Dtypes, ranks and shapes are checked, and symbolic dimensions are taken from the tensors. A buffer without strides
-  // needs a compact tensor. Fails with the message of an assertion, a check of bounds, or an argument that does not
-  // fit. `result` receives what T.ret returns.
+  // Calls the function with one argument per parameter: a tensor if the parameter is matched to a buffer, else a
+  // number. Checks dtypes, ranks and shapes, and binds symbolic dimensions to those of the tensors. A buffer without
+  // strides requires a compact tensor. Fails if an argument does not match its parameter, an assertion fails, or an
+  // index is out of bounds. `result` receives the value of T.ret.
   virtual Status Call(std::span<const LoopArg> args, const LoopCallOptions& options = {},
                       LoopArg* result = nullptr) const = 0;
 
-  // Whether the function writes to the tensor of a parameter, or might: its address is taken.
+  // Returns true if the function writes to the tensor of a parameter, or takes its address and therefore may write to
+  // it.
   virtual bool MayWrite(size_t param) const = 0;
 };
 using CompiledFunctionRef = std::shared_ptr<const CompiledFunction>;
 
 struct LoopCompilerOptions {
-  std::string library =
-      {};  // path of the shared object; empty: beside the program, in ../lib, or where the system looks
-  std::string cache_dir = {};  // where machine code is kept between runs; empty: nowhere. Made where it is missing
-  std::string cpu = {};        // of the host where it is empty
+  // The path of the shared object; empty: next to the program, in ../lib, or in the search path of the dynamic linker.
+  std::string library = {};
+  std::string cache_dir = {};  // directory of the object cache, created if missing; empty: no cache
+  std::string cpu = {};        // target CPU, as in clang -mcpu; empty: the host CPU
   int opt_level = 3;           // of LLVM's pipeline, 0 to 3
-  // Checks indices against the bounds of buffers, divisors and shifts. What the compiler can prove is not checked at
-  // run time. Without, such errors are undefined behaviour, as they are in C.
+  // Check indices against the bounds of buffers, divisors against zero and shift amounts at run time, unless the
+  // compiler can prove them. Without the checks such errors are undefined behaviour, as in C.
   bool bounds_checks = true;
 };
 
-// What the caches did, in functions.
+// Numbers of functions, by the origin of their code.
 struct LoopCompilerStats {
   uint64_t compiled = 0;
   uint64_t from_memory = 0;
   uint64_t from_disk = 0;
-  uint64_t damaged = 0;  // entries of the folder that were damaged and compiled anew
+  uint64_t damaged = 0;  // invalid entries of the cache directory; the functions were compiled again
 };
 
-// Several threads may use one at the same time.
+// Thread-safe.
 class LoopCompiler {
  public:
   virtual ~LoopCompiler() = default;
 
-  // Opens the shared object. Fails (ErrorCode::Usage) where it is missing or not made for this library.
+  // Opens the shared object. Fails (ErrorCode::Usage) if it is missing or of another version.
   static Result<std::shared_ptr<LoopCompiler>> Load(LoopCompilerOptions options = {});
 
-  // Compiles the PrimFunc `var` of the module and what it calls. A function that is structurally equal to one that was
-  // compiled before is not compiled again. Fails (ErrorCode::SemanticCheck) where the function uses what the host does
-  // not have, such as units of accelerators; the message names it.
+  // Compiles the PrimFunc `var` of the module and its callees. A function that is structurally equal to a compiled one
+  // is not compiled again. Fails (ErrorCode::SemanticCheck) if the function uses something that the host lacks, such as
+  // tensor cores; the message names it.
   virtual Result<CompiledFunctionRef> Compile(const Module& module, const GlobalVar& var) = 0;
 
-  // The LLVM IR of that function, after optimization or as it was generated.
+  // Returns the LLVM IR of the function, before or after optimization.
   virtual Result<std::string> EmitLlvm(const Module& module, const GlobalVar& var, bool optimized) = 0;
 
   virtual LoopCompilerStats stats() const = 0;
 };
 
-// The descriptor of a tensor of the host. It refers to the tensor's shape and must not outlive it.
+// Describes a host tensor. The descriptor refers to the shape of the tensor and must not outlive it.
 LoopTensor DescribeTensor(const NDArray& tensor, void* data);
 
-// Calls a function as call_tir does, the counterpart of EvalPrimFunc: its parameters are the inputs (tensors and
-// scalars), the outputs, and the integers of `tir_vars`.
+// Calls a function in destination-passing style, as call_tir does (see EvalPrimFunc): its parameters are the inputs
+// (tensors and scalars), the outputs, and the integers `tir_vars`.
 struct OutputSpec {
   DataType dtype;
   std::vector<int64_t> shape;

@@ -49,21 +49,21 @@ llvm::Value* Arithmetic::FloatBinary(NodeKind kind, DataType dtype, llvm::Value*
     case NodeKind::kMod: value = b().CreateFRem(a, c); break;
     case NodeKind::kFloorDiv: return FloorDivide(dtype, a, c);
     case NodeKind::kFloorMod: value = FloorModFloat(a, c); break;
-    // The second operand where one is NaN.
+    // If an operand is NaN, the result is the second operand.
     case NodeKind::kMin: return b().CreateSelect(b().CreateFCmpOLT(a, c), a, c);
     default: return b().CreateSelect(b().CreateFCmpOGT(a, c), a, c);
   }
   return dtype.bits >= 32 ? value : frame_.types().RoundTo(value, dtype);
 }
 
-// The quotient must not be rounded up to an integer before it is rounded down.
+// The quotient is computed in double, so that one just below an integer is not rounded up before floor.
 llvm::Value* Arithmetic::FloorDivide(DataType dtype, llvm::Value* a, llvm::Value* c) {
   llvm::Type* wide = ValueTypes::LanesLike(b().getDoubleTy(), a->getType());
   llvm::Value* quotient = b().CreateFDiv(b().CreateFPCast(a, wide), b().CreateFPCast(c, wide));
   return frame_.types().RoundTo(b().CreateUnaryIntrinsic(llvm::Intrinsic::floor, quotient), dtype);
 }
 
-// The sign is that of the divisor.
+// The remainder has the sign of the divisor.
 llvm::Value* Arithmetic::FloorModFloat(llvm::Value* a, llvm::Value* c) {
   llvm::Value* rest = b().CreateFRem(a, c);
   llvm::Constant* zero = llvm::Constant::getNullValue(a->getType());
@@ -72,7 +72,7 @@ llvm::Value* Arithmetic::FloorModFloat(llvm::Value* a, llvm::Value* c) {
   return b().CreateSelect(wrong, b().CreateFAdd(rest, c), rest);
 }
 
-// Division by zero fails; the least integer divided by -1 is itself.
+// Division by zero fails. The least integer divided by -1 wraps around to itself.
 llvm::Value* Arithmetic::Division(NodeKind kind, DataType dtype, llvm::Value* a, llvm::Value* c, OperandFacts facts) {
   llvm::Constant* zero = llvm::Constant::getNullValue(c->getType());
   if (!llvm::isa<llvm::Constant>(c) || llvm::cast<llvm::Constant>(c)->isNullValue())
@@ -136,7 +136,7 @@ llvm::Value* Arithmetic::Compare(NodeKind kind, DataType a_dtype, llvm::Value* a
 llvm::Value* Arithmetic::Cast(llvm::Value* value, DataType from, DataType to) {
   if (from.with_lanes(1) == to.with_lanes(1)) return value;
   if (from.is_handle() || to.is_handle())
-    return frame_.Unsupported("a pointer is converted to a number", frame_.types().Register(to));
+    return frame_.Unsupported("cannot convert a pointer to a number", frame_.types().Register(to));
   llvm::Type* type = ValueTypes::LanesLike(frame_.types().Register(to.with_lanes(1)), value->getType());
   if (to.is_bool()) {
     llvm::Constant* zero = llvm::Constant::getNullValue(value->getType());
@@ -144,11 +144,11 @@ llvm::Value* Arithmetic::Cast(llvm::Value* value, DataType from, DataType to) {
   }
   if (to.is_floating()) {
     if (!from.is_floating()) return IntToFloat(value, from, to);
-    // Each of the narrower values is one of the wider format.
+    // Every value of the narrower format is representable in the wider one.
     const bool exact = from.bits <= 16 && to.bits >= 32;
     return exact ? b().CreateFPCast(value, type) : frame_.types().RoundTo(value, to);
   }
-  // Any number where the value is out of range, but always the same.
+  // An out-of-range value gives poison; freeze makes it an unspecified, but fixed number.
   if (from.is_floating())
     return b().CreateFreeze(to.is_int() ? b().CreateFPToSI(value, type) : b().CreateFPToUI(value, type));
   return from.is_int() ? b().CreateSExtOrTrunc(value, type) : b().CreateZExtOrTrunc(value, type);
@@ -161,8 +161,8 @@ llvm::Value* Arithmetic::IntToFloat(llvm::Value* value, DataType from, DataType 
   };
   if (to.bits >= 32) return convert(type);
   if (from.bits > 53) {
-    // What a double cannot hold is replaced by a number that rounds as the integer does: the bits that are cut off are
-    // gathered in the last that stays.
+    // An integer that double cannot represent is replaced by one that rounds to the same narrow float: the discarded
+    // bits are combined into the last remaining bit (a sticky bit).
     llvm::Value* cut = b().CreateAnd(value, Constant(value, 0x7ff));
     llvm::Value* gathered =
         b().CreateSelect(b().CreateICmpEQ(cut, Constant(value, 0)), Constant(value, 0), Constant(value, 0x800));
@@ -180,7 +180,7 @@ llvm::Value* Arithmetic::Reinterpret(llvm::Value* value, DataType from, DataType
   llvm::Value* stored = frame_.types().ToMemory(value, from);
   llvm::Type* type = ValueTypes::LanesLike(frame_.types().Memory(to.with_lanes(1)), value->getType());
   if (stored->getType()->getScalarSizeInBits() != type->getScalarSizeInBits())
-    return frame_.Unsupported("a value is reinterpreted as one of another width", frame_.types().Register(to));
+    return frame_.Unsupported("cannot reinterpret a value as a dtype of another width", frame_.types().Register(to));
   return frame_.types().FromMemory(b().CreateBitCast(stored, type), to);
 }
 

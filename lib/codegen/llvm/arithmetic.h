@@ -1,5 +1,5 @@
-// Operations on values, with the meaning that their dtypes give them (iropt/ir/element.h): integers wrap around, floats
-// are rounded once per operation, quotients of integers are rounded down or cut off, comparisons with NaN are false.
+// Generates arithmetic with the semantics of the dtypes (iropt/ir/element.h): integers wrap around, floats are rounded
+// once per operation, integer division floors or truncates, comparisons with NaN are false.
 #pragma once
 
 #include "frame.h"
@@ -8,10 +8,10 @@
 
 namespace iropt::codegen {
 
-// What is known of the operands of an operation on integers.
+// Facts about an integer operation, from IndexRanges.
 struct OperandFacts {
-  bool nonnegative = false;  // both are, in the sense of their dtype
-  bool fits = false;         // the result does not leave the range of the dtype
+  bool nonnegative = false;  // both operands, as values of their dtype
+  bool fits = false;         // the result is in the range of the dtype
 };
 
 class Arithmetic {
@@ -24,8 +24,8 @@ class Arithmetic {
   llvm::Value* Compare(NodeKind kind, DataType a_dtype, llvm::Value* a, DataType b_dtype, llvm::Value* b);
   llvm::Value* Cast(llvm::Value* value, DataType from, DataType to);
 
-  // An intrinsic that computes a scalar from scalars, lane by lane; null where it is not one, or not one of vectors
-  // where the operands are vectors.
+  // Generates an elementwise intrinsic. Null for other intrinsics, and for those that do not support vectors if the
+  // operands are vectors.
   llvm::Value* Intrinsic(OpId id, DataType dtype, llvm::ArrayRef<llvm::Value*> args,
                          llvm::ArrayRef<DataType> arg_dtypes);
   static bool IsIntrinsic(OpId id, size_t arity);
@@ -50,7 +50,7 @@ class Arithmetic {
   llvm::Value* Shift(OpId id, DataType dtype, llvm::Value* a, llvm::Value* by);
   llvm::Value* Power(DataType dtype, llvm::Value* base, llvm::Value* exponent);
   llvm::Value* Reinterpret(llvm::Value* value, DataType from, DataType to);
-  // x * y / 2^(q + right) after a shift to the left, in 64 bits, with halves rounded up.
+  // Returns (x << left) * y / 2^(q + right), computed in 64 bits and rounded half up.
   llvm::Value* MultiplyShift(llvm::Value* x, llvm::Value* y, llvm::Value* q, llvm::Value* left, llvm::Value* right);
   llvm::Value* CallMath(const char* name, llvm::ArrayRef<llvm::Value*> args);
 

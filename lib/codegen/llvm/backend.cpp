@@ -1,4 +1,4 @@
-// Optimizes LLVM modules, makes machine code of them, and loads it with ORC.
+// Optimizes LLVM modules, compiles them to machine code, and loads it with ORC.
 #include "backend.h"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ Error LlvmError(std::string_view what, llvm::Error error) {
   return {ErrorCode::Internal, fmt::format("{}: {}", what, llvm::toString(std::move(error)))};
 }
 
-// LLVM's remarks are not the user's concern.
+// Discards the remarks of LLVM.
 struct SilentHandler final : llvm::DiagnosticHandler {
   bool handleDiagnostics(const llvm::DiagnosticInfo&) override { return true; }
 };
@@ -68,7 +68,7 @@ class Target {
   const llvm::orc::JITTargetMachineBuilder& builder() const { return builder_; }
   const llvm::DataLayout& layout() const { return layout_; }
   bool has_half() const { return has_half_; }
-  // What machine code depends on besides the module.
+  // The part of the cache key besides the module.
   std::string Description(int opt_level) const {
     return fmt::format("LLVM {} {} {} {} O{}", LLVM_VERSION_STRING, builder_.getTargetTriple().str(), builder_.getCPU(),
                        builder_.getFeatures().getString(), opt_level);
@@ -82,15 +82,15 @@ class Target {
   bool has_half_ = false;
 };
 
-// A module while it is made into code. Each has its own context, so that several threads can compile.
+// An LLVM module under construction. Each has its own LLVMContext, so that several threads can compile.
 struct Unit {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module;
   std::unique_ptr<llvm::TargetMachine> machine;
-  bool is_deep = false;  // loops nest deeper than LLVM is fast for
+  bool is_deep = false;  // loops are nested too deeply for LLVM's loop passes
 
-  // Passes and the scheduler of instructions need time that grows with the square of the size of a block, and faster
-  // with the depth of loops.
+  // The compile time of some passes and of the instruction scheduler is quadratic in the size of a basic block, and
+  // grows faster with the depth of loops.
   int AffordableLevel(int level) const {
     static constexpr unsigned kLargeFunction = 20000;  // instructions
     if (is_deep) return 0;
@@ -128,7 +128,7 @@ struct Unit {
     llvm::raw_svector_ostream stream(object);
     llvm::legacy::PassManager passes;
     if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
-      return Error{ErrorCode::Internal, "LLVM cannot make machine code for this host"};
+      return Error{ErrorCode::Internal, "LLVM cannot emit object files for this host"};
     passes.run(*module);
     return object;
   }
@@ -151,7 +151,7 @@ struct Unit {
   }
 };
 
-// Keeps the library of one function loaded.
+// Owns the JITDylib of one function.
 class LoadedCode final : public LoopCode {
  public:
   LoadedCode(llvm::orc::ExecutionSession& session, llvm::orc::JITDylib& library)
@@ -182,9 +182,9 @@ class OrcBackend final : public LoopBackend {
           llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
     }
     if (llvm::Error error = jit_->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols))))
-      return LlvmError("cannot define the runtime", std::move(error));
+      return LlvmError("cannot define the runtime symbols", std::move(error));
     auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(target_.layout().getGlobalPrefix());
-    if (!process) return LlvmError("cannot see the C library", process.takeError());
+    if (!process) return LlvmError("cannot look up symbols of the C library", process.takeError());
     jit_->getMainJITDylib().addGenerator(std::move(*process));
     return {};
   }
@@ -251,7 +251,7 @@ extern "C" __attribute__((visibility("default"))) LoopBackend*
 iropt_make_loop_backend(  // NOLINT(readability-identifier-naming)
     uint32_t version, const char* cpu, const LoopRuntime* runtime, std::string* error) {
   if (version != kBackendVersion) {
-    *error = fmt::format("it has version {}, not {}", kBackendVersion, version);
+    *error = fmt::format("it has version {}, expected {}", kBackendVersion, version);
     return nullptr;
   }
   Result<Target> target = Target::Find(cpu);

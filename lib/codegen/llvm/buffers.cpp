@@ -1,4 +1,4 @@
-// Where the elements of buffers are, reading and writing them.
+// Addresses of buffer elements, loads and stores.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,8 +48,7 @@ View ExprEmitter::ResolveView(const tir::Buffer& buffer) {
   } else if (buffer.strides.size() == buffer.shape.size()) {
     for (const PrimExpr* stride : buffer.strides) view.strides.push_back(EmitInt(stride));
   } else {
-    frame_.state().Unsupported(
-        fmt::format("buffer '{}' has another number of strides than of dimensions", buffer.name));
+    frame_.state().Unsupported(fmt::format("the number of strides of buffer '{}' differs from its rank", buffer.name));
     view.strides = CompactStrides(view.shape);
   }
   view.is_inside = IsKnownInside(buffer, view);
@@ -83,19 +82,19 @@ void ExprEmitter::Match(const PrimExpr* expr, llvm::Value* actual, std::string_v
     llvm::Value* value = frame_.b().CreateTrunc(actual, type);
     if (type != actual->getType())
       frame_.FailIf(frame_.b().CreateICmpNE(frame_.ToInt64(value), actual),
-                    fmt::format("{} does not fit its variable", what));
+                    fmt::format("{} is out of range for its variable", what));
     scope_.Bind(var, value);
     return;
   }
   llvm::Value* expected = EmitInt(expr);
-  frame_.FailIf(frame_.b().CreateICmpNE(expected, actual), fmt::format("{} is {{}} where {{}} is expected", what),
-                actual, expected);
+  frame_.FailIf(frame_.b().CreateICmpNE(expected, actual), fmt::format("{} is {{}}, expected {{}}", what), actual,
+                expected);
 }
 
 void ExprEmitter::DeclareAs(const tir::Buffer& buffer, View view) {
   if (view.shape.size() != buffer.shape.size() || buffer.strides.size() > view.strides.size())
-    return frame_.state().Unsupported(fmt::format("buffer '{}' has another rank", buffer.name));
-  // Dimensions that are variables first: others may be computed from them.
+    return frame_.state().Unsupported(fmt::format("the ranks of buffer '{}' and its argument differ", buffer.name));
+  // Dimensions that are variables are bound first: other dimensions may be computed from them.
   for (const bool variables : {true, false}) {
     for (size_t i = 0; i < view.shape.size(); ++i) {
       if (Is<tir::Var>(buffer.shape[i]) != variables) continue;
@@ -116,8 +115,8 @@ void ExprEmitter::MatchBuffer(const tir::MatchBufferRegion& match) {
   const View view = found ? *found : ResolveView(*source.buffer);
   const TypedValue* data = scope_.Find(source.buffer->data);
   if (!data || source.region.size() != view.shape.size() || match.buffer->shape.size() > view.shape.size())
-    return frame_.state().Unsupported("a matched region does not fit its buffer");
-  // The matched buffer may leave out leading dimensions of extent 1.
+    return frame_.state().Unsupported("the ranks of a matched buffer and its source region are incompatible");
+  // The matched buffer may omit leading dimensions of extent 1.
   const size_t extra = view.shape.size() - match.buffer->shape.size();
   View inner{.offset = view.offset, .shape = {}, .strides = {}, .mins = {}, .is_inside = view.is_inside};
   for (size_t i = 0; i < view.shape.size(); ++i) {
@@ -137,7 +136,8 @@ void ExprEmitter::MatchBuffer(const tir::MatchBufferRegion& match) {
     }
     inner.offset = b.CreateAdd(inner.offset, b.CreateMul(min, view.strides[i]));
     if (i < extra) {
-      frame_.FailIf(b.CreateICmpNE(extent, frame_.Int64(1)), "a matched region does not fit its buffer");
+      frame_.FailIf(b.CreateICmpNE(extent, frame_.Int64(1)),
+                    "a matched buffer omits a dimension whose extent is not 1");
     } else {
       inner.shape.push_back(extent);
       inner.strides.push_back(view.strides[i]);
@@ -154,7 +154,7 @@ void ExprEmitter::CheckIndex(const tir::Buffer& buffer, const View& view, size_t
   if (!frame_.state().checks) return;
   if (view.is_declared && view.mins.empty() && ranges_.IsInBounds(index, buffer.shape[dim])) return;
   llvm::IRBuilder<>& b = frame_.b();
-  // A negative index is a large one without a sign.
+  // One unsigned comparison also covers negative indices.
   llvm::Value* bad = view.mins.empty()
                          ? b.CreateICmpUGE(value, view.shape[dim])
                          : b.CreateOr(b.CreateICmpSLT(value, view.mins[dim]), b.CreateICmpSGE(value, view.shape[dim]));
@@ -167,12 +167,13 @@ llvm::Value* ExprEmitter::Locate(const tir::Buffer& buffer, List<const PrimExpr*
   const TypedValue* data = scope_.Find(buffer.data);
   if (!data || !data->value || !ValueTypes::IsElement(buffer.dtype))
     return frame_.Unsupported(fmt::format("buffer '{}' has no memory", buffer.name), b.getPtrTy());
-  // A buffer that no statement declares is a view whose shape may change from one access to the next.
+  // The shape of a buffer without a declaration may depend on variables that change between accesses.
   const View* found = scope_.Find(&buffer);
   const View view = found ? *found : ResolveView(buffer);
   if (indices.size() != view.shape.size())
-    return frame_.Unsupported(fmt::format("buffer '{}' is indexed with another rank", buffer.name), b.getPtrTy());
-  // Of an element that is a vector, all lanes are at one index.
+    return frame_.Unsupported(fmt::format("the number of indices of buffer '{}' differs from its rank", buffer.name),
+                              b.getPtrTy());
+  // All lanes of a vector element have the same index.
   const int width = buffer.dtype.lanes;
   const bool exact = bounded && view.is_inside;
   llvm::Value* at = view.offset;
@@ -204,8 +205,8 @@ void ExprEmitter::StoreTo(llvm::Value* address, llvm::Value* value, DataType dty
   frame_.b().CreateAlignedStore(frame_.types().ToMemory(value, dtype), address, align);
 }
 
-// Lanes are side by side in an element that is a vector, and where the last index counts up along elements side by
-// side.
+// Lanes are contiguous within a vector element, and if the last index is a ramp of stride 1 over a contiguous
+// dimension.
 bool ExprEmitter::IsContiguous(const tir::Buffer& buffer, List<const PrimExpr*> indices, int lanes) {
   const auto scalar = [](const PrimExpr* index) { return index->dtype.lanes == 1; };
   if (indices.empty() || !std::all_of(indices.begin(), indices.end() - 1, scalar)) return false;
@@ -219,7 +220,7 @@ bool ExprEmitter::IsContiguous(const tir::Buffer& buffer, List<const PrimExpr*> 
   return last && last->isOne();
 }
 
-// The address of the first lane; the last is checked as well, and those between lie between.
+// Returns the address of the first lane. The first and last lane are checked, so all lanes are in range.
 llvm::Value* ExprEmitter::LocateAll(const tir::Buffer& buffer, List<const PrimExpr*> indices, int lanes) {
   llvm::Value* first = Locate(buffer, indices, 0, /*bounded=*/true);
   if (buffer.dtype.lanes != lanes && frame_.state().checks) Locate(buffer, indices, lanes - 1, /*bounded=*/true);
@@ -250,8 +251,8 @@ void ExprEmitter::EmitStore(const tir::BufferStore& store) {
   const tir::Buffer& buffer = *store.buffer;
   const DataType element = ElementOf(buffer);
   const int lanes = store.value->dtype.lanes;
-  if (lanes < 1) return frame_.state().Unsupported("a vector of unknown length is stored");
-  // All lanes are computed before any is stored: they may be loaded from the same buffer.
+  if (lanes < 1) return frame_.state().Unsupported("scalable vectors cannot be stored");
+  // All lanes are computed before the first store, because they may be loaded from the same buffer.
   llvm::Value* value = arithmetic_.Cast(Emit(store.value), store.value->dtype, element);
   if (lanes > 1 && !store.predicate && IsContiguous(buffer, store.indices, lanes))
     return StoreTo(LocateAll(buffer, store.indices, lanes), value, element.with_lanes(lanes));

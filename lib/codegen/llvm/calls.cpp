@@ -1,4 +1,4 @@
-// Calls: of intrinsics on lanes, pointers and descriptors, of packed functions, and of functions of the module.
+// Calls of intrinsics on vectors, pointers and tensor descriptors, of packed functions, and of functions of the module.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ llvm::Value* ExprEmitter::EmitCall(const tir::Call& call, int lane) {
   }
   value = arithmetic_.Intrinsic(id, call.dtype.with_lanes(1), args, dtypes);
   if (value || lane != kAll) return value;
-  // What is only defined for scalars is computed lane by lane.
+  // Scalar-only intrinsics are computed lane by lane.
   llvm::Value* vector = llvm::PoisonValue::get(frame_.types().Register(call.dtype));
   for (int i = 0; i < call.dtype.lanes; ++i) {
     llvm::SmallVector<llvm::Value*, 4> parts;
@@ -52,7 +52,7 @@ llvm::Value* ExprEmitter::EmitCall(const tir::Call& call, int lane) {
   return vector;
 }
 
-// Intrinsics that choose what they evaluate, and those that take vectors apart and put them together.
+// Intrinsics with lazy operands, and those that split and concatenate vectors.
 llvm::Value* ExprEmitter::EmitLaneCall(const tir::Call& call, OpId id, int lane, bool* known) {
   *known = true;
   const auto is = [&](OpId wanted, size_t arity) { return id == wanted && call.args.size() == arity; };
@@ -61,7 +61,7 @@ llvm::Value* ExprEmitter::EmitLaneCall(const tir::Call& call, OpId id, int lane,
     return Emit(call.args[0], lane);
   if (is(OpId::kTirAssume, 1)) {
     llvm::Value* holds = EmitBool(call.args[0]);
-    if (frame_.state().checks) frame_.FailIf(frame_.b().CreateNot(holds), "what the function assumes does not hold");
+    if (frame_.state().checks) frame_.FailIf(frame_.b().CreateNot(holds), "an assumption (T.assume) does not hold");
     return frame_.b().getTrue();
   }
   if (is(OpId::kTirVectorhigh, 1)) return Emit(call.args[0], lane + call.args[0]->dtype.lanes / 2);
@@ -80,7 +80,7 @@ llvm::Value* ExprEmitter::EmitLaneCall(const tir::Call& call, OpId id, int lane,
   return nullptr;
 }
 
-// The products of four lanes, added to a sum.
+// The dot product of four lanes, added to an accumulator.
 llvm::Value* ExprEmitter::EmitDotProduct(const tir::Call& call) {
   llvm::Value* sum = EmitInt(call.args[2]);
   for (int lane = 0; lane < 4; ++lane) {
@@ -90,7 +90,7 @@ llvm::Value* ExprEmitter::EmitDotProduct(const tir::Call& call) {
   return frame_.b().CreateTrunc(sum, frame_.types().Register(call.dtype));
 }
 
-// The same bits, also as another number of lanes.
+// T.reinterpret, also to another number of lanes.
 llvm::Value* ExprEmitter::EmitReinterpret(const tir::Call& call, int lane) {
   const PrimExpr* arg = call.args[0];
   const DataType from = arg->dtype.with_lanes(1);
@@ -100,7 +100,7 @@ llvm::Value* ExprEmitter::EmitReinterpret(const tir::Call& call, int lane) {
     return arithmetic_.Intrinsic(OpId::kTirReinterpret, to, {Emit(arg, lane)}, {from});
   const bool fits = ValueTypes::IsElement(from) && ValueTypes::IsElement(to) &&
                     from.bytes() * arg->dtype.lanes == to.bytes() * call.dtype.lanes;
-  if (!fits) return UnsupportedCall(call, "makes a vector one of another size").value;
+  if (!fits) return UnsupportedCall(call, "reinterprets a vector as one of another size").value;
   llvm::Value* stored = frame_.types().ToMemory(Emit(arg), from);
   llvm::Value* value =
       frame_.types().FromMemory(frame_.b().CreateBitCast(stored, frame_.types().Memory(call.dtype)), to);
@@ -120,7 +120,7 @@ TypedValue ExprEmitter::EmitTyped(const PrimExpr* expr) {
   if (op && op->id == OpId::kTirReinterpret && call->args.size() == 1) {
     const PrimExpr* arg = call->args[0];
     if (arg->dtype.is_handle()) return EmitTyped(arg);
-    // A number that is used as a pointer points to no memory that may be read.
+    // A pointer made from an integer has no allocation that may be accessed.
     return {.value = frame_.b().CreateIntToPtr(EmitInt(arg), frame_.b().getPtrTy()),
             .origin = frame_.Int64(0),
             .size = frame_.Int64(0)};
@@ -139,7 +139,7 @@ TypedValue ExprEmitter::Advance(TypedValue pointer, llvm::Value* bytes) {
 
 TypedValue ExprEmitter::EmitAddressOf(const tir::Call& call) {
   const auto* load = As<tir::BufferLoad>(call.args[0]);
-  if (!load) return UnsupportedCall(call, "is not of an element of a buffer");
+  if (!load) return UnsupportedCall(call, "requires an element of a buffer");
   const TypedValue* data = scope_.Find(load->buffer->data);
   llvm::Value* address = Locate(*load->buffer, load->indices, 0, /*bounded=*/false);
   TypedValue pointer{.value = address};
@@ -152,7 +152,7 @@ TypedValue ExprEmitter::EmitAddressOf(const tir::Call& call) {
   return pointer;
 }
 
-// An element type, a pointer, an offset in elements; what follows says how far and for what it is used.
+// T.tvm_access_ptr(element type, pointer, offset in elements, extent, access mode).
 TypedValue ExprEmitter::EmitAccessPtr(const tir::Call& call) {
   const DataType dtype = call.args[0]->dtype;
   const int64_t bytes = int64_t{dtype.with_lanes(1).bytes()} * std::max<int64_t>(dtype.lanes, 1);
@@ -176,7 +176,7 @@ TypedValue ExprEmitter::EmitMakeShape(const tir::Call& call) {
           .array = std::move(array)};
 }
 
-// Data, shape, strides (0 where there are none), rank, any value of the element type, offset in elements.
+// T.tvm_stack_make_array(data, shape, strides or 0, rank, a value of the element type, offset in elements).
 TypedValue ExprEmitter::EmitMakeArray(const tir::Call& call) {
   llvm::IRBuilder<>& b = frame_.b();
   auto array = std::make_shared<ArrayValue>();
@@ -191,7 +191,7 @@ TypedValue ExprEmitter::EmitMakeArray(const tir::Call& call) {
     return ints.array && rank && ints.array->shape.size() == static_cast<size_t>(rank->value);
   };
   if (!rank || (rank->value != 0 && !fits(shape)) || (has_strides && !fits(strides)))
-    return UnsupportedCall(call, "has a shape that was not made by T.tvm_stack_make_shape");
+    return UnsupportedCall(call, "requires a shape made by T.tvm_stack_make_shape");
   if (shape.array) array->shape = shape.array->shape;
   if (has_strides) array->strides = strides.array->shape;
   llvm::Value* memory = frame_.StackSlot(b.getInt64Ty(), sizeof(LoopTensor) / 8);
@@ -213,7 +213,7 @@ TypedValue ExprEmitter::EmitMakeArray(const tir::Call& call) {
 }
 
 TypedValue ExprEmitter::EmitStructGet(const tir::Call& call) {
-  // The numbers of the fields of a descriptor.
+  // TVM's field numbers of tensor descriptors (TVMStructFieldKind).
   enum Field : int64_t {
     kAddress,
     kData,
@@ -231,7 +231,7 @@ TypedValue ExprEmitter::EmitStructGet(const tir::Call& call) {
   const auto* index = As<tir::IntImm>(call.args[1]);
   const auto* field = As<tir::IntImm>(call.args[2]);
   if (!pointer.array || !pointer.array->data.value || !index || index->value != 0 || !field)
-    return UnsupportedCall(call, "reads a field of what is not a tensor descriptor made in the function");
+    return UnsupportedCall(call, "requires a tensor descriptor made by T.tvm_stack_make_array");
   const ArrayValue& array = *pointer.array;
   const auto number = [&](llvm::Value* value) -> TypedValue {
     return {.value = arithmetic_.Cast(value, DataType::Int(64), call.dtype)};
@@ -256,7 +256,7 @@ TypedValue ExprEmitter::EmitStructGet(const tir::Call& call) {
     case kLanes: return number(frame_.Int64(array.dtype.lanes));
     case kByteOffset: return number(frame_.b().CreateMul(array.elem_offset, frame_.Int64(array.dtype.bytes())));
     case kDeviceId: return number(frame_.Int64(0));
-    case kDeviceType: return number(frame_.Int64(1));  // a host
+    case kDeviceType: return number(frame_.Int64(1));  // kDLCPU
     default: return UnsupportedCall(call, fmt::format("reads the unknown field {}", field->value));
   }
 }
@@ -278,10 +278,12 @@ TypedValue ExprEmitter::EmitBuiltin(const tir::Call& call, OpId id) {
   if (id == OpId::kTirTvmStackMakeShape) return EmitMakeShape(call);
   if (IsPacked(id)) return {.value = EmitPacked(call)};
   if (id == OpId::kTirTvmStorageSync) {
-    if (thread_axes != 0) return UnsupportedCall(call, "waits where threads do not run together");
+    if (thread_axes != 0)
+      return UnsupportedCall(call,
+                             "cannot synchronize threads here: the threads of an enclosing axis run sequentially");
     return nothing();
   }
-  // These tell compilers or devices something, and compute nothing.
+  // Hints for compilers and devices, without effect here.
   if (id == OpId::kTirPrefetch || id == OpId::kTirTvmTuple || is(OpId::kTirStartProfileIntrinsic, 1) ||
       is(OpId::kTirEndProfileIntrinsic, 1)) {
     return nothing();
@@ -295,7 +297,7 @@ llvm::Value* ExprEmitter::EmitAtomicAdd(const tir::Call& call) {
   const DataType dtype = call.args[1]->dtype;
   llvm::Value* value = Emit(call.args[1]);
   if (!ValueTypes::IsElement(dtype) || dtype.lanes != 1 || dtype.is_bool())
-    return UnsupportedCall(call, "is of what cannot be added").value;
+    return UnsupportedCall(call, "does not support this dtype").value;
   if (frame_.state().checks && pointer.size && pointer.origin) {
     llvm::Value* room = b.CreateSub(pointer.size, frame_.Int64(dtype.bytes()));
     frame_.FailIf(b.CreateOr(b.CreateICmpSLT(pointer.origin, frame_.Int64(0)), b.CreateICmpSGT(pointer.origin, room)),
@@ -306,7 +308,7 @@ llvm::Value* ExprEmitter::EmitAtomicAdd(const tir::Call& call) {
                            value, llvm::MaybeAlign(), llvm::AtomicOrdering::SequentiallyConsistent);
 }
 
-// Formats that processors do not add: until nothing came in between.
+// A compare-and-swap loop, for formats without an atomic addition.
 llvm::Value* ExprEmitter::ExchangeSum(llvm::Value* address, DataType dtype, llvm::Value* value) {
   llvm::IRBuilder<>& b = frame_.b();
   llvm::Type* word = b.getIntNTy(dtype.bits);
@@ -332,11 +334,11 @@ llvm::Value* ExprEmitter::ExchangeSum(llvm::Value* address, DataType dtype, llvm
   return old();
 }
 
-// The name, then the arguments, each of which becomes a LoopArg.
+// T.call_packed(name, arguments...). Each argument becomes a LoopArg.
 llvm::Value* ExprEmitter::EmitPacked(const tir::Call& call) {
   llvm::IRBuilder<>& b = frame_.b();
   const auto* name = call.args.empty() ? nullptr : As<tir::StringImm>(call.args[0]);
-  if (!name) return UnsupportedCall(call, "does not name a packed function").value;
+  if (!name) return UnsupportedCall(call, "requires the name of a packed function").value;
   const size_t count = call.args.size() - 1;
   llvm::Value* args = frame_.StackSlot(b.getInt64Ty(), 2 * std::max<size_t>(count, 1));
   llvm::Value* result = frame_.StackSlot(b.getInt64Ty(), 2);
@@ -384,7 +386,9 @@ llvm::Value* ExprEmitter::CallFunction(const tir::Call& call, const GlobalVar& v
   llvm::Type* type = call.dtype.is_void() ? b.getInt32Ty() : frame_.types().Register(call.dtype);
   const PrimFunc* func = functions_.Find(var);
   if (!func || func->params.size() != call.args.size())
-    return frame_.Unsupported(fmt::format("'{}' cannot be called with {} arguments", var.name, call.args.size()), type);
+    return frame_.Unsupported(
+        fmt::format("a call of '{}' has {} arguments, which do not match its parameters", var.name, call.args.size()),
+        type);
   Callee callee(*func);
   for (const PrimExpr* arg : call.args) callee.args.push_back(EmitTyped(arg));
   llvm::Value* result = frame_.StackSlot(b.getInt64Ty());
@@ -412,7 +416,7 @@ llvm::Value* ExprEmitter::CallFunction(const tir::Call& call, const GlobalVar& v
   return arithmetic_.Cast(b.CreateLoad(frame_.types().Register(carried), result), carried, call.dtype);
 }
 
-// Gives the parameters of the callee their values, and the symbolic variables of its buffers, in this scope.
+// Binds the parameters of the callee, and the symbolic variables of its buffers, in the current scope.
 void ExprEmitter::BindCallee(Callee& callee, const tir::Call& call) {
   llvm::IRBuilder<>& b = frame_.b();
   for (const tir::Var* symbol : callee.signature.symbols) scope_.Unbind(symbol);
@@ -421,7 +425,7 @@ void ExprEmitter::BindCallee(Callee& callee, const tir::Call& call) {
     TypedValue& arg = callee.args[i];
     if (param.is_pointer() != call.args[i]->dtype.is_handle())
       return frame_.state().Unsupported(
-          fmt::format("the argument for parameter '{}' is of another kind", param.var->name));
+          fmt::format("the argument for parameter '{}' has a wrong dtype", param.var->name));
     if (!param.is_pointer()) {
       arg.value = arithmetic_.Cast(arg.value, call.args[i]->dtype, param.var->dtype);
       scope_.Bind(param.var, arg.value);
@@ -435,13 +439,13 @@ void ExprEmitter::BindCallee(Callee& callee, const tir::Call& call) {
   }
 }
 
-// A tensor descriptor, or the elements themselves in the shape that the buffer declares.
+// The argument is a tensor descriptor, or a pointer to elements in the shape that the buffer declares.
 void ExprEmitter::MatchDescriptor(const tir::Buffer& buffer, TypedValue& arg) {
   llvm::IRBuilder<>& b = frame_.b();
   View view;
   if (const std::shared_ptr<const ArrayValue> array = arg.array; array && array->data.value) {
     if (array->dtype != buffer.dtype) {
-      frame_.FailIf(b.getTrue(), fmt::format("buffer '{}' is of {}, its argument of {}", buffer.name,
+      frame_.FailIf(b.getTrue(), fmt::format("buffer '{}' has dtype {}, but its argument has {}", buffer.name,
                                              buffer.dtype.ToString(), array->dtype.ToString()));
     }
     view.shape = array->shape;
@@ -452,7 +456,7 @@ void ExprEmitter::MatchDescriptor(const tir::Buffer& buffer, TypedValue& arg) {
     for (size_t i = 0; buffer.strides.empty() && i < compact.size(); ++i) {
       llvm::Value* apart = b.CreateICmpNE(compact[i], view.strides[i]);
       frame_.FailIf(b.CreateAnd(apart, b.CreateICmpNE(view.shape[i], frame_.Int64(1))),
-                    fmt::format("buffer '{}' needs a compact tensor", buffer.name));
+                    fmt::format("buffer '{}' requires a compact tensor", buffer.name));
     }
     DeclareAs(buffer, view);
   } else {
@@ -462,7 +466,7 @@ void ExprEmitter::MatchDescriptor(const tir::Buffer& buffer, TypedValue& arg) {
     arg = Advance(arg, b.CreateMul(view.offset, frame_.Int64(ElementOf(buffer).bytes() * buffer.dtype.lanes)));
   }
   arg.size = arg.size && arg.origin ? b.CreateSub(arg.size, arg.origin) : frame_.Int64(0);
-  // The callee takes it that all elements are in the memory.
+  // The callee assumes that all elements are within the allocation.
   llvm::Value* last = frame_.Int64(1);
   for (size_t i = 0; i < view.shape.size(); ++i) {
     frame_.FailIf(b.CreateICmpSLT(view.strides[i], frame_.Int64(0)), "a stride of an argument is negative");
@@ -473,7 +477,7 @@ void ExprEmitter::MatchDescriptor(const tir::Buffer& buffer, TypedValue& arg) {
   llvm::Value* some = b.CreateICmpSGT(count, frame_.Int64(0));
   if (frame_.state().checks)
     frame_.FailIf(b.CreateAnd(some, b.CreateICmpSGT(bytes, arg.size)),
-                  fmt::format("the argument for buffer '{}' points to too little memory", buffer.name));
+                  fmt::format("the memory of the argument for buffer '{}' is too small", buffer.name));
 }
 
 }  // namespace iropt::codegen

@@ -10,26 +10,27 @@ namespace iropt::codegen {
 
 llvm::Value* ExprEmitter::Emit(const PrimExpr* expr, int lane) {
   if (!expr->dtype.is_void() && !ValueTypes::IsSupported(expr->dtype))
-    return frame_.Unsupported(fmt::format("cannot compute with {}", expr->dtype.ToString()), frame_.b().getInt32Ty());
+    return frame_.Unsupported(fmt::format("dtype {} is not supported", expr->dtype.ToString()),
+                              frame_.b().getInt32Ty());
   return WithStack([&] { return lane == kAll && expr->dtype.lanes > 1 ? EmitVector(expr) : EmitNode(expr, lane); });
 }
 
 llvm::Value* ExprEmitter::EmitInt(const PrimExpr* expr, int lane) {
   llvm::Value* value = Emit(expr, lane);
-  if (!expr->dtype.is_integer()) return frame_.Unsupported("an integer is expected", frame_.b().getInt64Ty());
+  if (!expr->dtype.is_integer()) return frame_.Unsupported("expected an integer", frame_.b().getInt64Ty());
   return frame_.ToInt64(value, expr->dtype.is_int());
 }
 
 llvm::Value* ExprEmitter::EmitBool(const PrimExpr* expr, int lane) {
   llvm::Value* value = Emit(expr, lane);
   if (expr->dtype.is_bool()) return value;
-  if (!expr->dtype.is_integer()) return frame_.Unsupported("a condition is expected", frame_.b().getInt1Ty());
+  if (!expr->dtype.is_integer()) return frame_.Unsupported("expected a condition", frame_.b().getInt1Ty());
   return arithmetic_.Cast(value, expr->dtype.with_lanes(1), DataType::Bool());
 }
 
 // ---- Vectors
 
-// Whether a vector operation computes the same as its lanes one by one.
+// Returns whether a vector operation is equivalent to scalar operations on its lanes.
 llvm::Value* ExprEmitter::EmitVector(const PrimExpr* expr) {
   if (llvm::Value* value = EmitVectorNode(expr)) return value;
   llvm::Value* value = llvm::PoisonValue::get(frame_.types().Register(expr->dtype));
@@ -38,7 +39,7 @@ llvm::Value* ExprEmitter::EmitVector(const PrimExpr* expr) {
   return value;
 }
 
-// Null where it must be computed lane by lane.
+// Returns null if it must be computed lane by lane.
 llvm::Value* ExprEmitter::EmitVectorNode(const PrimExpr* expr) {
   switch (expr->kind) {
     case NodeKind::kPrimVar:
@@ -153,7 +154,7 @@ llvm::Value* ExprEmitter::EmitBinary(const tir::BinaryExpr& expr, int lane) {
   return arithmetic_.Binary(expr.kind, expr.a->dtype, a, b, facts);
 }
 
-// The first operand decides where it can.
+// Short-circuits: the second operand is computed only if the first one does not determine the result.
 llvm::Value* ExprEmitter::EmitLogic(const tir::BinaryExpr& expr, int lane) {
   const bool is_and = expr.kind == NodeKind::kAnd;
   llvm::Value* a = EmitBool(expr.a, lane);
@@ -176,9 +177,9 @@ llvm::Value* ExprEmitter::EmitChoice(const PrimExpr* condition, const PrimExpr* 
     return Emit(value, lane);
   };
   if (yes->dtype != no->dtype)
-    return frame_.Unsupported("a choice has two dtypes", frame_.types().Register(yes->dtype));
-  // A processor chooses between two values faster than it branches. What is computed ahead must not rely on the
-  // condition.
+    return frame_.Unsupported("the two values of a choice have different dtypes", frame_.types().Register(yes->dtype));
+  // A select instruction is faster than a branch. The operands are then evaluated speculatively, so they must not rely
+  // on the condition.
   if (IsSafe(yes) && IsSafe(no)) {
     llvm::Value* a = Emit(yes, lane);
     return frame_.b().CreateSelect(chosen, a, Emit(no, lane));
@@ -193,7 +194,7 @@ llvm::Value* ExprEmitter::EmitLet(const tir::Let& let, int lane) {
   return Emit(let.body, lane);
 }
 
-// base, base + stride, ...; where these are vectors, one after the other.
+// The lanes base, base + stride, ...; if base is a vector, the lanes are concatenated.
 llvm::Value* ExprEmitter::EmitRamp(const tir::Ramp& ramp, int lane) {
   const int width = ramp.base->dtype.lanes;
   if (lane != kAll) {
@@ -217,7 +218,8 @@ llvm::Value* ExprEmitter::EmitShuffle(const tir::Shuffle& shuffle, int lane) {
     if (rest >= 0 && rest < lanes) return Emit(vector, lanes == 1 ? kAll : static_cast<int>(rest));
     rest -= lanes;
   }
-  return frame_.Unsupported("a shuffle has no such lane", frame_.types().Register(shuffle.dtype.with_lanes(1)));
+  return frame_.Unsupported("a lane index of a shuffle is out of range",
+                            frame_.types().Register(shuffle.dtype.with_lanes(1)));
 }
 
 // ---- Reductions
@@ -229,7 +231,7 @@ llvm::Value* ExprEmitter::EmitReduce(const tir::Reduce& reduce) {
   const bool fits = starts.size() == width && reduce.source.size() == width && combiner.lhs.size() == width &&
                     combiner.rhs.size() == width && static_cast<size_t>(reduce.value_index) < width;
   if (!fits) {
-    return frame_.Unsupported("a reduction has another number of values than its combiner",
+    return frame_.Unsupported("the number of values of a reduction differs from that of its combiner",
                               frame_.types().Register(reduce.dtype));
   }
   llvm::SmallVector<llvm::Value*, 2> sums;
@@ -250,7 +252,7 @@ void ExprEmitter::Combine(const tir::CommReducer& combiner, std::span<const Prim
     scope_.Bind(combiner.lhs[i], frame_.b().CreateLoad(added[i]->getType(), sums[i]));
     scope_.Bind(combiner.rhs[i], added[i]);
   }
-  // All results are of the sums before.
+  // All results are computed from the previous accumulators.
   llvm::SmallVector<llvm::Value*, 2> results;
   for (const PrimExpr* result : combiner.result) results.push_back(Emit(result));
   for (size_t i = 0; i < sums.size(); ++i) frame_.b().CreateStore(results[i], sums[i]);
@@ -259,7 +261,7 @@ void ExprEmitter::Combine(const tir::CommReducer& combiner, std::span<const Prim
 void ExprEmitter::ReduceOver(const tir::Reduce& reduce, size_t axis, llvm::ArrayRef<llvm::Value*> sums) {
   if (axis < reduce.axis.size()) {
     const tir::IterVar& loop = *reduce.axis[axis];
-    if (!loop.dom) return frame_.state().Unsupported("an axis of a reduction has no range");
+    if (!loop.dom) return frame_.state().Unsupported("a reduction axis has no range");
     llvm::Value* min = EmitInt(loop.dom->min);
     frame_.Loop(EmitInt(loop.dom->extent), LoopHint::kNone, [&](llvm::Value* i) {
       scope_.Bind(loop.var,
@@ -271,7 +273,7 @@ void ExprEmitter::ReduceOver(const tir::Reduce& reduce, size_t axis, llvm::Array
   frame_.If(EmitBool(reduce.condition), [&] { Combine(*reduce.combiner, reduce.source, sums); });
 }
 
-// ---- What can be computed ahead
+// ---- Speculation
 
 bool ExprEmitter::IsSafe(const PrimExpr* expr) {
   return WithStack([&]() -> bool {

@@ -1,8 +1,7 @@
 // Generates code for scalar expressions.
 //
-// An expression with several lanes is generated as a vector where its parts can be (lane kAll), or lane by lane: what a
-// lane of it is, is generated as the interpreter evaluates it. Branches of choices that could fail are only computed
-// where they are chosen.
+// A vector expression is generated as an LLVM vector (lane kAll) if all its parts support it, else lane by lane, as in
+// the interpreter. Operands of a Select or if_then_else that may fail are generated in branches.
 #pragma once
 
 #include <span>
@@ -14,11 +13,11 @@
 
 namespace iropt::codegen {
 
-// Gives the code of functions that are called.
+// Looks up the generated functions of callees.
 class FunctionTable {
  public:
   virtual ~FunctionTable() = default;
-  // Null where the module has no such PrimFunc.
+  // Null if the module has no such PrimFunc.
   virtual const PrimFunc* Find(const GlobalVar& var) = 0;
   virtual llvm::Function* Declare(const PrimFunc& func) = 0;
 };
@@ -34,33 +33,33 @@ class ExprEmitter {
   IndexRanges& ranges() { return ranges_; }
   FunctionTable& functions() { return functions_; }
   Arithmetic& arithmetic() { return arithmetic_; }
-  int thread_axes = 0;  // of the threads that are running, not together
+  int thread_axes = 0;  // the number of enclosing thread axes that run as plain loops
 
   llvm::Value* Emit(const PrimExpr* expr, int lane = kAll);
-  // As an integer of 64 bits.
+  // The value as a 64-bit integer.
   llvm::Value* EmitInt(const PrimExpr* expr, int lane = kAll);
   llvm::Value* EmitBool(const PrimExpr* expr, int lane = kAll);
-  // A pointer with what is known of its memory, or the value of any other expression.
+  // The value of an expression; for a pointer, with its allocation if known.
   TypedValue EmitTyped(const PrimExpr* expr);
-  // Whether computing it cannot fail and has no effect.
+  // Returns whether the expression can be evaluated speculatively: it cannot fail and has no effects.
   bool IsSafe(const PrimExpr* expr);
 
   // ---- Buffers (buffers.cpp)
   llvm::Value* EmitLoad(const tir::BufferLoad& load, int lane);
   void EmitStore(const tir::BufferStore& store);
   void StoreElement(const tir::Buffer& buffer, List<const PrimExpr*> indices, llvm::Value* value);
-  // Computes where the elements of a buffer are, now that its dimensions have values.
+  // Makes the view of a buffer whose dimensions have values.
   View ResolveView(const tir::Buffer& buffer);
   void Declare(const tir::Buffer& buffer) { scope_.Declare(&buffer, ResolveView(buffer)); }
-  // The same with its shape given: variables without a value are bound, all else must agree.
+  // The same with a given shape: binds variables without a value and checks the other dimensions.
   void DeclareAs(const tir::Buffer& buffer, View view);
   void MatchBuffer(const tir::MatchBufferRegion& match);
-  // The product of extents, which are not negative; fails where it overflows.
+  // The product of non-negative extents. The generated code fails on overflow.
   llvm::Value* CountElements(llvm::ArrayRef<llvm::Value*> extents);
-  // Row-major strides.
+  // The strides of a row-major layout.
   std::vector<llvm::Value*> CompactStrides(llvm::ArrayRef<llvm::Value*> shape);
 
-  // Adds values to the sums of a reduction, which are kept in memory.
+  // Combines values with the accumulators of a reduction, which are in memory.
   void Combine(const tir::CommReducer& combiner, std::span<const PrimExpr* const> values,
                llvm::ArrayRef<llvm::Value*> sums);
 
@@ -101,16 +100,16 @@ class ExprEmitter {
   TypedValue UnsupportedCall(const tir::Call& call, std::string_view what);
 
   // ---- Buffers
-  // With `bounded`, an index out of range fails.
+  // With `bounded`, checks that the index is in range.
   llvm::Value* Locate(const tir::Buffer& buffer, List<const PrimExpr*> indices, int lane, bool bounded);
   void CheckIndex(const tir::Buffer& buffer, const View& view, size_t dim, const PrimExpr* index, llvm::Value* value);
-  // How many lanes lie side by side from the first: all lanes of the access, or one.
+  // The number of contiguous lanes: all lanes of the access, or 1.
   bool IsContiguous(const tir::Buffer& buffer, List<const PrimExpr*> indices, int lanes);
   llvm::Value* LocateAll(const tir::Buffer& buffer, List<const PrimExpr*> indices, int lanes);
   llvm::Value* LoadFrom(llvm::Value* address, DataType dtype);
   void StoreTo(llvm::Value* address, llvm::Value* value, DataType dtype);
   void Match(const PrimExpr* expr, llvm::Value* actual, std::string_view what);
-  // Whether all elements of the view lie in the memory, whatever the values that are not known.
+  // Returns whether all elements of the view are provably within the allocation.
   bool IsKnownInside(const tir::Buffer& buffer, const View& view);
   DataType ElementOf(const tir::Buffer& buffer) { return buffer.dtype.with_lanes(1); }
 

@@ -75,7 +75,7 @@ void Frame::Finish() {
     builder_.SetInsertPoint(failed_);
     builder_.CreateRet(builder_.getInt32(1));
   }
-  // The first block has what is made once; it was kept open for that.
+  // The entry block collects allocas, so it is terminated last.
   builder_.SetInsertPoint(entry_);
   builder_.CreateBr(&*std::next(function_->begin()));
 }
@@ -119,8 +119,8 @@ llvm::MDNode* LoopId(llvm::LLVMContext& context, LoopHint hint) {
   const auto add = [&](const char* name) {
     parts.push_back(llvm::MDNode::get(context, llvm::MDString::get(context, name)));
   };
-  // Nothing demands that a loop be vectorized: LLVM would take the demand as a permission to change the order of sums.
-  // It must only not be unrolled before.
+  // Loops are not forced to vectorize, because llvm.loop.vectorize.enable permits LLVM to reorder floating-point sums.
+  // They are only kept from being unrolled first.
   if (hint == LoopHint::kVectorize) add("llvm.loop.unroll.disable");
   if (hint == LoopHint::kUnroll) add("llvm.loop.unroll.full");
   add("llvm.loop.mustprogress");

@@ -1,6 +1,6 @@
-// The LLVM function that is being generated: control flow, memory of its own, and how it fails.
+// An LLVM function under construction: control flow, local memory and error handling.
 //
-// Each generated function takes the context of the call first and returns 0, or 1 where it failed.
+// The first parameter of each generated function is the context of the call. It returns 0, or 1 after an error.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -15,10 +15,10 @@
 
 namespace iropt::codegen {
 
-// How a loop is meant to be compiled.
+// The optimization hint of a loop.
 enum class LoopHint : uint8_t { kNone, kVectorize, kUnroll };
 
-// What all functions of one LLVM module share.
+// State shared by all functions of an LLVM module.
 struct ModuleState {
   llvm::Module& module;
   bool has_half = false;
@@ -27,7 +27,7 @@ struct ModuleState {
   int deepest_loop = 0;
   std::optional<std::string> unsupported = std::nullopt;  // the first thing that cannot be compiled
 
-  // Records what cannot be compiled. Generating goes on with values that mean nothing.
+  // Records something that cannot be compiled. Code generation continues with zeros.
   void Unsupported(std::string message) {
     if (!unsupported) unsupported = std::move(message);
   }
@@ -35,7 +35,7 @@ struct ModuleState {
 
 class Frame {
  public:
-  // Messages begin with `prefix`.
+  // `prefix` is prepended to messages.
   Frame(ModuleState& state, llvm::Function* function, std::string prefix);
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
@@ -46,41 +46,41 @@ class Frame {
   llvm::Function* function() { return function_; }
   llvm::Value* context() { return function_->getArg(0); }
   const std::string& prefix() const { return prefix_; }
-  // A value of the type that means nothing, after Unsupported.
+  // Records a message as LlvmState::Unsupported does, and returns a zero of the type.
   llvm::Value* Unsupported(std::string_view message, llvm::Type* type);
 
   llvm::ConstantInt* Int64(int64_t value) { return builder_.getInt64(static_cast<uint64_t>(value)); }
-  // An integer of any width as one of 64 bits.
+  // Converts an integer of any width to 64 bits.
   llvm::Value* ToInt64(llvm::Value* value, bool is_signed = true);
 
-  // ---- Failing. The message may have {} for up to two integers.
+  // ---- Errors. A message may have {} for up to two integers.
   void FailIf(llvm::Value* condition, std::string_view message, llvm::Value* x = nullptr, llvm::Value* y = nullptr);
-  // Fails where something that was called has failed: a status that is not 0.
+  // Fails if the status that a callee returned is not 0.
   void FailWith(llvm::Value* status);
-  // Ends the function successfully; what follows is not reached.
+  // Returns successfully. Code emitted after it is unreachable.
   void Return();
-  // Ends the last block.
+  // Terminates the last basic block.
   void Finish();
 
   // ---- Memory
-  // On the stack of the function, made once however often the code is reached.
+  // An alloca in the entry block.
   llvm::Value* StackSlot(llvm::Type* type, uint64_t count = 1, uint64_t align = 8);
-  // From the runtime, until the function ends at the latest.
+  // Memory from the runtime, which is freed at the end of the function at the latest.
   llvm::Value* Allocate(llvm::Value* count, int64_t element_bytes);
-  // Frees what was allocated since the mark.
+  // Frees all memory that was allocated since the mark.
   llvm::Value* Mark();
   void Release(llvm::Value* mark);
 
   // ---- Control flow
-  // body(i) for i = 0 ... extent - 1, in order.
+  // A loop: body(i) for i = 0 ... extent - 1.
   void Loop(llvm::Value* extent, LoopHint hint, FunctionRef<void(llvm::Value*)> body);
   void While(FunctionRef<llvm::Value*()> condition, FunctionRef<void()> body);
-  // `otherwise` may be empty.
+  // A conditional; `otherwise` may be empty.
   void If(llvm::Value* condition, FunctionRef<void()> then, const FunctionRef<void()>* otherwise = nullptr);
-  // One of two values, of which only the chosen one is computed.
+  // A conditional value. Only the chosen operand is computed.
   llvm::Value* Choose(llvm::Value* condition, FunctionRef<llvm::Value*()> yes, FunctionRef<llvm::Value*()> no);
 
-  // Calls a function of the runtime, see LoopRuntime.
+  // Calls a runtime function, see LoopRuntime.
   llvm::Value* CallRuntime(std::string_view symbol, llvm::Type* result, llvm::ArrayRef<llvm::Value*> args);
   llvm::Value* GlobalString(std::string_view text);
 
@@ -95,7 +95,7 @@ class Frame {
   ValueTypes types_;
   llvm::BasicBlock* entry_;             // for allocas
   llvm::BasicBlock* failed_ = nullptr;  // returns 1
-  llvm::Value* first_mark_ = nullptr;   // of what was allocated when the function began; made when it is needed
+  llvm::Value* first_mark_ = nullptr;   // taken at function entry; null until needed
 };
 
 }  // namespace iropt::codegen

@@ -11,7 +11,7 @@ namespace iropt::codegen {
 
 namespace {
 
-// How many nodes one question may look at: each node of an expression is asked about.
+// The maximum number of nodes that one query visits, because there is a query for each node of an expression.
 constexpr int kBudget = 48;
 
 __extension__ using Wide = __int128;
@@ -24,7 +24,7 @@ IntRange Fitting(Wide min, Wide max, DataType dtype, bool* fits = nullptr) {
   return inside ? IntRange{static_cast<int64_t>(min), static_cast<int64_t>(max)} : all;
 }
 
-// Whether the expression has the same value wherever its variables have theirs: it is small and reads no memory.
+// Returns whether the expression is a function of its variables: it is small and reads no memory.
 bool IsStable(const PrimExpr* expr, int& budget) {
   if (--budget <= 0) return false;
   if (const auto* cast = As<tir::Cast>(expr)) return IsStable(cast->value, budget);
@@ -205,7 +205,7 @@ IntRange IndexRanges::OfCall(const tir::Call& call, int& budget) const {
   }
 }
 
-// ---- What conditions tell
+// ---- Facts from conditions
 
 IndexRanges::Assumption::Assumption(IndexRanges& ranges, const PrimExpr* condition, bool holds)
     : ranges_(ranges), before_(ranges.facts_.size()) {

@@ -1,8 +1,8 @@
-// Which integers the expressions of a function may be, so that what is known to be in bounds needs no check at run
-// time.
+// Value ranges of the integer expressions of a function, to omit run-time checks of indices that are provably in
+// bounds.
 //
-// Unlike arith::BoundAnalyzer, which assumes that index arithmetic does not overflow, these ranges hold for any
-// program: what could leave the range of its dtype may be anything in it.
+// Unlike arith::BoundAnalyzer, which assumes that index arithmetic does not overflow, these ranges hold for all
+// programs: an operation that may overflow has the full range of its dtype.
 #pragma once
 
 #include <limits>
@@ -13,7 +13,7 @@
 
 namespace iropt::codegen {
 
-// All integers from min to max. Unsigned integers of 64 bits are unknown unless they are small.
+// The integers from min to max. Large unsigned 64-bit integers are unknown.
 struct IntRange {
   int64_t min = std::numeric_limits<int64_t>::min();
   int64_t max = std::numeric_limits<int64_t>::max();
@@ -26,19 +26,19 @@ struct IntRange {
 
 class IndexRanges {
  public:
-  // Of an integer expression; of a vector, the range of all lanes. O(1): looks at a bounded number of nodes.
+  // The range of an integer expression; for a vector, of all lanes. O(1): visits a bounded number of nodes.
   IntRange Of(const PrimExpr* expr) const;
-  // Whether an operation on integers, kAdd to kMul, stays in the range of its dtype.
+  // Returns whether an integer operation, kAdd to kMul, cannot overflow.
   bool Fits(const tir::BinaryExpr& expr) const;
-  // Whether 0 <= index < extent whenever the index is computed.
+  // Returns whether 0 <= index < extent always holds.
   bool IsInBounds(const PrimExpr* index, const PrimExpr* extent) const;
 
-  // The variable is in the range, and less than `end` where that is not null and the range is not negative.
+  // States that the variable is in the range, and less than `end` if that is not null and the range is non-negative.
   void Bind(const tir::Var* var, IntRange range, const PrimExpr* end = nullptr);
-  // The variable has the value of the expression.
+  // States that the variable has the value of the expression.
   void BindValue(const tir::Var* var, const PrimExpr* value);
 
-  // The condition holds (or not) while this lives. Scopes nest.
+  // A scope in which the condition holds, or does not hold. Scopes nest.
   class Assumption {
    public:
     Assumption(IndexRanges& ranges, const PrimExpr* condition, bool holds = true);

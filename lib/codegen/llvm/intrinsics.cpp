@@ -1,4 +1,4 @@
-// Intrinsics of the loop level that compute scalars from scalars.
+// Elementwise TIR intrinsics.
 #include <fmt/format.h>
 
 #include <array>
@@ -11,9 +11,9 @@ namespace {
 
 enum class Group : uint8_t {
   kNone,
-  kLlvm,     // an intrinsic of LLVM for float and double, also of vectors
+  kLlvm,     // an LLVM intrinsic for float and double, scalars and vectors
   kLibrary,  // a function of the C library for float and double
-  kFormula,  // computed from others
+  kFormula,  // computed from other operations
 };
 
 struct Row {
@@ -96,7 +96,7 @@ const Row* FindRow(OpId id) {
   return IndexOf(id) < kNumIntrinsics ? kTable[IndexOf(id)] : nullptr;
 }
 
-// Integers are whole already.
+// Rounding an integer is the identity.
 bool KeepsIntegers(OpId id) {
   return id == OpId::kTirCeil || id == OpId::kTirFloor || id == OpId::kTirNearbyint || id == OpId::kTirRound ||
          id == OpId::kTirTrunc;
@@ -116,11 +116,11 @@ llvm::Value* Arithmetic::Intrinsic(OpId id, DataType dtype, llvm::ArrayRef<llvm:
   llvm::Value* value = operand.is_floating() ? FloatIntrinsic(id, operand, args) : IntIntrinsic(id, operand, args);
   if (value) return value;
   if (args[0]->getType()->isVectorTy()) return nullptr;
-  return frame_.Unsupported(fmt::format("an intrinsic is not defined for {}", operand.ToString()),
+  return frame_.Unsupported(fmt::format("an intrinsic does not support dtype {}", operand.ToString()),
                             frame_.types().Register(dtype));
 }
 
-// Those that do not depend on whether their first operand is a float.
+// Intrinsics for integer and float operands alike.
 llvm::Value* Arithmetic::AnyIntrinsic(OpId id, DataType dtype, llvm::ArrayRef<llvm::Value*> args,
                                       llvm::ArrayRef<DataType> arg_dtypes) {
   switch (id) {
@@ -156,7 +156,7 @@ llvm::Value* Arithmetic::FloatIntrinsic(OpId id, DataType dtype, llvm::ArrayRef<
     value = b().CreateIntrinsic(row.intrinsic, {type}, args);
   } else if (row.group == Group::kLibrary) {
     if (type->isVectorTy()) return nullptr;
-    // A neighbour in a narrow format is not the neighbour of the float that holds it.
+    // The next value of a narrow float format differs from the next float.
     if (id == OpId::kTirNextafter && dtype.bits < 32) return nullptr;
     value = CallMath(row.name, args);
   } else if (id == OpId::kTirRsqrt) {
@@ -167,7 +167,7 @@ llvm::Value* Arithmetic::FloatIntrinsic(OpId id, DataType dtype, llvm::ArrayRef<
   } else if (id == OpId::kTirFmod) {
     value = b().CreateFRem(args[0], args[1]);
   } else if (id == OpId::kTirLdexp && !type->isVectorTy() && args[1]->getType()->isIntegerTy()) {
-    // Exponents beyond these make zero or infinity of any number.
+    // Larger exponents give zero or infinity for every number.
     llvm::Value* exponent =
         b().CreateBinaryIntrinsic(llvm::Intrinsic::smin, frame_.ToInt64(args[1]), frame_.Int64(10000));
     exponent = b().CreateBinaryIntrinsic(llvm::Intrinsic::smax, exponent, frame_.Int64(-10000));
@@ -191,13 +191,13 @@ llvm::Value* Arithmetic::IntIntrinsic(OpId id, DataType dtype, llvm::ArrayRef<ll
     case OpId::kTirShiftLeft:
     case OpId::kTirShiftRight: return Shift(id, dtype, args[0], args[1]);
     case OpId::kTirQMultiplyShift: {
-      // x, y, q and the shift, which is to the left where it is positive.
+      // Operands: x, y, q, and the shift, which is to the left if positive.
       llvm::Value* left = b().CreateBinaryIntrinsic(llvm::Intrinsic::smax, args[3], zero);
       llvm::Value* right = b().CreateBinaryIntrinsic(llvm::Intrinsic::smax, b().CreateNeg(args[3]), zero);
       return MultiplyShift(args[0], args[1], args[2], left, right);
     }
     case OpId::kTirQMultiplyShiftPerAxis: {
-      // x, y, the shifts to the left and to the right, q, whether to shift to the left.
+      // Operands: x, y, left shift, right shift, q, and whether to apply the left shift.
       llvm::Value* wanted = b().CreateICmpNE(args[5], llvm::Constant::getNullValue(args[5]->getType()));
       return MultiplyShift(args[0], args[1], args[4], b().CreateSelect(wanted, args[2], zero), args[3]);
     }
@@ -205,7 +205,7 @@ llvm::Value* Arithmetic::IntIntrinsic(OpId id, DataType dtype, llvm::ArrayRef<ll
   }
 }
 
-// By as many bits as there are, or by a negative number, is undefined.
+// Shifts by a negative number, or by the width of the dtype or more, are undefined.
 llvm::Value* Arithmetic::Shift(OpId id, DataType dtype, llvm::Value* a, llvm::Value* by) {
   llvm::Value* bits = Constant(by, dtype.bits);
   FailIfAny(b().CreateICmpUGE(by, bits), "an integer is shifted by more bits than it has");
@@ -241,7 +241,7 @@ llvm::Value* Arithmetic::MultiplyShift(llvm::Value* x, llvm::Value* y, llvm::Val
   return b().CreateTrunc(b().CreateAShr(b().CreateAdd(product, half), total), y->getType());
 }
 
-// expf, exp10, and so on, which compute a value from values and set no errno that anybody reads.
+// Math functions of the C library such as expf. They are declared without side effects, because nothing reads errno.
 llvm::Value* Arithmetic::CallMath(const char* name, llvm::ArrayRef<llvm::Value*> args) {
   llvm::Type* type = args[0]->getType();
   llvm::SmallVector<llvm::Type*, 2> types;

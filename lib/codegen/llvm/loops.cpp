@@ -1,9 +1,9 @@
-// Loops, and reductions that are initialized before them.
+// Loops, and hoisting of the initialization of reductions.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "iropt/eval/tir/thread_wait.h"
+#include "iropt/eval/tir/thread_sync.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/structural.h"
 #include "iropt/ir/tir/visitor.h"
@@ -14,7 +14,7 @@ namespace iropt::codegen {
 
 namespace {
 
-// Loops that are marked to be unrolled and run longer are left to LLVM.
+// The maximum trip count of T.unroll loops. LLVM decides about longer ones.
 constexpr int64_t kMaxUnrolled = 64;
 
 LoopHint HintOf(const tir::For& loop) {
@@ -40,7 +40,7 @@ void StmtEmitter::EmitFor(const tir::For& loop) {
   if (block) initialized_.erase(block);
 }
 
-// Counts in the dtype of the variable where that cannot overflow, as a loop in C does.
+// Counts in the dtype of the variable if that cannot overflow, as a loop in C does.
 void StmtEmitter::EmitLoop(const LoopRange& range, LoopHint hint, FunctionRef<void()> body) {
   llvm::Value* extent = range.extent;
   if (FitsVariable(range)) extent = b().CreateTrunc(extent, frame_.types().Register(range.var->dtype));
@@ -50,7 +50,7 @@ void StmtEmitter::EmitLoop(const LoopRange& range, LoopHint hint, FunctionRef<vo
   });
 }
 
-// Whether all values of the variable are in the range of its dtype.
+// Returns whether all values of the variable are in the range of its dtype.
 bool StmtEmitter::FitsVariable(const LoopRange& range) {
   const IntRange min = range.min_expr ? exprs_.ranges().Of(range.min_expr) : IntRange{0, 0};
   if (range.extent_expr->dtype == range.var->dtype && min.min == 0 && min.max == 0) return true;
@@ -81,28 +81,27 @@ void StmtEmitter::BindLoopVar(const LoopRange& range, llvm::Value* i) {
 
 void StmtEmitter::EmitAxis(const LoopRange& range, std::string_view thread_tag, const tir::Stmt* body) {
   const bool is_thread = IsThreadTag(thread_tag);
-  if (is_thread && IsWaiting(body)) return EmitSpread(range, body);
+  if (is_thread && Synchronizes(body)) return EmitSpread(range, body);
   exprs_.thread_axes += is_thread ? 1 : 0;
   EmitLoop(range, LoopHint::kNone, [&] { Emit(body); });
   exprs_.thread_axes -= is_thread ? 1 : 0;
-  // The axis may be bound again after it.
+  // The axis may be bound again after the loop.
   exprs_.scope().Unbind(range.var);
 }
 
-// ---- Initialization before the loop
+// ---- Hoisting of initializations
 //
-// A block that reduces initializes its result in the iteration in which all its reduction axes have their first value.
-// In
+// A reduction block initializes its result in the iteration in which all its reduction axes have their first value. In
 //
 //   for i: for k: with block: vi, vk = i, k; with init: C[vi] = 0; C[vi] += A[vi, vk]
 //
-// that is the first iteration of k, so that the initialization is the same before the loop of k, where it costs
-// nothing and does not keep LLVM from vectorizing. Loops between, over axes that do not reduce, are run once more for
-// the initialization, if the block reads and writes its result at no other place than where it initializes it.
+// this is the first iteration of k, so that the initialization can be hoisted out of the loop of k, where it costs
+// nothing and does not prevent vectorization. Loops over other axes inside of it are duplicated for the initialization.
+// This requires that the block accesses its result only at the initialized elements.
 
 namespace {
 
-// A nest of loops with a block in it that initializes something.
+// A loop nest around a block with an initialization.
 struct ReductionNest {
   std::vector<const tir::For*> loops;
   const tir::BlockRealize* realize = nullptr;
@@ -116,8 +115,8 @@ bool Uses(const PrimExpr* expr, const std::unordered_set<const tir::Var*>& vars)
   return found;
 }
 
-// Whether the expression is a sum of variables of the loops, times positive constants: it is then 0 where all of them
-// are, and only there.
+// Returns whether the expression is a sum of loop variables times positive constants, which is 0 only if all of them
+// are 0.
 bool IsPositiveSum(const PrimExpr* expr, const std::unordered_set<const tir::Var*>& loop_vars,
                    std::unordered_set<const tir::Var*>& summands) {
   if (const auto* var = As<tir::Var>(expr)) return loop_vars.contains(var) && (summands.insert(var), true);
@@ -134,7 +133,7 @@ bool IsZero(const PrimExpr* expr) {
   return value && value->value == 0;
 }
 
-// The nest that begins with the loop; without `realize` where the block in it initializes nothing.
+// Returns the loop nest with this outermost loop; `realize` is null if its block has no initialization.
 ReductionNest FindNest(const tir::For& loop) {
   ReductionNest nest;
   const tir::Stmt* stmt = &loop;
@@ -151,7 +150,8 @@ ReductionNest FindNest(const tir::For& loop) {
   return nest;
 }
 
-// Finds the loops that run over reduction axes; false where the first iteration is not the one of their first values.
+// Finds the loops over reduction axes. Returns false if the first values of the axes are not those of the first
+// iteration.
 bool FindReductionLoops(ReductionNest& nest) {
   std::unordered_set<const tir::Var*> vars;
   for (const tir::For* loop : nest.loops) vars.insert(loop->loop_var);
@@ -172,7 +172,7 @@ bool FindReductionLoops(ReductionNest& nest) {
   });
 }
 
-// Collects where buffers are accessed.
+// Collects the accesses to buffers.
 class AccessCollector : public tir::StmtExprVisitor {
  public:
   struct Access {
@@ -180,7 +180,7 @@ class AccessCollector : public tir::StmtExprVisitor {
     List<const PrimExpr*> indices;
   };
   std::vector<Access> accesses;
-  bool is_opaque = false;  // accesses that cannot be seen
+  bool is_opaque = false;  // there are accesses through pointers
 
  protected:
   void VisitBufferStore(const tir::BufferStore* store) override {
@@ -198,7 +198,7 @@ class AccessCollector : public tir::StmtExprVisitor {
   }
 };
 
-// Whether the block accesses what it initializes only where it does so.
+// Returns whether the block accesses the initialized buffers only at the initialized elements.
 bool AccessesOnePlace(const tir::Block& block) {
   AccessCollector init;
   init.VisitStmt(block.init);
@@ -237,7 +237,7 @@ const tir::Block* StmtEmitter::InitializeBefore(const tir::For& loop) {
     const tir::For& inner = *nest.loops[depth];
     const LoopRange range = RangeOf(inner.loop_var, inner.min, inner.extent);
     if (!nest.Reduces(inner)) return EmitLoop(range, HintOf(inner), [&] { initialize(depth + 1); });
-    // The first iteration, if there is one.
+    // The initialization runs only if there is a first iteration.
     frame_.If(b().CreateICmpSGT(range.extent, frame_.Int64(0)), [&] {
       exprs_.scope().Bind(inner.loop_var, llvm::ConstantInt::get(frame_.types().Register(inner.loop_var->dtype), 0));
       exprs_.ranges().Bind(inner.loop_var, {0, 0});

@@ -20,7 +20,7 @@ class ModuleEmitter final : public FunctionTable {
 
   void Emit() {
     EmitEntry(*request_.calls->functions.front());
-    // Functions that are called are declared while others are generated.
+    // Callees are declared while their callers are generated.
     for (size_t i = 0; i < declared_.size(); ++i) EmitBody(*declared_[i]);
   }
 
@@ -34,7 +34,7 @@ class ModuleEmitter final : public FunctionTable {
     if (!function) {
       function = llvm::Function::Create(TypeOf(Signature(func)), llvm::Function::InternalLinkage, SymbolOf(func),
                                         state_.module);
-      // As a function of its own it keeps what is known of its pointers.
+      // Inlining would lose the noalias facts about its pointers.
       function->addFnAttr(llvm::Attribute::NoInline);
       function->setDoesNotThrow();
       declared_.push_back(&func);
@@ -48,14 +48,14 @@ class ModuleEmitter final : public FunctionTable {
     return static_cast<size_t>(std::ranges::find(functions, &func) - functions.begin());
   }
 
-  // Code that is kept must not depend on the names of functions that their callers do not name.
+  // The generated names do not depend on those of the functions, so that equal code has one key in the object cache.
   std::string SymbolOf(const PrimFunc& func) const {
     const size_t index = IndexOf(func);
     return request_.names ? fmt::format("{}.body", request_.calls->entries[index].var->name)
                           : fmt::format("body{}", index);
   }
 
-  // What messages begin with: callers add the name of the function that they call.
+  // The prefix of messages; empty for the entry function, whose name is added by LoopCompiler.
   std::string PrefixOf(const PrimFunc& func) const {
     const size_t index = IndexOf(func);
     return index == 0 ? std::string() : fmt::format("in '{}': ", request_.calls->entries[index].var->name);
@@ -83,7 +83,7 @@ class ModuleEmitter final : public FunctionTable {
     return llvm::FunctionType::get(builder.getInt32Ty(), args, false);
   }
 
-  // i32 entry(context, slots, result): what callers outside call.
+  // i32 entry(context, slots, result): a LoopEntry.
   void EmitEntry(const PrimFunc& func) {
     llvm::LLVMContext& context = state_.module.getContext();
     llvm::Type* pointer = llvm::PointerType::get(context, 0);
@@ -95,7 +95,7 @@ class ModuleEmitter final : public FunctionTable {
     for (unsigned i = 1; i + 1 < body->arg_size(); ++i) {
       llvm::Type* wanted = body->getArg(i)->getType();
       llvm::Value* place = b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), entry->getArg(1), i - 1);
-      // Floats come as double, integers with all their bits.
+      // Floats are passed as double, integers as 64 bits.
       if (wanted->isFloatTy()) {
         args.push_back(b.CreateFPTrunc(b.CreateLoad(b.getDoubleTy(), place), wanted));
       } else if (wanted->isIntegerTy()) {
@@ -143,7 +143,7 @@ class ModuleEmitter final : public FunctionTable {
     }
   }
 
-  // The caller has checked that the elements lie in the memory, and gives the address of the first.
+  // The caller passes the address of the first element, and has checked that all elements are within the memory.
   static void DeclareParam(const tir::Buffer& buffer, ExprEmitter& exprs) {
     for (const PrimExpr* dim : buffer.shape) {
       if (const auto* var = As<tir::Var>(dim)) exprs.ranges().Bind(var, {0, IntRange::Of(var->dtype).max});
@@ -170,13 +170,13 @@ Result<EmittedModule> EmitModule(const CompileRequest& request, llvm::LLVMContex
   ModuleEmitter(request, state).Emit();
   if (state.unsupported) return Error{ErrorCode::SemanticCheck, *state.unsupported};
   for (llvm::Function& function : *module) {
-    // As clang's -march=native: vectors are as long as suits the processor.
+    // The preferred vector width of the CPU applies, as with clang -march=native.
     if (!function.isDeclaration()) function.addFnAttr("min-legal-vector-width", "0");
   }
   std::string problems;
   llvm::raw_string_ostream stream(problems);
   if (llvm::verifyModule(*module, &stream))
-    return Error{ErrorCode::Internal, fmt::format("the generated code is not valid: {}", problems)};
+    return Error{ErrorCode::Internal, fmt::format("the generated LLVM IR is invalid: {}", problems)};
   static constexpr int kDeepLoops = 64;
   return EmittedModule{std::move(module), state.deepest_loop > kDeepLoops};
 }

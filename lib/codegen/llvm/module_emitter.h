@@ -1,4 +1,4 @@
-// Generates the LLVM module of a PrimFunc and of all that it calls.
+// Generates the LLVM module of a PrimFunc and its callees.
 #pragma once
 
 #include <llvm/IR/Module.h>
@@ -10,15 +10,15 @@
 
 namespace iropt::codegen {
 
-// The symbol of the function that callers enter by, a LoopEntry.
+// The symbol of the entry point, a LoopEntry.
 inline constexpr const char* kEntrySymbol = "iropt_entry";
 
 struct EmittedModule {
   std::unique_ptr<llvm::Module> module;
-  bool is_deep = false;  // loops nest very deep
+  bool is_deep = false;  // loops are nested very deeply
 };
 
-// Fails where something cannot be compiled for a host.
+// Fails if something cannot be compiled for the host.
 Result<EmittedModule> EmitModule(const CompileRequest& request, llvm::LLVMContext& context,
                                  const llvm::DataLayout& layout, bool has_half);
 

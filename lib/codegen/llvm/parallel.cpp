@@ -1,9 +1,7 @@
-// Loops whose iterations run in parallel: each becomes a function of its own, which the runtime calls for parts of the
-// iterations.
+// Parallel loops: the body is outlined to a function, which the runtime calls for chunks of the iterations.
 //
-// A loop that is marked parallel runs in order where its iterations share what they write: every store must go to
-// memory that is allocated within, or have an index that follows from the loop variable. Additions by T.atomic_add may
-// be shared.
+// A T.parallel loop runs sequentially if its iterations may write to the same elements: every store must be to memory
+// that the body allocates, or have an index that differs between iterations. T.atomic_add may be to any element.
 #include <algorithm>
 
 #include "iropt/ir/module.h"
@@ -15,12 +13,12 @@ namespace iropt::codegen {
 
 namespace {
 
-// Work below which starting threads does not pay, in evaluated nodes: some ten microseconds.
+// The minimum work of a chunk in evaluated nodes, about ten microseconds; less does not pay for starting a thread.
 constexpr int64_t kGrainWork = 50000;
-// What a loop is taken to run where its extent is not known.
+// The assumed trip count of loops with an unknown extent.
 constexpr int64_t kUnknownExtent = 32;
 
-// Looks for what keeps iterations from running at the same time.
+// Finds dependences between iterations.
 class ShareFinder : public tir::StmtExprVisitor {
  public:
   explicit ShareFinder(const tir::Var* loop_var) { dependent_.insert(loop_var); }
@@ -44,7 +42,7 @@ class ShareFinder : public tir::StmtExprVisitor {
     for (size_t i = 0; i < std::min(block.iter_vars.size(), realize->iter_values.size()); ++i) {
       if (!DependsOnLoop(realize->iter_values[i])) continue;
       dependent_.insert(block.iter_vars[i]->var);
-      // Iterations add to the same result.
+      // Iterations accumulate into the same element.
       shares = shares || block.iter_vars[i]->iter_type == tir::IterVarType::kCommReduce;
     }
     for (const tir::Buffer* buffer : block.alloc_buffers) dependent_.insert(buffer->data);
@@ -92,7 +90,7 @@ class ShareFinder : public tir::StmtExprVisitor {
   std::unordered_set<const tir::Var*> dependent_;
 };
 
-// How many nodes a statement evaluates, roughly.
+// Estimates the number of nodes that a statement evaluates.
 class WorkEstimator : public tir::StmtExprVisitor {
  public:
   int64_t work = 1;
@@ -119,7 +117,7 @@ class WorkEstimator : public tir::StmtExprVisitor {
   void Add(int64_t more) { work = std::min<int64_t>(work + std::min<int64_t>(more, kGrainWork), kGrainWork); }
 };
 
-// The variables and buffers that a statement names.
+// Collects the variables and buffers that a statement refers to.
 class NameCollector : public tir::StmtExprVisitor {
  public:
   std::vector<const tir::Var*> vars;
@@ -148,18 +146,18 @@ class NameCollector : public tir::StmtExprVisitor {
 
 }  // namespace
 
-// What a parallel loop uses of the function around it.
+// The values of the enclosing function that a parallel loop uses.
 struct StmtEmitter::Captures {
   std::vector<std::pair<const tir::Var*, TypedValue>> vars;
   std::vector<std::pair<const tir::Buffer*, View>> views;
-  std::vector<llvm::Value*> values;  // all that is not a constant, each once
+  std::vector<llvm::Value*> values;  // all but constants, each once
   llvm::StructType* type = nullptr;  // of the values
 
   void Add(llvm::Value* value) {
     if (value && !llvm::isa<llvm::Constant>(value) && std::ranges::find(values, value) == values.end())
       values.push_back(value);
   }
-  // The value in the function of the loop.
+  // Returns the value in the outlined function.
   llvm::Value* In(llvm::Function* task, llvm::Value* value) const {
     const auto at = std::ranges::find(values, value);
     return at == values.end() ? value : task->getArg(static_cast<unsigned>(3 + (at - values.begin())));
@@ -209,7 +207,7 @@ void StmtEmitter::CollectCaptures(const tir::For& loop, Captures& captures) {
   }
 }
 
-// i32 task(context, begin, end, values...): the iterations from begin to end.
+// i32 task(context, begin, end, values...): runs the iterations in [begin, end).
 llvm::Function* StmtEmitter::EmitTask(const tir::For& loop, const LoopRange& range, const Captures& captures) {
   llvm::SmallVector<llvm::Type*, 16> types = {b().getPtrTy(), b().getInt64Ty(), b().getInt64Ty()};
   for (llvm::Value* value : captures.values) types.push_back(value->getType());
@@ -217,7 +215,7 @@ llvm::Function* StmtEmitter::EmitTask(const tir::For& loop, const LoopRange& ran
                                       llvm::Function::InternalLinkage, "loop", frame_.state().module);
   task->addFnAttr(llvm::Attribute::NoInline);
   task->setDoesNotThrow();
-  // Pointers to different memory, if none was made from another.
+  // Pointers to different allocations do not alias, if none is derived from another.
   const bool all_roots = std::ranges::all_of(
       captures.vars, [](const auto& var) { return !var.first->dtype.is_handle() || var.second.is_root; });
   Frame frame(frame_.state(), task, frame_.prefix());

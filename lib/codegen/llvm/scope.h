@@ -1,4 +1,4 @@
-// What variables and buffers are while code is generated.
+// The LLVM values of variables and buffers in the current scope.
 #pragma once
 
 #include <llvm/IR/Value.h>
@@ -13,17 +13,17 @@ namespace iropt::codegen {
 
 struct ArrayValue;
 
-// The value of a variable or of an expression. Of a pointer also the memory that it points into, as far as it is known.
+// The LLVM value of a variable or expression. For a pointer, also the allocation that it points into, if known.
 struct TypedValue {
   llvm::Value* value = nullptr;
-  llvm::Value* origin = nullptr;  // bytes from the beginning of the memory to where it points; null: not known
-  llvm::Value* size = nullptr;    // of the memory, in bytes
-  bool is_root = false;           // no other pointer points into the memory but those made from this one
+  llvm::Value* origin = nullptr;  // the offset of the pointer in the allocation, in bytes; null: unknown
+  llvm::Value* size = nullptr;    // of the allocation, in bytes
+  bool is_root = false;           // all pointers into the allocation are derived from this one
   std::shared_ptr<const ArrayValue> array =
-      nullptr;  // what it points to, where that is a descriptor or a shape made here
+      nullptr;  // the tensor descriptor or shape that it points to, if made in this function
 };
 
-// A tensor descriptor that T.tvm_stack_make_array made, or only its shape.
+// The tensor descriptor of a T.tvm_stack_make_array, or the shape of a T.tvm_stack_make_shape.
 struct ArrayValue {
   TypedValue data;
   std::vector<llvm::Value*> shape;
@@ -32,14 +32,14 @@ struct ArrayValue {
   DataType dtype;
 };
 
-// Where the elements of a buffer are: integers of 64 bits, in elements.
+// The address computation of a buffer: 64-bit integers, in elements.
 struct View {
   llvm::Value* offset = nullptr;
   std::vector<llvm::Value*> shape;
   std::vector<llvm::Value*> strides;
   std::vector<llvm::Value*> mins;  // the first index in each dimension; empty: 0
-  bool is_inside = false;          // all elements lie in the memory of the buffer
-  bool is_declared = true;         // the shape is that of the buffer
+  bool is_inside = false;          // all elements are within the allocation
+  bool is_declared = true;         // `shape` is that of the buffer
 };
 
 class Scope {
@@ -47,7 +47,7 @@ class Scope {
   void Bind(const tir::Var* var, TypedValue value) { vars_[var] = std::move(value); }
   void Bind(const tir::Var* var, llvm::Value* value) { vars_[var] = {.value = value}; }
   void Unbind(const tir::Var* var) { vars_.erase(var); }
-  // Null where it has none.
+  // Null if the variable has no value.
   const TypedValue* Find(const tir::Var* var) const {
     const auto it = vars_.find(var);
     return it == vars_.end() ? nullptr : &it->second;

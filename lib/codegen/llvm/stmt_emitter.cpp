@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "iropt/eval/tir/thread_wait.h"
+#include "iropt/eval/tir/thread_sync.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/support/stack.h"
 
@@ -12,7 +12,7 @@ namespace iropt::codegen {
 
 namespace {
 
-// What lies on the stack: so little that calls can nest deeply.
+// The maximum bytes of one alloca, and of all allocas of a function: small, because calls may nest deeply.
 constexpr uint64_t kSmallAllocation = 1024;
 constexpr uint64_t kStackBytes = 8192;
 
@@ -39,7 +39,7 @@ void StmtEmitter::EmitNode(const tir::Stmt* stmt) {
     case NodeKind::kAssertStmt: return EmitAssert(*To<tir::AssertStmt>(stmt));
     case NodeKind::kBufferStore: {
       const auto* store = To<tir::BufferStore>(stmt);
-      // T.undef() leaves what is there.
+      // A store of T.undef() has no effect.
       if (!CallOf(store->value, OpId::kTirUndef)) exprs_.EmitStore(*store);
       return;
     }
@@ -76,12 +76,12 @@ void StmtEmitter::EmitLet(const tir::LetStmt& let) {
 void StmtEmitter::EmitAttr(const tir::AttrStmt& attr) {
   if (IsThreadAxis(attr)) {
     const auto* axis = As<tir::IterVar>(attr.node);
-    if (!axis) return frame_.state().Unsupported("a thread axis is expected");
-    // The same axis may be bound again within; it keeps its value.
+    if (!axis) return frame_.state().Unsupported("expected a thread axis");
+    // A nested binding of the same axis keeps its value.
     if (exprs_.scope().Find(axis->var)) return Emit(attr.body);
     return EmitAxis(RangeOf(axis->var, nullptr, attr.value), axis->thread_tag, attr.body);
   }
-  // This one gives a buffer the elements of another; all others tell code generators how, not what.
+  // buffer_bind_scope makes a buffer an alias of another one. All other attributes are hints for code generators.
   if (attr.attr_key == "buffer_bind_scope")
     return frame_.state().Unsupported(fmt::format("the attribute '{}' is not supported", attr.attr_key));
   Emit(attr.body);
@@ -90,9 +90,9 @@ void StmtEmitter::EmitAttr(const tir::AttrStmt& attr) {
 void StmtEmitter::EmitAssert(const tir::AssertStmt& assertion) {
   const auto* message = As<tir::StringImm>(assertion.message);
   llvm::Value* holds = exprs_.EmitBool(assertion.condition);
-  // Braces in a message are no places for numbers.
+  // Braces in a message are not placeholders.
   std::string text(message ? message->value : "no message");
-  frame_.FailIf(b().CreateNot(holds), fmt::format("an assertion fails: {}", text));
+  frame_.FailIf(b().CreateNot(holds), fmt::format("assertion failed: {}", text));
   const IndexRanges::Assumption assumption(exprs_.ranges(), assertion.condition);
   Emit(assertion.body);
 }
@@ -108,7 +108,7 @@ void StmtEmitter::EmitIf(const tir::IfThenElse& branch) {
   frame_.If(exprs_.EmitBool(branch.condition), then, branch.else_case ? &else_case : nullptr);
 }
 
-// For its effects. T.ret ends the function.
+// Evaluates an expression for its effects. T.ret ends the function.
 void StmtEmitter::EmitEvaluate(const tir::Evaluate& evaluate) {
   const tir::Call* call = CallOf(evaluate.value, OpId::kTirRet);
   if (!call || call->args.size() != 1) {
@@ -122,7 +122,7 @@ void StmtEmitter::EmitEvaluate(const tir::Evaluate& evaluate) {
   } else if (!dtype.is_handle()) {
     value = frame_.ToInt64(value, dtype.is_int());
   }
-  if (!result_) return frame_.state().Unsupported("a value is returned from within a parallel loop");
+  if (!result_) return frame_.state().Unsupported("T.ret within a parallel loop is not supported");
   b().CreateStore(value, result_);
   frame_.Return();
 }
@@ -170,7 +170,7 @@ void StmtEmitter::EmitAllocate(const tir::Allocate& allocate) {
 void StmtEmitter::EmitAllocateConst(const tir::AllocateConst& allocate) {
   const auto at = std::ranges::find(constants_, allocate.data);
   if (!allocate.data || at == constants_.end())
-    return frame_.state().Unsupported("a constant without data cannot be read");
+    return frame_.state().Unsupported("AllocateConst without data is not supported");
   // LoopContext begins with the addresses of the constants.
   llvm::Value* table = b().CreateLoad(b().getPtrTy(), frame_.context());
   llvm::Value* place =
@@ -181,7 +181,7 @@ void StmtEmitter::EmitAllocateConst(const tir::AllocateConst& allocate) {
   Emit(allocate.body);
 }
 
-// A buffer of which only the bounds have memory, under the indices of the whole.
+// BufferRealize: only the bounds of the buffer are allocated; indices are relative to the whole buffer.
 void StmtEmitter::EmitRealize(const tir::BufferRealize& realize) {
   const tir::Buffer& buffer = *realize.buffer;
   View view{.offset = frame_.Int64(0), .shape = {}, .strides = {}, .mins = {}, .is_inside = true, .is_declared = false};
@@ -206,8 +206,9 @@ void StmtEmitter::EmitRealize(const tir::BufferRealize& realize) {
 void StmtEmitter::BindAxes(const tir::BlockRealize& realize) {
   const tir::Block& block = *realize.block;
   if (realize.iter_values.size() != block.iter_vars.size())
-    return frame_.state().Unsupported("a block has another number of axes than values");
-  // All values are computed before the first is bound: they belong to the scope outside.
+    return frame_.state().Unsupported(
+        "the number of values of a BlockRealize differs from the number of axes of its block");
+  // All values are computed before the first axis is bound, because they are outside of its scope.
   llvm::SmallVector<llvm::Value*, 8> values;
   for (size_t i = 0; i < block.iter_vars.size(); ++i) {
     const PrimExpr* value = realize.iter_values[i];
@@ -246,7 +247,7 @@ llvm::Value* StmtEmitter::CountOf(const tir::Buffer& buffer) {
   return exprs_.CountElements(shape);
 }
 
-// Where it was allocated, a buffer lies in its memory as a whole.
+// An allocated buffer is entirely within its allocation.
 void StmtEmitter::DeclareAllocated(const tir::Buffer& buffer) {
   View view = exprs_.ResolveView(buffer);
   const auto* offset = llvm::dyn_cast<llvm::ConstantInt>(view.offset);
@@ -254,7 +255,7 @@ void StmtEmitter::DeclareAllocated(const tir::Buffer& buffer) {
   exprs_.scope().Declare(&buffer, std::move(view));
 }
 
-// The variables of the match belong to this run of the block.
+// The variables of the match are bound for this execution of the block.
 void StmtEmitter::MatchAnew(const tir::MatchBufferRegion& match) {
   for (const auto& list : {match.buffer->shape, match.buffer->strides}) {
     for (const PrimExpr* expr : list) {
@@ -265,7 +266,7 @@ void StmtEmitter::MatchAnew(const tir::MatchBufferRegion& match) {
   exprs_.MatchBuffer(match);
 }
 
-// Whether every reduction axis has its first value, which is when a block initializes what it reduces into.
+// Returns whether all reduction axes have their first values: then the initialization of the block runs.
 llvm::Value* StmtEmitter::IsFirstReduction(const tir::Block& block) {
   llvm::Value* first = b().getTrue();
   for (const tir::IterVar* axis : block.iter_vars) {

@@ -1,4 +1,4 @@
-// Generates code for the statements of a function, in the order in which the interpreter runs them.
+// Generates code for statements, in the execution order of the interpreter.
 #pragma once
 
 #include <functional>
@@ -10,11 +10,11 @@ namespace iropt::codegen {
 
 class StmtEmitter {
  public:
-  // `constants` are the arrays of CallGraph::constants, by their numbers.
+  // `constants` maps the arrays of CallGraph::constants to their indices.
   StmtEmitter(ExprEmitter& exprs, const std::vector<const NDArray*>& constants)
       : exprs_(exprs), frame_(exprs.frame()), constants_(constants) {}
 
-  // The body of a function, whose result, if it has one, is stored to `result`.
+  // Generates the body of a function. The value of T.ret is stored to `result`.
   void EmitBody(const tir::Stmt* body, llvm::Value* result);
   void Emit(const tir::Stmt* stmt);
 
@@ -30,13 +30,13 @@ class StmtEmitter {
   void EmitIf(const tir::IfThenElse& branch);
   void EmitEvaluate(const tir::Evaluate& evaluate);
   void EmitBlockRealize(const tir::BlockRealize& realize);
-  // The body of a block whose axes have their values; `with_init` is false where it was initialized before.
+  // Generates the body of a block whose axes are bound; `with_init` is false if its initialization was hoisted.
   void EmitBlock(const tir::Block& block, bool with_init, size_t allocated = 0);
   void BindAxes(const tir::BlockRealize& realize);
   llvm::Value* IsFirstReduction(const tir::Block& block);
-  // Memory for `count` elements, bound to the pointer while the body runs.
+  // Allocates memory for `count` elements, which the pointer refers to in the body.
   void WithMemory(const tir::Var* data, llvm::Value* count, DataType dtype, FunctionRef<void()> body);
-  // A few elements lie on the stack, where `mark` is null.
+  // Small buffers are on the stack; `mark` is null for them.
   TypedValue NewMemory(llvm::Value* count, DataType dtype, llvm::Value** mark);
   llvm::Value* CountOf(const tir::Buffer& buffer);
   void DeclareAllocated(const tir::Buffer& buffer);
@@ -55,48 +55,47 @@ class StmtEmitter {
   void EmitLoop(const LoopRange& range, LoopHint hint, FunctionRef<void()> body);
   bool FitsVariable(const LoopRange& range);
   void BindLoopVar(const LoopRange& range, llvm::Value* i);
-  // Runs the threads of an axis, together where they wait for each other.
+  // Generates the loop over a thread axis, in lockstep if the threads synchronize.
   void EmitAxis(const LoopRange& range, std::string_view thread_tag, const tir::Stmt* body);
-  // Initializes what the loop reduces into before the loop where that is the same. The block that was initialized is
-  // returned, or null.
+  // Hoists the initialization of a reduction out of the loop if possible. Returns the block, or null.
   const tir::Block* InitializeBefore(const tir::For& loop);
 
   // ---- Parallel loops (parallel.cpp)
-  // False where the loop must run in order, and no code was made.
+  // Returns false, without generating code, if the loop must run sequentially.
   bool EmitParallel(const tir::For& loop, const LoopRange& range);
   struct Captures;
   void CollectCaptures(const tir::For& loop, Captures& captures);
   llvm::Function* EmitTask(const tir::For& loop, const LoopRange& range, const Captures& captures);
   llvm::Function* EmitThunk(llvm::Function* task, const Captures& captures);
 
-  // ---- Threads that run together (threads.cpp)
-  bool IsWaiting(const tir::Stmt* stmt);
+  // ---- Lockstep execution of threads (threads.cpp)
+  bool Synchronizes(const tir::Stmt* stmt);
   void EmitSpread(const LoopRange& range, const tir::Stmt* body);
-  void EmitTogether(const tir::Stmt* stmt);
+  void EmitLockstep(const tir::Stmt* stmt);
   void EmitReleasing(const tir::Stmt* body);
-  void EmitNodeTogether(const tir::Stmt* stmt);
-  void EmitForTogether(const tir::For& loop);
-  void EmitAttrTogether(const tir::AttrStmt& attr);
-  void EmitIfTogether(const tir::IfThenElse& branch);
-  void EmitBlockTogether(const tir::BlockRealize& realize);
-  void EmitEvaluateTogether(const tir::Evaluate& evaluate);
+  void EmitLockstepNode(const tir::Stmt* stmt);
+  void EmitLockstepFor(const tir::For& loop);
+  void EmitLockstepAttr(const tir::AttrStmt& attr);
+  void EmitLockstepIf(const tir::IfThenElse& branch);
+  void EmitLockstepBlock(const tir::BlockRealize& realize);
+  void EmitLockstepEvaluate(const tir::Evaluate& evaluate);
   void EmitAllreduce(const tir::Call& call);
-  // body for each thread, with what it has of its own.
+  // Runs body for each thread, with its local variables and memory bound.
   void ForEachThread(FunctionRef<void()> body);
-  // The same of the threads of some axes, the others being bound.
+  // The same for the threads of some axes; the other axes are bound.
   void ForThreads(llvm::ArrayRef<const LoopRange*> axes, FunctionRef<void()> body);
-  // Gives each thread a variable of its own.
+  // Binds a variable that has a value per thread.
   void BindOwn(const tir::Var* var, DataType dtype, FunctionRef<llvm::Value*()> value);
-  // Evaluates an integer that must be the same in all threads.
+  // Evaluates a uniform integer; the generated code fails if threads disagree.
   llvm::Value* EmitUniform(const PrimExpr* expr);
-  // Memory for a buffer: each thread's own where it is local, else one for all.
-  void AllocateTogether(const tir::Var* data, llvm::Value* count, DataType dtype);
-  // Gives each thread copies of the local memory that was allocated around it.
+  // Allocates a buffer: one per thread if it is local, else a shared one.
+  void AllocateLockstep(const tir::Var* data, llvm::Value* count, DataType dtype);
+  // Makes per-thread copies of local memory that is allocated around the threads.
   void SpreadLocalMemory();
-  // Memory of `bytes` for each thread.
+  // Allocates `bytes` per thread.
   llvm::Value* AllocateOwn(llvm::Value* bytes);
   llvm::Value* CountThreads();
-  // The number of the thread that is running, among those of the outermost axes.
+  // The index of the current thread within the outermost axes.
   llvm::Value* ThreadIndex(size_t axes);
 
   ExprEmitter& exprs_;
@@ -106,14 +105,15 @@ class StmtEmitter {
   llvm::Value* result_ = nullptr;
   uint64_t stack_bytes_ = 0;
   bool in_parallel_ = false;
-  std::unordered_set<const tir::Block*> initialized_;  // blocks that the loops around have initialized
-  // Statements with threads that wait for each other below; filled when threads are first met.
-  std::unordered_set<const tir::Stmt*> waiting_;
-  bool waiting_known_ = false;
-  std::vector<LoopRange> threads_;                  // the axes that run together, the outermost first
-  std::vector<std::function<void()>> own_;          // binds what the thread that is running has of its own
-  std::vector<const tir::Var*> local_memory_;       // that is allocated at present
-  std::vector<const tir::CommReducer*> combiners_;  // of reductions over threads, the innermost last
+  // Blocks whose initialization was hoisted out of an enclosing loop.
+  std::unordered_set<const tir::Block*> initialized_;
+  // Statements that contain synchronization; computed at the first thread axis.
+  std::unordered_set<const tir::Stmt*> synchronizing_;
+  bool synchronizing_known_ = false;
+  std::vector<LoopRange> threads_;                  // the axes in lockstep, outermost first
+  std::vector<std::function<void()>> own_;          // bind the local variables and memory of the current thread
+  std::vector<const tir::Var*> local_memory_;       // the local buffers in scope
+  std::vector<const tir::CommReducer*> combiners_;  // of reductions over threads, innermost last
 };
 
 }  // namespace iropt::codegen

@@ -1,12 +1,12 @@
-// Threads that wait for each other, which run together: every thread does a statement before the first does the next.
-// Each statement without waiting becomes a loop over all threads. What a thread has of its own between two of them
-// (variables, local memory) is kept in memory for each thread. What decides where the statements around go (bounds of
-// loops, conditions) must be the same in all threads.
+// Lockstep execution of threads that synchronize: all threads finish a statement before any of them starts the next
+// one. Each statement without synchronization becomes a loop over all threads. Variables and local memory that live
+// across statements are stored per thread. Control flow around synchronization (loop bounds, conditions) must be
+// uniform.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "iropt/eval/tir/thread_wait.h"
+#include "iropt/eval/tir/thread_sync.h"
 #include "iropt/support/stack.h"
 #include "stmt_emitter.h"
 
@@ -14,15 +14,15 @@ namespace iropt::codegen {
 
 namespace {
 
-// More than devices have in a block.
+// More than the threads of a block on any GPU.
 constexpr int64_t kMaxThreads = 4096;
 
 }  // namespace
 
-bool StmtEmitter::IsWaiting(const tir::Stmt* stmt) {
-  if (!waiting_known_) waiting_ = FindWaiting(body_);
-  waiting_known_ = true;
-  return waiting_.contains(stmt);
+bool StmtEmitter::Synchronizes(const tir::Stmt* stmt) {
+  if (!synchronizing_known_) synchronizing_ = FindSynchronizing(body_);
+  synchronizing_known_ = true;
+  return synchronizing_.contains(stmt);
 }
 
 // ---- Threads
@@ -62,10 +62,10 @@ void StmtEmitter::EmitSpread(const LoopRange& range, const tir::Stmt* body) {
   threads_.push_back(range);
   frame_.FailIf(b().CreateOr(b().CreateICmpSGT(range.extent, frame_.Int64(kMaxThreads)),
                              b().CreateICmpSGT(CountThreads(), frame_.Int64(kMaxThreads))),
-                fmt::format("more than {} threads wait for each other", kMaxThreads));
+                fmt::format("more than {} threads synchronize", kMaxThreads));
   llvm::Value* mark = frame_.Mark();
   SpreadLocalMemory();
-  EmitTogether(body);
+  EmitLockstep(body);
   frame_.Release(mark);
   threads_.pop_back();
   own_.resize(own_before);
@@ -94,7 +94,7 @@ void StmtEmitter::SpreadLocalMemory() {
   }
 }
 
-void StmtEmitter::AllocateTogether(const tir::Var* data, llvm::Value* count, DataType dtype) {
+void StmtEmitter::AllocateLockstep(const tir::Var* data, llvm::Value* count, DataType dtype) {
   llvm::Value* size = b().CreateMul(count, frame_.Int64(dtype.with_lanes(1).bytes() * dtype.lanes));
   if (!ValueTypes::IsElement(dtype))
     return frame_.state().Unsupported(fmt::format("cannot allocate elements of {}", dtype.ToString()));
@@ -112,7 +112,7 @@ void StmtEmitter::AllocateTogether(const tir::Var* data, llvm::Value* count, Dat
 
 void StmtEmitter::BindOwn(const tir::Var* var, DataType dtype, FunctionRef<llvm::Value*()> value) {
   if (dtype.is_handle())
-    return frame_.state().Unsupported("a pointer is bound to a variable where threads wait for each other");
+    return frame_.state().Unsupported("a LetStmt with a pointer around a synchronization of threads is not supported");
   llvm::Type* type = frame_.types().Register(dtype);
   const auto bytes = static_cast<int64_t>(frame_.state().module.getDataLayout().getTypeAllocSize(type));
   llvm::Value* memory = AllocateOwn(frame_.Int64(bytes));
@@ -130,7 +130,7 @@ llvm::Value* StmtEmitter::EmitUniform(const PrimExpr* expr) {
     llvm::Value* own = exprs_.EmitInt(expr);
     llvm::Value* first = b().CreateICmpEQ(ThreadIndex(threads_.size()), frame_.Int64(0));
     llvm::Value* shared = b().CreateSelect(first, own, b().CreateLoad(b().getInt64Ty(), slot));
-    frame_.FailIf(b().CreateICmpNE(shared, own), "threads that wait for each other go different ways");
+    frame_.FailIf(b().CreateICmpNE(shared, own), "control flow around a synchronization of threads is not uniform");
     b().CreateStore(shared, slot);
   });
   return b().CreateLoad(b().getInt64Ty(), slot);
@@ -138,104 +138,107 @@ llvm::Value* StmtEmitter::EmitUniform(const PrimExpr* expr) {
 
 // ---- Statements
 
-void StmtEmitter::EmitTogether(const tir::Stmt* stmt) {
-  if (!IsWaiting(stmt)) return ForEachThread([&] { Emit(stmt); });
+void StmtEmitter::EmitLockstep(const tir::Stmt* stmt) {
+  if (!Synchronizes(stmt)) return ForEachThread([&] { Emit(stmt); });
   const size_t own_before = own_.size();
   const size_t local_before = local_memory_.size();
-  WithStack([&] { EmitNodeTogether(stmt); });
+  WithStack([&] { EmitLockstepNode(stmt); });
   own_.resize(own_before);
   local_memory_.resize(local_before);
 }
 
-// What one iteration of a loop around allocates is freed before the next.
+// Memory that an iteration allocates is freed before the next one.
 void StmtEmitter::EmitReleasing(const tir::Stmt* body) {
   llvm::Value* mark = frame_.Mark();
-  EmitTogether(body);
+  EmitLockstep(body);
   frame_.Release(mark);
 }
 
-void StmtEmitter::EmitNodeTogether(const tir::Stmt* stmt) {
+void StmtEmitter::EmitLockstepNode(const tir::Stmt* stmt) {
   switch (stmt->kind) {
     case NodeKind::kSeqStmt:
-      for (const tir::Stmt* s : To<tir::SeqStmt>(stmt)->seq) EmitTogether(s);
+      for (const tir::Stmt* s : To<tir::SeqStmt>(stmt)->seq) EmitLockstep(s);
       return;
-    case NodeKind::kFor: return EmitForTogether(*To<tir::For>(stmt));
+    case NodeKind::kFor: return EmitLockstepFor(*To<tir::For>(stmt));
     case NodeKind::kWhile: {
       const auto* loop = To<tir::While>(stmt);
       return frame_.While([&] { return b().CreateICmpNE(EmitUniform(loop->condition), frame_.Int64(0)); },
                           [&] { EmitReleasing(loop->body); });
     }
-    case NodeKind::kIfThenElse: return EmitIfTogether(*To<tir::IfThenElse>(stmt));
-    case NodeKind::kAttrStmt: return EmitAttrTogether(*To<tir::AttrStmt>(stmt));
+    case NodeKind::kIfThenElse: return EmitLockstepIf(*To<tir::IfThenElse>(stmt));
+    case NodeKind::kAttrStmt: return EmitLockstepAttr(*To<tir::AttrStmt>(stmt));
     case NodeKind::kLetStmt: {
       const auto* let = To<tir::LetStmt>(stmt);
       BindOwn(let->var, let->value->dtype, [&] { return exprs_.Emit(let->value); });
-      return EmitTogether(let->body);
+      return EmitLockstep(let->body);
     }
     case NodeKind::kAllocate: {
       const auto* allocate = To<tir::Allocate>(stmt);
       llvm::SmallVector<llvm::Value*, 4> extents;
       for (const PrimExpr* extent : allocate->extents) extents.push_back(EmitUniform(extent));
-      AllocateTogether(allocate->buffer_var, exprs_.CountElements(extents), allocate->dtype);
-      return EmitTogether(allocate->body);
+      AllocateLockstep(allocate->buffer_var, exprs_.CountElements(extents), allocate->dtype);
+      return EmitLockstep(allocate->body);
     }
     case NodeKind::kDeclBuffer: {
       const auto* declaration = To<tir::DeclBuffer>(stmt);
       own_.emplace_back([this, declaration] { exprs_.Declare(*declaration->buffer); });
-      return EmitTogether(declaration->body);
+      return EmitLockstep(declaration->body);
     }
     case NodeKind::kAssertStmt: {
       const auto* assertion = To<tir::AssertStmt>(stmt);
       const auto* message = As<tir::StringImm>(assertion->message);
       ForEachThread([&] {
         frame_.FailIf(b().CreateNot(exprs_.EmitBool(assertion->condition)),
-                      fmt::format("an assertion fails: {}", message ? message->value : "no message"));
+                      fmt::format("assertion failed: {}", message ? message->value : "no message"));
       });
-      return EmitTogether(assertion->body);
+      return EmitLockstep(assertion->body);
     }
-    case NodeKind::kBlockRealize: return EmitBlockTogether(*To<tir::BlockRealize>(stmt));
-    case NodeKind::kEvaluate: return EmitEvaluateTogether(*To<tir::Evaluate>(stmt));
-    default: frame_.state().Unsupported(fmt::format("threads wait for each other in {}", NodeKindName(stmt->kind)));
+    case NodeKind::kBlockRealize: return EmitLockstepBlock(*To<tir::BlockRealize>(stmt));
+    case NodeKind::kEvaluate: return EmitLockstepEvaluate(*To<tir::Evaluate>(stmt));
+    default:
+      frame_.state().Unsupported(
+          fmt::format("a synchronization of threads within {} is not supported", NodeKindName(stmt->kind)));
   }
 }
 
-void StmtEmitter::EmitForTogether(const tir::For& loop) {
+void StmtEmitter::EmitLockstepFor(const tir::For& loop) {
   const LoopRange range{loop.loop_var, EmitUniform(loop.min), EmitUniform(loop.extent), loop.min, loop.extent};
   if (loop.thread_binding) return EmitSpread(range, loop.body);
   EmitLoop(range, LoopHint::kNone, [&] { EmitReleasing(loop.body); });
 }
 
-void StmtEmitter::EmitIfTogether(const tir::IfThenElse& branch) {
+void StmtEmitter::EmitLockstepIf(const tir::IfThenElse& branch) {
   llvm::Value* chosen = b().CreateICmpNE(EmitUniform(branch.condition), frame_.Int64(0));
-  const auto otherwise = [&] { EmitTogether(branch.else_case); };
+  const auto otherwise = [&] { EmitLockstep(branch.else_case); };
   const FunctionRef<void()> else_case(otherwise);
   frame_.If(
-      chosen, [&] { EmitTogether(branch.then_case); }, branch.else_case ? &else_case : nullptr);
+      chosen, [&] { EmitLockstep(branch.then_case); }, branch.else_case ? &else_case : nullptr);
 }
 
-void StmtEmitter::EmitAttrTogether(const tir::AttrStmt& attr) {
+void StmtEmitter::EmitLockstepAttr(const tir::AttrStmt& attr) {
   if (attr.attr_key == "thread_extent" || attr.attr_key == "virtual_thread") {
     const auto* axis = As<tir::IterVar>(attr.node);
-    if (!axis) return frame_.state().Unsupported("a thread axis is expected");
+    if (!axis) return frame_.state().Unsupported("expected a thread axis");
     const bool bound = std::ranges::any_of(threads_, [&](const LoopRange& range) { return range.var == axis->var; });
-    if (bound || exprs_.scope().Find(axis->var)) return EmitTogether(attr.body);
+    if (bound || exprs_.scope().Find(axis->var)) return EmitLockstep(attr.body);
     return EmitSpread({axis->var, frame_.Int64(0), EmitUniform(attr.value), nullptr, attr.value}, attr.body);
   }
   if (attr.attr_key == "buffer_bind_scope")
     return frame_.state().Unsupported(fmt::format("the attribute '{}' is not supported", attr.attr_key));
   const auto* combiner = As<tir::CommReducer>(attr.node);
   if (combiner) combiners_.push_back(combiner);
-  EmitTogether(attr.body);
+  EmitLockstep(attr.body);
   if (combiner) combiners_.pop_back();
 }
 
-void StmtEmitter::EmitBlockTogether(const tir::BlockRealize& realize) {
+void StmtEmitter::EmitLockstepBlock(const tir::BlockRealize& realize) {
   const tir::Block& block = *realize.block;
   if (realize.iter_values.size() != block.iter_vars.size())
-    return frame_.state().Unsupported("a block has another number of axes than values");
+    return frame_.state().Unsupported(
+        "the number of values of a BlockRealize differs from the number of axes of its block");
   llvm::Value* active = b().CreateICmpNE(EmitUniform(realize.predicate), frame_.Int64(0));
   frame_.If(active, [&] {
-    // The values belong to the scope outside, which the axes do not hide.
+    // The values are outside of the scope of the axes.
     for (size_t i = 0; i < block.iter_vars.size(); ++i) {
       const PrimExpr* value = realize.iter_values[i];
       const DataType dtype = block.iter_vars[i]->var->dtype;
@@ -246,27 +249,28 @@ void StmtEmitter::EmitBlockTogether(const tir::BlockRealize& realize) {
     for (const tir::Buffer* buffer : block.alloc_buffers) {
       llvm::SmallVector<llvm::Value*, 4> shape;
       for (const PrimExpr* dim : buffer->shape) shape.push_back(EmitUniform(dim));
-      AllocateTogether(buffer->data, exprs_.CountElements(shape), buffer->dtype);
+      AllocateLockstep(buffer->data, exprs_.CountElements(shape), buffer->dtype);
       own_.emplace_back([this, buffer] { DeclareAllocated(*buffer); });
     }
     for (const tir::MatchBufferRegion* match : block.match_buffers)
       own_.emplace_back([this, match] { MatchAnew(*match); });
     if (block.init) ForEachThread([&] { frame_.If(IsFirstReduction(block), [&] { Emit(block.init); }); });
-    EmitTogether(block.body);
+    EmitLockstep(block.body);
   });
 }
 
-void StmtEmitter::EmitEvaluateTogether(const tir::Evaluate& evaluate) {
+void StmtEmitter::EmitLockstepEvaluate(const tir::Evaluate& evaluate) {
   if (const tir::Call* reduction = CallOf(evaluate.value, OpId::kTirTvmThreadAllreduce))
     return EmitAllreduce(*reduction);
   const tir::Call* call = CallOf(evaluate.value, OpId::kTirTvmStorageSync);
-  if (!call) return frame_.state().Unsupported("threads wait for each other within an expression");
+  if (!call) return frame_.state().Unsupported("a synchronization of threads within an expression is not supported");
   const auto* scope = call->args.empty() ? nullptr : As<tir::StringImm>(call->args[0]);
-  if (scope && scope->value == "global") frame_.state().Unsupported("blocks of threads wait for each other");
+  if (scope && scope->value == "global")
+    frame_.state().Unsupported("a synchronization of blocks of threads is not supported");
 }
 
-// tvm_thread_allreduce(number of values, values..., condition, results..., axes...): threads that differ only in the
-// axes share a result.
+// T.tvm_thread_allreduce(number of values, values..., condition, results..., axes...): reduces over the threads that
+// differ only in the axes.
 void StmtEmitter::EmitAllreduce(const tir::Call& call) {
   const auto* number = call.args.empty() ? nullptr : As<tir::IntImm>(call.args[0]);
   const bool counted = number && number->value > 0 && number->value < int64_t{call.args.size()};
@@ -274,7 +278,8 @@ void StmtEmitter::EmitAllreduce(const tir::Call& call) {
   const tir::CommReducer* combiner = combiners_.empty() ? nullptr : combiners_.back();
   if (width == 0 || call.args.size() < 2 * width + 2 || !combiner || combiner->result.size() != width ||
       combiner->identity_element.size() != width || combiner->lhs.size() != width || combiner->rhs.size() != width) {
-    return frame_.state().Unsupported("a reduction over threads has no combiner that fits");
+    return frame_.state().Unsupported(
+        "the combiner of a reduction over threads is missing or has another number of values");
   }
   llvm::SmallVector<const LoopRange*, 3> group;
   llvm::SmallVector<const LoopRange*, 3> others;
@@ -302,7 +307,7 @@ void StmtEmitter::EmitAllreduce(const tir::Call& call) {
     for_group([&] {
       for (size_t i = 0; i < width; ++i) {
         const auto* place = As<tir::BufferLoad>(call.args[2 + width + i]);
-        if (!place) return frame_.state().Unsupported("the result of a reduction over threads has no place");
+        if (!place) return frame_.state().Unsupported("the result of a reduction over threads is not a buffer element");
         const DataType dtype = combiner->identity_element[i]->dtype;
         llvm::Value* sum = b().CreateLoad(frame_.types().Register(dtype), sums[i]);
         exprs_.StoreElement(*place->buffer, place->indices, exprs_.arithmetic().Cast(sum, dtype, place->buffer->dtype));

@@ -62,8 +62,8 @@ llvm::Value* ValueTypes::RoundTo(llvm::Value* value, DataType dtype) {
   return FromMemory(ToMemory(value, dtype), dtype);
 }
 
-// The nearest float, but with the lowest bit set where that is not exact: a second rounding to fewer bits then gives
-// what a single one would. Source: Boldo and Melquiond, "When double rounding is odd".
+// Converts double to float with rounding to odd: inexact results have the lowest bit set, so that a second rounding to
+// fewer bits gives the correctly rounded result. Source: Boldo and Melquiond, "When double rounding is odd".
 llvm::Value* ValueTypes::RoundToOdd(llvm::Value* wide) {
   llvm::Type* narrow_type = LanesLike(b_.getFloatTy(), wide->getType());
   llvm::Type* word = LanesLike(b_.getInt32Ty(), wide->getType());
@@ -71,7 +71,7 @@ llvm::Value* ValueTypes::RoundToOdd(llvm::Value* wide) {
   llvm::Value* narrow = b_.CreateFPTrunc(wide, narrow_type);
   llvm::Value* back = b_.CreateFPExt(narrow, wide->getType());
   llvm::Value* bits = b_.CreateBitCast(narrow, word);
-  // Only one of two neighbours is odd: where the nearest is even, the value lies between it and the odd one.
+  // If the nearest float is even, the odd neighbour on the other side of the value is the result.
   llvm::Value* inexact = b_.CreateFCmpONE(back, wide);
   llvm::Value* even = b_.CreateICmpEQ(b_.CreateAnd(bits, constant(1)), constant(0));
   llvm::Value* too_large = b_.CreateFCmpOGT(b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, back),
@@ -107,13 +107,13 @@ llvm::Value* ValueTypes::Encode(llvm::Value* value, Format format, llvm::Type* c
   llvm::Value* sign =
       b_.CreateShl(b_.CreateLShr(bits, 31), constant(static_cast<uint32_t>(format.exponent + format.mantissa)));
   llvm::Value* magnitude = b_.CreateAnd(bits, constant(0x7fffffff));
-  // Of a normal number: the bits that are cut off, and the last that stays, decide about the carry.
+  // Normal numbers: the discarded bits and the last remaining bit determine the carry.
   llvm::Value* last = b_.CreateAnd(b_.CreateLShr(magnitude, shift), constant(1));
   llvm::Value* carry = b_.CreateAdd(last, constant((1u << (shift - 1)) - 1));
   llvm::Value* normal = b_.CreateLShr(b_.CreateAdd(b_.CreateSub(magnitude, constant(rebias << 23)), carry), shift);
   llvm::Value* code = normal;
   if (rebias != 0) {
-    // Of a subnormal one: adding a power of two whose last bit is that of the format lets the processor round.
+    // Subnormal numbers: adding a power of two whose unit in the last place is that of the format makes the CPU round.
     const uint32_t magic = (127 + 1 - static_cast<uint32_t>(format.bias()) + shift) << 23;
     llvm::Value* shifted = b_.CreateFAdd(b_.CreateBitCast(magnitude, value->getType()),
                                          b_.CreateBitCast(constant(magic), value->getType()));

@@ -1,8 +1,8 @@
-// How dtypes are kept in registers and in memory.
+// The LLVM types of dtypes in registers and in memory.
 //
-// Integers are LLVM's integers of the same width, booleans i1 in registers and i8 in memory. Floats of 16 and 8 bits
-// are kept in registers as float, which holds each of their values exactly; what is computed is rounded to the format
-// once per operation. Vectors are LLVM's vectors of these.
+// Integers have LLVM's type of the same width. Booleans are i1 in registers and i8 in memory. 16-bit and 8-bit floats
+// are float in registers, which represents them exactly; results are rounded to the format after every operation.
+// Vectors are LLVM vectors of these types.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -13,12 +13,12 @@ namespace iropt::codegen {
 
 class ValueTypes {
  public:
-  // `has_half`: the processor converts float16 itself.
+  // `has_half`: the CPU has instructions to convert float16.
   ValueTypes(llvm::IRBuilder<>& builder, bool has_half) : b_(builder), has_half_(has_half) {}
 
-  // Whether values of the dtype can be computed with. Vectors of unknown length and formats of less than a byte cannot.
+  // Returns whether values of the dtype are supported. Scalable vectors and formats of less than a byte are not.
   static bool IsSupported(DataType dtype);
-  // Whether buffers can have such elements.
+  // Returns whether buffers can have elements of the dtype.
   static bool IsElement(DataType dtype);
 
   llvm::Type* Register(DataType dtype);
@@ -26,11 +26,11 @@ class ValueTypes {
 
   llvm::Value* FromMemory(llvm::Value* stored, DataType dtype);
   llvm::Value* ToMemory(llvm::Value* value, DataType dtype);
-  // A value of type float or double to the nearest of the dtype, which is floating. Only double to a narrower format
-  // needs more than one rounding; the steps in between do not show.
+  // Rounds a float or double to a floating-point dtype, to nearest even. The result is correctly rounded, also from
+  // double to narrow formats, where it takes two steps.
   llvm::Value* RoundTo(llvm::Value* value, DataType dtype);
 
-  // The type with as many lanes as `like` has.
+  // The scalar type, or the vector type with the lanes of `like`.
   static llvm::Type* LanesLike(llvm::Type* scalar, llvm::Type* like);
 
  private:
@@ -38,10 +38,10 @@ class ValueTypes {
   struct Format {
     int exponent;
     int mantissa;
-    bool nan_only;  // the highest codes are numbers but for NaN
+    bool nan_only;  // the highest exponent encodes numbers, except for NaN
     int bias() const { return (1 << (exponent - 1)) - 1; }
     uint32_t nan() const;
-    uint32_t first_special() const;  // the least code that stands for no finite number
+    uint32_t first_special() const;  // the least code of a value that is not finite
   };
   static Format FormatOf(DataType dtype);
   bool UsesHalf(DataType dtype) const { return has_half_ && dtype.code == TypeCode::kFloat; }

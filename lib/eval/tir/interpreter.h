@@ -116,7 +116,7 @@ class Interpreter final : public ScalarEvaluator {
   // Runs the threads of an axis: in sequence if they do not synchronize.
   bool ExecAxis(std::string_view thread_tag, const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body,
                 int64_t step = 1);
-  bool IsWaiting(const tir::Stmt* stmt);
+  bool Synchronizes(const tir::Stmt* stmt);
   bool ExecThreads(const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body);
   bool OwnLocalMemory(State& thread, OwnedMemory* owned);
   bool ExecSpread(Threads& threads, const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body);
@@ -208,8 +208,8 @@ class Interpreter final : public ScalarEvaluator {
   std::vector<View> views_;           // by the id of the buffer
   std::vector<int64_t> axis_values_;  // a stack: values of the axes of blocks that are being entered
   // Statements that contain synchronization of threads; filled at the first thread axis.
-  std::unordered_set<const tir::Stmt*> waiting_;
-  bool waiting_known_ = false;
+  std::unordered_set<const tir::Stmt*> synchronizing_;
+  bool synchronizing_known_ = false;
   std::vector<const tir::Var*> lockstep_axes_;      // axes whose threads run in lockstep
   std::vector<const tir::CommReducer*> combiners_;  // of reductions over threads, the innermost last
 };

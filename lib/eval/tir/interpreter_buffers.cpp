@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "interpreter.h"
-#include "iropt/eval/tir/thread_wait.h"
+#include "iropt/eval/tir/thread_sync.h"
 #include "iropt/ir/element.h"
 
 namespace iropt::eval {
@@ -204,7 +204,7 @@ bool Interpreter::LoadAt(const ElementAddress& element, DataType dtype, std::str
   if (memory.written) {
     const std::byte* marks = memory.written + element.at;
     if (std::any_of(marks, marks + dtype.bytes(), [](std::byte mark) { return mark == std::byte{0}; }))
-      return Fail(fmt::format("an element of buffer '{}' is read before it has a value", name));
+      return Fail(fmt::format("an element of buffer '{}' is read before it is initialized", name));
   }
   *result = LoadScalar(dtype, memory.data + element.at);
   return true;

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "interpreter.h"
-#include "iropt/eval/tir/thread_wait.h"
+#include "iropt/eval/tir/thread_sync.h"
 #include "iropt/ir/element.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
@@ -22,17 +22,17 @@ constexpr size_t kMaxStateEntries = 1 << 22;
 
 }  // namespace
 
-bool Interpreter::IsWaiting(const tir::Stmt* stmt) {
-  if (!waiting_known_) waiting_ = FindWaiting(body_);
-  waiting_known_ = true;
-  return waiting_.contains(stmt);
+bool Interpreter::Synchronizes(const tir::Stmt* stmt) {
+  if (!synchronizing_known_) synchronizing_ = FindSynchronizing(body_);
+  synchronizing_known_ = true;
+  return synchronizing_.contains(stmt);
 }
 
 bool Interpreter::ExecAxis(std::string_view thread_tag, const tir::Var* var, int64_t min, int64_t extent,
                            const tir::Stmt* body, int64_t step) {
   if (!IsThreadTag(thread_tag)) return ExecLoop(var, min, extent, body, step);
   ++execution_.thread_axes;
-  const bool done = IsWaiting(body) ? ExecThreads(var, min, extent, body) : ExecLoop(var, min, extent, body);
+  const bool done = Synchronizes(body) ? ExecThreads(var, min, extent, body) : ExecLoop(var, min, extent, body);
   --execution_.thread_axes;
   return done;
 }
@@ -118,7 +118,7 @@ bool Interpreter::ExecSpread(Threads& threads, const tir::Var* var, int64_t min,
 }
 
 bool Interpreter::ExecLockstep(const tir::Stmt* stmt, Threads& threads) {
-  if (!IsWaiting(stmt)) return ForEach(threads, [&] { return Exec(stmt); });
+  if (!Synchronizes(stmt)) return ForEach(threads, [&] { return Exec(stmt); });
   return WithStack([&] { return Step() && ExecNodeLockstep(stmt, threads); });
 }
 

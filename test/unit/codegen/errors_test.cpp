@@ -58,7 +58,7 @@ TEST_CASE("undefined arithmetic fails") {
 
 TEST_CASE("assertions fail with their message") {
   CHECK(CheckFails(Func(kParams, "assert A[0] > 1000, \"not {} enough\"\nfor i in range(8):\n    out[i] = 0")) ==
-        "main: an assertion fails: not {} enough");
+        "main: assertion failed: not {} enough");
 }
 
 TEST_CASE("allocations that are too large fail") {
@@ -69,7 +69,7 @@ for i in range(8):
     view[i] = A[i]
     out[i] = view[i])"),
                             {{"n", 1000000000}}),
-                 "over the limit"));
+                 "exceeds the limit"));
 }
 
 TEST_CASE("endless recursion fails") {
@@ -78,7 +78,7 @@ TEST_CASE("endless recursion fails") {
                  "nested too deep"));
 }
 
-TEST_CASE("arguments that do not fit are refused") {
+TEST_CASE("arguments are checked against the parameters") {
   const Module module = Parse(Func(kParams, "for i in range(8):\n    out[i] = A[i]"));
   CallSpec call;
   call.inputs.emplace_back(RandomTensor(DataType::Int(64), {8}, 1));
@@ -88,18 +88,18 @@ TEST_CASE("arguments that do not fit are refused") {
     REQUIRE_FALSE(result.ok());
     return result.error().message;
   };
-  CHECK(Contains(run(), "main: buffer 'A' is of int32"));
+  CHECK(Contains(run(), "main: buffer 'A' has dtype int32"));
   call.inputs[0] = HostValue(RandomTensor(DataType::Int(32), {7}, 1));
-  CHECK(run() == "main: dimension 0 of buffer 'A' is 7 where 8 is expected");
+  CHECK(run() == "main: dimension 0 of buffer 'A' is 7, expected 8");
   call.inputs[0] = HostValue(RandomTensor(DataType::Int(32), {2, 4}, 1));
-  CHECK(run() == "main: buffer 'A' has 1 dimensions, its argument 2");
+  CHECK(run() == "main: buffer 'A' has 1 dimensions, but its argument has 2");
   call.inputs.clear();
-  CHECK(run() == "main: has 2 parameters for 1 arguments");
+  CHECK(run() == "main: expected 2 arguments, got 1");
   call.inputs.emplace_back(Scalar::Int(1));
-  CHECK(run() == "main: buffer 'A' needs a tensor");
+  CHECK(run() == "main: buffer 'A' requires a tensor");
 }
 
-TEST_CASE("tensors with strides are taken where the buffer has them, and refused elsewhere") {
+TEST_CASE("a tensor with strides requires a buffer with strides") {
   const Module module = Parse(Func("a: T.handle, o: T.handle", R"(s = T.int64()
 A = T.match_buffer(a, (4,), "int32", strides=[s])
 out = T.match_buffer(o, (4,), "int32")
@@ -120,17 +120,17 @@ for i in range(4):
   o.strides = stride;
   const Status refused = (*function)->Call(args);
   REQUIRE_FALSE(refused.ok());
-  CHECK(refused.error().message == "main: buffer 'out' needs a compact tensor");
+  CHECK(refused.error().message == "main: buffer 'out' requires a compact tensor");
 }
 
-TEST_CASE("what a host does not have is named") {
+TEST_CASE("the error for an unsupported intrinsic names it") {
   const Module module = Parse(Func(kParams, "for i in range(8):\n    out[i] = A[i]\nT.evaluate(T.ptx_wait_group(0))"));
   const auto function = SharedCompiler().Compile(module, *GlobalVar::Get("main"));
   REQUIRE_FALSE(function.ok());
   CHECK(function.error().message == "main: tir.ptx_wait_group cannot be compiled for the host");
 }
 
-TEST_CASE("inputs stay as they are") {
+TEST_CASE("inputs are not modified") {
   const Module module = Parse(Func(kParams, "for i in range(8):\n    A[i] = 77\n    out[i] = A[i]"));
   CallSpec call;
   const Tensor input = RandomTensor(DataType::Int(32), {8}, 1);
@@ -150,7 +150,8 @@ TEST_CASE("packed functions are called through the hook") {
   call.outputs.push_back({DataType::Int(32), {8}});
   const auto missing = RunCompiled(SharedCompiler(), module, "main", call);
   REQUIRE_FALSE(missing.ok());
-  CHECK(missing.error().message == "main: there is no packed function 'test.twice' to call");
+  CHECK(missing.error().message ==
+        "main: cannot call the packed function 'test.twice': the caller provides no packed functions");
   std::string seen;
   const PackedFunction twice = [&](std::string_view name, std::span<const LoopArg> args, LoopArg*) -> Status {
     seen = fmt::format("{} {} {} {} {}", name, args.size(), args[2].integer, args[3].real, args[4].string);

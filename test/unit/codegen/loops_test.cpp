@@ -147,7 +147,7 @@ for i, j in T.grid(m, n * 2):
   call.outputs[0].shape = {3, 11};
   const auto wrong = RunCompiled(SharedCompiler(), module, "main", call);
   REQUIRE_FALSE(wrong.ok());
-  CHECK(wrong.error().message == "main: dimension 1 of buffer 'out' is 11 where 12 is expected");
+  CHECK(wrong.error().message == "main: dimension 1 of buffer 'out' is 11, expected 12");
 }
 
 TEST_CASE("conditions, while loops and returns are compiled") {
@@ -166,7 +166,7 @@ if n > 2:
 out[0] = 99)"));
 }
 
-TEST_CASE("threads that do not wait for each other run one after the other") {
+TEST_CASE("threads without synchronization run sequentially") {
   CheckSame(Func("A: T.Buffer((64,), \"float32\"), out: T.Buffer((64,), \"float32\")",
                  R"(for bx in T.thread_binding(4, thread="blockIdx.x"):
     for tx in T.thread_binding(16, thread="threadIdx.x"):
@@ -176,7 +176,7 @@ TEST_CASE("threads that do not wait for each other run one after the other") {
 out[tx] = A[63 - tx])"));
 }
 
-TEST_CASE("threads that wait for each other run together") {
+TEST_CASE("threads that synchronize run in lockstep") {
   CheckSame(Func("A: T.Buffer((64,), \"float32\"), out: T.Buffer((64,), \"float32\")",
                  R"(bx = T.launch_thread("blockIdx.x", 2)
 shared = T.allocate([32], "float32", "shared")

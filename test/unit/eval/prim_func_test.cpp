@@ -194,7 +194,7 @@ TEST_CASE("interpreter: unwritten elements cannot be read, and results must be c
   const tir::Var* i = m.Var("i");
   const TensorSpec out{kF32, {2}};
   CHECK_THAT(ErrorOf(m.Func({b}, m.Store(b, m.Load(b, {m.Int(1)}), {m.Int(0)})), {}, out),
-             Catch::Contains("'B' is read before it has a value"));
+             Catch::Contains("'B' is read before it is initialized"));
   CHECK_THAT(ErrorOf(m.Func({b}, m.Store(b, m.Real(1), {m.Int(0)})), {}, out),
              Catch::Contains("leaves elements of result 0 without a value"));
   // Statements after T.ret do not run.
@@ -408,7 +408,7 @@ TEST_CASE("interpreter: buffers of which only bounds have memory, and values tha
   const PrimExpr* undef = m.Call("tir.undef", kF32, {});
   const Stmt* forget = m.Seq({m.Store(b, m.Real(1), {m.Int(0)}), m.Store(b, undef, {m.Int(0)})});
   CHECK_THAT(ErrorOf(m.Func({b}, m.Seq({forget, m.Store(b, m.Load(b, {m.Int(0)}), {m.Int(1)})})), {}, out),
-             Catch::Contains("read before it has a value"));
+             Catch::Contains("read before it is initialized"));
   CHECK_THAT(ErrorOf(m.Func({b}, m.Store(b, m.Binary<tir::Add>(undef, undef), {m.Int(0)})), {}, out),
              Catch::Contains("T.undef()"));
 }

@@ -15,43 +15,43 @@ namespace iropt {
 // Calls packed functions for a PrimFunc (T.call_packed).
 using PackedCaller = std::function<Result<HostValue>(std::string_view name, std::span<const HostValue> args)>;
 
-// What a call of a PrimFunc may take and use.
+// Options of a call of a PrimFunc.
 struct PrimFuncOptions {
   EvalLimits limits = {};
-  const Module* module = nullptr;  // whose functions it may call; null: none
-  PackedCaller packed = nullptr;   // null: packed functions are refused
+  const Module* module = nullptr;  // for calls of other functions; null: such calls fail
+  PackedCaller packed = nullptr;   // null: calls of packed functions fail
 };
 
 // An argument of a PrimFunc: a tensor for a parameter that is matched to a buffer, else a scalar.
 struct PrimFuncArg {
   HostValue value;
-  bool writable = false;  // of a tensor that is a view of storage: the function may write to it
+  bool writable = false;  // the function may write to the tensor, which must be a view of storage
 };
 
 // Calls `func` with an argument for each parameter. Symbolic dimensions of the parameters' buffers are taken from the
-// tensors. Gives what T.ret returns, or 0.
+// tensors. Returns the value of T.ret, or 0.
 //
 // Supports all code that a host can run: all statements and expressions, pointers and views of the same memory,
-// vectors, calls of other functions of the module, and threads. Loops run in order whatever their kind, and threads in
-// sequence; threads that synchronize run in lockstep. Calls of code outside of the module, and of units of an
-// accelerator, are refused.
+// vectors, calls of other functions of the module, and threads. Loops of all kinds run sequentially, and so do threads;
+// threads that synchronize run in lockstep. Calls of external code, and GPU intrinsics such as tensor core operations,
+// are errors.
 //
-// Every access is checked against the bounds of its buffer and its memory, and reads of unwritten elements are errors,
-// as far as storage tracks them; allocations start without values. An endless function exceeds the limit of work.
+// Every access is checked against the bounds of its buffer and its memory, and reads of uninitialized elements are
+// errors, if the storage tracks them. Allocated memory is uninitialized. An endless loop exceeds the limit of work.
 Result<HostValue> CallPrimFunc(const PrimFunc& func, std::span<const PrimFuncArg> args,
                                const PrimFuncOptions& options = {});
 
-// A tensor that a function fills in.
+// The dtype and shape of an output.
 struct TensorSpec {
   DataType dtype;
   std::vector<int64_t> shape;
 };
 
-// Memory for such a tensor; an error where it is over the limit, or where tensors cannot be of the dtype.
+// Allocates a tensor. Fails if it exceeds the limit, or if tensors cannot have the dtype.
 Result<Tensor> AllocateTensor(const TensorSpec& spec, Storage::Tracking tracking, const EvalLimits& limits);
 
 // Calls `func` as call_tir does: its parameters are the inputs (tensors and scalars), the outputs, and the integers of
-// `tir_vars`. In the end all elements of an output must have a value.
+// `tir_vars`. Fails if an element of an output is uninitialized at the end.
 Result<std::vector<Tensor>> EvalPrimFunc(const PrimFunc& func, std::span<const HostValue> inputs,
                                          std::span<const TensorSpec> outputs, std::span<const int64_t> tir_vars = {},
                                          const EvalLimits& limits = {}, const Module* module = nullptr);

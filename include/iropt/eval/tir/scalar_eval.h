@@ -17,7 +17,7 @@ class ScalarEnv {
   void Bind(const tir::Var* var, Scalar value);
   // Null if the variable has no value.
   const Scalar* Find(const tir::Var* var) const;
-  // Takes the value away, at the end of the scope of the variable.
+  // Removes the value at the end of the scope of the variable.
   void Unbind(const tir::Var* var);
 
  private:
@@ -51,15 +51,15 @@ class ScalarEvaluator {
  protected:
   // Records the error unless there is one already; false.
   bool Fail(std::string message, ErrorCode code = ErrorCode::SemanticCheck);
-  // Reads an element of a buffer; expressions outside of functions have none.
+  // Reads an element of a buffer. Fails for expressions outside of functions.
   virtual bool Load(const tir::BufferLoad& load, int lane, Scalar* result);
-  // Calls a function of the module; expressions outside of functions know none.
+  // Calls a function of the module. Fails for expressions outside of functions.
   virtual bool CallFunction(const tir::Call& call, const GlobalVar& callee, Scalar* result);
   // Calls an intrinsic that is more than an operation on scalars: one on memory, or on threads.
   virtual bool CallBuiltin(const tir::Call& call, std::string_view name, int lane, Scalar* result);
   // Called once per node; false (after Fail) ends the evaluation.
   virtual bool Step() { return true; }
-  // Gives a variable of a let its value, all lanes of a vector; Unbind takes it away.
+  // Binds the variable of a let, all lanes of a vector. UnbindLet removes the value.
   bool BindLet(const tir::Var* var, const PrimExpr* value);
   void UnbindLet(const tir::Var* var);
 

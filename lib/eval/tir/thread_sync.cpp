@@ -1,4 +1,4 @@
-#include "iropt/eval/tir/thread_wait.h"
+#include "iropt/eval/tir/thread_sync.h"
 
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op_id.h"
@@ -7,15 +7,15 @@ namespace iropt {
 
 namespace {
 
-class WaitFinder : public tir::StmtExprVisitor {
+class SyncFinder : public tir::StmtExprVisitor {
  public:
-  explicit WaitFinder(std::unordered_set<const tir::Stmt*>& waiting) : waiting_(waiting) {}
+  explicit SyncFinder(std::unordered_set<const tir::Stmt*>& synchronizing) : synchronizing_(synchronizing) {}
 
   void VisitStmt(const tir::Stmt* stmt) override {
     const bool before = found_;
     found_ = false;
     StmtExprVisitor::VisitStmt(stmt);
-    if (found_) waiting_.insert(stmt);
+    if (found_) synchronizing_.insert(stmt);
     found_ = found_ || before;
   }
 
@@ -27,7 +27,7 @@ class WaitFinder : public tir::StmtExprVisitor {
   }
 
  private:
-  std::unordered_set<const tir::Stmt*>& waiting_;
+  std::unordered_set<const tir::Stmt*>& synchronizing_;
   bool found_ = false;
 };
 
@@ -37,10 +37,10 @@ bool IsThreadTag(std::string_view tag) { return tag.starts_with("threadIdx") || 
 
 bool IsLocalMemory(const tir::Var* data) { return data->pointer && data->pointer->scope.starts_with("local"); }
 
-std::unordered_set<const tir::Stmt*> FindWaiting(const tir::Stmt* body) {
-  std::unordered_set<const tir::Stmt*> waiting;
-  WaitFinder(waiting).VisitStmt(body);
-  return waiting;
+std::unordered_set<const tir::Stmt*> FindSynchronizing(const tir::Stmt* body) {
+  std::unordered_set<const tir::Stmt*> synchronizing;
+  SyncFinder(synchronizing).VisitStmt(body);
+  return synchronizing;
 }
 
 }  // namespace iropt
