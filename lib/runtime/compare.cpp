@@ -21,7 +21,7 @@ Tolerance Tolerance::Of(DataType dtype) {
 
 namespace {
 
-// Whether integers or floats agree. Only floats have a tolerance.
+// Returns whether two elements are equal, floats up to the tolerance.
 template <class M>
 bool Agree(M a, M b, Tolerance tolerance) {
   if (a == b) return true;

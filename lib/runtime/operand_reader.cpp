@@ -85,7 +85,7 @@ Result<ShapeValue> IntElements(const OperandReader& call, const NDArray& tensor)
   ShapeValue values;
   bool fits = tensor.dtype().is_integer();
   if (tensor.storage() && !tensor.storage()->IsWritten(tensor.storage_offset(), tensor.num_bytes()))
-    return call.Fail("a tensor is read before it has values");
+    return call.Fail("an element of a tensor is read before it is initialized");
   DispatchElement(tensor.dtype(), [&]<class T>(std::type_identity<T>) {
     if constexpr (std::is_integral_v<T>) {
       for (const T x : tensor.As<T>()) {

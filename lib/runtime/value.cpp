@@ -41,7 +41,7 @@ std::optional<int64_t> Scalar::ToInt() const {
 
 namespace {
 
-// Tuples of tuples may nest as deep as the program is long.
+// Nested tuples may be as deep as the program is long.
 void DeleteTuple(const TupleValue* tuple) {
   WithStack([&] { delete tuple; });
 }

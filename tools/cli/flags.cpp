@@ -6,7 +6,7 @@ namespace iropt {
 
 std::string_view FlagGroupTitle(FlagGroup group) {
   constexpr std::string_view kTitles[] = {"Pipeline",
-                                          "What is run, and on what",
+                                          "Function and inputs",
                                           "Input and output",
                                           "Checks",
                                           "Observation (on the standard error output)",

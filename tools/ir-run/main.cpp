@@ -20,7 +20,7 @@ using namespace iropt;
 constexpr std::string_view kName = "ir-run";
 
 constexpr std::string_view kHead =
-    R"(Reads a module, runs a pipeline of passes, runs a function on tensors.
+    R"(Reads a module, runs a pipeline of passes, runs a function on input tensors.
 
 usage: ir-run [flags] [FILE]
 
@@ -28,13 +28,13 @@ usage: ir-run [flags] [FILE]
 )";
 
 constexpr std::string_view kExamples =
-    R"(  ir-run -inputs=in.npz -output=out.npz in.ir                run 'main'
-  ir-run -entry=forward -random-inputs -sym=n=16 -print in.ir   run on made-up inputs and show the results
-  ir-run -O3 -inputs=in.npz -check=out.npz in.ir             optimize, run, and compare
+    R"(  ir-run -inputs=in.npz -output=out.npz in.ir                   run 'main'
+  ir-run -entry=forward -random-inputs -sym=n=16 -print in.ir   run on random inputs, print the results
+  ir-run -O3 -inputs=in.npz -check=out.npz in.ir                optimize, run, and compare
 )";
 
 constexpr std::string_view kExitCodes = R"(  0  done
-  1  usage error, inputs that do not fit, or a file that cannot be read or written
+  1  usage error, missing or mismatched inputs, or a file that cannot be read or written
   2  the module does not parse
   3  the module is ill-formed
   4  a pass failed or threw an exception
@@ -49,7 +49,7 @@ constexpr Flag kFlags[] = {
 #include "flags.def"
 };
 
-// What the flags say. A flag of flags.def sets the member that its row names.
+// The values of the flags, in the members that the rows of flags.def name.
 struct CommandLine : ProgramOptions {
   std::string loops = "interpret";
   std::string diagnostics = "text";

@@ -1,5 +1,5 @@
-// The whole of ir-run but its command line: reads a module, runs passes on it, runs one of its functions on tensors of
-// files or on random ones, and writes, shows or compares what it returns.
+// ir-run without its command line: reads a module, runs passes, runs a function on tensors from files or random
+// tensors, and writes, prints or compares the results.
 #pragma once
 
 #include <cstdint>
@@ -11,40 +11,39 @@
 
 namespace iropt {
 
-// How PrimFuncs are run.
+// The execution of PrimFuncs.
 enum class LoopMode : uint8_t {
-  Interpret,  // every access is checked, and nothing is read that was not written
-  Compile,    // as machine code
+  Interpret,  // by the interpreter: every access is checked, and reads of uninitialized elements are errors
+  Compile,    // compiled to machine code
 };
 
 struct ProgramOptions {
-  DriverOptions driver;  // the input, and the pipeline that runs before
+  DriverOptions driver;  // the input and the pipeline
 
   std::string entry = "main";
-  // Files of tensors: names are those of parameters, or say positions ("0", "arr_0", "arg_0"); a tensor without a name
-  // is for the next parameter that has none.
+  // Files of tensors, which are matched to parameters by name or position ("0", "arr_0", "arg_0"); a tensor without a
+  // name goes to the first parameter without a value.
   std::vector<std::string> inputs;
-  bool random_inputs = false;    // for what the files do not give
-  uint64_t seed = 0;             // of random inputs and random operators
-  std::vector<std::string> sym;  // "n=16": sizes of random inputs
+  bool random_inputs = false;    // generate inputs that are not in files
+  uint64_t seed = 0;             // of random inputs and of random operators
+  std::vector<std::string> sym;  // sizes of random inputs, "n=16"
 
   LoopMode loops = LoopMode::Interpret;
-  std::string cache_dir;   // where compiled loops are kept between runs; empty: nowhere
-  bool emit_llvm = false;  // show the code of the compiled loops on stdout, and run nothing
+  std::string cache_dir;   // of the object cache for compiled PrimFuncs; empty: none
+  bool emit_llvm = false;  // print the LLVM IR of PrimFuncs to stdout and stop
 
-  // out0, out1, ...: the tensors that the function returns, those of tuples one after the other. Files hold no tensors
-  // of rank 0: these have the shape (1,) there, as inputs may.
+  // The file for the results out0, out1, ...; tuples are flattened. Tensors of rank 0 have the shape (1,) in files.
   std::optional<std::string> output;
-  std::optional<std::string> check;  // a file with what is expected
+  std::optional<std::string> check;  // a file with the expected results
   std::optional<double> relative_tolerance;
   std::optional<double> absolute_tolerance;
-  bool print = false;  // what came out, on stdout
-  bool time = false;   // a table of what was called, on stderr
-  bool trace = false;  // each binding with its value in short, on stderr
+  bool print = false;  // print the results to stdout
+  bool time = false;   // print a table of times by callee to stderr
+  bool trace = false;  // print each binding with statistics of its value to stderr
 };
 
-// Does what the options ask for and returns the exit code: 6 where the run fails or what came out is not what was
-// expected. Lines that the program prints go to stdout.
+// Runs ir-run with the options and returns the exit code (see ErrorCode): SemanticCheck if the run fails or its results
+// are not the expected ones. Output of the program goes to stdout.
 int RunProgram(const ProgramOptions& options);
 
 }  // namespace iropt

@@ -23,7 +23,7 @@ namespace iropt {
 struct EvalLimits {
   size_t max_bytes = SIZE_MAX;     // of one tensor
   uint64_t max_work = UINT64_MAX;  // elementary operations, roughly
-  uint64_t* work = nullptr;        // is increased by what was done
+  uint64_t* work = nullptr;        // if not null, increased by the work done
 };
 
 // Returns whether there is a kernel for the operator. O(1).
@@ -31,7 +31,7 @@ bool HasKernel(const OpInfo& op);
 
 // Evaluates one operator on values; `attrs` is the attribute record of a call of it. The error states why there is no
 // result: operands of an unexpected kind, a dtype that is not supported, an undefined result, or a limit
-// (ErrorCode::Budget). What is random fails without a source of random numbers.
+// (ErrorCode::Budget). Random operators fail if `random` is null.
 Result<HostValue> EvalOp(const OpInfo& op, const Attr* attrs, std::span<const HostValue> args,
                          const EvalLimits& limits = {}, RandomSource* random = nullptr);
 

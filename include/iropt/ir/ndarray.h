@@ -1,5 +1,5 @@
 // A tensor in host memory: dtype, shape and bytes in row-major order. Immutable once shared, unless it is a view of
-// storage, which is how planned code at run time has it.
+// storage, as in code with planned memory.
 #pragma once
 
 #include <atomic>
@@ -14,24 +14,23 @@
 
 namespace iropt {
 
-// Memory that changes, and that several tensors may be views of.
+// Mutable memory, which several tensors may be views of.
 class Storage {
  public:
   enum class Tracking : uint8_t { kOff, kOn };
 
-  // Zeroed memory. Throws std::bad_alloc where there is not enough.
+  // Zeroed memory. Throws std::bad_alloc if there is not enough memory.
   static std::shared_ptr<Storage> Make(size_t bytes, Tracking tracking = Tracking::kOff);
-  // Memory that somebody else owns and keeps for as long as the result is used.
+  // A reference to memory of the caller, which must outlive the result.
   static std::shared_ptr<Storage> Wrap(std::byte* data, size_t bytes, std::byte* marks = nullptr);
 
   std::byte* data() { return data_; }
   size_t num_bytes() const { return num_bytes_; }
-  // With tracking, for each byte whether it was given a value (1) or not (0), so that reading what nobody wrote can be
-  // found. Else null.
+  // With tracking, a mark for each byte: 1 if it is initialized, else 0. Null without tracking.
   std::byte* marks() { return marks_; }
-  // Whether all of these bytes were given a value; always, without tracking. O(bytes).
+  // Returns whether all of these bytes are initialized; true without tracking. O(bytes).
   bool IsWritten(size_t offset, size_t bytes) const;
-  // Says that all of these bytes were, or that none was.
+  // Marks all of these bytes as initialized or uninitialized.
   void SetWritten(size_t offset, size_t bytes, bool written);
 
  private:
@@ -69,9 +68,9 @@ class NDArray : public std::enable_shared_from_this<NDArray> {
   size_t num_bytes() const { return static_cast<size_t>(num_elements_ * dtype_.bytes()); }
   const std::byte* data() const { return data_; }
   std::byte* mutable_data() { return mutable_data_; }
-  // What it is a view of, through which anybody may write; null where it stays as it is.
+  // The storage that the tensor is a view of, whose bytes may change; null if the tensor is immutable.
   const std::shared_ptr<Storage>& storage() const { return storage_; }
-  // Where it begins in its storage.
+  // The offset of the first element in the storage, in bytes.
   size_t storage_offset() const { return static_cast<size_t>(data_ - storage_->data()); }
   template <class T>
   std::span<const T> As() const {
@@ -109,8 +108,8 @@ class NDArray : public std::enable_shared_from_this<NDArray> {
   alignas(16) std::byte inline_[kInlineBytes];
 };
 
-// How many bytes a tensor takes; nullopt for dimensions below 0 or too big for any memory. Where one dimension is 0,
-// the product of the others is bounded, too.
+// The size of a tensor in bytes; nullopt if a dimension is negative or the size is too large. If a dimension is 0, the
+// product of the others is bounded, too.
 std::optional<uint64_t> ArrayBytes(DataType dtype, std::span<const int64_t> shape);
 
 }  // namespace iropt

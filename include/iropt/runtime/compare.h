@@ -1,4 +1,4 @@
-// Comparison of tensors that should hold the same numbers.
+// Comparison of tensors up to a tolerance.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,20 @@ namespace iropt {
 struct Tolerance {
   double relative = 0;
   double absolute = 0;
-  // What results of the dtype may differ by where sums are added up in another order.
+  // The default for results of this dtype: larger than the rounding errors of reordered sums.
   static Tolerance Of(DataType dtype);
 };
 
 struct Comparison {
-  bool same_type = true;  // dtype and shape; without, nothing else is known
+  bool same_type = true;  // dtype and shape; if false, the other members are not set
   int64_t num_elements = 0;
   int64_t num_differing = 0;
-  int64_t first = -1;  // the place of the first differing element, in row-major order
-  double got = 0;      // that element
+  int64_t first = -1;  // the row-major index of the first differing element
+  double got = 0;      // the first differing element
   double expected = 0;
-  double max_absolute = 0;  // of all elements that are finite in both
+  double max_absolute = 0;  // over the elements that are finite in both tensors
   double max_relative = 0;
-  int64_t num_nan_mismatches = 0;  // NaN in one of the two
+  int64_t num_nan_mismatches = 0;  // elements that are NaN in one tensor only
 
   bool ok() const { return same_type && num_differing == 0; }
 };

@@ -1,4 +1,4 @@
-// The operands of something that is called with values, checked one by one: of a kernel, of a packed function.
+// Typed access to the operands of a kernel or a packed function.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@ namespace iropt {
 
 class OperandReader {
  public:
-  // Both must outlive it.
+  // `callee` and `args` must outlive the reader.
   OperandReader(std::string_view callee, std::span<const HostValue> args) : callee_(callee), args_(args) {}
 
   std::string_view callee() const { return callee_; }
@@ -20,21 +20,21 @@ class OperandReader {
   const HostValue& arg(size_t i) const { return args_[i]; }
   std::span<const HostValue> args() const { return args_; }
 
-  // "callee: message".
+  // Returns the error "callee: message".
   Error Fail(std::string_view message, ErrorCode code = ErrorCode::SemanticCheck) const;
 
-  // Operands by kind; an error where operand `i` is missing or of another kind.
+  // Operand `i`; fails if it is missing or of another kind.
   Result<Tensor> TensorArg(size_t i) const;
   Result<ShapeValue> ShapeArg(size_t i) const;
   Result<Scalar> ScalarArg(size_t i) const;
-  // A scalar that is an integer.
+  // An integer scalar.
   Result<int64_t> IntArg(size_t i) const;
   Result<std::string_view> StringArg(size_t i) const;
   Result<DataType> DTypeArg(size_t i) const;
   Result<const TupleValue*> TupleArg(size_t i) const;
-  // Integers given as a shape or as a tuple of scalars.
+  // A shape, or a tuple of integer scalars.
   Result<ShapeValue> IntsArg(size_t i) const;
-  // The tensors of a tuple.
+  // A tuple of tensors.
   Result<std::vector<Tensor>> TensorsArg(size_t i) const;
 
  private:
@@ -44,7 +44,7 @@ class OperandReader {
   std::span<const HostValue> args_;
 };
 
-// The elements of a tensor of integers, or an error of the call.
+// Returns the elements of an integer tensor. Fails for other dtypes and for uninitialized elements.
 Result<ShapeValue> IntElements(const OperandReader& call, const NDArray& tensor);
 
 }  // namespace iropt

@@ -1,5 +1,5 @@
-// Packed functions: what programs call by name and what is not part of their module. TVM's runtime has thousands; those
-// that lowered modules call are here (see lib/runtime/packed/builtins.def), and a program may add its own.
+// Packed functions: functions of the runtime that modules call by name. This area has those of TVM's runtime that
+// lowered modules call (lib/runtime/packed/builtins.def); C++ programs can register others.
 #pragma once
 
 #include <functional>
@@ -14,15 +14,15 @@
 
 namespace iropt {
 
-// What a packed function may ask of the program that calls it.
+// Services of the executor for packed functions.
 class PackedContext {
  public:
   virtual ~PackedContext() = default;
-  // Calls a function value.
+  // Calls a closure or another function value.
   virtual Result<HostValue> Invoke(const HostValue& callee, std::span<const HostValue> args) = 0;
-  // Writes a line for the user of the program.
+  // Prints a line of the program's output.
   virtual void Print(std::string_view line) = 0;
-  // Memory for tensors, zeroed; an error where it is more than the program may take.
+  // Allocates zeroed memory for tensors. Fails if it exceeds the memory limit of the run.
   virtual Result<std::shared_ptr<Storage>> Allocate(uint64_t bytes) = 0;
 };
 
@@ -42,11 +42,11 @@ using PackedFunc = std::function<Result<HostValue>(PackedCall& call)>;
 // Packed functions by name.
 class PackedRegistry {
  public:
-  // Replaces the function of that name.
+  // Adds a function, or replaces the one with this name.
   void Set(std::string name, PackedFunc func);
-  // Null where there is none. O(log n).
+  // Returns null if there is no such function. O(log n).
   const PackedFunc* Find(std::string_view name) const;
-  // Calls the function; an unknown name is an error that names the nearest one.
+  // Calls the function. The error for an unknown name suggests the nearest one.
   Result<HostValue> Call(std::string_view name, std::span<const HostValue> args, PackedContext& context) const;
   // In alphabetical order.
   std::vector<std::string_view> Names() const;
@@ -55,17 +55,17 @@ class PackedRegistry {
   std::map<std::string, PackedFunc, std::less<>> funcs_;
 };
 
-// The functions of this area: shapes, memory, checks, tuples, closures, printing. They do what TVM 0.18's
-// src/runtime/relax_vm/builtin.cc says.
+// The built-in packed functions for shapes, memory, type checks, tuples, closures and printing, with the semantics of
+// TVM 0.18's src/runtime/relax_vm/builtin.cc.
 PackedRegistry MakeRuntimePackedFuncs();
 
-// A tensor of storage. The error says what does not fit.
+// Makes a tensor that is a view of storage, at a byte offset. Fails if it exceeds the storage or is misaligned.
 Result<Tensor> MakeTensorView(const std::shared_ptr<Storage>& storage, int64_t offset, const ShapeValue& shape,
                               DataType dtype);
 
-// A value as users read it: "[[1, 2], [3, 4]]", "(3, 4.5)". Long tensors are cut short.
+// Formats a value for users: "[[1, 2], [3, 4]]", "(3, 4.5)". Long tensors are abbreviated.
 std::string RenderValue(const HostValue& value);
-// The text with "{}" and "{0}" replaced by the values, as Python's str.format does.
+// Replaces "{}" and "{0}" in the text by the values, as Python's str.format does.
 Result<std::string> FormatValues(std::string_view format, std::span<const HostValue> values);
 
 }  // namespace iropt

@@ -1,4 +1,4 @@
-// Random numbers that are the same on every machine.
+// A pseudorandom number generator with the same results on all machines.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 namespace iropt {
 
-// A stream of numbers that follows from its seed. Source: splitmix64 (Steele, Lea, Flood, "Fast splittable
+// A generator whose numbers depend only on the seed. Source: splitmix64 (Steele, Lea, Flood, "Fast splittable
 // pseudorandom number generators", OOPSLA 2014).
 class RandomSource {
  public:
   explicit RandomSource(uint64_t seed) : state_(seed) {}
 
   uint64_t Next() { return HashMix(state_ += 0x9e3779b97f4a7c15ull); }
-  // From 0 to less than 1.
+  // Uniform in [0, 1).
   double Uniform() { return static_cast<double>(Next() >> 11) * 0x1p-53; }
 
  private:

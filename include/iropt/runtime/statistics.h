@@ -1,4 +1,4 @@
-// What a tensor holds, in a few numbers.
+// Summary statistics of tensors.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace iropt {
 
 struct TensorStatistics {
-  // Of the finite elements; 0 where there are none.
+  // Over the finite elements; 0 if there are none.
   double min = 0;
   double max = 0;
   double mean = 0;

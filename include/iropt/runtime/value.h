@@ -1,4 +1,4 @@
-// Values at run time: tensors on the host, storage, shapes, scalars, tuples, strings, dtypes, functions.
+// Runtime values: tensors in host memory, storage, shapes, scalars, tuples, strings, dtypes, functions.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace iropt {
 
 using Tensor = std::shared_ptr<const NDArray>;
 
-// A scalar of any dtype that is no vector: integers (booleans are 0 and 1) in `integer`, with the bits of unsigned
-// ones; floats in `real`, already rounded to the dtype.
+// A scalar of any dtype that is not a vector. Integers are in `integer` (booleans as 0 and 1, unsigned integers by
+// their bits), floats in `real`, rounded to the dtype.
 struct Scalar {
   DataType dtype;
   union {
@@ -28,8 +28,9 @@ struct Scalar {
   };
   static Scalar Int(int64_t value, DataType dtype = DataType::Int(64));
   static Scalar Float(double value, DataType dtype = DataType::Float(64));
-  // The number as a double or an integer, whichever it is; an integer that is cut off from a float must fit.
+  // The value converted to double.
   double ToDouble() const;
+  // The value as an integer; floats are truncated. Nullopt if the result is out of range.
   std::optional<int64_t> ToInt() const;
 };
 
@@ -37,12 +38,12 @@ using ShapeValue = std::vector<int64_t>;
 struct TupleValue;
 struct FunctionValue;
 
-// A value. Copies share tensors, tuples, storage and functions. Strings refer to the program.
+// A runtime value. Copies share tensors, tuples, storage and functions. Strings refer to the IR of the program.
 struct HostValue {
   using TupleRef = std::shared_ptr<const TupleValue>;
   using CalleeRef = std::shared_ptr<const FunctionValue>;
 
-  // std::monostate is the null object, None in a script.
+  // std::monostate is the null object, which is None in TVMScript.
   std::variant<std::monostate, Tensor, ShapeValue, Scalar, TupleRef, std::string_view, DataType,
                std::shared_ptr<Storage>, CalleeRef>
       state;
@@ -74,39 +75,41 @@ struct TupleValue {
   std::vector<HostValue> fields;
 };
 
-// A function as a value: a Relax function, a PrimFunc or an external function, and what it brings along.
+// A function value: a Relax function, a PrimFunc or an external function, with captured variables and bound arguments.
 struct FunctionValue {
   const BaseFunc* function = nullptr;
-  std::string_view name;  // in messages
-  // Of a local function: the values of the variables outside, graph-level and symbolic, that it uses.
+  std::string_view name;  // for messages
+  // For a local function: the values of the Relax variables and the symbolic variables that it captures.
   std::vector<std::pair<const Var*, HostValue>> captured;
   std::vector<std::pair<const tir::Var*, int64_t>> symbols;
-  const Var* self = nullptr;     // the variable by which it calls itself
-  std::vector<HostValue> bound;  // arguments that follow those of a call
+  const Var* self = nullptr;     // the variable of a local function in recursive calls
+  std::vector<HostValue> bound;  // arguments that are appended to those of each call
 };
 
-// What messages call a value: "a tensor", "a shape".
+// The kind of a value for messages: "a tensor", "a shape".
 std::string_view KindOf(const HostValue& value);
 
-// The tensors of a value, in the order of its tuples.
+// Calls f for each tensor in a value; tuples are visited in order.
 void ForEachTensor(const HostValue& value, FunctionRef<void(const Tensor&)> f);
 
-// Whether all elements of the tensors in it have values, as far as their storage tracks it.
+// Returns whether all elements of the tensors in a value are initialized. Storage without tracking counts as
+// initialized.
 bool IsWritten(const HostValue& value);
 
-// The value of an expression that is one by itself: constants, shapes and scalars without variables, tuples of such,
-// strings and dtypes. Nullopt for anything else. Strings refer to the expression.
+// The value of a literal expression: a constant, a string, a dtype, a shape or scalar without variables, or a tuple of
+// literals. Nullopt for other expressions. Strings refer to the expression.
 std::optional<HostValue> LiteralValue(const Expr* expr);
 
-// The type of a tensor that is known as a whole.
+// The type of a tensor, with its dtype and shape.
 const TensorType* TypeOfTensor(const NDArray& tensor, const VDeviceAttr* vdevice = nullptr);
 
-// The expression that stands for a value; its arena keeps the arrays alive. Types are set. Null for values that no
-// literal stands for: storage, functions, the null object.
+// Makes a literal expression with this value, and its types. The arena of the workspace keeps the arrays alive. Null
+// for values without a literal: storage, functions, the null object.
 const Constant* MakeConstant(Tensor tensor, Workspace& workspace, const VDeviceAttr* vdevice = nullptr);
 const Expr* MakeLiteral(const HostValue& value, Workspace& workspace);
 
-// Tensors with one element and of rank 0, and their element. The dtype must be an element type (IsElementType).
+// Conversion between a scalar and a tensor. MakeScalarTensor makes a tensor of rank 0; ScalarOf returns the element of
+// a tensor with one element, else nullopt. The dtype must be an element type (IsElementType).
 Tensor MakeScalarTensor(const Scalar& value);
 std::optional<Scalar> ScalarOf(const NDArray& tensor);
 

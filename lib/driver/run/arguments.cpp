@@ -18,10 +18,10 @@ namespace iropt {
 
 namespace {
 
-// Random integers are small, so that they serve as indices.
+// The exclusive bound of random integers, small so that they are valid indices.
 constexpr uint64_t kRandomIntegers = 4;
 
-// Files hold tensors, of one dimension at least: a tensor of rank 0 has the shape (1,) there.
+// Converts a tensor of a file to the kind of the input. Tensors of rank 0 have the shape (1,) in files.
 HostValue FromFile(const EntryInput& input, const Tensor& tensor) {
   const bool is_single = tensor->shape().size() <= 1 && tensor->num_elements() == 1;
   if (input.kind == EntryInput::Kind::kTensor && input.has_dims && input.dims.empty() && is_single)
@@ -40,8 +40,8 @@ std::span<const int64_t> DimsOf(const HostValue& value) {
   return value.shape() ? std::span<const int64_t>(*value.shape()) : std::span<const int64_t>();
 }
 
-// Weights of a layer that adds up many products keep the size of what it gets; vectors are near 1, as scales are and
-// variances must be.
+// Tensors of rank 2 and higher have a variance of 1 / fan-in (LeCun initialization), so that activations neither
+// overflow nor vanish. Vectors are in [0.5, 1.5), so that they are valid scales and variances.
 double RandomReal(RandomSource& random, const std::vector<int64_t>& dims) {
   if (dims.size() < 2) return 0.5 + random.Uniform();
   double fan_in = 1;
@@ -149,7 +149,7 @@ bool ArgumentReader::Fits(const EntryInput& input, const HostValue& value) {
   });
 }
 
-// Variables that are a dimension by themselves get their values from all inputs before any is checked.
+// Symbolic variables that are a whole dimension are bound by all inputs before the checks.
 void ArgumentReader::CheckGiven() {
   for (const EntryInput& input : entry_.inputs()) {
     const std::span<const int64_t> dims = DimsOf(ValueOf(input));
@@ -170,10 +170,10 @@ void ArgumentReader::CheckGiven() {
   }
 }
 
-// ---- What the files do not give
+// ---- Random inputs
 
 HostValue ArgumentReader::MakeRandom(const EntryInput& input, const std::vector<int64_t>& dims) const {
-  // The numbers of an input follow from its name, so that other inputs may come and go.
+  // The seed of an input depends on its name, not on the other inputs.
   RandomSource random(HashCombine(options_.seed, HashString(input.name)));
   const DataType dtype = input.dtype.is_void() ? DataType::Float(32) : input.dtype;
   const std::shared_ptr<NDArray> tensor = NDArray::Make(dtype, dims);
@@ -194,7 +194,7 @@ void ArgumentReader::MakeMissing(const EvalLimits& limits, Storage::Tracking tra
     if (IsGiven(input)) continue;
     const bool is_output = input.is_written;
     if (input.kind == EntryInput::Kind::kOther || (!is_output && !options_.random_inputs)) {
-      Report(input, fmt::format("no input is given for parameter '{}': expected {}", input.name, DescribeInput(input)));
+      Report(input, fmt::format("no input for parameter '{}': expected {}", input.name, DescribeInput(input)));
       continue;
     }
     if (input.kind == EntryInput::Kind::kScalar) {
@@ -208,7 +208,7 @@ void ArgumentReader::MakeMissing(const EvalLimits& limits, Storage::Tracking tra
     for (const PrimExpr* dim : input.dims) {
       const std::optional<int64_t> size = symbols_.EvalInt(dim);
       if (!size) {
-        Report(input, fmt::format("the size {} of parameter '{}' is not known; give it by -sym, such as -sym=n=16",
+        Report(input, fmt::format("the size {} of parameter '{}' is unknown; set it with -sym, such as -sym=n=16",
                                   DimToString(dim), input.name));
         break;
       }
@@ -216,8 +216,7 @@ void ArgumentReader::MakeMissing(const EvalLimits& limits, Storage::Tracking tra
     }
     if (dims.size() != input.dims.size()) continue;
     if (!input.has_dims) {
-      Report(input,
-             fmt::format("the rank of parameter '{}' is not known, so that no random input can be made", input.name));
+      Report(input, fmt::format("cannot generate a random input for parameter '{}': its rank is unknown", input.name));
       continue;
     }
     if (input.kind == EntryInput::Kind::kShape) {

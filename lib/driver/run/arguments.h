@@ -1,4 +1,4 @@
-// The values that a function is run on: from files, or random.
+// The inputs of a run, from files or random.
 #pragma once
 
 #include <string>
@@ -13,18 +13,19 @@ namespace iropt {
 
 class ArgumentReader {
  public:
-  // Everything must outlive it.
+  // The arguments must outlive the reader.
   ArgumentReader(const Entry& entry, const ProgramOptions& options, CompilerInstance& compiler)
       : entry_(entry), options_(options), compiler_(compiler), values_(entry.inputs().size()) {}
 
-  // Reads the files, makes up what they do not give, and checks all of it; reports what is missing, left over or
-  // does not fit, each where the parameter stands. What a PrimFunc only writes is a new tensor.
+  // Reads the files, generates random tensors for the other inputs if the options ask for it, and checks all inputs
+  // against the parameters. Reports missing, unknown and mismatched inputs at their parameters. A buffer that a
+  // PrimFunc writes and that has no input is a new tensor.
   Result<std::vector<HostValue>> Read(const EvalLimits& limits, Storage::Tracking tracking);
 
  private:
   Status ReadFiles();
   Status Place(const NamedTensor& named, const std::string& file);
-  // The input that a name or a position names; null where there is none.
+  // The input with this name or position; null if there is none.
   const EntryInput* FindInput(const std::string& name) const;
   Status ReadSymbols();
   void CheckGiven();

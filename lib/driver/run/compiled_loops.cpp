@@ -23,14 +23,15 @@ std::optional<DataType> ElementTypeOf(const LoopTensor& tensor) {
   return std::nullopt;
 }
 
-// A tensor of the caller as a value. It must not be kept.
+// Wraps a tensor of the caller. The result must not outlive it.
 Result<HostValue> FromLoopTensor(const LoopTensor& tensor) {
   const std::optional<DataType> dtype = ElementTypeOf(tensor);
   if (!dtype || tensor.strides)
-    return Error{ErrorCode::SemanticCheck, "a packed function gets a tensor that is not compact, or of another dtype"};
+    return Error{ErrorCode::SemanticCheck,
+                 "a tensor argument of a packed function is not compact, or has an unsupported dtype"};
   const std::span<const int64_t> shape(tensor.shape, static_cast<size_t>(tensor.ndim));
   const std::optional<uint64_t> bytes = ArrayBytes(*dtype, shape);
-  if (!bytes) return Error{ErrorCode::SemanticCheck, "a packed function gets a tensor of an invalid shape"};
+  if (!bytes) return Error{ErrorCode::SemanticCheck, "a tensor argument of a packed function has an invalid shape"};
   auto* data = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
   return HostValue(Tensor(NDArray::View(*dtype, shape, Storage::Wrap(data, *bytes), 0)));
 }
@@ -44,7 +45,7 @@ Result<HostValue> FromLoopArg(const LoopArg& arg) {
     case LoopArg::Kind::kString: return HostValue(std::string_view(arg.string));
     case LoopArg::Kind::kPointer: break;
   }
-  return Error{ErrorCode::SemanticCheck, "a packed function gets a pointer that is not a tensor"};
+  return Error{ErrorCode::SemanticCheck, "a pointer argument of a packed function is not a tensor"};
 }
 
 LoopArg ToLoopArg(const Scalar& scalar) {
@@ -53,7 +54,7 @@ LoopArg ToLoopArg(const Scalar& scalar) {
 
 codegen::PackedFunction ForLoops(const PackedCaller& packed) {
   return [&packed](std::string_view name, std::span<const LoopArg> args, LoopArg* result) -> Status {
-    if (!packed) return Error{ErrorCode::SemanticCheck, fmt::format("the packed function '{}' is called", name)};
+    if (!packed) return Error{ErrorCode::SemanticCheck, fmt::format("cannot call the packed function '{}' here", name)};
     std::vector<HostValue> values;
     for (const LoopArg& arg : args) {
       Result<HostValue> value = FromLoopArg(arg);
@@ -74,7 +75,7 @@ Result<HostValue> CompilingExecutor::Call(const GlobalVar& var, const PrimFunc&,
   if (!function) {
     IROPT_ASSIGN_OR_RETURN(function, compiler_->Compile(module_, var));
   }
-  std::deque<LoopTensor> tensors;  // addresses stay as they are
+  std::deque<LoopTensor> tensors;  // a deque, for stable addresses
   std::vector<std::vector<std::byte>> copies;
   std::vector<LoopArg> loop_args;
   for (size_t i = 0; i < args.size(); ++i) {
@@ -88,9 +89,10 @@ Result<HostValue> CompilingExecutor::Call(const GlobalVar& var, const PrimFunc&,
       loop_args.push_back(ToLoopArg(*scalar));
       continue;
     }
-    auto* data = const_cast<std::byte*>(tensor->data());  // written only where that is allowed
+    auto* data = const_cast<std::byte*>(tensor->data());  // written only if it is writable or copied
     if (function->MayWrite(i) && !(args[i].writable && tensor->storage())) {
-      // An input whose address is taken, for example by a packed function: what is written to it is lost.
+      // A read-only input that the function may write to, for example because its address is taken. Writes to the copy
+      // are dropped.
       data = copies.emplace_back(tensor->data(), tensor->data() + tensor->num_bytes()).data();
     }
     tensors.push_back(codegen::DescribeTensor(*tensor, data));

@@ -1,4 +1,4 @@
-// PrimFuncs as machine code.
+// Execution of PrimFuncs as machine code.
 #pragma once
 
 #include <memory>
@@ -9,14 +9,14 @@
 
 namespace iropt {
 
-// Compiles each PrimFunc when it is first called.
+// Compiles PrimFuncs lazily, at their first call.
 class CompilingExecutor : public PrimFuncExecutor {
  public:
   // The module must outlive it.
   CompilingExecutor(const Module& module, std::shared_ptr<codegen::LoopCompiler> compiler, EvalLimits limits)
       : module_(module), compiler_(std::move(compiler)), limits_(limits) {}
 
-  // Compiled code does not say what it writes.
+  // Compiled code does not track initialized bytes.
   Storage::Tracking tracking() const override { return Storage::Tracking::kOff; }
   Result<HostValue> Call(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
                          const PackedCaller& packed) override;

@@ -1,4 +1,4 @@
-// The function that a run begins with, seen from outside: the tensors, shapes and numbers that it takes.
+// The entry function of a run and its inputs: tensors, shapes and numbers.
 #pragma once
 
 #include <optional>
@@ -11,36 +11,37 @@
 
 namespace iropt {
 
-// A value that a function takes. Those of tuples are named by their place: "params.0".
+// An input of the entry function: a parameter, or a field of a tuple parameter, which is named by its index:
+// "params.0".
 struct EntryInput {
   enum class Kind : uint8_t { kTensor, kShape, kScalar, kOther };
   std::string name;
   const Node* at = nullptr;  // the parameter
-  size_t param = 0;          // its number
+  size_t param = 0;          // the index of the parameter
   Kind kind = Kind::kOther;
-  DataType dtype = DataType::Void();  // of a tensor or a scalar; void where any will do
-  bool has_dims = false;              // of a tensor or a shape: whether dims are known
+  DataType dtype = DataType::Void();  // of a tensor or a scalar; void: any
+  bool has_dims = false;              // of a tensor or a shape: `dims` are known
   std::vector<const PrimExpr*> dims = {};
-  const PrimExpr* scalar = nullptr;  // what the value of a scalar is; null where any will do
-  bool is_written = false;           // a PrimFunc writes to it, so that a result need not be given
+  const PrimExpr* scalar = nullptr;  // the value of a scalar; null: any
+  bool is_written = false;           // a PrimFunc writes to it, so it is an output and needs no input
 };
 
 class Entry {
  public:
-  // Fails, with a report, where the module has no function of that name that can be run.
+  // Reports an error and fails if the module has no such function, or it cannot be run.
   static Result<Entry> Find(const Module& module, const std::string& name, CompilerInstance& compiler);
 
   std::string_view name() const { return var_->name; }
   const GlobalVar& var() const { return *var_; }
   const BaseFunc& function() const { return *function_; }
-  // Null where it is a PrimFunc.
+  // Null if the function is a PrimFunc.
   const Function* relax() const { return As<Function>(function_); }
   const PrimFunc* prim() const { return As<PrimFunc>(function_); }
   const std::vector<EntryInput>& inputs() const { return inputs_; }
-  // The symbolic variables by which the sizes of inputs are named.
+  // The symbolic variables in the shapes of the inputs.
   const std::vector<const tir::Var*>& symbols() const { return symbols_; }
 
-  // The arguments of the function from the values of its inputs.
+  // Makes the arguments of the function from the values of its inputs.
   std::vector<HostValue> MakeArguments(std::vector<HostValue> values) const;
 
  private:

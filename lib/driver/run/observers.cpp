@@ -35,7 +35,7 @@ void RunReporter::OnBinding(const Function&, const Var& var, const HostValue& va
   trace_->Append(fmt::format("{}: {}", var.name(), TypeToString(TypeOfValue(value))));
   if (const NDArray* tensor = value.tensor()) {
     trace_->Append(IsWritten(value) ? fmt::format("  {}", DescribeStatistics(StatisticsOf(*tensor)))
-                                    : "  not written yet");
+                                    : "  uninitialized");
   }
   trace_->Append('\n');
 }
@@ -60,7 +60,7 @@ std::string RunReporter::RenderTimes(double total_seconds) const {
     const auto& [callee, spent] = *entry;
     text += Row(spent.seconds, total_seconds, spent.calls, NameOf(callee.first), callee.second);
   }
-  // Calls of packed functions contain those that they make.
+  // The time of a packed function includes the functions that it calls, so the sum may exceed the total.
   text += Row(std::max(total_seconds - known, 0.0), total_seconds, 0, "", "everything else");
   return text + Row(total_seconds, total_seconds, 0, "", "total");
 }

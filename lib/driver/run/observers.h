@@ -1,4 +1,4 @@
-// What is shown of a run: a table of times, and the values of bindings.
+// Profiles and traces of a run.
 #pragma once
 
 #include <map>
@@ -12,13 +12,14 @@ namespace iropt {
 
 class RunReporter : public RunObserver {
  public:
-  // Bindings are written to `trace` as they come; null: nowhere.
+  // Each binding is printed to `trace`; may be null.
   explicit RunReporter(OutputStream* trace) : trace_(trace) {}
 
   void OnBinding(const Function& function, const Var& var, const HostValue& value) override;
   void OnCall(CalleeKind kind, std::string_view callee, double seconds) override;
 
-  // The time in operators, PrimFuncs and packed functions, most first, and of all of `total_seconds` what is left.
+  // A table of the times in operators, PrimFuncs and packed functions, in descending order, and of the rest of
+  // `total_seconds`.
   std::string RenderTimes(double total_seconds) const;
 
  private:

@@ -14,7 +14,7 @@ namespace iropt {
 
 namespace {
 
-// Tensors of up to so many elements are shown as a whole.
+// The maximum number of elements of a tensor that is printed completely.
 constexpr int64_t kFewElements = 16;
 
 void AddOutputs(const HostValue& value, std::vector<NamedTensor>& outputs) {
@@ -70,7 +70,8 @@ Status CheckOutputs(const std::vector<NamedTensor>& outputs, const ProgramOption
     ok = false;
   };
   if (outputs.size() != expected.size())
-    report(fmt::format("there are {} outputs, and {} in {}", outputs.size(), expected.size(), *options.check));
+    report(fmt::format("the function has {} outputs, but {} are expected by {}", outputs.size(), expected.size(),
+                       *options.check));
   for (const NamedTensor& output : outputs) {
     const bool is_single = expected.size() == 1 && expected[0].name.empty();
     const auto wanted = is_single ? expected.begin() : std::ranges::find(expected, output.name, &NamedTensor::name);
@@ -81,7 +82,7 @@ Status CheckOutputs(const std::vector<NamedTensor>& outputs, const ProgramOption
     Tolerance tolerance = Tolerance::Of(output.tensor->dtype());
     tolerance.relative = options.relative_tolerance.value_or(tolerance.relative);
     tolerance.absolute = options.absolute_tolerance.value_or(tolerance.absolute);
-    // A file that holds a tensor of rank 0 after all is as good.
+    // The file may have tensors of rank 0 or of shape (1,).
     const Tensor got = WithDimension(output.tensor);
     const Tensor want = WithDimension(wanted->tensor);
     const Comparison comparison = CompareTensors(*got, *want, tolerance);

@@ -1,4 +1,4 @@
-// What a run returns: written to a file, shown, compared with what is expected.
+// The outputs of a run: conversion, formatting and comparison.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@
 
 namespace iropt {
 
-// The tensors of a value as out0, out1, ...: shapes and numbers become tensors, fields of tuples follow one another,
-// and what is none of these is left out.
+// The tensors of a value, named out0, out1, ...: tuples are flattened, shapes and numbers become tensors, other values
+// are dropped.
 std::vector<NamedTensor> FlattenOutputs(const HostValue& value);
 
-// The tensors as files hold them: those of rank 0 with the shape (1,).
+// Converts tensors for files: those of rank 0 get the shape (1,).
 std::vector<NamedTensor> ForFile(const std::vector<NamedTensor>& outputs);
 
-// A line or more for each tensor: its type, what it holds in numbers, and the elements where they are few.
+// Formats each tensor: its type, statistics, and the elements if they are few.
 std::string RenderOutputs(const std::vector<NamedTensor>& outputs);
 
-// Compares them with the tensors of the file that the options name; reports each difference.
+// Compares the outputs with the tensors of the -check file and reports each difference.
 Status CheckOutputs(const std::vector<NamedTensor>& outputs, const ProgramOptions& options, CompilerInstance& compiler);
 
 }  // namespace iropt

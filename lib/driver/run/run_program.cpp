@@ -23,7 +23,7 @@ namespace iropt {
 
 namespace {
 
-// One tensor may take no more than the memory of the machine.
+// A tensor must not exceed the memory of the machine.
 size_t PhysicalMemory() {
   const int64_t pages = sysconf(_SC_PHYS_PAGES);
   const int64_t page = sysconf(_SC_PAGE_SIZE);
@@ -108,7 +108,7 @@ class ProgramRun {
     return result;
   }
 
-  // Its results are the tensors that it writes, else what it returns.
+  // The results of a PrimFunc are the tensors that it writes; without any, its return value.
   Result<HostValue> CallPrimEntry(const Entry& entry, std::vector<HostValue> values, PrimFuncExecutor& executor,
                                   RunReporter& reporter) {
     std::vector<PrimFuncArg> args;
@@ -129,11 +129,11 @@ class ProgramRun {
     if (!returned.ok()) return fail(returned.TakeError());
     if (outputs.fields.empty()) return returned;
     HostValue result(std::move(outputs));
-    if (!IsWritten(result)) return fail({ErrorCode::SemanticCheck, "a result has elements that nothing wrote"});
+    if (!IsWritten(result)) return fail({ErrorCode::SemanticCheck, "a result has uninitialized elements"});
     return result;
   }
 
-  // Copies a tensor of a file to memory of its own.
+  // Copies a read-only tensor to new storage.
   static Status MakeWritable(HostValue& value, Storage::Tracking tracking) {
     const NDArray* tensor = value.tensor();
     if (!tensor || tensor->storage()) return {};

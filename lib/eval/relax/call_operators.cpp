@@ -1,11 +1,11 @@
-// Operators: those that kernels compute, and those that call functions, make memory or have effects.
+// Execution of operators: by kernels, or directly for those that call functions, allocate memory or have effects.
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "interpreter.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/op/op_attrs.h"
-#include "machine.h"
 
 namespace iropt {
 
@@ -19,12 +19,12 @@ Error OpError(const OpInfo& op, std::string_view message) {
 
 }  // namespace
 
-Result<HostValue> RelaxMachine::CallKernel(const OpInfo& op, const Attr* attrs, std::span<const HostValue> args) {
-  if (!std::ranges::all_of(args, IsWritten)) return OpError(op, "an operand is read before it has values");
+Result<HostValue> RelaxInterpreter::CallKernel(const OpInfo& op, const Attr* attrs, std::span<const HostValue> args) {
+  if (!std::ranges::all_of(args, IsWritten)) return OpError(op, "an operand is read before it is initialized");
   return Timed(CalleeKind::kOperator, op.script, [&] { return EvalOp(op, attrs, args, options_.limits, &random_); });
 }
 
-Result<HostValue> RelaxMachine::CallOperator(const Call& call, const OpInfo& op, Frame& frame) {
+Result<HostValue> RelaxInterpreter::CallOperator(const Call& call, const OpInfo& op, Frame& frame) {
   IROPT_ASSIGN_OR_RETURN(std::vector<HostValue> args, EvalAll(call.args, frame));
   if (HasKernel(op)) return CallKernel(op, call.attrs, args);
   const Expr* outer = std::exchange(site_, &call);
@@ -47,7 +47,7 @@ Result<HostValue> RelaxMachine::CallOperator(const Call& call, const OpInfo& op,
         flat.insert(flat.end(), args[1].tuple()->fields.begin(), args[1].tuple()->fields.end());
         return CallPacked(is_closure ? "vm.builtin.make_closure" : "vm.builtin.call_tir_dyn", flat);
       }
-      // Size, device, scope and dtype, which the packed function takes in another order.
+      // Operands: size, device, scope, dtype. The packed function has another order.
       case OpId::kMemoryAllocStorage:
         if (args.size() != 4) return OpError(op, "expects four operands");
         std::swap(args[2], args[3]);
@@ -56,12 +56,12 @@ Result<HostValue> RelaxMachine::CallOperator(const Call& call, const OpInfo& op,
       case OpId::kMemoryAllocTensor:
       case OpId::kVmAllocTensor: return CallPacked("vm.builtin.alloc_tensor", args);
       case OpId::kBuiltinAllocTensor: return AllocTensor(args);
-      // The memory goes with the last value that refers to it.
+      // Memory is reference-counted, so there is nothing to do.
       case OpId::kMemoryKillStorage:
       case OpId::kMemoryKillTensor:
       case OpId::kVmKillObject: return HostValue(TupleValue{});
       case OpId::kNullValue: return HostValue();
-      // All devices are this host.
+      // All devices are the host.
       case OpId::kBuiltinStopLiftParams:
       case OpId::kHintOnDevice:
       case OpId::kToVdevice:
@@ -70,7 +70,7 @@ Result<HostValue> RelaxMachine::CallOperator(const Call& call, const OpInfo& op,
       default: break;
     }
     if (!op.packed.empty()) return CallPacked(op.packed, args);
-    return OpError(op, "the operator cannot be run");
+    return OpError(op, "this operator cannot be executed");
   };
   Result<HostValue> result = run();
   site_ = outer;
@@ -78,20 +78,21 @@ Result<HostValue> RelaxMachine::CallOperator(const Call& call, const OpInfo& op,
   return result;
 }
 
-// A function, and its arguments.
-Result<HostValue> RelaxMachine::InvokeOperand(std::span<const HostValue> args) {
-  return args.empty() ? Error{ErrorCode::SemanticCheck, "no function is called"} : Invoke(args[0], args.subspan(1));
+// Operands: a function, its arguments.
+Result<HostValue> RelaxInterpreter::InvokeOperand(std::span<const HostValue> args) {
+  return args.empty() ? Error{ErrorCode::SemanticCheck, "expected a function to call"}
+                      : Invoke(args[0], args.subspan(1));
 }
 
-// A function, and a tuple of its arguments.
-Result<HostValue> RelaxMachine::InvokeWithTuple(std::span<const HostValue> args) {
+// Operands: a function, a tuple of its arguments.
+Result<HostValue> RelaxInterpreter::InvokeWithTuple(std::span<const HostValue> args) {
   if (args.size() != 2 || !args[1].tuple())
-    return Error{ErrorCode::SemanticCheck, "a function is called without a tuple of arguments"};
+    return Error{ErrorCode::SemanticCheck, "expected a function and a tuple of its arguments"};
   return Invoke(args[0], args[1].tuple()->fields);
 }
 
-// A shape and a dtype.
-Result<HostValue> RelaxMachine::AllocTensor(std::span<const HostValue> args) {
+// Operands: a shape, a dtype.
+Result<HostValue> RelaxInterpreter::AllocTensor(std::span<const HostValue> args) {
   const OperandReader reader("R.builtin.alloc_tensor", args);
   IROPT_ASSIGN_OR_RETURN(const ShapeValue shape, reader.ShapeArg(0));
   IROPT_ASSIGN_OR_RETURN(const DataType dtype, reader.DTypeArg(1));
@@ -99,11 +100,11 @@ Result<HostValue> RelaxMachine::AllocTensor(std::span<const HostValue> args) {
   return HostValue(std::move(tensor));
 }
 
-// ---- Calls that fill in tensors: call_tir and its kin
+// ---- Destination-passing style: call_tir and its variants
 
 namespace {
 
-// The operand whose memory a result is written to, or -1 for memory of its own.
+// The operand that a result is written to in place, or -1 for a new tensor.
 int64_t InPlaceIndex(const Call& call, const OpInfo& op, size_t output) {
   if (op.id != OpId::kCallTirInplace) return -1;
   const auto indices = InplaceAttrs(call).inplace_indices();
@@ -112,9 +113,10 @@ int64_t InPlaceIndex(const Call& call, const OpInfo& op, size_t output) {
 
 }  // namespace
 
-// New tensors, and for results in place the operands: those in memory that must not change are copied.
-Result<std::vector<HostValue>> RelaxMachine::MakeOutputs(const Call& call, const OpInfo& op, const TupleValue& inputs,
-                                                         Frame& frame, std::vector<bool>& in_place) {
+// Allocates the outputs. In-place results use the memory of the operand, which is copied first if it is read-only.
+Result<std::vector<HostValue>> RelaxInterpreter::MakeOutputs(const Call& call, const OpInfo& op,
+                                                             const TupleValue& inputs, Frame& frame,
+                                                             std::vector<bool>& in_place) {
   const std::optional<std::vector<TensorSpec>> specs = OutputSpecs(call.type_args, frame.symbols);
   if (!specs) return OpError(op, "a dimension of a result has no value");
   std::vector<HostValue> outputs;
@@ -140,10 +142,10 @@ Result<std::vector<HostValue>> RelaxMachine::MakeOutputs(const Call& call, const
   return outputs;
 }
 
-// (function, inputs, integers): the function gets the inputs, then the outputs that have memory of their own, then the
-// integers.
-Result<HostValue> RelaxMachine::CallDestinationPassing(const Call& call, const OpInfo& op, std::vector<HostValue> args,
-                                                       Frame& frame) {
+// Operands: a function, a tuple of inputs, a shape of integers. The arguments of the function are the inputs, the
+// outputs that are not in place, the integers.
+Result<HostValue> RelaxInterpreter::CallDestinationPassing(const Call& call, const OpInfo& op,
+                                                           std::vector<HostValue> args, Frame& frame) {
   const FunctionValue* callee = args.empty() ? nullptr : args[0].function();
   const TupleValue* inputs = args.size() < 2 ? nullptr : args[1].tuple();
   if (!callee || !inputs) return OpError(op, "expects a function and a tuple");

@@ -8,7 +8,7 @@
 
 namespace iropt::eval {
 
-// Walks over the function in the order of execution: first for the last uses, then to give out slots.
+// Walks over the function in execution order twice: to find the last uses, and to allocate slots.
 class FramePlan::Builder {
  public:
   explicit Builder(FramePlan& plan) : plan_(plan) {}
@@ -23,10 +23,10 @@ class FramePlan::Builder {
   }
 
  private:
-  static constexpr uint32_t kNever = UINT32_MAX;  // lives as long as the frame
+  static constexpr uint32_t kNever = UINT32_MAX;  // live until the end of the call
 
   struct Life {
-    uint32_t level = 0;      // the SeqExpr, counted from the outermost, that binds it
+    uint32_t level = 0;      // the nesting depth of the SeqExpr that binds it
     uint32_t last = kNever;  // the number of the last binding that uses it
     const Var* var = nullptr;
   };
@@ -34,7 +34,7 @@ class FramePlan::Builder {
   Life& LifeOf(const Var* var) {
     if (lives_.empty()) plan_.first_var_ = var->id;
     if (var->id < plan_.first_var_) {
-      // At least doubled, so that descending ids cost no more than ascending ones.
+      // Grows at least twofold, so that descending ids cost no more than ascending ones.
       const size_t more =
           std::max<size_t>(plan_.first_var_ - var->id, std::min<size_t>(plan_.first_var_, lives_.size()));
       lives_.insert(lives_.begin(), more, Life());
@@ -113,7 +113,7 @@ class FramePlan::Builder {
     current_.pop_back();
   }
 
-  // Sorts the variables by the binding after which they are dead.
+  // Sorts the variables by the binding after which they are dead (a counting sort).
   void CollectDead() {
     std::vector<uint32_t>& begin = plan_.dead_begin_;
     begin.assign(num_bindings_ + size_t{2}, 0);
@@ -159,7 +159,8 @@ class FramePlan::Builder {
     for (const BindingBlock* block : seq->blocks) {
       for (const Binding* binding : block->bindings) {
         WithStack([&] { AllocateIn(ValueOf(binding)); });
-        // Before those that die here are released: the value is computed while they live.
+        // The slot is allocated before those of dead variables are released, because the value is computed while they
+        // are live.
         Allocate(binding->var);
         ReleaseAfter(number++);
       }
@@ -170,7 +171,7 @@ class FramePlan::Builder {
 
   FramePlan& plan_;
   std::vector<Life> lives_;        // by Var::id, less first_var_
-  std::vector<uint32_t> current_;  // of each SeqExpr around, the binding that is walked over
+  std::vector<uint32_t> current_;  // the current binding of each enclosing SeqExpr
   uint32_t num_bindings_ = 0;
   std::vector<const Var*> dead_vars_;  // as plan_.dead_
   std::vector<uint32_t> free_;

@@ -1,5 +1,4 @@
-// What the interpreter needs to know of a Relax function before it runs it: where the values of its variables are kept,
-// and after which binding each can be dropped.
+// The frame layout of a Relax function in the interpreter: the slots of its variables, and their last uses.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +10,21 @@
 
 namespace iropt::eval {
 
-// Slots are shared by variables that do not live at the same time. A variable lives until the last binding, on the
-// level at which it is bound, that uses it: a conditional that uses it keeps it to its end. O(size of the function).
+// Variables with disjoint live ranges share slots. A variable is live until the last binding of its SeqExpr that uses
+// it, directly or in a nested branch. O(size of the function).
 class FramePlan {
  public:
   explicit FramePlan(const Function& function);
 
   size_t num_slots() const { return num_slots_; }
-  // The variable must be one of the function, or captured.
+  // The variable must be defined in the function, or captured.
   uint32_t SlotOf(const Var* var) const { return slots_[var->id - first_var_]; }
-  // Variables of functions around that it uses, in the order of their first use.
+  // The captured variables, in the order of their first use.
   const std::vector<const Var*>& captured() const { return captured_; }
 
-  // The bindings of a SeqExpr are numbered from here on; its body has the number after the last binding.
+  // The number of the first binding of a SeqExpr. Its bindings are numbered consecutively, followed by its body.
   uint32_t FirstBinding(const SeqExpr& seq) const { return first_binding_.at(&seq); }
-  // The slots whose values nothing needs after that binding or body.
+  // The slots whose values are dead after the binding or body with this number.
   std::span<const uint32_t> DeadAfter(uint32_t binding) const {
     return std::span(dead_).subspan(dead_begin_[binding], dead_begin_[binding + 1] - dead_begin_[binding]);
   }

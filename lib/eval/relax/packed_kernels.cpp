@@ -1,4 +1,4 @@
-// Packed functions that kernels compute.
+// Packed functions that are implemented by kernels.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -11,19 +11,19 @@ namespace iropt {
 
 namespace {
 
-// Copies a result to the tensor that the caller wants it in.
+// Copies a result to an output operand.
 Status WriteTo(const PackedCall& call, size_t operand, const HostValue& result) {
   IROPT_ASSIGN_OR_RETURN(const Tensor target, call.TensorArg(operand));
   const NDArray* source = result.tensor();
-  if (!target->storage()) return call.Fail(fmt::format("operand {} must not be written", operand));
+  if (!target->storage()) return call.Fail(fmt::format("operand {} is read-only", operand));
   if (!source || source->dtype() != target->dtype() || source->num_bytes() != target->num_bytes())
-    return call.Fail(fmt::format("operand {} has not the dtype and size of the result", operand));
+    return call.Fail(fmt::format("the dtype or size of operand {} differs from that of the result", operand));
   std::memcpy(target->storage()->data() + target->storage_offset(), source->data(), source->num_bytes());
   target->storage()->SetWritten(target->storage_offset(), target->num_bytes(), true);
   return {};
 }
 
-// An operator of one tensor.
+// Evaluates a unary operator.
 template <class Values>
 Result<HostValue> Apply(OpId op, const Tensor& tensor, const Values& attrs) {
   const HostValue args[] = {tensor};
@@ -53,7 +53,7 @@ Result<HostValue> Argsort(PackedCall& call) {
   return HostValue();
 }
 
-// (data, values or indices or both, k, axis, which of them, ascending)
+// (data, outputs: values, indices or both, k, axis, which outputs, ascending)
 Result<HostValue> TopK(PackedCall& call) {
   const bool both = call.num_args() == 7;
   const size_t rest = both ? 3 : 2;
@@ -76,15 +76,15 @@ Result<HostValue> TopK(PackedCall& call) {
   return HostValue();
 }
 
-// (probabilities, a number for each row): the first class of a row whose probability, added to those before it, exceeds
-// the number; the last one where none does.
+// (probabilities, a number for each row). The result is the first class of each row whose cumulative probability
+// exceeds the number, else the last class.
 Result<HostValue> MultinomialFromUniform(PackedCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor probabilities, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const Tensor uniform, call.TensorArg(1));
   const std::span<const int64_t> shape = probabilities->shape();
   if (probabilities->dtype() != DataType::Float(32) || uniform->dtype() != DataType::Float(32) || shape.size() != 2 ||
       shape[1] == 0 || uniform->num_elements() != shape[0]) {
-    return call.Fail("expects probabilities and a number for each row, both of float32");
+    return call.Fail("expects float32 probabilities, and a float32 number for each row");
   }
   const std::shared_ptr<NDArray> chosen = NDArray::Make(DataType::Int(64), {shape[0], 1});
   const auto classes = static_cast<size_t>(shape[1]);

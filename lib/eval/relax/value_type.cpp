@@ -14,7 +14,7 @@ namespace iropt {
 
 namespace {
 
-// How many variables a linear search goes through; functions mostly have a few.
+// The maximum number of variables for linear search; most functions have a few.
 constexpr size_t kFewVars = 8;
 
 const TensorType* AsTensorType(const Type* type) {
@@ -59,7 +59,7 @@ std::optional<Scalar> SymbolValues::Eval(const PrimExpr* expr) {
   }
   Scalar result;
   if (evaluator_->Eval(expr, &result)) return result;
-  evaluator_.reset();  // it keeps the first error
+  evaluator_.reset();  // it would return its first error again
   return std::nullopt;
 }
 

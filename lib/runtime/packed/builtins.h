@@ -1,4 +1,4 @@
-// The packed functions that the rows of builtins.def name.
+// Declares the packed functions of builtins.def.
 #pragma once
 
 #include "iropt/runtime/packed_func.h"

@@ -1,4 +1,4 @@
-// Memory at run time: storage, and tensors that are views of it.
+// Packed functions that allocate storage and make tensors in it.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -26,7 +26,7 @@ namespace packed {
 
 namespace {
 
-// The same elements, or bytes from an offset on, under another shape and dtype.
+// A view of a tensor with another shape and dtype, from a byte offset.
 Result<HostValue> MakeView(const PackedCall& call, const Tensor& tensor, const ShapeValue& shape, DataType dtype,
                            int64_t offset) {
   if (tensor->storage()) {
@@ -55,7 +55,7 @@ Result<HostValue> AllocStorage(PackedCall& call) {
   return HostValue(std::move(storage));
 }
 
-// (storage, offset, shape, dtype). The memory has no values yet, whatever was there before.
+// (storage, offset, shape, dtype). The elements become uninitialized, even if the storage was used before.
 Result<HostValue> AllocTensor(PackedCall& call) {
   const auto* storage = call.num_args() == 0 ? nullptr : std::get_if<std::shared_ptr<Storage>>(&call.arg(0).state);
   if (!storage) return call.Fail("operand 0 is not storage");
@@ -72,7 +72,7 @@ Result<HostValue> Reshape(PackedCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor tensor, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const ShapeValue shape, call.ShapeArg(1));
   if (ArrayBytes(tensor->dtype(), shape) != tensor->num_bytes()) {
-    return call.Fail(fmt::format("a tensor of shape ({}) has not as many elements as the shape ({})",
+    return call.Fail(fmt::format("cannot reshape a tensor of shape ({}) to ({}): the numbers of elements differ",
                                  fmt::join(tensor->shape(), ", "), fmt::join(shape, ", ")));
   }
   return MakeView(call, tensor, shape, tensor->dtype(), 0);
@@ -87,13 +87,13 @@ Result<HostValue> CreateView(PackedCall& call) {
   return MakeView(call, tensor, shape, dtype, offset);
 }
 
-// Views begin where their elements do, so that there is no offset to be got rid of.
+// The data pointer of a view includes its offset, so the offset is always zero.
 Result<HostValue> EnsureZeroOffset(PackedCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor tensor, call.TensorArg(0));
   return HostValue(tensor);
 }
 
-// (tensor, device type, device id): all devices are this host. The copy is one, though.
+// (tensor, device type, device id). All devices are the host, but the tensor is copied.
 Result<HostValue> ToDevice(PackedCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor tensor, call.TensorArg(0));
   if (!tensor->storage()) return HostValue(tensor);

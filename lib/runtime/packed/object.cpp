@@ -1,4 +1,4 @@
-// Tuples, conditions and functions as values.
+// Packed functions on tuples, conditions and closures.
 #include <fmt/format.h>
 
 #include "builtins.h"
@@ -14,11 +14,11 @@ Result<HostValue> GetTupleItem(PackedCall& call) {
   IROPT_ASSIGN_OR_RETURN(const TupleValue* tuple, call.TupleArg(0));
   IROPT_ASSIGN_OR_RETURN(const int64_t index, call.IntArg(1));
   if (index < 0 || index >= std::ssize(tuple->fields))
-    return call.Fail(fmt::format("index {} is not in a tuple of {}", index, tuple->fields.size()));
+    return call.Fail(fmt::format("index {} is out of range for a tuple with {} fields", index, tuple->fields.size()));
   return tuple->fields[static_cast<size_t>(index)];
 }
 
-// A scalar, or a tensor whose first element counts, as a condition.
+// The condition is a scalar, or the first element of a tensor.
 Result<HostValue> ReadIfCond(PackedCall& call) {
   if (call.num_args() != 1) return call.Fail("expects one operand");
   if (const Scalar* scalar = call.arg(0).scalar())
@@ -28,11 +28,11 @@ Result<HostValue> ReadIfCond(PackedCall& call) {
   if (!value || !(value->dtype.is_integer() || value->dtype.is_bool()))
     return call.Fail("the condition is not a scalar of an integer or boolean dtype");
   if (tensor->storage() && !tensor->storage()->IsWritten(tensor->storage_offset(), tensor->num_bytes()))
-    return call.Fail("the condition is read before it has a value");
+    return call.Fail("the condition is read before it is initialized");
   return HostValue(Scalar::Int(value->integer != 0, DataType::Bool()));
 }
 
-// (function, arguments that follow those of a call)
+// (function, bound arguments, which are appended to those of a call)
 Result<HostValue> MakeClosure(PackedCall& call) {
   const FunctionValue* function = call.num_args() == 0 ? nullptr : call.arg(0).function();
   if (!function) return call.Fail("operand 0 is not a function");
@@ -47,7 +47,7 @@ Result<HostValue> InvokeClosure(PackedCall& call) {
   return call.context().Invoke(call.arg(0), call.args().subspan(1));
 }
 
-// (function, arguments, shape): the function gets the dimensions of the shape as arguments of their own.
+// (function, arguments, shape). The dimensions of the shape are passed as separate arguments.
 Result<HostValue> CallTirDyn(PackedCall& call) {
   if (call.num_args() < 2) return call.Fail("expects a function and a shape");
   IROPT_ASSIGN_OR_RETURN(const ShapeValue shape, call.ShapeArg(call.num_args() - 1));

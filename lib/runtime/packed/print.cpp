@@ -1,4 +1,4 @@
-// Values as text, and what programs print and assert.
+// Formatting of values, and the packed functions that print and assert.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -11,7 +11,7 @@ namespace iropt {
 
 namespace {
 
-// How many elements of a tensor are written.
+// The maximum number of elements that are printed.
 constexpr int64_t kMostElements = 1000;
 
 template <class T>
@@ -22,7 +22,7 @@ std::string ElementText(T element) {
   return fmt::format("{}", value);
 }
 
-// The elements from `first` on in the brackets of the dimensions from `axis` on.
+// Appends the elements from `first`, in nested brackets for the dimensions from `axis`.
 template <class T>
 void RenderElements(const NDArray& tensor, size_t axis, size_t first, std::string& out) {
   const std::span<const int64_t> shape = tensor.shape();
@@ -120,7 +120,7 @@ namespace packed {
 
 namespace {
 
-// (format, values): without a format, the values one after the other.
+// (format, values). If there is no format, the values are joined.
 Result<std::string> RenderMessage(const PackedCall& call, size_t format_operand, std::string_view separator) {
   IROPT_ASSIGN_OR_RETURN(const std::string_view format, call.StringArg(format_operand));
   const std::span<const HostValue> values = call.args().subspan(format_operand + 1);

@@ -1,4 +1,4 @@
-// Shapes at run time: the heap that lowered code keeps symbolic dimensions in, and the checks of arguments.
+// Packed functions on shapes: the shape heap, in which lowered code keeps symbolic dimensions, and checks of arguments.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -9,11 +9,11 @@ namespace iropt::packed {
 
 namespace {
 
-// What match_shape does with a dimension, and what make_shape takes for one (TVM's MatchShapeCode, MakeShapeCode).
+// The codes of match_shape and make_shape for one dimension (TVM's MatchShapeCode and MakeShapeCode).
 enum MatchCode : int64_t { kEqualImmediate = 0, kStore = 1, kIgnore = 2, kEqualStored = 3 };
 enum MakeCode : int64_t { kImmediate = 0, kLoad = 1 };
 
-// The integers that a function keeps its symbolic variables in. A null object is a heap of none.
+// The shape heap: slots for the symbolic variables of a function. The null object is an empty heap.
 class ShapeHeap {
  public:
   static Result<ShapeHeap> Of(const PackedCall& call, size_t operand) {
@@ -37,7 +37,7 @@ class ShapeHeap {
     IROPT_ASSIGN_OR_RETURN(const size_t at, OffsetOf(slot));
     Storage& storage = *tensor_->storage();
     if (!storage.IsWritten(at, sizeof(int64_t)))
-      return call_.Fail(fmt::format("slot {} of the shape heap is read before it has a value", slot));
+      return call_.Fail(fmt::format("slot {} of the shape heap is read before it is initialized", slot));
     int64_t value = 0;
     std::memcpy(&value, storage.data() + at, sizeof value);
     return value;
@@ -48,7 +48,8 @@ class ShapeHeap {
 
   Result<size_t> OffsetOf(int64_t slot) const {
     const int64_t size = tensor_ ? tensor_->num_elements() : 0;
-    if (slot < 0 || slot >= size) return call_.Fail(fmt::format("slot {} is not in a shape heap of {}", slot, size));
+    if (slot < 0 || slot >= size)
+      return call_.Fail(fmt::format("slot {} is out of range for a shape heap of {} slots", slot, size));
     return tensor_->storage_offset() + static_cast<size_t>(slot) * sizeof(int64_t);
   }
 
@@ -56,7 +57,7 @@ class ShapeHeap {
   Tensor tensor_;
 };
 
-// What the compiler says of the place in the program, which ends the operands.
+// The last operand: the compiler's description of the position in the program, for messages.
 std::string ContextOf(const PackedCall& call, size_t operand) {
   const Result<std::string_view> text = call.StringArg(operand);
   if (!text.ok()) return "";
@@ -65,7 +66,7 @@ std::string ContextOf(const PackedCall& call, size_t operand) {
   return fmt::format(" [{}]", context);
 }
 
-// Checks one number, or keeps it.
+// Checks a dimension, or stores it in the heap.
 Status MatchOne(PackedCall& call, ShapeHeap& heap, int64_t value, size_t code_operand, std::string_view what,
                 std::string_view context) {
   IROPT_ASSIGN_OR_RETURN(const int64_t code, call.IntArg(code_operand));
@@ -89,7 +90,7 @@ Result<int64_t> MakeOne(const PackedCall& call, const ShapeHeap& heap, size_t co
   return call.Fail(fmt::format("unknown shape code {}", code));
 }
 
-// A rank in an operand; -1 stands for any.
+// Checks the rank against an operand; -1 accepts any rank.
 Status CheckRank(const PackedCall& call, size_t operand, size_t rank, std::string_view context) {
   IROPT_ASSIGN_OR_RETURN(const int64_t expected, call.IntArg(operand));
   if (expected == -1 || expected == static_cast<int64_t>(rank)) return {};
@@ -153,7 +154,7 @@ Result<HostValue> MakePrimValue(PackedCall& call) {
   return HostValue(Scalar::Int(value));
 }
 
-// (value, rank, dtype unless any will do, context)
+// (value, rank, dtype or void for any, context)
 Result<HostValue> CheckTensorInfo(PackedCall& call) {
   const bool has_dtype = call.DTypeArg(2).ok();
   const std::string context = ContextOf(call, has_dtype ? 3 : 2);
@@ -181,7 +182,7 @@ Result<HostValue> CheckPrimValueInfo(PackedCall& call) {
   const Scalar* scalar = call.num_args() == 0 ? nullptr : call.arg(0).scalar();
   if (!scalar) return WrongKind(call, "a scalar", context);
   IROPT_ASSIGN_OR_RETURN(const DataType dtype, call.DTypeArg(1));
-  // Scalars come in the width of the host.
+  // The bit width of scalars is not checked, because the host passes them as 64 bits.
   const bool fits = dtype.is_void() || dtype.is_floating() == scalar->dtype.is_floating();
   if (fits) return HostValue();
   return call.Fail(fmt::format("the dtype is {}, expected {}{}", scalar->dtype.ToString(), dtype.ToString(), context));

@@ -207,7 +207,7 @@ def main(x: R.Tensor(("n * 2",), "float32"), y: R.Tensor(("n",), "float32"), s: 
         "dtype=\"float32\")");
   CHECK_THAT(error({F32({4}, {1, 2, 3, 4}), F32({2}, {1, 2}), ShapeValue{2, 4}}), Catch::Contains("argument 's'"));
   CHECK_THAT(error({F32({4}, {1, 2, 3, 4}), Scalar::Int(2), ShapeValue{2, 3}}), Catch::Contains("got R.Prim("));
-  CHECK_THAT(error({F32({4}, {1, 2, 3, 4})}), Catch::Contains("has 3 parameters, and is called with 1 arguments"));
+  CHECK_THAT(error({F32({4}, {1, 2, 3, 4})}), Catch::Contains("expects 3 arguments, got 1"));
 }
 
 }  // namespace iropt

@@ -1,4 +1,4 @@
-// Running Relax functions on values: operators by their kernels, PrimFuncs by an executor, packed functions by name.
+// The interpreter of Relax functions. Operators are run by kernels, PrimFuncs by an executor, packed functions by name.
 #pragma once
 
 #include <functional>
@@ -15,18 +15,18 @@
 
 namespace iropt {
 
-// How PrimFuncs are run.
+// The interface for running PrimFuncs.
 class PrimFuncExecutor {
  public:
   virtual ~PrimFuncExecutor() = default;
-  // Whether storage has to track what was written.
+  // Returns whether the executor requires storage that tracks initialized bytes.
   virtual Storage::Tracking tracking() const = 0;
   // Calls the PrimFunc `var` of the module, as CallPrimFunc does.
   virtual Result<HostValue> Call(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
                                  const PackedCaller& packed) = 0;
 };
 
-// Runs them by the interpreter of the loop level, which checks every access.
+// Runs PrimFuncs by the TIR interpreter, which checks every access.
 class InterpretingExecutor : public PrimFuncExecutor {
  public:
   // The module must outlive it.
@@ -40,44 +40,44 @@ class InterpretingExecutor : public PrimFuncExecutor {
   EvalLimits limits_;
 };
 
-// What is called and is not a Relax function.
+// The kinds of callees other than Relax functions.
 enum class CalleeKind : uint8_t { kOperator, kPrimFunc, kPacked };
 
-// Is told what happens while a program runs.
+// Receives events of a run.
 class RunObserver {
  public:
   virtual ~RunObserver() = default;
-  // A variable of the function got its value.
+  // A variable of the function was bound to a value.
   virtual void OnBinding(const Function& function, const Var& var, const HostValue& value) = 0;
-  // A call has ended.
+  // A call returned.
   virtual void OnCall(CalleeKind kind, std::string_view callee, double seconds) = 0;
 };
 
 struct RunOptions {
-  EvalLimits limits = {};                                 // of one operator, one PrimFunc, one allocation
-  size_t max_depth = 10'000;                              // of calls of Relax functions
-  uint64_t seed = 0;                                      // of random operators
-  const PackedRegistry* packed = nullptr;                 // null: BuiltinPackedFuncs()
-  PrimFuncExecutor* prim_funcs = nullptr;                 // null: they are interpreted
-  std::function<void(std::string_view)> print = nullptr;  // takes the lines that the program prints; null: nobody does
-  RunObserver* observer = nullptr;                        // null: nobody is told
+  EvalLimits limits = {};                  // of one operator, one PrimFunc, one allocation
+  size_t max_depth = 10'000;               // of calls of Relax functions
+  uint64_t seed = 0;                       // of random operators
+  const PackedRegistry* packed = nullptr;  // null: BuiltinPackedFuncs()
+  PrimFuncExecutor* prim_funcs = nullptr;  // null: they are interpreted
+  RunObserver* observer = nullptr;         // may be null
+  // Receives the lines that the program prints; null: they are dropped.
+  std::function<void(std::string_view)> print = nullptr;
 };
 
-// Packed functions of the runtime (lib/runtime/packed/builtins.def), and those that kernels compute: sorting, sampling,
-// what operators of the table are lowered to.
+// The built-in packed functions: those of the runtime (lib/runtime/packed/builtins.def), and those that kernels
+// implement, such as sorting and sampling.
 const PackedRegistry& BuiltinPackedFuncs();
 
-// Runs `function` of the module, or one that stands for itself, with an argument for each parameter. Arguments are
-// checked against the types of the parameters, which gives symbolic variables their values; so are match_casts and the
-// results of packed functions. Values are dropped after their last use, and none that was given is changed.
+// Runs `function`, which may be outside of the module, with one argument per parameter. Arguments are checked against
+// the types of the parameters, which binds the symbolic variables; match_casts and the results of packed functions are
+// checked, too. Values are released after their last use. Arguments are not modified.
 //
-// What goes wrong is reported where it happens in the program, with the calls that led there as notes. A result with
-// elements that nothing wrote is a warning.
+// Errors are located in the program, with the call stack as notes. A result with uninitialized elements is a warning.
 Result<HostValue> RunFunction(const Module& module, const Function& function, std::vector<HostValue> args,
                               DiagnosticEngine& diagnostics, const RunOptions& options = {});
 
-// The value of a call_tir of `func`, given the values of its operands, for the types that the call gives its results.
-// Fails where a dimension of these types has no value.
+// Evaluates a call_tir of `func` on the values of its operands. Fails if a dimension of the result types of the call
+// has no value.
 Result<HostValue> EvalCallTir(const Call& call, const PrimFunc& func, std::span<const HostValue> args,
                               std::span<const int64_t> tir_vars, const EvalLimits& limits, const Module* module);
 

@@ -1,5 +1,4 @@
-// Values and graph-level types: which type a value has, and whether it is of a type whose symbolic variables have
-// values.
+// Types of runtime values, and checks of values against types with symbolic variables.
 #pragma once
 
 #include <memory>
@@ -21,10 +20,10 @@ class SymbolValues {
  public:
   void Bind(const tir::Var* var, int64_t value);
   std::optional<int64_t> Find(const tir::Var* var) const;
-  // Nullopt where a variable has no value, or the expression an undefined one.
+  // Nullopt if a variable has no value, or the result is undefined.
   std::optional<Scalar> Eval(const PrimExpr* expr);
   std::optional<int64_t> EvalInt(const PrimExpr* expr);
-  // In the order in which they were bound.
+  // In the order of binding.
   const std::vector<std::pair<const tir::Var*, int64_t>>& entries() const { return entries_; }
 
  private:
@@ -33,20 +32,20 @@ class SymbolValues {
   std::unique_ptr<ScalarEvaluator> evaluator_;         // null until needed, and after an error
 };
 
-// Compares values with types. Variables of function types are their own, so that functions are compared by kind only.
+// Checks values against types. Functions match every function type.
 class ValueMatcher {
  public:
-  // The shape that a graph-level variable stands for; null where that is not known.
+  // Returns the value of a Relax variable that is a shape; null if unknown.
   using ShapeOf = FunctionRef<const ShapeValue*(const Expr* var)>;
-  // How a dimension without a value compares.
+  // The result of comparing with a dimension that has no value.
   enum class Unknown : uint8_t { kMatches, kDiffers };
 
-  // The values must outlive it.
+  // `symbols` must outlive the matcher.
   ValueMatcher(SymbolValues& symbols, Unknown unknown) : symbols_(symbols), unknown_(unknown) {}
 
-  // Gives variables that stand alone in the type, and have no value yet, theirs.
+  // Binds symbolic variables that are a whole dimension of the type and have no value yet.
   void Bind(const HostValue& value, const Type* type);
-  // Whether the value is of the type.
+  // Returns whether the value has the type.
   bool Matches(const HostValue& value, const Type* type, ShapeOf shape_of = NoShape);
 
  private:
@@ -60,13 +59,13 @@ class ValueMatcher {
   Unknown unknown_;
 };
 
-// The type of a value, as precise as can be.
+// The most precise type of a value.
 const Type* TypeOfValue(const HostValue& value);
-// "R.Tensor((n, 4), dtype="float32") with n = 3": the type, and the values of the variables that it mentions.
+// "R.Tensor((n, 4), dtype="float32") with n = 3": the type, and the values of its symbolic variables.
 std::string DescribeType(const Type* type, const SymbolValues& symbols);
 
-// What a call_tir fills in: its type argument is that of one tensor, or a tuple of such. Nullopt where a dimension has
-// no value.
+// The dtypes and shapes of the outputs of a call_tir with these type arguments: a tensor, or a tuple of tensors.
+// Nullopt if a dimension has no value.
 std::optional<std::vector<TensorSpec>> OutputSpecs(const TupleType* type_args, SymbolValues& symbols);
 
 }  // namespace iropt

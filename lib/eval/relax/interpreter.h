@@ -1,5 +1,5 @@
-// The interpreter behind RunFunction. Functions and expressions are run in machine.cpp, operators that are more than
-// their kernels in call_operators.cpp.
+// The interpreter of Relax functions. Functions and expressions are in interpreter.cpp, operators in
+// call_operators.cpp.
 #pragma once
 
 #include <unordered_map>
@@ -11,23 +11,23 @@
 
 namespace iropt::eval {
 
-class RelaxMachine final : public PackedContext {
+class RelaxInterpreter final : public PackedContext {
  public:
-  RelaxMachine(const Module& module, DiagnosticEngine& diagnostics, const RunOptions& options);
+  RelaxInterpreter(const Module& module, DiagnosticEngine& diagnostics, const RunOptions& options);
 
-  // `callee` is what captured variables come from; null for a function of the module.
+  // `callee` has the captured variables; null for a function of the module.
   Result<HostValue> CallFunction(const Function& function, const FunctionValue* callee, std::vector<HostValue> args);
 
-  // ---- For packed functions
+  // ---- PackedContext
   Result<HostValue> Invoke(const HostValue& callee, std::span<const HostValue> args) override;
   void Print(std::string_view line) override;
   Result<std::shared_ptr<Storage>> Allocate(uint64_t bytes) override;
 
-  // Reports an error at an expression, unless it was reported.
+  // Reports an error at an expression, unless it was reported already.
   Failure Report(const Expr& at, Error error);
 
  private:
-  // One call of a function.
+  // The activation record of a call.
   struct Frame {
     const Function& function;
     const FramePlan& plan;
@@ -36,9 +36,9 @@ class RelaxMachine final : public PackedContext {
 
     HostValue& At(const Var* var) { return slots[plan.SlotOf(var)]; }
   };
-  // Where the call of a function stands.
+  // The call site of an active function.
   struct CallSite {
-    const Expr* at;  // null where it was not called from the program
+    const Expr* at;  // null for the outermost function
     const Function* caller;
   };
 
@@ -47,7 +47,7 @@ class RelaxMachine final : public PackedContext {
   const FramePlan& PlanOf(const Function& function);
   std::string_view NameOf(const Function& function) const;
   Status BindParams(Frame& frame, std::vector<HostValue> args);
-  // Whether the value is of the type, whose free variables it binds; the error names both.
+  // Checks that the value has the type, and binds the symbolic variables of the type.
   Status Match(Frame& frame, const HostValue& value, const Type* type, std::string_view what, const Expr& at);
 
   // ---- Expressions
@@ -67,7 +67,8 @@ class RelaxMachine final : public PackedContext {
   // ---- Calls
 
   Result<HostValue> EvalCall(const Call& call, Frame& frame);
-  // Gives what a PrimFunc writes to memory of its own: variables whose tensors must not change get copies.
+  // Makes the arguments that a PrimFunc writes to writable: read-only tensors are copied, and their variables refer to
+  // the copies.
   Status MakeWritable(const Call& call, const PrimFunc& func, std::vector<HostValue>& args, Frame& frame);
   Result<HostValue> CopyToStorage(const NDArray& tensor);
   Result<HostValue> CallGlobal(const GlobalVar& var, const BaseFunc& function, std::vector<HostValue> args);
@@ -75,7 +76,7 @@ class RelaxMachine final : public PackedContext {
   Result<HostValue> CallPacked(std::string_view name, std::span<const HostValue> args);
   Result<HostValue> CallKernel(const OpInfo& op, const Attr* attrs, std::span<const HostValue> args);
   Result<HostValue> CallOperator(const Call& call, const OpInfo& op, Frame& frame);
-  // Those whose operands are not simply values.
+  // call_tir and its variants.
   Result<HostValue> CallDestinationPassing(const Call& call, const OpInfo& op, std::vector<HostValue> args,
                                            Frame& frame);
   Result<std::vector<HostValue>> MakeOutputs(const Call& call, const OpInfo& op, const TupleValue& inputs, Frame& frame,
@@ -84,7 +85,7 @@ class RelaxMachine final : public PackedContext {
   Result<HostValue> InvokeWithTuple(std::span<const HostValue> args);
   Result<HostValue> AllocTensor(std::span<const HostValue> args);
   Status CheckResult(const Call& call, const HostValue& value, Frame& frame);
-  // Calls f, and tells the observer.
+  // Calls f and notifies the observer.
   Result<HostValue> Timed(CalleeKind kind, std::string_view callee, FunctionRef<Result<HostValue>()> f);
 
   const Module& module_;
@@ -98,7 +99,7 @@ class RelaxMachine final : public PackedContext {
   std::unordered_map<const Function*, std::unique_ptr<FramePlan>> plans_;  // never iterated
   std::unordered_map<const PrimFunc*, std::vector<bool>> written_params_;  // never iterated
   std::vector<CallSite> calls_;
-  const Expr* site_ = nullptr;  // the call that is being made
+  const Expr* site_ = nullptr;  // the current call
   const Function* running_ = nullptr;
 };
 

@@ -1,5 +1,5 @@
-// Functions and expressions.
-#include "machine.h"
+// Execution of functions and expressions.
+#include "interpreter.h"
 
 #include <fmt/format.h>
 
@@ -24,14 +24,14 @@ namespace eval {
 
 namespace {
 
-// How many of the calls around an error are shown.
+// The maximum number of callers in the notes of an error.
 constexpr size_t kMostNotes = 8;
 
 Error RunError(std::string message, ErrorCode code = ErrorCode::SemanticCheck) { return {code, std::move(message)}; }
 
 }  // namespace
 
-RelaxMachine::RelaxMachine(const Module& module, DiagnosticEngine& diagnostics, const RunOptions& options)
+RelaxInterpreter::RelaxInterpreter(const Module& module, DiagnosticEngine& diagnostics, const RunOptions& options)
     : module_(module),
       diagnostics_(diagnostics),
       options_(options),
@@ -41,7 +41,7 @@ RelaxMachine::RelaxMachine(const Module& module, DiagnosticEngine& diagnostics, 
       packed_caller_([this](std::string_view name, std::span<const HostValue> args) { return CallPacked(name, args); }),
       random_(options.seed) {}
 
-Failure RelaxMachine::Report(const Expr& at, Error error) {
+Failure RelaxInterpreter::Report(const Expr& at, Error error) {
   if (error.reported()) return Failure{error.code};
   DiagnosticBuilder diagnostic = diagnostics_.Error(Location(at), "no-value", std::move(error.message));
   size_t notes = 0;
@@ -53,20 +53,20 @@ Failure RelaxMachine::Report(const Expr& at, Error error) {
 
 // ---- Functions
 
-const FramePlan& RelaxMachine::PlanOf(const Function& function) {
+const FramePlan& RelaxInterpreter::PlanOf(const Function& function) {
   std::unique_ptr<FramePlan>& plan = plans_[&function];
   if (!plan) plan = std::make_unique<FramePlan>(function);
   return *plan;
 }
 
-std::string_view RelaxMachine::NameOf(const Function& function) const {
+std::string_view RelaxInterpreter::NameOf(const Function& function) const {
   const auto& entries = module_.functions();
   const auto entry = std::ranges::find(entries, static_cast<const BaseFunc*>(&function), &ModuleEntry::func);
   return entry == entries.end() ? "a local function" : entry->var->name;
 }
 
-Status RelaxMachine::Match(Frame& frame, const HostValue& value, const Type* type, std::string_view what,
-                           const Expr& at) {
+Status RelaxInterpreter::Match(Frame& frame, const HostValue& value, const Type* type, std::string_view what,
+                               const Expr& at) {
   const auto shape_of = [&](const Expr* expr) -> const ShapeValue* {
     const auto* var = As<Var>(expr);
     return var ? frame.At(var).shape() : nullptr;
@@ -76,14 +76,14 @@ Status RelaxMachine::Match(Frame& frame, const HostValue& value, const Type* typ
                                          TypeToString(TypeOfValue(value)))));
 }
 
-Status RelaxMachine::BindParams(Frame& frame, std::vector<HostValue> args) {
+Status RelaxInterpreter::BindParams(Frame& frame, std::vector<HostValue> args) {
   const Function& function = frame.function;
   if (args.size() != function.params.size()) {
-    return RunError(fmt::format("'{}' has {} parameters, and is called with {} arguments", NameOf(function),
-                                function.params.size(), args.size()));
+    return RunError(
+        fmt::format("'{}' expects {} arguments, got {}", NameOf(function), function.params.size(), args.size()));
   }
   ValueMatcher matcher(frame.symbols, ValueMatcher::Unknown::kMatches);
-  // All variables first: a dimension may be computed from variables of later parameters.
+  // All variables are bound before the checks: a dimension may depend on variables of later parameters.
   for (size_t i = 0; i < args.size(); ++i) matcher.Bind(args[i], function.params[i]->type);
   for (size_t i = 0; i < args.size(); ++i) frame.At(function.params[i]) = std::move(args[i]);
   for (const Var* param : function.params) {
@@ -93,8 +93,8 @@ Status RelaxMachine::BindParams(Frame& frame, std::vector<HostValue> args) {
   return {};
 }
 
-Result<HostValue> RelaxMachine::CallFunction(const Function& function, const FunctionValue* callee,
-                                             std::vector<HostValue> args) {
+Result<HostValue> RelaxInterpreter::CallFunction(const Function& function, const FunctionValue* callee,
+                                                 std::vector<HostValue> args) {
   if (calls_.size() >= options_.max_depth)
     return RunError(fmt::format("calls are nested deeper than {}", options_.max_depth), ErrorCode::Budget);
   const FramePlan& plan = PlanOf(function);
@@ -118,7 +118,7 @@ Result<HostValue> RelaxMachine::CallFunction(const Function& function, const Fun
 
 // ---- Expressions
 
-Result<HostValue> RelaxMachine::Eval(const Expr* expr, Frame& frame) {
+Result<HostValue> RelaxInterpreter::Eval(const Expr* expr, Frame& frame) {
   switch (expr->kind) {
     case NodeKind::kVar:
     case NodeKind::kDataflowVar: return frame.At(static_cast<const Var*>(expr));
@@ -142,7 +142,7 @@ Result<HostValue> RelaxMachine::Eval(const Expr* expr, Frame& frame) {
   }
 }
 
-Result<HostValue> RelaxMachine::EvalSeq(const SeqExpr& seq, Frame& frame) {
+Result<HostValue> RelaxInterpreter::EvalSeq(const SeqExpr& seq, Frame& frame) {
   uint32_t number = frame.plan.FirstBinding(seq);
   const auto drop_dead = [&] {
     for (const uint32_t slot : frame.plan.DeadAfter(number)) frame.slots[slot] = HostValue();
@@ -163,7 +163,7 @@ Result<HostValue> RelaxMachine::EvalSeq(const SeqExpr& seq, Frame& frame) {
   return result;
 }
 
-Result<HostValue> RelaxMachine::EvalBinding(const Binding& binding, Frame& frame) {
+Result<HostValue> RelaxInterpreter::EvalBinding(const Binding& binding, Frame& frame) {
   const Expr* expr = ValueOf(&binding);
   if (const auto* function = As<Function>(expr)) return EvalClosure(*function, binding.var, frame);
   IROPT_ASSIGN_OR_RETURN(HostValue value, WithStack([&] { return Eval(expr, frame); }));
@@ -174,7 +174,7 @@ Result<HostValue> RelaxMachine::EvalBinding(const Binding& binding, Frame& frame
   return value;
 }
 
-Result<std::vector<HostValue>> RelaxMachine::EvalAll(List<const Expr*> exprs, Frame& frame) {
+Result<std::vector<HostValue>> RelaxInterpreter::EvalAll(List<const Expr*> exprs, Frame& frame) {
   std::vector<HostValue> values;
   values.reserve(exprs.size());
   for (const Expr* expr : exprs) {
@@ -184,12 +184,12 @@ Result<std::vector<HostValue>> RelaxMachine::EvalAll(List<const Expr*> exprs, Fr
   return values;
 }
 
-Result<HostValue> RelaxMachine::EvalTuple(const Tuple& tuple, Frame& frame) {
+Result<HostValue> RelaxInterpreter::EvalTuple(const Tuple& tuple, Frame& frame) {
   IROPT_ASSIGN_OR_RETURN(std::vector<HostValue> fields, EvalAll(tuple.fields, frame));
   return HostValue(TupleValue{std::move(fields)});
 }
 
-Result<HostValue> RelaxMachine::EvalItem(const TupleGetItem& item, Frame& frame) {
+Result<HostValue> RelaxInterpreter::EvalItem(const TupleGetItem& item, Frame& frame) {
   IROPT_ASSIGN_OR_RETURN(const HostValue value, WithStack([&] { return Eval(item.tuple, frame); }));
   const TupleValue* tuple = value.tuple();
   const auto index = static_cast<size_t>(item.index);
@@ -198,7 +198,7 @@ Result<HostValue> RelaxMachine::EvalItem(const TupleGetItem& item, Frame& frame)
   return tuple->fields[index];
 }
 
-Result<HostValue> RelaxMachine::EvalIf(const If& branch, Frame& frame) {
+Result<HostValue> RelaxInterpreter::EvalIf(const If& branch, Frame& frame) {
   IROPT_ASSIGN_OR_RETURN(const HostValue condition, WithStack([&] { return Eval(branch.cond, frame); }));
   IROPT_ASSIGN_OR_RETURN(const HostValue holds,
                          packed_.Call("vm.builtin.read_if_cond", std::span(&condition, 1), *this));
@@ -206,7 +206,7 @@ Result<HostValue> RelaxMachine::EvalIf(const If& branch, Frame& frame) {
   return WithStack([&] { return Eval(taken, frame); });
 }
 
-Result<HostValue> RelaxMachine::EvalShape(const ShapeExpr& shape, Frame& frame) {
+Result<HostValue> RelaxInterpreter::EvalShape(const ShapeExpr& shape, Frame& frame) {
   ShapeValue dims;
   dims.reserve(shape.values.size());
   for (const PrimExpr* expr : shape.values) {
@@ -217,14 +217,14 @@ Result<HostValue> RelaxMachine::EvalShape(const ShapeExpr& shape, Frame& frame) 
   return HostValue(std::move(dims));
 }
 
-Result<HostValue> RelaxMachine::EvalPrim(const PrimValue& value, Frame& frame) {
+Result<HostValue> RelaxInterpreter::EvalPrim(const PrimValue& value, Frame& frame) {
   if (const auto* imm = As<tir::FloatImm>(value.value)) return HostValue(Scalar::Float(imm->value, imm->dtype));
   const std::optional<Scalar> scalar = frame.symbols.Eval(value.value);
   if (!scalar) return RunError(fmt::format("{} has no value", DimToString(value.value)));
   return HostValue(*scalar);
 }
 
-Result<HostValue> RelaxMachine::EvalClosure(const Function& function, const Var* self, Frame& frame) {
+Result<HostValue> RelaxInterpreter::EvalClosure(const Function& function, const Var* self, Frame& frame) {
   auto closure = std::make_shared<FunctionValue>();
   closure->function = &function;
   closure->name = self ? self->name() : "a local function";
@@ -239,7 +239,7 @@ Result<HostValue> RelaxMachine::EvalClosure(const Function& function, const Var*
   return HostValue(HostValue::CalleeRef(std::move(closure)));
 }
 
-Result<HostValue> RelaxMachine::EvalGlobal(const GlobalVar& var) {
+Result<HostValue> RelaxInterpreter::EvalGlobal(const GlobalVar& var) {
   const ModuleEntry* entry = module_.Find(&var);
   if (!entry) return RunError(fmt::format("the module has no function '{}'", var.name));
   return HostValue(HostValue::CalleeRef(new FunctionValue{entry->func, var.name, {}, {}, nullptr, {}}));
@@ -247,7 +247,7 @@ Result<HostValue> RelaxMachine::EvalGlobal(const GlobalVar& var) {
 
 // ---- Calls
 
-Result<HostValue> RelaxMachine::EvalCall(const Call& call, Frame& frame) {
+Result<HostValue> RelaxInterpreter::EvalCall(const Call& call, Frame& frame) {
   if (const auto* op = As<Op>(call.op)) return CallOperator(call, *op->info, frame);
   IROPT_ASSIGN_OR_RETURN(std::vector<HostValue> args, EvalAll(call.args, frame));
   const Expr* outer = std::exchange(site_, &call);
@@ -267,7 +267,7 @@ Result<HostValue> RelaxMachine::EvalCall(const Call& call, Frame& frame) {
   return result;
 }
 
-Result<HostValue> RelaxMachine::CopyToStorage(const NDArray& tensor) {
+Result<HostValue> RelaxInterpreter::CopyToStorage(const NDArray& tensor) {
   const TensorSpec spec{tensor.dtype(), {tensor.shape().begin(), tensor.shape().end()}};
   IROPT_ASSIGN_OR_RETURN(Tensor copy, AllocateTensor(spec, executor_.tracking(), options_.limits));
   if (tensor.num_bytes() != 0) std::memcpy(copy->storage()->data(), tensor.data(), tensor.num_bytes());
@@ -275,7 +275,8 @@ Result<HostValue> RelaxMachine::CopyToStorage(const NDArray& tensor) {
   return HostValue(std::move(copy));
 }
 
-Status RelaxMachine::MakeWritable(const Call& call, const PrimFunc& func, std::vector<HostValue>& args, Frame& frame) {
+Status RelaxInterpreter::MakeWritable(const Call& call, const PrimFunc& func, std::vector<HostValue>& args,
+                                      Frame& frame) {
   for (size_t i = 0; i < args.size() && i < func.params.size(); ++i) {
     const NDArray* tensor = args[i].tensor();
     const auto* var = As<Var>(call.args[i]);
@@ -289,38 +290,40 @@ Status RelaxMachine::MakeWritable(const Call& call, const PrimFunc& func, std::v
   return {};
 }
 
-Result<HostValue> RelaxMachine::CallGlobal(const GlobalVar& var, const BaseFunc& function,
-                                           std::vector<HostValue> args) {
+Result<HostValue> RelaxInterpreter::CallGlobal(const GlobalVar& var, const BaseFunc& function,
+                                               std::vector<HostValue> args) {
   if (const auto* relax = As<Function>(&function)) return CallFunction(*relax, nullptr, std::move(args));
   if (const auto* external = As<ExternFunc>(&function)) return CallPacked(external->global_symbol, args);
-  // A call without call_tir gives the function its outputs, too.
+  // In a direct call of a PrimFunc, the outputs are arguments, too.
   std::vector<PrimFuncArg> prim_args;
   for (HostValue& arg : args) prim_args.push_back({std::move(arg), /*writable=*/true});
   IROPT_RETURN_IF_ERROR(CallPrimFunc(var, *To<PrimFunc>(&function), prim_args));
   return HostValue(TupleValue{});
 }
 
-Result<HostValue> RelaxMachine::Invoke(const HostValue& callee, std::span<const HostValue> args) {
+Result<HostValue> RelaxInterpreter::Invoke(const HostValue& callee, std::span<const HostValue> args) {
   const FunctionValue* function = callee.function();
-  if (!function) return RunError(fmt::format("{} is called, expected a function", KindOf(callee)));
+  if (!function) return RunError(fmt::format("expected a function to call, got {}", KindOf(callee)));
   std::vector<HostValue> all(args.begin(), args.end());
   all.insert(all.end(), function->bound.begin(), function->bound.end());
   if (const auto* relax = As<Function>(function->function)) return CallFunction(*relax, function, std::move(all));
   return CallGlobal(*GlobalVar::Get(function->name), *function->function, std::move(all));
 }
 
-void RelaxMachine::Print(std::string_view line) {
+void RelaxInterpreter::Print(std::string_view line) {
   if (options_.print) options_.print(line);
 }
 
-Result<std::shared_ptr<Storage>> RelaxMachine::Allocate(uint64_t bytes) {
+Result<std::shared_ptr<Storage>> RelaxInterpreter::Allocate(uint64_t bytes) {
   if (bytes > options_.limits.max_bytes)
-    return RunError(fmt::format("{} bytes are over the limit of {} bytes", bytes, options_.limits.max_bytes),
-                    ErrorCode::Budget);
+    return RunError(
+        fmt::format("an allocation of {} bytes exceeds the limit of {} bytes", bytes, options_.limits.max_bytes),
+        ErrorCode::Budget);
   return Storage::Make(bytes, executor_.tracking());
 }
 
-Result<HostValue> RelaxMachine::Timed(CalleeKind kind, std::string_view callee, FunctionRef<Result<HostValue>()> f) {
+Result<HostValue> RelaxInterpreter::Timed(CalleeKind kind, std::string_view callee,
+                                          FunctionRef<Result<HostValue>()> f) {
   if (!options_.observer) return f();
   const auto begin = std::chrono::steady_clock::now();
   Result<HostValue> result = f();
@@ -329,18 +332,18 @@ Result<HostValue> RelaxMachine::Timed(CalleeKind kind, std::string_view callee, 
   return result;
 }
 
-Result<HostValue> RelaxMachine::CallPrimFunc(const GlobalVar& var, const PrimFunc& func,
-                                             std::span<const PrimFuncArg> args) {
+Result<HostValue> RelaxInterpreter::CallPrimFunc(const GlobalVar& var, const PrimFunc& func,
+                                                 std::span<const PrimFuncArg> args) {
   return Timed(CalleeKind::kPrimFunc, var.name, [&] { return executor_.Call(var, func, args, packed_caller_); });
 }
 
-Result<HostValue> RelaxMachine::CallPacked(std::string_view name, std::span<const HostValue> args) {
+Result<HostValue> RelaxInterpreter::CallPacked(std::string_view name, std::span<const HostValue> args) {
   return Timed(CalleeKind::kPacked, name, [&] { return packed_.Call(name, args, *this); });
 }
 
-// What a call says that its result is. Functions of the module check their own.
-Status RelaxMachine::CheckResult(const Call& call, const HostValue& value, Frame& frame) {
-  // A function that returns nothing has the type of the empty tuple.
+// Checks a result against the type of the call. Functions of the module check their results themselves.
+Status RelaxInterpreter::CheckResult(const Call& call, const HostValue& value, Frame& frame) {
+  // Functions without a result have the type of the empty tuple.
   const auto* tuple = As<TupleType>(call.type);
   if (!call.type || (tuple && tuple->fields.empty())) return {};
   return Match(frame, value, call.type, fmt::format("the result of {}", CalleeName(call)), call);
@@ -350,11 +353,11 @@ Status RelaxMachine::CheckResult(const Call& call, const HostValue& value, Frame
 
 Result<HostValue> RunFunction(const Module& module, const Function& function, std::vector<HostValue> args,
                               DiagnosticEngine& diagnostics, const RunOptions& options) {
-  eval::RelaxMachine machine(module, diagnostics, options);
-  Result<HostValue> result = machine.CallFunction(function, nullptr, std::move(args));
-  if (!result.ok()) return machine.Report(function, result.TakeError());
+  eval::RelaxInterpreter interpreter(module, diagnostics, options);
+  Result<HostValue> result = interpreter.CallFunction(function, nullptr, std::move(args));
+  if (!result.ok()) return interpreter.Report(function, result.TakeError());
   if (!IsWritten(*result))
-    diagnostics.Warning(Location(function), "undefined-result", "the result has elements that nothing wrote");
+    diagnostics.Warning(Location(function), "undefined-result", "the result has uninitialized elements");
   return result;
 }
 
