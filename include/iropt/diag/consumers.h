@@ -1,4 +1,4 @@
-// The two forms in which diagnostics leave the program: text for people and JSON lines for programs.
+// Consumers that print diagnostics as text or as JSON lines.
 #pragma once
 
 #include "iropt/diag/diagnostic.h"

@@ -139,7 +139,7 @@ class DiagnosticEngine {
   bool warnings_as_errors_ = false;
 };
 
-// While it lives, everything that is reported gets a note of what is being done. The innermost note comes first.
+// During its lifetime, all reported diagnostics get a note with the current activity. The innermost note comes first.
 class DiagnosticContext {
  public:
   DiagnosticContext(DiagnosticEngine& engine, SourceSpan span, std::string message)

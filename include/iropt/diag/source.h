@@ -22,7 +22,7 @@ struct SourceSpan {
   friend bool operator==(SourceSpan, SourceSpan) = default;
 };
 
-// A position for people. Lines and columns count from 1, columns in code points of UTF-8.
+// A position for messages. Lines and columns count from 1, columns in code points of UTF-8.
 struct SourceLocation {
   std::string_view name;
   uint32_t line = 0;

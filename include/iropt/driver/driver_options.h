@@ -28,8 +28,8 @@ struct DriverOptions {
 
   std::vector<std::string> plugins;  // shared objects, whose passes and instruments can then be named
 
-  // The pipeline. Values that stand here win over those of the file, and lists add to those of the file. Without
-  // passes, a level asks for its default pipeline; without a level, too, nothing runs.
+  // The pipeline. Values here take precedence over those of the file; lists are appended to those of the file. A level
+  // without passes selects its default pipeline; with neither, nothing runs.
   std::vector<std::string> passes;  // pipelines, one after the other
   std::optional<std::string> pipeline_file;
   std::optional<int> opt_level;

@@ -15,7 +15,7 @@ struct EinsumEquation {
 };
 
 // Nothing if the text is not an equation. Without an output, the output has the ellipsis and the letters that occur
-// once, in order of the alphabet.
+// once, in alphabetical order.
 std::optional<EinsumEquation> ParseEinsum(std::string_view text);
 
 }  // namespace iropt

@@ -145,8 +145,8 @@ constexpr T FloorDiv(T a, T b) {
   return quotient;
 }
 
-// The order of the operands matters for NaN and signed zeros: the comparison is false for NaN, so the second operand
-// wins. This is what code generated from tir.Max and tir.Min computes.
+// The order of the operands matters for NaN and signed zeros: the comparison is false for NaN, so the result is the
+// second operand. This is what code generated from tir.Max and tir.Min computes.
 template <class T>
 constexpr T MaxOf(T a, T b) {
   return a > b ? a : b;
@@ -188,7 +188,7 @@ bool ConvertElement(From from, To* to) {
       *to = To(static_cast<double>(value));
     }
   } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<MathOf<From>>) {
-    // Both bounds are powers of two (or zero), hence exact; the fraction is cut off.
+    // Both bounds are powers of two (or zero), hence exact; the fraction is truncated.
     const double whole = std::trunc(static_cast<double>(value));
     const double upper = std::ldexp(1.0, std::numeric_limits<To>::digits);
     const double lower = std::is_signed_v<To> ? -upper : 0.0;

@@ -39,8 +39,8 @@ struct ObjectType : Type {
   IROPT_NODE_KIND(kObjectType)
   ObjectType() : Type(kKind) {}
   static const ObjectType* Get();
-  // The type of what has none because of an error that was reported. Whatever is computed from it has this type, too,
-  // so that one error does not cause others. It never leaves the reader.
+  // The type of expressions with a reported error. Expressions that use them have this type, too, so that one error
+  // does not cause others. It does not occur outside of the reader.
   static const ObjectType* AfterError();
   static constexpr auto Fields() { return FieldList(); }
 };

@@ -194,7 +194,7 @@ struct OpSpec {
   OpPattern pattern = OpPattern::kOpaque;
 };
 
-// Why the operator cannot be added; empty if it can, or was added already.
+// The reason why the operator cannot be added; empty if it can, or was added already.
 std::string RefusalOf(const OpSpec& spec);
 // Adds an operator for the rest of the process; the texts are copied. Nothing happens if it was added already. Not
 // while another thread uses operators.

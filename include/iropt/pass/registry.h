@@ -71,7 +71,7 @@ class PassRegistry {
   static PassRegistry& Global();
 
   // Refuses a name that is taken or that a pipeline cannot spell as one word, a row without a factory, and one that
-  // closes a circle of requirements.
+  // makes the requirements cyclic.
   Status Add(PassEntry row);
   Status AddConfig(OptionSpec spec);
   // Refuses a name that is taken. The built-in instruments of ir-opt are separate and take precedence.

@@ -10,8 +10,8 @@
 
 namespace iropt {
 
-// Says what this thread is doing, as long as it lives: CrashNote note("running pass", name). Notes nest; the worker
-// threads of ParallelFor have those of the thread that started them.
+// Describes the activity of this thread during its lifetime: CrashNote note("running pass", name). Notes nest; the
+// worker threads of ParallelFor have those of the thread that started them.
 class CrashNote {
  public:
   // `activity` and what `subject` refers to must outlive the note.

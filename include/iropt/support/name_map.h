@@ -1,6 +1,6 @@
-// A hash map from names to values whose entries leave in the reverse order of their insertion, as scopes need it. Open
-// addressing on 8-byte slots; since the entry that leaves is always the youngest, its slot simply becomes empty again
-// and no tombstones are needed. Expected O(1) per operation, no allocation per entry.
+// A hash map from names to values whose entries are removed in the reverse order of insertion, as scopes need it. Open
+// addressing with 8-byte slots; since only the last entry is removed, its slot becomes empty again and no tombstones
+// are needed. Expected O(1) per operation, no allocation per entry.
 //
 // Names of big functions count up (lv8, lv9, lv10, ...), and are looked up soon after they were inserted. So names that
 // differ in the last two characters alone get neighbouring slots, which share cache lines and pages: reading and
@@ -88,8 +88,8 @@ class NameMap {
     uint32_t tag = 0;
     uint32_t entry = kNone;
   };
-  // Odd, so that a chain reaches every slot, and longer than a run of a hundred names: runs that meet pass each other
-  // at once.
+  // Odd, so that a probe sequence reaches every slot, and longer than a run of a hundred names, so that colliding runs
+  // separate after one step.
   static constexpr size_t kStep = 129;
   static constexpr size_t kFirstCapacity = 64;
 
@@ -101,7 +101,7 @@ class NameMap {
     }
   }
 
-  // In the order of insertion, so that PopBack still finds the youngest entry at the end of its chain.
+  // In the order of insertion, so that PopBack still finds the last entry at the end of its probe sequence.
   void Rehash(size_t capacity) {
     slots_.assign(capacity, {});
     const size_t mask = capacity - 1;

@@ -66,7 +66,7 @@ using Status = Result<void>;
 template <class T>
 class [[nodiscard]] Result {
  public:
-  // Results are made from values, errors and failures without a word. NOLINTBEGIN(google-explicit-constructor)
+  // Values, errors and failures convert to results implicitly. NOLINTBEGIN(google-explicit-constructor)
   template <class U = T>
   requires(std::is_constructible_v<T, U&&> && !std::is_same_v<std::remove_cvref_t<U>, Result> &&
            !std::is_same_v<std::remove_cvref_t<U>, Error> && !std::is_same_v<std::remove_cvref_t<U>, Failure>)

@@ -9,8 +9,8 @@
 
 namespace iropt {
 
-// Null for what was not set. Memory goes by the range of the numbers that were set: rewriting a few bindings, whose
-// variables have neighbouring numbers, costs nothing for the others of a big function.
+// Null for variables without an entry. Memory is proportional to the range of the numbers of the entries, so that
+// rewriting a few neighbouring bindings of a big function is cheap.
 template <class T>
 class VarMap {
  public:

@@ -116,7 +116,7 @@ class Lexer {
   State Save() const;
   void Restore(const State& state);
 
-  // Goes on with what another lexer of the same buffer was to read, and it with what this one was.
+  // Exchanges the positions of two lexers of the same buffer.
   void SwapPositions(Lexer& other);
 
  private:
