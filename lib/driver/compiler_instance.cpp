@@ -122,16 +122,25 @@ PassContext CompilerInstance::MakeContext(int opt_level) {
   context.diagnostics = &diagnostics_;
   context.registry = &registry_;
   context.threads = threads_;
-  context.printer = [this](const Module& module, std::string heading) -> Status {
-    // The heading is a comment, of one line or more.
-    for (size_t i = 0; (i = heading.find('\n', i)) != std::string::npos; i += 3) heading.replace(i, 1, "\n# ");
-    if (!CheckTextSize(module, diagnostics_)) return Failure{ErrorCode::Budget};
-    err_.Append(chunk_.empty() ? fmt::format("# {}\n", heading) : fmt::format("# {} ({})\n", heading, chunk_));
-    Print(module, err_);
-    return err_.Flush();
+  context.printer = [this](const Module& module, const std::string& heading) {
+    return PrintUnderHeading(module, heading, {});
   };
   context.reader = registry_.shared_reader();
   return context;
+}
+
+std::string CompilerInstance::Heading(std::string heading, std::string_view details, std::string_view result) const {
+  for (size_t i = 0; (i = heading.find('\n', i)) != std::string::npos; i += 3) heading.replace(i, 1, "\n# ");
+  const std::string_view comma = details.empty() || chunk_.empty() ? "" : ", ";
+  if (!details.empty() || !chunk_.empty()) heading += fmt::format(" ({}{}{})", details, comma, chunk_);
+  return fmt::format("# {}{}{}\n", heading, result.empty() ? "" : ": ", result);
+}
+
+Status CompilerInstance::PrintUnderHeading(const Module& module, const std::string& heading, std::string_view details) {
+  if (!CheckTextSize(module, diagnostics_)) return Failure{ErrorCode::Budget};
+  err_.Append(Heading(heading, details));
+  Print(module, err_);
+  return err_.Flush();
 }
 
 void CompilerInstance::set_input(std::string file, std::string chunk) {

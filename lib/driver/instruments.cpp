@@ -24,6 +24,16 @@ const std::vector<OwnInstrument>& Rows() {
 #undef IROPT_OPTION
 #undef IROPT_OPTIONS
 
+using ChangePrintingName = std::pair<std::string_view, ChangePrinting>;
+constexpr ChangePrintingName kChangePrintings[] = {{"full", ChangePrinting::Full},
+                                                   {"quiet", ChangePrinting::Quiet},
+                                                   {"diff", ChangePrinting::Diff},
+                                                   {"cdiff", ChangePrinting::ColourDiff}};
+
+std::string_view NameOf(ChangePrinting mode) {
+  return std::ranges::find(kChangePrintings, mode, &ChangePrintingName::second)->first;
+}
+
 std::vector<std::string_view> KnownNames(const PassRegistry& registry) {
   std::vector<std::string_view> names;
   for (const OwnInstrument& own : OwnInstruments()) names.push_back(own.name);
@@ -38,6 +48,7 @@ std::span<const OwnInstrument> OwnInstruments() { return Rows(); }
 InstrumentPlan::InstrumentPlan(const DriverOptions& options)
     : print_before(options.print_before),
       print_after(options.print_after),
+      print_changed(options.print_changed),
       verify_each(options.verify_each),
       timing(options.time_passes),
       report(options.report),
@@ -49,8 +60,7 @@ Status InstrumentPlan::Add(const InstrumentSpec& spec, const PassRegistry& regis
   const auto own = std::ranges::find(Rows(), spec.name, &OwnInstrument::name);
   if (own != Rows().end()) {
     if (!CheckOptions(own->options, owner, options, diagnostics)) return Failure{ErrorCode::Usage};
-    AddOwn(own->id, options);
-    return {};
+    return AddOwn(own->id, options, diagnostics) ? Status() : Failure{ErrorCode::Usage};
   }
   if (!registry.instruments().contains(spec.name)) {
     ReportUnknownName(fmt::format("unknown instrument '{}'", spec.name), spec.name, KnownNames(registry),
@@ -79,6 +89,9 @@ std::vector<InstrumentSpec> InstrumentPlan::Specs() const {
   if (bisect_limit) specs.push_back({"opt-bisect", {{"limit", *bisect_limit, {}}}, {}});
   add_print("print-after", print_after);
   add_print("print-before", print_before);
+  if (print_changed != ChangePrinting::Off) {
+    specs.push_back({"print-changed", {{"mode", std::string(NameOf(print_changed)), {}}}, {}});
+  }
   if (report) specs.push_back({"report", {}, {}});
   if (timing) specs.push_back({"timing", {}, {}});
   if (verify_each) specs.push_back({"verify-each", {}, {}});
@@ -86,7 +99,7 @@ std::vector<InstrumentSpec> InstrumentPlan::Specs() const {
   return specs;
 }
 
-void InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options) {
+bool InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options, DiagnosticEngine& diagnostics) {
   switch (id) {
     // The command line takes precedence.
     case InstrumentId::OptBisect:
@@ -94,10 +107,21 @@ void InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options) {
       break;
     case InstrumentId::PrintAfter: AddPrint(print_after, options); break;
     case InstrumentId::PrintBefore: AddPrint(print_before, options); break;
+    case InstrumentId::PrintChanged: {
+      const OptionValue& mode = options[0].value;
+      const auto row = std::ranges::find(kChangePrintings, *mode.as_string(), &ChangePrintingName::first);
+      if (row == std::end(kChangePrintings)) {
+        diagnostics.Error(mode.span(), "usage", "mode must be full, quiet, diff or cdiff");
+        return false;
+      }
+      if (print_changed == ChangePrinting::Off) print_changed = row->second;
+      break;
+    }
     case InstrumentId::Report: report = true; break;
     case InstrumentId::Timing: timing = true; break;
     case InstrumentId::VerifyEach: verify_each = true; break;
   }
+  return true;
 }
 
 void InstrumentPlan::AddPrint(PrintRequest& request, const OptionValue::Dict& options) {

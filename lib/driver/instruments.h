@@ -37,6 +37,7 @@ std::span<const OwnInstrument> OwnInstruments();
 struct InstrumentPlan {
   PrintRequest print_before;
   PrintRequest print_after;
+  ChangePrinting print_changed = ChangePrinting::Off;
   std::vector<LocatedName> print_passes;  // of both, if a file or -instruments names them
   bool verify_each = false;
   bool timing = false;
@@ -46,13 +47,16 @@ struct InstrumentPlan {
   std::vector<InstrumentSpec> other_specs;
 
   explicit InstrumentPlan(const DriverOptions& options);
+  // Returns whether instruments print modules.
+  bool prints() const { return print_before.wanted() || print_after.wanted() || print_changed != ChangePrinting::Off; }
   // Adds the instrument of the spec. Reports an unknown name, and options that do not fit.
   Status Add(const InstrumentSpec& spec, const PassRegistry& registry, DiagnosticEngine& diagnostics);
   // The plan in the form of a pipeline file.
   std::vector<InstrumentSpec> Specs() const;
 
  private:
-  void AddOwn(InstrumentId id, const OptionValue::Dict& options);
+  // False, after a report, if an option has a value that it cannot have.
+  bool AddOwn(InstrumentId id, const OptionValue::Dict& options, DiagnosticEngine& diagnostics);
   void AddPrint(PrintRequest& request, const OptionValue::Dict& options);
 };
 

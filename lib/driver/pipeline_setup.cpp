@@ -11,6 +11,9 @@
 #include "iropt/pass/config.h"
 #include "iropt/pass/print_instruments.h"
 #include "load_plugins.h"
+#include "observe/ir_printer.h"
+#include "observe/pass_counter.h"
+#include "observe/print_changed.h"
 #include "option_paths.h"
 #include "verify_each.h"
 
@@ -178,11 +181,20 @@ Status PipelineSetup::AddInstruments() {
     compiler_.err().Append(text);
     static_cast<void>(compiler_.err().Flush());
   };
-  const ModulePrinter& print = context_.printer;
+  FunctionFilter filter;
+  if (options_.filter_functions) {
+    IROPT_ASSIGN_OR_RETURN(filter, FunctionFilter::Make(*options_.filter_functions));
+  }
+  const auto counter = std::make_shared<PassCounter>();
+  const auto printer = std::make_shared<const IrPrinter>(compiler_, std::move(filter), counter);
+  const ModulePrinter print = [printer](const Module& module, const std::string& heading) {
+    return printer->Print(module, heading);
+  };
   const auto passes_of = [](const PrintRequest& r) { return r.all ? std::vector<std::string>() : r.passes; };
   InstrumentList& list = context_.instruments;
   bisect_limit_ = plan.bisect_limit;
   const auto audit = plan.verify_each ? std::make_shared<ChangeAudit>() : nullptr;
+  if (plan.prints()) list.push_back(counter);
   if (plan.bisect_limit) list.push_back(std::make_shared<OptBisect>(*plan.bisect_limit, say));
   if (plan.print_before.wanted()) list.push_back(std::make_shared<PrintIRBefore>(passes_of(plan.print_before), print));
   if (plan.verify_each) {
@@ -197,6 +209,8 @@ Status PipelineSetup::AddInstruments() {
     verifies_each_ = true;
   }
   if (plan.print_after.wanted()) list.push_back(std::make_shared<PrintIRAfter>(passes_of(plan.print_after), print));
+  if (plan.print_changed != ChangePrinting::Off)
+    list.push_back(std::make_shared<PrintChanged>(plan.print_changed, printer, compiler_));
   return {};
 }
 

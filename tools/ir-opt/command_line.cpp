@@ -13,7 +13,8 @@ const FlagExclusion kExclusions[] = {
     {"verify-only", {"passes",           "pipeline",          "opt-level",       "disable",          "require",
                      "config",           "print-pipeline",    "output",          "inline-constants", "verify-each",
                      "verify-roundtrip", "verify-idempotent", "no-verify",       "explain-pipeline", "print-before",
-                     "print-after",      "print-before-all",  "print-after-all", "opt-bisect-limit", "instruments"}},
+                     "print-after",      "print-before-all",  "print-after-all", "opt-bisect-limit", "instruments",
+                     "print-changed",    "filter-functions"}},
     {"eval",
      {FlagExclusion::kInput, "passes", "pipeline", "opt-level", "output", "verify-only", "split-input-file",
       "print-pipeline"}},
@@ -22,6 +23,10 @@ const FlagExclusion kExclusions[] = {
 void TranslateWords(CommandLine& line) {
   if (line.print_pipeline == "text") line.driver.print_pipeline = PipelineForm::Text;
   if (line.print_pipeline == "json") line.driver.print_pipeline = PipelineForm::Json;
+  if (line.print_changed == "full") line.driver.print_changed = ChangePrinting::Full;
+  if (line.print_changed == "quiet") line.driver.print_changed = ChangePrinting::Quiet;
+  if (line.print_changed == "diff") line.driver.print_changed = ChangePrinting::Diff;
+  if (line.print_changed == "cdiff") line.driver.print_changed = ChangePrinting::ColourDiff;
   TranslateDiagnosticFlags(line.diagnostics, line.colour, line.driver.compiler);
 }
 

@@ -16,6 +16,7 @@ struct CommandLine {
 
   DriverOptions driver;
   std::string print_pipeline;  // empty if the flag is not there, as below
+  std::string print_changed;
   std::string diagnostics = "text";
   std::string colour = "auto";
   std::optional<std::string> eval;

@@ -83,6 +83,10 @@ class CompilerInstance {
 
   void Print(const Module& module, OutputStream& out) const;
   std::string PrintToString(const Module& module) const;
+  // Prints to stderr, under a comment: "# HEADING (details, chunk)". The heading may have several lines.
+  Status PrintUnderHeading(const Module& module, const std::string& heading, std::string_view details);
+  // The comment, with a newline: "# HEADING (details, chunk): result".
+  std::string Heading(std::string heading, std::string_view details, std::string_view result = {}) const;
 
   // A pipeline in the syntax of `ir-opt -passes=`: one pass, or a list. Under a context of MakeContext, the passes that
   // its passes require come from this registry, too.

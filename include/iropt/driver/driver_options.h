@@ -20,6 +20,10 @@ struct PrintRequest {
   bool wanted() const { return all || !passes.empty(); }
 };
 
+// How -print-changed shows the effect of a pass: the changed functions, with or without a line for passes that changed
+// nothing, or the difference of their texts.
+enum class ChangePrinting : uint8_t { Off, Full, Quiet, Diff, ColourDiff };
+
 struct DriverOptions {
   CompilerOptions compiler;
 
@@ -51,6 +55,8 @@ struct DriverOptions {
   std::vector<std::string> instruments;     // in the syntax of a pipeline, see instruments.def
   PrintRequest print_before;
   PrintRequest print_after;
+  ChangePrinting print_changed = ChangePrinting::Off;
+  std::optional<std::string> filter_functions;  // a regular expression for names of functions to print
 };
 
 }  // namespace iropt

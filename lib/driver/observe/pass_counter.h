@@ -1,0 +1,30 @@
+// Numbers for the runs of passes.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "iropt/pass/instrument.h"
+
+namespace iropt {
+
+// Numbers the runs of passes that are not composite from 1, in the order in which they begin. Comes before the
+// instruments that ask for the number.
+class PassCounter : public PassInstrument {
+ public:
+  PassCounter() : PassInstrument("pass-counter") {}
+
+  Status RunBeforePass(const Module& module, const PassInfo& info) override;
+  Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) override;
+
+  // The number of the run that the current event is about; 0 before the first one. The numbers go on over all modules
+  // of a run.
+  size_t current() const { return current_; }
+
+ private:
+  std::vector<size_t> running_;
+  size_t begun_ = 0;
+  size_t current_ = 0;
+};
+
+}  // namespace iropt
