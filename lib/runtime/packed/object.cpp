@@ -18,6 +18,12 @@ Result<HostValue> GetTupleItem(PackedCall& call) {
   return tuple->fields[static_cast<size_t>(index)];
 }
 
+// Says that an item is not read again. Tuples do not change here, so its memory is kept as long as they are.
+Result<HostValue> ResetTupleItem(PackedCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const HostValue item, GetTupleItem(call));
+  return HostValue(TupleValue{});
+}
+
 // The condition is a scalar, or the first element of a tensor.
 Result<HostValue> ReadIfCond(PackedCall& call) {
   if (call.num_args() != 1) return call.Fail("expects one operand");

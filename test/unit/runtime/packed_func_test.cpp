@@ -109,6 +109,8 @@ TEST_CASE("packed functions: tuples, conditions, closures", "[runtime]") {
   const HostValue pair = call("vm.builtin.make_tuple", {Int(4), Int(5)});
   CHECK(call("vm.builtin.tuple_getitem", {pair, Int(1)}).scalar()->integer == 5);
   CHECK_THAT(call.Error("vm.builtin.tuple_getitem", {pair, Int(2)}), Catch::Contains("a tuple with 2 fields"));
+  CHECK(call("vm.builtin.tuple_reset_item", {pair, Int(1)}).tuple()->fields.empty());
+  CHECK_THAT(call.Error("vm.builtin.tuple_reset_item", {pair, Int(2)}), Catch::Contains("a tuple with 2 fields"));
   CHECK(call("vm.builtin.read_if_cond", {MakeScalarTensor(Scalar::Int(7, DataType::Int(32)))}).scalar()->integer == 1);
   CHECK_THAT(call.Error("vm.builtin.read_if_cond", {Floats({1})}), Catch::Contains("integer or boolean"));
   auto function = std::make_shared<FunctionValue>();
