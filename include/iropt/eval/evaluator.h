@@ -8,6 +8,7 @@
 // time.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -19,11 +20,18 @@
 
 namespace iropt {
 
-// Limits of an evaluation. Both are checked before memory is allocated or work is done.
+// Limits of an evaluation. They are checked before memory is allocated or work is done.
 struct EvalLimits {
-  size_t max_bytes = SIZE_MAX;     // of one tensor
-  uint64_t max_work = UINT64_MAX;  // elementary operations, roughly
-  uint64_t* work = nullptr;        // if not null, increased by the work done
+  size_t max_bytes = SIZE_MAX;           // of one tensor
+  uint64_t max_work = UINT64_MAX;        // of one evaluation, in elementary operations, roughly
+  uint64_t* work = nullptr;              // if not null, increased by the work done
+  uint64_t max_total_work = UINT64_MAX;  // of all evaluations that are counted in *work
+
+  // The number of operations that the next evaluation may take.
+  uint64_t AvailableWork() const {
+    if (!work) return max_work;
+    return std::min(max_work, max_total_work > *work ? max_total_work - *work : 0);
+  }
 };
 
 // Returns whether there is a kernel for the operator. O(1).

@@ -17,6 +17,9 @@ class RandomSource {
   // Uniform in [0, 1).
   double Uniform() { return static_cast<double>(Next() >> 11) * 0x1p-53; }
 
+  // Whether the numbers that follow are the same.
+  friend bool operator==(const RandomSource&, const RandomSource&) = default;
+
  private:
   uint64_t state_;
 };

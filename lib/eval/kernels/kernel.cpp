@@ -29,7 +29,7 @@ Result<std::shared_ptr<NDArray>> KernelCall::Allocate(DataType dtype, Shape shap
 }
 
 Status KernelCall::Charge(uint64_t units) {
-  if (units > work_left_) return Fail(fmt::format("takes more than {} steps", limits_.max_work), ErrorCode::Budget);
+  if (units > work_left_) return Fail(fmt::format("takes more than {} steps", available_work_), ErrorCode::Budget);
   work_left_ -= units;
   return {};
 }

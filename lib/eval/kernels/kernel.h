@@ -23,11 +23,16 @@ class KernelCall : public OperandReader {
  public:
   KernelCall(const OpInfo& op, const Attr* attrs, std::span<const HostValue> args, const EvalLimits& limits,
              RandomSource* random)
-      : OperandReader(op.name, args), attrs_(attrs), limits_(limits), random_(random), work_left_(limits.max_work) {}
+      : OperandReader(op.name, args),
+        attrs_(attrs),
+        limits_(limits),
+        random_(random),
+        available_work_(limits.AvailableWork()),
+        work_left_(available_work_) {}
   KernelCall(const KernelCall&) = delete;
   KernelCall& operator=(const KernelCall&) = delete;
   ~KernelCall() {
-    if (limits_.work) *limits_.work += limits_.max_work - work_left_;
+    if (limits_.work) *limits_.work += available_work_ - work_left_;
   }
 
   Error UnsupportedDType(DataType dtype) const;
@@ -49,6 +54,7 @@ class KernelCall : public OperandReader {
   const Attr* attrs_;
   EvalLimits limits_;
   RandomSource* random_;
+  uint64_t available_work_;
   uint64_t work_left_;
 };
 

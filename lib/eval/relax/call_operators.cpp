@@ -21,7 +21,11 @@ Error OpError(const OpInfo& op, std::string_view message) {
 
 Result<HostValue> RelaxInterpreter::CallKernel(const OpInfo& op, const Attr* attrs, std::span<const HostValue> args) {
   if (!std::ranges::all_of(args, IsWritten)) return OpError(op, "an operand is read before it is initialized");
-  return Timed(CalleeKind::kOperator, op.script, [&] { return EvalOp(op, attrs, args, options_.limits, &random_); });
+  const RandomSource before = random_;
+  Result<HostValue> result =
+      Timed(CalleeKind::kOperator, op.script, [&] { return EvalOp(op, attrs, args, options_.limits, &random_); });
+  if (options_.observer && random_ != before) options_.observer->OnRandom();
+  return result;
 }
 
 Result<HostValue> RelaxInterpreter::CallOperator(const Call& call, const OpInfo& op, Frame& frame) {

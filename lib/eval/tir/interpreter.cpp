@@ -40,7 +40,7 @@ Interpreter::~Interpreter() {
 
 bool Interpreter::Step() {
   if (execution_.work_left == 0)
-    return Fail(fmt::format("takes more than {} steps", execution_.limits.max_work), ErrorCode::Budget);
+    return Fail(fmt::format("takes more than {} steps", execution_.available_work), ErrorCode::Budget);
   --execution_.work_left;
   return true;
 }

@@ -20,7 +20,8 @@ namespace iropt::eval {
 // The shared state of all functions of one run.
 struct ExecutionState {
   EvalLimits limits;
-  uint64_t work_left = limits.max_work;
+  uint64_t available_work = limits.AvailableWork();
+  uint64_t work_left = available_work;
   const Module* module = nullptr;  // for functions to call; null: none
   PackedCaller packed = nullptr;   // for packed functions; null: none
   int depth = 0;                   // of calls

@@ -55,7 +55,7 @@ Result<HostValue> CallPrimFunc(const PrimFunc& func, std::span<const PrimFuncArg
     if (scalars) BindSizes(interpreter, func, args);
   }
   const bool done = interpreter.Run(func);
-  if (options.limits.work) *options.limits.work += options.limits.max_work - execution.work_left;
+  if (options.limits.work) *options.limits.work += execution.available_work - execution.work_left;
   if (!done) return ErrorOf(func, interpreter, "fails");
   return HostValue(interpreter.returned());
 }
