@@ -4,22 +4,17 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstring>
 
 #include "iropt/infer/infer.h"
-#include "iropt/ir/element.h"
 #include "iropt/ir/location.h"
 #include "iropt/runtime/operand_reader.h"
-#include "iropt/runtime/random.h"
 #include "iropt/support/edit_distance.h"
+#include "random_inputs.h"
 
 namespace iropt {
 
 namespace {
-
-// The exclusive bound of random integers, small so that they are valid indices.
-constexpr uint64_t kRandomIntegers = 4;
 
 // Converts a tensor of a file to the kind of the input. Tensors of rank 0 have the shape (1,) in files.
 HostValue FromFile(const EntryInput& input, const Tensor& tensor) {
@@ -38,15 +33,6 @@ HostValue FromFile(const EntryInput& input, const Tensor& tensor) {
 std::span<const int64_t> DimsOf(const HostValue& value) {
   if (const NDArray* tensor = value.tensor()) return tensor->shape();
   return value.shape() ? std::span<const int64_t>(*value.shape()) : std::span<const int64_t>();
-}
-
-// Tensors of rank 2 and higher have a variance of 1 / fan-in (LeCun initialization), so that activations neither
-// overflow nor vanish. Vectors are in [0.5, 1.5), so that they are valid scales and variances.
-double RandomReal(RandomSource& random, const std::vector<int64_t>& dims) {
-  if (dims.size() < 2) return 0.5 + random.Uniform();
-  double fan_in = 1;
-  for (size_t i = 1; i < dims.size(); ++i) fan_in *= static_cast<double>(std::max<int64_t>(dims[i], 1));
-  return (2 * random.Uniform() - 1) * std::sqrt(3 / fan_in);
 }
 
 }  // namespace
@@ -172,23 +158,6 @@ void ArgumentReader::CheckGiven() {
 
 // ---- Random inputs
 
-HostValue ArgumentReader::MakeRandom(const EntryInput& input, const std::vector<int64_t>& dims) const {
-  // The seed of an input depends on its name, not on the other inputs.
-  RandomSource random(HashCombine(options_.seed, HashString(input.name)));
-  const DataType dtype = input.dtype.is_void() ? DataType::Float(32) : input.dtype;
-  const std::shared_ptr<NDArray> tensor = NDArray::Make(dtype, dims);
-  DispatchElement(dtype, [&]<class T>(std::type_identity<T>) {
-    for (T& element : tensor->MutableAs<T>()) {
-      if constexpr (std::is_floating_point_v<MathOf<T>>) {
-        element = Element<T>::Store(static_cast<MathOf<T>>(RandomReal(random, dims)));
-      } else {
-        element = Element<T>::Store(static_cast<MathOf<T>>(random.Next() % kRandomIntegers));
-      }
-    }
-  });
-  return Tensor(tensor);
-}
-
 void ArgumentReader::MakeMissing(const EvalLimits& limits, Storage::Tracking tracking) {
   for (const EntryInput& input : entry_.inputs()) {
     if (IsGiven(input)) continue;
@@ -229,7 +198,8 @@ void ArgumentReader::MakeMissing(const EvalLimits& limits, Storage::Tracking tra
       code_ = tensor.error().code;
       Report(input, fmt::format("parameter '{}': {}", input.name, tensor.error().message));
     } else {
-      ValueOf(input) = is_output ? HostValue(*std::move(tensor)) : MakeRandom(input, dims);
+      ValueOf(input) = is_output ? *std::move(tensor)
+                                 : MakeRandomTensor((*tensor)->dtype(), dims, RandomSourceOf(input, options_.seed));
     }
   }
 }

@@ -30,7 +30,6 @@ class ArgumentReader {
   Status ReadSymbols();
   void CheckGiven();
   void MakeMissing(const EvalLimits& limits, Storage::Tracking tracking);
-  HostValue MakeRandom(const EntryInput& input, const std::vector<int64_t>& dims) const;
   bool Fits(const EntryInput& input, const HostValue& value);
 
   HostValue& ValueOf(const EntryInput& input) { return values_[static_cast<size_t>(&input - entry_.inputs().data())]; }

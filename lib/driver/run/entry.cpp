@@ -31,21 +31,16 @@ Failure ReportUnknown(const Module& module, const std::string& name, CompilerIns
   return Failure{ErrorCode::Usage};
 }
 
-HostValue TakeValue(const Type* type, std::vector<HostValue>& values, size_t& next) {
-  const auto* tuple_type = As<TupleType>(type);
-  if (!tuple_type) return std::move(values[next++]);
-  TupleValue tuple;
-  for (const Type* field : tuple_type->fields)
-    tuple.fields.push_back(WithStack([&] { return TakeValue(field, values, next); }));
-  return HostValue(std::move(tuple));
-}
-
 }  // namespace
 
 Result<Entry> Entry::Find(const Module& module, const std::string& name, CompilerInstance& compiler) {
   const ModuleEntry* found = module.Find(name);
   if (!found || Is<ExternFunc>(found->func)) return ReportUnknown(module, name, compiler);
-  Entry entry(found->var, found->func);
+  return Of(*found);
+}
+
+Entry Entry::Of(const ModuleEntry& function) {
+  Entry entry(function.var, function.func);
   if (entry.relax()) {
     entry.AddRelaxInputs(*entry.relax());
   } else {
@@ -73,10 +68,12 @@ void Entry::AddInput(const std::string& name, const Var* param, size_t index, co
   if (const auto* tensor = As<TensorType>(type)) {
     input.kind = EntryInput::Kind::kTensor;
     input.dtype = tensor->dtype;
+    input.ndim = tensor->ndim;
     input.has_dims = tensor->known;
     input.dims.assign(tensor->dims.begin(), tensor->dims.end());
   } else if (const auto* shape = As<ShapeType>(type)) {
     input.kind = EntryInput::Kind::kShape;
+    input.ndim = shape->ndim;
     input.has_dims = shape->known;
     input.dims.assign(shape->values.begin(), shape->values.end());
   } else if (const auto* prim = As<PrimType>(type)) {
@@ -100,6 +97,7 @@ void Entry::AddPrimInputs(const PrimFunc& function) {
       continue;
     }
     input.kind = EntryInput::Kind::kTensor;
+    input.ndim = static_cast<int32_t>(buffer->shape.size());
     input.has_dims = true;
     input.dims.assign(buffer->shape.begin(), buffer->shape.end());
     input.is_written = written[i];
@@ -124,6 +122,15 @@ std::vector<HostValue> Entry::MakeArguments(std::vector<HostValue> values) const
   size_t next = 0;
   for (const Var* param : relax()->params) args.push_back(TakeValue(param->type, values, next));
   return args;
+}
+
+HostValue TakeValue(const Type* type, std::vector<HostValue>& values, size_t& next) {
+  const auto* tuple_type = As<TupleType>(type);
+  if (!tuple_type) return std::move(values[next++]);
+  TupleValue tuple;
+  for (const Type* field : tuple_type->fields)
+    tuple.fields.push_back(WithStack([&] { return TakeValue(field, values, next); }));
+  return HostValue(std::move(tuple));
 }
 
 std::string DescribeInput(const EntryInput& input) {

@@ -22,6 +22,7 @@ struct EntryInput {
   DataType dtype = DataType::Void();  // of a tensor or a scalar; void: any
   bool has_dims = false;              // of a tensor or a shape: `dims` are known
   std::vector<const PrimExpr*> dims = {};
+  int32_t ndim = kUnknownDim;        // the rank, which may be known although `dims` are not
   const PrimExpr* scalar = nullptr;  // the value of a scalar; null: any
   bool is_written = false;           // a PrimFunc writes to it, so it is an output and needs no input
 };
@@ -30,6 +31,8 @@ class Entry {
  public:
   // Reports an error and fails if the module has no such function, or it cannot be run.
   static Result<Entry> Find(const Module& module, const std::string& name, CompilerInstance& compiler);
+  // A function of a module that is not an external one. The module must outlive the entry.
+  static Entry Of(const ModuleEntry& function);
 
   std::string_view name() const { return var_->name; }
   const GlobalVar& var() const { return *var_; }
@@ -57,6 +60,9 @@ class Entry {
   std::vector<EntryInput> inputs_;
   std::vector<const tir::Var*> symbols_;
 };
+
+// The value of a type from those that it consists of, beginning with values[next], which is increased.
+HostValue TakeValue(const Type* type, std::vector<HostValue>& values, size_t& next);
 
 // "R.Tensor((n, 4), dtype="float32")".
 std::string DescribeInput(const EntryInput& input);

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <memory>
 
 #include "arguments.h"
+#include "call_entry.h"
 #include "compiled_loops.h"
 #include "driver/pipeline_setup.h"
 #include "driver/verify_result.h"
@@ -14,7 +14,6 @@
 #include "iropt/codegen/loop_compiler.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/eval/relax/interpreter.h"
-#include "iropt/ir/location.h"
 #include "iropt/support/crash.h"
 #include "observers.h"
 #include "outputs.h"
@@ -22,13 +21,6 @@
 namespace iropt {
 
 namespace {
-
-// A tensor must not exceed the memory of the machine.
-size_t PhysicalMemory() {
-  const int64_t pages = sysconf(_SC_PHYS_PAGES);
-  const int64_t page = sysconf(_SC_PAGE_SIZE);
-  return pages > 0 && page > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page) : SIZE_MAX;
-}
 
 class ProgramRun {
  public:
@@ -98,51 +90,11 @@ class ProgramRun {
     run.print = [this](std::string_view line) { stdout_.Append(fmt::format("{}\n", line)); };
     if (options_.trace || options_.time) run.observer = &reporter;
     const Stopwatch watch;
-    Result<HostValue> result =
-        entry.relax()
-            ? RunFunction(module, *entry.relax(), entry.MakeArguments(std::move(values)), compiler_.diagnostics(), run)
-            : CallPrimEntry(entry, std::move(values), executor, reporter);
+    Result<HostValue> result = CallEntry(module, entry, std::move(values), compiler_.diagnostics(), run);
     if (options_.time) compiler_.err().Append(reporter.RenderTimes(watch.Read().wall_seconds));
     static_cast<void>(compiler_.err().Flush());
     IROPT_RETURN_IF_ERROR(stdout_.Flush());
     return result;
-  }
-
-  // The results of a PrimFunc are the tensors that it writes; without any, its return value.
-  Result<HostValue> CallPrimEntry(const Entry& entry, std::vector<HostValue> values, PrimFuncExecutor& executor,
-                                  RunReporter& reporter) {
-    std::vector<PrimFuncArg> args;
-    TupleValue outputs;
-    for (size_t i = 0; i < values.size(); ++i) {
-      const bool is_written = entry.inputs()[i].is_written;
-      if (is_written) IROPT_RETURN_IF_ERROR(MakeWritable(values[i], executor.tracking()));
-      if (is_written) outputs.fields.push_back(values[i]);
-      args.push_back({std::move(values[i]), is_written});
-    }
-    const Stopwatch watch;
-    Result<HostValue> returned = executor.Call(entry.var(), *entry.prim(), args, nullptr);
-    reporter.OnCall(CalleeKind::kPrimFunc, entry.name(), watch.Read().wall_seconds);
-    const auto fail = [&](Error error) {
-      compiler_.diagnostics().Error(Location(entry.function()), "no-value", std::move(error.message));
-      return Failure{error.code};
-    };
-    if (!returned.ok()) return fail(returned.TakeError());
-    if (outputs.fields.empty()) return returned;
-    HostValue result(std::move(outputs));
-    if (!IsWritten(result)) return fail({ErrorCode::SemanticCheck, "a result has uninitialized elements"});
-    return result;
-  }
-
-  // Copies a read-only tensor to new storage.
-  static Status MakeWritable(HostValue& value, Storage::Tracking tracking) {
-    const NDArray* tensor = value.tensor();
-    if (!tensor || tensor->storage()) return {};
-    const TensorSpec spec{tensor->dtype(), {tensor->shape().begin(), tensor->shape().end()}};
-    IROPT_ASSIGN_OR_RETURN(const Tensor copy, AllocateTensor(spec, tracking, {}));
-    std::memcpy(copy->storage()->data(), tensor->data(), tensor->num_bytes());
-    copy->storage()->SetWritten(0, tensor->num_bytes(), true);
-    value = copy;
-    return {};
   }
 
   Status Deliver(const std::vector<NamedTensor>& outputs) {
