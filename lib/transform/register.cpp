@@ -17,6 +17,10 @@ struct Preserves {
   AnalysisKinds analyses;
   void AddTo(PassEntry& entry) { entry.info.preserved_analyses = std::move(analyses); }
 };
+struct Changes {
+  std::vector<PassChange> changes;
+  void AddTo(PassEntry& entry) { entry.info.changes = std::move(changes); }
+};
 struct Option {
   OptionSpec spec;
   void AddTo(PassEntry& entry) { entry.options.push_back(std::move(spec)); }
@@ -35,6 +39,10 @@ PassEntry MakeEntry(PassInfo info, std::string summary, PassFactory create, P...
   }
 #define IROPT_PRESERVES(...)                                                                                           \
   Preserves {                                                                                                          \
+    { __VA_ARGS__ }                                                                                                    \
+  }
+#define IROPT_CHANGES(...)                                                                                             \
+  Changes {                                                                                                            \
     { __VA_ARGS__ }                                                                                                    \
   }
 #define IROPT_OPTION(Name, Type, Default, Summary)                                                                     \
@@ -56,6 +64,7 @@ PassEntry MakeEntry(PassInfo info, std::string summary, PassFactory create, P...
             &Create##Id __VA_OPT__(, ) __VA_ARGS__),
 
 std::vector<PassEntry> AllEntries() {
+  using enum PassChange;
   const AnalysisKind* const called_functions = &KindOf<CalledFunctions>();
   const AnalysisKind* const normal_form = &KindOf<NormalFormInfo>();
   return {
@@ -63,6 +72,7 @@ std::vector<PassEntry> AllEntries() {
   };
 }
 
+#undef IROPT_CHANGES
 #undef IROPT_CHOICE
 #undef IROPT_OPTION
 #undef IROPT_PATH_OPTION

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +12,7 @@
 namespace iropt {
 
 struct AnalysisKind;
+class NDArray;
 
 enum class PassKind : uint8_t {
   Module,
@@ -28,12 +31,34 @@ inline constexpr int kMaxOptLevel = 4;
 // The level of a Sequential for which none was set: below every level of a context.
 inline constexpr int kNoOptLevel = std::numeric_limits<int>::min();
 
+// A change of public functions that a pass makes on purpose. Checks that compare values before and after the pass take
+// it into account; see docs/semantic_check.md.
+enum class PassChange : uint8_t {
+  Symbols,         // functions get other symbols, with their old name at the end
+  Precision,       // floats may be computed, and passed as parameters, in a narrower format
+  BoundParams,     // parameters are replaced by constants, see PassInfo::bound_tensors
+  ParamTypes,      // the types of parameters are narrowed or widened
+  BundledParams,   // parameters become fields of tuples, in the same order
+  LiftedWeights,   // parameters are results of a transform function, as LiftTransformParams makes it
+  InputCallback,   // parameters are fetched from a callback, as LazyGetInput does
+  OutputCallback,  // results are passed to a callback, as LazySetOutput does
+};
+
+// A tensor that a pass binds to a parameter.
+struct BoundTensor {
+  std::string param;
+  std::shared_ptr<const NDArray> tensor;
+};
+
 struct PassInfo {
   std::string name;
   int opt_level = 0;                       // the lowest level of a context at which a Sequential runs the pass
   std::vector<std::string> required = {};  // passes that a Sequential runs before this one
   bool traceable = false;                  // for tools that record passes; the pass manager ignores it
   std::vector<const AnalysisKind*> preserved_analyses = {};  // see analysis.h
+  std::vector<PassChange> changes = {};
+  // With PassChange::BoundParams: the tensors by parameter. May read files; empty if that fails.
+  std::function<std::vector<BoundTensor>()> bound_tensors = {};
   PassKind kind = PassKind::Module;
 
   bool is_composite() const { return kind >= PassKind::Sequential; }

@@ -41,7 +41,7 @@ namespace iropt {
 namespace {
 
 // A tensor for a parameter, and the span of its name in the option.
-struct BoundTensor {
+struct TensorOption {
   NamedTensor named;
   SourceSpan span;
 };
@@ -50,7 +50,7 @@ struct BoundTensor {
 struct ParamsOption {
   std::string path;
   SourceSpan span;
-  std::vector<BoundTensor> tensors;
+  std::vector<TensorOption> tensors;
 };
 
 ParamsOption ReadParamsOption(const PassOptions& options) {
@@ -73,14 +73,14 @@ ParamsOption ReadParamsOption(const PassOptions& options) {
   return params;
 }
 
-Result<std::vector<BoundTensor>> ReadParams(const ParamsOption& params, DiagnosticEngine& diagnostics) {
+Result<std::vector<TensorOption>> ReadParams(const ParamsOption& params, DiagnosticEngine& diagnostics) {
   if (params.path.empty()) return params.tensors;
   Result<std::vector<NamedTensor>> read = ReadTensors(params.path);
   if (!read) {
     diagnostics.Error(params.span, "file", read.error().message);
     return Failure{ErrorCode::PassFailed};
   }
-  std::vector<BoundTensor> tensors;
+  std::vector<TensorOption> tensors;
   for (NamedTensor& named : *read) tensors.push_back({std::move(named), params.span});
   return tensors;
 }
@@ -102,9 +102,9 @@ class ParamMatcher {
       : function_(function), name_(name), diagnostics_(diagnostics) {}
 
   // False after an error.
-  bool Match(const std::vector<BoundTensor>& tensors, Workspace& workspace) {
-    std::vector<const BoundTensor*> unknown;
-    for (const BoundTensor& tensor : tensors) {
+  bool Match(const std::vector<TensorOption>& tensors, Workspace& workspace) {
+    std::vector<const TensorOption*> unknown;
+    for (const TensorOption& tensor : tensors) {
       const std::vector<const Var*> params = FindParams(tensor.named.name);
       if (params.empty()) unknown.push_back(&tensor);
       if (params.size() > 1)
@@ -136,11 +136,11 @@ class ParamMatcher {
 
   // Names that are written out are reported one by one; those of a file, which has all names from somewhere else, at
   // once.
-  void ReportUnknown(const std::vector<const BoundTensor*>& unknown) {
+  void ReportUnknown(const std::vector<const TensorOption*>& unknown) {
     std::vector<std::string_view> known;
     for (const Var* param : function_.params) known.push_back(param->name());
     const bool from_file = unknown.size() > 1 && unknown[0]->span == unknown[1]->span;
-    for (const BoundTensor* tensor : unknown) {
+    for (const TensorOption* tensor : unknown) {
       const auto nearest = NearestName(tensor->named.name, known);
       const std::string others = from_file ? fmt::format(", nor {} other names of the file", unknown.size() - 1) : "";
       Fail(tensor->span, fmt::format("function '{}' has no parameter '{}'{}{}", name_, tensor->named.name, others,
@@ -213,7 +213,7 @@ const Function* UpdateNumInput(const Function* bound, const Function& function, 
 
 Result<Module> BindParams(Module module, std::string_view name, const ParamsOption& option,
                           ModulePassContext& context) {
-  IROPT_ASSIGN_OR_RETURN(const std::vector<BoundTensor> tensors, ReadParams(option, context.diagnostics));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<TensorOption> tensors, ReadParams(option, context.diagnostics));
   if (tensors.empty()) return module;
   const std::optional<size_t> index = FindFunction(module, name);
   if (!index) {
@@ -238,13 +238,27 @@ Result<Module> BindParams(Module module, std::string_view name, const ParamsOpti
   return module;
 }
 
+// The tensors for checks of what the pass does; the pass itself reports files that cannot be read.
+std::vector<BoundTensor> ListTensors(const ParamsOption& option) {
+  DiagnosticBuffer buffer;
+  DiagnosticEngine unheard(&buffer);
+  const Result<std::vector<TensorOption>> read = ReadParams(option, unheard);
+  std::vector<BoundTensor> tensors;
+  if (!read.ok()) return tensors;
+  for (const TensorOption& tensor : *read) tensors.push_back({tensor.named.name, tensor.named.tensor});
+  return tensors;
+}
+
 }  // namespace
 
 Pass CreateBindParams(const PassOptions& options) {
-  return CreateModulePass(options.info(), [function = options.String("func_name"), params = ReadParamsOption(options)](
-                                              Module module, ModulePassContext& context) {
-    return BindParams(std::move(module), function, params, context);
-  });
+  const ParamsOption params = ReadParamsOption(options);
+  PassInfo info = options.info();
+  info.bound_tensors = [params] { return ListTensors(params); };
+  return CreateModulePass(std::move(info),
+                          [function = options.String("func_name"), params](Module module, ModulePassContext& context) {
+                            return BindParams(std::move(module), function, params, context);
+                          });
 }
 
 }  // namespace iropt
