@@ -123,6 +123,7 @@ class Run {
       if (options_.explain_pipeline) Say("nothing to run: neither -passes nor -pipeline nor -O is given\n");
       return 0;
     }
+    if (setup_.semantic_check() != nullptr) setup_.semantic_check()->Begin(module);
     const Stopwatch watch;
     Result<PassResult> result = (*setup_.pass())(std::move(module), setup_.context());
     times_.passes += watch.Read();
@@ -146,6 +147,10 @@ class Run {
     if (ok.ok() && options_.verify_roundtrip) ok = verifier.CheckRoundTrip(module);
     if (ok.ok() && options_.verify_idempotent && setup_.pass() != nullptr) {
       ok = verifier.CheckIdempotent(module, *setup_.pass(), setup_.UntracedContext());
+    }
+    if (ok.ok() && setup_.semantic_check() != nullptr && setup_.pass() != nullptr) {
+      activity_ = "running functions of";
+      ok = setup_.semantic_check()->Finish(module);
     }
     return ok.ok() ? 0 : compiler_.Report(ok.error(), "pass-failed");
   }

@@ -50,6 +50,7 @@ InstrumentPlan::InstrumentPlan(const DriverOptions& options)
       print_after(options.print_after),
       print_changed(options.print_changed),
       verify_each(options.verify_each),
+      check_semantics(options.check_semantics),
       timing(options.time_passes),
       report(options.report),
       bisect_limit(options.opt_bisect_limit) {}
@@ -86,6 +87,11 @@ std::vector<InstrumentSpec> InstrumentPlan::Specs() const {
     OptionValue::List passes(request.passes.begin(), request.passes.end());
     if (!request.all) spec.options.push_back({"passes", std::move(passes), {}});
   };
+  if (check_semantics) {
+    const SemanticCheckOptions& check = *check_semantics;
+    specs.push_back(
+        {"check-semantics", {{"each", check.each, {}}, {"budget", check.budget, {}}, {"seed", check.seed, {}}}, {}});
+  }
   if (bisect_limit) specs.push_back({"opt-bisect", {{"limit", *bisect_limit, {}}}, {}});
   add_print("print-after", print_after);
   add_print("print-before", print_before);
@@ -102,6 +108,13 @@ std::vector<InstrumentSpec> InstrumentPlan::Specs() const {
 bool InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options, DiagnosticEngine& diagnostics) {
   switch (id) {
     // The command line takes precedence.
+    case InstrumentId::CheckSemantics:
+      if (!check_semantics) {
+        check_semantics = {.each = *options[0].value.as_bool(),
+                           .budget = *options[1].value.as_int(),
+                           .seed = *options[2].value.as_int()};
+      }
+      break;
     case InstrumentId::OptBisect:
       if (!bisect_limit) bisect_limit = *options[0].value.as_int();
       break;

@@ -40,6 +40,7 @@ struct InstrumentPlan {
   ChangePrinting print_changed = ChangePrinting::Off;
   std::vector<LocatedName> print_passes;  // of both, if a file or -instruments names them
   bool verify_each = false;
+  std::optional<SemanticCheckOptions> check_semantics;
   bool timing = false;
   bool report = false;
   std::optional<int64_t> bisect_limit;

@@ -193,21 +193,25 @@ Status PipelineSetup::AddInstruments() {
   const auto passes_of = [](const PrintRequest& r) { return r.all ? std::vector<std::string>() : r.passes; };
   InstrumentList& list = context_.instruments;
   bisect_limit_ = plan.bisect_limit;
-  const auto audit = plan.verify_each ? std::make_shared<ChangeAudit>() : nullptr;
+  // What is ill-formed cannot be run.
+  const bool verify_each = plan.verify_each || (plan.check_semantics && plan.check_semantics->each);
+  const auto audit = verify_each ? std::make_shared<ChangeAudit>() : nullptr;
   if (plan.prints()) list.push_back(counter);
   if (plan.bisect_limit) list.push_back(std::make_shared<OptBisect>(*plan.bisect_limit, say));
   if (plan.print_before.wanted()) list.push_back(std::make_shared<PrintIRBefore>(passes_of(plan.print_before), print));
-  if (plan.verify_each) {
+  if (verify_each) {
     list.push_back(audit);
     static_cast<void>(context_.SetConfig("testing.verify_analyses", true, compiler_.diagnostics()));
   }
   list.insert(list.end(), plan.others.begin(), plan.others.end());
   if (plan.report) list.push_back(report_ = std::make_shared<Report>(compiler_.err()));
   if (plan.timing) list.push_back(timing_ = std::make_shared<PassTimingInstrument>());
-  if (plan.verify_each) {
+  if (verify_each) {
     list.push_back(std::make_shared<VerifyEach>(compiler_.verify_options(), audit, compiler_.diagnostics()));
     verifies_each_ = true;
   }
+  if (plan.check_semantics)
+    list.push_back(semantic_check_ = std::make_shared<SemanticCheck>(compiler_, *plan.check_semantics));
   if (plan.print_after.wanted()) list.push_back(std::make_shared<PrintIRAfter>(passes_of(plan.print_after), print));
   if (plan.print_changed != ChangePrinting::Off)
     list.push_back(std::make_shared<PrintChanged>(plan.print_changed, printer, compiler_));
@@ -223,6 +227,7 @@ void PipelineSetup::AddTrace() {
 PassContext PipelineSetup::UntracedContext() const {
   PassContext context = context_;
   std::erase(context.instruments, trace_);
+  std::erase(context.instruments, semantic_check_);
   return context;
 }
 

@@ -14,6 +14,7 @@
 #include "iropt/pass/timing.h"
 #include "pipeline_trace.h"
 #include "report.h"
+#include "semantics/semantic_check.h"
 
 namespace iropt {
 
@@ -26,7 +27,7 @@ class PipelineSetup {
   Status Run();
 
   PassContext& context() { return context_; }
-  // The same without trace(), for runs that it does not explain.
+  // The same without trace() and semantic_check(), for runs that they do not see.
   PassContext UntracedContext() const;
   // The same without instruments, but with a check after every pass.
   PassContext CheckingContext() const;
@@ -37,6 +38,7 @@ class PipelineSetup {
   // Null unless the options request it.
   Report* report() { return report_.get(); }
   PassTimingInstrument* timing() { return timing_.get(); }
+  SemanticCheck* semantic_check() { return semantic_check_.get(); }
   PipelineTrace* trace() { return trace_.get(); }
   // The pipeline and its settings as a pipeline file, and the pipeline as a string.
   std::string PrintPipelineFile() const;
@@ -69,6 +71,7 @@ class PipelineSetup {
   std::vector<InstrumentSpec> instruments_;
   std::optional<int> bisect_limit_;
   bool verifies_each_ = false;
+  std::shared_ptr<SemanticCheck> semantic_check_;
   std::shared_ptr<PipelineTrace> trace_;
   std::shared_ptr<PassTimingInstrument> timing_;
   std::shared_ptr<Report> report_;

@@ -14,13 +14,20 @@ const FlagExclusion kExclusions[] = {
                      "config",           "print-pipeline",    "output",          "inline-constants", "verify-each",
                      "verify-roundtrip", "verify-idempotent", "no-verify",       "explain-pipeline", "print-before",
                      "print-after",      "print-before-all",  "print-after-all", "opt-bisect-limit", "instruments",
-                     "print-changed",    "filter-functions"}},
+                     "print-changed",    "filter-functions",  "check-semantics"}},
+    {"check-semantics", {"no-verify"}},
     {"eval",
      {FlagExclusion::kInput, "passes", "pipeline", "opt-level", "output", "verify-only", "split-input-file",
       "print-pipeline"}},
 };
 
 void TranslateWords(CommandLine& line) {
+  if (!line.check_semantics.empty()) {
+    SemanticCheckOptions check{.each = line.check_semantics == "each"};
+    check.budget = line.check_semantics_budget.value_or(check.budget);
+    check.seed = line.check_semantics_seed.value_or(check.seed);
+    line.driver.check_semantics = check;
+  }
   if (line.print_pipeline == "text") line.driver.print_pipeline = PipelineForm::Text;
   if (line.print_pipeline == "json") line.driver.print_pipeline = PipelineForm::Json;
   if (line.print_changed == "full") line.driver.print_changed = ChangePrinting::Full;

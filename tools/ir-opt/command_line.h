@@ -17,6 +17,9 @@ struct CommandLine {
   DriverOptions driver;
   std::string print_pipeline;  // empty if the flag is not there, as below
   std::string print_changed;
+  std::string check_semantics;
+  std::optional<int64_t> check_semantics_budget;
+  std::optional<int64_t> check_semantics_seed;
   std::string diagnostics = "text";
   std::string colour = "auto";
   std::optional<std::string> eval;

@@ -24,6 +24,13 @@ struct PrintRequest {
 // nothing, or the difference of their texts.
 enum class ChangePrinting : uint8_t { Off, Full, Quiet, Diff, ColourDiff };
 
+// How functions are run before and after passes, to compare what they compute.
+struct SemanticCheckOptions {
+  bool each = false;               // around every pass, not only around all passes
+  int64_t budget = 1'000'000'000;  // operations of the runs of one function in one form
+  int64_t seed = 0;                // of inputs and of random operators
+};
+
 struct DriverOptions {
   CompilerOptions compiler;
 
@@ -47,6 +54,7 @@ struct DriverOptions {
   bool verify_each = false;        // check the module after every pass, and the pass's report of changes
   bool verify_roundtrip = false;   // check that the output reads back as the same module
   bool verify_idempotent = false;  // check that a second run of the passes changes nothing
+  std::optional<SemanticCheckOptions> check_semantics;
 
   bool time_passes = false;
   bool report = false;                      // print the size of the input, the effect and the time of each pass

@@ -1,0 +1,58 @@
+// Runs functions through their interface, and records what they compute.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "call_interface.h"
+#include "iropt/data/tensors.h"
+#include "iropt/eval/relax/interpreter.h"
+
+namespace iropt {
+
+// What a run of a function gives.
+struct RunOutcome {
+  std::optional<Error> failure = {};  // with a message; what follows is not known then
+  std::vector<NamedTensor> outputs = {};
+  bool is_written = true;   // all elements of the outputs are initialized
+  bool is_random = false;   // operators have drawn random numbers
+  size_t num_lines = 0;     // that the program has printed
+  double accumulation = 1;  // an upper bound for how many operations one after the other lead to an output
+};
+
+// The tensor in another floating-point format.
+Tensor ConvertFloats(const Tensor& tensor, DataType dtype);
+
+class FunctionRunner {
+ public:
+  // `max_work` limits the operations of all runs since ResetWork.
+  FunctionRunner(uint64_t max_work, uint64_t seed);
+
+  void ResetWork() { work_ = 0; }
+  uint64_t max_work() const { return max_work_; }
+  Storage::Tracking tracking() const { return Storage::Tracking::kOn; }
+
+  // Runs the function that the interface stands for in the module, on the inputs that it had at first.
+  RunOutcome Run(const Module& module, const CallInterface& interface, const std::vector<HostValue>& inputs);
+
+ private:
+  class Meter;
+  struct Callbacks;
+
+  Result<HostValue> Call(const Module& module, const CallInterface& interface, const std::vector<HostValue>& inputs,
+                         DiagnosticEngine& diagnostics, Meter& meter);
+  Result<std::vector<HostValue>> Transformed(const Module& module, const CallInterface& interface,
+                                             const std::vector<HostValue>& inputs, DiagnosticEngine& diagnostics,
+                                             Meter& meter);
+  HostValue Callback(const ExternFunc& function) const;
+
+  uint64_t max_work_;
+  uint64_t seed_;
+  uint64_t work_ = 0;
+  Workspace workspace_;
+  const ExternFunc* get_input_;
+  const ExternFunc* set_output_;
+};
+
+}  // namespace iropt

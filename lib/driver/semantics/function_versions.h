@@ -1,0 +1,29 @@
+// Which functions passes have changed, directly or in functions that they call.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "iropt/ir/module.h"
+
+namespace iropt {
+
+class FunctionVersions {
+ public:
+  // Takes note of the functions of a module. O(size of those that are not the same nodes as before).
+  void Update(const Module& module);
+  // The same as before as long as the function and those that it refers to are structurally equal. O(functions).
+  uint64_t Fingerprint(const GlobalVar* var) const;
+
+ private:
+  struct Version {
+    ModuleEntry entry;  // keeps the nodes that it is compared with
+    uint64_t hash = 0;
+    std::vector<const GlobalVar*> called;
+  };
+
+  std::unordered_map<const GlobalVar*, Version> versions_;  // never iterated for output
+};
+
+}  // namespace iropt

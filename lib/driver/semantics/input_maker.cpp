@@ -1,0 +1,149 @@
+#include "input_maker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "driver/run/call_entry.h"
+#include "iropt/eval/relax/value_type.h"
+#include "iropt/infer/infer.h"
+
+namespace iropt {
+
+namespace {
+
+// The rank of tensors whose type does not say it.
+constexpr size_t kAnyRank = 2;
+
+using Kind = EntryInput::Kind;
+
+std::string_view NameOf(InputValues values) {
+  switch (values) {
+    case InputValues::kOrdinary: return "ordinary inputs";
+    case InputValues::kSpecial: return "special inputs (zeros, negative and large numbers)";
+    case InputValues::kNonFinite: return "non-finite inputs";
+  }
+  return "";
+}
+
+}  // namespace
+
+InputMaker::InputMaker(const Entry& first, const CallInterface& interface, const Entry& now)
+    : first_(first), fixed_(first.inputs().size()), hints_(FindSizeHints(first.function())) {
+  for (const auto& [input, tensor] : interface.bound()) {
+    fixed_[input].tensor = tensor;
+    AddSizes(input, tensor->shape());
+  }
+  for (size_t i = 0; i < now.inputs().size(); ++i) {
+    const InputSource& source = interface.sources()[i];
+    if (source.kind != InputSource::Kind::kInput) continue;
+    const EntryInput& input = now.inputs()[i];
+    const EntryInput& original = first.inputs()[source.index];
+    Fixed& fixed = fixed_[source.index];
+    if (original.dtype.is_void() || input.dtype.bits < original.dtype.bits) fixed.dtype = input.dtype;
+    fixed.dims = NumbersIn(input.dims);
+    AddSizes(source.index, fixed.dims);
+  }
+  for (const auto& [expr, dims] : hints_.dims) AddDims(*expr, dims);
+  FindObstacle();
+}
+
+void InputMaker::AddDims(const Expr& param, const std::vector<int64_t>& dims) {
+  for (size_t i = 0; i < fixed_.size(); ++i) {
+    const EntryInput& input = first_.inputs()[i];
+    const bool fits = input.ndim == kUnknownDim || static_cast<size_t>(input.ndim) == dims.size();
+    if (input.at == &param && !input.has_dims && fits && fixed_[i].dims.empty()) fixed_[i].dims = dims;
+  }
+}
+
+// Variables that are a dimension by themselves get their size from it.
+void InputMaker::AddSizes(size_t input, std::span<const int64_t> dims) {
+  const std::vector<const PrimExpr*>& exprs = first_.inputs()[input].dims;
+  for (size_t i = 0; i < std::min(dims.size(), exprs.size()); ++i) {
+    const auto* var = As<tir::Var>(exprs[i]);
+    if (var && dims[i] >= 0) hints_.fixed.insert(hints_.fixed.begin(), {var, dims[i]});
+  }
+}
+
+void InputMaker::FindObstacle() {
+  for (size_t i = 0; i < fixed_.size(); ++i) {
+    const EntryInput& input = first_.inputs()[i];
+    has_outputs_ |= input.is_written;
+    has_integers_ |= input.kind == Kind::kTensor && !input.is_written && input.dtype.is_integer();
+    if (input.kind == Kind::kOther && !fixed_[i].tensor && obstacle_.empty())
+      obstacle_ = fmt::format("parameter '{}' is neither a tensor nor a shape nor a scalar", input.name);
+  }
+}
+
+bool InputMaker::SameInputs(const InputMaker& other) const {
+  return fixed_ == other.fixed_ && hints_.fixed == other.hints_.fixed;
+}
+
+Result<std::vector<int64_t>> InputMaker::DimsOf(size_t input, const InputRecipe& recipe, SymbolValues& symbols) const {
+  const EntryInput& original = first_.inputs()[input];
+  const Fixed& fixed = fixed_[input];
+  std::vector<int64_t> dims;
+  if (!original.has_dims) {
+    const size_t rank =
+        original.ndim == kUnknownDim ? std::max(fixed.dims.size(), kAnyRank) : static_cast<size_t>(original.ndim);
+    for (size_t i = 0; i < (fixed.dims.empty() ? rank : fixed.dims.size()); ++i)
+      dims.push_back(i < fixed.dims.size() && fixed.dims[i] >= 0 ? fixed.dims[i] : recipe.sizes.otherwise);
+    return dims;
+  }
+  for (size_t i = 0; i < original.dims.size(); ++i) {
+    const std::optional<int64_t> size = symbols.EvalInt(original.dims[i]);
+    const bool fits = i >= fixed.dims.size() || fixed.dims[i] < 0 || fixed.dims[i] == size;
+    if (!size || *size < 0 || !fits)
+      return Error{ErrorCode::SemanticCheck,
+                   fmt::format("dimension {} of parameter '{}' has no valid size", i, original.name)};
+    dims.push_back(*size);
+  }
+  return dims;
+}
+
+Result<HostValue> InputMaker::MakeTensor(size_t input, std::vector<int64_t> dims, const InputRecipe& recipe,
+                                         Storage::Tracking tracking) const {
+  const EntryInput& original = first_.inputs()[input];
+  DataType dtype = fixed_[input].dtype.is_void() ? original.dtype : fixed_[input].dtype;
+  if (dtype.is_void()) dtype = DataType::Float(32);
+  IROPT_ASSIGN_OR_RETURN(Tensor tensor, AllocateTensor({dtype, dims}, tracking, {.max_bytes = PhysicalMemory()}));
+  if (original.is_written && !recipe.fills_outputs) return HostValue(std::move(tensor));
+  return HostValue(MakeRandomTensor(dtype, dims, RandomSourceOf(original, recipe.seed), recipe.random));
+}
+
+Result<std::vector<HostValue>> InputMaker::Make(const InputRecipe& recipe, Storage::Tracking tracking) const {
+  SymbolValues symbols;
+  for (size_t i = 0; i < first_.symbols().size(); ++i) symbols.Bind(first_.symbols()[i], recipe.sizes.of_vars[i]);
+  std::vector<HostValue> values;
+  for (size_t i = 0; i < fixed_.size(); ++i) {
+    const EntryInput& input = first_.inputs()[i];
+    if (fixed_[i].tensor) {
+      values.emplace_back(fixed_[i].tensor);
+      continue;
+    }
+    if (input.kind == Kind::kScalar) {
+      const std::optional<Scalar> known = input.scalar ? symbols.Eval(input.scalar) : std::nullopt;
+      Scalar scalar = known ? *known : Scalar::Int(recipe.sizes.otherwise);
+      if (!CastScalar(scalar, input.dtype, &scalar)) scalar = Scalar::Int(1, input.dtype);
+      values.emplace_back(scalar);
+      continue;
+    }
+    IROPT_ASSIGN_OR_RETURN(std::vector<int64_t> dims, DimsOf(i, recipe, symbols));
+    if (input.kind == Kind::kShape) {
+      values.emplace_back(std::move(dims));
+      continue;
+    }
+    IROPT_ASSIGN_OR_RETURN(HostValue tensor, MakeTensor(i, std::move(dims), recipe, tracking));
+    values.push_back(std::move(tensor));
+  }
+  return values;
+}
+
+std::string InputMaker::Describe(const InputRecipe& recipe) const {
+  std::string text(NameOf(recipe.random.values));
+  for (size_t i = 0; i < first_.symbols().size(); ++i)
+    text += fmt::format(", {} = {}", first_.symbols()[i]->name, recipe.sizes.of_vars[i]);
+  return text;
+}
+
+}  // namespace iropt

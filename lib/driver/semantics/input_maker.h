@@ -1,0 +1,72 @@
+// The inputs on which a function is run before and after passes.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "call_interface.h"
+#include "driver/run/random_inputs.h"
+#include "input_sizes.h"
+#include "iropt/eval/relax/value_type.h"
+#include "iropt/eval/tir/prim_func.h"
+
+namespace iropt {
+
+// From which all inputs of a run follow.
+struct InputRecipe {
+  uint64_t seed = 0;
+  RandomOptions random = {};
+  InputSizes sizes = {};
+  bool fills_outputs = false;  // what a PrimFunc writes has values before, too
+};
+
+// Makes inputs that fit the types of a function and what passes have fixed of them: tensors that they have bound to
+// parameters, numbers that sizes have become, and narrower dtypes.
+class InputMaker {
+ public:
+  // `first` is the function before all passes, and `now` what it is at the end of the interface. The module of
+  // `first` must outlive it.
+  InputMaker(const Entry& first, const CallInterface& interface, const Entry& now);
+
+  // Empty, or why there are no inputs for the function.
+  const std::string& obstacle() const { return obstacle_; }
+  // What the sizes of variables must be.
+  const SizeHints& hints() const { return hints_; }
+  bool has_integers() const { return has_integers_; }
+  bool has_outputs() const { return has_outputs_; }
+
+  // The inputs; the error says what does not fit.
+  Result<std::vector<HostValue>> Make(const InputRecipe& recipe, Storage::Tracking tracking) const;
+  // "ordinary inputs with n = 3".
+  std::string Describe(const InputRecipe& recipe) const;
+
+  // Whether both make the same inputs from each recipe, for the same function before all passes.
+  bool SameInputs(const InputMaker& other) const;
+
+ private:
+  // What the passes have fixed of an input.
+  struct Fixed {
+    Tensor tensor = nullptr;
+    DataType dtype = DataType::Void();
+    std::vector<int64_t> dims = {};  // -1 where it is not a number; empty if nothing is known
+
+    friend bool operator==(const Fixed&, const Fixed&) = default;
+  };
+
+  void FindObstacle();
+  void AddDims(const Expr& param, const std::vector<int64_t>& dims);
+  void AddSizes(size_t input, std::span<const int64_t> dims);
+  Result<std::vector<int64_t>> DimsOf(size_t input, const InputRecipe& recipe, SymbolValues& symbols) const;
+  Result<HostValue> MakeTensor(size_t input, std::vector<int64_t> dims, const InputRecipe& recipe,
+                               Storage::Tracking tracking) const;
+
+  Entry first_;
+  std::vector<Fixed> fixed_;  // by input
+  SizeHints hints_;
+  std::string obstacle_ = {};
+  bool has_integers_ = false;
+  bool has_outputs_ = false;
+};
+
+}  // namespace iropt

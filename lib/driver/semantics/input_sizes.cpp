@@ -1,0 +1,108 @@
+#include "input_sizes.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+
+#include "iropt/ir/relax/type_walk.h"
+#include "iropt/ir/relax/walk.h"
+#include "iropt/ir/tir/stmt.h"
+#include "iropt/ir/tir/visitor.h"
+
+namespace iropt {
+
+namespace {
+
+// Larger multiples would make large inputs.
+constexpr int64_t kMostMultiple = 128;
+
+int64_t NumberOf(const PrimExpr* expr) {
+  const auto* number = As<tir::IntImm>(expr);
+  return number ? number->value : -1;
+}
+
+class HintFinder : public WalkHandler {
+ public:
+  SizeHints& hints() { return hints_; }
+
+  void OnScalar(const PrimExpr* expr) { AddMultiples(expr); }
+  void OnType(const Type* type) {
+    ForEachScalar(type, /*in_functions=*/false, [this](const PrimExpr* expr) { AddMultiples(expr); });
+  }
+  void OnBinding(const Binding& binding) {
+    const auto* cast = As<MatchCast>(&binding);
+    if (!cast) return;
+    const List<const PrimExpr*> from = DimsOf(cast->value->type);
+    const List<const PrimExpr*> to = DimsOf(cast->match_type);
+    if (from.empty() && !to.empty()) hints_.dims.emplace_back(cast->value, NumbersIn(to.span()));
+    for (uint32_t i = 0; i < std::min(from.size(), to.size()); ++i) {
+      const auto* var = As<tir::Var>(from[i]);
+      if (var && NumberOf(to[i]) >= 0) hints_.fixed.emplace_back(var, NumberOf(to[i]));
+    }
+  }
+
+  // The factors and divisors in an expression.
+  void AddMultiples(const PrimExpr* expr) {
+    tir::PostOrderVisit(expr, [this](const Node* node) {
+      const bool counts = Is<tir::Mul>(node) || Is<tir::FloorDiv>(node) || Is<tir::FloorMod>(node);
+      const auto* factor = counts ? As<tir::IntImm>(static_cast<const tir::BinaryExpr*>(node)->b) : nullptr;
+      if (!factor || factor->value < 2 || factor->value > kMostMultiple) return;
+      const int64_t multiple = std::lcm(hints_.multiple, factor->value);
+      if (multiple <= kMostMultiple) hints_.multiple = multiple;
+    });
+  }
+
+ private:
+  static List<const PrimExpr*> DimsOf(const Type* type) {
+    if (const auto* tensor = As<TensorType>(type)) return tensor->dims;
+    if (const auto* shape = As<ShapeType>(type)) return shape->values;
+    return {};
+  }
+
+  SizeHints hints_;
+};
+
+}  // namespace
+
+std::vector<int64_t> NumbersIn(std::span<const PrimExpr* const> dims) {
+  std::vector<int64_t> numbers;
+  std::ranges::transform(dims, std::back_inserter(numbers), NumberOf);
+  return numbers;
+}
+
+SizeHints FindSizeHints(const BaseFunc& function) {
+  HintFinder finder;
+  if (const auto* relax = As<Function>(&function)) Walk(*relax, finder);
+  return std::move(finder.hints());
+}
+
+InputSizes MakeSizes(size_t assignment, const std::vector<const tir::Var*>& vars, const SizeHints& hints) {
+  const int64_t m = hints.multiple;
+  const auto count = static_cast<int64_t>(vars.size());
+  // The size of variable i.
+  const auto size = [&](int64_t i) -> int64_t {
+    switch (assignment) {
+      case 0: return m == 1 ? 3 + i : m * (1 + i);
+      case 1: return m == 1 ? 2 : 2 * m;
+      case 2: return m == 1 ? 5 + 2 * i : m * (2 + i);
+      case 3: return m;
+      case 4: return m == 1 ? 2 + count - i : m * (count - i);
+      case 5: return 4 * m;
+      case 6: return 3 + i;
+      case 7: return 8;
+      case 8: return 16;
+      case 9: return 32;
+      case 10: return 64;
+      default: return 128;
+    }
+  };
+  InputSizes sizes{.otherwise = size(0)};
+  for (int64_t i = 0; i < count; ++i) {
+    const auto fixed =
+        std::ranges::find(hints.fixed, vars[static_cast<size_t>(i)], &std::pair<const tir::Var*, int64_t>::first);
+    sizes.of_vars.push_back(fixed == hints.fixed.end() ? size(i) : fixed->second);
+  }
+  return sizes;
+}
+
+}  // namespace iropt

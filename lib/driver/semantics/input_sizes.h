@@ -1,0 +1,41 @@
+// Sizes for the symbolic variables of a function.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "iropt/ir/relax/expr.h"
+#include "iropt/ir/tir/expr.h"
+
+namespace iropt {
+
+// What a function says about the sizes that it accepts.
+struct SizeHints {
+  std::vector<std::pair<const tir::Var*, int64_t>> fixed = {};  // that a match_cast compares with a number
+  int64_t multiple = 1;                                         // of which sizes may have to be multiples
+  // Dimensions that a match_cast demands of variables, -1 where it does not say a number.
+  std::vector<std::pair<const Expr*, std::vector<int64_t>>> dims = {};
+};
+
+// From the match_casts of a Relax function and the scalar expressions of any function. Linear.
+SizeHints FindSizeHints(const BaseFunc& function);
+
+// The numbers among dimensions, and -1 for others.
+std::vector<int64_t> NumbersIn(std::span<const PrimExpr* const> dims);
+
+// Sizes of variables, and of dimensions that have no variable.
+struct InputSizes {
+  std::vector<int64_t> of_vars = {};
+  int64_t otherwise = 0;
+};
+
+// The number of assignments that MakeSizes knows.
+inline constexpr size_t kNumSizeAssignments = 12;
+
+// An assignment of sizes to variables: small ones before large ones, different ones before equal ones. Those of
+// `hints` take precedence.
+InputSizes MakeSizes(size_t assignment, const std::vector<const tir::Var*>& vars, const SizeHints& hints);
+
+}  // namespace iropt

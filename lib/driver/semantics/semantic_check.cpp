@@ -1,0 +1,146 @@
+#include "semantic_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "iropt/ir/location.h"
+
+namespace iropt {
+
+namespace {
+
+bool IsPublic(const ModuleEntry& entry) {
+  return !Is<ExternFunc>(entry.func) && !entry.func->StringAttr(attr::kGlobalSymbol).empty();
+}
+
+}  // namespace
+
+SemanticCheck::SemanticCheck(CompilerInstance& compiler, SemanticCheckOptions options)
+    : PassInstrument("check-semantics"),
+      compiler_(compiler),
+      options_(options),
+      runner_(static_cast<uint64_t>(std::max<int64_t>(options.budget, 0)), static_cast<uint64_t>(options.seed)) {}
+
+void SemanticCheck::Begin(const Module& module) {
+  functions_.clear();
+  num_not_compared_ = 0;
+  current_ = module;
+  versions_.Update(module);
+  AddNewFunctions();
+}
+
+void SemanticCheck::AddNewFunctions() {
+  for (const ModuleEntry& entry : current_.functions()) {
+    const bool is_known =
+        std::ranges::any_of(functions_, [&](const Checked& checked) { return &checked.check.var() == entry.var; });
+    if (is_known || !IsPublic(entry)) continue;
+    FunctionCheck check(current_, entry);
+    const CallInterface interface = check.interface();
+    functions_.push_back({std::move(check), current_, interface, versions_.Fingerprint(entry.var)});
+  }
+}
+
+void SemanticCheck::Restart(Checked& checked, const Module& module) {
+  FunctionCheck check(module, *module.Find(&checked.check.var()));
+  const CallInterface interface = check.interface();
+  checked.check = std::move(check);
+  checked.since = module;
+  checked.interface = interface;
+  checked.fingerprint = versions_.Fingerprint(&checked.check.var());
+  checked.mode = {};
+}
+
+void SemanticCheck::TellNotCompared(Checked& checked, const std::string& reason) {
+  if (checked.is_told) return;
+  checked.is_told = true;
+  ++num_not_compared_;
+  const ModuleEntry* entry = current_.Find(&checked.check.var());
+  compiler_.diagnostics().Remark(entry ? Location(*entry->func) : SourceSpan(), "not-compared",
+                                 fmt::format("function '{}' is not compared: {}", checked.check.var().name, reason));
+}
+
+bool SemanticCheck::Follow(Checked& checked, const PassInfo& info, const Module& after) {
+  const std::string name(checked.check.var().name);
+  const InterfaceChange change = checked.check.Follow(info, current_, after);
+  checked.mode.Add(info);
+  switch (change.kind) {
+    case InterfaceChange::Kind::kKnown: return true;
+    case InterfaceChange::Kind::kNotComparable:
+      TellNotCompared(checked, fmt::format("{} changes its parameters: {}", info.name, change.reason));
+      Restart(checked, after);
+      return true;
+    case InterfaceChange::Kind::kWrong: break;
+  }
+  compiler_.diagnostics()
+      .Error({}, "semantic-mismatch", fmt::format("pass '{}' changes the parameters of function '{}'", info.name, name))
+      .Note(change.reason);
+  return false;
+}
+
+bool SemanticCheck::Compare(Checked& checked, const Module& after, const std::string& culprit) {
+  const uint64_t fingerprint = versions_.Fingerprint(&checked.check.var());
+  if (fingerprint == checked.fingerprint && checked.check.interface().sources() == checked.interface.sources())
+    return true;
+  const CheckResult result = checked.check.Compare(checked.since, checked.interface, after, checked.mode, runner_,
+                                                   static_cast<uint64_t>(options_.seed));
+  checked.num_runs += result.num_runs;
+  checked.outputs.resize(std::max(checked.outputs.size(), result.outputs.size()));
+  checked.passes.resize(checked.outputs.size());
+  for (size_t i = 0; i < result.outputs.size(); ++i) {
+    if (result.outputs[i].max_absolute > checked.outputs[i].max_absolute) checked.passes[i] = culprit;
+    checked.outputs[i].Add(result.outputs[i]);
+  }
+  if (!result.not_compared.empty()) TellNotCompared(checked, result.not_compared);
+  checked.since = after;
+  checked.interface = checked.check.interface();
+  checked.fingerprint = fingerprint;
+  checked.mode = {};
+  if (result.differences.empty()) return true;
+  DiagnosticBuilder error = compiler_.diagnostics().Error(
+      Location(*after.Find(&checked.check.var())->func), "semantic-mismatch",
+      fmt::format("{} the result of function '{}'",
+                  culprit.empty() ? "the passes change" : fmt::format("pass '{}' changes", culprit),
+                  checked.check.var().name));
+  for (const std::string& difference : result.differences) error.Note(difference);
+  return false;
+}
+
+Status SemanticCheck::RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) {
+  if (info.is_composite() || outcome != PassOutcome::Changed) return {};
+  bool ok = true;
+  versions_.Update(module);
+  for (Checked& checked : functions_) {
+    ok &= Follow(checked, info, module) && (!options_.each || Compare(checked, module, info.name));
+  }
+  current_ = module;
+  AddNewFunctions();
+  return ok ? Status() : Failure{ErrorCode::SemanticCheck};
+}
+
+Status SemanticCheck::Finish(const Module& module) {
+  bool ok = true;
+  for (Checked& checked : functions_) ok &= options_.each || Compare(checked, module, {});
+  compiler_.err().Append(RenderTable());
+  IROPT_RETURN_IF_ERROR(compiler_.err().Flush());
+  return ok ? Status() : Failure{ErrorCode::SemanticCheck};
+}
+
+std::string SemanticCheck::RenderTable() const {
+  std::string text =
+      fmt::format("{:>15}{:>15}{:>6}{:>6}  output\n", "absolute error", "relative error", "NaNs", "runs");
+  size_t num_unchanged = 0;
+  for (const Checked& checked : functions_) {
+    if (checked.num_runs == 0 && !checked.is_told) ++num_unchanged;
+    for (size_t i = 0; i < checked.outputs.size(); ++i) {
+      const OutputErrors& output = checked.outputs[i];
+      text += fmt::format("{:>15.3g}{:>15.3g}{:>6}{:>6}  {} {}", output.max_absolute, output.max_relative,
+                          output.num_nan_mismatches, checked.num_runs, checked.check.var().name, output.name);
+      text += checked.passes[i].empty() ? "\n" : fmt::format(" ({})\n", checked.passes[i]);
+    }
+  }
+  return text + fmt::format("functions: {} ({} unchanged, {} not compared)\n", functions_.size(), num_unchanged,
+                            num_not_compared_);
+}
+
+}  // namespace iropt

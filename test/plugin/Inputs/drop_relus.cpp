@@ -1,0 +1,41 @@
+// A plugin with a wrong pass, which no check of types finds: it replaces the relus of one function by their operands.
+#include <string>
+
+#include "iropt/ir/relax/mutator.h"
+#include "iropt/pass/plugin.h"
+
+namespace {
+
+using namespace iropt;
+
+class ReluDropper : public ExprMutator {
+ public:
+  using ExprMutator::ExprMutator;
+
+ protected:
+  const Expr* VisitCall(const Call* call) override {
+    const auto* op = As<Op>(call->op);
+    return op && op->name == "relax.nn.relu" ? VisitExpr(call->args[0]) : ExprMutator::VisitCall(call);
+  }
+};
+
+Pass CreateDropRelus(const PassOptions& options) {
+  return CreateFunctionPass(options.info(),
+                            [name = options.String("function")](
+                                const Function* function, FunctionPassContext& context) -> Result<const Function*> {
+                              if (context.var()->name != name) return function;
+                              ReluDropper dropper(context.workspace());
+                              return To<Function>(dropper.VisitExpr(function));
+                            });
+}
+
+Status Register(PassRegistry& registry) {
+  return registry.Add({.info = {.name = "test.DropRelus", .kind = PassKind::Function},
+                       .options = {{"function", OptionType::String, std::string(), "the function"}},
+                       .summary = "replace the relus of one function by their operands",
+                       .create = &CreateDropRelus});
+}
+
+}  // namespace
+
+IROPT_PASS_PLUGIN("drop-relus", "1.0", Register)
