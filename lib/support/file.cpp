@@ -251,6 +251,8 @@ int CreateBeside(const std::string& target, std::string& name) {
 
 }  // namespace
 
+bool IsStandardStream(std::string_view path) { return path == "/dev/stdin" || StandardDescriptor(path).has_value(); }
+
 AtomicFile::AtomicFile(int fd, bool owns_fd, std::string path, std::string temporary)
     : fd_(fd), owns_fd_(owns_fd), path_(std::move(path)), temporary_(std::move(temporary)), stream_(fd) {}
 
@@ -300,12 +302,17 @@ Result<AtomicFile> AtomicFile::Create(const std::string& path) {
   return file;
 }
 
-Status AtomicFile::Commit() {
+Status AtomicFile::Finish() {
   IROPT_RETURN_IF_ERROR(stream_.Flush());
   if (!owns_fd_) return {};
   owns_fd_ = false;
   // Some file systems report a failed write only here.
   if (close(fd_) != 0 && errno != EINTR) return FileError("write", path_, errno);
+  return {};
+}
+
+Status AtomicFile::Commit() {
+  IROPT_RETURN_IF_ERROR(Finish());
   if (temporary_.empty()) return {};
   if (rename(temporary_.c_str(), path_.c_str()) != 0) return FileError("write", path_, errno);
   KeepFileOnCrash(temporary_);

@@ -38,6 +38,9 @@ class FileBuffer {
   std::string_view text_;
 };
 
+// Whether a path names an open descriptor instead of a file in a folder: "-", "/dev/stdin", "/dev/fd/63" and so on.
+bool IsStandardStream(std::string_view path);
+
 // Reads a file; "-" is the standard input. Pipes and devices are read to their end.
 Result<std::shared_ptr<const FileBuffer>> ReadFile(const std::string& path);
 
@@ -100,6 +103,9 @@ class AtomicFile {
   ~AtomicFile();
 
   OutputStream& stream() { return stream_; }
+  // Writes everything and closes the file, which reports failed writes. Commit does this if it was not done before;
+  // when several files belong together, finish all of them before the first one is committed.
+  Status Finish();
   Status Commit();
 
  private:

@@ -186,6 +186,19 @@ TEST_CASE("a file that is not committed leaves no trace", "[support]") {
   CHECK(folder.FileCount() == 1);
 }
 
+TEST_CASE("a finished file appears when it is committed", "[support]") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "out";
+  Result<AtomicFile> file = AtomicFile::Create(path);
+  REQUIRE(file.ok());
+  file->stream().Append("complete");
+  REQUIRE(file->Finish().ok());
+  CHECK_FALSE(fs::exists(path));
+  REQUIRE(file->Commit().ok());
+  CHECK(Contents(path) == "complete");
+  CHECK(folder.FileCount() == 1);
+}
+
 TEST_CASE("a new file gets the permissions of the umask", "[support]") {
   const TemporaryFolder folder;
   const mode_t previous = umask(027);
