@@ -108,9 +108,49 @@ std::shared_ptr<NDArray> NDArray::View(DataType dtype, std::span<const int64_t> 
   return array;
 }
 
+std::shared_ptr<const NDArray> NDArray::InFile(DataType dtype, std::span<const int64_t> shape, const std::byte* data,
+                                               FileTensor source) {
+  const size_t bytes = NumBytes(dtype, shape);
+  const bool aligned = reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(dtype.bytes()) == 0;
+  auto array = std::make_shared<NDArray>(Private(), dtype, shape, aligned ? 0 : bytes);
+  if (aligned) {
+    array->data_ = data;
+  } else if (bytes != 0) {
+    std::memcpy(array->mutable_data_, data, bytes);
+  }
+  array->mutable_data_ = nullptr;
+  if (source.hash) array->state_ = State::kUnchecked;
+  array->source_ = std::make_unique<Source>();
+  array->source_->copied = !aligned;
+  array->source_->tensor = std::move(source);
+  return array;
+}
+
+DataHash NDArray::HashBytesInFile() const {
+  std::call_once(source_->hashed, [this] {
+    // The bytes of a big file need not stay in memory.
+    const auto discard = [&](std::string_view part) {
+      if (!source_->copied) source_->tensor.file->Discard(part);
+    };
+    source_->hash = HashData({data_, num_bytes()}, discard);
+  });
+  return source_->hash;
+}
+
+void NDArray::CheckHash() const {
+  const bool valid = HashBytesInFile() == source_->tensor.hash;
+  state_.store(valid ? State::kValid : State::kDamaged, std::memory_order_relaxed);
+}
+
+DataHash NDArray::ContentHash() const {
+  if (has_recorded_hash()) return *source_->tensor.hash;
+  return source_ ? HashBytesInFile() : HashData({data_, num_bytes()});
+}
+
 bool operator==(const NDArray& a, const NDArray& b) {
   if (&a == &b) return true;
   if (a.dtype_ != b.dtype_ || !std::ranges::equal(a.shape(), b.shape())) return false;
+  if (a.has_recorded_hash() || b.has_recorded_hash()) return a.ContentHash() == b.ContentHash();
   return a.data_ == b.data_ || std::memcmp(a.data_, b.data_, a.num_bytes()) == 0;
 }
 
@@ -120,7 +160,7 @@ uint64_t NDArray::Hash() const {
   if (hash != 0) return hash;
   hash = HashMix(dtype_.raw());
   for (const int64_t dim : shape()) hash = HashCombine(hash, static_cast<uint64_t>(dim));
-  hash = HashCombine(hash, HashBytes(data_, num_bytes()));
+  hash = HashCombine(hash, ContentHash().low);
   hash = std::max<uint64_t>(hash, 1);
   hash_.store(hash, std::memory_order_relaxed);
   return hash;

@@ -7,10 +7,15 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 
+#include "iropt/diag/source.h"
 #include "iropt/ir/dtype.h"
+#include "iropt/support/data_hash.h"
+#include "iropt/support/file.h"
 
 namespace iropt {
 
@@ -45,6 +50,16 @@ class Storage {
   size_t num_bytes_ = 0;
 };
 
+// A tensor in a file, in which the bytes of an array lie.
+struct FileTensor {
+  std::string path;              // of the file
+  bool absolute = false;         // whether references name the file by an absolute path
+  std::string name;              // of the tensor in the file
+  std::optional<DataHash> hash;  // as recorded elsewhere, for example in the text of a module
+  SourceSpan span;               // of the reference to the tensor
+  std::shared_ptr<const FileBuffer> file;
+};
+
 class NDArray : public std::enable_shared_from_this<NDArray> {
   struct Private {};  // only Make and View construct
 
@@ -61,12 +76,21 @@ class NDArray : public std::enable_shared_from_this<NDArray> {
   // A view of storage from byte `offset` on, in which it must fit.
   static std::shared_ptr<NDArray> View(DataType dtype, std::span<const int64_t> shape, std::shared_ptr<Storage> storage,
                                        size_t offset);
+  // The tensor of a file whose bytes begin at `data`, within `source.file`. They are copied if they are not aligned.
+  // A recorded hash stands for the bytes in comparisons and in Hash(), which then do not read them. When the bytes are
+  // used for the first time, the hash is checked; see damaged().
+  static std::shared_ptr<const NDArray> InFile(DataType dtype, std::span<const int64_t> shape, const std::byte* data,
+                                               FileTensor source);
 
   DataType dtype() const { return dtype_; }
   std::span<const int64_t> shape() const { return {shape_, rank_}; }
   int64_t num_elements() const { return num_elements_; }
   size_t num_bytes() const { return static_cast<size_t>(num_elements_ * dtype_.bytes()); }
-  const std::byte* data() const { return data_; }
+  const std::byte* data() const {
+    if (state_.load(std::memory_order_relaxed) == State::kUnchecked) [[unlikely]]
+      CheckHash();
+    return data_;
+  }
   std::byte* mutable_data() { return mutable_data_; }
   // The storage that the tensor is a view of, whose bytes may change; null if the tensor is immutable.
   const std::shared_ptr<Storage>& storage() const { return storage_; }
@@ -74,16 +98,23 @@ class NDArray : public std::enable_shared_from_this<NDArray> {
   size_t storage_offset() const { return static_cast<size_t>(data_ - storage_->data()); }
   template <class T>
   std::span<const T> As() const {
-    return {reinterpret_cast<const T*>(data_), static_cast<size_t>(num_elements_)};
+    return {reinterpret_cast<const T*>(data()), static_cast<size_t>(num_elements_)};
   }
   template <class T>
   std::span<T> MutableAs() {
     return {reinterpret_cast<T*>(mutable_data_), static_cast<size_t>(num_elements_)};
   }
-  // Same dtype, shape and bytes. O(bytes).
+  // Same dtype, shape and bytes. O(bytes), or O(rank) if both have recorded hashes.
   friend bool operator==(const NDArray& a, const NDArray& b);
-  // Of dtype, shape and bytes. O(bytes) once.
+  // Of dtype, shape and bytes. O(bytes) once, or O(rank) with a recorded hash.
   uint64_t Hash() const;
+
+  // The tensor that the bytes lie in; null for other arrays.
+  const FileTensor* source() const { return source_ ? &source_->tensor : nullptr; }
+  // The recorded hash, or that of the bytes. O(bytes), for a tensor of a file only once.
+  DataHash ContentHash() const;
+  // Whether the bytes were used and do not have the recorded hash.
+  bool damaged() const { return state_.load(std::memory_order_relaxed) == State::kDamaged; }
 
   NDArray(Private, DataType dtype, std::span<const int64_t> shape, size_t own_bytes);
   NDArray(const NDArray&) = delete;
@@ -93,6 +124,19 @@ class NDArray : public std::enable_shared_from_this<NDArray> {
  private:
   // Scalars and other small tensors, most constants of a model, live in the object: one allocation each.
   static constexpr size_t kInlineBytes = 48;
+  // The bytes of an array that has no recorded hash are always valid.
+  enum class State : uint8_t { kValid, kUnchecked, kDamaged };
+  struct Source {
+    FileTensor tensor;
+    bool copied = false;  // the array has bytes of its own
+    std::once_flag hashed;
+    DataHash hash;  // of the bytes
+  };
+
+  bool has_recorded_hash() const { return source_ && source_->tensor.hash; }
+  DataHash HashBytesInFile() const;
+  void CheckHash() const;
+
   // The offset of the bytes after the shape in a block of memory.
   static size_t DataOffset(size_t rank) { return (rank * sizeof(int64_t) + 15) & ~size_t{15}; }
 
@@ -104,7 +148,9 @@ class NDArray : public std::enable_shared_from_this<NDArray> {
   std::byte* mutable_data_ = nullptr;  // null if the bytes are not owned
   std::shared_ptr<const void> owner_;
   std::shared_ptr<Storage> storage_;
+  std::unique_ptr<Source> source_;
   mutable std::atomic<uint64_t> hash_ = 0;
+  mutable std::atomic<State> state_ = State::kValid;
   alignas(16) std::byte inline_[kInlineBytes];
 };
 

@@ -15,8 +15,10 @@ namespace {
 
 uint64_t HashPointer(const void* p) { return reinterpret_cast<uintptr_t>(p); }
 
-// Dtype, shape, and the bytes of a small array or of the ends of a big one.
+// Dtype, shape, and the bytes of a small array or of the ends of a big one. An array in a file whose hash is known is
+// not read; if another one that is not in a file is equal, both are kept.
 uint64_t HashArray(const NDArray& array) {
+  if (array.source() && array.source()->hash) return array.Hash();
   constexpr size_t kSample = 64;
   const DataType dtype = array.dtype();
   const size_t size = array.num_bytes();
