@@ -1,8 +1,12 @@
 // The format: the length of a JSON object in 8 bytes; the object, which gives dtype, shape and byte offsets for each
 // name; the bytes. Source: https://github.com/huggingface/safetensors#format
+#include "safetensors.h"
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <unordered_set>
+#include <utility>
 
 #include "bytes.h"
 #include "iropt/data/tensors.h"
@@ -12,11 +16,13 @@ namespace iropt {
 namespace {
 
 using data::Malformed;
-// Names keep their order.
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
-// Of the header's size.
+// The size of the length of the header, and the alignment of the bytes after it in files that are written here.
 constexpr size_t kLength = 8;
+constexpr size_t kAlignment = 64;
+// The entry of the header that is not a tensor.
+constexpr const char* kMetadata = "__metadata__";
 
 struct Spelling {
   std::string_view name;
@@ -52,13 +58,14 @@ bool ReadNumbers(const Json& json, std::vector<int64_t>& numbers) {
   return true;
 }
 
-// The header as JSON. A name that occurs twice would hide one of two tensors.
-Result<Json> ReadHeader(std::string_view text) {
-  std::unordered_set<std::string> names;
+// The header; sets the names in it, in their order. A name that occurs twice would hide one of two tensors.
+Result<Json> ReadHeader(std::string_view text, std::vector<std::string>& names) {
+  std::unordered_set<std::string> known;
   std::string repeated;
   const auto look = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::key && depth == 1 && !names.insert(parsed.get<std::string>()).second)
-      repeated = parsed.get<std::string>();
+    if (event != Json::parse_event_t::key || depth != 1) return true;
+    names.push_back(parsed.get<std::string>());
+    if (!known.insert(names.back()).second) repeated = names.back();
     return true;
   };
   Json header = Json::parse(text, look, /*allow_exceptions=*/false);
@@ -67,73 +74,132 @@ Result<Json> ReadHeader(std::string_view text) {
   return header;
 }
 
-Result<NamedTensor> ReadTensor(const std::string& name, const Json& facts, const data::Bytes& bytes) {
-  const auto field = [&](const char* key) { return facts.is_object() ? facts.value(key, Json()) : Json(); };
-  const Json dtype_name = field("dtype");
-  std::vector<int64_t> shape;
+Result<data::TensorEntry> ReadEntry(const std::string& name, const Json& facts, std::string_view bytes) {
+  const Json missing;
+  const auto field = [&](const char* key) -> const Json& {
+    const auto found = facts.find(key);  // nothing in other values than objects
+    return found == facts.end() ? missing : *found;
+  };
+  const Json& dtype_name = field("dtype");
+  data::TensorEntry entry{.name = name, .dtype = {}, .shape = {}, .bytes = {}};
   std::vector<int64_t> range;
-  if (!dtype_name.is_string() || !ReadNumbers(field("shape"), shape) || !ReadNumbers(field("data_offsets"), range) ||
-      range.size() != 2) {
+  if (!dtype_name.is_string() || !ReadNumbers(field("shape"), entry.shape) ||
+      !ReadNumbers(field("data_offsets"), range) || range.size() != 2) {
     return Malformed(fmt::format("tensor '{}' lacks a valid dtype, shape or data_offsets", name));
   }
   const auto& written = dtype_name.get_ref<const std::string&>();
   const auto* spelling = std::ranges::find(kSpellings, std::string_view(written), &Spelling::name);
   if (spelling == std::end(kSpellings))
     return Malformed(fmt::format("tensor '{}' has the unknown dtype '{}'", name, written));
+  entry.dtype = spelling->dtype;
   const auto begin = static_cast<uint64_t>(range[0]);
   const auto end = static_cast<uint64_t>(range[1]);
-  if (begin > end || end > bytes.text.size())
+  if (begin > end || end > bytes.size())
     return Malformed(fmt::format("tensor '{}' reaches past the end of the file", name));
-  if (ArrayBytes(spelling->dtype, shape) != end - begin) {
+  if (ArrayBytes(entry.dtype, entry.shape) != end - begin) {
     return Malformed(fmt::format("tensor '{}' has {} bytes, which does not match dtype {} and shape ({})", name,
-                                 end - begin, spelling->dtype.ToString(), fmt::join(shape, ", ")));
+                                 end - begin, entry.dtype.ToString(), fmt::join(entry.shape, ", ")));
   }
-  return NamedTensor{
-      name, data::MakeArray(spelling->dtype, std::move(shape), {bytes.text.substr(begin, end - begin), bytes.owner})};
+  entry.bytes = bytes.substr(begin, end - begin);
+  return entry;
+}
+
+std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+// The header, with the tensors in the order of `tensors`; their bytes begin at `offsets`. Built as text: an object of
+// JSON either has no order or takes quadratic time.
+Result<std::string> MakeHeader(std::span<const NamedTensor> tensors, std::span<const uint64_t> offsets,
+                               const SafetensorsMetadata& metadata) {
+  std::unordered_set<std::string_view> known{kMetadata};
+  std::string text = "{";
+  const auto append = [&](const std::string& name, const Json& facts) {
+    text += fmt::format("{}{}:{}", text.size() > 1 ? "," : "", Dump(name), Dump(facts));
+  };
+  if (!metadata.empty()) append(kMetadata, metadata);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const auto& [name, tensor] = tensors[i];
+    const auto* spelling = std::ranges::find(kSpellings, tensor->dtype(), &Spelling::dtype);
+    if (spelling == std::end(kSpellings))
+      return Malformed(fmt::format("tensor '{}': the format has no dtype {}", name, tensor->dtype().ToString()));
+    if (!known.insert(name).second) return Malformed(fmt::format("it has two tensors '{}'", name));
+    append(name, {{"dtype", spelling->name},
+                  {"shape", tensor->shape()},
+                  {"data_offsets", {offsets[i], offsets[i] + tensor->num_bytes()}}});
+  }
+  text += '}';
+  // The format recommends spaces after the object, so that the bytes are aligned.
+  text.append((kAlignment - (kLength + text.size()) % kAlignment) % kAlignment, ' ');
+  return text;
 }
 
 }  // namespace
 
-Result<std::vector<NamedTensor>> ReadSafetensors(const std::shared_ptr<const FileBuffer>& file) {
-  std::string_view rest = file->text();
-  const uint64_t header_size = rest.size() < kLength ? 0 : data::Load<uint64_t>(rest);
+Result<data::SafetensorsHeader> data::ReadSafetensorsHeader(const FileBuffer& file) {
+  std::string_view rest = file.text();
+  const uint64_t header_size = rest.size() < kLength ? 0 : Load<uint64_t>(rest);
   if (rest.size() < kLength || header_size > rest.size() - kLength) return Malformed("its header is cut off");
-  IROPT_ASSIGN_OR_RETURN(const Json header, ReadHeader(rest.substr(kLength, header_size)));
+  std::vector<std::string> names;
+  IROPT_ASSIGN_OR_RETURN(const Json header, ReadHeader(rest.substr(kLength, header_size), names));
   rest.remove_prefix(kLength + header_size);
+  SafetensorsHeader result;
+  for (const std::string& name : names) {
+    const Json& facts = header.at(name);
+    if (name == kMetadata) {
+      for (const auto& [key, value] : facts.items()) {
+        if (value.is_string()) result.metadata.emplace(key, value.get<std::string>());
+      }
+      continue;
+    }
+    IROPT_ASSIGN_OR_RETURN(TensorEntry entry, ReadEntry(name, facts, rest));
+    result.entries.push_back(std::move(entry));
+  }
+  return result;
+}
+
+Result<std::vector<NamedTensor>> ReadSafetensors(const std::shared_ptr<const FileBuffer>& file,
+                                                 const std::string& path) {
+  IROPT_ASSIGN_OR_RETURN(const data::SafetensorsHeader header, data::ReadSafetensorsHeader(*file));
   std::vector<NamedTensor> tensors;
-  for (const auto& [name, facts] : header.items()) {
-    if (name == "__metadata__") continue;
-    IROPT_ASSIGN_OR_RETURN(NamedTensor tensor, ReadTensor(name, facts, {rest, file}));
-    tensors.push_back(std::move(tensor));
+  const bool absolute = path.starts_with('/');
+  for (const auto& entry : header.entries) {
+    FileTensor source{.path = path, .absolute = absolute, .name = entry.name, .hash = {}, .span = {}, .file = file};
+    tensors.push_back({entry.name, NDArray::InFile(entry.dtype, entry.shape, entry.data(), std::move(source))});
   }
   return tensors;
 }
 
-Status WriteSafetensors(const std::string& path, std::span<const NamedTensor> tensors) {
-  Json header = Json::object();
-  uint64_t offset = 0;
-  for (const NamedTensor& named : tensors) {
-    const NDArray& tensor = *named.tensor;
-    const auto* spelling = std::ranges::find(kSpellings, tensor.dtype(), &Spelling::dtype);
-    if (spelling == std::end(kSpellings))
-      return Malformed(fmt::format("tensor '{}': the format has no dtype {}", named.name, tensor.dtype().ToString()));
-    if (header.contains(named.name)) return Malformed(fmt::format("it has two tensors '{}'", named.name));
-    const uint64_t end = offset + tensor.num_bytes();
-    header[named.name] = {{"dtype", spelling->name}, {"shape", tensor.shape()}, {"data_offsets", {offset, end}}};
-    offset = end;
+bool IsSafetensorsType(DataType dtype) {
+  return std::ranges::find(kSpellings, dtype, &Spelling::dtype) != std::end(kSpellings);
+}
+
+Result<SafetensorsMetadata> ReadSafetensorsMetadata(const std::string& path) {
+  IROPT_ASSIGN_OR_RETURN(const auto file, ReadFile(path));
+  Result<data::SafetensorsHeader> header = data::ReadSafetensorsHeader(*file);
+  if (!header) return Malformed(fmt::format("{}: {}", path, header.error().message));
+  return std::move(header->metadata);
+}
+
+Status AppendSafetensors(OutputStream& out, std::span<const NamedTensor> tensors, const SafetensorsMetadata& metadata) {
+  // Without gaps, which the format forbids, all tensors are aligned if the widest elements come first.
+  std::vector<size_t> order(tensors.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, std::ranges::greater(), [&](size_t i) { return tensors[i].tensor->dtype().bytes(); });
+  std::vector<uint64_t> offsets(tensors.size());
+  uint64_t end = 0;
+  for (const size_t i : order) offsets[i] = std::exchange(end, end + tensors[i].tensor->num_bytes());
+  IROPT_ASSIGN_OR_RETURN(const std::string header, MakeHeader(tensors, offsets, metadata));
+  const uint64_t size = header.size();
+  out.Append(std::string_view(reinterpret_cast<const char*>(&size), sizeof size));
+  out.Append(header);
+  for (const size_t i : order) {
+    const NDArray& tensor = *tensors[i].tensor;
+    out.Append(std::string_view(reinterpret_cast<const char*>(tensor.data()), tensor.num_bytes()));
   }
-  std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
-  // Spaces after the object align the bytes, as the format recommends.
-  text.append((kLength - text.size() % kLength) % kLength, ' ');
-  return WriteFileAtomically(path, [&](OutputStream& out) -> Status {
-    const uint64_t size = text.size();
-    out.Append(std::string_view(reinterpret_cast<const char*>(&size), sizeof size));
-    out.Append(text);
-    for (const NamedTensor& named : tensors) {
-      out.Append(std::string_view(reinterpret_cast<const char*>(named.tensor->data()), named.tensor->num_bytes()));
-    }
-    return out.status();
-  });
+  return out.status();
+}
+
+Status WriteSafetensors(const std::string& path, std::span<const NamedTensor> tensors) {
+  return WriteFileAtomically(path, [&](OutputStream& out) { return AppendSafetensors(out, tensors); });
 }
 
 }  // namespace iropt

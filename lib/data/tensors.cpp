@@ -52,7 +52,7 @@ Result<std::vector<NamedTensor>> ReadTensors(const std::string& path) {
     if (!array.ok()) return data::Malformed(fmt::format("{}: {}", path, array.error().message));
     return std::vector<NamedTensor>{{"", *std::move(array)}};
   }
-  auto tensors = is_zip ? ReadNpz(file) : ReadSafetensors(file);
+  auto tensors = is_zip ? ReadNpz(file) : ReadSafetensors(file, path);
   if (!tensors) return Error{ErrorCode::Usage, fmt::format("{}: {}", path, tensors.error().message)};
   return tensors;
 }
