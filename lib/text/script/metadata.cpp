@@ -1,16 +1,16 @@
 #include "metadata.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <unordered_map>
 
 #include "iropt/ir/context.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
+#include "weights.h"
 
 namespace iropt::text {
 namespace {
@@ -116,7 +116,8 @@ void WriteArray(const NDArray& array, OutputStream& out) {
 // Reads the graph of objects that the JSON describes.
 class Loader {
  public:
-  Loader(const nlohmann::json& root, Workspace& workspace) : root_(root), ws_(workspace) {}
+  Loader(const nlohmann::json& root, WeightsReader& weights, Workspace& workspace)
+      : root_(root), weights_(weights), ws_(workspace) {}
 
   bool Run(std::map<std::string, std::vector<const Node*>, std::less<>>& entries, std::string& error) {
     const nlohmann::json& map = NodeAt(root_.at("root").get<size_t>());
@@ -130,7 +131,7 @@ class Loader {
         list.push_back(node);
       }
     }
-    return true;
+    return !weights_.failed();
   }
 
  private:
@@ -140,14 +141,15 @@ class Loader {
     const std::string key = node.at("type_key").get<std::string>();
     if (key == "runtime.String") return StrAttr::Get(node.at("repr_str").get<std::string>());
     if (key == kArrayKey) {
-      const auto& text = node.at(kArrayField).get_ref<const std::string&>();
-      const Attr* const fields[] = {StrAttr::Get(text)};
+      const nlohmann::json& text = node.at(kArrayField);
+      const Attr* const fields[] = {StrAttr::Get(text.get_ref<const std::string&>())};
       return Array(text, error) ? ObjectAttr::Get(kArrayKey, {{kArrayField}}, fields) : nullptr;
     }
     if (key != "relax.expr.Constant") return nullptr;
-    const size_t index = std::stoul(node.at("attrs").at("data").get<std::string>());
-    const std::shared_ptr<NDArray> array =
-        Array(root_.at("b64ndarrays").at(index).get_ref<const std::string&>(), error);
+    const nlohmann::json& attrs = node.at("attrs");
+    const std::shared_ptr<const NDArray> array =
+        WeightsReader::Refers(attrs) ? weights_.Open(attrs, TypeOf(attrs))
+                                     : Array(root_.at("b64ndarrays").at(NumberIn(attrs, "data")), error);
     if (!array) return nullptr;
     ws_.arena().Retain(array);
     std::vector<const PrimExpr*> dims;
@@ -155,9 +157,28 @@ class Loader {
     return ws_.New<Constant>(array.get(), TensorType::Get(dims, array->dtype()));
   }
 
-  static std::shared_ptr<NDArray> Array(const std::string& base64, std::string& error) {
+  static size_t NumberIn(const nlohmann::json& attrs, const char* key) {
+    return std::stoul(attrs.at(key).get_ref<const std::string&>());
+  }
+
+  // Constants in files share the nodes of their types.
+  const ArrayType& TypeOf(const nlohmann::json& attrs) {
+    const size_t type = NumberIn(attrs, "struct_info_");
+    const auto [known, added] = types_.try_emplace(type);
+    if (!added) return known->second;
+    const nlohmann::json& fields = NodeAt(type).at("attrs");
+    known->second.dtype = DataType::Parse(fields.at("dtype").get_ref<const std::string&>()).value_or(DataType::Void());
+    const nlohmann::json& shape = NodeAt(NumberIn(fields, "shape")).at("attrs");
+    const nlohmann::json& list = NodeAt(NumberIn(shape, "values"));
+    if (!list.contains("data")) return known->second;  // of a scalar
+    for (const nlohmann::json& dim : list.at("data"))
+      known->second.shape.push_back(static_cast<int64_t>(NumberIn(NodeAt(dim.get<size_t>()).at("attrs"), "value")));
+    return known->second;
+  }
+
+  static std::shared_ptr<NDArray> Array(const nlohmann::json& base64, std::string& error) {
     std::string bytes;
-    if (!DecodeBase64(base64, bytes)) {
+    if (!DecodeBase64(base64.get_ref<const std::string&>(), bytes)) {
       error = "an array is not in base64";
       return nullptr;
     }
@@ -167,48 +188,94 @@ class Loader {
   }
 
   const nlohmann::json& root_;
+  WeightsReader& weights_;
   Workspace& ws_;
+  std::unordered_map<size_t, ArrayType> types_;  // by node
 };
 
 // Writes nodes in the form of TVM's JSON, inside a Python string: quotes are escaped. Node 0 stands for null.
 class Writer {
  public:
-  Writer(const MetadataTable& table, OutputStream& out) : table_(table), out_(out) {}
+  Writer(const MetadataTable& table, const PrintOptions& options, OutputStream& out)
+      : table_(table), options_(options), paths_(options.folder), out_(out) {}
 
   void Write() {
     out_.Append(
         "metadata = tvm.ir.load_json(\"\"\"{\n  \\\"root\\\": 1, \n  \\\"nodes\\\": [\n    {\n      \\\"type_key\\\": "
         "\\\"\\\"\n    }");
-    const size_t n = table_.constants().size();
-    // The map, a list for each kind, then the entries: a constant takes kNodesEach nodes and one more for each
-    // dimension.
-    size_t next = 2 + (n > 0) + (!table_.arrays().empty());
-    std::vector<size_t> constants, arrays;
-    for (const Constant* c : table_.constants()) {
-      constants.push_back(next);
-      next += kNodesEach + c->data->shape().size();
-    }
-    for (size_t i = 0; i < table_.arrays().size(); ++i) arrays.push_back(next++);
+    // The map, a list for each kind, then the entries, and at the end the types of constants in files.
+    PlanNodes(2 + (!table_.constants().empty()) + (!table_.arrays().empty()));
     WriteMap();
-    for (const std::vector<size_t>* entries : {&constants, &arrays}) {
+    for (const std::vector<size_t>* entries : {&constants_, &arrays_}) {
       if (entries->empty()) continue;
       Begin("Array");
       WriteList(*entries);
     }
-    for (size_t i = 0; i < n; ++i) WriteConstant(*table_.constants()[i]->data, constants[i], i);
-    for (const ObjectAttr* array : table_.arrays()) WriteArrayNode(*array);
-    out_.Append("\n  ], \n  \\\"b64ndarrays\\\": [");
-    for (size_t i = 0; i < n; ++i) {
-      out_.Append(i ? ", \n    \\\"" : "\n    \\\"");
-      WriteArray(*table_.constants()[i]->data, out_);
-      out_.Append("\\\"");
+    for (size_t i = 0, data = 0; i < constants_.size(); ++i) {
+      const NDArray& array = *table_.constants()[i]->data;
+      if (const FileTensor* tensor = FileOf(array)) {
+        WriteExternal(array, *tensor);
+      } else {
+        WriteConstant(array, constants_[i], data++);
+      }
     }
-    out_.Append(n ? "\n  ]" : "]");
+    for (const ObjectAttr* array : table_.arrays()) WriteArrayNode(*array);
+    for (const auto& [array, at] : type_nodes_) WriteType(*array, at);
+    WriteArrays();
     out_.Append(", \n  \\\"attrs\\\": {\\\"tvm_version\\\": \\\"0.18.0\\\"}\n}\"\"\")\n");
   }
 
  private:
-  static constexpr size_t kNodesEach = 7;
+  // The nodes of a type without those of the dimensions.
+  static constexpr size_t kTypeNodes = 6;
+
+  // The file that a constant is in; null if its value is in the text.
+  const FileTensor* FileOf(const NDArray& array) const {
+    if (options_.external) {
+      if (const auto known = options_.external->find(&array); known != options_.external->end()) return &known->second;
+    }
+    return array.source() && array.source()->hash ? array.source() : nullptr;
+  }
+
+  static std::pair<std::string, std::vector<int64_t>> TypeKey(const NDArray& array) {
+    return {array.dtype().ToString(), {array.shape().begin(), array.shape().end()}};
+  }
+
+  // A constant has its node and those of its type, as in TVM. Constants in files share types.
+  void PlanNodes(size_t next) {
+    std::vector<const NDArray*> external;
+    for (const Constant* c : table_.constants()) {
+      constants_.push_back(next++);
+      if (FileOf(*c->data)) {
+        external.push_back(c->data);
+      } else {
+        next += kTypeNodes + c->data->shape().size();
+        num_inline_ += 1;
+      }
+    }
+    for (size_t i = 0; i < table_.arrays().size(); ++i) arrays_.push_back(next++);
+    for (const NDArray* array : external) {
+      if (!types_.try_emplace(TypeKey(*array), next).second) continue;
+      type_nodes_.emplace_back(array, next);
+      next += kTypeNodes + array->shape().size();
+    }
+  }
+
+  void WriteArrays() {
+    out_.Append("\n  ], \n  \\\"b64ndarrays\\\": [");
+    size_t i = 0;
+    const auto write = [&](const NDArray& array) {
+      out_.Append(i++ ? ", \n    \\\"" : "\n    \\\"");
+      WriteArray(array, out_);
+      out_.Append("\\\"");
+    };
+    for (const Constant* c : table_.constants()) {
+      if (!FileOf(*c->data)) write(*c->data);
+    }
+    // For TVM, an empty array stands for all that are in files.
+    if (!types_.empty()) write(*NDArray::Make(DataType::Float(32), {0}));
+    out_.Append(i ? "\n  ]" : "]");
+  }
 
   // From type keys, in their order, to the lists that follow.
   void WriteMap() {
@@ -234,24 +301,40 @@ class Writer {
     out_.Append("\\\"\n    }");
   }
 
-  // Constant, its type, the shape (expression, list, type, legacy type), the legacy tensor type, then the dimensions.
   void WriteConstant(const NDArray& array, size_t at, size_t index) {
+    Record("relax.expr.Constant", {{"_checked_type_", Number(at + kTypeNodes)},
+                                   {"data", Number(index)},
+                                   {"span", "0"},
+                                   {"struct_info_", Number(at + 1)}});
+    WriteType(array, at + 1);
+  }
+
+  void WriteExternal(const NDArray& array, const FileTensor& tensor) {
+    const size_t type = types_.at(TypeKey(array));
+    Record("relax.expr.Constant", {{"_checked_type_", Number(type + kTypeNodes - 1)},
+                                   {"data", Number(num_inline_)},
+                                   {"span", "0"},
+                                   {"struct_info_", Number(type)},
+                                   {kWeightsFile, EscapeJson(paths_.PathOf(tensor))},
+                                   {kWeightsHash, tensor.hash->ToString()},
+                                   {kWeightsName, EscapeJson(tensor.name)}});
+  }
+
+  // The type, the shape (expression, list, type, legacy type), the legacy tensor type, then the dimensions.
+  void WriteType(const NDArray& array, size_t at) {
     const std::string dtype = array.dtype().ToString();
     const size_t ndim = array.shape().size();
-    Record(
-        "relax.expr.Constant",
-        {{"_checked_type_", Number(at + 6)}, {"data", Number(index)}, {"span", "0"}, {"struct_info_", Number(at + 1)}});
     Record("relax.TensorStructInfo",
-           {{"dtype", dtype}, {"ndim", Number(ndim)}, {"shape", Number(at + 2)}, {"span", "0"}, {"vdevice", "0"}});
-    Record("relax.expr.ShapeExpr", {{"_checked_type_", Number(at + 5)},
+           {{"dtype", dtype}, {"ndim", Number(ndim)}, {"shape", Number(at + 1)}, {"span", "0"}, {"vdevice", "0"}});
+    Record("relax.expr.ShapeExpr", {{"_checked_type_", Number(at + 4)},
                                     {"span", "0"},
-                                    {"struct_info_", Number(at + 4)},
-                                    {"values", Number(at + 3)}});
+                                    {"struct_info_", Number(at + 3)},
+                                    {"values", Number(at + 2)}});
     Begin("Array");
     std::vector<size_t> dims;
-    for (size_t i = 0; i < ndim; ++i) dims.push_back(at + kNodesEach + i);
+    for (size_t i = 0; i < ndim; ++i) dims.push_back(at + kTypeNodes + i);
     WriteList(dims);
-    Record("relax.ShapeStructInfo", {{"ndim", Number(ndim)}, {"span", "0"}, {"values", Number(at + 3)}});
+    Record("relax.ShapeStructInfo", {{"ndim", Number(ndim)}, {"span", "0"}, {"values", Number(at + 2)}});
     Record("relax.ShapeType", {{"ndim", Number(ndim)}, {"span", "0"}});
     Record("relax.DynTensorType", {{"dtype", dtype}, {"ndim", Number(ndim)}, {"span", "0"}});
     for (const int64_t dim : array.shape())
@@ -291,16 +374,27 @@ class Writer {
   }
 
   const MetadataTable& table_;
+  const PrintOptions& options_;
+  WeightsPaths paths_;
   OutputStream& out_;
+  // The nodes of the entries.
+  std::vector<size_t> constants_;
+  std::vector<size_t> arrays_;
+  size_t num_inline_ = 0;
+  // The first nodes of types of constants in files, and one of the arrays of each type.
+  std::map<std::pair<std::string, std::vector<int64_t>>, size_t> types_;
+  std::vector<std::pair<const NDArray*, size_t>> type_nodes_;
 };
 
 }  // namespace
 
-bool LoadMetadata(std::string_view json, std::map<std::string, std::vector<const Node*>, std::less<>>& entries,
-                  Workspace& workspace, std::string& error) {
+bool LoadMetadata(const MetadataText& text, const TensorOpener& open_tensor, DiagnosticEngine& diagnostics,
+                  std::map<std::string, std::vector<const Node*>, std::less<>>& entries, Workspace& workspace,
+                  std::string& error) {
   try {
-    const nlohmann::json root = nlohmann::json::parse(json);
-    return Loader(root, workspace).Run(entries, error);
+    const nlohmann::json root = nlohmann::json::parse(text.json);
+    WeightsReader weights(text, open_tensor, diagnostics);
+    return Loader(root, weights, workspace).Run(entries, error);
   } catch (const nlohmann::json::exception& e) {
     // The message begins with the library's name of the error.
     const std::string_view message = e.what();
@@ -322,8 +416,8 @@ void MetadataTable::Add(const ObjectAttr* array) {
   if (index_.try_emplace(array, arrays_.size()).second) arrays_.push_back(array);
 }
 
-void SaveMetadata(const MetadataTable& table, OutputStream& out) {
-  if (!table.empty()) Writer(table, out).Write();
+void SaveMetadata(const MetadataTable& table, const PrintOptions& options, OutputStream& out) {
+  if (!table.empty()) Writer(table, options, out).Write();
 }
 
 }  // namespace iropt::text

@@ -8,17 +8,28 @@
 #include <string_view>
 #include <vector>
 
+#include "iropt/diag/diagnostic.h"
 #include "iropt/ir/module.h"
+#include "iropt/text/script/parser.h"
 #include "printer_core.h"
 
 namespace iropt::text {
 
+// The section as a part of the text of a module.
+struct MetadataText {
+  std::string_view json;
+  std::string_view token;  // the string literal, for locations in it
+  SourceSpan span;         // of the token
+};
+
 // Fills `entries`, by type key. Nodes are made in the workspace, which keeps the arrays alive. False with a message if
-// the text is not such a section. Objects that are not constants are null entries; referring to them is an error.
-bool LoadMetadata(std::string_view json, std::map<std::string, std::vector<const Node*>, std::less<>>& entries,
-                  Workspace& workspace, std::string& error);
+// the text is not such a section; false without a message if errors were reported, which tensors in files have. Objects
+// that are not constants are null entries; referring to them is an error.
+bool LoadMetadata(const MetadataText& text, const TensorOpener& open_tensor, DiagnosticEngine& diagnostics,
+                  std::map<std::string, std::vector<const Node*>, std::less<>>& entries, Workspace& workspace,
+                  std::string& error);
 
 // Prints the section, or nothing if there are no entries.
-void SaveMetadata(const MetadataTable& table, OutputStream& out);
+void SaveMetadata(const MetadataTable& table, const PrintOptions& options, OutputStream& out);
 
 }  // namespace iropt::text

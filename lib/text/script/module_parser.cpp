@@ -90,7 +90,8 @@ bool ModuleParser::ReadTop() {
     } else if (AtName("from") || AtName("import")) {
       ok = (ReadImport() || Skip()) && ok;
     } else if (AtName("metadata")) {
-      ok = (ReadMetadata() || Skip()) && ok;
+      // Errors about entries that it lacks then would only follow from this one.
+      if (!ReadMetadata()) return false;
     } else if (AtName("class") || (At(TokenKind::kAt) && !class_seen_)) {
       ok = (ReadClass() || Skip()) && ok;
     } else if (At(TokenKind::kAt)) {
@@ -149,7 +150,9 @@ bool ModuleParser::ReadMetadata() {
   std::string storage;
   const std::string_view json = UnescapeString(lex_.text(token), storage);
   std::string error;
-  if (!LoadMetadata(json, state_.metadata, ws_, error)) {
+  const MetadataText text{json, lex_.text(token), Location(lex_.SpanOf(token))};
+  if (!LoadMetadata(text, options_.open_tensor, diag_, state_.metadata, ws_, error)) {
+    if (error.empty()) return false;
     return Error(lex_.SpanOf(token), "bad-metadata", "the metadata section can't be read: " + error);
   }
   return ExpectClose("the metadata section");

@@ -75,7 +75,7 @@ class ModulePrinter {
       OutputStream text(&statements);
       PrintModuleStatements(text);
     }
-    if (options_.show_meta) SaveMetadata(metadata_, out_);
+    if (options_.show_meta) SaveMetadata(metadata_, options_, out_);
     use.ir = !bare_ && !statements.empty();
     for (Item& item : items_) {
       item.before = use;

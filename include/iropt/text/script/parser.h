@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -9,8 +10,14 @@
 #include "iropt/diag/diagnostic.h"
 #include "iropt/diag/source.h"
 #include "iropt/ir/module.h"
+#include "iropt/ir/ndarray.h"
+#include "iropt/support/result.h"
 
 namespace iropt {
+
+// Opens the tensor that a text refers to, with the path that the text has. The array has the hash and the span of the
+// argument as its source.
+using TensorOpener = std::function<Result<std::shared_ptr<const NDArray>>(FileTensor)>;
 
 struct ParseOptions {
   // Function bodies are read by up to this many threads; the result and the order of diagnostics are the same for any
@@ -18,6 +25,8 @@ struct ParseOptions {
   int threads = 1;
   // Called by any thread with parts of the text that are no longer needed, except for diagnostics.
   std::function<void(std::string_view)> on_read = nullptr;
+  // For constants whose values are in files; without it, a text that has such constants is an error.
+  TensorOpener open_tensor = nullptr;
 };
 
 // Reads a module from `text`, whose first byte has the global source offset `base` (SourceManager::AddBuffer).

@@ -3,12 +3,17 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/module.h"
+#include "iropt/ir/ndarray.h"
 #include "iropt/support/file.h"
 
 namespace iropt {
+
+// Arrays that are printed as references to tensors in files; the hashes of the tensors are known.
+using ExternalArrays = std::unordered_map<const NDArray*, FileTensor>;
 
 struct PrintOptions {
   // Arrays of up to this many elements are printed as R.const([...], dtype) instead of going to the metadata section.
@@ -19,6 +24,10 @@ struct PrintOptions {
   bool show_all_types = false;
   // Functions are printed by up to this many threads; the text is the same for any number.
   int threads = 1;
+  // Arrays to refer to in files, besides those that were read from such references.
+  const ExternalArrays* external = nullptr;
+  // The folder that the paths of these files are relative to; empty for the current one. Absolute paths are kept.
+  std::string folder = {};
 };
 
 // Prints the module: functions in TVM's order (TIR, external, Relax, then main; by name within each), with a newline at

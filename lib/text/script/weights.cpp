@@ -1,0 +1,105 @@
+#include "weights.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace iropt::text {
+
+std::string ArrayType::ToString() const { return fmt::format("{} ({})", dtype.ToString(), fmt::join(shape, ", ")); }
+
+bool WeightsReader::Refers(const nlohmann::json& attrs) { return attrs.contains(kWeightsFile); }
+
+std::shared_ptr<const NDArray> WeightsReader::Open(const nlohmann::json& attrs, const ArrayType& expected) {
+  const auto path = attrs.at(kWeightsFile).get<std::string>();
+  const auto name = attrs.at(kWeightsName).get<std::string>();
+  const auto& hash = attrs.at(kWeightsHash).get_ref<const std::string&>();
+  const SourceSpan span = Locate(name);
+  const std::optional<DataHash> recorded = DataHash::Parse(hash);
+  if (!recorded) return Fail(span, fmt::format("invalid hash '{}': expected xxh128: and 32 hexadecimal digits", hash));
+  if (!open_tensor_) return Fail(span, "constants in files can't be read here");
+  const Result<std::shared_ptr<const NDArray>> array = open_tensor_(
+      {.path = path, .absolute = path.starts_with('/'), .name = name, .hash = recorded, .span = span, .file = {}});
+  if (!array) return Fail(span, array.error().message);
+  const std::span<const int64_t> shape = (*array)->shape();
+  const ArrayType found{(*array)->dtype(), {shape.begin(), shape.end()}};
+  if (found == expected) return *array;
+  const FileTensor* in_file = (*array)->source();
+  return Fail(span, fmt::format("{}: tensor '{}' has type {}, but the text says {}", in_file ? in_file->path : path,
+                                name, found.ToString(), expected.ToString()));
+}
+
+std::nullptr_t WeightsReader::Fail(SourceSpan span, std::string message) {
+  failed_ = true;
+  diagnostics_.Error(span, "bad-weights", std::move(message));
+  return nullptr;
+}
+
+namespace {
+
+// The end of a JSON string that begins at the offset of a Python string: its `\"`. An escape of JSON begins with `\\`.
+size_t FindEndOfString(std::string_view text, size_t at) {
+  while (at < text.size() && !text.substr(at).starts_with("\\\"")) {
+    const bool is_escape = text.substr(at).starts_with("\\\\");
+    at += !is_escape ? 1 : text.substr(at).starts_with("\\\\\\") ? 4 : 3;
+  }
+  return std::min(at, text.size());
+}
+
+}  // namespace
+
+void WeightsReader::FindNames() {
+  const std::string begin = fmt::format("{}\\\": \\\"", kWeightsName);
+  const std::string_view text = text_.token;
+  for (size_t at = text.find(begin); at != std::string_view::npos; at = text.find(begin, at)) {
+    at += begin.size();
+    const size_t end = FindEndOfString(text, at);
+    names_.emplace_back(text.substr(at, end - at), at);
+    at = end;
+  }
+  std::ranges::sort(names_);
+  found_names_ = true;
+}
+
+SourceSpan WeightsReader::Locate(const std::string& name) {
+  if (!found_names_) FindNames();
+  const std::string escaped = EscapeJson(name);
+  // Tensors of several files may have one name. They are opened in the order of the text.
+  auto found = std::ranges::lower_bound(names_, std::pair(std::string_view(escaped), next_));
+  if (found == names_.end() || found->first != escaped)
+    found = std::ranges::lower_bound(names_, std::pair(std::string_view(escaped), size_t{0}));
+  if (found == names_.end() || found->first != escaped) return text_.span;
+  next_ = found->second + escaped.size();
+  const auto begin = static_cast<uint32_t>(text_.span.begin + found->second);
+  return {begin, begin + static_cast<uint32_t>(escaped.size())};
+}
+
+const std::string& WeightsPaths::PathOf(const FileTensor& tensor) {
+  if (tensor.absolute) return tensor.path;
+  const auto [known, added] = paths_.try_emplace(tensor.path, tensor.path);
+  if (!added) return known->second;
+  // Links are resolved in the folders only: the file itself may be a link with a better name.
+  std::error_code error;
+  const std::filesystem::path path(tensor.path);
+  const std::filesystem::path from = std::filesystem::absolute(path, error).parent_path();
+  const std::filesystem::path folder = std::filesystem::absolute(folder_, error);
+  const std::filesystem::path to = std::filesystem::relative(from, folder, error);
+  if (!error) known->second = (to / path.filename()).lexically_normal().string();
+  return known->second;
+}
+
+std::string EscapeJson(const std::string& text) {
+  const std::string json = nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string escaped;
+  for (const char c : std::string_view(json).substr(1, json.size() - 2)) {
+    if (c == '"' || c == '\\') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+}  // namespace iropt::text

@@ -1,0 +1,79 @@
+// Constants in files. The entry of such a constant in the metadata section has the attributes `weights_file` (the path
+// of a .safetensors file, relative to the folder of the text), `weights_name` (of the tensor in it) and `weights_hash`;
+// its dtype and shape are those of its type. For TVM, which ignores these attributes, it is a constant of that type
+// with an empty array.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "iropt/diag/diagnostic.h"
+#include "iropt/ir/ndarray.h"
+#include "iropt/text/script/parser.h"
+#include "metadata.h"
+
+namespace iropt::text {
+
+// The attributes.
+inline constexpr std::string_view kWeightsFile = "weights_file";
+inline constexpr std::string_view kWeightsHash = "weights_hash";
+inline constexpr std::string_view kWeightsName = "weights_name";
+
+struct ArrayType {
+  DataType dtype;
+  std::vector<int64_t> shape;
+
+  std::string ToString() const;
+  friend bool operator==(const ArrayType&, const ArrayType&) = default;
+};
+
+// Opens the tensors that a metadata section refers to, and reports those that are missing or different.
+class WeightsReader {
+ public:
+  WeightsReader(const MetadataText& text, const TensorOpener& open_tensor, DiagnosticEngine& diagnostics)
+      : text_(text), open_tensor_(open_tensor), diagnostics_(diagnostics) {}
+
+  // Whether the attributes of a constant refer to a tensor.
+  static bool Refers(const nlohmann::json& attrs);
+  // The tensor, or null after an error, which was reported. Throws a nlohmann::json::exception if an attribute lacks.
+  std::shared_ptr<const NDArray> Open(const nlohmann::json& attrs, const ArrayType& expected);
+  // Whether an error was reported.
+  bool failed() const { return failed_; }
+
+ private:
+  std::nullptr_t Fail(SourceSpan span, std::string message);
+  // The name in the text, for messages; the whole section if it is spelled in another way than by the printer.
+  SourceSpan Locate(const std::string& name);
+  void FindNames();
+
+  const MetadataText& text_;
+  const TensorOpener& open_tensor_;
+  DiagnosticEngine& diagnostics_;
+  // The names in the text, sorted, with their offsets in it.
+  std::vector<std::pair<std::string_view, size_t>> names_;
+  bool found_names_ = false;
+  size_t next_ = 0;  // the end of the name that was located last
+  bool failed_ = false;
+};
+
+// The paths of files as a text in a folder has them; empty for the current folder.
+class WeightsPaths {
+ public:
+  explicit WeightsPaths(const std::string& folder) : folder_(folder.empty() ? "." : folder) {}
+
+  const std::string& PathOf(const FileTensor& tensor);
+
+ private:
+  std::string folder_;
+  std::unordered_map<std::string, std::string> paths_;
+};
+
+// A text as the inner part of a JSON string that is itself in a Python string.
+std::string EscapeJson(const std::string& text);
+
+}  // namespace iropt::text
