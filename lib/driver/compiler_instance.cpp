@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "iropt/analysis/well_formed.h"
@@ -19,6 +21,11 @@
 namespace iropt {
 
 namespace {
+
+// The folder that paths in the text of a file are relative to; empty for the current one, which streams have.
+std::string FolderOf(const std::string& path) {
+  return IsStandardStream(path) ? std::string() : std::filesystem::path(path).parent_path().string();
+}
 
 bool WantsColour(Colour colour) {
   if (colour != Colour::Auto) return colour == Colour::Always;
@@ -58,8 +65,9 @@ Status CompilerInstance::LoadPlugins(std::span<const std::string> paths) {
 
 Result<Module> CompilerInstance::ReadModule(const std::string& path) {
   IROPT_ASSIGN_OR_RETURN(std::shared_ptr<const FileBuffer> text, ReadFile(path));
-  IROPT_ASSIGN_OR_RETURN(const InputFormat* format, FormatOf(path, text->text()));
-  IROPT_ASSIGN_OR_RETURN(Module module, Parse({path == "-" ? "<stdin>" : path, text, text->text(), 1, format}));
+  ModuleSource source = SourceAt(path, text);
+  IROPT_ASSIGN_OR_RETURN(source.format, FormatOf(path, source.text));
+  IROPT_ASSIGN_OR_RETURN(Module module, Parse(source));
   IROPT_RETURN_IF_ERROR(Verify(module));
   return module;
 }
@@ -71,6 +79,15 @@ Result<Module> CompilerInstance::ParseModule(std::string text, std::string name)
   return module;
 }
 
+ModuleSource CompilerInstance::SourceAt(const std::string& path, std::shared_ptr<const FileBuffer> text) const {
+  const std::string_view contents = text->text();
+  return {.name = path == "-" ? "<stdin>" : path,
+          .owner = std::move(text),
+          .text = contents,
+          .folder = FolderOf(path),
+          .weights = options_.weights};
+}
+
 Result<Module> CompilerInstance::Parse(const ModuleSource& source) {
   const InputFormat* format = source.format;
   if (format == nullptr) {
@@ -79,10 +96,58 @@ Result<Module> CompilerInstance::Parse(const ModuleSource& source) {
   IROPT_ASSIGN_OR_RETURN(const uint32_t base,
                          sources_.AddBuffer(source.name, source.text, source.owner, source.first_line));
   const ParseOptions reading{.threads = threads_,
-                             .on_read = [&](std::string_view text) { source.owner->Discard(text); }};
+                             .on_read = [&](std::string_view text) { source.owner->Discard(text); },
+                             .open_tensor = MakeOpener(source)};
   std::optional<Module> module = format->parse(source.text, base, reading, diagnostics_);
   if (!module) return Failure{ErrorCode::Parse};
+  if (options_.verify_weights) {
+    tensor_files_.CheckAll();
+    IROPT_RETURN_IF_ERROR(CheckWeights());
+  }
   return *std::move(module);
+}
+
+TensorOpener CompilerInstance::MakeOpener(const ModuleSource& source) {
+  // A module has many tensors and few files.
+  return [&, paths = std::unordered_map<std::string, std::string>()](FileTensor tensor) mutable {
+    const auto [path, added] = paths.try_emplace(tensor.path);
+    if (added) path->second = source.weights.value_or((std::filesystem::path(source.folder) / tensor.path).string());
+    if (source.weights) tensor.absolute = source.weights->starts_with('/');
+    tensor.path = path->second;
+    return tensor_files_.Open(std::move(tensor));
+  };
+}
+
+Status CompilerInstance::CheckWeights() {
+  const auto damaged = tensor_files_.TakeDamaged();
+  for (const auto& array : damaged) {
+    const FileTensor& tensor = *array->source();
+    diagnostics_.Error(
+        tensor.span, "bad-weights",
+        fmt::format("{}: tensor '{}' does not have the hash {}", tensor.path, tensor.name, tensor.hash->ToString()));
+  }
+  if (!damaged.empty()) return Failure{ErrorCode::Parse};
+  return {};
+}
+
+void CompilerInstance::WarnOfUnusedWeights() {
+  if (!options_.weights || !tensor_files_.empty()) return;
+  diagnostics_.Warning(
+      {}, "unused-weights",
+      fmt::format("no constant of the input refers to weights, so -weights={} has no effect", *options_.weights));
+}
+
+Status CompilerInstance::CheckOutputPath(const std::string& path) const {
+  if (!tensor_files_.HasOpened(path)) return {};
+  return Error{ErrorCode::Usage, fmt::format("cannot write '{}': it has weights of the input", path)};
+}
+
+void CompilerInstance::SetExternalizer(std::unique_ptr<ConstantExternalizer> externalizer) {
+  externalizer_ = std::move(externalizer);
+}
+
+void CompilerInstance::ExternalizeConstants(const Module& module) {
+  if (externalizer_) externalizer_->Add(module);
 }
 
 Status CompilerInstance::Verify(const Module& module) {
@@ -96,8 +161,11 @@ Result<const InputFormat*> CompilerInstance::FormatOf(std::string_view path, std
   return &DetectInputFormat(path, text);
 }
 
-void CompilerInstance::Print(const Module& module, OutputStream& out) const {
-  const PrintOptions printing{.inline_constants = options_.inline_constants, .threads = threads_};
+void CompilerInstance::Print(const Module& module, OutputStream& out, const std::string& path) const {
+  const PrintOptions printing{.inline_constants = options_.inline_constants,
+                              .threads = threads_,
+                              .external = externalizer_ ? &externalizer_->references() : nullptr,
+                              .folder = FolderOf(path)};
   OutputFormats().front().print(module, printing, out);
 }
 

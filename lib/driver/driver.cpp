@@ -59,16 +59,21 @@ class Run {
     With<PassContext> scope(setup_.context());
     if (!scope.status().ok()) return compiler_.Report(scope.status().error(), "pass-failed");
     int code = 0;
+    ModuleSource part = compiler_.SourceAt(options_.input, *input);
+    part.format = *format;
     std::vector<std::optional<Module>> modules(parts.size());
     for (size_t i = 0; i < parts.size(); ++i) {
       compiler_.set_input(InputName(), parts.size() == 1
                                            ? std::string()
                                            : fmt::format("chunk {}, from line {}", i + 1, parts[i].first_line));
-      const int part_code = ProcessPart({InputName(), *input, parts[i].text, parts[i].first_line, *format}, modules[i]);
+      part.text = parts[i].text;
+      part.first_line = parts[i].first_line;
+      const int part_code = ProcessPart(part, modules[i]);
       if (code == 0) code = part_code;
       if (part_code != 0) modules[i].reset();
     }
     compiler_.set_input({}, {});
+    if (code == 0) compiler_.WarnOfUnusedWeights();
     // Before anything is written, because a failure here fails the run.
     if (const Status left = scope.Exit(); code == 0 && !left.ok()) code = compiler_.Report(left.error(), "pass-failed");
     // Warnings of passes, under -Werror.
@@ -105,7 +110,11 @@ class Run {
     activity_ = "running passes on";
     if (const int code = RunPasses(*module); code != 0) return code;
     if (!CheckTextSize(*module, compiler_.diagnostics())) return ExitCode(ErrorCode::Budget);
-    return VerifyResult(part, *module);
+    compiler_.ExternalizeConstants(*module);
+    const int code = VerifyResult(part, *module);
+    // A pass may have computed with damaged weights.
+    const Status weights = compiler_.CheckWeights();
+    return weights.ok() ? code : compiler_.Report(weights.error(), "bad-weights");
   }
 
   bool Verify(const Module& module) {
@@ -170,17 +179,31 @@ class Run {
     activity_ = "writing";
     const CrashNote note("writing", options_.output);
     const Stopwatch watch;
-    const Status written = WriteFileAtomically(options_.output, [&](OutputStream& out) {
-      for (size_t i = 0; i < modules.size(); ++i) {
-        if (i != 0) out.Append(fmt::format("{}\n", kSplitMarker));
-        if (modules[i]) compiler_.Print(*modules[i], out);
-      }
-      return out.status();
-    });
+    const Status written = WriteFiles(modules);
     times_.print += watch.Read();
     if (!written.ok()) return compiler_.Report(written.error(), "file");
     if (setup_.report() != nullptr) setup_.report()->Step("write", watch.Read());
     return 0;
+  }
+
+  // The text, and the weights that it refers to: both files or none.
+  Status WriteFiles(const std::vector<std::optional<Module>>& modules) {
+    IROPT_RETURN_IF_ERROR(compiler_.CheckOutputPath(options_.output));
+    const ConstantExternalizer* externalizer = compiler_.externalizer();
+    std::optional<AtomicFile> weights;
+    if (externalizer != nullptr && !externalizer->empty()) {
+      IROPT_ASSIGN_OR_RETURN(AtomicFile file, externalizer->Write());
+      weights.emplace(std::move(file));
+    }
+    IROPT_ASSIGN_OR_RETURN(AtomicFile text, AtomicFile::Create(options_.output));
+    for (size_t i = 0; i < modules.size(); ++i) {
+      if (i != 0) text.stream().Append(fmt::format("{}\n", kSplitMarker));
+      if (modules[i]) compiler_.Print(*modules[i], text.stream(), options_.output);
+    }
+    IROPT_RETURN_IF_ERROR(text.Finish());
+    IROPT_RETURN_IF_ERROR(compiler_.CheckWeights());
+    if (weights) IROPT_RETURN_IF_ERROR(weights->Commit());
+    return text.Commit();
   }
 
   void ShowTimes() {
@@ -208,6 +231,14 @@ Status ShowPipeline(const PipelineSetup& setup, PipelineForm form) {
   return out.Flush();
 }
 
+Status AddExternalizer(CompilerInstance& compiler, const DriverOptions& options) {
+  if (!options.externalize_constants) return {};
+  IROPT_ASSIGN_OR_RETURN(std::string path, ConstantExternalizer::PathBeside(options.output));
+  compiler.SetExternalizer(std::make_unique<ConstantExternalizer>(
+      std::move(path), *options.externalize_constants, options.compiler.inline_constants, compiler.tensor_files()));
+  return {};
+}
+
 }  // namespace
 
 int RunDriver(const DriverOptions& options) {
@@ -218,6 +249,8 @@ int RunDriver(const DriverOptions& options) {
     const Status shown = ShowPipeline(setup, options.print_pipeline);
     return shown.ok() ? 0 : compiler.Report(shown.error(), "file");
   }
+  if (const Status ready = AddExternalizer(compiler, options); !ready.ok())
+    return compiler.Report(ready.error(), "usage");
   return Run(compiler, setup, options).Execute();
 }
 

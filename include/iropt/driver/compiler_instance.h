@@ -20,14 +20,17 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "iropt/analysis/well_formed.h"
+#include "iropt/data/tensor_files.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/diag/source.h"
 #include "iropt/driver/compiler_options.h"
+#include "iropt/driver/externalizer.h"
 #include "iropt/driver/formats.h"
 #include "iropt/ir/module.h"
 #include "iropt/pass/context.h"
@@ -45,6 +48,8 @@ struct ModuleSource {
   std::string_view text;                    // all of the owner, or a part of it
   uint32_t first_line = 1;                  // the number of the part's first line
   const InputFormat* format = nullptr;      // null: detected by FormatOf
+  std::string folder = {};                  // paths of weights in the text are relative to it; empty: the current one
+  std::optional<std::string> weights = {};  // the file of all weights, whatever files the text names
 };
 
 class CompilerInstance {
@@ -75,13 +80,28 @@ class CompilerInstance {
   Result<Module> ReadModule(const std::string& path);
   // The same for a text; `name` is its name in messages.
   Result<Module> ParseModule(std::string text, std::string name = "module");
+  // The source of a module in a file whose text was read, "-" for the standard input, with the options for weights.
+  ModuleSource SourceAt(const std::string& path, std::shared_ptr<const FileBuffer> text) const;
   // The two steps of both. The options can turn off the second one.
   Result<Module> Parse(const ModuleSource& source);
   Status Verify(const Module& module);
   // The format in the options, else that of the file or the text. Fails if the former is unknown.
   Result<const InputFormat*> FormatOf(std::string_view path, std::string_view text) const;
 
-  void Print(const Module& module, OutputStream& out) const;
+  // Reports the constants in files that were used since the last call and do not have their hashes.
+  Status CheckWeights();
+  // After all modules were read: warns if none of them needs the file that the options name.
+  void WarnOfUnusedWeights();
+  // From now on, big constants of modules that are given to ExternalizeConstants are printed as references to a file.
+  void SetExternalizer(std::unique_ptr<ConstantExternalizer> externalizer);
+  ConstantExternalizer* externalizer() const { return externalizer_.get(); }
+  void ExternalizeConstants(const Module& module);
+  TensorFiles& tensor_files() { return tensor_files_; }
+
+  // Fails if the file at the path has weights that were read.
+  Status CheckOutputPath(const std::string& path) const;
+  // `path` is that of the file that is written: paths of weights in the text are relative to its folder.
+  void Print(const Module& module, OutputStream& out, const std::string& path = "-") const;
   std::string PrintToString(const Module& module) const;
   // Prints to stderr, under a comment: "# HEADING (details, chunk)". The heading may have several lines.
   Status PrintUnderHeading(const Module& module, const std::string& heading, std::string_view details);
@@ -110,6 +130,9 @@ class CompilerInstance {
  private:
   CompilerInstance(CompilerOptions options, DiagnosticConsumer* consumer);
 
+  // Opens the tensors that the text refers to.
+  TensorOpener MakeOpener(const ModuleSource& source);
+
   const CompilerOptions options_;
   const int threads_;
   SourceManager sources_;
@@ -118,6 +141,8 @@ class CompilerInstance {
   DiagnosticEngine diagnostics_;
   PassRegistry registry_;
   std::string chunk_;
+  TensorFiles tensor_files_;
+  std::unique_ptr<ConstantExternalizer> externalizer_;  // null if there is nothing to externalize
 };
 
 }  // namespace iropt

@@ -37,6 +37,9 @@ struct DriverOptions {
   std::string input = "-";   // "-" is the standard input
   std::string output = "-";  // "-" is the standard output
 
+  // Constants of more than so many bytes go to a .safetensors file beside the output.
+  std::optional<int64_t> externalize_constants;
+
   std::vector<std::string> plugins;  // shared objects, whose passes and instruments can then be named
 
   // The pipeline. Values here take precedence over those of the file; lists are appended to those of the file. A level

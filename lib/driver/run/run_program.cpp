@@ -29,6 +29,7 @@ class ProgramRun {
 
   Status Execute() {
     IROPT_ASSIGN_OR_RETURN(const Module module, ReadModule());
+    compiler_.WarnOfUnusedWeights();
     IROPT_ASSIGN_OR_RETURN(const Entry entry, Entry::Find(module, options_.entry, compiler_));
     if (options_.emit_llvm) return EmitLlvm(module, entry);
     const EvalLimits limits{.max_bytes = PhysicalMemory()};
@@ -36,6 +37,7 @@ class ProgramRun {
     ArgumentReader reader(entry, options_, compiler_);
     IROPT_ASSIGN_OR_RETURN(std::vector<HostValue> values, reader.Read(limits, executor->tracking()));
     IROPT_ASSIGN_OR_RETURN(const HostValue result, Call(module, entry, std::move(values), limits, *executor));
+    IROPT_RETURN_IF_ERROR(compiler_.CheckWeights());
     return Deliver(FlattenOutputs(result));
   }
 
@@ -44,9 +46,8 @@ class ProgramRun {
     const DriverOptions& driver = options_.driver;
     const CrashNote note("working on", driver.input);
     IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBuffer> text, ReadFile(driver.input));
-    const std::string name = driver.input == "-" ? "<stdin>" : driver.input;
-    compiler_.set_input(name, {});
-    const ModuleSource source{.name = name, .owner = text, .text = text->text()};
+    const ModuleSource source = compiler_.SourceAt(driver.input, text);
+    compiler_.set_input(source.name, {});
     IROPT_ASSIGN_OR_RETURN(Module module, compiler_.Parse(source));
     IROPT_RETURN_IF_ERROR(compiler_.Verify(module));
     if (!setup_.pass()) return module;
@@ -98,6 +99,7 @@ class ProgramRun {
   }
 
   Status Deliver(const std::vector<NamedTensor>& outputs) {
+    if (options_.output) IROPT_RETURN_IF_ERROR(compiler_.CheckOutputPath(*options_.output));
     if (options_.output) IROPT_RETURN_IF_ERROR(WriteTensors(*options_.output, ForFile(outputs)));
     if (options_.print) {
       stdout_.Append(RenderOutputs(outputs));
