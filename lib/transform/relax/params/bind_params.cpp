@@ -4,9 +4,12 @@
 //       y: R.Tensor((n, 4)) = R.multiply(x, w)  -->       y: R.Tensor((8, 4)) = R.multiply(x, R.const([...]))
 //
 // `func_name` names the function. `params` maps names of its parameters to tensors: in a file (.npz, .safetensors), or
-// literally, {"w": {"dtype": "float32", "shape": [2], "data": [1, 2]}}. The symbolic variables that the shape of a
-// parameter defines get their values from the tensor's shape. An unknown name is an error, and so is a tensor that is
-// not of the parameter's type. Tensors are not copied. O(nodes), plus reading the file.
+// literally, {"w": {"dtype": "float32", "shape": [2], "data": [1, 2]}}. Checkpoints have names such as
+// "layers.0.weight": a tensor is bound to the parameter that `names` maps its name to, else to the one of its name,
+// else to the one of its name with underscores, layers_0_weight, which is how TVM prints it. The symbolic variables
+// that the shape of a parameter defines get their values from the tensor's shape. An unknown name is an error unless
+// `ignore_unknown` is set, and so is a tensor that is not of the parameter's type. Tensors are not copied; those of a
+// .safetensors file are not even read. O(nodes), plus reading the file.
 //
 // The attribute num_input is decreased by the number of runtime inputs that are bound, and removed with the last
 // parameter. TVM 0.18 keeps its value, so that it may exceed the number of parameters, which other passes reject.
@@ -19,12 +22,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "array_option.h"
 #include "iropt/analysis/relax/free_vars.h"
 #include "iropt/arith/analyzer.h"
+#include "iropt/data/name_map.h"
 #include "iropt/data/tensors.h"
 #include "iropt/infer/infer.h"
 #include "iropt/infer/substitute.h"
@@ -44,6 +49,7 @@ namespace {
 struct TensorOption {
   NamedTensor named;
   SourceSpan span;
+  std::string param = {};  // the parameter that `names` maps it to; empty: by its name
 };
 
 // The value of the option 'params': tensors, or the file that has them.
@@ -52,6 +58,28 @@ struct ParamsOption {
   SourceSpan span;
   std::vector<TensorOption> tensors;
 };
+
+// The value of the option 'names': an object, or the file that has it.
+struct NamesOption {
+  std::string path;
+  SourceSpan span;
+  NameMap names;
+};
+
+NamesOption ReadNamesOption(const PassOptions& options) {
+  constexpr std::string_view kOption = "names";
+  const OptionValue& option = options.Json(kOption);
+  NamesOption names{.path = {}, .span = option.span(), .names = {}};
+  const OptionValue::Dict* dict = option.as_dict();
+  if (const std::string* path = option.as_string()) names.path = *path;
+  if (!dict && names.path.empty()) options.Refuse(kOption, "must be the path of a file or an object of names");
+  for (const OptionValue::Entry& entry : dict ? *dict : OptionValue::Dict()) {
+    const std::string* name = entry.value.as_string();
+    if (!name) options.Refuse(kOption, entry.value.span(), fmt::format("'{}' must be mapped to a name", entry.key));
+    names.names.emplace_back(entry.key, name ? *name : "");
+  }
+  return names;
+}
 
 ParamsOption ReadParamsOption(const PassOptions& options) {
   constexpr std::string_view kOption = "params";
@@ -85,6 +113,37 @@ Result<std::vector<TensorOption>> ReadParams(const ParamsOption& params, Diagnos
   return tensors;
 }
 
+// Sets the parameters of the tensors in the map, each of which must exist.
+Status MapNames(const NamesOption& option, std::vector<TensorOption>& tensors, DiagnosticEngine& diagnostics) {
+  Result<NameMap> names = option.path.empty() ? option.names : ReadNameMap(option.path);
+  if (!names) {
+    diagnostics.Error(option.span, "file", names.error().message);
+    return Failure{ErrorCode::PassFailed};
+  }
+  std::unordered_map<std::string_view, TensorOption*> by_name;
+  for (TensorOption& tensor : tensors) by_name.emplace(tensor.named.name, &tensor);
+  bool ok = true;
+  for (auto& [name, param] : *names) {
+    const auto tensor = by_name.find(name);
+    if (tensor != by_name.end()) {
+      tensor->second->param = std::move(param);
+      continue;
+    }
+    ok = false;
+    diagnostics.Error(option.span, "pass-failed",
+                      fmt::format("there is no tensor '{}' for parameter '{}'", name, param));
+  }
+  if (!ok) return Failure{ErrorCode::PassFailed};
+  return {};
+}
+
+// The name with underscores for all characters that a name in a script does not have.
+std::string ToIdentifier(std::string name) {
+  std::ranges::replace_if(
+      name, [](char c) { return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')); }, '_');
+  return name;
+}
+
 // The function with this global symbol, or with this name in the module.
 std::optional<size_t> FindFunction(const Module& module, std::string_view name) {
   for (size_t i = 0; i < module.size(); ++i) {
@@ -102,17 +161,26 @@ class ParamMatcher {
       : function_(function), name_(name), diagnostics_(diagnostics) {}
 
   // False after an error.
-  bool Match(const std::vector<TensorOption>& tensors, Workspace& workspace) {
+  bool Match(const std::vector<TensorOption>& tensors, bool ignore_unknown, Workspace& workspace) {
     std::vector<const TensorOption*> unknown;
+    std::unordered_map<const Var*, const TensorOption*> bound;
     for (const TensorOption& tensor : tensors) {
-      const std::vector<const Var*> params = FindParams(tensor.named.name);
-      if (params.empty()) unknown.push_back(&tensor);
+      const std::vector<const Var*> params = ParamsOf(tensor);
+      if (params.empty() && (!ignore_unknown || !tensor.param.empty())) unknown.push_back(&tensor);
       if (params.size() > 1)
-        Fail(tensor.span, fmt::format("function '{}' has several parameters '{}'", name_, tensor.named.name));
+        Fail(tensor.span, fmt::format("function '{}' has several parameters '{}'", name_, params[0]->name()));
       if (params.size() != 1 || !MatchType(*params[0], *tensor.named.tensor)) continue;
+      if (const auto [other, added] = bound.try_emplace(params[0], &tensor); !added) {
+        Fail(tensor.span, fmt::format("tensors '{}' and '{}' are both for parameter '{}'", other->second->named.name,
+                                      tensor.named.name, params[0]->name()));
+      }
       bound_.emplace_back(params[0], MakeConstant(tensor.named.tensor, workspace));
     }
     ReportUnknown(unknown);
+    if (ok_ && bound_.empty()) {
+      Fail(tensors[0].span,
+           fmt::format("function '{}' has no parameter for any of the {} tensors", name_, tensors.size()));
+    }
     for (const auto& [param, constant] : bound_) CheckDims(*param, *To<Constant>(constant)->data);
     return ok_;
   }
@@ -121,6 +189,12 @@ class ParamMatcher {
   const SymVarMap& symbolic() const { return symbolic_; }
 
  private:
+  std::vector<const Var*> ParamsOf(const TensorOption& tensor) const {
+    if (!tensor.param.empty()) return FindParams(tensor.param);
+    std::vector<const Var*> params = FindParams(tensor.named.name);
+    return params.empty() ? FindParams(ToIdentifier(tensor.named.name)) : params;
+  }
+
   std::vector<const Var*> FindParams(std::string_view name) const {
     std::vector<const Var*> found;
     for (const Var* param : function_.params) {
@@ -141,9 +215,10 @@ class ParamMatcher {
     for (const Var* param : function_.params) known.push_back(param->name());
     const bool from_file = unknown.size() > 1 && unknown[0]->span == unknown[1]->span;
     for (const TensorOption* tensor : unknown) {
-      const auto nearest = NearestName(tensor->named.name, known);
+      const std::string& name = tensor->param.empty() ? tensor->named.name : tensor->param;
+      const auto nearest = NearestName(name, known);
       const std::string others = from_file ? fmt::format(", nor {} other names of the file", unknown.size() - 1) : "";
-      Fail(tensor->span, fmt::format("function '{}' has no parameter '{}'{}{}", name_, tensor->named.name, others,
+      Fail(tensor->span, fmt::format("function '{}' has no parameter '{}'{}{}", name_, name, others,
                                      nearest ? fmt::format("; did you mean '{}'?", *nearest) : ""));
       if (from_file) return;
     }
@@ -211,13 +286,23 @@ const Function* UpdateNumInput(const Function* bound, const Function& function, 
   return updated;
 }
 
-Result<Module> BindParams(Module module, std::string_view name, const ParamsOption& option,
-                          ModulePassContext& context) {
-  IROPT_ASSIGN_OR_RETURN(const std::vector<TensorOption> tensors, ReadParams(option, context.diagnostics));
+// The options of the pass.
+struct BindOptions {
+  std::string func_name;
+  ParamsOption params;
+  NamesOption names;
+  bool ignore_unknown;
+};
+
+Result<Module> BindParams(Module module, const BindOptions& options, ModulePassContext& context) {
+  const std::string& name = options.func_name;
+  IROPT_ASSIGN_OR_RETURN(std::vector<TensorOption> tensors, ReadParams(options.params, context.diagnostics));
+  IROPT_RETURN_IF_ERROR(MapNames(options.names, tensors, context.diagnostics));
   if (tensors.empty()) return module;
   const std::optional<size_t> index = FindFunction(module, name);
   if (!index) {
-    context.diagnostics.Error(option.span, "pass-failed", fmt::format("the module has no Relax function '{}'", name));
+    context.diagnostics.Error(options.params.span, "pass-failed",
+                              fmt::format("the module has no Relax function '{}'", name));
     return Failure{ErrorCode::PassFailed};
   }
   const ModuleEntry entry = module.functions()[*index];
@@ -225,7 +310,7 @@ Result<Module> BindParams(Module module, std::string_view name, const ParamsOpti
   Workspace workspace(entry.storage);
   ParamMatcher matcher(*function, name, context.diagnostics);
   // Calls would have arguments without a parameter.
-  if (!matcher.Match(tensors, workspace) ||
+  if (!matcher.Match(tensors, options.ignore_unknown, workspace) ||
       RefersToChanged(
           module, [&](size_t i) { return i == *index; }, {"parameters", "bound"}, context)) {
     return Failure{ErrorCode::PassFailed};
@@ -238,27 +323,29 @@ Result<Module> BindParams(Module module, std::string_view name, const ParamsOpti
   return module;
 }
 
-// The tensors for checks of what the pass does; the pass itself reports files that cannot be read.
-std::vector<BoundTensor> ListTensors(const ParamsOption& option) {
-  DiagnosticBuffer buffer;
-  DiagnosticEngine unheard(&buffer);
-  const Result<std::vector<TensorOption>> read = ReadParams(option, unheard);
+// The tensors by parameter for checks of the effect of the pass; the pass itself reports files that cannot be read.
+std::vector<BoundTensor> ListTensors(const BindOptions& options) {
+  DiagnosticBuffer ignored;
+  DiagnosticEngine diagnostics(&ignored);
+  Result<std::vector<TensorOption>> read = ReadParams(options.params, diagnostics);
+  if (!read.ok() || !MapNames(options.names, *read, diagnostics).ok()) return {};
   std::vector<BoundTensor> tensors;
-  if (!read.ok()) return tensors;
-  for (const TensorOption& tensor : *read) tensors.push_back({tensor.named.name, tensor.named.tensor});
+  for (const TensorOption& tensor : *read) {
+    tensors.push_back({tensor.param.empty() ? ToIdentifier(tensor.named.name) : tensor.param, tensor.named.tensor});
+  }
   return tensors;
 }
 
 }  // namespace
 
 Pass CreateBindParams(const PassOptions& options) {
-  const ParamsOption params = ReadParamsOption(options);
+  const BindOptions bind{options.String("func_name"), ReadParamsOption(options), ReadNamesOption(options),
+                         options.Bool("ignore_unknown")};
   PassInfo info = options.info();
-  info.bound_tensors = [params] { return ListTensors(params); };
-  return CreateModulePass(std::move(info),
-                          [function = options.String("func_name"), params](Module module, ModulePassContext& context) {
-                            return BindParams(std::move(module), function, params, context);
-                          });
+  info.bound_tensors = [bind] { return ListTensors(bind); };
+  return CreateModulePass(std::move(info), [bind](Module module, ModulePassContext& context) {
+    return BindParams(std::move(module), bind, context);
+  });
 }
 
 }  // namespace iropt
