@@ -6,7 +6,10 @@ Substitutions:
   %test-plugins the folder of the plugins of test/plugin
   %check-pass   ir-opt with the checks that every pass test makes, see tools/check_pass.py; it prints what
                 ir-opt prints:  # RUN: %check-pass -passes=FoldConstant %s | FileCheck %s
+  %big-weights  the check of a module with 20 GB of weights, see tools/big_weights.py
   %python       the interpreter that runs lit, for scripts that make inputs
+
+Features: crash-handler, sparse-files, and the names of some tools.
 """
 import os
 import shutil
@@ -29,10 +32,30 @@ for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"):
 if config.sanitizers == [""]:
     config.available_features.add("crash-handler")
 
+
+def has_sparse_files(folder):
+    """Whether a big file without data takes no space."""
+    path = os.path.join(folder, f"sparse-{os.getpid()}")
+    try:
+        with open(path, "wb") as f:
+            f.truncate(32 << 30)
+        return os.stat(path).st_blocks < 1000
+    except OSError:
+        return False
+    finally:
+        if os.path.exists(path):
+            os.remove(path)
+
+
+if has_sparse_files(config.bin_dir):
+    config.available_features.add("sparse-files")
+
 ir_opt = os.path.join(config.bin_dir, "ir-opt")
 check_pass = os.path.join(config.test_source_root, "tools", "check_pass.py")
+big_weights = os.path.join(config.test_source_root, "tools", "big_weights.py")
 # Longer names first: a substitution also replaces the beginning of a longer word.
 config.substitutions.append(("%check-pass", f"{config.python} {check_pass} --ir-opt={ir_opt}"))
+config.substitutions.append(("%big-weights", f"{config.python} {big_weights} --ir-opt={ir_opt}"))
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%ir-opt", ir_opt))
 config.substitutions.append(("%ir-run", os.path.join(config.bin_dir, "ir-run")))

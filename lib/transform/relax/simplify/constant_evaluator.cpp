@@ -1,5 +1,7 @@
 #include "constant_evaluator.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "iropt/eval/evaluator.h"
@@ -15,6 +17,17 @@ size_t BytesOf(const HostValue& value) {
   size_t bytes = 0;
   ForEachTensor(value, [&](const Tensor& tensor) { bytes += tensor->num_bytes(); });
   return bytes;
+}
+
+// An operand that lies in a file and is bigger than the limit, or null. Files may be bigger than the memory.
+const NDArray* FindBigFileTensor(std::span<const HostValue> args, size_t max_bytes) {
+  const NDArray* found = nullptr;
+  for (const HostValue& arg : args) {
+    ForEachTensor(arg, [&](const Tensor& tensor) {
+      if (!found && tensor->source() && tensor->num_bytes() > max_bytes) found = tensor.get();
+    });
+  }
+  return found;
 }
 
 }  // namespace
@@ -34,6 +47,15 @@ EvalLimits ConstantEvaluator::Limits(std::span<const HostValue> args, uint64_t w
           .work = &total_work_};
 }
 
+bool ConstantEvaluator::DeclineBigFile(const Call& call, std::span<const HostValue> args) {
+  const NDArray* array = FindBigFileTensor(args, options_.max_bytes);
+  if (!array) return false;
+  const std::string why = fmt::format("its operand '{}' of {} bytes is in a file, and the limit is {} bytes",
+                                      array->source()->name, array->num_bytes(), options_.max_bytes);
+  Decline(call, {ErrorCode::Budget, why});
+  return true;
+}
+
 std::nullopt_t ConstantEvaluator::Decline(const Call& call, const Error& error) {
   if (error.code == ErrorCode::Budget && declined_.count++ == 0) {
     declined_.first = &call;
@@ -44,6 +66,7 @@ std::nullopt_t ConstantEvaluator::Decline(const Call& call, const Error& error) 
 
 std::optional<HostValue> ConstantEvaluator::EvalOperator(const Call& call, const OpInfo& op,
                                                          std::span<const HostValue> args) {
+  if (DeclineBigFile(call, args)) return std::nullopt;
   Result<HostValue> result = EvalOp(op, call.attrs, args, Limits(args, 1));
   return result ? Accept(*std::move(result), call.type) : Decline(call, result.error());
 }
@@ -54,7 +77,7 @@ std::optional<HostValue> ConstantEvaluator::EvalCallTir(const Call& call, const 
   const auto* var = As<GlobalVar>(callee);
   const ModuleEntry* entry = var ? module_.Find(var) : nullptr;
   const auto* func = entry ? As<PrimFunc>(entry->func) : nullptr;
-  if (!func) return std::nullopt;
+  if (!func || DeclineBigFile(call, args)) return std::nullopt;
   uint64_t steps = 0;
   EvalLimits limits = Limits(args, FoldOptions::kWorkOfStep);
   limits.work = &steps;

@@ -37,6 +37,8 @@ class ConstantEvaluator {
  private:
   // What is left of the limits for an evaluation whose unit of work costs as much as `work_of_step` units of a kernel.
   EvalLimits Limits(std::span<const HostValue> args, uint64_t work_of_step);
+  // Declines a call that would read a big operand from a file; false for other calls.
+  bool DeclineBigFile(const Call& call, std::span<const HostValue> args);
   // Records why there is no value.
   std::nullopt_t Decline(const Call& call, const Error& error);
   std::optional<HostValue> Accept(HostValue value, const Type* type);

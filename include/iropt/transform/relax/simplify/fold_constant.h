@@ -10,7 +10,8 @@
 namespace iropt {
 
 struct FoldOptions {
-  // Results that are bigger than this, and bigger than their operands, are not computed.
+  // Results that are bigger than this, and bigger than their operands, are not computed. Operands that are bigger than
+  // this are not read from files.
   size_t max_bytes = size_t{1} << 20;
   // The limit for all results in one function together, in addition to the size of its constants: many small results
   // are big, too.
