@@ -25,7 +25,7 @@ const std::vector<OwnInstrument>& Rows() {
 #undef IROPT_OPTIONS
 
 using ChangePrintingName = std::pair<std::string_view, ChangePrinting>;
-constexpr ChangePrintingName kChangePrintings[] = {{"full", ChangePrinting::Full},
+constexpr ChangePrintingName kChangePrintings[] = {{"all", ChangePrinting::Full},
                                                    {"quiet", ChangePrinting::Quiet},
                                                    {"diff", ChangePrinting::Diff},
                                                    {"cdiff", ChangePrinting::ColourDiff}};
@@ -124,7 +124,7 @@ bool InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options, D
       const OptionValue& mode = options[0].value;
       const auto row = std::ranges::find(kChangePrintings, *mode.as_string(), &ChangePrintingName::first);
       if (row == std::end(kChangePrintings)) {
-        diagnostics.Error(mode.span(), "usage", "mode must be full, quiet, diff or cdiff");
+        diagnostics.Error(mode.span(), "usage", "mode must be all, quiet, diff or cdiff");
         return false;
       }
       if (print_changed == ChangePrinting::Off) print_changed = row->second;

@@ -47,6 +47,7 @@ Status PipelineSetup::Run() {
   } else if (!WarnOfSkipped()) {
     return Failure{ErrorCode::Usage};
   }
+  pipeline_ = ExpandPipeline(*pipeline_, compiler_.registry(), context_.opt_level);
   return {};
 }
 

@@ -40,7 +40,7 @@ class PipelineSetup {
   PassTimingInstrument* timing() { return timing_.get(); }
   SemanticCheck* semantic_check() { return semantic_check_.get(); }
   PipelineTrace* trace() { return trace_.get(); }
-  // The pipeline and its settings as a pipeline file, and the pipeline as a string.
+  // The pipeline and its settings as a pipeline file, and the pipeline as a string. Named pipelines are expanded.
   std::string PrintPipelineFile() const;
   std::string PrintPipeline() const;
 

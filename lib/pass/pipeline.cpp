@@ -14,7 +14,7 @@ namespace iropt {
 
 bool operator==(const PipelineItem& a, const PipelineItem& b) {
   return a.kind == b.kind && a.name == b.name && a.options == b.options && a.opt_level == b.opt_level &&
-         a.count == b.count && a.children == b.children;
+         a.at_level == b.at_level && a.count == b.count && a.children == b.children;
 }
 
 namespace {
@@ -24,6 +24,25 @@ PassInfo InfoOfSequential(const PipelineItem& item) {
   if (!item.name.empty()) info.name = item.name;
   if (item.opt_level) info.opt_level = *item.opt_level;
   return info;
+}
+
+// The passes of a named pipeline as a Sequential; nothing if no pipeline has the name.
+std::optional<PipelineItem> GroupOf(const PipelineItem& named, const PassRegistry& registry) {
+  const std::vector<const PipelineEntry*> parts = registry.FindPipelineParts(named.name, named.count);
+  if (parts.empty()) return std::nullopt;
+  PipelineItem group;
+  group.kind = PipelineItem::Kind::Sequential;
+  group.name = PrintPipeline({named});
+  group.at_level = named.count;
+  group.span = named.span;
+  DiagnosticBuffer ignored;
+  DiagnosticEngine diagnostics(&ignored);
+  for (const PipelineEntry* part : parts) {
+    std::optional<Pipeline> passes = ParsePipelineAt(part->passes, named.span, diagnostics);
+    IROPT_CHECK(passes.has_value(), "the pipeline '{}' was read before", group.name);
+    std::ranges::move(*passes, std::back_inserter(group.children));
+  }
+  return group;
 }
 
 class Builder {
@@ -68,22 +87,14 @@ class Builder {
     return std::nullopt;
   }
 
-  Pass BuildSequential(const PipelineItem& item) { return Sequential(Build(item.children), InfoOfSequential(item)); }
+  Pass BuildSequential(const PipelineItem& item) {
+    return Sequential(Build(item.children), InfoOfSequential(item), item.at_level);
+  }
 
   std::optional<Pass> BuildNamed(const PipelineItem& item) {
-    std::string name = PrintPipeline({item});
-    const std::vector<const PipelineEntry*> parts = registry_.FindPipelineParts(item.name, item.count);
-    if (parts.empty()) {
-      ReportUnknownPipeline(name, item.span);
-      return Fail(item, {}, {ErrorCode::Usage, {}});
-    }
-    std::vector<Pass> passes;
-    for (const PipelineEntry* part : parts) {
-      const std::optional<Pipeline> pipeline = ParsePipelineAt(part->passes, item.span, diagnostics_);
-      IROPT_CHECK(pipeline.has_value(), "the pipeline '{}' was read before", name);
-      std::ranges::move(Build(*pipeline), std::back_inserter(passes));
-    }
-    return Sequential(std::move(passes), SequentialInfo(std::move(name)), item.count);
+    if (const std::optional<PipelineItem> group = GroupOf(item, registry_)) return BuildSequential(*group);
+    ReportUnknownPipeline(PrintPipeline({item}), item.span);
+    return Fail(item, {}, {ErrorCode::Usage, {}});
   }
 
   void ReportUnknownPipeline(const std::string& name, SourceSpan span) {
@@ -136,6 +147,22 @@ Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registr
   std::vector<Pass> passes = builder.Build(pipeline);
   if (builder.failure()) return Failure{*builder.failure()};
   return Sequential(std::move(passes), SequentialInfo("pipeline"));
+}
+
+Pipeline ExpandPipeline(const Pipeline& pipeline, const PassRegistry& registry, int level) {
+  Pipeline expanded;
+  for (const PipelineItem& item : pipeline) {
+    std::optional<PipelineItem> group;
+    if (item.kind == PipelineItem::Kind::Named) group = GroupOf(item, registry);
+    PipelineItem made = group ? *std::move(group) : item;
+    made.children = ExpandPipeline(made.children, registry, made.at_level.value_or(level));
+    if (item.kind == PipelineItem::Kind::Named && made.at_level == level) {
+      std::ranges::move(made.children, std::back_inserter(expanded));
+    } else {
+      expanded.push_back(std::move(made));
+    }
+  }
+  return expanded;
 }
 
 std::vector<const PipelineItem*> SkippedByLevel(const Pipeline& pipeline, const PassRegistry& registry,

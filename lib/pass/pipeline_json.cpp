@@ -149,13 +149,17 @@ class FileReader {
   }
 
   void ReadSequential(const OptionValue& object, PipelineItem& item) {
-    CheckKeys(object, "a sequential", {"sequential", "name", "opt_level"});
+    CheckKeys(object, "a sequential", {"sequential", "name", "opt_level", "at_level"});
     item.kind = PipelineItem::Kind::Sequential;
     item.children = ReadPasses(*object.Find("sequential"));
     if (const OptionValue* name = object.Find("name")) item.name = ReadName(*name, "the name of a sequential");
-    if (const OptionValue* level = object.Find("opt_level")) {
-      item.opt_level = static_cast<int>(ReadInt(*level, "'opt_level'", 0, kMaxOptLevel));
-    }
+    const auto read_level = [&](std::string_view key) -> std::optional<int> {
+      const OptionValue* level = object.Find(key);
+      if (level == nullptr) return std::nullopt;
+      return static_cast<int>(ReadInt(*level, fmt::format("'{}'", key), 0, kMaxOptLevel));
+    };
+    item.opt_level = read_level("opt_level");
+    item.at_level = read_level("at_level");
   }
 
   void ReadRounds(const OptionValue& object, PipelineItem::Kind kind, std::string_view key, std::string_view count_key,

@@ -24,6 +24,7 @@ std::string SequentialOptions(const PipelineItem& item) {
   OptionValue::Dict options;
   if (!item.name.empty()) options.push_back({"name", item.name, {}});
   if (item.opt_level) options.push_back({"opt_level", *item.opt_level, {}});
+  if (item.at_level) options.push_back({"at_level", *item.at_level, {}});
   return OptionsText(options);
 }
 
@@ -51,6 +52,7 @@ std::string SequentialJson(const PipelineItem& item) {
   std::string text = fmt::format("{{\"sequential\": {}", PrintPipelineJson(item.children));
   if (!item.name.empty()) text += fmt::format(", \"name\": {}", Quoted(item.name));
   if (item.opt_level) text += fmt::format(", \"opt_level\": {}", *item.opt_level);
+  if (item.at_level) text += fmt::format(", \"at_level\": {}", *item.at_level);
   return text + '}';
 }
 

@@ -91,7 +91,7 @@ class PipelineReader {
   }
 
   void ReadOptionOfSequential(const OptionValue::Entry& option, PipelineItem& item) {
-    static constexpr std::string_view kOptions[] = {"name", "opt_level"};
+    static constexpr std::string_view kOptions[] = {"name", "opt_level", "at_level"};
     const std::string* name = option.value.as_string();
     const int64_t* level = option.value.as_int();
     if (option.key == "name") {
@@ -100,11 +100,12 @@ class PipelineReader {
       } else {
         WrongOption(option, "'name' of a Sequential must be a string that is not empty");
       }
-    } else if (option.key == "opt_level") {
+    } else if (option.key == "opt_level" || option.key == "at_level") {
       if (level != nullptr && *level >= 0 && *level <= kMaxOptLevel) {
-        item.opt_level = static_cast<int>(*level);
+        (option.key == "opt_level" ? item.opt_level : item.at_level) = static_cast<int>(*level);
       } else {
-        WrongOption(option, fmt::format("'opt_level' of a Sequential must be an integer from 0 to {}", kMaxOptLevel));
+        WrongOption(option,
+                    fmt::format("'{}' of a Sequential must be an integer from 0 to {}", option.key, kMaxOptLevel));
       }
     } else {
       ReportUnknownName(fmt::format("a Sequential has no option '{}'", option.key), option.key, kOptions,

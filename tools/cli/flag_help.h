@@ -9,7 +9,7 @@
 
 namespace iropt {
 
-inline constexpr size_t kFlagNameWidth = 34;
+inline constexpr size_t kFlagNameWidth = 40;
 
 // Wraps the text in lines of at most 100 characters that begin at the column `indent`; the first line is there already.
 std::string WrapText(std::string_view text, size_t indent);

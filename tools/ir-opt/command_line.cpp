@@ -50,7 +50,7 @@ void TranslateWords(CommandLine& line) {
   }
   if (line.print_pipeline == "text") line.driver.print_pipeline = PipelineForm::Text;
   if (line.print_pipeline == "json") line.driver.print_pipeline = PipelineForm::Json;
-  if (line.print_changed == "full") line.driver.print_changed = ChangePrinting::Full;
+  if (line.print_changed == "all") line.driver.print_changed = ChangePrinting::Full;
   if (line.print_changed == "quiet") line.driver.print_changed = ChangePrinting::Quiet;
   if (line.print_changed == "diff") line.driver.print_changed = ChangePrinting::Diff;
   if (line.print_changed == "cdiff") line.driver.print_changed = ChangePrinting::ColourDiff;

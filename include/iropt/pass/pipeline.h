@@ -3,7 +3,7 @@
 //
 //   pipeline := item (',' item)*
 //   item     := NAME ['<' NAME '=' VALUE (';' NAME '=' VALUE)* '>']        a pass
-//             | 'Sequential' ['<' options '>'] '(' pipeline ')'            options: name, opt_level
+//             | 'Sequential' ['<' options '>'] '(' pipeline ')'            options: name, opt_level, at_level
 //             | 'fixpoint' ['<' ROUNDS '>'] '(' pipeline ')'
 //             | 'repeat' '<' TIMES '>' '(' pipeline ')'
 //             | NAME '<' 'O'LEVEL '>'                                       a named pipeline, such as default<O2>
@@ -33,7 +33,8 @@ struct PipelineItem {
   Kind kind = Kind::Pass;
   std::string name;              // of a pass, of a named pipeline; of a Sequential, empty if it has none
   OptionValue::Dict options;     // of a pass
-  std::optional<int> opt_level;  // of a Sequential
+  std::optional<int> opt_level;  // of a Sequential: the lowest level of a context at which it runs
+  std::optional<int> at_level;   // of a Sequential: enables its passes instead of the level of the context
   int count = 0;                 // rounds of a fixpoint, times of a repeat, level of a named pipeline
   std::vector<PipelineItem> children;
   SourceSpan span;
@@ -54,6 +55,10 @@ std::string PrintPipelineJson(const Pipeline& pipeline);
 // The passes of the pipeline as one Sequential. Reports all unknown names and wrong options, and passes that require
 // one which is not registered.
 Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics);
+
+// The pipeline with the passes of named pipelines in their places: as a Sequential, unless their level is `level`, that
+// of the context. Names without a pipeline stay.
+Pipeline ExpandPipeline(const Pipeline& pipeline, const PassRegistry& registry, int level);
 
 // The items that a run of the pipeline will skip because their level is above the context's. Items inside of a skipped
 // Sequential are not listed, nor are passes that a named pipeline skips.
