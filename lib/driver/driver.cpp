@@ -54,8 +54,9 @@ class Run {
     if (!input.ok()) return compiler_.Report(input.error(), "file");
     const Result<const InputFormat*> format = compiler_.FormatOf(options_.input, (*input)->text());
     if (!format.ok()) return compiler_.Report(format.error(), "usage");
-    std::vector<InputPart> parts{{(*input)->text(), 1}};
-    if (options_.split_input_file) parts = SplitInput((*input)->text());
+    const Result<std::vector<InputPart>> split = Split(*input);
+    if (!split.ok()) return compiler_.Report(split.error(), "usage");
+    const std::vector<InputPart>& parts = *split;
     With<PassContext> scope(setup_.context());
     if (!scope.status().ok()) return compiler_.Report(scope.status().error(), "pass-failed");
     int code = 0;
@@ -85,6 +86,15 @@ class Run {
     }
     ShowTimes();
     return code;
+  }
+
+  Result<std::vector<InputPart>> Split(const std::shared_ptr<const FileBuffer>& input) {
+    if (!options_.split_marker) return std::vector<InputPart>{{input->text(), 1}};
+    const std::string& marker = *options_.split_marker;
+    IROPT_RETURN_IF_ERROR(CheckSplitMarker(marker));
+    IROPT_ASSIGN_OR_RETURN(const uint32_t base, compiler_.sources().AddBuffer(InputName(), input->text(), input));
+    WarnOfNearMarkers(input->text(), base, marker, compiler_.diagnostics());
+    return SplitInput(input->text(), marker);
   }
 
   std::string InputName() const { return options_.input == "-" ? "<stdin>" : options_.input; }
@@ -197,7 +207,8 @@ class Run {
     }
     IROPT_ASSIGN_OR_RETURN(AtomicFile text, AtomicFile::Create(options_.output));
     for (size_t i = 0; i < modules.size(); ++i) {
-      if (i != 0) text.stream().Append(fmt::format("{}\n", kSplitMarker));
+      if (i != 0)
+        text.stream().Append(fmt::format("{}\n", options_.output_split_marker.value_or(*options_.split_marker)));
       if (modules[i]) compiler_.Print(*modules[i], text.stream(), options_.output);
     }
     IROPT_RETURN_IF_ERROR(text.Finish());

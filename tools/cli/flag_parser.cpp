@@ -73,8 +73,10 @@ void FlagParser::Bind(const Flag& flag, std::vector<std::string>& member) {
   if (flag.value.kind == ValueKind::List) option->delimiter(',');
 }
 
-CLI::Option* FlagParser::AddSwitchOrWord(const Flag& flag, std::string& member) {
-  return app_.add_flag(fmt::format("{}{{{}}}", DashedName(flag), WordsOf(flag.value).front()), member);
+// As CLI11 takes the value of a flag that stands alone.
+std::string FlagParser::NameWithBareValue(const Flag& flag) {
+  const bool is_word = flag.value.kind == ValueKind::SwitchOrWord;
+  return fmt::format("{}{{{}}}", DashedName(flag), is_word ? WordsOf(flag.value).front() : flag.value.bare);
 }
 
 void FlagParser::Constrain(CLI::Option& option, const Flag& flag) {
@@ -100,16 +102,22 @@ std::string FlagParser::DescribeUnplaced(const std::vector<std::string>& unplace
   return message;
 }
 
-// A switch takes no value; CLI11 would parse it as a boolean or report its own message.
+// A switch takes no value; CLI11 would parse it as a boolean or report its own message. Of a flag with an optional
+// value and a '=', the value is not empty; NormalizeArguments makes "--flag" and "" of "--flag=".
 Status FlagParser::CheckSwitches(const std::vector<std::string>& arguments) const {
-  for (const std::string& argument : arguments) {
-    if (argument == "--") break;
+  for (size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+    const std::string& argument = arguments[i];
+    if (!argument.starts_with("--")) continue;
     const size_t equals = argument.find('=');
-    if (!argument.starts_with("--") || equals == std::string::npos) continue;
     const std::string name = argument.substr(2, equals - 2);
     const auto flag = std::ranges::find(flags_, name, &Flag::name);
-    if (flag == flags_.end() || flag->value.kind != ValueKind::Switch) continue;
-    return Error{ErrorCode::Usage, fmt::format("flag '-{}' takes no value", name)};
+    if (flag == flags_.end()) continue;
+    if (flag->value.kind == ValueKind::Switch && equals != std::string::npos) {
+      return Error{ErrorCode::Usage, fmt::format("flag '-{}' takes no value", name)};
+    }
+    if (IsOptionalValue(flag->value) && i + 1 < arguments.size() && arguments[i + 1].empty()) {
+      return Error{ErrorCode::Usage, fmt::format("flag '-{}' needs a value after '='", name)};
+    }
   }
   return {};
 }
@@ -127,17 +135,28 @@ Status FlagParser::CheckRepetition() const {
   return {};
 }
 
+bool FlagParser::IsGiven(std::string_view name) const {
+  const bool is_input = name == FlagExclusion::kInput;
+  return app_.count(is_input ? std::string(name) : fmt::format("--{}", name)) != 0;
+}
+
 Status FlagParser::CheckExclusions(std::span<const FlagExclusion> exclusions) const {
-  const auto is_given = [&](std::string_view name) {
-    const bool is_input = name == FlagExclusion::kInput;
-    return app_.count(is_input ? std::string(name) : fmt::format("--{}", name)) != 0;
-  };
+  const auto is_given = [this](std::string_view name) { return IsGiven(name); };
   for (const FlagExclusion& exclusion : exclusions) {
-    if (!is_given(exclusion.flag)) continue;
+    if (!IsGiven(exclusion.flag)) continue;
     const auto* other = std::ranges::find_if(exclusion.others, is_given);
     if (other == exclusion.others.end()) continue;
     const std::string what = *other == FlagExclusion::kInput ? "an input file" : fmt::format("flag '-{}'", *other);
     return Error{ErrorCode::Usage, fmt::format("{} has no effect beside '-{}'", what, exclusion.flag)};
+  }
+  return {};
+}
+
+Status FlagParser::CheckRequirements(std::span<const FlagRequirement> requirements) const {
+  for (const FlagRequirement& requirement : requirements) {
+    if (!IsGiven(requirement.flag) || IsGiven(requirement.needed)) continue;
+    return Error{ErrorCode::Usage,
+                 fmt::format("flag '-{}' has no effect without '-{}'", requirement.flag, requirement.needed)};
   }
   return {};
 }

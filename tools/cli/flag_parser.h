@@ -30,6 +30,12 @@ struct FlagExclusion {
   std::initializer_list<std::string_view> others;
 };
 
+// A flag that has an effect only beside another one.
+struct FlagRequirement {
+  std::string_view flag;
+  std::string_view needed;
+};
+
 class FlagParser {
  public:
   // The one argument that is not a flag goes to `input`.
@@ -42,8 +48,8 @@ class FlagParser {
   template <class T>
   void Bind(const Flag& flag, T& member) {
     CLI::Option* option = nullptr;
-    if constexpr (std::is_same_v<T, std::string>) {
-      if (flag.value.kind == ValueKind::SwitchOrWord) option = AddSwitchOrWord(flag, member);
+    if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, std::optional<std::string>>) {
+      if (IsOptionalValue(flag.value)) option = AddOptionalValue(flag, member);
     }
     if (!option) option = app_.add_option(DashedName(flag), member);
     Constrain(*option, flag);
@@ -53,12 +59,20 @@ class FlagParser {
   Status Parse(const std::vector<std::string>& arguments);
   // Refuses flags that have no effect beside others. After Parse.
   Status CheckExclusions(std::span<const FlagExclusion> exclusions) const;
+  // Refuses flags without those that they need. After Parse.
+  Status CheckRequirements(std::span<const FlagRequirement> requirements) const;
 
  private:
   static std::string DashedName(const Flag& flag);
-  CLI::Option* AddSwitchOrWord(const Flag& flag, std::string& member);
+  static std::string NameWithBareValue(const Flag& flag);
+  template <class T>
+  CLI::Option* AddOptionalValue(const Flag& flag, T& member) {
+    return app_.add_flag(NameWithBareValue(flag), member);
+  }
   static void Constrain(CLI::Option& option, const Flag& flag);
   std::string DescribeUnplaced(const std::vector<std::string>& unplaced) const;
+  // Of the flag or FlagExclusion::kInput.
+  bool IsGiven(std::string_view name) const;
   Status CheckSwitches(const std::vector<std::string>& arguments) const;
   Status CheckRepetition() const;
 

@@ -25,14 +25,16 @@ std::vector<std::string> WordsOf(const FlagValue& value) {
   return words;
 }
 
-bool TakesNextWord(const FlagValue& value) {
-  return value.kind != ValueKind::Switch && value.kind != ValueKind::SwitchOrWord;
+bool IsOptionalValue(const FlagValue& value) {
+  return value.kind == ValueKind::SwitchOrWord || value.kind == ValueKind::SwitchOrText;
 }
+
+bool TakesNextWord(const FlagValue& value) { return value.kind != ValueKind::Switch && !IsOptionalValue(value); }
 
 std::string Spelling(const Flag& flag) {
   const std::string_view placeholder = flag.value.placeholder;
   if (flag.value.kind == ValueKind::Switch) return fmt::format("-{}", flag.name);
-  if (flag.value.kind == ValueKind::SwitchOrWord) return fmt::format("-{}[={}]", flag.name, placeholder);
+  if (IsOptionalValue(flag.value)) return fmt::format("-{}[={}]", flag.name, placeholder);
   return fmt::format("-{}={}", flag.name, placeholder);
 }
 

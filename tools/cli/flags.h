@@ -14,7 +14,7 @@ enum class FlagGroup : uint8_t { Pipeline, Run, Files, Checks, Observation, Disc
 // The title of the group in the help.
 std::string_view FlagGroupTitle(FlagGroup group);
 
-enum class ValueKind : uint8_t { Switch, Text, Repeated, List, Number, Real, Word, SwitchOrWord };
+enum class ValueKind : uint8_t { Switch, Text, Repeated, List, Number, Real, Word, SwitchOrWord, SwitchOrText };
 
 // The kind of completion of a value.
 enum class Completion : uint8_t { None, File, Passes, Pipeline, Config, Instruments, Formats, Words };
@@ -25,6 +25,7 @@ struct FlagValue {
   Completion completion = Completion::None;
   int64_t least = 0;  // of a number
   int64_t most = 0;
+  std::string_view bare = {};  // of a switch or text: the text if no value is given
 };
 
 struct Flag {
@@ -37,6 +38,9 @@ struct Flag {
 
 // The words that a value may be.
 std::vector<std::string> WordsOf(const FlagValue& value);
+
+// Returns whether the flag may stand without its value.
+bool IsOptionalValue(const FlagValue& value);
 
 // Returns whether the word after the flag is its value.
 bool TakesNextWord(const FlagValue& value);

@@ -34,11 +34,16 @@ const FlagExclusion kExclusions[] = {
       "print-changed",
       "filter-functions",
       "opt-bisect-limit",
-      "instruments"}},
+      "instruments",
+      "output-split-marker"}},
     {"check-semantics", {"no-verify"}},
     {"eval",
      {FlagExclusion::kInput, "passes", "pipeline", "opt-level", "output", "verify-only", "split-input-file",
       "print-pipeline", "externalize-constants", "weights", "verify-weights"}},
+};
+
+constexpr FlagRequirement kRequirements[] = {
+    {"output-split-marker", "split-input-file"},
 };
 
 void TranslateWords(CommandLine& line) {
@@ -67,6 +72,7 @@ Result<CommandLine> ParseCommandLine(const std::vector<std::string>& arguments) 
 #include "flags.def"
   IROPT_RETURN_IF_ERROR(parser.Parse(arguments));
   IROPT_RETURN_IF_ERROR(parser.CheckExclusions(kExclusions));
+  IROPT_RETURN_IF_ERROR(parser.CheckRequirements(kRequirements));
   TranslateWords(line);
   return line;
 }

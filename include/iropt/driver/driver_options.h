@@ -52,8 +52,11 @@ struct DriverOptions {
   std::vector<std::string> config;                   // each an option and its value, see ParseConfig
   PipelineForm print_pipeline = PipelineForm::None;  // shown on stdout; nothing else is done then
 
-  bool split_input_file = false;   // lines "# -----" separate modules, each of which is worked on alone
-  bool verify_only = false;        // check the input and do nothing else
+  // Lines that hold only this text separate modules, each of which is processed separately. Without it, the input is
+  // one module.
+  std::optional<std::string> split_marker;
+  std::optional<std::string> output_split_marker;  // between the modules of the output; else as split_marker
+  bool verify_only = false;                        // check the input and do nothing else
   bool verify_each = false;        // check the module after every pass, and the pass's report of changes
   bool verify_roundtrip = false;   // check that the output reads back as the same module
   bool verify_idempotent = false;  // check that a second run of the passes changes nothing
