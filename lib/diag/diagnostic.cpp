@@ -175,4 +175,18 @@ void DiagnosticBuffer::ReplayInto(DiagnosticEngine& engine) {
   for (Diagnostic& diagnostic : std::exchange(diagnostics_, {})) engine.Report(std::move(diagnostic));
 }
 
+DiagnosticCapture::DiagnosticCapture(DiagnosticEngine& engine)
+    : engine_(engine),
+      saved_{std::exchange(engine.consumer_, &buffer_), std::exchange(engine.max_errors_, 0),
+             std::exchange(engine.input_part_, {}), std::exchange(engine.error_count_, 0),
+             std::exchange(engine.warning_count_, 0)} {}
+
+DiagnosticCapture::~DiagnosticCapture() {
+  engine_.consumer_ = saved_.consumer;
+  engine_.max_errors_ = saved_.max_errors;
+  engine_.input_part_ = std::move(saved_.input_part);
+  engine_.error_count_ = saved_.error_count;
+  engine_.warning_count_ = saved_.warning_count;
+}
+
 }  // namespace iropt

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "expected_diagnostics.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/support/crash.h"
 #include "iropt/text/script/printer.h"
@@ -69,7 +71,8 @@ class Run {
                                            : fmt::format("chunk {}, from line {}", i + 1, parts[i].first_line));
       part.text = parts[i].text;
       part.first_line = parts[i].first_line;
-      const int part_code = ProcessPart(part, modules[i]);
+      const int part_code =
+          options_.verify_diagnostics ? ProcessAndCompare(part, modules[i]) : ProcessPart(part, modules[i]);
       if (code == 0) code = part_code;
       if (part_code != 0) modules[i].reset();
     }
@@ -79,7 +82,9 @@ class Run {
     if (const Status left = scope.Exit(); code == 0 && !left.ok()) code = compiler_.Report(left.error(), "pass-failed");
     // Warnings of passes, under -Werror.
     if (code == 0 && compiler_.diagnostics().has_errors()) code = ExitCode(ErrorCode::PassFailed);
-    const bool writes = code == 0 || (parts.size() > 1 && options_.output == "-");
+    const bool all_done =
+        code == 0 && std::ranges::all_of(modules, [](const auto& module) { return module.has_value(); });
+    const bool writes = all_done || (parts.size() > 1 && options_.output == "-");
     if (writes && !options_.verify_only) {
       const int write_code = Write(modules);
       if (code == 0) code = write_code;
@@ -125,6 +130,24 @@ class Run {
     // A pass may have computed with damaged weights.
     const Status weights = compiler_.CheckWeights();
     return weights.ok() ? code : compiler_.Report(weights.error(), "bad-weights");
+  }
+
+  // Processes a part and compares its diagnostics with those that it expects, for -verify-diagnostics.
+  int ProcessAndCompare(const ModuleSource& part, std::optional<Module>& module) {
+    Result<uint32_t> base = compiler_.sources().AddBuffer(part.name, part.text, part.owner, part.first_line);
+    if (!base.ok()) return compiler_.Report(base.error(), "file");
+    DiagnosticEngine& diagnostics = compiler_.diagnostics();
+    const size_t errors_before = diagnostics.error_count();
+    const std::vector<ExpectedDiagnostic> expected = ReadExpectations(part.text, *base, part.first_line, diagnostics);
+    if (diagnostics.error_count() != errors_before) return ExitCode(ErrorCode::Rejected);
+    std::vector<Diagnostic> found;
+    {
+      const DiagnosticCapture capture(diagnostics);
+      if (ProcessPart(part, module) != 0) module.reset();
+      found = capture.diagnostics();
+    }
+    const bool same = CompareDiagnostics(expected, found, part.name, compiler_.sources(), diagnostics);
+    return same ? 0 : ExitCode(ErrorCode::Rejected);
   }
 
   bool Verify(const Module& module) {

@@ -39,7 +39,8 @@ const FlagExclusion kExclusions[] = {
     {"check-semantics", {"no-verify"}},
     {"eval",
      {FlagExclusion::kInput, "passes", "pipeline", "opt-level", "output", "verify-only", "split-input-file",
-      "print-pipeline", "externalize-constants", "weights", "verify-weights"}},
+      "print-pipeline", "externalize-constants", "weights", "verify-weights", "verify-diagnostics"}},
+    {"verify-diagnostics", {"print-pipeline"}},
 };
 
 constexpr FlagRequirement kRequirements[] = {

@@ -20,7 +20,7 @@ inline constexpr std::string_view kExitCodes = R"(  0  done
   2  the input does not parse
   3  the input is ill-formed
   4  a pass failed or threw an exception
-  5  a check rejected the result of a pass
+  5  a check rejected the result of a pass, or -verify-diagnostics the diagnostics
   6  a semantic check failed (-check-semantics), or an expression has no value (-eval)
   7  a budget was exceeded: memory, length of the text, steps of an evaluation
  70  internal error or crash: a bug in ir-opt or in a pass

@@ -127,6 +127,7 @@ class DiagnosticEngine {
 
  private:
   friend class DiagnosticContext;
+  friend class DiagnosticCapture;
 
   DiagnosticConsumer* consumer_;
   std::vector<const DiagnosticNote*> context_;  // outermost first
@@ -165,6 +166,32 @@ class DiagnosticBuffer : public DiagnosticConsumer {
 
  private:
   std::vector<Diagnostic> diagnostics_;
+};
+
+// During its lifetime, an engine passes its diagnostics on to a buffer, without a limit and without the name of the
+// part of the input. They do not count afterwards.
+class DiagnosticCapture {
+ public:
+  explicit DiagnosticCapture(DiagnosticEngine& engine);
+  DiagnosticCapture(const DiagnosticCapture&) = delete;
+  DiagnosticCapture& operator=(const DiagnosticCapture&) = delete;
+  ~DiagnosticCapture();
+
+  const std::vector<Diagnostic>& diagnostics() const { return buffer_.diagnostics(); }
+
+ private:
+  // The parts of the engine that change.
+  struct State {
+    DiagnosticConsumer* consumer;
+    size_t max_errors;
+    std::string input_part;
+    size_t error_count;
+    size_t warning_count;
+  };
+
+  DiagnosticEngine& engine_;
+  DiagnosticBuffer buffer_;
+  State saved_;
 };
 
 }  // namespace iropt

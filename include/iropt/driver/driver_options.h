@@ -57,9 +57,10 @@ struct DriverOptions {
   std::optional<std::string> split_marker;
   std::optional<std::string> output_split_marker;  // between the modules of the output; else as split_marker
   bool verify_only = false;                        // check the input and do nothing else
-  bool verify_each = false;        // check the module after every pass, and the pass's report of changes
-  bool verify_roundtrip = false;   // check that the output reads back as the same module
-  bool verify_idempotent = false;  // check that a second run of the passes changes nothing
+  bool verify_diagnostics = false;  // compare the diagnostics with those that comments in the input expect
+  bool verify_each = false;         // check the module after every pass, and the pass's report of changes
+  bool verify_roundtrip = false;    // check that the output reads back as the same module
+  bool verify_idempotent = false;   // check that a second run of the passes changes nothing
   std::optional<SemanticCheckOptions> check_semantics;
 
   bool time_passes = false;

@@ -54,6 +54,27 @@ TEST_CASE("kinds that nobody declared are reported under a general one", "[diag]
   }
 }
 
+TEST_CASE("captured diagnostics do not count and have no limit", "[diag]") {
+  DiagnosticBuffer buffer;
+  DiagnosticEngine engine(&buffer, 1);
+  engine.set_input("in.ir", "chunk 2");
+  engine.Warning({}, kKind, "before");
+  {
+    const DiagnosticCapture capture(engine);
+    for (int i = 0; i < 3; ++i) engine.Error({}, kKind, "captured");
+    CHECK(engine.error_count() == 3);
+    REQUIRE(capture.diagnostics().size() == 3);
+    CHECK(capture.diagnostics()[2].message == "captured");
+    CHECK(capture.diagnostics()[2].notes.empty());
+  }
+  CHECK(engine.error_count() == 0);
+  CHECK(engine.warning_count() == 1);
+  engine.Error({}, kKind, "after");
+  REQUIRE(buffer.diagnostics().size() == 2);
+  CHECK(buffer.diagnostics()[1].message == "after");
+  REQUIRE(buffer.diagnostics()[1].notes.size() == 1);
+}
+
 TEST_CASE("diagnostics without a location name the input", "[diag]") {
   DiagnosticBuffer buffer;
   DiagnosticEngine engine(&buffer);
