@@ -14,6 +14,7 @@
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/support/crash.h"
 #include "iropt/text/script/printer.h"
+#include "observe/reproducer.h"
 #include "pipeline_setup.h"
 #include "split_input.h"
 #include "verify_result.h"
@@ -33,7 +34,9 @@ struct StepTimes {
 class Run {
  public:
   Run(CompilerInstance& compiler, PipelineSetup& setup, const DriverOptions& options)
-      : compiler_(compiler), setup_(setup), options_(options) {}
+      : compiler_(compiler), setup_(setup), options_(options) {
+    if (options.reproducer) reproducer_.emplace(*options.reproducer, setup.Settings(), compiler);
+  }
 
   // Works on all parts of the input, also after one has failed, and writes the modules of those that have not. The exit
   // code is that of the first failure. A file is written only if there is none: it is replaced as a whole.
@@ -71,10 +74,13 @@ class Run {
                                            : fmt::format("chunk {}, from line {}", i + 1, parts[i].first_line));
       part.text = parts[i].text;
       part.first_line = parts[i].first_line;
+      if (reproducer_) reproducer_->Begin(part);
       const int part_code =
           options_.verify_diagnostics ? ProcessAndCompare(part, modules[i]) : ProcessPart(part, modules[i]);
       if (code == 0) code = part_code;
-      if (part_code != 0) modules[i].reset();
+      if (part_code == 0) continue;
+      modules[i].reset();
+      WriteReproducer();
     }
     compiler_.set_input({}, {});
     if (code == 0) compiler_.WarnOfUnusedWeights();
@@ -103,6 +109,11 @@ class Run {
   }
 
   std::string InputName() const { return options_.input == "-" ? "<stdin>" : options_.input; }
+
+  void WriteReproducer() {
+    if (!reproducer_) return;
+    if (const Status written = reproducer_->Write(); !written.ok()) compiler_.Report(written.error(), "file");
+  }
 
   // The current chunk.
   std::string Subject() const {
@@ -255,6 +266,7 @@ class Run {
   CompilerInstance& compiler_;
   PipelineSetup& setup_;
   const DriverOptions& options_;
+  std::optional<Reproducer> reproducer_;
   StepTimes times_;
   const char* activity_ = "reading";  // for messages
 };

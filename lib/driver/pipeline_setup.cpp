@@ -14,6 +14,7 @@
 #include "observe/ir_printer.h"
 #include "observe/pass_counter.h"
 #include "observe/print_changed.h"
+#include "observe/snapshot.h"
 #include "option_paths.h"
 #include "verify_each.h"
 
@@ -47,11 +48,42 @@ Status PipelineSetup::Run() {
   } else if (!WarnOfSkipped()) {
     return Failure{ErrorCode::Usage};
   }
+  IROPT_RETURN_IF_ERROR(AddDumpDir());
   pipeline_ = ExpandPipeline(*pipeline_, compiler_.registry(), context_.opt_level);
   return {};
 }
 
+Status PipelineSetup::AddDumpDir() {
+  if (!options_.dump_dir) return {};
+  const auto cursor = std::make_shared<PipelineCursor>(ExpandPipeline(*pipeline_, compiler_.registry(), std::nullopt),
+                                                       context_.opt_level);
+  IROPT_ASSIGN_OR_RETURN(dump_dir_, DumpDir::Make(*options_.dump_dir, compiler_, counter_, cursor,
+                                                  [this](Pipeline passes) { return SettingsWith(std::move(passes)); }));
+  context_.instruments.insert(context_.instruments.begin(), cursor);
+  context_.instruments.push_back(dump_dir_);
+  return {};
+}
+
+// The pipeline file is in the comments of the input.
+Status PipelineSetup::ReadReproducer() {
+  if (options_.input == "-") return Error{ErrorCode::Usage, "-run-reproducer needs a file"};
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBuffer> text, ReadFile(options_.input));
+  std::optional<std::string> pipeline = PipelineOfSnapshot(text->text());
+  if (!pipeline) {
+    return Error{
+        ErrorCode::Usage,
+        fmt::format("'{}' is not a reproducer: it does not begin with a pipeline in comments", options_.input)};
+  }
+  IROPT_ASSIGN_OR_RETURN(const uint32_t base,
+                         compiler_.AddText(fmt::format("{} (pipeline)", options_.input), *pipeline));
+  std::optional<PipelineFile> file = ParsePipelineFile(*pipeline, base, compiler_.diagnostics());
+  if (!file) return Failure{ErrorCode::Usage};
+  file_ = *std::move(file);
+  return LoadPluginsOf(file_, options_.input, compiler_.registry(), compiler_.diagnostics());
+}
+
 Status PipelineSetup::ReadPipelineFile() {
+  if (options_.run_reproducer) return ReadReproducer();
   if (!options_.pipeline_file) return {};
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBuffer> text, ReadFile(*options_.pipeline_file));
   IROPT_ASSIGN_OR_RETURN(const uint32_t base,
@@ -186,8 +218,7 @@ Status PipelineSetup::AddInstruments() {
   if (options_.filter_functions) {
     IROPT_ASSIGN_OR_RETURN(filter, FunctionFilter::Make(*options_.filter_functions));
   }
-  const auto counter = std::make_shared<PassCounter>();
-  const auto printer = std::make_shared<const IrPrinter>(compiler_, std::move(filter), counter);
+  const auto printer = std::make_shared<const IrPrinter>(compiler_, std::move(filter), counter_);
   const ModulePrinter print = [printer](const Module& module, const std::string& heading) {
     return printer->Print(module, heading);
   };
@@ -197,7 +228,7 @@ Status PipelineSetup::AddInstruments() {
   // What is ill-formed cannot be run.
   const bool verify_each = plan.verify_each || (plan.check_semantics && plan.check_semantics->each);
   const auto audit = verify_each ? std::make_shared<ChangeAudit>() : nullptr;
-  if (plan.prints()) list.push_back(counter);
+  if (plan.prints() || options_.dump_dir) list.push_back(counter_);
   if (plan.bisect_limit) list.push_back(std::make_shared<OptBisect>(*plan.bisect_limit, say));
   if (plan.print_before.wanted()) list.push_back(std::make_shared<PrintIRBefore>(passes_of(plan.print_before), print));
   if (verify_each) {
@@ -229,6 +260,7 @@ PassContext PipelineSetup::UntracedContext() const {
   PassContext context = context_;
   std::erase(context.instruments, trace_);
   std::erase(context.instruments, semantic_check_);
+  std::erase(context.instruments, dump_dir_);
   return context;
 }
 
@@ -266,19 +298,30 @@ SettingOrigins PipelineSetup::Origins() const {
 
 std::string PipelineSetup::PrintPipeline() const { return iropt::PrintPipeline(pipeline_.value_or(Pipeline())) + '\n'; }
 
-std::string PipelineSetup::PrintPipelineFile() const {
+PipelineFile PipelineSetup::SettingsWith(Pipeline passes) const {
   PipelineFile file;
-  for (const PluginRecord& plugin : compiler_.registry().plugins()) file.plugins.push_back({plugin.path, {}});
+  std::error_code error;  // without a current folder, paths stay as they are
+  for (const PluginRecord& plugin : compiler_.registry().plugins()) {
+    const std::filesystem::path path = std::filesystem::absolute(plugin.path, error);
+    file.plugins.push_back({error ? plugin.path : path.string(), {}});
+  }
   file.opt_level = context_.opt_level;
   file.disabled = disabled_;
   file.required = required_;
   file.config = file_.config;
-  file.passes = pipeline_;
-  std::error_code error;  // without a current folder, paths stay as they are
-  if (file.passes) ResolveOptionPaths(*file.passes, compiler_.registry(), std::filesystem::current_path(error));
-  file.instruments = instruments_;
-  return iropt::PrintPipelineFile(file);
+  file.passes = std::move(passes);
+  ResolveOptionPaths(*file.passes, compiler_.registry(), std::filesystem::current_path(error));
+  return file;
 }
+
+PipelineFile PipelineSetup::Settings() const {
+  PipelineFile file = SettingsWith(pipeline_.value_or(Pipeline()));
+  if (!pipeline_) file.passes.reset();
+  file.instruments = instruments_;
+  return file;
+}
+
+std::string PipelineSetup::PrintPipelineFile() const { return iropt::PrintPipelineFile(Settings()); }
 
 bool PipelineSetup::WarnOfSkipped() {
   for (const PipelineItem* item : SkippedByLevel(*pipeline_, compiler_.registry(), context_)) {

@@ -12,6 +12,8 @@
 #include "iropt/pass/context.h"
 #include "iropt/pass/pipeline.h"
 #include "iropt/pass/timing.h"
+#include "observe/dump_dir.h"
+#include "observe/pass_counter.h"
 #include "pipeline_trace.h"
 #include "report.h"
 #include "semantics/semantic_check.h"
@@ -42,10 +44,16 @@ class PipelineSetup {
   PipelineTrace* trace() { return trace_.get(); }
   // The pipeline and its settings as a pipeline file, and the pipeline as a string. Named pipelines are expanded.
   std::string PrintPipelineFile() const;
+  // Other passes under the settings of the run, without its instruments. Paths are absolute.
+  PipelineFile SettingsWith(Pipeline passes) const;
+  // The same for its own passes with its instruments.
+  PipelineFile Settings() const;
   std::string PrintPipeline() const;
 
  private:
   Status ReadPipelineFile();
+  Status ReadReproducer();
+  Status AddDumpDir();
   Status ReadPasses();
   Result<std::vector<LocatedName>> ReadNames(const char* flag, const std::vector<std::string>& names);
   Status CheckNames(const std::vector<LocatedName>& names);
@@ -66,6 +74,8 @@ class PipelineSetup {
   PipelineFile file_;
   std::optional<Pipeline> pipeline_;
   std::optional<Pass> pass_;
+  std::shared_ptr<PassCounter> counter_ = std::make_shared<PassCounter>();
+  std::shared_ptr<DumpDir> dump_dir_;
   std::vector<LocatedName> disabled_;  // from all sources, the command line first
   std::vector<LocatedName> required_;
   std::vector<InstrumentSpec> instruments_;

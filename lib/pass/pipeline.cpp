@@ -149,14 +149,15 @@ Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registr
   return Sequential(std::move(passes), SequentialInfo("pipeline"));
 }
 
-Pipeline ExpandPipeline(const Pipeline& pipeline, const PassRegistry& registry, int level) {
+Pipeline ExpandPipeline(const Pipeline& pipeline, const PassRegistry& registry, std::optional<int> level) {
   Pipeline expanded;
   for (const PipelineItem& item : pipeline) {
     std::optional<PipelineItem> group;
     if (item.kind == PipelineItem::Kind::Named) group = GroupOf(item, registry);
     PipelineItem made = group ? *std::move(group) : item;
-    made.children = ExpandPipeline(made.children, registry, made.at_level.value_or(level));
-    if (item.kind == PipelineItem::Kind::Named && made.at_level == level) {
+    const std::optional<int> inner = level && made.at_level ? made.at_level : level;
+    made.children = ExpandPipeline(made.children, registry, inner);
+    if (item.kind == PipelineItem::Kind::Named && level && made.at_level == level) {
       std::ranges::move(made.children, std::back_inserter(expanded));
     } else {
       expanded.push_back(std::move(made));

@@ -8,7 +8,7 @@
 
 namespace iropt {
 
-PipelineCursor::PipelineCursor(Pipeline pipeline) : PassInstrument("pipeline-cursor") {
+PipelineCursor::PipelineCursor(Pipeline pipeline, int level) : PassInstrument("pipeline-cursor"), level_(level) {
   root_.kind = PipelineItem::Kind::Sequential;
   root_.children = std::move(pipeline);
 }
@@ -71,10 +71,14 @@ Status PipelineCursor::OnRequiredPass(const PassInfo&, const PassInfo& required)
 
 // What is left of a round is a group of its own, since the passes of a fixpoint and of a repeat run at the level of the
 // context.
-void PipelineCursor::AppendRestOf(const Frame& frame, Pipeline inner, Pipeline& rest) {
+void PipelineCursor::AppendRestOf(const Frame& frame, Pipeline inner, Pipeline& rest) const {
   const PipelineItem& group = *frame.group;
   std::copy(group.children.begin() + static_cast<std::ptrdiff_t>(frame.next), group.children.end(),
             std::back_inserter(inner));
+  if (group.kind == PipelineItem::Kind::Sequential && group.at_level == level_) {
+    std::ranges::move(inner, std::back_inserter(rest));
+    return;
+  }
   PipelineItem round = group;
   if (group.kind != PipelineItem::Kind::Sequential) {
     round.kind = PipelineItem::Kind::Repeat;

@@ -1,5 +1,7 @@
 #include "iropt/support/crash.h"
 
+#include <execinfo.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -9,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -45,6 +48,14 @@ struct CrashSettings {
 // Never freed: a crash may come at any time.
 std::atomic<const CrashSettings*> settings = nullptr;
 std::array<std::atomic<char*>, kMostUnfinishedFiles> unfinished_files;
+
+// Prepared before the crash, since the handler cannot allocate.
+struct CrashFile {
+  std::string path;
+  std::string temporary;
+  std::string_view contents;
+};
+std::atomic<const CrashFile*> crash_file = nullptr;
 
 struct MappedFile {
   uintptr_t begin;
@@ -152,6 +163,39 @@ const MappedFile* FindMappedFile(int signal, const siginfo_t& info) {
   return nullptr;
 }
 
+bool WriteAll(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = write(fd, text.data(), text.size());
+    if (n <= 0) return false;
+    text.remove_prefix(static_cast<size_t>(n));
+  }
+  return true;
+}
+
+void WriteCrashFile() {
+  const CrashFile* file = crash_file.exchange(nullptr);
+  if (file == nullptr) return;
+  const int fd = open(file->temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) return;
+  const bool written = WriteAll(fd, file->contents);
+  if (close(fd) != 0 || !written || rename(file->temporary.c_str(), file->path.c_str()) != 0) {
+    unlink(file->temporary.c_str());
+    return;
+  }
+  NoteWriter() << "note: to repeat this run: " << settings.load()->program << " -run-reproducer " << file->path << "\n";
+}
+
+// The innermost frames, without those of the handler.
+void PrintStack() {
+  constexpr int kMostFrames = 24;
+  constexpr int kHandlerFrames = 3;
+  std::array<void*, kMostFrames + kHandlerFrames> frames;
+  const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
+  if (count <= kHandlerFrames) return;
+  NoteWriter() << "note: the stack, innermost first:\n";
+  backtrace_symbols_fd(frames.data() + kHandlerFrames, count - kHandlerFrames, STDERR_FILENO);
+}
+
 // Not installed if a sanitizer reports crashes itself.
 [[maybe_unused]] void OnCrash(int signal, siginfo_t* info, void* context) {
   // A second thread that crashes waits until the first one ends the process.
@@ -164,7 +208,9 @@ const MappedFile* FindMappedFile(int signal, const siginfo_t& info) {
   }
   DescribeSignal(signal, *info, context);
   PrintCrashNotes();
+  WriteCrashFile();
   RemoveUnfinishedFiles();
+  PrintStack();  // last: damaged memory may end the process here
   _exit(ExitCode(ErrorCode::Internal));
 }
 
@@ -245,6 +291,8 @@ const CrashNote* CrashNote::Exchange(const CrashNote* note) { return std::exchan
 
 void InstallCrashHandler(std::string_view program, std::string command_line) {
   settings = new CrashSettings{std::string(program), std::move(command_line)};
+  void* frame = nullptr;
+  backtrace(&frame, 1);  // its first call loads code, which a handler cannot do
   PrepareThreadForCrash();
   KeepReserve();
   HandleCrashes();
@@ -264,6 +312,11 @@ void PrintCrashNotes() {
   }
   const CrashSettings* known = settings.load();
   if (known != nullptr) out << "note: to reproduce: " << known->command_line << "\n";
+}
+
+void WriteFileOnCrash(const std::string& path, std::string_view contents) {
+  const auto* file = path.empty() ? nullptr : new CrashFile{path, path + ".tmp", contents};
+  delete crash_file.exchange(file);
 }
 
 void AddMappedFile(const void* begin, size_t size, const std::string& path) {

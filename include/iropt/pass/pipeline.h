@@ -58,7 +58,7 @@ Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registr
 
 // The pipeline with the passes of named pipelines in their places: as a Sequential, unless their level is `level`, that
 // of the context. Names without a pipeline stay.
-Pipeline ExpandPipeline(const Pipeline& pipeline, const PassRegistry& registry, int level);
+Pipeline ExpandPipeline(const Pipeline& pipeline, const PassRegistry& registry, std::optional<int> level);
 
 // The items that a run of the pipeline will skip because their level is above the context's. Items inside of a skipped
 // Sequential are not listed, nor are passes that a named pipeline skips.

@@ -13,8 +13,8 @@ namespace iropt {
 // point, in the same context, gives the result of the run. Comes before the instruments that ask for the rest.
 class PipelineCursor : public PassInstrument {
  public:
-  // The pipeline that the context runs, as BuildPipeline builds it, without named pipelines.
-  explicit PipelineCursor(Pipeline pipeline);
+  // The pipeline that runs at `level`, with the passes of named pipelines as a Sequential.
+  PipelineCursor(Pipeline pipeline, int level);
 
   Status EnterPassContext() override;
   Status RunBeforePass(const Module& module, const PassInfo& info) override;
@@ -37,8 +37,9 @@ class PipelineCursor : public PassInstrument {
   };
 
   bool in_group() const { return !frames_.empty() && frames_.back().group != nullptr; }
-  static void AppendRestOf(const Frame& frame, Pipeline inner, Pipeline& rest);
+  void AppendRestOf(const Frame& frame, Pipeline inner, Pipeline& rest) const;
 
+  const int level_;
   PipelineItem root_;  // a Sequential around the pipeline
   std::vector<Frame> frames_;
   PipelineItem current_;

@@ -37,9 +37,10 @@ class CrashNote {
 };
 
 // From now on a crash (SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT) prints the signal, the notes of its thread and how to
-// reproduce it, removes unfinished output files and ends the process with ErrorCode::Internal; the stack of this thread
-// may be exhausted then. SIGINT, SIGTERM and SIGHUP remove the files, too, and end the process as usual. Also keeps
-// some memory back, so that the error of running out of memory can be reported. Call it once, from main.
+// reproduce it, and the stack; writes the file of
+// WriteFileOnCrash, removes unfinished output files and ends the process with ErrorCode::Internal; the stack of this
+// thread may be exhausted then. SIGINT, SIGTERM and SIGHUP remove the files, too, and end the process as usual. Also
+// keeps some memory back, so that the error of running out of memory can be reported. Call it once, from main.
 //
 // In builds with sanitizers these handle the crashes.
 void InstallCrashHandler(std::string_view program, std::string command_line);
@@ -55,6 +56,10 @@ void PrintCrashNotes();
 // ends with a message about the file and ErrorCode::Usage.
 void AddMappedFile(const void* begin, size_t size, const std::string& path);
 void RemoveMappedFile(const void* begin);
+
+// From now on a crash writes a file with these contents, which are not copied: both must stay until the next call. An
+// empty path ends that.
+void WriteFileOnCrash(const std::string& path, std::string_view contents);
 
 // Registers a file that is removed if the process ends before the file is finished.
 void RemoveFileOnCrash(const std::string& path);

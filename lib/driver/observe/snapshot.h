@@ -1,0 +1,22 @@
+// A module with the pipeline that is to run on it, as one file: the text of the module under comments that hold the
+// command line and a pipeline file. -run-reproducer runs it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "iropt/pass/pipeline.h"
+
+namespace iropt {
+
+// The comments at the top of the file `path`. `title` describes the module.
+std::string SnapshotHeader(std::string_view title, const PipelineFile& pipeline, const std::string& path);
+
+// The pipeline file in the comments of a snapshot; nothing if the text does not begin with a header.
+std::optional<std::string> PipelineOfSnapshot(std::string_view text);
+
+// The command line of ir-opt that runs the pipeline on a file, with quotes for a shell.
+std::string CommandLineOf(const PipelineFile& pipeline, const std::string& path);
+
+}  // namespace iropt
