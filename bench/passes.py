@@ -65,13 +65,13 @@ def count_bindings(path):
 def time_pass(ir_opt, name, path):
     """Processor time of the pass in seconds, and whether it changed the module."""
     pipeline = name + OPTIONS.get(name, "")
-    command = [ir_opt, "-O4", "-threads=1", "-time-passes", f"-passes={pipeline}", "-o", os.devnull, path]
+    command = [ir_opt, "-O4", "-threads=1", "-time-passes=json", f"-passes={pipeline}", "-o", os.devnull, path]
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
-    rows = [line.split() for line in done.stderr.split("\n")]
-    rows = [row for row in rows if len(row) == 6 and row[5] == name]
-    if done.returncode != 0 or not rows:
+    tables = [line for line in done.stderr.split("\n") if line.startswith('{"time-passes"')]
+    if done.returncode != 0 or not tables:
         sys.exit(f"failed: {' '.join(command)}\n{done.stderr[:2000]}")
-    return float(rows[0][1]) / 1e3, rows[0][4] != "0"
+    row = next(p for p in json.loads(tables[0])["time-passes"]["passes"][0]["passes"] if p["name"] == name)
+    return row["cpu_ms"] / 1e3, row["changed"] != 0
 
 
 def parse_arguments():

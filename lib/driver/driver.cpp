@@ -23,14 +23,6 @@ namespace iropt {
 
 namespace {
 
-// Times of the driver's own steps; the passes have their own table.
-struct StepTimes {
-  TimeSpent read;
-  TimeSpent verify;
-  TimeSpent passes;
-  TimeSpent print;
-};
-
 class Run {
  public:
   Run(CompilerInstance& compiler, PipelineSetup& setup, const DriverOptions& options)
@@ -41,6 +33,13 @@ class Run {
   // Works on all parts of the input, also after one has failed, and writes the modules of those that have not. The exit
   // code is that of the first failure. A file is written only if there is none: it is replaced as a whole.
   int Execute() {
+    const int code = ExecuteOrRunOutOfMemory();
+    setup_.observers().Finish();
+    return code;
+  }
+
+ private:
+  int ExecuteOrRunOutOfMemory() {
     try {
       return ExecuteParts();
     } catch (const std::bad_alloc&) {
@@ -49,7 +48,6 @@ class Run {
     }
   }
 
- private:
   int ExecuteParts() {
     // People who forgot to name a file would wait for nothing.
     if (options_.input == "-" && isatty(STDIN_FILENO) != 0) {
@@ -95,7 +93,6 @@ class Run {
       const int write_code = Write(modules);
       if (code == 0) code = write_code;
     }
-    ShowTimes();
     return code;
   }
 
@@ -129,8 +126,7 @@ class Run {
     Result<Module> read = compiler_.Parse(part);
     if (!read.ok()) return compiler_.Report(read.error(), "file");
     module = *std::move(read);
-    times_.read += read_watch.Read();
-    if (setup_.report() != nullptr) setup_.report()->Read(Subject(), *module, read_watch.Read());
+    setup_.observers().OnRead(subject, *module, read_watch.Read());
     if (!Verify(*module)) return ExitCode(ErrorCode::IllFormed);
     if (options_.verify_only) return 0;
     activity_ = "running passes on";
@@ -164,11 +160,8 @@ class Run {
   bool Verify(const Module& module) {
     if (compiler_.options().no_verify) return true;
     activity_ = "checking";
-    const Stopwatch watch;
-    const bool ok = compiler_.Verify(module).ok();
-    times_.verify += watch.Read();
-    if (setup_.report() != nullptr) setup_.report()->Step("check", watch.Read());
-    return ok;
+    const StepTimer timer(setup_.observers(), RunStep::Check);
+    return compiler_.Verify(module).ok();
   }
 
   int RunPasses(Module& module) {
@@ -177,9 +170,7 @@ class Run {
       return 0;
     }
     if (setup_.semantic_check() != nullptr) setup_.semantic_check()->Begin(module);
-    const Stopwatch watch;
-    Result<PassResult> result = (*setup_.pass())(std::move(module), setup_.context());
-    times_.passes += watch.Read();
+    Result<PassResult> result = RunPipeline(std::move(module));
     Explain();
     if (result.ok()) {
       module = std::move(result->module);
@@ -189,13 +180,17 @@ class Run {
     return compiler_.Report(result.error(), rejected ? "ill-formed-result" : "pass-failed");
   }
 
+  Result<PassResult> RunPipeline(Module module) {
+    const StepTimer timer(setup_.observers(), RunStep::Passes);
+    return (*setup_.pass())(std::move(module), setup_.context());
+  }
+
   int VerifyResult(const ModuleSource& source, const Module& module) {
     ResultVerifier verifier(compiler_);
     Status ok;
     if (setup_.pass() != nullptr && !compiler_.options().no_verify && !setup_.verifies_each()) {
-      const Stopwatch watch;
+      const StepTimer timer(setup_.observers(), RunStep::CheckResult);
       ok = verifier.CheckWellFormed(source, module, *setup_.pass(), setup_.CheckingContext());
-      times_.verify += watch.Read();
     }
     if (ok.ok() && options_.verify_roundtrip) ok = verifier.CheckRoundTrip(module);
     if (ok.ok() && options_.verify_idempotent && setup_.pass() != nullptr) {
@@ -222,12 +217,9 @@ class Run {
   int Write(const std::vector<std::optional<Module>>& modules) {
     activity_ = "writing";
     const CrashNote note("writing", options_.output);
-    const Stopwatch watch;
+    const StepTimer timer(setup_.observers(), RunStep::Write);
     const Status written = WriteFiles(modules);
-    times_.print += watch.Read();
-    if (!written.ok()) return compiler_.Report(written.error(), "file");
-    if (setup_.report() != nullptr) setup_.report()->Step("write", watch.Read());
-    return 0;
+    return written.ok() ? 0 : compiler_.Report(written.error(), "file");
   }
 
   // The text, and the weights that it refers to: both files or none.
@@ -251,29 +243,16 @@ class Run {
     return text.Commit();
   }
 
-  void ShowTimes() {
-    if (setup_.timing() == nullptr) return;
-    const auto row = [](std::string_view what, TimeSpent t) {
-      return fmt::format("{:>11.3f}{:>11.3f}  {}\n", 1e3 * t.wall_seconds, 1e3 * t.cpu_seconds, what);
-    };
-    std::string text = setup_.timing()->Render();
-    text += fmt::format("{:>11}{:>11}  step\n", "wall ms", "cpu ms");
-    text += row("read", times_.read) + row("check", times_.verify) + row("passes", times_.passes);
-    text += row("write", times_.print);
-    Say(text);
-  }
-
   CompilerInstance& compiler_;
   PipelineSetup& setup_;
   const DriverOptions& options_;
   std::optional<Reproducer> reproducer_;
-  StepTimes times_;
   const char* activity_ = "reading";  // for messages
 };
 
-Status ShowPipeline(const PipelineSetup& setup, PipelineForm form) {
+Status ShowPipeline(const PipelineSetup& setup, ShownForm form) {
   OutputStream out(STDOUT_FILENO);
-  out.Append(form == PipelineForm::Json ? setup.PrintPipelineFile() : setup.PrintPipeline());
+  out.Append(form == ShownForm::Json ? setup.PrintPipelineFile() : setup.PrintPipeline());
   return out.Flush();
 }
 
@@ -291,7 +270,7 @@ int RunDriver(const DriverOptions& options) {
   CompilerInstance compiler(options.compiler);
   PipelineSetup setup(compiler, options);
   if (const Status ready = setup.Run(); !ready.ok()) return compiler.Report(ready.error(), "usage");
-  if (options.print_pipeline != PipelineForm::None) {
+  if (options.print_pipeline != ShownForm::None) {
     const Status shown = ShowPipeline(setup, options.print_pipeline);
     return shown.ok() ? 0 : compiler.Report(shown.error(), "file");
   }

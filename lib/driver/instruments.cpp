@@ -12,6 +12,10 @@ namespace {
   { __VA_ARGS__ }
 #define IROPT_OPTION(Name, Type, Default, Summary)                                                                     \
   OptionSpec { #Name, OptionType::Type, Default, Summary }
+#define IROPT_CHOICE(Name, Default, Summary, ...)                                                                      \
+  OptionSpec {                                                                                                         \
+#Name, OptionType::String, Default, Summary, {}, { __VA_ARGS__ }                                                   \
+  }
 #define IROPT_INSTRUMENT(Id, Name, Options, Flags, Summary) {InstrumentId::Id, Name, Options, Flags, Summary},
 
 const std::vector<OwnInstrument>& Rows() {
@@ -21,6 +25,7 @@ const std::vector<OwnInstrument>& Rows() {
   return rows;
 }
 
+#undef IROPT_CHOICE
 #undef IROPT_OPTION
 #undef IROPT_OPTIONS
 
@@ -32,6 +37,11 @@ constexpr ChangePrintingName kChangePrintings[] = {{"all", ChangePrinting::Full}
 
 std::string_view NameOf(ChangePrinting mode) {
   return std::ranges::find(kChangePrintings, mode, &ChangePrintingName::second)->first;
+}
+
+TimesForm TimesFormOf(std::string_view word) {
+  if (word == "list") return TimesForm::List;
+  return word == "json" ? TimesForm::Json : TimesForm::Tree;
 }
 
 std::vector<std::string_view> KnownNames(const PassRegistry& registry) {
@@ -51,7 +61,7 @@ InstrumentPlan::InstrumentPlan(const DriverOptions& options)
       print_changed(options.print_changed),
       verify_each(options.verify_each),
       check_semantics(options.check_semantics),
-      timing(options.time_passes),
+      times(options.time_passes),
       report(options.report),
       bisect_limit(options.opt_bisect_limit) {}
 
@@ -99,7 +109,10 @@ std::vector<InstrumentSpec> InstrumentPlan::Specs() const {
     specs.push_back({"print-changed", {{"mode", std::string(NameOf(print_changed)), {}}}, {}});
   }
   if (report) specs.push_back({"report", {}, {}});
-  if (timing) specs.push_back({"timing", {}, {}});
+  if (times != TimesForm::None) {
+    InstrumentSpec& spec = specs.emplace_back(InstrumentSpec{"timing", {}, {}});
+    if (times != TimesForm::Tree) spec.options.push_back({"format", times == TimesForm::List ? "list" : "json", {}});
+  }
   if (verify_each) specs.push_back({"verify-each", {}, {}});
   specs.insert(specs.end(), other_specs.begin(), other_specs.end());
   return specs;
@@ -131,7 +144,9 @@ bool InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options, D
       break;
     }
     case InstrumentId::Report: report = true; break;
-    case InstrumentId::Timing: timing = true; break;
+    case InstrumentId::Timing:
+      if (times == TimesForm::None) times = TimesFormOf(*options[0].value.as_string());
+      break;
     case InstrumentId::VerifyEach: verify_each = true; break;
   }
   return true;

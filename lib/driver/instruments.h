@@ -41,7 +41,7 @@ struct InstrumentPlan {
   std::vector<LocatedName> print_passes;  // of both, if a file or -instruments names them
   bool verify_each = false;
   std::optional<SemanticCheckOptions> check_semantics;
-  bool timing = false;
+  TimesForm times = TimesForm::None;
   bool report = false;
   std::optional<int64_t> bisect_limit;
   InstrumentList others;  // of the registry

@@ -32,7 +32,7 @@ std::vector<std::string> NamesOf(const std::vector<LocatedName>& names) {
 }  // namespace
 
 PipelineSetup::PipelineSetup(CompilerInstance& compiler, const DriverOptions& options)
-    : compiler_(compiler), options_(options), context_(compiler.MakeContext()) {}
+    : compiler_(compiler), options_(options), context_(compiler.MakeContext()), observers_(compiler.err()) {}
 
 Status PipelineSetup::Run() {
   IROPT_RETURN_IF_ERROR(compiler_.LoadPlugins(options_.plugins));
@@ -205,8 +205,8 @@ Result<InstrumentPlan> PipelineSetup::PlanInstruments() {
   return plan;
 }
 
-// Instruments that inspect the module before a pass come before the timers, those that inspect it afterwards come after
-// them.
+// Instruments that inspect the module before a pass come before the observers, which begin with the timer; those that
+// inspect it afterwards come after them.
 Status PipelineSetup::AddInstruments() {
   IROPT_ASSIGN_OR_RETURN(const InstrumentPlan plan, PlanInstruments());
   instruments_ = plan.Specs();
@@ -236,8 +236,8 @@ Status PipelineSetup::AddInstruments() {
     static_cast<void>(context_.SetConfig("testing.verify_analyses", true, compiler_.diagnostics()));
   }
   list.insert(list.end(), plan.others.begin(), plan.others.end());
-  if (plan.report) list.push_back(report_ = std::make_shared<Report>(compiler_.err()));
-  if (plan.timing) list.push_back(timing_ = std::make_shared<PassTimingInstrument>());
+  observers_.Start(plan);
+  observers_.AppendTo(list);
   if (verify_each) {
     list.push_back(std::make_shared<VerifyEach>(compiler_.verify_options(), audit, compiler_.diagnostics()));
     verifies_each_ = true;

@@ -11,11 +11,10 @@
 #include "iropt/driver/driver_options.h"
 #include "iropt/pass/context.h"
 #include "iropt/pass/pipeline.h"
-#include "iropt/pass/timing.h"
 #include "observe/dump_dir.h"
 #include "observe/pass_counter.h"
+#include "observe/run_observers.h"
 #include "pipeline_trace.h"
-#include "report.h"
 #include "semantics/semantic_check.h"
 
 namespace iropt {
@@ -37,9 +36,8 @@ class PipelineSetup {
   bool verifies_each() const { return verifies_each_; }
   // Null if there is nothing to run.
   const Pass* pass() const { return pass_ ? &*pass_ : nullptr; }
+  RunObservers& observers() { return observers_; }
   // Null unless the options request it.
-  Report* report() { return report_.get(); }
-  PassTimingInstrument* timing() { return timing_.get(); }
   SemanticCheck* semantic_check() { return semantic_check_.get(); }
   PipelineTrace* trace() { return trace_.get(); }
   // The pipeline and its settings as a pipeline file, and the pipeline as a string. Named pipelines are expanded.
@@ -83,8 +81,7 @@ class PipelineSetup {
   bool verifies_each_ = false;
   std::shared_ptr<SemanticCheck> semantic_check_;
   std::shared_ptr<PipelineTrace> trace_;
-  std::shared_ptr<PassTimingInstrument> timing_;
-  std::shared_ptr<Report> report_;
+  RunObservers observers_;
 };
 
 }  // namespace iropt

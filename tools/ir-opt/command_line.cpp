@@ -50,6 +50,12 @@ constexpr FlagRequirement kRequirements[] = {
     {"output-split-marker", "split-input-file"},
 };
 
+// Of "text" or "json"; anything else is a flag that is not there.
+ShownForm FormOf(std::string_view word) {
+  if (word == "text") return ShownForm::Text;
+  return word == "json" ? ShownForm::Json : ShownForm::None;
+}
+
 void TranslateWords(CommandLine& line) {
   if (!line.check_semantics.empty()) {
     SemanticCheckOptions check{.each = line.check_semantics == "each"};
@@ -57,12 +63,14 @@ void TranslateWords(CommandLine& line) {
     check.seed = line.check_semantics_seed.value_or(check.seed);
     line.driver.check_semantics = check;
   }
-  if (line.print_pipeline == "text") line.driver.print_pipeline = PipelineForm::Text;
-  if (line.print_pipeline == "json") line.driver.print_pipeline = PipelineForm::Json;
   if (line.print_changed == "all") line.driver.print_changed = ChangePrinting::Full;
   if (line.print_changed == "quiet") line.driver.print_changed = ChangePrinting::Quiet;
   if (line.print_changed == "diff") line.driver.print_changed = ChangePrinting::Diff;
   if (line.print_changed == "cdiff") line.driver.print_changed = ChangePrinting::ColourDiff;
+  line.driver.print_pipeline = FormOf(line.print_pipeline);
+  if (line.time_passes == "tree") line.driver.time_passes = TimesForm::Tree;
+  if (line.time_passes == "list") line.driver.time_passes = TimesForm::List;
+  if (line.time_passes == "json") line.driver.time_passes = TimesForm::Json;
   TranslateDiagnosticFlags(line.diagnostics, line.colour, line.driver.compiler);
 }
 

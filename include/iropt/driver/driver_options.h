@@ -10,7 +10,9 @@
 
 namespace iropt {
 
-enum class PipelineForm : uint8_t { None, Text, Json };
+// The form of something that is shown; None: it is not shown.
+enum class ShownForm : uint8_t { None, Text, Json };
+enum class TimesForm : uint8_t { None, Tree, List, Json };
 
 // The passes around which the module is printed: those named, or all.
 struct PrintRequest {
@@ -49,8 +51,8 @@ struct DriverOptions {
   std::optional<int> opt_level;
   std::vector<std::string> disable;
   std::vector<std::string> require;
-  std::vector<std::string> config;                   // each an option and its value, see ParseConfig
-  PipelineForm print_pipeline = PipelineForm::None;  // shown on stdout; nothing else is done then
+  std::vector<std::string> config;             // each an option and its value, see ParseConfig
+  ShownForm print_pipeline = ShownForm::None;  // shown on stdout; nothing else is done then
 
   // Lines that hold only this text separate modules, each of which is processed separately. Without it, the input is
   // one module.
@@ -63,7 +65,7 @@ struct DriverOptions {
   bool verify_idempotent = false;   // check that a second run of the passes changes nothing
   std::optional<SemanticCheckOptions> check_semantics;
 
-  bool time_passes = false;
+  TimesForm time_passes = TimesForm::None;
   bool report = false;                      // print the size of the input, the effect and the time of each pass
   bool explain_pipeline = false;            // print for each pass its outcome, or why it did not run
   std::optional<int64_t> opt_bisect_limit;  // the number of passes to run, see OptBisect

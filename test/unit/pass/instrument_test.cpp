@@ -238,12 +238,12 @@ TEST_CASE("timing adds up the runs of a pass at its place") {
   context.instruments = {timing};
   With<PassContext> scope(context);
   const Pass inner = Fixpoint({Counting(2), Tracer(log, "A")}, 8);
-  REQUIRE(Sequential({inner, Tracer(log, "A")}, SequentialInfo("all"))(Module()).ok());
+  REQUIRE(Sequential({inner, Tracer(log, "A"), Tracer(log, "A")}, SequentialInfo("all"))(Module()).ok());
   REQUIRE_FALSE(FailingPass()(Module()).ok());
   REQUIRE(timing->profiles().size() == 2);
   const PassProfile& all = timing->profiles()[0];
   CHECK(all.name == "all");
-  REQUIRE(all.children.size() == 2);
+  REQUIRE(all.children.size() == 3);
   const PassProfile& fixpoint = all.children[0];
   REQUIRE(fixpoint.children.size() == 2);
   CHECK(fixpoint.children[0].name == "Counting");
@@ -251,12 +251,47 @@ TEST_CASE("timing adds up the runs of a pass at its place") {
   CHECK(fixpoint.children[0].changed == 2);
   CHECK(fixpoint.children[1].runs == 3);
   CHECK(all.children[1].runs == 1);
+  CHECK(all.children[2].runs == 1);
+  CHECK(all.Self().wall_seconds <= all.time.wall_seconds - fixpoint.time.wall_seconds);
   CHECK(timing->profiles()[1].failed == 1);
   CHECK(all.time.wall_seconds >= fixpoint.time.wall_seconds);
   const std::string table = timing->Render();
   CHECK(table.find("  all\n") != std::string::npos);
   CHECK(table.find("      Counting\n") != std::string::npos);
   CHECK(table.find("Failing  (1 failed)\n") != std::string::npos);
+}
+
+TEST_CASE("totals by name add the positions of a pass, and count nested ones of the same name once") {
+  PassProfile inner{.name = "S", .runs = 1, .time = {2, 2}};
+  PassProfile skipped{.name = "Skipped"};
+  PassProfile outer{.name = "S", .runs = 1, .changed = 1, .time = {5, 5}, .children = {inner, skipped}};
+  const std::vector<PassTotal> totals = TotalsByName({{.name = "A", .runs = 2, .time = {1, 3}}, outer});
+  REQUIRE(totals.size() == 2);
+  CHECK(totals[0].name == "S");
+  CHECK(totals[0].runs == 2);
+  CHECK(totals[0].changed == 1);
+  CHECK(totals[0].time.wall_seconds == 5);
+  CHECK(totals[0].self.wall_seconds == 5);
+  CHECK(totals[1].name == "A");
+  CHECK(totals[1].self.cpu_seconds == 3);
+}
+
+TEST_CASE("the position of a pass in the pipeline counts, also if passes before it are skipped in some rounds") {
+  Log log;
+  PassContext context;
+  const auto timing = std::make_shared<PassTimingInstrument>();
+  context.instruments = {timing};
+  With<PassContext> scope(context);
+  const Pass pipeline = Sequential({Tracer(log, "A"), Tracer(log, "B"), Tracer(log, "A")}, SequentialInfo("all"));
+  context.disabled_pass = {"A"};
+  REQUIRE(pipeline(Module()).ok());
+  context.disabled_pass.clear();
+  REQUIRE(pipeline(Module()).ok());
+  const std::vector<PassProfile>& rows = timing->profiles()[0].children;
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].runs == 1);
+  CHECK(rows[1].runs == 2);
+  CHECK(rows[2].runs == 1);
 }
 
 TEST_CASE("timing starts anew with each context") {
