@@ -166,14 +166,18 @@ class Run {
 
   int RunPasses(Module& module) {
     if (setup_.pass() == nullptr) {
+      setup_.observers().BeforePasses(module);
+      setup_.observers().AfterPasses(module);
       if (options_.explain_pipeline) Say("nothing to run: neither -passes nor -pipeline nor -O is given\n");
       return 0;
     }
     if (setup_.semantic_check() != nullptr) setup_.semantic_check()->Begin(module);
+    setup_.observers().BeforePasses(module);
     Result<PassResult> result = RunPipeline(std::move(module));
     Explain();
     if (result.ok()) {
       module = std::move(result->module);
+      setup_.observers().AfterPasses(module);
       return 0;
     }
     const bool rejected = result.error().code == ErrorCode::Rejected;

@@ -44,6 +44,12 @@ TimesForm TimesFormOf(std::string_view word) {
   return word == "json" ? TimesForm::Json : TimesForm::Tree;
 }
 
+// The command line takes precedence.
+void AddShown(ShownForm& form, const OptionValue::Dict& options) {
+  if (form != ShownForm::None) return;
+  form = *options[0].value.as_string() == "json" ? ShownForm::Json : ShownForm::Text;
+}
+
 std::vector<std::string_view> KnownNames(const PassRegistry& registry) {
   std::vector<std::string_view> names;
   for (const OwnInstrument& own : OwnInstruments()) names.push_back(own.name);
@@ -62,6 +68,7 @@ InstrumentPlan::InstrumentPlan(const DriverOptions& options)
       verify_each(options.verify_each),
       check_semantics(options.check_semantics),
       times(options.time_passes),
+      stats(options.stats),
       report(options.report),
       bisect_limit(options.opt_bisect_limit) {}
 
@@ -97,6 +104,11 @@ std::vector<InstrumentSpec> InstrumentPlan::Specs() const {
     OptionValue::List passes(request.passes.begin(), request.passes.end());
     if (!request.all) spec.options.push_back({"passes", std::move(passes), {}});
   };
+  const auto add_shown = [&](const char* name, ShownForm form) {
+    if (form == ShownForm::None) return;
+    InstrumentSpec& spec = specs.emplace_back(InstrumentSpec{name, {}, {}});
+    if (form == ShownForm::Json) spec.options.push_back({"format", "json", {}});
+  };
   if (check_semantics) {
     const SemanticCheckOptions& check = *check_semantics;
     specs.push_back(
@@ -109,6 +121,7 @@ std::vector<InstrumentSpec> InstrumentPlan::Specs() const {
     specs.push_back({"print-changed", {{"mode", std::string(NameOf(print_changed)), {}}}, {}});
   }
   if (report) specs.push_back({"report", {}, {}});
+  add_shown("stats", stats);
   if (times != TimesForm::None) {
     InstrumentSpec& spec = specs.emplace_back(InstrumentSpec{"timing", {}, {}});
     if (times != TimesForm::Tree) spec.options.push_back({"format", times == TimesForm::List ? "list" : "json", {}});
@@ -144,6 +157,7 @@ bool InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options, D
       break;
     }
     case InstrumentId::Report: report = true; break;
+    case InstrumentId::Stats: AddShown(stats, options); break;
     case InstrumentId::Timing:
       if (times == TimesForm::None) times = TimesFormOf(*options[0].value.as_string());
       break;

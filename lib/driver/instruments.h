@@ -42,6 +42,7 @@ struct InstrumentPlan {
   bool verify_each = false;
   std::optional<SemanticCheckOptions> check_semantics;
   TimesForm times = TimesForm::None;
+  ShownForm stats = ShownForm::None;
   bool report = false;
   std::optional<int64_t> bisect_limit;
   InstrumentList others;  // of the registry

@@ -68,6 +68,7 @@ void TranslateWords(CommandLine& line) {
   if (line.print_changed == "diff") line.driver.print_changed = ChangePrinting::Diff;
   if (line.print_changed == "cdiff") line.driver.print_changed = ChangePrinting::ColourDiff;
   line.driver.print_pipeline = FormOf(line.print_pipeline);
+  line.driver.stats = FormOf(line.stats);
   if (line.time_passes == "tree") line.driver.time_passes = TimesForm::Tree;
   if (line.time_passes == "list") line.driver.time_passes = TimesForm::List;
   if (line.time_passes == "json") line.driver.time_passes = TimesForm::Json;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "driver/instruments.h"
@@ -11,6 +12,7 @@
 #include "iropt/pass/instrument.h"
 #include "iropt/pass/timing.h"
 #include "iropt/support/file.h"
+#include "run_statistics.h"
 #include "run_step.h"
 
 namespace iropt {
@@ -26,18 +28,23 @@ class RunObservers {
   void AppendTo(InstrumentList& instruments) const;
 
   void OnRead(std::string_view subject, const Module& module, TimeSpent time);
+  // Before and after the passes run; not after they have failed.
+  void BeforePasses(const Module& module);
+  void AfterPasses(const Module& module);
   void OnStep(RunStep step, TimeSpent time);
   // Prints the tables. At the end of a run, also of one that failed.
   void Finish();
 
  private:
-  void ShowTimes();
+  void Show(const std::string& text);
 
   OutputStream& err_;
   TimesForm times_form_ = TimesForm::None;
+  ShownForm stats_form_ = ShownForm::None;
   StepTimes step_times_;
   // Null unless the plan has them.
   std::shared_ptr<PassTimingInstrument> timing_;
+  std::shared_ptr<RunStatistics> statistics_;
   std::shared_ptr<Report> report_;
 };
 

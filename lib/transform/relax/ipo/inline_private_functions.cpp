@@ -32,6 +32,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/walk.h"
+#include "iropt/pass/statistic.h"
 #include "iropt/transform/passes.h"
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
@@ -44,6 +45,10 @@ namespace {
 // a function: a multiple of the bindings of the module, or a fixed number if that is more.
 constexpr uint64_t kMostGrowth = 16;
 constexpr uint64_t kAlwaysAllowed = 65'536;
+
+constexpr Statistic kInlinedCalls("InlinePrivateFunctions", "inlined-calls", "calls that were replaced by the body");
+constexpr Statistic kRemovedFunctions("InlinePrivateFunctions", "removed-functions",
+                                      "functions without callers that were removed");
 
 // Turns variables into outputs if they are used outside of the dataflow block that binds them.
 class EscapeFixer : public ExprMutator {
@@ -100,6 +105,7 @@ class Inliner : public ExprMutator {
         diagnostics_(diagnostics) {}
 
   bool failed() const { return failed_ || ExprMutator::failed(); }
+  uint64_t inlined_calls() const { return inlined_calls_; }
 
  protected:
   const Expr* VisitCall(const Call* old) override {
@@ -123,7 +129,10 @@ class Inliner : public ExprMutator {
       params.emplace_back(param, Argument(*param, call.args[i], symbolic, cast));
     }
     const Function* bound = Substitute(copy, symbolic, params, &module_, workspace(), diagnostics_);
-    if (bound) return Splice(*To<SeqExpr>(bound->body));
+    if (bound) {
+      ++inlined_calls_;
+      return Splice(*To<SeqExpr>(bound->body));
+    }
     failed_ = true;
     return &call;
   }
@@ -157,6 +166,7 @@ class Inliner : public ExprMutator {
   const bool forced_pure_;
   DiagnosticEngine& diagnostics_;
   bool failed_ = false;
+  uint64_t inlined_calls_ = 0;
 };
 
 // Counts the bindings of a function, and its calls of each function.
@@ -206,6 +216,7 @@ class ModuleInliner {
       module_.SetAt(i, results[i].first, std::move(results[i].second));
       IROPT_RETURN_IF_ERROR(CleanUp(i));
     }
+    kRemovedFunctions.Add(static_cast<uint64_t>(std::ranges::count(kept, false)));
     module_.Filter(kept);
     return module_;
   }
@@ -258,6 +269,7 @@ class ModuleInliner {
     OpTypeInferrer inferrer(&module_, workspace.arena(), &context_.diagnostics);
     Inliner inliner(module_, inlined_, IsForcedPure(*function), workspace, inferrer, context_.diagnostics);
     const auto* result = To<Function>(inliner.VisitExpr(function));
+    kInlinedCalls.Add(inliner.inlined_calls());
     if (inliner.failed()) return Failure{ErrorCode::PassFailed};
     if (result != function) result = EscapeFixer(workspace).Run(result);
     storage = result == function ? entry.storage : workspace.Finish();

@@ -15,6 +15,9 @@
 
 namespace iropt {
 
-Pass CreateAlterOpLayout(const PassOptions& options) { return MakeLayoutPass(options, /*strict=*/false); }
+static constexpr Statistic kInserted("AlterOpLayout", "inserted-transforms",
+                                     "conversions of a tensor to another layout");
+
+Pass CreateAlterOpLayout(const PassOptions& options) { return MakeLayoutPass(options, /*strict=*/false, kInserted); }
 
 }  // namespace iropt

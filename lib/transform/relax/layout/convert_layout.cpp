@@ -134,6 +134,8 @@ class LayoutConverter : public ExprMutator {
                   TypeInferrer& inferrer)
       : ExprMutator(context.workspace(), &inferrer), desired_(desired), strict_(strict), context_(context) {}
 
+  uint64_t inserted() const { return inserted_; }
+
  protected:
   const BindingBlock* VisitBlock(const BindingBlock* block) override {
     const bool outer = std::exchange(in_dataflow_, in_dataflow_ || block->is_dataflow());
@@ -237,6 +239,7 @@ class LayoutConverter : public ExprMutator {
   }
 
   const Expr* Permute(const Expr* e, const AxisOrder& order) {
+    ++inserted_;
     std::vector<int64_t> axes;
     for (int place = 0; place < order.ndim(); ++place) axes.push_back(order[place]);
     const Attr* attrs = MakeOpAttrs(OpId::kPermuteDims, PermuteDimsAttrs::Values{.axes = axes});
@@ -342,6 +345,7 @@ class LayoutConverter : public ExprMutator {
   FunctionPassContext& context_;
   bool in_dataflow_ = false;
   bool refused_ = false;
+  uint64_t inserted_ = 0;                    // the number of conversions
   Arena arena_;                              // of layouts
   std::vector<const ValueLayout*> layouts_;  // by Var::id
   std::vector<const ValueLayout*> layouts_of_args_;
@@ -349,21 +353,27 @@ class LayoutConverter : public ExprMutator {
 
 }  // namespace
 
-Pass MakeLayoutPass(const PassOptions& options, bool strict) {
+Pass MakeLayoutPass(const PassOptions& options, bool strict, const Statistic& inserted) {
   const auto desired = std::make_shared<const std::vector<DesiredLayout>>(OptionReader(options).desired);
   return CreateFunctionPass(
       options.info(),
-      [desired, strict](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
+      [desired, strict, &inserted](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
         // All layouts stay unchanged.
         if (desired->empty()) return function;
         OpTypeInferrer inferrer(&context.module(), context.workspace().arena(), &context.diagnostics());
         LayoutConverter converter(*desired, strict, context, inferrer);
         const Expr* converted = converter.VisitExpr(function);
         if (converter.failed()) return Failure{ErrorCode::PassFailed};
+        inserted.Add(converter.inserted());
         return To<Function>(converted);
       });
 }
 
-Pass CreateConvertLayout(const PassOptions& options) { return MakeLayoutPass(options, options.Bool("strict")); }
+static constexpr Statistic kInserted("ConvertLayout", "inserted-transforms",
+                                     "conversions of a tensor to another layout");
+
+Pass CreateConvertLayout(const PassOptions& options) {
+  return MakeLayoutPass(options, options.Bool("strict"), kInserted);
+}
 
 }  // namespace iropt

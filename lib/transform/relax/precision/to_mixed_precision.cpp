@@ -43,6 +43,7 @@
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/op/op_attrs.h"
 #include "iropt/pass/skip.h"
+#include "iropt/pass/statistic.h"
 #include "iropt/transform/passes.h"
 
 namespace iropt {
@@ -94,6 +95,8 @@ struct DtypesByUse {
   DtypesByUse Field(uint32_t index) const { return {uses, uses.Field(place, index)}; }
 };
 
+constexpr Statistic kCasts("ToMixedPrecision", "inserted-casts", "conversions between float16 and float32");
+
 class PrecisionRewriter : public ExprMutator {
  public:
   using Names = std::vector<std::string>;
@@ -106,6 +109,8 @@ class PrecisionRewriter : public ExprMutator {
         half_params_(half_params),
         module_(module),
         local_of_(workspace.num_vars(), -1) {}
+
+  uint64_t casts() const { return casts_; }
 
   const Function* Run(const Function* function) {
     for (const Var* param : function->params) {
@@ -306,6 +311,7 @@ class PrecisionRewriter : public ExprMutator {
   }
 
   const Expr* AsType(const Expr* expr, DataType dtype) {
+    ++casts_;
     return builder().MakeCall(GetOp(OpId::kAstype), {expr},
                               MakeOpAttrs(OpId::kAstype, AstypeAttrs::Values{.dtype = dtype}));
   }
@@ -338,6 +344,7 @@ class PrecisionRewriter : public ExprMutator {
   std::vector<int32_t> local_of_;  // by Var::id: the last entry of local_ for the variable, or -1
   int32_t first_visible_ = 0;      // index in local_ for the current function
   std::unordered_map<const NDArray*, bool> fits_;
+  uint64_t casts_ = 0;  // the number of inserted conversions
 };
 
 Result<const Function*> ToMixedPrecision(const Function* function, DataType out_dtype,
@@ -348,6 +355,7 @@ Result<const Function*> ToMixedPrecision(const Function* function, DataType out_
   PrecisionRewriter rewriter(uses, out_dtype, half_params, module, workspace, inferrer);
   const Function* result = rewriter.Run(function);
   if (rewriter.failed()) return Failure{ErrorCode::PassFailed};
+  kCasts.Add(rewriter.casts());
   return result;
 }
 

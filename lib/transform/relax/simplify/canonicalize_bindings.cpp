@@ -29,12 +29,16 @@
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/substitute.h"
+#include "iropt/pass/statistic.h"
 #include "iropt/transform/passes.h"
 #include "transform/relax/params/symbolic_values.h"
 
 namespace iropt {
 
 namespace {
+
+constexpr Statistic kRemovedBindings("CanonicalizeBindings", "removed-bindings",
+                                     "aliases, casts and known values whose uses were replaced");
 
 class BindingCanonicalizer : private ExprRewriter<BindingCanonicalizer> {
  public:
@@ -44,6 +48,7 @@ class BindingCanonicalizer : private ExprRewriter<BindingCanonicalizer> {
   }
 
   const Function* Run(const Function* function) { return Rebuild(*function, VisitExpr(function->body)); }
+  uint64_t removed() const { return removed_; }
 
  private:
   friend class ExprRewriter<BindingCanonicalizer>;
@@ -53,6 +58,7 @@ class BindingCanonicalizer : private ExprRewriter<BindingCanonicalizer> {
   const Binding* VisitBinding(const Binding* binding) {
     const Var* alias = plan_.alias(binding->var);
     if (!alias && !plan_.moves(binding->var)) return Canonicalize(*binding);
+    ++removed_;
     if (!alias) Replace(binding->var, VisitExpr(ValueOf(binding)));
     if (alias && alias != binding->var) Replace(binding->var, VisitVar(alias));
     return nullptr;
@@ -95,13 +101,14 @@ class BindingCanonicalizer : private ExprRewriter<BindingCanonicalizer> {
 
   const BindingPlan& plan_;
   const Module* const module_;
+  uint64_t removed_ = 0;                   // the number of bindings
   std::vector<const Expr*> replacements_;  // by Var::id: the replacement of uses; null if the variable stays
 };
 
 }  // namespace
 
 Result<const Function*> CanonicalizeBindings(const Function* function, const Module* module, Workspace& workspace,
-                                             DiagnosticEngine& diagnostics) {
+                                             DiagnosticEngine& diagnostics, uint64_t* removed) {
   BindingPlan plan = PlanBindings(*function, workspace);
   if (plan.has_symbolic_values()) {
     IROPT_ASSIGN_OR_RETURN(function, SubstituteSymbolicValues(function, module, workspace, diagnostics));
@@ -109,12 +116,19 @@ Result<const Function*> CanonicalizeBindings(const Function* function, const Mod
   }
   if (plan.empty()) return function;
   OpTypeInferrer inferrer(module, workspace.arena(), nullptr);
-  return BindingCanonicalizer(plan, module, workspace, inferrer).Run(function);
+  BindingCanonicalizer canonicalizer(plan, module, workspace, inferrer);
+  function = canonicalizer.Run(function);
+  if (removed) *removed += canonicalizer.removed();
+  return function;
 }
 
 Pass CreateCanonicalizeBindings(const PassOptions& options) {
   return CreateFunctionPass(options.info(), [](const Function* function, FunctionPassContext& context) {
-    return CanonicalizeBindings(function, &context.module(), context.workspace(), context.diagnostics());
+    uint64_t removed = 0;
+    Result<const Function*> result =
+        CanonicalizeBindings(function, &context.module(), context.workspace(), context.diagnostics(), &removed);
+    kRemovedBindings.Add(removed);
+    return result;
   });
 }
 

@@ -32,6 +32,7 @@
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/relax/type_walk.h"
 #include "iropt/op/op.h"
+#include "iropt/pass/statistic.h"
 #include "iropt/support/edit_distance.h"
 #include "iropt/transform/passes.h"
 #include "transform/relax/util/rewrite_functions.h"
@@ -39,6 +40,10 @@
 namespace iropt {
 
 namespace {
+
+constexpr Statistic kRemovedBindings("DeadCodeElimination", "removed-bindings", "dead bindings that were removed");
+constexpr Statistic kRemovedFunctions("DeadCodeElimination", "removed-functions",
+                                      "unreachable functions that were removed");
 
 // Tells whether values have effects. Results for conditionals are cached, so that nested ones are visited once.
 class EffectAnalysis {
@@ -92,6 +97,7 @@ class DeadBindingRemover : private ExprRewriter<DeadBindingRemover> {
         live_(workspace.num_vars(), false) {}
 
   const Function* Run(const Function* function) { return Rebuild(*function, VisitExpr(function->body)); }
+  uint64_t removed() const { return removed_; }
 
  private:
   friend class ExprRewriter<DeadBindingRemover>;
@@ -160,6 +166,7 @@ class DeadBindingRemover : private ExprRewriter<DeadBindingRemover> {
       const Expr* swept = VisitExpr(value);
       if (swept != value) changed_.push_back(Rebuild(*binding, binding->var, swept));
     });
+    removed_ += num_dead;
     if (num_dead == 0 && changed_.size() == first_change) return &block;
     return LiveBindings(block, block.bindings.size() - num_dead, first_change);
   }
@@ -183,6 +190,7 @@ class DeadBindingRemover : private ExprRewriter<DeadBindingRemover> {
 
   EffectAnalysis effects_;
   std::vector<uint8_t> live_;            // by Var::id; a byte each, because single bits cost more than they save here
+  uint64_t removed_ = 0;                 // the number of bindings
   std::vector<const Binding*> changed_;  // bindings of open blocks whose values changed
 };
 
@@ -272,21 +280,30 @@ bool EntryFunctions(const Module& module, std::span<const std::string> names, So
 
 }  // namespace
 
-const Function* RemoveDeadBindings(const Function* function, const Module* module, Workspace& workspace) {
+const Function* RemoveDeadBindings(const Function* function, const Module* module, Workspace& workspace,
+                                   uint64_t* removed) {
   OpTypeInferrer inferrer(module, workspace.arena(), nullptr);
-  return DeadBindingRemover(module, workspace, inferrer).Run(function);
+  DeadBindingRemover remover(module, workspace, inferrer);
+  const Function* result = remover.Run(function);
+  if (removed) *removed += remover.removed();
+  return result;
 }
 
 Result<Module> DeadCodeElimination(Module module, std::span<const std::string> entry_functions, int threads,
                                    DiagnosticEngine& diagnostics, AnalysisManager& analyses, SourceSpan names_span) {
   std::vector<bool> entries;
   if (!EntryFunctions(module, entry_functions, names_span, diagnostics, entries)) return Failure{ErrorCode::PassFailed};
+  const size_t functions = module.size();
   // Once before, to reduce the work; once after, because calls may have been removed.
   RemoveUnreachable(module, analyses, entries);
   RewriteRelaxFunctions(module, threads, [&](const Function* function, Workspace& workspace) {
-    return RemoveDeadBindings(function, &module, workspace);
+    uint64_t removed = 0;
+    const Function* result = RemoveDeadBindings(function, &module, workspace, &removed);
+    kRemovedBindings.Add(removed);
+    return result;
   });
   RemoveUnreachable(module, analyses, entries);
+  kRemovedFunctions.Add(functions - module.size());
   return module;
 }
 

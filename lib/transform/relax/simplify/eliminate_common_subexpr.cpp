@@ -22,6 +22,7 @@
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/op/op.h"
+#include "iropt/pass/statistic.h"
 #include "iropt/support/scoped_hash_table.h"
 #include "iropt/transform/passes.h"
 #include "value_hash.h"
@@ -47,6 +48,8 @@ struct ComputedValue {
 };
 using ValueTable = ScopedHashTable<ComputedValue>;
 
+constexpr Statistic kMerged("EliminateCommonSubexpr", "merged-expressions", "values that another variable has already");
+
 class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
  public:
   CommonSubexprEliminator(const Module* module, Workspace& workspace, TypeInferrer& inferrer,
@@ -56,6 +59,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   }
 
   const Function* Run(const Function* function) { return Rebuild(*function, VisitBody(function->body)); }
+  uint64_t merged() const { return merged_; }
 
  private:
   friend class ExprRewriter<CommonSubexprEliminator>;
@@ -136,6 +140,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     NoteOutput(index, var);
     Replace(var, earlier);
     if (is_left_over) return binding;
+    ++merged_;
     return NewLike<VarBinding>(workspace(), *binding, var, earlier);
   }
 
@@ -190,6 +195,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   uint32_t num_functions_ = 0;
   uint32_t block_ = 0;  // the current dataflow block, 0 outside
   uint32_t num_blocks_ = 0;
+  uint64_t merged_ = 0;                    // the number of values
   bool impure_ = false;                    // whether an impure call was seen in the current value
   std::vector<uint8_t> recorded_;          // by Var::id: bound to a value that can be merged
   std::vector<Replacement> replacements_;  // by Var::id; empty while there is none
@@ -201,7 +207,10 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
 const Function* EliminateCommonSubexpr(const Function* function, const Module* module, Workspace& workspace,
                                        CommonSubexprOptions options) {
   OpTypeInferrer inferrer(module, workspace.arena(), nullptr);
-  return CommonSubexprEliminator(module, workspace, inferrer, options).Run(function);
+  CommonSubexprEliminator eliminator(module, workspace, inferrer, options);
+  const Function* result = eliminator.Run(function);
+  kMerged.Add(eliminator.merged());
+  return result;
 }
 
 Pass CreateEliminateCommonSubexpr(const PassOptions& options) {

@@ -27,6 +27,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/relax/walk.h"
+#include "iropt/pass/statistic.h"
 #include "iropt/transform/passes.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 
@@ -49,6 +50,10 @@ struct Fact {
   const Var* renamed = nullptr;   // null if the variable stays
 };
 
+constexpr Statistic kFoldedCalls("FoldConstant", "folded-calls", "calls that were replaced by their values");
+constexpr Statistic kDeclinedCalls("FoldConstant", "declined-calls", "calls of constants beyond the limits");
+constexpr Statistic kRemovedBindings("FoldConstant", "removed-bindings", "dead bindings that were removed");
+
 class ConstantFolder : private ExprRewriter<ConstantFolder> {
  public:
   ConstantFolder(const Module& module, Workspace& workspace, TypeInferrer& inferrer, const FoldOptions& options)
@@ -56,6 +61,7 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
 
   const Function* Fold(const Function* function) { return Rebuild(*function, VisitExpr(function->body)); }
   const ConstantEvaluator::Declined& declined() const { return evaluator_.declined(); }
+  uint64_t folded() const { return folded_; }
 
  private:
   friend class ExprRewriter<ConstantFolder>;
@@ -221,10 +227,12 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
     if (op->id == OpId::kCallTir) {
       const Expr* rewritten = ExprRewriter::VisitCall(&call);
       *value = EvalCallTir(*To<Call>(rewritten));
+      folded_ += value->has_value() ? 1 : 0;
       return rewritten;
     }
     if (in_dataflow_ && ConstantEvaluator::IsFoldable(*op->info)) {
       if (const auto args = KnownAll(call.args)) *value = evaluator_.EvalOperator(call, *op->info, *args);
+      if (*value) ++folded_;
       if (*value) return &call;
     }
     return Rebuild(call, op, MapList(call.args, workspace(), [this](const Expr* arg) { return RewriteOperand(arg); }));
@@ -251,6 +259,7 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
 
   ConstantEvaluator evaluator_;
   bool in_dataflow_ = false;
+  uint64_t folded_ = 0;             // the number of calls
   std::vector<uint32_t> fact_ids_;  // by Var::id: index in facts_ plus one, 0 if nothing is known
   std::vector<Fact> facts_;
 };
@@ -283,7 +292,12 @@ const Function* FoldConstants(const Function* function, const Module& module, Wo
     if (declined.count > 1) message += fmt::format("; it is the first of {} such calls", declined.count);
     diagnostics->Remark(Location(*declined.first), "fold-limit", std::move(message));
   }
-  return RemoveDeadBindings(folded, &module, workspace);
+  uint64_t removed = 0;
+  folded = RemoveDeadBindings(folded, &module, workspace, &removed);
+  kFoldedCalls.Add(folder.folded());
+  kDeclinedCalls.Add(folder.declined().count);
+  kRemovedBindings.Add(removed);
+  return folded;
 }
 
 // One pass run has one budget, of which each function has the same part, whatever the order they are worked on.
