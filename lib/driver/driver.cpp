@@ -32,11 +32,7 @@ class Run {
 
   // Works on all parts of the input, also after one has failed, and writes the modules of those that have not. The exit
   // code is that of the first failure. A file is written only if there is none: it is replaced as a whole.
-  int Execute() {
-    const int code = ExecuteOrRunOutOfMemory();
-    setup_.observers().Finish();
-    return code;
-  }
+  int Execute() { return setup_.observers().Finish(ExecuteOrRunOutOfMemory()); }
 
  private:
   int ExecuteOrRunOutOfMemory() {
@@ -126,7 +122,7 @@ class Run {
     Result<Module> read = compiler_.Parse(part);
     if (!read.ok()) return compiler_.Report(read.error(), "file");
     module = *std::move(read);
-    setup_.observers().OnRead(subject, *module, read_watch.Read());
+    setup_.observers().OnRead(subject, *module, read_watch);
     if (!Verify(*module)) return ExitCode(ErrorCode::IllFormed);
     if (options_.verify_only) return 0;
     activity_ = "running passes on";

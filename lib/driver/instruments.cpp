@@ -50,6 +50,18 @@ void AddShown(ShownForm& form, const OptionValue::Dict& options) {
   form = *options[0].value.as_string() == "json" ? ShownForm::Json : ShownForm::Text;
 }
 
+// Instruments with an option for a file need one.
+bool HasFile(const OwnInstrument& own, const OptionValue::Dict& options) {
+  for (size_t i = 0; i < options.size(); ++i) {
+    if (own.options[i].name == "file" && options[i].value.as_string()->empty()) return false;
+  }
+  return true;
+}
+
+void AddFile(std::string& file, const OptionValue::Dict& options) {
+  if (file.empty()) file = *options[0].value.as_string();
+}
+
 std::vector<std::string_view> KnownNames(const PassRegistry& registry) {
   std::vector<std::string_view> names;
   for (const OwnInstrument& own : OwnInstruments()) names.push_back(own.name);
@@ -69,6 +81,7 @@ InstrumentPlan::InstrumentPlan(const DriverOptions& options)
       check_semantics(options.check_semantics),
       times(options.time_passes),
       stats(options.stats),
+      time_trace(options.time_trace),
       report(options.report),
       bisect_limit(options.opt_bisect_limit) {}
 
@@ -78,6 +91,10 @@ Status InstrumentPlan::Add(const InstrumentSpec& spec, const PassRegistry& regis
   const auto own = std::ranges::find(Rows(), spec.name, &OwnInstrument::name);
   if (own != Rows().end()) {
     if (!CheckOptions(own->options, owner, options, diagnostics)) return Failure{ErrorCode::Usage};
+    if (!HasFile(*own, options)) {
+      diagnostics.Error(spec.span, "usage", fmt::format("{} needs the option 'file'", owner));
+      return Failure{ErrorCode::Usage};
+    }
     return AddOwn(own->id, options, diagnostics) ? Status() : Failure{ErrorCode::Usage};
   }
   if (!registry.instruments().contains(spec.name)) {
@@ -109,6 +126,9 @@ std::vector<InstrumentSpec> InstrumentPlan::Specs() const {
     InstrumentSpec& spec = specs.emplace_back(InstrumentSpec{name, {}, {}});
     if (form == ShownForm::Json) spec.options.push_back({"format", "json", {}});
   };
+  const auto add_file = [&](const char* name, const std::string& file) {
+    if (!file.empty()) specs.push_back({name, {{"file", file, {}}}, {}});
+  };
   if (check_semantics) {
     const SemanticCheckOptions& check = *check_semantics;
     specs.push_back(
@@ -122,6 +142,7 @@ std::vector<InstrumentSpec> InstrumentPlan::Specs() const {
   }
   if (report) specs.push_back({"report", {}, {}});
   add_shown("stats", stats);
+  add_file("time-trace", time_trace);
   if (times != TimesForm::None) {
     InstrumentSpec& spec = specs.emplace_back(InstrumentSpec{"timing", {}, {}});
     if (times != TimesForm::Tree) spec.options.push_back({"format", times == TimesForm::List ? "list" : "json", {}});
@@ -158,6 +179,7 @@ bool InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options, D
     }
     case InstrumentId::Report: report = true; break;
     case InstrumentId::Stats: AddShown(stats, options); break;
+    case InstrumentId::TimeTrace: AddFile(time_trace, options); break;
     case InstrumentId::Timing:
       if (times == TimesForm::None) times = TimesFormOf(*options[0].value.as_string());
       break;

@@ -32,7 +32,7 @@ std::vector<std::string> NamesOf(const std::vector<LocatedName>& names) {
 }  // namespace
 
 PipelineSetup::PipelineSetup(CompilerInstance& compiler, const DriverOptions& options)
-    : compiler_(compiler), options_(options), context_(compiler.MakeContext()), observers_(compiler.err()) {}
+    : compiler_(compiler), options_(options), context_(compiler.MakeContext()), observers_(compiler) {}
 
 Status PipelineSetup::Run() {
   IROPT_RETURN_IF_ERROR(compiler_.LoadPlugins(options_.plugins));
@@ -236,7 +236,12 @@ Status PipelineSetup::AddInstruments() {
     static_cast<void>(context_.SetConfig("testing.verify_analyses", true, compiler_.diagnostics()));
   }
   list.insert(list.end(), plan.others.begin(), plan.others.end());
-  observers_.Start(plan);
+  OutputFiles files(options_.input, options_.output);
+  if (options_.externalize_constants) {
+    IROPT_ASSIGN_OR_RETURN(const std::string weights, ConstantExternalizer::PathBeside(options_.output));
+    IROPT_RETURN_IF_ERROR(files.Claim("-externalize-constants", weights));
+  }
+  IROPT_RETURN_IF_ERROR(observers_.Start(plan, files));
   observers_.AppendTo(list);
   if (verify_each) {
     list.push_back(std::make_shared<VerifyEach>(compiler_.verify_options(), audit, compiler_.diagnostics()));

@@ -32,6 +32,7 @@ class Stopwatch {
  public:
   Stopwatch();
   TimeSpent Read() const;
+  std::chrono::steady_clock::time_point begin() const { return wall_; }
 
  private:
   std::chrono::steady_clock::time_point wall_;

@@ -1,30 +1,53 @@
 #include "run_observers.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "time_report.h"
 
 namespace iropt {
 
-void RunObservers::Start(const InstrumentPlan& plan) {
+namespace {
+
+// Fails before anything runs if the file cannot be written, or is another one's.
+Result<std::unique_ptr<AtomicFile>> OpenOutput(std::string_view owner, const std::string& path, OutputFiles& files) {
+  IROPT_RETURN_IF_ERROR(files.Claim(owner, path));
+  IROPT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  return std::make_unique<AtomicFile>(std::move(file));
+}
+
+}  // namespace
+
+Status RunObservers::Start(const InstrumentPlan& plan, OutputFiles& files) {
   times_form_ = plan.times;
   if (times_form_ != TimesForm::None) timing_ = std::make_shared<PassTimingInstrument>();
   stats_form_ = plan.stats;
   if (stats_form_ != ShownForm::None) statistics_ = std::make_shared<RunStatistics>();
-  if (plan.report) report_ = std::make_shared<Report>(err_);
+  if (plan.report) report_ = std::make_shared<Report>(compiler_.err());
+  if (!plan.time_trace.empty()) {
+    IROPT_ASSIGN_OR_RETURN(std::unique_ptr<AtomicFile> file, OpenOutput("-time-trace", plan.time_trace, files));
+    trace_ = std::make_shared<TimeTrace>(std::move(file));
+  }
+  return {};
 }
 
 void RunObservers::AppendTo(InstrumentList& instruments) const {
   if (timing_) instruments.push_back(timing_);
+  if (trace_) instruments.push_back(trace_);
   if (statistics_) instruments.push_back(statistics_);
   if (report_) instruments.push_back(report_);
 }
 
-void RunObservers::OnRead(std::string_view subject, const Module& module, TimeSpent time) {
-  OnStep(RunStep::Read, time);
-  if (report_) report_->Read(subject, module, time);
+void RunObservers::OnRead(std::string_view subject, const Module& module, const Stopwatch& watch) {
+  OnStep(RunStep::Read, watch);
+  if (report_) report_->Read(subject, module, watch.Read());
 }
 
-void RunObservers::OnStep(RunStep step, TimeSpent time) {
+void RunObservers::OnStep(RunStep step, const Stopwatch& watch) {
+  const TimeSpent time = watch.Read();
   step_times_[static_cast<size_t>(step)] += time;
+  if (trace_) trace_->OnStep(step, watch.begin());
   const bool has_line = step == RunStep::Check || step == RunStep::Write;
   if (report_ && has_line) report_->Step(RunStepName(step), time);
 }
@@ -37,14 +60,22 @@ void RunObservers::AfterPasses(const Module& module) {
   if (statistics_) statistics_->After(module);
 }
 
-void RunObservers::Finish() {
+int RunObservers::Finish(int code) {
   if (statistics_) Show(statistics_->Render(stats_form_));
   if (timing_) Show(RenderTimes(*timing_, step_times_, times_form_));
+  if (trace_) {
+    const Status written = trace_->Write();
+    if (written.ok()) return code;
+    const Error error{written.error().code, fmt::format("-time-trace: {}", written.error().message)};
+    const int failure = compiler_.Report(error, "file");
+    if (code == 0) code = failure;
+  }
+  return code;
 }
 
 void RunObservers::Show(const std::string& text) {
-  err_.Append(text);
-  static_cast<void>(err_.Flush());
+  compiler_.err().Append(text);
+  static_cast<void>(compiler_.err().Flush());
 }
 
 }  // namespace iropt

@@ -8,37 +8,42 @@
 
 #include "driver/instruments.h"
 #include "driver/report.h"
+#include "iropt/driver/compiler_instance.h"
 #include "iropt/ir/module.h"
 #include "iropt/pass/instrument.h"
 #include "iropt/pass/timing.h"
-#include "iropt/support/file.h"
+#include "iropt/support/result.h"
+#include "output_files.h"
 #include "run_statistics.h"
 #include "run_step.h"
+#include "time_trace.h"
 
 namespace iropt {
 
 class RunObservers {
  public:
-  // Text goes to `err`, which must outlive it.
-  explicit RunObservers(OutputStream& err) : err_(err) {}
+  // Text and messages go to the stderr of `compiler`, which must outlive it.
+  explicit RunObservers(CompilerInstance& compiler) : compiler_(compiler) {}
 
-  // Makes the observers of the plan.
-  void Start(const InstrumentPlan& plan);
+  // Makes the observers of the plan and opens their files.
+  Status Start(const InstrumentPlan& plan, OutputFiles& files);
   // The timer comes first: the work of the others is not part of the time of a pass.
   void AppendTo(InstrumentList& instruments) const;
 
-  void OnRead(std::string_view subject, const Module& module, TimeSpent time);
+  void OnRead(std::string_view subject, const Module& module, const Stopwatch& watch);
   // Before and after the passes run; not after they have failed.
   void BeforePasses(const Module& module);
   void AfterPasses(const Module& module);
-  void OnStep(RunStep step, TimeSpent time);
-  // Prints the tables. At the end of a run, also of one that failed.
-  void Finish();
+  // A step that ends now and began when the watch did.
+  void OnStep(RunStep step, const Stopwatch& watch);
+  // Prints the tables and writes the files, at the end of a run, also of one that failed. `code` is the exit code of
+  // the run; returns it, or that of the first file that cannot be written if it is 0.
+  int Finish(int code);
 
  private:
   void Show(const std::string& text);
 
-  OutputStream& err_;
+  CompilerInstance& compiler_;
   TimesForm times_form_ = TimesForm::None;
   ShownForm stats_form_ = ShownForm::None;
   StepTimes step_times_;
@@ -46,6 +51,7 @@ class RunObservers {
   std::shared_ptr<PassTimingInstrument> timing_;
   std::shared_ptr<RunStatistics> statistics_;
   std::shared_ptr<Report> report_;
+  std::shared_ptr<TimeTrace> trace_;
 };
 
 // Measures a step of the driver from its construction to the end of the scope.
@@ -54,7 +60,7 @@ class StepTimer {
   StepTimer(RunObservers& observers, RunStep step) : observers_(observers), step_(step) {}
   StepTimer(const StepTimer&) = delete;
   StepTimer& operator=(const StepTimer&) = delete;
-  ~StepTimer() { observers_.OnStep(step_, watch_.Read()); }
+  ~StepTimer() { observers_.OnStep(step_, watch_); }
 
  private:
   RunObservers& observers_;

@@ -53,7 +53,9 @@ class ProgramRun {
     if (!setup_.pass()) return module;
     With<PassContext> scope(setup_.context());
     if (!scope.status().ok()) return Error(scope.status().error());
+    setup_.observers().BeforePasses(module);
     IROPT_ASSIGN_OR_RETURN(PassResult result, (*setup_.pass())(std::move(module), setup_.context()));
+    setup_.observers().AfterPasses(result.module);
     IROPT_RETURN_IF_ERROR(scope.Exit());
     if (!compiler_.options().no_verify) {
       ResultVerifier verifier(compiler_);
@@ -130,8 +132,8 @@ int RunProgram(const ProgramOptions& options) {
   PipelineSetup setup(compiler, options.driver);
   if (const Status ready = setup.Run(); !ready.ok()) return compiler.Report(ready.error(), "usage");
   const Status done = ProgramRun(compiler, setup, options).Execute();
-  if (!done.ok()) return compiler.Report(done.error(), KindOf(done.error().code));
-  return compiler.diagnostics().has_errors() ? ExitCode(ErrorCode::PassFailed) : 0;
+  if (!done.ok()) return setup.observers().Finish(compiler.Report(done.error(), KindOf(done.error().code)));
+  return setup.observers().Finish(compiler.diagnostics().has_errors() ? ExitCode(ErrorCode::PassFailed) : 0);
 }
 
 }  // namespace iropt
