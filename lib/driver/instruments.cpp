@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "iropt/support/check.h"
+
 namespace iropt {
 
 namespace {
@@ -29,14 +31,15 @@ const std::vector<OwnInstrument>& Rows() {
 #undef IROPT_OPTION
 #undef IROPT_OPTIONS
 
-using ChangePrintingName = std::pair<std::string_view, ChangePrinting>;
-constexpr ChangePrintingName kChangePrintings[] = {{"all", ChangePrinting::Full},
-                                                   {"quiet", ChangePrinting::Quiet},
-                                                   {"diff", ChangePrinting::Diff},
-                                                   {"cdiff", ChangePrinting::ColourDiff}};
-
 std::string_view NameOf(ChangePrinting mode) {
-  return std::ranges::find(kChangePrintings, mode, &ChangePrintingName::second)->first;
+  switch (mode) {
+    case ChangePrinting::Off: return "";
+    case ChangePrinting::All: return "all";
+    case ChangePrinting::Quiet: return "quiet";
+    case ChangePrinting::Diff: return "diff";
+    case ChangePrinting::ColourDiff: return "cdiff";
+  }
+  IROPT_UNREACHABLE("a way to print changes {}", static_cast<int>(mode));
 }
 
 TimesForm TimesFormOf(std::string_view word) {
@@ -71,6 +74,14 @@ std::vector<std::string_view> KnownNames(const PassRegistry& registry) {
 
 }  // namespace
 
+ChangePrinting ChangePrintingOf(std::string_view word) {
+  for (const ChangePrinting mode :
+       {ChangePrinting::All, ChangePrinting::Quiet, ChangePrinting::Diff, ChangePrinting::ColourDiff}) {
+    if (NameOf(mode) == word) return mode;
+  }
+  return ChangePrinting::Off;
+}
+
 std::span<const OwnInstrument> OwnInstruments() { return Rows(); }
 
 InstrumentPlan::InstrumentPlan(const DriverOptions& options)
@@ -95,7 +106,8 @@ Status InstrumentPlan::Add(const InstrumentSpec& spec, const PassRegistry& regis
       diagnostics.Error(spec.span, "usage", fmt::format("{} needs the option 'file'", owner));
       return Failure{ErrorCode::Usage};
     }
-    return AddOwn(own->id, options, diagnostics) ? Status() : Failure{ErrorCode::Usage};
+    AddOwn(own->id, options);
+    return {};
   }
   if (!registry.instruments().contains(spec.name)) {
     ReportUnknownName(fmt::format("unknown instrument '{}'", spec.name), spec.name, KnownNames(registry),
@@ -152,7 +164,7 @@ std::vector<InstrumentSpec> InstrumentPlan::Specs() const {
   return specs;
 }
 
-bool InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options, DiagnosticEngine& diagnostics) {
+void InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options) {
   switch (id) {
     // The command line takes precedence.
     case InstrumentId::CheckSemantics:
@@ -167,16 +179,9 @@ bool InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options, D
       break;
     case InstrumentId::PrintAfter: AddPrint(print_after, options); break;
     case InstrumentId::PrintBefore: AddPrint(print_before, options); break;
-    case InstrumentId::PrintChanged: {
-      const OptionValue& mode = options[0].value;
-      const auto row = std::ranges::find(kChangePrintings, *mode.as_string(), &ChangePrintingName::first);
-      if (row == std::end(kChangePrintings)) {
-        diagnostics.Error(mode.span(), "usage", "mode must be all, quiet, diff or cdiff");
-        return false;
-      }
-      if (print_changed == ChangePrinting::Off) print_changed = row->second;
+    case InstrumentId::PrintChanged:
+      if (print_changed == ChangePrinting::Off) print_changed = ChangePrintingOf(*options[0].value.as_string());
       break;
-    }
     case InstrumentId::Report: report = true; break;
     case InstrumentId::Stats: AddShown(stats, options); break;
     case InstrumentId::TimeTrace: AddFile(time_trace, options); break;
@@ -185,7 +190,6 @@ bool InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options, D
       break;
     case InstrumentId::VerifyEach: verify_each = true; break;
   }
-  return true;
 }
 
 void InstrumentPlan::AddPrint(PrintRequest& request, const OptionValue::Dict& options) {

@@ -58,8 +58,7 @@ struct InstrumentPlan {
   std::vector<InstrumentSpec> Specs() const;
 
  private:
-  // False, after a report, if an option has a value that it cannot have.
-  bool AddOwn(InstrumentId id, const OptionValue::Dict& options, DiagnosticEngine& diagnostics);
+  void AddOwn(InstrumentId id, const OptionValue::Dict& options);
   void AddPrint(PrintRequest& request, const OptionValue::Dict& options);
 };
 

@@ -63,10 +63,7 @@ void TranslateWords(CommandLine& line) {
     check.seed = line.check_semantics_seed.value_or(check.seed);
     line.driver.check_semantics = check;
   }
-  if (line.print_changed == "all") line.driver.print_changed = ChangePrinting::Full;
-  if (line.print_changed == "quiet") line.driver.print_changed = ChangePrinting::Quiet;
-  if (line.print_changed == "diff") line.driver.print_changed = ChangePrinting::Diff;
-  if (line.print_changed == "cdiff") line.driver.print_changed = ChangePrinting::ColourDiff;
+  line.driver.print_changed = ChangePrintingOf(line.print_changed);
   line.driver.print_pipeline = FormOf(line.print_pipeline);
   line.driver.stats = FormOf(line.stats);
   if (line.time_passes == "tree") line.driver.time_passes = TimesForm::Tree;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "iropt/driver/compiler_options.h"
@@ -24,7 +25,7 @@ struct PrintRequest {
 
 // How -print-changed shows the effect of a pass: the changed functions, with or without a line for passes that changed
 // nothing, or the difference of their texts.
-enum class ChangePrinting : uint8_t { Off, Full, Quiet, Diff, ColourDiff };
+enum class ChangePrinting : uint8_t { Off, All, Quiet, Diff, ColourDiff };
 
 // How functions are run before and after passes, to compare what they compute.
 struct SemanticCheckOptions {
@@ -32,6 +33,9 @@ struct SemanticCheckOptions {
   int64_t budget = 1'000'000'000;  // operations of the runs of one function in one form
   int64_t seed = 0;                // of inputs and of random operators
 };
+
+// The way of a word of -print-changed; Off for any other word.
+ChangePrinting ChangePrintingOf(std::string_view word);
 
 struct DriverOptions {
   CompilerOptions compiler;

@@ -45,8 +45,8 @@ struct PassProfile {
   int runs = 0;  // 0 if the pass was always skipped
   int changed = 0;
   int failed = 0;
-  TimeSpent time;                     // with the children
-  std::vector<PassProfile> children;  // in the order of the pipeline
+  TimeSpent time = {};                     // with the children
+  std::vector<PassProfile> children = {};  // in the order of the pipeline
 
   // The time without the children.
   TimeSpent Self() const;

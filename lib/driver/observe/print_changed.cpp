@@ -30,7 +30,7 @@ Status PrintChanged::RunAfterPass(const Module& module, const PassInfo& info, Pa
   std::erase_if(changes.functions, [&](const std::string& name) { return !printer_->filter().Matches(name); });
   const std::string heading = fmt::format("IR after {}", info.name);
   if (changes.empty()) {
-    return mode_ == ChangePrinting::Full ? printer_->PrintHeading(heading, "unchanged") : Status();
+    return mode_ == ChangePrinting::All ? printer_->PrintHeading(heading, "unchanged") : Status();
   }
   if (shows_difference()) return PrintDifference(before, module, heading, changes.functions);
   return printer_->PrintFunctions(module, heading, changes.functions);

@@ -30,7 +30,11 @@ inline FunctionPass Cse(CommonSubexprOptions options = {}) {
     return EliminateCommonSubexpr(f, m, ws, options);
   };
 }
-inline FunctionPass Canonicalize() { return CanonicalizeBindings; }
+inline FunctionPass Canonicalize() {
+  return [](const Function* function, const Module* module, Workspace& workspace, DiagnosticEngine& diagnostics) {
+    return CanonicalizeBindings(function, module, workspace, diagnostics);
+  };
+}
 inline FunctionPass Normal() { return Normalize; }
 
 class PassTester : public GraphMaker {
