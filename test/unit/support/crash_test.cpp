@@ -1,13 +1,16 @@
 #include "iropt/support/crash.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <new>
+#include <string>
 #include <vector>
 
 #include "catch.h"
@@ -147,11 +150,29 @@ TEST_CASE("a crash prints the signal, the notes and the command line, and exits 
     *nowhere = 1;
   });
   CHECK(outcome.exit_code == 70);
-  CHECK(outcome.errors ==
-        "test: internal error: crashed: an invalid memory access at 0x10 (SIGSEGV)\n"
-        "note: while rewriting function 'f'\n"
-        "note: while running pass 'A'\n"
-        "note: to reproduce: test -flag 'a b'\n");
+  CHECK(
+      outcome.errors.starts_with("test: internal error: crashed: an invalid memory access at 0x10 (SIGSEGV)\n"
+                                 "note: while rewriting function 'f'\n"
+                                 "note: while running pass 'A'\n"
+                                 "note: to reproduce: test -flag 'a b'\n"
+                                 "note: the stack, innermost first:\n"));
+}
+
+TEST_CASE("a crash writes the file that was prepared for it", "[support]") {
+  const std::string path = (std::filesystem::temp_directory_path() / fmt::format("crash_test_{}", getpid())).string();
+  for (const bool prepared : {true, false}) {
+    const Outcome outcome = RunInChild([&] {
+      Install();
+      WriteFileOnCrash(path, "contents\n");
+      if (!prepared) WriteFileOnCrash({}, {});
+      *nowhere = 1;
+    });
+    CHECK(outcome.exit_code == 70);
+    CHECK(std::filesystem::exists(path) == prepared);
+    CHECK_FALSE(std::filesystem::exists(path + ".tmp"));
+    if (prepared) CHECK((*ReadFile(path))->text() == "contents\n");
+    std::filesystem::remove(path);
+  }
 }
 
 TEST_CASE("every signal of a crash is handled", "[support]") {
