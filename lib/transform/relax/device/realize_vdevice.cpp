@@ -9,7 +9,9 @@
 // Parameters get the devices that VDeviceMap finds, all other devices follow by type inference. A hint whose operand is
 // on the device already becomes the operand. A hint that names no device of the module is an error. O(nodes).
 //
-// Source: the rules are those of TVM 0.18's pass of this name.
+// Source: the rules are those of TVM 0.18's pass of this name. It fails on calls of functions with operands that are
+// not on the devices of the parameters, such as R.zeros, whose device does not follow from operands; here they are
+// moved.
 #include "iropt/analysis/relax/call_graph.h"
 #include "iropt/analysis/relax/vdevice_map.h"
 #include "iropt/infer/type_inferrer.h"
@@ -24,9 +26,10 @@ namespace {
 
 class DeviceRewriter : public ExprMutator {
  public:
-  DeviceRewriter(const VDeviceMap& map, const VDeviceLookup& lookup, size_t function, Workspace& workspace,
-                 TypeInferrer& inferrer)
-      : ExprMutator(workspace, &inferrer), map_(map), lookup_(lookup), function_(function) {}
+  // In `module`, the functions that this one calls are rewritten already.
+  DeviceRewriter(const Module& module, const VDeviceMap& map, const VDeviceLookup& lookup, size_t function,
+                 Workspace& workspace, TypeInferrer& inferrer)
+      : ExprMutator(workspace, &inferrer), module_(module), map_(map), lookup_(lookup), function_(function) {}
 
  protected:
   const Expr* VisitFunction(const Function* function) override {
@@ -40,14 +43,10 @@ class DeviceRewriter : public ExprMutator {
   }
 
   const Expr* VisitCall(const Call* old) override {
+    if (!Is<Op>(old->op)) return VisitFunctionCall(old);
     const auto* call = To<Call>(ExprMutator::VisitCall(old));
     if (!IsOp(call->op, OpId::kHintOnDevice)) return call;
-    const Expr* operand = builder().NormalizeArgument(call->args[0]);
-    const VDeviceAttr* device = lookup_.Of(*call);
-    const auto* type = As<TensorType>(operand->type);
-    if (type && type->vdevice == device) return operand;
-    return builder().MakeCall(GetOp(OpId::kToVdevice), {operand},
-                              MakeOpAttrs(OpId::kToVdevice, ToVDeviceAttrs::Values{.dst_vdevice = device}));
+    return MoveTo(builder().NormalizeArgument(call->args[0]), lookup_.Of(*call));
   }
 
   // A cast does not change the device.
@@ -60,6 +59,35 @@ class DeviceRewriter : public ExprMutator {
   }
 
  private:
+  const Expr* VisitFunctionCall(const Call* old) {
+    const Expr* callee = VisitExpr(old->op);
+    const auto* global = As<GlobalVar>(callee);
+    const ModuleEntry* entry = global ? module_.Find(global) : nullptr;
+    const auto* type = As<FuncType>(entry ? entry->func->type : callee->type);
+    size_t next = 0;
+    const List<const Expr*> args = MapList(old->args, workspace(), [&](const Expr* old_arg) -> const Expr* {
+      const Expr* arg = VisitExpr(old_arg);
+      const size_t i = next++;
+      const auto* param = type && i < type->params.size() ? As<TensorType>(type->params[i]) : nullptr;
+      if (!param || !param->vdevice || !Is<TensorType>(arg->type)) return arg;
+      return builder().NormalizeArgument(MoveTo(builder().NormalizeArgument(arg), param->vdevice));
+    });
+    const Expr* call = Rebuild(*old, callee, args);
+    if (call != old) return call;
+    // The result of the function may be on a device now.
+    auto* again = NewLike<Call>(workspace(), *old, callee, args, old->attrs, old->type_args, nullptr);
+    again->type = builder().inferrer()->Infer(again);
+    return TypeEqual(again->type, old->type) ? old : again;
+  }
+
+  const Expr* MoveTo(const Expr* operand, const VDeviceAttr* device) {
+    const auto* type = As<TensorType>(operand->type);
+    if (type && type->vdevice == device) return operand;
+    return builder().MakeCall(GetOp(OpId::kToVdevice), {operand},
+                              MakeOpAttrs(OpId::kToVdevice, ToVDeviceAttrs::Values{.dst_vdevice = device}));
+  }
+
+  const Module& module_;
   const VDeviceMap& map_;
   const VDeviceLookup& lookup_;
   const size_t function_;
@@ -79,7 +107,7 @@ Result<Module> RealizeVDevice(Module module, ModulePassContext& context) {
     if (!Is<Function>(entry.func)) continue;
     Workspace workspace(entry.storage);
     OpTypeInferrer inferrer(&module, workspace.arena(), &diagnostics);
-    DeviceRewriter rewriter(map, lookup, i, workspace, inferrer);
+    DeviceRewriter rewriter(module, map, lookup, i, workspace, inferrer);
     const auto* function = To<Function>(rewriter.VisitExpr(entry.func));
     ok &= !rewriter.failed();
     if (function != entry.func) module.SetAt(i, function, workspace.Finish());
