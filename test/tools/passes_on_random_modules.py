@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Every pass keeps the meaning of random modules of both levels: each pass runs alone on each of them under
+-check-semantics=each, and its result is verified, and reads back as the same module.
+
+    passes_on_random_modules.py --ir-opt=BINARY --generator=BINARY [--modules=N] [--first=N] [--seed=N] [--pass=NAME...]
+
+The generator, `random_module`, prints a module by seed and number; its sources are in test/random.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+# Options with which a pass has an effect; `main` has these parameters.
+OPTIONS = {
+    "BindParams": '<params={"w":{"dtype":"float32","shape":[4],"data":[1,-2,0.5,3]}}>',
+    "BindSymbolicVars": '<binding_map={"n":3};func_name=main>',
+    "ConvertLayout": '<desired_layouts={"relax.nn.conv2d":["NHWC","OHWI"]};strict=false>',
+    "UpdateParamStructInfo": r'<updates={"main":{"x":"R.Tensor((n, 4), dtype=\"float32\", vdevice=\"llvm:0\")"}}>',
+    "UpdateVDevice": "<new_vdevice=\"I.vdevice('cuda')\">",
+}
+# The last line of the table.
+SUMMARY = re.compile(r"^functions: (\d+) \((\d+) unchanged, (\d+) not compared\)$", re.MULTILINE)
+
+
+class Tally:
+    """What the runs of a pass have found."""
+
+    def __init__(self):
+        self.failures = []
+        self.changed = 0  # modules with a function that was compared
+        self.not_compared = 0  # functions
+
+
+def generate(options, folder, index):
+    path = os.path.join(folder, f"{index}.ir")
+    done = subprocess.run([options.generator, str(options.seed), str(index)], capture_output=True, text=True, check=True)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(done.stdout)
+    return path
+
+
+def check(ir_opt, name, path):
+    """The exit code and the messages of a run."""
+    command = [ir_opt, "-O4", f"-passes={name}{OPTIONS.get(name, '')}", "-check-semantics=each", "-verify-roundtrip", path]
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    return done.returncode, done.stderr
+
+
+def check_module(options, folder, names, index):
+    path = generate(options, folder, index)
+    return [(name, *check(options.ir_opt, name, path)) for name in names]
+
+
+def add(tally, index, code, messages):
+    found = SUMMARY.search(messages)
+    if code != 0 or not found:
+        tally.failures.append(f"module {index}, exit code {code}:\n{messages[:1500]}")
+        return
+    functions, unchanged, not_compared = map(int, found.groups())
+    tally.changed += functions > unchanged + not_compared
+    tally.not_compared += not_compared
+
+
+def report(tallies, seed):
+    for name, tally in tallies.items():
+        for failure in tally.failures[:3]:
+            print(f"FAILED  {name} on {failure}")
+        print(f"{name:24}: {tally.changed} modules compared, {tally.not_compared} functions not compared,"
+              f" {len(tally.failures)} failures")
+    failed = sum(bool(tally.failures) for tally in tallies.values())
+    if failed:
+        print(f"{failed} passes failed; `random_module {seed} N` prints module N")
+    return 1 if failed or not any(tally.changed for tally in tallies.values()) else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ir-opt", required=True)
+    parser.add_argument("--generator", required=True, help="the program random_module")
+    parser.add_argument("--modules", type=int, default=500)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first module")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--pass", action="append", dest="passes", help="all by default")
+    options = parser.parse_args()
+    listed = subprocess.run([options.ir_opt, "-list-passes=json"], stdout=subprocess.PIPE, check=True).stdout
+    names = options.passes or [p["name"] for p in json.loads(listed)["passes"]]
+    tallies = {name: Tally() for name in names}
+    indices = range(options.first, options.first + options.modules)
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        runs = pool.map(lambda index: check_module(options, folder, names, index), indices)
+        for index, results in zip(indices, runs):
+            for name, code, messages in results:
+                add(tallies[name], index, code, messages)
+    return report(tallies, options.seed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
