@@ -1,7 +1,6 @@
 #include "types.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -24,7 +23,11 @@ std::optional<Dim> Product(const Dim& a, const Dim& b) {
   return Dim{b.var, a.offset * b.scale, a.offset * b.offset};
 }
 
-std::string Join(const std::vector<std::string>& items) { return fmt::format("{}", fmt::join(items, ", ")); }
+std::string Join(const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) text += text.empty() ? item : ", " + item;
+  return text;
+}
 
 std::string DimsText(const Dims& dims) {
   std::vector<std::string> texts;

@@ -143,12 +143,13 @@ class ResultRewriter : public ExprMutator {
     if (!plan) return ExprMutator::VisitVarBinding(binding);
     const auto& call = *To<Call>(binding->value);
     const Call* changed = builder().MakeCall(call.op, VisitList(call.args).span(), call.attrs, call.type_args);
-    const Var* result = builder().Emit(changed, binding->var->name());
+    const bool is_local = binding->var->is_dataflow() || !builder().current_block_is_dataflow();
+    const Var* result = EmitAs(is_local || plan->num_used > 1, changed, binding->var->name());
     if (fields_.size() <= binding->var->id) fields_.resize(binding->var->id + 1);
     std::vector<const Expr*>& fields = fields_[binding->var->id];
     int32_t next = 0;
     for (const bool used : plan->used) {
-      fields.push_back(used ? Field(result, next++, plan->num_used) : nullptr);
+      fields.push_back(used ? Field(result, next++, plan->num_used, is_local) : nullptr);
     }
   }
 
@@ -159,9 +160,14 @@ class ResultRewriter : public ExprMutator {
   }
 
  private:
-  const Expr* Field(const Var* result, int32_t index, size_t num_used) {
+  // `is_local`: not an output of a dataflow block.
+  const Var* EmitAs(bool is_local, const Expr* value, std::string_view name) {
+    return is_local ? builder().Emit(value, name) : builder().EmitOutput(value, name);
+  }
+
+  const Expr* Field(const Var* result, int32_t index, size_t num_used, bool is_local) {
     if (num_used == 1) return result;
-    return builder().Emit(TupleItem(result, static_cast<uint32_t>(index), workspace()));
+    return EmitAs(is_local, TupleItem(result, static_cast<uint32_t>(index), workspace()), {});
   }
 
   const OutputPlan* PlanOf(const Expr* value) const {
