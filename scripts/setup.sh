@@ -3,8 +3,8 @@
 set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache mold python3
-          libfmt-dev libcli11-dev nlohmann-json3-dev libtbb-dev libxxhash-dev libarchive-dev libeigen3-dev libdtl-dev catch2
-          libbenchmark-dev)
+          libfmt-dev libcli11-dev nlohmann-json3-dev rapidjson-dev libtbb-dev libxxhash-dev libarchive-dev libeigen3-dev
+          libdtl-dev catch2 libbenchmark-dev)
 
 # The style checks need these versions and are skipped if a distribution does not have them.
 style_packages=(clang-format-14 clang-tidy-14)

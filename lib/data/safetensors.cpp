@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
 #include "bytes.h"
 #include "iropt/data/tensors.h"
+#include "iropt/support/json.h"
 
 namespace iropt {
 
@@ -47,48 +49,25 @@ constexpr Spelling kSpellings[] = {
 };
 
 // A list of non-negative numbers; false for other values.
-bool ReadNumbers(const Json& json, std::vector<int64_t>& numbers) {
-  if (!json.is_array()) return false;
-  for (const Json& item : json) {
-    if (!item.is_number_integer()) return false;
-    const auto number = item.get<int64_t>();
-    if (number < 0) return false;
-    numbers.push_back(number);
+bool ReadNumbers(const std::optional<JsonValue>& json, std::vector<int64_t>& numbers) {
+  if (!json || !json->is_array()) return false;
+  for (const JsonValue item : *json) {
+    if (!item.is_integer() || item.integer() < 0) return false;
+    numbers.push_back(item.integer());
   }
   return true;
 }
 
-// The header; sets the names in it, in their order. A name that occurs twice would hide one of two tensors.
-Result<Json> ReadHeader(std::string_view text, std::vector<std::string>& names) {
-  std::unordered_set<std::string> known;
-  std::string repeated;
-  const auto look = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (event != Json::parse_event_t::key || depth != 1) return true;
-    names.push_back(parsed.get<std::string>());
-    if (!known.insert(names.back()).second) repeated = names.back();
-    return true;
-  };
-  Json header = Json::parse(text, look, /*allow_exceptions=*/false);
-  if (!header.is_object()) return Malformed("its header is not a JSON object");
-  if (!repeated.empty()) return Malformed(fmt::format("it has two tensors '{}'", repeated));
-  return header;
-}
-
-Result<data::TensorEntry> ReadEntry(const std::string& name, const Json& facts, std::string_view bytes) {
-  const Json missing;
-  const auto field = [&](const char* key) -> const Json& {
-    const auto found = facts.find(key);  // nothing in other values than objects
-    return found == facts.end() ? missing : *found;
-  };
-  const Json& dtype_name = field("dtype");
-  data::TensorEntry entry{.name = name, .dtype = {}, .shape = {}, .bytes = {}};
+Result<data::TensorEntry> ReadEntry(std::string_view name, JsonValue facts, std::string_view bytes) {
+  const auto dtype_name = facts.Find("dtype");
+  data::TensorEntry entry{.name = std::string(name), .dtype = {}, .shape = {}, .bytes = {}};
   std::vector<int64_t> range;
-  if (!dtype_name.is_string() || !ReadNumbers(field("shape"), entry.shape) ||
-      !ReadNumbers(field("data_offsets"), range) || range.size() != 2) {
+  if (!dtype_name || !dtype_name->is_string() || !ReadNumbers(facts.Find("shape"), entry.shape) ||
+      !ReadNumbers(facts.Find("data_offsets"), range) || range.size() != 2) {
     return Malformed(fmt::format("tensor '{}' lacks a valid dtype, shape or data_offsets", name));
   }
-  const auto& written = dtype_name.get_ref<const std::string&>();
-  const auto* spelling = std::ranges::find(kSpellings, std::string_view(written), &Spelling::name);
+  const std::string_view written = dtype_name->string();
+  const auto* spelling = std::ranges::find(kSpellings, written, &Spelling::name);
   if (spelling == std::end(kSpellings))
     return Malformed(fmt::format("tensor '{}' has the unknown dtype '{}'", name, written));
   entry.dtype = spelling->dtype;
@@ -138,15 +117,17 @@ Result<data::SafetensorsHeader> data::ReadSafetensorsHeader(const FileBuffer& fi
   std::string_view rest = file.text();
   const uint64_t header_size = rest.size() < kLength ? 0 : Load<uint64_t>(rest);
   if (rest.size() < kLength || header_size > rest.size() - kLength) return Malformed("its header is cut off");
-  std::vector<std::string> names;
-  IROPT_ASSIGN_OR_RETURN(const Json header, ReadHeader(rest.substr(kLength, header_size), names));
+  const Result<JsonText> json = JsonText::Parse(rest.substr(kLength, header_size));
+  if (!json || !json->root().is_object()) return Malformed("its header is not a JSON object");
   rest.remove_prefix(kLength + header_size);
   SafetensorsHeader result;
-  for (const std::string& name : names) {
-    const Json& facts = header.at(name);
+  std::unordered_set<std::string_view> known;
+  for (const auto& [name, facts] : json->root().members()) {
+    // A name that occurs twice would hide one of two tensors.
+    if (!known.insert(name).second) return Malformed(fmt::format("it has two tensors '{}'", name));
     if (name == kMetadata) {
-      for (const auto& [key, value] : facts.items()) {
-        if (value.is_string()) result.metadata.emplace(key, value.get<std::string>());
+      for (const auto& [key, value] : facts.members()) {
+        if (value.is_string()) result.metadata.emplace(key, value.string());
       }
       continue;
     }

@@ -1,15 +1,17 @@
 #include "metadata.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstring>
-#include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <unordered_map>
 
 #include "iropt/ir/context.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/support/json.h"
 #include "weights.h"
 
 namespace iropt::text {
@@ -68,32 +70,34 @@ void EncodeBase64(std::string_view bytes, OutputStream& out) {
   }
 }
 
-std::shared_ptr<NDArray> ReadArray(std::string_view bytes, std::string& error) {
+Error Damaged(std::string message) { return {ErrorCode::Parse, std::move(message)}; }
+
+Result<std::shared_ptr<const NDArray>> DecodeArray(std::string_view base64) {
+  std::string storage;
+  if (!DecodeBase64(base64, storage)) return Damaged("an array is not in base64");
+  const Error damaged = Damaged("an array is damaged");
+  std::string_view bytes = storage;
   ArrayHeader header;
   const uint64_t magic = header.magic;
-  error = "an array is damaged";
-  if (bytes.size() < sizeof header) return nullptr;
+  if (bytes.size() < sizeof header) return damaged;
   std::memcpy(&header, bytes.data(), sizeof header);
   bytes.remove_prefix(sizeof header);
   if (header.magic != magic || header.ndim < 0 || bytes.size() < (static_cast<size_t>(header.ndim) + 1) * 8)
-    return nullptr;
+    return damaged;
   DataType dtype;
   for (const auto& [code, number] : kTypeCodes) {
     if (number == header.type_code) dtype = DataType::Make(code, header.bits, header.lanes);
   }
-  if (!IsElementType(dtype)) {
-    error = "an array has an unknown element type";
-    return nullptr;
-  }
+  if (!IsElementType(dtype)) return Damaged("an array has an unknown element type");
   std::vector<int64_t> shape(static_cast<size_t>(header.ndim));
   int64_t size = dtype.bytes();
   for (size_t i = 0; i < shape.size(); ++i) {
     std::memcpy(&shape[i], bytes.data() + 8 * i, 8);
-    if (shape[i] < 0 || __builtin_mul_overflow(size, shape[i], &size)) return nullptr;
+    if (shape[i] < 0 || __builtin_mul_overflow(size, shape[i], &size)) return damaged;
   }
   bytes.remove_prefix(8 * shape.size() + 8);
-  if (static_cast<uint64_t>(size) != bytes.size()) return nullptr;
-  std::shared_ptr<NDArray> array = NDArray::Make(dtype, shape);
+  if (static_cast<uint64_t>(size) != bytes.size()) return damaged;
+  const std::shared_ptr<NDArray> array = NDArray::Make(dtype, shape);
   std::memcpy(array->mutable_data(), bytes.data(), bytes.size());
   return array;
 }
@@ -116,40 +120,84 @@ void WriteArray(const NDArray& array, OutputStream& out) {
 // Reads the graph of objects that the JSON describes.
 class Loader {
  public:
-  Loader(const nlohmann::json& root, WeightsReader& weights, Workspace& workspace)
-      : root_(root), weights_(weights), ws_(workspace) {}
+  Loader(WeightsReader& weights, Workspace& workspace) : weights_(weights), ws_(workspace) {}
 
-  bool Run(std::map<std::string, std::vector<const Node*>, std::less<>>& entries, std::string& error) {
-    const nlohmann::json& map = NodeAt(root_.at("root").get<size_t>());
-    const nlohmann::json& keys = map.at("keys");
-    const nlohmann::json& data = map.at("data");
-    for (size_t i = 0; i < keys.size(); ++i) {
-      std::vector<const Node*>& list = entries[keys.at(i).get<std::string>()];
-      for (const nlohmann::json& item : NodeAt(data.at(i).get<size_t>()).at("data")) {
-        const Node* node = Object(NodeAt(item.get<size_t>()), error);
-        if (!node && !error.empty()) return false;
-        list.push_back(node);
-      }
+  Status Run(JsonValue root, std::map<std::string, std::vector<const Node*>, std::less<>>& entries) {
+    IROPT_ASSIGN_OR_RETURN(const JsonValue first, root.At("root"));
+    IROPT_ASSIGN_OR_RETURN(const JsonValue nodes, root.At("nodes"));
+    nodes_.assign(nodes.begin(), nodes.end());
+    if (const auto arrays = root.Find("b64ndarrays")) arrays_.assign(arrays->begin(), arrays->end());
+    IROPT_ASSIGN_OR_RETURN(const JsonValue map, NodeAt(first));
+    IROPT_ASSIGN_OR_RETURN(const JsonValue keys, map.At("keys"));
+    IROPT_ASSIGN_OR_RETURN(const JsonValue data, map.At("data"));
+    const std::vector<JsonValue> lists(data.begin(), data.end());
+    for (size_t i = 0; const JsonValue item : keys) {
+      IROPT_ASSIGN_OR_RETURN(const std::string_view key, item.AsString());
+      IROPT_ASSIGN_OR_RETURN(const JsonValue list, ItemAt(lists, i++));
+      IROPT_RETURN_IF_ERROR(ReadList(list, entries[std::string(key)]));
     }
-    return !weights_.failed();
+    if (weights_.failed()) return Failure{ErrorCode::Parse};
+    return {};
   }
 
  private:
-  const nlohmann::json& NodeAt(size_t i) const { return root_.at("nodes").at(i); }
+  static Result<JsonValue> ItemAt(const std::vector<JsonValue>& items, size_t i) {
+    if (i < items.size()) return items[i];
+    return Damaged(fmt::format("array index {} is out of range", i));
+  }
 
-  const Node* Object(const nlohmann::json& node, std::string& error) {
-    const std::string key = node.at("type_key").get<std::string>();
-    if (key == "runtime.String") return StrAttr::Get(node.at("repr_str").get<std::string>());
-    if (key == kArrayKey) {
-      const nlohmann::json& text = node.at(kArrayField);
-      const Attr* const fields[] = {StrAttr::Get(text.get_ref<const std::string&>())};
-      return Array(text, error) ? ObjectAttr::Get(kArrayKey, {{kArrayField}}, fields) : nullptr;
+  Result<JsonValue> NodeAt(JsonValue index) const {
+    IROPT_ASSIGN_OR_RETURN(const int64_t i, index.AsInteger());
+    return ItemAt(nodes_, static_cast<size_t>(i));
+  }
+
+  // Attributes are strings, also those that are numbers.
+  static Result<size_t> NumberIn(JsonValue attrs, std::string_view key) {
+    IROPT_ASSIGN_OR_RETURN(const JsonValue value, attrs.At(key));
+    IROPT_ASSIGN_OR_RETURN(const std::string_view text, value.AsString());
+    size_t number = 0;
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (status != std::errc() || end != text.data() + text.size()) return Damaged("an index is not a number");
+    return number;
+  }
+
+  // The attributes of the node that an attribute refers to.
+  Result<JsonValue> AttrsOf(JsonValue attrs, std::string_view key) const {
+    IROPT_ASSIGN_OR_RETURN(const size_t i, NumberIn(attrs, key));
+    IROPT_ASSIGN_OR_RETURN(const JsonValue node, ItemAt(nodes_, i));
+    return node.At("attrs");
+  }
+
+  Status ReadList(JsonValue list, std::vector<const Node*>& entries) {
+    IROPT_ASSIGN_OR_RETURN(const JsonValue node, NodeAt(list));
+    IROPT_ASSIGN_OR_RETURN(const JsonValue data, node.At("data"));
+    for (const JsonValue item : data) {
+      IROPT_ASSIGN_OR_RETURN(const JsonValue object, NodeAt(item));
+      IROPT_ASSIGN_OR_RETURN(const Node* entry, ReadObject(object));
+      entries.push_back(entry);
     }
-    if (key != "relax.expr.Constant") return nullptr;
-    const nlohmann::json& attrs = node.at("attrs");
-    const std::shared_ptr<const NDArray> array =
-        WeightsReader::Refers(attrs) ? weights_.Open(attrs, TypeOf(attrs))
-                                     : Array(root_.at("b64ndarrays").at(NumberIn(attrs, "data")), error);
+    return {};
+  }
+
+  Result<const Node*> ReadObject(JsonValue node) {
+    IROPT_ASSIGN_OR_RETURN(const JsonValue type_key, node.At("type_key"));
+    IROPT_ASSIGN_OR_RETURN(const std::string_view key, type_key.AsString());
+    if (key == "relax.expr.Constant") return ReadConstant(node);
+    const bool is_array = key == kArrayKey;
+    if (!is_array && key != "runtime.String") return nullptr;
+    IROPT_ASSIGN_OR_RETURN(const JsonValue field, node.At(is_array ? std::string_view(kArrayField) : "repr_str"));
+    IROPT_ASSIGN_OR_RETURN(const std::string_view text, field.AsString());
+    const Attr* const fields[] = {StrAttr::Get(text)};
+    if (!is_array) return fields[0];
+    IROPT_RETURN_IF_ERROR(DecodeArray(text));
+    return ObjectAttr::Get(kArrayKey, {{kArrayField}}, fields);
+  }
+
+  // Null after errors of tensors in files.
+  Result<const Node*> ReadConstant(JsonValue node) {
+    IROPT_ASSIGN_OR_RETURN(const JsonValue attrs, node.At("attrs"));
+    IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const NDArray> array,
+                           WeightsReader::Refers(attrs) ? OpenTensor(attrs) : ReadArray(attrs));
     if (!array) return nullptr;
     ws_.arena().Retain(array);
     std::vector<const PrimExpr*> dims;
@@ -157,39 +205,51 @@ class Loader {
     return ws_.New<Constant>(array.get(), TensorType::Get(dims, array->dtype()));
   }
 
-  static size_t NumberIn(const nlohmann::json& attrs, const char* key) {
-    return std::stoul(attrs.at(key).get_ref<const std::string&>());
+  Result<std::shared_ptr<const NDArray>> OpenTensor(JsonValue attrs) {
+    IROPT_ASSIGN_OR_RETURN(const ArrayType* type, TypeOf(attrs));
+    return weights_.Open(attrs, *type);
+  }
+
+  Result<std::shared_ptr<const NDArray>> ReadArray(JsonValue attrs) const {
+    IROPT_ASSIGN_OR_RETURN(const size_t i, NumberIn(attrs, "data"));
+    IROPT_ASSIGN_OR_RETURN(const JsonValue item, ItemAt(arrays_, i));
+    IROPT_ASSIGN_OR_RETURN(const std::string_view base64, item.AsString());
+    return DecodeArray(base64);
   }
 
   // Constants in files share the nodes of their types.
-  const ArrayType& TypeOf(const nlohmann::json& attrs) {
-    const size_t type = NumberIn(attrs, "struct_info_");
+  Result<const ArrayType*> TypeOf(JsonValue attrs) {
+    IROPT_ASSIGN_OR_RETURN(const size_t type, NumberIn(attrs, "struct_info_"));
     const auto [known, added] = types_.try_emplace(type);
-    if (!added) return known->second;
-    const nlohmann::json& fields = NodeAt(type).at("attrs");
-    known->second.dtype = DataType::Parse(fields.at("dtype").get_ref<const std::string&>()).value_or(DataType::Void());
-    const nlohmann::json& shape = NodeAt(NumberIn(fields, "shape")).at("attrs");
-    const nlohmann::json& list = NodeAt(NumberIn(shape, "values"));
-    if (!list.contains("data")) return known->second;  // of a scalar
-    for (const nlohmann::json& dim : list.at("data"))
-      known->second.shape.push_back(static_cast<int64_t>(NumberIn(NodeAt(dim.get<size_t>()).at("attrs"), "value")));
-    return known->second;
-  }
-
-  static std::shared_ptr<NDArray> Array(const nlohmann::json& base64, std::string& error) {
-    std::string bytes;
-    if (!DecodeBase64(base64.get_ref<const std::string&>(), bytes)) {
-      error = "an array is not in base64";
-      return nullptr;
+    if (added) {
+      IROPT_ASSIGN_OR_RETURN(known->second, ReadType(attrs));
     }
-    std::shared_ptr<NDArray> array = ReadArray(bytes, error);
-    if (array) error.clear();
-    return array;
+    return &known->second;
   }
 
-  const nlohmann::json& root_;
+  Result<ArrayType> ReadType(JsonValue attrs) const {
+    IROPT_ASSIGN_OR_RETURN(const JsonValue fields, AttrsOf(attrs, "struct_info_"));
+    IROPT_ASSIGN_OR_RETURN(const JsonValue dtype, fields.At("dtype"));
+    IROPT_ASSIGN_OR_RETURN(const std::string_view name, dtype.AsString());
+    ArrayType type{.dtype = DataType::Parse(name).value_or(DataType::Void()), .shape = {}};
+    IROPT_ASSIGN_OR_RETURN(const JsonValue shape, AttrsOf(fields, "shape"));
+    IROPT_ASSIGN_OR_RETURN(const size_t values, NumberIn(shape, "values"));
+    IROPT_ASSIGN_OR_RETURN(const JsonValue list, ItemAt(nodes_, values));
+    const auto dims = list.Find("data");
+    if (!dims) return type;  // of a scalar
+    for (const JsonValue dim : *dims) {
+      IROPT_ASSIGN_OR_RETURN(const JsonValue node, NodeAt(dim));
+      IROPT_ASSIGN_OR_RETURN(const JsonValue dim_attrs, node.At("attrs"));
+      IROPT_ASSIGN_OR_RETURN(const size_t value, NumberIn(dim_attrs, "value"));
+      type.shape.push_back(static_cast<int64_t>(value));
+    }
+    return type;
+  }
+
   WeightsReader& weights_;
   Workspace& ws_;
+  std::vector<JsonValue> nodes_;
+  std::vector<JsonValue> arrays_;
   std::unordered_map<size_t, ArrayType> types_;  // by node
 };
 
@@ -388,21 +448,11 @@ class Writer {
 
 }  // namespace
 
-bool LoadMetadata(const MetadataText& text, const TensorOpener& open_tensor, DiagnosticEngine& diagnostics,
-                  std::map<std::string, std::vector<const Node*>, std::less<>>& entries, Workspace& workspace,
-                  std::string& error) {
-  try {
-    const nlohmann::json root = nlohmann::json::parse(text.json);
-    WeightsReader weights(text, open_tensor, diagnostics);
-    return Loader(root, weights, workspace).Run(entries, error);
-  } catch (const nlohmann::json::exception& e) {
-    // The message begins with the library's name of the error.
-    const std::string_view message = e.what();
-    error = message.substr(std::min(message.size(), message.find("] ") + 2));
-  } catch (const std::logic_error&) {
-    error = "an index is not a number";
-  }
-  return false;
+Status LoadMetadata(const MetadataText& text, const TensorOpener& open_tensor, DiagnosticEngine& diagnostics,
+                    std::map<std::string, std::vector<const Node*>, std::less<>>& entries, Workspace& workspace) {
+  IROPT_ASSIGN_OR_RETURN(const JsonText json, JsonText::Parse(text.json));
+  WeightsReader weights(text, open_tensor, diagnostics);
+  return Loader(weights, workspace).Run(json.root(), entries);
 }
 
 void MetadataTable::Add(const Constant* constant) {

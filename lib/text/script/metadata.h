@@ -10,6 +10,7 @@
 
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/module.h"
+#include "iropt/support/result.h"
 #include "iropt/text/script/parser.h"
 #include "printer_core.h"
 
@@ -22,12 +23,11 @@ struct MetadataText {
   SourceSpan span;         // of the token
 };
 
-// Fills `entries`, by type key. Nodes are made in the workspace, which keeps the arrays alive. False with a message if
-// the text is not such a section; false without a message if errors were reported, which tensors in files have. Objects
-// that are not constants are null entries; referring to them is an error.
-bool LoadMetadata(const MetadataText& text, const TensorOpener& open_tensor, DiagnosticEngine& diagnostics,
-                  std::map<std::string, std::vector<const Node*>, std::less<>>& entries, Workspace& workspace,
-                  std::string& error);
+// Fills `entries`, by type key. Nodes are made in the workspace, which keeps the arrays alive. An error if the text is
+// not such a section; a reported one for each tensor in a file that can't be opened. Objects that are not constants are
+// null entries; referring to them is an error.
+Status LoadMetadata(const MetadataText& text, const TensorOpener& open_tensor, DiagnosticEngine& diagnostics,
+                    std::map<std::string, std::vector<const Node*>, std::less<>>& entries, Workspace& workspace);
 
 // Prints the section, or nothing if there are no entries.
 void SaveMetadata(const MetadataTable& table, const PrintOptions& options, OutputStream& out);

@@ -149,11 +149,11 @@ bool ModuleParser::ReadMetadata() {
   const Token token = lex_.Next();
   std::string storage;
   const std::string_view json = UnescapeString(lex_.text(token), storage);
-  std::string error;
   const MetadataText text{json, lex_.text(token), Location(lex_.SpanOf(token))};
-  if (!LoadMetadata(text, options_.open_tensor, diag_, state_.metadata, ws_, error)) {
-    if (error.empty()) return false;
-    return Error(lex_.SpanOf(token), "bad-metadata", "the metadata section can't be read: " + error);
+  const Status loaded = LoadMetadata(text, options_.open_tensor, diag_, state_.metadata, ws_);
+  if (!loaded) {
+    if (loaded.error().reported()) return false;
+    return Error(lex_.SpanOf(token), "bad-metadata", "the metadata section can't be read: " + loaded.error().message);
   }
   return ExpectClose("the metadata section");
 }

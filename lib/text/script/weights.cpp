@@ -12,12 +12,16 @@ namespace iropt::text {
 
 std::string ArrayType::ToString() const { return fmt::format("{} ({})", dtype.ToString(), fmt::join(shape, ", ")); }
 
-bool WeightsReader::Refers(const nlohmann::json& attrs) { return attrs.contains(kWeightsFile); }
+bool WeightsReader::Refers(JsonValue attrs) { return attrs.Find(kWeightsFile).has_value(); }
 
-std::shared_ptr<const NDArray> WeightsReader::Open(const nlohmann::json& attrs, const ArrayType& expected) {
-  const auto path = attrs.at(kWeightsFile).get<std::string>();
-  const auto name = attrs.at(kWeightsName).get<std::string>();
-  const auto& hash = attrs.at(kWeightsHash).get_ref<const std::string&>();
+Result<std::shared_ptr<const NDArray>> WeightsReader::Open(JsonValue attrs, const ArrayType& expected) {
+  std::string path;
+  std::string name;
+  std::string hash;
+  for (const auto& [key, value] : {std::pair(kWeightsFile, &path), {kWeightsName, &name}, {kWeightsHash, &hash}}) {
+    IROPT_ASSIGN_OR_RETURN(const JsonValue attr, attrs.At(key));
+    IROPT_ASSIGN_OR_RETURN(*value, attr.AsString());
+  }
   const SourceSpan span = Locate(name);
   const std::optional<DataHash> recorded = DataHash::Parse(hash);
   if (!recorded) return Fail(span, fmt::format("invalid hash '{}': expected xxh128: and 32 hexadecimal digits", hash));
@@ -33,7 +37,7 @@ std::shared_ptr<const NDArray> WeightsReader::Open(const nlohmann::json& attrs, 
                                 name, found.ToString(), expected.ToString()));
 }
 
-std::nullptr_t WeightsReader::Fail(SourceSpan span, std::string message) {
+std::shared_ptr<const NDArray> WeightsReader::Fail(SourceSpan span, std::string message) {
   failed_ = true;
   diagnostics_.Error(span, "bad-weights", std::move(message));
   return nullptr;
@@ -93,6 +97,8 @@ const std::string& WeightsPaths::PathOf(const FileTensor& tensor) {
 }
 
 std::string EscapeJson(const std::string& text) {
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
+  if (std::ranges::all_of(text, is_plain)) return text;
   const std::string json = nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   std::string escaped;
   for (const char c : std::string_view(json).substr(1, json.size() - 2)) {

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -14,6 +13,7 @@
 
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/support/json.h"
 #include "iropt/text/script/parser.h"
 #include "metadata.h"
 
@@ -39,14 +39,14 @@ class WeightsReader {
       : text_(text), open_tensor_(open_tensor), diagnostics_(diagnostics) {}
 
   // Whether the attributes of a constant refer to a tensor.
-  static bool Refers(const nlohmann::json& attrs);
-  // The tensor, or null after an error, which was reported. Throws a nlohmann::json::exception if an attribute lacks.
-  std::shared_ptr<const NDArray> Open(const nlohmann::json& attrs, const ArrayType& expected);
+  static bool Refers(JsonValue attrs);
+  // The tensor, or null after an error, which was reported. A missing attribute is an error of the section.
+  Result<std::shared_ptr<const NDArray>> Open(JsonValue attrs, const ArrayType& expected);
   // Whether an error was reported.
   bool failed() const { return failed_; }
 
  private:
-  std::nullptr_t Fail(SourceSpan span, std::string message);
+  std::shared_ptr<const NDArray> Fail(SourceSpan span, std::string message);
   // The name in the text, for messages; the whole section if it is spelled in another way than by the printer.
   SourceSpan Locate(const std::string& name);
   void FindNames();
