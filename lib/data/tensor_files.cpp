@@ -15,7 +15,8 @@ namespace iropt {
 
 struct TensorFiles::OpenFile {
   std::shared_ptr<const FileBuffer> buffer;
-  std::unordered_map<std::string, data::TensorEntry> entries;
+  data::SafetensorsHeader header;
+  std::unordered_map<std::string_view, const data::TensorEntry*> entries;  // by name
 };
 
 namespace {
@@ -55,15 +56,14 @@ Result<const TensorFiles::OpenFile*> TensorFiles::FileAt(const std::string& path
   const bool is_regular = !std::filesystem::exists(path, error) || std::filesystem::is_regular_file(path, error);
   if (IsStandardStream(path) || !is_regular)
     return data::Malformed(fmt::format("cannot open '{}': not a regular file", path));
-  OpenFile file;
-  IROPT_ASSIGN_OR_RETURN(file.buffer, ReadFile(path));
-  auto header = data::ReadSafetensorsHeader(*file.buffer);
+  const auto file = std::make_shared<OpenFile>();
+  IROPT_ASSIGN_OR_RETURN(file->buffer, ReadFile(path));
+  auto header = data::ReadSafetensorsHeader(*file->buffer);
   if (!header) return data::Malformed(fmt::format("{}: {}", path, header.error().message));
-  for (data::TensorEntry& entry : header->entries) {
-    const std::string name = entry.name;
-    file.entries.emplace(name, std::move(entry));
-  }
-  return files_.emplace(path, std::make_shared<const OpenFile>(std::move(file))).first->second.get();
+  file->header = *std::move(header);
+  file->entries.reserve(file->header.entries.size());
+  for (const data::TensorEntry& entry : file->header.entries) file->entries.emplace(entry.name, &entry);
+  return files_.emplace(path, file).first->second.get();
 }
 
 Result<std::shared_ptr<const NDArray>> TensorFiles::Open(FileTensor source) {
@@ -78,9 +78,9 @@ Result<std::shared_ptr<const NDArray>> TensorFiles::Open(FileTensor source) {
     return data::Malformed(fmt::format("{}: it has no tensor '{}'{}", source.path, source.name,
                                        nearest ? fmt::format("; did you mean '{}'?", *nearest) : ""));
   }
-  const auto& [name, dtype, shape, bytes] = entry->second;
   source.file = file->buffer;
-  opened_.push_back(NDArray::InFile(dtype, shape, entry->second.data(), std::move(source)));
+  opened_.push_back(
+      NDArray::InFile(entry->second->dtype, entry->second->shape, entry->second->data(), std::move(source)));
   return opened_.back();
 }
 

@@ -1,7 +1,5 @@
 #include "iropt/support/data_hash.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <memory>
@@ -31,9 +29,17 @@ struct FreeState {
 
 }  // namespace
 
-std::string DataHash::Digits() const { return fmt::format("{:016x}{:016x}", high, low); }
+std::string DataHash::Digits() const {
+  std::string digits(2 * kDigits, '0');
+  for (size_t i = 0; i < kDigits; ++i) {
+    const size_t shift = 4 * (kDigits - 1 - i);
+    digits[i] = "0123456789abcdef"[high >> shift & 15];
+    digits[kDigits + i] = "0123456789abcdef"[low >> shift & 15];
+  }
+  return digits;
+}
 
-std::string DataHash::ToString() const { return fmt::format("{}{}", kAlgorithm, Digits()); }
+std::string DataHash::ToString() const { return std::string(kAlgorithm) + Digits(); }
 
 std::optional<DataHash> DataHash::Parse(std::string_view text) {
   DataHash hash;

@@ -19,8 +19,10 @@ namespace {
 
 // RapidJSON reads blocks of 16 bytes, at aligned addresses, up to the one with the final zero.
 constexpr size_t kPadding = 16;
-constexpr unsigned kFlags =
-    rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
+constexpr unsigned kFlags = rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag;
+// Values are counted only after parsing: room for one in 8 bytes of the text, of which unused pages cost nothing, but
+// not more than this.
+constexpr size_t kMostReserved = size_t{1} << 16;
 
 // Receives the values of a text. The names of functions are RapidJSON's.
 class ItemBuilder {
@@ -87,6 +89,13 @@ std::string MessageOf(rapidjson::ParseErrorCode code) {
   return message;
 }
 
+// Checking the encoding takes RapidJSON's slow way through strings.
+bool IsAscii(std::string_view text) {
+  unsigned char bits = 0;
+  for (const char c : text) bits |= static_cast<unsigned char>(c);
+  return bits < 0x80;
+}
+
 Error WrongKind(std::string_view kind, std::string_view expected) {
   return {ErrorCode::Parse, fmt::format("invalid {}: expected {}", kind, expected)};
 }
@@ -103,9 +112,12 @@ Result<JsonText> JsonText::Parse(std::string_view text) {
   if (!text.empty()) std::memcpy(json.text_.get(), text.data(), text.size());
   std::memset(json.text_.get() + text.size(), 0, kPadding);
   rapidjson::InsituStringStream stream(json.text_.get());
+  json.items_.reserve(std::min(text.size() / 8, kMostReserved));
   ItemBuilder builder(json.items_);
   rapidjson::Reader reader;
-  const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
+  const rapidjson::ParseResult result =
+      IsAscii(text) ? reader.Parse<kFlags>(stream, builder)
+                    : reader.Parse<kFlags | rapidjson::kParseValidateEncodingFlag>(stream, builder);
   if (result.IsError()) return ErrorAt(text, std::min(result.Offset(), text.size()), MessageOf(result.Code()));
   return json;
 }

@@ -478,6 +478,7 @@ std::string_view UnescapeString(std::string_view token, std::string& storage) {
   body = body.substr(fence, body.size() - 2 * fence);
   if (raw || body.find('\\') == std::string_view::npos) return body;
   storage.clear();
+  storage.reserve(body.size());
   for (size_t i = 0; i < body.size();) {
     const size_t stop = std::min(body.find('\\', i), body.size());
     storage.append(body, i, stop - i);

@@ -418,7 +418,7 @@ class Writer {
     out_.Append("]\n    }");
   }
 
-  void Record(std::string_view type_key, std::initializer_list<std::pair<std::string_view, std::string>> attrs) {
+  void Record(std::string_view type_key, std::initializer_list<std::pair<std::string_view, std::string_view>> attrs) {
     Begin(type_key);
     out_.Append(", \n      \\\"attrs\\\": {");
     bool first = true;

@@ -15,26 +15,33 @@ std::string ArrayType::ToString() const { return fmt::format("{} ({})", dtype.To
 bool WeightsReader::Refers(JsonValue attrs) { return attrs.Find(kWeightsFile).has_value(); }
 
 Result<std::shared_ptr<const NDArray>> WeightsReader::Open(JsonValue attrs, const ArrayType& expected) {
-  std::string path;
-  std::string name;
-  std::string hash;
-  for (const auto& [key, value] : {std::pair(kWeightsFile, &path), {kWeightsName, &name}, {kWeightsHash, &hash}}) {
+  std::string_view path;
+  std::string_view tensor_name;
+  std::string_view hash;
+  for (const auto& [key, value] :
+       {std::pair(kWeightsFile, &path), {kWeightsName, &tensor_name}, {kWeightsHash, &hash}}) {
     IROPT_ASSIGN_OR_RETURN(const JsonValue attr, attrs.At(key));
     IROPT_ASSIGN_OR_RETURN(*value, attr.AsString());
   }
+  const std::string name(tensor_name);
   const SourceSpan span = Locate(name);
   const std::optional<DataHash> recorded = DataHash::Parse(hash);
   if (!recorded) return Fail(span, fmt::format("invalid hash '{}': expected xxh128: and 32 hexadecimal digits", hash));
   if (!open_tensor_) return Fail(span, "constants in files can't be read here");
-  const Result<std::shared_ptr<const NDArray>> array = open_tensor_(
-      {.path = path, .absolute = path.starts_with('/'), .name = name, .hash = recorded, .span = span, .file = {}});
+  const Result<std::shared_ptr<const NDArray>> array = open_tensor_({.path = std::string(path),
+                                                                     .absolute = path.starts_with('/'),
+                                                                     .name = name,
+                                                                     .hash = recorded,
+                                                                     .span = span,
+                                                                     .file = {}});
   if (!array) return Fail(span, array.error().message);
   const std::span<const int64_t> shape = (*array)->shape();
   const ArrayType found{(*array)->dtype(), {shape.begin(), shape.end()}};
   if (found == expected) return *array;
   const FileTensor* in_file = (*array)->source();
-  return Fail(span, fmt::format("{}: tensor '{}' has type {}, but the text says {}", in_file ? in_file->path : path,
-                                name, found.ToString(), expected.ToString()));
+  return Fail(span,
+              fmt::format("{}: tensor '{}' has type {}, but the text says {}",
+                          in_file ? in_file->path : std::string(path), name, found.ToString(), expected.ToString()));
 }
 
 std::shared_ptr<const NDArray> WeightsReader::Fail(SourceSpan span, std::string message) {
@@ -65,21 +72,31 @@ void WeightsReader::FindNames() {
     names_.emplace_back(text.substr(at, end - at), at);
     at = end;
   }
-  std::ranges::sort(names_);
   found_names_ = true;
+}
+
+size_t WeightsReader::IndexOf(std::string_view escaped) {
+  // As a rule, tensors are opened in the order of the text.
+  if (next_ < names_.size() && names_[next_].first == escaped) return next_;
+  if (sorted_.empty()) {
+    for (size_t i = 0; i < names_.size(); ++i) sorted_.emplace_back(names_[i].first, i);
+    std::ranges::sort(sorted_);
+  }
+  // Tensors of several files may have one name.
+  auto found = std::ranges::lower_bound(sorted_, std::pair(escaped, next_));
+  if (found == sorted_.end() || found->first != escaped)
+    found = std::ranges::lower_bound(sorted_, std::pair(escaped, size_t{0}));
+  return found == sorted_.end() || found->first != escaped ? names_.size() : found->second;
 }
 
 SourceSpan WeightsReader::Locate(const std::string& name) {
   if (!found_names_) FindNames();
-  const std::string escaped = EscapeJson(name);
-  // Tensors of several files may have one name. They are opened in the order of the text.
-  auto found = std::ranges::lower_bound(names_, std::pair(std::string_view(escaped), next_));
-  if (found == names_.end() || found->first != escaped)
-    found = std::ranges::lower_bound(names_, std::pair(std::string_view(escaped), size_t{0}));
-  if (found == names_.end() || found->first != escaped) return text_.span;
-  next_ = found->second + escaped.size();
-  const auto begin = static_cast<uint32_t>(text_.span.begin + found->second);
-  return {begin, begin + static_cast<uint32_t>(escaped.size())};
+  const size_t index = IndexOf(EscapeJson(name));
+  if (index == names_.size()) return text_.span;
+  next_ = index + 1;
+  const auto& [spelling, offset] = names_[index];
+  const auto begin = static_cast<uint32_t>(text_.span.begin + offset);
+  return {begin, begin + static_cast<uint32_t>(spelling.size())};
 }
 
 const std::string& WeightsPaths::PathOf(const FileTensor& tensor) {

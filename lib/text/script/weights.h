@@ -50,14 +50,18 @@ class WeightsReader {
   // The name in the text, for messages; the whole section if it is spelled in another way than by the printer.
   SourceSpan Locate(const std::string& name);
   void FindNames();
+  // The index in names_ of a name as the text spells it; the number of names if it is not among them.
+  size_t IndexOf(std::string_view escaped);
 
   const MetadataText& text_;
   const TensorOpener& open_tensor_;
   DiagnosticEngine& diagnostics_;
-  // The names in the text, sorted, with their offsets in it.
+  // The names in the text with their offsets in it, in its order; the same sorted, if they are not opened in this
+  // order.
   std::vector<std::pair<std::string_view, size_t>> names_;
+  std::vector<std::pair<std::string_view, size_t>> sorted_;
   bool found_names_ = false;
-  size_t next_ = 0;  // the end of the name that was located last
+  size_t next_ = 0;  // of names_, after the one that was located last
   bool failed_ = false;
 };
 
