@@ -196,6 +196,9 @@ class Run {
     if (ok.ok() && options_.verify_idempotent && setup_.pass() != nullptr) {
       ok = verifier.CheckIdempotent(module, *setup_.pass(), setup_.UntracedContext());
     }
+    if (ok.ok() && options_.verify_determinism && setup_.pass() != nullptr) {
+      ok = verifier.CheckDeterministic(source, module, *setup_.pass(), setup_.UntracedContext());
+    }
     if (ok.ok() && setup_.semantic_check() != nullptr && setup_.pass() != nullptr) {
       activity_ = "running functions of";
       ok = setup_.semantic_check()->Finish(module);

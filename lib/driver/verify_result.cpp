@@ -70,6 +70,16 @@ Status ResultVerifier::CheckRoundTrip(const Module& module) {
                         compiler_.PrintToString(again));
 }
 
+Status ResultVerifier::CheckDeterministic(const ModuleSource& source, const Module& result, const Pass& pass,
+                                          PassContext context) {
+  constexpr int kManyThreads = 4;
+  context.threads = context.threads == 1 ? kManyThreads : 1;
+  IROPT_ASSIGN_OR_RETURN(Module input, compiler_.Parse(source));
+  IROPT_ASSIGN_OR_RETURN(const PassResult again, pass(std::move(input), context));
+  return ExpectSameText("not-deterministic", "a second run of the passes gives another module",
+                        compiler_.PrintToString(result), compiler_.PrintToString(again.module));
+}
+
 Status ResultVerifier::CheckIdempotent(const Module& module, const Pass& pass, PassContext context) {
   const std::string text = compiler_.PrintToString(module);
   IROPT_ASSIGN_OR_RETURN(Module again, ReadBack(text));

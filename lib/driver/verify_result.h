@@ -1,4 +1,5 @@
-// Checks of the result of a run: that it is well-formed, and -verify-roundtrip and -verify-idempotent.
+// Checks of the result of a run: that it is well-formed, and -verify-roundtrip, -verify-idempotent and
+// -verify-determinism.
 #pragma once
 
 #include "iropt/driver/compiler_instance.h"
@@ -24,6 +25,8 @@ class ResultVerifier {
   // Checks that running `pass` on the module read back from the text changes nothing. The instruments of the context
   // see this run, too.
   Status CheckIdempotent(const Module& module, const Pass& pass, PassContext context);
+  // Checks that running `pass` on the source again, with another number of threads, gives the text of `result`.
+  Status CheckDeterministic(const ModuleSource& source, const Module& result, const Pass& pass, PassContext context);
 
  private:
   Result<Module> ReadBack(const std::string& text);

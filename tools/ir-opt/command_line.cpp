@@ -23,6 +23,7 @@ const FlagExclusion kExclusions[] = {
       "externalize-constants",
       "verify-each",
       "verify-roundtrip",
+      "verify-determinism",
       "verify-idempotent",
       "check-semantics",
       "no-verify",

@@ -66,6 +66,7 @@ struct DriverOptions {
   bool verify_diagnostics = false;  // compare the diagnostics with those that comments in the input expect
   bool verify_each = false;         // check the module after every pass, and the pass's report of changes
   bool verify_roundtrip = false;    // check that the output reads back as the same module
+  bool verify_determinism = false;  // check that a second run of the passes gives the same module
   bool verify_idempotent = false;   // check that a second run of the passes changes nothing
   std::optional<SemanticCheckOptions> check_semantics;
 

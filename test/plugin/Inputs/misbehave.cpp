@@ -67,6 +67,10 @@ Pass CreateModuleMisbehaviour(const PassOptions& options) {
   return CreateModulePass(options.info(),
                           [how = options.String("how")](Module module, ModulePassContext&) -> Result<Module> {
                             Do(how);
+                            if (how == "count-runs") {
+                              static int runs = 0;
+                              module.set_attrs(module.attrs()->With("runs", IntAttr::Get(++runs)));
+                            }
                             return module;
                           });
 }
