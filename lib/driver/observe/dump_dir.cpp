@@ -9,8 +9,6 @@
 #include <system_error>
 #include <utility>
 
-#include "iropt/support/check.h"
-#include "module_changes.h"
 #include "snapshot.h"
 
 namespace iropt {
@@ -43,23 +41,8 @@ Result<std::shared_ptr<DumpDir>> DumpDir::Make(std::string folder, const Compile
   return made;
 }
 
-Status DumpDir::EnterPassContext() {
-  running_.clear();
-  return {};
-}
-
-Status DumpDir::RunBeforePass(const Module& module, const PassInfo& info) {
-  if (!info.is_composite()) running_.push_back(module);
-  return {};
-}
-
-Status DumpDir::RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) {
-  if (info.is_composite()) return {};
-  IROPT_CHECK(!running_.empty(), "pass '{}' ends, but none has begun", info.name);
-  const Module before = std::move(running_.back());
-  running_.pop_back();
-  if (outcome != PassOutcome::Changed || FindChanges(before, module).empty()) return {};
-  return Write(module, info);
+Status DumpDir::OnResult(const Module&, const Module& after, const PassInfo& info, ModuleChanges changes) {
+  return changes.empty() ? Status() : Write(after, info);
 }
 
 Status DumpDir::Write(const Module& module, const PassInfo& info) const {

@@ -4,18 +4,17 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "iropt/driver/compiler_instance.h"
-#include "iropt/pass/instrument.h"
 #include "iropt/pass/pipeline_cursor.h"
+#include "module_changes.h"
 #include "pass_counter.h"
 
 namespace iropt {
 
 // Writes the module after each pass that changed it to a file of its own, "0003-FoldConstant.ir", as a snapshot with
 // the rest of the pipeline.
-class DumpDir : public PassInstrument {
+class DumpDir : public ChangeInstrument {
  public:
   // `settings_with` makes a pipeline file of passes under the settings of the run.
   using SettingsWith = std::function<PipelineFile(Pipeline)>;
@@ -26,13 +25,10 @@ class DumpDir : public PassInstrument {
                                                std::shared_ptr<const PipelineCursor> cursor,
                                                SettingsWith settings_with);
 
-  Status EnterPassContext() override;
-  Status RunBeforePass(const Module& module, const PassInfo& info) override;
-  Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) override;
-
  private:
+  Status OnResult(const Module& before, const Module& after, const PassInfo& info, ModuleChanges changes) override;
   DumpDir(std::string folder, const CompilerInstance& compiler)
-      : PassInstrument("dump-dir"), folder_(std::move(folder)), compiler_(compiler) {}
+      : ChangeInstrument("dump-dir"), folder_(std::move(folder)), compiler_(compiler) {}
 
   Status Write(const Module& module, const PassInfo& info) const;
 
@@ -41,7 +37,6 @@ class DumpDir : public PassInstrument {
   std::shared_ptr<const PassCounter> counter_;
   std::shared_ptr<const PipelineCursor> cursor_;
   SettingsWith settings_with_;
-  std::vector<Module> running_;  // the inputs of the passes that run
 };
 
 }  // namespace iropt

@@ -1,6 +1,9 @@
 #include "module_changes.h"
 
+#include <utility>
+
 #include "iropt/ir/structural.h"
+#include "iropt/support/check.h"
 
 namespace iropt {
 
@@ -30,6 +33,26 @@ ModuleChanges FindChanges(const Module& before, const Module& after) {
   }
   changes.attributes = !SameAttributes(before, after);
   return changes;
+}
+
+Status ChangeInstrument::EnterPassContext() {
+  running_.clear();
+  return {};
+}
+
+Status ChangeInstrument::RunBeforePass(const Module& module, const PassInfo& info) {
+  if (!info.is_composite()) running_.push_back(module);
+  return {};
+}
+
+Status ChangeInstrument::RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) {
+  if (info.is_composite()) return {};
+  IROPT_CHECK(!running_.empty(), "pass '{}' ends, but none has begun", info.name);
+  const Module before = std::move(running_.back());
+  running_.pop_back();
+  if (outcome == PassOutcome::Failed) return {};
+  return OnResult(before, module, info,
+                  outcome == PassOutcome::Changed ? FindChanges(before, module) : ModuleChanges());
 }
 
 }  // namespace iropt

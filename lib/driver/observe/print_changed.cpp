@@ -2,38 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <utility>
-
-#include "iropt/support/check.h"
 #include "iropt/support/line_diff.h"
 
 namespace iropt {
 
-Status PrintChanged::EnterPassContext() {
-  running_.clear();
-  return {};
-}
-
-Status PrintChanged::RunBeforePass(const Module& module, const PassInfo& info) {
-  if (!info.is_composite()) running_.push_back(module);
-  return {};
-}
-
-Status PrintChanged::RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) {
-  if (info.is_composite()) return {};
-  IROPT_CHECK(!running_.empty(), "pass '{}' ends, but none has begun", info.name);
-  const Module before = std::move(running_.back());
-  running_.pop_back();
-  if (outcome == PassOutcome::Failed) return {};
-  ModuleChanges changes = outcome == PassOutcome::Changed ? FindChanges(before, module) : ModuleChanges();
+Status PrintChanged::OnResult(const Module& before, const Module& after, const PassInfo& info, ModuleChanges changes) {
   std::erase_if(changes.functions, [&](const std::string& name) { return !printer_->filter().Matches(name); });
   const std::string heading = fmt::format("IR after {}", info.name);
   if (changes.empty()) {
     return mode_ == ChangePrinting::All ? printer_->PrintHeading(heading, "unchanged") : Status();
   }
-  if (shows_difference()) return PrintDifference(before, module, heading, changes.functions);
-  return printer_->PrintFunctions(module, heading, changes.functions);
+  if (shows_difference()) return PrintDifference(before, after, heading, changes.functions);
+  return printer_->PrintFunctions(after, heading, changes.functions);
 }
 
 // One difference for each function, so that each is compared with its own text whatever moved in the module.

@@ -5,27 +5,22 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "ir_printer.h"
 #include "iropt/driver/driver_options.h"
-#include "iropt/pass/instrument.h"
 #include "module_changes.h"
 
 namespace iropt {
 
 // After each pass that is not composite: the functions that it changed, or the difference of their texts. A pass that
 // changed nothing is a line, or nothing. Comparing is by structure, so that printing is paid for changes only.
-class PrintChanged : public PassInstrument {
+class PrintChanged : public ChangeInstrument {
  public:
   PrintChanged(ChangePrinting mode, std::shared_ptr<const IrPrinter> printer, const CompilerInstance& compiler)
-      : PassInstrument("print-changed"), mode_(mode), printer_(std::move(printer)), compiler_(compiler) {}
-
-  Status EnterPassContext() override;
-  Status RunBeforePass(const Module& module, const PassInfo& info) override;
-  Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) override;
+      : ChangeInstrument("print-changed"), mode_(mode), printer_(std::move(printer)), compiler_(compiler) {}
 
  private:
+  Status OnResult(const Module& before, const Module& after, const PassInfo& info, ModuleChanges changes) override;
   bool shows_difference() const { return mode_ == ChangePrinting::Diff || mode_ == ChangePrinting::ColourDiff; }
   Status PrintDifference(const Module& before, const Module& after, const std::string& heading,
                          std::span<const std::string> functions) const;
@@ -33,7 +28,6 @@ class PrintChanged : public PassInstrument {
   const ChangePrinting mode_;
   const std::shared_ptr<const IrPrinter> printer_;
   const CompilerInstance& compiler_;
-  std::vector<Module> running_;  // the inputs of the passes that run
 };
 
 }  // namespace iropt
