@@ -9,7 +9,6 @@
 #include "iropt/diag/diagnostic.h"
 #include "iropt/driver/catalog.h"
 #include "iropt/driver/compiler_instance.h"
-#include "iropt/support/edit_distance.h"
 #include "iropt/text/script/printer.h"
 #include "pass_examples.h"
 
@@ -135,10 +134,8 @@ std::string RenderOptions(const PassEntry& row) {
 }
 
 Error UnknownPass(std::string_view name, const PassRegistry& registry) {
-  std::vector<std::string_view> known;
-  for (const auto& [other, row] : registry.passes()) known.push_back(other);
   std::string message = fmt::format("unknown pass '{}'", name);
-  if (const auto nearest = NearestName(name, known)) message += fmt::format("; did you mean '{}'?", *nearest);
+  if (const auto meant = registry.Suggest(name)) message += fmt::format("; did you mean '{}'?", *meant);
   return {ErrorCode::Usage, std::move(message)};
 }
 

@@ -118,14 +118,13 @@ Status PipelineSetup::ReadPasses() {
 
 // A name may be that of a pass, or that of a Sequential in the pipeline.
 Status PipelineSetup::CheckNames(const std::vector<LocatedName>& names) {
-  std::vector<std::string_view> known;
-  for (const auto& [name, row] : compiler_.registry().passes()) known.push_back(name);
-  if (pipeline_) std::ranges::copy(NamesIn(*pipeline_), std::back_inserter(known));
+  std::vector<std::string_view> groups;
+  if (pipeline_) std::ranges::copy(NamesIn(*pipeline_), std::back_inserter(groups));
   bool ok = true;
   for (const LocatedName& name : names) {
-    if (std::ranges::find(known, name.name) != known.end()) continue;
-    ReportUnknownName(fmt::format("unknown pass '{}'", name.name), name.name, known, "unknown-pass", name.span,
-                      compiler_.diagnostics());
+    if (compiler_.registry().Find(name.name) != nullptr) continue;
+    if (std::ranges::find(groups, name.name) != groups.end()) continue;
+    ReportUnknownPass(name.name, compiler_.registry(), name.span, compiler_.diagnostics(), groups);
     ok = false;
   }
   if (!ok) return Failure{ErrorCode::Usage};

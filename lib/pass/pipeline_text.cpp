@@ -151,13 +151,10 @@ class PipelineReader {
     return IsLevel(ahead.TakeWord()) && ahead.Consume('>');
   }
 
-  static bool IsLevel(std::string_view word) {
-    return word.size() == 2 && word[0] == 'O' && word[1] >= '0' && word[1] <= '0' + kMaxOptLevel;
-  }
-
   void ReadNamed(PipelineItem& item, size_t item_begin) {
     item.kind = PipelineItem::Kind::Named;
-    if (!reader_.Expect('<', fmt::format("and a level after '{}'", item.name))) return;
+    if (!reader_.Expect('<', fmt::format("and a level after '{0}', as in '{0}<O{1}>'", item.name, kDefaultOptLevel)))
+      return;
     reader_.AtEnd();
     const size_t begin = reader_.position();
     const std::string_view level = reader_.TakeWord();

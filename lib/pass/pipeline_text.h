@@ -19,6 +19,11 @@ inline bool IsBareName(std::string_view name) {
   return IsWord(name) && std::ranges::find(kPipelineKeywords, name) == kPipelineKeywords.end();
 }
 
+// Returns whether the word is a level, such as "O2".
+inline bool IsLevel(std::string_view word) {
+  return word.size() == 2 && word[0] == 'O' && word[1] >= '0' && word[1] <= '0' + kMaxOptLevel;
+}
+
 // Reads a text that does not occur literally in a source; everything in it is located at `whole`.
 std::optional<Pipeline> ParsePipelineAt(std::string_view text, SourceSpan whole, DiagnosticEngine& diagnostics);
 

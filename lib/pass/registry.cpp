@@ -28,15 +28,31 @@ std::string_view PassKindName(PassKind kind) {
   IROPT_UNREACHABLE("pass kind {}", kind);
 }
 
-void ReportUnknownName(std::string message, std::string_view name, std::span<const std::string_view> known,
-                       std::string_view kind, SourceSpan span, DiagnosticEngine& diagnostics) {
-  const std::optional<std::string_view> nearest = NearestName(name, known);
-  if (!nearest) {
+namespace {
+
+void ReportUnknown(std::string message, std::optional<std::string> meant, std::string_view kind, SourceSpan span,
+                   DiagnosticEngine& diagnostics) {
+  if (!meant) {
     diagnostics.Error(span, kind, std::move(message));
     return;
   }
-  message += fmt::format("; did you mean '{}'?", *nearest);
-  diagnostics.Error(span, kind, std::move(message)).FixIt(span, std::string(*nearest));
+  message += fmt::format("; did you mean '{}'?", *meant);
+  diagnostics.Error(span, kind, std::move(message)).FixIt(span, *std::move(meant));
+}
+
+}  // namespace
+
+void ReportUnknownName(std::string message, std::string_view name, std::span<const std::string_view> known,
+                       std::string_view kind, SourceSpan span, DiagnosticEngine& diagnostics) {
+  const std::optional<std::string_view> nearest = NearestName(name, known);
+  ReportUnknown(std::move(message), nearest ? std::optional<std::string>(*nearest) : std::nullopt, kind, span,
+                diagnostics);
+}
+
+void ReportUnknownPass(std::string_view name, const PassRegistry& registry, SourceSpan span,
+                       DiagnosticEngine& diagnostics, std::span<const std::string_view> others) {
+  ReportUnknown(fmt::format("unknown pass '{}'", name), registry.Suggest(name, others), "unknown-pass", span,
+                diagnostics);
 }
 
 PassRegistry::PassRegistry() {
@@ -144,6 +160,16 @@ Status PassRegistry::AddConfig(OptionSpec spec) {
   return Error{ErrorCode::Usage, fmt::format("there is already a configuration option '{}'", name)};
 }
 
+Status PassRegistry::AddAlias(PassAlias alias) {
+  if (Find(alias.alias) != nullptr) return TakenName("a pass", alias.alias, {});
+  if (Find(alias.pass) == nullptr) {
+    return Error{ErrorCode::Usage,
+                 fmt::format("'{}' is another name of the unknown pass '{}'", alias.alias, alias.pass)};
+  }
+  aliases_.push_back(alias);
+  return {};
+}
+
 Status PassRegistry::AddInstrument(InstrumentEntry row) {
   IROPT_RETURN_IF_ERROR(CheckName("instrument", row.name, row.create != nullptr));
   const std::string name = row.name;
@@ -246,6 +272,20 @@ const PassEntry* PassRegistry::Find(std::string_view name) const {
   return at == passes_.end() ? nullptr : &at->second;
 }
 
+std::optional<std::string> PassRegistry::Suggest(std::string_view name,
+                                                 std::span<const std::string_view> others) const {
+  if (IsLevel(name) && FindPipeline(kDefaultPipeline, name[1] - '0') != nullptr) {
+    return fmt::format("{}<{}>", kDefaultPipeline, name);
+  }
+  std::vector<std::string_view> known(others.begin(), others.end());
+  for (const auto& [pass, row] : passes_) known.push_back(pass);
+  for (const PassAlias& alias : aliases_) known.push_back(alias.alias);
+  const std::optional<std::string_view> nearest = NearestName(name, known);
+  if (!nearest) return std::nullopt;
+  const auto alias = std::ranges::find(aliases_, *nearest, &PassAlias::alias);
+  return std::string(alias == aliases_.end() ? *nearest : alias->pass);
+}
+
 const PipelineEntry* PassRegistry::FindPipeline(std::string_view name, int level) const {
   const auto at = std::ranges::find_if(pipelines_, [&](const PipelineEntry& entry) {
     return entry.name == name && entry.lowest_level <= level && level <= entry.highest_level;
@@ -271,9 +311,7 @@ Result<Pass> PassRegistry::Create(std::string_view name, OptionValue::Dict optio
                                   SourceSpan name_span) const {
   const PassEntry* row = Find(name);
   if (row == nullptr) {
-    std::vector<std::string_view> known;
-    for (const auto& [other, unused] : passes_) known.push_back(other);
-    ReportUnknownName(fmt::format("unknown pass '{}'", name), name, known, "unknown-pass", name_span, diagnostics);
+    ReportUnknownPass(name, *this, name_span, diagnostics);
     return Failure{ErrorCode::Usage};
   }
   if (!CheckOptions(row->options, fmt::format("pass '{}'", name), options, diagnostics)) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "iropt/analysis/relax/called_functions.h"
@@ -95,10 +96,19 @@ std::vector<PipelineEntry> AllPipelines() {
   };
 }
 
+#define IROPT_PASS_ALIAS(Alias, Pass) PassAlias{Alias, Pass},
+
+constexpr PassAlias kAliases[] = {
+#include "pass_aliases.def"
+};
+
+static_assert(std::ranges::is_sorted(kAliases, {}, &PassAlias::alias), "rows are in the order of the aliases");
+
 }  // namespace
 
 Status RegisterAllPasses(PassRegistry& registry) {
   for (PassEntry& entry : AllEntries()) IROPT_RETURN_IF_ERROR(registry.Add(std::move(entry)));
+  for (const PassAlias& alias : kAliases) IROPT_RETURN_IF_ERROR(registry.AddAlias(alias));
   for (OptionSpec& config : AllConfigs()) IROPT_RETURN_IF_ERROR(registry.AddConfig(std::move(config)));
   for (PipelineEntry& pipeline : AllPipelines()) IROPT_RETURN_IF_ERROR(registry.AddPipeline(std::move(pipeline)));
   return {};

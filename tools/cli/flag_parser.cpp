@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "cli/arguments.h"
+#include "cli/foreign_flags.h"
 #include "iropt/support/edit_distance.h"
 
 namespace iropt {
@@ -45,6 +46,13 @@ CLI::Validator Real() {
   return CLI::Validator(check, "");
 }
 
+// A number may follow a flag of one letter, as in -j4.
+const ForeignFlag* FindForeignFlag(std::string_view name) {
+  const bool has_number = name.size() > 1 && name.find_first_not_of("0123456789", 1) == std::string_view::npos;
+  const auto* row = std::ranges::find(kForeignFlags, has_number ? name.substr(0, 1) : name, &ForeignFlag::name);
+  return row == std::ranges::end(kForeignFlags) ? nullptr : row;
+}
+
 // CLI11's message begins with the flag, with two dashes.
 std::string DescribeParseError(const CLI::ParseError& error) {
   std::string what = error.what();
@@ -58,7 +66,8 @@ std::string DescribeParseError(const CLI::ParseError& error) {
 
 }  // namespace
 
-FlagParser::FlagParser(std::span<const Flag> flags, std::string& input) : flags_(flags) {
+FlagParser::FlagParser(std::string_view tool, std::span<const Flag> flags, std::string& input)
+    : tool_(tool), flags_(flags) {
   app_.set_help_flag();
   app_.allow_extras();
   app_.add_option(std::string(FlagExclusion::kInput), input);
@@ -86,6 +95,21 @@ void FlagParser::Constrain(CLI::Option& option, const Flag& flag) {
   if (flag.value.completion == Completion::Words) option.check(OneOf(WordsOf(flag.value)));
 }
 
+// `name` is without dashes.
+std::string FlagParser::DescribeUnknown(std::string_view name) const {
+  std::vector<std::string_view> known;
+  for (const Flag& flag : flags_) known.push_back(flag.name);
+  const std::string message = fmt::format("unknown flag '-{}'", name);
+  if (const ForeignFlag* foreign = FindForeignFlag(name)) {
+    if (foreign->ours.empty()) return fmt::format("{}; {}", message, foreign->why);
+    if (std::ranges::find(known, foreign->our_name()) != known.end()) {
+      return fmt::format("{}; the flag of {} is '{}'", message, tool_, foreign->ours);
+    }
+  }
+  const std::optional<std::string_view> nearest = NearestName(name, known);
+  return nearest ? fmt::format("{}; did you mean '-{}'?", message, *nearest) : message;
+}
+
 // The arguments that CLI11 did not consume: unknown flags, or more than one input.
 std::string FlagParser::DescribeUnplaced(const std::vector<std::string>& unplaced) const {
   const bool is_literal = unplaced.front() == "--";
@@ -93,13 +117,7 @@ std::string FlagParser::DescribeUnplaced(const std::vector<std::string>& unplace
   const std::string& argument = unplaced[is_literal ? 1 : 0];
   if (is_literal || argument.size() < 2 || argument[0] != '-')
     return fmt::format("more than one input: '{}'", argument);
-  std::vector<std::string_view> known;
-  for (const Flag& flag : flags_) known.push_back(flag.name);
-  const std::string name = argument.substr(2, argument.find('=') - 2);
-  const std::optional<std::string_view> nearest = NearestName(name, known);
-  std::string message = fmt::format("unknown flag '-{}'", name);
-  if (nearest) message += fmt::format("; did you mean '-{}'?", *nearest);
-  return message;
+  return DescribeUnknown(std::string_view(argument).substr(2, argument.find('=') - 2));
 }
 
 // A switch takes no value; CLI11 would parse it as a boolean or report its own message. Of a flag with an optional

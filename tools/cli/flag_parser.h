@@ -1,6 +1,6 @@
 // Parsing a command line by a table of flags, with CLI11.
 //
-//   FlagParser parser(Flags(), options.input);
+//   FlagParser parser("ir-opt", Flags(), options.input);
 //   const Flag* flag = Flags().data();
 //   #define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
 //   #include "flags.def"
@@ -38,8 +38,8 @@ struct FlagRequirement {
 
 class FlagParser {
  public:
-  // The one argument that is not a flag goes to `input`.
-  FlagParser(std::span<const Flag> flags, std::string& input);
+  // `tool` is the name of the program in messages. The one argument that is not a flag goes to `input`.
+  FlagParser(std::string_view tool, std::span<const Flag> flags, std::string& input);
 
   // What the flag sets.
   void Bind(const Flag& flag, bool& member);
@@ -70,12 +70,14 @@ class FlagParser {
     return app_.add_flag(NameWithBareValue(flag), member);
   }
   static void Constrain(CLI::Option& option, const Flag& flag);
+  std::string DescribeUnknown(std::string_view name) const;
   std::string DescribeUnplaced(const std::vector<std::string>& unplaced) const;
   // Of the flag or FlagExclusion::kInput.
   bool IsGiven(std::string_view name) const;
   Status CheckSwitches(const std::vector<std::string>& arguments) const;
   Status CheckRepetition() const;
 
+  std::string_view tool_;
   std::span<const Flag> flags_;
   CLI::App app_;
 };

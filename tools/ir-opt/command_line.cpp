@@ -77,7 +77,7 @@ void TranslateWords(CommandLine& line) {
 
 Result<CommandLine> ParseCommandLine(const std::vector<std::string>& arguments) {
   CommandLine line;
-  FlagParser parser(Flags(), line.driver.input);
+  FlagParser parser("ir-opt", Flags(), line.driver.input);
   const Flag* flag = Flags().data();
 #define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
 #include "flags.def"

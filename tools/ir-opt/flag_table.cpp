@@ -1,6 +1,9 @@
 #include "flag_table.h"
 
+#include <algorithm>
+
 #include "cli/flag_rows.h"
+#include "cli/foreign_flags.h"
 
 namespace iropt {
 
@@ -10,6 +13,15 @@ constexpr Flag kFlags[] = {
 #define IROPT_FLAG IROPT_FLAG_ROW
 #include "flags.def"
 };
+
+constexpr bool IsOurs(std::string_view name) {
+  return std::ranges::find(kFlags, name, &Flag::name) != std::ranges::end(kFlags);
+}
+
+static_assert(std::ranges::none_of(kForeignFlags, IsOurs, &ForeignFlag::name), "a flag of ir-opt is not foreign");
+static_assert(std::ranges::all_of(kForeignFlags,
+                                  [](const ForeignFlag& row) { return row.ours.empty() || IsOurs(row.our_name()); }),
+              "foreign_flags.def names flags of ir-opt");
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/flag_help.h"
+#include "cli/foreign_flags.h"
 #include "flag_table.h"
 #include "topics.h"
 
@@ -15,6 +16,18 @@ std::string Head() {
                      "the module to read; '-' or nothing: the standard input");
 }
 
+std::string RenderForeignFlags() {
+  std::string out = "\nFlags of other tools, and what ir-opt has for them:\n";
+  for (const ForeignFlag& flag : kForeignFlags) {
+    const std::string name = fmt::format("  -{} ({})", flag.name, flag.tool);
+    const std::string_view answer = flag.ours.empty() ? flag.why : flag.ours;
+    // A long name leaves no room beside it.
+    out += name.size() < kFlagNameWidth ? fmt::format("{:{}}{}\n", name, kFlagNameWidth, answer)
+                                        : fmt::format("{}\n{:{}}{}\n", name, "", kFlagNameWidth, answer);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string RenderHelp() {
@@ -23,7 +36,7 @@ std::string RenderHelp() {
 }
 
 std::string RenderHelpAll() {
-  return Head() + RenderFlags(Flags(), /*with_details=*/true) +
+  return Head() + RenderFlags(Flags(), /*with_details=*/true) + RenderForeignFlags() +
          fmt::format("\n{}\n\nExamples:\n{}\nExit codes:\n{}", WrapText(kFlagRules, 0), kExamples, kExitCodes);
 }
 

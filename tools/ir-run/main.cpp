@@ -61,7 +61,7 @@ struct CommandLine : ProgramOptions {
 };
 
 Status ParseCommandLine(const std::vector<std::string>& arguments, CommandLine& line) {
-  FlagParser parser(kFlags, line.driver.input);
+  FlagParser parser(kName, kFlags, line.driver.input);
   const Flag* flag = kFlags;
 #define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
 #include "flags.def"

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,6 +54,13 @@ struct PipelineEntry {
   std::string plugin = {};  // as in PassEntry
 };
 
+// A row of pass_aliases.def: a name that other compilers have for what a pass does. Messages suggest the pass; a
+// pipeline does not take the name.
+struct PassAlias {
+  std::string_view alias;
+  std::string_view pass;
+};
+
 // The pipeline that a level runs by default.
 inline constexpr std::string_view kDefaultPipeline = "default";
 
@@ -74,6 +82,8 @@ class PassRegistry {
   // makes the requirements cyclic.
   Status Add(PassEntry row);
   Status AddConfig(OptionSpec spec);
+  // The texts must outlive the registry. Refuses the name of a pass, and a pass that is not registered.
+  Status AddAlias(PassAlias alias);
   // Refuses a name that is taken. The built-in instruments of ir-opt are separate and take precedence.
   Status AddInstrument(InstrumentEntry row);
   // Refuses levels that the name has already, passes that do not parse, and named pipelines among them that are not
@@ -97,6 +107,9 @@ class PassRegistry {
   std::span<const PipelineEntry> pipelines() const { return pipelines_; }
   std::span<const PluginRecord> plugins() const { return plugins_; }
   const PassEntry* Find(std::string_view name) const;
+  // What may have been meant by the unknown name of a pass: a pass, one of `others`, or for the name of a level the
+  // default pipeline of it.
+  std::optional<std::string> Suggest(std::string_view name, std::span<const std::string_view> others = {}) const;
   const OptionSpec* FindConfig(std::string_view key) const;
   const PipelineEntry* FindPipeline(std::string_view name, int level) const;
   // The parts of the named pipeline at the level: its own passes, then the added ones. Empty if it does not exist.
@@ -120,6 +133,7 @@ class PassRegistry {
 
  private:
   std::map<std::string, PassEntry, std::less<>> passes_;
+  std::vector<PassAlias> aliases_;
   std::map<std::string, OptionSpec, std::less<>> configs_;
   std::map<std::string, InstrumentEntry, std::less<>> instruments_;
   std::vector<PipelineEntry> pipelines_;
@@ -133,5 +147,8 @@ class PassRegistry {
 // Reports an unknown name with `message`, and suggests the nearest of the known names.
 void ReportUnknownName(std::string message, std::string_view name, std::span<const std::string_view> known,
                        std::string_view kind, SourceSpan span, DiagnosticEngine& diagnostics);
+// Reports an unknown pass, with the suggestion of the registry.
+void ReportUnknownPass(std::string_view name, const PassRegistry& registry, SourceSpan span,
+                       DiagnosticEngine& diagnostics, std::span<const std::string_view> others = {});
 
 }  // namespace iropt

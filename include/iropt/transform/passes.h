@@ -11,7 +11,7 @@ namespace iropt {
 #define IROPT_PASS(Kind, Id, ...) Pass Create##Id(const PassOptions& options);
 #include "passes.def"
 
-// Adds every row of passes.def, configs.def and pipelines.def.
+// Adds every row of passes.def, pass_aliases.def, configs.def and pipelines.def.
 Status RegisterAllPasses(PassRegistry& registry);
 
 // PassRegistry::Global() with every row of passes.def, which the first call adds. Thread-safe.

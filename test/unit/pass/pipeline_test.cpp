@@ -119,7 +119,7 @@ TEST_CASE("malformed pipelines are errors at the place in the string") {
   CHECK(ErrorIn("fixpoint<x>(A)") == "x: expected an integer from 1 to 1000000");
   CHECK(ErrorIn("repeat(A)") == "(: expected '<' and a number after 'repeat'");
   CHECK(ErrorIn("repeat<2>") == ": expected '(' and passes");
-  CHECK(ErrorIn("default") == ": expected '<' and a level after 'default'");
+  CHECK(ErrorIn("default") == ": expected '<' and a level after 'default', as in 'default<O2>'");
   CHECK(ErrorIn("default<O7>") == "O7: expected a level from O0 to O4");
   CHECK(ErrorIn("default<2>") == "2: expected a level from O0 to O4");
   CHECK(ErrorIn("repeat<2000000>(A)") == "2000000: expected an integer from 1 to 1000000");
