@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "iropt/diag/consumers.h"
 
@@ -41,13 +42,23 @@ Json ToJson(const Diagnostic& diagnostic, const SourceManager& sources) {
   return object;
 }
 
+Status WriteLine(const Json& object, OutputStream& out) {
+  // Names and messages may quote malformed UTF-8 from the input, which JSON cannot hold.
+  out.Append(object.dump(-1, ' ', false, Json::error_handler_t::replace));
+  out.Append('\n');
+  return out.Flush();
+}
+
 }  // namespace
 
 void JsonConsumer::Consume(const Diagnostic& diagnostic) {
-  // Names and messages may quote malformed UTF-8 from the input, which JSON cannot hold.
-  out_->Append(ToJson(diagnostic, *sources_).dump(-1, ' ', false, Json::error_handler_t::replace));
-  out_->Append('\n');
-  static_cast<void>(out_->Flush());
+  // A closed stderr must not cause another failure.
+  static_cast<void>(WriteLine(ToJson(diagnostic, *sources_), *out_));
+}
+
+Status JsonConsumer::Flush() {
+  if (text_.empty()) return {};
+  return WriteLine({{"kind", "output"}, {"text", std::exchange(text_, {})}}, *out_);
 }
 
 }  // namespace iropt

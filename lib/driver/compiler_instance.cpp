@@ -36,8 +36,12 @@ bool WantsColour(Colour colour) {
 
 std::unique_ptr<DiagnosticConsumer> MakeConsumer(const CompilerOptions& options, OutputStream* out,
                                                  const SourceManager* sources) {
-  if (options.diagnostics == DiagnosticFormat::Json) return std::make_unique<JsonConsumer>(out, sources);
-  return std::make_unique<TextConsumer>(out, sources, WantsColour(options.colour));
+  switch (options.diagnostics) {
+    case DiagnosticFormat::Text: return std::make_unique<TextConsumer>(out, sources, WantsColour(options.colour));
+    case DiagnosticFormat::Json: return std::make_unique<JsonConsumer>(out, sources);
+    case DiagnosticFormat::Sarif: return std::make_unique<SarifConsumer>(out, sources);
+  }
+  IROPT_UNREACHABLE("format of diagnostics {}", options.diagnostics);
 }
 
 }  // namespace
@@ -45,9 +49,11 @@ std::unique_ptr<DiagnosticConsumer> MakeConsumer(const CompilerOptions& options,
 CompilerInstance::CompilerInstance(CompilerOptions options, DiagnosticConsumer* consumer)
     : options_(std::move(options)),
       threads_(options_.threads > 0 ? options_.threads : DefaultThreadCount()),
-      err_(STDERR_FILENO),
-      own_consumer_(consumer == nullptr ? MakeConsumer(options_, &err_, &sources_) : nullptr),
+      console_(STDERR_FILENO),
+      own_consumer_(consumer == nullptr ? MakeConsumer(options_, &console_, &sources_) : nullptr),
       diagnostics_(consumer == nullptr ? own_consumer_.get() : consumer) {
+  // A consumer that also takes other output prints everything in one form.
+  if (auto* sink = dynamic_cast<OutputSink*>(own_consumer_.get())) formatted_err_.emplace(sink);
   diagnostics_.set_warnings_as_errors(options_.warnings_as_errors);
   registry_.set_reader(std::make_shared<ScriptReader>());
   const Status registered = RegisterAllPasses(registry_);
@@ -206,9 +212,9 @@ std::string CompilerInstance::Heading(std::string heading, std::string_view deta
 
 Status CompilerInstance::PrintUnderHeading(const Module& module, const std::string& heading, std::string_view details) {
   if (!CheckTextSize(module, diagnostics_)) return Failure{ErrorCode::Budget};
-  err_.Append(Heading(heading, details));
-  Print(module, err_);
-  return err_.Flush();
+  err().Append(Heading(heading, details));
+  Print(module, err());
+  return err().Flush();
 }
 
 void CompilerInstance::set_input(std::string file, std::string chunk) {

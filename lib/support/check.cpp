@@ -43,8 +43,7 @@ void InternalError(const char* file, int line, const char* what, std::string_vie
   std::string text = fmt::format("internal error: {}:{}: {}", file, line, what);
   if (!format.empty()) text += ": " + FormatMessage(format, args);
   std::fflush(nullptr);
-  fmt::print(stderr, "{}\n", text);
-  std::fflush(stderr);
+  PrintInternalError(text);
   PrintCrashNotes();
   RemoveUnfinishedFiles();
   _exit(ExitCode(ErrorCode::Internal));

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <span>
 #include <utility>
 
 #include "iropt/support/result.h"
@@ -47,6 +48,7 @@ struct CrashSettings {
 
 // Never freed: a crash may come at any time.
 std::atomic<const CrashSettings*> settings = nullptr;
+std::atomic<bool> prints_json = false;
 std::array<std::atomic<char*>, kMostUnfinishedFiles> unfinished_files;
 
 // Prepared before the crash, since the handler cannot allocate.
@@ -64,18 +66,35 @@ struct MappedFile {
 };
 std::array<std::atomic<const MappedFile*>, kMostMappedFiles> mapped_files;
 
-// Text for the standard error output without any allocation.
+// Lines of text for the standard error output without any allocation. As JSON, they are the message of one object.
 class NoteWriter {
  public:
-  NoteWriter() = default;
+  explicit NoteWriter(std::string_view severity = "error", std::string_view kind = "internal-error")
+      : as_json_(prints_json.load()) {
+    if (!as_json_) return;
+    PutAll(R"({"severity":")");
+    PutAll(severity);
+    PutAll(R"(","kind":")");
+    PutAll(kind);
+    PutAll(R"(","message":")");
+  }
   NoteWriter(const NoteWriter&) = delete;
   NoteWriter& operator=(const NoteWriter&) = delete;
-  ~NoteWriter() { Flush(); }
+  ~NoteWriter() {
+    if (as_json_) PutAll("\",\"notes\":[],\"fixits\":[]}\n");
+    Flush();
+  }
 
   NoteWriter& operator<<(std::string_view text) {
+    if (!as_json_) {
+      PutAll(text);
+      return *this;
+    }
     for (const char c : text) {
-      if (used_ == buffer_.size()) Flush();
-      buffer_[used_++] = c;
+      // The last line break is the end of the object.
+      if (ends_line_) PutAll("\\n");
+      ends_line_ = c == '\n';
+      if (!ends_line_) PutEscaped(c);
     }
     return *this;
   }
@@ -89,7 +108,6 @@ class NoteWriter {
     return *this << "0x" << std::string_view(&digits[begin], digits.size() - begin);
   }
 
- private:
   void Flush() {
     for (size_t written = 0; written < used_;) {
       const ssize_t n = write(STDERR_FILENO, buffer_.data() + written, used_ - written);
@@ -99,6 +117,31 @@ class NoteWriter {
     used_ = 0;
   }
 
+ private:
+  void Put(char c) {
+    if (used_ == buffer_.size()) Flush();
+    buffer_[used_++] = c;
+  }
+
+  void PutAll(std::string_view text) {
+    for (const char c : text) Put(c);
+  }
+
+  // As in a string of JSON.
+  void PutEscaped(char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20) {
+      PutAll("\\u00");
+      Put(static_cast<char>('0' + byte / 16));
+      Put("0123456789abcdef"[byte % 16]);
+      return;
+    }
+    if (c == '"' || c == '\\') Put('\\');
+    Put(c);
+  }
+
+  const bool as_json_;
+  bool ends_line_ = false;
   std::array<char, 512> buffer_;
   size_t used_ = 0;
 };
@@ -182,7 +225,23 @@ void WriteCrashFile() {
     unlink(file->temporary.c_str());
     return;
   }
-  NoteWriter() << "note: to repeat this run: " << settings.load()->program << " -run-reproducer " << file->path << "\n";
+  NoteWriter("note") << "note: to repeat this run: " << settings.load()->program << " -run-reproducer " << file->path
+                     << "\n";
+}
+
+// The C library writes the names of functions without memory only to a descriptor.
+void PrintFrames(std::span<void* const> frames, NoteWriter& out) {
+  std::array<int, 2> ends = {};
+  if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return;
+  for (void* const& frame : frames) {
+    backtrace_symbols_fd(&frame, 1, ends[1]);
+    std::array<char, 512> text = {};
+    ssize_t size = 0;
+    while ((size = read(ends[0], text.data(), text.size())) > 0) {
+      out << std::string_view(text.data(), static_cast<size_t>(size));
+    }
+    out.Flush();  // the next frame may be damaged
+  }
 }
 
 // The innermost frames, without those of the handler.
@@ -192,8 +251,9 @@ void PrintStack() {
   std::array<void*, kMostFrames + kHandlerFrames> frames;
   const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
   if (count <= kHandlerFrames) return;
-  NoteWriter() << "note: the stack, innermost first:\n";
-  backtrace_symbols_fd(frames.data() + kHandlerFrames, count - kHandlerFrames, STDERR_FILENO);
+  NoteWriter out("note");
+  out << "note: the stack, innermost first:\n";
+  PrintFrames(std::span(frames).subspan(kHandlerFrames, static_cast<size_t>(count - kHandlerFrames)), out);
 }
 
 // Not installed if a sanitizer reports crashes itself.
@@ -202,7 +262,8 @@ void PrintStack() {
   static std::atomic_flag busy = ATOMIC_FLAG_INIT;
   while (busy.test_and_set()) pause();
   if (const MappedFile* file = FindMappedFile(signal, *info)) {
-    NoteWriter() << settings.load()->program << ": error: file '" << file->path << "' shrank while it was read\n";
+    NoteWriter("error", "file") << settings.load()->program << ": error: file '" << file->path
+                                << "' shrank while it was read\n";
     RemoveUnfinishedFiles();
     _exit(ExitCode(ErrorCode::Usage));
   }
@@ -305,8 +366,13 @@ void PrepareThreadForCrash() {
   stack.Install();
 }
 
+void PrintCrashesAsJson(bool as_json) { prints_json = as_json; }
+
+void PrintInternalError(std::string_view message) { NoteWriter() << message << "\n"; }
+
 void PrintCrashNotes() {
-  NoteWriter out;
+  if (current_note == nullptr && settings.load() == nullptr) return;
+  NoteWriter out("note");
   for (const CrashNote* note = current_note; note != nullptr; note = note->outer()) {
     out << "note: while " << note->activity() << " '" << note->subject() << "'\n";
   }

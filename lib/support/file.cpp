@@ -148,23 +148,29 @@ OutputStream::OutputStream(int fd)
 OutputStream::OutputStream(std::string* target)
     : buffer_(new char[kOutputBuffer]), cursor_(buffer_.get()), end_(cursor_ + kOutputBuffer), target_(target) {}
 
+OutputStream::OutputStream(OutputSink* sink)
+    : buffer_(new char[kOutputBuffer]), cursor_(buffer_.get()), end_(cursor_ + kOutputBuffer), sink_(sink) {}
+
 OutputStream::OutputStream(OutputStream&& other) noexcept
     : buffer_(std::move(other.buffer_)),
       cursor_(std::exchange(other.cursor_, nullptr)),
       end_(std::exchange(other.end_, nullptr)),
       fd_(other.fd_),
       target_(other.target_),
+      sink_(other.sink_),
       drained_(other.drained_),
       errno_(other.errno_) {}
 
 OutputStream::~OutputStream() noexcept(false) {
-  // Nothing is done with the string any more while an exception passes.
-  if (buffer_ != nullptr && (target_ == nullptr || std::uncaught_exceptions() == 0)) Drain();
+  // Nothing is done with the string or the sink any more while an exception passes.
+  if (buffer_ != nullptr && (fd_ >= 0 || std::uncaught_exceptions() == 0)) static_cast<void>(Flush());
 }
 
 void OutputStream::Write(std::string_view text) {
   if (target_ != nullptr) {
     target_->append(text);
+  } else if (sink_ != nullptr) {
+    sink_->Write(text);
   } else if (errno_ == 0) {
     errno_ = WriteAll(fd_, text);
   }
@@ -203,7 +209,7 @@ void OutputStream::AppendInt(int64_t value) {
 
 Status OutputStream::Flush() {
   Drain();
-  return status();
+  return sink_ != nullptr ? sink_->Flush() : status();
 }
 
 Status OutputStream::status() const {

@@ -98,4 +98,19 @@ Result<std::vector<std::string>> NormalizeArguments(const std::vector<std::strin
   return normalized;
 }
 
+std::string FindDiagnosticFormat(const std::vector<std::string>& arguments) {
+  constexpr std::string_view kName = "diagnostics";
+  std::string format;
+  for (size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+    std::string_view word = arguments[i];
+    if (!word.starts_with('-')) continue;
+    word.remove_prefix(word.starts_with("--") ? 2 : 1);
+    if (!word.starts_with(kName)) continue;
+    word.remove_prefix(kName.size());
+    if (word.empty() && i + 1 < arguments.size()) format = arguments[i + 1];
+    if (word.starts_with('=')) format = word.substr(1);
+  }
+  return format;
+}
+
 }  // namespace iropt

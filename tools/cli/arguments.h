@@ -13,4 +13,7 @@ namespace iropt {
 // After `--` nothing is changed.
 Result<std::vector<std::string>> NormalizeArguments(const std::vector<std::string>& arguments);
 
+// The value of -diagnostics; empty if it is not given. The arguments need not be normalized or valid.
+std::string FindDiagnosticFormat(const std::vector<std::string>& arguments);
+
 }  // namespace iropt

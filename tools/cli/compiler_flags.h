@@ -7,8 +7,13 @@
 
 namespace iropt {
 
+inline DiagnosticFormat ToDiagnosticFormat(std::string_view word) {
+  if (word == "json") return DiagnosticFormat::Json;
+  return word == "sarif" ? DiagnosticFormat::Sarif : DiagnosticFormat::Text;
+}
+
 inline void TranslateDiagnosticFlags(std::string_view diagnostics, std::string_view colour, CompilerOptions& options) {
-  if (diagnostics == "json") options.diagnostics = DiagnosticFormat::Json;
+  options.diagnostics = ToDiagnosticFormat(diagnostics);
   if (colour == "always") options.colour = Colour::Always;
   if (colour == "never") options.colour = Colour::Never;
 }

@@ -8,7 +8,9 @@
 #include <cstdint>
 
 #include "cli/arguments.h"
+#include "cli/compiler_flags.h"
 #include "cli/foreign_flags.h"
+#include "cli/tool.h"
 #include "iropt/support/edit_distance.h"
 
 namespace iropt {
@@ -180,7 +182,9 @@ Status FlagParser::CheckRequirements(std::span<const FlagRequirement> requiremen
 }
 
 Status FlagParser::Parse(const std::vector<std::string>& arguments) {
+  SetMessageFormat(ToDiagnosticFormat(FindDiagnosticFormat(arguments)));  // for errors in response files
   IROPT_ASSIGN_OR_RETURN(std::vector<std::string> normalized, NormalizeArguments(arguments));
+  SetMessageFormat(ToDiagnosticFormat(FindDiagnosticFormat(normalized)));
   IROPT_RETURN_IF_ERROR(CheckSwitches(normalized));
   std::ranges::reverse(normalized);  // CLI11 takes them from the back
   try {

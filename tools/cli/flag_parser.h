@@ -55,7 +55,8 @@ class FlagParser {
     Constrain(*option, flag);
   }
 
-  // Parses the arguments after the name of the program; the error names the wrong one.
+  // Parses the arguments after the name of the program; the error names the wrong one. From then on, messages of the
+  // tool have the format that the arguments name, also if they are wrong.
   Status Parse(const std::vector<std::string>& arguments);
   // Refuses flags that have no effect beside others. After Parse.
   Status CheckExclusions(std::span<const FlagExclusion> exclusions) const;

@@ -7,6 +7,7 @@
 #include <exception>
 #include <new>
 
+#include "iropt/diag/consumers.h"
 #include "iropt/support/crash.h"
 #include "iropt/support/file.h"
 
@@ -30,18 +31,48 @@ std::string CommandText(int argc, char** argv) {
   return text;
 }
 
+constexpr std::string_view kInternalError = "internal-error";
+
+DiagnosticFormat message_format = DiagnosticFormat::Text;
+
+void PrintMessage(std::string_view name, const Diagnostic& diagnostic) {
+  OutputStream err(STDERR_FILENO);
+  const SourceManager sources;
+  switch (message_format) {
+    case DiagnosticFormat::Json: return JsonConsumer(&err, &sources).Consume(diagnostic);
+    case DiagnosticFormat::Sarif: return SarifConsumer(&err, &sources).Consume(diagnostic);
+    case DiagnosticFormat::Text: break;
+  }
+  const std::string_view severity = diagnostic.kind == kInternalError ? "internal error" : "error";
+  err.Append(fmt::format("{}: {}: {}\n", name, severity, diagnostic.message));
+  for (const DiagnosticNote& note : diagnostic.notes) err.Append(fmt::format("{}: note: {}\n", name, note.message));
+}
+
+Diagnostic DiagnosticOf(const Error& error) {
+  return {.kind = error.code == ErrorCode::Budget ? "budget" : "usage",
+          .span = {},
+          .message = error.message,
+          .notes = {},
+          .fix_its = {}};
+}
+
 }  // namespace
 
+void SetMessageFormat(DiagnosticFormat format) {
+  message_format = format;
+  PrintCrashesAsJson(format == DiagnosticFormat::Json);
+}
+
 int ReportToolError(std::string_view name, const Error& error) {
-  OutputStream err(STDERR_FILENO);
-  err.Append(fmt::format("{}: error: {}\n", name, error.message));
+  PrintMessage(name, DiagnosticOf(error));
   return ExitCode(error.code);
 }
 
 int ReportUsageError(std::string_view name, const Error& error) {
-  const int code = ReportToolError(name, error);
-  OutputStream(STDERR_FILENO).Append(fmt::format("{0}: note: run '{0} -help' for the flags\n", name));
-  return code;
+  Diagnostic diagnostic = DiagnosticOf(error);
+  diagnostic.notes.push_back({{}, fmt::format("run '{} -help' for the flags", name)});
+  PrintMessage(name, diagnostic);
+  return ExitCode(error.code);
 }
 
 int PrintToStdout(std::string_view name, std::string_view text) {
@@ -62,7 +93,9 @@ int RunTool(std::string_view name, int argc, char** argv, int (*run)(const std::
   } catch (const std::bad_alloc&) {
     return ReportToolError(name, no_memory);
   } catch (const std::exception& e) {
-    OutputStream(STDERR_FILENO).Append(fmt::format("{}: internal error: {}\n", name, e.what()));
+    Diagnostic diagnostic = DiagnosticOf({ErrorCode::Internal, e.what()});
+    diagnostic.kind = kInternalError;
+    PrintMessage(name, diagnostic);
   }
   return ExitCode(ErrorCode::Internal);
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "iropt/driver/compiler_options.h"
 #include "iropt/support/result.h"
 
 namespace iropt {
@@ -12,7 +13,10 @@ namespace iropt {
 // Runs a tool on the arguments that follow its name: catches what it throws, tells of crashes, and gives its exit code.
 int RunTool(std::string_view name, int argc, char** argv, int (*run)(const std::vector<std::string>& arguments));
 
-// "NAME: error: message" on stderr; the exit code of the error.
+// The format of the messages below and of those of RunTool; text by default.
+void SetMessageFormat(DiagnosticFormat format);
+
+// "NAME: error: message" on stderr, in the format; the exit code of the error.
 int ReportToolError(std::string_view name, const Error& error);
 // The same for a wrong command line, with the advice to ask for help.
 int ReportUsageError(std::string_view name, const Error& error);

@@ -30,7 +30,7 @@ bool AsksForCatalog(const CommandLine& line) {
 
 // Prints the requested list, including entries of plugins.
 iropt::Result<std::string> RenderCatalog(const CommandLine& line) {
-  iropt::CompilerInstance compiler(line.driver.compiler);
+  iropt::CompilerInstance compiler;
   IROPT_RETURN_IF_ERROR(compiler.LoadPlugins(line.driver.plugins));
   const iropt::PassRegistry& registry = compiler.registry();
   if (line.help_pass) return iropt::DescribePass(*line.help_pass, registry);

@@ -1,5 +1,9 @@
-// Consumers that print diagnostics as text or as JSON lines.
+// Consumers that print diagnostics as text, as JSON lines or as SARIF.
 #pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
 
 #include "iropt/diag/diagnostic.h"
 #include "iropt/support/file.h"
@@ -21,15 +25,39 @@ class TextConsumer : public DiagnosticConsumer {
 };
 
 // One JSON object per line: severity, kind, message, and if known file, line, column, end_line, end_column; notes and
-// fixits are arrays of such objects.
-class JsonConsumer : public DiagnosticConsumer {
+// fixits are arrays of such objects. Other output has the kind "output" and a text, which may have several lines.
+class JsonConsumer : public DiagnosticConsumer, public OutputSink {
  public:
   JsonConsumer(OutputStream* out, const SourceManager* sources) : out_(out), sources_(sources) {}
   void Consume(const Diagnostic& diagnostic) override;
+  void Write(std::string_view text) override { text_ += text; }
+  Status Flush() override;
 
  private:
   OutputStream* out_;
   const SourceManager* sources_;
+  std::string text_;
+};
+
+// One document of SARIF 2.1.0 (OASIS Standard, 2020), which is written when the consumer is destroyed, unless an
+// exception passes. Diagnostics are results, whose rules are the kinds; other output is a list of notifications of the
+// execution. Takes memory for all of them.
+class SarifConsumer : public DiagnosticConsumer, public OutputSink {
+ public:
+  SarifConsumer(OutputStream* out, const SourceManager* sources);
+  SarifConsumer(const SarifConsumer&) = delete;
+  SarifConsumer& operator=(const SarifConsumer&) = delete;
+  ~SarifConsumer() override;
+  void Consume(const Diagnostic& diagnostic) override;
+  void Write(std::string_view text) override { text_ += text; }
+  Status Flush() override;
+
+ private:
+  class Document;
+
+  OutputStream* out_;
+  std::unique_ptr<Document> document_;
+  std::string text_;
 };
 
 }  // namespace iropt

@@ -68,8 +68,9 @@ class CompilerInstance {
   SourceManager& sources() { return sources_; }
   // The engine for all diagnostics below.
   DiagnosticEngine& diagnostics() { return diagnostics_; }
-  // The standard error output, for text that is not a diagnostic.
-  OutputStream& err() { return err_; }
+  // The standard error output, for text that is not a diagnostic. In the format of the options, in which the text
+  // between two flushes is one piece.
+  OutputStream& err() { return formatted_err_ ? *formatted_err_ : console_; }
 
   // All passes, pipelines and configuration options. Programs may add to it.
   PassRegistry& registry() { return registry_; }
@@ -136,8 +137,9 @@ class CompilerInstance {
   const CompilerOptions options_;
   const int threads_;
   SourceManager sources_;
-  OutputStream err_;
+  OutputStream console_;
   std::unique_ptr<DiagnosticConsumer> own_consumer_;  // null if the consumer was given
+  std::optional<OutputStream> formatted_err_;         // over own_consumer_; nothing if text is printed as it is
   DiagnosticEngine diagnostics_;
   PassRegistry registry_;
   std::string chunk_;

@@ -7,7 +7,7 @@
 
 namespace iropt {
 
-enum class DiagnosticFormat : uint8_t { Text, Json };
+enum class DiagnosticFormat : uint8_t { Text, Json, Sarif };
 enum class Colour : uint8_t { Auto, Always, Never };
 
 struct CompilerOptions {

@@ -48,6 +48,13 @@ void InstallCrashHandler(std::string_view program, std::string command_line);
 // Gives this thread a stack for the handler if the handler is installed and the thread has no such stack yet.
 void PrepareThreadForCrash();
 
+// From now on, what this header prints to the standard error output is lines of JSON: objects with a severity, a kind
+// and a message, as diagnostics have them.
+void PrintCrashesAsJson(bool as_json);
+
+// The message of an internal error, to the standard error output. Async-signal-safe.
+void PrintInternalError(std::string_view message);
+
 // The notes of this thread, innermost first, and how to reproduce the run, to the standard error output. Async-signal-
 // safe.
 void PrintCrashNotes();

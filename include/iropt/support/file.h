@@ -44,16 +44,27 @@ bool IsStandardStream(std::string_view path);
 // Reads a file; "-" is the standard input. Pipes and devices are read to their end.
 Result<std::shared_ptr<const FileBuffer>> ReadFile(const std::string& path);
 
-// A buffered writer over a file descriptor, which it does not own, or a string. The first failed write is kept and
-// later ones are dropped; ask status() or the result of Flush() once at the end. A pipe whose reader has gone, as in
-// `ir-opt in.ir | head`, takes nothing more but is not a failure; the program must ignore SIGPIPE.
+// Takes the text of an OutputStream, for output in another form than the text itself.
+class OutputSink {
+ public:
+  virtual ~OutputSink() = default;
+  // Any part of the text.
+  virtual void Write(std::string_view text) = 0;
+  // The text since the last call is complete.
+  virtual Status Flush() = 0;
+};
+
+// A buffered writer over a file descriptor, which it does not own, a string or a sink. The first failed write is kept
+// and later ones are dropped; ask status() or the result of Flush() once at the end. A pipe whose reader has gone, as
+// in `ir-opt in.ir | head`, takes nothing more but is not a failure; the program must ignore SIGPIPE.
 class OutputStream {
  public:
   explicit OutputStream(int fd);
   explicit OutputStream(std::string* target);
+  explicit OutputStream(OutputSink* sink);
   OutputStream(OutputStream&& other) noexcept;
   OutputStream& operator=(OutputStream&&) = delete;
-  // Flushes and ignores failures: flush first if they matter. Throws if there is no memory for the string.
+  // Flushes and ignores failures: flush first if they matter. Throws if there is no memory for the string or the sink.
   ~OutputStream() noexcept(false);
 
   void Append(std::string_view text) {
@@ -87,6 +98,7 @@ class OutputStream {
   char* end_;
   int fd_ = -1;
   std::string* target_ = nullptr;
+  OutputSink* sink_ = nullptr;
   uint64_t drained_ = 0;
   int errno_ = 0;
 };

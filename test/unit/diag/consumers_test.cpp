@@ -156,5 +156,61 @@ TEST_CASE("JSON copes with malformed text", "[diag]") {
   CHECK(f.Json(diagnostic)["message"] == "bad \uFFFD");
 }
 
+TEST_CASE("other output between diagnostics is one line of JSON for each flush", "[diag]") {
+  std::string result;
+  {
+    const SourceManager sources;
+    OutputStream out(&result);
+    JsonConsumer consumer(&out, &sources);
+    OutputStream other(&consumer);
+    other.Append("a table\nwith \"two\" lines\n");
+    CHECK(other.Flush().ok());
+    CHECK(other.Flush().ok());
+    consumer.Consume({Severity::Error, kKind, {}, "bad", {}, {}});
+    other.Append("\xff");
+  }
+  CHECK(result == R"({"kind":"output","text":"a table\nwith \"two\" lines\n"})"
+                  "\n"
+                  R"({"severity":"error","kind":"too-many-errors","message":"bad","notes":[],"fixits":[]})"
+                  "\n"
+                  "{\"kind\":\"output\",\"text\":\"\uFFFD\"}"
+                  "\n");
+}
+
+// The document of one diagnostic about the first three bytes of a file.
+nlohmann::json SarifOf(const std::string& path, const Diagnostic& diagnostic) {
+  std::string result;
+  {
+    SourceManager sources;
+    const uint32_t base = *sources.AddBuffer(path, "one two", nullptr);
+    OutputStream out(&result);
+    SarifConsumer consumer(&out, &sources);
+    Diagnostic located = diagnostic;
+    located.span = {base, base + 3};
+    consumer.Consume(located);
+    consumer.Consume(located);
+  }
+  return nlohmann::json::parse(result)["runs"][0];
+}
+
+TEST_CASE("SARIF has a rule for each kind, and levels for all severities", "[diag]") {
+  const nlohmann::json run = SarifOf("in.ir", {Severity::Remark, kKind, {}, "odd", {}, {}});
+  CHECK(run["tool"]["driver"]["rules"].size() == 1);
+  CHECK(run["results"].size() == 2);
+  CHECK(run["results"][1]["level"] == "note");
+  CHECK(run["invocations"][0]["executionSuccessful"] == true);
+  const nlohmann::json failed = SarifOf("in.ir", {Severity::Error, kKind, {}, "bad", {}, {}});
+  CHECK(failed["invocations"][0]["executionSuccessful"] == false);
+}
+
+TEST_CASE("SARIF encodes paths as URIs", "[diag]") {
+  const auto uri = [](const std::string& path) {
+    const nlohmann::json run = SarifOf(path, {Severity::Error, kKind, {}, "bad", {}, {}});
+    return run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].get<std::string>();
+  };
+  CHECK(uri("a/b c.ir") == "a/b%20c.ir");
+  CHECK(uri("/tmp/é:1.ir") == "file:///tmp/%C3%A9%3A1.ir");
+}
+
 }  // namespace
 }  // namespace iropt
