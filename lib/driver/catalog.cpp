@@ -51,8 +51,22 @@ Json OptionsJson(std::span<const OptionSpec> options) {
                     {"default", Json::parse(ToJson(option.default_value))},
                     {"summary", option.summary}});
     if (!option.choices.empty()) list.back()["choices"] = option.choices;
+    if (!option.fields.empty()) list.back()["fields"] = OptionsJson(option.fields);
   }
   return list;
+}
+
+// `what` is the key of the list.
+std::string ListJson(const char* what, Json list) { return Json{{what, std::move(list)}}.dump(2) + '\n'; }
+
+Json PipelineJson(const PipelineEntry& entry) {
+  Json pipeline = {{"name", entry.name},
+                   {"lowest_level", entry.lowest_level},
+                   {"highest_level", entry.highest_level},
+                   {"summary", entry.summary},
+                   {"passes", entry.passes}};
+  if (!entry.plugin.empty()) pipeline["plugin"] = entry.plugin;
+  return pipeline;
 }
 
 struct InstrumentView {
@@ -115,7 +129,7 @@ std::string RenderPassesJson(const PassRegistry& registry) {
     if (!row.plugin.empty()) pass["plugin"] = row.plugin;
     passes.push_back(std::move(pass));
   }
-  return Json{{"passes", std::move(passes)}}.dump(2) + '\n';
+  return ListJson("passes", std::move(passes));
 }
 
 std::string RenderPipelines(const PassRegistry& registry) {
@@ -135,6 +149,19 @@ std::string RenderPipelines(const PassRegistry& registry) {
   return out;
 }
 
+std::string RenderPipelinesJson(const PassRegistry& registry) {
+  Json pipelines = Json::array();
+  for (const PipelineEntry& entry : registry.pipelines()) {
+    Json additions = Json::array();
+    for (const PipelineEntry& addition : registry.pipeline_additions()) {
+      if (addition.name == entry.name) additions.push_back(PipelineJson(addition));
+    }
+    pipelines.push_back(PipelineJson(entry));
+    if (!additions.empty()) pipelines.back()["additions"] = std::move(additions);
+  }
+  return ListJson("pipelines", std::move(pipelines));
+}
+
 std::vector<std::string> PipelineNames(const PassRegistry& registry) {
   std::vector<std::string> names;
   for (const PipelineEntry& entry : registry.pipelines()) {
@@ -149,6 +176,12 @@ std::string RenderConfigs(const PassRegistry& registry) {
   std::string out;
   for (const auto& [key, spec] : registry.configs()) RenderConfig(spec, key, out);
   return out;
+}
+
+std::string RenderConfigsJson(const PassRegistry& registry) {
+  std::vector<OptionSpec> options;
+  for (const auto& [key, spec] : registry.configs()) options.emplace_back(spec).name = key;
+  return ListJson("configs", OptionsJson(options));
 }
 
 std::vector<std::string> ConfigPaths(const PassRegistry& registry) {
@@ -177,6 +210,17 @@ std::string RenderInstruments(const PassRegistry& registry) {
     if (!instrument.flags.empty()) out += fmt::format("{:<{}}    also {}\n", "", width, instrument.flags);
   }
   return out;
+}
+
+std::string RenderInstrumentsJson(const PassRegistry& registry) {
+  Json instruments = Json::array();
+  for (const InstrumentView& own : AllInstruments(registry)) {
+    Json instrument = {{"name", own.name}, {"summary", own.summary}, {"options", OptionsJson(own.options)}};
+    if (!own.flags.empty()) instrument["flags"] = own.flags;
+    if (!own.plugin.empty()) instrument["plugin"] = own.plugin;
+    instruments.push_back(std::move(instrument));
+  }
+  return ListJson("instruments", std::move(instruments));
 }
 
 }  // namespace iropt

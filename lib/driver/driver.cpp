@@ -164,7 +164,7 @@ class Run {
     if (setup_.pass() == nullptr) {
       setup_.observers().BeforePasses(module);
       setup_.observers().AfterPasses(module);
-      if (options_.explain_pipeline) Say("nothing to run: neither -passes nor -pipeline nor -O is given\n");
+      ExplainNothing();
       return 0;
     }
     if (setup_.semantic_check() != nullptr) setup_.semantic_check()->Begin(module);
@@ -208,8 +208,17 @@ class Run {
 
   void Explain() {
     if (setup_.trace() == nullptr) return;
+    if (options_.explain_pipeline == ShownForm::Json) return Say(setup_.trace()->RenderJson(Subject()));
     if (!compiler_.chunk().empty()) Say(fmt::format("{}\n", Subject()));
     Say(setup_.trace()->Render());
+  }
+
+  void ExplainNothing() {
+    if (options_.explain_pipeline == ShownForm::Text) {
+      Say("nothing to run: neither -passes nor -pipeline nor -O is given\n");
+    } else if (options_.explain_pipeline == ShownForm::Json) {
+      Say(PipelineTrace::RenderNothing(Subject()));
+    }
   }
 
   void Say(std::string_view text) {

@@ -43,7 +43,7 @@ Status PipelineSetup::Run() {
   if (!pipeline_) return {};
   if (!CheckOptionPaths(*pipeline_, compiler_.registry(), compiler_.diagnostics())) return Failure{ErrorCode::Usage};
   IROPT_ASSIGN_OR_RETURN(pass_, BuildPipeline(*pipeline_, compiler_.registry(), compiler_.diagnostics()));
-  if (options_.explain_pipeline) {
+  if (options_.explain_pipeline != ShownForm::None) {
     AddTrace();  // which prints the skipped passes, too
   } else if (!WarnOfSkipped()) {
     return Failure{ErrorCode::Usage};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "iropt/support/check.h"
 
@@ -15,6 +16,13 @@ struct Skipped {
   std::string key;
   std::string text;
   int times = 1;
+};
+
+struct SkippedFunction {
+  std::string name;
+  std::string attribute;  // that made the pass skip it
+
+  friend bool operator==(const SkippedFunction&, const SkippedFunction&) = default;
 };
 
 // Returns whether the name is that of a named pipeline at a level, "default<O2>".
@@ -43,7 +51,7 @@ struct PipelineTrace::Node {
   int failed = 0;
   int rounds = 0;
   std::vector<Skipped> skips;
-  std::vector<std::string> functions;  // the functions that it skipped, and why
+  std::vector<SkippedFunction> functions;  // at most kMostFunctions, and one more if there are more
   std::vector<std::unique_ptr<Node>> children;
 
   int runs() const { return changed + unchanged + failed; }
@@ -144,10 +152,10 @@ Status PipelineTrace::OnRequiredPass(const PassInfo& requiring, const PassInfo&)
 
 Status PipelineTrace::OnSkippedFunction(const GlobalVar& name, std::string_view attribute, const PassInfo&) {
   if (running_.empty()) return {};
-  std::vector<std::string>& functions = running_.back().node->functions;
-  std::string text = fmt::format("'{}' ({})", name.name, attribute);
-  if (functions.size() <= kMostFunctions && std::ranges::find(functions, text) == functions.end()) {
-    functions.push_back(std::move(text));
+  std::vector<SkippedFunction>& functions = running_.back().node->functions;
+  SkippedFunction function{std::string(name.name), std::string(attribute)};
+  if (functions.size() <= kMostFunctions && std::ranges::find(functions, function) == functions.end()) {
+    functions.push_back(std::move(function));
   }
   return {};
 }
@@ -182,10 +190,12 @@ std::string RunsText(int changed, int runs, int failed) {
                          : fmt::format("changed in {} of {} runs", changed, runs);
 }
 
-std::string FunctionsText(const std::vector<std::string>& functions) {
+std::string FunctionsText(const std::vector<SkippedFunction>& functions) {
   if (functions.empty()) return "";
   std::string text;
-  for (size_t i = 0; i < functions.size() && i < kMostFunctions; ++i) text += (i == 0 ? "" : ", ") + functions[i];
+  for (size_t i = 0; i < functions.size() && i < kMostFunctions; ++i) {
+    text += fmt::format("{}'{}' ({})", i == 0 ? "" : ", ", functions[i].name, functions[i].attribute);
+  }
   return fmt::format("skips {}{}", text, functions.size() > kMostFunctions ? ", ..." : "");
 }
 
@@ -226,11 +236,11 @@ void PipelineTrace::RenderInto(const Node& node, size_t indent, const std::strin
   for (const std::unique_ptr<Node>& child : node.children) RenderInto(*child, indent + 2, inner, width, out);
 }
 
-std::string PipelineTrace::RenderAbsent() const {
-  std::string out;
+std::vector<std::string> PipelineTrace::AbsentPasses() const {
+  std::vector<std::string> out;
   const auto add = [&](const std::vector<std::string>& names, const auto& origin) {
     for (const std::string& name : names) {
-      if (!root_->Has(name)) out += fmt::format("{}: pass '{}' is not in the pipeline\n", origin(name), name);
+      if (!root_->Has(name)) out.push_back(fmt::format("{}: pass '{}' is not in the pipeline", origin(name), name));
     }
   };
   add(context_.disabled_pass, origins_.disabled);
@@ -242,9 +252,45 @@ std::string PipelineTrace::Render() {
   IROPT_CHECK(running_.empty(), "a pass is still running");
   std::string out;
   RenderInto(*root_, 0, "", root_->Width(0), out);
-  out += RenderAbsent();
+  for (const std::string& line : AbsentPasses()) out += line + '\n';
   root_ = MakeNode(pipeline_);
   return out;
+}
+
+struct PipelineTrace::NodeJson {
+  using Json = nlohmann::ordered_json;
+
+  static Json Of(const Node& node) {
+    Json json = {{"name", node.info.name},
+                 {"kind", PassKindName(node.info.kind)},
+                 {"runs", node.runs()},
+                 {"changed", node.changed},
+                 {"failed", node.failed}};
+    if (node.info.kind == PassKind::Fixpoint) json["rounds"] = node.rounds;
+    if (!node.requirement_of.empty()) json["required_by"] = node.requirement_of;
+    for (const Skipped& skip : node.skips) json["skipped"].push_back({{"times", skip.times}, {"reason", skip.text}});
+    const size_t functions = std::min(node.functions.size(), kMostFunctions);
+    for (size_t i = 0; i < functions; ++i) {
+      json["skipped_functions"].push_back(
+          {{"name", node.functions[i].name}, {"attribute", node.functions[i].attribute}});
+    }
+    if (node.functions.size() > functions) json["more_skipped_functions"] = true;
+    for (const std::unique_ptr<Node>& child : node.children) json["passes"].push_back(Of(*child));
+    return json;
+  }
+};
+
+std::string PipelineTrace::RenderJson(std::string_view input) {
+  IROPT_CHECK(running_.empty(), "a pass is still running");
+  using Json = nlohmann::ordered_json;
+  Json explained = {{"input", input}, {"pipeline", NodeJson::Of(*root_)}, {"absent", AbsentPasses()}};
+  root_ = MakeNode(pipeline_);
+  return Json{{"explain-pipeline", std::move(explained)}}.dump() + '\n';
+}
+
+std::string PipelineTrace::RenderNothing(std::string_view input) {
+  using Json = nlohmann::ordered_json;
+  return Json{{"explain-pipeline", {{"input", input}, {"pipeline", nullptr}}}}.dump() + '\n';
 }
 
 }  // namespace iropt

@@ -39,9 +39,16 @@ class PipelineTrace : public PassInstrument {
   // The outcomes since the last call: a line for each pass, nested as the pipeline is, and one for each setting about a
   // pass that is not in the pipeline.
   std::string Render();
+  // The same as one line of JSON:
+  //   {"explain-pipeline": {"input": "in.ir", "pipeline": {"name": "FoldConstant", "kind": "module", "runs": 1, ...},
+  //                         "absent": ["-disable: pass 'A' is not in the pipeline"]}}
+  std::string RenderJson(std::string_view input);
+  // That of a run without a pipeline: "pipeline" is null.
+  static std::string RenderNothing(std::string_view input);
 
  private:
   struct Node;
+  struct NodeJson;
   struct Frame {
     Node* node;
     size_t next = 0;  // the child that comes next in this round
@@ -51,7 +58,7 @@ class PipelineTrace : public PassInstrument {
   Node& NextNode(const PassInfo& info);
   std::string SkipText(const PassInfo& info, const PassSkip& skip) const;
   std::string Outcome(const Node& node, const std::string& inherited) const;
-  std::string RenderAbsent() const;
+  std::vector<std::string> AbsentPasses() const;
   void RenderInto(const Node& node, size_t indent, const std::string& inherited, size_t width, std::string& out) const;
 
   const PassContext& context_;

@@ -67,6 +67,7 @@ void TranslateWords(CommandLine& line) {
   line.driver.print_changed = ChangePrintingOf(line.print_changed);
   line.driver.print_pipeline = FormOf(line.print_pipeline);
   line.driver.stats = FormOf(line.stats);
+  line.driver.explain_pipeline = FormOf(line.explain_pipeline);
   if (line.time_passes == "tree") line.driver.time_passes = TimesForm::Tree;
   if (line.time_passes == "list") line.driver.time_passes = TimesForm::List;
   if (line.time_passes == "json") line.driver.time_passes = TimesForm::Json;

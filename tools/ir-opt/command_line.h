@@ -22,6 +22,7 @@ struct CommandLine {
   std::optional<int64_t> check_semantics_seed;
   std::string time_passes;
   std::string stats;
+  std::string explain_pipeline;
   std::string diagnostics = "text";
   std::string colour = "auto";
   std::optional<std::string> eval;
@@ -30,9 +31,9 @@ struct CommandLine {
   bool help_pipelines = false;
   std::optional<std::string> help_pass;
   std::string list_passes;
-  bool list_pipelines = false;
-  bool list_instruments = false;
-  bool list_configs = false;
+  std::string list_pipelines;
+  std::string list_instruments;
+  std::string list_configs;
   std::string print_completion;
   bool print_man_page = false;
   bool print_version = false;

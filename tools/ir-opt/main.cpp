@@ -24,8 +24,8 @@ constexpr std::string_view kName = "ir-opt";
 int PrintToStdout(std::string_view text) { return iropt::PrintToStdout(kName, text); }
 
 bool AsksForCatalog(const CommandLine& line) {
-  return line.help_pass || !line.list_passes.empty() || line.list_instruments || line.list_configs ||
-         line.list_pipelines || line.print_man_page;
+  return line.help_pass || line.print_man_page || !line.list_passes.empty() || !line.list_pipelines.empty() ||
+         !line.list_instruments.empty() || !line.list_configs.empty();
 }
 
 // Prints the requested list, including entries of plugins.
@@ -36,9 +36,12 @@ iropt::Result<std::string> RenderCatalog(const CommandLine& line) {
   if (line.help_pass) return iropt::DescribePass(*line.help_pass, registry);
   if (line.list_passes == "json") return iropt::RenderPassesJson(registry);
   if (line.list_passes == "text") return iropt::RenderPasses(registry);
-  if (line.list_instruments) return iropt::RenderInstruments(registry);
-  if (line.list_pipelines) return iropt::RenderPipelines(registry);
-  if (line.list_configs) return iropt::RenderConfigs(registry);
+  if (line.list_instruments == "json") return iropt::RenderInstrumentsJson(registry);
+  if (line.list_instruments == "text") return iropt::RenderInstruments(registry);
+  if (line.list_pipelines == "json") return iropt::RenderPipelinesJson(registry);
+  if (line.list_pipelines == "text") return iropt::RenderPipelines(registry);
+  if (line.list_configs == "json") return iropt::RenderConfigsJson(registry);
+  if (line.list_configs == "text") return iropt::RenderConfigs(registry);
   return iropt::RenderManPage(registry);
 }
 

@@ -12,15 +12,17 @@ namespace iropt {
 
 // The table of passes, with their options.
 std::string RenderPasses(const PassRegistry& registry);
-// The same as JSON: {"passes": [{"name": ..., "kind": ..., "opt_level": ..., ...}]}.
+// The same as JSON, {"passes": [{"name": ..., "kind": ..., "opt_level": ..., ...}]}, as for the tables below.
 std::string RenderPassesJson(const PassRegistry& registry);
 
 // The table of named pipelines, and their names in pipelines: "default<O2>".
 std::string RenderPipelines(const PassRegistry& registry);
+std::string RenderPipelinesJson(const PassRegistry& registry);
 std::vector<std::string> PipelineNames(const PassRegistry& registry);
 
 // The table of configuration options, and all keys of -config, with paths to the fields of records.
 std::string RenderConfigs(const PassRegistry& registry);
+std::string RenderConfigsJson(const PassRegistry& registry);
 std::vector<std::string> ConfigPaths(const PassRegistry& registry);
 
 // A name and its meaning.
@@ -32,6 +34,7 @@ struct CatalogEntry {
 // The instruments in the order of their names, and their table with options and flags.
 std::vector<CatalogEntry> Instruments(const PassRegistry& registry);
 std::string RenderInstruments(const PassRegistry& registry);
+std::string RenderInstrumentsJson(const PassRegistry& registry);
 
 // The description of a pass, with an example before and after it, which is made by running the pass. Fails if there is
 // no such pass, or if its example does not run.

@@ -72,11 +72,11 @@ struct DriverOptions {
 
   TimesForm time_passes = TimesForm::None;
   ShownForm stats = ShownForm::None;
-  std::string time_trace;                   // the file for a trace of the run; empty: none
-  bool report = false;                      // print the size of the input, the effect and the time of each pass
-  bool explain_pipeline = false;            // print for each pass its outcome, or why it did not run
-  std::optional<int64_t> opt_bisect_limit;  // the number of passes to run, see OptBisect
-  std::vector<std::string> instruments;     // in the syntax of a pipeline, see instruments.def
+  std::string time_trace;                        // the file for a trace of the run; empty: none
+  bool report = false;                           // print the size of the input, the effect and the time of each pass
+  ShownForm explain_pipeline = ShownForm::None;  // for each pass its outcome, or why it did not run
+  std::optional<int64_t> opt_bisect_limit;       // the number of passes to run, see OptBisect
+  std::vector<std::string> instruments;          // in the syntax of a pipeline, see instruments.def
   PrintRequest print_before;
   PrintRequest print_after;
   ChangePrinting print_changed = ChangePrinting::Off;
