@@ -92,6 +92,7 @@ InstrumentPlan::InstrumentPlan(const DriverOptions& options)
       check_semantics(options.check_semantics),
       times(options.time_passes),
       stats(options.stats),
+      metrics(options.metrics),
       time_trace(options.time_trace),
       report(options.report),
       bisect_limit(options.opt_bisect_limit) {}
@@ -146,6 +147,7 @@ std::vector<InstrumentSpec> InstrumentPlan::Specs() const {
     specs.push_back(
         {"check-semantics", {{"each", check.each, {}}, {"budget", check.budget, {}}, {"seed", check.seed, {}}}, {}});
   }
+  add_shown("metrics", metrics);
   if (bisect_limit) specs.push_back({"opt-bisect", {{"limit", *bisect_limit, {}}}, {}});
   add_print("print-after", print_after);
   add_print("print-before", print_before);
@@ -174,6 +176,7 @@ void InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options) {
                            .seed = *options[2].value.as_int()};
       }
       break;
+    case InstrumentId::Metrics: AddShown(metrics, options); break;
     case InstrumentId::OptBisect:
       if (!bisect_limit) bisect_limit = *options[0].value.as_int();
       break;

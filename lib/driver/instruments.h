@@ -43,6 +43,7 @@ struct InstrumentPlan {
   std::optional<SemanticCheckOptions> check_semantics;
   TimesForm times = TimesForm::None;
   ShownForm stats = ShownForm::None;
+  ShownForm metrics = ShownForm::None;
   std::string time_trace;  // a file; empty: none
   bool report = false;
   std::optional<int64_t> bisect_limit;

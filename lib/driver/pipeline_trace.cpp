@@ -11,6 +11,11 @@ namespace iropt {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
+// One line. Names of files and functions may have malformed UTF-8, which JSON cannot hold.
+std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n'; }
+
 // Reasons that differ only in numbers count as one.
 struct Skipped {
   std::string key;
@@ -258,8 +263,6 @@ std::string PipelineTrace::Render() {
 }
 
 struct PipelineTrace::NodeJson {
-  using Json = nlohmann::ordered_json;
-
   static Json Of(const Node& node) {
     Json json = {{"name", node.info.name},
                  {"kind", PassKindName(node.info.kind)},
@@ -282,15 +285,13 @@ struct PipelineTrace::NodeJson {
 
 std::string PipelineTrace::RenderJson(std::string_view input) {
   IROPT_CHECK(running_.empty(), "a pass is still running");
-  using Json = nlohmann::ordered_json;
   Json explained = {{"input", input}, {"pipeline", NodeJson::Of(*root_)}, {"absent", AbsentPasses()}};
   root_ = MakeNode(pipeline_);
-  return Json{{"explain-pipeline", std::move(explained)}}.dump() + '\n';
+  return Dump({{"explain-pipeline", std::move(explained)}});
 }
 
 std::string PipelineTrace::RenderNothing(std::string_view input) {
-  using Json = nlohmann::ordered_json;
-  return Json{{"explain-pipeline", {{"input", input}, {"pipeline", nullptr}}}}.dump() + '\n';
+  return Dump({{"explain-pipeline", {{"input", input}, {"pipeline", nullptr}}}});
 }
 
 }  // namespace iropt

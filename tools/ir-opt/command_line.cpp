@@ -28,6 +28,7 @@ const FlagExclusion kExclusions[] = {
       "check-semantics",
       "no-verify",
       "explain-pipeline",
+      "metrics",
       "print-before",
       "print-after",
       "print-before-all",
@@ -67,6 +68,7 @@ void TranslateWords(CommandLine& line) {
   line.driver.print_changed = ChangePrintingOf(line.print_changed);
   line.driver.print_pipeline = FormOf(line.print_pipeline);
   line.driver.stats = FormOf(line.stats);
+  line.driver.metrics = FormOf(line.metrics);
   line.driver.explain_pipeline = FormOf(line.explain_pipeline);
   if (line.time_passes == "tree") line.driver.time_passes = TimesForm::Tree;
   if (line.time_passes == "list") line.driver.time_passes = TimesForm::List;

@@ -22,6 +22,7 @@ struct CommandLine {
   std::optional<int64_t> check_semantics_seed;
   std::string time_passes;
   std::string stats;
+  std::string metrics;
   std::string explain_pipeline;
   std::string diagnostics = "text";
   std::string colour = "auto";

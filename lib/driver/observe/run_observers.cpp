@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "module_metrics.h"
 #include "time_report.h"
 
 namespace iropt {
@@ -22,6 +23,7 @@ Result<std::unique_ptr<AtomicFile>> OpenOutput(std::string_view owner, const std
 Status RunObservers::Start(const InstrumentPlan& plan, OutputFiles& files) {
   times_form_ = plan.times;
   if (times_form_ != TimesForm::None) timing_ = std::make_shared<PassTimingInstrument>();
+  metrics_form_ = plan.metrics;
   stats_form_ = plan.stats;
   if (stats_form_ != ShownForm::None) statistics_ = std::make_shared<RunStatistics>();
   if (plan.report) report_ = std::make_shared<Report>(compiler_.err());
@@ -41,6 +43,7 @@ void RunObservers::AppendTo(InstrumentList& instruments) const {
 
 void RunObservers::OnRead(std::string_view subject, const Module& module, const Stopwatch& watch) {
   OnStep(RunStep::Read, watch);
+  subject_ = subject;
   if (report_) report_->Read(subject, module, watch.Read());
 }
 
@@ -58,9 +61,11 @@ void RunObservers::BeforePasses(const Module& module) {
 
 void RunObservers::AfterPasses(const Module& module) {
   if (statistics_) statistics_->After(module);
+  if (metrics_form_ != ShownForm::None) metrics_ += RenderMetrics(module, subject_, metrics_form_);
 }
 
 int RunObservers::Finish(int code) {
+  if (!metrics_.empty()) Show(metrics_);
   if (statistics_) Show(statistics_->Render(stats_form_));
   if (timing_) Show(RenderTimes(*timing_, step_times_, times_form_));
   if (trace_) {

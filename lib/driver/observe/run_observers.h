@@ -46,6 +46,9 @@ class RunObservers {
   CompilerInstance& compiler_;
   TimesForm times_form_ = TimesForm::None;
   ShownForm stats_form_ = ShownForm::None;
+  ShownForm metrics_form_ = ShownForm::None;
+  std::string metrics_;  // of the modules so far
+  std::string subject_;  // the module that was read last
   StepTimes step_times_;
   // Null unless the plan has them.
   std::shared_ptr<PassTimingInstrument> timing_;
