@@ -93,6 +93,7 @@ InstrumentPlan::InstrumentPlan(const DriverOptions& options)
       times(options.time_passes),
       stats(options.stats),
       metrics(options.metrics),
+      remarks(options.remarks),
       time_trace(options.time_trace),
       report(options.report),
       bisect_limit(options.opt_bisect_limit) {}
@@ -154,6 +155,7 @@ std::vector<InstrumentSpec> InstrumentPlan::Specs() const {
   if (print_changed != ChangePrinting::Off) {
     specs.push_back({"print-changed", {{"mode", std::string(NameOf(print_changed)), {}}}, {}});
   }
+  add_file("remarks", remarks);
   if (report) specs.push_back({"report", {}, {}});
   add_shown("stats", stats);
   add_file("time-trace", time_trace);
@@ -185,6 +187,7 @@ void InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options) {
     case InstrumentId::PrintChanged:
       if (print_changed == ChangePrinting::Off) print_changed = ChangePrintingOf(*options[0].value.as_string());
       break;
+    case InstrumentId::Remarks: AddFile(remarks, options); break;
     case InstrumentId::Report: report = true; break;
     case InstrumentId::Stats: AddShown(stats, options); break;
     case InstrumentId::TimeTrace: AddFile(time_trace, options); break;

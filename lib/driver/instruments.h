@@ -44,7 +44,8 @@ struct InstrumentPlan {
   TimesForm times = TimesForm::None;
   ShownForm stats = ShownForm::None;
   ShownForm metrics = ShownForm::None;
-  std::string time_trace;  // a file; empty: none
+  std::string remarks;     // a file; empty: none
+  std::string time_trace;  // the same
   bool report = false;
   std::optional<int64_t> bisect_limit;
   InstrumentList others;  // of the registry

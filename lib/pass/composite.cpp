@@ -6,6 +6,7 @@
 #include "events.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/registry.h"
+#include "iropt/pass/remark.h"
 #include "iropt/support/check.h"
 
 namespace iropt {
@@ -104,9 +105,9 @@ class FixpointImpl : public Composite {
       if (!result.changed) return total;
       total.changed = true;
     }
-    diagnostics.Remark(span_, "no-fixpoint",
-                       fmt::format("the fixpoint of {} was not reached within {} round{}", JoinNames(children()),
-                                   max_rounds_, max_rounds_ == 1 ? "" : "s"));
+    RemarkMissed(diagnostics, "no-fixpoint", span_,
+                 fmt::format("the fixpoint of {} was not reached within {} round{}", JoinNames(children()), max_rounds_,
+                             max_rounds_ == 1 ? "" : "s"));
     return total;
   }
 

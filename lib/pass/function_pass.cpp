@@ -14,6 +14,7 @@
 #include "events.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/pass/pass.h"
+#include "iropt/pass/remark.h"
 #include "iropt/pass/skip.h"
 #include "iropt/support/check.h"
 #include "iropt/support/crash.h"
@@ -118,6 +119,7 @@ void RewriteOne(const Module& module, const PassContext& context, FunctionWatch&
   DiagnosticEngine diagnostics(&slot.diagnostics, DiagnosticEngine::kDefaultMaxErrors + 1);
   const ModuleEntry& entry = module.functions()[slot.index];
   const CrashNote note("rewriting function", entry.var->name);
+  const RemarkFunction in_function(entry.var->name);
   const auto describe = [&] { return fmt::format("the run on function '{}'", entry.var->name); };
   const auto run = [&]() -> Result<const BaseFunc*> {
     FunctionPassContext function_context(module, entry, context, diagnostics);

@@ -72,7 +72,8 @@ struct DriverOptions {
 
   TimesForm time_passes = TimesForm::None;
   ShownForm stats = ShownForm::None;
-  ShownForm metrics = ShownForm::None;      // the size and the cost of the result
+  ShownForm metrics = ShownForm::None;           // the size and the cost of the result
+  std::string remarks;                           // the file for what passes optimized and missed; empty: none
   std::string time_trace;                        // the file for a trace of the run; empty: none
   bool report = false;                           // print the size of the input, the effect and the time of each pass
   ShownForm explain_pipeline = ShownForm::None;  // for each pass its outcome, or why it did not run

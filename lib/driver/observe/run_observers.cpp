@@ -31,12 +31,17 @@ Status RunObservers::Start(const InstrumentPlan& plan, OutputFiles& files) {
     IROPT_ASSIGN_OR_RETURN(std::unique_ptr<AtomicFile> file, OpenOutput("-time-trace", plan.time_trace, files));
     trace_ = std::make_shared<TimeTrace>(std::move(file));
   }
+  if (!plan.remarks.empty()) {
+    IROPT_ASSIGN_OR_RETURN(std::unique_ptr<AtomicFile> file, OpenOutput("-remarks", plan.remarks, files));
+    remarks_ = std::make_shared<RemarkFile>(std::move(file), compiler_.sources());
+  }
   return {};
 }
 
 void RunObservers::AppendTo(InstrumentList& instruments) const {
   if (timing_) instruments.push_back(timing_);
   if (trace_) instruments.push_back(trace_);
+  if (remarks_) instruments.push_back(remarks_);
   if (statistics_) instruments.push_back(statistics_);
   if (report_) instruments.push_back(report_);
 }
@@ -68,14 +73,16 @@ int RunObservers::Finish(int code) {
   if (!metrics_.empty()) Show(metrics_);
   if (statistics_) Show(statistics_->Render(stats_form_));
   if (timing_) Show(RenderTimes(*timing_, step_times_, times_form_));
-  if (trace_) {
-    const Status written = trace_->Write();
-    if (written.ok()) return code;
-    const Error error{written.error().code, fmt::format("-time-trace: {}", written.error().message)};
-    const int failure = compiler_.Report(error, "file");
-    if (code == 0) code = failure;
-  }
+  if (trace_) code = CodeAfter(trace_->Write(), "-time-trace", code);
+  if (remarks_) code = CodeAfter(remarks_->Write(), "-remarks", code);
   return code;
+}
+
+int RunObservers::CodeAfter(const Status& written, std::string_view flag, int code) {
+  if (written.ok()) return code;
+  const Error error{written.error().code, fmt::format("{}: {}", flag, written.error().message)};
+  const int failure = compiler_.Report(error, "file");
+  return code == 0 ? failure : code;
 }
 
 void RunObservers::Show(const std::string& text) {

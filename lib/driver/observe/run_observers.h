@@ -14,6 +14,7 @@
 #include "iropt/pass/timing.h"
 #include "iropt/support/result.h"
 #include "output_files.h"
+#include "remark_file.h"
 #include "run_statistics.h"
 #include "run_step.h"
 #include "time_trace.h"
@@ -42,6 +43,8 @@ class RunObservers {
 
  private:
   void Show(const std::string& text);
+  // The exit code after a file was written, or was not.
+  int CodeAfter(const Status& written, std::string_view flag, int code);
 
   CompilerInstance& compiler_;
   TimesForm times_form_ = TimesForm::None;
@@ -55,6 +58,7 @@ class RunObservers {
   std::shared_ptr<RunStatistics> statistics_;
   std::shared_ptr<Report> report_;
   std::shared_ptr<TimeTrace> trace_;
+  std::shared_ptr<RemarkFile> remarks_;
 };
 
 // Measures a step of the driver from its construction to the end of the scope.

@@ -32,10 +32,12 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/walk.h"
+#include "iropt/pass/remark.h"
 #include "iropt/pass/statistic.h"
 #include "iropt/transform/passes.h"
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
+#include "transform/relax/util/rewrite_functions.h"
 
 namespace iropt {
 
@@ -112,9 +114,14 @@ class Inliner : public ExprMutator {
     const auto* call = To<Call>(ExprMutator::VisitCall(old));
     const int index = CalleeIndex(module_, *call);
     if (index < 0 || !inlined_[static_cast<size_t>(index)]) return call;
-    const auto* function = To<Function>(module_.functions()[static_cast<size_t>(index)].func);
+    const ModuleEntry& callee = module_.functions()[static_cast<size_t>(index)];
+    const auto* function = To<Function>(callee.func);
     if (function->params.size() != call->args.size() || (IsForcedPure(*function) && !forced_pure_)) return call;
-    return BodyFor(*function, *call);
+    const Expr* body = BodyFor(*function, *call);
+    if (WantsRemarks() && !failed_) {
+      RemarkPassed("inlined-call", Location(*old), fmt::format("the call of '{}' is inlined", callee.var->name));
+    }
+    return body;
   }
 
  private:
@@ -217,6 +224,7 @@ class ModuleInliner {
       IROPT_RETURN_IF_ERROR(CleanUp(i));
     }
     kRemovedFunctions.Add(static_cast<uint64_t>(std::ranges::count(kept, false)));
+    RemarkRemovedFunctions(module_, kept, "no calls of it are left");
     module_.Filter(kept);
     return module_;
   }
@@ -257,14 +265,17 @@ class ModuleInliner {
   void Keep(size_t callee, size_t caller, uint64_t most) {
     inlined_[callee] = false;
     const ModuleEntry& entry = module_.functions()[callee];
-    context_.diagnostics.Remark(Location(*entry.func), "inline-limit",
-                                fmt::format("function '{}' is not inlined: '{}' would have more than {} bindings",
-                                            entry.var->name, module_.functions()[caller].var->name, most));
+    const std::string_view name = module_.functions()[caller].var->name;
+    const RemarkFunction in_function(name);
+    RemarkMissed(context_.diagnostics, "inline-limit", Location(*entry.func),
+                 fmt::format("function '{}' is not inlined: '{}' would have more than {} bindings", entry.var->name,
+                             name, most));
   }
 
   // The function with its calls inlined, and its storage; the same pointer if there are none to inline.
   Result<const Function*> Inline(const ModuleEntry& entry, FuncStorageRef& storage) {
     const auto* function = To<Function>(entry.func);
+    const RemarkFunction in_function(entry.var->name);
     Workspace workspace(entry.storage);
     OpTypeInferrer inferrer(&module_, workspace.arena(), &context_.diagnostics);
     Inliner inliner(module_, inlined_, IsForcedPure(*function), workspace, inferrer, context_.diagnostics);
@@ -278,6 +289,7 @@ class ModuleInliner {
 
   Status CleanUp(size_t i) {
     const ModuleEntry entry = module_.functions()[i];
+    const RemarkFunction in_function(entry.var->name);
     Workspace workspace(entry.storage);
     IROPT_ASSIGN_OR_RETURN(const Function* function,
                            CanonicalizeBindings(To<Function>(entry.func), &module_, workspace, context_.diagnostics));

@@ -28,10 +28,12 @@
 
 #include "iropt/analysis/relax/called_functions.h"
 #include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/location.h"
 #include "iropt/ir/prefetched_range.h"
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/relax/type_walk.h"
 #include "iropt/op/op.h"
+#include "iropt/pass/remark.h"
 #include "iropt/pass/statistic.h"
 #include "iropt/support/edit_distance.h"
 #include "iropt/transform/passes.h"
@@ -159,6 +161,9 @@ class DeadBindingRemover : private ExprRewriter<DeadBindingRemover> {
         UseType(cast->match_type);
       } else if (!live_[binding->var->id] && !effects_.HasEffect(binding->var, value)) {
         ++num_dead;
+        if (WantsRemarks()) {
+          RemarkPassed("removed-binding", Location(*binding), fmt::format("'{}' is not used", binding->var->name()));
+        }
         return;
       }
       live_[binding->var->id] = true;
@@ -242,6 +247,7 @@ void RemoveUnreachable(Module& module, AnalysisManager& analyses, std::vector<bo
   if (!reachability.Run()) return;
   const std::vector<bool>& reached = reachability.reached();
   if (std::ranges::find(reached, false) == reached.end()) return;
+  RemarkRemovedFunctions(module, reached, "no entry function needs it");
   module.Filter(reached);
   size_t kept = 0;
   for (size_t i = 0; i < reached.size(); ++i) {

@@ -16,12 +16,16 @@
 // Schwartz, 1970; here as in TVM 0.18's pass of this name). O(operands).
 #include "iropt/transform/relax/simplify/eliminate_common_subexpr.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
 #include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/location.h"
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/op/op.h"
+#include "iropt/pass/remark.h"
 #include "iropt/pass/statistic.h"
 #include "iropt/support/scoped_hash_table.h"
 #include "iropt/transform/passes.h"
@@ -141,6 +145,10 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     Replace(var, earlier);
     if (is_left_over) return binding;
     ++merged_;
+    if (WantsRemarks()) {
+      RemarkPassed("merged-expression", Location(*binding),
+                   fmt::format("'{}' has the value of '{}' and is replaced by it", var->name(), earlier->name()));
+    }
     return NewLike<VarBinding>(workspace(), *binding, var, earlier);
   }
 

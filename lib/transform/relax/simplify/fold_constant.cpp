@@ -27,6 +27,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/relax/walk.h"
+#include "iropt/pass/remark.h"
 #include "iropt/pass/statistic.h"
 #include "iropt/transform/passes.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
@@ -227,15 +228,24 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
     if (op->id == OpId::kCallTir) {
       const Expr* rewritten = ExprRewriter::VisitCall(&call);
       *value = EvalCallTir(*To<Call>(rewritten));
-      folded_ += value->has_value() ? 1 : 0;
+      if (*value) CountFolded(call, *op);
       return rewritten;
     }
     if (in_dataflow_ && ConstantEvaluator::IsFoldable(*op->info)) {
       if (const auto args = KnownAll(call.args)) *value = evaluator_.EvalOperator(call, *op->info, *args);
-      if (*value) ++folded_;
-      if (*value) return &call;
+      if (*value) {
+        CountFolded(call, *op);
+        return &call;
+      }
     }
     return Rebuild(call, op, MapList(call.args, workspace(), [this](const Expr* arg) { return RewriteOperand(arg); }));
+  }
+
+  void CountFolded(const Call& call, const Op& op) {
+    ++folded_;
+    if (!WantsRemarks()) return;
+    RemarkPassed("folded-call", Location(call),
+                 fmt::format("the call of {} is replaced by its value", op.info->script));
   }
 
   // Replaces operands that are variables for shapes by the shapes.
@@ -290,7 +300,7 @@ const Function* FoldConstants(const Function* function, const Module& module, Wo
   if (const ConstantEvaluator::Declined& declined = folder.declined(); diagnostics && declined.count > 0) {
     std::string message = fmt::format("a call of constants is not folded: {}", declined.reason);
     if (declined.count > 1) message += fmt::format("; it is the first of {} such calls", declined.count);
-    diagnostics->Remark(Location(*declined.first), "fold-limit", std::move(message));
+    RemarkMissed(*diagnostics, "fold-limit", Location(*declined.first), std::move(message));
   }
   uint64_t removed = 0;
   folded = RemoveDeadBindings(folded, &module, workspace, &removed);

@@ -1,9 +1,23 @@
 #include "rewrite_functions.h"
 
+#include <fmt/format.h>
+
+#include "iropt/ir/location.h"
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 
 namespace iropt {
+
+void RemarkRemovedFunctions(const Module& module, const std::vector<bool>& kept, std::string_view reason) {
+  if (!WantsRemarks()) return;
+  for (size_t i = 0; i < kept.size(); ++i) {
+    if (kept[i]) continue;
+    const ModuleEntry& entry = module.functions()[i];
+    const RemarkFunction in_function(entry.var->name);
+    RemarkPassed("removed-function", Location(*entry.func),
+                 fmt::format("function '{}' is removed: {}", entry.var->name, reason));
+  }
+}
 
 Result<Module> CleanUp(Module module, ModulePassContext& context) {
   for (size_t i = 0; i < module.size(); ++i) {

@@ -1,11 +1,13 @@
 // Helpers for module passes that rewrite Relax functions.
 #pragma once
 
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "iropt/ir/module.h"
 #include "iropt/pass/pass.h"
+#include "iropt/pass/remark.h"
 #include "iropt/support/parallel.h"
 
 namespace iropt {
@@ -19,6 +21,7 @@ void RewriteRelaxFunctions(Module& module, int threads, Rewrite&& rewrite) {
     const ModuleEntry& entry = module.functions()[i];
     const auto* function = As<Function>(entry.func);
     if (!function) return;
+    const RemarkFunction in_function(entry.var->name);
     Workspace workspace(entry.storage);
     const Function* result = rewrite(function, workspace);
     if (result != function) changed[i] = {result, workspace.Finish()};
@@ -27,6 +30,9 @@ void RewriteRelaxFunctions(Module& module, int threads, Rewrite&& rewrite) {
     if (changed[i].first) module.SetAt(i, changed[i].first, std::move(changed[i].second));
   }
 }
+
+// For each function that is not kept, a remark that it is removed, if remarks are wanted. `kept` is by index.
+void RemarkRemovedFunctions(const Module& module, const std::vector<bool>& kept, std::string_view reason);
 
 // The module after CanonicalizeBindings and DeadCodeElimination, for passes that leave aliases and dead code.
 Result<Module> CleanUp(Module module, ModulePassContext& context);
