@@ -31,7 +31,11 @@ add_test(NAME models
 add_test(NAME passes_on_models
          COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/passes_on_models.py"
                  --ir-opt $<TARGET_FILE:ir-opt> "${IROPT_CONFORMANCE_DIR}/../corpus/models")
-set_tests_properties(model_example models passes_on_models PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
+add_test(NAME semantics_on_models
+         COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/semantics_on_models.py"
+                 --ir-opt $<TARGET_FILE:ir-opt> --budget 100000000000 --model llama_2l_tiny --model lfm2_decoder_tiny
+                 --model squeezenet --model shufflenet "${IROPT_CONFORMANCE_DIR}/../corpus/models")
+set_tests_properties(model_example models passes_on_models semantics_on_models PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
 
 # What they compute, before and after -O3, and in other forms if loops can be compiled.
 if(IROPT_HAVE_LLVM)

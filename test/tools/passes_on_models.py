@@ -12,11 +12,10 @@ import subprocess
 import sys
 
 import models
+from semantic_runs import OPTIONS
 
 SKIPPED = 77
 
-# Options with which a pass has an effect.
-OPTIONS = {"ConvertLayout": '<desired_layouts={"relax.nn.conv2d":["NHWC","OHWI"]};strict=false>'}
 # Passes that do not apply to these models, with the reason.
 NOT_ON_MODELS = {"UpdateVDevice": "they have no virtual devices"}
 # Passes that are not idempotent, with the reason.

@@ -10,21 +10,19 @@ import argparse
 import concurrent.futures
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
 
+import semantic_runs
+
 # Options with which a pass has an effect; `main` has these parameters.
-OPTIONS = {
+OPTIONS = semantic_runs.OPTIONS | {
     "BindParams": '<params={"w":{"dtype":"float32","shape":[4],"data":[1,-2,0.5,3]}}>',
     "BindSymbolicVars": '<binding_map={"n":3};func_name=main>',
-    "ConvertLayout": '<desired_layouts={"relax.nn.conv2d":["NHWC","OHWI"]};strict=false>',
     "UpdateParamStructInfo": r'<updates={"main":{"x":"R.Tensor((n, 4), dtype=\"float32\", vdevice=\"llvm:0\")"}}>',
     "UpdateVDevice": "<new_vdevice=\"I.vdevice('cuda')\">",
 }
-# The last line of the table.
-SUMMARY = re.compile(r"^functions: (\d+) \((\d+) unchanged, (\d+) not compared\)$", re.MULTILINE)
 
 
 class Tally:
@@ -44,26 +42,16 @@ def generate(options, folder, index):
     return path
 
 
-def check(ir_opt, name, path):
-    """The exit code and the messages of a run."""
-    command = [ir_opt, "-O4", f"-passes={name}{OPTIONS.get(name, '')}", "-check-semantics=each", "-verify-roundtrip", path]
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
-    return done.returncode, done.stderr
-
-
 def check_module(options, folder, names, index):
     path = generate(options, folder, index)
-    return [(name, *check(options.ir_opt, name, path)) for name in names]
+    return [(name, semantic_runs.run(options.ir_opt, name + OPTIONS.get(name, ""), path)) for name in names]
 
 
-def add(tally, index, code, messages):
-    found = SUMMARY.search(messages)
-    if code != 0 or not found:
-        tally.failures.append(f"module {index}, exit code {code}:\n{messages[:1500]}")
-        return
-    functions, unchanged, not_compared = map(int, found.groups())
-    tally.changed += functions > unchanged + not_compared
-    tally.not_compared += not_compared
+def add(tally, index, run):
+    if run.failure:
+        tally.failures.append(f"module {index}, {run.failure}")
+    tally.changed += run.compared > 0
+    tally.not_compared += run.not_compared
 
 
 def report(tallies, seed):
@@ -94,8 +82,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         runs = pool.map(lambda index: check_module(options, folder, names, index), indices)
         for index, results in zip(indices, runs):
-            for name, code, messages in results:
-                add(tallies[name], index, code, messages)
+            for name, run in results:
+                add(tallies[name], index, run)
     return report(tallies, options.seed)
 
 

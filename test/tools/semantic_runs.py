@@ -1,0 +1,26 @@
+"""Runs of ir-opt under -check-semantics=each, and options with which passes have an effect."""
+import re
+import subprocess
+
+# On any module.
+OPTIONS = {"ConvertLayout": '<desired_layouts={"relax.nn.conv2d":["NHWC","OHWI"]};strict=false>'}
+# The last line of the table.
+SUMMARY = re.compile(r"^functions: (\d+) \((\d+) unchanged, (\d+) not compared\)$", re.MULTILINE)
+NOT_COMPARED = re.compile(r"function '[^']*' is not compared: .*")
+
+
+class Run:
+    """What a run has found."""
+
+    def __init__(self, code, messages):
+        summary = SUMMARY.search(messages)
+        self.failure = None if code == 0 and summary else f"exit code {code}:\n{messages[:1500]}"
+        functions, unchanged, self.not_compared = map(int, summary.groups()) if summary else (0, 0, 0)
+        self.compared = functions - unchanged - self.not_compared
+        self.reasons = NOT_COMPARED.findall(messages)
+
+
+def run(ir_opt, pipeline, path, *flags):
+    command = [ir_opt, "-O4", f"-passes={pipeline}", "-check-semantics=each", "-verify-roundtrip", *flags, path]
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    return Run(done.returncode, done.stderr)
