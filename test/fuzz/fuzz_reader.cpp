@@ -1,7 +1,6 @@
 // The reader must answer any bytes with a module or with diagnostics. A module that it accepts is verified, printed and
 // read again; the second text must be the first.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -11,9 +10,6 @@
 #include "iropt/support/check.h"
 #include "iropt/text/script/parser.h"
 #include "iropt/text/script/printer.h"
-
-// A failed check ends the process in this way, which libFuzzer takes for a time-out and keeps no input of.
-extern "C" void _exit(int) { std::abort(); }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace iropt;
