@@ -45,10 +45,10 @@ struct FunctionMetrics {
   std::string name;
   uint64_t calls = 0;
   uint64_t params = 0;
-  Amount param_bytes;
+  Amount param_bytes = {};
   uint64_t constants = 0;
   uint64_t constant_bytes = 0;
-  Amount multiply_adds;
+  Amount multiply_adds = {};
 };
 
 std::optional<uint64_t> BytesOf(const Type* type) {
