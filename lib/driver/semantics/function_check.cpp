@@ -48,7 +48,7 @@ std::optional<FunctionCheck::Trial> FunctionCheck::FindTrial(size_t number, cons
       for (const bool fills_outputs : {false, true}) {
         if (fills_outputs && !maker_->has_outputs()) continue;
         Trial trial{{seed + number, {kTrials[number], *integers}, sizes, fills_outputs}, {}};
-        Result<std::vector<HostValue>> inputs = maker_->Make(trial.recipe, runner.tracking());
+        Result<std::vector<HostValue>> inputs = maker_->Make(trial.recipe, runner.tracking(), runner.max_inputs());
         if (inputs.ok()) {
           trial.outcome = runner.Run(module, interface, *inputs);
         } else {
@@ -131,7 +131,7 @@ CheckResult FunctionCheck::Compare(const Module& before, const CallInterface& ol
   runner.ResetWork();
   std::vector<Trial> next;
   for (Trial& trial : trials_) {
-    const Result<std::vector<HostValue>> inputs = maker_->Make(trial.recipe, runner.tracking());
+    const Result<std::vector<HostValue>> inputs = maker_->Make(trial.recipe, runner.tracking(), runner.max_inputs());
     IROPT_CHECK(inputs.ok(), "inputs that were made are not made again: {}", inputs.error().message);
     RunOutcome outcome = runner.Run(after, interface_, *inputs);
     if (CompareTrial(trial, outcome, mode, result)) next.push_back({trial.recipe, std::move(outcome)});

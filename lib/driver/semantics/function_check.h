@@ -55,7 +55,7 @@ class FunctionCheck {
     RunOutcome outcome;
   };
 
-  // Fills trials_ by running the function in a module; gives the reason where there is none.
+  // Fills trials_ by running the function in a module; returns the reason if it cannot run.
   std::string FindTrials(const Module& module, const CallInterface& interface, FunctionRunner& runner, uint64_t seed);
   // Nothing if no inputs were found on which the function runs; the error is the first one.
   std::optional<Trial> FindTrial(size_t number, const Module& module, const CallInterface& interface,

@@ -31,6 +31,8 @@ class FunctionRunner {
 
   void ResetWork() { work_ = 0; }
   uint64_t max_work() const { return max_work_; }
+  // The most elements of the inputs of a run: making one costs as much as several operations.
+  uint64_t max_inputs() const { return max_work_ / kWorkOfInput; }
   Storage::Tracking tracking() const { return Storage::Tracking::kOn; }
 
   // Runs the function that the interface stands for in the module, on the inputs that it had at first.
@@ -39,6 +41,8 @@ class FunctionRunner {
  private:
   class Meter;
   struct Callbacks;
+
+  static constexpr uint64_t kWorkOfInput = 16;
 
   Result<HostValue> Call(const Module& module, const CallInterface& interface, const std::vector<HostValue>& inputs,
                          DiagnosticEngine& diagnostics, Meter& meter);

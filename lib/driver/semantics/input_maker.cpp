@@ -111,8 +111,10 @@ Result<HostValue> InputMaker::MakeTensor(size_t input, std::vector<int64_t> dims
   return HostValue(MakeRandomTensor(dtype, dims, RandomSourceOf(original, recipe.seed), recipe.random));
 }
 
-Result<std::vector<HostValue>> InputMaker::Make(const InputRecipe& recipe, Storage::Tracking tracking) const {
+Result<std::vector<HostValue>> InputMaker::Make(const InputRecipe& recipe, Storage::Tracking tracking,
+                                                uint64_t max_elements) const {
   SymbolValues symbols;
+  uint64_t left = max_elements;
   for (size_t i = 0; i < first_.symbols().size(); ++i) symbols.Bind(first_.symbols()[i], recipe.sizes.of_vars[i]);
   std::vector<HostValue> values;
   for (size_t i = 0; i < fixed_.size(); ++i) {
@@ -133,6 +135,10 @@ Result<std::vector<HostValue>> InputMaker::Make(const InputRecipe& recipe, Stora
       values.emplace_back(std::move(dims));
       continue;
     }
+    const std::optional<uint64_t> elements = ArrayBytes(DataType::Int(8), dims);
+    if (!elements || *elements > left)
+      return Error{ErrorCode::Budget, fmt::format("its inputs have more than {} elements", max_elements)};
+    left -= *elements;
     IROPT_ASSIGN_OR_RETURN(HostValue tensor, MakeTensor(i, std::move(dims), recipe, tracking));
     values.push_back(std::move(tensor));
   }

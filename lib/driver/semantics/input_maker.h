@@ -36,8 +36,10 @@ class InputMaker {
   bool has_integers() const { return has_integers_; }
   bool has_outputs() const { return has_outputs_; }
 
-  // The inputs; the error says what does not fit.
-  Result<std::vector<HostValue>> Make(const InputRecipe& recipe, Storage::Tracking tracking) const;
+  // The inputs; the error says what does not fit. Fails with ErrorCode::Budget if the tensors would have more than
+  // `max_elements` elements together, before memory is allocated for those beyond.
+  Result<std::vector<HostValue>> Make(const InputRecipe& recipe, Storage::Tracking tracking,
+                                      uint64_t max_elements) const;
   // "ordinary inputs with n = 3".
   std::string Describe(const InputRecipe& recipe) const;
 
