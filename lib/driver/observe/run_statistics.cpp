@@ -18,8 +18,13 @@ void RunStatistics::After(const Module& module) {
 }
 
 Status RunStatistics::EnterPassContext() {
-  running_.clear();
+  LeaveAll();
   return {};
+}
+
+// A run that is out of memory does not end its passes. The innermost scope ends first.
+void RunStatistics::LeaveAll() {
+  while (!running_.empty()) running_.pop_back();
 }
 
 Status RunStatistics::RunBeforePass(const Module&, const PassInfo&) {

@@ -18,6 +18,7 @@ namespace iropt {
 class RunStatistics : public PassInstrument {
  public:
   RunStatistics() : PassInstrument("stats") {}
+  ~RunStatistics() override { LeaveAll(); }
 
   // The module before the passes, and after them if they have not failed. The chunks of an input add up.
   void Before(const Module& module);
@@ -39,6 +40,7 @@ class RunStatistics : public PassInstrument {
     uint64_t after = 0;
   };
 
+  void LeaveAll();
   std::string RenderText() const;
 
   StatisticCounts counts_;
