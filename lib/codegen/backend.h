@@ -47,7 +47,7 @@ static_assert(sizeof(LoopRuntime) == sizeof(void*) * std::size(kRuntimeSymbols))
 class ObjectStore {
  public:
   virtual ~ObjectStore() = default;
-  // Empty if there is no object for the key.
+  // Empty if the key has none.
   virtual std::string Load(const std::string& key) = 0;
   virtual void Store(const std::string& key, std::string_view object) = 0;
 };

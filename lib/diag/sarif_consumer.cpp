@@ -137,7 +137,7 @@ SarifConsumer::~SarifConsumer() {
     out_->Append(document_->Render());
     static_cast<void>(out_->Flush());
   } catch (...) {
-    // There is no memory for the document; the exit code remains.
+    // Memory for the document ran out; the exit code remains.
   }
 }
 

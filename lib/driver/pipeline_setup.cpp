@@ -240,7 +240,11 @@ Status PipelineSetup::AddInstruments() {
     IROPT_ASSIGN_OR_RETURN(const std::string weights, ConstantExternalizer::PathBeside(options_.output));
     IROPT_RETURN_IF_ERROR(files.Claim("-externalize-constants", weights));
   }
-  if (options_.reproducer) IROPT_RETURN_IF_ERROR(files.Claim("-reproducer", *options_.reproducer));
+  if (options_.reproducer) {
+    IROPT_RETURN_IF_ERROR(files.Claim("-reproducer", *options_.reproducer));
+    // A crash could not report that the file cannot be written.
+    IROPT_RETURN_IF_ERROR(AtomicFile::Create(*options_.reproducer));
+  }
   IROPT_RETURN_IF_ERROR(observers_.Start(plan, files));
   observers_.AppendTo(list);
   if (verify_each) {

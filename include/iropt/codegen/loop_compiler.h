@@ -10,7 +10,7 @@
 // Compiled code has the semantics of the interpreter (iropt/eval/tir/prim_func.h), with these differences:
 // multiplications and additions of float32 and float64 may be contracted (FMA). Mathematical functions are those of the
 // C library in the precision of the dtype. Reads of uninitialized elements are not detected. The result of an
-// out-of-range conversion to an integer is unspecified. There is no limit of steps, so an endless loop does not
+// out-of-range conversion to an integer is unspecified. Steps are not limited, so an endless loop does not
 // terminate.
 #pragma once
 

@@ -44,7 +44,7 @@ class PackedRegistry {
  public:
   // Adds a function, or replaces the one with this name.
   void Set(std::string name, PackedFunc func);
-  // Returns null if there is no such function. O(log n).
+  // Returns null if the function is not registered. O(log n).
   const PackedFunc* Find(std::string_view name) const;
   // Calls the function. The error for an unknown name suggests the nearest one.
   Result<HostValue> Call(std::string_view name, std::span<const HostValue> args, PackedContext& context) const;

@@ -64,7 +64,7 @@ class OutputStream {
   explicit OutputStream(OutputSink* sink);
   OutputStream(OutputStream&& other) noexcept;
   OutputStream& operator=(OutputStream&&) = delete;
-  // Flushes and ignores failures: flush first if they matter. Throws if there is no memory for the string or the sink.
+  // Flushes and ignores failures: flush first if they matter. Throws if memory for the string or the sink runs out.
   ~OutputStream() noexcept(false);
 
   void Append(std::string_view text) {

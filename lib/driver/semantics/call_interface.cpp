@@ -92,7 +92,7 @@ Entry CallInterface::EntryIn(const Module& module) const { return Entry::Of(*mod
 InterfaceChange CallInterface::Follow(const PassInfo& pass, const Module& before, const Module& after) {
   const ModuleEntry& old = *before.Find(var_);
   const ModuleEntry* found = FindAfter(old, pass, before, after);
-  if (!found || Is<ExternFunc>(found->func)) return InterfaceChange::Wrong("the function is no longer in the module");
+  if (!found || Is<ExternFunc>(found->func)) return InterfaceChange::Wrong("the function was removed from the module");
   if (found->func->kind != old.func->kind) return InterfaceChange::Wrong("the function is now of another kind");
   var_ = found->var;
   const Step step{pass, before, after, Entry::Of(old), Entry::Of(*found)};

@@ -10,25 +10,12 @@
 #include "catch.h"
 #include "iropt/data/name_map.h"
 #include "iropt/data/tensors.h"
+#include "temporary_folder.h"
 
 namespace iropt {
 namespace {
 
 namespace fs = std::filesystem;
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "iropt-weights-XXXXXX").string();
-    REQUIRE(mkdtemp(pattern.data()) != nullptr);
-    path_ = pattern;
-  }
-  ~TemporaryFolder() { fs::remove_all(path_); }
-  std::string operator/(const char* name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
 
 std::shared_ptr<NDArray> Filled(DataType dtype, std::initializer_list<int64_t> shape, int first) {
   auto array = NDArray::Make(dtype, shape);

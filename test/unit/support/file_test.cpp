@@ -12,29 +12,17 @@
 #include <thread>
 
 #include "catch.h"
+#include "temporary_folder.h"
 
 namespace iropt {
 namespace {
 
 namespace fs = std::filesystem;
 
-// A folder that is removed after the test.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "iropt-test-XXXXXX").string();
-    REQUIRE(mkdtemp(pattern.data()) != nullptr);
-    path_ = pattern;
-  }
-  ~TemporaryFolder() { fs::remove_all(path_); }
-  std::string operator/(const char* name) const { return (path_ / name).string(); }
-  size_t FileCount() const {
-    return static_cast<size_t>(std::distance(fs::directory_iterator(path_), fs::directory_iterator()));
-  }
-
- private:
-  fs::path path_;
-};
+// The number of files in a folder.
+size_t FileCount(const TemporaryFolder& folder) {
+  return static_cast<size_t>(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()));
+}
 
 std::string Contents(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -170,7 +158,7 @@ TEST_CASE("a file is replaced when complete, and keeps its permissions", "[suppo
   }
   CHECK(Contents(path) == "new");
   CHECK(ModeOf(path) == 0640);
-  CHECK(folder.FileCount() == 1);
+  CHECK(FileCount(folder) == 1);
 }
 
 TEST_CASE("a file that is not committed leaves no trace", "[support]") {
@@ -183,7 +171,7 @@ TEST_CASE("a file that is not committed leaves no trace", "[support]") {
   CHECK(WriteFileAtomically(folder / "out", fail).error().message == "stopped");
   CHECK(WriteFileAtomically(folder / "fresh", fail).error().code == ErrorCode::PassFailed);
   CHECK(Contents(folder / "out") == "old");
-  CHECK(folder.FileCount() == 1);
+  CHECK(FileCount(folder) == 1);
 }
 
 TEST_CASE("a finished file appears when it is committed", "[support]") {
@@ -196,7 +184,7 @@ TEST_CASE("a finished file appears when it is committed", "[support]") {
   CHECK_FALSE(fs::exists(path));
   REQUIRE(file->Commit().ok());
   CHECK(Contents(path) == "complete");
-  CHECK(folder.FileCount() == 1);
+  CHECK(FileCount(folder) == 1);
 }
 
 TEST_CASE("a new file gets the permissions of the umask", "[support]") {
