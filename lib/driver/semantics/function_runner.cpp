@@ -56,25 +56,54 @@ Tensor ConvertFloats(const Tensor& tensor, DataType dtype) {
 // Adds up how many operations the elements of each binding take.
 class FunctionRunner::Meter : public RunObserver {
  public:
-  explicit Meter(const uint64_t& work) : work_(work), before_(work) {}
+  // `work` is the work of all runs.
+  explicit Meter(uint64_t& work) : work_(work), counted_(work) {}
 
   void OnBinding(const Function&, const Var&, const HostValue& value) override { Add(value); }
   void OnCall(CalleeKind, std::string_view, double) override {}
   void OnRandom() override { is_random_ = true; }
 
+  // Counts the steps of a PrimFunc, which are single operations but take longer.
+  void AddSteps(uint64_t steps) {
+    work_ += steps * kWorkOfStep;
+    counted_ += steps * (kWorkOfStep - 1);
+  }
   void Add(const HostValue& value) {
-    accumulation_ += static_cast<double>(work_ - before_) / static_cast<double>(NumElements(value));
-    before_ = work_;
+    accumulation_ += static_cast<double>(work_ - counted_) / static_cast<double>(NumElements(value));
+    counted_ = work_;
   }
   double accumulation() const { return accumulation_; }
   bool is_random() const { return is_random_; }
   size_t num_lines = 0;
 
  private:
-  const uint64_t& work_;
-  uint64_t before_;
+  uint64_t& work_;
+  uint64_t counted_;
   double accumulation_ = 1;
   bool is_random_ = false;
+};
+
+// Interprets PrimFuncs, and takes their time into account.
+class FunctionRunner::Executor : public PrimFuncExecutor {
+ public:
+  Executor(const Module& module, const EvalLimits& limits, Meter& meter)
+      : module_(module), limits_(limits), meter_(meter) {}
+
+  Storage::Tracking tracking() const override { return Storage::Tracking::kOn; }
+  Result<HostValue> Call(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
+                         const PackedCaller& packed) override {
+    uint64_t steps = 0;
+    const EvalLimits limits{
+        .max_bytes = limits_.max_bytes, .max_work = limits_.AvailableWork() / kWorkOfStep, .work = &steps};
+    Result<HostValue> result = InterpretingExecutor(module_, limits).Call(var, func, args, packed);
+    meter_.AddSteps(steps);
+    return result;
+  }
+
+ private:
+  const Module& module_;
+  EvalLimits limits_;
+  Meter& meter_;
 };
 
 // What the functions that are passed to a program do.
@@ -142,7 +171,7 @@ Result<HostValue> FunctionRunner::Call(const Module& module, const CallInterface
   for (size_t i = 0; i < entry.inputs().size(); ++i)
     values.push_back(ConvertFor(entry.inputs()[i], value_of(interface.sources()[i])));
   const EvalLimits limits{.max_bytes = PhysicalMemory(), .work = &work_, .max_total_work = max_work_};
-  InterpretingExecutor executor(module, limits);
+  Executor executor(module, limits, meter);
   RunOptions run{.limits = limits, .seed = seed_, .prim_funcs = &executor, .observer = &meter};
   run.print = [&meter](std::string_view) { ++meter.num_lines; };
   Callbacks callbacks;

@@ -26,7 +26,7 @@ Tensor ConvertFloats(const Tensor& tensor, DataType dtype);
 
 class FunctionRunner {
  public:
-  // `max_work` limits the operations of all runs since ResetWork.
+  // `max_work` limits the operations of all runs since ResetWork, where a step of a PrimFunc counts as kWorkOfStep.
   FunctionRunner(uint64_t max_work, uint64_t seed);
 
   void ResetWork() { work_ = 0; }
@@ -40,6 +40,7 @@ class FunctionRunner {
 
  private:
   class Meter;
+  class Executor;
   struct Callbacks;
 
   static constexpr uint64_t kWorkOfInput = 16;

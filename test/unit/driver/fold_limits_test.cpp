@@ -2,6 +2,7 @@
 
 #include "catch.h"
 #include "iropt/driver/compiler_instance.h"
+#include "iropt/eval/tir/prim_func.h"
 #include "iropt/text/script/printer.h"
 #include "iropt/transform/relax/simplify/fold_constant.h"
 
@@ -41,9 +42,9 @@ bool IsFolded(const FoldOptions& options) {
 
 TEST_CASE("a step of a PrimFunc counts as several units of the work of a run", "[driver]") {
   CHECK(IsFolded({}));
-  CHECK(IsFolded({.max_total_work = 1000 * FoldOptions::kWorkOfStep}));
+  CHECK(IsFolded({.max_total_work = 1000 * kWorkOfStep}));
   CHECK_FALSE(IsFolded({.max_total_work = 1000}));
-  CHECK_FALSE(IsFolded({.max_total_work = 50 * FoldOptions::kWorkOfStep}));
+  CHECK_FALSE(IsFolded({.max_total_work = 50 * kWorkOfStep}));
 }
 
 }  // namespace iropt

@@ -12,6 +12,10 @@
 
 namespace iropt {
 
+// A step of the interpretation of a PrimFunc, the unit of its limit of work, takes the time of so many elementary
+// operations of a kernel, roughly.
+inline constexpr uint64_t kWorkOfStep = 32;
+
 // Calls packed functions for a PrimFunc (T.call_packed).
 using PackedCaller = std::function<Result<HostValue>(std::string_view name, std::span<const HostValue> args)>;
 

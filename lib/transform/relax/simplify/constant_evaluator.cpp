@@ -7,6 +7,7 @@
 #include "iropt/eval/evaluator.h"
 #include "iropt/eval/relax/interpreter.h"
 #include "iropt/eval/relax/value_type.h"
+#include "iropt/eval/tir/prim_func.h"
 #include "iropt/ir/tir/stmt.h"
 
 namespace iropt {
@@ -79,10 +80,10 @@ std::optional<HostValue> ConstantEvaluator::EvalCallTir(const Call& call, const 
   const auto* func = entry ? As<PrimFunc>(entry->func) : nullptr;
   if (!func || DeclineBigFile(call, args)) return std::nullopt;
   uint64_t steps = 0;
-  EvalLimits limits = Limits(args, FoldOptions::kWorkOfStep);
+  EvalLimits limits = Limits(args, kWorkOfStep);
   limits.work = &steps;
   Result<HostValue> result = iropt::EvalCallTir(call, *func, args, tir_vars, limits, &module_);
-  total_work_ += steps * FoldOptions::kWorkOfStep;
+  total_work_ += steps * kWorkOfStep;
   return result ? Accept(*std::move(result), call.type) : Decline(call, result.error());
 }
 

@@ -16,11 +16,10 @@ struct FoldOptions {
   // The limit for all results in one function together, in addition to the size of its constants: many small results
   // are big, too.
   size_t max_total_bytes = size_t{1} << 26;
-  // The limits of elementary operations for one result, and for all results in one function together. A step of a
-  // PrimFunc, which is interpreted, counts as kWorkOfStep of them.
+  // The limits of elementary operations for one result, and for all results in one function together, where a step of
+  // a PrimFunc counts as kWorkOfStep of them.
   uint64_t max_work = uint64_t{1} << 28;
   uint64_t max_total_work = uint64_t{1} << 34;
-  static constexpr uint64_t kWorkOfStep = 32;
 };
 
 // The same pointer if there is nothing to fold. The PrimFuncs of call_tir are looked up in `module`. New nodes are
