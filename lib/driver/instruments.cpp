@@ -93,9 +93,10 @@ InstrumentPlan::InstrumentPlan(const DriverOptions& options)
       times(options.time_passes),
       stats(options.stats),
       metrics(options.metrics),
-      remarks(options.remarks),
-      time_trace(options.time_trace),
       report(options.report),
+      remarks(options.remarks),
+      report_page(options.report_page),
+      time_trace(options.time_trace),
       bisect_limit(options.opt_bisect_limit) {}
 
 Status InstrumentPlan::Add(const InstrumentSpec& spec, const PassRegistry& registry, DiagnosticEngine& diagnostics) {
@@ -156,7 +157,8 @@ std::vector<InstrumentSpec> InstrumentPlan::Specs() const {
     specs.push_back({"print-changed", {{"mode", std::string(NameOf(print_changed)), {}}}, {}});
   }
   add_file("remarks", remarks);
-  if (report) specs.push_back({"report", {}, {}});
+  add_shown("report", report);
+  add_file("report-page", report_page);
   add_shown("stats", stats);
   add_file("time-trace", time_trace);
   if (times != TimesForm::None) {
@@ -188,7 +190,8 @@ void InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options) {
       if (print_changed == ChangePrinting::Off) print_changed = ChangePrintingOf(*options[0].value.as_string());
       break;
     case InstrumentId::Remarks: AddFile(remarks, options); break;
-    case InstrumentId::Report: report = true; break;
+    case InstrumentId::Report: AddShown(report, options); break;
+    case InstrumentId::ReportPage: AddFile(report_page, options); break;
     case InstrumentId::Stats: AddShown(stats, options); break;
     case InstrumentId::TimeTrace: AddFile(time_trace, options); break;
     case InstrumentId::Timing:

@@ -44,9 +44,10 @@ struct InstrumentPlan {
   TimesForm times = TimesForm::None;
   ShownForm stats = ShownForm::None;
   ShownForm metrics = ShownForm::None;
-  std::string remarks;     // a file; empty: none
-  std::string time_trace;  // the same
-  bool report = false;
+  ShownForm report = ShownForm::None;
+  std::string remarks;      // a file; empty: none
+  std::string report_page;  // the same
+  std::string time_trace;   // the same
   std::optional<int64_t> bisect_limit;
   InstrumentList others;  // of the registry
   std::vector<InstrumentSpec> other_specs;

@@ -1,5 +1,7 @@
 #include "command_line.h"
 
+#include <fmt/format.h>
+
 #include "cli/compiler_flags.h"
 #include "cli/flag_parser.h"
 #include "flag_table.h"
@@ -58,6 +60,17 @@ ShownForm FormOf(std::string_view word) {
   return word == "json" ? ShownForm::Json : ShownForm::None;
 }
 
+Status TranslateReport(const std::string& value, DriverOptions& options) {
+  options.report = FormOf(value);
+  if (value.empty() || options.report != ShownForm::None) return {};
+  if (!value.ends_with(".html")) {
+    return Error{ErrorCode::Usage,
+                 fmt::format("flag '-report' takes text, json or the name of an .html file, not '{}'", value)};
+  }
+  options.report_page = value;
+  return {};
+}
+
 void TranslateWords(CommandLine& line) {
   if (!line.check_semantics.empty()) {
     SemanticCheckOptions check{.each = line.check_semantics == "each"};
@@ -88,6 +101,7 @@ Result<CommandLine> ParseCommandLine(const std::vector<std::string>& arguments) 
   IROPT_RETURN_IF_ERROR(parser.CheckExclusions(kExclusions));
   IROPT_RETURN_IF_ERROR(parser.CheckRequirements(kRequirements));
   TranslateWords(line);
+  IROPT_RETURN_IF_ERROR(TranslateReport(line.report, line.driver));
   return line;
 }
 

@@ -21,6 +21,7 @@ struct CommandLine {
   std::optional<int64_t> check_semantics_budget;
   std::optional<int64_t> check_semantics_seed;
   std::string time_passes;
+  std::string report;
   std::string stats;
   std::string metrics;
   std::string explain_pipeline;

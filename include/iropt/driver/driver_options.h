@@ -75,7 +75,8 @@ struct DriverOptions {
   ShownForm metrics = ShownForm::None;           // the size and the cost of the result
   std::string remarks;                           // the file for what passes optimized and missed; empty: none
   std::string time_trace;                        // the file for a trace of the run; empty: none
-  bool report = false;                           // print the size of the input, the effect and the time of each pass
+  ShownForm report = ShownForm::None;            // the size of the input, the effect and the time of each pass
+  std::string report_page;                       // the file for a page about the run; empty: none
   ShownForm explain_pipeline = ShownForm::None;  // for each pass its outcome, or why it did not run
   std::optional<int64_t> opt_bisect_limit;       // the number of passes to run, see OptBisect
   std::vector<std::string> instruments;          // in the syntax of a pipeline, see instruments.def

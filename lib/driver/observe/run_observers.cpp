@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "module_metrics.h"
+#include "report/report_json.h"
+#include "report/report_page.h"
 #include "time_report.h"
 
 namespace iropt {
@@ -20,13 +22,12 @@ Result<std::unique_ptr<AtomicFile>> OpenOutput(std::string_view owner, const std
 
 }  // namespace
 
-Status RunObservers::Start(const InstrumentPlan& plan, OutputFiles& files) {
+Status RunObservers::Start(const InstrumentPlan& plan, std::string pipeline, OutputFiles& files) {
   times_form_ = plan.times;
   if (times_form_ != TimesForm::None) timing_ = std::make_shared<PassTimingInstrument>();
   metrics_form_ = plan.metrics;
   stats_form_ = plan.stats;
   if (stats_form_ != ShownForm::None) statistics_ = std::make_shared<RunStatistics>();
-  if (plan.report) report_ = std::make_shared<Report>(compiler_.err());
   if (!plan.time_trace.empty()) {
     IROPT_ASSIGN_OR_RETURN(std::unique_ptr<AtomicFile> file, OpenOutput("-time-trace", plan.time_trace, files));
     trace_ = std::make_shared<TimeTrace>(std::move(file));
@@ -35,6 +36,23 @@ Status RunObservers::Start(const InstrumentPlan& plan, OutputFiles& files) {
     IROPT_ASSIGN_OR_RETURN(std::unique_ptr<AtomicFile> file, OpenOutput("-remarks", plan.remarks, files));
     remarks_ = std::make_shared<RemarkFile>(std::move(file), compiler_.sources());
   }
+  return StartReports(plan, std::move(pipeline), files);
+}
+
+// All reports show one record.
+Status RunObservers::StartReports(const InstrumentPlan& plan, std::string pipeline, OutputFiles& files) {
+  report_form_ = plan.report;
+  pipeline_ = std::move(pipeline);
+  std::unique_ptr<FunctionTexts> texts;
+  if (!plan.report_page.empty()) {
+    IROPT_ASSIGN_OR_RETURN(page_, OpenOutput("-report", plan.report_page, files));
+    texts = std::make_unique<FunctionTexts>(PrintOptions{.inline_constants = compiler_.options().inline_constants});
+  }
+  if (report_form_ == ShownForm::None && !page_) return {};
+  recorder_ = std::make_shared<RunRecorder>(std::move(texts));
+  if (report_form_ != ShownForm::Text) return {};
+  report_.emplace(compiler_.err());
+  recorder_->set_on_pass([this](const PassRecord& pass) { report_->Pass(pass); });
   return {};
 }
 
@@ -43,13 +61,16 @@ void RunObservers::AppendTo(InstrumentList& instruments) const {
   if (trace_) instruments.push_back(trace_);
   if (remarks_) instruments.push_back(remarks_);
   if (statistics_) instruments.push_back(statistics_);
-  if (report_) instruments.push_back(report_);
+  if (recorder_) instruments.push_back(recorder_);
 }
 
 void RunObservers::OnRead(std::string_view subject, const Module& module, const Stopwatch& watch) {
   OnStep(RunStep::Read, watch);
   subject_ = subject;
-  if (report_) report_->Read(subject, module, watch.Read());
+  if (!recorder_) return;
+  const TimeSpent time = watch.Read();
+  recorder_->OnRead(subject, module);
+  if (report_) report_->Read(recorder_->modules().back(), time);
 }
 
 void RunObservers::OnStep(RunStep step, const Stopwatch& watch) {
@@ -57,6 +78,7 @@ void RunObservers::OnStep(RunStep step, const Stopwatch& watch) {
   step_times_[static_cast<size_t>(step)] += time;
   if (trace_) trace_->OnStep(step, watch.begin());
   const bool has_line = step == RunStep::Check || step == RunStep::Write;
+  if (recorder_) recorder_->OnStep(step, time);
   if (report_ && has_line) report_->Step(RunStepName(step), time);
 }
 
@@ -75,7 +97,13 @@ int RunObservers::Finish(int code) {
   if (timing_) Show(RenderTimes(*timing_, step_times_, times_form_));
   if (trace_) code = CodeAfter(trace_->Write(), "-time-trace", code);
   if (remarks_) code = CodeAfter(remarks_->Write(), "-remarks", code);
-  return code;
+  return FinishReports(code);
+}
+
+int RunObservers::FinishReports(int code) {
+  const RunSummary summary{pipeline_, code};
+  if (report_form_ == ShownForm::Json) Show(RenderReportJson(*recorder_, summary));
+  return page_ ? CodeAfter(WriteReportPage(*recorder_, summary, *page_), "-report", code) : code;
 }
 
 int RunObservers::CodeAfter(const Status& written, std::string_view flag, int code) {

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "driver/instruments.h"
-#include "driver/report.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/ir/module.h"
 #include "iropt/pass/instrument.h"
@@ -15,6 +15,8 @@
 #include "iropt/support/result.h"
 #include "output_files.h"
 #include "remark_file.h"
+#include "report/run_record.h"
+#include "report/text_report.h"
 #include "run_statistics.h"
 #include "run_step.h"
 #include "time_trace.h"
@@ -26,8 +28,8 @@ class RunObservers {
   // Text and messages go to the stderr of `compiler`, which must outlive it.
   explicit RunObservers(CompilerInstance& compiler) : compiler_(compiler) {}
 
-  // Makes the observers of the plan and opens their files.
-  Status Start(const InstrumentPlan& plan, OutputFiles& files);
+  // Makes the observers of the plan and opens their files. `pipeline` is that of the run, for the reports.
+  Status Start(const InstrumentPlan& plan, std::string pipeline, OutputFiles& files);
   // The timer comes first: the work of the others is not part of the time of a pass.
   void AppendTo(InstrumentList& instruments) const;
 
@@ -42,6 +44,8 @@ class RunObservers {
   int Finish(int code);
 
  private:
+  Status StartReports(const InstrumentPlan& plan, std::string pipeline, OutputFiles& files);
+  int FinishReports(int code);
   void Show(const std::string& text);
   // The exit code after a file was written, or was not.
   int CodeAfter(const Status& written, std::string_view flag, int code);
@@ -56,7 +60,11 @@ class RunObservers {
   // Null unless the plan has them.
   std::shared_ptr<PassTimingInstrument> timing_;
   std::shared_ptr<RunStatistics> statistics_;
-  std::shared_ptr<Report> report_;
+  std::shared_ptr<RunRecorder> recorder_;  // for the reports
+  std::optional<TextReport> report_;
+  ShownForm report_form_ = ShownForm::None;
+  std::unique_ptr<AtomicFile> page_;
+  std::string pipeline_;
   std::shared_ptr<TimeTrace> trace_;
   std::shared_ptr<RemarkFile> remarks_;
 };

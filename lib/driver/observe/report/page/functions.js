@@ -1,0 +1,137 @@
+// The overview, and the views of a function and of an operator.
+
+const kMostNodes = 150;
+
+function functionItem(fn) {
+  const {kind} = data.functions[fn];
+  const times = histories[fn].length;
+  return h('a', {class: 'item', href: '#function=' + fn, 'data-route': 'function=' + fn},
+           h('span', {class: 'line'}, h('span', {class: 'kind ' + kind}, kind), h('span', {class: 'name mono', title: functionName(fn)}, functionName(fn)),
+             h('span', {class: 'time'}, times === 0 ? '' : `${times}\u00d7`)));
+}
+
+function operatorItem(operator) {
+  const change = operator.last - operator.first;
+  const route = 'operator=' + encodeURIComponent(operator.name);
+  return h('a', {class: 'item', href: '#' + route, 'data-route': route},
+           h('span', {class: 'line'}, h('span', {class: 'name mono'}, operator.name),
+             h('span', {class: 'time'}, change === 0 ? formatCount(operator.last) : `${formatCount(operator.first)} \u2192 ${formatCount(operator.last)}`)));
+}
+
+function moduleNote(module) {
+  return `${formatCount(module.relax_functions)} Relax, ${formatCount(module.prim_funcs)} PrimFuncs`;
+}
+
+function overview() {
+  const changed = leaves.filter((pass) => pass.outcome === 'changed').length;
+  const failed = leaves.filter((pass) => pass.outcome === 'failed');
+  const first = data.modules[0];
+  const view = [
+    h('div', {class: 'heading'}, h('h1', {}, 'Overview'), data.exit_code === 0 ? badge('succeeded') : h('span', {class: 'badge failed'}, `exit code ${data.exit_code}`)),
+    data.pipeline ? h('pre', {class: 'pipeline', tabindex: 0, 'aria-label': 'The pipeline'}, data.pipeline) : null,
+    h('dl', {class: 'tiles'}, tile('Time in passes', formatTime(totalTime)), tile('Passes run', formatCount(leaves.length), `${formatCount(changed)} changed the module`),
+      first ? tile('Functions of the input', formatCount(first.relax_functions + first.prim_funcs), moduleNote(first)) : null,
+      first ? tile('Bindings of the input', formatCount(first.bindings), `${formatCount(first.calls)} calls`) : null,
+      leaves.length > 0 ? tile('Nodes', formatBytes(leaves[leaves.length - 1].node_bytes), first ? `${formatBytes(first.node_bytes)} at first` : '') : null),
+  ];
+  for (const pass of failed) view.push(h('p', {class: 'note bad'}, 'Failed: ', link(pass.name, 'pass=' + pass.index), ' (pass ' + pass.number + ')'));
+  if (data.exit_code !== 0 && failed.length === 0) view.push(h('p', {class: 'note bad'}, 'The run failed outside of the passes.'));
+  if (leaves.length > 1) view.push(h('h2', {}, 'Memory of the nodes after each pass'), memoryChart());
+  const slow = [...leaves].sort((a, b) => b.wall_ms - a.wall_ms).slice(0, 10);
+  if (slow.length > 0) view.push(h('h2', {}, 'Slowest passes'), passTable(slow));
+  const rows = operators.filter((row) => row.first !== row.last).map((row) => ({name: row.name, before: row.first, after: row.last}));
+  rows.sort((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before));
+  view.push(h('h2', {}, 'Operators, before and after all passes'), rows.length > 0 ? operatorTable(rows) : h('p', {class: 'note'}, 'The numbers of calls are the same.'));
+  return view;
+}
+
+// Bars, one for each pass.
+function memoryChart() {
+  const most = Math.max(1, ...leaves.map((pass) => pass.node_bytes));
+  const chart = h('div', {class: 'columns-chart', role: 'img', 'aria-label': `Memory of the nodes, at most ${formatBytes(most)}`});
+  for (const pass of leaves) {
+    const column = h('a', {href: '#pass=' + pass.index, tabindex: -1, title: `${pass.number} ${pass.name} \u2014 ${formatBytes(pass.node_bytes)}`, class: pass.kind}, h('i', {}));
+    column.firstChild.style.height = `${(100 * pass.node_bytes / most).toFixed(1)}%`;
+    chart.append(column);
+  }
+  return h('div', {class: 'chart-frame'}, h('span', {class: 'chart-most'}, formatBytes(most)), chart);
+}
+
+// `after` is the index of a pass; without it, the input.
+function functionView(fn, after, wanted) {
+  const func = data.functions[fn];
+  if (!func) return overview();
+  const version = after === undefined ? histories[fn].length : versionBefore(fn, after + 1);
+  const lines = linesAt(fn, version);
+  const last = version === 0 ? null : histories[fn][version - 1];
+  const isGraph = wanted === 'graph' && func.kind !== 'module';
+  const route = (view, at) => `function=${fn}&after=${at}&view=${view}`;
+  const here = last ? last.pass : -1;
+  const select = h('select', {id: 'version', onchange: () => go(route(wanted || 'text', select.value))}, h('option', {value: -1}, 'Input'),
+                   histories[fn].map((change) => h('option', {value: change.pass, selected: last === change}, `After ${passes[change.pass].number} ${passes[change.pass].name}`)));
+  const tab = (view, text) => h('a', {href: '#' + route(view, here), 'aria-current': (wanted || 'text') === view ? 'true' : undefined}, text);
+  const view = [
+    h('div', {class: 'heading'}, h('h1', {class: 'mono'}, functionName(fn)), h('span', {class: 'badge kind'}, func.kind),
+      moduleLabel(func.module) ? h('span', {class: 'of'}, moduleLabel(func.module)) : null),
+    h('div', {class: 'bar-head'}, h('label', {class: 'version'}, 'Version ', select),
+      h('span', {class: 'segments'}, tab('text', 'Text'), last ? tab('diff', 'Difference') : null, func.kind === 'module' ? null : tab('graph', 'Dataflow graph'))),
+  ];
+  if (lines.length === 0) view.push(h('p', {class: 'note'}, last ? 'The function does not exist here: the pass removed it.' : 'The function does not exist in the input.'));
+  if (isGraph) view.push(graphPart(fn, lines, last));
+  else if (wanted === 'diff' && last) view.push(renderDiff(fn, last.pass, last.steps));
+  else if (lines.length > 0) view.push(renderText(lines));
+  return view;
+}
+
+// The lines of the function that the change added, by number.
+function addedLines(change) {
+  const added = new Set();
+  let line = 0;
+  for (let i = 0; change && i < change.steps.length; i += 3) {
+    line += change.steps[i];
+    const count = change.steps[i + 2] === null ? 0 : change.steps[i + 2].split('\n').length;
+    for (let k = 0; k < count; ++k) added.add(line++);
+  }
+  return added;
+}
+
+function graphPart(fn, lines, change) {
+  const nodes = graphOf(fn, lines);
+  if (nodes.length === 0) return h('p', {class: 'note'}, 'There is nothing to draw.');
+  const changed = change && change.steps[0] + change.steps[1] > 0 ? addedLines(change) : new Set();
+  const source = h('pre', {class: 'source', 'aria-live': 'polite'}, 'Choose a node to see its line.');
+  const part = h('div', {});
+  const show = (from) => {
+    const window_ = graphWindow(nodes, from, kMostNodes);
+    const pages = h('p', {class: 'pages'}, changed.size > 0 ? [h('i', {class: 'key-touched'}), 'in the last change '] : null);
+    if (window_.shown < window_.total) {
+      const page = (text, to) => h('button', {type: 'button', disabled: to < 0 || to >= window_.total, onclick: () => show(to)}, text);
+      pages.append(page('\u2190', from - kMostNodes), ` nodes ${formatCount(from + 1)}\u2013${formatCount(from + window_.shown)} of ${formatCount(window_.total)} `, page('\u2192', from + kMostNodes));
+    } else {
+      pages.append(`${formatCount(window_.nodes.length)} nodes; drag to move, Ctrl and the wheel to zoom`);
+    }
+    source.textContent = 'Choose a node to see its line.';
+    const onNode = (node) => {
+      source.replaceChildren();
+      appendClipped(source, `${lines[node.line].trim()}`, false, 1200);
+    };
+    part.replaceChildren(pages, drawGraph(window_.nodes, changed, onNode), source);
+  };
+  show(0);
+  return part;
+}
+
+function operatorView(name) {
+  const operator = operators.find((row) => row.name === name);
+  if (!operator) return overview();
+  const body = h('tbody', {});
+  const around = h('div', {class: 'scroll'}, h('table', {class: 'numbers'},
+      h('thead', {}, h('tr', {}, ['Pass', 'Change', 'Calls after it'].map((title, i) => h('th', {scope: 'col', class: i === 0 ? '' : 'right'}, title)))), body));
+  appendRows(body, operator.passes, ({pass, change, total}) => h('tr', {}, h('td', {}, h('span', {class: 'index'}, String(passes[pass].number)), ' ', link(passes[pass].name, 'pass=' + pass)),
+                                                                h('td', {class: 'right strong'}, formatChange(change)), h('td', {class: 'right'}, formatCount(total))), 200, around);
+  return [
+    h('div', {class: 'heading'}, h('h1', {class: 'mono'}, name), h('span', {class: 'badge kind'}, 'operator')),
+    h('dl', {class: 'tiles'}, tile('Calls in the input', formatCount(operator.first)), tile('Calls in the result', formatCount(operator.last))),
+    h('h2', {}, 'Passes that changed the number'), operator.passes.length > 0 ? around : h('p', {class: 'note'}, 'None did.'),
+  ];
+}

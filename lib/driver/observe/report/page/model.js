@@ -1,0 +1,131 @@
+// The data of the run, and the texts of the functions at any point of it.
+
+const data = JSON.parse(document.getElementById('data').textContent);
+const passes = data.passes;
+const leaves = [];  // the passes that run no others
+const histories = data.functions.map(() => []);  // for each function its changes: {pass, steps}
+
+passes.forEach((pass, index) => {
+  pass.index = index;
+  pass.kind = pass.composite ? 'composite' : pass.outcome;
+  if (!pass.composite) {
+    pass.number = leaves.length + 1;
+    leaves.push(pass);
+  }
+  for (const change of pass.texts || []) histories[change.function].push({pass: index, steps: change.steps});
+});
+
+function linesOf(text) {
+  return text === '' ? [] : text.replace(/\n$/, '').split('\n');
+}
+
+function applySteps(lines, steps) {
+  const out = [];
+  let at = 0;
+  for (let i = 0; i < steps.length; i += 3) {
+    for (let k = 0; k < steps[i]; ++k) out.push(lines[at + k]);
+    at += steps[i] + steps[i + 1];
+    if (steps[i + 2] !== null) for (const line of steps[i + 2].split('\n')) out.push(line);
+  }
+  return out;
+}
+
+const versions = new Map();  // a few texts, the last used one at the end
+
+// The lines of a function after its first `version` changes.
+function linesAt(fn, version) {
+  const key = fn + ':' + version;
+  let lines = versions.get(key);
+  if (lines === undefined) {
+    lines = linesOf(data.functions[fn].text);
+    let done = 0;
+    for (let known = version; known > 0; --known) {
+      if (versions.has(fn + ':' + known)) {
+        lines = versions.get(fn + ':' + known);
+        done = known;
+        break;
+      }
+    }
+    for (; done < version; ++done) lines = applySteps(lines, histories[fn][done].steps);
+  }
+  versions.delete(key);
+  versions.set(key, lines);
+  if (versions.size > 40) versions.delete(versions.keys().next().value);
+  return lines;
+}
+
+// The number of changes that the function has seen when the pass begins.
+function versionBefore(fn, passIndex) {
+  let version = 0;
+  while (version < histories[fn].length && histories[fn][version].pass < passIndex) ++version;
+  return version;
+}
+
+function functionName(fn) {
+  return data.functions[fn].name || '(attributes of the module)';
+}
+
+function moduleLabel(index) {
+  return data.modules.length > 1 ? data.modules[index].name : '';
+}
+
+// The number of calls of each operator before each pass, by walking over the changes.
+const operators = (() => {
+  const found = new Map();
+  const row = (name) => {
+    if (!found.has(name)) found.set(name, {name, first: 0, last: 0, passes: []});
+    return found.get(name);
+  };
+  for (const module of data.modules) {
+    for (const [name, count] of Object.entries(module.operators)) {
+      row(name).first += count;
+      row(name).last += count;
+    }
+  }
+  for (const pass of passes) {
+    for (const [name, n] of Object.entries(pass.operators || {})) {
+      const operator = row(name);
+      operator.passes.push({pass: pass.index, change: n.after - n.before, total: operator.last + n.after - n.before});
+      operator.last += n.after - n.before;
+    }
+  }
+  return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+})();
+
+const totalTime = passes.filter((pass) => pass.depth === 0).reduce((sum, pass) => sum + pass.wall_ms, 0);
+
+// "1 added, 2 changed"; the parts that are not 0.
+function describeCounts(counts) {
+  return ['added', 'removed', 'changed'].filter((verb) => counts[verb] !== 0)
+      .map((verb) => `${formatCount(counts[verb])} ${verb}`).join(', ');
+}
+
+function functionCounts(pass) {
+  const counts = {};
+  for (const verb of ['added', 'removed', 'changed']) counts[verb] = pass.functions ? pass.functions[verb].length : 0;
+  return counts;
+}
+
+function formatCount(n) {
+  return n.toLocaleString('en-US');
+}
+
+function formatTime(ms) {
+  if (ms >= 1000) return (ms / 1000).toFixed(2) + ' s';
+  if (ms >= 10) return ms.toFixed(1) + ' ms';
+  return ms >= 0.1 ? ms.toFixed(2) + ' ms' : Math.round(ms * 1000) + ' \u00b5s';
+}
+
+function formatBytes(bytes) {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let unit = 0;
+  while (Math.abs(bytes) >= 1024 && unit + 1 < units.length) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return (unit === 0 ? String(bytes) : bytes.toFixed(Math.abs(bytes) < 10 ? 2 : 1)) + ' ' + units[unit];
+}
+
+function formatChange(n, format = formatCount) {
+  return (n > 0 ? '+' : n < 0 ? '\u2212' : '\u00b1') + format(Math.abs(n));
+}

@@ -1,0 +1,113 @@
+#include "report_json.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "iropt/support/version.h"
+
+namespace iropt {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kOutcomes[] = {"failed", "unchanged", "changed"};
+
+// To the microsecond.
+double Milliseconds(double seconds) { return static_cast<double>(static_cast<int64_t>(seconds * 1e6)) / 1e3; }
+
+Json ModulesJson(const RunRecorder& run) {
+  Json modules = Json::array();
+  for (const ModuleRecord& module : run.modules()) {
+    Json operators = Json::object();
+    for (const auto& [name, count] : module.operators) operators[name] = count;
+    modules.push_back({{"name", module.name},
+                       {"relax_functions", module.relax_functions},
+                       {"prim_funcs", module.prim_funcs},
+                       {"bindings", module.bindings},
+                       {"calls", module.calls},
+                       {"node_bytes", module.node_bytes},
+                       {"operators", std::move(operators)}});
+  }
+  return modules;
+}
+
+void AddEffect(Json& pass, const PassEffect& effect) {
+  pass["functions"] = {{"added", effect.added}, {"removed", effect.removed}, {"changed", effect.changed}};
+  pass["bindings"] = {
+      {"added", effect.bindings.added}, {"removed", effect.bindings.removed}, {"changed", effect.bindings.changed}};
+  pass["operators"] = Json::object();
+  for (const auto& [name, n] : effect.operators) pass["operators"][name] = {{"before", n.before}, {"after", n.after}};
+  pass["attributes"] = effect.attributes;
+}
+
+Json TextsJson(const std::vector<TextChange>& texts) {
+  Json changes = Json::array();
+  for (const TextChange& text : texts) {
+    Json steps = Json::array();
+    for (const LineStep& step : text.steps) {
+      steps.push_back(step.kept);
+      steps.push_back(step.removed);
+      steps.push_back(step.added.empty() ? Json() : Json(fmt::format("{}", fmt::join(step.added, "\n"))));
+    }
+    changes.push_back({{"function", text.function}, {"steps", std::move(steps)}});
+  }
+  return changes;
+}
+
+Json PassesJson(const RunRecorder& run) {
+  Json passes = Json::array();
+  for (const PassRecord& record : run.passes()) {
+    Json pass = {{"name", record.name},
+                 {"module", record.module},
+                 {"depth", record.depth},
+                 {"composite", record.composite},
+                 {"outcome", kOutcomes[static_cast<size_t>(record.outcome)]},
+                 {"begin_ms", Milliseconds(record.begin_seconds)},
+                 {"wall_ms", Milliseconds(record.time.wall_seconds)},
+                 {"cpu_ms", Milliseconds(record.time.cpu_seconds)},
+                 {"node_bytes", record.node_bytes},
+                 {"resident_bytes", record.resident_bytes}};
+    if (!record.composite && record.outcome == PassOutcome::Changed) AddEffect(pass, record.effect);
+    if (!record.texts.empty()) pass["texts"] = TextsJson(record.texts);
+    passes.push_back(std::move(pass));
+  }
+  return passes;
+}
+
+Json RunJson(const RunRecorder& run, const RunSummary& summary) {
+  Json steps = Json::array();
+  for (const StepRecord& step : run.steps()) {
+    steps.push_back({{"name", step.name},
+                     {"module", step.module},
+                     {"begin_ms", Milliseconds(step.begin_seconds)},
+                     {"wall_ms", Milliseconds(step.time.wall_seconds)}});
+  }
+  return {{"version", IROPT_VERSION},    {"pipeline", summary.pipeline}, {"exit_code", summary.exit_code},
+          {"modules", ModulesJson(run)}, {"passes", PassesJson(run)},    {"steps", std::move(steps)}};
+}
+
+// Names may have malformed UTF-8 from the input, which JSON cannot hold.
+std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+}  // namespace
+
+std::string RenderReportJson(const RunRecorder& run, const RunSummary& summary) {
+  return Dump({{"report", RunJson(run, summary)}}) + '\n';
+}
+
+std::string RenderPageData(const RunRecorder& run, const RunSummary& summary) {
+  Json data = RunJson(run, summary);
+  Json functions = Json::array();
+  for (const TextHistory& function : run.texts()->functions()) {
+    functions.push_back(
+        {{"module", function.module}, {"name", function.name}, {"kind", function.kind}, {"text", function.first}});
+  }
+  data["functions"] = std::move(functions);
+  return Dump(data);
+}
+
+}  // namespace iropt

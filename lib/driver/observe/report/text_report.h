@@ -1,0 +1,26 @@
+// The text of -report: a line for each step of the run.
+#pragma once
+
+#include <string_view>
+
+#include "iropt/pass/timing.h"
+#include "iropt/support/file.h"
+#include "run_record.h"
+
+namespace iropt {
+
+class TextReport {
+ public:
+  explicit TextReport(OutputStream& out) : out_(out) {}
+
+  void Read(const ModuleRecord& module, TimeSpent time);
+  void Step(std::string_view what, TimeSpent time);
+  void Pass(const PassRecord& pass);
+
+ private:
+  void Line(std::string_view what, TimeSpent time, std::string_view text);
+
+  OutputStream& out_;
+};
+
+}  // namespace iropt

@@ -1,0 +1,193 @@
+"""A headless Chromium for tests of pages, driven over a pipe with the DevTools protocol.
+
+  with Browser() as browser:
+      page = browser.open("/path/of/page.html")
+      page.click("#button")
+      assert page.text("h1") == "Title"
+      assert page.problems == []
+
+`problems` are uncaught exceptions, messages of console.error and console.warn, and blocked or failed loads.
+Protocol: https://chromedevtools.github.io/devtools-protocol/
+"""
+import base64
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = ("--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+         "--no-first-run", "--disable-extensions", "--disable-background-networking", "--disable-component-update",
+         "--disable-sync", "--mute-audio", "--hide-scrollbars")
+KEYS = {"Enter": ("Enter", 13, "\r"), "Escape": ("Escape", 27, ""), "ArrowDown": ("ArrowDown", 40, ""),
+        "ArrowUp": ("ArrowUp", 38, "")}
+
+
+def find_browser():
+    """The path of Chromium; None where it is not installed."""
+    return next((path for path in map(shutil.which, NAMES) if path), None)
+
+
+class Browser:
+    def __init__(self, seconds=60):
+        self.seconds = seconds
+        self.number = 0
+        self.buffer = b""
+        self.pages = {}
+
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="browser-", ignore_cleanup_errors=True)
+        to_browser, self.sends = os.pipe()
+        self.receives, from_browser = os.pipe()
+        # Chromium reads from descriptor 3 and writes to descriptor 4.
+        high = [os.dup2(to_browser, 103), os.dup2(from_browser, 104)]
+        command = f'exec "$@" 3<&{high[0]} 4>&{high[1]} {high[0]}<&- {high[1]}>&-'
+        self.process = subprocess.Popen(
+            ["bash", "-c", command, "bash", find_browser(), *FLAGS, f"--user-data-dir={self.folder.name}", "about:blank"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=high)
+        for descriptor in (to_browser, from_browser, *high):
+            os.close(descriptor)
+        return self
+
+    def __exit__(self, *_):
+        try:
+            os.write(self.sends, b'{"id": 0, "method": "Browser.close"}\0')
+            self.process.wait(10)
+        except (OSError, subprocess.TimeoutExpired):
+            self.process.kill()
+            self.process.wait()
+        os.close(self.sends)
+        os.close(self.receives)
+        self.folder.cleanup()
+
+    def receive(self):
+        while b"\0" not in self.buffer:
+            read = os.read(self.receives, 1 << 16)
+            if not read:
+                raise RuntimeError("the browser has ended")
+            self.buffer += read
+        message, self.buffer = self.buffer.split(b"\0", 1)
+        message = json.loads(message)
+        page = self.pages.get(message.get("sessionId"))
+        if page and "method" in message:
+            page.on_event(message["method"], message["params"])
+        return message
+
+    def call(self, method, parameters=None, session=None):
+        self.number += 1
+        request = {"id": self.number, "method": method, "params": parameters or {}}
+        if session:
+            request["sessionId"] = session
+        data = json.dumps(request).encode() + b"\0"
+        while data:
+            data = data[os.write(self.sends, data):]
+        while True:
+            answer = self.receive()
+            if answer.get("id") == self.number:
+                if "error" in answer:
+                    raise RuntimeError(f"{method}: {answer['error']['message']}")
+                return answer["result"]
+
+    def open(self, path, width=1280, height=900, dark=False):
+        """Loads the file and waits until it has run."""
+        target = self.call("Target.createTarget", {"url": "about:blank"})["targetId"]
+        session = self.call("Target.attachToTarget", {"targetId": target, "flatten": True})["sessionId"]
+        page = self.pages[session] = Page(self, session)
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            page.call(f"{domain}.enable")
+        page.resize(width, height)
+        page.prefer(dark)
+        page.call("Page.navigate", {"url": pathlib.Path(path).resolve().as_uri()})
+        page.wait("document.readyState === 'complete' && location.href !== 'about:blank'")
+        return page
+
+
+class Page:
+    def __init__(self, browser, session):
+        self.browser = browser
+        self.session = session
+        self.problems = []
+        self.requests = []
+
+    def call(self, method, parameters=None):
+        return self.browser.call(method, parameters, self.session)
+
+    def on_event(self, method, parameters):
+        if method == "Runtime.exceptionThrown":
+            details = parameters["exceptionDetails"]
+            self.problems.append(details.get("exception", {}).get("description", details["text"]))
+        elif method == "Runtime.consoleAPICalled" and parameters["type"] in ("error", "warning", "assert"):
+            self.problems.append(" ".join(str(value.get("value", value.get("description"))) for value in parameters["args"]))
+        elif method == "Log.entryAdded" and parameters["entry"]["level"] in ("error", "warning"):
+            self.problems.append(parameters["entry"]["text"])
+        elif method == "Network.requestWillBeSent":
+            self.requests.append(parameters["request"]["url"])
+
+    def resize(self, width, height):
+        self.call("Emulation.setDeviceMetricsOverride",
+                  {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
+
+    def prefer(self, dark):
+        self.call("Emulation.setEmulatedMedia",
+                  {"features": [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
+
+    def eval(self, expression):
+        answer = self.call("Runtime.evaluate", {"expression": expression, "returnByValue": True, "awaitPromise": True})
+        if "exceptionDetails" in answer:
+            details = answer["exceptionDetails"]
+            raise RuntimeError(f"{expression}: {details.get('exception', {}).get('description', details['text'])}")
+        return answer["result"].get("value")
+
+    def wait(self, condition):
+        end = time.monotonic() + self.browser.seconds
+        while not self.eval(condition):
+            if time.monotonic() > end:
+                raise RuntimeError(f"after {self.browser.seconds} s, this does not hold: {condition}")
+            time.sleep(0.02)
+
+    def settle(self):
+        """Waits until the events so far are handled and drawn."""
+        self.eval("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0))))")
+
+    def count(self, selector):
+        return self.eval(f"document.querySelectorAll({json.dumps(selector)}).length")
+
+    def text(self, selector):
+        return self.eval(f"document.querySelector({json.dumps(selector)})?.textContent")
+
+    def texts(self, selector):
+        return self.eval(f"[...document.querySelectorAll({json.dumps(selector)})].map(e => e.textContent)")
+
+    def click(self, selector):
+        """Clicks with the mouse in the middle of the first such element."""
+        place = self.eval(f"""(() => {{
+            const element = document.querySelector({json.dumps(selector)});
+            if (!element) return null;
+            element.scrollIntoView({{block: 'center'}});
+            const box = element.getBoundingClientRect();
+            return [box.x + box.width / 2, box.y + box.height / 2];
+        }})()""")
+        if not place:
+            raise RuntimeError(f"the page has no {selector}")
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", {"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1})
+        self.settle()
+
+    def press(self, key):
+        name, code, text = KEYS.get(key, (key, ord(key.upper()), key))
+        parameters = {"key": name, "windowsVirtualKeyCode": code, "text": text}
+        self.call("Input.dispatchKeyEvent", {"type": "keyDown" if text else "rawKeyDown", **parameters})
+        self.call("Input.dispatchKeyEvent", {"type": "keyUp", **parameters})
+        self.settle()
+
+    def type(self, text):
+        for character in text:
+            self.press(character)
+
+    def screenshot(self, path):
+        self.settle()
+        picture = self.call("Page.captureScreenshot", {"format": "png"})["data"]
+        pathlib.Path(path).write_bytes(base64.b64decode(picture))
