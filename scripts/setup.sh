@@ -6,8 +6,9 @@ packages=(g++ cmake ninja-build ccache mold python3
           libfmt-dev libcli11-dev nlohmann-json3-dev rapidjson-dev libtbb-dev libxxhash-dev libarchive-dev libeigen3-dev
           libdtl-dev catch2 libbenchmark-dev)
 
-# The style checks need these versions and are skipped if a distribution does not have them.
-style_packages=(clang-format-14 clang-tidy-14)
+# The style checks need these versions of the Clang tools, and the test of the page of -report a browser with a font. They
+# are skipped if a distribution does not have them.
+optional_packages=(clang-format-14 clang-tidy-14 chromium fonts-dejavu-core)
 
 installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }
 
@@ -72,15 +73,15 @@ missing=()
 for package in "${packages[@]}"; do
   installed "$package" || missing+=("$package")
 done
-missing_style=()
-for package in "${style_packages[@]}"; do
-  installed "$package" || missing_style+=("$package")
+missing_optional=()
+for package in "${optional_packages[@]}"; do
+  installed "$package" || missing_optional+=("$package")
 done
 need_llvm=0
 llvm_tools_present || need_llvm=1
 need_llvm_dev=0
 llvm_dev_present || need_llvm_dev=1
-if [ ${#missing[@]} -eq 0 ] && [ ${#missing_style[@]} -eq 0 ] && [ $need_llvm -eq 0 ] && [ $need_llvm_dev -eq 0 ]; then
+if [ ${#missing[@]} -eq 0 ] && [ ${#missing_optional[@]} -eq 0 ] && [ $need_llvm -eq 0 ] && [ $need_llvm_dev -eq 0 ]; then
   echo "setup: everything is installed"
   exit 0
 fi
@@ -94,7 +95,7 @@ if [ $need_llvm_dev -eq 1 ]; then
   llvm_dev=$(llvm_dev_package)
   [ -z "$llvm_dev" ] || missing+=("$llvm_dev")
 fi
-for package in "${missing_style[@]}"; do
+for package in "${missing_optional[@]}"; do
   if apt-cache show "$package" >/dev/null 2>&1; then missing+=("$package"); fi
 done
 if [ ${#missing[@]} -eq 0 ]; then

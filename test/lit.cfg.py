@@ -65,4 +65,4 @@ config.substitutions.append(("%test-plugins", config.test_plugin_dir))
 if os.path.exists(os.path.join(config.bin_dir, "..", "lib", "libiropt_codegen_llvm.so")):
     config.available_features.add("compiled-loops")
 # Tests of what ir-opt prints for other programs ask for these with REQUIRES.
-config.available_features.update(name for name in ("fish", "groff", "mandoc", "zsh") if shutil.which(name))
+config.available_features.update(name for name in ("chromium", "fish", "groff", "mandoc", "zsh") if shutil.which(name))

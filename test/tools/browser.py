@@ -13,22 +13,15 @@ import base64
 import json
 import os
 import pathlib
-import shutil
 import subprocess
 import tempfile
 import time
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = ("--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
          "--no-first-run", "--disable-extensions", "--disable-background-networking", "--disable-component-update",
          "--disable-sync", "--mute-audio", "--hide-scrollbars")
 KEYS = {"Enter": ("Enter", 13, "\r"), "Escape": ("Escape", 27, ""), "ArrowDown": ("ArrowDown", 40, ""),
         "ArrowUp": ("ArrowUp", 38, "")}
-
-
-def find_browser():
-    """The path of Chromium; None where it is not installed."""
-    return next((path for path in map(shutil.which, NAMES) if path), None)
 
 
 class Browser:
@@ -46,7 +39,7 @@ class Browser:
         high = [os.dup2(to_browser, 103), os.dup2(from_browser, 104)]
         command = f'exec "$@" 3<&{high[0]} 4>&{high[1]} {high[0]}<&- {high[1]}>&-'
         self.process = subprocess.Popen(
-            ["bash", "-c", command, "bash", find_browser(), *FLAGS, f"--user-data-dir={self.folder.name}", "about:blank"],
+            ["bash", "-c", command, "bash", "chromium", *FLAGS, f"--user-data-dir={self.folder.name}", "about:blank"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=high)
         for descriptor in (to_browser, from_browser, *high):
             os.close(descriptor)

@@ -132,8 +132,10 @@ function foldRow(fold, makeRow) {
 function renderDiff(fn, passIndex, steps) {
   const before = linesAt(fn, versionBefore(fn, passIndex));
   const rows = foldRows(diffRows(before, steps));
-  const makeRow = narrow.matches ? narrowRow : wideRow;
-  const columns = narrow.matches ? ['c-number', 'c-sign', 'c-code'] : ['c-number', 'c-sign', 'c-code', 'c-number', 'c-sign', 'c-code'];
+  const isOneSided = before.length === 0 || rows.every((row) => row.kind === 'remove');
+  const isNarrow = narrow.matches || isOneSided;
+  const makeRow = isNarrow ? narrowRow : wideRow;
+  const columns = isNarrow ? ['c-number', 'c-sign', 'c-code'] : ['c-number', 'c-sign', 'c-code', 'c-number', 'c-sign', 'c-code'];
   const body = h('tbody', {});
   const table = h('table', {class: 'diff', 'aria-label': 'Difference of ' + functionName(fn)},
                   h('colgroup', {}, columns.map((name) => h('col', {class: name}))), body);

@@ -159,7 +159,8 @@ function drawGraph(nodes, changed, onNode) {
                       svg('defs', {}, svg('marker', {id: arrow, viewBox: '0 0 6 6', refX: 4, refY: 3, markerWidth: 6, markerHeight: 6, orient: 'auto'},
                                           svg('path', {d: 'M0 0L6 3L0 6z', class: 'head'}))),
                       scene);
-  return withZoom(picture, layout.width, layout.height);
+  const first = layout.nodes.find((node) => node.kind === 'node') || layout.nodes[0];
+  return withZoom(picture, layout.width, layout.height, first.x);
 }
 
 function drawNode(node, isChanged) {
@@ -175,10 +176,12 @@ function drawNode(node, isChanged) {
 }
 
 // Drags move the picture; buttons, the wheel with Ctrl and two fingers zoom.
-function withZoom(picture, width, height) {
+// `focus` is the place in a wide picture to begin at.
+function withZoom(picture, width, height, focus) {
   const margin = 16;
   const view = {x: -margin, y: -margin, scale: 1};
   const frame = h('div', {class: 'graph-frame'});
+  frame.style.setProperty('--most', `${Math.max(height + 2 * margin, 140)}px`);
   const apply = () => {
     const box = frame.getBoundingClientRect();
     picture.setAttribute('viewBox', `${view.x} ${view.y} ${Math.max(box.width, 1) / view.scale} ${Math.max(box.height, 1) / view.scale}`);
@@ -197,8 +200,8 @@ function withZoom(picture, width, height) {
   const fit = (least) => {
     const box = frame.getBoundingClientRect();
     view.scale = Math.max(Math.min(box.width / (width + 2 * margin), box.height / (height + 2 * margin), 1), least);
-    view.x = Math.max((width - box.width / view.scale) / 2, -margin);
-    if (width + 2 * margin < box.width / view.scale) view.x = (width - box.width / view.scale) / 2;
+    const seen = box.width / view.scale;
+    view.x = width + 2 * margin <= seen ? (width - seen) / 2 : Math.min(Math.max(focus - seen / 2, -margin), width + margin - seen);
     view.y = -margin;
     apply();
   };
@@ -227,7 +230,7 @@ function withZoom(picture, width, height) {
   const button = (label, text, onclick) => h('button', {type: 'button', 'aria-label': label, title: label, onclick}, text);
   frame.append(picture, h('div', {class: 'zoom'}, button('Zoom in', '+', () => zoom(1.25)), button('Zoom out', '\u2212', () => zoom(0.8)),
                           button('Show all', '\u2922', () => fit(0.05))));
-  requestAnimationFrame(() => fit(0.55));
+  requestAnimationFrame(() => fit(0.8));
   new ResizeObserver(apply).observe(frame);
   return frame;
 }

@@ -48,7 +48,7 @@ function renderTimeline() {
     return bar;
   }));
   byId('axis').replaceChildren(...(total === 0 ? [h('span', {}, '1'), h('span', {}, `${formatCount(leaves.length)} passes`)] :
-      [0, 0.25, 0.5, 0.75, 1].map((part) => h('span', {}, formatTime(part * total)))));
+      [0, 0.25, 0.5, 0.75, 1].map((part) => h('span', {}, part === 0 ? '0' : formatTime(part * total)))));
   byId('scale-time').setAttribute('aria-pressed', String(!evenScale));
   byId('scale-even').setAttribute('aria-pressed', String(evenScale));
 }
@@ -80,6 +80,11 @@ function passItem(pass) {
 
 function tile(label, value, note) {
   return h('div', {class: 'tile'}, h('dt', {}, label), h('dd', {}, value, note ? h('small', {}, note) : null));
+}
+
+function countTile(label, counts) {
+  const parts = ['added', 'removed', 'changed'].filter((verb) => counts[verb] !== 0);
+  return tile(label, parts.length === 0 ? 'none' : h('span', {class: 'counts'}, parts.map((verb) => h('span', {}, h('b', {}, formatCount(counts[verb])), ` ${verb}`))));
 }
 
 // Bars to both sides of zero.
@@ -144,8 +149,7 @@ function passView(index) {
     h('div', {class: 'heading'}, h('h1', {}, pass.composite ? '' : h('span', {class: 'index'}, `${pass.number}`), pass.name), badge(pass.composite ? 'group' : pass.outcome),
       module ? h('span', {class: 'of'}, module) : null, h('span', {class: 'step-links'}, stepLink(pass, -1), stepLink(pass, 1))),
     h('dl', {class: 'tiles'}, tile('Time', formatTime(pass.wall_ms), share), tile('Processor time', formatTime(pass.cpu_ms)), memoryTiles(pass),
-      pass.functions ? tile('Functions', describeCounts(counts) || 'none') : null,
-      pass.bindings ? tile('Bindings', describeCounts(pass.bindings) || 'none') : null),
+      pass.functions ? countTile('Functions', counts) : null, pass.bindings ? countTile('Bindings', pass.bindings) : null),
   ];
   if (pass.outcome === 'failed') view.push(h('p', {class: 'note bad'}, 'The pass failed, and the run ended here. The texts show the module before it.'));
   if (pass.composite) return view.concat(groupTable(pass));
