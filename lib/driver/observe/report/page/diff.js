@@ -21,7 +21,6 @@ function diffRows(before, steps) {
       else rows.push({kind: 'add', b: ++b, right: added[k]});
     }
   }
-  for (; a < before.length;) rows.push({kind: 'keep', a: ++a, b: ++b, left: before[a - 1], right: before[a - 1]});
   return rows;
 }
 

@@ -94,6 +94,8 @@ const operators = (() => {
 
 const totalTime = passes.filter((pass) => pass.depth === 0).reduce((sum, pass) => sum + pass.wall_ms, 0);
 
+const longestTime = Math.max(1e-9, ...leaves.map((pass) => pass.wall_ms));
+
 // "1 added, 2 changed"; the parts that are not 0.
 function describeCounts(counts) {
   return ['added', 'removed', 'changed'].filter((verb) => counts[verb] !== 0)

@@ -66,9 +66,8 @@ function briefEffect(pass) {
 }
 
 function passItem(pass) {
-  const longest = Math.max(1e-9, ...leaves.map((leaf) => leaf.wall_ms));
   const bar = h('span', {class: 'share ' + pass.kind});
-  bar.style.width = `${(100 * pass.wall_ms / longest).toFixed(1)}%`;
+  bar.style.width = `${(100 * pass.wall_ms / longestTime).toFixed(1)}%`;
   const effect = briefEffect(pass);
   return h('a', {class: 'item pass', href: '#pass=' + pass.index, 'data-route': 'pass=' + pass.index},
            h('span', {class: 'line'},
