@@ -15,7 +15,11 @@ namespace {
 
 class PipelineReader {
  public:
-  PipelineReader(Reader reader, DiagnosticEngine& diagnostics) : reader_(reader), diagnostics_(diagnostics) {}
+  // The names of passes may be misspelled keywords; those of instruments, of which "report" is near "repeat", are not.
+  enum class Names : uint8_t { OfPasses, OfInstruments };
+
+  PipelineReader(Reader reader, DiagnosticEngine& diagnostics, Names names = Names::OfPasses)
+      : reader_(reader), diagnostics_(diagnostics), names_(names) {}
 
   std::optional<Pipeline> Read() {
     Pipeline pipeline;
@@ -67,6 +71,7 @@ class PipelineReader {
 
   // Returns the keyword if the name of a pass seems to be a misspelled one, which is an error.
   bool CheckKeyword(const PipelineItem& item) {
+    if (names_ == Names::OfInstruments) return false;
     const char next = reader_.Peek();
     const std::optional<std::string_view> meant = NearestName(item.name, kPipelineKeywords);
     if (!meant || (next != '(' && (next != '<' || item.name.size() != meant->size()))) return false;
@@ -211,6 +216,7 @@ class PipelineReader {
 
   Reader reader_;
   DiagnosticEngine& diagnostics_;
+  const Names names_;
   bool wrong_option_ = false;  // of a Sequential; those of passes are checked when they are created
 };
 
@@ -231,7 +237,8 @@ std::optional<Pipeline> ParseEmbeddedPipeline(std::string_view text, SourceSpan 
 
 std::optional<std::vector<InstrumentSpec>> ParseInstruments(std::string_view text, uint32_t base,
                                                             DiagnosticEngine& diagnostics) {
-  std::optional<Pipeline> items = ParsePipeline(text, base, diagnostics);
+  const Reader reader(text, base, Reader::Words::Bare, diagnostics);
+  std::optional<Pipeline> items = PipelineReader(reader, diagnostics, PipelineReader::Names::OfInstruments).Read();
   if (!items) return std::nullopt;
   std::vector<InstrumentSpec> specs;
   for (PipelineItem& item : *items) {
