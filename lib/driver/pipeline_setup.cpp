@@ -245,7 +245,7 @@ Status PipelineSetup::AddInstruments() {
     // A crash could not report that the file cannot be written.
     IROPT_RETURN_IF_ERROR(AtomicFile::Create(*options_.reproducer));
   }
-  IROPT_RETURN_IF_ERROR(observers_.Start(plan, PrintPipeline(), files));
+  IROPT_RETURN_IF_ERROR(observers_.Start(plan, iropt::PrintPipeline(pipeline_.value_or(Pipeline())), files));
   observers_.AppendTo(list);
   if (verify_each) {
     list.push_back(std::make_shared<VerifyEach>(compiler_.verify_options(), audit, compiler_.diagnostics()));

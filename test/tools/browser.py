@@ -136,7 +136,7 @@ class Page:
 
     def wait(self, condition):
         end = time.monotonic() + self.browser.seconds
-        while not self.eval(condition):
+        while not self.eval(f"Boolean({condition})"):
             if time.monotonic() > end:
                 raise RuntimeError(f"after {self.browser.seconds} s, this does not hold: {condition}")
             time.sleep(0.02)
@@ -170,7 +170,7 @@ class Page:
         self.settle()
 
     def press(self, key):
-        name, code, text = KEYS.get(key, (key, ord(key.upper()), key))
+        name, code, text = KEYS[key] if key in KEYS else (key, ord(key.upper()), key)
         parameters = {"key": name, "windowsVirtualKeyCode": code, "text": text}
         self.call("Input.dispatchKeyEvent", {"type": "keyDown" if text else "rawKeyDown", **parameters})
         self.call("Input.dispatchKeyEvent", {"type": "keyUp", **parameters})
