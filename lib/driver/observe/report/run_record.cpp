@@ -63,12 +63,16 @@ TimeSpent RunRecorder::Now() const {
   return now;
 }
 
-void RunRecorder::OnRead(std::string_view name, const Module& module) {
-  const TimeSpent begin = Now();
-  BeginModule(name, module);
+void RunRecorder::LoseTimeSince(TimeSpent begin) {
   TimeSpent spent = Now();
   spent -= begin;
   lost_ += spent;
+}
+
+void RunRecorder::OnRead(std::string_view name, const Module& module) {
+  const TimeSpent begin = Now();
+  BeginModule(name, module);
+  LoseTimeSince(begin);
 }
 
 void RunRecorder::BeginModule(std::string_view name, const Module& module) {
@@ -101,15 +105,19 @@ Status RunRecorder::RunBeforePass(const Module& module, const PassInfo& info) {
   record.begin_seconds = begin.wall_seconds;
   running_.push_back({passes_.size(), record.composite ? Module() : module, begin});
   passes_.push_back(std::move(record));
-  TimeSpent spent = Now();
-  spent -= begin;
-  lost_ += spent;
+  LoseTimeSince(begin);
   return {};
 }
 
 Status RunRecorder::RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) {
   const TimeSpent end = Now();
   IROPT_CHECK(!running_.empty(), "pass '{}' ends, but none has begun", info.name);
+  EndPass(module, outcome, end);
+  LoseTimeSince(end);
+  return {};
+}
+
+void RunRecorder::EndPass(const Module& module, PassOutcome outcome, TimeSpent end) {
   const Running run = std::move(running_.back());
   running_.pop_back();
   PassRecord& record = passes_[run.pass];
@@ -118,15 +126,10 @@ Status RunRecorder::RunAfterPass(const Module& module, const PassInfo& info, Pas
   record.time -= run.begin;
   record.node_bytes = NodeBytes(module);
   record.resident_bytes = ResidentBytes();
-  if (!record.composite) {
-    if (outcome == PassOutcome::Changed) RecordEffect(run, module, record);
-    last_ = module;
-    if (on_pass_) on_pass_(record);
-  }
-  TimeSpent spent = Now();
-  spent -= end;
-  lost_ += spent;
-  return {};
+  if (record.composite) return;
+  if (outcome == PassOutcome::Changed) RecordEffect(run, module, record);
+  last_ = module;
+  if (on_pass_) on_pass_(record);
 }
 
 void RunRecorder::RecordEffect(const Running& run, const Module& module, PassRecord& record) {

@@ -78,7 +78,10 @@ class RunRecorder : public PassInstrument {
     TimeSpent begin;
   };
 
+  // The time of the run, without that for recording.
   TimeSpent Now() const;
+  void LoseTimeSince(TimeSpent begin);
+  void EndPass(const Module& module, PassOutcome outcome, TimeSpent end);
   void BeginModule(std::string_view name, const Module& module);
   void RecordEffect(const Running& run, const Module& module, PassRecord& record);
 

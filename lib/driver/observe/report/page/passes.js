@@ -69,11 +69,11 @@ function passItem(pass) {
   const bar = h('span', {class: 'share ' + pass.kind});
   bar.style.width = `${(100 * pass.wall_ms / longestTime).toFixed(1)}%`;
   const effect = briefEffect(pass);
-  return h('a', {class: 'item pass', href: '#pass=' + pass.index, 'data-route': 'pass=' + pass.index},
+  return h('a', {class: `item pass ${pass.kind}`, href: '#pass=' + pass.index, 'data-route': 'pass=' + pass.index},
            h('span', {class: 'line'},
              h('span', {class: 'index'}, String(pass.number)), h('i', {class: 'dot ' + pass.kind}),
              h('span', {class: 'name'}, pass.name), h('span', {class: 'hidden'}, pass.outcome), h('span', {class: 'time'}, formatTime(pass.wall_ms))),
-           h('span', {class: 'effect'}, effect || (pass.kind === 'unchanged' ? 'unchanged' : pass.kind === 'failed' ? 'failed' : '')),
+           pass.kind === 'unchanged' ? null : h('span', {class: 'effect'}, effect || pass.kind),
            h('span', {class: 'track', 'aria-hidden': 'true'}, bar));
 }
 
