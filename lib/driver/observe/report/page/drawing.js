@@ -18,12 +18,13 @@ function layOut(nodes) {
   boxes.forEach((box) => {
     for (const input of box.inputs) box.rank = Math.max(box.rank, boxes[input].rank + 1);
   });
-  // A source stands right above its first use.
+  // Each node stands right above its first use.
   const firstUse = boxes.map(() => Infinity);
-  for (const box of boxes) for (const input of box.inputs) firstUse[input] = Math.min(firstUse[input], box.rank);
-  boxes.forEach((box, index) => {
-    if (box.inputs.length === 0 && firstUse[index] !== Infinity) box.rank = firstUse[index] - 1;
-  });
+  for (let index = boxes.length - 1; index >= 0; --index) {
+    const box = boxes[index];
+    if (firstUse[index] !== Infinity) box.rank = firstUse[index] - 1;
+    for (const input of box.inputs) firstUse[input] = Math.min(firstUse[input], box.rank);
+  }
   const all = [...boxes];
   const edges = [];
   let bends = 0;
@@ -159,7 +160,7 @@ function drawGraph(nodes, changed, onNode) {
                       svg('defs', {}, svg('marker', {id: arrow, viewBox: '0 0 6 6', refX: 4, refY: 3, markerWidth: 6, markerHeight: 6, orient: 'auto'},
                                           svg('path', {d: 'M0 0L6 3L0 6z', class: 'head'}))),
                       scene);
-  const first = layout.nodes.find((node) => node.kind === 'node') || layout.nodes[0];
+  const first = layout.nodes.reduce((top, node) => (node.y < top.y ? node : top));
   return withZoom(picture, layout.width, layout.height, first.x);
 }
 

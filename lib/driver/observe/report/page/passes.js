@@ -17,10 +17,13 @@ function timelineSpans() {
     return {spans, total: 0};
   }
   const steps = data.steps.filter((step) => step.name !== 'passes');
-  const end = Math.max(1e-6, ...passes.map((pass) => pass.begin_ms + pass.wall_ms), ...steps.map((step) => step.begin_ms + step.wall_ms));
-  for (const pass of passes) spans.push({pass, from: pass.begin_ms / end, to: (pass.begin_ms + pass.wall_ms) / end, depth: pass.depth});
-  for (const step of steps) spans.push({step, from: Math.max(step.begin_ms, 0) / end, to: (step.begin_ms + step.wall_ms) / end, depth: 0});
-  return {spans, total: end};
+  const all = [...passes, ...steps];
+  const begin = Math.min(...all.map((span) => span.begin_ms));
+  const total = Math.max(1e-6, ...all.map((span) => span.begin_ms + span.wall_ms - begin));
+  const add = (span, what) => spans.push({from: (span.begin_ms - begin) / total, to: (span.begin_ms + span.wall_ms - begin) / total, ...what});
+  for (const pass of passes) add(pass, {pass, depth: pass.depth});
+  for (const step of steps) add(step, {step, depth: 0});
+  return {spans, total};
 }
 
 function renderTimeline() {
@@ -62,6 +65,8 @@ function briefEffect(pass) {
   if (kinds.length > 2) parts.push(`\u2026`);
   if (parts.length > 0) return parts.join(', ');
   const functions = describeCounts(functionCounts(pass));
+  const bindings = describeCounts(pass.bindings);
+  if (bindings && functions === '1 changed') return 'bindings: ' + bindings;
   return functions ? 'functions: ' + functions : pass.attributes ? 'attributes of the module' : '';
 }
 
@@ -142,7 +147,7 @@ function passView(index) {
   const pass = passes[index];
   if (!pass) return overview();
   const counts = functionCounts(pass);
-  const share = totalTime > 0 ? `${(100 * pass.wall_ms / totalTime).toFixed(1)}% of the passes` : '';
+  const share = totalTime > 0 ? `${(100 * pass.wall_ms / totalTime).toFixed(1)}% of all passes` : '';
   const module = moduleLabel(pass.module);
   const view = [
     h('div', {class: 'heading'}, h('h1', {}, pass.composite ? '' : h('span', {class: 'index'}, `${pass.number}`), pass.name), badge(pass.composite ? 'group' : pass.outcome),
