@@ -24,7 +24,7 @@ void AddPart(std::vector<std::string>& parts, std::string_view noun, size_t adde
   if (!counts.empty()) parts.push_back(fmt::format("{}: {}", noun, fmt::join(counts, ", ")));
 }
 
-// The kinds of operators with the biggest change are not worth a sort: the names are easier to find in order.
+// In the order of the names; the JSON has those that do not fit.
 void AddOperators(std::vector<std::string>& parts, const std::map<std::string, OperatorChange>& operators) {
   constexpr size_t kMostKinds = 8;
   if (operators.empty()) return;
