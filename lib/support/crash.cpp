@@ -425,6 +425,11 @@ void KeepFileOnCrash(const std::string& path) {
   }
 }
 
+void ForgetFilesOfCrash() {
+  WriteFileOnCrash({}, {});
+  for (std::atomic<char*>& slot : unfinished_files) std::free(slot.exchange(nullptr));
+}
+
 void RemoveUnfinishedFiles() {
   for (std::atomic<char*>& slot : unfinished_files) {
     const char* name = slot.exchange(nullptr);

@@ -63,7 +63,11 @@ class FirstFailure {
   std::exception_ptr exception_;
 };
 
+std::atomic<bool> uses_one_thread = false;
+
 }  // namespace
+
+void UseOneThread() { uses_one_thread.store(true); }
 
 int DefaultThreadCount() { return std::max(1, tbb::info::default_concurrency()); }
 
@@ -79,7 +83,7 @@ void RegisterThreadInherit(ThreadInherit setting) {
 }
 
 void ParallelFor(size_t n, int threads, FunctionRef<void(size_t)> body) {
-  if (threads <= 1 || n <= 1) {
+  if (threads <= 1 || n <= 1 || uses_one_thread.load(std::memory_order_relaxed)) {
     for (size_t i = 0; i < n; ++i) body(i);
     return;
   }

@@ -71,6 +71,8 @@ void WriteFileOnCrash(const std::string& path, std::string_view contents);
 // Registers a file that is removed if the process ends before the file is finished.
 void RemoveFileOnCrash(const std::string& path);
 void KeepFileOnCrash(const std::string& path);
+// From now on a crash neither writes nor removes a file. For a child process, whose parent owns the files.
+void ForgetFilesOfCrash();
 // Removes them. Async-signal-safe.
 void RemoveUnfinishedFiles();
 

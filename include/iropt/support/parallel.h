@@ -15,6 +15,10 @@ int DefaultThreadCount();
 // depend on the number of threads; items after a failed one may be skipped.
 void ParallelFor(size_t n, int threads, FunctionRef<void(size_t)> body);
 
+// From now on, ParallelFor uses only the calling thread. For a child process, which does not have the threads of its
+// parent.
+void UseOneThread();
+
 // A thread-local setting that worker threads take over from the thread that called ParallelFor, while they work for it.
 // `save` returns the current thread's value, `restore` sets it.
 struct ThreadInherit {

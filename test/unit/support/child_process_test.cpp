@@ -1,0 +1,56 @@
+#include "iropt/support/child_process.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+
+#include "../catch.h"
+#include "iropt/support/parallel.h"
+
+using namespace iropt;
+
+TEST_CASE("a child returns its text and changes nothing here") {
+  int value = 1;
+  const Result<ChildReport> report = RunInChild([&](OutputStream& out) {
+    value = 2;
+    int sum = 0;
+    ParallelFor(100, 4, [&](size_t i) { sum += static_cast<int>(i); });  // on one thread
+    out.Append(fmt::format("{} {}", value, sum));
+  });
+  REQUIRE(report.ok());
+  CHECK(report->text == "2 4950");
+  CHECK(report->crash.empty());
+  CHECK(value == 1);
+}
+
+TEST_CASE("a child that crashes leaves the text before the crash") {
+  const Result<ChildReport> report = RunInChild([](OutputStream& out) {
+    out.Append("begun");
+    static_cast<void>(out.Flush());
+    std::raise(SIGKILL);
+  });
+  REQUIRE(report.ok());
+  CHECK(report->text == "begun");
+  CHECK(report->crash == "crashed: Killed");
+}
+
+TEST_CASE("a child that stops with an exit code has not finished its work") {
+  const Result<ChildReport> report = RunInChild([](OutputStream&) { _exit(70); });
+  REQUIRE(report.ok());
+  CHECK(report->crash == "stopped with an internal error");
+}
+
+TEST_CASE("a command of the shell gets the file as its last word") {
+  const auto code_of = [](const std::string& command, const std::string& file) {
+    const Result<int> code = RunShellCommand(command, file);
+    REQUIRE(code.ok());
+    return *code;
+  };
+  CHECK(code_of("test -e", "/dev/null") == 0);
+  CHECK(code_of("test 'a b $HOME' =", "a b $HOME") == 0);
+  CHECK(code_of("echo to nowhere; exit 3;", "x") == 3);
+  CHECK(code_of("no-such-command-at-all", "x") == 127);
+  CHECK(code_of("kill -9 $$;", "x") == 128 + SIGKILL);
+}
