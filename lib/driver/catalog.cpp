@@ -113,8 +113,8 @@ std::string RenderPasses(const PassRegistry& registry) {
   for (const auto& [name, row] : registry.passes()) width = std::max(width, name.size());
   std::string out = fmt::format("{:<{}}  level  kind            summary\n", "pass", width);
   for (const auto& [name, row] : registry.passes()) {
-    out += fmt::format("{:<{}}  {:>5}  {:<14}  {}{}\n", name, width, row.info.opt_level, PassKindName(row.info.kind),
-                       row.summary, FromPlugin(row.plugin));
+    out += fmt::format("{:<{}}  {:>5}  {:<14}  {}{}{}\n", name, width, row.info.opt_level, PassKindName(row.info.kind),
+                       row.summary, row.info.is_mandatory ? " (mandatory)" : "", FromPlugin(row.plugin));
     out += RenderOptionLines(row.options, width);
   }
   return out;
@@ -124,8 +124,13 @@ std::string RenderPassesJson(const PassRegistry& registry) {
   Json passes = Json::array();
   for (const auto& [name, row] : registry.passes()) {
     const PassInfo& info = row.info;
-    Json pass = {{"name", name},           {"kind", PassKindName(info.kind)}, {"opt_level", info.opt_level},
-                 {"summary", row.summary}, {"required", info.required},       {"options", OptionsJson(row.options)}};
+    Json pass = {{"name", name},
+                 {"kind", PassKindName(info.kind)},
+                 {"opt_level", info.opt_level},
+                 {"summary", row.summary},
+                 {"required", info.required},
+                 {"options", OptionsJson(row.options)},
+                 {"mandatory", info.is_mandatory}};
     if (!row.plugin.empty()) pass["plugin"] = row.plugin;
     passes.push_back(std::move(pass));
   }

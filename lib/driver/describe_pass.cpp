@@ -150,6 +150,7 @@ Result<std::string> DescribePass(std::string_view name, const PassRegistry& regi
   if (!row->plugin.empty()) out += fmt::format("  of the plugin {}\n", row->plugin);
   if (!info.required.empty())
     out += fmt::format("  runs after {}, which it requires\n", fmt::join(info.required, ", "));
+  if (info.is_mandatory) out += "  mandatory: a bisection does not skip it\n";
   out += RenderOptions(*row);
   const std::string_view example = ExampleOf(*row);
   if (example.empty()) return out;

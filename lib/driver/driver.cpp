@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "bisect/bisection.h"
+#include "bisect/local_reproducer.h"
 #include "expected_diagnostics.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/support/crash.h"
@@ -27,7 +29,7 @@ class Run {
  public:
   Run(CompilerInstance& compiler, PipelineSetup& setup, const DriverOptions& options)
       : compiler_(compiler), setup_(setup), options_(options) {
-    if (options.reproducer) reproducer_.emplace(*options.reproducer, setup.Settings(), compiler);
+    if (options.reproducer && !options.bisect) reproducer_.emplace(*options.reproducer, setup.Settings(), compiler);
   }
 
   // Works on all parts of the input, also after one has failed, and writes the modules of those that have not. The exit
@@ -74,7 +76,7 @@ class Run {
       if (code == 0) code = part_code;
       if (part_code == 0) continue;
       modules[i].reset();
-      WriteReproducer();
+      WriteReproducer(part_code);
     }
     compiler_.set_input({}, {});
     if (code == 0) compiler_.WarnOfUnusedWeights();
@@ -85,7 +87,7 @@ class Run {
     const bool all_done =
         code == 0 && std::ranges::all_of(modules, [](const auto& module) { return module.has_value(); });
     const bool writes = all_done || (parts.size() > 1 && options_.output == "-");
-    if (writes && !options_.verify_only) {
+    if (writes && !options_.verify_only && !options_.bisect) {
       const int write_code = Write(modules);
       if (code == 0) code = write_code;
     }
@@ -103,9 +105,30 @@ class Run {
 
   std::string InputName() const { return options_.input == "-" ? "<stdin>" : options_.input; }
 
-  void WriteReproducer() {
+  void WriteReproducer(int code) {
     if (!reproducer_) return;
-    if (const Status written = reproducer_->Write(); !written.ok()) compiler_.Report(written.error(), "file");
+    const Status written = reproducer_->Write(FindLocalReproducer(code));
+    if (!written.ok()) compiler_.Report(written.error(), "file");
+  }
+
+  // Nothing if the failure with this exit code is not that of one pass on the module before it.
+  std::optional<LocalReproducer> FindLocalReproducer(int code) {
+    std::optional<FailurePoint> point;
+    if (setup_.failed_pass() != nullptr) point = setup_.failed_pass()->Take();
+    if (!point) return std::nullopt;
+    BisectRequest request;
+    if (setup_.semantic_check() != nullptr) {
+      request = {.check = BisectRequest::Check::Semantics, .semantics = setup_.semantic_check()->options()};
+    }
+    Judge judge(compiler_, std::move(request));
+    Result<std::optional<LocalReproducer>> local = Localizer(compiler_, setup_, judge).Find(*point, code);
+    return local.ok() ? *std::move(local) : std::nullopt;
+  }
+
+  int Bisect(const Module& module, const BisectRequest& request) {
+    const Status found = Bisection(compiler_, setup_, request, options_.reproducer).Run(module);
+    if (found.ok()) return 0;
+    return compiler_.Report(found.error(), found.error().code == ErrorCode::Usage ? "usage" : "pass-failed");
   }
 
   // The current chunk.
@@ -126,6 +149,7 @@ class Run {
     if (!Verify(*module)) return ExitCode(ErrorCode::IllFormed);
     if (options_.verify_only) return 0;
     activity_ = "running passes on";
+    if (options_.bisect) return Bisect(*module, *options_.bisect);
     if (const int code = RunPasses(*module); code != 0) return code;
     if (!CheckTextSize(*module, compiler_.diagnostics())) return ExitCode(ErrorCode::Budget);
     compiler_.ExternalizeConstants(*module);

@@ -82,6 +82,10 @@ ChangePrinting ChangePrintingOf(std::string_view word) {
   return ChangePrinting::Off;
 }
 
+InstrumentSpec SpecOf(const SemanticCheckOptions& check) {
+  return {"check-semantics", {{"each", check.each, {}}, {"budget", check.budget, {}}, {"seed", check.seed, {}}}, {}};
+}
+
 std::span<const OwnInstrument> OwnInstruments() { return Rows(); }
 
 InstrumentPlan::InstrumentPlan(const DriverOptions& options)
@@ -144,11 +148,7 @@ std::vector<InstrumentSpec> InstrumentPlan::Specs() const {
   const auto add_file = [&](const char* name, const std::string& file) {
     if (!file.empty()) specs.push_back({name, {{"file", file, {}}}, {}});
   };
-  if (check_semantics) {
-    const SemanticCheckOptions& check = *check_semantics;
-    specs.push_back(
-        {"check-semantics", {{"each", check.each, {}}, {"budget", check.budget, {}}, {"seed", check.seed, {}}}, {}});
-  }
+  if (check_semantics) specs.push_back(SpecOf(*check_semantics));
   add_shown("metrics", metrics);
   if (bisect_limit) specs.push_back({"opt-bisect", {{"limit", *bisect_limit, {}}}, {}});
   add_print("print-after", print_after);

@@ -16,6 +16,9 @@
 
 namespace iropt {
 
+// The instrument of -check-semantics in the form of a pipeline file.
+InstrumentSpec SpecOf(const SemanticCheckOptions& check);
+
 enum class InstrumentId : uint8_t {
 #define IROPT_INSTRUMENT(Id, Name, Options, Flags, Summary) Id,
 #include "iropt/driver/instruments.def"

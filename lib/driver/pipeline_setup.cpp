@@ -16,6 +16,7 @@
 #include "observe/print_changed.h"
 #include "observe/snapshot.h"
 #include "option_paths.h"
+#include "round_trip_audit.h"
 #include "verify_each.h"
 
 namespace iropt {
@@ -48,19 +49,29 @@ Status PipelineSetup::Run() {
   } else if (!WarnOfSkipped()) {
     return Failure{ErrorCode::Usage};
   }
-  IROPT_RETURN_IF_ERROR(AddDumpDir());
+  built_ = ExpandPipeline(*pipeline_, compiler_.registry(), std::nullopt);
+  IROPT_RETURN_IF_ERROR(AddFollowers());
   pipeline_ = ExpandPipeline(*pipeline_, compiler_.registry(), context_.opt_level);
   return {};
 }
 
-Status PipelineSetup::AddDumpDir() {
-  if (!options_.dump_dir) return {};
-  const auto cursor = std::make_shared<PipelineCursor>(ExpandPipeline(*pipeline_, compiler_.registry(), std::nullopt),
-                                                       context_.opt_level);
-  IROPT_ASSIGN_OR_RETURN(dump_dir_, DumpDir::Make(*options_.dump_dir, compiler_, counter_, cursor,
-                                                  [this](Pipeline passes) { return SettingsWith(std::move(passes)); }));
-  context_.instruments.insert(context_.instruments.begin(), cursor);
-  context_.instruments.push_back(dump_dir_);
+std::shared_ptr<PipelineCursor> PipelineSetup::MakeCursor() const {
+  return std::make_shared<PipelineCursor>(built_, context_.opt_level);
+}
+
+// Instruments that need the position in the pipeline. The one for failed passes comes last: those after an instrument
+// that fails see the pass as failed.
+Status PipelineSetup::AddFollowers() {
+  if (!options_.dump_dir && !options_.reproducer) return {};
+  cursor_ = MakeCursor();
+  context_.instruments.insert(context_.instruments.begin(), cursor_);
+  if (options_.dump_dir) {
+    IROPT_ASSIGN_OR_RETURN(dump_dir_,
+                           DumpDir::Make(*options_.dump_dir, compiler_, counter_, cursor_,
+                                         [this](Pipeline passes) { return SettingsWith(std::move(passes)); }));
+    context_.instruments.push_back(dump_dir_);
+  }
+  if (options_.reproducer) context_.instruments.push_back(failed_pass_ = std::make_shared<FailedPass>(cursor_));
   return {};
 }
 
@@ -209,10 +220,6 @@ Result<InstrumentPlan> PipelineSetup::PlanInstruments() {
 Status PipelineSetup::AddInstruments() {
   IROPT_ASSIGN_OR_RETURN(const InstrumentPlan plan, PlanInstruments());
   instruments_ = plan.Specs();
-  const auto say = [this](std::string_view text) {
-    compiler_.err().Append(text);
-    static_cast<void>(compiler_.err().Flush());
-  };
   FunctionFilter filter;
   if (options_.filter_functions) {
     IROPT_ASSIGN_OR_RETURN(filter, FunctionFilter::Make(*options_.filter_functions));
@@ -228,7 +235,13 @@ Status PipelineSetup::AddInstruments() {
   const bool verify_each = plan.verify_each || (plan.check_semantics && plan.check_semantics->each);
   const auto audit = verify_each ? std::make_shared<ChangeAudit>() : nullptr;
   if (plan.prints() || options_.dump_dir) list.push_back(counter_);
-  if (plan.bisect_limit) list.push_back(std::make_shared<OptBisect>(*plan.bisect_limit, say));
+  if (plan.bisect_limit) {
+    const auto say = [this](const BisectStep& step, bool runs) {
+      compiler_.err().Append(BisectLine(step, runs));
+      static_cast<void>(compiler_.err().Flush());
+    };
+    list.push_back(bisect_ = std::make_shared<OptBisect>(*plan.bisect_limit, say));
+  }
   if (plan.print_before.wanted()) list.push_back(std::make_shared<PrintIRBefore>(passes_of(plan.print_before), print));
   if (verify_each) {
     list.push_back(audit);
@@ -249,6 +262,7 @@ Status PipelineSetup::AddInstruments() {
   observers_.AppendTo(list);
   if (verify_each) {
     list.push_back(std::make_shared<VerifyEach>(compiler_.verify_options(), audit, compiler_.diagnostics()));
+    list.push_back(std::make_shared<RoundTripAudit>(audit, compiler_.threads(), compiler_.diagnostics()));
     verifies_each_ = true;
   }
   if (plan.check_semantics)
@@ -265,8 +279,13 @@ void PipelineSetup::AddTrace() {
   context_.instruments.push_back(trace_);
 }
 
+std::shared_ptr<PassInstrument> PipelineSetup::AnotherBisect() const {
+  return std::make_shared<OptBisect>(*bisect_limit_, [](const BisectStep&, bool) {});
+}
+
 PassContext PipelineSetup::UntracedContext() const {
   PassContext context = context_;
+  if (bisect_) std::ranges::replace(context.instruments, std::shared_ptr<PassInstrument>(bisect_), AnotherBisect());
   std::erase(context.instruments, trace_);
   std::erase(context.instruments, semantic_check_);
   std::erase(context.instruments, dump_dir_);
@@ -276,12 +295,15 @@ PassContext PipelineSetup::UntracedContext() const {
 PassContext PipelineSetup::CheckingContext() const {
   PassContext context = context_;
   context.instruments.clear();
-  if (bisect_limit_)
-    context.instruments.push_back(std::make_shared<OptBisect>(*bisect_limit_, [](std::string_view) {}));
+  if (bisect_) context.instruments.push_back(AnotherBisect());
   const auto audit = std::make_shared<ChangeAudit>();
   context.instruments.push_back(audit);
   context.instruments.push_back(
       std::make_shared<VerifyEach>(compiler_.verify_options(), audit, compiler_.diagnostics()));
+  if (failed_pass_) {
+    context.instruments.insert(context.instruments.begin(), cursor_);
+    context.instruments.push_back(failed_pass_);
+  }
   return context;
 }
 
@@ -321,6 +343,24 @@ PipelineFile PipelineSetup::SettingsWith(Pipeline passes) const {
   file.passes = std::move(passes);
   ResolveOptionPaths(*file.passes, compiler_.registry(), std::filesystem::current_path(error));
   return file;
+}
+
+// The run may have enabled the pass in spite of its level: in a Sequential with a level of its own, or because another
+// pass requires it.
+PipelineFile PipelineSetup::SettingsForPass(const PipelineItem& pass) const {
+  PipelineFile file = SettingsWith({pass});
+  const PassEntry* row = compiler_.registry().Find(pass.name);
+  if (row != nullptr) file.opt_level = std::max(*file.opt_level, row->info.opt_level);
+  std::erase_if(file.disabled, [&](const LocatedName& name) { return name.name == pass.name; });
+  return file;
+}
+
+PassContext PipelineSetup::ContextFor(const PipelineFile& settings) const {
+  PassContext context = context_;
+  context.instruments.clear();
+  context.opt_level = *settings.opt_level;
+  context.disabled_pass = NamesOf(settings.disabled);
+  return context;
 }
 
 PipelineFile PipelineSetup::Settings() const {

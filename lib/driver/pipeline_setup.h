@@ -6,11 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "bisect/failure_point.h"
 #include "instruments.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/driver/driver_options.h"
 #include "iropt/pass/context.h"
 #include "iropt/pass/pipeline.h"
+#include "iropt/pass/pipeline_cursor.h"
 #include "observe/dump_dir.h"
 #include "observe/pass_counter.h"
 #include "observe/run_observers.h"
@@ -32,6 +34,10 @@ class PipelineSetup {
   PassContext UntracedContext() const;
   // The same without instruments, but with a check after every pass.
   PassContext CheckingContext() const;
+  // Follows a run of the pipeline in a context that has it.
+  std::shared_ptr<PipelineCursor> MakeCursor() const;
+  // The pass that has failed last, unless it was taken. Null unless there is a reproducer to write.
+  FailedPass* failed_pass() { return failed_pass_.get(); }
   // Returns whether context() checks after every pass.
   bool verifies_each() const { return verifies_each_; }
   // Null if there is nothing to run.
@@ -44,14 +50,18 @@ class PipelineSetup {
   std::string PrintPipelineFile() const;
   // Other passes under the settings of the run, without its instruments. Paths are absolute.
   PipelineFile SettingsWith(Pipeline passes) const;
-  // The same for its own passes with its instruments.
+  // The same for one pass that the run has enabled, and a context without instruments for it.
+  PipelineFile SettingsForPass(const PipelineItem& pass) const;
+  PassContext ContextFor(const PipelineFile& settings) const;
+  const std::vector<InstrumentSpec>& instruments() const { return instruments_; }
+  // The settings for its own passes with its instruments.
   PipelineFile Settings() const;
   std::string PrintPipeline() const;
 
  private:
   Status ReadPipelineFile();
   Status ReadReproducer();
-  Status AddDumpDir();
+  Status AddFollowers();
   Status ReadPasses();
   Result<std::vector<LocatedName>> ReadNames(const char* flag, const std::vector<std::string>& names);
   Status CheckNames(const std::vector<LocatedName>& names);
@@ -61,6 +71,8 @@ class PipelineSetup {
   Result<InstrumentPlan> PlanInstruments();
   Status AddInstruments();
   void AddTrace();
+  // The same bisection for another run, which begins to count again, without lines.
+  std::shared_ptr<PassInstrument> AnotherBisect() const;
   SettingOrigins Origins() const;
   std::string LevelOrigin() const;
   // Warns about passes in the pipeline that do not run at the level; false if -Werror turns that into an error.
@@ -72,12 +84,16 @@ class PipelineSetup {
   PipelineFile file_;
   std::optional<Pipeline> pipeline_;
   std::optional<Pass> pass_;
+  Pipeline built_;  // what pass_ was built from: named pipelines are Sequentials
   std::shared_ptr<PassCounter> counter_ = std::make_shared<PassCounter>();
   std::shared_ptr<DumpDir> dump_dir_;
+  std::shared_ptr<PipelineCursor> cursor_;  // null if no instrument needs it
+  std::shared_ptr<FailedPass> failed_pass_;
   std::vector<LocatedName> disabled_;  // from all sources, the command line first
   std::vector<LocatedName> required_;
   std::vector<InstrumentSpec> instruments_;
-  std::optional<int> bisect_limit_;
+  std::optional<int64_t> bisect_limit_;
+  std::shared_ptr<PassInstrument> bisect_;  // of context(), if there is a limit
   bool verifies_each_ = false;
   std::shared_ptr<SemanticCheck> semantic_check_;
   std::shared_ptr<PipelineTrace> trace_;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "iropt/ir/structural.h"
 #include "iropt/support/check.h"
 
@@ -13,13 +15,18 @@ Status ChangeAudit::EnterPassContext() {
 }
 
 Status ChangeAudit::RunBeforePass(const Module& module, const PassInfo& info) {
-  running_.push_back(info.is_composite() ? 0 : StructuralHash(module));
+  if (info.is_composite()) {
+    running_.emplace_back();
+  } else {
+    running_.push_back({module, StructuralHash(module)});
+  }
   return {};
 }
 
 Status ChangeAudit::RunAfterPass(const Module&, const PassInfo& info, PassOutcome) {
   IROPT_CHECK(!running_.empty(), "pass '{}' ends, but none has begun", info.name);
-  hash_before_ = running_.back();
+  before_ = std::move(running_.back().module);
+  hash_before_ = running_.back().hash;
   running_.pop_back();
   return {};
 }

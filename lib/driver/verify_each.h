@@ -8,6 +8,7 @@
 
 #include "iropt/analysis/well_formed.h"
 #include "iropt/diag/diagnostic.h"
+#include "iropt/ir/module.h"
 #include "iropt/pass/instrument.h"
 
 namespace iropt {
@@ -21,11 +22,18 @@ class ChangeAudit : public PassInstrument {
   Status RunBeforePass(const Module& module, const PassInfo& info) override;
   Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) override;
 
-  // Structural hash of the input of the pass that ended last.
+  // The input of the pass that ended last, and its structural hash.
+  const Module& before() const { return before_; }
   uint64_t hash_before() const { return hash_before_; }
 
  private:
-  std::vector<uint64_t> running_;
+  struct Input {
+    Module module;
+    uint64_t hash = 0;
+  };
+
+  std::vector<Input> running_;
+  Module before_;
   uint64_t hash_before_ = 0;
 };
 

@@ -63,6 +63,10 @@ struct Rewritten {
 
 using RewriteFn = FunctionRef<Result<const BaseFunc*>(const BaseFunc*, FunctionPassContext&)>;
 
+std::string DescribeFunction(const ModuleEntry& entry, const PassInfo& info) {
+  return fmt::format("function '{}' of pass '{}'", entry.var->name, info.name);
+}
+
 // The instruments around the functions of one pass. They are called by one thread at a time.
 class FunctionWatch {
  public:
@@ -88,14 +92,10 @@ class FunctionWatch {
   }
 
  private:
-  std::string Describe(const ModuleEntry& entry) const {
-    return fmt::format("function '{}' of pass '{}'", entry.var->name, info_.name);
-  }
-
   Status Begin(WatchedSpan& span, const ModuleEntry& entry) {
     const std::scoped_lock lock(mutex_);
     return span.Begin(
-        [&] { return Describe(entry); },
+        [&] { return DescribeFunction(entry, info_); },
         [&](PassInstrument& instrument) { return instrument.RunBeforeFunction(*entry.var, *entry.func, info_); });
   }
 
@@ -105,7 +105,7 @@ class FunctionWatch {
       return instrument.RunAfterFunction(*entry.var, function, info_, told);
     };
     return span.End(
-        outcome, [&] { return Describe(entry); }, hook);
+        outcome, [&] { return DescribeFunction(entry, info_); }, hook);
   }
 
   const PassInfo& info_;
@@ -173,6 +173,22 @@ Result<PassResult> RewriteFunctions(Module module, PassContext& context, const P
 template <class F>
 using SkipFn = std::string_view (*)(const F&);
 
+// Why an instrument vetoes the function; empty if none does. Every instrument is asked, also after a veto.
+Result<std::string> FindVeto(const ModuleEntry& entry, const PassContext& context, const PassInfo& info) {
+  std::string reason;
+  if (context.instruments.empty() || context.IsRequired(info.name)) return reason;
+  const InstrumentList instruments = context.instruments;
+  for (const std::shared_ptr<PassInstrument>& instrument : instruments) {
+    const auto ask = [&]() -> Result<bool> { return instrument->ShouldRunOnFunction(*entry.var, *entry.func, info); };
+    const auto describe = [&] { return DescribeFunction(entry, info); };
+    IROPT_ASSIGN_OR_RETURN(const bool answer, CallInstrument(*instrument, describe, ask));
+    if (answer || !reason.empty()) continue;
+    reason = instrument->VetoReason();
+    if (reason.empty()) reason = fmt::format("vetoed by instrument '{}'", instrument->name());
+  }
+  return reason;
+}
+
 template <class F>
 Result<std::vector<Rewritten>> Select(const Module& module, SkipFn<F> skip, const PassContext& context,
                                       const PassInfo& info) {
@@ -181,13 +197,16 @@ Result<std::vector<Rewritten>> Select(const Module& module, SkipFn<F> skip, cons
     const ModuleEntry& entry = module.functions()[i];
     const F* func = As<F>(entry.func);
     if (func == nullptr) continue;
-    const std::string_view attribute = skip(*func);
-    if (attribute.empty()) {
+    std::string reason(skip(*func));
+    if (reason.empty()) {
+      IROPT_ASSIGN_OR_RETURN(reason, FindVeto(entry, context, info));
+    }
+    if (reason.empty()) {
       slots.emplace_back().index = i;
       continue;
     }
     IROPT_RETURN_IF_ERROR(TellInstruments(context, info, [&](PassInstrument& instrument) {
-      return instrument.OnSkippedFunction(*entry.var, attribute, info);
+      return instrument.OnSkippedFunction(*entry.var, reason, info);
     }));
   }
   return slots;

@@ -6,6 +6,7 @@ bool PassInstrument::ShouldRun(const Module&, const PassInfo&) { return true; }
 Status PassInstrument::RunBeforePass(const Module&, const PassInfo&) { return {}; }
 Status PassInstrument::RunAfterPass(const Module&, const PassInfo&, PassOutcome) { return {}; }
 Status PassInstrument::OnSkippedPass(const PassInfo&, const PassSkip&) { return {}; }
+bool PassInstrument::ShouldRunOnFunction(const GlobalVar&, const BaseFunc&, const PassInfo&) { return true; }
 Status PassInstrument::OnRound(const PassInfo&) { return {}; }
 Status PassInstrument::OnRequiredPass(const PassInfo&, const PassInfo&) { return {}; }
 Status PassInstrument::RunBeforeFunction(const GlobalVar&, const BaseFunc&, const PassInfo&) { return {}; }

@@ -22,6 +22,9 @@ struct Changes {
   std::vector<PassChange> changes;
   void AddTo(PassEntry& entry) { entry.info.changes = std::move(changes); }
 };
+struct Mandatory {
+  static void AddTo(PassEntry& entry) { entry.info.is_mandatory = true; }
+};
 struct Option {
   OptionSpec spec;
   void AddTo(PassEntry& entry) { entry.options.push_back(std::move(spec)); }
@@ -46,6 +49,8 @@ PassEntry MakeEntry(PassInfo info, std::string summary, PassFactory create, P...
   Changes {                                                                                                            \
     { __VA_ARGS__ }                                                                                                    \
   }
+#define IROPT_MANDATORY()                                                                                              \
+  Mandatory {}
 #define IROPT_OPTION(Name, Type, Default, Summary)                                                                     \
   Option {                                                                                                             \
     { #Name, OptionType::Type, Default, Summary }                                                                      \
@@ -75,6 +80,7 @@ std::vector<PassEntry> AllEntries() {
 
 #undef IROPT_CHANGES
 #undef IROPT_CHOICE
+#undef IROPT_MANDATORY
 #undef IROPT_OPTION
 #undef IROPT_PATH_OPTION
 #undef IROPT_PRESERVES

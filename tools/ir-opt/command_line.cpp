@@ -40,8 +40,37 @@ const FlagExclusion kExclusions[] = {
       "dump-dir",
       "run-reproducer",
       "opt-bisect-limit",
+      "bisect",
       "instruments",
       "output-split-marker"}},
+    {"bisect",
+     {"no-verify",
+      "output",
+      "split-input-file",
+      "externalize-constants",
+      "opt-bisect-limit",
+      "verify-diagnostics",
+      "print-pipeline",
+      "verify-each",
+      "check-semantics",
+      "verify-roundtrip",
+      "verify-determinism",
+      "verify-idempotent",
+      "explain-pipeline",
+      "report",
+      "time-passes",
+      "stats",
+      "metrics",
+      "time-trace",
+      "remarks",
+      "print-before",
+      "print-after",
+      "print-before-all",
+      "print-after-all",
+      "print-changed",
+      "dump-dir",
+      "instruments",
+      "eval"}},
     {"check-semantics", {"no-verify"}},
     {"run-reproducer", {"passes", "pipeline"}},
     {"eval",
@@ -71,13 +100,24 @@ Status TranslateReport(const std::string& value, DriverOptions& options) {
   return {};
 }
 
+SemanticCheckOptions SemanticCheckOf(const CommandLine& line) {
+  SemanticCheckOptions check{.each = line.check_semantics == "each"};
+  check.budget = line.check_semantics_budget.value_or(check.budget);
+  check.seed = line.check_semantics_seed.value_or(check.seed);
+  return check;
+}
+
+// What is not the name of a check is a command.
+BisectRequest BisectRequestOf(const CommandLine& line) {
+  if (*line.bisect == "verify") return {.check = BisectRequest::Check::Verify};
+  if (*line.bisect == "semantics")
+    return {.check = BisectRequest::Check::Semantics, .semantics = SemanticCheckOf(line)};
+  return {.check = BisectRequest::Check::Command, .command = *line.bisect};
+}
+
 void TranslateWords(CommandLine& line) {
-  if (!line.check_semantics.empty()) {
-    SemanticCheckOptions check{.each = line.check_semantics == "each"};
-    check.budget = line.check_semantics_budget.value_or(check.budget);
-    check.seed = line.check_semantics_seed.value_or(check.seed);
-    line.driver.check_semantics = check;
-  }
+  if (!line.check_semantics.empty()) line.driver.check_semantics = SemanticCheckOf(line);
+  if (line.bisect) line.driver.bisect = BisectRequestOf(line);
   line.driver.print_changed = ChangePrintingOf(line.print_changed);
   line.driver.print_pipeline = FormOf(line.print_pipeline);
   line.driver.stats = FormOf(line.stats);
@@ -100,6 +140,9 @@ Result<CommandLine> ParseCommandLine(const std::vector<std::string>& arguments) 
   IROPT_RETURN_IF_ERROR(parser.Parse(arguments));
   IROPT_RETURN_IF_ERROR(parser.CheckExclusions(kExclusions));
   IROPT_RETURN_IF_ERROR(parser.CheckRequirements(kRequirements));
+  if (line.bisect && line.bisect->empty()) {
+    return Error{ErrorCode::Usage, "flag '-bisect' must be verify, semantics or a command, not ''"};
+  }
   TranslateWords(line);
   IROPT_RETURN_IF_ERROR(TranslateReport(line.report, line.driver));
   return line;

@@ -18,6 +18,7 @@ struct CommandLine {
   std::string print_pipeline;  // empty if the flag is not there, as below
   std::string print_changed;
   std::string check_semantics;
+  std::optional<std::string> bisect;
   std::optional<int64_t> check_semantics_budget;
   std::optional<int64_t> check_semantics_seed;
   std::string time_passes;

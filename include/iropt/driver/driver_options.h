@@ -34,6 +34,15 @@ struct SemanticCheckOptions {
   int64_t seed = 0;                // of inputs and of random operators
 };
 
+// What -bisect looks for in the result of passes.
+struct BisectRequest {
+  enum class Check : uint8_t { Verify, Semantics, Command };
+
+  Check check = Check::Verify;
+  std::string command = {};  // of a shell; gets the result as a file and fails if it is bad
+  SemanticCheckOptions semantics = {};
+};
+
 // The way of a word of -print-changed; Off for any other word.
 ChangePrinting ChangePrintingOf(std::string_view word);
 
@@ -79,6 +88,7 @@ struct DriverOptions {
   std::string report_page;                       // the file for a page about the run; empty: none
   ShownForm explain_pipeline = ShownForm::None;  // for each pass its outcome, or why it did not run
   std::optional<int64_t> opt_bisect_limit;       // the number of passes to run, see OptBisect
+  std::optional<BisectRequest> bisect;           // find the first pass whose result is bad, and write no module
   std::vector<std::string> instruments;          // in the syntax of a pipeline, see instruments.def
   PrintRequest print_before;
   PrintRequest print_after;

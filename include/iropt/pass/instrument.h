@@ -11,7 +11,8 @@
 //                                 OnSkippedPass(A)                because of a setting of the context
 //                                 OnRequiredPass(B, C)            before the calls for C, which runs because B requires
 //                                 it
-//   of a pass over functions:     OnSkippedFunction(f)
+//   of a pass over functions:     ShouldRunOnFunction(f)          for every function that no attribute excludes
+//                                 OnSkippedFunction(f)
 //                                 RunBeforeFunction(g) RunAfterFunction(g)
 //
 // Several instruments are called in the order in which the context has them. A hook fails by returning an error or by
@@ -68,6 +69,9 @@ class PassInstrument {
   // input of the pass.
   virtual Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome);
   virtual Status OnSkippedPass(const PassInfo& info, const PassSkip& skip);
+  // The same as ShouldRun for one function of a pass over functions, before the pass rewrites any of them. Called in
+  // the order of the module, whatever the number of threads is.
+  virtual bool ShouldRunOnFunction(const GlobalVar& name, const BaseFunc& function, const PassInfo& info);
 
   // The pass, which runs others, begins to run them, or begins to run them again.
   virtual Status OnRound(const PassInfo& info);
@@ -78,8 +82,8 @@ class PassInstrument {
   virtual Status RunBeforeFunction(const GlobalVar& name, const BaseFunc& function, const PassInfo& info);
   virtual Status RunAfterFunction(const GlobalVar& name, const BaseFunc& function, const PassInfo& info,
                                   PassOutcome outcome);
-  // The pass skips a function because of an attribute.
-  virtual Status OnSkippedFunction(const GlobalVar& name, std::string_view attribute, const PassInfo& info);
+  // The pass skips a function because of an attribute, which is the reason, or because an instrument vetoed it.
+  virtual Status OnSkippedFunction(const GlobalVar& name, std::string_view reason, const PassInfo& info);
 
  private:
   std::string name_;

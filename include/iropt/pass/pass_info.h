@@ -59,6 +59,7 @@ struct PassInfo {
   std::vector<PassChange> changes = {};
   // With PassChange::BoundParams: the tensors by parameter. May read files; empty if that fails.
   std::function<std::vector<BoundTensor>()> bound_tensors = {};
+  bool is_mandatory = false;  // what comes after it may need it: a bisection does not skip it
   PassKind kind = PassKind::Module;
 
   bool is_composite() const { return kind >= PassKind::Sequential; }

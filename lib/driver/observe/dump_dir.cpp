@@ -50,11 +50,8 @@ Status DumpDir::Write(const Module& module, const PassInfo& info) const {
   const std::string path = fmt::format("{}/{:04}-{}.ir", folder_, number, FileNameOf(info.name));
   const std::string chunk = compiler_.chunk().empty() ? "" : fmt::format(", in {}", compiler_.chunk());
   const std::string title = fmt::format("after pass {}, {}{}", number, info.name, chunk);
-  return WriteFileAtomically(path, [&](OutputStream& out) -> Status {
-    out.Append(SnapshotHeader(title, settings_with_(cursor_->Rest()), path));
-    compiler_.Print(module, out, path);
-    return out.Flush();
-  });
+  return WriteSnapshot(title, settings_with_(cursor_->Rest()), path,
+                       [&](OutputStream& out) { compiler_.Print(module, out, path); });
 }
 
 }  // namespace iropt

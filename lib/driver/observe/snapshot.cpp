@@ -67,6 +67,15 @@ std::string SnapshotHeader(std::string_view title, const PipelineFile& pipeline,
   return header + fmt::format("{}\n", kPipelineBegin) + AsComment(PrintPipelineFile(pipeline)) + '\n';
 }
 
+Status WriteSnapshot(std::string_view title, const PipelineFile& pipeline, const std::string& path,
+                     FunctionRef<void(OutputStream&)> print) {
+  return WriteFileAtomically(path, [&](OutputStream& out) {
+    out.Append(SnapshotHeader(title, pipeline, path));
+    print(out);
+    return out.Flush();
+  });
+}
+
 std::optional<std::string> PipelineOfSnapshot(std::string_view text) {
   if (!text.starts_with(kHeaderBegin)) return std::nullopt;
   std::string pipeline;

@@ -7,11 +7,18 @@
 #include <string_view>
 
 #include "iropt/pass/pipeline.h"
+#include "iropt/support/file.h"
+#include "iropt/support/function_ref.h"
+#include "iropt/support/result.h"
 
 namespace iropt {
 
 // The comments at the top of the file `path`. `title` describes the module.
 std::string SnapshotHeader(std::string_view title, const PipelineFile& pipeline, const std::string& path);
+
+// Writes such a file; `print` appends the text of the module.
+Status WriteSnapshot(std::string_view title, const PipelineFile& pipeline, const std::string& path,
+                     FunctionRef<void(OutputStream&)> print);
 
 // The pipeline file in the comments of a snapshot; nothing if the text does not begin with a header.
 std::optional<std::string> PipelineOfSnapshot(std::string_view text);

@@ -19,6 +19,7 @@ class SemanticCheck : public PassInstrument {
  public:
   SemanticCheck(CompilerInstance& compiler, SemanticCheckOptions options);
 
+  const SemanticCheckOptions& options() const { return options_; }
   // A run of the passes begins at this module.
   void Begin(const Module& module);
   // It has ended at this module. Compares if that was not done, and prints what was found.

@@ -29,11 +29,16 @@ Pass CreateDropRelus(const PassOptions& options) {
                             });
 }
 
-Status Register(PassRegistry& registry) {
-  return registry.Add({.info = {.name = "test.DropRelus", .kind = PassKind::Function},
+Status AddPass(PassRegistry& registry, const char* name, bool is_mandatory) {
+  return registry.Add({.info = {.name = name, .is_mandatory = is_mandatory, .kind = PassKind::Function},
                        .options = {{"function", OptionType::String, std::string(), "the function"}},
                        .summary = "replace the relus of one function by their operands",
                        .create = &CreateDropRelus});
+}
+
+Status Register(PassRegistry& registry) {
+  IROPT_RETURN_IF_ERROR(AddPass(registry, "test.DropRelus", /*is_mandatory=*/false));
+  return AddPass(registry, "test.MustDropRelus", /*is_mandatory=*/true);
 }
 
 }  // namespace

@@ -92,14 +92,17 @@ Pass CreateFunctionMisbehaviour(const PassOptions& options) {
 
 // Keeps the uses of variables and drops their definitions.
 Pass CreateDropBindings(const PassOptions& options) {
-  return CreateFunctionPass(
-      options.info(), [](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
-        const auto* seq = To<SeqExpr>(function->body);
-        Workspace& workspace = context.workspace();
-        const auto* body = workspace.New<SeqExpr>(List<const BindingBlock*>(), seq->body, seq->type);
-        return workspace.New<Function>(function->params, body, function->ret_type, function->is_pure, function->attrs,
-                                       function->type);
-      });
+  return CreateFunctionPass(options.info(),
+                            [only = options.String("only")](const Function* function,
+                                                            FunctionPassContext& context) -> Result<const Function*> {
+                              if (!only.empty() && context.var()->name != only) return function;
+                              const auto* seq = To<SeqExpr>(function->body);
+                              Workspace& workspace = context.workspace();
+                              const auto* body =
+                                  workspace.New<SeqExpr>(List<const BindingBlock*>(), seq->body, seq->type);
+                              return workspace.New<Function>(function->params, body, function->ret_type,
+                                                             function->is_pure, function->attrs, function->type);
+                            });
 }
 
 Pass CreateFromThrowingFactory(const PassOptions&) { throw std::runtime_error("this is the factory speaking"); }
@@ -177,6 +180,7 @@ Status Register(PassRegistry& registry) {
                     .summary = "do what no pass should, in a function",
                     .create = &CreateFunctionMisbehaviour}));
   IROPT_RETURN_IF_ERROR(registry.Add({.info = {.name = "test.DropBindings", .kind = PassKind::Function},
+                                      .options = {{"only", OptionType::String, "", "the function in which to do it"}},
                                       .summary = "drop all bindings",
                                       .create = &CreateDropBindings}));
   IROPT_RETURN_IF_ERROR(registry.Add({.info = {.name = "test.ThrowingFactory", .kind = PassKind::Module},

@@ -2,6 +2,7 @@
 
 #include "../catch.h"
 #include "analysis/graph_maker.h"
+#include "driver/round_trip_audit.h"
 #include "pass/helpers.h"
 
 namespace iropt {
@@ -18,6 +19,11 @@ class Run {
     IROPT_RETURN_IF_ERROR(audit_->RunBeforePass(before, info));
     IROPT_RETURN_IF_ERROR(audit_->RunAfterPass(after, info, outcome));
     return check_.RunAfterPass(after, info, outcome);
+  }
+  // The same for the audit of the text.
+  Status OfText(const Module& before, const Module& after) {
+    static_cast<void>(Of(before, after, PassOutcome::Changed));
+    return RoundTripAudit(audit_, 1, reports_.engine()).RunAfterPass(after, {.name = "Mine"}, PassOutcome::Changed);
   }
   Log texts() const { return reports_.texts(); }
 
@@ -58,6 +64,24 @@ TEST_CASE("a pass must make well-formed modules", "[driver]") {
   REQUIRE(run.texts().size() == 2);
   CHECK(run.texts()[0] == "ill-formed-result: pass 'Mine' made an ill-formed module");
   CHECK(run.texts()[1].starts_with("undefined-variable: "));
+}
+
+TEST_CASE("the text of changed functions must read back", "[driver]") {
+  GraphMaker m;
+  const Var* x = m.NewVar("x", m.Tensor({2}));
+  m.AddMain({x}, {}, x);
+  Run run;
+  CHECK(run.OfText(Module(), m.module()).ok());
+  CHECK(run.texts().empty());
+  // The text of an ill-formed function, which is not read at all if it has not changed.
+  GraphMaker broken;
+  broken.AddMain({}, {}, broken.NewVar("y", broken.Tensor({2})));
+  const Status status = run.OfText(m.module(), broken.module());
+  REQUIRE(!status.ok());
+  CHECK(status.error().code == ErrorCode::Rejected);
+  CHECK(
+      run.texts().back().starts_with("roundtrip-mismatch: pass 'Mine' made a module whose text does not read back: "));
+  CHECK(run.OfText(broken.module(), broken.module()).ok());
 }
 
 TEST_CASE("the module of a failed pass is not checked", "[driver]") {

@@ -77,6 +77,19 @@ Pass Failing() {
   });
 }
 
+// Its lines are added to `said`.
+std::shared_ptr<OptBisect> MakeBisect(int64_t limit, std::string& said) {
+  return std::make_shared<OptBisect>(limit, [&](const BisectStep& step, bool runs) { said += BisectLine(step, runs); });
+}
+
+// Logs the functions that it gets.
+Pass FunctionTracer(Log& ran, PassInfo info) {
+  return CreateFunctionPass(std::move(info), [&ran](const Function* function, FunctionPassContext& context) {
+    ran.emplace_back(context.var()->name);
+    return Result<const Function*>(function);
+  });
+}
+
 struct Observed {
   Observed() { context.instruments = {listener}; }
 
@@ -210,7 +223,7 @@ TEST_CASE("an instrument that fails in a hook fails the run") {
 TEST_CASE("bisection runs the first passes and prints for each whether it runs") {
   Observed o;
   std::string said;
-  o.context.instruments.push_back(std::make_shared<OptBisect>(1, [&](std::string_view line) { said += line; }));
+  o.context.instruments.push_back(MakeBisect(1, said));
   const Pass pass = Sequential({Tracer(o.ran, "A"), Repeat({Tracer(o.ran, "B")}, 2), Tracer(o.ran, "C")});
   o.context.required_pass = {"C"};
   {
@@ -236,8 +249,57 @@ TEST_CASE("a bisection without a limit runs everything") {
   Log ran;
   PassContext context;
   std::string said;
-  context.instruments = {std::make_shared<OptBisect>(-1, [&](std::string_view line) { said += line; })};
+  context.instruments = {MakeBisect(-1, said)};
   CHECK(Sequential({Tracer(ran, "A"), Tracer(ran, "B")})(Module(), context).ok());
   CHECK(ran == Log{"A", "B"});
   CHECK(said == "BISECT: running pass (1) A on module\nBISECT: running pass (2) B on module\n");
+}
+
+TEST_CASE("a bisection counts a pass over functions once for each function, in the order of the module") {
+  IRContext ir;
+  const IRContext::Scope scope(ir);
+  Module module;
+  for (const char* name : {"c", "a", "b"}) AddFunction(module, name);
+  Observed o;
+  Log ran;
+  std::string said;
+  o.context.instruments.push_back(MakeBisect(3, said));
+  o.context.threads = 4;
+  const Pass pass = Sequential({Tracer(o.ran, "M"), FunctionTracer(ran, {.name = "F"}), Tracer(o.ran, "N")});
+  CHECK(pass(module, o.context).ok());
+  CHECK(ran == Log{"c", "a"});
+  CHECK(o.ran == Log{"M"});
+  CHECK(said ==
+        "BISECT: running pass (1) M on module\n"
+        "BISECT: running pass (2) F on function c\n"
+        "BISECT: running pass (3) F on function a\n"
+        "BISECT: NOT running pass (4) F on function b\n"
+        "BISECT: NOT running pass (5) N on module\n");
+  CHECK(std::ranges::find(o.log, "F leaves b: bisected away: it has number 4, and the limit is 3") != o.log.end());
+}
+
+TEST_CASE("a bisection skips neither mandatory passes nor those that the context requires") {
+  IRContext ir;
+  const IRContext::Scope scope(ir);
+  Module module;
+  AddFunction(module, "f");
+  Log ran;
+  std::string said;
+  PassContext context;
+  const auto bisect = MakeBisect(0, said);
+  context.instruments = {bisect};
+  context.required_pass = {"Required"};
+  const Pass pass = Sequential({FunctionTracer(ran, {.name = "Mandatory", .is_mandatory = true}),
+                                FunctionTracer(ran, {.name = "Required"}), FunctionTracer(ran, {.name = "Other"})});
+  CHECK(pass(module, context).ok());
+  CHECK(ran == Log{"f", "f"});
+  CHECK(said == "BISECT: NOT running pass (1) Other on function f\n");
+  CHECK(bisect->num_steps() == 1);
+
+  bisect->CountMandatory();
+  CHECK(bisect->EnterPassContext().ok());
+  ran.clear();
+  CHECK(pass(module, context).ok());
+  CHECK(ran == Log{"f"});
+  CHECK(bisect->num_steps() == 2);
 }

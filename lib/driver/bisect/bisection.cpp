@@ -1,0 +1,128 @@
+#include "bisection.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "iropt/support/check.h"
+#include "local_reproducer.h"
+
+namespace iropt {
+
+namespace {
+
+constexpr int64_t kNoLimit = -1;
+
+std::string Shown(const Verdict& verdict) { return verdict.is_good ? "good" : fmt::format("bad: {}", verdict.reason); }
+
+}  // namespace
+
+Bisection::Bisection(CompilerInstance& compiler, PipelineSetup& setup, BisectRequest request,
+                     std::optional<std::string> reproducer)
+    : compiler_(compiler), setup_(setup), judge_(compiler, std::move(request)), reproducer_(std::move(reproducer)) {}
+
+Result<Verdict> Bisection::Try(const Module& module, int64_t limit) {
+  IROPT_ASSIGN_OR_RETURN(Verdict verdict, judge_.Try(module, *setup_.pass(), setup_.context(), limit));
+  const std::string steps = limit == kNoLimit ? "all steps" : fmt::format("steps up to {}", limit);
+  compiler_.err().Append(fmt::format("bisect: {}: {}\n", steps, Shown(verdict)));
+  IROPT_RETURN_IF_ERROR(compiler_.err().Flush());
+  return verdict;
+}
+
+Result<std::optional<Bisection::Culprit>> Bisection::Search(const Module& module) {
+  IROPT_ASSIGN_OR_RETURN(Verdict bad, Try(module, kNoLimit));
+  if (bad.is_good) {
+    return Error{ErrorCode::Usage, "-bisect finds nothing: the result of all passes is good"};
+  }
+  IROPT_ASSIGN_OR_RETURN(const Verdict none, Try(module, 0));
+  if (!none.is_good && !judge_.counts_mandatory()) return std::optional<Culprit>();
+  if (!none.is_good) {
+    return Error{ErrorCode::Usage,
+                 fmt::format("-bisect finds nothing: the input is bad before any pass: {}", none.reason)};
+  }
+  const int64_t num_steps = bad.last.number;
+  int64_t good_steps = 0;
+  while (bad.last.number - good_steps > 1) {
+    const int64_t middle = good_steps + (bad.last.number - good_steps) / 2;
+    IROPT_ASSIGN_OR_RETURN(Verdict verdict, Try(module, middle));
+    if (verdict.is_good) {
+      good_steps = middle;
+    } else {
+      bad = std::move(verdict);
+    }
+  }
+  return std::optional(Culprit{std::move(bad), num_steps});
+}
+
+void Bisection::Report(const Culprit& culprit) {
+  const BisectStep& step = culprit.verdict.last;
+  const std::string_view counted = judge_.counts_mandatory() ? ", mandatory passes included" : "";
+  compiler_.diagnostics()
+      .Remark({}, "bisect",
+              fmt::format("the first bad step is number {} of {}{}: {}", step.number, culprit.num_steps, counted,
+                          ToString(step)))
+      .Note(culprit.verdict.reason);
+}
+
+Result<FailurePoint> Bisection::FindPoint(const Module& module, int64_t step) {
+  const std::shared_ptr<PipelineCursor> cursor = setup_.MakeCursor();
+  const auto input = std::make_shared<StepInput>(step, cursor);
+  if (judge_.counts_mandatory()) input->CountMandatory();
+  PassContext context = setup_.context();
+  context.instruments = {cursor, input};
+  context.printer = [](const Module&, const std::string&) { return Status(); };
+  const DiagnosticCapture capture(compiler_.diagnostics());
+  static_cast<void>((*setup_.pass())(module, context));  // it stops at the step
+  std::optional<FailurePoint> point = input->Take();
+  if (!point) return Error{ErrorCode::PassFailed, fmt::format("-bisect cannot repeat the run up to step {}", step)};
+  return *std::move(point);
+}
+
+std::vector<InstrumentSpec> Bisection::Instruments() const {
+  const BisectRequest& request = judge_.request();
+  switch (request.check) {
+    case BisectRequest::Check::Verify: return {{"verify-each", {}, {}}};
+    case BisectRequest::Check::Semantics: {
+      SemanticCheckOptions check = request.semantics;
+      check.each = true;  // which names the pass
+      return {SpecOf(check)};
+    }
+    case BisectRequest::Check::Command: return {};
+  }
+  IROPT_UNREACHABLE("a check of -bisect {}", static_cast<int>(request.check));
+}
+
+Status Bisection::WriteReproducer(const Module& module, const Culprit& culprit) {
+  const BisectStep& step = culprit.verdict.last;
+  IROPT_ASSIGN_OR_RETURN(const FailurePoint point, FindPoint(module, step.number));
+  IROPT_ASSIGN_OR_RETURN(std::optional<LocalReproducer> local,
+                         Localizer(compiler_, setup_, judge_).Find(point, culprit.verdict.code));
+  std::vector<InstrumentSpec> instruments = Instruments();
+  if (!local) {
+    compiler_.diagnostics().Remark({}, "bisect", "the pass alone is good, so the reproducer has all passes");
+    local = LocalReproducer{module, setup_.Settings()};
+    const int64_t limit = judge_.counts_mandatory() ? kNoLimit : step.number;
+    instruments.push_back({"opt-bisect", {{"limit", limit, {}}}, {}});
+  }
+  IROPT_RETURN_IF_ERROR(WriteLocalReproducer(*reproducer_, ToString(step) + " is bad", *std::move(local),
+                                             std::move(instruments), compiler_));
+  compiler_.diagnostics().Remark({}, "reproducer",
+                                 fmt::format("to repeat this step: ir-opt -run-reproducer {}", *reproducer_));
+  return {};
+}
+
+Status Bisection::Run(const Module& module) {
+  if (setup_.pass() == nullptr) return Error{ErrorCode::Usage, "-bisect needs passes: -passes, -pipeline or -O"};
+  IROPT_ASSIGN_OR_RETURN(std::optional<Culprit> culprit, Search(module));
+  if (!culprit) {
+    judge_.CountMandatory();
+    IROPT_ASSIGN_OR_RETURN(culprit, Search(module));
+  }
+  if (!culprit) return {};
+  Report(*culprit);
+  return reproducer_ ? WriteReproducer(module, *culprit) : Status();
+}
+
+}  // namespace iropt

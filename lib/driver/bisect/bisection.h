@@ -1,0 +1,45 @@
+// -bisect: finds the first step of a run whose result is bad, and writes it as a reproducer of its own.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/pipeline_setup.h"
+#include "judge.h"
+
+namespace iropt {
+
+class Bisection {
+ public:
+  // All must outlive it. `reproducer` is the file to write, if any.
+  Bisection(CompilerInstance& compiler, PipelineSetup& setup, BisectRequest request,
+            std::optional<std::string> reproducer);
+
+  // Searches for the step and reports it. Fails if the results of no step and of all steps do not differ.
+  Status Run(const Module& module);
+
+ private:
+  // A step that is bad where the one before it is good.
+  struct Culprit {
+    Verdict verdict;
+    int64_t num_steps = 0;  // of the whole run
+  };
+
+  // Nothing if the result of no step is bad already: mandatory passes run nevertheless.
+  Result<std::optional<Culprit>> Search(const Module& module);
+  Result<Verdict> Try(const Module& module, int64_t limit);
+  Result<FailurePoint> FindPoint(const Module& module, int64_t step);
+  Status WriteReproducer(const Module& module, const Culprit& culprit);
+  // The check, for a run of the reproducer.
+  std::vector<InstrumentSpec> Instruments() const;
+  void Report(const Culprit& culprit);
+
+  CompilerInstance& compiler_;
+  PipelineSetup& setup_;
+  Judge judge_;
+  const std::optional<std::string> reproducer_;
+};
+
+}  // namespace iropt

@@ -1,0 +1,157 @@
+#include "judge.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "driver/round_trip_audit.h"
+#include "driver/semantics/semantic_check.h"
+#include "driver/verify_each.h"
+#include "iropt/support/child_process.h"
+#include "iropt/support/crash.h"
+
+namespace iropt {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Of shells, for a command that does not exist or cannot be run.
+constexpr int kFirstCannotRun = 126;
+constexpr int kLastCannotRun = 127;
+
+// In a child: it could not find out whether the module is good.
+constexpr ErrorCode kCannotSay = ErrorCode::Internal;
+
+// The lines that a child writes: one for each step that begins, then one with the result.
+void WriteLine(const Json& line, OutputStream& out) {
+  out.Append(line.dump(-1, ' ', false, Json::error_handler_t::replace));
+  out.Append('\n');
+  static_cast<void>(out.Flush());
+}
+
+// The first error of a run.
+std::string ReasonOf(const Error& error, const std::vector<Diagnostic>& diagnostics) {
+  std::string reason = error.message;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.severity != Severity::Error) continue;
+    if (!reason.empty()) reason += ": ";
+    return reason + diagnostic.message;
+  }
+  return reason;
+}
+
+}  // namespace
+
+Judge::~Judge() {
+  if (file_.empty()) return;
+  std::error_code error;
+  std::filesystem::remove(file_, error);
+  KeepFileOnCrash(file_);
+}
+
+Status Judge::MakeFile() {
+  if (!file_.empty()) return {};
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  constexpr std::string_view kExtension = ".ir";
+  std::string path = (folder / fmt::format("ir-opt-XXXXXX{}", kExtension)).string();
+  const int fd = error ? -1 : mkstemps(path.data(), static_cast<int>(kExtension.size()));
+  if (fd < 0) return Error{ErrorCode::Usage, fmt::format("-bisect cannot make a file in '{}'", folder.string())};
+  close(fd);
+  RemoveFileOnCrash(path);
+  file_ = std::move(path);
+  return {};
+}
+
+Status Judge::RunCommand(const Module& module) const {
+  const Status written = WriteFileAtomically(file_, [&](OutputStream& out) {
+    compiler_.Print(module, out, file_);
+    return out.Flush();
+  });
+  if (!written.ok()) return Error{kCannotSay, written.error().message};
+  IROPT_ASSIGN_OR_RETURN(const int code, RunShellCommand(request_.command, file_));
+  if (code == 0) return {};
+  if (code >= kFirstCannotRun && code <= kLastCannotRun) {
+    return Error{kCannotSay,
+                 fmt::format("the command '{}' of -bisect cannot be run (exit code {})", request_.command, code)};
+  }
+  return Error{ErrorCode::PassFailed, fmt::format("the command ends with exit code {}", code)};
+}
+
+Status Judge::RunAndCheck(Module module, const Pass& pass, PassContext& context) const {
+  if (request_.check == BisectRequest::Check::Verify || request_.semantics.each) {
+    const auto audit = std::make_shared<ChangeAudit>();
+    static_cast<void>(context.SetConfig("testing.verify_analyses", true, compiler_.diagnostics()));
+    context.instruments.push_back(audit);
+    context.instruments.push_back(
+        std::make_shared<VerifyEach>(compiler_.verify_options(), audit, compiler_.diagnostics()));
+    context.instruments.push_back(
+        std::make_shared<RoundTripAudit>(audit, compiler_.threads(), compiler_.diagnostics()));
+  }
+  std::shared_ptr<SemanticCheck> semantics;
+  if (request_.check == BisectRequest::Check::Semantics) {
+    context.instruments.push_back(semantics = std::make_shared<SemanticCheck>(compiler_, request_.semantics));
+    semantics->Begin(module);
+  }
+  With<PassContext> scope(context);
+  if (!scope.status().ok()) return Error{scope.status().error()};
+  IROPT_ASSIGN_OR_RETURN(const PassResult result, pass(std::move(module), context));
+  if (!VerifyModule(result.module, compiler_.verify_options(), compiler_.diagnostics()))
+    return Failure{ErrorCode::Rejected};
+  if (semantics) return semantics->Finish(result.module);
+  return request_.check == BisectRequest::Check::Command ? RunCommand(result.module) : Status();
+}
+
+void Judge::Work(Module module, const Pass& pass, PassContext context, int64_t limit, OutputStream& out) const {
+  context.instruments.clear();
+  context.threads = 1;
+  context.printer = [](const Module&, const std::string&) { return Status(); };
+  const auto bisect = std::make_shared<OptBisect>(limit, [&](const BisectStep& step, bool runs) {
+    if (runs) WriteLine({{"number", step.number}, {"pass", step.pass}, {"function", step.function}}, out);
+  });
+  if (counts_mandatory_) bisect->CountMandatory();
+  context.instruments.push_back(bisect);
+  const DiagnosticCapture capture(compiler_.diagnostics());
+  const Status status = RunAndCheck(std::move(module), pass, context);
+  Json line = {{"good", status.ok()}};
+  if (!status.ok()) {
+    line["code"] = ExitCode(status.error().code);
+    line["reason"] = ReasonOf(status.error(), capture.diagnostics());
+  }
+  WriteLine(line, out);
+}
+
+Result<Verdict> Judge::Try(const Module& module, const Pass& pass, const PassContext& context, int64_t limit) {
+  if (request_.check == BisectRequest::Check::Command) IROPT_RETURN_IF_ERROR(MakeFile());
+  IROPT_ASSIGN_OR_RETURN(const ChildReport report,
+                         RunInChild([&](OutputStream& out) { Work(module, pass, context, limit, out); }));
+  Verdict verdict{.code = ExitCode(ErrorCode::Internal), .reason = report.crash};
+  for (std::string_view text = report.text; !text.empty();) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const Json line = Json::parse(text.substr(0, end), nullptr, /*allow_exceptions=*/false);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!line.is_object()) continue;  // the last one before a crash may be cut off
+    if (line.contains("number")) {
+      verdict.last = {line["number"].get<int64_t>(), line["pass"].get<std::string>(),
+                      line["function"].get<std::string>()};
+    } else if (report.crash.empty()) {
+      verdict.is_good = line["good"].get<bool>();
+      verdict.code = line.value("code", 0);
+      verdict.reason = line.value("reason", std::string());
+    }
+  }
+  const bool cannot_say = report.crash.empty() && verdict.code == ExitCode(kCannotSay);
+  if (cannot_say) return Error{ErrorCode::Usage, verdict.reason};
+  return verdict;
+}
+
+}  // namespace iropt

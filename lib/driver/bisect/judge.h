@@ -1,0 +1,50 @@
+// Decides whether what passes do to a module is good.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "iropt/driver/compiler_instance.h"
+#include "iropt/driver/driver_options.h"
+#include "iropt/pass/bisect.h"
+#include "iropt/support/result.h"
+
+namespace iropt {
+
+struct Verdict {
+  bool is_good = false;
+  int code = 0;             // the exit code for what is bad
+  std::string reason = {};  // what is bad
+  BisectStep last = {};     // the last step that has begun
+};
+
+class Judge {
+ public:
+  // The compiler must outlive it.
+  Judge(CompilerInstance& compiler, BisectRequest request) : compiler_(compiler), request_(std::move(request)) {}
+  ~Judge();
+  Judge(const Judge&) = delete;
+  Judge& operator=(const Judge&) = delete;
+
+  const BisectRequest& request() const { return request_; }
+  // Mandatory passes have numbers from now on, see OptBisect.
+  void CountMandatory() { counts_mandatory_ = true; }
+  bool counts_mandatory() const { return counts_mandatory_; }
+
+  // Runs the first `limit` steps of the pass in a copy of this process, under the settings of the context without its
+  // instruments. A pass that crashes is bad, too. Fails if nothing can be said.
+  Result<Verdict> Try(const Module& module, const Pass& pass, const PassContext& context, int64_t limit);
+
+ private:
+  void Work(Module module, const Pass& pass, PassContext context, int64_t limit, OutputStream& out) const;
+  Status RunAndCheck(Module module, const Pass& pass, PassContext& context) const;
+  Status RunCommand(const Module& module) const;
+  Status MakeFile();
+
+  CompilerInstance& compiler_;
+  const BisectRequest request_;
+  bool counts_mandatory_ = false;
+  std::string file_;  // for the module that the command gets; empty if there is none yet
+};
+
+}  // namespace iropt

@@ -1,0 +1,99 @@
+#include "round_trip_audit.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "iropt/driver/formats.h"
+#include "iropt/ir/relax/walk.h"
+#include "iropt/ir/structural.h"
+#include "module_part.h"
+
+namespace iropt {
+
+namespace {
+
+constexpr size_t kBigConstant = 4096;  // in bytes
+
+// Stands for the values of big constants in a text: the printer refers to the tensors of a file that does not exist,
+// and the reader gets the arrays back.
+class ConstantTable {
+ public:
+  explicit ConstantTable(const Module& module) {
+    struct Handler : WalkHandler {
+      explicit Handler(ConstantTable& table) : table(table) {}
+      void OnConstant(const Constant& constant) { table.Add(*constant.data); }
+      ConstantTable& table;
+    };
+    Handler handler(*this);
+    for (const ModuleEntry& entry : module.functions()) {
+      if (const auto* function = As<Function>(entry.func)) Walk(function, handler);
+    }
+  }
+
+  const ExternalArrays& references() const { return references_; }
+
+  Result<std::shared_ptr<const NDArray>> Open(const FileTensor& tensor) const {
+    const bool is_known = tensor.hash && tensor.hash->low < arrays_.size();
+    if (!is_known) return Error{ErrorCode::Parse, fmt::format("the text has no tensor '{}'", tensor.name)};
+    return arrays_[tensor.hash->low];
+  }
+
+ private:
+  void Add(const NDArray& array) {
+    const bool is_in_file = array.source() && array.source()->hash;
+    if (!is_in_file && array.num_bytes() <= kBigConstant) return;
+    FileTensor tensor;
+    tensor.path = "constants.safetensors";
+    tensor.name = fmt::format("constant{}", arrays_.size());
+    tensor.hash = DataHash{0, arrays_.size()};
+    if (references_.emplace(&array, std::move(tensor)).second) arrays_.push_back(array.shared_from_this());
+  }
+
+  ExternalArrays references_;
+  std::vector<std::shared_ptr<const NDArray>> arrays_;
+};
+
+std::vector<const GlobalVar*> ChangedFunctions(const Module& before, const Module& after) {
+  std::vector<const GlobalVar*> changed;
+  for (const ModuleEntry& entry : after.functions()) {
+    const ModuleEntry* old = before.Find(entry.var);
+    if (old == nullptr || old->func != entry.func) changed.push_back(entry.var);
+  }
+  return changed;
+}
+
+// What is wrong with the text of the module; nothing if it reads back as the same.
+std::optional<std::string> RoundTripFault(const Module& module, int threads) {
+  DiagnosticBuffer buffer;
+  DiagnosticEngine found(&buffer);
+  if (!CheckTextSize(module, found)) return std::nullopt;
+  const ConstantTable constants(module);
+  std::string text;
+  OutputStream out(&text);
+  OutputFormats().front().print(module, {.threads = threads, .external = &constants.references()}, out);
+  static_cast<void>(out.Flush());
+  const ParseOptions reading{.threads = threads,
+                             .open_tensor = [&](const FileTensor& tensor) { return constants.Open(tensor); }};
+  const std::optional<Module> again = InputFormats().front().parse(text, 0, reading, found);
+  if (!again) return fmt::format("does not read back: {}", buffer.diagnostics().front().message);
+  const std::optional<std::string> difference = FirstDifference(module, *again);
+  if (!difference) return std::nullopt;
+  return fmt::format("reads back as another one: {}", *difference);
+}
+
+}  // namespace
+
+Status RoundTripAudit::RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) {
+  if (info.is_composite() || outcome != PassOutcome::Changed) return {};
+  std::vector<const GlobalVar*> changed = ChangedFunctions(audit_->before(), module);
+  if (changed.empty()) return {};
+  const std::optional<std::string> fault = RoundTripFault(PartOf(module, std::move(changed)), threads_);
+  if (!fault) return {};
+  diagnostics_.Error({}, "roundtrip-mismatch", fmt::format("pass '{}' made a module whose text {}", info.name, *fault));
+  return Failure{ErrorCode::Rejected};
+}
+
+}  // namespace iropt
