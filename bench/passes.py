@@ -46,6 +46,9 @@ OPTIONS = {
     "UpdateVDevice": "<new_vdevice=\"I.vdevice('cuda')\">",
 }
 
+# Passes that are not measured, with the reason.
+UNMEASURED = {"Gradient": "the results of the programs are not scalars", "PrintIR": "it shows the module"}
+
 
 def generate(program, size, path):
     functions = str(max(1, size // OPS_PER_FUNCTION))
@@ -87,7 +90,7 @@ def parse_arguments():
 def main():
     options = parse_arguments()
     listed = subprocess.run([options.ir_opt, "-list-passes=json"], stdout=subprocess.PIPE, check=True).stdout
-    names = options.passes or [p["name"] for p in json.loads(listed)["passes"] if p["name"] != "PrintIR"]
+    names = options.passes or [p["name"] for p in json.loads(listed)["passes"] if p["name"] not in UNMEASURED]
     print(f"{'pass':26} {'program':11} {'ns, ' + format(options.small, ','):>14} {'ns, ' + format(options.big, ','):>14}  ratio  changes")
     with tempfile.TemporaryDirectory() as folder:
         modules = {}  # (program, size) -> path, bindings
