@@ -17,16 +17,6 @@ constexpr std::string_view kPipelineBegin = "# pipeline file:";
 constexpr std::string_view kPipelineEnd = "# }";
 constexpr std::string_view kComment = "# ";
 
-// As one word of a shell.
-std::string Quoted(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";  // of shlex.quote
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + '\'';
-}
-
 std::string NamesOf(const std::vector<LocatedName>& names) {
   std::vector<std::string_view> texts;
   for (const LocatedName& name : names) texts.emplace_back(name.name);
@@ -45,9 +35,18 @@ std::string AsComment(std::string_view text) {
 
 }  // namespace
 
+std::string ShellWord(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";  // of shlex.quote
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + '\'';
+}
+
 std::string CommandLineOf(const PipelineFile& pipeline, const std::string& path) {
   std::string line = "ir-opt";
-  const auto add = [&](const std::string& word) { line += ' ' + Quoted(word); };
+  const auto add = [&](const std::string& word) { line += ' ' + ShellWord(word); };
   if (pipeline.opt_level) add(fmt::format("-O{}", *pipeline.opt_level));
   for (const LocatedName& plugin : pipeline.plugins) add("-load-pass-plugin=" + plugin.name);
   if (!pipeline.disabled.empty()) add("-disable=" + NamesOf(pipeline.disabled));
@@ -62,7 +61,7 @@ std::string CommandLineOf(const PipelineFile& pipeline, const std::string& path)
 
 std::string SnapshotHeader(std::string_view title, const PipelineFile& pipeline, const std::string& path) {
   std::string header = fmt::format("{}{}: {}\n", kHeaderBegin, IROPT_VERSION, title);
-  header += fmt::format("{}To go on: ir-opt -run-reproducer {}\n", kComment, Quoted(path));
+  header += fmt::format("{}To go on: ir-opt -run-reproducer {}\n", kComment, ShellWord(path));
   header += fmt::format("{}or: {}\n", kComment, CommandLineOf(pipeline, path));
   return header + fmt::format("{}\n", kPipelineBegin) + AsComment(PrintPipelineFile(pipeline)) + '\n';
 }

@@ -1,0 +1,32 @@
+// ir-reduce without its command line: finds a small module on which a command still does what it does on the input.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "iropt/driver/compiler_options.h"
+
+namespace iropt {
+
+enum class Progress : uint8_t { Auto, Always, Never };
+
+struct ReduceOptions {
+  CompilerOptions compiler = {};
+  std::string input = "-";
+  std::string output = "-";
+  std::string test = {};  // a command of the shell; {} stands for the file
+  int jobs = 0;           // tests at a time; 0: one per core
+  int test_timeout = 60;  // seconds
+  bool stats = false;     // print a table of the reductions to stderr
+  Progress progress = Progress::Auto;
+};
+
+// The exit code after an interrupt, that of shells.
+inline constexpr int kInterruptedExitCode = 130;
+
+// Runs ir-reduce with the options and returns the exit code (see ErrorCode): SemanticCheck if the input is not
+// interesting, or if the result is not in a second test, kInterruptedExitCode after an interrupt. The smallest module
+// goes to the output when the search is over, also after an interrupt.
+int RunReduce(const ReduceOptions& options);
+
+}  // namespace iropt

@@ -1,0 +1,69 @@
+// The search for the smallest subject.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "chunks.h"
+#include "reductions.h"
+#include "subject.h"
+#include "test_runner.h"
+
+namespace iropt {
+
+// What one reduction did.
+struct ReductionCounts {
+  size_t candidates = 0;
+  size_t rejected = 0;   // ill-formed, or the same as one before
+  size_t successes = 0;  // became the subject
+  double seconds = 0;
+};
+
+class Reducer {
+ public:
+  // Called before each round of tests with the name of the reduction and the subject.
+  using Watcher = std::function<void(std::string_view reduction, const Subject& subject)>;
+
+  // Both must outlive it. The subject is interesting.
+  Reducer(Subject subject, const SubjectMaker& maker, TestRunner& runner, Watcher watcher);
+
+  // Makes edits until none is possible any more, or until an interrupt.
+  Status Run();
+
+  const Subject& subject() const { return subject_; }
+  // By index in Reductions().
+  const std::vector<ReductionCounts>& counts() const { return counts_; }
+
+ private:
+  // What a reduction makes of the subject: a draft, or the text.
+  struct Reduced {
+    Draft draft = {};
+    std::optional<std::string> text = {};
+  };
+
+  // Both return whether the subject changed. `size` is that of chunks of edits.
+  Result<bool> Reduce(size_t reduction);
+  Result<bool> MakeChunksOf(size_t reduction, Edits& edits, size_t size);
+  // See FirstInteresting.
+  Result<std::optional<size_t>> FindFirst(size_t reduction, Edits& edits, const std::vector<bool>& made,
+                                          const std::vector<Chunk>& chunks);
+  // The text with the chosen edits and those of the chunk; nothing if it is ill-formed.
+  std::optional<std::string> TextWith(size_t reduction, Edits& edits, std::vector<bool> chosen,
+                                      const Chunk& chunk) const;
+  Reduced Apply(const Reduction& reduction, Edits& edits) const;
+
+  Subject subject_;
+  const SubjectMaker& maker_;
+  TestRunner& runner_;
+  const Watcher watcher_;
+  std::vector<ReductionCounts> counts_;
+  std::unordered_set<uint64_t> seen_;  // hashes of texts that are the subject's or not interesting
+};
+
+}  // namespace iropt

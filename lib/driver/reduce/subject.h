@@ -1,0 +1,49 @@
+// What is reduced: a module, and the pipeline in its first comments if it is a reproducer or a snapshot.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "iropt/driver/compiler_instance.h"
+#include "iropt/ir/module.h"
+#include "iropt/pass/pipeline.h"
+
+namespace iropt {
+
+// The parts of a subject that reductions change.
+struct Draft {
+  Module module = {};
+  std::optional<PipelineFile> pipeline = {};
+};
+
+struct Subject {
+  std::shared_ptr<CompilerInstance> reader;  // owns what the module refers to
+  Draft draft;
+  std::string text;
+};
+
+// Prints and reads subjects. What it reads is well-formed.
+class SubjectMaker {
+ public:
+  // Paths of weights in the texts are relative to `folder`. The compiler must outlive it.
+  SubjectMaker(CompilerInstance& compiler, std::string folder);
+
+  // The input, whose errors are reported.
+  Result<Subject> ReadInput(const ModuleSource& source);
+  // The text for a file in the folder; nothing if the draft is ill-formed.
+  std::optional<std::string> Print(const Draft& draft) const;
+  // The text for the file at the path.
+  std::string PrintTo(const Subject& subject, const std::string& path) const;
+  // Nothing if the text does not read back as a well-formed module.
+  std::optional<Subject> Read(std::string text) const;
+
+ private:
+  VerifyOptions verify_options() const;
+
+  CompilerInstance& compiler_;
+  const std::string folder_;
+  bool allow_free_vars_ = true;  // the input has PrimFuncs with variables that they do not define
+};
+
+}  // namespace iropt

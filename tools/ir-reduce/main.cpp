@@ -1,0 +1,93 @@
+// ir-reduce: finds a small module on which a command still does what it does on the input.
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/compiler_flags.h"
+#include "cli/flag_help.h"
+#include "cli/flag_parser.h"
+#include "cli/flag_rows.h"
+#include "cli/tool.h"
+#include "iropt/driver/reduce.h"
+
+namespace {
+
+using namespace iropt;
+
+constexpr std::string_view kName = "ir-reduce";
+
+constexpr std::string_view kHead =
+    R"(Reduces a module to a small one on which a command still ends with exit code 0.
+
+usage: ir-reduce -test=COMMAND [flags] [FILE]
+
+  FILE                            the module to reduce; '-' or nothing: the standard input
+)";
+
+constexpr std::string_view kExamples =
+    R"(  ir-reduce -test='ir-opt -passes=FuseOps {} 2>&1 | grep -q "internal error"' in.ir -o small.ir
+                                                                 find what a pass fails on
+  ir-reduce -test='not --crash ir-opt -O3' in.ir                 find what a crash needs
+  ir-reduce -test='ir-opt -run-reproducer {} 2>&1 | grep -q ill-formed' repro.ir
+                                                                 reduce the pipeline of a reproducer, too
+)";
+
+constexpr std::string_view kExitCodes = R"(  0  done
+  1  usage error, or a file that cannot be read or written
+  2  the module does not parse
+  3  the module is ill-formed
+  5  the module does not read back after printing
+  6  the input is not interesting, or the result is not in a second test
+  7  a budget was exceeded: memory
+ 70  internal error or crash: a bug in ir-reduce
+130  interrupted: the smallest module so far was written
+)";
+
+constexpr Flag kFlags[] = {
+#define IROPT_FLAG IROPT_FLAG_ROW
+#include "flags.def"
+};
+
+// The values of the flags, in the members that the rows of flags.def name.
+struct CommandLine : ReduceOptions {
+  std::string progress_word = "auto";
+  std::string diagnostics = "text";
+  std::string colour = "auto";
+  bool help = false;
+  bool help_all = false;
+  bool print_version = false;
+};
+
+Status ParseCommandLine(const std::vector<std::string>& arguments, CommandLine& line) {
+  FlagParser parser(kName, kFlags, line.input);
+  const Flag* flag = kFlags;
+#define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
+#include "flags.def"
+  IROPT_RETURN_IF_ERROR(parser.Parse(arguments));
+  TranslateDiagnosticFlags(line.diagnostics, line.colour, line.compiler);
+  if (line.progress_word == "always") line.progress = Progress::Always;
+  if (line.progress_word == "never") line.progress = Progress::Never;
+  return {};
+}
+
+std::string RenderHelp(const CommandLine& line) {
+  std::string text = std::string(kHead) + RenderFlags(kFlags, line.help_all);
+  if (line.help_all) text += fmt::format("\n{}\n\nExamples:\n{}", WrapText(kFlagRules, 0), kExamples);
+  return text + fmt::format("\nExit codes:\n{}", kExitCodes);
+}
+
+int RunCommand(const std::vector<std::string>& arguments) {
+  CommandLine line;
+  const Status parsed = ParseCommandLine(arguments, line);
+  if (!parsed.ok()) return ReportUsageError(kName, parsed.error());
+  if (line.help || line.help_all) return PrintToStdout(kName, RenderHelp(line));
+  if (line.print_version) return PrintToStdout(kName, "ir-reduce " IROPT_VERSION "\n");
+  if (line.test.empty()) return ReportUsageError(kName, {ErrorCode::Usage, "missing flag '-test'"});
+  return RunReduce(line);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return RunTool(kName, argc, argv, RunCommand); }
