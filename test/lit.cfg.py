@@ -3,6 +3,7 @@
 Substitutions:
   %ir-opt       the tool that was built (plain `ir-opt` works too, as do `FileCheck` and `not`)
   %ir-run       the same of ir-run
+  %ir-reduce    the same of ir-reduce
   %test-plugins the folder of the plugins of test/plugin
   %check-pass   ir-opt with the checks that every pass test makes, see tools/check_pass.py; it prints what
                 ir-opt prints:  # RUN: %check-pass -passes=FoldConstant %s | FileCheck %s
@@ -59,6 +60,7 @@ config.substitutions.append(("%big-weights", f"{config.python} {big_weights} --i
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%ir-opt", ir_opt))
 config.substitutions.append(("%ir-run", os.path.join(config.bin_dir, "ir-run")))
+config.substitutions.append(("%ir-reduce", os.path.join(config.bin_dir, "ir-reduce")))
 config.substitutions.append(("%FileCheck", "FileCheck"))
 config.substitutions.append(("%test-plugins", config.test_plugin_dir))
 # Tests of compiled loops.
