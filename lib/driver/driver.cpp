@@ -34,7 +34,10 @@ class Run {
 
   // Works on all parts of the input, also after one has failed, and writes the modules of those that have not. The exit
   // code is that of the first failure. A file is written only if there is none: it is replaced as a whole.
-  int Execute() { return setup_.observers().Finish(ExecuteOrRunOutOfMemory()); }
+  int Execute() {
+    setup_.observers().BeginRun();
+    return setup_.observers().Finish(ExecuteOrRunOutOfMemory());
+  }
 
  private:
   int ExecuteOrRunOutOfMemory() {
@@ -252,6 +255,7 @@ class Run {
 
   int Write(const std::vector<std::optional<Module>>& modules) {
     activity_ = "writing";
+    setup_.observers().BeginOutput();
     const CrashNote note("writing", options_.output);
     const StepTimer timer(setup_.observers(), RunStep::Write);
     const Status written = WriteFiles(modules);

@@ -65,6 +65,12 @@ void AddFile(std::string& file, const OptionValue::Dict& options) {
   if (file.empty()) file = *options[0].value.as_string();
 }
 
+void AddLimits(RunLimits& limits, const OptionValue::Dict& options) {
+  if (limits.pass_seconds == 0) limits.pass_seconds = *options[0].value.as_double();
+  if (limits.rss_bytes == 0) limits.rss_bytes = *options[1].value.as_int();
+  if (limits.ir_growth == 0) limits.ir_growth = *options[2].value.as_double();
+}
+
 std::vector<std::string_view> KnownNames(const PassRegistry& registry) {
   std::vector<std::string_view> names;
   for (const OwnInstrument& own : OwnInstruments()) names.push_back(own.name);
@@ -86,6 +92,14 @@ InstrumentSpec SpecOf(const SemanticCheckOptions& check) {
   return {"check-semantics", {{"each", check.each, {}}, {"budget", check.budget, {}}, {"seed", check.seed, {}}}, {}};
 }
 
+InstrumentSpec LimitsSpec(const RunLimits& limits) {
+  InstrumentSpec spec{"limits", {}, {}};
+  if (limits.pass_seconds > 0) spec.options.push_back({"pass_timeout", limits.pass_seconds, {}});
+  if (limits.rss_bytes > 0) spec.options.push_back({"max_rss", limits.rss_bytes, {}});
+  if (limits.ir_growth > 0) spec.options.push_back({"max_ir_growth", limits.ir_growth, {}});
+  return spec;
+}
+
 std::span<const OwnInstrument> OwnInstruments() { return Rows(); }
 
 InstrumentPlan::InstrumentPlan(const DriverOptions& options)
@@ -98,10 +112,12 @@ InstrumentPlan::InstrumentPlan(const DriverOptions& options)
       stats(options.stats),
       metrics(options.metrics),
       report(options.report),
+      track_memory(options.track_memory),
       remarks(options.remarks),
       report_page(options.report_page),
       time_trace(options.time_trace),
-      bisect_limit(options.opt_bisect_limit) {}
+      bisect_limit(options.opt_bisect_limit),
+      limits(options.limits) {}
 
 Status InstrumentPlan::Add(const InstrumentSpec& spec, const PassRegistry& registry, DiagnosticEngine& diagnostics) {
   const std::string owner = fmt::format("instrument '{}'", spec.name);
@@ -149,6 +165,7 @@ std::vector<InstrumentSpec> InstrumentPlan::Specs() const {
     if (!file.empty()) specs.push_back({name, {{"file", file, {}}}, {}});
   };
   if (check_semantics) specs.push_back(SpecOf(*check_semantics));
+  if (limits.any()) specs.push_back(LimitsSpec(limits));
   add_shown("metrics", metrics);
   if (bisect_limit) specs.push_back({"opt-bisect", {{"limit", *bisect_limit, {}}}, {}});
   add_print("print-after", print_after);
@@ -165,6 +182,7 @@ std::vector<InstrumentSpec> InstrumentPlan::Specs() const {
     InstrumentSpec& spec = specs.emplace_back(InstrumentSpec{"timing", {}, {}});
     if (times != TimesForm::Tree) spec.options.push_back({"format", times == TimesForm::List ? "list" : "json", {}});
   }
+  add_shown("track-memory", track_memory);
   if (verify_each) specs.push_back({"verify-each", {}, {}});
   specs.insert(specs.end(), other_specs.begin(), other_specs.end());
   return specs;
@@ -180,6 +198,7 @@ void InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options) {
                            .seed = *options[2].value.as_int()};
       }
       break;
+    case InstrumentId::Limits: AddLimits(limits, options); break;
     case InstrumentId::Metrics: AddShown(metrics, options); break;
     case InstrumentId::OptBisect:
       if (!bisect_limit) bisect_limit = *options[0].value.as_int();
@@ -197,6 +216,7 @@ void InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options) {
     case InstrumentId::Timing:
       if (times == TimesForm::None) times = TimesFormOf(*options[0].value.as_string());
       break;
+    case InstrumentId::TrackMemory: AddShown(track_memory, options); break;
     case InstrumentId::VerifyEach: verify_each = true; break;
   }
 }

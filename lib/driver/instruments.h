@@ -36,6 +36,9 @@ struct OwnInstrument {
 // In the order of their names.
 std::span<const OwnInstrument> OwnInstruments();
 
+// The limits in the form of a pipeline file.
+InstrumentSpec LimitsSpec(const RunLimits& limits);
+
 // The requested instruments.
 struct InstrumentPlan {
   PrintRequest print_before;
@@ -48,10 +51,12 @@ struct InstrumentPlan {
   ShownForm stats = ShownForm::None;
   ShownForm metrics = ShownForm::None;
   ShownForm report = ShownForm::None;
+  ShownForm track_memory = ShownForm::None;
   std::string remarks;      // a file; empty: none
   std::string report_page;  // the same
   std::string time_trace;   // the same
   std::optional<int64_t> bisect_limit;
+  RunLimits limits;
   InstrumentList others;  // of the registry
   std::vector<InstrumentSpec> other_specs;
 

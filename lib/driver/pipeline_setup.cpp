@@ -33,7 +33,7 @@ std::vector<std::string> NamesOf(const std::vector<LocatedName>& names) {
 }  // namespace
 
 PipelineSetup::PipelineSetup(CompilerInstance& compiler, const DriverOptions& options)
-    : compiler_(compiler), options_(options), context_(compiler.MakeContext()), observers_(compiler) {}
+    : compiler_(compiler), options_(options), context_(compiler.MakeContext()), observers_(compiler, counter_) {}
 
 Status PipelineSetup::Run() {
   IROPT_RETURN_IF_ERROR(compiler_.LoadPlugins(options_.plugins));
@@ -70,6 +70,7 @@ Status PipelineSetup::AddFollowers() {
                            DumpDir::Make(*options_.dump_dir, compiler_, counter_, cursor_,
                                          [this](Pipeline passes) { return SettingsWith(std::move(passes)); }));
     context_.instruments.push_back(dump_dir_);
+    if (observers_.watchdog() != nullptr) observers_.watchdog()->set_dump_dir(dump_dir_);
   }
   if (options_.reproducer) context_.instruments.push_back(failed_pass_ = std::make_shared<FailedPass>(cursor_));
   return {};
@@ -234,7 +235,7 @@ Status PipelineSetup::AddInstruments() {
   // What is ill-formed cannot be run.
   const bool verify_each = plan.verify_each || (plan.check_semantics && plan.check_semantics->each);
   const auto audit = verify_each ? std::make_shared<ChangeAudit>() : nullptr;
-  if (plan.prints() || options_.dump_dir) list.push_back(counter_);
+  if (plan.prints() || plan.limits.any() || options_.dump_dir) list.push_back(counter_);
   if (plan.bisect_limit) {
     const auto say = [this](const BisectStep& step, bool runs) {
       compiler_.err().Append(BisectLine(step, runs));

@@ -19,6 +19,7 @@
 #include <span>
 #include <utility>
 
+#include "iropt/support/end_process.h"
 #include "iropt/support/result.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -58,6 +59,9 @@ struct CrashFile {
   std::string_view contents;
 };
 std::atomic<const CrashFile*> crash_file = nullptr;
+
+// The exit code of EndProcessAfter.
+std::atomic<ErrorCode> late_code = ErrorCode::Internal;
 
 struct MappedFile {
   uintptr_t begin;
@@ -383,6 +387,25 @@ void PrintCrashNotes() {
 void WriteFileOnCrash(const std::string& path, std::string_view contents) {
   const auto* file = path.empty() ? nullptr : new CrashFile{path, path + ".tmp", contents};
   delete crash_file.exchange(file);
+}
+
+void PrintProcessError(std::string_view kind, std::string_view message) {
+  const CrashSettings* known = settings.load();
+  NoteWriter("error", kind) << (known != nullptr ? known->program : "error") << ": error: " << message << "\n";
+}
+
+void PrintProcessNote(std::string_view message) { NoteWriter("note") << "note: " << message << "\n"; }
+
+void EndProcess(ErrorCode code) {
+  WriteCrashFile();
+  RemoveUnfinishedFiles();
+  _exit(ExitCode(code));
+}
+
+void EndProcessAfter(unsigned seconds, ErrorCode code) {
+  late_code = code;
+  std::signal(SIGALRM, [](int) { EndProcess(late_code); });
+  alarm(seconds);
 }
 
 void AddMappedFile(const void* begin, size_t size, const std::string& path) {

@@ -31,6 +31,7 @@ const FlagExclusion kExclusions[] = {
       "no-verify",
       "explain-pipeline",
       "metrics",
+      "track-memory",
       "print-before",
       "print-after",
       "print-before-all",
@@ -39,6 +40,8 @@ const FlagExclusion kExclusions[] = {
       "filter-functions",
       "dump-dir",
       "run-reproducer",
+      "pass-timeout",
+      "max-ir-growth",
       "opt-bisect-limit",
       "bisect",
       "instruments",
@@ -122,11 +125,30 @@ void TranslateWords(CommandLine& line) {
   line.driver.print_pipeline = FormOf(line.print_pipeline);
   line.driver.stats = FormOf(line.stats);
   line.driver.metrics = FormOf(line.metrics);
+  line.driver.track_memory = FormOf(line.track_memory);
   line.driver.explain_pipeline = FormOf(line.explain_pipeline);
   if (line.time_passes == "tree") line.driver.time_passes = TimesForm::Tree;
   if (line.time_passes == "list") line.driver.time_passes = TimesForm::List;
   if (line.time_passes == "json") line.driver.time_passes = TimesForm::Json;
   TranslateDiagnosticFlags(line.diagnostics, line.colour, line.driver.compiler);
+}
+
+// `parse` reads the value of a flag that is given.
+template <class T>
+Status TranslateLimit(std::string_view flag, const std::optional<std::string>& text,
+                      Result<T> (*parse)(std::string_view), T& limit) {
+  if (!text) return {};
+  Result<T> value = parse(*text);
+  if (!value.ok()) return Error{ErrorCode::Usage, fmt::format("flag '{}': {}", flag, value.error().message)};
+  limit = *value;
+  return {};
+}
+
+Status TranslateLimits(CommandLine& line) {
+  RunLimits& limits = line.driver.limits;
+  IROPT_RETURN_IF_ERROR(TranslateLimit("-pass-timeout", line.pass_timeout, &ParseDuration, limits.pass_seconds));
+  IROPT_RETURN_IF_ERROR(TranslateLimit("-max-rss", line.max_rss, &ParseSize, limits.rss_bytes));
+  return TranslateLimit("-max-ir-growth", line.max_ir_growth, &ParseGrowth, limits.ir_growth);
 }
 
 }  // namespace
@@ -145,6 +167,7 @@ Result<CommandLine> ParseCommandLine(const std::vector<std::string>& arguments) 
   }
   TranslateWords(line);
   IROPT_RETURN_IF_ERROR(TranslateReport(line.report, line.driver));
+  IROPT_RETURN_IF_ERROR(TranslateLimits(line));
   return line;
 }
 

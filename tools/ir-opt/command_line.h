@@ -25,7 +25,11 @@ struct CommandLine {
   std::string report;
   std::string stats;
   std::string metrics;
+  std::string track_memory;
   std::string explain_pipeline;
+  std::optional<std::string> pass_timeout;
+  std::optional<std::string> max_rss;
+  std::optional<std::string> max_ir_growth;
   std::string diagnostics = "text";
   std::string colour = "auto";
   std::optional<std::string> eval;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "iropt/driver/compiler_options.h"
+#include "iropt/driver/run_limits.h"
 
 namespace iropt {
 
@@ -82,6 +83,7 @@ struct DriverOptions {
   TimesForm time_passes = TimesForm::None;
   ShownForm stats = ShownForm::None;
   ShownForm metrics = ShownForm::None;           // the size and the cost of the result
+  ShownForm track_memory = ShownForm::None;      // the memory after each pass
   std::string remarks;                           // the file for what passes optimized and missed; empty: none
   std::string time_trace;                        // the file for a trace of the run; empty: none
   ShownForm report = ShownForm::None;            // the size of the input, the effect and the time of each pass
@@ -90,6 +92,7 @@ struct DriverOptions {
   std::optional<int64_t> opt_bisect_limit;       // the number of passes to run, see OptBisect
   std::optional<BisectRequest> bisect;           // find the first pass whose result is bad, and write no module
   std::vector<std::string> instruments;          // in the syntax of a pipeline, see instruments.def
+  RunLimits limits;
   PrintRequest print_before;
   PrintRequest print_after;
   ChangePrinting print_changed = ChangePrinting::Off;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -41,17 +42,36 @@ Result<std::shared_ptr<DumpDir>> DumpDir::Make(std::string folder, const Compile
   return made;
 }
 
-Status DumpDir::OnResult(const Module&, const Module& after, const PassInfo& info, ModuleChanges changes) {
-  return changes.empty() ? Status() : Write(after, info);
+std::string DumpDir::PathOf(std::string_view kind, const PassInfo& info) const {
+  return fmt::format("{}/{:04}-{}{}.ir", folder_, counter_->current(), kind, FileNameOf(info.name));
 }
 
-Status DumpDir::Write(const Module& module, const PassInfo& info) const {
-  const size_t number = counter_->current();
-  const std::string path = fmt::format("{}/{:04}-{}.ir", folder_, number, FileNameOf(info.name));
+std::string DumpDir::TitleOf(const PassInfo& info) const {
   const std::string chunk = compiler_.chunk().empty() ? "" : fmt::format(", in {}", compiler_.chunk());
-  const std::string title = fmt::format("after pass {}, {}{}", number, info.name, chunk);
-  return WriteSnapshot(title, settings_with_(cursor_->Rest()), path,
-                       [&](OutputStream& out) { compiler_.Print(module, out, path); });
+  return fmt::format("pass {}, {}{}", counter_->current(), info.name, chunk);
+}
+
+Status DumpDir::OnResult(const Module&, const Module& after, const PassInfo& info, ModuleChanges changes) {
+  if (changes.empty()) return {};
+  std::string path = PathOf("", info);
+  std::string header = SnapshotHeader("after " + TitleOf(info), settings_with_(cursor_->Rest()), path);
+  return Write({std::move(path), std::move(header)}, after);
+}
+
+DumpDir::Pending DumpDir::Before(const PassInfo& info, FunctionRef<PipelineFile(PipelineFile)> adjust) const {
+  Pipeline passes = {cursor_->current()};
+  std::ranges::move(cursor_->Rest(), std::back_inserter(passes));
+  std::string path = PathOf("before-", info);
+  std::string header = SnapshotHeader("before " + TitleOf(info), adjust(settings_with_(std::move(passes))), path);
+  return {std::move(path), std::move(header)};
+}
+
+Status DumpDir::Write(const Pending& file, const Module& module) const {
+  return WriteFileAtomically(file.path, [&](OutputStream& out) -> Status {
+    out.Append(file.header);
+    compiler_.Print(module, out, file.path);
+    return out.Flush();
+  });
 }
 
 }  // namespace iropt

@@ -7,6 +7,7 @@
 
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/pass/pipeline_cursor.h"
+#include "iropt/support/function_ref.h"
 #include "module_changes.h"
 #include "pass_counter.h"
 
@@ -25,12 +26,24 @@ class DumpDir : public ChangeInstrument {
                                                std::shared_ptr<const PipelineCursor> cursor,
                                                SettingsWith settings_with);
 
+  // A file that is described before it is known whether it will be needed. Empty: there is none.
+  struct Pending {
+    std::string path;
+    std::string header;
+  };
+  // For the module before a pass that begins now, "0003-before-FoldConstant.ir", with the pass and the rest of the
+  // pipeline under the settings that `adjust` returns.
+  Pending Before(const PassInfo& info, FunctionRef<PipelineFile(PipelineFile)> adjust) const;
+  Status Write(const Pending& file, const Module& module) const;
+
  private:
   Status OnResult(const Module& before, const Module& after, const PassInfo& info, ModuleChanges changes) override;
   DumpDir(std::string folder, const CompilerInstance& compiler)
       : ChangeInstrument("dump-dir"), folder_(std::move(folder)), compiler_(compiler) {}
 
-  Status Write(const Module& module, const PassInfo& info) const;
+  // "0003-FoldConstant.ir", and "pass 3, FoldConstant".
+  std::string PathOf(std::string_view kind, const PassInfo& info) const;
+  std::string TitleOf(const PassInfo& info) const;
 
   const std::string folder_;
   const CompilerInstance& compiler_;

@@ -28,6 +28,9 @@ Status RunObservers::Start(const InstrumentPlan& plan, std::string pipeline, Out
   metrics_form_ = plan.metrics;
   stats_form_ = plan.stats;
   if (stats_form_ != ShownForm::None) statistics_ = std::make_shared<RunStatistics>();
+  memory_form_ = plan.track_memory;
+  if (memory_form_ != ShownForm::None) memory_ = std::make_shared<MemoryReport>();
+  if (plan.limits.any()) watchdog_ = std::make_shared<Watchdog>(plan.limits, compiler_, counter_);
   if (!plan.time_trace.empty()) {
     IROPT_ASSIGN_OR_RETURN(std::unique_ptr<AtomicFile> file, OpenOutput("-time-trace", plan.time_trace, files));
     trace_ = std::make_shared<TimeTrace>(std::move(file));
@@ -62,6 +65,16 @@ void RunObservers::AppendTo(InstrumentList& instruments) const {
   if (remarks_) instruments.push_back(remarks_);
   if (statistics_) instruments.push_back(statistics_);
   if (recorder_) instruments.push_back(recorder_);
+  if (memory_) instruments.push_back(memory_);
+  if (watchdog_) instruments.push_back(watchdog_);
+}
+
+void RunObservers::BeginRun() {
+  if (watchdog_) watchdog_->Start();
+}
+
+void RunObservers::BeginOutput() {
+  if (watchdog_) watchdog_->Stop();
 }
 
 void RunObservers::OnRead(std::string_view subject, const Module& module, const Stopwatch& watch) {
@@ -84,6 +97,8 @@ void RunObservers::OnStep(RunStep step, const Stopwatch& watch) {
 
 void RunObservers::BeforePasses(const Module& module) {
   if (statistics_) statistics_->Before(module);
+  if (memory_) memory_->AddInput(subject_, module);
+  if (watchdog_) watchdog_->SetInput(module);
 }
 
 void RunObservers::AfterPasses(const Module& module) {
@@ -92,7 +107,9 @@ void RunObservers::AfterPasses(const Module& module) {
 }
 
 int RunObservers::Finish(int code) {
+  BeginOutput();
   if (!metrics_.empty()) Show(metrics_);
+  if (memory_) Show(memory_->Render(memory_form_));
   if (statistics_) Show(statistics_->Render(stats_form_));
   if (timing_) Show(RenderTimes(*timing_, step_times_, times_form_));
   if (trace_) code = CodeAfter(trace_->Write(), "-time-trace", code);

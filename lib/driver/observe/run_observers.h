@@ -13,25 +13,34 @@
 #include "iropt/pass/instrument.h"
 #include "iropt/pass/timing.h"
 #include "iropt/support/result.h"
+#include "memory_report.h"
 #include "output_files.h"
+#include "pass_counter.h"
 #include "remark_file.h"
 #include "report/run_record.h"
 #include "report/text_report.h"
 #include "run_statistics.h"
 #include "run_step.h"
 #include "time_trace.h"
+#include "watchdog.h"
 
 namespace iropt {
 
 class RunObservers {
  public:
   // Text and messages go to the stderr of `compiler`, which must outlive it.
-  explicit RunObservers(CompilerInstance& compiler) : compiler_(compiler) {}
+  RunObservers(CompilerInstance& compiler, std::shared_ptr<const PassCounter> counter)
+      : compiler_(compiler), counter_(std::move(counter)) {}
 
   // Makes the observers of the plan and opens their files. `pipeline` is that of the run, for the reports.
   Status Start(const InstrumentPlan& plan, std::string pipeline, OutputFiles& files);
   // The timer comes first: the work of the others is not part of the time of a pass.
   void AppendTo(InstrumentList& instruments) const;
+
+  // Ends a run that exceeds its limits, from now on until output is written. Null without limits.
+  Watchdog* watchdog() { return watchdog_.get(); }
+  void BeginRun();
+  void BeginOutput();
 
   void OnRead(std::string_view subject, const Module& module, const Stopwatch& watch);
   // Before and after the passes run; not after they have failed.
@@ -51,15 +60,18 @@ class RunObservers {
   int CodeAfter(const Status& written, std::string_view flag, int code);
 
   CompilerInstance& compiler_;
+  std::shared_ptr<const PassCounter> counter_;
   TimesForm times_form_ = TimesForm::None;
   ShownForm stats_form_ = ShownForm::None;
   ShownForm metrics_form_ = ShownForm::None;
+  ShownForm memory_form_ = ShownForm::None;
   std::string metrics_;  // of the modules so far
   std::string subject_;  // the module that was read last
   StepTimes step_times_;
   // Null unless the plan has them.
   std::shared_ptr<PassTimingInstrument> timing_;
   std::shared_ptr<RunStatistics> statistics_;
+  std::shared_ptr<MemoryReport> memory_;
   std::shared_ptr<RunRecorder> recorder_;  // for the reports
   std::optional<TextReport> report_;
   ShownForm report_form_ = ShownForm::None;
@@ -67,6 +79,7 @@ class RunObservers {
   std::string pipeline_;
   std::shared_ptr<TimeTrace> trace_;
   std::shared_ptr<RemarkFile> remarks_;
+  std::shared_ptr<Watchdog> watchdog_;
 };
 
 // Measures a step of the driver from its construction to the end of the scope.

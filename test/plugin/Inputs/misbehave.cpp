@@ -1,6 +1,7 @@
 // A plugin of passes and an instrument that misbehave as their option says.
 #include <fmt/format.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -8,6 +9,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "iropt/ir/location.h"
@@ -38,6 +40,17 @@ void Exhaust() {
   while (true) blocks.push_back(std::make_unique<std::vector<char>>(1 << 20));
 }
 
+void Hang() {
+  while (true) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+// Enough for a test of a limit.
+void TakeMemory() {
+  constexpr size_t kBytes = size_t{400} << 20;
+  const std::vector<char> block(kBytes, 1);
+  Hang();
+}
+
 [[gnu::noinline]] int DivideBy(volatile int* divisor) { return 1 / *divisor; }
 
 void ThrowWhereNobodyCatches(void (*thrower)()) noexcept { thrower(); }
@@ -51,6 +64,8 @@ void Do(const std::string& how) {
   if (how == "throw-number") throw 42;
   if (how == "bad-alloc") throw std::bad_alloc();
   if (how == "exhaust") Exhaust();
+  if (how == "hang") Hang();
+  if (how == "take-memory") TakeMemory();
   if (how == "recurse") zero = Recurse(&zero);
   if (how == "recurse-with-stack") zero = RecurseWithStack(&zero);
   if (how == "terminate") ThrowWhereNobodyCatches([] { throw std::runtime_error("nobody can catch this"); });

@@ -1,0 +1,21 @@
+#include "node_count.h"
+
+#include "iropt/ir/relax/visitor.h"
+#include "iropt/ir/tir/stmt.h"
+#include "iropt/ir/tir/visitor.h"
+
+namespace iropt {
+
+uint64_t CountNodes(const Module& module) {
+  uint64_t nodes = 0;
+  for (const ModuleEntry& entry : module.functions()) {
+    if (const auto* function = As<Function>(entry.func)) {
+      PostOrderVisit(function, [&](const Expr*) { ++nodes; });
+    } else if (const auto* prim_func = As<PrimFunc>(entry.func)) {
+      tir::PostOrderVisit(prim_func->body, [&](const Node*) { ++nodes; });
+    }
+  }
+  return nodes;
+}
+
+}  // namespace iropt
