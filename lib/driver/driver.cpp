@@ -111,7 +111,8 @@ class Run {
   void WriteReproducer(int code) {
     if (!reproducer_) return;
     const Status written = reproducer_->Write(FindLocalReproducer(code));
-    if (!written.ok()) compiler_.Report(written.error(), "file");
+    if (!written.ok())
+      compiler_.Report({written.error().code, fmt::format("-reproducer: {}", written.error().message)}, "file");
   }
 
   // Nothing if the failure with this exit code is not that of one pass on the module before it.

@@ -404,7 +404,7 @@ void EndProcess(ErrorCode code) {
 
 void EndProcessAfter(unsigned seconds, ErrorCode code) {
   late_code = code;
-  std::signal(SIGALRM, [](int) { EndProcess(late_code); });
+  signal(SIGALRM, [](int) { EndProcess(late_code); });
   alarm(seconds);
 }
 

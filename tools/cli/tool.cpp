@@ -85,6 +85,7 @@ int PrintToStdout(std::string_view name, std::string_view text) {
 int RunTool(std::string_view name, int argc, char** argv, int (*run)(const std::vector<std::string>& arguments)) {
   // Writing to a closed pipe is then an error like others.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // and so is a file beyond the limit of the system
   InstallCrashHandler(name, CommandText(argc, argv));
   // Made before: there may be no memory for it later.
   const Error no_memory{ErrorCode::Budget, "out of memory"};
