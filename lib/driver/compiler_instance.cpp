@@ -167,12 +167,13 @@ Result<const InputFormat*> CompilerInstance::FormatOf(std::string_view path, std
   return &DetectInputFormat(path, text);
 }
 
-void CompilerInstance::Print(const Module& module, OutputStream& out, const std::string& path) const {
+void CompilerInstance::Print(const Module& module, OutputStream& out, const std::string& path,
+                             const OutputFormat& format) const {
   const PrintOptions printing{.inline_constants = options_.inline_constants,
                               .threads = threads_,
                               .external = externalizer_ ? &externalizer_->references() : nullptr,
                               .folder = FolderOf(path)};
-  OutputFormats().front().print(module, printing, out);
+  format.print(module, printing, out);
 }
 
 std::string CompilerInstance::PrintToString(const Module& module) const {

@@ -263,6 +263,13 @@ class Run {
     return written.ok() ? 0 : compiler_.Report(written.error(), "file");
   }
 
+  // Text that cannot be read back need not be whole.
+  void PrintOutput(const Module& module, OutputStream& out) const {
+    const OutputFormat& format = FindOutputFormat(options_.emit);
+    const bool is_whole = &format == &OutputFormats().front();
+    compiler_.Print(is_whole ? module : setup_.filter().Select(module), out, options_.output, format);
+  }
+
   // The text, and the weights that it refers to: both files or none.
   Status WriteFiles(const std::vector<std::optional<Module>>& modules) {
     IROPT_RETURN_IF_ERROR(compiler_.CheckOutputPath(options_.output));
@@ -276,7 +283,7 @@ class Run {
     for (size_t i = 0; i < modules.size(); ++i) {
       if (i != 0)
         text.stream().Append(fmt::format("{}\n", options_.output_split_marker.value_or(*options_.split_marker)));
-      if (modules[i]) compiler_.Print(*modules[i], text.stream(), options_.output);
+      if (modules[i]) PrintOutput(*modules[i], text.stream());
     }
     IROPT_RETURN_IF_ERROR(text.Finish());
     IROPT_RETURN_IF_ERROR(compiler_.CheckWeights());

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "iropt/support/check.h"
+#include "iropt/text/dot/printer.h"
+
 namespace iropt {
 
 namespace {
@@ -18,6 +21,7 @@ constexpr InputFormat kInputFormats[] = {
 
 constexpr OutputFormat kOutputFormats[] = {
     {.name = "tvmscript", .print = &PrintModule},
+    {.name = "dot", .print = &PrintDot},
 };
 
 bool HasExtension(const InputFormat& format, std::string_view path) {
@@ -36,6 +40,12 @@ Result<const InputFormat*> FindInputFormat(std::string_view name, std::span<cons
   for (const InputFormat& format : formats) names.push_back(format.name);
   return Error{ErrorCode::Usage,
                fmt::format("unknown input format '{}': expected one of {}", name, fmt::join(names, ", "))};
+}
+
+const OutputFormat& FindOutputFormat(std::string_view name) {
+  const auto at = std::ranges::find(kOutputFormats, name, &OutputFormat::name);
+  IROPT_CHECK(at != std::ranges::end(kOutputFormats), "output format '{}'", name);
+  return *at;
 }
 
 const InputFormat& DetectInputFormat(std::string_view path, std::string_view text,

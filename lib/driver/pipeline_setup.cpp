@@ -221,11 +221,10 @@ Result<InstrumentPlan> PipelineSetup::PlanInstruments() {
 Status PipelineSetup::AddInstruments() {
   IROPT_ASSIGN_OR_RETURN(const InstrumentPlan plan, PlanInstruments());
   instruments_ = plan.Specs();
-  FunctionFilter filter;
   if (options_.filter_functions) {
-    IROPT_ASSIGN_OR_RETURN(filter, FunctionFilter::Make(*options_.filter_functions));
+    IROPT_ASSIGN_OR_RETURN(filter_, FunctionFilter::Make(*options_.filter_functions));
   }
-  const auto printer = std::make_shared<const IrPrinter>(compiler_, std::move(filter), counter_);
+  const auto printer = std::make_shared<const IrPrinter>(compiler_, filter_, counter_);
   const ModulePrinter print = [printer](const Module& module, const std::string& heading) {
     return printer->Print(module, heading);
   };

@@ -14,6 +14,7 @@
 #include "iropt/pass/pipeline.h"
 #include "iropt/pass/pipeline_cursor.h"
 #include "observe/dump_dir.h"
+#include "observe/ir_printer.h"
 #include "observe/pass_counter.h"
 #include "observe/run_observers.h"
 #include "pipeline_trace.h"
@@ -42,6 +43,8 @@ class PipelineSetup {
   bool verifies_each() const { return verifies_each_; }
   // Null if there is nothing to run.
   const Pass* pass() const { return pass_ ? &*pass_ : nullptr; }
+  // The functions that -filter-functions selects.
+  const FunctionFilter& filter() const { return filter_; }
   RunObservers& observers() { return observers_; }
   // Null unless the options request it.
   SemanticCheck* semantic_check() { return semantic_check_.get(); }
@@ -87,6 +90,7 @@ class PipelineSetup {
   Pipeline built_;  // what pass_ was built from: named pipelines are Sequentials
   std::shared_ptr<PassCounter> counter_ = std::make_shared<PassCounter>();
   std::shared_ptr<DumpDir> dump_dir_;
+  FunctionFilter filter_;
   std::shared_ptr<PipelineCursor> cursor_;  // null if no instrument needs it
   std::shared_ptr<FailedPass> failed_pass_;
   std::vector<LocatedName> disabled_;  // from all sources, the command line first

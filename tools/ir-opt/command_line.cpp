@@ -21,6 +21,7 @@ const FlagExclusion kExclusions[] = {
       "config",
       "print-pipeline",
       "output",
+      "emit",
       "inline-constants",
       "externalize-constants",
       "verify-each",
@@ -77,7 +78,7 @@ const FlagExclusion kExclusions[] = {
     {"check-semantics", {"no-verify"}},
     {"run-reproducer", {"passes", "pipeline"}},
     {"eval",
-     {FlagExclusion::kInput, "passes", "pipeline", "opt-level", "output", "verify-only", "split-input-file",
+     {FlagExclusion::kInput, "passes", "pipeline", "opt-level", "output", "emit", "verify-only", "split-input-file",
       "print-pipeline", "externalize-constants", "weights", "verify-weights", "verify-diagnostics"}},
     {"verify-diagnostics", {"print-pipeline"}},
 };

@@ -102,7 +102,10 @@ class CompilerInstance {
   // Fails if the file at the path has weights that were read.
   Status CheckOutputPath(const std::string& path) const;
   // `path` is that of the file that is written: paths of weights in the text are relative to its folder.
-  void Print(const Module& module, OutputStream& out, const std::string& path = "-") const;
+  void Print(const Module& module, OutputStream& out, const std::string& path = "-") const {
+    Print(module, out, path, OutputFormats().front());
+  }
+  void Print(const Module& module, OutputStream& out, const std::string& path, const OutputFormat& format) const;
   std::string PrintToString(const Module& module) const;
   // Prints to stderr, under a comment: "# HEADING (details, chunk)". The heading may have several lines.
   Status PrintUnderHeading(const Module& module, const std::string& heading, std::string_view details);

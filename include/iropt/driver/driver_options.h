@@ -53,6 +53,8 @@ struct DriverOptions {
   std::string input = "-";   // "-" is the standard input
   std::string output = "-";  // "-" is the standard output
 
+  std::string emit = "tvmscript";  // the format of the output, see formats.h
+
   // Constants of more than so many bytes go to a .safetensors file beside the output.
   std::optional<int64_t> externalize_constants;
 

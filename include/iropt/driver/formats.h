@@ -39,6 +39,8 @@ std::span<const OutputFormat> OutputFormats();
 // The format of that name. Fails with ErrorCode::Usage and lists all names.
 Result<const InputFormat*> FindInputFormat(std::string_view name,
                                            std::span<const InputFormat> formats = InputFormats());
+// The same for output, of which the name is known.
+const OutputFormat& FindOutputFormat(std::string_view name);
 // The format that has the extension of the file, else the first one that recognizes the text, else the first one.
 const InputFormat& DetectInputFormat(std::string_view path, std::string_view text,
                                      std::span<const InputFormat> formats = InputFormats());
