@@ -8,6 +8,7 @@ Substitutions:
   %check-pass   ir-opt with the checks that every pass test makes, see tools/check_pass.py; it prints what
                 ir-opt prints:  # RUN: %check-pass -passes=FoldConstant %s | FileCheck %s
   %big-weights  the check of a module with 20 GB of weights, see tools/big_weights.py
+  %on-terminal  runs a command on a terminal, see tools/on_terminal.py
   %python       the interpreter that runs lit, for scripts that make inputs
 
 Features: crash-handler, sparse-files, and the names of some tools.
@@ -56,6 +57,8 @@ check_pass = os.path.join(config.test_source_root, "tools", "check_pass.py")
 big_weights = os.path.join(config.test_source_root, "tools", "big_weights.py")
 # Longer names first: a substitution also replaces the beginning of a longer word.
 config.substitutions.append(("%check-pass", f"{config.python} {check_pass} --ir-opt={ir_opt}"))
+on_terminal = os.path.join(config.test_source_root, "tools", "on_terminal.py")
+config.substitutions.append(("%on-terminal", f"{config.python} {on_terminal}"))
 config.substitutions.append(("%big-weights", f"{config.python} {big_weights} --ir-opt={ir_opt}"))
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%ir-opt", ir_opt))
@@ -67,4 +70,4 @@ config.substitutions.append(("%test-plugins", config.test_plugin_dir))
 if os.path.exists(os.path.join(config.bin_dir, "..", "lib", "libiropt_codegen_llvm.so")):
     config.available_features.add("compiled-loops")
 # Tests of what ir-opt prints for other programs ask for these with REQUIRES.
-config.available_features.update(name for name in ("chromium", "fish", "groff", "mandoc", "zsh") if shutil.which(name))
+config.available_features.update(name for name in ("chromium", "dot", "fish", "groff", "mandoc", "zsh") if shutil.which(name))

@@ -52,6 +52,7 @@ Status PipelineSetup::Run() {
   built_ = ExpandPipeline(*pipeline_, compiler_.registry(), std::nullopt);
   IROPT_RETURN_IF_ERROR(AddFollowers());
   pipeline_ = ExpandPipeline(*pipeline_, compiler_.registry(), context_.opt_level);
+  if (Progress::IsWanted(options_.progress)) observers_.ShowProgress(*pipeline_, context_.instruments);
   return {};
 }
 

@@ -21,6 +21,7 @@
 
 #include "iropt/support/end_process.h"
 #include "iropt/support/result.h"
+#include "iropt/support/status_line.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define IROPT_SANITIZER_HANDLES_CRASHES 1
@@ -113,6 +114,7 @@ class NoteWriter {
   }
 
   void Flush() {
+    EraseStatusLine();
     for (size_t written = 0; written < used_;) {
       const ssize_t n = write(STDERR_FILENO, buffer_.data() + written, used_ - written);
       if (n <= 0) break;
@@ -397,6 +399,7 @@ void PrintProcessError(std::string_view kind, std::string_view message) {
 void PrintProcessNote(std::string_view message) { NoteWriter("note") << "note: " << message << "\n"; }
 
 void EndProcess(ErrorCode code) {
+  EraseStatusLine();
   WriteCrashFile();
   RemoveUnfinishedFiles();
   _exit(ExitCode(code));

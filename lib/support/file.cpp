@@ -19,6 +19,7 @@
 #include <system_error>
 
 #include "iropt/support/crash.h"
+#include "iropt/support/status_line.h"
 
 namespace iropt {
 
@@ -171,6 +172,9 @@ void OutputStream::Write(std::string_view text) {
     target_->append(text);
   } else if (sink_ != nullptr) {
     sink_->Write(text);
+  } else if (errno_ == 0 && fd_ == STDERR_FILENO) {
+    const StatusLinePause pause;
+    errno_ = WriteAll(fd_, text);
   } else if (errno_ == 0) {
     errno_ = WriteAll(fd_, text);
   }

@@ -131,6 +131,10 @@ void TranslateWords(CommandLine& line) {
   if (line.time_passes == "tree") line.driver.time_passes = TimesForm::Tree;
   if (line.time_passes == "list") line.driver.time_passes = TimesForm::List;
   if (line.time_passes == "json") line.driver.time_passes = TimesForm::Json;
+  // Other programs read the other formats.
+  const bool is_text = line.diagnostics == "text";
+  if (line.progress == "auto" && is_text) line.driver.progress = ProgressShown::Auto;
+  if (line.progress == "always") line.driver.progress = ProgressShown::Always;
   TranslateDiagnosticFlags(line.diagnostics, line.colour, line.driver.compiler);
 }
 

@@ -32,6 +32,7 @@ struct CommandLine {
   std::optional<std::string> max_ir_growth;
   std::string diagnostics = "text";
   std::string colour = "auto";
+  std::string progress = "auto";
   std::optional<std::string> eval;
   bool help = false;
   bool help_all = false;

@@ -28,6 +28,9 @@ struct PrintRequest {
 // nothing, or the difference of their texts.
 enum class ChangePrinting : uint8_t { Off, All, Quiet, Diff, ColourDiff };
 
+// Whether a long run shows how far it is; Auto: on a terminal.
+enum class ProgressShown : uint8_t { Auto, Never, Always };
+
 // How functions are run before and after passes, to compare what they compute.
 struct SemanticCheckOptions {
   bool each = false;               // around every pass, not only around all passes
@@ -95,6 +98,7 @@ struct DriverOptions {
   std::optional<BisectRequest> bisect;           // find the first pass whose result is bad, and write no module
   std::vector<std::string> instruments;          // in the syntax of a pipeline, see instruments.def
   RunLimits limits;
+  ProgressShown progress = ProgressShown::Never;
   PrintRequest print_before;
   PrintRequest print_after;
   ChangePrinting print_changed = ChangePrinting::Off;

@@ -69,11 +69,19 @@ void RunObservers::AppendTo(InstrumentList& instruments) const {
   if (watchdog_) instruments.push_back(watchdog_);
 }
 
+void RunObservers::ShowProgress(const Pipeline& pipeline, InstrumentList& instruments) {
+  progress_ = std::make_shared<Progress>();
+  progress_->set_total(CountPasses(pipeline));
+  instruments.push_back(progress_);
+}
+
 void RunObservers::BeginRun() {
+  if (progress_) progress_->Start();
   if (watchdog_) watchdog_->Start();
 }
 
 void RunObservers::BeginOutput() {
+  if (progress_) progress_->Stop();
   if (watchdog_) watchdog_->Stop();
 }
 

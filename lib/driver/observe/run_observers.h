@@ -16,6 +16,7 @@
 #include "memory_report.h"
 #include "output_files.h"
 #include "pass_counter.h"
+#include "progress.h"
 #include "remark_file.h"
 #include "report/run_record.h"
 #include "report/text_report.h"
@@ -37,8 +38,10 @@ class RunObservers {
   // The timer comes first: the work of the others is not part of the time of a pass.
   void AppendTo(InstrumentList& instruments) const;
 
-  // Ends a run that exceeds its limits, from now on until output is written. Null without limits.
+  // Null without limits. The limits hold, and the progress is shown, from BeginRun to BeginOutput.
   Watchdog* watchdog() { return watchdog_.get(); }
+  // Makes the line of -progress for this pipeline.
+  void ShowProgress(const Pipeline& pipeline, InstrumentList& instruments);
   void BeginRun();
   void BeginOutput();
 
@@ -80,6 +83,7 @@ class RunObservers {
   std::shared_ptr<TimeTrace> trace_;
   std::shared_ptr<RemarkFile> remarks_;
   std::shared_ptr<Watchdog> watchdog_;
+  std::shared_ptr<Progress> progress_;
 };
 
 // Measures a step of the driver from its construction to the end of the scope.
