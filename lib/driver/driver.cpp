@@ -16,6 +16,7 @@
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/support/crash.h"
 #include "iropt/text/script/printer.h"
+#include "observe/checkpoints.h"
 #include "observe/reproducer.h"
 #include "pipeline_setup.h"
 #include "split_input.h"
@@ -312,11 +313,9 @@ Status AddExternalizer(CompilerInstance& compiler, const DriverOptions& options)
   return {};
 }
 
-}  // namespace
-
-int RunDriver(const DriverOptions& options) {
+int RunOn(const DriverOptions& options, const CheckpointIndex* resumed) {
   CompilerInstance compiler(options.compiler);
-  PipelineSetup setup(compiler, options);
+  PipelineSetup setup(compiler, options, resumed);
   if (const Status ready = setup.Run(); !ready.ok()) return compiler.Report(ready.error(), "usage");
   if (options.print_pipeline != ShownForm::None) {
     const Status shown = ShowPipeline(setup, options.print_pipeline);
@@ -326,5 +325,46 @@ int RunDriver(const DriverOptions& options) {
     return compiler.Report(ready.error(), "usage");
   return Run(compiler, setup, options).Execute();
 }
+
+// The checkpoints of the run that the options describe, up to the pass to begin with.
+Result<CheckpointIndex> FindCheckpoints(CompilerInstance& compiler, const DriverOptions& options) {
+  const std::string& folder = *options.checkpoint_dir;
+  IROPT_ASSIGN_OR_RETURN(CheckpointIndex index, CheckpointIndex::Read(folder));
+  DriverOptions plain = options;
+  plain.checkpoint_dir.reset();
+  plain.time_trace.clear();  // its file is opened by the run itself, as the next two
+  plain.remarks.clear();
+  plain.reproducer.reset();
+  plain.instruments.clear();
+  PipelineSetup setup(compiler, plain);
+  IROPT_RETURN_IF_ERROR(setup.Run());
+  IROPT_ASSIGN_OR_RETURN(const RunIdentity identity, setup.Identity());
+  IROPT_RETURN_IF_ERROR(index.ResumeFrom(static_cast<size_t>(*options.resume_from), identity, folder));
+  return index;
+}
+
+// Runs the module of a checkpoint, which holds the rest of the pipeline and the settings.
+int Resume(const DriverOptions& options) {
+  std::optional<CheckpointIndex> index;
+  {
+    CompilerInstance compiler(options.compiler);
+    Result<CheckpointIndex> found = FindCheckpoints(compiler, options);
+    if (!found.ok()) return compiler.Report(found.error(), "usage");
+    index = *std::move(found);
+  }
+  if (index->entries.empty()) return RunOn(options, nullptr);  // nothing had changed before
+  DriverOptions rest = options;
+  rest.input = fmt::format("{}/{}", *options.checkpoint_dir, index->entries.back().file);
+  rest.run_reproducer = true;
+  rest.passes.clear();
+  rest.pipeline_file.reset();
+  rest.plugins.clear();
+  rest.instruments.clear();
+  return RunOn(rest, &*index);
+}
+
+}  // namespace
+
+int RunDriver(const DriverOptions& options) { return options.resume_from ? Resume(options) : RunOn(options, nullptr); }
 
 }  // namespace iropt

@@ -32,8 +32,12 @@ std::vector<std::string> NamesOf(const std::vector<LocatedName>& names) {
 
 }  // namespace
 
-PipelineSetup::PipelineSetup(CompilerInstance& compiler, const DriverOptions& options)
-    : compiler_(compiler), options_(options), context_(compiler.MakeContext()), observers_(compiler, counter_) {}
+PipelineSetup::PipelineSetup(CompilerInstance& compiler, const DriverOptions& options, const CheckpointIndex* resumed)
+    : compiler_(compiler),
+      options_(options),
+      context_(compiler.MakeContext()),
+      resumed_(resumed),
+      observers_(compiler, counter_) {}
 
 Status PipelineSetup::Run() {
   IROPT_RETURN_IF_ERROR(compiler_.LoadPlugins(options_.plugins));
@@ -63,9 +67,10 @@ std::shared_ptr<PipelineCursor> PipelineSetup::MakeCursor() const {
 // Instruments that need the position in the pipeline. The one for failed passes comes last: those after an instrument
 // that fails see the pass as failed.
 Status PipelineSetup::AddFollowers() {
-  if (!options_.dump_dir && !options_.reproducer) return {};
+  if (!options_.dump_dir && !options_.checkpoint_dir && !options_.reproducer) return {};
   cursor_ = MakeCursor();
   context_.instruments.insert(context_.instruments.begin(), cursor_);
+  if (options_.checkpoint_dir) IROPT_RETURN_IF_ERROR(AddCheckpoints(cursor_));
   if (options_.dump_dir) {
     IROPT_ASSIGN_OR_RETURN(dump_dir_,
                            DumpDir::Make(*options_.dump_dir, compiler_, counter_, cursor_,
@@ -74,6 +79,39 @@ Status PipelineSetup::AddFollowers() {
     if (observers_.watchdog() != nullptr) observers_.watchdog()->set_dump_dir(dump_dir_);
   }
   if (options_.reproducer) context_.instruments.push_back(failed_pass_ = std::make_shared<FailedPass>(cursor_));
+  return {};
+}
+
+Result<RunIdentity> PipelineSetup::Identity() const {
+  // It would be read twice.
+  if (options_.input == "-") return Error{ErrorCode::Usage, "-checkpoint-dir needs an input in a file"};
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBuffer> input, ReadFile(options_.input));
+  return RunIdentity::Of(input->text(), iropt::PrintPipelineFile(SettingsWith(pipeline_.value_or(Pipeline()))));
+}
+
+// The modules are written first, and then the record that they are there.
+Status PipelineSetup::AddCheckpoints(const std::shared_ptr<PipelineCursor>& cursor) {
+  const auto settings = [this](Pipeline passes) {
+    PipelineFile file = SettingsWith(std::move(passes));
+    file.instruments = instruments_;
+    return file;
+  };
+  const std::string& folder = *options_.checkpoint_dir;
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<DumpDir> files,
+                         DumpDir::Make(folder, compiler_, counter_, cursor, settings));
+  CheckpointIndex index;
+  if (resumed_ != nullptr) {
+    index = *resumed_;
+    counter_->Skip(index.passes_done);
+  } else {
+    pipeline_ = ExpandPipeline(*pipeline_, compiler_.registry(), context_.opt_level);
+    IROPT_ASSIGN_OR_RETURN(index.run, Identity());
+  }
+  IROPT_RETURN_IF_ERROR(index.Write(folder));
+  const auto recorder = std::make_shared<CheckpointRecorder>(folder, std::move(index), counter_);
+  files->set_on_written([recorder](std::string file) { recorder->Add(std::move(file)); });
+  checkpoints_ = {files, recorder};
+  context_.instruments.insert(context_.instruments.end(), checkpoints_.begin(), checkpoints_.end());
   return {};
 }
 
@@ -235,7 +273,7 @@ Status PipelineSetup::AddInstruments() {
   // What is ill-formed cannot be run.
   const bool verify_each = plan.verify_each || (plan.check_semantics && plan.check_semantics->each);
   const auto audit = verify_each ? std::make_shared<ChangeAudit>() : nullptr;
-  if (plan.prints() || plan.limits.any() || options_.dump_dir) list.push_back(counter_);
+  if (plan.prints() || plan.limits.any() || options_.dump_dir || options_.checkpoint_dir) list.push_back(counter_);
   if (plan.bisect_limit) {
     const auto say = [this](const BisectStep& step, bool runs) {
       compiler_.err().Append(BisectLine(step, runs));
@@ -290,6 +328,7 @@ PassContext PipelineSetup::UntracedContext() const {
   std::erase(context.instruments, trace_);
   std::erase(context.instruments, semantic_check_);
   std::erase(context.instruments, dump_dir_);
+  for (const auto& writer : checkpoints_) std::erase(context.instruments, writer);
   return context;
 }
 

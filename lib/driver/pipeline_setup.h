@@ -13,6 +13,7 @@
 #include "iropt/pass/context.h"
 #include "iropt/pass/pipeline.h"
 #include "iropt/pass/pipeline_cursor.h"
+#include "observe/checkpoints.h"
 #include "observe/dump_dir.h"
 #include "observe/ir_printer.h"
 #include "observe/pass_counter.h"
@@ -25,7 +26,8 @@ namespace iropt {
 class PipelineSetup {
  public:
   // Both must outlive it.
-  PipelineSetup(CompilerInstance& compiler, const DriverOptions& options);
+  // `resumed` has the checkpoints of a run that goes on; null for a run from the beginning.
+  PipelineSetup(CompilerInstance& compiler, const DriverOptions& options, const CheckpointIndex* resumed = nullptr);
 
   // Reads the pipeline and fills the context.
   Status Run();
@@ -60,11 +62,14 @@ class PipelineSetup {
   // The settings for its own passes with its instruments.
   PipelineFile Settings() const;
   std::string PrintPipeline() const;
+  // What a run that goes on from checkpoints must have in common with this one. Reads the input.
+  Result<RunIdentity> Identity() const;
 
  private:
   Status ReadPipelineFile();
   Status ReadReproducer();
   Status AddFollowers();
+  Status AddCheckpoints(const std::shared_ptr<PipelineCursor>& cursor);
   Status ReadPasses();
   Result<std::vector<LocatedName>> ReadNames(const char* flag, const std::vector<std::string>& names);
   Status CheckNames(const std::vector<LocatedName>& names);
@@ -90,6 +95,8 @@ class PipelineSetup {
   Pipeline built_;  // what pass_ was built from: named pipelines are Sequentials
   std::shared_ptr<PassCounter> counter_ = std::make_shared<PassCounter>();
   std::shared_ptr<DumpDir> dump_dir_;
+  const CheckpointIndex* resumed_;
+  InstrumentList checkpoints_;  // that write them
   FunctionFilter filter_;
   std::shared_ptr<PipelineCursor> cursor_;  // null if no instrument needs it
   std::shared_ptr<FailedPass> failed_pass_;

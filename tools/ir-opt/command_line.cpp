@@ -40,6 +40,7 @@ const FlagExclusion kExclusions[] = {
       "print-changed",
       "filter-functions",
       "dump-dir",
+      "checkpoint-dir",
       "run-reproducer",
       "pass-timeout",
       "max-ir-growth",
@@ -81,10 +82,12 @@ const FlagExclusion kExclusions[] = {
      {FlagExclusion::kInput, "passes", "pipeline", "opt-level", "output", "emit", "verify-only", "split-input-file",
       "print-pipeline", "externalize-constants", "weights", "verify-weights", "verify-diagnostics"}},
     {"verify-diagnostics", {"print-pipeline"}},
+    {"checkpoint-dir", {"split-input-file", "run-reproducer", "opt-bisect-limit"}},
 };
 
 constexpr FlagRequirement kRequirements[] = {
     {"output-split-marker", "split-input-file"},
+    {"resume-from", "checkpoint-dir"},
 };
 
 // Of "text" or "json"; anything else is a flag that is not there.

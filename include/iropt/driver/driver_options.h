@@ -103,6 +103,8 @@ struct DriverOptions {
   PrintRequest print_after;
   ChangePrinting print_changed = ChangePrinting::Off;
   std::optional<std::string> dump_dir;          // a folder for the module after each pass that changed it
+  std::optional<std::string> checkpoint_dir;    // a folder for the states of the run
+  std::optional<int64_t> resume_from;           // the number of the pass to begin with, from these states
   std::optional<std::string> reproducer;        // the file that a failing run leaves to be repeated
   bool run_reproducer = false;                  // the input holds its pipeline and settings in comments
   std::optional<std::string> filter_functions;  // a regular expression for names of functions to print

@@ -1,5 +1,5 @@
-// One line at the end of the standard error output that tells how far the program is. It is shown on terminals, where it
-// can be erased: before other text, and before another such line.
+// One line at the end of the standard error output that tells how far the program is. It is shown on terminals, where
+// it can be erased: before other text, and before another such line.
 #pragma once
 
 #include <string_view>

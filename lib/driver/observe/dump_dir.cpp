@@ -55,7 +55,9 @@ Status DumpDir::OnResult(const Module&, const Module& after, const PassInfo& inf
   if (changes.empty()) return {};
   std::string path = PathOf("", info);
   std::string header = SnapshotHeader("after " + TitleOf(info), settings_with_(cursor_->Rest()), path);
-  return Write({std::move(path), std::move(header)}, after);
+  IROPT_RETURN_IF_ERROR(Write({path, std::move(header)}, after));
+  if (on_written_) on_written_(std::filesystem::path(path).filename().string());
+  return {};
 }
 
 DumpDir::Pending DumpDir::Before(const PassInfo& info, FunctionRef<PipelineFile(PipelineFile)> adjust) const {

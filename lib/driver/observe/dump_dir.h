@@ -26,6 +26,9 @@ class DumpDir : public ChangeInstrument {
                                                std::shared_ptr<const PipelineCursor> cursor,
                                                SettingsWith settings_with);
 
+  // Tells the name of each file that is written after a pass.
+  void set_on_written(std::function<void(std::string)> on_written) { on_written_ = std::move(on_written); }
+
   // A file that is described before it is known whether it will be needed. Empty: there is none.
   struct Pending {
     std::string path;
@@ -50,6 +53,7 @@ class DumpDir : public ChangeInstrument {
   std::shared_ptr<const PassCounter> counter_;
   std::shared_ptr<const PipelineCursor> cursor_;
   SettingsWith settings_with_;
+  std::function<void(std::string)> on_written_;  // may be empty
 };
 
 }  // namespace iropt

@@ -7,8 +7,8 @@
 
 namespace iropt {
 
-// Expressions of Relax functions, nested ones included, and statements and scalar expressions of PrimFuncs, each at every
-// occurrence. O(nodes).
+// Expressions of Relax functions, nested ones included, and statements and scalar expressions of PrimFuncs, each at
+// every occurrence. O(nodes).
 uint64_t CountNodes(const Module& module);
 
 }  // namespace iropt

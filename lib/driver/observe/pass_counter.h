@@ -17,6 +17,9 @@ class PassCounter : public PassInstrument {
   Status RunBeforePass(const Module& module, const PassInfo& info) override;
   Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) override;
 
+  // These runs were done before.
+  void Skip(size_t passes) { begun_ += passes; }
+
   // The number of the run that the current event is about; 0 before the first one. The numbers go on over all modules
   // of a run.
   size_t current() const { return current_; }

@@ -19,8 +19,8 @@
 namespace iropt {
 
 // A thread watches the time of each pass and the memory of the process. A pass cannot be interrupted, so the thread
-// ends the process: it names the pass and the function, writes the module before the pass to the folder of -dump-dir and
-// the file of -reproducer, and removes unfinished files. A module that grows too much fails the pass instead.
+// ends the process: it names the pass and the function, writes the module before the pass to the folder of -dump-dir
+// and the file of -reproducer, and removes unfinished files. A module that grows too much fails the pass instead.
 class Watchdog : public PassInstrument {
  public:
   // The compiler must outlive it.
