@@ -172,6 +172,7 @@ void CompilerInstance::Print(const Module& module, OutputStream& out, const std:
   const PrintOptions printing{.inline_constants = options_.inline_constants,
                               .threads = threads_,
                               .external = externalizer_ ? &externalizer_->references() : nullptr,
+                              .elide_larger_than = options_.elide_larger_than,
                               .folder = FolderOf(path)};
   format.print(module, printing, out);
 }

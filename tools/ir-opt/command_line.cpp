@@ -23,6 +23,7 @@ const FlagExclusion kExclusions[] = {
       "output",
       "emit",
       "inline-constants",
+      "elide-constants-larger-than",
       "externalize-constants",
       "verify-each",
       "verify-roundtrip",
@@ -82,6 +83,7 @@ const FlagExclusion kExclusions[] = {
      {FlagExclusion::kInput, "passes", "pipeline", "opt-level", "output", "emit", "verify-only", "split-input-file",
       "print-pipeline", "externalize-constants", "weights", "verify-weights", "verify-diagnostics"}},
     {"verify-diagnostics", {"print-pipeline"}},
+    {"elide-constants-larger-than", {"verify-roundtrip", "verify-idempotent", "checkpoint-dir"}},
     {"checkpoint-dir", {"split-input-file", "run-reproducer", "opt-bisect-limit"}},
 };
 

@@ -17,6 +17,7 @@ struct CompilerOptions {
   bool warnings_as_errors = false;
   int threads = 1;                          // 0: one per core
   int64_t inline_constants = 0;             // arrays of up to this many elements are printed inline
+  int64_t elide_larger_than = INT64_MAX;    // the data of bigger arrays, in bytes, are not printed
   std::optional<std::string> weights = {};  // the file of all constants in files, whatever files the text names
   bool verify_weights = false;              // check the hashes of constants in files as soon as they are read
   DiagnosticFormat diagnostics = DiagnosticFormat::Text;

@@ -275,6 +275,8 @@ class Writer {
       const NDArray& array = *table_.constants()[i]->data;
       if (const FileTensor* tensor = FileOf(array)) {
         WriteExternal(array, *tensor);
+      } else if (IsOutside(array)) {
+        WriteElided(array, i);
       } else {
         WriteConstant(array, constants_[i], data++);
       }
@@ -297,6 +299,11 @@ class Writer {
     return array.source() && array.source()->hash ? array.source() : nullptr;
   }
 
+  // Whether the value of a constant is not in the text.
+  bool IsOutside(const NDArray& array) const {
+    return array.num_bytes() > static_cast<uint64_t>(options_.elide_larger_than) || FileOf(array) != nullptr;
+  }
+
   static std::pair<std::string, std::vector<int64_t>> TypeKey(const NDArray& array) {
     return {array.dtype().ToString(), {array.shape().begin(), array.shape().end()}};
   }
@@ -306,7 +313,7 @@ class Writer {
     std::vector<const NDArray*> external;
     for (const Constant* c : table_.constants()) {
       constants_.push_back(next++);
-      if (FileOf(*c->data)) {
+      if (IsOutside(*c->data)) {
         external.push_back(c->data);
       } else {
         next += kTypeNodes + c->data->shape().size();
@@ -330,9 +337,9 @@ class Writer {
       out_.Append("\\\"");
     };
     for (const Constant* c : table_.constants()) {
-      if (!FileOf(*c->data)) write(*c->data);
+      if (!IsOutside(*c->data)) write(*c->data);
     }
-    // For TVM, an empty array stands for all that are in files.
+    // For TVM, an empty array stands for all that are in files or left out.
     if (!types_.empty()) write(*NDArray::Make(DataType::Float(32), {0}));
     out_.Append(i ? "\n  ]" : "]");
   }
@@ -378,6 +385,16 @@ class Writer {
                                    {kWeightsFile, EscapeJson(paths_.PathOf(tensor))},
                                    {kWeightsHash, tensor.hash->ToString()},
                                    {kWeightsName, EscapeJson(tensor.name)}});
+  }
+
+  void WriteElided(const NDArray& array, size_t index) {
+    const size_t type = types_.at(TypeKey(array));
+    Record("relax.expr.Constant", {{"_checked_type_", Number(type + kTypeNodes - 1)},
+                                   {"data", Number(num_inline_)},
+                                   {"span", "0"},
+                                   {"struct_info_", Number(type)},
+                                   {kWeightsElided, Number(array.num_bytes())},
+                                   {kWeightsName, Number(index)}});
   }
 
   // The type, the shape (expression, list, type, legacy type), the legacy tensor type, then the dimensions.

@@ -12,9 +12,23 @@ namespace iropt::text {
 
 std::string ArrayType::ToString() const { return fmt::format("{} ({})", dtype.ToString(), fmt::join(shape, ", ")); }
 
-bool WeightsReader::Refers(JsonValue attrs) { return attrs.Find(kWeightsFile).has_value(); }
+bool WeightsReader::Refers(JsonValue attrs) {
+  return attrs.Find(kWeightsFile).has_value() || attrs.Find(kWeightsElided).has_value();
+}
+
+Result<std::shared_ptr<const NDArray>> WeightsReader::RefuseElided(JsonValue attrs, const ArrayType& type) {
+  IROPT_ASSIGN_OR_RETURN(const JsonValue size, attrs.At(kWeightsElided));
+  IROPT_ASSIGN_OR_RETURN(const std::string_view bytes, size.AsString());
+  IROPT_ASSIGN_OR_RETURN(const JsonValue index, attrs.At(kWeightsName));
+  IROPT_ASSIGN_OR_RETURN(const std::string_view name, index.AsString());
+  return Fail(Locate(std::string(name)),
+              fmt::format("the data of constant {} is missing: its {} bytes of type {} were elided when the text was "
+                          "printed (-elide-constants-larger-than)",
+                          name, bytes, type.ToString()));
+}
 
 Result<std::shared_ptr<const NDArray>> WeightsReader::Open(JsonValue attrs, const ArrayType& expected) {
+  if (attrs.Find(kWeightsElided)) return RefuseElided(attrs, expected);
   std::string_view path;
   std::string_view tensor_name;
   std::string_view hash;

@@ -1,7 +1,8 @@
 // Constants in files. The entry of such a constant in the metadata section has the attributes `weights_file` (the path
 // of a .safetensors file, relative to the folder of the text), `weights_name` (of the tensor in it) and `weights_hash`;
 // its dtype and shape are those of its type. For TVM, which ignores these attributes, it is a constant of that type
-// with an empty array.
+// with an empty array. A constant whose data was left out has `weights_elided`, the number of bytes, and
+// `weights_name`, its index in the section, instead; it can't be read.
 #pragma once
 
 #include <memory>
@@ -20,6 +21,7 @@
 namespace iropt::text {
 
 // The attributes.
+inline constexpr std::string_view kWeightsElided = "weights_elided";
 inline constexpr std::string_view kWeightsFile = "weights_file";
 inline constexpr std::string_view kWeightsHash = "weights_hash";
 inline constexpr std::string_view kWeightsName = "weights_name";
@@ -38,7 +40,7 @@ class WeightsReader {
   WeightsReader(const MetadataText& text, const TensorOpener& open_tensor, DiagnosticEngine& diagnostics)
       : text_(text), open_tensor_(open_tensor), diagnostics_(diagnostics) {}
 
-  // Whether the attributes of a constant refer to a tensor.
+  // Whether the attributes of a constant refer to a tensor, or say that it was left out.
   static bool Refers(JsonValue attrs);
   // The tensor, or null after an error, which was reported. A missing attribute is an error of the section.
   Result<std::shared_ptr<const NDArray>> Open(JsonValue attrs, const ArrayType& expected);
@@ -46,6 +48,8 @@ class WeightsReader {
   bool failed() const { return failed_; }
 
  private:
+  // The error for a constant whose data was left out.
+  Result<std::shared_ptr<const NDArray>> RefuseElided(JsonValue attrs, const ArrayType& type);
   std::shared_ptr<const NDArray> Fail(SourceSpan span, std::string message);
   // The name in the text, for messages; the whole section if it is spelled in another way than by the printer.
   SourceSpan Locate(const std::string& name);

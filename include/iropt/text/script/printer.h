@@ -26,6 +26,8 @@ struct PrintOptions {
   int threads = 1;
   // Arrays to refer to in files, besides those that were read from such references.
   const ExternalArrays* external = nullptr;
+  // Arrays in the metadata section of more bytes are left out; reading the text reports that their data is missing.
+  int64_t elide_larger_than = INT64_MAX;
   // The folder that the paths of these files are relative to; empty for the current one. Absolute paths are kept.
   std::string folder = {};
 };
