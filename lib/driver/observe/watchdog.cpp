@@ -33,6 +33,8 @@ void Watchdog::Start() {
 void Watchdog::Stop() {
   {
     const std::scoped_lock lock(mutex_);
+    // A short run may end before the thread has begun.
+    if (!stopped_) CheckLimits();
     stopped_ = true;
   }
   wake_.notify_all();
