@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "driver/observe/operator_counts.h"
-#include "driver/observe/resident_memory.h"
+#include "driver/observe/process_memory.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/support/check.h"
