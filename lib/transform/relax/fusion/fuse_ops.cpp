@@ -1,0 +1,145 @@
+// FuseOps: groups calls of PrimFuncs in dataflow blocks that can become one loop nest, and makes a function of each
+// group.
+//
+//   lv = R.call_tir(cls.conv2d, (x, w), ...)            lv1 = cls.fused_conv2d_relu(x, w)
+//   lv1 = R.call_tir(cls.relu, (lv,), ...)       -->
+//
+//                                                       @R.function(private=True)
+//                                                       def fused_conv2d_relu(x, w):
+//                                                           R.func_attr({"Primitive": 1})
+//                                                           ...
+//
+// It depends on the patterns of the PrimFuncs, their attribute op_pattern (see AnnotateTIROpPattern); calls of others
+// are not fused. A later FuseTIR makes one PrimFunc of each function. Equal functions are made once. Time is O(nodes)
+// for a given depth limit, see graph_partitioner.h.
+//
+// Source: the rules are those of TVM 0.18's pass of this name, which may fail or make ill-formed functions where a
+// group has results of two kinds, or depends on itself by way of a match_cast.
+#include <algorithm>
+
+#include "graph_partitioner.h"
+#include "iropt/ir/relax/walk.h"
+#include "iropt/op/op.h"
+#include "iropt/transform/passes.h"
+#include "operator_fusor.h"
+
+namespace iropt {
+
+namespace {
+
+using NodeId = ForwardGraph::NodeId;
+
+// The bindings of a function as a graph: those that are not nested in a value.
+class GraphCreator {
+ public:
+  GraphCreator(const Module& module, const Function& function, uint32_t num_vars)
+      : module_(module), node_of_(num_vars, kNone) {
+    const auto* num_input = As<IntAttr>(function.attrs->Find(attr::kNumInput));
+    if (num_input) weights_ = function.params.span().subspan(FirstWeight(num_input->value, function.params.size()));
+    const auto* body = As<SeqExpr>(function.body);
+    if (!body) return;
+    for (const BindingBlock* block : body->blocks) {
+      for (const Binding* binding : block->bindings) AddBinding(binding);
+    }
+    graph_.Finish();
+  }
+
+  BindingGroups Partition(int level, size_t max_depth) const {
+    const std::vector<NodeId> roots = PartitionGraph(graph_, level, max_depth);
+    std::vector<uint32_t> sizes(roots.size(), 0);
+    for (const NodeId root : roots) ++sizes[root];
+    BindingGroups groups{.group_of = std::vector<uint32_t>(node_of_.size(), kNone)};
+    std::vector<uint32_t> group_of_root(roots.size(), kNone);
+    for (NodeId node = 0; node < roots.size(); ++node) {
+      if (sizes[roots[node]] < 2) continue;
+      uint32_t& group = group_of_root[roots[node]];
+      if (group == kNone) {
+        group = static_cast<uint32_t>(groups.attrs.size());
+        groups.attrs.push_back(DictAttr::Empty());
+      }
+      groups.group_of[vars_[node]->id] = group;
+    }
+    return groups;
+  }
+
+ private:
+  static constexpr uint32_t kNone = BindingGroups::kNone;
+
+  struct OperandUses : WalkHandler {
+    GraphCreator& creator;
+    explicit OperandUses(GraphCreator& c) : creator(c) {}
+    void OnUse(const Var* var) { creator.AddUse(var); }
+  };
+
+  static size_t FirstWeight(int64_t num_input, size_t num_params) {
+    return std::min(static_cast<size_t>(std::max<int64_t>(num_input, 0)), num_params);
+  }
+
+  // A match_cast does not count as a use of its operand.
+  void AddBinding(const Binding* binding) {
+    const auto* bound = As<VarBinding>(binding);
+    node_ = graph_.AddNode(bound ? PatternOf(*bound) : OpPattern::kOpaque, !binding->var->is_dataflow());
+    vars_.push_back(binding->var);
+    if (bound) {
+      OperandUses uses(*this);
+      Walk(bound->value, uses);
+    }
+    node_of_[binding->var->id] = node_;
+  }
+
+  void AddUse(const Var* var) {
+    if (node_of_[var->id] != kNone) graph_.AddUse(node_of_[var->id], node_);
+  }
+
+  OpPattern PatternOf(const VarBinding& binding) const {
+    if (binding.var->type->has_shape_var()) return OpPattern::kOpaque;
+    if (const auto* item = As<TupleGetItem>(binding.value)) {
+      // Fetching a weight from a tuple of weights is not a computation.
+      const bool is_weight = std::ranges::any_of(weights_, [&](const Var* weight) { return weight == item->tuple; });
+      return is_weight ? OpPattern::kOpaque : OpPattern::kInjective;
+    }
+    const auto* call = As<Call>(binding.value);
+    const auto* op = call ? As<Op>(call->op) : nullptr;
+    if (!op || !IsOneOf(*op, OpId::kCallTir, OpId::kCallTirInplace) || !Is<Tuple>(call->args[1]))
+      return OpPattern::kOpaque;
+    const auto* callee = As<GlobalVar>(call->args[0]);
+    const ModuleEntry* entry = callee ? module_.Find(callee) : nullptr;
+    const auto* prim_func = entry ? As<PrimFunc>(entry->func) : nullptr;
+    return prim_func ? AnnotatedOpPattern(*prim_func) : OpPattern::kOpaque;
+  }
+
+  const Module& module_;
+  ForwardGraph graph_;
+  NodeId node_ = 0;                      // the current one
+  std::vector<const Var*> vars_;         // by node
+  std::vector<NodeId> node_of_;          // by Var::id
+  std::span<const Var* const> weights_;  // the parameters from num_input on
+};
+
+Module FuseOps(Module module, int level, size_t max_depth) {
+  const Module old = module;
+  ModuleBuilder functions(std::move(module));
+  for (const size_t i : FunctionsToFuse(old)) {
+    const ModuleEntry& entry = old.functions()[i];
+    const auto* function = To<Function>(entry.func);
+    Workspace workspace(entry.storage);
+    const BindingGroups groups = GraphCreator(old, *function, workspace.num_vars()).Partition(level, max_depth);
+    if (groups.attrs.empty()) continue;
+    const Function* fused = FuseGroups(function, groups, Constants::kLift, functions, workspace);
+    if (fused != function) functions.UpdateFunction(entry.var, fused, workspace.Finish());
+  }
+  return functions.Finish();
+}
+
+}  // namespace
+
+Pass CreateFuseOps(const PassOptions& options) {
+  const int64_t option = options.Int("fuse_opt_level");
+  return CreateModulePass(options.info(), [option](Module module, ModulePassContext& context) -> Result<Module> {
+    const int64_t level = option == -1 ? context.context.opt_level : option;
+    const int64_t max_depth = std::max<int64_t>(context.context.ConfigInt("relax.FuseOps.max_depth"), 0);
+    return FuseOps(std::move(module), static_cast<int>(level), static_cast<size_t>(max_depth));
+  });
+}
+
+}  // namespace iropt
