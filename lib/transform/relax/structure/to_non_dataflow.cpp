@@ -10,6 +10,8 @@
 // keep their order. O(nodes).
 //
 // Source: the rules are those of TVM 0.18's pass of this name.
+#include "iropt/transform/relax/structure/to_non_dataflow.h"
+
 #include <vector>
 
 #include "iropt/infer/type_inferrer.h"
@@ -59,12 +61,12 @@ class DataflowRemover : private ExprRewriter<DataflowRemover> {
   std::vector<const Var*> visible_;  // by Var::id: the replacement of a dataflow variable
 };
 
+}  // namespace
+
 const Function* ToNonDataflow(const Function* function, const Module* module, Workspace& workspace) {
   OpTypeInferrer inferrer(module, workspace.arena(), nullptr);
   return DataflowRemover(workspace, inferrer).Run(function);
 }
-
-}  // namespace
 
 Pass CreateToNonDataflow(const PassOptions& options) {
   return CreateFunctionPass(options.info(), [](const Function* function, FunctionPassContext& context) {
