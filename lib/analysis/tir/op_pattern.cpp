@@ -43,13 +43,17 @@ bool AllVars(Indices indices, std::vector<const tir::Var*>& vars) {
   return true;
 }
 
-// B[j, i], B[i - j] for A[i, j]: the indices of the load use only the variables of the store.
+// B[j, i], B[i - j] for A[i, j]: the indices of the load use only the variables of the store, and nothing in memory.
 bool IsInjective(const tir::BufferStore& store, const tir::BufferLoad& load) {
   std::vector<const tir::Var*> vars;
   if (!AllVars(store.indices, vars)) return false;
   bool only_those = true;
-  for (const PrimExpr* index : load.indices)
-    tir::ForEachVar(index, [&](const tir::Var* var) { only_those &= Contains(vars, var); });
+  for (const PrimExpr* index : load.indices) {
+    tir::PostOrderVisit(index, [&](const Node* node) {
+      const auto* var = As<tir::Var>(node);
+      only_those &= !Is<tir::BufferLoad>(node) && (!var || Contains(vars, var));
+    });
+  }
   return only_those;
 }
 

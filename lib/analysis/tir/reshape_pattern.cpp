@@ -1,9 +1,11 @@
 #include "iropt/analysis/tir/reshape_pattern.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "iropt/arith/analyzer.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/visitor.h"
 
@@ -29,11 +31,70 @@ const tir::Block* InnermostBlock(const tir::Stmt* stmt) {
   }
 }
 
+// Simplifies divisions by symbolic sizes: (i * n + j) // n to i and (i * n + j) % n to j if j is an axis of extent n.
+class AxisDivisions : public tir::ExprMutator {
+ public:
+  AxisDivisions(const tir::Block& block, arith::Analyzer& analyzer, Workspace& workspace)
+      : ExprMutator(workspace), analyzer_(analyzer) {
+    for (const tir::IterVar* axis : block.iter_vars) {
+      if (arith::IsInt(axis->dom->min, 0)) extents_[axis->var] = axis->dom->extent;
+    }
+  }
+
+ protected:
+  const PrimExpr* VisitFloorDiv(const tir::FloorDiv* old) override {
+    const auto& e = *To<tir::BinaryExpr>(ExprMutator::VisitFloorDiv(old));
+    const Parts parts = Divide(analyzer_.Simplify(e.a), e.b);
+    return IsBelow(parts.rest, e.b) ? parts.quotient : &e;
+  }
+
+  const PrimExpr* VisitFloorMod(const tir::FloorMod* old) override {
+    const auto& e = *To<tir::BinaryExpr>(ExprMutator::VisitFloorMod(old));
+    const Parts parts = Divide(analyzer_.Simplify(e.a), e.b);
+    return IsBelow(parts.rest, e.b) ? parts.rest : &e;
+  }
+
+ private:
+  // quotient * divisor + rest
+  struct Parts {
+    const PrimExpr* quotient = nullptr;
+    const PrimExpr* rest = nullptr;
+  };
+
+  Parts Divide(const PrimExpr* e, const PrimExpr* divisor) {
+    const arith::PrimBuilder& make = analyzer_.make();
+    const PrimExpr* zero = make.Const(0, e->dtype);
+    if (const auto* sum = As<tir::Add>(e)) {
+      return WithStack([&] {
+        const Parts a = Divide(sum->a, divisor);
+        const Parts b = Divide(sum->b, divisor);
+        return Parts{make.Add(a.quotient, b.quotient), make.Add(a.rest, b.rest)};
+      });
+    }
+    if (const auto* product = As<tir::Mul>(e)) {
+      if (arith::DeepEqual(product->b, divisor)) return {product->a, zero};
+      if (arith::DeepEqual(product->a, divisor)) return {product->b, zero};
+    }
+    return {zero, e};
+  }
+
+  bool IsBelow(const PrimExpr* e, const PrimExpr* size) const {
+    const auto* axis = As<tir::Var>(e);
+    const auto extent = axis ? extents_.find(axis) : extents_.end();
+    return arith::IsInt(e, 0) || (extent != extents_.end() && arith::DeepEqual(extent->second, size));
+  }
+
+  arith::Analyzer& analyzer_;
+  std::unordered_map<const tir::Var*, const PrimExpr*> extents_;  // of axes that begin at 0
+};
+
 // Proofs about the positions of elements in row-major order.
 class ReshapeProver {
  public:
   explicit ReshapeProver(const tir::Block& block)
-      : block_(block), analyzer_(arith::PrimBuilder(workspace_.arena()), arith::Analyzer::SymVars::kNonNegative) {
+      : block_(block),
+        analyzer_(arith::PrimBuilder(workspace_.arena()), arith::Analyzer::SymVars::kNonNegative),
+        divisions_(block, analyzer_, workspace_) {
     for (const tir::IterVar* axis : block.iter_vars) analyzer_.Bind(axis->var, axis->dom->min, axis->dom->extent);
   }
 
@@ -49,7 +110,7 @@ class ReshapeProver {
   const PrimExpr* Position(const tir::Buffer& buffer, List<const PrimExpr*> indices) {
     const PrimExpr* position = make().Int(0, DataType::Int(32));
     for (uint32_t i = 0; i < indices.size(); ++i)
-      position = make().Add(make().Mul(position, buffer.shape[i]), indices[i]);
+      position = make().Add(make().Mul(position, buffer.shape[i]), divisions_.VisitExpr(indices[i]));
     return analyzer_.Simplify(position);
   }
 
@@ -77,6 +138,7 @@ class ReshapeProver {
   const tir::Block& block_;
   Workspace workspace_;
   arith::Analyzer analyzer_;
+  AxisDivisions divisions_;
 };
 
 }  // namespace
