@@ -22,7 +22,7 @@ const PrimFunc* AnnotateOpPattern(const PrimFunc* function, Workspace& workspace
   const auto pattern = static_cast<int64_t>(AnalyzeOpPattern(*function));
   if (old && old->value == pattern) return function;
   auto* copy = workspace.New<PrimFunc>(*function);
-  copy->attrs = function->attrs->With(attr::kOpPattern, IntAttr::Get(pattern, DataType::Int(32)));
+  copy->attrs = function->attrs->With(attr::kOpPattern, IntAttr::Get(pattern));
   return copy;
 }
 

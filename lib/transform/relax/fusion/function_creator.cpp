@@ -95,7 +95,7 @@ class FunctionCreator::Body {
     builder_.BeginDataflowBlock();
     for (const VarBinding* binding : creator_.bindings_) AddBinding(*binding);
     const SeqExpr* body = builder_.Seq({builder_.EndBlock()}, Results());
-    const DictAttr* all_attrs = attrs->With(attr::kPrimitive, IntAttr::Get(1, DataType::Int(32)));
+    const DictAttr* all_attrs = attrs->With(attr::kPrimitive, IntAttr::Get(1));
     const Function* function = builder_.MakeFunction(params_, body, all_attrs);
     result.sym_vars = FreeSymVars(function);
     if (!result.sym_vars.empty()) {
