@@ -188,7 +188,7 @@ class ExternalFunctions : public ExprMutator {
     const ModuleEntry* entry = callee ? module_.Find(callee) : nullptr;
     const auto* function = entry ? As<Function>(entry->func) : nullptr;
     const std::string_view compiler = function ? function->StringAttr(attr::kCodegen) : std::string_view();
-    if (compiler.empty()) return call;
+    if (compiler.empty() || !function->StringAttr(attr::kGlobalSymbol).empty()) return call;
     const GlobalVar*& name = names_[callee];
     if (!name) name = AddExternal(*entry, compiler);
     auto* renamed = workspace().New<Call>(*call);
