@@ -1,7 +1,9 @@
 #include "operator_fusor.h"
 
 #include <algorithm>
-#include <optional>
+#include <memory>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "function_creator.h"
 #include "iropt/analysis/relax/free_vars.h"
@@ -31,7 +33,7 @@ struct VarUses : WalkHandler {
 class BlockPlan {
  public:
   struct Unit {
-    std::optional<FunctionCreator> creator = {};  // of a group
+    std::unique_ptr<FunctionCreator> creator = {};  // of a group
     uint32_t group = kNone;
     const Binding* binding = nullptr;  // of a single binding
     std::vector<uint32_t> depends_on = {};
@@ -48,7 +50,7 @@ class BlockPlan {
   const std::vector<uint32_t>& order() const { return order_; }
   const Unit& unit(uint32_t i) const { return units_[i]; }
   bool has_groups() const {
-    return std::ranges::any_of(units_, [](const Unit& unit) { return unit.creator.has_value(); });
+    return std::ranges::any_of(units_, [](const Unit& unit) { return unit.creator != nullptr; });
   }
 
   void Reset(const DataflowBlock& block) {
@@ -73,7 +75,7 @@ class BlockPlan {
       const auto [found, is_new] = unit_of_group_.emplace(group, units_.size());
       if (is_new) {
         units_.push_back({.group = group});
-        units_.back().creator.emplace(constants_ == Constants::kLift);
+        units_.back().creator = std::make_unique<FunctionCreator>(constants_ == Constants::kLift);
       }
       return found->second;
     }
@@ -203,7 +205,7 @@ class GroupFusor : private ExprRewriter<GroupFusor> {
     std::vector<const Expr*> args = Arguments(fused, last, bindings);
     const Type* type = outputs.size() == 1 ? outputs.front()->type : TupleOf(outputs);
     const auto* call =
-        NewLike<Call>(workspace(), *last_value(last), name, workspace().Copy(args), nullptr, nullptr, type);
+        NewLike<Call>(workspace(), *ValueOf(&last), name, workspace().Copy(args), nullptr, nullptr, type);
     if (outputs.size() == 1) {
       bindings.push_back(NewLike<VarBinding>(workspace(), last, outputs.front(), call));
       return;
@@ -214,8 +216,6 @@ class GroupFusor : private ExprRewriter<GroupFusor> {
       bindings.push_back(NewLike<VarBinding>(workspace(), last, outputs[i], item));
     }
   }
-
-  static const Expr* last_value(const Binding& binding) { return ValueOf(&binding); }
 
   // The arguments of the call; items of tuples get bindings before it.
   std::vector<const Expr*> Arguments(const FusedFunction& fused, const Binding& place,
