@@ -1,0 +1,327 @@
+#include "prim_func_fuser.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "iropt/infer/prim_func_type.h"
+#include "iropt/ir/clone.h"
+#include "iropt/ir/tir/builder.h"
+#include "iropt/ir/tir/mutator.h"
+#include "iropt/ir/tir/substitute.h"
+#include "iropt/op/op.h"
+#include "iropt/op/op_attrs.h"
+#include "iropt/support/stack.h"
+
+namespace iropt {
+
+namespace {
+
+using Buffers = std::vector<const tir::Buffer*>;
+
+// Gives each block of the function a name of its own, and lists each buffer once among its reads and writes.
+class BlockFinisher : public tir::StmtExprMutator {
+ public:
+  using StmtExprMutator::StmtExprMutator;
+
+ protected:
+  const tir::Stmt* VisitBlock(const tir::Block* old) override {
+    const auto* block = To<tir::Block>(StmtExprMutator::VisitBlock(old));
+    const std::string name = UniqueName(std::string(block->name_hint));
+    const auto reads = EachOnce(block->reads);
+    const auto writes = EachOnce(block->writes);
+    if (name == block->name_hint && reads.size() == block->reads.size() && writes.size() == block->writes.size())
+      return block;
+    auto* copy = workspace().New<tir::Block>(*block);
+    copy->name_hint = workspace().arena().CopyString(name);
+    copy->reads = workspace().Copy(reads);
+    copy->writes = workspace().Copy(writes);
+    return copy;
+  }
+
+ private:
+  static std::vector<const tir::BufferRegion*> EachOnce(List<const tir::BufferRegion*> regions) {
+    std::vector<const tir::BufferRegion*> result;
+    std::unordered_set<const tir::Buffer*> seen;
+    for (const tir::BufferRegion* region : regions) {
+      if (seen.insert(region->buffer).second) result.push_back(region);
+    }
+    return result;
+  }
+
+  std::string UniqueName(const std::string& prefix) {
+    std::string name = prefix;
+    while (counts_.contains(name)) name = fmt::format("{}_{}", prefix, ++counts_[prefix]);
+    counts_[name] = 0;
+    return name;
+  }
+
+  std::unordered_map<std::string, int> counts_;
+};
+
+class PrimFuncFuser {
+ public:
+  explicit PrimFuncFuser(const Module& module) : module_(module) {}
+
+  // Empty if it was made.
+  std::string Run(const Function& function, FusedPrimFunc& result) {
+    for (const Var* param : function.params) {
+      if (!AddParam(*param))
+        return fmt::format("parameter '{}' is not a tensor of known shape or a shape", param->name());
+    }
+    const auto* body = As<SeqExpr>(function.body);
+    if (!body) return "its body has another form";
+    for (const BindingBlock* block : body->blocks) {
+      for (const Binding* binding : block->bindings) {
+        if (!AddBinding(*binding)) return fmt::format("'{}' is not the result of a PrimFunc", binding->var->name());
+      }
+    }
+    Buffers outputs;
+    if (!BuffersOf(body->body, outputs) || bodies_.empty()) return "it has results that no PrimFunc computes";
+    if (!AddOutputs(outputs, result)) return "two of its results are in the memory of one parameter";
+    result.function = Finish(outputs);
+    result.storage = workspace_.Finish();
+    return {};
+  }
+
+ private:
+  // The variable of the PrimFunc for a symbolic variable of the Relax function.
+  const tir::Var* SizeOf(const tir::Var* var) {
+    const tir::Var*& size = sizes_[var];
+    if (!size) size = workspace_.NewPrimVar(var->name, var->dtype);
+    return size;
+  }
+
+  std::vector<const PrimExpr*> Shape(List<const PrimExpr*> dims) {
+    const auto size = [this](const tir::Var* var) -> const PrimExpr* { return SizeOf(var); };
+    std::vector<const PrimExpr*> shape;
+    for (const PrimExpr* dim : dims) {
+      const PrimExpr* copy = tir::Substitute(dim, size, workspace_);
+      shape.push_back(copy);
+    }
+    return shape;
+  }
+
+  bool AddParam(const Var& param) {
+    if (const auto* tensor = As<TensorType>(param.type)) {
+      if (!tensor->known || tensor->dtype.is_void()) return false;
+      tir::BufferSpec spec{.shape = Shape(tensor->dims), .dtype = tensor->dtype};
+      AddBufferParam(tir::MakeBuffer(workspace_, spec, param.name()), fmt::format("p_{}", param.name()));
+      buffers_[&param] = {param_buffers_.back()};
+      return true;
+    }
+    if (const auto* shape = As<ShapeType>(param.type)) {
+      return shape->known && std::ranges::all_of(shape->values, [this](const PrimExpr* e) { return AddScalar(e); });
+    }
+    const auto* scalar = As<PrimType>(param.type);
+    return scalar && scalar->value && AddScalar(scalar->value);
+  }
+
+  bool AddScalar(const PrimExpr* e) {
+    const auto* var = As<tir::Var>(e);
+    if (var) scalars_.push_back(SizeOf(var));
+    return var != nullptr;
+  }
+
+  void AddBufferParam(const tir::Buffer* buffer, std::string_view name) {
+    params_.push_back(workspace_.NewPrimVar(name, DataType::Handle()));
+    param_buffers_.push_back(buffer);
+  }
+
+  // The buffers of an operand or a result; tuples are those of their fields.
+  bool BuffersOf(const Expr* e, Buffers& buffers) const {
+    if (const auto* tuple = As<Tuple>(e))
+      return WithStack([&] {
+        return std::ranges::all_of(tuple->fields, [&](const Expr* field) { return BuffersOf(field, buffers); });
+      });
+    const auto* var = As<Var>(e);
+    const auto found = var ? buffers_.find(var) : buffers_.end();
+    if (found == buffers_.end()) return false;
+    buffers.insert(buffers.end(), found->second.begin(), found->second.end());
+    return true;
+  }
+
+  static size_t NumTensors(const Type* type) {
+    const auto* tuple = As<TupleType>(type);
+    if (!tuple) return 1;
+    size_t count = 0;
+    for (const Type* field : tuple->fields) count += WithStack([&] { return NumTensors(field); });
+    return count;
+  }
+
+  bool AddBinding(const Binding& binding) {
+    const auto* bound = As<VarBinding>(&binding);
+    if (!bound) return false;
+    if (const auto* call = As<Call>(bound->value)) return AddCall(*call, buffers_[bound->var]);
+    Buffers all;
+    if (const auto* item = As<TupleGetItem>(bound->value)) {
+      if (!BuffersOf(item->tuple, all)) return false;
+      const auto& type = *To<TupleType>(item->tuple->type);
+      size_t begin = 0;
+      for (int32_t i = 0; i < item->index; ++i) begin += NumTensors(type.fields[static_cast<size_t>(i)]);
+      const auto first = all.begin() + static_cast<ptrdiff_t>(begin);
+      buffers_[bound->var] = {first, first + static_cast<ptrdiff_t>(NumTensors(item->type))};
+      return true;
+    }
+    return BuffersOf(bound->value, buffers_[bound->var]);
+  }
+
+  bool AddCall(const Call& call, Buffers& results) {
+    const auto* op = As<Op>(call.op);
+    if (!op || !IsOneOf(*op, OpId::kCallTir, OpId::kCallTirInplace)) return false;
+    const auto* callee = As<GlobalVar>(call.args[0]);
+    const ModuleEntry* entry = callee ? module_.Find(callee) : nullptr;
+    const auto* function = entry ? As<PrimFunc>(entry->func) : nullptr;
+    const auto* root = function ? As<tir::BlockRealize>(function->body) : nullptr;
+    const auto* args = As<Tuple>(call.args[1]);
+    if (!root || !args || args->fields.size() > function->params.size()) return false;
+    Cloner cloner(workspace_);
+    values_.clear();
+    Buffers inputs;
+    if (!BuffersOf(args, inputs) || inputs.size() != args->fields.size()) return false;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!MapBuffer(function->param_buffers[i], inputs[i], cloner)) return false;
+    }
+    const size_t num_local = allocated_.size();
+    if (!AddResults(call, *op, *function, inputs, cloner, results)) return false;
+    if (call.args.size() > 2 && !MatchScalars(*function, As<ShapeExpr>(call.args[2]))) return false;
+    for (const auto& [var, value] : values_) cloner.Map(var, value);
+    const auto* body = cloner.Clone(root)->block;
+    // The buffers of the function come before its results.
+    allocated_.insert(allocated_.begin() + static_cast<ptrdiff_t>(num_local), body->alloc_buffers.begin(),
+                      body->alloc_buffers.end());
+    bodies_.push_back(body->body);
+    return true;
+  }
+
+  bool MapBuffer(const tir::Buffer* from, const tir::Buffer* to, Cloner& cloner) {
+    if (!from || from->shape.size() != to->shape.size()) return false;
+    for (uint32_t i = 0; i < from->shape.size(); ++i) MatchValue(from->shape[i], to->shape[i]);
+    cloner.Map(from, to);
+    cloner.Map(from->data, static_cast<const PrimExpr*>(to->data));
+    return true;
+  }
+
+  // Finds the values of the variables of a PrimFunc from a size and its value.
+  void MatchValue(const PrimExpr* size, const PrimExpr* value) {
+    if (const auto* var = As<tir::Var>(size)) {
+      values_.emplace(var, value);
+    } else if (const auto* binary = As<tir::BinaryExpr>(size); binary && value->kind == size->kind) {
+      const auto* parts = static_cast<const tir::BinaryExpr*>(value);
+      WithStack([&] {
+        MatchValue(binary->a, parts->a);
+        MatchValue(binary->b, parts->b);
+      });
+    }
+  }
+
+  bool MatchScalars(const PrimFunc& function, const ShapeExpr* values) {
+    if (!values || values->values.size() > function.params.size()) return false;
+    const size_t first = function.params.size() - values->values.size();
+    const std::vector<const PrimExpr*> scalars = Shape(values->values);
+    for (size_t i = 0; i < scalars.size(); ++i) MatchValue(function.params[first + i], scalars[i]);
+    return true;
+  }
+
+  // The buffers of the results, new ones or those of operands.
+  bool AddResults(const Call& call, const Op& op, const PrimFunc& function, const Buffers& inputs, Cloner& cloner,
+                  Buffers& results) {
+    std::vector<const Type*> types = {call.type_args ? call.type_args->fields[0] : call.type};
+    if (const auto* tuple = As<TupleType>(types[0])) types.assign(tuple->fields.begin(), tuple->fields.end());
+    std::vector<int64_t> inplace(types.size(), -1);
+    if (op.id == OpId::kCallTirInplace) {
+      const auto* indices = As<ListAttr>(To<ObjectAttr>(call.attrs)->Find("inplace_indices"));
+      for (size_t i = 0; indices && i < indices->values.size() && i < inplace.size(); ++i)
+        inplace[i] = To<IntAttr>(indices->values[i])->value;
+    }
+    size_t next = inputs.size();
+    for (size_t i = 0; i < types.size(); ++i) {
+      if (inplace[i] >= 0) {
+        if (static_cast<size_t>(inplace[i]) >= inputs.size()) return false;
+        results.push_back(inputs[static_cast<size_t>(inplace[i])]);
+        continue;
+      }
+      const auto* type = As<TensorType>(types[i]);
+      const tir::Buffer* buffer = next < function.params.size() ? function.param_buffers[next++] : nullptr;
+      if (!type || !type->known || !buffer) return false;
+      results.push_back(NewBuffer(*buffer, *type));
+      if (!MapBuffer(buffer, results.back(), cloner)) return false;
+      allocated_.push_back(results.back());
+    }
+    return true;
+  }
+
+  const tir::Buffer* NewBuffer(const tir::Buffer& like, const TensorType& type) {
+    const tir::BufferSpec spec{.shape = Shape(type.dims),
+                               .dtype = like.dtype,
+                               .scope = like.scope(),
+                               .axis_separators = {like.axis_separators.begin(), like.axis_separators.end()}};
+    const std::string base = fmt::format("{}_intermediate", like.name);
+    const size_t number = num_named_[base]++;
+    const std::string name = number == 0 ? base : fmt::format("{}_{}", base, number);
+    return tir::MakeBuffer(workspace_, spec, name);
+  }
+
+  // Results that are not in the memory of a parameter become parameters.
+  bool AddOutputs(const Buffers& outputs, FusedPrimFunc& result) {
+    const size_t num_inputs = param_buffers_.size();
+    size_t number = 0;
+    for (const tir::Buffer* output : outputs) {
+      const auto found = std::ranges::find(param_buffers_, output);
+      if (found == param_buffers_.end()) {
+        AddBufferParam(output, fmt::format("p_output{}", number++));
+        result.inplace.push_back(-1);
+        continue;
+      }
+      const auto index = static_cast<size_t>(found - param_buffers_.begin());
+      const auto value = static_cast<int64_t>(index);
+      if (index >= num_inputs || std::ranges::find(result.inplace, value) != result.inplace.end()) return false;
+      result.inplace.push_back(value);
+    }
+    const bool none = std::ranges::all_of(result.inplace, [](int64_t index) { return index < 0; });
+    if (none) result.inplace.clear();
+    return true;
+  }
+
+  const PrimFunc* Finish(const Buffers& outputs) {
+    for (const tir::Var* scalar : scalars_) {
+      params_.push_back(scalar);
+      param_buffers_.push_back(nullptr);
+    }
+    std::erase_if(allocated_,
+                  [&](const tir::Buffer* buffer) { return std::ranges::find(outputs, buffer) != outputs.end(); });
+    const tir::Stmt* body = BlockFinisher(workspace_).VisitStmt(tir::MakeSeq(workspace_, bodies_));
+    const auto* root = workspace_.New<tir::Block>(
+        List<const tir::IterVar*>(), List<const tir::BufferRegion*>(), List<const tir::BufferRegion*>(), "root",
+        workspace_.Copy(allocated_), List<const tir::MatchBufferRegion*>(), DictAttr::Empty(), nullptr, body);
+    const auto* always = workspace_.New<tir::IntImm>(DataType::Bool(), 1);
+    const auto* realize = workspace_.New<tir::BlockRealize>(List<const PrimExpr*>(), always, root);
+    const DictAttr* attrs = DictAttr::Empty()->With("tir.noalias", IntAttr::Bool(true));
+    auto* function = workspace_.New<PrimFunc>(workspace_.Copy(params_), workspace_.Copy(param_buffers_), realize,
+                                              TupleType::Get({}), attrs, nullptr);
+    function->type = PrimFuncType(function);
+    return function;
+  }
+
+  const Module& module_;
+  Workspace workspace_;
+  std::unordered_map<const tir::Var*, const tir::Var*> sizes_;
+  std::vector<const tir::Var*> params_;
+  Buffers param_buffers_;
+  std::vector<const tir::Var*> scalars_;
+  std::unordered_map<const Var*, Buffers> buffers_;  // of the variables of the Relax function
+  Buffers allocated_;
+  std::vector<const tir::Stmt*> bodies_;
+  std::unordered_map<std::string, size_t> num_named_;
+  std::unordered_map<const tir::Var*, const PrimExpr*> values_;  // of the variables of the current PrimFunc
+};
+
+}  // namespace
+
+std::string FusePrimFuncs(const Function& function, const Module& module, FusedPrimFunc& result) {
+  return PrimFuncFuser(module).Run(function, result);
+}
+
+}  // namespace iropt
