@@ -35,6 +35,8 @@ class CallRewriter : private ExprRewriter<CallRewriter> {
       : ExprRewriter(workspace, nullptr, Retype::kNever), fused_(fused) {}
 
   const Function* Run(const Function* function) { return To<Function>(VisitFunction(function)); }
+  // A call with a shape or scalar argument of unknown value, or null.
+  const Call* unknown() const { return unknown_; }
 
  private:
   friend class ExprRewriter<CallRewriter>;
@@ -48,9 +50,11 @@ class CallRewriter : private ExprRewriter<CallRewriter> {
     std::vector<const PrimExpr*> scalars;
     for (const Expr* arg : call->args) {
       if (const auto* shape = As<ShapeType>(arg->type)) {
+        if (!shape->known) unknown_ = call;
         scalars.insert(scalars.end(), shape->values.begin(), shape->values.end());
       } else if (const auto* scalar = As<PrimType>(arg->type)) {
-        scalars.push_back(scalar->value);
+        if (!scalar->value) unknown_ = call;
+        if (scalar->value) scalars.push_back(scalar->value);
       } else {
         tensors.push_back(arg);
         types.push_back(arg->type);
@@ -71,6 +75,7 @@ class CallRewriter : private ExprRewriter<CallRewriter> {
   }
 
   const FusedFunctions& fused_;
+  const Call* unknown_ = nullptr;
 };
 
 Result<Module> FuseFunctions(Module module, DiagnosticEngine& diagnostics) {
@@ -95,7 +100,13 @@ Result<Module> FuseFunctions(Module module, DiagnosticEngine& diagnostics) {
     const auto* function = As<Function>(entry.func);
     if (!function) continue;
     Workspace workspace(entry.storage);
-    const Function* result = CallRewriter(fused, workspace).Run(function);
+    CallRewriter rewriter(fused, workspace);
+    const Function* result = rewriter.Run(function);
+    if (rewriter.unknown()) {
+      diagnostics.Error(Location(*rewriter.unknown()), "pass-failed",
+                        "the call of a fused function has a shape or scalar argument of unknown value");
+      return Failure{ErrorCode::PassFailed};
+    }
     if (result != function) module.SetAt(i, result, workspace.Finish());
   }
   return module;
