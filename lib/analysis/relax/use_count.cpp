@@ -19,8 +19,8 @@ struct UseCounter : WalkHandler {
 
 }  // namespace
 
-std::vector<uint32_t> UseCounts(const Function& function, const FuncStorage& storage) {
-  std::vector<uint32_t> counts(storage.num_vars, 0);
+std::vector<uint32_t> UseCounts(const Function& function, uint32_t num_vars) {
+  std::vector<uint32_t> counts(num_vars, 0);
   UseCounter counter(counts);
   Walk(function, counter);
   return counts;

@@ -10,6 +10,9 @@ namespace iropt {
 
 // By Var::id. Every occurrence as an operand counts, those in nested functions included, and every type that refers to
 // the variable as a shape. Linear.
-std::vector<uint32_t> UseCounts(const Function& function, const FuncStorage& storage);
+std::vector<uint32_t> UseCounts(const Function& function, uint32_t num_vars);
+inline std::vector<uint32_t> UseCounts(const Function& function, const FuncStorage& storage) {
+  return UseCounts(function, storage.num_vars);
+}
 
 }  // namespace iropt

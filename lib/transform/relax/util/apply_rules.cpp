@@ -1,0 +1,62 @@
+#include "apply_rules.h"
+
+#include <utility>
+
+#include "iropt/analysis/relax/use_count.h"
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/transform/relax/simplify/canonicalize_bindings.h"
+#include "iropt/transform/relax/simplify/dead_code_elimination.h"
+#include "iropt/transform/relax/simplify/eliminate_common_subexpr.h"
+
+namespace iropt {
+
+namespace {
+
+// Each round but the last one is there because cleaning up made rules apply.
+constexpr int kMaxRounds = 8;
+
+}  // namespace
+
+Result<const Function*> CleanUpFunction(const Function* function, FunctionPassContext& context) {
+  const Module* module = &context.module();
+  Workspace& workspace = context.workspace();
+  for (int round = 0; round < kMaxRounds; ++round) {
+    const Function* before = function;
+    IROPT_ASSIGN_OR_RETURN(function, CanonicalizeBindings(function, module, workspace, context.diagnostics()));
+    function = EliminateCommonSubexpr(function, module, workspace);
+    function = RemoveDeadBindings(function, module, workspace);
+    if (function == before) break;
+  }
+  return function;
+}
+
+Result<const Function*> ApplyRules(const Function* function, const RuleSet& rules, FunctionPassContext& context) {
+  if (IsPrimitive(*function)) return function;
+  Workspace& workspace = context.workspace();
+  for (int round = 0; round < kMaxRounds; ++round) {
+    OpTypeInferrer inferrer(&context.module(), workspace.arena(), &context.diagnostics());
+    std::vector<uint32_t> uses;
+    if (rules.counts_uses()) uses = UseCounts(*function, workspace.num_vars());
+    RuleRewriter rewriter(rules, workspace, inferrer, std::move(uses));
+    const Function* rewritten = rewriter.Run(function);
+    if (rewriter.failed()) return Failure{ErrorCode::PassFailed};
+    if (rewritten == function) break;
+    IROPT_ASSIGN_OR_RETURN(function, CleanUpFunction(rewritten, context));
+  }
+  return function;
+}
+
+Pass CreateRulePass(const PassInfo& info, std::shared_ptr<const RuleSet> rules) {
+  return CreateFunctionPass(info, [rules = std::move(rules)](const Function* function, FunctionPassContext& context) {
+    return ApplyRules(function, *rules, context);
+  });
+}
+
+Pass CreateRulePass(const PassInfo& info, std::function<RuleSet(const Function&)> make_rules) {
+  return CreateFunctionPass(
+      info, [make_rules = std::move(make_rules)](const Function* function, FunctionPassContext& context) {
+        return ApplyRules(function, make_rules(*function), context);
+      });
+}
+
+}  // namespace iropt

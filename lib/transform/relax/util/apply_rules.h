@@ -1,0 +1,25 @@
+// Applying rewriting rules to functions, for passes.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "iropt/ir/relax/rewrite_rules.h"
+#include "iropt/pass/pass.h"
+
+namespace iropt {
+
+// The function after the rules of `rules` and, if that changed it, CanonicalizeBindings, EliminateCommonSubexpr and the
+// removal of dead bindings, which may make more rules apply; the same pointer if no rule applies. Primitive functions
+// are not changed.
+Result<const Function*> ApplyRules(const Function* function, const RuleSet& rules, FunctionPassContext& context);
+
+// A function pass that applies the same rules to all functions.
+Pass CreateRulePass(const PassInfo& info, std::shared_ptr<const RuleSet> rules);
+// A function pass that makes rules for each function.
+Pass CreateRulePass(const PassInfo& info, std::function<RuleSet(const Function&)> make_rules);
+
+// Canonicalizes bindings, eliminates common subexpressions and dead bindings until nothing changes.
+Result<const Function*> CleanUpFunction(const Function* function, FunctionPassContext& context);
+
+}  // namespace iropt
