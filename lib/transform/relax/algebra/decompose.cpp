@@ -1,0 +1,94 @@
+#include "decompose.h"
+
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/context.h"
+#include "iropt/ir/relax/mutator.h"
+
+namespace iropt {
+
+namespace {
+
+// The data of a normalization; null if its rank or dtype is not known.
+const TensorType* DataOf(const Call& call) {
+  const TensorType* data = TensorTypeOf(call.args[0]);
+  return data && data->ndim != kUnknownDim && data->dtype.is_floating() ? data : nullptr;
+}
+
+// (x - mean) / sqrt(var + epsilon)
+const Expr* Normalized(const Expr* x, const Expr* mean, const Expr* variance, double epsilon, OpCalls calls) {
+  const DataType dtype = TensorTypeOf(x)->dtype;
+  return calls.Divide(calls.Subtract(x, mean), calls.Sqrt(calls.Add(variance, calls.MakeScalar(epsilon, dtype))));
+}
+
+class OpDecomposer : public ExprMutator {
+ public:
+  using ExprMutator::ExprMutator;
+
+ protected:
+  const Expr* VisitCall(const Call* old) override {
+    const auto* call = To<Call>(ExprMutator::VisitCall(old));
+    const Expr* simpler = nullptr;
+    if (IsOp(call->op, OpId::kNnBatchNorm)) simpler = DecomposeBatchNorm(*call, OpCalls(builder()));
+    if (IsOp(call->op, OpId::kTensorToShape)) simpler = DecomposeTensorToShape(*call, old->type);
+    return simpler ? simpler : call;
+  }
+
+ private:
+  // A call of the packed function, whose result a match_cast gives symbolic dimensions.
+  const Expr* DecomposeTensorToShape(const Call& call, const Type* type) {
+    const auto* shape = As<ShapeType>(type);
+    if (!shape || shape->ndim == kUnknownDim) return nullptr;
+    const Type* opaque = ShapeType::Get(shape->ndim);
+    const auto* packed = workspace().New<ExternFunc>("vm.builtin.tensor_to_shape", DictAttr::Empty(),
+                                                     FuncType::Opaque(ObjectType::Get()));
+    const Expr* result = builder().Emit(builder().MakeCall(GetOp(OpId::kCallPurePacked), {packed, call.args[0]},
+                                                           nullptr, TupleType::Get(std::span(&opaque, 1))));
+    std::vector<const PrimExpr*> dims;
+    for (int i = 0; i < shape->ndim; ++i) dims.push_back(IRContext::Current().NewSymVar("x"));
+    builder().EmitMatchCast(result, ShapeType::Get(dims), "y");
+    return OpCalls(builder()).MakeShape(dims);
+  }
+};
+
+}  // namespace
+
+const Expr* ExpandToRank(const Expr* vector, int64_t rank, int64_t axis, OpCalls calls) {
+  std::vector<int64_t> others;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (i != (axis < 0 ? axis + rank : axis)) others.push_back(i);
+  }
+  return calls.ExpandDims(vector, others);
+}
+
+const Expr* DecomposeBatchNorm(const Call& call, OpCalls calls) {
+  const TensorType* data = DataOf(call);
+  if (!data) return nullptr;
+  const BatchNormAttrs attrs(call);
+  const auto expand = [&](const Expr* vector) { return ExpandToRank(vector, data->ndim, attrs.axis(), calls); };
+  const Expr* out = Normalized(call.args[0], expand(call.args[3]), expand(call.args[4]), attrs.epsilon(), calls);
+  if (attrs.scale()) out = calls.Multiply(out, expand(call.args[1]));
+  if (attrs.center()) out = calls.Add(out, expand(call.args[2]));
+  const Expr* const fields[] = {out, call.args[3], call.args[4]};
+  return calls.MakeTuple(fields);
+}
+
+const Expr* DecomposeLayerNorm(const Call& call, OpCalls calls) {
+  if (!DataOf(call)) return nullptr;
+  const LayerNormAttrs attrs(call);
+  const std::vector<int64_t> axes = attrs.axes().vector();
+  const Expr* x = call.args[0];
+  const Expr* mean = calls.Reduce(OpId::kMean, x, axes, true);
+  const Expr* variance = calls.Reduce(OpId::kVariance, x, axes, true);
+  const Expr* out = Normalized(x, mean, variance, attrs.epsilon(), calls);
+  if (attrs.scale()) out = calls.Multiply(out, call.args[1]);
+  if (attrs.center()) out = calls.Add(out, call.args[2]);
+  return out;
+}
+
+const Function* DecomposeOps(const Function* function, const Module& module, Workspace& workspace,
+                             DiagnosticEngine& diagnostics) {
+  OpTypeInferrer inferrer(&module, workspace.arena(), &diagnostics);
+  return To<Function>(OpDecomposer(workspace, &inferrer).VisitExpr(function));
+}
+
+}  // namespace iropt

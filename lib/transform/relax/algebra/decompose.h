@@ -1,0 +1,23 @@
+// The expansions of composite operators into elementwise operators and reductions.
+#pragma once
+
+#include <span>
+
+#include "transform/relax/util/op_calls.h"
+
+namespace iropt {
+
+// The vector with a dimension of 1 for every axis of a tensor of this rank but `axis`.
+const Expr* ExpandToRank(const Expr* vector, int64_t rank, int64_t axis, OpCalls calls);
+
+// The tuple that a batch_norm in inference returns: (x - mean) / sqrt(var + epsilon) * gamma + beta, and the moving
+// mean and variance unchanged. Null if the rank or the dtype of the data is not known.
+const Expr* DecomposeBatchNorm(const Call& call, OpCalls calls);
+// (x - mean) / sqrt(var + epsilon) * gamma + beta, of the mean and variance over the axes; null as before.
+const Expr* DecomposeLayerNorm(const Call& call, OpCalls calls);
+
+// The function with every batch_norm, and every tensor_to_shape, in simpler operators.
+const Function* DecomposeOps(const Function* function, const Module& module, Workspace& workspace,
+                             DiagnosticEngine& diagnostics);
+
+}  // namespace iropt

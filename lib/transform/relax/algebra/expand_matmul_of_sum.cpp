@@ -1,0 +1,55 @@
+// ExpandMatmulOfSum: expands products with a sum into a sum of products.
+//
+//   w = R.add(a, b)                    lv = R.matmul(x, a)
+//   y = R.matmul(x, w)       -->       lv1 = R.matmul(x, b)
+//                                      y = R.add(lv, lv1)
+//
+// So AdjustMatmulOrder can choose the order of x * (base + A * B), as in adapters of low rank. The sum may be permuted.
+// It stays if it can be computed at compile time: if both operands are weights, the parameters after the first
+// num_input ones, and if one operand is broadcast. O(nodes).
+//
+// Source: TVM 0.18's pass of this name.
+#include "compile_time.h"
+#include "iropt/transform/passes.h"
+#include "transform/relax/util/apply_rules.h"
+#include "transform/relax/util/op_calls.h"
+
+namespace iropt {
+
+namespace {
+
+RuleSet MakeRules(const Function& function) {
+  const Pattern x = Wildcard();
+  const Pattern a = Wildcard();
+  const Pattern b = Wildcard();
+  const Pattern sum = IsCall(GetOp(OpId::kAdd), {a, b});
+  const Pattern permuted = IsCall(GetOp(OpId::kPermuteDims), {sum});
+  RuleSet rules;
+  for (const Pattern& rhs : {sum, permuted}) {
+    const Pattern product = IsCall(GetOp(OpId::kMatmul), {x, rhs});
+    rules.Add({"matmul-of-sum", product,
+               [=, known = CompileTimeVars(function)](const Match& match, BlockBuilder& builder) -> const Expr* {
+                 const Expr* left = match[a];
+                 const Expr* right = match[b];
+                 if (known.Contains(left, match) && known.Contains(right, match)) return nullptr;
+                 const Type* type = match.CallAt(sum)->type;
+                 if (!TypeEqual(left->type, type) || !TypeEqual(right->type, type)) return nullptr;
+                 const auto* tensor = As<TensorType>(type);
+                 const Call* matmul = match.CallAt(product);
+                 if (!tensor || !tensor->has_shape() || !AccumulatesInOwnDtype(*matmul)) return nullptr;
+                 OpCalls calls(builder);
+                 if (const Call* permute = match.CallAt(permuted)) {
+                   left = calls.Make(OpId::kPermuteDims, {left}, permute->attrs);
+                   right = calls.Make(OpId::kPermuteDims, {right}, permute->attrs);
+                 }
+                 return calls.Add(calls.Matmul(match[x], left), calls.Matmul(match[x], right));
+               }});
+  }
+  return rules;
+}
+
+}  // namespace
+
+Pass CreateExpandMatmulOfSum(const PassOptions& options) { return CreateRulePass(options.info(), &MakeRules); }
+
+}  // namespace iropt

@@ -1,0 +1,71 @@
+// ReorderPermuteDimsAfterConcat: permutes a concatenation once rather than each of its parts.
+//
+//   a_t = R.permute_dims(a)                       lv = R.concat((a, b), axis=0)
+//   b_t = R.permute_dims(b)             -->       w = R.permute_dims(lv)
+//   w = R.concat((a_t, b_t), axis=1)
+//
+// All parts must be permuted in the same way. CombineParallelMatmul makes such code of linear layers; the one
+// permute_dims can then be fused with the product. O(nodes).
+//
+// Source: TVM 0.18's pass of this name, which handles up to eleven parts.
+#include <vector>
+
+#include "iropt/transform/passes.h"
+#include "transform/relax/util/apply_rules.h"
+#include "transform/relax/util/op_calls.h"
+
+namespace iropt {
+
+namespace {
+
+// The axes of a permute_dims, none of which is negative; empty if they are not known.
+std::vector<int64_t> AxesOf(const Call& permute) {
+  const TensorType* tensor = TensorTypeOf(permute.args[0]);
+  if (!tensor || tensor->ndim == kUnknownDim) return {};
+  std::vector<int64_t> axes;
+  if (const auto given = PermuteDimsAttrs(permute).axes()) {
+    for (const int64_t axis : *given) axes.push_back(axis < 0 ? axis + tensor->ndim : axis);
+  } else {
+    for (int64_t axis = tensor->ndim - 1; axis >= 0; --axis) axes.push_back(axis);
+  }
+  return axes;
+}
+
+const Expr* PermuteOfConcat(const Call& concat, const Tuple& parts, const Definitions& definitions, OpCalls calls) {
+  const std::optional<int64_t> axis = ConcatAttrs(concat).axis();
+  if (!axis || parts.fields.size() < 2) return nullptr;
+  std::vector<const Expr*> sources;
+  std::vector<int64_t> axes;
+  const Call* first = nullptr;
+  for (const Expr* part : parts.fields) {
+    const Call* permute = CallOf(DefinitionOf(part, definitions), OpId::kPermuteDims);
+    if (!permute) return nullptr;
+    const std::vector<int64_t> own = AxesOf(*permute);
+    if (own.empty() || (first && own != axes)) return nullptr;
+    if (!first) first = permute;
+    axes = own;
+    sources.push_back(permute->args[0]);
+  }
+  const auto at = static_cast<size_t>(*axis < 0 ? *axis + static_cast<int64_t>(axes.size()) : *axis);
+  return calls.Make(OpId::kPermuteDims, {calls.Concat(sources, axes[at])}, first->attrs);
+}
+
+RuleSet MakeRules(const Function&) {
+  const Pattern parts = Wildcard();
+  const Pattern concat = IsCall(GetOp(OpId::kConcat), {parts});
+  RuleSet rules;
+  rules.Add({"concat-of-permute-dims", concat, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
+               const auto* tuple = As<Tuple>(DefinitionOf(match[parts], match.definitions()));
+               if (!tuple) return nullptr;
+               return PermuteOfConcat(*match.CallAt(concat), *tuple, match.definitions(), OpCalls(builder));
+             }});
+  return rules;
+}
+
+}  // namespace
+
+Pass CreateReorderPermuteDimsAfterConcat(const PassOptions& options) {
+  return CreateRulePass(options.info(), &MakeRules);
+}
+
+}  // namespace iropt
