@@ -11,7 +11,7 @@ template <class F>
 auto ReadAt(const TextReader::Place& place, F&& read) {
   DiagnosticBuffer buffer;
   DiagnosticEngine diagnostics(&buffer);
-  const auto* result = read(diagnostics);
+  auto result = read(diagnostics);
   if (!buffer.diagnostics().empty()) {
     const Diagnostic& first = buffer.diagnostics().front();
     place.diagnostics.Error(place.span, first.kind, first.message);
@@ -23,15 +23,19 @@ auto ReadAt(const TextReader::Place& place, F&& read) {
 
 const Type* ScriptReader::ReadType(std::string_view text, std::span<const tir::Var* const> variables,
                                    Place place) const {
-  return ReadAt(place, [&](DiagnosticEngine& diagnostics) {
+  return ReadAt(place, [&](DiagnosticEngine& diagnostics) -> const Type* {
     return ParseType(text, 0, {place.module, variables}, place.workspace, diagnostics);
   });
 }
 
 const Attr* ScriptReader::ReadAttr(std::string_view text, Place place) const {
-  return ReadAt(place, [&](DiagnosticEngine& diagnostics) {
+  return ReadAt(place, [&](DiagnosticEngine& diagnostics) -> const Attr* {
     return ParseAttribute(text, 0, {place.module}, place.workspace, diagnostics);
   });
+}
+
+std::optional<Module> ScriptReader::ReadModule(std::string_view text, Place place) const {
+  return ReadAt(place, [&](DiagnosticEngine& diagnostics) { return ParseModule(text, 0, {}, diagnostics); });
 }
 
 }  // namespace iropt

@@ -10,6 +10,7 @@ class ScriptReader : public TextReader {
  public:
   const Type* ReadType(std::string_view text, std::span<const tir::Var* const> variables, Place place) const override;
   const Attr* ReadAttr(std::string_view text, Place place) const override;
+  std::optional<Module> ReadModule(std::string_view text, Place place) const override;
 };
 
 }  // namespace iropt

@@ -223,4 +223,11 @@ std::optional<uint32_t> Reader::ReadHex4() {
   return code;
 }
 
+std::optional<OptionValue> ReadOptionValue(std::string_view json, SourceSpan whole, DiagnosticEngine& diagnostics) {
+  Reader reader(json, whole, Reader::Words::Json, diagnostics);
+  std::optional<OptionValue> value = reader.ReadValue();
+  if (!reader.failed() && !reader.AtEnd()) reader.Error("expected the end of the text");
+  return reader.failed() ? std::nullopt : std::move(value);
+}
+
 }  // namespace iropt

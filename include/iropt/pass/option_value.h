@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -69,6 +70,10 @@ struct OptionValue::Entry {
 
   friend bool operator==(const Entry& a, const Entry& b) { return a.key == b.key && a.value == b.value; }
 };
+
+// Reads strict JSON from a text that is not a source of its own, such as a file that an option names. Errors are
+// located at `whole`; nothing after an error.
+std::optional<OptionValue> ReadOptionValue(std::string_view json, SourceSpan whole, DiagnosticEngine& diagnostics);
 
 // The text for the options of a pipeline string: JSON, with words instead of strings if that is unambiguous.
 std::string ToString(const OptionValue& value);

@@ -2,6 +2,7 @@
 // context provides it.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -27,6 +28,9 @@ class TextReader {
                                Place place) const = 0;
   // A value such as I.vdevice("cuda", 1). Null after an error was reported.
   virtual const Attr* ReadAttr(std::string_view text, Place place) const = 0;
+  // A module, or functions outside of a class; the global infos of the place do not count. Nothing after an error was
+  // reported.
+  virtual std::optional<Module> ReadModule(std::string_view text, Place place) const = 0;
 };
 
 }  // namespace iropt

@@ -1,5 +1,7 @@
 #include "decompose.h"
 
+#include <algorithm>
+
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/relax/mutator.h"
@@ -8,10 +10,15 @@ namespace iropt {
 
 namespace {
 
-// The data of a normalization; null if its rank or dtype is not known.
+// The data of a normalization; null if its rank is not known, or the operands are not of one known dtype.
 const TensorType* DataOf(const Call& call) {
   const TensorType* data = TensorTypeOf(call.args[0]);
-  return data && data->ndim != kUnknownDim && data->dtype.is_floating() ? data : nullptr;
+  if (!data || data->ndim == kUnknownDim || !data->dtype.is_floating()) return nullptr;
+  const bool one_dtype = std::ranges::all_of(call.args, [&](const Expr* arg) {
+    const TensorType* tensor = TensorTypeOf(arg);
+    return tensor && tensor->dtype == data->dtype;
+  });
+  return one_dtype ? data : nullptr;
 }
 
 // (x - mean) / sqrt(var + epsilon)
@@ -58,6 +65,18 @@ const Expr* ExpandToRank(const Expr* vector, int64_t rank, int64_t axis, OpCalls
     if (i != (axis < 0 ? axis + rank : axis)) others.push_back(i);
   }
   return calls.ExpandDims(vector, others);
+}
+
+std::optional<ScaleAndShift> ScaleAndShiftOf(const Call& call, OpCalls calls) {
+  const TensorType* data = DataOf(call);
+  if (!data) return std::nullopt;
+  const BatchNormAttrs attrs(call);
+  const DataType dtype = data->dtype;
+  const Expr* deviation = calls.Sqrt(calls.Add(call.args[4], calls.MakeScalar(attrs.epsilon(), dtype)));
+  const Expr* scale = calls.Divide(attrs.scale() ? call.args[1] : calls.MakeScalar(1, dtype), deviation);
+  const Expr* shift = calls.Make(OpId::kNegative, {calls.Multiply(call.args[3], scale)});
+  if (attrs.center()) shift = calls.Add(shift, call.args[2]);
+  return ScaleAndShift{scale, shift, data->ndim, attrs.axis()};
 }
 
 const Expr* DecomposeBatchNorm(const Call& call, OpCalls calls) {

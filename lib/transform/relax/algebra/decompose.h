@@ -10,6 +10,20 @@ namespace iropt {
 // The vector with a dimension of 1 for every axis of a tensor of this rank but `axis`.
 const Expr* ExpandToRank(const Expr* vector, int64_t rank, int64_t axis, OpCalls calls);
 
+// A batch_norm in inference as x * scale + shift, of vectors with an element for each channel.
+struct ScaleAndShift {
+  const Expr* scale = nullptr;
+  const Expr* shift = nullptr;
+  int64_t rank = 0;
+  int64_t axis = 0;
+
+  const Expr* Of(const Expr* x, OpCalls calls) const {
+    return calls.Add(calls.Multiply(x, ExpandToRank(scale, rank, axis, calls)), ExpandToRank(shift, rank, axis, calls));
+  }
+};
+// Nothing if the rank or the dtype of the data is not known.
+std::optional<ScaleAndShift> ScaleAndShiftOf(const Call& batch_norm, OpCalls calls);
+
 // The tuple that a batch_norm in inference returns: (x - mean) / sqrt(var + epsilon) * gamma + beta, and the moving
 // mean and variance unchanged. Null if the rank or the dtype of the data is not known.
 const Expr* DecomposeBatchNorm(const Call& call, OpCalls calls);

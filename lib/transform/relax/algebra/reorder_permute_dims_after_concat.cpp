@@ -18,19 +18,6 @@ namespace iropt {
 
 namespace {
 
-// The axes of a permute_dims, none of which is negative; empty if they are not known.
-std::vector<int64_t> AxesOf(const Call& permute) {
-  const TensorType* tensor = TensorTypeOf(permute.args[0]);
-  if (!tensor || tensor->ndim == kUnknownDim) return {};
-  std::vector<int64_t> axes;
-  if (const auto given = PermuteDimsAttrs(permute).axes()) {
-    for (const int64_t axis : *given) axes.push_back(axis < 0 ? axis + tensor->ndim : axis);
-  } else {
-    for (int64_t axis = tensor->ndim - 1; axis >= 0; --axis) axes.push_back(axis);
-  }
-  return axes;
-}
-
 const Expr* PermuteOfConcat(const Call& concat, const Tuple& parts, const Definitions& definitions, OpCalls calls) {
   const std::optional<int64_t> axis = ConcatAttrs(concat).axis();
   if (!axis || parts.fields.size() < 2) return nullptr;
@@ -40,7 +27,7 @@ const Expr* PermuteOfConcat(const Call& concat, const Tuple& parts, const Defini
   for (const Expr* part : parts.fields) {
     const Call* permute = CallOf(DefinitionOf(part, definitions), OpId::kPermuteDims);
     if (!permute) return nullptr;
-    const std::vector<int64_t> own = AxesOf(*permute);
+    const std::vector<int64_t> own = PermutationOf(*permute);
     if (own.empty() || (first && own != axes)) return nullptr;
     if (!first) first = permute;
     axes = own;

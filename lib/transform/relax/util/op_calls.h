@@ -21,6 +21,14 @@ class OpCalls {
   const Call* Make(OpId op, std::initializer_list<const Expr*> args, const Attr* attrs = nullptr) {
     return builder_.MakeCall(GetOp(op), args, attrs);
   }
+  // Null, without a report, if the operator does not take these operands.
+  const Call* TryMake(OpId op, std::initializer_list<const Expr*> args, const Attr* attrs = nullptr) {
+    const std::span<const Expr* const> operands(args.begin(), args.size());
+    Call* call = workspace().New<Call>(GetOp(op), workspace().Copy(operands), attrs, nullptr, nullptr);
+    InferContext quiet(nullptr, workspace().arena(), nullptr);
+    call->type = InferType(call, quiet);
+    return call->type ? call : nullptr;
+  }
   const Call* Add(const Expr* a, const Expr* b) { return Make(OpId::kAdd, {a, b}); }
   const Call* Subtract(const Expr* a, const Expr* b) { return Make(OpId::kSubtract, {a, b}); }
   const Call* Multiply(const Expr* a, const Expr* b) { return Make(OpId::kMultiply, {a, b}); }
@@ -90,5 +98,18 @@ class OpCalls {
 
 // The type of a tensor; null for other types.
 inline const TensorType* TensorTypeOf(const Expr* expr) { return As<TensorType>(expr->type); }
+
+// The axes of a permute_dims, none of which is negative; empty if the rank is not known, and for rank 0.
+inline std::vector<int64_t> PermutationOf(const Call& permute_dims) {
+  const TensorType* tensor = TensorTypeOf(permute_dims.args[0]);
+  if (!tensor || tensor->ndim == kUnknownDim) return {};
+  std::vector<int64_t> axes;
+  if (const auto given = PermuteDimsAttrs(permute_dims).axes()) {
+    for (const int64_t axis : *given) axes.push_back(axis < 0 ? axis + tensor->ndim : axis);
+  } else {
+    for (int64_t axis = tensor->ndim - 1; axis >= 0; --axis) axes.push_back(axis);
+  }
+  return axes;
+}
 
 }  // namespace iropt

@@ -1,0 +1,61 @@
+// FoldBatchnormToConv2D: folds batch normalization into the weights of the convolution before it.
+//
+//   c = R.nn.conv2d(x, w)                                             c = R.nn.conv2d(x, w * scale)
+//   bn = R.nn.batch_norm(c, gamma, beta, mean, var, axis=1)    -->    y = R.add(c, shift)
+//   y = bn[0]
+//
+// The weights and the statistics must be constants, so that FoldConstant computes the products, and the result of the
+// convolution must have no other use. The axis must be that of the channels. Changed functions are cleaned up.
+// O(nodes).
+//
+// Source: TVM's pass of this name.
+#include <optional>
+#include <string_view>
+
+#include "decompose.h"
+#include "iropt/transform/passes.h"
+#include "transform/relax/util/apply_rules.h"
+
+namespace iropt {
+
+namespace {
+
+const Expr* Fold(const Call& conv, const Call& norm, OpCalls calls) {
+  const ConvAttrs attrs(conv);
+  const std::string_view out_layout = attrs.out_layout().empty() ? attrs.data_layout() : attrs.out_layout();
+  const TensorType* weight = TensorTypeOf(conv.args[1]);
+  const TensorType* data = TensorTypeOf(&conv);
+  if (!weight || !data || weight->ndim != 4 || data->ndim != 4 || weight->dtype != data->dtype) return nullptr;
+  const int64_t axis = BatchNormAttrs(norm).axis();
+  if (out_layout.size() != 4 || attrs.kernel_layout().size() != 4) return nullptr;
+  if (out_layout[static_cast<size_t>(axis < 0 ? axis + 4 : axis)] != 'C') return nullptr;
+  const std::optional<ScaleAndShift> affine = ScaleAndShiftOf(norm, calls);
+  if (!affine) return nullptr;
+  const auto channel = static_cast<int64_t>(attrs.kernel_layout().find('O'));
+  const Expr* scaled = calls.Multiply(conv.args[1], ExpandToRank(affine->scale, 4, channel, calls));
+  const Expr* result = calls.Make(OpId::kNnConv2d, {conv.args[0], scaled}, conv.attrs);
+  return calls.Add(result, ExpandToRank(affine->shift, 4, axis, calls));
+}
+
+RuleSet MakeRules(const Function&) {
+  const Pattern conv = IsCall(GetOp(OpId::kNnConv2d), {Wildcard(), IsConstant()}).UsedOnce();
+  const Pattern norm =
+      IsCall(GetOp(OpId::kNnBatchNorm), {conv, IsConstant(), IsConstant(), IsConstant(), IsConstant()});
+  RuleSet rules;
+  rules.Add({"batch-norm-of-conv2d", IsTupleGetItem(norm, 0), [=](const Match& match, BlockBuilder& builder) {
+               return Fold(*match.CallAt(conv), *match.CallAt(norm), OpCalls(builder));
+             }});
+  // The moving statistics are returned as they are, so that nothing else needs the normalization.
+  for (const int item : {1, 2}) {
+    rules.Add({"moving-statistics", IsTupleGetItem(norm, item), [=](const Match& match, BlockBuilder&) {
+                 return match.CallAt(norm)->args[static_cast<size_t>(item) + 2];
+               }});
+  }
+  return rules;
+}
+
+}  // namespace
+
+Pass CreateFoldBatchnormToConv2D(const PassOptions& options) { return CreateRulePass(options.info(), &MakeRules); }
+
+}  // namespace iropt

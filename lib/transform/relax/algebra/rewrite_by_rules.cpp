@@ -1,0 +1,72 @@
+// RewriteByRules: rewrites by rules of the user.
+//
+//   {"rules": [{"name": "log-of-exp",                     lv = R.exp(x)
+//               "variables": {"x": "R.Tensor"},           y = R.log(lv)        -->      y = x
+//               "pattern": "R.log(R.exp(x))",
+//               "replacement": "x"}]}
+//
+// Both sides are expressions of the language; docs/rewriting.md explains them. Rules are tried in their order until
+// none applies. A rule is not applied if its replacement would have a less precise type. Changed functions are cleaned
+// up: CanonicalizeBindings, EliminateCommonSubexpr, dead bindings. O(nodes), nearly independent of the number of rules.
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "iropt/support/file.h"
+#include "iropt/support/json.h"
+#include "iropt/transform/passes.h"
+#include "text_rules.h"
+#include "transform/relax/util/apply_rules.h"
+
+namespace iropt {
+
+namespace {
+
+// The list of rules in a file; nothing after an error.
+std::optional<OptionValue> ReadRuleFile(const std::string& path, SourceSpan span, DiagnosticEngine& diagnostics) {
+  const Result<std::shared_ptr<const FileBuffer>> file = ReadFile(path);
+  if (!file) return diagnostics.Error(span, "file", file.error().message), std::nullopt;
+  // This reader knows lines and columns.
+  if (const Result<JsonText> json = JsonText::Parse((*file)->text()); !json) {
+    return diagnostics.Error(span, "file", fmt::format("{}: {}", path, json.error().message)), std::nullopt;
+  }
+  const std::optional<OptionValue> root = ReadOptionValue((*file)->text(), span, diagnostics);
+  if (!root) return std::nullopt;
+  const OptionValue* rules = root->Find("rules");
+  if (rules && rules->as_list()) return *rules;
+  diagnostics.Error(span, "file", fmt::format("{}: expected an object with a list 'rules'", path));
+  return std::nullopt;
+}
+
+void AddRules(const OptionValue& list, SourceSpan span, const PassOptions& options, RuleSet& rules) {
+  for (const OptionValue& rule : *list.as_list()) {
+    const SourceSpan at = rule.span().known() ? rule.span() : span;
+    AddTextRule(rule, *options.reader(), at, options.diagnostics(), rules);
+  }
+}
+
+RuleSet ReadRules(const PassOptions& options) {
+  RuleSet rules;
+  const std::string& path = options.String("file");
+  const OptionValue& inline_rules = options.Json("rules");
+  if (!inline_rules.as_list()) options.Refuse("rules", "must be a list of rules");
+  const bool has_rules = !path.empty() || (inline_rules.as_list() && !inline_rules.as_list()->empty());
+  if (has_rules && !options.reader()) options.Refuse("rules", "cannot be read: the context has no reader of text");
+  if (!has_rules || !options.reader()) return rules;
+  if (!path.empty()) {
+    const std::optional<OptionValue> list = ReadRuleFile(path, options.SpanOf("file"), options.diagnostics());
+    if (list) AddRules(*list, options.SpanOf("file"), options, rules);
+  }
+  if (inline_rules.as_list()) AddRules(inline_rules, inline_rules.span(), options, rules);
+  return rules;
+}
+
+}  // namespace
+
+Pass CreateRewriteByRules(const PassOptions& options) {
+  return CreateRulePass(options.info(), std::make_shared<const RuleSet>(ReadRules(options)));
+}
+
+}  // namespace iropt

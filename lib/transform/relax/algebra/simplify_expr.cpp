@@ -1,0 +1,210 @@
+// SimplifyExpr: removes operators that do nothing, and merges those that undo or repeat each other.
+//
+//   lv = R.add(x, R.const(0.0, "float32"))
+//   lv1 = R.permute_dims(lv, axes=[1, 0])          y = x
+//   lv2 = R.permute_dims(lv1, axes=[1, 0])  -->
+//   y = R.reshape(lv2, R.shape([2, 3]))
+//
+// The rules are the rows of MakeRules: the identity in a comment, the pattern, and the replacement. All of them are
+// exact, up to the sign of zero; test/transform/simplify_expr runs each on random inputs. An operator stays if it is
+// there for the type: if the result has another dtype or, because of broadcasting, another shape. Changed functions are
+// cleaned up. O(nodes), and the elements of constants that are all equal.
+//
+// Source: the idea is that of Relay's pass of this name, TVM's former graph-level IR.
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "iropt/ir/element.h"
+#include "iropt/ir/ndarray.h"
+#include "iropt/transform/passes.h"
+#include "transform/relax/util/apply_rules.h"
+#include "transform/relax/util/op_calls.h"
+
+namespace iropt {
+
+namespace {
+
+bool AllElementsAre(const NDArray& array, double value) {
+  bool all = false;
+  DispatchElement(array.dtype(), [&]<class T>(std::type_identity<T>) {
+    all = std::ranges::all_of(array.As<T>(), [&](T x) { return static_cast<double>(Element<T>::Load(x)) == value; });
+  });
+  return all;
+}
+
+Pattern Filled(double value) {
+  return IsConstant().Where([=](const Expr* e) { return AllElementsAre(*To<Constant>(e)->data, value); });
+}
+
+// Returns whether every value of the types has the same dtype and shape.
+bool SameType(const Expr* a, const Expr* b) {
+  const TensorType* tensor = TensorTypeOf(a);
+  return tensor && tensor->has_shape() && !tensor->dtype.is_void() && TypeEqual(a->type, b->type);
+}
+
+// Returns whether a conversion keeps every value.
+bool IsLossless(DataType from, DataType to) {
+  if (from.is_void() || to.is_void()) return false;
+  if (from == to || from.is_bool()) return true;
+  if (from.is_floating() || to.is_floating()) {
+    // float16, float32 and float64 have 11, 24 and 53 digits.
+    const auto digits = [](DataType t) { return t.bits == 16 ? 11 : t.bits == 32 ? 24 : 53; };
+    const auto is_plain = [](DataType t) { return t == DataType::Float(t.bits) && t.bits >= 16; };
+    if (!is_plain(to)) return false;
+    if (from.is_floating()) return is_plain(from) && from.bits <= to.bits;
+    return from.bits <= digits(to);
+  }
+  if (from.is_uint() == to.is_uint()) return from.bits <= to.bits;
+  return from.is_uint() && from.bits < to.bits;
+}
+
+using Replacement = std::function<const Expr*(const Match&, OpCalls&)>;
+
+// A set of rules with the variables that their patterns share.
+class Table {
+ public:
+  const Pattern x = Wildcard();
+
+  void Row(const char* name, const Pattern& pattern, Replacement replace) {
+    rules_.Add({name, pattern, [replace = std::move(replace)](const Match& match, BlockBuilder& builder) {
+                  OpCalls calls(builder);
+                  return replace(match, calls);
+                }});
+  }
+  // A row whose replacement is x, if the types are equal.
+  void Identity(const char* name, const Pattern& pattern) {
+    Row(name, pattern, [x = x, pattern](const Match& match, OpCalls&) {
+      return SameType(match[x], match[pattern]) ? match[x] : nullptr;
+    });
+  }
+  RuleSet Take() { return std::move(rules_); }
+
+ private:
+  RuleSet rules_;
+};
+
+const Expr* MergePermutes(const Call& outer, const Call& inner, const Expr* x, OpCalls& calls) {
+  const std::vector<int64_t> second = PermutationOf(outer);
+  const std::vector<int64_t> first = PermutationOf(inner);
+  if (first.empty() || first.size() != second.size()) return nullptr;
+  std::vector<int64_t> axes;
+  bool is_identity = true;
+  for (size_t i = 0; i < second.size(); ++i) {
+    axes.push_back(first[static_cast<size_t>(second[i])]);
+    is_identity &= axes.back() == static_cast<int64_t>(i);
+  }
+  return is_identity ? x : calls.PermuteDims(x, axes);
+}
+
+bool IsIdentityPermutation(const Expr* value) {
+  const std::vector<int64_t> axes = PermutationOf(*To<Call>(value));
+  return !axes.empty() && std::ranges::is_sorted(axes);
+}
+
+// The operand of a split all of whose parts the concat puts together again; null if it is something else.
+const Expr* SplitTensor(const Call& concat, const Definitions& definitions) {
+  const auto* parts = As<Tuple>(DefinitionOf(concat.args[0], definitions));
+  const Call* split = nullptr;
+  for (uint32_t i = 0; parts && i < parts->fields.size(); ++i) {
+    const auto* item = As<TupleGetItem>(DefinitionOf(parts->fields[i], definitions));
+    const Call* source = item ? CallOf(DefinitionOf(item->tuple, definitions), OpId::kSplit) : nullptr;
+    if (!source || item->index != static_cast<int>(i) || (split && source != split)) return nullptr;
+    split = source;
+  }
+  const auto* fields = split ? As<TupleType>(split->type) : nullptr;
+  const TensorType* x = split ? TensorTypeOf(split->args[0]) : nullptr;
+  const std::optional<int64_t> axis = ConcatAttrs(concat).axis();
+  if (!fields || fields->fields.size() != parts->fields.size() || !x || x->ndim <= 0 || !axis) return nullptr;
+  const auto from_front = [&](int64_t a) { return a < 0 ? a + x->ndim : a; };
+  return from_front(*axis) == from_front(SplitAttrs(*split).axis()) ? split->args[0] : nullptr;
+}
+
+void AddArithmetic(Table& table) {
+  const auto op = [](OpId id, const Pattern& a, const Pattern& b) { return IsCall(GetOp(id), {a, b}); };
+  const Pattern& x = table.x;
+  table.Identity("x + 0 = x", op(OpId::kAdd, x, Filled(0)).Commutative());
+  table.Identity("x - 0 = x", op(OpId::kSubtract, x, Filled(0)));
+  table.Identity("x * 1 = x", op(OpId::kMultiply, x, Filled(1)).Commutative());
+  table.Identity("x / 1 = x", op(OpId::kDivide, x, Filled(1)));
+  table.Identity("x ** 1 = x", op(OpId::kPower, x, Filled(1)));
+  table.Identity("max(x, x) = x", op(OpId::kMaximum, x, x));
+  table.Identity("min(x, x) = x", op(OpId::kMinimum, x, x));
+  // op(op(x)) = x
+  for (const OpId id : {OpId::kNegative, OpId::kBitwiseNot}) {
+    table.Identity("inverse of itself", IsCall(GetOp(id), {IsCall(GetOp(id), {x})}));
+  }
+  // op(op(x)) = op(x)
+  for (const OpId id : {OpId::kNnRelu, OpId::kAbs, OpId::kCeil, OpId::kFloor, OpId::kRound, OpId::kSign}) {
+    const Pattern once = IsCall(GetOp(id), {x});
+    table.Row("idempotent", IsCall(GetOp(id), {once}), [=](const Match& match, OpCalls&) { return match[once]; });
+  }
+}
+
+void AddConversions(Table& table) {
+  const Pattern& x = table.x;
+  const Pattern cast = IsCall(GetOp(OpId::kAstype), {x});
+  // astype(x, its dtype) = x
+  table.Row("cast to itself", cast, [=](const Match& match, OpCalls&) -> const Expr* {
+    const TensorType* from = TensorTypeOf(match[x]);
+    return from && !from->dtype.is_void() && TypeEqual(from, match[cast]->type) ? match[x] : nullptr;
+  });
+  // astype(astype(x, wider), t) = astype(x, t)
+  const Pattern again = IsCall(GetOp(OpId::kAstype), {cast});
+  table.Row("cast of lossless cast", again, [=](const Match& match, OpCalls& calls) -> const Expr* {
+    const TensorType* from = TensorTypeOf(match[x]);
+    const TensorType* via = TensorTypeOf(match[cast]);
+    const TensorType* to = TensorTypeOf(match[again]);
+    if (!from || !via || !to || !IsLossless(from->dtype, via->dtype)) return nullptr;
+    if (from->dtype == to->dtype && TypeEqual(from, to)) return match[x];
+    return calls.Make(OpId::kAstype, {match[x]}, match.CallAt(again)->attrs);
+  });
+}
+
+void AddShapes(Table& table) {
+  const Pattern& x = table.x;
+  const Pattern permute = IsCall(GetOp(OpId::kPermuteDims), {x});
+  table.Identity("permute_dims to the same order", permute.Where(&IsIdentityPermutation));
+  // permute_dims(permute_dims(x, a), b) = permute_dims(x, a[b])
+  const Pattern twice = IsCall(GetOp(OpId::kPermuteDims), {permute});
+  table.Row("permute_dims twice", twice, [=](const Match& match, OpCalls& calls) {
+    return MergePermutes(*match.CallAt(twice), *match.CallAt(permute), match[x], calls);
+  });
+  const Pattern shape = Wildcard();
+  const Pattern reshape = IsCall(GetOp(OpId::kReshape), {x, Wildcard()});
+  // reshape(reshape(x, s), t) = reshape(x, t), unless the shapes contradict each other
+  table.Row("reshape twice", IsCall(GetOp(OpId::kReshape), {reshape, shape}), [=](const Match& match, OpCalls& calls) {
+    return calls.TryMake(OpId::kReshape, {match[x], match[shape]});
+  });
+  table.Identity("reshape to the same shape", reshape);
+  table.Identity("broadcast_to the same shape", IsCall(GetOp(OpId::kBroadcastTo), {x, Wildcard()}));
+  table.Identity("squeeze of expand_dims",
+                 IsCall(GetOp(OpId::kSqueeze), {IsCall(GetOp(OpId::kExpandDims), {x})}).Where([](const Expr* e) {
+                   return SqueezeAttrs(*To<Call>(e)).axis().has_value();
+                 }));
+  // concat(split(x)) = x
+  const Pattern concat = IsCall(GetOp(OpId::kConcat), {Wildcard()});
+  table.Row("concat of split", concat, [=](const Match& match, OpCalls&) -> const Expr* {
+    const Expr* whole = SplitTensor(*match.CallAt(concat), match.definitions());
+    return whole && SameType(whole, match[concat]) ? whole : nullptr;
+  });
+}
+
+RuleSet MakeRules() {
+  Table table;
+  AddArithmetic(table);
+  AddConversions(table);
+  AddShapes(table);
+  return table.Take();
+}
+
+}  // namespace
+
+Pass CreateSimplifyExpr(const PassOptions& options) {
+  return CreateRulePass(options.info(), std::make_shared<const RuleSet>(MakeRules()));
+}
+
+}  // namespace iropt

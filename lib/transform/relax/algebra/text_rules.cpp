@@ -1,0 +1,370 @@
+#include "text_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "iropt/analysis/relax/free_vars.h"
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/ndarray.h"
+#include "iropt/op/op.h"
+#include "iropt/runtime/value.h"
+
+namespace iropt {
+
+namespace {
+
+// What a rule says of one of its variables.
+struct Variable {
+  std::string name;
+  std::string type = "R.Tensor";
+  bool is_constant = false;
+  bool is_used_once = false;
+};
+
+// The two sides as one function of the variables, `def rule(x, y): return (pattern, replacement)`. Shared by the
+// patterns and replacements made of it.
+struct Sides {
+  Module module;  // keeps the nodes alive
+  const Function* function = nullptr;
+  const Expr* pattern = nullptr;
+  const Expr* replacement = nullptr;
+  std::unordered_map<const Var*, const Expr*> values = {};  // of the bindings; looked up, never iterated
+
+  FuncStorageRef storage() const { return module.functions()[0].storage; }
+};
+
+class RuleReader {
+ public:
+  RuleReader(const TextReader& reader, SourceSpan span, DiagnosticEngine& diagnostics)
+      : reader_(reader), span_(span), diagnostics_(diagnostics) {}
+
+  // False after an error.
+  bool Read(const OptionValue& description) {
+    const OptionValue::Dict* dict = description.as_dict();
+    if (!dict) return Fail("a rule must be an object");
+    for (const OptionValue::Entry& entry : *dict) {
+      constexpr std::string_view kKeys[] = {"name", "variables", "pattern", "replacement"};
+      if (std::ranges::find(kKeys, entry.key) == std::end(kKeys)) {
+        return Fail(
+            fmt::format("unknown key '{}' in a rule: expected name, variables, pattern or replacement", entry.key));
+      }
+    }
+    const std::string* name = StringAt(description, "name");
+    if (name) name_ = *name;
+    const std::string* pattern = StringAt(description, "pattern");
+    const std::string* replacement = StringAt(description, "replacement");
+    const OptionValue* variables = description.Find("variables");
+    if (!name || !pattern || !replacement) return false;
+    return (!variables || ReadVariables(*variables)) && Parse(*pattern, *replacement);
+  }
+
+  std::shared_ptr<const Sides> sides() const { return sides_; }
+  const std::string& name() const { return name_; }
+  const std::vector<Variable>& variables() const { return variables_; }
+
+  bool Fail(const std::string& message) {
+    diagnostics_.Error(span_, "wrong-option-value",
+                       name_.empty() ? message : fmt::format("rule '{}': {}", name_, message));
+    return false;
+  }
+
+ private:
+  const std::string* StringAt(const OptionValue& description, std::string_view key) {
+    const OptionValue* value = description.Find(key);
+    if (value && value->as_string()) return value->as_string();
+    Fail(fmt::format("'{}' must be a string", key));
+    return nullptr;
+  }
+
+  bool ReadVariables(const OptionValue& option) {
+    const OptionValue::Dict* dict = option.as_dict();
+    if (!dict) return Fail("'variables' must be an object");
+    for (const OptionValue::Entry& entry : *dict) {
+      Variable variable{.name = entry.key};
+      if (const std::string* type = entry.value.as_string()) {
+        variable.type = *type;
+      } else if (!ReadProperties(entry.value, variable)) {
+        return false;
+      }
+      variables_.push_back(std::move(variable));
+    }
+    return true;
+  }
+
+  bool ReadProperties(const OptionValue& option, Variable& variable) {
+    const OptionValue::Dict* dict = option.as_dict();
+    const OptionValue::Dict not_a_dict{{"", {}}};
+    for (const OptionValue::Entry& entry : dict ? *dict : not_a_dict) {
+      const std::string* text = entry.value.as_string();
+      const bool* flag = entry.value.as_bool();
+      if (entry.key == "type" && text) {
+        variable.type = *text;
+      } else if (entry.key == "constant" && flag) {
+        variable.is_constant = *flag;
+      } else if (entry.key == "used_once" && flag) {
+        variable.is_used_once = *flag;
+      } else {
+        return Fail(fmt::format("variable '{}' must be a type, or an object of 'type', 'constant' and 'used_once'",
+                                variable.name));
+      }
+    }
+    return true;
+  }
+
+  bool Parse(const std::string& pattern, const std::string& replacement) {
+    Workspace scratch;
+    const Module empty;
+    std::string params;
+    std::string dims;
+    std::unordered_set<std::string_view> declared;
+    for (const Variable& variable : variables_) {
+      const Type* type = reader_.ReadType(variable.type, {}, {empty, scratch, diagnostics_, span_});
+      if (!type) return false;
+      params += fmt::format("{}{}: {}", params.empty() ? "" : ", ", variable.name, variable.type);
+      for (const tir::Var* var : SymVarsOf(type)) {
+        if (declared.insert(var->name).second) dims += fmt::format("    {} = T.int64()\n", var->name);
+      }
+    }
+    const std::string text = fmt::format("@R.function(private=True)\ndef rule({}):\n{}    return ({}, {})\n", params,
+                                         dims, pattern, replacement);
+    std::optional<Module> module = reader_.ReadModule(text, {empty, scratch, diagnostics_, span_});
+    return module && Split(*std::move(module));
+  }
+
+  bool Split(Module module) {
+    auto sides = std::make_shared<Sides>(Sides{.module = std::move(module)});
+    sides->function = sides->module.size() == 1 ? As<Function>(sides->module.functions()[0].func) : nullptr;
+    const auto* body = sides->function ? As<SeqExpr>(sides->function->body) : nullptr;
+    const Expr* result = body ? body->body : nullptr;
+    for (const BindingBlock* block : body ? body->blocks : List<const BindingBlock*>()) {
+      for (const Binding* binding : block->bindings) {
+        if (!Is<VarBinding>(binding)) return Fail("a side must be an expression");
+        sides->values[binding->var] = ValueOf(binding);
+      }
+    }
+    if (const auto* var = As<Var>(result)) result = sides->values[var];
+    const auto* both = As<Tuple>(result);
+    if (!both || both->fields.size() != 2) return Fail("a side must be an expression");
+    sides->pattern = both->fields[0];
+    sides->replacement = both->fields[1];
+    if (!sides->values.contains(As<Var>(sides->pattern))) return Fail("the pattern must be a call of an operator");
+    if (TypeBaseCheck(sides->pattern->type, sides->replacement->type) == BaseCheck::kFailL0) {
+      return Fail(fmt::format("the pattern has type {}, the replacement {}", TypeToString(sides->pattern->type),
+                              TypeToString(sides->replacement->type)));
+    }
+    sides_ = std::move(sides);
+    return true;
+  }
+
+  const TextReader& reader_;
+  SourceSpan span_;
+  DiagnosticEngine& diagnostics_;
+  std::string name_;
+  std::vector<Variable> variables_;
+  std::shared_ptr<const Sides> sides_;
+};
+
+// Makes the pattern of one side, and remembers the patterns of the variables.
+class PatternMaker {
+ public:
+  PatternMaker(const Sides& sides, const std::vector<Variable>& variables) : sides_(sides) {
+    for (uint32_t i = 0; i < sides.function->params.size(); ++i) {
+      const Var* param = sides.function->params[i];
+      const auto said = std::ranges::find(variables, param->name(), &Variable::name);
+      const bool is_constant = said != variables.end() && said->is_constant;
+      Pattern pattern = OfType(is_constant ? IsConstant() : Wildcard(), param->type);
+      if (said != variables.end() && said->is_used_once) pattern = pattern.UsedOnce();
+      made_.emplace(param, pattern);
+    }
+  }
+
+  // Nothing for expressions that cannot be matched, such as conditionals.
+  std::optional<Pattern> Make(const Expr* expr) {
+    if (const auto* var = As<Var>(expr)) return OfVar(var);
+    switch (expr->kind) {
+      case NodeKind::kCall: return OfCall(*To<Call>(expr));
+      case NodeKind::kTuple: {
+        const std::optional<std::vector<Pattern>> fields = MakeAll(To<Tuple>(expr)->fields);
+        return fields ? std::optional(IsTuple(*fields)) : std::nullopt;
+      }
+      case NodeKind::kTupleGetItem: {
+        const std::optional<Pattern> tuple = Make(To<TupleGetItem>(expr)->tuple);
+        return tuple ? std::optional(IsTupleGetItem(*tuple, To<TupleGetItem>(expr)->index)) : std::nullopt;
+      }
+      case NodeKind::kConstant:
+        return IsConstant().Where(
+            [data = To<Constant>(expr)->data](const Expr* value) { return *To<Constant>(value)->data == *data; });
+      case NodeKind::kShapeExpr: return IsShape(To<ShapeExpr>(expr)->values.span());
+      case NodeKind::kPrimValue: return IsPrimValue(To<PrimValue>(expr)->value);
+      case NodeKind::kOp:
+      case NodeKind::kExternFunc:
+      case NodeKind::kStringImm:
+      case NodeKind::kDataTypeImm: return IsExpr(expr);
+      default: return std::nullopt;
+    }
+  }
+
+  const std::unordered_map<const Var*, Pattern>& made() const { return made_; }
+  const std::unordered_set<const Var*>& used() const { return used_; }
+
+ private:
+  static Pattern OfType(Pattern pattern, const Type* type) {
+    const auto* tensor = As<TensorType>(type);
+    if (!tensor) return pattern;
+    if (!tensor->dtype.is_void()) pattern = pattern.WithDtype(tensor->dtype);
+    if (tensor->known) return pattern.WithDims(tensor->dims.span());
+    return tensor->ndim == kUnknownDim ? pattern : pattern.WithRank(tensor->ndim);
+  }
+
+  std::optional<Pattern> OfVar(const Var* var) {
+    used_.insert(var);
+    if (const auto found = made_.find(var); found != made_.end()) return found->second;
+    const auto value = sides_.values.find(var);
+    if (value == sides_.values.end()) return std::nullopt;
+    const std::optional<Pattern> pattern = Make(value->second);
+    if (pattern) made_.emplace(var, *pattern);
+    return pattern;
+  }
+
+  std::optional<Pattern> OfCall(const Call& call) {
+    const std::optional<std::vector<Pattern>> args = MakeAll(call.args);
+    const auto* op = As<Op>(call.op);
+    if (!args || !op) return std::nullopt;
+    Pattern pattern = IsCall(op, *args);
+    if (call.attrs) pattern = pattern.WithAttrs(call.attrs);
+    return IsOneOf(*op, OpId::kAdd, OpId::kMultiply) ? pattern.Commutative() : pattern;
+  }
+
+  std::optional<std::vector<Pattern>> MakeAll(List<const Expr*> exprs) {
+    std::vector<Pattern> patterns;
+    for (const Expr* expr : exprs) {
+      const std::optional<Pattern> pattern = Make(expr);
+      if (!pattern) return std::nullopt;
+      patterns.push_back(*pattern);
+    }
+    return patterns;
+  }
+
+  const Sides& sides_;
+  std::unordered_map<const Var*, Pattern> made_;  // looked up, never iterated
+  std::unordered_set<const Var*> used_;
+};
+
+// Makes the replacement for one match.
+class Instantiator {
+ public:
+  Instantiator(const Sides& sides, const std::unordered_map<const Var*, Pattern>& patterns, const Match& match,
+               Workspace& workspace)
+      : sides_(sides),
+        patterns_(patterns),
+        match_(match),
+        workspace_(workspace),
+        inferrer_(nullptr, workspace.arena(), nullptr) {
+    for (const auto& [var, dim] : match.dims()) dims_.Set(var, dim);
+  }
+
+  // Null if an operator does not take what was matched.
+  const Expr* Make(const Expr* expr) {
+    if (const auto* var = As<Var>(expr)) return OfVar(var);
+    switch (expr->kind) {
+      case NodeKind::kCall: {
+        const auto* call = To<Call>(expr);
+        const std::optional<List<const Expr*>> args = MakeAll(call->args);
+        return args ? Typed(workspace_.New<Call>(call->op, *args, SubstituteSymVars(call->attrs, dims_),
+                                                 call->type_args, nullptr))
+                    : nullptr;
+      }
+      case NodeKind::kTuple: {
+        const std::optional<List<const Expr*>> fields = MakeAll(To<Tuple>(expr)->fields);
+        return fields ? Typed(workspace_.New<Tuple>(*fields, nullptr)) : nullptr;
+      }
+      case NodeKind::kTupleGetItem: {
+        const auto* item = To<TupleGetItem>(expr);
+        const Expr* tuple = Make(item->tuple);
+        return tuple ? Typed(workspace_.New<TupleGetItem>(tuple, item->index, nullptr)) : nullptr;
+      }
+      case NodeKind::kShapeExpr: {
+        std::vector<const PrimExpr*> dims;
+        for (const PrimExpr* dim : To<ShapeExpr>(expr)->values) dims.push_back(SubstituteSymVars(dim, dims_));
+        return workspace_.New<ShapeExpr>(workspace_.Copy(dims), ShapeType::Get(dims));
+      }
+      case NodeKind::kPrimValue: {
+        const PrimExpr* value = SubstituteSymVars(To<PrimValue>(expr)->value, dims_);
+        return workspace_.New<PrimValue>(value, PrimType::Get(value));
+      }
+      case NodeKind::kOp: return expr;
+      default: workspace_.Adopt(sides_.storage()); return expr;
+    }
+  }
+
+ private:
+  const Expr* OfVar(const Var* var) {
+    const auto pattern = patterns_.find(var);
+    if (pattern != patterns_.end()) {
+      if (const Expr* matched = match_[pattern->second]) return matched;
+    }
+    const auto [made, is_new] = made_.try_emplace(var, nullptr);
+    if (is_new) {
+      const auto value = sides_.values.find(var);
+      const Expr* expr = value == sides_.values.end() ? nullptr : Make(value->second);
+      return made_[var] = expr;
+    }
+    return made->second;
+  }
+
+  std::optional<List<const Expr*>> MakeAll(List<const Expr*> exprs) {
+    std::vector<const Expr*> made;
+    for (const Expr* expr : exprs) {
+      made.push_back(Make(expr));
+      if (!made.back()) return std::nullopt;
+    }
+    return workspace_.Copy(made);
+  }
+
+  const Expr* Typed(Expr* expr) {
+    expr->type = inferrer_.Infer(expr);
+    return expr->type ? expr : nullptr;
+  }
+
+  const Sides& sides_;
+  const std::unordered_map<const Var*, Pattern>& patterns_;
+  const Match& match_;
+  Workspace& workspace_;
+  OpTypeInferrer inferrer_;
+  SymVarMap dims_;
+  std::unordered_map<const Var*, const Expr*> made_;
+};
+
+}  // namespace
+
+bool AddTextRule(const OptionValue& description, const TextReader& reader, SourceSpan span,
+                 DiagnosticEngine& diagnostics, RuleSet& rules) {
+  RuleReader rule(reader, span, diagnostics);
+  if (!rule.Read(description)) return false;
+  const std::shared_ptr<const Sides> sides = rule.sides();
+  PatternMaker maker(*sides, rule.variables());
+  const std::optional<Pattern> pattern = maker.Make(sides->pattern);
+  const bool is_rooted = pattern && (RootOp(*pattern) || pattern->node().kind == PatternKind::kTupleGetItem);
+  if (!is_rooted) return rule.Fail("the pattern must be a call of an operator, or an item of its result");
+  for (const Var* var : sides->function->params) {
+    if (!maker.used().contains(var)) {
+      return rule.Fail(fmt::format("the pattern does not use variable '{}'", var->name()));
+    }
+  }
+  rules.Add(
+      {rule.name(), *pattern,
+       [sides, root = *pattern, patterns = maker.made()](const Match& match, BlockBuilder& builder) -> const Expr* {
+         const Expr* made = Instantiator(*sides, patterns, match, builder.workspace()).Make(sides->replacement);
+         const Expr* old = match[root];
+         return made && old && IsBaseOf(old->type, made->type) ? made : nullptr;
+       }});
+  return true;
+}
+
+}  // namespace iropt
