@@ -17,14 +17,10 @@
 #include <functional>
 #include <optional>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "iropt/arith/analyzer.h"
-#include "iropt/infer/type_inferrer.h"
 #include "iropt/transform/passes.h"
 #include "parallel_branches.h"
-#include "transform/relax/util/apply_rules.h"
-#include "transform/relax/util/op_calls.h"
 
 namespace iropt {
 
@@ -43,6 +39,7 @@ struct Branch {
   Step matmul;
   std::optional<Step> bias_add = std::nullopt;
   std::optional<Step> activation = std::nullopt;
+  std::optional<Step> activation_of_sum = std::nullopt;
 
   const Expr* rhs() const { return matmul.call->args[1]; }
   const Expr* bias() const { return bias_add->call->args[1]; }
@@ -122,7 +119,8 @@ class FamilyFinder {
     Family& family = families_[place->second.family];
     ++(place->second.is_sum ? family.num_activations_of_sums : family.num_activations)[kind];
     Branch& branch = family.branches[place->second.branch];
-    if (!branch.activation) branch.activation = step;
+    std::optional<Step>& activation = place->second.is_sum ? branch.activation_of_sum : branch.activation;
+    if (!activation) activation = step;
   }
 
   std::vector<Family> families_;
@@ -151,8 +149,8 @@ std::optional<size_t> CommonActivation(const Family& family, bool of_sums) {
   if (first == counts.end() || *first != family.branches.size()) return std::nullopt;
   const auto kind = static_cast<size_t>(first - counts.begin());
   const bool all = std::ranges::all_of(family.branches, [&](const Branch& branch) {
-    if (!branch.activation || !IsOp(branch.activation->call->op, kActivations[kind])) return false;
-    return of_sums == (branch.bias_add.has_value());
+    const std::optional<Step>& activation = of_sums ? branch.activation_of_sum : branch.activation;
+    return activation && IsOp(activation->call->op, kActivations[kind]);
   });
   return all ? std::optional(kind) : std::nullopt;
 }
@@ -198,140 +196,73 @@ bool HasRepeatedOperand(const Family& family) {
   return std::ranges::adjacent_find(operands) != operands.end();
 }
 
-struct Group {
-  std::vector<Branch> branches;
+// The split of the combined product.
+const Expr* Combine(const std::vector<Branch>& branches, OpCalls calls) {
+  const Branch& first = branches.front();
+  std::vector<const Expr*> factors;
+  std::vector<const Expr*> biases;
+  std::vector<int64_t> indices;
+  int64_t width = 0;
+  for (const Branch& branch : branches) {
+    factors.push_back(branch.rhs());
+    if (branch.bias_add) biases.push_back(branch.bias());
+    if (factors.size() == branches.size()) break;
+    width += *arith::AsInt(branch.width());
+    indices.push_back(width);
+  }
+  const DataType dtype = TensorTypeOf(first.matmul.call)->dtype;
+  const Expr* result =
+      calls.Matmul(first.matmul.call->args[0], calls.Concat(factors, first.rhs_type().ndim - 1), dtype);
+  if (!biases.empty()) result = calls.Add(result, calls.Concat(biases, TensorTypeOf(biases[0])->ndim - 1));
+  if (first.activation) result = calls.Make(As<Op>(first.activation->call->op)->id, {result});
+  return calls.Split(result, indices, TensorTypeOf(result)->ndim - 1);
+}
+
+CombinedBranches Describe(std::vector<Branch> branches) {
   CombinedBranches combined;
-};
-
-class MatmulCombiner : public ExprMutator {
- public:
-  MatmulCombiner(const Module& module, Workspace& workspace, TypeInferrer& inferrer)
-      : ExprMutator(workspace, &inferrer), module_(module) {}
-
- protected:
-  const BindingBlock* VisitBlock(const BindingBlock* old) override {
-    const BindingBlock* block = ExprMutator::VisitBlock(old);
-    bool changed = false;
-    block->is_dataflow() ? builder().BeginDataflowBlock() : builder().BeginBindingBlock();
-    ForEachSegment(
-        *block, module_, [&](std::span<const Binding* const> segment) { changed = CombineIn(segment) || changed; },
-        [&](const Binding* fixed) { builder().EmitNormalized(fixed); });
-    if (changed) return builder().EndBlock();
-    builder().DropBlock();
-    return block;
+  combined.operands.push_back(branches.front().matmul.call->args[0]);
+  for (uint32_t i = 0; i < branches.size(); ++i) {
+    const Branch& branch = branches[i];
+    combined.operands.push_back(branch.rhs());
+    if (branch.bias_add) combined.operands.push_back(branch.bias());
+    combined.replaced.emplace_back(branch.last(), i);
   }
+  combined.combine = [branches = std::move(branches)](OpCalls calls) { return Combine(branches, calls); };
+  return combined;
+}
 
- private:
-  bool CombineIn(std::span<const Binding* const> segment) {
-    std::vector<Group> groups = FindGroups(segment);
-    std::vector<CombinedBranches> combined;
-    for (const Group& group : groups) combined.push_back(group.combined);
-    const std::vector<uint32_t> order = OrderCombined(segment, combined);
-    std::unordered_set<uint32_t> kept;  // the first parts of the groups that have an order
-    for (const CombinedBranches& group : combined) kept.insert(group.replaced.front().first);
-    std::erase_if(groups, [&](const Group& group) { return !kept.contains(group.combined.replaced.front().first); });
-    if (combined.empty()) {
-      for (const Binding* binding : segment) builder().EmitNormalized(binding);
-      return false;
+std::vector<CombinedBranches> FindProducts(std::span<const Binding* const> segment, int64_t min_branches) {
+  std::vector<CombinedBranches> groups;
+  FamilyFinder finder(segment);
+  for (Family& family : finder.families()) {
+    if (family.branches.size() < static_cast<size_t>(min_branches)) continue;
+    if (!std::ranges::all_of(family.branches, &IsCandidate)) continue;
+    const bool sums = HaveSums(family);
+    const std::optional<size_t> activation = CommonActivation(family, sums);
+    std::vector<int> ranks;
+    for (Branch& branch : family.branches) {
+      if (!sums) branch.bias_add.reset();
+      if (sums) branch.activation = branch.activation_of_sum;
+      if (!activation) branch.activation.reset();
+      ranks.push_back(branch.rhs_type().ndim);
     }
-    struct Part {
-      const Group* group = nullptr;
-      uint32_t index = 0;
-    };
-    std::unordered_map<uint32_t, Part> parts;  // looked up, never iterated
-    for (const Group& group : groups) {
-      for (const auto& [at, index] : group.combined.replaced) parts[at] = {&group, index};
-    }
-    std::unordered_map<const Group*, const Expr*> chunks;
-    for (const uint32_t at : order) {
-      const auto part = parts.find(at);
-      if (part == parts.end()) {
-        builder().EmitNormalized(segment[at]);
-        continue;
-      }
-      const Expr*& result = chunks[part->second.group];
-      if (!result) result = builder().Emit(Combine(part->second.group->branches));
-      const Expr* item = OpCalls(builder()).MakeItem(result, static_cast<int>(part->second.index));
-      builder().EmitNormalized(rebuilder().Rebuild(*segment[at], segment[at]->var, item));
-    }
-    return true;
-  }
-
-  static std::vector<Group> FindGroups(std::span<const Binding* const> segment) {
-    std::vector<Group> groups;
-    FamilyFinder finder(segment);
-    for (Family& family : finder.families()) {
-      if (family.branches.size() < 2 || !std::ranges::all_of(family.branches, &IsCandidate)) continue;
-      const bool sums = HaveSums(family);
-      const std::optional<size_t> activation = CommonActivation(family, sums);
-      std::vector<int> ranks;
-      for (Branch& branch : family.branches) {
-        if (!sums) branch.bias_add.reset();
-        if (!activation) branch.activation.reset();
-        ranks.push_back(branch.rhs_type().ndim);
-      }
-      if (HasRepeatedOperand(family)) continue;
-      std::ranges::sort(ranks);
-      ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-      for (const int rank : ranks) {
-        Group group{Compatible(family.branches, rank), {}};
-        if (group.branches.empty()) continue;
-        Describe(group);
-        groups.push_back(std::move(group));
-      }
-    }
-    return groups;
-  }
-
-  static void Describe(Group& group) {
-    std::vector<const Expr*>& operands = group.combined.operands;
-    operands.push_back(group.branches.front().matmul.call->args[0]);
-    for (uint32_t i = 0; i < group.branches.size(); ++i) {
-      const Branch& branch = group.branches[i];
-      operands.push_back(branch.rhs());
-      if (branch.bias_add) operands.push_back(branch.bias());
-      group.combined.replaced.emplace_back(branch.last(), i);
+    if (HasRepeatedOperand(family)) continue;
+    std::ranges::sort(ranks);
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    for (const int rank : ranks) {
+      std::vector<Branch> branches = Compatible(family.branches, rank);
+      if (branches.size() >= static_cast<size_t>(min_branches)) groups.push_back(Describe(std::move(branches)));
     }
   }
-
-  // The split of the combined product.
-  const Expr* Combine(const std::vector<Branch>& branches) {
-    OpCalls calls(builder());
-    const Branch& first = branches.front();
-    std::vector<const Expr*> factors;
-    std::vector<const Expr*> biases;
-    std::vector<int64_t> indices;
-    int64_t width = 0;
-    for (const Branch& branch : branches) {
-      factors.push_back(branch.rhs());
-      if (branch.bias_add) biases.push_back(branch.bias());
-      if (factors.size() == branches.size()) break;
-      width += *arith::AsInt(branch.width());
-      indices.push_back(width);
-    }
-    const TensorType* out = TensorTypeOf(first.matmul.call);
-    const Expr* result =
-        calls.Matmul(first.matmul.call->args[0], calls.Concat(factors, first.rhs_type().ndim - 1), out->dtype);
-    if (!biases.empty()) result = calls.Add(result, calls.Concat(biases, TensorTypeOf(biases[0])->ndim - 1));
-    if (first.activation) result = calls.Make(As<Op>(first.activation->call->op)->id, {result});
-    return calls.Split(result, indices, TensorTypeOf(result)->ndim - 1);
-  }
-
-  const Module& module_;
-};
+  return groups;
+}
 
 }  // namespace
 
 Pass CreateCombineParallelMatmul(const PassOptions& options) {
-  return CreateFunctionPass(
-      options.info(), [](const Function* old, FunctionPassContext& context) -> Result<const Function*> {
-        if (IsPrimitive(*old)) return old;
-        OpTypeInferrer inferrer(&context.module(), context.workspace().arena(), &context.diagnostics());
-        MatmulCombiner combiner(context.module(), context.workspace(), inferrer);
-        const auto* function = To<Function>(combiner.VisitExpr(old));
-        if (combiner.failed()) return Failure{ErrorCode::PassFailed};
-        return function == old ? old : CleanUpFunction(function, context);
-      });
+  return CreateFunctionPass(options.info(), [](const Function* function, FunctionPassContext& context) {
+    return CombineBranches(function, &FindProducts, 2, context);
+  });
 }
 
 }  // namespace iropt

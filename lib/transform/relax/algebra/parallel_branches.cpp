@@ -6,7 +6,11 @@
 #include <unordered_map>
 
 #include "iropt/analysis/relax/lift_plan.h"
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/relax/mutator.h"
+#include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/op/op.h"
+#include "transform/relax/util/apply_rules.h"
 
 namespace iropt {
 
@@ -107,6 +111,74 @@ class Scheduler {
   std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready_;
 };
 
+class BranchCombiner : public ExprMutator {
+ public:
+  BranchCombiner(FindGroups find_groups, int64_t min_branches, const Module& module, Workspace& workspace,
+                 TypeInferrer& inferrer)
+      : ExprMutator(workspace, &inferrer), find_groups_(find_groups), min_branches_(min_branches), module_(module) {}
+
+ protected:
+  const BindingBlock* VisitBlock(const BindingBlock* old) override {
+    const BindingBlock* block = ExprMutator::VisitBlock(old);
+    if (block->is_dataflow()) {
+      builder().BeginDataflowBlock();
+    } else {
+      builder().BeginBindingBlock();
+    }
+    const std::span<const Binding* const> bindings = block->bindings.span();
+    bool changed = false;
+    size_t begin = 0;
+    for (size_t i = 0; i < bindings.size() && !block->is_dataflow(); ++i) {
+      const Expr* value = ValueOf(bindings[i]);
+      if (!Is<If>(value) && !IsImpureCall(value, &module_)) continue;
+      changed |= CombineIn(bindings.subspan(begin, i - begin));
+      builder().EmitNormalized(bindings[i]);
+      begin = i + 1;
+    }
+    changed |= CombineIn(bindings.subspan(begin));
+    if (changed) return builder().EndBlock();
+    builder().DropBlock();
+    return block;
+  }
+
+ private:
+  struct Part {
+    size_t group = 0;
+    uint32_t index = 0;
+  };
+
+  // Emits the bindings of the segment; returns whether some of them were combined.
+  bool CombineIn(std::span<const Binding* const> segment) {
+    std::vector<CombinedBranches> groups = find_groups_(segment, min_branches_);
+    const std::vector<uint32_t> order = OrderCombined(segment, groups);
+    if (groups.empty()) {
+      for (const Binding* binding : segment) builder().EmitNormalized(binding);
+      return false;
+    }
+    std::unordered_map<uint32_t, Part> parts;  // looked up, never iterated
+    for (size_t i = 0; i < groups.size(); ++i) {
+      for (const auto& [at, index] : groups[i].replaced) parts[at] = {i, index};
+    }
+    std::vector<const Expr*> results(groups.size(), nullptr);
+    for (const uint32_t at : order) {
+      const auto part = parts.find(at);
+      if (part == parts.end()) {
+        builder().EmitNormalized(segment[at]);
+        continue;
+      }
+      const Expr*& result = results[part->second.group];
+      if (!result) result = builder().Emit(groups[part->second.group].combine(OpCalls(builder())));
+      const Expr* item = OpCalls(builder()).MakeItem(result, static_cast<int>(part->second.index));
+      builder().EmitNormalized(rebuilder().Rebuild(*segment[at], segment[at]->var, item));
+    }
+    return true;
+  }
+
+  FindGroups find_groups_;
+  int64_t min_branches_;
+  const Module& module_;
+};
+
 }  // namespace
 
 std::vector<uint32_t> OrderCombined(std::span<const Binding* const> segment, std::vector<CombinedBranches>& groups) {
@@ -120,19 +192,14 @@ std::vector<uint32_t> OrderCombined(std::span<const Binding* const> segment, std
   return {};
 }
 
-void ForEachSegment(const BindingBlock& block, const Module& module,
-                    FunctionRef<void(std::span<const Binding* const>)> visit,
-                    FunctionRef<void(const Binding*)> visit_fixed) {
-  const std::span<const Binding* const> bindings = block.bindings.span();
-  size_t begin = 0;
-  for (size_t i = 0; i < bindings.size() && !block.is_dataflow(); ++i) {
-    const Expr* value = ValueOf(bindings[i]);
-    if (!Is<If>(value) && !IsImpureCall(value, &module)) continue;
-    visit(bindings.subspan(begin, i - begin));
-    visit_fixed(bindings[i]);
-    begin = i + 1;
-  }
-  visit(bindings.subspan(begin));
+Result<const Function*> CombineBranches(const Function* function, FindGroups find_groups, int64_t min_branches,
+                                        FunctionPassContext& context) {
+  if (IsPrimitive(*function)) return function;
+  OpTypeInferrer inferrer(&context.module(), context.workspace().arena(), &context.diagnostics());
+  BranchCombiner combiner(find_groups, min_branches, context.module(), context.workspace(), inferrer);
+  const auto* combined = To<Function>(combiner.VisitExpr(function));
+  if (combiner.failed()) return Failure{ErrorCode::PassFailed};
+  return combined == function ? function : CleanUpFunction(combined, context);
 }
 
 }  // namespace iropt

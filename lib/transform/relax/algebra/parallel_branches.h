@@ -2,22 +2,24 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "iropt/ir/relax/mutator.h"
-#include "iropt/ir/relax/tuple_leaves.h"
-#include "iropt/support/function_ref.h"
+#include "iropt/pass/pass.h"
+#include "transform/relax/util/op_calls.h"
 
 namespace iropt {
 
 // One operator for several bindings of a segment, which become its parts.
 struct CombinedBranches {
   // Everything that the combined operator uses.
-  std::vector<const Expr*> operands;
+  std::vector<const Expr*> operands = {};
   // The bindings that are replaced, by their positions in the segment, and which part each becomes.
-  std::vector<std::pair<uint32_t, uint32_t>> replaced;
+  std::vector<std::pair<uint32_t, uint32_t>> replaced = {};
+  // The combined operator, as a tuple of the parts.
+  std::function<const Expr*(OpCalls)> combine = nullptr;
 };
 
 // The bindings of a segment in an order in which each binding comes after what it uses, if the bindings that `groups`
@@ -26,10 +28,10 @@ struct CombinedBranches {
 // Source: TVM 0.18's order of rewritten bindings.
 std::vector<uint32_t> OrderCombined(std::span<const Binding* const> segment, std::vector<CombinedBranches>& groups);
 
-// The parts of a block between the bindings that must not move: all of a dataflow block; in others, calls with effects
-// and conditionals are such bindings, which `visit_fixed` gets.
-void ForEachSegment(const BindingBlock& block, const Module& module,
-                    FunctionRef<void(std::span<const Binding* const>)> visit,
-                    FunctionRef<void(const Binding*)> visit_fixed);
+// Combines the branches that `find_groups` finds in a segment: in a dataflow block, or in a part of another block
+// between the bindings that must not move, calls with effects and conditionals. Changed functions are cleaned up.
+using FindGroups = std::vector<CombinedBranches> (*)(std::span<const Binding* const> segment, int64_t min_branches);
+Result<const Function*> CombineBranches(const Function* function, FindGroups find_groups, int64_t min_branches,
+                                        FunctionPassContext& context);
 
 }  // namespace iropt
