@@ -1,0 +1,30 @@
+// CombineParallelBatchMatmul: computes several batched products with the same left factor as one.
+//
+//   y0 = R.matmul(x, w0)                  lv = R.concat((w0, w1, w2), axis=2)
+//   y1 = R.matmul(x, w1)      -->         lv1 = R.matmul(x, lv)
+//   y2 = R.matmul(x, w2)                  lv2 = R.split(lv1, indices_or_sections=[64, 128], axis=2)
+//                                         y0 = lv2[0]
+//                                         ...
+//
+// There must be at least `min_num_branches` of them. All tensors have one batch dimension. CombineParallelMatmul does
+// the same for tensors of any rank, and with additions and activations. Changed functions are cleaned up. Near-linear.
+//
+// Source: the pass of this name of Relay, TVM's former graph-level IR.
+#include "iropt/transform/passes.h"
+#include "sibling_calls.h"
+
+namespace iropt {
+
+namespace {
+
+std::vector<CombinedBranches> FindBatchMatmuls(std::span<const Binding* const> segment, int64_t min_branches) {
+  return FindWideProducts(segment, min_branches, 3);
+}
+
+}  // namespace
+
+Pass CreateCombineParallelBatchMatmul(const PassOptions& options) {
+  return CreateCombiningPass(options, &FindBatchMatmuls);
+}
+
+}  // namespace iropt

@@ -1,0 +1,63 @@
+// CombineParallelDense: computes several products of matrices with the same left factor as one.
+//
+//   y0 = R.matmul(x, w0)                  lv = R.concat((R.expand_dims(w0, axis=[0]), ...), axis=0)
+//   y1 = R.matmul(x, w1)      -->         lv1 = R.matmul(x, lv)
+//   y2 = R.matmul(x, w2)                  lv2 = R.split(lv1, indices_or_sections=[1, 2], axis=0)
+//                                         y0 = R.squeeze(lv2[0], axis=[0])
+//                                         ...
+//
+// There must be at least `min_num_branches` of them. Right factors of the same shape are stacked to a batch; with
+// to_batch=false, those of one height are concatenated along their columns. CombineParallelMatmul does the latter for
+// tensors of any rank, and with additions and activations. Changed functions are cleaned up. Near-linear.
+//
+// Source: the pass of this name of Relay, TVM's former graph-level IR.
+#include <map>
+
+#include "iropt/transform/passes.h"
+#include "sibling_calls.h"
+
+namespace iropt {
+
+namespace {
+
+// One product with a batch of the factors, as a tuple of its items.
+const Expr* Stacked(const Siblings& siblings, OpCalls calls) {
+  constexpr int64_t kFront[] = {0};
+  std::vector<const Expr*> factors;
+  for (const auto& [call, at] : siblings.calls) factors.push_back(calls.ExpandDims(call->args[1], kFront));
+  const Call& first = *siblings.calls.front().first;
+  const Expr* product = calls.Make(OpId::kMatmul, {first.args[0], calls.Concat(factors, 0)}, first.attrs);
+  std::vector<int64_t> indices;
+  for (size_t i = 1; i < factors.size(); ++i) indices.push_back(static_cast<int64_t>(i));
+  const Expr* parts = calls.Split(product, indices, 0);
+  std::vector<const Expr*> items;
+  for (size_t i = 0; i < factors.size(); ++i) {
+    const Expr* item = calls.MakeItem(parts, static_cast<int>(i));
+    items.push_back(calls.Make(OpId::kSqueeze, {item},
+                               MakeOpAttrs(OpId::kSqueeze, SqueezeAttrs::Values{.axis = std::span(kFront)})));
+  }
+  return calls.MakeTuple(items);
+}
+
+std::vector<CombinedBranches> FindDense(std::span<const Binding* const> segment, int64_t min_branches) {
+  return FindWideProducts(segment, min_branches, 2);
+}
+
+// Factors of equal shapes.
+std::vector<CombinedBranches> FindStackable(std::span<const Binding* const> segment, int64_t min_branches) {
+  std::vector<Siblings> of_one_width;
+  for (const Siblings& siblings : FindProducts(segment, 2)) {
+    std::map<int64_t, Siblings> by_width;
+    for (const auto& call : siblings.calls) by_width[WidthOf(*call.first, 1)].calls.push_back(call);
+    for (auto& [width, same] : by_width) of_one_width.push_back(std::move(same));
+  }
+  return Collect(of_one_width, min_branches, &Stacked);
+}
+
+}  // namespace
+
+Pass CreateCombineParallelDense(const PassOptions& options) {
+  return CreateCombiningPass(options, options.Bool("to_batch") ? &FindStackable : &FindDense);
+}
+
+}  // namespace iropt
