@@ -184,6 +184,7 @@ class BranchCombiner : public ExprMutator {
 std::vector<uint32_t> OrderCombined(std::span<const Binding* const> segment, std::vector<CombinedBranches>& groups) {
   // Groups in the way of each other are rare.
   constexpr int kMaxAttempts = 4;
+  if (groups.empty()) return {};
   Scheduler scheduler(segment);
   for (int attempt = 0; attempt < kMaxAttempts && !groups.empty(); ++attempt) {
     if (scheduler.Run(groups)) return scheduler.TakeOrder();
