@@ -1,8 +1,8 @@
 // RewriteByRules: rewrites by rules of the user.
 //
-//   {"rules": [{"name": "log-of-exp",                     lv = R.exp(x)
-//               "variables": {"x": "R.Tensor"},           y = R.log(lv)        -->      y = x
-//               "pattern": "R.log(R.exp(x))",
+//   {"rules": [{"name": "two negations",                  lv = R.negative(x)
+//               "variables": {"x": "R.Tensor"},           y = R.negative(lv)     -->      y = x
+//               "pattern": "R.negative(R.negative(x))",
 //               "replacement": "x"}]}
 //
 // Both sides are expressions of the language; docs/rewriting.md explains them. Rules are tried in their order until
