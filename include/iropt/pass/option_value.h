@@ -13,6 +13,8 @@
 
 namespace iropt {
 
+class DiagnosticEngine;
+
 class OptionValue {
  public:
   struct Entry;
