@@ -132,7 +132,7 @@ const Expr* ResolveAlias(const Expr* expr, const Definitions& definitions);
 const Expr* DefinitionOf(const Expr* expr, const Definitions& definitions);
 
 // An attempt to match a pattern, and what its parts matched. Linear in the size of the pattern, apart from comparing
-// parts that occur several times. There is no search: an alternative that matches is not tried again because of what
+// parts that occur several times. It does not search: an alternative that matches is not tried again because of what
 // follows it.
 class Match {
  public:
