@@ -47,16 +47,16 @@ inline constexpr int32_t kAllocAlignment = 64;
 
 // The declaration of a buffer. Fields that are not set have TVM's defaults.
 struct BufferSpec {
-  std::vector<const PrimExpr*> shape;
+  std::vector<const PrimExpr*> shape = {};
   DataType dtype = DataType::Float(32);
-  const Var* data = nullptr;              // a new pointer into `scope`
-  std::vector<const PrimExpr*> strides;   // compact
-  const PrimExpr* elem_offset = nullptr;  // 0, or a new variable if an offset_factor is given
+  const Var* data = nullptr;                  // a new pointer into `scope`
+  std::vector<const PrimExpr*> strides = {};  // compact
+  const PrimExpr* elem_offset = nullptr;      // 0, or a new variable if an offset_factor is given
   std::string_view scope = "global";
   int64_t align = 0;          // kAllocAlignment
   int64_t offset_factor = 0;  // 1
   bool auto_broadcast = false;
-  std::vector<int64_t> axis_separators;
+  std::vector<int64_t> axis_separators = {};
 };
 const Buffer* MakeBuffer(Workspace& workspace, const BufferSpec& spec, std::string_view name, Span span = {});
 

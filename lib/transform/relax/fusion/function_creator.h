@@ -19,11 +19,11 @@ struct FusedArgument {
 
 struct FusedFunction {
   const Function* function = nullptr;
-  FuncStorageRef storage;
-  std::string name;
-  std::vector<FusedArgument> args;
+  FuncStorageRef storage = {};
+  std::string name = {};
+  std::vector<FusedArgument> args = {};
   // Symbolic variables that no other argument defines; if there are any, a shape of them is the last argument.
-  std::vector<const tir::Var*> sym_vars;
+  std::vector<const tir::Var*> sym_vars = {};
 };
 
 // Collects bindings of variables to calls and projections, in order. Their operands that are bound elsewhere become
@@ -48,9 +48,9 @@ class FunctionCreator {
   class Body;
   struct Parameter {
     const Expr* arg = nullptr;
-    std::string name;
-    bool only_items = false;     // a tuple that is used only by projections
-    std::vector<int32_t> items;  // these, in order, each once
+    std::string name = {};
+    bool only_items = false;          // a tuple that is used only by projections
+    std::vector<int32_t> items = {};  // these, in order, each once
   };
 
   void AppendName(const Expr* callee);

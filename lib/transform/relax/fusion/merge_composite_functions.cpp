@@ -60,8 +60,8 @@ class CompositeGrouper {
   // A binding, or the bindings that were merged into it.
   struct Unit {
     uint32_t parent = 0;
-    std::string_view compiler;  // empty: not a call of a composite function
-    uint32_t first = 0;         // the numbers of its bindings are at least `first`, at most `last`
+    std::string_view compiler = {};  // empty: not a call of a composite function
+    uint32_t first = 0;              // the numbers of its bindings are at least `first`, at most `last`
     uint32_t last = 0;
     std::vector<uint32_t> depends_on = {};
   };

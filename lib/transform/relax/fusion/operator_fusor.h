@@ -15,8 +15,8 @@ struct BindingGroups {
 
   uint32_t Of(const Var* var) const { return var->id < group_of.size() ? group_of[var->id] : kNone; }
 
-  std::vector<uint32_t> group_of;      // by Var::id; kNone: the binding stays
-  std::vector<const DictAttr*> attrs;  // by group: attributes of its function
+  std::vector<uint32_t> group_of = {};      // by Var::id; kNone: the binding stays
+  std::vector<const DictAttr*> attrs = {};  // by group: attributes of its function
 };
 
 enum class Constants : uint8_t {
