@@ -38,7 +38,7 @@
 namespace iropt {
 
 // The version of the following declarations. The first field stays the first in all versions.
-inline constexpr uint32_t kPassPluginApiVersion = 2;
+inline constexpr uint32_t kPassPluginApiVersion = 3;
 
 // The description of a plugin.
 struct PassPluginInfo {
