@@ -149,14 +149,18 @@ const Var* StmtBuilder::Axis(IterVarType type, std::string_view name, const Prim
 
 Var* StmtBuilder::Axis(IterVarType type, std::string_view name, const Range* dom, const PrimExpr* binding,
                        DataType dtype, Span span) {
-  BlockScope& scope = CurrentBlock();
   Var* var = workspace_.NewPrimVar(name, dtype);
   var->set_span(span);
   auto* iter_var = workspace_.New<IterVar>(dom, var, type);
   iter_var->set_span(span);
+  Axis(iter_var, binding);
+  return var;
+}
+
+void StmtBuilder::Axis(const IterVar* iter_var, const PrimExpr* binding) {
+  BlockScope& scope = CurrentBlock();
   scope.iter_vars.push_back(iter_var);
   if (binding) scope.iter_values.push_back(binding);
-  return var;
 }
 
 const Buffer* StmtBuilder::AllocBuffer(std::string_view name, const BufferSpec& spec) {
@@ -285,9 +289,13 @@ const Stmt* StmtBuilder::Finish() {
 // ---- Functions
 
 const Var* FuncBuilder::Param(std::string_view name, DataType dtype) {
-  params_.push_back(workspace().NewPrimVar(name, dtype));
-  param_buffers_.push_back(nullptr);
+  AddParam(workspace().NewPrimVar(name, dtype));
   return params_.back();
+}
+
+void FuncBuilder::AddParam(const Var* var, const Buffer* buffer) {
+  params_.push_back(var);
+  param_buffers_.push_back(buffer);
 }
 
 const Buffer* FuncBuilder::BufferParam(std::string_view name, const BufferSpec& spec) {

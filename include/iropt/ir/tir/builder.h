@@ -164,6 +164,7 @@ class StmtBuilder {
   // `binding` is null if the block has no BlockRealize.
   Var* Axis(IterVarType type, std::string_view name, const Range* dom, const PrimExpr* binding, DataType dtype,
             Span span = {});
+  void Axis(const IterVar* iter_var, const PrimExpr* binding);
   // The regions that the innermost block accesses, if they are not to be detected.
   void Reads(std::vector<const BufferRegion*> regions) { CurrentBlock().reads = std::move(regions); }
   void Writes(std::vector<const BufferRegion*> regions) { CurrentBlock().writes = std::move(regions); }
@@ -270,6 +271,8 @@ class FuncBuilder : public StmtBuilder {
   using StmtBuilder::StmtBuilder;
 
   const Var* Param(std::string_view name, DataType dtype);
+  // A variable that was made before, matched to the buffer if that is not null.
+  void AddParam(const Var* var, const Buffer* buffer = nullptr);
   // A handle that is matched to a buffer.
   const Buffer* BufferParam(std::string_view name, const BufferSpec& spec);
   const Buffer* BufferParam(std::string_view name, std::vector<const PrimExpr*> shape, DataType dtype) {

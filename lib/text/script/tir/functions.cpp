@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/ir/limits.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
 #include "iropt/support/edit_distance.h"
@@ -204,14 +205,9 @@ const PrimExpr* Limit(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
     const int64_t most = bits == 63 ? INT64_MAX : (int64_t{1} << bits) - 1;
     return p.ops_.Int(Max ? most : t.is_uint() ? 0 : -most - 1, t, args.span);
   }
-  const double most = t.code == TypeCode::kFloat8E4M3                           ? 448.0
-                      : t.code == TypeCode::kFloat8E5M2                         ? 57344.0
-                      : t == DataType::Float(16)                                ? 65504.0
-                      : t == DataType::Float(64)                                ? std::numeric_limits<double>::max()
-                      : t == DataType::Float(32) || t.code == TypeCode::kBFloat ? std::numeric_limits<float>::max()
-                                                                                : 0;
-  if (most == 0) return p.WrongValue(*v[0], "a data type with known limits");
-  return p.ops_.Float(Max ? most : -most, t, args.span);
+  const std::optional<double> most = GreatestFinite(t);
+  if (!most) return p.WrongValue(*v[0], "a data type with known limits");
+  return p.ops_.Float(Max ? *most : -*most, t, args.span);
 }
 
 const PrimExpr* Infinity(ScalarParser& p, PyArgs& args, const PyValue* const* v) {

@@ -1,0 +1,57 @@
+// Legalization of operators of gradients.
+#include "legalize/legalizations.h"
+
+namespace iropt::legalize {
+
+using te::Tensor;
+using te::Value;
+
+// Marks for Gradient, which do nothing.
+const Expr* LegalizeGradNoGrad(LegalizeCall& call) { return call.arg(0); }
+const Expr* LegalizeGradStartCheckpoint(LegalizeCall& call) { return call.arg(0); }
+const Expr* LegalizeGradEndCheckpoint(LegalizeCall& call) { return call.arg(0); }
+
+namespace {
+
+Tensor NllLossGrad(const Tensor& output_grad, const Tensor& predictions, const Tensor& targets, Tensor weights,
+                   std::string_view reduction, int64_t ignore_index) {
+  te::Builder& te = predictions.te();
+  const auto zero = [&](const Tensor& of) { return te.Const(0, of.dtype()); };
+  if (ignore_index >= 0) {
+    const Tensor given = weights;
+    weights = te.Compute(
+        "weights_new", given.shape(),
+        [&](te::Values i) { return te::Select(i[0] == ignore_index, zero(given), given(i)); }, te::PythonAxes({"i"}));
+  }
+  const Tensor used = te.Compute(
+      "all_weights", targets.shape(), [&](te::Values i) { return weights(targets(i)); }, te::PythonAxes());
+  Tensor grad = output_grad;
+  if (reduction != "none") grad = topi::BroadcastTo(grad, targets.shape());
+  if (reduction == "mean") grad = topi::Divide(grad, used.ndim() == 0 ? used : topi::Sum(used, std::nullopt));
+  const bool has_batch = predictions.ndim() > 1;
+  return te.Compute(
+      "pred_grad", predictions.shape(),
+      [&](te::Values i) {
+        std::vector<Value> at(i.begin(), i.end());
+        at.erase(at.begin() + (has_batch ? 1 : 0));
+        const te::Values target(at);
+        const Value wanted = te::Cast(DataType::Int(64), targets(target));
+        return te::Select(i[has_batch ? 1 : 0] == wanted, used(target) * -1 * grad(target), zero(predictions));
+      },
+      has_batch ? te::PythonAxes() : te::PythonAxes({"i"}));
+}
+
+}  // namespace
+
+const Expr* LegalizeGradNllLossBackward(LegalizeCall& call) {
+  const NLLLossAttrs attrs(call.call());
+  const bool has_weights = call.num_args() == 4;
+  TeCall te(call, has_weights ? "nll_loss_backward" : "te_nll_loss_backward_no_weight");
+  const std::vector<Tensor> in = te.Inputs(call.call().args.span());
+  const Value classes = in[1].dim(in[1].ndim() > 1 ? 1 : 0);
+  const Tensor weights =
+      has_weights ? in[3] : topi::Full(te, te::Values(&classes, 1), in[1].dtype(), te.Const(1, in[1].dtype()));
+  return te.Finish({NllLossGrad(in[0], in[1], in[2], weights, attrs.reduction(), attrs.ignore_index())});
+}
+
+}  // namespace iropt::legalize

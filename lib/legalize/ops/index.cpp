@@ -1,0 +1,100 @@
+// Legalization of operators that pick elements.
+#include "iropt/ir/context.h"
+#include "iropt/op/op.h"
+#include "legalize/legalizations.h"
+
+namespace iropt::legalize {
+
+using te::Tensor;
+using te::Value;
+
+const Expr* LegalizeTake(LegalizeCall& call) {
+  TeCall te(call, "take");
+  const Tensor x = te.Arg(0);
+  const te::Operand indices = te.Operand(call.arg(1));
+  return te.Finish({topi::Take(x, indices, TakeAttrs(call.call()).axis())});
+}
+
+const Expr* LegalizeStridedSlice(LegalizeCall& call) {
+  // Axes, begin, end and perhaps strides, which are tuples of known scalars.
+  std::vector<std::vector<const PrimExpr*>> lists;
+  for (size_t i = 1; i < call.num_args(); ++i) {
+    const auto* tuple = As<TupleType>(call.arg(i)->type);
+    lists.emplace_back();
+    for (uint32_t k = 0; tuple && k < tuple->fields.size(); ++k) {
+      const auto* prim = As<PrimType>(tuple->fields[k]);
+      if (!prim || !prim->value) return call.Error("its bounds must be known");
+      lists.back().push_back(prim->value);
+    }
+  }
+  TeCall te(call, "strided_slice");
+  const Tensor x = te.Arg(0);
+  const te::Shape begin = te.Dims(lists[1]);
+  const te::Shape end = te.Dims(lists[2]);
+  const te::Shape strides = lists.size() > 3 ? te.Dims(lists[3]) : te::Shape(lists[0].size(), Value(1));
+  const te::Shape axes = te.Dims(lists[0]);
+  return te.Finish({topi::StridedSlice(x, begin, end, strides, axes)});
+}
+
+namespace {
+
+// The number of elements that a slice takes from an axis.
+Value SliceLength(Value begin, Value end, Value stride, Value extent) {
+  te::Builder& te = *stride.te();
+  const auto canonical = [&](Value index) {
+    const Value low = te::Select(stride < 0, te.Int(-1), te.Int(0));
+    const Value high = te::Select(stride < 0, extent - 1, extent);
+    return te::Min(te::Max(te::Select(index < 0, index + extent, index), low), high);
+  };
+  const Value from = canonical(begin);
+  const Value to = canonical(end);
+  return te::Select(stride < 0, te::CeilDiv(from - to, stride * -1), te::CeilDiv(to - from, stride));
+}
+
+// The call of the function that computes the shape of the slice.
+const Expr* ShapeOfSlice(LegalizeCall& call) {
+  TeCall te(call, "shape_func");
+  const std::vector<Tensor> inputs = te.Inputs(call.call().args.span());
+  const Tensor& x = inputs[0];
+  const auto length = [&](te::Values i) {
+    Value extent = te.Int(-1);
+    for (size_t k = 0; k < x.ndim(); ++k)
+      extent = te::Select(i[0] == te.Int(static_cast<int64_t>(k)), x.dim(k), extent);
+    return SliceLength(inputs[1](i), inputs[2](i), inputs[3](i), extent);
+  };
+  const Value size = inputs[1].dim(0);
+  return te.Finish(
+      {te.Compute("T_shape_func_strided_slice_dynamic", te::Values(&size, 1), length, te::PythonAxes({"i"}))});
+}
+
+}  // namespace
+
+const Expr* LegalizeDynamicStridedSlice(LegalizeCall& call) {
+  const size_t ndim = call.TensorArg(0)->dims.size();
+  BlockBuilder& builder = call.builder();
+  Workspace& workspace = builder.workspace();
+  const Expr* dims = builder.Emit(ShapeOfSlice(call));
+  const auto* to_shape =
+      workspace.New<ExternFunc>("vm.builtin.tensor_to_shape", DictAttr::Empty(), FuncType::Opaque(ObjectType::Get()));
+  const Type* const types[] = {ShapeType::Get(static_cast<int>(ndim))};
+  const Expr* shape =
+      builder.Emit(builder.MakeCall(GetOp(OpId::kCallPurePacked), {to_shape, dims}, nullptr, TupleType::Get(types)));
+  std::vector<const PrimExpr*> sizes;
+  for (size_t i = 0; i < ndim; ++i) sizes.push_back(IRContext::Current().NewSymVar("s"));
+  builder.EmitMatchCast(shape, ShapeType::Get(sizes));
+
+  TeCall te(call, "dynamic_strided_slice");
+  const std::vector<Tensor> inputs = te.Inputs(call.call().args.span());
+  const Tensor& x = inputs[0];
+  const auto element = [&](te::Values i) {
+    std::vector<Value> own;
+    for (size_t k = 0; k < ndim; ++k) {
+      const Value at = te.Int(static_cast<int64_t>(k));
+      own.push_back(i[k] * inputs[3](at) + te::Min(inputs[1](at), x.dim(k) - 1));
+    }
+    return x(te::Values(own));
+  };
+  return te.Finish({te.Compute("T_strided_slice_dynamic", te.Dims(sizes), element)});
+}
+
+}  // namespace iropt::legalize

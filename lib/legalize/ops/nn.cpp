@@ -1,0 +1,162 @@
+// Legalization of operators of neural networks; activations are in unary.cpp.
+#include "legalize/legalizations.h"
+
+namespace iropt::legalize {
+
+using te::Tensor;
+using te::Value;
+
+const Expr* LegalizeNnSoftmax(LegalizeCall& call) {
+  TeCall te(call, "softmax");
+  return te.Finish({topi::Softmax(te.Arg(0), SoftmaxAttrs(call.call()).axis())});
+}
+
+const Expr* LegalizeNnLogSoftmax(LegalizeCall& call) {
+  TeCall te(call, "log_softmax");
+  return te.Finish({topi::LogSoftmax(te.Arg(0), SoftmaxAttrs(call.call()).axis())});
+}
+
+const Expr* LegalizeNnCrossEntropyWithLogits(LegalizeCall& call) {
+  TeCall te(call, "cross_entropy_with_logits");
+  const std::vector<Tensor> inputs = te.Inputs(call.call().args.span());
+  const Tensor sum = topi::Sum(topi::Multiply(inputs[0], inputs[1]), std::nullopt);
+  const Tensor negated = topi::Multiply(sum, te.Const(-1, sum.dtype()));
+  return te.Finish({inputs[0].ndim() > 1 ? topi::Divide(negated, inputs[0].dim(0)) : negated});
+}
+
+const Expr* LegalizeNnBatchNorm(LegalizeCall& call) {
+  const BatchNormAttrs attrs(call.call());
+  TeCall te(call, "batch_norm");
+  const std::vector<Tensor> in = te.Inputs(call.call().args.span());
+  const topi::BatchNormOptions options = {attrs.axis(), attrs.epsilon(), attrs.center(), attrs.scale(),
+                                          attrs.momentum()};
+  return te.Finish(topi::BatchNorm(in[0], in[1], in[2], in[3], in[4], options));
+}
+
+namespace {
+
+// TVM's layer_norm and group_norm take these dtypes.
+bool IsNormalizable(const LegalizeCall& call) {
+  const DataType dtype = call.TensorArg(0)->dtype;
+  return dtype == DataType::Float(32) || dtype == DataType::Float(16);
+}
+
+}  // namespace
+
+const Expr* LegalizeNnLayerNorm(LegalizeCall& call) {
+  const LayerNormAttrs attrs(call.call());
+  if (!IsNormalizable(call)) return call.Unchanged("only float32 and float16 are supported");
+  TeCall te(call, "layer_norm");
+  const std::vector<Tensor> in = te.Inputs(call.call().args.span());
+  return te.Finish({topi::LayerNorm(in[0], in[1], in[2], attrs.axes().vector(), attrs.epsilon())});
+}
+
+const Expr* LegalizeNnGroupNorm(LegalizeCall& call) {
+  const GroupNormAttrs attrs(call.call());
+  if (!IsNormalizable(call)) return call.Unchanged("only float32 and float16 are supported");
+  TeCall te(call, "group_norm");
+  const std::vector<Tensor> in = te.Inputs(call.call().args.span());
+  return te.Finish({topi::GroupNorm(in[0], in[1], in[2], attrs.num_groups(), attrs.channel_axis(),
+                                    attrs.axes().vector(), attrs.epsilon())});
+}
+
+const Expr* LegalizeNnRmsNorm(LegalizeCall& call) {
+  const RMSNormAttrs attrs(call.call());
+  TeCall te(call, "rms_norm");
+  const std::vector<Tensor> in = te.Inputs(call.call().args.span());
+  return te.Finish({topi::RmsNorm(in[0], in[1], attrs.axes().vector(), attrs.epsilon())});
+}
+
+const Expr* LegalizeNnDropout(LegalizeCall& call) { return call.Unchanged("a frontend or DecomposeOps replaces it"); }
+
+const Expr* LegalizeNnPad(LegalizeCall& call) {
+  const std::vector<int64_t> widths = PadAttrs(call.call()).pad_width().vector();
+  TeCall te(call, "pad");
+  const PrimExpr* pad_value = AsScalarConstant(call.arg(1), te.make());
+  if (!pad_value) return call.Unchanged("its value is not a constant number");
+  const Tensor x = te.Arg(0);
+  std::vector<Value> before, after;
+  for (size_t i = 0; i + 1 < widths.size(); i += 2) {
+    before.emplace_back(widths[i]);
+    after.emplace_back(widths[i + 1]);
+  }
+  const Value value = te::Cast(x.dtype(), Value(pad_value, te));
+  return te.Finish({topi::Pad(x, before, after, value)});
+}
+
+const Expr* LegalizeNnNllLoss(LegalizeCall& call) {
+  const NLLLossAttrs attrs(call.call());
+  const bool has_weights = call.num_args() == 3;
+  TeCall te(call, has_weights ? "nll_loss" : "nll_loss_without_weight");
+  const std::vector<Tensor> in = te.Inputs(call.call().args.span());
+  const Value classes = in[0].dim(in[0].ndim() > 1 ? 1 : 0);
+  const Tensor weights =
+      has_weights ? in[2] : topi::Full(te, te::Values(&classes, 1), in[0].dtype(), te.Const(1, in[0].dtype()));
+  return te.Finish({topi::NllLoss(in[0], in[1], weights, attrs.reduction(), attrs.ignore_index())});
+}
+
+// ---- Attention
+
+namespace {
+
+// The weights of a causal softmax: exponentials of the scores up to the diagonal, normalized.
+Tensor CausalSoftmax(const Tensor& scores, Value offset) {
+  const Tensor masked = topi::Trilu(scores, offset, false);
+  const Tensor max = topi::Reduce(masked, topi::Axes({-1}), true, te::Reducer::kMax);
+  const Tensor exp = topi::Trilu(topi::Map(topi::Subtract(masked, max), topi::Exp), offset, false);
+  return topi::Divide(exp, topi::Sum(exp, topi::Axes({-1}), true));
+}
+
+// q, k and v are (batch, sequence, head, element).
+Tensor Attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& bias, const AttentionAttrs& attrs) {
+  te::Builder& te = q.te();
+  const Value heads = q.dim(0) * q.dim(2);
+  const auto by_head = [&](const Tensor& x) {
+    const int64_t order[] = {0, 2, 1, 3};
+    return topi::Transpose(x, order);
+  };
+  const auto flatten = [&](const Tensor& x, Value length, Value size) {
+    const Value shape[] = {heads, length, size};
+    return topi::Reshape(x, shape);
+  };
+  const Tensor query_by_head = by_head(q);
+  const Tensor key_by_head = by_head(k);
+  const Tensor value_by_head = by_head(v);
+  const Tensor query = flatten(query_by_head, q.dim(1), q.dim(3));
+  const Tensor key = flatten(key_by_head, v.dim(1), q.dim(3));
+  const Tensor value = flatten(value_by_head, v.dim(1), v.dim(3));
+  Tensor scores = topi::BatchMatmul(query, key, true);
+  if (attrs.scale()) {
+    scores = topi::Multiply(scores, te.Const(*attrs.scale(), DataType::Float(32)));
+  } else {
+    scores = topi::Divide(scores, topi::Sqrt(te::Cast(scores.dtype(), q.dim(3))));
+  }
+  if (bias) {
+    const Value shape[] = {q.dim(0), q.dim(2), q.dim(1), v.dim(1)};
+    scores = flatten(topi::Add(topi::Reshape(scores, shape), bias), q.dim(1), v.dim(1));
+  }
+  Tensor weights;
+  if (!attrs.causal_mask()) {
+    weights = topi::Softmax(scores, -1);
+  } else {
+    const bool from_end = *attrs.causal_mask() == "BottomRight";
+    weights = CausalSoftmax(scores, from_end ? topi::Abs(q.dim(1) - v.dim(1)) : te.Int(0));
+  }
+  const Value shape[] = {q.dim(0), q.dim(2), q.dim(1), v.dim(3)};
+  return by_head(topi::Reshape(topi::BatchMatmul(weights, value, false), shape));
+}
+
+const Expr* LegalizeAttention(LegalizeCall& call, std::string_view name) {
+  const AttentionAttrs attrs(call.call());
+  if (attrs.window_size()) return call.Unchanged("attention with a sliding window is not supported");
+  TeCall te(call, name);
+  const std::vector<Tensor> in = te.Inputs(call.call().args.span());
+  return te.Finish({Attention(in[0], in[1], in[2], in.size() > 3 ? in[3] : Tensor(), attrs)});
+}
+
+}  // namespace
+
+const Expr* LegalizeNnAttention(LegalizeCall& call) { return LegalizeAttention(call, "attention"); }
+const Expr* LegalizeNnAttentionBias(LegalizeCall& call) { return LegalizeAttention(call, "attention_bias"); }
+
+}  // namespace iropt::legalize

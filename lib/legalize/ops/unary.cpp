@@ -1,0 +1,138 @@
+// Legalization of operators on one tensor, element by element.
+#include <cmath>
+
+#include "legalize/legalizations.h"
+
+namespace iropt::legalize {
+
+namespace {
+
+const Expr* LegalizeUnary(LegalizeCall& call, std::string_view name, topi::UnaryFn f) {
+  TeCall te(call, name);
+  return te.Finish({topi::Map(te.Arg(0), f)});
+}
+
+te::Value IsNan(te::Value x) {
+  if (x.dtype().is_integer()) return x.te()->Const(0, DataType::Bool());
+  if (x.dtype().bits == 16) x = te::Cast(DataType::Float(32), x);
+  return te::Call(OpId::kTirIsNan, DataType::Bool(), {x});
+}
+
+te::Value IsInf(te::Value x) {
+  if (x.dtype().is_integer()) return x.te()->Const(0, DataType::Bool());
+  return topi::Abs(x) == x.te()->Infinity(x.dtype()) && !IsNan(x);
+}
+
+}  // namespace
+
+#define IROPT_LEGALIZE_UNARY(Id, name, value)                                                                          \
+  const Expr* Legalize##Id(LegalizeCall& call) {                                                                       \
+    return LegalizeUnary(call, "tir_" name, [](te::Value x) { return value; });                                        \
+  }
+#define IROPT_LEGALIZE_INTRINSIC(Id, name) IROPT_LEGALIZE_UNARY(Id, name, te::Call(OpId::kTir##Id, {x}))
+
+IROPT_LEGALIZE_UNARY(Abs, "abs", topi::Abs(x))
+IROPT_LEGALIZE_INTRINSIC(Acos, "acos")
+IROPT_LEGALIZE_INTRINSIC(Acosh, "acosh")
+IROPT_LEGALIZE_INTRINSIC(Asin, "asin")
+IROPT_LEGALIZE_INTRINSIC(Asinh, "asinh")
+IROPT_LEGALIZE_INTRINSIC(Atan, "atan")
+IROPT_LEGALIZE_INTRINSIC(Atanh, "atanh")
+IROPT_LEGALIZE_INTRINSIC(BitwiseNot, "bitwise_not")
+IROPT_LEGALIZE_UNARY(Ceil, "ceil", topi::Ceil(x))
+IROPT_LEGALIZE_INTRINSIC(Cos, "cos")
+IROPT_LEGALIZE_INTRINSIC(Cosh, "cosh")
+IROPT_LEGALIZE_INTRINSIC(Exp, "exp")
+IROPT_LEGALIZE_UNARY(Floor, "floor", topi::Floor(x))
+IROPT_LEGALIZE_UNARY(IsFinite, "isfinite", !IsInf(x) && !IsNan(x))
+IROPT_LEGALIZE_UNARY(IsInf, "isinf", IsInf(x))
+IROPT_LEGALIZE_UNARY(IsNan, "isnan", IsNan(x))
+IROPT_LEGALIZE_INTRINSIC(Log, "log")
+IROPT_LEGALIZE_UNARY(LogicalNot, "logical_not", !x)
+IROPT_LEGALIZE_UNARY(Negative, "negative", x * -1)
+IROPT_LEGALIZE_UNARY(Round, "round", topi::Round(x))
+IROPT_LEGALIZE_INTRINSIC(Rsqrt, "rsqrt")
+IROPT_LEGALIZE_INTRINSIC(Sigmoid, "sigmoid")
+IROPT_LEGALIZE_INTRINSIC(Sin, "sin")
+IROPT_LEGALIZE_INTRINSIC(Sinh, "sinh")
+IROPT_LEGALIZE_INTRINSIC(Sqrt, "sqrt")
+IROPT_LEGALIZE_INTRINSIC(Tan, "tan")
+IROPT_LEGALIZE_INTRINSIC(Tanh, "tanh")
+
+#undef IROPT_LEGALIZE_INTRINSIC
+#undef IROPT_LEGALIZE_UNARY
+
+const Expr* LegalizeSign(LegalizeCall& call) {
+  TeCall te(call, "tir_sign");
+  return te.Finish({topi::Map(te.Arg(0), topi::Sign, "T_sign", {})});
+}
+
+const Expr* LegalizeSquare(LegalizeCall& call) {
+  TeCall te(call, "tir_square");
+  const te::Tensor x = te.Arg(0);
+  return te.Finish({topi::Multiply(x, x)});
+}
+
+const Expr* LegalizeClip(LegalizeCall& call) {
+  TeCall te(call, "tir_clip");
+  const te::Tensor x = te.Arg(0);
+  const te::Value low = std::get<te::Value>(te.Operand(call.arg(1)));
+  const te::Value high = std::get<te::Value>(te.Operand(call.arg(2)));
+  return te.Finish({topi::Map(
+      x, [&](te::Value v) { return te::Max(te::Min(v, te::Cast(v.dtype(), high)), te::Cast(v.dtype(), low)); })});
+}
+
+const Expr* LegalizeErf(LegalizeCall& call) {
+  TeCall te(call, "erf");
+  const te::Tensor x = te.Arg(0);
+  if (x.dtype() != DataType::Float(16)) return te.Finish({topi::Map(x, topi::Erf)});
+  const te::Tensor erf = topi::Map(topi::Cast(x, DataType::Float(32)), topi::Erf);
+  return te.Finish({topi::Cast(erf, x.dtype())});
+}
+
+// ---- Activations
+
+const Expr* LegalizeNnRelu(LegalizeCall& call) {
+  TeCall te(call, "relu");
+  const te::Tensor x = te.Arg(0);
+  return te.Finish({topi::Map(x, [&](te::Value v) { return te::Max(v, te.Const(0, x.dtype())); })});
+}
+
+const Expr* LegalizeNnLeakyrelu(LegalizeCall& call) {
+  TeCall te(call, "leaky_relu");
+  const te::Tensor x = te.Arg(0);
+  const te::Value alpha = te.Const(LeakyReluAttrs(call.call()).alpha(), x.dtype());
+  return te.Finish({topi::Map(x, [&](te::Value v) { return te::Select(te.Const(0, x.dtype()) < v, v, v * alpha); })});
+}
+
+const Expr* LegalizeNnGelu(LegalizeCall& call) {
+  TeCall te(call, "gelu");
+  const te::Tensor x = te.Arg(0);
+  const DataType dtype = x.dtype();
+  te::Tensor scaled = topi::Multiply(x, te.Const(std::sqrt(0.5), dtype));
+  const bool widens = dtype == DataType::Float(16);
+  if (widens) scaled = topi::Cast(scaled, DataType::Float(32));
+  te::Tensor erf = topi::Map(scaled, topi::Erf);
+  if (widens) erf = topi::Cast(erf, dtype);
+  const te::Value half = te.Const(0.5, dtype);
+  return te.Finish({topi::Multiply(x, topi::Add(half, topi::Multiply(erf, half)))});
+}
+
+const Expr* LegalizeNnGeluTanh(LegalizeCall& call) {
+  TeCall te(call, "gelu_tanh");
+  const te::Tensor x = te.Arg(0);
+  const auto constant = [&](double value) { return te.Const(value, x.dtype()); };
+  const te::Tensor halves = topi::Multiply(constant(0.5), x);
+  const te::Tensor scaled = topi::Multiply(constant(std::sqrt(2.0 / 3.14159265358979323846)), x);
+  const te::Tensor cubic = topi::Multiply(topi::Multiply(constant(0.044715), x), x);
+  const te::Tensor inner = topi::Multiply(scaled, topi::Add(te.Int(1, DataType::Int(32)), cubic));
+  return te.Finish({topi::Multiply(halves, topi::Add(constant(1), topi::Map(inner, topi::Tanh)))});
+}
+
+const Expr* LegalizeNnSilu(LegalizeCall& call) {
+  TeCall te(call, "silu");
+  const te::Tensor x = te.Arg(0);
+  return te.Finish({topi::Multiply(x, topi::Map(x, topi::Sigmoid))});
+}
+
+}  // namespace iropt::legalize

@@ -1,0 +1,202 @@
+// LegalizeOps: replaces the calls of operators by calls of PrimFuncs, or of packed functions.
+//
+//   lv = R.add(x, y)                -->    lv = R.call_tir(cls.add, (x, y), out_sinfo=R.Tensor((2, 3), "float32"))
+//                                          def add(x, y, T_add): for ...: T_add[...] = x[...] + y[...]
+//
+// Structurally equal PrimFuncs are made once. An operator stays if the shapes of its operands and of its result are not
+// known, or if it has no legalization (lib/legalize/legalizations.def says why). A PrimFunc for tensors of a virtual
+// device gets the device's target.
+//
+// O(nodes of the function and of the new PrimFuncs), plus the simplification of these. Source: TVM 0.18's pass of this
+// name.
+#include "iropt/transform/relax/lowering/legalize_ops.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/clone.h"
+#include "iropt/ir/location.h"
+#include "iropt/ir/relax/mutator.h"
+#include "iropt/op/op.h"
+#include "iropt/pass/remark.h"
+#include "iropt/transform/passes.h"
+#include "iropt/transform/relax/simplify/dead_code_elimination.h"
+
+namespace iropt {
+
+namespace {
+
+bool KnowsShapes(const Type* type) {
+  if (const auto* tensor = As<TensorType>(type)) return tensor->known;
+  if (const auto* shape = As<ShapeType>(type)) return shape->known;
+  if (const auto* tuple = As<TupleType>(type))
+    return std::all_of(tuple->fields.begin(), tuple->fields.end(),
+                       [](const Type* field) { return WithStack([&] { return KnowsShapes(field); }); });
+  return Is<PrimType>(type);
+}
+
+// A data-dependent operator computes its shape itself.
+bool HasKnownShapes(const Call& call, const OpInfo& op) {
+  const bool known =
+      std::all_of(call.args.begin(), call.args.end(), [](const Expr* arg) { return KnowsShapes(arg->type); });
+  return known && (op.name.find("dynamic") != std::string_view::npos || KnowsShapes(call.type));
+}
+
+// The target of the first tensor on a virtual device; null if there is none.
+const DictAttr* TargetOf(const Type* type) {
+  if (const auto* tensor = As<TensorType>(type)) return tensor->vdevice ? tensor->vdevice->target : nullptr;
+  const auto* tuple = As<TupleType>(type);
+  for (uint32_t i = 0; tuple && i < tuple->fields.size(); ++i) {
+    if (const DictAttr* target = WithStack([&] { return TargetOf(tuple->fields[i]); })) return target;
+  }
+  return nullptr;
+}
+
+const Attr* KindOf(const DictAttr* target) { return target ? target->Find("kind") : nullptr; }
+
+class Legalizer : public ExprMutator {
+ public:
+  Legalizer(Workspace& workspace, TypeInferrer& inferrer, ModuleBuilder& module, const LegalizeOptions& options,
+            DiagnosticEngine& diagnostics)
+      : ExprMutator(workspace, &inferrer), module_(module), options_(options), diagnostics_(diagnostics) {}
+
+  bool has_errors() const { return has_errors_ || failed(); }
+  bool made_targets() const { return made_targets_; }
+
+ protected:
+  const Expr* VisitCall(const Call* old) override {
+    const auto* call = To<Call>(ExprMutator::VisitCall(old));
+    if (!Is<Op>(call->op) || has_errors()) return call;
+    if (!call->type) call = To<Call>(builder().Normalize(call));
+    // A legalization may consist of operators that are legalized in turn.
+    while (true) {
+      const Expr* result = Legalize(*call);
+      const auto* next = As<Call>(result);
+      if (result == call || !next || !Is<Op>(next->op) || failed()) return result;
+      call = next;
+    }
+  }
+
+ private:
+  // The expression that replaces the call, with a type; the call itself if it stays.
+  const Expr* Legalize(const Call& call) {
+    const OpInfo& op = *To<Op>(call.op)->info;
+    const Legalization& row = LegalizationOf(op);
+    const auto custom = options_.customize.find(op.name);
+    const bool is_custom = custom != options_.customize.end();
+    const bool has_shapes = (!is_custom && !row.needs_shapes) || HasKnownShapes(call, op);
+    const Expr* result = &call;
+    if ((is_custom || row.legalize) && has_shapes) {
+      LegalizeCall context(call, builder(), module_, &diagnostics_);
+      result = is_custom ? custom->second(context) : row.legalize(context);
+      has_errors_ |= result == nullptr;
+      if (result == nullptr) return &call;
+      if (result == &call) Miss(call, op, context.reason());
+    } else if (!op.packed.empty()) {
+      result = CallPacked(call, op);
+    } else {
+      Miss(call, op, has_shapes ? row.reason : "shapes of its operands or result are not known");
+    }
+    if (result == &call) return &call;
+    return WrapPure(op, builder().Normalize(BindTarget(result)));
+  }
+
+  // Operators that call functions have no reason, because nobody expects that they are legalized.
+  void Miss(const Call& call, const OpInfo& op, std::string_view reason) {
+    if (reason.empty()) return;
+    const std::string message = fmt::format("{} stays: {}", op.script, reason);
+    if (options_.enable_warning) diagnostics_.Warning(Location(call), "not-legalized", message);
+    if (WantsRemarks()) RemarkMissed(diagnostics_, "not-legalized", Location(call), message);
+  }
+
+  const Expr* CallPacked(const Call& call, const OpInfo& op) {
+    const Expr* packed = workspace().New<ExternFunc>(op.packed, DictAttr::Empty(), FuncType::Opaque(ObjectType::Get()));
+    const Type* const types[] = {call.type};
+    return workspace().New<Call>(packed, call.args, nullptr, TupleType::Get(workspace().arena(), types), nullptr);
+  }
+
+  // A call that counts as impure, though the operator is pure, is wrapped.
+  const Expr* WrapPure(const OpInfo& op, const Expr* result) {
+    const auto* call = As<Call>(result);
+    if (!call || !op.pure || !IsImpureCall(call, &module_.module())) return result;
+    std::vector<const Expr*> args = {call->op};
+    args.insert(args.end(), call->args.begin(), call->args.end());
+    const TupleType* types = call->type_args;
+    if (!types) {
+      const Type* const own[] = {call->type};
+      types = TupleType::Get(workspace().arena(), own);
+    }
+    return builder().MakeCall(GetOp(OpId::kCallPurePacked), args, call->attrs, types);
+  }
+
+  // The call of the function for the device of its result.
+  const Expr* BindTarget(const Expr* result) {
+    const auto* call = As<Call>(result);
+    const DictAttr* target = call && call->type_args ? TargetOf(call->type_args) : nullptr;
+    const auto* callee = target && !call->args.empty() ? As<GlobalVar>(call->args[0]) : nullptr;
+    const ModuleEntry* entry = callee ? module_.module().Find(callee) : nullptr;
+    const auto* func = entry ? As<PrimFunc>(entry->func) : nullptr;
+    if (!func) return result;
+    const auto* own = As<TargetAttr>(func->attrs->Find("target"));
+    const auto* kind = As<StrAttr>(KindOf(target));
+    if (!kind || (own && KindOf(own->config) == kind)) return result;
+    Workspace copy;
+    auto* bound = copy.New<PrimFunc>(*To<PrimFunc>(CloneFunction(func, copy)));
+    bound->attrs = bound->attrs->With("target", TargetAttr::Get(target));
+    const std::string name = fmt::format("{}_{}", callee->name, kind->value);
+    std::vector<const Expr*> args(call->args.begin(), call->args.end());
+    args[0] = module_.AddFunction(bound, copy.Finish(), name);
+    made_targets_ = true;
+    return workspace().New<Call>(call->op, workspace().Copy(args), call->attrs, call->type_args, nullptr);
+  }
+
+  ModuleBuilder& module_;
+  const LegalizeOptions& options_;
+  DiagnosticEngine& diagnostics_;
+  bool has_errors_ = false;
+  bool made_targets_ = false;
+};
+
+}  // namespace
+
+Result<Module> LegalizeOps(Module module, const LegalizeOptions& options, DiagnosticEngine& diagnostics,
+                           AnalysisManager& analyses) {
+  std::vector<const GlobalVar*> names;
+  for (const ModuleEntry& entry : module.functions()) {
+    if (Is<Function>(entry.func)) names.push_back(entry.var);
+  }
+  // The order decides which function gets a name first.
+  std::sort(names.begin(), names.end(), [](const GlobalVar* a, const GlobalVar* b) { return a->name < b->name; });
+  ModuleBuilder builder(std::move(module));
+  bool made_targets = false;
+  for (const GlobalVar* name : names) {
+    const ModuleEntry entry = *builder.module().Find(name);
+    Workspace workspace(entry.storage);
+    OpTypeInferrer inferrer(&builder.module(), workspace.arena(), &diagnostics);
+    Legalizer legalizer(workspace, inferrer, builder, options, diagnostics);
+    const auto* function = To<Function>(legalizer.VisitExpr(entry.func));
+    if (legalizer.has_errors()) return Failure{ErrorCode::PassFailed};
+    made_targets |= legalizer.made_targets();
+    if (function != entry.func) builder.UpdateFunction(name, function, workspace.Finish());
+  }
+  Module result = builder.Finish();
+  // Functions without a target, of which only the copies for devices are called, are removed.
+  if (!made_targets) return result;
+  return DeadCodeElimination(std::move(result), {}, 1, diagnostics, analyses);
+}
+
+Pass CreateLegalizeOps(const PassOptions& options) {
+  const auto run = [warns = options.Bool("enable_warning")](Module module,
+                                                            ModulePassContext& context) -> Result<Module> {
+    if (!context.context.ConfigBool("relax.transform.apply_legalize_ops")) return module;
+    LegalizeOptions legalize;
+    legalize.enable_warning = warns;
+    return LegalizeOps(std::move(module), legalize, context.diagnostics, context.context.analyses());
+  };
+  return CreateModulePass(options.info(), run);
+}
+
+}  // namespace iropt
