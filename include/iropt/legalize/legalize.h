@@ -68,8 +68,9 @@ class TeCall : public te::Builder {
   // `name` is a hint for the name of the function.
   TeCall(LegalizeCall& call, std::string_view name) : call_(call), name_(name) {}
 
-  te::Tensor Arg(size_t i) { return Input(call_.arg(i)); }
-  te::Tensor Input(const Expr* tensor);
+  te::Tensor Arg(size_t i, Placement placement = Placement::kWhole) { return Input(call_.arg(i), placement); }
+  te::Tensor Input(const Expr* tensor, Placement placement = Placement::kWhole,
+                   const std::vector<int64_t>& axis_separators = {});
   std::vector<te::Tensor> Inputs(std::span<const Expr* const> tensors);
   // A tensor, a R.Prim value, or with `fold_constants` the value of a constant of rank 0.
   te::Operand Operand(const Expr* operand, bool fold_constants = false);

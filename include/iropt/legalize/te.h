@@ -129,6 +129,7 @@ struct StageOptions {
   std::string_view rest = "ax";
   const DictAttr* annotations = nullptr;  // of the block
   std::vector<Tensor> layout_free = {};   // inputs whose layout a schedule may choose
+  std::vector<int64_t> axis_separators = {};  // of the result
 };
 // The loops of Python's te.compute: i0, i1, ...
 inline StageOptions PythonAxes(std::vector<std::string_view> names = {}) {
@@ -178,7 +179,10 @@ class Builder {
   }
 
   // ---- Parameters, in the order of the function's
-  Tensor Input(std::string_view name, Values shape, DataType dtype);
+  // The elements of a buffer that an opaque block reads may begin anywhere in its memory.
+  enum class Placement : uint8_t { kWhole, kAnywhere };
+  Tensor Input(std::string_view name, Values shape, DataType dtype, Placement placement = Placement::kWhole,
+               const std::vector<int64_t>& axis_separators = {});
   Tensor Input(std::string_view name, std::initializer_list<Value> shape, DataType dtype) {
     return Input(name, Values(shape.begin(), shape.size()), dtype);
   }
@@ -186,6 +190,9 @@ class Builder {
 
   // ---- Stages
   Tensor Compute(std::string_view name, Values shape, ComputeFn value, const StageOptions& options = {});
+  // Visits the elements of `domain` instead, and stores the value of each at a position in the shape.
+  Tensor Scatter(std::string_view name, Values domain, Values shape, ComputeFn value,
+                 FunctionRef<std::vector<Value>(Values)> position, const StageOptions& options = {});
   Tensor Reduce(std::string_view name, Values shape, std::span<const ReduceAxis> axes, Reducer reducer, ReduceFn value,
                 const StageOptions& options = {});
   Tensor Reduce(std::string_view name, std::initializer_list<Value> shape, std::initializer_list<ReduceAxis> axes,
@@ -221,6 +228,7 @@ class Builder {
     size_t num_spatial = 0;
     std::optional<Reducer> reducer = {};
     std::vector<const PrimExpr*> values = {};
+    std::vector<const PrimExpr*> position = {};  // of the value, if not that of the axes
     std::vector<const tir::Buffer*> outputs = {};
     const DictAttr* annotations = nullptr;
     std::vector<const tir::Buffer*> layout_free = {};
@@ -229,7 +237,8 @@ class Builder {
   };
 
   std::vector<const PrimExpr*> Dims(Values shape);
-  Tensor NewTensor(std::string_view name, std::vector<const PrimExpr*> shape, DataType dtype, int stage);
+  Tensor NewTensor(std::string_view name, std::vector<const PrimExpr*> shape, DataType dtype, int stage,
+                   Placement placement = Placement::kWhole, const std::vector<int64_t>& axis_separators = {});
   Stage NewStage(std::string_view name, const StageOptions& options);
   std::vector<Value> AddAxes(Stage& stage, Values shape, const StageOptions& options);
   Value AddAxis(Stage& stage, std::string_view name, const PrimExpr* extent, tir::IterVarType type);

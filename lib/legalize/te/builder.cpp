@@ -88,18 +88,22 @@ std::vector<const PrimExpr*> Builder::Dims(Values shape) {
 
 // ---- Parameters
 
-Tensor Builder::NewTensor(std::string_view name, std::vector<const PrimExpr*> shape, DataType dtype, int stage) {
+Tensor Builder::NewTensor(std::string_view name, std::vector<const PrimExpr*> shape, DataType dtype, int stage,
+                          Placement placement, const std::vector<int64_t>& axis_separators) {
   tir::BufferSpec spec;
+  spec.axis_separators = axis_separators;
   spec.shape = std::move(shape);
   spec.dtype = dtype;
+  spec.offset_factor = placement == Placement::kAnywhere ? 1 : 0;
   const tir::Buffer* buffer = tir::MakeBuffer(workspace_, spec, name);
   stage_of_.resize(std::max<size_t>(stage_of_.size(), buffer->id + size_t{1}), -1);
   stage_of_[buffer->id] = stage;
   return {buffer, *this};
 }
 
-Tensor Builder::Input(std::string_view name, Values shape, DataType dtype) {
-  const Tensor tensor = NewTensor(name, Dims(shape), dtype, -1);
+Tensor Builder::Input(std::string_view name, Values shape, DataType dtype, Placement placement,
+                      const std::vector<int64_t>& axis_separators) {
+  const Tensor tensor = NewTensor(name, Dims(shape), dtype, -1, placement, axis_separators);
   func_.AddParam(workspace_.NewPrimVar(fmt::format("var_{}", name), DataType::Handle()), tensor.buffer());
   return tensor;
 }
@@ -148,7 +152,21 @@ Tensor Builder::Compute(std::string_view name, Values shape, ComputeFn value, co
   Stage stage = NewStage(name, options);
   const std::vector<Value> vars = AddAxes(stage, shape, options);
   stage.values = {NodeOf(value(vars))};
-  const Tensor result = NewTensor(name, Dims(shape), stage.values[0]->dtype, static_cast<int>(stages_.size()));
+  const Tensor result = NewTensor(name, Dims(shape), stage.values[0]->dtype, static_cast<int>(stages_.size()),
+                                  Placement::kWhole, options.axis_separators);
+  stage.outputs = {result.buffer()};
+  stages_.push_back(std::move(stage));
+  return result;
+}
+
+Tensor Builder::Scatter(std::string_view name, Values domain, Values shape, ComputeFn value,
+                        FunctionRef<std::vector<Value>(Values)> position, const StageOptions& options) {
+  Stage stage = NewStage(name, options);
+  const std::vector<Value> vars = AddAxes(stage, domain, options);
+  stage.values = {NodeOf(value(vars))};
+  for (const Value& index : position(vars)) stage.position.push_back(analyzer_.Simplify(NodeOf(index)));
+  const Tensor result = NewTensor(name, Dims(shape), stage.values[0]->dtype, static_cast<int>(stages_.size()),
+                                  Placement::kWhole, options.axis_separators);
   stage.outputs = {result.buffer()};
   stages_.push_back(std::move(stage));
   return result;
@@ -317,8 +335,11 @@ void Builder::Emit(Stage& stage, std::string_view block_name) {
     func_.Axis(stage.axes[i], stage.loops[i]);
     if (i < stage.num_spatial) indices.push_back(stage.axes[i]->var);
   }
+  if (!stage.position.empty()) indices = stage.position;
   if (stage.axes.empty() && !stage.body) func_.Axis(tir::IterVarType::kDataPar, "vi", make_.Int(1), make_.Int(0));
   if (stage.body) {
+    func_.Reads({});
+    func_.Writes({});
     func_.Emit(stage.body);
   } else if (stage.reducer) {
     EmitReduction(stage, indices);

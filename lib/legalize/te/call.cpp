@@ -117,12 +117,12 @@ std::string InputName(const Expr* arg, size_t number, char first, std::string_vi
 
 }  // namespace
 
-te::Tensor TeCall::Input(const Expr* tensor) {
+te::Tensor TeCall::Input(const Expr* tensor, Placement placement, const std::vector<int64_t>& axis_separators) {
   const auto* type = To<TensorType>(tensor->type);
   const std::string name = InputName(tensor, args_.size(), 'A', "tensor");
   const te::Shape shape = Dims(type->dims.span());
   args_.push_back(tensor);
-  tensors_.push_back(te::Builder::Input(name, shape, type->dtype));
+  tensors_.push_back(te::Builder::Input(name, shape, type->dtype, placement, axis_separators));
   return tensors_.back();
 }
 

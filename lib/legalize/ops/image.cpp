@@ -1,0 +1,193 @@
+// Legalization of operators on images.
+#include "legalize/legalizations.h"
+
+namespace iropt::legalize {
+
+namespace {
+
+using te::Tensor;
+using te::Value;
+
+Value AsFloat(Value x) { return te::Cast(DataType::Float(32), x); }
+Value Number(te::Builder& te, double value) { return te.Const(value, DataType::Float(32)); }
+
+// One of the two axes that are resized, for a position in the result.
+struct ResizedAxis {
+  Value index;  // in the result
+  Value in, out;
+  double roi_start, roi_end;
+};
+
+// Returns whether the result is a multiple of the image, so that integers divide exactly.
+bool DividesExactly(const ResizedAxis& axis) {
+  const auto in = axis.in.AsInt();
+  const auto out = axis.out.AsInt();
+  if (!in || !out || *in == 0) return false;
+  constexpr double kEpsilon = 1e-5;
+  return *out % *in == 0 &&
+         static_cast<double>(*out) / static_cast<double>(*in) <= 1 / (kEpsilon * static_cast<double>(*in) + kEpsilon);
+}
+
+class Resizer {
+ public:
+  Resizer(const Tensor& x, const Resize2DAttrs& attrs, std::string method)
+      : te_(x.te()), x_(x), attrs_(attrs), method_(std::move(method)) {}
+
+  // The position in the image, as a number with a fraction, or an integer.
+  Value Position(const ResizedAxis& axis, bool divides) const {
+    const std::string_view mode = attrs_.coordinate_transformation_mode();
+    const Value x = axis.index;
+    const Value scale = te::Div(AsFloat(axis.in), AsFloat(axis.out));
+    const Value half = Number(te_, 0.5);
+    if (mode == "align_corners") return te::Div(AsFloat(axis.in - 1), axis.out - 1) * x;
+    if (mode == "asymmetric") return divides ? te::Div(x, te::Div(axis.out, axis.in)) : scale * x;
+    if (mode == "pytorch_half_pixel")
+      return te::IfThenElse(axis.out > 1, (x + half) * scale - half, Number(te_, 0));
+    if (mode == "tf_half_pixel_for_nn") return (x + half) * scale;
+    if (mode == "tf_crop_and_resize") {
+      const Value start = Number(te_, axis.roi_start);
+      const Value end = Number(te_, axis.roi_end);
+      return te::IfThenElse(
+          axis.out > 1, start * (axis.in - 1) + te::Div(x * (end - start) * AsFloat(axis.in - 1), axis.out - 1),
+          half * (start + end) * (axis.in - 1));
+    }
+    return (x + half) * scale - half;
+  }
+
+  Value Nearest(Value position, bool divides) const {
+    if (divides) return Whole(position);
+    std::string_view rounding = attrs_.rounding_method();
+    if (rounding.empty()) rounding = attrs_.coordinate_transformation_mode() == "align_corners" ? "round" : "floor";
+    const Value half = Number(te_, 0.5);
+    const Value epsilon = Number(te_, 1e-5);
+    if (rounding == "round") return Whole(topi::Round(position));
+    if (rounding == "round_prefer_floor") return Whole(topi::Ceil(position - half));
+    if (rounding == "round_prefer_ceil") return Whole(topi::Floor(position + half));
+    return rounding == "ceil" ? Whole(topi::Ceil(position - epsilon)) : Whole(topi::Floor(position + epsilon));
+  }
+
+  Value Element(te::Values i, const std::vector<size_t>& axes, const std::vector<ResizedAxis>& sizes) const {
+    const bool may_divide =
+        method_ == "nearest_neighbor" && attrs_.coordinate_transformation_mode() == "asymmetric";
+    const bool divides[] = {may_divide && DividesExactly(sizes[0]), may_divide && DividesExactly(sizes[1])};
+    const Value at_x = Position(sizes[1], divides[1]);
+    const Value at_y = Position(sizes[0], divides[0]);
+    const auto pixel = [&](Value y, Value x) {
+      std::vector<Value> at(i.begin(), i.end());
+      at[axes[0]] = te::Max(te::Min(y, sizes[0].in - 1), 0);
+      at[axes[1]] = te::Max(te::Min(x, sizes[1].in - 1), 0);
+      return AsFloat(x_(te::Values(at)));
+    };
+    Value value;
+    if (method_ == "nearest_neighbor") {
+      value = pixel(Nearest(at_y, divides[0]), Nearest(at_x, divides[1]));
+    } else if (method_ == "linear") {
+      value = Linear(at_y, at_x, pixel);
+    } else {
+      value = Cubic(at_y, at_x, pixel, sizes);
+    }
+    if (attrs_.coordinate_transformation_mode() == "tf_crop_and_resize") {
+      const Value outside = Number(te_, attrs_.extrapolation_value());
+      const auto crop = [&](Value position, Value size, Value inner) {
+        return te::IfThenElse(position < 0, outside, te::IfThenElse(position > size - 1, outside, inner));
+      };
+      const Value cropped = te::IfThenElse(at_y < 0, outside, te::IfThenElse(at_y > sizes[0].in - 1, outside, value));
+      value = crop(at_x, sizes[1].in, cropped);
+    }
+    return te::Cast(x_.dtype(), value);
+  }
+
+ private:
+  using PixelFn = FunctionRef<Value(Value, Value)>;
+  // Positions are counted in int64, as all indices are.
+  static Value Whole(Value x) { return te::Cast(DataType::Int(64), x); }
+
+  Value Linear(Value at_y, Value at_x, PixelFn pixel) const {
+    const Value y = Whole(topi::Floor(at_y));
+    const Value x = Whole(topi::Floor(at_x));
+    const auto mix = [&](Value a, Value b, Value t) { return a * (Number(te_, 1) - t) + b * t; };
+    const Value dx = at_x - x;
+    const Value dy = at_y - y;
+    const Value top = mix(pixel(y, x), pixel(y, x + 1), dx);
+    return mix(top, mix(pixel(y + 1, x), pixel(y + 1, x + 1), dx), dy);
+  }
+
+  std::vector<Value> CubicWeights(Value t) const {
+    const double alpha = attrs_.cubic_alpha();
+    const auto number = [&](double value) { return Number(te_, value); };
+    const Value t2 = t * t;
+    const Value t3 = t * t * t;
+    return {number(alpha) * (t3 - number(2) * t2 + t), number(alpha + 2) * t3 - number(3 + alpha) * t2 + number(1),
+            number(-(alpha + 2)) * t3 + number(3 + 2 * alpha) * t2 - number(alpha) * t,
+            number(-alpha) * t3 + number(alpha) * t2};
+  }
+
+  // The weights of pixels outside of the image become 0, the others are normalized.
+  void ExcludeOutside(std::vector<Value>& weights, Value first, Value size) const {
+    Value sum = Number(te_, 0);
+    for (size_t i = 0; i < weights.size(); ++i) {
+      const Value outside = first - 1 + i < 0 || first + i > size;
+      weights[i] = te::IfThenElse(outside, Number(te_, 0), weights[i]);
+      sum = sum + weights[i];
+    }
+    for (Value& weight : weights) weight = te::Div(weight, sum);
+  }
+
+  Value Cubic(Value at_y, Value at_x, PixelFn pixel, const std::vector<ResizedAxis>& sizes) const {
+    const Value x = Whole(topi::Floor(at_x));
+    const Value y = Whole(topi::Floor(at_y));
+    std::vector<Value> of_x = CubicWeights(at_x - topi::Floor(at_x));
+    std::vector<Value> of_y = CubicWeights(at_y - topi::Floor(at_y));
+    if (attrs_.cubic_exclude() != 0) {
+      ExcludeOutside(of_x, x, sizes[1].in);
+      ExcludeOutside(of_y, y, sizes[0].in);
+    }
+    Value value = Number(te_, 0);
+    for (size_t j = 0; j < 4; ++j) {
+      Value row = Number(te_, 0);
+      for (size_t i = 0; i < 4; ++i) row = row + pixel(y + j - 1, x + i - 1) * of_x[i];
+      value = value + row * of_y[j];
+    }
+    return value;
+  }
+
+  te::Builder& te_;
+  const Tensor& x_;
+  const Resize2DAttrs& attrs_;
+  std::string method_;
+};
+
+}  // namespace
+
+const Expr* LegalizeImageResize2d(LegalizeCall& call) {
+  const Resize2DAttrs attrs(call.call());
+  const ShapeExpr* size = call.ShapeArg(1);
+  if (!size) return call.Unchanged("its size is not an expression");
+  std::string method(attrs.method());
+  std::transform(method.begin(), method.end(), method.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  if (method != "nearest_neighbor" && method != "linear" && method != "cubic")
+    return call.Error("invalid method: expected nearest_neighbor, linear or cubic");
+  TeCall te(call, "resize2d");
+  const Tensor x = te.Arg(0);
+  const te::Shape target = te.Dims(size->values.span());
+  std::vector<size_t> axes;
+  size_t at = 0;
+  for (const char c : attrs.layout()) {
+    if (c == 'H' || c == 'W') axes.push_back(at);
+    at += c < '0' || c > '9';
+  }
+  if (axes.size() != 2) return call.Unchanged("its layout has no height and width");
+  te::Shape shape = x.shape();
+  for (size_t k = 0; k < 2; ++k) shape[axes[k]] = target[k];
+  const std::vector<double> roi = attrs.roi();
+  const Resizer resizer(x, attrs, method);
+  const auto element = [&](te::Values i) {
+    std::vector<ResizedAxis> sizes;
+    for (size_t k = 0; k < 2; ++k)
+      sizes.push_back({i[axes[k]], x.dim(axes[k]), target[k], roi.size() == 4 ? roi[k] : 0, roi.size() == 4 ? roi[k + 2] : 0});
+    return resizer.Element(i, axes, sizes);
+  };
+  return te.Finish({te.Compute("resize", shape, element, te::PythonAxes())});
+}
+
+}  // namespace iropt::legalize

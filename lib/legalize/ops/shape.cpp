@@ -1,0 +1,139 @@
+// Legalization of operators that inspect tensors at run time: functions on the host that read the descriptor of the
+// tensor.
+#include "iropt/analysis/tir/complete_prim_func.h"
+#include "iropt/op/op.h"
+#include "legalize/legalizations.h"
+
+namespace iropt::legalize {
+
+namespace {
+
+using te::Value;
+
+// Fields of a tensor's descriptor, as tir.tvm_struct_get numbers them.
+enum class Field : uint8_t { kShape = 2, kNdim = 4, kTypeCode = 5, kTypeBits = 6, kTypeLanes = 7, kByteOffset = 8 };
+
+// A function that returns a scalar.
+class HostFunction {
+ public:
+  explicit HostFunction(LegalizeCall& call) : call_(call), make_(workspace_.arena()), code_(workspace_) {
+    handle_ = code_.Param("dlpack_handle", DataType::Handle());
+  }
+
+  tir::FuncBuilder& code() { return code_; }
+  const arith::PrimBuilder& make() const { return make_; }
+  const PrimExpr* Get(Field field, DataType dtype) {
+    return Call(OpId::kTirTvmStructGet, dtype,
+                {handle_, make_.Int(0, DataType::Int(32)), make_.Int(static_cast<int>(field), DataType::Int(32))});
+  }
+  const PrimExpr* Call(OpId op, DataType dtype, std::initializer_list<const PrimExpr*> args) {
+    return workspace_.New<tir::Call>(dtype, GetOp(op), make_.Operands(std::span(args.begin(), args.size())));
+  }
+  void Return(const PrimExpr* value) {
+    dtype_ = value->dtype;
+    code_.Evaluate(Call(OpId::kTirRet, value->dtype, {value}));
+  }
+  // The buffer of 64-bit integers that a field of the descriptor points to.
+  const tir::Buffer* Integers(std::string_view name, const tir::Var* data, const PrimExpr* size) {
+    tir::BufferSpec spec;
+    spec.shape = {size};
+    spec.dtype = DataType::Int(64);
+    spec.data = data;
+    return tir::MakeBuffer(workspace_, spec, name);
+  }
+  tir::VarFrame Pointer(std::string_view name, Field field) {
+    const auto* var = workspace_.NewPrimVar(name, DataType::Handle(), tir::PointerInfo::Get(DataType::Int(64), ""));
+    const size_t depth = code_.depth();
+    code_.Open<tir::LetStmt>(Span(), var, Get(field, DataType::Handle()), nullptr);
+    return {tir::Frame(code_, depth), var};
+  }
+  const Expr* Finish(std::string_view name) {
+    code_.SetReturnType(PrimType::Get(dtype_));
+    code_.SetAttr("tir.is_host", IntAttr::Bool(true));
+    code_.SetAttr("tir.is_scheduled", IntAttr::Bool(true));
+    const PrimFunc* func = CompletePrimFunc(code_);
+    const GlobalVar* var = call_.module().AddFunction(func, workspace_.Finish(), name);
+    return call_.builder().workspace().New<iropt::Call>(var, call_.call().args, nullptr, nullptr, nullptr);
+  }
+
+ private:
+  LegalizeCall& call_;
+  Workspace workspace_;
+  arith::PrimBuilder make_;
+  tir::FuncBuilder code_;
+  const tir::Var* handle_ = nullptr;
+  DataType dtype_;
+};
+
+const Expr* LegalizeField(LegalizeCall& call, std::string_view name, Field field) {
+  HostFunction function(call);
+  const DataType dtype = To<PrimType>(call.call().type)->dtype;
+  {
+    const tir::VarFrame value = function.code().Let("value", function.Get(field, dtype));
+    function.Return(value.var);
+  }
+  return function.Finish(name);
+}
+
+}  // namespace
+
+const Expr* LegalizeInspectTensorDtypeBits(LegalizeCall& call) {
+  return LegalizeField(call, "_get_tensor_dtype_bits", Field::kTypeBits);
+}
+const Expr* LegalizeInspectTensorDtypeCode(LegalizeCall& call) {
+  return LegalizeField(call, "_get_tensor_dtype_code", Field::kTypeCode);
+}
+const Expr* LegalizeInspectTensorDtypeLanes(LegalizeCall& call) {
+  return LegalizeField(call, "_get_tensor_dtype_lanes", Field::kTypeLanes);
+}
+const Expr* LegalizeInspectTensorNdim(LegalizeCall& call) {
+  return LegalizeField(call, "_get_tensor_ndim", Field::kNdim);
+}
+
+const Expr* LegalizeInspectTensorShapeI(LegalizeCall& call) {
+  HostFunction function(call);
+  tir::FuncBuilder& code = function.code();
+  const arith::PrimBuilder& make = function.make();
+  const tir::Var* axis = code.Param("axis", DataType::Int(64));
+  {
+    const tir::Frame positive = code.Assert(make.Node(NodeKind::kLE, make.Int(0), axis), "Specified axis may not be negative");
+    const tir::VarFrame ndim = code.Let("ndim", function.Get(Field::kNdim, DataType::Int(32)));
+    const tir::Frame bounded =
+        code.Assert(make.Node(NodeKind::kLT, axis, make.Cast(DataType::Int(64), ndim.var)),
+                    "Specified axis may not be larger than the tensor's dimensionality");
+    const tir::VarFrame data = function.Pointer("shape", Field::kShape);
+    const tir::Buffer* shape = function.Integers("shape", data.var, ndim.var);
+    const tir::Frame declared = code.DeclBuffer(shape);
+    const tir::VarFrame extent = code.Let("extent", code.Load(shape, {axis}));
+    function.Return(extent.var);
+  }
+  return function.Finish("_get_tensor_shape_i");
+}
+
+const Expr* LegalizeInspectTensorByteOffset(LegalizeCall& call) {
+  HostFunction function(call);
+  {
+    const tir::VarFrame offset = function.code().Let("byte_offset", function.Get(Field::kByteOffset, DataType::UInt(64)));
+    function.Return(offset.var);
+  }
+  return function.Finish("_get_tensor_byte_offset");
+}
+
+const Expr* LegalizeInspectTensorElemOffset(LegalizeCall& call) {
+  HostFunction function(call);
+  tir::FuncBuilder& code = function.code();
+  const arith::PrimBuilder& make = function.make();
+  {
+    const tir::VarFrame offset = code.Let("byte_offset", function.Get(Field::kByteOffset, DataType::UInt(64)));
+    const tir::VarFrame bits = code.Let("scalar_bits", function.Get(Field::kTypeBits, DataType::UInt(8)));
+    const tir::VarFrame lanes = code.Let("lanes", function.Get(Field::kTypeLanes, DataType::UInt(16)));
+    const auto wide = [&](const PrimExpr* value) { return make.Cast(DataType::UInt(64), value); };
+    const tir::VarFrame bytes = code.Let(
+        "bytes_per_element", make.CeilDiv(make.Mul(wide(bits.var), wide(lanes.var)), make.Int(8, DataType::Int(32))));
+    const tir::VarFrame elements = code.Let("elem_offset", make.FloorDiv(offset.var, bytes.var));
+    function.Return(elements.var);
+  }
+  return function.Finish("_get_tensor_elem_offset");
+}
+
+}  // namespace iropt::legalize
