@@ -5,7 +5,8 @@ set(unpacked "${CMAKE_CURRENT_BINARY_DIR}/adding_an_operator")
 set(types "${CMAKE_CURRENT_SOURCE_DIR}/unit/infer/types")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${document}" "${types}/nn.txt"
              "${PROJECT_SOURCE_DIR}/include/iropt/op/ops/nn.def" "${PROJECT_SOURCE_DIR}/lib/infer/types/nn.cpp"
-             "${PROJECT_SOURCE_DIR}/lib/eval/kernels/convert.cpp")
+             "${PROJECT_SOURCE_DIR}/lib/eval/kernels/convert.cpp"
+             "${PROJECT_SOURCE_DIR}/lib/legalize/legalizations.def" "${PROJECT_SOURCE_DIR}/lib/legalize/ops/unary.cpp")
 file(COPY "${types}" DESTINATION "${unpacked}/test/unit/infer")
 execute_process(COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/scripts/unpack_document.py" "${unpacked}" "${document}"
                 COMMAND_ERROR_IS_FATAL ANY)
@@ -15,11 +16,13 @@ execute_process(COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/scripts/u
 add_library(documented_operator OBJECT
             "${unpacked}/lib/infer/types/nn.cpp" "${unpacked}/lib/eval/kernels/convert.cpp"
             "${PROJECT_SOURCE_DIR}/lib/op/op_table.cpp" "${PROJECT_SOURCE_DIR}/lib/infer/type_rules.cpp"
-            "${PROJECT_SOURCE_DIR}/lib/infer/layout_rules.cpp" "${PROJECT_SOURCE_DIR}/lib/eval/evaluator.cpp")
-target_include_directories(documented_operator BEFORE PRIVATE "${unpacked}/include" "${PROJECT_SOURCE_DIR}/lib"
+            "${PROJECT_SOURCE_DIR}/lib/infer/layout_rules.cpp" "${PROJECT_SOURCE_DIR}/lib/eval/evaluator.cpp"
+            "${unpacked}/lib/legalize/ops/unary.cpp" "${PROJECT_SOURCE_DIR}/lib/legalize/legalizations.cpp")
+target_include_directories(documented_operator BEFORE PRIVATE "${unpacked}/include" "${unpacked}/lib"
+                           "${PROJECT_SOURCE_DIR}/lib"
                            "${PROJECT_SOURCE_DIR}/lib/eval/kernels")
 target_compile_options(documented_operator PRIVATE -ffp-contract=off)
-target_link_libraries(documented_operator PRIVATE iropt_eval)
+target_link_libraries(documented_operator PRIVATE iropt_eval iropt_legalize)
 
 add_executable(documented_operator_ir_opt $<TARGET_OBJECTS:ir-opt> $<TARGET_OBJECTS:documented_operator>)
 target_link_libraries(documented_operator_ir_opt PRIVATE iropt_cli)
@@ -28,10 +31,10 @@ add_test(NAME documented_operator_commands
          COMMAND ${check_docs} --kind in-tree --root "${unpacked}" $<TARGET_FILE_DIR:documented_operator_ir_opt> "${document}")
 
 add_executable(documented_operator_infer $<TARGET_OBJECTS:unit_infer> $<TARGET_OBJECTS:documented_operator>)
-target_link_libraries(documented_operator_infer PRIVATE iropt_eval iropt_text ${catch2_main})
+target_link_libraries(documented_operator_infer PRIVATE iropt_eval iropt_legalize iropt_text ${catch2_main})
 add_test(NAME documented_operator_types COMMAND documented_operator_infer "calls have the types*,every operator is among*")
 add_executable(documented_operator_eval $<TARGET_OBJECTS:unit_eval> $<TARGET_OBJECTS:documented_operator>)
-target_link_libraries(documented_operator_eval PRIVATE iropt_eval iropt_text ${catch2_main})
+target_link_libraries(documented_operator_eval PRIVATE iropt_eval iropt_legalize iropt_text ${catch2_main})
 add_test(NAME documented_operator_values COMMAND documented_operator_eval "values: calls*,kernels: *")
 set_property(TEST documented_operator_types documented_operator_values PROPERTY ENVIRONMENT "IROPT_TYPE_CASES=${unpacked}/test/unit/infer/types")
 set_property(TEST documented_operator_commands documented_operator_types documented_operator_values PROPERTY LABELS document)

@@ -1,8 +1,8 @@
 // Legalization of operators that make or convert tensors.
-#include <cmath>
-
-#include "iropt/ir/element.h"
+#include "iropt/eval/evaluator.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/op/op.h"
+#include "iropt/runtime/value.h"
 #include "legalize/legalizations.h"
 
 namespace iropt::legalize {
@@ -34,14 +34,17 @@ const Expr* LegalizeTrilu(LegalizeCall& call, std::string_view name, bool upper)
   return te.Finish({topi::Trilu(x, std::get<te::Value>(te.Operand(call.arg(1))), upper)});
 }
 
-const Expr* NewConstant(LegalizeCall& call, std::shared_ptr<const NDArray> array) {
-  std::vector<const PrimExpr*> dims;
-  for (const int64_t dim : array->shape()) dims.push_back(arith::PrimBuilder().Int(dim));
-  Workspace& workspace = call.builder().workspace();
-  const Type* type = TensorType::Get(dims, array->dtype());
-  const NDArray* data = array.get();
-  workspace.arena().Retain(std::move(array));
-  return workspace.New<Constant>(data, type);
+// The value of a call of constants, computed by the kernel of the operator; null if it has none.
+const Expr* Evaluate(LegalizeCall& call) {
+  std::vector<HostValue> args;
+  for (const Expr* arg : call.call().args) {
+    std::optional<HostValue> value = LiteralValue(arg);
+    if (!value) return nullptr;
+    args.push_back(std::move(*value));
+  }
+  const Result<HostValue> result = EvalOp(*To<Op>(call.call().op)->info, call.call().attrs, args);
+  const auto* tensor = result ? std::get_if<Tensor>(&result->state) : nullptr;
+  return tensor ? MakeConstant(*tensor, call.builder().workspace()) : nullptr;
 }
 
 }  // namespace
@@ -55,17 +58,6 @@ const Expr* LegalizeZerosLike(LegalizeCall& call) { return LegalizeFillLike(call
 const Expr* LegalizeTril(LegalizeCall& call) { return LegalizeTrilu(call, "tril", false); }
 const Expr* LegalizeTriu(LegalizeCall& call) { return LegalizeTrilu(call, "triu", true); }
 
-namespace {
-
-// The value of a number; nothing for other expressions.
-std::optional<double> NumberOf(const PrimExpr* value) {
-  if (const int64_t* integer = arith::AsInt(value)) return static_cast<double>(*integer);
-  const auto* real = As<tir::FloatImm>(value);
-  return real ? std::optional(real->value) : std::nullopt;
-}
-
-}  // namespace
-
 const Expr* LegalizeArange(LegalizeCall& call) {
   std::vector<const PrimExpr*> bounds;
   for (size_t i = 0; i < call.num_args(); ++i) {
@@ -73,40 +65,20 @@ const Expr* LegalizeArange(LegalizeCall& call) {
     if (!prim || !prim->value) return call.Unchanged("its bounds are not expressions");
     bounds.push_back(prim->value);
   }
+  if (const Expr* constant = Evaluate(call)) return constant;
+  TeCall te(call, "arange");
+  const te::Shape scalars = te.Dims(bounds);
   const DataType dtype = InitAttrs(call.call()).dtype();
-  const auto start = NumberOf(bounds[0]);
-  const auto stop = NumberOf(bounds[1]);
-  const auto step = NumberOf(bounds[2]);
-  if (!start || !stop || !step) {
-    TeCall te(call, "arange");
-    const te::Shape scalars = te.Dims(bounds);
-    return te.Finish({topi::Arange(te, scalars[0], scalars[1], scalars[2], dtype)});
-  }
-  const double length = std::max(0.0, std::ceil((*stop - *start) / *step));
-  auto array = NDArray::Make(dtype, {static_cast<int64_t>(length)});
-  DispatchElement(dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    const std::span<T> elements = array->MutableAs<T>();
-    for (size_t i = 0; i < elements.size(); ++i)
-      elements[i] = Element<T>::Store(static_cast<MathOf<T>>(*start + static_cast<double>(i) * *step));
-  });
-  return NewConstant(call, std::move(array));
+  return te.Finish({topi::Arange(te, scalars[0], scalars[1], scalars[2], dtype)});
 }
 
 const Expr* LegalizeAstype(LegalizeCall& call) {
-  const DataType dtype = AstypeAttrs(call.call()).dtype();
+  const auto* constant = As<Constant>(call.arg(0));
+  if (constant && constant->data->shape().empty()) {
+    if (const Expr* converted = Evaluate(call)) return converted;
+  }
   TeCall te(call, "cast");
-  const PrimExpr* scalar = AsScalarConstant(call.arg(0), te.make());
-  if (!scalar) return te.Finish({topi::Cast(te.Arg(0), dtype)});
-  const double value = *NumberOf(scalar);
-  auto array = NDArray::Make(dtype, {});
-  DispatchElement(dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    const int64_t* integer = arith::AsInt(scalar);
-    array->MutableAs<T>()[0] =
-        Element<T>::Store(integer ? static_cast<MathOf<T>>(*integer) : static_cast<MathOf<T>>(value));
-  });
-  return NewConstant(call, std::move(array));
+  return te.Finish({topi::Cast(te.Arg(0), AstypeAttrs(call.call()).dtype())});
 }
 
 // ---- Quantization
