@@ -29,7 +29,9 @@ namespace iropt {
 
 namespace {
 
+// The name of a function has no type of its own.
 bool KnowsShapes(const Type* type) {
+  if (!type) return false;
   if (const auto* tensor = As<TensorType>(type)) return tensor->known;
   if (const auto* shape = As<ShapeType>(type)) return shape->known;
   if (const auto* tuple = As<TupleType>(type))
