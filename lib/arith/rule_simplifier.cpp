@@ -129,6 +129,7 @@ const PrimExpr* RuleSimplifier::RewriteBinary(const tir::BinaryExpr* e) {
     if (known >= 0) return make_.Bool(known);
   }
   switch (e->kind) {
+    case NodeKind::kDiv: return RewriteDiv(e);
     case NodeKind::kFloorDiv: return RewriteFloorDiv(e);
     case NodeKind::kFloorMod: return RewriteFloorMod(e);
     case NodeKind::kMod: return RewriteTruncMod(e);
@@ -184,6 +185,13 @@ const PrimExpr* RuleSimplifier::ApplyRules(const PrimExpr* e) {
 }
 
 // (x * c1 + y) // c2 if the remainders of c1 and y always have the same sum.
+// x / 2.0 is x * 0.5. The reciprocal may be rounded, so the result may differ in the last place, as in TVM.
+const PrimExpr* RuleSimplifier::RewriteDiv(const tir::BinaryExpr* e) {
+  const auto* divisor = As<tir::FloatImm>(e->b);
+  if (!divisor || divisor->value == 0) return ApplyRules(e);
+  return make_.Mul(e->a, make_.Float(1.0 / divisor->value, e->dtype));
+}
+
 const PrimExpr* RuleSimplifier::RewriteFloorDiv(const tir::BinaryExpr* e) {
   const int64_t* c2 = AsInt(e->b);
   if (!IsIndexType(e->dtype) || !c2 || *c2 == 0) return ApplyRules(e);

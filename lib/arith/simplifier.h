@@ -99,6 +99,7 @@ class RuleSimplifier {
 
  private:
   const PrimExpr* RewriteBinary(const tir::BinaryExpr* e);
+  const PrimExpr* RewriteDiv(const tir::BinaryExpr* e);
   const PrimExpr* RewriteFloorDiv(const tir::BinaryExpr* e);
   const PrimExpr* RewriteFloorMod(const tir::BinaryExpr* e);
   const PrimExpr* RewriteTruncMod(const tir::BinaryExpr* e);

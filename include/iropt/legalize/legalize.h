@@ -26,8 +26,10 @@ class LegalizeCall {
  public:
   // `builder` collects the bindings before the call. The operands have types, and the shapes of operands and result
   // are known unless the operator needs none.
-  LegalizeCall(const Call& call, BlockBuilder& builder, ModuleBuilder& module, DiagnosticEngine* diagnostics)
-      : call_(call), builder_(builder), module_(module), diagnostics_(diagnostics) {}
+  // `hint_of` gives the name of a variable without what a printer added to make it unique.
+  LegalizeCall(const Call& call, BlockBuilder& builder, ModuleBuilder& module, DiagnosticEngine* diagnostics,
+               FunctionRef<std::string_view(const Var&)> hint_of)
+      : call_(call), builder_(builder), module_(module), diagnostics_(diagnostics), hint_of_(hint_of) {}
 
   const Call& call() const { return call_; }
   const Expr* arg(size_t i) const { return call_.args[static_cast<uint32_t>(i)]; }
@@ -38,6 +40,7 @@ class LegalizeCall {
   const TensorType* result() const { return To<TensorType>(call_.type); }
   BlockBuilder& builder() { return builder_; }
   ModuleBuilder& module() { return module_; }
+  std::string_view HintOf(const Var& var) const { return hint_of_(var); }
 
   // The fields of an operand that is a tuple: those of the tuple that it is bound to, or its projections, which are
   // emitted.
@@ -58,6 +61,7 @@ class LegalizeCall {
   BlockBuilder& builder_;
   ModuleBuilder& module_;
   DiagnosticEngine* diagnostics_;
+  FunctionRef<std::string_view(const Var&)> hint_of_;
   std::string reason_;
 };
 

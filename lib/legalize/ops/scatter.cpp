@@ -116,8 +116,8 @@ const Expr* LegalizeScatterNd(LegalizeCall& call) {
   const Tensor inputs[] = {data, indices, updates};
   return FinishExtern(te, "scatter_nd_generic", inputs, data, [&](FlatCode& code, const Tensor& out) {
     code.CopyAll(data, out, kSerial);
-    code.For("i", positions, kSerial, [&](Value i) {
-      code.For("j", elements, kParallel, [&](Value j) {
+    code.For("j", positions, kSerial, [&](Value i) {
+      code.For("k", elements, kParallel, [&](Value j) {
         Value offset = elements;
         Value to = j;
         for (auto axis = static_cast<size_t>(*indices.dim(0).AsInt()); axis-- > 0;) {

@@ -109,8 +109,8 @@ te::Shape TeCall::Dims(std::span<const PrimExpr* const> dims) {
 
 namespace {
 
-std::string InputName(const Expr* arg, size_t number, char first, std::string_view rest) {
-  if (const auto* var = As<Var>(arg)) return std::string(var->name());
+std::string InputName(const LegalizeCall& call, const Expr* arg, size_t number, char first, std::string_view rest) {
+  if (const auto* var = As<Var>(arg)) return std::string(call.HintOf(*var));
   if (number < 26) return std::string(1, static_cast<char>(first + static_cast<char>(number)));
   return fmt::format("{}_input_{}", rest, number);
 }
@@ -119,7 +119,7 @@ std::string InputName(const Expr* arg, size_t number, char first, std::string_vi
 
 te::Tensor TeCall::Input(const Expr* tensor, Placement placement, const std::vector<int64_t>& axis_separators) {
   const auto* type = To<TensorType>(tensor->type);
-  const std::string name = InputName(tensor, args_.size(), 'A', "tensor");
+  const std::string name = InputName(call_, tensor, args_.size(), 'A', "tensor");
   const te::Shape shape = Dims(type->dims.span());
   args_.push_back(tensor);
   tensors_.push_back(te::Builder::Input(name, shape, type->dtype, placement, axis_separators));
@@ -135,7 +135,7 @@ std::vector<te::Tensor> TeCall::Inputs(std::span<const Expr* const> tensors) {
 te::Operand TeCall::Operand(const Expr* operand, bool fold_constants) {
   if (const auto* prim = As<PrimType>(operand->type)) {
     if (prim->value) return Prim(prim->value);
-    const std::string name = InputName(operand, args_.size(), 'a', "scalar");
+    const std::string name = InputName(call_, operand, args_.size(), 'a', "scalar");
     args_.push_back(operand);
     return ScalarInput(name, prim->dtype);
   }

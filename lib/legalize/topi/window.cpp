@@ -102,7 +102,8 @@ Tensor ConvTranspose(const Tensor& x, const Tensor& weight, const ConvOptions& o
   const Value in_channels = x.dim(1);
   const Value out_per_group = weight.dim(1);
   Shape kernel_shape = weight.shape();
-  std::swap(kernel_shape[0], kernel_shape[1]);
+  kernel_shape[0] = out_per_group;
+  kernel_shape[1] = in_channels;
   const Tensor kernel = te.Compute(
       dim == 1 ? "kernel" : "kernel_transform", kernel_shape,
       [&](Values i) {

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 #include <vector>
 
 #include "iropt/infer/type_inferrer.h"
@@ -82,7 +83,32 @@ class Legalizer : public ExprMutator {
     }
   }
 
+  const Var* VisitVarDef(const Var* var) override {
+    names_.insert(var->name());
+    return ExprMutator::VisitVarDef(var);
+  }
+
+  // The type of the body replaces the declared one if that holds for it, too: the dimensions may be written otherwise.
+  const Expr* VisitFunction(const Function* old) override {
+    const auto* function = To<Function>(ExprMutator::VisitFunction(old));
+    if (function == old || failed()) return function;
+    TypeInferrer& inferrer = *builder().inferrer();
+    const Type* returned = inferrer.ReturnType(function->params, function->body->type);
+    if (TypeEqual(returned, function->ret_type) || !inferrer.IsBaseOf(function->ret_type, returned)) return function;
+    return NewLike<Function>(workspace(), *old, function->params, function->body, returned, function->is_pure,
+                             function->attrs, nullptr);
+  }
+
  private:
+  // Of two variables x the printer calls the second one x_1; in the names of blocks it is x, as in TVM.
+  std::string_view HintOf(const Var& var) const {
+    const std::string_view name = var.name();
+    const size_t digits = name.find_last_not_of("0123456789") + 1;
+    if (digits == name.size() || digits < 2 || name[digits - 1] != '_') return name;
+    const std::string_view base = name.substr(0, digits - 1);
+    return names_.contains(base) ? base : name;
+  }
+
   // The expression that replaces the call, with a type; the call itself if it stays.
   const Expr* Legalize(const Call& call) {
     const OpInfo& op = *To<Op>(call.op)->info;
@@ -92,7 +118,8 @@ class Legalizer : public ExprMutator {
     const bool has_shapes = (!is_custom && !row.needs_shapes) || HasKnownShapes(call, op);
     const Expr* result = &call;
     if ((is_custom || row.legalize) && has_shapes) {
-      LegalizeCall context(call, builder(), module_, &diagnostics_);
+      const auto hint_of = [this](const Var& var) { return HintOf(var); };
+      LegalizeCall context(call, builder(), module_, &diagnostics_, hint_of);
       result = is_custom ? custom->second(context) : row.legalize(context);
       has_errors_ |= result == nullptr;
       if (result == nullptr) return &call;
@@ -100,7 +127,8 @@ class Legalizer : public ExprMutator {
     } else if (!op.packed.empty()) {
       result = CallPacked(call, op);
     } else {
-      Miss(call, op, has_shapes ? row.reason : "shapes of its operands or result are not known");
+      const bool lacks_shapes = row.legalize || is_custom;
+      Miss(call, op, lacks_shapes ? "shapes of its operands or result are not known" : row.reason);
     }
     if (result == &call) return &call;
     return WrapPure(op, builder().Normalize(BindTarget(result)));
@@ -160,6 +188,7 @@ class Legalizer : public ExprMutator {
   DiagnosticEngine& diagnostics_;
   bool has_errors_ = false;
   bool made_targets_ = false;
+  std::unordered_set<std::string_view> names_;  // of the variables so far
 };
 
 }  // namespace
