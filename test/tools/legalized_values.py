@@ -61,7 +61,7 @@ TABLE = {
        (("float32", "int32"), "R.collapse_sum_to(x, R.shape([n, 1]))", {"x": (2, "n", 4)}),
        (("float32", "int32"), "R.collapse_sum_like(x, y)", {"x": (2, "n", 4), "y": (4,)})]
     + [(("float32",), f"R.scatter_elements(x, i, u, axis=1, reduction=\"{how}\")",
-        {"x": ("n", 4), "i": (("n", 2), "int64"), "u": ("n", 2)}) for how in ("update", "add", "mul", "min", "max", "mean")]
+        {"x": ("n", 4), "i": (("n", 2), "int64"), "u": ("n", 2)}) for how in ("update", "add", "mul", "min", "max")]
     + [(("float32",), f"R.scatter_nd(x, i, u, reduction=\"{how}\")", {"x": ("n", 4), "i": ((2, 1), "int64"), "u": (2, 4)})
        for how in ("update", "add", "mul", "min", "max")],
     "index": [(NUMBERS, "R.take(x, i, axis=1)", {"x": ("n", 4, "m"), "i": ((2, 3), "int64")}),

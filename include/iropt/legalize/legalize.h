@@ -47,6 +47,7 @@ class LegalizeCall {
   std::vector<const Expr*> TupleFields(size_t i);
   // The dimensions of an operand that is a shape; empty pointer if it is not known as an expression.
   const ShapeExpr* ShapeArg(size_t i);
+  const Expr* PackedFunc(std::string_view name);
   // The call of a destination-passing packed function.
   const Expr* CallDpsPacked(std::string_view name, std::vector<const Expr*> args, const TensorType* out);
 

@@ -25,6 +25,7 @@ void CheckMode::Add(const PassInfo& pass) {
     return std::ranges::find(pass.changes, change) != pass.changes.end();
   };
   is_narrower |= declares(PassChange::Precision);
+  only_finite |= declares(PassChange::NonFinite);
   restricts_inputs |= declares(PassChange::ParamTypes);
 }
 
@@ -99,6 +100,7 @@ bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, Ch
   }
   // Narrower floats overflow sooner.
   if (mode.is_narrower && trial.recipe.random.values != InputValues::kOrdinary) return true;
+  if (mode.only_finite && trial.recipe.random.values == InputValues::kNonFinite) return true;
   OutcomeComparison comparison = CompareOutcomes(after, trial.outcome, mode.is_narrower);
   if (!comparison.differences.empty() && trial.outcome.is_random) {
     result.not_compared = "it uses random numbers, which may be drawn in another order";

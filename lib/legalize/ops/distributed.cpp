@@ -84,8 +84,7 @@ const Expr* LegalizeDistRedistributeReplicaToShard(LegalizeCall& call) {
   const TensorType* type = call.TensorArg(0);
   BlockBuilder& builder = call.builder();
   Workspace& workspace = builder.workspace();
-  const auto* symbol =
-      workspace.New<ExternFunc>("runtime.disco.worker_id", DictAttr::Empty(), FuncType::Opaque(ObjectType::Get()));
+  const Expr* symbol = call.PackedFunc("runtime.disco.worker_id");
   const Type* const types[] = {ShapeType::Get()};
   const Expr* id =
       builder.Emit(builder.MakeCall(GetOp(OpId::kCallPurePacked), {symbol}, nullptr, TupleType::Get(types)));

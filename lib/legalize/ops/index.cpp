@@ -74,8 +74,7 @@ const Expr* LegalizeDynamicStridedSlice(LegalizeCall& call) {
   BlockBuilder& builder = call.builder();
   Workspace& workspace = builder.workspace();
   const Expr* dims = builder.Emit(ShapeOfSlice(call));
-  const auto* to_shape =
-      workspace.New<ExternFunc>("vm.builtin.tensor_to_shape", DictAttr::Empty(), FuncType::Opaque(ObjectType::Get()));
+  const Expr* to_shape = call.PackedFunc("vm.builtin.tensor_to_shape");
   const Type* const types[] = {ShapeType::Get(static_cast<int>(ndim))};
   const Expr* shape =
       builder.Emit(builder.MakeCall(GetOp(OpId::kCallPurePacked), {to_shape, dims}, nullptr, TupleType::Get(types)));

@@ -44,10 +44,15 @@ const ShapeExpr* LegalizeCall::ShapeArg(size_t i) {
   return As<ShapeExpr>(shape);
 }
 
+const Expr* LegalizeCall::PackedFunc(std::string_view name) {
+  Workspace& workspace = builder_.workspace();
+  return workspace.New<ExternFunc>(workspace.arena().CopyString(name), DictAttr::Empty(),
+                                   FuncType::Opaque(ObjectType::Get(), false, kDeriveByTypeArgs));
+}
+
 const Expr* LegalizeCall::CallDpsPacked(std::string_view name, std::vector<const Expr*> args, const TensorType* out) {
   Workspace& workspace = builder_.workspace();
-  const auto* symbol = workspace.New<ExternFunc>(workspace.arena().CopyString(name), DictAttr::Empty(),
-                                                 FuncType::Opaque(ObjectType::Get()));
+  const Expr* symbol = PackedFunc(name);
   const Expr* tuple = workspace.New<Tuple>(workspace.Copy(args), nullptr);
   const Type* const outs[] = {out};
   return workspace.New<Call>(GetOp(OpId::kCallDpsPacked), workspace.arena().Copy<const Expr*>({symbol, tuple}), nullptr,
