@@ -72,7 +72,6 @@ const Expr* ShapeOfSlice(LegalizeCall& call) {
 const Expr* LegalizeDynamicStridedSlice(LegalizeCall& call) {
   const size_t ndim = call.TensorArg(0)->dims.size();
   BlockBuilder& builder = call.builder();
-  Workspace& workspace = builder.workspace();
   const Expr* dims = builder.Emit(ShapeOfSlice(call));
   const Expr* to_shape = call.PackedFunc("vm.builtin.tensor_to_shape");
   const Type* const types[] = {ShapeType::Get(static_cast<int>(ndim))};

@@ -146,7 +146,7 @@ class Legalizer : public ExprMutator {
   }
 
   const Expr* CallPacked(const Call& call, const OpInfo& op) {
-    const Expr* packed = workspace().New<ExternFunc>(op.packed, DictAttr::Empty(), nullptr);
+    const Expr* packed = workspace().New<ExternFunc>(op.packed, DictAttr::Empty(), FuncType::Opaque(ObjectType::Get(), false, kDeriveByTypeArgs));
     const Type* const types[] = {call.type};
     return workspace().New<Call>(packed, call.args, nullptr, TupleType::Get(workspace().arena(), types), nullptr);
   }
