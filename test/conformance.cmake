@@ -14,7 +14,7 @@ iropt_add_conformance(pass 0.99 --pass Normalize --pass CanonicalizeBindings --p
                       --pass DeadCodeElimination --pass FoldConstant --pass AttachGlobalSymbol --pass BindParams
                       --pass BindSymbolicVars --pass BundleModelParams --pass ConvertLayout
                       --pass InlinePrivateFunctions --pass LambdaLift --pass LazyGetInput --pass LazySetOutput
-                      --pass LiftTransformParams --pass RealizeVDevice --pass RemovePurityChecking
+                      --pass LegalizeOps --pass LiftTransformParams --pass RealizeVDevice --pass RemovePurityChecking
                       --pass RemoveUnusedParameters
                       --pass ToMixedPrecision --pass ToNonDataflow --pass TopologicalSort)
 
