@@ -383,7 +383,7 @@ const PrimFunc* Builder::Finish(std::span<const Tensor> outputs, std::span<const
   }
   if (const std::vector<int64_t> numbers = LayoutFreeParams(order, num_inputs); !numbers.empty()) {
     std::vector<const iropt::Attr*> list;
-    for (const int64_t number : numbers) list.push_back(IntAttr::Get(number, DataType::Int(32)));
+    for (const int64_t number : numbers) list.push_back(IntAttr::Get(number));
     func_.SetAttr("layout_free_buffers", ListAttr::Get(list));
   }
   func_.SetAttr("tir.noalias", IntAttr::Bool(true));

@@ -53,7 +53,7 @@ struct SoftmaxParts {
     max = x.te().Reduce(
         "T_softmax_maxelem", reduced, k, te::Reducer::kMax,
         [&](Values i, Values r) { return x(Values(With(i, axis, r[0]))); }, te::PythonAxes());
-    const DictAttr::Entry entry[] = {{"axis", IntAttr::Get(static_cast<int64_t>(axis), DataType::Int(32))}};
+    const DictAttr::Entry entry[] = {{"axis", IntAttr::Get(static_cast<int64_t>(axis))}};
     options.annotations = DictAttr::Get(entry);
   }
   te::ReduceAxis Axis() const { return {"k", x.dim(axis)}; }

@@ -21,7 +21,7 @@ class BlockNames : public tir::StmtExprVisitor {
 
  protected:
   void VisitBlock(const tir::Block* block) override {
-    text_ += std::string(block->name) + "(" + std::to_string(block->reads.size()) + "," +
+    text_ += std::string(block->name_hint) + "(" + std::to_string(block->reads.size()) + "," +
              std::to_string(block->writes.size()) + ") ";
     StmtExprVisitor::VisitBlock(block);
   }
