@@ -49,7 +49,7 @@ class LegalizeCall {
   const ShapeExpr* ShapeArg(size_t i);
   const Expr* PackedFunc(std::string_view name);
   // The call of a destination-passing packed function.
-  const Expr* CallDpsPacked(std::string_view name, std::vector<const Expr*> args, const TensorType* out);
+  const Expr* CallDpsPacked(std::string_view name, const std::vector<const Expr*>& args, const TensorType* out);
 
   // The call stays as it is, for the reason.
   const Expr* Unchanged(std::string reason);

@@ -127,8 +127,8 @@ using Operand = std::variant<Tensor, Value>;
 struct StageOptions {
   std::vector<std::string_view> axes = {};
   std::string_view rest = "ax";
-  const DictAttr* annotations = nullptr;  // of the block
-  std::vector<Tensor> layout_free = {};   // inputs whose layout a schedule may choose
+  const DictAttr* annotations = nullptr;      // of the block
+  std::vector<Tensor> layout_free = {};       // inputs whose layout a schedule may choose
   std::vector<int64_t> axis_separators = {};  // of the result
 };
 // The loops of Python's te.compute: i0, i1, ...

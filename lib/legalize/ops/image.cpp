@@ -41,15 +41,14 @@ class Resizer {
     const Value half = Number(te_, 0.5);
     if (mode == "align_corners") return te::Div(AsFloat(axis.in - 1), axis.out - 1) * x;
     if (mode == "asymmetric") return divides ? te::Div(x, te::Div(axis.out, axis.in)) : scale * x;
-    if (mode == "pytorch_half_pixel")
-      return te::IfThenElse(axis.out > 1, (x + half) * scale - half, Number(te_, 0));
+    if (mode == "pytorch_half_pixel") return te::IfThenElse(axis.out > 1, (x + half) * scale - half, Number(te_, 0));
     if (mode == "tf_half_pixel_for_nn") return (x + half) * scale;
     if (mode == "tf_crop_and_resize") {
       const Value start = Number(te_, axis.roi_start);
       const Value end = Number(te_, axis.roi_end);
-      return te::IfThenElse(
-          axis.out > 1, start * (axis.in - 1) + te::Div(x * (end - start) * AsFloat(axis.in - 1), axis.out - 1),
-          half * (start + end) * (axis.in - 1));
+      return te::IfThenElse(axis.out > 1,
+                            start * (axis.in - 1) + te::Div(x * (end - start) * AsFloat(axis.in - 1), axis.out - 1),
+                            half * (start + end) * (axis.in - 1));
     }
     return (x + half) * scale - half;
   }
@@ -67,8 +66,7 @@ class Resizer {
   }
 
   Value Element(te::Values i, const std::vector<size_t>& axes, const std::vector<ResizedAxis>& sizes) const {
-    const bool may_divide =
-        method_ == "nearest_neighbor" && attrs_.coordinate_transformation_mode() == "asymmetric";
+    const bool may_divide = method_ == "nearest_neighbor" && attrs_.coordinate_transformation_mode() == "asymmetric";
     const bool divides[] = {may_divide && DividesExactly(sizes[0]), may_divide && DividesExactly(sizes[1])};
     const Value at_x = Position(sizes[1], divides[1]);
     const Value at_y = Position(sizes[0], divides[0]);
@@ -164,7 +162,8 @@ const Expr* LegalizeImageResize2d(LegalizeCall& call) {
   const ShapeExpr* size = call.ShapeArg(1);
   if (!size) return call.Unchanged("its size is not an expression");
   std::string method(attrs.method());
-  std::transform(method.begin(), method.end(), method.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::transform(method.begin(), method.end(), method.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   if (method != "nearest_neighbor" && method != "linear" && method != "cubic")
     return call.Error("invalid method: expected nearest_neighbor, linear or cubic");
   TeCall te(call, "resize2d");
@@ -184,7 +183,8 @@ const Expr* LegalizeImageResize2d(LegalizeCall& call) {
   const auto element = [&](te::Values i) {
     std::vector<ResizedAxis> sizes;
     for (size_t k = 0; k < 2; ++k)
-      sizes.push_back({i[axes[k]], x.dim(axes[k]), target[k], roi.size() == 4 ? roi[k] : 0, roi.size() == 4 ? roi[k + 2] : 0});
+      sizes.push_back(
+          {i[axes[k]], x.dim(axes[k]), target[k], roi.size() == 4 ? roi[k] : 0, roi.size() == 4 ? roi[k + 2] : 0});
     return resizer.Element(i, axes, sizes);
   };
   return te.Finish({te.Compute("resize", shape, element, te::PythonAxes())});

@@ -77,8 +77,8 @@ class Layout {
       if (places.whole || rest.Is(0)) continue;
       const Value last = x.te().Simplify(te::FloorDiv(x.dim(k), places.divisor));
       const Value remainder = i[*places.remainder];
-      const Value beyond = i[*places.quotient] == last &&
-                           (rest.Is(places.divisor - 1) ? remainder == rest : rest <= remainder);
+      const Value beyond =
+          i[*places.quotient] == last && (rest.Is(places.divisor - 1) ? remainder == rest : rest <= remainder);
       const Value own = rest.AsInt() ? beyond
                                      : te::FloorMod(x.dim(k), Value(-places.divisor)) < 0 &&
                                            i[*places.quotient] == last && rest <= remainder;
@@ -139,7 +139,8 @@ const Expr* LegalizeLayoutTransform(LegalizeCall& call) {
     }
     return result;
   };
-  return te.Finish({te.Scatter(name, x.shape(), shape, [&](te::Values i) { return x(i); }, position, options)});
+  return te.Finish({te.Scatter(
+      name, x.shape(), shape, [&](te::Values i) { return x(i); }, position, options)});
 }
 
 }  // namespace iropt::legalize

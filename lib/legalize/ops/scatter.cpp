@@ -95,7 +95,8 @@ const Expr* LegalizeScatterElements(LegalizeCall& call) {
         const Value shifted = wide(index) + wide(index < 0) * data.dim(axis);
         const Value to = target + shifted * after;
         const Value update = code.Load(updates, from);
-        code.Store(out, to, attrs.reduction() == "update" ? update : Combine(attrs.reduction(), code.Load(out, to), update));
+        code.Store(out, to,
+                   attrs.reduction() == "update" ? update : Combine(attrs.reduction(), code.Load(out, to), update));
       });
     });
   });
@@ -125,7 +126,8 @@ const Expr* LegalizeScatterNd(LegalizeCall& call) {
           offset = offset * data.dim(axis);
         }
         const Value update = code.Load(updates, i * elements + j);
-        code.Store(out, to, attrs.reduction() == "update" ? update : Combine(attrs.reduction(), code.Load(out, to), update));
+        code.Store(out, to,
+                   attrs.reduction() == "update" ? update : Combine(attrs.reduction(), code.Load(out, to), update));
       });
     });
   });

@@ -96,11 +96,11 @@ const Expr* LegalizeInspectTensorShapeI(LegalizeCall& call) {
   const arith::PrimBuilder& make = function.make();
   const tir::Var* axis = code.Param("axis", DataType::Int(64));
   {
-    const tir::Frame positive = code.Assert(make.Node(NodeKind::kLE, make.Int(0), axis), "Specified axis may not be negative");
+    const tir::Frame positive =
+        code.Assert(make.Node(NodeKind::kLE, make.Int(0), axis), "Specified axis may not be negative");
     const tir::VarFrame ndim = code.Let("ndim", function.Get(Field::kNdim, DataType::Int(32)));
-    const tir::Frame bounded =
-        code.Assert(make.Node(NodeKind::kLT, axis, make.Cast(DataType::Int(64), ndim.var)),
-                    "Specified axis may not be larger than the tensor's dimensionality");
+    const tir::Frame bounded = code.Assert(make.Node(NodeKind::kLT, axis, make.Cast(DataType::Int(64), ndim.var)),
+                                           "Specified axis may not be larger than the tensor's dimensionality");
     const tir::VarFrame data = function.Pointer("shape", Field::kShape);
     const tir::Buffer* shape = function.Integers("shape", data.var, ndim.var);
     const tir::Frame declared = code.DeclBuffer(shape);
@@ -113,7 +113,8 @@ const Expr* LegalizeInspectTensorShapeI(LegalizeCall& call) {
 const Expr* LegalizeInspectTensorByteOffset(LegalizeCall& call) {
   HostFunction function(call);
   {
-    const tir::VarFrame offset = function.code().Let("byte_offset", function.Get(Field::kByteOffset, DataType::UInt(64)));
+    const tir::VarFrame offset =
+        function.code().Let("byte_offset", function.Get(Field::kByteOffset, DataType::UInt(64)));
     function.Return(offset.var);
   }
   return function.Finish("_get_tensor_byte_offset");

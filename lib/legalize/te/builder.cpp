@@ -336,7 +336,8 @@ void Builder::Emit(Stage& stage, std::string_view block_name) {
     if (i < stage.num_spatial) indices.push_back(stage.axes[i]->var);
   }
   if (!stage.position.empty()) indices = stage.position;
-  if (stage.axes.empty() && !stage.body) func_.Axis(tir::IterVarType::kDataPar, "vi", make_.Int(1, DataType::Int(32)), make_.Int(0));
+  if (stage.axes.empty() && !stage.body)
+    func_.Axis(tir::IterVarType::kDataPar, "vi", make_.Int(1, DataType::Int(32)), make_.Int(0));
   if (stage.body) {
     func_.Reads({});
     func_.Writes({});

@@ -3,7 +3,6 @@
 #include "iropt/legalize/te.h"
 
 #include "catch.h"
-
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/legalize/topi.h"
 

@@ -1,83 +1,81 @@
-// The calls with values in test/unit/infer/types have these values after LegalizeOps, too. Its output is tested in
+// Sample calls of every operator have the same values after LegalizeOps. Its output is tested in
 // test/transform/legalize_ops.
-#include <optional>
 #include <string>
+#include <vector>
 
-#include "../catch.h"
-#include "infer/type_cases.h"
-#include "iropt/diag/diagnostic.h"
+#include "eval/operator_samples.h"
 #include "iropt/eval/relax/interpreter.h"
-#include "iropt/ir/relax/visitor.h"
-#include "iropt/op/op.h"
+#include "iropt/infer/type_inferrer.h"
 #include "iropt/runtime/compare.h"
-#include "iropt/text/script/parser.h"
 #include "iropt/transform/relax/lowering/legalize_ops.h"
 
 namespace iropt {
 
 namespace {
 
-// The values of the two variables of a case.
-class ResultObserver : public RunObserver {
- public:
-  HostValue result, expected;
+std::vector<Tensor> TensorsOf(const HostValue& value) {
+  std::vector<Tensor> tensors;
+  ForEachTensor(value, [&](const Tensor& tensor) { tensors.push_back(tensor); });
+  return tensors;
+}
 
-  void OnBinding(const Function&, const Var& var, const HostValue& value) override {
-    if (var.name() == "result") result = value;
-    if (var.name() == "expected") expected = value;
-  }
-  void OnCall(CalleeKind, std::string_view, double) override {}
-};
+// A module with a function that returns the call, whose nodes are in the storage.
+Module ModuleOf(const Call* call, const FuncStorageRef& storage) {
+  Workspace workspace(storage);
+  OpTypeInferrer inferrer(nullptr, workspace.arena(), nullptr);
+  BlockBuilder builder(workspace, &inferrer);
+  builder.BeginBindingBlock();
+  const Var* result = builder.Emit(call);
+  const Function* main = builder.MakeFunction({}, builder.Seq({builder.EndBlock()}, result));
+  Module module;
+  module.Set(GlobalVar::Get("main"), main, workspace.Finish());
+  return module;
+}
 
-// Returns whether a variable of this name is bound to the call of an operator, instead of that of a function.
-bool CallsOperator(const Module& module, std::string_view name) {
-  const auto* main = As<Function>(module.Find("main")->func);
-  for (const BindingBlock* block : As<SeqExpr>(main->body)->blocks) {
-    for (const Binding* binding : block->bindings) {
-      if (binding->var->name() != name) continue;
-      const auto* call = As<Call>(ValueOf(binding));
-      const auto* op = call ? As<Op>(call->op) : nullptr;
-      return op && LegalizationOf(*op->info).legalize != nullptr;
-    }
+// Returns whether the call was legalized and compared.
+bool CompareLegalized(const Call* call, const OpInfo& op, const FuncStorageRef& storage) {
+  const Result<HostValue> expected = EvalOp(op, call->attrs, OperandsOf(*call));
+  if (!expected.ok()) return false;
+  DiagnosticBuffer buffer;
+  DiagnosticEngine engine(&buffer);
+  AnalysisManager analyses;
+  const Result<Module> module = LegalizeOps(ModuleOf(call, storage), {}, engine, analyses);
+  for (const Diagnostic& d : buffer.diagnostics()) UNSCOPED_INFO(d.message);
+  REQUIRE(module.ok());
+  if (module->size() == 1) return false;
+  const auto* main = As<Function>(module->Find("main")->func);
+  const Result<HostValue> got = RunFunction(*module, *main, {}, engine);
+  for (const Diagnostic& d : buffer.diagnostics()) UNSCOPED_INFO(d.message);
+  REQUIRE(got.ok());
+  const std::vector<Tensor> actual = TensorsOf(*got);
+  const std::vector<Tensor> wanted = TensorsOf(*expected);
+  REQUIRE(actual.size() == wanted.size());
+  for (size_t i = 0; i < actual.size(); ++i) {
+    const Comparison comparison = CompareTensors(*actual[i], *wanted[i], Tolerance::Of(wanted[i]->dtype()));
+    INFO(DescribeComparison(comparison, *actual[i], *wanted[i]));
+    CHECK(comparison.ok());
   }
-  return false;
+  return true;
 }
 
 }  // namespace
 
-TEST_CASE("legalized calls have the values of the cases", "[legalize_ops]") {
+TEST_CASE("legalized calls have the values of the kernels", "[legalize_ops]") {
   size_t compared = 0;
-  for (const TypeCase& c : TypeCases()) {
-    if (c.kind != TypeCase::Kind::kValue) continue;
-    INFO(c.file << ":" << c.line << ": " << c.call);
-    DiagnosticBuffer buffer;
-    DiagnosticEngine engine(&buffer);
-    const std::string text = ModuleText(c);
-    std::optional<Module> module = ParseModule(text, 1, {}, engine);
-    REQUIRE(module);
-    AnalysisManager analyses;
-    const Result<Module> legalized = LegalizeOps(*module, {}, engine, analyses);
-    for (const Diagnostic& d : buffer.diagnostics()) UNSCOPED_INFO(d.message);
-    REQUIRE(legalized.ok());
-    if (CallsOperator(*legalized, "result")) continue;
-    ResultObserver seen;
-    RunOptions options;
-    options.observer = &seen;
-    const std::vector<HostValue> args = {HostValue(), HostValue(ShapeValue{})};
-    const auto* main = As<Function>(legalized->Find("main")->func);
-    const Result<HostValue> done = RunFunction(*legalized, *main, args, engine, options);
-    for (const Diagnostic& d : buffer.diagnostics()) UNSCOPED_INFO(d.message);
-    REQUIRE(done.ok());
-    REQUIRE(seen.result.tensor() != nullptr);
-    REQUIRE(seen.expected.tensor() != nullptr);
-    const NDArray& got = *seen.result.tensor();
-    const NDArray& expected = *seen.expected.tensor();
-    const Comparison comparison = CompareTensors(got, expected, Tolerance::Of(expected.dtype()));
-    INFO(DescribeComparison(comparison, got, expected));
-    CHECK(comparison.ok());
-    ++compared;
+  for (const DataType dtype : {DataType::Float(32), DataType::Float(16), DataType::Float(64), DataType::Int(32),
+                               DataType::Int(64), DataType::Int(8), DataType::UInt(8), DataType::Bool()}) {
+    OperatorSamples samples(dtype);
+    const FuncStorageRef storage = samples.workspace().Finish();
+    for (const auto& [name, calls] : samples.calls()) {
+      const OpInfo& op = *FindOp(name);
+      if (!LegalizationOf(op).legalize) continue;
+      for (size_t i = 0; i < calls.size(); ++i) {
+        INFO(name << " on " << dtype.ToString() << ", sample " << i);
+        compared += CompareLegalized(calls[i].call, op, storage);
+      }
+    }
   }
-  CHECK(compared > 100);
+  CHECK(compared > 300);
 }
 
 }  // namespace iropt

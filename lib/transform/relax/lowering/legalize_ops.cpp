@@ -7,8 +7,8 @@
 // known, or if it has no legalization (lib/legalize/legalizations.def says why). A PrimFunc for tensors of a virtual
 // device gets the device's target.
 //
-// As in TVM, a maximum begins with the least finite number, so that of infinities of negative sign is that number, and a
-// minimum likewise.
+// As in TVM, a maximum begins with the least finite number, so that of infinities of negative sign is that number, and
+// a minimum likewise.
 //
 // O(nodes of the function and of the new PrimFuncs), plus the simplification of these. Source: TVM 0.18's pass of this
 // name.
@@ -146,7 +146,8 @@ class Legalizer : public ExprMutator {
   }
 
   const Expr* CallPacked(const Call& call, const OpInfo& op) {
-    const Expr* packed = workspace().New<ExternFunc>(op.packed, DictAttr::Empty(), FuncType::Opaque(ObjectType::Get(), false, kDeriveByTypeArgs));
+    const Expr* packed = workspace().New<ExternFunc>(op.packed, DictAttr::Empty(),
+                                                     FuncType::Opaque(ObjectType::Get(), false, kDeriveByTypeArgs));
     const Type* const types[] = {call.type};
     return workspace().New<Call>(packed, call.args, nullptr, TupleType::Get(workspace().arena(), types), nullptr);
   }
