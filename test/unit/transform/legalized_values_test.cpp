@@ -68,7 +68,8 @@ TEST_CASE("legalized calls have the values of the kernels", "[legalize_ops]") {
     const FuncStorageRef storage = samples.workspace().Finish();
     for (const auto& [name, calls] : samples.calls()) {
       const OpInfo& op = *FindOp(name);
-      if (!LegalizationOf(op).legalize) continue;
+      // Functions that inspect a tensor take its descriptor, which only compiled code has.
+      if (!LegalizationOf(op).legalize || name.starts_with("relax.inspect.")) continue;
       for (size_t i = 0; i < calls.size(); ++i) {
         INFO(name << " on " << dtype.ToString() << ", sample " << i);
         compared += CompareLegalized(calls[i].call, op, storage);
