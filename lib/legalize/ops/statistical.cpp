@@ -32,7 +32,10 @@ Tensor Mean(const Tensor& x, const topi::Axes& axes, bool keepdims) {
   } else {
     size = topi::Product(x.shape(), 1);
   }
-  return topi::Divide(topi::Sum(x, axes, keepdims), size.expr() ? size : x.te().Int(size.literal()));
+  size = {x.te().NodeOf(size), x.te()};
+  // A mean of integers has their dtype.
+  return topi::Broadcast(topi::Sum(x, axes, keepdims), size, "T_divide",
+                         [&](te::Value sum, te::Value count) { return te::Cast(x.dtype(), te::Div(sum, count)); });
 }
 
 Tensor Variance(const Tensor& x, const topi::Axes& axes, bool keepdims) {

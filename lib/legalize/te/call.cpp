@@ -50,7 +50,8 @@ const Expr* LegalizeCall::PackedFunc(std::string_view name) {
                                    FuncType::Opaque(ObjectType::Get(), false, kDeriveByTypeArgs));
 }
 
-const Expr* LegalizeCall::CallDpsPacked(std::string_view name, const std::vector<const Expr*>& args, const TensorType* out) {
+const Expr* LegalizeCall::CallDpsPacked(std::string_view name, const std::vector<const Expr*>& args,
+                                        const TensorType* out) {
   Workspace& workspace = builder_.workspace();
   const Expr* symbol = PackedFunc(name);
   const Expr* tuple = workspace.New<Tuple>(workspace.Copy(args), nullptr);

@@ -231,7 +231,7 @@ Tensor Pool(const Tensor& x, const PoolOptions& options) {
                      ScheduleRule("meta_schedule.pool_max"));
   }
   const Tensor sum = te.Reduce("pool_sum", windows.shape, windows.loops(), te::Reducer::kSum, element);
-  const auto mean = [&](Values i) { return te::Div(sum(i), windows.Count(i)); };
+  const auto mean = [&](Values i) { return te::Cast(x.dtype(), te::Div(sum(i), windows.Count(i))); };
   return te.Compute("pool_avg", windows.shape, mean, ScheduleRule("meta_schedule.pool_avg"));
 }
 
