@@ -208,7 +208,11 @@ bool Match::VisitKind(const PatternNode& pattern, const Expr* leaf, const Expr* 
     case PatternKind::kConstant: return Is<Constant>(value);
     case PatternKind::kExpr: return SameLiteral(pattern.expr, value);
     case PatternKind::kCall: return Is<Call>(value) && VisitCall(pattern, To<Call>(value));
-    case PatternKind::kTuple: return Is<Tuple>(value) && VisitAll(pattern.children, To<Tuple>(value)->fields, false);
+    case PatternKind::kTuple: {
+      const auto* tuple = As<Tuple>(value);
+      return tuple && tuple->fields.size() == pattern.children.size() &&
+             VisitAll(pattern.children, tuple->fields, false);
+    }
     case PatternKind::kTupleGetItem: {
       const auto* item = As<TupleGetItem>(value);
       if (!item || (pattern.index != kAnyIndex && item->index != pattern.index)) return false;
