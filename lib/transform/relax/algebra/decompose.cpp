@@ -47,7 +47,7 @@ class OpDecomposer : public ExprMutator {
     if (!shape || shape->ndim == kUnknownDim) return nullptr;
     const Type* opaque = ShapeType::Get(shape->ndim);
     const auto* packed = workspace().New<ExternFunc>("vm.builtin.tensor_to_shape", DictAttr::Empty(),
-                                                     FuncType::Opaque(ObjectType::Get()));
+                                                     FuncType::Opaque(ObjectType::Get(), false, kDeriveByTypeArgs));
     const Expr* result = builder().Emit(builder().MakeCall(GetOp(OpId::kCallPurePacked), {packed, call.args[0]},
                                                            nullptr, TupleType::Get(std::span(&opaque, 1))));
     std::vector<const PrimExpr*> dims;
