@@ -13,6 +13,7 @@
 #include "bisect/bisection.h"
 #include "bisect/local_reproducer.h"
 #include "expected_diagnostics.h"
+#include "generated_checks.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/support/crash.h"
 #include "iropt/text/script/printer.h"
@@ -57,6 +58,11 @@ class Run {
     }
     Result<std::shared_ptr<const FileBuffer>> input = ReadFile(options_.input);
     if (!input.ok()) return compiler_.Report(input.error(), "file");
+    if (options_.generate_checks) {
+      const Status valid = CheckCheckPrefix(*options_.generate_checks);
+      if (!valid.ok()) return compiler_.Report(valid.error(), "usage");
+      test_ = *input;
+    }
     const Result<const InputFormat*> format = compiler_.FormatOf(options_.input, (*input)->text());
     if (!format.ok()) return compiler_.Report(format.error(), "usage");
     const Result<std::vector<InputPart>> split = Split(*input);
@@ -264,6 +270,16 @@ class Run {
     return written.ok() ? 0 : compiler_.Report(written.error(), "file");
   }
 
+  // The test that the input is, with the checks for the module.
+  void WriteTest(const Module& module, OutputStream& out) const {
+    std::string text;
+    {
+      OutputStream stream(&text);
+      compiler_.Print(setup_.filter().Select(module), stream, options_.output);
+    }
+    out.Append(RenewChecks(test_->text(), text, *options_.generate_checks));
+  }
+
   // Text that cannot be read back need not be whole.
   void PrintOutput(const Module& module, OutputStream& out) const {
     const OutputFormat& format = FindOutputFormat(options_.emit);
@@ -284,7 +300,11 @@ class Run {
     for (size_t i = 0; i < modules.size(); ++i) {
       if (i != 0)
         text.stream().Append(fmt::format("{}\n", options_.output_split_marker.value_or(*options_.split_marker)));
-      if (modules[i]) PrintOutput(*modules[i], text.stream());
+      if (modules[i] && test_) {
+        WriteTest(*modules[i], text.stream());
+      } else if (modules[i]) {
+        PrintOutput(*modules[i], text.stream());
+      }
     }
     IROPT_RETURN_IF_ERROR(text.Finish());
     IROPT_RETURN_IF_ERROR(compiler_.CheckWeights());
@@ -296,7 +316,8 @@ class Run {
   PipelineSetup& setup_;
   const DriverOptions& options_;
   std::optional<Reproducer> reproducer_;
-  const char* activity_ = "reading";  // for messages
+  std::shared_ptr<const FileBuffer> test_;  // the input, for -generate-checks
+  const char* activity_ = "reading";        // for messages
 };
 
 Status ShowPipeline(const PipelineSetup& setup, ShownForm form) {

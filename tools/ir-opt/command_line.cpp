@@ -25,6 +25,7 @@ const FlagExclusion kExclusions[] = {
       "inline-constants",
       "elide-constants-larger-than",
       "externalize-constants",
+      "generate-checks",
       "verify-each",
       "verify-roundtrip",
       "verify-determinism",
@@ -83,6 +84,7 @@ const FlagExclusion kExclusions[] = {
      {FlagExclusion::kInput, "passes", "pipeline", "opt-level", "output", "emit", "verify-only", "split-input-file",
       "print-pipeline", "externalize-constants", "weights", "verify-weights", "verify-diagnostics"}},
     {"verify-diagnostics", {"print-pipeline"}},
+    {"generate-checks", {"split-input-file", "emit", "externalize-constants", "print-pipeline", "bisect", "eval"}},
     {"elide-constants-larger-than", {"verify-roundtrip", "verify-idempotent", "checkpoint-dir"}},
     {"checkpoint-dir", {"split-input-file", "run-reproducer", "opt-bisect-limit"}},
 };

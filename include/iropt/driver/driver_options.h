@@ -58,6 +58,9 @@ struct DriverOptions {
 
   std::string emit = "tvmscript";  // the format of the output, see formats.h
 
+  // Write the input with FileCheck lines of this prefix for the result, instead of the result.
+  std::optional<std::string> generate_checks;
+
   // Constants of more than so many bytes go to a .safetensors file beside the output.
   std::optional<int64_t> externalize_constants;
 

@@ -102,9 +102,9 @@ namespace {
 // The weights of a causal softmax: exponentials of the scores up to the diagonal, normalized.
 Tensor CausalSoftmax(const Tensor& scores, Value offset) {
   const Tensor masked = topi::Trilu(scores, offset, false);
-  const Tensor max = topi::Reduce(masked, topi::Axes({-1}), true, te::Reducer::kMax);
+  const Tensor max = topi::Reduce(masked, std::vector<int64_t>{-1}, true, te::Reducer::kMax);
   const Tensor exp = topi::Trilu(topi::Map(topi::Subtract(masked, max), topi::Exp), offset, false);
-  return topi::Divide(exp, topi::Sum(exp, topi::Axes({-1}), true));
+  return topi::Divide(exp, topi::Sum(exp, std::vector<int64_t>{-1}, true));
 }
 
 // q, k and v are (batch, sequence, head, element).

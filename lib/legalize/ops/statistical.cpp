@@ -49,7 +49,7 @@ Tensor Std(const Tensor& x, const topi::Axes& axes, bool keepdims) {
 
 const Expr* LegalizeArg(LegalizeCall& call, std::string_view name, te::Reducer reducer) {
   const ArgmaxArgminAttrs attrs(call.call());
-  const topi::Axes axes = attrs.axis() ? topi::Axes({*attrs.axis()}) : std::nullopt;
+  const topi::Axes axes = attrs.axis() ? topi::Axes(std::vector{*attrs.axis()}) : std::nullopt;
   TeCall te(call, name);
   return te.Finish({topi::ReduceIndex(te.Arg(0), axes, attrs.keepdims(), reducer)});
 }

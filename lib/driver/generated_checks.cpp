@@ -1,0 +1,127 @@
+#include "generated_checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <vector>
+
+namespace iropt {
+
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r";
+// Of functions in a module.
+constexpr std::string_view kDefinition = "    def ";
+constexpr std::string_view kMetadata = "metadata = ";
+
+bool IsWordChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; }
+
+// Removes the next line from the text, and returns it with its line break.
+std::string_view TakeLine(std::string_view& text) {
+  const size_t end = text.find('\n');
+  const std::string_view line = text.substr(0, end == std::string_view::npos ? end : end + 1);
+  text.remove_prefix(line.size());
+  return line;
+}
+
+std::string_view Trimmed(std::string_view line) {
+  const size_t begin = line.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos || line[begin] == '\n') return {};
+  line.remove_prefix(begin);
+  return line.substr(0, line.find_last_not_of(" \t\r\n") + 1);
+}
+
+// What follows '#' in a line that is a comment.
+std::optional<std::string_view> CommentOf(std::string_view line) {
+  const std::string_view text = Trimmed(line);
+  if (!text.starts_with('#')) return std::nullopt;
+  return Trimmed(text.substr(1));
+}
+
+bool IsRunLine(std::string_view line) {
+  const std::optional<std::string_view> comment = CommentOf(line);
+  return comment && comment->starts_with("RUN:");
+}
+
+// "# PREFIX:", and the same with -NEXT, -LABEL, -NOT, -COUNT-2, ... after the prefix.
+bool IsCheckLine(std::string_view line, std::string_view prefix) {
+  std::optional<std::string_view> comment = CommentOf(line);
+  if (!comment || !comment->starts_with(prefix)) return false;
+  const std::string_view rest = comment->substr(prefix.size());
+  const size_t colon = rest.find(':');
+  if (colon == std::string_view::npos) return false;
+  const std::string_view directive = rest.substr(0, colon);
+  return directive.empty() || (directive.starts_with('-') && std::ranges::all_of(directive, IsWordChar));
+}
+
+// The line as a pattern of FileCheck: "[[" and "{{" would begin a variable and a regular expression.
+std::string PatternOf(std::string_view line) {
+  std::string pattern;
+  for (size_t i = 0; i < line.size(); ++i) {
+    const std::string_view pair = line.substr(i, 2);
+    if (pair == "[[") {
+      pattern += R"({{\[\[}})";
+      ++i;
+    } else if (pair == "{{") {
+      pattern += R"({{[{][{]}})";
+      ++i;
+    } else {
+      pattern += line[i];
+    }
+  }
+  return pattern;
+}
+
+std::string ChecksOf(std::string_view output, std::string_view prefix) {
+  std::string checks;
+  bool follows = false;  // the line before is checked
+  while (!output.empty()) {
+    std::string_view line = TakeLine(output);
+    if (line.starts_with(kMetadata)) break;
+    line = line.substr(0, line.find_last_not_of(" \t\r\n") + 1);
+    if (line.empty() || line.starts_with('#')) {
+      follows = false;
+      continue;
+    }
+    const std::string_view directive = line.starts_with(kDefinition) ? "-LABEL" : follows ? "-NEXT" : "";
+    checks += fmt::format("# {}{}: {:>{}}{}\n", prefix, directive, "", 6 - directive.size(), PatternOf(line));
+    follows = true;
+  }
+  return checks;
+}
+
+}  // namespace
+
+Status CheckCheckPrefix(std::string_view prefix) {
+  const bool is_valid = !prefix.empty() && std::isalpha(static_cast<unsigned char>(prefix.front())) != 0 &&
+                        std::ranges::all_of(prefix, IsWordChar);
+  if (is_valid) return {};
+  return Error{ErrorCode::Usage,
+               fmt::format("flag '-generate-checks': invalid prefix '{}': expected a letter, then letters, digits, "
+                           "'-' and '_'",
+                           prefix)};
+}
+
+std::string RenewChecks(std::string_view test, std::string_view output, std::string_view prefix) {
+  std::string text;
+  text.reserve(test.size() + output.size() * 2);
+  size_t after_run = 0;  // the position after the last RUN line
+  std::optional<size_t> first_check;
+  while (!test.empty()) {
+    const std::string_view line = TakeLine(test);
+    if (IsCheckLine(line, prefix)) {
+      if (!first_check) first_check = text.size();
+      continue;
+    }
+    text += line;
+    if (IsRunLine(line)) after_run = text.size();
+  }
+  const size_t position = first_check.value_or(after_run);
+  if (position == text.size() && !text.empty() && text.back() != '\n') text += '\n';
+  text.insert(std::min(position, text.size()), ChecksOf(output, prefix));
+  return text;
+}
+
+}  // namespace iropt
