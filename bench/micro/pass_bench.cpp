@@ -2,6 +2,7 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "iropt/pass/context.h"
@@ -22,11 +23,13 @@ PassContext MakeContext(const PassRegistry& registry, Workload& workload) {
   return context;
 }
 
-// Returns whether the pass has an effect with its options.
+// Returns whether the pass accepts its options, and modules of all forms.
 bool Runs(const Pass& pass, const PassRegistry& registry) {
-  Workload workload(Form::Chain, 16);
-  PassContext context = MakeContext(registry, workload);
-  return pass(workload.module(), context).ok();
+  return std::ranges::all_of(kForms, [&](Form form) {
+    Workload workload(form, 16);
+    PassContext context = MakeContext(registry, workload);
+    return pass(workload.module(), context).ok();
+  });
 }
 
 void RunPass(benchmark::State& state, Form form, const Pass& pass, const PassRegistry& registry) {

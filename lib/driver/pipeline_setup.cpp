@@ -94,6 +94,8 @@ Status PipelineSetup::AddCheckpoints(const std::shared_ptr<PipelineCursor>& curs
   const auto settings = [this](Pipeline passes) {
     PipelineFile file = SettingsWith(std::move(passes));
     file.instruments = instruments_;
+    // A run that goes on may have other limits.
+    std::erase_if(file.instruments, [](const InstrumentSpec& spec) { return spec.name == "limits"; });
     return file;
   };
   const std::string& folder = *options_.checkpoint_dir;

@@ -101,7 +101,8 @@ bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, Ch
   // Narrower floats overflow sooner.
   if (mode.is_narrower && trial.recipe.random.values != InputValues::kOrdinary) return true;
   if (mode.only_finite && trial.recipe.random.values == InputValues::kNonFinite) return true;
-  OutcomeComparison comparison = CompareOutcomes(after, trial.outcome, mode.is_narrower);
+  OutcomeComparison comparison =
+      CompareOutcomes(after, trial.outcome, mode.is_narrower || trial.outcome.has_narrow_floats);
   if (!comparison.differences.empty() && trial.outcome.is_random) {
     result.not_compared = "it uses random numbers, which may be drawn in another order";
     return true;

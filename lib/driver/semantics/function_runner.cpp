@@ -59,7 +59,12 @@ class FunctionRunner::Meter : public RunObserver {
   // `work` is the work of all runs.
   explicit Meter(uint64_t& work) : work_(work), counted_(work) {}
 
-  void OnBinding(const Function&, const Var&, const HostValue& value) override { Add(value); }
+  void OnBinding(const Function&, const Var&, const HostValue& value) override {
+    Add(value);
+    ForEachTensor(value, [&](const Tensor& tensor) {
+      has_narrow_floats_ |= tensor->dtype().is_floating() && tensor->dtype().bits < 32;
+    });
+  }
   void OnCall(CalleeKind, std::string_view, double) override {}
   void OnRandom() override { is_random_ = true; }
 
@@ -74,6 +79,7 @@ class FunctionRunner::Meter : public RunObserver {
   }
   double accumulation() const { return accumulation_; }
   bool is_random() const { return is_random_; }
+  bool has_narrow_floats() const { return has_narrow_floats_; }
   size_t num_lines = 0;
 
  private:
@@ -81,6 +87,7 @@ class FunctionRunner::Meter : public RunObserver {
   uint64_t counted_;
   double accumulation_ = 1;
   bool is_random_ = false;
+  bool has_narrow_floats_ = false;
 };
 
 // Interprets PrimFuncs, and takes their time into account.
@@ -211,6 +218,7 @@ RunOutcome FunctionRunner::Run(const Module& module, const CallInterface& interf
   outcome.outputs = FlattenOutputs(*result);
   outcome.is_written = IsWritten(*result);
   outcome.is_random = meter.is_random();
+  outcome.has_narrow_floats = meter.has_narrow_floats();
   outcome.num_lines = meter.num_lines;
   outcome.accumulation = meter.accumulation();
   return outcome;

@@ -15,10 +15,11 @@ namespace iropt {
 struct RunOutcome {
   std::optional<Error> failure = {};  // with a message; what follows is not known then
   std::vector<NamedTensor> outputs = {};
-  bool is_written = true;   // all elements of the outputs are initialized
-  bool is_random = false;   // operators have drawn random numbers
-  size_t num_lines = 0;     // that the program has printed
-  double accumulation = 1;  // an upper bound for how many operations one after the other lead to an output
+  bool is_written = true;          // all elements of the outputs are initialized
+  bool is_random = false;          // operators have drawn random numbers
+  bool has_narrow_floats = false;  // variables have been bound to floats of less than 32 bits
+  size_t num_lines = 0;            // that the program has printed
+  double accumulation = 1;         // an upper bound for how many operations one after the other lead to an output
 };
 
 // The tensor in another floating-point format.
