@@ -13,6 +13,7 @@ import base64
 import json
 import os
 import pathlib
+import select
 import subprocess
 import tempfile
 import time
@@ -58,6 +59,8 @@ class Browser:
 
     def receive(self):
         while b"\0" not in self.buffer:
+            if not select.select([self.receives], [], [], self.seconds)[0]:
+                raise RuntimeError("the browser does not answer")
             read = os.read(self.receives, 1 << 16)
             if not read:
                 raise RuntimeError("the browser has ended")

@@ -8,8 +8,6 @@ namespace iropt::legalize {
 
 namespace {
 
-using te::Value;
-
 // Fields of a tensor's descriptor, as tir.tvm_struct_get numbers them.
 enum class Field : uint8_t { kShape = 2, kNdim = 4, kTypeCode = 5, kTypeBits = 6, kTypeLanes = 7, kByteOffset = 8 };
 

@@ -212,7 +212,8 @@ RuleSet MakeRules(const Function& function) {
   const Pattern left = transpose(product(parts.b, parts.a));
   const Pattern right = transpose(product(parts.c, parts.b));
   RuleSet rules;
-  const auto add = [&](const char* name, const Pattern& pattern, Order order, std::optional<Pattern> transposed) {
+  const auto add = [&](const char* name, const Pattern& pattern, Order order,
+                       const std::optional<Pattern>& transposed) {
     rules.Add({name, pattern, [=](const Match& match, BlockBuilder& builder) {
                  const Call* permute = transposed ? match.CallAt(*transposed) : nullptr;
                  return adjuster->Adjust(match, parts, order, permute, builder);

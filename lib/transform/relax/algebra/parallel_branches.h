@@ -24,7 +24,7 @@ struct CombinedBranches {
 
 // The bindings of a segment in an order in which each binding comes after what it uses, if the bindings that `groups`
 // replace use the operands of their groups: a binding that is too early waits, everything else stays where it is. Drops
-// groups for which there is no such order, because an operand depends on a part. Near-linear.
+// groups without such an order, because an operand depends on a part. Near-linear.
 // Source: TVM 0.18's order of rewritten bindings.
 std::vector<uint32_t> OrderCombined(std::span<const Binding* const> segment, std::vector<CombinedBranches>& groups);
 

@@ -227,7 +227,7 @@ class PatternMaker {
     if (const auto found = made_.find(var); found != made_.end()) return found->second;
     const auto value = sides_.values.find(var);
     if (value == sides_.values.end()) return std::nullopt;
-    const std::optional<Pattern> pattern = Make(value->second);
+    std::optional<Pattern> pattern = Make(value->second);
     if (pattern) made_.emplace(var, *pattern);
     return pattern;
   }
