@@ -184,7 +184,6 @@ const PrimExpr* RuleSimplifier::ApplyRules(const PrimExpr* e) {
   return e;
 }
 
-// (x * c1 + y) // c2 if the remainders of c1 and y always have the same sum.
 // x / 2.0 is x * 0.5. The reciprocal may be rounded, so the result may differ in the last place, as in TVM.
 const PrimExpr* RuleSimplifier::RewriteDiv(const tir::BinaryExpr* e) {
   const auto* divisor = As<tir::FloatImm>(e->b);
@@ -192,6 +191,7 @@ const PrimExpr* RuleSimplifier::RewriteDiv(const tir::BinaryExpr* e) {
   return make_.Mul(e->a, make_.Float(1.0 / divisor->value, e->dtype));
 }
 
+// (x * c1 + y) // c2 if the remainders of c1 and y always have the same sum.
 const PrimExpr* RuleSimplifier::RewriteFloorDiv(const tir::BinaryExpr* e) {
   const int64_t* c2 = AsInt(e->b);
   if (!IsIndexType(e->dtype) || !c2 || *c2 == 0) return ApplyRules(e);
