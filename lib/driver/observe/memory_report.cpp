@@ -3,29 +3,11 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <unordered_set>
 
-#include "node_count.h"
+#include "module_size.h"
 #include "process_memory.h"
 
 namespace iropt {
-
-namespace {
-
-// Functions may share arenas.
-uint64_t ArenaBytes(const Module& module) {
-  std::unordered_set<const Arena*> known;
-  uint64_t bytes = 0;
-  for (const ModuleEntry& entry : module.functions()) {
-    if (entry.storage == nullptr) continue;
-    for (const auto& arena : entry.storage->arenas) {
-      if (known.insert(arena.get()).second) bytes += arena->bytes_used();
-    }
-  }
-  return bytes;
-}
-
-}  // namespace
 
 MemoryReport::Row MemoryReport::Measure(std::string_view name, const Module& module) {
   return {.name = std::string(name),

@@ -11,7 +11,7 @@
 #include "iropt/support/check.h"
 #include "iropt/support/crash.h"
 #include "iropt/support/end_process.h"
-#include "node_count.h"
+#include "module_size.h"
 #include "process_memory.h"
 
 namespace iropt {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
+#include "driver/observe/module_size.h"
 #include "driver/observe/operator_counts.h"
 #include "driver/observe/process_memory.h"
 #include "iropt/ir/relax/walk.h"
@@ -24,21 +24,8 @@ struct SizeCounter : WalkHandler {
   ModuleRecord& record;
 };
 
-// Functions share arenas.
-size_t NodeBytes(const Module& module) {
-  std::unordered_set<const Arena*> seen;
-  size_t bytes = 0;
-  for (const ModuleEntry& entry : module.functions()) {
-    if (!entry.storage) continue;
-    for (const auto& arena : entry.storage->arenas) {
-      if (seen.insert(arena.get()).second) bytes += arena->bytes_used();
-    }
-  }
-  return bytes;
-}
-
 ModuleRecord RecordOf(std::string_view name, const Module& module) {
-  ModuleRecord record{.name = std::string(name), .node_bytes = NodeBytes(module), .operators = CountOperators(module)};
+  ModuleRecord record{.name = std::string(name), .node_bytes = ArenaBytes(module), .operators = CountOperators(module)};
   SizeCounter counter(record);
   for (const ModuleEntry& entry : module.functions()) {
     if (const auto* function = As<Function>(entry.func)) {
@@ -124,7 +111,7 @@ void RunRecorder::EndPass(const Module& module, PassOutcome outcome, TimeSpent e
   record.outcome = outcome;
   record.time = end;
   record.time -= run.begin;
-  record.node_bytes = NodeBytes(module);
+  record.node_bytes = ArenaBytes(module);
   record.resident_bytes = ResidentBytes();
   if (record.composite) return;
   if (outcome == PassOutcome::Changed) RecordEffect(run, module, record);

@@ -1,4 +1,6 @@
-#include "node_count.h"
+#include "module_size.h"
+
+#include <unordered_set>
 
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/ir/tir/stmt.h"
@@ -16,6 +18,18 @@ uint64_t CountNodes(const Module& module) {
     }
   }
   return nodes;
+}
+
+size_t ArenaBytes(const Module& module) {
+  std::unordered_set<const Arena*> seen;
+  size_t bytes = 0;
+  for (const ModuleEntry& entry : module.functions()) {
+    if (!entry.storage) continue;
+    for (const auto& arena : entry.storage->arenas) {
+      if (seen.insert(arena.get()).second) bytes += arena->bytes_used();
+    }
+  }
+  return bytes;
 }
 
 }  // namespace iropt
