@@ -14,6 +14,7 @@
 
 #include "iropt/support/crash.h"
 #include "iropt/support/parallel.h"
+#include "iropt/support/status_line.h"
 
 extern char** environ;
 
@@ -28,7 +29,8 @@ Error SystemError(std::string_view what) {
   return {ErrorCode::Internal, fmt::format("{}: {}", what, std::strerror(errno))};  // NOLINT(concurrency-mt-unsafe)
 }
 
-[[noreturn]] void BeChild(int out, FunctionRef<void(OutputStream&)> work) {
+// An exception ends the process: nothing below must run in the child.
+[[noreturn]] void BeChild(int out, FunctionRef<void(OutputStream&)> work) noexcept {
   for (const int number : kSignals) signal(number, SIG_DFL);
   ForgetFilesOfCrash();
   UseOneThread();
@@ -66,12 +68,18 @@ std::string CrashOf(int status) {
   return WEXITSTATUS(status) == 0 ? "" : "stopped with an internal error";
 }
 
+// No other thread holds the lock of the status line then.
+pid_t Fork() {
+  const StatusLinePause pause;
+  return fork();
+}
+
 }  // namespace
 
 Result<ChildReport> RunInChild(FunctionRef<void(OutputStream&)> work) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return SystemError("cannot make a pipe");
-  const pid_t child = fork();
+  const pid_t child = Fork();
   if (child == 0) BeChild(ends[1], work);
   close(ends[1]);
   if (child < 0) {
@@ -85,14 +93,14 @@ Result<ChildReport> RunInChild(FunctionRef<void(OutputStream&)> work) {
   return report;
 }
 
-Result<int> RunShellCommand(const std::string& command, const std::string& file) {
+Result<int> RunShellCommand(const std::string& command) {
   std::string shell = "/bin/sh";
   std::string flag = "-c";
-  std::string script = command + " \"$1\"";
-  std::string path = file;
-  std::array<char*, 6> words = {shell.data(), flag.data(), script.data(), shell.data(), path.data(), nullptr};
+  std::string script = command;
+  const std::array<char*, 4> words = {shell.data(), flag.data(), script.data(), nullptr};
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   pid_t child = 0;

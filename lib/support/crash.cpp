@@ -283,6 +283,7 @@ void PrintStack() {
 
 // The handler is gone when this is called (SA_RESETHAND), so the signal that is raised ends the process.
 void OnEnd(int signal) {
+  EraseStatusLine();
   RemoveUnfinishedFiles();
   raise(signal);
 }

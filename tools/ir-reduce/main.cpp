@@ -67,8 +67,8 @@ Status ParseCommandLine(const std::vector<std::string>& arguments, CommandLine& 
 #include "flags.def"
   IROPT_RETURN_IF_ERROR(parser.Parse(arguments));
   TranslateDiagnosticFlags(line.diagnostics, line.colour, line.compiler);
-  if (line.progress_word == "always") line.progress = Progress::Always;
-  if (line.progress_word == "never") line.progress = Progress::Never;
+  if (line.progress_word == "always") line.progress = ProgressShown::Always;
+  if (line.progress_word == "never") line.progress = ProgressShown::Never;
   return {};
 }
 

@@ -43,7 +43,7 @@ struct BisectRequest {
   enum class Check : uint8_t { Verify, Semantics, Command };
 
   Check check = Check::Verify;
-  std::string command = {};  // of a shell; gets the result as a file and fails if it is bad
+  std::string command = {};  // of a shell, see CommandOn: gets the result as a file and fails if it is bad
   SemanticCheckOptions semantics = {};
 };
 

@@ -1,14 +1,11 @@
 // ir-reduce without its command line: finds a small module on which a command still does what it does on the input.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
-#include "iropt/driver/compiler_options.h"
+#include "iropt/driver/driver_options.h"
 
 namespace iropt {
-
-enum class Progress : uint8_t { Auto, Always, Never };
 
 struct ReduceOptions {
   CompilerOptions compiler = {};
@@ -18,7 +15,7 @@ struct ReduceOptions {
   int jobs = 0;           // tests at a time; 0: one per core
   int test_timeout = 60;  // seconds
   bool stats = false;     // print a table of the reductions to stderr
-  Progress progress = Progress::Auto;
+  ProgressShown progress = ProgressShown::Auto;
 };
 
 // The exit code after an interrupt, that of shells.

@@ -18,8 +18,8 @@ struct ChildReport {
 // outputs of the child lead nowhere. It has one thread and leaves the unfinished files of this process alone.
 Result<ChildReport> RunInChild(FunctionRef<void(OutputStream&)> work);
 
-// Runs a command of the shell, with the path of a file as its last word and without output. Returns its exit code; the
-// number of a signal that ended it comes on top of 128, as in a shell.
-Result<int> RunShellCommand(const std::string& command, const std::string& file);
+// Runs a command of the shell without input and output. Returns its exit code; the number of a signal that ended it
+// comes on top of 128, as in a shell.
+Result<int> RunShellCommand(const std::string& command);
 
 }  // namespace iropt

@@ -17,6 +17,7 @@
 #include "driver/verify_each.h"
 #include "iropt/support/child_process.h"
 #include "iropt/support/crash.h"
+#include "iropt/support/shell.h"
 
 namespace iropt {
 
@@ -78,7 +79,7 @@ Status Judge::RunCommand(const Module& module) const {
     return out.Flush();
   });
   if (!written.ok()) return Error{kCannotSay, written.error().message};
-  IROPT_ASSIGN_OR_RETURN(const int code, RunShellCommand(request_.command, file_));
+  IROPT_ASSIGN_OR_RETURN(const int code, RunShellCommand(CommandOn(request_.command, file_)));
   if (code == 0) return {};
   if (code >= kFirstCannotRun && code <= kLastCannotRun) {
     return Error{kCannotSay,

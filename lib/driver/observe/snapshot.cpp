@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "iropt/support/shell.h"
 #include "iropt/support/version.h"
 
 namespace iropt {
@@ -34,15 +35,6 @@ std::string AsComment(std::string_view text) {
 }
 
 }  // namespace
-
-std::string ShellWord(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";  // of shlex.quote
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + '\'';
-}
 
 std::string CommandLineOf(const PipelineFile& pipeline, const std::string& path) {
   std::string line = "ir-opt";

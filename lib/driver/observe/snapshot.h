@@ -23,9 +23,6 @@ Status WriteSnapshot(std::string_view title, const PipelineFile& pipeline, const
 // The pipeline file in the comments of a snapshot; nothing if the text does not begin with a header.
 std::optional<std::string> PipelineOfSnapshot(std::string_view text);
 
-// The text as one word of a shell, with quotes if it needs any.
-std::string ShellWord(const std::string& word);
-
 // The command line of ir-opt that runs the pipeline on a file, with quotes for a shell.
 std::string CommandLineOf(const PipelineFile& pipeline, const std::string& path);
 

@@ -1,7 +1,6 @@
 #include "iropt/driver/reduce.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,11 +8,13 @@
 #include <optional>
 #include <utility>
 
+#include "driver/observe/progress.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/pass/timing.h"
 #include "iropt/support/crash.h"
 #include "iropt/support/file.h"
 #include "iropt/support/parallel.h"
+#include "iropt/support/status_line.h"
 #include "reducer.h"
 #include "subject.h"
 #include "test_runner.h"
@@ -23,27 +24,6 @@ namespace iropt {
 namespace {
 
 size_t LinesOf(std::string_view text) { return static_cast<size_t>(std::ranges::count(text, '\n')); }
-
-// One line on the standard error output that is written again and again.
-class ProgressLine {
- public:
-  explicit ProgressLine(Progress progress)
-      : shown_(progress == Progress::Always || (progress == Progress::Auto && isatty(STDERR_FILENO) != 0)),
-        err_(STDERR_FILENO) {}
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-  ~ProgressLine() { Show({}); }
-
-  void Show(std::string_view text) {
-    if (!shown_) return;
-    err_.Append(fmt::format("\r{}\x1b[K", text));
-    static_cast<void>(err_.Flush());
-  }
-
- private:
-  const bool shown_;
-  OutputStream err_;
-};
 
 class ReduceRun {
  public:
@@ -96,7 +76,7 @@ class ReduceRun {
   Status ExpectInteresting(std::string_view text, std::string_view message) {
     if (runner_->interrupted()) return {};
     IROPT_ASSIGN_OR_RETURN(const TestRunner::Outcome outcome, runner_->Run(text));
-    if (outcome.verdict == Verdict::Interesting || runner_->interrupted()) return {};
+    if (outcome.verdict == TestVerdict::Interesting || runner_->interrupted()) return {};
     DiagnosticBuilder error = compiler_.diagnostics().Error(
         {}, "not-interesting", fmt::format("{}: the test gives {}, expected exit code 0", message, outcome.status));
     error.Note(fmt::format("the test is: {}", options_.test));
@@ -115,14 +95,15 @@ class ReduceRun {
 
   Result<int> Search(const SubjectMaker& maker, Subject subject, AtomicFile& output) {
     const Stopwatch watch;
-    std::optional<ProgressLine> progress(std::in_place, options_.progress);
+    const bool shows_progress = Progress::IsWanted(options_.progress);
     const auto watcher = [&](std::string_view reduction, const Subject& current) {
-      progress->Show(fmt::format("{}: {} lines, {} tests, {:.0f} s", reduction, LinesOf(current.text), runner_->tests(),
+      if (!shows_progress) return;
+      ShowStatusLine(fmt::format("{}: {} lines, {} tests, {:.0f} s", reduction, LinesOf(current.text), runner_->tests(),
                                  watch.Read().wall_seconds));
     };
     Reducer reducer(std::move(subject), maker, *runner_, watcher);
     const Status searched = reducer.Run();
-    progress.reset();
+    EraseStatusLine();
     const std::string& text = reducer.subject().text;
     output.stream().Append(maker.PrintTo(reducer.subject(), options_.output));
     IROPT_RETURN_IF_ERROR(output.Commit());
@@ -139,7 +120,7 @@ class ReduceRun {
   // Tests the result once more.
   Result<int> CheckAgain(const std::string& text) {
     IROPT_ASSIGN_OR_RETURN(const TestRunner::Outcome outcome, runner_->Run(text));
-    if (runner_->interrupted() || outcome.verdict == Verdict::Interesting) return 0;
+    if (runner_->interrupted() || outcome.verdict == TestVerdict::Interesting) return 0;
     compiler_.diagnostics().Error(
         {}, "flaky-test",
         fmt::format("the test is not deterministic: a second test of the result gives {}", outcome.status));

@@ -15,14 +15,13 @@
 #include <memory>
 #include <utility>
 
-#include "driver/observe/snapshot.h"
 #include "iropt/support/file.h"
+#include "iropt/support/shell.h"
 
 namespace iropt {
 
 namespace {
 
-constexpr std::string_view kPlaceholder = "{}";
 constexpr std::string_view kFolderPattern = "ir-reduce-XXXXXX";
 constexpr const char* kNowhere = "/dev/null";
 
@@ -31,8 +30,8 @@ std::string DescribeStatus(int status) {
   return fmt::format("exit code {}", WEXITSTATUS(status));
 }
 
-Verdict VerdictOf(int status) {
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? Verdict::Interesting : Verdict::NotInteresting;
+TestVerdict VerdictOf(int status) {
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? TestVerdict::Interesting : TestVerdict::NotInteresting;
 }
 
 // Ends a test and all that it started.
@@ -114,21 +113,11 @@ std::string TestRunner::FileOf(size_t slot) const {
   return (std::filesystem::path(folder_) / fmt::format("{}-{}", slot, options_.name)).string();
 }
 
-std::string TestRunner::CommandFor(const std::string& file) const {
-  const std::string word = ShellWord(file);
-  std::string command = options_.command;
-  size_t at = command.find(kPlaceholder);
-  if (at == std::string::npos) return command + ' ' + word;
-  for (; at != std::string::npos; at = command.find(kPlaceholder, at + word.size()))
-    command.replace(at, kPlaceholder.size(), word);
-  return command;
-}
-
 Result<pid_t> TestRunner::Spawn(const std::string& file, const char* output) const {
   const SpawnSettings settings(old_mask_, output);
   std::string shell = "sh";
   std::string flag = "-c";
-  std::string command = CommandFor(file);
+  std::string command = CommandOn(options_.command, file);
   char* const arguments[] = {shell.data(), flag.data(), command.data(), nullptr};
   pid_t pid = 0;
   const int failed = posix_spawn(&pid, "/bin/sh", settings.files(), settings.attributes(), arguments, environ);
@@ -163,7 +152,7 @@ std::optional<TestRunner::Ended> TestRunner::Reap() {
       kill(-process->pid, SIGKILL);  // what it left running
     } else if (process->deadline <= now) {
       KillGroup(process->pid);
-      ended.verdict = Verdict::TimedOut;
+      ended.verdict = TestVerdict::TimedOut;
     } else {
       continue;
     }
@@ -202,7 +191,7 @@ Result<TestRunner::Outcome> TestRunner::Run(std::string_view text) {
   KillFrom(0);
   if (!ended) return Outcome{};
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBuffer> output, ReadFile(log));
-  const bool timed_out = ended->verdict == Verdict::TimedOut;
+  const bool timed_out = ended->verdict == TestVerdict::TimedOut;
   return Outcome{ended->verdict,
                  timed_out ? fmt::format("no end within {} s", options_.timeout) : DescribeStatus(ended->status),
                  std::string(output->text())};
@@ -221,7 +210,7 @@ Result<std::optional<size_t>> TestRunner::FindFirst(size_t count, TextOf text_of
     }
     if (running_.empty()) return found;
     const std::optional<Ended> ended = WaitForAny();
-    if (!ended || ended->verdict != Verdict::Interesting) continue;
+    if (!ended || ended->verdict != TestVerdict::Interesting) continue;
     found = ended->process.candidate;
     KillFrom(*found);
   }

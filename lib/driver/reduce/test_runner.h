@@ -22,7 +22,7 @@ struct TestOptions {
   int timeout = 60;     // seconds
 };
 
-enum class Verdict : uint8_t { Interesting, NotInteresting, TimedOut };
+enum class TestVerdict : uint8_t { Interesting, NotInteresting, TimedOut };
 
 // Owns a folder for the files. While it exists, interrupts end tests instead of the program. Tests run in process
 // groups of their own, so that nothing that they started outlives them.
@@ -39,7 +39,7 @@ class TestRunner {
   bool interrupted() const { return interrupted_; }
 
   struct Outcome {
-    Verdict verdict = Verdict::NotInteresting;
+    TestVerdict verdict = TestVerdict::NotInteresting;
     std::string status;  // "exit code 1"
     std::string output;  // of the command, both streams
   };
@@ -62,7 +62,7 @@ class TestRunner {
   };
   struct Ended {
     Process process;
-    Verdict verdict = Verdict::NotInteresting;
+    TestVerdict verdict = TestVerdict::NotInteresting;
     int status = 0;
   };
 
@@ -71,7 +71,6 @@ class TestRunner {
   Result<Process> Start(size_t candidate, size_t slot, std::string_view text, const char* output);
   Result<pid_t> Spawn(const std::string& file, const char* output) const;
   std::string FileOf(size_t slot) const;
-  std::string CommandFor(const std::string& file) const;
   size_t FreeSlot() const;
   // Waits for one of the running tests to end or to be out of time. Nothing after an interrupt.
   std::optional<Ended> WaitForAny();

@@ -8,6 +8,7 @@
 
 #include "../catch.h"
 #include "iropt/support/parallel.h"
+#include "iropt/support/shell.h"
 
 using namespace iropt;
 
@@ -42,15 +43,22 @@ TEST_CASE("a child that stops with an exit code has not finished its work") {
   CHECK(report->crash == "stopped with an internal error");
 }
 
-TEST_CASE("a command of the shell gets the file as its last word") {
-  const auto code_of = [](const std::string& command, const std::string& file) {
-    const Result<int> code = RunShellCommand(command, file);
+TEST_CASE("a command of the shell has an exit code") {
+  const auto code_of = [](const std::string& command) {
+    const Result<int> code = RunShellCommand(command);
     REQUIRE(code.ok());
     return *code;
   };
-  CHECK(code_of("test -e", "/dev/null") == 0);
-  CHECK(code_of("test 'a b $HOME' =", "a b $HOME") == 0);
-  CHECK(code_of("echo to nowhere; exit 3;", "x") == 3);
-  CHECK(code_of("no-such-command-at-all", "x") == 127);
-  CHECK(code_of("kill -9 $$;", "x") == 128 + SIGKILL);
+  CHECK(code_of("test -e /dev/null") == 0);
+  CHECK(code_of("echo to nowhere; exit 3") == 3);
+  CHECK(code_of("read line") == 1);
+  CHECK(code_of("no-such-command-at-all") == 127);
+  CHECK(code_of("kill -9 $$") == 128 + SIGKILL);
+}
+
+TEST_CASE("a command gets the file in place of {}, or as its last word") {
+  CHECK(CommandOn("test -e", "a.ir") == "test -e a.ir");
+  CHECK(CommandOn("run {} | grep -v {}", "a b.ir") == "run 'a b.ir' | grep -v 'a b.ir'");
+  CHECK(CommandOn("cat", "it's {}") == "cat 'it'\\''s {}'");
+  CHECK(CommandOn("", "") == " ''");
 }
