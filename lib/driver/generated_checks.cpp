@@ -14,7 +14,9 @@ namespace {
 constexpr std::string_view kBlanks = " \t\r";
 // Of functions in a module.
 constexpr std::string_view kDefinition = "    def ";
+// The first and the last line of the metadata section.
 constexpr std::string_view kMetadata = "metadata = ";
+constexpr std::string_view kMetadataEnd = "}\"\"\")";
 
 bool IsWordChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; }
 
@@ -24,6 +26,11 @@ std::string_view TakeLine(std::string_view& text) {
   const std::string_view line = text.substr(0, end == std::string_view::npos ? end : end + 1);
   text.remove_prefix(line.size());
   return line;
+}
+
+void SkipPast(std::string_view last_line, std::string_view& text) {
+  while (!text.empty() && !TakeLine(text).starts_with(last_line)) {
+  }
 }
 
 std::string_view Trimmed(std::string_view line) {
@@ -79,7 +86,11 @@ std::string ChecksOf(std::string_view output, std::string_view prefix) {
   bool follows = false;  // the line before is checked
   while (!output.empty()) {
     std::string_view line = TakeLine(output);
-    if (line.starts_with(kMetadata)) break;
+    if (line.starts_with(kMetadata)) {
+      SkipPast(kMetadataEnd, output);
+      follows = false;
+      continue;
+    }
     line = line.substr(0, line.find_last_not_of(" \t\r\n") + 1);
     if (line.empty() || line.starts_with('#')) {
       follows = false;

@@ -67,6 +67,7 @@ std::shared_ptr<PipelineCursor> PipelineSetup::MakeCursor() const {
 // Instruments that need the position in the pipeline. The one for failed passes comes last: those after an instrument
 // that fails see the pass as failed.
 Status PipelineSetup::AddFollowers() {
+  if (options_.print_pipeline != ShownForm::None) return {};  // nothing runs
   if (!options_.dump_dir && !options_.checkpoint_dir && !options_.reproducer) return {};
   cursor_ = MakeCursor();
   context_.instruments.insert(context_.instruments.begin(), cursor_);

@@ -76,7 +76,15 @@ const FlagExclusion kExclusions[] = {
       "print-after-all",
       "print-changed",
       "dump-dir",
+      "checkpoint-dir",
       "instruments",
+      "emit",
+      "filter-functions",
+      "elide-constants-larger-than",
+      "track-memory",
+      "pass-timeout",
+      "max-rss",
+      "max-ir-growth",
       "eval"}},
     {"check-semantics", {"no-verify"}},
     {"run-reproducer", {"passes", "pipeline"}},
@@ -85,14 +93,32 @@ const FlagExclusion kExclusions[] = {
       "print-pipeline", "externalize-constants", "weights", "verify-weights", "verify-diagnostics"}},
     {"verify-diagnostics", {"print-pipeline"}},
     {"generate-checks", {"split-input-file", "emit", "externalize-constants", "print-pipeline", "bisect", "eval"}},
-    {"elide-constants-larger-than", {"verify-roundtrip", "verify-idempotent", "checkpoint-dir"}},
-    {"checkpoint-dir", {"split-input-file", "run-reproducer", "opt-bisect-limit"}},
+    {"elide-constants-larger-than",
+     {"verify-roundtrip", "verify-idempotent", "checkpoint-dir", "dump-dir", "reproducer"}},
+    {"checkpoint-dir", {"split-input-file", "run-reproducer", "opt-bisect-limit", "generate-checks"}},
 };
 
 constexpr FlagRequirement kRequirements[] = {
     {"output-split-marker", "split-input-file"},
     {"resume-from", "checkpoint-dir"},
 };
+
+// What depends on the values of flags.
+Status CheckValues(const CommandLine& line) {
+  if (line.bisect && line.bisect->empty()) {
+    return Error{ErrorCode::Usage, "flag '-bisect' must be verify, semantics or a command, not ''"};
+  }
+  const bool checks_semantics = !line.check_semantics.empty() || line.bisect == "semantics";
+  if (!checks_semantics && (line.check_semantics_budget || line.check_semantics_seed)) {
+    return Error{ErrorCode::Usage,
+                 fmt::format("flag '{}' has no effect without '-check-semantics' or '-bisect=semantics'",
+                             line.check_semantics_budget ? "-check-semantics-budget" : "-check-semantics-seed")};
+  }
+  if (line.driver.emit == "dot" && line.driver.externalize_constants) {
+    return Error{ErrorCode::Usage, "flag '-externalize-constants' has no effect beside '-emit=dot'"};
+  }
+  return {};
+}
 
 // Of "text" or "json"; anything else is a flag that is not there.
 ShownForm FormOf(std::string_view word) {
@@ -174,9 +200,7 @@ Result<CommandLine> ParseCommandLine(const std::vector<std::string>& arguments) 
   IROPT_RETURN_IF_ERROR(parser.Parse(arguments));
   IROPT_RETURN_IF_ERROR(parser.CheckExclusions(kExclusions));
   IROPT_RETURN_IF_ERROR(parser.CheckRequirements(kRequirements));
-  if (line.bisect && line.bisect->empty()) {
-    return Error{ErrorCode::Usage, "flag '-bisect' must be verify, semantics or a command, not ''"};
-  }
+  IROPT_RETURN_IF_ERROR(CheckValues(line));
   TranslateWords(line);
   IROPT_RETURN_IF_ERROR(TranslateReport(line.report, line.driver));
   IROPT_RETURN_IF_ERROR(TranslateLimits(line));

@@ -19,13 +19,13 @@ namespace {
 struct SizeCounter : WalkHandler {
   explicit SizeCounter(ModuleRecord& r) : record(r) {}
   void OnBinding(const Binding&) { ++record.bindings; }
-  void OnCall(const Call&) { ++record.calls; }
 
   ModuleRecord& record;
 };
 
 ModuleRecord RecordOf(std::string_view name, const Module& module) {
   ModuleRecord record{.name = std::string(name), .node_bytes = ArenaBytes(module), .operators = CountOperators(module)};
+  for (const auto& [callee, calls] : record.operators) record.calls += calls;
   SizeCounter counter(record);
   for (const ModuleEntry& entry : module.functions()) {
     if (const auto* function = As<Function>(entry.func)) {
