@@ -36,6 +36,7 @@ inline constexpr int kNoOptLevel = std::numeric_limits<int>::min();
 enum class PassChange : uint8_t {
   Symbols,         // functions get other symbols, with their old name at the end
   Precision,       // floats may be computed, and passed as parameters, in a narrower format
+  Inference,       // operators compute what they do in inference rather than in training
   NonFinite,       // results of operands with infinities or NaNs may differ
   BoundParams,     // parameters are replaced by constants, see PassInfo::bound_tensors
   ParamTypes,      // the types of parameters are narrowed or widened

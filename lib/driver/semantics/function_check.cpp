@@ -5,6 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
+#include <string>
+
+#include "driver/observe/operator_counts.h"
+#include "iropt/op/operators.h"
 
 namespace iropt {
 
@@ -18,6 +23,13 @@ constexpr IntegerRange kIntegers[] = {{-8, 8}, {0, 3}, {1, 3}, {0, 1}, {0, 0}, {
 // Where one failure comes back so often, other inputs do not help.
 constexpr size_t kMostSameFailures = 14;
 
+// Returns whether the module has operators that compute something else in inference.
+bool HasTrainingOperators(const Module& module) {
+  const std::map<std::string, uint64_t> counts = CountOperators(module);
+  return std::ranges::any_of(std::array{OpId::kNnBatchNorm, OpId::kNnDropout},
+                             [&](OpId id) { return counts.contains(std::string(GetOp(id)->info->script)); });
+}
+
 }  // namespace
 
 void CheckMode::Add(const PassInfo& pass) {
@@ -25,6 +37,7 @@ void CheckMode::Add(const PassInfo& pass) {
     return std::ranges::find(pass.changes, change) != pass.changes.end();
   };
   is_narrower |= declares(PassChange::Precision);
+  is_inference |= declares(PassChange::Inference);
   only_finite |= declares(PassChange::NonFinite);
   restricts_inputs |= declares(PassChange::ParamTypes);
 }
@@ -103,6 +116,10 @@ bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, Ch
   if (mode.only_finite && trial.recipe.random.values == InputValues::kNonFinite) return true;
   OutcomeComparison comparison =
       CompareOutcomes(after, trial.outcome, mode.is_narrower || trial.outcome.has_narrow_floats);
+  if (!comparison.differences.empty() && mode.is_inference) {
+    result.not_compared = "a pass turns R.nn.batch_norm and R.nn.dropout from training to inference";
+    return true;
+  }
   if (!comparison.differences.empty() && trial.outcome.is_random) {
     result.not_compared = "it uses random numbers, which may be drawn in another order";
     return true;
@@ -131,6 +148,7 @@ CheckResult FunctionCheck::Compare(const Module& before, const CallInterface& ol
     result.not_compared = obstacle_;
     return result;
   }
+  mode.is_inference = mode.is_inference && HasTrainingOperators(before);
   runner.ResetWork();
   std::vector<Trial> next;
   for (Trial& trial : trials_) {

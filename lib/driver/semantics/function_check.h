@@ -16,6 +16,7 @@ namespace iropt {
 // What the passes between two modules may change.
 struct CheckMode {
   bool is_narrower = false;       // floats are computed in float16
+  bool is_inference = false;      // batch_norm and dropout are those of inference
   bool only_finite = false;       // inputs with infinities and NaNs are not compared
   bool restricts_inputs = false;  // the function need not run on all inputs on which it ran before
 
