@@ -181,7 +181,7 @@ const Type* InferType(const Expr* expr, InferContext& ctx) {
     case NodeKind::kSeqExpr: return InferSeq(static_cast<const SeqExpr*>(expr), ctx);
     case NodeKind::kFunction: return InferFunction(static_cast<const Function*>(expr), ctx);
     case NodeKind::kPrimFunc: return PrimFuncType(static_cast<const PrimFunc*>(expr));
-    case NodeKind::kExternFunc: return FuncType::Opaque(ObjectType::Get(), false, kDeriveByTypeArgs);
+    case NodeKind::kExternFunc: return PackedFuncType();
     case NodeKind::kShapeExpr: return ShapeType::Get(static_cast<const ShapeExpr*>(expr)->values);
     case NodeKind::kPrimValue: return PrimType::Get(static_cast<const PrimValue*>(expr)->value);
     case NodeKind::kStringImm:

@@ -62,7 +62,7 @@ const Expr* MakeDataTypeImm(DataType dtype, Span span, Workspace& workspace) {
 
 const Expr* MakeExternFunc(std::string_view symbol, Span span, Workspace& workspace) {
   return NewLeaf<ExternFunc>(workspace, span, workspace.arena().CopyString(symbol), DictAttr::Empty(),
-                             FuncType::Opaque(ObjectType::Get(), false, kDeriveByTypeArgs));
+                             PackedFuncType());
 }
 
 const Expr* MakeTuple(std::span<const Expr* const> fields, Span span, Workspace& workspace) {

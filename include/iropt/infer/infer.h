@@ -96,6 +96,8 @@ void ForEachDefinedSymVar(const Type* type, FunctionRef<void(const tir::Var*)> f
 
 // Name of the derivation of packed functions, whose result types the call gives (FuncType::derive_func).
 inline constexpr std::string_view kDeriveByTypeArgs = "tvm.relax.struct_info.infer_by_sinfo_args";
+// The type of packed functions.
+inline const FuncType* PackedFuncType() { return FuncType::Opaque(ObjectType::Get(), false, kDeriveByTypeArgs); }
 
 // Equality up to the names of the symbolic variables that a function type's parameters define.
 bool FuncTypeAlphaEqual(const FuncType* a, const FuncType* b);

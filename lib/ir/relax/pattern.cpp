@@ -48,12 +48,6 @@ Pattern Pattern::WithAttrs(const Attr* attrs) const {
   return Pattern(std::move(node));
 }
 
-Pattern Pattern::WithAttr(std::string_view name, const Attr* value) const {
-  auto node = Copy();
-  node->fields.emplace_back(name, value);
-  return Pattern(std::move(node));
-}
-
 Pattern Pattern::WithDtype(DataType dtype) const {
   auto node = Copy();
   node->dtype = dtype;
@@ -231,11 +225,6 @@ bool Match::VisitCall(const PatternNode& pattern, const Call* call) {
   const Mark mark = Here();
   if (!Visit(pattern.children[0], call->op)) return false;
   if (pattern.attrs && !AttrEqual(pattern.attrs, call->attrs)) return Undo(mark);
-  const auto* record = As<ObjectAttr>(call->attrs);
-  for (const auto& [name, value] : pattern.fields) {
-    const Attr* field = record ? record->Find(name) : nullptr;
-    if (!field || !AttrEqual(field, value)) return Undo(mark);
-  }
   const std::span<const Pattern> args = std::span(pattern.children).subspan(1);
   if (VisitAll(args, call->args, false)) return true;
   return (pattern.commutative && VisitAll(args, call->args, true)) || Undo(mark);

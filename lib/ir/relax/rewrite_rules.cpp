@@ -149,7 +149,6 @@ const Expr* RuleRewriter::ApplyRules(const Expr* expr) {
     if (!match.Try(rule.pattern, expr)) continue;
     const Expr* replacement = rule.replace(match, builder());
     if (!replacement || replacement == expr) continue;
-    ++num_rewrites_;
     ++applied_[index];
     return replacement;
   }

@@ -46,8 +46,7 @@ const ShapeExpr* LegalizeCall::ShapeArg(size_t i) {
 
 const Expr* LegalizeCall::PackedFunc(std::string_view name) {
   Workspace& workspace = builder_.workspace();
-  return workspace.New<ExternFunc>(workspace.arena().CopyString(name), DictAttr::Empty(),
-                                   FuncType::Opaque(ObjectType::Get(), false, kDeriveByTypeArgs));
+  return workspace.New<ExternFunc>(workspace.arena().CopyString(name), DictAttr::Empty(), PackedFuncType());
 }
 
 const Expr* LegalizeCall::CallDpsPacked(std::string_view name, const std::vector<const Expr*>& args,

@@ -85,6 +85,8 @@ class BlockBuilder {
   const Expr* Normalize(const Expr* expr);
   // The same for an operand: a leaf or a tuple of leaves.
   const Expr* NormalizeArgument(const Expr* arg);
+  // Forgets which operands the innermost block has bound: new expressions share nothing with earlier ones.
+  void ForgetOperands() { top().normalized.clear(); }
   // A call whose type is inferred; the operands have types.
   const Call* MakeCall(const Expr* op, std::span<const Expr* const> args, const Attr* attrs = nullptr,
                        const TupleType* type_args = nullptr);

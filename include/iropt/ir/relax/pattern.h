@@ -41,8 +41,6 @@ class Pattern {
   Pattern AnyMoreArgs() const;
   // Of a call: exactly this attribute record.
   Pattern WithAttrs(const Attr* attrs) const;
-  // Of a call: the attribute of this name has the value.
-  Pattern WithAttr(std::string_view name, const Attr* value) const;
   // A tensor of this dtype, rank or shape. A symbolic variable in `dims` stands for any dimension, the same wherever
   // it occurs in the pattern; see Match::dims.
   Pattern WithDtype(DataType dtype) const;
@@ -106,7 +104,6 @@ struct PatternNode {
   DataType dtype = {};     // void: any
   const Expr* expr = nullptr;
   const Attr* attrs = nullptr;
-  std::vector<std::pair<std::string_view, const Attr*>> fields = {};
   std::vector<const PrimExpr*> dims = {};
   std::vector<Pattern> children = {};
   std::vector<Pattern::Predicate> predicates = {};

@@ -71,7 +71,6 @@ class RuleRewriter : public ExprMutator, private Definitions {
   RuleRewriter(const RuleSet& rules, Workspace& workspace, TypeInferrer& inferrer, std::vector<uint32_t> uses = {});
 
   const Function* Run(const Function* function) { return To<Function>(VisitExpr(function)); }
-  uint64_t num_rewrites() const { return num_rewrites_; }
   // How often each rule was applied.
   const std::vector<uint64_t>& applied() const { return applied_; }
 
@@ -109,7 +108,6 @@ class RuleRewriter : public ExprMutator, private Definitions {
   uint32_t block_ = 0;                                  // the number of the current block
   uint32_t num_blocks_ = 0;
   uint32_t fuel_ = 0;
-  uint64_t num_rewrites_ = 0;
 };
 
 }  // namespace iropt

@@ -145,6 +145,9 @@ class OrderAdjuster {
       if (!tensor || !tensor->known || tensor->ndim < (i == 1 ? 2 : 1)) return nullptr;
       shapes[i].assign(tensor->dims.begin(), tensor->dims.end());
     }
+    // Beside a vector, the batch dimensions of a product would be taken for rows.
+    const bool has_vector = shapes[0].size() == 1 || shapes[2].size() == 1;
+    if (has_vector && std::ranges::any_of(shapes, [](const auto& shape) { return shape.size() > 2; })) return nullptr;
     const bool on_left = now == Order::kLeftFirst;
     const std::array<bool, 3> moved{transposed && on_left, transposed != nullptr, transposed && !on_left};
     for (size_t i = 0; i < 3; ++i) {
@@ -192,11 +195,7 @@ class OrderAdjuster {
   std::map<const tir::Var*, double> bounds_;
 };
 
-bool TransposesMatrix(const Expr* value) {
-  const TensorType* tensor = TensorTypeOf(value);
-  const auto axes = PermuteDimsAttrs(*To<Call>(value)).axes();
-  return tensor && tensor->ndim == 2 && (!axes || ((*axes)[0] + 2) % 2 == 1);
-}
+bool TransposesMatrix(const Expr* value) { return PermutationOf(*To<Call>(value)) == ExchangeLastTwo(2); }
 
 bool KeepsDtype(const Expr* value) { return AccumulatesInOwnDtype(*To<Call>(value)); }
 

@@ -10,17 +10,6 @@ namespace iropt {
 
 namespace {
 
-// The data of a normalization; null if its rank is not known, or the operands are not of one known dtype.
-const TensorType* DataOf(const Call& call) {
-  const TensorType* data = TensorTypeOf(call.args[0]);
-  if (!data || data->ndim == kUnknownDim || !data->dtype.is_floating()) return nullptr;
-  const bool one_dtype = std::ranges::all_of(call.args, [&](const Expr* arg) {
-    const TensorType* tensor = TensorTypeOf(arg);
-    return tensor && tensor->dtype == data->dtype;
-  });
-  return one_dtype ? data : nullptr;
-}
-
 // (x - mean) / sqrt(var + epsilon)
 const Expr* Normalized(const Expr* x, const Expr* mean, const Expr* variance, double epsilon, OpCalls calls) {
   const DataType dtype = TensorTypeOf(x)->dtype;
@@ -46,8 +35,7 @@ class OpDecomposer : public ExprMutator {
     const auto* shape = As<ShapeType>(type);
     if (!shape || shape->ndim == kUnknownDim) return nullptr;
     const Type* opaque = ShapeType::Get(shape->ndim);
-    const auto* packed = workspace().New<ExternFunc>("vm.builtin.tensor_to_shape", DictAttr::Empty(),
-                                                     FuncType::Opaque(ObjectType::Get(), false, kDeriveByTypeArgs));
+    const auto* packed = workspace().New<ExternFunc>("vm.builtin.tensor_to_shape", DictAttr::Empty(), PackedFuncType());
     const Expr* result = builder().Emit(builder().MakeCall(GetOp(OpId::kCallPurePacked), {packed, call.args[0]},
                                                            nullptr, TupleType::Get(std::span(&opaque, 1))));
     std::vector<const PrimExpr*> dims;
@@ -59,6 +47,16 @@ class OpDecomposer : public ExprMutator {
 
 }  // namespace
 
+const TensorType* DataOfNormalization(const Call& call) {
+  const TensorType* data = TensorTypeOf(call.args[0]);
+  if (!data || data->ndim == kUnknownDim || !data->dtype.is_floating()) return nullptr;
+  const bool one_dtype = std::ranges::all_of(call.args, [&](const Expr* arg) {
+    const TensorType* tensor = TensorTypeOf(arg);
+    return tensor && tensor->dtype == data->dtype;
+  });
+  return one_dtype ? data : nullptr;
+}
+
 const Expr* ExpandToRank(const Expr* vector, int64_t rank, int64_t axis, OpCalls calls) {
   std::vector<int64_t> others;
   for (int64_t i = 0; i < rank; ++i) {
@@ -68,7 +66,7 @@ const Expr* ExpandToRank(const Expr* vector, int64_t rank, int64_t axis, OpCalls
 }
 
 std::optional<ScaleAndShift> ScaleAndShiftOf(const Call& call, OpCalls calls) {
-  const TensorType* data = DataOf(call);
+  const TensorType* data = DataOfNormalization(call);
   if (!data) return std::nullopt;
   const BatchNormAttrs attrs(call);
   const DataType dtype = data->dtype;
@@ -80,7 +78,7 @@ std::optional<ScaleAndShift> ScaleAndShiftOf(const Call& call, OpCalls calls) {
 }
 
 const Expr* DecomposeBatchNorm(const Call& call, OpCalls calls) {
-  const TensorType* data = DataOf(call);
+  const TensorType* data = DataOfNormalization(call);
   if (!data) return nullptr;
   const BatchNormAttrs attrs(call);
   const auto expand = [&](const Expr* vector) { return ExpandToRank(vector, data->ndim, attrs.axis(), calls); };
@@ -92,9 +90,15 @@ const Expr* DecomposeBatchNorm(const Call& call, OpCalls calls) {
 }
 
 const Expr* DecomposeLayerNorm(const Call& call, OpCalls calls) {
-  if (!DataOf(call)) return nullptr;
+  const TensorType* data = DataOfNormalization(call);
+  if (!data) return nullptr;
   const LayerNormAttrs attrs(call);
   const std::vector<int64_t> axes = attrs.axes().vector();
+  // Scale and shift are broadcast along the last axes.
+  const auto first = data->ndim - static_cast<int64_t>(axes.size());
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if ((axes[i] < 0 ? axes[i] + data->ndim : axes[i]) != first + static_cast<int64_t>(i)) return nullptr;
+  }
   const Expr* x = call.args[0];
   const Expr* mean = calls.Reduce(OpId::kMean, x, axes, true);
   const Expr* variance = calls.Reduce(OpId::kVariance, x, axes, true);
@@ -104,10 +108,13 @@ const Expr* DecomposeLayerNorm(const Call& call, OpCalls calls) {
   return out;
 }
 
-const Function* DecomposeOps(const Function* function, const Module& module, Workspace& workspace,
-                             DiagnosticEngine& diagnostics) {
+Result<const Function*> DecomposeOps(const Function* function, const Module& module, Workspace& workspace,
+                                     DiagnosticEngine& diagnostics) {
   OpTypeInferrer inferrer(&module, workspace.arena(), &diagnostics);
-  return To<Function>(OpDecomposer(workspace, &inferrer).VisitExpr(function));
+  OpDecomposer decomposer(workspace, &inferrer);
+  function = To<Function>(decomposer.VisitExpr(function));
+  if (decomposer.failed()) return Failure{ErrorCode::PassFailed};
+  return function;
 }
 
 }  // namespace iropt

@@ -3,9 +3,13 @@
 
 #include <span>
 
+#include "iropt/support/result.h"
 #include "transform/relax/util/op_calls.h"
 
 namespace iropt {
+
+// The data of a batch_norm or layer_norm; null if its rank is not known, or the operands are not of one floating dtype.
+const TensorType* DataOfNormalization(const Call& call);
 
 // The vector with a dimension of 1 for every axis of a tensor of this rank but `axis`.
 const Expr* ExpandToRank(const Expr* vector, int64_t rank, int64_t axis, OpCalls calls);
@@ -27,11 +31,12 @@ std::optional<ScaleAndShift> ScaleAndShiftOf(const Call& batch_norm, OpCalls cal
 // The tuple that a batch_norm in inference returns: (x - mean) / sqrt(var + epsilon) * gamma + beta, and the moving
 // mean and variance unchanged. Null if the rank or the dtype of the data is not known.
 const Expr* DecomposeBatchNorm(const Call& call, OpCalls calls);
-// (x - mean) / sqrt(var + epsilon) * gamma + beta, of the mean and variance over the axes; null as before.
+// (x - mean) / sqrt(var + epsilon) * gamma + beta, of the mean and variance over the axes; null as before, and
+// unless these are the last axes.
 const Expr* DecomposeLayerNorm(const Call& call, OpCalls calls);
 
 // The function with every batch_norm, and every tensor_to_shape, in simpler operators.
-const Function* DecomposeOps(const Function* function, const Module& module, Workspace& workspace,
-                             DiagnosticEngine& diagnostics);
+Result<const Function*> DecomposeOps(const Function* function, const Module& module, Workspace& workspace,
+                                     DiagnosticEngine& diagnostics);
 
 }  // namespace iropt

@@ -34,8 +34,8 @@ class TrainingMutator : public ExprMutator {
 
  private:
   const Expr* ByStatisticsOfBatch(const Call& call) {
-    const TensorType* data = TensorTypeOf(call.args[0]);
-    if (!data || data->ndim == kUnknownDim || !data->dtype.is_floating()) return nullptr;
+    const TensorType* data = DataOfNormalization(call);
+    if (!data) return nullptr;
     const BatchNormAttrs attrs(call);
     const int64_t channel = attrs.axis() < 0 ? attrs.axis() + data->ndim : attrs.axis();
     std::vector<int64_t> axes;

@@ -9,6 +9,8 @@
 // num_input ones, and if one operand is broadcast. O(nodes).
 //
 // Source: TVM 0.18's pass of this name.
+#include <memory>
+
 #include "compile_time.h"
 #include "iropt/transform/passes.h"
 #include "transform/relax/util/apply_rules.h"
@@ -24,14 +26,14 @@ RuleSet MakeRules(const Function& function) {
   const Pattern b = Wildcard();
   const Pattern sum = IsCall(GetOp(OpId::kAdd), {a, b});
   const Pattern permuted = IsCall(GetOp(OpId::kPermuteDims), {sum});
+  const auto known = std::make_shared<const CompileTimeVars>(function);
   RuleSet rules;
   for (const Pattern& rhs : {sum, permuted}) {
     const Pattern product = IsCall(GetOp(OpId::kMatmul), {x, rhs});
-    rules.Add({"matmul-of-sum", product,
-               [=, known = CompileTimeVars(function)](const Match& match, BlockBuilder& builder) -> const Expr* {
+    rules.Add({"matmul-of-sum", product, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                  const Expr* left = match[a];
                  const Expr* right = match[b];
-                 if (known.Contains(left, match) && known.Contains(right, match)) return nullptr;
+                 if (known->Contains(left, match) && known->Contains(right, match)) return nullptr;
                  const Type* type = match.CallAt(sum)->type;
                  if (!TypeEqual(left->type, type) || !TypeEqual(right->type, type)) return nullptr;
                  const auto* tensor = As<TensorType>(type);

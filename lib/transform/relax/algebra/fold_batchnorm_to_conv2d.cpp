@@ -9,6 +9,7 @@
 // O(nodes).
 //
 // Source: TVM's pass of this name.
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -37,7 +38,7 @@ const Expr* Fold(const Call& conv, const Call& norm, OpCalls calls) {
   return calls.Add(result, ExpandToRank(affine->shift, 4, axis, calls));
 }
 
-RuleSet MakeRules(const Function&) {
+RuleSet MakeRules() {
   const Pattern conv = IsCall(GetOp(OpId::kNnConv2d), {Wildcard(), IsConstant()}).UsedOnce();
   const Pattern norm =
       IsCall(GetOp(OpId::kNnBatchNorm), {conv, IsConstant(), IsConstant(), IsConstant(), IsConstant()});
@@ -56,6 +57,8 @@ RuleSet MakeRules(const Function&) {
 
 }  // namespace
 
-Pass CreateFoldBatchnormToConv2D(const PassOptions& options) { return CreateRulePass(options.info(), &MakeRules); }
+Pass CreateFoldBatchnormToConv2D(const PassOptions& options) {
+  return CreateRulePass(options.info(), std::make_shared<const RuleSet>(MakeRules()));
+}
 
 }  // namespace iropt

@@ -8,6 +8,7 @@
 // permute_dims can then be fused with the product. O(nodes).
 //
 // Source: TVM 0.18's pass of this name, which handles up to eleven parts.
+#include <memory>
 #include <vector>
 
 #include "iropt/transform/passes.h"
@@ -37,7 +38,7 @@ const Expr* PermuteOfConcat(const Call& concat, const Tuple& parts, const Defini
   return calls.Make(OpId::kPermuteDims, {calls.Concat(sources, axes[at])}, first->attrs);
 }
 
-RuleSet MakeRules(const Function&) {
+RuleSet MakeRules() {
   const Pattern parts = Wildcard();
   const Pattern concat = IsCall(GetOp(OpId::kConcat), {parts});
   RuleSet rules;
@@ -52,7 +53,7 @@ RuleSet MakeRules(const Function&) {
 }  // namespace
 
 Pass CreateReorderPermuteDimsAfterConcat(const PassOptions& options) {
-  return CreateRulePass(options.info(), &MakeRules);
+  return CreateRulePass(options.info(), std::make_shared<const RuleSet>(MakeRules()));
 }
 
 }  // namespace iropt

@@ -9,6 +9,7 @@
 //
 // Source: TVM 0.18's pass of this name.
 #include <array>
+#include <memory>
 
 #include "compile_time.h"
 #include "iropt/arith/analyzer.h"
@@ -59,7 +60,7 @@ const Expr* TakeOfProduct(const Operands& operands, const Call& take, const Call
   return taken_axis == 0 && x->ndim == 3 && table->ndim == 3 ? TakeOfBatch(operands, calls) : nullptr;
 }
 
-RuleSet MakeRules(const Function&) {
+RuleSet MakeRules() {
   const Pattern x = Wildcard();
   const Pattern table = Wildcard();
   const Pattern indices = Wildcard();
@@ -75,6 +76,8 @@ RuleSet MakeRules(const Function&) {
 
 }  // namespace
 
-Pass CreateReorderTakeAfterMatmul(const PassOptions& options) { return CreateRulePass(options.info(), &MakeRules); }
+Pass CreateReorderTakeAfterMatmul(const PassOptions& options) {
+  return CreateRulePass(options.info(), std::make_shared<const RuleSet>(MakeRules()));
+}
 
 }  // namespace iropt

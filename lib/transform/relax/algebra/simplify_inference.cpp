@@ -10,6 +10,8 @@
 // the operations on the data, is closer to the original rounding. Changed functions are cleaned up. O(nodes).
 //
 // Source: the pass of this name of Relay, TVM's former graph-level IR.
+#include <memory>
+
 #include "decompose.h"
 #include "iropt/transform/passes.h"
 #include "transform/relax/util/apply_rules.h"
@@ -18,7 +20,7 @@ namespace iropt {
 
 namespace {
 
-RuleSet MakeRules(const Function&) {
+RuleSet MakeRules() {
   RuleSet rules;
   const Pattern any = Wildcard();
   const Pattern norm = IsCall(GetOp(OpId::kNnBatchNorm), {any, Wildcard(), Wildcard(), Wildcard(), Wildcard()});
@@ -43,6 +45,8 @@ RuleSet MakeRules(const Function&) {
 
 }  // namespace
 
-Pass CreateSimplifyInference(const PassOptions& options) { return CreateRulePass(options.info(), &MakeRules); }
+Pass CreateSimplifyInference(const PassOptions& options) {
+  return CreateRulePass(options.info(), std::make_shared<const RuleSet>(MakeRules()));
+}
 
 }  // namespace iropt

@@ -77,7 +77,7 @@ void FunctionCreator::Append(const VarBinding* binding) {
 }
 
 void FunctionCreator::AddOutput(const Var* var) {
-  if (std::ranges::find(outputs_, var) == outputs_.end()) outputs_.push_back(var);
+  if (is_output_.insert(var).second) outputs_.push_back(var);
 }
 
 // The function under construction, whose nodes still refer to the types of the old one.
@@ -135,7 +135,7 @@ class FunctionCreator::Body {
     }
     const Expr* value =
         MapOperands(binding.value, rebuilder_, [this](const Expr* operand) { return MapOperand(operand); });
-    const bool is_output = std::ranges::find(creator_.outputs_, binding.var) != creator_.outputs_.end();
+    const bool is_output = creator_.is_output_.contains(binding.var);
     const Var* var = is_output ? static_cast<const Var*>(workspace_.NewVar(OutputName(), binding.var->type))
                                : workspace_.NewDataflowVar(binding.var->name(), binding.var->type);
     builder_.EmitNormalized(NewLike<VarBinding>(workspace_, binding, var, value));

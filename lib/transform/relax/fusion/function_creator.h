@@ -62,6 +62,7 @@ class FunctionCreator {
   std::vector<const VarBinding*> bindings_;
   std::unordered_set<const Var*> bound_;
   std::vector<const Var*> outputs_;
+  std::unordered_set<const Var*> is_output_;  // looked up, never iterated
   std::vector<Parameter> params_;
   std::unordered_map<const Expr*, size_t> param_of_;  // indices in params_
   int num_unnamed_ = 0;

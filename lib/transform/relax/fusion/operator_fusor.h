@@ -27,7 +27,8 @@ enum class Constants : uint8_t {
 // The function with each group replaced by one call of a private function, which `functions` gets unless it has an
 // equal one. Variables that are used outside of their group stay; a group without any is dead and removed. The call is
 // at the place of the first binding of the group, after what it depends on. A group that would depend on itself stays
-// unfused. O(nodes * log(nodes)).
+// unfused. O(nodes * log(nodes)), and once more for each
+// group that depends on itself.
 const Function* FuseGroups(const Function* function, const BindingGroups& groups, Constants constants,
                            ModuleBuilder& functions, Workspace& workspace);
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "iropt/infer/infer.h"
-#include "iropt/ir/prefetched_range.h"
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "rules.h"
 
@@ -39,6 +38,7 @@ const Var* BackwardPass::EmitOutput(const Var* var) {
 void BackwardPass::VisitBinding(const VarBinding& binding) {
   const Var* adjoint = adjoints_.Find(binding.var);
   if (!adjoint) return;
+  builder_.block().ForgetOperands();
   const Expr* value = binding.value;
   builder_.set_location(*value);
   switch (value->kind) {

@@ -9,7 +9,8 @@
 namespace iropt {
 
 // Visits the bindings of a dataflow block from the last to the first and emits the adjoint of each variable that the
-// target depends on: the gradient of the target with respect to the variable. O(nodes).
+// target depends on: the gradient of the target with respect to the variable. O(nodes), and
+// the number of fields for each projection of a tuple.
 class BackwardPass {
  public:
   BackwardPass(const Function& function, const Checkpoints& checkpoints, const Module& module, GradBuilder& builder);

@@ -6,7 +6,6 @@
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/infer/infer.h"
-#include "iropt/ir/context.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/ndarray.h"
@@ -33,7 +32,7 @@ const List<const PrimExpr*>* KnownDims(const Expr* tensor) {
 bool AreEqual(std::span<const PrimExpr* const> a, std::span<const PrimExpr* const> b) {
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i] != b[i] && !arith::Analyzer().CanProveEqual(a[i], b[i])) return false;
+    if (!arith::ProveEqual(a[i], b[i])) return false;
   }
   return true;
 }

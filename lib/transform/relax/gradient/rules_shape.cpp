@@ -6,6 +6,7 @@
 
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "rules.h"
+#include "transform/relax/util/op_calls.h"
 
 namespace iropt {
 
@@ -116,9 +117,7 @@ Partials GradTake(const GradCall& c, GradBuilder& b) {
 namespace {
 
 const Expr* TransposeLastTwo(const Expr* x, int rank, GradBuilder& b) {
-  std::vector<int64_t> axes;
-  for (int i = 0; i < rank; ++i) axes.push_back(i < rank - 2 ? i : 2 * rank - 3 - i);
-  return b.PermuteDims(x, axes);
+  return b.PermuteDims(x, ExchangeLastTwo(rank));
 }
 
 const Expr* AtAxis(const Expr* x, int64_t axis, GradBuilder& b) { return b.ExpandDims(x, std::span(&axis, 1)); }

@@ -4,6 +4,7 @@
 
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/op_attrs.h"
+#include "transform/relax/util/op_calls.h"
 
 namespace iropt {
 
@@ -16,23 +17,11 @@ int RankOf(const Expr* expr) {
 }
 
 // The axes that exchange the last two of `rank`.
-std::vector<int64_t> ExchangeLastTwo(int rank) {
-  std::vector<int64_t> axes;
-  for (int i = 0; i < rank - 2; ++i) axes.push_back(i);
-  axes.insert(axes.end(), {rank - 1, rank - 2});
-  return axes;
-}
-
 // Returns whether the call exchanges the last two axes of a tensor and keeps the others.
 bool IsTranspose(const Call& call) {
   if (!IsOp(call.op, OpId::kPermuteDims)) return false;
   const int rank = RankOf(call.args[0]);
-  if (rank < 2) return false;
-  const auto axes = PermuteDimsAttrs(call).axes();
-  if (!axes) return rank == 2;
-  std::vector<int64_t> normal = axes->vector();
-  for (int64_t& axis : normal) axis += axis < 0 ? rank : 0;
-  return normal == ExchangeLastTwo(rank);
+  return rank >= 2 && PermutationOf(call) == ExchangeLastTwo(rank);
 }
 
 class Simplifier : public ExprMutator {

@@ -24,6 +24,7 @@
 #include "iropt/ir/clone.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
+#include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/remark.h"
 #include "iropt/transform/passes.h"
@@ -35,13 +36,11 @@ namespace {
 
 // The name of a function has no type of its own.
 bool KnowsShapes(const Type* type) {
-  if (!type) return false;
-  if (const auto* tensor = As<TensorType>(type)) return tensor->known;
-  if (const auto* shape = As<ShapeType>(type)) return shape->known;
-  if (const auto* tuple = As<TupleType>(type))
-    return std::all_of(tuple->fields.begin(), tuple->fields.end(),
-                       [](const Type* field) { return WithStack([&] { return KnowsShapes(field); }); });
-  return Is<PrimType>(type);
+  return type && AllLeaves(type, [](const Type* leaf) {
+           if (const auto* tensor = As<TensorType>(leaf)) return tensor->known;
+           if (const auto* shape = As<ShapeType>(leaf)) return shape->known;
+           return Is<PrimType>(leaf);
+         });
 }
 
 // A data-dependent operator computes its shape itself.
@@ -146,8 +145,7 @@ class Legalizer : public ExprMutator {
   }
 
   const Expr* CallPacked(const Call& call, const OpInfo& op) {
-    const Expr* packed = workspace().New<ExternFunc>(op.packed, DictAttr::Empty(),
-                                                     FuncType::Opaque(ObjectType::Get(), false, kDeriveByTypeArgs));
+    const Expr* packed = workspace().New<ExternFunc>(op.packed, DictAttr::Empty(), PackedFuncType());
     const Type* const types[] = {call.type};
     return workspace().New<Call>(packed, call.args, nullptr, TupleType::Get(workspace().arena(), types), nullptr);
   }

@@ -1,9 +1,14 @@
 #include "apply_rules.h"
 
+#include <fmt/format.h>
+
 #include <utility>
+#include <vector>
 
 #include "iropt/analysis/relax/use_count.h"
 #include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/location.h"
+#include "iropt/pass/remark.h"
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "iropt/transform/relax/simplify/eliminate_common_subexpr.h"
@@ -14,6 +19,15 @@ namespace {
 
 // Each round but the last one is there because cleaning up made rules apply.
 constexpr int kMaxRounds = 8;
+
+void RemarkApplied(const RuleSet& rules, const std::vector<uint64_t>& applied, const Function& function) {
+  for (size_t i = 0; i < applied.size(); ++i) {
+    if (applied[i] == 0) continue;
+    RemarkPassed("applied-rule", Location(function),
+                 fmt::format("the rule '{}' is applied {} time{}", rules.rules()[i].name, applied[i],
+                             applied[i] == 1 ? "" : "s"));
+  }
+}
 
 }  // namespace
 
@@ -41,6 +55,7 @@ Result<const Function*> ApplyRules(const Function* function, const RuleSet& rule
     const Function* rewritten = rewriter.Run(function);
     if (rewriter.failed()) return Failure{ErrorCode::PassFailed};
     if (rewritten == function) break;
+    if (WantsRemarks()) RemarkApplied(rules, rewriter.applied(), *function);
     IROPT_ASSIGN_OR_RETURN(function, CleanUpFunction(rewritten, context));
   }
   return function;
@@ -55,6 +70,7 @@ Pass CreateRulePass(const PassInfo& info, std::shared_ptr<const RuleSet> rules) 
 Pass CreateRulePass(const PassInfo& info, std::function<RuleSet(const Function&)> make_rules) {
   return CreateFunctionPass(
       info, [make_rules = std::move(make_rules)](const Function* function, FunctionPassContext& context) {
+        if (IsPrimitive(*function)) return Result<const Function*>(function);
         return ApplyRules(function, make_rules(*function), context);
       });
 }

@@ -112,4 +112,12 @@ inline std::vector<int64_t> PermutationOf(const Call& permute_dims) {
   return axes;
 }
 
+// The axes of a permute_dims that exchanges the last two of at least two axes and keeps the others.
+inline std::vector<int64_t> ExchangeLastTwo(int rank) {
+  std::vector<int64_t> axes;
+  for (int i = 0; i < rank - 2; ++i) axes.push_back(i);
+  axes.insert(axes.end(), {rank - 1, rank - 2});
+  return axes;
+}
+
 }  // namespace iropt
