@@ -6,8 +6,9 @@
 //   y = R.reshape(lv2, R.shape([2, 3]))
 //
 // The rules are the rows of MakeRules: the identity in a comment, the pattern, and the replacement. All of them are
-// exact, up to the sign of zero; test/transform/simplify_expr runs each on random inputs. An operator stays if it is
-// there for the type: if the result has another dtype or, because of broadcasting, another shape. Changed functions are
+// exact, up to the sign of zero, but two that change the order of additions of floats: the sum of two constants, and
+// the sum of stacked tensors. test/transform/simplify_expr runs each on random inputs. An operator stays if it is there
+// for the type: if the result has another dtype or, because of broadcasting, another shape. Changed functions are
 // cleaned up. O(nodes), and the elements of constants that are all equal.
 //
 // Source: the idea is that of Relay's pass of this name, TVM's former graph-level IR.
@@ -15,8 +16,10 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
@@ -123,6 +126,23 @@ const Expr* SplitTensor(const Call& concat, const Definitions& definitions) {
   return from_front(*axis) == from_front(SplitAttrs(*split).axis()) ? split->args[0] : nullptr;
 }
 
+// The tensors that a concat puts together, each of which an expand_dims gave the axis of the concat; empty if the
+// operand is something else.
+std::vector<const Expr*> StackedTensors(const Call& concat, int64_t axis, const Definitions& definitions) {
+  std::vector<const Expr*> tensors;
+  const auto* parts = As<Tuple>(DefinitionOf(concat.args[0], definitions));
+  if (!parts || ConcatAttrs(concat).axis() != axis) return {};
+  for (const Expr* part : parts->fields) {
+    const Call* expand = CallOf(DefinitionOf(part, definitions), OpId::kExpandDims);
+    if (!expand) return {};
+    const auto axes = ExpandDimsAttrs(*expand).axis();
+    if (axes.size() != 1 || axes[0] != axis) return {};
+    if (!tensors.empty() && !SameType(tensors.front(), expand->args[0])) return {};
+    tensors.push_back(expand->args[0]);
+  }
+  return tensors;
+}
+
 void AddArithmetic(Table& table) {
   const auto op = [](OpId id, const Pattern& a, const Pattern& b) { return IsCall(GetOp(id), {a, b}); };
   const Pattern& x = table.x;
@@ -141,6 +161,41 @@ void AddArithmetic(Table& table) {
   for (const OpId id : {OpId::kNnRelu, OpId::kAbs, OpId::kCeil, OpId::kFloor, OpId::kRound, OpId::kSign}) {
     const Pattern once = IsCall(GetOp(id), {x});
     table.Row("idempotent", IsCall(GetOp(id), {once}), [=](const Match& match, OpCalls&) { return match[once]; });
+  }
+  // (x + c) + d = x + (c + d), if the sum of the constants is not bigger than both
+  const Pattern c = IsConstant();
+  const Pattern d = IsConstant();
+  table.Row("sum of two constants", op(OpId::kAdd, op(OpId::kAdd, x, c).Commutative().UsedOnce(), d).Commutative(),
+            [=](const Match& match, OpCalls& calls) -> const Expr* {
+              const Call* sum = calls.TryMake(OpId::kAdd, {match[c], match[d]});
+              if (!sum || (!SameType(sum, match[c]) && !SameType(sum, match[d]))) return nullptr;
+              return calls.Add(match[x], sum);
+            });
+}
+
+// sum(stack(x, y, ...)) = x + y + ..., where stack is the concat of expand_dims of a new axis. So ONNX's Sum is
+// imported.
+void AddStacks(Table& table) {
+  constexpr std::pair<OpId, OpId> kReductions[] = {
+      {OpId::kSum, OpId::kAdd}, {OpId::kMax, OpId::kMaximum}, {OpId::kMin, OpId::kMinimum}};
+  for (const auto& [reduction, elementwise] : kReductions) {
+    const Pattern concat = IsCall(GetOp(OpId::kConcat), {Wildcard()}).UsedOnce();
+    const Pattern reduce = IsCall(GetOp(reduction), {concat});
+    table.Row("reduction of stacked tensors", reduce,
+              [=, elementwise = elementwise](const Match& match, OpCalls& calls) -> const Expr* {
+                const StatisticalAttrs attrs(*match.CallAt(reduce));
+                const auto axes = attrs.axis();
+                if (!axes || axes->size() != 1 || attrs.keepdims()) return nullptr;
+                const std::vector<const Expr*> tensors =
+                    StackedTensors(*match.CallAt(concat), (*axes)[0], match.definitions());
+                if (tensors.empty() || !SameType(tensors.front(), match[reduce])) return nullptr;
+                if (TensorTypeOf(tensors.front())->dtype.is_bool()) return nullptr;
+                const Expr* result = tensors.front();
+                for (const Expr* tensor : std::span(tensors).subspan(1)) {
+                  result = calls.Make(elementwise, {result, tensor});
+                }
+                return result;
+              });
   }
 }
 
@@ -198,6 +253,7 @@ RuleSet MakeRules() {
   AddArithmetic(table);
   AddConversions(table);
   AddShapes(table);
+  AddStacks(table);
   return table.Take();
 }
 
