@@ -223,7 +223,10 @@ bool Match::VisitCall(const PatternNode& pattern, const Call* call) {
   const size_t num_args = pattern.children.size() - 1;
   if (call->args.size() < num_args || (call->args.size() > num_args && !pattern.more_args)) return false;
   const Mark mark = Here();
-  if (!Visit(pattern.children[0], call->op)) return false;
+  // A visit of an operator costs more than the comparison.
+  const PatternNode& callee = pattern.children[0].node();
+  const Op* op = callee.predicates.empty() ? As<Op>(callee.expr) : nullptr;
+  if (op ? op != call->op : !Visit(pattern.children[0], call->op)) return false;
   if (pattern.attrs && !AttrEqual(pattern.attrs, call->attrs)) return Undo(mark);
   const std::span<const Pattern> args = std::span(pattern.children).subspan(1);
   if (VisitAll(args, call->args, false)) return true;

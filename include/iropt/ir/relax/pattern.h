@@ -138,7 +138,8 @@ class Match {
   // Forgets the last attempt.
   bool Try(const Pattern& pattern, const Expr* expr);
 
-  // The leaf (or the root) that this part matched; null if it is in an alternative that was not taken.
+  // The leaf (or the root) that this part matched; null if it is in an alternative that was not taken, and for the
+  // operator of a call.
   const Expr* operator[](const Pattern& part) const { return Find(part.node()); }
   // Its definition as a call; null if it is not one.
   const Call* CallAt(const Pattern& part) const;
