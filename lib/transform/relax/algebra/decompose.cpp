@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "iropt/arith/prim_builder.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/relax/mutator.h"
@@ -15,6 +16,33 @@ const Expr* Normalized(const Expr* x, const Expr* mean, const Expr* variance, do
   const DataType dtype = TensorTypeOf(x)->dtype;
   return calls.Divide(calls.Subtract(x, mean), calls.Sqrt(calls.Add(variance, calls.MakeScalar(epsilon, dtype))));
 }
+
+// Vectors of the lengths of these axes are broadcast along them without being reshaped.
+bool AreLastAxes(std::span<const int64_t> axes, int64_t rank) {
+  const auto first = rank - static_cast<int64_t>(axes.size());
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if ((axes[i] < 0 ? axes[i] + rank : axes[i]) != first + static_cast<int64_t>(i)) return false;
+  }
+  return true;
+}
+
+// The shape with the channels split into groups, and the axes over which each group is normalized.
+struct Groups {
+  std::vector<const PrimExpr*> dims = {};
+  std::vector<int64_t> axes = {};
+
+  Groups(const TensorType& data, const GroupNormAttrs& attrs, int64_t channel, int64_t channels)
+      : dims(data.dims.begin(), data.dims.end()), axes{channel + 1} {
+    const arith::PrimBuilder make;
+    dims[static_cast<size_t>(channel)] = make.Int(attrs.num_groups());
+    dims.insert(dims.begin() + channel + 1, make.Int(channels / attrs.num_groups()));
+    for (const int64_t given : attrs.axes()) {
+      const int64_t axis = given < 0 ? given + data.ndim : given;
+      axes.push_back(axis < channel ? axis : axis + 1);
+    }
+    std::ranges::sort(axes);
+  }
+};
 
 class OpDecomposer : public ExprMutator {
  public:
@@ -94,11 +122,7 @@ const Expr* DecomposeLayerNorm(const Call& call, OpCalls calls) {
   if (!data) return nullptr;
   const LayerNormAttrs attrs(call);
   const std::vector<int64_t> axes = attrs.axes().vector();
-  // Scale and shift are broadcast along the last axes.
-  const auto first = data->ndim - static_cast<int64_t>(axes.size());
-  for (size_t i = 0; i < axes.size(); ++i) {
-    if ((axes[i] < 0 ? axes[i] + data->ndim : axes[i]) != first + static_cast<int64_t>(i)) return nullptr;
-  }
+  if (!AreLastAxes(axes, data->ndim)) return nullptr;
   const Expr* x = call.args[0];
   const Expr* mean = calls.Reduce(OpId::kMean, x, axes, true);
   const Expr* variance = calls.Reduce(OpId::kVariance, x, axes, true);
@@ -106,6 +130,43 @@ const Expr* DecomposeLayerNorm(const Call& call, OpCalls calls) {
   if (attrs.scale()) out = calls.Multiply(out, call.args[1]);
   if (attrs.center()) out = calls.Add(out, call.args[2]);
   return out;
+}
+
+const Expr* DecomposeGroupNorm(const Call& call, OpCalls calls) {
+  const TensorType* data = DataOfNormalization(call);
+  if (!data || !data->known) return nullptr;
+  const GroupNormAttrs attrs(call);
+  const int64_t given = attrs.channel_axis();
+  const int64_t channel = given < 0 ? given + data->ndim : given;
+  const int64_t* channels = arith::AsInt(data->dims[static_cast<uint32_t>(channel)]);
+  if (!channels) return nullptr;
+  const Groups groups(*data, attrs, channel, *channels);
+  const Expr* x = calls.Reshape(call.args[0], groups.dims);
+  const Expr* mean = calls.Reduce(OpId::kMean, x, groups.axes, true);
+  const Expr* variance = calls.Reduce(OpId::kVariance, x, groups.axes, true);
+  const Expr* out = calls.Reshape(Normalized(x, mean, variance, attrs.epsilon(), calls), data->dims.span());
+  const auto expand = [&](const Expr* vector) { return ExpandToRank(vector, data->ndim, channel, calls); };
+  if (attrs.scale()) out = calls.Multiply(out, expand(call.args[1]));
+  if (attrs.center()) out = calls.Add(out, expand(call.args[2]));
+  return out;
+}
+
+const Expr* DecomposeRmsNorm(const Call& call, OpCalls calls) {
+  const TensorType* data = DataOfNormalization(call);
+  const RMSNormAttrs attrs(call);
+  const std::vector<int64_t> axes = attrs.axes().vector();
+  if (!data || !AreLastAxes(axes, data->ndim)) return nullptr;
+  // Squares are soon too large for narrow dtypes.
+  const DataType wide = data->dtype.bits < 32 ? DataType::Float(32) : data->dtype;
+  const auto convert = [&](const Expr* tensor, DataType dtype) {
+    if (TensorTypeOf(tensor)->dtype == dtype) return tensor;
+    const Attr* to = MakeOpAttrs(OpId::kAstype, AstypeAttrs::Values{.dtype = dtype});
+    return static_cast<const Expr*>(calls.Make(OpId::kAstype, {tensor}, to));
+  };
+  const Expr* x = convert(call.args[0], wide);
+  const Expr* square = calls.Reduce(OpId::kMean, calls.Multiply(x, x), axes, true);
+  const Expr* scale = calls.Make(OpId::kRsqrt, {calls.Add(square, calls.MakeScalar(attrs.epsilon(), wide))});
+  return convert(calls.Multiply(calls.Multiply(x, scale), convert(call.args[1], wide)), data->dtype);
 }
 
 Result<const Function*> DecomposeOps(const Function* function, const Module& module, Workspace& workspace,

@@ -8,7 +8,7 @@
 
 namespace iropt {
 
-// The data of a batch_norm or layer_norm; null if its rank is not known, or the operands are not of one floating dtype.
+// The data of a normalization; null if its rank is not known, or the operands are not of one floating dtype.
 const TensorType* DataOfNormalization(const Call& call);
 
 // The vector with a dimension of 1 for every axis of a tensor of this rank but `axis`.
@@ -34,6 +34,11 @@ const Expr* DecomposeBatchNorm(const Call& call, OpCalls calls);
 // (x - mean) / sqrt(var + epsilon) * gamma + beta, of the mean and variance over the axes; null as before, and
 // unless these are the last axes.
 const Expr* DecomposeLayerNorm(const Call& call, OpCalls calls);
+// (x - mean) / sqrt(var + epsilon) * gamma + beta, of the mean and variance over the axes and the channels of a group;
+// null as before, and unless the shape is known and its number of channels is a number.
+const Expr* DecomposeGroupNorm(const Call& call, OpCalls calls);
+// x / sqrt(mean of squares + epsilon) * weight, in float32 at least; null as for layer_norm.
+const Expr* DecomposeRmsNorm(const Call& call, OpCalls calls);
 
 // The function with every batch_norm, and every tensor_to_shape, in simpler operators.
 Result<const Function*> DecomposeOps(const Function* function, const Module& module, Workspace& workspace,

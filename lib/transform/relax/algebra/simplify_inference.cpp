@@ -6,11 +6,15 @@
 //   z = d[0]
 //
 // The scale and the shift are small expressions of the statistics, which FoldConstant computes once the weights are
-// bound. A layer_norm is expanded as by DecomposeOpsForInference. DecomposeOpsForInference, which keeps the order of
-// the operations on the data, is closer to the original rounding. Changed functions are cleaned up. O(nodes).
+// bound. DecomposeOpsForInference, which keeps the order of the operations on the data, is closer to the original
+// rounding. A layer_norm, a group_norm and an rms_norm compute their statistics at run time: they are expanded into
+// means, variances and elementwise operators, if they normalize the last axes or a known number of channels. Changed
+// functions are cleaned up. O(nodes).
 //
-// Source: the pass of this name of Relay, TVM's former graph-level IR.
+// Source: the pass of this name of Relay, TVM's former graph-level IR, which does not know rms_norm.
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "decompose.h"
 #include "iropt/transform/passes.h"
@@ -19,6 +23,11 @@
 namespace iropt {
 
 namespace {
+
+void AddExpansion(RuleSet& rules, std::string name, const Pattern& norm, const Expr* (*expand)(const Call&, OpCalls)) {
+  rules.Add({std::move(name), norm,
+             [=](const Match& match, BlockBuilder& builder) { return expand(*match.CallAt(norm), OpCalls(builder)); }});
+}
 
 RuleSet MakeRules() {
   RuleSet rules;
@@ -36,10 +45,10 @@ RuleSet MakeRules() {
              [=](const Match& match, BlockBuilder&) { return match.CallAt(norm)->args[4]; }});
   const Pattern dropout = IsCall(GetOp(OpId::kNnDropout), {any});
   rules.Add({"dropout", IsTupleGetItem(dropout, 0), [=](const Match& match, BlockBuilder&) { return match[any]; }});
-  const Pattern layer_norm = IsCall(GetOp(OpId::kNnLayerNorm), {Wildcard(), Wildcard(), Wildcard()});
-  rules.Add({"layer-norm", layer_norm, [=](const Match& match, BlockBuilder& builder) {
-               return DecomposeLayerNorm(*match.CallAt(layer_norm), OpCalls(builder));
-             }});
+  const Pattern data[] = {Wildcard(), Wildcard(), Wildcard()};
+  AddExpansion(rules, "layer-norm", IsCall(GetOp(OpId::kNnLayerNorm), data), &DecomposeLayerNorm);
+  AddExpansion(rules, "group-norm", IsCall(GetOp(OpId::kNnGroupNorm), data), &DecomposeGroupNorm);
+  AddExpansion(rules, "rms-norm", IsCall(GetOp(OpId::kNnRmsNorm), {data[0], data[1]}), &DecomposeRmsNorm);
   return rules;
 }
 
