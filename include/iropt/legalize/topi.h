@@ -105,6 +105,17 @@ Tensor CollapseSum(const Tensor& x, Values shape);
 // The sums of the elements and of their squares over the axes, in float32 for float16.
 std::vector<Tensor> SumsOfPowers(const Tensor& x, const std::vector<size_t>& axes, std::string_view name);
 
+// ---- Approximations, for float32; other dtypes as the intrinsics compute them
+Tensor FastExp(const Tensor& x);
+Tensor FastErf(const Tensor& x);  // for float16, too
+Tensor FastTanh(const Tensor& x);
+Tensor FastSoftmax(const Tensor& x, int64_t axis);
+
+// ---- Products
+// As numpy.matmul, of `y` with its last two axes exchanged if it is transposed. The factors are converted to the dtype
+// unless it is void.
+Tensor Matmul(const Tensor& x, const Tensor& y, bool transpose_b, DataType out_dtype, std::string_view name);
+
 // ---- Neural networks
 Tensor Softmax(const Tensor& x, int64_t axis);
 Tensor LogSoftmax(const Tensor& x, int64_t axis);

@@ -61,18 +61,32 @@ struct SoftmaxParts {
 
 }  // namespace
 
-Tensor Softmax(const Tensor& x, int64_t axis_number) {
-  const SoftmaxParts parts(x, axis_number);
+namespace {
+
+// The elements of a tensor divided by the sums along the axis of the softmax.
+Tensor DividedBySums(const SoftmaxParts& parts, const Tensor& exp) {
   const size_t axis = parts.axis;
-  te::Builder& te = x.te();
-  const auto exponential = [&](Values i) { return Exp(x(i) - parts.max(Values(Without(i, axis)))); };
-  const Tensor exp = te.Compute("T_softmax_exp", x.shape(), exponential, te::PythonAxes());
+  te::Builder& te = exp.te();
   const te::ReduceAxis k[] = {parts.Axis()};
   const Tensor sum = te.Reduce(
       "T_softmax_expsum", parts.reduced, k, te::Reducer::kSum,
       [&](Values i, Values r) { return exp(Values(With(i, axis, r[0]))); }, te::PythonAxes());
   const auto normalized = [&](Values i) { return te::Div(exp(i), sum(Values(Without(i, axis)))); };
-  return te.Compute("T_softmax_norm", x.shape(), normalized, parts.options);
+  return te.Compute("T_softmax_norm", exp.shape(), normalized, parts.options);
+}
+
+}  // namespace
+
+Tensor Softmax(const Tensor& x, int64_t axis) {
+  const SoftmaxParts parts(x, axis);
+  const auto exponential = [&](Values i) { return Exp(x(i) - parts.max(Values(Without(i, parts.axis)))); };
+  return DividedBySums(parts, x.te().Compute("T_softmax_exp", x.shape(), exponential, te::PythonAxes()));
+}
+
+Tensor FastSoftmax(const Tensor& x, int64_t axis) {
+  const SoftmaxParts parts(x, axis);
+  const auto difference = [&](Values i) { return x(i) - parts.max(Values(Without(i, parts.axis))); };
+  return DividedBySums(parts, FastExp(x.te().Compute("T_softmax_delta", x.shape(), difference, te::PythonAxes())));
 }
 
 Tensor LogSoftmax(const Tensor& x, int64_t axis_number) {
