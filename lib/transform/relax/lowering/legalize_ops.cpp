@@ -17,7 +17,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_set>
 #include <vector>
 
 #include "iropt/infer/type_inferrer.h"
@@ -29,6 +28,7 @@
 #include "iropt/pass/remark.h"
 #include "iropt/transform/passes.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
+#include "transform/relax/util/name_hints.h"
 
 namespace iropt {
 
@@ -86,7 +86,7 @@ class Legalizer : public ExprMutator {
   }
 
   const Var* VisitVarDef(const Var* var) override {
-    names_.insert(var->name());
+    hints_.Add(*var);
     return ExprMutator::VisitVarDef(var);
   }
 
@@ -102,15 +102,6 @@ class Legalizer : public ExprMutator {
   }
 
  private:
-  // Of two variables x the printer calls the second one x_1; in the names of blocks it is x, as in TVM.
-  std::string_view HintOf(const Var& var) const {
-    const std::string_view name = var.name();
-    const size_t digits = name.find_last_not_of("0123456789") + 1;
-    if (digits == name.size() || digits < 2 || name[digits - 1] != '_') return name;
-    const std::string_view base = name.substr(0, digits - 1);
-    return names_.contains(base) ? base : name;
-  }
-
   // The expression that replaces the call, with a type; the call itself if it stays.
   const Expr* Legalize(const Call& call) {
     const OpInfo& op = *To<Op>(call.op)->info;
@@ -120,7 +111,7 @@ class Legalizer : public ExprMutator {
     const bool has_shapes = (!is_custom && !row.needs_shapes) || HasKnownShapes(call, op);
     const Expr* result = &call;
     if ((is_custom || row.legalize) && has_shapes) {
-      const auto hint_of = [this](const Var& var) { return HintOf(var); };
+      const auto hint_of = [this](const Var& var) { return hints_.Of(var); };
       LegalizeCall context(call, builder(), module_, &diagnostics_, hint_of);
       result = is_custom ? custom->second(context) : row.legalize(context);
       has_errors_ |= result == nullptr;
@@ -190,7 +181,7 @@ class Legalizer : public ExprMutator {
   DiagnosticEngine& diagnostics_;
   bool has_errors_ = false;
   bool made_targets_ = false;
-  std::unordered_set<std::string_view> names_;  // of the variables so far
+  NameHints hints_;
 };
 
 }  // namespace
