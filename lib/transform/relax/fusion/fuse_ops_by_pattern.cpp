@@ -15,6 +15,8 @@
 // O(nodes * size of the patterns).
 //
 // Source: the rules are those of TVM 0.18's pass of this name; the patterns as JSON are ours.
+#include "fuse_ops_by_pattern.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,6 +24,7 @@
 #include <unordered_set>
 
 #include "composite_functions.h"
+#include "iropt/analysis/relax/use_count.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/relax/mutator.h"
@@ -33,11 +36,6 @@
 namespace iropt {
 
 namespace {
-
-struct FusionPattern {
-  std::string name;
-  Pattern pattern;
-};
 
 constexpr uint32_t kNone = BindingGroups::kNone;
 
@@ -62,6 +60,7 @@ class PatternGrouper : private Definitions {
   }
 
   BindingGroups Run(const Function& function) {
+    if (CountsUses(pattern_)) uses_ = UseCounts(function, static_cast<uint32_t>(values_.size()));
     Blocks blocks(*this);
     Walk(function, blocks);
     return std::move(groups_);
@@ -77,6 +76,7 @@ class PatternGrouper : private Definitions {
   };
 
   const Expr* ValueOf(const Var* var) const override { return values_[var->id]; }
+  bool IsUsedOnce(const Var* var) const override { return uses_[var->id] == 1; }
 
   void AddBlock(const BindingBlock& block) {
     for (const Binding* binding : block.bindings) {
@@ -113,11 +113,14 @@ class PatternGrouper : private Definitions {
   const DictAttr* attrs_;
   std::vector<Pattern> operations_;
   std::vector<const Expr*> values_;  // by Var::id: of the current block
+  std::vector<uint32_t> uses_;       // by Var::id, if the pattern counts uses
   BindingGroups groups_;
   std::vector<std::vector<const Var*>> members_;  // by group; never iterated in this order
 };
 
 bool IsEntry(const Function& function) { return !IsFusionResult(function) && !function.attrs->Find(attr::kComposite); }
+
+}  // namespace
 
 Module FusePattern(Module module, const FusionPattern& pattern, const std::vector<std::string>& entry_functions,
                    Constants constants) {
@@ -137,6 +140,8 @@ Module FusePattern(Module module, const FusionPattern& pattern, const std::vecto
   }
   return functions.Finish();
 }
+
+namespace {
 
 // Replaces calls of composite functions by calls of functions for their compilers.
 class CodegenAnnotator : public ExprMutator {
