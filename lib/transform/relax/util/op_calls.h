@@ -21,6 +21,9 @@ class OpCalls {
   const Call* Make(OpId op, std::initializer_list<const Expr*> args, const Attr* attrs = nullptr) {
     return builder_.MakeCall(GetOp(op), args, attrs);
   }
+  const Call* Make(OpId op, std::span<const Expr* const> args, const Attr* attrs) {
+    return builder_.MakeCall(GetOp(op), args, attrs);
+  }
   // Null, without a report, if the operator does not take these operands.
   const Call* TryMake(OpId op, std::initializer_list<const Expr*> args, const Attr* attrs = nullptr) {
     const std::span<const Expr* const> operands(args.begin(), args.size());

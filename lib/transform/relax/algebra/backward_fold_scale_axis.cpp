@@ -1,0 +1,188 @@
+// BackwardFoldScaleAxis: moves multiplications of results by constants backward, into the weights that they come from.
+//
+//   a = R.nn.conv2d(x, w)                       a = R.nn.conv2d(x, w * s)
+//   b = R.add(a, b)                             b = R.add(a, b * s)
+//   y = R.multiply(b, s)               -->      y = b
+//
+// `s` is a constant with a number for each output channel, or one number, of floats. It passes through relu and
+// leakyrelu if it is positive, through sums with constants that vary along the channels, through sums of two results of
+// the same shape, and through other such multiplications. It goes into the constant weights of conv1d, conv2d, conv3d
+// and matmul. Every tensor on the way must have one use. FoldConstant computes the new constants. Changed functions are
+// cleaned up.
+//
+// Operations offer to take factors in, from the first to the last; those of multiplications are accepted from the last
+// to the first; then the function is rewritten. O(nodes), and the elements of the factors.
+//
+// Source: the pass of this name of Relay, TVM's former graph-level IR.
+#include <array>
+#include <utility>
+
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/relax/mutator.h"
+#include "iropt/transform/passes.h"
+#include "scale_axis.h"
+#include "transform/relax/util/apply_rules.h"
+
+namespace iropt {
+
+namespace {
+
+// What is to be done with an operation.
+struct BackwardStep {
+  std::optional<WeightAxis> weights = {};      // the factors go into the weights
+  std::array<bool, 2> takes = {false, false};  // the operands that take the factors in
+  bool is_sum = false;
+  Scale factor = nullptr;  // of a multiplication: the operand that does not take factors in
+  bool folds = false;      // the multiplication disappears
+};
+
+class BackwardPlan {
+ public:
+  BackwardPlan(const Function& function, uint32_t num_vars)
+      : graph_(function, num_vars), offers_(num_vars), steps_(num_vars), scales_(num_vars) {
+    const std::vector<const VarBinding*>& operations = graph_.operations();
+    for (const VarBinding* operation : operations) Offer(*operation->var, *To<Call>(operation->value));
+    for (size_t i = operations.size(); i-- > 0;) Accept(*operations[i]->var, *To<Call>(operations[i]->value));
+  }
+
+  bool found() const { return found_; }
+  const BackwardStep& StepOf(const Var* var) const { return steps_[var->id]; }
+  // By what the new value of the variable is the old one multiplied, along the axis.
+  const Scales& ScalesOf(const Var* var) const { return scales_[var->id]; }
+  int64_t AxisOf(const Var* var) const { return offers_[var->id]->axis; }
+
+ private:
+  const ScaleMessage* OfferOf(const Expr* operand, const Call& user) const {
+    const auto* var = As<Var>(operand);
+    if (!var || !offers_[var->id] || graph_.Uses(var) != 1 || !TypeEqual(var->type, user.type)) return nullptr;
+    return &*offers_[var->id];
+  }
+
+  void Offer(const Var& var, const Call& call) {
+    BackwardStep& step = steps_[var.id];
+    std::optional<ScaleMessage>& offer = offers_[var.id];
+    step.weights = graph_.OutputAxis(call);
+    const OpId op = To<Op>(call.op)->id;
+    if (step.weights) {
+      offer = ScaleMessage{.axis = step.weights->tensor};
+    } else if (IsScalableActivation(op)) {
+      const ScaleMessage* of_data = OfferOf(call.args[0], call);
+      if (!of_data) return;
+      offer = *of_data;
+      offer->positive = true;
+      step.takes[0] = true;
+    } else if (IsSum(op)) {
+      OfferSum(step, offer, call);
+    } else if (op == OpId::kMultiply) {
+      OfferProduct(step, offer, call);
+    }
+  }
+
+  void OfferSum(BackwardStep& step, std::optional<ScaleMessage>& offer, const Call& call) const {
+    const std::array<const ScaleMessage*, 2> own = {OfferOf(call.args[0], call), OfferOf(call.args[1], call)};
+    if (own[0] && own[1]) {
+      if (own[0]->axis != own[1]->axis) return;
+      offer = *own[0];
+      offer->positive |= own[1]->positive;
+      step.takes = {true, true};
+    }
+    for (const size_t i : {0, 1}) {
+      if (offer || !own[i] || !graph_.VariesAlong(call.args[static_cast<uint32_t>(1 - i)], call.type, own[i]->axis)) {
+        continue;
+      }
+      offer = *own[i];
+      step.takes[i] = true;
+    }
+    step.is_sum = offer.has_value();
+  }
+
+  void OfferProduct(BackwardStep& step, std::optional<ScaleMessage>& offer, const Call& call) const {
+    for (const size_t i : {0, 1}) {
+      const ScaleMessage* own = OfferOf(call.args[static_cast<uint32_t>(i)], call);
+      if (!own) continue;
+      step.factor = graph_.ScaleOf(call.args[static_cast<uint32_t>(1 - i)], call.type, own->axis);
+      if (!step.factor) continue;
+      step.folds = Fits(step.factor, *own);
+      offer = *own;
+      step.takes[i] = true;
+      return;
+    }
+  }
+
+  void Accept(const Var& var, const Call& call) {
+    const BackwardStep& step = steps_[var.id];
+    Scales scales = scales_[var.id];
+    if (step.folds) scales.push_back(step.factor);
+    found_ |= step.folds;
+    for (uint32_t i = 0; i < 2 && !scales.empty(); ++i) {
+      if (step.takes[i]) scales_[To<Var>(call.args[i])->id] = scales;
+    }
+  }
+
+  const ScaleGraph graph_;
+  std::vector<std::optional<ScaleMessage>> offers_;  // by Var::id
+  std::vector<BackwardStep> steps_;                  // by Var::id
+  std::vector<Scales> scales_;                       // by Var::id
+  bool found_ = false;
+};
+
+class BackwardFolder : public ExprMutator {
+ public:
+  BackwardFolder(const BackwardPlan& plan, Workspace& workspace, TypeInferrer& inferrer)
+      : ExprMutator(workspace, &inferrer), plan_(plan) {}
+
+ protected:
+  void VisitVarBinding(const VarBinding* binding) override {
+    const BackwardStep& step = plan_.StepOf(binding->var);
+    const Scales& scales = plan_.ScalesOf(binding->var);
+    if (step.folds) {
+      const auto* product = To<Call>(binding->value);
+      return ReEmitBinding(binding, VisitExpr(product->args[step.takes[0] ? 0 : 1]));
+    }
+    if (scales.empty() || (step.takes[0] == step.takes[1] && !step.weights)) {
+      return ExprMutator::VisitVarBinding(binding);
+    }
+    const auto* call = To<Call>(binding->value);
+    if (step.weights) {
+      ReEmitBinding(binding, Multiplied(*call, 1, step.weights->weight, scales));
+    } else if (step.is_sum) {
+      ReEmitBinding(binding, Multiplied(*call, step.takes[0] ? 1 : 0, plan_.AxisOf(binding->var), scales));
+    } else {
+      ExprMutator::VisitVarBinding(binding);
+    }
+  }
+
+ private:
+  // The call with one operand multiplied along an axis: of weights, or of the result if it is a summand.
+  const Expr* Multiplied(const Call& call, uint32_t operand, int64_t axis, const Scales& scales) {
+    OpCalls calls(builder());
+    std::array<const Expr*, 2> args = {VisitExpr(call.args[0]), VisitExpr(call.args[1])};
+    const int64_t rank = TensorTypeOf(IsSum(To<Op>(call.op)->id) ? &call : args[operand])->ndim;
+    for (const Scale& scale : scales) {
+      args[operand] = calls.Multiply(args[operand], ScaleAlong(scale, rank, axis, workspace()));
+    }
+    return builder().Normalize(calls.Make(To<Op>(call.op)->id, args, call.attrs));
+  }
+
+  const BackwardPlan& plan_;
+};
+
+Result<const Function*> FoldBackward(const Function* function, FunctionPassContext& context) {
+  if (IsPrimitive(*function)) return function;
+  Workspace& workspace = context.workspace();
+  const BackwardPlan plan(*function, workspace.num_vars());
+  if (!plan.found()) return function;
+  OpTypeInferrer inferrer(&context.module(), workspace.arena(), &context.diagnostics());
+  BackwardFolder folder(plan, workspace, inferrer);
+  const auto* folded = To<Function>(folder.VisitExpr(function));
+  if (folder.failed()) return Failure{ErrorCode::PassFailed};
+  return CleanUpFunction(folded, context);
+}
+
+}  // namespace
+
+Pass CreateBackwardFoldScaleAxis(const PassOptions& options) {
+  return CreateFunctionPass(options.info(), &FoldBackward);
+}
+
+}  // namespace iropt

@@ -1,0 +1,178 @@
+#include "scale_axis.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <type_traits>
+
+#include "iropt/analysis/relax/use_count.h"
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/element.h"
+#include "iropt/ir/relax/walk.h"
+
+namespace iropt {
+
+namespace {
+
+// The axis that a letter stands for; nothing if the layout splits axes, so that it has digits and small letters, too.
+std::optional<int64_t> AxisIn(std::string_view layout, const TensorType& tensor, char letter) {
+  const bool is_simple = std::ranges::all_of(layout, [](char c) { return c >= 'A' && c <= 'Z'; });
+  const size_t axis = layout.find(letter);
+  if (!is_simple || layout.size() != static_cast<size_t>(tensor.ndim) || axis == layout.npos) return std::nullopt;
+  return static_cast<int64_t>(axis);
+}
+
+std::optional<WeightAxis> Both(std::optional<int64_t> tensor, std::optional<int64_t> weight) {
+  if (!tensor || !weight) return std::nullopt;
+  return WeightAxis{*tensor, *weight};
+}
+
+bool IsConv(const Call& call) {
+  return IsOp(call.op, OpId::kNnConv1d) || IsOp(call.op, OpId::kNnConv2d) || IsOp(call.op, OpId::kNnConv3d);
+}
+
+// Returns whether each channel has one filter of its own.
+bool IsDepthwise(const TensorType& kernel, std::string_view layout, int64_t groups) {
+  const auto is = [&](char letter, int64_t size) {
+    const std::optional<int64_t> axis = AxisIn(layout, kernel, letter);
+    const int64_t* own = axis ? arith::AsInt(kernel.dims[static_cast<uint32_t>(*axis)]) : nullptr;
+    return own && *own == size;
+  };
+  return is('O', groups) && is('I', 1);
+}
+
+bool AllOf(const NDArray& array, FunctionRef<bool(double)> holds) {
+  bool all = true;
+  const bool known = DispatchElement(array.dtype(), [&]<class T>(std::type_identity<T>) {
+    all = std::ranges::all_of(array.As<T>(), [&](T x) { return holds(static_cast<double>(Element<T>::Load(x))); });
+  });
+  return known && all;
+}
+
+// Returns whether a tensor with these sizes, counted from the last axis, is repeated along all axes of the type but
+// one.
+template <class SizeAt>
+bool VariesAtMostAlong(const TensorType& tensor, int64_t axis, int64_t rank, SizeAt size_at) {
+  if (rank > tensor.ndim) return false;
+  const int64_t* length = arith::AsInt(tensor.dims[static_cast<uint32_t>(axis)]);
+  for (int64_t i = 0; i < rank; ++i) {
+    const std::optional<int64_t> size = size_at(i);
+    const bool at_axis = tensor.ndim - rank + i == axis;
+    if (size != 1 && !(at_axis && length && size == *length)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool Fits(const Scale& scale, const ScaleMessage& message) {
+  return AllOf(*scale, [&](double x) {
+    return std::isfinite(x) && (x > 0 || !message.positive) && (x != 0 || !message.nonzero);
+  });
+}
+
+const Expr* ScaleAlong(const Scale& scale, int64_t rank, int64_t axis, Workspace& workspace) {
+  std::vector<int64_t> shape;
+  if (scale->num_elements() != 1) {
+    shape.assign(static_cast<size_t>(rank - axis), 1);
+    shape[0] = scale->num_elements();
+  }
+  return MakeConstant(NDArray::View(scale->dtype(), shape, scale->data(), scale), workspace);
+}
+
+ScaleGraph::ScaleGraph(const Function& function, uint32_t num_vars)
+    : uses_(UseCounts(function, num_vars)), is_constant_(num_vars, false), literal_(num_vars, nullptr) {
+  struct Collector : WalkHandler {
+    ScaleGraph& graph;
+    explicit Collector(ScaleGraph& g) : graph(g) {}
+    void OnBinding(const Binding& binding) {
+      const auto* bound = As<VarBinding>(&binding);
+      if (!bound) return;
+      const auto* call = As<Call>(bound->value);
+      if (call && Is<Op>(call->op)) {
+        graph.operations_.push_back(bound);
+        const auto is_constant = [&](const Expr* arg) { return graph.IsConstant(arg); };
+        graph.is_constant_[bound->var->id] =
+            To<Op>(call->op)->info->pure && std::ranges::all_of(call->args, is_constant);
+      } else if (const auto* constant = As<Constant>(bound->value)) {
+        graph.is_constant_[bound->var->id] = true;
+        graph.literal_[bound->var->id] = constant;
+      }
+    }
+  };
+  Collector collector(*this);
+  Walk(function, collector);
+}
+
+bool ScaleGraph::IsConstant(const Expr* expr) const {
+  if (const auto* var = As<Var>(expr)) return is_constant_[var->id];
+  return Is<Constant>(expr) || Is<ShapeExpr>(expr) || Is<PrimValue>(expr);
+}
+
+const NDArray* ScaleGraph::LiteralOf(const Expr* expr) const {
+  if (const auto* var = As<Var>(expr)) expr = literal_[var->id];
+  const auto* constant = expr ? As<Constant>(expr) : nullptr;
+  return constant ? constant->data : nullptr;
+}
+
+// Data, weights and result have one dtype and known ranks.
+bool ScaleGraph::HasFloatWeights(const Call& call) const {
+  const TensorType* data = TensorTypeOf(call.args[0]);
+  const TensorType* weight = TensorTypeOf(call.args[1]);
+  const TensorType* result = TensorTypeOf(&call);
+  return data && weight && result && data->known && weight->known && result->known && data->dtype.is_floating() &&
+         data->dtype == weight->dtype && data->dtype == result->dtype && IsConstant(call.args[1]);
+}
+
+std::optional<WeightAxis> ScaleGraph::InputAxis(const Call& call) const {
+  const bool is_conv = IsConv(call);
+  if ((!is_conv && !IsOp(call.op, OpId::kMatmul)) || !HasFloatWeights(call)) return std::nullopt;
+  const TensorType& data = *TensorTypeOf(call.args[0]);
+  const TensorType& weight = *TensorTypeOf(call.args[1]);
+  if (!is_conv) {
+    if (weight.ndim < 2) return std::nullopt;
+    return WeightAxis{data.ndim - 1, weight.ndim - 2};
+  }
+  const ConvAttrs attrs(call);
+  const bool depthwise = attrs.groups() != 1 && IsDepthwise(weight, attrs.kernel_layout(), attrs.groups());
+  if (attrs.groups() != 1 && !depthwise) return std::nullopt;
+  return Both(AxisIn(attrs.data_layout(), data, 'C'), AxisIn(attrs.kernel_layout(), weight, depthwise ? 'O' : 'I'));
+}
+
+std::optional<WeightAxis> ScaleGraph::OutputAxis(const Call& call) const {
+  const bool is_conv = IsConv(call);
+  if ((!is_conv && !IsOp(call.op, OpId::kMatmul)) || !HasFloatWeights(call)) return std::nullopt;
+  const TensorType& weight = *TensorTypeOf(call.args[1]);
+  const TensorType& result = *TensorTypeOf(&call);
+  if (!is_conv) {
+    if (weight.ndim < 2) return std::nullopt;
+    return WeightAxis{result.ndim - 1, weight.ndim - 1};
+  }
+  const ConvAttrs attrs(call);
+  const std::string_view layout = attrs.out_layout().empty() ? attrs.data_layout() : attrs.out_layout();
+  return Both(AxisIn(layout, result, 'C'), AxisIn(attrs.kernel_layout(), weight, 'O'));
+}
+
+Scale ScaleGraph::ScaleOf(const Expr* operand, const Type* type, int64_t axis) const {
+  const NDArray* array = LiteralOf(operand);
+  const auto* tensor = As<TensorType>(type);
+  if (!array || !tensor || !tensor->known || array->dtype() != tensor->dtype || !tensor->dtype.is_floating()) {
+    return nullptr;
+  }
+  const auto rank = static_cast<int64_t>(array->shape().size());
+  const auto size_at = [&](int64_t i) { return std::optional(array->shape()[static_cast<size_t>(i)]); };
+  return VariesAtMostAlong(*tensor, axis, rank, size_at) ? array->shared_from_this() : nullptr;
+}
+
+bool ScaleGraph::VariesAlong(const Expr* operand, const Type* type, int64_t axis) const {
+  const TensorType* own = TensorTypeOf(operand);
+  const auto* tensor = As<TensorType>(type);
+  if (!IsConstant(operand) || !own || !own->known || !tensor || !tensor->known || own->dtype != tensor->dtype)
+    return false;
+  return VariesAtMostAlong(*tensor, axis, own->ndim, [&](int64_t i) -> std::optional<int64_t> {
+    const int64_t* size = arith::AsInt(own->dims[static_cast<uint32_t>(i)]);
+    return size ? std::optional(*size) : std::nullopt;
+  });
+}
+
+}  // namespace iropt
