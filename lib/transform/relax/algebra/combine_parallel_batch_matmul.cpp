@@ -6,8 +6,9 @@
 //                                         y0 = lv2[0]
 //                                         ...
 //
-// There must be at least `min_num_branches` of them. All tensors have one batch dimension. CombineParallelMatmul does
-// the same for tensors of any rank, and with additions and activations. Changed functions are cleaned up. Near-linear.
+// There must be at least `min_num_branches` of them. All tensors have one batch dimension. Elementwise operators that
+// follow all of them are combined, too. CombineParallelMatmul does the same for tensors of any rank, with additions and
+// activations. Changed functions are cleaned up. Near-linear.
 //
 // Source: the pass of this name of Relay, TVM's former graph-level IR.
 #include "iropt/transform/passes.h"
@@ -17,7 +18,7 @@ namespace iropt {
 
 namespace {
 
-std::vector<CombinedBranches> FindBatchMatmuls(std::span<const Binding* const> segment, int64_t min_branches) {
+std::vector<CombinedBranches> FindBatchMatmuls(const Segment& segment, int64_t min_branches) {
   return FindWideProducts(segment, min_branches, 3);
 }
 

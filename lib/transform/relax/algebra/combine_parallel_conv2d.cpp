@@ -7,7 +7,8 @@
 //                                         ...
 //
 // There must be at least `min_num_branches` of them, with the same attributes, one group, and kernels of the same size.
-// Operators that follow the convolutions stay as they are. Changed functions are cleaned up. Near-linear.
+// Elementwise operators that follow all of them, such as additions of biases and activations, are combined, too; other
+// operands must have the channels of the results. Changed functions are cleaned up. Near-linear.
 //
 // Source: the pass of this name of Relay, TVM's former graph-level IR.
 #include "iropt/transform/passes.h"
@@ -25,16 +26,13 @@ int OutputChannelAxis(const Call& conv) {
   return static_cast<int>(axis);
 }
 
-std::vector<CombinedBranches> FindConvolutions(std::span<const Binding* const> segment, int64_t min_branches) {
-  return Collect(FindSiblings(segment, OpId::kNnConv2d, &OutputChannelAxis), min_branches,
-                 [](const Siblings& siblings, OpCalls calls) {
-                   const Call& first = *siblings.calls.front().first;
-                   const ConvAttrs attrs(first);
-                   const std::string_view layout =
-                       attrs.out_layout().empty() ? attrs.data_layout() : attrs.out_layout();
-                   return Concatenated(siblings, static_cast<size_t>(OutputChannelAxis(first)),
-                                       static_cast<int64_t>(layout.find('C')), calls);
-                 });
+std::vector<CombinedBranches> FindConvolutions(const Segment& segment, int64_t min_branches) {
+  return Collect(
+      segment, FindSiblings(segment, OpId::kNnConv2d, &OutputChannelAxis), min_branches, [](const Call& first) {
+        const ConvAttrs attrs(first);
+        const std::string_view layout = attrs.out_layout().empty() ? attrs.data_layout() : attrs.out_layout();
+        return Joint{static_cast<size_t>(OutputChannelAxis(first)), static_cast<int64_t>(layout.find('C'))};
+      });
 }
 
 }  // namespace

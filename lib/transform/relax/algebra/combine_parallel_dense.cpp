@@ -7,11 +7,13 @@
 //                                         ...
 //
 // There must be at least `min_num_branches` of them. Right factors of the same shape are stacked to a batch; with
-// to_batch=false, those of one height are concatenated along their columns. CombineParallelMatmul does the latter for
-// tensors of any rank, and with additions and activations. Changed functions are cleaned up. Near-linear.
+// to_batch=false, those of one height are concatenated along their columns. Elementwise operators that follow all of
+// them are combined, too. CombineParallelMatmul does the latter for tensors of any rank, with additions and
+// activations. Changed functions are cleaned up. Near-linear.
 //
 // Source: the pass of this name of Relay, TVM's former graph-level IR.
 #include <map>
+#include <utility>
 
 #include "iropt/transform/passes.h"
 #include "sibling_calls.h"
@@ -20,38 +22,19 @@ namespace iropt {
 
 namespace {
 
-// One product with a batch of the factors, as a tuple of its items.
-const Expr* Stacked(const Siblings& siblings, OpCalls calls) {
-  constexpr int64_t kFront[] = {0};
-  std::vector<const Expr*> factors;
-  for (const auto& [call, at] : siblings.calls) factors.push_back(calls.ExpandDims(call->args[1], kFront));
-  const Call& first = *siblings.calls.front().first;
-  const Expr* product = calls.Make(OpId::kMatmul, {first.args[0], calls.Concat(factors, 0)}, first.attrs);
-  std::vector<int64_t> indices;
-  for (size_t i = 1; i < factors.size(); ++i) indices.push_back(static_cast<int64_t>(i));
-  const Expr* parts = calls.Split(product, indices, 0);
-  std::vector<const Expr*> items;
-  for (size_t i = 0; i < factors.size(); ++i) {
-    const Expr* item = calls.MakeItem(parts, static_cast<int>(i));
-    items.push_back(calls.Make(OpId::kSqueeze, {item},
-                               MakeOpAttrs(OpId::kSqueeze, SqueezeAttrs::Values{.axis = std::span(kFront)})));
-  }
-  return calls.MakeTuple(items);
-}
-
-std::vector<CombinedBranches> FindDense(std::span<const Binding* const> segment, int64_t min_branches) {
+std::vector<CombinedBranches> FindDense(const Segment& segment, int64_t min_branches) {
   return FindWideProducts(segment, min_branches, 2);
 }
 
 // Factors of equal shapes.
-std::vector<CombinedBranches> FindStackable(std::span<const Binding* const> segment, int64_t min_branches) {
+std::vector<CombinedBranches> FindStackable(const Segment& segment, int64_t min_branches) {
   std::vector<Siblings> of_one_width;
   for (const Siblings& siblings : FindProducts(segment, 2)) {
     std::map<int64_t, Siblings> by_width;
     for (const auto& call : siblings.calls) by_width[WidthOf(*call.first, 1)].calls.push_back(call);
     for (auto& [width, same] : by_width) of_one_width.push_back(std::move(same));
   }
-  return Collect(of_one_width, min_branches, &Stacked);
+  return Collect(segment, std::move(of_one_width), min_branches, [](const Call&) { return Joint{.stacks = true}; });
 }
 
 }  // namespace

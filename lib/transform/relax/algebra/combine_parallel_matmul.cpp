@@ -231,9 +231,9 @@ CombinedBranches Describe(std::vector<Branch> branches) {
   return combined;
 }
 
-std::vector<CombinedBranches> FindProducts(std::span<const Binding* const> segment, int64_t min_branches) {
+std::vector<CombinedBranches> FindProducts(const Segment& segment, int64_t min_branches) {
   std::vector<CombinedBranches> groups;
-  FamilyFinder finder(segment);
+  FamilyFinder finder(segment.bindings);
   for (Family& family : finder.families()) {
     if (family.branches.size() < static_cast<size_t>(min_branches)) continue;
     if (!std::ranges::all_of(family.branches, &IsCandidate)) continue;

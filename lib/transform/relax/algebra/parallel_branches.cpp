@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "iropt/analysis/relax/lift_plan.h"
+#include "iropt/analysis/relax/use_count.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/tuple_leaves.h"
@@ -60,11 +61,7 @@ class Scheduler {
       }
     }
     if (order_.size() == segment_.size()) return true;
-    const size_t before = groups.size();
-    std::erase_if(groups, [&](const CombinedBranches& group) {
-      return std::ranges::any_of(group.replaced, [&](const auto& part) { return !emitted_[part.first]; });
-    });
-    if (groups.size() == before) groups.clear();
+    if (!DropStuck(groups)) groups.clear();
     return false;
   }
 
@@ -75,6 +72,23 @@ class Scheduler {
     groups.clear();
     ready_ = {};
     return false;
+  }
+
+  // Takes the fallbacks of the groups that were not emitted, or drops them. Returns whether there were such.
+  bool DropStuck(std::vector<CombinedBranches>& groups) const {
+    std::vector<CombinedBranches> rest;
+    bool found = false;
+    for (CombinedBranches& group : groups) {
+      const bool stuck = std::ranges::any_of(group.replaced, [&](const auto& part) { return !emitted_[part.first]; });
+      found |= stuck;
+      if (!stuck) {
+        rest.push_back(std::move(group));
+      } else if (group.fallback) {
+        rest.push_back(*group.fallback);
+      }
+    }
+    groups = std::move(rest);
+    return found;
   }
 
   void AddDependencies(uint32_t at) {
@@ -113,9 +127,13 @@ class Scheduler {
 
 class BranchCombiner : public ExprMutator {
  public:
-  BranchCombiner(FindGroups find_groups, int64_t min_branches, const Module& module, Workspace& workspace,
-                 TypeInferrer& inferrer)
-      : ExprMutator(workspace, &inferrer), find_groups_(find_groups), min_branches_(min_branches), module_(module) {}
+  BranchCombiner(FindGroups find_groups, int64_t min_branches, const Function& function, const Module& module,
+                 Workspace& workspace, TypeInferrer& inferrer)
+      : ExprMutator(workspace, &inferrer),
+        find_groups_(find_groups),
+        min_branches_(min_branches),
+        uses_(UseCounts(function, workspace.num_vars())),
+        module_(module) {}
 
  protected:
   const BindingBlock* VisitBlock(const BindingBlock* old) override {
@@ -149,7 +167,7 @@ class BranchCombiner : public ExprMutator {
 
   // Emits the bindings of the segment; returns whether some of them were combined.
   bool CombineIn(std::span<const Binding* const> segment) {
-    std::vector<CombinedBranches> groups = find_groups_(segment, min_branches_);
+    std::vector<CombinedBranches> groups = find_groups_({segment, uses_}, min_branches_);
     const std::vector<uint32_t> order = OrderCombined(segment, groups);
     if (groups.empty()) {
       for (const Binding* binding : segment) builder().EmitNormalized(binding);
@@ -176,6 +194,7 @@ class BranchCombiner : public ExprMutator {
 
   FindGroups find_groups_;
   int64_t min_branches_;
+  const std::vector<uint32_t> uses_;  // by Var::id
   const Module& module_;
 };
 
@@ -197,7 +216,7 @@ Result<const Function*> CombineBranches(const Function* function, FindGroups fin
                                         FunctionPassContext& context) {
   if (IsPrimitive(*function)) return function;
   OpTypeInferrer inferrer(&context.module(), context.workspace().arena(), &context.diagnostics());
-  BranchCombiner combiner(find_groups, min_branches, context.module(), context.workspace(), inferrer);
+  BranchCombiner combiner(find_groups, min_branches, *function, context.module(), context.workspace(), inferrer);
   const auto* combined = To<Function>(combiner.VisitExpr(function));
   if (combiner.failed()) return Failure{ErrorCode::PassFailed};
   return combined == function ? function : CleanUpFunction(combined, context);

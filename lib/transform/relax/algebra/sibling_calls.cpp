@@ -1,6 +1,7 @@
 #include "sibling_calls.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "iropt/arith/prim_builder.h"
@@ -20,30 +21,198 @@ bool DifferOnlyAt(const Call& a, const Call& b, size_t axis) {
   return true;
 }
 
-CombinedBranches Describe(const Siblings& siblings) {
-  CombinedBranches combined;
-  combined.operands.push_back(siblings.calls.front().first->args[0]);
-  for (uint32_t i = 0; i < siblings.calls.size(); ++i) {
-    combined.operands.push_back(siblings.calls[i].first->args[1]);
-    combined.replaced.emplace_back(siblings.calls[i].second, i);
-  }
-  return combined;
-}
-
 // The last axis of factors of this rank, for data of the rank.
 int ColumnAxis(const Call& matmul, int rank) {
   const TensorType* data = TensorTypeOf(matmul.args[0]);
   return data && data->ndim == rank && TensorTypeOf(matmul.args[1])->ndim == rank ? rank - 1 : -1;
 }
 
+// ---- Operators that follow
+
+// Returns whether the operator computes each element from those at the same place, or repeated to it.
+bool IsElementwise(const Call& call) {
+  const auto* op = As<Op>(call.op);
+  if (!op || !op->info->pure || call.args.empty()) return false;
+  const OpPattern pattern = op->info->pattern;
+  if (pattern != OpPattern::kElemWise && (pattern != OpPattern::kBroadcast || call.args.size() == 1)) return false;
+  return std::ranges::all_of(call.args, [](const Expr* arg) {
+    const TensorType* tensor = TensorTypeOf(arg);
+    return tensor && tensor->known;
+  });
+}
+
+// The calls in a segment that use the results of others.
+class UserFinder {
+ public:
+  explicit UserFinder(const Segment& segment) : segment_(segment) {
+    for (uint32_t i = 0; i < segment.bindings.size(); ++i) {
+      const auto* binding = As<VarBinding>(segment.bindings[i]);
+      const auto* call = binding ? As<Call>(binding->value) : nullptr;
+      if (!call || !IsElementwise(*call)) continue;
+      for (const Expr* arg : call->args) {
+        const auto* var = As<Var>(arg);
+        if (var && segment.IsUsedOnce(var)) users_[var] = {call, i};
+      }
+    }
+  }
+
+  // The only user of a result, an elementwise operator that keeps the shape.
+  std::optional<PlacedCall> UserOf(const PlacedCall& branch) const {
+    const auto user = users_.find(ResultOf(branch));
+    if (user == users_.end()) return std::nullopt;
+    const TensorType* before = TensorTypeOf(branch.first);
+    const TensorType* after = TensorTypeOf(user->second.first);
+    if (!before || !after || !before->known || !after->known) return std::nullopt;
+    if (!std::ranges::equal(before->dims, after->dims)) return std::nullopt;
+    return user->second;
+  }
+  const Var* ResultOf(const PlacedCall& branch) const { return segment_.bindings[branch.second]->var; }
+
+ private:
+  const Segment& segment_;
+  std::unordered_map<const Var*, PlacedCall> users_;  // looked up, never iterated
+};
+
+// The axis of an operand that is broadcast to the result along which operands are concatenated; less than 0 if it has
+// none.
+int64_t AxisOfOperand(const TensorType& operand, const TensorType& result, const Joint& joint) {
+  return joint.out_axis - (result.ndim - operand.ndim);
+}
+
+// Returns whether the operands at a position can be joined as the results are.
+bool CanJoin(const std::vector<PlacedCall>& calls, uint32_t position, const Joint& joint) {
+  const TensorType& first = *TensorTypeOf(calls.front().first->args[position]);
+  return std::ranges::all_of(calls, [&](const PlacedCall& placed) {
+    const TensorType& own = *TensorTypeOf(placed.first->args[position]);
+    const TensorType& result = *TensorTypeOf(placed.first);
+    if (own.dtype != first.dtype || own.ndim != first.ndim || own.ndim > result.ndim) return false;
+    const int64_t axis = joint.stacks ? -1 : AxisOfOperand(own, result, joint);
+    if (!joint.stacks && axis < 0) return false;
+    for (int64_t i = 0; i < own.ndim; ++i) {
+      const auto at = static_cast<uint32_t>(i);
+      if (own.dims[at] != (i == axis ? result.dims[static_cast<uint32_t>(joint.out_axis)] : first.dims[at]))
+        return false;
+    }
+    return true;
+  });
+}
+
+// The operators that follow these branches if they are of one form.
+std::optional<Followers> NextOf(const std::vector<PlacedCall>& branches, const UserFinder& users, const Joint& joint) {
+  Followers next;
+  for (const PlacedCall& branch : branches) {
+    const std::optional<PlacedCall> user = users.UserOf(branch);
+    if (!user) return std::nullopt;
+    const Call& call = *user->first;
+    if (next.calls.empty()) {
+      next.parent = static_cast<uint32_t>(std::ranges::find(call.args, users.ResultOf(branch)) - call.args.begin());
+    }
+    const Call& first = next.calls.empty() ? call : *next.calls.front().first;
+    if (call.op != first.op || call.args.size() != first.args.size() || !AttrEqual(call.attrs, first.attrs)) {
+      return std::nullopt;
+    }
+    if (call.args[next.parent] != users.ResultOf(branch)) return std::nullopt;
+    next.calls.push_back(*user);
+  }
+  for (uint32_t i = 0; i < next.calls.front().first->args.size(); ++i) {
+    if (i != next.parent && !CanJoin(next.calls, i, joint)) return std::nullopt;
+  }
+  return next;
+}
+
+// ---- The combined operators
+
+const Expr* ConcatOperands(const std::vector<PlacedCall>& calls, uint32_t position, int64_t axis, OpCalls make) {
+  std::vector<const Expr*> operands;
+  for (const auto& [call, at] : calls) operands.push_back(call->args[position]);
+  return make.Concat(operands, axis);
+}
+
+// Tensors with a new axis in front, for results of this rank.
+const Expr* StackOperands(const std::vector<PlacedCall>& calls, uint32_t position, int64_t rank, OpCalls make) {
+  std::vector<const Expr*> operands;
+  for (const auto& [call, at] : calls) {
+    const Expr* operand = call->args[position];
+    std::vector<int64_t> axes;
+    for (int64_t i = TensorTypeOf(operand)->ndim; i <= rank; ++i) axes.push_back(static_cast<int64_t>(axes.size()));
+    operands.push_back(make.ExpandDims(operand, axes));
+  }
+  return make.Concat(operands, 0);
+}
+
+const Expr* JoinOperands(const std::vector<PlacedCall>& calls, uint32_t position, const Joint& joint, OpCalls make) {
+  const Call& first = *calls.front().first;
+  const TensorType& result = *TensorTypeOf(&first);
+  if (joint.stacks) return StackOperands(calls, position, result.ndim, make);
+  return ConcatOperands(calls, position, AxisOfOperand(*TensorTypeOf(first.args[position]), result, joint), make);
+}
+
+const Expr* JoinedFollowers(const Expr* result, const Followers& followers, const Joint& joint, OpCalls make) {
+  const Call& first = *followers.calls.front().first;
+  std::vector<const Expr*> args;
+  for (uint32_t i = 0; i < first.args.size(); ++i) {
+    args.push_back(i == followers.parent ? result : JoinOperands(followers.calls, i, joint, make));
+  }
+  return make.Make(As<Op>(first.op)->id, args, first.attrs);
+}
+
+// The items of a stack, without the axis in front.
+const Expr* ItemsOf(const Expr* stack, size_t count, OpCalls make) {
+  constexpr int64_t kFront[] = {0};
+  std::vector<int64_t> indices;
+  for (size_t i = 1; i < count; ++i) indices.push_back(static_cast<int64_t>(i));
+  const Expr* parts = make.Split(stack, indices, 0);
+  std::vector<const Expr*> items;
+  for (size_t i = 0; i < count; ++i) {
+    const Expr* item = make.MakeItem(parts, static_cast<int>(i));
+    items.push_back(make.Make(OpId::kSqueeze, {item},
+                              MakeOpAttrs(OpId::kSqueeze, SqueezeAttrs::Values{.axis = std::span(kFront)})));
+  }
+  return make.MakeTuple(items);
+}
+
+// One call for all siblings, then one for each level of what follows, as a tuple of the parts.
+const Expr* Combine(const Siblings& siblings, const Joint& joint, OpCalls make) {
+  const Call& first = *siblings.calls.front().first;
+  const auto weight_axis = static_cast<int64_t>(joint.weight_axis);
+  const Expr* factor = joint.stacks ? StackOperands(siblings.calls, 1, TensorTypeOf(first.args[1])->ndim, make)
+                                    : ConcatOperands(siblings.calls, 1, weight_axis, make);
+  const Expr* result = make.Make(As<Op>(first.op)->id, {first.args[0], factor}, first.attrs);
+  for (const Followers& followers : siblings.followers) result = JoinedFollowers(result, followers, joint, make);
+  if (joint.stacks) return ItemsOf(result, siblings.calls.size(), make);
+  std::vector<int64_t> indices;
+  int64_t width = 0;
+  for (const auto& [call, at] : siblings.calls) {
+    if (width != 0) indices.push_back(width);
+    width += WidthOf(*call, joint.weight_axis);
+  }
+  return make.Split(result, indices, joint.out_axis);
+}
+
+CombinedBranches Describe(const Siblings& siblings, const Joint& joint) {
+  CombinedBranches combined;
+  combined.operands.push_back(siblings.calls.front().first->args[0]);
+  for (const auto& [call, at] : siblings.calls) combined.operands.push_back(call->args[1]);
+  for (const Followers& followers : siblings.followers) {
+    for (const auto& [call, at] : followers.calls) {
+      for (uint32_t i = 0; i < call->args.size(); ++i) {
+        if (i != followers.parent) combined.operands.push_back(call->args[i]);
+      }
+    }
+  }
+  const std::vector<PlacedCall>& last = siblings.followers.empty() ? siblings.calls : siblings.followers.back().calls;
+  for (uint32_t i = 0; i < last.size(); ++i) combined.replaced.emplace_back(last[i].second, i);
+  combined.combine = [siblings, joint](OpCalls make) { return Combine(siblings, joint, make); };
+  return combined;
+}
+
 }  // namespace
 
-std::vector<Siblings> FindSiblings(std::span<const Binding* const> segment, OpId op,
-                                   FunctionRef<int(const Call&)> axis_of) {
+std::vector<Siblings> FindSiblings(const Segment& segment, OpId op, FunctionRef<int(const Call&)> axis_of) {
   std::vector<Siblings> groups;
   std::unordered_map<const Expr*, std::vector<size_t>> by_data;  // looked up, never iterated
-  for (uint32_t i = 0; i < segment.size(); ++i) {
-    const auto* binding = As<VarBinding>(segment[i]);
+  for (uint32_t i = 0; i < segment.bindings.size(); ++i) {
+    const auto* binding = As<VarBinding>(segment.bindings[i]);
     const Call* call = binding ? CallOf(binding->value, op) : nullptr;
     const TensorType* factor = call ? TensorTypeOf(call->args[1]) : nullptr;
     if (!factor || !factor->known || !Is<Var>(call->args[0])) continue;
@@ -66,39 +235,35 @@ std::vector<Siblings> FindSiblings(std::span<const Binding* const> segment, OpId
 
 int64_t WidthOf(const Call& call, size_t axis) { return *arith::AsInt(TensorTypeOf(call.args[1])->dims[axis]); }
 
-const Expr* Concatenated(const Siblings& siblings, size_t axis, int64_t out_axis, OpCalls calls) {
-  std::vector<const Expr*> factors;
-  std::vector<int64_t> indices;
-  int64_t width = 0;
-  for (const auto& [call, at] : siblings.calls) {
-    if (!factors.empty()) indices.push_back(width);
-    factors.push_back(call->args[1]);
-    width += WidthOf(*call, axis);
-  }
-  const Call& first = *siblings.calls.front().first;
-  const Expr* factor = calls.Concat(factors, static_cast<int64_t>(axis));
-  return calls.Split(calls.Make(As<Op>(first.op)->id, {first.args[0], factor}, first.attrs), indices, out_axis);
-}
-
-std::vector<CombinedBranches> Collect(const std::vector<Siblings>& groups, int64_t min_branches,
-                                      const std::function<const Expr*(const Siblings&, OpCalls)>& combine) {
+std::vector<CombinedBranches> Collect(const Segment& segment, std::vector<Siblings> groups, int64_t min_branches,
+                                      FunctionRef<Joint(const Call&)> joint_of) {
+  std::erase_if(groups, [&](const Siblings& siblings) {
+    return siblings.calls.size() < std::max<size_t>(2, static_cast<size_t>(min_branches));
+  });
   std::vector<CombinedBranches> combined;
-  for (const Siblings& siblings : groups) {
-    if (siblings.calls.size() < 2 || siblings.calls.size() < static_cast<size_t>(min_branches)) continue;
-    combined.push_back(Describe(siblings));
-    combined.back().combine = [siblings, combine](OpCalls calls) { return combine(siblings, calls); };
+  if (groups.empty()) return combined;
+  const UserFinder users(segment);
+  for (Siblings& siblings : groups) {
+    const Joint joint = joint_of(*siblings.calls.front().first);
+    const CombinedBranches alone = Describe(siblings, joint);
+    std::optional<Followers> next = NextOf(siblings.calls, users, joint);
+    while (next) {
+      siblings.followers.push_back(*std::move(next));
+      next = NextOf(siblings.followers.back().calls, users, joint);
+    }
+    combined.push_back(Describe(siblings, joint));
+    if (!siblings.followers.empty()) combined.back().fallback = std::make_shared<const CombinedBranches>(alone);
   }
   return combined;
 }
 
-std::vector<Siblings> FindProducts(std::span<const Binding* const> segment, int rank) {
+std::vector<Siblings> FindProducts(const Segment& segment, int rank) {
   return FindSiblings(segment, OpId::kMatmul, [=](const Call& call) { return ColumnAxis(call, rank); });
 }
 
-std::vector<CombinedBranches> FindWideProducts(std::span<const Binding* const> segment, int64_t min_branches,
-                                               int rank) {
-  return Collect(FindProducts(segment, rank), min_branches, [=](const Siblings& siblings, OpCalls calls) {
-    return Concatenated(siblings, static_cast<size_t>(rank) - 1, rank - 1, calls);
+std::vector<CombinedBranches> FindWideProducts(const Segment& segment, int64_t min_branches, int rank) {
+  return Collect(segment, FindProducts(segment, rank), min_branches, [=](const Call&) {
+    return Joint{static_cast<size_t>(rank) - 1, rank - 1};
   });
 }
 

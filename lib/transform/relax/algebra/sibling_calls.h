@@ -1,4 +1,4 @@
-// Finding operators of one kind that share their data, and combining them to one.
+// Finding operators of one kind that share their data, and combining them to one, with the operators that follow them.
 #pragma once
 
 #include <functional>
@@ -12,31 +12,45 @@
 
 namespace iropt {
 
-// Calls with the same data and the same form, in order, each with its position in the segment.
+// A call, and its position in the segment.
+using PlacedCall = std::pair<const Call*, uint32_t>;
+
+// One elementwise operator after each of several branches, whose operand `parent` is what the branch computes.
+struct Followers {
+  std::vector<PlacedCall> calls = {};
+  uint32_t parent = 0;
+};
+
+// Calls with the same data and the same form, in order, and what follows all of them.
 struct Siblings {
-  std::vector<std::pair<const Call*, uint32_t>> calls = {};
+  std::vector<PlacedCall> calls = {};
+  std::vector<Followers> followers = {};
+};
+
+// How the second operands, and the results, of siblings become one.
+struct Joint {
+  size_t weight_axis = 0;
+  int64_t out_axis = 0;
+  bool stacks = false;  // along a new axis in front, instead of concatenating along these axes
 };
 
 // Groups the calls of an operator that `axis_of` takes: it gives the axis of the second operand along which calls are
 // combined, or -1. Calls of a group have the same data and attributes, and differ along this axis only, where their
 // sizes are numbers.
-std::vector<Siblings> FindSiblings(std::span<const Binding* const> segment, OpId op,
-                                   FunctionRef<int(const Call&)> axis_of);
+std::vector<Siblings> FindSiblings(const Segment& segment, OpId op, FunctionRef<int(const Call&)> axis_of);
 
 // The size of the second operand along this axis.
 int64_t WidthOf(const Call& call, size_t axis);
 
-// One call with the second operands concatenated along `axis`, whose result is split along `out_axis`.
-const Expr* Concatenated(const Siblings& siblings, size_t axis, int64_t out_axis, OpCalls calls);
-
-// The groups of at least this many calls, and of two.
-std::vector<CombinedBranches> Collect(const std::vector<Siblings>& groups, int64_t min_branches,
-                                      const std::function<const Expr*(const Siblings&, OpCalls)>& combine);
+// The groups of at least this many calls, and of two, as combinations. Elementwise operators that follow every call of
+// a group, with the same attributes and with operands that can be joined as the results, are combined, too.
+std::vector<CombinedBranches> Collect(const Segment& segment, std::vector<Siblings> groups, int64_t min_branches,
+                                      FunctionRef<Joint(const Call&)> joint_of);
 
 // Products of tensors of this rank with the same left factor, whose right factors are concatenated along their columns.
-std::vector<CombinedBranches> FindWideProducts(std::span<const Binding* const> segment, int64_t min_branches, int rank);
+std::vector<CombinedBranches> FindWideProducts(const Segment& segment, int64_t min_branches, int rank);
 // The groups of such products.
-std::vector<Siblings> FindProducts(std::span<const Binding* const> segment, int rank);
+std::vector<Siblings> FindProducts(const Segment& segment, int rank);
 
 // A pass with the option min_num_branches.
 Pass CreateCombiningPass(const PassOptions& options, FindGroups find);
