@@ -45,6 +45,37 @@ std::optional<PipelineItem> GroupOf(const PipelineItem& named, const PassRegistr
   return group;
 }
 
+// The pass as an item of a pipeline; nothing if it is a fixpoint or a repeat, whose rounds are not known, or has one.
+std::optional<PipelineItem> ItemOf(const Pass& pass, SourceSpan span) {
+  const PassInfo& info = pass.info();
+  PipelineItem item;
+  item.name = info.name;
+  item.span = span;
+  if (!info.is_composite()) {
+    item.options = info.options;
+    return item;
+  }
+  if (info.kind != PassKind::Sequential) return std::nullopt;
+  item.kind = PipelineItem::Kind::Sequential;
+  if (info.opt_level != kNoOptLevel) item.opt_level = info.opt_level;
+  for (const Pass& child : pass.children()) {
+    std::optional<PipelineItem> made = ItemOf(child, span);
+    if (!made) return std::nullopt;
+    item.children.push_back(*std::move(made));
+  }
+  return item;
+}
+
+// The passes of a pass that is registered as a Sequential, in a Sequential of its name; nothing for other passes.
+std::optional<PipelineItem> GroupOfPass(const PipelineItem& item, const PassRegistry& registry) {
+  const PassEntry* row = registry.Find(item.name);
+  if (row == nullptr || row->info.kind != PassKind::Sequential) return std::nullopt;
+  DiagnosticBuffer ignored;
+  DiagnosticEngine diagnostics(&ignored);
+  const Result<Pass> pass = registry.Create(item.name, item.options, diagnostics, item.span);
+  return pass.ok() ? ItemOf(*pass, item.span) : std::nullopt;
+}
+
 class Builder {
  public:
   Builder(const PassRegistry& registry, DiagnosticEngine& diagnostics)
@@ -154,6 +185,7 @@ Pipeline ExpandPipeline(const Pipeline& pipeline, const PassRegistry& registry, 
   for (const PipelineItem& item : pipeline) {
     std::optional<PipelineItem> group;
     if (item.kind == PipelineItem::Kind::Named) group = GroupOf(item, registry);
+    if (item.kind == PipelineItem::Kind::Pass) group = GroupOfPass(item, registry);
     PipelineItem made = group ? *std::move(group) : item;
     const std::optional<int> inner = level && made.at_level ? made.at_level : level;
     made.children = ExpandPipeline(made.children, registry, inner);

@@ -31,7 +31,8 @@ Status PipelineCursor::RunBeforePass(const Module&, const PassInfo& info) {
     IROPT_CHECK(frame.next < frame.group->children.size(), "pass '{}' is not in the pipeline", info.name);
     item = &frame.group->children[frame.next++];
   }
-  if (info.is_composite()) {
+  // A pass that ExpandPipeline left as it is may be composite, too.
+  if (info.is_composite() && !(item && item->kind == PipelineItem::Kind::Pass)) {
     frames_.push_back({.group = item});
     return {};
   }
@@ -97,7 +98,11 @@ void PipelineCursor::AppendRestOf(const Frame& frame, Pipeline inner, Pipeline& 
 Pipeline PipelineCursor::Rest() const {
   Pipeline rest;
   for (size_t i = frames_.size(); i-- > 0;) {
-    if (!frames_[i].group) continue;
+    if (!frames_[i].group) {
+      // A position inside of such a pass has no name: the pass runs again.
+      if (i + 1 < frames_.size()) rest.push_back(frames_[i].pass);
+      continue;
+    }
     Pipeline inner = std::exchange(rest, {});
     if (frames_[i].group != &root_) {
       AppendRestOf(frames_[i], std::move(inner), rest);

@@ -314,12 +314,14 @@ Result<Pass> PassRegistry::Create(std::string_view name, OptionValue::Dict optio
     ReportUnknownPass(name, *this, name_span, diagnostics);
     return Failure{ErrorCode::Usage};
   }
+  PassInfo info = row->info;
+  info.options = options;
   if (!CheckOptions(row->options, fmt::format("pass '{}'", name), options, diagnostics)) {
     return Failure{ErrorCode::Usage};
   }
   const size_t errors = diagnostics.error_count();
   return CallFactory("pass", name, [&]() -> Result<Pass> {
-    Pass pass = row->create(PassOptions(row->info, std::move(options), diagnostics, reader()));
+    Pass pass = row->create(PassOptions(std::move(info), std::move(options), diagnostics, reader()));
     if (diagnostics.error_count() != errors) return Failure{ErrorCode::Usage};
     if (pass.info().name == row->info.name && pass.info().kind == row->info.kind) return pass;
     return Error{ErrorCode::PassFailed, fmt::format("the factory of pass '{}' made the {} pass '{}'", name,

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "iropt/pass/option_value.h"
+
 namespace iropt {
 
 struct AnalysisKind;
@@ -63,6 +65,7 @@ struct PassInfo {
   std::function<std::vector<BoundTensor>()> bound_tensors = {};
   bool is_mandatory = false;  // what comes after it may need it: a bisection does not skip it
   PassKind kind = PassKind::Module;
+  OptionValue::Dict options = {};  // those that it was created with by name
 
   bool is_composite() const { return kind >= PassKind::Sequential; }
 };

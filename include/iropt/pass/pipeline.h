@@ -57,7 +57,7 @@ std::string PrintPipelineJson(const Pipeline& pipeline);
 Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics);
 
 // The pipeline with the passes of named pipelines in their places: as a Sequential, unless their level is `level`, that
-// of the context. Names without a pipeline stay.
+// of the context. So are those of passes that are registered as a Sequential. Names without a pipeline stay.
 Pipeline ExpandPipeline(const Pipeline& pipeline, const PassRegistry& registry, std::optional<int> level);
 
 // The items that a run of the pipeline will skip because their level is above the context's. Items inside of a skipped
