@@ -37,6 +37,12 @@ add_test(NAME semantics_on_models
                  --model squeezenet --model shufflenet "${IROPT_CONFORMANCE_DIR}/../corpus/models")
 set_tests_properties(model_example models passes_on_models semantics_on_models PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
 
+# With their weights bound, -O3 folds all batch norms, and no level makes a model bigger.
+add_test(NAME levels_on_models
+         COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/bench/models.py" --ir-opt $<TARGET_FILE:ir-opt> --runs=1
+                 --check "${IROPT_CONFORMANCE_DIR}/../corpus/models")
+set_tests_properties(levels_on_models PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
+
 # What they compute, before and after -O3, and in other forms if loops can be compiled.
 if(IROPT_HAVE_LLVM)
   set(run_forms --forms)

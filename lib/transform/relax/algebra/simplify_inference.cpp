@@ -8,8 +8,9 @@
 // The scale and the shift are small expressions of the statistics, which FoldConstant computes once the weights are
 // bound. DecomposeOpsForInference, which keeps the order of the operations on the data, is closer to the original
 // rounding. A layer_norm, a group_norm and an rms_norm compute their statistics at run time: they are expanded into
-// means, variances and elementwise operators, if they normalize the last axes or a known number of channels. Changed
-// functions are cleaned up. O(nodes).
+// means, variances and elementwise operators, if they normalize the last axes or a known number of channels. With
+// constant_params_only, only batch norms whose parameters are constants are simplified: such a module is for inference
+// only, and the scale and the shift will be constants. Changed functions are cleaned up. O(nodes).
 //
 // Source: the pass of this name of Relay, TVM's former graph-level IR, which does not know rms_norm.
 #include <memory>
@@ -29,10 +30,10 @@ void AddExpansion(RuleSet& rules, std::string name, const Pattern& norm, const E
              [=](const Match& match, BlockBuilder& builder) { return expand(*match.CallAt(norm), OpCalls(builder)); }});
 }
 
-RuleSet MakeRules() {
-  RuleSet rules;
+void AddBatchNorm(RuleSet& rules, bool constant_params_only) {
   const Pattern any = Wildcard();
-  const Pattern norm = IsCall(GetOp(OpId::kNnBatchNorm), {any, Wildcard(), Wildcard(), Wildcard(), Wildcard()});
+  const auto param = [=] { return constant_params_only ? IsConstant() : Wildcard(); };
+  const Pattern norm = IsCall(GetOp(OpId::kNnBatchNorm), {any, param(), param(), param(), param()});
   rules.Add({"batch-norm", IsTupleGetItem(norm, 0), [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                OpCalls calls(builder);
                const std::optional<ScaleAndShift> affine = ScaleAndShiftOf(*match.CallAt(norm), calls);
@@ -43,19 +44,26 @@ RuleSet MakeRules() {
              [=](const Match& match, BlockBuilder&) { return match.CallAt(norm)->args[3]; }});
   rules.Add({"moving-variance", IsTupleGetItem(norm, 2),
              [=](const Match& match, BlockBuilder&) { return match.CallAt(norm)->args[4]; }});
+}
+
+void AddOthers(RuleSet& rules) {
+  const Pattern any = Wildcard();
   const Pattern dropout = IsCall(GetOp(OpId::kNnDropout), {any});
   rules.Add({"dropout", IsTupleGetItem(dropout, 0), [=](const Match& match, BlockBuilder&) { return match[any]; }});
   const Pattern data[] = {Wildcard(), Wildcard(), Wildcard()};
   AddExpansion(rules, "layer-norm", IsCall(GetOp(OpId::kNnLayerNorm), data), &DecomposeLayerNorm);
   AddExpansion(rules, "group-norm", IsCall(GetOp(OpId::kNnGroupNorm), data), &DecomposeGroupNorm);
   AddExpansion(rules, "rms-norm", IsCall(GetOp(OpId::kNnRmsNorm), {data[0], data[1]}), &DecomposeRmsNorm);
-  return rules;
 }
 
 }  // namespace
 
 Pass CreateSimplifyInference(const PassOptions& options) {
-  return CreateRulePass(options.info(), std::make_shared<const RuleSet>(MakeRules()));
+  const bool constant_params_only = options.Bool("constant_params_only");
+  auto rules = std::make_shared<RuleSet>();
+  AddBatchNorm(*rules, constant_params_only);
+  if (!constant_params_only) AddOthers(*rules);
+  return CreateRulePass(options.info(), std::move(rules));
 }
 
 }  // namespace iropt

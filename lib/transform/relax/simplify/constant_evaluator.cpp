@@ -49,10 +49,10 @@ EvalLimits ConstantEvaluator::Limits(std::span<const HostValue> args, uint64_t w
 }
 
 bool ConstantEvaluator::DeclineBigFile(const Call& call, std::span<const HostValue> args) {
-  const NDArray* array = FindBigFileTensor(args, options_.max_bytes);
+  const NDArray* array = FindBigFileTensor(args, options_.max_file_bytes);
   if (!array) return false;
   const std::string why = fmt::format("its operand '{}' of {} bytes is in a file, and the limit is {} bytes",
-                                      array->source()->name, array->num_bytes(), options_.max_bytes);
+                                      array->source()->name, array->num_bytes(), options_.max_file_bytes);
   Decline(call, {ErrorCode::Budget, why});
   return true;
 }

@@ -322,6 +322,7 @@ FoldOptions ShareOf(FoldOptions options, const Module& module) {
 Pass CreateFoldConstant(const PassOptions& options) {
   FoldOptions fold;
   fold.max_bytes = static_cast<size_t>(options.Count("max_bytes"));
+  fold.max_file_bytes = static_cast<size_t>(options.Count("max_file_bytes"));
   return CreateFunctionPass(options.info(), [fold](const Module& all) -> FunctionPassFn {
     return [share = ShareOf(fold, all)](const Function* function,
                                         FunctionPassContext& context) -> Result<const Function*> {

@@ -10,9 +10,10 @@
 namespace iropt {
 
 struct FoldOptions {
-  // Results that are bigger than this, and bigger than their operands, are not computed. Operands that are bigger than
-  // this are not read from files.
+  // Results that are bigger than this, and bigger than their operands, are not computed.
   size_t max_bytes = size_t{1} << 20;
+  // Operands that are bigger than this are not read from files.
+  size_t max_file_bytes = size_t{1} << 24;
   // The limit for all results in one function together, in addition to the size of its constants: many small results
   // are big, too.
   size_t max_total_bytes = size_t{1} << 26;
