@@ -1,14 +1,17 @@
 // Helpers for module passes that rewrite Relax functions.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "iropt/diag/diagnostic.h"
 #include "iropt/ir/module.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/remark.h"
 #include "iropt/support/parallel.h"
+#include "iropt/support/result.h"
 
 namespace iropt {
 
@@ -29,6 +32,38 @@ void RewriteRelaxFunctions(Module& module, int threads, Rewrite&& rewrite) {
   for (size_t i = 0; i < changed.size(); ++i) {
     if (changed[i].first) module.SetAt(i, changed[i].first, std::move(changed[i].second));
   }
+}
+
+// The same with rewrite(entry, workspace, diagnostics), which may fail. Diagnostics come in the order of the functions.
+template <class Rewrite>
+Status TryRewriteRelaxFunctions(Module& module, const ModulePassContext& context, Rewrite&& rewrite) {
+  struct Slot {
+    DiagnosticBuffer diagnostics = {};
+    std::optional<Error> error = {};
+    const Function* result = nullptr;
+    FuncStorageRef storage = {};
+  };
+  std::vector<Slot> slots(module.size());
+  ParallelFor(module.size(), context.context.threads, [&](size_t i) {
+    const ModuleEntry& entry = module.functions()[i];
+    if (!Is<Function>(entry.func)) return;
+    const RemarkFunction in_function(entry.var->name);
+    Workspace workspace(entry.storage);
+    DiagnosticEngine diagnostics(&slots[i].diagnostics);
+    Result<const Function*> result = rewrite(entry, workspace, diagnostics);
+    if (!result.ok()) {
+      slots[i].error = result.TakeError();
+    } else if (*result != entry.func) {
+      slots[i].result = *result;
+      slots[i].storage = workspace.Finish();
+    }
+  });
+  for (Slot& slot : slots) slot.diagnostics.ReplayInto(context.diagnostics);
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i].error) return *std::move(slots[i].error);
+    if (slots[i].result) module.SetAt(i, slots[i].result, std::move(slots[i].storage));
+  }
+  return {};
 }
 
 // For each function that is not kept, a remark that it is removed, if remarks are wanted. `kept` is by index.

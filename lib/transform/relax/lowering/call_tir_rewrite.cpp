@@ -1,0 +1,152 @@
+// CallTIRRewrite: allocates the outputs of call_tir, call_tir_inplace and call_dps_packed explicitly, and calls the
+// functions directly.
+//
+//   lv = R.call_tir(cls.exp, (x,),              alloc = R.builtin.alloc_tensor(R.shape([m, n]), R.dtype("float32"),
+//   ...)
+//       out_sinfo=R.Tensor((m, n), ...))  -->   cls.exp(x, alloc)
+//                                               lv = alloc
+//
+//   - The arguments of the call are the operands, then the outputs. Several outputs make a tuple.
+//   - An output of call_tir_inplace that shares memory with an operand is that operand; only the others are new.
+//   - A call with integer arguments (tir_vars) becomes R.vm.call_tir_dyn(cls.exp, (x, alloc, R.shape([n]))).
+//   - A single output is allocated on the device of its type, which must be one of the module. Those of a tuple are on
+//     the first device, as in TVM 0.18.
+//
+// The calls are impure: run ToNonDataflow and RemovePurityChecking first. call_tir_with_grad stays. Unlike in TVM 0.18,
+// a tuple of one output stays a tuple. O(nodes).
+//
+// Source: TVM 0.18's pass of this name.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/location.h"
+#include "iropt/ir/relax/mutator.h"
+#include "iropt/op/op_attrs.h"
+#include "iropt/transform/passes.h"
+#include "memory_calls.h"
+#include "transform/relax/util/rewrite_functions.h"
+
+namespace iropt {
+
+namespace {
+
+bool IsDestinationPassing(const Call& call) {
+  const auto* op = As<Op>(call.op);
+  return op && (op->id == OpId::kCallTir || op->id == OpId::kCallTirInplace || op->id == OpId::kCallDpsPacked);
+}
+
+// The operand whose memory output `i` takes; nothing for a new tensor.
+std::optional<uint32_t> InPlaceOperand(const Call& call, uint32_t i) {
+  if (!IsOp(call.op, OpId::kCallTirInplace)) return std::nullopt;
+  const auto indices = InplaceAttrs(call).inplace_indices();
+  if (i >= indices.size() || indices[i] < 0) return std::nullopt;
+  return static_cast<uint32_t>(indices[i]);
+}
+
+class CallRewriter : public ExprMutator {
+ public:
+  CallRewriter(const Module& module, Workspace& workspace, TypeInferrer& inferrer, DiagnosticEngine& diagnostics)
+      : ExprMutator(workspace, &inferrer), module_(module), diagnostics_(diagnostics) {}
+
+  Result<const Function*> Run(const Function* function) {
+    const Expr* result = VisitExpr(function);
+    if (has_errors()) return Failure{ErrorCode::PassFailed};
+    return To<Function>(result);
+  }
+
+ protected:
+  const Expr* VisitCall(const Call* old) override {
+    const auto* call = To<Call>(ExprMutator::VisitCall(old));
+    if (!IsDestinationPassing(*call) || call->args.size() < 2 || has_errors()) return call;
+    const auto* tuple = As<TupleType>(old->type);
+    std::vector<const Expr*> outputs;
+    for (uint32_t i = 0; i < (tuple ? tuple->fields.size() : 1); ++i) {
+      const Type* type = tuple ? tuple->fields[i] : old->type;
+      const Expr* output = MakeOutput(*call, i, As<TensorType>(type), tuple != nullptr);
+      if (!output) return call;
+      outputs.push_back(output);
+    }
+    EmitCall(*call, outputs);
+    if (!tuple) return outputs[0];
+    return workspace().New<Tuple>(workspace().Copy(outputs), nullptr);
+  }
+
+ private:
+  bool has_errors() const { return has_errors_ || failed(); }
+
+  // The tensor that the function writes; null after an error.
+  const Expr* MakeOutput(const Call& call, uint32_t i, const TensorType* type, bool in_tuple) {
+    if (const auto operand = InPlaceOperand(call, i)) {
+      const auto* operands = As<Tuple>(call.args[1]);
+      if (operands && *operand < operands->fields.size()) return operands->fields[*operand];
+      return Fail(call, fmt::format("{} has no operand {}", CalleeName(call), *operand));
+    }
+    if (!type || !type->known) return Fail(call, fmt::format("the shape of output {} is not known", i));
+    if (type->dtype.is_void()) return Fail(call, fmt::format("the dtype of output {} is not known", i));
+    const std::optional<int64_t> device = in_tuple || !type->vdevice ? 0 : DeviceIndex(type->vdevice);
+    if (!device) return Fail(call, fmt::format("the device of output {} is not a device of the module", i));
+    return builder().Emit(MemoryCalls(builder()).BuiltinAllocTensor(*type, *device), "alloc");
+  }
+
+  void EmitCall(const Call& call, const std::vector<const Expr*>& outputs) {
+    std::vector<const Expr*> args;
+    if (const auto* operands = As<Tuple>(call.args[1])) {
+      args.assign(operands->fields.begin(), operands->fields.end());
+    } else {
+      args.push_back(call.args[1]);
+    }
+    for (uint32_t i = 0; i < outputs.size(); ++i) {
+      if (!InPlaceOperand(call, i)) args.push_back(outputs[i]);
+    }
+    if (call.args.size() == 2) {
+      builder().Emit(NewLike<Call>(workspace(), call, call.args[0], workspace().Copy(args), nullptr, nullptr, nullptr),
+                     "_");
+      return;
+    }
+    args.push_back(call.args[2]);
+    const Expr* tuple = workspace().New<Tuple>(workspace().Copy(args), nullptr);
+    const List<const Expr*> operands = workspace().arena().Copy<const Expr*>({call.args[0], tuple});
+    builder().Emit(NewLike<Call>(workspace(), call, GetOp(OpId::kVmCallTirDyn), operands, nullptr, nullptr, nullptr),
+                   "_");
+  }
+
+  // The number of the device in the module.
+  std::optional<int64_t> DeviceIndex(const VDeviceAttr* device) const {
+    const auto found = module_.global_infos().find("vdevice");
+    if (found == module_.global_infos().end()) return std::nullopt;
+    const auto at = std::ranges::find(found->second, static_cast<const Attr*>(device));
+    if (at == found->second.end()) return std::nullopt;
+    return at - found->second.begin();
+  }
+
+  const Expr* Fail(const Call& call, std::string message) {
+    has_errors_ = true;
+    diagnostics_.Error(Location(call), "pass-failed", std::move(message));
+    return nullptr;
+  }
+
+  const Module& module_;
+  DiagnosticEngine& diagnostics_;
+  bool has_errors_ = false;
+};
+
+}  // namespace
+
+Pass CreateCallTIRRewrite(const PassOptions& options) {
+  return CreateModulePass(options.info(), [](Module module, ModulePassContext& context) -> Result<Module> {
+    const Module old = module;
+    const auto rewrite = [&](const ModuleEntry& entry, Workspace& workspace, DiagnosticEngine& diagnostics) {
+      OpTypeInferrer inferrer(&old, workspace.arena(), &diagnostics);
+      return CallRewriter(old, workspace, inferrer, diagnostics).Run(To<Function>(entry.func));
+    };
+    IROPT_RETURN_IF_ERROR(TryRewriteRelaxFunctions(module, context, rewrite));
+    return module;
+  });
+}
+
+}  // namespace iropt

@@ -1,0 +1,42 @@
+// Calls of the operators that allocate memory.
+#pragma once
+
+#include <string_view>
+
+#include "iropt/arith/prim_builder.h"
+#include "transform/relax/util/op_calls.h"
+
+namespace iropt {
+
+class MemoryCalls {
+ public:
+  explicit MemoryCalls(BlockBuilder& builder) : builder_(builder), calls_(builder) {}
+
+  // A tensor of which later passes decide where it is. The type has a shape and a dtype.
+  const Call* BuiltinAllocTensor(const TensorType& type, int64_t device) {
+    return calls_.Make(OpId::kBuiltinAllocTensor,
+                       {calls_.MakeShape(type.dims.span()), DType(type.dtype), Integer(device), Text("global")});
+  }
+  const Call* AllocStorage(const PrimExpr* bytes, const Expr* device, const Expr* scope, DataType dtype) {
+    const PrimExpr* const dims[] = {bytes};
+    return calls_.Make(OpId::kMemoryAllocStorage, {calls_.MakeShape(dims), device, scope, DType(dtype)});
+  }
+  // A tensor at the start of the storage.
+  const Call* AllocTensor(const Expr* storage, const Expr* shape, DataType dtype) {
+    return calls_.Make(OpId::kMemoryAllocTensor, {storage, Integer(0), shape, DType(dtype)});
+  }
+
+ private:
+  const Expr* Integer(int64_t value) {
+    const PrimExpr* number = arith::PrimBuilder().Int(value);
+    return builder_.workspace().New<PrimValue>(number, PrimType::Get(number));
+  }
+  // The text lives as long as the program.
+  const Expr* Text(std::string_view text) { return builder_.workspace().New<StringImm>(text, ObjectType::Get()); }
+  const Expr* DType(DataType dtype) { return builder_.workspace().New<DataTypeImm>(dtype, ObjectType::Get()); }
+
+  BlockBuilder& builder_;
+  OpCalls calls_;
+};
+
+}  // namespace iropt
