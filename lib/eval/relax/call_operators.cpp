@@ -17,6 +17,13 @@ Error OpError(const OpInfo& op, std::string_view message) {
   return {ErrorCode::SemanticCheck, fmt::format("{}: {}", op.script, message)};
 }
 
+// Returns whether the operator makes a view of memory that functions may write to later.
+bool IsStorageView(const OpInfo& op, std::span<const HostValue> args) {
+  const bool is_view = op.id == OpId::kMemoryView || op.id == OpId::kMemoryEnsureZeroOffset;
+  const NDArray* tensor = is_view && !args.empty() ? args[0].tensor() : nullptr;
+  return tensor && tensor->storage();
+}
+
 }  // namespace
 
 Result<HostValue> RelaxInterpreter::CallKernel(const OpInfo& op, const Attr* attrs, std::span<const HostValue> args) {
@@ -28,8 +35,19 @@ Result<HostValue> RelaxInterpreter::CallKernel(const OpInfo& op, const Attr* att
   return result;
 }
 
+Result<HostValue> RelaxInterpreter::ViewStorage(const OpInfo& op, std::vector<HostValue> args) {
+  if (op.id == OpId::kMemoryEnsureZeroOffset) return CallPacked("vm.builtin.ensure_zero_offset", args);
+  const NDArray& tensor = *args[0].tensor();
+  args.resize(4, HostValue(TupleValue{}));
+  if (args[1].tuple()) args[1] = HostValue(ShapeValue(tensor.shape().begin(), tensor.shape().end()));
+  if (args[2].tuple()) args[2] = HostValue(tensor.dtype());
+  if (args[3].tuple()) args[3] = HostValue(Scalar::Int(0));
+  return CallPacked("runtime.TVMArrayCreateView", args);
+}
+
 Result<HostValue> RelaxInterpreter::CallOperator(const Call& call, const OpInfo& op, Frame& frame) {
   IROPT_ASSIGN_OR_RETURN(std::vector<HostValue> args, EvalAll(call.args, frame));
+  if (IsStorageView(op, args)) return ViewStorage(op, std::move(args));
   if (HasKernel(op)) return CallKernel(op, call.attrs, args);
   const Expr* outer = std::exchange(site_, &call);
   const auto run = [&]() -> Result<HostValue> {

@@ -1,0 +1,109 @@
+#include "shape_bounds.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "iropt/analysis/relax/free_vars.h"
+
+namespace iropt {
+
+namespace {
+
+constexpr std::string_view kUpperBounds = "tir_var_upper_bound";
+constexpr std::string_view kNonNegative = "tir_non_negative_var";
+
+Error Malformed(std::string_view key, std::string_view expected) {
+  return {ErrorCode::PassFailed, fmt::format("invalid attribute {}: expected {}", key, expected)};
+}
+
+Result<std::map<std::string_view, int64_t>> ReadUpperBounds(const Attr* attr) {
+  std::map<std::string_view, int64_t> bounds;
+  if (!attr) return bounds;
+  const auto* dict = As<DictAttr>(attr);
+  if (!dict) return Malformed(kUpperBounds, "positive integers by the names of variables");
+  for (uint32_t i = 0; i < dict->size(); ++i) {
+    const auto* value = As<IntAttr>(dict->values[i]);
+    if (!value || value->value <= 0)
+      return Malformed(kUpperBounds, fmt::format("a positive integer for '{}'", dict->keys[i]));
+    bounds.emplace(dict->keys[i], value->value);
+  }
+  return bounds;
+}
+
+Result<std::set<std::string_view>> ReadNonNegative(const Attr* attr) {
+  std::set<std::string_view> names;
+  if (!attr) return names;
+  const auto* list = As<ListAttr>(attr);
+  if (!list) return Malformed(kNonNegative, "a list of names");
+  for (const Attr* item : list->values) {
+    const auto* name = As<StrAttr>(item);
+    if (!name) return Malformed(kNonNegative, "a list of names");
+    names.insert(name->value);
+  }
+  return names;
+}
+
+}  // namespace
+
+Status ShapeBounds::Add(const Function& function) {
+  IROPT_ASSIGN_OR_RETURN(const auto upper, ReadUpperBounds(function.attrs->Find(kUpperBounds)));
+  IROPT_ASSIGN_OR_RETURN(const auto non_negative, ReadNonNegative(function.attrs->Find(kNonNegative)));
+  if (upper.empty() && non_negative.empty()) return {};
+  const arith::PrimBuilder& make = analyzer_.make();
+  const auto add = [&](const Type* type) {
+    if (!type) return;
+    for (const tir::Var* var : SymVarsOf(type)) {
+      if (const auto bound = upper.find(var->name); bound != upper.end()) {
+        analyzer_.bounds().SetBound(var, {0, bound->second});
+        domains_.insert_or_assign(
+            var, arith::IntervalSet::Interval(make.Int(0, var->dtype), make.Int(bound->second, var->dtype)));
+      } else if (non_negative.contains(var->name)) {
+        analyzer_.bounds().SetBound(var, {0, arith::IntBound::kPosInf});
+      }
+    }
+  };
+  for (const Var* param : function.params) add(param->type);
+  add(function.ret_type);
+  return {};
+}
+
+const PrimExpr* ShapeBounds::UpperBound(const PrimExpr* dim) {
+  if (arith::AsInt(dim)) return dim;
+  const arith::IntBound bound = analyzer_.Bound(dim);
+  if (bound.max != arith::IntBound::kPosInf) return analyzer_.make().Int(bound.max);
+  const PrimExpr* max = domains_.empty() ? nullptr : arith::EvalSet(dim, domains_, analyzer_).max();
+  return max ? max : dim;
+}
+
+// Proofs hold for values within the bounds.
+int64_t ShapeBounds::TestValue(const tir::Var* var) {
+  const int64_t value = 97 + 31 * static_cast<int64_t>(test_values_.entries().size());
+  const arith::IntBound bound = analyzer_.Bound(var);
+  return bound.min >= 0 && bound.max < value ? bound.min + value % (bound.max - bound.min + 1) : value;
+}
+
+const PrimExpr* ShapeBounds::EqualSize(const PrimExpr* size) {
+  const auto [entry, is_new] = equal_size_.try_emplace(size, size);
+  if (!is_new) return entry->second;
+  for (const tir::Var* var : SymVarsOf(size)) {
+    if (!test_values_.Find(var)) test_values_.Bind(var, TestValue(var));
+  }
+  std::vector<const PrimExpr*>& candidates = by_value_[test_values_.EvalInt(size).value_or(0)];
+  for (const PrimExpr* other : candidates) {
+    if (analyzer_.CanProveEqual(size, other)) return entry->second = other;
+  }
+  candidates.push_back(size);
+  return size;
+}
+
+std::vector<const PrimExpr*> ShapeBounds::UpperBounds(List<const PrimExpr*> dims) {
+  std::vector<const PrimExpr*> bounds;
+  bounds.reserve(dims.size());
+  for (const PrimExpr* dim : dims) bounds.push_back(UpperBound(dim));
+  return bounds;
+}
+
+}  // namespace iropt

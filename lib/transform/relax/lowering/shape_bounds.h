@@ -1,0 +1,45 @@
+// Upper bounds of dimensions, from what a function's attributes say about its symbolic variables.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "iropt/arith/analyzer.h"
+#include "iropt/arith/int_set.h"
+#include "iropt/eval/relax/value_type.h"
+#include "iropt/ir/relax/expr.h"
+#include "iropt/support/result.h"
+
+namespace iropt {
+
+class ShapeBounds {
+ public:
+  ShapeBounds() : analyzer_({}, arith::Analyzer::SymVars::kAny) {}
+
+  // Takes over the attributes tir_var_upper_bound, the greatest values by the names of variables, and
+  // tir_non_negative_var, a list of names. They apply to the variables of the function's signature. Fails if they are
+  // malformed.
+  Status Add(const Function& function);
+
+  // The greatest value that the dimension can have: a constant, an expression of variables without a bound, or the
+  // dimension itself.
+  const PrimExpr* UpperBound(const PrimExpr* dim);
+  std::vector<const PrimExpr*> UpperBounds(List<const PrimExpr*> dims);
+  // The same for sizes that are provably equal: the first of them that was asked for. Amortized O(1) proofs, unless
+  // different sizes have the same value for the test values.
+  const PrimExpr* EqualSize(const PrimExpr* size);
+
+ private:
+  int64_t TestValue(const tir::Var* var);
+
+  arith::Analyzer analyzer_;
+  arith::VarDomains domains_;
+  std::unordered_map<const PrimExpr*, const PrimExpr*> equal_size_;  // never iterated
+  // The sizes that are different, by the values that they have if variables have test values: only those with the same
+  // value can be equal.
+  std::unordered_map<int64_t, std::vector<const PrimExpr*>> by_value_;  // never iterated
+  SymbolValues test_values_;
+};
+
+}  // namespace iropt
