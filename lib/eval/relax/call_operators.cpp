@@ -78,10 +78,12 @@ Result<HostValue> RelaxInterpreter::CallOperator(const Call& call, const OpInfo&
       case OpId::kMemoryAllocTensor:
       case OpId::kVmAllocTensor: return CallPacked("vm.builtin.alloc_tensor", args);
       case OpId::kBuiltinAllocTensor: return AllocTensor(args);
-      // Memory is reference-counted, so there is nothing to do.
+      // Memory is freed once nothing refers to it.
       case OpId::kMemoryKillStorage:
       case OpId::kMemoryKillTensor:
-      case OpId::kVmKillObject: return HostValue(TupleValue{});
+      case OpId::kVmKillObject:
+        if (const auto* var = call.args.empty() ? nullptr : As<Var>(call.args[0])) frame.At(var) = HostValue();
+        return HostValue(TupleValue{});
       case OpId::kNullValue: return HostValue();
       // All devices are the host.
       case OpId::kBuiltinStopLiftParams:
