@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "iropt/analysis/relax/free_vars.h"
+#include "iropt/op/op_attrs.h"
 
 namespace iropt {
 
@@ -25,10 +26,9 @@ Result<std::map<std::string_view, int64_t>> ReadUpperBounds(const Attr* attr) {
   const auto* dict = As<DictAttr>(attr);
   if (!dict) return Malformed(kUpperBounds, "positive integers by the names of variables");
   for (uint32_t i = 0; i < dict->size(); ++i) {
-    const auto* value = As<IntAttr>(dict->values[i]);
-    if (!value || value->value <= 0)
-      return Malformed(kUpperBounds, fmt::format("a positive integer for '{}'", dict->keys[i]));
-    bounds.emplace(dict->keys[i], value->value);
+    const int64_t value = op_attrs::ToInt(dict->values[i]);
+    if (value <= 0) return Malformed(kUpperBounds, fmt::format("a positive integer for '{}'", dict->keys[i]));
+    bounds.emplace(dict->keys[i], value);
   }
   return bounds;
 }

@@ -36,6 +36,7 @@
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
+#include "iropt/op/op_attrs.h"
 #include "iropt/pass/remark.h"
 #include "iropt/pass/statistic.h"
 #include "iropt/transform/passes.h"
@@ -127,8 +128,7 @@ class AllocationRewriter : public ExprMutator {
 };
 
 bool PlansDynamicOutput(const Function& function) {
-  const auto* plans = As<IntAttr>(function.attrs->Find(kPlanDynamicOutput));
-  return plans && plans->value != 0;
+  return op_attrs::ToInt(function.attrs->Find(kPlanDynamicOutput)) != 0;
 }
 
 Result<const Function*> PlanMemory(const Function* function, const Module& module, Workspace& workspace,
