@@ -1,6 +1,8 @@
 #include "iropt/arith/analyzer.h"
 
+#include "iropt/arith/side_effect.h"
 #include "iropt/support/stack.h"
+#include "known_orders.h"
 #include "polynomial.h"
 #include "simplifier.h"
 
@@ -94,7 +96,10 @@ bool HoldsWithin(NodeKind kind, IntBound bound) {
 int ProofDepth() { return nested_proofs; }
 
 Analyzer::Analyzer(PrimBuilder make, SymVars sym_vars)
-    : make_(make.Exact()), bounds_(sym_vars == SymVars::kNonNegative) {}
+    : make_(make.Exact()),
+      bounds_(sym_vars == SymVars::kNonNegative),
+      orders_(std::make_unique<KnownOrders>()),
+      var_orders_(std::make_unique<KnownOrders>()) {}
 Analyzer::~Analyzer() = default;
 
 const PrimExpr* Analyzer::CanonicalSimplify(const PrimExpr* e) {
@@ -178,9 +183,14 @@ bool Analyzer::CanProveLess(const PrimExpr* e, int64_t bound) {
 
 void Analyzer::Bind(const tir::Var* var, const PrimExpr* min, const PrimExpr* extent) {
   if (IsInt(extent, 1)) return Bind(var, Simplify(min));
+  const PrimExpr* end = make_.Add(min, extent);
   const IntBound lower = Bound(Simplify(min));
-  const IntBound upper = Bound(Simplify(make_.Sub(make_.Add(min, extent), make_.Const(1, extent->dtype))));
+  const IntBound upper = Bound(Simplify(make_.Sub(end, make_.Const(1, extent->dtype))));
   bounds_.SetBound(var, {lower.min, upper.max});
+  DropOrders(var);
+  // Constant ends are bounds already.
+  if (!AsInt(min)) AddOrder(var, make_.Binary(NodeKind::kGE, var, min));
+  if (!AsInt(end)) AddOrder(var, make_.Binary(NodeKind::kLT, var, end));
   ForgetRewrites();
 }
 
@@ -194,6 +204,51 @@ void Analyzer::Bind(const tir::Var* var, const PrimExpr* value) {
 void Analyzer::Unbind(const tir::Var* var) {
   bounds_.Forget(var);
   values_.erase(var);
+  DropOrders(var);
+  ForgetRewrites();
+}
+
+void Analyzer::AddOrder(const tir::Var* var, const PrimExpr* condition) {
+  const size_t before = var_orders_->size();
+  var_orders_->Add(condition);
+  if (var_orders_->size() != before) var_facts_.push_back({var, var_orders_->size() - before});
+}
+
+// Variables are usually unbound in the reverse order of their bindings.
+void Analyzer::DropOrders(const tir::Var* var) {
+  size_t end = var_orders_->size();
+  for (size_t i = var_facts_.size(); i-- > 0;) {
+    const size_t begin = end - var_facts_[i].count;
+    if (var_facts_[i].var == var) {
+      var_orders_->Erase(begin, end);
+      var_facts_.erase(var_facts_.begin() + static_cast<ptrdiff_t>(i));
+    }
+    end = begin;
+  }
+}
+
+Order Analyzer::CompareByFacts(const PrimExpr* a, const PrimExpr* b) const {
+  const bool chains = extensions_.prove_transitively;
+  if (orders_->size() == 0 && var_orders_->size() == 0) return Order::kUnknown;
+  if (!chains) return orders_->Compare(a, b, false) & var_orders_->Compare(a, b, false);
+  KnownOrders all = *var_orders_;
+  all.Append(*orders_);
+  return all.Compare(a, b, true);
+}
+
+// n * c + d >= 0 with a positive c gives n >= -d, as in TVM, which leaves the factor out.
+void Analyzer::MarkNonNegative(const PrimExpr* value) {
+  int64_t offset = 0;
+  const auto* sum = As<tir::BinaryExpr>(value);
+  if (sum && (value->kind == NodeKind::kAdd || value->kind == NodeKind::kSub) && AsInt(sum->b)) {
+    offset = value->kind == NodeKind::kAdd ? *AsInt(sum->b) : -*AsInt(sum->b);
+    value = sum->a;
+  }
+  const auto* product = As<tir::Mul>(value);
+  if (product && AsInt(product->b) && *AsInt(product->b) > 0) value = product->a;
+  const auto* var = As<tir::Var>(value);
+  if (!var || !IsIndexType(var->dtype)) return;
+  bounds_.SetBound(var, {-offset, IntBound::kPosInf});
   ForgetRewrites();
 }
 
@@ -213,13 +268,14 @@ Analyzer::Constraint::Constraint(Analyzer& analyzer, const PrimExpr* condition)
     : analyzer_(analyzer),
       num_facts_(analyzer.bounds_.num_facts()),
       num_literals_(analyzer.literals_.size()),
+      num_orders_(analyzer.orders_->size()),
       epoch_(analyzer.epoch_) {
   condition = analyzer.RewriteSimplify(condition);
   ForEachConjunct(condition, [&](const PrimExpr* part) {
-    if (AsInt(part)) return;
-    analyzer.literals_.push_back({part, true});
-    analyzer.ForgetRewrites();
+    if (AsInt(part) || !IsPure(part)) return;
+    // Before the part is known, by which its negation would be false.
     const PrimExpr* negated = analyzer.RewriteSimplify(analyzer.make_.Not(part));
+    analyzer.literals_.push_back({part, true});
     if (!AsInt(negated)) analyzer.literals_.push_back({negated, false});
     if (const auto fact = BoundFromComparison(part)) analyzer.bounds_.AddFact(fact->first, fact->second);
     if (const auto modular = ModularFromEquality(part)) {
@@ -228,12 +284,15 @@ Analyzer::Constraint::Constraint(Analyzer& analyzer, const PrimExpr* condition)
     }
     analyzer.ForgetRewrites();
   });
+  analyzer.orders_->Add(condition);
+  analyzer.ForgetRewrites();
 }
 
 Analyzer::Constraint::~Constraint() {
   analyzer_.bounds_.DropFacts(num_facts_);
   analyzer_.literals_.erase(analyzer_.literals_.begin() + static_cast<ptrdiff_t>(num_literals_),
                             analyzer_.literals_.end());
+  analyzer_.orders_->Resize(num_orders_);
   for (auto it = modular_.rbegin(); it != modular_.rend(); ++it) analyzer_.bounds_.SetModular(it->first, it->second);
   analyzer_.epoch_ = epoch_;
 }

@@ -1,5 +1,6 @@
 #include "rewrite_rules.h"
 
+#include <algorithm>
 #include <cctype>
 #include <map>
 
@@ -162,12 +163,30 @@ class RuleParser {
   size_t at_ = 0;
 };
 
+// Selections and copies to lanes commute with any operation.
+bool SelectsOperands(const RewriteRule& rule) {
+  const RuleTerm& root = rule.terms[rule.patterns[0]];
+  bool selects = root.arity == 2;
+  bool copies = selects;
+  for (int i = 0; i < root.arity; ++i) {
+    const RuleTerm& operand = rule.terms[root.child[static_cast<size_t>(i)]];
+    const bool node = operand.tag == RuleTerm::Tag::kNode;
+    selects = selects && (operand.tag == RuleTerm::Tag::kAny || (node && operand.kind == NodeKind::kSelect));
+    copies = copies && node && operand.kind == NodeKind::kBroadcast;
+  }
+  const auto is_select = [](const RuleTerm& term) {
+    return term.tag == RuleTerm::Tag::kNode && term.kind == NodeKind::kSelect;
+  };
+  return copies || (selects && std::ranges::any_of(rule.terms, is_select));
+}
+
 RewriteRule ParseRule(RuleMode mode, std::string_view pattern, std::string_view result, std::string_view condition) {
   RewriteRule rule;
   rule.mode = mode;
   rule.text = pattern;
   RuleParser(rule, pattern).Alternatives();
   rule.result = RuleParser(rule, result).Single();
+  rule.any_dtype = condition.empty() && SelectsOperands(rule);
   if (!condition.empty()) rule.condition = RuleParser(rule, condition).Single();
   return rule;
 }
@@ -232,9 +251,7 @@ int ChildrenOf(const PrimExpr* e, const PrimExpr* (&children)[3]) {
 
 const PrimExpr* BuildVector(NodeKind kind, const PrimExpr* const (&args)[3], const PrimBuilder& make) {
   const PrimExpr* lanes = kind == NodeKind::kRamp ? args[2] : args[1];
-  const int64_t* count = AsInt(lanes);
-  IROPT_CHECK(count, "vector rules need constant lanes");
-  const DataType dtype = args[0]->dtype.with_lanes(static_cast<int>(*count));
+  const DataType dtype = VectorDType(args[0]->dtype, lanes);
   if (kind == NodeKind::kRamp) return make.Keep(tir::Ramp(dtype, args[0], args[1], lanes));
   return make.Keep(tir::Broadcast(dtype, args[0], lanes));
 }

@@ -1,5 +1,8 @@
+#include <bit>
 #include <cmath>
 
+#include "and_of_ors.h"
+#include "iropt/arith/side_effect.h"
 #include "iropt/op/op_id.h"
 #include "iropt/support/stack.h"
 #include "map_operands.h"
@@ -41,6 +44,9 @@ const PrimExpr* RuleSimplifier::VisitByRules(const PrimExpr* e) {
 const PrimExpr* RuleSimplifier::VisitOperands(const PrimExpr* e) {
   if (e->kind == NodeKind::kSelect) return VisitBranches(e);
   if (e->kind == NodeKind::kPrimCall && IsIfThenElse(static_cast<const tir::Call*>(e))) return VisitBranches(e);
+  const bool is_junction = e->kind == NodeKind::kAnd || e->kind == NodeKind::kOr;
+  if (is_junction && analyzer_.extensions().constrain_branches)
+    return VisitJunction(static_cast<const tir::BinaryExpr*>(e));
   // A reduction binds its axes over the operands; these are simplified when it is lowered.
   auto visit = [this](const PrimExpr* operand) { return Visit(operand); };
   return MapOperands(e, visit, make_);
@@ -68,6 +74,24 @@ const PrimExpr* RuleSimplifier::VisitBranches(const PrimExpr* e) {
   if (select) return make_.Keep(tir::Select(cond, on_true, on_false));
   const PrimExpr* args[3] = {cond, on_true, on_false};
   return make_.Keep(tir::Call(call->dtype, call->op, make_.Operands(args)));
+}
+
+// a && b: b is only of interest where a holds, and the other way round; a || b: where a does not hold. An operand may
+// profit from what became of the other one, so each is visited up to twice.
+const PrimExpr* RuleSimplifier::VisitJunction(const tir::BinaryExpr* e) {
+  const PrimExpr* operands[2] = {e->a, e->b};
+  int unchanged = 0;
+  for (int i = 0; i < 4 && unchanged < 2; ++i) {
+    const PrimExpr*& operand = operands[i % 2];
+    const PrimExpr* other = operands[(i + 1) % 2];
+    if (e->kind == NodeKind::kOr) other = Rewrite(make_.Not(other));
+    const Analyzer::Constraint scope(analyzer_, other);
+    const PrimExpr* updated = Visit(operand);
+    unchanged = DeepEqual(updated, operand) ? unchanged + 1 : 0;
+    operand = updated;
+  }
+  if (operands[0] == e->a && operands[1] == e->b) return e;
+  return make_.Node(e->kind, operands[0], operands[1]);
 }
 
 // Bindings of constants and variables are inlined; others could make the expression grow.
@@ -105,7 +129,8 @@ const PrimExpr* RuleSimplifier::Rewrite(const PrimExpr* e) {
     }
     case NodeKind::kCast: {
       const PrimExpr* value = static_cast<const tir::Cast*>(e)->value;
-      return AsInt(value) || value->dtype == e->dtype ? make_.Cast(e->dtype, value) : e;
+      const bool folds = AsInt(value) || value->kind == NodeKind::kFloatImm || value->dtype == e->dtype;
+      return folds ? make_.Cast(e->dtype, value) : e;
     }
     case NodeKind::kNot: {
       const PrimExpr* a = static_cast<const tir::Not*>(e)->a;
@@ -128,7 +153,11 @@ const PrimExpr* RuleSimplifier::RewriteBinary(const tir::BinaryExpr* e) {
     const int known = analyzer_.MatchConstraint(e);
     if (known >= 0) return make_.Bool(known);
   }
+  const bool is_junction = e->kind == NodeKind::kAnd || e->kind == NodeKind::kOr;
+  if (is_junction && e->dtype.is_scalar() && analyzer_.extensions().and_of_ors)
+    return SimplifyAsAndOfOrs(e, analyzer_);
   switch (e->kind) {
+    case NodeKind::kSub: return IsIndexType(e->dtype) ? ApplyRules(e) : RewriteFloatDifference(e);
     case NodeKind::kDiv: return RewriteDiv(e);
     case NodeKind::kFloorDiv: return RewriteFloorDiv(e);
     case NodeKind::kFloorMod: return RewriteFloorMod(e);
@@ -167,8 +196,9 @@ const PrimExpr* RuleSimplifier::ApplyRules(const PrimExpr* e) {
   const auto* binary = As<tir::BinaryExpr>(e);
   // Arithmetic and comparisons are those of integers; logic has operands of its own.
   const bool logic = !binary || e->kind == NodeKind::kAnd || e->kind == NodeKind::kOr;
-  if (!logic && !IsIndexType(binary->a->dtype) && !IsVectorOfIndex(binary->a->dtype)) return e;
+  const bool any_dtype = logic || IsIndexType(binary->a->dtype) || IsVectorOfIndex(binary->a->dtype);
   for (const RewriteRule& rule : RulesFor(e->kind)) {
+    if (!any_dtype && !rule.any_dtype) continue;
     for (const uint16_t pattern : rule.patterns) {
       RuleMatch match;
       if (!MatchTerm(rule, pattern, e, match)) continue;
@@ -182,6 +212,23 @@ const PrimExpr* RuleSimplifier::ApplyRules(const PrimExpr* e) {
     }
   }
   return e;
+}
+
+// Differences of floats cancel as if there were neither rounding nor infinities, as in TVM.
+const PrimExpr* RuleSimplifier::RewriteFloatDifference(const tir::BinaryExpr* e) {
+  const auto repeatable = [](const PrimExpr* x) { return SideEffect(x) <= CallEffect::kReadState; };
+  const auto cancels = [&](const PrimExpr* x, const PrimExpr* y) { return DeepEqual(x, y) && repeatable(x); };
+  const auto negative = [&](const PrimExpr* x) { return make_.Sub(make_.Const(0, e->dtype), x); };
+  if (cancels(e->a, e->b)) return make_.Const(0, e->dtype);
+  if (const auto* sum = As<tir::Add>(e->a)) {
+    if (cancels(sum->b, e->b)) return sum->a;
+    if (cancels(sum->a, e->b)) return sum->b;
+  }
+  if (const auto* sum = As<tir::Add>(e->b)) {
+    if (cancels(sum->b, e->a)) return negative(sum->a);
+    if (cancels(sum->a, e->a)) return negative(sum->b);
+  }
+  return ApplyRules(e);
 }
 
 // x / 2.0 is x * 0.5. The reciprocal may be rounded, so the result may differ in the last place, as in TVM.
@@ -259,7 +306,7 @@ const PrimExpr* RuleSimplifier::RewriteMinMax(const tir::BinaryExpr* e) {
   return ApplyRules(e);
 }
 
-RuleSimplifier::Order RuleSimplifier::CompareWith(const PrimExpr* e, int64_t value) {
+Order RuleSimplifier::CompareWith(const PrimExpr* e, int64_t value) {
   const PrimExpr* simple = Visit(e);
   if (const int64_t* v = AsInt(simple))
     return *v == value ? Order::kEqual : *v > value ? Order::kGreater : Order::kLess;
@@ -275,17 +322,22 @@ RuleSimplifier::Order RuleSimplifier::CompareWith(const PrimExpr* e, int64_t val
   return excluded ? Order::kNotEqual : Order::kUnknown;
 }
 
-RuleSimplifier::Order RuleSimplifier::Compare(const PrimExpr* a, const PrimExpr* b) {
+Order RuleSimplifier::Compare(const PrimExpr* a, const PrimExpr* b) {
   if (a == b) return Order::kEqual;
   if (again_depth_ >= kMaxAgain) return Order::kUnknown;
   ++again_depth_;
   const Order order = CompareWith(make_.Sub(a, b), 0);
   --again_depth_;
-  return order;
+  if (order == Order::kEqual || order == Order::kLess || order == Order::kGreater) return order;
+  return order & analyzer_.CompareByFacts(a, b);
 }
 
 const PrimExpr* RuleSimplifier::RewriteEqual(const tir::BinaryExpr* e) {
-  if (!IsIndexType(e->a->dtype)) return ApplyRules(e);
+  if (!IsIndexType(e->a->dtype)) {
+    // As for differences, a NaN does not count.
+    const bool same = e->dtype.is_scalar() && DeepEqual(e->a, e->b) && SideEffect(e->a) <= CallEffect::kReadState;
+    return same ? make_.Bool(true) : ApplyRules(e);
+  }
   switch (Compare(e->a, e->b)) {
     case Order::kEqual: return make_.Bool(true);
     case Order::kNotEqual:
@@ -304,6 +356,7 @@ const PrimExpr* RuleSimplifier::RewriteNotEqual(const tir::BinaryExpr* e) {
       case Order::kGreater: return make_.Bool(true);
       case Order::kGreaterEqual: return ApplyRules(make_.Node(NodeKind::kLT, e->b, e->a));
       case Order::kLessEqual: return ApplyRules(make_.Node(NodeKind::kLT, e->a, e->b));
+      case Order::kInconsistent:
       case Order::kUnknown: break;
     }
   }
@@ -360,6 +413,7 @@ const PrimExpr* RuleSimplifier::RewriteLessEqual(const tir::BinaryExpr* e) {
     case Order::kNotEqual:
       return RewriteLess(static_cast<const tir::BinaryExpr*>(make_.Node(NodeKind::kLT, le->a, le->b)));
     case Order::kGreaterEqual: return ApplyRules(make_.Node(NodeKind::kEQ, le->a, le->b));
+    case Order::kInconsistent:
     case Order::kUnknown: return result;
   }
   IROPT_UNREACHABLE("orders are listed above");
@@ -386,11 +440,33 @@ const PrimExpr* RuleSimplifier::RewriteCall(const tir::Call* call) {
     }
     case OpId::kTirCeil: {
       if (value) return make_.Cast(call->dtype, arg);
-      const auto* real = As<tir::FloatImm>(arg);
-      return real ? make_.Float(std::ceil(real->value), call->dtype) : call;
+      if (const auto* real = As<tir::FloatImm>(arg)) return make_.Float(std::ceil(real->value), call->dtype);
+      // In bounds of loops. The result is the same however a target rounds the logarithm.
+      const auto* log = CallOf(arg, OpId::kTirLog2);
+      const auto* real = log ? As<tir::FloatImm>(log->args[0]) : nullptr;
+      return real && real->value > 0 ? make_.Float(std::ceil(std::log2(real->value)), call->dtype) : call;
     }
+    case OpId::kTirClz: {
+      if (!value) return call;
+      const int bits = arg->dtype.bits;
+      const auto digits = static_cast<uint64_t>(*value) & (~uint64_t{0} >> (64 - bits));
+      return make_.Const(bits - std::bit_width(digits), call->dtype);
+    }
+    case OpId::kTirIfThenElse: return RewriteIfThenElse(call);
     default: return call;
   }
+}
+
+// if_then_else(a, if_then_else(b, x, c), c) is if_then_else(a && b, x, c) for a constant c.
+const PrimExpr* RuleSimplifier::RewriteIfThenElse(const tir::Call* call) {
+  const auto* inner = CallOf(call->args[1], OpId::kTirIfThenElse);
+  const auto is_constant = [](const PrimExpr* e) {
+    return e->kind == NodeKind::kIntImm || e->kind == NodeKind::kFloatImm;
+  };
+  if (!inner || !is_constant(call->args[2]) || !is_constant(inner->args[2])) return call;
+  if (!DeepEqual(call->args[2], inner->args[2])) return call;
+  const PrimExpr* args[3] = {make_.Node(NodeKind::kAnd, call->args[0], inner->args[0]), inner->args[1], call->args[2]};
+  return make_.Keep(tir::Call(call->dtype, call->op, make_.Operands(args)));
 }
 
 }  // namespace iropt::arith

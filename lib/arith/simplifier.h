@@ -9,6 +9,7 @@
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/support/hash.h"
+#include "known_orders.h"
 #include "rewrite_rules.h"
 
 namespace iropt::arith {
@@ -73,9 +74,6 @@ class RuleSimplifier {
     return result;
   }
 
-  // The order of two expressions, as far as it is known.
-  enum class Order : uint8_t { kUnknown, kEqual, kLess, kLessEqual, kGreater, kGreaterEqual, kNotEqual };
-
   bool RemembersRewrites() const { return analyzer_.memo_ != nullptr; }
   // Changes with the known facts.
   size_t Epoch() const { return analyzer_.epoch_; }
@@ -88,6 +86,7 @@ class RuleSimplifier {
   // Visits the operands; returns the same node when none changed.
   const PrimExpr* VisitOperands(const PrimExpr* e);
   const PrimExpr* VisitBranches(const PrimExpr* e);
+  const PrimExpr* VisitJunction(const tir::BinaryExpr* e);
   const PrimExpr* VisitLet(const tir::Let* let);
   const PrimExpr* Again(const PrimExpr* e);
 
@@ -108,7 +107,9 @@ class RuleSimplifier {
   const PrimExpr* RewriteNotEqual(const tir::BinaryExpr* e);
   const PrimExpr* RewriteLess(const tir::BinaryExpr* e);
   const PrimExpr* RewriteLessEqual(const tir::BinaryExpr* e);
+  const PrimExpr* RewriteFloatDifference(const tir::BinaryExpr* e);
   const PrimExpr* RewriteCall(const tir::Call* call);
+  const PrimExpr* RewriteIfThenElse(const tir::Call* call);
   const PrimExpr* MergeOffsets(const tir::BinaryExpr* less);
   const PrimExpr* ApplyRules(const PrimExpr* e);
   bool Holds(const RewriteRule& rule, uint16_t condition, const RuleMatch& match, DataType dtype);

@@ -87,6 +87,9 @@ std::vector<PassEntry> AllEntries() {
 #undef IROPT_REQUIRES
 
 #define IROPT_CONFIG(Key, Type, Default, Summary) OptionSpec{Key, OptionType::Type, Default, Summary},
+#define IROPT_FIELD(Name, Type, Default, Summary)                                                                      \
+  OptionSpec { #Name, OptionType::Type, Default, Summary }
+#define IROPT_CONFIG_RECORD(Key, Summary, ...) OptionSpec{Key, OptionType::Record, {}, Summary, {__VA_ARGS__}},
 
 std::vector<OptionSpec> AllConfigs() {
   return {

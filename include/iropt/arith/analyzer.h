@@ -15,11 +15,22 @@
 
 namespace iropt::arith {
 
+class KnownOrders;  // lib/arith/known_orders.h
+enum class Order : uint8_t;
+
 class Analyzer {
  public:
   // The values that symbolic variables may have: sizes in the body of a function that has them in a shape, any integer
   // elsewhere.
   enum class SymVars : uint8_t { kAny, kNonNegative };
+
+  // Rewrites that cost more than they usually give, off unless a pass asks for them. Those of TVM's
+  // RewriteSimplifier::Extension.
+  struct Extensions {
+    bool prove_transitively = false;   // compare by chains of constraints
+    bool and_of_ors = false;           // bring conditions to conjunctive normal form
+    bool constrain_branches = false;   // simplify each operand of `and` and `or` where the other one decides nothing
+  };
 
   explicit Analyzer(PrimBuilder make = {}, SymVars sym_vars = SymVars::kNonNegative);
   ~Analyzer();
@@ -28,6 +39,11 @@ class Analyzer {
 
   const PrimBuilder& make() const { return make_; }
   BoundAnalyzer& bounds() { return bounds_; }
+  const Extensions& extensions() const { return extensions_; }
+  void set_extensions(const Extensions& extensions) {
+    extensions_ = extensions;
+    ForgetRewrites();
+  }
 
   const PrimExpr* Simplify(const PrimExpr* e, int steps = 2);
   // The two halves of Simplify, for passes that need one of them.
@@ -49,7 +65,11 @@ class Analyzer {
   // Null if the variable has no value.
   const PrimExpr* ValueOf(const tir::Var* var) const;
 
-  // A condition that holds while the scope lives. Scopes nest.
+  // The value is a size, and so not negative: gives the least value of the variable in it.
+  void MarkNonNegative(const PrimExpr* value);
+
+  // A condition that holds while the scope lives. Scopes nest. Parts that read memory are left out, because it may be
+  // written meanwhile.
   class Constraint {
    public:
     Constraint(Analyzer& analyzer, const PrimExpr* condition);
@@ -61,6 +81,7 @@ class Analyzer {
     Analyzer& analyzer_;
     size_t num_facts_;
     size_t num_literals_;
+    size_t num_orders_;
     size_t epoch_;
     std::vector<std::pair<const tir::Var*, ModularSet>> modular_;  // to be restored
   };
@@ -70,6 +91,10 @@ class Analyzer {
  private:
   friend class RuleSimplifier;
   class Memo;
+  void AddOrder(const tir::Var* var, const PrimExpr* condition);
+  void DropOrders(const tir::Var* var);
+  // What constraints and the ranges of variables say about the order of two expressions.
+  Order CompareByFacts(const PrimExpr* a, const PrimExpr* b) const;
   bool CanProveOrder(const PrimExpr* condition);
   // Cached results of the rewriters are valid in one epoch: a new one begins when a fact is added or removed, and the
   // old one returns at the end of a constraint.
@@ -83,6 +108,14 @@ class Analyzer {
     bool holds;
   };
   std::vector<Literal> literals_;
+  // Those of constraints, and of the ranges of variables.
+  std::unique_ptr<KnownOrders> orders_, var_orders_;
+  struct VarFacts {
+    const tir::Var* var;
+    size_t count;  // in var_orders_
+  };
+  std::vector<VarFacts> var_facts_;
+  Extensions extensions_;
   std::unique_ptr<Memo> memo_;  // allocated once much was rewritten
   size_t num_rewrites_ = 0;
   size_t epoch_ = 0;

@@ -160,6 +160,30 @@ class Properties {
     ++checked_;
   }
 
+  // Where the constraints hold, a simplified condition has the same value.
+  void CheckConstrained(const PrimExpr* first, const PrimExpr* second, const PrimExpr* condition, const Cube& cube,
+                        const Analyzer::Extensions& extensions) {
+    Analyzer analyzer({}, Analyzer::SymVars::kAny);
+    cube.Tell(analyzer);
+    analyzer.set_extensions(extensions);
+    const Analyzer::Constraint outer(analyzer, first);
+    const Analyzer::Constraint inner(analyzer, second);
+    const PrimExpr* simple = analyzer.Simplify(condition);
+    proofs_ += AsInt(simple) != nullptr;
+    cube.ForEach([&](const Env& env) {
+      if (Eval(first, env).value_or(0) == 0 || Eval(second, env).value_or(0) == 0) return true;
+      const auto value = Eval(condition, env);
+      if (!value) return true;
+      const auto found = Eval(simple, env);
+      const bool ok = found && (*found != 0) == (*value != 0);
+      if (!ok)
+        FAIL_CHECK(Show(condition) << At(env) << " is " << *value << "; where " << Show(first) << " and "
+                                   << Show(second) << " it became " << Show(simple));
+      return ok;
+    });
+    ++checked_;
+  }
+
   void CheckPair(const PrimExpr* a, const PrimExpr* b, const Cube& cube) {
     Analyzer analyzer;
     cube.Tell(analyzer);
@@ -201,6 +225,38 @@ TEST_CASE_METHOD(Properties, "100,000 random expressions: values, bounds, residu
   }
   CHECK(checked_ == 100000);
   CHECK(proofs_ > 10000);
+}
+
+TEST_CASE_METHOD(Properties, "random conditions under constraints, with every extension", "[arith]") {
+  Generator generator(13, vars_);
+  const std::vector<Range> ranges = {{-3, 7}, {-3, 7}, {-3, 7}};
+  const Cube cube(vars_, ranges);
+  for (int i = 0; i < 20000; ++i) {
+    const Analyzer::Extensions extensions{
+        .prove_transitively = i % 2 == 0, .and_of_ors = i % 4 < 2, .constrain_branches = i % 8 < 4};
+    const int depth = i % 3;
+    CheckConstrained(generator.Condition(depth), generator.Condition(1), generator.Condition(depth + 1), cube,
+                     extensions);
+  }
+  CHECK(checked_ == 20000);
+  CHECK(proofs_ > 2000);
+}
+
+TEST_CASE_METHOD(Properties, "chains of comparisons", "[arith]") {
+  const auto [n, m, k] = std::tuple{vars_[0], vars_[1], vars_[2]};
+  Analyzer analyzer({}, Analyzer::SymVars::kAny);
+  const Analyzer::Constraint first(analyzer, make.Binary(NodeKind::kLE, n, make.Add(m, make.Int(5))));
+  const Analyzer::Constraint second(analyzer, make.Binary(NodeKind::kLT, m, k));
+  const PrimExpr* follows = make.Binary(NodeKind::kLT, n, make.Add(k, make.Int(5)));
+  CHECK_FALSE(analyzer.CanProve(follows));
+  analyzer.set_extensions({.prove_transitively = true});
+  CHECK(analyzer.CanProve(follows));
+  CHECK_FALSE(analyzer.CanProve(make.Binary(NodeKind::kLT, n, make.Add(k, make.Int(4)))));
+  {
+    const Analyzer::Constraint third(analyzer, make.Binary(NodeKind::kEQ, k, n));
+    CHECK(analyzer.CanProve(make.Binary(NodeKind::kLT, m, n)));
+  }
+  CHECK_FALSE(analyzer.CanProve(make.Binary(NodeKind::kLT, m, n)));
 }
 
 TEST_CASE_METHOD(Properties, "sums and products are equal in any order", "[arith]") {

@@ -1,0 +1,189 @@
+#include "known_orders.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "iropt/arith/side_effect.h"
+#include "iropt/support/stack.h"
+
+namespace iropt::arith {
+namespace {
+
+bool Same(const PrimExpr* a, const PrimExpr* b) { return a == b || (a && b && DeepEqual(a, b)); }
+
+constexpr Order Reversed(Order order) {
+  const auto bits = static_cast<uint8_t>(order);
+  return static_cast<Order>((bits & 1) | (bits & 2) << 1 | (bits & 4) >> 1);
+}
+
+// x and c of x + c; null and c for a constant.
+std::pair<const PrimExpr*, int64_t> SplitOffset(const PrimExpr* e) {
+  if (const int64_t* value = AsInt(e)) return {nullptr, *value};
+  const auto* binary = As<tir::BinaryExpr>(e);
+  const int64_t* c = binary ? AsInt(binary->b) : nullptr;
+  if (c && e->kind == NodeKind::kAdd) return {binary->a, *c};
+  if (c && e->kind == NodeKind::kSub && *c != std::numeric_limits<int64_t>::min()) return {binary->a, -*c};
+  return {e, 0};
+}
+
+Order OrderOf(NodeKind comparison) {
+  switch (comparison) {
+    case NodeKind::kEQ: return Order::kEqual;
+    case NodeKind::kNE: return Order::kNotEqual;
+    case NodeKind::kLT: return Order::kLess;
+    case NodeKind::kLE: return Order::kLessEqual;
+    case NodeKind::kGT: return Order::kGreater;
+    case NodeKind::kGE: return Order::kGreaterEqual;
+    default: return Order::kUnknown;
+  }
+}
+
+}  // namespace
+
+// Strict orders become others with an offset, so that chains need not handle them.
+std::optional<KnownOrders::Fact> KnownOrders::Make(const PrimExpr* a, const PrimExpr* b, int64_t offset, Order order) {
+  const auto shifted = CheckedAdd(offset, order == Order::kLess ? -1 : order == Order::kGreater ? 1 : 0);
+  if (!shifted) return std::nullopt;
+  if (order == Order::kLess) order = Order::kLessEqual;
+  if (order == Order::kGreater) order = Order::kGreaterEqual;
+  return Fact{a, b, *shifted, order};
+}
+
+std::optional<KnownOrders::Fact> KnownOrders::FromComparison(const PrimExpr* condition) {
+  const Order order = OrderOf(condition->kind);
+  if (order == Order::kUnknown) return std::nullopt;
+  const auto* comparison = static_cast<const tir::BinaryExpr*>(condition);
+  if (!comparison->a->dtype.is_int() || !comparison->a->dtype.is_scalar()) return std::nullopt;
+  const auto [a, a_offset] = SplitOffset(comparison->a);
+  const auto [b, b_offset] = SplitOffset(comparison->b);
+  const auto offset = CheckedSub(b_offset, a_offset);
+  if (!offset || (!a && !b) || !IsPure(condition)) return std::nullopt;
+  return Make(a, b, *offset, order);
+}
+
+void KnownOrders::Add(const PrimExpr* condition) {
+  if (const auto* both = As<tir::And>(condition)) {
+    WithStack([&] {
+      Add(both->a);
+      Add(both->b);
+    });
+  } else if (const auto fact = FromComparison(condition)) {
+    facts_.push_back(*fact);
+  }
+}
+
+void KnownOrders::Erase(size_t begin, size_t end) {
+  facts_.erase(facts_.begin() + static_cast<ptrdiff_t>(begin), facts_.begin() + static_cast<ptrdiff_t>(end));
+}
+
+std::optional<KnownOrders::Fact> KnownOrders::From(const PrimExpr* a, const Fact& fact) {
+  if (Same(fact.a, a)) return fact;
+  if (!Same(fact.b, a) || fact.offset == std::numeric_limits<int64_t>::min()) return std::nullopt;
+  return Fact{fact.b, fact.a, -fact.offset, Reversed(fact.order)};
+}
+
+// Both facts are about the same pair.
+bool KnownOrders::Implies(const Fact& fact, const Fact& other) {
+  if (fact.order == other.order && fact.offset == other.offset) return true;
+  const bool at_most = fact.order == Order::kEqual || fact.order == Order::kLessEqual;
+  const bool at_least = fact.order == Order::kEqual || fact.order == Order::kGreaterEqual;
+  switch (other.order) {
+    case Order::kLessEqual: return at_most && fact.offset <= other.offset;
+    case Order::kGreaterEqual: return at_least && fact.offset >= other.offset;
+    case Order::kNotEqual: return (at_most && fact.offset < other.offset) || (at_least && fact.offset > other.offset);
+    default: return false;
+  }
+}
+
+// x <= y + c and y <= z + d give x <= z + c + d.
+std::optional<KnownOrders::Fact> KnownOrders::Chain(const Fact& first, const Fact& second) {
+  const bool same_direction =
+      first.order == second.order && (first.order == Order::kLessEqual || first.order == Order::kGreaterEqual);
+  if (first.order != Order::kEqual && second.order != Order::kEqual && !same_direction) return std::nullopt;
+  const auto offset = CheckedAdd(first.offset, second.offset);
+  if (!offset) return std::nullopt;
+  return Fact{first.a, second.b, *offset, first.order == Order::kEqual ? second.order : first.order};
+}
+
+// All facts about `a` that chains of facts give, searched breadth-first; returns those about `a` and `b`.
+std::vector<KnownOrders::Fact> KnownOrders::ChainsFrom(const PrimExpr* a, const PrimExpr* b) const {
+  // By the right side. A side is continued once, with what is known when its turn comes.
+  std::vector<std::pair<const PrimExpr*, std::vector<Fact>>> reached;
+  const auto declare = [&](const Fact& fact) {
+    if (Same(fact.b, a)) return;
+    auto it = std::ranges::find_if(reached, [&](const auto& entry) { return Same(entry.first, fact.b); });
+    if (it == reached.end()) it = reached.insert(reached.end(), {fact.b, {}});
+    std::vector<Fact>& known = it->second;
+    if (std::ranges::any_of(known, [&](const Fact& earlier) { return Implies(earlier, fact); })) return;
+    const auto weaker = std::ranges::find_if(known, [&](const Fact& earlier) { return Implies(fact, earlier); });
+    if (weaker != known.end()) {
+      *weaker = fact;
+    } else {
+      known.push_back(fact);
+    }
+  };
+  for (const Fact& fact : facts_) {
+    if (const auto turned = From(a, fact)) declare(*turned);
+  }
+  for (size_t i = 0; i < reached.size(); ++i) {
+    const PrimExpr* middle = reached[i].first;
+    if (Same(middle, b)) continue;
+    const std::vector<Fact> to_middle = reached[i].second;
+    for (const Fact& fact : facts_) {
+      const auto onward = From(middle, fact);
+      if (!onward) continue;
+      for (const Fact& first : to_middle) {
+        if (const auto chained = Chain(first, *onward)) declare(*chained);
+      }
+    }
+  }
+  const auto found = std::ranges::find_if(reached, [&](const auto& entry) { return Same(entry.first, b); });
+  return found == reached.end() ? std::vector<Fact>() : found->second;
+}
+
+// What the facts say about a and b + offset.
+Order KnownOrders::OrderBy(const std::vector<Fact>& facts, int64_t offset) {
+  Order order = Order::kUnknown;
+  for (const Fact& fact : facts) {
+    switch (fact.order) {
+      case Order::kEqual:
+        order = order & (offset == fact.offset ? Order::kEqual : Order::kNotEqual);
+        break;
+      case Order::kLessEqual:
+        if (fact.offset <= offset) order = order & (fact.offset < offset ? Order::kLess : Order::kLessEqual);
+        break;
+      case Order::kGreaterEqual:
+        if (fact.offset >= offset) order = order & (fact.offset > offset ? Order::kGreater : Order::kGreaterEqual);
+        break;
+      case Order::kNotEqual:
+        if (fact.offset == offset) order = order & Order::kNotEqual;
+        break;
+      default: break;
+    }
+  }
+  return order;
+}
+
+Order KnownOrders::Compare(const PrimExpr* a_expr, const PrimExpr* b_expr, bool transitively) const {
+  if (facts_.empty()) return Order::kUnknown;
+  const auto [a, a_offset] = SplitOffset(a_expr);
+  const auto [b, b_offset] = SplitOffset(b_expr);
+  const auto offset = CheckedSub(b_offset, a_offset);
+  if (!offset || (!a && !b)) return Order::kUnknown;
+  std::vector<Fact> facts;
+  if (transitively) {
+    facts = ChainsFrom(a, b);
+    for (const Fact& fact : ChainsFrom(b, a)) {
+      if (const auto turned = From(a, fact)) facts.push_back(*turned);
+    }
+  } else {
+    for (const Fact& fact : facts_) {
+      const auto turned = From(a, fact);
+      if (turned && Same(turned->b, b)) facts.push_back(*turned);
+    }
+  }
+  return OrderBy(facts, *offset);
+}
+
+}  // namespace iropt::arith

@@ -1,0 +1,64 @@
+// Orders of pairs of expressions that are known from conditions: i < j, j <= k + 3, n == 5.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "iropt/arith/prim_builder.h"
+
+namespace iropt::arith {
+
+// What is known about two numbers: the union of the three possible orders. The intersection of two facts is the & of
+// their bits; kInconsistent is a contradiction, which only code that is never reached has.
+enum class Order : uint8_t {
+  kInconsistent = 0,
+  kEqual = 1,
+  kLess = 2,
+  kLessEqual = 3,
+  kGreater = 4,
+  kGreaterEqual = 5,
+  kNotEqual = 6,
+  kUnknown = 7
+};
+constexpr Order operator&(Order a, Order b) {
+  return static_cast<Order>(static_cast<uint8_t>(a) & static_cast<uint8_t>(b));
+}
+
+class KnownOrders {
+ public:
+  // The comparisons of integers in a conjunction. Conditions with other effects than pure ones are not facts for long,
+  // and are left out.
+  void Add(const PrimExpr* condition);
+  size_t size() const { return facts_.size(); }
+  // Keeps the first `count` facts.
+  void Resize(size_t count) { Erase(count, facts_.size()); }
+  void Erase(size_t begin, size_t end);
+  void Append(const KnownOrders& other) { facts_.insert(facts_.end(), other.facts_.begin(), other.facts_.end()); }
+
+  // The order of two index expressions by the facts about this pair; with `transitively` also by chains of facts:
+  // i <= j and j < k give i < k. O(facts), or O(facts^2) for chains.
+  Order Compare(const PrimExpr* a, const PrimExpr* b, bool transitively) const;
+
+ private:
+  // a <order> b + offset; the order is kEqual, kNotEqual, kLessEqual or kGreaterEqual. A null expression is 0.
+  struct Fact {
+    const PrimExpr* a;
+    const PrimExpr* b;
+    int64_t offset;
+    Order order;
+  };
+  static std::optional<Fact> FromComparison(const PrimExpr* condition);
+  static std::optional<Fact> Make(const PrimExpr* a, const PrimExpr* b, int64_t offset, Order order);
+  // The fact with `a` on its left side; nothing if it does not have it.
+  static std::optional<Fact> From(const PrimExpr* a, const Fact& fact);
+  static bool Implies(const Fact& fact, const Fact& other);
+  static std::optional<Fact> Chain(const Fact& first, const Fact& second);
+  static Order OrderBy(const std::vector<Fact>& facts, int64_t offset);
+
+  std::vector<Fact> ChainsFrom(const PrimExpr* a, const PrimExpr* b) const;
+
+  std::vector<Fact> facts_;
+};
+
+}  // namespace iropt::arith

@@ -1,0 +1,288 @@
+// tir.CommonSubexprElimTIR: binds computations that are done several times to variables.
+//
+//   for i in range(8):                             for i in range(8):
+//       B[i * 4 + n] = A[i * 4 + n] + C[i * 4]         cse_var_2: T.int32 = i * 4
+//                                            -->       cse_var_1: T.int32 = cse_var_2 + n
+//                                                      B[cse_var_1] = A[cse_var_1] + C[cse_var_2]
+//
+// A computation is an expression without loads and calls. It is bound around the outermost statement that does it twice
+// in any case, inside the loops and bindings of its variables; of a loop or a branch, what two of its parts do is done in
+// any case. Big computations come first, their parts after them. With identify_equiv_terms, expressions that simplify to
+// the same one are the same computation. Variables that are not parameters, loop variables or bound (axes of blocks,
+// symbolic shapes) are not known, and computations with them stay.
+//
+// O(nodes), times the nesting of statements and the sizes of expressions.
+//
+// Source: TVM 0.18's pass of this name.
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+#include <unordered_set>
+
+#include "computations.h"
+#include "iropt/support/stack.h"
+#include "iropt/transform/passes.h"
+#include "statements.h"
+
+namespace iropt {
+
+namespace {
+
+// Replaces computations by variables.
+class ComputationReplacer : public SeqMutator {
+ public:
+  ComputationReplacer(ComputationMap<const tir::Var*>& vars, ComputationFacts& facts, Workspace& workspace)
+      : SeqMutator(workspace), vars_(vars), facts_(facts) {}
+
+  // The variables that are now part of other computations.
+  std::unordered_set<const tir::Var*> nested;  // looked up, never iterated
+
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override {
+    if (!facts_.IsEligible(expr)) return SeqMutator::VisitExpr(expr);
+    const auto var = vars_.find(facts_.Key(expr));
+    return var == vars_.end() ? ReplaceInside(expr) : var->second;
+  }
+  const PrimExpr* ReplaceInside(const PrimExpr* expr) {
+    const PrimExpr* result = SeqMutator::VisitExpr(expr);
+    if (result != expr) tir::ForEachVar(result, [this](const tir::Var* var) { nested.insert(var); });
+    return result;
+  }
+
+ private:
+  ComputationMap<const tir::Var*>& vars_;
+  ComputationFacts& facts_;
+};
+
+// Gives names that the function does not use.
+class VarNames : public tir::StmtExprVisitor {
+ public:
+  std::string Next() {
+    std::string name;
+    do name = fmt::format("cse_var_{}", ++last_);
+    while (used_.contains(name));
+    return name;
+  }
+
+ protected:
+  void VisitVar(const tir::Var* var) override { used_.insert(var->name); }
+  void VisitVarDef(const tir::Var* var) override { used_.insert(var->name); }
+
+ private:
+  std::unordered_set<std::string_view> used_;  // looked up, never iterated
+  int last_ = 0;
+};
+
+class CommonSubexprEliminator : public SeqMutator {
+ public:
+  CommonSubexprEliminator(const PrimFunc& func, bool equivalent, Workspace& workspace)
+      : SeqMutator(workspace), facts_(workspace, equivalent), bound_(0, ComputationHash{&facts_}, ComputationEqual{}) {
+    for (const tir::Var* param : func.params) known_.insert(param);
+    names_.VisitStmt(func.body);
+  }
+
+  const tir::Stmt* VisitStmt(const tir::Stmt* stmt) override {
+    while (Introduce(stmt)) {}
+    return SeqMutator::VisitStmt(stmt);
+  }
+  // The operands of a statement have been considered with it; only bindings begin something new.
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override {
+    return facts_.IsEligible(expr) ? expr : SeqMutator::VisitExpr(expr);
+  }
+
+ protected:
+  const PrimExpr* VisitLet(const tir::Let* let) override {
+    tir::Let copy = *let;
+    copy.value = VisitExpr(let->value);
+    const Binding scope(*this, let->var, let->value);
+    copy.body = VisitRoot(let->body);
+    if (copy.value == let->value && copy.body == let->body) return let;
+    copy.flags = 0;
+    return workspace().New<tir::Let>(copy);
+  }
+
+  const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
+    tir::LetStmt copy = *let;
+    copy.value = VisitExpr(let->value);
+    {
+      const Binding scope(*this, let->var, let->value);
+      // A variable of ours that is not part of a computation lets nothing be found that was not found before.
+      const bool nothing_new = generated_.contains(let->var) && !nested_.contains(let->var);
+      copy.body = nothing_new ? SeqMutator::VisitStmt(let->body) : VisitStmt(let->body);
+    }
+    if (copy.value == let->value && copy.body == let->body) return let;
+    return workspace().New<tir::LetStmt>(copy);
+  }
+
+  const tir::Stmt* VisitFor(const tir::For* loop) override {
+    tir::For copy = *loop;
+    copy.min = VisitRoot(loop->min);
+    copy.extent = VisitRoot(loop->extent);
+    {
+      const Binding scope(*this, loop->loop_var, nullptr);
+      copy.body = VisitStmt(loop->body);
+    }
+    if (copy.min == loop->min && copy.extent == loop->extent && copy.body == loop->body) return loop;
+    return workspace().New<tir::For>(copy);
+  }
+
+  const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* branch) override {
+    tir::IfThenElse copy = *branch;
+    copy.condition = VisitRoot(branch->condition);
+    copy.then_case = VisitStmt(branch->then_case);
+    if (branch->else_case) copy.else_case = VisitStmt(branch->else_case);
+    if (copy.condition == branch->condition && copy.then_case == branch->then_case &&
+        copy.else_case == branch->else_case)
+      return branch;
+    return workspace().New<tir::IfThenElse>(copy);
+  }
+
+  const tir::Stmt* VisitWhile(const tir::While* loop) override {
+    tir::While copy = *loop;
+    copy.condition = VisitRoot(loop->condition);
+    copy.body = VisitStmt(loop->body);
+    if (copy.condition == loop->condition && copy.body == loop->body) return loop;
+    return workspace().New<tir::While>(copy);
+  }
+
+ private:
+  // A known variable, and its value if that is a computation.
+  class Binding {
+   public:
+    Binding(CommonSubexprEliminator& pass, const tir::Var* var, const PrimExpr* value) : pass_(pass), var_(var) {
+      pass.known_.insert(var);
+      if (!value || !pass.facts_.IsEligible(value)) return;
+      key_ = pass.facts_.Key(value);
+      pass.bound_[key_].push_back(var);
+    }
+    ~Binding() {
+      pass_.known_.erase(var_);
+      if (key_) pass_.bound_.find(key_)->second.pop_back();
+    }
+    Binding(const Binding&) = delete;
+    Binding& operator=(const Binding&) = delete;
+
+   private:
+    CommonSubexprEliminator& pass_;
+    const tir::Var* var_;
+    const PrimExpr* key_ = nullptr;
+  };
+
+  // The computations of a statement or an expression that are still to be considered: big ones first, of one size in the
+  // order in which they were found.
+  class Worklist {
+   public:
+    Worklist(const ComputationTable& table, ComputationFacts& facts)
+        : facts_(facts), counts_(0, ComputationHash{&facts}, ComputationEqual{}) {
+      for (const ComputationTable::Entry& entry : table.Sorted()) Add(entry.expr, entry.count);
+    }
+    bool empty() const { return todo_.empty(); }
+    ComputationTable::Entry Take() {
+      const PrimExpr* expr = todo_.begin()->second;
+      todo_.erase(todo_.begin());
+      return {expr, counts_.find(facts_.Key(expr))->second};
+    }
+    void Add(const PrimExpr* expr, size_t count) {
+      const auto [it, is_new] = counts_.try_emplace(facts_.Key(expr), 0);
+      it->second += count;
+      if (is_new) todo_.emplace(std::pair(-static_cast<int64_t>(facts_.Size(expr)), num_added_++), expr);
+    }
+    // The parts of a computation that cannot be bound as a whole.
+    void AddParts(const PrimExpr* expr) {
+      ForEachOperand(expr, [this](const PrimExpr* operand) {
+        if (facts_.IsEligible(operand)) return Add(operand, 1);
+        WithStack([&] { AddParts(operand); });
+      });
+    }
+
+   private:
+    ComputationFacts& facts_;
+    ComputationMap<size_t> counts_;                                    // by key
+    std::map<std::pair<int64_t, size_t>, const PrimExpr*> todo_;
+    size_t num_added_ = 0;
+  };
+
+  struct NewVar {
+    const tir::Var* var;
+    const PrimExpr* value;
+  };
+
+  // Binds what the statement or expression does several times, and uses what is bound already. True if variables were
+  // made; the bindings then are around it.
+  template <class T>
+  bool Introduce(const T*& root) {
+    ComputationTable table(facts_);
+    table.Collect(root);
+    if (table.empty()) return false;
+    ComputationMap<const tir::Var*> replacements(0, ComputationHash{&facts_}, ComputationEqual{});
+    std::vector<NewVar> made;
+    for (Worklist todo(table, facts_); !todo.empty();) {
+      const auto [expr, count] = todo.Take();
+      const PrimExpr* key = facts_.Key(expr);
+      if (const auto bound = bound_.find(key); bound != bound_.end() && !bound->second.empty()) {
+        replacements.emplace(key, bound->second.front());
+      } else if (count >= 2 && IsKnown(expr)) {
+        const tir::Var* var = workspace().NewPrimVar(names_.Next(), expr->dtype);
+        generated_.insert(var);
+        replacements.emplace(key, var);
+        made.push_back({var, expr});
+      } else {
+        todo.AddParts(expr);
+      }
+    }
+    if (replacements.empty()) return false;
+    ComputationReplacer replacer(replacements, facts_, workspace());
+    root = Replace(root, replacer);
+    for (const NewVar& item : made) root = Bind(item.var, replacer.ReplaceInside(item.value), root);
+    nested_.merge(replacer.nested);
+    return !made.empty();
+  }
+  static const tir::Stmt* Replace(const tir::Stmt* root, ComputationReplacer& replacer) {
+    return replacer.VisitStmt(root);
+  }
+  static const PrimExpr* Replace(const PrimExpr* root, ComputationReplacer& replacer) {
+    return replacer.VisitExpr(root);
+  }
+  const tir::Stmt* Bind(const tir::Var* var, const PrimExpr* value, const tir::Stmt* body) {
+    return workspace().New<tir::LetStmt>(var, value, body);
+  }
+  const PrimExpr* Bind(const tir::Var* var, const PrimExpr* value, const PrimExpr* body) {
+    return workspace().New<tir::Let>(var, value, body);
+  }
+
+  // For an expression that is not considered together with a statement.
+  const PrimExpr* VisitRoot(const PrimExpr* expr) {
+    Introduce(expr);
+    return VisitExpr(expr);
+  }
+
+  bool IsKnown(const PrimExpr* expr) const {
+    bool known = true;
+    tir::ForEachVar(expr, [&](const tir::Var* var) { known = known && known_.contains(var); });
+    return known;
+  }
+
+  ComputationFacts facts_;
+  VarNames names_;
+  // Looked up, never iterated.
+  std::unordered_set<const tir::Var*> known_, generated_, nested_;
+  ComputationMap<std::vector<const tir::Var*>> bound_;  // variables by the keys of their values, outermost first
+};
+
+}  // namespace
+
+Pass CreateCommonSubexprElimTIR(const PassOptions& options) {
+  return CreatePrimFuncPass(
+      options.info(), [enabled = options.Bool("enable_cse_tir"), equivalent = options.Bool("identify_equiv_terms")](
+                          const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
+        if (!enabled) return function;
+        CommonSubexprEliminator eliminator(*function, equivalent, context.workspace());
+        const tir::Stmt* body = eliminator.VisitStmt(function->body);
+        if (body == function->body) return function;
+        auto* copy = context.workspace().New<PrimFunc>(*function);
+        copy->body = body;
+        return copy;
+      });
+}
+
+}  // namespace iropt

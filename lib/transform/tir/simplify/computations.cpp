@@ -1,0 +1,248 @@
+#include "computations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "iropt/support/hash.h"
+#include "iropt/support/stack.h"
+
+namespace iropt {
+
+namespace {
+
+bool IsLeaf(const PrimExpr* e) {
+  return tir::Var::ClassOf(e->kind) || e->kind == NodeKind::kIntImm || e->kind == NodeKind::kFloatImm ||
+         e->kind == NodeKind::kPrimStringImm;
+}
+
+class Operands : public tir::ExprVisitor {
+ public:
+  explicit Operands(FunctionRef<void(const PrimExpr*)> f) : f_(f) {}
+  void Of(const PrimExpr* expr) { ExprVisitor::VisitExpr(expr); }
+  void VisitExpr(const PrimExpr* expr) override { f_(expr); }
+
+ private:
+  FunctionRef<void(const PrimExpr*)> f_;
+};
+
+// Calls f for the expressions and g for the statements directly in a statement.
+template <class F, class G>
+void ForEachPart(const tir::Stmt* stmt, const F& f, const G& g) {
+  class Parts : public tir::StmtExprVisitor {
+   public:
+    Parts(const F& on_expr, const G& on_stmt) : f_(on_expr), g_(on_stmt) {}
+    void Of(const tir::Stmt* s) { StmtExprVisitor::VisitStmt(s); }
+    void VisitExpr(const PrimExpr* e) override { f_(e); }
+    void VisitStmt(const tir::Stmt* s) override { g_(s); }
+
+   protected:
+    void VisitBufferDef(const tir::Buffer*) override {}
+    void VisitAttr(const Attr*) override {}
+    void VisitAttrStmt(const tir::AttrStmt* s) override {
+      f_(s->value);
+      g_(s->body);
+    }
+
+   private:
+    const F& f_;
+    const G& g_;
+  };
+  Parts(f, g).Of(stmt);
+}
+
+std::string_view Operator(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::kAdd: return " + ";
+    case NodeKind::kSub: return " - ";
+    case NodeKind::kMul: return "*";
+    case NodeKind::kDiv: return "/";
+    case NodeKind::kMod: return " % ";
+    case NodeKind::kEQ: return " == ";
+    case NodeKind::kNE: return " != ";
+    case NodeKind::kLT: return " < ";
+    case NodeKind::kLE: return " <= ";
+    case NodeKind::kGT: return " > ";
+    case NodeKind::kGE: return " >= ";
+    case NodeKind::kAnd: return " && ";
+    case NodeKind::kOr: return " || ";
+    default: return {};
+  }
+}
+
+std::string_view Function(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::kMin: return "min";
+    case NodeKind::kMax: return "max";
+    case NodeKind::kFloorDiv: return "floordiv";
+    case NodeKind::kFloorMod: return "floormod";
+    default: return "select";
+  }
+}
+
+// TVM's text of an expression for internal purposes, by which computations of one size are ordered.
+void Print(const PrimExpr* e, std::string& text) {
+  WithStack([&] {
+    if (const auto* var = As<tir::Var>(e)) {
+      text += var->name;
+    } else if (const int64_t* value = arith::AsInt(e)) {
+      text += e->dtype == DataType::Int(32) ? std::to_string(*value) : fmt::format("({}){}", e->dtype.ToString(), *value);
+    } else if (const auto* real = As<tir::FloatImm>(e)) {
+      text += fmt::format("{:g}", real->value);
+      if (e->dtype.bits < 64) text += e->dtype.bits == 32 ? 'f' : 'h';
+    } else {
+      const auto* binary = As<tir::BinaryExpr>(e);
+      const std::string_view infix = Operator(e->kind);
+      if (const auto* cast = As<tir::Cast>(e)) text += cast->dtype.ToString();
+      if (Is<tir::Not>(e)) text += '!';
+      if ((binary && infix.empty()) || Is<tir::Select>(e)) text += Function(e->kind);
+      if (!Is<tir::Not>(e)) text += '(';
+      bool first = true;
+      ForEachOperand(e, [&](const PrimExpr* operand) {
+        if (!first) text += infix.empty() ? ", " : infix;
+        first = false;
+        Print(operand, text);
+      });
+      if (!Is<tir::Not>(e)) text += ')';
+    }
+  });
+}
+
+std::string TextOf(const PrimExpr* e) {
+  std::string text;
+  Print(e, text);
+  return text;
+}
+
+}  // namespace
+
+void ForEachOperand(const PrimExpr* expr, FunctionRef<void(const PrimExpr*)> f) { Operands(f).Of(expr); }
+
+// ---- Facts
+
+ComputationFacts::ComputationFacts(Workspace& workspace, bool equivalent) {
+  if (!equivalent) return;
+  analyzer_ = std::make_unique<arith::Analyzer>(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny);
+}
+
+const PrimExpr* ComputationFacts::Key(const PrimExpr* e) {
+  if (!analyzer_) return e;
+  const auto [it, is_new] = keys_.try_emplace(e, nullptr);
+  if (is_new) it->second = analyzer_->Simplify(e);
+  return it->second;
+}
+
+const ComputationFacts::Facts& ComputationFacts::Of(const PrimExpr* e) {
+  if (const auto known = facts_.find(e); known != facts_.end()) return known->second;
+  return WithStack([&]() -> const Facts& {
+    Facts facts;
+    facts.hash = HashCombine(static_cast<size_t>(e->kind), e->dtype.raw());
+    const auto add = [&](uint64_t value) { facts.hash = HashCombine(facts.hash, value); };
+    if (tir::Var::ClassOf(e->kind)) {
+      add(reinterpret_cast<uintptr_t>(e));
+    } else if (const int64_t* value = arith::AsInt(e)) {
+      add(static_cast<uint64_t>(*value));
+    } else if (const auto* real = As<tir::FloatImm>(e)) {
+      add(std::bit_cast<uint64_t>(real->value));
+    }
+    // Expressions that bind are never equal to others.
+    facts.movable = !Is<tir::Call>(e) && !Is<tir::BufferLoad>(e) && !Is<tir::ProducerLoad>(e) && !Is<tir::Let>(e) &&
+                    !Is<tir::Reduce>(e);
+    ForEachOperand(e, [&](const PrimExpr* operand) {
+      const Facts& part = Of(operand);
+      facts.size += part.size;
+      facts.movable = facts.movable && part.movable;
+      add(part.hash);
+    });
+    facts.eligible = facts.movable && !IsLeaf(e) && !Is<tir::Ramp>(e) && !Is<tir::Broadcast>(e);
+    return facts_.emplace(e, facts).first->second;
+  });
+}
+
+// ---- Tables
+
+void ComputationTable::Add(const PrimExpr* expr, size_t count) {
+  const auto [it, is_new] = index_.try_emplace(facts_.Key(expr), entries_.size());
+  if (is_new) {
+    entries_.push_back({expr, count});
+    return;
+  }
+  Entry& entry = entries_[it->second];
+  entry.count += count;
+  if (!arith::DeepEqual(entry.expr, expr) && TextOf(expr) < TextOf(entry.expr)) entry.expr = expr;
+}
+
+void ComputationTable::AddCommon(std::initializer_list<const ComputationTable*> parts) {
+  ComputationTable all(facts_);
+  std::vector<int> parts_with;
+  for (const ComputationTable* part : parts) {
+    for (const Entry& entry : part->entries_) {
+      all.Add(entry.expr, entry.count);
+      parts_with.resize(all.entries_.size());
+      ++parts_with[all.index_.find(facts_.Key(entry.expr))->second];
+    }
+  }
+  for (size_t i = 0; i < all.entries_.size(); ++i) {
+    if (parts_with[i] >= 2) Add(all.entries_[i].expr, all.entries_[i].count);
+  }
+}
+
+void ComputationTable::Collect(const PrimExpr* expr) {
+  if (IsLeaf(expr)) return;
+  if (facts_.IsEligible(expr)) return Add(expr, 1);
+  WithStack([&] { ForEachOperand(expr, [this](const PrimExpr* operand) { Collect(operand); }); });
+}
+
+void ComputationTable::Collect(const tir::Stmt* stmt) {
+  WithStack([&] {
+    const bool splits = Is<tir::For>(stmt) || Is<tir::IfThenElse>(stmt) || Is<tir::While>(stmt);
+    if (!splits) {
+      ForEachPart(stmt, [this](const PrimExpr* e) { Collect(e); }, [this](const tir::Stmt* s) { Collect(s); });
+      return;
+    }
+    std::array<ComputationTable, 3> parts{ComputationTable(facts_), ComputationTable(facts_), ComputationTable(facts_)};
+    if (const auto* loop = As<tir::For>(stmt)) {
+      parts[0].Collect(loop->min);
+      parts[1].Collect(loop->extent);
+      // Most loops have constant bounds, and their bodies are not looked at from outside.
+      if (!parts[0].empty() || !parts[1].empty()) parts[2].Collect(loop->body);
+    } else if (const auto* branch = As<tir::IfThenElse>(stmt)) {
+      parts[0].Collect(branch->condition);
+      if (!parts[0].empty() || branch->else_case) parts[1].Collect(branch->then_case);
+      if (branch->else_case) parts[2].Collect(branch->else_case);
+    } else {
+      const auto* repeat = static_cast<const tir::While*>(stmt);
+      parts[0].Collect(repeat->condition);
+      if (!parts[0].empty()) parts[1].Collect(repeat->body);
+    }
+    AddCommon({&parts[0], &parts[1], &parts[2]});
+  });
+}
+
+std::vector<ComputationTable::Entry> ComputationTable::Sorted() const {
+  struct Sortable {
+    Entry entry;
+    size_t size;
+    std::string text;
+  };
+  std::vector<Sortable> items;
+  items.reserve(entries_.size());
+  for (const Entry& entry : entries_) items.push_back({entry, facts_.Size(entry.expr), {}});
+  std::ranges::stable_sort(items, std::greater(), &Sortable::size);
+  for (auto begin = items.begin(); begin != items.end();) {
+    const auto end = std::find_if(begin, items.end(), [&](const Sortable& item) { return item.size != begin->size; });
+    if (end - begin > 1) {
+      for (auto it = begin; it != end; ++it) it->text = TextOf(it->entry.expr);
+      std::stable_sort(begin, end, [](const Sortable& a, const Sortable& b) { return a.text < b.text; });
+    }
+    begin = end;
+  }
+  std::vector<Entry> sorted;
+  sorted.reserve(items.size());
+  for (const Sortable& item : items) sorted.push_back(item.entry);
+  return sorted;
+}
+
+}  // namespace iropt

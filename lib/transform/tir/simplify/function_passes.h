@@ -1,0 +1,17 @@
+// The passes of this topic that others run after themselves, as functions. Each returns the same pointer if nothing
+// changes.
+#pragma once
+
+#include "iropt/arith/analyzer.h"
+#include "iropt/ir/module.h"
+#include "iropt/pass/context.h"
+
+namespace iropt {
+
+// tir.Simplify, with the configuration of the context, and tir.RemoveNoOp.
+const PrimFunc* SimplifyStatements(const PrimFunc* func, const PassContext& config, Workspace& workspace);
+const PrimFunc* RemoveNoOps(const PrimFunc* func, Workspace& workspace);
+// tir.RemoveNoOp on a statement of a function, by what the analyzer knows about the place of the statement.
+const tir::Stmt* RemoveNoOps(const tir::Stmt* stmt, arith::Analyzer& analyzer, Workspace& workspace);
+
+}  // namespace iropt

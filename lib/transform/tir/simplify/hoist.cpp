@@ -1,0 +1,232 @@
+#include "hoist.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "iropt/arith/side_effect.h"
+#include "iropt/ir/clone.h"
+#include "iropt/ir/tir/visitor.h"
+#include "iropt/op/op_id.h"
+#include "statements.h"
+
+namespace iropt {
+
+namespace {
+
+using VarSet = std::unordered_set<const tir::Var*>;  // looked up; only merged into others of its kind
+
+struct Condition {
+  const PrimExpr* expr;
+  bool has_else;  // something happens where it does not hold
+};
+struct LetBinding {
+  const tir::Var* var;
+  const PrimExpr* value;
+};
+// A loop, or the scope of a thread, and what moves out of it. Of the bindings, those that HoistFinder::moved_bindings has.
+struct Scope {
+  const tir::Stmt* stmt;
+  const tir::Var* var;
+  bool is_sequence = false;  // there are several statements inside, from the place of the walk on
+  std::vector<LetBinding> bindings = {};
+  std::vector<Condition> conditions = {};
+
+  bool is_loop() const { return Is<tir::For>(stmt); }
+};
+
+class HoistFinder : public tir::StmtExprVisitor {
+ public:
+  explicit HoistFinder(const HoistOptions& options) : options_(options) {}
+
+  // By statement.
+  std::unordered_map<const tir::Stmt*, Scope> found;
+  VarSet moved_bindings;
+
+ protected:
+  void VisitAnd(const tir::And* expr) override { VisitJunction(expr); }
+  void VisitOr(const tir::Or* expr) override { VisitJunction(expr); }
+  void VisitCall(const tir::Call* call) override {
+    if (IsOp(call->op, OpId::kTirIfThenElse)) TryCondition(call->args[0], HoistOptions::kIfElseExpr, true);
+    StmtExprVisitor::VisitCall(call);
+  }
+  void VisitLet(const tir::Let* let) override {
+    AddBinding(let->var, let->value, HoistOptions::kLetExpr);
+    StmtExprVisitor::VisitLet(let);
+    uses_.erase(let->var);
+  }
+  void VisitLetStmt(const tir::LetStmt* let) override {
+    AddBinding(let->var, let->value, HoistOptions::kLetStmt);
+    StmtExprVisitor::VisitLetStmt(let);
+    uses_.erase(let->var);
+  }
+  void VisitIfThenElse(const tir::IfThenElse* branch) override {
+    TryCondition(branch->condition, HoistOptions::kIfElseStmt, branch->else_case != nullptr);
+    StmtExprVisitor::VisitIfThenElse(branch);
+  }
+  void VisitSeqStmt(const tir::SeqStmt* seq) override {
+    if (!scopes_.empty()) scopes_.back().is_sequence = true;
+    StmtExprVisitor::VisitSeqStmt(seq);
+  }
+  void VisitFor(const tir::For* loop) override {
+    scopes_.push_back({loop, loop->loop_var});
+    loop_vars_.insert(loop->loop_var);
+    StmtExprVisitor::VisitFor(loop);
+    Close();
+  }
+  void VisitAttrStmt(const tir::AttrStmt* stmt) override {
+    const auto* thread = As<tir::IterVar>(stmt->node);
+    const tir::Var* var = thread ? thread->var : As<tir::Var>(stmt->node);
+    if (!var) return StmtExprVisitor::VisitAttrStmt(stmt);
+    scopes_.push_back({stmt, var});
+    loop_vars_.insert(var);
+    thread_vars_.insert(var);
+    StmtExprVisitor::VisitAttrStmt(stmt);
+    thread_vars_.erase(var);
+    Close();
+  }
+
+ private:
+  // The loop variables and the bindings that a value depends on, directly or through bindings.
+  struct Dependences {
+    VarSet loop_vars, bindings;
+  };
+
+  void Close() {
+    loop_vars_.erase(scopes_.back().var);
+    const tir::Stmt* stmt = scopes_.back().stmt;
+    found.emplace(stmt, std::move(scopes_.back()));
+    scopes_.pop_back();
+  }
+
+  void VisitJunction(const tir::BinaryExpr* expr) {
+    TryCondition(expr->a, HoistOptions::kBooleanExpression, true);
+    TryCondition(expr->b, HoistOptions::kBooleanExpression, true);
+    StmtExprVisitor::VisitBinary(expr);
+  }
+
+  Dependences DependencesOf(const PrimExpr* expr) const {
+    Dependences result;
+    tir::ForEachVar(expr, [&](const tir::Var* var) {
+      if (loop_vars_.contains(var)) result.loop_vars.insert(var);
+      const auto binding = uses_.find(var);
+      if (binding == uses_.end()) return;
+      result.bindings.insert(var);
+      result.bindings.insert(binding->second.bindings.begin(), binding->second.bindings.end());
+      result.loop_vars.insert(binding->second.loop_vars.begin(), binding->second.loop_vars.end());
+    });
+    return result;
+  }
+
+  bool AllMove(const VarSet& bindings) const {
+    return std::ranges::all_of(bindings, [this](const tir::Var* var) { return moved_bindings.contains(var); });
+  }
+
+  // The outermost scope that what depends on these variables can leave; null if there is none.
+  Scope* Destination(const VarSet& loop_vars) {
+    const bool crosses_threads = options_.conditionals & HoistOptions::kUsingBlockVar;
+    Scope* destination = nullptr;
+    for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+      if (scope->is_sequence || loop_vars.contains(scope->var) || (!crosses_threads && !scope->is_loop())) break;
+      destination = &*scope;
+    }
+    return destination;
+  }
+
+  void TryCondition(const PrimExpr* condition, HoistOptions::Conditionals kind, bool has_else) {
+    if (!(options_.conditionals & kind) || arith::AsInt(condition) || !arith::IsPure(condition)) return;
+    Dependences uses = DependencesOf(condition);
+    Scope* scope = Destination(uses.loop_vars);
+    if (!scope) return;
+    bool uses_thread = false;
+    tir::ForEachVar(condition, [&](const tir::Var* var) { uses_thread = uses_thread || thread_vars_.contains(var); });
+    if (uses_thread && !(options_.conditionals & HoistOptions::kUsingBlockVar)) return;
+    constexpr int64_t kBindings = HoistOptions::kRequiredByCondition | HoistOptions::kLetStmt;
+    if (!uses.bindings.empty() && !(options_.let_bindings & kBindings)) return;
+    if (options_.let_bindings & HoistOptions::kRequiredByCondition) {
+      moved_bindings.insert(uses.bindings.begin(), uses.bindings.end());
+    } else if (!AllMove(uses.bindings)) {
+      return;
+    }
+    scope->conditions.push_back({condition, has_else});
+  }
+
+  void AddBinding(const tir::Var* var, const PrimExpr* value, HoistOptions::LetBindings kind) {
+    Dependences uses = DependencesOf(value);
+    // A value that is read may change in the loop.
+    Scope* scope = arith::IsPure(value) ? Destination(uses.loop_vars) : nullptr;
+    if (scope) {
+      if ((options_.let_bindings & kind) && AllMove(uses.bindings)) moved_bindings.insert(var);
+      scope->bindings.push_back({var, value});
+    } else {
+      // What depends on it stays inside of it.
+      for (const Scope& outer : scopes_) uses.loop_vars.insert(outer.var);
+    }
+    uses_.insert_or_assign(var, std::move(uses));
+  }
+
+  const HoistOptions& options_;
+  std::vector<Scope> scopes_;  // around the place of the walk
+  VarSet loop_vars_, thread_vars_;
+  std::unordered_map<const tir::Var*, Dependences> uses_;  // by binding; looked up, never iterated
+};
+
+class Hoister : public SeqMutator {
+ public:
+  Hoister(const HoistFinder& finder, Workspace& workspace) : SeqMutator(workspace), finder_(finder) {}
+
+ protected:
+  const tir::Stmt* VisitFor(const tir::For* loop) override { return Wrap(SeqMutator::VisitFor(loop), loop); }
+  const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
+    return Wrap(SeqMutator::VisitAttrStmt(stmt), stmt);
+  }
+  const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
+    return finder_.moved_bindings.contains(let->var) ? VisitStmt(let->body) : SeqMutator::VisitLetStmt(let);
+  }
+  const PrimExpr* VisitLet(const tir::Let* let) override {
+    return finder_.moved_bindings.contains(let->var) ? VisitExpr(let->body) : SeqMutator::VisitLet(let);
+  }
+
+ private:
+  // The number of copies of one loop; beyond it, conditions stay inside.
+  static constexpr int kMaxCopies = 64;
+
+  const tir::Stmt* Wrap(const tir::Stmt* stmt, const tir::Stmt* original) {
+    const auto found = finder_.found.find(original);
+    if (found == finder_.found.end()) return stmt;
+    const Scope& scope = found->second;
+    int copies = 1;
+    for (auto condition = scope.conditions.rbegin(); condition != scope.conditions.rend(); ++condition) {
+      const tir::Stmt* otherwise = nullptr;
+      if (condition->has_else) {
+        if ((copies *= 2) > kMaxCopies) break;
+        // With variables of its own.
+        otherwise = Cloner(workspace()).Clone(stmt);
+      }
+      stmt = workspace().New<tir::IfThenElse>(condition->expr, stmt, otherwise);
+    }
+    for (auto binding = scope.bindings.rbegin(); binding != scope.bindings.rend(); ++binding) {
+      if (!finder_.moved_bindings.contains(binding->var)) continue;
+      stmt = workspace().New<tir::LetStmt>(binding->var, binding->value, stmt);
+    }
+    return stmt;
+  }
+
+  const HoistFinder& finder_;
+};
+
+}  // namespace
+
+const PrimFunc* Hoist(const PrimFunc* func, const HoistOptions& options, Workspace& workspace) {
+  HoistFinder finder(options);
+  finder.VisitStmt(func->body);
+  Hoister hoister(finder, workspace);
+  const tir::Stmt* body = hoister.VisitStmt(func->body);
+  if (body == func->body) return func;
+  auto* copy = workspace.New<PrimFunc>(*func);
+  copy->body = body;
+  return copy;
+}
+
+}  // namespace iropt

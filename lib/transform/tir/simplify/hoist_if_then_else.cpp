@@ -1,0 +1,46 @@
+// tir.HoistIfThenElse: moves the conditions of `if` out of the loops that they do not depend on, and simplifies.
+//
+//   for i, j in T.grid(5, 10):                  for i in range(5):
+//       if i < n:                     -->           if i < n:
+//           A[i, j] = T.float32(0)                      for j in range(10):
+//                                                           A[i, j] = T.float32(0)
+//
+// With support_block_scope_hosting in the record tir.HoistIfThenElse, also conditions that depend on threads. A function
+// with the attribute tir.HoistIfThenElseExprWithBlock has the conditions of its T.if_then_else moved instead.
+// tir.HoistExpression moves more.
+//
+// O(nodes), times the nesting, for each copy of a loop.
+//
+// Source: TVM 0.18's pass of this name.
+#include "function_passes.h"
+#include "hoist.h"
+#include "iropt/ir/tir/stmt.h"
+#include "iropt/transform/passes.h"
+
+namespace iropt {
+
+namespace {
+
+HoistOptions OptionsFor(const PrimFunc& func, bool basic, const PassContext& config) {
+  if (basic) return {.conditionals = HoistOptions::kIfElseStmt};
+  const auto* with_block = As<IntAttr>(func.attrs->Find("tir.HoistIfThenElseExprWithBlock"));
+  if (with_block && with_block->value == 1)
+    return {.conditionals = HoistOptions::kUsingBlockVar | HoistOptions::kIfElseExpr};
+  const bool block_vars = config.ConfigBool("tir.HoistIfThenElse.support_block_scope_hosting");
+  return {.conditionals = HoistOptions::kIfElseStmt | (block_vars ? HoistOptions::kUsingBlockVar : 0)};
+}
+
+}  // namespace
+
+Pass CreateHoistIfThenElse(const PassOptions& options) {
+  return CreatePrimFuncPass(
+      options.info(), [basic = options.String("variant") == "basic"](
+                          const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
+        const PassContext& config = context.context();
+        function = Hoist(function, OptionsFor(*function, basic, config), context.workspace());
+        function = SimplifyStatements(function, config, context.workspace());
+        return RemoveNoOps(function, context.workspace());
+      });
+}
+
+}  // namespace iropt

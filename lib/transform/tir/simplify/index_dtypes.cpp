@@ -1,0 +1,288 @@
+#include "index_dtypes.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "iropt/op/op_id.h"
+
+namespace iropt {
+
+using arith::BitOp;
+
+const tir::Var* IndexDTypeRewriter::VarWithBits(const tir::Var* var, int bits) {
+  const DataType dtype = DataType::Make(var->dtype.code, bits, var->dtype.lanes);
+  if (!var->is_size_var()) return workspace().NewPrimVar(var->name, dtype, var->pointer);
+  return workspace().New<tir::SizeVar>(var->name, dtype, workspace().NextVarId());
+}
+
+void IndexDTypeRewriter::MatchBits(const PrimExpr*& a, const PrimExpr*& b) const {
+  const DataType dtype =
+      DataType::Make(a->dtype.code, std::max(a->dtype.bits, b->dtype.bits), a->dtype.lanes);
+  a = make_.Cast(dtype, a);
+  b = make_.Cast(dtype, b);
+}
+
+List<const PrimExpr*> IndexDTypeRewriter::VisitIndices(List<const PrimExpr*> indices) {
+  const auto scope = InIndex();
+  std::vector<const PrimExpr*> visited;
+  bool changed = false;
+  for (const PrimExpr* index : indices) {
+    visited.push_back(VisitExpr(index));
+    changed |= visited.back() != index;
+  }
+  return changed ? workspace().Copy(visited) : indices;
+}
+
+const PrimExpr* IndexDTypeRewriter::VisitCondition(const PrimExpr* condition) {
+  const ScopedValue<bool> scope(in_condition_, true);
+  return VisitExpr(condition);
+}
+
+// ---- Expressions
+
+const PrimExpr* IndexDTypeRewriter::VisitBinary(const tir::BinaryExpr* expr) {
+  const PrimExpr* a = VisitExpr(expr->a);
+  const PrimExpr* b = VisitExpr(expr->b);
+  if (a == expr->a && b == expr->b) return expr;
+  if (Is<tir::And>(expr) || Is<tir::Or>(expr)) return make_.At(expr->span()).Node(expr->kind, a, b);
+  return make_.At(expr->span()).Binary(expr->kind, a, b);
+}
+
+const PrimExpr* IndexDTypeRewriter::VisitSelect(const tir::Select* select) {
+  const PrimExpr* condition = VisitCondition(select->condition);
+  const PrimExpr* on_true = VisitExpr(select->true_value);
+  const PrimExpr* on_false = VisitExpr(select->false_value);
+  if (condition == select->condition && on_true == select->true_value && on_false == select->false_value) return select;
+  MatchBits(on_true, on_false);
+  return make_.At(select->span()).Keep(tir::Select(condition, on_true, on_false));
+}
+
+const PrimExpr* IndexDTypeRewriter::VisitRamp(const tir::Ramp* ramp) {
+  const PrimExpr* base = VisitExpr(ramp->base);
+  const PrimExpr* stride = VisitExpr(ramp->stride);
+  if (base == ramp->base && stride == ramp->stride) return ramp;
+  MatchBits(base, stride);
+  return make_.At(ramp->span()).Keep(
+      tir::Ramp(base->dtype.with_lanes(ramp->dtype.lanes), base, stride, ramp->lanes));
+}
+
+const PrimExpr* IndexDTypeRewriter::VisitLet(const tir::Let* let) {
+  const PrimExpr* value = VisitExpr(let->value);
+  const tir::Var* var = let->var;
+  if (value->dtype != var->dtype) {
+    var = workspace().NewPrimVar(var->name, value->dtype, var->pointer);
+    Remap(let->var, var);
+  }
+  const PrimExpr* body = VisitExpr(let->body);
+  if (value == let->value && body == let->body) return let;
+  return make_.At(let->span()).Keep(tir::Let(var, value, body));
+}
+
+namespace {
+
+std::optional<BitOp> BitOpOf(const tir::Call& call) {
+  const auto* op = As<Op>(call.op);
+  switch (op ? op->id : OpId::kTirIfThenElse) {
+    case OpId::kTirShiftLeft: return BitOp::kShiftLeft;
+    case OpId::kTirShiftRight: return BitOp::kShiftRight;
+    case OpId::kTirBitwiseAnd: return BitOp::kAnd;
+    case OpId::kTirBitwiseOr: return BitOp::kOr;
+    case OpId::kTirBitwiseXor: return BitOp::kXor;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
+
+const PrimExpr* IndexDTypeRewriter::VisitCall(const tir::Call* call) {
+  const bool selects = IsOp(call->op, OpId::kTirIfThenElse);
+  std::vector<const PrimExpr*> args;
+  bool changed = false;
+  for (const PrimExpr* arg : call->args) {
+    args.push_back(selects && args.empty() ? VisitCondition(arg) : VisitExpr(arg));
+    changed |= args.back() != arg;
+  }
+  if (!changed) return call;
+  const arith::PrimBuilder make = make_.At(call->span());
+  DataType dtype = call->dtype;
+  if (selects) {
+    if (const int64_t* known = arith::AsInt(args[0])) return *known ? args[1] : args[2];
+    make.Match(args[1], args[2]);
+    dtype = args[1]->dtype;
+  } else if (const auto bit_op = BitOpOf(*call)) {
+    return make.Bitwise(*bit_op, args[0], args[1]);
+  } else if (IsOp(call->op, OpId::kTirPow)) {
+    make.Match(args[0], args[1]);
+    dtype = args[0]->dtype;
+  }
+  const PrimExpr* result = make.Keep(tir::Call(dtype, call->op, workspace().Copy(args)));
+  if (!IsOp(call->op, OpId::kTirClz)) return result;
+  // Leading zeros are those of the dtype.
+  const int bits = args[0]->dtype.bits - call->args[0]->dtype.bits;
+  return make.Sub(result, make.Const(bits, dtype));
+}
+
+const PrimExpr* IndexDTypeRewriter::VisitBufferLoad(const tir::BufferLoad* load) {
+  tir::BufferLoad copy = *load;
+  copy.buffer = VisitBufferUse(load->buffer);
+  copy.indices = VisitIndices(load->indices);
+  if (load->predicate) copy.predicate = VisitExpr(load->predicate);
+  if (copy.buffer == load->buffer && copy.indices.begin() == load->indices.begin() && copy.predicate == load->predicate)
+    return load;
+  copy.flags = 0;
+  return make_.At(load->span()).Keep(copy);
+}
+
+const tir::IterVar* IndexDTypeRewriter::VisitIterVar(const tir::IterVar* iter_var) {
+  const auto scope = InIndex();
+  const tir::Var* var = VisitVarDef(iter_var->var);
+  const tir::Range* dom = iter_var->dom;
+  if (dom) {
+    const PrimExpr* min = make_.Cast(var->dtype, VisitExpr(dom->min));
+    const PrimExpr* extent = make_.Cast(var->dtype, VisitExpr(dom->extent));
+    if (min != dom->min || extent != dom->extent) dom = workspace().New<tir::Range>(min, extent);
+  }
+  if (var == iter_var->var && dom == iter_var->dom) return iter_var;
+  return workspace().New<tir::IterVar>(dom, var, iter_var->iter_type, iter_var->thread_tag);
+}
+
+// ---- Statements
+
+const tir::Stmt* IndexDTypeRewriter::VisitLetStmt(const tir::LetStmt* let) {
+  tir::LetStmt copy = *let;
+  copy.value = VisitExpr(let->value);
+  if (RemapOf(let->var)) {
+    // An index elsewhere decided the dtype.
+    const auto scope = InIndex();
+    copy.var = VisitVarDef(let->var);
+    copy.value = make_.Cast(copy.var->dtype, VisitExpr(let->value));
+  } else if (copy.value->dtype != let->var->dtype) {
+    copy.var = workspace().NewPrimVar(let->var->name, copy.value->dtype, let->var->pointer);
+    Remap(let->var, copy.var);
+  }
+  copy.body = VisitStmt(let->body);
+  if (copy.value == let->value && copy.var == let->var && copy.body == let->body) return let;
+  return workspace().New<tir::LetStmt>(copy);
+}
+
+const tir::Stmt* IndexDTypeRewriter::VisitAttrStmt(const tir::AttrStmt* stmt) {
+  const auto* thread = As<tir::IterVar>(stmt->node);
+  if (!thread) return StmtExprMutator::VisitAttrStmt(stmt);
+  tir::AttrStmt copy = *stmt;
+  {
+    const auto scope = InIndex();
+    const tir::IterVar* iter_var = VisitIterVar(thread);
+    copy.node = iter_var;
+    copy.value = make_.Cast(iter_var->var->dtype, VisitExpr(stmt->value));
+  }
+  copy.body = VisitStmt(stmt->body);
+  if (copy.node == stmt->node && copy.value == stmt->value && copy.body == stmt->body) return stmt;
+  return workspace().New<tir::AttrStmt>(copy);
+}
+
+const tir::Stmt* IndexDTypeRewriter::VisitAllocate(const tir::Allocate* stmt) {
+  tir::Allocate copy = *stmt;
+  copy.extents = VisitIndices(stmt->extents);
+  {
+    const auto scope = InIndex();
+    copy.condition = VisitExpr(stmt->condition);
+  }
+  copy.body = VisitStmt(stmt->body);
+  if (copy.extents.begin() == stmt->extents.begin() && copy.condition == stmt->condition && copy.body == stmt->body)
+    return stmt;
+  return workspace().New<tir::Allocate>(copy);
+}
+
+const tir::Stmt* IndexDTypeRewriter::VisitBufferStore(const tir::BufferStore* store) {
+  tir::BufferStore copy = *store;
+  copy.buffer = VisitBufferUse(store->buffer);
+  copy.value = VisitExpr(store->value);
+  if (copy.value->dtype.is_scalar() && copy.buffer->dtype.is_scalar())
+    copy.value = make_.Cast(copy.buffer->dtype, copy.value);
+  copy.indices = VisitIndices(store->indices);
+  if (store->predicate) copy.predicate = VisitExpr(store->predicate);
+  if (copy.buffer == store->buffer && copy.value == store->value && copy.indices.begin() == store->indices.begin() &&
+      copy.predicate == store->predicate)
+    return store;
+  return workspace().New<tir::BufferStore>(copy);
+}
+
+const tir::Stmt* IndexDTypeRewriter::VisitIfThenElse(const tir::IfThenElse* branch) {
+  tir::IfThenElse copy = *branch;
+  copy.condition = VisitCondition(branch->condition);
+  copy.then_case = VisitStmt(branch->then_case);
+  if (branch->else_case) copy.else_case = VisitStmt(branch->else_case);
+  if (copy.condition == branch->condition && copy.then_case == branch->then_case &&
+      copy.else_case == branch->else_case)
+    return branch;
+  return workspace().New<tir::IfThenElse>(copy);
+}
+
+const tir::Stmt* IndexDTypeRewriter::VisitFor(const tir::For* loop) {
+  tir::For copy = *loop;
+  {
+    const auto scope = InIndex();
+    copy.loop_var = VisitVarDef(loop->loop_var);
+    const DataType dtype = copy.loop_var->dtype;
+    copy.min = make_.Cast(dtype, VisitExpr(loop->min));
+    copy.extent = make_.Cast(dtype, VisitExpr(loop->extent));
+    if (loop->step) copy.step = make_.Cast(dtype, VisitExpr(loop->step));
+    if (loop->thread_binding) copy.thread_binding = VisitIterVar(loop->thread_binding);
+    if (copy.thread_binding && copy.thread_binding->var->dtype != dtype) {
+      tir::IterVar thread = *copy.thread_binding;
+      thread.var = workspace().NewPrimVar(thread.var->name, dtype);
+      copy.thread_binding = workspace().New<tir::IterVar>(thread);
+    }
+  }
+  copy.annotations = static_cast<const DictAttr*>(VisitAttr(loop->annotations));
+  copy.body = VisitStmt(loop->body);
+  const bool stays = copy.loop_var == loop->loop_var && copy.body == loop->body && copy.step == loop->step &&
+                     copy.annotations == loop->annotations;
+  const auto same = [](const PrimExpr* a, const PrimExpr* b) { return arith::DeepEqual(a, b); };
+  if (stays && same(copy.min, loop->min) && same(copy.extent, loop->extent)) return loop;
+  return workspace().New<tir::For>(copy);
+}
+
+const tir::Stmt* IndexDTypeRewriter::VisitBlockRealize(const tir::BlockRealize* realize) {
+  tir::BlockRealize copy = *realize;
+  copy.predicate = VisitCondition(realize->predicate);
+  copy.iter_values = VisitIndices(realize->iter_values);
+  copy.block = To<tir::Block>(VisitStmt(realize->block));
+  std::vector<const PrimExpr*> values;
+  bool matches = true;
+  for (uint32_t i = 0; i < copy.iter_values.size(); ++i) {
+    values.push_back(make_.Cast(copy.block->iter_vars[i]->var->dtype, copy.iter_values[i]));
+    matches &= values.back() == copy.iter_values[i];
+  }
+  if (!matches) copy.iter_values = workspace().Copy(values);
+  if (copy.predicate == realize->predicate && copy.iter_values.begin() == realize->iter_values.begin() &&
+      copy.block == realize->block)
+    return realize;
+  return workspace().New<tir::BlockRealize>(copy);
+}
+
+const tir::Buffer* IndexDTypeRewriter::VisitBufferDef(const tir::Buffer* buffer) {
+  if (const tir::Buffer* known = RemapOf(buffer)) return known;
+  tir::Buffer copy = *buffer;
+  copy.shape = VisitIndices(buffer->shape);
+  copy.strides = VisitIndices(buffer->strides);
+  if (buffer->elem_offset) {
+    const auto scope = InIndex();
+    copy.elem_offset = VisitExpr(buffer->elem_offset);
+  }
+  if (copy.shape.begin() == buffer->shape.begin() && copy.strides.begin() == buffer->strides.begin() &&
+      copy.elem_offset == buffer->elem_offset)
+    return buffer;
+  copy.id = workspace().NextVarId();
+  const auto* changed = workspace().New<tir::Buffer>(copy);
+  Remap(buffer, changed);
+  return changed;
+}
+
+const tir::BufferRegion* IndexDTypeRewriter::VisitBufferRegion(const tir::BufferRegion* region) {
+  const auto scope = InIndex();
+  return StmtExprMutator::VisitBufferRegion(region);
+}
+
+}  // namespace iropt

@@ -1,0 +1,73 @@
+// What the passes that change the dtypes of index arithmetic share: the places that hold indices (indices of buffers,
+// shapes, bounds of loops, axes of blocks), and the operands that must match again after some of them have changed.
+#pragma once
+
+#include <utility>
+
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/tir/mutator.h"
+
+namespace iropt {
+
+// Sets a variable for the life of the scope.
+template <class T>
+class [[nodiscard]] ScopedValue {
+ public:
+  ScopedValue(T& variable, T value) : variable_(variable), old_(std::exchange(variable, std::move(value))) {}
+  ~ScopedValue() { variable_ = std::move(old_); }
+  ScopedValue(const ScopedValue&) = delete;
+  ScopedValue& operator=(const ScopedValue&) = delete;
+
+ private:
+  T& variable_;
+  T old_;
+};
+
+// A subclass decides the dtypes of constants, casts and variables; definitions of variables are visited as their uses
+// are. This class brings the operands of each operation to one dtype again, by TVM's rules for operands, and folds
+// constants where it does. Buffers become others where their shapes change.
+class IndexDTypeRewriter : public tir::StmtExprMutator {
+ public:
+  explicit IndexDTypeRewriter(Workspace& workspace) : StmtExprMutator(workspace), make_(workspace.arena()) {}
+
+ protected:
+  // Whether the expression is part of an index, and of a condition.
+  bool in_index() const { return in_index_; }
+  bool in_condition() const { return in_condition_; }
+  [[nodiscard]] ScopedValue<bool> InIndex(bool value = true) { return {in_index_, value}; }
+  const arith::PrimBuilder& make() const { return make_; }
+  const tir::Var* VarWithBits(const tir::Var* var, int bits);
+
+  const tir::Var* VisitVarDef(const tir::Var* var) override { return To<tir::Var>(VisitExpr(var)); }
+  const PrimExpr* VisitBinary(const tir::BinaryExpr* expr) override;
+  const PrimExpr* VisitSelect(const tir::Select* select) override;
+  const PrimExpr* VisitRamp(const tir::Ramp* ramp) override;
+  const PrimExpr* VisitLet(const tir::Let* let) override;
+  const PrimExpr* VisitCall(const tir::Call* call) override;
+  const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override;
+  const tir::IterVar* VisitIterVar(const tir::IterVar* iter_var) override;
+
+  const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override;
+  const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override;
+  const tir::Stmt* VisitAllocate(const tir::Allocate* stmt) override;
+  const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override;
+  const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* branch) override;
+  const tir::Stmt* VisitFor(const tir::For* loop) override;
+  const tir::Stmt* VisitBlockRealize(const tir::BlockRealize* realize) override;
+  const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override;
+  const tir::BufferRegion* VisitBufferRegion(const tir::BufferRegion* region) override;
+
+  // The list with its expressions visited as indices.
+  List<const PrimExpr*> VisitIndices(List<const PrimExpr*> indices);
+  const PrimExpr* VisitCondition(const PrimExpr* condition);
+
+ private:
+  // Brings both values to the wider of their dtypes.
+  void MatchBits(const PrimExpr*& a, const PrimExpr*& b) const;
+
+  arith::PrimBuilder make_;
+  bool in_index_ = false;
+  bool in_condition_ = false;
+};
+
+}  // namespace iropt

@@ -1,0 +1,43 @@
+// tir.RemoveAssume: removes the assumptions that other passes have used.
+//
+//   T.assume(n % 4 == 0)           -->     B[0] = A[n]
+//   B[0] = A[n]
+//
+// tir.RemoveNoOp then removes what is empty. O(nodes).
+//
+// Source: TVM 0.18's pass of this name.
+#include "function_passes.h"
+#include "iropt/transform/passes.h"
+#include "statements.h"
+
+namespace iropt {
+
+namespace {
+
+class AssumptionRemover : public SeqMutator {
+ public:
+  using SeqMutator::SeqMutator;
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }  // assumptions are statements
+
+ protected:
+  const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
+    return CallOf(stmt->value, OpId::kTirAssume) ? NoOp(workspace()) : stmt;
+  }
+};
+
+}  // namespace
+
+Pass CreateRemoveAssume(const PassOptions& options) {
+  return CreatePrimFuncPass(
+      options.info(), [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
+        const tir::Stmt* body = AssumptionRemover(context.workspace()).VisitStmt(function->body);
+        if (body != function->body) {
+          auto* copy = context.workspace().New<PrimFunc>(*function);
+          copy->body = body;
+          function = copy;
+        }
+        return RemoveNoOps(function, context.workspace());
+      });
+}
+
+}  // namespace iropt

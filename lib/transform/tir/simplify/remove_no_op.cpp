@@ -1,0 +1,264 @@
+// tir.RemoveNoOp: removes statements that do nothing.
+//
+//   for i in range(16):                   A[0] = T.float32(1)
+//       T.evaluate(0)             -->
+//   A[0] = T.float32(1)
+//   A[1] = A[1]
+//
+// Without an effect are: evaluations without one, loops that never run, stores of what the element holds already, and
+// what has only such things inside, such as loops, branches and allocations. Bindings that are not used and buffers that
+// are declared but not used disappear as well. What has an effect in the parts of such a statement is kept.
+//
+// O(nodes).
+//
+// Source: TVM 0.18's pass of this name, without its analysis of dataflow.
+#include <algorithm>
+#include <unordered_set>
+
+#include "function_passes.h"
+#include "iropt/arith/int_set.h"
+#include "iropt/arith/side_effect.h"
+#include "iropt/transform/passes.h"
+#include "statements.h"
+
+namespace iropt {
+
+namespace {
+
+bool HasEffect(const PrimExpr* e) { return arith::SideEffect(e) > CallEffect::kReadState; }
+
+// A constant may be any; the statement of an `if` that was removed is one.
+bool IsEmpty(const tir::Stmt* stmt) {
+  const auto* evaluate = As<tir::Evaluate>(stmt);
+  return evaluate && arith::AsInt(evaluate->value);
+}
+
+// The variables and buffers that the statements use which are kept.
+class Uses : public tir::StmtExprVisitor {
+ public:
+  bool Has(const tir::Var* var) const { return vars_.contains(var); }
+  bool Has(const tir::Buffer* buffer) const { return buffers_.contains(buffer); }
+  void Add(const PrimExpr* e) { VisitExpr(e); }
+  void Add(const tir::Buffer* buffer) { VisitBufferUse(buffer); }
+  void Add(const Node* node) {
+    if (const auto* expr = As<PrimExpr>(node)) Add(expr);
+    if (const auto* buffer = As<tir::Buffer>(node)) Add(buffer);
+  }
+
+ protected:
+  void VisitVar(const tir::Var* var) override { vars_.insert(var); }
+  void VisitBufferUse(const tir::Buffer* buffer) override {
+    if (!buffers_.insert(buffer).second) return;
+    vars_.insert(buffer->data);
+    VisitBufferDef(buffer);
+  }
+
+ private:
+  // Looked up, never iterated.
+  std::unordered_set<const tir::Var*> vars_;
+  std::unordered_set<const tir::Buffer*> buffers_;
+};
+
+class NoOpRemover : public SeqMutator {
+ public:
+  NoOpRemover(arith::Analyzer& analyzer, Workspace& workspace) : SeqMutator(workspace), analyzer_(analyzer) {}
+
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override {
+    uses_.Add(expr);
+    return expr;
+  }
+
+ protected:
+  const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
+    const bool pure = arith::IsPure(let->value);
+    if (pure && let->value->dtype.is_integer()) analyzer_.Bind(let->var, let->value);
+    const tir::Stmt* body = VisitStmt(let->body);
+    if (IsEmpty(body)) return EffectOf({let->value});
+    if (uses_.Has(let->var)) {
+      VisitExpr(let->value);
+      return body == let->body ? let : workspace().New<tir::LetStmt>(let->var, let->value, body);
+    }
+    if (!HasEffect(let->value)) return body;
+    const tir::Stmt* stmts[] = {EffectOf({let->value}), body};
+    return tir::MakeSeq(workspace(), stmts);
+  }
+
+  const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
+    if (stmt->attr_key == "pragma_debug_skip_region") return NoOp(workspace());
+    if (const tir::Stmt* waiting = SkippedWait(*stmt)) return VisitStmt(waiting);
+    const tir::Stmt* body = VisitStmt(stmt->body);
+    if (IsEmpty(body)) return EffectOf({stmt->value});
+    uses_.Add(stmt->node);
+    VisitExpr(stmt->value);
+    if (body == stmt->body) return stmt;
+    tir::AttrStmt copy = *stmt;
+    copy.body = body;
+    return workspace().New<tir::AttrStmt>(copy);
+  }
+
+  const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* branch) override {
+    if (const int64_t* known = arith::AsInt(branch->condition)) {
+      const tir::Stmt* taken = *known ? branch->then_case : branch->else_case;
+      return taken ? VisitStmt(taken) : NoOp(workspace());
+    }
+    tir::IfThenElse copy = *branch;
+    copy.then_case = VisitStmt(branch->then_case);
+    if (branch->else_case) copy.else_case = VisitStmt(branch->else_case);
+    const bool no_else = !copy.else_case || IsEmpty(copy.else_case);
+    if (no_else && IsEmpty(copy.then_case)) return EffectOf({branch->condition});
+    if (no_else) {
+      copy.else_case = nullptr;
+    } else if (IsEmpty(copy.then_case)) {
+      copy.condition = analyzer_.make().Not(copy.condition);
+      copy.then_case = std::exchange(copy.else_case, nullptr);
+    }
+    VisitExpr(copy.condition);
+    if (copy.condition == branch->condition && copy.then_case == branch->then_case &&
+        copy.else_case == branch->else_case)
+      return branch;
+    return workspace().New<tir::IfThenElse>(copy);
+  }
+
+  const tir::Stmt* VisitFor(const tir::For* loop) override {
+    const arith::IntervalSet extent = arith::EvalSet(loop->extent, domains_, analyzer_);
+    if (extent.max() && analyzer_.CanProveLess(extent.max(), 1)) return NoOp(workspace());
+    domains_.emplace(loop->loop_var, arith::IntervalSet::FromRange(loop->min, loop->extent, analyzer_.make()));
+    analyzer_.Bind(loop->loop_var, loop->min, loop->extent);
+    const tir::Stmt* body = VisitStmt(loop->body);
+    analyzer_.Unbind(loop->loop_var);
+    domains_.erase(loop->loop_var);
+    if (IsEmpty(body)) return EffectOf({loop->min, loop->extent});
+    VisitExpr(loop->min);
+    VisitExpr(loop->extent);
+    if (body == loop->body) return loop;
+    tir::For copy = *loop;
+    copy.body = body;
+    return workspace().New<tir::For>(copy);
+  }
+
+  const tir::Stmt* VisitAllocate(const tir::Allocate* stmt) override {
+    const tir::Stmt* body = VisitStmt(stmt->body);
+    if (IsEmpty(body)) return EffectOf(stmt->extents);
+    for (const PrimExpr* extent : stmt->extents) VisitExpr(extent);
+    VisitExpr(stmt->condition);
+    if (body == stmt->body) return stmt;
+    tir::Allocate copy = *stmt;
+    copy.body = body;
+    return workspace().New<tir::Allocate>(copy);
+  }
+
+  const tir::Stmt* VisitDeclBuffer(const tir::DeclBuffer* stmt) override {
+    const tir::Stmt* body = VisitStmt(stmt->body);
+    if (!uses_.Has(stmt->buffer)) return body;
+    return body == stmt->body ? stmt : workspace().New<tir::DeclBuffer>(stmt->buffer, body);
+  }
+
+  const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
+    if (!HasEffect(stmt->value)) return arith::IsInt(stmt->value, 0) ? stmt : NoOp(workspace());
+    VisitExpr(stmt->value);
+    return stmt;
+  }
+
+  const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
+    if (StoresWhatIsThere(*store)) {
+      std::vector<const PrimExpr*> parts{store->value};
+      parts.insert(parts.end(), store->indices.begin(), store->indices.end());
+      return EffectOf(parts);
+    }
+    uses_.Add(store->buffer);
+    VisitExpr(store->value);
+    for (const PrimExpr* index : store->indices) VisitExpr(index);
+    if (store->predicate) VisitExpr(store->predicate);
+    return store;
+  }
+
+  const tir::Buffer* VisitBufferUse(const tir::Buffer* buffer) override {
+    uses_.Add(buffer);
+    return buffer;
+  }
+  const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override { return buffer; }
+
+  const tir::Stmt* VisitBlock(const tir::Block* block) override {
+    for (const tir::IterVar* axis : block->iter_vars) analyzer_.Bind(axis->var, axis->dom->min, axis->dom->extent);
+    const tir::Stmt* result = SeqMutator::VisitBlock(block);
+    for (const tir::IterVar* axis : block->iter_vars) analyzer_.Unbind(axis->var);
+    return result;
+  }
+
+ private:
+  // Evaluates those of the expressions that have an effect.
+  const tir::Stmt* EffectOf(std::span<const PrimExpr* const> exprs) {
+    std::vector<const tir::Stmt*> stmts;
+    for (const PrimExpr* e : exprs) {
+      if (HasEffect(e)) stmts.push_back(workspace().New<tir::Evaluate>(VisitExpr(e)));
+    }
+    return stmts.empty() ? NoOp(workspace()) : tir::MakeSeq(workspace(), stmts);
+  }
+  const tir::Stmt* EffectOf(std::initializer_list<const PrimExpr*> exprs) {
+    return EffectOf(std::span(exprs.begin(), exprs.size()));
+  }
+
+  // The statement after a wait for asynchronous copies that waits for none; null for anything else.
+  const tir::Stmt* SkippedWait(const tir::AttrStmt& stmt) {
+    if (stmt.attr_key != "async_wait_queue_scope") return nullptr;
+    const auto* count = As<tir::AttrStmt>(stmt.body);
+    return count && analyzer_.CanProveLess(count->value, 0) ? count->body : nullptr;
+  }
+
+  // Returns whether the store provably changes nothing.
+  bool StoresWhatIsThere(const tir::BufferStore& store) {
+    const tir::Buffer& buffer = *store.buffer;
+    bool loads = false;
+    tir::PostOrderVisit(store.value, [&](const Node* node) {
+      const auto* load = As<tir::BufferLoad>(node);
+      loads = loads || (load && load->buffer->data == buffer.data);
+    });
+    // Most stores need no proof.
+    if (!loads || HasEffect(store.value)) return false;
+    if (const auto* load = As<tir::BufferLoad>(store.value)) {
+      const tir::Buffer& source = *load->buffer;
+      const bool same_layout = &source == &buffer ||
+                               (source.dtype == buffer.dtype && AllEqual(source.shape, buffer.shape) &&
+                                AllEqual(source.strides, buffer.strides) && source.elem_offset && buffer.elem_offset &&
+                                analyzer_.CanProveEqual(source.elem_offset, buffer.elem_offset));
+      if (same_layout && AllEqual(load->indices, store.indices)) return true;
+    }
+    if (store.value->dtype.is_handle() || store.value->dtype.is_bool()) return false;
+    const arith::PrimBuilder& make = analyzer_.make();
+    const auto* there = workspace().New<tir::BufferLoad>(store.value->dtype, store.buffer, store.indices, store.predicate);
+    const PrimExpr* difference = make.Sub(store.value, there);
+    return arith::IsInt(analyzer_.Simplify(make.Binary(NodeKind::kEQ, difference, make.Const(0, difference->dtype))), 1);
+  }
+  bool AllEqual(List<const PrimExpr*> a, List<const PrimExpr*> b) {
+    return std::ranges::equal(a, b,
+                              [this](const PrimExpr* x, const PrimExpr* y) { return analyzer_.CanProveEqual(x, y); });
+  }
+
+  arith::Analyzer& analyzer_;
+  arith::VarDomains domains_;
+  Uses uses_;
+};
+
+}  // namespace
+
+const tir::Stmt* RemoveNoOps(const tir::Stmt* stmt, arith::Analyzer& analyzer, Workspace& workspace) {
+  return NoOpRemover(analyzer, workspace).VisitStmt(stmt);
+}
+
+const PrimFunc* RemoveNoOps(const PrimFunc* func, Workspace& workspace) {
+  arith::Analyzer analyzer(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny);
+  const tir::Stmt* body = RemoveNoOps(func->body, analyzer, workspace);
+  if (body == func->body) return func;
+  auto* copy = workspace.New<PrimFunc>(*func);
+  copy->body = body;
+  return copy;
+}
+
+Pass CreateRemoveNoOp(const PassOptions& options) {
+  return CreatePrimFuncPass(
+      options.info(), [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
+        return RemoveNoOps(function, context.workspace());
+      });
+}
+
+}  // namespace iropt

@@ -1,0 +1,228 @@
+// tir.Simplify: simplifies expressions and conditions by what is known where they stand.
+//
+//   for i in range(16):                           for i in range(16):
+//       if i < 20:                        -->         B[i] = A[i * 2]
+//           B[(i * 4 + 3) // 4] = A[i + i]
+//
+// Known are the ranges of loops, axes and threads, the conditions around a statement, also asserted ones,
+// and that sizes are not negative. Conditions that always hold disappear, and so do bindings of integers, and stores of
+// what the element holds already. The configuration record tir.Simplify turns on more: chains of comparisons, normal
+// forms of conditions, and values that buffers are known to hold.
+//
+// O(nodes), times the nesting of conditions.
+//
+// Source: TVM 0.18's pass of this name.
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "function_passes.h"
+#include "iropt/arith/analyzer.h"
+#include "iropt/arith/side_effect.h"
+#include "iropt/ir/tir/substitute.h"
+#include "iropt/transform/passes.h"
+#include "statements.h"
+
+namespace iropt {
+
+namespace {
+
+// The variables in the definitions of buffers, which are not simplified and still need them.
+class BufferVars : public tir::StmtExprVisitor {
+ public:
+  std::unordered_set<const tir::Var*> vars;  // looked up, never iterated
+
+ protected:
+  void VisitBufferUse(const tir::Buffer* buffer) override {
+    if (!buffers_.insert(buffer).second) return;
+    vars.insert(buffer->data);
+    const auto use = [this](const PrimExpr* e) { tir::ForEachVar(e, [this](const tir::Var* var) { vars.insert(var); }); };
+    std::ranges::for_each(buffer->shape, use);
+    std::ranges::for_each(buffer->strides, use);
+    if (buffer->elem_offset) use(buffer->elem_offset);
+  }
+
+ private:
+  std::unordered_set<const tir::Buffer*> buffers_;  // looked up, never iterated
+};
+
+class StmtSimplifier : public SeqMutator {
+ public:
+  StmtSimplifier(const PrimFunc& func, const arith::Analyzer::Extensions& extensions, Workspace& workspace)
+      : SeqMutator(workspace),
+        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {
+    analyzer_.set_extensions(extensions);
+    for (const tir::Buffer* buffer : func.param_buffers) {
+      if (!buffer) continue;
+      for (const PrimExpr* dim : buffer->shape) analyzer_.MarkNonNegative(dim);
+    }
+    buffer_vars_.VisitStmt(func.body);
+  }
+
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override {
+    const PrimExpr* simple = analyzer_.Simplify(expr);
+    return simple != expr && arith::DeepEqual(simple, expr) ? expr : simple;
+  }
+
+ protected:
+  const tir::Stmt* VisitFor(const tir::For* loop) override {
+    analyzer_.Bind(loop->loop_var, loop->min, loop->extent);
+    const arith::PrimBuilder& make = analyzer_.make();
+    const tir::Stmt* result = nullptr;
+    {
+      const arith::Analyzer::Constraint from(analyzer_, make.Binary(NodeKind::kGE, loop->loop_var, loop->min));
+      const PrimExpr* end = make.Add(loop->min, loop->extent);
+      const arith::Analyzer::Constraint to(analyzer_, make.Binary(NodeKind::kLT, loop->loop_var, end));
+      result = SeqMutator::VisitFor(loop);
+    }
+    analyzer_.Unbind(loop->loop_var);
+    return result;
+  }
+
+  const tir::Stmt* VisitBlock(const tir::Block* block) override {
+    for (const tir::IterVar* axis : block->iter_vars) analyzer_.Bind(axis->var, axis->dom->min, axis->dom->extent);
+    const tir::Stmt* result = SeqMutator::VisitBlock(block);
+    for (const tir::IterVar* axis : block->iter_vars) analyzer_.Unbind(axis->var);
+    return result;
+  }
+
+  const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
+    const auto* thread = As<tir::IterVar>(stmt->node);
+    if (!thread) return SeqMutator::VisitAttrStmt(stmt);
+    analyzer_.Bind(thread->var, analyzer_.make().Const(0, stmt->value->dtype), stmt->value);
+    tir::AttrStmt copy = *stmt;
+    copy.value = VisitExpr(stmt->value);
+    copy.body = VisitStmt(stmt->body);
+    if (copy.value == stmt->value && copy.body == stmt->body) return stmt;
+    return workspace().New<tir::AttrStmt>(copy);
+  }
+  // The range of a thread may be that of an outer launch: it stays.
+  const tir::IterVar* VisitIterVar(const tir::IterVar* iter_var) override {
+    return iter_var->iter_type == tir::IterVarType::kThreadIndex ? iter_var : SeqMutator::VisitIterVar(iter_var);
+  }
+
+  const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
+    tir::LetStmt copy = *let;
+    copy.value = VisitExpr(let->value);
+    const bool inlines = IsInlined(let->value, copy.value);
+    if (inlines) {
+      analyzer_.Bind(let->var, copy.value);
+    } else if (arith::IsPure(let->value)) {
+      bound_[let->var] = copy.value;
+    }
+    copy.body = VisitStmt(let->body);
+    if (inlines && !buffer_vars_.vars.contains(let->var)) return copy.body;
+    if (copy.value == let->value && copy.body == let->body) return let;
+    return workspace().New<tir::LetStmt>(copy);
+  }
+
+  const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* branch) override {
+    if (const auto known = ProveCondition(branch->condition)) return Branch(*known, *branch);
+    tir::IfThenElse copy = *branch;
+    copy.condition = VisitExpr(branch->condition);
+    const tir::Call* likely = CallOf(copy.condition, OpId::kTirLikely);
+    const PrimExpr* condition = likely ? likely->args[0] : copy.condition;
+    {
+      const arith::Analyzer::Constraint scope(analyzer_, condition);
+      copy.then_case = VisitStmt(branch->then_case);
+    }
+    if (branch->else_case) {
+      const PrimExpr* negated = analyzer_.RewriteSimplify(analyzer_.make().Not(condition));
+      const arith::Analyzer::Constraint scope(analyzer_, negated);
+      copy.else_case = VisitStmt(branch->else_case);
+    }
+    if (const int64_t* known = arith::AsInt(condition))
+      return *known ? copy.then_case : copy.else_case ? copy.else_case : NoOp(workspace());
+    if (copy.condition == branch->condition && copy.then_case == branch->then_case &&
+        copy.else_case == branch->else_case)
+      return branch;
+    return workspace().New<tir::IfThenElse>(copy);
+  }
+
+  const tir::Stmt* VisitAssertStmt(const tir::AssertStmt* stmt) override {
+    tir::AssertStmt copy = *stmt;
+    copy.condition = VisitExpr(stmt->condition);
+    copy.message = VisitExpr(stmt->message);
+    {
+      const arith::Analyzer::Constraint scope(analyzer_, copy.condition);
+      copy.body = VisitStmt(stmt->body);
+    }
+    if (copy.condition == stmt->condition && copy.message == stmt->message && copy.body == stmt->body) return stmt;
+    return workspace().New<tir::AssertStmt>(copy);
+  }
+
+  // What an element holds already need not be stored.
+  const tir::Stmt* VisitBufferStore(const tir::BufferStore* stmt) override {
+    const auto* store = static_cast<const tir::BufferStore*>(SeqMutator::VisitBufferStore(stmt));
+    const auto* load = As<tir::BufferLoad>(store->value);
+    if (!load || !IsSameElement(*load, *store)) return store;
+    return NoOp(workspace());
+  }
+
+ private:
+  static bool Same(List<const PrimExpr*> a, List<const PrimExpr*> b) {
+    return std::ranges::equal(a, b, arith::DeepEqual);
+  }
+  static bool IsSameElement(const tir::BufferLoad& load, const tir::BufferStore& store) {
+    const tir::Buffer& a = *load.buffer;
+    const tir::Buffer& b = *store.buffer;
+    return a.data == b.data && a.dtype == b.dtype && Same(load.indices, store.indices) &&
+           (&a == &b || (Same(a.shape, b.shape) && Same(a.strides, b.strides) && a.elem_offset && b.elem_offset &&
+                         arith::DeepEqual(a.elem_offset, b.elem_offset)));
+  }
+
+  // Integers may be indices. Values are not inlined into each other without end.
+  static bool IsInlined(const PrimExpr* value, const PrimExpr* simple) {
+    if (value->kind == NodeKind::kIntImm || value->kind == NodeKind::kFloatImm || Is<tir::Var>(value)) return true;
+    if (!value->dtype.is_int() || !arith::IsPure(value)) return false;
+    constexpr size_t kMaxNodes = 1000;
+    size_t nodes = 0;
+    tir::PostOrderVisit(simple, [&](const Node*) { ++nodes; });
+    return nodes <= kMaxNodes;
+  }
+
+  std::optional<bool> ProveCondition(const PrimExpr* condition) {
+    const auto value_of = [this](const tir::Var* var) -> const PrimExpr* {
+      const auto value = bound_.find(var);
+      return value == bound_.end() ? nullptr : value->second;
+    };
+    if (!bound_.empty()) condition = tir::Substitute(condition, value_of, workspace());
+    const int64_t* known = arith::AsInt(analyzer_.Simplify(condition));
+    return known ? std::optional(*known != 0) : std::nullopt;
+  }
+
+  const tir::Stmt* Branch(bool condition, const tir::IfThenElse& branch) {
+    if (condition) return VisitStmt(branch.then_case);
+    return branch.else_case ? VisitStmt(branch.else_case) : NoOp(workspace());
+  }
+
+  arith::Analyzer analyzer_;
+  BufferVars buffer_vars_;
+  std::unordered_map<const tir::Var*, const PrimExpr*> bound_;  // by bindings that stay; looked up, never iterated
+};
+
+}  // namespace
+
+const PrimFunc* SimplifyStatements(const PrimFunc* func, const PassContext& config, Workspace& workspace) {
+  StmtSimplifier simplifier(
+      *func,
+      {.prove_transitively = config.ConfigBool("tir.Simplify.transitively_prove_inequalities"),
+       .and_of_ors = config.ConfigBool("tir.Simplify.convert_boolean_to_and_of_ors"),
+       .constrain_branches = config.ConfigBool("tir.Simplify.apply_constraints_to_boolean_branches")},
+      workspace);
+  const tir::Stmt* body = simplifier.VisitStmt(func->body);
+  if (body == func->body) return func;
+  auto* copy = workspace.New<PrimFunc>(*func);
+  copy->body = body;
+  return copy;
+}
+
+Pass CreateTirSimplify(const PassOptions& options) {
+  return CreatePrimFuncPass(
+      options.info(), [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
+        return SimplifyStatements(function, context.context(), context.workspace());
+      });
+}
+
+}  // namespace iropt
