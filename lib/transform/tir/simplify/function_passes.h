@@ -8,9 +8,9 @@
 
 namespace iropt {
 
-// tir.Simplify, with the configuration of the context, and tir.RemoveNoOp.
+// tir.Simplify and tir.RemoveNoOp, with the configuration of the context.
 const PrimFunc* SimplifyStatements(const PrimFunc* func, const PassContext& config, Workspace& workspace);
-const PrimFunc* RemoveNoOps(const PrimFunc* func, Workspace& workspace);
+const PrimFunc* RemoveNoOps(const PrimFunc* func, const PassContext& config, Workspace& workspace);
 // tir.RemoveNoOp on a statement of a function, by what the analyzer knows about the place of the statement.
 const tir::Stmt* RemoveNoOps(const tir::Stmt* stmt, arith::Analyzer& analyzer, Workspace& workspace);
 

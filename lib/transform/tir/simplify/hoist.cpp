@@ -172,6 +172,44 @@ class HoistFinder : public tir::StmtExprVisitor {
   std::unordered_map<const tir::Var*, Dependences> uses_;  // by binding; looked up, never iterated
 };
 
+// The buffers of which the memory and the shape come from outside of a statement.
+class OuterBuffers : public tir::StmtExprVisitor {
+ public:
+  // A copy of the statement with variables of its own, and the same buffers where they come from outside.
+  static const tir::Stmt* CopyOf(const tir::Stmt* stmt, Workspace& workspace) {
+    OuterBuffers outer;
+    outer.VisitStmt(stmt);
+    Cloner cloner(workspace);
+    for (const tir::Buffer* buffer : outer.used_) {
+      if (outer.IsOuter(*buffer)) cloner.Map(buffer, buffer);
+    }
+    return cloner.Clone(stmt);
+  }
+
+ protected:
+  void VisitVarDef(const tir::Var* var) override { defined_vars_.insert(var); }
+  void VisitBufferDef(const tir::Buffer* buffer) override { defined_.insert(buffer); }
+  void VisitBufferUse(const tir::Buffer* buffer) override { used_.push_back(buffer); }
+
+ private:
+  bool IsOuter(const tir::Buffer& buffer) const {
+    if (defined_.contains(&buffer) || defined_vars_.contains(buffer.data)) return false;
+    bool outer = true;
+    const auto check = [&](const PrimExpr* e) {
+      tir::ForEachVar(e, [&](const tir::Var* var) { outer = outer && !defined_vars_.contains(var); });
+    };
+    std::ranges::for_each(buffer.shape, check);
+    std::ranges::for_each(buffer.strides, check);
+    if (buffer.elem_offset) check(buffer.elem_offset);
+    return outer;
+  }
+
+  std::vector<const tir::Buffer*> used_;
+  // Looked up, never iterated.
+  std::unordered_set<const tir::Buffer*> defined_;
+  VarSet defined_vars_;
+};
+
 class Hoister : public SeqMutator {
  public:
   Hoister(const HoistFinder& finder, Workspace& workspace) : SeqMutator(workspace), finder_(finder) {}
@@ -202,7 +240,7 @@ class Hoister : public SeqMutator {
       if (condition->has_else) {
         if ((copies *= 2) > kMaxCopies) break;
         // With variables of its own.
-        otherwise = Cloner(workspace()).Clone(stmt);
+        otherwise = OuterBuffers::CopyOf(stmt, workspace());
       }
       stmt = workspace().New<tir::IfThenElse>(condition->expr, stmt, otherwise);
     }

@@ -26,7 +26,7 @@ Pass CreateHoistExpression(const PassOptions& options) {
                                    config.ConfigInt("tir.HoistExpression.hoisted_let_bindings")};
         function = Hoist(function, hoisted, context.workspace());
         function = SimplifyStatements(function, config, context.workspace());
-        return RemoveNoOps(function, context.workspace());
+        return RemoveNoOps(function, context.context(), context.workspace());
       });
 }
 

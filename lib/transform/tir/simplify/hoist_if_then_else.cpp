@@ -39,7 +39,7 @@ Pass CreateHoistIfThenElse(const PassOptions& options) {
         const PassContext& config = context.context();
         function = Hoist(function, OptionsFor(*function, basic, config), context.workspace());
         function = SimplifyStatements(function, config, context.workspace());
-        return RemoveNoOps(function, context.workspace());
+        return RemoveNoOps(function, context.context(), context.workspace());
       });
 }
 

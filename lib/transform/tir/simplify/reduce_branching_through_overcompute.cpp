@@ -62,6 +62,10 @@ class BranchReducer : public SeqMutator {
 Pass CreateReduceBranchingThroughOvercompute(const PassOptions& options) {
   return CreatePrimFuncPass(
       options.info(), [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
+        if (context.context().ConfigBool("tir.ReduceBranchingThroughOvercompute.use_dataflow_analysis")) {
+          context.diagnostics().Warning({}, "unsupported-option",
+                                        "stores that are overwritten later are not looked for");
+        }
         const tir::Stmt* body = BranchReducer(context.workspace()).VisitStmt(function->body);
         if (body == function->body) return function;
         auto* copy = context.workspace().New<PrimFunc>(*function);

@@ -36,7 +36,7 @@ Pass CreateRemoveAssume(const PassOptions& options) {
           copy->body = body;
           function = copy;
         }
-        return RemoveNoOps(function, context.workspace());
+        return RemoveNoOps(function, context.context(), context.workspace());
       });
 }
 

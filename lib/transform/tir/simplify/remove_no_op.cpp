@@ -13,12 +13,15 @@
 //
 // Source: TVM 0.18's pass of this name, without its analysis of dataflow.
 #include <algorithm>
+#include <memory>
 #include <unordered_set>
+#include <utility>
 
 #include "function_passes.h"
 #include "iropt/arith/int_set.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/transform/passes.h"
+#include "known_values.h"
 #include "statements.h"
 
 namespace iropt {
@@ -61,15 +64,21 @@ class Uses : public tir::StmtExprVisitor {
 
 class NoOpRemover : public SeqMutator {
  public:
-  NoOpRemover(arith::Analyzer& analyzer, Workspace& workspace) : SeqMutator(workspace), analyzer_(analyzer) {}
+  NoOpRemover(arith::Analyzer& analyzer, bool by_values, Workspace& workspace)
+      : SeqMutator(workspace), analyzer_(analyzer) {
+    if (by_values) known_ = std::make_unique<KnownValues>(analyzer, workspace);
+  }
 
   const PrimExpr* VisitExpr(const PrimExpr* expr) override {
     uses_.Add(expr);
+    if (known_) known_->Evaluate(expr);
     return expr;
   }
 
  protected:
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
+    // A pointer may refer to memory that has another name.
+    if (known_ && let->var->dtype.is_handle()) return VisitWithoutValues(let);
     const bool pure = arith::IsPure(let->value);
     if (pure && let->value->dtype.is_integer()) analyzer_.Bind(let->var, let->value);
     const tir::Stmt* body = VisitStmt(let->body);
@@ -84,6 +93,7 @@ class NoOpRemover : public SeqMutator {
   }
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
+    if (known_ && Is<tir::IterVar>(stmt->node)) return VisitWithoutValues(stmt);
     if (stmt->attr_key == "pragma_debug_skip_region") return NoOp(workspace());
     if (const tir::Stmt* waiting = SkippedWait(*stmt)) return VisitStmt(waiting);
     const tir::Stmt* body = VisitStmt(stmt->body);
@@ -102,8 +112,17 @@ class NoOpRemover : public SeqMutator {
       return taken ? VisitStmt(taken) : NoOp(workspace());
     }
     tir::IfThenElse copy = *branch;
-    copy.then_case = VisitStmt(branch->then_case);
-    if (branch->else_case) copy.else_case = VisitStmt(branch->else_case);
+    const tir::Call* likely = CallOf(branch->condition, OpId::kTirLikely);
+    const PrimExpr* condition = likely ? likely->args[0] : branch->condition;
+    const KnownValues::State before = known_ ? known_->state() : KnownValues::State();
+    copy.then_case = VisitWhere(condition, branch->then_case);
+    const KnownValues::State after_then = known_ ? known_->state() : KnownValues::State();
+    if (known_) known_->set_state(before);
+    if (branch->else_case) {
+      const PrimExpr* negated = analyzer_.RewriteSimplify(analyzer_.make().Not(condition));
+      copy.else_case = VisitWhere(negated, branch->else_case);
+    }
+    if (known_) known_->Join(condition, after_then, KnownValues::State(known_->state()));
     const bool no_else = !copy.else_case || IsEmpty(copy.else_case);
     if (no_else && IsEmpty(copy.then_case)) return EffectOf({branch->condition});
     if (no_else) {
@@ -120,13 +139,17 @@ class NoOpRemover : public SeqMutator {
   }
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
+    if (known_ && loop->for_kind == tir::ForKind::kThreadBinding) return VisitWithoutValues(loop);
     const arith::IntervalSet extent = arith::EvalSet(loop->extent, domains_, analyzer_);
     if (extent.max() && analyzer_.CanProveLess(extent.max(), 1)) return NoOp(workspace());
     domains_.emplace(loop->loop_var, arith::IntervalSet::FromRange(loop->min, loop->extent, analyzer_.make()));
+    const KnownValues::State before = known_ ? known_->state() : KnownValues::State();
     analyzer_.Bind(loop->loop_var, loop->min, loop->extent);
+    if (known_) known_->EnterLoop(*loop);
     const tir::Stmt* body = VisitStmt(loop->body);
     analyzer_.Unbind(loop->loop_var);
     domains_.erase(loop->loop_var);
+    if (known_) known_->LeaveLoop(*loop, before);
     if (IsEmpty(body)) return EffectOf({loop->min, loop->extent});
     VisitExpr(loop->min);
     VisitExpr(loop->extent);
@@ -153,7 +176,21 @@ class NoOpRemover : public SeqMutator {
     return body == stmt->body ? stmt : workspace().New<tir::DeclBuffer>(stmt->buffer, body);
   }
 
+  const tir::Stmt* VisitWhile(const tir::While* loop) override {
+    if (!known_) return SeqMutator::VisitWhile(loop);
+    known_->Forget(loop);
+    const KnownValues::State state = known_->state();
+    const tir::Stmt* result = SeqMutator::VisitWhile(loop);
+    known_->set_state(state);
+    return result;
+  }
+
   const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
+    if (const tir::Call* assumption = known_ ? CallOf(stmt->value, OpId::kTirAssume) : nullptr) {
+      uses_.Add(stmt->value);
+      known_->Learn(assumption->args[0]);
+      return stmt;
+    }
     if (!HasEffect(stmt->value)) return arith::IsInt(stmt->value, 0) ? stmt : NoOp(workspace());
     VisitExpr(stmt->value);
     return stmt;
@@ -169,6 +206,7 @@ class NoOpRemover : public SeqMutator {
     VisitExpr(store->value);
     for (const PrimExpr* index : store->indices) VisitExpr(index);
     if (store->predicate) VisitExpr(store->predicate);
+    if (known_) known_->Store(*store);
     return store;
   }
 
@@ -179,6 +217,7 @@ class NoOpRemover : public SeqMutator {
   const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override { return buffer; }
 
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
+    if (known_) return VisitWithoutValues(block);
     for (const tir::IterVar* axis : block->iter_vars) analyzer_.Bind(axis->var, axis->dom->min, axis->dom->extent);
     const tir::Stmt* result = SeqMutator::VisitBlock(block);
     for (const tir::IterVar* axis : block->iter_vars) analyzer_.Unbind(axis->var);
@@ -186,6 +225,21 @@ class NoOpRemover : public SeqMutator {
   }
 
  private:
+  // Where other threads run, or memory has several names, values of buffers are not known.
+  const tir::Stmt* VisitWithoutValues(const tir::Stmt* stmt) {
+    std::unique_ptr<KnownValues> outer = std::move(known_);
+    const tir::Stmt* result = VisitStmt(stmt);
+    known_ = std::move(outer);
+    known_->ForgetAll();
+    return result;
+  }
+  const tir::Stmt* VisitWhere(const PrimExpr* condition, const tir::Stmt* stmt) {
+    const arith::Analyzer::Constraint scope(analyzer_, condition);
+    if (known_) known_->Learn(condition);
+    return VisitStmt(stmt);
+  }
+  const PrimExpr* Resolve(const PrimExpr* expr) { return known_ ? known_->Resolve(expr) : expr; }
+
   // Evaluates those of the expressions that have an effect.
   const tir::Stmt* EffectOf(std::span<const PrimExpr* const> exprs) {
     std::vector<const tir::Stmt*> stmts;
@@ -214,7 +268,7 @@ class NoOpRemover : public SeqMutator {
       loads = loads || (load && load->buffer->data == buffer.data);
     });
     // Most stores need no proof.
-    if (!loads || HasEffect(store.value)) return false;
+    if ((!loads && !known_) || HasEffect(store.value)) return false;
     if (const auto* load = As<tir::BufferLoad>(store.value)) {
       const tir::Buffer& source = *load->buffer;
       const bool same_layout = &source == &buffer ||
@@ -226,7 +280,7 @@ class NoOpRemover : public SeqMutator {
     if (store.value->dtype.is_handle() || store.value->dtype.is_bool()) return false;
     const arith::PrimBuilder& make = analyzer_.make();
     const auto* there = workspace().New<tir::BufferLoad>(store.value->dtype, store.buffer, store.indices, store.predicate);
-    const PrimExpr* difference = make.Sub(store.value, there);
+    const PrimExpr* difference = make.Sub(Resolve(store.value), Resolve(there));
     return arith::IsInt(analyzer_.Simplify(make.Binary(NodeKind::kEQ, difference, make.Const(0, difference->dtype))), 1);
   }
   bool AllEqual(List<const PrimExpr*> a, List<const PrimExpr*> b) {
@@ -235,6 +289,7 @@ class NoOpRemover : public SeqMutator {
   }
 
   arith::Analyzer& analyzer_;
+  std::unique_ptr<KnownValues> known_;  // null if not wanted, and where they cannot be known
   arith::VarDomains domains_;
   Uses uses_;
 };
@@ -242,12 +297,13 @@ class NoOpRemover : public SeqMutator {
 }  // namespace
 
 const tir::Stmt* RemoveNoOps(const tir::Stmt* stmt, arith::Analyzer& analyzer, Workspace& workspace) {
-  return NoOpRemover(analyzer, workspace).VisitStmt(stmt);
+  return NoOpRemover(analyzer, /*by_values=*/false, workspace).VisitStmt(stmt);
 }
 
-const PrimFunc* RemoveNoOps(const PrimFunc* func, Workspace& workspace) {
+const PrimFunc* RemoveNoOps(const PrimFunc* func, const PassContext& config, Workspace& workspace) {
   arith::Analyzer analyzer(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny);
-  const tir::Stmt* body = RemoveNoOps(func->body, analyzer, workspace);
+  const bool by_values = config.ConfigBool("tir.RemoveNoOp.use_dataflow_analysis");
+  const tir::Stmt* body = NoOpRemover(analyzer, by_values, workspace).VisitStmt(func->body);
   if (body == func->body) return func;
   auto* copy = workspace.New<PrimFunc>(*func);
   copy->body = body;
@@ -257,7 +313,7 @@ const PrimFunc* RemoveNoOps(const PrimFunc* func, Workspace& workspace) {
 Pass CreateRemoveNoOp(const PassOptions& options) {
   return CreatePrimFuncPass(
       options.info(), [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
-        return RemoveNoOps(function, context.workspace());
+        return RemoveNoOps(function, context.context(), context.workspace());
       });
 }
 

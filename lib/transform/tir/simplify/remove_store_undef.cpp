@@ -87,7 +87,7 @@ Pass CreateRemoveStoreUndef(const PassOptions& options) {
           copy->body = body;
           function = copy;
         }
-        function = RemoveNoOps(function, context.workspace());
+        function = RemoveNoOps(function, context.context(), context.workspace());
         if (HasUndef(*function)) return Error{ErrorCode::PassFailed, "an undefined value is used, not only stored"};
         return function;
       });

@@ -25,8 +25,9 @@ class SplitPatternRenormalizer : public SeqMutator {
   const PrimExpr* VisitFloorDiv(const tir::FloorDiv* expr) override {
     const PrimExpr* a = VisitExpr(expr->a);
     const PrimExpr* b = VisitExpr(expr->b);
-    const PrimExpr* result = a == expr->a && b == expr->b ? expr : make_.FloorDiv(a, b);
+    const PrimExpr* result = make_.FloorDiv(a, b);
     const auto* div = As<tir::FloorDiv>(result);
+    if (div && a == expr->a && b == expr->b) result = div = expr;
     const auto divisor = div ? Factor(div->b) : std::nullopt;
     if (!divisor) return result;
     if (const PrimExpr* swapped = SwapRemainder(*div, *divisor)) return Again(swapped);
@@ -50,6 +51,17 @@ class SplitPatternRenormalizer : public SeqMutator {
     const PrimExpr* negated = Negate(a);
     const auto* result = As<tir::Not>(negated);
     return result && result->a == expr->a ? expr : negated;
+  }
+  // Conditions that are decided do not stay.
+  const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* branch) override {
+    const int64_t* known = arith::AsInt(branch->condition);
+    if (!known) return SeqMutator::VisitIfThenElse(branch);
+    const tir::Stmt* taken = *known ? branch->then_case : branch->else_case;
+    return taken ? VisitStmt(taken) : NoOp(workspace());
+  }
+  const PrimExpr* VisitCall(const tir::Call* call) override {
+    const int64_t* known = IsOp(call->op, OpId::kTirIfThenElse) ? arith::AsInt(call->args[0]) : nullptr;
+    return known ? VisitExpr(call->args[*known ? 1 : 2]) : SeqMutator::VisitCall(call);
   }
 
  private:

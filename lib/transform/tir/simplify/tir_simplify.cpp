@@ -13,6 +13,7 @@
 //
 // Source: TVM 0.18's pass of this name.
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -22,6 +23,7 @@
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/transform/passes.h"
+#include "known_values.h"
 #include "statements.h"
 
 namespace iropt {
@@ -47,12 +49,20 @@ class BufferVars : public tir::StmtExprVisitor {
   std::unordered_set<const tir::Buffer*> buffers_;  // looked up, never iterated
 };
 
+struct SimplifyOptions {
+  arith::Analyzer::Extensions extensions;
+  bool proves_by_values;  // conditions, by the values of buffers
+  bool replaces_loads;    // by these values
+};
+
 class StmtSimplifier : public SeqMutator {
  public:
-  StmtSimplifier(const PrimFunc& func, const arith::Analyzer::Extensions& extensions, Workspace& workspace)
+  StmtSimplifier(const PrimFunc& func, const SimplifyOptions& options, Workspace& workspace)
       : SeqMutator(workspace),
+        options_(options),
         analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {
-    analyzer_.set_extensions(extensions);
+    analyzer_.set_extensions(options.extensions);
+    if (options.proves_by_values || options.replaces_loads) known_ = std::make_unique<KnownValues>(analyzer_, workspace);
     for (const tir::Buffer* buffer : func.param_buffers) {
       if (!buffer) continue;
       for (const PrimExpr* dim : buffer->shape) analyzer_.MarkNonNegative(dim);
@@ -61,12 +71,15 @@ class StmtSimplifier : public SeqMutator {
   }
 
   const PrimExpr* VisitExpr(const PrimExpr* expr) override {
-    const PrimExpr* simple = analyzer_.Simplify(expr);
+    const PrimExpr* simple = analyzer_.Simplify(options_.replaces_loads && known_ ? known_->Resolve(expr) : expr);
+    if (known_) known_->Evaluate(expr);
     return simple != expr && arith::DeepEqual(simple, expr) ? expr : simple;
   }
 
  protected:
   const tir::Stmt* VisitFor(const tir::For* loop) override {
+    if (known_ && loop->for_kind == tir::ForKind::kThreadBinding) return VisitWithoutValues(loop);
+    const KnownValues::State before = known_ ? known_->state() : KnownValues::State();
     analyzer_.Bind(loop->loop_var, loop->min, loop->extent);
     const arith::PrimBuilder& make = analyzer_.make();
     const tir::Stmt* result = nullptr;
@@ -74,13 +87,25 @@ class StmtSimplifier : public SeqMutator {
       const arith::Analyzer::Constraint from(analyzer_, make.Binary(NodeKind::kGE, loop->loop_var, loop->min));
       const PrimExpr* end = make.Add(loop->min, loop->extent);
       const arith::Analyzer::Constraint to(analyzer_, make.Binary(NodeKind::kLT, loop->loop_var, end));
+      if (known_) known_->EnterLoop(*loop);
       result = SeqMutator::VisitFor(loop);
     }
     analyzer_.Unbind(loop->loop_var);
+    if (known_) known_->LeaveLoop(*loop, before);
+    return result;
+  }
+
+  const tir::Stmt* VisitWhile(const tir::While* loop) override {
+    if (!known_) return SeqMutator::VisitWhile(loop);
+    known_->Forget(loop);
+    const KnownValues::State state = known_->state();
+    const tir::Stmt* result = SeqMutator::VisitWhile(loop);
+    known_->set_state(state);
     return result;
   }
 
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
+    if (known_) return VisitWithoutValues(block);
     for (const tir::IterVar* axis : block->iter_vars) analyzer_.Bind(axis->var, axis->dom->min, axis->dom->extent);
     const tir::Stmt* result = SeqMutator::VisitBlock(block);
     for (const tir::IterVar* axis : block->iter_vars) analyzer_.Unbind(axis->var);
@@ -90,6 +115,7 @@ class StmtSimplifier : public SeqMutator {
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
     const auto* thread = As<tir::IterVar>(stmt->node);
     if (!thread) return SeqMutator::VisitAttrStmt(stmt);
+    if (known_) return VisitWithoutValues(stmt);
     analyzer_.Bind(thread->var, analyzer_.make().Const(0, stmt->value->dtype), stmt->value);
     tir::AttrStmt copy = *stmt;
     copy.value = VisitExpr(stmt->value);
@@ -103,6 +129,8 @@ class StmtSimplifier : public SeqMutator {
   }
 
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
+    // A pointer may refer to memory that has another name.
+    if (known_ && let->var->dtype.is_handle()) return VisitWithoutValues(let);
     tir::LetStmt copy = *let;
     copy.value = VisitExpr(let->value);
     const bool inlines = IsInlined(let->value, copy.value);
@@ -123,15 +151,15 @@ class StmtSimplifier : public SeqMutator {
     copy.condition = VisitExpr(branch->condition);
     const tir::Call* likely = CallOf(copy.condition, OpId::kTirLikely);
     const PrimExpr* condition = likely ? likely->args[0] : copy.condition;
-    {
-      const arith::Analyzer::Constraint scope(analyzer_, condition);
-      copy.then_case = VisitStmt(branch->then_case);
-    }
+    const KnownValues::State before = known_ ? known_->state() : KnownValues::State();
+    copy.then_case = VisitWhere(condition, branch->then_case);
+    const KnownValues::State after_then = known_ ? known_->state() : KnownValues::State();
+    if (known_) known_->set_state(before);
     if (branch->else_case) {
       const PrimExpr* negated = analyzer_.RewriteSimplify(analyzer_.make().Not(condition));
-      const arith::Analyzer::Constraint scope(analyzer_, negated);
-      copy.else_case = VisitStmt(branch->else_case);
+      copy.else_case = VisitWhere(negated, branch->else_case);
     }
+    if (known_) known_->Join(condition, after_then, KnownValues::State(known_->state()));
     if (const int64_t* known = arith::AsInt(condition))
       return *known ? copy.then_case : copy.else_case ? copy.else_case : NoOp(workspace());
     if (copy.condition == branch->condition && copy.then_case == branch->then_case &&
@@ -156,11 +184,52 @@ class StmtSimplifier : public SeqMutator {
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* stmt) override {
     const auto* store = static_cast<const tir::BufferStore*>(SeqMutator::VisitBufferStore(stmt));
     const auto* load = As<tir::BufferLoad>(store->value);
-    if (!load || !IsSameElement(*load, *store)) return store;
-    return NoOp(workspace());
+    if (load && IsSameElement(*load, *store)) return NoOp(workspace());
+    if (known_) known_->Store(*store);
+    return store;
+  }
+
+  const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
+    const tir::Call* assumption = known_ ? CallOf(stmt->value, OpId::kTirAssume) : nullptr;
+    if (!assumption) return SeqMutator::VisitEvaluate(stmt);
+    const PrimExpr* simple = analyzer_.Simplify(stmt->value);
+    known_->Learn(assumption->args[0]);
+    return arith::DeepEqual(simple, stmt->value) ? stmt : workspace().New<tir::Evaluate>(simple);
+  }
+
+  // What is assumed holds for the statements after it.
+  const tir::Stmt* VisitSeqStmt(const tir::SeqStmt* seq) override {
+    if (!known_) return SeqMutator::VisitSeqStmt(seq);
+    std::vector<const tir::Stmt*> stmts;
+    std::vector<std::unique_ptr<arith::Analyzer::Constraint>> assumed;
+    for (const tir::Stmt* stmt : seq->seq) {
+      const tir::Stmt* visited = VisitStmt(stmt);
+      if (!IsNoOp(visited)) stmts.push_back(visited);
+      const auto* evaluate = As<tir::Evaluate>(stmt);
+      const tir::Call* assumption = evaluate ? CallOf(evaluate->value, OpId::kTirAssume) : nullptr;
+      if (assumption) assumed.push_back(std::make_unique<arith::Analyzer::Constraint>(analyzer_, assumption->args[0]));
+    }
+    while (!assumed.empty()) assumed.pop_back();
+    if (std::ranges::equal(stmts, seq->seq)) return seq;
+    return stmts.empty() ? NoOp(workspace()) : tir::MakeSeq(workspace(), stmts);
   }
 
  private:
+  // Where other threads run, or memory has several names, values of buffers are not known.
+  const tir::Stmt* VisitWithoutValues(const tir::Stmt* stmt) {
+    std::unique_ptr<KnownValues> outer = std::move(known_);
+    const tir::Stmt* result = VisitStmt(stmt);
+    known_ = std::move(outer);
+    known_->ForgetAll();
+    return result;
+  }
+
+  const tir::Stmt* VisitWhere(const PrimExpr* condition, const tir::Stmt* stmt) {
+    const arith::Analyzer::Constraint scope(analyzer_, condition);
+    if (known_) known_->Learn(condition);
+    return VisitStmt(stmt);
+  }
+
   static bool Same(List<const PrimExpr*> a, List<const PrimExpr*> b) {
     return std::ranges::equal(a, b, arith::DeepEqual);
   }
@@ -188,6 +257,7 @@ class StmtSimplifier : public SeqMutator {
       return value == bound_.end() ? nullptr : value->second;
     };
     if (!bound_.empty()) condition = tir::Substitute(condition, value_of, workspace());
+    if (options_.proves_by_values && known_) condition = known_->Resolve(condition);
     const int64_t* known = arith::AsInt(analyzer_.Simplify(condition));
     return known ? std::optional(*known != 0) : std::nullopt;
   }
@@ -197,7 +267,9 @@ class StmtSimplifier : public SeqMutator {
     return branch.else_case ? VisitStmt(branch.else_case) : NoOp(workspace());
   }
 
+  const SimplifyOptions options_;
   arith::Analyzer analyzer_;
+  std::unique_ptr<KnownValues> known_;  // if the options ask for them, and where they can be known
   BufferVars buffer_vars_;
   std::unordered_map<const tir::Var*, const PrimExpr*> bound_;  // by bindings that stay; looked up, never iterated
 };
@@ -207,9 +279,11 @@ class StmtSimplifier : public SeqMutator {
 const PrimFunc* SimplifyStatements(const PrimFunc* func, const PassContext& config, Workspace& workspace) {
   StmtSimplifier simplifier(
       *func,
-      {.prove_transitively = config.ConfigBool("tir.Simplify.transitively_prove_inequalities"),
-       .and_of_ors = config.ConfigBool("tir.Simplify.convert_boolean_to_and_of_ors"),
-       .constrain_branches = config.ConfigBool("tir.Simplify.apply_constraints_to_boolean_branches")},
+      {.extensions = {.prove_transitively = config.ConfigBool("tir.Simplify.transitively_prove_inequalities"),
+                      .and_of_ors = config.ConfigBool("tir.Simplify.convert_boolean_to_and_of_ors"),
+                      .constrain_branches = config.ConfigBool("tir.Simplify.apply_constraints_to_boolean_branches")},
+       .proves_by_values = config.ConfigBool("tir.Simplify.propagate_knowns_to_prove_conditional"),
+       .replaces_loads = config.ConfigBool("tir.Simplify.propagate_knowns_to_simplify_expressions")},
       workspace);
   const tir::Stmt* body = simplifier.VisitStmt(func->body);
   if (body == func->body) return func;

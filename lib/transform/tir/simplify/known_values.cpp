@@ -1,0 +1,367 @@
+#include "known_values.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "iropt/arith/side_effect.h"
+#include "iropt/ir/tir/mutator.h"
+#include "iropt/ir/tir/substitute.h"
+
+namespace iropt {
+
+namespace {
+
+// Beyond these, facts are forgotten.
+constexpr size_t kMaxFacts = 32;
+constexpr size_t kMaxNodes = 256;
+
+bool Mentions(const PrimExpr* e, const std::unordered_set<const tir::Var*>& vars) {
+  bool found = false;
+  tir::ForEachVar(e, [&](const tir::Var* var) { found = found || vars.contains(var); });
+  return found;
+}
+
+bool Uses(const PrimExpr* e, const tir::Var* sought) {
+  bool found = false;
+  tir::ForEachVar(e, [&](const tir::Var* var) { found = found || var == sought; });
+  return found;
+}
+
+size_t NodesIn(const PrimExpr* e) {
+  size_t nodes = 0;
+  tir::PostOrderVisit(e, [&](const Node*) { ++nodes; });
+  return nodes;
+}
+
+}  // namespace
+
+// ---- Expressions
+
+const PrimExpr* KnownValues::And(const PrimExpr* a, const PrimExpr* b) const {
+  return make_.Binary(NodeKind::kAnd, a, b);
+}
+const PrimExpr* KnownValues::Or(const PrimExpr* a, const PrimExpr* b) const {
+  return make_.Binary(NodeKind::kOr, a, b);
+}
+
+const PrimExpr* KnownValues::Substitute(const PrimExpr* e, const Fact& fact, List<const PrimExpr*> indices) {
+  const auto value_of = [&](const tir::Var* var) -> const PrimExpr* {
+    const auto it = std::ranges::find(fact.index, var);
+    return it == fact.index.end() ? nullptr : indices[static_cast<size_t>(it - fact.index.begin())];
+  };
+  return tir::Substitute(e, value_of, workspace_);
+}
+
+class KnownValues::LoadResolver : public tir::ExprMutator {
+ public:
+  explicit LoadResolver(KnownValues& known) : ExprMutator(known.workspace_), known_(known) {}
+
+ protected:
+  const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
+    const auto* resolved = static_cast<const tir::BufferLoad*>(ExprMutator::VisitBufferLoad(load));
+    const PrimExpr* value = known_.ValueOf(*resolved);
+    return value ? value : resolved;
+  }
+
+ private:
+  KnownValues& known_;
+};
+
+const PrimExpr* KnownValues::Resolve(const PrimExpr* expr) {
+  return facts_.empty() ? expr : LoadResolver(*this).VisitExpr(expr);
+}
+
+const PrimExpr* KnownValues::ValueOf(const tir::BufferLoad& load) {
+  if (load.predicate || !load.dtype.is_scalar()) return nullptr;
+  // The latest fact first.
+  for (auto fact = facts_.rbegin(); fact != facts_.rend(); ++fact) {
+    if ((*fact)->buffer != load.buffer || (*fact)->index.size() != load.indices.size()) continue;
+    if (arith::IsInt(analyzer_.Simplify(Substitute((*fact)->condition, **fact, load.indices)), 1))
+      return Substitute((*fact)->value, **fact, load.indices);
+  }
+  return nullptr;
+}
+
+// ---- Facts
+
+void KnownValues::Add(Fact fact) {
+  fact.condition = analyzer_.Simplify(fact.condition);
+  fact.value = analyzer_.Simplify(fact.value);
+  if (arith::IsInt(fact.condition, 0) || !arith::IsPure(fact.condition) || !arith::IsPure(fact.value)) return;
+  if (NodesIn(fact.condition) + NodesIn(fact.value) > kMaxNodes) return;
+  if (facts_.size() == kMaxFacts) facts_.erase(facts_.begin());
+  facts_.push_back(std::make_shared<const Fact>(std::move(fact)));
+}
+
+std::vector<const tir::Var*> KnownValues::NewIndex(List<const PrimExpr*> indices) {
+  std::vector<const tir::Var*> index;
+  for (const PrimExpr* e : indices) index.push_back(workspace_.NewPrimVar("k", e->dtype.with_lanes(1)));
+  return index;
+}
+
+const PrimExpr* KnownValues::Covers(const std::vector<const tir::Var*>& index, List<const PrimExpr*> indices) {
+  const PrimExpr* covers = make_.Bool(true);
+  for (size_t i = 0; i < index.size(); ++i) {
+    const PrimExpr* e = indices[i];
+    if (!arith::IsPure(e)) return nullptr;
+    if (e->dtype.is_scalar()) {
+      covers = And(covers, make_.Binary(NodeKind::kEQ, index[i], e));
+      continue;
+    }
+    const auto* ramp = As<tir::Ramp>(e);
+    if (!ramp || !arith::IsInt(ramp->stride, 1) || !arith::AsInt(ramp->lanes)) return nullptr;
+    const PrimExpr* end = make_.Add(ramp->base, make_.Const(*arith::AsInt(ramp->lanes), ramp->base->dtype));
+    covers = And(covers, And(make_.Binary(NodeKind::kLE, ramp->base, index[i]),
+                             make_.Binary(NodeKind::kLT, index[i], end)));
+  }
+  return covers;
+}
+
+void KnownValues::Store(const tir::BufferStore& store) {
+  const PrimExpr* value = Resolve(store.value);
+  Evaluate(store.value);
+  for (const PrimExpr* e : store.indices) Evaluate(e);
+  const std::vector<const tir::Var*> index = NewIndex(store.indices);
+  const PrimExpr* covers = Covers(index, store.indices);
+  State old = std::exchange(facts_, {});
+  for (const auto& fact : old) {
+    if (fact->buffer->data != store.buffer->data) {
+      facts_.push_back(fact);
+    } else if (fact->buffer == store.buffer && covers) {
+      const Fact same_index{store.buffer, index, covers, value};
+      std::vector<const PrimExpr*> own(fact->index.begin(), fact->index.end());
+      const PrimExpr* written = Substitute(covers, same_index, workspace_.Copy(own));
+      Add({fact->buffer, fact->index, And(fact->condition, make_.Not(written)), fact->value});
+    }
+  }
+  if (!covers || store.predicate) return;
+  if (value->dtype.is_scalar()) return Add({store.buffer, index, covers, value});
+  // A vector in a row of elements.
+  const auto* ramp = As<tir::Ramp>(store.indices[store.indices.size() - 1]);
+  const auto* copies = As<tir::Broadcast>(value);
+  const auto* steps = As<tir::Ramp>(value);
+  if (!ramp || (!copies && !steps)) return;
+  if (copies) return Add({store.buffer, index, covers, copies->value});
+  const PrimExpr* lane = make_.Cast(steps->base->dtype, make_.Sub(index.back(), ramp->base));
+  Add({store.buffer, index, covers, make_.Add(steps->base, make_.Mul(lane, steps->stride))});
+}
+
+void KnownValues::Evaluate(const PrimExpr* expr) {
+  if (arith::SideEffect(expr) > CallEffect::kReadState) ForgetAll();
+}
+
+void KnownValues::Learn(const PrimExpr* condition) {
+  if (const auto* both = As<tir::And>(condition)) {
+    Learn(both->a);
+    Learn(both->b);
+    return;
+  }
+  // P or A[i] == v holds only where P does not.
+  const PrimExpr* where = make_.Bool(true);
+  while (const auto* either = As<tir::Or>(condition)) {
+    const bool first = arith::IsPure(either->a);
+    if (!first && !arith::IsPure(either->b)) return;
+    where = And(where, make_.Not(first ? either->a : either->b));
+    condition = first ? either->b : either->a;
+  }
+  LearnEquality(condition, where);
+}
+
+void KnownValues::LearnEquality(const PrimExpr* condition, const PrimExpr* where) {
+  const auto* equal = As<tir::EQ>(condition);
+  if (!equal) return;
+  const auto* load = As<tir::BufferLoad>(equal->a);
+  const PrimExpr* value = equal->b;
+  if (!load) {
+    load = As<tir::BufferLoad>(equal->b);
+    value = equal->a;
+  }
+  if (!load || load->predicate || !load->dtype.is_scalar()) return;
+  const std::vector<const tir::Var*> index = NewIndex(load->indices);
+  const PrimExpr* covers = Covers(index, load->indices);
+  if (covers) Add({load->buffer, index, And(covers, where), Resolve(value)});
+}
+
+void KnownValues::Join(const PrimExpr* condition, const State& then_state, const State& else_state) {
+  facts_.clear();
+  for (const auto& fact : then_state) {
+    if (std::ranges::find(else_state, fact) != else_state.end()) facts_.push_back(fact);
+  }
+  if (!arith::IsPure(condition)) return;
+  const State common = facts_;
+  const auto add = [&](const State& state, const PrimExpr* holds) {
+    for (const auto& fact : state) {
+      if (std::ranges::find(common, fact) != common.end()) continue;
+      Add({fact->buffer, fact->index, And(fact->condition, holds), fact->value});
+    }
+  };
+  add(then_state, condition);
+  add(else_state, make_.Not(condition));
+}
+
+// ---- Loops
+
+// Collects what the body of a loop writes and defines.
+class KnownValues::WriteFinder : public tir::StmtExprVisitor {
+ public:
+  // With null for the loop variable, no place of a store is known.
+  WriteFinder(const tir::Var* loop_var, LoopWrites& writes) : loop_var_(loop_var), writes_(writes) {}
+
+ protected:
+  void VisitVarDef(const tir::Var* var) override { writes_.defined.insert(var); }
+  void VisitCall(const tir::Call* call) override {
+    const auto* op = As<Op>(call->op);
+    writes_.opaque = writes_.opaque || !op || EffectOf(op) > CallEffect::kReadState;
+    StmtExprVisitor::VisitCall(call);
+  }
+  void VisitEvaluate(const tir::Evaluate* stmt) override {
+    if (!CallOf(stmt->value, OpId::kTirAssume)) StmtExprVisitor::VisitEvaluate(stmt);
+  }
+  void VisitBufferStore(const tir::BufferStore* store) override {
+    const auto [data, is_new] = writes_.data.try_emplace(store->buffer->data, store->buffer);
+    if (data->second != store->buffer) data->second = nullptr;
+    if (const auto place = PlaceOf(*store)) {
+      writes_.stores[store->buffer].push_back(*place);
+    } else {
+      writes_.unknown.insert(store->buffer);
+    }
+    StmtExprVisitor::VisitBufferStore(store);
+  }
+
+ private:
+  // A dimension of which the index is the loop variable plus an offset that is the same in all iterations.
+  std::optional<LoopStore> PlaceOf(const tir::BufferStore& store) const {
+    for (size_t i = 0; loop_var_ && i < store.indices.size(); ++i) {
+      const PrimExpr* index = store.indices[i];
+      if (index == loop_var_) return LoopStore{i, nullptr};
+      const auto* sum = As<tir::Add>(index);
+      if (sum && sum->a == loop_var_ && arith::AsInt(sum->b)) return LoopStore{i, sum->b};
+    }
+    return std::nullopt;
+  }
+
+  const tir::Var* loop_var_;
+  LoopWrites& writes_;
+};
+
+const std::vector<KnownValues::LoopStore>* KnownValues::LoopWrites::PlacesOf(const tir::Buffer& buffer) const {
+  const auto only = data.find(buffer.data);
+  const auto places = stores.find(&buffer);
+  const bool known = only != data.end() && only->second == &buffer && !unknown.contains(&buffer);
+  return known && places != stores.end() ? &places->second : nullptr;
+}
+
+const PrimExpr* KnownValues::IterationOf(const LoopStore& store, const Fact& fact) const {
+  const PrimExpr* index = fact.index[store.dim];
+  return store.offset ? make_.Sub(index, store.offset) : index;
+}
+
+void KnownValues::Forget(const tir::Stmt* written) {
+  LoopWrites writes;
+  WriteFinder(nullptr, writes).VisitStmt(written);
+  if (writes.opaque) return ForgetAll();
+  std::erase_if(facts_, [&](const auto& fact) {
+    return writes.data.contains(fact->buffer->data) || writes.defined.contains(fact->buffer->data) || Mentions(fact->condition, writes.defined) ||
+           Mentions(fact->value, writes.defined);
+  });
+}
+
+// What holds at the start of every iteration: what earlier iterations, or if they run in any order all other ones, leave.
+void KnownValues::EnterLoop(const tir::For& loop) {
+  auto writes = std::make_shared<LoopWrites>();
+  WriteFinder(loop.loop_var, *writes).VisitStmt(loop.body);
+  const bool in_order = loop.for_kind == tir::ForKind::kSerial || loop.for_kind == tir::ForKind::kUnrolled;
+  const State old = std::exchange(facts_, {});
+  const PrimExpr* end = make_.Add(loop.min, loop.extent);
+  for (const auto& fact : old) {
+    if (writes->opaque) break;
+    if (!writes->data.contains(fact->buffer->data)) {
+      facts_.push_back(fact);
+      continue;
+    }
+    const std::vector<LoopStore>* stores = writes->PlacesOf(*fact->buffer);
+    if (!stores || loop.step) continue;
+    const PrimExpr* condition = fact->condition;
+    for (const LoopStore& store : *stores) {
+      const PrimExpr* iteration = IterationOf(store, *fact);
+      const PrimExpr* not_yet = make_.Binary(in_order ? NodeKind::kGE : NodeKind::kEQ, iteration, loop.loop_var);
+      const PrimExpr* never = Or(make_.Binary(NodeKind::kLT, iteration, loop.min),
+                                 make_.Binary(NodeKind::kGE, iteration, end));
+      condition = And(condition, Or(not_yet, never));
+    }
+    Add({fact->buffer, fact->index, condition, fact->value});
+  }
+  writes_[&loop] = std::move(writes);
+}
+
+// What held before and was not written, and what the last iteration that wrote an element left there.
+void KnownValues::LeaveLoop(const tir::For& loop, const State& before) {
+  const std::shared_ptr<const LoopWrites> writes = writes_.extract(&loop).mapped();
+  const State after_body = std::exchange(facts_, {});
+  if (writes->opaque) return;
+  const PrimExpr* end = make_.Add(loop.min, loop.extent);
+  for (const auto& fact : before) {
+    if (!writes->data.contains(fact->buffer->data)) {
+      facts_.push_back(fact);
+      continue;
+    }
+    const std::vector<LoopStore>* stores = writes->PlacesOf(*fact->buffer);
+    if (!stores || loop.step) continue;
+    const PrimExpr* condition = fact->condition;
+    for (const LoopStore& store : *stores) {
+      const PrimExpr* iteration = IterationOf(store, *fact);
+      condition = And(condition, Or(make_.Binary(NodeKind::kLT, iteration, loop.min),
+                                    make_.Binary(NodeKind::kGE, iteration, end)));
+    }
+    Add({fact->buffer, fact->index, condition, fact->value});
+  }
+  if (loop.step) return;
+  for (const auto& fact : after_body) AddFactOfAnyIteration(loop, *fact, *writes);
+}
+
+// A fact about the elements of one iteration becomes one about those of all, if later iterations do not write there.
+void KnownValues::AddFactOfAnyIteration(const tir::For& loop, const Fact& fact, const LoopWrites& writes) {
+  if (!Uses(fact.condition, loop.loop_var)) return;
+  // The condition says that the iteration is k[dim] - offset.
+  std::optional<LoopStore> place;
+  const auto find = [&](auto& self, const PrimExpr* e) -> void {
+    if (const auto* both = As<tir::And>(e)) {
+      self(self, both->a);
+      self(self, both->b);
+      return;
+    }
+    const auto* equal = As<tir::EQ>(e);
+    if (!equal || place) return;
+    for (size_t i = 0; i < fact.index.size(); ++i) {
+      const PrimExpr* offset = analyzer_.Simplify(make_.Sub(fact.index[i], loop.loop_var));
+      offset = analyzer_.Simplify(make_.Sub(make_.Sub(equal->a, equal->b), offset));
+      const PrimExpr* negated =
+          analyzer_.Simplify(make_.Sub(make_.Sub(equal->b, equal->a), make_.Sub(fact.index[i], loop.loop_var)));
+      const int64_t* value = arith::AsInt(offset) ? arith::AsInt(offset) : arith::AsInt(negated);
+      if (value) place = LoopStore{i, make_.Const(-*value, fact.index[i]->dtype)};
+    }
+  };
+  find(find, fact.condition);
+  if (!place) return;
+  // All stores to the buffer go to this dimension, and none of a later iteration to the same element.
+  const bool is_written = writes.data.contains(fact.buffer->data);
+  const std::vector<LoopStore>* stores = writes.PlacesOf(*fact.buffer);
+  if (writes.defined.contains(fact.buffer->data) || (is_written && !stores)) return;
+  const auto keeps = [&](const LoopStore& store) {
+    const int64_t offset = store.offset ? *arith::AsInt(store.offset) : 0;
+    const bool in_order = loop.for_kind == tir::ForKind::kSerial || loop.for_kind == tir::ForKind::kUnrolled;
+    return store.dim == place->dim && (in_order ? offset >= *arith::AsInt(place->offset)
+                                                : offset == *arith::AsInt(place->offset));
+  };
+  if (is_written && !std::ranges::all_of(*stores, keeps)) return;
+  const PrimExpr* iteration = IterationOf(*place, fact);
+  const auto value_of = [&](const tir::Var* var) { return var == loop.loop_var ? iteration : nullptr; };
+  const PrimExpr* condition = tir::Substitute(fact.condition, value_of, workspace_);
+  const PrimExpr* value = tir::Substitute(fact.value, value_of, workspace_);
+  if (Mentions(condition, writes.defined) || Mentions(value, writes.defined)) return;
+  const PrimExpr* in_range = And(make_.Binary(NodeKind::kLE, loop.min, iteration),
+                                 make_.Binary(NodeKind::kLT, iteration, make_.Add(loop.min, loop.extent)));
+  Add({fact.buffer, fact.index, And(in_range, condition), value});
+}
+
+}  // namespace iropt
