@@ -1,0 +1,86 @@
+#include "transform/tir/util/loop_pass.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "iropt/arith/prim_builder.h"
+
+namespace iropt {
+
+namespace {
+
+constexpr std::string_view kFromLegacySchedule = "from_legacy_te_schedule";
+
+bool IsFromLegacySchedule(const PrimFunc& func) {
+  const auto* value = As<IntAttr>(func.attrs->Find(kFromLegacySchedule));
+  return value && value->value != 0;
+}
+
+bool IsNoOp(const tir::Stmt* stmt) {
+  const auto* evaluate = As<tir::Evaluate>(stmt);
+  return evaluate && arith::IsInt(evaluate->value, 0);
+}
+
+}  // namespace
+
+const tir::Stmt* MakeFlatSeq(Workspace& workspace, std::span<const tir::Stmt* const> stmts) {
+  const tir::Stmt* stmt = tir::MakeSeq(workspace, stmts);
+  const auto* seq = As<tir::SeqStmt>(stmt);
+  if (!seq || std::ranges::none_of(seq->seq, IsNoOp)) return stmt;
+  std::vector<const tir::Stmt*> kept;
+  for (const tir::Stmt* inner : seq->seq) {
+    if (!IsNoOp(inner)) kept.push_back(inner);
+  }
+  return kept.empty() ? seq->seq[0] : tir::MakeSeq(workspace, kept);
+}
+
+const tir::Stmt* LoopMutator::VisitSeqStmt(const tir::SeqStmt* stmt) {
+  const tir::Stmt* visited = StmtExprMutator::VisitSeqStmt(stmt);
+  const auto* seq = As<tir::SeqStmt>(visited);
+  return seq && std::ranges::any_of(seq->seq, IsNoOp) ? MakeFlatSeq(workspace(), seq->seq) : visited;
+}
+
+const tir::Buffer* LoopMutator::RewriteBuffer(const tir::Buffer* buffer) {
+  if (const tir::Buffer* remapped = RemapOf(buffer)) return remapped;
+  if (buffer->id >= seen_.size()) seen_.resize(std::max<size_t>(workspace().num_vars(), buffer->id + size_t{1}));
+  if (seen_[buffer->id]) return buffer;
+  seen_[buffer->id] = true;
+  const auto visit_all = [this](List<const PrimExpr*>& exprs) {
+    std::vector<const PrimExpr*> visited;
+    visited.reserve(exprs.size());
+    for (const PrimExpr* expr : exprs) visited.push_back(VisitExpr(expr));
+    if (std::ranges::equal(visited, exprs)) return false;
+    exprs = workspace().Copy(visited);
+    return true;
+  };
+  tir::Buffer copy = *buffer;
+  copy.data = To<tir::Var>(VisitExpr(buffer->data));
+  bool changed = copy.data != buffer->data;
+  changed |= visit_all(copy.shape);
+  changed |= visit_all(copy.strides);
+  if (buffer->elem_offset) copy.elem_offset = VisitExpr(buffer->elem_offset);
+  changed |= copy.elem_offset != buffer->elem_offset;
+  if (!changed) return buffer;
+  copy.id = workspace().NextVarId();
+  const auto* rewritten = workspace().New<tir::Buffer>(copy);
+  Remap(buffer, rewritten);
+  return rewritten;
+}
+
+const PrimFunc* WithBody(const PrimFunc* func, const tir::Stmt* body, Workspace& workspace) {
+  if (body == func->body) return func;
+  auto* copy = workspace.New<PrimFunc>(*func);
+  copy->body = body;
+  return copy;
+}
+
+Pass CreateLoopPass(PassInfo info, PrimFuncPassFn run) {
+  return CreatePrimFuncPass(
+      std::move(info),
+      [run = std::move(run)](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
+        if (IsFromLegacySchedule(*func)) return func;
+        return run(func, context);
+      });
+}
+
+}  // namespace iropt
