@@ -1,0 +1,164 @@
+#include "iropt/analysis/tir/buffer_scopes.h"
+
+#include <deque>
+#include <unordered_set>
+#include <vector>
+
+#include "iropt/analysis/tir/thread_tags.h"
+#include "iropt/ir/tir/visitor.h"
+
+namespace iropt {
+
+namespace {
+
+// A loop or block, or the function (statement null).
+struct Scope {
+  const Scope* parent;
+  const tir::Stmt* stmt;
+  int depth;
+};
+
+// Null stands for "not seen yet".
+const Scope* CommonAncestor(const Scope* a, const Scope* b) {
+  if (!a) return b;
+  if (!b) return a;
+  while (a->depth > b->depth) a = a->parent;
+  while (b->depth > a->depth) b = b->parent;
+  while (a != b) {
+    a = a->parent;
+    b = b->parent;
+  }
+  return a;
+}
+
+class ScopeDetector : public tir::StmtExprVisitor {
+ public:
+  BufferScopes Detect(const PrimFunc& func) {
+    for (const tir::Buffer* buffer : func.param_buffers) {
+      if (buffer) by_pointer_.emplace(buffer->data, buffer);
+    }
+    scopes_.push_back({nullptr, nullptr, 0});
+    current_ = &scopes_.back();
+    VisitStmt(func.body);
+
+    BufferScopes result;
+    for (auto [buffer, scope] : found_) {
+      if (StorageScope::Of(buffer->scope()).rank == StorageRank::kGlobal) scope = CommonAncestor(scope, block_idx_);
+      result.emplace(buffer, scope->stmt);
+    }
+    return result;
+  }
+
+ protected:
+  using StmtExprVisitor::VisitExpr;
+
+  void VisitFor(const tir::For* loop) override {
+    const Scope* outer = Enter(loop);
+    if (loop->thread_binding && ThreadTag::Of(loop->thread_binding->thread_tag).rank == ThreadRank::kBlock)
+      block_idx_ = CommonAncestor(block_idx_, current_);
+    loops_.emplace(loop->loop_var, current_);
+    StmtExprVisitor::VisitFor(loop);
+    loops_.erase(loop->loop_var);
+    current_ = outer;
+  }
+
+  void VisitBlockRealize(const tir::BlockRealize* realize) override {
+    const tir::Block& block = *realize->block;
+    for (const tir::Buffer* buffer : block.alloc_buffers) by_pointer_.emplace(buffer->data, buffer);
+    const Scope* outer = Enter(&block);
+    VisitOpaqueAxes(*realize);
+    for (const tir::MatchBufferRegion* match : block.match_buffers) {
+      Access(match->source->buffer);
+      matched_.insert(match->buffer);
+    }
+    StmtExprVisitor::VisitBlockRealize(realize);
+    current_ = outer;
+  }
+
+  void VisitAttrStmt(const tir::AttrStmt* stmt) override {
+    const auto* axis = As<tir::IterVar>(stmt->node);
+    if (axis && stmt->attr_key == "thread_extent" && ThreadTag::Of(axis->thread_tag).rank == ThreadRank::kBlock)
+      block_idx_ = CommonAncestor(block_idx_, current_);
+    VisitExpr(stmt->value);
+    VisitStmt(stmt->body);
+  }
+
+  void VisitBufferLoad(const tir::BufferLoad* load) override {
+    Access(load->buffer);
+    StmtExprVisitor::VisitBufferLoad(load);
+  }
+
+  void VisitBufferStore(const tir::BufferStore* store) override {
+    Access(store->buffer);
+    StmtExprVisitor::VisitBufferStore(store);
+  }
+
+  // A pointer that is passed on.
+  void VisitVar(const tir::Var* var) override {
+    if (!var->dtype.is_handle()) return;
+    const auto it = by_pointer_.find(var);
+    if (it != by_pointer_.end()) Access(it->second);
+  }
+
+ private:
+  const Scope* Enter(const tir::Stmt* stmt) {
+    const Scope* outer = current_;
+    scopes_.push_back({outer, stmt, outer->depth + 1});
+    current_ = &scopes_.back();
+    return outer;
+  }
+
+  void Access(const tir::Buffer* buffer) { Access(buffer, current_); }
+  void Access(const tir::Buffer* buffer, const Scope* scope) {
+    by_pointer_.emplace(buffer->data, buffer);
+    if (matched_.contains(buffer)) return;
+    const Scope*& found = found_[buffer];
+    found = CommonAncestor(found, scope);
+  }
+
+  // The order of the values of an opaque axis may matter: one iteration may read what an earlier one wrote.
+  void VisitOpaqueAxes(const tir::BlockRealize& realize) {
+    const tir::Block& block = *realize.block;
+    std::unordered_map<const tir::Var*, const Scope*> outside;  // of the loops that an axis depends on
+    for (uint32_t i = 0; i < realize.iter_values.size(); ++i) {
+      const tir::IterVar& axis = *block.iter_vars[i];
+      if (axis.iter_type == tir::IterVarType::kDataPar || axis.iter_type == tir::IterVarType::kCommReduce) continue;
+      tir::ForEachVar(realize.iter_values[i], [&](const tir::Var* var) {
+        const auto loop = loops_.find(var);
+        if (loop == loops_.end()) return;
+        const Scope*& scope = outside[axis.var];
+        if (!scope || loop->second->parent->depth < scope->depth) scope = loop->second->parent;
+      });
+    }
+    if (outside.empty()) return;
+    const auto visit = [&](const tir::BufferRegion& region) {
+      const Scope* scope = current_;
+      const auto raise = [&](const tir::Var* var) {
+        const auto it = outside.find(var);
+        if (it != outside.end() && it->second->depth < scope->depth) scope = it->second;
+      };
+      for (const tir::Range* range : region.region) {
+        tir::ForEachVar(range->min, raise);
+        tir::ForEachVar(range->extent, raise);
+      }
+      Access(region.buffer, scope);
+    };
+    for (const tir::BufferRegion* region : block.reads) visit(*region);
+    for (const tir::BufferRegion* region : block.writes) visit(*region);
+  }
+
+  std::deque<Scope> scopes_;
+  const Scope* current_ = nullptr;
+  const Scope* block_idx_ = nullptr;  // around all loops over blockIdx
+  // Looked up; the order in which found_ is iterated does not matter.
+  std::unordered_map<const tir::Var*, const Scope*> loops_;
+  std::unordered_map<const tir::Var*, const tir::Buffer*> by_pointer_;
+  std::unordered_map<const tir::Buffer*, const Scope*> found_;
+  std::unordered_set<const tir::Buffer*> matched_;
+};
+
+}  // namespace
+
+BufferScopes DetectBufferScopes(const PrimFunc& func) { return ScopeDetector().Detect(func); }
+
+}  // namespace iropt

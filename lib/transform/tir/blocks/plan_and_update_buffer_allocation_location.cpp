@@ -1,0 +1,165 @@
+// tir.PlanAndUpdateBufferAllocationLocation: moves the buffers that blocks allocate to the innermost loop or block
+// around their accesses.
+//
+//   B = T.alloc_buffer((16, 16))                    for i in range(16):
+//   for i in range(16):                                 with T.block(""):
+//       for j in range(16):                                 T.reads(A[i, 0:16])
+//           with T.block("B"): ...            -->           T.writes(C[i, 0:16])
+//       for j in range(16):                                 B = T.alloc_buffer((16, 16))
+//           with T.block("C"): ...                          for j in range(16): ...
+//
+// A buffer that is not accessed is removed, and so are regions of blocks of buffers that are allocated inside. Buffers
+// of T.decl_buffer and T.allocate stay. Refuses blocks with an initialization. Functions of the older scheduler stay.
+// O(nodes times nesting).
+//
+// Source: TVM 0.18's pass of this name.
+#include <unordered_map>
+#include <unordered_set>
+
+#include "iropt/analysis/tir/block_access.h"
+#include "iropt/analysis/tir/buffer_scopes.h"
+#include "iropt/ir/location.h"
+#include "iropt/ir/tir/visitor.h"
+#include "iropt/transform/passes.h"
+#include "transform/tir/util/loop_pass.h"
+
+namespace iropt {
+
+namespace {
+
+// The buffers in the order in which they are defined or, if they are not, accessed first.
+class BufferCollector : public tir::StmtExprVisitor {
+ public:
+  const std::vector<const tir::Buffer*>& buffers() const { return buffers_; }
+  // The data pointers of the buffers that blocks define.
+  bool IsOfBlock(const tir::Buffer* buffer) const { return of_blocks_.contains(buffer->data); }
+
+ protected:
+  void VisitBlock(const tir::Block* block) override {
+    for (const tir::Buffer* buffer : block->alloc_buffers) {
+      of_blocks_.insert(buffer->data);
+      Add(buffer);
+    }
+    for (const tir::MatchBufferRegion* match : block->match_buffers) {
+      of_blocks_.insert(match->buffer->data);
+      Add(match->source->buffer);
+    }
+    StmtExprVisitor::VisitBlock(block);
+  }
+  void VisitBufferLoad(const tir::BufferLoad* load) override {
+    Add(load->buffer);
+    StmtExprVisitor::VisitBufferLoad(load);
+  }
+  void VisitBufferStore(const tir::BufferStore* store) override {
+    Add(store->buffer);
+    StmtExprVisitor::VisitBufferStore(store);
+  }
+
+ private:
+  void Add(const tir::Buffer* buffer) {
+    if (seen_.insert(buffer).second) buffers_.push_back(buffer);
+  }
+
+  std::vector<const tir::Buffer*> buffers_;
+  std::unordered_set<const tir::Buffer*> seen_;
+  std::unordered_set<const tir::Var*> of_blocks_;
+};
+
+class AllocationMover : public LoopMutator {
+ public:
+  AllocationMover(const PrimFunc& func, Workspace& workspace, DiagnosticEngine& diagnostics)
+      : LoopMutator(workspace), diagnostics_(diagnostics) {
+    for (const tir::Buffer* buffer : func.param_buffers) {
+      if (buffer) known_[buffer->data] = buffer;
+    }
+    const BuffersByPointer params = known_;
+    const BufferScopes scopes = DetectBufferScopes(func);
+    BufferCollector collector;
+    collector.VisitStmt(func.body);
+    for (const tir::Buffer* buffer : collector.buffers()) {
+      const auto scope = scopes.find(buffer);
+      if (scope == scopes.end() || params.contains(buffer->data)) continue;
+      if (collector.IsOfBlock(buffer)) planned_[scope->second].push_back(buffer);
+      known_[buffer->data] = buffer;
+    }
+  }
+
+ protected:
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
+
+  const tir::Stmt* VisitFor(const tir::For* loop) override {
+    const auto planned = planned_.find(loop);
+    const auto* visited = To<tir::For>(LoopMutator::VisitFor(loop));
+    if (planned == planned_.end()) return visited;
+    Forget(planned->second);
+    tir::For copy = *visited;
+    copy.body = MakeBlock(copy.body, planned->second);
+    return workspace().New<tir::For>(copy);
+  }
+
+  const tir::Stmt* VisitBlock(const tir::Block* block) override {
+    if (block->init) {
+      diagnostics_.Error(Location(*block), "pass-failed",
+                         "the buffers of a block with an initialization cannot be moved: run tir.LowerInitBlock first");
+      return block;
+    }
+    for (const tir::MatchBufferRegion* match : block->match_buffers) known_[match->buffer->data] = match->buffer;
+    tir::Block copy = *To<tir::Block>(LoopMutator::VisitBlock(block));
+    for (const tir::MatchBufferRegion* match : block->match_buffers) known_.erase(match->buffer->data);
+    const auto planned = planned_.find(block);
+    copy.alloc_buffers = {};
+    if (planned != planned_.end()) {
+      Forget(planned->second);
+      copy.alloc_buffers = workspace().Copy(planned->second);
+    }
+    copy.reads = RegionsOfKnown(copy.reads);
+    copy.writes = RegionsOfKnown(copy.writes);
+    const bool same = copy.body == block->body && copy.alloc_buffers == block->alloc_buffers &&
+                      copy.reads == block->reads && copy.writes == block->writes;
+    return same ? block : workspace().New<tir::Block>(copy);
+  }
+
+  const tir::Stmt* VisitBufferRealize(const tir::BufferRealize* realize) override {
+    diagnostics_.Error(Location(*realize), "pass-failed", "T.realize is not allowed in a function with blocks");
+    return realize;
+  }
+
+ private:
+  // From here on outwards the buffers do not exist.
+  void Forget(const std::vector<const tir::Buffer*>& buffers) {
+    for (const tir::Buffer* buffer : buffers) known_.erase(buffer->data);
+  }
+
+  List<const tir::BufferRegion*> RegionsOfKnown(List<const tir::BufferRegion*> regions) {
+    std::vector<const tir::BufferRegion*> kept;
+    for (const tir::BufferRegion* region : regions) {
+      if (known_.contains(region->buffer->data)) kept.push_back(region);
+    }
+    return kept.size() == regions.size() ? regions : workspace().Copy(kept);
+  }
+
+  const tir::Stmt* MakeBlock(const tir::Stmt* body, const std::vector<const tir::Buffer*>& buffers) {
+    tir::Block block({}, {}, {}, "", workspace().Copy(buffers), {}, DictAttr::Empty(), nullptr, body);
+    const BlockAccesses accesses = GetBlockReadWriteRegion(block, known_, workspace());
+    block.reads = workspace().Copy(accesses.reads);
+    block.writes = workspace().Copy(accesses.writes);
+    return workspace().New<tir::BlockRealize>(List<const PrimExpr*>(), True(workspace()),
+                                              workspace().New<tir::Block>(block));
+  }
+
+  DiagnosticEngine& diagnostics_;
+  // Looked up, never iterated.
+  std::unordered_map<const tir::Stmt*, std::vector<const tir::Buffer*>> planned_;
+  BuffersByPointer known_;  // the buffers that exist here, and those in statements that were not visited yet
+};
+
+}  // namespace
+
+Pass CreatePlanAndUpdateBufferAllocationLocation(const PassOptions& options) {
+  return CreateLoopPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
+    AllocationMover mover(*func, context.workspace(), context.diagnostics());
+    return Result<const PrimFunc*>(WithBody(func, mover.VisitStmt(func->body), context.workspace()));
+  });
+}
+
+}  // namespace iropt
