@@ -1,0 +1,68 @@
+// tir.ConvertBlocksToOpaque: removes the axes of blocks by replacing them by their values.
+//
+//   for i in range(16):                               for i in range(16):
+//       with T.block("C"):                                with T.block("C"):
+//           vi = T.axis.spatial(16, i)        -->             T.reads(A[i])
+//           T.reads(A[vi])                                    T.writes(C[i])
+//           T.writes(C[vi])                                   C[i] = A[i]
+//           C[vi] = A[vi]
+//
+// Refuses blocks with an initialization, see tir.LowerInitBlock. Functions of the older scheduler stay. O(nodes).
+//
+// Source: TVM 0.18's pass of this name.
+#include "iropt/ir/location.h"
+#include "iropt/transform/passes.h"
+#include "transform/tir/util/loop_pass.h"
+
+namespace iropt {
+
+namespace {
+
+class OpaqueBlockConverter : public LoopMutator {
+ public:
+  OpaqueBlockConverter(Workspace& workspace, DiagnosticEngine& diagnostics)
+      : LoopMutator(workspace), diagnostics_(diagnostics) {}
+
+ protected:
+  const tir::Stmt* VisitBlockRealize(const tir::BlockRealize* realize) override {
+    const tir::Block& block = *realize->block;
+    if (block.init) {
+      diagnostics_.Error(Location(*realize), "pass-failed",
+                         "a block with an initialization cannot become opaque: run tir.LowerInitBlock first");
+      return realize;
+    }
+    const PrimExpr* predicate = VisitExpr(realize->predicate);
+    std::vector<const PrimExpr*> values;
+    for (const PrimExpr* value : realize->iter_values) values.push_back(VisitExpr(value));
+    for (size_t i = 0; i < values.size(); ++i) Remap(block.iter_vars[i]->var, values[i]);
+    const auto* opaque = To<tir::Block>(VisitBlock(&block));
+    if (values.empty() && predicate == realize->predicate && opaque == &block) return realize;
+    tir::BlockRealize copy = *realize;
+    copy.iter_values = {};
+    copy.predicate = predicate;
+    copy.block = opaque;
+    return workspace().New<tir::BlockRealize>(copy);
+  }
+
+  const tir::Stmt* VisitBlock(const tir::Block* block) override {
+    if (block->iter_vars.empty()) return LoopMutator::VisitBlock(block);
+    tir::Block without_axes = *block;
+    without_axes.iter_vars = {};
+    const tir::Stmt* visited = LoopMutator::VisitBlock(&without_axes);
+    return visited == &without_axes ? workspace().New<tir::Block>(without_axes) : visited;
+  }
+
+ private:
+  DiagnosticEngine& diagnostics_;
+};
+
+}  // namespace
+
+Pass CreateConvertBlocksToOpaque(const PassOptions& options) {
+  return CreateLoopPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
+    OpaqueBlockConverter converter(context.workspace(), context.diagnostics());
+    return Result<const PrimFunc*>(WithBody(func, converter.VisitStmt(func->body), context.workspace()));
+  });
+}
+
+}  // namespace iropt
