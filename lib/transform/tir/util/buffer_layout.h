@@ -1,0 +1,24 @@
+// How a buffer lies in memory.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "iropt/arith/analyzer.h"
+#include "iropt/ir/tir/expr.h"
+
+namespace iropt {
+
+// The position of an element in the memory of the buffer, which has one dimension more than the buffer has axis
+// separators: 1 unless they are given. From the strides, or else row by row. Simplified.
+std::vector<const PrimExpr*> ElementOffset(const tir::Buffer& buffer, std::span<const PrimExpr* const> indices,
+                                           arith::Analyzer& analyzer);
+
+// The same for the number of elements of this memory. Not simplified.
+std::vector<const PrimExpr*> FlatShape(const tir::Buffer& buffer, const arith::PrimBuilder& make);
+
+// The shape of the allocation of a buffer, in which padding by strides counts as elements. Empty if a stride is not a
+// multiple of the next one.
+std::vector<const PrimExpr*> AllocationShape(const tir::Buffer& buffer, arith::Analyzer& analyzer);
+
+}  // namespace iropt
