@@ -1,0 +1,165 @@
+// tir.LowerOpaqueBlock: removes the blocks, so that the function cannot be scheduled any more.
+//
+//   for tx in T.thread_binding(32, thread="threadIdx.x"):     tx = T.launch_thread("threadIdx.x", 32)
+//       for i in range(1):                                    B = T.decl_buffer((16,))
+//           with T.block(""):                          -->    if tx < 16:
+//               T.where(tx < 16)                                  B[tx] = A[0, tx]
+//               B = T.alloc_buffer((16,))
+//               B[tx] = A[i, tx]
+//
+// Predicates become conditionals, buffers of blocks allocations, loops over threads attributes, and loops that run once
+// and have no annotations go away. Annotations pragma_* become attributes; other annotations of blocks are dropped,
+// those of loops stay. Refuses blocks with axes, see tir.ConvertBlocksToOpaque. Functions of the older scheduler stay.
+// O(nodes).
+//
+// Source: TVM 0.18's pass of this name.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "iropt/arith/analyzer.h"
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/location.h"
+#include "iropt/transform/passes.h"
+#include "transform/tir/util/buffer_layout.h"
+#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/storage_align.h"
+
+namespace iropt {
+
+namespace {
+
+constexpr std::string_view kPragma = "pragma_";
+
+bool IsVirtualThread(std::string_view tag) {
+  return tag == "vthread" || tag == "vthread.x" || tag == "vthread.y" || tag == "vthread.z";
+}
+
+class BlockLowerer : public LoopMutator {
+ public:
+  BlockLowerer(const PrimFunc& func, Workspace& workspace, DiagnosticEngine& diagnostics)
+      : LoopMutator(workspace),
+        diagnostics_(diagnostics),
+        make_(workspace.arena()),
+        aligns_(CollectStorageAligns(func.body)) {}
+
+ protected:
+  const tir::Stmt* VisitBlockRealize(const tir::BlockRealize* realize) override {
+    const tir::Block& block = *realize->block;
+    if (!realize->iter_values.empty() || block.init || !block.match_buffers.empty()) {
+      Error(*realize, fmt::format("the block '{}' is not opaque: run tir.LowerInitBlock, tir.ConvertBlocksToOpaque and "
+                                  "tir.LowerMatchBuffer first",
+                                  block.name_hint));
+      return realize;
+    }
+    const PrimExpr* predicate = VisitExpr(realize->predicate);
+    std::vector<const tir::Buffer*> buffers;
+    for (const tir::Buffer* buffer : block.alloc_buffers) buffers.push_back(VisitBufferDef(buffer));
+    const tir::Stmt* body = VisitStmt(block.body);
+    if (!arith::IsInt(predicate, 1)) body = workspace().New<tir::IfThenElse>(predicate, body, nullptr);
+    for (auto it = buffers.rbegin(); it != buffers.rend(); ++it) body = Allocate(**it, body);
+    return AddPragmas(nullptr, *block.annotations, body, *realize);
+  }
+
+  const tir::Stmt* VisitFor(const tir::For* loop) override {
+    tir::For copy = *loop;
+    copy.min = VisitExpr(loop->min);
+    copy.extent = VisitExpr(loop->extent);
+    const bool runs_once = arith::IsInt(copy.extent, 1) && loop->annotations->size() == 0;
+    if (runs_once) Remap(loop->loop_var, make_.Cast(loop->loop_var->dtype, copy.min));
+    copy.body = VisitStmt(loop->body);
+    const tir::Stmt* lowered = nullptr;
+    if (loop->for_kind == tir::ForKind::kThreadBinding) {
+      lowered = LaunchThread(copy);
+    } else if (runs_once) {
+      return copy.body;
+    } else {
+      copy.annotations = WithoutPragmas(loop->annotations);
+      const bool same = copy.min == loop->min && copy.extent == loop->extent && copy.body == loop->body &&
+                        copy.annotations == loop->annotations;
+      lowered = same ? loop : workspace().New<tir::For>(copy);
+    }
+    return AddPragmas(loop, *loop->annotations, lowered, *loop);
+  }
+
+ private:
+  void Error(const Node& at, const std::string& message) { diagnostics_.Error(Location(at), "pass-failed", message); }
+
+  const tir::Stmt* Allocate(const tir::Buffer& buffer, const tir::Stmt* body) {
+    arith::Analyzer analyzer(make_, arith::Analyzer::SymVars::kAny);
+    const std::vector<const PrimExpr*> shape = AllocationShape(buffer, analyzer);
+    if (shape.size() != buffer.shape.size())
+      Error(buffer, fmt::format("a stride of '{}' is not a multiple of the next one", buffer.name));
+    const DictAttr* annotations = DictAttr::Empty();
+    if (const auto it = aligns_.find(buffer.data); it != aligns_.end())
+      annotations = annotations->With(attr::kBufferDimAlign, MakeStorageAlignAttr(it->second));
+    body = workspace().New<tir::DeclBuffer>(&buffer, body);
+    return workspace().New<tir::Allocate>(buffer.data, buffer.dtype, workspace().Copy(shape), True(workspace()),
+                                          annotations, body);
+  }
+
+  const tir::Stmt* LaunchThread(const tir::For& loop) {
+    const std::string_view tag = loop.thread_binding->thread_tag;
+    const auto* dom = workspace().New<tir::Range>(loop.min, loop.extent);
+    const auto* axis = workspace().New<tir::IterVar>(dom, loop.loop_var, tir::IterVarType::kThreadIndex, tag);
+    return workspace().New<tir::AttrStmt>(axis, IsVirtualThread(tag) ? "virtual_thread" : "thread_extent", loop.extent,
+                                          loop.body);
+  }
+
+  static const DictAttr* WithoutPragmas(const DictAttr* annotations) {
+    const DictAttr* kept = annotations;
+    for (const std::string_view key : annotations->keys) {
+      if (key.starts_with(kPragma)) kept = kept->Without(key);
+    }
+    return kept;
+  }
+
+  // The statement with the pragmas of the node as attributes around it, the first key outermost. Those of a loop are
+  // attached to a variable of its name, because the loop variable does not exist around the loop.
+  const tir::Stmt* AddPragmas(const tir::For* loop, const DictAttr& annotations, const tir::Stmt* stmt,
+                              const Node& at) {
+    const PrimExpr* node = nullptr;
+    for (uint32_t i = annotations.size(); i > 0; --i) {
+      const std::string_view key = annotations.keys[i - 1];
+      if (!key.starts_with(kPragma)) continue;
+      const PrimExpr* value = ToExpr(VisitAttr(annotations.values[i - 1]));
+      if (!value) {
+        Error(at, fmt::format("the annotation '{}' is neither a number nor a string", key));
+        continue;
+      }
+      if (!node) {
+        node = loop ? workspace().NewPrimVar(loop->loop_var->name, loop->loop_var->dtype)
+                    : make_.Int(0, DataType::Int(32));
+      }
+      stmt = workspace().New<tir::AttrStmt>(node, key, value, stmt);
+    }
+    return stmt;
+  }
+
+  const PrimExpr* ToExpr(const Attr* attr) {
+    if (const auto* value = As<IntAttr>(attr)) {
+      // Integers that are written without a dtype are int32 in expressions.
+      const bool is_plain = value->dtype == DataType::Int(64) && arith::FitsIn(value->value, DataType::Int(32));
+      return make_.Int(value->value, is_plain ? DataType::Int(32) : value->dtype);
+    }
+    if (const auto* value = As<FloatAttr>(attr)) return workspace().New<tir::FloatImm>(value->dtype, value->value);
+    if (const auto* value = As<StrAttr>(attr)) return workspace().New<tir::StringImm>(value->value);
+    const auto* value = As<ExprAttr>(attr);
+    return value ? value->value : nullptr;
+  }
+
+  DiagnosticEngine& diagnostics_;
+  const arith::PrimBuilder make_;
+  const StorageAligns aligns_;
+};
+
+}  // namespace
+
+Pass CreateLowerOpaqueBlock(const PassOptions& options) {
+  return CreateLoopPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
+    BlockLowerer lowerer(*func, context.workspace(), context.diagnostics());
+    return Result<const PrimFunc*>(WithBody(func, lowerer.VisitStmt(func->body), context.workspace()));
+  });
+}
+
+}  // namespace iropt
