@@ -1,0 +1,173 @@
+// tir.FlattenBuffer: gives buffers the dimensions of the memory that they lie in, which is one unless they have axis
+// separators.
+//
+//   def main(A: T.Buffer((4, 8))):                    def main(A: T.Buffer((4, 8))):
+//       B = T.decl_buffer((4, 8))                         B = T.allocate([32], "float32", "global")
+//       for i, j in T.grid(4, 8):                         B_1 = T.Buffer((32,), data=B)
+//           B[i, j] = A[i, j]                 -->         A_1 = T.Buffer((32,), data=A.data)
+//                                                         for i, j in T.grid(4, 8):
+//                                                             B_1[i * 8 + j] = A_1[i * 8 + j]
+//
+// The buffers of parameters stay as they are in the signature. Declarations of buffers go away. Truth values are stored
+// as int8. Refuses matched buffers, see tir.LowerMatchBuffer. Functions of the older scheduler stay. O(nodes), plus the
+// simplification of the indices.
+//
+// Source: TVM 0.18's pass of this name. Indices are simplified by the ranges of the loops around them, not by iterator
+// maps.
+#include <fmt/format.h>
+
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "iropt/ir/location.h"
+#include "iropt/ir/tir/visitor.h"
+#include "iropt/transform/passes.h"
+#include "transform/tir/util/analyzing_mutator.h"
+#include "transform/tir/util/buffer_layout.h"
+
+namespace iropt {
+
+namespace {
+
+// The data pointers of buffers that have as many dimensions as their memory, which is more than one.
+class FlatAllocations : public tir::StmtExprVisitor {
+ public:
+  static std::unordered_set<const tir::Var*> Of(const PrimFunc& func) {
+    FlatAllocations finder;
+    finder.VisitStmt(func.body);
+    return std::move(finder.found_);
+  }
+
+ protected:
+  void VisitBufferUse(const tir::Buffer* buffer) override {
+    if (!buffer->axis_separators.empty() && buffer->shape.size() == buffer->axis_separators.size() + 1)
+      found_.insert(buffer->data);
+  }
+
+ private:
+  std::unordered_set<const tir::Var*> found_;
+};
+
+class BufferFlattener : public AnalyzingMutator {
+ public:
+  BufferFlattener(const PrimFunc& func, Workspace& workspace, DiagnosticEngine& diagnostics)
+      : AnalyzingMutator(func, workspace),
+        diagnostics_(diagnostics),
+        offset_analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny),
+        flat_allocations_(FlatAllocations::Of(func)) {}
+
+ protected:
+  const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override { return Flatten(buffer); }
+  const tir::Buffer* VisitBufferUse(const tir::Buffer* buffer) override { return Flatten(buffer); }
+
+  const tir::Stmt* VisitBlock(const tir::Block* block) override {
+    if (!block->match_buffers.empty()) {
+      diagnostics_.Error(
+          Location(*block), "pass-failed",
+          fmt::format("the block '{}' matches buffers: run tir.LowerMatchBuffer first", block->name_hint));
+      return block;
+    }
+    return AnalyzingMutator::VisitBlock(block);
+  }
+
+  const tir::BufferRegion* VisitBufferRegion(const tir::BufferRegion* region) override {
+    std::vector<const PrimExpr*> first, last;
+    for (const tir::Range* range : region->region) {
+      first.push_back(VisitExpr(range->min));
+      last.push_back(make().Sub(make().Add(range->min, range->extent), make().Const(1, range->extent->dtype)));
+      last.back() = VisitExpr(last.back());
+    }
+    const std::vector<const PrimExpr*> begin = ElementOffset(*region->buffer, first, offset_analyzer_);
+    const std::vector<const PrimExpr*> end = ElementOffset(*region->buffer, last, offset_analyzer_);
+    std::vector<const tir::Range*> ranges;
+    for (size_t i = 0; i < begin.size(); ++i) {
+      const PrimExpr* extent = make().Sub(make().Add(end[i], make().Const(1, end[i]->dtype)), begin[i]);
+      ranges.push_back(workspace().New<tir::Range>(begin[i], offset_analyzer_.Simplify(extent)));
+    }
+    return workspace().New<tir::BufferRegion>(Flatten(region->buffer), workspace().Copy(ranges));
+  }
+
+  const tir::Stmt* VisitAllocate(const tir::Allocate* allocate) override {
+    const List<const PrimExpr*> extents = FlatExtents(*allocate);
+    tir::Allocate copy = *To<tir::Allocate>(AnalyzingMutator::VisitAllocate(allocate));
+    copy.extents = extents;
+    if (copy.dtype == DataType::Bool()) copy.dtype = DataType::Int(8);
+    return workspace().New<tir::Allocate>(copy);
+  }
+
+  const tir::Stmt* VisitDeclBuffer(const tir::DeclBuffer* decl) override { return VisitStmt(decl->body); }
+
+  const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
+    tir::BufferStore copy = *To<tir::BufferStore>(AnalyzingMutator::VisitBufferStore(store));
+    copy.buffer = Flatten(store->buffer);
+    copy.indices = workspace().Copy(ElementOffset(*store->buffer, copy.indices, offset_analyzer_));
+    if (store->value->dtype == DataType::Bool()) copy.value = make().Cast(DataType::Int(8), copy.value);
+    return workspace().New<tir::BufferStore>(copy);
+  }
+
+  const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
+    tir::BufferLoad copy = *To<tir::BufferLoad>(AnalyzingMutator::VisitBufferLoad(load));
+    copy.flags = 0;
+    copy.buffer = Flatten(load->buffer);
+    copy.indices = workspace().Copy(ElementOffset(*load->buffer, copy.indices, offset_analyzer_));
+    const bool is_bool = load->dtype == DataType::Bool();
+    if (is_bool) copy.dtype = DataType::Int(8);
+    const PrimExpr* flat = workspace().New<tir::BufferLoad>(copy);
+    return is_bool ? make().Cast(DataType::Bool(), flat) : flat;
+  }
+
+ private:
+  // One buffer for all uses. Always another one, because the one of a parameter stays in the signature.
+  const tir::Buffer* Flatten(const tir::Buffer* buffer) {
+    const tir::Buffer*& flat = flat_[buffer];
+    if (flat) return flat;
+    const tir::Buffer* rewritten = RewriteBuffer(buffer);
+    tir::Buffer copy = *rewritten;
+    if (!copy.strides.empty() || copy.shape.size() != copy.axis_separators.size() + 1) {
+      copy.shape = workspace().Copy(FlatShape(*rewritten, make()));
+      copy.strides = {};
+      std::vector<int64_t> separators;
+      for (size_t i = 1; i <= copy.axis_separators.size(); ++i) separators.push_back(static_cast<int64_t>(i));
+      copy.axis_separators = workspace().Copy(separators);
+    }
+    if (copy.dtype == DataType::Bool()) copy.dtype = DataType::Int(8);
+    std::vector<const PrimExpr*> shape;
+    for (const PrimExpr* dim : copy.shape) shape.push_back(analyzer().CanonicalSimplify(dim));
+    copy.shape = workspace().Copy(shape);
+    copy.id = workspace().NextVarId();
+    flat = workspace().New<tir::Buffer>(copy);
+    flat_[flat] = flat;
+    return flat_[buffer];
+  }
+
+  // An allocation that is declared as a buffer of the same shape has the dimensions of its memory.
+  List<const PrimExpr*> FlatExtents(const tir::Allocate& allocate) {
+    if (allocate.extents.size() == 1) return allocate.extents;
+    const auto* decl = As<tir::DeclBuffer>(allocate.body);
+    if (decl && decl->buffer->data == allocate.buffer_var && decl->buffer->dtype == allocate.dtype &&
+        std::ranges::equal(allocate.extents, decl->buffer->shape, arith::DeepEqual)) {
+      return Flatten(decl->buffer)->shape;
+    }
+    if (flat_allocations_.contains(allocate.buffer_var)) return allocate.extents;
+    const PrimExpr* size = make().Int(1, DataType::Int(32));
+    for (const PrimExpr* extent : allocate.extents) size = make().Mul(size, extent);
+    return workspace().Copy(std::vector<const PrimExpr*>{size});
+  }
+
+  DiagnosticEngine& diagnostics_;
+  arith::Analyzer offset_analyzer_;  // knows nothing about loops
+  const std::unordered_set<const tir::Var*> flat_allocations_;
+  std::unordered_map<const tir::Buffer*, const tir::Buffer*> flat_;  // looked up, never iterated
+};
+
+}  // namespace
+
+Pass CreateFlattenBuffer(const PassOptions& options) {
+  return CreateLoopPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
+    BufferFlattener flattener(*func, context.workspace(), context.diagnostics());
+    return Result<const PrimFunc*>(WithBody(func, flattener.VisitStmt(func->body), context.workspace()));
+  });
+}
+
+}  // namespace iropt

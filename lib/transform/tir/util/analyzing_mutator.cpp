@@ -1,0 +1,112 @@
+#include "transform/tir/util/analyzing_mutator.h"
+
+#include "iropt/arith/side_effect.h"
+#include "iropt/op/op.h"
+
+namespace iropt {
+
+AnalyzingMutator::AnalyzingMutator(const PrimFunc& func, Workspace& workspace)
+    : LoopMutator(workspace), analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {
+  for (const tir::Buffer* buffer : func.param_buffers) {
+    if (!buffer) continue;
+    for (const PrimExpr* dim : buffer->shape) {
+      if (const auto* var = As<tir::Var>(dim)) analyzer_.bounds().SetBound(var, {.min = 0});
+    }
+  }
+}
+
+void AnalyzingMutator::BindRange(const tir::IterVar& axis) {
+  if (axis.dom) analyzer_.Bind(axis.var, axis.dom->min, axis.dom->extent);
+}
+
+const tir::Stmt* AnalyzingMutator::VisitFor(const tir::For* loop) {
+  analyzer_.Bind(loop->loop_var, loop->min, loop->extent);
+  return LoopMutator::VisitFor(loop);
+}
+
+const tir::Stmt* AnalyzingMutator::VisitBlock(const tir::Block* block) {
+  for (const tir::IterVar* axis : block->iter_vars) BindRange(*axis);
+  return LoopMutator::VisitBlock(block);
+}
+
+const tir::Stmt* AnalyzingMutator::VisitLetStmt(const tir::LetStmt* let) {
+  tir::LetStmt copy = *let;
+  copy.value = VisitExpr(let->value);
+  if (arith::IsPure(copy.value)) analyzer_.Bind(let->var, copy.value);
+  copy.body = VisitStmt(let->body);
+  const bool same = copy.value == let->value && copy.body == let->body;
+  return same ? let : workspace().New<tir::LetStmt>(copy);
+}
+
+const tir::Stmt* AnalyzingMutator::VisitIfThenElse(const tir::IfThenElse* stmt) {
+  tir::IfThenElse copy = *stmt;
+  copy.condition = VisitExpr(stmt->condition);
+  const auto* likely = As<tir::Call>(copy.condition);
+  const bool is_likely = likely && IsOp(likely->op, OpId::kTirLikely);
+  const PrimExpr* condition = is_likely ? likely->args[0] : copy.condition;
+  copy.then_case = Where(condition, [&] { return VisitStmt(stmt->then_case); });
+  if (stmt->else_case) {
+    copy.else_case =
+        Where(analyzer_.RewriteSimplify(make().Not(condition)), [&] { return VisitStmt(stmt->else_case); });
+  }
+  if (arith::IsInt(condition, 1)) return copy.then_case;
+  if (arith::IsInt(condition, 0))
+    return copy.else_case ? copy.else_case : workspace().New<tir::Evaluate>(make().Int(0, DataType::Int(32)));
+  const bool same =
+      copy.condition == stmt->condition && copy.then_case == stmt->then_case && copy.else_case == stmt->else_case;
+  return same ? stmt : workspace().New<tir::IfThenElse>(copy);
+}
+
+const tir::Stmt* AnalyzingMutator::VisitAttrStmt(const tir::AttrStmt* stmt) {
+  const auto* axis = As<tir::IterVar>(stmt->node);
+  if (axis && (stmt->attr_key == "thread_extent" || stmt->attr_key == "virtual_thread"))
+    analyzer_.Bind(axis->var, make().Const(0, stmt->value->dtype), stmt->value);
+  return LoopMutator::VisitAttrStmt(stmt);
+}
+
+const tir::Stmt* AnalyzingMutator::VisitAssertStmt(const tir::AssertStmt* stmt) {
+  tir::AssertStmt copy = *stmt;
+  copy.condition = VisitExpr(stmt->condition);
+  copy.message = VisitExpr(stmt->message);
+  copy.body = Where(copy.condition, [&] { return VisitStmt(stmt->body); });
+  const bool same = copy.condition == stmt->condition && copy.message == stmt->message && copy.body == stmt->body;
+  return same ? stmt : workspace().New<tir::AssertStmt>(copy);
+}
+
+const PrimExpr* AnalyzingMutator::VisitCall(const tir::Call* call) {
+  if (!IsOp(call->op, OpId::kTirIfThenElse) || call->args.size() != 3) return LoopMutator::VisitCall(call);
+  const PrimExpr* condition = VisitExpr(call->args[0]);
+  const PrimExpr* then_value = Where(condition, [&] { return VisitExpr(call->args[1]); });
+  const PrimExpr* else_value = Where(make().Not(condition), [&] { return VisitExpr(call->args[2]); });
+  if (arith::IsInt(condition, 1)) return then_value;
+  if (arith::IsInt(condition, 0)) return else_value;
+  if (condition == call->args[0] && then_value == call->args[1] && else_value == call->args[2]) return call;
+  const std::vector<const PrimExpr*> args = {condition, then_value, else_value};
+  return workspace().New<tir::Call>(call->dtype, call->op, workspace().Copy(args));
+}
+
+const PrimExpr* AnalyzingMutator::VisitLet(const tir::Let* let) {
+  const PrimExpr* value = VisitExpr(let->value);
+  if (arith::IsPure(value)) analyzer_.Bind(let->var, value);
+  const PrimExpr* body = VisitExpr(let->body);
+  return value == let->value && body == let->body ? let : workspace().New<tir::Let>(let->var, value, body);
+}
+
+const PrimExpr* AnalyzingMutator::VisitSelect(const tir::Select* select) {
+  const PrimExpr* condition = VisitExpr(select->condition);
+  const PrimExpr* then_value = Where(condition, [&] { return VisitExpr(select->true_value); });
+  const PrimExpr* else_value =
+      Where(analyzer_.RewriteSimplify(make().Not(condition)), [&] { return VisitExpr(select->false_value); });
+  if (arith::IsInt(condition, 1)) return then_value;
+  if (arith::IsInt(condition, 0)) return else_value;
+  const bool same =
+      condition == select->condition && then_value == select->true_value && else_value == select->false_value;
+  return same ? select : workspace().New<tir::Select>(condition, then_value, else_value);
+}
+
+const PrimExpr* AnalyzingMutator::VisitReduce(const tir::Reduce* reduce) {
+  for (const tir::IterVar* axis : reduce->axis) BindRange(*axis);
+  return LoopMutator::VisitReduce(reduce);
+}
+
+}  // namespace iropt
