@@ -1,0 +1,40 @@
+// tir.ConvertForLoopsToSerial: makes parallel loops serial, for targets without threads.
+//
+//   for i in T.parallel(16):                      for i in range(16):
+//       B[i] = A[i]                      -->          B[i] = A[i]
+//
+// The body of a parallel loop stays as it is. O(nodes).
+//
+// Source: TVM 0.18's pass of this name.
+#include "iropt/transform/passes.h"
+#include "transform/tir/util/loop_pass.h"
+
+namespace iropt {
+
+namespace {
+
+class SerialConverter : public LoopMutator {
+ public:
+  using LoopMutator::LoopMutator;
+
+ protected:
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
+
+  const tir::Stmt* VisitFor(const tir::For* loop) override {
+    if (loop->for_kind != tir::ForKind::kParallel) return LoopMutator::VisitFor(loop);
+    auto* serial = workspace().New<tir::For>(*loop);
+    serial->for_kind = tir::ForKind::kSerial;
+    return serial;
+  }
+};
+
+}  // namespace
+
+Pass CreateConvertForLoopsToSerial(const PassOptions& options) {
+  return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
+    SerialConverter converter(context.workspace());
+    return Result<const PrimFunc*>(WithBody(func, converter.VisitStmt(func->body), context.workspace()));
+  });
+}
+
+}  // namespace iropt
