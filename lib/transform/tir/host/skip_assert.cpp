@@ -1,0 +1,34 @@
+// tir.SkipAssert: removes assertions.
+//
+//   assert n == 16, "wrong size"
+//   B[0] = A[0]                      -->    B[0] = A[0]
+//
+// O(nodes).
+//
+// Source: TVM 0.18's pass of this name.
+#include "iropt/transform/passes.h"
+#include "transform/tir/util/loop_pass.h"
+
+namespace iropt {
+
+namespace {
+
+class AssertSkipper : public LoopMutator {
+ public:
+  using LoopMutator::LoopMutator;
+
+ protected:
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
+  const tir::Stmt* VisitAssertStmt(const tir::AssertStmt* stmt) override { return VisitStmt(stmt->body); }
+};
+
+}  // namespace
+
+Pass CreateSkipAssert(const PassOptions& options) {
+  return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
+    AssertSkipper skipper(context.workspace());
+    return Result<const PrimFunc*>(WithBody(func, skipper.VisitStmt(func->body), context.workspace()));
+  });
+}
+
+}  // namespace iropt
