@@ -1,0 +1,122 @@
+// tir.VectorizeLoop: replaces vectorized loops by operations on vectors.
+//
+//   for i in T.vectorized(4):
+//       B[i] = A[i] + T.float32(1)        -->    B[0:4] = A[0:4] + T.Broadcast(T.float32(1), 4)
+//
+// Statements that cannot be vectorized, such as conditionals that depend on the variable, run in serial loops. The
+// extent is a constant, or a multiple of T.vscale() for scalable vectors. With enable_vectorize=false all vectorized
+// loops become serial. O(nodes), plus the serial loops.
+//
+// Source: TVM 0.18's pass of this name.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/location.h"
+#include "iropt/ir/tir/substitute.h"
+#include "iropt/op/op.h"
+#include "iropt/transform/passes.h"
+#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/vectorize/vectorizer.h"
+
+namespace iropt {
+
+namespace {
+
+// Returns whether the target has scalable vectors; nothing if it is not known.
+std::optional<bool> HasScalableVectors(const Attr* target) {
+  const auto* attr = As<TargetAttr>(target);
+  if (!attr) return std::nullopt;
+  const auto* features = As<ListAttr>(attr->config->Find("mattr"));
+  return features && std::ranges::any_of(features->values, [](const Attr* feature) {
+           const auto* name = As<StrAttr>(feature);
+           return name && name->value.starts_with("+sve");
+         });
+}
+
+class LoopVectorizer : public LoopMutator {
+ public:
+  LoopVectorizer(const PrimFunc& func, std::optional<bool> predicate_accesses, Workspace& workspace,
+                 DiagnosticEngine& diagnostics)
+      : LoopMutator(workspace),
+        diagnostics_(diagnostics),
+        predicate_accesses_(predicate_accesses),
+        scalable_(HasScalableVectors(func.attrs->Find("target"))) {}
+
+ protected:
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
+
+  const tir::Stmt* VisitFor(const tir::For* loop) override {
+    if (loop->for_kind != tir::ForKind::kVectorized) return LoopMutator::VisitFor(loop);
+    const DataType vector = arith::VectorDType(loop->loop_var->dtype, loop->extent);
+    const bool is_valid = vector.is_scalable() ? scalable_.value_or(true) : vector.lanes >= 1;
+    if (!is_valid || !arith::IsInt(loop->min, 0) || loop->step) {
+      diagnostics_.Error(Location(*loop), "pass-failed",
+                         is_valid ? "a vectorized loop must run from 0 in steps of 1"
+                                  : "the extent of a vectorized loop must be a constant, or a multiple of T.vscale() "
+                                    "if the target has scalable vectors");
+      return loop;
+    }
+    if (vector.lanes == 1) {
+      const auto value_of = [&](const tir::Var* var) { return var == loop->loop_var ? loop->min : nullptr; };
+      return VisitStmt(tir::Substitute(loop->body, value_of, workspace()));
+    }
+    Vectorizer vectorizer(loop->loop_var, loop->extent, predicate_accesses_.value_or(scalable_.value_or(false)),
+                          workspace(), diagnostics_);
+    return vectorizer.VisitStmt(loop->body);
+  }
+
+  const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
+    if (stmt->attr_key != "target") return LoopMutator::VisitAttrStmt(stmt);
+    const std::optional<bool> outer = scalable_;
+    scalable_ = HasScalableVectors(As<Attr>(stmt->node));
+    const tir::Stmt* visited = LoopMutator::VisitAttrStmt(stmt);
+    scalable_ = outer;
+    return visited;
+  }
+
+ private:
+  DiagnosticEngine& diagnostics_;
+  const std::optional<bool> predicate_accesses_;  // nothing: by target
+  std::optional<bool> scalable_;
+};
+
+class VectorizeSkipper : public LoopMutator {
+ public:
+  using LoopMutator::LoopMutator;
+
+ protected:
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
+
+  const tir::Stmt* VisitFor(const tir::For* loop) override {
+    const tir::Stmt* visited = LoopMutator::VisitFor(loop);
+    if (loop->for_kind != tir::ForKind::kVectorized) return visited;
+    auto* serial = workspace().New<tir::For>(*To<tir::For>(visited));
+    serial->for_kind = tir::ForKind::kSerial;
+    serial->annotations = DictAttr::Empty();
+    return serial;
+  }
+};
+
+std::optional<bool> PredicateOption(const OptionValue& value) {
+  if (const bool* set = value.as_bool()) return *set;
+  if (const int64_t* set = value.as_int()) return *set != 0;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Pass CreateVectorizeLoop(const PassOptions& options) {
+  return CreatePrimFuncPass(
+      options.info(), [enable = options.Bool("enable_vectorize")](const PrimFunc* func, FunctionPassContext& context) {
+        Workspace& workspace = context.workspace();
+        const auto predicate = PredicateOption(context.context().Config("tir.enable_buffer_level_predication"));
+        LoopVectorizer vectorizer(*func, predicate, workspace, context.diagnostics());
+        VectorizeSkipper skipper(workspace);
+        const tir::Stmt* body = enable ? vectorizer.VisitStmt(func->body) : skipper.VisitStmt(func->body);
+        return Result<const PrimFunc*>(WithBody(func, body, workspace));
+      });
+}
+
+}  // namespace iropt
