@@ -1,0 +1,74 @@
+#include "transform/tir/util/copy_stmt.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace iropt {
+
+const tir::Stmt* StmtCopier::Copy(const tir::Stmt* stmt, const tir::Var* var, const PrimExpr* value, bool is_first) {
+  vars_.clear();
+  buffers_.clear();
+  vars_[var] = value;
+  renew_ = !is_first;
+  return VisitStmt(stmt);
+}
+
+const PrimExpr* StmtCopier::VisitVar(const tir::Var* var) {
+  const auto value = vars_.find(var);
+  return value == vars_.end() ? var : value->second;
+}
+
+const tir::Var* StmtCopier::VisitVarDef(const tir::Var* var) {
+  if (!renew_ || var->context_owned()) return var;
+  const tir::Var* copy = workspace().NewPrimVar(var->name, var->dtype, var->pointer);
+  vars_[var] = copy;
+  return copy;
+}
+
+void StmtCopier::Define(const PrimExpr* expr) {
+  const auto* var = renew_ ? As<tir::Var>(expr) : nullptr;
+  if (var && !vars_.contains(var)) VisitVarDef(var);
+}
+
+const tir::Stmt* StmtCopier::VisitBlock(const tir::Block* block) {
+  for (const tir::Buffer* buffer : block->alloc_buffers) Define(buffer->data);
+  for (const tir::MatchBufferRegion* match : block->match_buffers) {
+    const tir::Buffer& buffer = *match->buffer;
+    Define(buffer.data);
+    Define(buffer.elem_offset);
+    for (const PrimExpr* stride : buffer.strides) Define(stride);
+    for (const PrimExpr* dim : buffer.shape) Define(dim);
+  }
+  return StmtExprMutator::VisitBlock(block);
+}
+
+const tir::Stmt* StmtCopier::VisitBufferRealize(const tir::BufferRealize* realize) {
+  Define(realize->buffer->data);
+  return StmtExprMutator::VisitBufferRealize(realize);
+}
+
+bool StmtCopier::CopyAll(List<const PrimExpr*>& exprs) {
+  std::vector<const PrimExpr*> copies;
+  copies.reserve(exprs.size());
+  for (const PrimExpr* expr : exprs) copies.push_back(VisitExpr(expr));
+  if (std::ranges::equal(copies, exprs)) return false;
+  exprs = workspace().Copy(copies);
+  return true;
+}
+
+const tir::Buffer* StmtCopier::CopyBuffer(const tir::Buffer* buffer, bool is_definition) {
+  const auto [known, is_new] = buffers_.try_emplace(buffer, buffer);
+  if (!is_new) return known->second;
+  tir::Buffer copy = *buffer;
+  copy.data = To<tir::Var>(VisitExpr(buffer->data));
+  bool changed = is_definition || copy.data != buffer->data;
+  changed |= CopyAll(copy.shape);
+  changed |= CopyAll(copy.strides);
+  if (buffer->elem_offset) copy.elem_offset = VisitExpr(buffer->elem_offset);
+  changed |= copy.elem_offset != buffer->elem_offset;
+  if (!changed) return buffer;
+  copy.id = workspace().NextVarId();
+  return buffers_[buffer] = workspace().New<tir::Buffer>(copy);
+}
+
+}  // namespace iropt

@@ -1,0 +1,37 @@
+// Copies of statements that define variables and buffers of their own.
+#pragma once
+
+#include <unordered_map>
+
+#include "iropt/ir/tir/mutator.h"
+
+namespace iropt {
+
+// A function must not define a variable twice: a statement that is repeated defines others in each copy.
+class StmtCopier : private tir::StmtExprMutator {
+ public:
+  explicit StmtCopier(Workspace& workspace) : StmtExprMutator(workspace) {}
+
+  // A copy with the value for the variable. The first one keeps the definitions of the statement. O(nodes).
+  const tir::Stmt* Copy(const tir::Stmt* stmt, const tir::Var* var, const PrimExpr* value, bool is_first);
+
+ private:
+  const PrimExpr* VisitVar(const tir::Var* var) override;
+  const tir::Var* VisitVarDef(const tir::Var* var) override;
+  const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override { return CopyBuffer(buffer, renew_); }
+  const tir::Buffer* VisitBufferUse(const tir::Buffer* buffer) override { return CopyBuffer(buffer, false); }
+  const tir::Stmt* VisitBlock(const tir::Block* block) override;
+  const tir::Stmt* VisitBufferRealize(const tir::BufferRealize* realize) override;
+
+  // A variable that only a definition of a buffer defines.
+  void Define(const PrimExpr* expr);
+  const tir::Buffer* CopyBuffer(const tir::Buffer* buffer, bool is_definition);
+  bool CopyAll(List<const PrimExpr*>& exprs);
+
+  bool renew_ = false;
+  // Looked up, never iterated.
+  std::unordered_map<const tir::Var*, const PrimExpr*> vars_;
+  std::unordered_map<const tir::Buffer*, const tir::Buffer*> buffers_;
+};
+
+}  // namespace iropt
