@@ -1,0 +1,318 @@
+#include "transform/tir/storage/pointer_value_type.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <unordered_map>
+#include <vector>
+
+#include "iropt/arith/bounds.h"
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/tir/mutator.h"
+#include "iropt/op/op.h"
+#include "transform/tir/util/loop_pass.h"
+
+namespace iropt {
+
+namespace {
+
+DataType Stored(DataType dtype) {
+  return dtype.with_lanes(1) == DataType::Bool() ? DataType::Int(8, dtype.lanes) : dtype;
+}
+
+template <class T>
+void Insert(std::vector<T>& set, const T& item) {
+  if (std::ranges::find(set, item) == set.end()) set.push_back(item);
+}
+
+// The residue class of the index; the base is at least 0.
+arith::ModularSet ModularOf(const PrimExpr* index) {
+  return arith::BoundAnalyzer(/*sym_vars_nonnegative=*/false).Modular(index);
+}
+
+bool IsMultiple(const PrimExpr* index, int64_t of) {
+  const arith::ModularSet set = ModularOf(index);
+  return set.coeff % of == 0 && set.base % of == 0;
+}
+
+// base, base + 1, ... with a constant number of lanes; null if the index is something else.
+const tir::Ramp* AsUnitRamp(const PrimExpr* index) {
+  const auto* ramp = As<tir::Ramp>(index);
+  return ramp && arith::IsInt(ramp->stride, 1) && arith::AsInt(ramp->lanes) ? ramp : nullptr;
+}
+
+// How memory is accessed.
+struct Memory {
+  DataType elem_type;
+  const PrimExpr* extent = nullptr;  // of the last dimension; null: unknown
+  bool may_change = false;
+  std::vector<DataType> accessed = {};  // types of vectors
+  struct ScalarRead {
+    DataType elem_type;
+    int64_t period;  // positions are equal modulo this
+    friend bool operator==(const ScalarRead&, const ScalarRead&) = default;
+  };
+  std::vector<ScalarRead> scalar_reads = {};
+
+  // The type of elements that fits all accesses.
+  DataType PreferredType() const {
+    std::vector<DataType> elements;
+    for (const DataType dtype : accessed) Insert(elements, dtype.with_lanes(1));
+    for (const ScalarRead& read : scalar_reads) Insert(elements, read.elem_type);
+    if (elements.size() != 1) return elem_type;
+    int lanes = elem_type.lanes;
+    if (lanes == 1 && accessed.size() == 1) {
+      const int used = accessed[0].lanes;
+      if (std::ranges::any_of(scalar_reads, [&](const ScalarRead& read) { return read.period % used != 0; }))
+        return elem_type;
+      if (!extent || IsMultiple(extent, used)) lanes = used;
+    }
+    return elements[0].with_lanes(lanes);
+  }
+};
+
+using Memories = std::unordered_map<const tir::Var*, Memory>;
+
+class AccessCollector : public tir::StmtExprVisitor {
+ public:
+  AccessCollector(const PrimFunc& func, const PointerRewrite& which) : which_(which) {
+    for (size_t i = 0; i < func.params.size(); ++i) {
+      const tir::Var* param = func.params[i];
+      if (const tir::Buffer* buffer = func.param_buffers[i]) {
+        Declare(buffer->data, buffer->dtype, buffer->shape.empty() ? nullptr : buffer->shape.back(),
+                which.buffer_params);
+      } else if (param->pointer && !param->pointer->elem.is_void()) {
+        Declare(param, param->pointer->elem, nullptr, which.pointer_params);
+      }
+    }
+    VisitStmt(func.body);
+  }
+
+  Memories memories;
+
+ protected:
+  using StmtExprVisitor::VisitExpr;
+
+  void VisitBufferLoad(const tir::BufferLoad* load) override {
+    Access(load->dtype, load->buffer->data, load->indices, /*is_load=*/true);
+    StmtExprVisitor::VisitBufferLoad(load);
+  }
+  void VisitBufferStore(const tir::BufferStore* store) override {
+    Access(store->value->dtype, store->buffer->data, store->indices, /*is_load=*/false);
+    StmtExprVisitor::VisitBufferStore(store);
+  }
+  void VisitCall(const tir::Call* call) override {
+    if (IsOp(call->op, OpId::kTirTvmAccessPtr) && call->args.size() == 5) {
+      const std::array<const PrimExpr*, 1> index = {call->args[2]};
+      if (const auto* pointer = As<tir::Var>(call->args[1])) Access(call->args[0]->dtype, pointer, index, false);
+    } else if (IsOp(call->op, OpId::kTirAddressOf) && call->args.size() == 1) {
+      if (const auto* load = As<tir::BufferLoad>(call->args[0]))
+        Access(load->dtype, load->buffer->data, load->indices, /*is_load=*/false);
+    }
+    StmtExprVisitor::VisitCall(call);
+  }
+  void VisitAllocate(const tir::Allocate* allocate) override {
+    const PrimExpr* extent = allocate->extents.empty() ? nullptr : allocate->extents.back();
+    Declare(allocate->buffer_var, allocate->dtype, extent, which_.allocations);
+    StmtExprVisitor::VisitAllocate(allocate);
+  }
+  void VisitAllocateConst(const tir::AllocateConst* allocate) override {
+    const PrimExpr* extent = allocate->extents.empty() ? nullptr : allocate->extents.back();
+    Declare(allocate->buffer_var, allocate->dtype, extent, which_.constants);
+    StmtExprVisitor::VisitAllocateConst(allocate);
+  }
+  void VisitLetStmt(const tir::LetStmt* let) override {
+    DeclareLet(let->var);
+    StmtExprVisitor::VisitLetStmt(let);
+  }
+  void VisitLet(const tir::Let* let) override {
+    DeclareLet(let->var);
+    StmtExprVisitor::VisitLet(let);
+  }
+
+ private:
+  void DeclareLet(const tir::Var* var) {
+    if (var->dtype.is_handle() && var->pointer) Declare(var, var->pointer->elem, nullptr, which_.lets);
+  }
+  void Declare(const tir::Var* pointer, DataType dtype, const PrimExpr* extent, bool may_change) {
+    memories[pointer] = {.elem_type = Stored(dtype), .extent = extent, .may_change = may_change};
+  }
+
+  void Access(DataType value, const tir::Var* pointer, std::span<const PrimExpr* const> indices, bool is_load) {
+    const auto found = memories.find(pointer);
+    if (found == memories.end() || value.is_scalable()) return;
+    Memory& memory = found->second;
+    value = Stored(value);
+    const PrimExpr* last = indices.empty() ? nullptr : indices.back();
+    if ((last ? last->dtype.lanes : 1) * memory.elem_type.lanes != value.lanes)
+      memory.elem_type = memory.elem_type.with_lanes(1);
+    int lanes = memory.elem_type.lanes;
+    if (const tir::Ramp* ramp = last ? AsUnitRamp(last) : nullptr) {
+      const int64_t used = *arith::AsInt(ramp->lanes);
+      if (IsMultiple(ramp->base, used)) lanes = static_cast<int>(used);
+    }
+    if (which_.scalar_reads && is_load && last && last->dtype.is_scalar()) {
+      Insert(memory.scalar_reads, {value.with_lanes(1), ModularOf(last).coeff});
+      return;
+    }
+    Insert(memory.accessed, value.with_lanes(lanes));
+  }
+
+  const PointerRewrite& which_;
+};
+
+class PointerRewriter : public LoopMutator {
+ public:
+  PointerRewriter(const Memories& memories, Workspace& workspace) : LoopMutator(workspace), make_(workspace.arena()) {
+    // Each pointer becomes another one by itself: the order does not matter.
+    for (const auto& [pointer, memory] : memories) {
+      const DataType preferred = memory.PreferredType();
+      if (!memory.may_change || preferred == memory.elem_type) continue;
+      changes_[pointer] = {.elem_type = preferred, .factor = preferred.lanes / memory.elem_type.lanes};
+    }
+  }
+
+  bool changes() const { return !changes_.empty(); }
+
+ protected:
+  const tir::Var* VisitVarDef(const tir::Var* var) override { return Pointer(var); }
+  const PrimExpr* VisitVar(const tir::Var* var) override { return Pointer(var); }
+  const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override { return Vectors(buffer); }
+  const tir::Buffer* VisitBufferUse(const tir::Buffer* buffer) override { return Vectors(buffer); }
+
+  const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
+    const PrimExpr* visited = LoopMutator::VisitBufferLoad(load);
+    const Change* change = Find(load->buffer->data);
+    if (!change) return visited;
+    tir::BufferLoad copy = *To<tir::BufferLoad>(visited);
+    const PrimExpr* last = copy.indices.back();
+    copy.flags = 0;
+    copy.indices = VectorIndices(copy.indices, *change);
+    copy.dtype = copy.buffer->dtype.with_lanes(copy.buffer->dtype.lanes * copy.indices.back()->dtype.lanes);
+    const PrimExpr* vector = workspace().New<tir::BufferLoad>(copy);
+    if (!last->dtype.is_scalar() || change->factor <= 1) return vector;
+    const int64_t position = ModularOf(last).base % change->factor;
+    const std::array<const PrimExpr*, 1> vectors = {vector};
+    const std::array<const PrimExpr*, 1> positions = {make_.Int(position, DataType::Int(32))};
+    return workspace().New<tir::Shuffle>(copy.dtype.with_lanes(1), make_.Operands(vectors), make_.Operands(positions));
+  }
+
+  const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
+    const tir::Stmt* visited = LoopMutator::VisitBufferStore(store);
+    const Change* change = Find(store->buffer->data);
+    if (!change) return visited;
+    tir::BufferStore copy = *To<tir::BufferStore>(visited);
+    copy.indices = VectorIndices(copy.indices, *change);
+    return workspace().New<tir::BufferStore>(copy);
+  }
+
+  const PrimExpr* VisitCall(const tir::Call* call) override {
+    const auto* pointer =
+        IsOp(call->op, OpId::kTirTvmAccessPtr) && call->args.size() == 5 ? As<tir::Var>(call->args[1]) : nullptr;
+    const Change* change = pointer ? Find(pointer) : nullptr;
+    if (!change) return LoopMutator::VisitCall(call);
+    const auto divide = [&](const PrimExpr* e) { return DivideBy(VisitExpr(e), change->factor); };
+    const auto* type =
+        workspace().New<tir::Call>(change->elem_type, GetOp(OpId::kTirTypeAnnotation), List<const PrimExpr*>());
+    const std::array<const PrimExpr*, 5> args = {type, Pointer(pointer), divide(call->args[2]), divide(call->args[3]),
+                                                 VisitExpr(call->args[4])};
+    return workspace().New<tir::Call>(change->elem_type, call->op, make_.Operands(args));
+  }
+
+  const tir::Stmt* VisitAllocate(const tir::Allocate* allocate) override {
+    const tir::Stmt* visited = LoopMutator::VisitAllocate(allocate);
+    const Change* change = Find(allocate->buffer_var);
+    if (!change) return visited;
+    tir::Allocate copy = *To<tir::Allocate>(visited);
+    copy.dtype = change->elem_type;
+    copy.extents = DivideLast(copy.extents, change->factor);
+    return workspace().New<tir::Allocate>(copy);
+  }
+
+  const tir::Stmt* VisitAllocateConst(const tir::AllocateConst* allocate) override {
+    const tir::Stmt* visited = LoopMutator::VisitAllocateConst(allocate);
+    const Change* change = Find(allocate->buffer_var);
+    if (!change) return visited;
+    tir::AllocateConst copy = *To<tir::AllocateConst>(visited);
+    copy.dtype = change->elem_type;
+    copy.extents = DivideLast(copy.extents, change->factor);
+    return workspace().New<tir::AllocateConst>(copy);
+  }
+
+ private:
+  struct Change {
+    DataType elem_type;
+    int factor = 1;  // old elements in a new one
+    const tir::Var* pointer = nullptr;
+  };
+
+  const Change* Find(const tir::Var* pointer) const {
+    const auto found = changes_.find(pointer);
+    return found == changes_.end() ? nullptr : &found->second;
+  }
+
+  const tir::Var* Pointer(const tir::Var* var) {
+    const auto found = changes_.find(var);
+    if (found == changes_.end()) return var;
+    Change& change = found->second;
+    if (!change.pointer) {
+      const std::string_view scope = var->pointer ? var->pointer->scope : std::string_view();
+      change.pointer = workspace().NewPrimVar(var->name, var->dtype, tir::PointerInfo::Get(change.elem_type, scope));
+    }
+    return change.pointer;
+  }
+
+  const tir::Buffer* Vectors(const tir::Buffer* buffer) {
+    const Change* change = Find(buffer->data);
+    const tir::Buffer* rewritten = RewriteBuffer(buffer);
+    if (!change || rewritten->dtype == change->elem_type) return rewritten;
+    tir::Buffer copy = *rewritten;
+    copy.dtype = change->elem_type;
+    copy.shape = DivideLast(copy.shape, change->factor);
+    copy.id = workspace().NextVarId();
+    const auto* vectors = workspace().New<tir::Buffer>(copy);
+    Remap(buffer, vectors);
+    return vectors;
+  }
+
+  const PrimExpr* DivideBy(const PrimExpr* value, int factor) const {
+    return make_.TruncDiv(value, make_.Const(factor, value->dtype));
+  }
+
+  List<const PrimExpr*> DivideLast(List<const PrimExpr*> exprs, int factor) const {
+    std::vector<const PrimExpr*> result(exprs.begin(), exprs.end());
+    if (!result.empty()) result.back() = DivideBy(result.back(), factor);
+    return make_.Operands(result);
+  }
+
+  List<const PrimExpr*> VectorIndices(List<const PrimExpr*> indices, const Change& change) const {
+    std::vector<const PrimExpr*> result(indices.begin(), indices.end());
+    const PrimExpr* last = result.back();
+    if (const tir::Ramp* ramp = AsUnitRamp(last)) {
+      const auto lanes = static_cast<int>(*arith::AsInt(ramp->lanes));
+      const PrimExpr* index = DivideBy(ramp->base, lanes);
+      if (lanes != change.factor) {
+        const int vectors = lanes / change.factor;
+        index = make_.Ramp(make_.Mul(index, make_.Const(vectors, index->dtype)), ramp->stride,
+                           make_.Int(vectors, DataType::Int(32)));
+      }
+      result.back() = index;
+    } else if (last->dtype.is_scalar() && change.factor > 1) {
+      result.back() = DivideBy(last, change.factor);
+    }
+    return make_.Operands(result);
+  }
+
+  const arith::PrimBuilder make_;
+  std::unordered_map<const tir::Var*, Change> changes_;  // looked up, never iterated
+};
+
+}  // namespace
+
+const PrimFunc* RewritePointerValueTypes(const PrimFunc* func, const PointerRewrite& which, Workspace& workspace) {
+  const AccessCollector collector(*func, which);
+  PointerRewriter rewriter(collector.memories, workspace);
+  return rewriter.changes() ? rewriter.VisitPrimFunc(func) : func;
+}
+
+}  // namespace iropt
