@@ -1,0 +1,117 @@
+#include "transform/tir/storage/in_place.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/tir/visitor.h"
+
+namespace iropt {
+
+namespace {
+
+class InPlaceVerifier : public tir::StmtExprVisitor {
+ public:
+  InPlaceVerifier(const tir::Var* target, const tir::Var* source) : target_(target), source_(source) {}
+
+  bool Verify(const tir::Stmt* stmt) {
+    switch (stmt->kind) {
+      case NodeKind::kAttrStmt:
+      case NodeKind::kFor:
+      case NodeKind::kIfThenElse:
+      case NodeKind::kWhile:
+      case NodeKind::kBufferStore: VisitStmt(stmt); return valid_;
+      default: return false;
+    }
+  }
+
+  void VisitStmt(const tir::Stmt* stmt) override {
+    if (valid_) StmtExprVisitor::VisitStmt(stmt);
+  }
+  void VisitExpr(const PrimExpr* expr) override {
+    if (valid_) StmtExprVisitor::VisitExpr(expr);
+  }
+
+ protected:
+  void VisitVar(const tir::Var* var) override {
+    if (var == target_ || var == source_) valid_ = false;
+  }
+
+  void VisitFor(const tir::For* loop) override {
+    if (!arith::IsInt(loop->extent, 1)) ++loops_[loop->loop_var];
+    StmtExprVisitor::VisitFor(loop);
+    loops_.erase(loop->loop_var);
+  }
+
+  void VisitIfThenElse(const tir::IfThenElse* stmt) override {
+    const size_t outer = conditions_.size();
+    conditions_.push_back(stmt->condition);
+    StmtExprVisitor::VisitIfThenElse(stmt);
+    conditions_.resize(outer);
+  }
+
+  void VisitAttrStmt(const tir::AttrStmt* stmt) override {
+    if (stmt->attr_key == "extern_scope" || stmt->attr_key == "volatile_scope") {
+      valid_ = false;
+      return;
+    }
+    VisitExpr(stmt->value);
+    VisitStmt(stmt->body);
+  }
+
+  void VisitBufferStore(const tir::BufferStore* store) override {
+    ++nested_loads_;
+    for (const PrimExpr* index : store->indices) VisitExpr(index);
+    --nested_loads_;
+    store_ = store->buffer->data == target_ ? store : nullptr;
+    if (store_ && StoresAgain(*store)) valid_ = false;
+    VisitExpr(store->value);
+    store_ = nullptr;
+  }
+
+  void VisitBufferLoad(const tir::BufferLoad* load) override {
+    const tir::Var* pointer = load->buffer->data;
+    if (pointer == target_ || nested_loads_ != 0) {
+      valid_ = false;
+      return;
+    }
+    if (pointer == source_ && !(store_ && store_->value->dtype == load->dtype &&
+                                std::ranges::equal(store_->indices, load->indices, arith::DeepEqual))) {
+      valid_ = false;
+      return;
+    }
+    ++nested_loads_;
+    StmtExprVisitor::VisitBufferLoad(load);
+    --nested_loads_;
+  }
+
+ private:
+  // Returns whether some loop around the store has nothing to do with the element or with the conditions around it.
+  bool StoresAgain(const tir::BufferStore& store) const {
+    if (loops_.empty()) return false;
+    std::unordered_map<const tir::Var*, int> unused = loops_;
+    const auto use = [&](const PrimExpr* expr) {
+      tir::ForEachVar(expr, [&](const tir::Var* var) { unused.erase(var); });
+    };
+    for (const PrimExpr* index : store.indices) use(index);
+    for (const PrimExpr* condition : conditions_) use(condition);
+    return !unused.empty();
+  }
+
+  const tir::Var* target_;
+  const tir::Var* source_;
+  bool valid_ = true;
+  int nested_loads_ = 0;  // the number of loads and stores in whose indices the current expression is
+  const tir::BufferStore* store_ = nullptr;         // to the target, around the current expression
+  std::unordered_map<const tir::Var*, int> loops_;  // the variables of the loops around here
+  std::vector<const PrimExpr*> conditions_;
+};
+
+}  // namespace
+
+bool CanRunInPlace(const tir::Stmt* stmt, const tir::Var* target, const tir::Var* source) {
+  return InPlaceVerifier(target, source).Verify(stmt);
+}
+
+}  // namespace iropt

@@ -1,0 +1,210 @@
+#include "transform/tir/storage/storage_plan.h"
+
+#include <algorithm>
+#include <list>
+#include <map>
+#include <unordered_set>
+
+#include "iropt/arith/prim_builder.h"
+#include "transform/tir/storage/in_place.h"
+
+namespace iropt {
+
+namespace {
+
+uint64_t BitsOf(DataType dtype) { return static_cast<uint64_t>(dtype.bits) * static_cast<uint64_t>(dtype.lanes); }
+
+// The number of elements; 0 if it is not constant or too big.
+uint64_t ConstantSize(const tir::Allocate& allocate) {
+  int64_t size = 1;
+  for (const PrimExpr* extent : allocate.extents) {
+    const int64_t* value = arith::AsInt(extent);
+    if (!value || *value < 0 || __builtin_mul_overflow(size, *value, &size)) return 0;
+  }
+  return static_cast<uint64_t>(size);
+}
+
+uint64_t ConstantBits(const tir::Allocate& allocate) {
+  uint64_t bits = 0;
+  return __builtin_mul_overflow(ConstantSize(allocate), BitsOf(allocate.dtype), &bits) ? 0 : bits;
+}
+
+class StoragePlanner {
+ public:
+  StoragePlanner(const AccessSequence& sequence, StoragePlanOptions options) : sequence_(sequence), options_(options) {}
+
+  StoragePlan Plan() {
+    FindLiveRanges();
+    for (const AccessEvent& event : sequence_.events) {
+      const auto live = live_.find(event.stmt);
+      if (live != live_.end() && !event.ends()) Assign(*event.stmt, live->second);
+      PassScope(*event.stmt);
+      if (live == live_.end() || event.begins()) continue;
+      for (const tir::Var* pointer : live->second.ends) {
+        if (!taken_over_.contains(pointer)) Free(pointer);
+      }
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  // The pointers that are used first, or last, in a statement.
+  struct LiveRanges {
+    std::vector<const tir::Var*> begins;
+    std::vector<const tir::Var*> ends;
+  };
+
+  void FindLiveRanges() {
+    std::unordered_set<const tir::Var*> seen;
+    for (size_t i = sequence_.events.size(); i > 0; --i) {
+      const AccessEvent& event = sequence_.events[i - 1];
+      for (const tir::Var* pointer : event.touched) {
+        if (seen.insert(pointer).second) live_[event.stmt].ends.push_back(pointer);
+      }
+    }
+    seen.clear();
+    for (size_t i = 0; i < sequence_.events.size(); ++i) {
+      if (sequence_.events[i].ends()) continue;
+      const AccessEvent& event = sequence_.events[i + static_cast<size_t>(sequence_.events[i].to_pair)];
+      for (const tir::Var* pointer : event.touched) {
+        if (seen.insert(pointer).second) live_[event.stmt].begins.push_back(pointer);
+      }
+    }
+  }
+
+  // Memory for the pointers that the statement uses first.
+  void Assign(const tir::Stmt& stmt, const LiveRanges& live) {
+    constexpr size_t kMaxTargets = 2;
+    for (const tir::Var* pointer : live.begins) {
+      const tir::Allocate& allocate = *sequence_.allocations.at(pointer);
+      const StorageScope scope = StorageScope::Of(pointer->pointer ? pointer->pointer->scope : "");
+      StorageEntry* entry = live.begins.size() <= kMaxTargets ? TakeOver(stmt, live, allocate, scope) : nullptr;
+      if (!entry) entry = Find(allocate, scope);
+      entry->allocs.push_back(&allocate);
+      plan_.entry_of[pointer] = entry;
+    }
+  }
+
+  // The memory of an operand that is used for the last time, if the statement can write its result there.
+  StorageEntry* TakeOver(const tir::Stmt& stmt, const LiveRanges& live, const tir::Allocate& allocate,
+                         const StorageScope& scope) {
+    for (const tir::Var* source : live.ends) {
+      const auto found = plan_.entry_of.find(source);
+      if (found == plan_.entry_of.end() || taken_over_.contains(source)) continue;
+      StorageEntry* entry = found->second;
+      if (entry->scope == scope && entry->attach_scope == thread_scope_ &&
+          entry->elem_type == allocate.dtype.with_lanes(1) && entry->const_nbits == ConstantBits(allocate) &&
+          CanRunInPlace(&stmt, allocate.buffer_var, source)) {
+        taken_over_.insert(source);
+        return entry;
+      }
+    }
+    return nullptr;
+  }
+
+  // Threads and parallel loops have memory of their own.
+  void PassScope(const tir::Stmt& stmt) {
+    bool is_parallel = false;
+    if (const auto* attr = As<tir::AttrStmt>(&stmt)) {
+      is_parallel = attr->attr_key == "thread_extent" || attr->attr_key == "virtual_thread";
+    } else if (const auto* loop = As<tir::For>(&stmt)) {
+      is_parallel = loop->for_kind == tir::ForKind::kParallel;
+    }
+    if (!is_parallel) return;
+    if (!thread_scope_) {
+      thread_scope_ = &stmt;
+    } else if (thread_scope_ == &stmt) {
+      std::erase_if(free_, [&](const auto& item) { return item.second->attach_scope == &stmt; });
+      std::erase_if(free_of_unknown_size_, [&](const StorageEntry* entry) { return entry->attach_scope == &stmt; });
+      thread_scope_ = nullptr;
+    }
+  }
+
+  StorageEntry* New(const tir::Allocate& allocate, const StorageScope& scope) {
+    return &plan_.entries.emplace_back(StorageEntry{.attach_scope = thread_scope_,
+                                                    .const_nbits = ConstantBits(allocate),
+                                                    .scope = scope,
+                                                    .elem_type = allocate.dtype.with_lanes(1)});
+  }
+
+  // Small arrays, and those of one thread, become registers: their memory is not shared.
+  static bool IsRegister(const StorageScope& scope, DataType dtype, uint64_t const_nbits) {
+    constexpr uint64_t kRegisterBits = 32;
+    return scope.tag.empty() &&
+           (scope.rank >= StorageRank::kWarp || dtype.is_handle() || (const_nbits > 0 && const_nbits <= kRegisterBits));
+  }
+
+  // Free memory for the allocation, or else new one.
+  StorageEntry* Find(const tir::Allocate& allocate, const StorageScope& scope) {
+    const uint64_t nbits = ConstantBits(allocate);
+    if (!options_.reuse || allocate.extents.size() != 1 || IsRegister(scope, allocate.dtype, nbits))
+      return New(allocate, scope);
+    StorageEntry* entry = nbits != 0 ? TakeFree(nbits, allocate.dtype, scope) : TakeFree(allocate.dtype, scope);
+    return entry ? entry : New(allocate, scope);
+  }
+
+  bool Fits(const StorageEntry& entry, DataType dtype, const StorageScope& scope) const {
+    return entry.attach_scope == thread_scope_ && entry.scope == scope &&
+           (!options_.same_dtype_only || entry.elem_type == dtype);
+  }
+
+  // The smallest memory that is big enough, or else the biggest one of this element type; in any case of similar size.
+  StorageEntry* TakeFree(uint64_t nbits, DataType dtype, const StorageScope& scope) {
+    constexpr uint64_t kMatchRange = 16;
+    const auto take = [&](auto it) {
+      StorageEntry* entry = it->second;
+      entry->const_nbits = std::max(nbits, entry->const_nbits);
+      free_.erase(it);
+      return entry;
+    };
+    const auto begin = free_.lower_bound(nbits / kMatchRange);
+    const auto middle = free_.lower_bound(nbits);
+    const auto end = free_.upper_bound(nbits * kMatchRange);
+    for (auto it = middle; it != end; ++it) {
+      if (Fits(*it->second, dtype, scope)) return take(it);
+    }
+    for (auto it = middle; it != begin;) {
+      --it;
+      if (Fits(*it->second, dtype, scope) && it->second->elem_type == dtype.with_lanes(1)) return take(it);
+    }
+    return nullptr;
+  }
+
+  // The memory of unknown size that has been free for the longest time.
+  StorageEntry* TakeFree(DataType dtype, const StorageScope& scope) {
+    const auto it = std::ranges::find_if(free_of_unknown_size_, [&](const StorageEntry* entry) {
+      return Fits(*entry, dtype, scope) && entry->elem_type == dtype.with_lanes(1);
+    });
+    if (it == free_of_unknown_size_.end()) return nullptr;
+    StorageEntry* entry = *it;
+    free_of_unknown_size_.erase(it);
+    return entry;
+  }
+
+  void Free(const tir::Var* pointer) {
+    StorageEntry* entry = plan_.entry_of.at(pointer);
+    if (IsRegister(entry->scope, entry->allocs[0]->dtype, entry->const_nbits)) return;
+    if (entry->const_nbits != 0) {
+      free_.emplace(entry->const_nbits, entry);
+    } else {
+      free_of_unknown_size_.push_back(entry);
+    }
+  }
+
+  const AccessSequence& sequence_;
+  const StoragePlanOptions options_;
+  StoragePlan plan_;
+  const tir::Stmt* thread_scope_ = nullptr;
+  std::unordered_map<const tir::Stmt*, LiveRanges> live_;  // looked up, never iterated
+  std::unordered_set<const tir::Var*> taken_over_;
+  std::multimap<uint64_t, StorageEntry*> free_;  // by size in bits
+  std::list<StorageEntry*> free_of_unknown_size_;
+};
+
+}  // namespace
+
+StoragePlan PlanStorage(const AccessSequence& sequence, StoragePlanOptions options) {
+  return StoragePlanner(sequence, options).Plan();
+}
+
+}  // namespace iropt

@@ -1,0 +1,43 @@
+// Which allocations of a function share their memory, and where it is allocated.
+#pragma once
+
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "iropt/analysis/tir/thread_tags.h"
+#include "transform/tir/storage/access_sequence.h"
+
+namespace iropt {
+
+// Memory for one or several allocations.
+struct StorageEntry {
+  // The loop or launch of threads in which it is allocated; null: in the function.
+  const tir::Stmt* attach_scope = nullptr;
+  uint64_t const_nbits = 0;  // the size; 0 if it is not constant
+  StorageScope scope;
+  DataType elem_type;
+  std::vector<const tir::Allocate*> allocs = {};
+
+  // Special memory is one allocation, of which the others are parts.
+  bool is_special() const {
+    return !scope.tag.empty() && scope.tag != ".dyn" && scope.tag != ".workspace" && scope.tag != ".vtcm";
+  }
+};
+
+struct StoragePlan {
+  std::deque<StorageEntry> entries;  // in the order of their first uses
+  // By data pointer. Looked up, never iterated.
+  std::unordered_map<const tir::Var*, StorageEntry*> entry_of;
+};
+
+struct StoragePlanOptions {
+  bool reuse = true;             // share memory between allocations whose uses do not overlap
+  bool same_dtype_only = false;  // only if their element types are equal
+};
+
+// Lets an allocation take over memory that is not needed any more. Linear in the sequence, times the logarithm of the
+// number of allocations.
+StoragePlan PlanStorage(const AccessSequence& sequence, StoragePlanOptions options);
+
+}  // namespace iropt
