@@ -47,8 +47,8 @@ class BackwardPlan {
 
   bool found() const { return found_; }
   const BackwardStep& StepOf(const Var* var) const { return steps_[var->id]; }
-  // By what the new value of the variable is the old one multiplied, along the axis.
-  const Scales& ScalesOf(const Var* var) const { return scales_[var->id]; }
+  // By what the new value of the variable is the old one multiplied, along the axis; or null.
+  const Scale& ScaleOf(const Var* var) const { return scales_[var->id]; }
   int64_t AxisOf(const Var* var) const { return offers_[var->id]->axis; }
 
  private:
@@ -86,7 +86,7 @@ class BackwardPlan {
       offer->positive |= own[1]->positive;
       step.takes = {true, true};
     }
-    for (const size_t i : {0, 1}) {
+    for (size_t i = 0; i < 2; ++i) {
       if (offer || !own[i] || !graph_.VariesAlong(call.args[static_cast<uint32_t>(1 - i)], call.type, own[i]->axis)) {
         continue;
       }
@@ -97,7 +97,7 @@ class BackwardPlan {
   }
 
   void OfferProduct(BackwardStep& step, std::optional<ScaleMessage>& offer, const Call& call) const {
-    for (const size_t i : {0, 1}) {
+    for (size_t i = 0; i < 2; ++i) {
       const ScaleMessage* own = OfferOf(call.args[static_cast<uint32_t>(i)], call);
       if (!own) continue;
       step.factor = graph_.ScaleOf(call.args[static_cast<uint32_t>(1 - i)], call.type, own->axis);
@@ -110,19 +110,24 @@ class BackwardPlan {
   }
 
   void Accept(const Var& var, const Call& call) {
-    const BackwardStep& step = steps_[var.id];
-    Scales scales = scales_[var.id];
-    if (step.folds) scales.push_back(step.factor);
-    found_ |= step.folds;
-    for (uint32_t i = 0; i < 2 && !scales.empty(); ++i) {
-      if (step.takes[i]) scales_[To<Var>(call.args[i])->id] = scales;
+    BackwardStep& step = steps_[var.id];
+    Scale scale = scales_[var.id];
+    if (step.folds) {
+      const Scale product = Product(scale, step.factor);
+      // The product of two factors may be too large.
+      step.folds = Fits(product, *offers_[var.id]);
+      found_ |= step.folds;
+      if (step.folds) scale = product;
+    }
+    for (uint32_t i = 0; i < 2 && scale; ++i) {
+      if (step.takes[i]) scales_[To<Var>(call.args[i])->id] = scale;
     }
   }
 
   const ScaleGraph graph_;
   std::vector<std::optional<ScaleMessage>> offers_;  // by Var::id
   std::vector<BackwardStep> steps_;                  // by Var::id
-  std::vector<Scales> scales_;                       // by Var::id
+  std::vector<Scale> scales_;                        // by Var::id
   bool found_ = false;
 };
 
@@ -134,19 +139,16 @@ class BackwardFolder : public ExprMutator {
  protected:
   void VisitVarBinding(const VarBinding* binding) override {
     const BackwardStep& step = plan_.StepOf(binding->var);
-    const Scales& scales = plan_.ScalesOf(binding->var);
+    const Scale& scale = plan_.ScaleOf(binding->var);
     if (step.folds) {
       const auto* product = To<Call>(binding->value);
       return ReEmitBinding(binding, VisitExpr(product->args[step.takes[0] ? 0 : 1]));
     }
-    if (scales.empty() || (step.takes[0] == step.takes[1] && !step.weights)) {
-      return ExprMutator::VisitVarBinding(binding);
-    }
-    const auto* call = To<Call>(binding->value);
-    if (step.weights) {
-      ReEmitBinding(binding, Multiplied(*call, 1, step.weights->weight, scales));
-    } else if (step.is_sum) {
-      ReEmitBinding(binding, Multiplied(*call, step.takes[0] ? 1 : 0, plan_.AxisOf(binding->var), scales));
+    const auto* call = As<Call>(binding->value);
+    if (scale && step.weights) {
+      ReEmitBinding(binding, Multiplied(*call, 1, step.weights->weight, scale));
+    } else if (scale && step.is_sum && step.takes[0] != step.takes[1]) {
+      ReEmitBinding(binding, Multiplied(*call, step.takes[0] ? 1 : 0, plan_.AxisOf(binding->var), scale));
     } else {
       ExprMutator::VisitVarBinding(binding);
     }
@@ -154,13 +156,11 @@ class BackwardFolder : public ExprMutator {
 
  private:
   // The call with one operand multiplied along an axis: of weights, or of the result if it is a summand.
-  const Expr* Multiplied(const Call& call, uint32_t operand, int64_t axis, const Scales& scales) {
+  const Expr* Multiplied(const Call& call, uint32_t operand, int64_t axis, const Scale& scale) {
     OpCalls calls(builder());
     std::array<const Expr*, 2> args = {VisitExpr(call.args[0]), VisitExpr(call.args[1])};
     const int64_t rank = TensorTypeOf(IsSum(To<Op>(call.op)->id) ? &call : args[operand])->ndim;
-    for (const Scale& scale : scales) {
-      args[operand] = calls.Multiply(args[operand], ScaleAlong(scale, rank, axis, workspace()));
-    }
+    args[operand] = calls.Multiply(args[operand], ScaleAlong(scale, rank, axis, workspace()));
     return builder().Normalize(calls.Make(To<Op>(call.op)->id, args, call.attrs));
   }
 

@@ -136,6 +136,7 @@ const Expr* DecomposeGroupNorm(const Call& call, OpCalls calls) {
   const TensorType* data = DataOfNormalization(call);
   if (!data || !data->known) return nullptr;
   const GroupNormAttrs attrs(call);
+  if (!attrs.scale() || !attrs.center()) return nullptr;
   const int64_t given = attrs.channel_axis();
   const int64_t channel = given < 0 ? given + data->ndim : given;
   const int64_t* channels = arith::AsInt(data->dims[static_cast<uint32_t>(channel)]);
@@ -146,9 +147,7 @@ const Expr* DecomposeGroupNorm(const Call& call, OpCalls calls) {
   const Expr* variance = calls.Reduce(OpId::kVariance, x, groups.axes, true);
   const Expr* out = calls.Reshape(Normalized(x, mean, variance, attrs.epsilon(), calls), data->dims.span());
   const auto expand = [&](const Expr* vector) { return ExpandToRank(vector, data->ndim, channel, calls); };
-  if (attrs.scale()) out = calls.Multiply(out, expand(call.args[1]));
-  if (attrs.center()) out = calls.Add(out, expand(call.args[2]));
-  return out;
+  return calls.Add(calls.Multiply(out, expand(call.args[1])), expand(call.args[2]));
 }
 
 const Expr* DecomposeRmsNorm(const Call& call, OpCalls calls) {

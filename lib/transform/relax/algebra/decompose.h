@@ -35,7 +35,8 @@ const Expr* DecomposeBatchNorm(const Call& call, OpCalls calls);
 // unless these are the last axes.
 const Expr* DecomposeLayerNorm(const Call& call, OpCalls calls);
 // (x - mean) / sqrt(var + epsilon) * gamma + beta, of the mean and variance over the axes and the channels of a group;
-// null as before, and unless the shape is known and its number of channels is a number.
+// null as before, and unless the shape is known and its number of channels is a number. Null also without scale or
+// center, which TVM's kernels apply nevertheless.
 const Expr* DecomposeGroupNorm(const Call& call, OpCalls calls);
 // x / sqrt(mean of squares + epsilon) * weight, in float32 at least; null as for layer_norm.
 const Expr* DecomposeRmsNorm(const Call& call, OpCalls calls);

@@ -45,8 +45,8 @@ class ForwardPlan {
   // Whether there is a multiplication to move.
   bool found() const { return found_; }
   const ForwardStep& StepOf(const Var* var) const { return steps_[var->id]; }
-  // The axis that the factors of a variable are for.
-  int64_t AxisOf(const Var* var) const { return requests_[var->id].message.axis; }
+  // What a factor of the variable must be.
+  const ScaleMessage& MessageOf(const Var* var) const { return requests_[var->id].message; }
 
  private:
   struct Request {
@@ -120,46 +120,44 @@ class ForwardFolder : public ExprMutator {
   void VisitVarBinding(const VarBinding* binding) override {
     const auto* call = As<Call>(binding->value);
     const ForwardStep& step = plan_.StepOf(binding->var);
-    const Var* data = call && step.data >= 0 ? As<Var>(call->args[static_cast<uint32_t>(step.data)]) : nullptr;
-    const bool is_scaled = data && !scales_[data->id].empty();
-    if (!step.folded && !is_scaled) return ExprMutator::VisitVarBinding(binding);
-    const Scales scales = data ? scales_[data->id] : Scales();
-    if (step.weights) return ReEmitBinding(binding, WithWeights(*call, *step.weights, scales));
-    Scales& own = scales_[binding->var->id];
-    own = scales;
+    if (!call || step.data < 0) return ExprMutator::VisitVarBinding(binding);
+    const Expr* data = call->args[static_cast<uint32_t>(step.data)];
+    const auto* data_var = As<Var>(data);
+    const Scale carried = data_var ? scales_[data_var->id] : nullptr;
     if (step.folded) {
-      own.push_back(step.folded);
-      ReEmitBinding(binding, VisitExpr(call->args[static_cast<uint32_t>(step.data)]));
-    } else if (IsSum(To<Op>(call->op)->id)) {
-      ReEmitBinding(binding, WithSummand(*call, step.data, plan_.AxisOf(binding->var), scales));
-    } else {
-      ExprMutator::VisitVarBinding(binding);
+      const Scale product = Product(carried, step.folded);
+      // The product of two factors may be too large or too small.
+      if (Fits(product, plan_.MessageOf(binding->var))) {
+        scales_[binding->var->id] = product;
+        return ReEmitBinding(binding, VisitExpr(data));
+      }
     }
+    if (!carried) return ExprMutator::VisitVarBinding(binding);
+    if (step.weights) return ReEmitBinding(binding, WithWeights(*call, *step.weights, carried));
+    scales_[binding->var->id] = carried;
+    if (!IsSum(To<Op>(call->op)->id)) return ExprMutator::VisitVarBinding(binding);
+    ReEmitBinding(binding, WithSummand(*call, step.data, plan_.MessageOf(binding->var).axis, carried));
   }
 
  private:
-  const Expr* WithWeights(const Call& call, const WeightAxis& axis, const Scales& scales) {
+  const Expr* WithWeights(const Call& call, const WeightAxis& axis, const Scale& scale) {
     OpCalls calls(builder());
     const Expr* weight = VisitExpr(call.args[1]);
-    const int64_t rank = TensorTypeOf(weight)->ndim;
-    for (const Scale& scale : scales) {
-      weight = calls.Multiply(weight, ScaleAlong(scale, rank, axis.weight, workspace()));
-    }
+    weight = calls.Multiply(weight, ScaleAlong(scale, TensorTypeOf(weight)->ndim, axis.weight, workspace()));
     return builder().Normalize(calls.Make(To<Op>(call.op)->id, {VisitExpr(call.args[0]), weight}, call.attrs));
   }
 
-  const Expr* WithSummand(const Call& call, int data, int64_t axis, const Scales& scales) {
+  const Expr* WithSummand(const Call& call, int data, int64_t axis, const Scale& scale) {
     OpCalls calls(builder());
-    const int64_t rank = TensorTypeOf(&call)->ndim;
-    const Expr* other = VisitExpr(call.args[static_cast<uint32_t>(1 - data)]);
-    for (const Scale& scale : scales) other = calls.Divide(other, ScaleAlong(scale, rank, axis, workspace()));
+    const Expr* divisor = ScaleAlong(scale, TensorTypeOf(&call)->ndim, axis, workspace());
+    const Expr* other = calls.Divide(VisitExpr(call.args[static_cast<uint32_t>(1 - data)]), divisor);
     const Expr* scaled = VisitExpr(call.args[static_cast<uint32_t>(data)]);
     const OpId op = To<Op>(call.op)->id;
     return builder().Normalize(data == 0 ? calls.Make(op, {scaled, other}) : calls.Make(op, {other, scaled}));
   }
 
   const ForwardPlan& plan_;
-  std::vector<Scales> scales_;  // by Var::id: by what the old value is the new one multiplied
+  std::vector<Scale> scales_;  // by Var::id: the old value divided by the new one; or null
 };
 
 Result<const Function*> FoldForward(const Function* function, FunctionPassContext& context) {

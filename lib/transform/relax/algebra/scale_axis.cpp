@@ -65,6 +65,22 @@ bool VariesAtMostAlong(const TensorType& tensor, int64_t axis, int64_t rank, Siz
 
 }  // namespace
 
+Scale Product(const Scale& a, const Scale& b) {
+  if (!a) return b;
+  const Scale& longer = a->num_elements() < b->num_elements() ? b : a;
+  const std::shared_ptr<NDArray> product = NDArray::Make(longer->dtype(), longer->shape());
+  DispatchElement(longer->dtype(), [&]<class T>(std::type_identity<T>) {
+    const std::span<const T> x = a->As<T>();
+    const std::span<const T> y = b->As<T>();
+    const std::span<T> out = product->MutableAs<T>();
+    for (size_t i = 0; i < out.size(); ++i) {
+      const auto left = Element<T>::Load(x[x.size() == 1 ? 0 : i]);
+      out[i] = Element<T>::Store(static_cast<MathOf<T>>(left * Element<T>::Load(y[y.size() == 1 ? 0 : i])));
+    }
+  });
+  return product;
+}
+
 bool Fits(const Scale& scale, const ScaleMessage& message) {
   return AllOf(*scale, [&](double x) {
     return std::isfinite(x) && (x > 0 || !message.positive) && (x != 0 || !message.nonzero);

@@ -23,7 +23,8 @@ struct ScaleMessage {
 
 // The factor: a number, or as many as the axis is long.
 using Scale = std::shared_ptr<const NDArray>;
-using Scales = std::vector<Scale>;
+// Both factors as one, rounded; `a` may be null.
+Scale Product(const Scale& a, const Scale& b);
 // Returns whether the numbers are what the message asks for.
 bool Fits(const Scale& scale, const ScaleMessage& message);
 // The factor as a constant that multiplies a tensor of this rank along the axis.

@@ -29,12 +29,13 @@ int ColumnAxis(const Call& matmul, int rank) {
 
 // ---- Operators that follow
 
-// Returns whether the operator computes each element from those at the same place, or repeated to it.
+// Returns whether the operator computes each element from those at the same place, or broadcast to it.
 bool IsElementwise(const Call& call) {
   const auto* op = As<Op>(call.op);
   if (!op || !op->info->pure || call.args.empty()) return false;
-  const OpPattern pattern = op->info->pattern;
-  if (pattern != OpPattern::kElemWise && (pattern != OpPattern::kBroadcast || call.args.size() == 1)) return false;
+  // Further operands of an elementwise operator need not be broadcast, such as the scale of R.quantize; the only
+  // operand of an operator that broadcasts is not at the same place, such as that of R.tile.
+  if (op->info->pattern != (call.args.size() == 1 ? OpPattern::kElemWise : OpPattern::kBroadcast)) return false;
   return std::ranges::all_of(call.args, [](const Expr* arg) {
     const TensorType* tensor = TensorTypeOf(arg);
     return tensor && tensor->known;

@@ -30,6 +30,12 @@ void AddExpansion(RuleSet& rules, std::string name, const Pattern& norm, const E
              [=](const Match& match, BlockBuilder& builder) { return expand(*match.CallAt(norm), OpCalls(builder)); }});
 }
 
+// As for group_norm, scale and center must not be switched off.
+const Expr* ExpandLayerNorm(const Call& call, OpCalls calls) {
+  const LayerNormAttrs attrs(call);
+  return attrs.scale() && attrs.center() ? DecomposeLayerNorm(call, calls) : nullptr;
+}
+
 void AddBatchNorm(RuleSet& rules, bool constant_params_only) {
   const Pattern any = Wildcard();
   const auto param = [=] { return constant_params_only ? IsConstant() : Wildcard(); };
@@ -51,7 +57,7 @@ void AddOthers(RuleSet& rules) {
   const Pattern dropout = IsCall(GetOp(OpId::kNnDropout), {any});
   rules.Add({"dropout", IsTupleGetItem(dropout, 0), [=](const Match& match, BlockBuilder&) { return match[any]; }});
   const Pattern data[] = {Wildcard(), Wildcard(), Wildcard()};
-  AddExpansion(rules, "layer-norm", IsCall(GetOp(OpId::kNnLayerNorm), data), &DecomposeLayerNorm);
+  AddExpansion(rules, "layer-norm", IsCall(GetOp(OpId::kNnLayerNorm), data), &ExpandLayerNorm);
   AddExpansion(rules, "group-norm", IsCall(GetOp(OpId::kNnGroupNorm), data), &DecomposeGroupNorm);
   AddExpansion(rules, "rms-norm", IsCall(GetOp(OpId::kNnRmsNorm), {data[0], data[1]}), &DecomposeRmsNorm);
 }
