@@ -128,8 +128,8 @@ class AndOfOrs {
       a = {Term(make_.Bool(true))};
       return;
     }
-    const auto shared = std::ranges::count_if(
-        b, [&](const PrimExpr* term) { return std::ranges::find(a, term) != a.end(); });
+    const auto shared =
+        std::ranges::count_if(b, [&](const PrimExpr* term) { return std::ranges::find(a, term) != a.end(); });
     if (a.size() != b.size() || static_cast<size_t>(shared) + 1 != a.size()) return;
     // (x || y) && (x || z) is x || (y && z), where y && z is only of interest if x does not hold.
     const PrimExpr* known = make_.Bool(true);

@@ -147,9 +147,7 @@ Order KnownOrders::OrderBy(const std::vector<Fact>& facts, int64_t offset) {
   Order order = Order::kUnknown;
   for (const Fact& fact : facts) {
     switch (fact.order) {
-      case Order::kEqual:
-        order = order & (offset == fact.offset ? Order::kEqual : Order::kNotEqual);
-        break;
+      case Order::kEqual: order = order & (offset == fact.offset ? Order::kEqual : Order::kNotEqual); break;
       case Order::kLessEqual:
         if (fact.offset <= offset) order = order & (fact.offset < offset ? Order::kLess : Order::kLessEqual);
         break;

@@ -32,7 +32,7 @@ struct RewriteRule {
   std::optional<uint16_t> condition;
   RuleMode mode = RuleMode::kOnce;
   bool any_dtype = false;  // holds for floats, too: operands are only selected or copied
-  std::string_view text;  // the pattern as written
+  std::string_view text;   // the pattern as written
 };
 
 inline constexpr int kMaxRuleSlots = 16;

@@ -154,8 +154,7 @@ const PrimExpr* RuleSimplifier::RewriteBinary(const tir::BinaryExpr* e) {
     if (known >= 0) return make_.Bool(known);
   }
   const bool is_junction = e->kind == NodeKind::kAnd || e->kind == NodeKind::kOr;
-  if (is_junction && e->dtype.is_scalar() && analyzer_.extensions().and_of_ors)
-    return SimplifyAsAndOfOrs(e, analyzer_);
+  if (is_junction && e->dtype.is_scalar() && analyzer_.extensions().and_of_ors) return SimplifyAsAndOfOrs(e, analyzer_);
   switch (e->kind) {
     case NodeKind::kSub: return IsIndexType(e->dtype) ? ApplyRules(e) : RewriteFloatDifference(e);
     case NodeKind::kDiv: return RewriteDiv(e);

@@ -137,18 +137,24 @@ std::string RenderPassesJson(const PassRegistry& registry) {
   return ListJson("passes", std::move(passes));
 }
 
+// O0-O4, or O2 for one level.
+static std::string LevelsOf(const PipelineEntry& entry) {
+  if (entry.lowest_level == entry.highest_level) return fmt::format("O{}", entry.lowest_level);
+  return fmt::format("O{}-O{}", entry.lowest_level, entry.highest_level);
+}
+
 std::string RenderPipelines(const PassRegistry& registry) {
   size_t width = 8;
   for (const PipelineEntry& entry : registry.pipelines()) width = std::max(width, entry.name.size());
   std::string out = fmt::format("{:<{}}  levels  summary\n", "pipeline", width);
   for (const PipelineEntry& entry : registry.pipelines()) {
-    out += fmt::format("{:<{}}  O{}-O{}   {}{}\n", entry.name, width, entry.lowest_level, entry.highest_level,
-                       entry.summary, FromPlugin(entry.plugin));
+    out += fmt::format("{:<{}}  {:<6}  {}{}\n", entry.name, width, LevelsOf(entry), entry.summary,
+                       FromPlugin(entry.plugin));
     out += fmt::format("{:<{}}    {}\n", "", width, entry.passes);
   }
   for (const PipelineEntry& addition : registry.pipeline_additions()) {
-    out += fmt::format("{:<{}}  O{}-O{}   {}{}\n", addition.name, width, addition.lowest_level, addition.highest_level,
-                       addition.summary, FromPlugin(addition.plugin));
+    out += fmt::format("{:<{}}  {:<6}  {}{}\n", addition.name, width, LevelsOf(addition), addition.summary,
+                       FromPlugin(addition.plugin));
     out += fmt::format("{:<{}}    then {}\n", "", width, addition.passes);
   }
   return out;

@@ -27,9 +27,9 @@ class Analyzer {
   // Rewrites that cost more than they usually give, off unless a pass asks for them. Those of TVM's
   // RewriteSimplifier::Extension.
   struct Extensions {
-    bool prove_transitively = false;   // compare by chains of constraints
-    bool and_of_ors = false;           // bring conditions to conjunctive normal form
-    bool constrain_branches = false;   // simplify each operand of `and` and `or` where the other one decides nothing
+    bool prove_transitively = false;  // compare by chains of constraints
+    bool and_of_ors = false;          // bring conditions to conjunctive normal form
+    bool constrain_branches = false;  // simplify each operand of `and` and `or` where the other one decides nothing
   };
 
   explicit Analyzer(PrimBuilder make = {}, SymVars sym_vars = SymVars::kNonNegative);

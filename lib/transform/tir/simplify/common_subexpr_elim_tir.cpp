@@ -6,10 +6,10 @@
 //                                                      B[cse_var_1] = A[cse_var_1] + C[cse_var_2]
 //
 // A computation is an expression without loads and calls. It is bound around the outermost statement that does it twice
-// in any case, inside the loops and bindings of its variables; of a loop or a branch, what two of its parts do is done in
-// any case. Big computations come first, their parts after them. With identify_equiv_terms, expressions that simplify to
-// the same one are the same computation. Variables that are not parameters, loop variables or bound (axes of blocks,
-// symbolic shapes) are not known, and computations with them stay.
+// in any case, inside the loops and bindings of its variables; of a loop or a branch, what two of its parts do is done
+// in any case. Big computations come first, their parts after them. With identify_equiv_terms, expressions that
+// simplify to the same one are the same computation. Variables that are not parameters, loop variables or bound (axes
+// of blocks, symbolic shapes) are not known, and computations with them stay.
 //
 // O(nodes), times the nesting of statements and the sizes of expressions.
 //
@@ -82,7 +82,8 @@ class CommonSubexprEliminator : public SeqMutator {
   }
 
   const tir::Stmt* VisitStmt(const tir::Stmt* stmt) override {
-    while (Introduce(stmt)) {}
+    while (Introduce(stmt)) {
+    }
     return SeqMutator::VisitStmt(stmt);
   }
   // The operands of a statement have been considered with it; only bindings begin something new.
@@ -168,8 +169,8 @@ class CommonSubexprEliminator : public SeqMutator {
     const PrimExpr* key_ = nullptr;
   };
 
-  // The computations of a statement or an expression that are still to be considered: big ones first, of one size in the
-  // order in which they were found.
+  // The computations of a statement or an expression that are still to be considered: big ones first, of one size in
+  // the order in which they were found.
   class Worklist {
    public:
     Worklist(const ComputationTable& table, ComputationFacts& facts)
@@ -197,7 +198,7 @@ class CommonSubexprEliminator : public SeqMutator {
 
    private:
     ComputationFacts& facts_;
-    ComputationMap<size_t> counts_;                                    // by key
+    ComputationMap<size_t> counts_;  // by key
     std::map<std::pair<int64_t, size_t>, const PrimExpr*> todo_;
     size_t num_added_ = 0;
   };
@@ -273,8 +274,9 @@ class CommonSubexprEliminator : public SeqMutator {
 
 Pass CreateCommonSubexprElimTIR(const PassOptions& options) {
   return CreatePrimFuncPass(
-      options.info(), [enabled = options.Bool("enable_cse_tir"), equivalent = options.Bool("identify_equiv_terms")](
-                          const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
+      options.info(),
+      [enabled = options.Bool("enable_cse_tir"), equivalent = options.Bool("identify_equiv_terms")](
+          const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
         if (!enabled) return function;
         CommonSubexprEliminator eliminator(*function, equivalent, context.workspace());
         const tir::Stmt* body = eliminator.VisitStmt(function->body);

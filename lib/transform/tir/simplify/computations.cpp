@@ -88,7 +88,8 @@ void Print(const PrimExpr* e, std::string& text) {
     if (const auto* var = As<tir::Var>(e)) {
       text += var->name;
     } else if (const int64_t* value = arith::AsInt(e)) {
-      text += e->dtype == DataType::Int(32) ? std::to_string(*value) : fmt::format("({}){}", e->dtype.ToString(), *value);
+      text +=
+          e->dtype == DataType::Int(32) ? std::to_string(*value) : fmt::format("({}){}", e->dtype.ToString(), *value);
     } else if (const auto* real = As<tir::FloatImm>(e)) {
       text += fmt::format("{:g}", real->value);
       if (e->dtype.bits < 64) text += e->dtype.bits == 32 ? 'f' : 'h';
@@ -199,7 +200,8 @@ void ComputationTable::Collect(const tir::Stmt* stmt) {
   WithStack([&] {
     const bool splits = Is<tir::For>(stmt) || Is<tir::IfThenElse>(stmt) || Is<tir::While>(stmt);
     if (!splits) {
-      ForEachPart(stmt, [this](const PrimExpr* e) { Collect(e); }, [this](const tir::Stmt* s) { Collect(s); });
+      ForEachPart(
+          stmt, [this](const PrimExpr* e) { Collect(e); }, [this](const tir::Stmt* s) { Collect(s); });
       return;
     }
     std::array<ComputationTable, 3> parts{ComputationTable(facts_), ComputationTable(facts_), ComputationTable(facts_)};

@@ -38,9 +38,9 @@ class ComputationFacts {
   };
   const Facts& Of(const PrimExpr* e);
 
-  std::unordered_map<const PrimExpr*, Facts> facts_;              // looked up, never iterated
-  std::unordered_map<const PrimExpr*, const PrimExpr*> keys_;     // looked up, never iterated
-  std::unique_ptr<arith::Analyzer> analyzer_;                     // null: only equal expressions are the same
+  std::unordered_map<const PrimExpr*, Facts> facts_;           // looked up, never iterated
+  std::unordered_map<const PrimExpr*, const PrimExpr*> keys_;  // looked up, never iterated
+  std::unique_ptr<arith::Analyzer> analyzer_;                  // null: only equal expressions are the same
 };
 
 struct ComputationHash {

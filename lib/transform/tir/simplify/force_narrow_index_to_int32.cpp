@@ -114,16 +114,16 @@ class Int32Rewriter : public IndexDTypeRewriter {
 }  // namespace
 
 Pass CreateForceNarrowIndexToInt32(const PassOptions& options) {
-  return CreatePrimFuncPass(
-      options.info(), [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
-        // A variable may be used elsewhere before it is used in an index.
-        Int32Vars vars;
-        Int32Rewriter(vars, context.workspace()).VisitStmt(function->body);
-        Int32Rewriter rewriter(vars, context.workspace());
-        const PrimFunc* result = rewriter.Rewrite(function);
-        if (rewriter.error().empty()) return result;
-        return Error{ErrorCode::PassFailed, rewriter.error()};
-      });
+  return CreatePrimFuncPass(options.info(),
+                            [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
+                              // A variable may be used elsewhere before it is used in an index.
+                              Int32Vars vars;
+                              Int32Rewriter(vars, context.workspace()).VisitStmt(function->body);
+                              Int32Rewriter rewriter(vars, context.workspace());
+                              const PrimFunc* result = rewriter.Rewrite(function);
+                              if (rewriter.error().empty()) return result;
+                              return Error{ErrorCode::PassFailed, rewriter.error()};
+                            });
 }
 
 }  // namespace iropt

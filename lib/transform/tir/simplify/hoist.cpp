@@ -25,7 +25,8 @@ struct LetBinding {
   const tir::Var* var;
   const PrimExpr* value;
 };
-// A loop, or the scope of a thread, and what moves out of it. Of the bindings, those that HoistFinder::moved_bindings has.
+// A loop, or the scope of a thread, and what moves out of it. Of the bindings, those that HoistFinder::moved_bindings
+// has.
 struct Scope {
   const tir::Stmt* stmt;
   const tir::Var* var;

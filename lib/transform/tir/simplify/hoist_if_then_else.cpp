@@ -5,8 +5,8 @@
 //           A[i, j] = T.float32(0)                      for j in range(10):
 //                                                           A[i, j] = T.float32(0)
 //
-// With support_block_scope_hosting in the record tir.HoistIfThenElse, also conditions that depend on threads. A function
-// with the attribute tir.HoistIfThenElseExprWithBlock has the conditions of its T.if_then_else moved instead.
+// With support_block_scope_hosting in the record tir.HoistIfThenElse, also conditions that depend on threads. A
+// function with the attribute tir.HoistIfThenElseExprWithBlock has the conditions of its T.if_then_else moved instead.
 // tir.HoistExpression moves more.
 //
 // O(nodes), times the nesting, for each copy of a loop.
@@ -33,14 +33,14 @@ HoistOptions OptionsFor(const PrimFunc& func, bool basic, const PassContext& con
 }  // namespace
 
 Pass CreateHoistIfThenElse(const PassOptions& options) {
-  return CreatePrimFuncPass(
-      options.info(), [basic = options.String("variant") == "basic"](
-                          const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
-        const PassContext& config = context.context();
-        function = Hoist(function, OptionsFor(*function, basic, config), context.workspace());
-        function = SimplifyStatements(function, config, context.workspace());
-        return RemoveNoOps(function, context.context(), context.workspace());
-      });
+  return CreatePrimFuncPass(options.info(),
+                            [basic = options.String("variant") == "basic"](
+                                const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
+                              const PassContext& config = context.context();
+                              function = Hoist(function, OptionsFor(*function, basic, config), context.workspace());
+                              function = SimplifyStatements(function, config, context.workspace());
+                              return RemoveNoOps(function, context.context(), context.workspace());
+                            });
 }
 
 }  // namespace iropt

@@ -17,8 +17,7 @@ const tir::Var* IndexDTypeRewriter::VarWithBits(const tir::Var* var, int bits) {
 }
 
 void IndexDTypeRewriter::MatchBits(const PrimExpr*& a, const PrimExpr*& b) const {
-  const DataType dtype =
-      DataType::Make(a->dtype.code, std::max(a->dtype.bits, b->dtype.bits), a->dtype.lanes);
+  const DataType dtype = DataType::Make(a->dtype.code, std::max(a->dtype.bits, b->dtype.bits), a->dtype.lanes);
   a = make_.Cast(dtype, a);
   b = make_.Cast(dtype, b);
 }
@@ -63,8 +62,7 @@ const PrimExpr* IndexDTypeRewriter::VisitRamp(const tir::Ramp* ramp) {
   const PrimExpr* stride = VisitExpr(ramp->stride);
   if (base == ramp->base && stride == ramp->stride) return ramp;
   MatchBits(base, stride);
-  return make_.At(ramp->span()).Keep(
-      tir::Ramp(base->dtype.with_lanes(ramp->dtype.lanes), base, stride, ramp->lanes));
+  return make_.At(ramp->span()).Keep(tir::Ramp(base->dtype.with_lanes(ramp->dtype.lanes), base, stride, ramp->lanes));
 }
 
 const PrimExpr* IndexDTypeRewriter::VisitLet(const tir::Let* let) {
@@ -213,8 +211,7 @@ const tir::Stmt* IndexDTypeRewriter::VisitIfThenElse(const tir::IfThenElse* bran
   copy.condition = VisitCondition(branch->condition);
   copy.then_case = VisitStmt(branch->then_case);
   if (branch->else_case) copy.else_case = VisitStmt(branch->else_case);
-  if (copy.condition == branch->condition && copy.then_case == branch->then_case &&
-      copy.else_case == branch->else_case)
+  if (copy.condition == branch->condition && copy.then_case == branch->then_case && copy.else_case == branch->else_case)
     return branch;
   return workspace().New<tir::IfThenElse>(copy);
 }

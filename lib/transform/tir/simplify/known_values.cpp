@@ -111,8 +111,8 @@ const PrimExpr* KnownValues::Covers(const std::vector<const tir::Var*>& index, L
     const auto* ramp = As<tir::Ramp>(e);
     if (!ramp || !arith::IsInt(ramp->stride, 1) || !arith::AsInt(ramp->lanes)) return nullptr;
     const PrimExpr* end = make_.Add(ramp->base, make_.Const(*arith::AsInt(ramp->lanes), ramp->base->dtype));
-    covers = And(covers, And(make_.Binary(NodeKind::kLE, ramp->base, index[i]),
-                             make_.Binary(NodeKind::kLT, index[i], end)));
+    covers =
+        And(covers, And(make_.Binary(NodeKind::kLE, ramp->base, index[i]), make_.Binary(NodeKind::kLT, index[i], end)));
   }
   return covers;
 }
@@ -261,12 +261,13 @@ void KnownValues::Forget(const tir::Stmt* written) {
   WriteFinder(nullptr, writes).VisitStmt(written);
   if (writes.opaque) return ForgetAll();
   std::erase_if(facts_, [&](const auto& fact) {
-    return writes.data.contains(fact->buffer->data) || writes.defined.contains(fact->buffer->data) || Mentions(fact->condition, writes.defined) ||
-           Mentions(fact->value, writes.defined);
+    return writes.data.contains(fact->buffer->data) || writes.defined.contains(fact->buffer->data) ||
+           Mentions(fact->condition, writes.defined) || Mentions(fact->value, writes.defined);
   });
 }
 
-// What holds at the start of every iteration: what earlier iterations, or if they run in any order all other ones, leave.
+// What holds at the start of every iteration: what earlier iterations, or if they run in any order all other ones,
+// leave.
 void KnownValues::EnterLoop(const tir::For& loop) {
   auto writes = std::make_shared<LoopWrites>();
   WriteFinder(loop.loop_var, *writes).VisitStmt(loop.body);
@@ -285,8 +286,8 @@ void KnownValues::EnterLoop(const tir::For& loop) {
     for (const LoopStore& store : *stores) {
       const PrimExpr* iteration = IterationOf(store, *fact);
       const PrimExpr* not_yet = make_.Binary(in_order ? NodeKind::kGE : NodeKind::kEQ, iteration, loop.loop_var);
-      const PrimExpr* never = Or(make_.Binary(NodeKind::kLT, iteration, loop.min),
-                                 make_.Binary(NodeKind::kGE, iteration, end));
+      const PrimExpr* never =
+          Or(make_.Binary(NodeKind::kLT, iteration, loop.min), make_.Binary(NodeKind::kGE, iteration, end));
       condition = And(condition, Or(not_yet, never));
     }
     Add({fact->buffer, fact->index, condition, fact->value});
@@ -310,8 +311,8 @@ void KnownValues::LeaveLoop(const tir::For& loop, const State& before) {
     const PrimExpr* condition = fact->condition;
     for (const LoopStore& store : *stores) {
       const PrimExpr* iteration = IterationOf(store, *fact);
-      condition = And(condition, Or(make_.Binary(NodeKind::kLT, iteration, loop.min),
-                                    make_.Binary(NodeKind::kGE, iteration, end)));
+      condition = And(
+          condition, Or(make_.Binary(NodeKind::kLT, iteration, loop.min), make_.Binary(NodeKind::kGE, iteration, end)));
     }
     Add({fact->buffer, fact->index, condition, fact->value});
   }
@@ -350,8 +351,8 @@ void KnownValues::AddFactOfAnyIteration(const tir::For& loop, const Fact& fact, 
   const auto keeps = [&](const LoopStore& store) {
     const int64_t offset = store.offset ? *arith::AsInt(store.offset) : 0;
     const bool in_order = loop.for_kind == tir::ForKind::kSerial || loop.for_kind == tir::ForKind::kUnrolled;
-    return store.dim == place->dim && (in_order ? offset >= *arith::AsInt(place->offset)
-                                                : offset == *arith::AsInt(place->offset));
+    return store.dim == place->dim &&
+           (in_order ? offset >= *arith::AsInt(place->offset) : offset == *arith::AsInt(place->offset));
   };
   if (is_written && !std::ranges::all_of(*stores, keeps)) return;
   const PrimExpr* iteration = IterationOf(*place, fact);

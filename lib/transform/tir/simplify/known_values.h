@@ -8,8 +8,8 @@
 //       A[i] = i * 2                # here: A[k] is k * 2 for k == i
 //   # here: A[k] is k * 2 for 0 <= k < 16
 //
-// A store of what is not known and everything that may write memory in another way make facts weaker. The number of facts
-// is limited, so that a step costs O(size of the expressions).
+// A store of what is not known and everything that may write memory in another way make facts weaker. The number of
+// facts is limited, so that a step costs O(size of the expressions).
 #pragma once
 
 #include <memory>
@@ -59,7 +59,8 @@ class KnownValues {
   void LeaveLoop(const tir::For& loop, const State& before);
 
  private:
-  // A store in a loop, as seen from an index k: it writes in the iteration in which the loop variable is k[dim] - offset.
+  // A store in a loop, as seen from an index k: it writes in the iteration in which the loop variable is k[dim] -
+  // offset.
   struct LoopStore {
     size_t dim;
     const PrimExpr* offset;

@@ -154,19 +154,19 @@ class Narrower : public IndexDTypeRewriter {
 }  // namespace
 
 Pass CreateNarrowDataType(const PassOptions& options) {
-  return CreatePrimFuncPass(
-      options.info(), [target = static_cast<int>(options.Int("target_bits"))](
-                          const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
-        NeededBits needed(context.workspace(), target);
-        VarBits vars(needed);
-        vars.VisitStmt(function->body);
-        Narrower narrower(needed, vars, context.workspace());
-        const tir::Stmt* body = narrower.VisitStmt(function->body);
-        if (body == function->body) return function;
-        auto* copy = context.workspace().New<PrimFunc>(*function);
-        copy->body = body;
-        return copy;
-      });
+  return CreatePrimFuncPass(options.info(),
+                            [target = static_cast<int>(options.Int("target_bits"))](
+                                const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
+                              NeededBits needed(context.workspace(), target);
+                              VarBits vars(needed);
+                              vars.VisitStmt(function->body);
+                              Narrower narrower(needed, vars, context.workspace());
+                              const tir::Stmt* body = narrower.VisitStmt(function->body);
+                              if (body == function->body) return function;
+                              auto* copy = context.workspace().New<PrimFunc>(*function);
+                              copy->body = body;
+                              return copy;
+                            });
 }
 
 }  // namespace iropt

@@ -6,8 +6,8 @@
 //       else:
 //           A[i] = 1
 //
-// A branch is a special case of the other one if that does the same where the condition holds, once statements without an
-// effect are removed from it. O(nodes), times the nesting of branches.
+// A branch is a special case of the other one if that does the same where the condition holds, once statements without
+// an effect are removed from it. O(nodes), times the nesting of branches.
 //
 // Source: TVM 0.18's pass of this name, without its analysis of dataflow.
 #include "function_passes.h"

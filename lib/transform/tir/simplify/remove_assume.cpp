@@ -28,16 +28,16 @@ class AssumptionRemover : public SeqMutator {
 }  // namespace
 
 Pass CreateRemoveAssume(const PassOptions& options) {
-  return CreatePrimFuncPass(
-      options.info(), [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
-        const tir::Stmt* body = AssumptionRemover(context.workspace()).VisitStmt(function->body);
-        if (body != function->body) {
-          auto* copy = context.workspace().New<PrimFunc>(*function);
-          copy->body = body;
-          function = copy;
-        }
-        return RemoveNoOps(function, context.context(), context.workspace());
-      });
+  return CreatePrimFuncPass(options.info(),
+                            [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
+                              const tir::Stmt* body = AssumptionRemover(context.workspace()).VisitStmt(function->body);
+                              if (body != function->body) {
+                                auto* copy = context.workspace().New<PrimFunc>(*function);
+                                copy->body = body;
+                                function = copy;
+                              }
+                              return RemoveNoOps(function, context.context(), context.workspace());
+                            });
 }
 
 }  // namespace iropt

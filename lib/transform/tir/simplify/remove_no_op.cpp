@@ -6,8 +6,8 @@
 //   A[1] = A[1]
 //
 // Without an effect are: evaluations without one, loops that never run, stores of what the element holds already, and
-// what has only such things inside, such as loops, branches and allocations. Bindings that are not used and buffers that
-// are declared but not used disappear as well. What has an effect in the parts of such a statement is kept.
+// what has only such things inside, such as loops, branches and allocations. Bindings that are not used and buffers
+// that are declared but not used disappear as well. What has an effect in the parts of such a statement is kept.
 //
 // O(nodes).
 //
@@ -271,17 +271,19 @@ class NoOpRemover : public SeqMutator {
     if ((!loads && !known_) || HasEffect(store.value)) return false;
     if (const auto* load = As<tir::BufferLoad>(store.value)) {
       const tir::Buffer& source = *load->buffer;
-      const bool same_layout = &source == &buffer ||
-                               (source.dtype == buffer.dtype && AllEqual(source.shape, buffer.shape) &&
-                                AllEqual(source.strides, buffer.strides) && source.elem_offset && buffer.elem_offset &&
-                                analyzer_.CanProveEqual(source.elem_offset, buffer.elem_offset));
+      const bool same_layout =
+          &source == &buffer || (source.dtype == buffer.dtype && AllEqual(source.shape, buffer.shape) &&
+                                 AllEqual(source.strides, buffer.strides) && source.elem_offset && buffer.elem_offset &&
+                                 analyzer_.CanProveEqual(source.elem_offset, buffer.elem_offset));
       if (same_layout && AllEqual(load->indices, store.indices)) return true;
     }
     if (store.value->dtype.is_handle() || store.value->dtype.is_bool()) return false;
     const arith::PrimBuilder& make = analyzer_.make();
-    const auto* there = workspace().New<tir::BufferLoad>(store.value->dtype, store.buffer, store.indices, store.predicate);
+    const auto* there =
+        workspace().New<tir::BufferLoad>(store.value->dtype, store.buffer, store.indices, store.predicate);
     const PrimExpr* difference = make.Sub(Resolve(store.value), Resolve(there));
-    return arith::IsInt(analyzer_.Simplify(make.Binary(NodeKind::kEQ, difference, make.Const(0, difference->dtype))), 1);
+    return arith::IsInt(analyzer_.Simplify(make.Binary(NodeKind::kEQ, difference, make.Const(0, difference->dtype))),
+                        1);
   }
   bool AllEqual(List<const PrimExpr*> a, List<const PrimExpr*> b) {
     return std::ranges::equal(a, b,
@@ -311,10 +313,10 @@ const PrimFunc* RemoveNoOps(const PrimFunc* func, const PassContext& config, Wor
 }
 
 Pass CreateRemoveNoOp(const PassOptions& options) {
-  return CreatePrimFuncPass(
-      options.info(), [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
-        return RemoveNoOps(function, context.context(), context.workspace());
-      });
+  return CreatePrimFuncPass(options.info(),
+                            [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
+                              return RemoveNoOps(function, context.context(), context.workspace());
+                            });
 }
 
 }  // namespace iropt

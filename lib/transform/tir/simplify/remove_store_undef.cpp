@@ -3,8 +3,8 @@
 //   A[i] = T.undef(dtype="int32")          -->     A[i + 1] = 2
 //   A[i + 1] = 2
 //
-// A value is undefined if T.undef(), or a variable that is bound to such a value, occurs in it outside of the indices of
-// loads. tir.RemoveNoOp then removes what is empty. An undefined value that remains, and one that is stored or bound
+// A value is undefined if T.undef(), or a variable that is bound to such a value, occurs in it outside of the indices
+// of loads. tir.RemoveNoOp then removes what is empty. An undefined value that remains, and one that is stored or bound
 // together with an effect, is an error. O(nodes).
 //
 // Source: TVM 0.18's pass of this name.
@@ -77,20 +77,21 @@ bool HasUndef(const PrimFunc& func) {
 }  // namespace
 
 Pass CreateRemoveStoreUndef(const PassOptions& options) {
-  return CreatePrimFuncPass(
-      options.info(), [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
-        UndefStoreRemover remover(context.workspace());
-        const tir::Stmt* body = remover.VisitStmt(function->body);
-        if (!remover.error.empty()) return Error{ErrorCode::PassFailed, remover.error};
-        if (body != function->body) {
-          auto* copy = context.workspace().New<PrimFunc>(*function);
-          copy->body = body;
-          function = copy;
-        }
-        function = RemoveNoOps(function, context.context(), context.workspace());
-        if (HasUndef(*function)) return Error{ErrorCode::PassFailed, "an undefined value is used, not only stored"};
-        return function;
-      });
+  return CreatePrimFuncPass(options.info(),
+                            [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
+                              UndefStoreRemover remover(context.workspace());
+                              const tir::Stmt* body = remover.VisitStmt(function->body);
+                              if (!remover.error.empty()) return Error{ErrorCode::PassFailed, remover.error};
+                              if (body != function->body) {
+                                auto* copy = context.workspace().New<PrimFunc>(*function);
+                                copy->body = body;
+                                function = copy;
+                              }
+                              function = RemoveNoOps(function, context.context(), context.workspace());
+                              if (HasUndef(*function))
+                                return Error{ErrorCode::PassFailed, "an undefined value is used, not only stored"};
+                              return function;
+                            });
 }
 
 }  // namespace iropt

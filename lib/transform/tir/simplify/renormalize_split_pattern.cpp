@@ -127,15 +127,15 @@ class SplitPatternRenormalizer : public SeqMutator {
 }  // namespace
 
 Pass CreateRenormalizeSplitPattern(const PassOptions& options) {
-  return CreatePrimFuncPass(
-      options.info(), [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
-        SplitPatternRenormalizer renormalizer(context.workspace());
-        const tir::Stmt* body = renormalizer.VisitStmt(function->body);
-        if (body == function->body) return function;
-        auto* copy = context.workspace().New<PrimFunc>(*function);
-        copy->body = body;
-        return copy;
-      });
+  return CreatePrimFuncPass(options.info(),
+                            [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
+                              SplitPatternRenormalizer renormalizer(context.workspace());
+                              const tir::Stmt* body = renormalizer.VisitStmt(function->body);
+                              if (body == function->body) return function;
+                              auto* copy = context.workspace().New<PrimFunc>(*function);
+                              copy->body = body;
+                              return copy;
+                            });
 }
 
 }  // namespace iropt

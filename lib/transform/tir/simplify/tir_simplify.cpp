@@ -39,7 +39,9 @@ class BufferVars : public tir::StmtExprVisitor {
   void VisitBufferUse(const tir::Buffer* buffer) override {
     if (!buffers_.insert(buffer).second) return;
     vars.insert(buffer->data);
-    const auto use = [this](const PrimExpr* e) { tir::ForEachVar(e, [this](const tir::Var* var) { vars.insert(var); }); };
+    const auto use = [this](const PrimExpr* e) {
+      tir::ForEachVar(e, [this](const tir::Var* var) { vars.insert(var); });
+    };
     std::ranges::for_each(buffer->shape, use);
     std::ranges::for_each(buffer->strides, use);
     if (buffer->elem_offset) use(buffer->elem_offset);
@@ -62,7 +64,8 @@ class StmtSimplifier : public SeqMutator {
         options_(options),
         analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {
     analyzer_.set_extensions(options.extensions);
-    if (options.proves_by_values || options.replaces_loads) known_ = std::make_unique<KnownValues>(analyzer_, workspace);
+    if (options.proves_by_values || options.replaces_loads)
+      known_ = std::make_unique<KnownValues>(analyzer_, workspace);
     for (const tir::Buffer* buffer : func.param_buffers) {
       if (!buffer) continue;
       for (const PrimExpr* dim : buffer->shape) analyzer_.MarkNonNegative(dim);
@@ -293,10 +296,10 @@ const PrimFunc* SimplifyStatements(const PrimFunc* func, const PassContext& conf
 }
 
 Pass CreateTirSimplify(const PassOptions& options) {
-  return CreatePrimFuncPass(
-      options.info(), [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
-        return SimplifyStatements(function, context.context(), context.workspace());
-      });
+  return CreatePrimFuncPass(options.info(),
+                            [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
+                              return SimplifyStatements(function, context.context(), context.workspace());
+                            });
 }
 
 }  // namespace iropt
