@@ -88,7 +88,7 @@ class ModulePrinter {
     PrintImports(use, context);
     if (bare_) return;
     out_.Append("@I.ir_module\nclass ");
-    out_.Append(module_.name().empty() ? std::string_view("Module") : module_.name());
+    out_.Append(ClassName(module_));
     out_.Append(':');
     out_.Append(statements);
     if (items_.empty() && statements.empty()) out_.Append("\n    pass");
@@ -143,7 +143,7 @@ class ModulePrinter {
 
   // On a new line. A function ends with the line break of its last statement, so that a blank line follows it.
   void PrintOne(const Item& item, OutputStream& out) {
-    PrintNames names({"I", "T", "R", "cls", module_.name()});
+    PrintNames names({"I", "T", "R", "cls", ClassName(module_)});
     PrintContext context{&module_, options_, out, names, metadata_, bare_ ? 0 : 1};
     if (!bare_) context.NewLine();
     const std::string_view name = item.entry->var->name;

@@ -73,7 +73,7 @@ void RelaxPrinter::PrintPrologueLine(const tir::Var* var) {
   context_.NewLine();
   if (!var) {
     out_.Append("cls = ");
-    return out_.Append(context_.module->name());
+    return out_.Append(ClassName(*context_.module));
   }
   out_.Append(names_.Find(var));
   out_.Append(" = T.");

@@ -7,6 +7,12 @@
 
 namespace iropt::text {
 
+// The name of the class around the functions of a module, also of one to which functions were added after it was read
+// as a single function.
+inline std::string_view ClassName(const Module& module) {
+  return module.name().empty() ? std::string_view("Module") : module.name();
+}
+
 class RelaxPrinter {
  public:
   explicit RelaxPrinter(PrintContext& context)
