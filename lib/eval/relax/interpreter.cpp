@@ -297,8 +297,15 @@ Result<HostValue> RelaxInterpreter::CallGlobal(const GlobalVar& var, const BaseF
   // In a direct call of a PrimFunc, the outputs are arguments, too.
   std::vector<PrimFuncArg> prim_args;
   for (HostValue& arg : args) prim_args.push_back({std::move(arg), /*writable=*/true});
-  IROPT_RETURN_IF_ERROR(CallPrimFunc(var, *To<PrimFunc>(&function), prim_args));
-  return HostValue(TupleValue{});
+  const auto& prim_func = *To<PrimFunc>(&function);
+  IROPT_ASSIGN_OR_RETURN(const HostValue result, CallPrimFunc(var, prim_func, prim_args));
+  // Only a function of scalars returns something. Compiled code returns integers of 64 bits.
+  const auto* returned = prim_func.ret_type ? As<PrimType>(prim_func.ret_type) : nullptr;
+  const Scalar* value = result.scalar();
+  if (!returned || !value) return HostValue(TupleValue{});
+  const bool is_float = returned->dtype.is_floating();
+  return HostValue(is_float ? Scalar::Float(value->ToDouble(), returned->dtype)
+                            : Scalar::Int(value->integer, returned->dtype));
 }
 
 Result<HostValue> RelaxInterpreter::Invoke(const HostValue& callee, std::span<const HostValue> args) {
