@@ -28,6 +28,7 @@
 #include "iropt/pass/remark.h"
 #include "iropt/transform/passes.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
+#include "relax_functions.h"
 #include "transform/relax/util/name_hints.h"
 
 namespace iropt {
@@ -188,15 +189,9 @@ class Legalizer : public ExprMutator {
 
 Result<Module> LegalizeOps(Module module, const LegalizeOptions& options, DiagnosticEngine& diagnostics,
                            AnalysisManager& analyses) {
-  std::vector<const GlobalVar*> names;
-  for (const ModuleEntry& entry : module.functions()) {
-    if (Is<Function>(entry.func)) names.push_back(entry.var);
-  }
-  // The order decides which function gets a name first.
-  std::sort(names.begin(), names.end(), [](const GlobalVar* a, const GlobalVar* b) { return a->name < b->name; });
   ModuleBuilder builder(std::move(module));
   bool made_targets = false;
-  for (const GlobalVar* name : names) {
+  for (const GlobalVar* name : RelaxFunctions(builder.module())) {
     const ModuleEntry entry = *builder.module().Find(name);
     Workspace workspace(entry.storage);
     OpTypeInferrer inferrer(&builder.module(), workspace.arena(), &diagnostics);
