@@ -1,0 +1,84 @@
+// ComputePrimValue: computes scalar expressions by PrimFuncs.
+//
+//   @R.function(pure=False)                        @R.function(pure=False)
+//   def main(x: R.Tensor(["n"])):                  def main(x: R.Tensor(["n"])):
+//     R.assert_op(R.prim_value(n % 16 == 0))   -->   gv = cls.compute_symbolic_expr(R.prim_value(n))
+//                                                    R.assert_op(gv)
+//                                                  @T.prim_func(private=True)
+//                                                  def compute_symbolic_expr(n: T.int64) -> T.bool:
+//                                                    T.func_attr({"tir.is_host_func": True})
+//                                                    return n % 16 == 0
+//
+// Integer constants and single variables stay; so do dimensions of shapes, which VMShapeLower computes. Structurally
+// equal PrimFuncs are made once. O(nodes of the Relax functions and of the new PrimFuncs).
+//
+// Source: TVM 0.18's pass of this name.
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "iropt/analysis/tir/complete_prim_func.h"
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/module_builder.h"
+#include "iropt/ir/relax/mutator.h"
+#include "iropt/ir/tir/builder.h"
+#include "iropt/ir/tir/substitute.h"
+#include "iropt/ir/tir/visitor.h"
+#include "iropt/op/op.h"
+#include "iropt/transform/passes.h"
+#include "relax_functions.h"
+
+namespace iropt {
+
+namespace {
+
+class PrimValueComputer : public ExprMutator {
+ public:
+  PrimValueComputer(Workspace& workspace, TypeInferrer& inferrer, ModuleBuilder& module)
+      : ExprMutator(workspace, &inferrer), module_(module) {}
+
+ protected:
+  const Expr* VisitPrimValue(const PrimValue* old) override {
+    if (Is<tir::IntImm>(old->value) || Is<tir::Var>(old->value)) return old;
+    Workspace own;
+    tir::FuncBuilder code(own);
+    std::vector<const Expr*> args;
+    std::unordered_map<const tir::Var*, const tir::Var*> params;
+    tir::ForEachVar(old->value, [&](const tir::Var* var) {
+      if (params.contains(var)) return;
+      params.emplace(var, code.Param(var->name, var->dtype));
+      args.push_back(workspace().New<PrimValue>(var, PrimType::Get(var)));
+    });
+    const PrimExpr* value = tir::Substitute(
+        old->value, [&](const tir::Var* var) -> const PrimExpr* { return params.at(var); }, own);
+    code.Evaluate(own.New<tir::Call>(value->dtype, GetOp(OpId::kTirRet), own.arena().Copy<const PrimExpr*>({value})));
+    code.SetReturnType(PrimType::Get(value->dtype));
+    code.SetAttr("tir.is_host_func", IntAttr::Bool(true));
+    const PrimFunc* function = CompletePrimFunc(code);
+    const GlobalVar* name = module_.AddFunction(function, own.Finish(), "compute_symbolic_expr");
+    return NewLike<Call>(workspace(), *old, name, workspace().Copy(args), nullptr, nullptr, nullptr);
+  }
+
+ private:
+  ModuleBuilder& module_;
+};
+
+}  // namespace
+
+Pass CreateComputePrimValue(const PassOptions& options) {
+  return CreateModulePass(options.info(), [](Module module, ModulePassContext& context) -> Result<Module> {
+    ModuleBuilder builder(std::move(module));
+    for (const GlobalVar* name : RelaxFunctions(builder.module())) {
+      const ModuleEntry entry = *builder.module().Find(name);
+      Workspace workspace(entry.storage);
+      OpTypeInferrer inferrer(&builder.module(), workspace.arena(), &context.diagnostics);
+      PrimValueComputer computer(workspace, inferrer, builder);
+      const auto* function = To<Function>(computer.VisitExpr(entry.func));
+      if (computer.failed()) return Failure{ErrorCode::PassFailed};
+      if (function != entry.func) builder.UpdateFunction(name, function, workspace.Finish());
+    }
+    return builder.Finish();
+  });
+}
+
+}  // namespace iropt
