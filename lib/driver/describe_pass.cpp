@@ -18,13 +18,16 @@ namespace {
 
 constexpr std::string_view kPassesKey = "passes: ";
 constexpr std::string_view kNoVerify = "-no-verify";
+constexpr std::string_view kConfig = "-config=";
+constexpr std::string_view kTrue = "=true";
 
-// An example file: comments and a module. One comment may name the pipeline to run instead of the pass alone, and one
-// may be the flag for a module that is not well-formed.
+// An example file: comments and a module. One comment may name the pipeline to run instead of the pass alone, one may
+// be the flag for a module that is not well-formed, and one the flag that sets a configuration option to true.
 struct Example {
   std::vector<std::string> caption;
   std::string pipeline;
   bool verify = true;
+  std::string_view config = {};  // the option; empty: none
   std::string_view module;
 };
 
@@ -39,6 +42,8 @@ Example SplitExample(std::string_view text, std::string_view pass) {
       example.pipeline = line.substr(kPassesKey.size());
     } else if (line == kNoVerify) {
       example.verify = false;
+    } else if (line.starts_with(kConfig) && line.ends_with(kTrue)) {
+      example.config = line.substr(kConfig.size(), line.size() - kConfig.size() - kTrue.size());
     } else {
       example.caption.emplace_back(line);
     }
@@ -82,10 +87,12 @@ class ExampleRun {
     return module;
   }
 
-  Result<Module> Run(const std::string& text, Module module) {
-    const Result<Pass> pass = compiler_.MakePass(text);
+  Result<Module> Run(const Example& example, Module module) {
+    const Result<Pass> pass = compiler_.MakePass(example.pipeline);
     if (!pass.ok()) return Problem(pass.error());
     PassContext context = compiler_.MakeContext(kMaxOptLevel);
+    if (!example.config.empty() && !context.SetConfig(example.config, true, compiler_.diagnostics()))
+      return Problem(Error{ErrorCode::Usage, "invalid configuration"});
     context.printer = [](const Module&, const std::string&) -> Status { return {}; };
     Result<PassResult> result = (*pass)(std::move(module), context);
     if (!result.ok()) return Problem(result.error());
@@ -111,9 +118,11 @@ Result<std::string> RenderExample(const PassEntry& row, std::string_view text, c
   IROPT_ASSIGN_OR_RETURN(Module before, run.Read(example));
   std::string out = "\nExample:\n";
   for (const std::string& line : example.caption) out += fmt::format("  {}\n", line);
-  out += fmt::format("\n{}\n  after {}-passes={}:\n\n", Indented(example.module),
-                     example.verify ? "" : fmt::format("{} ", kNoVerify), Quoted(example.pipeline));
-  IROPT_ASSIGN_OR_RETURN(const Module after, run.Run(example.pipeline, std::move(before)));
+  std::string flags;
+  if (!example.verify) flags += fmt::format("{} ", kNoVerify);
+  if (!example.config.empty()) flags += fmt::format("{}{}{} ", kConfig, example.config, kTrue);
+  out += fmt::format("\n{}\n  after {}-passes={}:\n\n", Indented(example.module), flags, Quoted(example.pipeline));
+  IROPT_ASSIGN_OR_RETURN(const Module after, run.Run(example, std::move(before)));
   return out + Indented(ModuleToString(after, {.inline_constants = 16}));
 }
 

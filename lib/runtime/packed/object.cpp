@@ -53,6 +53,18 @@ Result<HostValue> InvokeClosure(PackedCall& call) {
   return call.context().Invoke(call.arg(0), call.args().subspan(1));
 }
 
+// (function, index): storage for a captured graph. Nothing is cached: the function allocates it at each run.
+Result<HostValue> GetCachedAlloc(PackedCall& call) {
+  if (call.num_args() == 0) return call.Fail("expects a function");
+  return call.context().Invoke(call.arg(0), {});
+}
+
+// (function, tuple of arguments, index, shape of symbolic variables or nothing). Nothing is captured on the host.
+Result<HostValue> RunOrCapture(PackedCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const TupleValue* args, call.TupleArg(1));
+  return call.context().Invoke(call.arg(0), args->fields);
+}
+
 // (function, arguments, shape). The dimensions of the shape are passed as separate arguments.
 Result<HostValue> CallTirDyn(PackedCall& call) {
   if (call.num_args() < 2) return call.Fail("expects a function and a shape");
