@@ -47,7 +47,9 @@ def generate(options, folder, index):
 
 def check_module(options, folder, names, index):
     path = generate(options, folder, index)
-    return [(name, semantic_runs.run(options.ir_opt, name + OPTIONS.get(name, ""), path)) for name in names]
+    before = semantic_runs.BEFORE_ON_SMALL_MODULES
+    return [(name, semantic_runs.run(options.ir_opt, before.get(name, "") + name + OPTIONS.get(name, ""), path))
+            for name in names]
 
 
 def add(tally, index, run):

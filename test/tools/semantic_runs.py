@@ -4,6 +4,16 @@ import subprocess
 
 # On any module.
 OPTIONS = {"ConvertLayout": '<desired_layouts={"relax.nn.conv2d":["NHWC","OHWI"]};strict=false>'}
+# The passes before one whose result is otherwise ill-formed: what they add has effects.
+_IMPURE = "ToNonDataflow,RemovePurityChecking,"
+BEFORE = {"CallTIRRewrite": _IMPURE, "KillAfterLastUse": _IMPURE}
+# The same, with those without which a pass of the lowering has nothing to do. Legalized models run too long.
+BEFORE_ON_SMALL_MODULES = BEFORE | {
+    "CallTIRRewrite": f"LegalizeOps,{_IMPURE}",
+    "KillAfterLastUse": f"LegalizeOps,{_IMPURE}CallTIRRewrite,StaticPlanBlockMemory,LowerAllocTensor,",
+    "LowerAllocTensor": f"LegalizeOps,{_IMPURE}CallTIRRewrite,",
+    "StaticPlanBlockMemory": f"LegalizeOps,{_IMPURE}CallTIRRewrite,",
+}
 # The last line of the table.
 SUMMARY = re.compile(r"^functions: (\d+) \((\d+) unchanged, (\d+) not compared\)$", re.MULTILINE)
 NOT_COMPARED = re.compile(r"function '[^']*' is not compared: .*")
