@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "iropt/infer/type_inferrer.h"
@@ -139,10 +140,9 @@ class CallRewriter : public ExprMutator {
 
 Pass CreateCallTIRRewrite(const PassOptions& options) {
   return CreateModulePass(options.info(), [](Module module, ModulePassContext& context) -> Result<Module> {
-    const Module old = module;
     const auto rewrite = [&](const ModuleEntry& entry, Workspace& workspace, DiagnosticEngine& diagnostics) {
-      OpTypeInferrer inferrer(&old, workspace.arena(), &diagnostics);
-      return CallRewriter(old, workspace, inferrer, diagnostics).Run(To<Function>(entry.func));
+      OpTypeInferrer inferrer(&module, workspace.arena(), &diagnostics);
+      return CallRewriter(module, workspace, inferrer, diagnostics).Run(To<Function>(entry.func));
     };
     IROPT_RETURN_IF_ERROR(TryRewriteRelaxFunctions(module, context, rewrite));
     return module;

@@ -30,6 +30,7 @@
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -153,9 +154,8 @@ Result<const Function*> PlanMemory(const Function* function, const Module& modul
 
 Pass CreateStaticPlanBlockMemory(const PassOptions& options) {
   return CreateModulePass(options.info(), [](Module module, ModulePassContext& context) -> Result<Module> {
-    const Module old = module;
     const auto plan = [&](const ModuleEntry& entry, Workspace& workspace, DiagnosticEngine& diagnostics) {
-      return PlanMemory(To<Function>(entry.func), old, workspace, diagnostics);
+      return PlanMemory(To<Function>(entry.func), module, workspace, diagnostics);
     };
     IROPT_RETURN_IF_ERROR(TryRewriteRelaxFunctions(module, context, plan));
     return module;

@@ -2,8 +2,9 @@
 // its uses. The second goes through the events and assigns storages.
 #include "storage_planner.h"
 
-#include <algorithm>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/op/op.h"
@@ -240,17 +241,17 @@ class StorageAssigner {
     const int64_t* size = arith::AsInt(tensor.request.bytes);
     plan_.tensor_bytes += size ? *size : 0;
     plan_.num_symbolic += size == nullptr;
-    uint32_t storage = StoragePlan::kNone;
-    if (tensor.uses != 0) storage = pools_.back().Take(tensor.request, closed_, StoragePlan::kNone);
-    if (storage == StoragePlan::kNone) {
+    std::optional<uint32_t> storage;
+    if (tensor.uses != 0) storage = pools_.back().Take(tensor.request, closed_);
+    if (!storage) {
       storage = static_cast<uint32_t>(storages_.size());
       storages_.push_back(tensor.request);
       closed_.push_back(false);
-      open_.push_back(storage);
-    } else if (size && *size > *arith::AsInt(storages_[storage].bytes)) {
-      storages_[storage].bytes = storages_[storage].size_class = tensor.request.bytes;
+      open_.push_back(*storage);
+    } else if (size && *size > *arith::AsInt(storages_[*storage].bytes)) {
+      storages_[*storage].bytes = storages_[*storage].size_class = tensor.request.bytes;
     }
-    storage_of_tensor_[number] = plan_.storage_of[tensor.var->id] = storage;
+    storage_of_tensor_[number] = plan_.storage_of[tensor.var->id] = *storage;
   }
 
   void Use(uint32_t number) {

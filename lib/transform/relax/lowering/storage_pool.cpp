@@ -1,25 +1,26 @@
 #include "storage_pool.h"
 
+#include <iterator>
 #include <limits>
 
 #include "iropt/arith/prim_builder.h"
 
 namespace iropt {
 
-uint32_t StoragePool::Take(const StorageRequest& request, const std::vector<bool>& closed, uint32_t none) {
+std::optional<uint32_t> StoragePool::Take(const StorageRequest& request, const std::vector<bool>& closed) {
   const auto found = free_.find(KindOf(request));
-  if (found == free_.end()) return none;
+  if (found == free_.end()) return std::nullopt;
   const int64_t* size = arith::AsInt(request.bytes);
   if (!size) {
     const auto same_size = found->second.symbolic.find(request.size_class);
-    if (same_size == found->second.symbolic.end()) return none;
+    if (same_size == found->second.symbolic.end()) return std::nullopt;
     std::deque<uint32_t>& free = same_size->second;
     while (!free.empty()) {
       const uint32_t storage = free.front();
       free.pop_front();
       if (!closed[storage]) return storage;
     }
-    return none;
+    return std::nullopt;
   }
   std::multimap<int64_t, uint32_t>& free = found->second.by_bytes;
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
@@ -36,7 +37,7 @@ uint32_t StoragePool::Take(const StorageRequest& request, const std::vector<bool
     at = free.erase(at);
     if (!closed[storage]) return storage;
   }
-  return none;
+  return std::nullopt;
 }
 
 void StoragePool::Release(const StorageRequest& request, uint32_t storage) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -29,9 +30,9 @@ class StoragePool {
  public:
   // Takes a free storage for the tensor out of the pool: the smallest one that is large enough, otherwise the largest
   // one, which the caller enlarges; of equal ones, the first or the last that was released, respectively. If the size
-  // of the tensor is not known, a storage of the same size. `closed` tells which storages are out of scope; they are
-  // removed. Returns `none` if there is none that fits.
-  uint32_t Take(const StorageRequest& request, const std::vector<bool>& closed, uint32_t none);
+  // of the tensor is not known, a storage of the same size. Nothing if no storage fits. `closed` tells which storages
+  // are out of scope; they are removed.
+  std::optional<uint32_t> Take(const StorageRequest& request, const std::vector<bool>& closed);
   void Release(const StorageRequest& request, uint32_t storage);
 
  private:
