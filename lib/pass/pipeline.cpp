@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "iropt/support/check.h"
@@ -26,14 +27,12 @@ PassInfo InfoOfSequential(const PipelineItem& item) {
   return info;
 }
 
-// The passes of a named pipeline as a Sequential; nothing if no pipeline has the name.
-std::optional<PipelineItem> GroupOf(const PipelineItem& named, const PassRegistry& registry) {
-  const std::vector<const PipelineEntry*> parts = registry.FindPipelineParts(named.name, named.count);
+// The passes of a named pipeline as a Sequential; nothing if there are no parts.
+std::optional<PipelineItem> GroupOfParts(const PipelineItem& named, std::span<const PipelineEntry* const> parts) {
   if (parts.empty()) return std::nullopt;
   PipelineItem group;
   group.kind = PipelineItem::Kind::Sequential;
   group.name = PrintPipeline({named});
-  group.at_level = named.count;
   group.span = named.span;
   DiagnosticBuffer ignored;
   DiagnosticEngine diagnostics(&ignored);
@@ -43,6 +42,21 @@ std::optional<PipelineItem> GroupOf(const PipelineItem& named, const PassRegistr
     std::ranges::move(*passes, std::back_inserter(group.children));
   }
   return group;
+}
+
+// That of NAME<O2>; nothing if no pipeline has the name and the level.
+std::optional<PipelineItem> GroupAtLevel(const PipelineItem& named, const PassRegistry& registry) {
+  std::optional<PipelineItem> group = GroupOfParts(named, registry.FindPipelineParts(named.name, named.count));
+  if (group) group->at_level = named.count;
+  return group;
+}
+
+// That of NAME, if one row has all levels: its passes run at the level of the context.
+std::optional<PipelineItem> GroupAtAnyLevel(const PipelineItem& named, const PassRegistry& registry) {
+  if (!named.options.empty()) return std::nullopt;
+  std::vector<const PipelineEntry*> parts = registry.FindPipelineParts(named.name, 0);
+  std::erase_if(parts, [](const PipelineEntry* part) { return part->highest_level < kMaxOptLevel; });
+  return GroupOfParts(named, parts);
 }
 
 // The pass as an item of a pipeline; nothing if it is a fixpoint or a repeat, whose rounds are not known, or has one.
@@ -69,7 +83,8 @@ std::optional<PipelineItem> ItemOf(const Pass& pass, SourceSpan span) {
 // The passes of a pass that is registered as a Sequential, in a Sequential of its name; nothing for other passes.
 std::optional<PipelineItem> GroupOfPass(const PipelineItem& item, const PassRegistry& registry) {
   const PassEntry* row = registry.Find(item.name);
-  if (row == nullptr || row->info.kind != PassKind::Sequential) return std::nullopt;
+  if (row == nullptr) return GroupAtAnyLevel(item, registry);
+  if (row->info.kind != PassKind::Sequential) return std::nullopt;
   DiagnosticBuffer ignored;
   DiagnosticEngine diagnostics(&ignored);
   const Result<Pass> pass = registry.Create(item.name, item.options, diagnostics, item.span);
@@ -105,6 +120,9 @@ class Builder {
   }
 
   std::optional<Pass> BuildPass(const PipelineItem& item) {
+    if (registry_.Find(item.name) == nullptr) {
+      if (const std::optional<PipelineItem> group = GroupAtAnyLevel(item, registry_)) return BuildSequential(*group);
+    }
     Result<Pass> pass = registry_.Create(item.name, item.options, diagnostics_, item.span);
     if (!pass.ok()) return Fail(item, "pass-failed", pass.error());
     const auto required = registry_.RequiredBy(pass->info());
@@ -123,7 +141,7 @@ class Builder {
   }
 
   std::optional<Pass> BuildNamed(const PipelineItem& item) {
-    if (const std::optional<PipelineItem> group = GroupOf(item, registry_)) return BuildSequential(*group);
+    if (const std::optional<PipelineItem> group = GroupAtLevel(item, registry_)) return BuildSequential(*group);
     ReportUnknownPipeline(PrintPipeline({item}), item.span);
     return Fail(item, {}, {ErrorCode::Usage, {}});
   }
@@ -184,7 +202,7 @@ Pipeline ExpandPipeline(const Pipeline& pipeline, const PassRegistry& registry, 
   Pipeline expanded;
   for (const PipelineItem& item : pipeline) {
     std::optional<PipelineItem> group;
-    if (item.kind == PipelineItem::Kind::Named) group = GroupOf(item, registry);
+    if (item.kind == PipelineItem::Kind::Named) group = GroupAtLevel(item, registry);
     if (item.kind == PipelineItem::Kind::Pass) group = GroupOfPass(item, registry);
     PipelineItem made = group ? *std::move(group) : item;
     const std::optional<int> inner = level && made.at_level ? made.at_level : level;

@@ -7,6 +7,7 @@
 //             | 'fixpoint' ['<' ROUNDS '>'] '(' pipeline ')'
 //             | 'repeat' '<' TIMES '>' '(' pipeline ')'
 //             | NAME '<' 'O'LEVEL '>'                                       a named pipeline, such as default<O2>
+//             | NAME                                                        one that is the same at all levels
 //   VALUE    := JSON, or a word in place of a string
 //   NAME     := a word, or any string in double quotes, which is then the name of a pass or an option
 #pragma once
