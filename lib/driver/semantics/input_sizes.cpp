@@ -8,6 +8,7 @@
 #include "iropt/ir/relax/walk.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/op_attrs.h"
 
 namespace iropt {
 
@@ -62,6 +63,12 @@ class HintFinder : public WalkHandler {
   SizeHints hints_;
 };
 
+// The size, or a smaller one if the variable must be smaller.
+int64_t Within(int64_t size, const tir::Var& var, const SizeHints& hints) {
+  const auto most = std::ranges::find(hints.most, var.name, &std::pair<std::string_view, int64_t>::first);
+  return most == hints.most.end() ? size : 1 + (size - 1) % most->second;
+}
+
 }  // namespace
 
 std::vector<int64_t> NumbersIn(std::span<const PrimExpr* const> dims) {
@@ -72,7 +79,14 @@ std::vector<int64_t> NumbersIn(std::span<const PrimExpr* const> dims) {
 
 SizeHints FindSizeHints(const BaseFunc& function) {
   HintFinder finder;
-  if (const auto* relax = As<Function>(&function)) Walk(*relax, finder);
+  const auto* relax = As<Function>(&function);
+  if (!relax) return std::move(finder.hints());
+  Walk(*relax, finder);
+  const auto* bounds = As<DictAttr>(relax->attrs->Find("tir_var_upper_bound"));
+  for (uint32_t i = 0; bounds && i < bounds->size(); ++i) {
+    const int64_t bound = op_attrs::ToInt(bounds->values[i]);
+    if (bound > 0) finder.hints().most.emplace_back(bounds->keys[i], bound);
+  }
   return std::move(finder.hints());
 }
 
@@ -100,7 +114,8 @@ InputSizes MakeSizes(size_t assignment, const std::vector<const tir::Var*>& vars
   for (int64_t i = 0; i < count; ++i) {
     const auto fixed =
         std::ranges::find(hints.fixed, vars[static_cast<size_t>(i)], &std::pair<const tir::Var*, int64_t>::first);
-    sizes.of_vars.push_back(fixed == hints.fixed.end() ? size(i) : fixed->second);
+    const int64_t free = Within(size(i), *vars[static_cast<size_t>(i)], hints);
+    sizes.of_vars.push_back(fixed == hints.fixed.end() ? free : fixed->second);
   }
   return sizes;
 }

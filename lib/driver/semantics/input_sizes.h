@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,12 +15,14 @@ namespace iropt {
 // What a function says about the sizes that it accepts.
 struct SizeHints {
   std::vector<std::pair<const tir::Var*, int64_t>> fixed = {};  // that a match_cast compares with a number
+  std::vector<std::pair<std::string_view, int64_t>> most = {};  // the greatest values, by the names of variables
   int64_t multiple = 1;                                         // of which sizes may have to be multiples
   // Dimensions that a match_cast demands of variables, -1 where it does not say a number.
   std::vector<std::pair<const Expr*, std::vector<int64_t>>> dims = {};
 };
 
-// From the match_casts of a Relax function and the scalar expressions of any function. Linear.
+// From the match_casts of a Relax function, its attribute tir_var_upper_bound, and the scalar expressions of any
+// function. Linear.
 SizeHints FindSizeHints(const BaseFunc& function);
 
 // The numbers among dimensions, and -1 for others.
