@@ -33,6 +33,7 @@ const Expr* ExprMutator::VisitCall(const Call* expr) { return ExprRewriter::Visi
 
 const Expr* ExprMutator::VisitIf(const If* expr) {
   const Expr* cond = VisitExpr(expr->cond);
+  if (cond != expr->cond) cond = builder_.NormalizeArgument(cond);
   const Expr* true_branch = VisitBranch(expr->true_branch);
   const Expr* false_branch = VisitBranch(expr->false_branch);
   if (cond == expr->cond && true_branch == expr->true_branch && false_branch == expr->false_branch) return expr;
