@@ -10,8 +10,10 @@ namespace iropt {
 
 namespace {
 
+// Functions for an external compiler are run through their callers, which are changed with them.
 bool IsPublic(const ModuleEntry& entry) {
-  return !Is<ExternFunc>(entry.func) && !entry.func->StringAttr(attr::kGlobalSymbol).empty();
+  return !Is<ExternFunc>(entry.func) && !entry.func->StringAttr(attr::kGlobalSymbol).empty() &&
+         entry.func->StringAttr(attr::kCodegen).empty();
 }
 
 }  // namespace
