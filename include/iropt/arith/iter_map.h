@@ -1,0 +1,37 @@
+// Simplification of indices that are fused and split iterators.
+//
+//   // for i in range(4), j in range(8), where i * 8 + j < 30
+//   (i * 8 + j) // 4 * 4 + j % 4      -->      i * 8 + j
+//
+// An index is an iterator map if it is a sum of iterators and their digits in some mixed radix (quotients and
+// remainders) that takes every value of a range, as fused and split loops make it. The result is a normal form of such
+// a map: the terms by decreasing scale, where terms that a condition bounds together stay together. After TVM's
+// IterMapSimplify (src/arith/iter_affine_map.cc) for surjective maps, without padding of extents that a divisor does
+// not divide: such indices stay.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <unordered_map>
+
+#include "iropt/arith/analyzer.h"
+#include "iropt/arith/int_set.h"
+#include "iropt/ir/tir/expr.h"
+
+namespace iropt::arith {
+
+// The iterators and their ranges, which depend on no iterator. Looked up, never iterated.
+using IterRanges = std::unordered_map<const tir::Var*, tir::Range>;
+
+// The normal form of the index where all conditions hold, or the index itself if it is not an iterator map. O(size of
+// index and conditions), times the square of the number of terms.
+const PrimExpr* SimplifyIterMap(const PrimExpr* index, const IterRanges& iters,
+                                std::span<const PrimExpr* const> conditions, Analyzer& analyzer);
+
+// The values from range.min to range.min + range.extent - 1 for all values of the iterators for which the condition
+// holds (null: always); nothing if the begin is not an iterator map, or if values in between are not taken. The same
+// cost.
+std::optional<IntervalSet> EstimateIterMap(const tir::Range& range, const IterRanges& iters, const PrimExpr* condition,
+                                           Analyzer& analyzer);
+
+}  // namespace iropt::arith

@@ -1,0 +1,450 @@
+#include "iter_map_rewriter.h"
+
+#include <algorithm>
+
+#include "iropt/ir/tir/visitor.h"
+#include "iropt/support/stack.h"
+
+namespace iropt::arith {
+
+namespace {
+
+bool SameTerm(const IterSplit& a, const IterSplit& b) {
+  return a.source == b.source && DeepEqual(a.lower_factor, b.lower_factor) && DeepEqual(a.extent, b.extent);
+}
+
+bool SameSum(const IterSum& a, const IterSum& b) {
+  return DeepEqual(a.base, b.base) && std::ranges::equal(a.args, b.args, [](const IterSplit& x, const IterSplit& y) {
+           return SameTerm(x, y) && DeepEqual(x.scale, y.scale);
+         });
+}
+
+}  // namespace
+
+// ---- Expressions to sums
+
+std::optional<IterSum> IterMapRewriter::Rewrite(const PrimExpr* expr) {
+  IterSum sum = Visit(expr);
+  if (failed_) return std::nullopt;
+  return sum.args.empty() ? std::optional(sum) : Fuse(std::move(sum), /*may_skip=*/true);
+}
+
+bool IterMapRewriter::UsesIter(const PrimExpr* expr) const {
+  bool uses = false;
+  tir::ForEachVar(expr, [&](const tir::Var* var) { uses |= iters_.contains(var); });
+  return uses;
+}
+
+IterSum IterMapRewriter::Visit(const PrimExpr* expr) {
+  return WithStack([&]() -> IterSum {
+    if (failed_) return {{}, expr};
+    const auto* binary = IsIndexType(expr->dtype) ? As<tir::BinaryExpr>(expr) : nullptr;
+    switch (expr->kind) {
+      case NodeKind::kPrimVar:
+      case NodeKind::kSizeVar: return VisitVar(static_cast<const tir::Var*>(expr));
+      case NodeKind::kAdd:
+      case NodeKind::kSub:
+        if (!binary) break;
+        {
+          IterSum sum = Visit(binary->a);
+          Add(sum, Visit(binary->b), expr->kind);
+          return sum;
+        }
+      case NodeKind::kMul:
+        if (!binary) break;
+        return VisitProduct(*binary);
+      case NodeKind::kFloorDiv:
+        if (!binary) break;
+        return VisitQuotient(*binary, /*is_mod=*/false);
+      case NodeKind::kFloorMod:
+        if (!binary) break;
+        return VisitQuotient(*binary, /*is_mod=*/true);
+      default: break;
+    }
+    return UsesIter(expr) ? Fail(expr) : IterSum{{}, expr};
+  });
+}
+
+IterSum IterMapRewriter::VisitVar(const tir::Var* var) {
+  const auto iter = iters_.find(var);
+  if (iter == iters_.end()) return {{}, var};
+  const auto known = vars_.find(var);
+  if (known != vars_.end()) return known->second;
+  const auto constrained = constrained_.find(var);
+  const tir::Range& range = constrained == constrained_.end() ? iter->second : constrained->second;
+  const PrimExpr* one = make().Const(1, var->dtype);
+  IterSum sum = {{}, range.min};
+  if (!IsInt(range.extent, 1)) {
+    const PrimExpr* from_zero = IsInt(range.min, 0) ? var : make().Sub(var, range.min);
+    marks_.push_back({.expr = from_zero, .sum = {}, .extent = range.extent});
+    sum.args.push_back({&marks_.back(), one, range.extent, one});
+  }
+  return vars_[var] = sum;
+}
+
+void IterMapRewriter::Add(IterSum& sum, const IterSum& other, NodeKind sign) {
+  for (IterSplit term : other.args) {
+    const auto same = std::ranges::find_if(sum.args, [&](const IterSplit& arg) { return SameTerm(arg, term); });
+    if (same != sum.args.end()) {
+      same->scale = make().Binary(sign, same->scale, term.scale);
+    } else {
+      term.scale = sign == NodeKind::kSub ? make().Sub(make().Const(0, term.scale->dtype), term.scale) : term.scale;
+      sum.args.push_back(term);
+    }
+  }
+  sum.base = make().Binary(sign, sum.base, other.base);
+}
+
+IterSum IterMapRewriter::VisitProduct(const tir::BinaryExpr& expr) {
+  IterSum a = Visit(expr.a);
+  IterSum b = Visit(expr.b);
+  if (!a.args.empty() && !b.args.empty()) return Fail(&expr);
+  if (a.args.empty()) std::swap(a, b);
+  for (IterSplit& term : a.args) term.scale = make().Mul(term.scale, b.base);
+  a.base = make().Mul(a.base, b.base);
+  return a;
+}
+
+IterSum IterMapRewriter::VisitQuotient(const tir::BinaryExpr& expr, bool is_mod) {
+  IterSum a = Visit(expr.a);
+  const IterSum b = Visit(expr.b);
+  if (failed_) return a;
+  if (!b.args.empty()) return Fail(&expr);
+  if (a.args.empty()) return {{}, make().Binary(expr.kind, a.base, b.base)};
+  if (a.args.size() > 1) {
+    std::optional<IterSum> fused = Fuse(std::move(a), /*may_skip=*/true);
+    if (!fused) return Fail(&expr);
+    a = std::move(*fused);
+  }
+  if (a.args.size() != 1) return Fail(&expr);
+  return is_mod ? Modulo(a.args[0], a.base, b.base) : Divide(a.args[0], a.base, b.base);
+}
+
+bool IterMapRewriter::NeedsPadding(const IterSplit& split, const PrimExpr* base, const PrimExpr* divisor) {
+  return !IsDivisible(base, divisor) || !IsDivisible(split.extent, divisor);
+}
+
+IterSum IterMapRewriter::Divide(IterSplit split, const PrimExpr* base, const PrimExpr* divisor) {
+  if (IsInt(divisor, 1)) return {{split}, base};
+  if (!IsInt(split.scale, 1)) {
+    if (IsDivisible(split.scale, divisor) && IsDivisible(base, divisor)) {
+      split.scale = make().FloorDiv(split.scale, divisor);
+      return {{split}, make().FloorDiv(base, divisor)};
+    }
+    if (!IsDivisible(divisor, split.scale) || !IsDivisible(base, split.scale)) return Fail(base);
+    base = make().FloorDiv(base, split.scale);
+    divisor = make().FloorDiv(divisor, split.scale);
+    split.scale = make().Const(1, divisor->dtype);
+  }
+  if (NeedsPadding(split, base, divisor)) return Fail(base);
+  split.lower_factor = make().Mul(split.lower_factor, divisor);
+  split.extent = analyzer_.Simplify(make().FloorDiv(split.extent, divisor));
+  return {{split}, analyzer_.Simplify(make().FloorDiv(base, divisor))};
+}
+
+IterSum IterMapRewriter::Modulo(IterSplit split, const PrimExpr* base, const PrimExpr* divisor) {
+  const PrimExpr* zero = make().Const(0, divisor->dtype);
+  if (IsInt(divisor, 1)) return {{}, zero};
+  if (!IsInt(split.scale, 1)) {
+    if (IsDivisible(split.scale, divisor) && IsDivisible(base, divisor)) return {{}, zero};
+    if (!IsDivisible(divisor, split.scale) || !IsDivisible(base, split.scale)) return Fail(base);
+    base = make().FloorDiv(base, split.scale);
+    divisor = make().FloorDiv(divisor, split.scale);
+  }
+  if (NeedsPadding(split, base, divisor)) return Fail(base);
+  split.extent = divisor;
+  return {{split}, zero};
+}
+
+const PrimExpr* IterMapRewriter::Product(const PrimExpr* a, const PrimExpr* b) {
+  const PrimExpr* product = make().Mul(a, b);
+  return AsInt(product) ? product : analyzer_.Simplify(product);
+}
+
+bool IterMapRewriter::IsDivisible(const PrimExpr* a, const PrimExpr* b) {
+  const int64_t* x = AsInt(a);
+  const int64_t* y = AsInt(b);
+  if (y && *y == 0) return false;
+  if (x && y) return *x % *y == 0;
+  if (Equal(a, b)) return true;
+  const PrimExpr* rest = make().FloorMod(a, b);
+  return Equal(rest, make().Const(0, rest->dtype));
+}
+
+// ---- Sums to one iterator
+
+int IterMapRewriter::FindBase(const IterSum& sum, const std::vector<bool>& visited, const IterMark* source, int last) {
+  const auto is_candidate = [&](int i) {
+    return !visited[static_cast<size_t>(i)] && (!source || sum.args[static_cast<size_t>(i)].source == source);
+  };
+  int best = -1;
+  int64_t least = 0;
+  for (int i = last; i >= 0; --i) {
+    const IterSplit& arg = sum.args[static_cast<size_t>(i)];
+    const int64_t* scale = AsInt(arg.scale);
+    if (!is_candidate(i) || !scale) continue;
+    const bool is_better =
+        best == -1 || *scale < least ||
+        (*scale == least && IsInt(arg.extent, 1) && !IsInt(sum.args[static_cast<size_t>(best)].extent, 1));
+    if (!is_better) continue;
+    best = i;
+    least = *scale;
+  }
+  // Without a constant scale, the one with the fewest factors.
+  for (int i = last, fewest = 0; i >= 0 && (best == -1 || fewest != 0); --i) {
+    if (!is_candidate(i)) continue;
+    int factors = 1;
+    for (const auto* mul = As<tir::Mul>(sum.args[static_cast<size_t>(i)].scale); mul; mul = As<tir::Mul>(mul->a))
+      ++factors;
+    if (best != -1 && factors >= fewest) continue;
+    best = i;
+    fewest = factors;
+  }
+  return best;
+}
+
+int IterMapRewriter::FindScale(const IterSum& sum, const std::vector<bool>& visited, const PrimExpr* scale,
+                               const IterMark* source, int last) {
+  int found = -1;
+  for (int i = last; i >= 0; --i) {
+    const auto at = static_cast<size_t>(i);
+    if (visited[at] || (source && sum.args[at].source != source) || !Equal(sum.args[at].scale, scale)) continue;
+    // Iterators that run once do not change the scale, so they come first.
+    if (IsInt(sum.args[at].extent, 1)) return i;
+    if (found == -1) found = i;
+  }
+  return found;
+}
+
+int IterMapRewriter::FindSmallerScale(const IterSum& sum, const std::vector<bool>& visited, const PrimExpr* scale) {
+  int found = -1;
+  for (int i = static_cast<int>(sum.args.size()) - 1; i >= 0; --i) {
+    const auto at = static_cast<size_t>(i);
+    const PrimExpr* own = sum.args[at].scale;
+    if (visited[at] || !analyzer_.CanProveGreaterEqual(make().Sub(scale, own), 0) ||
+        !analyzer_.CanProveGreaterEqual(own, 0))
+      continue;
+    if (found == -1 || analyzer_.CanProveLess(make().Sub(sum.args[static_cast<size_t>(found)].scale, own), 0))
+      found = i;
+  }
+  return found;
+}
+
+bool IterMapRewriter::Combine(IterSum& sum) {
+  const size_t size = sum.args.size();
+  std::unordered_map<const IterMark*, int> counts;
+  for (const IterSplit& arg : sum.args) ++counts[arg.source];
+  if (counts.size() == size) return false;
+  std::vector<bool> visited(size, false);
+  std::vector<IterSplit> combined;  // from the last
+  for (int last = static_cast<int>(size) - 1; last >= 0;) {
+    const auto at = static_cast<size_t>(last);
+    if (visited[at]) {
+      --last;
+      continue;
+    }
+    const IterMark* source = sum.args[at].source;
+    int index = counts[source] == 1 ? last : FindBase(sum, visited, source, last);
+    visited[static_cast<size_t>(index)] = true;
+    IterSplit low = sum.args[static_cast<size_t>(index)];
+    while (counts[source] > 1) {
+      index = FindScale(sum, visited, Product(low.extent, low.scale), source, last);
+      if (index == -1) break;
+      const IterSplit& high = sum.args[static_cast<size_t>(index)];
+      if (!Equal(high.lower_factor, Product(low.lower_factor, low.extent))) break;
+      visited[static_cast<size_t>(index)] = true;
+      low.extent = Product(high.extent, low.extent);
+    }
+    combined.push_back(low);
+  }
+  sum.args.assign(combined.rbegin(), combined.rend());
+  return true;
+}
+
+const IterSum* IterMapRewriter::FindConstraint(const IterSplit& split) const {
+  const IterSum* longest = nullptr;
+  for (const IterSum& constraint : constraints_) {
+    if (SameTerm(split, constraint.args.back()) && (!longest || longest->args.size() < constraint.args.size()))
+      longest = &constraint;
+  }
+  return longest;
+}
+
+IterMapRewriter::Fused* IterMapRewriter::FindFused(const IterSum& flat) {
+  const auto found = std::ranges::find_if(fused_, [&](const Fused& fused) { return SameSum(fused.flat, flat); });
+  return found == fused_.end() ? nullptr : &*found;
+}
+
+std::optional<IterSum> IterMapRewriter::Fuse(IterSum sum, bool may_skip) {
+  if (Combine(sum) && sum.args.size() <= 1 && may_skip) return sum;
+  const int end = static_cast<int>(sum.args.size()) - 1;
+  std::vector<bool> visited(sum.args.size(), false);
+  const int first = FindBase(sum, visited, nullptr, end);
+  if (first == -1) return std::nullopt;
+  const PrimExpr* base_scale = sum.args[static_cast<size_t>(first)].scale;
+  const PrimExpr* zero = make().Const(0, base_scale->dtype);
+  const PrimExpr* extra_base = zero;
+  const PrimExpr* tail = zero;
+  const PrimExpr* expected = base_scale;
+  std::vector<IterSplit> flat, grouped;  // innermost first
+  for (size_t i = 0; i < sum.args.size();) {
+    int index = i == 0 ? first : FindScale(sum, visited, expected, nullptr, end);
+    const bool is_exact = index != -1;
+    if (!is_exact && IsInt(base_scale, 1)) index = FindSmallerScale(sum, visited, expected);
+    if (index == -1) return std::nullopt;
+    const IterSplit& arg = sum.args[static_cast<size_t>(index)];
+    const PrimExpr* scale = is_exact ? expected : arg.scale;
+    if (!is_exact) tail = make().Add(tail, make().Sub(expected, scale));
+    if (const IterSum* constraint = FindConstraint(arg)) {
+      for (auto term = constraint->args.rbegin(); term != constraint->args.rend(); ++term) {
+        size_t k = 0;
+        while (k < sum.args.size() && (visited[k] || !SameTerm(sum.args[k], *term) ||
+                                       !Equal(make().Mul(term->scale, scale), sum.args[k].scale)))
+          ++k;
+        if (k == sum.args.size()) return std::nullopt;
+        visited[k] = true;
+        flat.push_back(sum.args[k]);
+      }
+      const Fused* known = FindFused(*constraint);
+      if (!known) return std::nullopt;
+      const PrimExpr* one = make().Const(1, base_scale->dtype);
+      grouped.push_back({known->mark, one, known->mark->extent, make().FloorDiv(scale, base_scale)});
+      extra_base = make().Add(extra_base, make().Mul(known->offset, scale));
+      expected = Product(known->mark->extent, scale);
+      i += constraint->args.size();
+    } else {
+      visited[static_cast<size_t>(index)] = true;
+      IterSplit term = arg;
+      term.scale = analyzer_.Simplify(make().FloorDiv(arg.scale, base_scale));
+      flat.push_back(term);
+      grouped.push_back(term);
+      expected = Product(arg.extent, scale);
+      ++i;
+    }
+  }
+  const IterSum flat_form = {{flat.rbegin(), flat.rend()}, zero};
+  const IterMark* mark = nullptr;
+  if (const Fused* known = FindFused(flat_form)) {
+    if (!Equal(extra_base, make().Mul(known->offset, base_scale))) return std::nullopt;
+    mark = known->mark;
+  } else {
+    const PrimExpr* extent = make().Add(make().TruncDiv(expected, base_scale), tail);
+    marks_.push_back({nullptr, {{grouped.rbegin(), grouped.rend()}, zero}, extent, flat_form});
+    mark = &marks_.back();
+    fused_.push_back({flat_form, mark, extra_base});
+  }
+  const PrimExpr* one = make().Const(1, base_scale->dtype);
+  return IterSum{{{mark, one, mark->extent, base_scale}}, make().Add(sum.base, extra_base)};
+}
+
+// ---- Constraints
+
+bool IterMapRewriter::Constrain(const PrimExpr* expr, const PrimExpr* lower, const PrimExpr* upper) {
+  IterSum sum = Visit(expr);
+  if (failed_ || sum.args.empty()) return false;
+  if (!IsInt(sum.base, 0)) {
+    if (lower) lower = make().Sub(lower, sum.base);
+    if (upper) upper = make().Sub(upper, sum.base);
+    sum.base = make().Const(0, sum.base->dtype);
+  }
+  const std::optional<IterSum> fused = Fuse(std::move(sum), /*may_skip=*/false);
+  if (!fused || fused->args.size() != 1 || !IsInt(fused->args[0].scale, 1)) return false;
+  const IterMark& old = *fused->args[0].source;
+  Fused* known = old.expr ? nullptr : FindFused(old.flat);
+  if (!known) return false;
+  const PrimExpr* min = known->offset;
+  const PrimExpr* max = make().Add(min, old.extent);
+  IterMark mark = old;
+  if (lower) {
+    const PrimExpr* raised = make().Max(lower, min);
+    const PrimExpr* delta = make().Sub(raised, min);
+    if (!IsInt(delta, 0)) mark.sum.base = make().Sub(mark.sum.base, delta);
+    min = raised;
+  }
+  if (upper) {
+    const bool is_less = analyzer_.CanProve(make().Binary(NodeKind::kLE, upper, max));
+    max = is_less ? upper : make().Min(upper, max);
+  }
+  mark.extent = make().Sub(max, min);
+  marks_.push_back(mark);
+  known->mark = &marks_.back();
+  known->offset = min;
+  constraints_.push_back(mark.flat);
+  return true;
+}
+
+bool IterMapRewriter::AreConstraintsNested() const {
+  for (size_t i = 0; i < constraints_.size(); ++i) {
+    for (size_t j = i + 1; j < constraints_.size(); ++j) {
+      size_t common = 0;
+      for (const IterSplit& term : constraints_[i].args) {
+        common += std::ranges::any_of(constraints_[j].args, [&](const IterSplit& other) {
+          return SameTerm(term, other) && DeepEqual(term.scale, other.scale);
+        });
+      }
+      if (common != 0 && common != constraints_[i].args.size()) return false;
+    }
+  }
+  return true;
+}
+
+// ---- Checks and results
+
+bool IterMapRewriter::IsSurjective(const IterSum& sum) {
+  std::vector<std::pair<const IterMark*, std::vector<IterSplit>>> splits;
+  std::vector<const IterSum*> work = {&sum};
+  while (!work.empty()) {
+    const IterSum* current = work.back();
+    work.pop_back();
+    for (const IterSplit& arg : current->args) {
+      auto entry = std::ranges::find(splits, arg.source, [](const auto& item) { return item.first; });
+      if (entry == splits.end()) {
+        entry = splits.insert(splits.end(), {arg.source, {}});
+        if (!arg.source->expr) work.push_back(&arg.source->sum);
+      }
+      entry->second.push_back(arg);
+    }
+  }
+  return std::ranges::all_of(splits, [&](const auto& item) { return AreDigits(*item.first, item.second); });
+}
+
+// Each split begins where another one ends, or further out, and the last one ends at a divisor of the extent.
+bool IterMapRewriter::AreDigits(const IterMark& mark, std::vector<IterSplit> splits) {
+  const PrimExpr* expected = make().Const(1, mark.extent->dtype);
+  while (!splits.empty()) {
+    auto next = std::ranges::find_if(splits, [&](const IterSplit& s) { return Equal(s.lower_factor, expected); });
+    if (next == splits.end()) {
+      next = splits.begin();
+      for (auto it = splits.begin(); it != splits.end(); ++it) {
+        if (!IsDivisible(it->lower_factor, expected)) return false;
+        if (IsDivisible(next->lower_factor, it->lower_factor)) next = it;
+      }
+    }
+    expected = make().Mul(next->lower_factor, next->extent);
+    splits.erase(next);
+  }
+  return Equal(expected, mark.extent) || IsDivisible(mark.extent, expected);
+}
+
+const PrimExpr* IterMapRewriter::ToExpr(const IterSum& sum) {
+  const PrimExpr* result = nullptr;
+  for (const IterSplit& arg : sum.args) {
+    const PrimExpr* term = ToExpr(arg);
+    result = result ? make().Add(result, term) : term;
+  }
+  return result ? make().Add(result, sum.base) : sum.base;
+}
+
+const PrimExpr* IterMapRewriter::ToExpr(const IterSplit& split) {
+  const IterMark& mark = *split.source;
+  const PrimExpr* source = mark.expr ? mark.expr : WithStack([&] { return ToExpr(mark.sum); });
+  const PrimExpr* end = make().Mul(split.lower_factor, split.extent);
+  if (IsInt(split.lower_factor, 1) && Equal(split.extent, mark.extent)) return make().Mul(source, split.scale);
+  if (Equal(mark.extent, end)) {
+    if (IsInt(split.extent, 1) && !IsInt(mark.extent, 1)) return make().Const(0, split.extent->dtype);
+    return make().Mul(make().FloorDiv(source, split.lower_factor), split.scale);
+  }
+  return make().Mul(make().FloorDiv(make().FloorMod(source, end), split.lower_factor), split.scale);
+}
+
+}  // namespace iropt::arith
