@@ -12,8 +12,7 @@
 // as int8. Refuses matched buffers, see tir.LowerMatchBuffer. Functions of the older scheduler stay. O(nodes), plus the
 // simplification of the indices.
 //
-// Source: TVM 0.18's pass of this name. Indices are simplified by the ranges of the loops around them, not by iterator
-// maps.
+// Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
 
 #include <unordered_map>
@@ -78,8 +77,8 @@ class BufferFlattener : public AnalyzingMutator {
       last.push_back(make().Sub(make().Add(range->min, range->extent), make().Const(1, range->extent->dtype)));
       last.back() = VisitExpr(last.back());
     }
-    const std::vector<const PrimExpr*> begin = ElementOffset(*region->buffer, first, offset_analyzer_);
-    const std::vector<const PrimExpr*> end = ElementOffset(*region->buffer, last, offset_analyzer_);
+    const List<const PrimExpr*> begin = FlatIndices(*region->buffer, first);
+    const List<const PrimExpr*> end = FlatIndices(*region->buffer, last);
     std::vector<const tir::Range*> ranges;
     for (size_t i = 0; i < begin.size(); ++i) {
       const PrimExpr* extent = make().Sub(make().Add(end[i], make().Const(1, end[i]->dtype)), begin[i]);
@@ -101,7 +100,7 @@ class BufferFlattener : public AnalyzingMutator {
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
     tir::BufferStore copy = *To<tir::BufferStore>(AnalyzingMutator::VisitBufferStore(store));
     copy.buffer = Flatten(store->buffer);
-    copy.indices = workspace().Copy(ElementOffset(*store->buffer, copy.indices, offset_analyzer_));
+    copy.indices = FlatIndices(*store->buffer, copy.indices);
     if (store->value->dtype == DataType::Bool()) copy.value = make().Cast(DataType::Int(8), copy.value);
     return workspace().New<tir::BufferStore>(copy);
   }
@@ -110,7 +109,7 @@ class BufferFlattener : public AnalyzingMutator {
     tir::BufferLoad copy = *To<tir::BufferLoad>(AnalyzingMutator::VisitBufferLoad(load));
     copy.flags = 0;
     copy.buffer = Flatten(load->buffer);
-    copy.indices = workspace().Copy(ElementOffset(*load->buffer, copy.indices, offset_analyzer_));
+    copy.indices = FlatIndices(*load->buffer, copy.indices);
     const bool is_bool = load->dtype == DataType::Bool();
     if (is_bool) copy.dtype = DataType::Int(8);
     const PrimExpr* flat = workspace().New<tir::BufferLoad>(copy);
@@ -118,6 +117,12 @@ class BufferFlattener : public AnalyzingMutator {
   }
 
  private:
+  List<const PrimExpr*> FlatIndices(const tir::Buffer& buffer, std::span<const PrimExpr* const> indices) {
+    std::vector<const PrimExpr*> flat = ElementOffset(buffer, indices, offset_analyzer_);
+    for (const PrimExpr*& index : flat) index = SimplifyIndex(index);
+    return workspace().Copy(flat);
+  }
+
   // One buffer for all uses. Always another one, because the one of a parameter stays in the signature.
   const tir::Buffer* Flatten(const tir::Buffer* buffer) {
     const tir::Buffer*& flat = flat_[buffer];

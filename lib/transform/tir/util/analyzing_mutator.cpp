@@ -1,6 +1,7 @@
 #include "transform/tir/util/analyzing_mutator.h"
 
 #include "iropt/arith/side_effect.h"
+#include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
 
 namespace iropt {
@@ -15,12 +16,28 @@ AnalyzingMutator::AnalyzingMutator(const PrimFunc& func, Workspace& workspace)
   }
 }
 
+bool AnalyzingMutator::UsesIter(const PrimExpr* expr) const {
+  bool uses = false;
+  tir::ForEachVar(expr, [&](const tir::Var* var) { uses |= iters_.contains(var); });
+  return uses;
+}
+
+void AnalyzingMutator::BindRange(const tir::Var* var, const PrimExpr* min, const PrimExpr* extent) {
+  analyzer_.Bind(var, min, extent);
+  iters_are_independent_ &= !UsesIter(min) && !UsesIter(extent);
+  iters_.insert_or_assign(var, tir::Range(min, extent));
+}
+
 void AnalyzingMutator::BindRange(const tir::IterVar& axis) {
-  if (axis.dom) analyzer_.Bind(axis.var, axis.dom->min, axis.dom->extent);
+  if (axis.dom) BindRange(axis.var, axis.dom->min, axis.dom->extent);
+}
+
+const PrimExpr* AnalyzingMutator::SimplifyIndex(const PrimExpr* index) {
+  return iters_are_independent_ ? arith::SimplifyIterMap(index, iters_, iter_conditions_, analyzer_) : index;
 }
 
 const tir::Stmt* AnalyzingMutator::VisitFor(const tir::For* loop) {
-  analyzer_.Bind(loop->loop_var, loop->min, loop->extent);
+  BindRange(loop->loop_var, loop->min, loop->extent);
   return LoopMutator::VisitFor(loop);
 }
 
@@ -44,7 +61,7 @@ const tir::Stmt* AnalyzingMutator::VisitIfThenElse(const tir::IfThenElse* stmt) 
   const auto* likely = As<tir::Call>(copy.condition);
   const bool is_likely = likely && IsOp(likely->op, OpId::kTirLikely);
   const PrimExpr* condition = is_likely ? likely->args[0] : copy.condition;
-  copy.then_case = Where(condition, [&] { return VisitStmt(stmt->then_case); });
+  copy.then_case = WhereIters(condition, [&] { return VisitStmt(stmt->then_case); });
   if (stmt->else_case) {
     copy.else_case =
         Where(analyzer_.RewriteSimplify(make().Not(condition)), [&] { return VisitStmt(stmt->else_case); });
@@ -60,7 +77,7 @@ const tir::Stmt* AnalyzingMutator::VisitIfThenElse(const tir::IfThenElse* stmt) 
 const tir::Stmt* AnalyzingMutator::VisitAttrStmt(const tir::AttrStmt* stmt) {
   const auto* axis = As<tir::IterVar>(stmt->node);
   if (axis && (stmt->attr_key == "thread_extent" || stmt->attr_key == "virtual_thread"))
-    analyzer_.Bind(axis->var, make().Const(0, stmt->value->dtype), stmt->value);
+    BindRange(axis->var, make().Const(0, stmt->value->dtype), stmt->value);
   return LoopMutator::VisitAttrStmt(stmt);
 }
 
@@ -76,8 +93,8 @@ const tir::Stmt* AnalyzingMutator::VisitAssertStmt(const tir::AssertStmt* stmt) 
 const PrimExpr* AnalyzingMutator::VisitCall(const tir::Call* call) {
   if (!IsOp(call->op, OpId::kTirIfThenElse) || call->args.size() != 3) return LoopMutator::VisitCall(call);
   const PrimExpr* condition = VisitExpr(call->args[0]);
-  const PrimExpr* then_value = Where(condition, [&] { return VisitExpr(call->args[1]); });
-  const PrimExpr* else_value = Where(make().Not(condition), [&] { return VisitExpr(call->args[2]); });
+  const PrimExpr* then_value = WhereIters(condition, [&] { return VisitExpr(call->args[1]); });
+  const PrimExpr* else_value = WhereIters(make().Not(condition), [&] { return VisitExpr(call->args[2]); });
   if (arith::IsInt(condition, 1)) return then_value;
   if (arith::IsInt(condition, 0)) return else_value;
   if (condition == call->args[0] && then_value == call->args[1] && else_value == call->args[2]) return call;

@@ -2,7 +2,10 @@
 // the conditions around it.
 #pragma once
 
+#include <vector>
+
 #include "iropt/arith/analyzer.h"
+#include "iropt/arith/iter_map.h"
 #include "transform/tir/util/loop_pass.h"
 
 namespace iropt {
@@ -15,6 +18,8 @@ class AnalyzingMutator : public LoopMutator {
  protected:
   arith::Analyzer& analyzer() { return analyzer_; }
   const arith::PrimBuilder& make() const { return analyzer_.make(); }
+  // The normal form of an index that is a map of the loops, threads and axes, where the conditions around it hold.
+  const PrimExpr* SimplifyIndex(const PrimExpr* index);
 
   const tir::Stmt* VisitFor(const tir::For* loop) override;
   const tir::Stmt* VisitBlock(const tir::Block* block) override;
@@ -34,9 +39,24 @@ class AnalyzingMutator : public LoopMutator {
     const arith::Analyzer::Constraint constraint(analyzer_, condition);
     return visit();
   }
+  // The same for a condition that limits the iterators.
+  template <class F>
+  auto WhereIters(const PrimExpr* condition, F&& visit) {
+    const bool limits = UsesIter(condition);
+    if (limits) iter_conditions_.push_back(condition);
+    auto result = Where(condition, visit);
+    if (limits) iter_conditions_.pop_back();
+    return result;
+  }
+  void BindRange(const tir::Var* var, const PrimExpr* min, const PrimExpr* extent);
   void BindRange(const tir::IterVar& axis);
+  bool UsesIter(const PrimExpr* expr) const;
 
   arith::Analyzer analyzer_;
+  // The loops, threads and axes that were visited; variables are not bound twice.
+  arith::IterRanges iters_;
+  bool iters_are_independent_ = true;  // no range depends on another iterator
+  std::vector<const PrimExpr*> iter_conditions_;
 };
 
 }  // namespace iropt
