@@ -1,0 +1,182 @@
+// tir.CompactBufferAllocation: makes allocated buffers as small as the part of them that is accessed.
+//
+//   for i in range(16):                               for i in range(16):
+//       B = T.decl_buffer((16, 16))                       B = T.decl_buffer((1, 16))
+//       for j in range(16):                               for j in range(16):
+//           B[i, j] = A[i, j]                 -->             B[i - i, j] = A[i, j]
+//       for j in range(16):                               for j in range(16):
+//           C[i, j] = B[i, j]                                 C[i, j] = B[i - i, j]
+//
+// The alignments of dimensions (buffer_dim_align) become strides. Buffers whose memory has several views stay. With
+// is_strict, accesses outside of the shape of a buffer do not count. Refuses blocks with axes, see
+// tir.ConvertBlocksToOpaque. Functions of the older scheduler stay. O(nodes times nesting), plus simplification.
+//
+// Source: TVM 0.18's pass of this name. Conditions between several iterators count if they bound an iterator map.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "iropt/arith/analyzer.h"
+#include "iropt/ir/location.h"
+#include "iropt/transform/passes.h"
+#include "transform/tir/buffers/access_regions.h"
+#include "transform/tir/util/buffer_layout.h"
+#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/storage_align.h"
+
+namespace iropt {
+
+namespace {
+
+class BufferCompactor : public LoopMutator {
+ public:
+  BufferCompactor(const PrimFunc& func, bool in_bound, Workspace& workspace, DiagnosticEngine& diagnostics)
+      : LoopMutator(workspace),
+        diagnostics_(diagnostics),
+        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {
+    const StorageAligns aligns = CollectStorageAligns(func.body);
+    for (AccessedRegion& accessed : CollectAccessedRegions(func, in_bound, workspace)) {
+      const tir::Buffer* buffer = accessed.buffer;
+      const auto align = aligns.find(buffer->data);
+      const tir::Buffer* compact = Compact(*buffer, accessed.region, align == aligns.end() ? nullptr : &align->second);
+      compacted_.emplace(buffer->data, Compacted{compact, std::move(accessed.region)});
+    }
+  }
+
+ protected:
+  const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override { return BufferOf(buffer); }
+  const tir::Buffer* VisitBufferUse(const tir::Buffer* buffer) override { return BufferOf(buffer); }
+
+  const tir::Stmt* VisitBlock(const tir::Block* block) override {
+    if (block->init || !block->iter_vars.empty()) {
+      diagnostics_.Error(Location(*block), "pass-failed",
+                         fmt::format("the block '{}' is not opaque: run tir.LowerInitBlock and "
+                                     "tir.ConvertBlocksToOpaque first",
+                                     block->name_hint));
+      return block;
+    }
+    return LoopMutator::VisitBlock(block);
+  }
+
+  const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
+    const tir::Stmt* visited = LoopMutator::VisitBufferStore(store);
+    const Compacted* compacted = Find(store->buffer);
+    if (!compacted) return visited;
+    tir::BufferStore copy = *To<tir::BufferStore>(visited);
+    copy.indices = Shift(copy.indices, *compacted);
+    return workspace().New<tir::BufferStore>(copy);
+  }
+
+  const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
+    const PrimExpr* visited = LoopMutator::VisitBufferLoad(load);
+    const Compacted* compacted = Find(load->buffer);
+    if (!compacted) return visited;
+    tir::BufferLoad copy = *To<tir::BufferLoad>(visited);
+    copy.flags = 0;
+    copy.indices = Shift(copy.indices, *compacted);
+    return workspace().New<tir::BufferLoad>(copy);
+  }
+
+  const tir::BufferRegion* VisitBufferRegion(const tir::BufferRegion* region) override {
+    const tir::BufferRegion* visited = LoopMutator::VisitBufferRegion(region);
+    const Compacted* compacted = Find(region->buffer);
+    if (!compacted) return visited;
+    std::vector<const tir::Range*> ranges;
+    for (size_t i = 0; i < visited->region.size(); ++i) {
+      const tir::Range& range = *visited->region[i];
+      ranges.push_back(workspace().New<tir::Range>(make().Sub(range.min, compacted->region[i].min), range.extent));
+    }
+    return workspace().New<tir::BufferRegion>(visited->buffer, workspace().Copy(ranges));
+  }
+
+  const tir::Stmt* VisitAllocate(const tir::Allocate* allocate) override {
+    const auto* visited = To<tir::Allocate>(LoopMutator::VisitAllocate(allocate));
+    const auto found = compacted_.find(allocate->buffer_var);
+    if (found == compacted_.end() || found->second.buffer->dtype != allocate->dtype) return visited;
+    const std::vector<const PrimExpr*> shape = AllocationShape(*found->second.buffer, analyzer_);
+    if (shape.size() != found->second.buffer->shape.size() || std::ranges::equal(shape, visited->extents))
+      return visited;
+    tir::Allocate copy = *visited;
+    copy.extents = workspace().Copy(shape);
+    return workspace().New<tir::Allocate>(copy);
+  }
+
+ private:
+  struct Compacted {
+    const tir::Buffer* buffer;
+    std::vector<tir::Range> region;  // of the old buffer
+  };
+
+  const arith::PrimBuilder& make() const { return analyzer_.make(); }
+
+  const Compacted* Find(const tir::Buffer* buffer) const {
+    const auto found = compacted_.find(buffer->data);
+    return found == compacted_.end() ? nullptr : &found->second;
+  }
+  const tir::Buffer* BufferOf(const tir::Buffer* buffer) {
+    const Compacted* compacted = Find(buffer);
+    return compacted ? compacted->buffer : RewriteBuffer(buffer);
+  }
+
+  const tir::Buffer* Compact(const tir::Buffer& buffer, const std::vector<tir::Range>& region,
+                             const std::vector<StorageAlign>* aligns) {
+    std::vector<const PrimExpr*> shape;
+    for (const tir::Range& range : region) shape.push_back(range.extent);
+    const std::vector<const PrimExpr*> strides = aligns ? Strides(shape, *aligns) : std::vector<const PrimExpr*>();
+    if (std::ranges::equal(shape, buffer.shape, arith::DeepEqual) &&
+        std::ranges::equal(strides, buffer.strides, arith::DeepEqual))
+      return &buffer;
+    tir::Buffer copy = buffer;
+    copy.shape = workspace().Copy(shape);
+    copy.strides = workspace().Copy(strides);
+    copy.id = workspace().NextVarId();
+    return workspace().New<tir::Buffer>(copy);
+  }
+
+  // Row by row, where the stride of an aligned dimension is its offset modulo its factor.
+  std::vector<const PrimExpr*> Strides(const std::vector<const PrimExpr*>& shape,
+                                       const std::vector<StorageAlign>& aligns) const {
+    std::vector<const PrimExpr*> strides(shape.size());
+    if (shape.empty()) return strides;
+    const PrimExpr* stride = make().Const(1, shape[0]->dtype);
+    for (size_t i = shape.size(); i > 0; --i) {
+      const size_t dim = i - 1;
+      // The last request for a dimension counts.
+      for (auto align = aligns.rbegin(); align != aligns.rend(); ++align) {
+        if (align->dim != static_cast<int64_t>(dim)) continue;
+        if (align->factor == 0) break;
+        const PrimExpr* factor = make().Const(align->factor, stride->dtype);
+        const PrimExpr* offset = make().Const(align->offset, stride->dtype);
+        const PrimExpr* missing = make().Sub(make().Add(factor, offset), make().FloorMod(stride, factor));
+        stride = make().Add(stride, make().FloorMod(missing, factor));
+        break;
+      }
+      strides[dim] = stride;
+      stride = make().Mul(stride, shape[dim]);
+    }
+    return strides;
+  }
+
+  List<const PrimExpr*> Shift(List<const PrimExpr*> indices, const Compacted& compacted) {
+    std::vector<const PrimExpr*> result;
+    for (size_t i = 0; i < indices.size(); ++i) result.push_back(make().Sub(indices[i], compacted.region[i].min));
+    return workspace().Copy(result);
+  }
+
+  DiagnosticEngine& diagnostics_;
+  arith::Analyzer analyzer_;
+  std::unordered_map<const tir::Var*, Compacted> compacted_;  // by data pointer; looked up, never iterated
+};
+
+}  // namespace
+
+Pass CreateCompactBufferAllocation(const PassOptions& options) {
+  return CreateLoopPass(
+      options.info(), [is_strict = options.Bool("is_strict")](const PrimFunc* func, FunctionPassContext& context) {
+        BufferCompactor compactor(*func, is_strict, context.workspace(), context.diagnostics());
+        return Result<const PrimFunc*>(WithBody(func, compactor.VisitStmt(func->body), context.workspace()));
+      });
+}
+
+}  // namespace iropt
