@@ -144,7 +144,7 @@ class LoopUnroller : public LoopMutator {
     std::vector<const tir::Stmt*> iterations;
     for (int64_t i = 0; i < extent; ++i) {
       const PrimExpr* value = make.Add(loop.min, make.Const(i, loop.loop_var->dtype));
-      iterations.push_back(copier_.Copy(loop.body, loop.loop_var, value, i == 0));
+      iterations.push_back(copier_.Copy(loop.body, {{loop.loop_var, value}}, i == 0));
     }
     return MakeFlatSeq(workspace(), iterations);
   }

@@ -5,10 +5,10 @@
 
 namespace iropt {
 
-const tir::Stmt* StmtCopier::Copy(const tir::Stmt* stmt, const tir::Var* var, const PrimExpr* value, bool is_first) {
+const tir::Stmt* StmtCopier::Copy(const tir::Stmt* stmt, std::initializer_list<Value> values, bool is_first) {
   vars_.clear();
   buffers_.clear();
-  vars_[var] = value;
+  vars_.insert(values.begin(), values.end());
   renew_ = !is_first;
   return VisitStmt(stmt);
 }

@@ -1,7 +1,9 @@
 // Copies of statements that define variables and buffers of their own.
 #pragma once
 
+#include <initializer_list>
 #include <unordered_map>
+#include <utility>
 
 #include "iropt/ir/tir/mutator.h"
 
@@ -12,8 +14,10 @@ class StmtCopier : private tir::StmtExprMutator {
  public:
   explicit StmtCopier(Workspace& workspace) : StmtExprMutator(workspace) {}
 
-  // A copy with the value for the variable. The first one keeps the definitions of the statement. O(nodes).
-  const tir::Stmt* Copy(const tir::Stmt* stmt, const tir::Var* var, const PrimExpr* value, bool is_first);
+  using Value = std::pair<const tir::Var*, const PrimExpr*>;
+
+  // A copy with values for variables. The first one keeps the definitions of the statement. O(nodes).
+  const tir::Stmt* Copy(const tir::Stmt* stmt, std::initializer_list<Value> values, bool is_first);
 
  private:
   const PrimExpr* VisitVar(const tir::Var* var) override;
