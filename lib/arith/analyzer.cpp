@@ -264,7 +264,7 @@ int Analyzer::MatchConstraint(const PrimExpr* condition) const {
   return -1;
 }
 
-Analyzer::Constraint::Constraint(Analyzer& analyzer, const PrimExpr* condition)
+Analyzer::Constraint::Constraint(Analyzer& analyzer, const PrimExpr* condition, bool within_expression)
     : analyzer_(analyzer),
       num_facts_(analyzer.bounds_.num_facts()),
       num_literals_(analyzer.literals_.size()),
@@ -272,7 +272,7 @@ Analyzer::Constraint::Constraint(Analyzer& analyzer, const PrimExpr* condition)
       epoch_(analyzer.epoch_) {
   condition = analyzer.RewriteSimplify(condition);
   ForEachConjunct(condition, [&](const PrimExpr* part) {
-    if (AsInt(part) || !IsPure(part)) return;
+    if (AsInt(part) || (!within_expression && !IsPure(part))) return;
     // Before the part is known, by which its negation would be false.
     const PrimExpr* negated = analyzer.RewriteSimplify(analyzer.make_.Not(part));
     analyzer.literals_.push_back({part, true});

@@ -63,11 +63,11 @@ const PrimExpr* RuleSimplifier::VisitBranches(const PrimExpr* e) {
   const PrimExpr* on_true;
   const PrimExpr* on_false;
   {
-    Analyzer::Constraint scope(analyzer_, cond);
+    Analyzer::Constraint scope(analyzer_, cond, /*within_expression=*/true);
     on_true = Visit(old[1]);
   }
   {
-    Analyzer::Constraint scope(analyzer_, Rewrite(make_.Not(cond)));
+    Analyzer::Constraint scope(analyzer_, Rewrite(make_.Not(cond)), /*within_expression=*/true);
     on_false = Visit(old[2]);
   }
   if (cond == old[0] && on_true == old[1] && on_false == old[2]) return e;
@@ -77,7 +77,7 @@ const PrimExpr* RuleSimplifier::VisitBranches(const PrimExpr* e) {
 }
 
 // a && b: b is only of interest where a holds, and the other way round; a || b: where a does not hold. An operand may
-// profit from what became of the other one, so each is visited up to twice.
+// profit from a change of the other one, so each is visited up to twice.
 const PrimExpr* RuleSimplifier::VisitJunction(const tir::BinaryExpr* e) {
   const PrimExpr* operands[2] = {e->a, e->b};
   int unchanged = 0;
@@ -85,7 +85,7 @@ const PrimExpr* RuleSimplifier::VisitJunction(const tir::BinaryExpr* e) {
     const PrimExpr*& operand = operands[i % 2];
     const PrimExpr* other = operands[(i + 1) % 2];
     if (e->kind == NodeKind::kOr) other = Rewrite(make_.Not(other));
-    const Analyzer::Constraint scope(analyzer_, other);
+    const Analyzer::Constraint scope(analyzer_, other, /*within_expression=*/true);
     const PrimExpr* updated = Visit(operand);
     unchanged = DeepEqual(updated, operand) ? unchanged + 1 : 0;
     operand = updated;

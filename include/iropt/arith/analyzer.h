@@ -68,11 +68,11 @@ class Analyzer {
   // The value is a size, and so not negative: gives the least value of the variable in it.
   void MarkNonNegative(const PrimExpr* value);
 
-  // A condition that holds while the scope lives. Scopes nest. Parts that read memory are left out, because it may be
-  // written meanwhile.
+  // A condition that holds while the scope lives. Scopes nest. Parts that read memory, which may be written meanwhile,
+  // are left out unless the scope is within one expression.
   class Constraint {
    public:
-    Constraint(Analyzer& analyzer, const PrimExpr* condition);
+    Constraint(Analyzer& analyzer, const PrimExpr* condition, bool within_expression = false);
     ~Constraint();
     Constraint(const Constraint&) = delete;
     Constraint& operator=(const Constraint&) = delete;

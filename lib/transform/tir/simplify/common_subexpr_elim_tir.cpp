@@ -177,16 +177,16 @@ class CommonSubexprEliminator : public SeqMutator {
         : facts_(facts), counts_(0, ComputationHash{&facts}, ComputationEqual{}) {
       for (const ComputationTable::Entry& entry : table.Sorted()) Add(entry.expr, entry.count);
     }
-    bool empty() const { return todo_.empty(); }
+    bool empty() const { return pending_.empty(); }
     ComputationTable::Entry Take() {
-      const PrimExpr* expr = todo_.begin()->second;
-      todo_.erase(todo_.begin());
+      const PrimExpr* expr = pending_.begin()->second;
+      pending_.erase(pending_.begin());
       return {expr, counts_.find(facts_.Key(expr))->second};
     }
     void Add(const PrimExpr* expr, size_t count) {
       const auto [it, is_new] = counts_.try_emplace(facts_.Key(expr), 0);
       it->second += count;
-      if (is_new) todo_.emplace(std::pair(-static_cast<int64_t>(facts_.Size(expr)), num_added_++), expr);
+      if (is_new) pending_.emplace(std::pair(-static_cast<int64_t>(facts_.Size(expr)), num_added_++), expr);
     }
     // The parts of a computation that cannot be bound as a whole.
     void AddParts(const PrimExpr* expr) {
@@ -199,7 +199,7 @@ class CommonSubexprEliminator : public SeqMutator {
    private:
     ComputationFacts& facts_;
     ComputationMap<size_t> counts_;  // by key
-    std::map<std::pair<int64_t, size_t>, const PrimExpr*> todo_;
+    std::map<std::pair<int64_t, size_t>, const PrimExpr*> pending_;
     size_t num_added_ = 0;
   };
 
@@ -217,8 +217,8 @@ class CommonSubexprEliminator : public SeqMutator {
     if (table.empty()) return false;
     ComputationMap<const tir::Var*> replacements(0, ComputationHash{&facts_}, ComputationEqual{});
     std::vector<NewVar> made;
-    for (Worklist todo(table, facts_); !todo.empty();) {
-      const auto [expr, count] = todo.Take();
+    for (Worklist pending(table, facts_); !pending.empty();) {
+      const auto [expr, count] = pending.Take();
       const PrimExpr* key = facts_.Key(expr);
       if (const auto bound = bound_.find(key); bound != bound_.end() && !bound->second.empty()) {
         replacements.emplace(key, bound->second.front());
@@ -228,7 +228,7 @@ class CommonSubexprEliminator : public SeqMutator {
         replacements.emplace(key, var);
         made.push_back({var, expr});
       } else {
-        todo.AddParts(expr);
+        pending.AddParts(expr);
       }
     }
     if (replacements.empty()) return false;

@@ -8,6 +8,8 @@
 // dtypes, and no dtype becomes wider. O(nodes), times the nesting of operations of which one operand became narrower.
 //
 // Source: TVM 0.18's pass of this name.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
@@ -154,9 +156,11 @@ class Narrower : public IndexDTypeRewriter {
 }  // namespace
 
 Pass CreateNarrowDataType(const PassOptions& options) {
+  const int64_t bits = options.Int("target_bits");
+  if (bits < 1 || bits > kMaxBits) options.Refuse("target_bits", fmt::format("must be 1 to 64, but is {}", bits));
   return CreatePrimFuncPass(options.info(),
-                            [target = static_cast<int>(options.Int("target_bits"))](
-                                const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
+                            [target = static_cast<int>(bits)](const PrimFunc* function,
+                                                              FunctionPassContext& context) -> Result<const PrimFunc*> {
                               NeededBits needed(context.workspace(), target);
                               VarBits vars(needed);
                               vars.VisitStmt(function->body);

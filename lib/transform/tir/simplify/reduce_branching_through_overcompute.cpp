@@ -10,42 +10,33 @@
 // an effect are removed from it. O(nodes), times the nesting of branches.
 //
 // Source: TVM 0.18's pass of this name, without its analysis of dataflow.
+#include "context_mutator.h"
 #include "function_passes.h"
 #include "iropt/ir/structural.h"
 #include "iropt/transform/passes.h"
-#include "statements.h"
 
 namespace iropt {
 
 namespace {
 
-class BranchReducer : public SeqMutator {
+class BranchReducer : public ContextMutator {
  public:
-  explicit BranchReducer(Workspace& workspace)
-      : SeqMutator(workspace), analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
+  BranchReducer(arith::Analyzer& analyzer, Workspace& workspace)
+      : ContextMutator(analyzer, /*by_values=*/false, workspace) {}
 
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
 
  protected:
   const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* stmt) override {
-    const auto* branch = static_cast<const tir::IfThenElse*>(SeqMutator::VisitIfThenElse(stmt));
+    auto* copy = workspace().New<tir::IfThenElse>(*stmt);
+    VisitBranches(stmt->condition, *copy);
+    const bool same = copy->then_case == stmt->then_case && copy->else_case == stmt->else_case;
+    const tir::IfThenElse* branch = same ? stmt : copy;
     const tir::Stmt* otherwise = branch->else_case ? branch->else_case : NoOp(workspace());
     if (IsSpecialCase(branch->condition, otherwise, branch->then_case)) return otherwise;
     const PrimExpr* negated = analyzer_.make().Not(branch->condition);
     if (IsSpecialCase(negated, branch->then_case, otherwise)) return branch->then_case;
     return branch;
-  }
-  const tir::Stmt* VisitFor(const tir::For* loop) override {
-    analyzer_.Bind(loop->loop_var, loop->min, loop->extent);
-    const tir::Stmt* result = SeqMutator::VisitFor(loop);
-    analyzer_.Unbind(loop->loop_var);
-    return result;
-  }
-  const tir::Stmt* VisitBlock(const tir::Block* block) override {
-    for (const tir::IterVar* axis : block->iter_vars) analyzer_.Bind(axis->var, axis->dom->min, axis->dom->extent);
-    const tir::Stmt* result = SeqMutator::VisitBlock(block);
-    for (const tir::IterVar* axis : block->iter_vars) analyzer_.Unbind(axis->var);
-    return result;
   }
 
  private:
@@ -53,8 +44,6 @@ class BranchReducer : public SeqMutator {
     const arith::Analyzer::Constraint scope(analyzer_, analyzer_.RewriteSimplify(condition));
     return StructuralEqual(RemoveNoOps(general, analyzer_, workspace()), special);
   }
-
-  arith::Analyzer analyzer_;
 };
 
 }  // namespace
@@ -63,10 +52,12 @@ Pass CreateReduceBranchingThroughOvercompute(const PassOptions& options) {
   return CreatePrimFuncPass(
       options.info(), [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
         if (context.context().ConfigBool("tir.ReduceBranchingThroughOvercompute.use_dataflow_analysis")) {
-          context.diagnostics().Warning({}, "unsupported-option",
-                                        "stores that are overwritten later are not looked for");
+          context.diagnostics().Warning({}, "unread-setting",
+                                        "use_dataflow_analysis has no effect: tir.ReduceBranchingThroughOvercompute "
+                                        "does not look for stores that are overwritten later");
         }
-        const tir::Stmt* body = BranchReducer(context.workspace()).VisitStmt(function->body);
+        arith::Analyzer analyzer(arith::PrimBuilder(context.workspace().arena()), arith::Analyzer::SymVars::kAny);
+        const tir::Stmt* body = BranchReducer(analyzer, context.workspace()).VisitStmt(function->body);
         if (body == function->body) return function;
         auto* copy = context.workspace().New<PrimFunc>(*function);
         copy->body = body;

@@ -13,16 +13,15 @@
 //
 // Source: TVM 0.18's pass of this name, without its analysis of dataflow.
 #include <algorithm>
-#include <memory>
 #include <unordered_set>
 #include <utility>
 
+#include "context_mutator.h"
 #include "function_passes.h"
 #include "iropt/arith/int_set.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/transform/passes.h"
-#include "known_values.h"
-#include "statements.h"
+#include "overwritten_stores.h"
 
 namespace iropt {
 
@@ -62,12 +61,11 @@ class Uses : public tir::StmtExprVisitor {
   std::unordered_set<const tir::Buffer*> buffers_;
 };
 
-class NoOpRemover : public SeqMutator {
+class NoOpRemover : public ContextMutator {
  public:
-  NoOpRemover(arith::Analyzer& analyzer, bool by_values, Workspace& workspace)
-      : SeqMutator(workspace), analyzer_(analyzer) {
-    if (by_values) known_ = std::make_unique<KnownValues>(analyzer, workspace);
-  }
+  NoOpRemover(arith::Analyzer& analyzer, bool by_values, std::unordered_set<const tir::BufferStore*> overwritten,
+              Workspace& workspace)
+      : ContextMutator(analyzer, by_values, workspace), overwritten_(std::move(overwritten)) {}
 
   const PrimExpr* VisitExpr(const PrimExpr* expr) override {
     uses_.Add(expr);
@@ -112,17 +110,7 @@ class NoOpRemover : public SeqMutator {
       return taken ? VisitStmt(taken) : NoOp(workspace());
     }
     tir::IfThenElse copy = *branch;
-    const tir::Call* likely = CallOf(branch->condition, OpId::kTirLikely);
-    const PrimExpr* condition = likely ? likely->args[0] : branch->condition;
-    const KnownValues::State before = known_ ? known_->state() : KnownValues::State();
-    copy.then_case = VisitWhere(condition, branch->then_case);
-    const KnownValues::State after_then = known_ ? known_->state() : KnownValues::State();
-    if (known_) known_->set_state(before);
-    if (branch->else_case) {
-      const PrimExpr* negated = analyzer_.RewriteSimplify(analyzer_.make().Not(condition));
-      copy.else_case = VisitWhere(negated, branch->else_case);
-    }
-    if (known_) known_->Join(condition, after_then, KnownValues::State(known_->state()));
+    VisitBranches(branch->condition, copy);
     const bool no_else = !copy.else_case || IsEmpty(copy.else_case);
     if (no_else && IsEmpty(copy.then_case)) return EffectOf({branch->condition});
     if (no_else) {
@@ -139,17 +127,18 @@ class NoOpRemover : public SeqMutator {
   }
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
-    if (known_ && loop->for_kind == tir::ForKind::kThreadBinding) return VisitWithoutValues(loop);
     const arith::IntervalSet extent = arith::EvalSet(loop->extent, domains_, analyzer_);
     if (extent.max() && analyzer_.CanProveLess(extent.max(), 1)) return NoOp(workspace());
-    domains_.emplace(loop->loop_var, arith::IntervalSet::FromRange(loop->min, loop->extent, analyzer_.make()));
     const KnownValues::State before = known_ ? known_->state() : KnownValues::State();
-    analyzer_.Bind(loop->loop_var, loop->min, loop->extent);
-    if (known_) known_->EnterLoop(*loop);
+    const tir::Stmt* result = InLoop(loop, [&] { return VisitNonEmpty(loop); });
+    // A loop that changes nothing leaves what was known.
+    if (known_ && IsNoOp(result)) known_->set_state(before);
+    return result;
+  }
+  const tir::Stmt* VisitNonEmpty(const tir::For* loop) {
+    domains_.emplace(loop->loop_var, arith::IntervalSet::FromRange(loop->min, loop->extent, analyzer_.make()));
     const tir::Stmt* body = VisitStmt(loop->body);
-    analyzer_.Unbind(loop->loop_var);
     domains_.erase(loop->loop_var);
-    if (known_) known_->LeaveLoop(*loop, before);
     if (IsEmpty(body)) return EffectOf({loop->min, loop->extent});
     VisitExpr(loop->min);
     VisitExpr(loop->extent);
@@ -176,19 +165,10 @@ class NoOpRemover : public SeqMutator {
     return body == stmt->body ? stmt : workspace().New<tir::DeclBuffer>(stmt->buffer, body);
   }
 
-  const tir::Stmt* VisitWhile(const tir::While* loop) override {
-    if (!known_) return SeqMutator::VisitWhile(loop);
-    known_->Forget(loop);
-    const KnownValues::State state = known_->state();
-    const tir::Stmt* result = SeqMutator::VisitWhile(loop);
-    known_->set_state(state);
-    return result;
-  }
-
   const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
-    if (const tir::Call* assumption = known_ ? CallOf(stmt->value, OpId::kTirAssume) : nullptr) {
+    if (const PrimExpr* assumption = Assumed(stmt)) {
       uses_.Add(stmt->value);
-      known_->Learn(assumption->args[0]);
+      known_->Learn(assumption);
       return stmt;
     }
     if (!HasEffect(stmt->value)) return arith::IsInt(stmt->value, 0) ? stmt : NoOp(workspace());
@@ -197,7 +177,7 @@ class NoOpRemover : public SeqMutator {
   }
 
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
-    if (StoresWhatIsThere(*store)) {
+    if (overwritten_.contains(store) || StoresWhatIsThere(*store)) {
       std::vector<const PrimExpr*> parts{store->value};
       parts.insert(parts.end(), store->indices.begin(), store->indices.end());
       return EffectOf(parts);
@@ -216,30 +196,7 @@ class NoOpRemover : public SeqMutator {
   }
   const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override { return buffer; }
 
-  const tir::Stmt* VisitBlock(const tir::Block* block) override {
-    if (known_) return VisitWithoutValues(block);
-    for (const tir::IterVar* axis : block->iter_vars) analyzer_.Bind(axis->var, axis->dom->min, axis->dom->extent);
-    const tir::Stmt* result = SeqMutator::VisitBlock(block);
-    for (const tir::IterVar* axis : block->iter_vars) analyzer_.Unbind(axis->var);
-    return result;
-  }
-
  private:
-  // Where other threads run, or memory has several names, values of buffers are not known.
-  const tir::Stmt* VisitWithoutValues(const tir::Stmt* stmt) {
-    std::unique_ptr<KnownValues> outer = std::move(known_);
-    const tir::Stmt* result = VisitStmt(stmt);
-    known_ = std::move(outer);
-    known_->ForgetAll();
-    return result;
-  }
-  const tir::Stmt* VisitWhere(const PrimExpr* condition, const tir::Stmt* stmt) {
-    const arith::Analyzer::Constraint scope(analyzer_, condition);
-    if (known_) known_->Learn(condition);
-    return VisitStmt(stmt);
-  }
-  const PrimExpr* Resolve(const PrimExpr* expr) { return known_ ? known_->Resolve(expr) : expr; }
-
   // Evaluates those of the expressions that have an effect.
   const tir::Stmt* EffectOf(std::span<const PrimExpr* const> exprs) {
     std::vector<const tir::Stmt*> stmts;
@@ -272,9 +229,10 @@ class NoOpRemover : public SeqMutator {
     if (const auto* load = As<tir::BufferLoad>(store.value)) {
       const tir::Buffer& source = *load->buffer;
       const bool same_layout =
-          &source == &buffer || (source.dtype == buffer.dtype && AllEqual(source.shape, buffer.shape) &&
-                                 AllEqual(source.strides, buffer.strides) && source.elem_offset && buffer.elem_offset &&
-                                 analyzer_.CanProveEqual(source.elem_offset, buffer.elem_offset));
+          &source == &buffer ||
+          (source.data == buffer.data && source.dtype == buffer.dtype && AllEqual(source.shape, buffer.shape) &&
+           AllEqual(source.strides, buffer.strides) && source.elem_offset && buffer.elem_offset &&
+           analyzer_.CanProveEqual(source.elem_offset, buffer.elem_offset));
       if (same_layout && AllEqual(load->indices, store.indices)) return true;
     }
     if (store.value->dtype.is_handle() || store.value->dtype.is_bool()) return false;
@@ -290,8 +248,7 @@ class NoOpRemover : public SeqMutator {
                               [this](const PrimExpr* x, const PrimExpr* y) { return analyzer_.CanProveEqual(x, y); });
   }
 
-  arith::Analyzer& analyzer_;
-  std::unique_ptr<KnownValues> known_;  // null if not wanted, and where they cannot be known
+  const std::unordered_set<const tir::BufferStore*> overwritten_;  // looked up, never iterated
   arith::VarDomains domains_;
   Uses uses_;
 };
@@ -299,13 +256,15 @@ class NoOpRemover : public SeqMutator {
 }  // namespace
 
 const tir::Stmt* RemoveNoOps(const tir::Stmt* stmt, arith::Analyzer& analyzer, Workspace& workspace) {
-  return NoOpRemover(analyzer, /*by_values=*/false, workspace).VisitStmt(stmt);
+  return NoOpRemover(analyzer, /*by_values=*/false, {}, workspace).VisitStmt(stmt);
 }
 
 const PrimFunc* RemoveNoOps(const PrimFunc* func, const PassContext& config, Workspace& workspace) {
   arith::Analyzer analyzer(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny);
   const bool by_values = config.ConfigBool("tir.RemoveNoOp.use_dataflow_analysis");
-  const tir::Stmt* body = NoOpRemover(analyzer, by_values, workspace).VisitStmt(func->body);
+  std::unordered_set<const tir::BufferStore*> overwritten;
+  if (by_values) overwritten = FindOverwrittenStores(func->body, analyzer, workspace);
+  const tir::Stmt* body = NoOpRemover(analyzer, by_values, std::move(overwritten), workspace).VisitStmt(func->body);
   if (body == func->body) return func;
   auto* copy = workspace.New<PrimFunc>(*func);
   copy->body = body;

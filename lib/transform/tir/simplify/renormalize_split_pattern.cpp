@@ -54,13 +54,14 @@ class SplitPatternRenormalizer : public SeqMutator {
   }
   // Conditions that are decided do not stay.
   const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* branch) override {
-    const int64_t* known = arith::AsInt(branch->condition);
+    const int64_t* known = arith::AsInt(VisitExpr(branch->condition));
     if (!known) return SeqMutator::VisitIfThenElse(branch);
     const tir::Stmt* taken = *known ? branch->then_case : branch->else_case;
     return taken ? VisitStmt(taken) : NoOp(workspace());
   }
   const PrimExpr* VisitCall(const tir::Call* call) override {
-    const int64_t* known = IsOp(call->op, OpId::kTirIfThenElse) ? arith::AsInt(call->args[0]) : nullptr;
+    const bool selects = IsOp(call->op, OpId::kTirIfThenElse);
+    const int64_t* known = selects ? arith::AsInt(VisitExpr(call->args[0])) : nullptr;
     return known ? VisitExpr(call->args[*known ? 1 : 2]) : SeqMutator::VisitCall(call);
   }
 

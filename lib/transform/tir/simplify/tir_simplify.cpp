@@ -18,13 +18,12 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "context_mutator.h"
 #include "function_passes.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/transform/passes.h"
-#include "known_values.h"
-#include "statements.h"
 
 namespace iropt {
 
@@ -52,20 +51,14 @@ class BufferVars : public tir::StmtExprVisitor {
 };
 
 struct SimplifyOptions {
-  arith::Analyzer::Extensions extensions;
   bool proves_by_values;  // conditions, by the values of buffers
   bool replaces_loads;    // by these values
 };
 
-class StmtSimplifier : public SeqMutator {
+class StmtSimplifier : public ContextMutator {
  public:
-  StmtSimplifier(const PrimFunc& func, const SimplifyOptions& options, Workspace& workspace)
-      : SeqMutator(workspace),
-        options_(options),
-        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {
-    analyzer_.set_extensions(options.extensions);
-    if (options.proves_by_values || options.replaces_loads)
-      known_ = std::make_unique<KnownValues>(analyzer_, workspace);
+  StmtSimplifier(const PrimFunc& func, const SimplifyOptions& options, arith::Analyzer& analyzer, Workspace& workspace)
+      : ContextMutator(analyzer, options.proves_by_values || options.replaces_loads, workspace), options_(options) {
     for (const tir::Buffer* buffer : func.param_buffers) {
       if (!buffer) continue;
       for (const PrimExpr* dim : buffer->shape) analyzer_.MarkNonNegative(dim);
@@ -74,45 +67,20 @@ class StmtSimplifier : public SeqMutator {
   }
 
   const PrimExpr* VisitExpr(const PrimExpr* expr) override {
-    const PrimExpr* simple = analyzer_.Simplify(options_.replaces_loads && known_ ? known_->Resolve(expr) : expr);
+    const PrimExpr* simple = analyzer_.Simplify(options_.replaces_loads ? Resolve(expr) : expr);
     if (known_) known_->Evaluate(expr);
     return simple != expr && arith::DeepEqual(simple, expr) ? expr : simple;
   }
 
  protected:
   const tir::Stmt* VisitFor(const tir::For* loop) override {
-    if (known_ && loop->for_kind == tir::ForKind::kThreadBinding) return VisitWithoutValues(loop);
-    const KnownValues::State before = known_ ? known_->state() : KnownValues::State();
-    analyzer_.Bind(loop->loop_var, loop->min, loop->extent);
-    const arith::PrimBuilder& make = analyzer_.make();
-    const tir::Stmt* result = nullptr;
-    {
+    return InLoop(loop, [&] {
+      const arith::PrimBuilder& make = analyzer_.make();
       const arith::Analyzer::Constraint from(analyzer_, make.Binary(NodeKind::kGE, loop->loop_var, loop->min));
       const PrimExpr* end = make.Add(loop->min, loop->extent);
       const arith::Analyzer::Constraint to(analyzer_, make.Binary(NodeKind::kLT, loop->loop_var, end));
-      if (known_) known_->EnterLoop(*loop);
-      result = SeqMutator::VisitFor(loop);
-    }
-    analyzer_.Unbind(loop->loop_var);
-    if (known_) known_->LeaveLoop(*loop, before);
-    return result;
-  }
-
-  const tir::Stmt* VisitWhile(const tir::While* loop) override {
-    if (!known_) return SeqMutator::VisitWhile(loop);
-    known_->Forget(loop);
-    const KnownValues::State state = known_->state();
-    const tir::Stmt* result = SeqMutator::VisitWhile(loop);
-    known_->set_state(state);
-    return result;
-  }
-
-  const tir::Stmt* VisitBlock(const tir::Block* block) override {
-    if (known_) return VisitWithoutValues(block);
-    for (const tir::IterVar* axis : block->iter_vars) analyzer_.Bind(axis->var, axis->dom->min, axis->dom->extent);
-    const tir::Stmt* result = SeqMutator::VisitBlock(block);
-    for (const tir::IterVar* axis : block->iter_vars) analyzer_.Unbind(axis->var);
-    return result;
+      return SeqMutator::VisitFor(loop);
+    });
   }
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
@@ -152,18 +120,8 @@ class StmtSimplifier : public SeqMutator {
     if (const auto known = ProveCondition(branch->condition)) return Branch(*known, *branch);
     tir::IfThenElse copy = *branch;
     copy.condition = VisitExpr(branch->condition);
-    const tir::Call* likely = CallOf(copy.condition, OpId::kTirLikely);
-    const PrimExpr* condition = likely ? likely->args[0] : copy.condition;
-    const KnownValues::State before = known_ ? known_->state() : KnownValues::State();
-    copy.then_case = VisitWhere(condition, branch->then_case);
-    const KnownValues::State after_then = known_ ? known_->state() : KnownValues::State();
-    if (known_) known_->set_state(before);
-    if (branch->else_case) {
-      const PrimExpr* negated = analyzer_.RewriteSimplify(analyzer_.make().Not(condition));
-      copy.else_case = VisitWhere(negated, branch->else_case);
-    }
-    if (known_) known_->Join(condition, after_then, KnownValues::State(known_->state()));
-    if (const int64_t* known = arith::AsInt(condition))
+    VisitBranches(copy.condition, copy);
+    if (const int64_t* known = arith::AsInt(copy.condition))
       return *known ? copy.then_case : copy.else_case ? copy.else_case : NoOp(workspace());
     if (copy.condition == branch->condition && copy.then_case == branch->then_case &&
         copy.else_case == branch->else_case)
@@ -193,10 +151,10 @@ class StmtSimplifier : public SeqMutator {
   }
 
   const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
-    const tir::Call* assumption = known_ ? CallOf(stmt->value, OpId::kTirAssume) : nullptr;
+    const PrimExpr* assumption = Assumed(stmt);
     if (!assumption) return SeqMutator::VisitEvaluate(stmt);
     const PrimExpr* simple = analyzer_.Simplify(stmt->value);
-    known_->Learn(assumption->args[0]);
+    known_->Learn(assumption);
     return arith::DeepEqual(simple, stmt->value) ? stmt : workspace().New<tir::Evaluate>(simple);
   }
 
@@ -208,9 +166,8 @@ class StmtSimplifier : public SeqMutator {
     for (const tir::Stmt* stmt : seq->seq) {
       const tir::Stmt* visited = VisitStmt(stmt);
       if (!IsNoOp(visited)) stmts.push_back(visited);
-      const auto* evaluate = As<tir::Evaluate>(stmt);
-      const tir::Call* assumption = evaluate ? CallOf(evaluate->value, OpId::kTirAssume) : nullptr;
-      if (assumption) assumed.push_back(std::make_unique<arith::Analyzer::Constraint>(analyzer_, assumption->args[0]));
+      const PrimExpr* assumption = Assumed(stmt);
+      if (assumption) assumed.push_back(std::make_unique<arith::Analyzer::Constraint>(analyzer_, assumption));
     }
     while (!assumed.empty()) assumed.pop_back();
     if (std::ranges::equal(stmts, seq->seq)) return seq;
@@ -218,21 +175,6 @@ class StmtSimplifier : public SeqMutator {
   }
 
  private:
-  // Where other threads run, or memory has several names, values of buffers are not known.
-  const tir::Stmt* VisitWithoutValues(const tir::Stmt* stmt) {
-    std::unique_ptr<KnownValues> outer = std::move(known_);
-    const tir::Stmt* result = VisitStmt(stmt);
-    known_ = std::move(outer);
-    known_->ForgetAll();
-    return result;
-  }
-
-  const tir::Stmt* VisitWhere(const PrimExpr* condition, const tir::Stmt* stmt) {
-    const arith::Analyzer::Constraint scope(analyzer_, condition);
-    if (known_) known_->Learn(condition);
-    return VisitStmt(stmt);
-  }
-
   static bool Same(List<const PrimExpr*> a, List<const PrimExpr*> b) {
     return std::ranges::equal(a, b, arith::DeepEqual);
   }
@@ -260,7 +202,7 @@ class StmtSimplifier : public SeqMutator {
       return value == bound_.end() ? nullptr : value->second;
     };
     if (!bound_.empty()) condition = tir::Substitute(condition, value_of, workspace());
-    if (options_.proves_by_values && known_) condition = known_->Resolve(condition);
+    if (options_.proves_by_values) condition = Resolve(condition);
     const int64_t* known = arith::AsInt(analyzer_.Simplify(condition));
     return known ? std::optional(*known != 0) : std::nullopt;
   }
@@ -271,8 +213,6 @@ class StmtSimplifier : public SeqMutator {
   }
 
   const SimplifyOptions options_;
-  arith::Analyzer analyzer_;
-  std::unique_ptr<KnownValues> known_;  // if the options ask for them, and where they can be known
   BufferVars buffer_vars_;
   std::unordered_map<const tir::Var*, const PrimExpr*> bound_;  // by bindings that stay; looked up, never iterated
 };
@@ -280,14 +220,14 @@ class StmtSimplifier : public SeqMutator {
 }  // namespace
 
 const PrimFunc* SimplifyStatements(const PrimFunc* func, const PassContext& config, Workspace& workspace) {
-  StmtSimplifier simplifier(
-      *func,
-      {.extensions = {.prove_transitively = config.ConfigBool("tir.Simplify.transitively_prove_inequalities"),
-                      .and_of_ors = config.ConfigBool("tir.Simplify.convert_boolean_to_and_of_ors"),
-                      .constrain_branches = config.ConfigBool("tir.Simplify.apply_constraints_to_boolean_branches")},
-       .proves_by_values = config.ConfigBool("tir.Simplify.propagate_knowns_to_prove_conditional"),
-       .replaces_loads = config.ConfigBool("tir.Simplify.propagate_knowns_to_simplify_expressions")},
-      workspace);
+  arith::Analyzer analyzer(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny);
+  analyzer.set_extensions(
+      {.prove_transitively = config.ConfigBool("tir.Simplify.transitively_prove_inequalities"),
+       .and_of_ors = config.ConfigBool("tir.Simplify.convert_boolean_to_and_of_ors"),
+       .constrain_branches = config.ConfigBool("tir.Simplify.apply_constraints_to_boolean_branches")});
+  const SimplifyOptions options{config.ConfigBool("tir.Simplify.propagate_knowns_to_prove_conditional"),
+                                config.ConfigBool("tir.Simplify.propagate_knowns_to_simplify_expressions")};
+  StmtSimplifier simplifier(*func, options, analyzer, workspace);
   const tir::Stmt* body = simplifier.VisitStmt(func->body);
   if (body == func->body) return func;
   auto* copy = workspace.New<PrimFunc>(*func);

@@ -1,0 +1,96 @@
+// A mutator that knows what holds where it is: the ranges of variables, the conditions around a statement, and on
+// demand the values of buffers.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "iropt/arith/analyzer.h"
+#include "iropt/op/op_id.h"
+#include "known_values.h"
+#include "statements.h"
+
+namespace iropt {
+
+class ContextMutator : public SeqMutator {
+ public:
+  ContextMutator(arith::Analyzer& analyzer, bool by_values, Workspace& workspace)
+      : SeqMutator(workspace), analyzer_(analyzer) {
+    if (by_values) known_ = std::make_unique<KnownValues>(analyzer, workspace);
+  }
+
+ protected:
+  // visit(), with the loop variable in its range.
+  template <class F>
+  const tir::Stmt* InLoop(const tir::For* loop, F&& visit) {
+    if (known_ && loop->for_kind == tir::ForKind::kThreadBinding) return VisitWithoutValues(loop);
+    const KnownValues::State before = known_ ? known_->state() : KnownValues::State();
+    analyzer_.Bind(loop->loop_var, loop->min, loop->extent);
+    if (known_) known_->EnterLoop(*loop);
+    const tir::Stmt* result = visit();
+    analyzer_.Unbind(loop->loop_var);
+    if (known_) known_->LeaveLoop(*loop, before);
+    return result;
+  }
+
+  // Visits the branches, each where the condition, which may be a visited one, holds or does not hold.
+  void VisitBranches(const PrimExpr* condition, tir::IfThenElse& branch) {
+    if (const tir::Call* likely = CallOf(condition, OpId::kTirLikely)) condition = likely->args[0];
+    const KnownValues::State before = known_ ? known_->state() : KnownValues::State();
+    branch.then_case = VisitWhere(condition, branch.then_case);
+    const KnownValues::State after_then = known_ ? known_->state() : KnownValues::State();
+    if (known_) known_->set_state(before);
+    if (branch.else_case) {
+      const PrimExpr* negated = analyzer_.RewriteSimplify(analyzer_.make().Not(condition));
+      branch.else_case = VisitWhere(negated, branch.else_case);
+    }
+    if (known_) known_->Join(condition, after_then, KnownValues::State(known_->state()));
+  }
+
+  const tir::Stmt* VisitWhere(const PrimExpr* condition, const tir::Stmt* stmt) {
+    const arith::Analyzer::Constraint scope(analyzer_, condition);
+    if (known_) known_->Learn(condition);
+    return VisitStmt(stmt);
+  }
+
+  // Where other threads run, or memory has several names, values of buffers are not known.
+  const tir::Stmt* VisitWithoutValues(const tir::Stmt* stmt) {
+    std::unique_ptr<KnownValues> outer = std::move(known_);
+    const tir::Stmt* result = VisitStmt(stmt);
+    known_ = std::move(outer);
+    known_->ForgetAll();
+    return result;
+  }
+
+  const PrimExpr* Resolve(const PrimExpr* expr) { return known_ ? known_->Resolve(expr) : expr; }
+  // The condition that the statement assumes; null if it is another statement, or if values do not matter.
+  const PrimExpr* Assumed(const tir::Stmt* stmt) const {
+    const auto* evaluate = As<tir::Evaluate>(stmt);
+    const tir::Call* call = evaluate && known_ ? CallOf(evaluate->value, OpId::kTirAssume) : nullptr;
+    return call ? call->args[0] : nullptr;
+  }
+
+  const tir::Stmt* VisitFor(const tir::For* loop) override {
+    return InLoop(loop, [&] { return SeqMutator::VisitFor(loop); });
+  }
+  const tir::Stmt* VisitWhile(const tir::While* loop) override {
+    if (!known_) return SeqMutator::VisitWhile(loop);
+    known_->Forget(loop);
+    const KnownValues::State state = known_->state();
+    const tir::Stmt* result = SeqMutator::VisitWhile(loop);
+    known_->set_state(state);
+    return result;
+  }
+  const tir::Stmt* VisitBlock(const tir::Block* block) override {
+    if (known_) return VisitWithoutValues(block);
+    for (const tir::IterVar* axis : block->iter_vars) analyzer_.Bind(axis->var, axis->dom->min, axis->dom->extent);
+    const tir::Stmt* result = SeqMutator::VisitBlock(block);
+    for (const tir::IterVar* axis : block->iter_vars) analyzer_.Unbind(axis->var);
+    return result;
+  }
+
+  arith::Analyzer& analyzer_;
+  std::unique_ptr<KnownValues> known_;  // null if not wanted, and where they cannot be known
+};
+
+}  // namespace iropt

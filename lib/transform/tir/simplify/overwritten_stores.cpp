@@ -1,0 +1,168 @@
+#include "overwritten_stores.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "context_mutator.h"
+#include "iropt/arith/int_set.h"
+#include "iropt/arith/side_effect.h"
+
+namespace iropt {
+
+namespace {
+
+// The number of statements after a store that are looked at.
+constexpr size_t kLookAhead = 8;
+
+// What a statement reads and writes.
+class Accesses : public tir::StmtExprVisitor {
+ public:
+  explicit Accesses(const tir::Stmt* stmt) { VisitStmt(stmt); }
+
+  bool opaque = false;  // has another effect than stores, or is more than loops, branches and sequences
+  std::unordered_set<const tir::Var*> read;
+  struct Store {
+    const tir::BufferStore* store;
+    std::vector<const tir::For*> loops;
+  };
+  std::vector<Store> stores;
+
+ protected:
+  void VisitCall(const tir::Call* call) override {
+    const auto* op = As<Op>(call->op);
+    opaque = opaque || !op || EffectOf(op) > CallEffect::kReadState;
+    StmtExprVisitor::VisitCall(call);
+  }
+  void VisitBufferLoad(const tir::BufferLoad* load) override {
+    read.insert(load->buffer->data);
+    StmtExprVisitor::VisitBufferLoad(load);
+  }
+  void VisitBufferStore(const tir::BufferStore* store) override {
+    stores.push_back({store, loops_});
+    StmtExprVisitor::VisitBufferStore(store);
+  }
+  void VisitFor(const tir::For* loop) override {
+    opaque = opaque || loop->for_kind == tir::ForKind::kThreadBinding || loop->step;
+    loops_.push_back(loop);
+    StmtExprVisitor::VisitFor(loop);
+    loops_.pop_back();
+  }
+  void VisitLetStmt(const tir::LetStmt*) override { opaque = true; }
+  void VisitAttrStmt(const tir::AttrStmt*) override { opaque = true; }
+  void VisitAllocate(const tir::Allocate*) override { opaque = true; }
+  void VisitWhile(const tir::While*) override { opaque = true; }
+  void VisitBlock(const tir::Block*) override { opaque = true; }
+  // The pointer of a buffer that is passed on.
+  void VisitVar(const tir::Var* var) override { opaque = opaque || var->dtype.is_handle(); }
+
+ private:
+  std::vector<const tir::For*> loops_;
+};
+
+// What is written in any case, as facts about the elements of a buffer; the values do not count.
+class WrittenRegion : public ContextMutator {
+ public:
+  WrittenRegion(arith::Analyzer& analyzer, Workspace& workspace)
+      : ContextMutator(analyzer, /*by_values=*/true, workspace) {}
+
+  const KnownValues::State& Of(const tir::Stmt* stmt) {
+    VisitStmt(stmt);
+    return known_->state();
+  }
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
+
+ protected:
+  const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* branch) override {
+    tir::IfThenElse copy = *branch;
+    VisitBranches(branch->condition, copy);
+    return branch;
+  }
+  const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
+    tir::BufferStore marked = *store;
+    marked.value = analyzer_.make().Const(0, store->buffer->dtype.with_lanes(1));
+    const bool scalar = std::ranges::all_of(store->indices, [](const PrimExpr* e) { return e->dtype.is_scalar(); });
+    if (scalar) known_->Store(marked);
+    return store;
+  }
+};
+
+class OverwrittenStores : public ContextMutator {
+ public:
+  OverwrittenStores(arith::Analyzer& analyzer, Workspace& workspace)
+      : ContextMutator(analyzer, /*by_values=*/false, workspace) {}
+
+  std::unordered_set<const tir::BufferStore*> found;
+
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
+
+ protected:
+  // A pointer may refer to memory that has another name.
+  const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
+    return let->var->dtype.is_handle() ? let : ContextMutator::VisitLetStmt(let);
+  }
+  const tir::Stmt* VisitSeqStmt(const tir::SeqStmt* seq) override {
+    std::vector<Accesses> parts;
+    for (const tir::Stmt* stmt : seq->seq) parts.emplace_back(stmt);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i].opaque) continue;
+      for (const Accesses::Store& store : parts[i].stores) {
+        if (IsOverwritten(store, *seq, parts, i)) found.insert(store.store);
+      }
+    }
+    for (const tir::Stmt* stmt : seq->seq) VisitStmt(stmt);
+    return seq;
+  }
+
+ private:
+  bool IsOverwritten(const Accesses::Store& store, const tir::SeqStmt& seq, const std::vector<Accesses>& parts,
+                     size_t at) {
+    const tir::Buffer* buffer = store.store->buffer;
+    // Within its own statement the order of stores and loads is not looked at.
+    const auto same = [&](const Accesses::Store& other) { return other.store->buffer->data == buffer->data; };
+    if (parts[at].read.contains(buffer->data) || std::ranges::count_if(parts[at].stores, same) != 1) return false;
+    for (size_t next = at + 1; next < parts.size() && next <= at + kLookAhead; ++next) {
+      if (parts[next].opaque || parts[next].read.contains(buffer->data)) return false;
+      if (std::ranges::any_of(parts[next].stores, same) && Covers(seq.seq[next], store)) return true;
+    }
+    return false;
+  }
+
+  // Returns whether the statement writes every element that the store may write.
+  bool Covers(const tir::Stmt* stmt, const Accesses::Store& store) {
+    arith::VarDomains domains;
+    for (const tir::For* loop : store.loops) {
+      domains.emplace(loop->loop_var, arith::IntervalSet::FromRange(loop->min, loop->extent, analyzer_.make()));
+    }
+    WrittenRegion region(analyzer_, workspace());
+    for (const auto& fact : region.Of(stmt)) {
+      if (fact->buffer == store.store->buffer && IsWithin(store, domains, *fact)) return true;
+    }
+    return false;
+  }
+  bool IsWithin(const Accesses::Store& store, const arith::VarDomains& domains, const KnownValues::Fact& fact) {
+    const arith::PrimBuilder& make = analyzer_.make();
+    const PrimExpr* written = make.Bool(true);
+    for (size_t i = 0; i < fact.index.size(); ++i) {
+      const arith::IntervalSet set = arith::EvalSet(store.store->indices[i], domains, analyzer_);
+      if (!set.is_bounded() || !arith::IsPure(set.min()) || !arith::IsPure(set.max())) return false;
+      const PrimExpr* in_set = make.Binary(NodeKind::kAnd, make.Binary(NodeKind::kLE, set.min(), fact.index[i]),
+                                           make.Binary(NodeKind::kLE, fact.index[i], set.max()));
+      written = make.Binary(NodeKind::kAnd, written, in_set);
+    }
+    const arith::Analyzer::Constraint scope(analyzer_, written);
+    return arith::IsInt(analyzer_.Simplify(fact.condition), 1);
+  }
+};
+
+}  // namespace
+
+std::unordered_set<const tir::BufferStore*> FindOverwrittenStores(const tir::Stmt* body, arith::Analyzer& analyzer,
+                                                                  Workspace& workspace) {
+  OverwrittenStores finder(analyzer, workspace);
+  finder.VisitStmt(body);
+  return std::move(finder.found);
+}
+
+}  // namespace iropt

@@ -1,0 +1,22 @@
+// Stores of values that are overwritten before anything reads them.
+#pragma once
+
+#include <unordered_set>
+
+#include "iropt/arith/analyzer.h"
+#include "iropt/ir/module.h"
+#include "iropt/ir/tir/stmt.h"
+
+namespace iropt {
+
+//   for i in range(4, 12):
+//       A[i] = 100                  # overwritten
+//   for i in range(16):
+//       A[i] = 42
+//
+// Found are stores in loops, branches and sequences that have no effect but stores, where one of the next statements of
+// the sequence writes the same elements in any case. O(nodes), times the nesting of loops.
+std::unordered_set<const tir::BufferStore*> FindOverwrittenStores(const tir::Stmt* body, arith::Analyzer& analyzer,
+                                                                  Workspace& workspace);
+
+}  // namespace iropt

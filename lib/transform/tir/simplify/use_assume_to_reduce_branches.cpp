@@ -1,0 +1,102 @@
+// tir.UseAssumeToReduceBranches: computes padding instead of branching around it, where assumptions say what is there.
+//
+//   for i in range(16):                                     for i in range(16):
+//       T.assume(i < 14 or A[i] == 0)                           T.assume(i < 14 or A[i] == 0)
+//   for i in range(16):                             -->     for i in range(16):
+//       B[i] = T.if_then_else(14 <= i, 0, A[i] * 2)             B[i] = A[i] * 2
+//
+// The value of one branch replaces both if it is that of the other one where that is taken. Only in functions that are
+// annotated as element-wise or broadcasting (attribute op_pattern), and only for whole stored values. O(nodes), times
+// the nesting of loops.
+//
+// Source: TVM 0.18's pass of this name.
+#include "context_mutator.h"
+#include "iropt/analysis/tir/op_pattern.h"
+#include "iropt/arith/side_effect.h"
+#include "iropt/transform/passes.h"
+
+namespace iropt {
+
+namespace {
+
+class PaddingBranchReducer : public ContextMutator {
+ public:
+  PaddingBranchReducer(arith::Analyzer& analyzer, Workspace& workspace)
+      : ContextMutator(analyzer, /*by_values=*/true, workspace) {}
+
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override {
+    if (known_) known_->Evaluate(expr);
+    return expr;
+  }
+
+ protected:
+  const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* branch) override {
+    tir::IfThenElse copy = *branch;
+    VisitExpr(branch->condition);
+    VisitBranches(branch->condition, copy);
+    if (copy.then_case == branch->then_case && copy.else_case == branch->else_case) return branch;
+    return workspace().New<tir::IfThenElse>(copy);
+  }
+  const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
+    const PrimExpr* assumption = Assumed(stmt);
+    if (!assumption) return ContextMutator::VisitEvaluate(stmt);
+    known_->Learn(assumption);
+    return stmt;
+  }
+  const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
+    if (known_ && let->var->dtype.is_handle()) return VisitWithoutValues(let);
+    return ContextMutator::VisitLetStmt(let);
+  }
+  const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
+    if (known_ && Is<tir::IterVar>(stmt->node)) return VisitWithoutValues(stmt);
+    return ContextMutator::VisitAttrStmt(stmt);
+  }
+  const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
+    const PrimExpr* value = ReducedValue(store->value);
+    if (value) {
+      auto* copy = workspace().New<tir::BufferStore>(*store);
+      copy->value = value;
+      store = copy;
+    }
+    if (known_) known_->Store(*store);
+    return store;
+  }
+
+ private:
+  // The value of the branch that may replace the selection; null if neither may.
+  const PrimExpr* ReducedValue(const PrimExpr* value) {
+    const tir::Call* select = known_ ? CallOf(value, OpId::kTirIfThenElse) : nullptr;
+    if (!select || !arith::IsPure(select->args[0])) return nullptr;
+    const PrimExpr* negated = analyzer_.RewriteSimplify(analyzer_.make().Not(select->args[0]));
+    if (AreEqualWhere(select->args[0], select->args[2], select->args[1])) return analyzer_.Simplify(select->args[2]);
+    if (AreEqualWhere(negated, select->args[1], select->args[2])) return analyzer_.Simplify(select->args[1]);
+    return nullptr;
+  }
+  bool AreEqualWhere(const PrimExpr* condition, const PrimExpr* a, const PrimExpr* b) {
+    const arith::Analyzer::Constraint scope(analyzer_, condition);
+    return arith::DeepEqual(analyzer_.Simplify(Resolve(a)), analyzer_.Simplify(Resolve(b)));
+  }
+};
+
+bool IsElementwise(const PrimFunc& func) {
+  if (!func.attrs->Find(attr::kOpPattern)) return false;
+  const OpPattern pattern = AnnotatedOpPattern(func);
+  return pattern == OpPattern::kElemWise || pattern == OpPattern::kBroadcast;
+}
+
+}  // namespace
+
+Pass CreateUseAssumeToReduceBranches(const PassOptions& options) {
+  return CreatePrimFuncPass(
+      options.info(), [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
+        if (!IsElementwise(*function)) return function;
+        arith::Analyzer analyzer(arith::PrimBuilder(context.workspace().arena()), arith::Analyzer::SymVars::kAny);
+        const tir::Stmt* body = PaddingBranchReducer(analyzer, context.workspace()).VisitStmt(function->body);
+        if (body == function->body) return function;
+        auto* copy = context.workspace().New<PrimFunc>(*function);
+        copy->body = body;
+        return copy;
+      });
+}
+
+}  // namespace iropt
