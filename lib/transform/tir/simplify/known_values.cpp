@@ -266,32 +266,39 @@ void KnownValues::Forget(const tir::Stmt* written) {
   });
 }
 
+// Facts from before a loop hold in and after it where the loop does not write: within it where it has not yet written,
+// if its iterations run in order.
+void KnownValues::KeepUnwritten(const tir::For& loop, const LoopWrites& writes, const State& old, bool is_within) {
+  const bool in_order = loop.for_kind == tir::ForKind::kSerial || loop.for_kind == tir::ForKind::kUnrolled;
+  const PrimExpr* end = make_.Add(loop.min, loop.extent);
+  for (const auto& fact : old) {
+    if (!writes.data.contains(fact->buffer->data)) {
+      facts_.push_back(fact);
+      continue;
+    }
+    const std::vector<LoopStore>* stores = writes.PlacesOf(*fact->buffer);
+    if (!stores || loop.step) continue;
+    const PrimExpr* condition = fact->condition;
+    for (const LoopStore& store : *stores) {
+      const PrimExpr* iteration = IterationOf(store, *fact);
+      const PrimExpr* unwritten =
+          Or(make_.Binary(NodeKind::kLT, iteration, loop.min), make_.Binary(NodeKind::kGE, iteration, end));
+      if (is_within) {
+        unwritten = Or(make_.Binary(in_order ? NodeKind::kGE : NodeKind::kEQ, iteration, loop.loop_var), unwritten);
+      }
+      condition = And(condition, unwritten);
+    }
+    Add({fact->buffer, fact->index, condition, fact->value});
+  }
+}
+
 // What holds at the start of every iteration: what earlier iterations, or if they run in any order all other ones,
 // leave.
 void KnownValues::EnterLoop(const tir::For& loop) {
   auto writes = std::make_shared<LoopWrites>();
   WriteFinder(loop.loop_var, *writes).VisitStmt(loop.body);
-  const bool in_order = loop.for_kind == tir::ForKind::kSerial || loop.for_kind == tir::ForKind::kUnrolled;
   const State old = std::exchange(facts_, {});
-  const PrimExpr* end = make_.Add(loop.min, loop.extent);
-  for (const auto& fact : old) {
-    if (writes->opaque) break;
-    if (!writes->data.contains(fact->buffer->data)) {
-      facts_.push_back(fact);
-      continue;
-    }
-    const std::vector<LoopStore>* stores = writes->PlacesOf(*fact->buffer);
-    if (!stores || loop.step) continue;
-    const PrimExpr* condition = fact->condition;
-    for (const LoopStore& store : *stores) {
-      const PrimExpr* iteration = IterationOf(store, *fact);
-      const PrimExpr* not_yet = make_.Binary(in_order ? NodeKind::kGE : NodeKind::kEQ, iteration, loop.loop_var);
-      const PrimExpr* never =
-          Or(make_.Binary(NodeKind::kLT, iteration, loop.min), make_.Binary(NodeKind::kGE, iteration, end));
-      condition = And(condition, Or(not_yet, never));
-    }
-    Add({fact->buffer, fact->index, condition, fact->value});
-  }
+  if (!writes->opaque) KeepUnwritten(loop, *writes, old, /*is_within=*/true);
   writes_[&loop] = std::move(writes);
 }
 
@@ -300,22 +307,7 @@ void KnownValues::LeaveLoop(const tir::For& loop, const State& before) {
   const std::shared_ptr<const LoopWrites> writes = writes_.extract(&loop).mapped();
   const State after_body = std::exchange(facts_, {});
   if (writes->opaque) return;
-  const PrimExpr* end = make_.Add(loop.min, loop.extent);
-  for (const auto& fact : before) {
-    if (!writes->data.contains(fact->buffer->data)) {
-      facts_.push_back(fact);
-      continue;
-    }
-    const std::vector<LoopStore>* stores = writes->PlacesOf(*fact->buffer);
-    if (!stores || loop.step) continue;
-    const PrimExpr* condition = fact->condition;
-    for (const LoopStore& store : *stores) {
-      const PrimExpr* iteration = IterationOf(store, *fact);
-      condition = And(
-          condition, Or(make_.Binary(NodeKind::kLT, iteration, loop.min), make_.Binary(NodeKind::kGE, iteration, end)));
-    }
-    Add({fact->buffer, fact->index, condition, fact->value});
-  }
+  KeepUnwritten(loop, *writes, before, /*is_within=*/false);
   if (loop.step) return;
   for (const auto& fact : after_body) AddFactOfAnyIteration(loop, *fact, *writes);
 }

@@ -88,6 +88,7 @@ class KnownValues {
   // k is one of the elements that the indices, of which the last may be a vector, stand for; null if that is not known.
   const PrimExpr* Covers(const std::vector<const tir::Var*>& index, List<const PrimExpr*> indices);
   void LearnEquality(const PrimExpr* condition, const PrimExpr* where);
+  void KeepUnwritten(const tir::For& loop, const LoopWrites& writes, const State& old, bool is_within);
   void AddFactOfAnyIteration(const tir::For& loop, const Fact& fact, const LoopWrites& writes);
   // The iteration in which the store writes element k.
   const PrimExpr* IterationOf(const LoopStore& store, const Fact& fact) const;
