@@ -2,7 +2,6 @@
 
 #include <deque>
 #include <unordered_set>
-#include <vector>
 
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/ir/tir/visitor.h"

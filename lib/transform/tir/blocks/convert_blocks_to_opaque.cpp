@@ -10,6 +10,8 @@
 // Refuses blocks with an initialization, see tir.LowerInitBlock. Functions of the older scheduler stay. O(nodes).
 //
 // Source: TVM 0.18's pass of this name.
+#include <vector>
+
 #include "iropt/ir/location.h"
 #include "iropt/transform/passes.h"
 #include "transform/tir/util/loop_pass.h"

@@ -13,6 +13,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/location.h"

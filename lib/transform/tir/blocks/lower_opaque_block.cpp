@@ -15,7 +15,7 @@
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
 
-#include <utility>
+#include <vector>
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/prim_builder.h"

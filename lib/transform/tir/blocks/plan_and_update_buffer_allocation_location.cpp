@@ -15,6 +15,7 @@
 // Source: TVM 0.18's pass of this name.
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "iropt/analysis/tir/block_access.h"
 #include "iropt/analysis/tir/buffer_scopes.h"

@@ -18,7 +18,6 @@
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <string>
 #include <unordered_map>
 #include <vector>
 

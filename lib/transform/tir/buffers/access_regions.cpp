@@ -140,13 +140,19 @@ class RegionCollector : public tir::StmtExprVisitor {
     std::unordered_map<const tir::Buffer*, std::vector<const tir::BufferRegion*>> stated;
     for (const tir::BufferRegion* region : block->reads) stated[region->buffer].push_back(region);
     for (const tir::BufferRegion* region : block->writes) stated[region->buffer].push_back(region);
-    const auto outer = stated_;
-    for (auto& [buffer, own] : stated) stated_[buffer] = std::move(own);
+    // Now those of this block; they go back into stated_ at its end.
+    for (auto& [buffer, own] : stated) stated_[buffer].swap(own);
     for (const tir::Buffer* buffer : block->alloc_buffers) depths_[buffer->data] = iterators_.size();
     for (const tir::MatchBufferRegion* match : block->match_buffers)
       Access(match->source->buffer, Ranges(*match->source));
     VisitStmt(block->body);
-    stated_ = outer;
+    for (auto& [buffer, outer] : stated) {
+      if (outer.empty()) {
+        stated_.erase(buffer);
+      } else {
+        stated_[buffer].swap(outer);
+      }
+    }
     for (const tir::Buffer* buffer : block->alloc_buffers) Finish(*buffer);
   }
 

@@ -1,7 +1,6 @@
 // The parts of allocated buffers that a function accesses.
 #pragma once
 
-#include <utility>
 #include <vector>
 
 #include "iropt/ir/module.h"

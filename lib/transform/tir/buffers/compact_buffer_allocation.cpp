@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <vector>
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/location.h"

@@ -15,9 +15,11 @@
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/visitor.h"

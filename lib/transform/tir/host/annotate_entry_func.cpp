@@ -10,6 +10,7 @@
 //
 // Source: TVM 0.18's pass of this name.
 #include <optional>
+#include <vector>
 
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/transform/passes.h"

@@ -15,6 +15,7 @@
 #include <limits>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/analyzer.h"

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <unordered_map>
 #include <vector>
 
 #include "iropt/arith/bounds.h"
 #include "iropt/arith/prim_builder.h"
-#include "iropt/ir/tir/mutator.h"
+#include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
 #include "transform/tir/util/loop_pass.h"
 

@@ -24,6 +24,7 @@
 #include <limits>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/location.h"

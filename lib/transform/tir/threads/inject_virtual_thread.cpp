@@ -19,6 +19,7 @@
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/visitor.h"

@@ -13,6 +13,7 @@
 // Source: TVM 0.18's pass of this name. Loops at the same place are in the order of their tags, from the shorter to the
 // longer.
 #include <algorithm>
+#include <functional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
