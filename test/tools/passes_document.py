@@ -30,7 +30,8 @@ def document(ir_opt):
     passes = json.loads(run(ir_opt, "-list-passes=json"))["passes"]
     lines = [INTRODUCTION, "| pass | unit | level | summary |", "| --- | --- | --- | --- |"]
     for row in passes:
-        lines.append(f"| [{row['name']}](#{row['name'].lower()}) | {row['kind']} | {row['opt_level']} | {row['summary']} |")
+        anchor = row["name"].lower().replace(".", "")
+        lines.append(f"| [{row['name']}](#{anchor}) | {row['kind']} | {row['opt_level']} | {row['summary']} |")
     for row in passes:
         lines += ["", f"## {row['name']}", "", "```text", run(ir_opt, f"-help-pass={row['name']}").rstrip("\n"), "```"]
     return "\n".join(lines) + "\n"
