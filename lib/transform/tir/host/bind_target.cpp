@@ -74,7 +74,7 @@ const DictAttr* WithFeatures(const DictAttr* config) {
   return result;
 }
 
-// Null after the option was refused, or if there is no reader.
+// Null after the option was refused, and without a reader.
 const DictAttr* ReadTarget(const PassOptions& options, std::string_view text, const OptionValue& option) {
   if (!options.reader()) return nullptr;
   const bool is_call = text.starts_with("T.target(");

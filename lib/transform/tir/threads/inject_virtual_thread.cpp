@@ -6,7 +6,7 @@
 //   for i in range(4):                                    B_1[i] = A[i]
 //       B_1[i] = A[i + vt * 4]                            B_1[i + 4] = A[i + 4]
 //
-// Each statement that depends on the thread is repeated for all threads: unrolled if there is no loop in it and there
+// Each statement that depends on the thread is repeated for all threads: unrolled if it has no loop and there
 // are less than 16 threads, otherwise in a serial loop. Memory that holds values of the threads gets one part for each
 // of them. Memory that does not is shared by threads "vthread", but not by those of other tags. O(nodes), plus the
 // copies.
