@@ -176,6 +176,10 @@ std::string RenderPipelinesJson(const PassRegistry& registry) {
 std::vector<std::string> PipelineNames(const PassRegistry& registry) {
   std::vector<std::string> names;
   for (const PipelineEntry& entry : registry.pipelines()) {
+    if (entry.lowest_level == 0 && entry.highest_level == kMaxOptLevel) {
+      names.push_back(entry.name);
+      continue;
+    }
     for (int level = entry.lowest_level; level <= entry.highest_level; ++level) {
       names.push_back(fmt::format("{}<O{}>", entry.name, level));
     }
