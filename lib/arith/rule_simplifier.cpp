@@ -449,7 +449,7 @@ const PrimExpr* RuleSimplifier::RewriteCall(const tir::Call* call) {
       if (!value) return call;
       const int bits = arg->dtype.bits;
       const auto digits = static_cast<uint64_t>(*value) & (~uint64_t{0} >> (64 - bits));
-      return make_.Const(bits - std::bit_width(digits), call->dtype);
+      return make_.Const(bits - static_cast<int>(std::bit_width(digits)), call->dtype);
     }
     case OpId::kTirIfThenElse: return RewriteIfThenElse(call);
     default: return call;

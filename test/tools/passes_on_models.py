@@ -23,7 +23,7 @@ NOT_ON_MODELS = {
     "UpdateVDevice": "they have no virtual devices",
 }
 # Passes that are not idempotent, with the reason.
-NOT_IDEMPOTENT = {}
+NOT_IDEMPOTENT = {"VMShapeLower": "a lowered function has the same checks as another one"}
 PIPELINE = ("Normalize,LambdaLift,InlinePrivateFunctions,AlterOpLayout,OptimizeLayoutTransform,RemoveRedundantReshape,"
             "ToMixedPrecision,DynamicToStatic,FoldConstant,EliminateCommonSubexpr,ExpandTupleArguments,"
             "RemoveUnusedParameters,RemoveUnusedOutputs,CanonicalizeBindings,InferType,DeadCodeElimination,"

@@ -3,12 +3,28 @@ import re
 import subprocess
 
 # On any module.
-OPTIONS = {"ConvertLayout": '<desired_layouts={"relax.nn.conv2d":["NHWC","OHWI"]};strict=false>'}
-# The passes before one whose result is otherwise ill-formed: what they add has effects.
+OPTIONS = {
+    "ConvertLayout": '<desired_layouts={"relax.nn.conv2d":["NHWC","OHWI"]};strict=false>',
+    "tir.BindTarget": '<target="llvm">',
+}
+# The passes before one whose result is otherwise ill-formed, because what it adds has effects, or that refuses what they
+# lower.
 _IMPURE = "ToNonDataflow,RemovePurityChecking,"
-BEFORE = {"CallTIRRewrite": _IMPURE, "KillAfterLastUse": _IMPURE}
+_OPAQUE = "tir.LowerInitBlock,tir.PlanAndUpdateBufferAllocationLocation,tir.ConvertBlocksToOpaque,"
+_FLAT = f"{_OPAQUE}tir.LowerMatchBuffer,tir.LowerOpaqueBlock,tir.FlattenBuffer,"
+BEFORE = {
+    **dict.fromkeys(
+        ["CallTIRRewrite", "KillAfterLastUse", "LowerRuntimeBuiltin", "VMBuiltinLower", "VMShapeLower"], _IMPURE),
+    "tir.PlanAndUpdateBufferAllocationLocation": "tir.LowerInitBlock,",
+    "tir.ConvertBlocksToOpaque": "tir.LowerInitBlock,",
+    "tir.CompactBufferAllocation": _OPAQUE,
+    "tir.LowerOpaqueBlock": f"{_OPAQUE}tir.LowerMatchBuffer,",
+    "tir.FlattenBuffer": f"{_OPAQUE}tir.LowerMatchBuffer,tir.LowerOpaqueBlock,",
+    "tir.StorageRewrite": f"{_FLAT}tir.VectorizeLoop,",
+}
 # The same, with those without which a pass of the lowering has nothing to do. Legalized models run too long.
 BEFORE_ON_SMALL_MODULES = BEFORE | {
+    "VMShapeLower": f"LambdaLift,{_IMPURE}",
     "CallTIRRewrite": f"LegalizeOps,{_IMPURE}",
     "KillAfterLastUse": f"LegalizeOps,{_IMPURE}CallTIRRewrite,StaticPlanBlockMemory,LowerAllocTensor,",
     "LowerAllocTensor": f"LegalizeOps,{_IMPURE}CallTIRRewrite,",

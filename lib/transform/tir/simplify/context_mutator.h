@@ -71,8 +71,10 @@ class ContextMutator : public SeqMutator {
   }
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
-    return InLoop(loop, [&] { return SeqMutator::VisitFor(loop); });
+    return InLoop(loop, [&] { return VisitLoop(loop); });
   }
+  // With what is known in the loop.
+  virtual const tir::Stmt* VisitLoop(const tir::For* loop) { return SeqMutator::VisitFor(loop); }
   const tir::Stmt* VisitWhile(const tir::While* loop) override {
     if (!known_) return SeqMutator::VisitWhile(loop);
     known_->Forget(loop);

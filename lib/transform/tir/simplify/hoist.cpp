@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "iropt/arith/side_effect.h"
@@ -69,6 +70,12 @@ class HoistFinder : public tir::StmtExprVisitor {
   void VisitSeqStmt(const tir::SeqStmt* seq) override {
     if (!scopes_.empty()) scopes_.back().is_sequence = true;
     StmtExprVisitor::VisitSeqStmt(seq);
+  }
+  // Nothing leaves a block: it may use the axes, and the regions say what the block accesses.
+  void VisitBlockRealize(const tir::BlockRealize* realize) override {
+    std::vector<Scope> outer = std::exchange(scopes_, {});
+    StmtExprVisitor::VisitBlockRealize(realize);
+    scopes_ = std::move(outer);
   }
   void VisitFor(const tir::For* loop) override {
     scopes_.push_back({loop, loop->loop_var});

@@ -267,6 +267,10 @@ const tir::Buffer* IndexDTypeRewriter::VisitBufferDef(const tir::Buffer* buffer)
   if (buffer->elem_offset) {
     const auto scope = InIndex();
     copy.elem_offset = VisitExpr(buffer->elem_offset);
+    // The text has no dtype for the offset 0: it is that of the first dimension.
+    if (!copy.shape.empty() && arith::IsInt(copy.elem_offset, 0)) {
+      copy.elem_offset = make_.Cast(copy.shape[0]->dtype, copy.elem_offset);
+    }
   }
   if (copy.shape.begin() == buffer->shape.begin() && copy.strides.begin() == buffer->strides.begin() &&
       copy.elem_offset == buffer->elem_offset)
@@ -279,7 +283,16 @@ const tir::Buffer* IndexDTypeRewriter::VisitBufferDef(const tir::Buffer* buffer)
 
 const tir::BufferRegion* IndexDTypeRewriter::VisitBufferRegion(const tir::BufferRegion* region) {
   const auto scope = InIndex();
-  return StmtExprMutator::VisitBufferRegion(region);
+  const tir::BufferRegion* visited = StmtExprMutator::VisitBufferRegion(region);
+  // The text has no dtype for the extent of one element: it is that of the index.
+  const auto fits = [](const tir::Range* range) { return range->min->dtype == range->extent->dtype; };
+  if (visited == region || std::ranges::all_of(visited->region, fits)) return visited;
+  std::vector<const tir::Range*> ranges;
+  for (const tir::Range* range : visited->region) {
+    if (!fits(range)) range = workspace().New<tir::Range>(range->min, make_.Cast(range->min->dtype, range->extent));
+    ranges.push_back(range);
+  }
+  return workspace().New<tir::BufferRegion>(visited->buffer, workspace().Copy(ranges));
 }
 
 }  // namespace iropt

@@ -73,14 +73,12 @@ class StmtSimplifier : public ContextMutator {
   }
 
  protected:
-  const tir::Stmt* VisitFor(const tir::For* loop) override {
-    return InLoop(loop, [&] {
-      const arith::PrimBuilder& make = analyzer_.make();
-      const arith::Analyzer::Constraint from(analyzer_, make.Binary(NodeKind::kGE, loop->loop_var, loop->min));
-      const PrimExpr* end = make.Add(loop->min, loop->extent);
-      const arith::Analyzer::Constraint to(analyzer_, make.Binary(NodeKind::kLT, loop->loop_var, end));
-      return SeqMutator::VisitFor(loop);
-    });
+  const tir::Stmt* VisitLoop(const tir::For* loop) override {
+    const arith::PrimBuilder& make = analyzer_.make();
+    const arith::Analyzer::Constraint from(analyzer_, make.Binary(NodeKind::kGE, loop->loop_var, loop->min));
+    const PrimExpr* end = make.Add(loop->min, loop->extent);
+    const arith::Analyzer::Constraint to(analyzer_, make.Binary(NodeKind::kLT, loop->loop_var, end));
+    return ContextMutator::VisitLoop(loop);
   }
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {

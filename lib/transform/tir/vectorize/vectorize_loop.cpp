@@ -50,8 +50,9 @@ class LoopVectorizer : public LoopMutator {
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
     if (loop->for_kind != tir::ForKind::kVectorized) return LoopMutator::VisitFor(loop);
+    const bool is_single = arith::IsInt(loop->extent, 1);
     const DataType vector = arith::VectorDType(loop->loop_var->dtype, loop->extent);
-    const bool is_valid = vector.is_scalable() ? scalable_.value_or(true) : vector.lanes >= 1;
+    const bool is_valid = is_single || (vector.is_scalable() ? scalable_.value_or(true) : vector.lanes > 1);
     if (!is_valid || !arith::IsInt(loop->min, 0) || loop->step) {
       diagnostics_.Error(Location(*loop), "pass-failed",
                          is_valid ? "a vectorized loop must run from 0 in steps of 1"
@@ -59,7 +60,7 @@ class LoopVectorizer : public LoopMutator {
                                     "if the target has scalable vectors");
       return loop;
     }
-    if (vector.lanes == 1) {
+    if (is_single) {
       const auto value_of = [&](const tir::Var* var) { return var == loop->loop_var ? loop->min : nullptr; };
       return VisitStmt(tir::Substitute(loop->body, value_of, workspace()));
     }
