@@ -33,7 +33,7 @@ class StoragePlanner {
  public:
   StoragePlanner(const AccessSequence& sequence, StoragePlanOptions options) : sequence_(sequence), options_(options) {}
 
-  StoragePlan Plan() {
+  AllocationPlan Plan() {
     FindLiveRanges();
     for (const AccessEvent& event : sequence_.events) {
       const auto live = live_.find(event.stmt);
@@ -193,7 +193,7 @@ class StoragePlanner {
 
   const AccessSequence& sequence_;
   const StoragePlanOptions options_;
-  StoragePlan plan_;
+  AllocationPlan plan_;
   const tir::Stmt* thread_scope_ = nullptr;
   std::unordered_map<const tir::Stmt*, LiveRanges> live_;  // looked up, never iterated
   std::unordered_set<const tir::Var*> taken_over_;
@@ -203,7 +203,7 @@ class StoragePlanner {
 
 }  // namespace
 
-StoragePlan PlanStorage(const AccessSequence& sequence, StoragePlanOptions options) {
+AllocationPlan PlanStorage(const AccessSequence& sequence, StoragePlanOptions options) {
   return StoragePlanner(sequence, options).Plan();
 }
 

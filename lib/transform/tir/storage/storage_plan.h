@@ -25,7 +25,7 @@ struct StorageEntry {
   }
 };
 
-struct StoragePlan {
+struct AllocationPlan {
   std::deque<StorageEntry> entries;  // in the order of their first uses
   // By data pointer. Looked up, never iterated.
   std::unordered_map<const tir::Var*, StorageEntry*> entry_of;
@@ -38,6 +38,6 @@ struct StoragePlanOptions {
 
 // Lets an allocation take over memory that is not needed any more. Linear in the sequence, times the logarithm of the
 // number of allocations.
-StoragePlan PlanStorage(const AccessSequence& sequence, StoragePlanOptions options);
+AllocationPlan PlanStorage(const AccessSequence& sequence, StoragePlanOptions options);
 
 }  // namespace iropt

@@ -45,7 +45,7 @@ bool SameAllocation(const tir::Allocate& a, const tir::Allocate& b) {
 
 class StorageRewriter : public LoopMutator {
  public:
-  StorageRewriter(const StoragePlan& plan, const AccessSequence& sequence, Workspace& workspace,
+  StorageRewriter(const AllocationPlan& plan, const AccessSequence& sequence, Workspace& workspace,
                   DiagnosticEngine& diagnostics)
       : LoopMutator(workspace),
         diagnostics_(diagnostics),
@@ -266,7 +266,7 @@ class StorageRewriter : public LoopMutator {
   }
 
   DiagnosticEngine& diagnostics_;
-  const StoragePlan& plan_;
+  const AllocationPlan& plan_;
   const std::unordered_map<const tir::Buffer*, bool>& accessed_;
   arith::Analyzer analyzer_;
   // Looked up, never iterated.
@@ -284,7 +284,7 @@ std::string_view TargetKind(const PrimFunc& func) {
 const PrimFunc* RewriteStorage(const PrimFunc* func, bool reuse, Workspace& workspace, DiagnosticEngine& diagnostics) {
   const std::string_view target = TargetKind(*func);
   const AccessSequence sequence = FindAccesses(func->body, diagnostics);
-  const StoragePlan plan =
+  const AllocationPlan plan =
       PlanStorage(sequence, {.reuse = reuse, .same_dtype_only = target == "vulkan" || target == "webgpu"});
   StorageRewriter rewriter(plan, sequence, workspace, diagnostics);
   func = WithBody(func, rewriter.Rewrite(func->body), workspace);
