@@ -35,6 +35,10 @@ class TidyTest(ScriptTest):
     def test_file_that_is_not_compiled(self):
         self.expect_good({"lib/b.cpp": "int* b = 0;\n"})
 
+    def test_end_of_the_time(self):
+        self.assertEqual(self.check({"lib/a.cpp": "int* b = 0;\n"}, minutes=-1), [])
+        self.assertNotEqual(self.check({"lib/a.cpp": "int* b = 0;\n"}, minutes=1), [])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -18,8 +18,8 @@ class ScriptTest(unittest.TestCase):
     def prepare(self, root):
         """Adds to a tree what depends on where it lies."""
 
-    def check(self, changes):
-        """The faults of the good tree with some texts changed; None takes a file away."""
+    def check(self, changes, **options):
+        """The faults of the good tree with some texts changed; None takes a file away. The options are for the script."""
         spec = importlib.util.spec_from_file_location("script", os.path.join(SCRIPTS, self.script))
         module = importlib.util.module_from_spec(spec)
         with contextlib.suppress(KeyError):
@@ -33,7 +33,7 @@ class ScriptTest(unittest.TestCase):
                     with open(full, "w", encoding="utf-8") as f:
                         f.write(text)
             self.prepare(root)
-            return module.check(root)
+            return module.check(root, **options)
 
     def expect_good(self, changes):
         self.assertEqual(self.check(changes), [])
