@@ -53,7 +53,6 @@ std::optional<PipelineItem> GroupAtLevel(const PipelineItem& named, const PassRe
 
 // That of NAME, if one row has all levels: its passes run at the level of the context.
 std::optional<PipelineItem> GroupAtAnyLevel(const PipelineItem& named, const PassRegistry& registry) {
-  if (!named.options.empty()) return std::nullopt;
   std::vector<const PipelineEntry*> parts = registry.FindPipelineParts(named.name, 0);
   std::erase_if(parts, [](const PipelineEntry* part) { return part->highest_level < kMaxOptLevel; });
   return GroupOfParts(named, parts);
@@ -121,7 +120,10 @@ class Builder {
 
   std::optional<Pass> BuildPass(const PipelineItem& item) {
     if (registry_.Find(item.name) == nullptr) {
-      if (const std::optional<PipelineItem> group = GroupAtAnyLevel(item, registry_)) return BuildSequential(*group);
+      if (const std::optional<PipelineItem> group = GroupAtAnyLevel(item, registry_)) {
+        if (item.options.empty()) return BuildSequential(*group);
+        return Fail(item, "pass-failed", {ErrorCode::Usage, fmt::format("pipeline '{}' has no options", item.name)});
+      }
     }
     Result<Pass> pass = registry_.Create(item.name, item.options, diagnostics_, item.span);
     if (!pass.ok()) return Fail(item, "pass-failed", pass.error());
