@@ -18,7 +18,8 @@
 #include "compile_time.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/infer.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "transform/relax/util/apply_rules.h"
 #include "transform/relax/util/op_calls.h"
 

@@ -19,7 +19,8 @@
 
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "scale_axis.h"
 #include "transform/relax/util/apply_rules.h"
 

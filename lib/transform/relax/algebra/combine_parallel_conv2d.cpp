@@ -11,7 +11,8 @@
 // operands must have the channels of the results. Changed functions are cleaned up. Near-linear.
 //
 // Source: the pass of this name of Relay, TVM's former graph-level IR.
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "sibling_calls.h"
 
 namespace iropt {

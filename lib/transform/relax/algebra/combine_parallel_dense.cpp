@@ -15,7 +15,8 @@
 #include <map>
 #include <utility>
 
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "sibling_calls.h"
 
 namespace iropt {

@@ -19,7 +19,8 @@
 #include <unordered_map>
 
 #include "iropt/arith/analyzer.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "parallel_branches.h"
 
 namespace iropt {

@@ -11,7 +11,8 @@
 //
 // Source: TVM 0.18's pass of this name.
 #include "decompose.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 
 namespace iropt {
 

@@ -12,7 +12,8 @@
 
 #include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "transform/relax/util/apply_rules.h"
 #include "transform/relax/util/op_calls.h"
 

@@ -9,7 +9,8 @@
 #include "iropt/legalize/topi.h"
 #include "iropt/op/op.h"
 #include "iropt/op/op_attrs.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "transform/relax/util/prim_func_calls.h"
 
 namespace iropt {

@@ -14,7 +14,8 @@
 #include <string_view>
 
 #include "decompose.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "transform/relax/util/apply_rules.h"
 
 namespace iropt {

@@ -11,7 +11,8 @@
 #include <memory>
 #include <vector>
 
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "transform/relax/util/apply_rules.h"
 #include "transform/relax/util/op_calls.h"
 

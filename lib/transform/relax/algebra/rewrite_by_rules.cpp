@@ -14,9 +14,10 @@
 #include <optional>
 #include <string>
 
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "iropt/support/file.h"
 #include "iropt/support/json.h"
-#include "iropt/transform/passes.h"
 #include "text_rules.h"
 #include "transform/relax/util/apply_rules.h"
 

@@ -18,7 +18,8 @@
 #include <utility>
 
 #include "decompose.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "transform/relax/util/apply_rules.h"
 
 namespace iropt {

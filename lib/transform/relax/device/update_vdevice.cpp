@@ -16,7 +16,8 @@
 
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/substitute.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "transform/relax/util/rewrite_functions.h"
 
 namespace iropt {

@@ -10,7 +10,8 @@
 //
 // Source: the rules are those of TVM 0.18's pass of this name.
 #include "iropt/analysis/tir/op_pattern.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 
 namespace iropt {
 

@@ -20,7 +20,8 @@
 #include "graph_partitioner.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "operator_fusor.h"
 
 namespace iropt {

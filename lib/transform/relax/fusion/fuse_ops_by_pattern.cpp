@@ -29,7 +29,8 @@
 #include "iropt/ir/clone.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/walk.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "operator_fusor.h"
 #include "pattern_option.h"
 

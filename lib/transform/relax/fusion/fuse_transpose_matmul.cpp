@@ -14,7 +14,8 @@
 #include "fuse_ops_by_pattern.h"
 #include "iropt/legalize/topi.h"
 #include "iropt/op/op.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "transform/relax/util/op_calls.h"
 #include "transform/relax/util/prim_func_calls.h"
 

@@ -34,8 +34,9 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/ir/structural.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "iropt/support/edit_distance.h"
-#include "iropt/transform/passes.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "simplify_gradient.h"
 

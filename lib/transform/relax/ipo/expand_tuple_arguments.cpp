@@ -18,8 +18,9 @@
 #include "iropt/analysis/relax/references.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/tuple_leaves.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "iropt/support/stack.h"
-#include "iropt/transform/passes.h"
 #include "transform/relax/util/change_signatures.h"
 
 namespace iropt {

@@ -29,7 +29,8 @@
 #include "iropt/ir/clone.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/op.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "lambda_names.h"
 
 namespace iropt {

@@ -17,7 +17,8 @@
 
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/builder.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "rename_globals.h"
 
 namespace iropt {

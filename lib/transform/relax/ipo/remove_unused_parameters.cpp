@@ -24,7 +24,8 @@
 #include "iropt/infer/call_binding.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/type_walk.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "transform/relax/util/change_signatures.h"
 

@@ -11,7 +11,8 @@
 // Source: Relay, TVM's former graph-level IR, has a pass of this name, which asks each operator for the preferred
 // layout of the target. Here an option states it.
 #include "convert_layout.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 
 namespace iropt {
 

@@ -33,8 +33,9 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "iropt/support/edit_distance.h"
-#include "iropt/transform/passes.h"
 
 namespace iropt {
 

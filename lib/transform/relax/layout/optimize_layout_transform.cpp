@@ -16,7 +16,8 @@
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/substitute.h"
 #include "iropt/op/op_attrs.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "transform/relax/ipo/call_tracker.h"
 
 namespace iropt {

@@ -28,7 +28,8 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/op_attrs.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "memory_calls.h"
 #include "transform/relax/util/rewrite_functions.h"
 

@@ -25,7 +25,8 @@
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "relax_functions.h"
 
 namespace iropt {

@@ -11,7 +11,8 @@
 // Source: TVM 0.18's pass of this name.
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "memory_calls.h"
 #include "storage_planner.h"
 

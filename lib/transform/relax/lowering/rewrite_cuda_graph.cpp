@@ -38,7 +38,8 @@
 #include "iropt/ir/clone.h"
 #include "iropt/ir/module_builder.h"
 #include "iropt/ir/relax/mutator.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "relax_functions.h"
 
 namespace iropt {

@@ -35,9 +35,10 @@
 #include "iropt/infer/substitute.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/location.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "iropt/runtime/value.h"
 #include "iropt/support/edit_distance.h"
-#include "iropt/transform/passes.h"
 #include "num_input.h"
 #include "transform/relax/util/entry_points.h"
 

@@ -20,7 +20,8 @@
 #include "iropt/ir/context.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/expr.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 
 namespace iropt {
 

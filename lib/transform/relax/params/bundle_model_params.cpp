@@ -17,7 +17,8 @@
 
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "num_input.h"
 #include "transform/relax/util/entry_points.h"
 

@@ -27,7 +27,8 @@
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/op_attrs.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "symbolic_values.h"
 
 namespace iropt {

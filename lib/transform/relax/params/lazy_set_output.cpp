@@ -21,7 +21,8 @@
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/relax/builder.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "num_input.h"
 #include "transform/relax/util/entry_points.h"
 

@@ -37,7 +37,8 @@
 
 #include "iropt/ir/location.h"
 #include "iropt/ir/structural.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "iropt/transform/relax/ipo/lambda_lift.h"
 #include "num_input.h"
 #include "param_lifter.h"

@@ -25,7 +25,8 @@
 #include "iropt/analysis/relax/free_vars.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/expr.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "iropt/transform/relax/structure/infer_types.h"
 
 namespace iropt {

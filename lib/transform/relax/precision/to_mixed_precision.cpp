@@ -42,9 +42,11 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
+#include "iropt/pass/registry.h"
 #include "iropt/pass/skip.h"
 #include "iropt/pass/statistic.h"
-#include "iropt/transform/passes.h"
 
 namespace iropt {
 

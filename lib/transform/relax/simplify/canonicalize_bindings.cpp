@@ -29,8 +29,9 @@
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/substitute.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "iropt/pass/statistic.h"
-#include "iropt/transform/passes.h"
 #include "transform/relax/params/symbolic_values.h"
 
 namespace iropt {

@@ -15,7 +15,8 @@
 #include <vector>
 
 #include "iropt/op/op.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "transform/relax/ipo/call_tracker.h"
 
 namespace iropt {

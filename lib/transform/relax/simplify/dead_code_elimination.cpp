@@ -33,10 +33,11 @@
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/relax/type_walk.h"
 #include "iropt/op/op.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
 #include "iropt/pass/statistic.h"
 #include "iropt/support/edit_distance.h"
-#include "iropt/transform/passes.h"
 #include "transform/relax/util/rewrite_functions.h"
 
 namespace iropt {

@@ -25,10 +25,11 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/op/op.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
 #include "iropt/pass/statistic.h"
 #include "iropt/support/scoped_hash_table.h"
-#include "iropt/transform/passes.h"
 #include "value_hash.h"
 
 namespace iropt {

@@ -27,9 +27,10 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/relax/walk.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
 #include "iropt/pass/statistic.h"
-#include "iropt/transform/passes.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 
 namespace iropt {

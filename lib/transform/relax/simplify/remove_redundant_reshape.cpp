@@ -9,7 +9,8 @@
 //
 // Source: TVM 0.18's pass of this name.
 #include "iropt/op/op.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "transform/relax/ipo/call_tracker.h"
 
 namespace iropt {

@@ -21,7 +21,8 @@
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/op/op.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
 
 namespace iropt {

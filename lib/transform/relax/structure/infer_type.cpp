@@ -12,7 +12,8 @@
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/substitute.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "iropt/transform/relax/structure/infer_types.h"
 
 namespace iropt {

@@ -15,7 +15,8 @@
 
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/op/op.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 
 namespace iropt {
 

@@ -17,7 +17,8 @@
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/substitute.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 
 namespace iropt {
 

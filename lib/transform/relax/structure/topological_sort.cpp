@@ -25,7 +25,8 @@
 #include "iropt/analysis/relax/free_vars.h"
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/relax/type_walk.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 
 namespace iropt {
 

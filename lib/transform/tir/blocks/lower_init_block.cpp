@@ -11,7 +11,8 @@
 #include <array>
 
 #include "iropt/arith/prim_builder.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "transform/tir/util/loop_pass.h"
 
 namespace iropt {

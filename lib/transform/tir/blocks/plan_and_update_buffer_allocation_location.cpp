@@ -21,7 +21,8 @@
 #include "iropt/analysis/tir/buffer_scopes.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/visitor.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "transform/tir/util/loop_pass.h"
 
 namespace iropt {

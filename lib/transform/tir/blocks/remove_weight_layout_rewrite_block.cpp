@@ -25,8 +25,9 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "iropt/support/stack.h"
-#include "iropt/transform/passes.h"
 #include "transform/tir/util/loop_pass.h"
 
 namespace iropt {

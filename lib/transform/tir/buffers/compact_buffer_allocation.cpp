@@ -20,7 +20,8 @@
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/location.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "transform/tir/buffers/access_regions.h"
 #include "transform/tir/util/buffer_layout.h"
 #include "transform/tir/util/loop_pass.h"

@@ -23,7 +23,8 @@
 
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/visitor.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "transform/tir/util/analyzing_mutator.h"
 #include "transform/tir/util/buffer_layout.h"
 

@@ -15,7 +15,8 @@
 #include <string>
 
 #include "iropt/ir/tir/stmt.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 
 namespace iropt {
 

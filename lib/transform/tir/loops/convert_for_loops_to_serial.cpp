@@ -6,7 +6,8 @@
 // The body of a parallel loop stays as it is. O(nodes).
 //
 // Source: TVM 0.18's pass of this name.
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "transform/tir/util/loop_pass.h"
 
 namespace iropt {

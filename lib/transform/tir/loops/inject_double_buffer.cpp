@@ -26,7 +26,8 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/visitor.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "transform/tir/util/copy_stmt.h"
 #include "transform/tir/util/loop_pass.h"
 

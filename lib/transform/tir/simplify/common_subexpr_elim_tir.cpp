@@ -21,8 +21,9 @@
 #include <unordered_set>
 
 #include "computations.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "iropt/support/stack.h"
-#include "iropt/transform/passes.h"
 #include "statements.h"
 
 namespace iropt {

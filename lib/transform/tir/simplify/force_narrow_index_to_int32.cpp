@@ -17,7 +17,8 @@
 
 #include "index_dtypes.h"
 #include "iropt/infer/prim_func_type.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 
 namespace iropt {
 

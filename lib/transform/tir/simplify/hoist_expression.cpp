@@ -14,7 +14,8 @@
 // Source: TVM 0.18's pass of this name.
 #include "function_passes.h"
 #include "hoist.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 
 namespace iropt {
 

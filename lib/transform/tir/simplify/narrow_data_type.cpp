@@ -17,7 +17,8 @@
 #include "index_dtypes.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/tir/visitor.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 
 namespace iropt {
 

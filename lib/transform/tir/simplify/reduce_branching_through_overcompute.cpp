@@ -13,7 +13,8 @@
 #include "context_mutator.h"
 #include "function_passes.h"
 #include "iropt/ir/structural.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 
 namespace iropt {
 

@@ -7,7 +7,9 @@
 //
 // Source: TVM 0.18's pass of this name.
 #include "function_passes.h"
-#include "iropt/transform/passes.h"
+#include "iropt/op/op.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "statements.h"
 
 namespace iropt {

@@ -20,7 +20,8 @@
 #include "function_passes.h"
 #include "iropt/arith/int_set.h"
 #include "iropt/arith/side_effect.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "overwritten_stores.h"
 
 namespace iropt {

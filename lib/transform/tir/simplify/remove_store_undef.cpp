@@ -13,7 +13,8 @@
 
 #include "function_passes.h"
 #include "iropt/arith/side_effect.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "statements.h"
 
 namespace iropt {

@@ -23,7 +23,8 @@
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/tir/substitute.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 
 namespace iropt {
 

@@ -13,7 +13,8 @@
 #include "context_mutator.h"
 #include "iropt/analysis/tir/op_pattern.h"
 #include "iropt/arith/side_effect.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 
 namespace iropt {
 

@@ -8,7 +8,8 @@
 // O(nodes).
 //
 // Source: TVM 0.18's pass of this name.
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "transform/tir/storage/pointer_value_type.h"
 
 namespace iropt {

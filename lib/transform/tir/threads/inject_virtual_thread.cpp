@@ -24,7 +24,8 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "transform/tir/util/analyzing_mutator.h"
 #include "transform/tir/util/copy_stmt.h"
 

@@ -17,7 +17,8 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/op/op.h"
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 #include "transform/tir/util/loop_pass.h"
 #include "transform/tir/vectorize/vectorizer.h"
 
