@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "iropt/ir/context.h"
+#include "iropt/ir/target.h"
 #include "iropt/support/stack.h"
 #include "text/script/tir/functions.h"
 
@@ -13,88 +13,22 @@ namespace {
 
 using Kind = PyValue::Kind;
 
-// TVM's default keys of a target.
-struct TargetKeys {
-  std::string_view kind;
-  std::string_view keys[2];
-};
-constexpr TargetKeys kTargetKeys[] = {{"c", {"cpu", ""}},
-                                      {"cuda", {"cuda", "gpu"}},
-                                      {"hexagon", {"hexagon", "cpu"}},
-                                      {"llvm", {"cpu", ""}},
-                                      {"metal", {"metal", "gpu"}},
-                                      {"nvptx", {"cuda", "gpu"}},
-                                      {"opencl", {"opencl", "gpu"}},
-                                      {"rocm", {"rocm", "gpu"}},
-                                      {"vulkan", {"vulkan", "gpu"}},
-                                      {"webgpu", {"webgpu", "gpu"}}};
-
-const Attr* KeysOf(std::string_view kind) {
-  std::vector<const Attr*> keys;
-  for (const TargetKeys& row : kTargetKeys) {
-    if (row.kind != kind) continue;
-    for (const std::string_view key : row.keys) {
-      if (!key.empty()) keys.push_back(StrAttr::Get(key));
-    }
-  }
-  return ListAttr::Get(keys);
-}
-
-// A word of a target in string form: a number, a truth value or a string.
-const Attr* OptionValue(std::string_view text) {
-  int64_t number = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (status == std::errc() && end == text.data() + text.size()) return IntAttr::Get(number);
-  if (text == "true" || text == "false") return IntAttr::Bool(text == "true");
-  return StrAttr::Get(text);
-}
-
-const Attr* OptionList(std::string_view text) {
-  std::vector<const Attr*> items;
-  while (!text.empty()) {
-    const size_t comma = std::min(text.find(','), text.size());
-    items.push_back(StrAttr::Get(text.substr(0, comma)));
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
-  return ListAttr::Get(items);
-}
-
-// "cuda -arch=sm_80 -keys=cuda,gpu"
-const DictAttr* TargetFromString(std::string_view text) {
-  std::vector<DictAttr::Entry> entries;
-  const auto word = [&] {
-    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-    const std::string_view w = text.substr(0, text.find(' '));
-    text.remove_prefix(w.size());
-    return w;
-  };
-  entries.emplace_back("kind", StrAttr::Get(word()));
-  for (std::string_view option = word(); !option.empty(); option = word()) {
-    option.remove_prefix(std::min(option.find_first_not_of('-'), option.size()));
-    const size_t equals = option.find('=');
-    const std::string_view name = option.substr(0, equals);
-    const std::string_view value = equals == std::string_view::npos ? "true" : option.substr(equals + 1);
-    const bool list = name == "keys" || name == "libs" || name == "mattr";
-    entries.emplace_back(name, list ? OptionList(value) : OptionValue(value));
-  }
-  return DictAttr::Get(entries);
-}
-
-// A target in dictionary or string form, with the keys and the tag that TVM adds.
+// A target in dictionary or string form.
 const DictAttr* TargetConfig(ScalarParser& p, const PyValue& value) {
-  const DictAttr* config = nullptr;
+  const auto report = [&](size_t, size_t, std::string message) {
+    p.Error(value.span, "bad-expression", std::move(message));
+  };
+  const TargetAttr* target = nullptr;
   if (value.is(Kind::kString)) {
-    config = TargetFromString(value.string());
-  } else if (value.is(Kind::kAttr)) {
-    if (const auto* target = As<TargetAttr>(value.attr)) return target->config;
-    config = As<DictAttr>(value.attr);
+    target = ParseTarget(value.string(), report);
+  } else if (value.is(Kind::kAttr) && As<TargetAttr>(value.attr)) {
+    target = As<TargetAttr>(value.attr);
+  } else if (value.is(Kind::kAttr) && As<DictAttr>(value.attr)) {
+    target = TargetFromDict(As<DictAttr>(value.attr), report);
+  } else {
+    return p.WrongValue(value, "a target such as \"llvm\" or {\"kind\": \"llvm\"}");
   }
-  if (!config) return p.WrongValue(value, "a target such as \"llvm\" or {\"kind\": \"llvm\"}");
-  const auto* kind = As<StrAttr>(config->Find("kind"));
-  if (!kind || kind->value.empty()) return p.Error(value.span, "bad-expression", "a target needs a \"kind\"");
-  if (!config->Find("keys")) config = config->With("keys", KeysOf(kind->value));
-  if (!config->Find("tag")) config = config->With("tag", StrAttr::Get(""));
-  return config;
+  return target ? target->config : nullptr;
 }
 
 // I.vdevice({...}, 0, "global")
