@@ -66,6 +66,7 @@ Json PipelineJson(const PipelineEntry& entry) {
                    {"summary", entry.summary},
                    {"passes", entry.passes}};
   if (!entry.plugin.empty()) pipeline["plugin"] = entry.plugin;
+  if (!entry.target.empty()) pipeline["target"] = entry.target;
   return pipeline;
 }
 
@@ -155,7 +156,8 @@ std::string RenderPipelines(const PassRegistry& registry) {
   for (const PipelineEntry& addition : registry.pipeline_additions()) {
     out += fmt::format("{:<{}}  {:<6}  {}{}\n", addition.name, width, LevelsOf(addition), addition.summary,
                        FromPlugin(addition.plugin));
-    out += fmt::format("{:<{}}    then {}\n", "", width, addition.passes);
+    const std::string target = addition.target.empty() ? "" : fmt::format(" for {}", addition.target);
+    out += fmt::format("{:<{}}    then{} {}\n", "", width, target, addition.passes);
   }
   return out;
 }

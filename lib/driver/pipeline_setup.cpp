@@ -10,6 +10,7 @@
 #include "iropt/pass/bisect.h"
 #include "iropt/pass/config.h"
 #include "iropt/pass/print_instruments.h"
+#include "iropt/pass/target_value.h"
 #include "load_plugins.h"
 #include "observe/ir_printer.h"
 #include "observe/pass_counter.h"
@@ -47,15 +48,15 @@ Status PipelineSetup::Run() {
   IROPT_RETURN_IF_ERROR(AddInstruments());
   if (!pipeline_) return {};
   if (!CheckOptionPaths(*pipeline_, compiler_.registry(), compiler_.diagnostics())) return Failure{ErrorCode::Usage};
-  IROPT_ASSIGN_OR_RETURN(pass_, BuildPipeline(*pipeline_, compiler_.registry(), compiler_.diagnostics()));
+  IROPT_ASSIGN_OR_RETURN(pass_, BuildPipeline(*pipeline_, compiler_.registry(), compiler_.diagnostics(), TargetKind()));
   if (options_.explain_pipeline != ShownForm::None) {
     AddTrace();  // which prints the skipped passes, too
   } else if (!WarnOfSkipped()) {
     return Failure{ErrorCode::Usage};
   }
-  built_ = ExpandPipeline(*pipeline_, compiler_.registry(), std::nullopt);
+  built_ = ExpandPipeline(*pipeline_, compiler_.registry(), std::nullopt, TargetKind());
   IROPT_RETURN_IF_ERROR(AddFollowers());
-  pipeline_ = ExpandPipeline(*pipeline_, compiler_.registry(), context_.opt_level);
+  pipeline_ = ExpandPipeline(*pipeline_, compiler_.registry(), context_.opt_level, TargetKind());
   if (Progress::IsWanted(options_.progress)) observers_.ShowProgress(*pipeline_, context_.instruments);
   return {};
 }
@@ -107,7 +108,7 @@ Status PipelineSetup::AddCheckpoints(const std::shared_ptr<PipelineCursor>& curs
     index = *resumed_;
     counter_->Skip(index.passes_done);
   } else {
-    pipeline_ = ExpandPipeline(*pipeline_, compiler_.registry(), context_.opt_level);
+    pipeline_ = ExpandPipeline(*pipeline_, compiler_.registry(), context_.opt_level, TargetKind());
     IROPT_ASSIGN_OR_RETURN(index.run, Identity());
   }
   IROPT_RETURN_IF_ERROR(index.Write(folder));
@@ -216,8 +217,24 @@ Status PipelineSetup::FillNames() {
 Status PipelineSetup::FillContext() {
   IROPT_RETURN_IF_ERROR(FillNames());
   context_.opt_level = options_.opt_level.value_or(file_.opt_level.value_or(kDefaultOptLevel));
+  IROPT_RETURN_IF_ERROR(FillTarget());
   return FillConfig();
 }
+
+// That of the command line takes precedence.
+Status PipelineSetup::FillTarget() {
+  if (options_.target) {
+    IROPT_ASSIGN_OR_RETURN(const uint32_t base, compiler_.AddText("-target", *options_.target));
+    file_.target = *options_.target;
+    file_.target.set_span({base, static_cast<uint32_t>(base + options_.target->size())});
+  }
+  if (file_.target.is_null()) return {};
+  context_.target = ReadTarget(file_.target, compiler_.diagnostics());
+  if (context_.target == nullptr) return Failure{ErrorCode::Usage};
+  return {};
+}
+
+std::string_view PipelineSetup::TargetKind() const { return TargetKindOf(context_.target); }
 
 // The command line comes last and takes precedence.
 Status PipelineSetup::FillConfig() {
@@ -383,6 +400,7 @@ PipelineFile PipelineSetup::SettingsWith(Pipeline passes) const {
   file.disabled = disabled_;
   file.required = required_;
   file.config = file_.config;
+  file.target = file_.target;
   file.passes = std::move(passes);
   ResolveOptionPaths(*file.passes, compiler_.registry(), std::filesystem::current_path(error));
   return file;

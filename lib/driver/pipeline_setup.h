@@ -75,7 +75,10 @@ class PipelineSetup {
   Status CheckNames(const std::vector<LocatedName>& names);
   Status FillContext();
   Status FillNames();
+  Status FillTarget();
   Status FillConfig();
+  // The kind of the target; empty if there is none.
+  std::string_view TargetKind() const;
   Result<InstrumentPlan> PlanInstruments();
   Status AddInstruments();
   void AddTrace();

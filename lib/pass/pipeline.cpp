@@ -45,15 +45,17 @@ std::optional<PipelineItem> GroupOfParts(const PipelineItem& named, std::span<co
 }
 
 // That of NAME<O2>; nothing if no pipeline has the name and the level.
-std::optional<PipelineItem> GroupAtLevel(const PipelineItem& named, const PassRegistry& registry) {
-  std::optional<PipelineItem> group = GroupOfParts(named, registry.FindPipelineParts(named.name, named.count));
+std::optional<PipelineItem> GroupAtLevel(const PipelineItem& named, const PassRegistry& registry,
+                                         std::string_view target) {
+  std::optional<PipelineItem> group = GroupOfParts(named, registry.FindPipelineParts(named.name, named.count, target));
   if (group) group->at_level = named.count;
   return group;
 }
 
 // That of NAME, if one row has all levels: its passes run at the level of the context.
-std::optional<PipelineItem> GroupAtAnyLevel(const PipelineItem& named, const PassRegistry& registry) {
-  std::vector<const PipelineEntry*> parts = registry.FindPipelineParts(named.name, 0);
+std::optional<PipelineItem> GroupAtAnyLevel(const PipelineItem& named, const PassRegistry& registry,
+                                            std::string_view target) {
+  std::vector<const PipelineEntry*> parts = registry.FindPipelineParts(named.name, 0, target);
   std::erase_if(parts, [](const PipelineEntry* part) { return part->highest_level < kMaxOptLevel; });
   return GroupOfParts(named, parts);
 }
@@ -80,9 +82,10 @@ std::optional<PipelineItem> ItemOf(const Pass& pass, SourceSpan span) {
 }
 
 // The passes of a pass that is registered as a Sequential, in a Sequential of its name; nothing for other passes.
-std::optional<PipelineItem> GroupOfPass(const PipelineItem& item, const PassRegistry& registry) {
+std::optional<PipelineItem> GroupOfPass(const PipelineItem& item, const PassRegistry& registry,
+                                        std::string_view target) {
   const PassEntry* row = registry.Find(item.name);
-  if (row == nullptr) return GroupAtAnyLevel(item, registry);
+  if (row == nullptr) return GroupAtAnyLevel(item, registry, target);
   if (row->info.kind != PassKind::Sequential) return std::nullopt;
   DiagnosticBuffer ignored;
   DiagnosticEngine diagnostics(&ignored);
@@ -92,8 +95,8 @@ std::optional<PipelineItem> GroupOfPass(const PipelineItem& item, const PassRegi
 
 class Builder {
  public:
-  Builder(const PassRegistry& registry, DiagnosticEngine& diagnostics)
-      : registry_(registry), diagnostics_(diagnostics) {}
+  Builder(const PassRegistry& registry, DiagnosticEngine& diagnostics, std::string_view target)
+      : registry_(registry), diagnostics_(diagnostics), target_(target) {}
 
   std::vector<Pass> Build(const Pipeline& pipeline) {
     std::vector<Pass> passes;
@@ -120,7 +123,7 @@ class Builder {
 
   std::optional<Pass> BuildPass(const PipelineItem& item) {
     if (registry_.Find(item.name) == nullptr) {
-      if (const std::optional<PipelineItem> group = GroupAtAnyLevel(item, registry_)) {
+      if (const std::optional<PipelineItem> group = GroupAtAnyLevel(item, registry_, target_)) {
         if (item.options.empty()) return BuildSequential(*group);
         return Fail(item, "pass-failed", {ErrorCode::Usage, fmt::format("pipeline '{}' has no options", item.name)});
       }
@@ -143,7 +146,8 @@ class Builder {
   }
 
   std::optional<Pass> BuildNamed(const PipelineItem& item) {
-    if (const std::optional<PipelineItem> group = GroupAtLevel(item, registry_)) return BuildSequential(*group);
+    if (const std::optional<PipelineItem> group = GroupAtLevel(item, registry_, target_))
+      return BuildSequential(*group);
     ReportUnknownPipeline(PrintPipeline({item}), item.span);
     return Fail(item, {}, {ErrorCode::Usage, {}});
   }
@@ -161,6 +165,7 @@ class Builder {
 
   const PassRegistry& registry_;
   DiagnosticEngine& diagnostics_;
+  const std::string_view target_;
   std::optional<ErrorCode> failure_;
 };
 
@@ -193,22 +198,24 @@ void CollectNames(const Pipeline& pipeline, std::vector<std::string_view>& names
 
 }  // namespace
 
-Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics) {
-  Builder builder(registry, diagnostics);
+Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics,
+                           std::string_view target) {
+  Builder builder(registry, diagnostics, target);
   std::vector<Pass> passes = builder.Build(pipeline);
   if (builder.failure()) return Failure{*builder.failure()};
   return Sequential(std::move(passes), SequentialInfo("pipeline"));
 }
 
-Pipeline ExpandPipeline(const Pipeline& pipeline, const PassRegistry& registry, std::optional<int> level) {
+Pipeline ExpandPipeline(const Pipeline& pipeline, const PassRegistry& registry, std::optional<int> level,
+                        std::string_view target) {
   Pipeline expanded;
   for (const PipelineItem& item : pipeline) {
     std::optional<PipelineItem> group;
-    if (item.kind == PipelineItem::Kind::Named) group = GroupAtLevel(item, registry);
-    if (item.kind == PipelineItem::Kind::Pass) group = GroupOfPass(item, registry);
+    if (item.kind == PipelineItem::Kind::Named) group = GroupAtLevel(item, registry, target);
+    if (item.kind == PipelineItem::Kind::Pass) group = GroupOfPass(item, registry, target);
     PipelineItem made = group ? *std::move(group) : item;
     const std::optional<int> inner = level && made.at_level ? made.at_level : level;
-    made.children = ExpandPipeline(made.children, registry, inner);
+    made.children = ExpandPipeline(made.children, registry, inner, target);
     if (item.kind == PipelineItem::Kind::Named && level && made.at_level == level) {
       std::ranges::move(made.children, std::back_inserter(expanded));
     } else {

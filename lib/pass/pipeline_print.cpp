@@ -121,6 +121,7 @@ std::string PrintPipelineFile(const PipelineFile& file) {
   if (!file.disabled.empty()) add("disabled", ToJson(NameList(file.disabled)));
   if (!file.required.empty()) add("required", ToJson(NameList(file.required)));
   if (!file.config.empty()) add("config", ToJson(file.config));
+  if (!file.target.is_null()) add("target", ToJson(file.target));
   if (file.passes) add("passes", Lines(*file.passes, ItemJson));
   if (!file.instruments.empty()) add("instruments", Lines(file.instruments, InstrumentJson));
   return text.empty() ? "{}\n" : text + "\n}\n";

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "guard.h"
+#include "iropt/ir/target.h"
 #include "iropt/support/check.h"
 #include "iropt/support/crash.h"
 #include "iropt/support/edit_distance.h"
@@ -230,6 +231,9 @@ Status PassRegistry::ExtendPipeline(PipelineEntry addition) {
   for (int level = addition.lowest_level; level <= addition.highest_level; ++level) {
     if (FindPipeline(addition.name, level) == nullptr) return refuse(fmt::format("it has no level O{}", level));
   }
+  if (!addition.target.empty() && FindTargetKind(addition.target) == nullptr) {
+    return refuse(fmt::format("there are no targets of the kind '{}'", addition.target));
+  }
   if (const Status passes = CheckPasses(addition, *this); !passes.ok()) return refuse(passes.error().message);
   addition.plugin = adding_plugin_;
   additions_.push_back(std::move(addition));
@@ -296,10 +300,12 @@ const PipelineEntry* PassRegistry::FindPipeline(std::string_view name, int level
   return at == pipelines_.end() ? nullptr : &*at;
 }
 
-std::vector<const PipelineEntry*> PassRegistry::FindPipelineParts(std::string_view name, int level) const {
+std::vector<const PipelineEntry*> PassRegistry::FindPipelineParts(std::string_view name, int level,
+                                                                  std::string_view target) const {
   std::vector<const PipelineEntry*> parts;
   if (const PipelineEntry* own = FindPipeline(name, level)) parts.push_back(own);
   for (const PipelineEntry& added : additions_) {
+    if (!added.target.empty() && added.target != target) continue;
     if (added.name == name && added.lowest_level <= level && level <= added.highest_level) parts.push_back(&added);
   }
   return parts;

@@ -98,6 +98,8 @@ std::vector<OptionSpec> AllConfigs() {
 }
 
 #define IROPT_PIPELINE(Name, Lowest, Highest, Passes, Summary) PipelineEntry{Name, Lowest, Highest, Passes, Summary},
+#define IROPT_TARGET_PIPELINE(Target, Name, Lowest, Highest, Passes, Summary)                                          \
+  PipelineEntry{Name, Lowest, Highest, Passes, Summary, {}, Target},
 
 std::vector<PipelineEntry> AllPipelines() {
   return {
@@ -119,7 +121,10 @@ Status RegisterAllPasses(PassRegistry& registry) {
   for (PassEntry& entry : AllEntries()) IROPT_RETURN_IF_ERROR(registry.Add(std::move(entry)));
   for (const PassAlias& alias : kAliases) IROPT_RETURN_IF_ERROR(registry.AddAlias(alias));
   for (OptionSpec& config : AllConfigs()) IROPT_RETURN_IF_ERROR(registry.AddConfig(std::move(config)));
-  for (PipelineEntry& pipeline : AllPipelines()) IROPT_RETURN_IF_ERROR(registry.AddPipeline(std::move(pipeline)));
+  for (PipelineEntry& row : AllPipelines()) {
+    const bool is_addition = !row.target.empty();
+    IROPT_RETURN_IF_ERROR(is_addition ? registry.ExtendPipeline(std::move(row)) : registry.AddPipeline(std::move(row)));
+  }
   return {};
 }
 

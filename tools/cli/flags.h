@@ -17,7 +17,7 @@ std::string_view FlagGroupTitle(FlagGroup group);
 enum class ValueKind : uint8_t { Switch, Text, Repeated, List, Number, Real, Word, SwitchOrWord, SwitchOrText };
 
 // The kind of completion of a value.
-enum class Completion : uint8_t { None, File, Passes, Pipeline, Config, Instruments, Formats, Words };
+enum class Completion : uint8_t { None, File, Passes, Pipeline, Config, Instruments, Formats, Targets, Words };
 
 struct FlagValue {
   ValueKind kind = ValueKind::Switch;

@@ -10,6 +10,7 @@
 #include "flag_table.h"
 #include "iropt/driver/catalog.h"
 #include "iropt/driver/compiler_instance.h"
+#include "iropt/ir/target.h"
 
 namespace iropt {
 
@@ -148,6 +149,10 @@ class Completer {
       case Completion::Instruments: return OfferInstruments(before, value);
       case Completion::Formats:
         for (const InputFormat& format : InputFormats()) Offer(before, format.name, "");
+        return;
+      case Completion::Targets:
+        for (const TargetKind& kind : TargetKinds()) Offer(before, kind.name, fmt::format("for {}", kind.device));
+        for (const TargetTag& tag : TargetTags()) Offer(before, tag.name, "");
         return;
       case Completion::Words:
         for (const std::string& word : WordsOf(flag.value)) Offer(before, word, "");

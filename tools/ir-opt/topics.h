@@ -59,6 +59,7 @@ A pipeline file has the same in JSON, and also the settings:
       {"repeat": ["A", "B"], "times": 2},
       "default<O2>"
     ],
+    "target": "llvm -mcpu=skylake",
     "instruments": ["timing", {"name": "print-after", "passes": ["FoldConstant"]}],
     "plugins": ["mine.so"]
   }

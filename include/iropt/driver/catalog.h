@@ -25,6 +25,10 @@ std::string RenderConfigs(const PassRegistry& registry);
 std::string RenderConfigsJson(const PassRegistry& registry);
 std::vector<std::string> ConfigPaths(const PassRegistry& registry);
 
+// The kinds of targets with their options, and the tags.
+std::string RenderTargets();
+std::string RenderTargetsJson();
+
 // A name and its meaning.
 struct CatalogEntry {
   std::string name;

@@ -74,6 +74,7 @@ struct DriverOptions {
   std::vector<std::string> disable;
   std::vector<std::string> require;
   std::vector<std::string> config;             // each an option and its value, see ParseConfig
+  std::optional<std::string> target;           // in a spelling that ReadTarget takes
   ShownForm print_pipeline = ShownForm::None;  // shown on stdout; nothing else is done then
 
   // Lines that hold only this text separate modules, each of which is processed separately. Without it, the input is

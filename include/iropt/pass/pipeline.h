@@ -53,13 +53,16 @@ std::string PrintPipeline(const Pipeline& pipeline);
 // The same as the value of "passes" in a pipeline file, on one line.
 std::string PrintPipelineJson(const Pipeline& pipeline);
 
-// The passes of the pipeline as one Sequential. Reports all unknown names and wrong options, and passes that require
+// The passes of the pipeline as one Sequential; a named pipeline may have passes for a kind of target, `target`, see
+// PipelineEntry. Reports all unknown names and wrong options, and passes that require
 // one which is not registered.
-Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics);
+Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics,
+                           std::string_view target = {});
 
 // The pipeline with the passes of named pipelines in their places: as a Sequential, unless their level is `level`, that
 // of the context. So are those of passes that are registered as a Sequential. Names without a pipeline stay.
-Pipeline ExpandPipeline(const Pipeline& pipeline, const PassRegistry& registry, std::optional<int> level);
+Pipeline ExpandPipeline(const Pipeline& pipeline, const PassRegistry& registry, std::optional<int> level,
+                        std::string_view target = {});
 
 // The items that a run of the pipeline will skip because their level is above the context's. Items inside of a skipped
 // Sequential are not listed, nor are passes that a named pipeline skips.
@@ -90,6 +93,7 @@ struct PipelineFile {
   std::vector<LocatedName> required;
   OptionValue::Dict config;
   std::optional<Pipeline> passes;
+  OptionValue target;  // what ReadTarget takes; null if there is none
   std::vector<InstrumentSpec> instruments;
 };
 

@@ -52,6 +52,7 @@ struct PipelineEntry {
   std::string passes = {};  // in the syntax of pipelines
   std::string summary = {};
   std::string plugin = {};  // as in PassEntry
+  std::string target = {};  // of passes added to a pipeline: the kind of target that they are for; empty: any
 };
 
 // A row of pass_aliases.def: a name that other compilers have for what a pass does. Messages suggest the pass; a
@@ -90,7 +91,7 @@ class PassRegistry {
   // registered yet, so that none contains itself. Whether the passes exist is known when the pipeline is built.
   Status AddPipeline(PipelineEntry entry);
   // Adds passes to a named pipeline, which then runs them after its own at the levels of `addition`. Refuses levels
-  // that the pipeline does not have, and passes that do not parse.
+  // that the pipeline does not have, kinds of target that do not exist, and passes that do not parse.
   Status ExtendPipeline(PipelineEntry addition);
   // Adds a kind of diagnostics, see AddDiagnosticKind, and an operator, see AddOp: both are global to the process.
   // Refused if the name is taken.
@@ -112,8 +113,10 @@ class PassRegistry {
   std::optional<std::string> Suggest(std::string_view name, std::span<const std::string_view> others = {}) const;
   const OptionSpec* FindConfig(std::string_view key) const;
   const PipelineEntry* FindPipeline(std::string_view name, int level) const;
-  // The parts of the named pipeline at the level: its own passes, then the added ones. Empty if it does not exist.
-  std::vector<const PipelineEntry*> FindPipelineParts(std::string_view name, int level) const;
+  // The parts of the named pipeline at the level: its own passes, then those that were added for any target or for the
+  // given kind. Empty if it does not exist.
+  std::vector<const PipelineEntry*> FindPipelineParts(std::string_view name, int level,
+                                                      std::string_view target = {}) const;
   std::span<const PipelineEntry> pipeline_additions() const { return additions_; }
 
   // Reads options in TVMScript when a pass is created; null if there is none.

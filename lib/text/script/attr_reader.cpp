@@ -16,7 +16,7 @@ using Kind = PyValue::Kind;
 // A target in dictionary or string form.
 const DictAttr* TargetConfig(ScalarParser& p, const PyValue& value) {
   const auto report = [&](size_t, size_t, std::string message) {
-    p.Error(value.span, "bad-expression", std::move(message));
+    p.Error(value.span, "bad-target", std::move(message));
   };
   const TargetAttr* target = nullptr;
   if (value.is(Kind::kString)) {

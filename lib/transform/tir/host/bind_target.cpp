@@ -7,16 +7,17 @@
 //
 // A function with a global symbol gets the target, a private one the target without its host, and one that is marked as
 // running on the host (tir.is_host_func) the host. A function that has a target keeps it, and gets the host if it has a
-// global symbol and its target has none. `target` is written as in T.target(...). O(functions).
+// global symbol and its target has none. Without the option `target`, it is the target of the context. O(functions).
 //
 // Source: TVM 0.18's pass of this name.
-#include <fmt/format.h>
-
 #include <string>
 
+#include "iropt/ir/target.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/pass/target_value.h"
+#include "iropt/support/check.h"
 
 namespace iropt {
 
@@ -64,47 +65,22 @@ const PrimFunc* BindTarget(const PrimFunc* func, const Targets& targets, Workspa
   return copy;
 }
 
-// Features that a target supports are truth values, which the text form writes as 0 and 1.
-const DictAttr* WithFeatures(const DictAttr* config) {
-  const DictAttr* result = config;
-  for (uint32_t i = 0; config && i < config->size(); ++i) {
-    const auto* value = As<IntAttr>(config->values[i]);
-    if (value && config->keys[i].starts_with("supports_"))
-      result = result->With(config->keys[i], IntAttr::Bool(value->value != 0));
-  }
-  return result;
-}
-
-// Null after the option was refused, and without a reader.
-const DictAttr* ReadTarget(const PassOptions& options, std::string_view text, const OptionValue& option) {
-  if (!options.reader()) return nullptr;
-  const bool is_call = text.starts_with("T.target(");
-  const std::string call = is_call ? std::string(text) : fmt::format("T.target(\"{}\")", text);
-  Workspace workspace;
-  return WithFeatures(
-      ConfigOf(options.reader()->ReadAttr(call, {Module(), workspace, options.diagnostics(), option.span()})));
-}
-
-Targets ReadTargets(const PassOptions& options) {
-  const OptionValue& option = options.Json(kTarget);
-  const std::string* text = option.as_string();
-  if (!text) {
-    options.Refuse(kTarget, "must be a target in a string, such as \"llvm -mcpu=skylake\" or \"T.target(...)\"");
-    return {};
-  }
-  const DictAttr* config = ReadTarget(options, *text, option);
-  if (!config) return {};
-  return {config, ConfigOf(config->Find(kHost)), ReadTarget(options, "llvm", option)};
+Targets TargetsOf(const TargetAttr& target) {
+  static constexpr auto kNoErrors = [](size_t, size_t, std::string message) { IROPT_UNREACHABLE("{}", message); };
+  return {target.config, ConfigOf(target.config->Find(kHost)), ParseTarget("llvm", kNoErrors)->config};
 }
 
 }  // namespace
 
 Pass CreateBindTarget(const PassOptions& options) {
+  const OptionValue& option = options.Json(kTarget);
+  const TargetAttr* given = option.is_null() ? nullptr : ReadTarget(option, options.diagnostics());
   return CreatePrimFuncPass(
-      options.info(),
-      [targets = ReadTargets(options)](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
-        if (!targets.config) return Error{ErrorCode::PassFailed, "the registry has no reader"};
-        return BindTarget(func, targets, context.workspace());
+      options.info(), [given](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
+        const TargetAttr* target = given ? given : context.context().target;
+        if (target) return BindTarget(func, TargetsOf(*target), context.workspace());
+        return Error{ErrorCode::PassFailed,
+                     "tir.BindTarget needs a target: that of its option 'target', or of the context"};
       });
 }
 
