@@ -1,0 +1,233 @@
+#include "transform/tir/loops/partition_conditions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "iropt/analysis/tir/thread_tags.h"
+#include "iropt/arith/deduce_bound.h"
+#include "iropt/op/op_id.h"
+
+namespace iropt {
+
+namespace {
+
+bool IsConstantRange(const PrimExpr* min, const PrimExpr* extent) { return arith::AsInt(min) && arith::AsInt(extent); }
+
+// The variable that a hint is about: that of the loop below, where there is one, because the variable that the hint
+// names cannot be that of a loop that does not exist yet.
+const tir::Var* HintedVar(const tir::AttrStmt& hint) {
+  if (const auto* axis = As<tir::IterVar>(hint.node)) return axis->var;
+  const auto* var = As<tir::Var>(hint.node);
+  if (!var) return nullptr;
+  const tir::Stmt* below = hint.body;
+  while (const auto* attr = As<tir::AttrStmt>(below)) below = attr->body;
+  const auto* loop = As<tir::For>(below);
+  return loop ? loop->loop_var : var;
+}
+
+NodeKind Negate(NodeKind comparison) {
+  switch (comparison) {
+    case NodeKind::kLT: return NodeKind::kGE;
+    case NodeKind::kGE: return NodeKind::kLT;
+    case NodeKind::kGT: return NodeKind::kLE;
+    case NodeKind::kLE: return NodeKind::kGT;
+    case NodeKind::kEQ: return NodeKind::kNE;
+    default: return NodeKind::kEQ;
+  }
+}
+
+bool IsComparison(const PrimExpr& expr) { return expr.kind >= NodeKind::kEQ && expr.kind <= NodeKind::kGE; }
+
+// Whether an expression can be evaluated in front of a loop: without loads, which the loop may change, without
+// variables of the loop, and without divisions that a condition in the loop may have to guard.
+class HoistCheck : private tir::ExprVisitor {
+ public:
+  static bool CanHoist(const PrimExpr* expr, const std::unordered_set<const tir::Var*>& defined,
+                       arith::Analyzer& analyzer) {
+    HoistCheck check(defined, analyzer);
+    check.VisitExpr(expr);
+    return check.can_hoist_;
+  }
+
+ private:
+  HoistCheck(const std::unordered_set<const tir::Var*>& defined, arith::Analyzer& analyzer)
+      : defined_(defined), analyzer_(analyzer) {}
+
+  void VisitBufferLoad(const tir::BufferLoad*) override { can_hoist_ = false; }
+  void VisitProducerLoad(const tir::ProducerLoad*) override { can_hoist_ = false; }
+  void VisitCall(const tir::Call*) override { can_hoist_ = false; }
+  void VisitVar(const tir::Var* var) override { can_hoist_ &= !defined_.contains(var); }
+  void VisitBinary(const tir::BinaryExpr* expr) override {
+    if (expr->kind >= NodeKind::kDiv && expr->kind <= NodeKind::kFloorMod)
+      can_hoist_ &= analyzer_.CanProveNotEqual(expr->b, analyzer_.make().Const(0, expr->b->dtype));
+    ExprVisitor::VisitBinary(expr);
+  }
+
+  const std::unordered_set<const tir::Var*>& defined_;
+  arith::Analyzer& analyzer_;
+  bool can_hoist_ = true;
+};
+
+class ConditionFinder : private tir::StmtExprVisitor {
+ public:
+  ConditionFinder(const tir::Var* var, bool all_comparisons, arith::VarDomains hints, arith::VarDomains relax,
+                  arith::Analyzer& analyzer)
+      : var_(var),
+        all_comparisons_(all_comparisons),
+        hints_(std::move(hints)),
+        relax_(std::move(relax)),
+        analyzer_(analyzer) {
+    for (const auto& [outer, set] : hints_) outer_.insert(outer);
+    for (const auto& [outer, set] : relax_) outer_.insert(outer);
+  }
+
+  std::vector<DecidedCondition> Find(const tir::Stmt* body) {
+    VisitStmt(body);
+    std::erase_if(found_, [this](const DecidedCondition& found) {
+      const auto is_stuck = [this](const PrimExpr* end) {
+        return end && !HoistCheck::CanHoist(end, defined_, analyzer_);
+      };
+      return is_stuck(found.interval.min()) || is_stuck(found.interval.max());
+    });
+    return std::move(found_);
+  }
+
+ private:
+  using StmtExprVisitor::VisitExpr;
+
+  void VisitVarDef(const tir::Var* var) override { defined_.insert(var); }
+
+  void VisitFor(const tir::For* loop) override {
+    const auto is_outer = [this](const PrimExpr* expr) {
+      bool found = false;
+      tir::ForEachVar(expr, [&](const tir::Var* var) { found |= outer_.contains(var); });
+      return found;
+    };
+    // The range would not be that of all iterations.
+    if (is_outer(loop->min) || is_outer(loop->extent)) return;
+    WithRange(loop->loop_var, loop->min, loop->extent, [&] { StmtExprVisitor::VisitFor(loop); });
+  }
+
+  void VisitAttrStmt(const tir::AttrStmt* stmt) override {
+    const auto* axis = stmt->attr_key == "thread_extent" ? As<tir::IterVar>(stmt->node) : nullptr;
+    if (!axis) return StmtExprVisitor::VisitAttrStmt(stmt);
+    const PrimExpr* zero = analyzer_.make().Const(0, stmt->value->dtype);
+    WithRange(axis->var, zero, stmt->value, [&] { StmtExprVisitor::VisitAttrStmt(stmt); });
+  }
+
+  template <class F>
+  void WithRange(const tir::Var* var, const PrimExpr* min, const PrimExpr* extent, F&& visit) {
+    const arith::PrimBuilder& make = analyzer_.make();
+    const PrimExpr* max = make.Sub(make.Add(min, extent), make.Const(1, min->dtype));
+    const auto set = arith::IntervalSet::Interval(min, max);
+    const bool is_new_hint = hints_.emplace(var, set).second;
+    const bool is_new_relax = relax_.emplace(var, set).second;
+    visit();
+    if (is_new_hint) hints_.erase(var);
+    if (is_new_relax) relax_.erase(var);
+  }
+
+  void VisitCall(const tir::Call* call) override {
+    if (IsOp(call->op, OpId::kTirLikely) && call->args.size() == 1)
+      Deduce(call->args[0]);
+    else
+      StmtExprVisitor::VisitCall(call);
+  }
+
+  void VisitBinary(const tir::BinaryExpr* expr) override {
+    if (all_comparisons_ && IsComparison(*expr))
+      Deduce(expr);
+    else
+      StmtExprVisitor::VisitBinary(expr);
+  }
+
+  void Deduce(const PrimExpr* condition) {
+    Add(condition, true, condition);
+    const auto* comparison = As<tir::BinaryExpr>(condition);
+    if (!comparison || !IsComparison(*comparison)) return;
+    Add(condition, false, analyzer_.make().Node(Negate(comparison->kind), comparison->a, comparison->b));
+  }
+
+  void Add(const PrimExpr* condition, bool holds, const PrimExpr* deduced) {
+    const arith::IntervalSet interval = arith::DeduceBound(var_, deduced, hints_, relax_, analyzer_);
+    if (!interval.is_nothing()) found_.push_back({.condition = condition, .holds = holds, .interval = interval});
+  }
+
+  const tir::Var* var_;
+  const bool all_comparisons_;
+  arith::VarDomains hints_;
+  arith::VarDomains relax_;
+  arith::Analyzer& analyzer_;
+  std::vector<DecidedCondition> found_;
+  // Looked up, never iterated.
+  std::unordered_set<const tir::Var*> outer_;
+  std::unordered_set<const tir::Var*> defined_;
+};
+
+}  // namespace
+
+template <class F>
+void PartitionCandidates::SelectIf(const tir::Stmt* stmt, const tir::Var* var, F&& visit) {
+  if (HasHint(var)) {
+    selected_.insert(stmt);
+    visit();
+    return;
+  }
+  open_.insert(var);
+  visit();
+  open_.erase(var);
+  if (in_condition_.erase(var) != 0 && !has_allreduce_) selected_.insert(stmt);
+}
+
+void PartitionCandidates::VisitFor(const tir::For* loop) {
+  const bool is_splittable = !loop->step && loop->for_kind != tir::ForKind::kThreadBinding &&
+                             (constant_loops_ || !IsConstantRange(loop->min, loop->extent));
+  if (!is_splittable) return StmtExprVisitor::VisitFor(loop);
+  SelectIf(loop, loop->loop_var, [&] { StmtExprVisitor::VisitFor(loop); });
+}
+
+void PartitionCandidates::VisitAttrStmt(const tir::AttrStmt* stmt) {
+  if (stmt->attr_key == attr::kLoopPartitionHint) {
+    const int64_t* value = arith::AsInt(stmt->value);
+    const tir::Var* var = value && *value != 0 ? HintedVar(*stmt) : nullptr;
+    if (var) AddHint(var);
+  }
+  const auto* axis = stmt->attr_key == "thread_extent" ? As<tir::IterVar>(stmt->node) : nullptr;
+  const bool is_splittable = axis && ThreadTag::Of(axis->thread_tag).rank == ThreadRank::kBlock &&
+                             (constant_loops_ || !arith::AsInt(stmt->value));
+  if (!is_splittable) return StmtExprVisitor::VisitAttrStmt(stmt);
+  SelectIf(stmt, axis->var, [&] { StmtExprVisitor::VisitAttrStmt(stmt); });
+}
+
+void PartitionCandidates::VisitSeqStmt(const tir::SeqStmt* seq) {
+  const bool before = has_allreduce_;
+  bool after = before;
+  for (const tir::Stmt* stmt : seq->seq) {
+    has_allreduce_ = before;
+    VisitStmt(stmt);
+    after |= has_allreduce_;
+  }
+  has_allreduce_ = after;
+}
+
+void PartitionCandidates::VisitCall(const tir::Call* call) {
+  if (IsOp(call->op, OpId::kTirTvmThreadAllreduce)) {
+    has_allreduce_ = true;
+    return;
+  }
+  const bool was_in_likely = std::exchange(in_likely_, in_likely_ || IsOp(call->op, OpId::kTirLikely));
+  StmtExprVisitor::VisitCall(call);
+  in_likely_ = was_in_likely;
+}
+
+void PartitionCandidates::VisitVar(const tir::Var* var) {
+  if (in_likely_ && open_.contains(var)) in_condition_.insert(var);
+}
+
+std::vector<DecidedCondition> FindDecidedConditions(const tir::Stmt* body, const tir::Var* var, bool all_comparisons,
+                                                    arith::VarDomains hints, arith::VarDomains relax,
+                                                    arith::Analyzer& analyzer) {
+  return ConditionFinder(var, all_comparisons, std::move(hints), std::move(relax), analyzer).Find(body);
+}
+
+}  // namespace iropt
