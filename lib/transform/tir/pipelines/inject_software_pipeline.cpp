@@ -1,0 +1,239 @@
+// tir.InjectSoftwarePipeline: lets the statements of a loop work on different iterations at the same time.
+//
+//   # software_pipeline_stage: [0, 1], software_pipeline_order: [0, 1]
+//   for i in range(16):                           with T.block(""):
+//       with T.block(""):                             B = T.alloc_buffer((2, 4))
+//           B = T.alloc_buffer((4,))                  B[0 % 2, 0] = A[0]
+//           with T.block(""):                -->      for i in range(15):
+//               B[0] = A[i]                               B[(i + 1) % 2, 0] = A[i + 1]
+//           with T.block(""):                             C[i] = B[i % 2, 0]
+//               C[i] = B[0]                           C[15] = B[15 % 2, 0]
+//
+// A statement of stage s lags s iterations behind; in an iteration the statements run in the given order. Buffers that
+// are written in one stage and read in a later one get several versions, one for each iteration that is under way. The
+// writes of stages in software_pipeline_async_stages are asynchronous: they are committed, and waited for. Blocks must
+// be opaque, and matched buffers lowered.
+//
+// O(nodes), for each level of nested pipelines, beside the detection of accesses. Every level makes up to three copies:
+// more than 4 million nodes are refused.
+//
+// Source: TVM 0.18's pass of this name.
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "iropt/ir/location.h"
+#include "iropt/ir/tir/visitor.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
+#include "transform/tir/pipelines/buffer_versions.h"
+#include "transform/tir/pipelines/pipeline_rewriter.h"
+#include "transform/tir/util/loop_pass.h"
+
+namespace iropt {
+
+namespace {
+
+constexpr std::string_view kStages = "software_pipeline_stage";
+constexpr std::string_view kOrders = "software_pipeline_order";
+constexpr std::string_view kAsyncStages = "software_pipeline_async_stages";
+constexpr std::string_view kDoubleBuffer = "double_buffer_scope";
+constexpr int64_t kMaxNodes = int64_t{1} << 22;
+
+std::optional<std::vector<int64_t>> ToInts(const Attr* attr) {
+  const auto* list = As<ListAttr>(attr);
+  if (!list) return std::nullopt;
+  std::vector<int64_t> ints;
+  for (const Attr* value : list->values) {
+    const auto* integer = As<IntAttr>(value);
+    if (!integer) return std::nullopt;
+    ints.push_back(integer->value);
+  }
+  return ints;
+}
+
+class PipelineInjector : public tir::StmtExprMutator {
+ public:
+  PipelineInjector(const PrimFunc& func, FunctionPassContext& context)
+      : StmtExprMutator(context.workspace()),
+        diagnostics_(context.diagnostics()),
+        fragments_(CollectFragmentSizes(func.body)) {
+    for (const tir::Buffer* buffer : func.param_buffers) {
+      if (buffer) known_[buffer->data] = buffer;
+    }
+  }
+
+ protected:
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
+
+  const tir::Stmt* VisitBlock(const tir::Block* block) override {
+    for (const tir::Buffer* buffer : block->alloc_buffers) known_[buffer->data] = buffer;
+    if (const auto* index = As<IntAttr>(block->annotations->Find(kDoubleBuffer))) {
+      if (index->value >= 0 && index->value < static_cast<int64_t>(block->writes.size()))
+        doubled_.insert(block->writes[static_cast<size_t>(index->value)]->buffer);
+      else
+        Error(*block, "the annotation double_buffer_scope is not the index of a written region");
+    }
+    return StmtExprMutator::VisitBlock(block);
+  }
+
+  const tir::Stmt* VisitFor(const tir::For* loop) override {
+    const bool has_stages = loop->annotations->Find(kStages) != nullptr;
+    const bool has_orders = loop->annotations->Find(kOrders) != nullptr;
+    const auto* visited = To<tir::For>(StmtExprMutator::VisitFor(loop));
+    if (has_stages != has_orders)
+      Error(*loop, fmt::format("the annotation {} is missing", has_stages ? kOrders : kStages));
+    return has_stages && has_orders ? Pipeline(*visited) : visited;
+  }
+
+ private:
+  void Error(const Node& at, const std::string& message) { diagnostics_.Error(Location(at), "pass-failed", message); }
+
+  const tir::Stmt* Pipeline(const tir::For& loop) {
+    std::vector<const tir::Buffer*> allocs;
+    std::vector<PipelineBlock> blocks;
+    if (!Collect(loop, blocks, allocs) || !Annotate(loop, blocks) || !IsValid(loop, blocks) || !Spend(loop))
+      return &loop;
+    const DictAttr* annotations = loop.annotations->Without(kStages)->Without(kOrders);
+    if (annotations->Find(kAsyncStages)) annotations = annotations->Without(kAsyncStages);
+    PipelineRewriter rewriter(loop, std::move(blocks), std::move(allocs), known_, fragments_, annotations, workspace());
+    return rewriter.Rewrite(doubled_);
+  }
+
+  // The statements of the loop, those of blocks in it one by one, and the buffers that these blocks allocate.
+  bool Collect(const tir::For& loop, std::vector<PipelineBlock>& blocks, std::vector<const tir::Buffer*>& allocs) {
+    const auto open = [&](const tir::Block& block) {
+      allocs.insert(allocs.end(), block.alloc_buffers.begin(), block.alloc_buffers.end());
+      for (const tir::Buffer* buffer : block.alloc_buffers) known_[buffer->data] = buffer;
+    };
+    const tir::Stmt* body = loop.body;
+    if (const auto* realize = As<tir::BlockRealize>(body)) {
+      if (!IsOpaque(*realize, loop)) return false;
+      open(*realize->block);
+      body = realize->block->body;
+    }
+    const auto* seq = As<tir::SeqStmt>(body);
+    if (!seq || loop.step || loop.for_kind == tir::ForKind::kThreadBinding) {
+      Error(loop, "the body of a software pipeline must be a sequence of statements in a loop with steps of 1");
+      return false;
+    }
+    std::vector<const tir::Stmt*> stmts;
+    for (const tir::Stmt* stmt : seq->seq) {
+      const auto* realize = As<tir::BlockRealize>(stmt);
+      if (realize && !IsOpaque(*realize, loop)) return false;
+      const bool is_plain = realize && arith::IsInt(realize->predicate, 1);
+      const auto* inner = is_plain ? As<tir::SeqStmt>(realize->block->body) : nullptr;
+      if (!inner) {
+        stmts.push_back(stmt);
+        continue;
+      }
+      open(*realize->block);
+      stmts.insert(stmts.end(), inner->seq.begin(), inner->seq.end());
+    }
+    for (const tir::Stmt* stmt : stmts) {
+      const auto* realize = As<tir::BlockRealize>(stmt);
+      if (realize && !IsOpaque(*realize, loop)) return false;
+      blocks.push_back(
+          {.block = MakeOpaqueBlock(stmt, known_, workspace()), .stage = 0, .order = 0, .is_async = false});
+    }
+    return true;
+  }
+
+  bool IsOpaque(const tir::BlockRealize& realize, const tir::For& loop) {
+    const tir::Block& block = *realize.block;
+    if (block.iter_vars.empty() && block.match_buffers.empty() && !block.init) return true;
+    Error(loop,
+          "the blocks of a software pipeline must be opaque and without matched buffers: run "
+          "tir.ConvertBlocksToOpaque and tir.LowerMatchBuffer first");
+    return false;
+  }
+
+  bool Annotate(const tir::For& loop, std::vector<PipelineBlock>& blocks) {
+    const auto stages = ToInts(loop.annotations->Find(kStages));
+    const auto orders = ToInts(loop.annotations->Find(kOrders));
+    const Attr* async_attr = loop.annotations->Find(kAsyncStages);
+    const auto async = async_attr ? ToInts(async_attr) : std::vector<int64_t>();
+    if (!stages || !orders || !async || stages->size() != blocks.size() || orders->size() != blocks.size()) {
+      Error(loop, fmt::format("the annotations of this software pipeline must be lists of {} integers", blocks.size()));
+      return false;
+    }
+    const std::unordered_set<int64_t> async_stages(async->begin(), async->end());
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      blocks[i].stage = (*stages)[i];
+      blocks[i].order = (*orders)[i];
+      blocks[i].is_async = async_stages.contains(blocks[i].stage);
+    }
+    return true;
+  }
+
+  // Orders are the numbers from 0 on, and what depends on a statement does not come before it.
+  bool IsValid(const tir::For& loop, const std::vector<PipelineBlock>& blocks) {
+    std::vector<bool> used(blocks.size());
+    for (const PipelineBlock& block : blocks) {
+      const bool in_range = block.order >= 0 && block.order < static_cast<int64_t>(blocks.size());
+      if (!in_range || used[static_cast<size_t>(block.order)] || block.stage < 0 || block.stage > kMaxStage) {
+        Error(loop,
+              "the statements of a software pipeline must have the orders 0, 1, ..., each once, and stages from "
+              "0 to 1000");
+        return false;
+      }
+      used[static_cast<size_t>(block.order)] = true;
+    }
+    // The writers so far of each buffer of which a statement may have to come first: the last stage, and in it the last
+    // order.
+    struct Last {
+      int64_t stage = -1;
+      int64_t order = -1;
+    };
+    std::unordered_map<const tir::Var*, Last> writers;  // looked up, never iterated
+    for (const PipelineBlock& block : blocks) {
+      for (const tir::BufferRegion* read : block.block->reads) {
+        const auto found = writers.find(read->buffer->data);
+        if (found == writers.end()) continue;
+        const Last& last = found->second;
+        if (last.stage < block.stage || (last.stage == block.stage && last.order < block.order)) continue;
+        Error(loop, fmt::format("a statement of the software pipeline reads '{}' before an earlier one has written it",
+                                read->buffer->name));
+        return false;
+      }
+      for (const tir::BufferRegion* write : block.block->writes) {
+        Last& last = writers[write->buffer->data];
+        if (std::pair(block.stage, block.order) > std::pair(last.stage, last.order))
+          last = {.stage = block.stage, .order = block.order};
+      }
+    }
+    return true;
+  }
+
+  bool Spend(const tir::For& loop) {
+    tir::PostOrderVisit(loop.body, [this](const Node*) { num_nodes_ += 3; });
+    if (num_nodes_ <= kMaxNodes) return true;
+    diagnostics_.Error(Location(loop), "budget",
+                       fmt::format("the software pipelines make more than {} nodes of code", kMaxNodes));
+    return false;
+  }
+
+  static constexpr int64_t kMaxStage = 1000;
+
+  DiagnosticEngine& diagnostics_;
+  const FragmentSizes fragments_;
+  BuffersByPointer known_;
+  std::unordered_set<const tir::Buffer*> doubled_;
+  int64_t num_nodes_ = 0;
+};
+
+}  // namespace
+
+Pass CreateInjectSoftwarePipeline(const PassOptions& options) {
+  return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
+    PipelineInjector injector(*func, context);
+    return Result<const PrimFunc*>(WithBody(func, injector.VisitStmt(func->body), context.workspace()));
+  });
+}
+
+}  // namespace iropt
