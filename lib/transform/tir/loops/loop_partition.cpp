@@ -64,6 +64,13 @@ bool HasSymbolicEnd(arith::IntervalSet set) {
   return (set.min() && !arith::AsInt(set.min())) || (set.max() && !arith::AsInt(set.max()));
 }
 
+bool IsSame(arith::IntervalSet a, arith::IntervalSet b) {
+  const auto is_same = [](const PrimExpr* x, const PrimExpr* y) {
+    return x == y || (x && y && arith::DeepEqual(x, y));
+  };
+  return is_same(a.min(), b.min()) && is_same(a.max(), b.max());
+}
+
 // Replaces conditions by a constant.
 class ConditionReplacer : public tir::StmtExprMutator {
  public:
@@ -211,9 +218,17 @@ class LoopPartitioner : public tir::StmtExprMutator {
   Middle FindMiddle(std::span<const DecidedCondition> decided, const Space& space, bool holds) {
     const auto whole = arith::IntervalSet::Interval(space.min, space.max);
     std::vector<const DecidedCondition*> usable;
-    size_t num_symbolic = 0;
+    std::vector<arith::IntervalSet> symbolic;
+    const auto is_too_many = [&](const arith::IntervalSet& interval) {
+      if (!HasSymbolicEnd(interval)) return false;
+      if (std::ranges::any_of(symbolic, [&](const arith::IntervalSet& other) { return IsSame(interval, other); }))
+        return false;
+      if (symbolic.size() == kMaxSymbolic) return true;
+      symbolic.push_back(interval);
+      return false;
+    };
     for (const DecidedCondition& condition : decided) {
-      if (condition.holds != holds || (HasSymbolicEnd(condition.interval) && ++num_symbolic > kMaxSymbolic)) continue;
+      if (condition.holds != holds || is_too_many(condition.interval)) continue;
       if (!Intersect(condition.interval, whole, ranges_).is_nothing()) usable.push_back(&condition);
     }
     Middle middle;
