@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "context_mutator.h"
+#include "iropt/arith/deduce_bound.h"
 #include "iropt/arith/int_set.h"
 #include "iropt/arith/side_effect.h"
+#include "iropt/ir/tir/visitor.h"
 
 namespace iropt {
 
@@ -26,6 +28,7 @@ class Accesses : public tir::StmtExprVisitor {
   struct Store {
     const tir::BufferStore* store;
     std::vector<const tir::For*> loops;
+    const tir::IfThenElse* guard;  // a branch of which the store is all; null if there is another statement around it
   };
   std::vector<Store> stores;
 
@@ -40,8 +43,12 @@ class Accesses : public tir::StmtExprVisitor {
     StmtExprVisitor::VisitBufferLoad(load);
   }
   void VisitBufferStore(const tir::BufferStore* store) override {
-    stores.push_back({store, loops_});
+    stores.push_back({store, loops_, guard_ && guard_->then_case == store ? guard_ : nullptr});
     StmtExprVisitor::VisitBufferStore(store);
+  }
+  void VisitIfThenElse(const tir::IfThenElse* branch) override {
+    guard_ = branch->else_case ? nullptr : branch;
+    StmtExprVisitor::VisitIfThenElse(branch);
   }
   void VisitFor(const tir::For* loop) override {
     opaque = opaque || loop->for_kind == tir::ForKind::kThreadBinding || loop->step;
@@ -59,6 +66,7 @@ class Accesses : public tir::StmtExprVisitor {
 
  private:
   std::vector<const tir::For*> loops_;
+  const tir::IfThenElse* guard_ = nullptr;  // the last branch
 };
 
 // What is written in any case, as facts about the elements of a buffer; the values do not count.
@@ -94,6 +102,7 @@ class OverwrittenStores : public ContextMutator {
       : ContextMutator(analyzer, /*by_values=*/false, workspace) {}
 
   std::unordered_set<const tir::BufferStore*> found;
+  std::unordered_set<const tir::IfThenElse*> found_guards;  // the store would be overwritten where they do not hold
 
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
 
@@ -108,7 +117,9 @@ class OverwrittenStores : public ContextMutator {
     for (size_t i = 0; i < parts.size(); ++i) {
       if (parts[i].opaque) continue;
       for (const Accesses::Store& store : parts[i].stores) {
-        if (IsOverwritten(store, *seq, parts, i)) found.insert(store.store);
+        if (IsOverwritten(store, *seq, parts, i, /*by_guard=*/false)) found.insert(store.store);
+        if (store.guard && IsHarmless(*store.store) && IsOverwritten(store, *seq, parts, i, /*by_guard=*/true))
+          found_guards.insert(store.guard);
       }
     }
     for (const tir::Stmt* stmt : seq->seq) VisitStmt(stmt);
@@ -116,30 +127,58 @@ class OverwrittenStores : public ContextMutator {
   }
 
  private:
+  // Whether the store, whose indices are known to be in bounds, can be evaluated where it was not.
+  static bool IsHarmless(const tir::BufferStore& store) {
+    bool harmless = !store.predicate && arith::IsPure(store.value);
+    tir::PostOrderVisit(store.value, [&](const Node* node) {
+      harmless &= node->kind < NodeKind::kDiv || node->kind > NodeKind::kFloorMod;
+    });
+    return harmless && std::ranges::all_of(store.indices, arith::IsPure);
+  }
+
+  // Every time; or by the guard, if that does not hold.
   bool IsOverwritten(const Accesses::Store& store, const tir::SeqStmt& seq, const std::vector<Accesses>& parts,
-                     size_t at) {
+                     size_t at, bool by_guard) {
     const tir::Buffer* buffer = store.store->buffer;
     // Within its own statement the order of stores and loads is not looked at.
     const auto same = [&](const Accesses::Store& other) { return other.store->buffer->data == buffer->data; };
     if (parts[at].read.contains(buffer->data) || std::ranges::count_if(parts[at].stores, same) != 1) return false;
     for (size_t next = at + 1; next < parts.size() && next <= at + kLookAhead; ++next) {
       if (parts[next].opaque || parts[next].read.contains(buffer->data)) return false;
-      if (std::ranges::any_of(parts[next].stores, same) && Covers(seq.seq[next], store)) return true;
+      if (std::ranges::any_of(parts[next].stores, same) && Covers(seq.seq[next], store, by_guard)) return true;
     }
     return false;
   }
 
   // Returns whether the statement writes every element that the store may write.
-  bool Covers(const tir::Stmt* stmt, const Accesses::Store& store) {
+  bool Covers(const tir::Stmt* stmt, const Accesses::Store& store, bool by_guard) {
     arith::VarDomains domains;
     for (const tir::For* loop : store.loops) {
       domains.emplace(loop->loop_var, arith::IntervalSet::FromRange(loop->min, loop->extent, analyzer_.make()));
+    }
+    if (by_guard) {
+      for (const tir::For* loop : store.loops) Exclude(loop->loop_var, store.guard->condition, domains);
     }
     WrittenRegion region(analyzer_, workspace());
     for (const auto& fact : region.Of(stmt)) {
       if (fact->buffer == store.store->buffer && IsWithin(store, domains, *fact)) return true;
     }
     return false;
+  }
+  // Restricts the set of the variable to values for which the condition may not hold.
+  void Exclude(const tir::Var* var, const PrimExpr* condition, arith::VarDomains& domains) {
+    arith::VarDomains others = domains;
+    others.erase(var);
+    const arith::IntervalSet holds = arith::DeduceBound(var, condition, domains, others, analyzer_);
+    const arith::PrimBuilder& make = analyzer_.make();
+    const PrimExpr* one = make.Const(1, var->dtype);
+    arith::IntervalSet& set = domains.at(var);
+    if (holds.max() && !holds.min())
+      set =
+          arith::IntervalSet::Interval(analyzer_.Simplify(make.Max(set.min(), make.Add(holds.max(), one))), set.max());
+    else if (holds.min() && !holds.max())
+      set =
+          arith::IntervalSet::Interval(set.min(), analyzer_.Simplify(make.Min(set.max(), make.Sub(holds.min(), one))));
   }
   bool IsWithin(const Accesses::Store& store, const arith::VarDomains& domains, const KnownValues::Fact& fact) {
     const arith::PrimBuilder& make = analyzer_.make();
@@ -163,6 +202,13 @@ std::unordered_set<const tir::BufferStore*> FindOverwrittenStores(const tir::Stm
   OverwrittenStores finder(analyzer, workspace);
   finder.VisitStmt(body);
   return std::move(finder.found);
+}
+
+std::unordered_set<const tir::IfThenElse*> FindOverwrittenGuards(const tir::Stmt* body, arith::Analyzer& analyzer,
+                                                                 Workspace& workspace) {
+  OverwrittenStores finder(analyzer, workspace);
+  finder.VisitStmt(body);
+  return std::move(finder.found_guards);
 }
 
 }  // namespace iropt

@@ -19,4 +19,9 @@ namespace iropt {
 std::unordered_set<const tir::BufferStore*> FindOverwrittenStores(const tir::Stmt* body, arith::Analyzer& analyzer,
                                                                   Workspace& workspace);
 
+// Branches that consist of a store, which would be overwritten in the same way where the condition does not hold, and
+// which could be evaluated there: without loads and divisions. All of them may be replaced by their stores.
+std::unordered_set<const tir::IfThenElse*> FindOverwrittenGuards(const tir::Stmt* body, arith::Analyzer& analyzer,
+                                                                 Workspace& workspace);
+
 }  // namespace iropt
