@@ -286,6 +286,8 @@ class LoopPartitioner : public tir::StmtExprMutator {
       return nullptr;
     tir::For unrolled = loop;
     unrolled.extent = PlusOne(make_.Sub(space.max, space.min));
+    // The text of a loop that does not begin at 0 states its end, from which the extent is computed.
+    if (!arith::IsInt(space.min, 0)) unrolled.extent = ranges_.Simplify(unrolled.extent);
     unrolled.for_kind = tir::ForKind::kUnrolled;
     unrolled.annotations = DictAttr::Empty();
     unrolled.body = Partition(loop.body);

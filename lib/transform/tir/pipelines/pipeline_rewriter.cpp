@@ -158,7 +158,9 @@ const tir::Stmt* PipelineRewriter::Emit(const PrimExpr* start, const PrimExpr* e
   const tir::Stmt* body = stmts.size() == 1 ? stmts[0] : workspace_.New<tir::SeqStmt>(workspace_.Copy(stmts));
   if (!part.is_unit) {
     const tir::ForKind kind = is_unrolled ? tir::ForKind::kUnrolled : loop_.for_kind;
-    body = workspace_.New<tir::For>(var, loop_.min, part.extent, kind, body, nullptr, annotations_);
+    // The text of a loop that does not begin at 0 states its end, from which the extent is computed.
+    const PrimExpr* extent = arith::IsInt(loop_.min, 0) ? part.extent : analyzer_.Simplify(part.extent);
+    body = workspace_.New<tir::For>(var, loop_.min, extent, kind, body, nullptr, annotations_);
   }
   for (const auto& [stage, async] : part.async) {
     const PrimExpr*& head = async_stages_[stage].head;
@@ -278,7 +280,9 @@ const PrimExpr* PipelineRewriter::CountInFlight(const Part& part, const Emitted&
 
 void PipelineRewriter::AttachWait(Part& part, int64_t stage, const AsyncPart& async, arith::Analyzer& normalized) {
   const PrimExpr* wait = async.wait;
-  if (async.predicate && !normalized.CanProve(async.predicate)) {
+  if (async.predicate && arith::IsInt(async.predicate, 0)) {
+    wait = Int(0);
+  } else if (async.predicate && !normalized.CanProve(async.predicate)) {
     const std::vector<const PrimExpr*> args = {async.predicate, wait, Int(0)};
     wait = workspace_.New<tir::Call>(DataType::Int(32), GetOp(OpId::kTirIfThenElse), workspace_.Copy(args));
   }
