@@ -14,6 +14,9 @@
 // writes of stages in software_pipeline_async_stages are asynchronous: they are committed, and waited for. Blocks must
 // be opaque, and matched buffers lowered.
 //
+// A loop that may have fewer iterations than stages gets other bounds than in TVM, where some of its iterations run
+// twice.
+//
 // O(nodes), for each level of nested pipelines, beside the detection of accesses. Every level makes up to three copies:
 // more than 4 million nodes are refused.
 //

@@ -80,9 +80,13 @@ const tir::Stmt* PipelineRewriter::Rewrite(const std::unordered_set<const tir::B
   const PrimExpr* begin = loop_.min;
   const PrimExpr* end = make_.Add(loop_.min, loop_.extent);
   const PrimExpr* lag = make_.Const(max_stage_, loop_.loop_var->dtype);
-  const std::vector<const tir::Stmt*> parts = {Emit(begin, make_.Add(begin, lag), true),
-                                               Emit(make_.Add(begin, lag), end, false),
-                                               Emit(end, make_.Add(end, lag), true)};
+  const PrimExpr* full = make_.Add(begin, lag);  // from here on all stages are at work
+  // In TVM the last part always begins at the end. A loop with fewer iterations than stages has had them by then.
+  const bool may_be_short = max_stage_ > 1 && !analyzer_.CanProve(make_.Binary(NodeKind::kGE, loop_.extent,
+                                                                               make_.Cast(loop_.extent->dtype, lag)));
+  const PrimExpr* last = may_be_short ? make_.Max(end, full) : end;
+  const std::vector<const tir::Stmt*> parts = {Emit(begin, full, true), Emit(full, end, false),
+                                               Emit(last, make_.Add(end, lag), true)};
   std::vector<const tir::Buffer*> allocs;
   for (const tir::Buffer* buffer : allocs_) {
     const auto versioned = versioned_.find(buffer);
