@@ -82,7 +82,9 @@ class PipelineInjector : public tir::StmtExprMutator {
       else
         Error(*block, "the annotation double_buffer_scope is not the index of a written region");
     }
-    return StmtExprMutator::VisitBlock(block);
+    const tir::Stmt* visited = StmtExprMutator::VisitBlock(block);
+    for (const tir::Buffer* buffer : block->alloc_buffers) known_.erase(buffer->data);
+    return visited;
   }
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
@@ -104,8 +106,10 @@ class PipelineInjector : public tir::StmtExprMutator {
       return &loop;
     const DictAttr* annotations = loop.annotations->Without(kStages)->Without(kOrders);
     if (annotations->Find(kAsyncStages)) annotations = annotations->Without(kAsyncStages);
-    PipelineRewriter rewriter(loop, std::move(blocks), std::move(allocs), known_, fragments_, annotations, workspace());
-    return rewriter.Rewrite(doubled_);
+    PipelineRewriter rewriter(loop, std::move(blocks), allocs, known_, fragments_, annotations, workspace());
+    const tir::Stmt* pipeline = rewriter.Rewrite(doubled_);
+    for (const tir::Buffer* buffer : allocs) known_.erase(buffer->data);
+    return pipeline;
   }
 
   // The statements of the loop, those of blocks in it one by one, and the buffers that these blocks allocate.

@@ -17,13 +17,6 @@ constexpr std::string_view kAsyncCommit = "async_commit_queue_scope";
 constexpr std::string_view kAsyncWait = "async_wait_queue_scope";
 constexpr std::string_view kAsyncInFlight = "async_wait_inflight_count";
 
-const tir::BufferRegion* FindRegion(List<const tir::BufferRegion*> regions, const tir::Buffer* buffer) {
-  for (const tir::BufferRegion* region : regions) {
-    if (region->buffer == buffer) return region;
-  }
-  return nullptr;
-}
-
 bool MayOverlap(const tir::BufferRegion& a, const tir::BufferRegion& b, arith::Analyzer& analyzer) {
   if (a.region.size() != b.region.size()) return true;
   for (size_t i = 0; i < a.region.size(); ++i) {
@@ -70,8 +63,13 @@ PipelineRewriter::PipelineRewriter(const tir::For& loop, std::vector<PipelineBlo
 }
 
 const tir::Stmt* PipelineRewriter::Rewrite(const std::unordered_set<const tir::Buffer*>& doubled) {
+  std::unordered_map<const tir::Buffer*, BufferUses> uses;  // looked up, never iterated
+  for (const PipelineBlock& block : blocks_) {
+    for (const tir::BufferRegion* read : block.block->reads) uses[read->buffer].reads.push_back({&block, read});
+    for (const tir::BufferRegion* write : block.block->writes) uses[write->buffer].writes.push_back({&block, write});
+  }
   for (const tir::Buffer* buffer : allocs_) {
-    const int64_t num_versions = NumVersions(buffer, doubled.contains(buffer));
+    const int64_t num_versions = NumVersions(uses[buffer], doubled.contains(buffer));
     if (num_versions > 1) versioned_[buffer] = AddVersions(*buffer, num_versions, workspace_);
   }
   VersionSelector selector(loop_, versioned_, fragments_, max_stage_ != 1, workspace_);
@@ -100,29 +98,27 @@ const tir::Stmt* PipelineRewriter::Rewrite(const std::unordered_set<const tir::B
 }
 
 // From the first stage that writes the buffer to the last one that reads it, iterations overlap.
-int64_t PipelineRewriter::NumVersions(const tir::Buffer* buffer, bool is_doubled) const {
+int64_t PipelineRewriter::NumVersions(const BufferUses& uses, bool is_doubled) const {
   int64_t def = -1;
   int64_t use = -1;
-  for (const PipelineBlock& block : blocks_) {
-    if (FindRegion(block.block->writes, buffer)) def = def < 0 ? block.stage : std::min(def, block.stage);
-    if (FindRegion(block.block->reads, buffer)) use = std::max(use, block.stage);
-  }
+  for (const BufferUse& write : uses.writes) def = def < 0 ? write.block->stage : std::min(def, write.block->stage);
+  for (const BufferUse& read : uses.reads) use = std::max(use, read.block->stage);
   if (def < 0) return 1;
   const int64_t num_versions = use - def + 1;
-  if (num_versions > 2 || (num_versions == 2 && NeedsTwoVersions(buffer))) return num_versions;
+  if (num_versions > 2 || (num_versions == 2 && NeedsTwoVersions(uses))) return num_versions;
   // A buffer that is only written is not doubled, as in TVM.
   return is_doubled && num_versions >= 1 ? 2 : 1;
 }
 
 // Whether a block of an early stage writes before a late one has read.
-bool PipelineRewriter::NeedsTwoVersions(const tir::Buffer* buffer) const {
+bool PipelineRewriter::NeedsTwoVersions(const BufferUses& uses) const {
   arith::Analyzer analyzer(make_, arith::Analyzer::SymVars::kAny);
-  for (const PipelineBlock& writer : blocks_) {
-    const tir::BufferRegion* write = FindRegion(writer.block->writes, buffer);
-    if (!write) continue;
-    for (const PipelineBlock& reader : blocks_) {
-      const tir::BufferRegion* read = FindRegion(reader.block->reads, buffer);
-      if (read && writer.order < reader.order && writer.stage < reader.stage && MayOverlap(*write, *read, analyzer))
+  for (const BufferUse& write : uses.writes) {
+    for (const BufferUse& read : uses.reads) {
+      const PipelineBlock& writer = *write.block;
+      const PipelineBlock& reader = *read.block;
+      if (writer.order < reader.order && writer.stage < reader.stage &&
+          MayOverlap(*write.region, *read.region, analyzer))
         return true;
     }
   }

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -74,8 +77,17 @@ class PipelineRewriter {
     bool is_unit;
   };
 
-  int64_t NumVersions(const tir::Buffer* buffer, bool is_doubled) const;
-  bool NeedsTwoVersions(const tir::Buffer* buffer) const;
+  struct BufferUse {
+    const PipelineBlock* block;
+    const tir::BufferRegion* region;
+  };
+  struct BufferUses {
+    std::vector<BufferUse> reads;
+    std::vector<BufferUse> writes;
+  };
+
+  int64_t NumVersions(const BufferUses& uses, bool is_doubled) const;
+  bool NeedsTwoVersions(const BufferUses& uses) const;
   const tir::Stmt* Emit(const PrimExpr* start, const PrimExpr* end, bool is_unrolled);
   void EmitBlock(size_t position, Part& part, arith::Analyzer& normalized);
   void AddAsync(const Emitted& emitted, Part& part, arith::Analyzer& normalized);
