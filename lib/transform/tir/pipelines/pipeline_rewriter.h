@@ -68,13 +68,13 @@ class PipelineRewriter {
   };
   // A part in the making.
   struct Part {
-    std::vector<Emitted> blocks;
-    std::map<int64_t, AsyncPart> async;                       // by stage
-    std::unordered_map<const tir::Buffer*, size_t> group_of;  // the group that writes a buffer
-    const PrimExpr* start;
-    const PrimExpr* extent;
-    const PrimExpr* index;  // the variable of the new loop, or the value of the only iteration
-    bool is_unit;
+    std::vector<Emitted> blocks = {};
+    std::map<int64_t, AsyncPart> async = {};                       // by stage
+    std::unordered_map<const tir::Buffer*, size_t> group_of = {};  // the group that writes a buffer
+    const PrimExpr* start = nullptr;
+    const PrimExpr* extent = nullptr;
+    const PrimExpr* index = nullptr;  // the variable of the new loop, or the value of the only iteration
+    bool is_unit = false;
   };
 
   struct BufferUse {
