@@ -130,10 +130,10 @@ class ConstraintCollector {
   std::vector<Constraint> constraints_;
 };
 
-// What use(rewriter, sum) makes of the index as a sum; nothing if it is not a map.
+// What use(rewriter, sums) makes of the values as sums; nothing if they are not independent maps.
 template <class T, class F>
-std::optional<T> Detect(const PrimExpr* index, const IterRanges& iters, const PrimExpr* condition, Analyzer& analyzer,
-                        F&& use) {
+std::optional<T> DetectAll(std::span<const PrimExpr* const> values, const IterRanges& iters, const PrimExpr* condition,
+                           Analyzer& analyzer, F&& use) {
   ConstraintCollector collector(iters, analyzer);
   if (condition && !collector.Collect(condition)) return std::nullopt;
   const std::vector<Constraint> constraints = collector.Sorted();
@@ -142,9 +142,23 @@ std::optional<T> Detect(const PrimExpr* index, const IterRanges& iters, const Pr
     if (!rewriter.Constrain(constraint.expr, constraint.lower, constraint.upper)) return std::nullopt;
   }
   if (!rewriter.AreConstraintsNested()) return std::nullopt;
-  const std::optional<IterSum> sum = rewriter.Rewrite(index);
-  if (!sum || !rewriter.IsSurjective(*sum)) return std::nullopt;
-  return use(rewriter, *sum);
+  std::vector<IterSum> sums;
+  for (const PrimExpr* value : values) {
+    std::optional<IterSum> sum = rewriter.Rewrite(value);
+    if (!sum) return std::nullopt;
+    sums.push_back(std::move(*sum));
+  }
+  if (!rewriter.IsSurjective(sums)) return std::nullopt;
+  return use(rewriter, sums);
+}
+
+// The same for one value.
+template <class T, class F>
+std::optional<T> Detect(const PrimExpr* index, const IterRanges& iters, const PrimExpr* condition, Analyzer& analyzer,
+                        F&& use) {
+  return DetectAll<T>(
+      std::span(&index, 1), iters, condition, analyzer,
+      [&](IterMapRewriter& rewriter, const std::vector<IterSum>& sums) { return use(rewriter, sums[0]); });
 }
 
 }  // namespace
@@ -176,6 +190,16 @@ std::optional<IntervalSet> EstimateIterMap(const tir::Range& range, const IterRa
     return IntervalSet::FromRange(sum.base, extent, make);
   };
   return Detect<IntervalSet>(range.min, iters, condition, analyzer, to_set);
+}
+
+bool AreIndependentIterMaps(std::span<const PrimExpr* const> values, const IterRanges& iters, const PrimExpr* condition,
+                            Analyzer& analyzer) {
+  if (iters.empty()) return true;
+  const auto counts_by_one = [](IterMapRewriter&, const std::vector<IterSum>& sums) -> std::optional<bool> {
+    return std::ranges::all_of(sums,
+                               [](const IterSum& sum) { return sum.args.empty() || IsInt(sum.args[0].scale, 1); });
+  };
+  return DetectAll<bool>(values, iters, condition, analyzer, counts_by_one).value_or(false);
 }
 
 }  // namespace iropt::arith

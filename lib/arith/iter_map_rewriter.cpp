@@ -390,9 +390,10 @@ bool IterMapRewriter::AreConstraintsNested() const {
 
 // ---- Checks and results
 
-bool IterMapRewriter::IsSurjective(const IterSum& sum) {
+bool IterMapRewriter::IsSurjective(std::span<const IterSum> sums) {
   std::vector<std::pair<const IterMark*, std::vector<IterSplit>>> splits;
-  std::vector<const IterSum*> work = {&sum};
+  std::vector<const IterSum*> work;
+  for (const IterSum& sum : sums) work.push_back(&sum);
   while (!work.empty()) {
     const IterSum* current = work.back();
     work.pop_back();

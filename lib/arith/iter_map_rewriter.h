@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -46,8 +47,8 @@ class IterMapRewriter {
   // Returns whether the terms of any two constraints are disjoint, or those of the earlier one part of those of the
   // later.
   bool AreConstraintsNested() const;
-  // Returns whether the digits of each iterator in the sum are different ones.
-  bool IsSurjective(const IterSum& sum);
+  // Returns whether the digits of each iterator in the sums are different ones.
+  bool IsSurjective(std::span<const IterSum> sums);
   const PrimExpr* ToExpr(const IterSum& sum);
 
  private:

@@ -34,4 +34,10 @@ const PrimExpr* SimplifyIterMap(const PrimExpr* index, const IterRanges& iters,
 std::optional<IntervalSet> EstimateIterMap(const tir::Range& range, const IterRanges& iters, const PrimExpr* condition,
                                            Analyzer& analyzer);
 
+// Returns whether each value is an iterator map that takes neighboring values (a scale of 1), and all of them together
+// use different digits of the iterators, where the condition holds (null: always). TVM's IsAffineBinding, for the
+// bindings of a block. The same cost for each value.
+bool AreIndependentIterMaps(std::span<const PrimExpr* const> values, const IterRanges& iters, const PrimExpr* condition,
+                            Analyzer& analyzer);
+
 }  // namespace iropt::arith

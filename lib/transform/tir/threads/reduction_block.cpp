@@ -1,0 +1,94 @@
+#include "transform/tir/threads/reduction_block.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/tir/visitor.h"
+
+namespace iropt {
+
+namespace {
+
+class WriterCounter : public tir::StmtExprVisitor {
+ public:
+  WriterCounts counts;
+
+  void VisitExpr(const PrimExpr*) override {}
+
+ protected:
+  void VisitBlock(const tir::Block* block) override {
+    for (const tir::BufferRegion* write : block->writes) ++counts[write->buffer];
+  }
+};
+
+// Whether the stores of a block select their element by a reduction axis.
+class StoreChecker : public tir::StmtExprVisitor {
+ public:
+  explicit StoreChecker(const tir::Block& block) {
+    for (const tir::IterVar* axis : block.iter_vars) {
+      if (axis->iter_type == tir::IterVarType::kCommReduce) axes_.insert(axis->var);
+    }
+    for (const tir::BufferRegion* write : block.writes) written_.insert(write->buffer);
+    for (const tir::Buffer* buffer : block.alloc_buffers) written_.insert(buffer);
+    AddMatches(block);
+  }
+
+  bool uses_reduction = false;
+  const tir::Buffer* unknown = nullptr;
+
+  void VisitExpr(const PrimExpr*) override {}
+
+ protected:
+  void VisitBlock(const tir::Block* block) override {
+    AddMatches(*block);
+    StmtExprVisitor::VisitBlock(block);
+  }
+
+  void VisitBufferStore(const tir::BufferStore* store) override {
+    if (!written_.contains(store->buffer) && !unknown) unknown = store->buffer;
+    for (const PrimExpr* index : store->indices)
+      tir::ForEachVar(index, [this](const tir::Var* var) { uses_reduction |= axes_.contains(var); });
+  }
+
+ private:
+  void AddMatches(const tir::Block& block) {
+    for (const tir::MatchBufferRegion* match : block.match_buffers) {
+      if (written_.contains(match->source->buffer)) written_.insert(match->buffer);
+    }
+  }
+
+  std::unordered_set<const tir::Var*> axes_;
+  std::unordered_set<const tir::Buffer*> written_;
+};
+
+bool IsSpatialOrReduction(const tir::IterVar* axis) {
+  return axis->iter_type == tir::IterVarType::kDataPar || axis->iter_type == tir::IterVarType::kCommReduce;
+}
+
+}  // namespace
+
+WriterCounts CountWriters(const tir::Block& scope) {
+  WriterCounter counter;
+  counter.VisitStmt(scope.body);
+  return std::move(counter.counts);
+}
+
+bool IsReductionBlock(const tir::BlockRealize& realize, const arith::IterRanges& loops, const WriterCounts& writers,
+                      arith::Analyzer& analyzer, const tir::Buffer*& unknown) {
+  const tir::Block& block = *realize.block;
+  if (!block.init || !std::ranges::all_of(block.iter_vars, IsSpatialOrReduction)) return false;
+  const PrimExpr* condition = arith::IsInt(realize.predicate, 1) ? nullptr : realize.predicate;
+  if (!arith::AreIndependentIterMaps(realize.iter_values, loops, condition, analyzer)) return false;
+  const auto is_only_writer = [&](const tir::BufferRegion* write) {
+    const auto count = writers.find(write->buffer);
+    return count != writers.end() && count->second == 1;
+  };
+  if (!std::ranges::all_of(block.writes, is_only_writer)) return false;
+  StoreChecker checker(block);
+  checker.VisitStmt(block.body);
+  unknown = checker.unknown;
+  return !checker.uses_reduction;
+}
+
+}  // namespace iropt
