@@ -1,0 +1,89 @@
+// tir.ThreadSync: lets the threads of a block wait for each other where one may read what another one wrote.
+//
+//   S[tx] = A[tx]                              S[tx] = A[tx]
+//   B[tx] = S[15 - tx]               -->       T.tvm_storage_sync("shared")
+//                                              B[tx] = S[15 - tx]
+//
+// In memory of `storage_scope`, which is shared memory; all buffers in "shared.dyn" count as one. Accesses do not
+// conflict if both are at the same position, which depends on the innermost thread. A loop conflicts also with its next
+// round. Memory in "shared" is waited for also after asynchronous copies to it. It is an error if threads would wait in
+// a condition that is not marked by T.tvm_thread_invariant. O(nodes), times the accesses between two synchronizations.
+//
+// Source: TVM 0.18's pass of this name, without the barriers for all threads of a kernel in global memory.
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include "iropt/analysis/tir/thread_tags.h"
+#include "iropt/op/op.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
+#include "transform/tir/threads/sync_planner.h"
+#include "transform/tir/util/loop_pass.h"
+
+namespace iropt {
+
+namespace {
+
+class SyncInserter : public LoopMutator {
+ public:
+  SyncInserter(const SyncPoints& points, std::string_view scope, Workspace& workspace)
+      : LoopMutator(workspace), points_(points), scope_(scope) {}
+
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }  // there are no statements in expressions
+
+  const tir::Stmt* VisitStmt(const tir::Stmt* stmt) override {
+    const tir::Stmt* visited = LoopMutator::VisitStmt(stmt);
+    if (!points_.contains(stmt)) return visited;
+    const tir::Stmt* stmts[] = {MakeSync(), visited};
+    return tir::MakeSeq(workspace(), stmts);
+  }
+
+ private:
+  const tir::Stmt* MakeSync() {
+    const PrimExpr* scope = workspace().New<tir::StringImm>(workspace().arena().CopyString(scope_));
+    return workspace().New<tir::Evaluate>(workspace().New<tir::Call>(
+        DataType::Int(32), GetOp(OpId::kTirTvmStorageSync), workspace().Copy(std::vector<const PrimExpr*>{scope})));
+  }
+
+  const SyncPoints& points_;
+  const std::string_view scope_;
+};
+
+// The statements that wait for asynchronous copies.
+class WaitFinder : public tir::StmtExprVisitor {
+ public:
+  SyncPoints points;
+  void VisitExpr(const PrimExpr*) override {}
+
+ protected:
+  void VisitAttrStmt(const tir::AttrStmt* stmt) override {
+    const auto* inner = As<tir::AttrStmt>(stmt->body);
+    if (stmt->attr_key == "async_wait_queue_scope" && inner && inner->attr_key == "async_wait_inflight_count") {
+      points.insert(inner->body);
+    } else {
+      StmtExprVisitor::VisitAttrStmt(stmt);
+    }
+  }
+};
+
+}  // namespace
+
+Pass CreateThreadSync(const PassOptions& options) {
+  const std::string scope = options.String("storage_scope");
+  if (StorageScope::Of(scope).rank != StorageRank::kShared) options.Refuse("storage_scope", "must be shared memory");
+  return CreatePrimFuncPass(options.info(), [scope](const PrimFunc* func, FunctionPassContext& context) {
+    const tir::Stmt* body = func->body;
+    if (StorageScope::Of(scope).tag.empty()) {
+      WaitFinder finder;
+      finder.VisitStmt(body);
+      if (!finder.points.empty()) body = SyncInserter(finder.points, scope, context.workspace()).VisitStmt(body);
+    }
+    const SyncPoints points = PlanSyncs(body, scope, context.workspace(), context.diagnostics());
+    if (!points.empty()) body = SyncInserter(points, scope, context.workspace()).VisitStmt(body);
+    return Result<const PrimFunc*>(WithBody(func, body, context.workspace()));
+  });
+}
+
+}  // namespace iropt
