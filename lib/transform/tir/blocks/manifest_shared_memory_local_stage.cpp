@@ -24,6 +24,7 @@
 
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/prim_builder.h"
+#include "iropt/ir/attr.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/pass/pass.h"

@@ -11,7 +11,6 @@
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
 
-#include <string>
 #include <string_view>
 #include <vector>
 

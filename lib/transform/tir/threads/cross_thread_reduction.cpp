@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
+#include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
+#include "iropt/support/stack.h"
 #include "transform/tir/util/copy_stmt.h"
 #include "transform/tir/util/loop_pass.h"
 

@@ -1,6 +1,7 @@
 // The statements of a reduction over threads. For tir.LowerCrossThreadReduction.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"

@@ -27,6 +27,7 @@
 #include "iropt/arith/iter_map.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/substitute.h"
+#include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/tir/util/loop_pass.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/visitor.h"

@@ -1,6 +1,7 @@
 #include "transform/tir/threads/sync_planner.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 

@@ -10,12 +10,12 @@
 // a condition that is not marked by T.tvm_thread_invariant. O(nodes), times the accesses between two synchronizations.
 //
 // Source: TVM 0.18's pass of this name, without the barriers for all threads of a kernel in global memory.
-#include <algorithm>
 #include <string>
 #include <string_view>
-#include <unordered_set>
+#include <vector>
 
 #include "iropt/analysis/tir/thread_tags.h"
+#include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
