@@ -20,6 +20,7 @@ BEFORE = {
     "tir.CompactBufferAllocation": _OPAQUE,
     "tir.LowerOpaqueBlock": f"{_OPAQUE}tir.LowerMatchBuffer,",
     "tir.FlattenBuffer": f"{_OPAQUE}tir.LowerMatchBuffer,tir.LowerOpaqueBlock,",
+    "tir.FP8ComputeLegalize": 'tir.BindTarget<target="llvm">,',
     "tir.StorageRewrite": f"{_FLAT}tir.VectorizeLoop,",
 }
 # The same, with those without which a pass of the lowering has nothing to do. Legalized models run too long.
