@@ -18,6 +18,7 @@ UNCHANGED = {
     "Normalize": "reading brings modules into normal form",
     "PrintIR": "it shows the module",
     "ToANormalForm": "reading brings modules into normal form",
+    "tir.ConvertSSA": "modules that are read are in SSA form",
 }
 
 
