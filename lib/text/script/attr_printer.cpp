@@ -3,6 +3,7 @@
 
 #include "attr_text.h"
 #include "iropt/infer/print/type_printer.h"
+#include "iropt/ir/array_attr.h"
 #include "iropt/support/stack.h"
 
 namespace iropt::text {

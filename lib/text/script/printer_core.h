@@ -20,10 +20,6 @@ struct PrefixUse {
   bool relax = false;
 };
 
-// An array as an attribute value, for which scripts have no literal: its one field is TVM's form of it in base64.
-inline constexpr std::string_view kArrayKey = "runtime.NDArray";
-inline constexpr std::string_view kArrayField = "repr_str";
-
 // The entries of the metadata section, by kind, numbered in the order in which they are printed. Filled before printing
 // starts. Equal constants share an entry: folding makes many of them.
 class MetadataTable {

@@ -1,5 +1,6 @@
 #include "prologue.h"
 
+#include "iropt/ir/array_attr.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/prefetched_range.h"
 #include "iropt/ir/relax/visitor.h"
