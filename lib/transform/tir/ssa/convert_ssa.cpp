@@ -5,10 +5,11 @@
 //   with T.LetStmt(2, var=x):       -->   with T.LetStmt(2) as x_1:
 //       T.evaluate(x)                         T.evaluate(x_1)
 //
-// The first definition keeps the variable, and a use refers to the innermost definition around it. A buffer on a variable
-// that changes becomes another one. A thread axis is defined once for the whole function, however often it is launched. A
-// function that shares a variable with one before it, which text cannot express, becomes a copy. For modules that other
-// programs made: ir-opt reads them with -no-verify, because repeated definitions are ill-formed. O(nodes).
+// The first definition keeps the variable, and a use refers to the innermost definition around it. A buffer on a
+// variable that changes becomes another one. A thread axis is defined once for the whole function, however often it is
+// launched. A function that shares a variable with one before it, which text cannot express, becomes a copy. For
+// modules that other programs made: ir-opt reads them with -no-verify, because repeated definitions are ill-formed.
+// O(nodes).
 //
 // Source: TVM 0.18's pass of this name.
 #include <algorithm>
@@ -97,8 +98,7 @@ class SsaConverter : public tir::StmtExprMutator {
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
     const auto* iter_var = As<tir::IterVar>(stmt->node);
-    if (!iter_var || iter_var->iter_type == tir::IterVarType::kThreadIndex)
-      return StmtExprMutator::VisitAttrStmt(stmt);
+    if (!iter_var || iter_var->iter_type == tir::IterVarType::kThreadIndex) return StmtExprMutator::VisitAttrStmt(stmt);
     // The attribute may announce the variable of a loop below it.
     tir::AttrStmt copy = *stmt;
     copy.node = WithVar(iter_var, Announce(iter_var->var));
