@@ -1,5 +1,6 @@
 #include "iropt/analysis/tir/written_params.h"
 
+#include <unordered_map>
 #include <unordered_set>
 
 #include "iropt/ir/tir/visitor.h"
@@ -8,6 +9,7 @@ namespace iropt {
 
 std::vector<bool> WrittenParams(const PrimFunc& function) {
   std::unordered_set<const tir::Var*> written;                     // pointer variables; never iterated
+  std::unordered_map<const tir::Var*, int> uses;                   // of pointers otherwise than by attributes; likewise
   std::vector<std::pair<const tir::Var*, const tir::Var*>> views;  // a matched region and what it is a part of
   tir::PostOrderVisit(function.body, [&](const Node* node) {
     if (const auto* store = As<tir::BufferStore>(node)) {
@@ -15,16 +17,23 @@ std::vector<bool> WrittenParams(const PrimFunc& function) {
     } else if (const auto* block = As<tir::Block>(node)) {
       for (const tir::MatchBufferRegion* match : block->match_buffers)
         views.emplace_back(match->buffer->data, match->source->buffer->data);
+    } else if (const auto* attr = As<tir::AttrStmt>(node)) {
+      // Its node was visited before.
+      if (const auto* annotated = As<tir::Var>(attr->node)) --uses[annotated];
     } else if (const auto* var = As<tir::Var>(node); var && var->dtype.is_handle()) {
-      written.insert(var);
+      ++uses[var];
     }
   });
+  const auto is_written = [&](const tir::Var* var) {
+    const auto used = uses.find(var);
+    return written.contains(var) || (used != uses.end() && used->second > 0);
+  };
   // The visit ends with the outermost block, so that a view of a view comes before the view that it is of.
   for (const auto& [view, source] : views) {
-    if (written.contains(view)) written.insert(source);
+    if (is_written(view)) written.insert(source);
   }
   std::vector<bool> result;
-  for (const tir::Buffer* buffer : function.param_buffers) result.push_back(buffer && written.contains(buffer->data));
+  for (const tir::Buffer* buffer : function.param_buffers) result.push_back(buffer && is_written(buffer->data));
   return result;
 }
 
