@@ -19,6 +19,7 @@ UNCHANGED = {
     "PrintIR": "it shows the module",
     "ToANormalForm": "reading brings modules into normal form",
     "tir.ConvertSSA": "modules that are read are in SSA form",
+    "tir.VerifyMemory": "it only checks",
 }
 
 

@@ -1,0 +1,20 @@
+// The target that a PrimFunc states.
+#pragma once
+
+#include <string_view>
+
+#include "iropt/diag/diagnostic.h"
+#include "iropt/ir/attr.h"
+#include "iropt/ir/tir/stmt.h"
+
+namespace iropt {
+
+// The attribute 'target'; null if the function does not have one.
+const DictAttr* TargetOf(const PrimFunc& func);
+// The same, with an error if there is none.
+const DictAttr* RequireTarget(const PrimFunc& func, DiagnosticEngine& diagnostics);
+
+// An entry of a target that is a string, such as "kind"; empty if there is none.
+std::string_view TargetString(const DictAttr& target, std::string_view key);
+
+}  // namespace iropt
