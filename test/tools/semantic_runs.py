@@ -22,6 +22,7 @@ BEFORE = {
     "tir.FlattenBuffer": f"{_OPAQUE}tir.LowerMatchBuffer,tir.LowerOpaqueBlock,",
     "tir.FP8ComputeLegalize": 'tir.BindTarget<target="llvm">,',
     "tir.StorageRewrite": f"{_FLAT}tir.VectorizeLoop,",
+    "tir.VerifyMemory": 'tir.BindTarget<target="llvm">,',
 }
 # The same, with those without which a pass of the lowering has nothing to do. Legalized models run too long.
 BEFORE_ON_SMALL_MODULES = BEFORE | {
