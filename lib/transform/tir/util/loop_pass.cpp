@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "iropt/arith/prim_builder.h"
+#include "transform/tir/util/legacy_schedule.h"
 
 namespace iropt {
 
@@ -11,17 +12,17 @@ namespace {
 
 constexpr std::string_view kFromLegacySchedule = "from_legacy_te_schedule";
 
-bool IsFromLegacySchedule(const PrimFunc& func) {
-  const auto* value = As<IntAttr>(func.attrs->Find(kFromLegacySchedule));
-  return value && value->value != 0;
-}
-
 bool IsNoOp(const tir::Stmt* stmt) {
   const auto* evaluate = As<tir::Evaluate>(stmt);
   return evaluate && arith::IsInt(evaluate->value, 0);
 }
 
 }  // namespace
+
+bool IsFromLegacySchedule(const PrimFunc& func) {
+  const auto* value = As<IntAttr>(func.attrs->Find(kFromLegacySchedule));
+  return value && value->value != 0;
+}
 
 const tir::Stmt* MakeFlatSeq(Workspace& workspace, std::span<const tir::Stmt* const> stmts) {
   const tir::Stmt* stmt = tir::MakeSeq(workspace, stmts);

@@ -1,0 +1,36 @@
+// tir.StorageFlatten: allocates the buffers that functions of the older scheduler realize, and gives all buffers the
+// dimensions of their memory.
+//
+//   with T.realize(B[2:6, 0:8], ""):                B = T.allocate([32], "float32", "global")
+//       for i, j in T.grid(4, 8):                   B_1 = T.Buffer((32,), data=B)
+//           B[i + 2, j] = A[i, j]             -->   A_1 = T.Buffer((32,), data=A.data)
+//                                                   for i, j in T.grid(4, 8):
+//                                                       B_1[i * 8 + j] = A_1[i * 8 + j]
+//
+// The shape of a realized buffer becomes what is realized, with strides as T.attr(B, "buffer_dim_align", ...) requests
+// them. A buffer without a scope lies where the threads around it share memory. The buffers of parameters stay as they
+// are in the signature; realizing one only states its shape, which is checked. Truth values are stored as int8, and
+// assertions that hold are removed. With create_bound_attribute, attributes state the sizes of buffers for
+// tir.InstrumentBoundCheckers. Functions that are not marked with from_legacy_te_schedule stay. O(nodes), plus the
+// simplification of the indices.
+//
+// Source: TVM 0.18's pass of this name, without what text cannot express: views (buffer_bind_scope), prefetches, for
+// which cache_line_size is meant, and transformations of layouts. The attribute of an allocation is inside of it.
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
+#include "transform/tir/buffers/storage_flattener.h"
+#include "transform/tir/util/legacy_schedule.h"
+
+namespace iropt {
+
+Pass CreateStorageFlatten(const PassOptions& options) {
+  options.Count("cache_line_size");
+  return CreatePrimFuncPass(options.info(),
+                            [bounds = options.Bool("create_bound_attribute")](
+                                const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
+                              if (!IsFromLegacySchedule(*func)) return func;
+                              return FlattenStorage(func, bounds, context.workspace(), context.diagnostics());
+                            });
+}
+
+}  // namespace iropt
