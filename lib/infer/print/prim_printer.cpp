@@ -356,9 +356,12 @@ void PrimPrinter::PrintBinary(const tir::BinaryExpr* e) {
 
 void PrimPrinter::PrintCall(const tir::Call* call) {
   DtypePrint place = DtypePrint::kNone;
+  bool by_name = false;
   if (const auto* op = As<Op>(call->op)) {
     out_.Append(op->info->script);
     place = IntrinsicOf(op)->dtype_print;
+    // TVM leaves it out, and cannot read the call.
+    by_name = place == DtypePrint::kNone && IntrinsicOf(op)->result == ResultDtype::kGiven;
   } else {
     const auto* func = To<GlobalVar>(call->op);
     if (context_.module) {
@@ -375,6 +378,9 @@ void PrimPrinter::PrintCall(const tir::Call* call) {
   PrintItems(call->args);
   if (place == DtypePrint::kLast) {
     if (!call->args.empty()) out_.Append(", ");
+    PrintDType(call->dtype);
+  } else if (by_name) {
+    out_.Append(call->args.empty() ? "dtype=" : ", dtype=");
     PrintDType(call->dtype);
   }
   out_.Append(')');
