@@ -35,7 +35,7 @@ def check(ir_opt, folder, name):
     example = done.stdout.partition("\nExample:\n")[2]
     if not example:
         return f"{name}: no example; it belongs into docs/passes/{name}.ir"
-    flags = re.search(r"\n  after ([^\n]*):\n\n    @", example)
+    flags = re.search(r"\n  after ([^\n]*):\n\n    (?:@|metadata = )", example)
     # Split as by a shell.
     flags = shlex.split(flags[1]) if flags else []
     if not flags or name not in flags[-1]:
