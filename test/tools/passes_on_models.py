@@ -20,9 +20,9 @@ SKIPPED = 77
 NOT_ON_MODELS = {
     "Gradient": "their results are not scalars",
     "MergeCompositeFunctions": "some have no function 'main'",
+    "UpdateVDevice": "they have no virtual devices",
     "tir.BF16StorageLegalize": "their functions have buffers as parameters",
     "tir.FP8StorageLegalize": "their functions have buffers as parameters",
-    "UpdateVDevice": "they have no virtual devices",
 }
 # Passes that are not idempotent, with the reason.
 NOT_IDEMPOTENT = {"VMShapeLower": "a lowered function has the same checks as another one"}

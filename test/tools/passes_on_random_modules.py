@@ -25,7 +25,11 @@ OPTIONS = semantic_runs.OPTIONS | {
 }
 
 # Passes that do not apply to these modules, with the reason.
-NOT_ON_RANDOM_MODULES = {"Gradient": "few of them consist of one dataflow block and have a scalar result"}
+NOT_ON_RANDOM_MODULES = {
+    "Gradient": "few of them consist of one dataflow block and have a scalar result",
+    "tir.BF16StorageLegalize": "their PrimFuncs have buffers as parameters",
+    "tir.FP8StorageLegalize": "their PrimFuncs have buffers as parameters",
+}
 
 
 class Tally:
