@@ -11,10 +11,10 @@ namespace iropt {
 
 // The attribute 'target'; null if the function does not have one.
 const DictAttr* TargetOf(const PrimFunc& func);
-// The same, with an error if there is none.
+// The same, and an error if it does not have one.
 const DictAttr* RequireTarget(const PrimFunc& func, DiagnosticEngine& diagnostics);
 
-// An entry of a target that is a string, such as "kind"; empty if there is none.
+// An entry of a target that is a string, such as "kind"; empty if the target does not have it.
 std::string_view TargetString(const DictAttr& target, std::string_view key);
 
 }  // namespace iropt
