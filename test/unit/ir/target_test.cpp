@@ -1,7 +1,8 @@
 #include "iropt/ir/target.h"
 
-#include <catch2/catch_test_macros.hpp>
 #include <string>
+
+#include "catch.h"
 
 namespace iropt {
 namespace {
