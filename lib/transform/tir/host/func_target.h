@@ -1,0 +1,50 @@
+// The target that a PrimFunc is compiled for.
+#pragma once
+
+#include <string_view>
+
+#include "iropt/ir/attr.h"
+#include "iropt/ir/dlpack.h"
+#include "iropt/ir/tir/stmt.h"
+#include "transform/tir/host/host_builder.h"
+
+namespace iropt {
+
+namespace attr {
+inline constexpr std::string_view kCallingConv = "calling_conv";
+inline constexpr std::string_view kTarget = "target";
+inline constexpr std::string_view kIsGlobalFunc = "tir.is_global_func";
+inline constexpr std::string_view kNoAlias = "tir.noalias";
+}  // namespace attr
+
+// How a function is called: the values of the attribute calling_conv.
+enum class CallingConv : int8_t { kDefault = 0, kCPackedFunc = 1, kDeviceKernelLaunch = 2 };
+
+// Null if the attribute is not a target.
+inline const DictAttr* TargetConfig(const Attr* attr) {
+  if (const auto* target = As<TargetAttr>(attr)) return target->config;
+  return As<DictAttr>(attr);
+}
+// Null if none is stated.
+inline const DictAttr* TargetOf(const PrimFunc& func) { return TargetConfig(func.attrs->Find(attr::kTarget)); }
+// Null if the target has no host.
+inline const DictAttr* HostOf(const DictAttr& target) { return TargetConfig(target.Find("host")); }
+inline const DictAttr* WithoutHost(const DictAttr* target) { return target->Without("host"); }
+
+inline std::string_view KindOf(const DictAttr& target) {
+  const auto* kind = As<StrAttr>(target.Find("kind"));
+  return kind ? kind->value : std::string_view();
+}
+// Kinds that are not TVM's run on the host.
+inline int64_t DeviceTypeOf(const DictAttr& target) { return DLPackDeviceType(target).value_or(kCpuDevice); }
+
+inline CallingConv CallingConvOf(const PrimFunc& func) {
+  const auto* value = As<IntAttr>(func.attrs->Find(attr::kCallingConv));
+  return value ? static_cast<CallingConv>(value->value) : CallingConv::kDefault;
+}
+// The name under which other programs call the function; null if it is private.
+inline const StrAttr* GlobalSymbolOf(const BaseFunc& func) {
+  return As<StrAttr>(func.attrs->Find(attr::kGlobalSymbol));
+}
+
+}  // namespace iropt

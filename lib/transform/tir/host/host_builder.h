@@ -1,0 +1,128 @@
+// The expressions and statements that calls between functions consist of: calls of builtins, fields of the structures
+// of the runtime, nests of statements.
+#pragma once
+
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/module.h"
+#include "iropt/ir/tir/stmt.h"
+#include "iropt/op/op.h"
+#include "iropt/op/op_id.h"
+
+namespace iropt {
+
+// The fields that T.tvm_struct_get and T.tvm_struct_set name by number: those of a DLTensor, and of a TVMValue.
+enum class StructField : int8_t {
+  kArrAddr = 0,
+  kArrData = 1,
+  kArrShape = 2,
+  kArrStrides = 3,
+  kArrNDim = 4,
+  kArrTypeCode = 5,
+  kArrTypeBits = 6,
+  kArrTypeLanes = 7,
+  kArrByteOffset = 8,
+  kArrDeviceId = 9,
+  kArrDeviceType = 10,
+  kValueContent = 12,
+};
+
+// What a TVMValue holds.
+enum class TypeCodeOfValue : int8_t {
+  kInt = 0,
+  kFloat = 2,
+  kOpaqueHandle = 3,
+  kNullptr = 4,
+  kDLTensor = 7,
+  kStr = 11,
+  kNDArray = 13,
+  kBool = 15,
+};
+
+// The device that a CPU is, for DLPack.
+inline constexpr int64_t kCpuDevice = 1;
+
+// The type under which a value of the dtype is stored in a TVMValue: 64 bits. Void if it cannot be.
+DataType ApiType(DataType dtype);
+
+class HostBuilder {
+ public:
+  explicit HostBuilder(Workspace& workspace) : workspace_(workspace), make_(workspace.arena()) {}
+
+  Workspace& workspace() const { return workspace_; }
+  const arith::PrimBuilder& make() const { return make_; }
+
+  const PrimExpr* Int32(int64_t value) const { return make_.Int(value, DataType::Int(32)); }
+  const PrimExpr* Code(TypeCodeOfValue code) const { return Int32(static_cast<int64_t>(code)); }
+  const PrimExpr* String(std::string_view text) const {
+    return workspace_.New<tir::StringImm>(workspace_.arena().CopyString(text));
+  }
+  const PrimExpr* NullHandle() const;
+  const PrimExpr* Call(DataType dtype, const Expr* op, std::span<const PrimExpr* const> args) const {
+    return workspace_.New<tir::Call>(dtype, op, workspace_.Copy(args));
+  }
+  const PrimExpr* Call(DataType dtype, OpId op, std::initializer_list<const PrimExpr*> args) const {
+    return Call(dtype, GetOp(op), std::span(args.begin(), args.size()));
+  }
+  const PrimExpr* IsNull(const PrimExpr* pointer) const {
+    return Call(DataType::Bool(), OpId::kTirIsNullptr, {pointer});
+  }
+  // The field of element `index` of the array of structures that starts at `base`.
+  const PrimExpr* GetField(DataType dtype, const PrimExpr* base, int64_t index, StructField field) const {
+    return Call(dtype, OpId::kTirTvmStructGet, {base, Int32(index), Int32(static_cast<int64_t>(field))});
+  }
+  const tir::Stmt* SetField(const PrimExpr* base, int64_t index, StructField field, const PrimExpr* value) const {
+    return Evaluate(Call(DataType::Int(32), OpId::kTirTvmStructSet,
+                         {base, Int32(index), Int32(static_cast<int64_t>(field)), value}));
+  }
+  // With matching of dtypes; folds if the condition is constant.
+  const PrimExpr* IfThenElse(const PrimExpr* condition, const PrimExpr* a, const PrimExpr* b) const;
+  const PrimExpr* Load(const tir::Buffer* buffer, int64_t index) const;
+
+  const tir::Stmt* Evaluate(const PrimExpr* value) const { return workspace_.New<tir::Evaluate>(value); }
+  const tir::Stmt* Nop() const { return Evaluate(Int32(0)); }
+  const tir::Stmt* Return(int64_t value) const {
+    return Evaluate(Call(DataType::Int(32), OpId::kTirRet, {Int32(value)}));
+  }
+  const tir::Stmt* Store(const tir::Buffer* buffer, int64_t index, const PrimExpr* value) const;
+  const tir::Stmt* Seq(std::initializer_list<const tir::Stmt*> stmts) const;
+  // A view of memory of the runtime, with elements of the dtype.
+  const tir::Buffer* DeclBuffer(std::string_view name, DataType dtype, const PrimExpr* size) const;
+
+ private:
+  Workspace& workspace_;
+  arith::PrimBuilder make_;
+};
+
+// Statements that will be around another one. Each Add makes a statement whose body comes later.
+class StmtNest {
+ public:
+  explicit StmtNest(const HostBuilder& build) : build_(build) {}
+
+  template <class T, class... A>
+  void Add(A&&... args) {
+    auto* stmt = build_.workspace().New<T>(std::forward<A>(args)..., nullptr);
+    parts_.push_back({stmt, &stmt->body});
+  }
+  void Assert(const PrimExpr* condition, std::string_view message) {
+    Add<tir::AssertStmt>(condition, build_.String(message));
+  }
+  // A statement that comes before the rest.
+  void Before(const tir::Stmt* stmt) { parts_.push_back({stmt, nullptr}); }
+  // The nest around the statement. Only once.
+  const tir::Stmt* Around(const tir::Stmt* inner) const;
+
+ private:
+  struct Part {
+    const tir::Stmt* stmt;
+    const tir::Stmt** body;  // null: the statement is complete
+  };
+
+  const HostBuilder& build_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace iropt

@@ -1,0 +1,123 @@
+// tir.MakeUnpackedAPI: lets functions that other programs call take pointers to the data of their buffers, and return
+// an error code.
+//
+//   @T.prim_func                                   @T.prim_func
+//   def main(A: T.Buffer((4,))):                   def main(A: T.handle("float32", "global")) -> T.int32:
+//       T.func_attr({"target": ...})                   T.func_attr({"target": <its host>})
+//       A[0] = T.float32(1)                -->         T.attr("default", "device_id", 0)
+//                                                      T.attr("default", "device_type", 1)
+//                                                      A_1 = T.Buffer((4,), data=A)
+//                                                      A_1[0] = T.float32(1)
+//                                                      return 0
+//
+// Calls of such functions within the module return the error code, too, and pass the data of arrays that they make for
+// the call. Private functions, functions with a calling convention, and those whose target has no host stay. A function
+// to change needs a target. O(nodes).
+//
+// Source: TVM 0.18's pass of this name.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+#include <vector>
+
+#include "iropt/infer/prim_func_type.h"
+#include "iropt/ir/location.h"
+#include "iropt/ir/tir/mutator.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
+#include "transform/tir/host/func_target.h"
+#include "transform/tir/host/host_builder.h"
+#include "transform/tir/util/loop_pass.h"
+
+namespace iropt {
+
+namespace {
+
+using ExternalFuncs = std::unordered_set<const GlobalVar*>;  // looked up, never iterated
+
+// Passes the data of arrays instead of the arrays.
+class UnpackedCallRewriter : public tir::StmtExprMutator {
+ public:
+  UnpackedCallRewriter(const ExternalFuncs& external, Workspace& workspace)
+      : StmtExprMutator(workspace), external_(external) {}
+
+ protected:
+  const PrimExpr* VisitCall(const tir::Call* old) override {
+    const auto* call = static_cast<const tir::Call*>(StmtExprMutator::VisitCall(old));
+    const auto* callee = As<GlobalVar>(call->op);
+    if (!callee || !external_.contains(callee)) return call;
+    std::vector<const PrimExpr*> args;
+    for (const PrimExpr* arg : call->args) {
+      const auto* array = As<tir::Call>(arg);
+      const bool is_array = array && IsOp(array->op, OpId::kTirTvmStackMakeArray) && !array->args.empty();
+      args.push_back(is_array ? array->args[0] : arg);
+    }
+    if (call->dtype == DataType::Int(32) && std::ranges::equal(args, call->args)) return call;
+    return workspace().New<tir::Call>(DataType::Int(32), call->op, workspace().Copy(args));
+  }
+
+ private:
+  const ExternalFuncs& external_;
+};
+
+const PrimFunc* NewFunc(const PrimFunc& old, const DictAttr& target, Workspace& workspace) {
+  const HostBuilder build(workspace);
+  std::vector<const tir::Var*> params;
+  bool has_buffers = false;
+  for (uint32_t i = 0; i < old.params.size(); ++i) {
+    const tir::Buffer* buffer = old.param_buffers[i];
+    params.push_back(buffer ? buffer->data : old.params[i]);
+    has_buffers |= buffer != nullptr;
+  }
+  StmtNest device(build);
+  if (has_buffers) {
+    device.Add<tir::AttrStmt>(StrAttr::Get("default"), "device_id", build.Int32(0));
+    device.Add<tir::AttrStmt>(StrAttr::Get("default"), "device_type", build.Int32(DeviceTypeOf(target)));
+  }
+  auto* func = workspace.New<PrimFunc>(old);
+  func->body = device.Around(build.Seq({old.body, build.Return(0)}));
+  func->params = workspace.Copy(params);
+  func->param_buffers = workspace.Copy(std::vector<const tir::Buffer*>(params.size(), nullptr));
+  func->ret_type = PrimType::Get(DataType::Int(32));
+  func->attrs = old.attrs->With(attr::kTarget, TargetAttr::Get(HostOf(target)));
+  func->type = PrimFuncType(func);
+  return func;
+}
+
+// Null after an error.
+const PrimFunc* MakeUnpackedApi(const PrimFunc* func, Workspace& workspace, DiagnosticEngine& diagnostics) {
+  const StrAttr* symbol = GlobalSymbolOf(*func);
+  if (!symbol || CallingConvOf(*func) != CallingConv::kDefault) return func;
+  const DictAttr* target = TargetOf(*func);
+  if (!target) {
+    diagnostics.Error(Location(*func), "pass-failed",
+                      fmt::format("the function '{}' has no target: run tir.BindTarget before", symbol->value));
+    return nullptr;
+  }
+  return HostOf(*target) ? NewFunc(*func, *target, workspace) : func;
+}
+
+}  // namespace
+
+Pass CreateMakeUnpackedAPI(const PassOptions& options) {
+  return CreateModulePass(options.info(), [](Module module, ModulePassContext& context) -> Result<Module> {
+    ExternalFuncs external;
+    for (const ModuleEntry& entry : module.functions()) {
+      if (Is<PrimFunc>(entry.func) && GlobalSymbolOf(*entry.func)) external.insert(entry.var);
+    }
+    for (size_t i = 0; i < module.size(); ++i) {
+      const ModuleEntry entry = module.functions()[i];
+      const auto* old = As<PrimFunc>(entry.func);
+      if (!old) continue;
+      Workspace workspace(entry.storage);
+      const tir::Stmt* body = UnpackedCallRewriter(external, workspace).VisitStmt(old->body);
+      const PrimFunc* func = MakeUnpackedApi(WithBody(old, body, workspace), workspace, context.diagnostics);
+      if (!func) return Failure{ErrorCode::PassFailed};
+      if (func != old) module.SetAt(i, func, workspace.Finish());
+    }
+    return module;
+  });
+}
+
+}  // namespace iropt
