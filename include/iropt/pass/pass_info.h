@@ -46,6 +46,7 @@ enum class PassChange : uint8_t {
   LiftedWeights,   // parameters are results of a transform function, as LiftTransformParams makes it
   InputCallback,   // parameters are fetched from a callback, as LazyGetInput does
   OutputCallback,  // results are passed to a callback, as LazySetOutput does
+  CallingConv,     // functions are called by another convention, as MakePackedAPI does
 };
 
 // A tensor that a pass binds to a parameter.

@@ -117,6 +117,9 @@ InterfaceChange CallInterface::FollowTransform(const Step& step) {
 }
 
 InterfaceChange CallInterface::FollowInputs(const Step& step) {
+  if (Declares(step.pass, PassChange::CallingConv)) {
+    return InterfaceChange::NotComparable("the calling convention is another one");
+  }
   InterfaceChange same = FollowSameInputs(step);
   if (same.kind == InterfaceChange::Kind::kKnown && !Declares(step.pass, PassChange::LiftedWeights)) return same;
   if (Declares(step.pass, PassChange::BoundParams)) return FollowBoundParams(step);

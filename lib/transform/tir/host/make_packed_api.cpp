@@ -64,7 +64,9 @@ class PackedCallRewriter : public tir::StmtExprMutator {
     std::vector<const PrimExpr*> args = {build_.String(symbol->second)};
     args.insert(args.end(), call->args.begin(), call->args.end());
     args.push_back(build_.NullHandle());  // the resource handle
-    return build_.Call(call->dtype, GetOp(OpId::kTirTvmCallCpacked), args);
+    // Without a result, the value is the error code.
+    const DataType dtype = call->dtype.is_void() ? DataType::Int(32) : call->dtype;
+    return build_.Call(dtype, GetOp(OpId::kTirTvmCallCpacked), args);
   }
 
  private:
@@ -271,8 +273,8 @@ class PackedFuncMaker {
     func->param_buffers = workspace.Copy(std::vector<const tir::Buffer*>(func->params.size(), nullptr));
     func->body = body;
     func->ret_type = PrimType::Get(DataType::Int(32));
-    func->attrs = func_.attrs->With(attr::kCallingConv, IntAttr::Get(1, DataType::Int(32)))
-                      ->With(attr::kTarget, TargetAttr::Get(HostOf(target_)));
+    func->attrs =
+        func_.attrs->With(attr::kCallingConv, IntAttr::Get(1))->With(attr::kTarget, TargetAttr::Get(HostOf(target_)));
     func->type = PrimFuncType(func);
     return func;
   }
@@ -303,6 +305,13 @@ const PrimFunc* MakePackedApi(const PrimFunc* func, Workspace& workspace, Diagno
     return nullptr;
   }
   if (!HostOf(*target)) return func;
+  for (const tir::Var* param : func->params) {
+    if (!ApiType(param->dtype).is_void()) continue;
+    diagnostics.Error(
+        Location(*param), "pass-failed",
+        fmt::format("a packed function cannot take '{}', which is {}", param->name, param->dtype.ToString()));
+    return nullptr;
+  }
   return PackedFuncMaker(*func, symbol->value, *target, workspace, diagnostics).Make();
 }
 
