@@ -52,6 +52,12 @@ add_test(NAME run_models
                  ${run_forms} "${IROPT_CONFORMANCE_DIR}/../corpus/models")
 set_tests_properties(run_models PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
 
+# Planned memory is at most TVM's.
+add_test(NAME planned_memory
+         COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/planned_memory.py"
+                 --ir-opt $<TARGET_FILE:ir-opt> "--folder=${IROPT_CONFORMANCE_DIR}")
+set_tests_properties(planned_memory PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
+
 # Type inference restores the annotations of bindings.
 add_test(NAME inference
          COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/inference.py" --ir-opt $<TARGET_FILE:ir-opt>
