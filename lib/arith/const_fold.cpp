@@ -126,6 +126,7 @@ int64_t WrapInteger(int64_t value, DataType dtype) {
 }
 
 bool FitsIn(int64_t value, DataType dtype) {
+  if (dtype.bits == 1) return value == 0 || value == 1;  // int1 holds 1, too, as in TVM
   return WrapInteger(value, dtype) == value && (dtype.is_int() || value >= 0);
 }
 

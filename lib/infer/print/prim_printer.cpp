@@ -383,6 +383,13 @@ void PrimPrinter::PrintCall(const tir::Call* call) {
     out_.Append(call->args.empty() ? "dtype=" : ", dtype=");
     PrintDType(call->dtype);
   }
+  // What a packed function returns. TVM leaves it out, and then reads int32.
+  const auto* op = As<Op>(call->op);
+  if (op && IntrinsicOf(op)->packs_buffers && call->dtype != IntrinsicOf(op)->dtype) {
+    if (!call->args.empty()) out_.Append(", ");
+    out_.Append("dtype=");
+    PrintDType(call->dtype);
+  }
   out_.Append(')');
 }
 

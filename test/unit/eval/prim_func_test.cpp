@@ -415,19 +415,19 @@ TEST_CASE("interpreter: buffers of which only bounds have memory, and values tha
 
 // Calls of the runtime, of code outside of the module, or of units of accelerators.
 const std::set<std::string_view> kRefused = {
-    "TVMBackendAllocWorkspace", "TVMBackendFreeWorkspace", "anylist_getitem", "anylist_resetitem",
-    "anylist_setitem_call_cpacked", "anylist_setitem_call_packed", "call_extern", "call_llvm_intrin",
-    "call_llvm_pure_intrin", "call_pure_extern", "call_spirv_pure_glsl450", "create_barriers", "dma_copy",
-    "dma_end_group", "dma_start_group", "dma_wait", "lookup_param", "make_filled_simdgroup_matrix", "mma_fill",
-    "mma_store", "nd_mem_alloc_with_scope", "ptx_arrive_barrier", "ptx_arrive_barrier_expect_tx", "ptx_commit_group",
-    "ptx_cp_async", "ptx_cp_async_barrier", "ptx_cp_async_bulk", "ptx_init_barrier_thread_count", "ptx_ldg32",
-    "ptx_ldmatrix", "ptx_mma", "ptx_mma_sp", "ptx_wait_barrier", "ptx_wait_group", "simdgroup_load",
-    "simdgroup_multiply_accumulate", "simdgroup_store", "texture2d_load", "texture2d_store", "tvm_bmma_sync",
-    "tvm_call_cpacked", "tvm_call_cpacked_lowered", "tvm_call_packed_lowered", "tvm_call_trace_packed",
-    "tvm_call_trace_packed_lowered", "tvm_check_return", "tvm_context_id", "tvm_fill_fragment",
-    "tvm_global_barrier_kinit", "tvm_load_matrix_sync", "tvm_mma_sync", "tvm_stack_alloca", "tvm_static_handle",
-    "tvm_store_matrix_sync", "tvm_struct_set", "tvm_thread_context", "tvm_throw_last_error", "tvm_warp_activemask",
-    "tvm_warp_shuffle", "tvm_warp_shuffle_down", "tvm_warp_shuffle_up",
+    "TVMBackendAllocWorkspace", "TVMBackendAnyListMoveFromPackedReturn", "TVMBackendAnyListSetPackedArg",
+    "TVMBackendFreeWorkspace", "anylist_getitem", "anylist_resetitem", "anylist_setitem_call_cpacked",
+    "anylist_setitem_call_packed", "call_extern", "call_llvm_intrin", "call_llvm_pure_intrin", "call_pure_extern",
+    "call_spirv_pure_glsl450", "create_barriers", "dma_copy", "dma_end_group", "dma_start_group", "dma_wait",
+    "lookup_param", "make_filled_simdgroup_matrix", "mma_fill", "mma_store", "nd_mem_alloc_with_scope",
+    "ptx_arrive_barrier", "ptx_arrive_barrier_expect_tx", "ptx_commit_group", "ptx_cp_async", "ptx_cp_async_barrier",
+    "ptx_cp_async_bulk", "ptx_init_barrier_thread_count", "ptx_ldg32", "ptx_ldmatrix", "ptx_mma", "ptx_mma_sp",
+    "ptx_wait_barrier", "ptx_wait_group", "simdgroup_load", "simdgroup_multiply_accumulate", "simdgroup_store",
+    "texture2d_load", "texture2d_store", "tvm_bmma_sync", "tvm_call_cpacked", "tvm_call_cpacked_lowered",
+    "tvm_call_packed_lowered", "tvm_call_trace_packed", "tvm_call_trace_packed_lowered", "tvm_check_return",
+    "tvm_context_id", "tvm_fill_fragment", "tvm_global_barrier_kinit", "tvm_load_matrix_sync", "tvm_mma_sync",
+    "tvm_stack_alloca", "tvm_static_handle", "tvm_store_matrix_sync", "tvm_struct_set", "tvm_thread_context",
+    "tvm_throw_last_error", "tvm_warp_activemask", "tvm_warp_shuffle", "tvm_warp_shuffle_down", "tvm_warp_shuffle_up",
     // The first has a value only within tvm_access_ptr; the second depends on the processor.
     "type_annotation", "vscale"};
 // These need special operands and are tested elsewhere, here and with FoldConstant.

@@ -27,8 +27,8 @@ bool TakeDType(ScalarParser& p, const IntrinsicInfo& info, PyArgs& args, std::op
   std::vector<PyValue>& positional = args.positional;
   const auto is_type = [](const PyValue& v) { return v.is(Kind::kString) || v.is(Kind::kDType); };
   if (info.dtype_print == DtypePrint::kNone) {
-    // Older scripts repeat the dtype of calls that have no choice.
-    if (info.result != ResultDtype::kGiven) dtype.reset();
+    // Older scripts repeat the dtype of calls that have no choice. A packed function may return anything.
+    if (info.result != ResultDtype::kGiven && !info.packs_buffers) dtype.reset();
     return true;
   }
   if (dtype) return true;
