@@ -506,10 +506,19 @@ bool ScalarEvaluator::EvalReinterpret(const tir::Call& call, int lane, Scalar* r
 bool ScalarEvaluator::EvalIntrinsic(const tir::Call& call, int lane, Scalar* result) {
   const auto* op = To<Op>(call.op);
   const ScalarIntrinsic* intrinsic = FindScalarIntrinsic(*op->info);
-  if (!intrinsic || call.args.size() != intrinsic->arity) return CallBuiltin(call, op->name, lane, result);
+  uint32_t first = 0;
+  if (!intrinsic) {
+    const NamedIntrinsic named = FindNamedIntrinsic(call);
+    intrinsic = named.intrinsic;
+    first = named.first_operand;
+  }
+  // llvm.ctlz has one more operand.
+  const bool fits = intrinsic && (call.args.size() == first + intrinsic->arity ||
+                                  (intrinsic->id == OpId::kTirClz && first > 0 && call.args.size() == first + 2));
+  if (!fits) return CallBuiltin(call, op->name, lane, result);
   Scalar args[kMaxIntrinsicArity];
-  for (size_t i = 0; i < call.args.size(); ++i) {
-    if (!Eval(call.args[i], &args[i], lane)) return false;
+  for (uint32_t i = 0; i < intrinsic->arity; ++i) {
+    if (!Eval(call.args[first + i], &args[i], lane)) return false;
   }
   if (intrinsic->Apply(args, call.dtype.with_lanes(1), result)) return true;
   return Fail(fmt::format("{} of {} is undefined for these operands", op->name, call.dtype.ToString()));
