@@ -25,7 +25,11 @@ NOT_ON_MODELS = {
     "tir.FP8StorageLegalize": "their functions have buffers as parameters",
 }
 # Passes that are not idempotent, with the reason.
-NOT_IDEMPOTENT = {"VMShapeLower": "a lowered function has the same checks as another one"}
+NOT_IDEMPOTENT = {
+    "VMShapeLower": "a lowered function has the same checks as another one",
+    "tir.DecorateDeviceScope": "it adds another scope",
+    "tir.InstrumentProfileIntrinsics": "it measures once more",
+}
 PIPELINE = ("Normalize,LambdaLift,InlinePrivateFunctions,AlterOpLayout,OptimizeLayoutTransform,RemoveRedundantReshape,"
             "ToMixedPrecision,DynamicToStatic,FoldConstant,EliminateCommonSubexpr,ExpandTupleArguments,"
             "RemoveUnusedParameters,RemoveUnusedOutputs,CanonicalizeBindings,InferType,DeadCodeElimination,"

@@ -12,9 +12,13 @@ OPTIONS = {
 _IMPURE = "ToNonDataflow,RemovePurityChecking,"
 _OPAQUE = "tir.LowerInitBlock,tir.PlanAndUpdateBufferAllocationLocation,tir.ConvertBlocksToOpaque,"
 _FLAT = f"{_OPAQUE}tir.LowerMatchBuffer,tir.LowerOpaqueBlock,tir.FlattenBuffer,"
+_TARGET = 'tir.BindTarget<target="T.target(\\"llvm\\", host=\\"llvm\\")">,'
 BEFORE = {
     **dict.fromkeys(
         ["CallTIRRewrite", "KillAfterLastUse", "LowerRuntimeBuiltin", "VMBuiltinLower", "VMShapeLower"], _IMPURE),
+    **dict.fromkeys(
+        ["tir.AnnotateDeviceRegions", "tir.LowerDeviceKernelLaunch", "tir.LowerIntrin", "tir.LowerTVMBuiltin",
+         "tir.MakePackedAPI", "tir.MakeUnpackedAPI"], _TARGET),
     "tir.PlanAndUpdateBufferAllocationLocation": "tir.LowerInitBlock,",
     "tir.ConvertBlocksToOpaque": "tir.LowerInitBlock,",
     "tir.CompactBufferAllocation": _OPAQUE,

@@ -1,6 +1,7 @@
 // The target that a PrimFunc is compiled for.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 
 #include "iropt/ir/attr.h"
@@ -41,6 +42,16 @@ inline int64_t DeviceTypeOf(const DictAttr& target) { return DLPackDeviceType(ta
 inline CallingConv CallingConvOf(const PrimFunc& func) {
   const auto* value = As<IntAttr>(func.attrs->Find(attr::kCallingConv));
   return value ? static_cast<CallingConv>(value->value) : CallingConv::kDefault;
+}
+// Whether it runs on the host: it says so, or its target is a CPU.
+inline bool IsHostFunc(const PrimFunc& func) {
+  if (const auto* marked = As<IntAttr>(func.attrs->Find("tir.is_host_func")); marked && marked->value != 0) return true;
+  const DictAttr* target = TargetOf(func);
+  const auto* keys = target ? As<ListAttr>(target->Find("keys")) : nullptr;
+  return keys && std::ranges::any_of(keys->values, [](const Attr* attr) {
+           const auto* key = As<StrAttr>(attr);
+           return key && key->value == "cpu";
+         });
 }
 // The name under which other programs call the function; null if it is private.
 inline const StrAttr* GlobalSymbolOf(const BaseFunc& func) {

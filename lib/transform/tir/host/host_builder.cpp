@@ -6,7 +6,7 @@
 namespace iropt {
 
 DataType ApiType(DataType dtype) {
-  if (dtype.is_bool() || dtype.is_handle()) return dtype;
+  if (dtype.is_handle()) return dtype;
   if (!dtype.is_scalar()) return DataType::Void();
   if (dtype.is_integer()) return DataType::Int(64);
   return dtype.code == TypeCode::kFloat ? DataType::Float(64) : DataType::Void();

@@ -240,8 +240,7 @@ class PackedFuncMaker {
   }
   std::string NameOf(const tir::Var& param) const { return fmt::format("{}.{}", symbol_, param.name); }
   const PrimExpr* ArgValue(const tir::Var& param, uint32_t i) const {
-    const DataType stored = param.dtype.is_bool() ? DataType::Int(64) : ApiType(param.dtype);
-    return build_.make().Cast(param.dtype, build_.GetField(stored, args_, i, StructField::kValueContent));
+    return build_.make().Cast(param.dtype, build_.GetField(ApiType(param.dtype), args_, i, StructField::kValueContent));
   }
 
   const tir::Stmt* SetDevice(StmtNest& nest, const tir::Stmt* body) {

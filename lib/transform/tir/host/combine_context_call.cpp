@@ -1,0 +1,101 @@
+// tir.CombineContextCall: makes the context of a thread once, where it is used several times.
+//
+//   for i in range(n):                                         ctx: T.handle = T.call_extern("handle", "context")
+//       T.call_extern("int32", "step",                 -->     for i in range(n):
+//           T.tvm_thread_context(                                  T.call_extern("int32", "step", ctx)
+//               T.call_extern("handle", "context")))
+//
+// It is made at the start of the function, of the parallel loop, or of the code of the thread (thread_extent,
+// coproc_uop_scope) around its uses, or at the use if it depends on a variable that is defined in between. Only
+// functions on the host change. O(nodes * contexts).
+//
+// Source: TVM 0.18's pass of this name.
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/tir/mutator.h"
+#include "iropt/ir/tir/visitor.h"
+#include "iropt/op/op_id.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
+#include "transform/tir/host/func_target.h"
+#include "transform/tir/util/loop_pass.h"
+
+namespace iropt {
+
+namespace {
+
+class ContextCombiner : public tir::StmtExprMutator {
+ public:
+  using StmtExprMutator::StmtExprMutator;
+
+  const tir::Stmt* Combine(const tir::Stmt* body) {
+    return InScope([&] { return VisitStmt(body); });
+  }
+
+ protected:
+  const PrimExpr* VisitCall(const tir::Call* call) override {
+    if (!IsOp(call->op, OpId::kTirTvmThreadContext) || call->args.size() != 1) return StmtExprMutator::VisitCall(call);
+    const PrimExpr* context = call->args[0];
+    if (DependsOnScope(context)) return context;
+    for (const auto& [var, value] : scope_.contexts) {
+      if (arith::DeepEqual(value, context)) return var;
+    }
+    const tir::Var* var = workspace().NewPrimVar("ctx_cache_", context->dtype);
+    scope_.contexts.emplace_back(var, context);
+    return var;
+  }
+  const tir::Var* VisitVarDef(const tir::Var* var) override {
+    scope_.defined.insert(var);
+    return StmtExprMutator::VisitVarDef(var);
+  }
+  const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
+    const auto visit = [&] { return StmtExprMutator::VisitAttrStmt(stmt); };
+    const bool is_scope = stmt->attr_key == "thread_extent" || stmt->attr_key == "coproc_uop_scope";
+    return is_scope ? InScope(visit) : visit();
+  }
+  const tir::Stmt* VisitFor(const tir::For* loop) override {
+    const auto visit = [&] { return StmtExprMutator::VisitFor(loop); };
+    return loop->for_kind == tir::ForKind::kParallel ? InScope(visit) : visit();
+  }
+
+ private:
+  struct Scope {
+    std::vector<std::pair<const tir::Var*, const PrimExpr*>> contexts;
+    std::unordered_set<const tir::Var*> defined;  // looked up, never iterated
+  };
+
+  bool DependsOnScope(const PrimExpr* context) const {
+    bool depends = false;
+    tir::ForEachVar(context, [&](const tir::Var* var) { depends |= scope_.defined.contains(var); });
+    return depends;
+  }
+  template <class F>
+  const tir::Stmt* InScope(F&& visit) {
+    Scope outer = std::exchange(scope_, {});
+    const tir::Stmt* stmt = visit();
+    for (size_t i = scope_.contexts.size(); i > 0; --i) {
+      const auto& [var, value] = scope_.contexts[i - 1];
+      stmt = workspace().New<tir::LetStmt>(var, value, stmt);
+    }
+    scope_ = std::move(outer);
+    return stmt;
+  }
+
+  Scope scope_;
+};
+
+}  // namespace
+
+Pass CreateCombineContextCall(const PassOptions& options) {
+  return CreatePrimFuncPass(
+      options.info(), [](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
+        if (!IsHostFunc(*func)) return func;
+        return WithBody(func, ContextCombiner(context.workspace()).Combine(func->body), context.workspace());
+      });
+}
+
+}  // namespace iropt

@@ -1,0 +1,301 @@
+// tir.LowerDeviceKernelLaunch: launches functions for other devices as kernels, with the extents of their threads.
+//
+//   @T.prim_func                                         @T.prim_func
+//   def main(A: T.Buffer((16,))):                        def main(A: T.Buffer((16,))):
+//       T.func_attr({"target": T.target("llvm")})            T.func_attr({"target": T.target("llvm")})
+//       Module.kernel(A.data)                                T.call_packed("kernel", A.data, 16)
+//                                                 -->
+//   @T.prim_func(private=True)                           @T.prim_func
+//   def kernel(A: T.handle("float32")):                  def kernel(A: T.handle("float32")):
+//       T.func_attr({"target": T.target("cuda")})            T.func_attr({"calling_conv": 2,
+//       "tir.kernel_launch_params": i = T.launch_thread("threadIdx.x", 16)                   ["threadIdx.x"],
+//       "tir.is_global_func": True, ...})
+//       ...                                                  i = T.launch_thread("threadIdx.x", 16)
+//
+// Calls between targets for one device become calls of external functions; those within a target stay. Every PrimFunc
+// needs a target. O(nodes).
+//
+// Source: TVM 0.18's pass of this name.
+#include <fmt/format.h>
+
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "iropt/infer/prim_func_type.h"
+#include "iropt/ir/clone.h"
+#include "iropt/ir/location.h"
+#include "iropt/ir/tir/mutator.h"
+#include "iropt/ir/tir/visitor.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
+#include "transform/tir/host/func_target.h"
+#include "transform/tir/util/loop_pass.h"
+
+namespace iropt {
+
+namespace {
+
+constexpr std::string_view kDynamicSharedMemory = "tir.use_dyn_shared_memory";
+
+// What a call of the function needs to know.
+struct KernelInfo {
+  const PrimFunc* func;
+  FuncStorageRef storage;
+  const DictAttr* target;  // without host
+  std::string_view symbol;
+  std::vector<std::string_view> params;  // that the launch takes
+  std::vector<const PrimExpr*> args;     // their values, in terms of the parameters of the function
+};
+
+using KernelInfos = std::unordered_map<const GlobalVar*, KernelInfo>;  // looked up, never iterated
+
+class LaunchCollector : public tir::StmtExprVisitor {
+ public:
+  LaunchCollector(KernelInfo& info, Workspace& workspace, DiagnosticEngine& diagnostics)
+      : info_(info), make_(workspace.arena()), diagnostics_(diagnostics) {}
+
+  // False after an error.
+  bool Collect() {
+    VisitStmt(info_.func->body);
+    for (const std::string_view param : info_.params) info_.args.push_back(extents_.at(param));
+    if (shared_bytes_) {
+      info_.params.push_back(kDynamicSharedMemory);  // always the last one
+      info_.args.push_back(shared_bytes_);
+    }
+    return !failed_;
+  }
+
+  void VisitExpr(const PrimExpr*) override {}
+
+ protected:
+  void VisitAttrStmt(const tir::AttrStmt* stmt) override {
+    const auto* thread = stmt->attr_key == "thread_extent" ? As<tir::IterVar>(stmt->node) : nullptr;
+    if (thread && seen_.insert(thread->var).second) {
+      info_.params.push_back(thread->thread_tag);
+      extents_[thread->thread_tag] = stmt->value;
+    }
+    StmtExprVisitor::VisitAttrStmt(stmt);
+  }
+  void VisitAllocate(const tir::Allocate* allocate) override {
+    const tir::PointerInfo* pointer = allocate->buffer_var->pointer;
+    if (pointer && pointer->scope == "shared.dyn") {
+      if (shared_bytes_) {
+        diagnostics_.Error(Location(*allocate), "pass-failed",
+                           "a kernel must not have several allocations of dynamic shared memory: run "
+                           "tir.MergeSharedMemoryAllocations before");
+        failed_ = true;
+      }
+      shared_bytes_ = make_.Int(1, DataType::Int(32));
+      for (const PrimExpr* extent : allocate->extents) shared_bytes_ = make_.Mul(shared_bytes_, extent);
+      shared_bytes_ = make_.Mul(shared_bytes_, make_.Const(allocate->dtype.bytes(), shared_bytes_->dtype));
+    }
+    StmtExprVisitor::VisitAllocate(allocate);
+  }
+
+ private:
+  KernelInfo& info_;
+  const arith::PrimBuilder make_;
+  DiagnosticEngine& diagnostics_;
+  std::unordered_set<const tir::Var*> seen_;                       // looked up, never iterated
+  std::unordered_map<std::string_view, const PrimExpr*> extents_;  // looked up, never iterated
+  const PrimExpr* shared_bytes_ = nullptr;
+  bool failed_ = false;
+};
+
+// How functions are called from functions with other targets.
+struct ForeignCalls {
+  std::unordered_set<const GlobalVar*> launched;  // looked up, never iterated
+  std::unordered_set<const GlobalVar*> external;  // looked up, never iterated
+};
+
+class CallLowerer : public tir::StmtExprMutator {
+ public:
+  CallLowerer(const DictAttr* target, const KernelInfos& infos, ForeignCalls& calls, Workspace& workspace,
+              DiagnosticEngine& diagnostics)
+      : StmtExprMutator(workspace),
+        build_(workspace),
+        target_(target),
+        infos_(infos),
+        calls_(calls),
+        diagnostics_(diagnostics) {}
+
+  bool failed() const { return failed_; }
+
+ protected:
+  const PrimExpr* VisitCall(const tir::Call* old) override {
+    const auto* call = static_cast<const tir::Call*>(StmtExprMutator::VisitCall(old));
+    const auto* callee = As<GlobalVar>(call->op);
+    if (!callee) return call;
+    const auto found = infos_.find(callee);
+    if (found == infos_.end()) return Fail(*old, fmt::format("'{}' is not a PrimFunc of the module", callee->name));
+    const KernelInfo& info = found->second;
+    if (info.target->Without("tag") == target_->Without("tag")) return call;
+    if (DeviceTypeOf(*info.target) == DeviceTypeOf(*target_)) return CallExternal(*call, *callee);
+    if (info.func->params.size() != call->args.size()) {
+      return Fail(*old, fmt::format("the function '{}' has {} parameters and is called with {} arguments", callee->name,
+                                    info.func->params.size(), call->args.size()));
+    }
+    return Launch(*call, *callee, info);
+  }
+
+ private:
+  const PrimExpr* CallExternal(const tir::Call& call, const GlobalVar& callee) {
+    calls_.external.insert(&callee);
+    std::vector<const PrimExpr*> args = {build_.String(callee.name)};
+    args.insert(args.end(), call.args.begin(), call.args.end());
+    return build_.Call(call.dtype, GetOp(OpId::kTirCallExtern), args);
+  }
+  const PrimExpr* Launch(const tir::Call& call, const GlobalVar& callee, const KernelInfo& info) {
+    calls_.launched.insert(&callee);
+    std::vector<const PrimExpr*> args = {build_.String(info.symbol)};
+    args.insert(args.end(), call.args.begin(), call.args.end());
+    Cloner cloner(workspace());
+    for (uint32_t i = 0; i < info.func->params.size(); ++i) cloner.Map(info.func->params[i], call.args[i]);
+    for (const PrimExpr* arg : info.args) args.push_back(cloner.Clone(arg));
+    const DataType dtype = call.dtype.is_void() ? DataType::Int(32) : call.dtype;
+    return build_.Call(dtype, GetOp(OpId::kTirTvmCallPacked), args);
+  }
+  const PrimExpr* Fail(const tir::Call& call, std::string message) {
+    diagnostics_.Error(Location(call), "pass-failed", std::move(message));
+    failed_ = true;
+    return &call;
+  }
+
+  const HostBuilder build_;
+  const DictAttr* target_;
+  const KernelInfos& infos_;
+  ForeignCalls& calls_;
+  DiagnosticEngine& diagnostics_;
+  bool failed_ = false;
+};
+
+// A kernel does not return an error code.
+class ReturnRemover : public tir::StmtExprMutator {
+ public:
+  ReturnRemover(Workspace& workspace, DiagnosticEngine& diagnostics)
+      : StmtExprMutator(workspace), diagnostics_(diagnostics) {}
+
+  bool failed() const { return failed_; }
+
+ protected:
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
+  const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
+    const auto* call = As<tir::Call>(stmt->value);
+    if (!call || !IsOp(call->op, OpId::kTirRet)) return stmt;
+    if (call->args.size() != 1 || !arith::IsInt(call->args[0], 0)) {
+      diagnostics_.Error(Location(*stmt), "pass-failed", "a kernel must not return a value other than 0");
+      failed_ = true;
+    }
+    return HostBuilder(workspace()).Nop();
+  }
+
+ private:
+  DiagnosticEngine& diagnostics_;
+  bool failed_ = false;
+};
+
+// Null after an error.
+const PrimFunc* MakeKernel(const PrimFunc* func, const KernelInfo& info, Workspace& workspace,
+                           DiagnosticEngine& diagnostics) {
+  ReturnRemover remover(workspace, diagnostics);
+  auto* kernel = workspace.New<PrimFunc>(*func);
+  kernel->body = remover.VisitStmt(func->body);
+  kernel->ret_type = TupleType::Get({});
+  std::vector<const Attr*> params;
+  for (const std::string_view param : info.params) params.push_back(StrAttr::Get(param));
+  kernel->attrs = func->attrs->With(attr::kIsGlobalFunc, IntAttr::Bool(true))
+                      ->With(attr::kCallingConv, IntAttr::Get(2))
+                      ->With("tir.kernel_launch_params", ListAttr::Get(params))
+                      ->With(attr::kGlobalSymbol, StrAttr::Get(info.symbol));
+  kernel->type = PrimFuncType(kernel);
+  return remover.failed() ? nullptr : kernel;
+}
+
+const PrimFunc* MakeExternal(const PrimFunc* func, const GlobalVar& var, Workspace& workspace) {
+  auto* external = workspace.New<PrimFunc>(*func);
+  external->attrs = func->attrs->With(attr::kIsGlobalFunc, IntAttr::Bool(true));
+  if (!GlobalSymbolOf(*func)) external->attrs = external->attrs->With(attr::kGlobalSymbol, StrAttr::Get(var.name));
+  return external;
+}
+
+class KernelLowerer {
+ public:
+  KernelLowerer(Module module, DiagnosticEngine& diagnostics) : module_(std::move(module)), diagnostics_(diagnostics) {}
+
+  Result<Module> Run() {
+    for (const ModuleEntry& entry : module_.functions()) {
+      if (!AddInfo(entry)) return Failure{ErrorCode::PassFailed};
+    }
+    if (!LowerCalls() || !ChangeCallees()) return Failure{ErrorCode::PassFailed};
+    return std::move(module_);
+  }
+
+ private:
+  // False after an error, here and below.
+  bool AddInfo(const ModuleEntry& entry) {
+    const auto* func = As<PrimFunc>(entry.func);
+    if (!func) return true;
+    const DictAttr* target = TargetOf(*func);
+    if (!target) {
+      diagnostics_.Error(Location(*func), "pass-failed",
+                         fmt::format("the function '{}' has no target: run tir.BindTarget before", entry.var->name));
+      return false;
+    }
+    const StrAttr* symbol = GlobalSymbolOf(*func);
+    KernelInfo& info = infos_[entry.var];
+    info = {func, entry.storage, WithoutHost(target), symbol ? symbol->value : entry.var->name, {}, {}};
+    return LaunchCollector(info, workspace_, diagnostics_).Collect();
+  }
+  bool LowerCalls() {
+    for (size_t i = 0; i < module_.size(); ++i) {
+      const ModuleEntry entry = module_.functions()[i];
+      const auto* func = As<PrimFunc>(entry.func);
+      if (!func) continue;
+      Workspace workspace(entry.storage);
+      CallLowerer lowerer(infos_.at(entry.var).target, infos_, calls_, workspace, diagnostics_);
+      const tir::Stmt* body = lowerer.VisitStmt(func->body);
+      if (lowerer.failed()) return false;
+      if (body != func->body) module_.SetAt(i, WithBody(func, body, workspace), workspace.Finish());
+    }
+    return true;
+  }
+  bool ChangeCallees() {
+    for (size_t i = 0; i < module_.size(); ++i) {
+      const ModuleEntry entry = module_.functions()[i];
+      const bool is_launched = calls_.launched.contains(entry.var);
+      const bool is_external = calls_.external.contains(entry.var);
+      if (!is_launched && !is_external) continue;
+      const auto* func = To<PrimFunc>(entry.func);
+      if (is_launched && is_external) {
+        diagnostics_.Error(Location(*func), "pass-failed",
+                           fmt::format("the function '{}' is called both from another device, as a kernel, and from "
+                                       "another target for its own device",
+                                       entry.var->name));
+        return false;
+      }
+      Workspace workspace(entry.storage);
+      func = is_launched ? MakeKernel(func, infos_.at(entry.var), workspace, diagnostics_)
+                         : MakeExternal(func, *entry.var, workspace);
+      if (!func) return false;
+      module_.SetAt(i, func, workspace.Finish());
+    }
+    return true;
+  }
+
+  Module module_;
+  DiagnosticEngine& diagnostics_;
+  Workspace workspace_;  // of the values of launch parameters
+  KernelInfos infos_;
+  ForeignCalls calls_;
+};
+
+}  // namespace
+
+Pass CreateLowerDeviceKernelLaunch(const PassOptions& options) {
+  return CreateModulePass(options.info(), [](Module module, ModulePassContext& context) -> Result<Module> {
+    return KernelLowerer(std::move(module), context.diagnostics).Run();
+  });
+}
+
+}  // namespace iropt

@@ -1,0 +1,224 @@
+// tir.LowerIntrin: replaces what processors do not compute in one step by what the compiler of the target provides.
+//
+//   B[i] = T.exp(A[i])              -->    B[i] = T.call_llvm_pure_intrin("float32", "llvm.exp", T.uint32(1), A[i])
+//   B[i] = A[i] * x + y             -->    B[i] = T.call_llvm_pure_intrin("float32", "llvm.fmuladd", T.uint32(3), ...)
+//   C[i // 4] = i % n               -->    C[T.shift_right(i, 2)] = T.truncmod(i, n)
+//
+// Quotients and remainders of divisors that are powers of two become shifts and masks; others are rounded towards zero,
+// as processors do it, with a correction unless the operands are known not to be negative. The rules for mathematical
+// functions are those of the kind of target: "llvm", or the ones that all kinds share. A function needs a target.
+// O(nodes), and operands that a correction uses twice are copied.
+//
+// Source: TVM 0.18's pass of this name.
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "iropt/ir/clone.h"
+#include "iropt/ir/location.h"
+#include "iropt/ir/tir/visitor.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
+#include "transform/tir/host/func_target.h"
+#include "transform/tir/host/host_builder.h"
+#include "transform/tir/host/intrin_rules.h"
+#include "transform/tir/util/analyzing_mutator.h"
+
+namespace iropt {
+
+namespace {
+
+using arith::BitOp;
+
+// The exponent of a constant that is a power of two.
+std::optional<int> Log2(const PrimExpr* e) {
+  const int64_t* value = arith::AsInt(e);
+  if (!value || *value <= 0 || (*value & (*value - 1)) != 0) return std::nullopt;
+  return __builtin_ctzll(static_cast<uint64_t>(*value));
+}
+
+// broadcast(cast(x)) as cast(broadcast(x)) if the cast is to a wider integer, or to twice the bits: processors multiply
+// narrow vectors to wider ones.
+const PrimExpr* CastBroadcast(const PrimExpr* e, Workspace& workspace) {
+  const auto* broadcast = As<tir::Broadcast>(e);
+  const auto* cast = broadcast ? As<tir::Cast>(broadcast->value) : nullptr;
+  if (!cast) return e;
+  const DataType to = cast->dtype;
+  const DataType from = cast->value->dtype;
+  const bool widens = to.bits == from.bits * 2 || (to.is_integer() && from.is_integer() && to.bits > from.bits);
+  if (!widens) return e;
+  const auto* narrow = workspace.New<tir::Broadcast>(from.with_lanes(e->dtype.lanes), cast->value, broadcast->lanes);
+  return workspace.New<tir::Cast>(e->dtype, narrow);
+}
+
+class IntrinLowerer : public AnalyzingMutator {
+ public:
+  // The sizes of buffers are not known to be positive here.
+  IntrinLowerer(const PrimFunc& func_without_buffers, const IntrinRules& rules, Workspace& workspace)
+      : AnalyzingMutator(func_without_buffers, workspace), build_(workspace), rules_(rules) {}
+
+ protected:
+  const PrimExpr* VisitCall(const tir::Call* call) override {
+    const PrimExpr* lowered = rules_.Lower(*call, build_);
+    return lowered ? VisitExpr(lowered) : AnalyzingMutator::VisitCall(call);
+  }
+
+  const PrimExpr* VisitAdd(const tir::Add* add) override {
+    if (const auto* product = As<tir::Mul>(add->b)) return MultiplyAdd(*add, *product, add->a);
+    if (const auto* product = As<tir::Mul>(add->a)) return MultiplyAdd(*add, *product, add->b);
+    return AnalyzingMutator::VisitAdd(add);
+  }
+
+  const PrimExpr* VisitFloorDiv(const tir::FloorDiv* old) override {
+    const auto* div = As<tir::FloorDiv>(AnalyzingMutator::VisitFloorDiv(old));
+    const PrimExpr* a = div->a;
+    const PrimExpr* b = div->b;
+    if (const std::optional<int> shift = Log2(b)) {
+      return make().Bitwise(BitOp::kShiftRight, a, make().Const(*shift, div->dtype));
+    }
+    if (!analyzer().CanProveGreaterEqual(b, 0)) return DivideBySigned(a, b);
+    if (analyzer().CanProveGreaterEqual(a, 0) || analyzer().CanProveGreaterEqual(old, 0)) {
+      return make().TruncDiv(a, b);
+    }
+    if (const PrimExpr* quotients = QuotientsToAdd(a, b)) {
+      return make().Sub(make().TruncDiv(ShiftedNumerator(a, b, quotients), b), quotients);
+    }
+    const PrimExpr* quotient = make().TruncDiv(a, b);
+    const PrimExpr* remainder = make().TruncMod(Again(a), Again(b));
+    if (arith::IsIndexType(div->dtype)) return make().Add(quotient, SignMask(remainder));  // -1 if negative
+    return Select(IsNotNegative(remainder), quotient, make().Sub(Again(quotient), Const(1, div->dtype)));
+  }
+
+  const PrimExpr* VisitFloorMod(const tir::FloorMod* old) override {
+    const auto* mod = As<tir::FloorMod>(AnalyzingMutator::VisitFloorMod(old));
+    const PrimExpr* a = mod->a;
+    const PrimExpr* b = mod->b;
+    if (const std::optional<int> shift = Log2(b)) {
+      return make().Bitwise(BitOp::kAnd, a, Const((int64_t{1} << *shift) - 1, mod->dtype));
+    }
+    if (!analyzer().CanProveGreaterEqual(b, 0)) return RemainderOfSigned(a, b);
+    if (analyzer().CanProveGreaterEqual(a, 0)) return make().TruncMod(a, b);
+    if (const PrimExpr* quotients = QuotientsToAdd(a, b)) {
+      return make().TruncMod(ShiftedNumerator(a, b, quotients), b);
+    }
+    const PrimExpr* remainder = make().TruncMod(a, b);
+    if (arith::IsIndexType(mod->dtype)) {
+      const PrimExpr* mask = SignMask(Again(remainder));
+      return make().Add(remainder, make().Bitwise(BitOp::kAnd, Again(b), mask));
+    }
+    return Select(IsNotNegative(remainder), Again(remainder), make().Add(Again(remainder), Again(b)));
+  }
+
+  // max(x // y, c) with c >= 0 does not depend on how negative quotients are rounded.
+  const PrimExpr* VisitMax(const tir::Max* max) override {
+    const auto* div = As<tir::FloorDiv>(max->a);
+    const int64_t* c = arith::AsInt(max->b);
+    if (!div || !c || *c < 0 || !analyzer().CanProveGreaterEqual(div->b, 0)) return AnalyzingMutator::VisitMax(max);
+    return make().Max(VisitExpr(make().TruncDiv(div->a, div->b)), max->b);
+  }
+  // Neither does x % y == 0.
+  const PrimExpr* VisitEQ(const tir::EQ* eq) override {
+    const PrimExpr* truncated = CompareTruncated(*eq);
+    return truncated ? VisitExpr(truncated) : AnalyzingMutator::VisitEQ(eq);
+  }
+  const PrimExpr* VisitNE(const tir::NE* ne) override {
+    const PrimExpr* truncated = CompareTruncated(*ne);
+    return truncated ? VisitExpr(truncated) : AnalyzingMutator::VisitNE(ne);
+  }
+
+ private:
+  const PrimExpr* MultiplyAdd(const tir::Add& add, const tir::Mul& product, const PrimExpr* other) {
+    const PrimExpr* a = CastBroadcast(product.a, workspace());
+    const PrimExpr* b = CastBroadcast(product.b, workspace());
+    if (const PrimExpr* call = rules_.MultiplyAdd(add.dtype, a, b, other, build_)) return VisitExpr(call);
+    if (a == product.a && b == product.b) return AnalyzingMutator::VisitAdd(&add);
+    const PrimExpr* visited = VisitExpr(workspace().New<tir::Mul>(a, b));
+    return workspace().New<tir::Add>(visited, VisitExpr(other));
+  }
+  // Null if the comparison is another one.
+  const PrimExpr* CompareTruncated(const tir::BinaryExpr& compare) const {
+    const auto* mod = As<tir::FloorMod>(compare.a);
+    if (!mod || !arith::IsInt(compare.b, 0)) return nullptr;
+    return make().Binary(compare.kind, make().TruncMod(mod->a, mod->b), compare.b);
+  }
+
+  // A number c such that a + b * c is not negative, if a lower bound of `a` is known; else null. Then
+  // a // b is (a + b * c) / b - c, and a % b is the remainder of a + b * c.
+  const PrimExpr* QuotientsToAdd(const PrimExpr* a, const PrimExpr* b) {
+    const int64_t min = analyzer().Bound(a).min;
+    const DataType dtype = a->dtype.with_lanes(1);
+    const int64_t most = dtype.bits >= 64 ? INT64_MAX : (int64_t{1} << (dtype.bits - (dtype.is_int() ? 1 : 0))) - 1;
+    if (min >= 0 || min <= -most) return nullptr;
+    const PrimExpr* numerator = make().Sub(make().Sub(b, Const(1, b->dtype)), make().Int(min, dtype));
+    return make().TruncDiv(numerator, b);
+  }
+  const PrimExpr* ShiftedNumerator(const PrimExpr* a, const PrimExpr* b, const PrimExpr* quotients) {
+    return analyzer().Simplify(make().Add(a, make().Mul(b, quotients)));
+  }
+
+  // Nothing is known about the sign of the divisor.
+  const PrimExpr* DivideBySigned(const PrimExpr* a, const PrimExpr* b) {
+    const tir::Var* remainder = workspace().NewPrimVar("rmod", a->dtype);
+    const tir::Var* quotient = workspace().NewPrimVar("rdiv", a->dtype);
+    const PrimExpr* value = Select(HasSignOf(remainder, Again(b)), quotient, make().Sub(quotient, Const(1, a->dtype)));
+    value = workspace().New<tir::Let>(quotient, make().TruncDiv(a, b), value);
+    return workspace().New<tir::Let>(remainder, make().TruncMod(Again(a), Again(b)), value);
+  }
+  const PrimExpr* RemainderOfSigned(const PrimExpr* a, const PrimExpr* b) {
+    const tir::Var* remainder = workspace().NewPrimVar("rmod", a->dtype);
+    const PrimExpr* value = Select(HasSignOf(remainder, Again(b)), remainder, make().Add(remainder, Again(b)));
+    return workspace().New<tir::Let>(remainder, make().TruncMod(a, b), value);
+  }
+  const PrimExpr* HasSignOf(const tir::Var* remainder, const PrimExpr* b) {
+    const PrimExpr* zero = Const(0, b->dtype);
+    const PrimExpr* positive =
+        make().Binary(NodeKind::kAnd, IsNotNegative(b), make().Binary(NodeKind::kGE, remainder, zero));
+    const PrimExpr* negative = make().Binary(NodeKind::kAnd, make().Binary(NodeKind::kLT, Again(b), zero),
+                                             make().Binary(NodeKind::kLE, remainder, zero));
+    return make().Binary(NodeKind::kOr, positive, negative);
+  }
+
+  const PrimExpr* Const(int64_t value, DataType dtype) const { return make().Const(value, dtype); }
+  const PrimExpr* Select(const PrimExpr* condition, const PrimExpr* a, const PrimExpr* b) const {
+    return make().Keep(tir::Select(condition, a, b));
+  }
+  const PrimExpr* IsNotNegative(const PrimExpr* e) const { return make().Binary(NodeKind::kGE, e, Const(0, e->dtype)); }
+  // All bits are the sign.
+  const PrimExpr* SignMask(const PrimExpr* e) const {
+    return make().Bitwise(BitOp::kShiftRight, e, Const(e->dtype.bits - 1, e->dtype));
+  }
+  // The expression for a second use. A variable must not be defined twice.
+  const PrimExpr* Again(const PrimExpr* e) {
+    bool defines = false;
+    tir::PostOrderVisit(e, [&](const Node* node) { defines |= Is<tir::Let>(node); });
+    return defines ? Cloner(workspace()).Clone(e) : e;
+  }
+
+  const HostBuilder build_;
+  const IntrinRules& rules_;
+};
+
+}  // namespace
+
+Pass CreateLowerIntrin(const PassOptions& options) {
+  return CreatePrimFuncPass(
+      options.info(), [](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
+        const DictAttr* target = TargetOf(*func);
+        const auto fail = [&](std::string message) {
+          context.diagnostics().Error(Location(*func), "pass-failed", std::move(message));
+          return Failure{ErrorCode::PassFailed};
+        };
+        if (!target) return fail("the function has no target: run tir.BindTarget before");
+        const std::optional<IntrinRules> rules = IntrinRules::Of(KindOf(*target));
+        if (!rules) return fail(fmt::format("the rules of targets of kind '{}' are not known", KindOf(*target)));
+        PrimFunc without_buffers = *func;
+        without_buffers.param_buffers = {};
+        IntrinLowerer lowerer(without_buffers, *rules, context.workspace());
+        return WithBody(func, lowerer.VisitStmt(func->body), context.workspace());
+      });
+}
+
+}  // namespace iropt

@@ -1,0 +1,123 @@
+// tir.SplitHostDevice: moves the parts of functions that run on a device into functions of their own.
+//
+//   @T.prim_func                                     @T.prim_func
+//   def main(n: T.int32):                            def main(n: T.int32):
+//       T.attr(T.target("cuda"), "target", 0)            Module.main_kernel(n)
+//       T.evaluate(n)                         -->
+//                                                    @T.prim_func(private=True)
+//                                                    def main_kernel(n: T.int32):
+//                                                        T.func_attr({"target": T.target("cuda"), ...})
+//                                                        T.evaluate(n)
+//
+// The new function takes the variables that the part uses, pointers first, by name. One for a CPU returns an error
+// code, which the caller checks. O(nodes + sorting the variables).
+//
+// Source: TVM 0.18's pass of this name.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "iropt/infer/prim_func_type.h"
+#include "iropt/ir/clone.h"
+#include "iropt/ir/tir/mutator.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
+#include "transform/tir/host/func_target.h"
+#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/undefined_names.h"
+
+namespace iropt {
+
+namespace {
+
+// Kinds of devices whose code can return an error code, by DLPack's numbers: CPU, ExtDev, Hexagon.
+bool ReturnsErrorCode(const DictAttr& target) {
+  const int64_t device = DeviceTypeOf(target);
+  return device == kCpuDevice || device == 12 || device == 16;
+}
+
+class HostDeviceSplitter : public tir::StmtExprMutator {
+ public:
+  // New functions are added to `module`, named after the prefix.
+  HostDeviceSplitter(Module& module, std::string prefix, Workspace& workspace)
+      : StmtExprMutator(workspace), build_(workspace), module_(module), prefix_(std::move(prefix)) {}
+
+ protected:
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
+  const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
+    const auto* target = stmt->attr_key == attr::kTarget ? As<Attr>(stmt->node) : nullptr;
+    const DictAttr* config = target ? TargetConfig(target) : nullptr;
+    return config ? Split(stmt->body, WithoutHost(config)) : StmtExprMutator::VisitAttrStmt(stmt);
+  }
+
+ private:
+  const tir::Stmt* Split(const tir::Stmt* body, const DictAttr* target) {
+    UndefinedNames names = FindUndefinedNames(body);
+    std::ranges::stable_sort(names.vars, {},
+                             [](const tir::Var* var) { return std::tuple(!var->dtype.is_handle(), var->name); });
+    const bool returns_code = ReturnsErrorCode(*target);
+    if (returns_code) body = build_.Seq({body, build_.Return(0)});
+    for (const tir::Buffer* buffer : names.buffers) body = workspace().New<tir::DeclBuffer>(buffer, body);
+    const GlobalVar* kernel = AddFunc(names.vars, body, target, returns_code);
+
+    const std::vector<const PrimExpr*> args(names.vars.begin(), names.vars.end());
+    if (!returns_code) return build_.Evaluate(build_.Call(DataType::Void(), kernel, args));
+    const tir::Var* code = workspace().NewPrimVar("kernel_error_code", DataType::Int(32));
+    StmtNest check(build_);
+    check.Add<tir::LetStmt>(code, build_.Call(DataType::Int(32), kernel, args));
+    check.Assert(build_.make().Binary(NodeKind::kEQ, code, build_.Int32(0)), "Error executing compute kernel");
+    return check.Around(build_.Nop());
+  }
+
+  // The function gets variables of its own.
+  const GlobalVar* AddFunc(const std::vector<const tir::Var*>& params, const tir::Stmt* body, const DictAttr* target,
+                           bool returns_code) {
+    const DictAttr::Entry attrs[] = {{attr::kTarget, TargetAttr::Get(target)},
+                                     {attr::kNoAlias, IntAttr::Bool(true)},
+                                     {attr::kIsGlobalFunc, IntAttr::Bool(true)}};
+    const Type* result = returns_code ? static_cast<const Type*>(PrimType::Get(DataType::Int(32))) : TupleType::Get({});
+    PrimFunc func(workspace().Copy(params), workspace().Copy(std::vector<const tir::Buffer*>(params.size(), nullptr)),
+                  body, result, DictAttr::Get(attrs), nullptr);
+    func.type = PrimFuncType(&func);
+    Workspace own;
+    const BaseFunc* copy = CloneFunction(&func, own, {.fresh_sym_vars = true});
+    const GlobalVar* var = GlobalVar::Get(UniqueName());
+    module_.Set(var, copy, own.Finish());
+    return var;
+  }
+  std::string UniqueName() const {
+    const std::string name = prefix_ + "_kernel";
+    std::string unique = name;
+    for (size_t i = 1; module_.Find(unique); ++i) unique = fmt::format("{}_{}", name, i);
+    return unique;
+  }
+
+  const HostBuilder build_;
+  Module& module_;
+  const std::string prefix_;
+};
+
+}  // namespace
+
+Pass CreateSplitHostDevice(const PassOptions& options) {
+  return CreateModulePass(options.info(), [](Module module, ModulePassContext&) -> Result<Module> {
+    const size_t size = module.size();
+    for (size_t i = 0; i < size; ++i) {
+      const ModuleEntry entry = module.functions()[i];
+      const auto* func = As<PrimFunc>(entry.func);
+      if (!func) continue;
+      const StrAttr* symbol = GlobalSymbolOf(*func);
+      Workspace workspace(entry.storage);
+      HostDeviceSplitter splitter(module, std::string(symbol ? symbol->value : entry.var->name), workspace);
+      const tir::Stmt* body = splitter.VisitStmt(func->body);
+      if (body != func->body) module.SetAt(i, WithBody(func, body, workspace), workspace.Finish());
+    }
+    return module;
+  });
+}
+
+}  // namespace iropt
