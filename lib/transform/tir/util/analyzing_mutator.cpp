@@ -93,8 +93,10 @@ const tir::Stmt* AnalyzingMutator::VisitAssertStmt(const tir::AssertStmt* stmt) 
 const PrimExpr* AnalyzingMutator::VisitCall(const tir::Call* call) {
   if (!IsOp(call->op, OpId::kTirIfThenElse) || call->args.size() != 3) return LoopMutator::VisitCall(call);
   const PrimExpr* condition = VisitExpr(call->args[0]);
-  const PrimExpr* then_value = WhereIters(condition, [&] { return VisitExpr(call->args[1]); });
-  const PrimExpr* else_value = WhereIters(make().Not(condition), [&] { return VisitExpr(call->args[2]); });
+  const PrimExpr* then_value = WhereIters(
+      condition, [&] { return VisitExpr(call->args[1]); }, true);
+  const PrimExpr* else_value = WhereIters(
+      make().Not(condition), [&] { return VisitExpr(call->args[2]); }, true);
   if (arith::IsInt(condition, 1)) return then_value;
   if (arith::IsInt(condition, 0)) return else_value;
   if (condition == call->args[0] && then_value == call->args[1] && else_value == call->args[2]) return call;
@@ -111,9 +113,10 @@ const PrimExpr* AnalyzingMutator::VisitLet(const tir::Let* let) {
 
 const PrimExpr* AnalyzingMutator::VisitSelect(const tir::Select* select) {
   const PrimExpr* condition = VisitExpr(select->condition);
-  const PrimExpr* then_value = Where(condition, [&] { return VisitExpr(select->true_value); });
-  const PrimExpr* else_value =
-      Where(analyzer_.RewriteSimplify(make().Not(condition)), [&] { return VisitExpr(select->false_value); });
+  const PrimExpr* then_value = Where(
+      condition, [&] { return VisitExpr(select->true_value); }, true);
+  const PrimExpr* else_value = Where(
+      analyzer_.RewriteSimplify(make().Not(condition)), [&] { return VisitExpr(select->false_value); }, true);
   if (arith::IsInt(condition, 1)) return then_value;
   if (arith::IsInt(condition, 0)) return else_value;
   const bool same =

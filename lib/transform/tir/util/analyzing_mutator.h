@@ -33,18 +33,18 @@ class AnalyzingMutator : public LoopMutator {
   const PrimExpr* VisitReduce(const tir::Reduce* reduce) override;
 
  private:
-  // visit() where the condition holds.
+  // visit() where the condition holds. Within an expression, memory does not change.
   template <class F>
-  auto Where(const PrimExpr* condition, F&& visit) {
-    const arith::Analyzer::Constraint constraint(analyzer_, condition);
+  auto Where(const PrimExpr* condition, F&& visit, bool within_expression = false) {
+    const arith::Analyzer::Constraint constraint(analyzer_, condition, within_expression);
     return visit();
   }
   // The same for a condition that limits the iterators.
   template <class F>
-  auto WhereIters(const PrimExpr* condition, F&& visit) {
+  auto WhereIters(const PrimExpr* condition, F&& visit, bool within_expression = false) {
     const bool limits = UsesIter(condition);
     if (limits) iter_conditions_.push_back(condition);
-    auto result = Where(condition, visit);
+    auto result = Where(condition, visit, within_expression);
     if (limits) iter_conditions_.pop_back();
     return result;
   }
