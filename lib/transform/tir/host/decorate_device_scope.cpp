@@ -11,17 +11,18 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/tir/host/host_builder.h"
-#include "transform/tir/util/loop_pass.h"
 
 namespace iropt {
 
 Pass CreateDecorateDeviceScope(const PassOptions& options) {
-  return CreatePrimFuncPass(
-      options.info(), [](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
-        Workspace& workspace = context.workspace();
-        const PrimExpr* zero = HostBuilder(workspace).Int32(0);
-        return WithBody(func, workspace.New<tir::AttrStmt>(zero, "device_scope", zero, func->body), workspace);
-      });
+  return CreatePrimFuncPass(options.info(),
+                            [](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
+                              Workspace& workspace = context.workspace();
+                              const PrimExpr* zero = HostBuilder(workspace).Int32(0);
+                              return WrapBody(func, workspace, [&](const tir::Stmt* body) {
+                                return workspace.New<tir::AttrStmt>(zero, "device_scope", zero, body);
+                              });
+                            });
 }
 
 }  // namespace iropt

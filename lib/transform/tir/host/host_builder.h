@@ -97,6 +97,22 @@ class HostBuilder {
   arith::PrimBuilder make_;
 };
 
+// The function with statements around its body. Those of a function with a root block are inside of it: scripts do not
+// show it, and have nothing around it.
+template <class F>
+const PrimFunc* WrapBody(const PrimFunc* func, Workspace& workspace, F&& wrap) {
+  auto* copy = workspace.New<PrimFunc>(*func);
+  const auto* realize = As<tir::BlockRealize>(func->body);
+  if (!realize || !realize->iter_values.empty()) {
+    copy->body = wrap(func->body);
+    return copy;
+  }
+  auto* block = workspace.New<tir::Block>(*realize->block);
+  block->body = wrap(realize->block->body);
+  copy->body = workspace.New<tir::BlockRealize>(realize->iter_values, realize->predicate, block);
+  return copy;
+}
+
 // Statements that will be around another one. Each Add makes a statement whose body comes later.
 class StmtNest {
  public:

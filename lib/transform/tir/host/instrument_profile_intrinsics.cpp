@@ -153,9 +153,9 @@ const PrimFunc* Instrument(const PrimFunc* func, const ProfileOptions& options, 
   LoopNumberer numberer(next_id);
   numberer.VisitStmt(func->body);
   LoopInstrumenter instrumenter(numberer.loops, options, workspace);
-  const tir::Stmt* body = instrumenter.VisitStmt(func->body);
-  if (options.functions) body = instrumenter.Measure(func_id, body);
-  return WithBody(func, body, workspace);
+  const PrimFunc* result = WithBody(func, instrumenter.VisitStmt(func->body), workspace);
+  if (!options.functions) return result;
+  return WrapBody(result, workspace, [&](const tir::Stmt* body) { return instrumenter.Measure(func_id, body); });
 }
 
 // The indices of the functions, by name.

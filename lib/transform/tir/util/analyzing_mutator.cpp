@@ -95,8 +95,8 @@ const PrimExpr* AnalyzingMutator::VisitCall(const tir::Call* call) {
   const PrimExpr* condition = VisitExpr(call->args[0]);
   const PrimExpr* then_value = WhereIters(
       condition, [&] { return VisitExpr(call->args[1]); }, true);
-  const PrimExpr* else_value = WhereIters(
-      make().Not(condition), [&] { return VisitExpr(call->args[2]); }, true);
+  // As in TVM, conditions on memory do not count here.
+  const PrimExpr* else_value = WhereIters(make().Not(condition), [&] { return VisitExpr(call->args[2]); });
   if (arith::IsInt(condition, 1)) return then_value;
   if (arith::IsInt(condition, 0)) return else_value;
   if (condition == call->args[0] && then_value == call->args[1] && else_value == call->args[2]) return call;
