@@ -13,7 +13,8 @@
 //
 // T.ret(value) stores the value and its type code for the caller. Calls of such functions within the module become
 // T.tvm_call_cpacked. A parameter device_api_context stays a parameter. Private functions, functions with a calling
-// convention, and those whose target has no host stay. A function to change needs a target. O(nodes).
+// convention, those that Relax functions call, and those whose target has no host stay. A function to change needs a
+// target. O(nodes).
 //
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
@@ -32,6 +33,7 @@
 #include "iropt/pass/pass_options.h"
 #include "transform/tir/host/arg_binder.h"
 #include "transform/tir/host/func_target.h"
+#include "transform/tir/host/graph_calls.h"
 #include "transform/tir/util/loop_pass.h"
 #include "transform/tir/util/undefined_names.h"
 
@@ -169,17 +171,20 @@ class PackedFuncMaker {
     BindParams(declarations);
 
     ReturnRewriter returns(build_, ret_value_, ret_code_, diagnostics_);
-    const tir::Stmt* body = returns.VisitStmt(func_.body);
-    body = build_.workspace().New<tir::AttrStmt>(build_.Int32(0), "compute_scope",
-                                                 build_.String(fmt::format("{}_compute_", symbol_)), body);
     StmtNest device(build_);
-    if (binder_.IsBound(device_id_)) body = SetDevice(device, body);
-    body = build_.Seq({body, build_.Return(0)});
-    for (const StmtNest* nest : {&declarations, &binder_.checks(), &device, &binder_.bindings(), &start}) {
-      body = nest->Around(body);
-    }
-    if (returns.failed() || binder_.failed() || !CheckDefined(body)) return nullptr;
-    return NewFunc(body);
+    const PrimFunc* func = WrapBody(&func_, build_.workspace(), [&](const tir::Stmt* old) {
+      const tir::Stmt* body = returns.VisitStmt(old);
+      body = build_.workspace().New<tir::AttrStmt>(build_.Int32(0), "compute_scope",
+                                                   build_.String(fmt::format("{}_compute_", symbol_)), body);
+      if (binder_.IsBound(device_id_)) body = SetDevice(device, body);
+      body = build_.Seq({body, build_.Return(0)});
+      for (const StmtNest* nest : {&declarations, &binder_.checks(), &device, &binder_.bindings(), &start}) {
+        body = nest->Around(body);
+      }
+      return body;
+    });
+    if (returns.failed() || binder_.failed() || !CheckDefined(func->body)) return nullptr;
+    return NewFunc(func->body);
   }
 
  private:
@@ -296,7 +301,6 @@ class PackedFuncMaker {
 // Null after an error.
 const PrimFunc* MakePackedApi(const PrimFunc* func, Workspace& workspace, DiagnosticEngine& diagnostics) {
   const StrAttr* symbol = PackedSymbol(*func);
-  if (!symbol) return func;
   const DictAttr* target = TargetOf(*func);
   if (!target) {
     diagnostics.Error(Location(*func), "pass-failed",
@@ -318,10 +322,11 @@ const PrimFunc* MakePackedApi(const PrimFunc* func, Workspace& workspace, Diagno
 
 Pass CreateMakePackedAPI(const PassOptions& options) {
   return CreateModulePass(options.info(), [](Module module, ModulePassContext& context) -> Result<Module> {
+    const GlobalVarSet kept = CalledByGraph(module, context);
     PackedSymbols symbols;
     for (const ModuleEntry& entry : module.functions()) {
       const auto* func = As<PrimFunc>(entry.func);
-      const StrAttr* symbol = func ? PackedSymbol(*func) : nullptr;
+      const StrAttr* symbol = func && !kept.contains(entry.var) ? PackedSymbol(*func) : nullptr;
       if (symbol) symbols.emplace(entry.var, symbol->value);
     }
     for (size_t i = 0; i < module.size(); ++i) {
@@ -330,7 +335,8 @@ Pass CreateMakePackedAPI(const PassOptions& options) {
       if (!old) continue;
       Workspace workspace(entry.storage);
       const tir::Stmt* body = PackedCallRewriter(symbols, workspace).VisitStmt(old->body);
-      const PrimFunc* func = MakePackedApi(WithBody(old, body, workspace), workspace, context.diagnostics);
+      const PrimFunc* func = WithBody(old, body, workspace);
+      if (symbols.contains(entry.var)) func = MakePackedApi(func, workspace, context.diagnostics);
       if (!func) return Failure{ErrorCode::PassFailed};
       if (func != old) module.SetAt(i, func, workspace.Finish());
     }

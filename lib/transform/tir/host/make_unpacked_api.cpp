@@ -11,14 +11,13 @@
 //                                                      return 0
 //
 // Calls of such functions within the module return the error code, too, and pass the data of arrays that they make for
-// the call. Private functions, functions with a calling convention, and those whose target has no host stay. A function
-// to change needs a target. O(nodes).
+// the call. Private functions, functions with a calling convention, those that Relax functions call, and those whose
+// target has no host stay. A function to change needs a target. O(nodes).
 //
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_set>
 #include <vector>
 
 #include "iropt/infer/prim_func_type.h"
@@ -27,6 +26,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/tir/host/func_target.h"
+#include "transform/tir/host/graph_calls.h"
 #include "transform/tir/host/host_builder.h"
 #include "transform/tir/util/loop_pass.h"
 
@@ -34,12 +34,10 @@ namespace iropt {
 
 namespace {
 
-using ExternalFuncs = std::unordered_set<const GlobalVar*>;  // looked up, never iterated
-
 // Passes the data of arrays instead of the arrays.
 class UnpackedCallRewriter : public tir::StmtExprMutator {
  public:
-  UnpackedCallRewriter(const ExternalFuncs& external, Workspace& workspace)
+  UnpackedCallRewriter(const GlobalVarSet& external, Workspace& workspace)
       : StmtExprMutator(workspace), external_(external) {}
 
  protected:
@@ -58,7 +56,7 @@ class UnpackedCallRewriter : public tir::StmtExprMutator {
   }
 
  private:
-  const ExternalFuncs& external_;
+  const GlobalVarSet& external_;
 };
 
 const PrimFunc* NewFunc(const PrimFunc& old, const DictAttr& target, Workspace& workspace) {
@@ -75,8 +73,10 @@ const PrimFunc* NewFunc(const PrimFunc& old, const DictAttr& target, Workspace& 
     device.Add<tir::AttrStmt>(StrAttr::Get("default"), "device_id", build.Int32(0));
     device.Add<tir::AttrStmt>(StrAttr::Get("default"), "device_type", build.Int32(DeviceTypeOf(target)));
   }
-  auto* func = workspace.New<PrimFunc>(old);
-  func->body = device.Around(build.Seq({old.body, build.Return(0)}));
+  const PrimFunc* wrapped = WrapBody(&old, workspace, [&](const tir::Stmt* body) {
+    return device.Around(build.Seq({body, build.Return(0)}));
+  });
+  auto* func = workspace.New<PrimFunc>(*wrapped);
   func->params = workspace.Copy(params);
   func->param_buffers = workspace.Copy(std::vector<const tir::Buffer*>(params.size(), nullptr));
   func->ret_type = PrimType::Get(DataType::Int(32));
@@ -88,7 +88,7 @@ const PrimFunc* NewFunc(const PrimFunc& old, const DictAttr& target, Workspace& 
 // Null after an error.
 const PrimFunc* MakeUnpackedApi(const PrimFunc* func, Workspace& workspace, DiagnosticEngine& diagnostics) {
   const StrAttr* symbol = GlobalSymbolOf(*func);
-  if (!symbol || CallingConvOf(*func) != CallingConv::kDefault) return func;
+  if (CallingConvOf(*func) != CallingConv::kDefault) return func;
   const DictAttr* target = TargetOf(*func);
   if (!target) {
     diagnostics.Error(Location(*func), "pass-failed",
@@ -102,9 +102,11 @@ const PrimFunc* MakeUnpackedApi(const PrimFunc* func, Workspace& workspace, Diag
 
 Pass CreateMakeUnpackedAPI(const PassOptions& options) {
   return CreateModulePass(options.info(), [](Module module, ModulePassContext& context) -> Result<Module> {
-    ExternalFuncs external;
+    const GlobalVarSet kept = CalledByGraph(module, context);
+    GlobalVarSet external;
     for (const ModuleEntry& entry : module.functions()) {
-      if (Is<PrimFunc>(entry.func) && GlobalSymbolOf(*entry.func)) external.insert(entry.var);
+      const bool is_external = Is<PrimFunc>(entry.func) && GlobalSymbolOf(*entry.func) && !kept.contains(entry.var);
+      if (is_external) external.insert(entry.var);
     }
     for (size_t i = 0; i < module.size(); ++i) {
       const ModuleEntry entry = module.functions()[i];
@@ -112,7 +114,8 @@ Pass CreateMakeUnpackedAPI(const PassOptions& options) {
       if (!old) continue;
       Workspace workspace(entry.storage);
       const tir::Stmt* body = UnpackedCallRewriter(external, workspace).VisitStmt(old->body);
-      const PrimFunc* func = MakeUnpackedApi(WithBody(old, body, workspace), workspace, context.diagnostics);
+      const PrimFunc* func = WithBody(old, body, workspace);
+      if (external.contains(entry.var)) func = MakeUnpackedApi(func, workspace, context.diagnostics);
       if (!func) return Failure{ErrorCode::PassFailed};
       if (func != old) module.SetAt(i, func, workspace.Finish());
     }

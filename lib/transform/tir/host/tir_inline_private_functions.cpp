@@ -27,10 +27,10 @@
 #include "iropt/ir/clone.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/visitor.h"
-#include "iropt/pass/analysis.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/tir/host/func_target.h"
+#include "transform/tir/host/graph_calls.h"
 #include "transform/tir/util/loop_pass.h"
 
 namespace iropt {
@@ -137,8 +137,8 @@ const DictAttr* CodeTarget(const PrimFunc& func) {
 
 class Inliner : public tir::StmtExprMutator {
  public:
-  Inliner(const Callees& callees, const PrimFunc& caller, std::unordered_set<const GlobalVar*>& called,
-          Workspace& workspace, DiagnosticEngine& diagnostics)
+  Inliner(const Callees& callees, const PrimFunc& caller, GlobalVarSet& called, Workspace& workspace,
+          DiagnosticEngine& diagnostics)
       : StmtExprMutator(workspace),
         callees_(callees),
         target_(CodeTarget(caller)),
@@ -177,19 +177,10 @@ class Inliner : public tir::StmtExprMutator {
 
   const Callees& callees_;
   const DictAttr* target_;
-  std::unordered_set<const GlobalVar*>& called_;
+  GlobalVarSet& called_;
   DiagnosticEngine& diagnostics_;
   bool failed_ = false;
 };
-
-// Functions that Relax functions refer to are called, too.
-void AddGraphCalls(const Module& module, ModulePassContext& context, std::unordered_set<const GlobalVar*>& called) {
-  for (const ModuleEntry& entry : module.functions()) {
-    if (Is<PrimFunc>(entry.func)) continue;
-    const auto references = context.Analysis<CalledFunctions>(entry);
-    called.insert(references->begin(), references->end());
-  }
-}
 
 }  // namespace
 
@@ -204,7 +195,7 @@ Pass CreateTirInlinePrivateFunctions(const PassOptions& options) {
       if (func && !graph.recursive[i] && IsInlinable(*func)) callees.emplace(entry.var, &entry);
     }
     if (callees.empty()) return module;
-    std::unordered_set<const GlobalVar*> called;  // looked up, never iterated
+    GlobalVarSet called = CalledByGraph(old, context);
     bool changed = false;
     for (size_t i = 0; i < old.size(); ++i) {
       const ModuleEntry& entry = old.functions()[i];
@@ -219,7 +210,6 @@ Pass CreateTirInlinePrivateFunctions(const PassOptions& options) {
       changed = true;
     }
     if (!changed) return module;
-    AddGraphCalls(old, context, called);
     std::vector<bool> keep;
     for (const ModuleEntry& entry : old.functions()) {
       keep.push_back(!callees.contains(entry.var) || called.contains(entry.var));
