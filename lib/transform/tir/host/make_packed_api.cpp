@@ -183,8 +183,9 @@ class PackedFuncMaker {
       }
       return body;
     });
-    if (returns.failed() || binder_.failed() || !CheckDefined(func->body)) return nullptr;
-    return NewFunc(func->body);
+    if (returns.failed() || binder_.failed()) return nullptr;
+    func = NewFunc(func->body);
+    return CheckDefined(*func, symbol_, diagnostics_) ? func : nullptr;
   }
 
  private:
@@ -260,15 +261,6 @@ class PackedFuncMaker {
 
   std::vector<const tir::Var*> Params() const {
     return {args_, type_codes_->data, num_args_, ret_value_, ret_code_, resource_};
-  }
-  bool CheckDefined(const tir::Stmt* body) {
-    const UndefinedNames undefined = FindUndefinedNames(body, Params());
-    for (const tir::Var* var : undefined.vars) {
-      diagnostics_.Error(Location(func_), "pass-failed",
-                         fmt::format("the variable '{}' is used in the function '{}', but is not passed as an argument",
-                                     var->name, symbol_));
-    }
-    return undefined.vars.empty();
   }
   const PrimFunc* NewFunc(const tir::Stmt* body) {
     Workspace& workspace = build_.workspace();

@@ -29,6 +29,7 @@
 #include "transform/tir/host/graph_calls.h"
 #include "transform/tir/host/host_builder.h"
 #include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/undefined_names.h"
 
 namespace iropt {
 
@@ -95,7 +96,9 @@ const PrimFunc* MakeUnpackedApi(const PrimFunc* func, Workspace& workspace, Diag
                       fmt::format("the function '{}' has no target: run tir.BindTarget before", symbol->value));
     return nullptr;
   }
-  return HostOf(*target) ? NewFunc(*func, *target, workspace) : func;
+  if (!HostOf(*target)) return func;
+  func = NewFunc(*func, *target, workspace);
+  return CheckDefined(*func, symbol->value, diagnostics) ? func : nullptr;
 }
 
 }  // namespace

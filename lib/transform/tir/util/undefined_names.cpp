@@ -1,7 +1,11 @@
 #include "transform/tir/util/undefined_names.h"
 
-#include <unordered_set>
+#include <fmt/format.h>
 
+#include <unordered_set>
+#include <utility>
+
+#include "iropt/ir/location.h"
 #include "iropt/ir/tir/visitor.h"
 
 namespace iropt {
@@ -69,6 +73,16 @@ UndefinedNames FindUndefinedNames(const tir::Stmt* stmt, std::span<const tir::Va
   NameCollector collector(defined);
   collector.VisitStmt(stmt);
   return std::move(collector.found);
+}
+
+bool CheckDefined(const PrimFunc& func, std::string_view name, DiagnosticEngine& diagnostics) {
+  const UndefinedNames undefined = FindUndefinedNames(func.body, func.params);
+  for (const tir::Var* var : undefined.vars) {
+    diagnostics.Error(Location(func), "pass-failed",
+                      fmt::format("the variable '{}' is used in the function '{}', but is not passed as an argument",
+                                  var->name, name));
+  }
+  return undefined.vars.empty();
 }
 
 }  // namespace iropt

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 #include <vector>
 
+#include "iropt/diag/diagnostic.h"
 #include "iropt/ir/tir/stmt.h"
 
 namespace iropt {
@@ -16,5 +18,8 @@ struct UndefinedNames {
 
 // `defined` are the variables that are known before, such as parameters. O(nodes).
 UndefinedNames FindUndefinedNames(const tir::Stmt* stmt, std::span<const tir::Var* const> defined = {});
+
+// Reports the variables that the function uses and does not define. False if there are any.
+bool CheckDefined(const PrimFunc& func, std::string_view name, DiagnosticEngine& diagnostics);
 
 }  // namespace iropt
