@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "expr_emitter.h"
 #include "iropt/codegen/loop_compiler.h"
 #include "iropt/ir/dlpack.h"
+#include "iropt/op/named_functions.h"
 #include "signature.h"
 
 namespace iropt::codegen {
@@ -26,14 +28,19 @@ TypedValue ExprEmitter::UnsupportedCall(const tir::Call& call, std::string_view 
 
 llvm::Value* ExprEmitter::EmitCall(const tir::Call& call, int lane) {
   if (const auto* callee = As<GlobalVar>(call.op)) return CallFunction(call, *callee);
-  const OpId id = To<Op>(call.op)->id;
+  OpId id = To<Op>(call.op)->id;
   bool known = false;
   llvm::Value* value = EmitLaneCall(call, id, lane, &known);
   if (known) return value;
-  if (!Arithmetic::IsIntrinsic(id, call.args.size())) return EmitBuiltin(call, id).value;
+  std::span<const PrimExpr* const> operands(call.args);
+  if (const NamedIntrinsic named = FindNamedIntrinsic(call); named.op) {
+    id = To<Op>(named.op->op)->id;
+    operands = operands.subspan(named.first_operand, named.num_operands());
+  }
+  if (!Arithmetic::IsIntrinsic(id, operands.size())) return EmitBuiltin(call, id).value;
   llvm::SmallVector<llvm::Value*, 4> args;
   llvm::SmallVector<DataType, 4> dtypes;
-  for (const PrimExpr* arg : call.args) {
+  for (const PrimExpr* arg : operands) {
     args.push_back(Emit(arg, arg->dtype.lanes == 1 ? kAll : lane));
     dtypes.push_back(arg->dtype.with_lanes(1));
   }

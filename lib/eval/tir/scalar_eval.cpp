@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
+#include "iropt/op/named_functions.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
 #include "scalar_intrinsics.h"
@@ -505,20 +507,14 @@ bool ScalarEvaluator::EvalReinterpret(const tir::Call& call, int lane, Scalar* r
 
 bool ScalarEvaluator::EvalIntrinsic(const tir::Call& call, int lane, Scalar* result) {
   const auto* op = To<Op>(call.op);
-  const ScalarIntrinsic* intrinsic = FindScalarIntrinsic(*op->info);
-  uint32_t first = 0;
-  if (!intrinsic) {
-    const NamedIntrinsic named = FindNamedIntrinsic(call);
-    intrinsic = named.intrinsic;
-    first = named.first_operand;
-  }
-  // llvm.ctlz has one more operand.
-  const bool fits = intrinsic && (call.args.size() == first + intrinsic->arity ||
-                                  (intrinsic->id == OpId::kTirClz && first > 0 && call.args.size() == first + 2));
-  if (!fits) return CallBuiltin(call, op->name, lane, result);
+  const NamedIntrinsic named = FindNamedIntrinsic(call);
+  const std::span<const PrimExpr* const> operands =
+      named.op ? std::span(&call.args[named.first_operand], named.num_operands()) : std::span(call.args);
+  const ScalarIntrinsic* intrinsic = FindScalarIntrinsic(named.op ? *named.op : *op->info);
+  if (!intrinsic || operands.size() != intrinsic->arity) return CallBuiltin(call, op->name, lane, result);
   Scalar args[kMaxIntrinsicArity];
-  for (uint32_t i = 0; i < intrinsic->arity; ++i) {
-    if (!Eval(call.args[first + i], &args[i], lane)) return false;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (!Eval(operands[i], &args[i], lane)) return false;
   }
   if (intrinsic->Apply(args, call.dtype.with_lanes(1), result)) return true;
   return Fail(fmt::format("{} of {} is undefined for these operands", op->name, call.dtype.ToString()));

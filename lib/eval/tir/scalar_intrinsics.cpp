@@ -157,34 +157,6 @@ constexpr ScalarIntrinsic kIntrinsics[] = {
     Unary(OpId::kTirTrunc, eval::kTrunc),
 };
 
-constexpr std::string_view kTirPrefix = "tir.";
-
-struct LlvmFunction {
-  std::string_view name;
-  OpId id;
-};
-
-constexpr LlvmFunction kLlvmFunctions[] = {
-    {"llvm.ceil", OpId::kTirCeil},
-    {"llvm.cos", OpId::kTirCos},
-    {"llvm.ctlz", OpId::kTirClz},
-    {"llvm.ctpop", OpId::kTirPopcount},
-    {"llvm.exp", OpId::kTirExp},
-    {"llvm.exp2", OpId::kTirExp2},
-    {"llvm.fabs", OpId::kTirFabs},
-    {"llvm.floor", OpId::kTirFloor},
-    {"llvm.fmuladd", OpId::kTirFma},
-    {"llvm.log", OpId::kTirLog},
-    {"llvm.log10", OpId::kTirLog10},
-    {"llvm.log2", OpId::kTirLog2},
-    {"llvm.nearbyint", OpId::kTirNearbyint},
-    {"llvm.pow", OpId::kTirPow},
-    {"llvm.round", OpId::kTirRound},
-    {"llvm.sin", OpId::kTirSin},
-    {"llvm.sqrt", OpId::kTirSqrt},
-    {"llvm.trunc", OpId::kTirTrunc},
-};
-
 }  // namespace
 
 bool ScalarIntrinsic::Apply(const Scalar* args, DataType dtype, Scalar* result) const {
@@ -196,25 +168,6 @@ bool ScalarIntrinsic::Apply(const Scalar* args, DataType dtype, Scalar* result) 
 const ScalarIntrinsic* FindScalarIntrinsic(const OpInfo& op) {
   static constexpr auto kTable = RowsById(kIntrinsics);
   return RowOf(kTable, op);
-}
-
-NamedIntrinsic FindNamedIntrinsic(const tir::Call& call) {
-  const auto* name = call.args.empty() ? nullptr : As<tir::StringImm>(call.args[0]);
-  if (!name) return {};
-  std::string_view function = name->value;
-  if (IsOp(call.op, OpId::kTirCallPureExtern)) {
-    // expf is exp for float32.
-    if (call.dtype.with_lanes(1) == DataType::Float(32) && function.ends_with('f')) function.remove_suffix(1);
-    const auto* found = std::ranges::find_if(kIntrinsics, [&](const ScalarIntrinsic& row) {
-      return std::string_view(OpInfoOf(row.id).name).substr(kTirPrefix.size()) == function;
-    });
-    return found == std::end(kIntrinsics) ? NamedIntrinsic() : NamedIntrinsic{found, 1};
-  }
-  if (!IsOp(call.op, OpId::kTirCallLlvmPureIntrin) && !IsOp(call.op, OpId::kTirCallLlvmIntrin)) return {};
-  // The number of operands that choose the function comes first; that of llvm.ctlz is followed by a flag.
-  const auto* found = std::ranges::find(kLlvmFunctions, function, &LlvmFunction::name);
-  return found == std::end(kLlvmFunctions) ? NamedIntrinsic()
-                                           : NamedIntrinsic{FindScalarIntrinsic(OpInfoOf(found->id)), 2};
 }
 
 }  // namespace iropt

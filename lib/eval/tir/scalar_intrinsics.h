@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 
 #include "iropt/eval/tir/scalar_eval.h"
 #include "iropt/op/op.h"
@@ -27,13 +26,6 @@ struct ScalarIntrinsic {
 
 // Null if the operator is not such an intrinsic. O(1).
 const ScalarIntrinsic* FindScalarIntrinsic(const OpInfo& op);
-
-// An intrinsic that is called by the name of a function of the C library or of LLVM, as tir.LowerIntrin does.
-struct NamedIntrinsic {
-  const ScalarIntrinsic* intrinsic = nullptr;  // null if the call is another one
-  uint32_t first_operand = 0;
-};
-NamedIntrinsic FindNamedIntrinsic(const tir::Call& call);
 
 // The rows of a table by the ids of their intrinsics; null for those without a row.
 template <class Row>

@@ -1,0 +1,22 @@
+// Functions of the C library and of LLVM that compute what intrinsics do. tir.LowerIntrin makes calls of them.
+#pragma once
+
+#include <cstdint>
+
+#include "iropt/op/op.h"
+
+namespace iropt {
+
+// The intrinsic that a call by name computes, and the first of its operands in the call.
+struct NamedIntrinsic {
+  const OpInfo* op = nullptr;  // null: the call is another one
+  uint32_t first_operand = 0;
+
+  uint32_t num_operands() const;
+};
+
+// For T.call_pure_extern("float32", "expf", x), T.call_llvm_pure_intrin("float32", "llvm.exp", T.uint32(1), x) and
+// T.call_llvm_intrin. O(1).
+NamedIntrinsic FindNamedIntrinsic(const tir::Call& call);
+
+}  // namespace iropt

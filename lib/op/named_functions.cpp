@@ -1,0 +1,74 @@
+#include "iropt/op/named_functions.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include "iropt/op/intrinsics.h"
+#include "iropt/op/op_id.h"
+
+namespace iropt {
+
+namespace {
+
+struct LlvmFunction {
+  std::string_view name;
+  OpId id;
+};
+
+constexpr LlvmFunction kLlvmFunctions[] = {
+    {"llvm.ceil", OpId::kTirCeil},
+    {"llvm.cos", OpId::kTirCos},
+    {"llvm.ctlz", OpId::kTirClz},
+    {"llvm.ctpop", OpId::kTirPopcount},
+    {"llvm.exp", OpId::kTirExp},
+    {"llvm.exp2", OpId::kTirExp2},
+    {"llvm.fabs", OpId::kTirFabs},
+    {"llvm.floor", OpId::kTirFloor},
+    {"llvm.fmuladd", OpId::kTirFma},
+    {"llvm.log", OpId::kTirLog},
+    {"llvm.log10", OpId::kTirLog10},
+    {"llvm.log2", OpId::kTirLog2},
+    {"llvm.nearbyint", OpId::kTirNearbyint},
+    {"llvm.pow", OpId::kTirPow},
+    {"llvm.round", OpId::kTirRound},
+    {"llvm.sin", OpId::kTirSin},
+    {"llvm.sqrt", OpId::kTirSqrt},
+    {"llvm.trunc", OpId::kTirTrunc},
+};
+
+// expf is exp for float32.
+const OpInfo* FindLibraryFunction(std::string_view name, DataType dtype) {
+  if (dtype == DataType::Float(32) && name.ends_with('f')) name.remove_suffix(1);
+  const OpInfo* op = FindOp("tir." + std::string(name));
+  return op && op->intrinsic && op->intrinsic->effect == CallEffect::kPure && op->intrinsic->num_args > 0 ? op
+                                                                                                          : nullptr;
+}
+
+const OpInfo* FindLlvmFunction(std::string_view name) {
+  const auto* found = std::ranges::find(kLlvmFunctions, name, &LlvmFunction::name);
+  return found == std::end(kLlvmFunctions) ? nullptr : &OpInfoOf(found->id);
+}
+
+}  // namespace
+
+uint32_t NamedIntrinsic::num_operands() const { return static_cast<uint32_t>(op->intrinsic->num_args); }
+
+NamedIntrinsic FindNamedIntrinsic(const tir::Call& call) {
+  const bool is_library = IsOp(call.op, OpId::kTirCallPureExtern);
+  if (!is_library && !IsOp(call.op, OpId::kTirCallLlvmPureIntrin) && !IsOp(call.op, OpId::kTirCallLlvmIntrin))
+    return {};
+  const auto* name = call.args.empty() ? nullptr : As<tir::StringImm>(call.args[0]);
+  if (!name) return {};
+  NamedIntrinsic found;
+  found.op = is_library ? FindLibraryFunction(name->value, call.dtype.with_lanes(1)) : FindLlvmFunction(name->value);
+  if (!found.op) return {};
+  // LLVM's have the number of operands that choose the function, and llvm.ctlz a flag.
+  found.first_operand = is_library ? 1 : 2;
+  const uint32_t flags = !is_library && found.op == &OpInfoOf(OpId::kTirClz) ? 1 : 0;
+  const bool fits = call.args.size() == found.first_operand + found.num_operands() + flags;
+  return fits ? found : NamedIntrinsic();
+}
+
+}  // namespace iropt
