@@ -1,0 +1,22 @@
+// Inverses of index maps.
+#pragma once
+
+#include <optional>
+
+#include "iropt/ir/attr.h"
+#include "iropt/ir/tir/expr.h"
+
+namespace iropt::arith {
+
+struct InverseIndexMap {
+  const IndexMapAttr* map;
+  // Whether some positions of the result may be padding, which the inverse maps to positions beyond the tensor.
+  bool has_padding;
+};
+
+// The map from the positions that `map` makes for a tensor of these dimensions back to those of the tensor: the inverse
+// that the map states, or one that is found if each result is a sum of digits of the positions in a mixed radix, such
+// as i // 4, i % 4 or i * 4 + j. Nothing for others. O(size of the map).
+std::optional<InverseIndexMap> InvertIndexMap(const IndexMapAttr& map, List<const PrimExpr*> dims);
+
+}  // namespace iropt::arith

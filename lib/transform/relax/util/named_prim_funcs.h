@@ -1,0 +1,24 @@
+// PrimFuncs that options of a pass name: the functions of a file, or of the module that the pass runs on.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "iropt/ir/module.h"
+#include "iropt/pass/pass_options.h"
+
+namespace iropt {
+
+class NamedPrimFuncs {
+ public:
+  // Reads the file that the option `file` names, unless it is empty. Errors are reported.
+  explicit NamedPrimFuncs(const PassOptions& options);
+
+  // The function of the file, or else of the module; null if neither has a PrimFunc of this name.
+  const ModuleEntry* Find(std::string_view name, const Module& module) const;
+
+ private:
+  std::optional<Module> file_;
+};
+
+}  // namespace iropt
