@@ -80,6 +80,13 @@ void AttrPrinter::PrintExpr(const ExprAttr* attr) {
   // A buffer as a whole; see ScalarValues::ToAttr.
   const auto* load = As<tir::BufferLoad>(attr->value);
   if (load && load->dtype.is_handle() && load->indices.empty()) return printer.PrintBuffer(load->buffer);
+  // A plain number is not of dtype int64 as it is in a shape.
+  if (const auto* number = As<tir::IntImm>(attr->value); number && mode_ == ScriptDialect::kRelax) {
+    printer.PrintDTypeName(number->dtype);
+    out_.Append('(');
+    out_.AppendInt(number->value);
+    return out_.Append(')');
+  }
   printer.Print(attr->value);
 }
 

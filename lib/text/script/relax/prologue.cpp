@@ -195,7 +195,7 @@ void ScanAttrValue(const Attr* attr, ScriptDialect mode, PrefixUse& use, std::ve
     // Integers are plain numbers at both levels.
     case NodeKind::kIntAttr: use.tir |= tir && static_cast<const IntAttr*>(attr)->dtype.is_bool(); break;
     case NodeKind::kFloatAttr: use.tir |= tir || !IsPlainFloat(*static_cast<const FloatAttr*>(attr)); break;
-    case NodeKind::kExprAttr: use.tir |= tir; break;
+    case NodeKind::kExprAttr: use.tir |= tir || Is<tir::IntImm>(static_cast<const ExprAttr*>(attr)->value); break;
     case NodeKind::kObjectAttr:
       if (const auto* object = static_cast<const ObjectAttr*>(attr); object->type_key == kArrayKey)
         return arrays.push_back(object);
