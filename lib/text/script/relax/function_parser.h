@@ -52,6 +52,7 @@ class RelaxFunctionParser : public ParserCore {
     const SeqExpr* seq = nullptr;
     std::string_view name;  // of the variable that its last binding binds
     Span name_span;
+    const Type* type = nullptr;  // of this variable: the annotation may say less than the value
   };
 
   // ---- statements (stmt_parser.cpp)

@@ -371,6 +371,7 @@ bool RelaxFunctionParser::ParseBranch(std::string_view suffix, Branch& branch) {
   if (!inner.bindings.empty()) {
     branch.name = inner.bindings.back()->var->name();
     branch.name_span = inner.bindings.back()->var->span();
+    branch.type = inner.bindings.back()->var->type;
   }
   if (ok) {
     const Expr* body = BranchValue(suffix);
@@ -438,7 +439,7 @@ bool RelaxFunctionParser::ParseBranches(const Expr* cond, Span span) {
   auto* value = ws_.New<If>(cond, yes.seq, no.seq, nullptr);
   value->set_span(span);
   value->type = TypeLCA(yes.seq->type, no.seq->type, ws_.arena());
-  const Var* var = anf_.NewVar(yes.name, value->type, yes.name_span);
+  const Var* var = anf_.NewVar(yes.name, TypeLCA(yes.type, no.type, ws_.arena()), yes.name_span);
   anf_.Bind(var, value, span);
   symbols_.Define(yes.name, var);
   return true;
