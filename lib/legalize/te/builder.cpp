@@ -29,6 +29,17 @@ class LoadCollector : public tir::ExprVisitor {
   std::vector<const tir::Buffer*> loads_;
 };
 
+// The dtype of the extent of the only axis of a stage without dimensions. TVM 0.18 makes it that of other indices only
+// if the stage has such.
+DataType UnitAxisDType(const PrimExpr* value) {
+  bool has_indices = false;
+  tir::PostOrderVisit(value, [&](const Node* node) {
+    const auto* load = As<tir::BufferLoad>(node);
+    has_indices |= load && !load->indices.empty();
+  });
+  return DataType::Int(has_indices ? 64 : 32);
+}
+
 // Names of blocks: a name that is taken gets "_" and a number.
 class BlockNames {
  public:
@@ -337,7 +348,7 @@ void Builder::Emit(Stage& stage, std::string_view block_name) {
   }
   if (!stage.position.empty()) indices = stage.position;
   if (stage.axes.empty() && !stage.body)
-    func_.Axis(tir::IterVarType::kDataPar, "vi", make_.Int(1, DataType::Int(32)), make_.Int(0));
+    func_.Axis(tir::IterVarType::kDataPar, "vi", make_.Int(1, UnitAxisDType(stage.values[0])), make_.Int(0));
   if (stage.body) {
     func_.Reads({});
     func_.Writes({});
