@@ -1,5 +1,6 @@
 // A plugin with an operator of its own, R.my_company.scale(x, factor=2.0), and everything that belongs to it: a type
-// rule, a kernel, by which FoldConstant computes it, and a pass that replaces it by operators of TVM.
+// rule, a kernel, by which FoldConstant computes it, a legalization, by which LegalizeOps makes a PrimFunc of it, and a
+// pass that replaces it by operators of TVM.
 //
 //   y = R.my_company.scale(x, factor=3.0)        -->        y = R.multiply(x, R.const(3.0, "float32"))
 //
@@ -12,6 +13,8 @@
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
+#include "iropt/legalize/legalize.h"
+#include "iropt/legalize/topi.h"
 #include "iropt/op/op_attrs.h"
 #include "iropt/pass/plugin.h"
 #include "iropt/runtime/value.h"
@@ -37,6 +40,13 @@ Result<HostValue> EvalScale(const Attr* attrs, std::span<const HostValue> args, 
   if (x == nullptr) return Error{ErrorCode::SemanticCheck, "the operand is not a tensor"};
   const Tensor factor = MakeScalarTensor(Scalar::Float(FactorOf(attrs), x->dtype()));
   return EvalOp(OpInfoOf(OpId::kMultiply), nullptr, std::vector<HostValue>{args[0], factor}, limits);
+}
+
+const Expr* LegalizeScale(LegalizeCall& call) {
+  TeCall te(call, "scale");
+  const te::Tensor x = te.Arg(0);
+  const te::Value factor = te.Const(FactorOf(call.call().attrs), x.dtype());
+  return te.Finish({topi::Map(x, [&](te::Value value) { return value * factor; })});
 }
 
 class ScaleLowering : public ExprMutator {
@@ -74,7 +84,7 @@ Status Register(PassRegistry& registry) {
   IROPT_RETURN_IF_ERROR(registry.AddOperator({.name = kName,
                                               .args = {{"x", "x", ArgKind::kTensor}},
                                               .attrs = {{"factor", AttrKind::kDouble, OpDefault::Float(2.0)}},
-                                              .functions = {&InferScale, &EvalScale},
+                                              .functions = {&InferScale, &EvalScale, &LegalizeScale},
                                               .pattern = OpPattern::kElemWise}));
   IROPT_RETURN_IF_ERROR(
       registry.Add({.info = {.name = "my_company.LowerScale", .opt_level = 1, .kind = PassKind::Function},

@@ -33,11 +33,12 @@ static_assert(AllOpsHaveRows(), "legalizations.def lacks a row of ops.def, or ha
 
 }  // namespace
 
-const Legalization& LegalizationOf(const OpInfo& op) {
-  static constexpr Legalization kNone = {nullptr, "the operator was added by a plugin", true};
+Legalization LegalizationOf(const OpInfo& op) {
   const size_t index = IndexOf(op.id);
   // The Relax operators come after the intrinsics.
-  return index >= kNumIntrinsics && index < kNumOps ? kRows[index - kNumIntrinsics].legalization : kNone;
+  if (index >= kNumIntrinsics && index < kNumOps) return kRows[index - kNumIntrinsics].legalization;
+  if (op.functions.legalize) return {op.functions.legalize, {}, true};
+  return {nullptr, "the plugin that added the operator has no legalization", true};
 }
 
 }  // namespace iropt

@@ -115,8 +115,8 @@ struct Legalization {
   std::string_view reason;        // why there is none
   bool needs_shapes = true;       // the shapes of operands and result must be known
 };
-// O(1).
-const Legalization& LegalizationOf(const OpInfo& op);
+// That of the table, or of the plugin that added the operator. O(1).
+Legalization LegalizationOf(const OpInfo& op);
 
 // The value of a constant of rank 0 and of a dtype of numbers that scalar expressions can hold; null for others.
 const PrimExpr* AsScalarConstant(const Expr* expr, const arith::PrimBuilder& make);

@@ -15,6 +15,7 @@
 namespace iropt {
 
 class InferContext;
+class LegalizeCall;  // legalize/legalize.h
 class NDArray;
 struct EvalLimits;
 struct HostValue;
@@ -150,6 +151,8 @@ struct OpFunctions {
   const Type* (*infer)(const Call& call, InferContext& ctx) = nullptr;
   // The value of a call, as EvalOp of eval/evaluator.h; null if none can be computed.
   Result<HostValue> (*evaluate)(const Attr* attrs, std::span<const HostValue> args, const EvalLimits& limits) = nullptr;
+  // The expression that replaces a call with known shapes, as LegalizeFn of legalize/legalize.h; null if there is none.
+  const Expr* (*legalize)(LegalizeCall& call) = nullptr;
 };
 
 struct OpInfo {

@@ -107,7 +107,7 @@ class Legalizer : public ExprMutator {
   // The expression that replaces the call, with a type; the call itself if it stays.
   const Expr* Legalize(const Call& call) {
     const OpInfo& op = *To<Op>(call.op)->info;
-    const Legalization& row = LegalizationOf(op);
+    const Legalization row = LegalizationOf(op);
     const auto custom = options_.customize.find(op.name);
     const bool is_custom = custom != options_.customize.end();
     const bool has_shapes = (!is_custom && !row.needs_shapes) || HasKnownShapes(call, op);
