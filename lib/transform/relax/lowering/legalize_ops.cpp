@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "custom_legalizations.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/location.h"
@@ -209,11 +210,11 @@ Result<Module> LegalizeOps(Module module, const LegalizeOptions& options, Diagno
 }
 
 Pass CreateLegalizeOps(const PassOptions& options) {
-  const auto run = [warns = options.Bool("enable_warning")](Module module,
-                                                            ModulePassContext& context) -> Result<Module> {
+  LegalizeOptions legalize;
+  legalize.enable_warning = options.Bool("enable_warning");
+  ReadCustomLegalizations(options, legalize);
+  const auto run = [legalize](Module module, ModulePassContext& context) -> Result<Module> {
     if (!context.context.ConfigBool("relax.transform.apply_legalize_ops")) return module;
-    LegalizeOptions legalize;
-    legalize.enable_warning = warns;
     return LegalizeOps(std::move(module), legalize, context.diagnostics, context.context.analyses());
   };
   return CreateModulePass(options.info(), run);

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "iropt/ir/clone.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/support/file.h"
 
@@ -30,6 +31,15 @@ const ModuleEntry* NamedPrimFuncs::Find(std::string_view name, const Module& mod
   const ModuleEntry* entry = file_ ? file_->Find(name) : nullptr;
   if (!entry) entry = module.Find(name);
   return entry && Is<PrimFunc>(entry->func) ? entry : nullptr;
+}
+
+const GlobalVar* NamedPrimFuncs::Import(const ModuleEntry& found, ModuleBuilder& builder) const {
+  const ModuleEntry* own = file_ ? file_->Find(found.var) : nullptr;
+  if (!own || own->func != found.func) return found.var;
+  Workspace workspace;
+  auto* copy = workspace.New<PrimFunc>(*To<PrimFunc>(CloneFunction(found.func, workspace)));
+  copy->attrs = copy->attrs->Without("global_symbol");
+  return builder.AddFunction(copy, workspace.Finish(), found.var->name);
 }
 
 }  // namespace iropt

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "iropt/ir/module.h"
+#include "iropt/ir/module_builder.h"
 #include "iropt/pass/pass_options.h"
 
 namespace iropt {
@@ -16,6 +17,8 @@ class NamedPrimFuncs {
 
   // The function of the file, or else of the module; null if neither has a PrimFunc of this name.
   const ModuleEntry* Find(std::string_view name, const Module& module) const;
+  // The name in the module of what Find found there: a private copy is added if it is a function of the file.
+  const GlobalVar* Import(const ModuleEntry& found, ModuleBuilder& builder) const;
 
  private:
   std::optional<Module> file_;

@@ -1,0 +1,122 @@
+// A call of an operator becomes a call_tir of the first PrimFunc of its list that fits: its parameters are the tensors
+// of the operands, those of tuples one by one, then the results. Dtypes, ranks and dimensions must be equal; a variable
+// stands for one dimension. Other operands and attributes are not passed on. If none fits, the operator is legalized as
+// without the list.
+#include "custom_legalizations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "iropt/arith/analyzer.h"
+#include "iropt/ir/relax/tuple_leaves.h"
+#include "iropt/op/op.h"
+#include "transform/relax/util/named_prim_funcs.h"
+
+namespace iropt {
+
+namespace {
+
+using Dims = std::unordered_map<const tir::Var*, const PrimExpr*>;
+
+bool Fits(const tir::Buffer* buffer, const TensorType* tensor, Dims& values) {
+  if (!buffer || !tensor || !tensor->known || buffer->dtype != tensor->dtype) return false;
+  if (buffer->shape.size() != tensor->dims.size()) return false;
+  for (uint32_t i = 0; i < buffer->shape.size(); ++i) {
+    const PrimExpr* dim = buffer->shape[i];
+    const int64_t* size = arith::AsInt(dim);
+    if (size && !arith::IsInt(tensor->dims[i], *size)) return false;
+    const auto* var = As<tir::Var>(dim);
+    if (!var) continue;
+    const auto [known, is_new] = values.try_emplace(var, tensor->dims[i]);
+    if (!is_new && !arith::ProveEqual(known->second, tensor->dims[i])) return false;
+  }
+  return true;
+}
+
+class CustomLegalization {
+ public:
+  CustomLegalization(std::shared_ptr<const NamedPrimFuncs> sources, std::vector<std::string> names)
+      : sources_(std::move(sources)), names_(std::move(names)) {}
+
+  const Expr* operator()(LegalizeCall& call) const {
+    for (const std::string& name : names_) {
+      const ModuleEntry* found = sources_->Find(name, call.module().module());
+      if (!found) return call.Error(fmt::format("neither the file nor the module has a PrimFunc '{}'", name));
+      const Expr* result = Apply(*found, call);
+      if (result) return result;
+    }
+    const Legalization row = LegalizationOf(*To<Op>(call.call().op)->info);
+    return row.legalize ? row.legalize(call) : call.Unchanged(std::string(row.reason));
+  }
+
+ private:
+  // Null if the function does not fit.
+  const Expr* Apply(const ModuleEntry& found, LegalizeCall& call) const {
+    const auto& func = *To<PrimFunc>(found.func);
+    Workspace& workspace = call.builder().workspace();
+    std::vector<const Expr*> tensors;
+    std::vector<const Type*> types;
+    for (const Expr* arg : call.call().args) {
+      ForEachItem(arg, arg->type, workspace, [&](const Expr* item) {
+        const auto* tensor = As<TensorType>(item->type);
+        if (tensor) tensors.push_back(item);
+        if (tensor) types.push_back(tensor);
+      });
+    }
+    ForEachLeaf(call.call().type, [&](const Type* leaf) { types.push_back(leaf); });
+    if (types.size() != func.param_buffers.size()) return nullptr;
+    Dims values;
+    for (uint32_t i = 0; i < types.size(); ++i) {
+      if (!Fits(func.param_buffers[i], As<TensorType>(types[i]), values)) return nullptr;
+    }
+    const Expr* callee = sources_->Import(found, call.module());
+    const Expr* tuple = workspace.New<Tuple>(workspace.Copy(tensors), nullptr);
+    const List<const Expr*> args = workspace.arena().Copy<const Expr*>({callee, tuple});
+    const Type* const out[] = {call.call().type};
+    return NewLike<Call>(workspace, call.call(), GetOp(OpId::kCallTir), args, nullptr,
+                         TupleType::Get(workspace.arena(), out), nullptr);
+  }
+
+  std::shared_ptr<const NamedPrimFuncs> sources_;
+  std::vector<std::string> names_;
+};
+
+constexpr std::string_view kMap = "customize_legalize_map";
+
+std::vector<std::string> ReadNames(const PassOptions& options, const OptionValue& value) {
+  std::vector<std::string> names;
+  const OptionValue::List one = {value};
+  for (const OptionValue& item : value.as_list() ? *value.as_list() : one) {
+    if (item.as_string()) {
+      names.push_back(*item.as_string());
+    } else {
+      options.Refuse(kMap, item.span(), "must have names of PrimFuncs, or lists of them, by operators");
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+void ReadCustomLegalizations(const PassOptions& options, LegalizeOptions& legalize) {
+  const OptionValue::Dict* dict = options.Json(kMap).as_dict();
+  if (!dict) return options.Refuse(kMap, "must be an object with operators as its keys");
+  if (dict->empty()) return;
+  const auto sources = std::make_shared<const NamedPrimFuncs>(options);
+  for (const OptionValue::Entry& entry : *dict) {
+    const OpInfo* op = FindOp(entry.key.starts_with("relax.") ? entry.key : fmt::format("relax.{}", entry.key));
+    if (!op || !op->is_graph_level()) {
+      options.Refuse(kMap, entry.key_span, fmt::format("has '{}', which is not an operator of Relax", entry.key));
+      continue;
+    }
+    legalize.customize[std::string(op->name)] = CustomLegalization(sources, ReadNames(options, entry.value));
+  }
+}
+
+}  // namespace iropt
