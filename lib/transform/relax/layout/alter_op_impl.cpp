@@ -25,7 +25,6 @@
 
 #include "iropt/analysis/tir/complete_prim_func.h"
 #include "iropt/arith/index_map.h"
-#include "iropt/arith/prim_builder.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/location.h"
