@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
@@ -125,7 +127,9 @@ class Inverter {
   const PrimExpr* PositionOf(size_t axis) {
     const DataType dtype = map_.params[axis]->dtype;
     std::vector<Digit> digits;
-    std::ranges::copy_if(digits_, std::back_inserter(digits), [&](const Digit& d) { return d.param == axis; });
+    // A digit of one value says nothing.
+    std::ranges::copy_if(digits_, std::back_inserter(digits),
+                         [&](const Digit& d) { return d.param == axis && !IsInt(d.extent, 1); });
     std::ranges::sort(digits, {}, &Digit::lower);
     if (digits.empty()) return IsInt(dims_[axis], 1) ? make_.Int(0, dtype) : nullptr;
     int64_t lower = 1;

@@ -1,0 +1,116 @@
+// Inverses of index maps, compared with brute force.
+#include "iropt/arith/index_map.h"
+
+#include <vector>
+
+#include "catch.h"
+#include "expr_eval.h"
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/context.h"
+
+namespace iropt::arith::test {
+namespace {
+
+class IndexMaps {
+ protected:
+  IndexMaps() : scope_(context_), i(context_.NewSymVar("i")), j(context_.NewSymVar("j")) {}
+
+  const PrimExpr* Int(int64_t value) const { return make.Int(value); }
+  const PrimExpr* Div(const PrimExpr* a, int64_t b) const { return make.FloorDiv(a, Int(b)); }
+  const PrimExpr* Mod(const PrimExpr* a, int64_t b) const { return make.FloorMod(a, Int(b)); }
+  const PrimExpr* Fuse(const PrimExpr* outer, int64_t scale, const PrimExpr* inner) const {
+    return make.Add(make.Mul(outer, Int(scale)), inner);
+  }
+
+  std::optional<InverseIndexMap> Invert(std::vector<const PrimExpr*> results, std::vector<int64_t> dims) {
+    const tir::Var* const params[] = {i, j};
+    map_ = IndexMapAttr::Get(std::span(params).first(dims.size()), results);
+    dims_.clear();
+    for (const int64_t dim : dims) dims_.push_back(Int(dim));
+    return InvertIndexMap(*map_, List<const PrimExpr*>(dims_.data(), dims_.size()));
+  }
+
+  static std::vector<int64_t> Apply(const IndexMapAttr& map, const std::vector<int64_t>& position) {
+    Env values;
+    for (uint32_t n = 0; n < map.params.size(); ++n) values[map.params[n]] = position[n];
+    std::vector<int64_t> result;
+    for (const PrimExpr* e : map.results) result.push_back(*Eval(e, values));
+    return result;
+  }
+
+  // Returns whether the inverse maps every position of the tensor back.
+  bool Undoes(const InverseIndexMap& inverse, std::vector<int64_t> dims) const {
+    dims.resize(2, 1);
+    const size_t rank = map_->params.size();
+    for (int64_t a = 0; a < dims[0]; ++a) {
+      for (int64_t b = 0; b < dims[1]; ++b) {
+        std::vector<int64_t> position = {a, b};
+        position.resize(rank);
+        if (Apply(*inverse.map, Apply(*map_, position)) != position) return false;
+      }
+    }
+    return true;
+  }
+
+  IRContext context_;
+  IRContext::Scope scope_;
+  PrimBuilder make;
+  const tir::Var* i;
+  const tir::Var* j;
+  const IndexMapAttr* map_ = nullptr;
+  std::vector<const PrimExpr*> dims_;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(IndexMaps, "maps made of digits have an inverse", "[index_map]") {
+  struct Sample {
+    std::vector<const PrimExpr*> results;
+    std::vector<int64_t> dims;
+    bool has_padding;
+  };
+  const Sample samples[] = {
+      {{j, i}, {3, 4}, false},
+      {{Div(i, 4), Mod(i, 4)}, {16}, false},
+      {{Div(i, 4), Mod(i, 4)}, {14}, true},
+      {{Mod(i, 4), Div(i, 4)}, {3}, false},
+      {{Fuse(i, 4, j)}, {6, 4}, false},
+      {{Fuse(Mod(i, 2), 4, j), Div(i, 2)}, {6, 4}, false},
+      {{Fuse(Mod(i, 2), 4, j), Div(i, 2)}, {5, 4}, true},
+      {{Div(i, 8), Mod(Div(i, 2), 4), Mod(i, 2), j}, {24, 3}, false},
+      {{Div(Mod(i, 8), 2), Div(i, 8), Mod(i, 2), j}, {20, 3}, true},
+      {{j, Int(0)}, {1, 4}, false},
+  };
+  for (const Sample& sample : samples) {
+    const std::optional<InverseIndexMap> inverse = Invert(sample.results, sample.dims);
+    REQUIRE(inverse);
+    CHECK(inverse->has_padding == sample.has_padding);
+    CHECK(Undoes(*inverse, sample.dims));
+  }
+}
+
+TEST_CASE_METHOD(IndexMaps, "other maps have none", "[index_map]") {
+  CHECK_FALSE(Invert({Div(i, 4)}, {16}));
+  CHECK_FALSE(Invert({Mod(i, 4), Mod(i, 4)}, {16}));
+  CHECK_FALSE(Invert({Div(i, 4), Mod(i, 2)}, {16}));
+  CHECK_FALSE(Invert({Fuse(i, 3, j)}, {6, 4}));
+  CHECK_FALSE(Invert({Fuse(i, 8, j)}, {6, 4}));
+  CHECK_FALSE(Invert({make.Add(i, Int(1))}, {16}));
+  CHECK_FALSE(Invert({i}, {6, 4}));
+  CHECK_FALSE(Invert({Div(Div(i, 3), 2), Mod(Mod(i, 6), 4), Mod(i, 2)}, {24}));
+}
+
+TEST_CASE_METHOD(IndexMaps, "the inverse that a map states is taken", "[index_map]") {
+  const tir::Var* const params[] = {i};
+  const PrimExpr* const same[] = {i};
+  const PrimExpr* const sum[] = {make.Add(i, Int(1))};
+  const IndexMapAttr* stated = IndexMapAttr::Get(params, same);
+  const IndexMapAttr* map = IndexMapAttr::Get(params, sum, stated);
+  const PrimExpr* const dims[] = {Int(4)};
+  const std::optional<InverseIndexMap> inverse = InvertIndexMap(*map, List<const PrimExpr*>(dims, 1));
+  REQUIRE(inverse);
+  CHECK(inverse->map == stated);
+  CHECK_FALSE(inverse->has_padding);
+}
+
+}  // namespace iropt::arith::test
