@@ -9,8 +9,7 @@
 // the last one. Parameters, values from before the block and outputs of the block are never overwritten.
 //
 // Unlike TVM 0.18, this pass does not overwrite constants, results of functions, which may be constants, and tensors
-// that are needed as the field of a tuple or under the name of a reshape, which may be a view. Passes that join equal
-// values, such as EliminateCommonSubexpr, must run before, because they do not know what is overwritten. O(nodes), plus
+// that are needed as the field of a tuple or under the name of a reshape, which may be a view. O(nodes), plus
 // the proofs that shapes are equal and the simplification of the new PrimFuncs.
 //
 // Source: the rules are those of TVM 0.18's pass of this name.

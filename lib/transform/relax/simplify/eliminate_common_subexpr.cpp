@@ -10,6 +10,7 @@
 //
 //   - A conditional can use values computed before it; values of its branches are not available after it.
 //   - A local function starts with an empty table, because it may run at another time than the code around it.
+//   - A variable that a call_tir_inplace overwrites stays apart from others with the same value.
 //   - A DataflowVar is not available after its block; an output of the block with the same value replaces it.
 //
 // One walk with a scoped hash table of values, whose operands were replaced before: value numbering (Cocke and
@@ -21,6 +22,7 @@
 #include <algorithm>
 #include <array>
 
+#include "iropt/analysis/relax/overwritten_vars.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/rewriter.h"
@@ -65,6 +67,10 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
 
   const Function* Run(const Function* function) { return Rebuild(*function, VisitBody(function->body)); }
   uint64_t merged() const { return merged_; }
+  // Whether a call that overwrites an operand was met.
+  bool overwrites() const { return overwrites_; }
+  // Variables, by Var::id, that stay apart from others with the same value.
+  void KeepApart(std::vector<bool> vars) { apart_ = std::move(vars); }
 
  private:
   friend class ExprRewriter<CommonSubexprEliminator>;
@@ -122,6 +128,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   // An alias of an earlier variable with this value, or the binding, which is added to the table.
   const Binding* Merge(const Binding* binding, bool is_changed) {
     const Var* var = binding->var;
+    if (!apart_.empty() && apart_[var->id]) return binding;
     const BoundValue value = BoundValueOf(binding);
     // An earlier run of this pass may have left several aliases of one variable. Merging these would only turn them
     // into a chain, link by link in each further run. Aliases of merged variables are merged as all other values are.
@@ -170,6 +177,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
 
   const Expr* VisitCall(const Call* call) {
     impure_ |= IsImpureCall(call, module_);
+    overwrites_ |= IsOp(call->op, OpId::kCallTirInplace);
     return ExprRewriter::VisitCall(call);
   }
 
@@ -205,6 +213,8 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   uint32_t block_ = 0;  // the current dataflow block, 0 outside
   uint32_t num_blocks_ = 0;
   uint64_t merged_ = 0;                    // the number of values
+  bool overwrites_ = false;                // whether a call that overwrites an operand was met
+  std::vector<bool> apart_;                // by Var::id: not to be merged; empty if all may be
   bool impure_ = false;                    // whether an impure call was seen in the current value
   std::vector<uint8_t> recorded_;          // by Var::id: bound to a value that can be merged
   std::vector<Replacement> replacements_;  // by Var::id; empty while there is none
@@ -217,8 +227,17 @@ const Function* EliminateCommonSubexpr(const Function* function, const Module* m
                                        CommonSubexprOptions options) {
   OpTypeInferrer inferrer(module, workspace.arena(), nullptr);
   CommonSubexprEliminator eliminator(module, workspace, inferrer, options);
+  const size_t num_vars = workspace.num_vars();
   const Function* result = eliminator.Run(function);
-  kMerged.Add(eliminator.merged());
+  if (!eliminator.overwrites() || eliminator.merged() == 0) {
+    kMerged.Add(eliminator.merged());
+    return result;
+  }
+  // Few functions have such calls: these are worked on twice.
+  CommonSubexprEliminator careful(module, workspace, inferrer, options);
+  careful.KeepApart(OverwrittenVars(*function, num_vars));
+  result = careful.Run(function);
+  kMerged.Add(careful.merged());
   return result;
 }
 

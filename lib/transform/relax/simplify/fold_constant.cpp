@@ -9,7 +9,8 @@
 // A variable that is bound to a constant, in the program or by folding, is replaced by the constant in all uses, and
 // operators that take a shape get the shape instead of a variable for it. Operators are folded within dataflow blocks,
 // calls of PrimFuncs (call_tir) everywhere. Calls that have effects, are random, would make big constants out of small
-// ones (see FoldOptions) or have an undefined result are not folded. Dead bindings are removed.
+// ones (see FoldOptions) or have an undefined result are not folded, nor is what a call_tir_inplace overwrites. Dead
+// bindings are removed.
 //
 // One walk in the order of execution, with a table of known values by variable: O(bindings), plus the evaluation.
 //
@@ -23,6 +24,7 @@
 #include <unordered_set>
 
 #include "constant_evaluator.h"
+#include "iropt/analysis/relax/overwritten_vars.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/rewriter.h"
@@ -62,6 +64,8 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
       : ExprRewriter(workspace, &inferrer), evaluator_(module, options), fact_ids_(workspace.num_vars(), 0) {}
 
   const Function* Fold(const Function* function) { return Rebuild(*function, VisitExpr(function->body)); }
+  // Variables, by Var::id, that do not become constants.
+  void KeepVars(std::vector<bool> vars) { kept_ = std::move(vars); }
   const ConstantEvaluator::Declined& declined() const { return evaluator_.declined(); }
   uint64_t folded() const { return folded_; }
 
@@ -168,11 +172,18 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
 
   const Binding* VisitBinding(const Binding* binding) {
     const Expr* old = ValueOf(binding);
+    if (!kept_.empty() && kept_[binding->var->id]) return KeepBinding(*binding);
     if (binding->kind == NodeKind::kMatchCast) return ExprRewriter::VisitBinding(binding);
     if (old->kind != NodeKind::kCall) return Bind(*binding, VisitExpr(old));
     std::optional<HostValue> value;
     const Expr* call = RewriteCall(*static_cast<const Call*>(old), &value);
     return value ? BindValue(*binding, *std::move(value), call->type) : Rebind(*binding, call);
+  }
+
+  // The binding with folded operands only.
+  const Binding* KeepBinding(const Binding& binding) {
+    const auto* call = As<Call>(ValueOf(&binding));
+    return call ? Rebuild(binding, binding.var, ExprRewriter::VisitCall(call)) : ExprRewriter::VisitBinding(&binding);
   }
 
   const Binding* Bind(const Binding& binding, const Expr* value) {
@@ -271,22 +282,22 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   ConstantEvaluator evaluator_;
   bool in_dataflow_ = false;
   uint64_t folded_ = 0;             // the number of calls
+  std::vector<bool> kept_;          // by Var::id; empty if all may become constants
   std::vector<uint32_t> fact_ids_;  // by Var::id: index in facts_ plus one, 0 if nothing is known
   std::vector<Fact> facts_;
 };
 
-size_t BytesOfConstants(const Function& function) {
-  struct Adder : WalkHandler {
-    void OnConstant(const Constant& constant) {
-      if (seen.insert(constant.data).second) bytes += constant.data->num_bytes();
-    }
-    std::unordered_set<const NDArray*> seen;
-    size_t bytes = 0;
-  };
-  Adder adder;
-  Walk(function, adder);
-  return adder.bytes;
-}
+// What a walk over the function finds before it is folded.
+struct Survey : WalkHandler {
+  void OnConstant(const Constant& constant) {
+    if (seen.insert(constant.data).second) bytes += constant.data->num_bytes();
+  }
+  void OnCall(const Call& call) { overwrites |= IsOp(call.op, OpId::kCallTirInplace); }
+
+  std::unordered_set<const NDArray*> seen;
+  size_t bytes = 0;         // of constants
+  bool overwrites = false;  // whether a call overwrites an operand
+};
 
 }  // namespace
 
@@ -294,9 +305,12 @@ const Function* FoldConstants(const Function* function, const Module& module, Wo
                               const FoldOptions& options, DiagnosticEngine* diagnostics) {
   FoldOptions limits = options;
   // A result that is allowed by itself is allowed once.
-  limits.max_total_bytes += std::max(options.max_bytes, BytesOfConstants(*function));
+  Survey survey;
+  Walk(*function, survey);
+  limits.max_total_bytes += std::max(options.max_bytes, survey.bytes);
   OpTypeInferrer inferrer(&module, workspace.arena(), nullptr);
   ConstantFolder folder(module, workspace, inferrer, limits);
+  if (survey.overwrites) folder.KeepVars(OverwrittenVars(*function, workspace.num_vars()));
   const Function* folded = folder.Fold(function);
   if (const ConstantEvaluator::Declined& declined = folder.declined(); diagnostics && declined.count > 0) {
     std::string message = fmt::format("a call of constants is not folded: {}", declined.reason);
