@@ -72,7 +72,7 @@ class Inverter {
       return digit;
     }
     if (!digit->is_highest && (!extent || *extent % *by != 0)) return std::nullopt;
-    digit->lower *= *by;
+    if (__builtin_mul_overflow(digit->lower, *by, &digit->lower)) return std::nullopt;
     digit->extent = Simplify(make_.CeilDiv(digit->extent, binary->b));
     return digit;
   }
@@ -111,7 +111,7 @@ class Inverter {
       terms[i].is_first = i == 0;
       const int64_t* extent = AsInt(terms[i].extent);
       if (i > 0 && !extent) return false;
-      if (i > 0) scale *= *extent;
+      if (i > 0 && __builtin_mul_overflow(scale, *extent, &scale)) return false;
     }
     digits_.insert(digits_.end(), terms.begin(), terms.end());
     return true;
@@ -142,7 +142,7 @@ class Inverter {
       const int64_t* extent = AsInt(digit.extent);
       const bool is_last = &digit == &digits.back();
       if (!is_last && !extent) return nullptr;
-      if (!is_last) lower *= *extent;
+      if (!is_last && __builtin_mul_overflow(lower, *extent, &lower)) return nullptr;
     }
     return Covers(digits.back(), dims_[axis]) ? position : nullptr;
   }

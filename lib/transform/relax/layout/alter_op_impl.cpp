@@ -165,24 +165,36 @@ class ImplMutator : public ExprMutator {
     }
     const GlobalVar* name = added_.Replacement(kind, replacement);
     // It may be there since an earlier run.
-    return name == call.args[0] ? &call : MakeCall(call, name, impl);
+    return name == call.args[0] ? &call : MakeCall(call, replacement, name, impl);
   }
 
-  const Expr* MakeCall(const Call& call, const GlobalVar* callee, const OpImpl& impl) {
+  const Expr* MakeCall(const Call& call, const PrimFunc& replacement, const GlobalVar* callee, const OpImpl& impl) {
     std::vector<const Expr*> fields;
+    std::vector<const Type*> all_types;
     for (const Expr* field : To<Tuple>(call.args[1])->fields) {
       const size_t i = fields.size();
       const IndexMapAttr* map = impl.transforms.empty() ? nullptr : impl.transforms[i];
-      fields.push_back(map && !IsScalarConstant(field) ? Transform(field, map, impl, i) : field);
+      const bool is_changed = map && !IsScalarConstant(field);
+      fields.push_back(is_changed ? Transform(field, map, impl, i) : field);
+      all_types.push_back(is_changed ? MappedType(call, field->type, impl, i) : field->type);
+      if (!all_types.back()) return nullptr;
     }
     const size_t first = fields.size();
     const Type* old_type = call.type_args->fields[0];
     const auto* tuple = As<TupleType>(old_type);
     std::vector<const Type*> types;
     for (size_t i = 0; i < (tuple ? tuple->fields.size() : 1); ++i) {
-      types.push_back(ResultType(call, tuple ? tuple->fields[i] : old_type, impl, first + i));
+      types.push_back(MappedType(call, tuple ? tuple->fields[i] : old_type, impl, first + i));
       if (!types.back()) return nullptr;
     }
+    all_types.insert(all_types.end(), types.begin(), types.end());
+    const bool all_known = std::ranges::all_of(all_types, [](const Type* type) {
+      const auto* tensor = As<TensorType>(type);
+      return tensor && tensor->known;
+    });
+    if (all_known && !AcceptsTensors(replacement, all_types))
+      return Fail(call,
+                  fmt::format("the replacement '{}' does not take these tensors in their new layouts", impl.function));
     Arena& arena = workspace().arena();
     const Type* const out[] = {tuple ? TupleType::Get(arena, types) : types[0]};
     std::vector<const Expr*> args(call.args.begin(), call.args.end());
@@ -215,13 +227,13 @@ class ImplMutator : public ExprMutator {
     return workspace().New<Call>(GetOp(OpId::kLayoutTransform), args, attrs, nullptr, nullptr);
   }
 
-  // The type of a result of the replacement; null after an error.
-  const Type* ResultType(const Call& call, const Type* type, const OpImpl& impl, size_t param) {
+  // The type of an argument or a result of the replacement; null after an error.
+  const Type* MappedType(const Call& call, const Type* type, const OpImpl& impl, size_t param) {
     const IndexMapAttr* map = impl.transforms.empty() ? nullptr : impl.transforms[param];
     if (!map) return type;
     const auto* tensor = As<TensorType>(type);
     if (!tensor || !tensor->known || tensor->dims.size() != map->params.size()) {
-      Fail(call, fmt::format("the layout of parameter {} does not fit the result", param));
+      Fail(call, fmt::format("the layout of parameter {} does not fit the tensor", param));
       return nullptr;
     }
     const Type* mapped = builder().inferrer()->Infer(Transform(workspace().NewVar("result", type), map, impl, param));

@@ -6,14 +6,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "iropt/arith/analyzer.h"
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/op/op.h"
 #include "transform/relax/util/named_prim_funcs.h"
@@ -21,23 +18,6 @@
 namespace iropt {
 
 namespace {
-
-using Dims = std::unordered_map<const tir::Var*, const PrimExpr*>;
-
-bool Fits(const tir::Buffer* buffer, const TensorType* tensor, Dims& values) {
-  if (!buffer || !tensor || !tensor->known || buffer->dtype != tensor->dtype) return false;
-  if (buffer->shape.size() != tensor->dims.size()) return false;
-  for (uint32_t i = 0; i < buffer->shape.size(); ++i) {
-    const PrimExpr* dim = buffer->shape[i];
-    const int64_t* size = arith::AsInt(dim);
-    if (size && !arith::IsInt(tensor->dims[i], *size)) return false;
-    const auto* var = As<tir::Var>(dim);
-    if (!var) continue;
-    const auto [known, is_new] = values.try_emplace(var, tensor->dims[i]);
-    if (!is_new && !arith::ProveEqual(known->second, tensor->dims[i])) return false;
-  }
-  return true;
-}
 
 class CustomLegalization {
  public:
@@ -71,10 +51,7 @@ class CustomLegalization {
     }
     ForEachLeaf(call.call().type, [&](const Type* leaf) { types.push_back(leaf); });
     if (types.size() != func.param_buffers.size()) return nullptr;
-    Dims values;
-    for (uint32_t i = 0; i < types.size(); ++i) {
-      if (!Fits(func.param_buffers[i], As<TensorType>(types[i]), values)) return nullptr;
-    }
+    if (!AcceptsTensors(func, types)) return nullptr;
     const Expr* callee = sources_->Import(found, call.module());
     const Expr* tuple = workspace.New<Tuple>(workspace.Copy(tensors), nullptr);
     const List<const Expr*> args = workspace.arena().Copy<const Expr*>({callee, tuple});

@@ -2,12 +2,45 @@
 
 #include <memory>
 #include <string>
+#include <unordered_map>
 
+#include "iropt/arith/analyzer.h"
+#include "iropt/arith/prim_builder.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/support/file.h"
 
 namespace iropt {
+
+namespace {
+
+using Dims = std::unordered_map<const tir::Var*, const PrimExpr*>;
+
+bool Fits(const tir::Buffer* buffer, const TensorType* tensor, Dims& values) {
+  if (!buffer || !tensor || !tensor->known || buffer->dtype != tensor->dtype) return false;
+  if (buffer->shape.size() != tensor->dims.size()) return false;
+  for (uint32_t i = 0; i < buffer->shape.size(); ++i) {
+    const PrimExpr* dim = buffer->shape[i];
+    const int64_t* size = arith::AsInt(dim);
+    if (size && !arith::IsInt(tensor->dims[i], *size)) return false;
+    const auto* var = As<tir::Var>(dim);
+    if (!var) continue;
+    const auto [known, is_new] = values.try_emplace(var, tensor->dims[i]);
+    if (!is_new && !arith::ProveEqual(known->second, tensor->dims[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool AcceptsTensors(const PrimFunc& func, std::span<const Type* const> types) {
+  if (types.size() > func.param_buffers.size()) return false;
+  Dims values;
+  for (uint32_t i = 0; i < types.size(); ++i) {
+    if (!Fits(func.param_buffers[i], As<TensorType>(types[i]), values)) return false;
+  }
+  return true;
+}
 
 NamedPrimFuncs::NamedPrimFuncs(const PassOptions& options) {
   const std::string& path = options.String("file");

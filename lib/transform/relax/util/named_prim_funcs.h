@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "iropt/ir/module.h"
@@ -23,5 +24,9 @@ class NamedPrimFuncs {
  private:
   std::optional<Module> file_;
 };
+
+// Returns whether the first parameters of the function are buffers for tensors of these types, of which dtypes, ranks
+// and dimensions must be known and equal. A variable of the function stands for one dimension.
+bool AcceptsTensors(const PrimFunc& func, std::span<const Type* const> types);
 
 }  // namespace iropt
