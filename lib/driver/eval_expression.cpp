@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/eval/relax/interpreter.h"
 #include "iropt/infer/type_inferrer.h"
@@ -12,10 +14,15 @@
 #include "iropt/runtime/value.h"
 #include "iropt/text/script/parser.h"
 #include "iropt/text/script/printer.h"
+#include "simplify_scalar.h"
 
 namespace iropt {
 
 namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Dump(const Json& json) { return json.dump() + '\n'; }
 
 // What one expression on the command line may take: 1 GiB for a tensor, and minutes.
 constexpr EvalLimits kLimits{.max_bytes = size_t{1} << 30, .max_work = 100'000'000'000};
@@ -57,23 +64,39 @@ Result<const Expr*> Evaluate(const Expr* expr, Workspace& workspace, DiagnosticE
   return literal;
 }
 
-}  // namespace
+int Write(CompilerInstance& compiler, std::string_view text) {
+  OutputStream out(STDOUT_FILENO);
+  out.Append(text);
+  const Status written = out.Flush();
+  return written.ok() ? 0 : compiler.Report(written.error(), "file");
+}
 
-int EvalExpression(const CompilerOptions& options, std::span<const std::string> plugins, const std::string& text) {
-  CompilerInstance compiler(options);
-  if (const Status loaded = compiler.LoadPlugins(plugins); !loaded.ok())
-    return compiler.Report(loaded.error(), "usage");
-  const Result<uint32_t> base = compiler.AddText("-eval", text);
+int EvalGraphExpression(CompilerInstance& compiler, const EvalRequest& request) {
+  if (!request.assumptions.empty()) {
+    return compiler.Report({ErrorCode::Usage, "flag '-assume' is for expressions on scalars, without R."}, "usage");
+  }
+  const Result<uint32_t> base = compiler.AddText("-eval", request.text);
   if (!base.ok()) return compiler.Report(base.error(), "file");
   Workspace workspace;
-  const Expr* expr = ParseExpression(text, *base, workspace, compiler.diagnostics());
+  const Expr* expr = ParseExpression(request.text, *base, workspace, compiler.diagnostics());
   if (!expr) return ExitCode(ErrorCode::Parse);
   const Result<const Expr*> value = Evaluate(expr, workspace, compiler.diagnostics());
   if (!value.ok()) return compiler.Report(value.error(), "no-value");
-  OutputStream out(STDOUT_FILENO);
-  out.Append(fmt::format("{}  # {}\n", ExpressionToString(*value), TypeToString((*value)->type)));
-  const Status written = out.Flush();
-  return written.ok() ? 0 : compiler.Report(written.error(), "file");
+  const std::string text = ExpressionToString(*value);
+  const std::string type = TypeToString((*value)->type);
+  const Json json = {{"value", text}, {"type", type}};
+  return Write(compiler, request.as_json ? Dump(json) : fmt::format("{}  # {}\n", text, type));
+}
+
+}  // namespace
+
+int EvalExpression(const CompilerOptions& options, std::span<const std::string> plugins, const EvalRequest& request) {
+  CompilerInstance compiler(options);
+  if (const Status loaded = compiler.LoadPlugins(plugins); !loaded.ok())
+    return compiler.Report(loaded.error(), "usage");
+  if (IsGraphExpression(request.text)) return EvalGraphExpression(compiler, request);
+  const Result<std::string> text = SimplifyScalar(request, compiler);
+  return text.ok() ? Write(compiler, *text) : compiler.Report(text.error(), "syntax");
 }
 
 }  // namespace iropt

@@ -101,6 +101,8 @@ const FlagExclusion kExclusions[] = {
 constexpr FlagRequirement kRequirements[] = {
     {"output-split-marker", "split-input-file"},
     {"resume-from", "checkpoint-dir"},
+    {"assume", "eval"},
+    {"eval-format", "eval"},
 };
 
 // What depends on the values of flags.

@@ -34,6 +34,8 @@ struct CommandLine {
   std::string colour = "auto";
   std::string progress = "auto";
   std::optional<std::string> eval;
+  std::string eval_format;
+  std::vector<std::string> assumptions;
   bool help = false;
   bool help_all = false;
   bool help_pipelines = false;

@@ -53,6 +53,12 @@ int RunCompletion(const std::vector<std::string>& arguments) {
   return PrintToStdout(iropt::Complete(arguments.size() > 1 ? arguments[1] : "", breaks));
 }
 
+int RunEval(const CommandLine& line) {
+  return iropt::EvalExpression(
+      line.driver.compiler, line.driver.plugins,
+      {.text = *line.eval, .assumptions = line.assumptions, .as_json = line.eval_format == "json"});
+}
+
 int RunCommand(const std::vector<std::string>& arguments) {
   if (!arguments.empty() && arguments[0] == "-complete") return RunCompletion(arguments);
   const iropt::Result<CommandLine> line = iropt::ParseCommandLine(arguments);
@@ -62,7 +68,7 @@ int RunCommand(const std::vector<std::string>& arguments) {
   if (line->help_pipelines) return PrintToStdout(iropt::kPipelines);
   if (line->print_version) return PrintToStdout("ir-opt " IROPT_VERSION "\n");
   if (!line->print_completion.empty()) return PrintToStdout(iropt::CompletionScript(line->print_completion));
-  if (line->eval) return iropt::EvalExpression(line->driver.compiler, line->driver.plugins, *line->eval);
+  if (line->eval) return RunEval(*line);
   if (!AsksForCatalog(*line)) return iropt::RunDriver(line->driver);
   const iropt::Result<std::string> text = RenderCatalog(*line);
   return text.ok() ? PrintToStdout(*text) : iropt::ReportToolError(kName, text.error());

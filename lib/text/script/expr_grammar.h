@@ -23,6 +23,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -47,6 +48,7 @@ class ExprGrammar : public ValueReader {
 
   // After a first operand: the operators that follow it.
   bool ParseInfix(PyValue& out, uint32_t begin, Precedence least) {
+    std::optional<PyValue> compared;  // the right operand of the comparison before
     for (;;) {
       Precedence precedence = PrecedenceOf(lex_.kind());
       const bool word = At(TokenKind::kName);
@@ -72,8 +74,15 @@ class ExprGrammar : public ValueReader {
       const PyValue left = out;
       const Span span = lex_.SpanFrom(begin);
       const NodeKind logic = conjunction ? NodeKind::kAnd : NodeKind::kOr;
-      if (word ? !level().Logic(logic, left, right, span, out) : !level().Binary(op, left, right, span, out))
+      const bool links = chains_comparisons_ && !word && precedence == Precedence::kComparison;
+      if (links && compared) {
+        PyValue link;
+        if (!level().Binary(op, *compared, right, span, link) || !level().Logic(NodeKind::kAnd, left, link, span, out))
+          return false;
+      } else if (word ? !level().Logic(logic, left, right, span, out) : !level().Binary(op, left, right, span, out)) {
         return false;
+      }
+      compared = links ? std::optional(right) : std::nullopt;
     }
   }
 
@@ -114,6 +123,9 @@ class ExprGrammar : public ValueReader {
     return true;
   }
 
+  // From now on a < b < c is a < b and b < c, as in Python. In scripts it is (a < b) < c, as TVM prints that.
+  void ChainComparisons() { chains_comparisons_ = true; }
+
   // x, or *list for all items of the list.
   bool ParseItem(std::vector<PyValue>& items) {
     const bool star = Accept(TokenKind::kStar);
@@ -144,6 +156,8 @@ class ExprGrammar : public ValueReader {
 
  private:
   Level& level() { return static_cast<Level&>(*this); }
+
+  bool chains_comparisons_ = false;
 
   bool ParsePrefix(PyValue& out) {
     const uint32_t begin = lex_.peek().begin;

@@ -197,4 +197,17 @@ std::string ExpressionToString(const Expr* expr) {
   return result;
 }
 
+std::string ScalarToString(const PrimExpr* expr) {
+  std::string result;
+  {
+    OutputStream out(&result);
+    const Module module;
+    PrintNames names({"I", "T", "R"});
+    ForEachPrimVar(expr, [&](const tir::Var* var) { names.Define(var); });
+    PrintTarget target{&module, out, names};
+    PrintPrimExpr(expr, target, ScriptDialect::kTir);
+  }
+  return result;
+}
+
 }  // namespace iropt

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "iropt/diag/diagnostic.h"
 #include "iropt/diag/source.h"
@@ -38,6 +39,18 @@ std::optional<Module> ParseModule(std::string_view text, uint32_t base, const Pa
 
 // Reads one Relax expression without free variables, such as R.add(R.const(1), R.const(2)).
 const Expr* ParseExpression(std::string_view text, uint32_t base, Workspace& workspace, DiagnosticEngine& diagnostics);
+
+// Returns whether the text of an expression uses operators of Relax, R.add and so on.
+bool IsGraphExpression(std::string_view text);
+
+// Reads one expression on scalars, such as T.floordiv(x * 8 + y, 8). A name that means nothing else is a variable: one
+// of `variables`, or a new one of dtype int32, which is added to them. a < b < c is a < b and b < c.
+const PrimExpr* ParseScalar(std::string_view text, uint32_t base, std::vector<const tir::Var*>& variables,
+                            Workspace& workspace, DiagnosticEngine& diagnostics);
+// Reads a new variable with its dtype: n: T.int64, or n: "int64". Nothing, without a message, if the text does not
+// begin with a name and a colon; null after an error.
+std::optional<const tir::Var*> ParseDeclaration(std::string_view text, uint32_t base, Workspace& workspace,
+                                                DiagnosticEngine& diagnostics);
 
 // The scope of a part of a module.
 struct ParseScope {

@@ -45,5 +45,7 @@ bool CheckTextSize(const Module& module, DiagnosticEngine& diagnostics);
 
 // One Relax expression without variables, such as ParseExpression reads; its arrays are printed in their places.
 std::string ExpressionToString(const Expr* expr);
+// One expression on scalars, such as ParseScalar reads.
+std::string ScalarToString(const PrimExpr* expr);
 
 }  // namespace iropt
