@@ -64,16 +64,16 @@ std::optional<std::pair<const PrimExpr*, IntBound>> BoundFromComparison(const Pr
   }
 }
 
-// var % coeff == base
+// var % coeff == base, for either way of rounding
 std::optional<std::pair<const tir::Var*, ModularSet>> ModularFromEquality(const PrimExpr* e) {
   const auto* equal = As<tir::EQ>(e);
-  const auto* mod = equal ? As<tir::FloorMod>(equal->a) : nullptr;
-  if (!mod) return std::nullopt;
+  const auto* mod = equal ? As<tir::BinaryExpr>(equal->a) : nullptr;
+  if (!mod || (mod->kind != NodeKind::kFloorMod && mod->kind != NodeKind::kMod)) return std::nullopt;
   const auto* var = As<tir::Var>(mod->a);
   const int64_t* coeff = AsInt(mod->b);
   const int64_t* base = AsInt(equal->b);
-  if (!var || !coeff || !base || *coeff <= 0 || *base < 0 || *base >= *coeff) return std::nullopt;
-  return std::pair{var, ModularSet{*coeff, *base}};
+  if (!var || !coeff || !base || *coeff <= 0) return std::nullopt;
+  return std::pair{var, ModularSet{*coeff, FloorModInt(*base, *coeff)}};
 }
 
 bool IsOrder(NodeKind kind) { return kind >= NodeKind::kEQ && kind <= NodeKind::kGE; }
@@ -270,6 +270,10 @@ Analyzer::Constraint::Constraint(Analyzer& analyzer, const PrimExpr* condition, 
       num_literals_(analyzer.literals_.size()),
       num_orders_(analyzer.orders_->size()),
       epoch_(analyzer.epoch_) {
+  // The bounds of the expressions as they are written, too: what is simplified here may have the same form.
+  ForEachConjunct(condition, [&](const PrimExpr* part) {
+    if (within_expression || IsPure(part)) AddFacts(part);
+  });
   condition = analyzer.RewriteSimplify(condition);
   ForEachConjunct(condition, [&](const PrimExpr* part) {
     if (AsInt(part) || (!within_expression && !IsPure(part))) return;
@@ -277,15 +281,21 @@ Analyzer::Constraint::Constraint(Analyzer& analyzer, const PrimExpr* condition, 
     const PrimExpr* negated = analyzer.RewriteSimplify(analyzer.make_.Not(part));
     analyzer.literals_.push_back({part, true});
     if (!AsInt(negated)) analyzer.literals_.push_back({negated, false});
-    if (const auto fact = BoundFromComparison(part)) analyzer.bounds_.AddFact(fact->first, fact->second);
-    if (const auto modular = ModularFromEquality(part)) {
-      modular_.push_back({modular->first, analyzer.bounds_.Modular(modular->first)});
-      analyzer.bounds_.SetModular(modular->first, modular->second);
-    }
-    analyzer.ForgetRewrites();
+    AddFacts(part);
   });
   analyzer.orders_->Add(condition);
   analyzer.ForgetRewrites();
+}
+
+void Analyzer::Constraint::AddFacts(const PrimExpr* condition) {
+  BoundAnalyzer& bounds = analyzer_.bounds_;
+  if (const auto fact = BoundFromComparison(condition)) bounds.AddFact(fact->first, fact->second);
+  if (const auto modular = ModularFromEquality(condition)) {
+    const ModularSet before = bounds.Modular(modular->first);
+    modular_.push_back({modular->first, before});
+    bounds.SetModular(modular->first, before.Intersect(modular->second));
+  }
+  analyzer_.ForgetRewrites();
 }
 
 Analyzer::Constraint::~Constraint() {

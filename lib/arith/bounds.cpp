@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "iropt/op/op_id.h"
 #include "iropt/support/stack.h"
@@ -103,9 +105,12 @@ IntBound BoundAnalyzer::Bound(const PrimExpr* e) const {
 }
 
 IntBound BoundAnalyzer::UncachedBound(const PrimExpr* e) const {
-  IntBound bound = WithStack([&] { return BoundOf(e); });
-  if (const IntBound* fact = FindFact(e)) bound = bound.Intersect(*fact);
-  return bound;
+  const IntBound bound = WithStack([&] { return BoundOf(e); });
+  const IntBound* fact = FindFact(e);
+  if (!fact) return bound;
+  // Facts that contradict each other are those of code that never runs.
+  const IntBound common = bound.Intersect(*fact);
+  return common.min <= common.max ? common : bound;
 }
 
 // The last fact of the expression; null if there is none.
@@ -126,8 +131,7 @@ IntBound BoundAnalyzer::BoundOf(const PrimExpr* e) const {
   switch (e->kind) {
     case NodeKind::kPrimVar:
     case NodeKind::kSizeVar: return BoundOfVar(static_cast<const tir::Var*>(e));
-    case NodeKind::kCast:
-      return Bound(static_cast<const tir::Cast*>(e)->value).Intersect(IntBound::Everything(e->dtype));
+    case NodeKind::kCast: return BoundOfCast(static_cast<const tir::Cast*>(e));
     case NodeKind::kSelect: {
       const auto* select = static_cast<const tir::Select*>(e);
       return Bound(select->true_value).Union(Bound(select->false_value));
@@ -140,11 +144,21 @@ IntBound BoundAnalyzer::BoundOf(const PrimExpr* e) const {
     }
     case NodeKind::kBroadcast: return Bound(static_cast<const tir::Broadcast*>(e)->value);
     case NodeKind::kPrimCall: return BoundOfCall(static_cast<const tir::Call*>(e));
+    case NodeKind::kLet: return BoundOfLet(static_cast<const tir::Let*>(e));
     default: break;
   }
   if (e->kind >= NodeKind::kAdd && e->kind <= NodeKind::kMax)
     return BoundOfBinary(static_cast<const tir::BinaryExpr*>(e));
   return IntBound::Everything(e->dtype);
+}
+
+// A narrow or unsigned dtype wraps what it cannot hold; indices do not overflow.
+IntBound BoundAnalyzer::BoundOfCast(const tir::Cast* cast) const {
+  const IntBound value = Bound(cast->value);
+  const IntBound all = IntBound::Everything(cast->dtype);
+  const IntBound common = value.Intersect(all);
+  const bool keeps = IsIndexType(cast->dtype.with_lanes(1)) ? common.min <= common.max : common == value;
+  return keeps ? common : all;
 }
 
 IntBound BoundAnalyzer::BoundOfBinary(const tir::BinaryExpr* e) const {
@@ -173,6 +187,54 @@ IntBound BoundAnalyzer::BoundOfVar(const tir::Var* var) const {
     return {0, IntBound::Everything(var->dtype).max};
   }
   return IntBound::Everything(var->dtype);
+}
+
+namespace {
+
+// The entry of a variable while this lives.
+template <class T>
+class ScopedEntry {
+ public:
+  ScopedEntry(std::unordered_map<const tir::Var*, T>& entries, const tir::Var* var, const T& value)
+      : entries_(entries), var_(var) {
+    if (const auto it = entries.find(var); it != entries.end()) before_ = it->second;
+    entries.insert_or_assign(var, value);
+  }
+  ~ScopedEntry() {
+    if (before_) {
+      entries_.insert_or_assign(var_, *before_);
+    } else {
+      entries_.erase(var_);
+    }
+  }
+  ScopedEntry(const ScopedEntry&) = delete;
+  ScopedEntry& operator=(const ScopedEntry&) = delete;
+
+ private:
+  std::unordered_map<const tir::Var*, T>& entries_;
+  const tir::Var* var_;
+  std::optional<T> before_;
+};
+
+}  // namespace
+
+// The body may occur elsewhere, where the variable has another value: what is cached about it is forgotten.
+IntBound BoundAnalyzer::BoundOfLet(const tir::Let* let) const {
+  const IntBound value = Bound(let->value);
+  DropCaches();
+  const ScopedEntry entry(var_bounds_, let->var, value);
+  const IntBound body = Bound(let->body);
+  DropCaches();
+  return body;
+}
+
+ModularSet BoundAnalyzer::ModularOfLet(const tir::Let* let) const {
+  const ModularSet value = Modular(let->value);
+  DropCaches();
+  const ScopedEntry entry(var_modular_, let->var, value);
+  const ModularSet body = Modular(let->body);
+  DropCaches();
+  return body;
 }
 
 IntBound BoundAnalyzer::BoundOfCall(const tir::Call* call) const {
@@ -218,7 +280,34 @@ ModularSet MulModular(ModularSet a, ModularSet b) {
   return {std::gcd(*pq, std::gcd(*pm, *qn)), *nm};
 }
 
+// s and t with s * a + t * b == gcd(a, b); a and b are positive.
+std::pair<int64_t, int64_t> BezoutFactors(int64_t a, int64_t b) {
+  std::pair<int64_t, int64_t> s{1, 0}, t{0, 1};
+  while (b != 0) {
+    const int64_t quotient = a / b;
+    a = std::exchange(b, a % b);
+    s.first = std::exchange(s.second, s.first - quotient * s.second);
+    t.first = std::exchange(t.second, t.first - quotient * t.second);
+  }
+  return {s.first, t.first};
+}
+
 }  // namespace
+
+// a x + p == b y + q, where x is the least such number that is not negative.
+ModularSet ModularSet::Intersect(ModularSet other) const {
+  if (coeff == 0 || other.coeff == 0) return coeff == 0 ? *this : other;
+  const int64_t gcd = std::gcd(coeff, other.coeff);
+  const auto distance = CheckedSub(FloorModInt(other.base, other.coeff), FloorModInt(base, coeff));
+  const auto common = CheckedMul(coeff / gcd, other.coeff);
+  if (!distance || !common || *distance % gcd != 0) return *this;
+  const int64_t period = other.coeff / gcd;
+  const auto steps =
+      CheckedMul(FloorModInt(*distance / gcd, period), FloorModInt(BezoutFactors(coeff, other.coeff).first, period));
+  const auto offset = steps ? CheckedMul(coeff, *steps % period) : std::nullopt;
+  const auto sum = offset ? CheckedAdd(*offset, FloorModInt(base, coeff)) : std::nullopt;
+  return sum ? ModularSet{*common, FloorModInt(*sum, *common)} : *this;
+}
 
 ModularSet BoundAnalyzer::Modular(const PrimExpr* e) const {
   if (AsInt(e) || tir::Var::ClassOf(e->kind)) return UncachedModular(e);
@@ -237,11 +326,9 @@ ModularSet BoundAnalyzer::UncachedModular(const PrimExpr* e) const {
         const auto it = var_modular_.find(static_cast<const tir::Var*>(e));
         return it == var_modular_.end() ? kAnyInt : it->second;
       }
-      case NodeKind::kCast: {
-        const auto* cast = static_cast<const tir::Cast*>(e);
-        const bool widens = cast->value->dtype.is_integer() && cast->value->dtype.bits <= e->dtype.bits;
-        return widens ? Modular(cast->value) : kAnyInt;
-      }
+      case NodeKind::kCast: return ModularOfCast(static_cast<const tir::Cast*>(e));
+      case NodeKind::kPrimCall: return ModularOfCall(static_cast<const tir::Call*>(e));
+      case NodeKind::kLet: return ModularOfLet(static_cast<const tir::Let*>(e));
       case NodeKind::kSelect: {
         const auto* select = static_cast<const tir::Select*>(e);
         return UnionModular(Modular(select->true_value), Modular(select->false_value));
@@ -252,6 +339,37 @@ ModularSet BoundAnalyzer::UncachedModular(const PrimExpr* e) const {
         return kAnyInt;
     }
   });
+}
+
+// The number of bits that a floating point dtype holds exactly; 0 if it is not known here.
+static int ExactBits(DataType dtype) {
+  if (dtype.code != TypeCode::kFloat) return 0;
+  return dtype.bits == 64 ? 53 : dtype.bits == 32 ? 24 : dtype.bits == 16 ? 11 : 0;
+}
+
+// A conversion that keeps every value, or one to a float and back that does.
+ModularSet BoundAnalyzer::ModularOfCast(const tir::Cast* cast) const {
+  const DataType from = cast->value->dtype;
+  if (from.is_integer()) {
+    const int bits = cast->dtype.is_integer() ? cast->dtype.bits : ExactBits(cast->dtype);
+    return from.bits <= bits ? Modular(cast->value) : kAnyInt;
+  }
+  const auto* inner = As<tir::Cast>(cast->value);
+  const bool returns = inner && cast->dtype.is_integer() && inner->value->dtype.is_integer() &&
+                       inner->value->dtype.bits <= cast->dtype.bits;
+  return returns ? ModularOfCast(inner) : kAnyInt;
+}
+
+// x >> 2 is x // 4, and x & 3 is x % 4.
+ModularSet BoundAnalyzer::ModularOfCall(const tir::Call* call) const {
+  const auto* op = As<Op>(call->op);
+  const int64_t* right = op && call->args.size() == 2 ? AsInt(call->args[1]) : nullptr;
+  if (!right || *right < 0 || !call->dtype.is_integer()) return kAnyInt;
+  if (op->id == OpId::kTirShiftRight && *right < 62) return DivideModular(call->args[0], int64_t{1} << *right, true);
+  const bool masks = op->id == OpId::kTirBitwiseAnd && *right < IntBound::kPosInf;
+  if (masks && std::has_single_bit(static_cast<uint64_t>(*right) + 1))
+    return ReduceModular(call->args[0], *right + 1, true);
+  return kAnyInt;
 }
 
 ModularSet BoundAnalyzer::ModularOfBinary(const tir::BinaryExpr* e) const {

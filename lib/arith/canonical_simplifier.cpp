@@ -147,16 +147,18 @@ const PrimExpr* CanonicalSimplifier::Normal(const Sum& sum) {
   std::stable_sort(terms.begin(), terms.end(), [](const Split& a, const Split& b) {
     return std::tie(a.scale, a.lower, a.upper, a.floor) > std::tie(b.scale, b.lower, b.upper, b.floor);
   });
-  const PrimExpr* e = make_.Const(0, sum.dtype);
+  // The least integer cannot be subtracted.
+  const bool is_least = sum.base < 0 && !FitsIn(-sum.base, sum.dtype);
+  const PrimExpr* e = make_.Const(is_least ? sum.base : 0, sum.dtype);
   for (const Split& term : terms) {
     if (term.scale > 0) e = make_.Add(e, Normal(term));
   }
   if (sum.base > 0) e = make_.Add(e, make_.Const(sum.base, sum.dtype));
   for (const Split& term : terms) {
-    if (term.scale < 0) e = make_.Sub(e, Normal(term, -1));
+    if (term.scale < 0)
+      e = FitsIn(-term.scale, sum.dtype) ? make_.Sub(e, Normal(term, -1)) : make_.Add(e, Normal(term));
   }
-  if (sum.base < 0) e = make_.Sub(e, make_.Const(-sum.base, sum.dtype));
-  return e;
+  return sum.base < 0 && !is_least ? make_.Sub(e, make_.Const(-sum.base, sum.dtype)) : e;
 }
 
 const PrimExpr* CanonicalSimplifier::Normal(const Form& form) {
@@ -315,6 +317,12 @@ CanonicalSimplifier::Split CanonicalSimplifier::DivideSplit(Split s, int64_t div
     s.scale /= divisor;
     return s;
   }
+  // x * -1 // 2 == x // -2
+  if (s.scale < 0 && s.plain() && divisor % s.scale == 0) {
+    s.lower = divisor / s.scale;
+    s.scale = 1;
+    return s;
+  }
   if (s.scale > 0 && divisor % s.scale == 0) {
     const int64_t lower = Scale(s.lower, divisor / s.scale);
     if (overflow_) return s;
@@ -339,6 +347,11 @@ CanonicalSimplifier::Split CanonicalSimplifier::ModuloSplit(Split s, int64_t div
   s = WithMode(s, floor);
   if (s.scale % divisor == 0) {
     s.scale = 0;
+    return s;
+  }
+  // x * -1 % 2 == x % -2 * -1
+  if (s.scale < 0 && s.plain() && divisor % s.scale == 0) {
+    s.upper = divisor / s.scale;
     return s;
   }
   if (s.scale > 0 && divisor % s.scale == 0) {

@@ -185,6 +185,9 @@ RewriteRule ParseRule(RuleMode mode, std::string_view pattern, std::string_view 
   rule.mode = mode;
   rule.text = pattern;
   RuleParser(rule, pattern).Alternatives();
+  rule.is_vector = std::ranges::any_of(rule.terms, [](const RuleTerm& term) {
+    return term.tag == RuleTerm::Tag::kNode && (term.kind == NodeKind::kRamp || term.kind == NodeKind::kBroadcast);
+  });
   rule.result = RuleParser(rule, result).Single();
   rule.any_dtype = condition.empty() && SelectsOperands(rule);
   if (!condition.empty()) rule.condition = RuleParser(rule, condition).Single();
@@ -301,6 +304,8 @@ const PrimExpr* BuildTerm(const RewriteRule& rule, uint16_t index, const RuleMat
     case RuleTerm::Tag::kNode: break;
   }
   const PrimExpr* args[3] = {};
+  const bool has_lanes = term.kind == NodeKind::kRamp || term.kind == NodeKind::kBroadcast;
+  if (has_lanes) dtype = dtype.with_lanes(1);
   for (int i = 0; i < term.arity; ++i) args[i] = BuildTerm(rule, term.child[i], match, dtype, make);
   switch (term.kind) {
     case NodeKind::kNot: return make.Not(args[0]);

@@ -31,6 +31,7 @@ struct RewriteRule {
   uint16_t result = 0;
   std::optional<uint16_t> condition;
   RuleMode mode = RuleMode::kOnce;
+  bool is_vector = false;  // the pattern has ramps or copies to lanes
   bool any_dtype = false;  // holds for floats, too: operands are only selected or copied
   std::string_view text;   // the pattern as written
 };

@@ -7,6 +7,7 @@
 #include "iropt/support/stack.h"
 #include "map_operands.h"
 #include "simplifier.h"
+#include "vector_quotients.h"
 
 namespace iropt::arith {
 namespace {
@@ -125,7 +126,7 @@ const PrimExpr* RuleSimplifier::Rewrite(const PrimExpr* e) {
       if (value) return value;
       if (!e->dtype.is_bool()) return e;
       const int known = analyzer_.MatchConstraint(e);
-      return known < 0 ? e : make_.Bool(known);
+      return known < 0 ? e : make_.Const(known, e->dtype);
     }
     case NodeKind::kCast: {
       const PrimExpr* value = static_cast<const tir::Cast*>(e)->value;
@@ -136,7 +137,7 @@ const PrimExpr* RuleSimplifier::Rewrite(const PrimExpr* e) {
       const PrimExpr* a = static_cast<const tir::Not*>(e)->a;
       if (const int64_t* value = AsInt(a)) return make_.Bool(*value == 0);
       const int known = analyzer_.MatchConstraint(e);
-      return known < 0 ? ApplyRules(e) : make_.Bool(known);
+      return known < 0 ? ApplyRules(e) : make_.Const(known, e->dtype);
     }
     case NodeKind::kSelect: return ApplyRules(e);
     case NodeKind::kPrimCall: return RewriteCall(static_cast<const tir::Call*>(e));
@@ -151,11 +152,12 @@ const PrimExpr* RuleSimplifier::RewriteBinary(const tir::BinaryExpr* e) {
   if (const PrimExpr* folded = TryFold(e->kind, e->a, e->b, make_)) return folded;
   if (e->kind >= NodeKind::kEQ) {
     const int known = analyzer_.MatchConstraint(e);
-    if (known >= 0) return make_.Bool(known);
+    if (known >= 0) return make_.Const(known, e->dtype);
   }
   const bool is_junction = e->kind == NodeKind::kAnd || e->kind == NodeKind::kOr;
   if (is_junction && e->dtype.is_scalar() && analyzer_.extensions().and_of_ors) return SimplifyAsAndOfOrs(e, analyzer_);
   switch (e->kind) {
+    case NodeKind::kAdd: return IsIndexType(e->dtype) ? ApplyRules(e) : RewriteOtherSum(e);
     case NodeKind::kSub: return IsIndexType(e->dtype) ? ApplyRules(e) : RewriteFloatDifference(e);
     case NodeKind::kDiv: return RewriteDiv(e);
     case NodeKind::kFloorDiv: return RewriteFloorDiv(e);
@@ -195,9 +197,10 @@ const PrimExpr* RuleSimplifier::ApplyRules(const PrimExpr* e) {
   const auto* binary = As<tir::BinaryExpr>(e);
   // Arithmetic and comparisons are those of integers; logic has operands of its own.
   const bool logic = !binary || e->kind == NodeKind::kAnd || e->kind == NodeKind::kOr;
-  const bool any_dtype = logic || IsIndexType(binary->a->dtype) || IsVectorOfIndex(binary->a->dtype);
+  const bool is_index = logic || IsIndexType(binary->a->dtype);
+  const bool is_vector = !is_index && IsVectorOfIndex(binary->a->dtype);
   for (const RewriteRule& rule : RulesFor(e->kind)) {
-    if (!any_dtype && !rule.any_dtype) continue;
+    if (!is_index && !rule.any_dtype && !(is_vector && rule.is_vector)) continue;
     for (const uint16_t pattern : rule.patterns) {
       RuleMatch match;
       if (!MatchTerm(rule, pattern, e, match)) continue;
@@ -207,10 +210,19 @@ const PrimExpr* RuleSimplifier::ApplyRules(const PrimExpr* e) {
       }
       if (rule.condition && !Holds(rule, *rule.condition, match, dtype)) continue;
       const PrimExpr* result = BuildTerm(rule, rule.result, match, dtype, make_);
+      // A truth value stands for those of all lanes.
+      if (result->dtype.is_scalar() && !e->dtype.is_scalar()) result = make_.Broadcast(result, make_.Lanes(e->dtype));
       return rule.mode == RuleMode::kAgain ? Again(result) : result;
     }
   }
   return e;
+}
+
+// Zero in all lanes; a scalar zero is folded.
+const PrimExpr* RuleSimplifier::RewriteOtherSum(const tir::BinaryExpr* e) {
+  const auto* copies = As<tir::Broadcast>(e->b);
+  const auto* value = copies ? As<tir::FloatImm>(copies->value) : nullptr;
+  return value && value->value == 0 ? e->a : ApplyRules(e);
 }
 
 // Differences of floats cancel as if there were neither rounding nor infinities, as in TVM.
@@ -232,13 +244,21 @@ const PrimExpr* RuleSimplifier::RewriteFloatDifference(const tir::BinaryExpr* e)
 
 // x / 2.0 is x * 0.5. The reciprocal may be rounded, so the result may differ in the last place, as in TVM.
 const PrimExpr* RuleSimplifier::RewriteDiv(const tir::BinaryExpr* e) {
+  if (IsVectorOfIndex(e->dtype)) return RewriteVectorQuotient(e);
   const auto* divisor = As<tir::FloatImm>(e->b);
   if (!divisor || divisor->value == 0) return ApplyRules(e);
   return make_.Mul(e->a, make_.Float(1.0 / divisor->value, e->dtype));
 }
 
+const PrimExpr* RuleSimplifier::RewriteVectorQuotient(const tir::BinaryExpr* e) {
+  const PrimExpr* result = ApplyRules(e);
+  const PrimExpr* quotient = result == e ? SimplifyVectorQuotient(e, analyzer_) : nullptr;
+  return quotient ? quotient : result;
+}
+
 // (x * c1 + y) // c2 if the remainders of c1 and y always have the same sum.
 const PrimExpr* RuleSimplifier::RewriteFloorDiv(const tir::BinaryExpr* e) {
+  if (IsVectorOfIndex(e->dtype)) return RewriteVectorQuotient(e);
   const int64_t* c2 = AsInt(e->b);
   if (!IsIndexType(e->dtype) || !c2 || *c2 == 0) return ApplyRules(e);
   const PrimExpr* product = e->a;
@@ -276,6 +296,7 @@ const PrimExpr* RuleSimplifier::RewriteFloorDiv(const tir::BinaryExpr* e) {
 }
 
 const PrimExpr* RuleSimplifier::RewriteFloorMod(const tir::BinaryExpr* e) {
+  if (IsVectorOfIndex(e->dtype)) return RewriteVectorQuotient(e);
   const PrimExpr* result = ApplyRules(e);
   const int64_t* c1 = AsInt(e->b);
   if (result != e || !IsIndexType(e->dtype) || !c1 || *c1 <= 0) return result;
@@ -286,6 +307,7 @@ const PrimExpr* RuleSimplifier::RewriteFloorMod(const tir::BinaryExpr* e) {
 }
 
 const PrimExpr* RuleSimplifier::RewriteTruncMod(const tir::BinaryExpr* e) {
+  if (IsVectorOfIndex(e->dtype)) return RewriteVectorQuotient(e);
   const PrimExpr* result = ApplyRules(e);
   const int64_t* c1 = AsInt(e->b);
   if (result != e || !IsIndexType(e->dtype) || !c1 || *c1 <= 0 || !analyzer_.CanProveGreaterEqual(e->a, 0))
@@ -359,7 +381,8 @@ const PrimExpr* RuleSimplifier::RewriteNotEqual(const tir::BinaryExpr* e) {
       case Order::kUnknown: break;
     }
   }
-  const PrimExpr* equal = ApplyRules(make_.Node(NodeKind::kEQ, e->a, e->b));
+  const auto* node = To<tir::BinaryExpr>(make_.Node(NodeKind::kEQ, e->a, e->b));
+  const PrimExpr* equal = IsIndexType(e->a->dtype) ? ApplyRules(node) : RewriteEqual(node);
   const PrimExpr* negated = make_.Not(equal);
   return negated->kind == NodeKind::kNot ? ApplyRules(negated) : negated;
 }

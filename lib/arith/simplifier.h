@@ -107,6 +107,8 @@ class RuleSimplifier {
   const PrimExpr* RewriteNotEqual(const tir::BinaryExpr* e);
   const PrimExpr* RewriteLess(const tir::BinaryExpr* e);
   const PrimExpr* RewriteLessEqual(const tir::BinaryExpr* e);
+  const PrimExpr* RewriteVectorQuotient(const tir::BinaryExpr* e);
+  const PrimExpr* RewriteOtherSum(const tir::BinaryExpr* e);
   const PrimExpr* RewriteFloatDifference(const tir::BinaryExpr* e);
   const PrimExpr* RewriteCall(const tir::Call* call);
   const PrimExpr* RewriteIfThenElse(const tir::Call* call);

@@ -78,6 +78,8 @@ class Analyzer {
     Constraint& operator=(const Constraint&) = delete;
 
    private:
+    void AddFacts(const PrimExpr* condition);
+
     Analyzer& analyzer_;
     size_t num_facts_;
     size_t num_literals_;

@@ -30,6 +30,8 @@ struct ModularSet {
   int64_t coeff = 1;
   int64_t base = 0;
   friend bool operator==(ModularSet, ModularSet) = default;
+  // The common members; this set if there are none, or if the coefficient of theirs exceeds 64 bits.
+  ModularSet Intersect(ModularSet other) const;
 };
 
 // Bounds and residue classes of expressions from those of their variables. Divisors are assumed not to be zero (a
@@ -92,7 +94,7 @@ class BoundAnalyzer {
     std::unordered_map<const PrimExpr*, Entry> found_;  // looked up, never iterated
     size_t epoch_ = 0;
   };
-  void DropCaches() {
+  void DropCaches() const {
     bounds_.Clear();
     residues_.Clear();
   }
@@ -103,14 +105,19 @@ class BoundAnalyzer {
   IntBound BoundOfBinary(const tir::BinaryExpr* e) const;
   IntBound BoundOfVar(const tir::Var* var) const;
   IntBound BoundOfCall(const tir::Call* call) const;
+  IntBound BoundOfCast(const tir::Cast* cast) const;
+  IntBound BoundOfLet(const tir::Let* let) const;
   ModularSet ModularOfBinary(const tir::BinaryExpr* e) const;
+  ModularSet ModularOfCast(const tir::Cast* cast) const;
+  ModularSet ModularOfCall(const tir::Call* call) const;
+  ModularSet ModularOfLet(const tir::Let* let) const;
   ModularSet DivideModular(const PrimExpr* a, int64_t divisor, bool rounds_down) const;
   ModularSet ReduceModular(const PrimExpr* a, int64_t divisor, bool rounds_down) const;
 
   bool sym_vars_nonnegative_;
-  // Looked up, never iterated.
-  std::unordered_map<const tir::Var*, IntBound> var_bounds_;
-  std::unordered_map<const tir::Var*, ModularSet> var_modular_;
+  // Looked up, never iterated. The variable of a Let has its entry while the body is looked at.
+  mutable std::unordered_map<const tir::Var*, IntBound> var_bounds_;
+  mutable std::unordered_map<const tir::Var*, ModularSet> var_modular_;
   std::vector<Fact> facts_;
   mutable Cache<IntBound> bounds_;
   mutable Cache<ModularSet> residues_;

@@ -1,0 +1,190 @@
+// What the analyzer finds, against what TVM's finds, from the tables in test/unit/arith/cases. The format:
+//
+//   # A comment.
+//   x + 10 - 20 => x - 10
+//   T.truncdiv(x * 8 + 1, 8) => x where x >= 0; x: "int64"
+//   x // 2 => x // 2 !! TVM cannot do this
+//
+// After `where` come facts about the variables: `x: "int64"` declares one, `x in [0, inf]` gives bounds, `x in range(0,
+// n)` a minimum and an extent, `x := y * 4` a value; anything else is a condition. After `!!` comes the reason why our
+// result is another one.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "catch.h"
+#include "iropt/arith/analyzer.h"
+#include "iropt/diag/diagnostic.h"
+#include "iropt/ir/context.h"
+#include "iropt/ir/module.h"
+#include "iropt/text/script/parser.h"
+#include "iropt/text/script/printer.h"
+
+namespace iropt::arith::test {
+namespace {
+
+std::string Trim(const std::string& text) {
+  const size_t begin = text.find_first_not_of(' ');
+  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+}
+
+// Cuts the text at the separator; the second part is empty if it is not there.
+std::pair<std::string, std::string> Cut(const std::string& text, const std::string& separator) {
+  const size_t at = text.find(separator);
+  if (at == std::string::npos) return {Trim(text), ""};
+  return {Trim(text.substr(0, at)), Trim(text.substr(at + separator.size()))};
+}
+
+std::vector<std::string> Split(std::string text, const std::string& separator) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    auto [part, rest] = Cut(text, separator);
+    parts.push_back(std::move(part));
+    text = std::move(rest);
+  }
+  return parts;
+}
+
+struct ExprCase {
+  std::string place;  // for messages
+  std::string expr;
+  std::string expected;
+  std::vector<std::string> facts;
+  std::string difference;
+};
+
+std::vector<ExprCase> ReadCases(const std::string& name) {
+  const char* folder = std::getenv("IROPT_EXPR_CASES");
+  std::ifstream in(std::filesystem::path(folder ? folder : IROPT_EXPR_CASES) / name);
+  REQUIRE(in);
+  std::vector<ExprCase> cases;
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    if (line.empty() || line[0] == '#') continue;
+    const auto [statement, difference] = Cut(line, "!!");
+    const auto [rule, facts] = Cut(statement, " where ");
+    const auto [expr, expected] = Cut(rule, "=>");
+    cases.push_back({name + ":" + std::to_string(number), expr, expected, Split(facts, ";"), difference});
+  }
+  return cases;
+}
+
+// The variables of a case and the facts about them.
+class CaseScope {
+ public:
+  CaseScope() = default;
+  CaseScope(const CaseScope&) = delete;
+  CaseScope& operator=(const CaseScope&) = delete;
+  ~CaseScope() {
+    while (!constraints_.empty()) constraints_.pop_back();
+  }
+
+  Analyzer& analyzer() { return analyzer_; }
+
+  const PrimExpr* Parse(const std::string& text) {
+    const PrimExpr* expr = ParseScalar(text, 0, variables_, workspace_, engine_);
+    if (!expr) FAIL("cannot read '" << text << "': " << buffer_.diagnostics().at(0).message);
+    return expr;
+  }
+
+  // Declarations before the others, which use them.
+  void Tell(const std::vector<std::string>& facts) {
+    std::vector<std::string> others;
+    for (const std::string& fact : facts) {
+      const auto declared = ParseDeclaration(fact, 0, workspace_, engine_);
+      if (declared && *declared) variables_.push_back(*declared);
+      if (!declared || fact.find(":=") != std::string::npos) others.push_back(fact);
+    }
+    for (const std::string& fact : others) TellOne(fact);
+  }
+
+ private:
+  const tir::Var* Variable(const std::string& name) { return To<tir::Var>(Parse(name)); }
+
+  static int64_t End(const std::string& text) {
+    if (text == "inf") return IntBound::kPosInf;
+    return text == "-inf" ? IntBound::kNegInf : std::stoll(text);
+  }
+
+  void TellOne(const std::string& fact) {
+    if (const auto [var, range] = Cut(fact, " in range("); !range.empty()) {
+      const auto [min, extent] = Cut(range.substr(0, range.size() - 1), ",");
+      return analyzer_.Bind(Variable(var), Parse(min), Parse(extent));
+    }
+    if (const auto [var, interval] = Cut(fact, " in ["); !interval.empty()) {
+      const auto [min, max] = Cut(interval.substr(0, interval.size() - 1), ",");
+      return analyzer_.bounds().SetBound(Variable(var), {End(min), End(max)});
+    }
+    if (const auto [var, value] = Cut(fact, ":="); !value.empty()) return analyzer_.Bind(Variable(var), Parse(value));
+    constraints_.push_back(std::make_unique<Analyzer::Constraint>(analyzer_, Parse(fact)));
+  }
+
+  IRContext context_;
+  IRContext::Scope scope_{context_};
+  DiagnosticBuffer buffer_;
+  DiagnosticEngine engine_{&buffer_};
+  Workspace workspace_;
+  std::vector<const tir::Var*> variables_;
+  Analyzer analyzer_{PrimBuilder(workspace_.arena()), Analyzer::SymVars::kAny};
+  std::vector<std::unique_ptr<Analyzer::Constraint>> constraints_;
+};
+
+// Calls find(expr, scope) for each case, which returns its result and whether it is the expected one.
+template <class F>
+void CheckCases(const std::string& file, F&& find) {
+  for (const ExprCase& one : ReadCases(file)) {
+    CaseScope scope;
+    scope.Tell(one.facts);
+    INFO(one.place << ": " << one.expr);
+    const auto [found, same] = find(one, scope);
+    if (one.difference.empty()) {
+      if (!same) FAIL_CHECK("expected " << one.expected << "\n   found " << found);
+    } else if (same) {
+      FAIL_CHECK("the result is TVM's after all");
+    }
+  }
+}
+
+template <class F>
+void CheckSimplified(const std::string& file, F&& simplify) {
+  CheckCases(file, [&](const ExprCase& one, CaseScope& scope) {
+    const PrimExpr* simple = simplify(scope.analyzer(), scope.Parse(one.expr));
+    const PrimExpr* expected = scope.Parse(one.expected);
+    return std::pair{ScalarToString(simple), DeepEqual(simple, expected)};
+  });
+}
+
+TEST_CASE("simplification by rules finds TVM's results", "[arith]") {
+  CheckSimplified("rewrite.txt", [](Analyzer& analyzer, const PrimExpr* e) { return analyzer.RewriteSimplify(e); });
+}
+
+TEST_CASE("the canonical form is TVM's", "[arith]") {
+  CheckSimplified("canonical.txt", [](Analyzer& analyzer, const PrimExpr* e) { return analyzer.CanonicalSimplify(e); });
+}
+
+TEST_CASE("bounds are those that TVM finds", "[arith]") {
+  const auto end = [](int64_t value) {
+    return value == IntBound::kPosInf ? "inf" : value == IntBound::kNegInf ? "-inf" : std::to_string(value);
+  };
+  CheckCases("bounds.txt", [&](const ExprCase& one, CaseScope& scope) {
+    const IntBound bound = scope.analyzer().Bound(scope.Parse(one.expr));
+    // A star stands for any end.
+    const auto [min, max] = Cut(one.expected.substr(1, one.expected.size() - 2), ",");
+    const bool same = (min == "*" || min == end(bound.min)) && (max == "*" || max == end(bound.max));
+    return std::pair{"[" + end(bound.min) + ", " + end(bound.max) + "]", same};
+  });
+}
+
+TEST_CASE("residue classes are those that TVM finds", "[arith]") {
+  CheckCases("residues.txt", [&](const ExprCase& one, CaseScope& scope) {
+    ModularSet set = scope.analyzer().bounds().Modular(scope.Parse(one.expr));
+    if (set.coeff != 0) set.base = FloorModInt(set.base, set.coeff);
+    const std::string found = std::to_string(set.coeff) + " * k + " + std::to_string(set.base);
+    return std::pair{found, found == one.expected};
+  });
+}
+
+}  // namespace
+}  // namespace iropt::arith::test
