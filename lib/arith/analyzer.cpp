@@ -270,10 +270,7 @@ Analyzer::Constraint::Constraint(Analyzer& analyzer, const PrimExpr* condition, 
       num_literals_(analyzer.literals_.size()),
       num_orders_(analyzer.orders_->size()),
       epoch_(analyzer.epoch_) {
-  // The bounds of the expressions as they are written, too: what is simplified here may have the same form.
-  ForEachConjunct(condition, [&](const PrimExpr* part) {
-    if (within_expression || IsPure(part)) AddFacts(part);
-  });
+  const PrimExpr* written = condition;
   condition = analyzer.RewriteSimplify(condition);
   ForEachConjunct(condition, [&](const PrimExpr* part) {
     if (AsInt(part) || (!within_expression && !IsPure(part))) return;
@@ -283,6 +280,12 @@ Analyzer::Constraint::Constraint(Analyzer& analyzer, const PrimExpr* condition, 
     if (!AsInt(negated)) analyzer.literals_.push_back({negated, false});
     AddFacts(part);
   });
+  // The bounds of the expressions as they are written, too: what is simplified here may have the same form.
+  if (written != condition) {
+    ForEachConjunct(written, [&](const PrimExpr* part) {
+      if (within_expression || IsPure(part)) AddFacts(part);
+    });
+  }
   analyzer.orders_->Add(condition);
   analyzer.ForgetRewrites();
 }
