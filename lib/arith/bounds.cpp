@@ -161,7 +161,16 @@ IntBound BoundAnalyzer::BoundOfCast(const tir::Cast* cast) const {
   return keeps ? common : all;
 }
 
+// A result that a narrow or unsigned dtype cannot hold wraps around.
 IntBound BoundAnalyzer::BoundOfBinary(const tir::BinaryExpr* e) const {
+  const IntBound bound = ExactBoundOfBinary(e);
+  const DataType element = e->dtype.with_lanes(1);
+  if (!element.is_integer() || IsIndexType(element)) return bound;
+  const IntBound all = IntBound::Everything(element);
+  return bound.Intersect(all) == bound ? bound : all;
+}
+
+IntBound BoundAnalyzer::ExactBoundOfBinary(const tir::BinaryExpr* e) const {
   const IntBound a = Bound(e->a);
   IntBound b = Bound(e->b);
   // A size n >= 0 is in fact n > 0 if it is a divisor.
@@ -347,13 +356,24 @@ static int ExactBits(DataType dtype) {
   return dtype.bits == 64 ? 53 : dtype.bits == 32 ? 24 : dtype.bits == 16 ? 11 : 0;
 }
 
-// A conversion that keeps every value, or one to a float and back that does.
+// The residues of values that wrap around to the dtype: those modulo a power of two.
+static ModularSet Wrapped(ModularSet set, DataType dtype) {
+  if (set.coeff == 0) return {0, WrapInteger(set.base, dtype)};
+  const int64_t least_bit = set.coeff & -set.coeff;
+  return {dtype.bits >= 63 ? least_bit : std::min(least_bit, int64_t{1} << dtype.bits), set.base};
+}
+
+// A conversion that keeps every value, or one to a float and back that does. Indices do not overflow.
 ModularSet BoundAnalyzer::ModularOfCast(const tir::Cast* cast) const {
   const DataType from = cast->value->dtype;
-  if (from.is_integer()) {
-    const int bits = cast->dtype.is_integer() ? cast->dtype.bits : ExactBits(cast->dtype);
-    return from.bits <= bits ? Modular(cast->value) : kAnyInt;
+  if (from.is_integer() && cast->dtype.is_integer()) {
+    const IntBound value = Bound(cast->value);
+    const bool fits = value.Intersect(IntBound::Everything(cast->dtype)) == value;
+    const bool widens = IsIndexType(cast->dtype) && from.bits <= cast->dtype.bits;
+    const ModularSet set = Modular(cast->value);
+    return fits || widens ? set : Wrapped(set, cast->dtype);
   }
+  if (from.is_integer()) return from.bits <= ExactBits(cast->dtype) ? Modular(cast->value) : kAnyInt;
   const auto* inner = As<tir::Cast>(cast->value);
   const bool returns = inner && cast->dtype.is_integer() && inner->value->dtype.is_integer() &&
                        inner->value->dtype.bits <= cast->dtype.bits;
@@ -372,7 +392,16 @@ ModularSet BoundAnalyzer::ModularOfCall(const tir::Call* call) const {
   return kAnyInt;
 }
 
+// A sum, difference or product that wraps around is only known modulo a power of two.
 ModularSet BoundAnalyzer::ModularOfBinary(const tir::BinaryExpr* e) const {
+  const ModularSet set = ExactModularOfBinary(e);
+  const DataType element = e->dtype.with_lanes(1);
+  const bool wraps = (e->kind == NodeKind::kAdd || e->kind == NodeKind::kSub || e->kind == NodeKind::kMul) &&
+                     element.is_integer() && !IsIndexType(element);
+  return wraps ? Wrapped(set, element) : set;
+}
+
+ModularSet BoundAnalyzer::ExactModularOfBinary(const tir::BinaryExpr* e) const {
   const ModularSet b = Modular(e->b);
   const auto joined = [&](std::optional<int64_t> base, int64_t a_coeff) {
     return base ? ModularSet{std::gcd(a_coeff, b.coeff), *base} : kAnyInt;

@@ -103,11 +103,13 @@ class BoundAnalyzer {
   ModularSet UncachedModular(const PrimExpr* e) const;
   IntBound BoundOf(const PrimExpr* e) const;
   IntBound BoundOfBinary(const tir::BinaryExpr* e) const;
+  IntBound ExactBoundOfBinary(const tir::BinaryExpr* e) const;
   IntBound BoundOfVar(const tir::Var* var) const;
   IntBound BoundOfCall(const tir::Call* call) const;
   IntBound BoundOfCast(const tir::Cast* cast) const;
   IntBound BoundOfLet(const tir::Let* let) const;
   ModularSet ModularOfBinary(const tir::BinaryExpr* e) const;
+  ModularSet ExactModularOfBinary(const tir::BinaryExpr* e) const;
   ModularSet ModularOfCast(const tir::Cast* cast) const;
   ModularSet ModularOfCall(const tir::Call* call) const;
   ModularSet ModularOfLet(const tir::Let* let) const;

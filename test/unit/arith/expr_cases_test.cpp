@@ -6,8 +6,8 @@
 //   x // 2 => x // 2 !! TVM cannot do this
 //
 // After `where` come facts about the variables: `x: "int64"` declares one, `x in [0, inf]` gives bounds, `x in range(0,
-// n)` a minimum and an extent, `x := y * 4` a value; anything else is a condition. After `!!` comes the reason why our
-// result is another one.
+// n)` a minimum and an extent, `x := y * 4` a value, `set x = [0, y]` the values of a variable that is relaxed;
+// anything else is a condition. After `!!` comes the reason why our result is another one.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +16,7 @@
 
 #include "catch.h"
 #include "iropt/arith/analyzer.h"
+#include "iropt/arith/int_set.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/module.h"
@@ -35,6 +36,17 @@ std::pair<std::string, std::string> Cut(const std::string& text, const std::stri
   const size_t at = text.find(separator);
   if (at == std::string::npos) return {Trim(text), ""};
   return {Trim(text.substr(0, at)), Trim(text.substr(at + separator.size()))};
+}
+
+// The two ends of "[a, b]".
+std::pair<std::string, std::string> EndsOf(const std::string& interval) {
+  int depth = 0;
+  for (size_t i = 1; i < interval.size(); ++i) {
+    depth += (interval[i] == '(') - (interval[i] == ')');
+    if (depth == 0 && interval[i] == ',')
+      return {Trim(interval.substr(1, i - 1)), Trim(interval.substr(i + 1, interval.size() - i - 2))};
+  }
+  return {};
 }
 
 std::vector<std::string> Split(std::string text, const std::string& separator) {
@@ -82,6 +94,7 @@ class CaseScope {
   }
 
   Analyzer& analyzer() { return analyzer_; }
+  const VarDomains& domains() const { return domains_; }
 
   const PrimExpr* Parse(const std::string& text) {
     const PrimExpr* expr = ParseScalar(text, 0, variables_, workspace_, engine_);
@@ -109,6 +122,12 @@ class CaseScope {
   }
 
   void TellOne(const std::string& fact) {
+    if (fact.starts_with("set ")) {
+      const auto [var, interval] = Cut(fact.substr(4), " = ");
+      const auto [min, max] = EndsOf(interval);
+      domains_.insert_or_assign(Variable(var), IntervalSet::Interval(Parse(min), Parse(max)));
+      return;
+    }
     if (const auto [var, range] = Cut(fact, " in range("); !range.empty()) {
       const auto [min, extent] = Cut(range.substr(0, range.size() - 1), ",");
       return analyzer_.Bind(Variable(var), Parse(min), Parse(extent));
@@ -129,6 +148,7 @@ class CaseScope {
   std::vector<const tir::Var*> variables_;
   Analyzer analyzer_{PrimBuilder(workspace_.arena()), Analyzer::SymVars::kAny};
   std::vector<std::unique_ptr<Analyzer::Constraint>> constraints_;
+  VarDomains domains_;
 };
 
 // Calls find(expr, scope) for each case, which returns its result and whether it is the expected one.
@@ -171,9 +191,20 @@ TEST_CASE("bounds are those that TVM finds", "[arith]") {
   CheckCases("bounds.txt", [&](const ExprCase& one, CaseScope& scope) {
     const IntBound bound = scope.analyzer().Bound(scope.Parse(one.expr));
     // A star stands for any end.
-    const auto [min, max] = Cut(one.expected.substr(1, one.expected.size() - 2), ",");
+    const auto [min, max] = EndsOf(one.expected);
     const bool same = (min == "*" || min == end(bound.min)) && (max == "*" || max == end(bound.max));
     return std::pair{"[" + end(bound.min) + ", " + end(bound.max) + "]", same};
+  });
+}
+
+TEST_CASE("sets of values are those that TVM finds", "[arith]") {
+  CheckCases("sets.txt", [](const ExprCase& one, CaseScope& scope) {
+    const IntervalSet set = EvalSet(scope.Parse(one.expr), scope.domains(), scope.analyzer());
+    const auto [min, max] = EndsOf(one.expected);
+    REQUIRE(set.is_bounded());
+    const bool same = scope.analyzer().CanProveEqual(set.min(), scope.Parse(min)) &&
+                      scope.analyzer().CanProveEqual(set.max(), scope.Parse(max));
+    return std::pair{"[" + ScalarToString(set.min()) + ", " + ScalarToString(set.max()) + "]", same};
   });
 }
 
