@@ -130,10 +130,10 @@ class ConstraintCollector {
   std::vector<Constraint> constraints_;
 };
 
-// What use(rewriter, sums) makes of the values as sums; nothing if they are not independent maps.
+// What use(rewriter, sums) makes of the indices as sums; nothing if they are not a map together.
 template <class T, class F>
-std::optional<T> DetectAll(std::span<const PrimExpr* const> values, const IterRanges& iters, const PrimExpr* condition,
-                           Analyzer& analyzer, F&& use) {
+std::optional<T> Detect(std::span<const PrimExpr* const> indices, const IterRanges& iters, const PrimExpr* condition,
+                        Analyzer& analyzer, F&& use) {
   ConstraintCollector collector(iters, analyzer);
   if (condition && !collector.Collect(condition)) return std::nullopt;
   const std::vector<Constraint> constraints = collector.Sorted();
@@ -143,22 +143,30 @@ std::optional<T> DetectAll(std::span<const PrimExpr* const> values, const IterRa
   }
   if (!rewriter.AreConstraintsNested()) return std::nullopt;
   std::vector<IterSum> sums;
-  for (const PrimExpr* value : values) {
-    std::optional<IterSum> sum = rewriter.Rewrite(value);
+  for (const PrimExpr* index : indices) {
+    std::optional<IterSum> sum = rewriter.Rewrite(index);
     if (!sum) return std::nullopt;
-    sums.push_back(std::move(*sum));
+    sums.push_back(*std::move(sum));
   }
   if (!rewriter.IsSurjective(sums)) return std::nullopt;
   return use(rewriter, sums);
 }
 
-// The same for one value.
-template <class T, class F>
-std::optional<T> Detect(const PrimExpr* index, const IterRanges& iters, const PrimExpr* condition, Analyzer& analyzer,
-                        F&& use) {
-  return DetectAll<T>(
-      std::span(&index, 1), iters, condition, analyzer,
-      [&](IterMapRewriter& rewriter, const std::vector<IterSum>& sums) { return use(rewriter, sums[0]); });
+// sum, sum + 1, ..., sum + extent - 1 for all values of the iterators; nothing if there are gaps.
+std::optional<IntervalSet> SetOf(const IterSum& sum, const PrimExpr* extent, Analyzer& analyzer) {
+  const PrimBuilder& make = analyzer.make();
+  if (sum.args.empty()) return IntervalSet::FromRange(sum.base, extent, make);
+  if (sum.args.size() != 1) return std::nullopt;
+  const IterSplit& split = sum.args[0];
+  const PrimExpr* steps = make.Sub(split.extent, make.Const(1, split.extent->dtype));
+  const PrimExpr* span = make.Mul(steps, split.scale);
+  if (analyzer.CanProveLess(split.scale, 0)) {
+    if (!analyzer.CanProveGreaterEqual(make.Add(extent, split.scale), 0)) return std::nullopt;
+    return IntervalSet::FromRange(make.Add(sum.base, span), make.Sub(extent, span), make);
+  }
+  if (!analyzer.CanProveGreaterEqual(make.Sub(extent, split.scale), 0)) return std::nullopt;
+  const PrimExpr* whole = make.Add(make.Mul(split.extent, split.scale), make.Sub(extent, split.scale));
+  return IntervalSet::FromRange(sum.base, whole, make);
 }
 
 }  // namespace
@@ -169,27 +177,58 @@ const PrimExpr* SimplifyIterMap(const PrimExpr* index, const IterRanges& iters,
   for (const PrimExpr* c : conditions) {
     condition = condition ? analyzer.make().Binary(NodeKind::kAnd, condition, c) : c;
   }
-  const auto to_expr = [](IterMapRewriter& rewriter, const IterSum& sum) {
-    return std::optional<const PrimExpr*>(rewriter.ToExpr(sum));
+  const auto to_expr = [](IterMapRewriter& rewriter, const std::vector<IterSum>& sums) {
+    return std::optional<const PrimExpr*>(rewriter.ToExpr(sums[0]));
   };
-  auto found = Detect<const PrimExpr*>(index, iters, condition, analyzer, to_expr);
+  const std::span<const PrimExpr* const> indices(&index, 1);
+  auto found = Detect<const PrimExpr*>(indices, iters, condition, analyzer, to_expr);
   // A condition may be beyond what iterators can express; the index may still be a map without it.
-  if (!found && condition) found = Detect<const PrimExpr*>(index, iters, nullptr, analyzer, to_expr);
+  if (!found && condition) found = Detect<const PrimExpr*>(indices, iters, nullptr, analyzer, to_expr);
   return found.value_or(index);
 }
 
 std::optional<IntervalSet> EstimateIterMap(const tir::Range& range, const IterRanges& iters, const PrimExpr* condition,
                                            Analyzer& analyzer) {
-  const PrimBuilder& make = analyzer.make();
-  const auto to_set = [&](IterMapRewriter&, const IterSum& sum) -> std::optional<IntervalSet> {
-    if (sum.args.empty()) return IntervalSet::FromRange(sum.base, range.extent, make);
-    if (sum.args.size() != 1) return std::nullopt;
-    const IterSplit& split = sum.args[0];
-    if (!analyzer.CanProveGreaterEqual(make.Sub(range.extent, split.scale), 0)) return std::nullopt;
-    const PrimExpr* extent = make.Add(make.Mul(split.extent, split.scale), make.Sub(range.extent, split.scale));
-    return IntervalSet::FromRange(sum.base, extent, make);
+  const auto to_set = [&](IterMapRewriter&, const std::vector<IterSum>& sums) {
+    return SetOf(sums[0], range.extent, analyzer);
   };
-  return Detect<IntervalSet>(range.min, iters, condition, analyzer, to_set);
+  return Detect<IntervalSet>(std::span(&range.min, 1), iters, condition, analyzer, to_set);
+}
+
+std::optional<std::vector<IntervalSet>> EstimateRegionStrictBound(std::span<const tir::Range* const> region,
+                                                                  const IterRanges& iters, const PrimExpr* condition,
+                                                                  Analyzer& analyzer) {
+  std::vector<const PrimExpr*> begins;
+  for (const tir::Range* range : region) {
+    if (!AsInt(range->extent)) return std::nullopt;
+    begins.push_back(range->min);
+  }
+  using Sets = std::vector<IntervalSet>;
+  const auto to_sets = [&](IterMapRewriter& rewriter, const std::vector<IterSum>& sums) -> std::optional<Sets> {
+    if (!rewriter.AreConstraintsUsed(sums)) return std::nullopt;
+    Sets sets;
+    for (size_t i = 0; i < sums.size(); ++i) {
+      const std::optional<IntervalSet> set = SetOf(sums[i], region[i]->extent, analyzer);
+      if (!set) return std::nullopt;
+      sets.push_back(*set);
+    }
+    return sets;
+  };
+  return Detect<Sets>(begins, iters, condition, analyzer, to_sets);
+}
+
+std::vector<IntervalSet> EstimateRegionUpperBound(std::span<const tir::Range* const> region, const IterRanges& iters,
+                                                  const PrimExpr* condition, Analyzer& analyzer) {
+  if (auto strict = EstimateRegionStrictBound(region, iters, condition, analyzer)) return *std::move(strict);
+  VarDomains domains;
+  for (const auto& [var, range] : iters)  // the order does not matter: the domains are another map
+    domains.insert_or_assign(var, IntervalSet::FromRange(range, analyzer.make()));
+  std::vector<IntervalSet> sets;
+  for (const tir::Range* range : region) {
+    const std::optional<IntervalSet> set = EstimateIterMap(*range, iters, condition, analyzer);
+    sets.push_back(set ? *set : EvalSet(*range, domains, analyzer));
+  }
+  return sets;
 }
 
 bool AreIndependentIterMaps(std::span<const PrimExpr* const> values, const IterRanges& iters, const PrimExpr* condition,
@@ -199,7 +238,7 @@ bool AreIndependentIterMaps(std::span<const PrimExpr* const> values, const IterR
     return std::ranges::all_of(sums,
                                [](const IterSum& sum) { return sum.args.empty() || IsInt(sum.args[0].scale, 1); });
   };
-  return DetectAll<bool>(values, iters, condition, analyzer, counts_by_one).value_or(false);
+  return Detect<bool>(values, iters, condition, analyzer, counts_by_one).value_or(false);
 }
 
 }  // namespace iropt::arith

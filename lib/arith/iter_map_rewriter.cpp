@@ -390,7 +390,8 @@ bool IterMapRewriter::AreConstraintsNested() const {
 
 // ---- Checks and results
 
-bool IterMapRewriter::IsSurjective(std::span<const IterSum> sums) {
+std::vector<std::pair<const IterMark*, std::vector<IterSplit>>> IterMapRewriter::SplitsOf(
+    std::span<const IterSum> sums) {
   std::vector<std::pair<const IterMark*, std::vector<IterSplit>>> splits;
   std::vector<const IterSum*> work;
   for (const IterSum& sum : sums) work.push_back(&sum);
@@ -406,15 +407,40 @@ bool IterMapRewriter::IsSurjective(std::span<const IterSum> sums) {
       entry->second.push_back(arg);
     }
   }
-  return std::ranges::all_of(splits, [&](const auto& item) { return AreDigits(*item.first, item.second); });
+  return splits;
 }
 
-// Each split begins where another one ends, or further out, and the last one ends at a divisor of the extent.
-bool IterMapRewriter::AreDigits(const IterMark& mark, std::vector<IterSplit> splits) {
+bool IterMapRewriter::IsSurjective(std::span<const IterSum> sums) {
+  return std::ranges::all_of(SplitsOf(sums),
+                             [&](const auto& item) { return AreDigits(*item.first, item.second, /*all=*/false); });
+}
+
+bool IterMapRewriter::AreConstraintsUsed(std::span<const IterSum> sums) {
+  const auto splits = SplitsOf(sums);
+  const auto occurs = [&](const IterMark* mark) {
+    return std::ranges::any_of(splits, [&](const auto& item) { return item.first == mark; });
+  };
+  return std::ranges::all_of(constraints_, [&](const IterSum& constraint) {
+    const Fused* fused = FindFused(constraint);
+    const bool concerned =
+        std::ranges::any_of(constraint.args, [&](const IterSplit& arg) { return occurs(arg.source); });
+    return !concerned || (fused && occurs(fused->mark));
+  });
+}
+
+bool IterMapRewriter::IsBijective(std::span<const IterSum> sums) {
+  return std::ranges::all_of(SplitsOf(sums),
+                             [&](const auto& item) { return AreDigits(*item.first, item.second, /*all=*/true); });
+}
+
+// Each split begins where another one ends, or further out unless all digits are asked for, and the last one ends at a
+// divisor of the extent, or at the extent.
+bool IterMapRewriter::AreDigits(const IterMark& mark, std::vector<IterSplit> splits, bool all) {
   const PrimExpr* expected = make().Const(1, mark.extent->dtype);
   while (!splits.empty()) {
     auto next = std::ranges::find_if(splits, [&](const IterSplit& s) { return Equal(s.lower_factor, expected); });
     if (next == splits.end()) {
+      if (all) return false;
       next = splits.begin();
       for (auto it = splits.begin(); it != splits.end(); ++it) {
         if (!IsDivisible(it->lower_factor, expected)) return false;
@@ -424,7 +450,7 @@ bool IterMapRewriter::AreDigits(const IterMark& mark, std::vector<IterSplit> spl
     expected = make().Mul(next->lower_factor, next->extent);
     splits.erase(next);
   }
-  return Equal(expected, mark.extent) || IsDivisible(mark.extent, expected);
+  return Equal(expected, mark.extent) || (!all && IsDivisible(mark.extent, expected));
 }
 
 const PrimExpr* IterMapRewriter::ToExpr(const IterSum& sum) {

@@ -47,9 +47,19 @@ class IterMapRewriter {
   // Returns whether the terms of any two constraints are disjoint, or those of the earlier one part of those of the
   // later.
   bool AreConstraintsNested() const;
+  // Returns whether each constraint is on iterators that occur in the sums together, or not at all. Else a sum may take
+  // fewer values than its extent says.
+  bool AreConstraintsUsed(std::span<const IterSum> sums);
   // Returns whether the digits of each iterator in the sums are different ones.
   bool IsSurjective(std::span<const IterSum> sums);
+  // The same, and all digits of the iterators that occur are there.
+  bool IsBijective(std::span<const IterSum> sums);
   const PrimExpr* ToExpr(const IterSum& sum);
+  // The iterator from 0 of a variable that a rewritten expression has used; null if it was not used, or runs once.
+  const IterMark* MarkOf(const tir::Var* var) const {
+    const auto found = vars_.find(var);
+    return found == vars_.end() || found->second.args.empty() ? nullptr : found->second.args[0].source;
+  }
 
  private:
   const PrimBuilder& make() const { return analyzer_.make(); }
@@ -83,7 +93,9 @@ class IterMapRewriter {
   int FindSmallerScale(const IterSum& sum, const std::vector<bool>& visited, const PrimExpr* scale);
   // The longest constraint whose last term is this one.
   const IterSum* FindConstraint(const IterSplit& split) const;
-  bool AreDigits(const IterMark& mark, std::vector<IterSplit> splits);
+  // By mark; those of marks of other sums, too.
+  static std::vector<std::pair<const IterMark*, std::vector<IterSplit>>> SplitsOf(std::span<const IterSum> sums);
+  bool AreDigits(const IterMark& mark, std::vector<IterSplit> splits, bool all);
   const PrimExpr* ToExpr(const IterSplit& split);
 
   struct Fused {

@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <vector>
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/int_set.h"
@@ -39,5 +40,22 @@ std::optional<IntervalSet> EstimateIterMap(const tir::Range& range, const IterRa
 // bindings of a block. The same cost for each value.
 bool AreIndependentIterMaps(std::span<const PrimExpr* const> values, const IterRanges& iters, const PrimExpr* condition,
                             Analyzer& analyzer);
+
+// The values of the iterators from those of the indices, `outputs`: i * 8 + j, k gives i = out0 // 8, j = out0 % 8 and
+// k = out1. Nothing if the indices are not a map together, or if two values of the iterators have the same indices.
+// Iterators that run once have their only value. The same cost.
+std::optional<std::unordered_map<const tir::Var*, const PrimExpr*>> InverseIterMap(
+    std::span<const PrimExpr* const> indices, std::span<const PrimExpr* const> outputs, const IterRanges& iters,
+    Analyzer& analyzer);
+
+// The part of a buffer that accesses to `region` cover while the iterators run through the values for which the
+// condition holds (null: always): every element of the box of these intervals is accessed, and no other. Nothing if
+// that cannot be shown, for example because dimensions depend on each other. The extents of the region are constants.
+std::optional<std::vector<IntervalSet>> EstimateRegionStrictBound(std::span<const tir::Range* const> region,
+                                                                  const IterRanges& iters, const PrimExpr* condition,
+                                                                  Analyzer& analyzer);
+// A box that contains all elements that are accessed: the strict bound if it is known, else dimension by dimension.
+std::vector<IntervalSet> EstimateRegionUpperBound(std::span<const tir::Range* const> region, const IterRanges& iters,
+                                                  const PrimExpr* condition, Analyzer& analyzer);
 
 }  // namespace iropt::arith

@@ -115,4 +115,65 @@ TEST_CASE_METHOD(IterMaps, "random indices keep their values, and are within the
   }
 }
 
+TEST_CASE_METHOD(IterMaps, "the values of iterators from those of indices") {
+  const tir::Var* outputs[] = {context_.NewSymVar("a"), context_.NewSymVar("b"), context_.NewSymVar("c")};
+  const auto invert = [&](std::vector<const PrimExpr*> indices) {
+    const std::vector<const PrimExpr*> out(outputs, outputs + indices.size());
+    return InverseIterMap(indices, out, iters, analyzer);
+  };
+  Iterate(i, 0, 64);
+  Iterate(j, 0, 64);
+  Iterate(k, 5, 1);
+  const auto div = [&](const PrimExpr* e, int64_t by) { return make.FloorDiv(e, Int(by)); };
+  const auto mod = [&](const PrimExpr* e, int64_t by) { return make.FloorMod(e, Int(by)); };
+  const auto found = invert({Fuse(mod(i, 16), 4, mod(j, 4)), div(i, 16), div(j, 4)});
+  REQUIRE(found);
+  const auto [a, b, c] = std::tuple{outputs[0], outputs[1], outputs[2]};
+  CHECK(analyzer.CanProveEqual(found->at(i), Fuse(b, 16, div(a, 4))));
+  CHECK(analyzer.CanProveEqual(found->at(j), Fuse(c, 4, mod(a, 4))));
+  CHECK(IsInt(found->at(k), 5));
+  CHECK_FALSE(invert({i}));
+  CHECK_FALSE(invert({i, div(j, 2)}));
+  CHECK_FALSE(invert({i, make.Add(i, j)}));
+  CHECK(invert({make.Sub(Int(63), i), j, Int(7)}));
+}
+
+TEST_CASE_METHOD(IterMaps, "random maps have inverses") {
+  std::mt19937 random(21);
+  const tir::Var* outputs[] = {context_.NewSymVar("a"), context_.NewSymVar("b"), context_.NewSymVar("c")};
+  int inverted = 0;
+  for (int round = 0; round < 1500; ++round) {
+    const int64_t extents[] = {static_cast<int64_t>(4 * (1 + random() % 2)), static_cast<int64_t>(2 + random() % 3), 4};
+    Iterate(i, 0, extents[0]);
+    Iterate(j, static_cast<int64_t>(random() % 3), extents[1]);
+    Iterate(k, 0, extents[2]);
+    std::vector<const PrimExpr*> digits = {make.FloorDiv(i, Int(2)), make.FloorMod(i, Int(2)), j,
+                                           make.FloorDiv(k, Int(2)), make.FloorMod(k, Int(2))};
+    int64_t sizes[] = {extents[0] / 2, 2, extents[1], 2, 2};
+    std::vector<size_t> order = {0, 1, 2, 3, 4};
+    std::shuffle(order.begin(), order.end(), random);
+    std::vector<const PrimExpr*> indices;
+    for (size_t d = 0; d < order.size();) {
+      const PrimExpr* index = digits[order[d]];
+      for (++d; d < order.size() && random() % 2; ++d) index = Fuse(index, sizes[order[d]], digits[order[d]]);
+      indices.push_back(index);
+    }
+    if (indices.size() > 3) continue;
+    const std::vector<const PrimExpr*> out(outputs, outputs + indices.size());
+    const auto found = InverseIterMap(indices, out, iters, analyzer);
+    if (!found) continue;
+    ++inverted;
+    for (int64_t x = 0; x < extents[0]; ++x)
+      for (int64_t y = 0; y < extents[1]; ++y)
+        for (int64_t z = 0; z < extents[2]; ++z) {
+          const int64_t begin = *AsInt(iters.at(j).min);
+          Env env{{i, x}, {j, begin + y}, {k, z}};
+          Env outer;
+          for (size_t d = 0; d < indices.size(); ++d) outer[outputs[d]] = *Eval(indices[d], env);
+          for (const tir::Var* var : {i, j, k}) CHECK(Eval(found->at(var), outer) == env.at(var));
+        }
+  }
+  CHECK(inverted > 200);
+}
+
 }  // namespace iropt::arith::test

@@ -1,0 +1,86 @@
+#include <algorithm>
+
+#include "iter_map_rewriter.h"
+
+namespace iropt::arith {
+namespace {
+
+class Inverter {
+ public:
+  explicit Inverter(Analyzer& analyzer) : analyzer_(analyzer), make_(analyzer.make()) {}
+
+  // Gives values to the iterators of all sums. False if a sum has no digits to read off.
+  bool Invert(std::span<const IterSum> sums, std::span<const PrimExpr* const> outputs) {
+    for (const IterSum& sum : sums) Order(sum);
+    bool ok = true;
+    for (size_t i = 0; i < sums.size(); ++i) ok = ok && Read(sums[i], outputs[i]);
+    // What contains an iterator comes after it in the order, and gives it its value.
+    for (auto mark = order_.rbegin(); ok && mark != order_.rend(); ++mark) {
+      if (!(*mark)->expr) ok = Read((*mark)->sum, values_.at(*mark));
+    }
+    return ok;
+  }
+
+  // Null if the iterator does not occur.
+  const PrimExpr* ValueOf(const IterMark* mark) const {
+    const auto found = values_.find(mark);
+    return found == values_.end() ? nullptr : found->second;
+  }
+
+ private:
+  // Sums contain no more marks than the index has nodes.
+  void Order(const IterSum& sum) {
+    for (const IterSplit& arg : sum.args) {
+      if (std::ranges::find(order_, arg.source) != order_.end()) continue;
+      if (!arg.source->expr) Order(arg.source->sum);
+      order_.push_back(arg.source);
+    }
+  }
+
+  // The terms are the digits of the value, the outermost first.
+  bool Read(const IterSum& sum, const PrimExpr* output) {
+    const PrimExpr* value = make_.Sub(output, sum.base);
+    for (size_t i = 0; i < sum.args.size(); ++i) {
+      const IterSplit& arg = sum.args[i];
+      if (sum.args.size() > 1 && !analyzer_.CanProveGreaterEqual(arg.scale, 1)) return false;
+      const PrimExpr* digit = make_.FloorDiv(value, arg.scale);
+      if (i > 0) digit = make_.FloorMod(digit, arg.extent);
+      const PrimExpr* part = make_.Mul(digit, arg.lower_factor);
+      const auto [known, added] = values_.emplace(arg.source, part);
+      if (!added) known->second = make_.Add(known->second, part);
+    }
+    return true;
+  }
+
+  Analyzer& analyzer_;
+  const PrimBuilder& make_;
+  std::vector<const IterMark*> order_;
+  std::unordered_map<const IterMark*, const PrimExpr*> values_;  // looked up, never iterated
+};
+
+}  // namespace
+
+std::optional<std::unordered_map<const tir::Var*, const PrimExpr*>> InverseIterMap(
+    std::span<const PrimExpr* const> indices, std::span<const PrimExpr* const> outputs, const IterRanges& iters,
+    Analyzer& analyzer) {
+  const IterRanges unconstrained;
+  IterMapRewriter rewriter(iters, unconstrained, analyzer);
+  std::vector<IterSum> sums;
+  for (const PrimExpr* index : indices) {
+    std::optional<IterSum> sum = rewriter.Rewrite(index);
+    if (!sum) return std::nullopt;
+    sums.push_back(*std::move(sum));
+  }
+  Inverter inverter(analyzer);
+  if (!rewriter.IsBijective(sums) || !inverter.Invert(sums, outputs)) return std::nullopt;
+  std::unordered_map<const tir::Var*, const PrimExpr*> values;
+  for (const auto& [var, range] : iters) {  // the order does not matter: the result is another map
+    const IterMark* mark = rewriter.MarkOf(var);
+    const PrimExpr* from_zero = mark ? inverter.ValueOf(mark) : nullptr;
+    if (!from_zero && !IsInt(range.extent, 1)) return std::nullopt;
+    values[var] = from_zero ? analyzer.Simplify(analyzer.make().Add(range.min, from_zero)) : range.min;
+  }
+  return values;
+}
+
+}  // namespace iropt::arith
