@@ -37,6 +37,14 @@ add_test(NAME semantics_on_models
                  --model squeezenet --model shufflenet "${IROPT_CONFORMANCE_DIR}/../corpus/models")
 set_tests_properties(model_example models passes_on_models semantics_on_models PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
 
+# TIR passes keep what functions compute: recorded modules and random ones, interpreted and compiled.
+add_test(NAME tir_values
+         COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/tir_values.py" --ir-opt $<TARGET_FILE:ir-opt>
+                 --generator $<TARGET_FILE:random_module> --modules 100
+                 "$<$<BOOL:${IROPT_HAVE_LLVM}>:--ir-run=$<TARGET_FILE:ir-run>>" "${IROPT_CONFORMANCE_DIR}"
+         COMMAND_EXPAND_LISTS)
+set_tests_properties(tir_values PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
+
 # With their weights bound, -O3 folds all batch norms, and no level makes a model bigger.
 add_test(NAME levels_on_models
          COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/bench/models.py" --ir-opt $<TARGET_FILE:ir-opt> --runs=1

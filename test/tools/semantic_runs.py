@@ -27,6 +27,7 @@ BEFORE = {
     "tir.FP8ComputeLegalize": 'tir.BindTarget<target="llvm">,',
     "tir.StorageRewrite": f"{_FLAT}tir.VectorizeLoop,",
     "tir.VerifyMemory": 'tir.BindTarget<target="llvm">,',
+    "tir.VectorizeLoop": _FLAT,
 }
 # The same, with those without which a pass of the lowering has nothing to do. Legalized models run too long.
 BEFORE_ON_SMALL_MODULES = BEFORE | {

@@ -44,6 +44,9 @@ class Entry {
   // The symbolic variables in the shapes of the inputs.
   const std::vector<const tir::Var*>& symbols() const { return symbols_; }
 
+  // Makes an input of a PrimFunc one of its results, though the function does not write to it.
+  void AddOutput(size_t input) { inputs_[input].is_written = true; }
+
   // Makes the arguments of the function from the values of its inputs.
   std::vector<HostValue> MakeArguments(std::vector<HostValue> values) const;
 

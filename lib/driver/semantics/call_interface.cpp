@@ -84,10 +84,21 @@ struct CallInterface::Step {
 };
 
 CallInterface::CallInterface(const Entry& entry) : var_(&entry.var()) {
-  for (size_t i = 0; i < entry.inputs().size(); ++i) sources_.push_back({InputSource::Kind::kInput, i});
+  for (size_t i = 0; i < entry.inputs().size(); ++i) {
+    sources_.push_back({InputSource::Kind::kInput, i});
+    written_.push_back(entry.inputs()[i].is_written);
+  }
 }
 
-Entry CallInterface::EntryIn(const Module& module) const { return Entry::Of(*module.Find(var_)); }
+// A pass may remove all stores to a buffer whose values do not change.
+Entry CallInterface::EntryIn(const Module& module) const {
+  Entry entry = Entry::Of(*module.Find(var_));
+  if (!entry.prim()) return entry;
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    if (sources_[i].kind == InputSource::Kind::kInput && written_[sources_[i].index]) entry.AddOutput(i);
+  }
+  return entry;
+}
 
 InterfaceChange CallInterface::Follow(const PassInfo& pass, const Module& before, const Module& after) {
   const ModuleEntry& old = *before.Find(var_);

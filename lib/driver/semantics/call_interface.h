@@ -87,6 +87,7 @@ class CallInterface {
 
   const GlobalVar* var_;
   std::vector<InputSource> sources_;
+  std::vector<bool> written_ = {};  // by original input: the original PrimFunc wrote to it
   std::vector<Fetched> fetched_ = {};
   bool sets_outputs_ = false;
   std::shared_ptr<const Transform> transform_ = nullptr;

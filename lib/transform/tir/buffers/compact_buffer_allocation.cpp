@@ -132,6 +132,8 @@ class BufferCompactor : public LoopMutator {
     tir::Buffer copy = buffer;
     copy.shape = workspace().Copy(shape);
     copy.strides = workspace().Copy(strides);
+    // An offset of 0 is not printed, and has the dtype of the dimensions.
+    if (!shape.empty() && arith::IsInt(buffer.elem_offset, 0)) copy.elem_offset = make().Const(0, shape[0]->dtype);
     copy.id = workspace().NextVarId();
     return workspace().New<tir::Buffer>(copy);
   }
