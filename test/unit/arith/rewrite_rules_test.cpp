@@ -1,6 +1,7 @@
-// Every row of rewrite_rules.def holds for random numbers.
+// Every row of rewrite_rules.def holds for random numbers, and for all numbers of a small range.
 #include "arith/rewrite_rules.h"
 
+#include <algorithm>
 #include <random>
 
 #include "catch.h"
@@ -14,16 +15,31 @@ class RuleChecker {
  public:
   explicit RuleChecker(const RewriteRule& rule) : rule_(rule) {}
 
-  // Tries random numbers; returns how many instances satisfied the condition.
+  // Tries all numbers of a small range, as far as they are not too many, and random ones; returns how many instances
+  // satisfied the condition.
   int Check(int attempts) {
     int tried = 0;
     for (const uint16_t pattern : rule_.patterns) {
-      for (int i = 0; i < attempts && !failed_; ++i) tried += CheckOne(pattern);
+      const std::vector<Slot> slots = Slots();
+      tried += CheckAll(pattern, slots);
+      for (int i = 0; i < attempts && !failed_; ++i) {
+        const bool small = random_() % 2 == 0;
+        tried += CheckOne(pattern, slots, [&](const Slot&) {
+          return static_cast<int64_t>(random_() % (small ? 9 : 41)) - (small ? 4 : 20);
+        });
+      }
     }
     return tried;
   }
 
  private:
+  // A variable of the rule.
+  struct Slot {
+    uint8_t index;
+    bool is_bool;
+    const tir::Var* var;  // null for a constant
+  };
+
   bool IsVectorRule() const {
     for (const RuleTerm& term : rule_.terms) {
       if (term.tag == RuleTerm::Tag::kNode && (term.kind == NodeKind::kRamp || term.kind == NodeKind::kBroadcast))
@@ -47,23 +63,48 @@ class RuleChecker {
     return false;
   }
 
-  bool CheckOne(uint16_t pattern) {
+  std::vector<Slot> Slots() const {
+    std::vector<Slot> slots;
+    for (const RuleTerm& term : rule_.terms) {
+      const bool is_const = term.tag == RuleTerm::Tag::kConst;
+      if (term.tag != RuleTerm::Tag::kAny && !is_const) continue;
+      if (std::ranges::any_of(slots, [&](const Slot& slot) { return slot.index == term.slot; })) continue;
+      const bool is_bool = !is_const && IsBool(term.slot);
+      const DataType dtype = is_bool ? DataType::Bool() : DataType::Int(64);
+      slots.push_back({term.slot, is_bool, is_const ? nullptr : IRContext::Current().NewSymVar("v", dtype)});
+    }
+    return slots;
+  }
+
+  // All numbers from -kReach to kReach.
+  int CheckAll(uint16_t pattern, const std::vector<Slot>& slots) {
+    constexpr int64_t kReach = 3;
+    constexpr int64_t kMaxInstances = 20000;
+    int64_t count = 1;
+    for (const Slot& slot : slots) count *= slot.is_bool ? 2 : 2 * kReach + 1;
+    if (count > kMaxInstances) return 0;
+    int tried = 0;
+    for (int64_t i = 0; i < count && !failed_; ++i) {
+      int64_t rest = i;
+      tried += CheckOne(pattern, slots, [&](const Slot& slot) {
+        const int64_t size = slot.is_bool ? 2 : 2 * kReach + 1;
+        const int64_t digit = rest % size;
+        rest /= size;
+        return slot.is_bool ? digit : digit - kReach;
+      });
+    }
+    return tried;
+  }
+
+  template <class F>
+  bool CheckOne(uint16_t pattern, const std::vector<Slot>& slots, F&& choose) {
     if (IsVectorRule()) return true;  // by lanes they are the rows of scalars
     RuleMatch match;
     Env env;
-    const bool small = random_() % 2 == 0;
-    for (const RuleTerm& term : rule_.terms) {
-      if (term.tag != RuleTerm::Tag::kAny && term.tag != RuleTerm::Tag::kConst) continue;
-      if (match.slots[term.slot]) continue;
-      const int64_t value = static_cast<int64_t>(random_() % (small ? 9 : 41)) - (small ? 4 : 20);
-      if (term.tag == RuleTerm::Tag::kConst) {
-        match.slots[term.slot] = IRContext::Current().Int(value);
-      } else {
-        const bool is_bool = IsBool(term.slot);
-        const tir::Var* var = IRContext::Current().NewSymVar("v", is_bool ? DataType::Bool() : DataType::Int(64));
-        match.slots[term.slot] = var;
-        env[var] = is_bool ? value % 2 != 0 : value;
-      }
+    for (const Slot& slot : slots) {
+      const int64_t value = choose(slot);
+      if (slot.var) env[slot.var] = slot.is_bool ? value % 2 != 0 : value;
+      match.slots[slot.index] = slot.var ? static_cast<const PrimExpr*>(slot.var) : IRContext::Current().Int(value);
     }
     // Plain nodes on the left side, so that constants in the pattern are not folded away.
     const std::optional<int64_t> left = EvalPattern(pattern, match, env);
