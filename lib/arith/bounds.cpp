@@ -96,7 +96,9 @@ IntBound IntBound::Everything(DataType dtype) {
 }
 
 IntBound BoundAnalyzer::Bound(const PrimExpr* e) const {
-  if (const int64_t* value = AsInt(e)) return {std::max(*value, kNegInf), *value};
+  // The extreme integers stand for infinity, but are numbers where they are written.
+  if (const int64_t* value = AsInt(e))
+    return {std::clamp(*value, kNegInf, kPosInf - 1), std::clamp(*value, kNegInf + 1, kPosInf)};
   if (tir::Var::ClassOf(e->kind)) return UncachedBound(e);
   if (const IntBound* known = bounds_.Find(e)) return *known;
   const IntBound bound = UncachedBound(e);
