@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -311,8 +313,9 @@ class EquationSolver {
   }
 
   const tir::Var* NewVariable(const PrimExpr* value) {
-    std::string name = "n" + std::to_string(result_.dst.variables.size());
-    if (const auto* var = As<tir::Var>(value)) name += "_" + std::string(var->name);
+    const auto* source = As<tir::Var>(value);
+    const size_t count = result_.dst.variables.size();
+    const std::string name = source ? fmt::format("n{}_{}", count, source->name) : fmt::format("n{}", count);
     const tir::Var* var = workspace_.NewPrimVar(name, value->dtype);
     result_.dst.variables.push_back(var);
     result_.dst_to_src[var] = value;

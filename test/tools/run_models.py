@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Runs real models before and after -O3, and in their lowered forms (legalized, fused, lowered), and compares the results.
+"""Runs real models before and after -O3, after the pipelines that lower them, and in the lowered forms that TVM made of
+them (legalized, fused, lowered), and compares the results.
 Inputs and weights are random and follow from the names of the parameters, so that all forms get the same. Exit code 77 if
 there are no models.
 
     run_models.py --ir-run=BINARY [--forms] FOLDER
 
-With --forms, the forms are run with compiled PrimFuncs; interpreting a whole model would take hours. They are compared with
-each other: TVM made them for inference, where a batch norm uses the moving mean and variance, whereas the operator uses
+With --forms, the lowered models and forms are run with compiled PrimFuncs; interpreting a whole model would take hours. The
+forms are compared with each other: TVM made them for inference, where a batch norm uses the moving mean and variance, whereas the operator uses
 those of its data.
 """
 import argparse
@@ -20,9 +21,9 @@ SKIPPED = 77
 MODELS = {
     "llama_2l_tiny": ("forward", ["n=7"]),
     "lfm2_decoder_tiny": ("main", ["batch_size=1", "sequence_length=3", "past_sequence_length=2", "total_sequence_length=5"]),
-    "squeezenet": ("main", []),
-    "resnet50": ("main", []),
+    **dict.fromkeys(["densenet121", "inception_v2", "resnet50", "shufflenet", "squeezenet"], ("main", [])),
 }
+STAGES = ["zero", "default_build"]
 FORMS = ["legalized", "fused", "lowered"]
 
 
@@ -49,6 +50,8 @@ class Runner:
         if not self.run(name, *flags, f"-output={expected}", path):
             return
         self.run(f"{name} -O3", *flags, "-O3", f"-check={expected}", path)
+        for stage in STAGES if with_forms else []:
+            self.run(f"{name} -passes={stage}", *flags, f"-passes={stage}", "-loops=compile", f"-check={expected}", path)
         forms = [form for form in FORMS if os.path.exists(os.path.join(models, f"{name}.{form}.ir"))]
         first = os.path.join(self.folder, f"{name}.form.npz")
         for form in forms if with_forms else []:

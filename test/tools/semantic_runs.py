@@ -12,7 +12,7 @@ OPTIONS = {
 _IMPURE = "ToNonDataflow,RemovePurityChecking,"
 _OPAQUE = "tir.LowerInitBlock,tir.PlanAndUpdateBufferAllocationLocation,tir.ConvertBlocksToOpaque,"
 _FLAT = f"{_OPAQUE}tir.LowerMatchBuffer,tir.LowerOpaqueBlock,tir.FlattenBuffer,"
-_TARGET = 'tir.BindTarget<target="T.target(\\"llvm\\", host=\\"llvm\\")">,'
+_TARGET = 'tir.BindTarget<target="llvm -host=llvm">,'
 BEFORE = {
     **dict.fromkeys(
         ["CallTIRRewrite", "KillAfterLastUse", "LowerRuntimeBuiltin", "VMBuiltinLower", "VMShapeLower"], _IMPURE),

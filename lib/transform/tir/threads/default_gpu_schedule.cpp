@@ -7,10 +7,11 @@
 //                                                        ...
 //
 // The spatial loops of each innermost block are fused, or a loop that runs once if it has none, and split for the
-// threads of a block: those of the target of the function, or `max_num_threads` without a target. If there are more
-// than 256 blocks, a thread runs in a serial loop. Blocks with loops over threads stay, and so do functions for other
-// targets, and those with the attribute tir.is_scheduled, which all PrimFuncs get. It is an error if the loops of a
-// block do not correspond to its axes, or if its spatial loops cannot be fused. O(nodes), plus the iterator maps.
+// threads of a block: those of the target of the function or the context, or `max_num_threads` without one. If there
+// are more than 256 blocks, a thread runs in a serial loop. Blocks with loops over threads stay, and so do functions
+// for other targets, and those with the attribute tir.is_scheduled, which all PrimFuncs get. It is an error if the
+// loops of a block do not correspond to its axes, or if its spatial loops cannot be fused. O(nodes), plus the iterator
+// maps.
 //
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
@@ -46,8 +47,9 @@ struct GpuKind {
 constexpr GpuKind kGpuKinds[] = {{"cuda", 1024}, {"metal", 256}, {"rocm", 256}, {"webgpu", 256}};
 
 // The threads of a block for the function; 0 if it is not for a GPU.
-int64_t MaxNumThreads(const PrimFunc& func, int64_t without_target) {
-  const Attr* attr = func.attrs->Find("target");
+int64_t MaxNumThreads(const PrimFunc& func, const TargetAttr* default_target, int64_t without_target) {
+  const Attr* own = func.attrs->Find("target");
+  const Attr* attr = own ? own : default_target;
   if (!attr) return without_target;
   const auto* target = As<TargetAttr>(attr);
   const DictAttr* config = target ? target->config : As<DictAttr>(attr);
@@ -306,7 +308,7 @@ const PrimFunc* Schedule(const PrimFunc* func, int64_t max_threads, FunctionPass
   const auto* scheduled = As<IntAttr>(func->attrs->Find(kIsScheduled));
   if (scheduled && scheduled->value != 0) return func;
   const tir::Stmt* body = func->body;
-  const int64_t threads = MaxNumThreads(*func, max_threads);
+  const int64_t threads = MaxNumThreads(*func, context.context().target, max_threads);
   if (threads > 0 && Is<tir::BlockRealize>(body)) {
     FusionPlanner planner(context.diagnostics());
     planner.VisitStmt(body);

@@ -39,12 +39,12 @@ std::optional<bool> HasScalableVectors(const Attr* target) {
 
 class LoopVectorizer : public LoopMutator {
  public:
-  LoopVectorizer(const PrimFunc& func, std::optional<bool> predicate_accesses, Workspace& workspace,
+  LoopVectorizer(const Attr* target, std::optional<bool> predicate_accesses, Workspace& workspace,
                  DiagnosticEngine& diagnostics)
       : LoopMutator(workspace),
         diagnostics_(diagnostics),
         predicate_accesses_(predicate_accesses),
-        scalable_(HasScalableVectors(func.attrs->Find("target"))) {}
+        scalable_(HasScalableVectors(target)) {}
 
  protected:
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
@@ -115,7 +115,8 @@ Pass CreateVectorizeLoop(const PassOptions& options) {
       options.info(), [enable = options.Bool("enable_vectorize")](const PrimFunc* func, FunctionPassContext& context) {
         Workspace& workspace = context.workspace();
         const auto predicate = PredicateOption(context.context().Config("tir.enable_buffer_level_predication"));
-        LoopVectorizer vectorizer(*func, predicate, workspace, context.diagnostics());
+        const Attr* own = func->attrs->Find("target");
+        LoopVectorizer vectorizer(own ? own : context.context().target, predicate, workspace, context.diagnostics());
         VectorizeSkipper skipper(workspace);
         const tir::Stmt* body = enable ? vectorizer.VisitStmt(func->body) : skipper.VisitStmt(func->body);
         return Result<const PrimFunc*>(WithBody(func, body, workspace));
