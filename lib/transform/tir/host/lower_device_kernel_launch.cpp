@@ -256,7 +256,9 @@ class KernelLowerer {
       CallLowerer lowerer(infos_.at(entry.var).target, infos_, calls_, workspace, diagnostics_);
       const tir::Stmt* body = lowerer.VisitStmt(func->body);
       if (lowerer.failed()) return false;
-      if (body != func->body) module_.SetAt(i, WithBody(func, body, workspace), workspace.Finish());
+      if (body == func->body) continue;
+      const PrimFunc* made = WithBody(func, body, workspace);
+      module_.SetAt(i, made, workspace.Finish());
     }
     return true;
   }

@@ -114,7 +114,9 @@ Pass CreateSplitHostDevice(const PassOptions& options) {
       Workspace workspace(entry.storage);
       HostDeviceSplitter splitter(module, std::string(symbol ? symbol->value : entry.var->name), workspace);
       const tir::Stmt* body = splitter.VisitStmt(func->body);
-      if (body != func->body) module.SetAt(i, WithBody(func, body, workspace), workspace.Finish());
+      if (body == func->body) continue;
+      const PrimFunc* made = WithBody(func, body, workspace);
+      module.SetAt(i, made, workspace.Finish());
     }
     return module;
   });

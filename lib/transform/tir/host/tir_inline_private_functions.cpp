@@ -206,7 +206,8 @@ Pass CreateTirInlinePrivateFunctions(const PassOptions& options) {
       const tir::Stmt* body = inliner.VisitStmt(func->body);
       if (inliner.failed()) return Failure{ErrorCode::PassFailed};
       if (body == func->body) continue;
-      module.SetAt(i, WithBody(func, body, workspace), workspace.Finish());
+      const PrimFunc* made = WithBody(func, body, workspace);
+      module.SetAt(i, made, workspace.Finish());
       changed = true;
     }
     if (!changed) return module;

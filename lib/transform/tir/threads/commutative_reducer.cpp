@@ -166,7 +166,10 @@ class ReductionFinder {
     }
     std::vector<const tir::LetStmt*> lets;
     const tir::Stmt* body = block_.body;
-    for (; const auto* let = As<tir::LetStmt>(body); body = let->body) lets.push_back(let);
+    while (const auto* let = As<tir::LetStmt>(body)) {
+      lets.push_back(let);
+      body = let->body;
+    }
     if (lets.size() != inits_.size()) return Fail("does not bind one new value for each buffer that it initializes");
     const auto* seq = As<tir::SeqStmt>(body);
     const auto stmts = seq ? std::span<const tir::Stmt* const>(seq->seq.begin(), seq->seq.size())
