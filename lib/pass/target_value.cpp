@@ -1,6 +1,10 @@
 #include "iropt/pass/target_value.h"
 
-#include <fmt/format.h>
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace iropt {
 

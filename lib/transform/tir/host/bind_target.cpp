@@ -66,7 +66,9 @@ const PrimFunc* BindTarget(const PrimFunc* func, const Targets& targets, Workspa
 }
 
 Targets TargetsOf(const TargetAttr& target) {
-  static constexpr auto kNoErrors = [](size_t, size_t, std::string message) { IROPT_UNREACHABLE("{}", message); };
+  static constexpr auto kNoErrors = [](size_t, size_t, const std::string& message) {
+    IROPT_UNREACHABLE("{}", message);
+  };
   return {target.config, ConfigOf(target.config->Find(kHost)), ParseTarget("llvm", kNoErrors)->config};
 }
 
