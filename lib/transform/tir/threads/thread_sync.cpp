@@ -71,7 +71,7 @@ class WaitFinder : public tir::StmtExprVisitor {
 }  // namespace
 
 Pass CreateThreadSync(const PassOptions& options) {
-  const std::string scope = options.String("storage_scope");
+  const std::string& scope = options.String("storage_scope");
   if (StorageScope::Of(scope).rank != StorageRank::kShared) options.Refuse("storage_scope", "must be shared memory");
   return CreatePrimFuncPass(options.info(), [scope](const PrimFunc* func, FunctionPassContext& context) {
     const tir::Stmt* body = func->body;
