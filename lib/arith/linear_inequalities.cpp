@@ -241,7 +241,7 @@ class RangeFinder {
   const PrimExpr* Extent(const PrimExpr* distance) {
     return analyzer_.Simplify(make_.Add(distance, make_.Const(1, distance->dtype)));
   }
-  // The greatest value for all values of the variables with ranges; null if there is no bound.
+  // The greatest value for all values of the variables with ranges; null if it is unbounded.
   const PrimExpr* Most(const PrimExpr* e) {
     const PrimExpr* most = EvalSet(analyzer_.Simplify(e, kSteps), domains_, analyzer_).max();
     return most ? analyzer_.Simplify(most, kSteps) : nullptr;

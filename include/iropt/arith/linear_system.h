@@ -63,7 +63,7 @@ struct IntGroupBounds {
 
 struct SolvedInequalities {
   std::vector<IntGroupBounds> bounds;      // by variable; those of one have no earlier variables
-  std::vector<const PrimExpr*> relations;  // that are left; False alone if there is no solution
+  std::vector<const PrimExpr*> relations;  // those that remain; only False if the system has no solution
 };
 
 // Eliminates one variable after the other by adding up its lower and upper bounds (Fourier and Motzkin). The cost can

@@ -54,7 +54,7 @@ class Regions {
       CHECK(analyzer_.CanProveEqual(make_.Add(found[i].max(), Int(1)), Parse(expected[i].second)));
     }
   }
-  // No expected ends: there is no strict bound.
+  // Without expected ends, the strict bound is unknown.
   void CheckStrict(const Dims& dims, const Ends& expected, const std::string& condition = "") {
     const auto region = Region(dims);
     const auto found =

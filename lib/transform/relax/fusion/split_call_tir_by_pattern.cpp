@@ -329,15 +329,13 @@ Pass CreateSplitCallTIRByPattern(const PassOptions& options) {
     ModuleBuilder builder(module);
     Splits splits(*patterns, *sources, module, builder);
     if (!splits.FindPatterns(context.diagnostics)) return Failure{ErrorCode::PassFailed};
-    for (const GlobalVar* name : RelaxFunctions(module)) {
-      const ModuleEntry& entry = *module.Find(name);
-      Workspace workspace(entry.storage);
-      OpTypeInferrer inferrer(&builder.module(), workspace.arena(), &context.diagnostics);
+    const auto split = [&](const ModuleEntry& entry, Workspace& workspace,
+                           OpTypeInferrer& inferrer) -> const Function* {
       CallSplitter splitter(module, splits, workspace, inferrer);
       const auto* function = To<Function>(splitter.VisitExpr(entry.func));
-      if (splitter.failed()) return Failure{ErrorCode::PassFailed};
-      if (function != entry.func) builder.UpdateFunction(name, function, workspace.Finish());
-    }
+      return splitter.failed() ? nullptr : function;
+    };
+    IROPT_RETURN_IF_ERROR(UpdateRelaxFunctions(builder, context.diagnostics, split));
     return builder.Finish();
   };
   return CreateModulePass(options.info(), run);

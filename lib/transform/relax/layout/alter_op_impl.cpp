@@ -274,15 +274,13 @@ Pass CreateAlterOpImpl(const PassOptions& options) {
     if (impls->empty()) return module;
     ModuleBuilder builder(module);
     AddedFunctions added(*impls, *sources, module, builder);
-    for (const GlobalVar* name : RelaxFunctions(module)) {
-      const ModuleEntry& entry = *module.Find(name);
-      Workspace workspace(entry.storage);
-      OpTypeInferrer inferrer(&builder.module(), workspace.arena(), &context.diagnostics);
+    const auto alter = [&](const ModuleEntry& entry, Workspace& workspace,
+                           OpTypeInferrer& inferrer) -> const Function* {
       ImplMutator mutator(module, added, workspace, inferrer, context.diagnostics);
       const auto* function = To<Function>(mutator.VisitExpr(entry.func));
-      if (mutator.has_errors()) return Failure{ErrorCode::PassFailed};
-      if (function != entry.func) builder.UpdateFunction(name, function, workspace.Finish());
-    }
+      return mutator.has_errors() ? nullptr : function;
+    };
+    IROPT_RETURN_IF_ERROR(UpdateRelaxFunctions(builder, context.diagnostics, alter));
     return builder.Finish();
   };
   return CreateModulePass(options.info(), run);

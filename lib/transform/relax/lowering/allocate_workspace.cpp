@@ -182,16 +182,15 @@ Pass CreateAllocateWorkspace(const PassOptions& options) {
     if (size == 0) return module;
     ModuleBuilder builder(std::move(module));
     IROPT_ASSIGN_OR_RETURN(const WorkspaceAllocator::Names names, AddParams(builder, size, context.diagnostics));
-    for (const GlobalVar* name : RelaxFunctions(builder.module())) {
-      const ModuleEntry entry = *builder.module().Find(name);
-      if (IsExternal(*To<Function>(entry.func))) continue;
-      Workspace workspace(entry.storage);
-      OpTypeInferrer inferrer(&builder.module(), workspace.arena(), &context.diagnostics);
+    const auto allocate = [&](const ModuleEntry& entry, Workspace& workspace,
+                              OpTypeInferrer& inferrer) -> const Function* {
+      const auto* old = To<Function>(entry.func);
+      if (IsExternal(*old)) return old;
       WorkspaceAllocator allocator(workspace, inferrer, names, size);
-      const auto* function = To<Function>(allocator.VisitExpr(entry.func));
-      if (allocator.failed()) return Failure{ErrorCode::PassFailed};
-      if (function != entry.func) builder.UpdateFunction(name, function, workspace.Finish());
-    }
+      const auto* function = To<Function>(allocator.VisitExpr(old));
+      return allocator.failed() ? nullptr : function;
+    };
+    IROPT_RETURN_IF_ERROR(UpdateRelaxFunctions(builder, context.diagnostics, allocate));
     Module result = builder.Finish();
     std::vector<bool> keep;
     for (const ModuleEntry& entry : result.functions()) keep.push_back(!names.contains(entry.var));

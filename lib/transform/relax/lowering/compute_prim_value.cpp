@@ -69,15 +69,13 @@ class PrimValueComputer : public ExprMutator {
 Pass CreateComputePrimValue(const PassOptions& options) {
   return CreateModulePass(options.info(), [](Module module, ModulePassContext& context) -> Result<Module> {
     ModuleBuilder builder(std::move(module));
-    for (const GlobalVar* name : RelaxFunctions(builder.module())) {
-      const ModuleEntry entry = *builder.module().Find(name);
-      Workspace workspace(entry.storage);
-      OpTypeInferrer inferrer(&builder.module(), workspace.arena(), &context.diagnostics);
+    const auto compute = [&](const ModuleEntry& entry, Workspace& workspace,
+                             OpTypeInferrer& inferrer) -> const Function* {
       PrimValueComputer computer(workspace, inferrer, builder);
       const auto* function = To<Function>(computer.VisitExpr(entry.func));
-      if (computer.failed()) return Failure{ErrorCode::PassFailed};
-      if (function != entry.func) builder.UpdateFunction(name, function, workspace.Finish());
-    }
+      return computer.failed() ? nullptr : function;
+    };
+    IROPT_RETURN_IF_ERROR(UpdateRelaxFunctions(builder, context.diagnostics, compute));
     return builder.Finish();
   });
 }

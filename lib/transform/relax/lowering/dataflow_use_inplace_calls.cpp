@@ -156,18 +156,13 @@ Pass CreateDataflowUseInplaceCalls(const PassOptions& options) {
   return CreateModulePass(options.info(), [](const Module& module, ModulePassContext& context) -> Result<Module> {
     ModuleBuilder builder(module);
     MadeFunctions made;
-    bool changed = false;
-    for (const GlobalVar* name : RelaxFunctions(module)) {
-      const ModuleEntry& entry = *module.Find(name);
-      Workspace workspace(entry.storage);
-      OpTypeInferrer inferrer(&builder.module(), workspace.arena(), &context.diagnostics);
+    const auto rewrite = [&](const ModuleEntry& entry, Workspace& workspace,
+                             OpTypeInferrer& inferrer) -> const Function* {
       InplaceRewriter rewriter(workspace, inferrer, builder, made, context.diagnostics);
       const auto* function = To<Function>(rewriter.VisitExpr(entry.func));
-      if (rewriter.failed()) return Failure{ErrorCode::PassFailed};
-      if (function == entry.func) continue;
-      builder.UpdateFunction(name, function, workspace.Finish());
-      changed = true;
-    }
+      return rewriter.failed() ? nullptr : function;
+    };
+    IROPT_ASSIGN_OR_RETURN(const bool changed, UpdateRelaxFunctions(builder, context.diagnostics, rewrite));
     if (!changed) return module;
     Module result = builder.Finish();
     std::vector<bool> keep;

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/module.h"
+#include "iropt/ir/module_builder.h"
+#include "iropt/support/result.h"
 
 namespace iropt {
 
@@ -17,6 +20,24 @@ inline std::vector<const GlobalVar*> RelaxFunctions(const Module& module) {
   }
   std::ranges::sort(names, {}, [](const GlobalVar* name) { return name->name; });
   return names;
+}
+
+// Replaces the Relax functions, in that order, by rewrite(entry, workspace, inferrer): the same pointer keeps one, null
+// means that an error was reported. Returns whether one has changed.
+template <class Rewrite>
+Result<bool> UpdateRelaxFunctions(ModuleBuilder& builder, DiagnosticEngine& diagnostics, Rewrite&& rewrite) {
+  bool changed = false;
+  for (const GlobalVar* name : RelaxFunctions(builder.module())) {
+    const ModuleEntry entry = *builder.module().Find(name);
+    Workspace workspace(entry.storage);
+    OpTypeInferrer inferrer(&builder.module(), workspace.arena(), &diagnostics);
+    const Function* function = rewrite(entry, workspace, inferrer);
+    if (!function) return Failure{ErrorCode::PassFailed};
+    if (function == entry.func) continue;
+    builder.UpdateFunction(name, function, workspace.Finish());
+    changed = true;
+  }
+  return changed;
 }
 
 }  // namespace iropt

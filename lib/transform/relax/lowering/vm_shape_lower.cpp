@@ -227,15 +227,13 @@ class ShapeLowerer : public ExprMutator {
 Pass CreateVMShapeLower(const PassOptions& options) {
   const auto run = [emit = options.Bool("emit_err_ctx")](Module module, ModulePassContext& context) -> Result<Module> {
     ModuleBuilder builder(std::move(module));
-    for (const GlobalVar* name : RelaxFunctions(builder.module())) {
-      const ModuleEntry entry = *builder.module().Find(name);
-      Workspace workspace(entry.storage);
-      OpTypeInferrer inferrer(&builder.module(), workspace.arena(), &context.diagnostics);
+    const auto lower = [&](const ModuleEntry& entry, Workspace& workspace,
+                           OpTypeInferrer& inferrer) -> const Function* {
       ShapeLowerer lowerer(entry, workspace, inferrer, builder, context.diagnostics, emit);
       const Function* function = lowerer.has_errors() ? nullptr : lowerer.Run();
-      if (!function || lowerer.has_errors()) return Failure{ErrorCode::PassFailed};
-      builder.UpdateFunction(name, function, workspace.Finish());
-    }
+      return lowerer.has_errors() ? nullptr : function;
+    };
+    IROPT_RETURN_IF_ERROR(UpdateRelaxFunctions(builder, context.diagnostics, lower));
     return builder.Finish();
   };
   return CreateModulePass(options.info(), run);

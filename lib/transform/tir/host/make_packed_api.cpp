@@ -32,9 +32,9 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/tir/host/arg_binder.h"
+#include "transform/tir/host/change_api.h"
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/host/graph_calls.h"
-#include "transform/tir/util/loop_pass.h"
 #include "transform/tir/util/undefined_names.h"
 
 namespace iropt {
@@ -321,18 +321,7 @@ Pass CreateMakePackedAPI(const PassOptions& options) {
       const StrAttr* symbol = func && !kept.contains(entry.var) ? PackedSymbol(*func) : nullptr;
       if (symbol) symbols.emplace(entry.var, symbol->value);
     }
-    for (size_t i = 0; i < module.size(); ++i) {
-      const ModuleEntry entry = module.functions()[i];
-      const auto* old = As<PrimFunc>(entry.func);
-      if (!old) continue;
-      Workspace workspace(entry.storage);
-      const tir::Stmt* body = PackedCallRewriter(symbols, workspace).VisitStmt(old->body);
-      const PrimFunc* func = WithBody(old, body, workspace);
-      if (symbols.contains(entry.var)) func = MakePackedApi(func, workspace, context.diagnostics);
-      if (!func) return Failure{ErrorCode::PassFailed};
-      if (func != old) module.SetAt(i, func, workspace.Finish());
-    }
-    return module;
+    return ChangeApi<PackedCallRewriter>(std::move(module), symbols, context.diagnostics, MakePackedApi);
   });
 }
 

@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "iropt/infer/prim_func_type.h"
@@ -25,10 +26,10 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "transform/tir/host/change_api.h"
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/host/graph_calls.h"
 #include "transform/tir/host/host_builder.h"
-#include "transform/tir/util/loop_pass.h"
 #include "transform/tir/util/undefined_names.h"
 
 namespace iropt {
@@ -111,18 +112,7 @@ Pass CreateMakeUnpackedAPI(const PassOptions& options) {
       const bool is_external = Is<PrimFunc>(entry.func) && GlobalSymbolOf(*entry.func) && !kept.contains(entry.var);
       if (is_external) external.insert(entry.var);
     }
-    for (size_t i = 0; i < module.size(); ++i) {
-      const ModuleEntry entry = module.functions()[i];
-      const auto* old = As<PrimFunc>(entry.func);
-      if (!old) continue;
-      Workspace workspace(entry.storage);
-      const tir::Stmt* body = UnpackedCallRewriter(external, workspace).VisitStmt(old->body);
-      const PrimFunc* func = WithBody(old, body, workspace);
-      if (external.contains(entry.var)) func = MakeUnpackedApi(func, workspace, context.diagnostics);
-      if (!func) return Failure{ErrorCode::PassFailed};
-      if (func != old) module.SetAt(i, func, workspace.Finish());
-    }
-    return module;
+    return ChangeApi<UnpackedCallRewriter>(std::move(module), external, context.diagnostics, MakeUnpackedApi);
   });
 }
 
