@@ -37,9 +37,8 @@ PUBLIC = re.compile(r"@T\.prim_func\n +def (\w+)\(")
 NOT_COMPARABLE = {
     "tir.PointerValueTypeRewrite": "parameters become buffers of vectors",
     "tir.SplitHostDevice": "the parts of a function for a device are functions, too, and count as outputs",
-    # Faults that are known: see docs/testing.md.
+    # A fault that is known: see docs/testing.md.
     "tir.ForceNarrowIndexToInt32": "variables of shapes of buffers without a declaration are left undefined",
-    "tir.LowerIntrin": "NaN for some inputs that are big",
 }
 # What TVM's text cannot express: it reads back as something else, as in TVM.
 TEXT_LOSSES = re.compile(

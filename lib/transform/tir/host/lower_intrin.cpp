@@ -7,6 +7,7 @@
 // Quotients and remainders of divisors that are powers of two become shifts and masks; others are rounded towards zero,
 // as processors do it, with a correction unless the operands are known not to be negative. The rules for mathematical
 // functions are those of the kind of target: "llvm", or the ones that all kinds share. A function needs a target.
+// Results may differ in the last digits, and at the ends of the range: 1 / (1 + exp(-x)) is 0 where sigmoid is tiny.
 // O(nodes), and operands that a correction uses twice are copied.
 //
 // Source: TVM 0.18's pass of this name.
