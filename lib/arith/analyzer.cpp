@@ -120,6 +120,8 @@ const PrimExpr* Analyzer::RewriteSimplify(const PrimExpr* e) {
 
 const PrimExpr* Analyzer::Simplify(const PrimExpr* e, int steps) {
   if (e->kind == NodeKind::kIntImm) return e;
+  // Most indices are variables.
+  if (tir::Var::ClassOf(e->kind) && !e->dtype.is_bool() && !ValueOf(static_cast<const tir::Var*>(e))) return e;
   // Canonical first: its rules see structure that the other rewriter may destroy.
   e = CanonicalSimplify(e);
   for (int i = 0; i < steps && e->kind != NodeKind::kIntImm; ++i)
@@ -183,11 +185,18 @@ bool Analyzer::CanProveLess(const PrimExpr* e, int64_t bound) {
 
 void Analyzer::Bind(const tir::Var* var, const PrimExpr* min, const PrimExpr* extent) {
   if (IsInt(extent, 1)) return Bind(var, Simplify(min));
+  DropOrders(var);
+  const int64_t* first = AsInt(min);
+  const int64_t* count = AsInt(extent);
+  const auto last = first && count ? CheckedAdd(*first, *count - 1) : std::nullopt;
+  if (last && *count > 0 && *first > IntBound::kNegInf && *last < IntBound::kPosInf) {
+    bounds_.SetBound(var, {*first, *last});
+    return ForgetRewrites();
+  }
   const PrimExpr* end = make_.Add(min, extent);
   const IntBound lower = Bound(Simplify(min));
   const IntBound upper = Bound(Simplify(make_.Sub(end, make_.Const(1, extent->dtype))));
   bounds_.SetBound(var, {lower.min, upper.max});
-  DropOrders(var);
   // Constant ends are bounds already.
   if (!AsInt(min)) AddOrder(var, make_.Binary(NodeKind::kGE, var, min));
   if (!AsInt(end)) AddOrder(var, make_.Binary(NodeKind::kLT, var, end));

@@ -95,11 +95,23 @@ IntBound IntBound::Everything(DataType dtype) {
   return {value_bits >= 63 ? kNegInf : -max - 1, max};
 }
 
+namespace {
+
+// Constants, variables, and sums, products and so on of these are computed faster than looked up.
+bool IsShallow(const PrimExpr* e) {
+  const auto is_leaf = [](const PrimExpr* x) { return x->kind == NodeKind::kIntImm || tir::Var::ClassOf(x->kind); };
+  if (is_leaf(e)) return true;
+  const auto* binary = As<tir::BinaryExpr>(e);
+  return binary && is_leaf(binary->a) && is_leaf(binary->b);
+}
+
+}  // namespace
+
 IntBound BoundAnalyzer::Bound(const PrimExpr* e) const {
   // The extreme integers stand for infinity, but are numbers where they are written.
   if (const int64_t* value = AsInt(e))
     return {std::clamp(*value, kNegInf, kPosInf - 1), std::clamp(*value, kNegInf + 1, kPosInf)};
-  if (tir::Var::ClassOf(e->kind)) return UncachedBound(e);
+  if (IsShallow(e)) return UncachedBound(e);
   if (const IntBound* known = bounds_.Find(e)) return *known;
   const IntBound bound = UncachedBound(e);
   bounds_.Keep(e, bound);
@@ -321,7 +333,7 @@ ModularSet ModularSet::Intersect(ModularSet other) const {
 }
 
 ModularSet BoundAnalyzer::Modular(const PrimExpr* e) const {
-  if (AsInt(e) || tir::Var::ClassOf(e->kind)) return UncachedModular(e);
+  if (IsShallow(e)) return UncachedModular(e);
   if (const ModularSet* known = residues_.Find(e)) return *known;
   const ModularSet set = UncachedModular(e);
   residues_.Keep(e, set);

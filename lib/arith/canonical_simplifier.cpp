@@ -30,9 +30,19 @@ struct CanonicalSimplifier::Sum {
 
   bool is_zero() const { return base == 0 && terms.empty(); }
 
-  // For sums of many terms, the position of the first term of each index; valid for the given number of terms.
-  mutable std::unordered_map<const PrimExpr*, size_t> places = {};  // by node; looked up, never iterated
-  mutable size_t num_placed = 0;
+  // For sums of many terms, the position of the first term of each index; valid for the given number of terms. A copy
+  // of the sum makes its own when it needs it.
+  struct Places {
+    Places() = default;
+    Places(const Places&) {}
+    Places(Places&&) = default;
+    Places& operator=(const Places&) { return *this = Places(); }
+    Places& operator=(Places&&) = default;
+
+    std::unique_ptr<std::unordered_map<const PrimExpr*, size_t>> by_index;  // by node; looked up, never iterated
+    size_t num_placed = 0;
+  };
+  mutable Places places = {};
 
   // The position of the first term of an index; the number of terms if there are none.
   size_t Find(const PrimExpr* index) const {
@@ -42,17 +52,18 @@ struct CanonicalSimplifier::Sum {
       const auto it = std::ranges::find_if(terms, [&](const Split& s) { return DeepEqual(s.index, index); });
       return static_cast<size_t>(it - terms.begin());
     }
-    if (num_placed != terms.size()) places.clear(), num_placed = 0;
-    for (; num_placed < terms.size(); ++num_placed) places.emplace(terms[num_placed].index, num_placed);
-    const auto it = places.find(index);
-    return it == places.end() ? terms.size() : it->second;
+    if (!places.by_index || places.num_placed > terms.size()) {
+      places.by_index = std::make_unique<std::unordered_map<const PrimExpr*, size_t>>();
+      places.num_placed = 0;
+    }
+    size_t& i = places.num_placed;
+    for (; i < terms.size(); ++i) places.by_index->emplace(terms[i].index, i);
+    const auto it = places.by_index->find(index);
+    return it == places.by_index->end() ? terms.size() : it->second;
   }
   void Insert(size_t i, const Split& term) {
-    const bool appends = i == terms.size() && num_placed == terms.size();
+    if (i != terms.size()) places = {};
     terms.insert(terms.begin() + static_cast<ptrdiff_t>(i), term);
-    if (!appends || num_placed == 0) return;
-    places.emplace(term.index, i);
-    ++num_placed;
   }
 };
 
@@ -144,9 +155,11 @@ const PrimExpr* CanonicalSimplifier::Normal(const Sum& sum) {
   if (sum.terms.empty()) return make_.Const(sum.base, sum.dtype);
   std::vector<Split> terms = sum.terms;
   MergeTerms(terms, [this](int64_t a, int64_t b) { return Plus(a, b); });
-  std::stable_sort(terms.begin(), terms.end(), [](const Split& a, const Split& b) {
+  const auto precedes = [](const Split& a, const Split& b) {
     return std::tie(a.scale, a.lower, a.upper, a.floor) > std::tie(b.scale, b.lower, b.upper, b.floor);
-  });
+  };
+  // Most are in order; sorting allocates.
+  if (!std::ranges::is_sorted(terms, precedes)) std::ranges::stable_sort(terms, precedes);
   // The least integer cannot be subtracted.
   const bool is_least = sum.base < 0 && !FitsIn(-sum.base, sum.dtype);
   const PrimExpr* e = make_.Const(is_least ? sum.base : 0, sum.dtype);
@@ -188,7 +201,10 @@ CanonicalSimplifier::Sum CanonicalSimplifier::ToSum(const Form& form) {
     }
   }
   const Split split = ToSplit(form);
-  return {.dtype = split.index->dtype, .terms = {split}, .base = 0};
+  Sum sum{.dtype = split.index->dtype, .terms = {}, .base = 0};
+  sum.terms.reserve(4);
+  sum.terms.push_back(split);
+  return sum;
 }
 
 void CanonicalSimplifier::AddTo(Sum& sum, Split term, int64_t scale) {
@@ -252,9 +268,15 @@ CanonicalSimplifier::Form CanonicalSimplifier::AddSub(const tir::BinaryExpr* e) 
   // Long sums grow term by term: the terms so far are not copied.
   Sum* grown = std::get_if<Sum>(&a.value);
   Sum sum = grown ? std::move(*grown) : ToSum(a);
-  const Sum other = ToSum(b);
-  for (const Split& term : other.terms) AddTo(sum, term, sign);
-  sum.base = Plus(sum.base, Scale(other.base, sign));
+  const auto* constant = plain_b ? AsInt(*plain_b) : nullptr;
+  if (const Sum* other = b.sum()) {
+    for (const Split& term : other->terms) AddTo(sum, term, sign);
+    sum.base = Plus(sum.base, Scale(other->base, sign));
+  } else if (constant) {
+    sum.base = Plus(sum.base, Scale(*constant, sign));
+  } else {
+    AddTo(sum, ToSplit(b), sign);
+  }
   return {std::move(sum)};
 }
 
@@ -518,7 +540,7 @@ CanonicalSimplifier::Form CanonicalSimplifier::CanonicalizeCast(const tir::Cast*
   Form value = Canonicalize(e->value);
   if (Sum* sum = std::get_if<Sum>(&value.value); sum && CanPushCast(*sum, e->dtype)) {
     for (Split& term : sum->terms) term.index = make_.Cast(e->dtype, term.index);
-    sum->num_placed = 0;
+    sum->places = {};
     sum->dtype = e->dtype;
     return value;
   }

@@ -152,6 +152,21 @@ std::optional<T> Detect(std::span<const PrimExpr* const> indices, const IterRang
   return use(rewriter, sums);
 }
 
+// The same as Detect and SetOf find, for an index that is a constant or one iterator of a constant range, which most
+// are.
+std::optional<IntervalSet> SetOfSimpleIndex(const tir::Range& range, const IterRanges& iters, const PrimBuilder& make) {
+  if (!AsInt(range.extent)) return std::nullopt;
+  if (AsInt(range.min)) return IntervalSet::FromRange(range.min, range.extent, make);
+  const auto* var = As<tir::Var>(range.min);
+  const auto iter = var ? iters.find(var) : iters.end();
+  if (iter == iters.end()) return std::nullopt;
+  const PrimExpr* min = iter->second.min;
+  const PrimExpr* extent = iter->second.extent;
+  if (!AsInt(min) || !AsInt(extent)) return std::nullopt;
+  const PrimExpr* more = make.Sub(range.extent, make.Const(1, extent->dtype));
+  return IntervalSet::FromRange(min, make.Add(extent, more), make);
+}
+
 // sum, sum + 1, ..., sum + extent - 1 for all values of the iterators; nothing if there are gaps.
 std::optional<IntervalSet> SetOf(const IterSum& sum, const PrimExpr* extent, Analyzer& analyzer) {
   const PrimBuilder& make = analyzer.make();
@@ -189,6 +204,9 @@ const PrimExpr* SimplifyIterMap(const PrimExpr* index, const IterRanges& iters,
 
 std::optional<IntervalSet> EstimateIterMap(const tir::Range& range, const IterRanges& iters, const PrimExpr* condition,
                                            Analyzer& analyzer) {
+  if (!condition) {
+    if (const auto simple = SetOfSimpleIndex(range, iters, analyzer.make())) return simple;
+  }
   const auto to_set = [&](IterMapRewriter&, const std::vector<IterSum>& sums) {
     return SetOf(sums[0], range.extent, analyzer);
   };

@@ -1,6 +1,7 @@
 // A node with its operands mapped.
 #pragma once
 
+#include <array>
 #include <type_traits>
 #include <vector>
 
@@ -8,26 +9,40 @@
 
 namespace iropt::arith {
 
+// The list with its items mapped by `f`, or the list itself if no item changes. `items` holds the new ones.
+template <class F>
+List<const PrimExpr*> MapItems(List<const PrimExpr*> list, F& f, const PrimBuilder& make,
+                               std::vector<const PrimExpr*>& items) {
+  for (uint32_t i = 0; i < list.size(); ++i) {
+    const PrimExpr* result = f(list[i]);
+    if (items.empty() && result == list[i]) continue;
+    if (items.empty()) {
+      items.reserve(list.size());
+      items.assign(list.begin(), list.begin() + i);
+    }
+    items.push_back(result);
+  }
+  return items.empty() ? list : make.Operands(items);
+}
+
 // A copy of the node, an X, with its operands mapped by `f`, or the node itself if no operand changes.
 template <class X, class F>
 const PrimExpr* MapFields(const PrimExpr* e, F& f, const PrimBuilder& make) {
   X copy = *static_cast<const X*>(e);
   copy.flags = 0;
   bool changed = false;
-  const auto mapped = [&](const PrimExpr* operand) {
-    const PrimExpr* result = operand ? f(operand) : nullptr;
-    changed = changed || result != operand;
-    return result;
-  };
-  std::vector<const PrimExpr*> items;
+  std::array<std::vector<const PrimExpr*>, 2> items;  // of each list, because interning copies lists at the end
+  size_t num_lists = 0;
   ForEachField(static_cast<const X*>(e), [&](auto field, const auto& value) {
     using T = std::remove_cvref_t<decltype(value)>;
     if constexpr (std::is_same_v<T, const PrimExpr*>) {
-      copy.*(field.member) = mapped(value);
+      if (!value) return;
+      copy.*(field.member) = f(value);
+      changed = changed || copy.*(field.member) != value;
     } else if constexpr (std::is_same_v<T, List<const PrimExpr*>>) {
-      items.clear();
-      for (const PrimExpr* item : value) items.push_back(mapped(item));
-      if (changed) copy.*(field.member) = make.Operands(items);
+      const T mapped = MapItems(value, f, make, items[num_lists++]);
+      changed = changed || mapped.begin() != value.begin();
+      copy.*(field.member) = mapped;
     }
   });
   return changed ? make.Keep(copy) : e;

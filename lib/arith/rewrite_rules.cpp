@@ -1,6 +1,7 @@
 #include "rewrite_rules.h"
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <map>
 
@@ -194,24 +195,88 @@ RewriteRule ParseRule(RuleMode mode, std::string_view pattern, std::string_view 
   return rule;
 }
 
-// The rules in order of the kind of their roots, then of the table.
+using PatternSet = RuleCandidates::Set;
+
+void Insert(PatternSet& set, size_t i) { set[i / 64] |= uint64_t{1} << i % 64; }
+
+PatternSet Intersect(const PatternSet& a, const PatternSet& b) {
+  PatternSet both;
+  for (size_t i = 0; i < both.size(); ++i) both[i] = a[i] & b[i];
+  return both;
+}
+
+// The patterns with one root, in the order of the table, and which of them an operand of some kind fits.
+struct PatternIndex {
+  // The kinds that operands of patterns have; all others have one number.
+  static constexpr size_t kMaxOperandKinds = 24;
+
+  std::vector<RulePattern> patterns;
+  std::array<std::array<PatternSet, kMaxOperandKinds>, 2> by_operand{};
+  std::array<PatternSet, 3> by_operands{};  // by RuleOperands
+};
+
 struct RuleTable {
   std::vector<RewriteRule> rules;
-  std::array<std::pair<uint16_t, uint16_t>, kNumNodeKinds> range{};
+  std::array<uint8_t, kNumNodeKinds> operand_kind{};  // number in PatternIndex
+  std::array<uint8_t, kNumNodeKinds> index_of{};      // number in `indices`; 0: no pattern has this root
+  std::vector<PatternIndex> indices{1};
 
   RuleTable() {
-    std::vector<RewriteRule> all;
 #define IROPT_REWRITE(mode, pattern, result, condition)                                                                \
-  all.push_back(ParseRule(RuleMode::mode, pattern, result, condition));
+  rules.push_back(ParseRule(RuleMode::mode, pattern, result, condition));
 #include "rewrite_rules.def"
-    for (int kind = 0; kind < kNumNodeKinds; ++kind) {
-      const auto first = static_cast<uint16_t>(rules.size());
-      for (RewriteRule& rule : all) {
-        if (rule.patterns.empty() || static_cast<int>(rule.terms[rule.patterns[0]].kind) != kind) continue;
-        rules.push_back(std::move(rule));
-      }
-      range[kind] = {first, static_cast<uint16_t>(rules.size())};
+    NumberOperandKinds();
+    for (const RewriteRule& rule : rules) {
+      for (const uint16_t root : rule.patterns) AddPattern({&rule, root});
     }
+  }
+
+  const PatternIndex& IndexFor(NodeKind root) const { return indices[index_of[static_cast<size_t>(root)]]; }
+
+ private:
+  void NumberOperandKinds() {
+    uint8_t last = 0;
+    const auto number = [&](NodeKind kind) {
+      uint8_t& at = operand_kind[static_cast<size_t>(kind)];
+      if (at == 0) at = ++last;
+    };
+    number(NodeKind::kIntImm);
+    for (const RewriteRule& rule : rules) {
+      for (const RuleTerm& term : rule.terms) {
+        if (term.tag == RuleTerm::Tag::kNode) number(term.kind);
+      }
+    }
+    IROPT_CHECK(last < PatternIndex::kMaxOperandKinds, "{} kinds of operands in rewrite rules", last);
+  }
+
+  void AddPattern(RulePattern pattern) {
+    const RewriteRule& rule = *pattern.rule;
+    const RuleTerm& root = rule.terms[pattern.root];
+    uint8_t& at = index_of[static_cast<size_t>(root.kind)];
+    if (at == 0) {
+      at = static_cast<uint8_t>(indices.size());
+      indices.emplace_back();
+    }
+    PatternIndex& index = indices[at];
+    const size_t i = index.patterns.size();
+    IROPT_CHECK(i < RuleCandidates::kMaxPatterns, "too many rewrite rules with the root of '{}'", rule.text);
+    index.patterns.push_back(pattern);
+    Insert(index.by_operands[static_cast<size_t>(RuleOperands::kIndices)], i);
+    if (rule.any_dtype || rule.is_vector) Insert(index.by_operands[static_cast<size_t>(RuleOperands::kVectors)], i);
+    if (rule.any_dtype) Insert(index.by_operands[static_cast<size_t>(RuleOperands::kOther)], i);
+    for (size_t side = 0; side < 2; ++side) {
+      const bool has_operand = side < root.arity;
+      const RuleTerm* operand = has_operand ? &rule.terms[root.child[side]] : nullptr;
+      for (size_t kind = 0; kind < PatternIndex::kMaxOperandKinds; ++kind) {
+        if (!operand || Fits(*operand, kind)) Insert(index.by_operand[side][kind], i);
+      }
+    }
+  }
+
+  bool Fits(const RuleTerm& term, size_t kind) const {
+    if (term.tag == RuleTerm::Tag::kAny) return true;
+    const NodeKind needed = term.tag == RuleTerm::Tag::kNode ? term.kind : NodeKind::kIntImm;
+    return operand_kind[static_cast<size_t>(needed)] == kind;
   }
 };
 
@@ -261,9 +326,29 @@ const PrimExpr* BuildVector(NodeKind kind, const PrimExpr* const (&args)[3], con
 
 }  // namespace
 
-std::span<const RewriteRule> RulesFor(NodeKind root) {
-  const auto [first, last] = Table().range[static_cast<size_t>(root)];
-  return std::span<const RewriteRule>(Table().rules).subspan(first, last - first);
+RuleCandidates::RuleCandidates(const PrimExpr* e, RuleOperands operands) {
+  const RuleTable& table = Table();
+  const PatternIndex& index = table.IndexFor(e->kind);
+  patterns_ = index.patterns.data();
+  left_ = index.by_operands[static_cast<size_t>(operands)];
+  const PrimExpr* children[3];
+  const int n = std::min(ChildrenOf(e, children), 2);
+  for (int i = 0; i < n; ++i) {
+    const size_t kind = table.operand_kind[static_cast<size_t>(children[i]->kind)];
+    left_ = Intersect(left_, index.by_operand[static_cast<size_t>(i)][kind]);
+  }
+}
+
+const RulePattern* RuleCandidates::Next() {
+  while (left_[word_] == 0) {
+    if (++word_ == left_.size()) {
+      word_ = 0;
+      return nullptr;
+    }
+  }
+  const auto bit = static_cast<size_t>(std::countr_zero(left_[word_]));
+  left_[word_] &= left_[word_] - 1;
+  return patterns_ + word_ * 64 + bit;
 }
 
 std::span<const RewriteRule> AllRules() { return Table().rules; }

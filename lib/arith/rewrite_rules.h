@@ -43,8 +43,36 @@ struct RuleMatch {
   std::array<const PrimExpr*, kMaxRuleSlots> slots{};
 };
 
-// The rules whose patterns have this root, in table order.
-std::span<const RewriteRule> RulesFor(NodeKind root);
+// One alternative of a rule.
+struct RulePattern {
+  const RewriteRule* rule;
+  uint16_t root;  // a term of the rule
+};
+
+// What the operands of an expression are: it decides which rules apply.
+enum class RuleOperands : uint8_t {
+  kIndices,  // index types, or truth values
+  kVectors,  // vectors of index types
+  kOther,
+};
+
+// The patterns that an expression may match, as far as the kinds of its operands tell, in the order of the table. The
+// sets of patterns by kind are intersected, so the cost does not grow with the patterns that do not fit.
+class RuleCandidates {
+ public:
+  RuleCandidates(const PrimExpr* e, RuleOperands operands);
+  // Null after the last one.
+  const RulePattern* Next();
+
+  static constexpr size_t kMaxPatterns = 192;  // of one root
+  using Set = std::array<uint64_t, kMaxPatterns / 64>;
+
+ private:
+  const RulePattern* patterns_;
+  Set left_;
+  size_t word_ = 0;
+};
+
 // All rules, for tests.
 std::span<const RewriteRule> AllRules();
 

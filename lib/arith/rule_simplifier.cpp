@@ -197,23 +197,23 @@ const PrimExpr* RuleSimplifier::ApplyRules(const PrimExpr* e) {
   const auto* binary = As<tir::BinaryExpr>(e);
   // Arithmetic and comparisons are those of integers; logic has operands of its own.
   const bool logic = !binary || e->kind == NodeKind::kAnd || e->kind == NodeKind::kOr;
-  const bool is_index = logic || IsIndexType(binary->a->dtype);
-  const bool is_vector = !is_index && IsVectorOfIndex(binary->a->dtype);
-  for (const RewriteRule& rule : RulesFor(e->kind)) {
-    if (!is_index && !rule.any_dtype && !(is_vector && rule.is_vector)) continue;
-    for (const uint16_t pattern : rule.patterns) {
-      RuleMatch match;
-      if (!MatchTerm(rule, pattern, e, match)) continue;
-      DataType dtype = logic ? DataType::Int(32) : binary->a->dtype;
-      for (const PrimExpr* slot : match.slots) {
-        if (logic && slot && IsIndexType(slot->dtype)) dtype = slot->dtype;
-      }
-      if (rule.condition && !Holds(rule, *rule.condition, match, dtype)) continue;
-      const PrimExpr* result = BuildTerm(rule, rule.result, match, dtype, make_);
-      // A truth value stands for those of all lanes.
-      if (result->dtype.is_scalar() && !e->dtype.is_scalar()) result = make_.Broadcast(result, make_.Lanes(e->dtype));
-      return rule.mode == RuleMode::kAgain ? Again(result) : result;
+  RuleOperands operands = RuleOperands::kIndices;
+  if (!logic && !IsIndexType(binary->a->dtype))
+    operands = IsVectorOfIndex(binary->a->dtype) ? RuleOperands::kVectors : RuleOperands::kOther;
+  RuleCandidates candidates(e, operands);
+  while (const RulePattern* candidate = candidates.Next()) {
+    const RewriteRule& rule = *candidate->rule;
+    RuleMatch match;
+    if (!MatchTerm(rule, candidate->root, e, match)) continue;
+    DataType dtype = logic ? DataType::Int(32) : binary->a->dtype;
+    for (const PrimExpr* slot : match.slots) {
+      if (logic && slot && IsIndexType(slot->dtype)) dtype = slot->dtype;
     }
+    if (rule.condition && !Holds(rule, *rule.condition, match, dtype)) continue;
+    const PrimExpr* result = BuildTerm(rule, rule.result, match, dtype, make_);
+    // A truth value stands for those of all lanes.
+    if (result->dtype.is_scalar() && !e->dtype.is_scalar()) result = make_.Broadcast(result, make_.Lanes(e->dtype));
+    return rule.mode == RuleMode::kAgain ? Again(result) : result;
   }
   return e;
 }

@@ -3,8 +3,9 @@
 //   lv = R.add(x, y)                -->    lv = R.call_tir(cls.add, (x, y), out_sinfo=R.Tensor((2, 3), "float32"))
 //                                          def add(x, y, T_add): for ...: T_add[...] = x[...] + y[...]
 //
-// Structurally equal PrimFuncs are made once. An operator stays if the shapes of its operands and of its result are not
-// known, or if it has no legalization (lib/legalize/legalizations.def says why). A PrimFunc for tensors of a virtual
+// Structurally equal PrimFuncs are added once, and made once if the calls show that they are equal. An operator stays
+// if the shapes of its operands and of its result are not known, or if it has no legalization
+// (lib/legalize/legalizations.def says why). A PrimFunc for tensors of a virtual
 // device gets the device's target.
 //
 // As in TVM, a maximum begins with the least finite number, so that of infinities of negative sign is that number, and
@@ -17,6 +18,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "custom_legalizations.h"
@@ -30,6 +32,7 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
+#include "legalized_calls.h"
 #include "relax_functions.h"
 #include "transform/relax/util/name_hints.h"
 
@@ -114,12 +117,19 @@ class Legalizer : public ExprMutator {
     const bool has_shapes = (!is_custom && !row.needs_shapes) || HasKnownShapes(call, op);
     const Expr* result = &call;
     if ((is_custom || row.legalize) && has_shapes) {
+      // A customized legalization may look at anything.
+      auto signature = is_custom ? std::nullopt : LegalizedCalls::SignatureOf(call);
+      if (const Call* known = signature ? legalized_.Find(*signature, workspace()) : nullptr)
+        return WrapPure(op, builder().Normalize(known));
       const auto hint_of = [this](const Var& var) { return hints_.Of(var); };
       LegalizeCall context(call, builder(), module_, &diagnostics_, hint_of);
       result = is_custom ? custom->second(context) : row.legalize(context);
       has_errors_ |= result == nullptr;
       if (result == nullptr) return &call;
       if (result == &call) Miss(call, op, context.reason());
+      if (result != &call) result = BindTarget(result);
+      const auto* made = As<Call>(result);
+      if (signature && made) legalized_.Add(*std::move(signature), *made);
     } else if (!op.packed.empty()) {
       result = CallPacked(call, op);
     } else {
@@ -127,7 +137,7 @@ class Legalizer : public ExprMutator {
       Miss(call, op, lacks_shapes ? "shapes of its operands or result are not known" : row.reason);
     }
     if (result == &call) return &call;
-    return WrapPure(op, builder().Normalize(BindTarget(result)));
+    return WrapPure(op, builder().Normalize(result));
   }
 
   // Operators that call functions have no reason, because nobody expects that they are legalized.
@@ -185,6 +195,7 @@ class Legalizer : public ExprMutator {
   bool has_errors_ = false;
   bool made_targets_ = false;
   NameHints hints_;
+  LegalizedCalls legalized_;
 };
 
 }  // namespace

@@ -75,10 +75,12 @@ class StmtSimplifier : public ContextMutator {
 
  protected:
   const tir::Stmt* VisitLoop(const tir::For* loop) override {
+    // The variable is bound to its range. Ends that are expressions are facts besides.
     const arith::PrimBuilder& make = analyzer_.make();
-    const arith::Analyzer::Constraint from(analyzer_, make.Binary(NodeKind::kGE, loop->loop_var, loop->min));
     const PrimExpr* end = make.Add(loop->min, loop->extent);
-    const arith::Analyzer::Constraint to(analyzer_, make.Binary(NodeKind::kLT, loop->loop_var, end));
+    std::optional<arith::Analyzer::Constraint> from, to;
+    if (!arith::AsInt(loop->min)) from.emplace(analyzer_, make.Binary(NodeKind::kGE, loop->loop_var, loop->min));
+    if (!arith::AsInt(end)) to.emplace(analyzer_, make.Binary(NodeKind::kLT, loop->loop_var, end));
     return ContextMutator::VisitLoop(loop);
   }
 
