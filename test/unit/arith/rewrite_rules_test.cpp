@@ -32,6 +32,16 @@ class RuleChecker {
     return tried;
   }
 
+  // The pattern with variables, and constants of some size.
+  const PrimExpr* Instance(uint16_t pattern) const {
+    RuleMatch match;
+    for (const Slot& slot : Slots()) {
+      const PrimExpr* constant = IRContext::Current().Int(4 + 2 * slot.index);
+      match.slots[slot.index] = slot.var ? static_cast<const PrimExpr*>(slot.var) : constant;
+    }
+    return BuildTerm(rule_, pattern, match, DataType::Int(64), PrimBuilder());
+  }
+
  private:
   // A variable of the rule.
   struct Slot {
@@ -163,6 +173,61 @@ TEST_CASE("every rewrite rule is an identity", "[arith]") {
     // Conditions are rarely true of random numbers, but some attempt must have satisfied it.
     CHECK(RuleChecker(rule).Check(3000) > 0);
   }
+}
+
+using Matches = std::vector<std::pair<const RewriteRule*, uint16_t>>;
+
+// By trying all patterns.
+Matches AllMatches(const PrimExpr* e) {
+  Matches matches;
+  for (const RewriteRule& rule : AllRules()) {
+    for (const uint16_t pattern : rule.patterns) {
+      RuleMatch match;
+      if (MatchTerm(rule, pattern, e, match)) matches.emplace_back(&rule, pattern);
+    }
+  }
+  return matches;
+}
+
+Matches MatchesOfCandidates(const PrimExpr* e) {
+  Matches matches;
+  RuleCandidates candidates(e, RuleOperands::kIndices);
+  while (const RulePattern* candidate = candidates.Next()) {
+    RuleMatch match;
+    if (MatchTerm(*candidate->rule, candidate->root, e, match)) matches.emplace_back(candidate->rule, candidate->root);
+  }
+  return matches;
+}
+
+TEST_CASE("every pattern that matches is a candidate, in the order of the table", "[arith]") {
+  IRContext context;
+  const IRContext::Scope scope(context);
+  size_t num_matches = 0;
+  for (const RewriteRule& rule : AllRules()) {
+    for (const uint16_t pattern : rule.patterns) {
+      if (rule.is_vector) continue;
+      INFO("rule " << rule.text);
+      const PrimExpr* instance = RuleChecker(rule).Instance(pattern);
+      const Matches expected = AllMatches(instance);
+      CHECK(MatchesOfCandidates(instance) == expected);
+      num_matches += expected.size();
+    }
+  }
+  // More than one pattern matches some instances; others fold.
+  CHECK(num_matches > 400);
+}
+
+TEST_CASE("rules for indices do not apply to floats", "[arith]") {
+  IRContext context;
+  const IRContext::Scope scope(context);
+  const tir::Var* x = context.NewSymVar("x", DataType::Int(64));
+  const PrimExpr* sum = PrimBuilder().Node(NodeKind::kAdd, x, x);
+  CHECK(RuleCandidates(sum, RuleOperands::kIndices).Next() != nullptr);
+  CHECK(RuleCandidates(sum, RuleOperands::kVectors).Next() == nullptr);
+  CHECK(RuleCandidates(sum, RuleOperands::kOther).Next() == nullptr);
+  RuleCandidates done(x, RuleOperands::kIndices);
+  CHECK(done.Next() == nullptr);
+  CHECK(done.Next() == nullptr);
 }
 
 }  // namespace
