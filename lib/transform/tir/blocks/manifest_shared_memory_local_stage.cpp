@@ -30,6 +30,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/staging_buffer.h"
 
 namespace iropt {
 
@@ -121,7 +122,7 @@ class LocalStageInserter : public LoopMutator {
       indices.push_back(make_.Sub((*loop)->loop_var, (*loop)->min));
       shape.push_back((*loop)->extent);
     }
-    const tir::Buffer* local = MakeLocal(*store->buffer, shape);
+    const tir::Buffer* local = MakeStagingBuffer(*store->buffer, "local", shape, workspace());
     stages_.push_back({store->buffer, local, MakeCopy(*realize, *store, *local, indices, loops)});
 
     const PrimExpr* load = workspace().New<tir::BufferLoad>(local->dtype, local, workspace().Copy(indices));
@@ -149,19 +150,6 @@ class LocalStageInserter : public LoopMutator {
       inner = loop;
     }
     return fmt::format("'{}' must be allocated in the block around it", buffer.name);
-  }
-
-  const tir::Buffer* MakeLocal(const tir::Buffer& buffer, const std::vector<const PrimExpr*>& shape) {
-    const tir::PointerInfo* pointer = tir::PointerInfo::Get(buffer.dtype, "local");
-    const std::string name = fmt::format("{}_local", buffer.name);
-    auto* local = workspace().New<tir::Buffer>(buffer);
-    local->data = workspace().NewPrimVar(name, DataType::Handle(), pointer);
-    local->name = local->data->name;
-    local->id = workspace().NextVarId();
-    local->shape = workspace().Copy(shape);
-    local->strides = {};
-    local->axis_separators = {};
-    return local;
   }
 
   // The loops with variables of their own around a store of the value to the local buffer.
