@@ -231,7 +231,9 @@ void StmtEmitter::EmitBlockRealize(const tir::BlockRealize& realize) {
 void StmtEmitter::EmitBlock(const tir::Block& block, bool with_init, size_t allocated) {
   if (allocated < block.alloc_buffers.size()) {
     const tir::Buffer* buffer = block.alloc_buffers[allocated];
-    return WithMemory(buffer->data, CountOf(*buffer), buffer->dtype, [&] {
+    llvm::SmallVector<llvm::Value*, 4> extents;
+    for (const PrimExpr* extent : MemoryExtents(*buffer)) extents.push_back(exprs_.EmitInt(extent));
+    return WithMemory(buffer->data, exprs_.CountElements(extents), buffer->dtype, [&] {
       DeclareAllocated(*buffer);
       EmitBlock(block, with_init, allocated + 1);
     });
@@ -241,10 +243,10 @@ void StmtEmitter::EmitBlock(const tir::Block& block, bool with_init, size_t allo
   Emit(block.body);
 }
 
-llvm::Value* StmtEmitter::CountOf(const tir::Buffer& buffer) {
-  llvm::SmallVector<llvm::Value*, 4> shape;
-  for (const PrimExpr* dim : buffer.shape) shape.push_back(exprs_.EmitInt(dim));
-  return exprs_.CountElements(shape);
+// The first stride counts what all the others pad.
+std::vector<const PrimExpr*> StmtEmitter::MemoryExtents(const tir::Buffer& buffer) {
+  if (buffer.strides.empty() || buffer.shape.empty()) return {buffer.shape.begin(), buffer.shape.end()};
+  return {buffer.shape[0], buffer.strides[0]};
 }
 
 // An allocated buffer is entirely within its allocation.

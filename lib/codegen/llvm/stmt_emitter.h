@@ -38,7 +38,8 @@ class StmtEmitter {
   void WithMemory(const tir::Var* data, llvm::Value* count, DataType dtype, FunctionRef<void()> body);
   // Small buffers are on the stack; `mark` is null for them.
   TypedValue NewMemory(llvm::Value* count, DataType dtype, llvm::Value** mark);
-  llvm::Value* CountOf(const tir::Buffer& buffer);
+  // The number of elements of the memory for the buffer is their product.
+  static std::vector<const PrimExpr*> MemoryExtents(const tir::Buffer& buffer);
   void DeclareAllocated(const tir::Buffer& buffer);
   void MatchAnew(const tir::MatchBufferRegion& match);
 

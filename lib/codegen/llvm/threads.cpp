@@ -247,9 +247,9 @@ void StmtEmitter::EmitLockstepBlock(const tir::BlockRealize& realize) {
       exprs_.ranges().BindValue(block.iter_vars[i]->var, value);
     }
     for (const tir::Buffer* buffer : block.alloc_buffers) {
-      llvm::SmallVector<llvm::Value*, 4> shape;
-      for (const PrimExpr* dim : buffer->shape) shape.push_back(EmitUniform(dim));
-      AllocateLockstep(buffer->data, exprs_.CountElements(shape), buffer->dtype);
+      llvm::SmallVector<llvm::Value*, 4> extents;
+      for (const PrimExpr* extent : MemoryExtents(*buffer)) extents.push_back(EmitUniform(extent));
+      AllocateLockstep(buffer->data, exprs_.CountElements(extents), buffer->dtype);
       own_.emplace_back([this, buffer] { DeclareAllocated(*buffer); });
     }
     for (const tir::MatchBufferRegion* match : block.match_buffers)

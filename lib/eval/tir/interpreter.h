@@ -152,6 +152,7 @@ class Interpreter final : public ScalarEvaluator {
                  int64_t offset);
   bool ResolveView(const tir::Buffer& buffer, View* view);
   View& ViewOf(const tir::Buffer& buffer);
+  // Those of the memory for the buffer, with the padding by strides.
   bool CountElements(const tir::Buffer& buffer, int64_t* count);
   bool BindArray(const tir::Buffer& buffer, const ArrayRecord& array);
   // Binds a variable without a value to `actual`; anything else must be equal to it.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "interpreter.h"
 #include "iropt/eval/tir/thread_sync.h"
@@ -117,7 +118,12 @@ Interpreter::View& Interpreter::ViewOf(const tir::Buffer& buffer) {
 }
 
 bool Interpreter::CountElements(const tir::Buffer& buffer, int64_t* count) {
-  return Product(ViewOf(buffer).shape, count) || Fail("an allocation is out of range");
+  const View& view = ViewOf(buffer);
+  // The first stride counts what all the others pad.
+  const bool fits = view.shape.empty() || buffer.strides.empty()
+                        ? Product(view.shape, count)
+                        : Product(std::array{view.shape[0], view.strides[0]}, count);
+  return fits || Fail("an allocation is out of range");
 }
 
 bool Interpreter::Match(const PrimExpr* expr, int64_t actual, std::string_view what) {

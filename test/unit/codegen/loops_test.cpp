@@ -194,6 +194,31 @@ for k in range(3):
 out[bx * 32 + tx] = s[tx] + T.Cast("float32", tx))"));
 }
 
+TEST_CASE("the memory of buffers with strides includes the padding") {
+  CheckSame(Func("A: T.Buffer((8, 8), \"float32\"), out: T.Buffer((8, 8), \"float32\")",
+                 R"(with T.block("root"):
+    B = T.alloc_buffer((8, 8), strides=(9, 1))
+    for i, j in T.grid(8, 8):
+        with T.block("transpose"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vj, vi] = A[vi, vj]
+    for i, j in T.grid(8, 8):
+        with T.block("copy"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            out[vi, vj] = B[vi, vj])"));
+  CheckSame(Func("A: T.Buffer((8, 8), \"float32\"), out: T.Buffer((8, 8), \"float32\")",
+                 R"(for tx in T.thread_binding(8, thread="threadIdx.x"):
+    with T.block("tile"):
+        T.reads(A[0:8, 0:8])
+        T.writes(out[0:8, 0:8])
+        S = T.alloc_buffer((8, 8), strides=(9, 1), scope="shared")
+        for j in range(8):
+            S[tx, j] = A[tx, j]
+        T.tvm_storage_sync("shared")
+        for j in range(8):
+            out[tx, j] = S[j, tx])"));
+}
+
 TEST_CASE("reductions over threads are compiled") {
   CheckSame(Func("A: T.Buffer((4, 32), \"float32\"), out: T.Buffer((4,), \"float32\")",
                  R"(ty = T.launch_thread("threadIdx.y", 4)
