@@ -104,7 +104,7 @@ class CopyLowerer : public tir::StmtExprMutator {
   CopyLowerer(const FunctionFacts& facts, Workspace& workspace, DiagnosticEngine& diagnostics)
       : StmtExprMutator(workspace), facts_(facts), diagnostics_(diagnostics) {}
 
-  const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }  // there are no blocks in expressions
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }  // expressions contain no blocks
 
   // The statement with padded buffers, after all of its copies are lowered.
   const tir::Stmt* Pad(const tir::Stmt* stmt);

@@ -29,13 +29,14 @@ class Padder {
     for (const WarpAccess& access : accesses_) positions_.push_back(access.back());
   }
 
-  // The length of a row, padding included, for a dimension of which an element has `row` elements. The dimensions come
-  // from the last one but one to the first.
-  int64_t Pad(size_t dim, int64_t row) {
+  // The stride of a dimension: of `row` elements, which consist of parts of `part` elements, and the padding. The
+  // dimensions come from the last one but one to the first.
+  int64_t Pad(size_t dim, int64_t row, int64_t part) {
     int64_t fewest = std::numeric_limits<int64_t>::max();
     int64_t best = row;
     const int64_t max = std::min(row / kMaxPart, width_);
     for (int64_t padding = 0; padding <= max; padding += unit_) {
+      if (padding % part != 0) continue;
       const int64_t conflicts = Conflicts(dim, (row + padding) % width_);
       if (conflicts >= fewest) continue;
       fewest = conflicts;
@@ -98,7 +99,7 @@ const tir::Buffer* PadSharedMemory(const tir::Buffer& buffer, const BufferAccess
     const int64_t* value = arith::AsInt(size);
     const auto row = value && *value > 0 ? arith::CheckedMul(stride, *value) : std::nullopt;
     if (!row || *row > std::numeric_limits<int32_t>::max()) return &buffer;
-    stride = padder.Pad(dim, *row);
+    stride = padder.Pad(dim, *row, stride);
     strides[dim] = make.Int(stride, size->dtype);
   }
   auto* padded = workspace.New<tir::Buffer>(buffer);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "iropt/ir/tir/builder.h"
+
 namespace iropt {
 
 const tir::Buffer* MakeStagingBuffer(const tir::Buffer& like, std::string_view scope,
@@ -10,14 +12,8 @@ const tir::Buffer* MakeStagingBuffer(const tir::Buffer& like, std::string_view s
   std::string name(like.name);
   name.append("_").append(scope);
   std::ranges::replace(name, '.', '_');
-  auto* buffer = workspace.New<tir::Buffer>(like);
-  buffer->data = workspace.NewPrimVar(name, DataType::Handle(), tir::PointerInfo::Get(like.dtype, scope));
-  buffer->name = buffer->data->name;
-  buffer->id = workspace.NextVarId();
-  buffer->shape = workspace.Copy(shape);
-  buffer->strides = {};
-  buffer->axis_separators = {};
-  return buffer;
+  return tir::MakeBuffer(workspace, {.shape = shape, .dtype = like.dtype, .scope = scope, .align = like.data_alignment},
+                         name);
 }
 
 }  // namespace iropt
