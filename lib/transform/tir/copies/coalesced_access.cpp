@@ -7,6 +7,7 @@
 #include <string>
 
 #include "iropt/arith/analyzer.h"
+#include "iropt/ir/tir/visitor.h"
 #include "transform/tir/copies/loop_nest.h"
 
 namespace iropt {
@@ -52,6 +53,20 @@ Result<FusedLoop> FuseLoops(const tir::Stmt* stmt, Workspace& workspace) {
     rest = make.FloorDiv(rest, size);
   }
   return FusedLoop{fused, extent, ReplaceVars(body, values, workspace)};
+}
+
+// The threads run through all elements: none of them may have elements of its own.
+Status CheckThreads(const tir::Stmt* stmt, const BlockCopy& copy) {
+  const tir::For* thread = nullptr;
+  tir::PostOrderVisit(stmt, [&](const Node* node) {
+    for (const tir::For* loop : copy.outer_loops) {
+      if (node != loop->loop_var || arith::IsInt(loop->extent, 1) || !loop->thread_binding) continue;
+      if (std::ranges::count(kThreadTags, loop->thread_binding->thread_tag) != 0) thread = loop;
+    }
+  });
+  if (!thread) return {};
+  return CopyError(fmt::format("what it copies must not depend on the loop '{}' over {}", thread->loop_var->name,
+                               thread->thread_binding->thread_tag));
 }
 
 // A loop that replaces a part of another one.
@@ -113,6 +128,7 @@ Result<const tir::Stmt*> SplitLoop(const FusedLoop& loop, const BlockCopy& copy,
 }  // namespace
 
 Result<const tir::Stmt*> CoalesceAccess(const tir::Stmt* nest, const BlockCopy& copy, Workspace& workspace) {
+  IROPT_RETURN_IF_ERROR(CheckThreads(nest, copy));
   IROPT_ASSIGN_OR_RETURN(const FusedLoop fused, FuseLoops(nest, workspace));
   return SplitLoop(fused, copy, workspace);
 }

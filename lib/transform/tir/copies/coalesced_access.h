@@ -17,7 +17,8 @@ namespace iropt {
 //                                                          S[f // 128 % 128, f % 128] = A[...]
 //
 // where f is ((f_0 * 8 + f_1) * 32 + f_2) * 4 + f_3. A condition excludes what is beyond the last element. Fails unless
-// the extents are positive constants. O(nodes).
+// the extents are positive constants, and if the nest depends on a loop over one of these threads around the block: the
+// two loops are the same thread. O(nodes), times the loops around the block.
 Result<const tir::Stmt*> CoalesceAccess(const tir::Stmt* nest, const BlockCopy& copy, Workspace& workspace);
 
 // A store in loops that run through the elements that are written in the order of their dimensions:
