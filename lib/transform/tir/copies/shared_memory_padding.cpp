@@ -17,7 +17,7 @@ constexpr int64_t kBankBits = 32;
 // Of a row, what padding may add at most: 1 / kMaxPart.
 constexpr int64_t kMaxPart = 4;
 // An access to more elements at once is left out.
-constexpr size_t kMaxElements = 1 << 16;
+constexpr size_t kMaxElements = 1024;
 
 class Padder {
  public:

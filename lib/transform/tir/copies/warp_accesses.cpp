@@ -15,7 +15,7 @@ namespace iropt {
 namespace {
 
 // More values of an index count as unknown.
-constexpr int64_t kMaxValues = 1024;
+constexpr int64_t kMaxValues = 64;
 constexpr int64_t kMaxValue = int64_t{1} << 40;
 
 // By variable, how many values it takes. Looked up, never iterated.
