@@ -3,7 +3,7 @@
 
   passes.py [--ir-opt build/bin/ir-opt] [--small 10000] [--big 1000000] [--runs 3] [PASS...]
 
-A pass that is linear has a ratio near 1; caches account for some tenths. Each pass runs on one thread, in a module that gives
+The passes over PrimFuncs are those of tir_passes.py. A pass that is linear has a ratio near 1; caches account for some tenths. Each pass runs on one thread, in a module that gives
 it something to do (see gen_program.py and gen_workload.py), the runs of the two sizes in turn; what counts is the least
 processor time that -time-passes shows.
 """
@@ -65,15 +65,23 @@ def count_bindings(path):
         return sum(" = " in line and not line.lstrip().startswith(("cls =", "@", "#")) for line in f)
 
 
-def time_pass(ir_opt, name, path):
-    """Processor time of the pass in seconds, and whether it changed the module."""
-    pipeline = name + OPTIONS.get(name, "")
-    command = [ir_opt, "-O4", "-threads=1", "-time-passes=json", f"-passes={pipeline}", "-o", os.devnull, path]
+class PassFailed(Exception):
+    """The command and what it said."""
+
+
+def list_passes(ir_opt):
+    listed = subprocess.run([ir_opt, "-list-passes=json"], stdout=subprocess.PIPE, check=True).stdout
+    return [p["name"] for p in json.loads(listed)["passes"]]
+
+
+def time_pass(ir_opt, pipeline, path, flags=()):
+    """Processor time of the last pass of the pipeline in seconds, and whether it changed the module."""
+    command = [ir_opt, "-O4", "-threads=1", "-time-passes=json", f"-passes={pipeline}", *flags, "-o", os.devnull, path]
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
     tables = [line for line in done.stderr.split("\n") if line.startswith('{"time-passes"')]
     if done.returncode != 0 or not tables:
-        sys.exit(f"failed: {' '.join(command)}\n{done.stderr[:2000]}")
-    row = next(p for p in json.loads(tables[0])["time-passes"]["passes"][0]["passes"] if p["name"] == name)
+        raise PassFailed(f"{' '.join(command)}\n{done.stderr[:2000]}")
+    row = json.loads(tables[0])["time-passes"]["passes"][0]["passes"][-1]
     return row["cpu_ms"] / 1e3, row["changed"] != 0
 
 
@@ -89,8 +97,8 @@ def parse_arguments():
 
 def main():
     options = parse_arguments()
-    listed = subprocess.run([options.ir_opt, "-list-passes=json"], stdout=subprocess.PIPE, check=True).stdout
-    names = options.passes or [p["name"] for p in json.loads(listed)["passes"] if p["name"] not in UNMEASURED]
+    names = options.passes or [name for name in list_passes(options.ir_opt)
+                               if name not in UNMEASURED and not name.startswith("tir.")]
     print(f"{'pass':26} {'program':11} {'ns, ' + format(options.small, ','):>14} {'ns, ' + format(options.big, ','):>14}  ratio  changes")
     with tempfile.TemporaryDirectory() as folder:
         modules = {}  # (program, size) -> path, bindings
@@ -106,7 +114,7 @@ def main():
             for _ in range(options.runs):
                 for i, size in enumerate(sizes):
                     path, bindings = modules[program, size]
-                    seconds, changes = time_pass(options.ir_opt, name, path)
+                    seconds, changes = time_pass(options.ir_opt, name + OPTIONS.get(name, ""), path)
                     best[i] = min(best[i], seconds / bindings * 1e9)
             print(f"{name:26} {program:11} {best[0]:14.1f} {best[1]:14.1f} {best[1] / max(best[0], 1e-9):6.2f}  {'yes' if changes else 'no'}",
                   flush=True)

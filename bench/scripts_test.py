@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Checks that the generators write modules that are what they say, and that compare.py and passes.py run: scripts_test.py IR_OPT"""
+"""Checks that the generators write modules that are what they say, and that the scripts run: scripts_test.py IR_OPT"""
 import os
 import subprocess
 import sys
 import tempfile
 import unittest
 
+import gen_prim_func
 import gen_program
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -36,6 +37,13 @@ class GeneratorTest(unittest.TestCase):
             with self.subTest(kind):
                 run("gen_program.py", "--kind", kind, "--size", "40", "--funcs", "2", "-o", self.path)
                 self.assertEqual(optimize(self.path).count(" def f"), 2)
+
+    def test_prim_funcs_are_well_formed(self):
+        for kind in gen_prim_func.KINDS:
+            with self.subTest(kind):
+                run("gen_prim_func.py", "--kind", kind, "--size", "5", "--funcs", "2", "-o", self.path)
+                out = subprocess.run([IR_OPT, "-verify-only", self.path], stderr=subprocess.PIPE, text=True, check=False)
+                self.assertEqual((out.returncode, out.stderr), (0, ""))
 
     def test_workload_has_work(self):
         run("gen_workload.py", "--ops", "2000", "--funcs", "4", "--tvmscript", self.path)
@@ -73,6 +81,14 @@ class PassesTest(unittest.TestCase):
                   "RemoveUnusedOutputs")
         self.assertRegex(out, r"\nFoldConstant +workload +[0-9.]+ +[0-9.]+ +[0-9.]+  yes\n")
         self.assertRegex(out, r"\nRemoveUnusedOutputs +calls +[0-9.]+ +[0-9.]+ +[0-9.]+  yes\n")
+
+
+class TirPassesTest(unittest.TestCase):
+    def test_passes(self):
+        out = run("tir_passes.py", "--ir-opt", IR_OPT, "--sizes", "5,20", "--runs", "1", "--kinds", "loops,unrolled,vectorized", "--each",
+                  "tir.UnrollLoop", "tir.StorageRewrite")
+        self.assertRegex(out, r"\ntir.UnrollLoop +unrolled +[0-9.]+ +[0-9.]+ +[0-9.]+\n")
+        self.assertRegex(out, r"\ntir.StorageRewrite +loops +[0-9.]+ +[0-9.]+ +[0-9.]+\n")
 
 
 if __name__ == "__main__":
