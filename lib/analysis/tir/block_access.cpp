@@ -1,6 +1,10 @@
 #include "iropt/analysis/tir/block_access.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "iropt/arith/int_set.h"
 #include "iropt/ir/tir/substitute.h"
@@ -14,26 +18,44 @@ using arith::IntervalSet;
 using Region = std::vector<IntervalSet>;
 
 // The accesses of one kind: reads, writes, or opaque uses.
-struct Accesses {
+class Accesses {
+ public:
   struct Entry {
     const tir::Buffer* buffer;
     Region region;
   };
-  std::vector<Entry> entries;
 
-  const Entry* Find(const tir::Buffer* buffer) const {
-    const auto it = std::ranges::find(entries, buffer, &Entry::buffer);
-    return it == entries.end() ? nullptr : &*it;
-  }
+  const std::vector<Entry>& entries() const { return entries_; }
+  bool Has(const tir::Buffer* buffer) const { return IndexOf(buffer) < entries_.size(); }
   void Add(const tir::Buffer* buffer, Region region, arith::Analyzer& analyzer) {
-    const auto it = std::ranges::find(entries, buffer, &Entry::buffer);
-    if (it == entries.end()) {
-      entries.push_back({buffer, std::move(region)});
+    const size_t index = IndexOf(buffer);
+    if (index == entries_.size()) {
+      entries_.push_back({buffer, std::move(region)});
+      if (entries_.size() > kFew) Index();
       return;
     }
-    for (size_t i = 0; i < region.size() && i < it->region.size(); ++i)
-      it->region[i] = arith::Union(it->region[i], region[i], analyzer);
+    Region& known = entries_[index].region;
+    for (size_t i = 0; i < region.size() && i < known.size(); ++i)
+      known[i] = arith::Union(known[i], region[i], analyzer);
   }
+
+ private:
+  // Most blocks access a handful of buffers, which are found without a table.
+  static constexpr size_t kFew = 8;
+
+  // The number of entries if the buffer has none.
+  size_t IndexOf(const tir::Buffer* buffer) const {
+    if (entries_.size() <= kFew)
+      return static_cast<size_t>(std::ranges::find(entries_, buffer, &Entry::buffer) - entries_.begin());
+    const auto found = index_.find(buffer);
+    return found == index_.end() ? entries_.size() : found->second;
+  }
+  void Index() {
+    for (size_t i = index_.size(); i < entries_.size(); ++i) index_.emplace(entries_[i].buffer, i);
+  }
+
+  std::vector<Entry> entries_;
+  std::unordered_map<const tir::Buffer*, size_t> index_;  // of more than a few entries; looked up, never iterated
 };
 
 class AccessDetector : public tir::StmtExprVisitor {
@@ -45,7 +67,9 @@ class AccessDetector : public tir::StmtExprVisitor {
 
   void Visit(const tir::Block& block) {
     for (const tir::MatchBufferRegion* match : block.match_buffers) {
-      if (known_.contains(match->source->buffer->data)) matches_.push_back(match);
+      if (!known_.contains(match->source->buffer->data)) continue;
+      match_of_.emplace(match->buffer->data, matches_.size());
+      matches_.push_back(match);
     }
     if (block.init) VisitStmt(block.init);
     VisitStmt(block.body);
@@ -144,18 +168,19 @@ class AccessDetector : public tir::StmtExprVisitor {
 
   const tir::Buffer* BufferOf(const tir::Var* pointer) const {
     if (!pointer->dtype.is_handle()) return nullptr;
-    for (const tir::MatchBufferRegion* match : matches_) {
-      if (match->buffer->data == pointer) return match->buffer;
-    }
+    if (const auto match = match_of_.find(pointer); match != match_of_.end()) return matches_[match->second]->buffer;
     const auto it = known_.find(pointer);
     return it == known_.end() ? nullptr : it->second;
   }
 
   void Add(Accesses& accesses, const tir::Buffer* buffer, Region region) {
-    for (const tir::MatchBufferRegion* match : matches_) {
-      if (match->buffer->data != buffer->data) continue;
-      region = RegionOfSource(*match, region);
-      buffer = match->source->buffer;
+    // The source of a match may be the buffer of a later one.
+    for (size_t first = 0; first < matches_.size();) {
+      const auto match = match_of_.find(buffer->data);
+      if (match == match_of_.end() || match->second < first) break;
+      region = RegionOfSource(*matches_[match->second], region);
+      buffer = matches_[match->second]->source->buffer;
+      first = match->second + 1;
     }
     if (known_.contains(buffer->data)) accesses.Add(buffer, std::move(region), analyzer_);
   }
@@ -167,7 +192,8 @@ class AccessDetector : public tir::StmtExprVisitor {
   arith::Analyzer analyzer_;
   Accesses reads_, writes_, opaques_;
   std::vector<const tir::MatchBufferRegion*> matches_;
-  arith::VarDomains domains_;  // of the enclosing loops
+  std::unordered_map<const tir::Var*, size_t> match_of_;  // by data pointer, in matches_; looked up, never iterated
+  arith::VarDomains domains_;                             // of the enclosing loops
   Values lets_;
 };
 
@@ -198,10 +224,10 @@ Region AccessDetector::RegionOfSource(const tir::MatchBufferRegion& match, const
 std::vector<const tir::BufferRegion*> AccessDetector::Collect(const Accesses& accesses,
                                                               std::initializer_list<const Accesses*> without) {
   std::vector<const tir::BufferRegion*> regions;
-  for (const Accesses::Entry& entry : accesses.entries) {
+  for (const Accesses::Entry& entry : accesses.entries()) {
     const tir::Buffer* buffer = entry.buffer;
     const Region& region = entry.region;
-    if (std::ranges::any_of(without, [&](const Accesses* other) { return other->Find(buffer) != nullptr; })) continue;
+    if (std::ranges::any_of(without, [&](const Accesses* other) { return other->Has(buffer); })) continue;
     std::vector<const tir::Range*> ranges;
     ranges.reserve(region.size());
     for (size_t i = 0; i < region.size(); ++i) {
