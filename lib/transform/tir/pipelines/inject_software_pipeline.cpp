@@ -107,9 +107,7 @@ class PipelineInjector : public tir::StmtExprMutator {
     const DictAttr* annotations = loop.annotations->Without(kStages)->Without(kOrders);
     if (annotations->Find(kAsyncStages)) annotations = annotations->Without(kAsyncStages);
     PipelineRewriter rewriter(loop, std::move(blocks), allocs, known_, fragments_, annotations, workspace());
-    const tir::Stmt* pipeline = rewriter.Rewrite(doubled_);
-    for (const tir::Buffer* buffer : allocs) known_.erase(buffer->data);
-    return pipeline;
+    return rewriter.Rewrite(doubled_);
   }
 
   // The statements of the loop, those of blocks in it one by one, and the buffers that these blocks allocate.

@@ -42,13 +42,13 @@ const tir::Block* MakeOpaqueBlock(const tir::Stmt* body, const BuffersByPointer&
 }
 
 PipelineRewriter::PipelineRewriter(const tir::For& loop, std::vector<PipelineBlock> blocks,
-                                   std::vector<const tir::Buffer*> allocs, BuffersByPointer known,
+                                   std::vector<const tir::Buffer*> allocs, BuffersByPointer& known,
                                    const FragmentSizes& fragments, const DictAttr* annotations, Workspace& workspace)
     : workspace_(workspace),
       loop_(loop),
       blocks_(std::move(blocks)),
       allocs_(std::move(allocs)),
-      known_(std::move(known)),
+      known_(known),
       fragments_(fragments),
       annotations_(annotations),
       make_(workspace.arena()),
@@ -110,11 +110,15 @@ int64_t PipelineRewriter::NumVersions(const BufferUses& uses, bool is_doubled) c
   return is_doubled && num_versions >= 1 ? 2 : 1;
 }
 
-// Whether a block of an early stage writes before a late one has read.
+// Whether a block of an early stage writes before a late one has read. More than kMaxComparisons for each use are not
+// made: two versions are right in any case.
 bool PipelineRewriter::NeedsTwoVersions(const BufferUses& uses) const {
+  constexpr size_t kMaxComparisons = 256;
   arith::Analyzer analyzer(make_, arith::Analyzer::SymVars::kAny);
+  size_t left = kMaxComparisons * (uses.reads.size() + uses.writes.size());
   for (const BufferUse& write : uses.writes) {
     for (const BufferUse& read : uses.reads) {
+      if (left-- == 0) return true;
       const PipelineBlock& writer = *write.block;
       const PipelineBlock& reader = *read.block;
       if (writer.order < reader.order && writer.stage < reader.stage &&

@@ -32,11 +32,11 @@ const tir::Block* MakeOpaqueBlock(const tir::Stmt* body, const BuffersByPointer&
 
 // The loop as three blocks in one: the first iterations of the early stages, the pipelined loop, and the last
 // iterations of the late stages. `blocks` have the orders 0, 1, ... and stages that are not negative; `allocs` are the
-// buffers of the loop, `known` all buffers that are defined around its statements.
+// buffers of the loop, `known` all buffers that are defined around its statements, of which Rewrite removes `allocs`.
 class PipelineRewriter {
  public:
   PipelineRewriter(const tir::For& loop, std::vector<PipelineBlock> blocks, std::vector<const tir::Buffer*> allocs,
-                   BuffersByPointer known, const FragmentSizes& fragments, const DictAttr* annotations,
+                   BuffersByPointer& known, const FragmentSizes& fragments, const DictAttr* annotations,
                    Workspace& workspace);
 
   // `doubled` are buffers of which at least two versions are wanted.
@@ -104,7 +104,7 @@ class PipelineRewriter {
   const tir::For& loop_;
   const std::vector<PipelineBlock> blocks_;
   const std::vector<const tir::Buffer*> allocs_;
-  BuffersByPointer known_;
+  BuffersByPointer& known_;
   const FragmentSizes& fragments_;
   const DictAttr* annotations_;
   const arith::PrimBuilder make_;
