@@ -1,7 +1,9 @@
 #include "transform/tir/threads/sync_planner.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -198,39 +200,67 @@ class SyncPlanner : public tir::StmtExprVisitor {
     return uses;
   }
 
-  // All threads touch elements of their own: the same ones in both accesses.
-  static bool AreOwnElements(const Access& a, const Access& b) {
-    for (size_t i = 0; i < std::min(a.touched.size(), b.touched.size()); ++i) {
-      if (!a.touched[i].is_point() || !b.touched[i].is_point()) return false;
-      const PrimExpr* x = a.touched[i].min();
-      const PrimExpr* y = b.touched[i].min();
-      if (!arith::DeepEqual(x, y) || (b.thread && !(Uses(x, b.thread) && Uses(y, b.thread)))) return false;
-    }
-    return a.touched.size() == b.touched.size();
-  }
-
-  // Whether the access must wait for one of the earlier ones, of this round of a loop or of the one before it.
-  static bool Conflicts(const std::vector<Access>& earlier, const Access& access, bool next_round) {
-    return std::ranges::any_of(earlier, [&](const Access& other) {
-      if (other.buffer != access.buffer || AreOwnElements(other, access)) return false;
-      return !other.is_double_buffered || access.kind != AccessKind::kRead || next_round;
+  static bool AreAtOnePosition(const Access& a, const Access& b) {
+    return std::ranges::equal(a.touched, b.touched, [](const arith::IntervalSet& x, const arith::IntervalSet& y) {
+      return x.is_point() && y.is_point() && arith::DeepEqual(x.min(), y.min());
     });
   }
 
-  // Accesses since the last synchronization.
+  // All threads touch elements of their own: the same ones in both accesses.
+  static bool AreOwnElements(const Access& a, const Access& b) {
+    return AreAtOnePosition(a, b) && (!b.thread || std::ranges::all_of(b.touched, [&](const arith::IntervalSet& set) {
+             return Uses(set.min(), b.thread);
+           }));
+  }
+
+  // Accesses of one kind since the last synchronization. Of those to a buffer that are alike, one counts for all: what
+  // is at other positions conflicts with it. So two positions are enough, of each kind of double buffering.
+  class PendingAccesses {
+   public:
+    bool empty() const { return by_buffer_.empty(); }
+    void Clear() {
+      if (!empty()) by_buffer_ = {};
+    }
+    void Add(const Access& access) {
+      Positions& positions = by_buffer_[access.buffer][access.is_double_buffered];
+      if (!positions.first) {
+        positions.first = &access;
+      } else if (!positions.second && !AreAtOnePosition(*positions.first, access)) {
+        positions.second = &access;
+      }
+    }
+    // Whether the access must wait for one of them, of this round of a loop or of the one before it.
+    bool ConflictWith(const Access& access, bool next_round) const {
+      const auto found = by_buffer_.find(access.buffer);
+      if (found == by_buffer_.end()) return false;
+      const auto conflicts = [&](const Access* other) { return other && !AreOwnElements(*other, access); };
+      const auto& [plain, double_buffered] = found->second;
+      if (conflicts(plain.first) || conflicts(plain.second)) return true;
+      const bool waits = access.kind != AccessKind::kRead || next_round;
+      return waits && (conflicts(double_buffered.first) || conflicts(double_buffered.second));
+    }
+
+   private:
+    struct Positions {
+      const Access* first = nullptr;
+      const Access* second = nullptr;
+    };
+    std::unordered_map<const tir::Var*, std::array<Positions, 2>> by_buffer_;  // looked up, never iterated
+  };
+
   struct Pending {
-    std::vector<Access> reads, writes;
+    PendingAccesses reads, writes;
 
     void Clear() {
-      reads.clear();
-      writes.clear();
+      reads.Clear();
+      writes.Clear();
     }
     // Whether the statement must wait for them, up to a synchronization in it.
     bool ConflictsWith(const Entry& entry, bool next_round) {
       for (const Access& access : entry.accesses) {
         if (access.kind == AccessKind::kSync) {
           Clear();
-        } else if (Conflicts(access.kind == AccessKind::kRead ? writes : reads, access, next_round)) {
+        } else if ((access.kind == AccessKind::kRead ? writes : reads).ConflictWith(access, next_round)) {
           return true;
         }
       }
@@ -241,7 +271,7 @@ class SyncPlanner : public tir::StmtExprVisitor {
         if (access.kind == AccessKind::kSync) {
           Clear();
         } else {
-          (access.kind == AccessKind::kRead ? reads : writes).push_back(access);
+          (access.kind == AccessKind::kRead ? reads : writes).Add(access);
         }
       }
     }

@@ -7,7 +7,7 @@
 // In memory of `storage_scope`, which is shared memory; all buffers in "shared.dyn" count as one. Accesses do not
 // conflict if both are at the same position, which depends on the innermost thread. A loop conflicts also with its next
 // round. Memory in "shared" is waited for also after asynchronous copies to it. It is an error if threads would wait in
-// a condition that is not marked by T.tvm_thread_invariant. O(nodes), times the accesses between two synchronizations.
+// a condition that is not marked by T.tvm_thread_invariant. O(nodes), times the nesting.
 //
 // Source: TVM 0.18's pass of this name, without the barriers for all threads of a kernel in global memory.
 #include <string>
