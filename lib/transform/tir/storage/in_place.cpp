@@ -13,8 +13,10 @@ namespace {
 
 class InPlaceVerifier : public tir::StmtExprVisitor {
  public:
-  InPlaceVerifier(const tir::Var* target, const tir::Var* source) : target_(target), source_(source) {}
+  InPlaceVerifier(const tir::Var* target, std::unordered_set<const tir::Var*>& refused)
+      : target_(target), refused_(refused) {}
 
+  // False if no operand will do. Those that will not are refused.
   bool Verify(const tir::Stmt* stmt) {
     switch (stmt->kind) {
       case NodeKind::kAttrStmt:
@@ -35,7 +37,8 @@ class InPlaceVerifier : public tir::StmtExprVisitor {
 
  protected:
   void VisitVar(const tir::Var* var) override {
-    if (var == target_ || var == source_) valid_ = false;
+    if (var == target_) valid_ = false;
+    if (var->dtype.is_handle()) refused_.insert(var);
   }
 
   void VisitFor(const tir::For* loop) override {
@@ -76,11 +79,9 @@ class InPlaceVerifier : public tir::StmtExprVisitor {
       valid_ = false;
       return;
     }
-    if (pointer == source_ && !(store_ && store_->value->dtype == load->dtype &&
-                                std::ranges::equal(store_->indices, load->indices, arith::DeepEqual))) {
-      valid_ = false;
-      return;
-    }
+    if (!store_ || store_->value->dtype != load->dtype ||
+        !std::ranges::equal(store_->indices, load->indices, arith::DeepEqual))
+      refused_.insert(pointer);
     ++nested_loads_;
     StmtExprVisitor::VisitBufferLoad(load);
     --nested_loads_;
@@ -100,7 +101,7 @@ class InPlaceVerifier : public tir::StmtExprVisitor {
   }
 
   const tir::Var* target_;
-  const tir::Var* source_;
+  std::unordered_set<const tir::Var*>& refused_;
   bool valid_ = true;
   int nested_loads_ = 0;  // the number of loads and stores in whose indices the current expression is
   const tir::BufferStore* store_ = nullptr;         // to the target, around the current expression
@@ -110,8 +111,7 @@ class InPlaceVerifier : public tir::StmtExprVisitor {
 
 }  // namespace
 
-bool CanRunInPlace(const tir::Stmt* stmt, const tir::Var* target, const tir::Var* source) {
-  return InPlaceVerifier(target, source).Verify(stmt);
-}
+InPlaceOperands::InPlaceOperands(const tir::Stmt* stmt, const tir::Var* target)
+    : is_possible_(InPlaceVerifier(target, refused_).Verify(stmt)) {}
 
 }  // namespace iropt

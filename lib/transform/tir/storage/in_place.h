@@ -1,13 +1,24 @@
-// Whether a statement can write its result over one of its operands.
+// Which operands a statement can write its result over.
 #pragma once
+
+#include <unordered_set>
 
 #include "iropt/ir/tir/stmt.h"
 
 namespace iropt {
 
-// Returns whether the statement reads an element of `source` only to store the same element of `target`, and `target`
-// not at all, so that both can share their memory. Loops that store an element again and again are refused if no
-// condition depends on their variables. O(nodes).
-bool CanRunInPlace(const tir::Stmt* stmt, const tir::Var* target, const tir::Var* source);
+// Tells of a statement that stores to `target`, and does not read it, whether it reads an element of another pointer
+// only to store the same element of `target`, so that both can share their memory. Loops that store an element again
+// and again are refused if no condition depends on their variables.
+class InPlaceOperands {
+ public:
+  // O(nodes).
+  InPlaceOperands(const tir::Stmt* stmt, const tir::Var* target);
+  bool Has(const tir::Var* source) const { return is_possible_ && !refused_.contains(source); }
+
+ private:
+  std::unordered_set<const tir::Var*> refused_;  // looked up, never iterated
+  bool is_possible_;
+};
 
 }  // namespace iropt

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <unordered_map>
 #include <vector>
 
@@ -19,8 +20,7 @@ DataType Stored(DataType dtype) {
   return dtype.with_lanes(1) == DataType::Bool() ? DataType::Int(8, dtype.lanes) : dtype;
 }
 
-template <class T>
-void Insert(std::vector<T>& set, const T& item) {
+void Insert(std::vector<DataType>& set, DataType item) {
   if (std::ranges::find(set, item) == set.end()) set.push_back(item);
 }
 
@@ -45,25 +45,17 @@ struct Memory {
   DataType elem_type;
   const PrimExpr* extent = nullptr;  // of the last dimension; null: unknown
   bool may_change = false;
-  std::vector<DataType> accessed = {};  // types of vectors
-  struct ScalarRead {
-    DataType elem_type;
-    int64_t period;  // positions are equal modulo this
-    friend bool operator==(const ScalarRead&, const ScalarRead&) = default;
-  };
-  std::vector<ScalarRead> scalar_reads = {};
+  std::vector<DataType> elements = {};  // the types of what is accessed, without lanes
+  std::vector<DataType> vectors = {};   // two at most of the types of vectors, which stand for all others
+  int64_t period = 0;                   // positions of scalars that are read are equal modulo this; 0: constant
 
   // The type of elements that fits all accesses.
   DataType PreferredType() const {
-    std::vector<DataType> elements;
-    for (const DataType dtype : accessed) Insert(elements, dtype.with_lanes(1));
-    for (const ScalarRead& read : scalar_reads) Insert(elements, read.elem_type);
     if (elements.size() != 1) return elem_type;
     int lanes = elem_type.lanes;
-    if (lanes == 1 && accessed.size() == 1) {
-      const int used = accessed[0].lanes;
-      if (std::ranges::any_of(scalar_reads, [&](const ScalarRead& read) { return read.period % used != 0; }))
-        return elem_type;
+    if (lanes == 1 && vectors.size() == 1) {
+      const int used = vectors[0].lanes;
+      if (period % used != 0) return elem_type;
       if (!extent || IsMultiple(extent, used)) lanes = used;
     }
     return elements[0].with_lanes(lanes);
@@ -150,11 +142,12 @@ class AccessCollector : public tir::StmtExprVisitor {
       const int64_t used = *arith::AsInt(ramp->lanes);
       if (IsMultiple(ramp->base, used)) lanes = static_cast<int>(used);
     }
+    Insert(memory.elements, value.with_lanes(1));
     if (which_.scalar_reads && is_load && last && last->dtype.is_scalar()) {
-      Insert(memory.scalar_reads, {value.with_lanes(1), ModularOf(last).coeff});
+      memory.period = std::gcd(memory.period, ModularOf(last).coeff);
       return;
     }
-    Insert(memory.accessed, value.with_lanes(lanes));
+    if (memory.vectors.size() < 2) Insert(memory.vectors, value.with_lanes(lanes));
   }
 
   const PointerRewrite& which_;

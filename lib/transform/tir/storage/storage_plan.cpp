@@ -1,9 +1,14 @@
 #include "transform/tir/storage/storage_plan.h"
 
 #include <algorithm>
-#include <list>
+#include <deque>
+#include <iterator>
 #include <map>
+#include <optional>
+#include <string_view>
+#include <tuple>
 #include <unordered_set>
+#include <utility>
 
 #include "iropt/arith/prim_builder.h"
 #include "transform/tir/storage/in_place.h"
@@ -88,16 +93,18 @@ class StoragePlanner {
   // The memory of an operand that is used for the last time, if the statement can write its result there.
   StorageEntry* TakeOver(const tir::Stmt& stmt, const LiveRanges& live, const tir::Allocate& allocate,
                          const StorageScope& scope) {
+    std::optional<InPlaceOperands> operands;
     for (const tir::Var* source : live.ends) {
       const auto found = plan_.entry_of.find(source);
       if (found == plan_.entry_of.end() || taken_over_.contains(source)) continue;
       StorageEntry* entry = found->second;
-      if (entry->scope == scope && entry->attach_scope == thread_scope_ &&
-          entry->elem_type == allocate.dtype.with_lanes(1) && entry->const_nbits == ConstantBits(allocate) &&
-          CanRunInPlace(&stmt, allocate.buffer_var, source)) {
-        taken_over_.insert(source);
-        return entry;
-      }
+      if (entry->scope != scope || entry->attach_scope != thread_scope_ ||
+          entry->elem_type != allocate.dtype.with_lanes(1) || entry->const_nbits != ConstantBits(allocate))
+        continue;
+      if (!operands) operands.emplace(&stmt, allocate.buffer_var);
+      if (!operands->Has(source)) continue;
+      taken_over_.insert(source);
+      return entry;
     }
     return nullptr;
   }
@@ -114,8 +121,7 @@ class StoragePlanner {
     if (!thread_scope_) {
       thread_scope_ = &stmt;
     } else if (thread_scope_ == &stmt) {
-      std::erase_if(free_, [&](const auto& item) { return item.second->attach_scope == &stmt; });
-      std::erase_if(free_of_unknown_size_, [&](const StorageEntry* entry) { return entry->attach_scope == &stmt; });
+      free_.erase(&stmt);
       thread_scope_ = nullptr;
     }
   }
@@ -143,53 +149,63 @@ class StoragePlanner {
     return entry ? entry : New(allocate, scope);
   }
 
-  bool Fits(const StorageEntry& entry, DataType dtype, const StorageScope& scope) const {
-    return entry.attach_scope == thread_scope_ && entry.scope == scope &&
-           (!options_.same_dtype_only || entry.elem_type == dtype);
-  }
-
   // The smallest memory that is big enough, or else the biggest one of this element type; in any case of similar size.
   StorageEntry* TakeFree(uint64_t nbits, DataType dtype, const StorageScope& scope) {
     constexpr uint64_t kMatchRange = 16;
-    const auto take = [&](auto it) {
+    FreeMemory& free = FreeOf(scope);
+    const auto take = [&](BySize::iterator it) {
       StorageEntry* entry = it->second;
+      const std::pair<uint64_t, size_t> key = it->first;
+      free.by_size.erase(key);
+      free.of_type[entry->elem_type.raw()].by_size.erase(key);
       entry->const_nbits = std::max(nbits, entry->const_nbits);
-      free_.erase(it);
       return entry;
     };
-    const auto begin = free_.lower_bound(nbits / kMatchRange);
-    const auto middle = free_.lower_bound(nbits);
-    const auto end = free_.upper_bound(nbits * kMatchRange);
-    for (auto it = middle; it != end; ++it) {
-      if (Fits(*it->second, dtype, scope)) return take(it);
-    }
-    for (auto it = middle; it != begin;) {
-      --it;
-      if (Fits(*it->second, dtype, scope) && it->second->elem_type == dtype.with_lanes(1)) return take(it);
-    }
-    return nullptr;
+    FreeOfType& same_type = free.of_type[dtype.with_lanes(1).raw()];
+    const bool is_vector = dtype.lanes != 1;
+    if (options_.same_dtype_only && is_vector) return nullptr;
+    BySize& big_enough = options_.same_dtype_only ? same_type.by_size : free.by_size;
+    const auto big = big_enough.lower_bound({nbits, 0});
+    if (big != big_enough.end() && big->first.first <= nbits * kMatchRange) return take(big);
+    const auto small = same_type.by_size.lower_bound({nbits, 0});
+    if (small == same_type.by_size.begin() || std::prev(small)->first.first < nbits / kMatchRange) return nullptr;
+    return take(std::prev(small));
   }
 
   // The memory of unknown size that has been free for the longest time.
   StorageEntry* TakeFree(DataType dtype, const StorageScope& scope) {
-    const auto it = std::ranges::find_if(free_of_unknown_size_, [&](const StorageEntry* entry) {
-      return Fits(*entry, dtype, scope) && entry->elem_type == dtype.with_lanes(1);
-    });
-    if (it == free_of_unknown_size_.end()) return nullptr;
-    StorageEntry* entry = *it;
-    free_of_unknown_size_.erase(it);
+    std::deque<StorageEntry*>& entries = FreeOf(scope).of_type[dtype.with_lanes(1).raw()].of_unknown_size;
+    if (entries.empty() || (options_.same_dtype_only && dtype.lanes != 1)) return nullptr;
+    StorageEntry* entry = entries.front();
+    entries.pop_front();
     return entry;
   }
 
   void Free(const tir::Var* pointer) {
     StorageEntry* entry = plan_.entry_of.at(pointer);
     if (IsRegister(entry->scope, entry->allocs[0]->dtype, entry->const_nbits)) return;
-    if (entry->const_nbits != 0) {
-      free_.emplace(entry->const_nbits, entry);
-    } else {
-      free_of_unknown_size_.push_back(entry);
-    }
+    FreeMemory& free = free_[entry->attach_scope][Key(entry->scope)];
+    if (entry->const_nbits == 0) return free.of_type[entry->elem_type.raw()].of_unknown_size.push_back(entry);
+    const std::pair key(entry->const_nbits, num_freed_++);
+    free.by_size.emplace(key, entry);
+    free.of_type[entry->elem_type.raw()].by_size.emplace(key, entry);
   }
+
+  // By size in bits; of one size, what was free first comes first.
+  using BySize = std::map<std::pair<uint64_t, size_t>, StorageEntry*>;
+  struct FreeOfType {
+    BySize by_size;
+    std::deque<StorageEntry*> of_unknown_size;
+  };
+  // Of one storage scope.
+  struct FreeMemory {
+    BySize by_size;
+    std::unordered_map<uint32_t, FreeOfType> of_type;  // the same by types of elements; looked up, never iterated
+  };
+  using ScopeKey = std::tuple<StorageRank, std::string_view, std::string_view>;
+
+  static ScopeKey Key(const StorageScope& scope) { return {scope.rank, scope.base, scope.tag}; }
+  FreeMemory& FreeOf(const StorageScope& scope) { return free_[thread_scope_][Key(scope)]; }
 
   const AccessSequence& sequence_;
   const StoragePlanOptions options_;
@@ -197,8 +213,9 @@ class StoragePlanner {
   const tir::Stmt* thread_scope_ = nullptr;
   std::unordered_map<const tir::Stmt*, LiveRanges> live_;  // looked up, never iterated
   std::unordered_set<const tir::Var*> taken_over_;
-  std::multimap<uint64_t, StorageEntry*> free_;  // by size in bits
-  std::list<StorageEntry*> free_of_unknown_size_;
+  // By the scope in which it is allocated. Looked up, never iterated.
+  std::unordered_map<const tir::Stmt*, std::map<ScopeKey, FreeMemory>> free_;
+  size_t num_freed_ = 0;
 };
 
 }  // namespace

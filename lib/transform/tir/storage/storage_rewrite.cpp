@@ -22,8 +22,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
@@ -136,17 +139,20 @@ class StorageRewriter : public LoopMutator {
   const arith::PrimBuilder& make() const { return analyzer_.make(); }
 
   void MakeAllocations() {
-    std::unordered_map<const tir::Stmt*, std::vector<const StorageEntry*>> by_scope;
-    for (const StorageEntry& entry : plan_.entries) by_scope[entry.attach_scope].push_back(&entry);
+    // Special memory, by where it is allocated and its kind.
+    using Special = std::map<std::pair<std::string_view, std::string_view>, std::vector<const StorageEntry*>>;
+    std::unordered_map<const tir::Stmt*, Special> special;
+    const auto alike = [&](const StorageEntry& entry) -> std::vector<const StorageEntry*>& {
+      return special[entry.attach_scope][{entry.scope.base, entry.scope.tag}];
+    };
+    for (const StorageEntry& entry : plan_.entries) {
+      if (entry.is_special()) alike(entry).push_back(&entry);
+    }
     // In the order of the plan, so that new nodes are made in the same order in every run.
     for (const StorageEntry& entry : plan_.entries) {
       if (places_.contains(&entry)) continue;
       std::vector<const StorageEntry*> parts = {&entry};
-      if (entry.is_special()) {
-        for (const StorageEntry* other : by_scope[entry.attach_scope]) {
-          if (other != &entry && other->scope == entry.scope && !places_.contains(other)) parts.push_back(other);
-        }
-      }
+      if (entry.is_special()) parts = alike(entry);
       places_[&entry] = {.pointer = entry.allocs[0]->buffer_var};
       attached_[entry.attach_scope].push_back(parts.size() > 1 ? MakeSpecial(parts) : MakeShared(entry));
     }
