@@ -11,14 +11,17 @@
 // simplify to the same one are the same computation. Variables that are not parameters, loop variables or bound (axes
 // of blocks, symbolic shapes) are not known, and computations with them stay.
 //
-// O(nodes), times the nesting of statements and the sizes of expressions.
+// O(nodes), times the nesting of loops, branches and bindings whose variables are in computations that are done several
+// times, and the sizes of expressions.
 //
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
 
 #include <map>
+#include <memory>
 #include <string>
 #include <unordered_set>
+#include <utility>
 
 #include "computations.h"
 #include "iropt/pass/pass.h"
@@ -36,19 +39,12 @@ class ComputationReplacer : public SeqMutator {
   ComputationReplacer(ComputationMap<const tir::Var*>& vars, ComputationFacts& facts, Workspace& workspace)
       : SeqMutator(workspace), vars_(vars), facts_(facts) {}
 
-  // The variables that are now part of other computations.
-  std::unordered_set<const tir::Var*> nested;  // looked up, never iterated
-
   const PrimExpr* VisitExpr(const PrimExpr* expr) override {
     if (!facts_.IsEligible(expr)) return SeqMutator::VisitExpr(expr);
     const auto var = vars_.find(facts_.Key(expr));
     return var == vars_.end() ? ReplaceInside(expr) : var->second;
   }
-  const PrimExpr* ReplaceInside(const PrimExpr* expr) {
-    const PrimExpr* result = SeqMutator::VisitExpr(expr);
-    if (result != expr) tir::ForEachVar(result, [this](const tir::Var* var) { nested.insert(var); });
-    return result;
-  }
+  const PrimExpr* ReplaceInside(const PrimExpr* expr) { return SeqMutator::VisitExpr(expr); }
 
  private:
   ComputationMap<const tir::Var*>& vars_;
@@ -82,10 +78,18 @@ class CommonSubexprEliminator : public SeqMutator {
     names_.VisitStmt(func.body);
   }
 
-  const tir::Stmt* VisitStmt(const tir::Stmt* stmt) override {
+  // Binds what the statement does several times. A statement in it does not do more, unless it is what a loop or a
+  // branch does, or can use a variable that was not known around it.
+  const tir::Stmt* Eliminate(const tir::Stmt* stmt) {
+    const tir::Stmt* before = stmt;
     while (Introduce(stmt)) {
     }
-    return SeqMutator::VisitStmt(stmt);
+    if (stmt == before) return VisitStmt(stmt);
+    // What was counted around it is not what it has now.
+    std::unique_ptr<RepeatedParts> outer = std::exchange(repeated_, nullptr);
+    stmt = VisitStmt(stmt);
+    repeated_ = std::move(outer);
+    return stmt;
   }
   // The operands of a statement have been considered with it; only bindings begin something new.
   const PrimExpr* VisitExpr(const PrimExpr* expr) override {
@@ -106,12 +110,13 @@ class CommonSubexprEliminator : public SeqMutator {
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
     tir::LetStmt copy = *let;
     copy.value = VisitExpr(let->value);
+    const bool counts_here = !repeated_;
+    if (counts_here) repeated_ = std::make_unique<RepeatedParts>(let, facts_);
     {
       const Binding scope(*this, let->var, let->value);
-      // A variable of ours that is not part of a computation lets nothing be found that was not found before.
-      const bool nothing_new = generated_.contains(let->var) && !nested_.contains(let->var);
-      copy.body = nothing_new ? SeqMutator::VisitStmt(let->body) : VisitStmt(let->body);
+      copy.body = LetsFindMore(*let) ? Eliminate(let->body) : VisitStmt(let->body);
     }
+    if (counts_here) repeated_ = nullptr;
     if (copy.value == let->value && copy.body == let->body) return let;
     return workspace().New<tir::LetStmt>(copy);
   }
@@ -122,7 +127,7 @@ class CommonSubexprEliminator : public SeqMutator {
     copy.extent = VisitRoot(loop->extent);
     {
       const Binding scope(*this, loop->loop_var, nullptr);
-      copy.body = VisitStmt(loop->body);
+      copy.body = Eliminate(loop->body);
     }
     if (copy.min == loop->min && copy.extent == loop->extent && copy.body == loop->body) return loop;
     return workspace().New<tir::For>(copy);
@@ -131,8 +136,8 @@ class CommonSubexprEliminator : public SeqMutator {
   const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* branch) override {
     tir::IfThenElse copy = *branch;
     copy.condition = VisitRoot(branch->condition);
-    copy.then_case = VisitStmt(branch->then_case);
-    if (branch->else_case) copy.else_case = VisitStmt(branch->else_case);
+    copy.then_case = Eliminate(branch->then_case);
+    if (branch->else_case) copy.else_case = Eliminate(branch->else_case);
     if (copy.condition == branch->condition && copy.then_case == branch->then_case &&
         copy.else_case == branch->else_case)
       return branch;
@@ -142,12 +147,20 @@ class CommonSubexprEliminator : public SeqMutator {
   const tir::Stmt* VisitWhile(const tir::While* loop) override {
     tir::While copy = *loop;
     copy.condition = VisitRoot(loop->condition);
-    copy.body = VisitStmt(loop->body);
+    copy.body = Eliminate(loop->body);
     if (copy.condition == loop->condition && copy.body == loop->body) return loop;
     return workspace().New<tir::While>(copy);
   }
 
  private:
+  // Whether more can be bound or replaced where the variable is known than around its binding: computations with it
+  // that occur more than once, and its value.
+  bool LetsFindMore(const tir::LetStmt& let) {
+    const bool is_computation = !generated_.contains(let.var) && facts_.IsEligible(let.value);
+    if (facts_.has_equivalent()) return is_computation || repeated_->IsOperand(let.var);
+    return repeated_->IsOperandOfRepeated(let.var) || (is_computation && repeated_->IsRepeated(let.value));
+  }
+
   // A known variable, and its value if that is a computation.
   class Binding {
    public:
@@ -236,7 +249,6 @@ class CommonSubexprEliminator : public SeqMutator {
     ComputationReplacer replacer(replacements, facts_, workspace());
     root = Replace(root, replacer);
     for (const NewVar& item : made) root = Bind(item.var, replacer.ReplaceInside(item.value), root);
-    nested_.merge(replacer.nested);
     return !made.empty();
   }
   static const tir::Stmt* Replace(const tir::Stmt* root, ComputationReplacer& replacer) {
@@ -267,8 +279,9 @@ class CommonSubexprEliminator : public SeqMutator {
   ComputationFacts facts_;
   VarNames names_;
   // Looked up, never iterated.
-  std::unordered_set<const tir::Var*> known_, generated_, nested_;
+  std::unordered_set<const tir::Var*> known_, generated_;
   ComputationMap<std::vector<const tir::Var*>> bound_;  // variables by the keys of their values, outermost first
+  std::unique_ptr<RepeatedParts> repeated_;             // in the outermost binding around the walk; null outside of any
 };
 
 }  // namespace
@@ -280,7 +293,7 @@ Pass CreateCommonSubexprElimTIR(const PassOptions& options) {
           const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
         if (!enabled) return function;
         CommonSubexprEliminator eliminator(*function, equivalent, context.workspace());
-        const tir::Stmt* body = eliminator.VisitStmt(function->body);
+        const tir::Stmt* body = eliminator.Eliminate(function->body);
         if (body == function->body) return function;
         auto* copy = context.workspace().New<PrimFunc>(*function);
         copy->body = body;

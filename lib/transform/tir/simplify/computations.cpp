@@ -223,6 +223,44 @@ void ComputationTable::Collect(const tir::Stmt* stmt) {
   });
 }
 
+// ---- Repeated parts
+
+RepeatedParts::RepeatedParts(const tir::Stmt* stmt, ComputationFacts& facts)
+    : facts_(facts), counts_(0, ComputationHash{&facts}, ComputationEqual{}) {
+  Count(stmt);
+}
+
+bool RepeatedParts::IsRepeated(const PrimExpr* computation) const {
+  const auto count = counts_.find(computation);
+  return count != counts_.end() && count->second >= 2;
+}
+
+bool RepeatedParts::IsOperandOfRepeated(const tir::Var* var) const {
+  const auto operand = operands_.find(var);
+  return operand != operands_.end() && operand->second;
+}
+
+void RepeatedParts::Count(const tir::Stmt* stmt) {
+  WithStack([&] {
+    ForEachPart(
+        stmt, [this](const PrimExpr* e) { Count(e); }, [this](const tir::Stmt* s) { Count(s); });
+  });
+}
+
+// Beyond the second visit of a node that has several parents, nothing changes.
+void RepeatedParts::Count(const PrimExpr* expr) {
+  if (IsLeaf(expr) || ++visits_[expr] > 2) return;
+  if (facts_.IsMovable(expr)) {
+    const bool is_repeated = ++counts_[expr] >= 2;
+    ForEachOperand(expr, [&](const PrimExpr* operand) {
+      if (tir::Var::ClassOf(operand->kind)) operands_[static_cast<const tir::Var*>(operand)] |= is_repeated;
+    });
+  }
+  WithStack([&] { ForEachOperand(expr, [this](const PrimExpr* operand) { Count(operand); }); });
+}
+
+// ---- Order
+
 std::vector<ComputationTable::Entry> ComputationTable::Sorted() const {
   struct Sortable {
     Entry entry;

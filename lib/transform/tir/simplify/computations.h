@@ -23,6 +23,9 @@ class ComputationFacts {
 
   // Calls and loads cannot be repeated or moved, so neither can what contains them; leaves need no variable.
   bool IsEligible(const PrimExpr* e) { return Of(e).eligible; }
+  // Whether an expression that contains this one may be eligible.
+  bool IsMovable(const PrimExpr* e) { return Of(e).movable; }
+  bool has_equivalent() const { return analyzer_ != nullptr; }
   // The number of nodes.
   size_t Size(const PrimExpr* e) { return Of(e).size; }
   size_t Hash(const PrimExpr* e) { return Of(e).hash; }
@@ -79,6 +82,30 @@ class ComputationTable {
   ComputationFacts& facts_;
   ComputationMap<size_t> index_;  // in entries_, by key; looked up, never iterated
   std::vector<Entry> entries_;
+};
+
+// The expressions of a statement that occur more than once, whether they are done in any case or not.
+class RepeatedParts {
+ public:
+  // O(nodes).
+  RepeatedParts(const tir::Stmt* stmt, ComputationFacts& facts);
+
+  // Equivalent ones do not count.
+  bool IsRepeated(const PrimExpr* computation) const;
+  // Whether the variable is an operand of a computation.
+  bool IsOperand(const tir::Var* var) const { return operands_.contains(var); }
+  // Whether the variable is an operand of a computation that occurs more than once.
+  bool IsOperandOfRepeated(const tir::Var* var) const;
+
+ private:
+  void Count(const tir::Stmt* stmt);
+  void Count(const PrimExpr* expr);
+
+  ComputationFacts& facts_;
+  // Looked up, never iterated.
+  std::unordered_map<const PrimExpr*, int> visits_;     // of one node, up to 2
+  ComputationMap<int> counts_;                          // of equal ones
+  std::unordered_map<const tir::Var*, bool> operands_;  // of repeated ones?
 };
 
 // Calls f for each operand.
