@@ -235,8 +235,9 @@ class Hoister : public SeqMutator {
   }
 
  private:
-  // The number of copies of one loop; beyond it, conditions stay inside.
+  // The number of copies of one loop, and of nodes that all copies have; beyond them, conditions stay inside.
   static constexpr int kMaxCopies = 64;
+  static constexpr int64_t kMaxGrowth = 500'000;
 
   const tir::Stmt* Wrap(const tir::Stmt* stmt, const tir::Stmt* original) {
     const auto found = finder_.found.find(original);
@@ -246,7 +247,7 @@ class Hoister : public SeqMutator {
     for (auto condition = scope.conditions.rbegin(); condition != scope.conditions.rend(); ++condition) {
       const tir::Stmt* otherwise = nullptr;
       if (condition->has_else) {
-        if ((copies *= 2) > kMaxCopies) break;
+        if ((copies *= 2) > kMaxCopies || !Spend(*stmt)) break;
         // With variables of its own.
         otherwise = OuterBuffers::CopyOf(stmt, workspace());
       }
@@ -259,7 +260,16 @@ class Hoister : public SeqMutator {
     return stmt;
   }
 
+  bool Spend(const tir::Stmt& copied) {
+    int64_t nodes = 0;
+    tir::PostOrderVisit(&copied, [&](const Node*) { ++nodes; });
+    if (nodes > kMaxGrowth - growth_) return false;
+    growth_ += nodes;
+    return true;
+  }
+
   const HoistFinder& finder_;
+  int64_t growth_ = 0;
 };
 
 }  // namespace

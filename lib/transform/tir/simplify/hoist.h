@@ -25,7 +25,8 @@ struct HoistOptions {
 };
 
 // The function with a copy of each loop for either value of the conditions that move out of it; the conditions inside
-// are not simplified. The same pointer if nothing moves.
+// are not simplified. The same pointer if nothing moves. A loop has up to 64 copies, and all copies together add up to
+// 500,000 nodes. Conditions for which that is not enough stay inside.
 const PrimFunc* Hoist(const PrimFunc* func, const HoistOptions& options, Workspace& workspace);
 
 }  // namespace iropt
