@@ -6,7 +6,7 @@
 // Loops of kind T.unroll are unrolled, and serial ones within the limits of the configuration tir.UnrollLoop:
 // innermost loops of at most auto_max_step stores in all iterations, or of at most auto_max_extent iterations. The
 // pragmas pragma_auto_unroll_max_step and pragma_unroll_explicit change the limits for the code inside. O(size of the
-// result); more than 4 million statements are refused.
+// result); more than 4 million statements in a function are refused.
 //
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
@@ -137,7 +137,8 @@ class LoopUnroller : public LoopMutator {
 
   const tir::Stmt* Unroll(const tir::For& loop, int64_t extent) {
     if (extent <= 0) return workspace().New<tir::Evaluate>(analyzer_.make().Int(0, DataType::Int(32)));
-    if (std::max(steps_, extent) > kMaxStatements) {
+    num_made_ = std::min(num_made_ + std::max(steps_, extent), kMaxStatements + 1);
+    if (num_made_ > kMaxStatements) {
       diagnostics_.Error(Location(loop), "budget",
                          fmt::format("unrolling this loop makes more than {} statements", kMaxStatements));
       return &loop;
@@ -163,6 +164,7 @@ class LoopUnroller : public LoopMutator {
   DiagnosticEngine& diagnostics_;
   StmtCopier copier_;
   arith::Analyzer analyzer_;
+  int64_t num_made_ = 0;  // statements, in all loops
   // Of the statements that were visited in the current sequence.
   int64_t loop_depth_ = 0;
   int64_t unrolled_depth_ = 0;
