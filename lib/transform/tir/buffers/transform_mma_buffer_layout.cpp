@@ -11,6 +11,7 @@
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -133,10 +134,17 @@ class MmaBufferTransformer : public LoopMutator {
   arith::Analyzer analyzer_;
 };
 
+bool IsAffected(const tir::Stmt* stmt) {
+  const auto* block = As<tir::Block>(stmt);
+  return block ? std::ranges::any_of(block->alloc_buffers, [](const tir::Buffer* buffer) { return TileOf(*buffer); })
+               : HasNoOps(stmt);
+}
+
 }  // namespace
 
 Pass CreateTransformMmaBufferLayout(const PassOptions& options) {
   return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
+    if (!AnyStmt(func->body, IsAffected)) return Result<const PrimFunc*>(func);
     MmaBufferTransformer transformer(context.workspace(), context.diagnostics());
     return Result<const PrimFunc*>(WithBody(func, transformer.VisitStmt(func->body), context.workspace()));
   });

@@ -120,10 +120,16 @@ class ThreadBindingLifter : public LoopMutator {
   std::unordered_map<const tir::For*, std::vector<LiftedAxis>> lifted_;  // looked up, never iterated
 };
 
+bool IsAffected(const tir::Stmt* stmt) {
+  const auto* loop = As<tir::For>(stmt);
+  return loop ? loop->for_kind == tir::ForKind::kThreadBinding : HasNoOps(stmt);
+}
+
 }  // namespace
 
 Pass CreateLiftThreadBinding(const PassOptions& options) {
   return CreateLoopPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
+    if (!AnyStmt(func->body, IsAffected)) return Result<const PrimFunc*>(func);
     ThreadBindingLifter lifter(context.workspace());
     return Result<const PrimFunc*>(WithBody(func, lifter.VisitStmt(func->body), context.workspace()));
   });

@@ -6,6 +6,33 @@
 
 namespace iropt {
 
+bool HasConstantCondition(const tir::Stmt* stmt) {
+  const auto* branch = As<tir::IfThenElse>(stmt);
+  if (!branch) return false;
+  const auto* likely = As<tir::Call>(branch->condition);
+  return arith::AsInt(likely && IsOp(likely->op, OpId::kTirLikely) ? likely->args[0] : branch->condition);
+}
+
+bool HasConstantSelection(const tir::Stmt* stmt) {
+  class Search : public tir::StmtExprVisitor {
+   public:
+    bool found = false;
+
+   protected:
+    void VisitCall(const tir::Call* call) override {
+      found |= IsOp(call->op, OpId::kTirIfThenElse) && call->args.size() == 3 && arith::AsInt(call->args[0]);
+      StmtExprVisitor::VisitCall(call);
+    }
+    void VisitSelect(const tir::Select* select) override {
+      found |= arith::AsInt(select->condition) != nullptr;
+      StmtExprVisitor::VisitSelect(select);
+    }
+  };
+  Search search;
+  search.VisitStmt(stmt);
+  return search.found;
+}
+
 AnalyzingMutator::AnalyzingMutator(const PrimFunc& func, Workspace& workspace)
     : LoopMutator(workspace), analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {
   for (const tir::Buffer* buffer : func.param_buffers) {

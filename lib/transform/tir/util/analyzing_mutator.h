@@ -59,4 +59,9 @@ class AnalyzingMutator : public LoopMutator {
   std::vector<const PrimExpr*> iter_conditions_;
 };
 
+// Whether it is a branch with a constant condition.
+bool HasConstantCondition(const tir::Stmt* stmt);
+// Whether a condition of T.if_then_else or T.Select in the statement is constant. O(nodes).
+bool HasConstantSelection(const tir::Stmt* stmt);
+
 }  // namespace iropt

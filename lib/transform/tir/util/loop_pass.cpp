@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/ir/tir/visitor.h"
 #include "transform/tir/util/legacy_schedule.h"
 
 namespace iropt {
@@ -17,7 +18,42 @@ bool IsNoOp(const tir::Stmt* stmt) {
   return evaluate && arith::IsInt(evaluate->value, 0);
 }
 
+class StmtSearch : public tir::StmtExprVisitor {
+ public:
+  explicit StmtSearch(FunctionRef<bool(const tir::Stmt*)> holds) : holds_(holds) {}
+
+  bool found() const { return found_; }
+  void VisitExpr(const PrimExpr*) override {}
+  void VisitStmt(const tir::Stmt* stmt) override {
+    if (found_ || (found_ = holds_(stmt))) return;
+    StmtExprVisitor::VisitStmt(stmt);
+  }
+
+ protected:
+  void VisitBlock(const tir::Block* block) override {
+    if (found_ || (found_ = holds_(block))) return;
+    VisitStmt(block->body);
+    if (block->init) VisitStmt(block->init);
+  }
+  void VisitAttr(const Attr*) override {}
+
+ private:
+  FunctionRef<bool(const tir::Stmt*)> holds_;
+  bool found_ = false;
+};
+
 }  // namespace
+
+bool AnyStmt(const tir::Stmt* stmt, FunctionRef<bool(const tir::Stmt*)> holds) {
+  StmtSearch search(holds);
+  search.VisitStmt(stmt);
+  return search.found();
+}
+
+bool HasNoOps(const tir::Stmt* stmt) {
+  const auto* seq = As<tir::SeqStmt>(stmt);
+  return seq && std::ranges::any_of(seq->seq, IsNoOp);
+}
 
 bool IsFromLegacySchedule(const PrimFunc& func) {
   const auto* value = As<IntAttr>(func.attrs->Find(kFromLegacySchedule));
@@ -37,8 +73,7 @@ const tir::Stmt* MakeFlatSeq(Workspace& workspace, std::span<const tir::Stmt* co
 
 const tir::Stmt* LoopMutator::VisitSeqStmt(const tir::SeqStmt* stmt) {
   const tir::Stmt* visited = StmtExprMutator::VisitSeqStmt(stmt);
-  const auto* seq = As<tir::SeqStmt>(visited);
-  return seq && std::ranges::any_of(seq->seq, IsNoOp) ? MakeFlatSeq(workspace(), seq->seq) : visited;
+  return HasNoOps(visited) ? MakeFlatSeq(workspace(), To<tir::SeqStmt>(visited)->seq) : visited;
 }
 
 const tir::Buffer* LoopMutator::RewriteBuffer(const tir::Buffer* buffer) {

@@ -6,6 +6,7 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/pass/pass.h"
+#include "iropt/support/function_ref.h"
 
 namespace iropt {
 
@@ -31,6 +32,13 @@ const tir::Stmt* MakeFlatSeq(Workspace& workspace, std::span<const tir::Stmt* co
 
 // The function with this body; the same pointer if it has it already.
 const PrimFunc* WithBody(const PrimFunc* func, const tir::Stmt* body, Workspace& workspace);
+
+// Whether the condition holds for the statement or for one in it. A pass asks first what it need not walk through in
+// vain: expressions are not visited. O(statements).
+bool AnyStmt(const tir::Stmt* stmt, FunctionRef<bool(const tir::Stmt*)> holds);
+
+// Whether it is a sequence with T.evaluate(0) in it, which a LoopMutator changes whatever else it does.
+bool HasNoOps(const tir::Stmt* stmt);
 
 // A pass that leaves functions alone that are marked as made by the older scheduler (the attribute
 // from_legacy_te_schedule), whose code has other conventions.
