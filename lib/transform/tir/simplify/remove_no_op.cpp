@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "context_mutator.h"
 #include "function_passes.h"
@@ -22,6 +23,7 @@
 #include "iropt/arith/side_effect.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/stack.h"
 #include "overwritten_stores.h"
 
 namespace iropt {
@@ -34,6 +36,19 @@ bool HasEffect(const PrimExpr* e) { return arith::SideEffect(e) > CallEffect::kR
 bool IsEmpty(const tir::Stmt* stmt) {
   const auto* evaluate = As<tir::Evaluate>(stmt);
   return evaluate && arith::AsInt(evaluate->value);
+}
+
+// Elements and products of elements.
+bool IsProductOfElements(const PrimExpr* e) {
+  const auto* product = As<tir::Mul>(e);
+  if (!product) return Is<tir::BufferLoad>(e);
+  return WithStack([&] { return IsProductOfElements(product->a) && IsProductOfElements(product->b); });
+}
+// A float sum of those. It cannot be proved to be an element, whatever the elements are.
+bool IsSumOfElements(const PrimExpr* e) {
+  const auto* sum = e->dtype.is_floating() ? As<tir::Add>(e) : nullptr;
+  const auto is_term = [](const PrimExpr* term) { return IsProductOfElements(term) || IsSumOfElements(term); };
+  return sum && WithStack([&] { return is_term(sum->a) && is_term(sum->b); });
 }
 
 // The variables and buffers that the statements use which are kept.
@@ -75,20 +90,20 @@ class NoOpRemover : public ContextMutator {
   }
 
  protected:
+  // Together with the bindings in it, because their effects become one sequence.
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
-    // A pointer may refer to memory that has another name.
-    if (known_ && let->var->dtype.is_handle()) return VisitWithoutValues(let);
-    const bool pure = arith::IsPure(let->value);
-    if (pure && let->value->dtype.is_integer()) analyzer_.Bind(let->var, let->value);
-    const tir::Stmt* body = VisitStmt(let->body);
-    if (IsEmpty(body)) return EffectOf({let->value});
-    if (uses_.Has(let->var)) {
-      VisitExpr(let->value);
-      return body == let->body ? let : workspace().New<tir::LetStmt>(let->var, let->value, body);
+    std::vector<const tir::LetStmt*> lets;
+    const tir::Stmt* inner = let;
+    for (; let; let = As<tir::LetStmt>(inner)) {
+      // A pointer may refer to memory that has another name.
+      if (known_ && let->var->dtype.is_handle()) break;
+      if (arith::IsPure(let->value) && let->value->dtype.is_integer()) analyzer_.Bind(let->var, let->value);
+      lets.push_back(let);
+      inner = let->body;
     }
-    if (!HasEffect(let->value)) return body;
-    const tir::Stmt* stmts[] = {EffectOf({let->value}), body};
-    return tir::MakeSeq(workspace(), stmts);
+    std::vector<const tir::Stmt*> last_first = {let ? VisitWithoutValues(let) : VisitStmt(inner)};
+    for (auto outer = lets.rbegin(); outer != lets.rend(); ++outer) AddBinding(**outer, last_first);
+    return SeqOf(last_first);
   }
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
@@ -128,8 +143,7 @@ class NoOpRemover : public ContextMutator {
   }
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
-    const arith::IntervalSet extent = arith::EvalSet(loop->extent, domains_, analyzer_);
-    if (extent.max() && analyzer_.CanProveLess(extent.max(), 1)) return NoOp(workspace());
+    if (NeverRuns(*loop)) return NoOp(workspace());
     const KnownValues::State before = known_ ? known_->state() : KnownValues::State();
     const tir::Stmt* result = InLoop(loop, [&] { return VisitNonEmpty(loop); });
     // A loop that changes nothing leaves what was known.
@@ -198,6 +212,29 @@ class NoOpRemover : public ContextMutator {
   const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override { return buffer; }
 
  private:
+  // Puts what remains of a binding around the statements, of which the last one comes first.
+  void AddBinding(const tir::LetStmt& let, std::vector<const tir::Stmt*>& last_first) {
+    if (last_first.size() == 1 && IsEmpty(last_first[0])) {
+      last_first[0] = EffectOf({let.value});
+    } else if (uses_.Has(let.var)) {
+      VisitExpr(let.value);
+      const tir::Stmt* body = SeqOf(last_first);
+      last_first = {body == let.body ? &let : workspace().New<tir::LetStmt>(let.var, let.value, body)};
+    } else if (HasEffect(let.value)) {
+      last_first.push_back(EffectOf({let.value}));
+    }
+  }
+  const tir::Stmt* SeqOf(const std::vector<const tir::Stmt*>& last_first) {
+    if (last_first.size() == 1) return last_first[0];
+    return tir::MakeSeq(workspace(), std::vector<const tir::Stmt*>(last_first.rbegin(), last_first.rend()));
+  }
+
+  bool NeverRuns(const tir::For& loop) {
+    if (const int64_t* extent = arith::AsInt(loop.extent)) return *extent < 1;
+    const arith::IntervalSet extent = arith::EvalSet(loop.extent, domains_, analyzer_);
+    return extent.max() && analyzer_.CanProveLess(extent.max(), 1);
+  }
+
   // Evaluates those of the expressions that have an effect.
   const tir::Stmt* EffectOf(std::span<const PrimExpr* const> exprs) {
     std::vector<const tir::Stmt*> stmts;
@@ -237,6 +274,7 @@ class NoOpRemover : public ContextMutator {
       if (same_layout && AllEqual(load->indices, store.indices)) return true;
     }
     if (store.value->dtype.is_handle() || store.value->dtype.is_bool()) return false;
+    if (!known_ && IsSumOfElements(store.value)) return false;
     const arith::PrimBuilder& make = analyzer_.make();
     const auto* there =
         workspace().New<tir::BufferLoad>(store.value->dtype, store.buffer, store.indices, store.predicate);

@@ -17,6 +17,7 @@
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "context_mutator.h"
 #include "function_passes.h"
@@ -33,14 +34,20 @@ namespace {
 // The variables in the definitions of buffers, which are not simplified and still need them.
 class BufferVars : public tir::StmtExprVisitor {
  public:
-  std::unordered_set<const tir::Var*> vars;  // looked up, never iterated
+  explicit BufferVars(const tir::Stmt* body) : body_(body) {}
+
+  // The first call is O(nodes): most functions bind no variables.
+  bool Contain(const tir::Var* var) {
+    if (body_) VisitStmt(std::exchange(body_, nullptr));
+    return vars_.contains(var);
+  }
 
  protected:
   void VisitBufferUse(const tir::Buffer* buffer) override {
     if (!buffers_.insert(buffer).second) return;
-    vars.insert(buffer->data);
+    vars_.insert(buffer->data);
     const auto use = [this](const PrimExpr* e) {
-      tir::ForEachVar(e, [this](const tir::Var* var) { vars.insert(var); });
+      tir::ForEachVar(e, [this](const tir::Var* var) { vars_.insert(var); });
     };
     std::ranges::for_each(buffer->shape, use);
     std::ranges::for_each(buffer->strides, use);
@@ -48,7 +55,10 @@ class BufferVars : public tir::StmtExprVisitor {
   }
 
  private:
-  std::unordered_set<const tir::Buffer*> buffers_;  // looked up, never iterated
+  const tir::Stmt* body_;
+  // Looked up, never iterated.
+  std::unordered_set<const tir::Var*> vars_;
+  std::unordered_set<const tir::Buffer*> buffers_;
 };
 
 struct SimplifyOptions {
@@ -59,12 +69,13 @@ struct SimplifyOptions {
 class StmtSimplifier : public ContextMutator {
  public:
   StmtSimplifier(const PrimFunc& func, const SimplifyOptions& options, arith::Analyzer& analyzer, Workspace& workspace)
-      : ContextMutator(analyzer, options.proves_by_values || options.replaces_loads, workspace), options_(options) {
+      : ContextMutator(analyzer, options.proves_by_values || options.replaces_loads, workspace),
+        options_(options),
+        buffer_vars_(func.body) {
     for (const tir::Buffer* buffer : func.param_buffers) {
       if (!buffer) continue;
       for (const PrimExpr* dim : buffer->shape) analyzer_.MarkNonNegative(dim);
     }
-    buffer_vars_.VisitStmt(func.body);
   }
 
   const PrimExpr* VisitExpr(const PrimExpr* expr) override {
@@ -75,12 +86,13 @@ class StmtSimplifier : public ContextMutator {
 
  protected:
   const tir::Stmt* VisitLoop(const tir::For* loop) override {
-    // The variable is bound to its range. Ends that are expressions are facts besides.
+    // The variable is bound to its range. Constant ends of it say nothing more as conditions.
+    const int64_t* extent = arith::AsInt(loop->extent);
+    if (arith::AsInt(loop->min) && extent && *extent >= 1) return ContextMutator::VisitLoop(loop);
     const arith::PrimBuilder& make = analyzer_.make();
+    const arith::Analyzer::Constraint from(analyzer_, make.Binary(NodeKind::kGE, loop->loop_var, loop->min));
     const PrimExpr* end = make.Add(loop->min, loop->extent);
-    std::optional<arith::Analyzer::Constraint> from, to;
-    if (!arith::AsInt(loop->min)) from.emplace(analyzer_, make.Binary(NodeKind::kGE, loop->loop_var, loop->min));
-    if (!arith::AsInt(end)) to.emplace(analyzer_, make.Binary(NodeKind::kLT, loop->loop_var, end));
+    const arith::Analyzer::Constraint to(analyzer_, make.Binary(NodeKind::kLT, loop->loop_var, end));
     return ContextMutator::VisitLoop(loop);
   }
 
@@ -112,7 +124,7 @@ class StmtSimplifier : public ContextMutator {
       bound_[let->var] = copy.value;
     }
     copy.body = VisitStmt(let->body);
-    if (inlines && !buffer_vars_.vars.contains(let->var)) return copy.body;
+    if (inlines && !buffer_vars_.Contain(let->var)) return copy.body;
     if (copy.value == let->value && copy.body == let->body) return let;
     return workspace().New<tir::LetStmt>(copy);
   }
