@@ -1,6 +1,7 @@
 #include "iropt/ir/module.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "iropt/ir/context.h"
 #include "iropt/ir/tir/expr.h"
@@ -12,6 +13,12 @@ size_t FuncStorage::bytes() const {
   for (const auto& arena : arenas) bytes += arena->bytes_used();
   return bytes;
 }
+
+namespace {
+
+constexpr size_t kFewArenas = 64;
+
+}  // namespace
 
 Workspace::Workspace() : arena_(std::make_shared<Arena>()) {}
 
@@ -28,7 +35,9 @@ tir::Var* Workspace::NewPrimVar(std::string_view name, DataType dtype, const tir
 
 void Workspace::Adopt(const FuncStorageRef& other) {
   for (const auto& arena : other->arenas) {
-    if (std::find(bases_.begin(), bases_.end(), arena) == bases_.end()) bases_.push_back(arena);
+    // Of many, repetitions are removed at the end.
+    if (bases_.size() >= kFewArenas || std::find(bases_.begin(), bases_.end(), arena) == bases_.end())
+      bases_.push_back(arena);
   }
   live_bytes_ += other->live_bytes;
 }
@@ -38,6 +47,10 @@ FuncStorageRef Workspace::Finish() {
   storage->num_vars = num_vars_;
   // Without older nodes, all new nodes count as live.
   storage->live_bytes = bases_.empty() ? arena_->bytes_used() : live_bytes_;
+  if (bases_.size() > kFewArenas) {
+    std::unordered_set<const Arena*> seen;
+    std::erase_if(bases_, [&](const auto& arena) { return !seen.insert(arena.get()).second; });
+  }
   storage->arenas = std::move(bases_);
   if (arena_->bytes_used() > 0) storage->arenas.push_back(std::move(arena_));
   return storage;

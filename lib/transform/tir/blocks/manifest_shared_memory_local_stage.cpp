@@ -20,6 +20,8 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "iropt/analysis/tir/thread_tags.h"
@@ -40,7 +42,6 @@ constexpr std::string_view kLocalStage = "tir.manifest_shared_memory_local_stage
 
 // The copy to a local buffer, which stands before the copy from it to the shared one.
 struct LocalStage {
-  const tir::Buffer* target;  // in shared memory
   const tir::Buffer* local;
   const tir::Stmt* copy;
 };
@@ -73,13 +74,13 @@ class LocalStageInserter : public LoopMutator {
     std::vector<const tir::Buffer*> locals;
     const auto* seq = As<tir::SeqStmt>(block->body);
     bool changed = false;
+    allocated_.emplace_back(block->alloc_buffers.begin(), block->alloc_buffers.end());
+    std::vector<LocalStage> outer = std::exchange(stages_, {});
     const auto visit = [&](const tir::Stmt* stmt) {
-      const size_t first = stages_.size();
       const tir::Stmt* visited = VisitStmt(stmt);
-      for (size_t i = first; i < stages_.size(); ++i) {
-        if (std::ranges::find(block->alloc_buffers, stages_[i].target) == block->alloc_buffers.end()) continue;
-        body.push_back(stages_[i].copy);
-        locals.push_back(stages_[i].local);
+      for (const LocalStage& stage : std::exchange(stages_, {})) {
+        body.push_back(stage.copy);
+        locals.push_back(stage.local);
       }
       body.push_back(visited);
       changed |= visited != stmt;
@@ -89,6 +90,8 @@ class LocalStageInserter : public LoopMutator {
     } else {
       visit(block->body);
     }
+    stages_ = std::move(outer);
+    allocated_.pop_back();
     if (!changed) return block;
     auto* copy = workspace().New<tir::Block>(*block);
     locals.insert(locals.begin(), block->alloc_buffers.begin(), block->alloc_buffers.end());
@@ -123,7 +126,7 @@ class LocalStageInserter : public LoopMutator {
       shape.push_back((*loop)->extent);
     }
     const tir::Buffer* local = MakeStagingBuffer(*store->buffer, "local", shape, workspace());
-    stages_.push_back({store->buffer, local, MakeCopy(*realize, *store, *local, indices, loops)});
+    stages_.push_back({local, MakeCopy(*realize, *store, *local, indices, loops)});
 
     const PrimExpr* load = workspace().New<tir::BufferLoad>(local->dtype, local, workspace().Copy(indices));
     auto* copy = workspace().New<tir::Block>(block);
@@ -136,9 +139,8 @@ class LocalStageInserter : public LoopMutator {
   std::string CollectLoops(const tir::Buffer& buffer, std::vector<const tir::For*>& loops) const {
     const tir::Stmt* inner = path_.back();
     for (auto outer = path_.rbegin() + 1; outer != path_.rend(); ++outer) {
-      if (const auto* realize = As<tir::BlockRealize>(*outer)) {
-        const List<const tir::Buffer*> allocs = realize->block->alloc_buffers;
-        if (std::ranges::find(allocs, &buffer) == allocs.end())
+      if (Is<tir::BlockRealize>(*outer)) {
+        if (!allocated_.back().contains(&buffer))
           return fmt::format("'{}' must be allocated in the block around it", buffer.name);
         return {};
       }
@@ -188,8 +190,9 @@ class LocalStageInserter : public LoopMutator {
 
   DiagnosticEngine& diagnostics_;
   const arith::PrimBuilder make_;
-  std::vector<const tir::Stmt*> path_;  // the loops and blocks around the current statement
-  std::vector<LocalStage> stages_;
+  std::vector<const tir::Stmt*> path_;                             // the loops and blocks around the current statement
+  std::vector<std::unordered_set<const tir::Buffer*>> allocated_;  // in the blocks around it; looked up only
+  std::vector<LocalStage> stages_;                                 // that the block around it allocates
 };
 
 }  // namespace

@@ -20,7 +20,15 @@ using arith::IntervalSet;
 // The views of each memory.
 class ViewCollector : public tir::StmtExprVisitor {
  public:
-  std::unordered_map<const tir::Var*, std::vector<const tir::Buffer*>> views;  // looked up, never iterated
+  bool HasSeveral(const tir::Var* pointer) const {
+    const auto found = views_.find(pointer);
+    return found != views_.end() && !found->second;
+  }
+  // The only view; null if there are several, or none.
+  const tir::Buffer* Only(const tir::Var* pointer) const {
+    const auto found = views_.find(pointer);
+    return found == views_.end() ? nullptr : found->second;
+  }
 
  protected:
   void VisitBufferUse(const tir::Buffer* buffer) override { Add(buffer); }
@@ -28,9 +36,11 @@ class ViewCollector : public tir::StmtExprVisitor {
 
  private:
   void Add(const tir::Buffer* buffer) {
-    std::vector<const tir::Buffer*>& all = views[buffer->data];
-    if (std::ranges::find(all, buffer) == all.end()) all.push_back(buffer);
+    const auto [view, is_new] = views_.try_emplace(buffer->data, buffer);
+    if (!is_new && view->second != buffer) view->second = nullptr;
   }
+
+  std::unordered_map<const tir::Var*, const tir::Buffer*> views_;  // null: several; looked up, never iterated
 };
 
 // coeff * var + rest; nothing if the expression is not of this form with one variable.
@@ -84,16 +94,11 @@ class RegionCollector : public tir::StmtExprVisitor {
   // A pointer that is passed on: the regions that the block states, or else the whole buffer.
   void VisitVar(const tir::Var* var) override {
     if (!var->dtype.is_handle()) return;
-    const auto views = views_.views.find(var);
-    if (views == views_.views.end()) return;
-    for (const tir::Buffer* buffer : views->second) {
-      const auto stated = stated_.find(buffer);
-      if (stated == stated_.end()) {
-        Access(buffer, Whole(*buffer));
-        continue;
-      }
-      for (const tir::BufferRegion* region : stated->second) Access(buffer, Ranges(*region));
-    }
+    const tir::Buffer* buffer = views_.Only(var);
+    if (!buffer) return;
+    const auto stated = stated_.find(buffer);
+    if (stated == stated_.end()) return Access(buffer, Whole(*buffer));
+    for (const tir::BufferRegion* region : stated->second) Access(buffer, Ranges(*region));
   }
 
   void VisitFor(const tir::For* loop) override {
@@ -142,7 +147,9 @@ class RegionCollector : public tir::StmtExprVisitor {
     for (const tir::BufferRegion* region : block->writes) stated[region->buffer].push_back(region);
     // Now those of this block; they go back into stated_ at its end.
     for (auto& [buffer, own] : stated) stated_[buffer].swap(own);
-    for (const tir::Buffer* buffer : block->alloc_buffers) depths_[buffer->data] = iterators_.size();
+    for (const tir::Buffer* buffer : block->alloc_buffers) {
+      if (!views_.HasSeveral(buffer->data)) depths_[buffer->data] = iterators_.size();
+    }
     for (const tir::MatchBufferRegion* match : block->match_buffers)
       Access(match->source->buffer, Ranges(*match->source));
     VisitStmt(block->body);
@@ -157,12 +164,11 @@ class RegionCollector : public tir::StmtExprVisitor {
   }
 
   void VisitAllocate(const tir::Allocate* allocate) override {
-    const auto views = views_.views.find(allocate->buffer_var);
-    const bool has_view =
-        views != views_.views.end() && views->second.size() == 1 && views->second[0]->dtype == allocate->dtype;
+    const tir::Buffer* view = views_.Only(allocate->buffer_var);
+    const bool has_view = view && view->dtype == allocate->dtype;
     if (has_view) depths_[allocate->buffer_var] = iterators_.size();
     VisitStmt(allocate->body);
-    if (has_view) Finish(*views->second[0]);
+    if (has_view) Finish(*view);
   }
 
  private:
@@ -333,10 +339,7 @@ class RegionCollector : public tir::StmtExprVisitor {
   // The accesses to the buffer are complete.
   void Finish(const tir::Buffer& buffer) {
     const auto found = accessed_.find(&buffer);
-    const auto views = views_.views.find(buffer.data);
-    if (found == accessed_.end() || found->second.size() != buffer.shape.size() ||
-        (views != views_.views.end() && views->second.size() > 1))
-      return;
+    if (found == accessed_.end() || found->second.size() != buffer.shape.size()) return;
     AccessedRegion result{&buffer, {}};
     for (size_t i = 0; i < buffer.shape.size(); ++i) result.region.push_back(Cover(found->second[i], buffer.shape[i]));
     regions.push_back(std::move(result));

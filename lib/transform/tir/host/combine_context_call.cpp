@@ -22,6 +22,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/tir/host/func_target.h"
+#include "transform/tir/util/expr_map.h"
 #include "transform/tir/util/loop_pass.h"
 
 namespace iropt {
@@ -41,12 +42,12 @@ class ContextCombiner : public tir::StmtExprMutator {
     if (!IsOp(call->op, OpId::kTirTvmThreadContext) || call->args.size() != 1) return StmtExprMutator::VisitCall(call);
     const PrimExpr* context = call->args[0];
     if (DependsOnScope(context)) return context;
-    for (const auto& [var, value] : scope_.contexts) {
-      if (arith::DeepEqual(value, context)) return var;
+    const auto [var, is_new] = scope_.vars.try_emplace(context, nullptr);
+    if (is_new) {
+      var->second = workspace().NewPrimVar("ctx_cache_", context->dtype);
+      scope_.contexts.push_back(context);
     }
-    const tir::Var* var = workspace().NewPrimVar("ctx_cache_", context->dtype);
-    scope_.contexts.emplace_back(var, context);
-    return var;
+    return var->second;
   }
   const tir::Var* VisitVarDef(const tir::Var* var) override {
     scope_.defined.insert(var);
@@ -64,7 +65,8 @@ class ContextCombiner : public tir::StmtExprMutator {
 
  private:
   struct Scope {
-    std::vector<std::pair<const tir::Var*, const PrimExpr*>> contexts;
+    std::vector<const PrimExpr*> contexts;
+    ExprMap<const tir::Var*> vars;                // by context; looked up, never iterated
     std::unordered_set<const tir::Var*> defined;  // looked up, never iterated
   };
 
@@ -78,8 +80,8 @@ class ContextCombiner : public tir::StmtExprMutator {
     Scope outer = std::exchange(scope_, {});
     const tir::Stmt* stmt = visit();
     for (size_t i = scope_.contexts.size(); i > 0; --i) {
-      const auto& [var, value] = scope_.contexts[i - 1];
-      stmt = workspace().New<tir::LetStmt>(var, value, stmt);
+      const PrimExpr* context = scope_.contexts[i - 1];
+      stmt = workspace().New<tir::LetStmt>(scope_.vars.at(context), context, stmt);
     }
     scope_ = std::move(outer);
     return stmt;

@@ -89,16 +89,18 @@ class HostDeviceSplitter : public tir::StmtExprMutator {
     module_.Set(var, copy, own.Finish());
     return var;
   }
-  std::string UniqueName() const {
+  // With the first number that is free: those below the last one are taken.
+  std::string UniqueName() {
     const std::string name = prefix_ + "_kernel";
-    std::string unique = name;
-    for (size_t i = 1; module_.Find(unique); ++i) unique = fmt::format("{}_{}", name, i);
+    std::string unique = num_named_ == 0 ? name : fmt::format("{}_{}", name, num_named_);
+    while (module_.Find(unique)) unique = fmt::format("{}_{}", name, ++num_named_);
     return unique;
   }
 
   const HostBuilder build_;
   Module& module_;
   const std::string prefix_;
+  size_t num_named_ = 0;
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 //
 // Source: TVM 0.18's pass of this name.
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -118,11 +119,8 @@ class SsaConverter : public tir::StmtExprMutator {
   const tir::Buffer* VisitBufferUse(const tir::Buffer* buffer) override { return Current(buffer); }
 
  private:
-  // A buffer where its variables have other names.
-  struct Version {
-    std::vector<const PrimExpr*> vars;
-    const tir::Buffer* buffer;
-  };
+  // A buffer where its variables have other names, by these names. Looked up, never iterated.
+  using Versions = std::map<std::vector<const PrimExpr*>, const tir::Buffer*>;
 
   const tir::Var* Copy(const tir::Var& var) {
     if (var.is_size_var()) return workspace().New<tir::SizeVar>(var.name, var.dtype, workspace().NextVarId());
@@ -176,22 +174,19 @@ class SsaConverter : public tir::StmtExprMutator {
   }
 
   const tir::Buffer* Current(const tir::Buffer* buffer) {
-    Version current{{}, nullptr};
+    std::vector<const PrimExpr*> names;
     bool renamed = false;
     ForEachExpr(*buffer, [&](const PrimExpr* expr) {
       tir::ForEachVar(expr, [&](const tir::Var* var) {
         const PrimExpr* name = RemapOf(var);
         renamed |= name != nullptr;
-        current.vars.push_back(name);
+        names.push_back(name);
       });
     });
     if (!renamed) return buffer;
-    std::vector<Version>& versions = versions_[buffer];
-    const auto known = std::ranges::find(versions, current.vars, &Version::vars);
-    if (known != versions.end()) return known->buffer;
-    current.buffer = Rename(*buffer);
-    versions.push_back(current);
-    return current.buffer;
+    const tir::Buffer*& version = versions_[buffer][std::move(names)];
+    if (!version) version = Rename(*buffer);
+    return version;
   }
 
   const tir::Buffer* Rename(const tir::Buffer& buffer) {
@@ -216,7 +211,7 @@ class SsaConverter : public tir::StmtExprMutator {
   std::vector<std::pair<const tir::Var*, const PrimExpr*>> renamed_;
   // Looked up, never iterated.
   std::unordered_map<const tir::Var*, const tir::Var*> announced_;  // the next definitions of variables
-  std::unordered_map<const tir::Buffer*, std::vector<Version>> versions_;
+  std::unordered_map<const tir::Buffer*, Versions> versions_;
 };
 
 // Replaces the functions that share variables with functions before them, or define one twice.

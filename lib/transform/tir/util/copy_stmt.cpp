@@ -5,9 +5,24 @@
 
 namespace iropt {
 
+namespace {
+
+// Clearing a table costs as much as it once held: the small copies after a big one must not.
+template <class Table>
+void Clear(Table& table) {
+  constexpr size_t kFew = 64;
+  if (table.bucket_count() > kFew) {
+    table = {};
+  } else {
+    table.clear();
+  }
+}
+
+}  // namespace
+
 const tir::Stmt* StmtCopier::Copy(const tir::Stmt* stmt, std::initializer_list<Value> values, bool is_first) {
-  vars_.clear();
-  buffers_.clear();
+  Clear(vars_);
+  Clear(buffers_);
   vars_.insert(values.begin(), values.end());
   renew_ = !is_first;
   return VisitStmt(stmt);

@@ -1,0 +1,23 @@
+// Hash maps from expressions.
+#pragma once
+
+#include <cstddef>
+#include <unordered_map>
+
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/structural.h"
+
+namespace iropt {
+
+struct DeepHash {
+  size_t operator()(const PrimExpr* expr) const { return StructuralHash(expr); }
+};
+struct DeepEqualTo {
+  bool operator()(const PrimExpr* a, const PrimExpr* b) const { return arith::DeepEqual(a, b); }
+};
+
+// Equal keys are those that arith::DeepEqual calls equal.
+template <class T>
+using ExprMap = std::unordered_map<const PrimExpr*, T, DeepHash, DeepEqualTo>;
+
+}  // namespace iropt
