@@ -8,7 +8,7 @@
 #include "iropt/analysis/relax/use_count.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/rewriter.h"
-#include "iropt/ir/relax/var_map.h"
+#include "iropt/ir/var_map.h"
 #include "iropt/op/op.h"
 #include "iropt/op/op_attrs.h"
 

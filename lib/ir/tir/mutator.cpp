@@ -1,7 +1,5 @@
 #include "iropt/ir/tir/mutator.h"
 
-#include <algorithm>
-
 #include "iropt/ir/substitute.h"
 #include "mutator_fields.h"
 
@@ -74,25 +72,19 @@ void ExprMutator::Remap(const Var* from, const PrimExpr* to) {
     sym_var_remap_[from] = to;
     return;
   }
-  if (from->id >= remap_.size()) remap_.resize(std::max<size_t>(workspace_.num_vars(), from->id + size_t{1}));
-  remap_[from->id] = to;
+  remap_.Set(from, to);
 }
 
-void ExprMutator::Remap(const Buffer* from, const Buffer* to) {
-  if (from->id >= remap_.size()) remap_.resize(std::max<size_t>(workspace_.num_vars(), from->id + size_t{1}));
-  remap_[from->id] = to;
-}
+void ExprMutator::Remap(const Buffer* from, const Buffer* to) { remap_.Set(from, to); }
 
 const PrimExpr* ExprMutator::RemapOf(const Var* var) const {
   if (var->context_owned()) {
     const auto found = sym_var_remap_.find(var);
     return found == sym_var_remap_.end() ? nullptr : found->second;
   }
-  return var->id < remap_.size() ? As<PrimExpr>(remap_[var->id]) : nullptr;
+  return As<PrimExpr>(remap_.Find(var));
 }
 
-const Buffer* ExprMutator::RemapOf(const Buffer* buffer) const {
-  return buffer->id < remap_.size() ? As<Buffer>(remap_[buffer->id]) : nullptr;
-}
+const Buffer* ExprMutator::RemapOf(const Buffer* buffer) const { return As<Buffer>(remap_.Find(buffer)); }
 
 }  // namespace iropt::tir

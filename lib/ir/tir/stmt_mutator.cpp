@@ -95,7 +95,7 @@ const Stmt* StmtExprMutator::VisitBlockRealize(const BlockRealize* stmt) { retur
 // A statement that became a sequence becomes part of the one that it is in.
 const Stmt* StmtExprMutator::VisitSeqStmt(const SeqStmt* stmt) {
   const SeqStmt* visited = VisitStmtFields(stmt);
-  return visited == stmt ? stmt : MakeSeq(workspace(), visited->seq);
+  return visited == stmt ? stmt : Sequence(visited->seq);
 }
 
 const BufferRegion* StmtExprMutator::VisitBufferRegion(const BufferRegion* region) { return VisitStmtFields(region); }
@@ -131,6 +131,31 @@ void AppendFlat(const Stmt* stmt, std::vector<const Stmt*>& flat) {
 }
 
 }  // namespace
+
+const Stmt* StmtExprMutator::Sequence(std::span<const Stmt* const> stmts) {
+  IROPT_CHECK(!stmts.empty(), "an empty sequence");
+  if (stmts.size() == 1) return stmts[0];
+  const bool grows = last_.seq && stmts.back() == last_.seq;
+  std::vector<const Stmt*> flat;
+  for (const Stmt* stmt : grows ? stmts.first(stmts.size() - 1) : stmts) AppendFlat(stmt, flat);
+  if (!grows) {
+    last_ = {.seq = nullptr, .memory = workspace().arena().Copy(std::span<const Stmt* const>(flat)), .begin = 0};
+  } else {
+    if (last_.begin < flat.size()) {
+      const std::span<const Stmt*> old = last_.memory.subspan(last_.begin);
+      const size_t room = old.size() + 2 * flat.size();
+      last_.memory = workspace().arena().NewArray<const Stmt*>(room + old.size());
+      std::copy(old.begin(), old.end(), last_.memory.begin() + static_cast<ptrdiff_t>(room));
+      last_.begin = room;
+    }
+    last_.begin -= flat.size();
+    std::copy(flat.begin(), flat.end(), last_.memory.begin() + static_cast<ptrdiff_t>(last_.begin));
+  }
+  auto* seq = workspace().New<SeqStmt>(List<const Stmt*>(last_.memory.subspan(last_.begin)));
+  seq->set_span(flat[0]->span());
+  last_.seq = seq;
+  return seq;
+}
 
 const Stmt* MakeSeq(Workspace& workspace, std::span<const Stmt* const> stmts) {
   IROPT_CHECK(!stmts.empty(), "an empty sequence");

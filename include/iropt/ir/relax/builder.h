@@ -11,7 +11,7 @@
 #include "iropt/ir/module.h"
 #include "iropt/ir/relax/expr.h"
 #include "iropt/ir/relax/type_inferrer.h"
-#include "iropt/ir/relax/var_map.h"
+#include "iropt/ir/var_map.h"
 #include "iropt/support/hash.h"
 
 namespace iropt {

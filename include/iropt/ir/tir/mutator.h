@@ -4,11 +4,13 @@
 // same pointers. A node costs two or three virtual calls; nesting may be of any depth.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <unordered_map>
-#include <vector>
 
 #include "iropt/ir/module.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/ir/var_map.h"
 
 namespace iropt::tir {
 
@@ -59,7 +61,7 @@ class ExprMutator {
   bool VisitField(FieldRole role, T& value);
 
   Workspace& workspace_;
-  std::vector<const Node*> remap_;  // by id of the function's variables and buffers
+  VarMap<Node> remap_;
   std::unordered_map<const Var*, const PrimExpr*> sym_var_remap_;
 };
 
@@ -84,12 +86,26 @@ class StmtExprMutator : public ExprMutator {
   // Annotations. Those that refer to variables of the function are rewritten with them.
   virtual const Attr* VisitAttr(const Attr* attr);
 
+  // As tir::MakeSeq, for visited statements. A long sequence often grows from its end, when what it is nested in goes
+  // away: if the last of the statements is the sequence that was made last, that costs amortized O(1) for each of the
+  // others. `stmts` must not be empty.
+  const Stmt* Sequence(std::span<const Stmt* const> stmts);
+  bool IsLastSequence(const Stmt* stmt) const { return stmt == last_.seq; }
+
  private:
   template <class X>
   const X* VisitStmtFields(const X* node);
   template <class T>
   bool VisitStmtField(FieldRole role, T& value);
   const Node* VisitAttrNode(const Node* node);
+
+  // The sequence that was made last, at the end of memory that may have room in front of it.
+  struct GrowingSeq {
+    const SeqStmt* seq = nullptr;
+    std::span<const Stmt*> memory = {};
+    size_t begin = 0;
+  };
+  GrowingSeq last_;
 };
 
 // A sequence without sequences in it, or the statement itself if there is only one. `stmts` must not be empty.

@@ -7,7 +7,7 @@
 
 #include "grad_builder.h"
 #include "iropt/ir/relax/rebuild.h"
-#include "iropt/ir/relax/var_map.h"
+#include "iropt/ir/var_map.h"
 
 namespace iropt {
 

@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "context_mutator.h"
 #include "function_passes.h"
@@ -90,20 +89,20 @@ class NoOpRemover : public ContextMutator {
   }
 
  protected:
-  // Together with the bindings in it, because their effects become one sequence.
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
-    std::vector<const tir::LetStmt*> lets;
-    const tir::Stmt* inner = let;
-    for (; let; let = As<tir::LetStmt>(inner)) {
-      // A pointer may refer to memory that has another name.
-      if (known_ && let->var->dtype.is_handle()) break;
-      if (arith::IsPure(let->value) && let->value->dtype.is_integer()) analyzer_.Bind(let->var, let->value);
-      lets.push_back(let);
-      inner = let->body;
+    // A pointer may refer to memory that has another name.
+    if (known_ && let->var->dtype.is_handle()) return VisitWithoutValues(let);
+    const bool pure = arith::IsPure(let->value);
+    if (pure && let->value->dtype.is_integer()) analyzer_.Bind(let->var, let->value);
+    const tir::Stmt* body = VisitStmt(let->body);
+    if (IsEmpty(body)) return EffectOf({let->value});
+    if (uses_.Has(let->var)) {
+      VisitExpr(let->value);
+      return body == let->body ? let : workspace().New<tir::LetStmt>(let->var, let->value, body);
     }
-    std::vector<const tir::Stmt*> last_first = {let ? VisitWithoutValues(let) : VisitStmt(inner)};
-    for (auto outer = lets.rbegin(); outer != lets.rend(); ++outer) AddBinding(**outer, last_first);
-    return SeqOf(last_first);
+    if (!HasEffect(let->value)) return body;
+    const tir::Stmt* stmts[] = {EffectOf({let->value}), body};
+    return Sequence(stmts);
   }
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
@@ -212,23 +211,6 @@ class NoOpRemover : public ContextMutator {
   const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override { return buffer; }
 
  private:
-  // Puts what remains of a binding around the statements, of which the last one comes first.
-  void AddBinding(const tir::LetStmt& let, std::vector<const tir::Stmt*>& last_first) {
-    if (last_first.size() == 1 && IsEmpty(last_first[0])) {
-      last_first[0] = EffectOf({let.value});
-    } else if (uses_.Has(let.var)) {
-      VisitExpr(let.value);
-      const tir::Stmt* body = SeqOf(last_first);
-      last_first = {body == let.body ? &let : workspace().New<tir::LetStmt>(let.var, let.value, body)};
-    } else if (HasEffect(let.value)) {
-      last_first.push_back(EffectOf({let.value}));
-    }
-  }
-  const tir::Stmt* SeqOf(const std::vector<const tir::Stmt*>& last_first) {
-    if (last_first.size() == 1) return last_first[0];
-    return tir::MakeSeq(workspace(), std::vector<const tir::Stmt*>(last_first.rbegin(), last_first.rend()));
-  }
-
   bool NeverRuns(const tir::For& loop) {
     if (const int64_t* extent = arith::AsInt(loop.extent)) return *extent < 1;
     const arith::IntervalSet extent = arith::EvalSet(loop.extent, domains_, analyzer_);

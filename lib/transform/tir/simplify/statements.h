@@ -31,7 +31,7 @@ class SeqMutator : public tir::StmtExprMutator {
       if (!IsNoOp(visited)) stmts.push_back(visited);
     }
     if (same) return seq;
-    return stmts.empty() ? NoOp(workspace()) : tir::MakeSeq(workspace(), stmts);
+    return stmts.empty() ? NoOp(workspace()) : Sequence(stmts);
   }
 };
 

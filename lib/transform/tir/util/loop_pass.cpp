@@ -72,15 +72,29 @@ const tir::Stmt* MakeFlatSeq(Workspace& workspace, std::span<const tir::Stmt* co
 }
 
 const tir::Stmt* LoopMutator::VisitSeqStmt(const tir::SeqStmt* stmt) {
-  const tir::Stmt* visited = StmtExprMutator::VisitSeqStmt(stmt);
-  return HasNoOps(visited) ? MakeFlatSeq(workspace(), To<tir::SeqStmt>(visited)->seq) : visited;
+  std::vector<const tir::Stmt*> kept;
+  const tir::Stmt* no_op = nullptr;
+  bool same = true;
+  for (const tir::Stmt* inner : stmt->seq) {
+    const tir::Stmt* visited = VisitStmt(inner);
+    same &= visited == inner;
+    // The sequence that was made last has none.
+    if (!IsLastSequence(visited) && HasNoOps(visited))
+      visited = MakeFlatSeq(workspace(), To<tir::SeqStmt>(visited)->seq);
+    if (IsNoOp(visited)) {
+      if (!no_op) no_op = visited;
+    } else {
+      kept.push_back(visited);
+    }
+  }
+  if (same && !no_op) return stmt;
+  return kept.empty() ? no_op : Sequence(kept);
 }
 
 const tir::Buffer* LoopMutator::RewriteBuffer(const tir::Buffer* buffer) {
   if (const tir::Buffer* remapped = RemapOf(buffer)) return remapped;
-  if (buffer->id >= seen_.size()) seen_.resize(std::max<size_t>(workspace().num_vars(), buffer->id + size_t{1}));
-  if (seen_[buffer->id]) return buffer;
-  seen_[buffer->id] = true;
+  if (seen_.Find(buffer)) return buffer;
+  seen_.Set(buffer, buffer);
   const auto visit_all = [this](List<const PrimExpr*>& exprs) {
     std::vector<const PrimExpr*> visited;
     visited.reserve(exprs.size());

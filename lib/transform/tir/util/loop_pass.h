@@ -1,10 +1,9 @@
 // What the passes over PrimFuncs share: the mutator that they derive from, and their creation.
 #pragma once
 
-#include <vector>
-
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/ir/var_map.h"
 #include "iropt/pass/pass.h"
 #include "iropt/support/function_ref.h"
 
@@ -24,7 +23,7 @@ class LoopMutator : public tir::StmtExprMutator {
   const tir::Buffer* RewriteBuffer(const tir::Buffer* buffer);
 
  private:
-  std::vector<bool> seen_;  // buffers, by id
+  VarMap<tir::Buffer> seen_;
 };
 
 // A sequence without sequences and without T.evaluate(0) in it; T.evaluate(0) if nothing remains.
