@@ -38,6 +38,7 @@ std::string_view OptionTypeWord(OptionType type) {
     case OptionType::String: return "string";
     case OptionType::StringList: return "string list";
     case OptionType::Json: return "any";
+    case OptionType::Phases: return "phases";
     case OptionType::Record: return "record";
   }
   IROPT_UNREACHABLE("option type {}", type);
@@ -59,6 +60,20 @@ Json OptionsJson(std::span<const OptionSpec> options) {
 // `what` is the key of the list.
 std::string ListJson(const char* what, Json list) { return Json{{what, std::move(list)}}.dump(2) + '\n'; }
 
+// What a rule of a pipeline says, without the key of its configuration option.
+std::string RuleText(const PipelineRule& rule) {
+  switch (rule.kind) {
+    case PipelineRule::Kind::RunIf: return fmt::format("{} runs", rule.pass);
+    case PipelineRule::Kind::SkipIf: return fmt::format("{} does not run", rule.pass);
+    case PipelineRule::Kind::SetIf:
+      return fmt::format("{}<{}={}>", rule.pass, rule.option.front().key, ToString(rule.option.front().value));
+    case PipelineRule::Kind::Phase:
+      if (rule.pass.empty()) return fmt::format("phase {} is at the beginning", rule.phase);
+      return fmt::format("phase {} is before {}", rule.phase, rule.pass);
+  }
+  IROPT_UNREACHABLE("rule of a pipeline {}", rule.kind);
+}
+
 Json PipelineJson(const PipelineEntry& entry) {
   Json pipeline = {{"name", entry.name},
                    {"lowest_level", entry.lowest_level},
@@ -67,6 +82,9 @@ Json PipelineJson(const PipelineEntry& entry) {
                    {"passes", entry.passes}};
   if (!entry.plugin.empty()) pipeline["plugin"] = entry.plugin;
   if (!entry.target.empty()) pipeline["target"] = entry.target;
+  for (const PipelineRule& rule : entry.rules) {
+    pipeline["configs"].push_back({{"config", rule.config}, {"effect", RuleText(rule)}});
+  }
   return pipeline;
 }
 
@@ -152,6 +170,9 @@ std::string RenderPipelines(const PassRegistry& registry) {
     out += fmt::format("{:<{}}  {:<6}  {}{}\n", entry.name, width, LevelsOf(entry), entry.summary,
                        FromPlugin(entry.plugin));
     out += fmt::format("{:<{}}    {}\n", "", width, entry.passes);
+    for (const PipelineRule& rule : entry.rules) {
+      out += fmt::format("{:<{}}    with {}: {}\n", "", width, rule.config, RuleText(rule));
+    }
   }
   for (const PipelineEntry& addition : registry.pipeline_additions()) {
     out += fmt::format("{:<{}}  {:<6}  {}{}\n", addition.name, width, LevelsOf(addition), addition.summary,

@@ -185,11 +185,11 @@ std::string CompilerInstance::PrintToString(const Module& module) const {
   return text;
 }
 
-Result<Pass> CompilerInstance::MakePass(const std::string& pipeline) {
+Result<Pass> CompilerInstance::MakePass(const std::string& pipeline, const PassContext* context) {
   IROPT_ASSIGN_OR_RETURN(const uint32_t base, AddText("passes", pipeline));
   const std::optional<Pipeline> parsed = ParsePipeline(pipeline, base, diagnostics_);
   if (!parsed) return Failure{ErrorCode::Usage};
-  return BuildPipeline(*parsed, registry_, diagnostics_);
+  return BuildPipeline(*parsed, registry_, diagnostics_, context);
 }
 
 PassContext CompilerInstance::MakeContext(int opt_level) {

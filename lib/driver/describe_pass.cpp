@@ -88,11 +88,11 @@ class ExampleRun {
   }
 
   Result<Module> Run(const Example& example, Module module) {
-    const Result<Pass> pass = compiler_.MakePass(example.pipeline);
-    if (!pass.ok()) return Problem(pass.error());
     PassContext context = compiler_.MakeContext(kMaxOptLevel);
     if (!example.config.empty() && !context.SetConfig(example.config, true, compiler_.diagnostics()))
       return Problem(Error{ErrorCode::Usage, "invalid configuration"});
+    const Result<Pass> pass = compiler_.MakePass(example.pipeline, &context);
+    if (!pass.ok()) return Problem(pass.error());
     context.printer = [](const Module&, const std::string&) -> Status { return {}; };
     Result<PassResult> result = (*pass)(std::move(module), context);
     if (!result.ok()) return Problem(result.error());

@@ -48,15 +48,15 @@ Status PipelineSetup::Run() {
   IROPT_RETURN_IF_ERROR(AddInstruments());
   if (!pipeline_) return {};
   if (!CheckOptionPaths(*pipeline_, compiler_.registry(), compiler_.diagnostics())) return Failure{ErrorCode::Usage};
-  IROPT_ASSIGN_OR_RETURN(pass_, BuildPipeline(*pipeline_, compiler_.registry(), compiler_.diagnostics(), TargetKind()));
+  IROPT_ASSIGN_OR_RETURN(pass_, BuildPipeline(*pipeline_, compiler_.registry(), compiler_.diagnostics(), &context_));
   if (options_.explain_pipeline != ShownForm::None) {
     AddTrace();  // which prints the skipped passes, too
   } else if (!WarnOfSkipped()) {
     return Failure{ErrorCode::Usage};
   }
-  built_ = ExpandPipeline(*pipeline_, compiler_.registry(), std::nullopt, TargetKind());
+  built_ = ExpandPipeline(*pipeline_, compiler_.registry(), std::nullopt, &context_);
   IROPT_RETURN_IF_ERROR(AddFollowers());
-  pipeline_ = ExpandPipeline(*pipeline_, compiler_.registry(), context_.opt_level, TargetKind());
+  pipeline_ = ExpandPipeline(*pipeline_, compiler_.registry(), context_.opt_level, &context_);
   if (Progress::IsWanted(options_.progress)) observers_.ShowProgress(*pipeline_, context_.instruments);
   return {};
 }
@@ -108,7 +108,7 @@ Status PipelineSetup::AddCheckpoints(const std::shared_ptr<PipelineCursor>& curs
     index = *resumed_;
     counter_->Skip(index.passes_done);
   } else {
-    pipeline_ = ExpandPipeline(*pipeline_, compiler_.registry(), context_.opt_level, TargetKind());
+    pipeline_ = ExpandPipeline(*pipeline_, compiler_.registry(), context_.opt_level, &context_);
     IROPT_ASSIGN_OR_RETURN(index.run, Identity());
   }
   IROPT_RETURN_IF_ERROR(index.Write(folder));
@@ -233,8 +233,6 @@ Status PipelineSetup::FillTarget() {
   if (context_.target == nullptr) return Failure{ErrorCode::Usage};
   return {};
 }
-
-std::string_view PipelineSetup::TargetKind() const { return TargetKindOf(context_.target); }
 
 // The command line comes last and takes precedence.
 Status PipelineSetup::FillConfig() {

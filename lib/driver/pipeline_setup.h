@@ -77,8 +77,6 @@ class PipelineSetup {
   Status FillNames();
   Status FillTarget();
   Status FillConfig();
-  // The kind of the target; empty if there is none.
-  std::string_view TargetKind() const;
   Result<InstrumentPlan> PlanInstruments();
   Status AddInstruments();
   void AddTrace();

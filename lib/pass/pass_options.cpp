@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "iropt/pass/pipeline.h"
 #include "iropt/pass/registry.h"
 #include "iropt/support/check.h"
 
@@ -18,6 +19,7 @@ std::string_view OptionTypeName(OptionType type) {
     case OptionType::String: return "a string";
     case OptionType::StringList: return "a list of strings";
     case OptionType::Json: return "any value";
+    case OptionType::Phases: return "a list of [phase, passes]";
     case OptionType::Record: return "an object";
   }
   IROPT_UNREACHABLE("option type {}", type);
@@ -64,6 +66,7 @@ bool FitType(OptionType type, OptionValue& value) {
     case OptionType::String: return value.as_string() != nullptr;
     case OptionType::StringList: return FitStringList(value);
     case OptionType::Json: return true;
+    case OptionType::Phases: return value.as_list() != nullptr;
     case OptionType::Record: return value.as_dict() != nullptr;
   }
   IROPT_UNREACHABLE("option type {}", type);
@@ -103,6 +106,7 @@ bool CheckOption(const OptionSpec& spec, std::string_view what, OptionValue& val
                       fmt::format("{} must be {}, not {}", what, DescribeValues(spec), value.KindName()));
     return false;
   }
+  if (spec.type == OptionType::Phases) return ReadPhases(value, what, diagnostics).has_value();
   if (!spec.choices.empty() && !CheckChoice(spec, what, value, diagnostics)) return false;
   return spec.type != OptionType::Record || CheckOptions(spec.fields, what, *value.as_dict(), diagnostics);
 }

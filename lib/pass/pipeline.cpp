@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <iterator>
-#include <span>
 #include <utility>
 
 #include "iropt/support/check.h"
-#include "pipeline_text.h"
+#include "named_pipelines.h"
 
 namespace iropt {
 
@@ -25,39 +24,6 @@ PassInfo InfoOfSequential(const PipelineItem& item) {
   if (!item.name.empty()) info.name = item.name;
   if (item.opt_level) info.opt_level = *item.opt_level;
   return info;
-}
-
-// The passes of a named pipeline as a Sequential; nothing if there are no parts.
-std::optional<PipelineItem> GroupOfParts(const PipelineItem& named, std::span<const PipelineEntry* const> parts) {
-  if (parts.empty()) return std::nullopt;
-  PipelineItem group;
-  group.kind = PipelineItem::Kind::Sequential;
-  group.name = PrintPipeline({named});
-  group.span = named.span;
-  DiagnosticBuffer ignored;
-  DiagnosticEngine diagnostics(&ignored);
-  for (const PipelineEntry* part : parts) {
-    std::optional<Pipeline> passes = ParsePipelineAt(part->passes, named.span, diagnostics);
-    IROPT_CHECK(passes.has_value(), "the pipeline '{}' was read before", group.name);
-    std::ranges::move(*passes, std::back_inserter(group.children));
-  }
-  return group;
-}
-
-// That of NAME<O2>; nothing if no pipeline has the name and the level.
-std::optional<PipelineItem> GroupAtLevel(const PipelineItem& named, const PassRegistry& registry,
-                                         std::string_view target) {
-  std::optional<PipelineItem> group = GroupOfParts(named, registry.FindPipelineParts(named.name, named.count, target));
-  if (group) group->at_level = named.count;
-  return group;
-}
-
-// That of NAME, if one row has all levels: its passes run at the level of the context.
-std::optional<PipelineItem> GroupAtAnyLevel(const PipelineItem& named, const PassRegistry& registry,
-                                            std::string_view target) {
-  std::vector<const PipelineEntry*> parts = registry.FindPipelineParts(named.name, 0, target);
-  std::erase_if(parts, [](const PipelineEntry* part) { return part->highest_level < kMaxOptLevel; });
-  return GroupOfParts(named, parts);
 }
 
 // The pass as an item of a pipeline; nothing if it is a fixpoint or a repeat, whose rounds are not known, or has one.
@@ -83,9 +49,9 @@ std::optional<PipelineItem> ItemOf(const Pass& pass, SourceSpan span) {
 
 // The passes of a pass that is registered as a Sequential, in a Sequential of its name; nothing for other passes.
 std::optional<PipelineItem> GroupOfPass(const PipelineItem& item, const PassRegistry& registry,
-                                        std::string_view target) {
+                                        const NamedPipelines& named) {
   const PassEntry* row = registry.Find(item.name);
-  if (row == nullptr) return GroupAtAnyLevel(item, registry, target);
+  if (row == nullptr) return named.AtAnyLevel(item);
   if (row->info.kind != PassKind::Sequential) return std::nullopt;
   DiagnosticBuffer ignored;
   DiagnosticEngine diagnostics(&ignored);
@@ -95,8 +61,8 @@ std::optional<PipelineItem> GroupOfPass(const PipelineItem& item, const PassRegi
 
 class Builder {
  public:
-  Builder(const PassRegistry& registry, DiagnosticEngine& diagnostics, std::string_view target)
-      : registry_(registry), diagnostics_(diagnostics), target_(target) {}
+  Builder(const PassRegistry& registry, DiagnosticEngine& diagnostics, const PassContext* context)
+      : registry_(registry), diagnostics_(diagnostics), named_(registry, context) {}
 
   std::vector<Pass> Build(const Pipeline& pipeline) {
     std::vector<Pass> passes;
@@ -123,8 +89,8 @@ class Builder {
 
   std::optional<Pass> BuildPass(const PipelineItem& item) {
     if (registry_.Find(item.name) == nullptr) {
-      if (const std::optional<PipelineItem> group = GroupAtAnyLevel(item, registry_, target_)) {
-        if (item.options.empty()) return BuildSequential(*group);
+      if (const std::optional<PipelineItem> group = named_.AtAnyLevel(item)) {
+        if (item.options.empty()) return BuildGroup(*group);
         return Fail(item, "pass-failed", {ErrorCode::Usage, fmt::format("pipeline '{}' has no options", item.name)});
       }
     }
@@ -145,9 +111,20 @@ class Builder {
     return Sequential(Build(item.children), InfoOfSequential(item), item.at_level);
   }
 
+  // The passes that a configuration adds to a pipeline may name the pipeline again.
+  std::optional<Pass> BuildGroup(const PipelineItem& group) {
+    if (std::ranges::find(open_, group.name) != open_.end()) {
+      return Fail(group, "pipeline-syntax",
+                  {ErrorCode::Usage, fmt::format("pipeline '{}' cannot contain itself", group.name)});
+    }
+    open_.push_back(group.name);
+    Pass pass = BuildSequential(group);
+    open_.pop_back();
+    return pass;
+  }
+
   std::optional<Pass> BuildNamed(const PipelineItem& item) {
-    if (const std::optional<PipelineItem> group = GroupAtLevel(item, registry_, target_))
-      return BuildSequential(*group);
+    if (const std::optional<PipelineItem> group = named_.AtLevel(item)) return BuildGroup(*group);
     ReportUnknownPipeline(PrintPipeline({item}), item.span);
     return Fail(item, {}, {ErrorCode::Usage, {}});
   }
@@ -165,7 +142,8 @@ class Builder {
 
   const PassRegistry& registry_;
   DiagnosticEngine& diagnostics_;
-  const std::string_view target_;
+  const NamedPipelines named_;
+  std::vector<std::string> open_;  // the named pipelines that are being built, from the outermost one
   std::optional<ErrorCode> failure_;
 };
 
@@ -199,23 +177,24 @@ void CollectNames(const Pipeline& pipeline, std::vector<std::string_view>& names
 }  // namespace
 
 Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics,
-                           std::string_view target) {
-  Builder builder(registry, diagnostics, target);
+                           const PassContext* context) {
+  Builder builder(registry, diagnostics, context);
   std::vector<Pass> passes = builder.Build(pipeline);
   if (builder.failure()) return Failure{*builder.failure()};
   return Sequential(std::move(passes), SequentialInfo("pipeline"));
 }
 
 Pipeline ExpandPipeline(const Pipeline& pipeline, const PassRegistry& registry, std::optional<int> level,
-                        std::string_view target) {
+                        const PassContext* context) {
+  const NamedPipelines named(registry, context);
   Pipeline expanded;
   for (const PipelineItem& item : pipeline) {
     std::optional<PipelineItem> group;
-    if (item.kind == PipelineItem::Kind::Named) group = GroupAtLevel(item, registry, target);
-    if (item.kind == PipelineItem::Kind::Pass) group = GroupOfPass(item, registry, target);
+    if (item.kind == PipelineItem::Kind::Named) group = named.AtLevel(item);
+    if (item.kind == PipelineItem::Kind::Pass) group = GroupOfPass(item, registry, named);
     PipelineItem made = group ? *std::move(group) : item;
     const std::optional<int> inner = level && made.at_level ? made.at_level : level;
-    made.children = ExpandPipeline(made.children, registry, inner, target);
+    made.children = ExpandPipeline(made.children, registry, inner, context);
     if (item.kind == PipelineItem::Kind::Named && level && made.at_level == level) {
       std::ranges::move(made.children, std::back_inserter(expanded));
     } else {

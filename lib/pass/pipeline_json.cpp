@@ -42,6 +42,24 @@ class FileReader {
     return file;
   }
 
+  std::optional<std::vector<PhasePasses>> ReadPhases(const OptionValue& value, std::string_view what) {
+    std::vector<PhasePasses> phases;
+    for (const OptionValue& item : ReadList(value, what)) {
+      const OptionValue::List* pair = item.as_list();
+      if (pair == nullptr || pair->size() != 2) {
+        Misfit(item, fmt::format("an element of {}", what), "[phase, passes]");
+        continue;
+      }
+      const int64_t* phase = pair->front().as_int();
+      if (phase == nullptr || *phase < 0) {
+        Misfit(pair->front(), fmt::format("a phase of {}", what), "an integer that is not negative");
+      }
+      phases.push_back({phase == nullptr ? 0 : *phase, ReadPasses(OptionValue::List{pair->back()})});
+    }
+    if (failed_) return std::nullopt;
+    return phases;
+  }
+
  private:
   void Misfit(const OptionValue& value, std::string_view what, std::string_view expected) {
     failed_ = true;
@@ -200,6 +218,11 @@ class FileReader {
 };
 
 }  // namespace
+
+std::optional<std::vector<PhasePasses>> ReadPhases(const OptionValue& value, std::string_view what,
+                                                   DiagnosticEngine& diagnostics) {
+  return FileReader(diagnostics).ReadPhases(value, what);
+}
 
 std::optional<PipelineFile> ParsePipelineFile(std::string_view text, uint32_t base, DiagnosticEngine& diagnostics) {
   // Editors of Windows begin UTF-8 with a byte order mark.

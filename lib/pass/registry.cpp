@@ -193,11 +193,27 @@ Status CheckNested(const Pipeline& pipeline, const PassRegistry& registry) {
   return {};
 }
 
+Status CheckRule(const PipelineRule& rule, const Pipeline& passes, const PassRegistry& registry) {
+  const bool is_phase = rule.kind == PipelineRule::Kind::Phase;
+  const OptionSpec* config = registry.FindConfig(rule.config);
+  if (config == nullptr) {
+    return Error{ErrorCode::Usage, fmt::format("a rule for the unknown configuration option '{}'", rule.config)};
+  }
+  if (is_phase != (config->type == OptionType::Phases)) {
+    return Error{ErrorCode::Usage,
+                 fmt::format("a rule for '{}', which is {}", rule.config, OptionTypeName(config->type))};
+  }
+  if (is_phase && rule.pass.empty()) return {};
+  if (std::ranges::find(passes, rule.pass, &PipelineItem::name) != passes.end()) return {};
+  return Error{ErrorCode::Usage, fmt::format("a rule for the pass '{}', which it does not run", rule.pass)};
+}
+
 Status CheckPasses(const PipelineEntry& entry, const PassRegistry& registry) {
   DiagnosticBuffer reports;
   DiagnosticEngine diagnostics(&reports);
   const std::optional<Pipeline> passes = ParsePipeline(entry.passes, 1, diagnostics);
   if (!passes) return Error{ErrorCode::Usage, reports.diagnostics().front().message};
+  for (const PipelineRule& rule : entry.rules) IROPT_RETURN_IF_ERROR(CheckRule(rule, *passes, registry));
   return CheckNested(*passes, registry);
 }
 

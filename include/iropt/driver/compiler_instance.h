@@ -113,8 +113,9 @@ class CompilerInstance {
   std::string Heading(std::string heading, std::string_view details, std::string_view result = {}) const;
 
   // A pipeline in the syntax of `ir-opt -passes=`: one pass, or a list. Under a context of MakeContext, the passes that
-  // its passes require come from this registry, too.
-  Result<Pass> MakePass(const std::string& pipeline);
+  // its passes require come from this registry, too. The target and the configuration of `context` choose the passes of
+  // named pipelines, see BuildPipeline.
+  Result<Pass> MakePass(const std::string& pipeline, const PassContext* context = nullptr);
   // A context with this registry, whose passes report to diagnostics(), and in which PrintIR prints modules to stderr.
   PassContext MakeContext(int opt_level = kDefaultOptLevel);
 

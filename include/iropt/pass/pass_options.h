@@ -21,6 +21,7 @@ enum class OptionType : uint8_t {
   String,
   StringList,
   Json,    // any value, which the pass itself interprets
+  Phases,  // passes for the phases of a named pipeline, see ReadPhases in pipeline.h
   Record,  // a dict with options of its own
 };
 

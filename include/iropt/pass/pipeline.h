@@ -53,16 +53,17 @@ std::string PrintPipeline(const Pipeline& pipeline);
 // The same as the value of "passes" in a pipeline file, on one line.
 std::string PrintPipelineJson(const Pipeline& pipeline);
 
-// The passes of the pipeline as one Sequential; a named pipeline may have passes for a kind of target, `target`, see
-// PipelineEntry. Reports all unknown names and wrong options, and passes that require
-// one which is not registered.
+// The passes of the pipeline as one Sequential. The target and the configuration of `context` choose the passes of
+// named pipelines, see PipelineEntry; null: no target, and the defaults. Reports all unknown names and wrong options,
+// passes that require one which is not registered, and named pipelines that contain themselves.
 Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics,
-                           std::string_view target = {});
+                           const PassContext* context = nullptr);
 
 // The pipeline with the passes of named pipelines in their places: as a Sequential, unless their level is `level`, that
-// of the context. So are those of passes that are registered as a Sequential. Names without a pipeline stay.
+// of the context. So are those of passes that are registered as a Sequential. Names without a pipeline stay. Only for
+// pipelines that BuildPipeline has built, with the same context.
 Pipeline ExpandPipeline(const Pipeline& pipeline, const PassRegistry& registry, std::optional<int> level,
-                        std::string_view target = {});
+                        const PassContext* context = nullptr);
 
 // The items that a run of the pipeline will skip because their level is above the context's. Items inside of a skipped
 // Sequential are not listed, nor are passes that a named pipeline skips.
@@ -102,6 +103,18 @@ std::optional<PipelineFile> ParsePipelineFile(std::string_view text, uint32_t ba
 
 // The canonical text of a pipeline file, which reads back as the same; empty keys are left out.
 std::string PrintPipelineFile(const PipelineFile& file);
+
+// Passes for a phase of a named pipeline, see PipelineRule.
+struct PhasePasses {
+  int64_t phase = 0;  // not negative
+  Pipeline passes;
+};
+
+// Reads the value of an option of the type Phases: a list of [phase, passes], where the passes are a string or one of
+// the items of "passes" in a pipeline file. `what` names the option in messages. Reports every misfit and returns
+// nothing then.
+std::optional<std::vector<PhasePasses>> ReadPhases(const OptionValue& value, std::string_view what,
+                                                   DiagnosticEngine& diagnostics);
 
 // Reads instruments in the syntax of a pipeline, such as "timing,print-after<passes=[FoldConstant]>".
 std::optional<std::vector<InstrumentSpec>> ParseInstruments(std::string_view text, uint32_t base,

@@ -44,6 +44,23 @@ struct InstrumentEntry {
   std::string plugin = {};  // as in PassEntry
 };
 
+// How a configuration option changes the passes of a named pipeline when the pipeline is built. An option counts as set
+// if its value is true.
+struct PipelineRule {
+  enum class Kind : uint8_t {
+    RunIf,   // the pass runs only if the option is set
+    SkipIf,  // the pass does not run if the option is set
+    SetIf,   // the pass gets `option` if the option is set
+    Phase,   // the passes that the option, of the type Phases, lists for `phase` run before `pass`
+  };
+
+  Kind kind = Kind::RunIf;
+  std::string config = {};        // the key of the configuration option
+  std::string pass = {};          // each with this name; of a Phase, the first of them, or empty: at the beginning
+  OptionValue::Dict option = {};  // of SetIf: the one option and its value
+  int phase = 0;                  // the last phase of a pipeline also gets the passes of greater ones
+};
+
 // A row of pipelines.def: a named pipeline. A pipeline runs them as NAME<O2>, at that level.
 struct PipelineEntry {
   std::string name;
@@ -53,6 +70,7 @@ struct PipelineEntry {
   std::string summary = {};
   std::string plugin = {};  // as in PassEntry
   std::string target = {};  // of passes added to a pipeline: the kind of target that they are for; empty: any
+  std::vector<PipelineRule> rules = {};
 };
 
 // A row of pass_aliases.def: a name that other compilers have for what a pass does. Messages suggest the pass; a
@@ -87,8 +105,9 @@ class PassRegistry {
   Status AddAlias(PassAlias alias);
   // Refuses a name that is taken. The built-in instruments of ir-opt are separate and take precedence.
   Status AddInstrument(InstrumentEntry row);
-  // Refuses levels that the name has already, passes that do not parse, and named pipelines among them that are not
-  // registered yet, so that none contains itself. Whether the passes exist is known when the pipeline is built.
+  // Refuses levels that the name has already, passes that do not parse, named pipelines among them that are not
+  // registered yet, and rules for configuration options that are not registered or for passes that it does not have.
+  // Whether the passes exist is known when the pipeline is built.
   Status AddPipeline(PipelineEntry entry);
   // Adds passes to a named pipeline, which then runs them after its own at the levels of `addition`. Refuses levels
   // that the pipeline does not have, kinds of target that do not exist, and passes that do not parse.

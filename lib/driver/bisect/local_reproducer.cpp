@@ -6,7 +6,6 @@
 
 #include "driver/module_part.h"
 #include "driver/observe/snapshot.h"
-#include "iropt/ir/target.h"
 
 namespace iropt {
 
@@ -40,8 +39,8 @@ Result<std::optional<LocalReproducer>> Localizer::Find(const FailurePoint& point
   PipelineFile settings = setup_.SettingsForPass(point.pass);
   context_ = setup_.ContextFor(settings);
   const DiagnosticCapture capture(compiler_.diagnostics());
-  IROPT_ASSIGN_OR_RETURN(pass_, BuildPipeline(*settings.passes, compiler_.registry(), compiler_.diagnostics(),
-                                              TargetKindOf(context_.target)));
+  IROPT_ASSIGN_OR_RETURN(pass_,
+                         BuildPipeline(*settings.passes, compiler_.registry(), compiler_.diagnostics(), &context_));
   IROPT_ASSIGN_OR_RETURN(const Verdict whole, judge_.Try(point.module, *pass_, context_, kNoLimit));
   if (whole.is_good || whole.code != code) return std::optional<LocalReproducer>();
   reason_ = whole.reason;
