@@ -4,18 +4,19 @@
   check_configs.py [ROOT]
 
 Every key that is declared, in configs.def or as an OptionSpec that the registry has from the start, is read under lib/ by
-Config, ConfigBool, ConfigInt or ConfigString; a field of a record counts for its record. Every key that is read with a
-literal is declared. Prints one line per violation and exits with 1 if there is any.
+Config, ConfigBool, ConfigInt or ConfigString, or by a rule of pipelines.def; a field of a record counts for its record.
+Every key that is read with a literal is declared. Prints one line per violation and exits with 1 if there is any.
 """
 import os
 import re
 import sys
 
 TABLE = "configs.def"
+PIPELINES = "pipelines.def"
 REGISTRY = os.path.join("lib", "pass", "registry.cpp")
 ROW = re.compile(r'^IROPT_CONFIG\w*\(\s*"([^"]+)"', re.MULTILINE)
 SPEC = re.compile(r'OptionSpec \w+\{\s*"([^"]+)"')
-READ = re.compile(r'\bConfig(?:Bool|Int|String)?\(\s*"([^"]+)"')
+READ = re.compile(r'\bConfig(?:Bool|Int|String)?\(\s*"([^"]+)"|\bIROPT_(?:RUN_IF|SKIP_IF|SET_IF|PHASE)\(\s*"([^"]+)"')
 
 
 def sources(root):
@@ -34,6 +35,9 @@ def covers(key, read):
 
 def check(root):
     texts = dict(sources(root))
+    if os.path.exists(os.path.join(root, PIPELINES)):
+        with open(os.path.join(root, PIPELINES), encoding="utf-8") as f:
+            texts[PIPELINES] = f.read()
     with open(os.path.join(root, TABLE), encoding="utf-8") as f:
         declared = [(key, TABLE) for key in ROW.findall(f.read())]
     declared += [(key, REGISTRY) for key in SPEC.findall(texts.get(REGISTRY, ""))]
@@ -41,10 +45,11 @@ def check(root):
     read = set()
     for path, text in texts.items():
         for match in READ.finditer(text):
-            read.add(match[1])
-            if not any(covers(key, match[1]) for key, _ in declared):
-                line = text.count("\n", 0, match.start(1)) + 1
-                problems.append(f"{path}:{line}: configuration option '{match[1]}' is not declared")
+            name = match[1] or match[2]
+            read.add(name)
+            if not any(covers(key, name) for key, _ in declared):
+                line = text.count("\n", 0, match.start()) + 1
+                problems.append(f"{path}:{line}: configuration option '{name}' is not declared")
     for key, path in declared:
         if not any(covers(key, name) for name in read):
             problems.append(f"{path}: nothing reads the configuration option '{key}'")

@@ -97,7 +97,22 @@ std::vector<OptionSpec> AllConfigs() {
   };
 }
 
-#define IROPT_PIPELINE(Name, Lowest, Highest, Passes, Summary) PipelineEntry{Name, Lowest, Highest, Passes, Summary},
+#define IROPT_PIPELINE(Name, Lowest, Highest, Passes, Summary, ...)                                                    \
+  PipelineEntry{Name, Lowest, Highest, Passes, Summary, {}, {}, {__VA_ARGS__}},
+#define IROPT_RUN_IF(Config, Name)                                                                                     \
+  PipelineRule { PipelineRule::Kind::RunIf, Config, Name }
+#define IROPT_SKIP_IF(Config, Name)                                                                                    \
+  PipelineRule { PipelineRule::Kind::SkipIf, Config, Name }
+#define IROPT_SET_IF(Config, Name, Option, Value)                                                                      \
+  PipelineRule {                                                                                                       \
+    PipelineRule::Kind::SetIf, Config, Name, {                                                                         \
+      {                                                                                                                \
+#Option, Value, {}                                                                                             \
+      }                                                                                                                \
+    }                                                                                                                  \
+  }
+#define IROPT_PHASE(Config, Number, Before)                                                                            \
+  PipelineRule { PipelineRule::Kind::Phase, Config, Before, {}, Number }
 #define IROPT_TARGET_PIPELINE(Target, Name, Lowest, Highest, Passes, Summary)                                          \
   PipelineEntry{Name, Lowest, Highest, Passes, Summary, {}, Target},
 
@@ -106,6 +121,11 @@ std::vector<PipelineEntry> AllPipelines() {
 #include "pipelines.def"
   };
 }
+
+#undef IROPT_PHASE
+#undef IROPT_RUN_IF
+#undef IROPT_SET_IF
+#undef IROPT_SKIP_IF
 
 #define IROPT_PASS_ALIAS(Alias, Pass) PassAlias{Alias, Pass},
 

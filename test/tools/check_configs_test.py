@@ -25,6 +25,14 @@ class ConfigsTest(ScriptTest):
         self.expect({"lib/pass/registry.cpp": 'OptionSpec verify{"testing.verify", OptionType::Bool};\n'},
                     "registry.cpp: nothing reads the configuration option 'testing.verify'")
 
+    def test_key_of_a_pipeline(self):
+        self.expect_good({"configs.def": self.good["configs.def"] + 'IROPT_CONFIG("a.skip", Bool, false, "")\n',
+                          "pipelines.def": 'IROPT_SKIP_IF("a.skip", "A")\n'})
+
+    def test_key_of_a_pipeline_that_is_not_declared(self):
+        self.expect({"pipelines.def": '\nIROPT_PHASE("a.phase", 0, "A")\n'},
+                    "pipelines.def:2: configuration option 'a.phase' is not declared")
+
     def test_key_that_is_not_declared(self):
         self.expect({"lib/transform/b.cpp": '\ncontext.Config("a.flags");\n'},
                     "lib/transform/b.cpp:2: configuration option 'a.flags' is not declared")
