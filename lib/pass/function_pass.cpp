@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "dataflow_blocks.h"
@@ -235,6 +236,11 @@ class FunctionPassImpl : public Pass::Impl {
     IROPT_ASSIGN_OR_RETURN(std::vector<Rewritten> slots, Select<F>(module, skip_, context, info()));
     const RewriteFnOf<F> prepared = prepare_(module);
     const auto rewrite = [&](const BaseFunc* func, FunctionPassContext& inner) -> Result<const BaseFunc*> {
+      if constexpr (std::is_same_v<F, PrimFunc>) {
+        if (!CheckRequiredProperties(info(), *To<F>(func), context, inner.diagnostics())) {
+          return Failure{ErrorCode::PassFailed};
+        }
+      }
       IROPT_ASSIGN_OR_RETURN(const F* rewritten, prepared(To<F>(func), inner));
       return static_cast<const BaseFunc*>(rewritten);
     };
@@ -261,6 +267,7 @@ class ModulePassImpl : public Pass::Impl {
     // Also keeps the old functions alive: a new one at the address of a freed one would look the same.
     std::optional<Module> before = module;
     ModulePassContext inner{context, diagnostics};
+    if (!HasRequiredProperties(module, context, diagnostics)) return Failure{ErrorCode::PassFailed};
     IROPT_ASSIGN_OR_RETURN(Module after, run_(std::move(module), inner));
     const bool changed = !AreIdentical(*before, after);
     before.reset();
@@ -269,6 +276,15 @@ class ModulePassImpl : public Pass::Impl {
   }
 
  private:
+  bool HasRequiredProperties(const Module& module, const PassContext& context, DiagnosticEngine& diagnostics) const {
+    bool all_hold = true;
+    for (const ModuleEntry& entry : module.functions()) {
+      const auto* func = As<PrimFunc>(entry.func);
+      if (func != nullptr) all_hold &= CheckRequiredProperties(info(), *func, context, diagnostics);
+    }
+    return all_hold;
+  }
+
   // Analyses that the pass computed for its new functions are valid for their copies.
   static void Compact(Module& module, const PassContext& context) {
     const AnalysisManager::Preserved found = context.analyses().PreserveAcrossCloning(module);

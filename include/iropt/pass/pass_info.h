@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "iropt/pass/option_value.h"
+#include "iropt/pass/property.h"
 
 namespace iropt {
 
@@ -64,6 +65,10 @@ struct PassInfo {
   std::vector<PassChange> changes = {};
   // With PassChange::BoundParams: the tensors by parameter. May read files; empty if that fails.
   std::function<std::vector<BoundTensor>()> bound_tensors = {};
+  // What must hold for PrimFuncs before the pass, what holds after it, and what it may break; see property.h.
+  FunctionProperties required_properties = {};
+  std::vector<EstablishedProperty> established_properties = {};
+  FunctionProperties broken_properties = {};
   bool is_mandatory = false;  // what comes after it may need it: a bisection does not skip it
   PassKind kind = PassKind::Module;
   OptionValue::Dict options = {};  // those that it was created with by name
