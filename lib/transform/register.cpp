@@ -4,6 +4,7 @@
 #include "iropt/analysis/relax/called_functions.h"
 #include "iropt/analysis/relax/normal_form.h"
 #include "iropt/transform/passes.h"
+#include "transform/tir/properties.h"
 
 namespace iropt {
 
@@ -17,6 +18,24 @@ struct Requires {
 struct Preserves {
   AnalysisKinds analyses;
   void AddTo(PassEntry& entry) { entry.info.preserved_analyses = std::move(analyses); }
+};
+struct Needs {
+  FunctionProperties properties;
+  void AddTo(PassEntry& entry) { entry.info.required_properties = std::move(properties); }
+};
+struct Establishes {
+  std::string config;
+  const FunctionProperty* given;
+  FunctionProperties properties;
+  void AddTo(PassEntry& entry) {
+    for (const FunctionProperty* property : properties) {
+      entry.info.established_properties.push_back({property, config, given});
+    }
+  }
+};
+struct Breaks {
+  FunctionProperties properties;
+  void AddTo(PassEntry& entry) { entry.info.broken_properties = std::move(properties); }
 };
 struct Changes {
   std::vector<PassChange> changes;
@@ -43,6 +62,22 @@ PassEntry MakeEntry(PassInfo info, std::string summary, PassFactory create, P...
   }
 #define IROPT_PRESERVES(...)                                                                                           \
   Preserves {                                                                                                          \
+    { __VA_ARGS__ }                                                                                                    \
+  }
+#define IROPT_NEEDS(...)                                                                                               \
+  Needs {                                                                                                              \
+    { __VA_ARGS__ }                                                                                                    \
+  }
+#define IROPT_ESTABLISHES(...)                                                                                         \
+  Establishes {                                                                                                        \
+    {}, nullptr, { __VA_ARGS__ }                                                                                       \
+  }
+#define IROPT_ESTABLISHES_IF(Config, Given, ...)                                                                       \
+  Establishes {                                                                                                        \
+    Config, Given, { __VA_ARGS__ }                                                                                     \
+  }
+#define IROPT_BREAKS(...)                                                                                              \
+  Breaks {                                                                                                             \
     { __VA_ARGS__ }                                                                                                    \
   }
 #define IROPT_CHANGES(...)                                                                                             \
@@ -73,6 +108,8 @@ std::vector<PassEntry> AllEntries() {
   using enum PassChange;
   const AnalysisKind* const called_functions = &KindOf<CalledFunctions>();
   const AnalysisKind* const normal_form = &KindOf<NormalFormInfo>();
+#define IROPT_PROPERTY(Id, ...) const FunctionProperty* const Id = &properties::k##Id;
+#include "properties.def"
   return {
 #include "passes.def"
   };
@@ -80,7 +117,11 @@ std::vector<PassEntry> AllEntries() {
 
 #undef IROPT_CHANGES
 #undef IROPT_CHOICE
+#undef IROPT_BREAKS
+#undef IROPT_ESTABLISHES
+#undef IROPT_ESTABLISHES_IF
 #undef IROPT_MANDATORY
+#undef IROPT_NEEDS
 #undef IROPT_OPTION
 #undef IROPT_PATH_OPTION
 #undef IROPT_PRESERVES

@@ -12,7 +12,6 @@
 // Source: TVM 0.18's pass of this name.
 #include <vector>
 
-#include "iropt/ir/location.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/tir/util/loop_pass.h"
@@ -23,17 +22,11 @@ namespace {
 
 class OpaqueBlockConverter : public LoopMutator {
  public:
-  OpaqueBlockConverter(Workspace& workspace, DiagnosticEngine& diagnostics)
-      : LoopMutator(workspace), diagnostics_(diagnostics) {}
+  using LoopMutator::LoopMutator;
 
  protected:
   const tir::Stmt* VisitBlockRealize(const tir::BlockRealize* realize) override {
     const tir::Block& block = *realize->block;
-    if (block.init) {
-      diagnostics_.Error(Location(*realize), "pass-failed",
-                         "a block with an initialization cannot become opaque: run tir.LowerInitBlock first");
-      return realize;
-    }
     const PrimExpr* predicate = VisitExpr(realize->predicate);
     std::vector<const PrimExpr*> values;
     for (const PrimExpr* value : realize->iter_values) values.push_back(VisitExpr(value));
@@ -54,16 +47,13 @@ class OpaqueBlockConverter : public LoopMutator {
     const tir::Stmt* visited = LoopMutator::VisitBlock(&without_axes);
     return visited == &without_axes ? workspace().New<tir::Block>(without_axes) : visited;
   }
-
- private:
-  DiagnosticEngine& diagnostics_;
 };
 
 }  // namespace
 
 Pass CreateConvertBlocksToOpaque(const PassOptions& options) {
   return CreateLoopPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    OpaqueBlockConverter converter(context.workspace(), context.diagnostics());
+    OpaqueBlockConverter converter(context.workspace());
     return Result<const PrimFunc*>(WithBody(func, converter.VisitStmt(func->body), context.workspace()));
   });
 }

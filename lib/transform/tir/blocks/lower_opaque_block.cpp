@@ -47,12 +47,6 @@ class BlockLowerer : public LoopMutator {
  protected:
   const tir::Stmt* VisitBlockRealize(const tir::BlockRealize* realize) override {
     const tir::Block& block = *realize->block;
-    if (!realize->iter_values.empty() || block.init || !block.match_buffers.empty()) {
-      Error(*realize, fmt::format("the block '{}' is not opaque: run tir.LowerInitBlock, tir.ConvertBlocksToOpaque and "
-                                  "tir.LowerMatchBuffer first",
-                                  block.name_hint));
-      return realize;
-    }
     const PrimExpr* predicate = VisitExpr(realize->predicate);
     std::vector<const tir::Buffer*> buffers;
     for (const tir::Buffer* buffer : block.alloc_buffers) buffers.push_back(VisitBufferDef(buffer));

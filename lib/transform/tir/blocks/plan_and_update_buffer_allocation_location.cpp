@@ -100,11 +100,6 @@ class AllocationMover : public LoopMutator {
   }
 
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
-    if (block->init) {
-      diagnostics_.Error(Location(*block), "pass-failed",
-                         "the buffers of a block with an initialization cannot be moved: run tir.LowerInitBlock first");
-      return block;
-    }
     for (const tir::MatchBufferRegion* match : block->match_buffers) known_[match->buffer->data] = match->buffer;
     tir::Block copy = *To<tir::Block>(LoopMutator::VisitBlock(block));
     for (const tir::MatchBufferRegion* match : block->match_buffers) known_.erase(match->buffer->data);

@@ -12,14 +12,11 @@
 // tir.ConvertBlocksToOpaque. Functions of the older scheduler stay. O(nodes times nesting), plus simplification.
 //
 // Source: TVM 0.18's pass of this name. Conditions between several iterators count if they bound an iterator map.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <unordered_map>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
-#include "iropt/ir/location.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/tir/buffers/access_regions.h"
@@ -33,10 +30,8 @@ namespace {
 
 class BufferCompactor : public LoopMutator {
  public:
-  BufferCompactor(const PrimFunc& func, bool in_bound, Workspace& workspace, DiagnosticEngine& diagnostics)
-      : LoopMutator(workspace),
-        diagnostics_(diagnostics),
-        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {
+  BufferCompactor(const PrimFunc& func, bool in_bound, Workspace& workspace)
+      : LoopMutator(workspace), analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {
     const StorageAligns aligns = CollectStorageAligns(func.body);
     for (AccessedRegion& accessed : CollectAccessedRegions(func, in_bound, workspace)) {
       const tir::Buffer* buffer = accessed.buffer;
@@ -49,17 +44,6 @@ class BufferCompactor : public LoopMutator {
  protected:
   const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override { return BufferOf(buffer); }
   const tir::Buffer* VisitBufferUse(const tir::Buffer* buffer) override { return BufferOf(buffer); }
-
-  const tir::Stmt* VisitBlock(const tir::Block* block) override {
-    if (block->init || !block->iter_vars.empty()) {
-      diagnostics_.Error(Location(*block), "pass-failed",
-                         fmt::format("the block '{}' is not opaque: run tir.LowerInitBlock and "
-                                     "tir.ConvertBlocksToOpaque first",
-                                     block->name_hint));
-      return block;
-    }
-    return LoopMutator::VisitBlock(block);
-  }
 
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
     const tir::Stmt* visited = LoopMutator::VisitBufferStore(store);
@@ -168,7 +152,6 @@ class BufferCompactor : public LoopMutator {
     return workspace().Copy(result);
   }
 
-  DiagnosticEngine& diagnostics_;
   arith::Analyzer analyzer_;
   std::unordered_map<const tir::Var*, Compacted> compacted_;  // by data pointer; looked up, never iterated
 };
@@ -178,7 +161,7 @@ class BufferCompactor : public LoopMutator {
 Pass CreateCompactBufferAllocation(const PassOptions& options) {
   return CreateLoopPass(
       options.info(), [is_strict = options.Bool("is_strict")](const PrimFunc* func, FunctionPassContext& context) {
-        BufferCompactor compactor(*func, is_strict, context.workspace(), context.diagnostics());
+        BufferCompactor compactor(*func, is_strict, context.workspace());
         return Result<const PrimFunc*>(WithBody(func, compactor.VisitStmt(func->body), context.workspace()));
       });
 }

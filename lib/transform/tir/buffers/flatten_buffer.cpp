@@ -13,15 +13,12 @@
 // simplification of the indices.
 //
 // Source: TVM 0.18's pass of this name.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
-#include "iropt/ir/location.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -53,25 +50,14 @@ class FlatAllocations : public tir::StmtExprVisitor {
 
 class BufferFlattener : public AnalyzingMutator {
  public:
-  BufferFlattener(const PrimFunc& func, Workspace& workspace, DiagnosticEngine& diagnostics)
+  BufferFlattener(const PrimFunc& func, Workspace& workspace)
       : AnalyzingMutator(func, workspace),
-        diagnostics_(diagnostics),
         offset_analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny),
         flat_allocations_(FlatAllocations::Of(func)) {}
 
  protected:
   const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override { return Flatten(buffer); }
   const tir::Buffer* VisitBufferUse(const tir::Buffer* buffer) override { return Flatten(buffer); }
-
-  const tir::Stmt* VisitBlock(const tir::Block* block) override {
-    if (!block->match_buffers.empty()) {
-      diagnostics_.Error(
-          Location(*block), "pass-failed",
-          fmt::format("the block '{}' matches buffers: run tir.LowerMatchBuffer first", block->name_hint));
-      return block;
-    }
-    return AnalyzingMutator::VisitBlock(block);
-  }
 
   const tir::BufferRegion* VisitBufferRegion(const tir::BufferRegion* region) override {
     std::vector<const PrimExpr*> first, last;
@@ -163,7 +149,6 @@ class BufferFlattener : public AnalyzingMutator {
     return workspace().Copy(std::vector<const PrimExpr*>{size});
   }
 
-  DiagnosticEngine& diagnostics_;
   arith::Analyzer offset_analyzer_;  // knows nothing about loops
   const std::unordered_set<const tir::Var*> flat_allocations_;
   std::unordered_map<const tir::Buffer*, const tir::Buffer*> flat_;  // looked up, never iterated
@@ -173,7 +158,7 @@ class BufferFlattener : public AnalyzingMutator {
 
 Pass CreateFlattenBuffer(const PassOptions& options) {
   return CreateLoopPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    BufferFlattener flattener(*func, context.workspace(), context.diagnostics());
+    BufferFlattener flattener(*func, context.workspace());
     return Result<const PrimFunc*>(WithBody(func, flattener.VisitStmt(func->body), context.workspace()));
   });
 }

@@ -112,11 +112,6 @@ class StorageRewriter : public LoopMutator {
   }
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
-    if (loop->for_kind == tir::ForKind::kVectorized) {
-      diagnostics_.Error(Location(*loop), "pass-failed",
-                         "a vectorized loop has no memory of its own: run tir.VectorizeLoop first");
-      return loop;
-    }
     const tir::Stmt* visited = LoopMutator::VisitFor(loop);
     if (!attached_.contains(loop)) return visited;
     tir::For copy = *To<tir::For>(visited);
