@@ -142,6 +142,24 @@ std::string RenderOptions(const PassEntry& row) {
   return out;
 }
 
+// What the pass has to do with properties of PrimFuncs, a line for each of the three.
+std::string PropertyLines(const PassInfo& info) {
+  std::string out;
+  const auto add = [&](std::string_view what, const std::vector<std::string>& names) {
+    if (!names.empty()) out += fmt::format("  {} {}\n", what, fmt::join(names, ", "));
+  };
+  std::vector<std::string> names;
+  for (const FunctionProperty* property : info.required_properties) names.emplace_back(property->name);
+  add("requires the properties", std::exchange(names, {}));
+  for (const EstablishedProperty& established : info.established_properties) {
+    names.push_back(Describe(established, established.property->name));
+  }
+  add("establishes the properties", std::exchange(names, {}));
+  for (const FunctionProperty* property : info.broken_properties) names.emplace_back(property->name);
+  add("may break the properties", names);
+  return out;
+}
+
 Error UnknownPass(std::string_view name, const PassRegistry& registry) {
   std::string message = fmt::format("unknown pass '{}'", name);
   if (const auto meant = registry.Suggest(name)) message += fmt::format("; did you mean '{}'?", *meant);
@@ -159,6 +177,7 @@ Result<std::string> DescribePass(std::string_view name, const PassRegistry& regi
   if (!row->plugin.empty()) out += fmt::format("  of the plugin {}\n", row->plugin);
   if (!info.required.empty())
     out += fmt::format("  runs after {}, which it requires\n", fmt::join(info.required, ", "));
+  out += PropertyLines(info);
   if (info.is_mandatory) out += "  mandatory: a bisection does not skip it\n";
   out += RenderOptions(*row);
   const std::string_view example = ExampleOf(*row);

@@ -10,6 +10,7 @@
 #include "iropt/pass/bisect.h"
 #include "iropt/pass/config.h"
 #include "iropt/pass/print_instruments.h"
+#include "iropt/pass/property_audit.h"
 #include "iropt/pass/target_value.h"
 #include "load_plugins.h"
 #include "observe/ir_printer.h"
@@ -319,6 +320,8 @@ Status PipelineSetup::AddInstruments() {
   observers_.AppendTo(list);
   if (verify_each) {
     list.push_back(std::make_shared<VerifyEach>(compiler_.verify_options(), audit, compiler_.diagnostics()));
+    const auto is_set = [this](std::string_view key) { return context_.ConfigBool(key); };
+    list.push_back(std::make_shared<PropertyAudit>(is_set, compiler_.diagnostics()));
     list.push_back(std::make_shared<RoundTripAudit>(audit, compiler_.threads(), compiler_.diagnostics()));
     verifies_each_ = true;
   }

@@ -44,6 +44,7 @@ struct CommandLine {
   std::string list_pipelines;
   std::string list_instruments;
   std::string list_configs;
+  std::string list_properties;
   std::string list_targets;
   std::string print_completion;
   bool print_man_page = false;

@@ -25,7 +25,8 @@ int PrintToStdout(std::string_view text) { return iropt::PrintToStdout(kName, te
 
 bool AsksForCatalog(const CommandLine& line) {
   return line.help_pass || line.print_man_page || !line.list_passes.empty() || !line.list_pipelines.empty() ||
-         !line.list_instruments.empty() || !line.list_configs.empty() || !line.list_targets.empty();
+         !line.list_instruments.empty() || !line.list_configs.empty() || !line.list_properties.empty() ||
+         !line.list_targets.empty();
 }
 
 // Prints the requested list, including entries of plugins.
@@ -42,6 +43,8 @@ iropt::Result<std::string> RenderCatalog(const CommandLine& line) {
   if (line.list_pipelines == "text") return iropt::RenderPipelines(registry);
   if (line.list_configs == "json") return iropt::RenderConfigsJson(registry);
   if (line.list_configs == "text") return iropt::RenderConfigs(registry);
+  if (line.list_properties == "json") return iropt::RenderPropertiesJson(registry);
+  if (line.list_properties == "text") return iropt::RenderProperties(registry);
   if (line.list_targets == "json") return iropt::RenderTargetsJson();
   if (line.list_targets == "text") return iropt::RenderTargets();
   return iropt::RenderManPage(registry);

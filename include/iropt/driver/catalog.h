@@ -29,6 +29,10 @@ std::vector<std::string> ConfigPaths(const PassRegistry& registry);
 std::string RenderTargets();
 std::string RenderTargetsJson();
 
+// The properties of PrimFuncs that passes name, and the passes that establish, require and break them.
+std::string RenderProperties(const PassRegistry& registry);
+std::string RenderPropertiesJson(const PassRegistry& registry);
+
 // A name and its meaning.
 struct CatalogEntry {
   std::string name;
