@@ -64,15 +64,11 @@ std::optional<std::unordered_map<const tir::Var*, const PrimExpr*>> InverseIterM
     std::span<const PrimExpr* const> indices, std::span<const PrimExpr* const> outputs, const IterRanges& iters,
     Analyzer& analyzer) {
   const IterRanges unconstrained;
-  IterMapRewriter rewriter(iters, unconstrained, analyzer);
-  std::vector<IterSum> sums;
-  for (const PrimExpr* index : indices) {
-    std::optional<IterSum> sum = rewriter.Rewrite(index);
-    if (!sum) return std::nullopt;
-    sums.push_back(*std::move(sum));
-  }
+  IterMapRewriter rewriter(iters, unconstrained, {.level = IterMapLevel::kBijective}, analyzer);
+  const auto sums = rewriter.Rewrite(indices);
+  if (!sums || !rewriter.is_exact() || !rewriter.AreIndependent(*sums)) return std::nullopt;
   Inverter inverter(analyzer);
-  if (!rewriter.IsBijective(sums) || !inverter.Invert(sums, outputs)) return std::nullopt;
+  if (!inverter.Invert(*sums, outputs)) return std::nullopt;
   std::unordered_map<const tir::Var*, const PrimExpr*> values;
   for (const auto& [var, range] : iters) {  // the order does not matter: the result is another map
     const IterMark* mark = rewriter.MarkOf(var);

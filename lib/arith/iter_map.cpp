@@ -133,23 +133,29 @@ class ConstraintCollector {
 // What use(rewriter, sums) makes of the indices as sums; nothing if they are not a map together.
 template <class T, class F>
 std::optional<T> Detect(std::span<const PrimExpr* const> indices, const IterRanges& iters, const PrimExpr* condition,
-                        Analyzer& analyzer, F&& use) {
+                        IterMapOptions options, Analyzer& analyzer, F&& use) {
   ConstraintCollector collector(iters, analyzer);
   if (condition && !collector.Collect(condition)) return std::nullopt;
   const std::vector<Constraint> constraints = collector.Sorted();
-  IterMapRewriter rewriter(iters, collector.ranges, analyzer);
+  IterMapRewriter rewriter(iters, collector.ranges, options, analyzer);
   for (const Constraint& constraint : constraints) {
     if (!rewriter.Constrain(constraint.expr, constraint.lower, constraint.upper)) return std::nullopt;
   }
   if (!rewriter.AreConstraintsNested()) return std::nullopt;
-  std::vector<IterSum> sums;
-  for (const PrimExpr* index : indices) {
-    std::optional<IterSum> sum = rewriter.Rewrite(index);
-    if (!sum) return std::nullopt;
-    sums.push_back(*std::move(sum));
-  }
-  if (!rewriter.IsSurjective(sums)) return std::nullopt;
-  return use(rewriter, sums);
+  const auto sums = rewriter.Rewrite(indices);
+  if (!sums || !rewriter.AreIndependent(*sums)) return std::nullopt;
+  return use(rewriter, *sums);
+}
+
+// The same where the sums are equal to the indices.
+template <class T, class F>
+std::optional<T> DetectExact(std::span<const PrimExpr* const> indices, const IterRanges& iters,
+                             const PrimExpr* condition, Analyzer& analyzer, F&& use) {
+  const auto use_exact = [&](IterMapRewriter& rewriter, const std::vector<IterSum>& sums) -> std::optional<T> {
+    if (!rewriter.is_exact()) return std::nullopt;
+    return use(rewriter, sums);
+  };
+  return Detect<T>(indices, iters, condition, {}, analyzer, use_exact);
 }
 
 // The same as Detect and SetOf find, for an index that is a constant or one iterator of a constant range, which most
@@ -186,6 +192,23 @@ std::optional<IntervalSet> SetOf(const IterSum& sum, const PrimExpr* extent, Ana
 
 }  // namespace
 
+std::optional<IterMapResult> DetectIterMap(std::span<const PrimExpr* const> indices, const IterRanges& iters,
+                                           const PrimExpr* condition, IterMapOptions options, Analyzer& analyzer) {
+  const auto to_result = [&](IterMapRewriter& rewriter, const std::vector<IterSum>& sums) {
+    IterMapResult result = {{}, rewriter.padding_predicate(), rewriter.is_exact()};
+    for (const IterSum& sum : sums) {
+      const PrimExpr* one = analyzer.make().Const(1, sum.base->dtype);
+      const bool is_constant = sum.args.empty();
+      result.indices.push_back({.expr = rewriter.ToExpr(sum),
+                                .extent = is_constant ? one : sum.args[0].extent,
+                                .scale = is_constant ? one : sum.args[0].scale,
+                                .base = sum.base});
+    }
+    return std::optional(std::move(result));
+  };
+  return Detect<IterMapResult>(indices, iters, condition, options, analyzer, to_result);
+}
+
 const PrimExpr* SimplifyIterMap(const PrimExpr* index, const IterRanges& iters,
                                 std::span<const PrimExpr* const> conditions, Analyzer& analyzer) {
   const PrimExpr* condition = nullptr;
@@ -196,9 +219,9 @@ const PrimExpr* SimplifyIterMap(const PrimExpr* index, const IterRanges& iters,
     return std::optional<const PrimExpr*>(rewriter.ToExpr(sums[0]));
   };
   const std::span<const PrimExpr* const> indices(&index, 1);
-  auto found = Detect<const PrimExpr*>(indices, iters, condition, analyzer, to_expr);
+  auto found = DetectExact<const PrimExpr*>(indices, iters, condition, analyzer, to_expr);
   // A condition may be beyond what iterators can express; the index may still be a map without it.
-  if (!found && condition) found = Detect<const PrimExpr*>(indices, iters, nullptr, analyzer, to_expr);
+  if (!found && condition) found = DetectExact<const PrimExpr*>(indices, iters, nullptr, analyzer, to_expr);
   return found.value_or(index);
 }
 
@@ -210,7 +233,7 @@ std::optional<IntervalSet> EstimateIterMap(const tir::Range& range, const IterRa
   const auto to_set = [&](IterMapRewriter&, const std::vector<IterSum>& sums) {
     return SetOf(sums[0], range.extent, analyzer);
   };
-  return Detect<IntervalSet>(std::span(&range.min, 1), iters, condition, analyzer, to_set);
+  return DetectExact<IntervalSet>(std::span(&range.min, 1), iters, condition, analyzer, to_set);
 }
 
 std::optional<std::vector<IntervalSet>> EstimateRegionStrictBound(std::span<const tir::Range* const> region,
@@ -232,7 +255,7 @@ std::optional<std::vector<IntervalSet>> EstimateRegionStrictBound(std::span<cons
     }
     return sets;
   };
-  return Detect<Sets>(begins, iters, condition, analyzer, to_sets);
+  return DetectExact<Sets>(begins, iters, condition, analyzer, to_sets);
 }
 
 std::vector<IntervalSet> EstimateRegionUpperBound(std::span<const tir::Range* const> region, const IterRanges& iters,
@@ -256,7 +279,7 @@ bool AreIndependentIterMaps(std::span<const PrimExpr* const> values, const IterR
     return std::ranges::all_of(sums,
                                [](const IterSum& sum) { return sum.args.empty() || IsInt(sum.args[0].scale, 1); });
   };
-  return Detect<bool>(values, iters, condition, analyzer, counts_by_one).value_or(false);
+  return Detect<bool>(values, iters, condition, {}, analyzer, counts_by_one).value_or(false);
 }
 
 }  // namespace iropt::arith

@@ -23,7 +23,24 @@ bool SameSum(const IterSum& a, const IterSum& b) {
 
 // ---- Expressions to sums
 
-std::optional<IterSum> IterMapRewriter::Rewrite(const PrimExpr* expr) {
+std::optional<std::vector<IterSum>> IterMapRewriter::Rewrite(std::span<const PrimExpr* const> exprs) {
+  const auto rewrite = [&]() -> std::optional<std::vector<IterSum>> {
+    std::vector<IterSum> sums;
+    for (const PrimExpr* expr : exprs) {
+      std::optional<IterSum> sum = RewriteOne(expr);
+      if (!sum) return std::nullopt;
+      sums.push_back(*std::move(sum));
+    }
+    return sums;
+  };
+  if (options_.level == IterMapLevel::kBijective) return rewrite();
+  is_first_round_ = true;
+  auto sums = rewrite();
+  is_first_round_ = false;
+  return sums && needs_padding_ ? rewrite() : sums;
+}
+
+std::optional<IterSum> IterMapRewriter::RewriteOne(const PrimExpr* expr) {
   IterSum sum = Visit(expr);
   if (failed_) return std::nullopt;
   return sum.args.empty() ? std::optional(sum) : Fuse(std::move(sum), /*may_skip=*/true);
@@ -73,8 +90,8 @@ IterSum IterMapRewriter::VisitVar(const tir::Var* var) {
   const auto constrained = constrained_.find(var);
   const tir::Range& range = constrained == constrained_.end() ? iter->second : constrained->second;
   const PrimExpr* one = make().Const(1, var->dtype);
-  IterSum sum = {{}, range.min};
-  if (!IsInt(range.extent, 1)) {
+  IterSum sum = {{}, range.min, /*has_iters=*/true};
+  if (!options_.simplify_trivial_iterators || !IsInt(range.extent, 1)) {
     const PrimExpr* from_zero = IsInt(range.min, 0) ? var : make().Sub(var, range.min);
     marks_.push_back({.expr = from_zero, .sum = {}, .extent = range.extent});
     sum.args.push_back({&marks_.back(), one, range.extent, one});
@@ -93,13 +110,16 @@ void IterMapRewriter::Add(IterSum& sum, const IterSum& other, NodeKind sign) {
     }
   }
   sum.base = make().Binary(sign, sum.base, other.base);
+  sum.has_iters |= other.has_iters;
 }
 
 IterSum IterMapRewriter::VisitProduct(const tir::BinaryExpr& expr) {
   IterSum a = Visit(expr.a);
   IterSum b = Visit(expr.b);
-  if (!a.args.empty() && !b.args.empty()) return Fail(&expr);
-  if (a.args.empty()) std::swap(a, b);
+  if (failed_ || (a.has_iters && b.has_iters)) return Fail(&expr);
+  if (!a.has_iters && !b.has_iters) return {{}, make().Mul(a.base, b.base)};
+  if (!a.has_iters) std::swap(a, b);
+  if (IsInt(b.base, 0)) return b;
   for (IterSplit& term : a.args) term.scale = make().Mul(term.scale, b.base);
   a.base = make().Mul(a.base, b.base);
   return a;
@@ -108,9 +128,9 @@ IterSum IterMapRewriter::VisitProduct(const tir::BinaryExpr& expr) {
 IterSum IterMapRewriter::VisitQuotient(const tir::BinaryExpr& expr, bool is_mod) {
   IterSum a = Visit(expr.a);
   const IterSum b = Visit(expr.b);
-  if (failed_) return a;
-  if (!b.args.empty()) return Fail(&expr);
-  if (a.args.empty()) return {{}, make().Binary(expr.kind, a.base, b.base)};
+  if (failed_ || b.has_iters) return Fail(&expr);
+  if (!a.has_iters) return {{}, make().Binary(expr.kind, a.base, b.base)};
+  if (a.args.empty()) return {{}, &expr};
   if (a.args.size() > 1) {
     std::optional<IterSum> fused = Fuse(std::move(a), /*may_skip=*/true);
     if (!fused) return Fail(&expr);
@@ -120,26 +140,32 @@ IterSum IterMapRewriter::VisitQuotient(const tir::BinaryExpr& expr, bool is_mod)
   return is_mod ? Modulo(a.args[0], a.base, b.base) : Divide(a.args[0], a.base, b.base);
 }
 
-bool IterMapRewriter::NeedsPadding(const IterSplit& split, const PrimExpr* base, const PrimExpr* divisor) {
-  return !IsDivisible(base, divisor) || !IsDivisible(split.extent, divisor);
-}
-
 IterSum IterMapRewriter::Divide(IterSplit split, const PrimExpr* base, const PrimExpr* divisor) {
-  if (IsInt(divisor, 1)) return {{split}, base};
+  if (IsInt(divisor, 1)) return {{split}, base, true};
+  const PrimExpr* one = make().Const(1, divisor->dtype);
   if (!IsInt(split.scale, 1)) {
     if (IsDivisible(split.scale, divisor) && IsDivisible(base, divisor)) {
       split.scale = make().FloorDiv(split.scale, divisor);
-      return {{split}, make().FloorDiv(base, divisor)};
+      return {{split}, make().FloorDiv(base, divisor), true};
     }
     if (!IsDivisible(divisor, split.scale) || !IsDivisible(base, split.scale)) return Fail(base);
     base = make().FloorDiv(base, split.scale);
     divisor = make().FloorDiv(divisor, split.scale);
-    split.scale = make().Const(1, divisor->dtype);
+    split.scale = one;
   }
-  if (NeedsPadding(split, base, divisor)) return Fail(base);
-  split.lower_factor = make().Mul(split.lower_factor, divisor);
-  split.extent = analyzer_.Simplify(make().FloorDiv(split.extent, divisor));
-  return {{split}, analyzer_.Simplify(make().FloorDiv(base, divisor))};
+  const std::optional<PaddedSplit> padded = Pad(split, base, divisor);
+  if (!padded) return Fail(base);
+  split = padded->split;
+  if (IsDivisible(split.extent, divisor)) {
+    split.lower_factor = make().Mul(split.lower_factor, divisor);
+    split.extent = analyzer_.Simplify(make().FloorDiv(split.extent, divisor));
+  } else {
+    const bool is_whole = IsInt(split.lower_factor, 1) && Equal(split.extent, split.source->extent);
+    if (!is_whole) split = {MarkOfSplit(split), one, split.extent, one};
+    split.lower_factor = divisor;
+    split.extent = analyzer_.Simplify(make().CeilDiv(split.extent, divisor));
+  }
+  return {{split}, analyzer_.Simplify(make().FloorDiv(make().Sub(base, padded->before), divisor), 6), true};
 }
 
 IterSum IterMapRewriter::Modulo(IterSplit split, const PrimExpr* base, const PrimExpr* divisor) {
@@ -151,9 +177,21 @@ IterSum IterMapRewriter::Modulo(IterSplit split, const PrimExpr* base, const Pri
     base = make().FloorDiv(base, split.scale);
     divisor = make().FloorDiv(divisor, split.scale);
   }
-  if (NeedsPadding(split, base, divisor)) return Fail(base);
+  const std::optional<PaddedSplit> padded = Pad(split, base, divisor);
+  if (!padded) return Fail(base);
+  split = padded->split;
   split.extent = divisor;
-  return {{split}, zero};
+  return {{split}, zero, true};
+}
+
+const IterMark* IterMapRewriter::MarkOfSplit(const IterSplit& split) {
+  for (const IterMark& mark : marks_) {
+    if (mark.is_split && SameTerm(mark.sum.args[0], split) && DeepEqual(mark.sum.args[0].scale, split.scale))
+      return &mark;
+  }
+  const IterSum sum = {{split}, make().Const(0, split.extent->dtype), true};
+  marks_.push_back({.expr = nullptr, .sum = sum, .extent = split.extent, .is_split = true});
+  return &marks_.back();
 }
 
 const PrimExpr* IterMapRewriter::Product(const PrimExpr* a, const PrimExpr* b) {
@@ -290,7 +328,8 @@ std::optional<IterSum> IterMapRewriter::Fuse(IterSum sum, bool may_skip) {
   for (size_t i = 0; i < sum.args.size();) {
     int index = i == 0 ? first : FindScale(sum, visited, expected, nullptr, end);
     const bool is_exact = index != -1;
-    if (!is_exact && IsInt(base_scale, 1)) index = FindSmallerScale(sum, visited, expected);
+    if (!is_exact && options_.level != IterMapLevel::kBijective && IsInt(base_scale, 1))
+      index = FindSmallerScale(sum, visited, expected);
     if (index == -1) return std::nullopt;
     const IterSplit& arg = sum.args[static_cast<size_t>(index)];
     const PrimExpr* scale = is_exact ? expected : arg.scale;
@@ -329,19 +368,19 @@ std::optional<IterSum> IterMapRewriter::Fuse(IterSum sum, bool may_skip) {
     mark = known->mark;
   } else {
     const PrimExpr* extent = make().Add(make().TruncDiv(expected, base_scale), tail);
-    marks_.push_back({nullptr, {{grouped.rbegin(), grouped.rend()}, zero}, extent, flat_form});
+    marks_.push_back({nullptr, {{grouped.rbegin(), grouped.rend()}, zero, true}, extent, flat_form});
     mark = &marks_.back();
     fused_.push_back({flat_form, mark, extra_base});
   }
   const PrimExpr* one = make().Const(1, base_scale->dtype);
-  return IterSum{{{mark, one, mark->extent, base_scale}}, make().Add(sum.base, extra_base)};
+  return IterSum{{{mark, one, mark->extent, base_scale}}, make().Add(sum.base, extra_base), true};
 }
 
 // ---- Constraints
 
 bool IterMapRewriter::Constrain(const PrimExpr* expr, const PrimExpr* lower, const PrimExpr* upper) {
   IterSum sum = Visit(expr);
-  if (failed_ || sum.args.empty()) return false;
+  if (failed_ || !is_exact_ || sum.args.empty()) return false;
   if (!IsInt(sum.base, 0)) {
     if (lower) lower = make().Sub(lower, sum.base);
     if (upper) upper = make().Sub(upper, sum.base);
@@ -402,7 +441,7 @@ std::vector<std::pair<const IterMark*, std::vector<IterSplit>>> IterMapRewriter:
       auto entry = std::ranges::find(splits, arg.source, [](const auto& item) { return item.first; });
       if (entry == splits.end()) {
         entry = splits.insert(splits.end(), {arg.source, {}});
-        if (!arg.source->expr) work.push_back(&arg.source->sum);
+        if (!arg.source->expr && !arg.source->is_split) work.push_back(&arg.source->sum);
       }
       entry->second.push_back(arg);
     }
@@ -410,9 +449,16 @@ std::vector<std::pair<const IterMark*, std::vector<IterSplit>>> IterMapRewriter:
   return splits;
 }
 
-bool IterMapRewriter::IsSurjective(std::span<const IterSum> sums) {
-  return std::ranges::all_of(SplitsOf(sums),
-                             [&](const auto& item) { return AreDigits(*item.first, item.second, /*all=*/false); });
+bool IterMapRewriter::AreIndependent(std::span<const IterSum> sums) {
+  const auto splits = SplitsOf(sums);
+  if (!std::ranges::all_of(splits, [&](const auto& item) { return AreDigits(*item.first, item.second); })) return false;
+  if (options_.level != IterMapLevel::kBijective) return true;
+  return std::ranges::all_of(iters_, [&](const auto& iter) {  // the order does not matter: all of them
+    const auto constrained = constrained_.find(iter.first);
+    const IterMark* mark = MarkOf(iter.first);
+    return IsInt((constrained == constrained_.end() ? iter.second : constrained->second).extent, 1) ||
+           std::ranges::any_of(splits, [&](const auto& item) { return item.first == mark; });
+  });
 }
 
 bool IterMapRewriter::AreConstraintsUsed(std::span<const IterSum> sums) {
@@ -428,28 +474,25 @@ bool IterMapRewriter::AreConstraintsUsed(std::span<const IterSum> sums) {
   });
 }
 
-bool IterMapRewriter::IsBijective(std::span<const IterSum> sums) {
-  return std::ranges::all_of(SplitsOf(sums),
-                             [&](const auto& item) { return AreDigits(*item.first, item.second, /*all=*/true); });
-}
-
 // Each split begins where another one ends, or further out unless all digits are asked for, and the last one ends at a
 // divisor of the extent, or at the extent.
-bool IterMapRewriter::AreDigits(const IterMark& mark, std::vector<IterSplit> splits, bool all) {
+bool IterMapRewriter::AreDigits(const IterMark& mark, const std::vector<IterSplit>& splits) {
+  const bool all = options_.level == IterMapLevel::kBijective;
   const PrimExpr* expected = make().Const(1, mark.extent->dtype);
-  while (!splits.empty()) {
-    auto next = std::ranges::find_if(splits, [&](const IterSplit& s) { return Equal(s.lower_factor, expected); });
-    if (next == splits.end()) {
+  for (std::vector<IterSplit> rest = splits; !rest.empty();) {
+    auto next = std::ranges::find_if(rest, [&](const IterSplit& s) { return Equal(s.lower_factor, expected); });
+    if (next == rest.end()) {
       if (all) return false;
-      next = splits.begin();
-      for (auto it = splits.begin(); it != splits.end(); ++it) {
+      next = rest.begin();
+      for (auto it = rest.begin(); it != rest.end(); ++it) {
         if (!IsDivisible(it->lower_factor, expected)) return false;
         if (IsDivisible(next->lower_factor, it->lower_factor)) next = it;
       }
     }
     expected = make().Mul(next->lower_factor, next->extent);
-    splits.erase(next);
+    rest.erase(next);
   }
+  if (mark.unpadded) return !all && ArePaddedDigits(mark, splits, expected);
   return Equal(expected, mark.extent) || (!all && IsDivisible(mark.extent, expected));
 }
 

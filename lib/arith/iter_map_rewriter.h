@@ -24,6 +24,7 @@ struct IterSplit {
 struct IterSum {
   std::vector<IterSplit> args;
   const PrimExpr* base;
+  bool has_iters = false;  // whether it is made of iterators, those that run once among them
 };
 
 // An iterator from 0 to extent - 1: an expression, or (expr null) a sum of others.
@@ -31,17 +32,25 @@ struct IterMark {
   const PrimExpr* expr;
   IterSum sum;
   const PrimExpr* extent;
-  IterSum flat = {};  // the sum without marks of other sums
+  IterSum flat = {};                   // the sum without marks of other sums
+  const IterMark* unpadded = nullptr;  // of an iterator with padding: the sum is that one, and the values before it
+  bool is_split = false;               // the sum is one split, of which the digits are taken as of a new iterator
 };
 
 class IterMapRewriter {
  public:
   // With ranges that replace those in `iters`.
-  IterMapRewriter(const IterRanges& iters, const IterRanges& constrained, Analyzer& analyzer)
-      : iters_(iters), constrained_(constrained), analyzer_(analyzer) {}
+  IterMapRewriter(const IterRanges& iters, const IterRanges& constrained, IterMapOptions options, Analyzer& analyzer)
+      : iters_(iters), constrained_(constrained), options_(options), analyzer_(analyzer) {}
 
-  // Nothing if the expression is not a map.
-  std::optional<IterSum> Rewrite(const PrimExpr* expr);
+  // Nothing if an expression is not a map. At levels that allow it, iterators are padded to multiples of the divisors
+  // that all the expressions have for them together.
+  std::optional<std::vector<IterSum>> Rewrite(std::span<const PrimExpr* const> exprs);
+  // Of the values of padded iterators, those that are padding; null without padded iterators.
+  const PrimExpr* padding_predicate() const { return padding_predicate_; }
+  // Whether the sums are equal to the expressions. Else expressions need different padding of one iterator, and a sum
+  // takes the values of its expression in another order.
+  bool is_exact() const { return is_exact_; }
   // From now on lower <= expr < upper, either of which may be null. False if the iterators cannot express that.
   bool Constrain(const PrimExpr* expr, const PrimExpr* lower, const PrimExpr* upper);
   // Returns whether the terms of any two constraints are disjoint, or those of the earlier one part of those of the
@@ -50,10 +59,9 @@ class IterMapRewriter {
   // Returns whether each constraint is on iterators that occur in the sums together, or not at all. Else a sum may take
   // fewer values than its extent says.
   bool AreConstraintsUsed(std::span<const IterSum> sums);
-  // Returns whether the digits of each iterator in the sums are different ones.
-  bool IsSurjective(std::span<const IterSum> sums);
-  // The same, and all digits of the iterators that occur are there.
-  bool IsBijective(std::span<const IterSum> sums);
+  // Returns whether the digits of each iterator in the sums are different ones that take all their values together. At
+  // the bijective level, all iterators and all their digits have to be there.
+  bool AreIndependent(std::span<const IterSum> sums);
   const PrimExpr* ToExpr(const IterSum& sum);
   // The iterator from 0 of a variable that a rewritten expression has used; null if it was not used, or runs once.
   const IterMark* MarkOf(const tir::Var* var) const {
@@ -68,14 +76,14 @@ class IterMapRewriter {
     return {{}, expr};
   }
 
+  std::optional<IterSum> RewriteOne(const PrimExpr* expr);
   IterSum Visit(const PrimExpr* expr);
   IterSum VisitVar(const tir::Var* var);
   IterSum VisitProduct(const tir::BinaryExpr& expr);
   IterSum VisitQuotient(const tir::BinaryExpr& expr, bool is_mod);
   IterSum Divide(IterSplit split, const PrimExpr* base, const PrimExpr* divisor);
   IterSum Modulo(IterSplit split, const PrimExpr* base, const PrimExpr* divisor);
-  // Whether the base and the extent of the split are multiples of the divisor, or the split is in range anyway.
-  bool NeedsPadding(const IterSplit& split, const PrimExpr* base, const PrimExpr* divisor);
+  const IterMark* MarkOfSplit(const IterSplit& split);
   bool UsesIter(const PrimExpr* expr) const;
 
   void Add(IterSum& sum, const IterSum& other, NodeKind sign);
@@ -95,8 +103,29 @@ class IterMapRewriter {
   const IterSum* FindConstraint(const IterSplit& split) const;
   // By mark; those of marks of other sums, too.
   static std::vector<std::pair<const IterMark*, std::vector<IterSplit>>> SplitsOf(std::span<const IterSum> sums);
-  bool AreDigits(const IterMark& mark, std::vector<IterSplit> splits, bool all);
+  bool AreDigits(const IterMark& mark, const std::vector<IterSplit>& splits);
+  // Whether digits up to `expected` of an iterator with padding take all their values in spite of it.
+  bool ArePaddedDigits(const IterMark& mark, const std::vector<IterSplit>& splits, const PrimExpr* expected);
   const PrimExpr* ToExpr(const IterSplit& split);
+
+  // ---- Padding (iter_map_padding.cpp)
+  struct Padding {
+    const PrimExpr* factor;            // the number of values with padding is a multiple of it
+    const PrimExpr* before;            // the number of values before the first one
+    const PrimExpr* after = nullptr;   // set with `padded`
+    const IterMark* padded = nullptr;  // in the second round
+  };
+  struct PaddedSplit {
+    IterSplit split;
+    const PrimExpr* before;  // the number of values that were added before the first one
+  };
+  // Pads the iterator of the split, so that split + base - before is a multiple of the divisor where the split is 0.
+  // Nothing if the padding of the iterator is not one for this split.
+  std::optional<PaddedSplit> Pad(const IterSplit& split, const PrimExpr* base, const PrimExpr* divisor);
+  // In the first round: notes what padding the iterator needs.
+  PaddedSplit NotePadding(IterSplit split, const PrimExpr* before, const PrimExpr* divisor);
+  void AddPaddedMark(const IterMark* mark, Padding& padding);
+  const PrimExpr* LeastCommonMultiple(const PrimExpr* a, const PrimExpr* b);
 
   struct Fused {
     IterSum flat;
@@ -107,12 +136,18 @@ class IterMapRewriter {
 
   const IterRanges& iters_;
   const IterRanges& constrained_;
+  const IterMapOptions options_;
   Analyzer& analyzer_;
   bool failed_ = false;
+  bool is_exact_ = true;
+  bool is_first_round_ = false;
+  bool needs_padding_ = false;
   std::deque<IterMark> marks_;
   std::unordered_map<const tir::Var*, IterSum> vars_;  // looked up, never iterated
   std::vector<Fused> fused_;
-  std::vector<IterSum> constraints_;  // in flat form
+  std::vector<IterSum> constraints_;                       // in flat form
+  std::unordered_map<const IterMark*, Padding> paddings_;  // looked up, never iterated
+  const PrimExpr* padding_predicate_ = nullptr;
 };
 
 }  // namespace iropt::arith

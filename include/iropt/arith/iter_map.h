@@ -5,9 +5,9 @@
 //
 // An index is an iterator map if it is a sum of iterators and their digits in some mixed radix (quotients and
 // remainders) that takes every value of a range, as fused and split loops make it. The result is a normal form of such
-// a map: the terms by decreasing scale, where terms that a condition bounds together stay together. After TVM's
-// IterMapSimplify (src/arith/iter_affine_map.cc) for surjective maps, without padding of extents that a divisor does
-// not divide: such indices stay.
+// a map: the terms by decreasing scale, where terms that a condition bounds together stay together. An iterator of
+// which a divisor does not divide the range is padded to a multiple of it. After TVM's DetectIterMap and
+// IterMapSimplify (src/arith/iter_affine_map.cc).
 #pragma once
 
 #include <optional>
@@ -23,6 +23,40 @@ namespace iropt::arith {
 
 // The iterators and their ranges, which depend on no iterator. Looked up, never iterated.
 using IterRanges = std::unordered_map<const tir::Var*, tir::Range>;
+
+// What has to hold for indices to be a map together. TVM's IterMapLevel.
+enum class IterMapLevel : uint8_t {
+  kNoCheck,     // each of them is a map; values of padding may be among theirs
+  kSurjective,  // they take all values of their ranges together
+  kBijective,   // and each of them once: all iterators are used, and none is padded
+};
+
+struct IterMapOptions {
+  IterMapLevel level = IterMapLevel::kSurjective;
+  bool simplify_trivial_iterators = true;  // iterators that run once are replaced by their value
+};
+
+// An index that takes the values base, base + scale, ..., `extent` of them.
+struct IterMapIndex {
+  const PrimExpr* expr;  // the normal form
+  const PrimExpr* extent;
+  const PrimExpr* scale;
+  const PrimExpr* base;
+};
+
+struct IterMapResult {
+  std::vector<IterMapIndex> indices;
+  // Where the values of padded iterators are padding; null without padded iterators.
+  const PrimExpr* padding_predicate;
+  // False if indices need different padding of one iterator. The normal forms then take the values of the indices for
+  // other values of the iterators.
+  bool is_exact;
+};
+
+// The indices as iterator maps that are independent of each other, where the condition holds (null: always); nothing if
+// they are not. O(size of indices and condition), times the square of the number of terms.
+std::optional<IterMapResult> DetectIterMap(std::span<const PrimExpr* const> indices, const IterRanges& iters,
+                                           const PrimExpr* condition, IterMapOptions options, Analyzer& analyzer);
 
 // The normal form of the index where all conditions hold, or the index itself if it is not an iterator map. O(size of
 // index and conditions), times the square of the number of terms.

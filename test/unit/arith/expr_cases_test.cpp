@@ -6,8 +6,9 @@
 //   x // 2 => x // 2 !! TVM cannot do this
 //
 // After `where` come facts about the variables: `x: "int64"` declares one, `x in [0, inf]` gives bounds, `x in range(0,
-// n)` a minimum and an extent, `x := y * 4` a value, `set x = [0, y]` the values of a variable that is relaxed;
-// anything else is a condition. After `!!` comes the reason why our result is another one.
+// n)` a minimum and an extent, `x := y * 4` a value, `set x = [0, y]` the values of a variable that is relaxed, `iter x
+// in 3` an iterator from 0 to 2; anything else is a condition. After `!!` comes the reason why our result is another
+// one.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +18,7 @@
 #include "catch.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/int_set.h"
+#include "iropt/arith/iter_map.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/module.h"
@@ -95,6 +97,7 @@ class CaseScope {
 
   Analyzer& analyzer() { return analyzer_; }
   const VarDomains& domains() const { return domains_; }
+  const IterRanges& iters() const { return iters_; }
 
   const PrimExpr* Parse(const std::string& text) {
     const PrimExpr* expr = ParseScalar(text, 0, variables_, workspace_, engine_);
@@ -128,6 +131,12 @@ class CaseScope {
       domains_.insert_or_assign(Variable(var), IntervalSet::Interval(Parse(min), Parse(max)));
       return;
     }
+    if (fact.starts_with("iter ")) {
+      const auto [var, extent] = Cut(fact.substr(5), " in ");
+      const tir::Var* iter = Variable(var);
+      iters_.insert_or_assign(iter, tir::Range(PrimBuilder().Const(0, iter->dtype), Parse(extent)));
+      return;
+    }
     if (const auto [var, range] = Cut(fact, " in range("); !range.empty()) {
       const auto [min, extent] = Cut(range.substr(0, range.size() - 1), ",");
       return analyzer_.Bind(Variable(var), Parse(min), Parse(extent));
@@ -149,6 +158,7 @@ class CaseScope {
   Analyzer analyzer_{PrimBuilder(workspace_.arena()), Analyzer::SymVars::kAny};
   std::vector<std::unique_ptr<Analyzer::Constraint>> constraints_;
   VarDomains domains_;
+  IterRanges iters_;
 };
 
 // Calls find(expr, scope) for each case, which returns its result and whether it is the expected one.
@@ -215,6 +225,65 @@ TEST_CASE("residue classes are those that TVM finds", "[arith]") {
     const std::string found = std::to_string(set.coeff) + " * k + " + std::to_string(set.base);
     return std::pair{found, found == one.expected};
   });
+}
+
+// Takes the facts that begin with the word out of the case, and returns what comes after it.
+std::vector<std::string> TakeFacts(ExprCase& one, const std::string& word) {
+  std::vector<std::string> taken;
+  std::erase_if(one.facts, [&](const std::string& fact) {
+    if (!fact.starts_with(word)) return false;
+    taken.push_back(Trim(fact.substr(word.size())));
+    return true;
+  });
+  return taken;
+}
+
+std::string Show(const IterMapIndex& index) {
+  return "(" + ScalarToString(index.extent) + ", " + ScalarToString(index.base) + ", " + ScalarToString(index.scale) +
+         ")";
+}
+
+bool IsExpected(const IterMapIndex& index, const std::string& expected, CaseScope& scope) {
+  const auto [extent, rest] = EndsOf(expected);
+  const auto [base, scale] = EndsOf("[" + rest + "]");
+  const auto same = [&](const PrimExpr* e, const std::string& text) {
+    return scope.analyzer().CanProveEqual(e, scope.Parse(text));
+  };
+  return same(index.extent, extent) && same(index.base, base.empty() ? rest : base) &&
+         same(index.scale, scale.empty() ? "1" : scale);
+}
+
+TEST_CASE("iterator maps are those that TVM finds", "[arith]") {
+  for (ExprCase one : ReadCases("iter_maps.txt")) {
+    IterMapOptions options;
+    for (const std::string& level : TakeFacts(one, "level ")) {
+      REQUIRE(level == "bijective");
+      options.level = IterMapLevel::kBijective;
+    }
+    if (!TakeFacts(one, "trivial iterators stay").empty()) options.simplify_trivial_iterators = false;
+    const std::vector<std::string> conditions = TakeFacts(one, "if ");
+    CaseScope scope;
+    scope.Tell(one.facts);
+    const PrimExpr* condition = conditions.empty() ? nullptr : scope.Parse(conditions[0]);
+    std::vector<const PrimExpr*> indices;
+    for (const std::string& index : Split(one.expr, ";")) indices.push_back(scope.Parse(index));
+    const auto found = DetectIterMap(indices, scope.iters(), condition, options, scope.analyzer());
+    INFO(one.place << ": " << one.expr);
+    const std::string expected = Cut(one.expected, " inexact").first;
+    const bool is_exact = one.expected.find("inexact") == std::string::npos;
+    if (expected == "none") {
+      CHECK_FALSE(found);
+      continue;
+    }
+    REQUIRE(found);
+    CHECK(found->is_exact == is_exact);
+    const std::vector<std::string> parts = Split(expected, ";");
+    REQUIRE(parts.size() == found->indices.size());
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (!IsExpected(found->indices[i], parts[i], scope))
+        FAIL_CHECK("expected " << parts[i] << "\n   found " << Show(found->indices[i]));
+    }
+  }
 }
 
 }  // namespace

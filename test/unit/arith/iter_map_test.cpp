@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "catch.h"
 #include "expr_eval.h"
@@ -113,6 +114,64 @@ TEST_CASE_METHOD(IterMaps, "random indices keep their values, and are within the
       REQUIRE(*Eval(range->max(), env) >= *Eval(index, env));
     }
   }
+}
+
+TEST_CASE_METHOD(IterMaps, "iterators are padded to multiples of divisors") {
+  Iterate(i, 0, 18);
+  const std::vector<const PrimExpr*> digits = {make.FloorDiv(i, Int(4)), make.FloorMod(i, Int(4))};
+  const auto detect = [&](IterMapLevel level) { return DetectIterMap(digits, iters, nullptr, {level}, analyzer); };
+  CHECK_FALSE(detect(IterMapLevel::kBijective));
+  CHECK_FALSE(detect(IterMapLevel::kSurjective));
+  const auto found = detect(IterMapLevel::kNoCheck);
+  REQUIRE(found);
+  CHECK(found->is_exact);
+  CHECK(IsInt(found->indices[0].extent, 5));
+  CHECK(IsInt(found->indices[1].extent, 4));
+  // Two of the five times four values are padding.
+  REQUIRE(found->padding_predicate);
+  for (int64_t value = 0; value < 20; ++value) {
+    CHECK((Eval(found->padding_predicate, {{i, value}}) == 1) == (value >= 18));
+  }
+  Iterate(i, 0, 20);
+  const auto whole = detect(IterMapLevel::kBijective);
+  REQUIRE(whole);
+  CHECK_FALSE(whole->padding_predicate);
+}
+
+TEST_CASE_METHOD(IterMaps, "random digits of padded iterators take exactly the values that are found") {
+  std::mt19937 random(5);
+  const auto pick = [&](int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1));
+  };
+  int num_found = 0;
+  for (int round = 0; round < 2000; ++round) {
+    const int64_t extent = pick(2, 60);
+    Iterate(i, 0, extent);
+    const auto digit = [&] {
+      const PrimExpr* e = make.Add(i, Int(pick(0, 2) ? 0 : pick(0, 40)));
+      if (pick(0, 1)) e = make.FloorDiv(e, Int(pick(2, 9)));
+      if (pick(0, 2) == 0) e = make.FloorMod(e, Int(pick(2, 9)));
+      return pick(0, 2) == 0 ? make.FloorDiv(e, Int(pick(2, 4))) : e;
+    };
+    const PrimExpr* indices[] = {digit(), digit()};
+    const std::span<const PrimExpr* const> used = std::span(indices).first(pick(0, 1) ? 1 : 2);
+    const auto found = DetectIterMap(used, iters, nullptr, {}, analyzer);
+    if (!found) continue;
+    ++num_found;
+    for (size_t n = 0; n < used.size(); ++n) {
+      const IterMapIndex& index = found->indices[n];
+      INFO(Show(used[n]) << " became " << Show(index.expr) << " for i in range(" << extent << ")");
+      std::set<int64_t> values, expected;
+      for (int64_t value = 0; value < extent; ++value) {
+        values.insert(*Eval(used[n], {{i, value}}));
+        if (found->is_exact) REQUIRE(Eval(used[n], {{i, value}}) == Eval(index.expr, {{i, value}}));
+      }
+      if (!found->is_exact) continue;
+      for (int64_t k = 0; k < *AsInt(index.extent); ++k) expected.insert(*AsInt(index.base) + k * *AsInt(index.scale));
+      REQUIRE(values == expected);
+    }
+  }
+  CHECK(num_found > 500);
 }
 
 TEST_CASE_METHOD(IterMaps, "the values of iterators from those of indices") {
