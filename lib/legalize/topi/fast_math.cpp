@@ -1,4 +1,6 @@
 // Tensor expressions that approximate functions of float32 by polynomials.
+#include "iropt/arith/fast_math.h"
+
 #include <array>
 
 #include "iropt/legalize/topi.h"
@@ -45,20 +47,7 @@ Value FastExp(Value element) {
   return te::Max(PowerOfTwo(n) * y, element);
 }
 
-// A quotient of polynomials between -4 and 4.
-Value FastErf(Value element) {
-  const DataType dtype = element.dtype();
-  te::Builder& te = *element.te();
-  constexpr std::array<double, 7> kNumerator = {-2.72614225801306e-10F, 2.77068142495902e-08F,  -2.10102402082508e-06F,
-                                                -5.69250639462346e-05F, -7.34990630326855e-04F, -2.95459980854025e-03F,
-                                                -1.60960333262415e-02F};
-  constexpr std::array<double, 5> kDenominator = {-1.45660718464996e-05F, -2.13374055278905e-04F,
-                                                  -1.68282697438203e-03F, -7.37332916720468e-03F,
-                                                  -1.42647390514189e-02F};
-  const Value x = te::Max(te::Min(element, te.Const(4, dtype)), te.Const(-4, dtype));
-  const Value square = x * x;
-  return te::Div(x * Polynomial(square, dtype, kNumerator), Polynomial(square, dtype, kDenominator));
-}
+Value FastErf(Value x) { return {arith::FastErf(x.expr(), x.te()->make()), *x.te()}; }
 
 // A quotient of polynomials, for numbers from -9 to 9.
 Value FastTanh(Value x) {

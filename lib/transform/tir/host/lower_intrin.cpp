@@ -6,13 +6,11 @@
 //
 // Quotients and remainders of divisors that are powers of two become shifts and masks; others are rounded towards zero,
 // as processors do it, with a correction unless the operands are known not to be negative. The rules for mathematical
-// functions are those of the kind of target: "llvm", or the ones that all kinds share. A function needs a target.
+// functions are those of the kind of target, and the ones that all kinds share. A function needs a target.
 // Results may differ in the last digits, and at the ends of the range: 1 / (1 + exp(-x)) is 0 where sigmoid is tiny.
 // O(nodes), and operands that a correction uses twice are copied.
 //
 // Source: TVM 0.18's pass of this name.
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -61,9 +59,15 @@ class IntrinLowerer : public AnalyzingMutator {
   IntrinLowerer(const PrimFunc& func_without_buffers, const IntrinRules& rules, Workspace& workspace)
       : AnalyzingMutator(func_without_buffers, workspace), build_(workspace), rules_(rules) {}
 
+  // What the target cannot compute, first of all; empty if it computes everything.
+  const std::string& error() const { return error_; }
+  Span error_span() const { return error_span_; }
+
  protected:
   const PrimExpr* VisitCall(const tir::Call* call) override {
-    const PrimExpr* lowered = rules_.Lower(*call, build_);
+    std::string error;
+    const PrimExpr* lowered = rules_.Lower(*call, build_, error);
+    NoteError(std::move(error), *call);
     return lowered ? VisitExpr(lowered) : AnalyzingMutator::VisitCall(call);
   }
 
@@ -134,7 +138,9 @@ class IntrinLowerer : public AnalyzingMutator {
   const PrimExpr* MultiplyAdd(const tir::Add& add, const tir::Mul& product, const PrimExpr* other) {
     const PrimExpr* a = CastBroadcast(product.a, workspace());
     const PrimExpr* b = CastBroadcast(product.b, workspace());
-    if (const PrimExpr* call = rules_.MultiplyAdd(add.dtype, a, b, other, build_)) return VisitExpr(call);
+    std::string error;
+    if (const PrimExpr* call = rules_.MultiplyAdd(add.dtype, a, b, other, build_, error)) return VisitExpr(call);
+    NoteError(std::move(error), add);
     if (a == product.a && b == product.b) return AnalyzingMutator::VisitAdd(&add);
     const PrimExpr* visited = VisitExpr(workspace().New<tir::Mul>(a, b));
     return workspace().New<tir::Add>(visited, VisitExpr(other));
@@ -198,8 +204,16 @@ class IntrinLowerer : public AnalyzingMutator {
     return defines ? Cloner(workspace()).Clone(e) : e;
   }
 
+  void NoteError(std::string error, const Node& node) {
+    if (error.empty() || !error_.empty()) return;
+    error_ = std::move(error);
+    error_span_ = node.span();
+  }
+
   const HostBuilder build_;
   const IntrinRules& rules_;
+  std::string error_;
+  Span error_span_;
 };
 
 }  // namespace
@@ -208,17 +222,20 @@ Pass CreateLowerIntrin(const PassOptions& options) {
   return CreatePrimFuncPass(
       options.info(), [](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
         const DictAttr* target = TargetOf(*func);
-        const auto fail = [&](std::string message) {
-          context.diagnostics().Error(Location(*func), "pass-failed", std::move(message));
+        const auto fail = [&](Span span, std::string message) {
+          context.diagnostics().Error(Location(span), "pass-failed", std::move(message));
           return Failure{ErrorCode::PassFailed};
         };
-        if (!target) return fail("the function has no target: run tir.BindTarget before");
-        const std::optional<IntrinRules> rules = IntrinRules::Of(KindOf(*target));
-        if (!rules) return fail(fmt::format("the rules of targets of kind '{}' are not known", KindOf(*target)));
+        if (!target) return fail(func->span(), "the function has no target: run tir.BindTarget before");
+        const IntrinRules rules(KindOf(*target));
         PrimFunc without_buffers = *func;
         without_buffers.param_buffers = {};
-        IntrinLowerer lowerer(without_buffers, *rules, context.workspace());
-        return WithBody(func, lowerer.VisitStmt(func->body), context.workspace());
+        IntrinLowerer lowerer(without_buffers, rules, context.workspace());
+        const tir::Stmt* body = lowerer.VisitStmt(func->body);
+        if (!lowerer.error().empty()) {
+          return fail(lowerer.error_span().known() ? lowerer.error_span() : func->span(), lowerer.error());
+        }
+        return WithBody(func, body, context.workspace());
       });
 }
 
