@@ -15,12 +15,6 @@ namespace {
 constexpr size_t kMaxFacts = 32;
 constexpr size_t kMaxNodes = 256;
 
-bool Mentions(const PrimExpr* e, const std::unordered_set<const tir::Var*>& vars) {
-  bool found = false;
-  tir::ForEachVar(e, [&](const tir::Var* var) { found = found || vars.contains(var); });
-  return found;
-}
-
 bool Uses(const PrimExpr* e, const tir::Var* sought) {
   bool found = false;
   tir::ForEachVar(e, [&](const tir::Var* var) { found = found || var == sought; });
@@ -235,9 +229,14 @@ class KnownValues::WriteFinder : public tir::StmtExprVisitor {
       const PrimExpr* index = store.indices[i];
       if (index == loop_var_) return LoopStore{i, nullptr};
       const auto* sum = As<tir::Add>(index);
-      if (sum && sum->a == loop_var_ && arith::AsInt(sum->b)) return LoopStore{i, sum->b};
+      if (sum && sum->a == loop_var_ && IsInvariant(sum->b)) return LoopStore{i, sum->b};
+      if (sum && sum->b == loop_var_ && IsInvariant(sum->a)) return LoopStore{i, sum->a};
     }
     return std::nullopt;
+  }
+  // What is defined around a store has been visited before it.
+  bool IsInvariant(const PrimExpr* e) const {
+    return !Uses(e, loop_var_) && !Mentions(e, writes_.defined) && arith::IsPure(e);
   }
 
   const tir::Var* loop_var_;
@@ -292,6 +291,10 @@ void KnownValues::KeepUnwritten(const tir::For& loop, const LoopWrites& writes, 
   }
 }
 
+void KnownValues::AddInvariants(const LoopWrites& writes) {
+  for (const auto& fact : writes.invariants) Add(*fact);
+}
+
 // What holds at the start of every iteration: what earlier iterations, or if they run in any order all other ones,
 // leave.
 void KnownValues::EnterLoop(const tir::For& loop) {
@@ -299,6 +302,8 @@ void KnownValues::EnterLoop(const tir::For& loop) {
   WriteFinder(loop.loop_var, *writes).VisitStmt(loop.body);
   const State old = std::exchange(facts_, {});
   if (!writes->opaque) KeepUnwritten(loop, *writes, old, /*is_within=*/true);
+  writes->invariants = InvariantsOf(loop, *writes, old);
+  AddInvariants(*writes);
   writes_[&loop] = std::move(writes);
 }
 
@@ -308,46 +313,50 @@ void KnownValues::LeaveLoop(const tir::For& loop, const State& before) {
   const State after_body = std::exchange(facts_, {});
   if (writes->opaque) return;
   KeepUnwritten(loop, *writes, before, /*is_within=*/false);
+  AddInvariants(*writes);
   if (loop.step) return;
   for (const auto& fact : after_body) AddFactOfAnyIteration(loop, *fact, *writes);
 }
 
-// A fact about the elements of one iteration becomes one about those of all, if later iterations do not write there.
+// The value that the condition says the variable has, a constant if it says one; null if it says none.
+const PrimExpr* KnownValues::ValueIn(const PrimExpr* condition, const tir::Var* var) {
+  if (const auto* both = As<tir::And>(condition)) {
+    const PrimExpr* value = ValueIn(both->a, var);
+    const PrimExpr* other = value && arith::AsInt(value) ? nullptr : ValueIn(both->b, var);
+    return other && (!value || arith::AsInt(other)) ? other : value;
+  }
+  const auto* equal = As<tir::EQ>(condition);
+  if (!equal || !Uses(equal, var) || !arith::IsIndexType(equal->a->dtype)) return nullptr;
+  const PrimExpr* difference = make_.Sub(equal->a, equal->b);
+  const PrimExpr* negated = analyzer_.Simplify(make_.Sub(difference, var));
+  if (!Uses(negated, var)) return analyzer_.Simplify(make_.Sub(make_.Const(0, var->dtype), negated));
+  const PrimExpr* value = analyzer_.Simplify(make_.Add(difference, var));
+  return Uses(value, var) ? nullptr : value;
+}
+
+// Returns whether no iteration after `iteration` writes the elements of the fact: it is the last one, or all stores to
+// the buffer write an element in iterations that differ from it by a constant.
+bool KnownValues::IsLastWrite(const tir::For& loop, const Fact& fact, const PrimExpr* iteration,
+                              const LoopWrites& writes) {
+  const bool in_order = loop.for_kind == tir::ForKind::kSerial || loop.for_kind == tir::ForKind::kUnrolled;
+  const PrimExpr* next = make_.Add(iteration, make_.Const(1, iteration->dtype));
+  if (in_order && analyzer_.CanProveEqual(next, make_.Add(loop.min, loop.extent))) return true;
+  const std::vector<LoopStore>* stores = writes.PlacesOf(*fact.buffer);
+  const arith::Analyzer::Constraint scope(analyzer_, fact.condition);
+  return stores && std::ranges::all_of(*stores, [&](const LoopStore& store) {
+           const int64_t* later = arith::AsInt(analyzer_.Simplify(make_.Sub(IterationOf(store, fact), iteration)));
+           return later && (in_order ? *later <= 0 : *later == 0);
+         });
+}
+
+// A fact about the elements of one iteration becomes one about those of all, if later iterations do not write there, or
+// only the same value.
 void KnownValues::AddFactOfAnyIteration(const tir::For& loop, const Fact& fact, const LoopWrites& writes) {
   if (!Uses(fact.condition, loop.loop_var)) return;
-  // The condition says that the iteration is k[dim] - offset.
-  std::optional<LoopStore> place;
-  const auto find = [&](auto& self, const PrimExpr* e) -> void {
-    if (const auto* both = As<tir::And>(e)) {
-      self(self, both->a);
-      self(self, both->b);
-      return;
-    }
-    const auto* equal = As<tir::EQ>(e);
-    if (!equal || place) return;
-    for (size_t i = 0; i < fact.index.size(); ++i) {
-      const PrimExpr* offset = analyzer_.Simplify(make_.Sub(fact.index[i], loop.loop_var));
-      offset = analyzer_.Simplify(make_.Sub(make_.Sub(equal->a, equal->b), offset));
-      const PrimExpr* negated =
-          analyzer_.Simplify(make_.Sub(make_.Sub(equal->b, equal->a), make_.Sub(fact.index[i], loop.loop_var)));
-      const int64_t* value = arith::AsInt(offset) ? arith::AsInt(offset) : arith::AsInt(negated);
-      if (value) place = LoopStore{i, make_.Const(-*value, fact.index[i]->dtype)};
-    }
-  };
-  find(find, fact.condition);
-  if (!place) return;
-  // All stores to the buffer go to this dimension, and none of a later iteration to the same element.
+  const PrimExpr* iteration = ValueIn(fact.condition, loop.loop_var);
+  if (!iteration || writes.defined.contains(fact.buffer->data)) return;
   const bool is_written = writes.data.contains(fact.buffer->data);
-  const std::vector<LoopStore>* stores = writes.PlacesOf(*fact.buffer);
-  if (writes.defined.contains(fact.buffer->data) || (is_written && !stores)) return;
-  const auto keeps = [&](const LoopStore& store) {
-    const int64_t offset = store.offset ? *arith::AsInt(store.offset) : 0;
-    const bool in_order = loop.for_kind == tir::ForKind::kSerial || loop.for_kind == tir::ForKind::kUnrolled;
-    return store.dim == place->dim &&
-           (in_order ? offset >= *arith::AsInt(place->offset) : offset == *arith::AsInt(place->offset));
-  };
-  if (is_written && !std::ranges::all_of(*stores, keeps)) return;
-  const PrimExpr* iteration = IterationOf(*place, fact);
+  if (is_written && !IsLastWrite(loop, fact, iteration, writes) && !IsKept(loop, fact, writes)) return;
   const auto value_of = [&](const tir::Var* var) { return var == loop.loop_var ? iteration : nullptr; };
   const PrimExpr* condition = tir::Substitute(fact.condition, value_of, workspace_);
   const PrimExpr* value = tir::Substitute(fact.value, value_of, workspace_);

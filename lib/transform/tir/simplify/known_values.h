@@ -9,7 +9,7 @@
 //   # here: A[k] is k * 2 for 0 <= k < 16
 //
 // A store of what is not known and everything that may write memory in another way make facts weaker. The number of
-// facts is limited, so that a step costs O(size of the expressions).
+// facts is limited, so that a step costs O(size of the expressions); a loop costs that for each of its stores.
 #pragma once
 
 #include <memory>
@@ -20,6 +20,7 @@
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/ir/tir/visitor.h"
 
 namespace iropt {
 
@@ -72,12 +73,14 @@ class KnownValues {
     std::unordered_set<const tir::Buffer*> unknown;
     std::unordered_map<const tir::Var*, const tir::Buffer*> data;  // of all written buffers; null: of several
     std::unordered_set<const tir::Var*> defined;
+    State invariants;  // hold before, in and after the loop
 
     // Where the buffer is written; null if that is not known, or nowhere.
     const std::vector<LoopStore>* PlacesOf(const tir::Buffer& buffer) const;
   };
   class WriteFinder;
   class LoadResolver;
+  class LostElements;
 
   void Add(Fact fact);
   const PrimExpr* And(const PrimExpr* a, const PrimExpr* b) const;
@@ -89,6 +92,14 @@ class KnownValues {
   const PrimExpr* Covers(const std::vector<const tir::Var*>& index, List<const PrimExpr*> indices);
   void LearnEquality(const PrimExpr* condition, const PrimExpr* where);
   void KeepUnwritten(const tir::For& loop, const LoopWrites& writes, const State& old, bool is_within);
+  // Of the facts from before a loop, those about memory that the loop writes and that it leaves as it is
+  // (known_invariants.cpp).
+  State InvariantsOf(const tir::For& loop, const LoopWrites& writes, const State& old);
+  void AddInvariants(const LoopWrites& writes);
+  // Returns whether no iteration changes what holds after one of them (known_invariants.cpp).
+  bool IsKept(const tir::For& loop, const Fact& fact, const LoopWrites& writes);
+  const PrimExpr* ValueIn(const PrimExpr* condition, const tir::Var* var);
+  bool IsLastWrite(const tir::For& loop, const Fact& fact, const PrimExpr* iteration, const LoopWrites& writes);
   void AddFactOfAnyIteration(const tir::For& loop, const Fact& fact, const LoopWrites& writes);
   // The iteration in which the store writes element k.
   const PrimExpr* IterationOf(const LoopStore& store, const Fact& fact) const;
@@ -100,5 +111,12 @@ class KnownValues {
   // By loop that was entered.
   std::unordered_map<const tir::For*, std::shared_ptr<const LoopWrites>> writes_;
 };
+
+// Returns whether the expression uses one of the variables.
+inline bool Mentions(const PrimExpr* e, const std::unordered_set<const tir::Var*>& vars) {
+  bool found = false;
+  tir::ForEachVar(e, [&](const tir::Var* var) { found = found || vars.contains(var); });
+  return found;
+}
 
 }  // namespace iropt
