@@ -127,8 +127,10 @@ class Comparator {
       return mode == Mode::kUse || (mode == Mode::kFirst && IsDefined(a, b)) ? CompareUse(a, b)
                                                                              : CompareDefinition(a, b, mode);
     } else if constexpr (std::is_same_v<X, tir::Buffer>) {
-      // A buffer without a declaration counts as declared at its first use.
-      return IsDefined(a, b) ? CompareUse(a, b) : CompareDefinition(a, b, mode);
+      // A buffer without a declaration counts as declared at its first use. Others with the same fields are views of
+      // the same memory.
+      if (!IsDefined(a, b)) return CompareDefinition(a, b, mode);
+      return AreMatched(a, b) || CompareFields(a, b, Mode::kUse);
     } else if constexpr (std::is_same_v<X, VarBinding>) {
       // A local function may call itself by its variable, whose type may use what the function defines.
       if (Is<Function>(a->value) && Is<Function>(b->value) && !Match(a->var, b->var)) return false;
@@ -194,11 +196,14 @@ class Comparator {
       if (settings_.map_free_vars) return CompareDefinition(a, b, Mode::kParam);
       return a == b || Differ(a, b);
     }
+    return AreMatched(a, b) || Differ(a, b);
+  }
+
+  template <class V>
+  bool AreMatched(const V* a, const V* b) const {
     const MatchedNodes* forward = forward_.Find(a);
     const MatchedNodes* backward = backward_.Find(b);
-    const bool matched =
-        forward && forward->from == a && forward->to == b && backward && backward->from == b && backward->to == a;
-    return matched || Differ(a, b);
+    return forward && forward->from == a && forward->to == b && backward && backward->from == b && backward->to == a;
   }
 
   template <class V>

@@ -80,7 +80,7 @@ class Hasher {
       return mode == Mode::kUse || (mode == Mode::kFirst && IsDefined(node)) ? HashUse(node)
                                                                              : HashDefinition(node, mode);
     } else if constexpr (std::is_same_v<X, tir::Buffer>) {
-      return IsDefined(node) ? HashUse(node) : HashDefinition(node, mode);
+      return HashBuffer(node, mode);
     } else if constexpr (std::is_same_v<X, VarBinding>) {
       // A local function may call itself by its variable, whose type may use what the function defines.
       if (Is<Function>(node->value)) Number(node->var);
@@ -154,10 +154,31 @@ class Hasher {
     return HashCombine(hash, Number(var));
   }
 
+  // Buffers with the same fields are equal: the first one counts as the definition of variables that it introduces.
+  uint64_t HashBuffer(const tir::Buffer* buffer, Mode mode) {
+    uint64_t definition = 0;
+    if (!IsDefined(buffer)) {
+      const uint32_t numbered = next_number_;
+      const uint64_t hash = HashFields(buffer, mode);
+      if (next_number_ != numbered) definition = hash;
+      numbers_[buffer] = {buffer, 0};
+    }
+    const auto [known, added] = buffers_.try_emplace(buffer);
+    if (added) {
+      const uint64_t hash = HashFields(buffer, Mode::kUse);
+      buffers_[buffer] = hash;
+      return HashCombine(definition, hash);
+    }
+    return HashCombine(definition, known->second);
+  }
+
   template <class V>
   uint32_t Number(const V* var) {
     Definition& definition = numbers_[var];
-    if (definition.node != nullptr) Forget();
+    if (definition.node != nullptr) {
+      Forget();
+      buffers_.clear();
+    }
     definition = {var, next_number_++};
     return definition.number;
   }
@@ -168,6 +189,7 @@ class Hasher {
   int depth_ = 0;  // of nested expressions
   int steps_ = 0;  // within the outermost of them
   std::unordered_map<const Node*, uint64_t> memo_;
+  std::unordered_map<const tir::Buffer*, uint64_t> buffers_;  // as uses, while no variable is defined again
 };
 
 }  // namespace

@@ -2,9 +2,10 @@
 //
 // A definition of a variable matches the definition at the same place (the types must be equal, too); uses must then
 // refer to matching definitions. Symbolic variables are defined by their first occurrence in the types of parameters,
-// in the type of a match_cast, and in the shapes of buffers. A free variable is equal only to itself, unless
-// map_free_vars lets its first occurrence match the variable at the same place. Types of expressions other than
-// variables follow from their operands and are not compared.
+// in the type of a match_cast, and in the shapes of buffers. Buffers with the same fields over the same memory are
+// equal, whether they are one node or several. A free variable is equal only to itself, unless map_free_vars lets its
+// first occurrence match the variable at the same place. Types of expressions other than variables follow from their
+// operands and are not compared.
 //
 // O(nodes), at any depth. Functions that share nodes, as before and after a pass, compare faster.
 #pragma once

@@ -184,6 +184,38 @@ TEST_CASE("one variable for two loops is as good as two", "[ir]") {
   CHECK(BothEqual(seq(i, i), seq(i, j)));
 }
 
+TEST_CASE("two buffers with the same fields over one memory are as good as one", "[ir]") {
+  Workspace workspace;
+  const DataType float32 = DataType::Float(32);
+  const auto* info = tir::PointerInfo::Get(float32, "global");
+  const auto buffer = [&](const tir::Var* data, int64_t size) {
+    return workspace.New<tir::Buffer>(data, float32, workspace.NextVarId(),
+                                      workspace.Copy(std::vector<const PrimExpr*>{Int(size)}), List<const PrimExpr*>(),
+                                      Int(0), List<int64_t>(), "A", 64, 1, tir::BufferType::kDefault);
+  };
+  const auto store = [&](const tir::Buffer* to) {
+    const PrimExpr* value = workspace.New<tir::FloatImm>(float32, 1.0);
+    return workspace.New<tir::BufferStore>(to, value, workspace.Copy(std::vector<const PrimExpr*>{Int(0)}));
+  };
+  // with T.allocate([8], "float32", "global") as data: first[0] = 1; second[0] = 1; first[0] = 1
+  const auto stores = [&](auto&& second_of) -> const tir::Stmt* {
+    const tir::Var* data = workspace.NewPrimVar("data", DataType::Handle(), info);
+    const tir::Buffer* first = buffer(data, 8);
+    const std::vector<const tir::Stmt*> seq = {store(first), store(second_of(first, data)), store(first)};
+    return workspace.New<tir::Allocate>(data, float32, workspace.Copy(std::vector<const PrimExpr*>{Int(8)}), Int(1),
+                                        DictAttr::Empty(), workspace.New<tir::SeqStmt>(workspace.Copy(seq)));
+  };
+  const tir::Stmt* one = stores([](const tir::Buffer* first, const tir::Var*) { return first; });
+  const tir::Stmt* two = stores([&](const tir::Buffer*, const tir::Var* data) { return buffer(data, 8); });
+  const tir::Stmt* longer = stores([&](const tir::Buffer*, const tir::Var* data) { return buffer(data, 9); });
+  const tir::Var* other_data = workspace.NewPrimVar("other", DataType::Handle(), info);
+  const tir::Stmt* other = stores([&](const tir::Buffer*, const tir::Var*) { return buffer(other_data, 8); });
+  CHECK(BothEqual(one, two));
+  CHECK_FALSE(BothEqual(one, longer));
+  CHECK_FALSE(BothEqual(one, other));
+  CHECK_FALSE(BothEqual(two, other));
+}
+
 TEST_CASE("the first difference is described with its place", "[ir]") {
   Workspace workspace;
   CHECK(FirstDifference(NewChain(workspace, 3), NewChain(workspace, 3, kNeg)) ==
