@@ -94,15 +94,28 @@ const TirScopes& TirDeclarations::scopes() {
   return *scopes_;
 }
 
-size_t TirDeclarations::FrameFor(const Node* name) {
+size_t TirDeclarations::FrameFor(uint32_t scope) {
   std::unordered_map<const Node*, size_t> frame_of;
   for (size_t i = 0; i < frames_.size(); ++i) {
     if (frames_[i].visible) frame_of.emplace(frames_[i].node, i);
   }
-  for (uint32_t s = scopes().ScopeOf(name); s != TirScopes::kNone; s = scopes().parent(s)) {
+  for (uint32_t s = scope; s != TirScopes::kNone; s = scopes().parent(s)) {
     if (const auto it = frame_of.find(scopes().node(s)); it != frame_of.end()) return it->second;
   }
   return 0;
+}
+
+size_t TirDeclarations::FrameFor(const tir::Buffer* buffer) {
+  const auto is_new = [&](const PrimExpr* e) { return IsNew(e); };
+  // Only one declaration can introduce variables.
+  if (is_new(buffer->data) || is_new(buffer->elem_offset) || std::ranges::any_of(buffer->shape, is_new) ||
+      std::ranges::any_of(buffer->strides, is_new))
+    return FrameFor(scopes().ScopeOf(buffer));
+  const auto [entry, added] = declarations_.try_emplace(buffer);
+  Redeclared& declared = entry->second;
+  if (added) declared.scopes = scopes().DeclarationsOf(buffer);
+  const bool is_known = declared.next < declared.scopes.size();
+  return FrameFor(is_known ? declared.scopes[declared.next++] : scopes().ScopeOf(buffer));
 }
 
 std::string_view TirDeclarations::Define(const tir::Var* var) {

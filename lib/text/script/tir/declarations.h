@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "iropt/infer/print/prim_printer.h"
@@ -66,8 +67,11 @@ class TirDeclarations : public FreeNames {
   Frame& top() { return frames_.back(); }
   void BeginLine();
   void Insert(Frame& frame, std::string line);
-  // The list that TVM declares an undefined name in: the innermost one around all its uses.
-  size_t FrameFor(const Node* name);
+  // The innermost open list around the scope: where a name that is used there is declared.
+  size_t FrameFor(uint32_t scope);
+  // The list that TVM declares an undefined variable in: the innermost one around all its uses.
+  size_t FrameFor(const tir::Var* var) { return FrameFor(scopes().ScopeOf(var)); }
+  size_t FrameFor(const tir::Buffer* buffer);
   const TirScopes& scopes();
   void NoteLate(size_t owner, size_t position, const Node* node, bool alias);
   // The text with the inserted lines.
@@ -113,6 +117,11 @@ class TirDeclarations : public FreeNames {
   std::vector<LateName> late_names_;  // by position
   std::vector<Insertion> insertions_;
   std::optional<TirScopes> scopes_;  // once a name without a definition was found
+  struct Redeclared {
+    std::vector<uint32_t> scopes;  // TirScopes::DeclarationsOf
+    size_t next = 0;
+  };
+  std::unordered_map<const tir::Buffer*, Redeclared> declarations_;  // of buffers without a definition
 };
 
 }  // namespace iropt::text

@@ -16,11 +16,48 @@ TirScopes::TirScopes(const PrimFunc* func) {
 }
 
 void TirScopes::Use(const Node* name) {
-  const auto [it, first] = uses_.try_emplace(name, stack_.back());
-  if (first) return;
+  Uses& uses = uses_[name];
+  Extend(uses.scope);
+  if (name->kind != NodeKind::kBuffer) return;
+  if (num_repeated_ == 0) Extend(uses.first_scope);
+  if (uses.all.empty() || uses.all.back() != stack_.back()) uses.all.push_back(stack_.back());
+}
+
+void TirScopes::Extend(uint32_t& scope) const {
+  if (scope == kNone) {
+    scope = stack_.back();
+    return;
+  }
   // Only ever moves towards the function, so that the steps are paid for by the depth of the first use.
-  uint32_t& scope = it->second;
   while (scopes_[scope].depth >= stack_.size() || stack_[scopes_[scope].depth] != scope) scope = scopes_[scope].parent;
+}
+
+uint32_t TirScopes::Common(uint32_t a, uint32_t b) const {
+  while (a != b) {
+    uint32_t& deeper = scopes_[a].depth >= scopes_[b].depth ? a : b;
+    deeper = scopes_[deeper].parent;
+  }
+  return a;
+}
+
+std::vector<uint32_t> TirScopes::DeclarationsOf(const tir::Buffer* buffer) const {
+  const auto found = uses_.find(buffer);
+  if (found == uses_.end()) return {};
+  const Uses& uses = found->second;
+  if (uses.first_scope == uses.scope || uses.first_scope == kNone) return {uses.scope};
+  std::unordered_set<const Node*> around_first;
+  for (uint32_t s = uses.first_scope; s != kNone; s = scopes_[s].parent) around_first.insert(scopes_[s].node);
+  std::vector<uint32_t> declarations;
+  uint32_t frame = kNone;  // of the last declaration
+  for (const uint32_t use : uses.all) {
+    if (frame != kNone && Common(frame, use) == frame) {
+      declarations.back() = Common(declarations.back(), use);
+      continue;
+    }
+    for (frame = use; !around_first.contains(scopes_[frame].node);) frame = scopes_[frame].parent;
+    declarations.push_back(use);
+  }
+  return declarations;
 }
 
 template <class T>
@@ -53,7 +90,11 @@ void TirScopes::Visit(const Node* node) {
   if (tir::Var::ClassOf(node->kind)) return Use(node);
   const bool is_buffer = node->kind == NodeKind::kBuffer;
   if (is_buffer) Use(node);
-  if ((is_buffer || node->kind == NodeKind::kIterVar) && !seen_.insert(node).second) return;
+  // Other expressions contain buffers only in loads, which are shared where they are.
+  const bool may_repeat = group != NodeGroup::kPrim || node->kind == NodeKind::kBufferLoad;
+  const bool is_repeated = may_repeat && !seen_.insert(node).second;
+  if (is_repeated && (is_buffer || node->kind == NodeKind::kIterVar)) return;
+  num_repeated_ += is_repeated;
   WithStack([&] {
     const bool scope = group == NodeGroup::kStmt || node->kind == NodeKind::kCommReducer;
     if (scope) {
@@ -63,11 +104,12 @@ void TirScopes::Visit(const Node* node) {
     Dispatch(node, [&](const auto* n) { VisitFields(n); });
     if (scope) stack_.pop_back();
   });
+  num_repeated_ -= is_repeated;
 }
 
 uint32_t TirScopes::ScopeOf(const Node* name) const {
   const auto it = uses_.find(name);
-  return it == uses_.end() ? kNone : it->second;
+  return it == uses_.end() ? kNone : it->second.scope;
 }
 
 bool TirScopes::Encloses(const Node* stmt, const Node* name) const {

@@ -19,6 +19,11 @@ class TirScopes {
 
   // The innermost statement (or the function) around all uses, then what encloses it; kNone if the name is not used.
   uint32_t ScopeOf(const Node* name) const;
+  // Where TVM declares a buffer over memory that has a name, in order. A load that several statements share, as the
+  // iterations of an unrolled loop do, counts for TVM only where it occurs first: a declaration is around the uses
+  // there, and the buffer is declared again for those that are outside. Each declaration goes to the innermost
+  // statement around its uses, so that the text is the same after it was read. O(uses, times the depth).
+  std::vector<uint32_t> DeclarationsOf(const tir::Buffer* buffer) const;
   const Node* node(uint32_t scope) const { return scopes_[scope].node; }
   // kNone for the function.
   uint32_t parent(uint32_t scope) const { return scopes_[scope].parent; }
@@ -32,8 +37,18 @@ class TirScopes {
     uint32_t depth;
   };
 
+  struct Uses {
+    uint32_t scope = kNone;        // around all of them
+    uint32_t first_scope = kNone;  // of a buffer, around those that are not in nodes that occurred before
+    std::vector<uint32_t> all;     // of a buffer, the scopes of its uses in order
+  };
+
   void Visit(const Node* node);
   void Use(const Node* name);
+  // Extends a scope to the statement that is visited.
+  void Extend(uint32_t& scope) const;
+  // The innermost scope around both.
+  uint32_t Common(uint32_t a, uint32_t b) const;
   template <class X>
   void VisitFields(const X* node);
   void Field(const Node* child);
@@ -44,8 +59,9 @@ class TirScopes {
 
   std::vector<Scope> scopes_;
   std::vector<uint32_t> stack_;  // from the function to the statement that is visited
-  std::unordered_map<const Node*, uint32_t> uses_;
-  std::unordered_set<const Node*> seen_;  // parts that several nodes share
+  std::unordered_map<const Node*, Uses> uses_;
+  std::unordered_set<const Node*> seen_;
+  int num_repeated_ = 0;  // nodes around the one that is visited that occurred before
 };
 
 }  // namespace iropt::text
