@@ -58,7 +58,7 @@ const PrimExpr* IntrinRuleBuilder::CLibrary() {
 
 // Empty for dtypes that CUDA has no function for.
 std::string IntrinRuleBuilder::CudaName(DataType dtype) const {
-  const std::string name(Name());
+  std::string name(Name());
   if (dtype.code == TypeCode::kBFloat) return "h" + name;
   if (dtype.code == TypeCode::kFloat) {
     if (dtype.bits == 64) return name;
