@@ -281,6 +281,21 @@ const tir::Buffer* IndexDTypeRewriter::VisitBufferDef(const tir::Buffer* buffer)
   return changed;
 }
 
+bool IndexDTypeRewriter::AnyVarReplaced(List<const PrimExpr*> exprs) {
+  const auto scope = InIndex(false);
+  bool found = false;
+  for (const PrimExpr* expr : exprs)
+    tir::ForEachVar(expr, [&](const tir::Var* var) { found = found || VisitVar(var) != var; });
+  return found;
+}
+
+const tir::Buffer* IndexDTypeRewriter::VisitBufferUse(const tir::Buffer* buffer) {
+  if (const tir::Buffer* known = RemapOf(buffer)) return known;
+  const bool follows = AnyVarReplaced(buffer->shape) || AnyVarReplaced(buffer->strides) ||
+                       (buffer->elem_offset && AnyVarReplaced({&buffer->elem_offset, 1}));
+  return follows ? VisitBufferDef(buffer) : buffer;
+}
+
 const tir::BufferRegion* IndexDTypeRewriter::VisitBufferRegion(const tir::BufferRegion* region) {
   const auto scope = InIndex();
   const tir::BufferRegion* visited = StmtExprMutator::VisitBufferRegion(region);

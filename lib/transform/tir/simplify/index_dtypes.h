@@ -55,6 +55,8 @@ class IndexDTypeRewriter : public tir::StmtExprMutator {
   const tir::Stmt* VisitFor(const tir::For* loop) override;
   const tir::Stmt* VisitBlockRealize(const tir::BlockRealize* realize) override;
   const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override;
+  // A buffer that no statement declares is rewritten where it is used, if variables in its shape are.
+  const tir::Buffer* VisitBufferUse(const tir::Buffer* buffer) override;
   const tir::BufferRegion* VisitBufferRegion(const tir::BufferRegion* region) override;
 
   // The list with its expressions visited as indices.
@@ -62,6 +64,8 @@ class IndexDTypeRewriter : public tir::StmtExprMutator {
   const PrimExpr* VisitCondition(const PrimExpr* condition);
 
  private:
+  // Returns whether a variable in one of the expressions is replaced.
+  bool AnyVarReplaced(List<const PrimExpr*> exprs);
   // Brings both values to the wider of their dtypes.
   void MatchBits(const PrimExpr*& a, const PrimExpr*& b) const;
 
