@@ -7,7 +7,8 @@
 //       for u in T.thread_binding(16, thread="threadIdx.x"):             C[b, t] = B[b, t]
 //           C[b, u] = B[b, u]
 //
-// A kernel is everything in the outermost loop over threads. The loops keep the annotations of all loops over the axis.
+// A kernel is everything in the outermost loop over threads. The loops keep the annotations of all loops over the axis,
+// and the dtype of the first; where another loop had a variable of another dtype, the new one is converted to that.
 // Functions of the older scheduler stay. O(nodes times nesting).
 //
 // Source: TVM 0.18's pass of this name. Loops at the same place are in the order of their tags, from the shorter to the
@@ -18,6 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -104,7 +106,8 @@ class ThreadBindingLifter : public LoopMutator {
     // Innermost first.
     std::ranges::stable_sort(collector.axes, std::greater(), [](const LiftedAxis& axis) { return axis.tag.size(); });
     for (LiftedAxis& axis : collector.axes) {
-      for (const tir::Var* var : axis.loop_vars) Remap(var, axis.var);
+      for (const tir::Var* var : axis.loop_vars)
+        Remap(var, arith::PrimBuilder(workspace().arena()).Cast(var->dtype, axis.var));
       lifted_[axis.path.back()].push_back(std::move(axis));
     }
   }
