@@ -66,6 +66,7 @@ class ScopeDetector : public tir::StmtExprVisitor {
     for (const tir::Buffer* buffer : block.alloc_buffers) by_pointer_.emplace(buffer->data, buffer);
     const Scope* outer = Enter(&block);
     VisitOpaqueAxes(*realize);
+    VisitReductionAxes(*realize);
     for (const tir::MatchBufferRegion* match : block.match_buffers) {
       Access(match->source->buffer);
       matched_.insert(match->buffer);
@@ -144,6 +145,21 @@ class ScopeDetector : public tir::StmtExprVisitor {
     };
     for (const tir::BufferRegion* region : block.reads) visit(*region);
     for (const tir::BufferRegion* region : block.writes) visit(*region);
+  }
+
+  // A reduction updates what earlier iterations have written. Threads have their own part of it.
+  void VisitReductionAxes(const tir::BlockRealize& realize) {
+    const Scope* scope = current_;
+    for (uint32_t i = 0; i < realize.iter_values.size(); ++i) {
+      if (realize.block->iter_vars[i]->iter_type != tir::IterVarType::kCommReduce) continue;
+      tir::ForEachVar(realize.iter_values[i], [&](const tir::Var* var) {
+        const auto loop = loops_.find(var);
+        if (loop == loops_.end() || To<tir::For>(loop->second->stmt)->thread_binding) return;
+        if (loop->second->parent->depth < scope->depth) scope = loop->second->parent;
+      });
+    }
+    if (scope == current_) return;
+    for (const tir::BufferRegion* region : realize.block->writes) Access(region->buffer, scope);
   }
 
   std::deque<Scope> scopes_;
