@@ -181,9 +181,11 @@ void StmtEmitter::EmitAllocateConst(const tir::AllocateConst& allocate) {
   Emit(allocate.body);
 }
 
-// BufferRealize: only the bounds of the buffer are allocated; indices are relative to the whole buffer.
+// BufferRealize: only the bounds of the buffer are allocated; indices are relative to the whole buffer. A parameter,
+// which has been declared, has memory.
 void StmtEmitter::EmitRealize(const tir::BufferRealize& realize) {
   const tir::Buffer& buffer = *realize.buffer;
+  if (const View* view = exprs_.scope().Find(&buffer); view && view->is_declared) return Emit(realize.body);
   View view{.offset = frame_.Int64(0), .shape = {}, .strides = {}, .mins = {}, .is_inside = true, .is_declared = false};
   llvm::SmallVector<llvm::Value*, 4> extents;
   for (const tir::Range* range : realize.bounds) {

@@ -170,9 +170,11 @@ bool Interpreter::ExecAllocateConst(const tir::AllocateConst& allocate) {
   return done;
 }
 
-// A buffer with memory only for the bounds, indexed like the whole.
+// A buffer with memory only for the bounds, indexed like the whole. A parameter has memory: the bounds are those of the
+// function's accesses.
 bool Interpreter::ExecRealize(const tir::BufferRealize& realize) {
   const tir::Buffer& buffer = *realize.buffer;
+  if (PointerOf(buffer.data).known()) return Exec(realize.body);
   View view;
   view.known = true;
   int64_t count = 1;
