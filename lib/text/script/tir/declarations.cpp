@@ -94,13 +94,33 @@ const TirScopes& TirDeclarations::scopes() {
   return *scopes_;
 }
 
-size_t TirDeclarations::FrameFor(uint32_t scope) {
+namespace {
+
+// Returns whether the statement defines the pointer of the buffer.
+bool DefinesData(const Node* stmt, const tir::Buffer& buffer) {
+  if (const auto* allocate = As<tir::Allocate>(stmt)) return allocate->buffer_var == buffer.data;
+  if (const auto* constant = As<tir::AllocateConst>(stmt)) return constant->buffer_var == buffer.data;
+  const auto* let = As<tir::LetStmt>(stmt);
+  return let && let->var == buffer.data;
+}
+
+}  // namespace
+
+// A statement that is a branch of a condition has two lists. As in TVM the outer one is taken, which is before the
+// statement, but not for a buffer that needs the statement.
+size_t TirDeclarations::FrameFor(uint32_t scope, const tir::Buffer* buffer) {
   std::unordered_map<const Node*, size_t> frame_of;
   for (size_t i = 0; i < frames_.size(); ++i) {
     if (frames_[i].visible) frame_of.emplace(frames_[i].node, i);
   }
   for (uint32_t s = scope; s != TirScopes::kNone; s = scopes().parent(s)) {
-    if (const auto it = frame_of.find(scopes().node(s)); it != frame_of.end()) return it->second;
+    const auto it = frame_of.find(scopes().node(s));
+    if (it == frame_of.end()) continue;
+    size_t frame = it->second;
+    for (size_t i = frame + 1; buffer && i < frames_.size() && DefinesData(it->first, *buffer); ++i) {
+      if (frames_[i].visible && frames_[i].node == it->first) frame = i;
+    }
+    return frame;
   }
   return 0;
 }
@@ -110,12 +130,12 @@ size_t TirDeclarations::FrameFor(const tir::Buffer* buffer) {
   // Only one declaration can introduce variables.
   if (is_new(buffer->data) || is_new(buffer->elem_offset) || std::ranges::any_of(buffer->shape, is_new) ||
       std::ranges::any_of(buffer->strides, is_new))
-    return FrameFor(scopes().ScopeOf(buffer));
+    return FrameFor(scopes().ScopeOf(buffer), buffer);
   const auto [entry, added] = declarations_.try_emplace(buffer);
   Redeclared& declared = entry->second;
   if (added) declared.scopes = scopes().DeclarationsOf(buffer);
   const bool is_known = declared.next < declared.scopes.size();
-  return FrameFor(is_known ? declared.scopes[declared.next++] : scopes().ScopeOf(buffer));
+  return FrameFor(is_known ? declared.scopes[declared.next++] : scopes().ScopeOf(buffer), buffer);
 }
 
 std::string_view TirDeclarations::Define(const tir::Var* var) {

@@ -68,7 +68,7 @@ class TirDeclarations : public FreeNames {
   void BeginLine();
   void Insert(Frame& frame, std::string line);
   // The innermost open list around the scope: where a name that is used there is declared.
-  size_t FrameFor(uint32_t scope);
+  size_t FrameFor(uint32_t scope, const tir::Buffer* buffer = nullptr);
   // The list that TVM declares an undefined variable in: the innermost one around all its uses.
   size_t FrameFor(const tir::Var* var) { return FrameFor(scopes().ScopeOf(var)); }
   size_t FrameFor(const tir::Buffer* buffer);
