@@ -69,6 +69,10 @@ void ArgBinder::Check(const PrimExpr* condition, const std::string& name) {
 
 void ArgBinder::CheckDType(const tir::Buffer& buffer, const tir::Var* handle, const std::string& name) {
   if (IsPacked(buffer.dtype)) return;
+  if (buffer.dtype.is_scalable()) {
+    return Fail(*handle, fmt::format("the elements of buffer '{}' are {}: an argument needs vectors of known length",
+                                     buffer.name, buffer.dtype.ToString()));
+  }
   const auto field_is = [&](int bits, StructField field, int64_t value) {
     return EqualInt(build_.GetField(DataType::UInt(bits), handle, 0, field), value);
   };
