@@ -41,7 +41,11 @@ Result<HostValue> CallPrimEntry(const Entry& entry, std::vector<HostValue> value
     return Failure{error.code};
   };
   if (!returned.ok()) return fail(returned.TakeError());
-  if (outputs.fields.empty()) return returned;
+  if (outputs.fields.empty()) {
+    const Type* declared = entry.prim()->ret_type;
+    if (declared && Is<PrimType>(declared)) return ReturnedValue(*entry.prim(), *returned);
+    return returned;
+  }
   HostValue result(std::move(outputs));
   if (!IsWritten(result)) return fail({ErrorCode::SemanticCheck, "a result has uninitialized elements"});
   return result;

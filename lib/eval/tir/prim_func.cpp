@@ -60,6 +60,15 @@ Result<HostValue> CallPrimFunc(const PrimFunc& func, std::span<const PrimFuncArg
   return HostValue(interpreter.returned());
 }
 
+HostValue ReturnedValue(const PrimFunc& func, const HostValue& value) {
+  const auto* returned = func.ret_type ? As<PrimType>(func.ret_type) : nullptr;
+  const Scalar* scalar = value.scalar();
+  if (!returned || !scalar) return HostValue(TupleValue{});
+  const bool is_float = returned->dtype.is_floating();
+  return HostValue(is_float ? Scalar::Float(scalar->ToDouble(), returned->dtype)
+                            : Scalar::Int(scalar->integer, returned->dtype));
+}
+
 Result<Tensor> AllocateTensor(const TensorSpec& spec, Storage::Tracking tracking, const EvalLimits& limits) {
   if (!IsElementType(spec.dtype))
     return Error{ErrorCode::SemanticCheck, fmt::format("a result of dtype {} is not supported", spec.dtype.ToString())};
