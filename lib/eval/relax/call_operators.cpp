@@ -137,7 +137,8 @@ int64_t InPlaceIndex(const Call& call, const OpInfo& op, size_t output) {
 
 }  // namespace
 
-// Allocates the outputs. In-place results use the memory of the operand, which is copied first if it is read-only.
+// Allocates the outputs. In-place results use the memory of the operand, which is copied first if it is read-only: what
+// reads its variable later sees what was written.
 Result<std::vector<HostValue>> RelaxInterpreter::MakeOutputs(const Call& call, const OpInfo& op,
                                                              const TupleValue& inputs, Frame& frame,
                                                              std::vector<bool>& in_place) {
@@ -156,7 +157,7 @@ Result<std::vector<HostValue>> RelaxInterpreter::MakeOutputs(const Call& call, c
       continue;
     }
     if (given) {
-      IROPT_ASSIGN_OR_RETURN(HostValue copy, CopyToStorage(*given));
+      IROPT_ASSIGN_OR_RETURN(HostValue copy, CopyToStorage(*given, frame));
       outputs.push_back(std::move(copy));
       continue;
     }

@@ -267,25 +267,43 @@ Result<HostValue> RelaxInterpreter::EvalCall(const Call& call, Frame& frame) {
   return result;
 }
 
-Result<HostValue> RelaxInterpreter::CopyToStorage(const NDArray& tensor) {
+namespace {
+
+void ReplaceTensor(HostValue& value, const NDArray& from, const HostValue& to) {
+  if (value.tensor() == &from) {
+    value = to;
+    return;
+  }
+  bool holds = false;
+  ForEachTensor(value, [&](const Tensor& tensor) { holds |= tensor.get() == &from; });
+  if (!holds || !value.tuple()) return;
+  TupleValue copy = *value.tuple();
+  for (HostValue& field : copy.fields) WithStack([&] { ReplaceTensor(field, from, to); });
+  value = HostValue(std::move(copy));
+}
+
+}  // namespace
+
+Result<HostValue> RelaxInterpreter::CopyToStorage(const NDArray& tensor, Frame& frame) {
   const TensorSpec spec{tensor.dtype(), {tensor.shape().begin(), tensor.shape().end()}};
   IROPT_ASSIGN_OR_RETURN(Tensor copy, AllocateTensor(spec, executor_.tracking(), options_.limits));
   if (tensor.num_bytes() != 0) std::memcpy(copy->storage()->data(), tensor.data(), tensor.num_bytes());
   copy->storage()->SetWritten(0, tensor.num_bytes(), true);
-  return HostValue(std::move(copy));
+  HostValue result(std::move(copy));
+  for (HostValue& value : frame.slots) ReplaceTensor(value, tensor, result);
+  return result;
 }
 
 Status RelaxInterpreter::MakeWritable(const Call& call, const PrimFunc& func, std::vector<HostValue>& args,
                                       Frame& frame) {
   for (size_t i = 0; i < args.size() && i < func.params.size(); ++i) {
     const NDArray* tensor = args[i].tensor();
-    const auto* var = As<Var>(call.args[i]);
-    if (!tensor || tensor->storage() || !var) continue;
+    if (!tensor || tensor->storage() || !Is<Var>(call.args[i])) continue;
     const auto [written, is_new] = written_params_.try_emplace(&func);
     if (is_new) written->second = WrittenParams(func);
     if (!written->second[i]) continue;
-    IROPT_ASSIGN_OR_RETURN(args[i], CopyToStorage(*tensor));
-    frame.At(var) = args[i];
+    const HostValue old = args[i];  // owns the tensor
+    IROPT_ASSIGN_OR_RETURN(args[i], CopyToStorage(*tensor, frame));
   }
   return {};
 }
@@ -299,13 +317,7 @@ Result<HostValue> RelaxInterpreter::CallGlobal(const GlobalVar& var, const BaseF
   for (HostValue& arg : args) prim_args.push_back({std::move(arg), /*writable=*/true});
   const auto& prim_func = *To<PrimFunc>(&function);
   IROPT_ASSIGN_OR_RETURN(const HostValue result, CallPrimFunc(var, prim_func, prim_args));
-  // Only a function of scalars returns something. Compiled code returns integers of 64 bits.
-  const auto* returned = prim_func.ret_type ? As<PrimType>(prim_func.ret_type) : nullptr;
-  const Scalar* value = result.scalar();
-  if (!returned || !value) return HostValue(TupleValue{});
-  const bool is_float = returned->dtype.is_floating();
-  return HostValue(is_float ? Scalar::Float(value->ToDouble(), returned->dtype)
-                            : Scalar::Int(value->integer, returned->dtype));
+  return ReturnedValue(prim_func, result);
 }
 
 Result<HostValue> RelaxInterpreter::Invoke(const HostValue& callee, std::span<const HostValue> args) {

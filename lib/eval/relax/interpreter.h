@@ -70,7 +70,9 @@ class RelaxInterpreter final : public PackedContext {
   // Makes the arguments that a PrimFunc writes to writable: read-only tensors are copied, and their variables refer to
   // the copies.
   Status MakeWritable(const Call& call, const PrimFunc& func, std::vector<HostValue>& args, Frame& frame);
-  Result<HostValue> CopyToStorage(const NDArray& tensor);
+  // Copies a read-only tensor that is about to be overwritten. The variables of the frame that hold it, in tuples too,
+  // hold the copy from then on.
+  Result<HostValue> CopyToStorage(const NDArray& tensor, Frame& frame);
   Result<HostValue> CallGlobal(const GlobalVar& var, const BaseFunc& function, std::vector<HostValue> args);
   Result<HostValue> CallPrimFunc(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args);
   Result<HostValue> CallPacked(std::string_view name, std::span<const HostValue> args);

@@ -142,6 +142,32 @@ class Module:
   CHECK(Elements(*x) == std::vector<double>{1, 2});
 }
 
+TEST_CASE("relax interpreter: what an in-place call overwrites is seen", "[eval]") {
+  Program program(R"(
+@I.ir_module
+class Module:
+    @T.prim_func
+    def twice(A: T.Buffer((2,), "float32")):
+        for i in range(2):
+            A[i] = A[i] * T.float32(2)
+
+    @R.function
+    def main(x: R.Tensor((2,), "float32")):
+        a = R.add(x, x)
+        b = a
+        t = ((a, x), a)
+        y = R.call_tir_inplace(Module.twice, (a,), inplace_indices=[0], out_sinfo=R.Tensor((2,), "float32"))
+        f = t[0]
+        g = f[0]
+        h = f[1]
+        return (a, b, g, h, y)
+)");
+  const HostValue result = program.Run({F32({2}, {1, 2})});
+  for (const size_t overwritten : {0, 1, 2, 4})
+    CHECK(Elements(*result.tuple()->fields[overwritten].tensor()) == std::vector<double>{4, 8});
+  CHECK(Elements(*result.tuple()->fields[3].tensor()) == std::vector<double>{1, 2});
+}
+
 TEST_CASE("relax interpreter: random operators follow from the seed", "[eval]") {
   Program program(R"(
 @R.function
