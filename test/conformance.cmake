@@ -37,10 +37,12 @@ add_test(NAME semantics_on_models
                  --model squeezenet --model shufflenet "${IROPT_CONFORMANCE_DIR}/../corpus/models")
 set_tests_properties(model_example models passes_on_models semantics_on_models PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
 
-# TIR passes keep what functions compute: recorded modules and random ones, interpreted and compiled.
+# TIR passes keep what functions compute: a part of the recorded modules, of the functions of models, and random ones,
+# interpreted and compiled. docs/testing.md has the command for all of them.
 add_test(NAME tir_values
          COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/tir_values.py" --ir-opt $<TARGET_FILE:ir-opt>
-                 --generator $<TARGET_FILE:random_module> --modules 100
+                 --models "${IROPT_CONFORMANCE_DIR}/../corpus/models" --recorded 100 --from-models 20 --random 100
+                 --budget 20000000
                  "$<$<BOOL:${IROPT_HAVE_LLVM}>:--ir-run=$<TARGET_FILE:ir-run>>" "${IROPT_CONFORMANCE_DIR}"
          COMMAND_EXPAND_LISTS)
 set_tests_properties(tir_values PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)

@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
-"""TIR passes keep what functions compute: the modules of TVM's recorded TIR cases, and random ones, are run before and after
-each pass alone and around each pass of the lowering, under -check-semantics=each; the lowered functions are compiled, too,
-and compared with the interpreted originals. An access out of bounds, or an undefined read, that was not there before is a
-failure, because the function then fails. Exit code 77 without recorded cases.
+"""TIR passes keep what functions compute: PrimFuncs are run before and after each pass alone, and around each pass of
+tir.lower, under -check-semantics=each; the lowered functions are compiled, too, and compared with the interpreted
+originals. An access out of bounds, or an undefined read, that was not there before is a failure, because the function then
+fails. Exit code 77 without recorded cases.
 
-    tir_values.py --ir-opt=BINARY [--ir-run=BINARY] [--generator=BINARY] [--modules=N] [--seed=N] [--pass=NAME...] FOLDER
+    tir_values.py --ir-opt=BINARY [--ir-run=BINARY] [--models=FOLDER] [--recorded=N] [--from-models=N] [--random=N]
+                  [--budget=N] [--seed=N] [--threads=N] [--pass=NAME...] [--keep=FOLDER] FOLDER
 
-FOLDER holds the recorded cases. Of these, N distinct modules are taken, by default all, and as many random ones if there is
-a generator (test/random).
+The PrimFuncs are the modules of TVM's recorded TIR cases (FOLDER), those of real models (--models), by default all of them,
+and random ones (random_prim_funcs.py). Models without PrimFuncs are put through `zero`, with their own shapes and with small
+images. A function that exceeds the budget of the interpreter is compiled before and after tir.lower, and not compared around
+single passes.
 """
 import argparse
+import collections
 import concurrent.futures
-import gzip
 import json
 import os
 import random
@@ -21,156 +24,274 @@ import sys
 import tempfile
 
 import semantic_runs
+import tir_sources
 
 SKIPPED = 77
-FILES = ["tir_pass.jsonl.gz", "nets_tir_pass.jsonl.gz"]
-# The passes of tir.lower that are there, in its order.
-LOWERING = [
-    "tir.LowerInitBlock", "tir.PlanAndUpdateBufferAllocationLocation", "tir.ConvertBlocksToOpaque", "tir.UnifyThreadBinding",
-    "tir.CompactBufferAllocation", "tir.LowerMatchBuffer", "tir.Simplify", "tir.LowerOpaqueBlock", "tir.FlattenBuffer",
-    "tir.NarrowDataType", "tir.Simplify", "tir.HoistIfThenElse", "tir.VectorizeLoop", "tir.InjectVirtualThread",
-    "tir.InjectDoubleBuffer", "tir.StorageRewrite", "tir.UnrollLoop", "tir.RenormalizeSplitPattern", "tir.Simplify",
-    "tir.RemoveNoOp", "tir.RewriteUnsafeSelect", "tir.CommonSubexprElimTIR"
-]
+LOWER = "tir.lower"
 PUBLIC = re.compile(r"@T\.prim_func\n +def (\w+)\(")
+SYMBOL = re.compile(r"^ +(\w+) = T\.int(?:32|64)\((?:is_size_var=True)?\)$", re.MULTILINE)
+SYMBOL_SIZE = 5
 # Passes whose results cannot be compared, with the reason.
 NOT_COMPARABLE = {
+    "tir.BF16StorageLegalize": "it refuses buffers as parameters",
+    "tir.FP8StorageLegalize": "it refuses buffers as parameters",
+    "tir.MakePackedAPI": "functions are called by another convention",
+    "tir.MakeUnpackedAPI": "functions are called by another convention",
     "tir.PointerValueTypeRewrite": "parameters become buffers of vectors",
     "tir.SplitHostDevice": "the parts of a function for a device are functions, too, and count as outputs",
-    # A fault that is known: see docs/testing.md.
-    "tir.ForceNarrowIndexToInt32": "variables of shapes of buffers without a declaration are left undefined",
 }
-# What TVM's text cannot express: it reads back as something else, as in TVM.
+# What TVM's text cannot express: it reads back as something else, as in TVM. `or` of vectors is that of bits, and the
+# extents of regions are differences.
 TEXT_LOSSES = re.compile(
-    r'reads back as another one: .*("virtual_thread", "thread_extent"|call of tir\.if_then_else|node\.dom\.extent)')
+    r'reads back as another one: .*("virtual_thread", "thread_extent"|call of tir\.if_then_else|node\.dom\.extent'
+    r'|\.extent\.a: Add, Sub|(?:And|Or), call of tir\.bitwise_)')
 # Memory of a kind of its own is merged by TVM, too, without new shapes for the buffers in it.
-SPECIAL_MEMORY = re.compile(r'"global:\w+"')
-# Loops that share a thread run at the same time, once they are unified; before, each runs on its own.
-THREAD = re.compile(r'thread="([\w.]+)"')
-UNIFYING = ["tir.UnifyThreadBinding", "tir.LiftThreadBinding", "lowering"]
-OUTCOMES = ["compared", "unchanged", "refused", "FAILED"]
+SPECIAL_MEMORY = re.compile(r'"(?:global:|local_|shared_)\w+"')
+# Loops over one thread axis in one kernel run at the same time, once they are unified; before, each runs on its own.
+UNIFYING = ["tir.UnifyThreadBinding", "tir.LiftThreadBinding", LOWER]
+OUTCOMES = ["compared", "unchanged", "refused", "not compared", "FAILED"]
 REFUSED = (2, 3, 4)
+OVER_BUDGET = "it exceeds a budget"
+# A remark of -check-semantics.
+REASON = re.compile(r"function '([^']*)' is not compared: (.*)")
+# So many functions are run together; this saves processes.
+BATCH = 12
 
 
-def recorded_modules(folder):
-    """The distinct inputs of the cases, in their order."""
-    modules = {}
-    for name in FILES:
-        path = os.path.join(folder, "cases", name)
-        if not os.path.exists(path):
-            continue
-        with gzip.open(path, "rt", encoding="utf-8") as f:
-            for line in f:
-                modules.setdefault(json.loads(line)["before"])
-    return list(modules)
+class Result:
+    """What a run has found: how many functions have which of OUTCOMES, why functions are not compared, by name, and the
+    messages of a failure."""
+
+    def __init__(self, outcomes, reasons=(), failure=""):
+        self.outcomes = collections.Counter(outcomes)
+        self.reasons = list(reasons)
+        self.failure = failure
+
+    @staticmethod
+    def of(outcome, count=1, reason=""):
+        return Result({outcome: count}, [("", reason)] * count if outcome == "not compared" else [])
+
+    @property
+    def is_known(self):
+        """Whether it says something about each function: otherwise they are run one by one."""
+        return not self.failure and not self.outcomes["refused"]
+
+    @property
+    def over_budget(self):
+        return [name for name, reason in self.reasons if OVER_BUDGET in reason]
 
 
-def random_modules(options, count):
-    for index in range(count):
-        done = subprocess.run([options.generator, str(options.seed), str(index)], capture_output=True, text=True, check=True)
-        yield done.stdout
-
-
-def write(folder, index, text):
-    path = os.path.join(folder, f"{index}.ir")
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(text)
-    return path
-
-
-def run_pipeline(ir_opt, pipeline, path):
-    """One of OUTCOMES, and the messages of a failure."""
-    command = [ir_opt, "-O4", f"-passes={pipeline}", "-check-semantics=each", "-check-semantics-budget=100000000", path]
+def run_pipeline(options, pipeline, path, check="-check-semantics=each"):
+    command = [options.ir_opt, "-O4", f"-passes={pipeline}", check, f"-check-semantics-budget={options.budget}", path]
     done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode in REFUSED:
-        return "refused", ""
+        return Result.of("refused")
     if TEXT_LOSSES.search(done.stderr):
-        return "unchanged", ""
+        return Result.of("not compared", 1, "its result reads back as something else, as in TVM")
     summary = semantic_runs.SUMMARY.search(done.stderr)
     if done.returncode != 0 or not summary:
-        return "FAILED", f"exit code {done.returncode}: {done.stderr[:1500]}"
+        return Result({"FAILED": 1}, [], f"exit code {done.returncode}: {done.stderr[:1500]}")
     functions, unchanged, not_compared = map(int, summary.groups())
-    return "compared" if functions > unchanged + not_compared else "unchanged", ""
+    compared = functions - unchanged - not_compared
+    reasons = [REASON.match(reason).groups() for reason in semantic_runs.NOT_COMPARED.findall(done.stderr)]
+    return Result({"compared": compared, "unchanged": unchanged, "not compared": not_compared}, reasons)
 
 
-def run_compiled(ir_run, pipeline, path, text):
-    """The same for compiled functions. One that fails before it is lowered is left alone."""
-    worst = "unchanged", ""
+def run_compiled(options, path, text, before_loops):
+    """The same for functions that are compiled after tir.lower. One that fails before it is lowered is left alone."""
+    result = Result.of("not compared", 1, "it fails on random inputs")
+    symbols = [f"-sym={name}={SYMBOL_SIZE}" for name in dict.fromkeys(SYMBOL.findall(text))]
     for name in PUBLIC.findall(text):
         expected = f"{path}.{name}.npz"
-        flags = [f"-entry={name}", "-random-inputs"]
-        before = subprocess.run([ir_run, *flags, f"-output={expected}", path], capture_output=True, check=False)
+        flags = [f"-entry={name}", "-random-inputs", *symbols]
+        before = subprocess.run([options.ir_run, *flags, f"-loops={before_loops}", f"-output={expected}", path],
+                                capture_output=True, check=False)
         if before.returncode != 0:
             continue
-        command = [ir_run, "-O4", *flags, f"-passes={pipeline}", "-loops=compile", f"-check={expected}", path]
+        command = [options.ir_run, "-O4", *flags, f"-passes={LOWER}", "-loops=compile", f"-check={expected}", path]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
+        os.remove(expected)
         if done.returncode in REFUSED:
-            continue
-        if done.returncode != 0:
-            return "FAILED", f"'{name}', exit code {done.returncode}: {done.stderr[:1500]}"
-        worst = "compared", ""
-    return worst
+            result = Result.of("refused")
+        elif done.returncode != 0:
+            return Result({"FAILED": 1}, [], f"'{name}', exit code {done.returncode}: {done.stderr[:1500]}")
+        else:
+            result = Result.of("compared")
+    return result
 
 
-def check_module(options, work, path, text):
-    """What the runs have found; nothing if the module itself is not accepted, or does not read back as it is."""
+def shares_threads(text):
+    """Whether two loops in one kernel are over the same thread axis."""
+    tags, kernel = set(), None
+    for line in text.split("\n"):
+        indent = len(line) - len(line.lstrip())
+        if line.strip() and kernel is not None and indent <= kernel:
+            tags, kernel = set(), None
+        for tag in re.findall(r'thread="([\w.]+)"', line) + re.findall(r'T\.launch_thread\("([\w.]+)"', line):
+            if tag in tags:
+                return True
+            tags.add(tag)
+            kernel = indent if kernel is None else kernel
+    return False
+
+
+def is_accepted(options, path):
+    """Whether a module is well-formed, and reads back as it is."""
     plain = [options.ir_opt, "-O4", "-passes=Sequential()", "-verify-roundtrip", path]
-    if SPECIAL_MEMORY.search(text) or subprocess.run(plain, capture_output=True, check=False).returncode != 0:
-        return []
-    threads = THREAD.findall(text)
-    shares_threads = len(threads) != len(set(threads))
-    results = [(name, run_pipeline(options.ir_opt, pipeline, path)) for name, pipeline in work
-               if not (shares_threads and name in UNIFYING)]
-    if options.ir_run and not shares_threads:
-        results.append(("compiled", run_compiled(options.ir_run, ",".join(LOWERING), path, text)))
-    return results
+    return subprocess.run(plain, capture_output=True, check=False).returncode == 0
 
 
-def report(outcomes, failures):
-    for name, place, message in failures:
-        print(f"FAILED  {name} on {place}, {message}")
-    for name, counts in outcomes.items():
-        print(f"{name:42}" + ", ".join(f"{counts.get(outcome, 0)} {outcome}" for outcome in OUTCOMES))
-    return 1 if failures or not any(counts.get("compared") for counts in outcomes.values()) else 0
+class Module:
+    def __init__(self, name, text, path):
+        self.name = name
+        self.text = text
+        self.path = path
+        self.shares_threads = shares_threads(text)
+        self.is_combinable = not self.shares_threads and bool(tir_sources.rest_of_function(text))
 
 
-def main():
+class Checker:
+    """Runs modules, each a name and a text, in batches, and tallies what is found."""
+
+    def __init__(self, options, work, folder):
+        self.options = options
+        self.work = work
+        self.folder = folder
+        self.outcomes = collections.defaultdict(collections.Counter)  # by pass
+        self.reasons = collections.Counter()
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, f"{name}.ir")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        return path
+
+    def add(self, name, place, result):
+        self.outcomes[name] += result.outcomes
+        self.reasons.update(re.sub(r"'[^']*'|\d+|^\w+(?=:)", "...", reason)[:110] for _, reason in result.reasons)
+        if result.failure:
+            print(f"FAILED  {name} on {place}, {result.failure}", flush=True)
+
+    def check(self, batch):
+        """Results by pass and module, or by pass and batch."""
+        modules = [Module(name, text, self.write(name, text)) for name, text in batch]
+        accepted = [m for m in modules if not SPECIAL_MEMORY.search(m.text)]
+        together = [m for m in accepted if m.is_combinable]
+        path = self.combine(together)
+        if not is_accepted(self.options, path):
+            together = [m for m in together if is_accepted(self.options, m.path)]
+            path = self.combine(together)
+        accepted = [m for m in accepted if m in together or (not m.is_combinable and is_accepted(self.options, m.path))]
+        for module in modules:
+            yield "modules", module.name, Result.of("compared" if module in accepted else "refused")
+        over = self.over_budget(together, path) + [m for m in accepted if not m.is_combinable and self.is_over_budget(m)]
+        for module in accepted:
+            if self.options.ir_run and not module.shares_threads:
+                before = "compile" if module in over else "interpret"
+                yield "compiled", module.name, run_compiled(self.options, module.path, module.text, before)
+            if module in over:
+                for name, _ in self.work:
+                    yield name, module.name, Result.of("not compared", 1, OVER_BUDGET)
+        yield from self.check_together([m for m in together if m not in over])
+        for module in accepted:
+            if module not in over and not module.is_combinable:
+                for name, pipeline in self.work:
+                    yield name, module.name, self.check_one(name, pipeline, module)
+
+    def combine(self, modules):
+        return self.write("together-" + modules[0].name if modules else "none",
+                          tir_sources.combine([m.text for m in modules]))
+
+    def is_over_budget(self, module):
+        return not module.shares_threads and bool(run_pipeline(
+            self.options, LOWER, module.path, "-check-semantics").over_budget)
+
+    def over_budget(self, modules, path):
+        """Those of the modules that exceed the budget; their functions are f0, f1 and so on in the file."""
+        result = run_pipeline(self.options, LOWER, path, "-check-semantics")
+        if not result.is_known:
+            return [m for m in modules if self.is_over_budget(m)]
+        return [modules[int(name[1:])] for name in result.over_budget]
+
+    def check_one(self, name, pipeline, module):
+        if name in UNIFYING and module.shares_threads:
+            return Result.of("not compared", 1, "loops in it share a thread")
+        return run_pipeline(self.options, pipeline, module.path)
+
+    def check_together(self, modules):
+        if not modules:
+            return
+        path = self.combine(modules)
+        for name, pipeline in self.work:
+            result = run_pipeline(self.options, pipeline, path)
+            if result.is_known:
+                yield name, path, result
+                continue
+            for module in modules:
+                yield name, module.name, self.check_one(name, pipeline, module)
+
+    def report(self, source):
+        print(f"\n{source:42}" + "".join(f"{outcome:>14}" for outcome in OUTCOMES))
+        for name, counts in self.outcomes.items():
+            print(f"{name:42}" + "".join(f"{counts[outcome]:>14}" for outcome in OUTCOMES))
+        for reason, count in self.reasons.most_common(15):
+            print(f"  {count} not compared: {reason}")
+        sys.stdout.flush()
+        counts = self.outcomes.values()
+        return any(count["compared"] for count in counts) and not any(count["FAILED"] for count in counts)
+
+
+def sample(items, count, seed):
+    return random.Random(seed).sample(items, min(count, len(items))) if count is not None else items
+
+
+def sources(options):
+    """Lists of names and texts by kind."""
+    result = {"recorded": sample(tir_sources.recorded(options.folder), options.recorded, options.seed)}
+    if options.models:
+        found = tir_sources.of_models(options.ir_opt, options.models) if options.from_models != 0 else []
+        result["models"] = sample(found, options.from_models, options.seed)
+    result["random"] = tir_sources.generated(options.seed, options.random)
+    return {kind: items for kind, items in result.items() if items}
+
+
+def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ir-opt", required=True)
     parser.add_argument("--ir-run", help="runs compiled functions if it is given")
-    parser.add_argument("--generator", help="the program random_module")
-    parser.add_argument("--modules", type=int)
+    parser.add_argument("--models", help="a folder of models")
+    parser.add_argument("--recorded", type=int, help="the number of recorded modules")
+    parser.add_argument("--from-models", type=int, help="the number of PrimFuncs of models")
+    parser.add_argument("--random", type=int, default=1000, help="the number of random PrimFuncs")
+    parser.add_argument("--budget", type=int, default=100_000_000, help="of -check-semantics-budget")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--pass", action="append", dest="passes", help="all, and the lowering, by default")
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--pass", action="append", dest="passes", help="all, and tir.lower, by default")
     parser.add_argument("--keep", help="a folder for the modules; by default a temporary one")
     parser.add_argument("folder")
-    options = parser.parse_args()
-    texts = recorded_modules(options.folder)
-    if not texts:
+    return parser.parse_args()
+
+
+def main():
+    options = parse_options()
+    kinds = sources(options)
+    if not kinds:
         return SKIPPED
-    if options.modules:
-        texts = random.Random(options.seed).sample(texts, min(options.modules, len(texts)))
-    if options.generator:
-        texts += random_modules(options, len(texts))
     listed = subprocess.run([options.ir_opt, "-list-passes=json"], stdout=subprocess.PIPE, check=True).stdout
-    names = [p["name"] for p in json.loads(listed)["passes"] 
-             if p["name"].startswith("tir.") and p["name"] not in NOT_COMPARABLE]
-    work = [(name, semantic_runs.BEFORE.get(name, "") + name + semantic_runs.OPTIONS.get(name, ""))
-            for name in options.passes or names]
-    if not options.passes:
-        work.append(("lowering", ",".join(LOWERING)))
-    outcomes, failures = {}, []
-    with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        folder = options.keep or temporary
-        paths = [write(folder, index, text) for index, text in enumerate(texts)]
-        runs = pool.map(lambda path, text: check_module(options, work, path, text), paths, texts)
-        for path, results in zip(paths, runs):
-            for name, (outcome, message) in results:
-                counts = outcomes.setdefault(name, {})
-                counts[outcome] = counts.get(outcome, 0) + 1
-                if outcome == "FAILED":
-                    failures.append((name, os.path.basename(path), message))
-    return report(outcomes, failures)
+    names = options.passes or [p["name"] for p in json.loads(listed)["passes"]
+                               if p["name"].startswith("tir.") and p["name"] not in NOT_COMPARABLE] + [LOWER]
+    work = [(name, semantic_runs.BEFORE.get(name, "") + name + semantic_runs.OPTIONS.get(name, "")) for name in names]
+    ok = True
+    with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(options.threads) as pool:
+        for kind, items in kinds.items():
+            checker = Checker(options, work, options.keep or temporary)
+            items = [(f"{kind}-{name}", text) for name, text in items]
+            batches = [items[i:i + BATCH] for i in range(0, len(items), BATCH)]
+            for results in pool.map(lambda batch, c=checker: list(c.check(batch)), batches):
+                for result in results:
+                    checker.add(*result)
+            ok = checker.report(kind) and ok
+    return 0 if ok else 1
 
 
 if __name__ == "__main__":
