@@ -116,6 +116,23 @@ class AllocationMover : public LoopMutator {
     return same ? block : workspace().New<tir::Block>(copy);
   }
 
+  // Memory with statements of its own does not exist outside of them.
+  const tir::Stmt* VisitAllocate(const tir::Allocate* allocate) override {
+    const tir::Stmt* visited = LoopMutator::VisitAllocate(allocate);
+    known_.erase(allocate->buffer_var);
+    return visited;
+  }
+  const tir::Stmt* VisitAllocateConst(const tir::AllocateConst* allocate) override {
+    const tir::Stmt* visited = LoopMutator::VisitAllocateConst(allocate);
+    known_.erase(allocate->buffer_var);
+    return visited;
+  }
+  const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
+    const tir::Stmt* visited = LoopMutator::VisitLetStmt(let);
+    known_.erase(let->var);
+    return visited;
+  }
+
   const tir::Stmt* VisitBufferRealize(const tir::BufferRealize* realize) override {
     diagnostics_.Error(Location(*realize), "pass-failed", "T.realize is not allowed in a function with blocks");
     return realize;
