@@ -284,6 +284,8 @@ class RegionCollector : public tir::StmtExprVisitor {
   void Access(const tir::Buffer* buffer, const std::vector<tir::Range>& ranges) {
     const auto depth = depths_.find(buffer->data);
     if (depth == depths_.end()) return;
+    // Where conditions contradict each other, nothing is accessed.
+    if (std::ranges::any_of(domains_, [](const auto& domain) { return domain.second.is_nothing(); })) return;
     // Loops around the allocation do not count, but threads that share the memory do.
     std::vector<std::pair<const tir::Var*, IntervalSet>> outer;
     const StorageScope scope = StorageScope::Of(buffer->scope());
