@@ -212,6 +212,7 @@ llvm::Value* ExprEmitter::EmitRamp(const tir::Ramp& ramp, int lane) {
 llvm::Value* ExprEmitter::EmitShuffle(const tir::Shuffle& shuffle, int lane) {
   const auto at = static_cast<size_t>(std::max(lane, 0));
   const auto* index = at < shuffle.indices.size() ? As<tir::IntImm>(shuffle.indices[at]) : nullptr;
+  if (at < shuffle.indices.size() && !index) return EmitLaneAt(shuffle.vectors, EmitInt(shuffle.indices[at]));
   int64_t rest = index ? index->value : -1;
   for (const PrimExpr* vector : shuffle.vectors) {
     const int lanes = vector->dtype.lanes;
@@ -220,6 +221,21 @@ llvm::Value* ExprEmitter::EmitShuffle(const tir::Shuffle& shuffle, int lane) {
   }
   return frame_.Unsupported("a lane index of a shuffle is out of range",
                             frame_.types().Register(shuffle.dtype.with_lanes(1)));
+}
+
+llvm::Value* ExprEmitter::EmitLaneAt(List<const PrimExpr*> vectors, llvm::Value* index) {
+  int lanes = 0;
+  for (const PrimExpr* vector : vectors) lanes += vector->dtype.lanes;
+  llvm::Value* all = llvm::PoisonValue::get(frame_.types().Register(vectors[0]->dtype.with_lanes(lanes)));
+  int next = 0;
+  for (const PrimExpr* vector : vectors) {
+    for (int lane = 0; lane < vector->dtype.lanes; ++lane, ++next) {
+      llvm::Value* element = Emit(vector, vector->dtype.lanes == 1 ? kAll : lane);
+      all = lanes == 1 ? element : frame_.b().CreateInsertElement(all, element, static_cast<uint64_t>(next));
+    }
+  }
+  frame_.FailIf(frame_.b().CreateICmpUGE(index, frame_.Int64(lanes)), "the index of a shuffle is out of range");
+  return lanes == 1 ? all : frame_.b().CreateExtractElement(all, index);
 }
 
 // ---- Reductions

@@ -74,6 +74,8 @@ class ExprEmitter {
   llvm::Value* EmitLet(const tir::Let& let, int lane);
   llvm::Value* EmitRamp(const tir::Ramp& ramp, int lane);
   llvm::Value* EmitShuffle(const tir::Shuffle& shuffle, int lane);
+  // The lane with a computed number, counted through the vectors.
+  llvm::Value* EmitLaneAt(List<const PrimExpr*> vectors, llvm::Value* index);
   llvm::Value* EmitReduce(const tir::Reduce& reduce);
   void ReduceOver(const tir::Reduce& reduce, size_t axis, llvm::ArrayRef<llvm::Value*> sums);
   bool IsSafeCall(const tir::Call& call);
