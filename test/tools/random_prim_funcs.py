@@ -132,6 +132,8 @@ class Writer:
     def write(self):
         inputs = [Buffer(f"A{i}", self.rng.choice(DTYPES), self.dims()) for i in range(self.rng.randint(1, 3))]
         self.exprs.buffers = list(inputs)
+        # Sizes follow from the inputs.
+        self.pool = [dim for dim in self.pool if isinstance(dim, int) or any(dim in buffer.dims for buffer in inputs)] or [4]
         results = []
         for left in reversed(range(self.rng.randint(1, 3))):
             is_result = left == 0 or self.rng.random() < 0.3
@@ -181,7 +183,10 @@ class Writer:
         return target.at([name for name, _ in axes])
 
     def stage(self, target):
-        forms = [self.block] * 3 + [self.vectorized, self.unrolled, self.threads, self.scan, self.plain]
+        forms = [self.block] * 3 + [self.vectorized, self.unrolled, self.threads, self.plain]
+        # As in TVM, allocations move into loops without blocks as if no iteration read what another one wrote.
+        if target.name.startswith("C"):
+            forms.append(self.scan)
         if target.dtype not in ("bool", "float16"):
             forms += [self.reduction] * 2
         self.rng.choice(forms)(target)

@@ -40,11 +40,9 @@ NOT_COMPARABLE = {
     "tir.PointerValueTypeRewrite": "parameters become buffers of vectors",
     "tir.SplitHostDevice": "the parts of a function for a device are functions, too, and count as outputs",
 }
-# What TVM's text cannot express: it reads back as something else, as in TVM. `or` of vectors is that of bits, and the
-# extents of regions are differences.
-TEXT_LOSSES = re.compile(
-    r'reads back as another one: .*("virtual_thread", "thread_extent"|call of tir\.if_then_else|node\.dom\.extent'
-    r'|\.extent\.a: Add, Sub|(?:And|Or), call of tir\.bitwise_)')
+# The text of a result may read back as another module, as in TVM: operators fold constants, and some nodes have no text of
+# their own. The values are compared all the same, but only around all passes.
+TEXT_LOSS = "reads back as another one"
 # Memory of a kind of its own is merged by TVM, too, without new shapes for the buffers in it.
 SPECIAL_MEMORY = re.compile(r'"(?:global:|local_|shared_)\w+"')
 # Loops over one thread axis in one kernel run at the same time, once they are unified; before, each runs on its own.
@@ -86,8 +84,8 @@ def run_pipeline(options, pipeline, path, check="-check-semantics=each"):
     done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode in REFUSED:
         return Result.of("refused")
-    if TEXT_LOSSES.search(done.stderr):
-        return Result.of("not compared", 1, "its result reads back as something else, as in TVM")
+    if TEXT_LOSS in done.stderr:
+        return run_pipeline(options, pipeline, path, "-check-semantics")
     summary = semantic_runs.SUMMARY.search(done.stderr)
     if done.returncode != 0 or not summary:
         return Result({"FAILED": 1}, [], f"exit code {done.returncode}: {done.stderr[:1500]}")
