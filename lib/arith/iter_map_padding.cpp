@@ -88,13 +88,16 @@ void IterMapRewriter::AddPaddedMark(const IterMark* mark, Padding& padding) {
   const PrimExpr* factor = padding.factor;
   const PrimExpr* end = make().Add(mark->extent, padding.before);
   padding.after = IsDivisible(end, factor) ? zero : make().FloorMod(make().Sub(zero, end), factor);
-  const IterSum sum = {{{mark, one, mark->extent, one}}, padding.before, true};
-  const PrimExpr* extent = analyzer_.Simplify(make().Add(end, padding.after));
-  marks_.push_back({.expr = nullptr, .sum = sum, .extent = extent, .unpadded = mark});
-  padding.padded = &marks_.back();
+  IterMark& padded = marks_.emplace_back();
+  padded.sum.args.push_back({mark, one, mark->extent, one});
+  padded.sum.base = padding.before;
+  padded.sum.has_iters = true;
+  padded.extent = analyzer_.Simplify(make().Add(end, padding.after));
+  padded.unpadded = mark;
+  padding.padded = &padded;
 
-  const PrimExpr* row = make().FloorDiv(ToExpr(sum), factor);
-  const PrimExpr* rest = make().FloorMod(ToExpr(sum), factor);
+  const PrimExpr* row = make().FloorDiv(ToExpr(padded.sum), factor);
+  const PrimExpr* rest = make().FloorMod(ToExpr(padded.sum), factor);
   const auto all = [&](NodeKind kind, const PrimExpr* count, const PrimExpr* its_row, const PrimExpr* bound) {
     const PrimExpr* in_padding =
         make().Binary(NodeKind::kAnd, make().Binary(NodeKind::kEQ, row, its_row), make().Binary(kind, rest, bound));

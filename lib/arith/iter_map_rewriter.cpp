@@ -93,8 +93,10 @@ IterSum IterMapRewriter::VisitVar(const tir::Var* var) {
   IterSum sum = {{}, range.min, /*has_iters=*/true};
   if (!options_.simplify_trivial_iterators || !IsInt(range.extent, 1)) {
     const PrimExpr* from_zero = IsInt(range.min, 0) ? var : make().Sub(var, range.min);
-    marks_.push_back({.expr = from_zero, .sum = {}, .extent = range.extent});
-    sum.args.push_back({&marks_.back(), one, range.extent, one});
+    IterMark& mark = marks_.emplace_back();
+    mark.expr = from_zero;
+    mark.extent = range.extent;
+    sum.args.push_back({&mark, one, range.extent, one});
   }
   return vars_[var] = sum;
 }
@@ -189,9 +191,13 @@ const IterMark* IterMapRewriter::MarkOfSplit(const IterSplit& split) {
     if (mark.is_split && SameTerm(mark.sum.args[0], split) && DeepEqual(mark.sum.args[0].scale, split.scale))
       return &mark;
   }
-  const IterSum sum = {{split}, make().Const(0, split.extent->dtype), true};
-  marks_.push_back({.expr = nullptr, .sum = sum, .extent = split.extent, .is_split = true});
-  return &marks_.back();
+  IterMark& mark = marks_.emplace_back();
+  mark.sum.args.push_back(split);
+  mark.sum.base = make().Const(0, split.extent->dtype);
+  mark.sum.has_iters = true;
+  mark.extent = split.extent;
+  mark.is_split = true;
+  return &mark;
 }
 
 const PrimExpr* IterMapRewriter::Product(const PrimExpr* a, const PrimExpr* b) {
@@ -368,8 +374,13 @@ std::optional<IterSum> IterMapRewriter::Fuse(IterSum sum, bool may_skip) {
     mark = known->mark;
   } else {
     const PrimExpr* extent = make().Add(make().TruncDiv(expected, base_scale), tail);
-    marks_.push_back({nullptr, {{grouped.rbegin(), grouped.rend()}, zero, true}, extent, flat_form});
-    mark = &marks_.back();
+    IterMark& fused = marks_.emplace_back();
+    fused.sum.args.assign(grouped.rbegin(), grouped.rend());
+    fused.sum.base = zero;
+    fused.sum.has_iters = true;
+    fused.extent = extent;
+    fused.flat = flat_form;
+    mark = &fused;
     fused_.push_back({flat_form, mark, extra_base});
   }
   const PrimExpr* one = make().Const(1, base_scale->dtype);

@@ -23,15 +23,15 @@ struct IterSplit {
 
 struct IterSum {
   std::vector<IterSplit> args;
-  const PrimExpr* base;
+  const PrimExpr* base = nullptr;
   bool has_iters = false;  // whether it is made of iterators, those that run once among them
 };
 
 // An iterator from 0 to extent - 1: an expression, or (expr null) a sum of others.
 struct IterMark {
-  const PrimExpr* expr;
+  const PrimExpr* expr = nullptr;
   IterSum sum;
-  const PrimExpr* extent;
+  const PrimExpr* extent = nullptr;
   IterSum flat = {};                   // the sum without marks of other sums
   const IterMark* unpadded = nullptr;  // of an iterator with padding: the sum is that one, and the values before it
   bool is_split = false;               // the sum is one split, of which the digits are taken as of a new iterator
