@@ -41,8 +41,8 @@ set_tests_properties(model_example models passes_on_models semantics_on_models P
 # interpreted and compiled. docs/testing.md has the command for all of them.
 add_test(NAME tir_values
          COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/tir_values.py" --ir-opt $<TARGET_FILE:ir-opt>
-                 --models "${IROPT_CONFORMANCE_DIR}/../corpus/models" --recorded 100 --from-models 20 --random 100
-                 --budget 20000000
+                 --models "${IROPT_CONFORMANCE_DIR}/../corpus/models" --recorded 60 --from-models 12 --random 60
+                 --budget 5000000
                  "$<$<BOOL:${IROPT_HAVE_LLVM}>:--ir-run=$<TARGET_FILE:ir-run>>" "${IROPT_CONFORMANCE_DIR}"
          COMMAND_EXPAND_LISTS)
 set_tests_properties(tir_values PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)

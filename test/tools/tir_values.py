@@ -28,7 +28,7 @@ import tir_sources
 
 SKIPPED = 77
 LOWER = "tir.lower"
-PUBLIC = re.compile(r"@T\.prim_func\n +def (\w+)\(")
+PUBLIC = re.compile(r"@T\.prim_func\n *def (\w+)\(")
 SYMBOL = re.compile(r"^ +(\w+) = T\.int(?:32|64)\((?:is_size_var=True)?\)$", re.MULTILINE)
 SYMBOL_SIZE = 5
 # Passes whose results cannot be compared, with the reason.
@@ -261,7 +261,7 @@ def parse_options():
     parser.add_argument("--recorded", type=int, help="the number of recorded modules")
     parser.add_argument("--from-models", type=int, help="the number of PrimFuncs of models")
     parser.add_argument("--random", type=int, default=1000, help="the number of random PrimFuncs")
-    parser.add_argument("--budget", type=int, default=100_000_000, help="of -check-semantics-budget")
+    parser.add_argument("--budget", type=int, default=5_000_000, help="of -check-semantics-budget")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--pass", action="append", dest="passes", help="all, and tir.lower, by default")
