@@ -1,25 +1,23 @@
 # Recorded results of TVM 0.18 on its own test programs. Each line is a minimum share of cases that must agree, both of
 # all cases and of those that a tool which prints its input unchanged would fail; it is only ever raised.
-function(iropt_add_conformance kind minimum)
-  add_test(NAME conformance_${kind}
+function(iropt_add_conformance name kind)
+  add_test(NAME conformance_${name}
            COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/conformance.py"
-                   "--folder=${IROPT_CONFORMANCE_DIR}" --kind=${kind} -- --ir-opt $<TARGET_FILE:ir-opt> --min ${minimum} ${ARGN})
-  set_tests_properties(conformance_${kind} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
+                   "--folder=${IROPT_CONFORMANCE_DIR}" --kind=${kind} --ir-opt=$<TARGET_FILE:ir-opt> ${ARGN})
+  set_tests_properties(conformance_${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
 endfunction()
 
-iropt_add_conformance(roundtrip 0.995)
-iropt_add_conformance(well_formed 0.995)
-# The passes.
-iropt_add_conformance(pass 0.99 --pass Normalize --pass CanonicalizeBindings --pass EliminateCommonSubexpr
-                      --pass DeadCodeElimination --pass FoldConstant --pass AttachGlobalSymbol --pass BindParams
-                      --pass BindSymbolicVars --pass BundleModelParams --pass ConvertLayout
-                      --pass InlinePrivateFunctions --pass LambdaLift --pass LazyGetInput --pass LazySetOutput
-                      --pass LegalizeOps --pass LiftTransformParams --pass RealizeVDevice --pass RemovePurityChecking
-                      --pass RemoveUnusedParameters
-                      --pass ToMixedPrecision --pass ToNonDataflow --pass TopologicalSort)
+iropt_add_conformance(roundtrip roundtrip -- --min 0.995)
+iropt_add_conformance(well_formed well_formed -- --min 0.995)
+# The passes that have recorded cases: all cases of a pass must agree unless it has a minimum here.
+iropt_add_conformance(pass pass --level=graph --minimum=FoldConstant=0.984 --minimum=Gradient=0.937
+                      --minimum=LegalizeOps=0.991)
+iropt_add_conformance(tir_pass pass --level=tir --minimum=tir.FlattenBuffer=0.98 --minimum=tir.HoistIfThenElse=0.7
+                      --minimum=tir.MakePackedAPI=0.75 --minimum=tir.ReduceBranchingThroughOvercompute=0.75
+                      --minimum=tir.Simplify=0.985 --minimum=tir.StorageRewrite=0.982 --minimum=tir.UnrollLoop=0.857)
 
 # Functions, with what TVM's compiled code computed on recorded inputs.
-iropt_add_conformance(value 0.97 --ir-run $<TARGET_FILE:ir-run>)
+iropt_add_conformance(value value -- --min 0.97 --ir-run $<TARGET_FILE:ir-run>)
 
 # Real models: the one in the repository, and those of the conformance folder.
 add_test(NAME model_example
