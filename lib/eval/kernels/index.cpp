@@ -47,12 +47,13 @@ Result<HostValue> EvalTake(KernelCall& call) {
 
 namespace {
 
-enum class ScatterMode : uint8_t { kUpdate, kAdd, kMul, kMax, kMin };
+enum class ScatterMode : uint8_t { kUpdate, kAdd, kMul, kMean, kMax, kMin };
 
 Result<ScatterMode> ScatterModeOf(const KernelCall& call, std::string_view name) {
   if (name == "update") return ScatterMode::kUpdate;
   if (name == "add") return ScatterMode::kAdd;
   if (name == "mul") return ScatterMode::kMul;
+  if (name == "mean") return ScatterMode::kMean;
   if (name == "max") return ScatterMode::kMax;
   if (name == "min") return ScatterMode::kMin;
   return call.Fail(fmt::format("the reduction '{}' is not supported", name));
@@ -64,6 +65,7 @@ M Combine(ScatterMode mode, M old, M update) {
     case ScatterMode::kUpdate: return update;
     case ScatterMode::kAdd: return WrapAdd(old, update);
     case ScatterMode::kMul: return WrapMul(old, update);
+    case ScatterMode::kMean: return static_cast<M>(WrapAdd(old, update) / 2);
     case ScatterMode::kMax: return MaxOf(old, update);
     case ScatterMode::kMin: return MinOf(old, update);
   }

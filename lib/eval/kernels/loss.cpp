@@ -147,7 +147,8 @@ Result<HostValue> EvalNllLossBackward(KernelCall& call) {
   DispatchFloat(out->dtype(), [&]<class T>(std::type_identity<T>) {
     const std::span<const T> gradients = grad->As<T>();
     for (size_t i = 0; i < nll.classes.size(); ++i) {
-      if (nll.classes[i] == nll.ignored) continue;
+      // Ignored targets have the weight 0. If all are ignored, the gradient is divided by 0, as in TVM.
+      if (nll.classes[i] < 0 || nll.classes[i] >= nll.num_classes) continue;
       const T weight = NegateElement(weights->As<T>()[i]);
       out->MutableAs<T>()[nll.Place(i, nll.classes[i])] = MulElements(weight, gradients[is_one ? 0 : i]);
     }

@@ -92,9 +92,11 @@ Value ClipCast(Value value, DataType dtype) {
   return te::Cast(dtype, te::Max(te::Min(value, te.MaxValue(dtype)), te.MinValue(dtype)));
 }
 
+// For all elements, or for those of an index.
 Value Parameter(const te::Operand& parameter, Value index) {
   const auto* tensor = std::get_if<te::Tensor>(&parameter);
-  return tensor ? (*tensor)(index) : std::get<Value>(parameter);
+  if (!tensor) return std::get<Value>(parameter);
+  return tensor->ndim() == 0 ? (*tensor)(te::Values()) : (*tensor)(index);
 }
 
 using QuantizeFn = FunctionRef<Value(Value data, Value scale, Value zero_point)>;

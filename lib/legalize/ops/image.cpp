@@ -92,7 +92,7 @@ class Resizer {
       const Value cropped = te::IfThenElse(at_y < 0, outside, te::IfThenElse(at_y > sizes[0].in - 1, outside, value));
       value = crop(at_x, sizes[1].in, cropped);
     }
-    return te::Cast(x_.dtype(), value);
+    return te::Cast(attrs_.out_dtype().is_void() ? x_.dtype() : attrs_.out_dtype(), value);
   }
 
  private:

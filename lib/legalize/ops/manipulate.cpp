@@ -88,6 +88,20 @@ const Expr* LegalizeRepeat(LegalizeCall& call) {
   return te.Finish({topi::Repeat(x, attrs.repeats(), attrs.axis().value_or(0))});
 }
 
+namespace {
+
+// A tuple, also of one piece, where TVM 0.18 gives the piece itself.
+const Expr* FinishPieces(LegalizeCall& call, TeCall& te, const std::vector<te::Tensor>& pieces) {
+  const Expr* result = te.Finish(pieces);
+  if (pieces.size() != 1) return result;
+  Workspace& workspace = call.builder().workspace();
+  const Expr* piece = call.builder().Emit(result);
+  const Type* const types[] = {piece->type};
+  return workspace.New<Tuple>(workspace.arena().Copy<const Expr*>({piece}), TupleType::Get(types));
+}
+
+}  // namespace
+
 const Expr* LegalizeSplit(LegalizeCall& call) {
   const SplitAttrs attrs(call.call());
   const auto parts = attrs.indices_or_sections();
@@ -95,12 +109,12 @@ const Expr* LegalizeSplit(LegalizeCall& call) {
   const te::Tensor x = te.Arg(0);
   if (parts.is_list) {
     const std::vector<int64_t> list = parts.vector();
-    return te.Finish(topi::Split(x, std::vector<te::Value>(list.begin(), list.end()), attrs.axis()));
+    return FinishPieces(call, te, topi::Split(x, std::vector<te::Value>(list.begin(), list.end()), attrs.axis()));
   }
   const te::Value size = x.dim(topi::RealAxis(x.ndim(), attrs.axis()));
   if (!te.Simplify(te::FloorMod(size, parts[0])).Is(0))
     return call.Unchanged("the axis is not divisible by the number of sections");
-  return te.Finish(topi::SplitSections(x, parts[0], attrs.axis()));
+  return FinishPieces(call, te, topi::SplitSections(x, parts[0], attrs.axis()));
 }
 
 const Expr* LegalizeSqueeze(LegalizeCall& call) {

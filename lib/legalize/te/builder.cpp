@@ -55,6 +55,25 @@ class BlockNames {
   std::unordered_map<std::string, int> used_;  // the last number that was tried
 };
 
+std::vector<Value> IdentityOf(Reducer reducer, Builder& te, std::span<const PrimExpr* const> values) {
+  const DataType dtype = values[0]->dtype;
+  switch (reducer) {
+    case Reducer::kSum: {
+      std::vector<Value> zeros;
+      for (const PrimExpr* value : values) zeros.push_back(te.Const(0, value->dtype));
+      return zeros;
+    }
+    case Reducer::kProd: return {te.Const(1, dtype)};
+    case Reducer::kMin: return {te.MaxValue(dtype)};
+    case Reducer::kMax: return {te.MinValue(dtype)};
+    case Reducer::kAny: return {te.Const(0, dtype)};
+    case Reducer::kAll: return {te.Const(1, dtype)};
+    case Reducer::kArgMin: return {te.Int(-1, dtype), te.MaxValue(values[1]->dtype)};
+    case Reducer::kArgMax: return {te.Int(-1, dtype), te.MinValue(values[1]->dtype)};
+  }
+  IROPT_UNREACHABLE("reducer {}", static_cast<int>(reducer));
+}
+
 }  // namespace
 
 Builder::Builder() : func_(workspace_), make_(workspace_.arena()), analyzer_(make_, arith::Analyzer::SymVars::kAny) {}
@@ -201,6 +220,14 @@ std::vector<Tensor> Builder::ReduceMany(std::string_view name, Values shape, std
   }
   std::vector<Tensor> results;
   for (const Value& value : values(spatial, reduced)) stage.values.push_back(NodeOf(value));
+  const bool is_empty = std::ranges::any_of(axes, [](const ReduceAxis& axis) { return axis.extent.Is(0); });
+  if (is_empty && stage.values.size() == 1) {
+    // A block whose reduction does not run does not initialize its result either.
+    stage.values = {NodeOf(IdentityOf(reducer, *this, stage.values)[0])};
+    stage.axes.resize(stage.num_spatial);
+    stage.loops.resize(stage.num_spatial);
+    stage.reducer.reset();
+  }
   for (const PrimExpr* value : stage.values) {
     const std::string buffer_name =
         stage.values.size() == 1 ? std::string(name) : fmt::format("{}_v{}", name, results.size());
@@ -285,25 +312,6 @@ std::vector<Value> Combine(Reducer reducer, Values a, Values b) {
   const Value better = is_min ? a[1] < b[1] : a[1] > b[1];
   const Value takes = better || (a[1] == b[1] && a[0] < b[0]);
   return {Select(takes, a[0], b[0]), Select(better, a[1], b[1])};
-}
-
-std::vector<Value> IdentityOf(Reducer reducer, Builder& te, std::span<const PrimExpr* const> values) {
-  const DataType dtype = values[0]->dtype;
-  switch (reducer) {
-    case Reducer::kSum: {
-      std::vector<Value> zeros;
-      for (const PrimExpr* value : values) zeros.push_back(te.Const(0, value->dtype));
-      return zeros;
-    }
-    case Reducer::kProd: return {te.Const(1, dtype)};
-    case Reducer::kMin: return {te.MaxValue(dtype)};
-    case Reducer::kMax: return {te.MinValue(dtype)};
-    case Reducer::kAny: return {te.Const(0, dtype)};
-    case Reducer::kAll: return {te.Const(1, dtype)};
-    case Reducer::kArgMin: return {te.Int(-1, dtype), te.MaxValue(values[1]->dtype)};
-    case Reducer::kArgMax: return {te.Int(-1, dtype), te.MinValue(values[1]->dtype)};
-  }
-  IROPT_UNREACHABLE("reducer {}", static_cast<int>(reducer));
 }
 
 }  // namespace

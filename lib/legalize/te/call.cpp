@@ -76,17 +76,15 @@ const PrimExpr* AsScalarConstant(const Expr* expr, const arith::PrimBuilder& mak
   const auto* constant = As<Constant>(expr);
   if (!constant || !constant->data->shape().empty()) return nullptr;
   const DataType dtype = constant->data->dtype();
-  if (dtype.code == TypeCode::kFloat || dtype.is_integer()) {
-    const PrimExpr* value = nullptr;
-    DispatchElement(dtype, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      const auto element = Element<T>::Load(constant->data->As<T>()[0]);
-      value = dtype.is_integer() ? make.Int(static_cast<int64_t>(element), dtype)
-                                 : make.Float(static_cast<double>(element), dtype);
-    });
-    return value;
-  }
-  return nullptr;
+  if (!dtype.is_floating() && !dtype.is_integer()) return nullptr;
+  const PrimExpr* value = nullptr;
+  DispatchElement(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const auto element = Element<T>::Load(constant->data->As<T>()[0]);
+    value = dtype.is_integer() ? make.Int(static_cast<int64_t>(element), dtype)
+                               : make.Float(static_cast<double>(element), dtype);
+  });
+  return value;
 }
 
 // ---- The function

@@ -248,14 +248,16 @@ Tensor StridedSlice(const Tensor& x, Values begin, Values end, Values strides, V
   for (size_t i = 0; i < axes.size(); ++i) {
     real.push_back(RealAxis(x.ndim(), *axes[i].AsInt()));
     Value& dim = shape[real[i]];
-    if (!is_static) {
+    const Value known[] = {begin[i], end[i], strides[i], dim};
+    if (!AllInts(known)) {
       dim = x.te().Simplify(te::CeilDiv(end[i] - begin[i], strides[i]));
       continue;
     }
+    // Also if other dimensions are symbolic, for which TVM 0.18 takes the bounds as they are.
     const int64_t stride = *strides[i].AsInt();
     const int64_t from = CanonicalIndex(*begin[i].AsInt(), *dim.AsInt(), stride);
     const int64_t to = CanonicalIndex(*end[i].AsInt(), *dim.AsInt(), stride);
-    first[i] = from;
+    if (is_static || from != *begin[i].AsInt()) first[i] = from;
     dim = (std::abs(to - from) + std::abs(stride) - 1) / std::abs(stride);
   }
   const std::string_view name = is_static ? "T_strided_slice_with_axes" : "T_dynamic_strided_slice_with_axes";

@@ -322,6 +322,12 @@ struct GradWindows {
     return te::Select(padded < options.window[k], x.te().Int(0),
                       te::Div(padded - options.window[k], options.strides[k]) + 1);
   }
+  // Whether the last element is, or may be, after the last window.
+  bool PassEnd(size_t k) const {
+    const std::optional<int64_t> size = x.dim(axes[k]).AsInt();
+    const std::optional<int64_t> windows = shape[axes[k]].AsInt();
+    return !size || !windows || (*size - 1 + before[k]) / options.strides[k] >= *windows;
+  }
 };
 
 Tensor MaxPoolGrad(const Tensor& grad, const GradWindows& windows) {
@@ -350,8 +356,12 @@ Tensor MaxPoolGrad(const Tensor& grad, const GradWindows& windows) {
     std::vector<Value> own(i.begin(), i.end());
     for (size_t k = 0; k < 2; ++k) own[axes[k]] = own[axes[k]] + windows.before[k];
     const std::vector<Value> at = windows.Position(i, r);
-    const Value inside = at[axes[0]] >= windows.Lowest(i, 0) && at[axes[1]] >= windows.Lowest(i, 1) &&
-                         best[0](Values(at)) == RavelIndex(own, ravelled);
+    Value inside = at[axes[0]] >= windows.Lowest(i, 0) && at[axes[1]] >= windows.Lowest(i, 1);
+    // TVM 0.18 reads behind the last window then.
+    for (size_t k = 0; k < 2; ++k) {
+      if (windows.PassEnd(k)) inside = inside && at[axes[k]] < windows.shape[axes[k]];
+    }
+    inside = inside && best[0](Values(at)) == RavelIndex(own, ravelled);
     return te::IfThenElse(inside, grad(Values(at)), te.Const(0, x.dtype()));
   });
 }
