@@ -89,7 +89,10 @@ ChangePrinting ChangePrintingOf(std::string_view word) {
 }
 
 InstrumentSpec SpecOf(const SemanticCheckOptions& check) {
-  return {"check-semantics", {{"each", check.each, {}}, {"budget", check.budget, {}}, {"seed", check.seed, {}}}, {}};
+  InstrumentSpec spec{
+      "check-semantics", {{"each", check.each, {}}, {"budget", check.budget, {}}, {"seed", check.seed, {}}}, {}};
+  if (check.loops == LoopMode::Compile) spec.options.push_back({"loops", "compile", {}});
+  return spec;
 }
 
 InstrumentSpec LimitsSpec(const RunLimits& limits) {
@@ -193,9 +196,11 @@ void InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options) {
     // The command line takes precedence.
     case InstrumentId::CheckSemantics:
       if (!check_semantics) {
-        check_semantics = {.each = *options[0].value.as_bool(),
-                           .budget = *options[1].value.as_int(),
-                           .seed = *options[2].value.as_int()};
+        check_semantics = {
+            .each = *options[0].value.as_bool(),
+            .budget = *options[1].value.as_int(),
+            .seed = *options[2].value.as_int(),
+            .loops = *options[3].value.as_string() == "compile" ? LoopMode::Compile : LoopMode::Interpret};
       }
       break;
     case InstrumentId::Limits: AddLimits(limits, options); break;

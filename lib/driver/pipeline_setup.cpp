@@ -325,8 +325,10 @@ Status PipelineSetup::AddInstruments() {
     list.push_back(std::make_shared<RoundTripAudit>(audit, compiler_.threads(), compiler_.diagnostics()));
     verifies_each_ = true;
   }
-  if (plan.check_semantics)
-    list.push_back(semantic_check_ = std::make_shared<SemanticCheck>(compiler_, *plan.check_semantics));
+  if (plan.check_semantics) {
+    IROPT_ASSIGN_OR_RETURN(semantic_check_, SemanticCheck::Make(compiler_, *plan.check_semantics));
+    list.push_back(semantic_check_);
+  }
   if (plan.print_after.wanted()) list.push_back(std::make_shared<PrintIRAfter>(passes_of(plan.print_after), print));
   if (plan.print_changed != ChangePrinting::Off)
     list.push_back(std::make_shared<PrintChanged>(plan.print_changed, printer, compiler_));

@@ -111,10 +111,14 @@ Status CheckValues(const CommandLine& line) {
     return Error{ErrorCode::Usage, "flag '-bisect' must be verify, semantics or a command, not ''"};
   }
   const bool checks_semantics = !line.check_semantics.empty() || line.bisect == "semantics";
-  if (!checks_semantics && (line.check_semantics_budget || line.check_semantics_seed)) {
+  const std::pair<std::string_view, bool> of_checks[] = {
+      {"-check-semantics-budget", line.check_semantics_budget.has_value()},
+      {"-check-semantics-loops", !line.check_semantics_loops.empty()},
+      {"-check-semantics-seed", line.check_semantics_seed.has_value()}};
+  for (const auto& [flag, is_there] : of_checks) {
+    if (checks_semantics || !is_there) continue;
     return Error{ErrorCode::Usage,
-                 fmt::format("flag '{}' has no effect without '-check-semantics' or '-bisect=semantics'",
-                             line.check_semantics_budget ? "-check-semantics-budget" : "-check-semantics-seed")};
+                 fmt::format("flag '{}' has no effect without '-check-semantics' or '-bisect=semantics'", flag)};
   }
   if (line.driver.emit == "dot" && line.driver.externalize_constants) {
     return Error{ErrorCode::Usage, "flag '-externalize-constants' has no effect beside '-emit=dot'"};
@@ -143,6 +147,7 @@ SemanticCheckOptions SemanticCheckOf(const CommandLine& line) {
   SemanticCheckOptions check{.each = line.check_semantics == "each"};
   check.budget = line.check_semantics_budget.value_or(check.budget);
   check.seed = line.check_semantics_seed.value_or(check.seed);
+  if (line.check_semantics_loops == "compile") check.loops = LoopMode::Compile;
   return check;
 }
 

@@ -21,6 +21,7 @@ struct CommandLine {
   std::optional<std::string> bisect;
   std::optional<int64_t> check_semantics_budget;
   std::optional<int64_t> check_semantics_seed;
+  std::string check_semantics_loops;
   std::string time_passes;
   std::string report;
   std::string stats;

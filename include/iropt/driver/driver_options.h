@@ -31,11 +31,18 @@ enum class ChangePrinting : uint8_t { Off, All, Quiet, Diff, ColourDiff };
 // Whether a long run shows how far it is; Auto: on a terminal.
 enum class ProgressShown : uint8_t { Auto, Never, Always };
 
+// The execution of PrimFuncs.
+enum class LoopMode : uint8_t {
+  Interpret,  // by the interpreter: every access is checked, and reads of uninitialized elements are errors
+  Compile,    // compiled to machine code
+};
+
 // How functions are run before and after passes, to compare what they compute.
 struct SemanticCheckOptions {
   bool each = false;               // around every pass, not only around all passes
   int64_t budget = 1'000'000'000;  // operations of the runs of one function in one form
   int64_t seed = 0;                // of inputs and of random operators
+  LoopMode loops = LoopMode::Interpret;
 };
 
 // What -bisect looks for in the result of passes.

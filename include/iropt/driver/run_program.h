@@ -11,12 +11,6 @@
 
 namespace iropt {
 
-// The execution of PrimFuncs.
-enum class LoopMode : uint8_t {
-  Interpret,  // by the interpreter: every access is checked, and reads of uninitialized elements are errors
-  Compile,    // compiled to machine code
-};
-
 struct ProgramOptions {
   DriverOptions driver;  // the input and the pipeline
 

@@ -100,7 +100,10 @@ Status Judge::RunAndCheck(Module module, const Pass& pass, PassContext& context)
   }
   std::shared_ptr<SemanticCheck> semantics;
   if (request_.check == BisectRequest::Check::Semantics) {
-    context.instruments.push_back(semantics = std::make_shared<SemanticCheck>(compiler_, request_.semantics));
+    Result<std::shared_ptr<SemanticCheck>> made = SemanticCheck::Make(compiler_, request_.semantics);
+    if (!made.ok()) return Error{kCannotSay, made.error().message};
+    semantics = *std::move(made);
+    context.instruments.push_back(semantics);
     semantics->Begin(module);
   }
   With<PassContext> scope(context);

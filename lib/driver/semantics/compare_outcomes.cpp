@@ -51,7 +51,8 @@ void OutputErrors::Add(const OutputErrors& more) {
   num_nan_mismatches += more.num_nan_mismatches;
 }
 
-OutcomeComparison CompareOutcomes(const RunOutcome& got, const RunOutcome& expected, bool is_narrower) {
+OutcomeComparison CompareOutcomes(const RunOutcome& got, const RunOutcome& expected, bool is_narrower,
+                                  bool changes_dtypes) {
   OutcomeComparison result;
   if (got.outputs.size() != expected.outputs.size()) {
     result.differences.push_back(
@@ -65,7 +66,7 @@ OutcomeComparison CompareOutcomes(const RunOutcome& got, const RunOutcome& expec
   for (size_t i = 0; i < got.outputs.size(); ++i) {
     const NDArray& want = *expected.outputs[i].tensor;
     Tensor have = got.outputs[i].tensor;
-    if (is_narrower && have->dtype().is_floating() && want.dtype().is_floating())
+    if (changes_dtypes && have->dtype().is_floating() && want.dtype().is_floating())
       have = ConvertFloats(have, want.dtype());
     const Comparison comparison = CompareTensors(*have, want, ToleranceFor(want, accumulation, is_narrower));
     const std::string& name = expected.outputs[i].name;

@@ -28,8 +28,9 @@ struct OutcomeComparison {
 
 // Compares the outcomes of two runs that have not failed. Floats may differ by a tolerance for their dtype, which grows
 // with the square root of the number of operations that lead to an output, as rounding errors do, and is relative to
-// the median of what the output holds. With `is_narrower`, floats were computed in float16, and may have another dtype.
-// O(elements).
-OutcomeComparison CompareOutcomes(const RunOutcome& got, const RunOutcome& expected, bool is_narrower);
+// the median of what the output holds. With `is_narrower`, floats were computed in float16; with `changes_dtypes`, they
+// may have another dtype. O(elements).
+OutcomeComparison CompareOutcomes(const RunOutcome& got, const RunOutcome& expected, bool is_narrower,
+                                  bool changes_dtypes);
 
 }  // namespace iropt

@@ -115,7 +115,7 @@ bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, Ch
   if (mode.is_narrower && trial.recipe.random.values != InputValues::kOrdinary) return true;
   if (mode.only_finite && trial.recipe.random.values == InputValues::kNonFinite) return true;
   OutcomeComparison comparison =
-      CompareOutcomes(after, trial.outcome, mode.is_narrower || trial.outcome.has_narrow_floats);
+      CompareOutcomes(after, trial.outcome, mode.is_narrower || trial.outcome.has_narrow_floats, mode.is_narrower);
   if (!comparison.differences.empty() && mode.is_inference) {
     result.not_compared = "a pass turns R.nn.batch_norm and R.nn.dropout from training to inference";
     return true;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "driver/run/call_entry.h"
+#include "driver/run/compiled_loops.h"
 #include "driver/run/outputs.h"
 #include "iropt/ir/element.h"
 #include "iropt/support/stack.h"
@@ -134,9 +135,10 @@ struct FunctionRunner::Callbacks {
   }
 };
 
-FunctionRunner::FunctionRunner(uint64_t max_work, uint64_t seed)
+FunctionRunner::FunctionRunner(uint64_t max_work, uint64_t seed, std::shared_ptr<codegen::LoopCompiler> loops)
     : max_work_(max_work),
       seed_(seed),
+      loops_(std::move(loops)),
       get_input_(workspace_.New<ExternFunc>("ir_opt.get_input", DictAttr::Empty(), nullptr)),
       set_output_(workspace_.New<ExternFunc>("ir_opt.set_output", DictAttr::Empty(), nullptr)) {}
 
@@ -178,8 +180,10 @@ Result<HostValue> FunctionRunner::Call(const Module& module, const CallInterface
   for (size_t i = 0; i < entry.inputs().size(); ++i)
     values.push_back(ConvertFor(entry.inputs()[i], value_of(interface.sources()[i])));
   const EvalLimits limits{.max_bytes = PhysicalMemory(), .work = &work_, .max_total_work = max_work_};
-  Executor executor(module, limits, meter);
-  RunOptions run{.limits = limits, .seed = seed_, .prim_funcs = &executor, .observer = &meter};
+  Executor interpreting(module, limits, meter);
+  CompilingExecutor compiling(module, loops_, limits);
+  RunOptions run{.limits = limits, .seed = seed_, .prim_funcs = &interpreting, .observer = &meter};
+  if (loops_) run.prim_funcs = &compiling;
   run.print = [&meter](std::string_view) { ++meter.num_lines; };
   Callbacks callbacks;
   for (const CallInterface::Fetched& fetched : interface.fetched()) {

@@ -1,11 +1,13 @@
 // Runs functions through their interface, and records what they compute.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "call_interface.h"
+#include "iropt/codegen/loop_compiler.h"
 #include "iropt/data/tensors.h"
 #include "iropt/eval/relax/interpreter.h"
 
@@ -28,13 +30,14 @@ Tensor ConvertFloats(const Tensor& tensor, DataType dtype);
 class FunctionRunner {
  public:
   // `max_work` limits the operations of all runs since ResetWork, where a step of a PrimFunc counts as kWorkOfStep.
-  FunctionRunner(uint64_t max_work, uint64_t seed);
+  // PrimFuncs are compiled by `loops`, and their steps do not count then; null: they are interpreted.
+  FunctionRunner(uint64_t max_work, uint64_t seed, std::shared_ptr<codegen::LoopCompiler> loops = nullptr);
 
   void ResetWork() { work_ = 0; }
   uint64_t max_work() const { return max_work_; }
   // The most elements of the inputs of a run: making one costs as much as several operations.
   uint64_t max_inputs() const { return max_work_ / kWorkOfInput; }
-  Storage::Tracking tracking() const { return Storage::Tracking::kOn; }
+  Storage::Tracking tracking() const { return loops_ ? Storage::Tracking::kOff : Storage::Tracking::kOn; }
 
   // Runs the function that the interface stands for in the module, on the inputs that it had at first.
   RunOutcome Run(const Module& module, const CallInterface& interface, const std::vector<HostValue>& inputs);
@@ -55,6 +58,7 @@ class FunctionRunner {
 
   uint64_t max_work_;
   uint64_t seed_;
+  std::shared_ptr<codegen::LoopCompiler> loops_;
   uint64_t work_ = 0;
   Workspace workspace_;
   const ExternFunc* get_input_;

@@ -18,11 +18,22 @@ bool IsPublic(const ModuleEntry& entry) {
 
 }  // namespace
 
-SemanticCheck::SemanticCheck(CompilerInstance& compiler, SemanticCheckOptions options)
+Result<std::shared_ptr<SemanticCheck>> SemanticCheck::Make(CompilerInstance& compiler,
+                                                           const SemanticCheckOptions& options) {
+  std::shared_ptr<codegen::LoopCompiler> loops;
+  if (options.loops == LoopMode::Compile) {
+    IROPT_ASSIGN_OR_RETURN(loops, codegen::LoopCompiler::Load());
+  }
+  return std::make_shared<SemanticCheck>(compiler, options, std::move(loops));
+}
+
+SemanticCheck::SemanticCheck(CompilerInstance& compiler, const SemanticCheckOptions& options,
+                             std::shared_ptr<codegen::LoopCompiler> loops)
     : PassInstrument("check-semantics"),
       compiler_(compiler),
       options_(options),
-      runner_(static_cast<uint64_t>(std::max<int64_t>(options.budget, 0)), static_cast<uint64_t>(options.seed)) {}
+      runner_(static_cast<uint64_t>(std::max<int64_t>(options.budget, 0)), static_cast<uint64_t>(options.seed),
+              std::move(loops)) {}
 
 void SemanticCheck::Begin(const Module& module) {
   functions_.clear();

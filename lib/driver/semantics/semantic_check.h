@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,10 @@ namespace iropt {
 // that changes a function or one that it calls; otherwise once, in Finish.
 class SemanticCheck : public PassInstrument {
  public:
-  SemanticCheck(CompilerInstance& compiler, SemanticCheckOptions options);
+  // Fails if PrimFuncs are to be compiled and the compiler is missing.
+  static Result<std::shared_ptr<SemanticCheck>> Make(CompilerInstance& compiler, const SemanticCheckOptions& options);
+  SemanticCheck(CompilerInstance& compiler, const SemanticCheckOptions& options,
+                std::shared_ptr<codegen::LoopCompiler> loops);
 
   const SemanticCheckOptions& options() const { return options_; }
   // A run of the passes begins at this module.
