@@ -4,7 +4,7 @@
 #include "iropt/analysis/relax/called_functions.h"
 #include "iropt/analysis/relax/normal_form.h"
 #include "iropt/transform/passes.h"
-#include "transform/tir/properties.h"
+#include "tir/properties.h"
 
 namespace iropt {
 
