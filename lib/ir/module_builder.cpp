@@ -6,14 +6,16 @@
 
 namespace iropt {
 
-void ModuleBuilder::IndexOnce() {
-  if (indexed_) return;
-  indexed_ = true;
-  for (const ModuleEntry& entry : module_.functions()) by_hash_.emplace(StructuralHash(entry.func), entry.var);
+void ModuleBuilder::IndexOnce(NodeKind kind) {
+  if (IsIndexed(kind)) return;
+  indexed_.push_back(kind);
+  for (const ModuleEntry& entry : module_.functions()) {
+    if (entry.func->kind == kind) by_hash_.emplace(StructuralHash(entry.func), entry.var);
+  }
 }
 
 const GlobalVar* ModuleBuilder::AddFunction(const BaseFunc* func, FuncStorageRef storage, std::string_view name_hint) {
-  IndexOnce();
+  IndexOnce(func->kind);
   const uint64_t hash = StructuralHash(func);
   const GlobalVar* found = nullptr;
   const auto [first, last] = by_hash_.equal_range(hash);
@@ -33,12 +35,12 @@ const GlobalVar* ModuleBuilder::AddFunction(const BaseFunc* func, FuncStorageRef
 
 void ModuleBuilder::UpdateFunction(const GlobalVar* var, const BaseFunc* func, FuncStorageRef storage) {
   module_.Set(var, func, std::move(storage));
-  if (indexed_) by_hash_.emplace(StructuralHash(func), var);
+  if (IsIndexed(func->kind)) by_hash_.emplace(StructuralHash(func), var);
 }
 
 Module ModuleBuilder::Finish() {
   by_hash_.clear();
-  indexed_ = false;
+  indexed_.clear();
   return std::exchange(module_, Module());
 }
 

@@ -1,8 +1,10 @@
 // Adding functions to a module, each only once.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "iropt/ir/module.h"
 
@@ -21,10 +23,12 @@ class ModuleBuilder {
   Module Finish();
 
  private:
-  void IndexOnce();
+  // Functions of one kind are never equal to those of another one.
+  void IndexOnce(NodeKind kind);
+  bool IsIndexed(NodeKind kind) const { return std::ranges::find(indexed_, kind) != indexed_.end(); }
 
   Module module_;
-  bool indexed_ = false;
+  std::vector<NodeKind> indexed_;  // the kinds of functions of which by_hash_ has all
   // By structural hash. An entry may be out of date; the module decides.
   std::unordered_multimap<uint64_t, const GlobalVar*> by_hash_;
 };
