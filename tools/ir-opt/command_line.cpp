@@ -113,7 +113,7 @@ Status CheckValues(const CommandLine& line) {
   const bool checks_semantics = !line.check_semantics.empty() || line.bisect == "semantics";
   const std::pair<std::string_view, bool> of_checks[] = {
       {"-check-semantics-budget", line.check_semantics_budget.has_value()},
-      {"-check-semantics-loops", !line.check_semantics_loops.empty()},
+      {"-check-semantics-compiled", line.check_semantics_compiled},
       {"-check-semantics-seed", line.check_semantics_seed.has_value()}};
   for (const auto& [flag, is_there] : of_checks) {
     if (checks_semantics || !is_there) continue;
@@ -147,7 +147,7 @@ SemanticCheckOptions SemanticCheckOf(const CommandLine& line) {
   SemanticCheckOptions check{.each = line.check_semantics == "each"};
   check.budget = line.check_semantics_budget.value_or(check.budget);
   check.seed = line.check_semantics_seed.value_or(check.seed);
-  if (line.check_semantics_loops == "compile") check.loops = LoopMode::Compile;
+  if (line.check_semantics_compiled) check.loops = LoopMode::Compile;
   return check;
 }
 

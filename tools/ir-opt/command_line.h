@@ -21,7 +21,7 @@ struct CommandLine {
   std::optional<std::string> bisect;
   std::optional<int64_t> check_semantics_budget;
   std::optional<int64_t> check_semantics_seed;
-  std::string check_semantics_loops;
+  bool check_semantics_compiled = false;
   std::string time_passes;
   std::string report;
   std::string stats;
