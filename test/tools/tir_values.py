@@ -28,6 +28,8 @@ import tir_sources
 
 SKIPPED = 77
 LOWER = "tir.lower"
+# As TVM continues for kernels: threads that share a copy wait for each other.
+SYNCHRONIZE = "tir.ThreadSync<storage_scope=shared>,tir.ThreadSync<storage_scope=shared.dyn>"
 PUBLIC = re.compile(r"@T\.prim_func\n *def (\w+)\(")
 SYMBOL = re.compile(r"^ +(\w+) = T\.int(?:32|64)\((?:is_size_var=True)?\)$", re.MULTILINE)
 SYMBOL_SIZE = 5
@@ -106,7 +108,7 @@ def run_compiled(options, path, text, before_loops):
                                 capture_output=True, check=False)
         if before.returncode != 0:
             continue
-        command = [options.ir_run, "-O4", *flags, f"-passes={LOWER}", "-loops=compile", f"-check={expected}", path]
+        command = [options.ir_run, "-O4", *flags, f"-passes={LOWER},{SYNCHRONIZE}", "-loops=compile", f"-check={expected}", path]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         os.remove(expected)
         if done.returncode in REFUSED:
