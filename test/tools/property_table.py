@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-ROW = re.compile(r"^\| `(tir\.\w+)` \| ([^|]*) \| ([^|]*) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| `(tir\.\w+)` \|([^|]*)\|([^|]*)\|$", re.MULTILINE)
 NAME = re.compile(r"`(\w+)`")
 PASS = re.compile(r"tir\.[A-Z]\w*")
 
