@@ -13,8 +13,7 @@ iropt_add_conformance(well_formed well_formed -- --min 0.995)
 iropt_add_conformance(pass pass --level=graph --minimum=FoldConstant=0.984 --minimum=Gradient=0.937
                       --minimum=LegalizeOps=0.991)
 iropt_add_conformance(tir_pass pass --level=tir --minimum=tir.FlattenBuffer=0.98 --minimum=tir.HoistIfThenElse=0.7
-                      --minimum=tir.MakePackedAPI=0.75 --minimum=tir.ReduceBranchingThroughOvercompute=0.75
-                      --minimum=tir.Simplify=0.985 --minimum=tir.StorageRewrite=0.982 --minimum=tir.UnrollLoop=0.857)
+                      --minimum=tir.MakePackedAPI=0.75 --minimum=tir.StorageRewrite=0.982)
 
 # Functions, with what TVM's compiled code computed on recorded inputs.
 iropt_add_conformance(value value -- --min 0.97 --ir-run $<TARGET_FILE:ir-run>)
