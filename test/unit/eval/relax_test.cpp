@@ -225,7 +225,8 @@ def main(x: R.Tensor(("n * 2",), "float32"), y: R.Tensor(("n",), "float32"), s: 
   CHECK(*program.Run({F32({4}, {1, 2, 3, 4}), F32({2}, {1, 2}), ShapeValue{2, 3}}).shape() == ShapeValue{2});
   const auto error = [&](std::vector<HostValue> args) {
     program.messages = {};
-    REQUIRE_FALSE(program.Try(std::move(args)).ok());
+    const bool succeeds = program.Try(std::move(args)).ok();
+    REQUIRE_FALSE(succeeds);
     return program.messages.diagnostics()[0].message;
   };
   CHECK(error({F32({3}, {1, 2, 3}), F32({2}, {1, 2}), ShapeValue{2, 3}}) ==

@@ -42,7 +42,8 @@ struct Lowering {
   }
 
   void Set(std::string_view key, OptionValue value) {
-    REQUIRE(context.SetConfig(key, std::move(value), reports.engine()));
+    const bool is_set = context.SetConfig(key, std::move(value), reports.engine());
+    REQUIRE(is_set);
   }
 
   // The pipeline with its named pipelines expanded, after it was built.
@@ -112,7 +113,8 @@ TEST_CASE("a list of phases is checked when it is set") {
   Lowering l;
   const auto refuse = [&](OptionValue value) {
     Reports reports;
-    CHECK_FALSE(l.context.SetConfig("add", std::move(value), reports.engine()));
+    const bool is_set = l.context.SetConfig("add", std::move(value), reports.engine());
+    CHECK_FALSE(is_set);
     return reports.texts();
   };
   CHECK(refuse("A") ==

@@ -139,7 +139,7 @@ TEST_CASE("what holds is forgotten with the context, and with the function") {
   const Pass establish = Make({.name = "Establish", .established_properties = {{.property = &kNoSeq}}}, false);
   CHECK(a.Run(establish));
   CHECK(a.Run(Make({.name = "Break"}, true)));  // in another scope
-  const Pass rename = CreateModulePass({.name = "Rename"}, [](Module, ModulePassContext&) -> Result<Module> {
+  const Pass rename = CreateModulePass({.name = "Rename"}, [](const Module&, ModulePassContext&) -> Result<Module> {
     Module other;
     AddPrimFunc(other, "others");
     return other;
