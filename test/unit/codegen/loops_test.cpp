@@ -143,7 +143,9 @@ for i, j in T.grid(m, n * 2):
   REQUIRE(expected.ok());
   const auto actual = RunCompiled(SharedCompiler(), module, "main", call);
   REQUIRE(actual.ok());
-  CHECK(Difference(*(*expected)[0], *(*actual)[0], 0) == "");
+  const std::string difference = Difference(*(*expected)[0], *(*actual)[0], 0);
+  INFO(difference);
+  CHECK(difference.empty());
   call.outputs[0].shape = {3, 11};
   const auto wrong = RunCompiled(SharedCompiler(), module, "main", call);
   REQUIRE_FALSE(wrong.ok());
