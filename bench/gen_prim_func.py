@@ -6,9 +6,9 @@
 Each of --funcs functions has --size units of a few statements; the units of kinds in NESTED are nested in each other, as
 deep as the square root of --size, and there are as many of these nests one after the other. Kinds:
 """
-import argparse
 import math
-import sys
+
+import gen_program
 
 SHARED = 'T.allocate([64], "float32", "shared")'
 
@@ -529,19 +529,5 @@ def write(out, kind, size, funcs):
         out.write("\n")
 
 
-def main():
-    ap = argparse.ArgumentParser(description=__doc__ + "  " + ", ".join(KINDS), formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument("--kind", choices=KINDS, default="stores")
-    ap.add_argument("--size", type=int, default=10000, help="units in each function")
-    ap.add_argument("--funcs", type=int, default=1)
-    ap.add_argument("-o", "--output", default="-")
-    args = ap.parse_args()
-    if args.output == "-":
-        write(sys.stdout, args.kind, args.size, args.funcs)
-    else:
-        with open(args.output, "w", encoding="utf-8") as f:
-            write(f, args.kind, args.size, args.funcs)
-
-
 if __name__ == "__main__":
-    main()
+    gen_program.run(__doc__ + "  " + ", ".join(KINDS), KINDS, "stores", write)

@@ -248,19 +248,20 @@ def write(out, kind, size, funcs):
         out.write("\n")
 
 
-def main():
-    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument("--kind", choices=KINDS, default="chain")
+def run(description, kinds, default, write_kind):
+    """The command line of a generator: write_kind(out, kind, size, funcs) writes a module."""
+    ap = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ap.add_argument("--kind", choices=kinds, default=default)
     ap.add_argument("--size", type=int, default=10000, help="units of work in each function")
     ap.add_argument("--funcs", type=int, default=1)
     ap.add_argument("-o", "--output", default="-")
     args = ap.parse_args()
     if args.output == "-":
-        write(sys.stdout, args.kind, args.size, args.funcs)
+        write_kind(sys.stdout, args.kind, args.size, args.funcs)
     else:
         with open(args.output, "w", encoding="utf-8") as f:
-            write(f, args.kind, args.size, args.funcs)
+            write_kind(f, args.kind, args.size, args.funcs)
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, KINDS, "chain", write)

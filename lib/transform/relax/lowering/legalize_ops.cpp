@@ -5,8 +5,7 @@
 //
 // Structurally equal PrimFuncs are added once, and made once if the calls show that they are equal. An operator stays
 // if the shapes of its operands and of its result are not known, or if it has no legalization
-// (lib/legalize/legalizations.def says why). A PrimFunc for tensors of a virtual
-// device gets the device's target.
+// (lib/legalize/legalizations.def says why). A PrimFunc for tensors of a virtual device gets the device's target.
 //
 // As in TVM, a maximum begins with the least finite number, so that of infinities of negative sign is that number, and
 // a minimum likewise.
