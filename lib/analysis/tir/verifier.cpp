@@ -157,6 +157,12 @@ void TirVerifier::VisitStmt(const tir::Stmt* stmt) {
         return CheckStore(store);
       }
       case NodeKind::kBufferRealize: return VisitBufferRealize(*static_cast<const tir::BufferRealize*>(stmt));
+      case NodeKind::kPrefetch: {
+        const auto& prefetch = *static_cast<const tir::Prefetch*>(stmt);
+        VisitBuffer(*prefetch.buffer);
+        for (const tir::Range* range : prefetch.bounds) VisitRange(*range);
+        return;
+      }
       case NodeKind::kAllocate: return VisitAllocate(*static_cast<const tir::Allocate*>(stmt));
       case NodeKind::kAllocateConst: {
         const auto& allocation = *static_cast<const tir::AllocateConst*>(stmt);

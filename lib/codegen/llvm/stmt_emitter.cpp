@@ -44,6 +44,8 @@ void StmtEmitter::EmitNode(const tir::Stmt* stmt) {
       return;
     }
     case NodeKind::kBufferRealize: return EmitRealize(*To<tir::BufferRealize>(stmt));
+    // Like calls of T.prefetch, which it would become: processors detect the accesses of compiled loops themselves.
+    case NodeKind::kPrefetch: return;
     case NodeKind::kAllocate: return EmitAllocate(*To<tir::Allocate>(stmt));
     case NodeKind::kAllocateConst: return EmitAllocateConst(*To<tir::AllocateConst>(stmt));
     case NodeKind::kDeclBuffer: {

@@ -62,6 +62,7 @@ bool Interpreter::ExecNode(const tir::Stmt* stmt) {
     case NodeKind::kAssertStmt: return ExecAssert(*To<tir::AssertStmt>(stmt));
     case NodeKind::kBufferStore: return ExecStore(*To<tir::BufferStore>(stmt));
     case NodeKind::kBufferRealize: return ExecRealize(*To<tir::BufferRealize>(stmt));
+    case NodeKind::kPrefetch: return true;
     case NodeKind::kAllocate: return ExecAllocate(*To<tir::Allocate>(stmt));
     case NodeKind::kAllocateConst: return ExecAllocateConst(*To<tir::AllocateConst>(stmt));
     case NodeKind::kDeclBuffer: {

@@ -82,6 +82,7 @@ const Stmt* StmtExprMutator::VisitAttrStmt(const AttrStmt* stmt) { return VisitS
 const Stmt* StmtExprMutator::VisitAssertStmt(const AssertStmt* stmt) { return VisitStmtFields(stmt); }
 const Stmt* StmtExprMutator::VisitBufferStore(const BufferStore* stmt) { return VisitStmtFields(stmt); }
 const Stmt* StmtExprMutator::VisitBufferRealize(const BufferRealize* stmt) { return VisitStmtFields(stmt); }
+const Stmt* StmtExprMutator::VisitPrefetch(const Prefetch* stmt) { return VisitStmtFields(stmt); }
 const Stmt* StmtExprMutator::VisitAllocate(const Allocate* stmt) { return VisitStmtFields(stmt); }
 const Stmt* StmtExprMutator::VisitAllocateConst(const AllocateConst* stmt) { return VisitStmtFields(stmt); }
 const Stmt* StmtExprMutator::VisitDeclBuffer(const DeclBuffer* stmt) { return VisitStmtFields(stmt); }

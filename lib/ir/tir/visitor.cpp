@@ -169,6 +169,7 @@ void StmtExprVisitor::VisitAttrStmt(const AttrStmt* stmt) { VisitStmtFields(stmt
 void StmtExprVisitor::VisitAssertStmt(const AssertStmt* stmt) { VisitStmtFields(stmt); }
 void StmtExprVisitor::VisitBufferStore(const BufferStore* stmt) { VisitStmtFields(stmt); }
 void StmtExprVisitor::VisitBufferRealize(const BufferRealize* stmt) { VisitStmtFields(stmt); }
+void StmtExprVisitor::VisitPrefetch(const Prefetch* stmt) { VisitStmtFields(stmt); }
 void StmtExprVisitor::VisitAllocate(const Allocate* stmt) { VisitStmtFields(stmt); }
 void StmtExprVisitor::VisitAllocateConst(const AllocateConst* stmt) { VisitStmtFields(stmt); }
 void StmtExprVisitor::VisitDeclBuffer(const DeclBuffer* stmt) { VisitStmtFields(stmt); }

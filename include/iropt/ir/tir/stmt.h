@@ -79,6 +79,17 @@ struct BufferRealize : Stmt {
   }
 };
 
+// A hint that the elements in the bounds will be read soon, one range for each dimension; empty if they are unknown.
+struct Prefetch : Stmt {
+  IROPT_NODE_KIND(kPrefetch)
+  const Buffer* buffer;
+  List<const Range*> bounds;
+  Prefetch(const Buffer* b, List<const Range*> r) : Stmt(kKind), buffer(b), bounds(r) {}
+  static constexpr auto Fields() {
+    return FieldList(Use("buffer", &Prefetch::buffer), Use("bounds", &Prefetch::bounds));
+  }
+};
+
 struct Allocate : Stmt {
   IROPT_NODE_KIND(kAllocate)
   const Var* buffer_var;

@@ -40,6 +40,7 @@ class TirPrinter : public TirDeclarations {
   void PrintStore(const tir::BufferStore* stmt);
   void PrintAllocate(const tir::Allocate* stmt);
   void PrintAllocateConst(const tir::AllocateConst* stmt);
+  void PrintPrefetch(const tir::Prefetch* stmt);
   void PrintDeclBuffer(const tir::DeclBuffer* stmt, Introduces introduces);
   void PrintIf(const tir::IfThenElse* stmt);
   void PrintWhile(const tir::While* stmt);

@@ -55,6 +55,7 @@ void TirPrinter::PrintStmt(const tir::Stmt* stmt) {
         const auto* realize = static_cast<const tir::BufferRealize*>(stmt);
         return PrintRealize(realize, nullptr, realize, top().concise);
       }
+      case NodeKind::kPrefetch: return PrintPrefetch(static_cast<const tir::Prefetch*>(stmt));
       case NodeKind::kAllocate: return PrintAllocate(static_cast<const tir::Allocate*>(stmt));
       case NodeKind::kAllocateConst: return PrintAllocateConst(static_cast<const tir::AllocateConst*>(stmt));
       case NodeKind::kDeclBuffer:
@@ -278,6 +279,19 @@ void TirPrinter::PrintStore(const tir::BufferStore* stmt) {
   out_.Append(", predicate=");
   prim_.Print(stmt->predicate);
   out_.Append(')');
+}
+
+// T.prefetch(A, [T.Range(0, 4)])
+void TirPrinter::PrintPrefetch(const tir::Prefetch* stmt) {
+  BeginLine();
+  out_.Append("T.prefetch(");
+  prim_.PrintBuffer(stmt->buffer);
+  out_.Append(", [");
+  for (uint32_t i = 0; i < stmt->bounds.size(); ++i) {
+    if (i) out_.Append(", ");
+    prim_.PrintRange(stmt->bounds[i]);
+  }
+  out_.Append("])");
 }
 
 void TirPrinter::PrintAllocate(const tir::Allocate* stmt) {

@@ -9,6 +9,7 @@
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/op/op.h"
 #include "iropt/support/stack.h"
 #include "parser.h"
 
@@ -286,6 +287,40 @@ bool BufferStore(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue&) 
   const tir::Stmt* store = p.MakeStore(v[0]->buffer, indices, *v[1], v[3], args.span);
   if (store) p.build_.Emit(store);
   return store != nullptr;
+}
+
+// T.prefetch(A, [T.Range(0, 4)]) is a statement; T.prefetch(address, ...) calls the intrinsic of this name, whose dtype
+// is that of the element at the address.
+bool Prefetch(TirParser& p, PyArgs& args, const PyValue* const*, PyValue&) {
+  if (args.positional.empty() || args.positional[0].is(Kind::kBuffer) || !args.keywords.empty()) {
+    static constexpr std::string_view kParams[] = {"buffer", "bounds"};
+    const PyValue* v[2];
+    if (!BindArguments(args, "T.prefetch", kParams, 2, v, p.diag_)) return false;
+    if (!v[0]->is(Kind::kBuffer)) return p.WrongValue(*v[0], "a buffer");
+    if (!v[1]->is_list()) return p.WrongValue(*v[1], "a list of ranges");
+    std::vector<const tir::Range*> bounds;
+    for (const PyValue& item : v[1]->items()) {
+      bounds.push_back(p.ToRange(item));
+      if (!bounds.back()) return false;
+    }
+    auto* stmt = p.ws_.New<tir::Prefetch>(v[0]->buffer, p.ws_.Copy(bounds));
+    stmt->set_span(args.span);
+    p.build_.Emit(stmt);
+    return true;
+  }
+  std::vector<const PrimExpr*> operands;
+  for (const PyValue& value : args.positional) {
+    operands.push_back(p.ToPrim(value));
+    if (!operands.back()) return false;
+  }
+  const tir::Call* address = CallOf(operands[0], OpId::kTirAddressOf);
+  const DataType dtype = address && address->args.size() == 1 ? address->args[0]->dtype : DataType::Handle();
+  auto* call = p.ws_.New<tir::Call>(dtype, GetOp(OpId::kTirPrefetch), p.CopyPrims(operands));
+  call->set_span(args.span);
+  auto* stmt = p.ws_.New<tir::Evaluate>(call);
+  stmt->set_span(args.span);
+  p.build_.Emit(stmt);
+  return true;
 }
 
 // ---- What belongs to a block

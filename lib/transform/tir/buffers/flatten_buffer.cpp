@@ -59,6 +59,14 @@ class BufferFlattener : public AnalyzingMutator {
   const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override { return Flatten(buffer); }
   const tir::Buffer* VisitBufferUse(const tir::Buffer* buffer) override { return Flatten(buffer); }
 
+  // The bounds of a prefetch are those of the buffer as it was.
+  const tir::Stmt* VisitPrefetch(const tir::Prefetch* prefetch) override {
+    std::vector<const tir::Range*> bounds;
+    for (const tir::Range* range : prefetch->bounds) bounds.push_back(VisitRange(range));
+    if (std::ranges::equal(bounds, prefetch->bounds)) return prefetch;
+    return workspace().New<tir::Prefetch>(prefetch->buffer, workspace().Copy(bounds));
+  }
+
   const tir::BufferRegion* VisitBufferRegion(const tir::BufferRegion* region) override {
     std::vector<const PrimExpr*> first, last;
     for (const tir::Range* range : region->region) {

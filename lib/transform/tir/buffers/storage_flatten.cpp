@@ -14,8 +14,12 @@
 // tir.InstrumentBoundCheckers. Functions that are not marked with from_legacy_te_schedule stay. O(nodes), plus the
 // simplification of the indices.
 //
-// Source: TVM 0.18's pass of this name, without what text cannot express: views (buffer_bind_scope), prefetches, for
-// which cache_line_size is meant, and transformations of layouts. The attribute of an allocation is inside of it.
+// T.prefetch(A, [...]) becomes loops with a T.prefetch(address, 0, 3, 1) for each cache line, that is, to be read, and
+// kept in all caches for data. The address has the indices in the reverse order, as it has in TVM; a prefetch is only a
+// hint.
+//
+// Source: TVM 0.18's pass of this name, without what text cannot express: views (buffer_bind_scope) and transformations
+// of layouts. The attribute of an allocation is inside of it.
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/tir/buffers/storage_flattener.h"
@@ -24,12 +28,12 @@
 namespace iropt {
 
 Pass CreateStorageFlatten(const PassOptions& options) {
-  options.Count("cache_line_size");
+  const StorageFlattenOptions flatten{.cache_line_size = options.Count("cache_line_size"),
+                                      .create_bound_attribute = options.Bool("create_bound_attribute")};
   return CreatePrimFuncPass(options.info(),
-                            [bounds = options.Bool("create_bound_attribute")](
-                                const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
+                            [flatten](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
                               if (!IsFromLegacySchedule(*func)) return func;
-                              return FlattenStorage(func, bounds, context.workspace(), context.diagnostics());
+                              return FlattenStorage(func, flatten, context.workspace(), context.diagnostics());
                             });
 }
 

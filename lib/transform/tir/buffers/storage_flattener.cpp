@@ -43,12 +43,14 @@ std::string_view ScopeInside(std::string_view thread_tag) {
 
 class StorageFlattener : public tir::StmtExprMutator {
  public:
-  StorageFlattener(const PrimFunc& func, bool create_bounds, Workspace& workspace, DiagnosticEngine& diagnostics)
+  StorageFlattener(const PrimFunc& func, const StorageFlattenOptions& options, Workspace& workspace,
+                   DiagnosticEngine& diagnostics)
       : StmtExprMutator(workspace),
         diagnostics_(diagnostics),
         analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny),
         offset_analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny),
-        create_bounds_(create_bounds) {
+        cache_line_size_(options.cache_line_size),
+        create_bounds_(options.create_bound_attribute) {
     for (const tir::Buffer* buffer : func.param_buffers) {
       if (buffer) params_.insert(buffer);
     }
@@ -113,6 +115,19 @@ class StorageFlattener : public tir::StmtExprMutator {
     for (const tir::Buffer* buffer : accessed_) flat = WithBound(*buffer, entry.whole->dtype, flat);
     accessed_.clear();
     return flat;
+  }
+
+  const tir::Stmt* VisitPrefetch(const tir::Prefetch* prefetch) override {
+    const tir::Buffer& buffer = *prefetch->buffer;
+    if (!CheckAccess(buffer, nullptr, *prefetch)) return prefetch;
+    const size_t rank = EntryOf(&buffer).whole->shape.size();
+    if (rank == 0 || prefetch->bounds.size() != rank) {
+      diagnostics_.Error(Location(*prefetch), "pass-failed",
+                         fmt::format("invalid prefetch of '{}': {} bounds for {} dimensions", buffer.name,
+                                     prefetch->bounds.size(), rank));
+      return prefetch;
+    }
+    return VisitStmt(PrefetchLines(*prefetch));
   }
 
   // ---- Attributes and conditions
@@ -309,6 +324,60 @@ class StorageFlattener : public tir::StmtExprMutator {
     return workspace().New<T>(copy);
   }
 
+  // ---- Prefetches
+
+  // Loops over the dimensions before those that together fit into a cache line, and in steps of lines over the last of
+  // them.
+  const tir::Stmt* PrefetchLines(const tir::Prefetch& prefetch) {
+    const tir::Buffer& buffer = *prefetch.buffer;
+    const List<const PrimExpr*> shape = EntryOf(&buffer).whole->shape;
+    const int64_t line = std::max<int64_t>(cache_line_size_ / ((buffer.dtype.bits + 7) / 8), 1);
+    int64_t block = 1;
+    size_t last = shape.size() - 1;
+    for (; last > 0; --last) {
+      const int64_t* size = arith::AsInt(shape[last]);
+      if (!size || *size <= 0 || *size > line / block) break;
+      block *= *size;
+    }
+    std::vector<const tir::Var*> vars;
+    std::vector<const PrimExpr*> indices;
+    for (size_t dim = shape.size(); dim-- > 0;) {
+      const tir::Range& range = *prefetch.bounds[dim];
+      const PrimExpr* index = range.min;
+      if (dim <= last) {
+        const std::string name = fmt::format("prefetch.{}.{}", buffer.name, dim);
+        vars.push_back(workspace().NewPrimVar(workspace().arena().CopyString(name), range.min->dtype));
+        const PrimExpr* var = vars.back();
+        index = dim < last ? make().Add(var, index)
+                           : make().Add(index, make().Mul(make().Const(line / block, var->dtype), var));
+      }
+      indices.push_back(index);
+    }
+    const tir::Stmt* body = PrefetchAt(buffer, indices);
+    for (size_t dim = last + 1; dim-- > 0;) {
+      const PrimExpr* extent = prefetch.bounds[dim]->extent;
+      if (dim == last) {
+        const PrimExpr* one = make().Const(1, extent->dtype);
+        const PrimExpr* stride = make().Const(line / block, extent->dtype);
+        extent = make().Add(make().Binary(NodeKind::kDiv, make().Sub(extent, one), stride), one);
+      }
+      const tir::Var* var = vars[dim];
+      body = workspace().New<tir::For>(var, make().Const(0, var->dtype), make().Cast(var->dtype, extent),
+                                       tir::ForKind::kSerial, body, nullptr, DictAttr::Empty());
+    }
+    return body;
+  }
+
+  // T.prefetch(T.address_of(buffer[indices]), 0, 3, 1): to be read, of much use later, data.
+  const tir::Stmt* PrefetchAt(const tir::Buffer& buffer, const std::vector<const PrimExpr*>& indices) {
+    const PrimExpr* load = workspace().New<tir::BufferLoad>(buffer.dtype, &buffer, workspace().Copy(indices));
+    std::vector<const PrimExpr*> operands = {workspace().New<tir::Call>(
+        DataType::Handle(), GetOp(OpId::kTirAddressOf), workspace().Copy(std::vector<const PrimExpr*>{load}))};
+    for (const int64_t hint : {0, 3, 1}) operands.push_back(make().Int(hint, DataType::Int(32)));
+    return workspace().New<tir::Evaluate>(
+        workspace().New<tir::Call>(buffer.dtype, GetOp(OpId::kTirPrefetch), workspace().Copy(operands)));
+  }
+
   // ---- Bounds
 
   static bool HasBounds(const tir::Buffer& buffer) {
@@ -335,6 +404,7 @@ class StorageFlattener : public tir::StmtExprMutator {
   DiagnosticEngine& diagnostics_;
   arith::Analyzer analyzer_;         // knows the ranges of loops and threads
   arith::Analyzer offset_analyzer_;  // knows nothing
+  const int64_t cache_line_size_;
   const bool create_bounds_;
   std::string_view default_scope_ = "global";
   std::vector<const tir::Buffer*> accessed_;  // by the current store
@@ -346,9 +416,9 @@ class StorageFlattener : public tir::StmtExprMutator {
 
 }  // namespace
 
-const PrimFunc* FlattenStorage(const PrimFunc* func, bool create_bounds, Workspace& workspace,
+const PrimFunc* FlattenStorage(const PrimFunc* func, const StorageFlattenOptions& options, Workspace& workspace,
                                DiagnosticEngine& diagnostics) {
-  StorageFlattener flattener(*func, create_bounds, workspace, diagnostics);
+  StorageFlattener flattener(*func, options, workspace, diagnostics);
   return WithBody(func, flattener.VisitStmt(func->body), workspace);
 }
 

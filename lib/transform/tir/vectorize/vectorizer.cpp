@@ -369,6 +369,12 @@ const tir::Stmt* Vectorizer::VisitBufferStore(const tir::BufferStore* store) {
                                            store->predicate);
 }
 
+const tir::Stmt* Vectorizer::VisitPrefetch(const tir::Prefetch* prefetch) {
+  const tir::Stmt* visited = LoopMutator::VisitPrefetch(prefetch);
+  need_scalar_ |= visited != prefetch;
+  return visited;
+}
+
 const tir::Stmt* Vectorizer::VisitFor(const tir::For* loop) {
   tir::For copy = *loop;
   copy.min = VisitExpr(loop->min);

@@ -39,6 +39,7 @@ class Vectorizer : public LoopMutator {
   const PrimExpr* VisitLet(const tir::Let* expr) override;
 
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* stmt) override;
+  const tir::Stmt* VisitPrefetch(const tir::Prefetch* stmt) override;
   const tir::Stmt* VisitFor(const tir::For* stmt) override;
   const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* stmt) override;
   const tir::Stmt* VisitWhile(const tir::While* stmt) override;
