@@ -173,8 +173,17 @@ std::optional<IntervalSet> SetOfSimpleIndex(const tir::Range& range, const IterR
   return IntervalSet::FromRange(min, make.Add(extent, more), make);
 }
 
-// sum, sum + 1, ..., sum + extent - 1 for all values of the iterators; nothing if there are gaps.
-std::optional<IntervalSet> SetOf(const IterSum& sum, const PrimExpr* extent, Analyzer& analyzer) {
+bool UsesAny(const IterRanges& iters, const PrimExpr* expr) {
+  bool result = false;
+  tir::ForEachVar(expr, [&](const tir::Var* var) { result |= iters.contains(var); });
+  return result;
+}
+
+// sum, sum + 1, ..., sum + extent - 1 for all values of the iterators; nothing if there are gaps, or if the base has
+// iterators: quotients of those with a single value stay as they are.
+std::optional<IntervalSet> SetOf(const IterSum& sum, const IterRanges& iters, const PrimExpr* extent,
+                                 Analyzer& analyzer) {
+  if (UsesAny(iters, sum.base)) return std::nullopt;
   const PrimBuilder& make = analyzer.make();
   if (sum.args.empty()) return IntervalSet::FromRange(sum.base, extent, make);
   if (sum.args.size() != 1) return std::nullopt;
@@ -231,7 +240,7 @@ std::optional<IntervalSet> EstimateIterMap(const tir::Range& range, const IterRa
     if (const auto simple = SetOfSimpleIndex(range, iters, analyzer.make())) return simple;
   }
   const auto to_set = [&](IterMapRewriter&, const std::vector<IterSum>& sums) {
-    return SetOf(sums[0], range.extent, analyzer);
+    return SetOf(sums[0], iters, range.extent, analyzer);
   };
   return DetectExact<IntervalSet>(std::span(&range.min, 1), iters, condition, analyzer, to_set);
 }
@@ -249,7 +258,7 @@ std::optional<std::vector<IntervalSet>> EstimateRegionStrictBound(std::span<cons
     if (!rewriter.AreConstraintsUsed(sums)) return std::nullopt;
     Sets sets;
     for (size_t i = 0; i < sums.size(); ++i) {
-      const std::optional<IntervalSet> set = SetOf(sums[i], region[i]->extent, analyzer);
+      const std::optional<IntervalSet> set = SetOf(sums[i], iters, region[i]->extent, analyzer);
       if (!set) return std::nullopt;
       sets.push_back(*set);
     }
