@@ -22,6 +22,7 @@
 #include <mutex>
 
 #include "module_emitter.h"
+#include "vectorizer_guard.h"
 
 namespace iropt::codegen {
 
@@ -108,6 +109,7 @@ struct Unit {
     tuning.LoopVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling = level > 1;
     tuning.SLPVectorization = level > 1 && joins_scalars;
     llvm::PassBuilder passes(machine.get(), tuning);
+    GuardVectorizer(passes);
     llvm::LoopAnalysisManager loops;
     llvm::FunctionAnalysisManager functions;
     llvm::CGSCCAnalysisManager components;

@@ -1,0 +1,83 @@
+#include "vectorizer_guard.h"
+
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+
+namespace iropt::codegen {
+
+namespace {
+
+// Steps for a value. Far more than code without such chains needs, and less than a millisecond.
+constexpr uint64_t kMostSteps = 1 << 16;
+
+// The steps of LLVM's question for the values of a loop.
+class StepCounter {
+ public:
+  explicit StepCounter(const llvm::Loop& loop) : loop_(loop) {}
+
+  bool IsTooCostly() {
+    uint64_t total = 0;
+    for (const llvm::BasicBlock* block : loop_.blocks()) {
+      for (const llvm::Instruction& instruction : *block) {
+        const Answer answer = AnswerOf(instruction);
+        answers_.emplace(&instruction, answer);
+        total += answer.steps;
+        if (total > kMostSteps) return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  struct Answer {
+    bool is_uniform;  // the same in all iterations
+    uint64_t steps;
+  };
+
+  Answer AnswerOf(const llvm::Instruction& instruction) const {
+    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
+      return {loop_.isLoopInvariant(load->getPointerOperand()), 1};
+    const bool asks_operands = llvm::isa<llvm::BinaryOperator, llvm::UnaryOperator, llvm::CastInst, llvm::CmpInst,
+                                         llvm::SelectInst, llvm::GetElementPtrInst, llvm::FreezeInst>(instruction) ||
+                               (llvm::isa<llvm::PHINode>(instruction) && instruction.getParent() != loop_.getHeader());
+    if (!asks_operands) return {false, 1};
+    Answer answer = {true, 1};
+    for (const llvm::Value* operand : instruction.operand_values()) {
+      if (loop_.isLoopInvariant(operand)) continue;
+      const auto known = answers_.find(operand);
+      if (known == answers_.end()) return {false, answer.steps};
+      answer.steps = std::min(answer.steps + known->second.steps, kMostSteps + 1);
+      if (!known->second.is_uniform) return {false, answer.steps};
+    }
+    return answer;
+  }
+
+  const llvm::Loop& loop_;
+  std::unordered_map<const llvm::Value*, Answer> answers_;  // of the instructions before; looked up, never iterated
+};
+
+struct VectorizerGuardPass : llvm::PassInfoMixin<VectorizerGuardPass> {
+  static llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+    for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
+      if (loop->isInnermost() && StepCounter(*loop).IsTooCostly())
+        llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.enable", 0);
+    }
+    return llvm::PreservedAnalyses::all();
+  }
+};
+
+}  // namespace
+
+void GuardVectorizer(llvm::PassBuilder& passes) {
+  passes.registerVectorizerStartEPCallback([](llvm::FunctionPassManager& manager, llvm::OptimizationLevel) {
+    manager.addPass(VectorizerGuardPass());
+  });
+}
+
+}  // namespace iropt::codegen
