@@ -1,6 +1,7 @@
 #include "iropt/arith/iter_map.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -173,6 +174,38 @@ std::optional<IntervalSet> SetOfSimpleIndex(const tir::Range& range, const IterR
   return IntervalSet::FromRange(min, make.Add(extent, more), make);
 }
 
+// Whether an index is v0 * c0 + v1 * c1 + ... + vn, or v0 * c0, perhaps plus a constant, of different iterators from 0,
+// where the scale of each is the number of values of those after it. A map of the iterators has the same form. Most
+// flat indices are such.
+bool IsRowMajorSum(const PrimExpr* index, const IterRanges& iters) {
+  constexpr size_t kMostTerms = 8;
+  std::array<const tir::Var*, kMostTerms> seen;
+  constexpr int64_t kMostValues = int64_t{1} << 62;
+  size_t count = 0;
+  int64_t values = 1;  // of the iterators so far
+  const auto* outer = As<tir::Add>(index);
+  if (outer && AsInt(outer->b)) index = outer->a;
+  while (index) {  // from right to left
+    const auto* sum = As<tir::Add>(index);
+    const PrimExpr* term = sum ? sum->b : index;
+    index = sum ? sum->a : nullptr;
+    const auto* product = As<tir::Mul>(term);
+    const int64_t* factor = product ? AsInt(product->b) : nullptr;
+    const int64_t scale = !product ? 1 : factor ? *factor : 0;
+    const bool is_alone = count == 0 && !index;
+    if (is_alone ? scale <= 0 : scale != values) return false;
+    const auto* var = As<tir::Var>(product ? product->a : term);
+    const auto iter = var ? iters.find(var) : iters.end();
+    if (iter == iters.end() || count == kMostTerms) return false;
+    const int64_t* extent = AsInt(iter->second.extent);
+    if (!extent || *extent < 2 || *extent > kMostValues / values || !IsInt(iter->second.min, 0)) return false;
+    if (std::find(seen.begin(), seen.begin() + count, var) != seen.begin() + count) return false;
+    seen[count++] = var;
+    values *= *extent;
+  }
+  return true;
+}
+
 bool UsesAny(const IterRanges& iters, const PrimExpr* expr) {
   bool result = false;
   tir::ForEachVar(expr, [&](const tir::Var* var) { result |= iters.contains(var); });
@@ -220,6 +253,7 @@ std::optional<IterMapResult> DetectIterMap(std::span<const PrimExpr* const> indi
 
 const PrimExpr* SimplifyIterMap(const PrimExpr* index, const IterRanges& iters,
                                 std::span<const PrimExpr* const> conditions, Analyzer& analyzer) {
+  if (conditions.empty() && IsRowMajorSum(index, iters)) return index;
   const PrimExpr* condition = nullptr;
   for (const PrimExpr* c : conditions) {
     condition = condition ? analyzer.make().Binary(NodeKind::kAnd, condition, c) : c;

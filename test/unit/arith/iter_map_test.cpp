@@ -69,6 +69,28 @@ TEST_CASE_METHOD(IterMaps, "indices that are not maps stay") {
   CHECK(SimplifyIterMap(make.FloorDiv(overlap, Int(3)), iters, {}, analyzer) == make.FloorDiv(overlap, Int(3)));
 }
 
+TEST_CASE_METHOD(IterMaps, "sums of iterators become what they become where a condition holds always") {
+  // Without conditions, row-major sums are recognized; with one, all are taken apart.
+  const std::vector<const PrimExpr*> always = {make.Node(NodeKind::kLT, Int(0), Int(1))};
+  for (int64_t code = 0; code < 4 * 4 * 4 * 5 * 5 * 3 * 3; ++code) {
+    int64_t rest = code;
+    const auto digit = [&](int64_t radix) {
+      const int64_t value = rest % radix;
+      rest /= radix;
+      return value;
+    };
+    Iterate(i, digit(4) == 3 ? 1 : 0, 1 + digit(4));
+    Iterate(j, 0, 1 + digit(4));
+    Iterate(k, 0, 3);
+    const int64_t outer = 1 + 3 * digit(5);
+    const int64_t middle = 1 + digit(5);
+    const PrimExpr* terms = make.Add(make.Mul(i, Int(outer)), make.Mul(j, Int(middle)));
+    if (const int64_t inner = digit(3); inner > 0) terms = make.Add(terms, make.Mul(k, Int(inner)));
+    const PrimExpr* index = make.Add(terms, Int(digit(3) - 1));
+    CHECK(Of(index) == Of(index, always));
+  }
+}
+
 TEST_CASE_METHOD(IterMaps, "random indices keep their values, and are within their ranges") {
   std::mt19937 random(7);
   const auto pick = [&](int64_t low, int64_t high) {
