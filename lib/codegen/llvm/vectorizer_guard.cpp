@@ -75,9 +75,8 @@ struct VectorizerGuardPass : llvm::PassInfoMixin<VectorizerGuardPass> {
 }  // namespace
 
 void GuardVectorizer(llvm::PassBuilder& passes) {
-  passes.registerVectorizerStartEPCallback([](llvm::FunctionPassManager& manager, llvm::OptimizationLevel) {
-    manager.addPass(VectorizerGuardPass());
-  });
+  passes.registerVectorizerStartEPCallback(
+      [](llvm::FunctionPassManager& manager, llvm::OptimizationLevel) { manager.addPass(VectorizerGuardPass()); });
 }
 
 }  // namespace iropt::codegen
