@@ -314,28 +314,46 @@ class RegionCollector : public tir::StmtExprVisitor {
     }
     if (condition) condition = analyzer_.Simplify(condition);
     if (condition && arith::IsInt(condition, 1)) condition = nullptr;
-    arith::IterRanges iters;
-    for (const auto& [var, set] : domains_) {
-      if (set.is_bounded()) iters.emplace(var, arith::CoverRange(set, tir::Range(set.min(), set.min()), analyzer_));
-    }
+    std::optional<arith::IterRanges> iters;
     std::vector<IntervalSet> sets;
     for (const tir::Range& range : ranges) {
-      std::optional<IntervalSet> set;
-      if (arith::AsInt(range.extent) && range.min->dtype.is_scalar() && AreIndependent(iters))
-        set = arith::EstimateIterMap(range, iters, condition, analyzer_);
+      std::optional<IntervalSet> set = condition ? std::nullopt : SetOfSimpleIndex(range);
+      if (!set && arith::AsInt(range.extent) && range.min->dtype.is_scalar()) {
+        if (!iters) iters = IndependentIters();
+        if (iters) set = arith::EstimateIterMap(range, *iters, condition, analyzer_);
+      }
       sets.push_back(set ? *set : arith::EvalSet(range, domains_, analyzer_));
     }
     return sets;
   }
 
-  static bool AreIndependent(const arith::IterRanges& iters) {
-    bool result = true;
+  // That of an index that is a constant or an iterator of a constant range, which most are.
+  std::optional<IntervalSet> SetOfSimpleIndex(const tir::Range& range) const {
+    if (!arith::AsInt(range.extent)) return std::nullopt;
+    if (arith::AsInt(range.min)) return IntervalSet::FromRange(range, make());
+    const auto* var = As<tir::Var>(range.min);
+    const auto domain = var ? domains_.find(var) : domains_.end();
+    if (domain == domains_.end() || !domain->second.is_bounded()) return std::nullopt;
+    const PrimExpr* min = domain->second.min();
+    const PrimExpr* max = domain->second.max();
+    if (!arith::AsInt(min) || !arith::AsInt(max)) return std::nullopt;
+    return IntervalSet::FromRange(min, make().Add(make().Sub(max, min), range.extent), make());
+  }
+
+  // The ranges of the iterators; none if some depend on others.
+  std::optional<arith::IterRanges> IndependentIters() {
+    arith::IterRanges iters;
+    for (const auto& [var, set] : domains_) {
+      if (set.is_bounded()) iters.emplace(var, arith::CoverRange(set, tir::Range(set.min(), set.min()), analyzer_));
+    }
+    bool are_independent = true;
     for (const auto& [var, range] : iters) {
-      const auto check = [&](const tir::Var* used) { result &= !iters.contains(used); };
+      const auto check = [&](const tir::Var* used) { are_independent &= !iters.contains(used); };
       tir::ForEachVar(range.min, check);
       tir::ForEachVar(range.extent, check);
     }
-    return result;
+    if (!are_independent) return std::nullopt;
+    return iters;
   }
 
   // The accesses to the buffer are complete.
