@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "expr_emitter.h"
 
@@ -205,6 +206,25 @@ void ExprEmitter::StoreTo(llvm::Value* address, llvm::Value* value, DataType dty
   frame_.b().CreateAlignedStore(frame_.types().ToMemory(value, dtype), address, align);
 }
 
+void ExprEmitter::StoreToCopies(const tir::Buffer& buffer, llvm::Value* address, llvm::Value* value, DataType dtype) {
+  llvm::IRBuilder<>& b = frame_.b();
+  StoreTo(address, value, dtype);
+  const TypedValue* data = scope_.Find(buffer.data);
+  if (!data || !data->copies) return;
+  const OtherCopies& copies = *data->copies;
+  llvm::Value* at = b.CreatePtrDiff(b.getInt8Ty(), address, copies.own);
+  for (const OtherCopies::Group& group : copies.groups) {
+    const std::function<void(size_t, llvm::Value*)> store = [&](size_t axis, llvm::Value* copy) {
+      if (axis == group.axes.size()) return StoreTo(b.CreateGEP(b.getInt8Ty(), copy, at), value, dtype);
+      const auto& [count, distance] = group.axes[axis];
+      frame_.Loop(count, LoopHint::kNone, [&](llvm::Value* i) {
+        store(axis + 1, b.CreateGEP(b.getInt8Ty(), copy, b.CreateMul(i, distance)));
+      });
+    };
+    store(0, group.first);
+  }
+}
+
 // Lanes are contiguous within a vector element, and if the last index is a ramp of stride 1 over a contiguous
 // dimension.
 bool ExprEmitter::IsContiguous(const tir::Buffer& buffer, List<const PrimExpr*> indices, int lanes) {
@@ -255,11 +275,11 @@ void ExprEmitter::EmitStore(const tir::BufferStore& store) {
   // All lanes are computed before the first store, because they may be loaded from the same buffer.
   llvm::Value* value = arithmetic_.Cast(Emit(store.value), store.value->dtype, element);
   if (lanes > 1 && !store.predicate && IsContiguous(buffer, store.indices, lanes))
-    return StoreTo(LocateAll(buffer, store.indices, lanes), value, element.with_lanes(lanes));
+    return StoreToCopies(buffer, LocateAll(buffer, store.indices, lanes), value, element.with_lanes(lanes));
   for (int lane = 0; lane < lanes; ++lane) {
     const auto write = [&] {
       llvm::Value* part = lanes == 1 ? value : frame_.b().CreateExtractElement(value, static_cast<uint64_t>(lane));
-      StoreTo(Locate(buffer, store.indices, lane, /*bounded=*/true), part, element);
+      StoreToCopies(buffer, Locate(buffer, store.indices, lane, /*bounded=*/true), part, element);
     };
     if (!store.predicate) {
       write();
@@ -270,7 +290,7 @@ void ExprEmitter::EmitStore(const tir::BufferStore& store) {
 }
 
 void ExprEmitter::StoreElement(const tir::Buffer& buffer, List<const PrimExpr*> indices, llvm::Value* value) {
-  StoreTo(Locate(buffer, indices, 0, /*bounded=*/true), value, ElementOf(buffer));
+  StoreToCopies(buffer, Locate(buffer, indices, 0, /*bounded=*/true), value, ElementOf(buffer));
 }
 
 }  // namespace iropt::codegen

@@ -110,6 +110,8 @@ class ExprEmitter {
   llvm::Value* LocateAll(const tir::Buffer& buffer, List<const PrimExpr*> indices, int lanes);
   llvm::Value* LoadFrom(llvm::Value* address, DataType dtype);
   void StoreTo(llvm::Value* address, llvm::Value* value, DataType dtype);
+  // Stores to an element of the buffer, in all copies of its memory that belong to the threads of this statement.
+  void StoreToCopies(const tir::Buffer& buffer, llvm::Value* address, llvm::Value* value, DataType dtype);
   void Match(const PrimExpr* expr, llvm::Value* actual, std::string_view what);
   // Returns whether all elements of the view are provably within the allocation.
   bool IsKnownInside(const tir::Buffer& buffer, const View& view);

@@ -81,10 +81,20 @@ void StmtEmitter::BindLoopVar(const LoopRange& range, llvm::Value* i) {
 
 void StmtEmitter::EmitAxis(const LoopRange& range, std::string_view thread_tag, const tir::Stmt* body) {
   const bool is_thread = IsThreadTag(thread_tag);
-  if (is_thread && Synchronizes(body)) return EmitSpread(range, body);
-  exprs_.thread_axes += is_thread ? 1 : 0;
-  EmitLoop(range, LoopHint::kNone, [&] { Emit(body); });
-  exprs_.thread_axes -= is_thread ? 1 : 0;
+  if (is_thread && Synchronizes(body)) return EmitSpread(range, thread_tag, body);
+  if (is_thread) {
+    ++exprs_.thread_axes;
+    positions_.push_back({thread_tag, range});
+    EmitLoop(range, LoopHint::kNone, [&] {
+      BindAllCopies();
+      Emit(body);
+    });
+    positions_.pop_back();
+    BindAllCopies();
+    --exprs_.thread_axes;
+  } else {
+    EmitLoop(range, LoopHint::kNone, [&] { Emit(body); });
+  }
   // The axis may be bound again after the loop.
   exprs_.scope().Unbind(range.var);
 }

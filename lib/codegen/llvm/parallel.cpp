@@ -165,7 +165,7 @@ struct StmtEmitter::Captures {
 };
 
 bool StmtEmitter::EmitParallel(const tir::For& loop, const LoopRange& range) {
-  if (in_parallel_ || !threads_.empty() || exprs_.thread_axes != 0) return false;
+  if (in_parallel_ || !threads_.empty() || !copies_.empty() || exprs_.thread_axes != 0) return false;
   ShareFinder finder(loop.loop_var);
   finder.VisitStmt(loop.body);
   if (finder.shares) return false;

@@ -12,6 +12,7 @@
 namespace iropt::codegen {
 
 struct ArrayValue;
+struct OtherCopies;
 
 // The LLVM value of a variable or expression. For a pointer, also the allocation that it points into, if known.
 struct TypedValue {
@@ -21,6 +22,19 @@ struct TypedValue {
   bool is_root = false;           // all pointers into the allocation are derived from this one
   std::shared_ptr<const ArrayValue> array =
       nullptr;  // the tensor descriptor or shape that it points to, if made in this function
+  std::shared_ptr<const OtherCopies> copies = nullptr;  // of the memory of a thread
+};
+
+// The copies of memory that a store by some threads goes to as well. See thread_memory.h.
+struct OtherCopies {
+  // Copies at regular distances.
+  struct Group {
+    llvm::Value* first;
+    std::vector<std::pair<llvm::Value*, llvm::Value*>> axes;  // numbers of copies, and their distances in bytes
+  };
+  const tir::Var* data;  // the pointer variable
+  llvm::Value* own;      // the copy of these threads
+  std::vector<Group> groups;
 };
 
 // The tensor descriptor of a T.tvm_stack_make_array, or the shape of a T.tvm_stack_make_shape.

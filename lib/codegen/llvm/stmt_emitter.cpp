@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "iropt/eval/tir/thread_sync.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/support/stack.h"
 
@@ -154,11 +153,12 @@ TypedValue StmtEmitter::NewMemory(llvm::Value* count, DataType dtype, llvm::Valu
 }
 
 void StmtEmitter::WithMemory(const tir::Var* data, llvm::Value* count, DataType dtype, FunctionRef<void()> body) {
+  if (HasCopies(data)) return WithCopies(data, count, dtype, body);
   llvm::Value* mark = nullptr;
   exprs_.scope().Bind(data, NewMemory(count, dtype, &mark));
-  if (IsLocalMemory(data)) local_memory_.push_back(data);
+  if (IsThreadMemory(data)) local_memory_.push_back(data);
   body();
-  if (IsLocalMemory(data)) local_memory_.pop_back();
+  if (IsThreadMemory(data)) local_memory_.pop_back();
   if (mark) frame_.Release(mark);
 }
 

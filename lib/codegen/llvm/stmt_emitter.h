@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "expr_emitter.h"
+#include "iropt/eval/tir/thread_memory.h"
 
 namespace iropt::codegen {
 
@@ -71,7 +72,7 @@ class StmtEmitter {
 
   // ---- Lockstep execution of threads (threads.cpp)
   bool Synchronizes(const tir::Stmt* stmt);
-  void EmitSpread(const LoopRange& range, const tir::Stmt* body);
+  void EmitSpread(const LoopRange& range, std::string_view thread_tag, const tir::Stmt* body);
   void EmitLockstep(const tir::Stmt* stmt);
   void EmitReleasing(const tir::Stmt* body);
   void EmitLockstepNode(const tir::Stmt* stmt);
@@ -91,13 +92,31 @@ class StmtEmitter {
   llvm::Value* EmitUniform(const PrimExpr* expr);
   // Allocates a buffer: one per thread if it is local, else a shared one.
   void AllocateLockstep(const tir::Var* data, llvm::Value* count, DataType dtype);
-  // Makes per-thread copies of local memory that is allocated around the threads.
-  void SpreadLocalMemory();
+  // Makes per-thread copies of local memory that is allocated around the threads of an axis, and that has none.
+  void SpreadLocalMemory(std::string_view thread_tag);
   // Allocates `bytes` per thread.
   llvm::Value* AllocateOwn(llvm::Value* bytes);
   llvm::Value* CountThreads();
   // The index of the current thread within the outermost axes.
   llvm::Value* ThreadIndex(size_t axes);
+
+  // ---- Memory of threads (thread_copies.cpp)
+  struct ThreadCopies;
+  struct ThreadPlace {
+    std::string_view tag;
+    LoopRange range;
+  };
+  // The layout of memory that has copies, or that threads share; else null.
+  const ThreadMemory* LayoutOf(const tir::Var* data);
+  bool HasCopies(const tir::Var* data);
+  // The numbers of threads, and of copies of `count` elements; the memory of the copies is not allocated yet.
+  std::shared_ptr<ThreadCopies> MakeCopies(const tir::Var* data, llvm::Value* count, DataType dtype);
+  llvm::Value* CountThreads(const tir::Var* data, const ThreadMemory::Axis& axis);
+  void WithCopies(const tir::Var* data, llvm::Value* count, DataType dtype, FunctionRef<void()> body);
+  void AllocateCopiesLockstep(const tir::Var* data, llvm::Value* count, DataType dtype);
+  // Binds pointer variables to the copies of the current thread.
+  void BindCopies(const std::shared_ptr<ThreadCopies>& copies, bool is_new);
+  void BindAllCopies();
 
   ExprEmitter& exprs_;
   Frame& frame_;
@@ -111,6 +130,11 @@ class StmtEmitter {
   // Statements that contain synchronization; computed at the first thread axis.
   std::unordered_set<const tir::Stmt*> synchronizing_;
   bool synchronizing_known_ = false;
+  // The layouts of local memory; computed at its first allocation.
+  std::unordered_map<const tir::Var*, ThreadMemory> thread_memory_;
+  bool thread_memory_known_ = false;
+  std::vector<ThreadPlace> positions_;                 // the thread axes, outermost first
+  std::vector<std::shared_ptr<ThreadCopies>> copies_;  // in scope
   std::vector<LoopRange> threads_;                  // the axes in lockstep, outermost first
   std::vector<std::function<void()>> own_;          // bind the local variables and memory of the current thread
   std::vector<const tir::Var*> local_memory_;       // the local buffers in scope

@@ -56,18 +56,24 @@ void StmtEmitter::ForEachThread(FunctionRef<void()> body) {
   });
 }
 
-void StmtEmitter::EmitSpread(const LoopRange& range, const tir::Stmt* body) {
+void StmtEmitter::EmitSpread(const LoopRange& range, std::string_view thread_tag, const tir::Stmt* body) {
   const Scope outer = exprs_.scope();
   const size_t own_before = own_.size();
+  // Copies that these threads allocate are bound as part of their own memory.
+  if (threads_.empty() && !copies_.empty()) own_.emplace_back([this, count = copies_.size()] {
+      for (size_t i = 0; i < count; ++i) BindCopies(copies_[i], /*is_new=*/false);
+    });
   threads_.push_back(range);
+  positions_.push_back({thread_tag, range});
   frame_.FailIf(b().CreateOr(b().CreateICmpSGT(range.extent, frame_.Int64(kMaxThreads)),
                              b().CreateICmpSGT(CountThreads(), frame_.Int64(kMaxThreads))),
                 fmt::format("more than {} threads synchronize", kMaxThreads));
   llvm::Value* mark = frame_.Mark();
-  SpreadLocalMemory();
+  SpreadLocalMemory(thread_tag);
   EmitLockstep(body);
   frame_.Release(mark);
   threads_.pop_back();
+  positions_.pop_back();
   own_.resize(own_before);
   exprs_.scope() = outer;
 }
@@ -76,8 +82,10 @@ llvm::Value* StmtEmitter::AllocateOwn(llvm::Value* bytes) {
   return frame_.Allocate(b().CreateMul(CountThreads(), bytes), 1);
 }
 
-void StmtEmitter::SpreadLocalMemory() {
+void StmtEmitter::SpreadLocalMemory(std::string_view thread_tag) {
   for (const tir::Var* data : local_memory_) {
+    const ThreadMemory* layout = LayoutOf(data);
+    if (layout && layout->IsShared(thread_tag)) continue;
     const TypedValue* outer = exprs_.scope().Find(data);
     if (!outer || !outer->size) continue;
     llvm::Value* size = outer->size;
@@ -102,6 +110,7 @@ void StmtEmitter::AllocateLockstep(const tir::Var* data, llvm::Value* count, Dat
     llvm::Value* memory = frame_.Allocate(size, 1);
     return exprs_.scope().Bind(data, {.value = memory, .origin = frame_.Int64(0), .size = size});
   }
+  if (HasCopies(data)) return AllocateCopiesLockstep(data, count, dtype);
   llvm::Value* memory = AllocateOwn(size);
   local_memory_.push_back(data);
   own_.emplace_back([this, data, memory, size, axes = threads_.size()] {
@@ -142,9 +151,11 @@ void StmtEmitter::EmitLockstep(const tir::Stmt* stmt) {
   if (!Synchronizes(stmt)) return ForEachThread([&] { Emit(stmt); });
   const size_t own_before = own_.size();
   const size_t local_before = local_memory_.size();
+  const size_t copies_before = copies_.size();
   WithStack([&] { EmitLockstepNode(stmt); });
   own_.resize(own_before);
   local_memory_.resize(local_before);
+  copies_.resize(copies_before);
 }
 
 // Memory that an iteration allocates is freed before the next one.
@@ -203,7 +214,7 @@ void StmtEmitter::EmitLockstepNode(const tir::Stmt* stmt) {
 
 void StmtEmitter::EmitLockstepFor(const tir::For& loop) {
   const LoopRange range{loop.loop_var, EmitUniform(loop.min), EmitUniform(loop.extent), loop.min, loop.extent};
-  if (loop.thread_binding) return EmitSpread(range, loop.body);
+  if (loop.thread_binding) return EmitSpread(range, loop.thread_binding->thread_tag, loop.body);
   EmitLoop(range, LoopHint::kNone, [&] { EmitReleasing(loop.body); });
 }
 
@@ -221,7 +232,8 @@ void StmtEmitter::EmitLockstepAttr(const tir::AttrStmt& attr) {
     if (!axis) return frame_.state().Unsupported("expected a thread axis");
     const bool bound = std::ranges::any_of(threads_, [&](const LoopRange& range) { return range.var == axis->var; });
     if (bound || exprs_.scope().Find(axis->var)) return EmitLockstep(attr.body);
-    return EmitSpread({axis->var, frame_.Int64(0), EmitUniform(attr.value), nullptr, attr.value}, attr.body);
+    return EmitSpread({axis->var, frame_.Int64(0), EmitUniform(attr.value), nullptr, attr.value}, axis->thread_tag,
+                      attr.body);
   }
   if (attr.attr_key == "buffer_bind_scope")
     return frame_.state().Unsupported(fmt::format("the attribute '{}' is not supported", attr.attr_key));

@@ -17,21 +17,19 @@ class Interpreter::MemoryScope {
   MemoryScope(const MemoryScope&) = delete;
   MemoryScope& operator=(const MemoryScope&) = delete;
   ~MemoryScope() {
-    if (owned_) interpreter_.DropMemory(data_);
+    if (allocated_) interpreter_.DropMemory(data_);
   }
 
   bool Allocate(int64_t elements, DataType dtype) {
-    Memory memory;
-    owned_ = interpreter_.NewMemory(elements, dtype, &memory);
-    if (!owned_) return false;
-    interpreter_.SetMemory(data_, memory);
-    return true;
+    allocated_ = interpreter_.Allocate(data_, elements, dtype, &owned_);
+    return allocated_;
   }
 
  private:
   Interpreter& interpreter_;
   const tir::Var* data_;
-  std::unique_ptr<std::byte[]> owned_;
+  OwnedMemory owned_;
+  bool allocated_ = false;
 };
 
 Interpreter::~Interpreter() {
@@ -217,10 +215,15 @@ bool Interpreter::EvalStep(const tir::For& loop, int64_t* step) {
   return EvalInt(loop.step, step) && (*step > 0 || Fail(fmt::format("the step of a loop is {}, not positive", *step)));
 }
 
-bool Interpreter::ExecLoop(const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body, int64_t step) {
+bool Interpreter::ExecLoop(const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body, int64_t step,
+                           bool is_thread) {
   // No sum is greater than the extent.
   for (int64_t i = 0; i < extent; i = step < extent - i ? i + step : extent) {
     env().Bind(var, Scalar::Int(WrapAdd(min, i), var->dtype));
+    if (is_thread) {
+      positions_.back().index = i;
+      BindCopies();
+    }
     if (Exec(body)) continue;
     const AfterBody after = TakeJump();
     if (after == AfterBody::kFail) return false;

@@ -2,7 +2,7 @@
 // the execution state.
 //
 // Statements are run in interpreter.cpp, buffers are in interpreter_buffers.cpp, calls in interpreter_calls.cpp, and
-// lockstep execution of threads in interpreter_threads.cpp.
+// lockstep execution of threads in interpreter_threads.cpp, their memory in thread_copies.cpp.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,12 @@
 
 #include "iropt/eval/tir/prim_func.h"
 #include "iropt/eval/tir/scalar_eval.h"
+#include "iropt/eval/tir/thread_memory.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/support/function_ref.h"
 #include "memory.h"
+#include "thread_copies.h"
 
 namespace iropt::eval {
 
@@ -64,11 +66,14 @@ class Interpreter final : public ScalarEvaluator {
     std::vector<int64_t> strides;
     std::vector<int64_t> mins;  // the first index in each dimension; empty: 0
   };
+  using CopiesInScope = std::vector<std::shared_ptr<ThreadCopies>>;
   // The private state of a thread.
   struct State {
     Variables variables;
     std::vector<Pointer> pointers;  // by the id of the pointer variable
     std::vector<View> views;        // by the id of the buffer
+    ThreadPositions positions;
+    CopiesInScope copies;
   };
   using Threads = std::vector<std::unique_ptr<State>>;
   using OwnedMemory = std::vector<std::unique_ptr<std::byte[]>>;
@@ -95,7 +100,9 @@ class Interpreter final : public ScalarEvaluator {
   bool ExecRealize(const tir::BufferRealize& realize);
   bool ExecIf(const tir::IfThenElse& branch);
   bool ExecFor(const tir::For& loop);
-  bool ExecLoop(const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body, int64_t step = 1);
+  // With `is_thread`, the iterations are those of the innermost thread axis.
+  bool ExecLoop(const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body, int64_t step = 1,
+                bool is_thread = false);
   bool EvalStep(const tir::For& loop, int64_t* step);
   // The effect on the current loop of a body that ended early.
   enum class AfterBody : uint8_t { kFail, kLeave, kNext };
@@ -118,9 +125,10 @@ class Interpreter final : public ScalarEvaluator {
   bool ExecAxis(std::string_view thread_tag, const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body,
                 int64_t step = 1);
   bool Synchronizes(const tir::Stmt* stmt);
-  bool ExecThreads(const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body);
-  bool OwnLocalMemory(State& thread, OwnedMemory* owned);
-  bool ExecSpread(Threads& threads, const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body);
+  bool ExecThreads(std::string_view tag, const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body);
+  bool OwnLocalMemory(State& thread, std::string_view tag, OwnedMemory* owned, std::vector<uint64_t>* addresses);
+  bool ExecSpread(Threads& threads, std::string_view tag, const tir::Var* var, int64_t min, int64_t extent,
+                  const tir::Stmt* body);
   bool ExecLockstep(const tir::Stmt* stmt, Threads& threads);
   bool ExecNodeLockstep(const tir::Stmt* stmt, Threads& threads);
   bool ExecForLockstep(const tir::For& loop, Threads& threads);
@@ -171,6 +179,20 @@ class Interpreter final : public ScalarEvaluator {
   bool LoadAt(const ElementAddress& element, DataType dtype, std::string_view name, Scalar* result);
   bool StoreAt(const ElementAddress& element, const Scalar& value, std::string_view name);
 
+  // ---- Memory of threads (thread_copies.cpp)
+
+  // The layout of memory that has copies, or that threads share; else null.
+  const ThreadMemory* LayoutOf(const tir::Var* data);
+  // Gives the current thread new memory for the pointer variable, with copies for the threads of inner loops.
+  bool Allocate(const tir::Var* data, int64_t count, DataType dtype, OwnedMemory* owned);
+  bool AllocateCopies(const tir::Var* data, const ThreadMemory& layout, int64_t count, DataType dtype);
+  bool CountThreads(const tir::Var* data, const ThreadMemory::Axis& axis, int64_t* count);
+  void DropCopies(const ThreadCopies& copies);
+  // Points the pointer variables of all memory with copies to those of the current thread.
+  void BindCopies();
+  // What the current thread has stored goes to the copies of the threads for which it has been executed, too.
+  bool StoreToCopies(const ElementAddress& element, int64_t bytes);
+
   // Memory and its marks; null after an error.
   std::unique_ptr<std::byte[]> NewMemory(int64_t elements, DataType dtype, Memory* memory);
   Pointer PointerOf(const tir::Var* data);
@@ -212,6 +234,11 @@ class Interpreter final : public ScalarEvaluator {
   // Statements that contain synchronization of threads; filled at the first thread axis.
   std::unordered_set<const tir::Stmt*> synchronizing_;
   bool synchronizing_known_ = false;
+  // The layouts of local memory; filled at its first allocation.
+  std::unordered_map<const tir::Var*, ThreadMemory> thread_memory_;
+  bool thread_memory_known_ = false;
+  ThreadPositions positions_;  // of the current thread, on the axes of loops from the outside in
+  CopiesInScope copies_;
   std::vector<const tir::Var*> lockstep_axes_;      // axes whose threads run in lockstep
   std::vector<const tir::CommReducer*> combiners_;  // of reductions over threads, the innermost last
 };

@@ -52,12 +52,12 @@ void Interpreter::SetPointer(const tir::Var* data, const Pointer& place) {
 }
 
 void Interpreter::SetMemory(const tir::Var* data, const Memory& memory) {
-  SetPointer(data, {memory, 0, execution_.addresses.Map(memory), IsLocalMemory(data) ? data : nullptr});
+  SetPointer(data, {memory, 0, execution_.addresses.Map(memory), IsThreadMemory(data) ? data : nullptr});
 }
 
 void Interpreter::DropMemory(const tir::Var* data) {
-  execution_.addresses.Unmap(pointers_[data->id].address);
-  pointers_[data->id] = {};
+  const Pointer place = std::exchange(pointers_[data->id], {});
+  place.copies ? DropCopies(*place.copies) : execution_.addresses.Unmap(place.address);
   env().Unbind(data);
 }
 
@@ -223,7 +223,7 @@ bool Interpreter::StoreAt(const ElementAddress& element, const Scalar& value, st
   if (!memory.writable) return Fail(fmt::format("buffer '{}' is an input and must not be written", name));
   StoreScalar(value, memory.writable + element.at);
   if (memory.written) std::fill_n(memory.written + element.at, value.dtype.bytes(), std::byte{1});
-  return true;
+  return !element.pointer.copies || StoreToCopies(element, value.dtype.bytes());
 }
 
 bool Interpreter::Load(const tir::BufferLoad& load, int lane, Scalar* result) {
@@ -258,7 +258,7 @@ bool Interpreter::ForgetLane(const tir::BufferStore& store, int lane) {
   if (element.at < 0 || element.at > memory.bytes - bytes || !memory.writable)
     return Fail(fmt::format("an access to buffer '{}' is out of range", store.buffer->name));
   if (memory.written) std::fill_n(memory.written + element.at, bytes, std::byte{0});
-  return true;
+  return !element.pointer.copies || StoreToCopies(element, bytes);
 }
 
 // ---- Parameters

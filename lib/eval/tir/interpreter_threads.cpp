@@ -32,7 +32,15 @@ bool Interpreter::ExecAxis(std::string_view thread_tag, const tir::Var* var, int
                            const tir::Stmt* body, int64_t step) {
   if (!IsThreadTag(thread_tag)) return ExecLoop(var, min, extent, body, step);
   ++execution_.thread_axes;
-  const bool done = Synchronizes(body) ? ExecThreads(var, min, extent, body) : ExecLoop(var, min, extent, body);
+  bool done = false;
+  if (Synchronizes(body)) {
+    done = ExecThreads(thread_tag, var, min, extent, body);
+  } else {
+    positions_.push_back({thread_tag, 0});
+    done = ExecLoop(var, min, extent, body, /*step=*/1, /*is_thread=*/true);
+    positions_.pop_back();
+    BindCopies();
+  }
   --execution_.thread_axes;
   return done;
 }
@@ -41,6 +49,8 @@ void Interpreter::Swap(State& state) {
   std::swap(variables(), state.variables);
   std::swap(pointers_, state.pointers);
   std::swap(views_, state.views);
+  std::swap(positions_, state.positions);
+  std::swap(copies_, state.copies);
 }
 
 bool Interpreter::ForEach(Threads& threads, FunctionRef<bool()> f) {
@@ -68,29 +78,34 @@ bool Interpreter::EvalUniform(const PrimExpr* expr, Threads& threads, int64_t* v
   });
 }
 
-bool Interpreter::ExecThreads(const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body) {
+bool Interpreter::ExecThreads(std::string_view tag, const tir::Var* var, int64_t min, int64_t extent,
+                              const tir::Stmt* body) {
   Threads one;
-  one.push_back(std::make_unique<State>(State{variables(), pointers_, views_}));
-  return ExecSpread(one, var, min, extent, body);
+  one.push_back(std::make_unique<State>(State{variables(), pointers_, views_, positions_, copies_}));
+  return ExecSpread(one, tag, var, min, extent, body);
 }
 
-// Gives a new thread copies of the local memory that was allocated around it.
-bool Interpreter::OwnLocalMemory(State& thread, OwnedMemory* owned) {
+// Gives a new thread copies of the local memory that was allocated around it. Memory with copies has them already.
+bool Interpreter::OwnLocalMemory(State& thread, std::string_view tag, OwnedMemory* owned,
+                                 std::vector<uint64_t>* addresses) {
   for (Pointer& place : thread.pointers) {
-    if (!place.local || !place.memory.writable) continue;
+    if (!place.local || place.copies || !place.memory.writable) continue;
+    const ThreadMemory* layout = LayoutOf(place.local);
+    if (layout && layout->IsShared(tag)) continue;
     Memory copy;
     owned->push_back(NewMemory(place.memory.bytes, DataType::UInt(8), &copy));
     if (!owned->back()) return false;
     std::copy_n(place.memory.data, place.memory.bytes, copy.writable);
     std::copy_n(place.memory.written, place.memory.bytes, copy.written);
     place = {copy, 0, execution_.addresses.Map(copy), place.local};
+    addresses->push_back(place.address);
     thread.variables.scalars.Bind(place.local, Scalar::Int(static_cast<int64_t>(place.address), DataType::Handle()));
   }
   return true;
 }
 
 // Splits each thread into one for each value of the variable.
-bool Interpreter::ExecSpread(Threads& threads, const tir::Var* var, int64_t min, int64_t extent,
+bool Interpreter::ExecSpread(Threads& threads, std::string_view tag, const tir::Var* var, int64_t min, int64_t extent,
                              const tir::Stmt* body) {
   if (extent > static_cast<int64_t>(kMaxThreads / std::max<size_t>(threads.size(), 1)))
     return Fail(fmt::format("more than {} threads synchronize", kMaxThreads), ErrorCode::Budget);
@@ -99,21 +114,20 @@ bool Interpreter::ExecSpread(Threads& threads, const tir::Var* var, int64_t min,
     return Fail("synchronizing threads have too many buffers", ErrorCode::Budget);
   Threads more;
   OwnedMemory owned;
+  std::vector<uint64_t> addresses;
   for (const std::unique_ptr<State>& thread : threads) {
     for (int64_t i = 0; i < extent; ++i) {
       more.push_back(std::make_unique<State>(*thread));
       more.back()->variables.scalars.Bind(var, Scalar::Int(WrapAdd(min, i), var->dtype));
-      if (!OwnLocalMemory(*more.back(), &owned)) return false;
+      more.back()->positions.push_back({tag, i});
+      if (!OwnLocalMemory(*more.back(), tag, &owned, &addresses)) return false;
     }
   }
+  ForEach(more, [&] { return BindCopies(), true; });
   lockstep_axes_.push_back(var);
   const bool done = ExecLockstep(body, more);
   lockstep_axes_.pop_back();
-  for (const std::unique_ptr<State>& thread : more) {
-    for (const Pointer& place : thread->pointers) {
-      if (place.local) execution_.addresses.Unmap(place.address);
-    }
-  }
+  for (const uint64_t address : addresses) execution_.addresses.Unmap(address);
   return done;
 }
 
@@ -156,7 +170,8 @@ bool Interpreter::ExecForLockstep(const tir::For& loop, Threads& threads) {
   if (!EvalUniform(loop.min, threads, &min) || !EvalUniform(loop.extent, threads, &extent)) return false;
   if (loop.step && !EvalUniform(loop.step, threads, &step)) return false;
   if (step <= 0) return Fail("the step of a loop is not positive");
-  if (loop.thread_binding) return ExecSpread(threads, loop.loop_var, min, extent, loop.body);
+  if (loop.thread_binding)
+    return ExecSpread(threads, loop.thread_binding->thread_tag, loop.loop_var, min, extent, loop.body);
   for (int64_t i = 0; i < extent; i = step < extent - i ? i + step : extent) {
     const Scalar value = Scalar::Int(WrapAdd(min, i), loop.loop_var->dtype);
     for (const std::unique_ptr<State>& thread : threads) thread->variables.scalars.Bind(loop.loop_var, value);
@@ -187,7 +202,8 @@ bool Interpreter::ExecAttrLockstep(const tir::AttrStmt& attr, Threads& threads) 
     int64_t extent = 0;
     if (!axis || !EvalUniform(attr.value, threads, &extent)) return Fail("a thread axis is expected");
     const bool bound = threads.empty() || threads.front()->variables.scalars.Find(axis->var);
-    return bound ? ExecLockstep(attr.body, threads) : ExecSpread(threads, axis->var, 0, extent, attr.body);
+    return bound ? ExecLockstep(attr.body, threads)
+                 : ExecSpread(threads, axis->thread_tag, axis->var, 0, extent, attr.body);
   }
   if (attr.attr_key == "buffer_bind_scope")
     return Fail(fmt::format("the attribute '{}' is not supported", attr.attr_key));
@@ -205,15 +221,8 @@ bool Interpreter::ExecLetLockstep(const tir::LetStmt& let, Threads& threads) {
 
 bool Interpreter::AllocateFor(Threads& threads, const tir::Var* data, int64_t count, DataType dtype,
                               OwnedMemory* owned) {
+  if (IsLocalMemory(data)) return ForEach(threads, [&] { return Allocate(data, count, dtype, owned); });
   Memory memory;
-  if (IsLocalMemory(data)) {
-    return ForEach(threads, [&] {
-      owned->push_back(NewMemory(count, dtype, &memory));
-      if (!owned->back()) return false;
-      SetMemory(data, memory);
-      return true;
-    });
-  }
   owned->push_back(NewMemory(count, dtype, &memory));
   if (!owned->back()) return false;
   const Pointer place{memory, 0, execution_.addresses.Map(memory), nullptr};
