@@ -7,10 +7,11 @@ OPTIONS = {
     "ConvertLayout": '<desired_layouts={"relax.nn.conv2d":["NHWC","OHWI"]};strict=false>',
     "tir.BindTarget": '<target="llvm">',
 }
-# The passes before one whose result is otherwise ill-formed, because what it adds has effects, or that refuses what they
-# lower.
+# The passes before one whose result is otherwise ill-formed, because what it adds has effects, or that refuses or loses what
+# they lower: without blocks nothing tells that threads reduce into one memory.
 _IMPURE = "ToNonDataflow,RemovePurityChecking,"
-_OPAQUE = "tir.LowerInitBlock,tir.PlanAndUpdateBufferAllocationLocation,tir.ConvertBlocksToOpaque,"
+_THREADS = "tir.LowerCrossThreadReduction,"
+_OPAQUE = f"{_THREADS}tir.LowerInitBlock,tir.PlanAndUpdateBufferAllocationLocation,tir.ConvertBlocksToOpaque,"
 _FLAT = f"{_OPAQUE}tir.LowerMatchBuffer,tir.LowerOpaqueBlock,tir.FlattenBuffer,"
 _TARGET = 'tir.BindTarget<target="llvm -host=llvm">,'
 BEFORE = {
@@ -20,7 +21,8 @@ BEFORE = {
         ["tir.AnnotateDeviceRegions", "tir.LowerDeviceKernelLaunch", "tir.LowerIntrin", "tir.LowerTVMBuiltin",
          "tir.MakePackedAPI", "tir.MakeUnpackedAPI"], _TARGET),
     "tir.PlanAndUpdateBufferAllocationLocation": "tir.LowerInitBlock,",
-    "tir.ConvertBlocksToOpaque": "tir.LowerInitBlock,",
+    "tir.ConvertBlocksToOpaque": f"{_THREADS}tir.LowerInitBlock,",
+    **dict.fromkeys(["tir.LiftThreadBinding", "tir.UnifyThreadBinding"], _THREADS),
     "tir.CompactBufferAllocation": _OPAQUE,
     "tir.LowerOpaqueBlock": f"{_OPAQUE}tir.LowerMatchBuffer,",
     "tir.FlattenBuffer": f"{_OPAQUE}tir.LowerMatchBuffer,tir.LowerOpaqueBlock,",

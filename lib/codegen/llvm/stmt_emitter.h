@@ -109,9 +109,12 @@ class StmtEmitter {
   // The layout of memory that has copies, or that threads share; else null.
   const ThreadMemory* LayoutOf(const tir::Var* data);
   bool HasCopies(const tir::Var* data);
-  // The numbers of threads, and of copies of `count` elements; the memory of the copies is not allocated yet.
-  std::shared_ptr<ThreadCopies> MakeCopies(const tir::Var* data, llvm::Value* count, DataType dtype);
-  llvm::Value* CountThreads(const tir::Var* data, const ThreadMemory::Axis& axis);
+  // The numbers of threads, and of copies of `count` elements; the memory of the copies is not allocated yet. The
+  // values of expressions are those of `eval`.
+  std::shared_ptr<ThreadCopies> MakeCopies(const tir::Var* data, llvm::Value* count, DataType dtype,
+                                           FunctionRef<llvm::Value*(const PrimExpr*)> eval);
+  llvm::Value* CountThreads(const tir::Var* data, const ThreadMemory::Axis& axis,
+                            FunctionRef<llvm::Value*(const PrimExpr*)> eval);
   void WithCopies(const tir::Var* data, llvm::Value* count, DataType dtype, FunctionRef<void()> body);
   void AllocateCopiesLockstep(const tir::Var* data, llvm::Value* count, DataType dtype);
   // Binds pointer variables to the copies of the current thread.
@@ -135,10 +138,10 @@ class StmtEmitter {
   bool thread_memory_known_ = false;
   std::vector<ThreadPlace> positions_;                 // the thread axes, outermost first
   std::vector<std::shared_ptr<ThreadCopies>> copies_;  // in scope
-  std::vector<LoopRange> threads_;                  // the axes in lockstep, outermost first
-  std::vector<std::function<void()>> own_;          // bind the local variables and memory of the current thread
-  std::vector<const tir::Var*> local_memory_;       // the local buffers in scope
-  std::vector<const tir::CommReducer*> combiners_;  // of reductions over threads, innermost last
+  std::vector<LoopRange> threads_;                     // the axes in lockstep, outermost first
+  std::vector<std::function<void()>> own_;             // bind the local variables and memory of the current thread
+  std::vector<const tir::Var*> local_memory_;          // the local buffers in scope
+  std::vector<const tir::CommReducer*> combiners_;     // of reductions over threads, innermost last
 };
 
 }  // namespace iropt::codegen

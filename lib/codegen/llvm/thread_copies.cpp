@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "iropt/ir/tir/visitor.h"
 #include "stmt_emitter.h"
 
 namespace iropt::codegen {
@@ -12,11 +11,11 @@ namespace iropt::codegen {
 struct StmtEmitter::ThreadCopies {
   const ThreadMemory* layout = nullptr;
   const tir::Var* data = nullptr;
-  size_t depth = 0;                    // the number of thread axes around the allocation
-  llvm::Value* size = nullptr;         // of a copy, in bytes
-  std::vector<llvm::Value*> threads;   // by axis
-  std::vector<llvm::Value*> counts;    // of copies, by place
-  std::vector<llvm::Value*> memory;    // by place; for the current thread if threads in lockstep have allocated it
+  size_t depth = 0;                   // the number of thread axes around the allocation
+  llvm::Value* size = nullptr;        // of a copy, in bytes
+  std::vector<llvm::Value*> threads;  // by axis
+  std::vector<llvm::Value*> counts;   // of copies, by place
+  std::vector<llvm::Value*> memory;   // by place; for the current thread if threads in lockstep have allocated it
 };
 
 namespace {
@@ -38,32 +37,30 @@ bool StmtEmitter::HasCopies(const tir::Var* data) {
   return layout && !layout->axes.empty();
 }
 
-llvm::Value* StmtEmitter::CountThreads(const tir::Var* data, const ThreadMemory::Axis& axis) {
+llvm::Value* StmtEmitter::CountThreads(const tir::Var* data, const ThreadMemory::Axis& axis,
+                                       FunctionRef<llvm::Value*(const PrimExpr*)> eval) {
   llvm::Value* count = frame_.Int64(0);
   for (const PrimExpr* expr : axis.extents) {
-    bool known = true;
-    tir::ForEachVar(expr, [&](const tir::Var* var) { known = known && exprs_.scope().Find(var); });
-    if (!known) {
-      frame_.state().Unsupported(
-          fmt::format("the number of threads of {} is not known where '{}' is allocated for each of them", axis.tag,
-                      data->name));
+    if (!IsKnownExtent(expr, [&](const tir::Var* var) { return exprs_.scope().Find(var) != nullptr; })) {
+      frame_.state().Unsupported(fmt::format(
+          "the number of threads of {} is not known where '{}' is allocated for each of them", axis.tag, data->name));
       return count;
     }
-    count = b().CreateBinaryIntrinsic(llvm::Intrinsic::smax, count,
-                                      threads_.empty() ? exprs_.EmitInt(expr) : EmitUniform(expr));
+    count = b().CreateBinaryIntrinsic(llvm::Intrinsic::smax, count, eval(expr));
   }
   return count;
 }
 
 std::shared_ptr<StmtEmitter::ThreadCopies> StmtEmitter::MakeCopies(const tir::Var* data, llvm::Value* count,
-                                                                   DataType dtype) {
+                                                                   DataType dtype,
+                                                                   FunctionRef<llvm::Value*(const PrimExpr*)> eval) {
   auto copies = std::make_shared<ThreadCopies>();
   copies->layout = LayoutOf(data);
   copies->data = data;
   copies->depth = positions_.size();
   const int64_t bytes = int64_t{dtype.with_lanes(1).bytes()} * dtype.lanes;
   copies->size = b().CreateMul(count, frame_.Int64(bytes));
-  for (const ThreadMemory::Axis& axis : copies->layout->axes) copies->threads.push_back(CountThreads(data, axis));
+  for (const ThreadMemory::Axis& axis : copies->layout->axes) copies->threads.push_back(CountThreads(data, axis, eval));
   for (const uint32_t axes : copies->layout->places) {
     llvm::SmallVector<llvm::Value*, 4> factors = {count, frame_.Int64(bytes)};
     llvm::Value* total = frame_.Int64(1);
@@ -81,9 +78,11 @@ std::shared_ptr<StmtEmitter::ThreadCopies> StmtEmitter::MakeCopies(const tir::Va
 void StmtEmitter::WithCopies(const tir::Var* data, llvm::Value* count, DataType dtype, FunctionRef<void()> body) {
   if (!ValueTypes::IsElement(dtype))
     return frame_.state().Unsupported(fmt::format("cannot allocate elements of {}", dtype.ToString()));
-  const std::shared_ptr<ThreadCopies> copies = MakeCopies(data, count, dtype);
+  const std::shared_ptr<ThreadCopies> copies =
+      MakeCopies(data, count, dtype, [&](const PrimExpr* expr) { return exprs_.EmitInt(expr); });
   llvm::Value* mark = frame_.Mark();
-  for (llvm::Value* number : copies->counts) copies->memory.push_back(frame_.Allocate(b().CreateMul(number, copies->size), 1));
+  for (llvm::Value* number : copies->counts)
+    copies->memory.push_back(frame_.Allocate(b().CreateMul(number, copies->size), 1));
   copies_.push_back(copies);
   BindCopies(copies, /*is_new=*/true);
   body();
@@ -93,7 +92,8 @@ void StmtEmitter::WithCopies(const tir::Var* data, llvm::Value* count, DataType 
 
 // Each thread in lockstep has the copies for the threads of the axes inside of the allocation.
 void StmtEmitter::AllocateCopiesLockstep(const tir::Var* data, llvm::Value* count, DataType dtype) {
-  const std::shared_ptr<ThreadCopies> copies = MakeCopies(data, count, dtype);
+  const std::shared_ptr<ThreadCopies> copies =
+      MakeCopies(data, count, dtype, [&](const PrimExpr* expr) { return EmitUniform(expr); });
   std::vector<std::pair<llvm::Value*, llvm::Value*>> parts;  // memory of all threads, bytes of a thread
   for (llvm::Value* number : copies->counts) {
     llvm::Value* bytes = b().CreateMul(number, copies->size);
@@ -115,10 +115,14 @@ void StmtEmitter::BindCopies(const std::shared_ptr<ThreadCopies>& copies, bool i
   // An inner loop over the same axis hides the outer one.
   for (size_t i = copies->depth; i < positions_.size(); ++i) {
     const auto same = [&](const ThreadMemory::Axis& axis) { return axis.tag == positions_[i].tag; };
-    const auto axis = static_cast<size_t>(std::ranges::find_if(copies->layout->axes, same) - copies->layout->axes.begin());
+    const auto axis =
+        static_cast<size_t>(std::ranges::find_if(copies->layout->axes, same) - copies->layout->axes.begin());
     if (axis == axes) continue;
     place |= uint32_t{1} << axis;
-    bound[axis] = b().CreateSub(exprs_.EmitInt(positions_[i].range.var), positions_[i].range.min);
+    const LoopRange& range = positions_[i].range;
+    frame_.FailIf(b().CreateICmpSGT(range.extent, copies->threads[axis]),
+                  fmt::format("more threads run than '{}' has been allocated for", copies->data->name));
+    bound[axis] = b().CreateSub(exprs_.EmitInt(range.var), range.min);
   }
   const std::vector<uint32_t>& places = copies->layout->places;
   const auto at = static_cast<size_t>(std::ranges::find(places, place) - places.begin());

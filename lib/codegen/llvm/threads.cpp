@@ -60,7 +60,8 @@ void StmtEmitter::EmitSpread(const LoopRange& range, std::string_view thread_tag
   const Scope outer = exprs_.scope();
   const size_t own_before = own_.size();
   // Copies that these threads allocate are bound as part of their own memory.
-  if (threads_.empty() && !copies_.empty()) own_.emplace_back([this, count = copies_.size()] {
+  if (threads_.empty() && !copies_.empty())
+    own_.emplace_back([this, count = copies_.size()] {
       for (size_t i = 0; i < count; ++i) BindCopies(copies_[i], /*is_new=*/false);
     });
   threads_.push_back(range);

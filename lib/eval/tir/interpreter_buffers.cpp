@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "interpreter.h"
 #include "iropt/eval/tir/thread_sync.h"
@@ -57,7 +58,11 @@ void Interpreter::SetMemory(const tir::Var* data, const Memory& memory) {
 
 void Interpreter::DropMemory(const tir::Var* data) {
   const Pointer place = std::exchange(pointers_[data->id], {});
-  place.copies ? DropCopies(*place.copies) : execution_.addresses.Unmap(place.address);
+  if (place.copies) {
+    DropCopies(*place.copies);
+  } else {
+    execution_.addresses.Unmap(place.address);
+  }
   env().Unbind(data);
 }
 

@@ -27,8 +27,8 @@ struct Pointer {
   Memory memory;
   int64_t origin = 0;  // in bytes from the beginning of the memory, possibly outside
   uint64_t address = 0;
-  const tir::Var* local = nullptr;         // the pointer variable of thread-local memory
-  const ThreadCopies* copies = nullptr;    // those of all threads, of which the memory is one
+  const tir::Var* local = nullptr;       // the pointer variable of thread-local memory
+  const ThreadCopies* copies = nullptr;  // those of all threads, of which the memory is one
 
   bool known() const { return memory.data != nullptr; }
 };

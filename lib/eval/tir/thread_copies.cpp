@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "interpreter.h"
-#include "iropt/ir/tir/visitor.h"
 
 namespace iropt::eval {
 
@@ -21,7 +20,7 @@ Pointer ThreadCopies::At(const Place& place, int64_t index) const {
   return {copy, 0, place.address + static_cast<uint64_t>(begin), data, this};
 }
 
-Pointer ThreadCopies::Find(const ThreadPositions& positions) const {
+bool ThreadCopies::Find(const ThreadPositions& positions, Pointer* own) const {
   std::vector<int64_t> bound(threads.size());
   uint32_t axes = 0;
   // An inner loop over the same axis hides the outer one.
@@ -33,7 +32,12 @@ Pointer ThreadCopies::Find(const ThreadPositions& positions) const {
     bound[axis] = positions[i].index;
   }
   const auto place = std::ranges::find(places, axes, &Place::axes);
-  return place == places.end() ? Pointer{} : At(*place, IndexOf(*place, bound));
+  if (place == places.end()) return true;
+  for (size_t axis = 0; axis < threads.size(); ++axis) {
+    if (Contains(axes, axis) && bound[axis] >= threads[axis]) return false;
+  }
+  *own = At(*place, IndexOf(*place, bound));
+  return true;
 }
 
 int64_t ThreadCopies::IndexOf(const Place& place, const std::vector<int64_t>& positions) const {
@@ -74,9 +78,7 @@ bool Interpreter::Allocate(const tir::Var* data, int64_t count, DataType dtype, 
 bool Interpreter::CountThreads(const tir::Var* data, const ThreadMemory::Axis& axis, int64_t* count) {
   *count = 0;
   for (const PrimExpr* expr : axis.extents) {
-    bool known = true;
-    tir::ForEachVar(expr, [&](const tir::Var* var) { known = known && env().Find(var); });
-    if (!known) {
+    if (!IsKnownExtent(expr, [&](const tir::Var* var) { return env().Find(var) != nullptr; })) {
       return Fail(fmt::format("the number of threads of {} is not known where '{}' is allocated for each of them",
                               axis.tag, data->name));
     }
@@ -110,7 +112,8 @@ bool Interpreter::AllocateCopies(const tir::Var* data, const ThreadMemory& layou
   }
   // NewMemory has checked that this does not overflow.
   copies->bytes = count * dtype.with_lanes(1).bytes() * dtype.lanes;
-  const Pointer own = copies->Find(positions_);
+  Pointer own;
+  copies->Find(positions_, &own);
   SetPointer(data, own.known() ? own : copies->At(copies->places.front(), 0));
   copies_.push_back(std::move(copies));
   return true;
@@ -121,14 +124,17 @@ void Interpreter::DropCopies(const ThreadCopies& copies) {
   std::erase_if(copies_, [&](const std::shared_ptr<ThreadCopies>& other) { return other.get() == &copies; });
 }
 
-void Interpreter::BindCopies() {
+bool Interpreter::BindCopies() {
   for (const std::shared_ptr<ThreadCopies>& copies : copies_) {
-    const Pointer own = copies->Find(positions_);
+    Pointer own;
+    if (!copies->Find(positions_, &own))
+      return Fail(fmt::format("more threads run than '{}' has been allocated for", copies->data->name));
     if (!own.known()) continue;
     for (const tir::Var* data : copies->layout->pointers) {
       if (data->id < pointers_.size() && pointers_[data->id].copies == copies.get()) SetPointer(data, own);
     }
   }
+  return true;
 }
 
 bool Interpreter::StoreToCopies(const ElementAddress& element, int64_t bytes) {

@@ -1,11 +1,14 @@
 #include "iropt/eval/tir/thread_memory.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 #include "iropt/eval/tir/thread_sync.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsics.h"
 #include "iropt/op/op_id.h"
+#include "iropt/support/stack.h"
 
 namespace iropt {
 
@@ -18,6 +21,51 @@ bool IsInt(const PrimExpr* expr, int64_t value) {
   const auto* number = As<tir::IntImm>(expr);
   return number && number->value == value;
 }
+
+// A sum of variables of loops times constants.
+struct LinearIndex {
+  bool known = false;
+  int64_t constant = 0;
+  std::vector<std::pair<const tir::Var*, int64_t>> terms;  // each variable once
+
+  static constexpr int64_t kMax = int64_t{1} << 40;  // larger numbers are not known, so that sums do not overflow
+  static constexpr size_t kMaxTerms = 32;
+
+  static LinearIndex Of(const tir::Var* var) { return {true, 0, {{var, 1}}}; }
+  static LinearIndex Of(int64_t value) { return {std::abs(value) < kMax, value, {}}; }
+  int64_t FactorOf(const tir::Var* var) const {
+    for (const auto& [term, factor] : terms) {
+      if (term == var) return factor;
+    }
+    return 0;
+  }
+  LinearIndex Times(int64_t factor) const {
+    LinearIndex result = *this;
+    const auto scale = [&](int64_t& value) {
+      result.known = result.known && !__builtin_mul_overflow(value, factor, &value) && value > -kMax && value < kMax;
+    };
+    scale(result.constant);
+    for (auto& [var, own] : result.terms) scale(own);
+    return result;
+  }
+  LinearIndex Plus(const LinearIndex& other) const {
+    if (!known || !other.known || terms.size() + other.terms.size() > kMaxTerms) return {};
+    LinearIndex result = *this;
+    result.constant += other.constant;
+    for (const auto& [var, factor] : other.terms) {
+      const auto same = [v = var](const auto& term) { return term.first == v; };
+      const auto own = std::ranges::find_if(result.terms, same);
+      if (own == result.terms.end()) {
+        result.terms.emplace_back(var, factor);
+      } else {
+        own->second += factor;
+      }
+    }
+    for (const auto& [var, factor] : result.terms) result.known = result.known && factor > -kMax && factor < kMax;
+    result.known = result.known && result.constant > -kMax && result.constant < kMax;
+    return result;
+  }
+};
 
 bool SameExtent(const PrimExpr* a, const PrimExpr* b) {
   const auto* x = As<tir::IntImm>(a);
@@ -50,6 +98,8 @@ class MemoryFinder : public tir::StmtExprVisitor {
   void VisitFor(const tir::For* loop) override {
     VisitExpr(loop->min);
     VisitExpr(loop->extent);
+    index_of_[loop->loop_var] = LinearIndex::Of(loop->loop_var);
+    AddRange(loop->loop_var, loop->min, loop->extent);
     const std::string_view tag = loop->thread_binding ? loop->thread_binding->thread_tag : std::string_view();
     if (IsThreadTag(tag)) return InAxis(tag, loop, loop->loop_var, loop->min, loop->extent, loop->body);
     if (loop->thread_binding || IsInt(loop->extent, 1)) return VisitStmt(loop->body);
@@ -73,6 +123,7 @@ class MemoryFinder : public tir::StmtExprVisitor {
 
   void VisitLetStmt(const tir::LetStmt* let) override {
     axes_of_[let->var] = AxesIn(let->value);
+    index_of_[let->var] = IndexOf(let->value);
     StmtExprVisitor::VisitLetStmt(let);
   }
   void VisitBlockRealize(const tir::BlockRealize* realize) override {
@@ -83,7 +134,7 @@ class MemoryFinder : public tir::StmtExprVisitor {
       VisitExpr(value);
       const tir::IterVar& axis = *block.iter_vars[i];
       axes_of_[axis.var] = AxesIn(value);
-      position_of_[axis.var] = PositionIn(value);
+      index_of_[axis.var] = IndexOf(value);
       if (axis.iter_type == tir::IterVarType::kCommReduce) reduced_ |= AxesIn(value);
     }
     VisitExpr(realize->predicate);
@@ -128,22 +179,30 @@ class MemoryFinder : public tir::StmtExprVisitor {
     const tir::Var* var = nullptr;  // null: not over threads
     size_t tag = 0;
     const PrimExpr* extent = nullptr;
+    bool from_zero = false;  // whether the variable is the position
+  };
+  // A dimension whose index i belongs to the thread i / size % count, or i / size if `count` is 0, which is unknown.
+  // The size is 0 if threads may use the same elements.
+  struct Split {
+    int64_t size = 0;
+    int64_t count = 0;
+    bool operator==(const Split&) const = default;
   };
   struct AxisUse {
     const tir::Stmt* loop = nullptr;  // the outermost one of the first access
     std::vector<const PrimExpr*> extents;
-    uint64_t dims = UINT64_MAX;  // those whose index is the position of the thread in all accesses
+    std::vector<Split> splits;  // by dimension, the same in all accesses
   };
   struct Uses {
-    size_t depth = 0;                        // the number of loops around the allocation
-    std::vector<const tir::Var*> pointers;   // see ThreadMemory
+    size_t depth = 0;                       // the number of loops around the allocation
+    std::vector<const tir::Var*> pointers;  // see ThreadMemory
     std::set<uint32_t> places;
     std::vector<AxisUse> axes = std::vector<AxisUse>(kMaxTags);
-    uint32_t repeated = 0;                   // axes that are accessed in several executions of their loops
-    uint32_t accumulated = 0;                // axes over which a block reduces into the memory
-    bool is_operand = false;                 // of T.tvm_thread_allreduce
+    uint32_t repeated = 0;     // axes that are accessed in several executions of their loops
+    uint32_t accumulated = 0;  // axes over which a block reduces into the memory
+    bool is_operand = false;   // of T.tvm_thread_allreduce
     bool is_warp = false;
-    const tir::Buffer* buffer = nullptr;     // that of all accesses, if `is_plain`
+    const tir::Buffer* buffer = nullptr;  // that of all accesses, if `is_plain`
     bool is_plain = true;
   };
 
@@ -159,8 +218,9 @@ class MemoryFinder : public tir::StmtExprVisitor {
     if (at == kMaxTags) return InLoop({}, body);
     if (at == tags_.size()) tags_.push_back(tag);
     axes_of_[var] = uint32_t{1} << at;
-    if (!min || IsInt(min, 0)) position_of_[var] = var;
-    InLoop({stmt, var, at, extent}, body);
+    index_of_[var] = LinearIndex::Of(var);
+    AddRange(var, min, extent);
+    InLoop({stmt, var, at, extent, !min || IsInt(min, 0)}, body);
   }
 
   uint32_t AxesIn(const PrimExpr* expr) const {
@@ -172,11 +232,33 @@ class MemoryFinder : public tir::StmtExprVisitor {
     return axes;
   }
 
-  // The variable of the thread axis whose position is the value of the expression; null if it is another value.
-  const tir::Var* PositionIn(const PrimExpr* expr) const {
-    const auto* cast = As<tir::Cast>(expr);
-    const auto found = position_of_.find(As<tir::Var>(cast ? cast->value : expr));
-    return found == position_of_.end() ? nullptr : found->second;
+  LinearIndex IndexOf(const PrimExpr* expr) const {
+    return WithStack([&] { return LinearParts(expr); });
+  }
+
+  LinearIndex LinearParts(const PrimExpr* expr) const {
+    if (const auto* cast = As<tir::Cast>(expr)) return IndexOf(cast->value);
+    if (const auto* number = As<tir::IntImm>(expr)) return LinearIndex::Of(number->value);
+    if (const auto* var = As<tir::Var>(expr)) {
+      const auto found = index_of_.find(var);
+      return found == index_of_.end() ? LinearIndex{} : found->second;
+    }
+    const auto* binary = tir::BinaryExpr::ClassOf(expr->kind) ? static_cast<const tir::BinaryExpr*>(expr) : nullptr;
+    if (expr->kind == NodeKind::kAdd) return IndexOf(binary->a).Plus(IndexOf(binary->b));
+    if (expr->kind == NodeKind::kSub) return IndexOf(binary->a).Plus(IndexOf(binary->b).Times(-1));
+    const auto* factor = expr->kind == NodeKind::kMul ? As<tir::IntImm>(binary->b) : nullptr;
+    return factor ? IndexOf(binary->a).Times(factor->value) : LinearIndex{};
+  }
+
+  // `min` is null for 0.
+  void AddRange(const tir::Var* var, const PrimExpr* min, const PrimExpr* extent) {
+    const auto* first = min ? As<tir::IntImm>(min) : nullptr;
+    const auto* count = As<tir::IntImm>(extent);
+    const int64_t begin = first ? first->value : 0;
+    const bool known = (!min || first) && count && count->value > 0 && count->value < LinearIndex::kMax &&
+                       begin > -LinearIndex::kMax && begin < LinearIndex::kMax;
+    range_of_.erase(var);
+    if (known) range_of_[var] = {begin, begin + count->value - 1};
   }
 
   void AddMemory(const tir::Var* data) {
@@ -219,19 +301,45 @@ class MemoryFinder : public tir::StmtExprVisitor {
     }
     uses.places.insert(place);
     for (size_t tag = 0; tag < tags_.size(); ++tag) {
-      if ((place >> tag & 1) != 0) uses.axes[tag].dims &= DimsOf(tag, indices);
+      if ((place >> tag & 1) != 0) AddSplits(tag, indices, uses.axes[tag]);
     }
   }
 
-  // The dimensions whose index is the position on the innermost loop over the axis.
-  uint64_t DimsOf(size_t tag, List<const PrimExpr*> indices) const {
-    const auto inner = std::find_if(loops_.rbegin(), loops_.rend(),
-                                    [&](const Loop& loop) { return loop.var && loop.tag == tag; });
-    uint64_t dims = 0;
-    for (size_t i = 0; i < std::min<size_t>(indices.size(), 64); ++i) {
-      if (PositionIn(indices[i]) == inner->var) dims |= uint64_t{1} << i;
+  // How an index belongs to the thread at the position `axis`: it is the sum of the position times a size, something
+  // less than that, and multiples of what all threads together have.
+  Split SplitOf(const Loop& axis, const PrimExpr* expr) const {
+    const LinearIndex index = IndexOf(expr);
+    const int64_t size = index.known ? index.FactorOf(axis.var) : 0;
+    const auto threads = range_of_.find(axis.var);
+    if (size <= 0 || !axis.from_zero) return {};
+    const int64_t count = threads == range_of_.end() ? 0 : threads->second.second + 1;
+    __extension__ using Wide = __int128;
+    Wide low = index.constant;
+    Wide high = index.constant;
+    for (const auto& [var, factor] : index.terms) {
+      if (var == axis.var || (count != 0 && Wide{factor} % (Wide{size} * count) == 0)) continue;
+      const auto range = range_of_.find(var);
+      if (range == range_of_.end()) return {};
+      const auto& [first, last] = range->second;
+      low += Wide{factor} * (factor > 0 ? first : last);
+      high += Wide{factor} * (factor > 0 ? last : first);
     }
-    return dims;
+    return low >= 0 && high < size ? Split{size, count} : Split{};
+  }
+
+  void AddSplits(size_t tag, List<const PrimExpr*> indices, AxisUse& axis) const {
+    const auto inner =
+        std::find_if(loops_.rbegin(), loops_.rend(), [&](const Loop& loop) { return loop.var && loop.tag == tag; });
+    const bool is_first = axis.splits.empty();
+    axis.splits.resize(std::max<size_t>(indices.size(), 1));
+    for (size_t i = 0; i < indices.size(); ++i) {
+      const Split split = SplitOf(*inner, indices[i]);
+      axis.splits[i] = is_first || axis.splits[i] == split ? split : Split{};
+    }
+  }
+
+  static bool IsSplit(const AxisUse& axis) {
+    return std::ranges::any_of(axis.splits, [](const Split& split) { return split.size != 0; });
   }
 
   ThreadMemory LayoutOf(const Uses& uses) const {
@@ -243,7 +351,7 @@ class MemoryFinder : public tir::StmtExprVisitor {
       const bool is_bound = std::ranges::any_of(uses.places, [&](uint32_t place) { return (place & bit) != 0; });
       const bool is_accumulated = (uses.accumulated & bit) != 0 && !uses.is_operand;
       const bool is_shared = is_accumulated || (uses.is_warp && tags_[tag] == "threadIdx.x") ||
-                             (is_bound && uses.is_plain && uses.axes[tag].dims != 0);
+                             (is_bound && uses.is_plain && IsSplit(uses.axes[tag]));
       if (is_shared) layout.shared.push_back(tags_[tag]);
       if (!is_bound || is_shared) continue;
       copied |= bit;
@@ -270,11 +378,12 @@ class MemoryFinder : public tir::StmtExprVisitor {
 
   std::vector<Loop> loops_;
   std::vector<std::string_view> tags_;
-  std::unordered_map<const tir::Var*, Uses> memory_;             // by the pointer of the allocation
-  std::unordered_map<const tir::Var*, const tir::Var*> roots_;   // of pointers to the memory
-  std::unordered_map<const tir::Var*, uint32_t> axes_of_;        // the thread axes that a variable depends on
-  std::unordered_map<const tir::Var*, const tir::Var*> position_of_;  // see PositionIn
-  uint32_t reduced_ = 0;                                         // the axes over which the enclosing blocks reduce
+  std::unordered_map<const tir::Var*, Uses> memory_;            // by the pointer of the allocation
+  std::unordered_map<const tir::Var*, const tir::Var*> roots_;  // of pointers to the memory
+  std::unordered_map<const tir::Var*, uint32_t> axes_of_;       // the thread axes that a variable depends on
+  std::unordered_map<const tir::Var*, LinearIndex> index_of_;   // the values of variables
+  std::unordered_map<const tir::Var*, std::pair<int64_t, int64_t>> range_of_;  // from the first value to the last
+  uint32_t reduced_ = 0;  // the axes over which the enclosing blocks reduce
   bool in_allreduce_ = false;
 };
 
@@ -284,6 +393,18 @@ bool ThreadMemory::IsShared(std::string_view tag) const { return std::ranges::fi
 
 bool IsThreadMemory(const tir::Var* data) {
   return IsLocalMemory(data) || (data->pointer && data->pointer->scope == "warp");
+}
+
+bool IsKnownExtent(const PrimExpr* extent, FunctionRef<bool(const tir::Var*)> is_bound) {
+  bool known = true;
+  tir::PostOrderVisit(extent, [&](const Node* node) {
+    const auto* var = As<tir::Var>(node);
+    const auto* call = As<tir::Call>(node);
+    const auto* op = call ? As<Op>(call->op) : nullptr;
+    const bool changes = node->kind == NodeKind::kBufferLoad || (call && (!op || EffectOf(op) > CallEffect::kPure));
+    known = known && !changes && (!var || is_bound(var));
+  });
+  return known;
 }
 
 std::unordered_map<const tir::Var*, ThreadMemory> FindThreadMemory(const tir::Stmt* body) {

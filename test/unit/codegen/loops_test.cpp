@@ -1,5 +1,6 @@
 // Statements: loops of every kind, blocks at every stage, memory, symbolic shapes.
 #include "codegen_test_util.h"
+#include "iropt/eval/tir/thread_memory.h"
 
 namespace iropt::codegen {
 
@@ -194,6 +195,95 @@ for k in range(3):
     T.tvm_storage_sync("shared")
     s[tx] = l[1] + l[0]
 out[bx * 32 + tx] = s[tx] + T.Cast("float32", tx))"));
+}
+
+TEST_CASE("threads keep their local memory from one loop to the next") {
+  // A store outside of the loops goes to all copies, vectors included. The parallel loop runs sequentially.
+  CheckSame(Func("A: T.Buffer((8, 16), \"float16\"), out: T.Buffer((8, 16), \"float16\")",
+                 R"(with T.block("root"):
+    L = T.alloc_buffer((40,), "float16", scope="local")
+    for i in T.parallel(8):
+        L[T.Ramp(i, 2, 4)] = T.Broadcast(T.Cast("float16", i), 4)
+        for tx in T.thread_binding(16, thread="threadIdx.x"):
+            for k in T.vectorized(4):
+                L[i + k * 2] = L[i + k * 2] * A[i, tx]
+        for tx in T.thread_binding(16, thread="threadIdx.x"):
+            out[i, tx] = L[i] + L[i + 6])"));
+  // Large copies, for three axes of which not all are bound everywhere.
+  CheckSame(Func("A: T.Buffer((3, 4, 5), \"int8\"), out: T.Buffer((3, 4, 5), \"int8\")",
+                 R"(with T.block("root"):
+    L = T.alloc_buffer((2000,), "int8", scope="local")
+    for tz in T.thread_binding(3, thread="threadIdx.z"):
+        L[tz + 1000] = A[tz, 0, 0]
+    for ty in T.thread_binding(4, thread="threadIdx.y"):
+        L[ty] = A[0, ty, 0]
+    for tz in T.thread_binding(3, thread="threadIdx.z"):
+        for tx in T.thread_binding(5, thread="threadIdx.x"):
+            for ty in T.thread_binding(4, thread="threadIdx.y"):
+                L[1999] = L[tz + 1000] + L[ty] * A[tz, ty, tx]
+    for tx in T.thread_binding(5, thread="threadIdx.x"):
+        for ty in T.thread_binding(4, thread="threadIdx.y"):
+            for tz in T.thread_binding(3, thread="threadIdx.z"):
+                out[tz, ty, tx] = L[1999])"));
+}
+
+namespace {
+
+std::unordered_map<std::string, ThreadMemory> LayoutsOf(const Module& module) {
+  std::unordered_map<std::string, ThreadMemory> layouts;
+  for (auto& [data, layout] : FindThreadMemory(To<PrimFunc>(module.functions().front().func)->body))
+    layouts.emplace(data->name, layout);
+  return layouts;
+}
+
+}  // namespace
+
+TEST_CASE("local memory has copies only where threads need them") {
+  const Module module = Parse(Func("A: T.Buffer((64, 64), \"float32\"), B: T.Buffer((64, 64), \"float32\")", R"(
+with T.block("root"):
+    once = T.alloc_buffer((1,), scope="local")
+    twice = T.alloc_buffer((1,), scope="local")
+    repeated = T.alloc_buffer((1,), scope="local")
+    split = T.alloc_buffer((64, 64), scope="local")
+    total = T.alloc_buffer((64,), scope="local")
+    shifted = T.alloc_buffer((64,), scope="local")
+    for bx in T.thread_binding(2, thread="blockIdx.x"):
+        for ty in T.thread_binding(32, thread="threadIdx.y"):
+            for tx in T.thread_binding(8, thread="threadIdx.x"):
+                once[0] = A[bx, tx]
+                twice[0] = once[0]
+                for ko in range(8):
+                    with T.block("sum"):
+                        vi = T.axis.spatial(64, bx * 32 + ty)
+                        vk = T.axis.reduce(64, ko * 8 + tx)
+                        with T.init():
+                            total[vi] = T.float32(0)
+                        total[vi] = total[vi] + A[vi, vk]
+        for k in range(3):
+            for ty in T.thread_binding(32, thread="threadIdx.y"):
+                for tx in T.thread_binding(8, thread="threadIdx.x"):
+                    repeated[0] = A[k, tx]
+                    B[ty, tx] = twice[0] + repeated[0] + total[bx * 32 + ty]
+                    for j in range(2):
+                        split[bx * 32 + ty, k * 16 + tx * 2 + j] = A[ty, tx]
+                        shifted[ty * 2 + j + 1] = A[ty, tx])"));
+  const std::unordered_map<std::string, ThreadMemory> layouts = LayoutsOf(module);
+  CHECK(!layouts.contains("once"));
+  REQUIRE(layouts.contains("twice"));
+  const ThreadMemory& twice = layouts.at("twice");
+  REQUIRE(twice.axes.size() == 2);
+  CHECK(twice.axes[0].tag == "threadIdx.y");
+  CHECK(twice.axes[0].extents.size() == 1);
+  CHECK(twice.places == std::vector<uint32_t>{3});
+  CHECK(twice.shared.empty());
+  CHECK(layouts.at("repeated").axes.size() == 2);
+  CHECK(layouts.at("split").axes.empty());
+  CHECK(layouts.at("split").IsShared("threadIdx.x"));
+  CHECK(layouts.at("split").IsShared("threadIdx.y"));
+  CHECK(layouts.at("total").axes.empty());
+  CHECK(layouts.at("total").IsShared("threadIdx.x"));
+  CHECK(layouts.at("total").IsShared("threadIdx.y"));
+  CHECK(layouts.at("shifted").axes.size() == 2);
 }
 
 TEST_CASE("the memory of buffers with strides includes the padding") {

@@ -37,8 +37,9 @@ struct PrimFuncArg {
 //
 // Supports all code that a host can run: all statements and expressions, pointers and views of the same memory,
 // vectors, calls of other functions of the module, and threads. Loops of all kinds run sequentially, and so do threads;
-// threads that synchronize run in lockstep. Calls of external code, and GPU intrinsics such as tensor core operations,
-// are errors.
+// threads that synchronize run in lockstep. Local memory belongs to a thread wherever it is allocated
+// (thread_memory.h); this needs the number of threads where it is allocated outside of several loops over them. Calls
+// of external code, and GPU intrinsics such as tensor core operations, are errors.
 //
 // Every access is checked against the bounds of its buffer and its memory, and reads of uninitialized elements are
 // errors, if the storage tracks them. Allocated memory is uninitialized. An endless loop exceeds the limit of work.

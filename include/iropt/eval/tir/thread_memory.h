@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/support/function_ref.h"
 
 namespace iropt {
 
@@ -29,8 +30,8 @@ struct ThreadMemory {
   // The axes along which threads have copies. Empty if one memory serves all threads: each uses it in only one
   // execution of the loops, one thread after the other.
   std::vector<Axis> axes;
-  // The sets of axes that are bound where the memory is accessed, as bit masks. An access where the set is s goes to the
-  // copy that belongs to the positions on the axes in s.
+  // The sets of axes that are bound where the memory is accessed, as bit masks. An access where the set is s goes to
+  // the copy that belongs to the positions on the axes in s.
   std::vector<uint32_t> places;
   // The pointer variable, and those of the buffers that match parts of the memory.
   std::vector<const tir::Var*> pointers;
@@ -42,6 +43,10 @@ struct ThreadMemory {
 
 // Returns whether the pointer is to memory of a thread or warp.
 bool IsThreadMemory(const tir::Var* data);
+
+// Returns whether the number of threads of an axis can be computed where memory is allocated for them: its value may
+// not change until the loops start. `is_bound` tells whether a variable has its value there.
+bool IsKnownExtent(const PrimExpr* extent, FunctionRef<bool(const tir::Var*)> is_bound);
 
 // The layouts of the memory that `body` allocates, by the pointer variable: those of memory that has copies, or that
 // threads share. O(nodes), times the number of nested thread axes.
