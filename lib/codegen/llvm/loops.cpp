@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "iropt/eval/tir/thread_sync.h"
 #include "iropt/ir/module.h"
@@ -83,6 +84,9 @@ void StmtEmitter::EmitAxis(const LoopRange& range, std::string_view thread_tag, 
   const bool is_thread = IsThreadTag(thread_tag);
   if (is_thread && Synchronizes(body)) return EmitSpread(range, thread_tag, body);
   if (is_thread) {
+    // Pointers to the copies of these threads are not valid after the loop.
+    std::optional<Scope> outer;
+    if (!copies_.empty()) outer = exprs_.scope();
     ++exprs_.thread_axes;
     positions_.push_back({thread_tag, range});
     EmitLoop(range, LoopHint::kNone, [&] {
@@ -90,8 +94,8 @@ void StmtEmitter::EmitAxis(const LoopRange& range, std::string_view thread_tag, 
       Emit(body);
     });
     positions_.pop_back();
-    BindAllCopies();
     --exprs_.thread_axes;
+    if (outer) exprs_.scope() = *std::move(outer);
   } else {
     EmitLoop(range, LoopHint::kNone, [&] { Emit(body); });
   }

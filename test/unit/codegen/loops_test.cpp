@@ -209,6 +209,17 @@ TEST_CASE("threads keep their local memory from one loop to the next") {
                 L[i + k * 2] = L[i + k * 2] * A[i, tx]
         for tx in T.thread_binding(16, thread="threadIdx.x"):
             out[i, tx] = L[i] + L[i + 6])"));
+  // A loop over threads that may not run, before another access.
+  CheckSame(Func("A: T.Buffer((4,), \"int32\"), out: T.Buffer((4,), \"int32\")",
+                 R"(with T.block("root"):
+    L = T.alloc_buffer((1,), "int32", scope="local")
+    L[0] = 1
+    for k in range(A[0]):
+        for tx in T.thread_binding(4, thread="threadIdx.x"):
+            L[0] = L[0] + A[tx]
+    L[0] = L[0] + 1
+    for tx in T.thread_binding(4, thread="threadIdx.x"):
+        out[tx] = L[0])"));
   // Large copies, for three axes of which not all are bound everywhere.
   CheckSame(Func("A: T.Buffer((3, 4, 5), \"int8\"), out: T.Buffer((3, 4, 5), \"int8\")",
                  R"(with T.block("root"):
