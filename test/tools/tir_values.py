@@ -55,6 +55,8 @@ REFUSED = (2, 3, 4)
 OVER_BUDGET = "it exceeds a budget"
 # A remark of -check-semantics.
 REASON = re.compile(r"function '([^']*)' is not compared: (.*)")
+# So long a function that is too much for the budget is interpreted.
+FAULT_SECONDS = 5
 # So many functions are run together; this saves processes.
 BATCH = 12
 
@@ -98,6 +100,15 @@ def run_pipeline(options, pipeline, path, check="-check-semantics=each"):
     return Result({"compared": compared, "unchanged": unchanged, "not compared": not_compared}, reasons)
 
 
+def is_faulty(command):
+    """Whether a function fails when it is interpreted. Compiled loops do not see undefined reads, which are mostly soon
+    found; where it takes longer, none is assumed."""
+    try:
+        return subprocess.run([*command, "-loops=interpret"], capture_output=True, timeout=FAULT_SECONDS, check=False).returncode != 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
 def run_compiled(options, path, text, before_loops):
     """The same for functions that are compiled after tir.lower. One that fails before it is lowered is left alone."""
     result = Result.of("not compared", 1, "it fails on random inputs")
@@ -105,8 +116,10 @@ def run_compiled(options, path, text, before_loops):
     for name in PUBLIC.findall(text):
         expected = f"{path}.{name}.npz"
         flags = [f"-entry={name}", "-random-inputs", *symbols]
-        before = subprocess.run([options.ir_run, *flags, f"-loops={before_loops}", f"-output={expected}", path],
-                                capture_output=True, check=False)
+        run = [options.ir_run, *flags, f"-output={expected}", path]
+        if before_loops == "compile" and is_faulty(run):
+            continue
+        before = subprocess.run([*run, f"-loops={before_loops}"], capture_output=True, check=False)
         if before.returncode != 0:
             continue
         command = [options.ir_run, "-O4", *flags, f"-passes={LOWER},{SYNCHRONIZE}", "-loops=compile", f"-check={expected}", path]
