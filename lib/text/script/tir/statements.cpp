@@ -289,25 +289,31 @@ bool BufferStore(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue&) 
   return store != nullptr;
 }
 
+bool PrefetchRegion(TirParser& p, PyArgs& args) {
+  static constexpr std::string_view kParams[] = {"buffer", "bounds"};
+  const PyValue* v[2];
+  if (!BindArguments(args, "T.prefetch", kParams, 2, v, p.diag_)) return false;
+  if (!v[0]->is(Kind::kBuffer)) return p.WrongValue(*v[0], "a buffer");
+  if (!v[1]->is_list()) return p.WrongValue(*v[1], "a list of ranges");
+  std::vector<const tir::Range*> bounds;
+  for (const PyValue& item : v[1]->items()) {
+    const tir::Range* range = p.ToRange(item);
+    if (!range) return false;
+    auto* simplified = p.ws_.New<tir::Range>(range->min, p.Simplify(range->extent));
+    simplified->set_span(range->span());
+    bounds.push_back(simplified);
+  }
+  auto* stmt = p.ws_.New<tir::Prefetch>(v[0]->buffer, p.ws_.Copy(bounds));
+  stmt->set_span(args.span);
+  p.build_.Emit(stmt);
+  return true;
+}
+
 // T.prefetch(A, [T.Range(0, 4)]) is a statement; T.prefetch(address, ...) calls the intrinsic of this name, whose dtype
 // is that of the element at the address.
 bool Prefetch(TirParser& p, PyArgs& args, const PyValue* const*, PyValue&) {
-  if (args.positional.empty() || args.positional[0].is(Kind::kBuffer) || !args.keywords.empty()) {
-    static constexpr std::string_view kParams[] = {"buffer", "bounds"};
-    const PyValue* v[2];
-    if (!BindArguments(args, "T.prefetch", kParams, 2, v, p.diag_)) return false;
-    if (!v[0]->is(Kind::kBuffer)) return p.WrongValue(*v[0], "a buffer");
-    if (!v[1]->is_list()) return p.WrongValue(*v[1], "a list of ranges");
-    std::vector<const tir::Range*> bounds;
-    for (const PyValue& item : v[1]->items()) {
-      bounds.push_back(p.ToRange(item));
-      if (!bounds.back()) return false;
-    }
-    auto* stmt = p.ws_.New<tir::Prefetch>(v[0]->buffer, p.ws_.Copy(bounds));
-    stmt->set_span(args.span);
-    p.build_.Emit(stmt);
-    return true;
-  }
+  if (args.positional.empty() || args.positional[0].is(Kind::kBuffer) || !args.keywords.empty())
+    return PrefetchRegion(p, args);
   std::vector<const PrimExpr*> operands;
   for (const PyValue& value : args.positional) {
     operands.push_back(p.ToPrim(value));

@@ -55,7 +55,7 @@ class PrefetchInjector : public tir::StmtExprMutator {
     const auto bounds = BoundsAfter(stmt->value, *buffer, body);
     if (!bounds) {
       if (WantsRemarks()) {
-        RemarkMissed(diagnostics_, "prefetch", Location(*stmt),
+        RemarkMissed(diagnostics_, "not-prefetched", Location(*stmt),
                      fmt::format("nothing is prefetched: the loads from '{}' have no bounds", buffer->name));
       }
       return body;
