@@ -84,6 +84,10 @@ def lets(k):
     return [f"x{k}: T.int32 = m * {k + 2}", f"A[x{k}] = B[x{k}]"]
 
 
+def repeated_lets(k):
+    return [f"x{k}: T.int32 = " + (f"x{k - 1} + {k}" if k % 100 else f"m * {k + 2}"), f"A[x{k} + 1] = B[x{k} + 1] + B[x{k} + {k + 1}]"]
+
+
 def let_exprs(k):
     return [f"x{k} = T.int32()", f"A[{k}] = B[T.Let(x{k} + x{k} * 2, where={{x{k}: m + {k}}})]"]
 
@@ -422,6 +426,7 @@ KINDS = {
     "likely_constant": chained(likely_constant),
     "whiles": chained(whiles),
     "lets": chained(lets),
+    "repeated_lets": chained(repeated_lets),
     "let_exprs": chained(let_exprs),
     "effects": chained(effects),
     "asserts": chained(asserts),

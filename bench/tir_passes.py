@@ -50,7 +50,7 @@ ACTS_ON = {
     "tir.BF16ComputeLegalize": ["bfloat16"],
     "tir.BF16StorageLegalize": ["bfloat16"],
     "tir.CombineContextCall": ["contexts"],
-    "tir.CommonSubexprElimTIR": ["repeated", "common", "expression", "index_expression", "intrinsics", "let_exprs", "attrs"],
+    "tir.CommonSubexprElimTIR": ["repeated", "repeated_lets", "common", "expression", "index_expression", "intrinsics", "let_exprs", "attrs"],
     "tir.CompactBufferAllocation": [*_BUFFERS, "matched"],
     "tir.ConvertBlocksToOpaque": ["reductions", "one_loop_blocks", "block_nests"],
     "tir.ConvertForLoopsToSerial": ["parallel"],

@@ -11,12 +11,14 @@
 // simplify to the same one are the same computation. Variables that are not parameters, loop variables or bound (axes
 // of blocks, symbolic shapes) are not known, and computations with them stay.
 //
-// O(nodes), times the nesting of loops, branches and bindings whose variables are in computations that are done several
-// times, and the sizes of expressions.
+// O(nodes), times the nesting of loops and branches, and the sizes of expressions. For the sake of a binding, what is
+// between it and the last repeated computation with its variable is looked at again.
 //
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -33,22 +35,66 @@ namespace iropt {
 
 namespace {
 
-// Replaces computations by variables.
+// Replaces computations by variables, in the prefix of a statement.
 class ComputationReplacer : public SeqMutator {
  public:
-  ComputationReplacer(ComputationMap<const tir::Var*>& vars, ComputationFacts& facts, Workspace& workspace)
-      : SeqMutator(workspace), vars_(vars), facts_(facts) {}
+  // The parts, which may be null, are told what changes.
+  ComputationReplacer(const ComputationMap<const tir::Var*>& vars, ComputationFacts& facts, const Prefix& prefix,
+                      RepeatedParts* parts, size_t place, Workspace& workspace)
+      : SeqMutator(workspace),
+        vars_(vars),
+        facts_(facts),
+        prefix_(prefix),
+        parts_(parts),
+        begin_(place),
+        place_(place) {}
 
-  const PrimExpr* VisitExpr(const PrimExpr* expr) override {
-    if (!facts_.IsEligible(expr)) return SeqMutator::VisitExpr(expr);
-    const auto var = vars_.find(facts_.Key(expr));
-    return var == vars_.end() ? ReplaceInside(expr) : var->second;
+  // The last place of the repeated computations that replacements made.
+  size_t last_changed() const { return last_changed_; }
+
+  const tir::Stmt* VisitStmt(const tir::Stmt* stmt) override {
+    if (prefix_.Ends(stmt)) {
+      place_ = parts_->num_bindings();
+      return stmt;
+    }
+    if (const auto* let = parts_ ? As<tir::LetStmt>(stmt) : nullptr)
+      place_ = std::max(place_, parts_->Number(let->var));
+    return SeqMutator::VisitStmt(stmt);
   }
-  const PrimExpr* ReplaceInside(const PrimExpr* expr) { return SeqMutator::VisitExpr(expr); }
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override {
+    if (is_inside_) return Replace(expr);
+    return Outermost([&] { return Replace(expr); }, expr);
+  }
+  // For the value of a binding around the statement.
+  const PrimExpr* ReplaceInside(const PrimExpr* expr) {
+    place_ = begin_;
+    return Outermost([&] { return SeqMutator::VisitExpr(expr); }, nullptr);
+  }
 
  private:
-  ComputationMap<const tir::Var*>& vars_;
+  const PrimExpr* Replace(const PrimExpr* expr) {
+    if (!facts_.IsEligible(expr)) return SeqMutator::VisitExpr(expr);
+    const auto var = vars_.find(facts_.Key(expr));
+    return var == vars_.end() ? SeqMutator::VisitExpr(expr) : var->second;
+  }
+  // For an expression of a statement, which was `before`.
+  template <class F>
+  const PrimExpr* Outermost(const F& replace, const PrimExpr* before) {
+    is_inside_ = true;
+    const PrimExpr* result = replace();
+    is_inside_ = false;
+    if (parts_ && result != before) last_changed_ = std::max(last_changed_, parts_->Add(result, place_));
+    return result;
+  }
+
+  const ComputationMap<const tir::Var*>& vars_;
   ComputationFacts& facts_;
+  const Prefix& prefix_;
+  RepeatedParts* parts_;
+  const size_t begin_;
+  size_t place_;
+  size_t last_changed_ = 0;
+  bool is_inside_ = false;
 };
 
 // Gives names that the function does not use.
@@ -71,6 +117,8 @@ class VarNames : public tir::StmtExprVisitor {
 };
 
 class CommonSubexprEliminator : public SeqMutator {
+  static constexpr size_t kEverywhere = std::numeric_limits<size_t>::max();
+
  public:
   CommonSubexprEliminator(const PrimFunc& func, bool equivalent, Workspace& workspace)
       : SeqMutator(workspace), facts_(workspace, equivalent), bound_(0, ComputationHash{&facts_}, ComputationEqual{}) {
@@ -79,17 +127,13 @@ class CommonSubexprEliminator : public SeqMutator {
   }
 
   // Binds what the statement does several times. A statement in it does not do more, unless it is what a loop or a
-  // branch does, or can use a variable that was not known around it.
-  const tir::Stmt* Eliminate(const tir::Stmt* stmt) {
-    const tir::Stmt* before = stmt;
-    while (Introduce(stmt)) {
-    }
-    if (stmt == before) return VisitStmt(stmt);
-    // What was counted around it is not what it has now.
-    std::unique_ptr<RepeatedParts> outer = std::exchange(repeated_, nullptr);
-    stmt = VisitStmt(stmt);
-    repeated_ = std::move(outer);
-    return stmt;
+  // branch does, or can use a variable that was not known around it. What is in the statement after the place is not
+  // looked at.
+  const tir::Stmt* Eliminate(const tir::Stmt* stmt, size_t last = kEverywhere) {
+    do {
+      if (last != kEverywhere) last = std::max(last, std::exchange(last_changed_, 0));
+    } while (Introduce(stmt, last));
+    return VisitStmt(stmt);
   }
   // The operands of a statement have been considered with it; only bindings begin something new.
   const PrimExpr* VisitExpr(const PrimExpr* expr) override {
@@ -111,10 +155,15 @@ class CommonSubexprEliminator : public SeqMutator {
     tir::LetStmt copy = *let;
     copy.value = VisitExpr(let->value);
     const bool counts_here = !repeated_;
-    if (counts_here) repeated_ = std::make_unique<RepeatedParts>(let, facts_);
+    if (counts_here) {
+      repeated_ = std::make_unique<RepeatedParts>(let, facts_);
+      place_ = last_changed_ = 0;
+    }
+    place_ = std::max(place_, repeated_->Number(let->var));
     {
       const Binding scope(*this, let->var, let->value);
-      copy.body = LetsFindMore(*let) ? Eliminate(let->body) : VisitStmt(let->body);
+      const size_t last = LastPlaceFor(*let);
+      copy.body = last > 0 ? Eliminate(let->body, last) : VisitStmt(let->body);
     }
     if (counts_here) repeated_ = nullptr;
     if (copy.value == let->value && copy.body == let->body) return let;
@@ -153,12 +202,11 @@ class CommonSubexprEliminator : public SeqMutator {
   }
 
  private:
-  // Whether more can be bound or replaced where the variable is known than around its binding: computations with it
-  // that occur more than once, and its value.
-  bool LetsFindMore(const tir::LetStmt& let) {
+  // The last place where more can be bound or replaced than around the binding, 0 without such a place: of computations
+  // with the variable that occur more than once, and of its value.
+  size_t LastPlaceFor(const tir::LetStmt& let) {
     const bool is_computation = !generated_.contains(let.var) && facts_.IsEligible(let.value);
-    if (facts_.has_equivalent()) return is_computation || repeated_->IsOperand(let.var);
-    return repeated_->IsOperandOfRepeated(let.var) || (is_computation && repeated_->IsRepeated(let.value));
+    return std::max(repeated_->LastUse(let.var), is_computation ? repeated_->LastPlace(let.value) : 0);
   }
 
   // A known variable, and its value if that is a computation.
@@ -225,8 +273,9 @@ class CommonSubexprEliminator : public SeqMutator {
   // Binds what the statement or expression does several times, and uses what is bound already. True if variables were
   // made; the bindings then are around it.
   template <class T>
-  bool Introduce(const T*& root) {
-    ComputationTable table(facts_);
+  bool Introduce(const T*& root, size_t last = kEverywhere) {
+    const Prefix prefix(repeated_.get(), last);
+    ComputationTable table(facts_, prefix);
     table.Collect(root);
     if (table.empty()) return false;
     ComputationMap<const tir::Var*> replacements(0, ComputationHash{&facts_}, ComputationEqual{});
@@ -246,9 +295,14 @@ class CommonSubexprEliminator : public SeqMutator {
       }
     }
     if (replacements.empty()) return false;
-    ComputationReplacer replacer(replacements, facts_, workspace());
+    ComputationReplacer replacer(replacements, facts_, prefix, repeated_.get(), place_, workspace());
     root = Replace(root, replacer);
-    for (const NewVar& item : made) root = Bind(item.var, replacer.ReplaceInside(item.value), root);
+    for (const NewVar& item : made) {
+      // A value may contain an equivalent of itself, or of a bigger one, whose variable is bound inside.
+      replacements.erase(facts_.Key(item.value));
+      root = Bind(item.var, replacer.ReplaceInside(item.value), root);
+    }
+    last_changed_ = std::max(last_changed_, replacer.last_changed());
     return !made.empty();
   }
   static const tir::Stmt* Replace(const tir::Stmt* root, ComputationReplacer& replacer) {
@@ -282,6 +336,9 @@ class CommonSubexprEliminator : public SeqMutator {
   std::unordered_set<const tir::Var*> known_, generated_;
   ComputationMap<std::vector<const tir::Var*>> bound_;  // variables by the keys of their values, outermost first
   std::unique_ptr<RepeatedParts> repeated_;             // in the outermost binding around the walk; null outside of any
+  size_t place_ = 0;                                    // of the walk in it
+  // The last place of repeated computations that replacements made, and that were not considered since.
+  size_t last_changed_ = 0;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <unordered_set>
 
 #include "iropt/support/hash.h"
 #include "iropt/support/stack.h"
@@ -176,7 +177,7 @@ void ComputationTable::Add(const PrimExpr* expr, size_t count) {
 }
 
 void ComputationTable::AddCommon(std::initializer_list<const ComputationTable*> parts) {
-  ComputationTable all(facts_);
+  ComputationTable all(facts_, prefix_);
   std::vector<int> parts_with;
   for (const ComputationTable* part : parts) {
     for (const Entry& entry : part->entries_) {
@@ -197,6 +198,7 @@ void ComputationTable::Collect(const PrimExpr* expr) {
 }
 
 void ComputationTable::Collect(const tir::Stmt* stmt) {
+  if (prefix_.Ends(stmt)) return;
   WithStack([&] {
     const bool splits = Is<tir::For>(stmt) || Is<tir::IfThenElse>(stmt) || Is<tir::While>(stmt);
     if (!splits) {
@@ -204,7 +206,8 @@ void ComputationTable::Collect(const tir::Stmt* stmt) {
           stmt, [this](const PrimExpr* e) { Collect(e); }, [this](const tir::Stmt* s) { Collect(s); });
       return;
     }
-    std::array<ComputationTable, 3> parts{ComputationTable(facts_), ComputationTable(facts_), ComputationTable(facts_)};
+    std::array<ComputationTable, 3> parts{ComputationTable(facts_, prefix_), ComputationTable(facts_, prefix_),
+                                          ComputationTable(facts_, prefix_)};
     if (const auto* loop = As<tir::For>(stmt)) {
       parts[0].Collect(loop->min);
       parts[1].Collect(loop->extent);
@@ -225,38 +228,94 @@ void ComputationTable::Collect(const tir::Stmt* stmt) {
 
 // ---- Repeated parts
 
+bool Prefix::Ends(const tir::Stmt* stmt) const {
+  const auto* let = parts_ ? As<tir::LetStmt>(stmt) : nullptr;
+  return let && parts_->Number(let->var) > last_;
+}
+
 RepeatedParts::RepeatedParts(const tir::Stmt* stmt, ComputationFacts& facts)
     : facts_(facts), counts_(0, ComputationHash{&facts}, ComputationEqual{}) {
   Count(stmt);
 }
 
-bool RepeatedParts::IsRepeated(const PrimExpr* computation) const {
-  const auto count = counts_.find(computation);
-  return count != counts_.end() && count->second >= 2;
+size_t RepeatedParts::Number(const tir::Var* var) const {
+  const auto number = numbers_.find(var);
+  return number == numbers_.end() ? 0 : number->second;
 }
 
-bool RepeatedParts::IsOperandOfRepeated(const tir::Var* var) const {
-  const auto operand = operands_.find(var);
-  return operand != operands_.end() && operand->second;
+size_t RepeatedParts::LastPlace(const PrimExpr* computation) const {
+  const auto found = counts_.find(facts_.Key(computation));
+  return found == counts_.end() || found->second.count < 2 ? 0 : found->second.last;
+}
+
+size_t RepeatedParts::LastUse(const tir::Var* var) const {
+  const auto uses = uses_.find(var);
+  if (uses == uses_.end()) return 0;
+  size_t last = uses->second.last;
+  // Computations that are the same may be without the variable.
+  std::unordered_set<const PrimExpr*> seen;  // never iterated
+  const auto visit = [&](const auto& self, const PrimExpr* expr) -> void {
+    if (IsLeaf(expr) || !seen.insert(expr).second) return;
+    last = std::max(last, LastPlace(expr));
+    WithStack([&] { ForEachOperand(expr, [&](const PrimExpr* operand) { self(self, operand); }); });
+  };
+  for (const PrimExpr* expr : uses->second.outermost) visit(visit, expr);
+  return last;
+}
+
+size_t RepeatedParts::Add(const PrimExpr* expr, size_t place) {
+  place_ = place;
+  size_t last = 0;
+  // What was visited before was in the expression that is replaced, and counted there.
+  const auto visit = [&](const auto& self, const PrimExpr* e, const PrimExpr* outermost) -> void {
+    if (IsLeaf(e) || (!facts_.has_equivalent() && visits_.contains(e))) return;
+    Visits& visits = visits_[e];
+    if (visits.count >= 2 && visits.place == place_) return;
+    visits = {visits.count + 1, place_};
+    if (facts_.IsMovable(e)) {
+      if (!outermost) outermost = e;
+      const Occurrences& same = CountComputation(e, outermost);
+      if (same.count >= 2) last = std::max(last, same.last);
+    }
+    WithStack([&] { ForEachOperand(e, [&](const PrimExpr* operand) { self(self, operand, outermost); }); });
+  };
+  visit(visit, expr, nullptr);
+  return last;
 }
 
 void RepeatedParts::Count(const tir::Stmt* stmt) {
+  if (const auto* let = As<tir::LetStmt>(stmt)) numbers_.emplace(let->var, ++place_);
   WithStack([&] {
     ForEachPart(
-        stmt, [this](const PrimExpr* e) { Count(e); }, [this](const tir::Stmt* s) { Count(s); });
+        stmt, [this](const PrimExpr* e) { Count(e, nullptr); }, [this](const tir::Stmt* s) { Count(s); });
   });
 }
 
-// Beyond the second visit of a node that has several parents, nothing changes.
-void RepeatedParts::Count(const PrimExpr* expr) {
-  if (IsLeaf(expr) || ++visits_[expr] > 2) return;
+// Beyond the second visit at a place of a node that has several parents, nothing changes.
+void RepeatedParts::Count(const PrimExpr* expr, const PrimExpr* outermost) {
+  if (IsLeaf(expr)) return;
+  Visits& visits = visits_[expr];
+  if (visits.count >= 2 && visits.place == place_) return;
+  visits = {visits.count + 1, place_};
   if (facts_.IsMovable(expr)) {
-    const bool is_repeated = ++counts_[expr] >= 2;
-    ForEachOperand(expr, [&](const PrimExpr* operand) {
-      if (tir::Var::ClassOf(operand->kind)) operands_[static_cast<const tir::Var*>(operand)] |= is_repeated;
-    });
+    if (!outermost) outermost = expr;
+    CountComputation(expr, outermost);
   }
-  WithStack([&] { ForEachOperand(expr, [this](const PrimExpr* operand) { Count(operand); }); });
+  WithStack([&] { ForEachOperand(expr, [&](const PrimExpr* operand) { Count(operand, outermost); }); });
+}
+
+const RepeatedParts::Occurrences& RepeatedParts::CountComputation(const PrimExpr* expr, const PrimExpr* outermost) {
+  Occurrences& same = counts_[facts_.Key(expr)];
+  ++same.count;
+  same.last = std::max(same.last, place_);
+  ForEachOperand(expr, [&](const PrimExpr* operand) {
+    if (!tir::Var::ClassOf(operand->kind)) return;
+    Uses& uses = uses_[static_cast<const tir::Var*>(operand)];
+    if (same.count >= 2) uses.last = std::max(uses.last, same.last);
+    if (facts_.has_equivalent() && (uses.outermost.empty() || uses.outermost.back() != outermost))
+      uses.outermost.push_back(outermost);
+  });
+  return same;
 }
 
 // ---- Order

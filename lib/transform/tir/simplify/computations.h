@@ -56,7 +56,21 @@ struct ComputationEqual {
 template <class T>
 using ComputationMap = std::unordered_map<const PrimExpr*, T, ComputationHash, ComputationEqual>;
 
-// Counts the computations that a statement or an expression does in any case.
+class RepeatedParts;
+
+// The part of a statement before a binding, in the order of the text. Without RepeatedParts it is the whole statement.
+class Prefix {
+ public:
+  Prefix(const RepeatedParts* parts, size_t last) : parts_(parts), last_(last) {}
+  // Whether the statement is a binding after it.
+  bool Ends(const tir::Stmt* stmt) const;
+
+ private:
+  const RepeatedParts* parts_;
+  size_t last_;  // the place of its last binding
+};
+
+// Counts the computations that the beginning of a statement or an expression does in any case.
 class ComputationTable {
  public:
   struct Entry {
@@ -64,8 +78,8 @@ class ComputationTable {
     size_t count;
   };
 
-  explicit ComputationTable(ComputationFacts& facts)
-      : facts_(facts), index_(0, ComputationHash{&facts}, ComputationEqual{}) {}
+  ComputationTable(ComputationFacts& facts, const Prefix& prefix)
+      : facts_(facts), prefix_(prefix), index_(0, ComputationHash{&facts}, ComputationEqual{}) {}
 
   void Collect(const PrimExpr* expr);
   // Of the parts of a loop or a branch, what two of them do.
@@ -80,32 +94,55 @@ class ComputationTable {
   void AddCommon(std::initializer_list<const ComputationTable*> parts);
 
   ComputationFacts& facts_;
+  const Prefix& prefix_;
   ComputationMap<size_t> index_;  // in entries_, by key; looked up, never iterated
   std::vector<Entry> entries_;
 };
 
-// The expressions of a statement that occur more than once, whether they are done in any case or not.
+// The computations of a statement that occur more than once, whether they are done in any case or not, and where: the
+// bindings of the statement are numbered from 1 in the order of the text, and the place of an expression is the number
+// of the last one that begins before it. Counts and places may be too great after replacements.
 class RepeatedParts {
  public:
   // O(nodes).
   RepeatedParts(const tir::Stmt* stmt, ComputationFacts& facts);
 
-  // Equivalent ones do not count.
-  bool IsRepeated(const PrimExpr* computation) const;
-  // Whether the variable is an operand of a computation.
-  bool IsOperand(const tir::Var* var) const { return operands_.contains(var); }
-  // Whether the variable is an operand of a computation that occurs more than once.
-  bool IsOperandOfRepeated(const tir::Var* var) const;
+  // The number of a binding of the statement, 0 for one that was made later.
+  size_t Number(const tir::Var* var) const;
+  size_t num_bindings() const { return numbers_.size(); }
+  // The last place of the repeated computations that contain the variable, or are the same as one of these; 0 without
+  // such computations.
+  size_t LastUse(const tir::Var* var) const;
+  // The last place of a computation that is repeated, 0 if it is not.
+  size_t LastPlace(const PrimExpr* computation) const;
+  // Adds an expression that replaces one at the place. The last place of the repeated computations that are new in it.
+  size_t Add(const PrimExpr* expr, size_t place);
 
  private:
+  struct Visits {
+    int count = 0;
+    size_t place = 0;
+  };
+  struct Occurrences {
+    size_t count = 0;
+    size_t last = 0;
+  };
+  struct Uses {
+    size_t last = 0;                         // place of a repeated computation with the variable as an operand
+    std::vector<const PrimExpr*> outermost;  // only with equivalent computations: those that contain the variable
+  };
+
   void Count(const tir::Stmt* stmt);
-  void Count(const PrimExpr* expr);
+  void Count(const PrimExpr* expr, const PrimExpr* outermost);
+  const Occurrences& CountComputation(const PrimExpr* expr, const PrimExpr* outermost);
 
   ComputationFacts& facts_;
+  size_t place_ = 0;
   // Looked up, never iterated.
-  std::unordered_map<const PrimExpr*, int> visits_;     // of one node, up to 2
-  ComputationMap<int> counts_;                          // of equal ones
-  std::unordered_map<const tir::Var*, bool> operands_;  // of repeated ones?
+  std::unordered_map<const tir::Var*, size_t> numbers_;
+  std::unordered_map<const PrimExpr*, Visits> visits_;  // of one node
+  ComputationMap<Occurrences> counts_;                  // by key
+  std::unordered_map<const tir::Var*, Uses> uses_;
 };
 
 // Calls f for each operand.
