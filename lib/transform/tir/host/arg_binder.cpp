@@ -12,21 +12,6 @@ namespace iropt {
 
 namespace {
 
-// As TVM prints an expression alone: names are made unique within it.
-std::string TextOf(const PrimExpr* expr) {
-  std::string text;
-  {
-    OutputStream out(&text);
-    PrintNames names({});
-    ForEachPrimName(
-        expr, [&](const tir::Var* var) { names.Define(var); },
-        [&](const tir::Buffer* buffer) { names.Define(buffer, buffer->name); });
-    PrintTarget target{nullptr, out, names};
-    PrimPrinter(target, ScriptDialect::kTir).Print(expr);
-  }
-  return text;
-}
-
 // Elements of less than a byte, several of which are stored together: the caller's shape is another one.
 bool IsPacked(DataType dtype) {
   return dtype == DataType::Int(4) || dtype == DataType::UInt(4) || dtype == DataType::Int(1);
@@ -41,6 +26,21 @@ DataType IndexType(const tir::Buffer& buffer) {
 void ArgBinder::Fail(const Node& where, std::string message) {
   diagnostics_.Error(Location(where), "pass-failed", std::move(message));
   failed_ = true;
+}
+
+std::string ArgBinder::TextOf(const PrimExpr* expr) {
+  std::string text;
+  const size_t mark = names_.Mark();
+  {
+    OutputStream out(&text);
+    ForEachPrimName(
+        expr, [&](const tir::Var* var) { names_.Define(var); },
+        [&](const tir::Buffer* buffer) { names_.Define(buffer, buffer->name); });
+    PrintTarget target{nullptr, out, names_};
+    PrimPrinter(target, ScriptDialect::kTir).Print(expr);
+  }
+  names_.Release(mark);
+  return text;
 }
 
 bool ArgBinder::Bind(const PrimExpr* arg, const PrimExpr* value, const std::string& name) {

@@ -6,6 +6,7 @@
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/diag/diagnostic.h"
+#include "iropt/infer/print/print_names.h"
 #include "transform/tir/host/host_builder.h"
 
 namespace iropt {
@@ -49,12 +50,15 @@ class ArgBinder {
     return build_.make().Cast(dtype, build_.Load(array, static_cast<int64_t>(index)));
   }
   void Fail(const Node& where, std::string message);
+  // As TVM prints an expression alone: names are made unique within it.
+  std::string TextOf(const PrimExpr* expr);
 
   const HostBuilder& build_;
   DiagnosticEngine& diagnostics_;
   arith::Analyzer analyzer_;
   StmtNest bindings_;
   StmtNest checks_;
+  PrintNames names_{{}};  // empty between expressions: a table of all ids for each would cost more than their text
   std::unordered_set<const tir::Var*> bound_;  // looked up, never iterated
   bool failed_ = false;
 };
