@@ -137,6 +137,16 @@ def realized(k):
             f"    D{k}[0, 1] = B[{k}]", f"    A[{k}] = D{k}[0, 1]"]
 
 
+def async_copies(k):
+    return ['with T.attr(0, "async_commit_queue_scope", 0):', "    for i in range(16):", f"        A[i + {k}] = B[i + {k}]",
+            'with T.attr(0, "async_wait_queue_scope", 0):', '    with T.attr(0, "async_wait_inflight_count", 0):',
+            f"        A[{k}] = T.float32(0)"]
+
+
+def conditional_loads(k):
+    return [f"L_1[{k % 16}] = T.if_then_else(m < {k}, B[{k}], T.float32(0))"]
+
+
 def rolling(k):
     return ["for i in range(2):", f'    T.realize(R{k}[i * 4:i * 4 + 6], "")',
             f'    T.attr(R{k}, "rolling_buffer_scope", T.bool(True))', "    for j in range(6):",
@@ -436,6 +446,9 @@ KINDS = {
     "live_allocations": live_allocations,
     "declared": chained(declared),
     "constants": chained(constants),
+    "async_copies": chained(async_copies),
+    "conditional_loads": lambda n: ['L = T.allocate([16], "float32", "local")',
+                                    'L_1 = T.Buffer((16,), data=L, scope="local")', *chained(conditional_loads)(n)],
     "realized": chained(realized),
     "rolling": chained(rolling),
     "vectorized": chained(vectorized),

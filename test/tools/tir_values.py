@@ -37,6 +37,8 @@ SYMBOL_SIZE = 5
 NOT_COMPARABLE = {
     "tir.BF16StorageLegalize": "it refuses buffers as parameters",
     "tir.FP8StorageLegalize": "it refuses buffers as parameters",
+    "tir.InjectPTXLDG32": "the interpreter does not run instructions of PTX",
+    "tir.LowerAsyncDMA": "the interpreter does not run DMA transfers",
     "tir.MakePackedAPI": "functions are called by another convention",
     "tir.MakeUnpackedAPI": "functions are called by another convention",
     "tir.PointerValueTypeRewrite": "parameters become buffers of vectors",
