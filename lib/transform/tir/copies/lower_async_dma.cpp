@@ -1,12 +1,11 @@
 // tir.LowerAsyncDMA: lets the DMA engine do the asynchronous copies of contiguous memory.
 //
-//   with T.attr(0, "async_commit_queue_scope", 0):         with T.attr(0, "async_commit_queue_scope", 0):
-//       for i in range(128):                          -->      T.dma_copy(0, T.address_of(B[0]), T.address_of(A[0]),
-//       512, 0)
-//           B[i] = A[i]
-//   with T.attr(0, "async_wait_queue_scope", 0):           T.dma_wait(0, 0)
+//   with T.attr(0, "async_commit_queue_scope", 0):     with T.attr(0, "async_commit_queue_scope", 0):
+//       for i in range(128):                      -->      T.dma_copy(0, T.address_of(B[0]),
+//           B[i] = A[i]                                               T.address_of(A[0]), 512, 0)
+//   with T.attr(0, "async_wait_queue_scope", 0):       T.dma_wait(0, 0)
 //       with T.attr(0, "async_wait_inflight_count", 0):
-//           C[0] = B[0]                                    C[0] = B[0]
+//           C[0] = B[0]                                C[0] = B[0]
 //
 // tir.InjectSoftwarePipeline marks what runs asynchronously. A wait becomes T.dma_wait if a copy before or in it went
 // to the same queue. Copies that are waited for together are between T.dma_start_group and T.dma_end_group: where a
