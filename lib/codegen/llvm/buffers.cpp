@@ -216,8 +216,8 @@ void ExprEmitter::StoreToCopies(const tir::Buffer& buffer, llvm::Value* address,
   for (const OtherCopies::Group& group : copies.groups) {
     const std::function<void(size_t, llvm::Value*)> store = [&](size_t axis, llvm::Value* copy) {
       if (axis == group.axes.size()) return StoreTo(b.CreateGEP(b.getInt8Ty(), copy, at), value, dtype);
-      const auto& [count, distance] = group.axes[axis];
-      frame_.Loop(count, LoopHint::kNone,
+      llvm::Value* distance = group.axes[axis].second;
+      frame_.Loop(group.axes[axis].first, LoopHint::kNone,
                   [&](llvm::Value* i) { store(axis + 1, b.CreateGEP(b.getInt8Ty(), copy, b.CreateMul(i, distance))); });
     };
     store(0, group.first);

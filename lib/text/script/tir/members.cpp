@@ -87,8 +87,14 @@ bool ScalarParser::ParseDTypeMember(DataType dtype, uint32_t begin, PyValue& out
   }
   PyArgs args;
   const PyValue* v[2];
-  if (!ParseArguments(args, begin) || !Bind(args, fmt::format("T.{}", dtype.ToString()), {"expr", "is_size_var"}, 0, v))
+  if (!ParseArguments(args, begin)) return false;
+  if (args.positional.size() == 1 && args.keywords.empty()) {
+    // Most numbers. The name for messages takes longer to make than all else.
+    v[0] = &args.positional[0];
+    v[1] = nullptr;
+  } else if (!Bind(args, fmt::format("T.{}", dtype.ToString()), {"expr", "is_size_var"}, 0, v)) {
     return false;
+  }
   const Span span = args.span;
   if (!Given(v[0])) {
     const std::string_view name = ws_.arena().CopyString(pending_name_);
