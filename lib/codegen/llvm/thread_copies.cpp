@@ -120,9 +120,9 @@ void StmtEmitter::BindCopies(const std::shared_ptr<ThreadCopies>& copies, bool i
     if (axis == axes) continue;
     place |= uint32_t{1} << axis;
     const LoopRange& range = positions_[i].range;
-    frame_.FailIf(b().CreateICmpSGT(range.extent, copies->threads[axis]),
-                  fmt::format("more threads run than '{}' has been allocated for", copies->data->name));
-    bound[axis] = b().CreateSub(exprs_.EmitInt(range.var), range.min);
+    // Where more threads run, the memory is not accessed.
+    bound[axis] = b().CreateBinaryIntrinsic(llvm::Intrinsic::umin, b().CreateSub(exprs_.EmitInt(range.var), range.min),
+                                            b().CreateSub(copies->threads[axis], frame_.Int64(1)));
   }
   const std::vector<uint32_t>& places = copies->layout->places;
   const auto at = static_cast<size_t>(std::ranges::find(places, place) - places.begin());

@@ -189,7 +189,7 @@ class Interpreter final : public ScalarEvaluator {
   bool CountThreads(const tir::Var* data, const ThreadMemory::Axis& axis, int64_t* count);
   void DropCopies(const ThreadCopies& copies);
   // Points the pointer variables of all memory with copies to those of the current thread.
-  bool BindCopies();
+  void BindCopies();
   // What the current thread has stored goes to the copies of the threads for which it has been executed, too.
   bool StoreToCopies(const ElementAddress& element, int64_t bytes);
 

@@ -39,7 +39,7 @@ bool Interpreter::ExecAxis(std::string_view thread_tag, const tir::Var* var, int
     positions_.push_back({thread_tag, 0});
     done = ExecLoop(var, min, extent, body, /*step=*/1, /*is_thread=*/true);
     positions_.pop_back();
-    done = done && BindCopies();
+    BindCopies();
   }
   --execution_.thread_axes;
   return done;
@@ -123,7 +123,11 @@ bool Interpreter::ExecSpread(Threads& threads, std::string_view tag, const tir::
       if (!OwnLocalMemory(*more.back(), tag, &owned, &addresses)) return false;
     }
   }
-  if (!ForEach(more, [&] { return BindCopies(); })) return false;
+  const auto bind = [&] {
+    BindCopies();
+    return true;
+  };
+  if (!ForEach(more, bind)) return false;
   lockstep_axes_.push_back(var);
   const bool done = ExecLockstep(body, more);
   lockstep_axes_.pop_back();

@@ -20,7 +20,7 @@ Pointer ThreadCopies::At(const Place& place, int64_t index) const {
   return {copy, 0, place.address + static_cast<uint64_t>(begin), data, this};
 }
 
-bool ThreadCopies::Find(const ThreadPositions& positions, Pointer* own) const {
+Pointer ThreadCopies::Find(const ThreadPositions& positions) const {
   std::vector<int64_t> bound(threads.size());
   uint32_t axes = 0;
   // An inner loop over the same axis hides the outer one.
@@ -32,12 +32,11 @@ bool ThreadCopies::Find(const ThreadPositions& positions, Pointer* own) const {
     bound[axis] = positions[i].index;
   }
   const auto place = std::ranges::find(places, axes, &Place::axes);
-  if (place == places.end()) return true;
+  if (place == places.end()) return {};
   for (size_t axis = 0; axis < threads.size(); ++axis) {
-    if (Contains(axes, axis) && bound[axis] >= threads[axis]) return false;
+    if (Contains(axes, axis) && bound[axis] >= threads[axis]) return {};
   }
-  *own = At(*place, IndexOf(*place, bound));
-  return true;
+  return At(*place, IndexOf(*place, bound));
 }
 
 int64_t ThreadCopies::IndexOf(const Place& place, const std::vector<int64_t>& positions) const {
@@ -112,8 +111,7 @@ bool Interpreter::AllocateCopies(const tir::Var* data, const ThreadMemory& layou
   }
   // NewMemory has checked that this does not overflow.
   copies->bytes = count * dtype.with_lanes(1).bytes() * dtype.lanes;
-  Pointer own;
-  copies->Find(positions_, &own);
+  const Pointer own = copies->Find(positions_);
   SetPointer(data, own.known() ? own : copies->At(copies->places.front(), 0));
   copies_.push_back(std::move(copies));
   return true;
@@ -124,17 +122,14 @@ void Interpreter::DropCopies(const ThreadCopies& copies) {
   std::erase_if(copies_, [&](const std::shared_ptr<ThreadCopies>& other) { return other.get() == &copies; });
 }
 
-bool Interpreter::BindCopies() {
+void Interpreter::BindCopies() {
   for (const std::shared_ptr<ThreadCopies>& copies : copies_) {
-    Pointer own;
-    if (!copies->Find(positions_, &own))
-      return Fail(fmt::format("more threads run than '{}' has been allocated for", copies->data->name));
+    const Pointer own = copies->Find(positions_);
     if (!own.known()) continue;
     for (const tir::Var* data : copies->layout->pointers) {
       if (data->id < pointers_.size() && pointers_[data->id].copies == copies.get()) SetPointer(data, own);
     }
   }
-  return true;
 }
 
 bool Interpreter::StoreToCopies(const ElementAddress& element, int64_t bytes) {

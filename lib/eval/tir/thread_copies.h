@@ -33,9 +33,9 @@ struct ThreadCopies {
   std::vector<int64_t> threads;  // by axis
   std::vector<Place> places;     // in the order of the layout
 
-  // Points to the copy of a thread; unknown if the memory is not accessed where these positions are bound. Returns
-  // false if the thread has none.
-  bool Find(const ThreadPositions& positions, Pointer* own) const;
+  // Points to the copy of a thread; unknown if no statement with these positions accesses the memory, as in loops over
+  // other numbers of threads.
+  Pointer Find(const ThreadPositions& positions) const;
   // Points to a copy by its index in the place.
   Pointer At(const Place& place, int64_t index) const;
   // The positions on the axes of the place, 0 on the others, of the threads that a copy belongs to.
