@@ -147,6 +147,10 @@ def conditional_loads(k):
     return [f"L_1[{k % 16}] = T.if_then_else(m < {k}, B[{k}], T.float32(0))"]
 
 
+def prefetched(k):
+    return ["for i in range(16):", '    with T.attr(B, "prefetch_scope", 2):', f"        A[i + {k}] = B[i + {k}]"]
+
+
 def rolling(k):
     return ["for i in range(2):", f'    T.realize(R{k}[i * 4:i * 4 + 6], "")',
             f'    T.attr(R{k}, "rolling_buffer_scope", T.bool(True))', "    for j in range(6):",
@@ -450,6 +454,7 @@ KINDS = {
     "conditional_loads": lambda n: ['L = T.allocate([16], "float32", "local")',
                                     'L_1 = T.Buffer((16,), data=L, scope="local")', *chained(conditional_loads)(n)],
     "realized": chained(realized),
+    "prefetched": chained(prefetched),
     "rolling": chained(rolling),
     "vectorized": chained(vectorized),
     "vectorized_ifs": chained(vectorized_ifs),
@@ -518,6 +523,7 @@ PARAMS = {
 }
 ATTRS = {
     "realized": '{"from_legacy_te_schedule": True}',
+    "prefetched": '{"from_legacy_te_schedule": True}',
     "assumed": '{"op_pattern": 0}',
 }
 HEADS = {"bounds": ['T.attr(A.data, "buffer_bound", T.tvm_tuple(200000))', 'T.attr(B.data, "buffer_bound", T.tvm_tuple(200000))']}

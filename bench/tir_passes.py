@@ -66,6 +66,7 @@ ACTS_ON = {
     "tir.InjectDoubleBuffer": ["double_buffers"],
     "tir.InjectPTXLDG32": ["conditional_loads"],
     "tir.InjectPermutedLayout": ["permuted"],
+    "tir.InjectPrefetch": ["prefetched"],
     "tir.InjectRollingBuffer": ["rolling"],
     "tir.InjectSoftwarePipeline": ["pipelines", "long_pipeline", "async_pipeline"],
     "tir.InjectVirtualThread": ["virtual_threads", "one_virtual_thread", "virtual_memory"],
