@@ -317,8 +317,9 @@ class RegionCollector : public tir::StmtExprVisitor {
     std::optional<arith::IterRanges> iters;
     std::vector<IntervalSet> sets;
     for (const tir::Range& range : ranges) {
-      std::optional<IntervalSet> set = condition ? std::nullopt : SetOfSimpleIndex(range);
-      if (!set && arith::AsInt(range.extent) && range.min->dtype.is_scalar()) {
+      std::optional<IntervalSet> set;
+      const bool may_be_map = arith::AsInt(range.extent) && range.min->dtype.is_scalar();
+      if (may_be_map && (condition || !IsSimpleIndex(range))) {
         if (!iters) iters = IndependentIters();
         if (iters) set = arith::EstimateIterMap(range, *iters, condition, analyzer_);
       }
@@ -327,17 +328,14 @@ class RegionCollector : public tir::StmtExprVisitor {
     return sets;
   }
 
-  // That of an index that is a constant or an iterator of a constant range, which most are.
-  std::optional<IntervalSet> SetOfSimpleIndex(const tir::Range& range) const {
-    if (!arith::AsInt(range.extent)) return std::nullopt;
-    if (arith::AsInt(range.min)) return IntervalSet::FromRange(range, make());
+  // Whether it is a constant or an iterator of a constant range, as most are. It is its own iterator map.
+  bool IsSimpleIndex(const tir::Range& range) const {
+    if (!arith::AsInt(range.extent)) return false;
+    if (arith::AsInt(range.min)) return true;
     const auto* var = As<tir::Var>(range.min);
     const auto domain = var ? domains_.find(var) : domains_.end();
-    if (domain == domains_.end() || !domain->second.is_bounded()) return std::nullopt;
-    const PrimExpr* min = domain->second.min();
-    const PrimExpr* max = domain->second.max();
-    if (!arith::AsInt(min) || !arith::AsInt(max)) return std::nullopt;
-    return IntervalSet::FromRange(min, make().Add(make().Sub(max, min), range.extent), make());
+    return domain != domains_.end() && domain->second.is_bounded() && arith::AsInt(domain->second.min()) &&
+           arith::AsInt(domain->second.max());
   }
 
   // The ranges of the iterators; none if some depend on others.
