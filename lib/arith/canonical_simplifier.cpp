@@ -2,6 +2,7 @@
 #include <map>
 
 #include "iropt/support/stack.h"
+#include "simple_sum.h"
 #include "simplifier.h"
 
 namespace iropt::arith {
@@ -225,6 +226,7 @@ void CanonicalSimplifier::AddTo(Sum& sum, Split term, int64_t scale) {
 // ---- From expressions
 
 const PrimExpr* CanonicalSimplifier::Visit(const PrimExpr* e) {
+  if (IsSimpleSum(e, analyzer_)) return e;
   return Remember(1, e, [&] {
     const bool outer_overflow = overflow_;
     overflow_ = false;

@@ -6,6 +6,7 @@
 #include "iropt/op/op_id.h"
 #include "iropt/support/stack.h"
 #include "map_operands.h"
+#include "simple_sum.h"
 #include "simplifier.h"
 #include "vector_quotients.h"
 
@@ -32,6 +33,7 @@ std::pair<const PrimExpr*, int64_t> SplitOffset(const PrimExpr* e, const PrimBui
 }  // namespace
 
 const PrimExpr* RuleSimplifier::Visit(const PrimExpr* e) {
+  if (IsSimpleSum(e, analyzer_)) return e;
   return Remember(0, e, [&] { return VisitByRules(e); });
 }
 

@@ -133,6 +133,43 @@ TEST_CASE_METHOD(Fixture, "under constraints only values that satisfy them count
   }
 }
 
+// Sums in normal form are recognized before any rewriter; with a term that cancels they are not.
+TEST_CASE_METHOD(Fixture, "a sum is simplified as the same sum with a term that cancels", "[arith]") {
+  std::mt19937 random(10);
+  const auto pick = [&](std::initializer_list<int64_t> values) { return values.begin()[random() % values.size()]; };
+  const tir::Var* vars[] = {n, m};
+  for (int i = 0; i < 3000; ++i) {
+    const PrimExpr* sum = nullptr;
+    for (size_t terms = 1 + random() % 3; terms > 0; --terms) {
+      const int64_t scale = pick({1, 1, 2, 3, 9, -1});
+      const PrimExpr* var = vars[random() % 2];
+      const PrimExpr* term = scale == 1 ? var : make.Node(NodeKind::kMul, var, Int(scale));
+      sum = sum ? make.Node(NodeKind::kAdd, sum, term) : term;
+    }
+    const int64_t constant = pick({0, 1, 3, 9, -3});
+    if (constant != 0) sum = make.Node(random() % 4 ? NodeKind::kAdd : NodeKind::kSub, sum, Int(constant));
+    const PrimExpr* longer = make.Node(NodeKind::kSub, make.Node(NodeKind::kAdd, sum, k), k);
+    for (const auto sym_vars : {Analyzer::SymVars::kAny, Analyzer::SymVars::kNonNegative}) {
+      Analyzer analyzer({}, sym_vars);
+      analyzer.Bind(m, Int(0), Int(1 + static_cast<int64_t>(random() % 3)));
+      CHECK(Show(analyzer.Simplify(sum)) == Show(analyzer.Simplify(longer)));
+    }
+  }
+}
+
+TEST_CASE_METHOD(Fixture, "rules apply to sums in canonical form", "[arith]") {
+  const auto rewritten = [&](const PrimExpr* e) {
+    Analyzer analyzer;
+    return Show(analyzer.RewriteSimplify(e));
+  };
+  const auto times = [&](const PrimExpr* e, int64_t factor) { return make.Mul(e, Int(factor)); };
+  CHECK(rewritten(make.Add(times(n, 9), times(m, 9))) == "9 * (n + m)");
+  CHECK(rewritten(make.Add(times(n, 9), Int(9))) == "9 * (n + 1)");
+  CHECK(rewritten(make.Sub(times(n, 9), Int(9))) == "9 * (n - 1)");
+  CHECK(rewritten(make.Add(n, n)) == "n * 2");
+  CHECK(rewritten(make.Add(times(n, 9), m)) == "(n * 9) + m");
+}
+
 TEST_CASE_METHOD(Fixture, "canonical forms", "[arith]") {
   CHECK(Simple(make.Sub(make.Add(n, m), n)) == "m");
   CHECK(Simple(make.FloorDiv(make.Mul(n, Int(4)), Int(4))) == "n");

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "iropt/arith/analyzer.h"
+
+namespace iropt::arith {
+
+// Returns whether the expression is a sum of distinct scaled variables, greater factors first, and a constant, which no
+// rewriter changes. Most indices are. There are rules for x * 9 + y * 9 and x * 9 + 9 where nothing is before them.
+bool IsSimpleSum(const PrimExpr* e, const Analyzer& analyzer);
+
+}  // namespace iropt::arith
