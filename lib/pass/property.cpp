@@ -31,11 +31,20 @@ std::optional<Counterexample> FindCounterexample(const PrimFunc& func, const Fun
                        [&](const FunctionProperty* property) { return property->applies(func); });
   std::optional<Counterexample> found;
   if (applying.empty()) return found;
-  tir::PostOrderVisit(func.body, [&](const Node* node) {
+  const auto contradicts = [&](const Node* node) {
     for (size_t i = 0; i < applying.size() && !found; ++i) {
       if (applying[i]->is_broken_by(*node)) found = Counterexample{applying[i], node};
     }
+    return found.has_value();
+  };
+  const bool only_statements = std::ranges::all_of(applying, [](const FunctionProperty* property) {
+    return property->nodes == FunctionProperty::Nodes::kStatements;
   });
+  if (only_statements) {
+    tir::FindStmt(func.body, contradicts);
+  } else {
+    tir::PostOrderVisit(func.body, [&](const Node* node) { contradicts(node); });
+  }
   return found;
 }
 

@@ -5,6 +5,7 @@
 // still holds. As LLVM's MachineFunctionProperties, except that the properties are not stored in the functions.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +28,9 @@ struct FunctionProperty {
   // Returns whether a node of the body, a statement, scalar expression, IterVar or BufferRegion, contradicts the
   // property.
   bool (*is_broken_by)(const Node& node);
+  // Which of these nodes can: with kStatements, the others are not visited.
+  enum class Nodes : uint8_t { kStatements, kAll };
+  Nodes nodes = Nodes::kAll;
 };
 
 using FunctionProperties = std::vector<const FunctionProperty*>;
@@ -50,7 +54,8 @@ struct Counterexample {
   SourceSpan LocationIn(const PrimFunc& func) const;
 };
 
-// The first one in post-order, of those properties that apply to the function. O(nodes * properties).
+// The first one, of those properties that apply to the function: in pre-order if only statements can contradict them,
+// and else in post-order. O(nodes * properties), with statements instead of nodes in the first case.
 std::optional<Counterexample> FindCounterexample(const PrimFunc& func, const FunctionProperties& properties);
 
 // Reports the first counterexample to a property that the pass requires, and the passes of the registry of the context

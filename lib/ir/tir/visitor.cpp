@@ -250,4 +250,35 @@ void PostOrderVisit(const Node* node, FunctionRef<void(const Node*)> f) {
   }
 }
 
+const Stmt* FindStmt(const Stmt* stmt, FunctionRef<bool(const Stmt*)> holds) {
+  class Search final : public StmtExprVisitor {
+   public:
+    explicit Search(FunctionRef<bool(const Stmt*)> holds) : holds_(holds) {}
+    const Stmt* found() const { return found_; }
+    void VisitStmt(const Stmt* stmt) override {
+      if (!Ends(stmt)) StmtExprVisitor::VisitStmt(stmt);
+    }
+    void VisitExpr(const PrimExpr*) override {}
+
+   private:
+    // Blocks are also reached without VisitStmt; nothing but statements is visited in them.
+    void VisitBlock(const Block* block) override {
+      if (Ends(block)) return;
+      VisitStmt(block->body);
+      if (block->init) VisitStmt(block->init);
+    }
+    void VisitAttr(const Attr*) override {}
+    bool Ends(const Stmt* stmt) {
+      if (!found_ && holds_(stmt)) found_ = stmt;
+      return found_ != nullptr;
+    }
+
+    FunctionRef<bool(const Stmt*)> holds_;
+    const Stmt* found_ = nullptr;
+  };
+  Search search(holds);
+  search.VisitStmt(stmt);
+  return search.found();
+}
+
 }  // namespace iropt::tir

@@ -102,8 +102,9 @@ bool BreaksSafeSelects(const Node& node) {
 
 }  // namespace
 
-#define IROPT_PROPERTY(Id, Name, Functions, Summary)                                                                   \
-  constinit const FunctionProperty k##Id = {Name, Summary, &AppliesTo##Functions, &Breaks##Id};
+#define IROPT_PROPERTY(Id, Name, Functions, Contradicting, Summary)                                                    \
+  constinit const FunctionProperty k##Id = {Name, Summary, &AppliesTo##Functions, &Breaks##Id,                         \
+                                            FunctionProperty::Nodes::k##Contradicting};
 #include "properties.def"
 
 }  // namespace iropt::properties

@@ -162,4 +162,8 @@ void ForEachVar(const PrimExpr* expr, FunctionRef<void(const Var*)> f);
 // expression) at each of its occurrences in post-order, `node` last. Definitions of variables are not expressions.
 void PostOrderVisit(const Node* node, FunctionRef<void(const Node*)> f);
 
+// The first statement in pre-order, `stmt` first, for which `holds` returns true; null if it holds for none.
+// O(statements): expressions are not visited.
+const Stmt* FindStmt(const Stmt* stmt, FunctionRef<bool(const Stmt*)> holds);
+
 }  // namespace iropt::tir

@@ -18,36 +18,10 @@ bool IsNoOp(const tir::Stmt* stmt) {
   return evaluate && arith::IsInt(evaluate->value, 0);
 }
 
-class StmtSearch : public tir::StmtExprVisitor {
- public:
-  explicit StmtSearch(FunctionRef<bool(const tir::Stmt*)> holds) : holds_(holds) {}
-
-  bool found() const { return found_; }
-  void VisitExpr(const PrimExpr*) override {}
-  void VisitStmt(const tir::Stmt* stmt) override {
-    if (found_ || (found_ = holds_(stmt))) return;
-    StmtExprVisitor::VisitStmt(stmt);
-  }
-
- protected:
-  void VisitBlock(const tir::Block* block) override {
-    if (found_ || (found_ = holds_(block))) return;
-    VisitStmt(block->body);
-    if (block->init) VisitStmt(block->init);
-  }
-  void VisitAttr(const Attr*) override {}
-
- private:
-  FunctionRef<bool(const tir::Stmt*)> holds_;
-  bool found_ = false;
-};
-
 }  // namespace
 
 bool AnyStmt(const tir::Stmt* stmt, FunctionRef<bool(const tir::Stmt*)> holds) {
-  StmtSearch search(holds);
-  search.VisitStmt(stmt);
-  return search.found();
+  return tir::FindStmt(stmt, holds) != nullptr;
 }
 
 bool HasNoOps(const tir::Stmt* stmt) {
