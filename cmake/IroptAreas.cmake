@@ -69,6 +69,16 @@ function(iropt_add_cli)
   target_compile_options(iropt_cli PUBLIC $<$<CONFIG:Release>:-O1>)
 endfunction()
 
+# The objects of tools/allocator.cpp, which every tool has if mimalloc is installed. Sanitizers bring an allocator.
+function(iropt_add_allocator)
+  find_package(mimalloc 2.0 CONFIG QUIET)
+  if(NOT mimalloc_FOUND OR IROPT_SANITIZE)
+    return()
+  endif()
+  add_library(iropt_allocator OBJECT "${PROJECT_SOURCE_DIR}/tools/allocator.cpp")
+  target_link_libraries(iropt_allocator PUBLIC iropt_support mimalloc)
+endfunction()
+
 # iropt_add_tool(<name>): the program bin/<name> of the sources under tools/<name>. It reads its command line and leaves
 # the work to the libraries.
 function(iropt_add_tool name)
@@ -78,5 +88,8 @@ function(iropt_add_tool name)
   endif()
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE iropt_cli)
+  if(TARGET iropt_allocator)
+    target_link_libraries(${name} PRIVATE iropt_allocator)
+  endif()
   target_compile_definitions(${name} PRIVATE "IROPT_VERSION=\"${PROJECT_VERSION}\"")
 endfunction()

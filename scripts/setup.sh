@@ -4,7 +4,7 @@ set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache mold python3
           libfmt-dev libcli11-dev nlohmann-json3-dev rapidjson-dev libtbb-dev libxxhash-dev libarchive-dev libeigen3-dev
-          libdtl-dev catch2 libbenchmark-dev)
+          libmimalloc-dev libdtl-dev catch2 libbenchmark-dev)
 
 # The style checks need these versions of the Clang tools, and the test of the page of -report a browser with a font. They
 # are skipped if a distribution does not have them.
