@@ -27,7 +27,10 @@ namespace iropt {
 
 namespace {
 
-bool IsTexture(const tir::Buffer& buffer) { return buffer.scope().find("texture") != std::string_view::npos; }
+bool IsTexture(const tir::Var* data) {
+  return data->pointer && data->pointer->scope.find("texture") != std::string_view::npos;
+}
+bool IsTexture(const tir::Buffer& buffer) { return IsTexture(buffer.data); }
 
 // The number of leading dimensions that are the rows of the image; nullopt for an unknown scope.
 std::optional<size_t> NumRowDims(std::string_view scope, size_t rank) {
@@ -146,10 +149,26 @@ class TextureFlattener : public LoopMutator {
   const std::unordered_set<const tir::Buffer*> params_;
 };
 
+// Images are realized, or defined with their scope.
+bool IsAffected(const tir::Stmt* stmt) {
+  const auto is_texture = [](const auto* buffer) { return IsTexture(*buffer); };
+  if (const auto* block = As<tir::Block>(stmt))
+    return std::ranges::any_of(block->alloc_buffers, is_texture) ||
+           std::ranges::any_of(block->match_buffers, is_texture, &tir::MatchBufferRegion::buffer);
+  if (const auto* allocate = As<tir::Allocate>(stmt)) return IsTexture(allocate->buffer_var);
+  if (const auto* let = As<tir::LetStmt>(stmt)) return IsTexture(let->var);
+  if (const auto* decl = As<tir::DeclBuffer>(stmt)) return IsTexture(*decl->buffer);
+  return Is<tir::BufferRealize>(stmt) || HasNoOps(stmt);
+}
+
 }  // namespace
 
 Pass CreateTextureFlatten(const PassOptions& options) {
   return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
+    const bool has_images = std::ranges::any_of(func->params, [](const tir::Var* param) { return IsTexture(param); }) ||
+                            std::ranges::any_of(func->param_buffers,
+                                                [](const tir::Buffer* buffer) { return buffer && IsTexture(*buffer); });
+    if (!has_images && !AnyStmt(func->body, IsAffected)) return Result<const PrimFunc*>(func);
     TextureFlattener flattener(*func, context.workspace(), context.diagnostics());
     return Result<const PrimFunc*>(WithBody(func, flattener.VisitStmt(func->body), context.workspace()));
   });

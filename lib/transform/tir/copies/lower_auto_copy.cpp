@@ -222,10 +222,16 @@ const tir::Stmt* CopyLowerer::Pad(const tir::Stmt* stmt) {
   return changed ? replacer.VisitStmt(stmt) : stmt;
 }
 
+bool IsAffected(const tir::Stmt* stmt) {
+  const auto* block = As<tir::Block>(stmt);
+  return block && (block->annotations->Find(kAutoCopy) || block->annotations->Find(kWarpExecution));
+}
+
 }  // namespace
 
 Pass CreateLowerAutoCopy(const PassOptions& options) {
   return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
+    if (!AnyStmt(func->body, IsAffected)) return Result<const PrimFunc*>(func);
     FunctionFacts facts(context.diagnostics());
     facts.VisitStmt(func->body);
     CopyLowerer lowerer(facts, context.workspace(), context.diagnostics());

@@ -232,10 +232,18 @@ class PipelineInjector : public tir::StmtExprMutator {
   int64_t num_nodes_ = 0;
 };
 
+bool IsAffected(const tir::Stmt* stmt) {
+  if (const auto* loop = As<tir::For>(stmt))
+    return loop->annotations->Find(kStages) || loop->annotations->Find(kOrders);
+  const auto* block = As<tir::Block>(stmt);
+  return block && block->annotations->Find(kDoubleBuffer);
+}
+
 }  // namespace
 
 Pass CreateInjectSoftwarePipeline(const PassOptions& options) {
   return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
+    if (!AnyStmt(func->body, IsAffected)) return Result<const PrimFunc*>(func);
     PipelineInjector injector(*func, context);
     return Result<const PrimFunc*>(WithBody(func, injector.VisitStmt(func->body), context.workspace()));
   });
