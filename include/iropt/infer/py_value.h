@@ -11,6 +11,7 @@
 #include "iropt/ir/module.h"
 #include "iropt/ir/relax/expr.h"
 #include "iropt/op/op.h"
+#include "iropt/support/inline_vector.h"
 
 namespace iropt {
 
@@ -117,6 +118,9 @@ struct PyValue {
   }
 };
 
+// The items of a list, or the positional arguments of a call: mostly few.
+using PyValues = InlineVector<PyValue, 8>;
+
 struct PyKeyword {
   std::string_view name;
   Span span;  // of the name
@@ -125,7 +129,7 @@ struct PyKeyword {
 
 // The arguments of a call in a script.
 struct PyArgs {
-  std::vector<PyValue> positional;
+  PyValues positional;
   std::vector<PyKeyword> keywords;
   Span span;  // of the whole call
 };

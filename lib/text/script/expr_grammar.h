@@ -127,13 +127,13 @@ class ExprGrammar : public ValueReader {
   void ChainComparisons() { chains_comparisons_ = true; }
 
   // x, or *list for all items of the list.
-  bool ParseItem(std::vector<PyValue>& items) {
+  bool ParseItem(PyValues& items) {
     const bool star = Accept(TokenKind::kStar);
     PyValue item;
     return ParseValue(item) && AddItem(item, star, items);
   }
   // After an opening bracket: expressions up to the closing one.
-  bool ParseItems(TokenKind close, std::vector<PyValue>& items, bool* trailing_comma = nullptr) {
+  bool ParseItems(TokenKind close, PyValues& items, bool* trailing_comma = nullptr) {
     bool comma = false;
     while (!At(close)) {
       if (!ParseItem(items)) return false;
@@ -145,7 +145,7 @@ class ExprGrammar : public ValueReader {
   }
   // After the first item, which may have a star: `a, b` without parentheses.
   bool ParseTupleTail(PyValue& out, bool star, uint32_t begin) {
-    std::vector<PyValue> items;
+    PyValues items;
     if (!AddItem(out, star, items)) return false;
     while (Accept(TokenKind::kComma) && !At(TokenKind::kNewline)) {
       if (!ParseItem(items)) return false;
@@ -200,7 +200,7 @@ class ExprGrammar : public ValueReader {
       case TokenKind::kLParen: return ParseParenthesized(out);
       case TokenKind::kLBracket: {
         const uint32_t begin = lex_.Next().begin;
-        std::vector<PyValue> items;
+        PyValues items;
         if (!ParseItems(TokenKind::kRBracket, items)) return false;
         out = ListOf(Kind::kList, items, lex_.SpanFrom(begin));
         return true;
@@ -212,7 +212,7 @@ class ExprGrammar : public ValueReader {
 
   bool ParseParenthesized(PyValue& out) {
     const uint32_t begin = lex_.Next().begin;
-    std::vector<PyValue> items;
+    PyValues items;
     bool comma = false;
     const bool star = At(TokenKind::kStar);
     if (!ParseItems(TokenKind::kRParen, items, &comma)) return false;

@@ -43,10 +43,10 @@ const Node* ValueReader::ParseMetadataEntry() {
                fmt::format("the metadata section has no entry {} of kind \"{}\"", index, key));
 }
 
-bool ValueReader::AddItem(const PyValue& item, bool star, std::vector<PyValue>& items) {
+bool ValueReader::AddItem(const PyValue& item, bool star, PyValues& items) {
   if (!star) return items.push_back(item), true;
   if (!item.is_list()) return Error(item.span, "syntax", "only a list can be unpacked");
-  items.insert(items.end(), item.items().begin(), item.items().end());
+  items.append(item.items());
   return items.size() <= kMostItems || TooLong(item.span);
 }
 

@@ -48,7 +48,7 @@ class ValueReader : public ParserCore {
     return PyValue(kind, scratch_.Copy(items), span);
   }
   // x, or the items of a starred list.
-  bool AddItem(const PyValue& item, bool star, std::vector<PyValue>& items);
+  bool AddItem(const PyValue& item, bool star, PyValues& items);
   Failed TooLong(Span span);
 
   // ---- Arguments

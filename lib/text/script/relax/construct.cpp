@@ -70,7 +70,7 @@ bool RelaxExprParser::ParseConstructor(std::string_view name, uint32_t begin, Py
   }
   PyArgs all;
   if (!ParseArguments(all, begin)) return false;
-  std::vector<PyValue>& args = all.positional;
+  PyValues& args = all.positional;
   const Span span = all.span;
   if (device != std::end(kDevices)) args.insert(args.begin(), PyValue::Int(device->type, span));
   if (name == "device" || device != std::end(kDevices)) return MakeDevice(all, out);
@@ -223,7 +223,7 @@ bool RelaxExprParser::ParseConst(uint32_t begin, PyValue& out) {
   any_integer_ = false;
   if (!parsed) return false;
   const Span span = given.span;
-  std::vector<PyValue>& args = given.positional;
+  PyValues& args = given.positional;
   for (const PyKeyword& k : given.keywords) {
     if (k.name != "dtype" && k.name != "value")
       return Error(k.span, "unknown-argument", fmt::format("R.const has no argument '{}'", k.name));
@@ -275,7 +275,7 @@ const TupleType* RelaxExprParser::TypeArguments(const PyValue& value) {
 bool RelaxExprParser::ParseCallPacked(uint32_t begin, PyValue& out) {
   PyArgs given;
   if (!ParseArguments(given, begin)) return false;
-  const std::vector<PyValue>& args = given.positional;
+  const PyValues& args = given.positional;
   const Span span = given.span;
   if (args.empty() || (!args[0].is(Kind::kString) && !args[0].is(Kind::kExpr)))
     return Error(span, "missing-argument", "R.call_packed takes the name of a packed function first");

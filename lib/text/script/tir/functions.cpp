@@ -424,8 +424,9 @@ const PrimExpr* CallIntrin(ScalarParser& p, PyArgs& args, const PyValue* const*)
 const PrimExpr* Call(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
   if (!v[2]->is_list()) return p.WrongValue(*v[2], "a list of operands");
   PyArgs flat;
-  flat.positional = {*v[0], *v[1]};
-  flat.positional.insert(flat.positional.end(), v[2]->items().begin(), v[2]->items().end());
+  flat.positional.push_back(*v[0]);
+  flat.positional.push_back(*v[1]);
+  flat.positional.append(v[2]->items());
   flat.span = args.span;
   return CallIntrin(p, flat, nullptr);
 }

@@ -24,7 +24,7 @@ bool TakeDType(ScalarParser& p, const IntrinsicInfo& info, PyArgs& args, std::op
       return p.Error(k.span, "unknown-argument", fmt::format("{} has no argument '{}'", info.op->script, k.name));
     if (!read(k.value)) return false;
   }
-  std::vector<PyValue>& positional = args.positional;
+  PyValues& positional = args.positional;
   const auto is_type = [](const PyValue& v) { return v.is(Kind::kString) || v.is(Kind::kDType); };
   if (info.dtype_print == DtypePrint::kNone) {
     // Older scripts repeat the dtype of calls that have no choice. A packed function may return anything.

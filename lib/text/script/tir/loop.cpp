@@ -107,8 +107,8 @@ bool TirParser::ParseFor() {
   const size_t outer_loops = loops_.size();
   const size_t depth = build_.depth();
   symbols_.PushScope();
-  std::vector<const tir::Var*> vars;
-  std::vector<PyValue> values;
+  InlineVector<const tir::Var*, 8> vars;
+  PyValues values;
   for (size_t i = 0; i < header.domains.size(); ++i) {
     vars.push_back(ws_.NewPrimVar({}, header.dtypes[i]));
     values.push_back(PyValue(vars.back()));

@@ -128,8 +128,11 @@ bool ScalarParser::ParseBracketed(PyArgs& args, uint32_t begin) {
 bool ScalarParser::ParseBufferItems(PyArgs& args, uint32_t begin) {
   const uint32_t open = lex_.peek().begin;
   if (!ParseBracketed(args, begin)) return false;
-  if (args.positional.size() > 1 && !args.positional[1].is(Kind::kString))
-    args.positional = {ListOf(Kind::kTuple, args.positional, lex_.SpanFrom(open))};
+  if (args.positional.size() > 1 && !args.positional[1].is(Kind::kString)) {
+    const PyValue shape = ListOf(Kind::kTuple, args.positional, lex_.SpanFrom(open));
+    args.positional.clear();
+    args.positional.push_back(shape);
+  }
   return true;
 }
 

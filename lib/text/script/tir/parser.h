@@ -29,9 +29,9 @@ struct TirSignature {
 // The head of one or several loops.
 struct LoopHeader {
   tir::ForKind kind = tir::ForKind::kSerial;
-  std::vector<const tir::Range*> domains;
-  std::vector<DataType> dtypes;    // of the loop variables
-  const PrimExpr* step = nullptr;  // null for 1
+  Ranges domains;
+  InlineVector<DataType, 8> dtypes;  // of the loop variables
+  const PrimExpr* step = nullptr;    // null for 1
   const DictAttr* annotations = DictAttr::Empty();
   std::string_view thread;
 };

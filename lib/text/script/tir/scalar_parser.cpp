@@ -83,22 +83,22 @@ bool ScalarParser::Call(PyValue& out, uint32_t begin) {
 bool ScalarParser::Subscript(PyValue& out, uint32_t begin) {
   if (!out.is(Kind::kBuffer)) return ListItem(out, begin);
   const tir::Buffer* buffer = out.buffer;
-  std::vector<text::Subscript> indices;
+  Subscripts indices;
   return ParseSubscripts(indices) && AccessOf(buffer, indices, lex_.SpanFrom(begin), out);
 }
 
-bool ScalarParser::ParseSubscripts(std::vector<text::Subscript>& indices) {
+bool ScalarParser::ParseSubscripts(Subscripts& indices) {
   lex_.Next();
   const auto operand = [&](PyValue& value) { return value.is(Kind::kNone) || Operand(value); };
   while (!At(TokenKind::kRBracket)) {
-    text::Subscript index;
     if (At(TokenKind::kStar)) {
-      std::vector<PyValue> items;
+      PyValues items;
       if (!ParseItem(items)) return false;
       for (const PyValue& item : items) indices.push_back({item, {}, {}, false});
       if (!Accept(TokenKind::kComma)) break;
       continue;
     }
+    text::Subscript& index = indices.emplace_back();
     // Absent parts have the span of the colon.
     index.start.span = index.stop.span = index.step.span = SpanHere();
     if (!At(TokenKind::kColon) && !ParseValue(index.start)) return false;
@@ -109,7 +109,6 @@ bool ScalarParser::ParseSubscripts(std::vector<text::Subscript>& indices) {
       if (Accept(TokenKind::kColon) && !ParseValue(index.step)) return false;
       if (!operand(index.start) || !operand(index.stop) || !operand(index.step)) return false;
     }
-    indices.push_back(index);
     if (!Accept(TokenKind::kComma)) break;
   }
   if (!Expect(TokenKind::kRBracket, "a subscript")) return false;
@@ -127,7 +126,7 @@ bool ScalarParser::ListItem(PyValue& out, uint32_t begin) {
   if (!out.is_list()) return ErrorHere("bad-expression", "this can't be indexed");
   const std::span<const PyValue> items = out.items();
   const auto n = static_cast<int64_t>(items.size());
-  std::vector<text::Subscript> indices;
+  Subscripts indices;
   if (!ParseSubscripts(indices)) return false;
   const Span span = lex_.SpanFrom(begin);
   if (indices.size() != 1) return Error(span, "bad-expression", "a list takes one index");
@@ -178,7 +177,7 @@ bool ScalarParser::Member(PyValue& out, uint32_t begin) {
 bool ScalarParser::BufferMember(const tir::Buffer* buffer, std::string_view name, uint32_t begin, PyValue& out) {
   const Span span = lex_.SpanFrom(begin);
   const auto list = [&](List<const PrimExpr*> exprs) {
-    std::vector<PyValue> items;
+    PyValues items;
     for (const PrimExpr* e : exprs) items.push_back(PyValue(e));
     out = ListOf(Kind::kArray, items, span);
     return true;

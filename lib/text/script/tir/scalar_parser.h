@@ -62,7 +62,7 @@ class ScalarParser : public ExprGrammar<ScalarParser>, public BufferValues {
   static std::string_view Keyword(std::string_view name) { return name == "ty" ? "dtype" : name; }
 
   // ---- after a value
-  bool ParseSubscripts(std::vector<text::Subscript>& subscripts);
+  bool ParseSubscripts(Subscripts& subscripts);
   bool ListItem(PyValue& out, uint32_t begin);
   bool BufferMember(const tir::Buffer* buffer, std::string_view name, uint32_t begin, PyValue& out);
 

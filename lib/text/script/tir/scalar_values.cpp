@@ -54,6 +54,7 @@ const PrimExpr* ScalarValues::ToPrimOf(const PyValue& value, DataType dtype) {
 
 bool ScalarValues::ToPrims(const PyValue& value, std::vector<const PrimExpr*>& out) {
   const std::span<const PyValue> items = value.is_list() ? value.items() : std::span(&value, 1);
+  out.reserve(out.size() + items.size());
   for (const PyValue& item : items) {
     const PrimExpr* e = ToPrim(item);
     if (!e) return false;
@@ -220,7 +221,7 @@ bool ScalarValues::WrongIndexCount(const tir::Buffer* buffer, size_t found, Span
 }
 
 const PrimExpr* ScalarValues::LoadRegion(const tir::BufferRegion* region, Span span) {
-  std::vector<const PrimExpr*> indices;
+  Prims indices;
   for (const tir::Range* range : region->region) {
     const bool single = arith::IsInt(range->extent, 1);
     const PrimExpr* e =
@@ -235,12 +236,12 @@ const tir::BufferRegion* ScalarValues::ToRegion(const PyValue& value) {
   if (value.is(Kind::kRegion)) return value.region;
   const auto* load = value.is(Kind::kPrim) ? As<tir::BufferLoad>(value.prim) : nullptr;
   if (!load || load->predicate) return Wrong(value, "a region of a buffer such as A[0:4, i]");
-  std::vector<const tir::Range*> ranges;
+  Ranges ranges;
   for (const PrimExpr* index : load->indices) {
     if (!index->dtype.is_scalar()) return Report(value.span, "bad-index", "a region has no steps");
     ranges.push_back(workspace_.New<tir::Range>(index, ops_.Int(1, index->dtype, index->span())));
   }
-  auto* region = workspace_.New<tir::BufferRegion>(load->buffer, workspace_.Copy(ranges));
+  auto* region = workspace_.New<tir::BufferRegion>(load->buffer, workspace_.Copy<const tir::Range*>(ranges));
   region->set_span(value.span);
   return region;
 }

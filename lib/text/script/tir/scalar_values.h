@@ -8,11 +8,16 @@
 #include <vector>
 
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/support/inline_vector.h"
 #include "prim_ops.h"
 #include "text/script/arguments.h"
 #include "text/script/attr_text.h"
 
 namespace iropt::text {
+
+// The indices of an element, or the ranges of a region: mostly few.
+using Prims = InlineVector<const PrimExpr*, 8>;
+using Ranges = InlineVector<const tir::Range*, 8>;
 
 class ScalarValues {
  public:

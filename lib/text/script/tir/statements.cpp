@@ -372,6 +372,7 @@ bool Regions(TirParser& p, PyArgs& args, const PyValue* const*, PyValue&) {
   std::span<const PyValue> items = args.positional;
   if (items.size() == 1 && items[0].is_list()) items = items[0].items();
   std::vector<const tir::BufferRegion*> found;
+  found.reserve(items.size());
   for (const PyValue& item : items) {
     const tir::BufferRegion* region = p.ToRegion(item);
     if (!region) return false;
@@ -453,7 +454,7 @@ bool Remap(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue& result)
     return p.Error(args.span, "bad-block",
                    fmt::format("{} kinds of axes for {} bindings", kinds.size(), bindings.size()));
   }
-  std::vector<PyValue> vars;
+  PyValues vars;
   for (size_t i = 0; i < bindings.size(); ++i) {
     if (kinds[i] != 'S' && kinds[i] != 'R')
       return p.Error(v[0]->span, "bad-block", fmt::format("unknown kind of axis '{}'; expected 'S' or 'R'", kinds[i]));

@@ -392,7 +392,7 @@ bool TirParser::EmitStore(const tir::Stmt* store) {
 
 bool TirParser::ParseElementStatement(const tir::Buffer* buffer) {
   const uint32_t begin = lex_.Next().begin;
-  std::vector<text::Subscript> indices;
+  Subscripts indices;
   if (!ParseSubscripts(indices)) return false;
   if (!At(TokenKind::kAssign)) {
     if (At(TokenKind::kComma)) return ErrorHere("syntax", "an element of a buffer is assigned on its own");
@@ -403,7 +403,7 @@ bool TirParser::ParseElementStatement(const tir::Buffer* buffer) {
   }
   lex_.Next();
   PyValue value;
-  std::vector<const PrimExpr*> exprs;
+  Prims exprs;
   if (!ParseValue(value) || !VectorIndices(buffer, indices, exprs)) return false;
   return EmitStore(MakeStore(buffer, exprs, value, nullptr, lex_.SpanFrom(begin)));
 }
@@ -414,7 +414,7 @@ bool TirParser::ParseAugmented(const tir::Buffer* buffer, std::span<const text::
   const TokenKind op = lex_.Next().kind;
   if (!Expect(TokenKind::kAssign, "an assignment")) return false;
   PyValue value, sum;
-  std::vector<const PrimExpr*> exprs;
+  Prims exprs;
   if (!ParseValue(value) || !Operand(value) || !VectorIndices(buffer, indices, exprs)) return false;
   const PrimExpr* load = MakeLoad(buffer, exprs, nullptr, span);
   if (!load || !ops_.Binary(op, PyValue(load), value, lex_.SpanFrom(begin), sum)) return false;

@@ -20,15 +20,14 @@ bool BufferElements::AccessOf(const tir::Buffer* buffer, std::span<const Subscri
     out.span = span;
     return out.region != nullptr;
   }
-  std::vector<const PrimExpr*> exprs;
+  Prims exprs;
   if (!VectorIndices(buffer, indices, exprs)) return false;
   const PrimExpr* load = MakeLoad(buffer, exprs, nullptr, span);
   if (load) out = PyValue(load);
   return load != nullptr;
 }
 
-bool BufferElements::VectorIndices(const tir::Buffer* buffer, std::span<const Subscript> indices,
-                                   std::vector<const PrimExpr*>& out) {
+bool BufferElements::VectorIndices(const tir::Buffer* buffer, std::span<const Subscript> indices, Prims& out) {
   for (size_t i = 0; i < indices.size(); ++i) {
     const PrimExpr* e = indices[i].slice ? SlicedIndex(buffer, i, indices[i]) : ToPrim(indices[i].start);
     if (!e) return false;
@@ -61,7 +60,7 @@ const PrimExpr* BufferElements::SlicedIndex(const tir::Buffer* buffer, size_t i,
 
 const tir::BufferRegion* BufferElements::RegionOf(const tir::Buffer* buffer, std::span<const Subscript> indices,
                                                   Span span) {
-  std::vector<const tir::Range*> ranges;
+  Ranges ranges;
   for (size_t i = 0; i < indices.size(); ++i) {
     const Subscript& index = indices[i];
     const PyValue start = index.slice && index.start.is(Kind::kNone) ? PyValue::Int(0, span) : index.start;
@@ -86,7 +85,7 @@ const tir::BufferRegion* BufferElements::RegionOf(const tir::Buffer* buffer, std
     ranges.push_back(range);
   }
   if (ranges.size() != buffer->shape.size()) return WrongIndexCount(buffer, ranges.size(), span), nullptr;
-  auto* region = workspace_.New<tir::BufferRegion>(buffer, workspace_.Copy(ranges));
+  auto* region = workspace_.New<tir::BufferRegion>(buffer, workspace_.Copy<const tir::Range*>(ranges));
   region->set_span(span);
   return region;
 }

@@ -14,6 +14,8 @@ struct Subscript {
   bool slice = false;
 };
 
+using Subscripts = InlineVector<Subscript, 8>;
+
 class BufferElements : public ScalarValues {
  public:
   using ScalarValues::ScalarValues;
@@ -21,7 +23,7 @@ class BufferElements : public ScalarValues {
   // A[...] as a value: a load, or a region if there are slices without a step. False after an error, as below.
   bool AccessOf(const tir::Buffer* buffer, std::span<const Subscript> indices, Span span, PyValue& out);
   // The indices of a load or store; slices are vectors of indices.
-  bool VectorIndices(const tir::Buffer* buffer, std::span<const Subscript> indices, std::vector<const PrimExpr*>& out);
+  bool VectorIndices(const tir::Buffer* buffer, std::span<const Subscript> indices, Prims& out);
 
  private:
   const tir::BufferRegion* RegionOf(const tir::Buffer* buffer, std::span<const Subscript> indices, Span span);
