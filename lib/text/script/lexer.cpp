@@ -8,27 +8,55 @@
 namespace iropt {
 namespace {
 
-// Character classes, so that scanning is one table look-up per byte. Bytes above 127 are letters: Python allows most of
-// them in names, and other characters are refused when the name is looked up.
-enum CharClass : uint8_t { kOther = 0, kLetter = 1, kDigit = 2, kSpace = 4 };
+// Character classes, by the token that may begin with one, so that scanning is one table look-up per byte. Bytes above
+// 127 are letters: Python allows most of them in names, and other characters are refused when the name is looked up.
+enum class CharClass : uint8_t {
+  kLetter,
+  kDigit,  // the characters of names are up to here
+  kSpace,
+  kNewline,
+  kComment,
+  kBackslash,
+  kQuote,
+  kDot,
+  kOpen,
+  kClose,
+  kSingle,    // a token on its own
+  kOperator,  // perhaps with the next character
+  kOther
+};
 
-constexpr std::array<uint8_t, 256> MakeClasses() {
-  std::array<uint8_t, 256> t{};
-  for (int c = 'a'; c <= 'z'; ++c) t[c] = kLetter;
-  for (int c = 'A'; c <= 'Z'; ++c) t[c] = kLetter;
-  for (int c = 128; c < 256; ++c) t[c] = kLetter;
-  for (int c = '0'; c <= '9'; ++c) t[c] = kDigit;
-  t['_'] = kLetter;
-  t[' '] = t['\t'] = t['\f'] = t['\r'] = kSpace;
+constexpr std::array<CharClass, 256> MakeClasses() {
+  std::array<CharClass, 256> t{};
+  const auto set = [&](std::string_view chars, CharClass c) {
+    for (const char x : chars) t[static_cast<uint8_t>(x)] = c;
+  };
+  t.fill(CharClass::kOther);
+  for (int c = 'a'; c <= 'z'; ++c) t[c] = CharClass::kLetter;
+  for (int c = 'A'; c <= 'Z'; ++c) t[c] = CharClass::kLetter;
+  for (int c = 128; c < 256; ++c) t[c] = CharClass::kLetter;
+  set("_", CharClass::kLetter);
+  set("0123456789", CharClass::kDigit);
+  set(" \t\f\r", CharClass::kSpace);
+  set("\n", CharClass::kNewline);
+  set("#", CharClass::kComment);
+  set("\\", CharClass::kBackslash);
+  set("\"'", CharClass::kQuote);
+  set(".", CharClass::kDot);
+  set("([{", CharClass::kOpen);
+  set(")]}", CharClass::kClose);
+  set(",:;@+%&|^~", CharClass::kSingle);
+  set("=!<>*/-", CharClass::kOperator);
   return t;
 }
-constexpr std::array<uint8_t, 256> kClass = MakeClasses();
+constexpr std::array<CharClass, 256> kClass = MakeClasses();
 
-bool IsNameChar(char c) { return kClass[static_cast<uint8_t>(c)] & (kLetter | kDigit); }
-bool IsDigit(char c) { return kClass[static_cast<uint8_t>(c)] == kDigit; }
-bool IsSpace(char c) { return kClass[static_cast<uint8_t>(c)] == kSpace; }
+CharClass ClassOf(char c) { return kClass[static_cast<uint8_t>(c)]; }
+bool IsNameChar(char c) { return ClassOf(c) <= CharClass::kDigit; }
+bool IsDigit(char c) { return ClassOf(c) == CharClass::kDigit; }
+bool IsSpace(char c) { return ClassOf(c) == CharClass::kSpace; }
 
-TokenKind SingleChar(char c) {
+constexpr TokenKind SingleCharKind(char c) {
   switch (c) {
     case '(': return TokenKind::kLParen;
     case ')': return TokenKind::kRParen;
@@ -56,6 +84,14 @@ TokenKind SingleChar(char c) {
     default: return TokenKind::kError;
   }
 }
+
+constexpr std::array<TokenKind, 256> kSingleChars = [] {
+  std::array<TokenKind, 256> t{};
+  for (size_t c = 0; c < t.size(); ++c) t[c] = SingleCharKind(static_cast<char>(c));
+  return t;
+}();
+
+TokenKind SingleChar(char c) { return kSingleChars[static_cast<uint8_t>(c)]; }
 
 TokenKind DoubleChar(char a, char b) {
   if (b == '=') {
@@ -161,8 +197,7 @@ void Lexer::LexLineStart() {
       break;
     }
     if (text[p] == '#') {
-      const void* eol = std::memchr(text + p, '\n', end_ - p);
-      const uint32_t stop = eol ? static_cast<uint32_t>(static_cast<const char*>(eol) - text) : end_;
+      const uint32_t stop = EndOfLine(p);
       comment_ = buffer_.substr(p + 1, stop - p - 1);
       p = stop < end_ ? stop + 1 : end_;
       continue;
@@ -197,79 +232,108 @@ void Lexer::LexLineStart() {
 }
 
 void Lexer::Advance() {
-  if (pending_dedents_ > 0) {
+  if (pending_dedents_ > 0) [[unlikely]] {
     --pending_dedents_;
     return Emit(TokenKind::kDedent, cursor_, cursor_);
   }
   if (line_start_) return LexLineStart();
   const char* text = buffer_.data();
   uint32_t p = cursor_;
-  for (;;) {
-    while (p < end_ && IsSpace(text[p])) ++p;
-    if (p >= end_) {
-      // The last line ends even if brackets are open, so that look-ahead within a line stops there.
-      if (current_.kind == TokenKind::kNewline || current_.kind == TokenKind::kDedent ||
-          current_.kind == TokenKind::kEnd || p == 0) {
-        if (indents_.size() > 1) {
-          indents_.pop_back();
-          return Emit(TokenKind::kDedent, end_, end_);
-        }
-        return Emit(TokenKind::kEnd, end_, end_);
-      }
-      return Emit(TokenKind::kNewline, end_, end_);
-    }
+  for (; p < end_; ++p) {
     const char c = text[p];
-    if (c == '#') {
-      const void* eol = std::memchr(text + p, '\n', end_ - p);
-      p = eol ? static_cast<uint32_t>(static_cast<const char*>(eol) - text) : end_;
-      continue;
-    }
-    if (c == '\n') {
-      if (depth_ > 0) {
-        ++p;
-        continue;
+    switch (ClassOf(c)) {
+      case CharClass::kSpace: continue;
+      case CharClass::kLetter: return LexName(p);
+      case CharClass::kDigit: return LexNumber(text + p);
+      case CharClass::kDot:
+        if (p + 1 < end_ && IsDigit(text[p + 1])) return LexNumber(text + p);
+        return Emit(TokenKind::kDot, p, p + 1);
+      case CharClass::kOpen: ++depth_; return Emit(SingleChar(c), p, p + 1);
+      case CharClass::kClose:
+        if (depth_ > 0) --depth_;
+        return Emit(SingleChar(c), p, p + 1);
+      case CharClass::kSingle: return Emit(SingleChar(c), p, p + 1);
+      case CharClass::kOperator: {
+        const TokenKind two = p + 1 < end_ ? DoubleChar(c, text[p + 1]) : TokenKind::kError;
+        if (two != TokenKind::kError) return Emit(two, p, p + 2);
+        return c == '!' ? LexUnknown(p) : Emit(SingleChar(c), p, p + 1);
       }
-      line_start_ = true;
-      return Emit(TokenKind::kNewline, p, p + 1);
+      case CharClass::kQuote: cursor_ = p; return LexString(p);
+      case CharClass::kNewline:
+        if (depth_ > 0) return AdvanceOverLines(p);
+        line_start_ = true;
+        return Emit(TokenKind::kNewline, p, p + 1);
+      case CharClass::kComment: return AdvanceOverLines(p);
+      case CharClass::kBackslash: return ContinuesLine(p) ? AdvanceOverLines(p) : LexUnknown(p);
+      case CharClass::kOther: return LexUnknown(p);
     }
-    if (c == '\\' && p + 1 < end_ &&
-        (text[p + 1] == '\n' || (text[p + 1] == '\r' && p + 2 < end_ && text[p + 2] == '\n'))) {
-      p += text[p + 1] == '\n' ? 2 : 3;
-      continue;
-    }
-    break;
   }
+  LexEnd();
+}
 
-  const char c = text[p];
-  const uint8_t cls = kClass[static_cast<uint8_t>(c)];
-  if (cls == kLetter) {
-    uint32_t q = p + 1;
-    while (q < end_ && IsNameChar(text[q])) ++q;
-    if (q < end_ && (text[q] == '"' || text[q] == '\'') && IsStringPrefix(buffer_.substr(p, q - p))) {
-      cursor_ = q;
-      return LexString(p);
+// Over everything that lies between two tokens of a logical line. Apart from Advance, which has less to save then.
+void Lexer::AdvanceOverLines(uint32_t begin) {
+  const char* text = buffer_.data();
+  uint32_t p = begin;
+  for (; p < end_; ++p) {
+    const CharClass c = ClassOf(text[p]);
+    if (c == CharClass::kComment || ContinuesLine(p)) {
+      p = EndOfLine(p) - (c == CharClass::kComment ? 1 : 0);
+    } else if (c != CharClass::kSpace && (c != CharClass::kNewline || depth_ == 0)) {
+      break;
     }
-    return Emit(TokenKind::kName, p, q);
   }
-  if (cls == kDigit || (c == '.' && p + 1 < end_ && IsDigit(text[p + 1]))) return LexNumber(text + p);
-  if (c == '"' || c == '\'') {
-    cursor_ = p;
-    return LexString(p);
-  }
-  if (p + 1 < end_) {
-    const TokenKind two = DoubleChar(c, text[p + 1]);
-    if (two != TokenKind::kError) return Emit(two, p, p + 2);
-  }
-  const TokenKind one = SingleChar(c);
-  if (one == TokenKind::kLParen || one == TokenKind::kLBracket || one == TokenKind::kLBrace) ++depth_;
-  if ((one == TokenKind::kRParen || one == TokenKind::kRBracket || one == TokenKind::kRBrace) && depth_ > 0) --depth_;
-  Emit(one, p, p + 1);
-  if (one == TokenKind::kError) {
-    const bool printable = c >= ' ' && c < 127;
-    diagnostics_.Error({base_ + p, base_ + p + 1}, "unexpected-character",
-                       printable ? fmt::format("unexpected character '{}'", c)
-                                 : fmt::format("unexpected byte 0x{:02x}", static_cast<uint8_t>(c)));
-  }
+  cursor_ = p;
+  Advance();
+}
+
+// Returns whether there is a backslash at the end of a physical line, which does not end the logical one.
+bool Lexer::ContinuesLine(uint32_t offset) const {
+  if (buffer_[offset] != '\\') return false;
+  const uint32_t eol = offset + 1 < end_ && buffer_[offset + 1] == '\r' ? offset + 2 : offset + 1;
+  return eol < end_ && buffer_[eol] == '\n';
+}
+
+// At the end of the text.
+void Lexer::LexEnd() {
+  // The last line ends even if brackets are open, so that look-ahead within a line stops there.
+  if (current_.kind != TokenKind::kNewline && current_.kind != TokenKind::kDedent && current_.kind != TokenKind::kEnd &&
+      end_ != 0)
+    return Emit(TokenKind::kNewline, end_, end_);
+  if (indents_.size() == 1) return Emit(TokenKind::kEnd, end_, end_);
+  indents_.pop_back();
+  Emit(TokenKind::kDedent, end_, end_);
+}
+
+void Lexer::LexName(uint32_t begin) {
+  const char* text = buffer_.data();
+  uint32_t end = begin + 1;
+  while (end < end_ && IsNameChar(text[end])) ++end;
+  if (end < end_ && ClassOf(text[end]) == CharClass::kQuote) return LexBeforeQuote(begin, end);
+  Emit(TokenKind::kName, begin, end);
+}
+
+// A name directly before a quote, which may be the prefix of the string.
+void Lexer::LexBeforeQuote(uint32_t begin, uint32_t end) {
+  if (!IsStringPrefix(buffer_.substr(begin, end - begin))) return Emit(TokenKind::kName, begin, end);
+  cursor_ = end;
+  LexString(begin);
+}
+
+// At a character that begins no token.
+void Lexer::LexUnknown(uint32_t begin) {
+  const char c = buffer_[begin];
+  Emit(TokenKind::kError, begin, begin + 1);
+  const bool printable = c >= ' ' && c < 127;
+  diagnostics_.Error({base_ + begin, base_ + begin + 1}, "unexpected-character",
+                     printable ? fmt::format("unexpected character '{}'", c)
+                               : fmt::format("unexpected byte 0x{:02x}", static_cast<uint8_t>(c)));
+}
+
+// The end of the physical line that the offset is in: at its newline or the end of the text.
+uint32_t Lexer::EndOfLine(uint32_t offset) const {
+  const void* eol = std::memchr(buffer_.data() + offset, '\n', end_ - offset);
+  return eol ? static_cast<uint32_t>(static_cast<const char*>(eol) - buffer_.data()) : end_;
 }
 
 void Lexer::LexNumber(const char* start) {
@@ -361,8 +425,7 @@ void Lexer::SkipLine() {
          kind() != TokenKind::kIndent) {
     if (depth_ > 0) {
       depth_ = 0;
-      const void* eol = std::memchr(buffer_.data() + current_.begin, '\n', end_ - current_.begin);
-      cursor_ = eol ? static_cast<uint32_t>(static_cast<const char*>(eol) - buffer_.data()) : end_;
+      cursor_ = EndOfLine(current_.begin);
     }
     Next();
   }

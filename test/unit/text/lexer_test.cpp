@@ -63,6 +63,20 @@ TEST_CASE("brackets suspend line structure") {
                                       K::kName, K::kNewline});
 }
 
+TEST_CASE("comments, line breaks and backslashes lie between the tokens of a line") {
+  for (const char* text : {"f(a, # one\n  # two\n\n  b)", "f(a, \\\n  b)", "f(a, \\\r\n\\\n# one\r\n b)"}) {
+    CAPTURE(text);
+    const Lexed lexed = LexAll(text);
+    CHECK(lexed.kinds ==
+          std::vector<K>{K::kName, K::kLParen, K::kName, K::kComma, K::kName, K::kRParen, K::kNewline});
+    CHECK(lexed.errors.empty());
+  }
+  CHECK(LexAll("a \\\nb # c\nd").kinds == std::vector<K>{K::kName, K::kName, K::kNewline, K::kName, K::kNewline});
+  CHECK(LexAll("a \\ b\n").errors == std::vector<std::string>{"unexpected-character"});
+  CHECK(LexAll("a \\").errors == std::vector<std::string>{"unexpected-character"});
+  CHECK(LexAll("a \\\r").errors == std::vector<std::string>{"unexpected-character"});
+}
+
 TEST_CASE("a line that returns to no enclosing indentation is an error") {
   CHECK(LexAll("a:\n        b\n    c\n").errors == std::vector<std::string>{"bad-indentation"});
 }

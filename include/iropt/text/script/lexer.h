@@ -122,8 +122,15 @@ class Lexer {
  private:
   void Advance();
   void LexLineStart();
+  void AdvanceOverLines(uint32_t begin);
+  bool ContinuesLine(uint32_t offset) const;
+  void LexName(uint32_t begin);
+  void LexBeforeQuote(uint32_t begin, uint32_t end);
   void LexNumber(const char* p);
   void LexString(uint32_t begin);
+  void LexUnknown(uint32_t begin);
+  void LexEnd();
+  uint32_t EndOfLine(uint32_t offset) const;
   void Emit(TokenKind kind, uint32_t begin, uint32_t end);
 
   std::string_view buffer_;
