@@ -38,7 +38,7 @@ struct LoopHeader {
 
 class TirParser : public ScalarParser {
  public:
-  explicit TirParser(Shared shared) : ScalarParser(shared), targets_(shared), build_(ws_) {}
+  explicit TirParser(Shared shared) : ScalarParser(shared), targets_(shared, scratch_), build_(ws_) {}
 
   // ---- names (targets.cpp)
   enum class Naming : uint8_t {

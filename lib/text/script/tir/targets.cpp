@@ -2,14 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_set>
 
+#include "iropt/support/inline_vector.h"
 #include "iropt/support/stack.h"
 #include "parser.h"
 
 namespace iropt::text {
 
 using Kind = PyValue::Kind;
+using Targets = InlineVector<Target, 8>;
 
 void TirParser::Poison(const Target& target) {
   if (!target.is_list) return symbols_.Define(lex_.text(target.name), poison());
@@ -47,19 +48,21 @@ bool TargetReader::ParseAny(Target& target) {
     lex_.Next();
     const TokenKind close = brackets ? TokenKind::kRBracket : TokenKind::kRParen;
     target.is_list = brackets;
+    Targets items;
     while (!At(close)) {
-      if (!WithStack([&] { return ParseAny(target.items.emplace_back()); })) return false;
+      if (!WithStack([&] { return ParseAny(items.emplace_back()); })) return false;
       if (!Accept(TokenKind::kComma)) break;
       target.is_list = true;
     }
     if (!Expect(close, "a list of names")) return false;
     // Parentheses around one target are ignored.
-    if (!target.is_list && target.items.size() == 1 && !target.items[0].star) {
-      Target inner = std::move(target.items[0]);
-      inner.star = target.star;
-      target = std::move(inner);
+    if (!target.is_list && items.size() == 1 && !items[0].star) {
+      const bool star = target.star;
+      target = items[0];
+      target.star = star;
     } else {
       target.is_list = true;
+      target.items = arena_.Copy<Target>(items);
     }
   } else if (At(TokenKind::kName)) {
     target.name = lex_.Next();
@@ -81,35 +84,37 @@ bool TargetReader::ParseTargets(Target& target) {
     if (target.star) return Error(target.span, "syntax", "a target with '*' is only allowed in a list of targets");
     return !target.is_list || CheckDistinct(target);
   }
-  Target list;
-  list.is_list = true;
-  list.items.push_back(std::move(target));
+  Targets items{target};
   while (Accept(TokenKind::kComma) && AtTarget()) {
-    if (!ParseAny(list.items.emplace_back())) return false;
+    if (!ParseAny(items.emplace_back())) return false;
   }
-  list.span = lex_.SpanFrom(begin);
-  target = std::move(list);
+  target = {};
+  target.is_list = true;
+  target.items = arena_.Copy<Target>(items);
+  target.span = lex_.SpanFrom(begin);
   return CheckDistinct(target);
 }
 
 // A list of targets contains each name once, and at most one starred target.
 bool TargetReader::CheckDistinct(const Target& target) {
-  std::unordered_set<std::string_view> names;
-  const auto check = [&](const auto& self, const Target& t) -> bool {
-    if (!t.is_list) {
-      const std::string_view name = lex_.text(t.name);
-      return names.insert(name).second ||
-             Error(lex_.SpanOf(t.name), "syntax", fmt::format("'{}' occurs twice among the targets", name));
-    }
-    bool star = false;
-    for (const Target& item : t.items) {
-      if (item.star && star) return Error(item.span, "syntax", "a list of targets has one '*'");
-      star |= item.star;
-      if (!WithStack([&] { return self(self, item); })) return false;
-    }
-    return true;
-  };
-  return check(check, target);
+  const bool distinct = AddNames(target);
+  while (names_.size() > 0) names_.PopBack();
+  return distinct;
+}
+
+bool TargetReader::AddNames(const Target& target) {
+  if (!target.is_list) {
+    const std::string_view name = lex_.text(target.name);
+    return names_.Insert(name, {}).second ||
+           Error(lex_.SpanOf(target.name), "syntax", fmt::format("'{}' occurs twice among the targets", name));
+  }
+  bool star = false;
+  for (const Target& item : target.items) {
+    if (item.star && star) return Error(item.span, "syntax", "a list of targets has one '*'");
+    star |= item.star;
+    if (!WithStack([&] { return AddNames(item); })) return false;
+  }
+  return true;
 }
 
 // ---- Naming

@@ -1,8 +1,10 @@
 // Targets of assignments: a name, or a list of targets that unpacks a list as in Python.
 #pragma once
 
-#include <vector>
+#include <span>
 
+#include "iropt/support/arena.h"
+#include "iropt/support/name_map.h"
 #include "text/script/parser_core.h"
 
 namespace iropt::text {
@@ -12,13 +14,14 @@ struct Target {
   Token name;
   bool star = false;
   bool is_list = false;
-  std::vector<Target> items;
+  std::span<const Target> items;  // in the arena of the reader
   Span span;
 };
 
 class TargetReader : public ParserCore {
  public:
-  using ParserCore::ParserCore;
+  // Lists of targets are made in the arena.
+  TargetReader(Shared shared, Arena& arena) : ParserCore(shared), arena_(arena) {}
 
   // Everything up to `=` or `in`: with commas, a list without brackets. False after an error, as below.
   bool ParseTargets(Target& target);
@@ -31,6 +34,10 @@ class TargetReader : public ParserCore {
  private:
   bool ParseAny(Target& target);
   bool CheckDistinct(const Target& target);
+  bool AddNames(const Target& target);
+
+  Arena& arena_;
+  NameMap<char> names_;  // of the list that is checked; no values
 };
 
 }  // namespace iropt::text
