@@ -11,6 +11,25 @@
 namespace iropt::text {
 namespace {
 
+// The digits of a number, without the underscores between them; a view of the text, or else of `storage`.
+std::string_view DigitsOf(std::string_view number, std::string& storage) {
+  if (number.find('_') == std::string_view::npos) return number;
+  std::copy_if(number.begin(), number.end(), std::back_inserter(storage), [](char c) { return c != '_'; });
+  return storage;
+}
+
+// The value of a number of decimal digits that are too few to overflow, as most are. False for other numbers.
+bool ShortDecimal(std::string_view digits, int64_t& value) {
+  if (digits.size() > 18) return false;
+  int64_t sum = 0;
+  for (const char c : digits) {
+    if (c < '0' || c > '9') return false;
+    sum = 10 * sum + (c - '0');
+  }
+  value = sum;
+  return true;
+}
+
 // A name as messages quote it.
 std::string Quoted(std::string_view name) {
   constexpr size_t kLongest = 200;
@@ -23,15 +42,11 @@ std::string ParserCore::Found() const {
   return At(TokenKind::kName) ? Quoted(lex_.text()) : std::string(TokenKindName(lex_.kind()));
 }
 
-bool ParserCore::Expect(TokenKind kind, std::string_view where) {
-  if (At(kind)) {
-    lex_.Next();
-    return true;
-  }
+ParserCore::Failed ParserCore::Missing(TokenKind kind, std::string_view where) {
   // The lexer has reported what is not a token.
   if (!At(TokenKind::kError))
     ErrorHere("syntax", fmt::format("expected {} in {}, found {}", TokenKindName(kind), where, Found()));
-  return false;
+  return {};
 }
 
 bool ParserCore::AtKeyword() const {
@@ -125,10 +140,9 @@ std::string_view ParserCore::ParseStringLiteral() {
 }
 
 bool ParserCore::IntegerValue(const Token& token, int64_t& value) {
-  std::string digits;
-  for (const char c : lex_.text(token)) {
-    if (c != '_') digits += c;
-  }
+  if (ShortDecimal(lex_.text(token), value)) return true;
+  std::string storage;
+  const std::string_view digits = DigitsOf(lex_.text(token), storage);
   int base = 10;
   const char* first = digits.data();
   if (digits.size() > 2 && digits[0] == '0') {
@@ -148,11 +162,8 @@ bool ParserCore::IntegerValue(const Token& token, int64_t& value) {
 }
 
 double ParserCore::FloatValue(const Token& token) const {
-  std::string digits;
-  for (const char c : lex_.text(token)) {
-    if (c != '_') digits += c;
-  }
-  return std::strtod(digits.c_str(), nullptr);
+  std::string storage;
+  return std::strtod(std::string(DigitsOf(lex_.text(token), storage)).c_str(), nullptr);
 }
 
 bool ParserCore::ParseInteger(int64_t& value) {

@@ -40,7 +40,7 @@ struct Macro {
 // while bodies are read (possibly in parallel).
 struct ReaderState {
   std::vector<std::pair<std::string_view, Prefix>> prefixes{
-      {"I", Prefix::kIr}, {"T", Prefix::kTir}, {"R", Prefix::kRelax}};
+      {"T", Prefix::kTir}, {"R", Prefix::kRelax}, {"I", Prefix::kIr}};
   std::string_view module_name = "Module";
   // Names of the module's functions, with the types that calls need; see Module::TypeOf.
   Module* module = nullptr;
@@ -100,12 +100,13 @@ class ParserCore {
     return true;
   }
   // Reports "expected X in <where>, found Y" and returns false if the next token is another one.
-  bool Expect(TokenKind kind, std::string_view where);
+  bool Expect(TokenKind kind, std::string_view where) { return Accept(kind) || Missing(kind, where); }
   // Expects the ')' after the last argument of a call; as in Python, a comma may stand before it.
   bool ExpectClose(std::string_view where) {
     Accept(TokenKind::kComma);
     return Expect(TokenKind::kRParen, where);
   }
+  bool AtNumber() const { return At(TokenKind::kInt) || At(TokenKind::kFloat); }
   bool AtName(std::string_view word) const { return At(TokenKind::kName) && lex_.text() == word; }
   bool AcceptName(std::string_view word) {
     if (!AtName(word)) return false;
@@ -144,6 +145,8 @@ class ParserCore {
   }
   // The current token in messages.
   std::string Found() const;
+  // "expected X in <where>, found Y" at the current token.
+  Failed Missing(TokenKind kind, std::string_view where);
   // "expected X, found Y" at the current token.
   Failed Unexpected(std::string_view expected);
   // "unknown name 'x'", with the nearest name in scope.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "functions.h"
+#include "iropt/arith/const_fold.h"
 #include "iropt/infer/print/prim_printer.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
@@ -85,11 +86,19 @@ bool ScalarParser::ParseDTypeMember(DataType dtype, uint32_t begin, PyValue& out
     out = PyValue(dtype, lex_.SpanFrom(begin));
     return true;
   }
+  lex_.Next();
   PyArgs args;
+  if (AtNumber() && lex_.next_char() == ')') {
+    // T.int64(7): most of a script's calls.
+    if (!ParseNumber(args.positional.emplace_back()) || !InRange(args.positional[0])) return false;
+    lex_.Next();
+    args.span = lex_.SpanFrom(begin);
+  } else if (!ParseMoreArguments(args, begin)) {
+    return false;
+  }
   const PyValue* v[2];
-  if (!ParseArguments(args, begin)) return false;
   if (args.positional.size() == 1 && args.keywords.empty()) {
-    // Most numbers. The name for messages takes longer to make than all else.
+    // The name for messages takes longer to make than all else.
     v[0] = &args.positional[0];
     v[1] = nullptr;
   } else if (!Bind(args, fmt::format("T.{}", dtype.ToString()), {"expr", "is_size_var"}, 0, v)) {
@@ -109,6 +118,8 @@ bool ScalarParser::ParseDTypeMember(DataType dtype, uint32_t begin, PyValue& out
     e = ops_.Float(*special, dtype, span);
   } else if (v[0]->is(Kind::kFloat) && dtype.is_floating() && dtype.is_scalar()) {
     e = ops_.Float(v[0]->real, dtype, span);
+  } else if (v[0]->is(Kind::kInt) && dtype.is_integer() && dtype.is_scalar() && arith::FitsIn(v[0]->integer, dtype)) {
+    e = ops_.Int(v[0]->integer, dtype, v[0]->span);
   } else {
     const PrimExpr* value = ToPrim(*v[0]);
     e = value ? ops_.MakeCast(dtype, value, span) : nullptr;
