@@ -10,6 +10,7 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/op/op.h"
+#include "iropt/support/name_map.h"
 #include "iropt/support/stack.h"
 #include "parser.h"
 
@@ -542,8 +543,17 @@ constexpr TirStatement kStatements[] = {
 static_assert(std::ranges::is_sorted(kStatements, {}, &TirStatement::name));
 
 const TirStatement* FindTirStatement(std::string_view name) {
-  const auto* it = std::ranges::lower_bound(kStatements, name, {}, &TirStatement::name);
-  return it != std::end(kStatements) && it->name == name ? it : nullptr;
+  static const NameMap<const TirStatement*> statements = [] {
+    NameMap<const TirStatement*> map(std::size(kStatements));
+    for (const TirStatement& statement : kStatements) map.Insert(statement.name, &statement);
+    return map;
+  }();
+  const uint32_t index = statements.Find(name);
+  return index == statements.kNone ? nullptr : statements[index].value;
+}
+
+bool IsInDottedName(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
 }
 
 }  // namespace
@@ -563,8 +573,8 @@ bool TirParser::ParseTirStatement(PyValue& result, bool& known) {
   const TirStatement* statement = nullptr;
   if (AtPrefix() == Prefix::kTir) {
     const std::string_view rest = lex_.buffer().substr(lex_.peek().end + 1);
-    const size_t length = rest.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
-    const std::string_view name = rest.substr(0, length);
+    const auto end = std::ranges::find_if_not(rest, IsInDottedName);
+    const std::string_view name = rest.substr(0, static_cast<size_t>(end - rest.begin()));
     // In parentheses, T.let(x, value, body) may be part of an expression.
     if (parentheses == 0 || name != "let") statement = FindTirStatement(name);
   }
