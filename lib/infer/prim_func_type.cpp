@@ -9,6 +9,7 @@
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
+#include "iropt/support/inline_vector.h"
 
 namespace iropt {
 namespace {
@@ -42,7 +43,7 @@ class DimImporter {
 };
 
 const Type* BufferAsTensor(const tir::Buffer* buffer, DimImporter& importer) {
-  std::vector<const PrimExpr*> dims;
+  InlineVector<const PrimExpr*, 8> dims;
   for (const PrimExpr* dim : buffer->shape) {
     dims.push_back(importer.Import(dim));
     if (!dims.back()) return TensorType::Get(static_cast<int>(buffer->shape.size()), buffer->dtype);
@@ -74,12 +75,21 @@ bool IsPurePrimFunc(const PrimFunc* func) {
   std::vector<const tir::Var*> allocated;
   std::vector<const Node*> pending;
   if (!func->body) return false;
+  // Most functions write to a parameter, and the walk need not go on after that.
+  std::vector<const tir::Var*> params(func->params.begin(), func->params.end());
+  for (const tir::Buffer* buffer : func->param_buffers) {
+    if (buffer) params.push_back(buffer->data);
+  }
+  std::sort(params.begin(), params.end());
   pending.push_back(func->body);
   while (!pending.empty()) {
     const Node* node = pending.back();
     pending.pop_back();
     if (const auto* allocate = As<tir::Allocate>(node)) allocated.push_back(allocate->buffer_var);
-    if (const auto* store = As<tir::BufferStore>(node)) written.push_back(store->buffer->data);
+    if (const auto* store = As<tir::BufferStore>(node)) {
+      if (std::binary_search(params.begin(), params.end(), store->buffer->data)) return false;
+      written.push_back(store->buffer->data);
+    }
     if (const auto* call = As<tir::Call>(node)) {
       const auto* op = As<Op>(call->op);
       const IntrinsicInfo* intrinsic = op && op->info ? op->info->intrinsic : nullptr;
