@@ -175,6 +175,9 @@ void StmtBuilder::OpenBlock(std::string_view name, bool realize, Span span) {
   scope.name = workspace_.arena().CopyString(name);
   scope.span = span;
   scope.realize = realize;
+  constexpr size_t kUsualAxes = 8;
+  scope.iter_vars.reserve(kUsualAxes);
+  scope.iter_values.reserve(kUsualAxes);
 }
 
 // ---- Closing
