@@ -72,8 +72,11 @@ class NameMap {
   }
 
   void PopBack() {
-    const Entry& last = entries_.back();
-    slots_[SlotOf(last.name(), last.tag)] = {};
+    const size_t mask = slots_.size() - 1;
+    const uint32_t last = size() - 1;
+    size_t i = entries_[last].tag & mask;
+    while (slots_[i].entry != last) i = (i + kStep) & mask;
+    slots_[i] = {};
     entries_.pop_back();
   }
 

@@ -197,8 +197,11 @@ void PrimPrinter::PrintList(std::span<const PrimExpr* const> exprs) {
 }
 
 void PrimPrinter::PrintDTypeName(DataType dtype) {
-  out_.Append("T.");
-  out_.Append(dtype.is_void() ? "void" : dtype.ToString());
+  if (last_dtype_name_.empty() || dtype != last_dtype_) {
+    last_dtype_ = dtype;
+    last_dtype_name_ = "T." + dtype.ToString();
+  }
+  out_.Append(last_dtype_name_);
 }
 
 void PrimPrinter::PrintVarType(const tir::Var* var) {

@@ -2,12 +2,25 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
+#include <charconv>
 
 namespace iropt {
 namespace {
 
-bool IsNameChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool IsNameChar(char c) { return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+// Takes the suffix of a name such as hint_3 off it. kNone for other names, and for suffixes beyond 32 bits.
+constexpr uint32_t kNone = UINT32_MAX;
+uint32_t TakeSuffix(std::string_view& name) {
+  size_t begin = name.size();
+  while (begin > 0 && IsDigit(name[begin - 1])) --begin;
+  if (begin == name.size() || begin == 0 || name[begin - 1] != '_') return kNone;
+  uint32_t suffix = 0;
+  const auto [end, status] = std::from_chars(name.data() + begin, name.data() + name.size(), suffix);
+  name = name.substr(0, begin - 1);
+  return status == std::errc() ? suffix : kNone;
+}
 
 }  // namespace
 
@@ -103,20 +116,14 @@ void PrintNames::Release(size_t mark) {
     if (d.id != kNoId) by_id_[d.id] = {};
     if (d.sym) syms_.erase(d.sym);
     if (!d.takes_name) continue;
-    const std::string_view name = taken_[taken_.size() - 1].name();
+    std::string_view name = taken_[taken_.size() - 1].name();
     taken_.PopBack();
     // hint_3 is free again: the next request for `hint` must try 3 before the higher ones.
-    const size_t bar = name.find_last_of('_');
-    if (bar == std::string_view::npos || bar + 1 == name.size()) continue;
-    uint64_t suffix = 0;
-    for (const char c : name.substr(bar + 1)) {
-      suffix =
-          c >= '0' && c <= '9' && suffix < UINT32_MAX ? suffix * 10 + static_cast<uint64_t>(c - '0') : UINT64_MAX / 16;
-    }
-    if (suffix >= UINT32_MAX) continue;
-    const uint32_t hint = taken_.Find(name.substr(0, bar));
+    const uint32_t suffix = TakeSuffix(name);
+    if (suffix == kNone) continue;
+    const uint32_t hint = taken_.Find(name);
     if (hint == NameMap<uint32_t>::kNone || suffix >= taken_[hint].value) continue;
-    taken_[hint].value = std::max<uint32_t>(static_cast<uint32_t>(suffix), 1);
+    taken_[hint].value = std::max<uint32_t>(suffix, 1);
   }
 }
 

@@ -95,6 +95,9 @@ class PrimPrinter {
   ScriptDialect mode_;
   FreeNames* free_;
   const PrimExpr* evaluated_first_ = nullptr;
+  // What PrintDTypeName printed last: most numbers of a text have one type.
+  DataType last_dtype_;
+  std::string last_dtype_name_;
 };
 
 void PrintPrimExpr(const PrimExpr* expr, PrintTarget& context, ScriptDialect mode);

@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
+#include <compare>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/support/inline_vector.h"
 
 namespace iropt::text {
 
@@ -109,16 +110,23 @@ bool DefinesData(const Node* stmt, const tir::Buffer& buffer) {
 // A statement that is a branch of a condition has two lists. As in TVM the outer one is taken, which is before the
 // statement, but not for a buffer that needs the statement.
 size_t TirDeclarations::FrameFor(uint32_t scope, const tir::Buffer* buffer) {
-  std::unordered_map<const Node*, size_t> frame_of;
+  struct Visible {
+    const Node* node;
+    size_t frame;
+    auto operator<=>(const Visible&) const = default;
+  };
+  InlineVector<Visible, 32> visible;
   for (size_t i = 0; i < frames_.size(); ++i) {
-    if (frames_[i].visible) frame_of.emplace(frames_[i].node, i);
+    if (frames_[i].visible) visible.push_back({frames_[i].node, i});
   }
+  std::ranges::sort(visible);
   for (uint32_t s = scope; s != TirScopes::kNone; s = scopes().parent(s)) {
-    const auto it = frame_of.find(scopes().node(s));
-    if (it == frame_of.end()) continue;
-    size_t frame = it->second;
-    for (size_t i = frame + 1; buffer && i < frames_.size() && DefinesData(it->first, *buffer); ++i) {
-      if (frames_[i].visible && frames_[i].node == it->first) frame = i;
+    const Node* node = scopes().node(s);
+    const Visible* found = std::ranges::lower_bound(visible, Visible{node, 0});
+    if (found == visible.end() || found->node != node) continue;
+    size_t frame = found->frame;
+    for (size_t i = frame + 1; buffer && i < frames_.size() && DefinesData(node, *buffer); ++i) {
+      if (frames_[i].visible && frames_[i].node == node) frame = i;
     }
     return frame;
   }
@@ -288,17 +296,20 @@ void TirDeclarations::PrintDeclaration(const tir::Buffer* buffer, std::string_vi
 
 void TirDeclarations::NameParts(const tir::Buffer* buffer, std::string_view name, const BufferParts& parts,
                                 size_t owner) {
-  const auto alias = [&](const PrimExpr* e, const std::string& text) {
+  const auto alias = [&](const PrimExpr* e, std::string_view part) {
+    InlineVector<char, 64> text;
+    text.append(name);
+    text.append(part);
     const auto* var = static_cast<const tir::Var*>(e);
     const size_t position = names_.Mark();
-    names_.Alias(var, text);
+    names_.Alias(var, {text.data(), text.size()});
     NoteLate(owner, position, var, true);
   };
-  if (!parts.data) alias(buffer->data, fmt::format("{}.data", name));
+  if (!parts.data) alias(buffer->data, ".data");
   for (uint32_t i = 0; i < buffer->strides.size(); ++i) {
-    if (parts.strides[i]) alias(buffer->strides[i], fmt::format("{}.strides[{}]", name, i));
+    if (parts.strides[i]) alias(buffer->strides[i], fmt::format(".strides[{}]", i));
   }
-  if (parts.offset) alias(buffer->elem_offset, fmt::format("{}.elem_offset", name));
+  if (parts.offset) alias(buffer->elem_offset, ".elem_offset");
 }
 
 void TirDeclarations::PrintBufferLine(const tir::Buffer* buffer, std::string_view function, Introduces introduces,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "declarations.h"
+#include "iropt/support/inline_vector.h"
 
 namespace iropt::text {
 
@@ -53,7 +54,8 @@ class TirPrinter : public TirDeclarations {
 
   // ---- loops and blocks (printer_block.cpp)
   void PrintFor(const tir::For* loop);
-  std::vector<const tir::For*> GridOf(const tir::For* loop) const;
+  using Loops = InlineVector<const tir::For*, 8>;
+  void AddGrid(const tir::For* loop, Loops& grid) const;
   void PrintLoopHead(const tir::For* loop);
   void PrintBlock(const tir::Block* block, const tir::BlockRealize* realize);
   void PrintAxes(const tir::Block* block, const tir::BlockRealize* realize);

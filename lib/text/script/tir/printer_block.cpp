@@ -17,10 +17,9 @@ void TirPrinter::EnterLoop(const tir::For* loop) {
 
 void TirPrinter::LeaveLoop(const tir::For* loop) { loops_[loop->loop_var->id] = nullptr; }
 
-// The loops that T.grid can stand for: plain ones from 0 that directly follow each other and do not depend on each
+// Adds the loops that T.grid can stand for: plain ones from 0 that directly follow each other and do not depend on each
 // other.
-std::vector<const tir::For*> TirPrinter::GridOf(const tir::For* loop) const {
-  std::vector<const tir::For*> grid;
+void TirPrinter::AddGrid(const tir::For* loop, Loops& grid) const {
   for (const tir::For* l = loop; l; l = As<tir::For>(l->body)) {
     if (l->for_kind != tir::ForKind::kSerial || !arith::IsInt(l->min, 0) || l->annotations->size() || l->step) break;
     bool depends = false;
@@ -32,7 +31,6 @@ std::vector<const tir::For*> TirPrinter::GridOf(const tir::For* loop) const {
     if (depends) break;
     grid.push_back(l);
   }
-  return grid;
 }
 
 void TirPrinter::PrintFor(const tir::For* loop) {
@@ -41,7 +39,8 @@ void TirPrinter::PrintFor(const tir::For* loop) {
   ++context_.indent;
   // Declarations for the head go before this line, not into the body.
   Push(loop, false);
-  std::vector<const tir::For*> loops = GridOf(loop);
+  Loops loops;
+  AddGrid(loop, loops);
   if (loops.size() > 1) {
     for (size_t i = 0; i < loops.size(); ++i) {
       if (i) out_.Append(", ");
@@ -54,7 +53,8 @@ void TirPrinter::PrintFor(const tir::For* loop) {
     }
     out_.Append("):");
   } else {
-    loops.assign(1, loop);
+    loops.clear();
+    loops.push_back(loop);
     PrintLoopHead(loop);
   }
   for (const tir::For* l : loops) EnterLoop(l);
