@@ -2,13 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
+#include <functional>
 
 namespace iropt {
 namespace {
 
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-constexpr bool IsNameChar(char c) { return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+constexpr std::array<bool, 256> kNameChars = [] {
+  std::array<bool, 256> t{};
+  for (int c = '0'; c <= '9'; ++c) t[c] = true;
+  for (int c = 'A'; c <= 'Z'; ++c) t[c] = t[c - 'A' + 'a'] = true;
+  t['_'] = true;
+  return t;
+}();
+constexpr bool IsNameChar(char c) { return kNameChars[static_cast<uint8_t>(c)]; }
 
 // Takes the suffix of a name such as hint_3 off it. kNone for other names, and for suffixes beyond 32 bits.
 constexpr uint32_t kNone = UINT32_MAX;
@@ -41,16 +51,10 @@ void PrintNames::Reserve(size_t names) {
 }
 
 std::string_view PrintNames::Unique(std::string_view hint) {
-  std::string clean;
-  for (const char c : hint) {
-    if (!IsNameChar(c)) {
-      clean = hint;
-      for (char& d : clean) {
-        if (!IsNameChar(d)) d = '_';
-      }
-      hint = arena_.CopyString(clean);
-      break;
-    }
+  if (!std::ranges::all_of(hint, IsNameChar)) {
+    std::string clean(hint);
+    std::ranges::replace_if(clean, std::not_fn(IsNameChar), '_');
+    hint = arena_.CopyString(clean);
   }
   const auto [index, fresh] = taken_.Insert(hint, 1);
   if (fresh) return hint;
