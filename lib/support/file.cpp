@@ -28,6 +28,8 @@ namespace {
 // Smaller files are read: that costs less than the page faults of a mapping, and the text cannot change underneath.
 constexpr size_t kSmallestMapping = 256 * 1024;
 constexpr size_t kOutputBuffer = 64 * 1024;
+// Appending to a string is cheap, and many of these strings are short.
+constexpr size_t kStringBuffer = 1024;
 
 // The system's message, in the lower case of our messages.
 std::string ErrnoText(int code) {
@@ -147,7 +149,7 @@ OutputStream::OutputStream(int fd)
     : buffer_(new char[kOutputBuffer]), cursor_(buffer_.get()), end_(cursor_ + kOutputBuffer), fd_(fd) {}
 
 OutputStream::OutputStream(std::string* target)
-    : buffer_(new char[kOutputBuffer]), cursor_(buffer_.get()), end_(cursor_ + kOutputBuffer), target_(target) {}
+    : buffer_(new char[kStringBuffer]), cursor_(buffer_.get()), end_(cursor_ + kStringBuffer), target_(target) {}
 
 OutputStream::OutputStream(OutputSink* sink)
     : buffer_(new char[kOutputBuffer]), cursor_(buffer_.get()), end_(cursor_ + kOutputBuffer), sink_(sink) {}
@@ -188,7 +190,7 @@ void OutputStream::Drain() {
 
 void OutputStream::AppendSlow(std::string_view text) {
   Drain();
-  if (text.size() >= kOutputBuffer) {
+  if (text.size() >= static_cast<size_t>(end_ - cursor_)) {
     Write(text);
   } else {
     Append(text);
