@@ -1,6 +1,9 @@
 #include "scopes.h"
 
+#include <unordered_set>
+
 #include "iropt/ir/dispatch.h"
+#include "iropt/support/hash.h"
 #include "iropt/support/stack.h"
 
 namespace iropt::text {
@@ -15,8 +18,31 @@ TirScopes::TirScopes(const PrimFunc* func) {
   }
 }
 
+namespace {
+
+uint32_t HashOf(const Node* node) { return static_cast<uint32_t>(HashMix(reinterpret_cast<uintptr_t>(node))); }
+
+}  // namespace
+
+size_t TirScopes::Find(const NodeSet& set, const Node* node) {
+  return set.Find(HashOf(node), [node](const Member& member) { return member.node == node; });
+}
+
+std::pair<size_t, bool> TirScopes::Add(NodeSet& set, const Node* node) {
+  if (const size_t known = Find(set, node); known != NodeSet::kNone) return {known, false};
+  set.Add({node, HashOf(node)});
+  return {set.size() - 1, true};
+}
+
+const TirScopes::Uses* TirScopes::UsesOf(const Node* name) const {
+  const size_t index = Find(names_, name);
+  return index == NodeSet::kNone ? nullptr : &uses_[index];
+}
+
 void TirScopes::Use(const Node* name) {
-  Uses& uses = uses_[name];
+  const auto [index, added] = Add(names_, name);
+  if (added) uses_.emplace_back();
+  Uses& uses = uses_[index];
   Extend(uses.scope);
   if (name->kind != NodeKind::kBuffer) return;
   if (num_repeated_ == 0) Extend(uses.first_scope);
@@ -41,9 +67,9 @@ uint32_t TirScopes::Common(uint32_t a, uint32_t b) const {
 }
 
 std::vector<uint32_t> TirScopes::DeclarationsOf(const tir::Buffer* buffer) const {
-  const auto found = uses_.find(buffer);
-  if (found == uses_.end()) return {};
-  const Uses& uses = found->second;
+  const Uses* found = UsesOf(buffer);
+  if (!found) return {};
+  const Uses& uses = *found;
   if (uses.first_scope == uses.scope || uses.first_scope == kNone) return {uses.scope};
   std::unordered_set<const Node*> around_first;
   for (uint32_t s = uses.first_scope; s != kNone; s = scopes_[s].parent) around_first.insert(scopes_[s].node);
@@ -92,7 +118,7 @@ void TirScopes::Visit(const Node* node) {
   if (is_buffer) Use(node);
   // Other expressions contain buffers only in loads, which are shared where they are.
   const bool may_repeat = group != NodeGroup::kPrim || node->kind == NodeKind::kBufferLoad;
-  const bool is_repeated = may_repeat && !seen_.insert(node).second;
+  const bool is_repeated = may_repeat && !Add(seen_, node).second;
   if (is_repeated && (is_buffer || node->kind == NodeKind::kIterVar)) return;
   num_repeated_ += is_repeated;
   WithStack([&] {
@@ -108,8 +134,8 @@ void TirScopes::Visit(const Node* node) {
 }
 
 uint32_t TirScopes::ScopeOf(const Node* name) const {
-  const auto it = uses_.find(name);
-  return it == uses_.end() ? kNone : it->second.scope;
+  const Uses* uses = UsesOf(name);
+  return uses ? uses->scope : kNone;
 }
 
 bool TirScopes::Encloses(const Node* stmt, const Node* name) const {

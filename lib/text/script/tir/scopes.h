@@ -1,11 +1,11 @@
 // Finds the statement that encloses all uses of an undefined name.
 #pragma once
 
-#include <unordered_map>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "iropt/ir/tir/expr.h"
+#include "iropt/support/scoped_hash_table.h"
 
 namespace iropt::text {
 
@@ -43,6 +43,18 @@ class TirScopes {
     std::vector<uint32_t> all;     // of a buffer, the scopes of its uses in order
   };
 
+  // A set of nodes that counts them.
+  struct Member {
+    const Node* node;
+    uint32_t hash;
+  };
+  using NodeSet = ScopedHashTable<Member>;
+  static size_t Find(const NodeSet& set, const Node* node);
+  // The index of the node, and whether it was added now.
+  static std::pair<size_t, bool> Add(NodeSet& set, const Node* node);
+  // Null if the name is not used.
+  const Uses* UsesOf(const Node* name) const;
+
   void Visit(const Node* node);
   void Use(const Node* name);
   // Extends a scope to the statement that is visited.
@@ -59,8 +71,9 @@ class TirScopes {
 
   std::vector<Scope> scopes_;
   std::vector<uint32_t> stack_;  // from the function to the statement that is visited
-  std::unordered_map<const Node*, Uses> uses_;
-  std::unordered_set<const Node*> seen_;
+  NodeSet names_;
+  std::vector<Uses> uses_;  // of each name
+  NodeSet seen_;
   int num_repeated_ = 0;  // nodes around the one that is visited that occurred before
 };
 
