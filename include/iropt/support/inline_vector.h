@@ -80,6 +80,8 @@ class InlineVector {
   }
   void pop_back() { --size_; }
   void clear() { size_ = 0; }
+  // Keeps the first items.
+  void truncate(size_t size) { size_ = size; }
 
  private:
   T* room() { return reinterpret_cast<T*>(room_); }

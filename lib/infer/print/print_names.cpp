@@ -7,6 +7,8 @@
 #include <charconv>
 #include <functional>
 
+#include "iropt/support/inline_vector.h"
+
 namespace iropt {
 namespace {
 
@@ -59,11 +61,18 @@ std::string_view PrintNames::Unique(std::string_view hint) {
   const auto [index, fresh] = taken_.Insert(hint, 1);
   if (fresh) return hint;
   // Every suffix below the stored one is taken: Release lowers it when one is freed.
+  InlineVector<char, 64> candidate;
+  candidate.append(hint);
+  candidate.push_back('_');
+  const size_t stem = candidate.size();
   for (uint32_t i = taken_[index].value;; ++i) {
-    const std::string candidate = fmt::format("{}_{}", hint, i);
-    if (taken_.Find(candidate) != NameMap<uint32_t>::kNone) continue;
+    const fmt::format_int digits(i);
+    candidate.truncate(stem);
+    candidate.append({digits.data(), digits.size()});
+    const std::string_view name(candidate.data(), candidate.size());
+    if (taken_.Find(name) != NameMap<uint32_t>::kNone) continue;
     taken_[index].value = i + 1;
-    const std::string_view kept = arena_.CopyString(candidate);
+    const std::string_view kept = arena_.CopyString(name);
     taken_.Insert(kept, 1);
     return kept;
   }

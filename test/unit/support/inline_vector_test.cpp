@@ -24,6 +24,8 @@ TEST_CASE("an inline vector keeps its items when it outgrows the object") {
   }
   numbers.pop_back();
   CHECK(numbers.size() == 99);
+  numbers.truncate(3);
+  CHECK(Items(numbers) == std::vector<int>{0, 1, 2});
   numbers.clear();
   CHECK(numbers.empty());
 }
