@@ -1,7 +1,6 @@
 #include "printer.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/builder.h"
@@ -104,12 +103,14 @@ std::vector<bool> TirPrinter::InlineParams() const {
   if (std::none_of(buffers.begin(), buffers.end(), [](const tir::Buffer* b) { return b && IsSimple(b); }))
     return result;
   const ParamUses uses(func_);
-  std::unordered_map<const tir::Var*, int> pointers;
+  InlineVector<const tir::Var*, 16> pointers;
   for (const tir::Buffer* b : buffers) {
-    if (b) ++pointers[b->data];
+    if (b) pointers.push_back(b->data);
   }
+  std::ranges::sort(pointers);
+  const auto is_shared = [&](const tir::Var* data) { return std::ranges::equal_range(pointers, data).size() > 1; };
   for (size_t i = 0; i < result.size(); ++i) {
-    result[i] = buffers[i] && IsSimple(buffers[i]) && uses.uses()[i] == 0 && pointers[buffers[i]->data] == 1;
+    result[i] = buffers[i] && IsSimple(buffers[i]) && uses.uses()[i] == 0 && !is_shared(buffers[i]->data);
   }
   return result;
 }
