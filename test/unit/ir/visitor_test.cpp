@@ -138,6 +138,28 @@ TEST_CASE("post order of statements", "[ir]") {
                                        NodeKind::kFor});
 }
 
+TEST_CASE("the first statement that a condition holds for", "[ir]") {
+  Workspace workspace;
+  const tir::Stmt* store = NewLoop(workspace, 8)->body;
+  const auto nothing = List<const tir::IterVar*>();
+  const auto* block = workspace.New<tir::Block>(nothing, List<const tir::BufferRegion*>(),
+                                                List<const tir::BufferRegion*>(), "B", List<const tir::Buffer*>(),
+                                                List<const tir::MatchBufferRegion*>(), DictAttr::Empty(), store, store);
+  const auto* realize = workspace.New<tir::BlockRealize>(List<const PrimExpr*>(), Int(1), block);
+  std::vector<NodeKind> seen;
+  const auto holds_for = [&](NodeKind kind) {
+    return tir::FindStmt(realize, [&, kind](const tir::Stmt* stmt) {
+      seen.push_back(stmt->kind);
+      return stmt->kind == kind;
+    });
+  };
+  CHECK(holds_for(NodeKind::kFor) == store);
+  CHECK(seen == std::vector<NodeKind>{NodeKind::kBlockRealize, NodeKind::kBlockStmt, NodeKind::kFor});
+  CHECK(holds_for(NodeKind::kBlockStmt) == block);
+  CHECK(holds_for(NodeKind::kWhile) == nullptr);
+  CHECK(holds_for(NodeKind::kBufferStore) == To<tir::For>(store)->body);
+}
+
 TEST_CASE("TIR functors dispatch by kind", "[ir]") {
   class IsLoop final : public tir::StmtFunctor<bool(const tir::Stmt*)> {
    protected:

@@ -14,6 +14,10 @@ bool Never(const PrimFunc&) { return false; }
 bool IsSeq(const Node& node) { return node.kind == NodeKind::kSeqStmt; }
 
 constexpr FunctionProperty kNoSeq = {"no_seq", "no statement is a sequence", &Always, &IsSeq};
+constexpr FunctionProperty kNoSeqOfStatements = {"no_seq", "no statement is a sequence", &Always, &IsSeq,
+                                                 FunctionProperty::Nodes::kStatements};
+bool IsNumber(const Node& node) { return node.kind == NodeKind::kIntImm; }
+constexpr FunctionProperty kNoNumber = {"no_number", "no expression is a number", &Always, &IsNumber};
 constexpr FunctionProperty kElsewhere = {"elsewhere", "no statement is a sequence", &Never, &IsSeq};
 
 const PrimFunc* WithTwoStatements(const PrimFunc* func, Workspace& workspace) {
@@ -66,6 +70,10 @@ TEST_CASE("the first counterexample to a property that applies is found") {
   CHECK(found->property == &kNoSeq);
   CHECK(found->node == two->body);
   CHECK_FALSE(FindCounterexample(*two, {&kElsewhere}));
+  CHECK_FALSE(FindCounterexample(*func, {&kNoSeqOfStatements}));
+  CHECK(FindCounterexample(*two, {&kNoSeqOfStatements})->node == two->body);
+  // Expressions are visited if one of the properties is about them.
+  CHECK(FindCounterexample(*two, {&kNoSeqOfStatements, &kNoNumber})->property == &kNoNumber);
 }
 
 TEST_CASE("a pass does not run on a function without a property that it requires") {

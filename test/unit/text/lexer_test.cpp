@@ -67,8 +67,7 @@ TEST_CASE("comments, line breaks and backslashes lie between the tokens of a lin
   for (const char* text : {"f(a, # one\n  # two\n\n  b)", "f(a, \\\n  b)", "f(a, \\\r\n\\\n# one\r\n b)"}) {
     CAPTURE(text);
     const Lexed lexed = LexAll(text);
-    CHECK(lexed.kinds ==
-          std::vector<K>{K::kName, K::kLParen, K::kName, K::kComma, K::kName, K::kRParen, K::kNewline});
+    CHECK(lexed.kinds == std::vector<K>{K::kName, K::kLParen, K::kName, K::kComma, K::kName, K::kRParen, K::kNewline});
     CHECK(lexed.errors.empty());
   }
   CHECK(LexAll("a \\\nb # c\nd").kinds == std::vector<K>{K::kName, K::kName, K::kNewline, K::kName, K::kNewline});
