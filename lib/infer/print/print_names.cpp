@@ -78,6 +78,15 @@ std::string_view PrintNames::Unique(std::string_view hint) {
   }
 }
 
+bool PrintNames::Gives(std::string_view hint, uint32_t number, std::string_view name) {
+  const uint32_t index = taken_.Find(hint);
+  if (index == NameMap<uint32_t>::kNone || taken_.Find(name) != NameMap<uint32_t>::kNone) return false;
+  // As in Unique, what is found is kept for the next request.
+  uint32_t& next = taken_[index].value;
+  while (next < number && taken_.Find(fmt::format("{}_{}", hint, next)) != NameMap<uint32_t>::kNone) ++next;
+  return next >= number;
+}
+
 std::string_view PrintNames::Record(std::string_view name, uint32_t id, const tir::Var* sym, bool takes_name) {
   if (id != kNoId) {
     if (id >= by_id_.size()) by_id_.resize(std::max<size_t>(id + 1, by_id_.size() * 2));

@@ -69,6 +69,11 @@ struct PrintContext : PrintTarget {
   }
 };
 
+// The names that no variable of a module gets.
+inline std::vector<std::string_view> ReservedNames(std::string_view module_name) {
+  return {"I", "T", "R", "cls", module_name};
+}
+
 // The comments that name the imports, each on a line of its own, and an empty comment after them.
 void PrintImports(PrefixUse use, PrintContext& context);
 

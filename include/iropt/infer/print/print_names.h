@@ -31,6 +31,9 @@ class PrintNames {
   std::string_view Find(const tir::Buffer* buffer) const {
     return buffer->id < by_id_.size() ? by_id_[buffer->id] : std::string_view();
   }
+  // Returns whether a node with the hint would now be named `name`, which is hint_number with a positive number.
+  // Amortized O(1).
+  bool Gives(std::string_view hint, uint32_t number, std::string_view name);
   // A name that does not belong to a node (a function's local name).
   std::string_view DefineText(std::string_view hint);
   // Gives the node a name that is printed but not reserved (an expression such as `A.data`).

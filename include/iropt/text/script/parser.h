@@ -32,7 +32,8 @@ struct ParseOptions {
 
 // Reads a module from `text`, whose first byte has the global source offset `base` (SourceManager::AddBuffer).
 // Functions outside a class make a module, too. Missing annotations are inferred, nested expressions are flattened into
-// bindings. nullopt after one or more located errors were reported; the reader recovers and reports several. Linear in
+// bindings. A buffer whose name is a hint and a number that the printer adds again has the hint (docs/ir.md, "Names in
+// text"). nullopt after one or more located errors were reported; the reader recovers and reports several. Linear in
 // the text; names and strings are copied, so the text may be freed afterwards (diagnostics need it).
 std::optional<Module> ParseModule(std::string_view text, uint32_t base, const ParseOptions& options,
                                   DiagnosticEngine& diagnostics);

@@ -158,7 +158,7 @@ std::string_view TirDeclarations::Define(const tir::Var* var) {
 std::string_view TirDeclarations::Define(const tir::Buffer* buffer) {
   const size_t owner = FrameFor(buffer);
   const size_t position = names_.Mark();
-  const std::string_view name = names_.Define(buffer, Hint(buffer));
+  const std::string_view name = NameBuffer(buffer);
   NoteLate(owner, position, buffer, false);
   const BufferParts parts = Plan(buffer, Introduces::kData, owner);
   std::string line(name);
@@ -314,7 +314,7 @@ void TirDeclarations::NameParts(const tir::Buffer* buffer, std::string_view name
 
 void TirDeclarations::PrintBufferLine(const tir::Buffer* buffer, std::string_view function, Introduces introduces,
                                       FunctionRef<void()> first) {
-  const std::string_view name = names_.Define(buffer, Hint(buffer));
+  const std::string_view name = NameBuffer(buffer);
   const size_t owner = frames_.size() - 1;
   const BufferParts parts = Plan(buffer, introduces, owner);
   PrintVariableLine(parts);

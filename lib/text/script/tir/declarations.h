@@ -100,7 +100,8 @@ class TirDeclarations : public FreeNames {
   // `name = T.function(first, ...)` on a line of its own in the current list.
   void PrintBufferLine(const tir::Buffer* buffer, std::string_view function, Introduces introduces,
                        FunctionRef<void()> first);
-  std::string_view Hint(const tir::Buffer* buffer) const { return buffer->name.empty() ? "buffer" : buffer->name; }
+  // Names a buffer that is defined now.
+  virtual std::string_view NameBuffer(const tir::Buffer* buffer) { return names_.Define(buffer, buffer->name); }
 
   const PrimFunc* func_;
   std::string text_;

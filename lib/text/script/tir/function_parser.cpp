@@ -1,6 +1,7 @@
 // PrimFuncs as a whole: decorator, signature, body.
 #include <fmt/format.h>
 
+#include "hints.h"
 #include "iropt/analysis/tir/complete_prim_func.h"
 #include "iropt/infer/prim_func_type.h"
 #include "parser.h"
@@ -137,6 +138,7 @@ const PrimFunc* TirFunctionParser::ParseBody(TirSignature& signature) {
       ws_.New<PrimFunc>(ws_.Copy(signature.params), ws_.Copy(signature.buffers), body, ret, func_attrs_, nullptr);
   func->type = PrimFuncType(func);
   func->set_span(signature.name_span);
+  if (!hinted_buffers_.empty()) RecoverHints(func, hinted_buffers_, state_.module_name);
   return func;
 }
 

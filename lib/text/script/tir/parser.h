@@ -105,8 +105,9 @@ class TirParser : public ScalarParser {
   std::vector<std::pair<const tir::Var*, const tir::Range*>> loops_;  // enclosing loops, outermost first
   std::vector<tir::IterVar*> env_threads_;
   MacroBudget macros_;
-  uint32_t statement_vars_ = 0;  // variables from here on were made by the current statement
-  bool meta_ = false;            // T.meta_var: the name stands for the expression itself
+  std::vector<const tir::Buffer*> hinted_buffers_;  // see RecoverHints
+  uint32_t statement_vars_ = 0;                     // variables from here on were made by the current statement
+  bool meta_ = false;                               // T.meta_var: the name stands for the expression itself
 };
 
 // Whole functions.

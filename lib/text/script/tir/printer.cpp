@@ -127,7 +127,7 @@ void TirPrinter::PrintParams() {
       continue;
     }
     const tir::Buffer* buffer = func_->param_buffers[i];
-    const std::string_view name = names_.Define(buffer, Hint(buffer));
+    const std::string_view name = NameBuffer(buffer);
     out_.Append(name);
     out_.Append(": T.Buffer(");
     prim_.PrintTuple(buffer->shape);

@@ -343,7 +343,7 @@ void TirPrinter::PrintDeclBuffer(const tir::DeclBuffer* stmt, Introduces introdu
   const BufferParts parts = Plan(stmt->buffer, introduces, frames_.size() - 1);
   PrintVariableLine(parts);
   const auto define = [&] {
-    const std::string_view name = names_.Define(stmt->buffer, Hint(stmt->buffer));
+    const std::string_view name = NameBuffer(stmt->buffer);
     NameParts(stmt->buffer, name, parts, frames_.size() - 1);
     return name;
   };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "hints.h"
 #include "iropt/support/inline_vector.h"
 #include "iropt/support/stack.h"
 #include "parser.h"
@@ -213,6 +214,8 @@ bool TirParser::NameValue(std::string_view name, Span span, const PyValue& value
   const auto* var = value.is(Kind::kPrim) ? As<tir::Var>(value.prim) : nullptr;
   if (value.is(Kind::kBuffer)) {
     Rename(value.buffer, name);
+    if (value.buffer->id >= statement_vars_ && NumberAfterData(value.buffer) > 0)
+      hinted_buffers_.push_back(value.buffer);
   } else if (value.is(Kind::kIterVar)) {
     Rename(value.iter_var->var, name);
   } else if (var && (naming == Naming::kDirect || naming == Naming::kLoop ||
