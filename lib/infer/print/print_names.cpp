@@ -13,6 +13,7 @@ namespace iropt {
 namespace {
 
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
 constexpr std::array<bool, 256> kNameChars = [] {
   std::array<bool, 256> t{};
   for (int c = '0'; c <= '9'; ++c) t[c] = true;
@@ -22,16 +23,17 @@ constexpr std::array<bool, 256> kNameChars = [] {
 }();
 constexpr bool IsNameChar(char c) { return kNameChars[static_cast<uint8_t>(c)]; }
 
-// Takes the suffix of a name such as hint_3 off it. kNone for other names, and for suffixes beyond 32 bits.
-constexpr uint32_t kNone = UINT32_MAX;
+constexpr uint32_t kNoSuffix = UINT32_MAX;
+
+// Takes the suffix off a name such as hint_3. kNoSuffix for other names, and for suffixes beyond 32 bits.
 uint32_t TakeSuffix(std::string_view& name) {
   size_t begin = name.size();
   while (begin > 0 && IsDigit(name[begin - 1])) --begin;
-  if (begin == name.size() || begin == 0 || name[begin - 1] != '_') return kNone;
+  if (begin == name.size() || begin == 0 || name[begin - 1] != '_') return kNoSuffix;
   uint32_t suffix = 0;
   const auto [end, status] = std::from_chars(name.data() + begin, name.data() + name.size(), suffix);
   name = name.substr(0, begin - 1);
-  return status == std::errc() ? suffix : kNone;
+  return status == std::errc() ? suffix : kNoSuffix;
 }
 
 }  // namespace
@@ -142,7 +144,7 @@ void PrintNames::Release(size_t mark) {
     taken_.PopBack();
     // hint_3 is free again: the next request for `hint` must try 3 before the higher ones.
     const uint32_t suffix = TakeSuffix(name);
-    if (suffix == kNone) continue;
+    if (suffix == kNoSuffix) continue;
     const uint32_t hint = taken_.Find(name);
     if (hint == NameMap<uint32_t>::kNone || suffix >= taken_[hint].value) continue;
     taken_[hint].value = std::max<uint32_t>(suffix, 1);

@@ -271,7 +271,8 @@ void Lexer::Advance() {
   LexEnd();
 }
 
-// Over everything that lies between two tokens of a logical line. Apart from Advance, which has less to save then.
+// Over everything that lies between two tokens of a logical line. A function of its own, so that Advance has no calls
+// to save registers for.
 void Lexer::AdvanceOverLines(uint32_t begin) {
   const char* text = buffer_.data();
   uint32_t p = begin;

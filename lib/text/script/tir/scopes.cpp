@@ -7,6 +7,11 @@
 #include "iropt/support/stack.h"
 
 namespace iropt::text {
+namespace {
+
+uint32_t HashOf(const Node* node) { return static_cast<uint32_t>(HashMix(reinterpret_cast<uintptr_t>(node))); }
+
+}  // namespace
 
 TirScopes::TirScopes(const PrimFunc* func) {
   scopes_.push_back({func, kNone, 0});
@@ -17,12 +22,6 @@ TirScopes::TirScopes(const PrimFunc* func) {
     if (buffer) Visit(buffer);
   }
 }
-
-namespace {
-
-uint32_t HashOf(const Node* node) { return static_cast<uint32_t>(HashMix(reinterpret_cast<uintptr_t>(node))); }
-
-}  // namespace
 
 size_t TirScopes::Find(const NodeSet& set, const Node* node) {
   return set.Find(HashOf(node), [node](const Member& member) { return member.node == node; });
@@ -67,15 +66,14 @@ uint32_t TirScopes::Common(uint32_t a, uint32_t b) const {
 }
 
 std::vector<uint32_t> TirScopes::DeclarationsOf(const tir::Buffer* buffer) const {
-  const Uses* found = UsesOf(buffer);
-  if (!found) return {};
-  const Uses& uses = *found;
-  if (uses.first_scope == uses.scope || uses.first_scope == kNone) return {uses.scope};
+  const Uses* uses = UsesOf(buffer);
+  if (!uses) return {};
+  if (uses->first_scope == uses->scope || uses->first_scope == kNone) return {uses->scope};
   std::unordered_set<const Node*> around_first;
-  for (uint32_t s = uses.first_scope; s != kNone; s = scopes_[s].parent) around_first.insert(scopes_[s].node);
+  for (uint32_t s = uses->first_scope; s != kNone; s = scopes_[s].parent) around_first.insert(scopes_[s].node);
   std::vector<uint32_t> declarations;
   uint32_t frame = kNone;  // of the last declaration
-  for (const uint32_t use : uses.all) {
+  for (const uint32_t use : uses->all) {
     if (frame != kNone && Common(frame, use) == frame) {
       declarations.back() = Common(declarations.back(), use);
       continue;

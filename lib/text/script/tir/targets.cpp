@@ -4,14 +4,12 @@
 #include <algorithm>
 
 #include "hints.h"
-#include "iropt/support/inline_vector.h"
 #include "iropt/support/stack.h"
 #include "parser.h"
 
 namespace iropt::text {
 
 using Kind = PyValue::Kind;
-using Targets = InlineVector<Target, 8>;
 
 void TirParser::Poison(const Target& target) {
   if (!target.is_list) return symbols_.Define(lex_.text(target.name), poison());

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "iropt/support/arena.h"
+#include "iropt/support/inline_vector.h"
 #include "iropt/support/name_map.h"
 #include "text/script/parser_core.h"
 
@@ -17,6 +18,9 @@ struct Target {
   std::span<const Target> items;  // in the arena of the reader
   Span span;
 };
+
+// The items of a list while it is read.
+using Targets = InlineVector<Target, 8>;
 
 class TargetReader : public ParserCore {
  public:
