@@ -24,10 +24,9 @@ struct ScaledVar {
 
 bool IsSimpleSum(const PrimExpr* e, const Analyzer& analyzer) {
   constexpr size_t kMaxTerms = 8;
-  const bool is_sum = e->kind == NodeKind::kAdd || e->kind == NodeKind::kSub;
-  if ((!is_sum && e->kind != NodeKind::kMul) || !IsIndexType(e->dtype)) return false;
-  const auto* sum = static_cast<const tir::BinaryExpr*>(e);
-  const int64_t* constant = is_sum ? AsInt(sum->b) : nullptr;
+  if ((e->kind != NodeKind::kAdd && e->kind != NodeKind::kMul) || !IsIndexType(e->dtype)) return false;
+  const auto* sum = As<tir::Add>(e);
+  const int64_t* constant = sum ? AsInt(sum->b) : nullptr;
   if (constant && *constant <= 0) return false;
   const PrimExpr* rest = constant ? sum->a : e;
   std::array<const tir::Var*, kMaxTerms> vars;
@@ -46,8 +45,8 @@ bool IsSimpleSum(const PrimExpr* e, const Analyzer& analyzer) {
     rest = add->a;
   }
   const ScaledVar first(rest);
-  const bool has_factor_of_next = count == 0 ? constant && first.scale == *constant : first.scale == least;
-  return (first.scale == 1 || count > 1 || !has_factor_of_next) && takes(first);
+  const bool has_common_factor = count == 1 && first.scale == least && least != 1;
+  return !has_common_factor && takes(first);
 }
 
 }  // namespace iropt::arith
