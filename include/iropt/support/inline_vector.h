@@ -84,12 +84,12 @@ class InlineVector {
   void truncate(size_t size) { size_ = size; }
 
  private:
-  T* room() { return reinterpret_cast<T*>(room_); }
+  T* room() { return room_; }
 
   [[gnu::noinline]] void Grow(size_t least) {
     const size_t capacity = std::max(least, 2 * capacity_);
     T* grown = std::allocator<T>().allocate(capacity);
-    std::memcpy(static_cast<void*>(grown), first_, size_ * sizeof(T));
+    std::memcpy(static_cast<void*>(grown), first_, std::span(first_, size_).size_bytes());
     if (first_ != room()) std::allocator<T>().deallocate(first_, capacity_);
     first_ = grown;
     capacity_ = capacity;
@@ -98,7 +98,9 @@ class InlineVector {
   T* first_ = room();
   size_t size_ = 0;
   size_t capacity_ = N;
-  alignas(T) std::byte room_[N * sizeof(T)];
+  union {  // an array whose items are not made with it
+    T room_[N];
+  };
 };
 
 }  // namespace iropt

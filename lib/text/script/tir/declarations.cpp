@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <compare>
+#include <tuple>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/builder.h"
@@ -113,16 +113,17 @@ size_t TirDeclarations::FrameFor(uint32_t scope, const tir::Buffer* buffer) {
   struct Visible {
     const Node* node;
     size_t frame;
-    auto operator<=>(const Visible&) const = default;
   };
   InlineVector<Visible, 32> visible;
   for (size_t i = 0; i < frames_.size(); ++i) {
     if (frames_[i].visible) visible.push_back({frames_[i].node, i});
   }
-  std::ranges::sort(visible);
+  std::ranges::sort(visible, [](const Visible& a, const Visible& b) {
+    return std::tie(a.node, a.frame) < std::tie(b.node, b.frame);
+  });
   for (uint32_t s = scope; s != TirScopes::kNone; s = scopes().parent(s)) {
     const Node* node = scopes().node(s);
-    const Visible* found = std::ranges::lower_bound(visible, Visible{node, 0});
+    const Visible* found = std::ranges::lower_bound(visible, node, {}, &Visible::node);
     if (found == visible.end() || found->node != node) continue;
     size_t frame = found->frame;
     for (size_t i = frame + 1; buffer && i < frames_.size() && DefinesData(node, *buffer); ++i) {

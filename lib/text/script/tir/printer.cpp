@@ -108,7 +108,10 @@ std::vector<bool> TirPrinter::InlineParams() const {
     if (b) pointers.push_back(b->data);
   }
   std::ranges::sort(pointers);
-  const auto is_shared = [&](const tir::Var* data) { return std::ranges::equal_range(pointers, data).size() > 1; };
+  const auto is_shared = [&](const tir::Var* data) {
+    const auto [first, last] = std::equal_range(pointers.begin(), pointers.end(), data);
+    return last - first > 1;
+  };
   for (size_t i = 0; i < result.size(); ++i) {
     result[i] = buffers[i] && IsSimple(buffers[i]) && uses.uses()[i] == 0 && !is_shared(buffers[i]->data);
   }
