@@ -1,5 +1,6 @@
 #include "iropt/support/parallel.h"
 
+#include <sys/mman.h>
 #include <tbb/global_control.h>
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
@@ -9,7 +10,12 @@
 #include <array>
 #include <atomic>
 #include <exception>
+#include <latch>
+#include <list>
 #include <mutex>
+#include <new>
+#include <system_error>
+#include <thread>
 
 #include "iropt/support/check.h"
 #include "iropt/support/crash.h"
@@ -65,6 +71,58 @@ class FirstFailure {
 
 std::atomic<bool> uses_one_thread = false;
 
+// The address space of a thread besides its stack: the first memory that an allocator takes for it, and room for more.
+constexpr size_t kThreadSpace = size_t{64} << 20;
+
+// Reserves it without using any memory.
+class ThreadSpace {
+ public:
+  ThreadSpace() : space_(mmap(nullptr, kThreadSpace, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
+    if (space_ == MAP_FAILED) throw std::bad_alloc();
+  }
+  ThreadSpace(const ThreadSpace&) = delete;
+  ThreadSpace& operator=(const ThreadSpace&) = delete;
+  ~ThreadSpace() { munmap(space_, kThreadSpace); }
+
+ private:
+  void* space_;
+};
+
+// How many of the threads, the calling one included, can exist at the same time: starts them and lets them wait.
+int CountStartable(int threads) {
+  std::latch end(1);
+  std::list<ThreadSpace> spaces;
+  std::list<std::jthread> started;
+  try {
+    for (int i = 1; i < threads; ++i) {
+      spaces.emplace_back();
+      started.emplace_back([&] { end.wait(); });
+    }
+  } catch (const std::bad_alloc&) {
+    // There is no address space for more.
+  } catch (const std::system_error&) {
+    // The user or the container has a limit.
+  }
+  end.count_down();
+  return static_cast<int>(started.size()) + 1;
+}
+
+// At most `threads`: how many can be started. oneTBB ends the program if it cannot start a thread that it wants, so
+// this is tried before, once for each higher number.
+int StartableThreads(int threads) {
+  static std::mutex mutex;
+  static std::atomic<int> tried = 1;
+  static std::atomic<int> startable = 1;
+  if (threads > tried.load(std::memory_order_acquire)) {
+    const std::scoped_lock lock(mutex);
+    if (threads > tried.load(std::memory_order_relaxed)) {
+      startable.store(CountStartable(threads), std::memory_order_relaxed);
+      tried.store(threads, std::memory_order_release);
+    }
+  }
+  return std::min(threads, startable.load(std::memory_order_relaxed));
+}
+
 }  // namespace
 
 void UseOneThread() { uses_one_thread.store(true); }
@@ -83,7 +141,9 @@ void RegisterThreadInherit(ThreadInherit setting) {
 }
 
 void ParallelFor(size_t n, int threads, FunctionRef<void(size_t)> body) {
-  if (threads <= 1 || n <= 1 || uses_one_thread.load(std::memory_order_relaxed)) {
+  if (n <= 1 || uses_one_thread.load(std::memory_order_relaxed)) threads = 1;
+  if (threads > 1) threads = StartableThreads(threads);
+  if (threads <= 1) {
     for (size_t i = 0; i < n; ++i) body(i);
     return;
   }
