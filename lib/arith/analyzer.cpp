@@ -1,5 +1,8 @@
 #include "iropt/arith/analyzer.h"
 
+#include <cstdlib>
+#include <limits>
+
 #include "iropt/arith/side_effect.h"
 #include "iropt/support/stack.h"
 #include "known_orders.h"
@@ -72,8 +75,9 @@ std::optional<std::pair<const tir::Var*, ModularSet>> ModularFromEquality(const 
   const auto* var = As<tir::Var>(mod->a);
   const int64_t* coeff = AsInt(mod->b);
   const int64_t* base = AsInt(equal->b);
-  if (!var || !coeff || !base || *coeff <= 0) return std::nullopt;
-  return std::pair{var, ModularSet{*coeff, FloorModInt(*base, *coeff)}};
+  if (!var || !coeff || !base || *coeff == 0 || *coeff == std::numeric_limits<int64_t>::min()) return std::nullopt;
+  const int64_t modulus = std::abs(*coeff);
+  return std::pair{var, ModularSet{modulus, FloorModInt(*base, modulus)}};
 }
 
 bool IsOrder(NodeKind kind) { return kind >= NodeKind::kEQ && kind <= NodeKind::kGE; }
@@ -245,19 +249,28 @@ Order Analyzer::CompareByFacts(const PrimExpr* a, const PrimExpr* b) const {
   return all.Compare(a, b, true);
 }
 
-// n * c + d >= 0 with a positive c gives n >= -d, as in TVM, which leaves the factor out.
+// n * c + d >= 0 with a positive c gives n >= -d / c. Where d is positive n >= -d is used, as in TVM, which leaves the
+// factor out.
 void Analyzer::MarkNonNegative(const PrimExpr* value) {
-  int64_t offset = 0;
-  const auto* sum = As<tir::BinaryExpr>(value);
-  if (sum && (value->kind == NodeKind::kAdd || value->kind == NodeKind::kSub) && AsInt(sum->b)) {
-    offset = value->kind == NodeKind::kAdd ? *AsInt(sum->b) : -*AsInt(sum->b);
+  std::optional<int64_t> offset = 0;
+  while (value->kind == NodeKind::kAdd || value->kind == NodeKind::kSub) {
+    const auto* sum = static_cast<const tir::BinaryExpr*>(value);
+    const int64_t* constant = AsInt(sum->b);
+    if (!constant) break;
+    offset = value->kind == NodeKind::kAdd ? CheckedAdd(*offset, *constant) : CheckedSub(*offset, *constant);
+    if (!offset) return;
     value = sum->a;
   }
+  int64_t factor = 1;
   const auto* product = As<tir::Mul>(value);
-  if (product && AsInt(product->b) && *AsInt(product->b) > 0) value = product->a;
+  if (product && AsInt(product->b) && *AsInt(product->b) > 0) {
+    factor = *AsInt(product->b);
+    value = product->a;
+  }
   const auto* var = As<tir::Var>(value);
-  if (!var || !IsIndexType(var->dtype)) return;
-  bounds_.SetBound(var, {-offset, IntBound::kPosInf});
+  if (!var || !IsIndexType(var->dtype) || *offset == std::numeric_limits<int64_t>::min()) return;
+  const int64_t least = *offset >= 0 ? -*offset : -FloorDivInt(*offset, factor);
+  bounds_.SetBound(var, {least, IntBound::kPosInf});
   ForgetRewrites();
 }
 

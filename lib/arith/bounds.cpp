@@ -166,8 +166,28 @@ IntBound BoundAnalyzer::BoundOf(const PrimExpr* e) const {
   return IntBound::Everything(e->dtype);
 }
 
+// The bounds of ceil(log2(x)) for an integer x, computed in float64. The logarithms of 2^k and 2^k + 1 differ in
+// float64 up to this k: above, the least value does not grow.
+std::optional<IntBound> BoundAnalyzer::BoundOfCeilLog2(const PrimExpr* e) const {
+  constexpr int64_t kDistinct = int64_t{1} << 40;
+  const auto argument = [](const PrimExpr* of, OpId id) {
+    const auto* call = of ? As<tir::Call>(of) : nullptr;
+    const auto* op = call ? As<Op>(call->op) : nullptr;
+    return op && op->id == id ? call->args[0] : nullptr;
+  };
+  const PrimExpr* real = argument(argument(e, OpId::kTirCeil), OpId::kTirLog2);
+  const auto* cast = real && real->dtype == DataType::Float(64) ? As<tir::Cast>(real) : nullptr;
+  if (!cast || !cast->value->dtype.is_integer()) return std::nullopt;
+  const IntBound value = Bound(cast->value);
+  if (value.min < 1) return std::nullopt;
+  const auto ceil_log2 = [](int64_t x) { return static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(x - 1))); };
+  return IntBound{ceil_log2(std::min(value.min, kDistinct)), ceil_log2(value.max)};
+}
+
 // A narrow or unsigned dtype wraps what it cannot hold; indices do not overflow.
 IntBound BoundAnalyzer::BoundOfCast(const tir::Cast* cast) const {
+  if (const auto log = BoundOfCeilLog2(cast->value); log && cast->dtype.is_integer())
+    return log->Intersect(IntBound::Everything(cast->dtype));
   const IntBound value = Bound(cast->value);
   const IntBound all = IntBound::Everything(cast->dtype);
   const IntBound common = value.Intersect(all);

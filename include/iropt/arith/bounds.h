@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -107,6 +108,7 @@ class BoundAnalyzer {
   IntBound BoundOfVar(const tir::Var* var) const;
   IntBound BoundOfCall(const tir::Call* call) const;
   IntBound BoundOfCast(const tir::Cast* cast) const;
+  std::optional<IntBound> BoundOfCeilLog2(const PrimExpr* e) const;
   IntBound BoundOfLet(const tir::Let* let) const;
   ModularSet ModularOfBinary(const tir::BinaryExpr* e) const;
   ModularSet ExactModularOfBinary(const tir::BinaryExpr* e) const;
