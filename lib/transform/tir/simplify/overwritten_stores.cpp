@@ -18,6 +18,12 @@ namespace {
 // The number of statements after a store that are looked at.
 constexpr size_t kLookAhead = 8;
 
+// A side of a branch: where the condition holds, or where it does not.
+struct Branch {
+  const PrimExpr* condition;
+  bool holds;
+};
+
 // What a statement reads and writes.
 class Accesses : public tir::StmtExprVisitor {
  public:
@@ -28,6 +34,7 @@ class Accesses : public tir::StmtExprVisitor {
   struct Store {
     const tir::BufferStore* store;
     std::vector<const tir::For*> loops;
+    std::vector<Branch> branches;  // that the store is in
     const tir::IfThenElse* guard;  // a branch of which the store is all; null if there is another statement around it
   };
   std::vector<Store> stores;
@@ -43,12 +50,17 @@ class Accesses : public tir::StmtExprVisitor {
     StmtExprVisitor::VisitBufferLoad(load);
   }
   void VisitBufferStore(const tir::BufferStore* store) override {
-    stores.push_back({store, loops_, guard_ && guard_->then_case == store ? guard_ : nullptr});
+    stores.push_back({store, loops_, branches_, guard_ && guard_->then_case == store ? guard_ : nullptr});
     StmtExprVisitor::VisitBufferStore(store);
   }
   void VisitIfThenElse(const tir::IfThenElse* branch) override {
     guard_ = branch->else_case ? nullptr : branch;
-    StmtExprVisitor::VisitIfThenElse(branch);
+    VisitExpr(branch->condition);
+    branches_.push_back({branch->condition, true});
+    VisitStmt(branch->then_case);
+    branches_.back().holds = false;
+    if (branch->else_case) VisitStmt(branch->else_case);
+    branches_.pop_back();
   }
   void VisitFor(const tir::For* loop) override {
     opaque = opaque || loop->for_kind == tir::ForKind::kThreadBinding || loop->step;
@@ -66,6 +78,7 @@ class Accesses : public tir::StmtExprVisitor {
 
  private:
   std::vector<const tir::For*> loops_;
+  std::vector<Branch> branches_;
   const tir::IfThenElse* guard_ = nullptr;  // the last branch
 };
 
@@ -115,7 +128,7 @@ class OverwrittenStores : public ContextMutator {
     std::vector<Accesses> parts;
     for (const tir::Stmt* stmt : seq->seq) parts.emplace_back(stmt);
     for (size_t i = 0; i < parts.size(); ++i) {
-      if (parts[i].opaque) continue;
+      if (parts[i].opaque && !Is<tir::BufferStore>(seq->seq[i])) continue;
       for (const Accesses::Store& store : parts[i].stores) {
         if (IsOverwritten(store, *seq, parts, i, /*by_guard=*/false)) found.insert(store.store);
         if (store.guard && IsHarmless(*store.store) && IsOverwritten(store, *seq, parts, i, /*by_guard=*/true))
@@ -140,12 +153,15 @@ class OverwrittenStores : public ContextMutator {
   bool IsOverwritten(const Accesses::Store& store, const tir::SeqStmt& seq, const std::vector<Accesses>& parts,
                      size_t at, bool by_guard) {
     const tir::Buffer* buffer = store.store->buffer;
-    // Within its own statement the order of stores and loads is not looked at.
     const auto same = [&](const Accesses::Store& other) { return other.store->buffer->data == buffer->data; };
-    if (parts[at].read.contains(buffer->data) || std::ranges::count_if(parts[at].stores, same) != 1) return false;
+    // What a store reads, and calls, comes before it; in other statements the order is not looked at.
+    const bool is_alone = store.store == seq.seq[at];
+    if (!is_alone && (parts[at].read.contains(buffer->data) || std::ranges::count_if(parts[at].stores, same) != 1))
+      return false;
     for (size_t next = at + 1; next < parts.size() && next <= at + kLookAhead; ++next) {
       if (parts[next].opaque || parts[next].read.contains(buffer->data)) return false;
-      if (std::ranges::any_of(parts[next].stores, same) && Covers(seq.seq[next], store, by_guard)) return true;
+      // As in TVM, the next statement that writes to the buffer decides.
+      if (std::ranges::any_of(parts[next].stores, same)) return Covers(seq.seq[next], store, by_guard);
     }
     return false;
   }
@@ -156,8 +172,10 @@ class OverwrittenStores : public ContextMutator {
     for (const tir::For* loop : store.loops) {
       domains.emplace(loop->loop_var, arith::IntervalSet::FromRange(loop->min, loop->extent, analyzer_.make()));
     }
-    if (by_guard) {
-      for (const tir::For* loop : store.loops) Exclude(loop->loop_var, store.guard->condition, domains);
+    for (const Branch& branch : store.branches) {
+      const bool holds = by_guard && branch.condition == store.guard->condition ? false : branch.holds;
+      const PrimExpr* excluded = holds ? analyzer_.Simplify(analyzer_.make().Not(branch.condition)) : branch.condition;
+      for (const tir::For* loop : store.loops) Exclude(loop->loop_var, excluded, domains);
     }
     WrittenRegion region(analyzer_, workspace());
     for (const auto& fact : region.Of(stmt)) {
@@ -165,7 +183,7 @@ class OverwrittenStores : public ContextMutator {
     }
     return false;
   }
-  // Restricts the set of the variable to values for which the condition may not hold.
+  // Restricts the set of the variable to values for which the condition may be false.
   void Exclude(const tir::Var* var, const PrimExpr* condition, arith::VarDomains& domains) {
     arith::VarDomains others = domains;
     others.erase(var);
