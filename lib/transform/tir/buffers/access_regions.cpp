@@ -363,6 +363,22 @@ class RegionCollector : public tir::StmtExprVisitor {
     regions.push_back(std::move(result));
   }
 
+  // Returns whether the extent is at most the dimension, whose symbolic factors are at least 1, as in TVM: where a
+  // dimension is 0, nothing is accessed.
+  bool IsWithin(const PrimExpr* extent, const PrimExpr* dim) {
+    if (analyzer_.CanProve(make().Binary(NodeKind::kLE, extent, dim))) return true;
+    int64_t factor = 1;
+    const PrimExpr* rest = dim;
+    for (const auto* product = As<tir::Mul>(dim); product; product = As<tir::Mul>(rest)) {
+      const int64_t* constant = arith::AsInt(product->b);
+      const auto scaled = constant && *constant > 0 ? arith::CheckedMul(factor, *constant) : std::nullopt;
+      if (!scaled) break;
+      factor = *scaled;
+      rest = product->a;
+    }
+    return rest != dim && analyzer_.CanProve(make().Binary(NodeKind::kLE, extent, make().Const(factor, dim->dtype)));
+  }
+
   tir::Range Cover(const IntervalSet& set, const PrimExpr* dim) {
     const tir::Range whole(make().Const(0, dim->dtype), dim);
     const tir::Range range = arith::CoverRange(set, whole, analyzer_);
@@ -370,7 +386,7 @@ class RegionCollector : public tir::StmtExprVisitor {
     const PrimExpr* extent = range.extent;
     if (in_bound_) {
       min = make().Max(make().Const(0, min->dtype), min);
-      if (!analyzer_.CanProve(make().Binary(NodeKind::kLE, extent, dim))) extent = make().Min(dim, extent);
+      if (!IsWithin(extent, dim)) extent = make().Min(dim, extent);
     }
     min = analyzer_.Simplify(min);
     extent = analyzer_.Simplify(extent);
