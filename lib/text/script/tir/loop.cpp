@@ -61,10 +61,12 @@ bool AddLoops(ScalarParser& p, const PyValue& start, const PyValue* stop, const 
   return AddLoop(p, start, p.Given(stop), header) && (!p.Given(step) || AddStep(p, *step, header));
 }
 
-// range(start, stop, step)
+// range(start, stop, step), which stands for T.serial and has its annotations
 bool ReadRange(ScalarParser& p, const PyArgs& args, LoopHeader& header) {
-  const PyValue* v[3];
-  return p.Bind(args, "range", {"start", "stop", "step"}, 1, v) && AddLoops(p, *v[0], v[1], v[2], header);
+  const PyValue* v[4];
+  if (!p.Bind(args, "range", {"start", "stop", "step", "annotations"}, 1, v)) return false;
+  header.annotations = p.ToDict(v[3]);
+  return header.annotations && AddLoops(p, *v[0], v[1], v[2], header);
 }
 
 bool ReadLoop(ScalarParser& p, const PyArgs& args, std::string_view what, LoopHeader& header) {

@@ -117,8 +117,10 @@ const PrimExpr* IndexDTypeRewriter::VisitCall(const tir::Call* call) {
   const PrimExpr* result = make.Keep(tir::Call(dtype, call->op, workspace().Copy(args)));
   if (!IsOp(call->op, OpId::kTirClz)) return result;
   // Leading zeros are those of the dtype.
-  const int bits = args[0]->dtype.bits - call->args[0]->dtype.bits;
-  return make.Sub(result, make.Const(bits, dtype));
+  const int bits = args[0]->dtype.bits;
+  const int former_bits = call->args[0]->dtype.bits;
+  if (bits == former_bits) return result;
+  return make.Add(make.Sub(result, make.Const(bits, dtype)), make.Const(former_bits, dtype));
 }
 
 const PrimExpr* IndexDTypeRewriter::VisitBufferLoad(const tir::BufferLoad* load) {
