@@ -5,13 +5,16 @@
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/module.h"
 #include "iropt/pass/context.h"
+#include "known_values.h"
 
 namespace iropt {
 
 // tir.Simplify and tir.RemoveNoOp, with the configuration of the context.
 const PrimFunc* SimplifyStatements(const PrimFunc* func, const PassContext& config, Workspace& workspace);
 const PrimFunc* RemoveNoOps(const PrimFunc* func, const PassContext& config, Workspace& workspace);
-// tir.RemoveNoOp on a statement of a function, by what the analyzer knows about the place of the statement.
-const tir::Stmt* RemoveNoOps(const tir::Stmt* stmt, arith::Analyzer& analyzer, Workspace& workspace);
+// tir.RemoveNoOp on a statement of a function, by what the analyzer knows about the place of the statement, and by the
+// values of buffers that are known there, unless null.
+const tir::Stmt* RemoveNoOps(const tir::Stmt* stmt, arith::Analyzer& analyzer, const KnownValues::State* values,
+                             Workspace& workspace);
 
 }  // namespace iropt

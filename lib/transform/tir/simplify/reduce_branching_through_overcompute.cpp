@@ -7,8 +7,8 @@
 //           A[i] = 1
 //
 // A branch is a special case of the other one if that does the same where the condition holds, once statements without
-// an effect are removed from it. With the configuration use_dataflow_analysis, also stores have no effect that are
-// overwritten before anything reads them:
+// an effect are removed from it. With the configuration use_dataflow_analysis, also stores have no effect of what is
+// known to be in memory, and those that are overwritten before anything reads them:
 //
 //   for i in range(16):                       for i in range(16):
 //       if i < 14:                                A[i] = 1
@@ -37,29 +37,57 @@ namespace {
 class BranchReducer : public ContextMutator {
  public:
   // `guards` are branches that are replaced by their statements.
-  BranchReducer(std::unordered_set<const tir::IfThenElse*> guards, arith::Analyzer& analyzer, Workspace& workspace)
-      : ContextMutator(analyzer, /*by_values=*/false, workspace), guards_(std::move(guards)) {}
+  BranchReducer(std::unordered_set<const tir::IfThenElse*> guards, bool by_values, arith::Analyzer& analyzer,
+                Workspace& workspace)
+      : ContextMutator(analyzer, by_values, workspace), guards_(std::move(guards)) {}
 
-  const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override {
+    if (known_) known_->Evaluate(expr);
+    return expr;
+  }
 
  protected:
+  // A pointer may refer to memory that has another name.
+  const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
+    return known_ && let->var->dtype.is_handle() ? VisitWithoutValues(let) : ContextMutator::VisitLetStmt(let);
+  }
+  const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
+    return known_ && Is<tir::IterVar>(stmt->node) ? VisitWithoutValues(stmt) : ContextMutator::VisitAttrStmt(stmt);
+  }
+  const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
+    const tir::Stmt* visited = ContextMutator::VisitBufferStore(store);
+    if (known_) known_->Store(*store);
+    return visited;
+  }
+  const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
+    const PrimExpr* assumption = Assumed(stmt);
+    if (!assumption) return ContextMutator::VisitEvaluate(stmt);
+    known_->Learn(assumption);
+    return stmt;
+  }
+
   const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* stmt) override {
-    if (guards_.contains(stmt)) return stmt->then_case;
+    if (guards_.contains(stmt)) return VisitStmt(stmt->then_case);
+    VisitExpr(stmt->condition);
+    const KnownValues::State before = known_ ? known_->state() : KnownValues::State();
     auto* copy = workspace().New<tir::IfThenElse>(*stmt);
     VisitBranches(stmt->condition, *copy);
     const bool same = copy->then_case == stmt->then_case && copy->else_case == stmt->else_case;
     const tir::IfThenElse* branch = same ? stmt : copy;
     const tir::Stmt* otherwise = branch->else_case ? branch->else_case : NoOp(workspace());
-    if (IsSpecialCase(branch->condition, otherwise, branch->then_case)) return otherwise;
+    if (IsSpecialCase(branch->condition, otherwise, branch->then_case, before)) return otherwise;
     const PrimExpr* negated = analyzer_.make().Not(branch->condition);
-    if (IsSpecialCase(negated, branch->then_case, otherwise)) return branch->then_case;
+    if (IsSpecialCase(negated, branch->then_case, otherwise, before)) return branch->then_case;
     return branch;
   }
 
  private:
-  bool IsSpecialCase(const PrimExpr* condition, const tir::Stmt* general, const tir::Stmt* special) {
+  // `values` are known before the branch.
+  bool IsSpecialCase(const PrimExpr* condition, const tir::Stmt* general, const tir::Stmt* special,
+                     const KnownValues::State& values) {
     const arith::Analyzer::Constraint scope(analyzer_, analyzer_.RewriteSimplify(condition));
-    return StructuralEqual(RemoveNoOps(general, analyzer_, workspace()), special);
+    const tir::Stmt* rest = RemoveNoOps(general, analyzer_, known_ ? &values : nullptr, workspace());
+    return StructuralEqual(rest, special);
   }
 
   const std::unordered_set<const tir::IfThenElse*> guards_;
@@ -72,10 +100,11 @@ Pass CreateReduceBranchingThroughOvercompute(const PassOptions& options) {
       options.info(), [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
         arith::Analyzer analyzer(arith::PrimBuilder(context.workspace().arena()), arith::Analyzer::SymVars::kAny);
         std::unordered_set<const tir::IfThenElse*> guards;
-        if (context.context().ConfigBool("tir.ReduceBranchingThroughOvercompute.use_dataflow_analysis"))
-          guards = FindOverwrittenGuards(function->body, analyzer, context.workspace());
-        const tir::Stmt* body =
-            BranchReducer(std::move(guards), analyzer, context.workspace()).VisitStmt(function->body);
+        const bool by_values =
+            context.context().ConfigBool("tir.ReduceBranchingThroughOvercompute.use_dataflow_analysis");
+        if (by_values) guards = FindOverwrittenGuards(function->body, analyzer, context.workspace());
+        BranchReducer reducer(std::move(guards), by_values, analyzer, context.workspace());
+        const tir::Stmt* body = reducer.VisitStmt(function->body);
         if (body == function->body) return function;
         auto* copy = context.workspace().New<PrimFunc>(*function);
         copy->body = body;

@@ -82,6 +82,8 @@ class NoOpRemover : public ContextMutator {
               Workspace& workspace)
       : ContextMutator(analyzer, by_values, workspace), overwritten_(std::move(overwritten)) {}
 
+  void SetValues(KnownValues::State values) { known_->set_state(std::move(values)); }
+
   const PrimExpr* VisitExpr(const PrimExpr* expr) override {
     uses_.Add(expr);
     if (known_) known_->Evaluate(expr);
@@ -276,8 +278,11 @@ class NoOpRemover : public ContextMutator {
 
 }  // namespace
 
-const tir::Stmt* RemoveNoOps(const tir::Stmt* stmt, arith::Analyzer& analyzer, Workspace& workspace) {
-  return NoOpRemover(analyzer, /*by_values=*/false, {}, workspace).VisitStmt(stmt);
+const tir::Stmt* RemoveNoOps(const tir::Stmt* stmt, arith::Analyzer& analyzer, const KnownValues::State* values,
+                             Workspace& workspace) {
+  NoOpRemover remover(analyzer, /*by_values=*/values != nullptr, {}, workspace);
+  if (values) remover.SetValues(*values);
+  return remover.VisitStmt(stmt);
 }
 
 const PrimFunc* RemoveNoOps(const PrimFunc* func, const PassContext& config, Workspace& workspace) {
