@@ -99,9 +99,9 @@ int CountStartable(int threads) {
       started.emplace_back([&] { end.wait(); });
     }
   } catch (const std::bad_alloc&) {
-    // There is no address space for more.
+    // The address space is used up.
   } catch (const std::system_error&) {
-    // The user or the container has a limit.
+    // The user or the container may start no more threads.
   }
   end.count_down();
   return static_cast<int>(started.size()) + 1;

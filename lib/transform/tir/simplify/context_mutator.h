@@ -19,6 +19,12 @@ class ContextMutator : public SeqMutator {
     if (by_values) known_ = std::make_unique<KnownValues>(analyzer, workspace);
   }
 
+  // Expressions stay as they are, unless a derived class changes them.
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override {
+    if (known_) known_->Evaluate(expr);
+    return expr;
+  }
+
  protected:
   // visit(), with the loop variable in its range.
   template <class F>
@@ -68,6 +74,27 @@ class ContextMutator : public SeqMutator {
     const auto* evaluate = As<tir::Evaluate>(stmt);
     const tir::Call* call = evaluate && known_ ? CallOf(evaluate->value, OpId::kTirAssume) : nullptr;
     return call ? call->args[0] : nullptr;
+  }
+
+  const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* branch) override {
+    tir::IfThenElse copy = *branch;
+    VisitExpr(branch->condition);
+    VisitBranches(branch->condition, copy);
+    if (copy.then_case == branch->then_case && copy.else_case == branch->else_case) return branch;
+    return workspace().New<tir::IfThenElse>(copy);
+  }
+  // A pointer may refer to memory that has another name.
+  const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
+    return known_ && let->var->dtype.is_handle() ? VisitWithoutValues(let) : SeqMutator::VisitLetStmt(let);
+  }
+  const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
+    return known_ && Is<tir::IterVar>(stmt->node) ? VisitWithoutValues(stmt) : SeqMutator::VisitAttrStmt(stmt);
+  }
+  const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
+    const PrimExpr* assumption = Assumed(stmt);
+    if (!assumption) return SeqMutator::VisitEvaluate(stmt);
+    known_->Learn(assumption);
+    return stmt;
   }
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {

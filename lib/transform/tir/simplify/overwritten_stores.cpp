@@ -92,14 +92,8 @@ class WrittenRegion : public ContextMutator {
     VisitStmt(stmt);
     return known_->state();
   }
-  const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
 
  protected:
-  const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* branch) override {
-    tir::IfThenElse copy = *branch;
-    VisitBranches(branch->condition, copy);
-    return branch;
-  }
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
     tir::BufferStore marked = *store;
     marked.value = analyzer_.make().Const(0, store->buffer->dtype.with_lanes(1));
@@ -116,8 +110,6 @@ class OverwrittenStores : public ContextMutator {
 
   std::unordered_set<const tir::BufferStore*> found;
   std::unordered_set<const tir::IfThenElse*> found_guards;  // the store would be overwritten where they do not hold
-
-  const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
 
  protected:
   // A pointer may refer to memory that has another name.

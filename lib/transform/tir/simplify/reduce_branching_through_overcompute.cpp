@@ -41,39 +41,17 @@ class BranchReducer : public ContextMutator {
                 Workspace& workspace)
       : ContextMutator(analyzer, by_values, workspace), guards_(std::move(guards)) {}
 
-  const PrimExpr* VisitExpr(const PrimExpr* expr) override {
-    if (known_) known_->Evaluate(expr);
-    return expr;
-  }
-
  protected:
-  // A pointer may refer to memory that has another name.
-  const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
-    return known_ && let->var->dtype.is_handle() ? VisitWithoutValues(let) : ContextMutator::VisitLetStmt(let);
-  }
-  const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    return known_ && Is<tir::IterVar>(stmt->node) ? VisitWithoutValues(stmt) : ContextMutator::VisitAttrStmt(stmt);
-  }
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
     const tir::Stmt* visited = ContextMutator::VisitBufferStore(store);
     if (known_) known_->Store(*store);
     return visited;
   }
-  const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
-    const PrimExpr* assumption = Assumed(stmt);
-    if (!assumption) return ContextMutator::VisitEvaluate(stmt);
-    known_->Learn(assumption);
-    return stmt;
-  }
-
   const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* stmt) override {
     if (guards_.contains(stmt)) return VisitStmt(stmt->then_case);
-    VisitExpr(stmt->condition);
+    VisitExpr(stmt->condition);  // before the state is taken
     const KnownValues::State before = known_ ? known_->state() : KnownValues::State();
-    auto* copy = workspace().New<tir::IfThenElse>(*stmt);
-    VisitBranches(stmt->condition, *copy);
-    const bool same = copy->then_case == stmt->then_case && copy->else_case == stmt->else_case;
-    const tir::IfThenElse* branch = same ? stmt : copy;
+    const auto* branch = static_cast<const tir::IfThenElse*>(ContextMutator::VisitIfThenElse(stmt));
     const tir::Stmt* otherwise = branch->else_case ? branch->else_case : NoOp(workspace());
     if (IsSpecialCase(branch->condition, otherwise, branch->then_case, before)) return otherwise;
     const PrimExpr* negated = analyzer_.make().Not(branch->condition);

@@ -98,7 +98,7 @@ class StmtSimplifier : public ContextMutator {
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
     const auto* thread = As<tir::IterVar>(stmt->node);
-    if (!thread) return SeqMutator::VisitAttrStmt(stmt);
+    if (!thread) return ContextMutator::VisitAttrStmt(stmt);
     if (known_) return VisitWithoutValues(stmt);
     analyzer_.Bind(thread->var, analyzer_.make().Const(0, stmt->value->dtype), stmt->value);
     tir::AttrStmt copy = *stmt;
@@ -165,7 +165,7 @@ class StmtSimplifier : public ContextMutator {
 
   const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
     const PrimExpr* assumption = Assumed(stmt);
-    if (!assumption) return SeqMutator::VisitEvaluate(stmt);
+    if (!assumption) return ContextMutator::VisitEvaluate(stmt);
     const PrimExpr* simple = analyzer_.Simplify(stmt->value);
     known_->Learn(assumption);
     return arith::DeepEqual(simple, stmt->value) ? stmt : workspace().New<tir::Evaluate>(simple);

@@ -25,33 +25,7 @@ class PaddingBranchReducer : public ContextMutator {
   PaddingBranchReducer(arith::Analyzer& analyzer, Workspace& workspace)
       : ContextMutator(analyzer, /*by_values=*/true, workspace) {}
 
-  const PrimExpr* VisitExpr(const PrimExpr* expr) override {
-    if (known_) known_->Evaluate(expr);
-    return expr;
-  }
-
  protected:
-  const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* branch) override {
-    tir::IfThenElse copy = *branch;
-    VisitExpr(branch->condition);
-    VisitBranches(branch->condition, copy);
-    if (copy.then_case == branch->then_case && copy.else_case == branch->else_case) return branch;
-    return workspace().New<tir::IfThenElse>(copy);
-  }
-  const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
-    const PrimExpr* assumption = Assumed(stmt);
-    if (!assumption) return ContextMutator::VisitEvaluate(stmt);
-    known_->Learn(assumption);
-    return stmt;
-  }
-  const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
-    if (known_ && let->var->dtype.is_handle()) return VisitWithoutValues(let);
-    return ContextMutator::VisitLetStmt(let);
-  }
-  const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    if (known_ && Is<tir::IterVar>(stmt->node)) return VisitWithoutValues(stmt);
-    return ContextMutator::VisitAttrStmt(stmt);
-  }
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
     const PrimExpr* value = ReducedValue(store->value);
     if (value) {
