@@ -1,3 +1,25 @@
+# iropt_unity_groups(<source>...)
+#
+# In a unity build, the sources of a folder are compiled together, at most IROPT_UNITY_BATCH at a time. A source that
+# has compiler options of its own is compiled by itself.
+set(IROPT_UNITY_BATCH 12)
+function(iropt_unity_groups)
+  set(previous "")
+  set(count 0)
+  foreach(source IN LISTS ARGN)
+    get_filename_component(folder "${source}" DIRECTORY)
+    if(NOT folder STREQUAL previous)
+      set(previous "${folder}")
+      set(count 0)
+    endif()
+    math(EXPR batch "${count} / ${IROPT_UNITY_BATCH}")
+    math(EXPR count "${count} + 1")
+    file(RELATIVE_PATH group "${PROJECT_SOURCE_DIR}" "${folder}")
+    string(MAKE_C_IDENTIFIER "${group}_${batch}" group)
+    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${group}")
+  endforeach()
+endfunction()
+
 # iropt_add_area(<name> DEPS <area or target>... [LIBRARIES <target>...] [OPTIONS <compiler option>...])
 #
 # The static library iropt_<name> of all sources under lib/<name>, with its headers in include/iropt/<name>. DEPS are
@@ -11,10 +33,12 @@ function(iropt_add_area name)
   if(NOT sources)
     message(FATAL_ERROR "the area ${name} has no sources in lib/${name}")
   endif()
+  list(SORT sources)
+  iropt_unity_groups(${sources})
   set(target "iropt_${name}")
   add_library(${target} STATIC ${sources})
   add_library(iropt::${name} ALIAS ${target})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} UNITY_BUILD_MODE GROUP)
   target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>")
   # Private headers are included from the root of lib: "infer/type_util.h".
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/lib")

@@ -35,6 +35,14 @@ def language_flags(command):
     return flags
 
 
+def compiled_sources(path):
+    """The sources that a compile command is for: those that the file includes if it is one of CMake's unity build."""
+    if os.path.basename(os.path.dirname(path)) != "Unity":
+        return [os.path.realpath(path)]
+    with open(path, encoding="utf-8") as f:
+        return [os.path.realpath(os.path.join(os.path.dirname(path), name)) for name in INCLUDE.findall(f.read())]
+
+
 class Checker:
     def __init__(self, root, build):
         self.root = os.path.realpath(root)
@@ -42,7 +50,7 @@ class Checker:
         self.passed = os.path.join(build, "tidy")
         os.makedirs(self.passed, exist_ok=True)
         with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
-            self.flags = {os.path.realpath(c["file"]): language_flags(c["command"]) for c in json.load(f)}
+            self.flags = {path: language_flags(c["command"]) for c in json.load(f) for path in compiled_sources(c["file"])}
         with open(os.path.join(root, ".clang-tidy"), encoding="utf-8") as f:
             self.checks = f.read()
         self.deadline = None

@@ -8,7 +8,7 @@ namespace iropt::arith {
 namespace {
 
 // By Horner's rule: the coefficients of the highest powers first, the variable on the left.
-const PrimExpr* Polynomial(const PrimExpr* x, std::span<const double> coefficients, const PrimBuilder& make) {
+const PrimExpr* EvalPolynomial(const PrimExpr* x, std::span<const double> coefficients, const PrimBuilder& make) {
   const DataType dtype = x->dtype.with_lanes(1);
   const PrimExpr* result = make.Float(coefficients[0], dtype);
   for (const double coefficient : coefficients.subspan(1)) {
@@ -29,8 +29,8 @@ const PrimExpr* FastErf(const PrimExpr* x, const PrimBuilder& make) {
   const DataType dtype = x->dtype.with_lanes(1);
   const PrimExpr* clamped = make.Max(make.Min(x, make.Float(4, dtype)), make.Float(-4, dtype));
   const PrimExpr* square = make.Mul(clamped, clamped);
-  const PrimExpr* numerator = make.Mul(clamped, Polynomial(square, kNumerator, make));
-  return make.TruncDiv(numerator, Polynomial(square, kDenominator, make));
+  const PrimExpr* numerator = make.Mul(clamped, EvalPolynomial(square, kNumerator, make));
+  return make.TruncDiv(numerator, EvalPolynomial(square, kDenominator, make));
 }
 
 }  // namespace iropt::arith

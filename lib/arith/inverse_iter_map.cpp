@@ -5,9 +5,9 @@
 namespace iropt::arith {
 namespace {
 
-class Inverter {
+class IterMapInverter {
  public:
-  explicit Inverter(Analyzer& analyzer) : analyzer_(analyzer), make_(analyzer.make()) {}
+  explicit IterMapInverter(Analyzer& analyzer) : analyzer_(analyzer), make_(analyzer.make()) {}
 
   // Gives values to the iterators of all sums. False if a sum has no digits to read off.
   bool Invert(std::span<const IterSum> sums, std::span<const PrimExpr* const> outputs) {
@@ -67,7 +67,7 @@ std::optional<std::unordered_map<const tir::Var*, const PrimExpr*>> InverseIterM
   IterMapRewriter rewriter(iters, unconstrained, {.level = IterMapLevel::kBijective}, analyzer);
   const auto sums = rewriter.Rewrite(indices);
   if (!sums || !rewriter.is_exact() || !rewriter.AreIndependent(*sums)) return std::nullopt;
-  Inverter inverter(analyzer);
+  IterMapInverter inverter(analyzer);
   if (!inverter.Invert(*sums, outputs)) return std::nullopt;
   std::unordered_map<const tir::Var*, const PrimExpr*> values;
   for (const auto& [var, range] : iters) {  // the order does not matter: the result is another map

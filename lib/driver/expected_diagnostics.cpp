@@ -15,7 +15,7 @@ namespace iropt {
 namespace {
 
 constexpr std::string_view kKeyword = "expected-";
-constexpr std::string_view kBlanks = " \t\r";
+constexpr std::string_view kLineBlanks = " \t\r";
 // regcomp(3) recurses into groups.
 constexpr size_t kLongestExpression = 1000;
 
@@ -140,7 +140,7 @@ class ExpectationReader {
     expected.line = number;
     if (Consume(rest, "@") && !ReadPlace(rest, expected.line))
       return "expected @LINE, @+N, @-N, @above, @below or @unknown";
-    rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
+    rest.remove_prefix(std::min(rest.find_first_not_of(kLineBlanks), rest.size()));
     if (!Consume(rest, "{{")) return "expected '{{' and the text of the diagnostic";
     const size_t end = FindEnd(rest, is_expression);
     if (end == std::string_view::npos) return "expected '}}' after the text of the diagnostic";
@@ -216,9 +216,10 @@ struct Found {
   const std::string& message;
 };
 
-class Comparison {
+class DiagnosticComparison {
  public:
-  Comparison(const std::vector<ExpectedDiagnostic>& expected, std::string_view input, const SourceManager& sources)
+  DiagnosticComparison(const std::vector<ExpectedDiagnostic>& expected, std::string_view input,
+                       const SourceManager& sources)
       : expected_(expected), satisfied_(expected.size()), input_(input), sources_(sources) {
     for (const ExpectedDiagnostic& each : expected) {
       expressions_.push_back(each.expression ? std::make_unique<Expression>(*each.expression) : nullptr);
@@ -288,7 +289,7 @@ std::vector<ExpectedDiagnostic> ReadExpectations(std::string_view text, uint32_t
 
 bool CompareDiagnostics(const std::vector<ExpectedDiagnostic>& expected, const std::vector<Diagnostic>& found,
                         std::string_view input, const SourceManager& sources, DiagnosticEngine& diagnostics) {
-  return Comparison(expected, input, sources).Run(found, diagnostics) == 0;
+  return DiagnosticComparison(expected, input, sources).Run(found, diagnostics) == 0;
 }
 
 }  // namespace iropt

@@ -11,7 +11,7 @@ namespace iropt {
 
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r";
+constexpr std::string_view kIndentation = " \t\r";
 // Of functions in a module.
 constexpr std::string_view kDefinition = "    def ";
 // The first and the last line of the metadata section.
@@ -34,7 +34,7 @@ void SkipPast(std::string_view last_line, std::string_view& text) {
 }
 
 std::string_view Trimmed(std::string_view line) {
-  const size_t begin = line.find_first_not_of(kBlanks);
+  const size_t begin = line.find_first_not_of(kIndentation);
   if (begin == std::string_view::npos || line[begin] == '\n') return {};
   line.remove_prefix(begin);
   return line.substr(0, line.find_last_not_of(" \t\r\n") + 1);

@@ -9,12 +9,8 @@
 
 namespace iropt {
 
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-// One line. Names of files and functions may have malformed UTF-8, which JSON cannot hold.
-std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n'; }
+// The parts of a node, which has external linkage.
+namespace pipeline_trace {
 
 // Reasons that differ only in numbers count as one.
 struct Skipped {
@@ -29,6 +25,18 @@ struct SkippedFunction {
 
   friend bool operator==(const SkippedFunction&, const SkippedFunction&) = default;
 };
+
+}  // namespace pipeline_trace
+
+using pipeline_trace::Skipped;
+using pipeline_trace::SkippedFunction;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// One line. Names of files and functions may have malformed UTF-8, which JSON cannot hold.
+std::string DumpLine(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n'; }
 
 // Returns whether the name is that of a named pipeline at a level, "default<O2>".
 bool HasLevel(std::string_view name) { return name.ends_with('>') && name.find("<O") != std::string_view::npos; }
@@ -287,11 +295,11 @@ std::string PipelineTrace::RenderJson(std::string_view input) {
   IROPT_CHECK(running_.empty(), "a pass is still running");
   Json explained = {{"input", input}, {"pipeline", NodeJson::Of(*root_)}, {"absent", AbsentPasses()}};
   root_ = MakeNode(pipeline_);
-  return Dump({{"explain-pipeline", std::move(explained)}});
+  return DumpLine({{"explain-pipeline", std::move(explained)}});
 }
 
 std::string PipelineTrace::RenderNothing(std::string_view input) {
-  return Dump({{"explain-pipeline", {{"input", input}, {"pipeline", nullptr}}}});
+  return DumpLine({{"explain-pipeline", {{"input", input}, {"pipeline", nullptr}}}});
 }
 
 }  // namespace iropt

@@ -10,15 +10,13 @@ namespace iropt {
 
 namespace {
 
-IRContext::Impl& Context() { return IRContext::Current().impl(); }
-
 template <class T>
 List<T> Borrow(std::span<const T> items) {
   return {items.data(), items.size()};
 }
 
 template <class T>
-bool FieldsEqual(const T& a, const T& b) {
+bool AttrFieldsEqual(const T& a, const T& b) {
   if constexpr (std::is_convertible_v<T, const Attr*>) {
     return AttrEqual(a, b);
   } else if constexpr (std::is_same_v<T, List<const Attr*>>) {
@@ -29,9 +27,9 @@ bool FieldsEqual(const T& a, const T& b) {
 }
 
 template <class X>
-bool StructsEqual(const X& a, const X& b) {
+bool AttrsEqual(const X& a, const X& b) {
   const auto equal = [&](auto field) {
-    return field.role == FieldRole::kIgnored || FieldsEqual(a.*(field.member), b.*(field.member));
+    return field.role == FieldRole::kIgnored || AttrFieldsEqual(a.*(field.member), b.*(field.member));
   };
   return X::Fields()([&](auto... field) { return (equal(field) && ...); });
 }
@@ -146,7 +144,7 @@ bool AttrEqual(const Attr* a, const Attr* b) {
   if (a == b) return true;
   if (a == nullptr || b == nullptr || a->kind != b->kind || !a->by_structure() || !b->by_structure()) return false;
   return DispatchIn<NodeGroup::kAttr>(
-      a, [&]<class X>(const X* attr) { return StructsEqual(*attr, *static_cast<const X*>(b)); });
+      a, [&]<class X>(const X* attr) { return AttrsEqual(*attr, *static_cast<const X*>(b)); });
 }
 
 }  // namespace iropt

@@ -165,4 +165,7 @@ class IRContext::Impl {
   std::array<tir::IntImm*, 2> small_ints_{};
 };
 
+// The tables of the current context.
+inline IRContext::Impl& Context() { return IRContext::Current().impl(); }
+
 }  // namespace iropt

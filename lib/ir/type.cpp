@@ -8,10 +8,8 @@ namespace iropt {
 
 namespace {
 
-IRContext::Impl& Context() { return IRContext::Current().impl(); }
-
 template <class T>
-bool FieldsEqual(const T& a, const T& b) {
+bool TypeFieldsEqual(const T& a, const T& b) {
   if constexpr (std::is_convertible_v<T, const Type*>) {
     return TypeEqual(a, b);
   } else if constexpr (std::is_same_v<T, List<const Type*>>) {
@@ -22,8 +20,8 @@ bool FieldsEqual(const T& a, const T& b) {
 }
 
 template <class X>
-bool StructsEqual(const X& a, const X& b) {
-  return X::Fields()([&](auto... field) { return (FieldsEqual(a.*(field.member), b.*(field.member)) && ...); });
+bool TypesEqual(const X& a, const X& b) {
+  return X::Fields()([&](auto... field) { return (TypeFieldsEqual(a.*(field.member), b.*(field.member)) && ...); });
 }
 
 List<const PrimExpr*> DimList(std::span<const PrimExpr* const> dims) {
@@ -96,7 +94,7 @@ bool TypeEqual(const Type* a, const Type* b) {
   if (a == b) return true;
   if (a == nullptr || b == nullptr || a->kind != b->kind || !a->has_shape_var() || !b->has_shape_var()) return false;
   return DispatchIn<NodeGroup::kType>(
-      a, [&]<class X>(const X* type) { return StructsEqual(*type, *static_cast<const X*>(b)); });
+      a, [&]<class X>(const X* type) { return TypesEqual(*type, *static_cast<const X*>(b)); });
 }
 
 }  // namespace iropt

@@ -80,7 +80,7 @@ class AddedTable {
   std::map<std::string_view, const OpInfo*> by_script_;
 };
 
-AddedTable& TheTable() {
+AddedTable& TheAddedTable() {
   // Never destroyed: nodes of the table may be used until the very end of the process.
   static AddedTable& table = *new AddedTable;
   return table;
@@ -125,12 +125,12 @@ std::string RefusalOfParams(const OpSpec& spec) {
 
 namespace op_detail {
 
-const OpInfo* FindAddedOp(std::string_view name) { return TheTable().ByName(name); }
-const OpInfo* FindAddedOpByScript(std::string_view name) { return TheTable().ByScript(name); }
+const OpInfo* FindAddedOp(std::string_view name) { return TheAddedTable().ByName(name); }
+const OpInfo* FindAddedOpByScript(std::string_view name) { return TheAddedTable().ByScript(name); }
 
 }  // namespace op_detail
 
-const std::deque<OpInfo>& AddedOps() { return TheTable().ops(); }
+const std::deque<OpInfo>& AddedOps() { return TheAddedTable().ops(); }
 
 std::string RefusalOf(const OpSpec& spec) {
   if (!IsAddedName(spec.name)) return "its name must be words joined by dots, such as my_company.scale";
@@ -144,7 +144,7 @@ const OpInfo& AddOp(const OpSpec& spec) {
   const std::string refusal = RefusalOf(spec);
   IROPT_CHECK(refusal.empty(), "operator '{}': {}", spec.name, refusal);
   const OpInfo* known = FindGraphOpByScript(spec.name);
-  return known ? *known : TheTable().Add(spec);
+  return known ? *known : TheAddedTable().Add(spec);
 }
 
 }  // namespace iropt

@@ -10,31 +10,27 @@
 
 namespace iropt {
 
-namespace {
-
-struct CachedResult {
-  const AnalysisKind* kind;
-  std::shared_ptr<const void> result;
-};
-
-// The results of one function. A new function may have the address of a freed one, but never the same storage.
-struct FunctionResults {
-  std::weak_ptr<const FuncStorage> storage;
-  std::vector<CachedResult> results;
-
-  bool AreOf(const ModuleEntry& entry) const {
-    return !storage.owner_before(entry.storage) && !entry.storage.owner_before(storage);
-  }
-  // Plugins have their own kind objects for an analysis that they share with the program.
-  std::shared_ptr<const void> Find(const AnalysisKind& kind) const {
-    const auto at = std::ranges::find(results, kind.name, [](const CachedResult& r) { return r.kind->name; });
-    return at == results.end() ? nullptr : at->result;
-  }
-};
-
-}  // namespace
-
 struct AnalysisManager::State {
+  struct CachedResult {
+    const AnalysisKind* kind;
+    std::shared_ptr<const void> result;
+  };
+
+  // The results of one function. A new function may have the address of a freed one, but never the same storage.
+  struct FunctionResults {
+    std::weak_ptr<const FuncStorage> storage;
+    std::vector<CachedResult> results;
+
+    bool AreOf(const ModuleEntry& entry) const {
+      return !storage.owner_before(entry.storage) && !entry.storage.owner_before(storage);
+    }
+    // Plugins have their own kind objects for an analysis that they share with the program.
+    std::shared_ptr<const void> Find(const AnalysisKind& kind) const {
+      const auto at = std::ranges::find(results, kind.name, [](const CachedResult& r) { return r.kind->name; });
+      return at == results.end() ? nullptr : at->result;
+    }
+  };
+
   std::mutex mutex;
   std::unordered_map<const BaseFunc*, FunctionResults> functions;
   size_t num_computed = 0;
@@ -96,7 +92,7 @@ AnalysisManager::Preserved AnalysisManager::PreserveAcrossCloning(const Module& 
   for (const ModuleEntry& entry : module.functions()) {
     const auto at = state_->functions.find(entry.func);
     if (at == state_->functions.end() || !at->second.AreOf(entry)) continue;
-    for (const CachedResult& cached : at->second.results) {
+    for (const State::CachedResult& cached : at->second.results) {
       if (cached.kind->survives_cloning) kept.items.push_back({entry.var, cached.kind, cached.result});
     }
   }

@@ -212,7 +212,7 @@ const MappedFile* FindMappedFile(int signal, const siginfo_t& info) {
   return nullptr;
 }
 
-bool WriteAll(int fd, std::string_view text) {
+bool WriteInHandler(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t n = write(fd, text.data(), text.size());
     if (n <= 0) return false;
@@ -226,7 +226,7 @@ void WriteCrashFile() {
   if (file == nullptr) return;
   const int fd = open(file->temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return;
-  const bool written = WriteAll(fd, file->contents);
+  const bool written = WriteInHandler(fd, file->contents);
   if (close(fd) != 0 || !written || rename(file->temporary.c_str(), file->path.c_str()) != 0) {
     unlink(file->temporary.c_str());
     return;

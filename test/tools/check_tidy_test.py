@@ -40,5 +40,17 @@ class TidyTest(ScriptTest):
         self.assertNotEqual(self.check({"lib/a.cpp": "int* b = 0;\n"}, minutes=1), [])
 
 
+class UnityBuildTest(TidyTest):
+    """The same where CMake compiles the sources of a folder together."""
+
+    def prepare(self, root):
+        os.makedirs(os.path.join(root, "build", "Unity"))
+        source = os.path.join(root, "build", "Unity", "unity_0_cxx.cxx")
+        with open(source, "w", encoding="utf-8") as f:
+            f.write(f'#include "{root}/lib/a.cpp"\n')
+        with open(os.path.join(root, "build", "compile_commands.json"), "w", encoding="utf-8") as f:
+            json.dump([{"file": source, "command": COMMAND.replace("-I", f"-I{root}/")}], f)
+
+
 if __name__ == "__main__":
     unittest.main()

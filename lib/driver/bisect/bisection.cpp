@@ -13,8 +13,6 @@ namespace iropt {
 
 namespace {
 
-constexpr int64_t kNoLimit = -1;
-
 std::string Shown(const Verdict& verdict) { return verdict.is_good ? "good" : fmt::format("bad: {}", verdict.reason); }
 
 }  // namespace

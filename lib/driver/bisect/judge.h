@@ -11,6 +11,9 @@
 
 namespace iropt {
 
+// A limit on steps that does not stop any.
+inline constexpr int64_t kNoLimit = -1;
+
 struct Verdict {
   bool is_good = false;
   int code = 0;             // the exit code for what is bad

@@ -9,11 +9,7 @@
 
 namespace iropt {
 
-namespace {
-
-constexpr int64_t kNoLimit = -1;
-
-}  // namespace
+namespace {}  // namespace
 
 Result<bool> Localizer::IsBad(const Module& module) {
   IROPT_ASSIGN_OR_RETURN(const Verdict verdict, judge_.Try(module, *pass_, context_, kNoLimit));

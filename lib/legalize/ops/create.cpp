@@ -43,7 +43,7 @@ const Expr* Evaluate(LegalizeCall& call) {
     args.push_back(std::move(*value));
   }
   const Result<HostValue> result = EvalOp(*To<Op>(call.call().op)->info, call.call().attrs, args);
-  const auto* tensor = result ? std::get_if<Tensor>(&result->state) : nullptr;
+  const auto* tensor = result ? std::get_if<iropt::Tensor>(&result->state) : nullptr;
   return tensor ? MakeConstant(*tensor, call.builder().workspace()) : nullptr;
 }
 

@@ -200,7 +200,7 @@ bool TransposesMatrix(const Expr* value) { return PermutationOf(*To<Call>(value)
 
 bool KeepsDtype(const Expr* value) { return AccumulatesInOwnDtype(*To<Call>(value)); }
 
-RuleSet MakeRules(const Function& function) {
+RuleSet MakeAdjustMatmulOrderRules(const Function& function) {
   const auto adjuster = std::make_shared<const OrderAdjuster>(function);
   const Parts parts;
   const auto product = [](const Pattern& x, const Pattern& y) {
@@ -228,6 +228,8 @@ RuleSet MakeRules(const Function& function) {
 
 }  // namespace
 
-Pass CreateAdjustMatmulOrder(const PassOptions& options) { return CreateRulePass(options.info(), &MakeRules); }
+Pass CreateAdjustMatmulOrder(const PassOptions& options) {
+  return CreateRulePass(options.info(), &MakeAdjustMatmulOrderRules);
+}
 
 }  // namespace iropt

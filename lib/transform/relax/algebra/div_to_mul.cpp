@@ -38,7 +38,7 @@ std::shared_ptr<const NDArray> InverseOf(const NDArray& array) {
   return known && is_finite ? inverse : nullptr;
 }
 
-RuleSet MakeRules() {
+RuleSet MakeDivToMulRules() {
   const Pattern x = Wildcard();
   const Pattern divisor = IsConstant();
   RuleSet rules;
@@ -55,7 +55,7 @@ RuleSet MakeRules() {
 }  // namespace
 
 Pass CreateDivToMul(const PassOptions& options) {
-  return CreateRulePass(options.info(), std::make_shared<const RuleSet>(MakeRules()));
+  return CreateRulePass(options.info(), std::make_shared<const RuleSet>(MakeDivToMulRules()));
 }
 
 }  // namespace iropt

@@ -21,7 +21,7 @@ namespace iropt {
 
 namespace {
 
-RuleSet MakeRules(const Function& function) {
+RuleSet MakeExpandMatmulOfSumRules(const Function& function) {
   const Pattern x = Wildcard();
   const Pattern a = Wildcard();
   const Pattern b = Wildcard();
@@ -53,6 +53,8 @@ RuleSet MakeRules(const Function& function) {
 
 }  // namespace
 
-Pass CreateExpandMatmulOfSum(const PassOptions& options) { return CreateRulePass(options.info(), &MakeRules); }
+Pass CreateExpandMatmulOfSum(const PassOptions& options) {
+  return CreateRulePass(options.info(), &MakeExpandMatmulOfSumRules);
+}
 
 }  // namespace iropt

@@ -39,7 +39,7 @@ const Expr* Fold(const Call& conv, const Call& norm, OpCalls calls) {
   return calls.Add(result, ExpandToRank(affine->shift, 4, axis, calls));
 }
 
-RuleSet MakeRules() {
+RuleSet MakeFoldBatchnormToConv2dRules() {
   const Pattern conv = IsCall(GetOp(OpId::kNnConv2d), {Wildcard(), IsConstant()}).UsedOnce();
   const Pattern norm =
       IsCall(GetOp(OpId::kNnBatchNorm), {conv, IsConstant(), IsConstant(), IsConstant(), IsConstant()});
@@ -59,7 +59,7 @@ RuleSet MakeRules() {
 }  // namespace
 
 Pass CreateFoldBatchnormToConv2D(const PassOptions& options) {
-  return CreateRulePass(options.info(), std::make_shared<const RuleSet>(MakeRules()));
+  return CreateRulePass(options.info(), std::make_shared<const RuleSet>(MakeFoldBatchnormToConv2dRules()));
 }
 
 }  // namespace iropt

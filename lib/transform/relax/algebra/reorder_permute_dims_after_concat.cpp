@@ -39,7 +39,7 @@ const Expr* PermuteOfConcat(const Call& concat, const Tuple& parts, const Defini
   return calls.Make(OpId::kPermuteDims, {calls.Concat(sources, axes[at])}, first->attrs);
 }
 
-RuleSet MakeRules() {
+RuleSet MakeReorderPermuteDimsAfterConcatRules() {
   const Pattern parts = Wildcard();
   const Pattern concat = IsCall(GetOp(OpId::kConcat), {parts});
   RuleSet rules;
@@ -54,7 +54,7 @@ RuleSet MakeRules() {
 }  // namespace
 
 Pass CreateReorderPermuteDimsAfterConcat(const PassOptions& options) {
-  return CreateRulePass(options.info(), std::make_shared<const RuleSet>(MakeRules()));
+  return CreateRulePass(options.info(), std::make_shared<const RuleSet>(MakeReorderPermuteDimsAfterConcatRules()));
 }
 
 }  // namespace iropt

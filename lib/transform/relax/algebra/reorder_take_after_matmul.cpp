@@ -61,7 +61,7 @@ const Expr* TakeOfProduct(const Operands& operands, const Call& take, const Call
   return taken_axis == 0 && x->ndim == 3 && table->ndim == 3 ? TakeOfBatch(operands, calls) : nullptr;
 }
 
-RuleSet MakeRules() {
+RuleSet MakeReorderTakeAfterMatmulRules() {
   const Pattern x = Wildcard();
   const Pattern table = Wildcard();
   const Pattern indices = Wildcard();
@@ -78,7 +78,7 @@ RuleSet MakeRules() {
 }  // namespace
 
 Pass CreateReorderTakeAfterMatmul(const PassOptions& options) {
-  return CreateRulePass(options.info(), std::make_shared<const RuleSet>(MakeRules()));
+  return CreateRulePass(options.info(), std::make_shared<const RuleSet>(MakeReorderTakeAfterMatmulRules()));
 }
 
 }  // namespace iropt

@@ -5,11 +5,11 @@
 //   lv2 = R.permute_dims(lv1, axes=[1, 0])  -->
 //   y = R.reshape(lv2, R.shape([2, 3]))
 //
-// The rules are the rows of MakeRules: the identity in a comment, the pattern, and the replacement. All of them are
-// exact, up to the sign of zero, but two that change the order of additions of floats: the sum of two constants, and
-// the sum of stacked tensors. test/transform/simplify_expr runs each on random inputs. An operator stays if it is there
-// for the type: if the result has another dtype or, because of broadcasting, another shape. Changed functions are
-// cleaned up. O(nodes), and the elements of constants that are all equal.
+// The rules are the rows of MakeSimplifyExprRules: the identity in a comment, the pattern, and the replacement. All of
+// them are exact, up to the sign of zero, but two that change the order of additions of floats: the sum of two
+// constants, and the sum of stacked tensors. test/transform/simplify_expr runs each on random inputs. An operator stays
+// if it is there for the type: if the result has another dtype or, because of broadcasting, another shape. Changed
+// functions are cleaned up. O(nodes), and the elements of constants that are all equal.
 //
 // Source: the idea is that of Relay's pass of this name, TVM's former graph-level IR.
 #include <algorithm>
@@ -251,7 +251,7 @@ void AddShapes(Table& table) {
   });
 }
 
-RuleSet MakeRules() {
+RuleSet MakeSimplifyExprRules() {
   Table table;
   AddArithmetic(table);
   AddConversions(table);
@@ -263,7 +263,7 @@ RuleSet MakeRules() {
 }  // namespace
 
 Pass CreateSimplifyExpr(const PassOptions& options) {
-  return CreateRulePass(options.info(), std::make_shared<const RuleSet>(MakeRules()));
+  return CreateRulePass(options.info(), std::make_shared<const RuleSet>(MakeSimplifyExprRules()));
 }
 
 }  // namespace iropt

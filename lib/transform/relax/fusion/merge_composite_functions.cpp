@@ -35,13 +35,13 @@ namespace iropt {
 
 namespace {
 
-constexpr uint32_t kNone = BindingGroups::kNone;
+constexpr uint32_t kUngrouped = BindingGroups::kNone;
 
 // Chooses the groups of the bindings of one dataflow block.
 class CompositeGrouper {
  public:
   CompositeGrouper(const Module& module, BindingGroups& groups)
-      : module_(module), groups_(groups), unit_of_(groups.group_of.size(), kNone) {}
+      : module_(module), groups_(groups), unit_of_(groups.group_of.size(), kUngrouped) {}
 
   void AddBlock(const DataflowBlock& block) {
     units_.clear();
@@ -49,7 +49,7 @@ class CompositeGrouper {
     std::unordered_map<uint32_t, uint32_t> group_of_unit;
     for (const Binding* binding : block.bindings) {
       const uint32_t unit = Root(unit_of_[binding->var->id]);
-      unit_of_[binding->var->id] = kNone;
+      unit_of_[binding->var->id] = kUngrouped;
       if (units_[unit].compiler.empty()) continue;
       const auto [group, is_new] = group_of_unit.emplace(unit, groups_.attrs.size());
       if (is_new) groups_.attrs.push_back(AttrsFor(units_[unit].compiler));
@@ -72,7 +72,7 @@ class CompositeGrouper {
     std::vector<uint32_t> units;
     explicit OperandUnits(const CompositeGrouper& g) : grouper(g) {}
     void OnUse(const Var* var) {
-      if (const uint32_t unit = grouper.unit_of_[var->id]; unit != kNone) units.push_back(unit);
+      if (const uint32_t unit = grouper.unit_of_[var->id]; unit != kUngrouped) units.push_back(unit);
     }
   };
 
@@ -103,8 +103,8 @@ class CompositeGrouper {
     std::vector<uint32_t> parents;
     for (const Expr* arg : call.args) {
       const auto* var = As<Var>(arg);
-      const uint32_t unit = var ? unit_of_[var->id] : kNone;
-      if (unit != kNone) parents.push_back(Root(unit));
+      const uint32_t unit = var ? unit_of_[var->id] : kUngrouped;
+      if (unit != kUngrouped) parents.push_back(Root(unit));
     }
     std::vector<uint32_t> merged;
     for (const uint32_t parent : parents) {
@@ -223,7 +223,7 @@ Module FuseMain(Module module) {
   const auto* body = As<SeqExpr>(function->body);
   if (!body) return module;
   Workspace workspace(main.storage);
-  BindingGroups groups{.group_of = std::vector<uint32_t>(workspace.num_vars(), kNone)};
+  BindingGroups groups{.group_of = std::vector<uint32_t>(workspace.num_vars(), kUngrouped)};
   CompositeGrouper grouper(module, groups);
   for (const BindingBlock* block : body->blocks) {
     if (block->is_dataflow()) grouper.AddBlock(*To<DataflowBlock>(block));

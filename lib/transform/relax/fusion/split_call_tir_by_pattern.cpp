@@ -49,7 +49,7 @@ struct LibraryPattern {
   std::vector<std::string> nests;
 };
 
-using Buffers = std::unordered_set<const tir::Buffer*>;  // looked up, never iterated
+using BufferSet = std::unordered_set<const tir::Buffer*>;  // looked up, never iterated
 
 // How a PrimFunc is split.
 struct Split {
@@ -61,8 +61,8 @@ struct Split {
   std::vector<uint32_t> epilogue_inputs = {};  // parameters that it reads, after the output of the library
 };
 
-Buffers BuffersIn(std::span<const tir::Stmt* const> stmts) {
-  Buffers buffers;
+BufferSet BuffersIn(std::span<const tir::Stmt* const> stmts) {
+  BufferSet buffers;
   for (const tir::Stmt* stmt : stmts) {
     tir::PostOrderVisit(stmt, [&](const Node* node) {
       if (const auto* load = As<tir::BufferLoad>(node)) buffers.insert(load->buffer);
@@ -128,7 +128,7 @@ class Splitter {
   // Returns whether nothing but the output of the last matching nest is needed after it.
   bool CanCut(size_t count, const tir::Buffer* output) const {
     const std::span<const tir::Stmt* const> all(nests_);
-    const Buffers rest = BuffersIn(all.subspan(count));
+    const BufferSet rest = BuffersIn(all.subspan(count));
     for (const tir::Stmt* nest : all.first(count)) {
       const tir::Buffer* stored = StoredIn(nest);
       const std::optional<uint32_t> param = ParamOf(stored);
@@ -144,7 +144,7 @@ class Splitter {
   void AddEpilogue(size_t count, ModuleBuilder& builder, Split& made) {
     Workspace workspace;
     const std::vector<const tir::Stmt*> rest(nests_.begin() + static_cast<ptrdiff_t>(count), nests_.end());
-    const Buffers used = BuffersIn(rest);
+    const BufferSet used = BuffersIn(rest);
     std::vector<const tir::Var*> params = {workspace.NewPrimVar("input", DataType::Handle())};
     std::vector<const tir::Buffer*> buffers = {made.output};
     for (uint32_t i = 0; i < func_.params.size(); ++i) {

@@ -126,7 +126,7 @@ class CallShortener : public ExprMutator {
 };
 
 // Plans for the functions that can change, empty ones for the others.
-std::vector<ParamPlan> PlanModule(const Module& module, CalledFunctionsSource called_functions) {
+std::vector<ParamPlan> PlanParams(const Module& module, CalledFunctionsSource called_functions) {
   std::vector<ParamPlan> plans(module.size());
   for (size_t i = 0; i < module.size(); ++i) {
     const auto* function = As<Function>(module.functions()[i].func);
@@ -145,7 +145,7 @@ std::vector<ParamPlan> PlanModule(const Module& module, CalledFunctionsSource ca
 }
 
 Result<Module> RemoveUnusedParameters(Module module, ModulePassContext& context) {
-  const std::vector<ParamPlan> plans = PlanModule(module, context.AnalysisSource<CalledFunctions>());
+  const std::vector<ParamPlan> plans = PlanParams(module, context.AnalysisSource<CalledFunctions>());
   std::vector<bool> changes;
   for (const ParamPlan& plan : plans) changes.push_back(plan.removes_any());
   ChangeFunctions(

@@ -370,11 +370,11 @@ Pass MakeLayoutPass(const PassOptions& options, bool strict, const Statistic& in
       });
 }
 
-static constexpr Statistic kInserted("ConvertLayout", "inserted-transforms",
-                                     "conversions of a tensor to another layout");
+static constexpr Statistic kInsertedTransforms("ConvertLayout", "inserted-transforms",
+                                               "conversions of a tensor to another layout");
 
 Pass CreateConvertLayout(const PassOptions& options) {
-  return MakeLayoutPass(options, options.Bool("strict"), kInserted);
+  return MakeLayoutPass(options, options.Bool("strict"), kInsertedTransforms);
 }
 
 }  // namespace iropt

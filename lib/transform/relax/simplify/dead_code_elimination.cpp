@@ -44,7 +44,7 @@ namespace iropt {
 
 namespace {
 
-constexpr Statistic kRemovedBindings("DeadCodeElimination", "removed-bindings", "dead bindings that were removed");
+constexpr Statistic kRemovedDeadBindings("DeadCodeElimination", "removed-bindings", "dead bindings that were removed");
 constexpr Statistic kRemovedFunctions("DeadCodeElimination", "removed-functions",
                                       "unreachable functions that were removed");
 
@@ -306,7 +306,7 @@ Result<Module> DeadCodeElimination(Module module, std::span<const std::string> e
   RewriteRelaxFunctions(module, threads, [&](const Function* function, Workspace& workspace) {
     uint64_t removed = 0;
     const Function* result = RemoveDeadBindings(function, &module, workspace, &removed);
-    kRemovedBindings.Add(removed);
+    kRemovedDeadBindings.Add(removed);
     return result;
   });
   RemoveUnreachable(module, analyses, entries);

@@ -56,7 +56,7 @@ struct Fact {
 
 constexpr Statistic kFoldedCalls("FoldConstant", "folded-calls", "calls that were replaced by their values");
 constexpr Statistic kDeclinedCalls("FoldConstant", "declined-calls", "calls of constants beyond the limits");
-constexpr Statistic kRemovedBindings("FoldConstant", "removed-bindings", "dead bindings that were removed");
+constexpr Statistic kRemovedFoldedBindings("FoldConstant", "removed-bindings", "dead bindings that were removed");
 
 class ConstantFolder : private ExprRewriter<ConstantFolder> {
  public:
@@ -321,7 +321,7 @@ const Function* FoldConstants(const Function* function, const Module& module, Wo
   folded = RemoveDeadBindings(folded, &module, workspace, &removed);
   kFoldedCalls.Add(folder.folded());
   kDeclinedCalls.Add(folder.declined().count);
-  kRemovedBindings.Add(removed);
+  kRemovedFoldedBindings.Add(removed);
   return folded;
 }
 

@@ -190,7 +190,7 @@ class MatchBufferLowerer : public LoopMutator {
   std::unordered_map<const tir::Var*, const PrimExpr*> values_;
 };
 
-bool IsAffected(const tir::Stmt* stmt) {
+bool NeedsLowerMatchBuffer(const tir::Stmt* stmt) {
   const auto* block = As<tir::Block>(stmt);
   return block ? !block->match_buffers.empty() : HasNoOps(stmt);
 }
@@ -199,7 +199,7 @@ bool IsAffected(const tir::Stmt* stmt) {
 
 Pass CreateLowerMatchBuffer(const PassOptions& options) {
   return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    if (!AnyStmt(func->body, IsAffected)) return Result<const PrimFunc*>(func);
+    if (!AnyStmt(func->body, NeedsLowerMatchBuffer)) return Result<const PrimFunc*>(func);
     MatchBufferLowerer lowerer(*func, context.workspace(), context.diagnostics());
     return Result<const PrimFunc*>(WithBody(func, lowerer.VisitStmt(func->body), context.workspace()));
   });

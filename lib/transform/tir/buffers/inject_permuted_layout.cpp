@@ -165,7 +165,7 @@ class PermutedLayoutInjector : public AnalyzingMutator {
   bool permute_ = false;
 };
 
-bool IsAffected(const tir::Stmt* stmt) {
+bool NeedsInjectPermutedLayout(const tir::Stmt* stmt) {
   const auto* block = As<tir::Block>(stmt);
   return block ? IsPermuted(*block) : HasNoOps(stmt) || HasConstantCondition(stmt);
 }
@@ -174,7 +174,8 @@ bool IsAffected(const tir::Stmt* stmt) {
 
 Pass CreateInjectPermutedLayout(const PassOptions& options) {
   return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    if (!AnyStmt(func->body, IsAffected) && !HasConstantSelection(func->body)) return Result<const PrimFunc*>(func);
+    if (!AnyStmt(func->body, NeedsInjectPermutedLayout) && !HasConstantSelection(func->body))
+      return Result<const PrimFunc*>(func);
     PermutedLayoutInjector injector(*func, context.workspace(), context.diagnostics());
     return Result<const PrimFunc*>(WithBody(func, injector.VisitStmt(func->body), context.workspace()));
   });

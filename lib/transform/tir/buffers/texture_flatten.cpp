@@ -150,7 +150,7 @@ class TextureFlattener : public LoopMutator {
 };
 
 // Images are realized, or defined with their scope.
-bool IsAffected(const tir::Stmt* stmt) {
+bool NeedsTextureFlatten(const tir::Stmt* stmt) {
   const auto is_texture = [](const auto* buffer) { return IsTexture(*buffer); };
   if (const auto* block = As<tir::Block>(stmt))
     return std::ranges::any_of(block->alloc_buffers, is_texture) ||
@@ -168,7 +168,7 @@ Pass CreateTextureFlatten(const PassOptions& options) {
     const bool has_images = std::ranges::any_of(func->params, [](const tir::Var* param) { return IsTexture(param); }) ||
                             std::ranges::any_of(func->param_buffers,
                                                 [](const tir::Buffer* buffer) { return buffer && IsTexture(*buffer); });
-    if (!has_images && !AnyStmt(func->body, IsAffected)) return Result<const PrimFunc*>(func);
+    if (!has_images && !AnyStmt(func->body, NeedsTextureFlatten)) return Result<const PrimFunc*>(func);
     TextureFlattener flattener(*func, context.workspace(), context.diagnostics());
     return Result<const PrimFunc*>(WithBody(func, flattener.VisitStmt(func->body), context.workspace()));
   });

@@ -134,7 +134,7 @@ class MmaBufferTransformer : public LoopMutator {
   arith::Analyzer analyzer_;
 };
 
-bool IsAffected(const tir::Stmt* stmt) {
+bool NeedsTransformMmaBufferLayout(const tir::Stmt* stmt) {
   const auto* block = As<tir::Block>(stmt);
   return block ? std::ranges::any_of(block->alloc_buffers, [](const tir::Buffer* buffer) { return TileOf(*buffer); })
                : HasNoOps(stmt);
@@ -144,7 +144,7 @@ bool IsAffected(const tir::Stmt* stmt) {
 
 Pass CreateTransformMmaBufferLayout(const PassOptions& options) {
   return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    if (!AnyStmt(func->body, IsAffected)) return Result<const PrimFunc*>(func);
+    if (!AnyStmt(func->body, NeedsTransformMmaBufferLayout)) return Result<const PrimFunc*>(func);
     MmaBufferTransformer transformer(context.workspace(), context.diagnostics());
     return Result<const PrimFunc*>(WithBody(func, transformer.VisitStmt(func->body), context.workspace()));
   });

@@ -51,7 +51,6 @@ constexpr std::string_view kAutoCopy = "auto_copy";
 constexpr std::string_view kWarpExecution = "warp_execution";
 constexpr std::string_view kLocalStage = "local_stage";
 constexpr std::string_view kVectorBytes = "vector_bytes";
-constexpr std::string_view kAccumulator = "wmma.accumulator";
 
 // The value of an annotation; what it is without one. An error if it is not an integer.
 int64_t Annotation(const tir::Block& block, std::string_view key, int64_t otherwise, DiagnosticEngine& diagnostics) {
@@ -222,7 +221,7 @@ const tir::Stmt* CopyLowerer::Pad(const tir::Stmt* stmt) {
   return changed ? replacer.VisitStmt(stmt) : stmt;
 }
 
-bool IsAffected(const tir::Stmt* stmt) {
+bool NeedsLowerAutoCopy(const tir::Stmt* stmt) {
   const auto* block = As<tir::Block>(stmt);
   return block && (block->annotations->Find(kAutoCopy) || block->annotations->Find(kWarpExecution));
 }
@@ -231,7 +230,7 @@ bool IsAffected(const tir::Stmt* stmt) {
 
 Pass CreateLowerAutoCopy(const PassOptions& options) {
   return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    if (!AnyStmt(func->body, IsAffected)) return Result<const PrimFunc*>(func);
+    if (!AnyStmt(func->body, NeedsLowerAutoCopy)) return Result<const PrimFunc*>(func);
     FunctionFacts facts(context.diagnostics());
     facts.VisitStmt(func->body);
     CopyLowerer lowerer(facts, context.workspace(), context.diagnostics());

@@ -26,7 +26,6 @@ constexpr int64_t kMmaTile = 8;
 constexpr int64_t kTilePadding = 8;
 constexpr std::string_view kMatrixA = "wmma.matrix_a";
 constexpr std::string_view kMatrixB = "wmma.matrix_b";
-constexpr std::string_view kAccumulator = "wmma.accumulator";
 constexpr std::string_view kMatrixC = "m16n8k8.matrixC";
 
 // How T.tvm_access_ptr accesses memory.

@@ -1,12 +1,17 @@
 // Copies between memory and the matrices in the registers of a warp, which tensor cores compute with.
 #pragma once
 
+#include <string_view>
+
 #include "iropt/ir/module.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/support/result.h"
 #include "transform/tir/copies/block_copy.h"
 
 namespace iropt {
+
+// The scope of the matrices that products are added to.
+inline constexpr std::string_view kAccumulator = "wmma.accumulator";
 
 // All of these split the two innermost loops into tiles, move the loops in the tiles inside, and fail unless the
 // extents are multiples of the tiles and both buffers are accessed tile by tile: the two innermost dimensions, in the

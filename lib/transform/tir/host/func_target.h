@@ -8,6 +8,7 @@
 #include "iropt/ir/dlpack.h"
 #include "iropt/ir/tir/stmt.h"
 #include "transform/tir/host/host_builder.h"
+#include "transform/tir/util/target.h"
 
 namespace iropt {
 
@@ -21,13 +22,6 @@ inline constexpr std::string_view kNoAlias = "tir.noalias";
 // How a function is called: the values of the attribute calling_conv.
 enum class CallingConv : int8_t { kDefault = 0, kCPackedFunc = 1, kDeviceKernelLaunch = 2 };
 
-// Null if the attribute is not a target.
-inline const DictAttr* TargetConfig(const Attr* attr) {
-  if (const auto* target = As<TargetAttr>(attr)) return target->config;
-  return As<DictAttr>(attr);
-}
-// Null if none is stated.
-inline const DictAttr* TargetOf(const PrimFunc& func) { return TargetConfig(func.attrs->Find(attr::kTarget)); }
 // Null if the target has no host.
 inline const DictAttr* HostOf(const DictAttr& target) { return TargetConfig(target.Find("host")); }
 inline const DictAttr* WithoutHost(const DictAttr* target) { return target->Without("host"); }

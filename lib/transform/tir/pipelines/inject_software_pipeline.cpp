@@ -232,7 +232,7 @@ class PipelineInjector : public tir::StmtExprMutator {
   int64_t num_nodes_ = 0;
 };
 
-bool IsAffected(const tir::Stmt* stmt) {
+bool NeedsInjectSoftwarePipeline(const tir::Stmt* stmt) {
   if (const auto* loop = As<tir::For>(stmt))
     return loop->annotations->Find(kStages) || loop->annotations->Find(kOrders);
   const auto* block = As<tir::Block>(stmt);
@@ -243,7 +243,7 @@ bool IsAffected(const tir::Stmt* stmt) {
 
 Pass CreateInjectSoftwarePipeline(const PassOptions& options) {
   return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    if (!AnyStmt(func->body, IsAffected)) return Result<const PrimFunc*>(func);
+    if (!AnyStmt(func->body, NeedsInjectSoftwarePipeline)) return Result<const PrimFunc*>(func);
     PipelineInjector injector(*func, context);
     return Result<const PrimFunc*>(WithBody(func, injector.VisitStmt(func->body), context.workspace()));
   });

@@ -354,7 +354,7 @@ class VirtualThreadInjector : public AnalyzingMutator {
   DiagnosticEngine& diagnostics_;
 };
 
-bool IsAffected(const tir::Stmt* stmt) {
+bool NeedsInjectVirtualThread(const tir::Stmt* stmt) {
   if (const auto* attr = As<tir::AttrStmt>(stmt)) return attr->attr_key == "virtual_thread";
   return HasNoOps(stmt) || HasConstantCondition(stmt);
 }
@@ -363,7 +363,7 @@ bool IsAffected(const tir::Stmt* stmt) {
 
 Pass CreateInjectVirtualThread(const PassOptions& options) {
   return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    if (!AnyStmt(func->body, IsAffected)) return Result<const PrimFunc*>(func);
+    if (!AnyStmt(func->body, NeedsInjectVirtualThread)) return Result<const PrimFunc*>(func);
     VirtualThreadInjector injector(*func, context.workspace(), context.diagnostics());
     return Result<const PrimFunc*>(WithBody(func, injector.VisitStmt(func->body), context.workspace()));
   });

@@ -123,7 +123,7 @@ class ThreadBindingLifter : public LoopMutator {
   std::unordered_map<const tir::For*, std::vector<LiftedAxis>> lifted_;  // looked up, never iterated
 };
 
-bool IsAffected(const tir::Stmt* stmt) {
+bool NeedsLiftThreadBinding(const tir::Stmt* stmt) {
   const auto* loop = As<tir::For>(stmt);
   return loop ? loop->for_kind == tir::ForKind::kThreadBinding : HasNoOps(stmt);
 }
@@ -132,7 +132,7 @@ bool IsAffected(const tir::Stmt* stmt) {
 
 Pass CreateLiftThreadBinding(const PassOptions& options) {
   return CreateLoopPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    if (!AnyStmt(func->body, IsAffected)) return Result<const PrimFunc*>(func);
+    if (!AnyStmt(func->body, NeedsLiftThreadBinding)) return Result<const PrimFunc*>(func);
     ThreadBindingLifter lifter(context.workspace());
     return Result<const PrimFunc*>(WithBody(func, lifter.VisitStmt(func->body), context.workspace()));
   });

@@ -284,7 +284,7 @@ class CrossThreadReductionLowerer : public LoopMutator {
   std::unordered_map<const tir::Buffer*, std::vector<const tir::For*>> reduced_by_;  // in this kernel
 };
 
-bool IsAffected(const tir::Stmt* stmt) {
+bool NeedsLowerCrossThreadReduction(const tir::Stmt* stmt) {
   const auto* loop = As<tir::For>(stmt);
   return (loop && loop->for_kind == tir::ForKind::kThreadBinding) || HasNoOps(stmt);
 }
@@ -293,7 +293,7 @@ bool IsAffected(const tir::Stmt* stmt) {
 
 Pass CreateLowerCrossThreadReduction(const PassOptions& options) {
   return CreateLoopPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    if (!AnyStmt(func->body, IsAffected)) return Result<const PrimFunc*>(func);
+    if (!AnyStmt(func->body, NeedsLowerCrossThreadReduction)) return Result<const PrimFunc*>(func);
     CrossThreadReductionLowerer lowerer(context.workspace(), context.diagnostics());
     return Result<const PrimFunc*>(WithBody(func, lowerer.VisitStmt(func->body), context.workspace()));
   });

@@ -113,7 +113,7 @@ class ThreadBindingUnifier : public LoopMutator {
   int depth_ = 0;           // of kernels
 };
 
-bool IsAffected(const tir::Stmt* stmt) {
+bool NeedsUnifyThreadBinding(const tir::Stmt* stmt) {
   if (const auto* loop = As<tir::For>(stmt)) return loop->for_kind == tir::ForKind::kThreadBinding;
   if (const auto* attr = As<tir::AttrStmt>(stmt))
     return attr->attr_key == "thread_extent" || attr->attr_key == "virtual_thread";
@@ -124,7 +124,7 @@ bool IsAffected(const tir::Stmt* stmt) {
 
 Pass CreateUnifyThreadBinding(const PassOptions& options) {
   return CreateLoopPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    if (!AnyStmt(func->body, IsAffected)) return Result<const PrimFunc*>(func);
+    if (!AnyStmt(func->body, NeedsUnifyThreadBinding)) return Result<const PrimFunc*>(func);
     ThreadBindingUnifier unifier(context.workspace(), context.diagnostics());
     return Result<const PrimFunc*>(WithBody(func, unifier.VisitStmt(func->body), context.workspace()));
   });

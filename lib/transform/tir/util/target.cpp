@@ -4,11 +4,12 @@
 
 namespace iropt {
 
-const DictAttr* TargetOf(const PrimFunc& func) {
-  const Attr* attr = func.attrs->Find("target");
+const DictAttr* TargetConfig(const Attr* attr) {
   const auto* target = As<TargetAttr>(attr);
   return target ? target->config : As<DictAttr>(attr);
 }
+
+const DictAttr* TargetOf(const PrimFunc& func) { return TargetConfig(func.attrs->Find("target")); }
 
 const DictAttr* RequireTarget(const PrimFunc& func, DiagnosticEngine& diagnostics) {
   const DictAttr* target = TargetOf(func);

@@ -9,6 +9,8 @@
 
 namespace iropt {
 
+// The entries of a target; null if the attribute is not a target.
+const DictAttr* TargetConfig(const Attr* attr);
 // The attribute 'target'; null if the function does not have one.
 const DictAttr* TargetOf(const PrimFunc& func);
 // The same, and an error if it does not have one.
