@@ -92,17 +92,19 @@ class GraphCreator {
     if (node_of_[var->id] != kNone) graph_.AddUse(node_of_[var->id], node_);
   }
 
+  // A call that works in place is not fused: the group would have to work in place, too, on the same operand.
   OpPattern PatternOf(const VarBinding& binding) const {
     if (binding.var->type->has_shape_var()) return OpPattern::kOpaque;
     if (const auto* item = As<TupleGetItem>(binding.value)) {
+      // No PrimFunc has a tuple of tuples.
+      if (Is<TupleType>(binding.var->type)) return OpPattern::kOpaque;
       // Fetching a weight from a tuple of weights is not a computation.
       const bool is_weight = std::ranges::any_of(weights_, [&](const Var* weight) { return weight == item->tuple; });
       return is_weight ? OpPattern::kOpaque : OpPattern::kInjective;
     }
     const auto* call = As<Call>(binding.value);
     const auto* op = call ? As<Op>(call->op) : nullptr;
-    if (!op || !IsOneOf(*op, OpId::kCallTir, OpId::kCallTirInplace) || !Is<Tuple>(call->args[1]))
-      return OpPattern::kOpaque;
+    if (!op || op->id != OpId::kCallTir || !Is<Tuple>(call->args[1])) return OpPattern::kOpaque;
     const auto* callee = As<GlobalVar>(call->args[0]);
     const ModuleEntry* entry = callee ? module_.Find(callee) : nullptr;
     const auto* prim_func = entry ? As<PrimFunc>(entry->func) : nullptr;

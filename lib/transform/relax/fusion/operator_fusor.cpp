@@ -9,12 +9,15 @@
 #include "iropt/analysis/relax/free_vars.h"
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/relax/walk.h"
+#include "iropt/op/op.h"
 
 namespace iropt {
 
 namespace {
 
-constexpr uint32_t kNone = BindingGroups::kNone;
+constexpr uint32_t kNoIndex = BindingGroups::kNone;
+
+using SymVars = std::unordered_set<const tir::Var*>;
 
 // The symbolic variables that a binding uses, also in the types of its operands and results.
 struct SymVarUses : WalkHandler {
@@ -34,16 +37,18 @@ class BlockPlan {
  public:
   struct Unit {
     std::unique_ptr<FunctionCreator> creator = {};  // of a group
-    uint32_t group = kNone;
+    uint32_t group = kNoIndex;
     const Binding* binding = nullptr;  // of a single binding
     std::vector<uint32_t> depends_on = {};
   };
 
-  // `unit_of` is by Var::id, and empty of variables of this block.
-  BlockPlan(const DataflowBlock& block, const BindingGroups& groups, Constants constants,
+  // `unit_of` is by Var::id, and empty of variables of this block. `params` are the symbolic variables that the
+  // parameters define.
+  BlockPlan(const DataflowBlock& block, const BindingGroups& groups, Constants constants, const SymVars& params,
             std::vector<uint32_t>& unit_of)
       : groups_(groups), constants_(constants), unit_of_(unit_of) {
-    // Each attempt gives up a group.
+    FindDefinitions(block, params);
+    // Each attempt gives up a group: the dependencies of single bindings go back to earlier ones.
     while (!TryOrder(block)) Reset(block);
   }
 
@@ -54,23 +59,45 @@ class BlockPlan {
   }
 
   void Reset(const DataflowBlock& block) {
-    for (const Binding* binding : block.bindings) unit_of_[binding->var->id] = kNone;
+    for (const Binding* binding : block.bindings) unit_of_[binding->var->id] = kNoIndex;
     units_.clear();
     unit_of_group_.clear();
-    definer_of_.clear();
     order_.clear();
   }
 
  private:
+  // Finds the match_casts that define symbolic variables. A variable that occurs before in the block has another
+  // definition, against which the match_cast checks.
+  void FindDefinitions(const DataflowBlock& block, const SymVars& params) {
+    if (std::ranges::none_of(block.bindings, [](const Binding* binding) { return Is<MatchCast>(binding); })) return;
+    SymVars known = params;
+    for (const Binding* binding : block.bindings) {
+      if (const auto* cast = As<MatchCast>(binding)) {
+        for (const tir::Var* var : DefinedSymVars(cast->match_type)) {
+          if (!known.contains(var)) cast_of_.emplace(var, cast);
+        }
+      }
+      for (const tir::Var* var : SymVarsIn(*binding)) known.insert(var);
+    }
+  }
+
+  static std::vector<const tir::Var*> SymVarsIn(const Binding& binding) {
+    SymVarUses uses;
+    Walk(ValueOf(&binding), uses);
+    uses.OnType(binding.var->type);
+    return std::move(uses.vars);
+  }
+
   bool TryOrder(const DataflowBlock& block) {
     for (const Binding* binding : block.bindings) AddBinding(binding);
     for (const Binding* binding : block.bindings) AddUses(binding);
+    AddOverwrites(block);
     return Order();
   }
 
   uint32_t UnitOf(const Binding* binding) {
     const uint32_t group = groups_.Of(binding->var);
-    const bool fuses = group != kNone && Is<VarBinding>(binding) && !given_up_.contains(group);
+    const bool fuses = group != kNoIndex && Is<VarBinding>(binding) && !given_up_.contains(group);
     if (fuses) {
       const auto [found, is_new] = unit_of_group_.emplace(group, units_.size());
       if (is_new) {
@@ -89,8 +116,6 @@ class BlockPlan {
     if (units_[unit].creator) {
       units_[unit].creator->Append(To<VarBinding>(binding));
       if (!binding->var->is_dataflow()) units_[unit].creator->AddOutput(binding->var);
-    } else if (const auto* cast = As<MatchCast>(binding)) {
-      for (const tir::Var* var : DefinedSymVars(cast->match_type)) definer_of_.emplace(var, unit);
     }
   }
 
@@ -100,18 +125,34 @@ class BlockPlan {
     Walk(ValueOf(binding), uses);
     for (const Var* var : uses.vars) {
       const uint32_t producer = unit_of_[var->id];
-      if (producer == unit || producer == kNone) continue;
+      if (producer == unit || producer == kNoIndex) continue;
       units_[unit].depends_on.push_back(producer);
       if (units_[producer].creator) units_[producer].creator->AddOutput(var);
     }
-    if (definer_of_.empty()) return;
-    SymVarUses sizes;
-    Walk(ValueOf(binding), sizes);
-    sizes.OnType(binding->var->type);
-    for (const tir::Var* var : sizes.vars) {
-      const auto definer = definer_of_.find(var);
-      if (definer != definer_of_.end() && definer->second != unit) units_[unit].depends_on.push_back(definer->second);
+    if (cast_of_.empty()) return;
+    for (const tir::Var* var : SymVarsIn(*binding)) {
+      const auto cast = cast_of_.find(var);
+      if (cast != cast_of_.end()) AddDependency(unit, unit_of_[cast->second->var->id]);
     }
+  }
+
+  void AddDependency(uint32_t unit, uint32_t needed) {
+    if (unit != needed) units_[unit].depends_on.push_back(needed);
+  }
+
+  // A call that works in place overwrites what earlier bindings may read, so that it stays after all of these.
+  void AddOverwrites(const DataflowBlock& block) {
+    size_t first = 0;  // the last such call, and then the bindings after it
+    for (size_t i = 0; i < block.bindings.size(); ++i) {
+      const auto* call = As<Call>(ValueOf(block.bindings[static_cast<uint32_t>(i)]));
+      if (!call || !IsOp(call->op, OpId::kCallTirInplace)) continue;
+      const uint32_t unit = UnitAt(block, i);
+      for (; first < i; ++first) AddDependency(unit, UnitAt(block, first));
+    }
+  }
+
+  uint32_t UnitAt(const DataflowBlock& block, size_t i) const {
+    return unit_of_[block.bindings[static_cast<uint32_t>(i)]->var->id];
   }
 
   // Puts the units into the order of their first bindings, each after those that it depends on. False if a group
@@ -155,7 +196,7 @@ class BlockPlan {
   std::vector<uint32_t>& unit_of_;
   std::vector<Unit> units_;
   std::unordered_map<uint32_t, uint32_t> unit_of_group_;
-  std::unordered_map<const tir::Var*, uint32_t> definer_of_;  // the match_casts that define symbolic variables
+  std::unordered_map<const tir::Var*, const MatchCast*> cast_of_;  // that defines the symbolic variable
   std::unordered_set<uint32_t> given_up_;
   std::vector<uint32_t> order_;
 };
@@ -167,9 +208,14 @@ class GroupFusor : private ExprRewriter<GroupFusor> {
         groups_(groups),
         constants_(constants),
         functions_(functions),
-        unit_of_(workspace.num_vars(), kNone) {}
+        unit_of_(workspace.num_vars(), kNoIndex) {}
 
-  const Function* Run(const Function* function) { return To<Function>(VisitFunction(function)); }
+  const Function* Run(const Function* function) {
+    for (const Var* param : function->params) {
+      for (const tir::Var* var : DefinedSymVars(param->type)) params_.insert(var);
+    }
+    return To<Function>(VisitFunction(function));
+  }
 
  private:
   friend class ExprRewriter<GroupFusor>;
@@ -177,11 +223,11 @@ class GroupFusor : private ExprRewriter<GroupFusor> {
   const BindingBlock* VisitBlock(const BindingBlock* block) {
     const bool has_groups =
         block->is_dataflow() && std::ranges::any_of(block->bindings, [this](const Binding* binding) {
-          return groups_.Of(binding->var) != kNone;
+          return groups_.Of(binding->var) != kNoIndex;
         });
     if (!has_groups) return ExprRewriter::VisitBlock(block);
     const auto& dataflow = *To<DataflowBlock>(block);
-    BlockPlan plan(dataflow, groups_, constants_, unit_of_);
+    BlockPlan plan(dataflow, groups_, constants_, params_, unit_of_);
     std::vector<const Binding*> bindings;
     if (plan.has_groups()) {
       for (const uint32_t i : plan.order()) EmitUnit(plan.unit(i), bindings);
@@ -251,6 +297,7 @@ class GroupFusor : private ExprRewriter<GroupFusor> {
   const Constants constants_;
   ModuleBuilder& functions_;
   std::vector<uint32_t> unit_of_;  // by Var::id: of the current block
+  SymVars params_;                 // that the parameters define
 };
 
 }  // namespace

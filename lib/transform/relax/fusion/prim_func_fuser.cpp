@@ -81,6 +81,10 @@ class PrimFuncFuser {
     Buffers outputs;
     if (!BuffersOf(body->body, outputs) || bodies_.empty()) return "it has results that no PrimFunc computes";
     if (!AddOutputs(outputs, result)) return "two of its results are in the memory of one parameter";
+    for (const tir::Buffer* buffer : overwritten_) {
+      if (std::ranges::find(outputs, buffer) == outputs.end())
+        return fmt::format("it works in place on parameter '{}', which is not one of its results", buffer->name);
+    }
     result.function = Finish(outputs);
     result.storage = workspace_.Finish();
     return {};
@@ -241,6 +245,8 @@ class PrimFuncFuser {
       if (inplace[i] >= 0) {
         if (static_cast<size_t>(inplace[i]) >= inputs.size()) return false;
         results.push_back(inputs[static_cast<size_t>(inplace[i])]);
+        if (std::ranges::find(param_buffers_, results.back()) != param_buffers_.end())
+          overwritten_.push_back(results.back());
         continue;
       }
       const auto* type = As<TensorType>(types[i]);
@@ -313,6 +319,7 @@ class PrimFuncFuser {
   std::vector<const tir::Var*> scalars_;
   std::unordered_map<const Var*, Buffers> buffers_;  // of the variables of the Relax function
   Buffers allocated_;
+  Buffers overwritten_;  // those of parameters on which calls work in place
   std::vector<const tir::Stmt*> bodies_;
   std::unordered_map<std::string, size_t> num_named_;
   std::unordered_map<const tir::Var*, const PrimExpr*> values_;  // of the variables of the current PrimFunc
