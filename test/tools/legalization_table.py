@@ -271,6 +271,9 @@ NN += rows(FLOAT_PAIR, ["R.nn.group_norm(x, g, b, num_groups=2, channel_axis=1, 
 NN += rows(FLOAT_PAIR, ["R.nn.rms_norm(x, g, axes=[-1])", "R.nn.rms_norm(x, g, axes=[2], epsilon=0.5)"],
            {"x": ("n", 4, 6), "g": (6,)})
 NN += rows(FLOAT_PAIR, ["R.nn.rms_norm(x, g, axes=[-2, -1])"], {"x": ("n", 4, 6), "g": (4, 6)})
+NN += rows(FLOAT_PAIR, ["R.nn.layer_norm(x, g, b, axes=[-1])"], {"x": (6,), "g": (6,), "b": (6,)})
+NN += rows(FLOAT_PAIR, ["R.nn.layer_norm(x, g, b, axes=[0, 1])"], {"x": ("n", 4), "g": ("n", 4), "b": ("n", 4)})
+NN += rows(FLOAT_PAIR, ["R.nn.rms_norm(x, g, axes=[0])"], {"x": (6,), "g": (6,)})
 NN += rows(("float32",), [f"R.nn.batch_norm(x, g, b, m0, v0, {more})" for more in (
     "axis=1", "axis=-2", "axis=1, center=False", "axis=1, scale=False", "axis=1, epsilon=0.5, momentum=0.25")],
            {"x": ("n", 4, 6), "g": (4,), "b": (4,), "m0": (4,), "v0": (4,)})

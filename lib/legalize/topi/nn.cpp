@@ -32,6 +32,12 @@ struct SplitIndices {
   }
 };
 
+// An element of sums over axes, which are a tensor of one dimension if no axis is left.
+Value SumAt(const Tensor& sums, Values others) {
+  const Value first = 0;
+  return sums(others.empty() ? Values(&first, 1) : others);
+}
+
 // The product of some dimensions as a number of the dtype.
 Value Extent(const Tensor& x, const std::vector<size_t>& axes, DataType dtype) {
   Value extent = x.te().Const(1, dtype);
@@ -110,8 +116,8 @@ Tensor LayerNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, const
   const Value extent = Extent(x, real, x.dtype());
   return x.te().Compute("T_layer_norm", x.shape(), [&](Values i) {
     const SplitIndices at(i, real);
-    const Value mean = te::Div(sums[0](Values(at.others)), extent);
-    const Value var = te::Div(sums[1](Values(at.others)), extent) - mean * mean;
+    const Value mean = te::Div(SumAt(sums[0], Values(at.others)), extent);
+    const Value var = te::Div(SumAt(sums[1], Values(at.others)), extent) - mean * mean;
     Value result = (x(i) - mean) * Rsqrt(var + x.te().Const(epsilon, var.dtype()));
     result = te::Cast(x.dtype(), result) * gamma(Values(at.chosen));
     return result + beta(Values(at.chosen));
@@ -139,8 +145,8 @@ Tensor GroupNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, int64
   const Tensor normalized = te.Compute("T_group_norm", shape, [&](Values i) {
     const SplitIndices at(i, real);
     const Values of_parameter = i.subspan(channel, 2);
-    const Value mean = te::Div(sums[0](Values(at.others)), extent);
-    const Value var = te::Div(sums[1](Values(at.others)), extent) - mean * mean;
+    const Value mean = te::Div(SumAt(sums[0], Values(at.others)), extent);
+    const Value var = te::Div(SumAt(sums[1], Values(at.others)), extent) - mean * mean;
     const Value result = (data(i) - mean) * Rsqrt(var + te.Const(epsilon, x.dtype()));
     return te::Cast(x.dtype(), result) * scale(of_parameter) + offset(of_parameter);
   });
@@ -155,9 +161,7 @@ Tensor RmsNorm(const Tensor& x, const Tensor& weight, const Axes& axes, double e
   const std::vector<size_t> real = RealAxes(x.ndim(), axes);
   const Value extent = Extent(data, real, DataType::Float(32));
   const Tensor rsqrt = te.Compute("rsqrt", SplitIndices(x.shape(), real).others, [&](Values i) {
-    const Value none = 0;
-    const Value sum = sums(i.empty() ? Values(&none, 1) : i);
-    return Rsqrt(te::Div(sum, extent) + te.Const(epsilon, x.dtype()));
+    return Rsqrt(te::Div(SumAt(sums, i), extent) + te.Const(epsilon, x.dtype()));
   });
   const Tensor normalized = te.Compute("T_rms_norm", x.shape(), [&](Values i) {
     const SplitIndices at(i, real);
