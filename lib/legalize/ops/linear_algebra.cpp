@@ -7,8 +7,6 @@
 namespace iropt::legalize {
 
 const Expr* LegalizeMatmul(LegalizeCall& call) {
-  if (call.TensorArg(0)->dtype.is_void() || call.TensorArg(1)->dtype.is_void())
-    return call.Error("the dtypes of both operands must be known");
   TeCall te(call, "matmul");
   const te::Tensor a = te.Arg(0);
   return te.Finish({topi::Matmul(a, te.Arg(1), false, MatmulAttrs(call.call()).out_dtype(), "matmul")});

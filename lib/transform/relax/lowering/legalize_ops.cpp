@@ -55,6 +55,16 @@ bool HasKnownShapes(const Call& call, const OpInfo& op) {
   return known && (op.name.find("dynamic") != std::string_view::npos || KnowsShapes(call.type));
 }
 
+// An operand of unknown dtype has no buffer.
+bool HasKnownDTypes(const Call& call) {
+  return std::all_of(call.args.begin(), call.args.end(), [](const Expr* arg) {
+    return !arg->type || AllLeaves(arg->type, [](const Type* leaf) {
+      const auto* tensor = As<TensorType>(leaf);
+      return !tensor || !tensor->dtype.is_void();
+    });
+  });
+}
+
 // The target of the first tensor on a virtual device; null if there is none.
 const DictAttr* TargetOf(const Type* type) {
   if (const auto* tensor = As<TensorType>(type)) return tensor->vdevice ? tensor->vdevice->target : nullptr;
@@ -122,7 +132,12 @@ class Legalizer : public ExprMutator {
         return WrapPure(op, builder().Normalize(known));
       const auto hint_of = [this](const Var& var) { return hints_.Of(var); };
       LegalizeCall context(call, builder(), module_, &diagnostics_, hint_of);
-      result = is_custom ? custom->second(context) : row.legalize(context);
+      if (is_custom) {
+        result = custom->second(context);
+      } else {
+        const bool lacks_dtype = row.needs_shapes && !HasKnownDTypes(call);
+        result = lacks_dtype ? context.Error("the dtypes of its operands must be known") : row.legalize(context);
+      }
       has_errors_ |= result == nullptr;
       if (result == nullptr) return &call;
       if (result == &call) Miss(call, op, context.reason());
