@@ -17,14 +17,21 @@ Tensor NllLossGrad(const Tensor& output_grad, const Tensor& predictions, const T
                    std::string_view reduction, int64_t ignore_index) {
   te::Builder& te = predictions.te();
   const auto zero = [&](const Tensor& of) { return te.Const(0, of.dtype()); };
-  if (ignore_index >= 0) {
+  const std::optional<int64_t> classes = weights.dim(0).AsInt();
+  const bool is_class = ignore_index >= 0 && classes && ignore_index < *classes;
+  if (is_class) {
     const Tensor given = weights;
     weights = te.Compute(
         "weights_new", given.shape(),
         [&](te::Values i) { return te::Select(i[0] == ignore_index, zero(given), given(i)); }, te::PythonAxes({"i"}));
   }
-  const Tensor used = te.Compute(
-      "all_weights", targets.shape(), [&](te::Values i) { return weights(targets(i)); }, te::PythonAxes());
+  // Targets that are ignored need not be classes, so that they have no weight.
+  const auto weight_of = [&](te::Values i) {
+    const Value target = targets(i);
+    if (is_class) return weights(target);
+    return te::IfThenElse(te::Cast(DataType::Int(64), target) != ignore_index, weights(target), zero(weights));
+  };
+  const Tensor used = te.Compute("all_weights", targets.shape(), weight_of, te::PythonAxes());
   Tensor grad = output_grad;
   if (reduction != "none") grad = topi::BroadcastTo(grad, targets.shape());
   if (reduction == "mean") grad = topi::Divide(grad, used.ndim() == 0 ? used : topi::Sum(used, std::nullopt));
