@@ -118,6 +118,10 @@ std::vector<NamedValue> ReadValues(const PassOptions& options) {
   if (!dict && !option.is_null()) options.Refuse(kOption, "must be an object of integers");
   for (const OptionValue::Entry& entry : dict ? *dict : OptionValue::Dict()) {
     const int64_t* value = entry.value.as_int();
+    if (value && *value < 0) {
+      options.Refuse(kOption, entry.value.span(),
+                     fmt::format("must not have a negative integer for '{}', found {}", entry.key, *value));
+    }
     if (value) values.push_back({entry.key, *value, entry.key_span});
     if (!value) {
       options.Refuse(kOption, entry.value.span(),
