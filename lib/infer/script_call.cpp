@@ -54,7 +54,8 @@ class CallBuilder {
   }
 
   const Call* Build(std::span<const PyValue> positional, std::span<const PyKeyword> keywords) {
-    if (!BindPositional(positional) || !BindKeywords(keywords, positional.size()) || !CheckRequired()) return nullptr;
+    const bool bound = OperandsFirst(positional, keywords) ? BindOperands(positional) : BindPositional(positional);
+    if (!bound || !BindKeywords(keywords, positional.size()) || !CheckRequired()) return nullptr;
     if (!AdjustArguments(bound_)) return nullptr;
     // The operator can depend on the arguments; the operands and attributes are those of the script function.
     const OpInfo* target = &op();
@@ -93,6 +94,27 @@ class CallBuilder {
                      fmt::format("{} takes at most {} positional argument{}", op().script, i, i == 1 ? "" : "s"));
       }
       bound_.values[i] = &positional[i];
+    }
+    return true;
+  }
+
+  static bool IsOperand(const OpParam& param) { return param.role == Role::kArg && !param.keyword_only && !param.rest; }
+
+  // Calls are printed with all operands first and the attributes by name, also if the script function has an attribute
+  // between operands: R.nn.pad(x, R.const(0, "int32"), pad_width=[1, 1]).
+  bool OperandsFirst(std::span<const PyValue> positional, std::span<const PyKeyword> keywords) const {
+    const std::span params(op().params);
+    if (static_cast<size_t>(std::ranges::count_if(params, IsOperand)) < positional.size()) return false;
+    return std::ranges::any_of(keywords, [&](const PyKeyword& keyword) {
+      const size_t i = FindParam(keyword.name, 0);
+      return i < positional.size() && params[i].role == Role::kAttr && positional[i].kind == Kind::kExpr;
+    });
+  }
+
+  bool BindOperands(std::span<const PyValue> positional) {
+    size_t next = 0;
+    for (size_t i = 0; next < positional.size(); ++i) {
+      if (IsOperand(op().params[i])) bound_.values[i] = &positional[next++];
     }
     return true;
   }
