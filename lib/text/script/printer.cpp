@@ -143,7 +143,7 @@ class ModulePrinter {
 
   // On a new line. A function ends with the line break of its last statement, so that a blank line follows it.
   void PrintOne(const Item& item, OutputStream& out) {
-    PrintNames names(ReservedNames(ClassName(module_)));
+    PrintNames names(ReservedNames(ClassName(module_), metadata_));
     PrintContext context{&module_, options_, out, names, metadata_, bare_ ? 0 : 1};
     if (!bare_) context.NewLine();
     const std::string_view name = item.entry->var->name;

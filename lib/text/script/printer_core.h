@@ -69,9 +69,11 @@ struct PrintContext : PrintTarget {
   }
 };
 
-// The names that no variable of a module gets.
-inline std::vector<std::string_view> ReservedNames(std::string_view module_name) {
-  return {"I", "T", "R", "cls", module_name};
+// The names that no variable of a module gets. That of the metadata section is free if there is none.
+inline std::vector<std::string_view> ReservedNames(std::string_view module_name, const MetadataTable& metadata) {
+  std::vector<std::string_view> names{"I", "T", "R", "cls", module_name};
+  if (!metadata.empty()) names.push_back("metadata");
+  return names;
 }
 
 // The comments that name the imports, each on a line of its own, and an empty comment after them.

@@ -66,7 +66,7 @@ void RecoverHints(const PrimFunc* func, std::span<const tir::Buffer* const> buff
   const MetadataTable metadata;
   std::string text;
   OutputStream out(&text);
-  PrintNames names(ReservedNames(module_name));
+  PrintNames names(ReservedNames(module_name, metadata));
   PrintContext context{&module, options, out, names, metadata};
   HintFinder finder(func, context, buffers);
   finder.Print("f");
