@@ -4,6 +4,7 @@
 #include "iropt/ir/relax/normalizer.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
+#include "void_type.h"
 
 namespace iropt::text {
 
@@ -22,7 +23,9 @@ const Expr* AnfBuilder::FlattenOperand(const Expr* expr) {
   return WithStack([&]() -> const Expr* {
     const Expr* flat = FlattenTyped(expr);
     if (!flat || Is<Tuple>(flat)) return flat;
-    return EmitTemporary(flat);
+    const Var* var = EmitTemporary(flat);
+    if (!IsVoid(var->type)) return var;
+    return Nothing(var->type, var->span());
   });
 }
 
@@ -38,6 +41,12 @@ Var* AnfBuilder::NewVar(std::string_view name, const Type* type, Span span) {
   var->set_span(span);
   if (sequence_->in_dataflow) sequence_->dataflow_vars.push_back(var);
   return var;
+}
+
+const Tuple* AnfBuilder::Nothing(const Type* type, Span span) {
+  auto* nothing = ws_.New<Tuple>(List<const Expr*>(), To<TupleType>(type));
+  nothing->set_span(span);
+  return nothing;
 }
 
 void AnfBuilder::Bind(const Var* var, const Expr* value, Span span) {

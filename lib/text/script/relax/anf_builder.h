@@ -52,6 +52,8 @@ class AnfBuilder {
   void Bind(const Var* var, const Expr* value, Span span);
   // Binds the value to a new variable without a name in the text.
   const Var* EmitTemporary(const Expr* value);
+  // What stands for a use of a variable without a value: the empty tuple, as in TVM's block builder.
+  const Tuple* Nothing(const Type* type, Span span);
   void EndBlock();
 
  private:

@@ -8,6 +8,7 @@
 #include "iropt/op/op.h"
 #include "text/script/attr_text.h"
 #include "text/script/tir/scalar_parser.h"
+#include "void_type.h"
 
 namespace iropt::text {
 
@@ -117,11 +118,7 @@ bool RelaxExprParser::Named(const Node* node, const Token& token, PyValue& out) 
   }
   const auto* expr = static_cast<const Expr*>(node);
   // The binding of a variable without a value is printed without its name, so its uses are the empty tuple itself.
-  if (const auto* type = As<TupleType>(expr->type); type && type->fields.empty() && Var::ClassOf(expr->kind)) {
-    auto* nothing = ws_.New<Tuple>(List<const Expr*>(), type);
-    nothing->set_span(lex_.SpanOf(token));
-    expr = nothing;
-  }
+  if (IsVoid(expr->type) && Var::ClassOf(expr->kind)) expr = anf_.Nothing(expr->type, lex_.SpanOf(token));
   out.kind = Kind::kExpr;
   out.expr = expr;
   out.span = lex_.SpanOf(token);

@@ -8,6 +8,7 @@
 #include "iropt/support/stack.h"
 #include "printer.h"
 #include "text/script/attr_text.h"
+#include "void_type.h"
 
 namespace iropt::text {
 
@@ -33,6 +34,8 @@ void RelaxPrinter::PrintExpr(const Expr* expr) {
     case NodeKind::kDataflowVar: {
       const auto* var = static_cast<const Var*>(expr);
       const std::string_view name = names_.Find(var);
+      // The binding of a variable without a value is printed without its name.
+      if (name.empty() && IsVoid(var->type)) return out_.Append("R.tuple()");
       // A variable without a definition makes the module ill-formed, but it is printed nevertheless.
       return out_.Append(name.empty() ? names_.Define(var) : name);
     }

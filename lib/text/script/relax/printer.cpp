@@ -5,16 +5,9 @@
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
 #include "text/script/attr_text.h"
+#include "void_type.h"
 
 namespace iropt::text {
-namespace {
-
-bool IsVoid(const Type* type) {
-  const auto* tuple = As<TupleType>(type);
-  return tuple && tuple->fields.empty();
-}
-
-}  // namespace
 
 void RelaxPrinter::PrintFunction(const Function* function, std::string_view name, const RelaxPrologue& prologue,
                                  PrefixUse before) {

@@ -7,6 +7,7 @@
 #include "iropt/infer/infer.h"
 #include "iropt/support/stack.h"
 #include "text/script/attr_text.h"
+#include "void_type.h"
 
 namespace iropt::text {
 
@@ -175,7 +176,10 @@ bool RelaxFunctionParser::BindValue(const Token& name, const Type* annotation, S
                  fmt::format("the annotation {} contradicts the type of the value, {}", TypeToString(annotation),
                              TypeToString(expr->type)));
   }
-  const Type* type = annotation ? annotation : TypeOfExpr(expr, state_.module);
+  const Type* type = annotation;
+  // The annotation R.Callable does not say how the result types of calls follow, which the external function does.
+  if (!type || (TypeEqual(expr->type, PackedFuncType()) && TypeEqual(type, FuncType::Opaque(ObjectType::Get()))))
+    type = TypeOfExpr(expr, state_.module);
   if (!type) return Error(value.span, "bad-expression", "this can't be bound to a variable");
   const std::string_view text = lex_.text(name);
   const Var* var = anf_.NewVar(text, type, lex_.SpanOf(name));
@@ -398,6 +402,7 @@ const Expr* RelaxFunctionParser::BranchValue(std::string_view suffix) {
   const std::string_view name = ws_.arena().CopyString(fmt::format("{}_{}", var->name(), suffix));
   var->name_data = name.data();
   var->name_size = static_cast<uint32_t>(name.size());
+  if (IsVoid(var->type)) return anf_.Nothing(var->type, var->span());
   return var;
 }
 
