@@ -336,7 +336,8 @@ void PrimPrinter::PrintFunction(std::string_view name, std::initializer_list<con
 
 void PrimPrinter::PrintInt(const tir::IntImm* imm) {
   const bool is_bool = imm->dtype == DataType::Bool();
-  const bool plain = mode_ == ScriptDialect::kRelax || imm->dtype == DataType::Int(32);
+  const bool plain =
+      mode_ == ScriptDialect::kRelax ? is_bool || imm->dtype == DataType::Int(64) : imm->dtype == DataType::Int(32);
   if (!plain) {
     PrintDTypeName(imm->dtype);
     out_.Append('(');

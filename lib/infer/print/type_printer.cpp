@@ -45,7 +45,7 @@ void TypePrinter::PrintUncached(const Type* type, const Introduced* introduced, 
         out.Append("R.Prim(");
         if (prim->value) {
           out.Append("value=");
-          printer.PrintDim(prim->value, introduced);
+          printer.PrintValue(prim->value, introduced);
         } else {
           printer.PrintDType(prim->dtype);
         }
@@ -98,6 +98,12 @@ void TypePrinter::PrintDims(std::span<const PrimExpr* const> dims, const Introdu
     if (i) context_.out.Append(", ");
     PrintDim(dims[i], introduced);
   }
+}
+
+// The value of a scalar type has a dtype, which a plain number does not state unless it is int64.
+void TypePrinter::PrintValue(const PrimExpr* value, const Introduced* introduced) {
+  if (Is<tir::IntImm>(value)) return PrintPrimExpr(value, context_, ScriptDialect::kRelax);
+  PrintDim(value, introduced);
 }
 
 void TypePrinter::PrintDim(const PrimExpr* dim, const Introduced* introduced) {

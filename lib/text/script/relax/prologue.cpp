@@ -142,7 +142,10 @@ class Scanner {
   }
 
   void ScanPrim(const PrimExpr* expr) {
-    if (Is<tir::IntImm>(expr)) return;
+    if (Is<tir::IntImm>(expr)) {
+      result_.uses_tir |= expr->dtype != DataType::Int(64) && !expr->dtype.is_bool();  // T.int32(1)
+      return;
+    }
     if (const auto* var = As<tir::Var>(expr)) return ScanVar(var);
     const NodeKind k = expr->kind;
     const bool infix = Is<tir::Not>(expr) || (Is<tir::BinaryExpr>(expr) && k != NodeKind::kMin && k != NodeKind::kMax &&

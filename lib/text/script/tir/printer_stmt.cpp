@@ -190,13 +190,13 @@ void TirPrinter::PrintAttrStmt(const tir::AttrStmt* stmt) {
       });
 }
 
-// bx = T.launch_thread("blockIdx.x", 8) if all uses of the variable are inside, else with a variable made by
-// T.env_thread.
+// bx = T.launch_thread("blockIdx.x", 8) if all uses of the variable are inside and it has the dtype of the extent, else
+// with a variable made by T.env_thread.
 void TirPrinter::PrintLaunchThread(const tir::AttrStmt* stmt, bool concise) {
   const auto* thread = To<tir::IterVar>(stmt->node);
   bool defines = false;
   if (names_.Find(thread->var).empty()) {
-    defines = scopes().Encloses(stmt, thread->var);
+    defines = scopes().Encloses(stmt, thread->var) && thread->var->dtype == stmt->value->dtype;
     if (!defines) {
       const size_t owner = FrameFor(thread->var);
       const size_t position = names_.Mark();
@@ -206,6 +206,10 @@ void TirPrinter::PrintLaunchThread(const tir::AttrStmt* stmt, bool concise) {
       {
         OutputStream out(&line);
         PrintString(thread->thread_tag, out);
+        if (const DataType dtype = thread->var->dtype; dtype != DataType::Int(32)) {
+          out.Append(", ");
+          PrintString(dtype.ToString(), out);
+        }
       }
       line += ')';
       // The current list has not begun the line of this statement yet.
