@@ -8,6 +8,7 @@
 #include "iropt/infer/global_infos.h"
 #include "iropt/infer/infer.h"
 #include "iropt/support/stack.h"
+#include "text/script/type_checks.h"
 
 namespace iropt::text {
 
@@ -100,6 +101,7 @@ bool RelaxTypeParser::ParseDims(std::vector<const PrimExpr*>& dims) {
   }
   if (!Expect(close, "a shape")) return false;
   if (!comma && !dims.empty()) return Error(span, "bad-shape", "a shape of one dimension is written (n,)");
+  WarnOfDims(dims, span, diag_);
   return true;
 }
 
@@ -173,8 +175,10 @@ bool RelaxTypeParser::ParseTensorArgument(TensorSpec& spec, std::string_view key
   if (keyword == "dtype" || (keyword.empty() && position == 1)) {
     if (AcceptName("None")) return true;
     const auto dtype = ParseDataTypeString();
-    if (dtype) spec.dtype = *dtype;
-    return dtype.has_value();
+    if (!dtype) return false;
+    spec.dtype = *dtype;
+    WarnOfDType(spec.dtype, span, diag_);
+    return true;
   }
   if (keyword == "vdevice" || (keyword.empty() && position == 2)) {
     if (AcceptName("None")) return true;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "iropt/arith/prim_builder.h"
+#include "text/script/type_checks.h"
 
 namespace iropt::text {
 
@@ -44,6 +45,7 @@ bool BufferValues::ReadBufferSpec(const PyArgs& args, std::string_view what, con
       if (!dim->dtype.is_integer())
         return Report(shape->span, "type-mismatch", "the shape of a buffer consists of integers");
     }
+    WarnOfDims(spec.shape, shape->span, diagnostics_);
   } else {
     if (!param || !param->is(PyValue::Kind::kRegion)) {
       return Report(
@@ -55,6 +57,7 @@ bool BufferValues::ReadBufferSpec(const PyArgs& args, std::string_view what, con
     for (const tir::Range* range : region->region) spec.shape.push_back(range->extent);
   }
   if (dtype && !ToDType(*dtype, spec.dtype)) return false;
+  if (dtype) WarnOfDType(spec.dtype, dtype->span, diagnostics_);
   if (data) {
     spec.data = ToVar(*data);
     if (!spec.data) return false;
