@@ -1,4 +1,6 @@
 // Legalization of operators on tensors that are broadcast against each other.
+#include <fmt/format.h>
+
 #include "legalize/legalizations.h"
 
 namespace iropt::legalize {
@@ -18,39 +20,60 @@ const Expr* LegalizeBinary(LegalizeCall& call, std::string_view name, std::strin
   return te.Finish({topi::Broadcast(a, b, stage, f)});
 }
 
+DataType ElementType(const Type* type) {
+  if (const auto* tensor = As<TensorType>(type)) return tensor->dtype;
+  const auto* scalar = As<PrimType>(type);
+  return scalar ? scalar->dtype : DataType::Void();
+}
+
+// Operations on the bits of integers. The type rules take all dtypes, as TVM's do, but no PrimFunc has such an
+// operation on others.
+const Expr* LegalizeBits(LegalizeCall& call, std::string_view name, std::string_view stage, topi::BinaryFn f) {
+  for (size_t i = 0; i < call.num_args(); ++i) {
+    if (const DataType dtype = ElementType(call.arg(i)->type); dtype.is_floating())
+      return call.Error(fmt::format("the operands must have integer dtypes, but one has {}", dtype.ToString()));
+  }
+  return LegalizeBinary(call, name, stage, f);
+}
+
 Value FloorDivide(Value a, Value b) { return a.dtype().is_integer() ? te::FloorDiv(a, b) : topi::Floor(te::Div(a, b)); }
 
 }  // namespace
 
-#define IROPT_LEGALIZE_BINARY(Id, name, value)                                                                         \
+#define IROPT_LEGALIZE_WITH(legalize, Id, name, value)                                                                 \
   const Expr* Legalize##Id(LegalizeCall& call) {                                                                       \
-    return LegalizeBinary(call, name, "T_" name, [](Value a, Value b) { return value; });                              \
+    return legalize(call, name, "T_" name, [](Value a, Value b) { return value; });                                    \
   }
+#define IROPT_LEGALIZE_BINARY(Id, name, value) IROPT_LEGALIZE_WITH(LegalizeBinary, Id, name, value)
+#define IROPT_LEGALIZE_BITS(Id, name, op)                                                                              \
+  IROPT_LEGALIZE_WITH(LegalizeBits, Id, name, te::Bitwise(arith::BitOp::op, a, b))
 
 IROPT_LEGALIZE_BINARY(Add, "add", a + b)
-IROPT_LEGALIZE_BINARY(BitwiseAnd, "bitwise_and", te::Bitwise(arith::BitOp::kAnd, a, b))
-IROPT_LEGALIZE_BINARY(BitwiseOr, "bitwise_or", te::Bitwise(arith::BitOp::kOr, a, b))
-IROPT_LEGALIZE_BINARY(BitwiseXor, "bitwise_xor", te::Bitwise(arith::BitOp::kXor, a, b))
+IROPT_LEGALIZE_BITS(BitwiseAnd, "bitwise_and", kAnd)
+IROPT_LEGALIZE_BITS(BitwiseOr, "bitwise_or", kOr)
+IROPT_LEGALIZE_BITS(BitwiseXor, "bitwise_xor", kXor)
 IROPT_LEGALIZE_BINARY(Divide, "divide", te::Div(a, b))
 IROPT_LEGALIZE_BINARY(Equal, "equal", a == b)
 IROPT_LEGALIZE_BINARY(FloorDivide, "floor_divide", FloorDivide(a, b))
 IROPT_LEGALIZE_BINARY(Greater, "greater", a > b)
 IROPT_LEGALIZE_BINARY(GreaterEqual, "greater_equal", a >= b)
-IROPT_LEGALIZE_BINARY(LeftShift, "left_shift", te::Bitwise(arith::BitOp::kShiftLeft, a, b))
+IROPT_LEGALIZE_BITS(LeftShift, "left_shift", kShiftLeft)
 IROPT_LEGALIZE_BINARY(Less, "less", a < b)
 IROPT_LEGALIZE_BINARY(LessEqual, "less_equal", a <= b)
 IROPT_LEGALIZE_BINARY(LogicalAnd, "logical_and", a&& b)
 IROPT_LEGALIZE_BINARY(LogicalOr, "logical_or", a || b)
-IROPT_LEGALIZE_BINARY(LogicalXor, "logical_xor", te::Bitwise(arith::BitOp::kXor, a, b))
+IROPT_LEGALIZE_BITS(LogicalXor, "logical_xor", kXor)
 IROPT_LEGALIZE_BINARY(Maximum, "maximum", te::Max(a, b))
 IROPT_LEGALIZE_BINARY(Minimum, "minimum", te::Min(a, b))
 IROPT_LEGALIZE_BINARY(Multiply, "multiply", a* b)
 IROPT_LEGALIZE_BINARY(NotEqual, "not_equal", a != b)
 IROPT_LEGALIZE_BINARY(Power, "power", topi::Pow(a, b))
-IROPT_LEGALIZE_BINARY(RightShift, "right_shift", te::Bitwise(arith::BitOp::kShiftRight, a, b))
+IROPT_LEGALIZE_BITS(RightShift, "right_shift", kShiftRight)
 IROPT_LEGALIZE_BINARY(Subtract, "subtract", a - b)
 
+#undef IROPT_LEGALIZE_BITS
 #undef IROPT_LEGALIZE_BINARY
+#undef IROPT_LEGALIZE_WITH
 
 const Expr* LegalizeWhere(LegalizeCall& call) {
   TeCall te(call, "where");

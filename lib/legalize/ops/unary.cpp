@@ -1,4 +1,6 @@
 // Legalization of operators on one tensor, element by element.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "legalize/legalizations.h"
@@ -25,6 +27,14 @@ te::Value IsInf(te::Value x) {
 
 }  // namespace
 
+// As the other operations on bits, in binary.cpp.
+const Expr* LegalizeBitwiseNot(LegalizeCall& call) {
+  if (call.TensorArg(0)->dtype.is_floating())
+    return call.Error(
+        fmt::format("the operand must have an integer dtype, not {}", call.TensorArg(0)->dtype.ToString()));
+  return LegalizeUnary(call, "tir_bitwise_not", [](te::Value x) { return te::Call(OpId::kTirBitwiseNot, {x}); });
+}
+
 #define IROPT_LEGALIZE_UNARY(Id, name, value)                                                                          \
   const Expr* Legalize##Id(LegalizeCall& call) {                                                                       \
     return LegalizeUnary(call, "tir_" name, [](te::Value x) { return value; });                                        \
@@ -38,7 +48,6 @@ IROPT_LEGALIZE_INTRINSIC(Asin, "asin")
 IROPT_LEGALIZE_INTRINSIC(Asinh, "asinh")
 IROPT_LEGALIZE_INTRINSIC(Atan, "atan")
 IROPT_LEGALIZE_INTRINSIC(Atanh, "atanh")
-IROPT_LEGALIZE_INTRINSIC(BitwiseNot, "bitwise_not")
 IROPT_LEGALIZE_UNARY(Ceil, "ceil", topi::Ceil(x))
 IROPT_LEGALIZE_INTRINSIC(Cos, "cos")
 IROPT_LEGALIZE_INTRINSIC(Cosh, "cosh")
