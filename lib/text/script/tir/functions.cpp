@@ -174,6 +174,13 @@ const PrimExpr* Convert(ScalarParser& p, PyArgs& args, const PyValue* const* v) 
   return x ? p.ops_.MakeCast(dtype, x, args.span) : nullptr;
 }
 
+// Reports a reinterpretation between types of different sizes.
+bool CheckReinterpret(ScalarParser& p, DataType from, DataType to, Span span) {
+  const bool scalable = from.is_scalable() || to.is_scalable();
+  if (scalable || from.bits * from.lanes == to.bits * to.lanes) return true;
+  return p.Error(span, "type-mismatch", fmt::format("'{}' and '{}' differ in size", from.ToString(), to.ToString()));
+}
+
 const PrimExpr* Reinterpret(ScalarParser& p, PyArgs& args, const PyValue* const*) {
   const PyValue* v[2];
   DataType dtype;
@@ -186,11 +193,7 @@ const PrimExpr* Reinterpret(ScalarParser& p, PyArgs& args, const PyValue* const*
   const PrimExpr* x = p.ToPrim(*v[1]);
   if (!x) return nullptr;
   if (x->dtype == dtype) return x;
-  const bool scalable = x->dtype.is_scalable() || dtype.is_scalable();
-  if (!scalable && x->dtype.bits * x->dtype.lanes != dtype.bits * dtype.lanes) {
-    return p.Error(args.span, "type-mismatch",
-                   fmt::format("'{}' and '{}' differ in size", x->dtype.ToString(), dtype.ToString()));
-  }
+  if (!CheckReinterpret(p, x->dtype, dtype, args.span)) return nullptr;
   return p.MakeCall("tir.reinterpret", dtype, {x}, args.span);
 }
 
@@ -417,6 +420,10 @@ const PrimExpr* CallIntrin(ScalarParser& p, PyArgs& args, const PyValue* const*)
     if (!e) return nullptr;
     operands.push_back(e);
   }
+  // Printed as T.reinterpret("float32", x), which has one operand.
+  if (op->id == OpId::kTirReinterpret && operands.size() == 1 &&
+      !CheckReinterpret(p, operands[0]->dtype, dtype, args.span))
+    return nullptr;
   return Spanned(p.ws_.New<tir::Call>(dtype, op->op, p.CopyPrims(operands)), args.span);
 }
 
