@@ -11,11 +11,22 @@ namespace iropt {
 Status PropertyAudit::EnterPassContext() {
   properties_.clear();
   missing_.clear();
+  last_ = {};
   return {};
+}
+
+// A context may see several modules and runs, which share names of functions.
+void PropertyAudit::ForgetOthers(const Module& module) {
+  std::erase_if(properties_, [&](const auto& item) {
+    const ModuleEntry* now = module.Find(item.first);
+    const ModuleEntry* then = last_.Find(item.first);
+    return now == nullptr || then == nullptr || now->func != then->func;
+  });
 }
 
 Status PropertyAudit::RunBeforePass(const Module& module, const PassInfo& info) {
   if (info.is_composite()) return {};
+  ForgetOthers(module);
   missing_.clear();
   for (const EstablishedProperty& established : info.established_properties) {
     if (established.given == nullptr) continue;
@@ -38,6 +49,7 @@ Status PropertyAudit::RunAfterFunction(const GlobalVar& name, const BaseFunc&, c
 
 Status PropertyAudit::RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) {
   if (info.is_composite() || outcome == PassOutcome::Failed) return {};
+  last_ = module;
   bool ok = true;
   for (const ModuleEntry& entry : module.functions()) {
     const auto* func = As<PrimFunc>(entry.func);

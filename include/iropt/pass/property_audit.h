@@ -13,8 +13,9 @@
 namespace iropt {
 
 // Follows which properties each PrimFunc has, from the beginning of the context on, and checks after each pass that
-// they hold. Reports a located error for each function in which one does not, and fails with the code Rejected.
-// O(nodes * properties) for each pass.
+// they hold. A function that is not the result of the last pass has none, because another run has begun. Reports a
+// located error for each function in which one does not, and fails with the code Rejected. O(nodes * properties) for
+// each pass.
 class PropertyAudit : public PassInstrument {
  public:
   // `is_set` returns whether a configuration option is true; see EstablishedProperty.
@@ -31,6 +32,7 @@ class PropertyAudit : public PassInstrument {
   const FunctionProperties& PropertiesOf(std::string_view function) const;
 
  private:
+  void ForgetOthers(const Module& module);
   void Update(std::string_view name, const PassInfo& info);
   bool Check(std::string_view name, const PrimFunc& func, const PassInfo& info);
 
@@ -38,6 +40,7 @@ class PropertyAudit : public PassInstrument {
   DiagnosticEngine& diagnostics_;
   std::map<std::string, FunctionProperties, std::less<>> properties_;  // by the names of functions
   std::map<std::string, FunctionProperties, std::less<>> missing_;     // that the pass needs to establish others
+  Module last_;                                                        // the result of the last pass
 };
 
 }  // namespace iropt
