@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -214,10 +215,19 @@ void SwitchTo(const Segment& segment, Switch& call) {
 #endif
 }
 
+// The limit if the system does not tell where the stack is, as for the main thread if /proc is not mounted: half of the
+// largest size, below this frame. Arguments and the environment, which lie above it, take at most a quarter.
+uintptr_t GuessedStackLimit() {
+  struct rlimit most = {};
+  const bool is_known = getrlimit(RLIMIT_STACK, &most) == 0 && most.rlim_cur != RLIM_INFINITY;
+  const size_t size = is_known ? std::min<size_t>(most.rlim_cur, kLargestThreadStack) : kSegmentSize;
+  return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) - std::max(size / 2, kStackReserve) + kStackReserve;
+}
+
 // The lowest address of the thread's own stack that WithStack may run on.
 uintptr_t ThreadStackLimit() {
   pthread_attr_t attributes;
-  IROPT_CHECK(pthread_getattr_np(pthread_self(), &attributes) == 0);
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return GuessedStackLimit();
   void* base = nullptr;
   size_t size = 0;
   IROPT_CHECK(pthread_attr_getstack(&attributes, &base, &size) == 0);
