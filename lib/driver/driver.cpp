@@ -90,6 +90,7 @@ class Run {
     }
     compiler_.set_input({}, {});
     if (code == 0) compiler_.WarnOfUnusedWeights();
+    if (code == 0) WarnOfUnmatchedFilter();
     // Before anything is written, because a failure here fails the run.
     if (const Status left = scope.Exit(); code == 0 && !left.ok()) code = compiler_.Report(left.error(), "pass-failed");
     // Warnings of passes, under -Werror.
@@ -157,11 +158,13 @@ class Run {
     if (!read.ok()) return compiler_.Report(read.error(), "file");
     module = *std::move(read);
     setup_.observers().OnRead(subject, *module, read_watch);
+    setup_.filter().Observe(*module);
     if (!Verify(*module)) return ExitCode(ErrorCode::IllFormed);
     if (options_.verify_only) return 0;
     activity_ = "running passes on";
     if (options_.bisect) return Bisect(*module, *options_.bisect);
     if (const int code = RunPasses(*module); code != 0) return code;
+    setup_.filter().Observe(*module);
     if (!CheckTextSize(*module, compiler_.diagnostics())) return ExitCode(ErrorCode::Budget);
     compiler_.ExternalizeConstants(*module);
     const int code = VerifyResult(part, *module);
@@ -239,6 +242,15 @@ class Run {
       ok = setup_.semantic_check()->Finish(module);
     }
     return ok.ok() ? 0 : compiler_.Report(ok.error(), "pass-failed");
+  }
+
+  // Functions that passes add for a while are not looked at.
+  void WarnOfUnmatchedFilter() {
+    if (!setup_.filter().matches_nothing()) return;
+    compiler_.diagnostics().Warning(
+        {}, "unmatched-filter",
+        fmt::format("-filter-functions: no function matches '{}', before or after the passes",
+                    *options_.filter_functions));
   }
 
   void Explain() {

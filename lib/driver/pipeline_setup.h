@@ -46,7 +46,7 @@ class PipelineSetup {
   // Null if there is nothing to run.
   const Pass* pass() const { return pass_ ? &*pass_ : nullptr; }
   // The functions that -filter-functions selects.
-  const FunctionFilter& filter() const { return filter_; }
+  FunctionFilter& filter() { return filter_; }
   RunObservers& observers() { return observers_; }
   // Null unless the options request it.
   SemanticCheck* semantic_check() { return semantic_check_.get(); }

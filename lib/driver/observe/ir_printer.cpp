@@ -22,6 +22,12 @@ bool FunctionFilter::Matches(std::string_view name) const {
   return !pattern_ || std::regex_search(name.begin(), name.end(), *pattern_);
 }
 
+void FunctionFilter::Observe(const Module& module) {
+  if (!pattern_ || module.size() == 0) return;
+  observed_ = true;
+  matched_ |= std::ranges::any_of(module.functions(), [&](const ModuleEntry& e) { return Matches(e.var->name); });
+}
+
 Module FunctionFilter::Select(const Module& module) const {
   if (!pattern_) return module;
   std::vector<bool> keep;

@@ -21,11 +21,17 @@ class FunctionFilter {
   static Result<FunctionFilter> Make(const std::string& pattern);
 
   bool Matches(std::string_view name) const;
+  // Remembers whether it matches a function of this module.
+  void Observe(const Module& module);
+  // Returns whether modules were observed, and functions in none of them match.
+  bool matches_nothing() const { return pattern_ && observed_ && !matched_; }
   // The module with the matching functions alone.
   Module Select(const Module& module) const;
 
  private:
   std::optional<std::regex> pattern_;
+  bool observed_ = false;
+  bool matched_ = false;
 };
 
 // The module with the functions of these names alone; names that it does not have are skipped.

@@ -7,10 +7,13 @@
 namespace iropt {
 
 Status PrintChanged::OnResult(const Module& before, const Module& after, const PassInfo& info, ModuleChanges changes) {
+  const bool changes_functions = !changes.functions.empty();
   std::erase_if(changes.functions, [&](const std::string& name) { return !printer_->filter().Matches(name); });
   const std::string heading = fmt::format("IR after {}", info.name);
   if (changes.empty()) {
-    return mode_ == ChangePrinting::All ? printer_->PrintHeading(heading, "unchanged") : Status();
+    return mode_ == ChangePrinting::All
+               ? printer_->PrintHeading(heading, changes_functions ? "filtered out" : "unchanged")
+               : Status();
   }
   if (shows_difference()) return PrintDifference(before, after, heading, changes.functions);
   return printer_->PrintFunctions(after, heading, changes.functions);
