@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "iropt/driver/driver_options.h"
 
@@ -11,10 +12,11 @@ struct ReduceOptions {
   CompilerOptions compiler = {};
   std::string input = "-";
   std::string output = "-";
-  std::string test = {};  // a command of the shell; {} stands for the file
-  int jobs = 0;           // tests at a time; 0: one per core
-  int test_timeout = 60;  // seconds
-  bool stats = false;     // print a table of the reductions to stderr
+  std::vector<std::string> plugins = {};  // shared objects with operators of the module
+  std::string test = {};                  // a command of the shell; {} stands for the file
+  int jobs = 0;                           // tests at a time; 0: one per core
+  int test_timeout = 60;                  // seconds
+  bool stats = false;                     // print a table of the reductions to stderr
   ProgressShown progress = ProgressShown::Auto;
 };
 

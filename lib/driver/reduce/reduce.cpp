@@ -32,6 +32,7 @@ class ReduceRun {
   // Returns the exit code.
   Result<int> Execute() {
     const CrashNote note("reducing", options_.input);
+    IROPT_RETURN_IF_ERROR(compiler_.LoadPlugins(options_.plugins));
     IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBuffer> text, ReadFile(options_.input));
     const ModuleSource source = compiler_.SourceAt(options_.input, text);
     compiler_.set_input(source.name, {});
