@@ -9,7 +9,8 @@
 namespace iropt::codegen {
 
 // One file per key, written atomically, with its size and a checksum. A damaged file counts as missing and is replaced.
-// Failures to write are ignored.
+// Failures to write are ignored. A folder, or a file in it, that belongs to another user or that others can write is
+// not used, nor are symbolic links in the folder: the code in them would be run.
 class ObjectCache final : public ObjectStore {
  public:
   explicit ObjectCache(std::string folder) : folder_(std::move(folder)) {}
@@ -19,7 +20,7 @@ class ObjectCache final : public ObjectStore {
   uint64_t damaged() const { return damaged_; }
 
  private:
-  std::string PathOf(const std::string& key) const { return folder_ + "/" + key + ".loops"; }
+  static std::string NameOf(const std::string& key) { return key + ".loops"; }
 
   std::string folder_;
   std::atomic<uint64_t> damaged_ = 0;

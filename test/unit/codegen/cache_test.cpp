@@ -1,4 +1,7 @@
 // Code is kept: in memory by structure, and in a folder.
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -84,6 +87,51 @@ TEST_CASE("code is kept in a folder, and damaged files are replaced") {
   const auto fourth = CompilerWith({.cache_dir = folder.path});
   CHECK(FirstElement(*fourth, module) == 5);
   CHECK(fourth->stats().from_disk == 1);
+}
+
+TEST_CASE("code that others can write is not run") {
+  const Folder folder;
+  const Module module = Parse(Func(kParams, "for i in range(8):\n    out[i] = 5"));
+  const auto from_disk = [&] {
+    const auto compiler = CompilerWith({.cache_dir = folder.path});
+    CHECK(FirstElement(*compiler, module) == 5);
+    return compiler->stats().from_disk;
+  };
+  CHECK(from_disk() == 0);
+  CHECK(from_disk() == 1);
+  const std::string file = folder.files().front().string();
+  for (const std::string& path : {file, folder.path}) {
+    const mode_t mode = path == file ? 0600 : 0700;
+    for (const mode_t writers : {0020, 0002}) {
+      REQUIRE(chmod(path.c_str(), mode | writers) == 0);
+      CHECK(from_disk() == 0);
+      REQUIRE(chmod(path.c_str(), mode) == 0);
+      CHECK(from_disk() == 1);
+    }
+  }
+  if (geteuid() != 0) return;  // files can be given away by root alone
+  for (const std::string& path : {file, folder.path}) {
+    REQUIRE(chown(path.c_str(), 1, static_cast<gid_t>(-1)) == 0);
+    CHECK(from_disk() == 0);
+    REQUIRE(chown(path.c_str(), 0, static_cast<gid_t>(-1)) == 0);
+  }
+}
+
+TEST_CASE("links in a folder are neither followed nor written through") {
+  const Folder folder;
+  const Module module = Parse(Func(kParams, "for i in range(8):\n    out[i] = 5"));
+  CHECK(FirstElement(*CompilerWith({.cache_dir = folder.path}), module) == 5);
+  const std::filesystem::path file = folder.files().front();
+  const std::filesystem::path elsewhere = std::filesystem::path(folder.path).parent_path() / "elsewhere";
+  std::filesystem::rename(file, elsewhere);
+  const auto before = std::filesystem::last_write_time(elsewhere);
+  std::filesystem::create_symlink(elsewhere, file);
+  const auto compiler = CompilerWith({.cache_dir = folder.path});
+  CHECK(FirstElement(*compiler, module) == 5);
+  CHECK(compiler->stats().from_disk == 0);
+  CHECK_FALSE(std::filesystem::is_symlink(file));
+  CHECK(std::filesystem::last_write_time(elsewhere) == before);
+  CHECK(folder.files().size() == 1);
 }
 
 TEST_CASE("a folder that cannot be written is not an error") {
