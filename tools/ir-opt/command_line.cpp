@@ -115,6 +115,8 @@ Status CheckValues(const CommandLine& line) {
       {"-check-semantics-budget", line.check_semantics_budget.has_value()},
       {"-check-semantics-compiled", line.check_semantics_compiled},
       {"-check-semantics-seed", line.check_semantics_seed.has_value()}};
+  if (line.require_comparison && line.check_semantics.empty())
+    return Error{ErrorCode::Usage, "flag '-require-comparison' has no effect without '-check-semantics'"};
   for (const auto& [flag, is_there] : of_checks) {
     if (checks_semantics || !is_there) continue;
     return Error{ErrorCode::Usage,
@@ -148,6 +150,7 @@ SemanticCheckOptions SemanticCheckOf(const CommandLine& line) {
   check.budget = line.check_semantics_budget.value_or(check.budget);
   check.seed = line.check_semantics_seed.value_or(check.seed);
   if (line.check_semantics_compiled) check.loops = LoopMode::Compile;
+  check.is_required = line.require_comparison;
   return check;
 }
 

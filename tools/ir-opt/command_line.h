@@ -22,6 +22,7 @@ struct CommandLine {
   std::optional<int64_t> check_semantics_budget;
   std::optional<int64_t> check_semantics_seed;
   bool check_semantics_compiled = false;
+  bool require_comparison = false;
   std::string time_passes;
   std::string report;
   std::string stats;

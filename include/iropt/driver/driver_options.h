@@ -43,6 +43,7 @@ struct SemanticCheckOptions {
   int64_t budget = 1'000'000'000;  // operations of the runs of one function in one form
   int64_t seed = 0;                // of inputs and of random operators
   LoopMode loops = LoopMode::Interpret;
+  bool is_required = false;  // a function that is not compared is an error
 };
 
 // What -bisect looks for in the result of passes.

@@ -29,6 +29,7 @@ struct ProgramOptions {
   // The file for the results out0, out1, ...; tuples are flattened. Tensors of rank 0 have the shape (1,) in files.
   std::optional<std::string> output;
   std::optional<std::string> check;  // a file with the expected results
+  bool require_comparison = false;   // a `check` that compares nothing is an error
   std::optional<double> relative_tolerance;
   std::optional<double> absolute_tolerance;
   bool print = false;  // print the results to stdout

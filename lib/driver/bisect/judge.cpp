@@ -111,7 +111,12 @@ Status Judge::RunAndCheck(Module module, const Pass& pass, PassContext& context)
   IROPT_ASSIGN_OR_RETURN(const PassResult result, pass(std::move(module), context));
   if (!VerifyModule(result.module, compiler_.verify_options(), compiler_.diagnostics()))
     return Failure{ErrorCode::Rejected};
-  if (semantics) return semantics->Finish(result.module);
+  if (semantics) {
+    Status finished = semantics->Finish(result.module);
+    const std::string reason = semantics->ReasonForNothing();
+    return reason.empty() ? std::move(finished)
+                          : Error{kCannotSay, fmt::format("-bisect=semantics compares nothing: {}", reason)};
+  }
   return request_.check == BisectRequest::Check::Command ? RunCommand(result.module) : Status();
 }
 

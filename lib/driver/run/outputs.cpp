@@ -31,6 +31,17 @@ void AddOutputs(const HostValue& value, std::vector<NamedTensor>& outputs) {
   }
 }
 
+Status TellNothingCompared(const ProgramOptions& options, CompilerInstance& compiler) {
+  std::string message = fmt::format("nothing is compared with {}: the results have no elements", *options.check);
+  if (options.require_comparison) {
+    compiler.diagnostics().Error({}, "not-compared", std::move(message));
+  } else {
+    compiler.diagnostics().Warning({}, "not-compared", std::move(message));
+  }
+  const bool fails = options.require_comparison || compiler.options().warnings_as_errors;
+  return fails ? Failure{ErrorCode::SemanticCheck} : Status();
+}
+
 constexpr int64_t kOneElement[] = {1};
 
 Tensor WithDimension(const Tensor& tensor) {
@@ -88,7 +99,10 @@ Status CheckOutputs(const std::vector<NamedTensor>& outputs, const ProgramOption
     const Comparison comparison = CompareTensors(*got, *want, tolerance);
     if (!comparison.ok()) report(fmt::format("{}: {}", output.name, DescribeComparison(comparison, *got, *want)));
   }
-  return ok ? Status() : Failure{ErrorCode::SemanticCheck};
+  if (!ok) return Failure{ErrorCode::SemanticCheck};
+  const bool compares_elements =
+      std::ranges::any_of(outputs, [](const NamedTensor& output) { return output.tensor->num_elements() != 0; });
+  return compares_elements ? Status() : TellNothingCompared(options, compiler);
 }
 
 }  // namespace iropt

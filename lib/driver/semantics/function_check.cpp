@@ -96,7 +96,8 @@ std::string FunctionCheck::FindTrials(const Module& module, const CallInterface&
     if (error.code == ErrorCode::Budget) break;
   }
   if (!trials_.empty()) return {};
-  if (first_error.code == ErrorCode::Budget) return fmt::format("it exceeds a budget: {}", first_error.message);
+  if (first_error.code == ErrorCode::Budget)
+    return fmt::format("it exceeds a budget, see -check-semantics-budget: {}", first_error.message);
   return fmt::format("it fails on all inputs: {}", first_error.message);
 }
 

@@ -38,6 +38,7 @@ SemanticCheck::SemanticCheck(CompilerInstance& compiler, const SemanticCheckOpti
 void SemanticCheck::Begin(const Module& module) {
   functions_.clear();
   num_not_compared_ = 0;
+  first_not_compared_.clear();
   current_ = module;
   versions_.Update(module);
   AddNewFunctions();
@@ -69,8 +70,14 @@ void SemanticCheck::TellNotCompared(Checked& checked, const std::string& reason)
   checked.is_told = true;
   ++num_not_compared_;
   const ModuleEntry* entry = current_.Find(&checked.check.var());
-  compiler_.diagnostics().Remark(entry ? Location(*entry->func) : SourceSpan(), "not-compared",
-                                 fmt::format("function '{}' is not compared: {}", checked.check.var().name, reason));
+  const SourceSpan span = entry ? Location(*entry->func) : SourceSpan();
+  std::string message = fmt::format("function '{}' is not compared: {}", checked.check.var().name, reason);
+  if (first_not_compared_.empty()) first_not_compared_ = message;
+  if (options_.is_required) {
+    compiler_.diagnostics().Error(span, "not-compared", std::move(message));
+  } else {
+    compiler_.diagnostics().Warning(span, "not-compared", std::move(message));
+  }
 }
 
 bool SemanticCheck::Follow(Checked& checked, const PassInfo& info, const Module& after) {
@@ -136,7 +143,14 @@ Status SemanticCheck::Finish(const Module& module) {
   for (Checked& checked : functions_) ok &= options_.each || Compare(checked, module, {});
   compiler_.err().Append(RenderTable());
   IROPT_RETURN_IF_ERROR(compiler_.err().Flush());
+  const bool must_compare = options_.is_required || compiler_.options().warnings_as_errors;
+  if (must_compare && num_not_compared_ != 0) return Failure{ErrorCode::SemanticCheck};
   return ok ? Status() : Failure{ErrorCode::SemanticCheck};
+}
+
+std::string SemanticCheck::ReasonForNothing() const {
+  const bool compared = std::ranges::any_of(functions_, [](const Checked& checked) { return checked.num_runs != 0; });
+  return compared ? std::string() : first_not_compared_;
 }
 
 std::string SemanticCheck::RenderTable() const {

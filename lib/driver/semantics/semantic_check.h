@@ -29,6 +29,9 @@ class SemanticCheck : public PassInstrument {
   // It has ended at this module. Compares if that was not done, and prints what was found.
   Status Finish(const Module& module);
 
+  // Why no function was compared that the passes changed; empty if one was, or if they changed none.
+  std::string ReasonForNothing() const;
+
   Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) override;
 
  private:
@@ -61,6 +64,7 @@ class SemanticCheck : public PassInstrument {
   Module current_;
   std::vector<Checked> functions_;
   size_t num_not_compared_ = 0;
+  std::string first_not_compared_;  // the message about it
 };
 
 }  // namespace iropt
