@@ -16,6 +16,7 @@
 // Source: the rules are those of TVM 0.18's pass of this name, which may fail or make ill-formed functions where a
 // group has results of two kinds, or depends on itself by way of a match_cast.
 #include <algorithm>
+#include <unordered_set>
 
 #include "graph_partitioner.h"
 #include "iropt/ir/relax/walk.h"
@@ -49,6 +50,11 @@ class GraphCreator {
     const std::vector<NodeId> roots = PartitionGraph(graph_, level, max_depth);
     std::vector<uint32_t> sizes(roots.size(), 0);
     for (const NodeId root : roots) ++sizes[root];
+    // A group that overwrites what it does not compute itself would look pure.
+    for (const Overwrite& overwrite : overwrites_) {
+      const NodeId root = roots[overwrite.call];
+      if (overwrite.producer == kNone || roots[overwrite.producer] != root) sizes[root] = 0;
+    }
     BindingGroups groups{.group_of = std::vector<uint32_t>(node_of_.size(), kNone)};
     std::vector<uint32_t> group_of_root(roots.size(), kNone);
     for (NodeId node = 0; node < roots.size(); ++node) {
@@ -84,15 +90,35 @@ class GraphCreator {
     if (bound) {
       OperandUses uses(*this);
       Walk(bound->value, uses);
+      if (const auto* call = As<Call>(bound->value)) AddOverwrites(*call);
     }
     node_of_[binding->var->id] = node_;
+  }
+
+  // A call that works in place and the call that computes an operand which it overwrites; kNone for others.
+  struct Overwrite {
+    NodeId call;
+    NodeId producer;
+  };
+
+  void AddOverwrites(const Call& call) {
+    if (IsOp(call.op, OpId::kCallTir)) computed_.insert(vars_.back());
+    if (!IsOp(call.op, OpId::kCallTirInplace)) return;
+    const auto* operands = As<Tuple>(call.args[1]);
+    const auto* indices = As<ListAttr>(To<ObjectAttr>(call.attrs)->Find("inplace_indices"));
+    for (uint32_t i = 0; operands && indices && i < indices->values.size(); ++i) {
+      const int64_t index = To<IntAttr>(indices->values[i])->value;
+      if (index < 0) continue;
+      const auto* var = As<Var>(operands->fields[static_cast<uint32_t>(index)]);
+      overwrites_.push_back({node_, var && computed_.contains(var) ? node_of_[var->id] : kNone});
+    }
+    computed_.insert(vars_.back());
   }
 
   void AddUse(const Var* var) {
     if (node_of_[var->id] != kNone) graph_.AddUse(node_of_[var->id], node_);
   }
 
-  // A call that works in place is not fused: the group would have to work in place, too, on the same operand.
   OpPattern PatternOf(const VarBinding& binding) const {
     if (binding.var->type->has_shape_var()) return OpPattern::kOpaque;
     if (const auto* item = As<TupleGetItem>(binding.value)) {
@@ -104,7 +130,8 @@ class GraphCreator {
     }
     const auto* call = As<Call>(binding.value);
     const auto* op = call ? As<Op>(call->op) : nullptr;
-    if (!op || op->id != OpId::kCallTir || !Is<Tuple>(call->args[1])) return OpPattern::kOpaque;
+    if (!op || !IsOneOf(*op, OpId::kCallTir, OpId::kCallTirInplace) || !Is<Tuple>(call->args[1]))
+      return OpPattern::kOpaque;
     const auto* callee = As<GlobalVar>(call->args[0]);
     const ModuleEntry* entry = callee ? module_.Find(callee) : nullptr;
     const auto* prim_func = entry ? As<PrimFunc>(entry->func) : nullptr;
@@ -113,9 +140,11 @@ class GraphCreator {
 
   const Module& module_;
   ForwardGraph graph_;
-  NodeId node_ = 0;                      // the current one
-  std::vector<const Var*> vars_;         // by node
-  std::vector<NodeId> node_of_;          // by Var::id
+  NodeId node_ = 0;                          // the current one
+  std::vector<const Var*> vars_;             // by node
+  std::vector<NodeId> node_of_;              // by Var::id
+  std::unordered_set<const Var*> computed_;  // the results of call_tir, also in place
+  std::vector<Overwrite> overwrites_;
   std::span<const Var* const> weights_;  // the parameters from num_input on
 };
 
