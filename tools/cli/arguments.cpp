@@ -79,21 +79,50 @@ std::string NormalizeFlag(const std::string& argument) {
   return "--" + body;
 }
 
+const Flag* FindFlag(std::string_view name, std::span<const Flag> flags) {
+  const auto at = std::ranges::find(flags, name, &Flag::name);
+  return at == flags.end() ? nullptr : &*at;
+}
+
+// Returns whether the next word is the value of the normalized flag.
+bool NeedsValue(std::string_view flag, std::span<const Flag> flags) {
+  const Flag* row = FindFlag(flag.substr(2), flags);
+  return row && TakesNextWord(row->value);
+}
+
+bool HasDash(std::string_view word) { return word.size() > 1 && word[0] == '-' && word != "--"; }
+
+bool IsFlag(const std::string& word, std::span<const Flag> flags) {
+  const std::string flag = NormalizeFlag(word).substr(2);
+  return flag == "help" || FindFlag(std::string_view(flag).substr(0, flag.find('=')), flags);
+}
+
 }  // namespace
 
-Result<std::vector<std::string>> NormalizeArguments(const std::vector<std::string>& arguments) {
+Result<std::vector<std::string>> NormalizeArguments(const std::vector<std::string>& arguments,
+                                                    std::span<const Flag> flags) {
   std::vector<std::string> expanded;
   IROPT_RETURN_IF_ERROR(ExpandInto(arguments, 0, expanded));
   std::vector<std::string> normalized;
-  bool literal = false;
-  for (const std::string& argument : expanded) {
-    literal |= argument == "--";
-    normalized.push_back(literal ? argument : NormalizeFlag(argument));
-    // CLI11 would take the next word for the value of a flag that ends with '='.
-    std::string& flag = normalized.back();
-    if (literal || !flag.starts_with("--") || !flag.ends_with('=')) continue;
-    flag.pop_back();
-    normalized.emplace_back();
+  for (size_t i = 0; i < expanded.size(); ++i) {
+    if (expanded[i] == "--") {
+      normalized.insert(normalized.end(), expanded.begin() + static_cast<ptrdiff_t>(i), expanded.end());
+      break;
+    }
+    std::string& flag = normalized.emplace_back(NormalizeFlag(expanded[i]));
+    if (!flag.starts_with("--")) continue;
+    if (i + 1 < expanded.size() && NeedsValue(flag, flags) && HasDash(expanded[i + 1])) {
+      const std::string& value = expanded[++i];
+      if (IsFlag(value, flags)) {
+        return Error{ErrorCode::Usage,
+                     fmt::format("flag '-{}' needs a value, found the flag '{}'", flag.substr(2), value)};
+      }
+      flag += "=" + value;
+    } else if (flag.find('=') == flag.size() - 1) {
+      // CLI11 would take the next word for the value of a flag whose value is empty.
+      flag.pop_back();
+      normalized.emplace_back();
+    }
   }
   return normalized;
 }

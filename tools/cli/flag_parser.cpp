@@ -183,7 +183,7 @@ Status FlagParser::CheckRequirements(std::span<const FlagRequirement> requiremen
 
 Status FlagParser::Parse(const std::vector<std::string>& arguments) {
   SetMessageFormat(ToDiagnosticFormat(FindDiagnosticFormat(arguments)));  // for errors in response files
-  IROPT_ASSIGN_OR_RETURN(std::vector<std::string> normalized, NormalizeArguments(arguments));
+  IROPT_ASSIGN_OR_RETURN(std::vector<std::string> normalized, NormalizeArguments(arguments, flags_));
   SetMessageFormat(ToDiagnosticFormat(FindDiagnosticFormat(normalized)));
   IROPT_RETURN_IF_ERROR(CheckSwitches(normalized));
   std::ranges::reverse(normalized);  // CLI11 takes them from the back
