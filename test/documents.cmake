@@ -75,3 +75,8 @@ set_property(TEST documents documented_commands documented_unit PROPERTY LABELS 
 add_test(NAME test_names COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/scripts/check_test_names.py"
                                  "${PROJECT_SOURCE_DIR}/docs/pass_infrastructure.md")
 set_property(TEST test_names PROPERTY LABELS document)
+
+# The commands of documents select tests.
+add_test(NAME check_ctest COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/scripts/check_ctest.py" "${PROJECT_BINARY_DIR}")
+add_test(NAME check_ctest_self_test COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/check_ctest_test.py")
+set_tests_properties(check_ctest check_ctest_self_test PROPERTIES LABELS document)
