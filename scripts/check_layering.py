@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the layers: includes point downwards only, CMake links what is included, operators are named by OpId where no
-text is read, and no file is too long.
+"""Checks the layers: includes point downwards only, CMake links what is included, documents list the areas, operators are
+named by OpId where no text is read, and no file is too long.
 
   check_layering.py [ROOT]
 
@@ -25,6 +25,9 @@ LIBRARIES = {"CLI/": {"tools"}, "tbb/": {"support"}, "oneapi/": {"support"},
 CHECKED = ("include", "lib", "tools", "examples")
 LONGEST_FILE = 600
 SOURCES = (".h", ".cpp", ".cc", ".py", ".sh", ".cmake", ".def")
+# The areas that documents list in the order of CMakeLists.txt: rows of a table, and a list in a cell of one.
+LISTED_AREAS = {"docs/ir.md": (re.compile(r"(?:^\| `\w+` \|[^\n]*\n)+", re.MULTILINE), re.compile(r"^\| `(\w+)`", re.MULTILINE)),
+                "README.md": (re.compile(r"areas before it:(?:,? `\w+`)+"), re.compile(r"`(\w+)`"))}
 AREA = re.compile(r"^iropt_add_area\((\w+)(?:\s+DEPS\s+([^()]*?))?(?:\s+LIBRARIES[^()]*)?\)", re.MULTILINE)
 OPERATOR_ROW = re.compile(r"^IROPT_(?!ATTRS|OP_FAMILY)\w+\(\w+,\s*([\w.]+),", re.MULTILINE)
 OPERATOR_NAME = re.compile(r'"(?:relax|tir)\.([\w.]+)"')
@@ -146,6 +149,19 @@ class Layering:
                 self.report(path, line, f"{area} does not name {missing}, which {used[missing]} includes")
             for unused in sorted(named - used.keys()):
                 self.report(path, line, f"{area} names {unused}, of which it includes nothing")
+        self.check_documents([match[1] for match in AREA.finditer(text)])
+
+    def check_documents(self, areas):
+        """Checks that documents list the areas of CMakeLists.txt in their order."""
+        for path, (place, area) in LISTED_AREAS.items():
+            if not os.path.exists(os.path.join(self.root, path)):
+                continue
+            with open(os.path.join(self.root, path), encoding="utf-8") as f:
+                text = f.read()
+            match = place.search(text)
+            if not match or area.findall(match[0]) != areas:
+                line = text.count("\n", 0, match.start()) + 1 if match else 1
+                self.report(path, line, f"expected the areas of CMakeLists.txt: {', '.join(areas)}")
 
 
 def check(root):

@@ -18,7 +18,7 @@ compares them:
 
 *Level* is the lowest `-O` at which a pipeline runs the pass. `ir-opt -help-pass=NAME` prints the description below; the
 module after each example is the result of running it. The source, the cost and the details of a pass are documented at the
-top of its file in [lib/transform/relax](../lib/transform/relax).
+top of its file in [lib/transform](../lib/transform).
 """
 
 
