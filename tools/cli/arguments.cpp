@@ -84,10 +84,16 @@ const Flag* FindFlag(std::string_view name, std::span<const Flag> flags) {
   return at == flags.end() ? nullptr : &*at;
 }
 
-// Returns whether the next word is the value of the normalized flag.
-bool NeedsValue(std::string_view flag, std::span<const Flag> flags) {
+// The row of a normalized flag whose value is the next word; null if there is none.
+const Flag* FindFlagWithValue(std::string_view flag, std::span<const Flag> flags) {
   const Flag* row = FindFlag(flag.substr(2), flags);
-  return row && TakesNextWord(row->value);
+  return row && TakesNextWord(row->value) ? row : nullptr;
+}
+
+// Flags that write files beside the output have no value in peers such as opt. In `-time-trace model.ir`, the next word
+// is rather the input, which the trace must not replace.
+bool WritesFile(const Flag& flag) {
+  return flag.group == FlagGroup::Observation && flag.value.completion == Completion::File;
 }
 
 bool HasDash(std::string_view word) { return word.size() > 1 && word[0] == '-' && word != "--"; }
@@ -111,7 +117,12 @@ Result<std::vector<std::string>> NormalizeArguments(const std::vector<std::strin
     }
     std::string& flag = normalized.emplace_back(NormalizeFlag(expanded[i]));
     if (!flag.starts_with("--")) continue;
-    if (i + 1 < expanded.size() && NeedsValue(flag, flags) && HasDash(expanded[i + 1])) {
+    const Flag* row = FindFlagWithValue(flag, flags);
+    if (row && WritesFile(*row)) {
+      return Error{ErrorCode::Usage,
+                   fmt::format("flag '-{0}' needs a value after '=': -{0}={1}", row->name, row->value.placeholder)};
+    }
+    if (row && i + 1 < expanded.size() && HasDash(expanded[i + 1])) {
       const std::string& value = expanded[++i];
       if (IsFlag(value, flags)) {
         return Error{ErrorCode::Usage,
