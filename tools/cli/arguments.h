@@ -13,8 +13,8 @@ namespace iropt {
 
 // Expands response files (`@file`) and normalizes flags to two dashes. -O3 becomes --opt-level=3, -o becomes --output.
 // After `--` nothing is changed. A value that is the next word and begins with a dash moves behind its flag: -eval -1
-// becomes --eval=-1. Errors: one of the flags in the place of a value, and a value in the next word of a flag that
-// writes a file beside the output.
+// becomes --eval=-1. Errors: a flag where a value is expected, and a value in the next word of a flag that writes a
+// file beside the output.
 Result<std::vector<std::string>> NormalizeArguments(const std::vector<std::string>& arguments,
                                                     std::span<const Flag> flags);
 

@@ -9,8 +9,6 @@
 
 namespace iropt {
 
-namespace {}  // namespace
-
 Result<bool> Localizer::IsBad(const Module& module) {
   IROPT_ASSIGN_OR_RETURN(const Verdict verdict, judge_.Try(module, *pass_, context_, kNoLimit));
   // Another reason is another fault.
