@@ -5,7 +5,7 @@
 
 An example is a fenced block of kind `console`: lines that begin with `$ ` are run by bash in the root of the repository, with
 BIN_DIR first in PATH, and the lines up to the next one are what goes to stdout and stderr. A line `[...]` stands for any
-lines; times in ms may differ. Also checks that links to files lead somewhere, and that a block which names a file of
+lines; times in ms and the version of ir-opt may differ. Also checks that links to files lead somewhere, and that a block which names a file of
 examples/ behind its language is a part of that file.
 
 With --kind, the blocks of kind `console KIND` are run instead, in FOLDER.
@@ -26,7 +26,7 @@ SKIP = "[...]"
 
 
 def normalize(line):
-    return re.sub(r" +[0-9.]+ ms(?= |$)", " N ms", line.rstrip())
+    return re.sub(r"\bir-opt \d+\.\d+\.\d+", "ir-opt VERSION", re.sub(r" +[0-9.]+ ms(?= |$)", " N ms", line.rstrip()))
 
 
 def matches(expected, got):

@@ -1,4 +1,4 @@
-// The version of ir-opt, which CMakeLists.txt reads from here.
+// The version of ir-opt, which CMakeLists.txt reads from here: that of the changes under `Unreleased` in CHANGELOG.md.
 #pragma once
 
-#define IROPT_VERSION "0.1.0"
+#define IROPT_VERSION "0.4.0"

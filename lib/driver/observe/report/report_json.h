@@ -14,7 +14,7 @@ struct RunSummary {
 };
 
 // One line:
-//   {"report": {"version": "0.1.0", "pipeline": "FoldConstant", "exit_code": 0,
+//   {"report": {"version": "0.4.0", "pipeline": "FoldConstant", "exit_code": 0,
 //     "modules": [{"name": "in.ir", "relax_functions": 1, "prim_funcs": 0, "bindings": 4, "calls": 3,
 //                  "node_bytes": 4096, "operators": {"R.add": 3}}],
 //     "passes": [{"name": "FoldConstant", "module": 0, "depth": 1, "composite": false, "outcome": "changed",
