@@ -73,7 +73,7 @@ endif()
 set_property(TEST documents documented_commands documented_unit PROPERTY LABELS document)
 
 add_test(NAME test_names COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/scripts/check_test_names.py"
-                                 "${PROJECT_SOURCE_DIR}/docs/pass_infrastructure.md")
+                                 "${CMAKE_CURRENT_SOURCE_DIR}/unit/pass/pass_infrastructure.md")
 set_property(TEST test_names PROPERTY LABELS document)
 
 # The commands of documents select tests.
