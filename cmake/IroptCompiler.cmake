@@ -23,11 +23,13 @@ option(IROPT_PCH "Compile the headers of the standard library and of fmt once" $
 if(NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(IROPT_CCACHE ccache)
   if(IROPT_CCACHE)
-    set(CMAKE_CXX_COMPILER_LAUNCHER "${IROPT_CCACHE}")
+    # Paths are relative for the compiler, so that clones share what was compiled. The second setting is required by
+    # ccache's manual, "Precompiled headers".
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}")
     if(IROPT_PCH)
-      # Required by ccache's manual, "Precompiled headers".
-      set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_SLOPPINESS=pch_defines,time_macros" "${IROPT_CCACHE}")
+      list(APPEND CMAKE_CXX_COMPILER_LAUNCHER "CCACHE_SLOPPINESS=pch_defines,time_macros")
     endif()
+    list(APPEND CMAKE_CXX_COMPILER_LAUNCHER "${IROPT_CCACHE}")
   endif()
 endif()
 if(IROPT_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -46,8 +48,10 @@ endif()
 if(IROPT_WERROR)
   add_compile_options(-Werror)
 endif()
-# Messages of failed checks name files within the project, not where it was built.
-add_compile_options("-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
+# Messages of failed checks and debug information name files within the project, not where it was built: with absolute
+# paths, and with those that ccache makes of them.
+file(RELATIVE_PATH iropt_source_dir "${PROJECT_BINARY_DIR}" "${PROJECT_SOURCE_DIR}")
+add_compile_options("-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=" "-ffile-prefix-map=${iropt_source_dir}=")
 
 find_program(IROPT_MOLD NAMES mold ld.mold)
 find_program(IROPT_LLD NAMES ld.lld)

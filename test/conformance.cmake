@@ -25,39 +25,51 @@ add_test(NAME model_example
 add_test(NAME models
          COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/models.py" --ir-opt $<TARGET_FILE:ir-opt>
                  "${IROPT_CONFORMANCE_DIR}/../corpus/models")
-add_test(NAME passes_on_models
-         COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/passes_on_models.py"
-                 --ir-opt $<TARGET_FILE:ir-opt> "${IROPT_CONFORMANCE_DIR}/../corpus/models")
-add_test(NAME semantics_on_models
-         COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/semantics_on_models.py"
-                 --ir-opt $<TARGET_FILE:ir-opt> --budget 100000000000 --model llama_2l_tiny --model lfm2_decoder_tiny
-                 --model squeezenet --model shufflenet "${IROPT_CONFORMANCE_DIR}/../corpus/models")
-set_tests_properties(model_example models passes_on_models semantics_on_models PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
+set_tests_properties(model_example models PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
 
-# TIR passes keep what functions compute: a part of the recorded modules, of the functions of models, and random ones,
-# interpreted and compiled. docs/testing.md has the command for all of them.
-add_test(NAME tir_values
-         COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/tir_values.py" --ir-opt $<TARGET_FILE:ir-opt>
-                 --models "${IROPT_CONFORMANCE_DIR}/../corpus/models" --recorded 60 --from-models 12 --random 60
-                 --budget 5000000
-                 "$<$<BOOL:${IROPT_HAVE_LLVM}>:--ir-run=$<TARGET_FILE:ir-run>>" "${IROPT_CONFORMANCE_DIR}"
-         COMMAND_EXPAND_LISTS)
-set_tests_properties(tir_values PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
+# iropt_add_sampled_test(<name> <script> COMMON <argument>... SAMPLE <argument>... [ALL <argument>...])
+#
+# The test <name> looks at a sample, which every run of the tests does; the test all_<name>, labelled `long`, at everything.
+set(corpus "${IROPT_CONFORMANCE_DIR}/../corpus/models")
+function(iropt_add_sampled_test name script)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "COMMON;SAMPLE;ALL")
+  set(command Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/${script}" ${arg_COMMON})
+  add_test(NAME ${name} COMMAND ${command} ${arg_SAMPLE})
+  add_test(NAME all_${name} COMMAND ${command} ${arg_ALL})
+  set_tests_properties(${name} all_${name} PROPERTIES SKIP_RETURN_CODE 77)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 3600 LABELS conformance)
+  set_tests_properties(all_${name} PROPERTIES TIMEOUT 36000 LABELS long)
+endfunction()
+
+set(small_models squeezenet shufflenet llama_2l_tiny lfm2_decoder_tiny)
+set(small_files ${small_models} resnet50 resnet50.legalized resnet50.fused resnet50.lowered)
+list(TRANSFORM small_files REPLACE "(.+)" "${corpus}/\\1.ir")
+iropt_add_sampled_test(passes_on_models passes_on_models.py COMMON --ir-opt $<TARGET_FILE:ir-opt>
+                       SAMPLE ${small_files} ALL "${corpus}")
+iropt_add_sampled_test(semantics_on_models semantics_on_models.py
+                       COMMON --ir-opt $<TARGET_FILE:ir-opt> --budget 100000000000 "${corpus}"
+                       SAMPLE --model squeezenet --model llama_2l_tiny
+                       ALL --model squeezenet --model shufflenet --model llama_2l_tiny --model lfm2_decoder_tiny)
+
+# TIR passes keep what functions compute: recorded modules, functions of models, and random ones, interpreted and compiled.
+if(IROPT_HAVE_LLVM)
+  set(compiled --ir-run $<TARGET_FILE:ir-run>)
+  set(forms --forms)
+endif()
+iropt_add_sampled_test(tir_values tir_values.py
+                       COMMON --ir-opt $<TARGET_FILE:ir-opt> --models "${corpus}" --budget 5000000 ${compiled}
+                              "${IROPT_CONFORMANCE_DIR}"
+                       SAMPLE --recorded 40 --from-models 8 --random 40)
+
+# What models compute, before and after -O3, and in other forms if loops can be compiled.
+iropt_add_sampled_test(run_models run_models.py COMMON --ir-run $<TARGET_FILE:ir-run> ${forms} "${corpus}"
+                       SAMPLE --model squeezenet --model llama_2l_tiny --model lfm2_decoder_tiny --model resnet50)
 
 # With their weights bound, -O3 folds all batch norms, and no level makes a model bigger.
 add_test(NAME levels_on_models
          COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/bench/models.py" --ir-opt $<TARGET_FILE:ir-opt> --runs=1
                  --check "${IROPT_CONFORMANCE_DIR}/../corpus/models")
 set_tests_properties(levels_on_models PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
-
-# What they compute, before and after -O3, and in other forms if loops can be compiled.
-if(IROPT_HAVE_LLVM)
-  set(run_forms --forms)
-endif()
-add_test(NAME run_models
-         COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/run_models.py" --ir-run $<TARGET_FILE:ir-run>
-                 ${run_forms} "${IROPT_CONFORMANCE_DIR}/../corpus/models")
-set_tests_properties(run_models PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 LABELS conformance)
 
 # Planned memory is at most TVM's.
 add_test(NAME planned_memory

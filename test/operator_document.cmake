@@ -21,7 +21,7 @@ add_library(documented_operator OBJECT
 target_include_directories(documented_operator BEFORE PRIVATE "${unpacked}/include" "${unpacked}/lib"
                            "${PROJECT_SOURCE_DIR}/lib"
                            "${PROJECT_SOURCE_DIR}/lib/eval/kernels")
-target_compile_options(documented_operator PRIVATE -ffp-contract=off)
+target_compile_options(documented_operator PRIVATE -ffp-contract=off $<$<CONFIG:Release>:-O0>)
 target_link_libraries(documented_operator PRIVATE iropt_eval iropt_legalize)
 
 add_executable(documented_operator_ir_opt $<TARGET_OBJECTS:ir-opt> $<TARGET_OBJECTS:documented_operator>)

@@ -90,6 +90,9 @@ bool AddDiagnosticKind(const DiagnosticKind& kind) {
   return true;
 }
 
+DiagnosticBuilder::DiagnosticBuilder(DiagnosticEngine* engine, Diagnostic diagnostic)
+    : engine_(engine), diagnostic_(std::move(diagnostic)) {}
+
 DiagnosticBuilder::~DiagnosticBuilder() { engine_->Report(std::move(diagnostic_)); }
 
 DiagnosticBuilder& DiagnosticBuilder::Note(SourceSpan span, std::string message) {

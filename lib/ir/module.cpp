@@ -56,6 +56,13 @@ FuncStorageRef Workspace::Finish() {
   return storage;
 }
 
+Module::Module() = default;
+Module::Module(const Module&) = default;
+Module::Module(Module&&) noexcept = default;
+Module& Module::operator=(const Module&) = default;
+Module& Module::operator=(Module&&) noexcept = default;
+Module::~Module() = default;
+
 int Module::IndexOf(const GlobalVar* var) const { return var->id < index_.size() ? index_[var->id] : -1; }
 
 const ModuleEntry* Module::Find(const GlobalVar* var) const {

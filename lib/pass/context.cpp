@@ -31,6 +31,13 @@ PassContext* ExchangeCurrentContext(PassContext* context) { return std::exchange
 
 }  // namespace pass_detail
 
+PassContext::PassContext() = default;
+PassContext::PassContext(const PassContext&) = default;
+PassContext::PassContext(PassContext&&) noexcept = default;
+PassContext& PassContext::operator=(const PassContext&) = default;
+PassContext& PassContext::operator=(PassContext&&) noexcept = default;
+PassContext::~PassContext() = default;
+
 PassContext& PassContext::Current() {
   if (current_context != nullptr) return *current_context;
   static thread_local PassContext default_context;

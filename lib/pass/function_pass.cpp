@@ -303,31 +303,31 @@ std::string_view SkipsOptimization(const Function& function) {
   return skip != nullptr && skip->value != 0 ? attr::kSkipOptimization : std::string_view();
 }
 
-Pass CreateModulePass(PassInfo info, ModulePassFn run) {
-  return Pass(std::make_shared<ModulePassImpl>(std::move(info), std::move(run)));
+Pass CreateModulePass(const PassInfo& info, ModulePassFn run) {
+  return Pass(std::make_shared<ModulePassImpl>(info, std::move(run)));
 }
 
-Pass CreateFunctionPass(PassInfo info, FunctionPassFn run) {
-  return Pass(std::make_shared<FunctionPassImpl<Function>>(std::move(info), PassKind::Function, std::move(run),
-                                                           SkipsOptimization));
+Pass CreateFunctionPass(const PassInfo& info, FunctionPassFn run) {
+  return Pass(
+      std::make_shared<FunctionPassImpl<Function>>(info, PassKind::Function, std::move(run), SkipsOptimization));
 }
 
-Pass CreateFunctionPass(PassInfo info, std::function<FunctionPassFn(const Module&)> prepare) {
-  return Pass(std::make_shared<FunctionPassImpl<Function>>(std::move(info), PassKind::Function, std::move(prepare),
-                                                           SkipsOptimization));
+Pass CreateFunctionPass(const PassInfo& info, std::function<FunctionPassFn(const Module&)> prepare) {
+  return Pass(
+      std::make_shared<FunctionPassImpl<Function>>(info, PassKind::Function, std::move(prepare), SkipsOptimization));
 }
 
-Pass CreateDataflowBlockPass(PassInfo info, DataflowBlockPassFn run) {
+Pass CreateDataflowBlockPass(const PassInfo& info, DataflowBlockPassFn run) {
   auto rewrite = [run = std::move(run)](const Function* function, FunctionPassContext& context) {
     return RewriteDataflowBlocks(function, run, context);
   };
-  return Pass(std::make_shared<FunctionPassImpl<Function>>(std::move(info), PassKind::DataflowBlock, std::move(rewrite),
+  return Pass(std::make_shared<FunctionPassImpl<Function>>(info, PassKind::DataflowBlock, std::move(rewrite),
                                                            SkipsNone<Function>));
 }
 
-Pass CreatePrimFuncPass(PassInfo info, PrimFuncPassFn run) {
-  return Pass(std::make_shared<FunctionPassImpl<PrimFunc>>(std::move(info), PassKind::PrimFunc, std::move(run),
-                                                           SkipsNone<PrimFunc>));
+Pass CreatePrimFuncPass(const PassInfo& info, PrimFuncPassFn run) {
+  return Pass(
+      std::make_shared<FunctionPassImpl<PrimFunc>>(info, PassKind::PrimFunc, std::move(run), SkipsNone<PrimFunc>));
 }
 
 }  // namespace iropt

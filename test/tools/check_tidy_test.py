@@ -2,6 +2,7 @@
 """Checks that check_tidy.py finds what it looks for, on small trees made for each case."""
 import json
 import os
+import subprocess
 import sys
 import unittest
 
@@ -35,21 +36,55 @@ class TidyTest(ScriptTest):
     def test_file_that_is_not_compiled(self):
         self.expect_good({"lib/b.cpp": "int* b = 0;\n"})
 
-    def test_end_of_the_time(self):
-        self.assertEqual(self.check({"lib/a.cpp": "int* b = 0;\n"}, minutes=-1), [])
-        self.assertNotEqual(self.check({"lib/a.cpp": "int* b = 0;\n"}, minutes=1), [])
+class ChangedTest(TidyTest):
+    """Files that are committed, and four days later `later`; of the last day, only these are checked."""
+
+    later = {"README.md": "A text.\n"}
+
+    def commit(self, root, day):
+        date = f"2026-01-0{day}T12:00:00Z"
+        environment = {**os.environ, "GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date, "GIT_CONFIG_GLOBAL": os.devnull}
+        user = ["-c", "user.name=A", "-c", "user.email=a@example.com"]
+        for command in (["init", "-q"], ["add", "."], [*user, "commit", "-q", "-m", "Change"]):
+            subprocess.run(["git", *command], cwd=root, env=environment, check=True)
+
+    def prepare(self, root):
+        self.commit(root, 1)
+        for path, text in self.later.items():
+            with open(os.path.join(root, path), "w", encoding="utf-8") as f:
+                f.write(text)
+        self.commit(root, 5)
+        super().prepare(root)
+
+    def test_other_files(self):
+        source = {"lib/a.cpp": "int* b = 0;\n"}
+        self.assertEqual(self.check(source, hours=24), [])
+        self.assertNotEqual(self.check(source, hours=24 * 6), [])
+
+    def test_changed_source(self):
+        self.later = {"lib/a.cpp": "int* b = 0;\n"}
+        self.assertNotEqual(self.check({}, hours=24), [])
+
+    def test_changed_header(self):
+        self.later = {"include/a.h": "inline int* A() { return 0; }\n"}
+        self.assertNotEqual(self.check({}, hours=24), [])
 
 
 class UnityBuildTest(TidyTest):
     """The same where CMake compiles the sources of a folder together."""
 
+    good = {**TidyTest.good, "lib/c.cpp": "inline int* C() { return nullptr; }\n"}
+
     def prepare(self, root):
         os.makedirs(os.path.join(root, "build", "Unity"))
         source = os.path.join(root, "build", "Unity", "unity_0_cxx.cxx")
         with open(source, "w", encoding="utf-8") as f:
-            f.write(f'#include "{root}/lib/a.cpp"\n')
+            f.write(f'#include "{root}/lib/a.cpp"\n#include "{root}/lib/c.cpp"\n')
         with open(os.path.join(root, "build", "compile_commands.json"), "w", encoding="utf-8") as f:
             json.dump([{"file": source, "command": COMMAND.replace("-I", f"-I{root}/")}], f)
+
+    def test_second_source(self):
+        self.expect({"lib/c.cpp": "int* c = 0;\n"}, "c.cpp:1:10: error: use nullptr")
 
 
 if __name__ == "__main__":

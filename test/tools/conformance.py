@@ -2,16 +2,22 @@
 """Runs the conformance checker with the arguments after `--`, or says that it is skipped (exit code 77) where the
 folder with the cases is not there: it is bigger than a repository should be and lives beside it.
 
-The checker reads all files of cases, which takes longer than many a check; it is shown those of the kinds asked for. Each
-file holds cases of one kind.
+The checker starts the tool once for each case and reads all files of cases, which takes longer than most checks. Here it
+is shown the files of the kinds asked for, each of which holds cases of one kind; cases with the same command line share a
+run of the tool, which separates them by -split-input-file, and are run alone only if that run fails; and modules with the
+same text are equal without their normal forms. The verdicts stay the checker's.
 
 With --level, it runs the cases of the passes of a level, `graph` or `tir`, that the tool has, and each pass has a minimum
 of its own: the share of its cases that must agree, both of all cases and of those that a tool which prints its input
 unchanged would fail. --minimum=PASS=SHARE states one; it is 1 for the others.
 """
 import argparse
+import concurrent.futures
+import contextlib
 import glob
 import gzip
+import importlib
+import io
 import json
 import os
 import re
@@ -36,6 +42,86 @@ def link_cases(cases, kinds, folder):
             os.symlink(path, os.path.join(folder, os.path.basename(path)))
 
 
+class ModuleText:
+    """Compared by the text, and by the normal form where that differs."""
+    def __init__(self, text, normal_form):
+        self.text = text.strip()
+        self.normal_form = normal_form
+
+    def __eq__(self, other):
+        return self.text == other.text or self.normal_form(self.text) == self.normal_form(other.text)
+
+
+class SharedRuns:
+    """Stands for the checker's function that runs the tool on the text of a case."""
+    MARKER = "# ----- next case"
+    CASES = 50
+
+    def __init__(self, run):
+        self.run_alone = run
+        self.wanted = {}
+        self.results = {}
+
+    @staticmethod
+    def key(args, pipeline):
+        return json.dumps([args, pipeline], sort_keys=True)
+
+    def note(self, _, args, text, timeout, pipeline=None):
+        """Records what the checker will ask for."""
+        self.wanted.setdefault(self.key(args, pipeline), (args, pipeline, timeout, []))[-1].append(text)
+        return None, "", ""
+
+    def run_batch(self, ir_opt, args, pipeline, timeout, texts):
+        split = [f"-split-input-file={self.MARKER}", f"-output-split-marker={self.MARKER}"]
+        joined = f"\n{self.MARKER}\n".join(texts)
+        code, out, err = self.run_alone(ir_opt, [*args, *split], joined, timeout * len(texts), pipeline)
+        parts = out.split(f"{self.MARKER}\n")
+        # Without an output, as with --verify-only, success is all there is.
+        if code == 0 and (len(parts) == len(texts) or not out):
+            key = self.key(args, pipeline)
+            for text, part in zip(texts, parts if out else [""] * len(texts)):
+                self.results[key, text] = (code, part, err)
+
+    def run_all(self, ir_opt, jobs):
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            for args, pipeline, timeout, texts in self.wanted.values():
+                for begin in range(0, len(texts), self.CASES):
+                    pool.submit(self.run_batch, ir_opt, args, pipeline, timeout, texts[begin:begin + self.CASES])
+
+    def run(self, ir_opt, args, text, timeout, pipeline=None):
+        result = self.results.get((self.key(args, pipeline), text))
+        return result or self.run_alone(ir_opt, args, text, timeout, pipeline)
+
+
+def shares_run(case, kinds, passes):
+    """Whether a case is asked for, and succeeds if the tool is right."""
+    if case["kind"] not in kinds or case["kind"] == "value" or (passes and case.get("pass") not in passes):
+        return False
+    return not case.get("error") and case.get("verdict") is not False
+
+
+def run_checker(checker, arguments, ir_opt, kinds, passes):
+    """The exit code of the checker, whose table goes to stdout."""
+    sys.path.insert(0, os.path.dirname(checker))
+    check = importlib.import_module("check")
+    normal_form, load, runs = check.normal_form, check.load, SharedRuns(check.run)
+
+    def load_and_run(folder):
+        cases = load(folder)
+        check.run = runs.note
+        for case in cases:
+            if shares_run(case, kinds, passes):
+                check.verdict(ir_opt, None, case, 20)
+        runs.run_all(ir_opt, os.cpu_count())
+        check.run = runs.run
+        return cases
+
+    check.normal_form = lambda text: ModuleText(text, normal_form)
+    check.load = load_and_run
+    sys.argv = [checker, *arguments]
+    return check.main()
+
+
 def passes_of(level, ir_opt):
     """The names of the passes of the level."""
     listed = json.loads(subprocess.run([ir_opt, "-list-passes=json"], stdout=subprocess.PIPE, check=True).stdout)
@@ -54,10 +140,8 @@ def shares(table):
         yield score["name"], share
 
 
-def check_passes(command, minima):
+def check_passes(table, minima):
     """The exit code: 1 if a pass agrees in too few of its cases, or if a minimum is of a pass without cases."""
-    table = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout
-    print(table)
     found = dict(shares(table))
     problems = [f"{name} agrees in {share:.3f} of its cases, less than {minima.get(name, 1)}"
                 for name, share in found.items() if share < minima.get(name, 1)]
@@ -84,14 +168,16 @@ def main():
     if not os.path.exists(checker):
         print(f"SKIPPED: no conformance cases in {options.folder}; set IROPT_CONFORMANCE_DIR to run them")
         return SKIPPED
-    kinds = [f"--kind={kind}" for kind in options.kind]
+    passes = passes_of(options.level, options.ir_opt) if options.level else []
     with tempfile.TemporaryDirectory() as folder:
         link_cases(os.path.join(os.path.dirname(checker), "cases"), options.kind, folder)
-        command = [sys.executable, checker, "--cases", folder, *kinds, "--ir-opt", options.ir_opt, *options.arguments]
-        if not options.level:
-            return subprocess.run(command, check=False).returncode
-        command += [f"--pass={name}" for name in passes_of(options.level, options.ir_opt)]
-        return check_passes(command, dict(options.minimum))
+        arguments = ["--cases", folder, *(f"--kind={kind}" for kind in options.kind),
+                     *(f"--pass={name}" for name in passes), "--ir-opt", options.ir_opt, *options.arguments]
+        table = io.StringIO()
+        with contextlib.redirect_stdout(table):
+            code = run_checker(checker, arguments, options.ir_opt, options.kind, passes)
+    print(table.getvalue())
+    return check_passes(table.getvalue(), dict(options.minimum)) if options.level else code
 
 
 if __name__ == "__main__":

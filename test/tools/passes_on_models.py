@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 import models
-from semantic_runs import BEFORE, OPTIONS
+from semantic_runs import OPTIONS, pipelines
 
 SKIPPED = 77
 
@@ -58,8 +58,11 @@ def main():
         return SKIPPED
     listed = subprocess.run([options.ir_opt, "-list-passes=json"], stdout=subprocess.PIPE, check=True).stdout
     names = [p["name"] for p in json.loads(listed)["passes"] if p["name"] not in NOT_ON_MODELS and p["name"] != "PrintIR"]
-    work = [(name, BEFORE.get(name, "") + name + OPTIONS.get(name, ""), path) for name in names for path in paths]
-    work += [("the pipeline", PIPELINE, path) for path in paths]
+    work = []
+    for path in paths:
+        with open(path, encoding="utf-8") as f:
+            work += [(name, pipeline, path) for name, pipeline in pipelines(names, OPTIONS, f.read())]
+        work.append(("the pipeline", PIPELINE, path))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         found = list(pool.map(lambda w: check(options.ir_opt, w[1], w[2], w[0] in NOT_IDEMPOTENT), work))
     for (name, _, path), problem in zip(work, found):

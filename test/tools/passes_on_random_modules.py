@@ -31,6 +31,7 @@ NOT_ON_RANDOM_MODULES = {
     "tir.DefaultGPUSchedule": "it refuses loops that do not correspond to the axes of their blocks",
     "tir.FP8StorageLegalize": "their PrimFuncs have buffers as parameters",
 }
+MODULES_PER_RUN = 25
 
 
 class Tally:
@@ -50,11 +51,9 @@ def generate(options, folder, index):
     return path
 
 
-def check_module(options, folder, names, index):
-    path = generate(options, folder, index)
+def check_pass(options, name, paths):
     before = semantic_runs.BEFORE_ON_SMALL_MODULES
-    return [(name, semantic_runs.run(options.ir_opt, before.get(name, "") + name + OPTIONS.get(name, ""), path))
-            for name in names]
+    return semantic_runs.run_many(options.ir_opt, before.get(name, "") + name + OPTIONS.get(name, ""), paths)
 
 
 def add(tally, index, run):
@@ -90,9 +89,11 @@ def main():
     tallies = {name: Tally() for name in names}
     indices = range(options.first, options.first + options.modules)
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        runs = pool.map(lambda index: check_module(options, folder, names, index), indices)
-        for index, results in zip(indices, runs):
-            for name, run in results:
+        paths = list(pool.map(lambda index: generate(options, folder, index), indices))
+        work = [(name, begin) for name in names for begin in range(0, len(paths), MODULES_PER_RUN)]
+        runs = pool.map(lambda w: check_pass(options, w[0], paths[w[1]:w[1] + MODULES_PER_RUN]), work)
+        for (name, begin), results in zip(work, runs):
+            for index, run in zip(indices[begin:], results):
                 add(tallies[name], index, run)
     return report(tallies, options.seed)
 

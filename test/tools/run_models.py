@@ -4,7 +4,7 @@ them (legalized, fused, lowered), and compares the results.
 Inputs and weights are random and follow from the names of the parameters, so that all forms get the same. Exit code 77 if
 there are no models.
 
-    run_models.py --ir-run=BINARY [--forms] FOLDER
+    run_models.py --ir-run=BINARY [--forms] [--model=NAME...] FOLDER
 
 With --forms, the lowered models and forms are run with compiled PrimFuncs; interpreting a whole model would take hours. The
 forms are compared with each other: TVM made them for inference, where a batch norm uses the moving mean and variance, whereas the operator uses
@@ -63,9 +63,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ir-run", required=True)
     parser.add_argument("--forms", action="store_true")
+    parser.add_argument("--model", action="append", choices=MODELS, help="all by default")
     parser.add_argument("models", help="a folder of models")
     options = parser.parse_args()
-    names = [name for name in MODELS if os.path.exists(os.path.join(options.models, f"{name}.ir"))]
+    names = [name for name in options.model or MODELS if os.path.exists(os.path.join(options.models, f"{name}.ir"))]
     if not names:
         print(f"SKIPPED: no models in {options.models}")
         return SKIPPED

@@ -1,6 +1,7 @@
 """Runs of ir-opt under -check-semantics=each, and options with which passes have an effect."""
 import re
 import subprocess
+import tempfile
 
 # On any module.
 OPTIONS = {
@@ -41,6 +42,7 @@ BEFORE_ON_SMALL_MODULES = BEFORE | {
 }
 # The last line of the table.
 SUMMARY = re.compile(r"^functions: (\d+) \((\d+) unchanged, (\d+) not compared\)$", re.MULTILINE)
+MARKER = "# ----- next module"
 NOT_COMPARED = re.compile(r"function '[^']*' is not compared: .*")
 
 
@@ -55,7 +57,37 @@ class Run:
         self.reasons = NOT_COMPARED.findall(messages)
 
 
-def run(ir_opt, pipeline, path, *flags):
+def pipelines(names, options, text):
+    """Pairs of a name and a pipeline for a module: each pass by itself, but for those of loops if it has no loops; then they
+    find nothing to do, and share a pipeline."""
+    def pipeline(name):
+        return BEFORE.get(name, "") + name + options.get(name, "")
+
+    shared = [] if "@T.prim_func" in text else [name for name in names if name.startswith("tir.")]
+    alone = [(name, pipeline(name)) for name in names if name not in shared]
+    return alone + ([("passes of loops", ",".join(map(pipeline, shared)))] if shared else [])
+
+
+def start(ir_opt, pipeline, path, *flags):
+    """The exit code and the messages of a run."""
     command = [ir_opt, "-O4", f"-passes={pipeline}", "-check-semantics=each", "-verify-roundtrip", *flags, path]
     done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
-    return Run(done.returncode, done.stderr)
+    return done.returncode, done.stderr
+
+
+def run(ir_opt, pipeline, path, *flags):
+    return Run(*start(ir_opt, pipeline, path, *flags))
+
+
+def run_many(ir_opt, pipeline, paths):
+    """A run for each of the files. They share a process, which takes less time; if it fails, each has its own."""
+    with tempfile.NamedTemporaryFile("w", suffix=".ir", encoding="utf-8") as joined:
+        for i, path in enumerate(paths):
+            with open(path, encoding="utf-8") as f:
+                joined.write(f"{MARKER}\n" * (i > 0) + f.read())
+        joined.flush()
+        code, messages = start(ir_opt, pipeline, joined.name, f"-split-input-file={MARKER}")
+    ends = [0, *(summary.end() for summary in SUMMARY.finditer(messages))]
+    if code == 0 and len(ends) == len(paths) + 1:
+        return [Run(code, messages[begin:end]) for begin, end in zip(ends, ends[1:])]
+    return [run(ir_opt, pipeline, path) for path in paths]

@@ -91,10 +91,9 @@ def main():
     budget = f"-check-semantics-budget={options.budget}"
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         work = []
-        before = semantic_runs.BEFORE
         for path, text in [prepare(path, folder) for path in paths]:
             pass_options = options_for(text)
-            work += [(name, before.get(name, "") + name + pass_options.get(name, ""), path) for name in names]
+            work += [(name, pipeline, path) for name, pipeline in semantic_runs.pipelines(names, pass_options, text)]
             work += [] if options.passes else [("the pipeline", PIPELINE, path)]
         runs = list(pool.map(lambda w: semantic_runs.run(options.ir_opt, w[1], w[2], budget), work))
     return report(work, runs)

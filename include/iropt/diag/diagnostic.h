@@ -75,8 +75,7 @@ class DiagnosticEngine;
 // A diagnostic under construction; it is reported at the end of the full expression.
 class DiagnosticBuilder {
  public:
-  DiagnosticBuilder(DiagnosticEngine* engine, Diagnostic diagnostic)
-      : engine_(engine), diagnostic_(std::move(diagnostic)) {}
+  DiagnosticBuilder(DiagnosticEngine* engine, Diagnostic diagnostic);
   DiagnosticBuilder(const DiagnosticBuilder&) = delete;
   DiagnosticBuilder& operator=(const DiagnosticBuilder&) = delete;
   ~DiagnosticBuilder();

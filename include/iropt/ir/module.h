@@ -82,6 +82,13 @@ class Module {
  public:
   using GlobalInfos = std::map<std::string, std::vector<const Attr*>, std::less<>>;
 
+  Module();
+  Module(const Module&);
+  Module(Module&&) noexcept;
+  Module& operator=(const Module&);
+  Module& operator=(Module&&) noexcept;
+  ~Module();
+
   const std::vector<ModuleEntry>& functions() const { return functions_; }
   size_t size() const { return functions_.size(); }
   // Null if the module has no such function. O(1).

@@ -25,6 +25,13 @@ inline constexpr int kDefaultOptLevel = 2;
 
 class PassContext {
  public:
+  PassContext();
+  PassContext(const PassContext&);
+  PassContext(PassContext&&) noexcept;
+  PassContext& operator=(const PassContext&);
+  PassContext& operator=(PassContext&&) noexcept;
+  ~PassContext();
+
   int opt_level = kDefaultOptLevel;
   std::vector<std::string> required_pass;  // run whatever their level is, and no instrument may veto them
   std::vector<std::string> disabled_pass;  // never run by a Sequential, even if required

@@ -120,17 +120,17 @@ using DataflowBlockPassFn = std::function<Result<const DataflowBlock*>(const Dat
 using PrimFuncPassFn = std::function<Result<const PrimFunc*>(const PrimFunc*, FunctionPassContext&)>;
 
 // May change the whole module, including adding and deleting functions.
-Pass CreateModulePass(PassInfo info, ModulePassFn run);
+Pass CreateModulePass(const PassInfo& info, ModulePassFn run);
 // Rewrites one Relax function at a time, several in parallel if the context has threads. Functions with the attribute
 // SkipOptimization, and those for an external compiler (attribute Compiler), are skipped.
-Pass CreateFunctionPass(PassInfo info, FunctionPassFn run);
+Pass CreateFunctionPass(const PassInfo& info, FunctionPassFn run);
 // The same where all functions of a run have something in common: `prepare` is called once for each run.
-Pass CreateFunctionPass(PassInfo info, std::function<FunctionPassFn(const Module&)> prepare);
+Pass CreateFunctionPass(const PassInfo& info, std::function<FunctionPassFn(const Module&)> prepare);
 // Rewrites one dataflow block at a time. The block's outputs and the symbolic variables that it defines must stay: it
 // is an error if one is no longer bound.
-Pass CreateDataflowBlockPass(PassInfo info, DataflowBlockPassFn run);
+Pass CreateDataflowBlockPass(const PassInfo& info, DataflowBlockPassFn run);
 // Rewrites one PrimFunc at a time, several in parallel if the context has threads.
-Pass CreatePrimFuncPass(PassInfo info, PrimFuncPassFn run);
+Pass CreatePrimFuncPass(const PassInfo& info, PrimFuncPassFn run);
 
 // Runs those of the passes that the context enables, in order, each after the passes that it requires. As part of
 // another Sequential it is subject to its own level only if info.opt_level was set; `Sequential("name")` sets none.

@@ -15,9 +15,6 @@ namespace {
 constexpr NodeKind kArithmetic[] = {NodeKind::kAdd,      NodeKind::kSub, NodeKind::kMul,
                                     NodeKind::kMin,      NodeKind::kMax, NodeKind::kDiv,
                                     NodeKind::kFloorDiv, NodeKind::kMod, NodeKind::kFloorMod};
-constexpr NodeKind kOrders[] = {NodeKind::kEQ, NodeKind::kNE, NodeKind::kLT,
-                                NodeKind::kLE, NodeKind::kGT, NodeKind::kGE};
-
 // The value of a lane as its dtype holds it; nothing if it divides by zero, or if an index overflows.
 std::optional<int64_t> EvalLane(const PrimExpr* e, const Env& env, int64_t lane) {
   const auto of = [&](const PrimExpr* operand) { return EvalLane(operand, env, lane); };

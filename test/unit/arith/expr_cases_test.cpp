@@ -238,7 +238,7 @@ std::vector<std::string> TakeFacts(ExprCase& one, const std::string& word) {
   return taken;
 }
 
-std::string Show(const IterMapIndex& index) {
+std::string ShowIndex(const IterMapIndex& index) {
   return "(" + ScalarToString(index.extent) + ", " + ScalarToString(index.base) + ", " + ScalarToString(index.scale) +
          ")";
 }
@@ -281,7 +281,7 @@ TEST_CASE("iterator maps are those that TVM finds", "[arith]") {
     REQUIRE(parts.size() == found->indices.size());
     for (size_t i = 0; i < parts.size(); ++i) {
       if (!IsExpected(found->indices[i], parts[i], scope))
-        FAIL_CHECK("expected " << parts[i] << "\n   found " << Show(found->indices[i]));
+        FAIL_CHECK("expected " << parts[i] << "\n   found " << ShowIndex(found->indices[i]));
     }
   }
 }

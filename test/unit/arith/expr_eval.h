@@ -33,6 +33,10 @@ inline std::optional<int64_t> Eval(const PrimExpr* e, const Env& env) {
   return FoldIntegers(e->kind, *a, *b);
 }
 
+// The comparisons.
+inline constexpr NodeKind kOrders[] = {NodeKind::kEQ, NodeKind::kNE, NodeKind::kLT,
+                                NodeKind::kLE, NodeKind::kGT, NodeKind::kGE};
+
 // Prints as TVMScript does, with all parentheses that the operators need.
 inline std::string Show(const PrimExpr* e) {
   if (const int64_t* value = AsInt(e)) return e->dtype.is_bool() ? (*value ? "True" : "False") : std::to_string(*value);

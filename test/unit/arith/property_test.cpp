@@ -10,9 +10,6 @@
 namespace iropt::arith::test {
 namespace {
 
-constexpr NodeKind kOrders[] = {NodeKind::kEQ, NodeKind::kNE, NodeKind::kLT,
-                                NodeKind::kLE, NodeKind::kGT, NodeKind::kGE};
-
 // Expressions of every kind that the analyzer knows: floor and truncated division, minimum and maximum, selections,
 // comparisons, casts between the dtypes of indices.
 class Generator {

@@ -27,8 +27,6 @@ class ExprGenerator {
     return make_.Node(kind, a, b);
   }
   const PrimExpr* Condition(int depth) {
-    static constexpr NodeKind kOrders[] = {NodeKind::kEQ, NodeKind::kNE, NodeKind::kLT,
-                                           NodeKind::kLE, NodeKind::kGT, NodeKind::kGE};
     if (depth > 0 && Pick(3) == 0) {
       if (Pick(4) == 0) return make_.Keep(tir::Not(Condition(depth - 1)));
       const PrimExpr* a = Condition(depth - 1);

@@ -12,8 +12,6 @@ namespace iropt::codegen {
 
 namespace {
 
-const char* const kParams = "A: T.Buffer((8,), \"int32\"), out: T.Buffer((8,), \"int32\")";
-
 // A folder that is removed afterwards.
 struct Folder {
   std::string path;

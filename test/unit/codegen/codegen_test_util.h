@@ -17,6 +17,9 @@
 
 namespace iropt::codegen {
 
+// Parameters for Func.
+inline const char* const kParams = "A: T.Buffer((8,), \"int32\"), out: T.Buffer((8,), \"int32\")";
+
 inline Module Parse(std::string_view body) {
   const std::string text = fmt::format(
       "from tvm.script import ir as I\nfrom tvm.script import tir as T\n\n@I.ir_module\nclass Module:\n{}", body);

@@ -7,8 +7,6 @@ namespace {
 
 bool Contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-const char* const kParams = "A: T.Buffer((8,), \"int32\"), out: T.Buffer((8,), \"int32\")";
-
 }  // namespace
 
 TEST_CASE("indices out of range fail with the place") {

@@ -24,7 +24,7 @@ std::shared_ptr<NDArray> Filled(DataType dtype, std::initializer_list<int64_t> s
   return array;
 }
 
-std::vector<NamedTensor> Examples() {
+std::vector<NamedTensor> FileExamples() {
   return {{"flags \"a\\b\"", Filled(DataType::Bool(), {3}, 0)},
           {"layers.0.weight", Filled(DataType::Float(32), {2, 3}, 1)},
           {"scalar", Filled(DataType::Int(64), {}, 2)},
@@ -39,12 +39,12 @@ FileTensor Reference(const std::string& path, const std::string& name, std::opti
 TEST_CASE("a safetensors file reads back as it was written, with all tensors aligned", "[tensors]") {
   const TemporaryFolder folder;
   const std::string path = folder / "w.safetensors";
-  REQUIRE(WriteSafetensors(path, Examples()).ok());
+  REQUIRE(WriteSafetensors(path, FileExamples()).ok());
   const auto read = ReadTensors(path);
   REQUIRE(read.ok());
-  REQUIRE(read->size() == Examples().size());
+  REQUIRE(read->size() == FileExamples().size());
   TensorFiles files;
-  for (const NamedTensor& expected : Examples()) {
+  for (const NamedTensor& expected : FileExamples()) {
     const auto array = files.Open(Reference(path, expected.name, expected.tensor->ContentHash()));
     REQUIRE(array.ok());
     CHECK(**array == *expected.tensor);
@@ -74,7 +74,7 @@ TEST_CASE("a safetensors file has neither unknown dtypes nor repeated names", "[
 TEST_CASE("damaged tensors are found when they are used, and reported once", "[tensors]") {
   const TemporaryFolder folder;
   const std::string path = folder / "w.safetensors";
-  REQUIRE(WriteSafetensors(path, Examples()).ok());
+  REQUIRE(WriteSafetensors(path, FileExamples()).ok());
   TensorFiles files;
   const auto wrong = files.Open(Reference(path, "half", DataHash{}));
   const auto unused = files.Open(Reference(path, "layers.0.weight", DataHash{}));
@@ -92,7 +92,7 @@ TEST_CASE("damaged tensors are found when they are used, and reported once", "[t
 TEST_CASE("files and tensors that do not exist are errors", "[tensors]") {
   const TemporaryFolder folder;
   const std::string path = folder / "w.safetensors";
-  REQUIRE(WriteSafetensors(path, Examples()).ok());
+  REQUIRE(WriteSafetensors(path, FileExamples()).ok());
   TensorFiles files;
   CHECK(files.Open(Reference(path, "scalars")).error().message ==
         path + ": it has no tensor 'scalars'; did you mean 'scalar'?");

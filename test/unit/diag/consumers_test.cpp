@@ -8,7 +8,7 @@
 namespace iropt {
 namespace {
 
-constexpr std::string_view kKind = "too-many-errors";
+constexpr std::string_view kShownKind = "too-many-errors";
 
 // One source and one diagnostic, in the form of the text consumer.
 class Fixture {
@@ -27,7 +27,7 @@ class Fixture {
     TextConsumer(&out, &sources_, colour).Consume(diagnostic);
     return result;
   }
-  std::string Text(SourceSpan span) { return Text({Severity::Error, kKind, span, "bad", {}, {}}); }
+  std::string Text(SourceSpan span) { return Text({Severity::Error, kShownKind, span, "bad", {}, {}}); }
   nlohmann::json Json(const Diagnostic& diagnostic) {
     std::string result;
     OutputStream out(&result);
@@ -97,7 +97,7 @@ TEST_CASE("cutting keeps code points whole", "[diag]") {
 TEST_CASE("notes and hints follow", "[diag]") {
   Fixture f("x = foo\ny = bar\n");
   const Diagnostic diagnostic{
-      Severity::Warning,         kKind, f.SpanOf("bar"), "odd", {{f.SpanOf("foo"), "seen here"}, {{}, "in general"}},
+      Severity::Warning,         kShownKind, f.SpanOf("bar"), "odd", {{f.SpanOf("foo"), "seen here"}, {{}, "in general"}},
       {{f.SpanOf("bar"), "baz"}}};
   CHECK(f.Text(diagnostic) ==
         "in.ir:2:5: warning: odd\n"
@@ -117,7 +117,7 @@ TEST_CASE("an unknown place is left out", "[diag]") {
 
 TEST_CASE("nothing of the input reaches the terminal as a control sequence", "[diag]") {
   Fixture f("a\x1b[31m \xC2\x9B \xFF b\n");
-  const Diagnostic diagnostic{Severity::Error, kKind, f.SpanOf("b\n"), "unexpected '\x1b[2J'", {}, {}};
+  const Diagnostic diagnostic{Severity::Error, kShownKind, f.SpanOf("b\n"), "unexpected '\x1b[2J'", {}, {}};
   const std::string text = f.Text(diagnostic);
   CHECK(text.find('\x1b') == std::string::npos);
   CHECK(text.find("\xC2\x9B") == std::string::npos);
@@ -128,7 +128,7 @@ TEST_CASE("nothing of the input reaches the terminal as a control sequence", "[d
 
 TEST_CASE("colour is off by default", "[diag]") {
   Fixture f("x = 1\n");
-  const Diagnostic diagnostic{Severity::Error, kKind, f.SpanOf("x"), "bad", {}, {}};
+  const Diagnostic diagnostic{Severity::Error, kShownKind, f.SpanOf("x"), "bad", {}, {}};
   CHECK(f.Text(diagnostic, false).find('\x1b') == std::string::npos);
   CHECK_THAT(f.Text(diagnostic, true), Catch::Contains("\x1b[1;31merror:\x1b[0m"));
 }
@@ -136,7 +136,7 @@ TEST_CASE("colour is off by default", "[diag]") {
 TEST_CASE("JSON lines hold everything", "[diag]") {
   Fixture f("x = foo\ny = bar\n");
   const Diagnostic diagnostic{Severity::Error,
-                              kKind,
+                              kShownKind,
                               f.SpanOf("bar"),
                               "odd \"one\"",
                               {{f.SpanOf("foo"), "seen here"}, {{}, "in general"}},
@@ -152,7 +152,7 @@ TEST_CASE("JSON lines hold everything", "[diag]") {
 
 TEST_CASE("JSON copes with malformed text", "[diag]") {
   Fixture f("x");
-  const Diagnostic diagnostic{Severity::Error, kKind, {}, "bad \xFF", {}, {}};
+  const Diagnostic diagnostic{Severity::Error, kShownKind, {}, "bad \xFF", {}, {}};
   CHECK(f.Json(diagnostic)["message"] == "bad \uFFFD");
 }
 
@@ -166,7 +166,7 @@ TEST_CASE("other output between diagnostics is one line of JSON for each flush",
     other.Append("a table\nwith \"two\" lines\n");
     CHECK(other.Flush().ok());
     CHECK(other.Flush().ok());
-    consumer.Consume({Severity::Error, kKind, {}, "bad", {}, {}});
+    consumer.Consume({Severity::Error, kShownKind, {}, "bad", {}, {}});
     other.Append("\xff");
   }
   CHECK(result == R"({"kind":"output","text":"a table\nwith \"two\" lines\n"})"
@@ -194,18 +194,18 @@ nlohmann::json SarifOf(const std::string& path, const Diagnostic& diagnostic) {
 }
 
 TEST_CASE("SARIF has a rule for each kind, and levels for all severities", "[diag]") {
-  const nlohmann::json run = SarifOf("in.ir", {Severity::Remark, kKind, {}, "odd", {}, {}});
+  const nlohmann::json run = SarifOf("in.ir", {Severity::Remark, kShownKind, {}, "odd", {}, {}});
   CHECK(run["tool"]["driver"]["rules"].size() == 1);
   CHECK(run["results"].size() == 2);
   CHECK(run["results"][1]["level"] == "note");
   CHECK(run["invocations"][0]["executionSuccessful"] == true);
-  const nlohmann::json failed = SarifOf("in.ir", {Severity::Error, kKind, {}, "bad", {}, {}});
+  const nlohmann::json failed = SarifOf("in.ir", {Severity::Error, kShownKind, {}, "bad", {}, {}});
   CHECK(failed["invocations"][0]["executionSuccessful"] == false);
 }
 
 TEST_CASE("SARIF encodes paths as URIs", "[diag]") {
   const auto uri = [](const std::string& path) {
-    const nlohmann::json run = SarifOf(path, {Severity::Error, kKind, {}, "bad", {}, {}});
+    const nlohmann::json run = SarifOf(path, {Severity::Error, kShownKind, {}, "bad", {}, {}});
     return run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].get<std::string>();
   };
   CHECK(uri("a/b c.ir") == "a/b%20c.ir");

@@ -25,7 +25,7 @@ const ObjectAttr* ConvRecord(const ConvSpec& spec, std::string_view data, std::s
                 {"data_layout", Text(data)},
                 {"kernel_layout", Text(kernel)},
                 {"out_layout", Text(out.empty() ? data : out)},
-                {"out_dtype", Type(out_dtype)}});
+                {"out_dtype", DType(out_dtype)}});
 }
 
 // A batch, a channel, and positions on the spatial axes.

@@ -19,7 +19,7 @@ const ObjectAttr* ResizeAttrs(std::string_view method, std::string_view mode, st
                 {"cubic_alpha", Number(-0.75)},
                 {"cubic_exclude", Int(exclude)},
                 {"extrapolation_value", Number(9)},
-                {"out_dtype", Type(DataType::Void())}});
+                {"out_dtype", DType(DataType::Void())}});
 }
 
 // A row of an image, resized: columns are treated alike.
@@ -96,7 +96,7 @@ TEST_CASE("resize: regions of interest, layouts, dtypes, refusals", "[eval]") {
 
 TEST_CASE("quantize and dequantize", "[eval]") {
   const auto attrs = [](DataType out, int64_t axis = -1) {
-    return Attrs({{"out_dtype", Type(out)}, {"axis", Int(axis)}});
+    return Attrs({{"out_dtype", DType(out)}, {"axis", Int(axis)}});
   };
   const DataType i8 = DataType::Int(8);
   const auto quantize = [&](DataType out) {
@@ -174,7 +174,7 @@ TEST_CASE("einsum", "[eval]") {
         Ref::Of({2, 2, 3}, [&](const Dims& i) { return i[1] == 1 ? batch.at(i) : 0; }), dtype);
   }
   const auto fails = [](std::string_view equation, std::initializer_list<Tensor> operands) {
-    return !Try("einsum", {Tuple(operands)}, Attrs({{"subscripts", Text(equation)}})).ok();
+    return !Try("einsum", {Tensors(operands)}, Attrs({{"subscripts", Text(equation)}})).ok();
   };
   CHECK(fails("ij,jk->ik", {F32({2, 3}, Iota(6))}));
   CHECK(fails("i->j", {F32({3}, Iota(3))}));
@@ -240,7 +240,7 @@ TEST_CASE("topk", "[eval]") {
                   {"axis", Int(axis)},
                   {"ret_type", Text(wanted)},
                   {"largest", IntAttr::Bool(largest)},
-                  {"dtype", Type(dtype)}});
+                  {"dtype", DType(dtype)}});
   };
   for (const DataType dtype : AllNumberTypes()) {
     const Tensor x = T(dtype, {2, 4}, {3, 1, 3, 2, 4, 8, 6, 5});
@@ -258,7 +258,7 @@ TEST_CASE("topk", "[eval]") {
 }
 
 TEST_CASE("multinomial_from_uniform", "[eval]") {
-  const ObjectAttr* attrs = Attrs({{"dtype", Type(DataType::Int(32))}});
+  const ObjectAttr* attrs = Attrs({{"dtype", DType(DataType::Int(32))}});
   for (const DataType dtype : FloatTypes()) {
     const Tensor prob = T(dtype, {2, 3}, {0.25, 0.5, 0.25, 0, 0.5, 0.5});
     CHECK(Elements(*Run("multinomial_from_uniform",
@@ -298,7 +298,7 @@ TEST_CASE("operators that return their operand", "[eval]") {
   const Tensor x = F32({2}, {1, 2});
   for (const char* op : {"grad.no_grad", "grad.start_checkpoint", "grad.end_checkpoint", "memory.ensure_zero_offset"})
     CHECK(Run(op, {x}) == x);
-  CHECK(Values("wrap_param", {I32({2}, {1, 2})}, Attrs({{"dtype", Type(f32)}})) == std::vector<double>{1, 2});
+  CHECK(Values("wrap_param", {I32({2}, {1, 2})}, Attrs({{"dtype", DType(f32)}})) == std::vector<double>{1, 2});
 }
 
 TEST_CASE("views of the bytes of a tensor", "[eval]") {

@@ -9,9 +9,6 @@ namespace iropt {
 
 namespace {
 
-const double kInf = std::numeric_limits<double>::infinity();
-const double kNan = std::numeric_limits<double>::quiet_NaN();
-
 // A number wrapped around to the range of an integer dtype.
 double Wrapped(__int128 value, DataType dtype) {
   const __int128 modulus = static_cast<__int128>(1) << dtype.bits;

@@ -250,7 +250,7 @@ TEST_CASE("types: conversions", "[eval]") {
         }
         INFO(x << " from " << from.ToString() << " to " << to.ToString());
         for (const std::string_view op : {"astype", "wrap_param"}) {
-          const Result<HostValue> result = Try(op, {ExactScalar(from, x)}, Attrs({{"dtype", Type(to)}}));
+          const Result<HostValue> result = Try(op, {ExactScalar(from, x)}, Attrs({{"dtype", DType(to)}}));
           REQUIRE(result.ok() == expected.has_value());
           if (result) CHECK(Same(ExactElements(*result->tensor())[0], *expected));
         }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <limits>
 #include <set>
 #include <string>
 #include <string_view>
@@ -16,6 +17,9 @@
 namespace iropt {
 
 using Dims = std::vector<int64_t>;
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // Elements given as numbers, converted to the dtype; they must be in range.
 inline Tensor T(DataType dtype, Dims shape, const std::vector<double>& values) {
@@ -138,7 +142,7 @@ inline HostValue Ints(const std::vector<int64_t>& values) {
   for (const int64_t value : values) tuple.fields.emplace_back(Scalar::Int(value));
   return HostValue(std::move(tuple));
 }
-inline HostValue Tuple(std::initializer_list<Tensor> tensors) {
+inline HostValue Tensors(std::initializer_list<Tensor> tensors) {
   TupleValue tuple;
   for (const Tensor& tensor : tensors) tuple.fields.emplace_back(tensor);
   return HostValue(std::move(tuple));

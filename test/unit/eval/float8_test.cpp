@@ -35,7 +35,7 @@ const ObjectAttr* ConvRecord(size_t rank, std::string_view data, std::string_vie
                 {"data_layout", Text(data)},
                 {"kernel_layout", Text(kernel)},
                 {"out_layout", Text(data)},
-                {"out_dtype", Type(DataType::Void())}});
+                {"out_dtype", DType(DataType::Void())}});
 }
 
 const ObjectAttr* PoolRecord(const Dims& size, std::string_view layout) {
@@ -68,7 +68,7 @@ TEST_CASE("float8: convolutions", "[eval]") {
                                  {"data_layout", Text("NCHW")},
                                  {"kernel_layout", Text("OIHW")},
                                  {"out_layout", Text("NCHW")},
-                                 {"out_dtype", Type(DataType::Float(32))}});
+                                 {"out_dtype", DType(DataType::Float(32))}});
   CHECK(Values("nn.conv2d", {B({1, 1, 2, 3}, {1, 0, 1, 1, 1, 0}), B({1, 1, 2, 2}, {1, 1, 0, 1})}, f32) ==
         Numbers{2, 1});
 }
@@ -157,7 +157,7 @@ TEST_CASE("float8: sampling", "[eval]") {
   ForEachFormat([](DataType f8) {
     CHECK(Values("multinomial_from_uniform",
                  {T(f8, {1, 3}, {0.25, 0.5, 0.25}), F32({3, 1}, {0.1, 0.5, 0.9}), I64({3, 1}, {0, 0, 0})},
-                 Attrs({{"dtype", Type(DataType::Int(64))}})) == Numbers{0, 1, 2});
+                 Attrs({{"dtype", DType(DataType::Int(64))}})) == Numbers{0, 1, 2});
   });
 }
 

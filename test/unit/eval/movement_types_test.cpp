@@ -18,14 +18,14 @@ Ref Pattern(DataType dtype, Dims shape) {
   });
 }
 
-using Source = std::function<Dims(const Dims&)>;
+using ElementSource = std::function<Dims(const Dims&)>;
 
 // Checks that the result has the shape, and at each index the element of x at `source`.
-void CheckMoves(const Tensor& found, const Ref& x, DataType dtype, Dims shape, const Source& source) {
+void CheckMoves(const Tensor& found, const Ref& x, DataType dtype, Dims shape, const ElementSource& source) {
   CheckExact(*found, Ref::Of(std::move(shape), [&](const Dims& i) { return x.at(source(i)); }), dtype);
 }
 
-Dims Same(const Dims& i) { return i; }
+Dims SameIndices(const Dims& i) { return i; }
 
 }  // namespace
 
@@ -48,7 +48,7 @@ TEST_CASE("types: other shapes of the same elements", "[eval]") {
     CheckMoves(Run("memory.view", {t, ShapeValue{6}, none, none}), x, dtype, {6},
                [&](const Dims& i) { return flat(i[0]); });
     for (const char* op : {"grad.no_grad", "grad.start_checkpoint", "grad.end_checkpoint", "memory.ensure_zero_offset"})
-      CheckMoves(Run(op, {t}), x, dtype, x.shape, Same);
+      CheckMoves(Run(op, {t}), x, dtype, x.shape, SameIndices);
     const Result<HostValue> kept = Try("nn.dropout", {t}, Attrs({{"rate", Number(0)}}));
     REQUIRE(kept.ok());
     CheckExact(*kept->tuple()->fields[0].tensor(), x, dtype);
@@ -78,7 +78,7 @@ TEST_CASE("types: permutations, repetitions, pieces", "[eval]") {
                {5, 2, 3, 6, 4}, [](const Dims& i) {
                  return Dims{i[1], i[2], i[4]};
                });
-    CheckMoves(Run("concat", {Tuple({t, t})}, Attrs({{"axis", Int(1)}})), x, dtype, {2, 6, 4}, [](const Dims& i) {
+    CheckMoves(Run("concat", {Tensors({t, t})}, Attrs({{"axis", Int(1)}})), x, dtype, {2, 6, 4}, [](const Dims& i) {
       return Dims{i[0], i[1] % 3, i[2]};
     });
     const Result<HostValue> pieces =
@@ -194,7 +194,7 @@ TEST_CASE("types: layouts", "[eval]") {
 TEST_CASE("types: tensors that are made", "[eval]") {
   for (const DataType dtype : AllTypes()) {
     INFO(dtype.ToString());
-    const ObjectAttr* attrs = Attrs({{"dtype", Type(dtype)}});
+    const ObjectAttr* attrs = Attrs({{"dtype", DType(dtype)}});
     const auto all = [](double value) { return Ref::Of({2, 3}, [=](const Dims&) { return value; }); };
     CheckExact(*Run("zeros", {ShapeValue{2, 3}}, attrs), all(0), dtype);
     CheckExact(*Run("ones", {ShapeValue{2, 3}}, attrs), all(1), dtype);
@@ -206,9 +206,9 @@ TEST_CASE("types: tensors that are made", "[eval]") {
     CheckExact(*Run("full_like", {x, T(dtype, {}, {value})}), all(value), dtype);
     for (const DataType other : AllTypes()) {
       CheckExact(*Run("full", {ShapeValue{2, 3}, T(other, {}, {1})}, attrs), all(1), dtype);
-      CheckExact(*Run("zeros_like", {x}, Attrs({{"dtype", Type(other)}})), all(0), other);
-      CheckExact(*Run("ones_like", {x}, Attrs({{"dtype", Type(other)}})), all(1), other);
-      CheckExact(*Run("full_like", {x, T(dtype, {}, {1})}, Attrs({{"dtype", Type(other)}})), all(1), other);
+      CheckExact(*Run("zeros_like", {x}, Attrs({{"dtype", DType(other)}})), all(0), other);
+      CheckExact(*Run("ones_like", {x}, Attrs({{"dtype", DType(other)}})), all(1), other);
+      CheckExact(*Run("full_like", {x, T(dtype, {}, {1})}, Attrs({{"dtype", DType(other)}})), all(1), other);
     }
     const Result<HostValue> range = Try("arange", {Scalar::Int(1), Scalar::Int(8), Scalar::Int(3)}, attrs);
     REQUIRE(range.ok() == !dtype.is_bool());

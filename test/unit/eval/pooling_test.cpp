@@ -7,8 +7,6 @@ namespace iropt {
 
 namespace {
 
-const double kInf = std::numeric_limits<double>::infinity();
-
 struct PoolSpec {
   Dims size, strides, before, after, dilation;
   bool ceil_mode = false;

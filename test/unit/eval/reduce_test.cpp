@@ -11,8 +11,6 @@ namespace iropt {
 
 namespace {
 
-const double kNan = std::numeric_limits<double>::quiet_NaN();
-
 const ObjectAttr* Axes(std::initializer_list<int64_t> axes, bool keepdims = false) {
   return Attrs({{"axis", Ints(axes)}, {"keepdims", IntAttr::Bool(keepdims)}});
 }

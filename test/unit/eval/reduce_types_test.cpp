@@ -143,7 +143,7 @@ TEST_CASE("types: places of extremes, and sorting", "[eval]") {
                                    {"axis", Int(1)},
                                    {"ret_type", Text("values")},
                                    {"largest", IntAttr::Bool(true)},
-                                   {"dtype", Type(DataType::Int(32))}});
+                                   {"dtype", DType(DataType::Int(32))}});
     CHECK(ExactElements(*Run("topk", {x}, two)) == best);
   }
 }
@@ -155,7 +155,7 @@ TEST_CASE("types: running sums and products", "[eval]") {
       // Floats can be summed in an integer dtype only if it can hold them.
       if (dtype.is_floating() && !out.is_floating()) continue;
       INFO(dtype.ToString() << " as " << out.ToString());
-      const ObjectAttr* attrs = Attrs({{"axis", Int(1)}, {"dtype", Type(out)}});
+      const ObjectAttr* attrs = Attrs({{"axis", Int(1)}, {"dtype", DType(out)}});
       const Result<HostValue> sums = Try("cumsum", {ExactTensor(dtype, {3, 5}, values)}, attrs);
       const Result<HostValue> products = Try("cumprod", {ExactTensor(dtype, {3, 5}, values)}, attrs);
       REQUIRE(sums.ok() == !out.is_bool());

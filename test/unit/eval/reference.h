@@ -115,6 +115,6 @@ inline const Attr* IntItems(const std::vector<int64_t>& values) {
   for (const int64_t value : values) items.push_back(IntAttr::Get(value));
   return ListAttr::Get(items);
 }
-inline const Attr* Type(DataType dtype) { return DTypeAttr::Get(dtype); }
+inline const Attr* DType(DataType dtype) { return DTypeAttr::Get(dtype); }
 
 }  // namespace iropt

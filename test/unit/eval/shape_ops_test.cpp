@@ -167,11 +167,11 @@ TEST_CASE("move: joining and splitting are inverse", "[eval]") {
       Try("split", {x}, Attrs({{"indices_or_sections", IntAttr::Get(3)}, {"axis", IntAttr::Get(1)}}));
   CHECK(ShapeOf(*(*split).tuple()->fields[0].tensor()) == Dims{2, 3});
   CHECK(ShapeOf(*(*split).tuple()->fields[2].tensor()) == Dims{2, 1});
-  CHECK(Values("concat", {Tuple({I32({2, 1}, {1, 2}), I32({1, 1}, {3})})}) == std::vector<double>{1, 2, 3});
-  CHECK_FALSE(Try("concat", {Tuple({I32({2}, {1, 2}), F32({1}, {3})})}, Attrs({{"axis", IntAttr::Get(0)}})).ok());
+  CHECK(Values("concat", {Tensors({I32({2, 1}, {1, 2}), I32({1, 1}, {3})})}) == std::vector<double>{1, 2, 3});
+  CHECK_FALSE(Try("concat", {Tensors({I32({2}, {1, 2}), F32({1}, {3})})}, Attrs({{"axis", IntAttr::Get(0)}})).ok());
   CHECK_FALSE(
-      Try("concat", {Tuple({I32({2, 1}, {1, 2}), I32({1, 2}, {3, 4})})}, Attrs({{"axis", IntAttr::Get(0)}})).ok());
-  CHECK_FALSE(Try("concat", {Tuple({})}).ok());
+      Try("concat", {Tensors({I32({2, 1}, {1, 2}), I32({1, 2}, {3, 4})})}, Attrs({{"axis", IntAttr::Get(0)}})).ok());
+  CHECK_FALSE(Try("concat", {Tensors({})}).ok());
   CHECK_FALSE(
       Try("split", {x}, Attrs({{"indices_or_sections", IntAttr::Get(INT64_MAX)}, {"axis", IntAttr::Get(1)}})).ok());
   CHECK_FALSE(Try("split", {x}, Attrs({{"indices_or_sections", IntAttr::Get(0)}, {"axis", IntAttr::Get(1)}})).ok());

@@ -55,15 +55,15 @@ Pass Copying(PassInfo info) {
 }
 
 // The results before and after the pass, and the number of computations.
-struct Outcome {
+struct ResultAround {
   std::vector<size_t> answers;
   int computed;
   std::string error;
 };
 
-Outcome RunAround(const Pass& pass, bool audit = false) {
+ResultAround RunAround(const Pass& pass, bool audit = false) {
   computed = 0;
-  Outcome outcome;
+  ResultAround outcome;
   Reports reports;
   PassContext context;
   REQUIRE(context.SetConfig("testing.verify_analyses", audit, reports.engine()));
@@ -80,19 +80,19 @@ const AnalysisKinds kCount = PreservedAnalyses<AttributeCount>();
 }  // namespace
 
 TEST_CASE("an analysis is computed once for a function that stays as it is") {
-  const Outcome outcome = RunAround(Sequential({}));
+  const ResultAround outcome = RunAround(Sequential({}));
   CHECK(outcome.answers.size() == 4);
   CHECK(outcome.computed == 2);
 }
 
 TEST_CASE("an analysis is computed again for a function that a pass has changed") {
-  const Outcome outcome = RunAround(Marking({.name = "Marking"}));
+  const ResultAround outcome = RunAround(Marking({.name = "Marking"}));
   CHECK(outcome.computed == 4);
   CHECK(outcome.answers[2] == outcome.answers[0] + 1);
 }
 
 TEST_CASE("results of a preserved analysis are kept") {
-  const Outcome outcome = RunAround(Copying({.name = "Copying", .preserved_analyses = kCount}));
+  const ResultAround outcome = RunAround(Copying({.name = "Copying", .preserved_analyses = kCount}));
   CHECK(outcome.computed == 2);
   CHECK(outcome.answers[2] == outcome.answers[0]);
 }
@@ -106,7 +106,7 @@ TEST_CASE("only the functions that changed lose their analyses") {
 
 TEST_CASE("a wrong claim to preserve an analysis is believed without the audit, and rejected with it") {
   const Pass liar = Marking({.name = "Liar", .preserved_analyses = kCount});
-  const Outcome believed = RunAround(liar);
+  const ResultAround believed = RunAround(liar);
   CHECK(believed.computed == 2);
   CHECK(believed.answers[2] == believed.answers[0]);
   CHECK(RunAround(liar, /*audit=*/true).error ==

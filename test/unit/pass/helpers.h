@@ -77,6 +77,11 @@ inline const Function* WithAttribute(const Function* f, std::string_view key, Wo
                                  f->type);
 }
 
+// A factory of module passes that change nothing.
+inline Pass CreateNothing(const PassOptions& options) {
+  return CreateModulePass(options.info(), [](Module module, ModulePassContext&) -> Result<Module> { return module; });
+}
+
 // A module pass that writes its name into the log and changes nothing.
 inline Pass Tracer(Log& log, std::string name, int opt_level = 0, std::vector<std::string> required = {}) {
   PassInfo info{.name = name, .opt_level = opt_level, .required = std::move(required)};

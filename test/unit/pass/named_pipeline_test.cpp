@@ -9,10 +9,6 @@ namespace {
 
 using Rule = PipelineRule;
 
-Pass CreateNothing(const PassOptions& options) {
-  return CreateModulePass(options.info(), [](Module module, ModulePassContext&) -> Result<Module> { return module; });
-}
-
 // The passes A to D with an option, and the pipeline `lower` of A, B and C with rules.
 struct Lowering {
   Lowering() {

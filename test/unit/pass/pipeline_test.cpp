@@ -30,10 +30,6 @@ std::string ErrorIn(const std::string& text) {
   return text.substr(error.span.begin - 1, error.span.end - error.span.begin) + ": " + error.message;
 }
 
-Pass CreateNothing(const PassOptions& options) {
-  return CreateModulePass(options.info(), [](Module module, ModulePassContext&) -> Result<Module> { return module; });
-}
-
 struct Registered {
   Registered() {
     for (const auto& [name, level] : {std::pair{"A", 0}, {"B", 2}, {"C", 3}}) {

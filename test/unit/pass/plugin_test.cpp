@@ -11,10 +11,6 @@ using namespace iropt;
 
 namespace {
 
-Pass CreateNothing(const PassOptions& options) {
-  return CreateModulePass(options.info(), [](Module module, ModulePassContext&) -> Result<Module> { return module; });
-}
-
 Pass CreateThrowing(const PassOptions&) { throw std::runtime_error("oops"); }
 
 PassEntry Row(std::string name) { return {.info = {.name = std::move(name)}, .create = &CreateNothing}; }

@@ -8,7 +8,7 @@ namespace {
 
 const Call* Exp(PassTester& t, const Expr* x) { return t.CallOp("relax.exp", {x}, x->type); }
 
-const Constant* Scalar(PassTester& t, float value) {
+const Constant* ScalarConstant(PassTester& t, float value) {
   const auto array = NDArray::Make(DataType::Float(32), {});
   array->MutableAs<float>()[0] = value;
   t.workspace().arena().Retain(array);
@@ -103,7 +103,7 @@ TEST_CASE("uses of constants are constants, but for a variable that took another
   const Type* type = t.Tensor(std::vector<const PrimExpr*>{});
   const Var* c = t.NewVar("c", type);
   const Var* a = t.NewVar("a", type);
-  const Binding* bind_c = t.Bind(c, Scalar(t, 1));
+  const Binding* bind_c = t.Bind(c, ScalarConstant(t, 1));
   t.AddMain({}, {t.Block({bind_c, t.Bind(a, Exp(t, c))})}, a);
   CHECK(t.Run(Canonicalize()));
   CHECK(t.Text() == "c = Constant; a = exp(Constant); a");

@@ -344,7 +344,7 @@ Pass CreateBindParams(const PassOptions& options) {
                          options.Bool("ignore_unknown")};
   PassInfo info = options.info();
   info.bound_tensors = [bind] { return ListTensors(bind); };
-  return CreateModulePass(std::move(info), [bind](Module module, ModulePassContext& context) {
+  return CreateModulePass(info, [bind](Module module, ModulePassContext& context) {
     return BindParams(std::move(module), bind, context);
   });
 }

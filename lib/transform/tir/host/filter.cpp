@@ -160,11 +160,10 @@ Result<Module> Filter(Module module, const PrimFuncCondition& condition, Diagnos
   return module;
 }
 
-Pass CreateFilterPass(PassInfo info, PrimFuncCondition condition) {
-  return CreateModulePass(std::move(info),
-                          [condition = std::move(condition)](Module module, ModulePassContext& context) {
-                            return Filter(std::move(module), condition, context.diagnostics);
-                          });
+Pass CreateFilterPass(const PassInfo& info, PrimFuncCondition condition) {
+  return CreateModulePass(info, [condition = std::move(condition)](Module module, ModulePassContext& context) {
+    return Filter(std::move(module), condition, context.diagnostics);
+  });
 }
 
 }  // namespace

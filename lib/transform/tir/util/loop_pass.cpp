@@ -98,10 +98,9 @@ const PrimFunc* WithBody(const PrimFunc* func, const tir::Stmt* body, Workspace&
   return copy;
 }
 
-Pass CreateLoopPass(PassInfo info, PrimFuncPassFn run) {
+Pass CreateLoopPass(const PassInfo& info, PrimFuncPassFn run) {
   return CreatePrimFuncPass(
-      std::move(info),
-      [run = std::move(run)](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
+      info, [run = std::move(run)](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
         if (IsFromLegacySchedule(*func)) return func;
         return run(func, context);
       });

@@ -41,7 +41,7 @@ bool HasNoOps(const tir::Stmt* stmt);
 
 // A pass that leaves functions alone that are marked as made by the older scheduler (the attribute
 // from_legacy_te_schedule), whose code has other conventions.
-Pass CreateLoopPass(PassInfo info, PrimFuncPassFn run);
+Pass CreateLoopPass(const PassInfo& info, PrimFuncPassFn run);
 
 // True as a condition.
 inline const PrimExpr* True(Workspace& workspace) { return workspace.New<tir::IntImm>(DataType::Bool(), 1); }
