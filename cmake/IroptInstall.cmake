@@ -19,7 +19,14 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/iropt" DESTINATION "${CMAKE_INS
         FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 # Headers of transform/ include it from their folder.
 install(FILES "${PROJECT_SOURCE_DIR}/passes.def" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/iropt/transform")
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/ir-opt")
+
+# The documents and the modules and programs that they show, in the folders of the repository.
+set(doc_dir "${CMAKE_INSTALL_DATADIR}/doc/ir-opt")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
+        DESTINATION "${doc_dir}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${doc_dir}"
+        PATTERN "passes" EXCLUDE)
+iropt_install_pass_document(ir-opt "${doc_dir}/docs")
 
 # The wrapper of ir-opt in tests of passes, for the tests of plugins.
 install(PROGRAMS "${PROJECT_SOURCE_DIR}/test/tools/check_pass.py" DESTINATION "${CMAKE_INSTALL_DATADIR}/ir-opt")

@@ -58,4 +58,16 @@ std::string RenderFlags(std::span<const Flag> flags, bool with_details) {
   return out;
 }
 
+std::string RenderHelpHead(const ToolDescription& tool) {
+  return fmt::format("{}\n\nusage: {} {}\n\n  {:{}}{}\n", tool.purpose, tool.name, tool.arguments, "FILE",
+                     kFlagNameWidth - 2, tool.file_meaning);
+}
+
+std::string RenderHelp(const ToolDescription& tool, bool with_details) {
+  std::string text = RenderHelpHead(tool) + RenderFlags(tool.flags, with_details);
+  if (with_details) text += fmt::format("\n{}\n\nExamples:\n{}", WrapText(kFlagRules, 0), tool.examples);
+  text += fmt::format("\nExit codes:\n{}", tool.exit_codes);
+  return with_details ? text : text + fmt::format("\nMore: -help-all, man {}\n", tool.name);
+}
+
 }  // namespace iropt

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/flags.h"
+#include "cli/tool_description.h"
 
 namespace iropt {
 
@@ -16,6 +16,11 @@ std::string WrapText(std::string_view text, size_t indent);
 
 // One line for each flag, by group; with details, also what else there is to say.
 std::string RenderFlags(std::span<const Flag> flags, bool with_details);
+
+// The top of the help: what the tool does, and how it is called.
+std::string RenderHelpHead(const ToolDescription& tool);
+// The help of a tool; with details, that of -help-all.
+std::string RenderHelp(const ToolDescription& tool, bool with_details);
 
 // How flags are written.
 inline constexpr std::string_view kFlagRules =

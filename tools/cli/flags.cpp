@@ -7,6 +7,7 @@ namespace iropt {
 std::string_view FlagGroupTitle(FlagGroup group) {
   constexpr std::string_view kTitles[] = {"Pipeline",
                                           "Function and inputs",
+                                          "Reduction",
                                           "Input and output",
                                           "Checks",
                                           "Observation (on the standard error output)",

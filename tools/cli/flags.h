@@ -9,7 +9,7 @@
 
 namespace iropt {
 
-enum class FlagGroup : uint8_t { Pipeline, Run, Files, Checks, Observation, Discovery, Other };
+enum class FlagGroup : uint8_t { Pipeline, Run, Reduction, Files, Checks, Observation, Discovery, Other };
 
 // The title of the group in the help.
 std::string_view FlagGroupTitle(FlagGroup group);

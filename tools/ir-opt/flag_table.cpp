@@ -4,6 +4,7 @@
 
 #include "cli/flag_rows.h"
 #include "cli/foreign_flags.h"
+#include "topics.h"
 
 namespace iropt {
 
@@ -26,5 +27,16 @@ static_assert(std::ranges::all_of(kForeignFlags,
 }  // namespace
 
 std::span<const Flag> Flags() { return kFlags; }
+
+ToolDescription Description() {
+  return {.name = "ir-opt",
+          .summary = "optimize tensor programs in TVMScript",
+          .purpose = "Reads a module, runs a pipeline of passes, prints the module.",
+          .arguments = "[flags] [FILE]",
+          .file_meaning = "the module to read; '-' or nothing: the standard input",
+          .flags = kFlags,
+          .examples = kExamples,
+          .exit_codes = kExitCodes};
+}
 
 }  // namespace iropt

@@ -1,13 +1,15 @@
-// The flags of ir-opt.
+// The flags of ir-opt, and what its pages say.
 #pragma once
 
 #include <span>
 
-#include "cli/flags.h"
+#include "cli/tool_description.h"
 
 namespace iropt {
 
 // In the order of flags.def.
 std::span<const Flag> Flags();
+
+ToolDescription Description();
 
 }  // namespace iropt

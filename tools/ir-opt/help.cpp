@@ -11,11 +11,6 @@ namespace iropt {
 
 namespace {
 
-std::string Head() {
-  return fmt::format("{}\n\nusage: ir-opt [flags] [FILE]\n\n  {:{}}{}\n", kPurpose, "FILE", kFlagNameWidth - 2,
-                     "the module to read; '-' or nothing: the standard input");
-}
-
 std::string RenderForeignFlags() {
   std::string out = "\nFlags of other tools, and what ir-opt has for them:\n";
   for (const ForeignFlag& flag : kForeignFlags) {
@@ -31,12 +26,12 @@ std::string RenderForeignFlags() {
 }  // namespace
 
 std::string RenderHelp() {
-  return Head() + RenderFlags(Flags(), /*with_details=*/false) +
+  return RenderHelpHead(Description()) + RenderFlags(Flags(), /*with_details=*/false) +
          fmt::format("\nExit codes:\n{}\nMore: -help-all, -help-pipelines, -help-pass=NAME, man ir-opt\n", kExitCodes);
 }
 
 std::string RenderHelpAll() {
-  return Head() + RenderFlags(Flags(), /*with_details=*/true) + RenderForeignFlags() +
+  return RenderHelpHead(Description()) + RenderFlags(Flags(), /*with_details=*/true) + RenderForeignFlags() +
          fmt::format("\n{}\n\nExamples:\n{}\nExit codes:\n{}", WrapText(kFlagRules, 0), kExamples, kExitCodes);
 }
 

@@ -3,10 +3,10 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/flag_help.h"
+#include "cli/completion.h"
 #include "cli/tool.h"
 #include "command_line.h"
-#include "completion.h"
+#include "flag_table.h"
 #include "help.h"
 #include "iropt/driver/catalog.h"
 #include "iropt/driver/compiler_instance.h"
@@ -35,6 +35,7 @@ iropt::Result<std::string> RenderCatalog(const CommandLine& line) {
   IROPT_RETURN_IF_ERROR(compiler.LoadPlugins(line.driver.plugins));
   const iropt::PassRegistry& registry = compiler.registry();
   if (line.help_pass) return iropt::DescribePass(*line.help_pass, registry);
+  if (line.list_passes == "markdown") return iropt::RenderPassesMarkdown(registry);
   if (line.list_passes == "json") return iropt::RenderPassesJson(registry);
   if (line.list_passes == "text") return iropt::RenderPasses(registry);
   if (line.list_instruments == "json") return iropt::RenderInstrumentsJson(registry);
@@ -47,13 +48,7 @@ iropt::Result<std::string> RenderCatalog(const CommandLine& line) {
   if (line.list_properties == "text") return iropt::RenderProperties(registry);
   if (line.list_targets == "json") return iropt::RenderTargetsJson();
   if (line.list_targets == "text") return iropt::RenderTargets();
-  return iropt::RenderManPage(registry);
-}
-
-// Completion scripts call `ir-opt -complete LINE [BREAKS]`, which is not for people.
-int RunCompletion(const std::vector<std::string>& arguments) {
-  const std::string_view breaks = arguments.size() > 2 ? arguments[2] : std::string_view();
-  return PrintToStdout(iropt::Complete(arguments.size() > 1 ? arguments[1] : "", breaks));
+  return iropt::RenderIrOptManPage(registry);
 }
 
 int RunEval(const CommandLine& line) {
@@ -63,14 +58,14 @@ int RunEval(const CommandLine& line) {
 }
 
 int RunCommand(const std::vector<std::string>& arguments) {
-  if (!arguments.empty() && arguments[0] == "-complete") return RunCompletion(arguments);
+  if (const auto completions = iropt::CompleteFor(iropt::Flags(), arguments)) return PrintToStdout(*completions);
   const iropt::Result<CommandLine> line = iropt::ParseCommandLine(arguments);
   if (!line.ok()) return iropt::ReportUsageError(kName, line.error());
   if (line->help) return PrintToStdout(iropt::RenderHelp());
   if (line->help_all) return PrintToStdout(iropt::RenderHelpAll());
   if (line->help_pipelines) return PrintToStdout(iropt::kPipelines);
   if (line->print_version) return PrintToStdout("ir-opt " IROPT_VERSION "\n");
-  if (!line->print_completion.empty()) return PrintToStdout(iropt::CompletionScript(line->print_completion));
+  if (!line->print_completion.empty()) return PrintToStdout(iropt::CompletionScript(kName, line->print_completion));
   if (line->eval) return RunEval(*line);
   if (!AsksForCatalog(*line)) return iropt::RunDriver(line->driver);
   const iropt::Result<std::string> text = RenderCatalog(*line);

@@ -1,4 +1,4 @@
-// The manual page, in the macros of man(7).
+// The manual page of ir-opt.
 #pragma once
 
 #include <string>
@@ -7,6 +7,7 @@
 
 namespace iropt {
 
-std::string RenderManPage(const PassRegistry& registry);
+// With the passes and the instruments of the registry.
+std::string RenderIrOptManPage(const PassRegistry& registry);
 
 }  // namespace iropt

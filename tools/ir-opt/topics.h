@@ -5,8 +5,6 @@
 
 namespace iropt {
 
-inline constexpr std::string_view kPurpose = "Reads a module, runs a pipeline of passes, prints the module.";
-
 inline constexpr std::string_view kExamples =
     R"(  ir-opt in.ir                                          read, check and print
   ir-opt -O3 in.ir -o out.ir                            optimize

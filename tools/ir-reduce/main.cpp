@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "cli/compiler_flags.h"
+#include "cli/completion.h"
 #include "cli/flag_help.h"
 #include "cli/flag_parser.h"
 #include "cli/flag_rows.h"
+#include "cli/man_page.h"
 #include "cli/tool.h"
 #include "iropt/driver/reduce.h"
 
@@ -17,14 +19,6 @@ namespace {
 using namespace iropt;
 
 constexpr std::string_view kName = "ir-reduce";
-
-constexpr std::string_view kHead =
-    R"(Reduces a module to a small one on which a command still ends with exit code 0.
-
-usage: ir-reduce -test=COMMAND [flags] [FILE]
-
-  FILE                            the module to reduce; '-' or nothing: the standard input
-)";
 
 constexpr std::string_view kExamples =
     R"(  ir-reduce -test='ir-opt -passes=FuseOps {} 2>&1 | grep -q "internal error"' in.ir -o small.ir
@@ -50,6 +44,16 @@ constexpr Flag kFlags[] = {
 #include "flags.def"
 };
 
+constexpr ToolDescription kDescription = {
+    .name = kName,
+    .summary = "reduce tensor programs that a command fails on",
+    .purpose = "Reduces a module to a small one on which a command still ends with exit code 0.",
+    .arguments = "-test=COMMAND [flags] [FILE]",
+    .file_meaning = "the module to reduce; '-' or nothing: the standard input",
+    .flags = kFlags,
+    .examples = kExamples,
+    .exit_codes = kExitCodes};
+
 // The values of the flags, in the members that the rows of flags.def name.
 struct CommandLine : ReduceOptions {
   std::string progress_word = "auto";
@@ -57,6 +61,8 @@ struct CommandLine : ReduceOptions {
   std::string colour = "auto";
   bool help = false;
   bool help_all = false;
+  std::string print_completion;
+  bool print_man_page = false;
   bool print_version = false;
 };
 
@@ -72,17 +78,14 @@ Status ParseCommandLine(const std::vector<std::string>& arguments, CommandLine& 
   return {};
 }
 
-std::string RenderHelp(const CommandLine& line) {
-  std::string text = std::string(kHead) + RenderFlags(kFlags, line.help_all);
-  if (line.help_all) text += fmt::format("\n{}\n\nExamples:\n{}", WrapText(kFlagRules, 0), kExamples);
-  return text + fmt::format("\nExit codes:\n{}", kExitCodes);
-}
-
 int RunCommand(const std::vector<std::string>& arguments) {
+  if (const auto completions = CompleteFor(kFlags, arguments)) return PrintToStdout(kName, *completions);
   CommandLine line;
   const Status parsed = ParseCommandLine(arguments, line);
   if (!parsed.ok()) return ReportUsageError(kName, parsed.error());
-  if (line.help || line.help_all) return PrintToStdout(kName, RenderHelp(line));
+  if (line.help || line.help_all) return PrintToStdout(kName, RenderHelp(kDescription, line.help_all));
+  if (!line.print_completion.empty()) return PrintToStdout(kName, CompletionScript(kName, line.print_completion));
+  if (line.print_man_page) return PrintToStdout(kName, RenderManPage(kDescription));
   if (line.print_version) return PrintToStdout(kName, "ir-reduce " IROPT_VERSION "\n");
   if (line.test.empty()) return ReportUsageError(kName, {ErrorCode::Usage, "missing flag '-test'"});
   return RunReduce(line);

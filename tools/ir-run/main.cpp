@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "cli/compiler_flags.h"
+#include "cli/completion.h"
 #include "cli/flag_help.h"
 #include "cli/flag_parser.h"
 #include "cli/flag_rows.h"
+#include "cli/man_page.h"
 #include "cli/tool.h"
 #include "iropt/driver/run_program.h"
 #include "iropt/eval/relax/interpreter.h"
@@ -18,14 +20,6 @@ namespace {
 using namespace iropt;
 
 constexpr std::string_view kName = "ir-run";
-
-constexpr std::string_view kHead =
-    R"(Reads a module, runs a pipeline of passes, runs a function on input tensors.
-
-usage: ir-run [flags] [FILE]
-
-  FILE                            the module to read; '-' or nothing: the standard input
-)";
 
 constexpr std::string_view kExamples =
     R"(  ir-run -inputs=in.npz -output=out.npz in.ir                   run 'main'
@@ -49,6 +43,16 @@ constexpr Flag kFlags[] = {
 #include "flags.def"
 };
 
+constexpr ToolDescription kDescription = {
+    .name = kName,
+    .summary = "run functions of tensor programs in TVMScript",
+    .purpose = "Reads a module, runs a pipeline of passes, runs a function on input tensors.",
+    .arguments = "[flags] [FILE]",
+    .file_meaning = "the module to read; '-' or nothing: the standard input",
+    .flags = kFlags,
+    .examples = kExamples,
+    .exit_codes = kExitCodes};
+
 // The values of the flags, in the members that the rows of flags.def name.
 struct CommandLine : ProgramOptions {
   std::string loops = "interpret";
@@ -57,6 +61,8 @@ struct CommandLine : ProgramOptions {
   bool help = false;
   bool help_all = false;
   bool list_packed = false;
+  std::string print_completion;
+  bool print_man_page = false;
   bool print_version = false;
 };
 
@@ -71,12 +77,6 @@ Status ParseCommandLine(const std::vector<std::string>& arguments, CommandLine& 
   return {};
 }
 
-std::string RenderHelp(const CommandLine& line) {
-  std::string text = std::string(kHead) + RenderFlags(kFlags, line.help_all);
-  if (line.help_all) text += fmt::format("\n{}\n\nExamples:\n{}", WrapText(kFlagRules, 0), kExamples);
-  return text + fmt::format("\nExit codes:\n{}", kExitCodes);
-}
-
 std::string RenderPackedFuncs() {
   std::string text;
   for (const std::string_view name : BuiltinPackedFuncs().Names()) text += fmt::format("{}\n", name);
@@ -84,11 +84,14 @@ std::string RenderPackedFuncs() {
 }
 
 int RunCommand(const std::vector<std::string>& arguments) {
+  if (const auto completions = CompleteFor(kFlags, arguments)) return PrintToStdout(kName, *completions);
   CommandLine line;
   const Status parsed = ParseCommandLine(arguments, line);
   if (!parsed.ok()) return ReportUsageError(kName, parsed.error());
-  if (line.help || line.help_all) return PrintToStdout(kName, RenderHelp(line));
+  if (line.help || line.help_all) return PrintToStdout(kName, RenderHelp(kDescription, line.help_all));
   if (line.list_packed) return PrintToStdout(kName, RenderPackedFuncs());
+  if (!line.print_completion.empty()) return PrintToStdout(kName, CompletionScript(kName, line.print_completion));
+  if (line.print_man_page) return PrintToStdout(kName, RenderManPage(kDescription));
   if (line.print_version) return PrintToStdout(kName, "ir-run " IROPT_VERSION "\n");
   return RunProgram(line);
 }

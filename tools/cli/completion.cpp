@@ -1,4 +1,4 @@
-#include "completion.h"
+#include "cli/completion.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <vector>
 
-#include "flag_table.h"
 #include "iropt/driver/catalog.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/ir/target.h"
@@ -16,34 +15,35 @@ namespace iropt {
 
 namespace {
 
-// The words of COMP_WORDS are cut at '=', '(' and others, so that the line itself is passed on.
+// In the scripts, {0} is the name of the tool and {1} the name of a function. The words of COMP_WORDS are cut at '=',
+// '(' and others, so that the line itself is passed on.
 constexpr std::string_view kBashScript =
-    R"script(# Completion of ir-opt for bash: source <(ir-opt -print-completion=bash)
-_ir_opt() {
-  local line=${COMP_LINE:0:COMP_POINT}
+    R"script(# Completion of {0} for bash: source <({0} -print-completion=bash)
+{1}() {{
+  local line=${{COMP_LINE:0:COMP_POINT}}
   mapfile -t COMPREPLY < <("$1" -complete "$line" "$COMP_WORDBREAKS" 2> /dev/null | cut -f 1)
   # A value may be continued; after other words a blank follows.
-  if [[ ${#COMPREPLY[@]} -ne 1 || ${COMPREPLY[0]} == *[=/] || ${line##*[[:space:]]} == *=* ]]; then
+  if [[ ${{#COMPREPLY[@]}} -ne 1 || ${{COMPREPLY[0]}} == *[=/] || ${{line##*[[:space:]]}} == *=* ]]; then
     compopt -o nospace 2> /dev/null
   fi
-}
-complete -F _ir_opt ir-opt
+}}
+complete -F {1} {0}
 )script";
 
-constexpr std::string_view kZshScript = R"script(#compdef ir-opt
-# Completion of ir-opt for zsh: in a folder of $fpath under the name _ir-opt.
-_ir_opt() {
+constexpr std::string_view kZshScript = R"script(#compdef {0}
+# Completion of {0} for zsh: in a folder of $fpath under the name _{0}.
+{1}() {{
   local -a lines
-  lines=("${(@f)$($words[1] -complete "${(j: :)words[1,CURRENT-1]} $PREFIX" 2> /dev/null)}")
-  lines=(${lines:#})
-  compadd -S '' -l -d lines -- ${lines%%$'\t'*}
-}
-if [[ $funcstack[1] == _ir-opt ]]; then _ir_opt "$@"; else compdef _ir_opt ir-opt; fi
+  lines=("${{(@f)$($words[1] -complete "${{(j: :)words[1,CURRENT-1]}} $PREFIX" 2> /dev/null)}}")
+  lines=(${{lines:#}})
+  compadd -S '' -l -d lines -- ${{lines%%$'\t'*}}
+}}
+if [[ $funcstack[1] == _{0} ]]; then {1} "$@"; else compdef {1} {0}; fi
 )script";
 
 constexpr std::string_view kFishScript =
-    R"script(# Completion of ir-opt for fish: ir-opt -print-completion=fish | source
-complete -c ir-opt -f -a '(ir-opt -complete (commandline -cp | string collect) 2> /dev/null)'
+    R"script(# Completion of {0} for fish: {0} -print-completion=fish | source
+complete -c {0} -f -a '({0} -complete (commandline -cp | string collect) 2> /dev/null)'
 )script";
 
 // The words of a line as a shell reads them; the last one is still being typed.
@@ -75,21 +75,22 @@ std::string_view WithoutDashes(std::string_view word) {
   return word;
 }
 
-const Flag* FindFlag(std::string_view name) {
+const Flag* FindFlag(std::span<const Flag> flags, std::string_view name) {
   if (name == "o") name = "output";
-  const auto flag = std::ranges::find(Flags(), name, &Flag::name);
-  return flag == Flags().end() ? nullptr : &*flag;
+  const auto flag = std::ranges::find(flags, name, &Flag::name);
+  return flag == flags.end() ? nullptr : &*flag;
 }
 
 class Completer {
  public:
-  Completer(const TypedLine& line, const PassRegistry& registry) : line_(line), registry_(registry) {}
+  Completer(std::span<const Flag> flags, const TypedLine& line, const PassRegistry& registry)
+      : flags_(flags), line_(line), registry_(registry) {}
 
   std::string Run() {
     const std::string_view current = line_.words.back();
     const size_t equals = current.find('=');
     if (current.starts_with('-') && equals != std::string_view::npos) {
-      const Flag* flag = FindFlag(WithoutDashes(current.substr(0, equals)));
+      const Flag* flag = FindFlag(flags_, WithoutDashes(current.substr(0, equals)));
       if (flag != nullptr) OfferValues(*flag, current.substr(0, equals + 1), current.substr(equals + 1));
     } else if (const Flag* flag = FlagBefore()) {
       OfferValues(*flag, "", current);
@@ -108,7 +109,7 @@ class Completer {
     if (line_.words.size() < 2) return nullptr;
     const std::string_view word = line_.words[line_.words.size() - 2];
     if (!word.starts_with('-') || word.size() < 2) return nullptr;
-    const Flag* flag = FindFlag(WithoutDashes(word));
+    const Flag* flag = FindFlag(flags_, WithoutDashes(word));
     return flag != nullptr && TakesNextWord(flag->value) ? flag : nullptr;
   }
 
@@ -122,12 +123,14 @@ class Completer {
   }
 
   void OfferFlags(std::string_view dash) {
-    Offer(dash, "-o", "the output file");
+    if (FindFlag(flags_, "output") != nullptr) Offer(dash, "-o", "the output file");
     Offer(dash, "-h", "print the help");
-    for (int level = 0; level <= kMaxOptLevel; ++level) {
-      Offer(dash, fmt::format("-O{}", level), fmt::format("optimize at level {}", level));
+    if (FindFlag(flags_, "opt-level") != nullptr) {
+      for (int level = 0; level <= kMaxOptLevel; ++level) {
+        Offer(dash, fmt::format("-O{}", level), fmt::format("optimize at level {}", level));
+      }
     }
-    for (const Flag& flag : Flags()) {
+    for (const Flag& flag : flags_) {
       if (!TakesNextWord(flag.value)) Offer(dash, fmt::format("-{}", flag.name), flag.summary);
       if (flag.value.kind != ValueKind::Switch) Offer(dash, fmt::format("-{}=", flag.name), flag.summary);
     }
@@ -201,6 +204,7 @@ class Completer {
     for (const std::string& name : names) Offer(before, folder + name, "");
   }
 
+  std::span<const Flag> flags_;
   const TypedLine& line_;
   const PassRegistry& registry_;
   std::string out_;
@@ -224,17 +228,24 @@ std::vector<std::string> PluginsIn(const TypedLine& line) {
 
 }  // namespace
 
-std::string_view CompletionScript(std::string_view shell) {
-  if (shell == "fish") return kFishScript;
-  return shell == "zsh" ? kZshScript : kBashScript;
+std::string CompletionScript(std::string_view tool, std::string_view shell) {
+  const std::string_view script = shell == "fish" ? kFishScript : shell == "zsh" ? kZshScript : kBashScript;
+  std::string function = fmt::format("_{}", tool);
+  std::ranges::replace(function, '-', '_');
+  return fmt::format(fmt::runtime(script), tool, function);
 }
 
-std::string Complete(std::string_view line, std::string_view breaks) {
+std::string Complete(std::span<const Flag> flags, std::string_view line, std::string_view breaks) {
   const TypedLine typed(line, breaks);
   CompilerInstance compiler;
   // Ignores plugins that cannot be loaded; the run reports them.
   static_cast<void>(compiler.LoadPlugins(PluginsIn(typed)));
-  return Completer(typed, compiler.registry()).Run();
+  return Completer(flags, typed, compiler.registry()).Run();
+}
+
+std::optional<std::string> CompleteFor(std::span<const Flag> flags, const std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments[0] != "-complete") return std::nullopt;
+  return Complete(flags, arguments.size() > 1 ? arguments[1] : "", arguments.size() > 2 ? arguments[2] : "");
 }
 
 }  // namespace iropt
