@@ -19,7 +19,7 @@ function(iropt_follow_document name)
   set(documented_library ${documented_library} ${arg_LIBRARY} PARENT_SCOPE)
 endfunction()
 
-set(pass_table CHANGES passes.def LIBRARY transform/make_passes.cpp transform/register.cpp)
+set(pass_table CHANGES passes.def docs/passes_by_purpose.md LIBRARY transform/make_passes.cpp transform/register.cpp)
 iropt_follow_document(adding_a_pass ${pass_table})
 iropt_follow_document(adding_a_tir_pass ${pass_table})
 
@@ -46,6 +46,9 @@ set_target_properties(documented_ir_opt PROPERTIES OUTPUT_NAME ir-opt RUNTIME_OU
 add_test(NAME documented_commands
          COMMAND ${check_docs} --kind in-tree --root "${unpacked}" $<TARGET_FILE_DIR:documented_ir_opt> ${documented})
 
+add_test(NAME documented_pass_groups COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/pass_groups.py"
+                                             $<TARGET_FILE:documented_ir_opt> "${unpacked}/docs/passes_by_purpose.md")
+
 file(GLOB_RECURSE documented_tests "${unpacked}/test/unit/*_test.cpp")
 add_executable(documented_unit ${documented_tests} $<TARGET_OBJECTS:documented_code>)
 target_include_directories(documented_unit PRIVATE "${unpacked}/include" "${CMAKE_CURRENT_SOURCE_DIR}/unit"
@@ -70,7 +73,7 @@ if(IROPT_PLUGINS)
                        ENVIRONMENT "PREFIX=${package};CXX=${CMAKE_CXX_COMPILER};CXXFLAGS=${iropt_sanitizer_flags};CMAKE_GENERATOR=${CMAKE_GENERATOR}")
   set_property(TEST documented_plugin PROPERTY LABELS document)
 endif()
-set_property(TEST documents documented_commands documented_unit PROPERTY LABELS document)
+set_property(TEST documents documented_commands documented_pass_groups documented_unit PROPERTY LABELS document)
 
 add_test(NAME test_names COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/scripts/check_test_names.py"
                                  "${CMAKE_CURRENT_SOURCE_DIR}/unit/pass/pass_infrastructure.md")
