@@ -66,8 +66,30 @@ class Package:
             self.check_paths(path, [first, self.options.build, self.options.source])
         # Nothing of what the headers include may be missing.
         for name in ("include/iropt/transform/passes.def", "include/iropt/op/ops/binary.def", "bin/ir-opt"):
-            if not os.path.exists(os.path.join(self.prefix, name)):
-                raise Failure(f"{name} is not installed")
+            self.read(name, binary=True)
+        self.check_pages()
+
+    def read(self, name, binary=False):
+        """What an installed file holds, which must not be empty."""
+        path = os.path.join(self.prefix, name)
+        if not os.path.exists(path):
+            raise Failure(f"{name} is not installed")
+        with open(path, "rb") as f:
+            content = f.read()
+        if not content:
+            raise Failure(f"{name} is empty")
+        return content if binary else content.decode()
+
+    def check_pages(self):
+        """Manual pages and completions of all tools, and the documents."""
+        for tool in ("ir-opt", "ir-run", "ir-reduce"):
+            expect(self.read(f"share/man/man1/{tool}.1"), ".SH NAME", tool.replace("-", "\\-"), ".SH OPTIONS")
+            expect(self.read(f"share/bash-completion/completions/{tool}"), f" {tool}\n")
+            expect(self.read(f"share/zsh/site-functions/_{tool}"), f"#compdef {tool}\n")
+            expect(self.read(f"share/fish/vendor_completions.d/{tool}.fish"), f"complete -c {tool} ")
+        expect(self.read("share/doc/ir-opt/docs/passes.md"), "# Passes", "## FoldConstant", "  after -passes='FoldConstant'")
+        for name in ("LICENSE", "README.md", "docs/usage.md", "docs/passes_by_purpose.md", "examples/sequential.ir"):
+            self.read(f"share/doc/ir-opt/{name}")
 
     def check_paths(self, path, places):
         """Text that is installed names no place of the machine where it was built."""
@@ -96,6 +118,8 @@ class Package:
         check_pass = os.path.join(self.prefix, "share", "ir-opt", "check_pass.py")
         expect(run(sys.executable, check_pass, f"--ir-opt={ir_opt}", scale, "-passes=my_company.LowerScale",
                    os.path.join(self.inputs, "scale.ir")), "R.multiply(x, R.const(2.0")
+        expect(run(ir_opt, f"-load-pass-plugin={plugins}/matmul-of-sum.so", "-passes=MatmulOfSum",
+                   os.path.join(self.inputs, "matmul_of_sum.ir")), "R.matmul(x, a", "R.matmul(x, b", "R.add(")
         module = os.path.join(self.inputs, "inverses.ir")
         expect(run(ir_opt, inverses, counter, "-list-passes"), "CancelInverses", "FoldConstant")
         expect(run(ir_opt, inverses, "-passes=CancelInverses", module),
