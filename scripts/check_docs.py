@@ -5,7 +5,7 @@
 
 An example is a fenced block of kind `console`: lines that begin with `$ ` are run by bash in the root of the repository, with
 BIN_DIR first in PATH, and the lines up to the next one are what goes to stdout and stderr. A line `[...]` stands for any
-lines; times in ms and the version of ir-opt may differ. Also checks that links to files lead somewhere, and that a block which names a file of
+lines; times and the version of ir-opt may differ. Also checks that links to files lead somewhere, and that a block which names a file of
 examples/ behind its language is a part of that file.
 
 With --kind, the blocks of kind `console KIND` are run instead, in FOLDER.
@@ -23,10 +23,15 @@ FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 EXCERPT = re.compile(r"^```\w+ (examples/\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 SKIP = "[...]"
+# Times, those of tables of times in columns, and the version.
+VARYING = ((r" +[0-9.]+ ms(?= |$)", " N ms"), (r"^(?: +\d+\.\d{3}){2,3}(?: +\d+\.\d%)?(?= )", " N"),
+           (r"\bir-opt \d+\.\d+\.\d+", "ir-opt VERSION"))
 
 
 def normalize(line):
-    return re.sub(r"\bir-opt \d+\.\d+\.\d+", "ir-opt VERSION", re.sub(r" +[0-9.]+ ms(?= |$)", " N ms", line.rstrip()))
+    for pattern, text in VARYING:
+        line = re.sub(pattern, text, line)
+    return line.rstrip()
 
 
 def matches(expected, got):

@@ -79,7 +79,7 @@ add_test(NAME test_names COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/scr
                                  "${CMAKE_CURRENT_SOURCE_DIR}/unit/pass/pass_infrastructure.md")
 set_property(TEST test_names PROPERTY LABELS document)
 
-# The commands of documents select tests.
-add_test(NAME check_ctest COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/scripts/check_ctest.py" "${PROJECT_BINARY_DIR}")
-add_test(NAME check_ctest_self_test COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/check_ctest_test.py")
-set_tests_properties(check_ctest check_ctest_self_test PROPERTIES LABELS document)
+# The commands of documents that are not run name what there is.
+add_test(NAME check_commands COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/scripts/check_commands.py" "${PROJECT_BINARY_DIR}")
+add_test(NAME check_commands_self_test COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/check_commands_test.py")
+set_tests_properties(check_commands check_commands_self_test PROPERTIES LABELS document)
