@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh
 scripts/build.sh release ir-opt
 
-passes=FoldConstant,EliminateCommonSubexpr,CanonicalizeBindings,DeadCodeElimination
+passes='BindParams<params="examples/cnn.safetensors">,default<O3>'
 lines=16
 columns=160
 output=build/demo.ir
@@ -17,18 +17,19 @@ run() {
   build/bin/ir-opt "$@"
 }
 
-echo
-echo "== A small module, before and after"
-echo
-cat examples/sequential.ir
-run -O3 -passes="$passes" examples/sequential.ir
+show() {
+  printf '\n== The optimized module: %s lines (of %s) in %s; some of them:\n\n' "$(wc -l < "$output")" "$(wc -l < "$1")" "$output"
+  # The bindings; not the constants above them.
+  { grep -E '^ +[a-z0-9_]+: .* = ' "$output" || true; } | sed -n "1,${lines}p" | cut -c "1-$columns"
+  echo "[...]"
+}
 
 echo
-echo "== A model: what was read, what each pass did, how long it took"
-run -O3 -passes="$passes" -report "$model" -o "$output"
+echo "== A small network with its weights: what was read, what each pass did, how long it took"
+run -O3 -passes="$passes" -report examples/cnn.ir -o "$output"
+show examples/cnn.ir
 
 echo
-echo "== The optimized module: $(wc -l < "$output") lines (of $(wc -l < "$model")) in $output, which begins"
-echo
-head -n "$lines" "$output" | cut -c "1-$columns"
-echo "[...]"
+echo "== A model"
+run -O3 -report "$model" -o "$output"
+show "$model"

@@ -79,6 +79,19 @@ add_test(NAME test_names COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/scr
                                  "${CMAKE_CURRENT_SOURCE_DIR}/unit/pass/pass_infrastructure.md")
 set_property(TEST test_names PROPERTY LABELS document)
 
+# A model from end to end, on the example in a folder of its own. Compiled loops need LLVM.
+set(model "${CMAKE_CURRENT_BINARY_DIR}/documented_model")
+foreach(file cnn.ir cnn.safetensors)
+  configure_file("${PROJECT_SOURCE_DIR}/examples/${file}" "${model}/${file}" COPYONLY)
+endforeach()
+set(end_to_end "$<TARGET_FILE_DIR:ir-opt>" "${PROJECT_SOURCE_DIR}/docs/end_to_end.md")
+add_test(NAME documented_model COMMAND ${check_docs} --kind model --root "${model}" ${end_to_end})
+set_tests_properties(documented_model PROPERTIES LABELS document FIXTURES_SETUP documented_model)
+if(IROPT_HAVE_LLVM)
+  add_test(NAME documented_compiled_model COMMAND ${check_docs} --kind compiled-model --root "${model}" ${end_to_end})
+  set_tests_properties(documented_compiled_model PROPERTIES LABELS document FIXTURES_REQUIRED documented_model)
+endif()
+
 # The commands of documents that are not run name what there is.
 add_test(NAME check_commands COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/scripts/check_commands.py" "${PROJECT_BINARY_DIR}")
 add_test(NAME check_commands_self_test COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/check_commands_test.py")
