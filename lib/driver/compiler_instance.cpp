@@ -46,16 +46,33 @@ std::unique_ptr<DiagnosticConsumer> MakeConsumer(const CompilerOptions& options,
 
 }  // namespace
 
+// Passes diagnostics on to a consumer, and to a listener if there is one.
+class DiagnosticTee : public DiagnosticConsumer {
+ public:
+  explicit DiagnosticTee(DiagnosticConsumer& consumer) : consumer_(consumer) {}
+  void set_listener(DiagnosticConsumer* listener) { listener_ = listener; }
+
+  void Consume(const Diagnostic& diagnostic) override {
+    consumer_.Consume(diagnostic);
+    if (listener_ != nullptr) listener_->Consume(diagnostic);
+  }
+
+ private:
+  DiagnosticConsumer& consumer_;
+  DiagnosticConsumer* listener_ = nullptr;
+};
+
 CompilerInstance::CompilerInstance(CompilerOptions options, DiagnosticConsumer* consumer)
     : options_(std::move(options)),
       threads_(options_.threads > 0 ? options_.threads : DefaultThreadCount()),
       console_(STDERR_FILENO),
       own_consumer_(consumer == nullptr ? MakeConsumer(options_, &console_, &sources_) : nullptr),
-      diagnostics_(consumer == nullptr ? own_consumer_.get() : consumer) {
+      consumers_(std::make_unique<DiagnosticTee>(consumer == nullptr ? *own_consumer_ : *consumer)),
+      diagnostics_(consumers_.get()) {
   // A consumer that also takes other output prints everything in one form.
   if (auto* sink = dynamic_cast<OutputSink*>(own_consumer_.get())) formatted_err_.emplace(sink);
   diagnostics_.set_warnings_as_errors(options_.warnings_as_errors);
-  registry_.set_reader(std::make_shared<ScriptReader>());
+  registry_.set_reader(std::make_shared<ScriptReader>(sources_));
   const Status registered = RegisterAllPasses(registry_);
   IROPT_CHECK(registered.ok(), "{}", registered.error().message);
 }
@@ -64,6 +81,10 @@ CompilerInstance::CompilerInstance(CompilerOptions options) : CompilerInstance(s
 
 CompilerInstance::CompilerInstance(CompilerOptions options, DiagnosticConsumer& consumer)
     : CompilerInstance(std::move(options), &consumer) {}
+
+CompilerInstance::~CompilerInstance() = default;
+
+void CompilerInstance::set_listener(DiagnosticConsumer* listener) { consumers_->set_listener(listener); }
 
 Status CompilerInstance::LoadPlugins(std::span<const std::string> paths) {
   return iropt::LoadPlugins(paths, registry_);
@@ -115,12 +136,16 @@ Result<Module> CompilerInstance::Parse(const ModuleSource& source) {
 
 TensorOpener CompilerInstance::MakeOpener(const ModuleSource& source) {
   // A module has many tensors and few files.
-  return [&, paths = std::unordered_map<std::string, std::string>()](FileTensor tensor) mutable {
+  return [&, paths = std::unordered_map<std::string, std::string>()](
+             FileTensor tensor) mutable -> Result<std::shared_ptr<const NDArray>> {
     const auto [path, added] = paths.try_emplace(tensor.path);
     if (added) path->second = source.weights.value_or((std::filesystem::path(source.folder) / tensor.path).string());
     if (source.weights) tensor.absolute = source.weights->starts_with('/');
     tensor.path = path->second;
-    return tensor_files_.Open(std::move(tensor));
+    Result<std::shared_ptr<const NDArray>> array = tensor_files_.Open(std::move(tensor));
+    std::error_code error;
+    if (array.ok() || source.weights || std::filesystem::exists(path->second, error)) return array;
+    return Error{array.error().code, array.error().message + "; -weights=FILE names the file of all weights"};
   };
 }
 

@@ -21,6 +21,12 @@ auto ReadAt(const TextReader::Place& place, F&& read) {
 
 }  // namespace
 
+std::optional<uint32_t> ScriptReader::AddSource(const std::string& name,
+                                                const std::shared_ptr<const FileBuffer>& text) const {
+  const Result<uint32_t> base = sources_.AddBuffer(name, text->text(), text);
+  return base.ok() ? std::optional(*base) : std::nullopt;
+}
+
 const Type* ScriptReader::ReadType(std::string_view text, std::span<const tir::Var* const> variables,
                                    Place place) const {
   return ReadAt(place, [&](DiagnosticEngine& diagnostics) -> const Type* {

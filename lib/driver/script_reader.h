@@ -1,16 +1,25 @@
 // Parser of pass options in TVMScript.
 #pragma once
 
+#include "iropt/diag/source.h"
 #include "iropt/ir/tir/expr.h"
-#include "iropt/pass/text_reader.h"
+#include "iropt/pass/located_text.h"
 
 namespace iropt {
 
-class ScriptReader : public TextReader {
+class ScriptReader : public SourceReader {
  public:
+  // The sources must outlive it.
+  explicit ScriptReader(SourceManager& sources) : sources_(sources) {}
+
+  std::optional<uint32_t> AddSource(const std::string& name,
+                                    const std::shared_ptr<const FileBuffer>& text) const override;
   const Type* ReadType(std::string_view text, std::span<const tir::Var* const> variables, Place place) const override;
   const Attr* ReadAttr(std::string_view text, Place place) const override;
   std::optional<Module> ReadModule(std::string_view text, Place place) const override;
+
+ private:
+  SourceManager& sources_;
 };
 
 }  // namespace iropt

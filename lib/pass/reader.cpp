@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "iropt/pass/located_text.h"
 #include "word.h"
 
 namespace iropt {
@@ -223,11 +224,20 @@ std::optional<uint32_t> Reader::ReadHex4() {
   return code;
 }
 
-std::optional<OptionValue> ReadOptionValue(std::string_view json, SourceSpan whole, DiagnosticEngine& diagnostics) {
-  Reader reader(json, whole, Reader::Words::Json, diagnostics);
+static std::optional<OptionValue> ReadAll(Reader& reader) {
   std::optional<OptionValue> value = reader.ReadValue();
   if (!reader.failed() && !reader.AtEnd()) reader.Error("expected the end of the text");
   return reader.failed() ? std::nullopt : std::move(value);
+}
+
+std::optional<OptionValue> ReadOptionValue(std::string_view json, SourceSpan whole, DiagnosticEngine& diagnostics) {
+  Reader reader(json, whole, Reader::Words::Json, diagnostics);
+  return ReadAll(reader);
+}
+
+std::optional<OptionValue> ReadLocatedOptionValue(std::string_view json, uint32_t base, DiagnosticEngine& diagnostics) {
+  Reader reader(json, base, Reader::Words::Json, diagnostics);
+  return ReadAll(reader);
 }
 
 }  // namespace iropt

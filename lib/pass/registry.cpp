@@ -292,11 +292,26 @@ const PassEntry* PassRegistry::Find(std::string_view name) const {
   return at == passes_.end() ? nullptr : &at->second;
 }
 
+// The pass whose name has the same last part: TVM's "relax.transform.FoldConstant" is FoldConstant, and "UnrollLoop" is
+// meant for tir.UnrollLoop. Of two levels, that of the name.
+static std::optional<std::string_view> FindLastPart(const std::map<std::string, PassEntry, std::less<>>& passes,
+                                                    std::string_view name) {
+  constexpr std::string_view kLoops = "tir.";
+  const auto last_part = [](std::string_view text) { return text.substr(text.rfind('.') + 1); };
+  std::optional<std::string_view> found;
+  for (const auto& [pass, row] : passes) {
+    if (last_part(pass) != last_part(name)) continue;
+    if (!found || pass.starts_with(kLoops) == name.starts_with(kLoops)) found = pass;
+  }
+  return found;
+}
+
 std::optional<std::string> PassRegistry::Suggest(std::string_view name,
                                                  std::span<const std::string_view> others) const {
   if (IsLevel(name) && FindPipeline(kDefaultPipeline, name[1] - '0') != nullptr) {
     return fmt::format("{}<{}>", kDefaultPipeline, name);
   }
+  if (const std::optional<std::string_view> same = FindLastPart(passes_, name)) return std::string(*same);
   std::vector<std::string_view> known(others.begin(), others.end());
   for (const auto& [pass, row] : passes_) known.push_back(pass);
   for (const PipelineEntry& entry : pipelines_) {

@@ -41,6 +41,8 @@
 
 namespace iropt {
 
+class DiagnosticTee;
+
 // A text that holds a module.
 struct ModuleSource {
   std::string name;                         // in messages
@@ -58,6 +60,7 @@ class CompilerInstance {
   explicit CompilerInstance(CompilerOptions options = {});
   // Reports to `consumer`, which must outlive it.
   CompilerInstance(CompilerOptions options, DiagnosticConsumer& consumer);
+  ~CompilerInstance();
   CompilerInstance(const CompilerInstance&) = delete;
   CompilerInstance& operator=(const CompilerInstance&) = delete;
 
@@ -68,6 +71,8 @@ class CompilerInstance {
   SourceManager& sources() { return sources_; }
   // The engine for all diagnostics below.
   DiagnosticEngine& diagnostics() { return diagnostics_; }
+  // Also gets the diagnostics that are reported from now on; null for none. It must outlive the compiler, or be reset.
+  void set_listener(DiagnosticConsumer* listener);
   // The standard error output, for text that is not a diagnostic. In the format of the options, in which the text
   // between two flushes is one piece.
   OutputStream& err() { return formatted_err_ ? *formatted_err_ : console_; }
@@ -143,7 +148,8 @@ class CompilerInstance {
   SourceManager sources_;
   OutputStream console_;
   std::unique_ptr<DiagnosticConsumer> own_consumer_;  // null if the consumer was given
-  std::optional<OutputStream> formatted_err_;         // over own_consumer_; nothing if text is printed as it is
+  std::unique_ptr<DiagnosticTee> consumers_;
+  std::optional<OutputStream> formatted_err_;  // over own_consumer_; nothing if text is printed as it is
   DiagnosticEngine diagnostics_;
   PassRegistry registry_;
   std::string chunk_;

@@ -124,10 +124,21 @@ ParserCore::Failed ParserCore::UnknownFunction(const Token& name) {
 
 ParserCore::Failed ParserCore::UnknownMember(std::string_view prefix, std::string_view member, Span span,
                                              std::span<const std::string_view> candidates) {
-  const auto near = NearestName(member, candidates);
-  return Error(span, "unknown-member",
-               near ? fmt::format("unknown name '{0}.{1}'; did you mean '{0}.{2}'?", prefix, member, *near)
-                    : fmt::format("unknown name '{}.{}'", prefix, member));
+  // R.conv2d is R.nn.conv2d.
+  const auto ends = [&](std::string_view name) {
+    return name.ends_with(member) && name.size() > member.size() && name[name.size() - member.size() - 1] == '.';
+  };
+  const auto nested = std::ranges::find_if(candidates, ends);
+  const auto near = nested != candidates.end() ? std::optional(*nested) : NearestName(member, candidates);
+  const std::string name = fmt::format("{}.{}", prefix, member);
+  if (!near) return Error(span, "unknown-member", fmt::format("unknown name '{}'", name));
+  const std::string meant = fmt::format("{}.{}", prefix, *near);
+  const SourceSpan at = Location(span);
+  DiagnosticBuilder error =
+      diag_.Error(at, "unknown-member", fmt::format("unknown name '{}'; did you mean '{}'?", name, meant));
+  // The text may name the prefix in another way.
+  if (lex_.buffer().substr(at.begin - lex_.base(), at.end - at.begin) == name) error.FixIt(at, meant);
+  return Failed();
 }
 
 std::string_view ParserCore::ParseStringLiteral() {

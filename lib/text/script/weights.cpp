@@ -48,7 +48,12 @@ Result<std::shared_ptr<const NDArray>> WeightsReader::Open(JsonValue attrs, cons
                                                                      .hash = recorded,
                                                                      .span = span,
                                                                      .file = {}});
-  if (!array) return Fail(span, array.error().message);
+  if (!array) {
+    failed_ = true;
+    // A missing file is told once, not for each of its tensors.
+    if (told_.insert(array.error().message).second) return Fail(span, array.error().message);
+    return nullptr;
+  }
   const std::span<const int64_t> shape = (*array)->shape();
   const ArrayType found{(*array)->dtype(), {shape.begin(), shape.end()}};
   if (found == expected) return *array;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -57,6 +58,7 @@ class WeightsReader {
   // The index in names_ of a name as the text spells it; the number of names if it is not among them.
   size_t IndexOf(std::string_view escaped);
 
+  std::set<std::string> told_;  // errors of opening tensors
   const MetadataText& text_;
   const TensorOpener& open_tensor_;
   DiagnosticEngine& diagnostics_;

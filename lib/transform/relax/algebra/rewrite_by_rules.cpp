@@ -14,26 +14,37 @@
 #include <optional>
 #include <string>
 
+#include "iropt/pass/located_text.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/file.h"
 #include "iropt/support/json.h"
-#include "text_rules.h"
 #include "transform/relax/util/apply_rules.h"
+#include "text_rules.h"
 
 namespace iropt {
 
 namespace {
 
-// The list of rules in a file; nothing after an error.
-std::optional<OptionValue> ReadRuleFile(const std::string& path, SourceSpan span, DiagnosticEngine& diagnostics) {
-  const Result<std::shared_ptr<const FileBuffer>> file = ReadFile(path);
-  if (!file) return diagnostics.Error(span, "file", file.error().message), std::nullopt;
-  // This reader knows lines and columns.
-  if (const Result<JsonText> json = JsonText::Parse((*file)->text()); !json) {
+// Without sources, messages name the file and the place in it.
+std::optional<OptionValue> ReadUnlocated(const std::string& path, std::string_view text, SourceSpan span,
+                                         DiagnosticEngine& diagnostics) {
+  if (const Result<JsonText> json = JsonText::Parse(text); !json) {
     return diagnostics.Error(span, "file", fmt::format("{}: {}", path, json.error().message)), std::nullopt;
   }
-  const std::optional<OptionValue> root = ReadOptionValue((*file)->text(), span, diagnostics);
+  return ReadOptionValue(text, span, diagnostics);
+}
+
+// The list of rules in a file; nothing after an error.
+std::optional<OptionValue> ReadRuleFile(const std::string& path, SourceSpan span, const TextReader& reader,
+                                        DiagnosticEngine& diagnostics) {
+  const Result<std::shared_ptr<const FileBuffer>> file = ReadFile(path);
+  if (!file) return diagnostics.Error(span, "file", file.error().message), std::nullopt;
+  const auto* sources = dynamic_cast<const SourceReader*>(&reader);
+  const std::optional<uint32_t> base = sources != nullptr ? sources->AddSource(path, *file) : std::nullopt;
+  const std::string_view text = (*file)->text();
+  const std::optional<OptionValue> root =
+      base ? ReadLocatedOptionValue(text, *base, diagnostics) : ReadUnlocated(path, text, span, diagnostics);
   if (!root) return std::nullopt;
   const OptionValue* rules = root->Find("rules");
   if (rules && rules->as_list()) return *rules;
@@ -57,7 +68,8 @@ RuleSet ReadRules(const PassOptions& options) {
   if (has_rules && !options.reader()) options.Refuse("rules", "cannot be read: the context has no reader of text");
   if (!has_rules || !options.reader()) return rules;
   if (!path.empty()) {
-    const std::optional<OptionValue> list = ReadRuleFile(path, options.SpanOf("file"), options.diagnostics());
+    const std::optional<OptionValue> list =
+        ReadRuleFile(path, options.SpanOf("file"), *options.reader(), options.diagnostics());
     if (list) AddRules(*list, options.SpanOf("file"), options, rules);
   }
   if (inline_rules.as_list()) AddRules(inline_rules, inline_rules.span(), options, rules);

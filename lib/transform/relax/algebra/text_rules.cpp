@@ -25,6 +25,7 @@ struct Variable {
   std::string type = "R.Tensor";
   bool is_constant = false;
   bool is_used_once = false;
+  SourceSpan span = {};
 };
 
 // The two sides as one function of the variables, `def rule(x, y): return (pattern, replacement)`. Shared by the
@@ -61,20 +62,30 @@ class RuleReader {
     const std::string* replacement = StringAt(description, "replacement");
     const OptionValue* variables = description.Find("variables");
     if (!name || !pattern || !replacement) return false;
-    return (!variables || ReadVariables(*variables)) && Parse(*pattern, *replacement);
+    if (variables && !ReadVariables(*variables)) return false;
+    if (!ReadParams()) return false;
+    std::string problem;
+    std::optional<Module> module = ReadSides(*pattern, *replacement, problem);
+    if (module) return Split(*std::move(module));
+    std::string other;
+    const bool is_pattern = !ReadSides(*pattern, *pattern, other);
+    return FailAt(description.Find(is_pattern ? "pattern" : "replacement")->span(), problem);
   }
 
   std::shared_ptr<const Sides> sides() const { return sides_; }
   const std::string& name() const { return name_; }
   const std::vector<Variable>& variables() const { return variables_; }
 
-  bool Fail(const std::string& message) {
-    diagnostics_.Error(span_, "wrong-option-value",
+  bool Fail(const std::string& message) { return FailAt(span_, message); }
+
+ private:
+  // At the rule if the location is not known.
+  bool FailAt(SourceSpan span, const std::string& message) {
+    diagnostics_.Error(span.known() ? span : span_, "wrong-option-value",
                        name_.empty() ? message : fmt::format("rule '{}': {}", name_, message));
     return false;
   }
 
- private:
   const std::string* StringAt(const OptionValue& description, std::string_view key) {
     const OptionValue* value = description.Find(key);
     if (value && value->as_string()) return value->as_string();
@@ -86,7 +97,7 @@ class RuleReader {
     const OptionValue::Dict* dict = option.as_dict();
     if (!dict) return Fail("'variables' must be an object");
     for (const OptionValue::Entry& entry : *dict) {
-      Variable variable{.name = entry.key};
+      Variable variable{.name = entry.key, .span = entry.value.span()};
       if (const std::string* type = entry.value.as_string()) {
         variable.type = *type;
       } else if (!ReadProperties(entry.value, variable)) {
@@ -117,24 +128,35 @@ class RuleReader {
     return true;
   }
 
-  bool Parse(const std::string& pattern, const std::string& replacement) {
+  // The parameters of the function, and the declarations of the symbolic variables in their types.
+  bool ReadParams() {
     Workspace scratch;
     const Module empty;
-    std::string params;
-    std::string dims;
-    std::unordered_set<std::string_view> declared;
+    std::unordered_set<std::string> declared;
     for (const Variable& variable : variables_) {
-      const Type* type = reader_.ReadType(variable.type, {}, {empty, scratch, diagnostics_, span_});
-      if (!type) return false;
-      params += fmt::format("{}{}: {}", params.empty() ? "" : ", ", variable.name, variable.type);
+      DiagnosticBuffer buffer;
+      DiagnosticEngine diagnostics(&buffer);
+      const Type* type = reader_.ReadType(variable.type, {}, {empty, scratch, diagnostics, span_});
+      if (!type) return FailAt(variable.span, buffer.diagnostics().front().message);
+      params_ += fmt::format("{}{}: {}", params_.empty() ? "" : ", ", variable.name, variable.type);
       for (const tir::Var* var : SymVarsOf(type)) {
-        if (declared.insert(var->name).second) dims += fmt::format("    {} = T.int64()\n", var->name);
+        if (declared.emplace(var->name).second) dims_ += fmt::format("    {} = T.int64()\n", var->name);
       }
     }
-    const std::string text = fmt::format("@R.function(private=True)\ndef rule({}):\n{}    return ({}, {})\n", params,
-                                         dims, pattern, replacement);
-    std::optional<Module> module = reader_.ReadModule(text, {empty, scratch, diagnostics_, span_});
-    return module && Split(*std::move(module));
+    return true;
+  }
+
+  // Both sides as a function. Sets `problem` if there is none.
+  std::optional<Module> ReadSides(const std::string& pattern, const std::string& replacement, std::string& problem) {
+    Workspace scratch;
+    const Module empty;
+    DiagnosticBuffer buffer;
+    DiagnosticEngine diagnostics(&buffer);
+    const std::string text = fmt::format("@R.function(private=True)\ndef rule({}):\n{}    return ({}, {})\n", params_,
+                                         dims_, pattern, replacement);
+    std::optional<Module> module = reader_.ReadModule(text, {empty, scratch, diagnostics, span_});
+    if (!module) problem = buffer.diagnostics().front().message;
+    return module;
   }
 
   bool Split(Module module) {
@@ -167,6 +189,8 @@ class RuleReader {
   DiagnosticEngine& diagnostics_;
   std::string name_;
   std::vector<Variable> variables_;
+  std::string params_;
+  std::string dims_;
   std::shared_ptr<const Sides> sides_;
 };
 
