@@ -12,6 +12,28 @@
 
 namespace iropt {
 
+std::string DescribeRule(const PipelineRule& rule) {
+  switch (rule.kind) {
+    case PipelineRule::Kind::RunIf: return fmt::format("{} runs", rule.pass);
+    case PipelineRule::Kind::SkipIf: return fmt::format("{} does not run", rule.pass);
+    case PipelineRule::Kind::SetIf:
+      return fmt::format("{}<{}={}>", rule.pass, rule.option.front().key, ToString(rule.option.front().value));
+    case PipelineRule::Kind::Phase:
+      if (rule.pass.empty()) return fmt::format("phase {} is at the beginning", rule.phase);
+      return fmt::format("phase {} is before {}", rule.phase, rule.pass);
+  }
+  IROPT_UNREACHABLE("rule of a pipeline {}", rule.kind);
+}
+
+std::string LevelsOf(const PipelineEntry& entry) {
+  if (entry.lowest_level == entry.highest_level) return fmt::format("O{}", entry.lowest_level);
+  return fmt::format("O{}-O{}", entry.lowest_level, entry.highest_level);
+}
+
+std::string DescribeTarget(const PipelineEntry& addition) {
+  return addition.target.empty() ? "for all targets" : fmt::format("for -target={}", addition.target);
+}
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -60,20 +82,6 @@ Json OptionsJson(std::span<const OptionSpec> options) {
 // `what` is the key of the list.
 std::string ListJson(const char* what, Json list) { return Json{{what, std::move(list)}}.dump(2) + '\n'; }
 
-// What a rule of a pipeline says, without the key of its configuration option.
-std::string RuleText(const PipelineRule& rule) {
-  switch (rule.kind) {
-    case PipelineRule::Kind::RunIf: return fmt::format("{} runs", rule.pass);
-    case PipelineRule::Kind::SkipIf: return fmt::format("{} does not run", rule.pass);
-    case PipelineRule::Kind::SetIf:
-      return fmt::format("{}<{}={}>", rule.pass, rule.option.front().key, ToString(rule.option.front().value));
-    case PipelineRule::Kind::Phase:
-      if (rule.pass.empty()) return fmt::format("phase {} is at the beginning", rule.phase);
-      return fmt::format("phase {} is before {}", rule.phase, rule.pass);
-  }
-  IROPT_UNREACHABLE("rule of a pipeline {}", rule.kind);
-}
-
 Json PipelineJson(const PipelineEntry& entry) {
   Json pipeline = {{"name", entry.name},
                    {"lowest_level", entry.lowest_level},
@@ -83,7 +91,7 @@ Json PipelineJson(const PipelineEntry& entry) {
   if (!entry.plugin.empty()) pipeline["plugin"] = entry.plugin;
   if (!entry.target.empty()) pipeline["target"] = entry.target;
   for (const PipelineRule& rule : entry.rules) {
-    pipeline["configs"].push_back({{"config", rule.config}, {"effect", RuleText(rule)}});
+    pipeline["configs"].push_back({{"config", rule.config}, {"effect", DescribeRule(rule)}});
   }
   return pipeline;
 }
@@ -156,12 +164,6 @@ std::string RenderPassesJson(const PassRegistry& registry) {
   return ListJson("passes", std::move(passes));
 }
 
-// O0-O4, or O2 for one level.
-static std::string LevelsOf(const PipelineEntry& entry) {
-  if (entry.lowest_level == entry.highest_level) return fmt::format("O{}", entry.lowest_level);
-  return fmt::format("O{}-O{}", entry.lowest_level, entry.highest_level);
-}
-
 std::string RenderPipelines(const PassRegistry& registry) {
   size_t width = 8;
   for (const PipelineEntry& entry : registry.pipelines()) width = std::max(width, entry.name.size());
@@ -171,14 +173,13 @@ std::string RenderPipelines(const PassRegistry& registry) {
                        FromPlugin(entry.plugin));
     out += fmt::format("{:<{}}    {}\n", "", width, entry.passes);
     for (const PipelineRule& rule : entry.rules) {
-      out += fmt::format("{:<{}}    with {}: {}\n", "", width, rule.config, RuleText(rule));
+      out += fmt::format("{:<{}}    with {}: {}\n", "", width, rule.config, DescribeRule(rule));
     }
   }
   for (const PipelineEntry& addition : registry.pipeline_additions()) {
-    out += fmt::format("{:<{}}  {:<6}  {}{}\n", addition.name, width, LevelsOf(addition), addition.summary,
-                       FromPlugin(addition.plugin));
-    const std::string target = addition.target.empty() ? "" : fmt::format(" for {}", addition.target);
-    out += fmt::format("{:<{}}    then{} {}\n", "", width, target, addition.passes);
+    out += fmt::format("{:<{}}  {:<6}  added {}: {}{}\n", addition.name, width, LevelsOf(addition),
+                       DescribeTarget(addition), addition.summary, FromPlugin(addition.plugin));
+    out += fmt::format("{:<{}}    {}\n", "", width, addition.passes);
   }
   return out;
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "describe_pipeline.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/driver/catalog.h"
 #include "iropt/driver/compiler_instance.h"
@@ -170,7 +171,11 @@ Error UnknownPass(std::string_view name, const PassRegistry& registry) {
 
 Result<std::string> DescribePass(std::string_view name, const PassRegistry& registry) {
   const PassEntry* row = registry.Find(name);
-  if (row == nullptr) return UnknownPass(name, registry);
+  if (row == nullptr) {
+    std::string pipeline = DescribePipeline(name, registry);
+    if (pipeline.empty()) return UnknownPass(name, registry);
+    return pipeline;
+  }
   const PassInfo& info = row->info;
   std::string out = fmt::format("{}: {}\n\n", name, row->summary);
   out += fmt::format("  a {} pass, which runs at -O{} and above\n", PassKindName(info.kind), info.opt_level);

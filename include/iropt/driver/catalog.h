@@ -22,6 +22,12 @@ Result<std::string> RenderPassesMarkdown(const PassRegistry& registry);
 // The table of named pipelines, and their names in pipelines: "default<O2>".
 std::string RenderPipelines(const PassRegistry& registry);
 std::string RenderPipelinesJson(const PassRegistry& registry);
+// The levels of a row: "O0-O4", or "O2" for one level.
+std::string LevelsOf(const PipelineEntry& entry);
+// What a rule says, without the key of its configuration option: "tir.LowerAsyncDMA runs".
+std::string DescribeRule(const PipelineRule& rule);
+// The targets for which passes are added to a pipeline: "for -target=c", or "for all targets".
+std::string DescribeTarget(const PipelineEntry& addition);
 std::vector<std::string> PipelineNames(const PassRegistry& registry);
 
 // The table of configuration options, and all keys of -config, with paths to the fields of records.
@@ -48,8 +54,8 @@ std::vector<CatalogEntry> Instruments(const PassRegistry& registry);
 std::string RenderInstruments(const PassRegistry& registry);
 std::string RenderInstrumentsJson(const PassRegistry& registry);
 
-// The description of a pass, with an example before and after it, which is made by running the pass. Fails if there is
-// no such pass, or if its example does not run.
+// The description of a pass, with an example before and after it, which is made by running the pass; or that of a named
+// pipeline with its passes. Fails if there is neither, or if the example does not run.
 Result<std::string> DescribePass(std::string_view name, const PassRegistry& registry);
 
 }  // namespace iropt
