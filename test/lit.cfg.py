@@ -30,6 +30,9 @@ for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
+# Default flags of the user are not for tests.
+config.environment.pop("IROPT_FLAGS", None)
+
 # Sanitizers report crashes themselves.
 if config.sanitizers == [""]:
     config.available_features.add("crash-handler")

@@ -34,11 +34,18 @@ class Run {
     if (options.reproducer && !options.bisect) reproducer_.emplace(*options.reproducer, setup.Settings(), compiler);
   }
 
-  // Works on all parts of the input, also after one has failed, and writes the modules of those that have not. The exit
-  // code is that of the first failure. A file is written only if there is none: it is replaced as a whole.
+  // Works on all inputs, also after one has failed. The exit code is the highest of theirs.
   int Execute() {
-    setup_.observers().BeginRun();
-    return setup_.observers().Finish(ExecuteOrRunOutOfMemory());
+    int code = 0;
+    for (const InputOutput& pair : setup_.pairs()) {
+      pair_ = &pair;
+      test_.reset();
+      setup_.observers().BeginRun();
+      const int pair_code = ExecuteOrRunOutOfMemory();
+      has_failed_ |= pair_code != 0;
+      code = std::max(code, pair_code);
+    }
+    return setup_.observers().Finish(code);
   }
 
  private:
@@ -51,19 +58,24 @@ class Run {
     }
   }
 
+  // Works on all parts of the input, also after one has failed, and writes the modules of those that have not. The exit
+  // code is that of the first failure. A file is written only if there is none: it is replaced as a whole.
   int ExecuteParts() {
+    activity_ = "reading";
+    const size_t errors_before = compiler_.diagnostics().error_count();
+    if (const Status ready = AddExternalizer(); !ready.ok()) return compiler_.Report(ready.error(), "usage");
     // People who forgot to name a file would wait for nothing.
-    if (options_.input == "-" && isatty(STDIN_FILENO) != 0) {
+    if (pair_->input == "-" && isatty(STDIN_FILENO) != 0) {
       Say("ir-opt: reading the standard input, which Ctrl-D ends; -help lists the flags\n");
     }
-    Result<std::shared_ptr<const FileBuffer>> input = ReadFile(options_.input);
+    Result<std::shared_ptr<const FileBuffer>> input = ReadFile(pair_->input);
     if (!input.ok()) return compiler_.Report(input.error(), "file");
     if (options_.generate_checks) {
       const Status valid = CheckCheckPrefix(*options_.generate_checks);
       if (!valid.ok()) return compiler_.Report(valid.error(), "usage");
       test_ = *input;
     }
-    const Result<const InputFormat*> format = compiler_.FormatOf(options_.input, (*input)->text());
+    const Result<const InputFormat*> format = compiler_.FormatOf(pair_->input, (*input)->text());
     if (!format.ok()) return compiler_.Report(format.error(), "usage");
     const Result<std::vector<InputPart>> split = Split(*input);
     if (!split.ok()) return compiler_.Report(split.error(), "usage");
@@ -71,7 +83,7 @@ class Run {
     With<PassContext> scope(setup_.context());
     if (!scope.status().ok()) return compiler_.Report(scope.status().error(), "pass-failed");
     int code = 0;
-    ModuleSource part = compiler_.SourceAt(options_.input, *input);
+    ModuleSource part = compiler_.SourceAt(pair_->input, *input);
     part.format = *format;
     std::vector<std::optional<Module>> modules(parts.size());
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -89,20 +101,36 @@ class Run {
       WriteReproducer(part_code);
     }
     compiler_.set_input({}, {});
-    if (code == 0) compiler_.WarnOfUnusedWeights();
-    if (code == 0) WarnOfUnmatchedFilter();
+    if (is_last() && code == 0 && !has_failed_) {
+      compiler_.WarnOfUnusedWeights();
+      WarnOfUnmatchedFilter();
+    }
+    if (code == 0 && test_) {
+      for (const std::optional<Module>& module : modules)
+        WarnOfUncheckedValues(*module, options_.compiler.inline_constants, compiler_.diagnostics());
+    }
     // Before anything is written, because a failure here fails the run.
     if (const Status left = scope.Exit(); code == 0 && !left.ok()) code = compiler_.Report(left.error(), "pass-failed");
     // Warnings of passes, under -Werror.
-    if (code == 0 && compiler_.diagnostics().has_errors()) code = ExitCode(ErrorCode::PassFailed);
+    if (code == 0 && compiler_.diagnostics().error_count() != errors_before) code = ExitCode(ErrorCode::PassFailed);
     const bool all_done =
         code == 0 && std::ranges::all_of(modules, [](const auto& module) { return module.has_value(); });
-    const bool writes = all_done || (parts.size() > 1 && options_.output == "-");
-    if (writes && !options_.verify_only && !options_.bisect) {
+    const bool writes = all_done || (parts.size() > 1 && pair_->output == "-");
+    if (writes && WritesModules(options_)) {
       const int write_code = Write(modules);
       if (code == 0) code = write_code;
     }
     return code;
+  }
+
+  // The weights of each module go to a file beside it.
+  Status AddExternalizer() {
+    if (!options_.externalize_constants) return {};
+    IROPT_ASSIGN_OR_RETURN(std::string path, ConstantExternalizer::PathBeside(pair_->output));
+    compiler_.SetExternalizer(std::make_unique<ConstantExternalizer>(std::move(path), *options_.externalize_constants,
+                                                                     options_.compiler.inline_constants,
+                                                                     compiler_.tensor_files()));
+    return {};
   }
 
   Result<std::vector<InputPart>> Split(const std::shared_ptr<const FileBuffer>& input) {
@@ -114,7 +142,9 @@ class Run {
     return SplitInput(input->text(), marker);
   }
 
-  std::string InputName() const { return options_.input == "-" ? "<stdin>" : options_.input; }
+  bool is_last() const { return pair_ == &setup_.pairs().back(); }
+
+  std::string InputName() const { return pair_->input == "-" ? "<stdin>" : pair_->input; }
 
   void WriteReproducer(int code) {
     if (!reproducer_) return;
@@ -205,6 +235,8 @@ class Run {
       ExplainNothing();
       return 0;
     }
+    if (const Status removed = setup_.RemoveOldDumps(); !removed.ok()) return compiler_.Report(removed.error(), "file");
+    RemarkNothingToDo(module);
     if (setup_.semantic_check() != nullptr) setup_.semantic_check()->Begin(module);
     setup_.observers().BeforePasses(module);
     Result<PassResult> result = RunPipeline(std::move(module));
@@ -216,6 +248,14 @@ class Run {
     }
     const bool rejected = result.error().code == ErrorCode::Rejected;
     return compiler_.Report(result.error(), rejected ? "ill-formed-result" : "pass-failed");
+  }
+
+  void RemarkNothingToDo(const Module& module) {
+    const auto is_prim = [](const ModuleEntry& entry) { return Is<PrimFunc>(entry.func); };
+    if (!setup_.has_only_loop_passes() || std::ranges::any_of(module.functions(), is_prim)) return;
+    compiler_.diagnostics().Remark({}, "nothing-to-do",
+                                   "the module has no PrimFuncs, and all passes work on PrimFuncs: LegalizeOps makes "
+                                   "PrimFuncs of operators");
   }
 
   Result<PassResult> RunPipeline(Module module) {
@@ -276,7 +316,7 @@ class Run {
   int Write(const std::vector<std::optional<Module>>& modules) {
     activity_ = "writing";
     setup_.observers().BeginOutput();
-    const CrashNote note("writing", options_.output);
+    const CrashNote note("writing", pair_->output);
     const StepTimer timer(setup_.observers(), RunStep::Write);
     const Status written = WriteFiles(modules);
     return written.ok() ? 0 : compiler_.Report(written.error(), "file");
@@ -287,7 +327,7 @@ class Run {
     std::string text;
     {
       OutputStream stream(&text);
-      compiler_.Print(setup_.filter().Select(module), stream, options_.output);
+      compiler_.Print(setup_.filter().Select(module), stream, pair_->output);
     }
     out.Append(RenewChecks(test_->text(), text, *options_.generate_checks));
   }
@@ -296,19 +336,20 @@ class Run {
   void PrintOutput(const Module& module, OutputStream& out) const {
     const OutputFormat& format = FindOutputFormat(options_.emit);
     const bool is_whole = &format == &OutputFormats().front();
-    compiler_.Print(is_whole ? module : setup_.filter().Select(module), out, options_.output, format);
+    compiler_.Print(is_whole ? module : setup_.filter().Select(module), out, pair_->output, format);
   }
 
   // The text, and the weights that it refers to: both files or none.
   Status WriteFiles(const std::vector<std::optional<Module>>& modules) {
-    IROPT_RETURN_IF_ERROR(compiler_.CheckOutputPath(options_.output));
+    IROPT_RETURN_IF_ERROR(compiler_.CheckOutputPath(pair_->output));
+    if (pair_->output != options_.output) IROPT_RETURN_IF_ERROR(MakeOutputFolder(options_.output));
     const ConstantExternalizer* externalizer = compiler_.externalizer();
     std::optional<AtomicFile> weights;
     if (externalizer != nullptr && !externalizer->empty()) {
       IROPT_ASSIGN_OR_RETURN(AtomicFile file, externalizer->Write());
       weights.emplace(std::move(file));
     }
-    IROPT_ASSIGN_OR_RETURN(AtomicFile text, AtomicFile::Create(options_.output));
+    IROPT_ASSIGN_OR_RETURN(AtomicFile text, AtomicFile::Create(pair_->output));
     for (size_t i = 0; i < modules.size(); ++i) {
       if (i != 0)
         text.stream().Append(fmt::format("{}\n", options_.output_split_marker.value_or(*options_.split_marker)));
@@ -328,6 +369,8 @@ class Run {
   PipelineSetup& setup_;
   const DriverOptions& options_;
   std::optional<Reproducer> reproducer_;
+  const InputOutput* pair_ = nullptr;       // that is worked on
+  bool has_failed_ = false;                 // an input before it
   std::shared_ptr<const FileBuffer> test_;  // the input, for -generate-checks
   const char* activity_ = "reading";        // for messages
 };
@@ -338,14 +381,6 @@ Status ShowPipeline(const PipelineSetup& setup, ShownForm form) {
   return out.Flush();
 }
 
-Status AddExternalizer(CompilerInstance& compiler, const DriverOptions& options) {
-  if (!options.externalize_constants) return {};
-  IROPT_ASSIGN_OR_RETURN(std::string path, ConstantExternalizer::PathBeside(options.output));
-  compiler.SetExternalizer(std::make_unique<ConstantExternalizer>(
-      std::move(path), *options.externalize_constants, options.compiler.inline_constants, compiler.tensor_files()));
-  return {};
-}
-
 int RunOn(const DriverOptions& options, const CheckpointIndex* resumed) {
   CompilerInstance compiler(options.compiler);
   PipelineSetup setup(compiler, options, resumed);
@@ -354,8 +389,6 @@ int RunOn(const DriverOptions& options, const CheckpointIndex* resumed) {
     const Status shown = ShowPipeline(setup, options.print_pipeline);
     return shown.ok() ? 0 : compiler.Report(shown.error(), "file");
   }
-  if (const Status ready = AddExternalizer(compiler, options); !ready.ok())
-    return compiler.Report(ready.error(), "usage");
   return Run(compiler, setup, options).Execute();
 }
 

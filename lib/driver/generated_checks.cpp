@@ -5,12 +5,18 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <set>
 #include <vector>
+
+#include "iropt/ir/ndarray.h"
+#include "iropt/ir/relax/walk.h"
 
 namespace iropt {
 
 namespace {
 
+// Longer arrays would hide what else is checked.
+constexpr int64_t kMostCheckedElements = 1024;
 constexpr std::string_view kIndentation = " \t\r";
 // Of functions in a module.
 constexpr std::string_view kDefinition = "    def ";
@@ -113,6 +119,32 @@ Status CheckCheckPrefix(std::string_view prefix) {
                fmt::format("flag '-generate-checks': invalid prefix '{}': expected a letter, then letters, digits, "
                            "'-' and '_'",
                            prefix)};
+}
+
+void WarnOfUncheckedValues(const Module& module, int64_t inline_constants, DiagnosticEngine& diagnostics) {
+  struct Handler : WalkHandler {
+    void OnConstant(const Constant& constant) {
+      const NDArray& array = *constant.data;
+      const bool is_named = array.source() && array.source()->hash;  // by its hash
+      const bool is_checkable = array.num_elements() > inline_limit && array.num_elements() <= kMostCheckedElements;
+      if (array.shape().empty() || is_named || !is_checkable) return;
+      arrays.insert(&array);
+      most = std::max(most, array.num_elements());
+    }
+    int64_t inline_limit = 0;
+    int64_t most = 0;
+    std::set<const NDArray*> arrays;
+  };
+  Handler handler;
+  handler.inline_limit = inline_constants;
+  for (const ModuleEntry& entry : module.functions()) {
+    if (const auto* function = As<Function>(entry.func)) Walk(function, handler);
+  }
+  if (handler.arrays.empty()) return;
+  diagnostics.Warning({}, "unchecked-values",
+                      fmt::format("the values of {} constant{} are in the metadata section, which is not checked; "
+                                  "-inline-constants={}, also in the RUN line, prints them in the text",
+                                  handler.arrays.size(), handler.arrays.size() == 1 ? "" : "s", handler.most));
 }
 
 std::string RenewChecks(std::string_view test, std::string_view output, std::string_view prefix) {

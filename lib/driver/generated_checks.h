@@ -1,9 +1,12 @@
 // -generate-checks: the FileCheck lines of a test, from the output of its command.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "iropt/diag/diagnostic.h"
+#include "iropt/ir/module.h"
 #include "iropt/support/result.h"
 
 namespace iropt {
@@ -16,5 +19,9 @@ Status CheckCheckPrefix(std::string_view prefix);
 // The definitions of functions become PREFIX-LABEL lines. The metadata section has no lines. All other lines stay, so
 // that a second run changes nothing. O(size of both).
 std::string RenewChecks(std::string_view test, std::string_view output, std::string_view prefix);
+
+// Warns if the metadata section of the module has arrays that could be in the text, and so in the checks: of more than
+// `inline_constants` elements and not of many. O(expressions).
+void WarnOfUncheckedValues(const Module& module, int64_t inline_constants, DiagnosticEngine& diagnostics);
 
 }  // namespace iropt

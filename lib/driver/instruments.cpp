@@ -53,6 +53,12 @@ void AddShown(ShownForm& form, const OptionValue::Dict& options) {
   form = *options[0].value.as_string() == "json" ? ShownForm::Json : ShownForm::Text;
 }
 
+Result<InputKinds> InputKindsOf(const OptionValue& value) {
+  std::vector<std::string> words;
+  for (const OptionValue& word : *value.as_list()) words.push_back(*word.as_string());
+  return words.empty() ? InputKinds() : InputKinds::Of(words);
+}
+
 // Instruments with an option for a file need one.
 bool HasFile(const OwnInstrument& own, const OptionValue::Dict& options) {
   for (size_t i = 0; i < options.size(); ++i) {
@@ -88,9 +94,37 @@ ChangePrinting ChangePrintingOf(std::string_view word) {
   return ChangePrinting::Off;
 }
 
+Result<InputKinds> InputKinds::Of(const std::vector<std::string>& words) {
+  InputKinds kinds{false, false, false};
+  if (words.empty()) return Error{ErrorCode::Usage, "expected kinds of inputs: ordinary, special, nonfinite"};
+  for (const std::string& word : words) {
+    bool* kind = word == "ordinary"    ? &kinds.ordinary
+                 : word == "special"   ? &kinds.special
+                 : word == "nonfinite" ? &kinds.non_finite
+                                       : nullptr;
+    if (kind == nullptr) {
+      return Error{ErrorCode::Usage,
+                   fmt::format("unknown kind of inputs '{}': expected ordinary, special or nonfinite", word)};
+    }
+    *kind = true;
+  }
+  return kinds;
+}
+
+std::vector<std::string> InputKinds::Words() const {
+  std::vector<std::string> words;
+  if (ordinary) words.emplace_back("ordinary");
+  if (special) words.emplace_back("special");
+  if (non_finite) words.emplace_back("nonfinite");
+  return words;
+}
+
 InstrumentSpec SpecOf(const SemanticCheckOptions& check) {
   InstrumentSpec spec{
       "check-semantics", {{"each", check.each, {}}, {"budget", check.budget, {}}, {"seed", check.seed, {}}}, {}};
+  const std::vector<std::string> inputs = check.inputs.Words();
+  if (inputs.size() != InputKinds().Words().size())
+    spec.options.push_back({"inputs", OptionValue::List(inputs.begin(), inputs.end()), {}});
   if (check.loops == LoopMode::Compile) spec.options.push_back({"loops", "compile", {}});
   return spec;
 }
@@ -117,6 +151,7 @@ InstrumentPlan::InstrumentPlan(const DriverOptions& options)
       report(options.report),
       track_memory(options.track_memory),
       remarks(options.remarks),
+      report_file(options.report_file),
       report_page(options.report_page),
       time_trace(options.time_trace),
       bisect_limit(options.opt_bisect_limit),
@@ -131,6 +166,13 @@ Status InstrumentPlan::Add(const InstrumentSpec& spec, const PassRegistry& regis
     if (!HasFile(*own, options)) {
       diagnostics.Error(spec.span, "usage", fmt::format("{} needs the option 'file'", owner));
       return Failure{ErrorCode::Usage};
+    }
+    if (own->id == InstrumentId::CheckSemantics) {
+      const Result<InputKinds> inputs = InputKindsOf(options[4].value);
+      if (!inputs.ok()) {
+        diagnostics.Error(options[4].value.span(), "usage", fmt::format("{}: {}", owner, inputs.error().message));
+        return Failure{ErrorCode::Usage};
+      }
     }
     AddOwn(own->id, options);
     return {};
@@ -178,6 +220,7 @@ std::vector<InstrumentSpec> InstrumentPlan::Specs() const {
   }
   add_file("remarks", remarks);
   add_shown("report", report);
+  add_file("report-file", report_file);
   add_file("report-page", report_page);
   add_shown("stats", stats);
   add_file("time-trace", time_trace);
@@ -200,7 +243,8 @@ void InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options) {
             .each = *options[0].value.as_bool(),
             .budget = *options[1].value.as_int(),
             .seed = *options[2].value.as_int(),
-            .loops = *options[3].value.as_string() == "compile" ? LoopMode::Compile : LoopMode::Interpret};
+            .loops = *options[3].value.as_string() == "compile" ? LoopMode::Compile : LoopMode::Interpret,
+            .inputs = *InputKindsOf(options[4].value)};
       }
       break;
     case InstrumentId::Limits: AddLimits(limits, options); break;
@@ -215,6 +259,7 @@ void InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options) {
       break;
     case InstrumentId::Remarks: AddFile(remarks, options); break;
     case InstrumentId::Report: AddShown(report, options); break;
+    case InstrumentId::ReportFile: AddFile(report_file, options); break;
     case InstrumentId::ReportPage: AddFile(report_page, options); break;
     case InstrumentId::Stats: AddShown(stats, options); break;
     case InstrumentId::TimeTrace: AddFile(time_trace, options); break;

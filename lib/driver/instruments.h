@@ -53,6 +53,7 @@ struct InstrumentPlan {
   ShownForm report = ShownForm::None;
   ShownForm track_memory = ShownForm::None;
   std::string remarks;      // a file; empty: none
+  std::string report_file;  // the same
   std::string report_page;  // the same
   std::string time_trace;   // the same
   std::optional<int64_t> bisect_limit;

@@ -18,6 +18,7 @@
 #include "observe/print_changed.h"
 #include "observe/snapshot.h"
 #include "option_paths.h"
+#include "output_paths.h"
 #include "round_trip_audit.h"
 #include "verify_each.h"
 
@@ -30,6 +31,14 @@ std::vector<std::string> NamesOf(const std::vector<LocatedName>& names) {
   result.reserve(names.size());
   for (const LocatedName& name : names) result.push_back(name.name);
   return result;
+}
+
+// Composites are what they consist of.
+bool HasOnlyLoopPasses(const Pipeline& pipeline) {
+  return std::ranges::all_of(pipeline, [](const PipelineItem& item) {
+    const bool is_pass = item.kind == PipelineItem::Kind::Pass;
+    return is_pass ? item.name.starts_with("tir.") : HasOnlyLoopPasses(item.children);
+  });
 }
 
 }  // namespace
@@ -58,6 +67,7 @@ Status PipelineSetup::Run() {
   built_ = ExpandPipeline(*pipeline_, compiler_.registry(), std::nullopt, &context_);
   IROPT_RETURN_IF_ERROR(AddFollowers());
   pipeline_ = ExpandPipeline(*pipeline_, compiler_.registry(), context_.opt_level, &context_);
+  has_only_loop_passes_ = !pipeline_->empty() && HasOnlyLoopPasses(*pipeline_);
   if (Progress::IsWanted(options_.progress)) observers_.ShowProgress(*pipeline_, context_.instruments);
   return {};
 }
@@ -274,6 +284,33 @@ Result<InstrumentPlan> PipelineSetup::PlanInstruments() {
   return plan;
 }
 
+// The files of the inputs and of their modules, and that of a reproducer. Those of observers come later.
+Status PipelineSetup::ClaimFiles(OutputFiles& files) {
+  IROPT_ASSIGN_OR_RETURN(pairs_, PairInputs(options_));
+  for (const InputOutput& pair : pairs_) files.AddRead("the input", pair.input);
+  if (options_.pipeline_file) files.AddRead("-pipeline", *options_.pipeline_file);
+  if (options_.compiler.weights) files.AddRead("-weights", *options_.compiler.weights);
+  for (const PluginRecord& plugin : compiler_.registry().plugins()) files.AddRead("-load-pass-plugin", plugin.path);
+  for (const InputOutput& pair : pairs_) {
+    if (!WritesModules(options_)) break;
+    IROPT_RETURN_IF_ERROR(files.ClaimInPlace("the module", pair.output, pair.input));
+    if (!options_.externalize_constants) continue;
+    IROPT_ASSIGN_OR_RETURN(const std::string weights, ConstantExternalizer::PathBeside(pair.output));
+    IROPT_RETURN_IF_ERROR(
+        files.ClaimInPlace("-externalize-constants", weights, options_.compiler.weights.value_or("-")));
+  }
+  if (!options_.reproducer) return {};
+  constexpr FileKind kReproducer = {"a reproducer of ir-opt", kSnapshotBegin, kSnapshotMark};
+  // A crash could not report that the file cannot be written.
+  IROPT_RETURN_IF_ERROR(files.Open("-reproducer", *options_.reproducer, kReproducer));
+  return {};
+}
+
+Status PipelineSetup::RemoveOldDumps() {
+  if (dump_dir_) IROPT_RETURN_IF_ERROR(dump_dir_->RemoveOldFiles());
+  return {};
+}
+
 // Instruments that inspect the module before a pass come before the observers, which begin with the timer; those that
 // inspect it afterwards come after them.
 Status PipelineSetup::AddInstruments() {
@@ -306,16 +343,8 @@ Status PipelineSetup::AddInstruments() {
     static_cast<void>(context_.SetConfig("testing.verify_analyses", true, compiler_.diagnostics()));
   }
   list.insert(list.end(), plan.others.begin(), plan.others.end());
-  OutputFiles files(options_.input, options_.output);
-  if (options_.externalize_constants) {
-    IROPT_ASSIGN_OR_RETURN(const std::string weights, ConstantExternalizer::PathBeside(options_.output));
-    IROPT_RETURN_IF_ERROR(files.Claim("-externalize-constants", weights));
-  }
-  if (options_.reproducer) {
-    IROPT_RETURN_IF_ERROR(files.Claim("-reproducer", *options_.reproducer));
-    // A crash could not report that the file cannot be written.
-    IROPT_RETURN_IF_ERROR(AtomicFile::Create(*options_.reproducer));
-  }
+  OutputFiles files;
+  IROPT_RETURN_IF_ERROR(ClaimFiles(files));
   IROPT_RETURN_IF_ERROR(observers_.Start(plan, iropt::PrintPipeline(pipeline_.value_or(Pipeline())), files));
   observers_.AppendTo(list);
   if (verify_each) {

@@ -16,8 +16,10 @@
 #include "observe/checkpoints.h"
 #include "observe/dump_dir.h"
 #include "observe/ir_printer.h"
+#include "observe/output_files.h"
 #include "observe/pass_counter.h"
 #include "observe/run_observers.h"
+#include "output_paths.h"
 #include "pipeline_trace.h"
 #include "semantics/semantic_check.h"
 
@@ -48,6 +50,12 @@ class PipelineSetup {
   // The functions that -filter-functions selects.
   FunctionFilter& filter() { return filter_; }
   RunObservers& observers() { return observers_; }
+  // Returns whether all passes are those of PrimFuncs, as in tir.lower.
+  bool has_only_loop_passes() const { return has_only_loop_passes_; }
+  // Removes what an earlier run wrote to the folder of -dump-dir; does nothing after the first call.
+  Status RemoveOldDumps();
+  // The inputs of the run, and where their modules go.
+  const std::vector<InputOutput>& pairs() const { return pairs_; }
   // Null unless the options request it.
   SemanticCheck* semantic_check() { return semantic_check_.get(); }
   PipelineTrace* trace() { return trace_.get(); }
@@ -78,6 +86,7 @@ class PipelineSetup {
   Status FillTarget();
   Status FillConfig();
   Result<InstrumentPlan> PlanInstruments();
+  Status ClaimFiles(OutputFiles& files);
   Status AddInstruments();
   void AddTrace();
   // The same bisection for another run, which begins to count again, without lines.
@@ -107,8 +116,10 @@ class PipelineSetup {
   std::optional<int64_t> bisect_limit_;
   std::shared_ptr<PassInstrument> bisect_;  // of context(), if there is a limit
   bool verifies_each_ = false;
+  bool has_only_loop_passes_ = false;
   std::shared_ptr<SemanticCheck> semantic_check_;
   std::shared_ptr<PipelineTrace> trace_;
+  std::vector<InputOutput> pairs_;
   RunObservers observers_;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -104,6 +105,11 @@ bool IsFlag(const std::string& word, std::span<const Flag> flags) {
 }
 
 }  // namespace
+
+Result<std::vector<std::string>> DefaultFlags() {
+  const char* text = std::getenv(kFlagsVariable);
+  return SplitWords(text == nullptr ? std::string_view() : text, kFlagsVariable);
+}
 
 Result<std::vector<std::string>> NormalizeArguments(const std::vector<std::string>& arguments,
                                                     std::span<const Flag> flags) {

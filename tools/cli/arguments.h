@@ -11,6 +11,31 @@
 
 namespace iropt {
 
+// What a tool is called with.
+struct Arguments {
+  std::vector<std::string> defaults;  // flags of the environment, which those of the command line replace
+  std::vector<std::string> words;     // the command line after the name of the program
+};
+
+// The environment variable with default flags, as words of a shell: those of ir-opt, of which other tools take the ones
+// that they have, too.
+inline constexpr const char* kFlagsVariable = "IROPT_FLAGS";
+
+// The words of the variable; empty if it is not set.
+Result<std::vector<std::string>> DefaultFlags();
+
+// Parses a command line with the default flags by `parse`, a Result<...>(const Arguments&). An error that the command
+// line alone does not have names the variable.
+template <class Parse>
+auto ParseWithDefaults(const std::vector<std::string>& words, Parse parse) -> decltype(parse(Arguments())) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<std::string> defaults, DefaultFlags());
+  if (defaults.empty()) return parse({{}, words});
+  const bool is_own_error = !parse({{}, words}).ok();
+  auto parsed = parse({defaults, words});  // the last one sets the format of messages
+  if (parsed.ok() || is_own_error) return parsed;
+  return Error{parsed.error().code, std::string(kFlagsVariable) + ": " + parsed.error().message};
+}
+
 // Expands response files (`@file`) and normalizes flags to two dashes. -O3 becomes --opt-level=3, -o becomes --output.
 // After `--` nothing is changed. A value that is the next word and begins with a dash moves behind its flag: -eval -1
 // becomes --eval=-1. Errors: a flag where a value is expected, and a value in the next word of a flag that writes a

@@ -66,10 +66,14 @@ std::string DescribeParseError(const CLI::ParseError& error) {
                      : fmt::format("flag '{}' {}", flag, what.substr(colon + 2));
 }
 
+// Of a flag with two dashes, with or without a value.
+std::string_view NameOf(std::string_view word) { return word.substr(2, word.find('=') - 2); }
+
 }  // namespace
 
-FlagParser::FlagParser(std::string_view tool, std::span<const Flag> flags, std::string& input)
-    : tool_(tool), flags_(flags) {
+FlagParser::FlagParser(std::string_view tool, std::span<const Flag> flags, std::string& input,
+                       std::vector<std::string>* more_inputs)
+    : tool_(tool), flags_(flags), more_inputs_(more_inputs) {
   app_.set_help_flag();
   app_.allow_extras();
   app_.add_option(std::string(FlagExclusion::kInput), input);
@@ -80,6 +84,10 @@ std::string FlagParser::DashedName(const Flag& flag) { return fmt::format("--{}"
 void FlagParser::Bind(const Flag& flag, bool& member) { app_.add_flag(DashedName(flag), member); }
 
 void FlagParser::Bind(const Flag& flag, std::vector<std::string>& member) {
+  if (IsOptionalValue(flag.value)) {
+    app_.add_flag(NameWithBareValue(flag), member);
+    return;
+  }
   CLI::Option* option = app_.add_option(DashedName(flag), member)->allow_extra_args(false);
   if (flag.value.kind == ValueKind::List) option->delimiter(',');
 }
@@ -112,14 +120,68 @@ std::string FlagParser::DescribeUnknown(std::string_view name) const {
   return nearest ? fmt::format("{}; did you mean '-{}'?", message, *nearest) : message;
 }
 
-// The arguments that CLI11 did not consume: unknown flags, or more than one input.
-std::string FlagParser::DescribeUnplaced(const std::vector<std::string>& unplaced) const {
-  const bool is_literal = unplaced.front() == "--";
-  if (is_literal && unplaced.size() == 1) return "";
-  const std::string& argument = unplaced[is_literal ? 1 : 0];
-  if (is_literal || argument.size() < 2 || argument[0] != '-')
-    return fmt::format("more than one input: '{}'", argument);
-  return DescribeUnknown(std::string_view(argument).substr(2, argument.find('=') - 2));
+// Unknown flags, or inputs after the first one.
+Status FlagParser::PlaceInputs(const std::vector<std::string>& unplaced) {
+  bool literal = false;
+  for (const std::string& argument : unplaced) {
+    if (!literal && argument == "--") {
+      literal = true;
+    } else if (!literal && argument.size() > 1 && argument[0] == '-') {
+      return Error{ErrorCode::Usage, DescribeUnknown(std::string_view(argument).substr(2, argument.find('=') - 2))};
+    } else if (more_inputs_ == nullptr) {
+      return Error{ErrorCode::Usage, fmt::format("more than one input: '{}'", argument)};
+    } else {
+      more_inputs_->push_back(argument);
+    }
+  }
+  return {};
+}
+
+const Flag* FlagParser::Find(std::string_view name) const {
+  const auto flag = std::ranges::find(flags_, name, &Flag::name);
+  return flag == flags_.end() ? nullptr : &*flag;
+}
+
+bool FlagParser::Applies(const Flag& flag, const std::set<std::string_view>& given, const FlagRules& rules) const {
+  if (!AddsUp(flag.value) && given.contains(flag.name)) return false;
+  return std::ranges::none_of(rules.exclusions, [&](const FlagExclusion& exclusion) {
+    const auto is_given = [&](std::string_view name) { return given.contains(name); };
+    const bool is_other = std::ranges::find(exclusion.others, flag.name) != exclusion.others.end();
+    return (is_other && is_given(exclusion.flag)) ||
+           (flag.name == exclusion.flag && std::ranges::any_of(exclusion.others, is_given));
+  });
+}
+
+// A default flag that the tool does not have is for another one, unless the tool is ir-opt, which has all of them.
+bool FlagParser::Takes(std::string_view word, const std::set<std::string_view>& given, const FlagRules& rules) const {
+  const Flag* flag = Find(NameOf(word));
+  const bool is_known =
+      flag != nullptr && (flag->value.kind != ValueKind::Switch || word.find('=') == std::string_view::npos);
+  return is_known ? Applies(*flag, given, rules) : tool_ == "ir-opt";
+}
+
+Result<std::vector<std::string>> FlagParser::Merge(const Arguments& arguments, const FlagRules& rules) const {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<std::string> words, NormalizeArguments(arguments.words, flags_));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<std::string> defaults, NormalizeArguments(arguments.defaults, flags_));
+  std::set<std::string_view> given;
+  for (auto word = words.begin(); word != words.end() && *word != "--"; ++word) {
+    if (word->starts_with("--")) given.insert(NameOf(*word));
+  }
+  std::vector<std::string> merged;
+  for (auto word = defaults.begin(); word != defaults.end();) {
+    if (!word->starts_with("--") || *word == "--")
+      return Error{ErrorCode::Usage, fmt::format("'{}' is not a flag", *word)};
+    const Flag* flag = Find(NameOf(*word));
+    const auto next = word + 1;
+    // The next word is the value; an empty one is that of "--flag=".
+    const bool has_value = next != defaults.end() && word->find('=') == std::string::npos &&
+                           (next->empty() || (!next->starts_with("--") && (!flag || TakesNextWord(flag->value))));
+    const auto end = has_value ? next + 1 : next;
+    if (Takes(*word, given, rules)) merged.insert(merged.end(), word, end);
+    word = end;
+  }
+  merged.insert(merged.end(), words.begin(), words.end());
+  return merged;
 }
 
 // A switch takes no value; CLI11 would parse it as a boolean or report its own message. Of a flag with an optional
@@ -129,9 +191,9 @@ Status FlagParser::CheckSwitches(const std::vector<std::string>& arguments) cons
     const std::string& argument = arguments[i];
     if (!argument.starts_with("--")) continue;
     const size_t equals = argument.find('=');
-    const std::string name = argument.substr(2, equals - 2);
-    const auto flag = std::ranges::find(flags_, name, &Flag::name);
-    if (flag == flags_.end()) continue;
+    const std::string_view name = NameOf(argument);
+    const Flag* flag = Find(name);
+    if (flag == nullptr) continue;
     if (flag->value.kind == ValueKind::Switch && equals != std::string::npos) {
       return Error{ErrorCode::Usage, fmt::format("flag '-{}' takes no value", name)};
     }
@@ -145,8 +207,7 @@ Status FlagParser::CheckSwitches(const std::vector<std::string>& arguments) cons
 // A flag that takes one value has it once: neither the first nor the last is silently dropped.
 Status FlagParser::CheckRepetition() const {
   for (const Flag& flag : flags_) {
-    const bool adds_up = flag.value.kind == ValueKind::List || flag.value.kind == ValueKind::Repeated;
-    if (adds_up || flag.value.kind == ValueKind::Switch) continue;
+    if (AddsUp(flag.value) || flag.value.kind == ValueKind::Switch) continue;
     const std::vector<std::string>& values = app_.get_option(DashedName(flag))->results();
     if (values.size() < 2) continue;
     return Error{ErrorCode::Usage, fmt::format("flag '-{}' takes one value, but is given {}: '{}'", flag.name,
@@ -181,21 +242,23 @@ Status FlagParser::CheckRequirements(std::span<const FlagRequirement> requiremen
   return {};
 }
 
-Status FlagParser::Parse(const std::vector<std::string>& arguments) {
-  SetMessageFormat(ToDiagnosticFormat(FindDiagnosticFormat(arguments)));  // for errors in response files
-  IROPT_ASSIGN_OR_RETURN(std::vector<std::string> normalized, NormalizeArguments(arguments, flags_));
-  SetMessageFormat(ToDiagnosticFormat(FindDiagnosticFormat(normalized)));
-  IROPT_RETURN_IF_ERROR(CheckSwitches(normalized));
-  std::ranges::reverse(normalized);  // CLI11 takes them from the back
+Status FlagParser::Parse(const Arguments& arguments, const FlagRules& rules) {
+  const std::string format = FindDiagnosticFormat(arguments.words);
+  // For errors in response files.
+  SetMessageFormat(ToDiagnosticFormat(format.empty() ? FindDiagnosticFormat(arguments.defaults) : format));
+  IROPT_ASSIGN_OR_RETURN(std::vector<std::string> merged, Merge(arguments, rules));
+  SetMessageFormat(ToDiagnosticFormat(FindDiagnosticFormat(merged)));
+  IROPT_RETURN_IF_ERROR(CheckSwitches(merged));
+  std::ranges::reverse(merged);  // CLI11 takes them from the back
   try {
-    app_.parse(std::move(normalized));
+    app_.parse(std::move(merged));
   } catch (const CLI::ParseError& e) {
     return Error{ErrorCode::Usage, DescribeParseError(e)};
   }
-  const std::vector<std::string> unplaced = app_.remaining();
-  const std::string problem = unplaced.empty() ? "" : DescribeUnplaced(unplaced);
-  if (!problem.empty()) return Error{ErrorCode::Usage, problem};
-  return CheckRepetition();
+  IROPT_RETURN_IF_ERROR(PlaceInputs(app_.remaining()));
+  IROPT_RETURN_IF_ERROR(CheckRepetition());
+  IROPT_RETURN_IF_ERROR(CheckExclusions(rules.exclusions));
+  return CheckRequirements(rules.requirements);
 }
 
 }  // namespace iropt

@@ -5,17 +5,21 @@
 //   #define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
 //   #include "flags.def"
 //   IROPT_RETURN_IF_ERROR(parser.Parse(arguments));
+//
+// ParseWithDefaults of arguments.h calls such a function with the flags of the environment.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <initializer_list>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
+#include "cli/arguments.h"
 #include "cli/flags.h"
 #include "iropt/support/result.h"
 
@@ -36,10 +40,17 @@ struct FlagRequirement {
   std::string_view needed;
 };
 
+struct FlagRules {
+  std::span<const FlagExclusion> exclusions = {};
+  std::span<const FlagRequirement> requirements = {};
+};
+
 class FlagParser {
  public:
-  // `tool` is the name of the program in messages. The one argument that is not a flag goes to `input`.
-  FlagParser(std::string_view tool, std::span<const Flag> flags, std::string& input);
+  // `tool` is the name of the program in messages. The first argument that is not a flag goes to `input`, others to
+  // `more_inputs`; null: they are refused.
+  FlagParser(std::string_view tool, std::span<const Flag> flags, std::string& input,
+             std::vector<std::string>* more_inputs = nullptr);
 
   // What the flag sets.
   void Bind(const Flag& flag, bool& member);
@@ -55,13 +66,10 @@ class FlagParser {
     Constrain(*option, flag);
   }
 
-  // Parses the arguments after the name of the program; the error names the wrong one. From then on, messages of the
-  // tool have the format that the arguments name, also if they are wrong.
-  Status Parse(const std::vector<std::string>& arguments);
-  // Refuses flags that have no effect beside others. After Parse.
-  Status CheckExclusions(std::span<const FlagExclusion> exclusions) const;
-  // Refuses flags without those that they need. After Parse.
-  Status CheckRequirements(std::span<const FlagRequirement> requirements) const;
+  // Parses the arguments; the error names the wrong one. Refuses flags that have no effect by the rules. From then on,
+  // messages of the tool have the format that the arguments name, also if they are wrong. Of the default flags, the
+  // tool takes those that it has, except what the command line replaces or rules out.
+  Status Parse(const Arguments& arguments, const FlagRules& rules = {});
 
  private:
   static std::string DashedName(const Flag& flag);
@@ -72,14 +80,24 @@ class FlagParser {
   }
   static void Constrain(CLI::Option& option, const Flag& flag);
   std::string DescribeUnknown(std::string_view name) const;
-  std::string DescribeUnplaced(const std::vector<std::string>& unplaced) const;
+  // Takes the arguments that CLI11 did not consume.
+  Status PlaceInputs(const std::vector<std::string>& unplaced);
+  // The words of both, normalized.
+  Result<std::vector<std::string>> Merge(const Arguments& arguments, const FlagRules& rules) const;
+  const Flag* Find(std::string_view name) const;
+  // Whether a default flag is for this tool, and whether it has an effect beside those of the command line.
+  bool Takes(std::string_view word, const std::set<std::string_view>& given, const FlagRules& rules) const;
+  bool Applies(const Flag& flag, const std::set<std::string_view>& given, const FlagRules& rules) const;
   // Of the flag or FlagExclusion::kInput.
   bool IsGiven(std::string_view name) const;
   Status CheckSwitches(const std::vector<std::string>& arguments) const;
   Status CheckRepetition() const;
+  Status CheckExclusions(std::span<const FlagExclusion> exclusions) const;
+  Status CheckRequirements(std::span<const FlagRequirement> requirements) const;
 
   std::string_view tool_;
   std::span<const Flag> flags_;
+  std::vector<std::string>* more_inputs_;
   CLI::App app_;
 };
 

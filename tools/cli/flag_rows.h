@@ -26,4 +26,6 @@
   { ValueKind::SwitchOrWord, Choices, Completion::Words }
 #define IROPT_SWITCH_OR_TEXT(Placeholder, Bare)                                                                        \
   { ValueKind::SwitchOrText, Placeholder, Completion::None, 0, 0, Bare }
+#define IROPT_SWITCH_OR_TEXTS(Placeholder, Bare)                                                                       \
+  { ValueKind::SwitchOrTexts, Placeholder, Completion::None, 0, 0, Bare }
 #define IROPT_FLAG_ROW(Group, Name, Member, Value, Summary, Details) {FlagGroup::Group, Name, Value, Summary, Details},

@@ -26,8 +26,13 @@ std::vector<std::string> WordsOf(const FlagValue& value) {
   return words;
 }
 
+bool AddsUp(const FlagValue& value) {
+  return value.kind == ValueKind::List || value.kind == ValueKind::Repeated || value.kind == ValueKind::SwitchOrTexts;
+}
+
 bool IsOptionalValue(const FlagValue& value) {
-  return value.kind == ValueKind::SwitchOrWord || value.kind == ValueKind::SwitchOrText;
+  return value.kind == ValueKind::SwitchOrWord || value.kind == ValueKind::SwitchOrText ||
+         value.kind == ValueKind::SwitchOrTexts;
 }
 
 bool TakesNextWord(const FlagValue& value) { return value.kind != ValueKind::Switch && !IsOptionalValue(value); }

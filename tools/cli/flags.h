@@ -14,7 +14,18 @@ enum class FlagGroup : uint8_t { Pipeline, Run, Reduction, Files, Checks, Observ
 // The title of the group in the help.
 std::string_view FlagGroupTitle(FlagGroup group);
 
-enum class ValueKind : uint8_t { Switch, Text, Repeated, List, Number, Real, Word, SwitchOrWord, SwitchOrText };
+enum class ValueKind : uint8_t {
+  Switch,
+  Text,
+  Repeated,
+  List,
+  Number,
+  Real,
+  Word,
+  SwitchOrWord,
+  SwitchOrText,
+  SwitchOrTexts
+};
 
 // The kind of completion of a value.
 enum class Completion : uint8_t { None, File, Passes, Pipeline, Config, Instruments, Formats, Targets, Words };
@@ -38,6 +49,9 @@ struct Flag {
 
 // The words that a value may be.
 std::vector<std::string> WordsOf(const FlagValue& value);
+
+// Returns whether each use of the flag adds a value.
+bool AddsUp(const FlagValue& value);
 
 // Returns whether the flag may stand without its value.
 bool IsOptionalValue(const FlagValue& value);

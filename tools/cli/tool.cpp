@@ -4,12 +4,15 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <new>
 
+#include "cli/arguments.h"
 #include "iropt/diag/consumers.h"
 #include "iropt/support/crash.h"
 #include "iropt/support/file.h"
+#include "iropt/support/shell.h"
 
 namespace iropt {
 
@@ -18,6 +21,8 @@ namespace {
 // The command line as a shell takes it.
 std::string CommandText(int argc, char** argv) {
   std::string text;
+  const char* defaults = std::getenv(kFlagsVariable);
+  if (defaults != nullptr && *defaults != '\0') text = fmt::format("{}={} ", kFlagsVariable, ShellWord(defaults));
   for (int i = 0; i < argc; ++i) {
     const std::string_view word = argv[i];
     const bool plain = !word.empty() && word.find_first_not_of(

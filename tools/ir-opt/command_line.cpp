@@ -114,6 +114,7 @@ Status CheckValues(const CommandLine& line) {
   const std::pair<std::string_view, bool> of_checks[] = {
       {"-check-semantics-budget", line.check_semantics_budget.has_value()},
       {"-check-semantics-compiled", line.check_semantics_compiled},
+      {"-check-semantics-inputs", !line.check_semantics_inputs.empty()},
       {"-check-semantics-seed", line.check_semantics_seed.has_value()}};
   if (line.require_comparison && line.check_semantics.empty())
     return Error{ErrorCode::Usage, "flag '-require-comparison' has no effect without '-check-semantics'"};
@@ -122,8 +123,27 @@ Status CheckValues(const CommandLine& line) {
     return Error{ErrorCode::Usage,
                  fmt::format("flag '{}' has no effect without '-check-semantics' or '-bisect=semantics'", flag)};
   }
+  if (!line.check_semantics_inputs.empty()) {
+    const Result<InputKinds> inputs = InputKinds::Of(line.check_semantics_inputs);
+    if (!inputs.ok())
+      return Error{ErrorCode::Usage, fmt::format("flag '-check-semantics-inputs': {}", inputs.error().message)};
+  }
   if (line.driver.emit == "dot" && line.driver.externalize_constants) {
     return Error{ErrorCode::Usage, "flag '-externalize-constants' has no effect beside '-emit=dot'"};
+  }
+  return {};
+}
+
+// What takes one input.
+Status CheckInputs(const CommandLine& line) {
+  if (line.driver.more_inputs.empty()) return {};
+  const std::pair<std::string_view, bool> of_one[] = {{"-bisect", line.bisect.has_value()},
+                                                      {"-checkpoint-dir", line.driver.checkpoint_dir.has_value()},
+                                                      {"-eval", line.eval.has_value()},
+                                                      {"-run-reproducer", line.driver.run_reproducer}};
+  for (const auto& [flag, is_there] : of_one) {
+    if (!is_there) continue;
+    return Error{ErrorCode::Usage, fmt::format("more than one input for '{}': '{}'", flag, line.driver.more_inputs[0])};
   }
   return {};
 }
@@ -134,14 +154,28 @@ ShownForm FormOf(std::string_view word) {
   return word == "json" ? ShownForm::Json : ShownForm::None;
 }
 
-Status TranslateReport(const std::string& value, DriverOptions& options) {
-  options.report = FormOf(value);
-  if (value.empty() || options.report != ShownForm::None) return {};
-  if (!value.ends_with(".html")) {
-    return Error{ErrorCode::Usage,
-                 fmt::format("flag '-report' takes text, json or the name of an .html file, not '{}'", value)};
+// Each form of a report once.
+Status TakeReportFile(std::string_view path, std::string& file) {
+  if (path.empty()) return Error{ErrorCode::Usage, "flag '-report' needs a file after 'json:'"};
+  if (!file.empty())
+    return Error{ErrorCode::Usage, fmt::format("flag '-report' names two files of a kind: '{}', '{}'", file, path)};
+  file = path;
+  return {};
+}
+
+Status TranslateReport(std::string_view value, DriverOptions& options) {
+  constexpr std::string_view kJsonFile = "json:";
+  if (value.starts_with(kJsonFile)) return TakeReportFile(value.substr(kJsonFile.size()), options.report_file);
+  if (value.ends_with(".html")) return TakeReportFile(value, options.report_page);
+  const ShownForm form = FormOf(value);
+  if (form == ShownForm::None) {
+    return Error{
+        ErrorCode::Usage,
+        fmt::format("flag '-report' takes text, json, json:FILE or the name of an .html file, not '{}'", value)};
   }
-  options.report_page = value;
+  if (options.report != ShownForm::None && options.report != form)
+    return Error{ErrorCode::Usage, "flag '-report' prints text or json: expected json:FILE for one of them"};
+  options.report = form;
   return {};
 }
 
@@ -150,6 +184,7 @@ SemanticCheckOptions SemanticCheckOf(const CommandLine& line) {
   check.budget = line.check_semantics_budget.value_or(check.budget);
   check.seed = line.check_semantics_seed.value_or(check.seed);
   if (line.check_semantics_compiled) check.loops = LoopMode::Compile;
+  if (!line.check_semantics_inputs.empty()) check.inputs = *InputKinds::Of(line.check_semantics_inputs);
   check.is_required = line.require_comparison;
   return check;
 }
@@ -201,20 +236,23 @@ Status TranslateLimits(CommandLine& line) {
 
 }  // namespace
 
-Result<CommandLine> ParseCommandLine(const std::vector<std::string>& arguments) {
+static Result<CommandLine> ParseArguments(const Arguments& arguments) {
   CommandLine line;
-  FlagParser parser("ir-opt", Flags(), line.driver.input);
+  FlagParser parser("ir-opt", Flags(), line.driver.input, &line.driver.more_inputs);
   const Flag* flag = Flags().data();
 #define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
 #include "flags.def"
-  IROPT_RETURN_IF_ERROR(parser.Parse(arguments));
-  IROPT_RETURN_IF_ERROR(parser.CheckExclusions(kExclusions));
-  IROPT_RETURN_IF_ERROR(parser.CheckRequirements(kRequirements));
+  IROPT_RETURN_IF_ERROR(parser.Parse(arguments, {kExclusions, kRequirements}));
   IROPT_RETURN_IF_ERROR(CheckValues(line));
+  IROPT_RETURN_IF_ERROR(CheckInputs(line));
   TranslateWords(line);
-  IROPT_RETURN_IF_ERROR(TranslateReport(line.report, line.driver));
+  for (const std::string& report : line.reports) IROPT_RETURN_IF_ERROR(TranslateReport(report, line.driver));
   IROPT_RETURN_IF_ERROR(TranslateLimits(line));
   return line;
+}
+
+Result<CommandLine> ParseCommandLine(const std::vector<std::string>& words) {
+  return ParseWithDefaults(words, ParseArguments);
 }
 
 }  // namespace iropt

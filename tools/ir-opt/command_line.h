@@ -20,11 +20,12 @@ struct CommandLine {
   std::string check_semantics;
   std::optional<std::string> bisect;
   std::optional<int64_t> check_semantics_budget;
+  std::vector<std::string> check_semantics_inputs;
   std::optional<int64_t> check_semantics_seed;
   bool check_semantics_compiled = false;
   bool require_comparison = false;
   std::string time_passes;
-  std::string report;
+  std::vector<std::string> reports;
   std::string stats;
   std::string metrics;
   std::string track_memory;
@@ -53,7 +54,8 @@ struct CommandLine {
   bool print_version = false;
 };
 
-// Parses the arguments after the name of the program; the error names the wrong one.
-Result<CommandLine> ParseCommandLine(const std::vector<std::string>& arguments);
+// Parses the words after the name of the program, with the default flags of the environment; the error names the wrong
+// one.
+Result<CommandLine> ParseCommandLine(const std::vector<std::string>& words);
 
 }  // namespace iropt

@@ -32,8 +32,8 @@ ToolDescription Description() {
   return {.name = "ir-opt",
           .summary = "optimize tensor programs in TVMScript",
           .purpose = "Reads a module, runs a pipeline of passes, prints the module.",
-          .arguments = "[flags] [FILE]",
-          .file_meaning = "the module to read; '-' or nothing: the standard input",
+          .arguments = "[flags] [FILE...]",
+          .file_meaning = "a module to read; '-' or nothing: the standard input",
           .flags = kFlags,
           .examples = kExamples,
           .exit_codes = kExitCodes};

@@ -66,7 +66,8 @@ struct CommandLine : ReduceOptions {
   bool print_version = false;
 };
 
-Status ParseCommandLine(const std::vector<std::string>& arguments, CommandLine& line) {
+Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
+  CommandLine line;
   FlagParser parser(kName, kFlags, line.input);
   const Flag* flag = kFlags;
 #define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
@@ -75,14 +76,14 @@ Status ParseCommandLine(const std::vector<std::string>& arguments, CommandLine& 
   TranslateDiagnosticFlags(line.diagnostics, line.colour, line.compiler);
   if (line.progress_word == "always") line.progress = ProgressShown::Always;
   if (line.progress_word == "never") line.progress = ProgressShown::Never;
-  return {};
+  return line;
 }
 
 int RunCommand(const std::vector<std::string>& arguments) {
   if (const auto completions = CompleteFor(kFlags, arguments)) return PrintToStdout(kName, *completions);
-  CommandLine line;
-  const Status parsed = ParseCommandLine(arguments, line);
+  const Result<CommandLine> parsed = ParseWithDefaults(arguments, ParseCommandLine);
   if (!parsed.ok()) return ReportUsageError(kName, parsed.error());
+  const CommandLine& line = *parsed;
   if (line.help || line.help_all) return PrintToStdout(kName, RenderHelp(kDescription, line.help_all));
   if (!line.print_completion.empty()) return PrintToStdout(kName, CompletionScript(kName, line.print_completion));
   if (line.print_man_page) return PrintToStdout(kName, RenderManPage(kDescription));

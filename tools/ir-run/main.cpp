@@ -66,15 +66,18 @@ struct CommandLine : ProgramOptions {
   bool print_version = false;
 };
 
-Status ParseCommandLine(const std::vector<std::string>& arguments, CommandLine& line) {
+constexpr FlagRequirement kRequirements[] = {{"rtol", "check"}, {"atol", "check"}, {"require-comparison", "check"}};
+
+Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
+  CommandLine line;
   FlagParser parser(kName, kFlags, line.driver.input);
   const Flag* flag = kFlags;
 #define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
 #include "flags.def"
-  IROPT_RETURN_IF_ERROR(parser.Parse(arguments));
+  IROPT_RETURN_IF_ERROR(parser.Parse(arguments, {.requirements = kRequirements}));
   TranslateDiagnosticFlags(line.diagnostics, line.colour, line.driver.compiler);
   if (line.loops == "compile") line.ProgramOptions::loops = LoopMode::Compile;
-  return {};
+  return line;
 }
 
 std::string RenderPackedFuncs() {
@@ -85,9 +88,9 @@ std::string RenderPackedFuncs() {
 
 int RunCommand(const std::vector<std::string>& arguments) {
   if (const auto completions = CompleteFor(kFlags, arguments)) return PrintToStdout(kName, *completions);
-  CommandLine line;
-  const Status parsed = ParseCommandLine(arguments, line);
+  const Result<CommandLine> parsed = ParseWithDefaults(arguments, ParseCommandLine);
   if (!parsed.ok()) return ReportUsageError(kName, parsed.error());
+  const CommandLine& line = *parsed;
   if (line.help || line.help_all) return PrintToStdout(kName, RenderHelp(kDescription, line.help_all));
   if (line.list_packed) return PrintToStdout(kName, RenderPackedFuncs());
   if (!line.print_completion.empty()) return PrintToStdout(kName, CompletionScript(kName, line.print_completion));

@@ -9,6 +9,7 @@
 
 #include "iropt/driver/compiler_options.h"
 #include "iropt/driver/run_limits.h"
+#include "iropt/support/result.h"
 
 namespace iropt {
 
@@ -37,12 +38,25 @@ enum class LoopMode : uint8_t {
   Compile,    // compiled to machine code
 };
 
+// The inputs on which functions are run: floats of usual size; zeros of both signs, negative and large numbers;
+// infinities and NaNs.
+struct InputKinds {
+  bool ordinary = true;
+  bool special = true;
+  bool non_finite = true;
+
+  // Of the words ordinary, special and nonfinite. Fails on other words, and if there is none.
+  static Result<InputKinds> Of(const std::vector<std::string>& words);
+  std::vector<std::string> Words() const;
+};
+
 // How functions are run before and after passes, to compare what they compute.
 struct SemanticCheckOptions {
   bool each = false;               // around every pass, not only around all passes
   int64_t budget = 1'000'000'000;  // operations of the runs of one function in one form
   int64_t seed = 0;                // of inputs and of random operators
   LoopMode loops = LoopMode::Interpret;
+  InputKinds inputs = {};
   bool is_required = false;  // a function that is not compared is an error
 };
 
@@ -61,8 +75,9 @@ ChangePrinting ChangePrintingOf(std::string_view word);
 struct DriverOptions {
   CompilerOptions compiler;
 
-  std::string input = "-";   // "-" is the standard input
-  std::string output = "-";  // "-" is the standard output
+  std::string input = "-";               // "-" is the standard input
+  std::vector<std::string> more_inputs;  // of ir-opt: works on each of them as on the first one
+  std::string output = "-";              // "-" is the standard output; "DIR/": a file in the folder for each input
 
   std::string emit = "tvmscript";  // the format of the output, see formats.h
 
@@ -104,6 +119,7 @@ struct DriverOptions {
   std::string remarks;                           // the file for what passes optimized and missed; empty: none
   std::string time_trace;                        // the file for a trace of the run; empty: none
   ShownForm report = ShownForm::None;            // the size of the input, the effect and the time of each pass
+  std::string report_file;                       // the file for the report as JSON; empty: none
   std::string report_page;                       // the file for a page about the run; empty: none
   ShownForm explain_pipeline = ShownForm::None;  // for each pass its outcome, or why it did not run
   std::optional<int64_t> opt_bisect_limit;       // the number of passes to run, see OptBisect

@@ -1,15 +1,14 @@
 #include "dump_dir.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <iterator>
-#include <system_error>
 #include <utility>
 
+#include "output_files.h"
 #include "snapshot.h"
 
 namespace iropt {
@@ -23,23 +22,40 @@ std::string FileNameOf(std::string name) {
   return name;
 }
 
+// Whether a file may be one of PathOf: "0003-FoldConstant.ir".
+bool IsNameOfDump(std::string_view name) {
+  constexpr size_t kDigits = 4;
+  const size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
+  return digits >= kDigits && name.substr(digits).starts_with('-') && name.ends_with(".ir");
+}
+
 }  // namespace
 
 Result<std::shared_ptr<DumpDir>> DumpDir::Make(std::string folder, const CompilerInstance& compiler,
                                                std::shared_ptr<const PassCounter> counter,
                                                std::shared_ptr<const PipelineCursor> cursor,
                                                SettingsWith settings_with) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error || access(folder.c_str(), W_OK | X_OK) != 0) {
-    const std::string reason = (error ? error : std::error_code(errno, std::generic_category())).message();
-    return Error{ErrorCode::Usage, fmt::format("cannot write to the folder '{}': {}", folder, reason)};
-  }
+  IROPT_RETURN_IF_ERROR(MakeOutputFolder(folder));
   std::shared_ptr<DumpDir> made(new DumpDir(std::move(folder), compiler));
   made->counter_ = std::move(counter);
   made->cursor_ = std::move(cursor);
   made->settings_with_ = std::move(settings_with);
   return made;
+}
+
+Status DumpDir::RemoveOldFiles() {
+  if (std::exchange(has_removed_, true)) return {};
+  std::error_code error;
+  std::filesystem::directory_iterator files(folder_, error);
+  for (; !error && files != std::filesystem::directory_iterator(); files.increment(error)) {
+    const std::filesystem::path path = files->path();
+    if (!IsNameOfDump(path.filename().string()) || !files->is_regular_file(error)) continue;
+    IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBuffer> text, ReadFile(path.string()));
+    if (!PipelineOfSnapshot(text->text())) continue;
+    if (!std::filesystem::remove(path, error)) break;
+  }
+  if (!error) return {};
+  return Error{ErrorCode::Usage, fmt::format("cannot remove old files of '{}': {}", folder_, error.message())};
 }
 
 std::string DumpDir::PathOf(std::string_view kind, const PassInfo& info) const {

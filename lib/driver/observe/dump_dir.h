@@ -26,6 +26,10 @@ class DumpDir : public ChangeInstrument {
                                                std::shared_ptr<const PipelineCursor> cursor,
                                                SettingsWith settings_with);
 
+  // Removes the modules that an earlier run wrote to the folder, so that its files are those of one run. Other files
+  // stay. Does nothing after the first call. O(files of the folder).
+  Status RemoveOldFiles();
+
   // Tells the name of each file that is written after a pass.
   void set_on_written(std::function<void(std::string)> on_written) { on_written_ = std::move(on_written); }
 
@@ -54,6 +58,7 @@ class DumpDir : public ChangeInstrument {
   std::shared_ptr<const PipelineCursor> cursor_;
   SettingsWith settings_with_;
   std::function<void(std::string)> on_written_;  // may be empty
+  bool has_removed_ = false;
 };
 
 }  // namespace iropt

@@ -1,10 +1,12 @@
 #include "operator_counts.h"
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
+#include "iropt/op/operators.h"
 
 namespace iropt {
 
@@ -43,6 +45,12 @@ std::map<std::string, uint64_t> CountOperators(const Module& module) {
     if (counter.others[i] != 0) counts[kCalleeNames[i]] = counter.others[i];
   }
   return counts;
+}
+
+bool HasTrainingOperators(const Module& module) {
+  const std::map<std::string, uint64_t> counts = CountOperators(module);
+  return std::ranges::any_of(std::array{OpId::kNnBatchNorm, OpId::kNnDropout},
+                             [&](OpId id) { return counts.contains(std::string(GetOp(id)->info->script)); });
 }
 
 }  // namespace iropt

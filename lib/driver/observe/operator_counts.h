@@ -13,4 +13,7 @@ namespace iropt {
 // the module, of packed functions and of closures have the keys "function", "extern" and "closure". O(expressions).
 std::map<std::string, uint64_t> CountOperators(const Module& module);
 
+// Returns whether the module has operators that compute something else in inference than in training.
+bool HasTrainingOperators(const Module& module);
+
 }  // namespace iropt

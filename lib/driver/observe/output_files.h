@@ -1,24 +1,38 @@
-// The files that flags and instruments name for output.
+// The files that a run reads and writes.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "iropt/support/file.h"
 #include "iropt/support/result.h"
 
 namespace iropt {
 
-// Sees to it that no two of them are the same file, and that none replaces the input. Links are followed; devices such
-// as /dev/null may be named several times.
+// What a file of some kind begins with, so that a flag does not replace one of another kind.
+struct FileKind {
+  std::string_view name;   // for messages: "a trace"
+  std::string_view begin;  // its first bytes
+  std::string_view mark;   // what else its first KiB has; empty: nothing
+};
+
+// Sees to it that no two files that are written are the same, and that none replaces a file that is read. Links are
+// followed; devices such as /dev/null may be named several times. "-" stands for the standard input and output.
 class OutputFiles {
  public:
-  // The module may be written to the file that it was read from. "-" stands for the standard input and output.
-  OutputFiles(const std::string& input, const std::string& output);
+  // A file that is read. `owner` is that of the path in messages: "the input", "-pipeline".
+  void AddRead(std::string_view owner, const std::string& path);
 
-  // `owner` is that of the path in messages: "-time-trace". Fails with ErrorCode::Usage if the file has another one.
+  // A file that is written. Fails with ErrorCode::Usage if it has another owner.
   Status Claim(std::string_view owner, const std::string& path);
+  // The same for one that may replace the file `source`, which is read.
+  Status ClaimInPlace(std::string_view owner, const std::string& path, const std::string& source);
+  // As Claim, for a file that appears when it is complete. Fails as well if it cannot be written, or if there is a file
+  // that is neither empty nor of the kind.
+  Result<AtomicFile> Open(std::string_view owner, const std::string& path, const FileKind& kind);
+  // The first half of Open: neither creates nor changes anything.
+  Status ClaimOfKind(std::string_view owner, const std::string& path, const FileKind& kind);
 
  private:
   struct Claimed {
@@ -26,9 +40,11 @@ class OutputFiles {
     std::string file;
   };
 
-  static std::optional<std::string> FileOf(const std::string& path);
-
-  std::vector<Claimed> claimed_;
+  std::vector<Claimed> read_;
+  std::vector<Claimed> written_;
 };
+
+// Creates a folder unless it exists. Fails if nothing can be written to it.
+Status MakeOutputFolder(const std::string& folder);
 
 }  // namespace iropt

@@ -55,6 +55,7 @@ bool Progress::IsWanted(ProgressShown shown) {
 }
 
 void Progress::Start() {
+  stopped_ = false;
   begin_ = std::chrono::steady_clock::now();
   thread_ = std::thread([this] { Watch(); });
 }

@@ -13,14 +13,23 @@ namespace iropt {
 
 namespace {
 
-// Fails before anything runs if the file cannot be written, or is another one's.
-Result<std::unique_ptr<AtomicFile>> OpenOutput(std::string_view owner, const std::string& path, OutputFiles& files) {
-  IROPT_RETURN_IF_ERROR(files.Claim(owner, path));
-  IROPT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+constexpr FileKind kTraceFile = {"a trace of ir-opt", R"({"displayTimeUnit": "ms", "traceEvents": [)", {}};
+constexpr FileKind kRemarkFile = {"a file of remarks", "--- !", {}};
+constexpr FileKind kReportFile = {"a report of ir-opt", R"({"report":{)", {}};
+constexpr FileKind kReportPage = {"a report page of ir-opt", "<!DOCTYPE html>", "<title>ir-opt report</title>"};
+
+// Fails before anything runs if the file cannot be written, or must not be replaced.
+Result<std::unique_ptr<AtomicFile>> OpenOutput(std::string_view owner, const std::string& path, const FileKind& kind,
+                                               OutputFiles& files) {
+  IROPT_ASSIGN_OR_RETURN(AtomicFile file, files.Open(owner, path, kind));
   return std::make_unique<AtomicFile>(std::move(file));
 }
 
 }  // namespace
+
+RunObservers::~RunObservers() {
+  if (diagnostics_) compiler_.set_listener(nullptr);
+}
 
 Status RunObservers::Start(const InstrumentPlan& plan, std::string pipeline, OutputFiles& files) {
   times_form_ = plan.times;
@@ -32,11 +41,12 @@ Status RunObservers::Start(const InstrumentPlan& plan, std::string pipeline, Out
   if (memory_form_ != ShownForm::None) memory_ = std::make_shared<MemoryReport>();
   if (plan.limits.any()) watchdog_ = std::make_shared<Watchdog>(plan.limits, compiler_, counter_);
   if (!plan.time_trace.empty()) {
-    IROPT_ASSIGN_OR_RETURN(std::unique_ptr<AtomicFile> file, OpenOutput("-time-trace", plan.time_trace, files));
+    IROPT_ASSIGN_OR_RETURN(std::unique_ptr<AtomicFile> file,
+                           OpenOutput("-time-trace", plan.time_trace, kTraceFile, files));
     trace_ = std::make_shared<TimeTrace>(std::move(file));
   }
   if (!plan.remarks.empty()) {
-    IROPT_ASSIGN_OR_RETURN(std::unique_ptr<AtomicFile> file, OpenOutput("-remarks", plan.remarks, files));
+    IROPT_ASSIGN_OR_RETURN(std::unique_ptr<AtomicFile> file, OpenOutput("-remarks", plan.remarks, kRemarkFile, files));
     remarks_ = std::make_shared<RemarkFile>(std::move(file), compiler_.sources());
   }
   return StartReports(plan, std::move(pipeline), files);
@@ -48,11 +58,16 @@ Status RunObservers::StartReports(const InstrumentPlan& plan, std::string pipeli
   pipeline_ = std::move(pipeline);
   std::unique_ptr<FunctionTexts> texts;
   if (!plan.report_page.empty()) {
-    IROPT_ASSIGN_OR_RETURN(page_, OpenOutput("-report", plan.report_page, files));
+    IROPT_ASSIGN_OR_RETURN(page_, OpenOutput("-report", plan.report_page, kReportPage, files));
     texts = std::make_unique<FunctionTexts>(PrintOptions{.inline_constants = compiler_.options().inline_constants});
   }
-  if (report_form_ == ShownForm::None && !page_) return {};
+  if (!plan.report_file.empty()) {
+    IROPT_ASSIGN_OR_RETURN(report_file_, OpenOutput("-report", plan.report_file, kReportFile, files));
+  }
+  if (report_form_ == ShownForm::None && !report_file_ && !page_) return {};
   recorder_ = std::make_shared<RunRecorder>(std::move(texts));
+  diagnostics_ = std::make_unique<RunDiagnostics>(compiler_.sources());
+  compiler_.set_listener(diagnostics_.get());
   if (report_form_ != ShownForm::Text) return {};
   report_.emplace(compiler_.err());
   recorder_->set_on_pass([this](const PassRecord& pass) { report_->Pass(pass); });
@@ -88,6 +103,7 @@ void RunObservers::BeginOutput() {
 void RunObservers::OnRead(std::string_view subject, const Module& module, const Stopwatch& watch) {
   OnStep(RunStep::Read, watch);
   subject_ = subject;
+  has_read_ = true;
   if (!recorder_) return;
   const TimeSpent time = watch.Read();
   recorder_->OnRead(subject, module);
@@ -104,6 +120,7 @@ void RunObservers::OnStep(RunStep step, const Stopwatch& watch) {
 }
 
 void RunObservers::BeforePasses(const Module& module) {
+  has_read_ = true;
   if (statistics_) statistics_->Before(module);
   if (memory_) memory_->AddInput(subject_, module);
   if (watchdog_) watchdog_->SetInput(module);
@@ -120,14 +137,20 @@ int RunObservers::Finish(int code) {
   if (memory_) Show(memory_->Render(memory_form_));
   if (statistics_) Show(statistics_->Render(stats_form_));
   if (timing_) Show(RenderTimes(*timing_, step_times_, times_form_));
-  if (trace_) code = CodeAfter(trace_->Write(), "-time-trace", code);
-  if (remarks_) code = CodeAfter(remarks_->Write(), "-remarks", code);
+  if (trace_ && has_read_) code = CodeAfter(trace_->Write(), "-time-trace", code);
+  if (remarks_ && has_read_) code = CodeAfter(remarks_->Write(), "-remarks", code);
   return FinishReports(code);
 }
 
 int RunObservers::FinishReports(int code) {
-  const RunSummary summary{pipeline_, code};
+  if (!recorder_) return code;
+  const RunSummary summary{pipeline_, code, diagnostics_->diagnostics()};
   if (report_form_ == ShownForm::Json) Show(RenderReportJson(*recorder_, summary));
+  if (!has_read_) return code;
+  if (report_file_) {
+    report_file_->stream().Append(RenderReportJson(*recorder_, summary));
+    code = CodeAfter(report_file_->Commit(), "-report", code);
+  }
   return page_ ? CodeAfter(WriteReportPage(*recorder_, summary, *page_), "-report", code) : code;
 }
 

@@ -18,6 +18,7 @@
 #include "pass_counter.h"
 #include "progress.h"
 #include "remark_file.h"
+#include "report/run_diagnostics.h"
 #include "report/run_record.h"
 #include "report/text_report.h"
 #include "run_statistics.h"
@@ -32,6 +33,9 @@ class RunObservers {
   // Text and messages go to the stderr of `compiler`, which must outlive it.
   RunObservers(CompilerInstance& compiler, std::shared_ptr<const PassCounter> counter)
       : compiler_(compiler), counter_(std::move(counter)) {}
+  RunObservers(const RunObservers&) = delete;
+  RunObservers& operator=(const RunObservers&) = delete;
+  ~RunObservers();
 
   // Makes the observers of the plan and opens their files. `pipeline` is that of the run, for the reports.
   Status Start(const InstrumentPlan& plan, std::string pipeline, OutputFiles& files);
@@ -51,8 +55,8 @@ class RunObservers {
   void AfterPasses(const Module& module);
   // A step that ends now and began when the watch did.
   void OnStep(RunStep step, const Stopwatch& watch);
-  // Prints the tables and writes the files, at the end of a run, also of one that failed. `code` is the exit code of
-  // the run; returns it, or that of the first file that cannot be written if it is 0.
+  // Prints the tables and writes the files, at the end of a run, also of one that failed; no files if no module was
+  // read. `code` is the exit code of the run; returns it, or that of the first file that cannot be written if it is 0.
   int Finish(int code);
 
  private:
@@ -70,14 +74,17 @@ class RunObservers {
   ShownForm memory_form_ = ShownForm::None;
   std::string metrics_;  // of the modules so far
   std::string subject_;  // the module that was read last
+  bool has_read_ = false;
   StepTimes step_times_;
   // Null unless the plan has them.
   std::shared_ptr<PassTimingInstrument> timing_;
   std::shared_ptr<RunStatistics> statistics_;
   std::shared_ptr<MemoryReport> memory_;
-  std::shared_ptr<RunRecorder> recorder_;  // for the reports
+  std::shared_ptr<RunRecorder> recorder_;        // for the reports
+  std::unique_ptr<RunDiagnostics> diagnostics_;  // the same
   std::optional<TextReport> report_;
   ShownForm report_form_ = ShownForm::None;
+  std::unique_ptr<AtomicFile> report_file_;
   std::unique_ptr<AtomicFile> page_;
   std::string pipeline_;
   std::shared_ptr<TimeTrace> trace_;

@@ -13,8 +13,7 @@ namespace iropt {
 
 namespace {
 
-constexpr std::string_view kHeaderBegin = "# ir-opt ";
-constexpr std::string_view kPipelineBegin = "# pipeline file:";
+constexpr std::string_view kPipelineBegin = kSnapshotMark.substr(1, kSnapshotMark.size() - 2);
 constexpr std::string_view kPipelineEnd = "# }";
 constexpr std::string_view kComment = "# ";
 
@@ -52,7 +51,7 @@ std::string CommandLineOf(const PipelineFile& pipeline, const std::string& path)
 }
 
 std::string SnapshotHeader(std::string_view title, const PipelineFile& pipeline, const std::string& path) {
-  std::string header = fmt::format("{}{}: {}\n", kHeaderBegin, IROPT_VERSION, title);
+  std::string header = fmt::format("{}{}: {}\n", kSnapshotBegin, IROPT_VERSION, title);
   header += fmt::format("{}To go on: ir-opt -run-reproducer {}\n", kComment, ShellWord(path));
   header += fmt::format("{}or: {}\n", kComment, CommandLineOf(pipeline, path));
   return header + fmt::format("{}\n", kPipelineBegin) + AsComment(PrintPipelineFile(pipeline)) + '\n';
@@ -68,7 +67,7 @@ Status WriteSnapshot(std::string_view title, const PipelineFile& pipeline, const
 }
 
 std::optional<std::string> PipelineOfSnapshot(std::string_view text) {
-  if (!text.starts_with(kHeaderBegin)) return std::nullopt;
+  if (!text.starts_with(kSnapshotBegin)) return std::nullopt;
   std::string pipeline;
   bool inside = false;
   while (text.starts_with('#')) {

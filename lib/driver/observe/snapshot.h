@@ -13,6 +13,10 @@
 
 namespace iropt {
 
+// The first bytes of a snapshot, and a line of its header.
+inline constexpr std::string_view kSnapshotBegin = "# ir-opt ";
+inline constexpr std::string_view kSnapshotMark = "\n# pipeline file:\n";
+
 // The comments at the top of the file `path`. `title` describes the module.
 std::string SnapshotHeader(std::string_view title, const PipelineFile& pipeline, const std::string& path);
 

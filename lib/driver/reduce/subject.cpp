@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "driver/load_plugins.h"
 #include "driver/observe/snapshot.h"
 #include "iropt/analysis/well_formed.h"
 #include "iropt/diag/consumers.h"
@@ -51,6 +52,11 @@ VerifyOptions SubjectMaker::verify_options() const {
 Result<Subject> SubjectMaker::ReadInput(const ModuleSource& source) {
   Subject subject;
   IROPT_ASSIGN_OR_RETURN(subject.draft.pipeline, ReadPipeline(compiler_, source.text));
+  // The operators of the module may come from them.
+  if (subject.draft.pipeline) {
+    IROPT_RETURN_IF_ERROR(
+        LoadPluginsOf(*subject.draft.pipeline, source.name, compiler_.registry(), compiler_.diagnostics()));
+  }
   IROPT_ASSIGN_OR_RETURN(subject.draft.module, compiler_.Parse(source));
   IROPT_RETURN_IF_ERROR(compiler_.Verify(subject.draft.module));
   if (!CheckTextSize(subject.draft.module, compiler_.diagnostics())) return Failure{ErrorCode::Budget};

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <map>
 #include <string>
 
 #include "driver/observe/operator_counts.h"
-#include "iropt/op/operators.h"
 
 namespace iropt {
 
@@ -23,13 +21,6 @@ constexpr IntegerRange kIntegers[] = {{-8, 8}, {0, 3}, {1, 3}, {0, 1}, {0, 0}, {
 // Where one failure comes back so often, other inputs do not help.
 constexpr size_t kMostSameFailures = 14;
 
-// Returns whether the module has operators that compute something else in inference.
-bool HasTrainingOperators(const Module& module) {
-  const std::map<std::string, uint64_t> counts = CountOperators(module);
-  return std::ranges::any_of(std::array{OpId::kNnBatchNorm, OpId::kNnDropout},
-                             [&](OpId id) { return counts.contains(std::string(GetOp(id)->info->script)); });
-}
-
 }  // namespace
 
 void CheckMode::Add(const PassInfo& pass) {
@@ -42,8 +33,17 @@ void CheckMode::Add(const PassInfo& pass) {
   restricts_inputs |= declares(PassChange::ParamTypes);
 }
 
-FunctionCheck::FunctionCheck(const Module& first, const ModuleEntry& function)
-    : first_module_(first), first_(Entry::Of(function)), interface_(first_) {}
+FunctionCheck::FunctionCheck(const Module& first, const ModuleEntry& function, InputKinds kinds)
+    : kinds_(kinds), first_module_(first), first_(Entry::Of(function)), interface_(first_) {}
+
+bool FunctionCheck::Selects(InputValues values) const {
+  switch (values) {
+    case InputValues::kOrdinary: return kinds_.ordinary;
+    case InputValues::kSpecial: return kinds_.special;
+    case InputValues::kNonFinite: break;
+  }
+  return kinds_.non_finite;
+}
 
 std::optional<FunctionCheck::Trial> FunctionCheck::FindTrial(size_t number, const Module& module,
                                                              const CallInterface& interface, FunctionRunner& runner,
@@ -85,6 +85,7 @@ std::string FunctionCheck::FindTrials(const Module& module, const CallInterface&
   if (!maker_->obstacle().empty()) return maker_->obstacle();
   Error first_error{ErrorCode::SemanticCheck, {}};
   for (size_t i = 0; i < kTrials.size(); ++i) {
+    if (!Selects(kTrials[i])) continue;
     Error error{ErrorCode::SemanticCheck, {}};
     std::optional<Trial> trial = FindTrial(i, module, interface, runner, seed, error);
     if (trial && !trial->outcome.is_written) {

@@ -10,6 +10,7 @@
 #include "compare_outcomes.h"
 #include "function_runner.h"
 #include "input_maker.h"
+#include "iropt/driver/driver_options.h"
 
 namespace iropt {
 
@@ -34,7 +35,7 @@ struct CheckResult {
 class FunctionCheck {
  public:
   // Begins at a module that has the function.
-  FunctionCheck(const Module& first, const ModuleEntry& function);
+  FunctionCheck(const Module& first, const ModuleEntry& function, InputKinds kinds);
 
   const GlobalVar& var() const { return interface_.var(); }
   const CallInterface& interface() const { return interface_; }
@@ -65,6 +66,9 @@ class FunctionCheck {
   // Compares the outcome of another run with that of the trial. False if it cannot be compared with later ones.
   bool CompareTrial(const Trial& trial, const RunOutcome& after, CheckMode mode, CheckResult& result) const;
 
+  bool Selects(InputValues values) const;
+
+  InputKinds kinds_;
   Module first_module_;
   Entry first_;
   CallInterface interface_;

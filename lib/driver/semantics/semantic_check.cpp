@@ -49,14 +49,14 @@ void SemanticCheck::AddNewFunctions() {
     const bool is_known =
         std::ranges::any_of(functions_, [&](const Checked& checked) { return &checked.check.var() == entry.var; });
     if (is_known || !IsPublic(entry)) continue;
-    FunctionCheck check(current_, entry);
+    FunctionCheck check(current_, entry, options_.inputs);
     const CallInterface interface = check.interface();
     functions_.push_back({std::move(check), current_, interface, versions_.Fingerprint(entry.var)});
   }
 }
 
 void SemanticCheck::Restart(Checked& checked, const Module& module) {
-  FunctionCheck check(module, *module.Find(&checked.check.var()));
+  FunctionCheck check(module, *module.Find(&checked.check.var()), options_.inputs);
   const CallInterface interface = check.interface();
   checked.check = std::move(check);
   checked.since = module;
@@ -65,9 +65,10 @@ void SemanticCheck::Restart(Checked& checked, const Module& module) {
   checked.mode = {};
 }
 
-void SemanticCheck::TellNotCompared(Checked& checked, const std::string& reason) {
+void SemanticCheck::TellNotCompared(Checked& checked, const std::string& reason, const std::string& culprit) {
   if (checked.is_told) return;
   checked.is_told = true;
+  checked.not_compared = culprit;
   ++num_not_compared_;
   const ModuleEntry* entry = current_.Find(&checked.check.var());
   const SourceSpan span = entry ? Location(*entry->func) : SourceSpan();
@@ -87,7 +88,7 @@ bool SemanticCheck::Follow(Checked& checked, const PassInfo& info, const Module&
   switch (change.kind) {
     case InterfaceChange::Kind::kKnown: return true;
     case InterfaceChange::Kind::kNotComparable:
-      TellNotCompared(checked, fmt::format("{} changes its parameters: {}", info.name, change.reason));
+      TellNotCompared(checked, fmt::format("{} changes its parameters: {}", info.name, change.reason), info.name);
       Restart(checked, after);
       return true;
     case InterfaceChange::Kind::kWrong: break;
@@ -111,7 +112,7 @@ bool SemanticCheck::Compare(Checked& checked, const Module& after, const std::st
     if (result.outputs[i].max_absolute > checked.outputs[i].max_absolute) checked.passes[i] = culprit;
     checked.outputs[i].Add(result.outputs[i]);
   }
-  if (!result.not_compared.empty()) TellNotCompared(checked, result.not_compared);
+  if (!result.not_compared.empty()) TellNotCompared(checked, result.not_compared, culprit);
   checked.since = after;
   checked.interface = checked.check.interface();
   checked.fingerprint = fingerprint;
@@ -163,7 +164,10 @@ std::string SemanticCheck::RenderTable() const {
       const OutputErrors& output = checked.outputs[i];
       text += fmt::format("{:>15.3g}{:>15.3g}{:>6}{:>6}  {} {}", output.max_absolute, output.max_relative,
                           output.num_nan_mismatches, checked.num_runs, checked.check.var().name, output.name);
-      text += checked.passes[i].empty() ? "\n" : fmt::format(" ({})\n", checked.passes[i]);
+      if (!checked.passes[i].empty()) text += fmt::format(" ({})", checked.passes[i]);
+      if (checked.is_told) text += "; not compared";
+      if (!checked.not_compared.empty()) text += fmt::format(" around {}", checked.not_compared);
+      text += '\n';
     }
   }
   return text + fmt::format("functions: {} ({} unchanged, {} not compared)\n", functions_.size(), num_unchanged,

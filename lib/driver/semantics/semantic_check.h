@@ -45,7 +45,8 @@ class SemanticCheck : public PassInstrument {
     std::vector<OutputErrors> outputs = {};
     std::vector<std::string> passes = {};  // by output: that with the greatest error
     size_t num_runs = 0;
-    bool is_told = false;  // that it is not compared
+    bool is_told = false;           // that it is not compared
+    std::string not_compared = {};  // around this pass first; empty for all passes together
   };
 
   void AddNewFunctions();
@@ -53,7 +54,7 @@ class SemanticCheck : public PassInstrument {
   bool Follow(Checked& checked, const PassInfo& info, const Module& after);
   // False after a difference.
   bool Compare(Checked& checked, const Module& after, const std::string& culprit);
-  void TellNotCompared(Checked& checked, const std::string& reason);
+  void TellNotCompared(Checked& checked, const std::string& reason, const std::string& culprit);
   void Restart(Checked& checked, const Module& module);
   std::string RenderTable() const;
 

@@ -86,8 +86,16 @@ Json RunJson(const RunRecorder& run, const RunSummary& summary) {
                      {"begin_ms", Milliseconds(step.begin_seconds)},
                      {"wall_ms", Milliseconds(step.time.wall_seconds)}});
   }
-  return {{"version", IROPT_VERSION},    {"pipeline", summary.pipeline}, {"exit_code", summary.exit_code},
-          {"modules", ModulesJson(run)}, {"passes", PassesJson(run)},    {"steps", std::move(steps)}};
+  Json diagnostics = Json::array();
+  for (const RunDiagnostic& diagnostic : summary.diagnostics)
+    diagnostics.push_back({{"severity", SeverityName(diagnostic.severity)}, {"text", diagnostic.text}});
+  return {{"version", IROPT_VERSION},
+          {"pipeline", summary.pipeline},
+          {"exit_code", summary.exit_code},
+          {"modules", ModulesJson(run)},
+          {"passes", PassesJson(run)},
+          {"steps", std::move(steps)},
+          {"diagnostics", std::move(diagnostics)}};
 }
 
 // Names may have malformed UTF-8 from the input, which JSON cannot hold.

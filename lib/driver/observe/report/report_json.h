@@ -1,8 +1,10 @@
 // The JSON of -report=json, which is also the data of the page.
 #pragma once
 
+#include <span>
 #include <string>
 
+#include "run_diagnostics.h"
 #include "run_record.h"
 
 namespace iropt {
@@ -11,6 +13,7 @@ namespace iropt {
 struct RunSummary {
   std::string pipeline;  // as a string; empty if there is none
   int exit_code = 0;
+  std::span<const RunDiagnostic> diagnostics = {};
 };
 
 // One line:
@@ -22,7 +25,8 @@ struct RunSummary {
 //                 "functions": {"added": [], "removed": [], "changed": ["main"]},
 //                 "bindings": {"added": 0, "removed": 1, "changed": 1},
 //                 "operators": {"R.add": {"before": 3, "after": 2}}, "attributes": false}],
-//     "steps": [{"name": "check", "module": 0, "begin_ms": 0.1, "wall_ms": 0.1}]}}
+//     "steps": [{"name": "check", "module": 0, "begin_ms": 0.1, "wall_ms": 0.1}],
+//     "diagnostics": [{"severity": "error", "text": "in.ir: error: pass 'FoldConstant' failed"}]}}
 // Only passes that changed something have the last four members.
 std::string RenderReportJson(const RunRecorder& run, const RunSummary& summary);
 

@@ -94,7 +94,7 @@ def drive_functions(page):
     expect("def main" in page.text(".diff.text"), True, "text")
     print("text")
 
-    page.eval("location.hash = location.hash + '&after=-1&view=graph'")
+    page.eval("location.hash = location.hash + '&after=0&view=graph'")
     page.wait("document.querySelector('.graph')")
     titles = page.texts(".node .title")
     expect([title for title in titles if title in ("x", "y", "add", "subtract", "twice", "return")],
@@ -114,6 +114,15 @@ def drive_functions(page):
     page.wait("document.querySelector('h1').textContent === 'R.multiply'")
     expect(page.texts("#detail tbody a"), ["EliminateCommonSubexpr"], "passes with the operator")
     print("operator")
+
+    page.eval("location.hash = 'function=twice'")
+    page.wait("document.querySelector('h1').textContent === 'twice'")
+    expect(page.text("[aria-current=page] .name"), "twice", "the item of an address with a name")
+    page.eval("location.hash = 'pass=3'")
+    page.wait("document.querySelector('h1').textContent === '3CanonicalizeBindings'")
+    page.eval("location.hash = 'group=pipeline'")
+    page.wait("document.querySelector('.heading .badge').textContent === 'group'")
+    print("addresses")
 
 
 def drive_looks(browser, page, path):
@@ -140,6 +149,7 @@ def main():
             expect(page.texts(".item .dot.failed ~ .name"), ["DeadCodeElimination"], "failed passes")
             page.click(".note.bad a")
             expect(page.text(".heading .badge"), "failed", "badge")
+            expect("nope" in page.text(".diagnostics .error"), True, "the message of the failed pass")
             print("failed pass is marked")
         else:
             drive_lists(page)

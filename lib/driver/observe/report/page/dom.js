@@ -86,6 +86,6 @@ function link(text, route, properties) {
   return h('a', {href: '#' + route, ...properties}, text);
 }
 
-function badge(kind) {
-  return h('span', {class: 'badge ' + kind}, kind);
+function badge(kind, text = kind) {
+  return h('span', {class: 'badge ' + kind}, text);
 }

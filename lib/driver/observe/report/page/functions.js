@@ -5,7 +5,7 @@ const kMostNodes = 150;
 function functionItem(fn) {
   const {kind} = data.functions[fn];
   const times = histories[fn].length;
-  return h('a', {class: 'item', href: '#function=' + fn, 'data-route': 'function=' + fn},
+  return h('a', {class: 'item', href: '#' + functionRoute(fn), 'data-route': functionRoute(fn)},
            h('span', {class: 'line'}, h('span', {class: 'kind ' + kind}, kind), h('span', {class: 'name mono', title: functionName(fn)}, functionName(fn)),
              h('span', {class: 'time'}, times === 0 ? '' : `${times}\u00d7`)));
 }
@@ -34,7 +34,8 @@ function overview() {
       first ? tile('Bindings of the input', formatCount(first.bindings), `${formatCount(first.calls)} calls`) : null,
       leaves.length > 0 ? tile('Nodes', formatBytes(leaves[leaves.length - 1].node_bytes), first ? `${formatBytes(first.node_bytes)} at first` : '') : null),
   ];
-  for (const pass of failed) view.push(h('p', {class: 'note bad'}, 'Failed: ', link(pass.name, 'pass=' + pass.index), ' (pass ' + pass.number + ')'));
+  for (const pass of failed) view.push(h('p', {class: 'note bad'}, 'Failed: ', link(pass.name, passRoute(pass)), ' (pass ' + pass.number + ')'));
+  if (data.diagnostics.length > 0) view.push(diagnosticList());
   if (data.exit_code !== 0 && failed.length === 0) view.push(h('p', {class: 'note bad'}, 'The run failed outside of the passes.'));
   if (leaves.length > 1) view.push(h('h2', {}, 'Memory of the nodes after each pass'), memoryChart());
   const slow = [...leaves].sort((a, b) => b.wall_ms - a.wall_ms).slice(0, 10);
@@ -45,30 +46,36 @@ function overview() {
   return view;
 }
 
+// What the run has reported.
+function diagnosticList() {
+  return h('ul', {class: 'diagnostics'}, data.diagnostics.map(({severity, text}) => h('li', {class: severity}, h('pre', {}, text))));
+}
+
 // Bars, one for each pass.
 function memoryChart() {
   const most = Math.max(1, ...leaves.map((pass) => pass.node_bytes));
   const chart = h('div', {class: 'columns-chart', role: 'img', 'aria-label': `Memory of the nodes, at most ${formatBytes(most)}`});
   for (const pass of leaves) {
-    const column = h('a', {href: '#pass=' + pass.index, tabindex: -1, title: `${pass.number} ${pass.name} \u2014 ${formatBytes(pass.node_bytes)}`, class: pass.kind}, h('i', {}));
+    const column = h('a', {href: '#' + passRoute(pass), tabindex: -1, title: `${pass.number} ${pass.name} \u2014 ${formatBytes(pass.node_bytes)}`, class: pass.kind}, h('i', {}));
     column.firstChild.style.height = `${(100 * pass.node_bytes / most).toFixed(1)}%`;
     chart.append(column);
   }
   return h('div', {class: 'chart-frame'}, h('span', {class: 'chart-most'}, formatBytes(most)), chart);
 }
 
-// `after` is the index of a pass; without it, the input.
+// `after` is the number of a pass, or 0 for the input; without it, the function after all passes.
 function functionView(fn, after, wanted) {
   const func = data.functions[fn];
   if (!func) return overview();
-  const version = after === undefined ? histories[fn].length : versionBefore(fn, after + 1);
+  const pass = leaves[after - 1];
+  const version = after === undefined ? histories[fn].length : versionBefore(fn, pass ? pass.index + 1 : 0);
   const lines = linesAt(fn, version);
   const last = version === 0 ? null : histories[fn][version - 1];
   const isGraph = wanted === 'graph' && func.kind !== 'module';
-  const route = (view, at) => `function=${fn}&after=${at}&view=${view}`;
-  const here = last ? last.pass : -1;
-  const select = h('select', {id: 'version', onchange: () => go(route(wanted || 'text', select.value))}, h('option', {value: -1}, 'Input'),
-                   histories[fn].map((change) => h('option', {value: change.pass, selected: last === change}, `After ${passes[change.pass].number} ${passes[change.pass].name}`)));
+  const route = (view, at) => `${functionRoute(fn)}&after=${at}&view=${view}`;
+  const here = last ? passes[last.pass].number : 0;
+  const select = h('select', {id: 'version', onchange: () => go(route(wanted || 'text', select.value))}, h('option', {value: 0}, 'Input'),
+                   histories[fn].map((change) => h('option', {value: passes[change.pass].number, selected: last === change}, `After ${passes[change.pass].number} ${passes[change.pass].name}`)));
   const tab = (view, text) => h('a', {href: '#' + route(view, here), 'aria-current': (wanted || 'text') === view ? 'true' : undefined}, text);
   const view = [
     h('div', {class: 'heading'}, h('h1', {class: 'mono'}, functionName(fn)), h('span', {class: 'badge kind'}, func.kind),
@@ -127,7 +134,7 @@ function operatorView(name) {
   const body = h('tbody', {});
   const around = h('div', {class: 'scroll'}, h('table', {class: 'numbers'},
       h('thead', {}, h('tr', {}, ['Pass', 'Change', 'Calls after it'].map((title, i) => h('th', {scope: 'col', class: i === 0 ? '' : 'right'}, title)))), body));
-  appendRows(body, operator.passes, ({pass, change, total}) => h('tr', {}, h('td', {}, h('span', {class: 'index'}, String(passes[pass].number)), ' ', link(passes[pass].name, 'pass=' + pass)),
+  appendRows(body, operator.passes, ({pass, change, total}) => h('tr', {}, h('td', {}, h('span', {class: 'index'}, String(passes[pass].number)), ' ', link(passes[pass].name, passRoute(passes[pass]))),
                                                                 h('td', {class: 'right strong'}, formatChange(change)), h('td', {class: 'right'}, formatCount(total))), 200, around);
   return [
     h('div', {class: 'heading'}, h('h1', {class: 'mono'}, name), h('span', {class: 'badge kind'}, 'operator')),

@@ -45,8 +45,9 @@ let route = new URLSearchParams();
 
 function markSelected() {
   for (const item of document.querySelectorAll('[aria-current="page"]')) item.removeAttribute('aria-current');
-  const [name, value] = [...route][0] || [];
-  const wanted = name === 'operator' ? `operator=${encodeURIComponent(value)}` : `${name}=${value}`;
+  const pass = passAt(route);
+  const fn = functionAt(route);
+  const wanted = pass ? passRoute(pass) : fn !== undefined ? functionRoute(fn) : 'operator=' + encodeURIComponent(route.get('operator'));
   for (const item of document.querySelectorAll('.item')) {
     if (item.dataset.route !== wanted) continue;
     item.setAttribute('aria-current', 'page');
@@ -54,7 +55,7 @@ function markSelected() {
     const top = item.offsetTop - list.offsetTop;
     if (top < list.scrollTop || top + item.offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = top - list.clientHeight / 3;
   }
-  for (const bar of byId('bars').children) bar.classList.toggle('selected', name === 'pass' && bar.dataset.pass === value);
+  for (const bar of byId('bars').children) bar.classList.toggle('selected', bar.dataset.route === wanted);
 }
 
 // Shows what the address names.
@@ -63,8 +64,8 @@ function show() {
   const number = (name) => (route.has(name) ? Number(route.get(name)) : undefined);
   const detail = byId('detail');
   let view;
-  if (route.has('pass')) view = passView(number('pass'));
-  else if (route.has('function')) view = functionView(number('function'), number('after'), route.get('view'));
+  if (route.has('pass') || route.has('group')) view = passView(passAt(route));
+  else if (route.has('function')) view = functionView(functionAt(route), number('after'), route.get('view'));
   else if (route.has('operator')) view = operatorView(route.get('operator'));
   else view = overview();
   detail.replaceChildren(...view.flat().filter((part) => part !== null));
@@ -74,12 +75,12 @@ function show() {
 }
 
 function stepPass(step) {
-  const current = route.has('pass') ? Number(route.get('pass')) : -1;
+  const current = passAt(route) ? passAt(route).index : -1;
   const rows = matching('passes', listState.query.trim().toLowerCase());
   if (rows.length === 0) return;
   let next = step > 0 ? rows.find((pass) => pass.index > current) : [...rows].reverse().find((pass) => pass.index < current);
   if (!next) next = step > 0 ? rows[rows.length - 1] : rows[0];
-  go('pass=' + next.index);
+  go(passRoute(next));
 }
 
 // Moves to the next or previous change that is not folded.

@@ -5,9 +5,14 @@ const passes = data.passes;
 const leaves = [];  // the passes that run no others
 const histories = data.functions.map(() => []);  // for each function its changes: {pass, steps}
 
+// The effect of a pass after which the functions differ in names of variables, if at all.
+const kNamesAlone = 'names alone';
+
 passes.forEach((pass, index) => {
   pass.index = index;
-  pass.kind = pass.composite ? 'composite' : pass.outcome;
+  pass.isRenaming = !pass.composite && pass.outcome === 'changed' && !pass.attributes &&
+                    ['added', 'removed', 'changed'].every((verb) => pass.functions[verb].length === 0);
+  pass.kind = pass.composite ? 'composite' : pass.isRenaming ? 'unchanged' : pass.outcome;
   if (!pass.composite) {
     pass.number = leaves.length + 1;
     leaves.push(pass);
@@ -63,6 +68,38 @@ function versionBefore(fn, passIndex) {
 
 function functionName(fn) {
   return data.functions[fn].name || '(attributes of the module)';
+}
+
+// The addresses of views: a pass by its number, which -print-changed and -dump-dir show, too, a group of passes by its
+// name and which of that name it is, a function by its name and, if there are several modules, that of its module.
+const groupsOf = new Map();  // by name
+for (const pass of passes) {
+  if (!pass.composite) continue;
+  if (!groupsOf.has(pass.name)) groupsOf.set(pass.name, []);
+  groupsOf.get(pass.name).push(pass);
+}
+
+function passRoute(pass) {
+  if (!pass.composite) return 'pass=' + pass.number;
+  const nth = groupsOf.get(pass.name).indexOf(pass) + 1;
+  return 'group=' + encodeURIComponent(pass.name) + (nth > 1 ? '&nth=' + nth : '');
+}
+
+function functionRoute(fn) {
+  const {name, module} = data.functions[fn];
+  return 'function=' + encodeURIComponent(name) + (data.modules.length > 1 ? '&module=' + (module + 1) : '');
+}
+
+// What an address names; undefined if there is no such pass or function.
+function passAt(route) {
+  if (route.has('pass')) return leaves[Number(route.get('pass')) - 1];
+  return (groupsOf.get(route.get('group')) || [])[Number(route.get('nth') || 1) - 1];
+}
+
+function functionAt(route) {
+  const module = Number(route.get('module') || 1) - 1;
+  const found = data.functions.findIndex((fn) => fn.name === route.get('function') && fn.module === module);
+  return found < 0 ? undefined : found;
 }
 
 function moduleLabel(index) {

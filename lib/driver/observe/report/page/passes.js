@@ -39,11 +39,11 @@ function renderTimeline() {
     const bar = h('button', {
       type: 'button',
       class: 'bar ' + kind,
-      title: `${name} \u2014 ${time}${step ? '' : ', ' + (pass.composite ? 'group' : pass.outcome)}`,
+      title: `${name} \u2014 ${time}${step ? '' : ', ' + (pass.composite ? 'group' : pass.isRenaming ? kNamesAlone : pass.outcome)}`,
       'aria-label': `${name}, ${time}`,
       tabindex: -1,
-      'data-pass': step ? undefined : pass.index,
-      onclick: step ? undefined : () => go('pass=' + pass.index),
+      'data-route': step ? undefined : passRoute(pass),
+      onclick: step ? undefined : () => go(passRoute(pass)),
     }, h('span', {}, name));
     bar.style.left = `${(100 * from).toFixed(3)}%`;
     bar.style.width = `${(100 * Math.max(to - from, 0)).toFixed(3)}%`;
@@ -59,6 +59,7 @@ function renderTimeline() {
 // "-2 R.add, +1 R.multiply"; the biggest changes.
 function briefEffect(pass) {
   if (pass.outcome !== 'changed' || pass.composite) return '';
+  if (pass.isRenaming) return kNamesAlone;
   const kinds = Object.entries(pass.operators || {}).map(([name, n]) => [name, n.after - n.before]);
   kinds.sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
   const parts = kinds.slice(0, 2).map(([name, n]) => `${formatChange(n)} ${name}`);
@@ -74,11 +75,11 @@ function passItem(pass) {
   const bar = h('span', {class: 'share ' + pass.kind});
   bar.style.width = `${(100 * pass.wall_ms / longestTime).toFixed(1)}%`;
   const effect = briefEffect(pass);
-  return h('a', {class: `item pass ${pass.kind}`, href: '#pass=' + pass.index, 'data-route': 'pass=' + pass.index},
+  return h('a', {class: `item pass ${pass.kind}`, href: '#' + passRoute(pass), 'data-route': passRoute(pass)},
            h('span', {class: 'line'},
              h('span', {class: 'index'}, String(pass.number)), h('i', {class: 'dot ' + pass.kind}),
              h('span', {class: 'name'}, pass.name), h('span', {class: 'hidden'}, pass.outcome), h('span', {class: 'time'}, formatTime(pass.wall_ms))),
-           pass.kind === 'unchanged' ? null : h('span', {class: 'effect'}, effect || pass.kind),
+           pass.kind === 'unchanged' && !effect ? null : h('span', {class: 'effect'}, effect || pass.kind),
            h('span', {class: 'track', 'aria-hidden': 'true'}, bar));
 }
 
@@ -133,8 +134,8 @@ function changeSection(pass, change, isOpen) {
     if (!section.open || section.childElementCount > 1) return;
     const hasGraph = data.functions[fn].kind !== 'module' && changeVerb(pass, fn) !== 'removed';
     section.append(h('div', {class: 'change-body'},
-                     h('p', {class: 'links'}, hasGraph ? link('Dataflow graph', `function=${fn}&after=${pass.index}&view=graph`) : null,
-                       link('All changes of the function', `function=${fn}&after=${pass.index}`)),
+                     h('p', {class: 'links'}, hasGraph ? link('Dataflow graph', `${functionRoute(fn)}&after=${pass.number}&view=graph`) : null,
+                       link('All changes of the function', `${functionRoute(fn)}&after=${pass.number}`)),
                      renderDiff(fn, pass.index, change.steps)));
   };
   section.addEventListener('toggle', fill);
@@ -143,19 +144,21 @@ function changeSection(pass, change, isOpen) {
   return section;
 }
 
-function passView(index) {
-  const pass = passes[index];
+function passView(pass) {
   if (!pass) return overview();
   const counts = functionCounts(pass);
   const share = totalTime > 0 ? `${(100 * pass.wall_ms / totalTime).toFixed(1)}% of all passes` : '';
   const module = moduleLabel(pass.module);
   const view = [
-    h('div', {class: 'heading'}, h('h1', {}, pass.composite ? '' : h('span', {class: 'index'}, `${pass.number}`), pass.name), badge(pass.composite ? 'group' : pass.outcome),
+    h('div', {class: 'heading'}, h('h1', {}, pass.composite ? '' : h('span', {class: 'index'}, `${pass.number}`), pass.name), pass.isRenaming ? badge('unchanged', kNamesAlone) : badge(pass.composite ? 'group' : pass.outcome),
       module ? h('span', {class: 'of'}, module) : null, h('span', {class: 'step-links'}, stepLink(pass, -1), stepLink(pass, 1))),
     h('dl', {class: 'tiles'}, tile('Time', formatTime(pass.wall_ms), share), tile('Processor time', formatTime(pass.cpu_ms)), memoryTiles(pass),
       pass.functions ? countTile('Functions', counts) : null, pass.bindings ? countTile('Bindings', pass.bindings) : null),
   ];
-  if (pass.outcome === 'failed') view.push(h('p', {class: 'note bad'}, 'The pass failed, and the run ended here. The texts show the module before it.'));
+  if (pass.outcome === 'failed') {
+    view.push(h('p', {class: 'note bad'}, 'The pass failed, and the run ended here. The texts show the module before it.'));
+    if (data.diagnostics.length > 0) view.push(diagnosticList());
+  }
   if (pass.composite) return view.concat(groupTable(pass));
   const rows = Object.entries(pass.operators || {}).map(([name, n]) => ({name, ...n}));
   rows.sort((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before));
@@ -178,7 +181,7 @@ function stepLink(pass, step) {
   const at = leaves.findIndex((leaf) => leaf.index >= pass.index);
   const next = leaves[(at < 0 ? leaves.length : at) + (pass.composite && step > 0 ? 0 : step)];
   const label = step < 0 ? 'Previous pass' : 'Next pass';
-  return next ? link(step < 0 ? '\u2190' : '\u2192', 'pass=' + next.index, {title: `${label}: ${next.name}`, 'aria-label': label, class: 'arrow'}) :
+  return next ? link(step < 0 ? '\u2190' : '\u2192', passRoute(next), {title: `${label}: ${next.name}`, 'aria-label': label, class: 'arrow'}) :
                 h('span', {class: 'arrow off', 'aria-hidden': 'true'}, step < 0 ? '\u2190' : '\u2192');
 }
 
@@ -186,7 +189,7 @@ function passTable(rows) {
   const body = h('tbody', {});
   const around = h('div', {class: 'scroll'}, h('table', {class: 'numbers'},
       h('thead', {}, h('tr', {}, ['Pass', 'Time', 'Nodes', 'Effect'].map((name, i) => h('th', {scope: 'col', class: i === 1 || i === 2 ? 'right' : ''}, name)))), body));
-  appendRows(body, rows, (pass) => h('tr', {}, h('td', {}, h('i', {class: 'dot ' + pass.kind}), link(pass.name, 'pass=' + pass.index)),
+  appendRows(body, rows, (pass) => h('tr', {}, h('td', {}, h('i', {class: 'dot ' + pass.kind}), link(pass.name, passRoute(pass))),
                                      h('td', {class: 'right'}, formatTime(pass.wall_ms)), h('td', {class: 'right'}, formatBytes(pass.node_bytes)),
                                      h('td', {class: 'soft'}, briefEffect(pass) || (pass.composite ? '' : pass.outcome))), 100, around);
   return around;
