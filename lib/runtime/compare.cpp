@@ -23,6 +23,26 @@ Tolerance Tolerance::Of(DataType dtype) {
 
 namespace {
 
+// The tolerance of a dtype is meant for about so many operations one after the other.
+constexpr double kUsualAccumulation = 4096;
+// Results that are much smaller are often differences of larger numbers.
+constexpr double kLeastMagnitude = 0.1;
+
+// The median of the absolute values, without zeros and what is not finite; 1 if there is nothing else.
+double MagnitudeOf(const NDArray& tensor) {
+  std::vector<double> values;
+  DispatchElement(tensor.dtype(), [&]<class T>(std::type_identity<T>) {
+    for (const T& element : tensor.As<T>()) {
+      const double value = std::abs(static_cast<double>(Element<T>::Load(element)));
+      if (value != 0 && std::isfinite(value)) values.push_back(value);
+    }
+  });
+  if (values.empty()) return 1;
+  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
 // Returns whether two elements are equal, floats up to the tolerance.
 template <class M>
 bool Agree(M a, M b, Tolerance tolerance) {
@@ -73,6 +93,15 @@ std::string TypeText(const NDArray& tensor) {
 }
 
 }  // namespace
+
+Tolerance Tolerance::For(const NDArray& expected, DataType dtype, double accumulation) {
+  Tolerance tolerance = Of(dtype);
+  if (!dtype.is_floating()) return tolerance;
+  const double growth = std::sqrt(std::max(accumulation / kUsualAccumulation, 1.0));
+  tolerance.relative *= growth;
+  tolerance.absolute *= growth * std::max(MagnitudeOf(expected), kLeastMagnitude);
+  return tolerance;
+}
 
 Comparison CompareTensors(const NDArray& got, const NDArray& expected, Tolerance tolerance) {
   Comparison result;

@@ -15,6 +15,9 @@ struct Tolerance {
   double absolute = 0;
   // The default for results of this dtype: larger than the rounding errors of reordered sums.
   static Tolerance Of(DataType dtype);
+  // That of the dtype, adapted to the values and to how many operations one after the other lead to them: errors grow
+  // with the square root of that, and the absolute error with the median of the absolute values. O(elements).
+  static Tolerance For(const NDArray& expected, DataType dtype, double accumulation = 1);
 };
 
 struct Comparison {

@@ -6,6 +6,7 @@
 
 #include "iropt/ir/dlpack.h"
 #include "iropt/ir/element.h"
+#include "iropt/pass/timing.h"
 
 namespace iropt {
 
@@ -73,7 +74,9 @@ Result<HostValue> CompilingExecutor::Call(const GlobalVar& var, const PrimFunc&,
                                           const PackedCaller& packed) {
   codegen::CompiledFunctionRef& function = functions_[&var];
   if (!function) {
+    const Stopwatch watch;
     IROPT_ASSIGN_OR_RETURN(function, compiler_->Compile(module_, var));
+    if (on_compile_) on_compile_(var.name, watch.Read().wall_seconds);
   }
   std::deque<LoopTensor> tensors;  // a deque, for stable addresses
   std::vector<std::vector<std::byte>> copies;

@@ -1,8 +1,11 @@
 // Execution of PrimFuncs as machine code.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "iropt/codegen/loop_compiler.h"
 #include "iropt/eval/relax/interpreter.h"
@@ -16,6 +19,11 @@ class CompilingExecutor : public PrimFuncExecutor {
   CompilingExecutor(const Module& module, std::shared_ptr<codegen::LoopCompiler> compiler, EvalLimits limits)
       : module_(module), compiler_(std::move(compiler)), limits_(limits) {}
 
+  // Tells the time that compiling a function took, or reading its code from a cache, when it is called first.
+  void set_on_compile(std::function<void(std::string_view name, double seconds)> on_compile) {
+    on_compile_ = std::move(on_compile);
+  }
+
   // Compiled code does not track initialized bytes.
   Storage::Tracking tracking() const override { return Storage::Tracking::kOff; }
   Result<HostValue> Call(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
@@ -25,6 +33,7 @@ class CompilingExecutor : public PrimFuncExecutor {
   const Module& module_;
   std::shared_ptr<codegen::LoopCompiler> compiler_;
   EvalLimits limits_;
+  std::function<void(std::string_view name, double seconds)> on_compile_;         // may be empty
   std::unordered_map<const GlobalVar*, codegen::CompiledFunctionRef> functions_;  // never iterated
 };
 

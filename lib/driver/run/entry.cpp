@@ -15,6 +15,8 @@ namespace iropt {
 
 namespace {
 
+constexpr std::string_view kMain = "main";
+
 Failure ReportUnknown(const Module& module, const std::string& name, CompilerInstance& compiler) {
   std::vector<std::string_view> names;
   for (const ModuleEntry& entry : module.functions()) {
@@ -31,11 +33,24 @@ Failure ReportUnknown(const Module& module, const std::string& name, CompilerIns
   return Failure{ErrorCode::Usage};
 }
 
+// What a run without -entry begins with; null if that is not clear.
+const ModuleEntry* FindDefault(const Module& module) {
+  if (const ModuleEntry* main = module.Find(kMain)) return main;
+  std::vector<const ModuleEntry*> functions;
+  std::vector<const ModuleEntry*> relax;
+  for (const ModuleEntry& entry : module.functions()) {
+    if (!Is<ExternFunc>(entry.func)) functions.push_back(&entry);
+    if (Is<Function>(entry.func)) relax.push_back(&entry);
+  }
+  if (functions.size() == 1) return functions[0];
+  return relax.size() == 1 ? relax[0] : nullptr;
+}
+
 }  // namespace
 
-Result<Entry> Entry::Find(const Module& module, const std::string& name, CompilerInstance& compiler) {
-  const ModuleEntry* found = module.Find(name);
-  if (!found || Is<ExternFunc>(found->func)) return ReportUnknown(module, name, compiler);
+Result<Entry> Entry::Find(const Module& module, const std::optional<std::string>& name, CompilerInstance& compiler) {
+  const ModuleEntry* found = name ? module.Find(*name) : FindDefault(module);
+  if (!found || Is<ExternFunc>(found->func)) return ReportUnknown(module, name.value_or(std::string(kMain)), compiler);
   return Of(*found);
 }
 

@@ -29,8 +29,9 @@ struct EntryInput {
 
 class Entry {
  public:
-  // Reports an error and fails if the module has no such function, or it cannot be run.
-  static Result<Entry> Find(const Module& module, const std::string& name, CompilerInstance& compiler);
+  // The function of the name; without a name "main", or else the only function, or the only Relax function. Reports an
+  // error and fails if the module has no such function, or it cannot be run.
+  static Result<Entry> Find(const Module& module, const std::optional<std::string>& name, CompilerInstance& compiler);
   // A function of a module that is not an external one. The module must outlive the entry.
   static Entry Of(const ModuleEntry& function);
 

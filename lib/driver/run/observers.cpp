@@ -40,7 +40,20 @@ void RunReporter::OnBinding(const Function&, const Var& var, const HostValue& va
   trace_->Append('\n');
 }
 
+void RunReporter::OnCompile(std::string_view prim_func, double seconds) {
+  ++compiling_.calls;
+  compiling_.seconds += seconds;
+  compiled_.emplace(prim_func, seconds);
+}
+
 void RunReporter::OnCall(CalleeKind kind, std::string_view callee, double seconds) {
+  if (kind == CalleeKind::kPrimFunc && !compiled_.empty()) {
+    const auto compiled = compiled_.find(callee);
+    if (compiled != compiled_.end()) {
+      seconds = std::max(seconds - compiled->second, 0.0);
+      compiled_.erase(compiled);
+    }
+  }
   Spent& spent = spent_[{kind, std::string(callee)}];
   ++spent.calls;
   spent.seconds += seconds;
@@ -60,6 +73,9 @@ std::string RunReporter::RenderTimes(double total_seconds) const {
     const auto& [callee, spent] = *entry;
     text += Row(spent.seconds, total_seconds, spent.calls, NameOf(callee.first), callee.second);
   }
+  known += compiling_.seconds;
+  if (compiling_.calls != 0)
+    text += Row(compiling_.seconds, total_seconds, compiling_.calls, "", "compiling PrimFuncs");
   // The time of a packed function includes the functions that it calls, so the sum may exceed the total.
   text += Row(std::max(total_seconds - known, 0.0), total_seconds, 0, "", "everything else");
   return text + Row(total_seconds, total_seconds, 0, "", "total");

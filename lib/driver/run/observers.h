@@ -18,8 +18,11 @@ class RunReporter : public RunObserver {
   void OnBinding(const Function& function, const Var& var, const HostValue& value) override;
   void OnCall(CalleeKind kind, std::string_view callee, double seconds) override;
 
-  // A table of the times in operators, PrimFuncs and packed functions, in descending order, and of the rest of
-  // `total_seconds`.
+  // The PrimFunc was compiled in its first call, whose end OnCall tells.
+  void OnCompile(std::string_view prim_func, double seconds);
+
+  // A table of the times in operators, PrimFuncs and packed functions, in descending order, of the time for compiling
+  // PrimFuncs, which theirs do not include, and of the rest of `total_seconds`.
   std::string RenderTimes(double total_seconds) const;
 
  private:
@@ -30,6 +33,8 @@ class RunReporter : public RunObserver {
 
   OutputStream* trace_;
   std::map<std::pair<CalleeKind, std::string>, Spent, std::less<>> spent_;
+  Spent compiling_;
+  std::map<std::string, double, std::less<>> compiled_;  // the seconds of PrimFuncs whose first call has not ended
 };
 
 }  // namespace iropt

@@ -72,13 +72,13 @@ std::string RenderOutputs(const std::vector<NamedTensor>& outputs) {
   return text;
 }
 
-Status CheckOutputs(const std::vector<NamedTensor>& outputs, const ProgramOptions& options,
+Status CheckOutputs(const std::vector<NamedTensor>& outputs, const ProgramOptions& options, std::string_view hint,
                     CompilerInstance& compiler) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<NamedTensor> expected, ReadTensors(*options.check));
   bool ok = true;
   const auto report = [&](std::string message) {
-    compiler.diagnostics().Error({}, "output-mismatch", std::move(message));
     ok = false;
+    return compiler.diagnostics().Error({}, "output-mismatch", std::move(message));
   };
   if (outputs.size() != expected.size())
     report(fmt::format("the function has {} outputs, but {} are expected by {}", outputs.size(), expected.size(),
@@ -90,15 +90,25 @@ Status CheckOutputs(const std::vector<NamedTensor>& outputs, const ProgramOption
       report(fmt::format("{}: {} has no such tensor", output.name, *options.check));
       continue;
     }
-    Tolerance tolerance = Tolerance::Of(output.tensor->dtype());
-    tolerance.relative = options.relative_tolerance.value_or(tolerance.relative);
-    tolerance.absolute = options.absolute_tolerance.value_or(tolerance.absolute);
     // The file may have tensors of rank 0 or of shape (1,).
     const Tensor got = WithDimension(output.tensor);
     const Tensor want = WithDimension(wanted->tensor);
+    Tolerance tolerance = Tolerance::For(*want, output.tensor->dtype());
+    tolerance.relative = options.relative_tolerance.value_or(tolerance.relative);
+    tolerance.absolute = options.absolute_tolerance.value_or(tolerance.absolute);
     const Comparison comparison = CompareTensors(*got, *want, tolerance);
-    if (!comparison.ok()) report(fmt::format("{}: {}", output.name, DescribeComparison(comparison, *got, *want)));
+    const std::string text = fmt::format("{}: {}", output.name, DescribeComparison(comparison, *got, *want));
+    const std::string allowed =
+        fmt::format("{:.3g} absolute and {:.3g} relative", tolerance.absolute, tolerance.relative);
+    if (comparison.ok()) {
+      compiler.err().Append(fmt::format("{} (tolerance: {})\n", text, allowed));
+      continue;
+    }
+    DiagnosticBuilder error = report(text);
+    if (comparison.same_type) error.Note(fmt::format("the tolerance is {}; -atol and -rtol set it", allowed));
+    if (comparison.same_type && !hint.empty()) error.Note(std::string(hint));
   }
+  IROPT_RETURN_IF_ERROR(compiler.err().Flush());
   if (!ok) return Failure{ErrorCode::SemanticCheck};
   const bool compares_elements =
       std::ranges::any_of(outputs, [](const NamedTensor& output) { return output.tensor->num_elements() != 0; });

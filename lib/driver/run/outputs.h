@@ -21,7 +21,9 @@ std::vector<NamedTensor> ForFile(const std::vector<NamedTensor>& outputs);
 // Formats each tensor: its type, statistics, and the elements if they are few.
 std::string RenderOutputs(const std::vector<NamedTensor>& outputs);
 
-// Compares the outputs with the tensors of the -check file and reports each difference.
-Status CheckOutputs(const std::vector<NamedTensor>& outputs, const ProgramOptions& options, CompilerInstance& compiler);
+// Compares the outputs with the tensors of the -check file and reports each difference, with `hint` as a note unless it
+// is empty. Prints the errors of the outputs that agree to stderr.
+Status CheckOutputs(const std::vector<NamedTensor>& outputs, const ProgramOptions& options, std::string_view hint,
+                    CompilerInstance& compiler);
 
 }  // namespace iropt

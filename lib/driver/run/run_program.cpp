@@ -8,6 +8,8 @@
 #include "arguments.h"
 #include "call_entry.h"
 #include "compiled_loops.h"
+#include "driver/observe/operator_counts.h"
+#include "driver/observe/output_files.h"
 #include "driver/pipeline_setup.h"
 #include "driver/verify_result.h"
 #include "entry.h"
@@ -25,7 +27,11 @@ namespace {
 class ProgramRun {
  public:
   ProgramRun(CompilerInstance& compiler, PipelineSetup& setup, const ProgramOptions& options)
-      : compiler_(compiler), setup_(setup), options_(options), stdout_(STDOUT_FILENO) {}
+      : compiler_(compiler),
+        setup_(setup),
+        options_(options),
+        stdout_(STDOUT_FILENO),
+        reporter_(options.trace ? &compiler.err() : nullptr) {}
 
   Status Execute() {
     IROPT_ASSIGN_OR_RETURN(const Module module, ReadModule());
@@ -50,6 +56,8 @@ class ProgramRun {
     compiler_.set_input(source.name, {});
     IROPT_ASSIGN_OR_RETURN(Module module, compiler_.Parse(source));
     IROPT_RETURN_IF_ERROR(compiler_.Verify(module));
+    has_training_operators_ = HasTrainingOperators(module);
+    if (options_.inference) IROPT_RETURN_IF_ERROR(SimplifyForInference(module));
     if (!setup_.pass()) return module;
     With<PassContext> scope(setup_.context());
     if (!scope.status().ok()) return Error(scope.status().error());
@@ -64,16 +72,33 @@ class ProgramRun {
     return std::move(result.module);
   }
 
+  Status SimplifyForInference(Module& module) {
+    IROPT_ASSIGN_OR_RETURN(const Pass pass, compiler_.MakePass("SimplifyInference"));
+    PassContext context = compiler_.MakeContext();
+    IROPT_ASSIGN_OR_RETURN(PassResult result, pass(std::move(module), context));
+    module = std::move(result.module);
+    return {};
+  }
+
+  // What may explain that results differ.
+  std::string_view Hint() const {
+    if (!has_training_operators_ || options_.inference) return "";
+    return "R.nn.batch_norm and R.nn.dropout compute what they do in training, but -O3 turns batch norms of constants "
+           "into inference; with -inference, both runs compute inference";
+  }
+
   // The loop compiler is a shared object that is loaded only if it is needed.
   Result<std::shared_ptr<codegen::LoopCompiler>> LoadLoopCompiler() const {
     return codegen::LoopCompiler::Load({.cache_dir = options_.cache_dir});
   }
 
-  Result<std::unique_ptr<PrimFuncExecutor>> MakeExecutor(const Module& module, const EvalLimits& limits) const {
+  Result<std::unique_ptr<PrimFuncExecutor>> MakeExecutor(const Module& module, const EvalLimits& limits) {
     if (options_.loops == LoopMode::Interpret)
       return std::unique_ptr<PrimFuncExecutor>(std::make_unique<InterpretingExecutor>(module, limits));
     IROPT_ASSIGN_OR_RETURN(std::shared_ptr<codegen::LoopCompiler> loops, LoadLoopCompiler());
-    return std::unique_ptr<PrimFuncExecutor>(std::make_unique<CompilingExecutor>(module, std::move(loops), limits));
+    auto executor = std::make_unique<CompilingExecutor>(module, std::move(loops), limits);
+    executor->set_on_compile([this](std::string_view name, double seconds) { reporter_.OnCompile(name, seconds); });
+    return std::unique_ptr<PrimFuncExecutor>(std::move(executor));
   }
 
   Status EmitLlvm(const Module& module, const Entry& entry) {
@@ -88,13 +113,12 @@ class ProgramRun {
 
   Result<HostValue> Call(const Module& module, const Entry& entry, std::vector<HostValue> values,
                          const EvalLimits& limits, PrimFuncExecutor& executor) {
-    RunReporter reporter(options_.trace ? &compiler_.err() : nullptr);
     RunOptions run{.limits = limits, .seed = options_.seed, .prim_funcs = &executor};
     run.print = [this](std::string_view line) { stdout_.Append(fmt::format("{}\n", line)); };
-    if (options_.trace || options_.time) run.observer = &reporter;
+    if (options_.trace || options_.time) run.observer = &reporter_;
     const Stopwatch watch;
     Result<HostValue> result = CallEntry(module, entry, std::move(values), compiler_.diagnostics(), run);
-    if (options_.time) compiler_.err().Append(reporter.RenderTimes(watch.Read().wall_seconds));
+    if (options_.time) compiler_.err().Append(reporter_.RenderTimes(watch.Read().wall_seconds));
     static_cast<void>(compiler_.err().Flush());
     IROPT_RETURN_IF_ERROR(stdout_.Flush());
     return result;
@@ -107,14 +131,27 @@ class ProgramRun {
       stdout_.Append(RenderOutputs(outputs));
       IROPT_RETURN_IF_ERROR(stdout_.Flush());
     }
-    return options_.check ? CheckOutputs(outputs, options_, compiler_) : Status();
+    return options_.check ? CheckOutputs(outputs, options_, Hint(), compiler_) : Status();
   }
 
   CompilerInstance& compiler_;
   PipelineSetup& setup_;
   const ProgramOptions& options_;
   OutputStream stdout_;
+  RunReporter reporter_;
+  bool has_training_operators_ = false;  // the module as it was read
 };
+
+// The results must not replace a file that is read, such as that of -check.
+Status CheckFiles(const ProgramOptions& options) {
+  OutputFiles files;
+  files.AddRead("the input", options.driver.input);
+  for (const std::string& input : options.inputs) files.AddRead("-inputs", input);
+  if (options.check) files.AddRead("-check", *options.check);
+  if (options.driver.compiler.weights) files.AddRead("-weights", *options.driver.compiler.weights);
+  if (options.driver.pipeline_file) files.AddRead("-pipeline", *options.driver.pipeline_file);
+  return options.output ? files.Claim("-output", *options.output) : Status();
+}
 
 std::string_view KindOf(ErrorCode code) {
   switch (code) {
@@ -130,6 +167,7 @@ std::string_view KindOf(ErrorCode code) {
 int RunProgram(const ProgramOptions& options) {
   CompilerInstance compiler(options.driver.compiler);
   PipelineSetup setup(compiler, options.driver);
+  if (const Status files = CheckFiles(options); !files.ok()) return compiler.Report(files.error(), "usage");
   if (const Status ready = setup.Run(); !ready.ok()) return compiler.Report(ready.error(), "usage");
   const Status done = ProgramRun(compiler, setup, options).Execute();
   if (!done.ok()) return setup.observers().Finish(compiler.Report(done.error(), KindOf(done.error().code)));

@@ -3,43 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-
-#include "iropt/ir/element.h"
 
 namespace iropt {
 
 namespace {
 
-// The tolerance of a dtype is meant for about so many operations one after the other.
-constexpr double kUsualAccumulation = 4096;
-// Results that are much smaller are often differences of larger numbers.
-constexpr double kLeastMagnitude = 0.1;
-
-// The median of the absolute values, without zeros and what is not finite; 1 if there is nothing else.
-double MagnitudeOf(const NDArray& tensor) {
-  std::vector<double> values;
-  DispatchElement(tensor.dtype(), [&]<class T>(std::type_identity<T>) {
-    for (const T& element : tensor.As<T>()) {
-      const double value = std::abs(static_cast<double>(Element<T>::Load(element)));
-      if (value != 0 && std::isfinite(value)) values.push_back(value);
-    }
-  });
-  if (values.empty()) return 1;
-  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 Tolerance ToleranceFor(const NDArray& expected, double accumulation, bool is_narrower) {
   const DataType dtype = expected.dtype();
-  Tolerance tolerance =
-      Tolerance::Of(is_narrower && dtype.is_floating() && dtype.bits > 16 ? DataType::Float(16) : dtype);
-  if (!dtype.is_floating()) return tolerance;
-  const double growth = std::sqrt(std::max(accumulation / kUsualAccumulation, 1.0));
-  tolerance.relative *= growth;
-  tolerance.absolute *= growth * std::max(MagnitudeOf(expected), kLeastMagnitude);
-  return tolerance;
+  const bool is_half = is_narrower && dtype.is_floating() && dtype.bits > 16;
+  return Tolerance::For(expected, is_half ? DataType::Float(16) : dtype, accumulation);
 }
 
 }  // namespace
