@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <unordered_map>
@@ -17,6 +16,7 @@
 #include "iropt/transform/passes.h"
 #include "load_plugins.h"
 #include "script_reader.h"
+#include "wants_colour.h"
 
 namespace iropt {
 
@@ -27,17 +27,11 @@ std::string FolderOf(const std::string& path) {
   return IsStandardStream(path) ? std::string() : std::filesystem::path(path).parent_path().string();
 }
 
-bool WantsColour(Colour colour) {
-  if (colour != Colour::Auto) return colour == Colour::Always;
-  const char* terminal = std::getenv("TERM");
-  return isatty(STDERR_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr && terminal != nullptr &&
-         std::string_view(terminal) != "dumb";
-}
-
 std::unique_ptr<DiagnosticConsumer> MakeConsumer(const CompilerOptions& options, OutputStream* out,
                                                  const SourceManager* sources) {
   switch (options.diagnostics) {
-    case DiagnosticFormat::Text: return std::make_unique<TextConsumer>(out, sources, WantsColour(options.colour));
+    case DiagnosticFormat::Text:
+      return std::make_unique<TextConsumer>(out, sources, WantsColour(options.colour, STDERR_FILENO));
     case DiagnosticFormat::Json: return std::make_unique<JsonConsumer>(out, sources);
     case DiagnosticFormat::Sarif: return std::make_unique<SarifConsumer>(out, sources);
   }
@@ -130,6 +124,10 @@ Result<Module> CompilerInstance::Parse(const ModuleSource& source) {
   if (options_.verify_weights) {
     tensor_files_.CheckAll();
     IROPT_RETURN_IF_ERROR(CheckWeights());
+  }
+  if (source.transform) {
+    IROPT_RETURN_IF_ERROR(Verify(*module));
+    return source.transform(*module);
   }
   return *std::move(module);
 }

@@ -85,6 +85,10 @@ class Run {
     int code = 0;
     ModuleSource part = compiler_.SourceAt(pair_->input, *input);
     part.format = *format;
+    if (!options_.cut.empty())
+      part.transform = [this](const Module& module) {
+        return CutModule(module, options_.cut, compiler_.diagnostics());
+      };
     std::vector<std::optional<Module>> modules(parts.size());
     for (size_t i = 0; i < parts.size(); ++i) {
       compiler_.set_input(InputName(), parts.size() == 1

@@ -14,7 +14,7 @@ namespace iropt {
 class Cloner::Impl final : public TypeMapper {
  public:
   Impl(Workspace& workspace, CloneOptions options)
-      : TypeMapper(&workspace.arena()), workspace_(workspace), options_(options) {}
+      : TypeMapper(&workspace.arena()), workspace_(workspace), options_(std::move(options)) {}
 
   template <class V, class To>
   void Remap(const V* from, const To* to) {
@@ -138,20 +138,26 @@ class Cloner::Impl final : public TypeMapper {
     return copy;
   }
 
+  // In the arena, or of the original.
+  std::string_view NameOf(const Node* original, std::string_view name) {
+    return options_.name_of ? workspace_.arena().CopyString(options_.name_of(original, name)) : name;
+  }
+
   const Node* NewVar(const Var* var) {
     const Type* type = Map(var->type);
-    Var* copy =
-        var->is_dataflow() ? workspace_.NewDataflowVar(var->name(), type) : workspace_.NewVar(var->name(), type);
+    const std::string_view name = NameOf(var, var->name());
+    Var* copy = var->is_dataflow() ? workspace_.NewDataflowVar(name, type) : workspace_.NewVar(name, type);
     copy->set_span(var->span());
     return copy;
   }
 
   const Node* NewVar(const tir::Var* var) {
     tir::Var* copy;
+    const std::string_view name = NameOf(var, var->name);
     if (var->is_size_var()) {
-      copy = workspace_.New<tir::SizeVar>(workspace_.arena().CopyString(var->name), var->dtype, workspace_.NextVarId());
+      copy = workspace_.New<tir::SizeVar>(workspace_.arena().CopyString(name), var->dtype, workspace_.NextVarId());
     } else {
-      copy = workspace_.NewPrimVar(var->name, var->dtype, var->pointer);
+      copy = workspace_.NewPrimVar(name, var->dtype, var->pointer);
     }
     copy->set_span(var->span());
     return copy;
@@ -169,6 +175,7 @@ class Cloner::Impl final : public TypeMapper {
     const tir::Buffer* result = buffer;
     if (!same) {
       copy.id = workspace_.NextVarId();
+      if (options_.name_of) copy.name = NameOf(buffer, buffer->name);
       result = workspace_.New<tir::Buffer>(copy);
     }
     Remap(buffer, result);
@@ -178,7 +185,7 @@ class Cloner::Impl final : public TypeMapper {
   const PrimExpr* MapSymVar(const tir::Var* var) override {
     if (const Node* mapped = Find(var)) return static_cast<const PrimExpr*>(mapped);
     if (!options_.fresh_sym_vars || (var->flags & tir::Var::kIndexMapParam) != 0) return var;
-    const tir::Var* fresh = IRContext::Current().NewSymVar(var->name, var->dtype, var->is_size_var());
+    const tir::Var* fresh = IRContext::Current().NewSymVar(NameOf(var, var->name), var->dtype, var->is_size_var());
     Remap(var, fresh);
     return fresh;
   }
@@ -193,7 +200,8 @@ class Cloner::Impl final : public TypeMapper {
   int depth_ = 0;  // of nested Relax expressions
 };
 
-Cloner::Cloner(Workspace& workspace, CloneOptions options) : impl_(std::make_unique<Impl>(workspace, options)) {}
+Cloner::Cloner(Workspace& workspace, CloneOptions options)
+    : impl_(std::make_unique<Impl>(workspace, std::move(options))) {}
 Cloner::~Cloner() = default;
 
 void Cloner::Map(const Var* from, const Expr* to) { impl_->Remap(from, to); }
@@ -205,7 +213,7 @@ const Expr* Cloner::Clone(const Expr* expr) { return static_cast<const Expr*>(Cl
 const PrimExpr* Cloner::Clone(const PrimExpr* expr) { return static_cast<const PrimExpr*>(CloneNode(expr)); }
 
 const BaseFunc* CloneFunction(const BaseFunc* func, Workspace& workspace, CloneOptions options) {
-  return Cloner(workspace, options).Clone<BaseFunc>(func);
+  return Cloner(workspace, std::move(options)).Clone<BaseFunc>(func);
 }
 
 namespace {

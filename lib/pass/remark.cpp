@@ -61,6 +61,10 @@ void RemarkPassed(std::string_view name, SourceSpan span, std::string message) {
   AddRemark(true, name, span, std::move(message));
 }
 
+void RemarkMissed(std::string_view name, SourceSpan span, std::string message) {
+  AddRemark(false, name, span, std::move(message));
+}
+
 void RemarkMissed(DiagnosticEngine& diagnostics, std::string_view name, SourceSpan span, std::string message) {
   AddRemark(false, name, span, message);
   diagnostics.Remark(span, name, std::move(message));

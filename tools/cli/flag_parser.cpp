@@ -235,7 +235,8 @@ Status FlagParser::CheckExclusions(std::span<const FlagExclusion> exclusions) co
 
 Status FlagParser::CheckRequirements(std::span<const FlagRequirement> requirements) const {
   for (const FlagRequirement& requirement : requirements) {
-    if (!IsGiven(requirement.flag) || IsGiven(requirement.needed)) continue;
+    const bool has_alternative = !requirement.alternative.empty() && IsGiven(requirement.alternative);
+    if (!IsGiven(requirement.flag) || IsGiven(requirement.needed) || has_alternative) continue;
     return Error{ErrorCode::Usage,
                  fmt::format("flag '-{}' has no effect without '-{}'", requirement.flag, requirement.needed)};
   }

@@ -34,10 +34,11 @@ struct FlagExclusion {
   std::initializer_list<std::string_view> others;
 };
 
-// A flag that has an effect only beside another one.
+// A flag that has an effect only beside another one, or beside a third one.
 struct FlagRequirement {
   std::string_view flag;
   std::string_view needed;
+  std::string_view alternative = {};
 };
 
 struct FlagRules {

@@ -95,6 +95,56 @@ const FlagExclusion kExclusions[] = {
     {"generate-checks", {"split-input-file", "emit", "externalize-constants", "print-pipeline", "bisect", "eval"}},
     {"elide-constants-larger-than",
      {"verify-roundtrip", "verify-idempotent", "checkpoint-dir", "dump-dir", "reproducer"}},
+    {"diff",
+     {"passes",
+      "pipeline",
+      "opt-level",
+      "disable",
+      "require",
+      "config",
+      "target",
+      "print-pipeline",
+      "run-reproducer",
+      "emit",
+      "split-input-file",
+      "externalize-constants",
+      "elide-constants-larger-than",
+      "generate-checks",
+      "extract",
+      "delete",
+      "verify-only",
+      "verify-each",
+      "verify-roundtrip",
+      "verify-determinism",
+      "verify-idempotent",
+      "verify-diagnostics",
+      "check-semantics",
+      "explain-pipeline",
+      "report",
+      "time-passes",
+      "stats",
+      "metrics",
+      "track-memory",
+      "time-trace",
+      "remarks",
+      "print-before",
+      "print-after",
+      "print-before-all",
+      "print-after-all",
+      "print-changed",
+      "filter-functions",
+      "dump-dir",
+      "checkpoint-dir",
+      "reproducer",
+      "pass-timeout",
+      "max-rss",
+      "max-ir-growth",
+      "opt-bisect-limit",
+      "bisect",
+      "instruments",
+      "eval"}},
+    {"extract", {"delete", "verify-only", "reproducer", "checkpoint-dir", "eval"}},
+    {"delete", {"verify-only", "reproducer", "checkpoint-dir", "eval"}},
     {"checkpoint-dir", {"split-input-file", "run-reproducer", "opt-bisect-limit", "generate-checks"}},
 };
 
@@ -134,9 +184,15 @@ Status CheckValues(const CommandLine& line) {
   return {};
 }
 
-// What takes one input.
+// What takes one input, and -diff, which takes two.
 Status CheckInputs(const CommandLine& line) {
-  if (line.driver.more_inputs.empty()) return {};
+  const std::vector<std::string>& more = line.driver.more_inputs;
+  if (!line.diff.empty()) {
+    if (more.size() == 1) return {};
+    return Error{ErrorCode::Usage,
+                 fmt::format("flag '-diff' compares two files, but is given {}", more.empty() ? 1 : more.size() + 1)};
+  }
+  if (more.empty()) return {};
   const std::pair<std::string_view, bool> of_one[] = {{"-bisect", line.bisect.has_value()},
                                                       {"-checkpoint-dir", line.driver.checkpoint_dir.has_value()},
                                                       {"-eval", line.eval.has_value()},
@@ -152,6 +208,13 @@ Status CheckInputs(const CommandLine& line) {
 ShownForm FormOf(std::string_view word) {
   if (word == "text") return ShownForm::Text;
   return word == "json" ? ShownForm::Json : ShownForm::None;
+}
+
+// The value of a flag that is neither text nor json.
+Status CheckPage(std::string_view flag, const std::string& value) {
+  if (value.ends_with(".html")) return {};
+  return Error{ErrorCode::Usage,
+               fmt::format("flag '-{}' takes text, json or the name of an .html file, not '{}'", flag, value)};
 }
 
 // Each form of a report once.
@@ -248,7 +311,19 @@ static Result<CommandLine> ParseArguments(const Arguments& arguments) {
   TranslateWords(line);
   for (const std::string& report : line.reports) IROPT_RETURN_IF_ERROR(TranslateReport(report, line.driver));
   IROPT_RETURN_IF_ERROR(TranslateLimits(line));
+  if (!line.diff.empty() && FormOf(line.diff) == ShownForm::None) IROPT_RETURN_IF_ERROR(CheckPage("diff", line.diff));
   return line;
+}
+
+DiffOptions DiffOptionsOf(const CommandLine& line) {
+  DiffOptions options;
+  options.compiler = line.driver.compiler;
+  options.before = line.driver.input;
+  options.after = line.driver.more_inputs.front();
+  options.output = line.driver.output;
+  options.form = FormOf(line.diff);
+  if (options.form == ShownForm::None) options.page = line.diff;
+  return options;
 }
 
 Result<CommandLine> ParseCommandLine(const std::vector<std::string>& words) {

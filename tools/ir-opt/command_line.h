@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "iropt/driver/diff_modules.h"
 #include "iropt/driver/driver_options.h"
 #include "iropt/support/result.h"
 
@@ -36,6 +37,7 @@ struct CommandLine {
   std::string diagnostics = "text";
   std::string colour = "auto";
   std::string progress = "auto";
+  std::string diff;
   std::optional<std::string> eval;
   std::string eval_format;
   std::vector<std::string> assumptions;
@@ -57,5 +59,8 @@ struct CommandLine {
 // Parses the words after the name of the program, with the default flags of the environment; the error names the wrong
 // one.
 Result<CommandLine> ParseCommandLine(const std::vector<std::string>& words);
+
+// What -diff compares; the flag is there.
+DiffOptions DiffOptionsOf(const CommandLine& line);
 
 }  // namespace iropt

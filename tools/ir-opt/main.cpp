@@ -10,6 +10,7 @@
 #include "help.h"
 #include "iropt/driver/catalog.h"
 #include "iropt/driver/compiler_instance.h"
+#include "iropt/driver/diff_modules.h"
 #include "iropt/driver/driver.h"
 #include "iropt/driver/eval_expression.h"
 #include "man_page.h"
@@ -67,6 +68,7 @@ int RunCommand(const std::vector<std::string>& arguments) {
   if (line->print_version) return PrintToStdout("ir-opt " IROPT_VERSION "\n");
   if (!line->print_completion.empty()) return PrintToStdout(iropt::CompletionScript(kName, line->print_completion));
   if (line->eval) return RunEval(*line);
+  if (!line->diff.empty()) return iropt::DiffModules(iropt::DiffOptionsOf(*line));
   if (!AsksForCatalog(*line)) return iropt::RunDriver(line->driver);
   const iropt::Result<std::string> text = RenderCatalog(*line);
   return text.ok() ? PrintToStdout(*text) : iropt::ReportToolError(kName, text.error());

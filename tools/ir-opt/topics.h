@@ -11,11 +11,13 @@ inline constexpr std::string_view kExamples =
   ir-opt -O3 -passes='FoldConstant,fixpoint(DeadCodeElimination)' -print-after-all in.ir
   ir-opt -O1 -passes='default<O3>' -explain-pipeline in.ir -o /dev/null
   ir-opt -verify-only in.ir                             check
+  ir-opt -diff a.ir b.ir                                compare two modules
+  ir-opt -extract=main:lv3..lv7 in.ir -o part.ir        make a module of some bindings
 )";
 
 inline constexpr std::string_view kExitCodes = R"(  0  done
-  1  usage error, or a file that cannot be read or written
-  2  the input does not parse
+  1  usage error, or a file that cannot be read or written; with -diff, the modules differ
+  2  the input does not parse; with -diff, also a file that cannot be read or written
   3  the input is ill-formed
   4  a pass failed or threw an exception
   5  a check rejected the result of a pass, or -verify-diagnostics the diagnostics

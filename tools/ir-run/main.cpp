@@ -53,6 +53,9 @@ constexpr ToolDescription kDescription = {
     .examples = kExamples,
     .exit_codes = kExitCodes};
 
+// NOLINTNEXTLINE(readability-identifier-naming): GCC cannot make the table constexpr
+const FlagExclusion kExclusions[] = {{"emit-llvm", {"save-inputs", "save-values", "check-values"}}};
+
 // The values of the flags, in the members that the rows of flags.def name.
 struct CommandLine : ProgramOptions {
   std::string loops = "interpret";
@@ -66,7 +69,8 @@ struct CommandLine : ProgramOptions {
   bool print_version = false;
 };
 
-constexpr FlagRequirement kRequirements[] = {{"rtol", "check"}, {"atol", "check"}, {"require-comparison", "check"}};
+constexpr FlagRequirement kRequirements[] = {
+    {"rtol", "check", "check-values"}, {"atol", "check", "check-values"}, {"require-comparison", "check"}};
 
 Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
   CommandLine line;
@@ -74,7 +78,7 @@ Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
   const Flag* flag = kFlags;
 #define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
 #include "flags.def"
-  IROPT_RETURN_IF_ERROR(parser.Parse(arguments, {.requirements = kRequirements}));
+  IROPT_RETURN_IF_ERROR(parser.Parse(arguments, {.exclusions = kExclusions, .requirements = kRequirements}));
   TranslateDiagnosticFlags(line.diagnostics, line.colour, line.driver.compiler);
   if (line.loops == "compile") line.ProgramOptions::loops = LoopMode::Compile;
   return line;

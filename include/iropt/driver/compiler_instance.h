@@ -52,6 +52,8 @@ struct ModuleSource {
   const InputFormat* format = nullptr;      // null: detected by FormatOf
   std::string folder = {};                  // paths of weights in the text are relative to it; empty: the current one
   std::optional<std::string> weights = {};  // the file of all weights, whatever files the text names
+  // The module is the result of this for the one in the text, which it verifies first; null: that one.
+  std::function<Result<Module>(const Module&)> transform = nullptr;
 };
 
 class CompilerInstance {
@@ -88,7 +90,7 @@ class CompilerInstance {
   Result<Module> ParseModule(std::string text, std::string name = "module");
   // The source of a module in a file whose text was read, "-" for the standard input, with the options for weights.
   ModuleSource SourceAt(const std::string& path, std::shared_ptr<const FileBuffer> text) const;
-  // The two steps of both. The options can turn off the second one.
+  // The two steps of both: reading, with the transform of the source, and verifying, which the options can turn off.
   Result<Module> Parse(const ModuleSource& source);
   Status Verify(const Module& module);
   // The format in the options, else that of the file or the text. Fails if the former is unknown.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "iropt/driver/compiler_options.h"
+#include "iropt/driver/cut_module.h"
 #include "iropt/driver/run_limits.h"
 #include "iropt/support/result.h"
 
@@ -104,6 +105,7 @@ struct DriverOptions {
   // one module.
   std::optional<std::string> split_marker;
   std::optional<std::string> output_split_marker;  // between the modules of the output; else as split_marker
+  CutRequest cut;                                  // work on these parts of the module alone
   bool verify_only = false;                        // check the input and do nothing else
   bool verify_diagnostics = false;  // compare the diagnostics with those that comments in the input expect
   bool verify_each = false;         // check the module after every pass, and the pass's report of changes

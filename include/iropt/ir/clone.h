@@ -2,7 +2,10 @@
 // into another, to drop garbage.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "iropt/ir/module.h"
 
@@ -14,6 +17,8 @@ struct CloneOptions {
   bool fresh_sym_vars = false;
   // Variables that are used but not defined in the code are copied, too, instead of being the same in the copy.
   bool copy_free_vars = false;
+  // The name of the copy of a variable or a buffer; null: that of the original.
+  std::function<std::string(const Node* original, std::string_view name)> name_of = nullptr;
 };
 
 // Copies nodes into a workspace. All calls on one cloner share the mapping of variables, and nodes that are shared by

@@ -77,6 +77,8 @@ class RemarkFunction {
 bool WantsRemarks();
 // Adds a remark if one is wanted.
 void RemarkPassed(std::string_view name, SourceSpan span, std::string message);
+// Adds a remark about what is missed if one is wanted, for what is too frequent or too detailed for a diagnostic.
+void RemarkMissed(std::string_view name, SourceSpan span, std::string message);
 // Reports a diagnostic of severity Remark whose kind is `name`, and adds a remark if one is wanted.
 void RemarkMissed(DiagnosticEngine& diagnostics, std::string_view name, SourceSpan span, std::string message);
 

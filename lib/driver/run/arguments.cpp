@@ -10,6 +10,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/runtime/operand_reader.h"
 #include "iropt/support/edit_distance.h"
+#include "outputs.h"
 #include "random_inputs.h"
 
 namespace iropt {
@@ -198,6 +199,7 @@ void ArgumentReader::MakeMissing(const EvalLimits& limits, Storage::Tracking tra
       code_ = tensor.error().code;
       Report(input, fmt::format("parameter '{}': {}", input.name, tensor.error().message));
     } else {
+      is_allocated_[static_cast<size_t>(&input - entry_.inputs().data())] = is_output;
       ValueOf(input) = is_output ? *std::move(tensor)
                                  : MakeRandomTensor((*tensor)->dtype(), dims, RandomSourceOf(input, options_.seed));
     }
@@ -211,6 +213,21 @@ Result<std::vector<HostValue>> ArgumentReader::Read(const EvalLimits& limits, St
   MakeMissing(limits, tracking);
   if (failed_) return Failure{code_};
   return std::move(values_);
+}
+
+// A parameter whose name another one has already is named by its position.
+std::vector<NamedTensor> ArgumentReader::ForFile(const std::vector<HostValue>& values) const {
+  std::vector<NamedTensor> tensors;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (is_allocated_[i]) continue;
+    const EntryInput& input = entry_.inputs()[i];
+    const bool is_known = FindInput(input.name) == &input;
+    const std::string name = is_known ? input.name : fmt::format("arg_{}", i);
+    ForEachNamedTensor(values[i], name, [&](const std::string&, const Tensor& tensor) {
+      tensors.push_back({name, WithDimension(tensor)});
+    });
+  }
+  return tensors;
 }
 
 }  // namespace iropt

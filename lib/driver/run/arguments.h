@@ -15,12 +15,19 @@ class ArgumentReader {
  public:
   // The arguments must outlive the reader.
   ArgumentReader(const Entry& entry, const ProgramOptions& options, CompilerInstance& compiler)
-      : entry_(entry), options_(options), compiler_(compiler), values_(entry.inputs().size()) {}
+      : entry_(entry),
+        options_(options),
+        compiler_(compiler),
+        values_(entry.inputs().size()),
+        is_allocated_(entry.inputs().size()) {}
 
   // Reads the files, generates random tensors for the other inputs if the options ask for it, and checks all inputs
   // against the parameters. Reports missing, unknown and mismatched inputs at their parameters. A buffer that a
   // PrimFunc writes and that has no input is a new tensor.
   Result<std::vector<HostValue>> Read(const EvalLimits& limits, Storage::Tracking tracking);
+
+  // The inputs that Read gave, for a file, from which it reads them again. Without new tensors of written buffers.
+  std::vector<NamedTensor> ForFile(const std::vector<HostValue>& values) const;
 
  private:
   Status ReadFiles();
@@ -40,6 +47,7 @@ class ArgumentReader {
   const ProgramOptions& options_;
   CompilerInstance& compiler_;
   std::vector<HostValue> values_;
+  std::vector<bool> is_allocated_;  // a new tensor of a written buffer
   SymbolValues symbols_;
   ErrorCode code_ = ErrorCode::Usage;
   bool failed_ = false;

@@ -30,6 +30,14 @@ std::string Row(double seconds, double total, size_t calls, std::string_view kin
 
 }  // namespace
 
+void ObserverList::OnBinding(const Function& function, const Var& var, const HostValue& value) {
+  for (RunObserver* observer : observers_) observer->OnBinding(function, var, value);
+}
+
+void ObserverList::OnCall(CalleeKind kind, std::string_view callee, double seconds) {
+  for (RunObserver* observer : observers_) observer->OnCall(kind, callee, seconds);
+}
+
 void RunReporter::OnBinding(const Function&, const Var& var, const HostValue& value) {
   if (!trace_) return;
   trace_->Append(fmt::format("{}: {}", var.name(), TypeToString(TypeOfValue(value))));

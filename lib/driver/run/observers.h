@@ -4,11 +4,26 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "iropt/eval/relax/interpreter.h"
 #include "iropt/support/file.h"
 
 namespace iropt {
+
+// Passes the events of a run on to several observers.
+class ObserverList : public RunObserver {
+ public:
+  // The observer must outlive the run.
+  void Add(RunObserver& observer) { observers_.push_back(&observer); }
+  bool empty() const { return observers_.empty(); }
+
+  void OnBinding(const Function& function, const Var& var, const HostValue& value) override;
+  void OnCall(CalleeKind kind, std::string_view callee, double seconds) override;
+
+ private:
+  std::vector<RunObserver*> observers_;
+};
 
 class RunReporter : public RunObserver {
  public:

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "iropt/infer/infer.h"
-#include "iropt/runtime/compare.h"
 #include "iropt/runtime/packed_func.h"
 #include "iropt/runtime/statistics.h"
 #include "iropt/support/stack.h"
@@ -17,22 +16,36 @@ namespace {
 // The maximum number of elements of a tensor that is printed completely.
 constexpr int64_t kFewElements = 16;
 
-void AddOutputs(const HostValue& value, std::vector<NamedTensor>& outputs) {
-  const auto add = [&](Tensor tensor) { outputs.push_back({fmt::format("out{}", outputs.size()), std::move(tensor)}); };
-  if (const auto* tensor = std::get_if<Tensor>(&value.state)) return add(*tensor);
+constexpr int64_t kOneElement[] = {1};
+
+}  // namespace
+
+void ForEachNamedTensor(const HostValue& value, const std::string& name,
+                        FunctionRef<void(const std::string& name, const Tensor& tensor)> f) {
+  if (const auto* tensor = std::get_if<Tensor>(&value.state)) return f(name, *tensor);
   if (const ShapeValue* shape = value.shape()) {
     const std::shared_ptr<NDArray> dims = NDArray::Make(DataType::Int(64), {std::ssize(*shape)});
     std::ranges::copy(*shape, dims->MutableAs<int64_t>().begin());
-    return add(dims);
+    return f(name, dims);
   }
-  if (const Scalar* scalar = value.scalar()) return add(MakeScalarTensor(*scalar));
-  if (const TupleValue* tuple = value.tuple()) {
-    for (const HostValue& field : tuple->fields) WithStack([&] { AddOutputs(field, outputs); });
-  }
+  if (const Scalar* scalar = value.scalar()) return f(name, MakeScalarTensor(*scalar));
+  const TupleValue* tuple = value.tuple();
+  for (size_t i = 0; tuple && i < tuple->fields.size(); ++i)
+    WithStack([&] { ForEachNamedTensor(tuple->fields[i], fmt::format("{}.{}", name, i), f); });
 }
 
-Status TellNothingCompared(const ProgramOptions& options, CompilerInstance& compiler) {
-  std::string message = fmt::format("nothing is compared with {}: the results have no elements", *options.check);
+Tensor WithDimension(const Tensor& tensor) {
+  return tensor->shape().empty() ? NDArray::View(tensor->dtype(), kOneElement, tensor->data(), tensor) : tensor;
+}
+
+Tolerance ToleranceFor(const NDArray& expected, DataType dtype, const ProgramOptions& options) {
+  Tolerance tolerance = Tolerance::For(expected, dtype);
+  tolerance.relative = options.relative_tolerance.value_or(tolerance.relative);
+  tolerance.absolute = options.absolute_tolerance.value_or(tolerance.absolute);
+  return tolerance;
+}
+
+Status TellNothingCompared(std::string message, const ProgramOptions& options, CompilerInstance& compiler) {
   if (options.require_comparison) {
     compiler.diagnostics().Error({}, "not-compared", std::move(message));
   } else {
@@ -42,17 +55,11 @@ Status TellNothingCompared(const ProgramOptions& options, CompilerInstance& comp
   return fails ? Failure{ErrorCode::SemanticCheck} : Status();
 }
 
-constexpr int64_t kOneElement[] = {1};
-
-Tensor WithDimension(const Tensor& tensor) {
-  return tensor->shape().empty() ? NDArray::View(tensor->dtype(), kOneElement, tensor->data(), tensor) : tensor;
-}
-
-}  // namespace
-
 std::vector<NamedTensor> FlattenOutputs(const HostValue& value) {
   std::vector<NamedTensor> outputs;
-  AddOutputs(value, outputs);
+  ForEachNamedTensor(value, {}, [&](const std::string&, const Tensor& tensor) {
+    outputs.push_back({fmt::format("out{}", outputs.size()), tensor});
+  });
   return outputs;
 }
 
@@ -93,9 +100,7 @@ Status CheckOutputs(const std::vector<NamedTensor>& outputs, const ProgramOption
     // The file may have tensors of rank 0 or of shape (1,).
     const Tensor got = WithDimension(output.tensor);
     const Tensor want = WithDimension(wanted->tensor);
-    Tolerance tolerance = Tolerance::For(*want, output.tensor->dtype());
-    tolerance.relative = options.relative_tolerance.value_or(tolerance.relative);
-    tolerance.absolute = options.absolute_tolerance.value_or(tolerance.absolute);
+    const Tolerance tolerance = ToleranceFor(*want, output.tensor->dtype(), options);
     const Comparison comparison = CompareTensors(*got, *want, tolerance);
     const std::string text = fmt::format("{}: {}", output.name, DescribeComparison(comparison, *got, *want));
     const std::string allowed =
@@ -112,7 +117,9 @@ Status CheckOutputs(const std::vector<NamedTensor>& outputs, const ProgramOption
   if (!ok) return Failure{ErrorCode::SemanticCheck};
   const bool compares_elements =
       std::ranges::any_of(outputs, [](const NamedTensor& output) { return output.tensor->num_elements() != 0; });
-  return compares_elements ? Status() : TellNothingCompared(options, compiler);
+  if (compares_elements) return {};
+  return TellNothingCompared(fmt::format("nothing is compared with {}: the results have no elements", *options.check),
+                             options, compiler);
 }
 
 }  // namespace iropt

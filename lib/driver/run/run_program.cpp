@@ -4,8 +4,11 @@
 #include <unistd.h>
 
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "arguments.h"
+#include "binding_values.h"
 #include "call_entry.h"
 #include "compiled_loops.h"
 #include "driver/observe/operator_counts.h"
@@ -42,9 +45,15 @@ class ProgramRun {
     IROPT_ASSIGN_OR_RETURN(const std::unique_ptr<PrimFuncExecutor> executor, MakeExecutor(module, limits));
     ArgumentReader reader(entry, options_, compiler_);
     IROPT_ASSIGN_OR_RETURN(std::vector<HostValue> values, reader.Read(limits, executor->tracking()));
-    IROPT_ASSIGN_OR_RETURN(const HostValue result, Call(module, entry, std::move(values), limits, *executor));
+    if (options_.save_inputs) IROPT_RETURN_IF_ERROR(Write(*options_.save_inputs, reader.ForFile(values)));
+    IROPT_RETURN_IF_ERROR(ObserveValues(module, entry));
+    const Result<HostValue> result = Call(module, entry, std::move(values), limits, *executor);
+    Status same = checker_ ? checker_->Report(compiler_) : Status();
+    if (!result.ok()) return Error(result.error());
     IROPT_RETURN_IF_ERROR(compiler_.CheckWeights());
-    return Deliver(FlattenOutputs(result));
+    if (recorder_) IROPT_RETURN_IF_ERROR(Write(*options_.save_values, ForFile(recorder_->values())));
+    IROPT_RETURN_IF_ERROR(Deliver(FlattenOutputs(*result)));
+    return same;
   }
 
  private:
@@ -115,7 +124,11 @@ class ProgramRun {
                          const EvalLimits& limits, PrimFuncExecutor& executor) {
     RunOptions run{.limits = limits, .seed = options_.seed, .prim_funcs = &executor};
     run.print = [this](std::string_view line) { stdout_.Append(fmt::format("{}\n", line)); };
-    if (options_.trace || options_.time) run.observer = &reporter_;
+    ObserverList observers;
+    if (options_.trace || options_.time) observers.Add(reporter_);
+    if (recorder_) observers.Add(*recorder_);
+    if (checker_) observers.Add(*checker_);
+    if (!observers.empty()) run.observer = &observers;
     const Stopwatch watch;
     Result<HostValue> result = CallEntry(module, entry, std::move(values), compiler_.diagnostics(), run);
     if (options_.time) compiler_.err().Append(reporter_.RenderTimes(watch.Read().wall_seconds));
@@ -124,9 +137,28 @@ class ProgramRun {
     return result;
   }
 
+  Status ObserveValues(const Module& module, const Entry& entry) {
+    if (!options_.save_values && !options_.check_values) return {};
+    if (!entry.relax()) {
+      return Error{ErrorCode::Usage, fmt::format("flag '-{}' needs a Relax function: '{}' is a PrimFunc",
+                                                 options_.save_values ? "save-values" : "check-values", entry.name())};
+    }
+    const BindingNames names(module, *entry.relax());
+    if (options_.save_values) recorder_.emplace(names);
+    if (options_.check_values) {
+      IROPT_ASSIGN_OR_RETURN(const std::vector<NamedTensor> expected, ReadTensors(*options_.check_values));
+      checker_.emplace(names, expected, options_);
+    }
+    return {};
+  }
+
+  Status Write(const std::string& path, const std::vector<NamedTensor>& tensors) {
+    IROPT_RETURN_IF_ERROR(compiler_.CheckOutputPath(path));
+    return WriteTensors(path, tensors);
+  }
+
   Status Deliver(const std::vector<NamedTensor>& outputs) {
-    if (options_.output) IROPT_RETURN_IF_ERROR(compiler_.CheckOutputPath(*options_.output));
-    if (options_.output) IROPT_RETURN_IF_ERROR(WriteTensors(*options_.output, ForFile(outputs)));
+    if (options_.output) IROPT_RETURN_IF_ERROR(Write(*options_.output, ForFile(outputs)));
     if (options_.print) {
       stdout_.Append(RenderOutputs(outputs));
       IROPT_RETURN_IF_ERROR(stdout_.Flush());
@@ -138,19 +170,27 @@ class ProgramRun {
   PipelineSetup& setup_;
   const ProgramOptions& options_;
   OutputStream stdout_;
+  std::optional<ValueRecorder> recorder_;  // for -save-values
+  std::optional<ValueChecker> checker_;    // for -check-values
   RunReporter reporter_;
   bool has_training_operators_ = false;  // the module as it was read
 };
 
-// The results must not replace a file that is read, such as that of -check.
+// No output replaces another one or a file that the run reads.
 Status CheckFiles(const ProgramOptions& options) {
   OutputFiles files;
   files.AddRead("the input", options.driver.input);
-  for (const std::string& input : options.inputs) files.AddRead("-inputs", input);
+  for (const std::string& path : options.inputs) files.AddRead("-inputs", path);
   if (options.check) files.AddRead("-check", *options.check);
   if (options.driver.compiler.weights) files.AddRead("-weights", *options.driver.compiler.weights);
   if (options.driver.pipeline_file) files.AddRead("-pipeline", *options.driver.pipeline_file);
-  return options.output ? files.Claim("-output", *options.output) : Status();
+  if (options.check_values) files.AddRead("-check-values", *options.check_values);
+  const std::pair<std::string_view, const std::optional<std::string>&> outputs[] = {
+      {"-output", options.output}, {"-save-inputs", options.save_inputs}, {"-save-values", options.save_values}};
+  for (const auto& [flag, path] : outputs) {
+    if (path) IROPT_RETURN_IF_ERROR(files.Claim(flag, *path));
+  }
+  return {};
 }
 
 std::string_view KindOf(ErrorCode code) {

@@ -28,6 +28,9 @@ struct PrintOptions {
   const ExternalArrays* external = nullptr;
   // Arrays in the metadata section of more bytes are left out; reading the text reports that their data is missing.
   int64_t elide_larger_than = INT64_MAX;
+  // Without the metadata section, refer to constants that are not inline by hashes of their data instead of numbers, so
+  // that the texts of two modules can be compared.
+  bool hash_constants = false;
   // The folder that the paths of these files are relative to; empty for the current one. Absolute paths are kept.
   std::string folder = {};
 };

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "effect_json.h"
 #include "iropt/support/version.h"
 
 namespace iropt {
@@ -33,15 +34,6 @@ Json ModulesJson(const RunRecorder& run) {
                        {"operators", std::move(operators)}});
   }
   return modules;
-}
-
-void AddEffect(Json& pass, const PassEffect& effect) {
-  pass["functions"] = {{"added", effect.added}, {"removed", effect.removed}, {"changed", effect.changed}};
-  pass["bindings"] = {
-      {"added", effect.bindings.added}, {"removed", effect.bindings.removed}, {"changed", effect.bindings.changed}};
-  pass["operators"] = Json::object();
-  for (const auto& [name, n] : effect.operators) pass["operators"][name] = {{"before", n.before}, {"after", n.after}};
-  pass["attributes"] = effect.attributes;
 }
 
 Json TextsJson(const std::vector<TextChange>& texts) {
@@ -98,13 +90,21 @@ Json RunJson(const RunRecorder& run, const RunSummary& summary) {
           {"diagnostics", std::move(diagnostics)}};
 }
 
-// Names may have malformed UTF-8 from the input, which JSON cannot hold.
-std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 }  // namespace
 
+void AddEffect(Json& object, const PassEffect& effect) {
+  object["functions"] = {{"added", effect.added}, {"removed", effect.removed}, {"changed", effect.changed}};
+  object["bindings"] = {
+      {"added", effect.bindings.added}, {"removed", effect.bindings.removed}, {"changed", effect.bindings.changed}};
+  object["operators"] = Json::object();
+  for (const auto& [name, n] : effect.operators) object["operators"][name] = {{"before", n.before}, {"after", n.after}};
+  object["attributes"] = effect.attributes;
+}
+
+std::string DumpJson(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 std::string RenderReportJson(const RunRecorder& run, const RunSummary& summary) {
-  return Dump({{"report", RunJson(run, summary)}}) + '\n';
+  return DumpJson({{"report", RunJson(run, summary)}}) + '\n';
 }
 
 std::string RenderPageData(const RunRecorder& run, const RunSummary& summary) {
@@ -115,7 +115,7 @@ std::string RenderPageData(const RunRecorder& run, const RunSummary& summary) {
         {{"module", function.module}, {"name", function.name}, {"kind", function.kind}, {"text", function.first}});
   }
   data["functions"] = std::move(functions);
-  return Dump(data);
+  return DumpJson(data);
 }
 
 }  // namespace iropt

@@ -39,7 +39,9 @@ void AddOperators(std::vector<std::string>& parts, const std::map<std::string, O
   parts.push_back(fmt::format("calls: {}", fmt::join(kinds, ", ")));
 }
 
-std::string Describe(const PassEffect& effect) {
+}  // namespace
+
+std::string DescribeEffect(const PassEffect& effect) {
   std::vector<std::string> parts;
   AddPart(parts, "functions", effect.added.size(), effect.removed.size(), effect.changed.size());
   AddPart(parts, "bindings", effect.bindings.added, effect.bindings.removed, effect.bindings.changed);
@@ -47,8 +49,6 @@ std::string Describe(const PassEffect& effect) {
   if (effect.attributes) parts.emplace_back("attributes of the module");
   return parts.empty() ? "names alone" : fmt::format("{}", fmt::join(parts, "; "));
 }
-
-}  // namespace
 
 void TextReport::Line(std::string_view what, TimeSpent time, std::string_view text) {
   const std::string line = fmt::format("{:<28}{:>10.2f} ms  {}", what, 1e3 * time.wall_seconds, text);
@@ -71,7 +71,7 @@ void TextReport::Pass(const PassRecord& pass) {
   switch (pass.outcome) {
     case PassOutcome::Failed: return Line(pass.name, pass.time, "failed");
     case PassOutcome::Unchanged: return Line(pass.name, pass.time, "unchanged");
-    case PassOutcome::Changed: return Line(pass.name, pass.time, Describe(pass.effect));
+    case PassOutcome::Changed: return Line(pass.name, pass.time, DescribeEffect(pass.effect));
   }
 }
 

@@ -252,7 +252,11 @@ void RelaxPrinter::PrintConstant(const Constant* constant) {
   const NDArray& data = *constant->data;
   if (!IsInlineConstant(constant, context_.options)) {
     out_.Append("metadata[\"relax.expr.Constant\"][");
-    out_.AppendInt(context_.metadata.IndexOf(&data));
+    if (context_.options.hash_constants) {
+      PrintString(data.ContentHash().ToString(), out_);
+    } else {
+      out_.AppendInt(context_.metadata.IndexOf(&data));
+    }
     return out_.Append(']');
   }
   const auto* dtensor = constant->type ? As<DTensorType>(constant->type) : nullptr;

@@ -21,6 +21,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/relax/util/apply_rules.h"
+#include "transform/relax/util/missed_remarks.h"
 
 namespace iropt {
 
@@ -70,7 +71,13 @@ Pass CreateSimplifyInference(const PassOptions& options) {
   auto rules = std::make_shared<RuleSet>();
   AddBatchNorm(*rules, constant_params_only);
   if (!constant_params_only) AddOthers(*rules);
-  return CreateRulePass(options.info(), std::move(rules));
+  if (!constant_params_only) return CreateRulePass(options.info(), std::move(rules));
+  return CreateFunctionPass(options.info(),
+                            [rules](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
+                              IROPT_ASSIGN_OR_RETURN(function, ApplyRules(function, *rules, context));
+                              RemarkUnboundBatchNorms(*function, context.diagnostics());
+                              return function;
+                            });
 }
 
 }  // namespace iropt

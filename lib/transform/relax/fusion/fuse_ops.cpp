@@ -15,14 +15,19 @@
 //
 // Source: the rules are those of TVM 0.18's pass of this name, which may fail or make ill-formed functions where a
 // group has results of two kinds, or depends on itself by way of a match_cast.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <span>
 #include <unordered_set>
 
 #include "graph_partitioner.h"
+#include "iropt/ir/location.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/pass/remark.h"
 #include "operator_fusor.h"
 
 namespace iropt {
@@ -48,6 +53,7 @@ class GraphCreator {
 
   BindingGroups Partition(int level, size_t max_depth) const {
     const std::vector<NodeId> roots = PartitionGraph(graph_, level, max_depth);
+    if (WantsRemarks() && level > 0) RemarkSecondUses(roots);
     std::vector<uint32_t> sizes(roots.size(), 0);
     for (const NodeId root : roots) ++sizes[root];
     // A group that overwrites what it does not compute itself would look pure.
@@ -72,6 +78,28 @@ class GraphCreator {
  private:
   static constexpr uint32_t kNone = BindingGroups::kNone;
 
+  // Whether an operation is fused with the only use of its result, see graph_partitioner.h.
+  static bool WouldFuse(OpPattern pattern, OpPattern user) {
+    if (pattern == OpPattern::kOutEWiseFusable) return user == OpPattern::kElemWise;
+    return pattern <= OpPattern::kInjective &&
+           user <= (pattern == OpPattern::kInjective ? OpPattern::kInjective : OpPattern::kOutEWiseFusable);
+  }
+
+  void RemarkSecondUses(std::span<const NodeId> roots) const {
+    for (NodeId node = 0; node < roots.size(); ++node) {
+      const std::span<const NodeId> users = graph_.Users(node);
+      const bool has_others = graph_[node].is_external || users.size() > 1;
+      const auto blocked = std::ranges::find_if(users, [&](NodeId user) {
+        return roots[user] != roots[node] && WouldFuse(graph_[node].pattern, graph_[user].pattern);
+      });
+      if (!has_others || blocked == users.end() || !calls_[node] || !calls_[*blocked]) continue;
+      RemarkMissed("second-use", Location(*calls_[node]),
+                   fmt::format("'{}' is not fused with '{}': {}", vars_[node]->name(), vars_[*blocked]->name(),
+                               graph_[node].is_external ? "it is also a result of the block"
+                                                        : fmt::format("it has {} uses", users.size())));
+    }
+  }
+
   struct OperandUses : WalkHandler {
     GraphCreator& creator;
     explicit OperandUses(GraphCreator& c) : creator(c) {}
@@ -87,6 +115,7 @@ class GraphCreator {
     const auto* bound = As<VarBinding>(binding);
     node_ = graph_.AddNode(bound ? PatternOf(*bound) : OpPattern::kOpaque, !binding->var->is_dataflow());
     vars_.push_back(binding->var);
+    calls_.push_back(bound ? As<Call>(bound->value) : nullptr);
     if (bound) {
       OperandUses uses(*this);
       Walk(bound->value, uses);
@@ -142,6 +171,7 @@ class GraphCreator {
   ForwardGraph graph_;
   NodeId node_ = 0;                          // the current one
   std::vector<const Var*> vars_;             // by node
+  std::vector<const Call*> calls_;           // by node; null for other values
   std::vector<NodeId> node_of_;              // by Var::id
   std::unordered_set<const Var*> computed_;  // the results of call_tir, also in place
   std::vector<Overwrite> overwrites_;
@@ -155,6 +185,7 @@ Module FuseOps(Module module, int level, size_t max_depth) {
     const ModuleEntry& entry = old.functions()[i];
     const auto* function = To<Function>(entry.func);
     Workspace workspace(entry.storage);
+    const RemarkFunction about(entry.var->name);
     const BindingGroups groups = GraphCreator(old, *function, workspace.num_vars()).Partition(level, max_depth);
     if (groups.attrs.empty()) continue;
     const Function* fused = FuseGroups(function, groups, Constants::kLift, functions, workspace);

@@ -27,10 +27,12 @@
 #include "iropt/analysis/relax/use_count.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/clone.h"
+#include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/pass/remark.h"
 #include "operator_fusor.h"
 #include "pattern_option.h"
 
@@ -55,6 +57,7 @@ class PatternGrouper : private Definitions {
   PatternGrouper(const FusionPattern& pattern, uint32_t num_vars)
       : pattern_(pattern.pattern),
         attrs_(DictAttr::Empty()->With(attr::kComposite, StrAttr::Get(pattern.name))),
+        name_(pattern.name),
         values_(num_vars, nullptr) {
     groups_.group_of.assign(num_vars, kNone);
     CollectOperations(pattern_, operations_);
@@ -77,7 +80,12 @@ class PatternGrouper : private Definitions {
   };
 
   const Expr* ValueOf(const Var* var) const override { return values_[var->id]; }
-  bool IsUsedOnce(const Var* var) const override { return uses_[var->id] == 1; }
+  // While it is looked for what blocks a match, the last variable with several uses is remembered.
+  bool IsUsedOnce(const Var* var) const override {
+    if (uses_[var->id] == 1) return true;
+    if (looks_for_blocker_) blocker_ = var;
+    return looks_for_blocker_;
+  }
 
   void AddBlock(const BindingBlock& block) {
     for (const Binding* binding : block.bindings) {
@@ -92,7 +100,7 @@ class PatternGrouper : private Definitions {
 
   void TryMatch(const Var* root) {
     Match match(*this);
-    if (!match.Try(pattern_, root)) return;
+    if (!match.Try(pattern_, root)) return RemarkBlocked(root);
     std::unordered_set<const Var*> matched = {root};
     for (const Pattern& part : operations_) {
       const auto* var = As<Var>(match[part]);
@@ -110,11 +118,28 @@ class PatternGrouper : private Definitions {
     for (const Var* var : matched) groups_.group_of[var->id] = group;
   }
 
+  // Of a binding that the pattern would match if it did not count uses.
+  void RemarkBlocked(const Var* root) {
+    if (uses_.empty() || !WantsRemarks()) return;
+    blocker_ = nullptr;
+    looks_for_blocker_ = true;
+    Match match(*this);
+    const bool matches = match.Try(pattern_, root);
+    looks_for_blocker_ = false;
+    if (!matches || !blocker_) return;
+    RemarkMissed("second-use", Location(*values_[root->id]),
+                 fmt::format("pattern '{}' does not match: '{}' is used {} times", name_, blocker_->name(),
+                             uses_[blocker_->id]));
+  }
+
   const Pattern& pattern_;
   const DictAttr* attrs_;
+  const std::string& name_;
   std::vector<Pattern> operations_;
   std::vector<const Expr*> values_;  // by Var::id: of the current block
   std::vector<uint32_t> uses_;       // by Var::id, if the pattern counts uses
+  bool looks_for_blocker_ = false;
+  mutable const Var* blocker_ = nullptr;
   BindingGroups groups_;
   std::vector<std::vector<const Var*>> members_;  // by group; never iterated in this order
 };
@@ -134,6 +159,7 @@ Module FusePattern(Module module, const FusionPattern& pattern, const std::vecto
         entry_functions.empty() || std::ranges::find(entry_functions, entry.var->name) != entry_functions.end();
     if (!wanted || !IsEntry(*function)) continue;
     Workspace workspace(entry.storage);
+    const RemarkFunction about(entry.var->name);
     const BindingGroups groups = PatternGrouper(pattern, workspace.num_vars()).Run(*function);
     if (groups.attrs.empty()) continue;
     const Function* fused = FuseGroups(function, groups, constants, functions, workspace);

@@ -26,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#include "iropt/infer/infer.h"
 #include "iropt/infer/layout_rules.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/context.h"
@@ -35,6 +36,7 @@
 #include "iropt/op/op_attrs.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/pass/remark.h"
 #include "iropt/support/edit_distance.h"
 
 namespace iropt {
@@ -146,7 +148,11 @@ class LayoutConverter : public ExprMutator {
   }
 
   void VisitVarBinding(const VarBinding* binding) override {
-    if (!in_dataflow_) return ExprMutator::VisitVarBinding(binding);
+    if (!in_dataflow_) {
+      const auto* call = As<Call>(binding->value);
+      if (call && HasLayouts(*call)) RemarkStays(*call, "it is not in a dataflow block");
+      return ExprMutator::VisitVarBinding(binding);
+    }
     switch (binding->value->kind) {
       case NodeKind::kCall: return VisitCallBinding(binding, *To<Call>(binding->value));
       case NodeKind::kTuple: return VisitTupleBinding(binding);
@@ -277,6 +283,7 @@ class LayoutConverter : public ExprMutator {
     LayoutCall decision(call, layouts_of_args_, DesiredFor(call), arena_);
     const bool decided =
         InferLayouts(decision) && (binding->var->is_dataflow() || AllLeaves(binding->var->type, &Is<TensorType>));
+    if (HasLayouts(call)) RemarkUnlessConverted(decision, decided);
     if (!decided) return ReEmitBinding(binding, NewCall(call, nullptr));
     const Expr* value = NewCall(call, &decision);
     if (binding->var->is_dataflow()) {
@@ -288,6 +295,26 @@ class LayoutConverter : public ExprMutator {
     } else {
       ReEmitBinding(binding, value);
     }
+  }
+
+  // Returns whether the operator has layouts that the user may choose.
+  static bool HasLayouts(const Call& call) {
+    const auto* op = As<Op>(call.op);
+    return op && !op->info->layout_axes.empty();
+  }
+
+  static void RemarkStays(const Call& call, std::string_view why) {
+    RemarkMissed("layout-stays", Location(call), fmt::format("the layout of {} stays: {}", CalleeName(call), why));
+  }
+
+  static void RemarkUnlessConverted(const LayoutCall& decision, bool decided) {
+    if (!WantsRemarks()) return;
+    const Call& call = decision.call();
+    if (decision.desired().empty()) return RemarkStays(call, "desired_layouts has none for this operator");
+    if (decided) return;
+    const bool has_ranks = std::ranges::all_of(call.args, [](const Expr* arg) { return HasRanks(arg->type); });
+    if (!has_ranks) return RemarkStays(call, "the rank of an operand is unknown or too big");
+    RemarkStays(call, decision.why().empty() ? "the type of the result is not known" : decision.why());
   }
 
   // Returns whether a rule decides on the layouts.

@@ -47,6 +47,7 @@
 #include "iropt/pass/registry.h"
 #include "iropt/pass/skip.h"
 #include "iropt/pass/statistic.h"
+#include "transform/relax/util/missed_remarks.h"
 
 namespace iropt {
 
@@ -358,6 +359,7 @@ Result<const Function*> ToMixedPrecision(const Function* function, DataType out_
   const Function* result = rewriter.Run(function);
   if (rewriter.failed()) return Failure{ErrorCode::PassFailed};
   kCasts.Add(rewriter.casts());
+  RemarkStayingCasts(*result);
   return result;
 }
 

@@ -34,6 +34,7 @@
 #include "iropt/pass/remark.h"
 #include "iropt/pass/statistic.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
+#include "transform/relax/util/missed_remarks.h"
 
 namespace iropt {
 
@@ -317,6 +318,7 @@ const Function* FoldConstants(const Function* function, const Module& module, Wo
     if (declined.count > 1) message += fmt::format("; it is the first of {} such calls", declined.count);
     RemarkMissed(*diagnostics, "fold-limit", Location(*declined.first), std::move(message));
   }
+  if (diagnostics) RemarkUnboundParams(*folded);
   uint64_t removed = 0;
   folded = RemoveDeadBindings(folded, &module, workspace, &removed);
   kFoldedCalls.Add(folder.folded());

@@ -1,0 +1,213 @@
+#include "binding_values.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "iropt/infer/infer.h"
+#include "iropt/ir/location.h"
+#include "iropt/ir/relax/walk.h"
+#include "outputs.h"
+
+namespace iropt {
+
+namespace {
+
+constexpr size_t kMostNotes = 20;
+
+// The tensor, or a copy if its memory may be written again.
+Tensor Keep(const Tensor& tensor) {
+  if (!tensor->storage()) return tensor;
+  const std::shared_ptr<NDArray> copy = NDArray::Make(tensor->dtype(), tensor->shape());
+  std::memcpy(copy->mutable_data(), tensor->data(), tensor->num_bytes());
+  return copy;
+}
+
+// The bindings of a function, and for each one the variables that its value uses.
+struct BindingUses : WalkHandler {
+  struct Entry {
+    const Binding* binding;
+    std::vector<const Var*> uses;
+  };
+
+  void OnBinding(const Binding& binding) {
+    by_var.emplace(binding.var, entries.size());
+    open.push_back(entries.size());
+    entries.push_back({&binding, {}});
+  }
+  // The definition comes after the value, and those of its nested bindings come before it.
+  void OnDefine(const Var* var) {
+    if (!open.empty() && entries[open.back()].binding->var == var) open.pop_back();
+  }
+  void OnUse(const Var* var) {
+    if (open.empty()) return;
+    std::vector<const Var*>& uses = entries[open.back()].uses;
+    if (std::ranges::find(uses, var) == uses.end()) uses.push_back(var);
+  }
+  const Entry* Find(const Var* var) const {
+    const auto found = by_var.find(var);
+    return found == by_var.end() ? nullptr : &entries[found->second];
+  }
+
+  std::vector<Entry> entries;
+  std::vector<size_t> open;  // whose values are walked over
+  std::unordered_map<const Var*, size_t> by_var;
+};
+
+std::string DescribeValue(const Binding& binding) {
+  if (binding.kind == NodeKind::kMatchCast) return "R.match_cast";
+  const Expr* value = ValueOf(&binding);
+  switch (value->kind) {
+    case NodeKind::kCall: return CalleeName(*To<Call>(value));
+    case NodeKind::kTuple: return "a tuple";
+    case NodeKind::kTupleGetItem: return fmt::format("item {}", To<TupleGetItem>(value)->index);
+    case NodeKind::kIf: return "a conditional";
+    case NodeKind::kFunction: return "a local function";
+    case NodeKind::kConstant: return "a constant";
+    default: return "the value";
+  }
+}
+
+}  // namespace
+
+// ---- Names
+
+BindingNames::BindingNames(const Module& module, const Function& entry) {
+  for (const ModuleEntry& function : module.functions()) {
+    const auto* relax = As<Function>(function.func);
+    if (!relax) continue;
+    prefixes_[relax] = relax == &entry ? std::string() : fmt::format("{}:", function.var->name);
+    AddLocalFunctions(*relax, std::string(function.var->name));
+  }
+}
+
+void BindingNames::AddLocalFunctions(const Function& function, const std::string& name) {
+  struct Handler : WalkHandler {
+    explicit Handler(const Function& root) : outer{&root} {}
+    void OnBinding(const Binding& binding) {
+      if (const auto* local = As<Function>(ValueOf(&binding))) found.emplace_back(local, binding.var);
+    }
+    bool EnterFunction(const Function& f) { return &f == outer; }
+    const Function* outer;
+    std::vector<std::pair<const Function*, const Var*>> found;
+  };
+  Handler handler(function);
+  Walk(function, handler);
+  for (const auto& [local, var] : handler.found) {
+    const std::string local_name = fmt::format("{}.{}", name, var->name());
+    prefixes_[local] = local_name + ":";
+    WithStack([&, f = local] { AddLocalFunctions(*f, local_name); });
+  }
+}
+
+std::string BindingNames::Next(const Function& function, const Var& var) {
+  const auto prefix = prefixes_.find(&function);
+  std::string name = fmt::format("{}{}", prefix == prefixes_.end() ? "" : prefix->second, var.name());
+  const size_t count = ++counts_[name];
+  if (count > 1) name += fmt::format("#{}", count);
+  return name;
+}
+
+// ---- Recording
+
+void ValueRecorder::OnBinding(const Function& function, const Var& var, const HostValue& value) {
+  const std::string name = names_.Next(function, var);
+  if (!IsWritten(value)) return;
+  ForEachNamedTensor(value, name, [&](const std::string& path, const Tensor& tensor) {
+    values_.push_back({path, Keep(tensor)});
+  });
+}
+
+// ---- Comparison
+
+ValueChecker::ValueChecker(BindingNames names, const std::vector<NamedTensor>& expected, const ProgramOptions& options)
+    : names_(std::move(names)), options_(options) {
+  for (const NamedTensor& named : expected) expected_.emplace(named.name, named.tensor);
+}
+
+ValueChecker::State ValueChecker::Compare(const std::string& name, const HostValue& value) {
+  bool has_tensor = false;
+  bool is_compared = false;
+  ForEachNamedTensor(value, name, [&](const std::string& path, const Tensor& tensor) {
+    has_tensor = true;
+    const auto wanted = expected_.find(path);
+    if (wanted == expected_.end() || !difference_.message.empty()) return;
+    is_compared = true;
+    ++num_tensors_;
+    num_elements_ += tensor->num_elements();
+    const Tensor got = WithDimension(tensor);
+    const Tensor want = WithDimension(wanted->second);
+    const Comparison comparison = CompareTensors(*got, *want, ToleranceFor(*want, tensor->dtype(), options_));
+    if (!comparison.ok())
+      difference_.message = fmt::format("{}: {}", path, DescribeComparison(comparison, *got, *want));
+  });
+  num_values_ += has_tensor ? 1 : 0;
+  num_compared_ += is_compared ? 1 : 0;
+  if (!has_tensor) return State::NoTensor;
+  return is_compared ? State::Equal : State::NotInFile;
+}
+
+void ValueChecker::OnBinding(const Function& function, const Var& var, const HostValue& value) {
+  if (difference_.var) return;
+  const std::string name = names_.Next(function, var);
+  const State state = IsWritten(value) ? Compare(name, value) : State::NoTensor;
+  states_[&var] = state;
+  if (difference_.message.empty()) return;
+  difference_.function = &function;
+  difference_.var = &var;
+}
+
+void ValueChecker::ReportDifference(CompilerInstance& compiler) const {
+  BindingUses bindings;
+  Walk(*difference_.function, bindings);
+  const auto describe = [&](const Var* var) {
+    const auto state = states_.find(var);
+    if (!bindings.Find(var)) return fmt::format("'{}' (an input)", var->name());
+    if (state == states_.end() || state->second == State::NoTensor) return fmt::format("'{}'", var->name());
+    return fmt::format("'{}' ({})", var->name(), state->second == State::Equal ? "equal" : "not in the file");
+  };
+  std::vector<const Var*> chain = {difference_.var};
+  const BindingUses::Entry* first = bindings.Find(difference_.var);
+  DiagnosticBuilder error = compiler.diagnostics().Error(first ? Location(*first->binding) : SourceSpan(),
+                                                         "value-mismatch", difference_.message);
+  for (size_t i = 0; i < chain.size(); ++i) {
+    const BindingUses::Entry* entry = bindings.Find(chain[i]);
+    if (!entry) continue;
+    if (i == kMostNotes) {
+      error.Note(
+          fmt::format("further operators are left out: values between the equal ones and '{}' are not in the file",
+                      difference_.var->name()));
+      break;
+    }
+    std::vector<std::string> operands;
+    for (const Var* use : entry->uses) {
+      operands.push_back(describe(use));
+      const auto state = states_.find(use);
+      const bool is_equal = state != states_.end() && state->second == State::Equal;
+      if (!is_equal && std::ranges::find(chain, use) == chain.end()) chain.push_back(use);
+    }
+    error.Note(Location(*entry->binding),
+               fmt::format("'{}' is {}{}{}", chain[i]->name(), DescribeValue(*entry->binding),
+                           operands.empty() ? "" : " of ", fmt::join(operands, ", ")));
+  }
+}
+
+Status ValueChecker::Report(CompilerInstance& compiler) const {
+  if (difference_.var) {
+    ReportDifference(compiler);
+    return Failure{ErrorCode::SemanticCheck};
+  }
+  const std::string& file = *options_.check_values;
+  if (num_elements_ == 0)
+    return TellNothingCompared(fmt::format("nothing is compared with {}: it has no values of these bindings", file),
+                               options_, compiler);
+  compiler.diagnostics().Remark({}, "values-compared",
+                                fmt::format("{} of {} bindings are equal to those of {}, which has {} further tensors",
+                                            num_compared_, num_values_, file, expected_.size() - num_tensors_));
+  return {};
+}
+
+}  // namespace iropt
