@@ -50,8 +50,8 @@ bool IsWithinReach(const HostValue& value) {
 bool HasKernel(const OpInfo& op) { return FindKernel(op) != &eval::NoKernel || op.functions.evaluate != nullptr; }
 
 Result<HostValue> EvalOp(const OpInfo& op, const Attr* attrs, std::span<const HostValue> args, const EvalLimits& limits,
-                         RandomSource* random) {
-  KernelCall call(op, attrs, args, limits, random);
+                         RandomSource* random, bool is_inference) {
+  KernelCall call(op, attrs, args, limits, random, is_inference);
   if (!HasKernel(op)) return eval::NoKernel(call);
   if (!HasRecordOf(op, attrs)) return call.Fail("the attributes are not those of the operator");
   if (!std::ranges::all_of(args, IsWithinReach))

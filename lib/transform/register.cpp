@@ -128,6 +128,8 @@ std::vector<PassEntry> AllEntries() {
 #undef IROPT_REQUIRES
 
 #define IROPT_CONFIG(Key, Type, Default, Summary) OptionSpec{Key, OptionType::Type, Default, Summary},
+#define IROPT_CONFIG_CHOICE(Key, Default, Summary, ...)                                                                \
+  OptionSpec{Key, OptionType::String, Default, Summary, {}, {__VA_ARGS__}},
 #define IROPT_FIELD(Name, Type, Default, Summary)                                                                      \
   OptionSpec { #Name, OptionType::Type, Default, Summary }
 #define IROPT_CONFIG_RECORD(Key, Summary, ...) OptionSpec{Key, OptionType::Record, {}, Summary, {__VA_ARGS__}},

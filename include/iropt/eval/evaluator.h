@@ -39,8 +39,9 @@ bool HasKernel(const OpInfo& op);
 
 // Evaluates one operator on values; `attrs` is the attribute record of a call of it. The error states why there is no
 // result: operands of an unexpected kind, a dtype that is not supported, an undefined result, or a limit
-// (ErrorCode::Budget). Random operators fail if `random` is null.
+// (ErrorCode::Budget). Random operators fail if `random` is null. With `is_inference`, batch_norm and dropout compute
+// what they do in inference, else in training.
 Result<HostValue> EvalOp(const OpInfo& op, const Attr* attrs, std::span<const HostValue> args,
-                         const EvalLimits& limits = {}, RandomSource* random = nullptr);
+                         const EvalLimits& limits = {}, RandomSource* random = nullptr, bool is_inference = false);
 
 }  // namespace iropt

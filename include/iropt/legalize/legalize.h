@@ -40,6 +40,9 @@ class LegalizeCall {
   const TensorType* result() const { return To<TensorType>(call_.type); }
   BlockBuilder& builder() { return builder_; }
   ModuleBuilder& module() { return module_; }
+  // A batch_norm that is that of inference.
+  bool is_inference() const { return is_inference_; }
+  void set_inference(bool is_inference) { is_inference_ = is_inference; }
   std::string_view HintOf(const Var& var) const { return hint_of_(var); }
 
   // The fields of an operand that is a tuple: those of the tuple that it is bound to, or its projections, which are
@@ -64,6 +67,7 @@ class LegalizeCall {
   DiagnosticEngine* diagnostics_;
   FunctionRef<std::string_view(const Var&)> hint_of_;
   std::string reason_;
+  bool is_inference_ = false;
 };
 
 // A PrimFunc under construction that replaces the call, made as BlockBuilder.call_te does in TVM: its parameters are

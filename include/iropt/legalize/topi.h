@@ -129,6 +129,7 @@ struct BatchNormOptions {
   bool center = true;
   bool scale = true;
   double momentum = 0.1;
+  bool training = true;  // normalize by the statistics of the data and move the moving ones; else by the moving ones
 };
 // The normalized data, and the new moving mean and variance.
 std::vector<Tensor> BatchNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Tensor& moving_mean,

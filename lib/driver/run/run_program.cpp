@@ -92,8 +92,8 @@ class ProgramRun {
   // What may explain that results differ.
   std::string_view Hint() const {
     if (!has_training_operators_ || options_.inference) return "";
-    return "R.nn.batch_norm and R.nn.dropout compute what they do in training, but -O3 turns batch norms of constants "
-           "into inference; with -inference, both runs compute inference";
+    return "R.nn.batch_norm and R.nn.dropout compute training or inference by the configuration option relax.mode; with "
+           "-inference, all of them compute inference";
   }
 
   // The loop compiler is a shared object that is loaded only if it is needed.

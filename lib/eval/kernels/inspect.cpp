@@ -73,10 +73,10 @@ Result<Tensor> MakeDropoutMask(KernelCall& call, const NDArray& x, double rate) 
 }  // namespace
 
 // Random but for the rate at which nothing is left to chance. What is kept is scaled so that sums stay as they are on
-// average.
+// average. In inference, everything is kept.
 Result<HostValue> EvalDropout(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
-  const double rate = call.attrs<DropoutAttrs>().rate();
+  const double rate = call.is_inference() ? 0 : call.attrs<DropoutAttrs>().rate();
   if (rate != 0 && !call.random()) return call.Fail("the result is random");
   if (!(rate >= 0 && rate < 1)) return call.Fail(fmt::format("the rate is {}, expected 0 to less than 1", rate));
   IROPT_ASSIGN_OR_RETURN(const Tensor mask, MakeDropoutMask(call, *x, rate));

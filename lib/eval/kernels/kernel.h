@@ -22,11 +22,12 @@ using Shape = std::vector<int64_t>;
 class KernelCall : public OperandReader {
  public:
   KernelCall(const OpInfo& op, const Attr* attrs, std::span<const HostValue> args, const EvalLimits& limits,
-             RandomSource* random)
+             RandomSource* random, bool is_inference)
       : OperandReader(op.name, args),
         attrs_(attrs),
         limits_(limits),
         random_(random),
+        is_inference_(is_inference),
         available_work_(limits.AvailableWork()),
         work_left_(available_work_) {}
   KernelCall(const KernelCall&) = delete;
@@ -44,6 +45,8 @@ class KernelCall : public OperandReader {
   }
   // Where random numbers come from; null where operators must give the same each time.
   RandomSource* random() const { return random_; }
+  // Whether batch_norm and dropout compute what they do in inference.
+  bool is_inference() const { return is_inference_; }
 
   // A zeroed tensor, if the limits allow one.
   Result<std::shared_ptr<NDArray>> Allocate(DataType dtype, Shape shape) const;
@@ -54,6 +57,7 @@ class KernelCall : public OperandReader {
   const Attr* attrs_;
   EvalLimits limits_;
   RandomSource* random_;
+  bool is_inference_;
   uint64_t available_work_;
   uint64_t work_left_;
 };

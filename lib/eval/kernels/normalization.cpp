@@ -186,7 +186,8 @@ Result<HostValue> EvalRmsNorm(KernelCall& call) {
   return HostValue(result);
 }
 
-// As in training: the data is normalized by its own moments, which update the moving ones.
+// In training, the data is normalized by its own moments, which update the moving ones; in inference, by the moving
+// ones, which stay.
 Result<HostValue> EvalBatchNorm(KernelCall& call) {
   const auto attrs = call.attrs<BatchNormAttrs>();
   IROPT_ASSIGN_OR_RETURN(const std::vector<Tensor> args, ReadFloats(call, 5));
@@ -207,13 +208,20 @@ Result<HostValue> EvalBatchNorm(KernelCall& call) {
   others.erase(others.begin() + axis);
   Formula f(call);
   const DataType dtype = x->dtype();
+  const bool is_inference = call.is_inference();
   const Tensor count = f.Number(CountOver(*x, others), dtype);
-  const Tensor mean = f.Div(f.Sum(x, others), count);
+  const Tensor mean = is_inference ? parameters[2] : f.Div(f.Sum(x, others), count);
   const Tensor distance = f.Sub(x, mean);
-  const Tensor variance = f.Div(f.Sum(f.Mul(distance, distance), others), count);
+  const Tensor variance = is_inference ? parameters[3] : f.Div(f.Sum(f.Mul(distance, distance), others), count);
   Tensor out = f.Div(distance, f.Unary(kSqrt, f.Add(variance, f.Number(epsilon, dtype))));
   if (scale != 0) out = f.Mul(out, parameters[0]);
   if (center != 0) out = f.Add(out, parameters[1]);
+  TupleValue result;
+  if (is_inference) {
+    if (!f.ok()) return f.error();
+    result.fields = {HostValue(out), call.arg(3), call.arg(4)};
+    return HostValue(std::move(result));
+  }
   const auto follow = [&](const Tensor& moving, const Tensor& current) {
     return f.Add(f.Mul(f.Number(1 - momentum, dtype), moving), f.Mul(f.Number(momentum, dtype), current));
   };
@@ -221,7 +229,6 @@ Result<HostValue> EvalBatchNorm(KernelCall& call) {
   const Tensor new_variance = follow(parameters[3], variance);
   if (!f.ok()) return f.error();
   const Shape channels{x->shape()[static_cast<size_t>(axis)]};
-  TupleValue result;
   result.fields = {HostValue(out), HostValue(Reshaped(new_mean, channels)),
                    HostValue(Reshaped(new_variance, channels))};
   return HostValue(std::move(result));

@@ -26,11 +26,13 @@ bool IsStorageView(const OpInfo& op, std::span<const HostValue> args) {
 
 }  // namespace
 
-Result<HostValue> RelaxInterpreter::CallKernel(const OpInfo& op, const Attr* attrs, std::span<const HostValue> args) {
+Result<HostValue> RelaxInterpreter::CallKernel(const Call& call, const OpInfo& op, std::span<const HostValue> args) {
   if (!std::ranges::all_of(args, IsWritten)) return OpError(op, "an operand is read before it is initialized");
   const RandomSource before = random_;
-  Result<HostValue> result =
-      Timed(CalleeKind::kOperator, op.script, [&] { return EvalOp(op, attrs, args, options_.limits, &random_); });
+  const bool is_inference = inference_calls_.contains(&call);
+  Result<HostValue> result = Timed(CalleeKind::kOperator, op.script, [&] {
+    return EvalOp(op, call.attrs, args, options_.limits, &random_, is_inference);
+  });
   if (options_.observer && random_ != before) options_.observer->OnRandom();
   return result;
 }
@@ -48,7 +50,7 @@ Result<HostValue> RelaxInterpreter::ViewStorage(const OpInfo& op, std::vector<Ho
 Result<HostValue> RelaxInterpreter::CallOperator(const Call& call, const OpInfo& op, Frame& frame) {
   IROPT_ASSIGN_OR_RETURN(std::vector<HostValue> args, EvalAll(call.args, frame));
   if (IsStorageView(op, args)) return ViewStorage(op, std::move(args));
-  if (HasKernel(op)) return CallKernel(op, call.attrs, args);
+  if (HasKernel(op)) return CallKernel(call, op, args);
   const Expr* outer = std::exchange(site_, &call);
   const auto run = [&]() -> Result<HostValue> {
     switch (op.id) {

@@ -55,7 +55,9 @@ Failure RelaxInterpreter::Report(const Expr& at, Error error) {
 
 const FramePlan& RelaxInterpreter::PlanOf(const Function& function) {
   std::unique_ptr<FramePlan>& plan = plans_[&function];
-  if (!plan) plan = std::make_unique<FramePlan>(function);
+  if (plan) return *plan;
+  plan = std::make_unique<FramePlan>(function);
+  inference_calls_.merge(FindInferenceCalls(function, options_.mode, options_.constant_params));
   return *plan;
 }
 

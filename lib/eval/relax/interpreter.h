@@ -3,6 +3,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "frame_plan.h"
 #include "iropt/eval/relax/interpreter.h"
@@ -76,7 +77,7 @@ class RelaxInterpreter final : public PackedContext {
   Result<HostValue> CallGlobal(const GlobalVar& var, const BaseFunc& function, std::vector<HostValue> args);
   Result<HostValue> CallPrimFunc(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args);
   Result<HostValue> CallPacked(std::string_view name, std::span<const HostValue> args);
-  Result<HostValue> CallKernel(const OpInfo& op, const Attr* attrs, std::span<const HostValue> args);
+  Result<HostValue> CallKernel(const Call& call, const OpInfo& op, std::span<const HostValue> args);
   Result<HostValue> CallOperator(const Call& call, const OpInfo& op, Frame& frame);
   // call_tir and its variants.
   Result<HostValue> CallDestinationPassing(const Call& call, const OpInfo& op, std::vector<HostValue> args,
@@ -101,6 +102,7 @@ class RelaxInterpreter final : public PackedContext {
   PackedCaller packed_caller_;
   RandomSource random_;
   std::unordered_map<const Function*, std::unique_ptr<FramePlan>> plans_;  // never iterated
+  std::unordered_set<const Call*> inference_calls_;                        // of the functions with plans
   std::unordered_map<const PrimFunc*, std::vector<bool>> written_params_;  // never iterated
   std::vector<CallSite> calls_;
   const Expr* site_ = nullptr;  // the current call

@@ -28,8 +28,8 @@ const Expr* LegalizeNnBatchNorm(LegalizeCall& call) {
   const BatchNormAttrs attrs(call.call());
   TeCall te(call, "batch_norm");
   const std::vector<Tensor> in = te.Inputs(call.call().args.span());
-  const topi::BatchNormOptions options = {attrs.axis(), attrs.epsilon(), attrs.center(), attrs.scale(),
-                                          attrs.momentum()};
+  const topi::BatchNormOptions options = {attrs.axis(),  attrs.epsilon(),  attrs.center(),
+                                          attrs.scale(), attrs.momentum(), !call.is_inference()};
   return te.Finish(topi::BatchNorm(in[0], in[1], in[2], in[3], in[4], options));
 }
 

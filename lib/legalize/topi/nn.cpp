@@ -170,12 +170,34 @@ Tensor RmsNorm(const Tensor& x, const Tensor& weight, const Axes& axes, double e
   return CastElements(normalized, x.dtype());
 }
 
+namespace {
+
+// With statistics by channel: (x - mean) / sqrt(variance + epsilon) * gamma + beta. `shape` is that of the parameters
+// with one dimension for each of `x`.
+Tensor NormalizeChannels(const Tensor& x, const Tensor& wide_mean, const Tensor& variance, const Tensor& gamma,
+                         const Tensor& beta, const Shape& shape, const BatchNormOptions& options) {
+  te::Builder& te = x.te();
+  const Tensor deviation = Map(Add(Reshape(variance, shape), te.Const(options.epsilon, x.dtype())), Sqrt);
+  Tensor out = Divide(Subtract(x, wide_mean), deviation);
+  if (options.scale) out = Multiply(out, Reshape(gamma, shape));
+  if (options.center) out = Add(out, Reshape(beta, shape));
+  return out;
+}
+
+}  // namespace
+
 std::vector<Tensor> BatchNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Tensor& moving_mean,
                               const Tensor& moving_var, const BatchNormOptions& options) {
   te::Builder& te = x.te();
   const size_t axis = RealAxis(x.ndim(), options.axis);
   Shape shape(x.ndim(), 1);
   shape[axis] = x.dim(axis);
+  if (!options.training) {
+    const Tensor out = NormalizeChannels(x, Reshape(moving_mean, shape), moving_var, gamma, beta, shape, options);
+    // The moving statistics are results, too, and no result is an operand.
+    const auto copied = [&](const Tensor& from) { return Multiply(from, te.Const(1, from.dtype())); };
+    return {out, copied(moving_mean), copied(moving_var)};
+  }
   std::vector<int64_t> axes;
   Value size = 1;
   for (size_t i = 0; i < x.ndim(); ++i) {
@@ -190,11 +212,7 @@ std::vector<Tensor> BatchNorm(const Tensor& x, const Tensor& gamma, const Tensor
     const Tensor left = Subtract(x, wide_mean);
     return Divide(Sum(Multiply(left, Subtract(x, wide_mean)), axes), size);
   };
-  const auto constant = [&](double value) { return te.Const(value, x.dtype()); };
-  const Tensor deviation = Map(Add(Reshape(variance(), shape), constant(options.epsilon)), Sqrt);
-  Tensor out = Divide(Subtract(x, wide_mean), deviation);
-  if (options.scale) out = Multiply(out, Reshape(gamma, shape));
-  if (options.center) out = Add(out, Reshape(beta, shape));
+  const Tensor out = NormalizeChannels(x, wide_mean, variance(), gamma, beta, shape, options);
   const auto moved = [&](const Tensor& from, const Tensor& to) {
     const Value rate = te.Const(options.momentum, to.dtype());
     return Add(Multiply(te.Const(1 - options.momentum, from.dtype()), from), Multiply(rate, to));

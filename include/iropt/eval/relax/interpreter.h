@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "iropt/analysis/relax/inference_calls.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/eval/evaluator.h"
 #include "iropt/eval/tir/prim_func.h"
@@ -24,6 +25,8 @@ class PrimFuncExecutor {
   // Calls the PrimFunc `var` of the module, as CallPrimFunc does.
   virtual Result<HostValue> Call(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
                                  const PackedCaller& packed) = 0;
+  // The time that compiling PrimFuncs took so far.
+  virtual double compile_seconds() const { return 0; }
 };
 
 // Runs PrimFuncs by the TIR interpreter, which checks every access.
@@ -62,6 +65,9 @@ struct RunOptions {
   const PackedRegistry* packed = nullptr;  // null: BuiltinPackedFuncs()
   PrimFuncExecutor* prim_funcs = nullptr;  // null: they are interpreted
   RunObserver* observer = nullptr;         // may be null
+  NetworkMode mode = NetworkMode::Auto;    // of R.nn.batch_norm and R.nn.dropout
+  // Parameters of the function that count as constants for NetworkMode::Auto.
+  std::vector<const Var*> constant_params = {};
   // Receives the lines that the program prints; null: they are dropped.
   std::function<void(std::string_view)> print = nullptr;
 };

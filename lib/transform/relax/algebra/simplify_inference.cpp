@@ -9,8 +9,9 @@
 // bound. DecomposeOpsForInference, which keeps the order of the operations on the data, is closer to the original
 // rounding. A layer_norm, a group_norm and an rms_norm compute their statistics at run time: they are expanded into
 // means, variances and elementwise operators, if they normalize the last axes or a known number of channels. With
-// constant_params_only, only batch norms whose parameters are constants are simplified: such a module is for inference
-// only, and the scale and the shift will be constants. Changed functions are cleaned up. O(nodes).
+// constant_params_only, only what is that of inference by the configuration option relax.mode is simplified: batch
+// norms whose parameters are constants, so that the scale and the shift will be constants, unless the mode is training;
+// dropouts if it is inference. Changed functions are cleaned up. O(nodes).
 //
 // Source: the pass of this name of Relay, TVM's former graph-level IR, which does not know rms_norm.
 #include <memory>
@@ -22,6 +23,7 @@
 #include "iropt/pass/pass_options.h"
 #include "transform/relax/util/apply_rules.h"
 #include "transform/relax/util/missed_remarks.h"
+#include "transform/relax/util/network_mode.h"
 
 namespace iropt {
 
@@ -54,10 +56,13 @@ void AddBatchNorm(RuleSet& rules, bool constant_params_only) {
              [=](const Match& match, BlockBuilder&) { return match.CallAt(norm)->args[4]; }});
 }
 
-void AddOthers(RuleSet& rules) {
+void AddDropout(RuleSet& rules) {
   const Pattern any = Wildcard();
   const Pattern dropout = IsCall(GetOp(OpId::kNnDropout), {any});
   rules.Add({"dropout", IsTupleGetItem(dropout, 0), [=](const Match& match, BlockBuilder&) { return match[any]; }});
+}
+
+void AddOtherNorms(RuleSet& rules) {
   const Pattern data[] = {Wildcard(), Wildcard(), Wildcard()};
   AddExpansion(rules, "layer-norm", IsCall(GetOp(OpId::kNnLayerNorm), data), &ExpandLayerNorm);
   AddExpansion(rules, "group-norm", IsCall(GetOp(OpId::kNnGroupNorm), data), &DecomposeGroupNorm);
@@ -67,17 +72,26 @@ void AddOthers(RuleSet& rules) {
 }  // namespace
 
 Pass CreateSimplifyInference(const PassOptions& options) {
-  const bool constant_params_only = options.Bool("constant_params_only");
-  auto rules = std::make_shared<RuleSet>();
-  AddBatchNorm(*rules, constant_params_only);
-  if (!constant_params_only) AddOthers(*rules);
-  if (!constant_params_only) return CreateRulePass(options.info(), std::move(rules));
-  return CreateFunctionPass(options.info(),
-                            [rules](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
-                              IROPT_ASSIGN_OR_RETURN(function, ApplyRules(function, *rules, context));
-                              RemarkUnboundBatchNorms(*function, context.diagnostics());
-                              return function;
-                            });
+  const auto all = std::make_shared<RuleSet>();
+  AddBatchNorm(*all, /*constant_params_only=*/false);
+  AddDropout(*all);
+  AddOtherNorms(*all);
+  if (!options.Bool("constant_params_only")) return CreateRulePass(options.info(), all);
+  const auto of_constants = std::make_shared<RuleSet>();
+  AddBatchNorm(*of_constants, /*constant_params_only=*/true);
+  const auto of_inference = std::make_shared<RuleSet>(*of_constants);
+  AddDropout(*of_inference);
+  PassInfo info = options.info();
+  std::erase(info.changes, PassChange::Inference);  // what is simplified is that of inference before, too
+  return CreateFunctionPass(
+      info, [=](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
+        const NetworkMode mode = NetworkModeOf(context.context());
+        if (mode == NetworkMode::Training) return function;
+        const RuleSet& rules = mode == NetworkMode::Inference ? *of_inference : *of_constants;
+        IROPT_ASSIGN_OR_RETURN(function, ApplyRules(function, rules, context));
+        RemarkUnboundBatchNorms(*function, context.diagnostics());
+        return function;
+      });
 }
 
 }  // namespace iropt

@@ -18,6 +18,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "custom_legalizations.h"
@@ -34,6 +36,7 @@
 #include "legalized_calls.h"
 #include "relax_functions.h"
 #include "transform/relax/util/name_hints.h"
+#include "transform/relax/util/network_mode.h"
 
 namespace iropt {
 
@@ -80,8 +83,12 @@ const Attr* KindOf(const DictAttr* target) { return target ? target->Find("kind"
 class Legalizer : public ExprMutator {
  public:
   Legalizer(Workspace& workspace, TypeInferrer& inferrer, ModuleBuilder& module, const LegalizeOptions& options,
-            DiagnosticEngine& diagnostics)
-      : ExprMutator(workspace, &inferrer), module_(module), options_(options), diagnostics_(diagnostics) {}
+            DiagnosticEngine& diagnostics, std::unordered_set<const Call*> inference_calls)
+      : ExprMutator(workspace, &inferrer),
+        module_(module),
+        options_(options),
+        diagnostics_(diagnostics),
+        inference_calls_(std::move(inference_calls)) {}
 
   bool has_errors() const { return has_errors_ || failed(); }
   bool made_targets() const { return made_targets_; }
@@ -89,6 +96,7 @@ class Legalizer : public ExprMutator {
  protected:
   const Expr* VisitCall(const Call* old) override {
     const auto* call = To<Call>(ExprMutator::VisitCall(old));
+    is_inference_ = inference_calls_.contains(old);
     if (!Is<Op>(call->op) || has_errors()) return call;
     if (!call->type) call = To<Call>(builder().Normalize(call));
     // A legalization may consist of operators that are legalized in turn.
@@ -127,11 +135,12 @@ class Legalizer : public ExprMutator {
     const Expr* result = &call;
     if ((is_custom || row.legalize) && has_shapes) {
       // A customized legalization may look at anything.
-      auto signature = is_custom ? std::nullopt : LegalizedCalls::SignatureOf(call);
+      auto signature = is_custom || is_inference_ ? std::nullopt : LegalizedCalls::SignatureOf(call);
       if (const Call* known = signature ? legalized_.Find(*signature, workspace()) : nullptr)
         return WrapPure(op, builder().Normalize(known));
       const auto hint_of = [this](const Var& var) { return hints_.Of(var); };
       LegalizeCall context(call, builder(), module_, &diagnostics_, hint_of);
+      context.set_inference(is_inference_);
       if (is_custom) {
         result = custom->second(context);
       } else {
@@ -208,6 +217,8 @@ class Legalizer : public ExprMutator {
   DiagnosticEngine& diagnostics_;
   bool has_errors_ = false;
   bool made_targets_ = false;
+  const std::unordered_set<const Call*> inference_calls_;
+  bool is_inference_ = false;  // the call that is legalized is one of them
   NameHints hints_;
   LegalizedCalls legalized_;
 };
@@ -222,7 +233,8 @@ Result<Module> LegalizeOps(Module module, const LegalizeOptions& options, Diagno
     const ModuleEntry entry = *builder.module().Find(name);
     Workspace workspace(entry.storage);
     OpTypeInferrer inferrer(&builder.module(), workspace.arena(), &diagnostics);
-    Legalizer legalizer(workspace, inferrer, builder, options, diagnostics);
+    Legalizer legalizer(workspace, inferrer, builder, options, diagnostics,
+                        FindInferenceCalls(*To<Function>(entry.func), options.mode));
     const auto* function = To<Function>(legalizer.VisitExpr(entry.func));
     if (legalizer.has_errors()) return Failure{ErrorCode::PassFailed};
     made_targets |= legalizer.made_targets();
@@ -240,7 +252,9 @@ Pass CreateLegalizeOps(const PassOptions& options) {
   ReadCustomLegalizations(options, legalize);
   const auto run = [legalize](Module module, ModulePassContext& context) -> Result<Module> {
     if (!context.context.ConfigBool("relax.transform.apply_legalize_ops")) return module;
-    return LegalizeOps(std::move(module), legalize, context.diagnostics, context.context.analyses());
+    LegalizeOptions own = legalize;
+    own.mode = NetworkModeOf(context.context);
+    return LegalizeOps(std::move(module), own, context.diagnostics, context.context.analyses());
   };
   return CreateModulePass(options.info(), run);
 }

@@ -68,7 +68,10 @@ std::nullopt_t ConstantEvaluator::Decline(const Call& call, const Error& error) 
 std::optional<HostValue> ConstantEvaluator::EvalOperator(const Call& call, const OpInfo& op,
                                                          std::span<const HostValue> args) {
   if (DeclineBigFile(call, args)) return std::nullopt;
-  Result<HostValue> result = EvalOp(op, call.attrs, args, Limits(args, 1));
+  // All operands are constants, so a batch norm is that of inference unless all are those of training.
+  const bool is_inference =
+      op.id == OpId::kNnDropout ? options_.mode == NetworkMode::Inference : options_.mode != NetworkMode::Training;
+  Result<HostValue> result = EvalOp(op, call.attrs, args, Limits(args, 1), nullptr, is_inference);
   return result ? Accept(*std::move(result), call.type) : Decline(call, result.error());
 }
 

@@ -35,6 +35,7 @@
 #include "iropt/pass/statistic.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "transform/relax/util/missed_remarks.h"
+#include "transform/relax/util/network_mode.h"
 
 namespace iropt {
 
@@ -343,7 +344,9 @@ Pass CreateFoldConstant(const PassOptions& options) {
   return CreateFunctionPass(options.info(), [fold](const Module& all) -> FunctionPassFn {
     return [share = ShareOf(fold, all)](const Function* function,
                                         FunctionPassContext& context) -> Result<const Function*> {
-      return FoldConstants(function, context.module(), context.workspace(), share, &context.diagnostics());
+      FoldOptions own = share;
+      own.mode = NetworkModeOf(context.context());
+      return FoldConstants(function, context.module(), context.workspace(), own, &context.diagnostics());
     };
   });
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "iropt/analysis/relax/inference_calls.h"
 #include "iropt/legalize/legalize.h"
 #include "iropt/pass/analysis.h"
 #include "iropt/support/result.h"
@@ -14,7 +15,8 @@ namespace iropt {
 struct LegalizeOptions {
   // Legalizations that replace those of the table, by the full name of the operator.
   std::map<std::string, std::function<const Expr*(LegalizeCall&)>, std::less<>> customize = {};
-  bool enable_warning = false;  // about operators that stay
+  bool enable_warning = false;           // about operators that stay
+  NetworkMode mode = NetworkMode::Auto;  // of batch_norm
 };
 
 // The module with the operators of all Relax functions legalized, see lib/transform/relax/lowering/legalize_ops.cpp.

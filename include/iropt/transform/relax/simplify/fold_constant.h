@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "iropt/analysis/relax/inference_calls.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/module.h"
 
@@ -21,6 +22,7 @@ struct FoldOptions {
   // a PrimFunc counts as kWorkOfStep of them.
   uint64_t max_work = uint64_t{1} << 28;
   uint64_t max_total_work = uint64_t{1} << 34;
+  NetworkMode mode = NetworkMode::Auto;  // of batch_norm and dropout
 };
 
 // The same pointer if there is nothing to fold. The PrimFuncs of call_tir are looked up in `module`. New nodes are
