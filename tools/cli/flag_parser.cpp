@@ -56,13 +56,16 @@ const ForeignFlag* FindForeignFlag(std::string_view name) {
 }
 
 // CLI11's message begins with the flag, with two dashes.
-std::string DescribeParseError(const CLI::ParseError& error) {
+std::string DescribeParseError(const CLI::ParseError& error, std::span<const Flag> flags) {
   std::string what = error.what();
   const size_t colon = what.find(": ");
   if (!what.starts_with("--") || colon == std::string::npos) return what;
   const std::string flag = what.substr(1, colon - 1);
   const bool lacks_value = error.get_name() == "ArgumentMismatch";
-  return lacks_value ? fmt::format("flag '{}' needs a value", flag)
+  const auto row = std::ranges::find(flags, flag.substr(1), &Flag::name);
+  const bool is_pair = row != flags.end() && row->value.kind == ValueKind::Pair;
+  const std::string_view needed = is_pair ? "two values" : "a value";
+  return lacks_value ? fmt::format("flag '{}' needs {}", flag, needed)
                      : fmt::format("flag '{}' {}", flag, what.substr(colon + 2));
 }
 
@@ -89,6 +92,7 @@ void FlagParser::Bind(const Flag& flag, std::vector<std::string>& member) {
     return;
   }
   CLI::Option* option = app_.add_option(DashedName(flag), member)->allow_extra_args(false);
+  if (flag.value.kind == ValueKind::Pair) option->expected(2);
   if (flag.value.kind == ValueKind::List) option->delimiter(',');
 }
 
@@ -209,9 +213,11 @@ Status FlagParser::CheckRepetition() const {
   for (const Flag& flag : flags_) {
     if (AddsUp(flag.value) || flag.value.kind == ValueKind::Switch) continue;
     const std::vector<std::string>& values = app_.get_option(DashedName(flag))->results();
-    if (values.size() < 2) continue;
-    return Error{ErrorCode::Usage, fmt::format("flag '-{}' takes one value, but is given {}: '{}'", flag.name,
-                                               values.size(), fmt::join(values, "', '"))};
+    const bool is_pair = flag.value.kind == ValueKind::Pair;
+    if (values.size() <= (is_pair ? 2 : 1)) continue;
+    return Error{ErrorCode::Usage,
+                 fmt::format("flag '-{}' takes {}, but is given {}: '{}'", flag.name,
+                             is_pair ? "two values" : "one value", values.size(), fmt::join(values, "', '"))};
   }
   return {};
 }
@@ -254,7 +260,7 @@ Status FlagParser::Parse(const Arguments& arguments, const FlagRules& rules) {
   try {
     app_.parse(std::move(merged));
   } catch (const CLI::ParseError& e) {
-    return Error{ErrorCode::Usage, DescribeParseError(e)};
+    return Error{ErrorCode::Usage, DescribeParseError(e, flags_)};
   }
   IROPT_RETURN_IF_ERROR(PlaceInputs(app_.remaining()));
   IROPT_RETURN_IF_ERROR(CheckRepetition());

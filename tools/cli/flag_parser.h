@@ -71,6 +71,8 @@ class FlagParser {
   // messages of the tool have the format that the arguments name, also if they are wrong. Of the default flags, the
   // tool takes those that it has, except what the command line replaces or rules out.
   Status Parse(const Arguments& arguments, const FlagRules& rules = {});
+  // Returns whether the flag, or FlagExclusion::kInput, is given. After Parse.
+  bool IsGiven(std::string_view name) const;
 
  private:
   static std::string DashedName(const Flag& flag);
@@ -89,8 +91,6 @@ class FlagParser {
   // Whether a default flag is for this tool, and whether it has an effect beside those of the command line.
   bool Takes(std::string_view word, const std::set<std::string_view>& given, const FlagRules& rules) const;
   bool Applies(const Flag& flag, const std::set<std::string_view>& given, const FlagRules& rules) const;
-  // Of the flag or FlagExclusion::kInput.
-  bool IsGiven(std::string_view name) const;
   Status CheckSwitches(const std::vector<std::string>& arguments) const;
   Status CheckRepetition() const;
   Status CheckExclusions(std::span<const FlagExclusion> exclusions) const;

@@ -12,6 +12,8 @@
   {}
 #define IROPT_TEXT(Placeholder, Completes)                                                                             \
   { ValueKind::Text, Placeholder, Completion::Completes }
+#define IROPT_PAIR(Placeholder, Completes)                                                                             \
+  { ValueKind::Pair, Placeholder, Completion::Completes }
 #define IROPT_REPEATED(Placeholder, Completes)                                                                         \
   { ValueKind::Repeated, Placeholder, Completion::Completes }
 #define IROPT_LIST(Placeholder, Completes)                                                                             \

@@ -17,6 +17,7 @@ std::string_view FlagGroupTitle(FlagGroup group);
 enum class ValueKind : uint8_t {
   Switch,
   Text,
+  Pair,
   Repeated,
   List,
   Number,
