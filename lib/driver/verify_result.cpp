@@ -61,7 +61,7 @@ Status ResultVerifier::CheckWellFormed(const ModuleSource& source, const Module&
 Status ResultVerifier::CheckRoundTrip(const Module& module) {
   const std::string text = compiler_.PrintToString(module);
   IROPT_ASSIGN_OR_RETURN(const Module again, ReadBack(text));
-  if (const std::optional<std::string> difference = FirstDifference(module, again)) {
+  if (const std::optional<std::string> difference = FirstDifference(module, again, {.map_free_vars = true})) {
     compiler_.diagnostics().Error({}, "roundtrip-mismatch",
                                   fmt::format("the output reads back as another module: {}", *difference));
     return Failure{ErrorCode::Rejected};

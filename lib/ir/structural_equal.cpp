@@ -269,7 +269,7 @@ std::vector<const ModuleEntry*> ByName(const Module& module) {
   return entries;
 }
 
-bool CompareFunctions(const Module& a, const Module& b, std::string* description) {
+bool CompareFunctions(const Module& a, const Module& b, StructuralOptions options, std::string* description) {
   const auto differ = [&](std::string_view name, std::string_view what) {
     if (description != nullptr) description->append("functions.").append(name).append(what);
     return false;
@@ -283,7 +283,7 @@ bool CompareFunctions(const Module& a, const Module& b, std::string* description
     if (i >= in_a.size() || in_a[i]->var != in_b[i]->var)
       return differ(in_b[i]->var->name, ": only in the second module");
     std::string where;
-    if (CompareNodes(in_a[i]->func, in_b[i]->func, {}, description ? &where : nullptr)) continue;
+    if (CompareNodes(in_a[i]->func, in_b[i]->func, options, description ? &where : nullptr)) continue;
     return differ(in_a[i]->var->name, std::string(".").append(where));
   }
   return true;
@@ -297,7 +297,7 @@ bool CompareGlobalInfos(const Module::GlobalInfos& a, const Module::GlobalInfos&
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_list);
 }
 
-bool CompareModules(const Module& a, const Module& b, std::string* description) {
+bool CompareModules(const Module& a, const Module& b, StructuralOptions options, std::string* description) {
   if (!AttrEqual(a.attrs(), b.attrs())) {
     std::string where;
     if (description != nullptr) {
@@ -310,7 +310,7 @@ bool CompareModules(const Module& a, const Module& b, std::string* description) 
     if (description != nullptr) *description = "global_infos: not the same";
     return false;
   }
-  return CompareFunctions(a, b, description);
+  return CompareFunctions(a, b, options, description);
 }
 
 }  // namespace
@@ -319,7 +319,9 @@ bool StructuralEqual(const Node* a, const Node* b, StructuralOptions options) {
   return CompareNodes(a, b, options, nullptr);
 }
 
-bool StructuralEqual(const Module& a, const Module& b) { return CompareModules(a, b, nullptr); }
+bool StructuralEqual(const Module& a, const Module& b, StructuralOptions options) {
+  return CompareModules(a, b, options, nullptr);
+}
 
 std::optional<std::string> FirstDifference(const Node* a, const Node* b, StructuralOptions options) {
   std::string description;
@@ -327,9 +329,9 @@ std::optional<std::string> FirstDifference(const Node* a, const Node* b, Structu
   return description;
 }
 
-std::optional<std::string> FirstDifference(const Module& a, const Module& b) {
+std::optional<std::string> FirstDifference(const Module& a, const Module& b, StructuralOptions options) {
   std::string description;
-  if (CompareModules(a, b, nullptr) || CompareModules(a, b, &description)) return std::nullopt;
+  if (CompareModules(a, b, options, nullptr) || CompareModules(a, b, options, &description)) return std::nullopt;
   return description;
 }
 

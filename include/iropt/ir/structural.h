@@ -4,7 +4,7 @@
 // refer to matching definitions. Symbolic variables are defined by their first occurrence in the types of parameters,
 // in the type of a match_cast, and in the shapes of buffers. Buffers with the same fields over the same memory are
 // equal, whether they are one node or several. A free variable is equal only to itself, unless map_free_vars lets its
-// first occurrence match the variable at the same place. Types of expressions other than variables follow from their
+// first occurrence match the variable at the same place, as in modules that were read from two texts. Types of expressions other than variables follow from their
 // operands and are not compared.
 //
 // O(nodes), at any depth. Functions that share nodes, as before and after a pass, compare faster.
@@ -25,7 +25,7 @@ struct StructuralOptions {
 // Null is equal to null only. Modules compare functions by name, whatever their order, and attributes and global infos;
 // not their own names.
 bool StructuralEqual(const Node* a, const Node* b, StructuralOptions options = {});
-bool StructuralEqual(const Module& a, const Module& b);
+bool StructuralEqual(const Module& a, const Module& b, StructuralOptions options = {});
 
 // Equal for nodes that are equal under the same options, and the same in every run.
 uint64_t StructuralHash(const Node* node, StructuralOptions options = {});
@@ -34,6 +34,6 @@ uint64_t StructuralHash(const Module& module);
 // The path to the first difference and the two sides of it, "body.blocks[0].bindings[2].value.op: relax.add,
 // relax.multiply"; nothing if they are equal.
 std::optional<std::string> FirstDifference(const Node* a, const Node* b, StructuralOptions options = {});
-std::optional<std::string> FirstDifference(const Module& a, const Module& b);
+std::optional<std::string> FirstDifference(const Module& a, const Module& b, StructuralOptions options = {});
 
 }  // namespace iropt

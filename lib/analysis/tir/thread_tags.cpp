@@ -14,6 +14,10 @@ ThreadTag ThreadTag::Of(std::string_view tag) {
   return {};
 }
 
+bool IsVirtualThreadTag(std::string_view tag) {
+  return tag == "vthread" || tag == "vthread.x" || tag == "vthread.y" || tag == "vthread.z";
+}
+
 StorageScope StorageScope::Of(std::string_view scope) {
   struct Base {
     std::string_view name;

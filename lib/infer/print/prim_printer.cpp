@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "call_form.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/dispatch.h"
 #include "iropt/op/intrinsics.h"
@@ -15,11 +16,9 @@
 namespace iropt {
 namespace {
 
-bool IsConstant(const PrimExpr* e) { return e->kind == NodeKind::kIntImm || e->kind == NodeKind::kFloatImm; }
-
 // Returns whether an operator or function folds the operands to another expression, or refuses to divide by 0.
 bool Folds(const tir::BinaryExpr* e) {
-  if (e->a != e->b && !IsConstant(e->a) && !IsConstant(e->b)) return false;
+  if (e->a != e->b && !IsConstantNumber(e->a) && !IsConstantNumber(e->b)) return false;
   if (Is<tir::IntImm>(e->a) && Is<tir::IntImm>(e->b)) return true;
   if (e->kind >= NodeKind::kDiv && e->kind <= NodeKind::kFloorMod && arith::IsInt(e->b, 0)) return true;
   Arena scratch;
@@ -61,7 +60,7 @@ class NameWalker {
       : var_(var), buffer_(buffer) {}
 
   void Walk(const PrimExpr* e) {
-    if (!e || IsConstant(e)) return;
+    if (!e || IsConstantNumber(e)) return;
     if (tir::Var::ClassOf(e->kind)) return var_(static_cast<const tir::Var*>(e));
     WithStack([&] { DispatchIn<NodeGroup::kPrim>(e, [&](const auto* n) { Fields(n); }); });
   }
@@ -229,7 +228,9 @@ void PrimPrinter::PrintIndices(std::span<const PrimExpr* const> indices) {
   for (size_t i = 0; i < indices.size(); ++i) {
     if (i) out_.Append(", ");
     const auto* ramp = As<tir::Ramp>(indices[i]);
-    if (!ramp || !Is<tir::IntImm>(ramp->stride)) {
+    const int64_t* stride = ramp ? arith::AsInt(ramp->stride) : nullptr;
+    // The end of a slice that goes back says less than the ramp.
+    if (!stride || *stride < 1) {
       Print(indices[i]);
       continue;
     }
@@ -259,7 +260,8 @@ void PrimPrinter::PrintRegion(const tir::BufferRegion* region) {
     const tir::Range* range = region->region[i];
     if (i) out_.Append(", ");
     Print(range->min);
-    if (arith::IsInt(range->extent, 1)) continue;
+    // An index has the dtype of its minimum.
+    if (arith::IsInt(range->extent, 1) && range->extent->dtype == range->min->dtype) continue;
     out_.Append(':');
     PrintEnd(range->min, range->extent);
   }
@@ -336,8 +338,7 @@ void PrimPrinter::PrintFunction(std::string_view name, std::initializer_list<con
 
 void PrimPrinter::PrintInt(const tir::IntImm* imm) {
   const bool is_bool = imm->dtype == DataType::Bool();
-  const bool plain =
-      mode_ == ScriptDialect::kRelax ? is_bool || imm->dtype == DataType::Int(64) : imm->dtype == DataType::Int(32);
+  const bool plain = imm->dtype == DataType::Int(mode_ == ScriptDialect::kRelax ? 64 : 32);
   if (!plain) {
     PrintDTypeName(imm->dtype);
     out_.Append('(');
@@ -358,7 +359,21 @@ void PrimPrinter::PrintBinary(const tir::BinaryExpr* e) {
   Print(e->b, Above(form.precedence));
 }
 
+// T.call_intrin("float64", "tir.fabs", x)
+void PrimPrinter::PrintIntrinsic(const tir::Call* call) {
+  out_.Append("T.call_intrin(");
+  PrintDType(call->dtype);
+  out_.Append(", ");
+  PrintString(To<Op>(call->op)->info->name, out_);
+  for (const PrimExpr* arg : call->args) {
+    out_.Append(", ");
+    Print(arg);
+  }
+  out_.Append(')');
+}
+
 void PrimPrinter::PrintCall(const tir::Call* call) {
+  if (!ReadsBackByName(*call)) return PrintIntrinsic(call);
   DtypePrint place = DtypePrint::kNone;
   bool by_name = false;
   if (const auto* op = As<Op>(call->op)) {
@@ -457,7 +472,7 @@ void PrimPrinter::PrintUngrouped(const PrimExpr* e) {
       return out_.Append(')');
     case NodeKind::kNot: {
       const PrimExpr* a = static_cast<const tir::Not*>(e)->a;
-      if (mode_ == ScriptDialect::kRelax && IsConstant(a)) return PrintFunction("T.Not", {a});
+      if (mode_ == ScriptDialect::kRelax && IsConstantNumber(a)) return PrintFunction("T.Not", {a});
       out_.Append("not ");
       return Print(a, Precedence::kNot);
     }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "iropt/infer/infer.h"
 #include "iropt/infer/print/prim_printer.h"
 #include "iropt/support/stack.h"
@@ -240,13 +242,22 @@ void TypePrinter::PrintFunc(const FuncType* type, const Introduced* introduced) 
   if (IsTooBig(type)) return out.Append("(...)");
   if (type->opaque) {
     const bool has_ret = !Is<ObjectType>(type->ret);
-    if (!has_ret && !type->purity) return;
-    out.Append('(');
+    if (!has_ret && !type->purity && type->derive_func.empty()) return;
+    std::string_view separator = "(";
+    const auto key = [&](std::string_view name) {
+      out.Append(std::exchange(separator, ", "));
+      out.Append(name);
+    };
     if (has_ret) {
-      out.Append("ret=");
+      key("ret=");
       PrintUncached(type->ret, introduced, out);
     }
-    if (type->purity) out.Append(has_ret ? ", purity=True" : "purity=True");
+    if (type->purity) key("purity=True");
+    // TVM leaves it out, and then reads another type.
+    if (!type->derive_func.empty()) {
+      key("derive_func=");
+      PrintString(type->derive_func, out);
+    }
     return out.Append(')');
   }
   out.Append("((");

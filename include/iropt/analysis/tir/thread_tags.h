@@ -18,6 +18,9 @@ struct ThreadTag {
   static ThreadTag Of(std::string_view tag);
 };
 
+// Returns whether loops over threads of this tag are virtual threads, which are not launched ("vthread", "vthread.x").
+bool IsVirtualThreadTag(std::string_view tag);
+
 // Memory that all threads see, that of a block, of a warp, of one thread; kOther: special memory of one thread.
 enum class StorageRank : uint8_t { kGlobal, kShared, kWarp, kLocal, kOther };
 

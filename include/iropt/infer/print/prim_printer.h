@@ -80,6 +80,7 @@ class PrimPrinter {
   void PrintIndices(std::span<const PrimExpr* const> indices);
   void PrintBinary(const tir::BinaryExpr* expr);
   void PrintCall(const tir::Call* call);
+  void PrintIntrinsic(const tir::Call* call);
   void PrintInt(const tir::IntImm* imm);
   void PrintFunction(std::string_view name, std::initializer_list<const PrimExpr*> args);
   void PrintLoad(const tir::BufferLoad* load);

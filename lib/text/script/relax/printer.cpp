@@ -1,6 +1,7 @@
 // Functions, blocks and bindings. Expressions are in expr_printer.cpp.
 #include "printer.h"
 
+#include "iropt/infer/infer.h"
 #include "iropt/ir/prefetched_range.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
@@ -181,7 +182,10 @@ void RelaxPrinter::PrintAssignment(const Var* var, const Expr* value, bool annot
   out_.Append(names_.Define(var));
   if (annotate && var->type) {
     out_.Append(": ");
-    types_.Print(var->type);
+    // The value has the rest of the type, and the reader takes it from there.
+    const bool is_packed = Is<FuncType>(var->type) && value->type && TypeEqual(var->type, PackedFuncType()) &&
+                           TypeEqual(value->type, PackedFuncType());
+    is_packed ? out_.Append("R.Callable") : types_.Print(var->type);
   }
   out_.Append(" = ");
   PrintTopLevel(value);

@@ -31,9 +31,8 @@ bool AddLoop(ScalarParser& p, const PyValue& start, const PyValue* stop, LoopHea
       !extent->dtype.is_scalar()) {
     return p.Error(start.span, "type-mismatch", "the bounds of a loop are integers");
   }
-  if (stop) extent = p.ops_.Make(NodeKind::kSub, extent, min, start.span);
+  if (stop) extent = p.ExtentOf(min, extent, start.span);
   if (!extent) return false;
-  if (stop) extent = p.Simplify(extent);
   const DataType dtype =
       min->dtype.bits >= extent->dtype.bits ? min->dtype : DataType::Make(min->dtype.code, extent->dtype.bits, 1);
   min = p.ops_.MakeCast(dtype, min, min->span());

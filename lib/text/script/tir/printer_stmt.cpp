@@ -1,5 +1,6 @@
 // Statements of PrimFuncs.
 #include "array.h"
+#include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/op/op_id.h"
 #include "iropt/support/stack.h"
@@ -175,8 +176,10 @@ void TirPrinter::PrintAttrStmt(const tir::AttrStmt* stmt) {
     const auto* realize = As<tir::BufferRealize>(stmt->body);
     if (realize && realize->buffer == stmt->node) return PrintRealize(realize, stmt->value, stmt, concise);
   }
-  const bool thread = stmt->attr_key == "thread_extent" || stmt->attr_key == "virtual_thread";
-  if (thread && Is<tir::IterVar>(stmt->node)) return PrintLaunchThread(stmt, concise);
+  // T.launch_thread has no other key than that of the tag.
+  if (const auto* thread = As<tir::IterVar>(stmt->node);
+      thread && stmt->attr_key == (IsVirtualThreadTag(thread->thread_tag) ? "virtual_thread" : "thread_extent"))
+    return PrintLaunchThread(stmt, concise);
   PrintScoped(
       stmt, stmt->body, concise, [] { return std::string_view(); },
       [&] {

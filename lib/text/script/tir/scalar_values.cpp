@@ -69,6 +69,24 @@ const tir::Var* ScalarValues::ToVar(const PyValue& value) {
   return Wrong(value, "a variable");
 }
 
+const PrimExpr* ScalarValues::ExtentOf(const PrimExpr* start, const PrimExpr* stop, Span span) {
+  for (const PrimExpr* end : {start, stop}) {
+    if (!end->dtype.is_integer())
+      return Report(span, "bad-index", fmt::format("an index is an integer, found '{}'", end->dtype.ToString()));
+  }
+  if (arith::IsInt(start, 0) && start->dtype == stop->dtype) return stop;
+  if (arith::DeepEqual(start, stop)) return ops_.MakeCast(start->dtype, ops_.Int(0, DataType::Int(32), span), span);
+  if (const auto* sum = As<tir::Add>(stop); sum && sum->dtype.is_integer()) {
+    // The start is converted if the extent is wider.
+    const PrimExpr* converted = ops_.MakeCast(sum->dtype, start, start->span());
+    if (!converted) return nullptr;
+    if (arith::DeepEqual(sum->a, converted)) return sum->b;
+    if (arith::DeepEqual(sum->b, converted)) return sum->a;
+  }
+  const PrimExpr* difference = ops_.Make(NodeKind::kSub, stop, start, span);
+  return difference ? Simplify(difference) : nullptr;
+}
+
 const tir::Range* ScalarValues::ToRange(const PyValue& value) {
   if (value.is(Kind::kRange)) return value.range;
   const PrimExpr* min = nullptr;
@@ -81,7 +99,7 @@ const tir::Range* ScalarValues::ToRange(const PyValue& value) {
     if (value.items()[0].is_number() && !value.items()[1].is_number())
       min = ops_.MakeCast(end->dtype, min, min->span());
     if (!min) return nullptr;
-    extent = arith::IsInt(min, 0) ? end : ops_.Make(NodeKind::kSub, end, min, value.span);
+    extent = arith::IsInt(min, 0) ? end : ExtentOf(min, end, value.span);
   } else {
     extent = ToPrim(value);
     if (!extent) return nullptr;

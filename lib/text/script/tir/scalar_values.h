@@ -42,6 +42,9 @@ class ScalarValues {
   const tir::Var* ToVar(const PyValue& value);
   // A range, (begin, end), or an extent from 0.
   const tir::Range* ToRange(const PyValue& value);
+  // The extent of a range from `start` to `stop`, which is printed as start + extent: the other operand of that sum as
+  // it stands, or the difference.
+  const PrimExpr* ExtentOf(const PrimExpr* start, const PrimExpr* stop, Span span);
   bool ToDType(const PyValue& value, DataType& out);
   bool ToInteger(const PyValue& value, int64_t& out);
   bool ToIntegers(const PyValue& value, std::vector<int64_t>& out);

@@ -6,6 +6,7 @@
 
 #include "array.h"
 #include "functions.h"
+#include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/ndarray.h"
@@ -159,8 +160,8 @@ bool LaunchThread(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue& 
   const PrimExpr* extent = p.ToPrim(*v[1]);
   tir::IterVar* thread = extent ? ThreadOf(p, *v[0], extent->dtype) : nullptr;
   if (!thread || !SetExtent(p, thread, extent, args.span)) return false;
-  p.build_.Open<tir::AttrStmt>(args.span, thread, thread->thread_tag == "vthread" ? "virtual_thread" : "thread_extent",
-                               extent, nullptr);
+  p.build_.Open<tir::AttrStmt>(
+      args.span, thread, IsVirtualThreadTag(thread->thread_tag) ? "virtual_thread" : "thread_extent", extent, nullptr);
   result = VarValue(thread->var);
   return true;
 }
@@ -300,9 +301,7 @@ bool PrefetchRegion(TirParser& p, PyArgs& args) {
   for (const PyValue& item : v[1]->items()) {
     const tir::Range* range = p.ToRange(item);
     if (!range) return false;
-    auto* simplified = p.ws_.New<tir::Range>(range->min, p.Simplify(range->extent));
-    simplified->set_span(range->span());
-    bounds.push_back(simplified);
+    bounds.push_back(range);
   }
   auto* stmt = p.ws_.New<tir::Prefetch>(v[0]->buffer, p.ws_.Copy(bounds));
   stmt->set_span(args.span);

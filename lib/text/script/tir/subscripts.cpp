@@ -41,8 +41,11 @@ const PrimExpr* BufferElements::SlicedIndex(const tir::Buffer* buffer, size_t i,
   const PyValue start = index.start.is(Kind::kNone) ? PyValue::Int(0, index.start.span) : index.start;
   const PyValue stop = index.stop.is(Kind::kNone) && i < buffer->shape.size() ? PyValue(buffer->shape[i]) : index.stop;
   const PyValue step = index.step.is(Kind::kNone) ? PyValue::Int(1, start.span) : index.step;
-  PyValue count;
-  if (!Operand(count = stop) || !ops_.Binary(TokenKind::kMinus, stop, start, start.span, count)) return nullptr;
+  const PrimExpr* base = ToPrim(start);
+  const PrimExpr* end = base ? ToPrim(stop) : nullptr;
+  const PrimExpr* length = end ? ExtentOf(base, end, start.span) : nullptr;
+  if (!length) return nullptr;
+  PyValue count(length);
   if (!(step.is(Kind::kInt) && step.integer == 1)) {
     if (!ops_.Binary(TokenKind::kPlus, PyValue(count), step, start.span, count) ||
         !ops_.Binary(TokenKind::kMinus, PyValue(count), PyValue::Int(1, start.span), start.span, count) ||
@@ -50,7 +53,6 @@ const PrimExpr* BufferElements::SlicedIndex(const tir::Buffer* buffer, size_t i,
       return nullptr;
     }
   }
-  const PrimExpr* base = ToPrim(start);
   const PrimExpr* stride = step.is(Kind::kInt) ? ops_.Int(step.integer, base->dtype, step.span) : ToPrim(step);
   const PrimExpr* lanes = ToPrim(count);
   if (!lanes) return nullptr;
@@ -71,9 +73,9 @@ const tir::BufferRegion* BufferElements::RegionOf(const tir::Buffer* buffer, std
       if (index.stop.is(Kind::kNone) && i >= buffer->shape.size())
         return WrongIndexCount(buffer, indices.size(), span), nullptr;
       const PyValue stop = index.stop.is(Kind::kNone) ? PyValue(buffer->shape[i]) : index.stop;
-      PyValue length;
-      if (!ops_.Binary(TokenKind::kMinus, stop, start, span, length)) return nullptr;
-      extent = Simplify(ToPrim(length));
+      const PrimExpr* end = ToPrim(stop);
+      extent = end ? ExtentOf(min, end, span) : nullptr;
+      if (!extent) return nullptr;
     } else {
       extent = ops_.Int(1, min->dtype, min->span());
     }

@@ -17,6 +17,7 @@
 
 #include <vector>
 
+#include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
@@ -31,10 +32,6 @@ namespace iropt {
 namespace {
 
 constexpr std::string_view kPragma = "pragma_";
-
-bool IsVirtualThread(std::string_view tag) {
-  return tag == "vthread" || tag == "vthread.x" || tag == "vthread.y" || tag == "vthread.z";
-}
 
 class BlockLowerer : public LoopMutator {
  public:
@@ -97,7 +94,7 @@ class BlockLowerer : public LoopMutator {
     const std::string_view tag = loop.thread_binding->thread_tag;
     const auto* dom = workspace().New<tir::Range>(loop.min, loop.extent);
     const auto* axis = workspace().New<tir::IterVar>(dom, loop.loop_var, tir::IterVarType::kThreadIndex, tag);
-    return workspace().New<tir::AttrStmt>(axis, IsVirtualThread(tag) ? "virtual_thread" : "thread_extent", loop.extent,
+    return workspace().New<tir::AttrStmt>(axis, IsVirtualThreadTag(tag) ? "virtual_thread" : "thread_extent", loop.extent,
                                           loop.body);
   }
 

@@ -71,7 +71,10 @@ class BufferCompactor : public LoopMutator {
     std::vector<const tir::Range*> ranges;
     for (size_t i = 0; i < visited->region.size(); ++i) {
       const tir::Range& range = *visited->region[i];
-      ranges.push_back(workspace().New<tir::Range>(make().Sub(range.min, compacted->region[i].min), range.extent));
+      const PrimExpr* min = make().Sub(range.min, compacted->region[i].min);
+      const bool is_narrower = range.extent->dtype.bits < min->dtype.bits;
+      const PrimExpr* extent = is_narrower ? make().Cast(min->dtype, range.extent) : range.extent;
+      ranges.push_back(workspace().New<tir::Range>(min, extent));
     }
     return workspace().New<tir::BufferRegion>(visited->buffer, workspace().Copy(ranges));
   }

@@ -1,0 +1,73 @@
+#include "call_form.h"
+
+#include <algorithm>
+
+#include "iropt/arith/prim_builder.h"
+#include "iropt/op/intrinsics.h"
+#include "iropt/op/op.h"
+#include "iropt/op/op_id.h"
+
+namespace iropt {
+namespace {
+
+// With operands of one dtype.
+bool KeepsBits(const tir::Call& call, arith::BitOp op) {
+  const PrimExpr* a = call.args[0];
+  const PrimExpr* b = call.args[1];
+  if (arith::CheckBitwise(op, a, b)) return false;
+  Arena scratch;
+  const auto* made = As<tir::Call>(arith::PrimBuilder(scratch).Bitwise(op, a, b));
+  return made && made->op == call.op;
+}
+
+// The statement T.prefetch(address, ...) has the dtype of the element at the address.
+DataType PrefetchedType(const tir::Call& call) {
+  const tir::Call* address = call.args.empty() ? nullptr : CallOf(call.args[0], OpId::kTirAddressOf);
+  return address && address->args.size() == 1 ? address->args[0]->dtype : DataType::Handle();
+}
+
+// Returns whether the function of the script makes a call of these operands at all. There are as many as it takes.
+bool KeepsCall(const tir::Call& call, OpId id) {
+  switch (id) {
+    case OpId::kTirCeil:
+    case OpId::kTirFloor:
+    case OpId::kTirNearbyint:
+    case OpId::kTirRound:
+    case OpId::kTirTrunc: return !call.args[0]->dtype.is_integer() && !IsConstantNumber(call.args[0]);
+    case OpId::kTirFabs: return call.args[0]->dtype.is_floating() && !IsConstantNumber(call.args[0]);
+    case OpId::kTirIsNan: {
+      const DataType dtype = call.args[0]->dtype;
+      return !dtype.is_integer() && !IsConstantNumber(call.args[0]) && dtype.bits != 16;
+    }
+    case OpId::kTirLikely: return !Is<tir::IntImm>(call.args[0]);
+    case OpId::kTirIfThenElse: return !Is<tir::IntImm>(call.args[0]) && call.args[0]->dtype.is_bool();
+    case OpId::kTirReinterpret: return call.args[0]->dtype != call.dtype;
+    case OpId::kTirBitwiseAnd: return KeepsBits(call, arith::BitOp::kAnd);
+    case OpId::kTirBitwiseOr: return KeepsBits(call, arith::BitOp::kOr);
+    case OpId::kTirBitwiseXor: return KeepsBits(call, arith::BitOp::kXor);
+    case OpId::kTirShiftLeft: return KeepsBits(call, arith::BitOp::kShiftLeft);
+    case OpId::kTirShiftRight: return KeepsBits(call, arith::BitOp::kShiftRight);
+    default: return true;
+  }
+}
+
+}  // namespace
+
+bool ReadsBackByName(const tir::Call& call) {
+  const auto* op = As<Op>(call.op);
+  if (!op) return true;
+  const IntrinsicInfo& info = *IntrinsicOf(op);
+  if (info.num_args >= 0 && call.args.size() != static_cast<size_t>(info.num_args)) return false;
+  if (info.match_dtypes) {
+    const auto operands = call.args.span().subspan(info.match_from);
+    if (std::ranges::any_of(operands, [&](const PrimExpr* e) { return e->dtype != operands[0]->dtype; })) return false;
+  }
+  if (!KeepsCall(call, op->info->id)) return false;
+  if (op->info->id == OpId::kTirPrefetch) return call.dtype == PrefetchedType(call);
+  // Otherwise the text names the dtype.
+  const bool has_own_dtype =
+      info.dtype_print == DtypePrint::kNone && info.result != ResultDtype::kGiven && !info.packs_buffers;
+  return !has_own_dtype || call.dtype == ResultDtypeOf(info, call.args.span());
+}
+
+}  // namespace iropt
