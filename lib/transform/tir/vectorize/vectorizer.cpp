@@ -369,6 +369,42 @@ const tir::Stmt* Vectorizer::VisitBufferStore(const tir::BufferStore* store) {
                                            store->predicate);
 }
 
+const tir::Stmt* Vectorizer::VisitBlockRealize(const tir::BlockRealize* realize) {
+  const auto depends = [&](const PrimExpr* e) { return VisitExpr(e) != e; };
+  need_scalar_ |= std::ranges::any_of(realize->iter_values, depends) || depends(realize->predicate);
+  return need_scalar_ ? realize : LoopMutator::VisitBlockRealize(realize);
+}
+
+// What all lanes access: a range from the first to the last of them.
+const tir::BufferRegion* Vectorizer::VisitBufferRegion(const tir::BufferRegion* region) {
+  std::vector<const tir::Range*> ranges;
+  bool changed = false;
+  for (const tir::Range* range : region->region) {
+    ranges.push_back(range);
+    const PrimExpr* min = VisitExpr(range->min);
+    const PrimExpr* extent = VisitExpr(range->extent);
+    if (min == range->min && extent == range->extent) continue;
+    changed = true;
+    const auto* ramp = As<tir::Ramp>(min);
+    const int64_t* stride = ramp ? arith::AsInt(ramp->stride) : nullptr;
+    if (!stride || *stride < 0 || IsVector(extent)) {
+      need_scalar_ = true;
+      return region;
+    }
+    const PrimExpr* lanes = make().Cast(extent->dtype, ramp->lanes);
+    const PrimExpr* steps =
+        make().Mul(make().Sub(lanes, make().Const(1, extent->dtype)), make().Const(*stride, extent->dtype));
+    ranges.back() = workspace().New<tir::Range>(ramp->base, make().Add(steps, extent));
+  }
+  return changed ? workspace().New<tir::BufferRegion>(region->buffer, workspace().Copy<const tir::Range*>(ranges))
+                 : region;
+}
+
+const tir::MatchBufferRegion* Vectorizer::VisitMatchBufferRegion(const tir::MatchBufferRegion* match) {
+  need_scalar_ |= LoopMutator::VisitMatchBufferRegion(match) != match;
+  return match;
+}
+
 const tir::Stmt* Vectorizer::VisitPrefetch(const tir::Prefetch* prefetch) {
   const tir::Stmt* visited = LoopMutator::VisitPrefetch(prefetch);
   need_scalar_ |= visited != prefetch;

@@ -46,6 +46,10 @@ class Vectorizer : public LoopMutator {
   const tir::Stmt* VisitAssertStmt(const tir::AssertStmt* stmt) override;
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* stmt) override;
   const tir::Stmt* VisitAllocate(const tir::Allocate* stmt) override;
+  // Iteration variables stay scalar: a block whose variables depend on the loop runs in a serial loop.
+  const tir::Stmt* VisitBlockRealize(const tir::BlockRealize* stmt) override;
+  const tir::BufferRegion* VisitBufferRegion(const tir::BufferRegion* region) override;
+  const tir::MatchBufferRegion* VisitMatchBufferRegion(const tir::MatchBufferRegion* match) override;
 
  private:
   const arith::PrimBuilder& make() const { return analyzer_.make(); }
