@@ -95,10 +95,22 @@ class AccessDetector : public tir::StmtExprVisitor {
   }
 
   void VisitLetStmt(const tir::LetStmt* let) override {
-    lets_[let->var] = let->value;
+    int num_bound = 0;
+    tir::ForEachVar(let->value, [&](const tir::Var* var) { num_bound += lets_.contains(var); });
+    // Values of values grow exponentially if they have several.
+    const bool is_small = num_bound <= 1;
+    if (is_small) {
+      lets_[let->var] = Replace(let->value, lets_);
+    } else {
+      domains_.insert_or_assign(let->var, IntervalSet::Everything());
+    }
     VisitExpr(let->value);
     VisitStmt(let->body);
-    lets_.erase(let->var);
+    if (is_small) {
+      lets_.erase(let->var);
+    } else {
+      domains_.erase(let->var);
+    }
   }
 
   void VisitBufferLoad(const tir::BufferLoad* load) override {
@@ -159,8 +171,8 @@ class AccessDetector : public tir::StmtExprVisitor {
     Region region;
     region.reserve(accessed.region.size());
     for (const tir::Range* range : accessed.region) {
-      const IntervalSet set =
-          IntervalSet::FromRange(Replace(range->min, values), Replace(range->extent, values), make());
+      const auto outside = [&](const PrimExpr* e) { return Replace(Replace(e, values), lets_); };
+      const IntervalSet set = IntervalSet::FromRange(outside(range->min), outside(range->extent), make());
       region.push_back(arith::EvalSet(set, domains_, analyzer_));
     }
     return region;
@@ -193,7 +205,7 @@ class AccessDetector : public tir::StmtExprVisitor {
   Accesses reads_, writes_, opaques_;
   std::vector<const tir::MatchBufferRegion*> matches_;
   std::unordered_map<const tir::Var*, size_t> match_of_;  // by data pointer, in matches_; looked up, never iterated
-  arith::VarDomains domains_;                             // of the enclosing loops
+  arith::VarDomains domains_;  // of the enclosing loops, and of variables with other values than lets_
   Values lets_;
 };
 

@@ -81,8 +81,11 @@ class AllocationMover : public LoopMutator {
     for (const tir::Buffer* buffer : collector.buffers()) {
       const auto scope = scopes.find(buffer);
       if (scope == scopes.end() || params.contains(buffer->data)) continue;
-      if (collector.IsOfBlock(buffer)) planned_[scope->second].push_back(buffer);
-      known_[buffer->data] = buffer;
+      if (collector.IsOfBlock(buffer)) {
+        planned_[scope->second].push_back(buffer);
+      } else {
+        known_[buffer->data] = buffer;
+      }
     }
   }
 
@@ -91,6 +94,7 @@ class AllocationMover : public LoopMutator {
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
     const auto planned = planned_.find(loop);
+    if (planned != planned_.end()) Know(planned->second);
     const auto* visited = To<tir::For>(LoopMutator::VisitFor(loop));
     if (planned == planned_.end()) return visited;
     Forget(planned->second);
@@ -101,9 +105,10 @@ class AllocationMover : public LoopMutator {
 
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
     for (const tir::MatchBufferRegion* match : block->match_buffers) known_[match->buffer->data] = match->buffer;
+    const auto planned = planned_.find(block);
+    if (planned != planned_.end()) Know(planned->second);
     tir::Block copy = *To<tir::Block>(LoopMutator::VisitBlock(block));
     for (const tir::MatchBufferRegion* match : block->match_buffers) known_.erase(match->buffer->data);
-    const auto planned = planned_.find(block);
     copy.alloc_buffers = {};
     if (planned != planned_.end()) {
       Forget(planned->second);
@@ -139,6 +144,10 @@ class AllocationMover : public LoopMutator {
   }
 
  private:
+  // The buffers exist from here on inwards.
+  void Know(const std::vector<const tir::Buffer*>& buffers) {
+    for (const tir::Buffer* buffer : buffers) known_[buffer->data] = buffer;
+  }
   // From here on outwards the buffers do not exist.
   void Forget(const std::vector<const tir::Buffer*>& buffers) {
     for (const tir::Buffer* buffer : buffers) known_.erase(buffer->data);
@@ -164,7 +173,7 @@ class AllocationMover : public LoopMutator {
   DiagnosticEngine& diagnostics_;
   // Looked up, never iterated.
   std::unordered_map<const tir::Stmt*, std::vector<const tir::Buffer*>> planned_;
-  BuffersByPointer known_;  // the buffers that exist here, and those in statements that were not visited yet
+  BuffersByPointer known_;  // the buffers of blocks that exist here, and all others
 };
 
 }  // namespace
