@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "impure_calls.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
@@ -140,14 +141,19 @@ class CallRewriter : public ExprMutator {
 }  // namespace
 
 Pass CreateCallTIRRewrite(const PassOptions& options) {
-  return CreateModulePass(options.info(), [](Module module, ModulePassContext& context) -> Result<Module> {
-    const auto rewrite = [&](const ModuleEntry& entry, Workspace& workspace, DiagnosticEngine& diagnostics) {
+  const auto run = [name = options.info().name](Module module, ModulePassContext& context) -> Result<Module> {
+    const auto rewrite = [&](const ModuleEntry& entry, Workspace& workspace,
+                             DiagnosticEngine& diagnostics) -> Result<const Function*> {
       OpTypeInferrer inferrer(&module, workspace.arena(), &diagnostics);
-      return CallRewriter(module, workspace, inferrer, diagnostics).Run(To<Function>(entry.func));
+      IROPT_ASSIGN_OR_RETURN(const Function* function,
+                             CallRewriter(module, workspace, inferrer, diagnostics).Run(To<Function>(entry.func)));
+      if (function != entry.func) IROPT_RETURN_IF_ERROR(CheckImpureCallsAllowed(*function, module, name, diagnostics));
+      return function;
     };
     IROPT_RETURN_IF_ERROR(TryRewriteRelaxFunctions(module, context, rewrite));
     return module;
-  });
+  };
+  return CreateModulePass(options.info(), run);
 }
 
 }  // namespace iropt

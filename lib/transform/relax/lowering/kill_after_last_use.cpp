@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "impure_calls.h"
 #include "iropt/analysis/relax/use_count.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/rewriter.h"
@@ -213,7 +214,13 @@ Result<const Function*> KillAfterLastUse(const Function* function, FunctionPassC
   Workspace& workspace = context.workspace();
   IROPT_ASSIGN_OR_RETURN(function, CanonicalizeBindings(function, &context.module(), workspace, context.diagnostics()));
   function = UnusedAliasRemover(UseCounts(*function, workspace.num_vars()), workspace).Run(function);
-  return To<Function>(KillInserter(LifeCollector(workspace.num_vars()).Run(*function), workspace).VisitExpr(function));
+  KillInserter inserter(LifeCollector(workspace.num_vars()).Run(*function), workspace);
+  const auto* result = To<Function>(inserter.VisitExpr(function));
+  if (result != function) {
+    IROPT_RETURN_IF_ERROR(
+        CheckImpureCallsAllowed(*result, context.module(), "KillAfterLastUse", context.diagnostics()));
+  }
+  return result;
 }
 
 }  // namespace

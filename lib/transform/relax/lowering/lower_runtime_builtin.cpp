@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "builtin_calls.h"
+#include "impure_calls.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/dlpack.h"
 #include "iropt/ir/location.h"
@@ -137,11 +138,16 @@ class BuiltinLowerer : public ExprMutator {
 }  // namespace
 
 Pass CreateLowerRuntimeBuiltin(const PassOptions& options) {
-  return CreateFunctionPass(options.info(), [](const Function* function, FunctionPassContext& context) {
+  const auto run = [name = options.info().name](const Function* function,
+                                                FunctionPassContext& context) -> Result<const Function*> {
     OpTypeInferrer inferrer(&context.module(), context.workspace().arena(), &context.diagnostics());
     BuiltinLowerer lowerer(context.workspace(), inferrer, context.diagnostics());
-    return Result<const Function*>(To<Function>(lowerer.VisitExpr(function)));
-  });
+    const auto* result = To<Function>(lowerer.VisitExpr(function));
+    if (result != function)
+      IROPT_RETURN_IF_ERROR(CheckImpureCallsAllowed(*result, context.module(), name, context.diagnostics()));
+    return result;
+  };
+  return CreateFunctionPass(options.info(), run);
 }
 
 }  // namespace iropt

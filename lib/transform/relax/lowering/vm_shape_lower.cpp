@@ -25,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "impure_calls.h"
 #include "iropt/infer/print/type_printer.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
@@ -225,13 +226,16 @@ class ShapeLowerer : public ExprMutator {
 }  // namespace
 
 Pass CreateVMShapeLower(const PassOptions& options) {
-  const auto run = [emit = options.Bool("emit_err_ctx")](Module module, ModulePassContext& context) -> Result<Module> {
+  const auto run = [emit = options.Bool("emit_err_ctx"), name = options.info().name](
+                       Module module, ModulePassContext& context) -> Result<Module> {
     ModuleBuilder builder(std::move(module));
     const auto lower = [&](const ModuleEntry& entry, Workspace& workspace,
                            OpTypeInferrer& inferrer) -> const Function* {
       ShapeLowerer lowerer(entry, workspace, inferrer, builder, context.diagnostics, emit);
       const Function* function = lowerer.has_errors() ? nullptr : lowerer.Run();
-      return lowerer.has_errors() ? nullptr : function;
+      if (lowerer.has_errors()) return nullptr;
+      const Status allowed = CheckImpureCallsAllowed(*function, builder.module(), name, context.diagnostics);
+      return allowed.ok() ? function : nullptr;
     };
     IROPT_RETURN_IF_ERROR(UpdateRelaxFunctions(builder, context.diagnostics, lower));
     return builder.Finish();
