@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "iropt/arith/prim_builder.h"
 #include "iropt/infer/prim_func_type.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/tir/builder.h"
@@ -270,12 +271,19 @@ class PrimFuncFuser {
     return tir::MakeBuffer(workspace_, spec, name);
   }
 
-  // Results that are not in the memory of a parameter become parameters.
-  bool AddOutputs(const Buffers& outputs, FusedPrimFunc& result) {
+  // Results that are not in the memory of a parameter become parameters. A parameter that is returned unchanged is
+  // copied: the call does not work in place on it.
+  bool AddOutputs(Buffers& outputs, FusedPrimFunc& result) {
     const size_t num_inputs = param_buffers_.size();
     size_t number = 0;
-    for (const tir::Buffer* output : outputs) {
-      const auto found = std::ranges::find(param_buffers_, output);
+    for (const tir::Buffer*& output : outputs) {
+      auto found = std::ranges::find(param_buffers_, output);
+      const bool is_unchanged =
+          found != param_buffers_.end() && std::ranges::find(overwritten_, output) == overwritten_.end();
+      if (is_unchanged) {
+        output = CopyOf(*output);
+        found = param_buffers_.end();
+      }
       if (found == param_buffers_.end()) {
         AddBufferParam(output, fmt::format("p_output{}", number++));
         result.inplace.push_back(-1);
@@ -289,6 +297,46 @@ class PrimFuncFuser {
     const bool none = std::ranges::all_of(result.inplace, [](int64_t index) { return index < 0; });
     if (none) result.inplace.clear();
     return true;
+  }
+
+  // A new buffer, and at the end of the body loops that copy the elements to it.
+  const tir::Buffer* CopyOf(const tir::Buffer& from) {
+    const tir::BufferSpec spec{
+        .shape = {from.shape.begin(), from.shape.end()}, .dtype = from.dtype, .scope = from.scope()};
+    const tir::Buffer* to = tir::MakeBuffer(workspace_, spec, fmt::format("{}_copy", from.name));
+    std::vector<const tir::Var*> loops;
+    std::vector<const tir::IterVar*> axes;
+    std::vector<const PrimExpr*> values;
+    std::vector<const PrimExpr*> indices;
+    std::vector<const tir::Range*> region;
+    const arith::PrimBuilder make(workspace_.arena());
+    for (const PrimExpr* extent : from.shape) {
+      loops.push_back(workspace_.NewPrimVar("ax", extent->dtype));
+      const tir::Var* axis = workspace_.NewPrimVar("v_ax", extent->dtype);
+      const auto* domain = workspace_.New<tir::Range>(make.Int(0, extent->dtype), extent);
+      axes.push_back(workspace_.New<tir::IterVar>(domain, axis, tir::IterVarType::kDataPar));
+      values.push_back(loops.back());
+      indices.push_back(axis);
+      region.push_back(workspace_.New<tir::Range>(axis, make.Int(1, extent->dtype)));
+    }
+    const auto region_of = [&](const tir::Buffer* buffer) {
+      const std::vector<const tir::BufferRegion*> regions = {
+          workspace_.New<tir::BufferRegion>(buffer, workspace_.Copy(region))};
+      return workspace_.Copy(regions);
+    };
+    const List<const PrimExpr*> places = workspace_.Copy(indices);
+    const auto* value = workspace_.New<tir::BufferLoad>(from.dtype, &from, places);
+    const tir::Stmt* store = workspace_.New<tir::BufferStore>(to, value, places);
+    const auto* block = workspace_.New<tir::Block>(workspace_.Copy(axes), region_of(&from), region_of(to), "T_copy",
+                                                   List<const tir::Buffer*>(), List<const tir::MatchBufferRegion*>(),
+                                                   DictAttr::Empty(), nullptr, store);
+    const tir::Stmt* body = workspace_.New<tir::BlockRealize>(workspace_.Copy(values), make.Bool(true), block);
+    for (size_t i = loops.size(); i-- > 0;) {
+      body = workspace_.New<tir::For>(loops[i], make.Int(0, loops[i]->dtype), from.shape[i], tir::ForKind::kSerial,
+                                      body, nullptr, DictAttr::Empty());
+    }
+    bodies_.push_back(body);
+    return to;
   }
 
   const PrimFunc* Finish(const Buffers& outputs) {
