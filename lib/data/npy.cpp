@@ -12,6 +12,8 @@ constexpr std::string_view kMagic = "\x93NUMPY";
 // Of a preamble: the magic, two bytes of version, and in version 1 the length of the header in two bytes.
 constexpr size_t kPreamble1 = 10;
 constexpr size_t kPreamble2 = 12;
+// In bytes. numpy writes about 128 and reads 10,000.
+constexpr size_t kLongestHeader = 1 << 16;
 // numpy's alignment of the elements.
 constexpr size_t kAlignment = 64;
 
@@ -151,36 +153,72 @@ std::string_view NumpyName(DataType dtype) {
   return found == std::end(kSpellings) ? std::string_view() : found->name;
 }
 
-}  // namespace
+// What the preamble and the header say.
+struct Layout {
+  DataType dtype;
+  std::vector<int64_t> shape;
+  bool fortran_order = false;
+  bool swap_bytes = false;
+  size_t begin = 0;              // of the elements
+  std::optional<uint64_t> size;  // of the elements in bytes, if that many can exist
+};
 
-Result<std::shared_ptr<const NDArray>> ReadNpy(const Bytes& file) {
-  const std::string_view text = file.text;
-  if (!text.starts_with(kMagic) || text.size() < kPreamble2) return Malformed("not an .npy file");
+// The offset of the header and that of the elements. The preamble is complete.
+Result<std::pair<size_t, size_t>> HeaderBounds(std::string_view text) {
+  if (!text.starts_with(kMagic)) return Malformed("not an .npy file");
   const int version = static_cast<uint8_t>(text[6]);
   if (version < 1 || version > 3) return Malformed(fmt::format("unknown version {} of the .npy format", version));
   const size_t begin = version == 1 ? kPreamble1 : kPreamble2;
-  const size_t header_size = version == 1 ? Load<uint16_t>(text, 8) : Load<uint32_t>(text, 8);
-  if (header_size > text.size() - begin) return Malformed("its header is cut off");
-  const std::string_view header_text = text.substr(begin, header_size);
-  Header header;
-  if (!HeaderReader(header_text).Read(header)) return Malformed("its header is not that of an array of numbers");
+  const size_t size = version == 1 ? Load<uint16_t>(text, 8) : Load<uint32_t>(text, 8);
+  if (size > kLongestHeader) return Malformed(fmt::format("its header has {} bytes", size));
+  return std::pair(begin, begin + size);
+}
 
+Result<Layout> ReadLayout(std::string_view text) {
+  if (text.size() < kPreamble2) return Malformed("not an .npy file");
+  IROPT_ASSIGN_OR_RETURN(const auto bounds, HeaderBounds(text));
+  if (bounds.second > text.size()) return Malformed("its header is cut off");
+  Header header;
+  if (!HeaderReader(text.substr(bounds.first, bounds.second - bounds.first)).Read(header))
+    return Malformed("its header is not that of an array of numbers");
   const std::string_view order = header.descr.substr(0, 1);
   const auto* spelling = std::ranges::find(kSpellings, header.descr.substr(order.size()), &Spelling::name);
   if (spelling == std::end(kSpellings) || (order != "<" && order != ">" && order != "|" && order != "="))
     return Malformed(fmt::format("numpy's dtype '{}' is not supported", header.descr));
-  const DataType dtype = spelling->dtype;
-  const std::optional<uint64_t> needed = ArrayBytes(dtype, header.shape);
-  const std::string_view elements = text.substr(begin + header_size);
-  if (!needed || *needed != elements.size()) {
+  Layout layout;
+  layout.dtype = spelling->dtype;
+  layout.fortran_order = header.fortran_order && header.shape.size() > 1;
+  layout.swap_bytes = order == ">" && layout.dtype.bytes() > 1;
+  layout.begin = bounds.second;
+  layout.size = ArrayBytes(layout.dtype, header.shape);
+  layout.shape = std::move(header.shape);
+  return layout;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const NDArray>> ReadNpy(const Bytes& file) {
+  IROPT_ASSIGN_OR_RETURN(Layout layout, ReadLayout(file.text));
+  const std::string_view elements = file.text.substr(layout.begin);
+  if (!layout.size || *layout.size != elements.size()) {
     return Malformed(fmt::format("it has {} bytes of elements, but dtype {} and shape ({}) need {}", elements.size(),
-                                 dtype.ToString(), fmt::join(header.shape, ", "),
-                                 needed ? std::to_string(*needed) : "more than can exist"));
+                                 layout.dtype.ToString(), fmt::join(layout.shape, ", "),
+                                 layout.size ? std::to_string(*layout.size) : "more than can exist"));
   }
-  const bool fortran_order = header.fortran_order && header.shape.size() > 1;
-  const bool swap_bytes = order == ">" && dtype.bytes() > 1;
-  if (fortran_order || swap_bytes) return Rearranged(dtype, header.shape, fortran_order, swap_bytes, elements);
-  return MakeArray(dtype, std::move(header.shape), {elements, file.owner});
+  if (layout.fortran_order || layout.swap_bytes)
+    return Rearranged(layout.dtype, layout.shape, layout.fortran_order, layout.swap_bytes, elements);
+  return MakeArray(layout.dtype, std::move(layout.shape), {elements, file.owner});
+}
+
+Result<std::optional<uint64_t>> NpySize(std::string_view first) {
+  using Size = std::optional<uint64_t>;
+  if (first.size() < kPreamble2) return Size();
+  IROPT_ASSIGN_OR_RETURN(const auto bounds, HeaderBounds(first));
+  if (first.size() < bounds.second) return Size();
+  IROPT_ASSIGN_OR_RETURN(const Layout layout, ReadLayout(first));
+  if (!layout.size || *layout.size > std::numeric_limits<uint64_t>::max() - layout.begin)
+    return Malformed("its shape has more elements than can exist");
+  return Size(layout.begin + *layout.size);
 }
 
 Result<std::string> NpyHeader(const NDArray& array) {

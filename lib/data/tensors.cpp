@@ -31,8 +31,8 @@ Status CheckNames(std::span<const NamedTensor> tensors) {
 
 Result<std::vector<NamedTensor>> ReadNpz(const std::shared_ptr<const FileBuffer>& file) {
   std::vector<NamedTensor> tensors;
-  IROPT_RETURN_IF_ERROR(
-      data::ForEachZipEntry(file->text(), [&](std::string_view name, const data::Bytes& contents) -> Status {
+  IROPT_RETURN_IF_ERROR(data::ForEachZipEntry(
+      file->text(), data::NpySize, [&](std::string_view name, const data::Bytes& contents) -> Status {
         auto array = data::ReadNpy(contents);
         if (!array) return data::Malformed(fmt::format("entry '{}': {}", name, array.error().message));
         if (name.ends_with(kSuffix)) name.remove_suffix(kSuffix.size());

@@ -4,6 +4,7 @@
 #include <archive_entry.h>
 
 #include <new>
+#include <optional>
 
 namespace iropt::data {
 
@@ -23,19 +24,49 @@ struct FreeEntry {
   void operator()(struct archive_entry* entry) const { archive_entry_free(entry); }
 };
 
-// The stated size of the entry is not trusted: memory grows with the contents.
-Result<std::string> ReadContents(struct archive* archive) {
-  std::string contents;
-  const void* block = nullptr;
-  size_t size = 0;
-  la_int64_t offset = 0;
-  for (;;) {
-    const int status = archive_read_data_block(archive, &block, &size, &offset);
-    if (status == ARCHIVE_EOF) return contents;
-    if (status != ARCHIVE_OK) return Failed(archive);
-    contents.append(static_cast<const char*>(block), size);
+// Deflate makes data smaller by less than this factor.
+constexpr uint64_t kMostCompression = 1040;
+
+// What a few bytes may unpack to is decided by their first part: an entry that has another size than its contents
+// state, or states more than the archive can hold, is not read to its end. The directory's size of an entry is not
+// trusted.
+class EntryReader {
+ public:
+  EntryReader(struct archive* archive, uint64_t archive_size, StatedSize stated)
+      : archive_(archive), limit_(archive_size * kMostCompression), stated_(stated) {}
+
+  Result<std::string> Read() {
+    const void* block = nullptr;
+    size_t size = 0;
+    la_int64_t offset = 0;
+    for (;;) {
+      const int status = archive_read_data_block(archive_, &block, &size, &offset);
+      if (status == ARCHIVE_EOF) return std::move(contents_);
+      if (status != ARCHIVE_OK) return Failed(archive_);
+      contents_.append(static_cast<const char*>(block), size);
+      IROPT_RETURN_IF_ERROR(Check());
+    }
   }
-}
+
+ private:
+  Status Check() {
+    if (!size_) {
+      IROPT_ASSIGN_OR_RETURN(size_, stated_(contents_));
+      if (!size_) return {};
+      if (*size_ > limit_)
+        return Malformed(fmt::format("its header states {} bytes, more than the archive can hold", *size_));
+      contents_.reserve(*size_);
+    }
+    if (contents_.size() <= *size_) return {};
+    return Malformed(fmt::format("it has more than the {} bytes that its header states", *size_));
+  }
+
+  struct archive* archive_;
+  uint64_t limit_;
+  StatedSize stated_;
+  std::optional<uint64_t> size_;
+  std::string contents_;
+};
 
 la_ssize_t Append(struct archive*, void* out, const void* bytes, size_t size) {
   static_cast<OutputStream*>(out)->Append(std::string_view(static_cast<const char*>(bytes), size));
@@ -44,7 +75,7 @@ la_ssize_t Append(struct archive*, void* out, const void* bytes, size_t size) {
 
 }  // namespace
 
-Status ForEachZipEntry(std::string_view file, FunctionRef<Status(std::string_view, Bytes)> visit) {
+Status ForEachZipEntry(std::string_view file, StatedSize stated, FunctionRef<Status(std::string_view, Bytes)> visit) {
   if (IsEmptyZip(file)) return {};  // libarchive does not recognize it
   const Reader reader(archive_read_new());
   if (!reader) throw std::bad_alloc();
@@ -60,7 +91,7 @@ Status ForEachZipEntry(std::string_view file, FunctionRef<Status(std::string_vie
     if (status != ARCHIVE_OK) return Failed(reader.get());
     const char* path = archive_entry_pathname(entry);
     const std::string name = path ? path : "";
-    auto contents = ReadContents(reader.get());
+    auto contents = EntryReader(reader.get(), file.size(), stated).Read();
     if (!contents) return Malformed(fmt::format("entry '{}': {}", name, contents.error().message));
     const auto buffer = std::make_shared<const FileBuffer>(*std::move(contents));
     IROPT_RETURN_IF_ERROR(visit(name, {buffer->text(), buffer}));

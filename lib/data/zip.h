@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,9 +17,13 @@ namespace iropt::data {
 inline bool IsEmptyZip(std::string_view file) { return file.starts_with("PK\x05\x06"); }
 inline bool IsZip(std::string_view file) { return file.starts_with("PK\x03\x04") || IsEmptyZip(file); }
 
+// The size in bytes that the contents of an entry state in their first bytes; nothing if more of them are needed.
+using StatedSize = FunctionRef<Result<std::optional<uint64_t>>(std::string_view first)>;
+
 // Calls `visit` with the name and the contents of every entry, in the order of the archive's directory, until it fails.
-// Contents are checked against their checksums.
-Status ForEachZipEntry(std::string_view archive, FunctionRef<Status(std::string_view, Bytes)> visit);
+// Contents are checked against their checksums. Entries with more contents than they state are refused before all of
+// these are unpacked.
+Status ForEachZipEntry(std::string_view archive, StatedSize stated, FunctionRef<Status(std::string_view, Bytes)> visit);
 
 // Writes entries that are stored, without a date.
 class ZipWriter {
