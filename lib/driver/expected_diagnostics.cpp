@@ -1,7 +1,6 @@
 #include "expected_diagnostics.h"
 
 #include <fmt/format.h>
-#include <regex.h>
 
 #include <algorithm>
 #include <charconv>
@@ -10,39 +9,14 @@
 #include <optional>
 #include <utility>
 
+#include "iropt/support/regular_expression.h"
+
 namespace iropt {
 
 namespace {
 
 constexpr std::string_view kKeyword = "expected-";
 constexpr std::string_view kLineBlanks = " \t\r";
-// regcomp(3) recurses into groups.
-constexpr size_t kLongestExpression = 1000;
-
-// A POSIX extended regular expression, compiled.
-class Expression {
- public:
-  explicit Expression(const std::string& text) : error_(regcomp(&compiled_, text.c_str(), REG_EXTENDED | REG_NOSUB)) {}
-  Expression(const Expression&) = delete;
-  Expression& operator=(const Expression&) = delete;
-  ~Expression() {
-    if (error_ == 0) regfree(&compiled_);
-  }
-
-  // The reason why the text is not an expression; empty if it is one.
-  std::string Problem() const {
-    if (error_ == 0) return {};
-    std::string message(regerror(error_, &compiled_, nullptr, 0), '\0');
-    regerror(error_, &compiled_, message.data(), message.size());
-    message.pop_back();  // the final 0
-    return message;
-  }
-  bool Matches(const std::string& message) const { return regexec(&compiled_, message.c_str(), 0, nullptr, 0) == 0; }
-
- private:
-  regex_t compiled_ = {};
-  int error_;
-};
 
 bool Consume(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
@@ -147,12 +121,9 @@ class ExpectationReader {
     expected.text = rest.substr(0, end);
     rest.remove_prefix(end + 2);
     if (is_expression) {
-      if (expected.text.size() > kLongestExpression) {
-        return fmt::format("the expression has more than {} characters", kLongestExpression);
-      }
       expected.expression = ExpressionOf(expected.text);
-      const std::string problem = Expression(*expected.expression).Problem();
-      if (!problem.empty()) return fmt::format("invalid regular expression: {}", problem);
+      const Result<RegularExpression> made = RegularExpression::Make(*expected.expression);
+      if (!made) return fmt::format("invalid regular expression: {}", made.error().message);
     }
     expected.span = SpanOf(begin, rest);
     expected_.push_back(std::move(expected));
@@ -222,7 +193,8 @@ class DiagnosticComparison {
                        const SourceManager& sources)
       : expected_(expected), satisfied_(expected.size()), input_(input), sources_(sources) {
     for (const ExpectedDiagnostic& each : expected) {
-      expressions_.push_back(each.expression ? std::make_unique<Expression>(*each.expression) : nullptr);
+      expressions_.emplace_back();
+      if (each.expression) expressions_.back() = *RegularExpression::Make(*each.expression);
     }
   }
 
@@ -257,8 +229,8 @@ class DiagnosticComparison {
   bool Fits(size_t i, const Found& found) const {
     const ExpectedDiagnostic& expected = expected_[i];
     if (satisfied_[i] || expected.severity != found.severity || expected.line != found.line) return false;
-    return expressions_[i] != nullptr ? expressions_[i]->Matches(found.message)
-                                      : found.message.find(expected.text) != std::string::npos;
+    return expressions_[i] ? expressions_[i]->Matches(found.message)
+                           : found.message.find(expected.text) != std::string::npos;
   }
 
   // Returns whether the diagnostic is unexpected.
@@ -274,7 +246,7 @@ class DiagnosticComparison {
   }
 
   const std::vector<ExpectedDiagnostic>& expected_;
-  std::vector<std::unique_ptr<Expression>> expressions_;  // null where the text is compared
+  std::vector<std::optional<RegularExpression>> expressions_;  // nothing where the text is compared
   std::vector<bool> satisfied_;
   std::string_view input_;
   const SourceManager& sources_;

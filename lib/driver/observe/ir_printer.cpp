@@ -10,17 +10,16 @@ namespace iropt {
 
 Result<FunctionFilter> FunctionFilter::Make(const std::string& pattern) {
   FunctionFilter filter;
-  try {
-    filter.pattern_.emplace(pattern, std::regex::ECMAScript | std::regex::optimize);
-  } catch (const std::regex_error&) {
-    return Error{ErrorCode::Usage, fmt::format("-filter-functions: '{}' is not a regular expression", pattern)};
+  Result<RegularExpression> made = RegularExpression::Make(pattern);
+  if (!made) {
+    return Error{ErrorCode::Usage,
+                 fmt::format("-filter-functions: invalid regular expression: {}", made.error().message)};
   }
+  filter.pattern_ = *std::move(made);
   return filter;
 }
 
-bool FunctionFilter::Matches(std::string_view name) const {
-  return !pattern_ || std::regex_search(name.begin(), name.end(), *pattern_);
-}
+bool FunctionFilter::Matches(std::string_view name) const { return !pattern_ || pattern_->Matches(std::string(name)); }
 
 void FunctionFilter::Observe(const Module& module) {
   if (!pattern_ || module.size() == 0) return;

@@ -3,12 +3,12 @@
 
 #include <memory>
 #include <optional>
-#include <regex>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "iropt/driver/compiler_instance.h"
+#include "iropt/support/regular_expression.h"
 #include "pass_counter.h"
 
 namespace iropt {
@@ -17,7 +17,7 @@ namespace iropt {
 class FunctionFilter {
  public:
   FunctionFilter() = default;
-  // Functions whose name contains a match of the regular expression (ECMAScript's syntax). Fails if it is malformed.
+  // Functions whose name contains a match of the regular expression. Fails as RegularExpression::Make.
   static Result<FunctionFilter> Make(const std::string& pattern);
 
   bool Matches(std::string_view name) const;
@@ -29,7 +29,7 @@ class FunctionFilter {
   Module Select(const Module& module) const;
 
  private:
-  std::optional<std::regex> pattern_;
+  std::optional<RegularExpression> pattern_;
   bool observed_ = false;
   bool matched_ = false;
 };
