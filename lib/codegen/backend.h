@@ -36,11 +36,14 @@ struct LoopRuntime {
   int32_t (*packed)(LoopContext* context, const char* name, const void* args, int32_t num_args, void* result);
   // Enters (1) or leaves (-1) a call of a function. Returns 1 if calls are nested too deeply.
   int32_t (*nest)(LoopContext* context, int32_t by);
+  // Counts iterations of a while loop. Returns 1 if there are too many.
+  int32_t (*iterate)(LoopContext* context, int64_t iterations);
   // Returns base to the power of a non-negative exponent, modulo 2^64.
   int64_t (*power)(int64_t base, int64_t exponent);
 };
-inline constexpr const char* kRuntimeSymbols[] = {"iropt_fail",     "iropt_allocate", "iropt_mark", "iropt_release",
-                                                  "iropt_parallel", "iropt_packed",   "iropt_nest", "iropt_power"};
+inline constexpr const char* kRuntimeSymbols[] = {"iropt_fail",    "iropt_allocate", "iropt_mark",
+                                                  "iropt_release", "iropt_parallel", "iropt_packed",
+                                                  "iropt_nest",    "iropt_iterate",  "iropt_power"};
 static_assert(sizeof(LoopRuntime) == sizeof(void*) * std::size(kRuntimeSymbols));
 
 // The interface of the object cache.
@@ -78,7 +81,7 @@ class LoopBackend {
 };
 
 // To be increased with every change of this header.
-inline constexpr uint32_t kBackendVersion = 1;
+inline constexpr uint32_t kBackendVersion = 2;
 inline constexpr const char* kBackendFactory = "iropt_make_loop_backend";
 // Returns null and sets `error` if the version differs or LLVM does not support the host. An empty `cpu` stands for the
 // host CPU.

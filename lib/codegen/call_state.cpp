@@ -106,6 +106,14 @@ int32_t CallState::Nest(int32_t by) {
   return 1;
 }
 
+int32_t CallState::Iterate(int64_t iterations) {
+  const auto more = static_cast<uint64_t>(iterations);
+  const uint64_t limit = limits_.options.max_iterations;
+  if (limits_.iterations.fetch_add(more) + more <= limit) return 0;
+  Fail(ErrorCode::Budget, fmt::format("while loops take more than {} iterations", limit));
+  return 1;
+}
+
 namespace {
 
 CallState& StateOf(LoopContext* context) { return *static_cast<CallState*>(context); }
@@ -142,6 +150,7 @@ const LoopRuntime& RuntimeFunctions() {
                                                static_cast<LoopArg*>(result));
           },
       .nest = [](LoopContext* context, int32_t by) { return StateOf(context).Nest(by); },
+      .iterate = [](LoopContext* context, int64_t iterations) { return StateOf(context).Iterate(iterations); },
       .power = [](int64_t base, int64_t exponent) { return Power(base, exponent); },
   };
   return kRuntime;

@@ -14,7 +14,8 @@ namespace iropt::codegen {
 struct CallLimits {
   const LoopCallOptions& options;
   int threads;
-  std::atomic<uint64_t> bytes = 0;  // allocated at present
+  std::atomic<uint64_t> bytes = 0;       // allocated at present
+  std::atomic<uint64_t> iterations = 0;  // of while loops
 };
 
 // The state of one thread of a call. Compiled code receives a pointer to it.
@@ -34,6 +35,7 @@ class CallState : public LoopContext {
   int32_t RunParallel(LoopTask task, void* frame, int64_t extent, int64_t grain);
   int32_t CallPacked(const char* name, std::span<const LoopArg> args, LoopArg* result);
   int32_t Nest(int32_t by);
+  int32_t Iterate(int64_t iterations);
 
  private:
   struct Allocation {

@@ -10,8 +10,8 @@
 // Compiled code has the semantics of the interpreter (iropt/eval/tir/prim_func.h), with these differences:
 // multiplications and additions of float32 and float64 may be contracted (FMA). Mathematical functions are those of the
 // C library in the precision of the dtype. Reads of uninitialized elements are not detected. The result of an
-// out-of-range conversion to an integer is unspecified. Steps are not limited, so an endless loop does not
-// terminate.
+// out-of-range conversion to an integer is unspecified. Of the steps, only the iterations of while loops are limited,
+// which alone can be endless.
 #pragma once
 
 #include <cstdint>
@@ -84,6 +84,8 @@ struct LoopCallOptions {
   int threads = 0;                         // of parallel loops; 0: as many as the process may use
   const PackedFunction* packed = nullptr;  // null: a call of a packed function is an error
   uint64_t max_bytes = uint64_t{1} << 34;  // limit of the memory that is allocated at the same time
+  // Limit of the iterations of all while loops, counted in steps of 65,536 for each run of a loop.
+  uint64_t max_iterations = UINT64_MAX;
 };
 
 // A compiled function. Thread-safe: it is immutable.

@@ -167,6 +167,22 @@ void Frame::While(FunctionRef<llvm::Value*()> condition, FunctionRef<void()> bod
   builder_.SetInsertPoint(end);
 }
 
+void Frame::CountedWhile(FunctionRef<llvm::Value*()> condition, FunctionRef<void()> body) {
+  // So many that the counter costs little, and the calls nothing.
+  constexpr int64_t kIterationsPerCall = 1 << 16;
+  llvm::Value* counter = StackSlot(builder_.getInt64Ty());
+  builder_.CreateStore(Int64(kIterationsPerCall), counter);
+  While(condition, [&] {
+    llvm::Value* left = builder_.CreateSub(builder_.CreateLoad(builder_.getInt64Ty(), counter), Int64(1));
+    builder_.CreateStore(left, counter);
+    If(builder_.CreateICmpEQ(left, Int64(0)), [&] {
+      builder_.CreateStore(Int64(kIterationsPerCall), counter);
+      FailWith(CallRuntime("iropt_iterate", builder_.getInt32Ty(), {context(), Int64(kIterationsPerCall)}));
+    });
+    body();
+  });
+}
+
 void Frame::If(llvm::Value* condition, FunctionRef<void()> then, const FunctionRef<void()>* otherwise) {
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(condition)) {
     if (!known->isZero()) {

@@ -60,7 +60,7 @@ void StmtEmitter::EmitNode(const tir::Stmt* stmt) {
     case NodeKind::kFor: return EmitFor(*To<tir::For>(stmt));
     case NodeKind::kWhile: {
       const auto* loop = To<tir::While>(stmt);
-      return frame_.While([&] { return exprs_.EmitBool(loop->condition); }, [&] { Emit(loop->body); });
+      return frame_.CountedWhile([&] { return exprs_.EmitBool(loop->condition); }, [&] { Emit(loop->body); });
     }
     case NodeKind::kBlockRealize: return EmitBlockRealize(*To<tir::BlockRealize>(stmt));
     case NodeKind::kBlockStmt: return EmitBlock(*To<tir::Block>(stmt), /*with_init=*/true);

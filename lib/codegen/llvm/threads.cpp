@@ -174,8 +174,8 @@ void StmtEmitter::EmitLockstepNode(const tir::Stmt* stmt) {
     case NodeKind::kFor: return EmitLockstepFor(*To<tir::For>(stmt));
     case NodeKind::kWhile: {
       const auto* loop = To<tir::While>(stmt);
-      return frame_.While([&] { return b().CreateICmpNE(EmitUniform(loop->condition), frame_.Int64(0)); },
-                          [&] { EmitReleasing(loop->body); });
+      return frame_.CountedWhile([&] { return b().CreateICmpNE(EmitUniform(loop->condition), frame_.Int64(0)); },
+                                 [&] { EmitReleasing(loop->body); });
     }
     case NodeKind::kIfThenElse: return EmitLockstepIf(*To<tir::IfThenElse>(stmt));
     case NodeKind::kAttrStmt: return EmitLockstepAttr(*To<tir::AttrStmt>(stmt));

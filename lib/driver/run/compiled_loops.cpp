@@ -103,7 +103,9 @@ Result<HostValue> CompilingExecutor::Call(const GlobalVar& var, const PrimFunc&,
   }
   const codegen::PackedFunction callback = ForLoops(packed);
   LoopArg result;
-  IROPT_RETURN_IF_ERROR(function->Call(loop_args, {.packed = &callback, .max_bytes = limits_.max_bytes}, &result));
+  const codegen::LoopCallOptions options{
+      .packed = &callback, .max_bytes = limits_.max_bytes, .max_iterations = limits_.AvailableWork()};
+  IROPT_RETURN_IF_ERROR(function->Call(loop_args, options, &result));
   if (result.kind == LoopArg::Kind::kNone) return HostValue(Scalar::Int(0));
   return FromLoopArg(result);
 }
