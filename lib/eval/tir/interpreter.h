@@ -19,6 +19,8 @@
 
 namespace iropt::eval {
 
+inline Scalar MakePointer(uint64_t address) { return Scalar::Int(static_cast<int64_t>(address), DataType::Handle()); }
+
 // The shared state of all functions of one run.
 struct ExecutionState {
   EvalLimits limits;
@@ -42,6 +44,8 @@ class Interpreter final : public ScalarEvaluator {
   // Binds a buffer parameter to the memory of a tensor: variables among its dimensions take the tensor's, others must
   // agree. Only views of storage can be writable.
   bool BindParam(const tir::Buffer& buffer, const NDArray& tensor, bool writable);
+  // Binds an opaque pointer to a descriptor of the tensor, as packed functions get it.
+  bool BindParam(const tir::Var* param, const NDArray& tensor, bool writable);
   // Binds a parameter to a number or a pointer; with a buffer, to a tensor descriptor or to the memory of the elements.
   bool BindParam(const tir::Var* param, const tir::Buffer* buffer, const Scalar& value);
   bool Run(const PrimFunc& func);

@@ -276,6 +276,39 @@ void Interpreter::BindSizes(const tir::Buffer& buffer, const NDArray& tensor) {
   }
 }
 
+namespace {
+
+Memory MemoryOf(const NDArray& tensor, bool writable) {
+  static constexpr std::byte kNothing{};
+  Memory memory{tensor.data() ? tensor.data() : &kNothing, nullptr, static_cast<int64_t>(tensor.num_bytes()), nullptr};
+  if (Storage* storage = tensor.storage().get()) {
+    if (writable) memory.writable = storage->data() + tensor.storage_offset();
+    if (storage->marks()) memory.written = storage->marks() + tensor.storage_offset();
+  }
+  return memory;
+}
+
+}  // namespace
+
+bool Interpreter::BindParam(const tir::Var* param, const NDArray& tensor, bool writable) {
+  if (!param->dtype.is_handle() || param->pointer)
+    return Fail(fmt::format("the argument for parameter '{}' is of the wrong kind", param->name));
+  const auto map = [&](const Memory& memory) {
+    mapped_.push_back(execution_.addresses.Map(memory));
+    return mapped_.back();
+  };
+  const std::span<const int64_t> shape = tensor.shape();
+  ArrayRecord array;
+  array.data = map(MemoryOf(tensor, writable));
+  const auto bytes = std::as_bytes(shape);
+  if (!shape.empty()) array.shape_address = map({bytes.data(), nullptr, std::ssize(bytes), nullptr});
+  array.shape.assign(shape.begin(), shape.end());
+  array.dtype = tensor.dtype();
+  mapped_.push_back(execution_.addresses.AddArray(std::move(array)));
+  env().Bind(param, MakePointer(mapped_.back()));
+  return true;
+}
+
 bool Interpreter::BindParam(const tir::Buffer& buffer, const NDArray& tensor, bool writable) {
   if (buffer.dtype != tensor.dtype()) {
     return Fail(fmt::format("buffer '{}' is of {}, its argument of {}", buffer.name, buffer.dtype.ToString(),
@@ -283,13 +316,7 @@ bool Interpreter::BindParam(const tir::Buffer& buffer, const NDArray& tensor, bo
   }
   std::vector<int64_t> strides;
   if (!RowMajor(tensor.shape(), &strides)) return Fail("the shape of an argument is out of range");
-  static constexpr std::byte kNothing{};
-  Memory memory{tensor.data() ? tensor.data() : &kNothing, nullptr, static_cast<int64_t>(tensor.num_bytes()), nullptr};
-  if (Storage* storage = tensor.storage().get()) {
-    if (writable) memory.writable = storage->data() + tensor.storage_offset();
-    if (storage->marks()) memory.written = storage->marks() + tensor.storage_offset();
-  }
-  SetMemory(buffer.data, memory);
+  SetMemory(buffer.data, MemoryOf(tensor, writable));
   return DeclareAs(buffer, tensor.shape(), strides, 0);
 }
 

@@ -19,8 +19,6 @@ namespace {
 constexpr int kMaxDepth = 1000;
 constexpr size_t kMaxDescriptors = 1 << 16;
 
-Scalar MakePointer(uint64_t address) { return Scalar::Int(static_cast<int64_t>(address), DataType::Handle()); }
-
 uint64_t AddressIn(const Scalar& pointer) { return static_cast<uint64_t>(pointer.integer); }
 
 }  // namespace

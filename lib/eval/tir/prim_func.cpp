@@ -11,8 +11,10 @@ namespace iropt {
 namespace {
 
 bool BindArg(eval::Interpreter& interpreter, const tir::Var* param, const tir::Buffer* buffer, const PrimFuncArg& arg) {
-  if (const NDArray* tensor = arg.value.tensor())
-    return buffer && interpreter.BindParam(*buffer, *tensor, arg.writable);
+  if (const NDArray* tensor = arg.value.tensor()) {
+    return buffer ? interpreter.BindParam(*buffer, *tensor, arg.writable)
+                  : interpreter.BindParam(param, *tensor, arg.writable);
+  }
   const Scalar* scalar = arg.value.scalar();
   return !buffer && scalar && interpreter.BindParam(param, nullptr, *scalar);
 }
