@@ -5,6 +5,8 @@
 #include <array>
 #include <cstring>
 
+#include "utf8.h"
+
 namespace iropt {
 namespace {
 
@@ -309,9 +311,22 @@ void Lexer::LexEnd() {
 void Lexer::LexName(uint32_t begin) {
   const char* text = buffer_.data();
   uint32_t end = begin + 1;
-  while (end < end_ && IsNameChar(text[end])) ++end;
+  auto bits = static_cast<uint8_t>(text[begin]);
+  for (; end < end_ && IsNameChar(text[end]); ++end) bits |= static_cast<uint8_t>(text[end]);
+  if (bits >= 0x80 && !CheckVisible(begin, end)) return Emit(TokenKind::kError, begin, end);
   if (end < end_ && ClassOf(text[end]) == CharClass::kQuote) return LexBeforeQuote(begin, end);
   Emit(TokenKind::kName, begin, end);
+}
+
+// Reports characters of a name that are not seen, or change the order of what is seen.
+bool Lexer::CheckVisible(uint32_t begin, uint32_t end) {
+  const std::string_view name = buffer_.substr(begin, end - begin);
+  const size_t at = text::FirstInvisible(name);
+  if (at == name.size()) return true;
+  const auto place = begin + static_cast<uint32_t>(at);
+  diagnostics_.Error({base_ + place, base_ + end}, "unexpected-character",
+                     fmt::format("a name has the invisible character U+{:04X}", text::CodePoint(name.substr(at))));
+  return false;
 }
 
 // A name directly before a quote, which may be the prefix of the string.

@@ -1,5 +1,6 @@
 #include "utf8.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -51,6 +52,34 @@ size_t FirstInvalidByte(std::string_view text) {
     }
   }
   return i;
+}
+
+uint32_t CodePoint(std::string_view text) {
+  const size_t length = CharLength(text);
+  const auto first = static_cast<uint8_t>(text[0]);
+  if (length <= 1) return first;
+  uint32_t code = first & (0x7fu >> length);
+  for (size_t i = 1; i < length; ++i) code = code << 6 | (static_cast<uint8_t>(text[i]) & 0x3f);
+  return code;
+}
+
+size_t FirstInvisible(std::string_view text) {
+  struct Range {
+    uint32_t first;
+    uint32_t last;
+  };
+  // The ranges of Unicode's categories Cc, Cf and Z beyond ASCII that have several uses, and the tags.
+  static constexpr Range kInvisible[] = {{0x80, 0xa0},     {0xad, 0xad},     {0x61c, 0x61c},   {0x1680, 0x1680},
+                                         {0x180e, 0x180e}, {0x2000, 0x200f}, {0x2028, 0x202f}, {0x205f, 0x206f},
+                                         {0x3000, 0x3000}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
+  for (size_t i = 0; i < text.size();) {
+    const uint32_t code = CodePoint(text.substr(i));
+    const bool is_invisible =
+        std::ranges::any_of(kInvisible, [&](const Range& r) { return code >= r.first && code <= r.last; });
+    if (is_invisible) return i;
+    i += std::max<size_t>(CharLength(text.substr(i)), 1);
+  }
+  return text.size();
 }
 
 }  // namespace iropt::text

@@ -125,6 +125,7 @@ class Lexer {
   void AdvanceOverLines(uint32_t begin);
   bool ContinuesLine(uint32_t offset) const;
   void LexName(uint32_t begin);
+  bool CheckVisible(uint32_t begin, uint32_t end);
   void LexBeforeQuote(uint32_t begin, uint32_t end);
   void LexNumber(const char* p);
   void LexString(uint32_t begin);
