@@ -86,7 +86,7 @@ Status PipelineSetup::AddFollowers() {
   if (options_.checkpoint_dir) IROPT_RETURN_IF_ERROR(AddCheckpoints(cursor_));
   if (options_.dump_dir) {
     IROPT_ASSIGN_OR_RETURN(dump_dir_,
-                           DumpDir::Make(*options_.dump_dir, compiler_, counter_, cursor_,
+                           DumpDir::Make("dump-dir", *options_.dump_dir, compiler_, counter_, cursor_,
                                          [this](Pipeline passes) { return SettingsWith(std::move(passes)); }));
     context_.instruments.push_back(dump_dir_);
     if (observers_.watchdog() != nullptr) observers_.watchdog()->set_dump_dir(dump_dir_);
@@ -113,7 +113,7 @@ Status PipelineSetup::AddCheckpoints(const std::shared_ptr<PipelineCursor>& curs
   };
   const std::string& folder = *options_.checkpoint_dir;
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<DumpDir> files,
-                         DumpDir::Make(folder, compiler_, counter_, cursor, settings));
+                         DumpDir::Make("checkpoint-dir", folder, compiler_, counter_, cursor, settings));
   CheckpointIndex index;
   if (resumed_ != nullptr) {
     index = *resumed_;

@@ -53,6 +53,18 @@ void PrintMessage(std::string_view name, const Diagnostic& diagnostic) {
   for (const DiagnosticNote& note : diagnostic.notes) err.Append(fmt::format("{}: note: {}\n", name, note.message));
 }
 
+// Whether the tool has returned: nothing else may end the process as if all were well.
+bool has_returned = false;
+
+// Runs on the thread that calls exit(3), with its notes.
+void CheckHasReturned() {
+  if (has_returned) return;
+  PrintInternalError("exit() was called before the tool was done");
+  PrintCrashNotes();
+  RemoveUnfinishedFiles();
+  _exit(ExitCode(ErrorCode::Internal));
+}
+
 Diagnostic DiagnosticOf(const Error& error) {
   return {.kind = error.code == ErrorCode::Budget ? "budget" : "usage",
           .span = {},
@@ -87,11 +99,9 @@ int PrintToStdout(std::string_view name, std::string_view text) {
   return written.ok() ? 0 : ReportToolError(name, written.error());
 }
 
-int RunTool(std::string_view name, int argc, char** argv, int (*run)(const std::vector<std::string>& arguments)) {
-  // Writing to a closed pipe is then an error like others.
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);  // and so is a file beyond the limit of the system
-  InstallCrashHandler(name, CommandText(argc, argv));
+namespace {
+
+int RunAndReport(std::string_view name, int argc, char** argv, int (*run)(const std::vector<std::string>& arguments)) {
   // Made before: there may be no memory for it later.
   const Error no_memory{ErrorCode::Budget, "out of memory"};
   try {
@@ -104,6 +114,19 @@ int RunTool(std::string_view name, int argc, char** argv, int (*run)(const std::
     PrintMessage(name, diagnostic);
   }
   return ExitCode(ErrorCode::Internal);
+}
+
+}  // namespace
+
+int RunTool(std::string_view name, int argc, char** argv, int (*run)(const std::vector<std::string>& arguments)) {
+  // Writing to a closed pipe is then an error like others.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // and so is a file beyond the limit of the system
+  InstallCrashHandler(name, CommandText(argc, argv));
+  std::atexit(CheckHasReturned);
+  const int code = RunAndReport(name, argc, argv, run);
+  has_returned = true;
+  return code;
 }
 
 }  // namespace iropt

@@ -31,12 +31,13 @@ bool IsNameOfDump(std::string_view name) {
 
 }  // namespace
 
-Result<std::shared_ptr<DumpDir>> DumpDir::Make(std::string folder, const CompilerInstance& compiler,
+Result<std::shared_ptr<DumpDir>> DumpDir::Make(const std::string& flag, std::string folder,
+                                               const CompilerInstance& compiler,
                                                std::shared_ptr<const PassCounter> counter,
                                                std::shared_ptr<const PipelineCursor> cursor,
                                                SettingsWith settings_with) {
   IROPT_RETURN_IF_ERROR(MakeOutputFolder(folder));
-  std::shared_ptr<DumpDir> made(new DumpDir(std::move(folder), compiler));
+  std::shared_ptr<DumpDir> made(new DumpDir(flag, std::move(folder), compiler));
   made->counter_ = std::move(counter);
   made->cursor_ = std::move(cursor);
   made->settings_with_ = std::move(settings_with);

@@ -20,8 +20,10 @@ class DumpDir : public ChangeInstrument {
   // `settings_with` makes a pipeline file of passes under the settings of the run.
   using SettingsWith = std::function<PipelineFile(Pipeline)>;
 
-  // Creates the folder if it does not exist. Fails if no files can be made there. The compiler must outlive it.
-  static Result<std::shared_ptr<DumpDir>> Make(std::string folder, const CompilerInstance& compiler,
+  // Creates the folder if it does not exist. Fails if no files can be made there. `flag` names the folder in messages.
+  // The compiler must outlive it.
+  static Result<std::shared_ptr<DumpDir>> Make(const std::string& flag, std::string folder,
+                                               const CompilerInstance& compiler,
                                                std::shared_ptr<const PassCounter> counter,
                                                std::shared_ptr<const PipelineCursor> cursor,
                                                SettingsWith settings_with);
@@ -45,8 +47,8 @@ class DumpDir : public ChangeInstrument {
 
  private:
   Status OnResult(const Module& before, const Module& after, const PassInfo& info, ModuleChanges changes) override;
-  DumpDir(std::string folder, const CompilerInstance& compiler)
-      : ChangeInstrument("dump-dir"), folder_(std::move(folder)), compiler_(compiler) {}
+  DumpDir(const std::string& flag, std::string folder, const CompilerInstance& compiler)
+      : ChangeInstrument(flag), folder_(std::move(folder)), compiler_(compiler) {}
 
   // "0003-FoldConstant.ir", and "pass 3, FoldConstant".
   std::string PathOf(std::string_view kind, const PassInfo& info) const;

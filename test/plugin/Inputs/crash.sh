@@ -9,7 +9,7 @@ run() {
   "$ir_opt" -load-pass-plugin="$plugins/$plugin.so" "$@" "$input" -o "$folder/out.ir"
   echo "$name $?"
 }
-for how in segv abort fpe ill bus terminate recurse check; do
+for how in segv abort fpe ill bus terminate recurse check exit; do
   run $how misbehave "-passes=test.Misbehave<how=$how>"
 done
 run "in the second function" misbehave -threads=2 \

@@ -73,6 +73,7 @@ void Do(const std::string& how) {
   if (how == "segv") *nowhere = 1;
   if (how == "fpe") zero = DivideBy(&zero);
   if (how == "abort") std::abort();
+  if (how == "exit") std::exit(0);
   if (how == "fpe" || how == "ill" || how == "bus") {
     std::raise(how == "fpe" ? SIGFPE : how == "ill" ? SIGILL : SIGBUS);
   }
