@@ -2,7 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "iropt/diag/diagnostic.h"
 #include "iropt/pass/instrument.h"
@@ -12,7 +15,8 @@ namespace iropt {
 
 // After each pass, the functions that are not the nodes of before are printed with those that they refer to, read, and
 // compared by structure. The values of big constants are not printed. Functions whose text would be too big are not
-// audited. Comes after `audit` and VerifyEach in the context: the module is well-formed.
+// audited. A pass is not blamed for a function whose text was wrong before; one warning tells. Comes after `audit` and
+// VerifyEach in the context: the module is well-formed.
 class RoundTripAudit : public PassInstrument {
  public:
   RoundTripAudit(std::shared_ptr<const ChangeAudit> audit, int threads, DiagnosticEngine& diagnostics)
@@ -21,9 +25,18 @@ class RoundTripAudit : public PassInstrument {
   Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) override;
 
  private:
+  // A function of the input of a pass whose text does not read back as the function, and how.
+  struct OldFault {
+    const GlobalVar* function;
+    std::string text;
+  };
+  // Nothing if a function has a fault that it did not have before. O(nodes of the functions that changed).
+  std::optional<OldFault> FindOldFault(const Module& module, const std::vector<const GlobalVar*>& changed) const;
+
   const std::shared_ptr<const ChangeAudit> audit_;
   const int threads_;
   DiagnosticEngine& diagnostics_;
+  bool is_warned_ = false;
 };
 
 }  // namespace iropt
