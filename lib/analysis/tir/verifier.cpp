@@ -223,6 +223,9 @@ void TirVerifier::VisitAttrStmt(const tir::AttrStmt& stmt) {
   VisitExpr(stmt.value);
   if (const auto* iter = As<tir::IterVar>(stmt.node)) {
     if (DefinesThreadAxis(stmt.attr_key)) {
+      if (const DataType dtype = stmt.value->dtype; !dtype.is_integer() || !dtype.is_scalar())
+        Error(stmt, "type-mismatch",
+              fmt::format("the extent of a thread axis is an integer, found '{}'", dtype.ToString()));
       DefineIterVar(*iter, stmt);
       return VisitLoopBody(stmt.body, /*can_jump=*/false);
     }

@@ -68,14 +68,20 @@ Entry Entry::Of(const ModuleEntry& function) {
 void Entry::AddRelaxInputs(const Function& function) {
   for (size_t i = 0; i < function.params.size(); ++i) {
     const Var* param = function.params[i];
-    AddInput(std::string(param->name()), param, i, param->type);
+    std::string name(param->name());
+    AddInput(name, param, i, param->type);
   }
 }
 
-void Entry::AddInput(const std::string& name, const Var* param, size_t index, const Type* type) {
+// One text for all names, so that deep tuples take no memory for each level.
+void Entry::AddInput(std::string& name, const Var* param, size_t index, const Type* type) {
   if (const auto* tuple = As<TupleType>(type)) {
-    for (size_t i = 0; i < tuple->fields.size(); ++i)
-      WithStack([&] { AddInput(fmt::format("{}.{}", name, i), param, index, tuple->fields[i]); });
+    const size_t size = name.size();
+    for (size_t i = 0; i < tuple->fields.size(); ++i) {
+      name += fmt::format(".{}", i);
+      WithStack([&] { AddInput(name, param, index, tuple->fields[i]); });
+      name.resize(size);
+    }
     return;
   }
   EntryInput& input = inputs_.emplace_back(EntryInput{.name = name, .at = param, .param = index});

@@ -56,7 +56,7 @@ class Entry {
 
   void AddRelaxInputs(const Function& function);
   void AddPrimInputs(const PrimFunc& function);
-  void AddInput(const std::string& name, const Var* param, size_t index, const Type* type);
+  void AddInput(std::string& name, const Var* param, size_t index, const Type* type);
   void FindSymbols();
 
   const GlobalVar* var_;

@@ -41,6 +41,8 @@ class TirPrinter : public TirDeclarations {
   void PrintStore(const tir::BufferStore* stmt);
   void PrintAllocate(const tir::Allocate* stmt);
   void PrintAllocateConst(const tir::AllocateConst* stmt);
+  // Nothing if there are none.
+  void PrintAnnotations(const DictAttr* annotations);
   void PrintPrefetch(const tir::Prefetch* stmt);
   void PrintDeclBuffer(const tir::DeclBuffer* stmt, Introduces introduces);
   void PrintIf(const tir::IfThenElse* stmt);

@@ -85,10 +85,7 @@ void TirPrinter::PrintLoopHead(const tir::For* loop) {
     out_.Append(", thread=");
     PrintString(loop->thread_binding ? loop->thread_binding->thread_tag : "", out_);
   }
-  if (annotated) {
-    out_.Append(", annotations=");
-    PrintAttr(loop->annotations, context_, ScriptDialect::kTir, this);
-  }
+  PrintAnnotations(loop->annotations);
   if (loop->step) {
     out_.Append(plain ? ", " : ", step=");
     prim_.Print(loop->step);

@@ -319,12 +319,15 @@ void TirPrinter::PrintAllocate(const tir::Allocate* stmt) {
           out_.Append(", ");
           prim_.Print(stmt->condition);
         }
-        if (stmt->annotations->size()) {
-          out_.Append(", annotations=");
-          PrintAttr(stmt->annotations, context_, ScriptDialect::kTir, this);
-        }
+        PrintAnnotations(stmt->annotations);
         out_.Append(')');
       });
+}
+
+void TirPrinter::PrintAnnotations(const DictAttr* annotations) {
+  if (annotations->size() == 0) return;
+  out_.Append(", annotations=");
+  PrintAttr(annotations, context_, ScriptDialect::kTir, this);
 }
 
 void TirPrinter::PrintAllocateConst(const tir::AllocateConst* stmt) {
@@ -341,7 +344,9 @@ void TirPrinter::PrintAllocateConst(const tir::AllocateConst* stmt) {
         prim_.PrintDType(stmt->dtype);
         out_.Append(", [");
         prim_.PrintItems(stmt->extents);
-        out_.Append("])");
+        out_.Append(']');
+        PrintAnnotations(stmt->annotations);
+        out_.Append(')');
       });
 }
 

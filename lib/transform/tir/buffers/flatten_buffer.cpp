@@ -106,6 +106,8 @@ class BufferFlattener : public AnalyzingMutator {
     tir::BufferLoad copy = *To<tir::BufferLoad>(AnalyzingMutator::VisitBufferLoad(load));
     copy.flags = 0;
     copy.buffer = Flatten(load->buffer);
+    // An attribute that names the buffer as a whole.
+    if (load->indices.size() != load->buffer->shape.size()) return workspace().New<tir::BufferLoad>(copy);
     copy.indices = FlatIndices(*load->buffer, copy.indices);
     const bool is_bool = load->dtype == DataType::Bool();
     if (is_bool) copy.dtype = DataType::Int(8);

@@ -59,6 +59,12 @@ class StorageFlattener : public tir::StmtExprMutator {
  protected:
   // ---- Definitions
 
+  const tir::Stmt* VisitBlock(const tir::Block* block) override {
+    diagnostics_.Error(Location(*block), "pass-failed",
+                       "a function of the older scheduler (from_legacy_te_schedule) has no blocks");
+    return block;
+  }
+
   const tir::Stmt* VisitBufferRealize(const tir::BufferRealize* realize) override {
     if (params_.contains(realize->buffer)) return CheckRealizedParam(*realize);
     const tir::Buffer* whole = RealizedBuffer(*realize);

@@ -167,7 +167,8 @@ const tir::Stmt* IndexDTypeRewriter::VisitLetStmt(const tir::LetStmt* let) {
 }
 
 const tir::Stmt* IndexDTypeRewriter::VisitAttrStmt(const tir::AttrStmt* stmt) {
-  const auto* thread = As<tir::IterVar>(stmt->node);
+  const bool is_thread = stmt->attr_key == "thread_extent" || stmt->attr_key == "virtual_thread";
+  const auto* thread = is_thread ? As<tir::IterVar>(stmt->node) : nullptr;
   if (!thread) return StmtExprMutator::VisitAttrStmt(stmt);
   tir::AttrStmt copy = *stmt;
   {

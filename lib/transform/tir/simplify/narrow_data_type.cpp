@@ -81,7 +81,8 @@ class VarBits : public tir::StmtExprVisitor {
     StmtExprVisitor::VisitIterVar(iter_var);
   }
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    if (const auto* thread = As<tir::IterVar>(stmt->node)) {
+    const bool is_thread = stmt->attr_key == "thread_extent" || stmt->attr_key == "virtual_thread";
+    if (const auto* thread = is_thread ? As<tir::IterVar>(stmt->node) : nullptr) {
       Define(thread->var, tir_zero_.Const(0, stmt->value->dtype), stmt->value);
     }
     StmtExprVisitor::VisitAttrStmt(stmt);

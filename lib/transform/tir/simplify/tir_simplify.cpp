@@ -97,7 +97,8 @@ class StmtSimplifier : public ContextMutator {
   }
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    const auto* thread = As<tir::IterVar>(stmt->node);
+    const bool is_thread = stmt->attr_key == "thread_extent" || stmt->attr_key == "virtual_thread";
+    const auto* thread = is_thread ? As<tir::IterVar>(stmt->node) : nullptr;
     if (!thread) return ContextMutator::VisitAttrStmt(stmt);
     if (known_) return VisitWithoutValues(stmt);
     analyzer_.Bind(thread->var, analyzer_.make().Const(0, stmt->value->dtype), stmt->value);
