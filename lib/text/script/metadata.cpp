@@ -23,9 +23,10 @@ class Loader {
   Loader(WeightsReader& weights, Workspace& workspace) : weights_(weights), ws_(workspace) {}
 
   Status Run(JsonValue root, std::map<std::string, std::vector<const Node*>, std::less<>>& entries) {
-    IROPT_ASSIGN_OR_RETURN(const JsonValue first, root.At("root"));
     IROPT_ASSIGN_OR_RETURN(const JsonValue nodes, root.At("nodes"));
     nodes_.assign(nodes.begin(), nodes.end());
+    if (const auto index = root.Find("root_index")) return RunFfi(*index, entries);
+    IROPT_ASSIGN_OR_RETURN(const JsonValue first, root.At("root"));
     if (const auto arrays = root.Find("b64ndarrays")) arrays_.assign(arrays->begin(), arrays->end());
     IROPT_ASSIGN_OR_RETURN(const JsonValue map, NodeAt(first));
     IROPT_ASSIGN_OR_RETURN(const JsonValue keys, map.At("keys"));
@@ -41,6 +42,52 @@ class Loader {
   }
 
  private:
+  // The JSON of TVM 0.22 and newer: nodes have a type and data, in which objects are indices of nodes. The map is a
+  // list of keys and values in turn.
+  Status RunFfi(JsonValue root, std::map<std::string, std::vector<const Node*>, std::less<>>& entries) {
+    IROPT_ASSIGN_OR_RETURN(const JsonValue map, DataOf(root));
+    const std::vector<JsonValue> items(map.begin(), map.end());
+    for (size_t i = 0; i + 1 < items.size(); i += 2) {
+      IROPT_ASSIGN_OR_RETURN(const JsonValue name, DataOf(items[i]));
+      IROPT_ASSIGN_OR_RETURN(const std::string_view key, name.AsString());
+      IROPT_ASSIGN_OR_RETURN(const JsonValue list, DataOf(items[i + 1]));
+      for (const JsonValue item : list) {
+        IROPT_ASSIGN_OR_RETURN(const Node* entry, ReadFfiObject(item));
+        entries[std::string(key)].push_back(entry);
+      }
+    }
+    return {};
+  }
+
+  Result<JsonValue> DataOf(JsonValue index) const {
+    IROPT_ASSIGN_OR_RETURN(const JsonValue node, NodeAt(index));
+    return node.At("data");
+  }
+
+  // The data of the node that a field of an object refers to.
+  Result<std::string_view> TextOf(JsonValue object, std::string_view field) const {
+    IROPT_ASSIGN_OR_RETURN(const JsonValue index, object.At(field));
+    IROPT_ASSIGN_OR_RETURN(const JsonValue data, DataOf(index));
+    return data.AsString();
+  }
+
+  // Null for objects of other types.
+  Result<const Node*> ReadFfiObject(JsonValue index) {
+    IROPT_ASSIGN_OR_RETURN(const JsonValue node, NodeAt(index));
+    IROPT_ASSIGN_OR_RETURN(const JsonValue type, node.At("type"));
+    IROPT_ASSIGN_OR_RETURN(const std::string_view name, type.AsString());
+    if (name != "ffi.String" && name != "tirx.StringImm" && name != "relax.expr.Constant") return nullptr;
+    IROPT_ASSIGN_OR_RETURN(const JsonValue data, node.At("data"));
+    if (name == "ffi.String") {
+      IROPT_ASSIGN_OR_RETURN(const std::string_view text, data.AsString());
+      return StrAttr::Get(text);
+    }
+    IROPT_ASSIGN_OR_RETURN(const std::string_view text, TextOf(data, name == "tirx.StringImm" ? "value" : "data"));
+    if (name == "tirx.StringImm") return StrAttr::Get(text);
+    IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const NDArray> array, DecodeArray(text));
+    return MakeConstant(array);
+  }
+
   static Result<JsonValue> ItemAt(const std::vector<JsonValue>& items, size_t i) {
     if (i < items.size()) return items[i];
     return Damaged(fmt::format("array index {} is out of range", i));
@@ -98,7 +145,10 @@ class Loader {
     IROPT_ASSIGN_OR_RETURN(const JsonValue attrs, node.At("attrs"));
     IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const NDArray> array,
                            WeightsReader::Refers(attrs) ? OpenTensor(attrs) : ReadArray(attrs));
-    if (!array) return nullptr;
+    return array ? MakeConstant(array) : nullptr;
+  }
+
+  const Node* MakeConstant(const std::shared_ptr<const NDArray>& array) {
     ws_.arena().Retain(array);
     std::vector<const PrimExpr*> dims;
     for (const int64_t d : array->shape()) dims.push_back(IRContext::Current().Int(d));

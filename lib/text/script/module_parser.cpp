@@ -15,6 +15,7 @@
 #include "metadata.h"
 #include "text/script/relax/function_parser.h"
 #include "text/script/tir/parser.h"
+#include "type_vars.h"
 #include "utf8.h"
 
 namespace iropt::text {
@@ -92,6 +93,8 @@ bool ModuleParser::ReadTop() {
     } else if (AtName("metadata")) {
       // Errors about entries that it lacks then would only follow from this one.
       if (!ReadMetadata()) return false;
+    } else if (AtTypeVar(*this)) {
+      ok = (ReadTypeVar(*this) || Skip()) && ok;
     } else if (AtName("class") || (At(TokenKind::kAt) && !class_seen_)) {
       ok = (ReadClass() || Skip()) && ok;
     } else if (At(TokenKind::kAt)) {
@@ -128,6 +131,7 @@ bool ModuleParser::ReadImport() {
       if (const Prefix p = prefix_of(lex_.text()); p != Prefix::kNone && from) {
         prefix = p;
         alias = lex_.text();
+        state_.is_tirx |= alias == "tirx";
       }
     }
     const bool comma = At(TokenKind::kComma);

@@ -42,6 +42,10 @@ struct ReaderState {
   std::vector<std::pair<std::string_view, Prefix>> prefixes{
       {"T", Prefix::kTir}, {"R", Prefix::kRelax}, {"I", Prefix::kIr}};
   std::string_view module_name = "Module";
+  // Names of TypeVar("n"): in the signature of a function that uses one, a symbolic variable of type int64.
+  std::vector<std::string_view> type_vars;
+  // The text imports tirx, as that of TVM 0.24 and newer does.
+  bool is_tirx = false;
   // Names of the module's functions, with the types that calls need; see Module::TypeOf.
   Module* module = nullptr;
   // metadata["relax.expr.Constant"][i] and other kinds, by type key.

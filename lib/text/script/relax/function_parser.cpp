@@ -7,6 +7,7 @@
 
 #include "iropt/analysis/relax/free_vars.h"
 #include "iropt/infer/infer.h"
+#include "text/script/type_vars.h"
 
 namespace iropt::text {
 
@@ -66,8 +67,14 @@ bool RelaxFunctionParser::ParseSignature(RelaxSignature& signature) {
   const Token name = lex_.Next();
   signature.name = lex_.text(name);
   signature.name_span = lex_.SpanOf(name);
+  std::vector<std::string_view> type_params;
+  if (!ReadTypeParams(*this, type_params)) return false;
   if (!At(TokenKind::kLParen)) return Unexpected("'(' and parameters");
   ScanPrelude();
+  for (const std::string_view param : type_params) {
+    if (!symbols_.Find(param)) symbols_.Define(param, IRContext::Current().NewSymVar(param));
+    types_.Invalidate();
+  }
   lex_.Next();
   exprs_.set_in_signature(true);
   bool ok = true;

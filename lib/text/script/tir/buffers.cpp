@@ -12,13 +12,13 @@ bool BufferValues::ReadStrides(const PyValue& value, tir::BufferSpec& spec, std:
   const bool followorkspace_shape = what == "T.match_buffer" && !spec.shape.empty();
   for (const PyValue& item : value.items()) {
     // A name in quotes is a variable that the buffer itself introduces.
-    if (item.is(PyValue::Kind::kString)) {
+    if (item.is(PyValue::Kind::kString) && !read_quoted_) {
       tir::Var* var =
           workspace_.NewPrimVar(item.string(), followorkspace_shape ? spec.shape[0]->dtype : DataType::Int(32));
       var->set_span(item.span);
       spec.strides.push_back(var);
     } else {
-      const PrimExpr* e = ToPrim(item);
+      const PrimExpr* e = item.is(PyValue::Kind::kString) ? read_quoted_(item) : ToPrim(item);
       if (!e) return false;
       spec.strides.push_back(e);
     }
@@ -26,21 +26,36 @@ bool BufferValues::ReadStrides(const PyValue& value, tir::BufferSpec& spec, std:
   return true;
 }
 
+bool BufferValues::ReadDims(const PyValue& value, std::vector<const PrimExpr*>& dims) {
+  if (!read_quoted_ || !value.is_list()) return ToPrims(value, dims);
+  for (const PyValue& item : value.items()) {
+    const PrimExpr* dim = item.is(PyValue::Kind::kString) ? read_quoted_(item) : ToPrim(item);
+    if (!dim) return false;
+    dims.push_back(dim);
+  }
+  return true;
+}
+
+bool BufferValues::CheckLayout(const PyValue* layout) {
+  const bool is_default = !Given(layout) || (layout->is(PyValue::Kind::kString) && layout->string() == "default");
+  return is_default || Wrong(*layout, "None or \"default\"");
+}
+
 bool BufferValues::ReadBufferSpec(const PyArgs& args, std::string_view what, const PyValue** source,
                                   tir::BufferSpec& spec) {
-  static constexpr std::string_view kNames[] = {"param",         "shape",       "dtype",          "data",
-                                                "strides",       "elem_offset", "scope",          "align",
-                                                "offset_factor", "buffer_type", "axis_separators"};
+  static constexpr std::string_view kNames[] = {"param",         "shape",       "dtype",           "data",
+                                                "strides",       "elem_offset", "scope",           "align",
+                                                "offset_factor", "buffer_type", "axis_separators", "layout"};
   const PyValue* all[std::size(kNames)] = {};
   const size_t skip = source ? 0 : 1;
   if (!BindArguments(args, what, std::span(kNames).subspan(skip), 1, std::span(all).subspan(skip), diagnostics_))
     return false;
   for (const PyValue*& v : all) v = Given(v);
-  const auto& [param, shape, dtype, data, strides, elem_offset, scope, align, offset_factor, buffer_type, separators] =
-      all;
+  const auto& [param, shape, dtype, data, strides, elem_offset, scope, align, offset_factor, buffer_type, separators,
+               layout] = all;
   if (source) *source = param;
   if (shape) {
-    if (!ToPrims(*shape, spec.shape)) return false;
+    if (!ReadDims(*shape, spec.shape) || !CheckLayout(layout)) return false;
     for (const PrimExpr* dim : spec.shape) {
       if (!dim->dtype.is_integer())
         return Report(shape->span, "type-mismatch", "the shape of a buffer consists of integers");

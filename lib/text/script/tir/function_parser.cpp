@@ -1,10 +1,13 @@
 // PrimFuncs as a whole: decorator, signature, body.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "hints.h"
 #include "iropt/analysis/tir/complete_prim_func.h"
 #include "iropt/infer/prim_func_type.h"
 #include "parser.h"
+#include "text/script/type_vars.h"
 
 namespace iropt::text {
 namespace {
@@ -68,6 +71,13 @@ bool TirFunctionParser::ParseParam(TirSignature& signature) {
     handle->set_span(lex_.SpanOf(token));
     var = handle;
   } else if (value.is(Kind::kDType)) {
+    const auto known = std::ranges::find(signature.symbols, name, &tir::Var::name);
+    if (known != signature.symbols.end() && (*known)->dtype == value.dtype) {
+      signature.params.push_back(*known);
+      signature.buffers.push_back(nullptr);
+      signature.symbols.erase(known);
+      return true;
+    }
     tir::Var* scalar = ws_.NewPrimVar(name, value.dtype);
     scalar->set_span(lex_.SpanOf(token));
     var = scalar;
@@ -80,6 +90,56 @@ bool TirFunctionParser::ParseParam(TirSignature& signature) {
   signature.buffers.push_back(buffer);
   symbols_.Define(name, buffer ? static_cast<const Node*>(buffer) : var);
   return true;
+}
+
+const tir::Var* TirFunctionParser::Introduce(std::string_view name, DataType dtype, Span span,
+                                             TirSignature& signature) {
+  tir::Var* var = ws_.NewPrimVar(name, dtype);
+  var->set_span(span);
+  symbols_.Define(name, var);
+  signature.symbols.push_back(var);
+  return var;
+}
+
+// The type of the parameter of this name, which may come later: `name: T.int64`. int32 if there is none.
+DataType TirFunctionParser::TypeOfParam(std::string_view name) const {
+  DiagnosticBuffer nowhere;
+  DiagnosticEngine silent(&nowhere);
+  Lexer ahead(lex_.buffer(), lex_.base(), params_begin_, lex_.end_offset(), silent);
+  while (ahead.kind() != TokenKind::kNewline && ahead.kind() != TokenKind::kEnd) {
+    const bool is_name = ahead.kind() == TokenKind::kName && ahead.bracket_depth() == 1 && ahead.text() == name;
+    ahead.Next();
+    if (!is_name || ahead.kind() != TokenKind::kColon) continue;
+    ahead.Next();
+    if (ahead.kind() != TokenKind::kName || state_.PrefixOf(ahead.text()) != Prefix::kTir) break;
+    ahead.Next();
+    ahead.Next();
+    return DataType::Parse(ahead.text()).value_or(DataType::Int(32));
+  }
+  return DataType::Int(32);
+}
+
+// A dimension in quotes, "n * T.int64(2)": names that are not known yet are variables.
+const PrimExpr* TirFunctionParser::ParseQuoted(const PyValue& value, TirSignature& signature) {
+  const std::string_view text = value.string();
+  const auto size = static_cast<uint32_t>(text.size());
+  DiagnosticBuffer nowhere;
+  DiagnosticEngine silent(&nowhere);
+  bool is_member = false;
+  for (Lexer names(text, value.span.begin + 1, 0, size, silent); names.kind() != TokenKind::kEnd; names.Next()) {
+    if (names.kind() == TokenKind::kError) break;
+    if (names.kind() == TokenKind::kName && !is_member && !symbols_.Find(names.text()) &&
+        state_.PrefixOf(names.text()) == Prefix::kNone)
+      Introduce(names.text(), TypeOfParam(names.text()), names.SpanOf(names.peek()), signature);
+    is_member = names.kind() == TokenKind::kDot;
+  }
+  Lexer inner(text, value.span.begin + 1, 0, size, diag_);
+  ScalarParser reader({inner, state_, ws_, symbols_, diag_});
+  const PrimExpr* dim = reader.ParseScalar(Precedence::kLambda);
+  if (!dim) return nullptr;
+  if (inner.kind() != TokenKind::kNewline && inner.kind() != TokenKind::kEnd)
+    return reader.Unexpected("the end of the dimension");
+  return dim;
 }
 
 bool TirFunctionParser::ParseReturnType(TirSignature& signature) {
@@ -98,18 +158,29 @@ bool TirFunctionParser::ParseReturnType(TirSignature& signature) {
   return WrongValue(value, "a type such as T.int32");
 }
 
+bool TirFunctionParser::ParseParams(TirSignature& signature) {
+  if (!Expect(TokenKind::kLParen, "a function header")) return false;
+  while (!At(TokenKind::kRParen)) {
+    if (!ParseParam(signature)) return false;
+    if (!Accept(TokenKind::kComma)) break;
+  }
+  return Expect(TokenKind::kRParen, "a function header");
+}
+
 bool TirFunctionParser::ParseSignature(TirSignature& signature) {
   if (!AcceptName("def")) return Unexpected("'def' and the name of the function");
   if (!At(TokenKind::kName)) return Unexpected("the name of the function");
   const Token name = lex_.Next();
   signature.name = lex_.text(name);
   signature.name_span = lex_.SpanOf(name);
-  if (!Expect(TokenKind::kLParen, "a function header")) return false;
-  while (!At(TokenKind::kRParen)) {
-    if (!ParseParam(signature)) return false;
-    if (!Accept(TokenKind::kComma)) break;
-  }
-  if (!Expect(TokenKind::kRParen, "a function header")) return false;
+  std::vector<std::string_view> type_params;
+  if (!ReadTypeParams(*this, type_params)) return false;
+  for (const std::string_view param : type_params) Introduce(param, DataType::Int(64), signature.name_span, signature);
+  params_begin_ = lex_.peek().begin;
+  if (state_.is_tirx) read_quoted_ = [&](const PyValue& value) { return ParseQuoted(value, signature); };
+  const bool ok = ParseParams(signature);
+  read_quoted_ = nullptr;
+  if (!ok) return false;
   return !Accept(TokenKind::kArrow) || ParseReturnType(signature);
 }
 

@@ -24,6 +24,7 @@ struct TirSignature {
   std::vector<const tir::Var*> params;
   std::vector<const tir::Buffer*> buffers;  // of the parameters; null if a parameter is not a buffer
   const Type* ret_type = nullptr;
+  std::vector<const tir::Var*> symbols;  // symbolic variables that the signature introduces and that are no parameters
 };
 
 // The head of one or several loops.
@@ -53,6 +54,7 @@ class TirParser : public ScalarParser {
   void Rename(const tir::Var* var, std::string_view name);
   void Rename(const tir::Buffer* buffer, std::string_view name);
   const Node* NodeOf(const PyValue& value);
+  const tir::Var* SymbolOfSignature(std::string_view name, DataType dtype) const;
   // Defines a name whose definition failed, so that its uses are not errors, too.
   void Poison(const Target& target);
 
@@ -74,6 +76,8 @@ class TirParser : public ScalarParser {
   bool ExpandMacro(const Macro& macro);
   bool ParseAssignment();
   bool ParseRightHandSide(const Target& target, PyValue& out);
+  bool AtView() const;
+  bool ParseView(PyValue& out);
   bool ParseAnnotated(const Target& target);
   bool ParseAnnotation(const tir::Var*& var, std::string_view name);
   bool ParseElementStatement(const tir::Buffer* buffer);
@@ -126,8 +130,14 @@ class TirFunctionParser : public TirParser {
   const PrimFunc* ParseBody(TirSignature& signature);
 
  private:
+  bool ParseParams(TirSignature& signature);
   bool ParseParam(TirSignature& signature);
+  const tir::Var* Introduce(std::string_view name, DataType dtype, Span span, TirSignature& signature);
+  DataType TypeOfParam(std::string_view name) const;
+  const PrimExpr* ParseQuoted(const PyValue& value, TirSignature& signature);
   bool ParseReturnType(TirSignature& signature);
+
+  uint32_t params_begin_ = 0;  // of the signature
 };
 
 }  // namespace iropt::text

@@ -100,7 +100,24 @@ const Node* AttrNode(TirParser& p, const PyValue& value) {
   }
 }
 
+// T.attr({"key": value, ...}): attributes that belong to no node.
+bool AttrStmts(TirParser& p, const PyValue& attrs, Span span) {
+  const DictAttr* dict = p.ToDict(&attrs);
+  if (!dict) return false;
+  for (uint32_t i = 0; i < dict->size(); ++i) {
+    const PrimExpr* value = p.ToPrim(PyValue(dict->values[i], attrs.span));
+    if (!value) return false;
+    p.build_.Open<tir::AttrStmt>(span, p.ops_.Int(0, DataType::Int(32), span), dict->keys[i], value, nullptr);
+  }
+  return true;
+}
+
 bool AttrStmt(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue&) {
+  if (!v[1] && !v[2]) return AttrStmts(p, *v[0], args.span);
+  if (!v[1] || !v[2]) {
+    return p.Error(args.span, "missing-argument",
+                   fmt::format("missing argument '{}' in call to T.attr", v[1] ? "value" : "attr_key"));
+  }
   std::string_view key;
   if (!p.ToString(*v[1], key)) return false;
   const Node* node = AttrNode(p, *v[0]);
@@ -110,10 +127,20 @@ bool AttrStmt(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue&) {
   return true;
 }
 
+// Takes the annotations of an allocation from the arguments. Null after an error.
+const DictAttr* TakeAnnotations(TirParser& p, PyArgs& args) {
+  const auto found = std::ranges::find(args.keywords, "annotations", &PyKeyword::name);
+  if (found == args.keywords.end()) return DictAttr::Empty();
+  const DictAttr* annotations = p.ToDict(&found->value);
+  args.keywords.erase(found);
+  return annotations;
+}
+
 // With a data pointer a view of it, without one a new allocation.
-bool DeclBuffer(TirParser& p, PyArgs& args, const PyValue* const*, PyValue& result) {
-  tir::BufferSpec spec;
-  if (!p.ReadBufferSpec(args, "T.decl_buffer", nullptr, spec)) return false;
+bool Declare(TirParser& p, PyArgs& args, std::string_view what, std::string_view scope, PyValue& result) {
+  tir::BufferSpec spec{.scope = scope};
+  const DictAttr* annotations = TakeAnnotations(p, args);
+  if (!annotations || !p.ReadBufferSpec(args, what, nullptr, spec)) return false;
   const tir::Buffer* buffer = tir::MakeBuffer(p.ws_, spec, p.pending_name(), args.span);
   result = PyValue(buffer, args.span);
   if (spec.data) {
@@ -123,10 +150,21 @@ bool DeclBuffer(TirParser& p, PyArgs& args, const PyValue* const*, PyValue& resu
   auto* decl = p.ws_.New<tir::DeclBuffer>(buffer, nullptr);
   decl->set_span(args.span);
   auto* allocate =
-      p.ws_.New<tir::Allocate>(buffer->data, buffer->dtype, buffer->shape, p.True(args.span), DictAttr::Empty(), decl);
+      p.ws_.New<tir::Allocate>(buffer->data, buffer->dtype, buffer->shape, p.True(args.span), annotations, decl);
   allocate->set_span(args.span);
   p.build_.Open(allocate, &decl->body);
   return true;
+}
+
+bool DeclBuffer(TirParser& p, PyArgs& args, const PyValue* const*, PyValue& result) {
+  return Declare(p, args, "T.decl_buffer", "global", result);
+}
+
+// T.alloc_local((16,)) and T.alloc_shared((16,)) of TVM 0.25
+template <char Scope>
+bool AllocScoped(TirParser& p, PyArgs& args, const PyValue* const*, PyValue& result) {
+  constexpr bool kLocal = Scope == 'l';
+  return Declare(p, args, kLocal ? "T.alloc_local" : "T.alloc_shared", kLocal ? "local" : "shared", result);
 }
 
 tir::IterVar* ThreadOf(TirParser& p, const PyValue& value, DataType dtype) {
@@ -472,11 +510,12 @@ bool Remap(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue& result)
   return true;
 }
 
-// Directly in a block or function the buffer belongs to that. Inside other statements, TVM 0.26 knows T.alloc_buffer as
-// the statement that is T.decl_buffer here, and T.sblock_alloc_buffer for the block around.
+// Directly in a block or function the buffer belongs to that. Since TVM 0.24, T.alloc_buffer is the statement that is
+// T.decl_buffer here, and T.sblock_alloc_buffer is for the block around; then the text imports tirx.
 template <bool Anywhere>
 bool AllocBuffer(TirParser& p, PyArgs& args, const PyValue* const*, PyValue& result) {
-  if (!Anywhere && !p.build_.directly_inside()) return DeclBuffer(p, args, nullptr, result);
+  if (!Anywhere && (p.state_.is_tirx || !p.build_.directly_inside()))
+    return Declare(p, args, "T.alloc_buffer", "global", result);
   tir::BufferSpec spec;
   if (!p.ReadBufferSpec(args, "T.alloc_buffer", nullptr, spec)) return false;
   result = PyValue(tir::MakeBuffer(p.ws_, spec, p.pending_name(), args.span), args.span);

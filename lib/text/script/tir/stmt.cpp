@@ -303,6 +303,7 @@ bool TirParser::ParseAssignment() {
 bool TirParser::ParseRightHandSide(const Target& target, PyValue& out) {
   pending_name_ = target.is_list ? std::string_view() : lex_.text(target.name);
   if (AtKeyword()) return ErrorHere("syntax", "an assignment has one '='; name the value first, and then its name");
+  if (AtView()) return ParseView(out);
   bool known = false;
   const bool ok = ParseTirStatement(out, known);
   if (known) {
@@ -317,6 +318,53 @@ bool TirParser::ParseRightHandSide(const Target& target, PyValue& out) {
   if (!ParseValue(out)) return false;
   if (At(TokenKind::kComma)) return ParseTupleTail(out, star, begin);
   return !star || Error(out.span, "syntax", "'*' unpacks a list in another list only");
+}
+
+// Whether A.view( of a buffer A comes.
+bool TirParser::AtView() const {
+  if (!At(TokenKind::kName) || !lex_.buffer().substr(lex_.peek().end).starts_with(".view(")) return false;
+  const Node* node = symbols_.Find(lex_.text());
+  return node && Is<tir::Buffer>(node);
+}
+
+// A.view(16), A.view("int32"): a buffer of another shape or dtype over the memory of A (TVM 0.25).
+bool TirParser::ParseView(PyValue& out) {
+  const auto* buffer = To<tir::Buffer>(symbols_.Find(lex_.text()));
+  const uint32_t begin = lex_.Next().begin;
+  lex_.Next();
+  lex_.Next();
+  PyArgs args;
+  if (!ParseArguments(args, begin)) return false;
+  for (const PyKeyword& keyword : args.keywords) {
+    if (keyword.name != "layout") {
+      return Error(keyword.span, "unknown-argument", fmt::format("view has no argument '{}'", keyword.name));
+    }
+    if (!CheckLayout(&keyword.value)) return false;
+  }
+  tir::BufferSpec spec{.dtype = buffer->dtype, .data = buffer->data, .scope = buffer->scope()};
+  for (const PyValue& dim : args.positional) {
+    if (dim.is(Kind::kString) || dim.is(Kind::kDType)) {
+      if (!ToDType(dim, spec.dtype)) return false;
+    } else if (const PrimExpr* e = ToPrim(dim)) {
+      spec.shape.push_back(e);
+    } else {
+      return false;
+    }
+  }
+  if (spec.shape.empty()) {
+    // As many bytes: the last dimension has more or fewer elements.
+    const int from = buffer->dtype.bits * buffer->dtype.lanes, to = spec.dtype.bits * spec.dtype.lanes;
+    spec.shape.assign(buffer->shape.begin(), buffer->shape.end());
+    if (from != to && !spec.shape.empty()) {
+      const PrimExpr*& last = spec.shape.back();
+      const NodeKind op = from > to ? NodeKind::kMul : NodeKind::kFloorDiv;
+      last = ops_.Make(op, last, ops_.Int(from > to ? from / to : to / from, last->dtype, args.span), args.span);
+    }
+  }
+  const tir::Buffer* view = tir::MakeBuffer(ws_, spec, pending_name_, args.span);
+  build_.Open<tir::DeclBuffer>(args.span, view, nullptr);
+  out = PyValue(view, args.span);
+  return true;
 }
 
 // name += value, after the name.

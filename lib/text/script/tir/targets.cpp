@@ -189,6 +189,13 @@ const Node* TirParser::NodeOf(const PyValue& value) {
   }
 }
 
+// n = T.int32() for a variable that the signature uses before: that variable.
+const tir::Var* TirParser::SymbolOfSignature(std::string_view name, DataType dtype) const {
+  if (!signature_) return nullptr;
+  const auto found = std::ranges::find(signature_->symbols, name, &tir::Var::name);
+  return found != signature_->symbols.end() && (*found)->dtype == dtype ? *found : nullptr;
+}
+
 // Binds the name to the value. The items of a list are called name_0, name_1 and so on, but only the list's name is in
 // scope.
 bool TirParser::NameValue(std::string_view name, Span span, const PyValue& value, Naming naming, const Node*& meaning) {
@@ -218,6 +225,10 @@ bool TirParser::NameValue(std::string_view name, Span span, const PyValue& value
     Rename(value.iter_var->var, name);
   } else if (var && (naming == Naming::kDirect || naming == Naming::kLoop ||
                      (!var->context_owned() && var->id >= statement_vars_))) {
+    if (const tir::Var* known = SymbolOfSignature(name, var->dtype); known && naming == Naming::kAssignment) {
+      meaning = known;
+      return true;
+    }
     Rename(var, name);
     if (naming == Naming::kLoop) const_cast<tir::Var*>(var)->set_span(span);
   } else if (naming != Naming::kAssignment) {
