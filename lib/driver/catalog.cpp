@@ -157,7 +157,8 @@ std::string RenderPassesJson(const PassRegistry& registry) {
                  {"summary", row.summary},
                  {"required", info.required},
                  {"options", OptionsJson(row.options)},
-                 {"mandatory", info.is_mandatory}};
+                 {"mandatory", info.is_mandatory},
+                 {"serial", info.is_serial}};
     if (!row.plugin.empty()) pass["plugin"] = row.plugin;
     passes.push_back(std::move(pass));
   }

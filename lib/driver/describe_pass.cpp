@@ -183,6 +183,7 @@ Result<std::string> DescribePass(std::string_view name, const PassRegistry& regi
   if (!info.required.empty())
     out += fmt::format("  runs after {}, which it requires\n", fmt::join(info.required, ", "));
   out += PropertyLines(info);
+  if (info.is_serial) out += "  serial: rewrites one function after the other\n";
   if (info.is_mandatory) out += "  mandatory: a bisection does not skip it\n";
   out += RenderOptions(*row);
   const std::string_view example = ExampleOf(*row);

@@ -87,7 +87,7 @@ const tir::Var* IRContext::Impl::IndexMapParam(size_t position, DataType dtype) 
   return index_map_params_.back();
 }
 
-IRContext::IRContext() : impl_(std::make_unique<Impl>()) {}
+IRContext::IRContext() : impl_(std::make_shared<Impl>()) {}
 IRContext::~IRContext() = default;
 
 IRContext& IRContext::Current() { return current_context != nullptr ? *current_context : DefaultContext(); }

@@ -56,12 +56,14 @@ FuncStorageRef Workspace::Finish() {
   return storage;
 }
 
-Module::Module() = default;
+Module::Module() : context_(std::make_shared<const IRContext>(IRContext::Current())) {}
 Module::Module(const Module&) = default;
 Module::Module(Module&&) noexcept = default;
 Module& Module::operator=(const Module&) = default;
 Module& Module::operator=(Module&&) noexcept = default;
 Module::~Module() = default;
+
+IRContext Module::context() const { return *context_; }
 
 int Module::IndexOf(const GlobalVar* var) const { return var->id < index_.size() ? index_[var->id] : -1; }
 

@@ -151,7 +151,7 @@ void ReportAll(std::vector<Rewritten>& slots, DiagnosticEngine& diagnostics) {
 Result<PassResult> RewriteFunctions(Module module, PassContext& context, const PassInfo& info,
                                     DiagnosticEngine& diagnostics, std::vector<Rewritten> slots, RewriteFn rewrite) {
   InheritContextInThreads();
-  const int threads = ThreadsFor(module, context);
+  const int threads = info.is_serial ? 1 : ThreadsFor(module, context);
   FunctionWatch watch(context, info);
   ParallelFor(slots.size(), threads, [&](size_t i) { RewriteOne(module, context, watch, rewrite, slots[i]); });
   ReportAll(slots, diagnostics);

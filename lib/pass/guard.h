@@ -5,23 +5,31 @@
 
 #include <exception>
 #include <new>
+#include <string_view>
 #include <type_traits>
 
+#include "iropt/support/check_failure.h"
 #include "iropt/support/result.h"
 
 namespace iropt {
 
 // Calls `f`, which returns a Result. `describe` returns the name of the callee for the error ("instrument 'timing'").
+// The error keeps the exception.
 template <class Describe, class F>
 std::invoke_result_t<F&> RunGuarded(Describe&& describe, F&& f) {
+  const auto failed = [&](ErrorCode code, std::string_view what) {
+    return Error{code, fmt::format("{} {}", describe(), what), std::current_exception()};
+  };
   try {
     return f();
   } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::Budget, fmt::format("{} ran out of memory", describe())};
+    return failed(ErrorCode::Budget, "ran out of memory");
+  } catch (const CheckFailure& e) {
+    return failed(ErrorCode::Internal, fmt::format("failed: {}", e.what()));
   } catch (const std::exception& e) {
-    return Error{ErrorCode::PassFailed, fmt::format("{} threw an exception: {}", describe(), e.what())};
+    return failed(ErrorCode::PassFailed, fmt::format("threw an exception: {}", e.what()));
   } catch (...) {
-    return Error{ErrorCode::PassFailed, fmt::format("{} threw an exception", describe())};
+    return failed(ErrorCode::PassFailed, "threw an exception");
   }
 }
 

@@ -40,7 +40,7 @@ Result<int64_t> OperandReader::IntArg(size_t i) const {
 }
 
 Result<std::string_view> OperandReader::StringArg(size_t i) const {
-  const auto* text = i < args_.size() ? std::get_if<std::string_view>(&args_[i].state) : nullptr;
+  const auto* text = i < args_.size() ? std::get_if<std::string>(&args_[i].state) : nullptr;
   if (!text) return NotA(i, "a string");
   return *text;
 }

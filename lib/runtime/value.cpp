@@ -159,7 +159,7 @@ const Expr* MakeLiteral(const HostValue& value, Workspace& workspace) {
   if (const ShapeValue* shape = value.shape()) return MakeShape(*shape, workspace);
   if (const Scalar* scalar = value.scalar()) return MakePrim(*scalar, workspace);
   if (const TupleValue* tuple = value.tuple()) return MakeTuple(*tuple, workspace);
-  if (const auto* text = std::get_if<std::string_view>(&value.state)) {
+  if (const auto* text = std::get_if<std::string>(&value.state)) {
     return workspace.New<StringImm>(workspace.arena().CopyString(*text), ObjectType::Get());
   }
   if (const auto* dtype = std::get_if<DataType>(&value.state))

@@ -4,15 +4,19 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <string>
 
+#include "iropt/support/check_failure.h"
 #include "iropt/support/crash.h"
 #include "iropt/support/result.h"
 
 namespace iropt {
 
 namespace {
+
+std::atomic<bool> ends_process = false;
 
 void PushArg(fmt::dynamic_format_arg_store<fmt::format_context>& store, const CheckArg& arg) {
   switch (arg.kind()) {
@@ -38,10 +42,13 @@ std::string FormatMessage(std::string_view format, std::span<const CheckArg> arg
 
 }  // namespace
 
+void EndProcessOnCheckFailure() { ends_process = true; }
+
 void InternalError(const char* file, int line, const char* what, std::string_view format,
                    std::span<const CheckArg> args) {
   std::string text = fmt::format("internal error: {}:{}: {}", file, line, what);
   if (!format.empty()) text += ": " + FormatMessage(format, args);
+  if (!ends_process) throw CheckFailure(text);
   std::fflush(nullptr);
   PrintInternalError(text);
   PrintCrashNotes();

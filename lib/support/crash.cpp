@@ -19,6 +19,7 @@
 #include <span>
 #include <utility>
 
+#include "iropt/support/check_failure.h"
 #include "iropt/support/end_process.h"
 #include "iropt/support/result.h"
 #include "iropt/support/status_line.h"
@@ -359,6 +360,7 @@ const CrashNote* CrashNote::Exchange(const CrashNote* note) { return std::exchan
 
 void InstallCrashHandler(std::string_view program, std::string command_line) {
   settings = new CrashSettings{std::string(program), std::move(command_line)};
+  EndProcessOnCheckFailure();
   void* frame = nullptr;
   backtrace(&frame, 1);  // its first call loads code, which a handler cannot do
   PrepareThreadForCrash();

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "catch.h"
+#include "iropt/support/check_failure.h"
 #include "iropt/support/function_ref.h"
 
 namespace iropt {
@@ -26,6 +27,7 @@ inline Outcome RunInChild(FunctionRef<void()> f) {
   REQUIRE(child >= 0);
   if (child == 0) {
     dup2(ends[1], STDERR_FILENO);
+    EndProcessOnCheckFailure();
     f();
     _exit(0);
   }

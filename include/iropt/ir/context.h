@@ -1,6 +1,7 @@
 // The owner of what modules share: interned types, dimensions, attributes, global names and symbolic variables.
 //
-// Everything interned in a context lives as long as the context. A context may be used from several threads. Nodes of
+// Everything interned in a context lives as long as the context or a module that was made while it was current; to work
+// on such a module, make its context current again (Module::context). A context may be used from several threads. Nodes of
 // two contexts must not be mixed. IRContext::Current() is the context that the static `Get` functions of types and
 // attributes use: a thread-local pointer, by default the process-wide context; worker threads of ParallelFor inherit
 // it.
@@ -21,8 +22,9 @@ class IRContext {
  public:
   IRContext();
   ~IRContext();
-  IRContext(const IRContext&) = delete;
-  IRContext& operator=(const IRContext&) = delete;
+  // Copies are the same context.
+  IRContext(const IRContext&) = default;
+  IRContext& operator=(const IRContext&) = default;
 
   static IRContext& Current();
 
@@ -57,7 +59,7 @@ class IRContext {
   Impl& impl() { return *impl_; }
 
  private:
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace iropt

@@ -76,6 +76,8 @@ struct ModuleEntry {
   FuncStorageRef storage;
 };
 
+class IRContext;
+
 // An ordered set of functions by name, with module attributes and global infos. Copying copies a list of pointers;
 // functions are shared until one copy replaces them. Values of a module may be read from several threads.
 class Module {
@@ -89,6 +91,8 @@ class Module {
   Module& operator=(Module&&) noexcept;
   ~Module();
 
+  // The context that was current when the module, or the one that it was copied from, was made. O(1).
+  IRContext context() const;
   const std::vector<ModuleEntry>& functions() const { return functions_; }
   size_t size() const { return functions_.size(); }
   // Null if the module has no such function. O(1).
@@ -118,6 +122,7 @@ class Module {
  private:
   void Reindex(size_t from);
 
+  std::shared_ptr<const IRContext> context_;  // outlives what refers to its nodes, so it is the first
   std::vector<ModuleEntry> functions_;
   std::vector<int32_t> index_;  // GlobalVar::id -> position in functions_, -1 if absent
   const DictAttr* attrs_ = DictAttr::Empty();

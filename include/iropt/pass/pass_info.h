@@ -69,6 +69,7 @@ struct PassInfo {
   FunctionProperties required_properties = {};
   std::vector<EstablishedProperty> established_properties = {};
   FunctionProperties broken_properties = {};
+  bool is_serial = false;     // its functions are not rewritten by several threads at a time
   bool is_mandatory = false;  // what comes after it may need it: a bisection does not skip it
   PassKind kind = PassKind::Module;
   OptionValue::Dict options = {};  // those that it was created with by name

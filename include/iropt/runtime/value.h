@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -38,18 +39,19 @@ using ShapeValue = std::vector<int64_t>;
 struct TupleValue;
 struct FunctionValue;
 
-// A runtime value. Copies share tensors, tuples, storage and functions. Strings refer to the IR of the program.
+// A runtime value. Copies share tensors, tuples, storage and functions.
 struct HostValue {
   using TupleRef = std::shared_ptr<const TupleValue>;
   using CalleeRef = std::shared_ptr<const FunctionValue>;
 
   // std::monostate is the null object, which is None in TVMScript.
-  std::variant<std::monostate, Tensor, ShapeValue, Scalar, TupleRef, std::string_view, DataType,
-               std::shared_ptr<Storage>, CalleeRef>
+  std::variant<std::monostate, Tensor, ShapeValue, Scalar, TupleRef, std::string, DataType, std::shared_ptr<Storage>,
+               CalleeRef>
       state;
 
   HostValue() = default;
-  HostValue(TupleValue value);  // NOLINT(google-explicit-constructor)
+  HostValue(TupleValue value);                                    // NOLINT(google-explicit-constructor)
+  HostValue(std::string_view text) : state(std::string(text)) {}  // NOLINT(google-explicit-constructor)
   template <class T>
   requires(!std::is_same_v<std::remove_cvref_t<T>, HostValue> && !std::is_same_v<std::remove_cvref_t<T>, TupleValue>)
       HostValue(T&& value)  // NOLINT(google-explicit-constructor)
@@ -97,7 +99,7 @@ void ForEachTensor(const HostValue& value, FunctionRef<void(const Tensor&)> f);
 bool IsWritten(const HostValue& value);
 
 // The value of a literal expression: a constant, a string, a dtype, a shape or scalar without variables, or a tuple of
-// literals. Nullopt for other expressions. Strings refer to the expression.
+// literals. Nullopt for other expressions.
 std::optional<HostValue> LiteralValue(const Expr* expr);
 
 // The type of a tensor, with its dtype and shape.

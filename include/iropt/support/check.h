@@ -1,6 +1,6 @@
-// Checks of the program's own assumptions. A failed check is a bug in ir-opt, never a reaction to bad input: it prints
-// `internal error: file:line: ...` on stderr and ends the process with exit code 70, without running destructors, which
-// could trip over the broken state. Checks stay on in release builds.
+// Checks of the program's own assumptions. A failed check is a bug in ir-opt, never a reaction to bad input: it throws
+// a CheckFailure (check_failure.h) with the text `internal error: file:line: ...`. The tools print the text and end with
+// exit code 70 instead. Checks stay on in release builds.
 #pragma once
 
 #include <array>
@@ -57,7 +57,7 @@ class CheckArg {
   };
 };
 
-// Prints `internal error: file:line: what: message` and exits with 70. Each `{}` in `format` takes the next argument.
+// Throws or prints `internal error: file:line: what: message`. Each `{}` in `format` takes the next argument.
 [[noreturn]] void InternalError(const char* file, int line, const char* what, std::string_view format,
                                 std::span<const CheckArg> args);
 

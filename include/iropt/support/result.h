@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -30,6 +31,7 @@ constexpr int ExitCode(ErrorCode code) { return static_cast<int>(code); }
 struct Error {
   ErrorCode code;
   std::string message;
+  std::exception_ptr exception = {};  // what a pass, an instrument or a plugin threw; null for other errors
 
   bool reported() const { return message.empty(); }
 };

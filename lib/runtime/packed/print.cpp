@@ -78,7 +78,7 @@ std::string RenderValue(const HostValue& value) {
   if (const ShapeValue* shape = value.shape()) return fmt::format("({})", fmt::join(*shape, ", "));
   if (const Scalar* scalar = value.scalar()) return RenderScalar(*scalar);
   if (const TupleValue* tuple = value.tuple()) return '(' + RenderAll(tuple->fields, ", ") + ')';
-  if (const auto* text = std::get_if<std::string_view>(&value.state)) return std::string(*text);
+  if (const auto* text = std::get_if<std::string>(&value.state)) return *text;
   if (const auto* dtype = std::get_if<DataType>(&value.state)) return dtype->ToString();
   if (const FunctionValue* function = value.function()) return fmt::format("<function {}>", function->name);
   return std::holds_alternative<std::monostate>(value.state) ? "None" : "<storage>";

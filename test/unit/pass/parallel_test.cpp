@@ -59,6 +59,24 @@ Log ReportsOf(const Pass& pass, int threads) {
 
 }  // namespace
 
+TEST_CASE("a serial pass rewrites one function after the other, in the thread of the caller") {
+  std::set<std::thread::id> threads;
+  Log names;
+  const Pass pass = CreateFunctionPass({.name = "Serial", .is_serial = true},
+                                       [&](const Function* f, FunctionPassContext& context) -> Result<const Function*> {
+                                         threads.insert(std::this_thread::get_id());
+                                         names.push_back(std::string(context.var()->name));
+                                         return f;
+                                       });
+  PassContext context;
+  context.threads = 4;
+  REQUIRE(pass(BigModule(), context).ok());
+  CHECK(threads == std::set{std::this_thread::get_id()});
+  REQUIRE(names.size() == kNumFunctions);
+  CHECK(names.front() == "f0");
+  CHECK(names.back() == fmt::format("f{}", kNumFunctions - 1));
+}
+
 TEST_CASE("diagnostics of a parallel pass come in the order of the functions, whatever the number of threads") {
   for (const bool fails : {false, true}) {
     const Log expected = ReportsOf(Talkative(fails), 1);

@@ -22,6 +22,12 @@ TEST_CASE("a failed check prints its location and message and exits with 70", "[
   CHECK_THAT(outcome.errors, Catch::Contains("check failed: 1 > 2: -3 4 c x true\n"));
 }
 
+TEST_CASE("a failed check throws its message in a program that does not let it end the process", "[support]") {
+  CHECK_THROWS_WITH([] { IROPT_CHECK(1 > 2, "{}", 3); }(),
+                    Catch::Contains("internal error: test/unit/support/check_test.cpp:") &&
+                        Catch::EndsWith("check failed: 1 > 2: 3"));
+}
+
 TEST_CASE("a check without a message, and unreachable code", "[support]") {
   CHECK_THAT(RunInChild([] { IROPT_CHECK(false); }).errors, Catch::EndsWith("check failed: false\n"));
   CHECK_THAT(RunInChild([] { IROPT_UNREACHABLE("kind {}", 7); }).errors, Catch::EndsWith("unreachable: kind 7\n"));
