@@ -59,7 +59,7 @@ ir_opt = os.path.join(config.bin_dir, "ir-opt")
 check_pass = os.path.join(config.test_source_root, "tools", "check_pass.py")
 big_weights = os.path.join(config.test_source_root, "tools", "big_weights.py")
 # Longer names first: a substitution also replaces the beginning of a longer word.
-config.substitutions.append(("%check-pass", f"{config.python} {check_pass} --ir-opt={ir_opt}"))
+config.substitutions.append(("%check-pass", f"{config.python} -SE {check_pass} --ir-opt={ir_opt}"))
 on_terminal = os.path.join(config.test_source_root, "tools", "on_terminal.py")
 config.substitutions.append(("%on-terminal", f"{config.python} {on_terminal}"))
 config.substitutions.append(("%big-weights", f"{config.python} {big_weights} --ir-opt={ir_opt}"))
