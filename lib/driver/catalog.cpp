@@ -158,7 +158,8 @@ std::string RenderPassesJson(const PassRegistry& registry) {
                  {"required", info.required},
                  {"options", OptionsJson(row.options)},
                  {"mandatory", info.is_mandatory},
-                 {"serial", info.is_serial}};
+                 {"serial", info.is_serial},
+                 {"counts_rewrites", info.counts_rewrites}};
     if (!row.plugin.empty()) pass["plugin"] = row.plugin;
     passes.push_back(std::move(pass));
   }

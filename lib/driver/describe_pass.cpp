@@ -185,6 +185,7 @@ Result<std::string> DescribePass(std::string_view name, const PassRegistry& regi
   out += PropertyLines(info);
   if (info.is_serial) out += "  serial: rewrites one function after the other\n";
   if (info.is_mandatory) out += "  mandatory: a bisection does not skip it\n";
+  if (info.counts_rewrites) out += fmt::format("  -rewrite-limit={}:N stops it after N rewrites\n", name);
   out += RenderOptions(*row);
   const std::string_view example = ExampleOf(*row);
   if (example.empty()) return out;

@@ -16,6 +16,8 @@
 #include "generated_checks.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/support/crash.h"
+#include "iropt/support/debug_output.h"
+#include "iropt/support/edit_distance.h"
 #include "iropt/text/script/printer.h"
 #include "observe/checkpoints.h"
 #include "observe/reproducer.h"
@@ -31,11 +33,18 @@ class Run {
  public:
   Run(CompilerInstance& compiler, PipelineSetup& setup, const DriverOptions& options)
       : compiler_(compiler), setup_(setup), options_(options) {
+    if (!options.debug_channels.empty()) {
+      debug_output_.emplace(options.debug_channels, [this](std::string_view channel, std::string_view line) {
+        Say(fmt::format("[{}] {}\n", channel, line));
+      });
+    }
     if (options.reproducer && !options.bisect) reproducer_.emplace(*options.reproducer, setup.Settings(), compiler);
   }
 
   // Works on all inputs, also after one has failed. The exit code is the highest of theirs.
   int Execute() {
+    std::optional<DebugScope> debug;
+    if (debug_output_) debug.emplace(*debug_output_);
     int code = 0;
     for (const InputOutput& pair : setup_.pairs()) {
       pair_ = &pair;
@@ -105,10 +114,8 @@ class Run {
       WriteReproducer(part_code);
     }
     compiler_.set_input({}, {});
-    if (is_last() && code == 0 && !has_failed_) {
-      compiler_.WarnOfUnusedWeights();
-      WarnOfUnmatchedFilter();
-    }
+    setup_.ReportRewrites();
+    if (is_last() && code == 0 && !has_failed_) WarnOfUnused();
     if (code == 0 && test_) {
       for (const std::optional<Module>& module : modules)
         WarnOfUncheckedValues(*module, options_.compiler.inline_constants, compiler_.diagnostics());
@@ -288,6 +295,24 @@ class Run {
     return ok.ok() ? 0 : compiler_.Report(ok.error(), "pass-failed");
   }
 
+  // What the command line asks for in vain.
+  void WarnOfUnused() {
+    compiler_.WarnOfUnusedWeights();
+    WarnOfUnmatchedFilter();
+    setup_.WarnOfUnreached();
+    if (debug_output_) WarnOfUnusedChannels();
+  }
+
+  void WarnOfUnusedChannels() {
+    const std::vector<std::string> asked = debug_output_->Asked();
+    const std::vector<std::string_view> known(asked.begin(), asked.end());
+    for (const std::string& channel : debug_output_->Unused()) {
+      std::string message = fmt::format("-debug-only: no code of channel '{}' ran", channel);
+      if (const auto nearest = NearestName(channel, known)) message += fmt::format("; did you mean '{}'?", *nearest);
+      compiler_.diagnostics().Warning({}, "unused-channel", std::move(message));
+    }
+  }
+
   // Functions that passes add for a while are not looked at.
   void WarnOfUnmatchedFilter() {
     if (!setup_.filter().matches_nothing()) return;
@@ -372,6 +397,7 @@ class Run {
   CompilerInstance& compiler_;
   PipelineSetup& setup_;
   const DriverOptions& options_;
+  std::optional<DebugOutput> debug_output_;
   std::optional<Reproducer> reproducer_;
   const InputOutput* pair_ = nullptr;       // that is worked on
   bool has_failed_ = false;                 // an input before it

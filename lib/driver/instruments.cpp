@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 
 #include "iropt/support/check.h"
 
@@ -137,6 +139,13 @@ InstrumentSpec LimitsSpec(const RunLimits& limits) {
   return spec;
 }
 
+std::optional<size_t> RunNumberOf(std::string_view name) {
+  size_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  const bool is_number = error == std::errc() && end == name.data() + name.size() && number > 0;
+  return is_number ? std::optional(number) : std::nullopt;
+}
+
 std::span<const OwnInstrument> OwnInstruments() { return Rows(); }
 
 InstrumentPlan::InstrumentPlan(const DriverOptions& options)
@@ -222,6 +231,11 @@ std::vector<InstrumentSpec> InstrumentPlan::Specs() const {
   add_shown("report", report);
   add_file("report-file", report_file);
   add_file("report-page", report_page);
+  if (!rewrite_limits.empty()) {
+    OptionValue::List limited;
+    for (const LocatedName& limit : rewrite_limits) limited.emplace_back(limit.name);
+    specs.push_back({"rewrite-limit", {{"limits", std::move(limited), {}}}, {}});
+  }
   add_shown("stats", stats);
   add_file("time-trace", time_trace);
   if (times != TimesForm::None) {
@@ -261,6 +275,7 @@ void InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options) {
     case InstrumentId::Report: AddShown(report, options); break;
     case InstrumentId::ReportFile: AddFile(report_file, options); break;
     case InstrumentId::ReportPage: AddFile(report_page, options); break;
+    case InstrumentId::RewriteLimit: AddRewriteLimits(options); break;
     case InstrumentId::Stats: AddShown(stats, options); break;
     case InstrumentId::TimeTrace: AddFile(time_trace, options); break;
     case InstrumentId::Timing:
@@ -277,6 +292,12 @@ void InstrumentPlan::AddPrint(PrintRequest& request, const OptionValue::Dict& op
   for (const OptionValue& pass : passes) {
     request.passes.push_back(*pass.as_string());
     print_passes.push_back({*pass.as_string(), pass.span()});
+  }
+}
+
+void InstrumentPlan::AddRewriteLimits(const OptionValue::Dict& options) {
+  for (const OptionValue& limit : *options[0].value.as_list()) {
+    rewrite_limits.push_back({*limit.as_string(), limit.span()});
   }
 }
 

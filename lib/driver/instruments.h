@@ -2,6 +2,7 @@
 // plugins register.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -39,6 +40,9 @@ std::span<const OwnInstrument> OwnInstruments();
 // The limits in the form of a pipeline file.
 InstrumentSpec LimitsSpec(const RunLimits& limits);
 
+// The number of a run of a pass in a list of names of passes; nothing if it is a name.
+std::optional<size_t> RunNumberOf(std::string_view name);
+
 // The requested instruments.
 struct InstrumentPlan {
   PrintRequest print_before;
@@ -57,6 +61,7 @@ struct InstrumentPlan {
   std::string report_page;  // the same
   std::string time_trace;   // the same
   std::optional<int64_t> bisect_limit;
+  std::vector<LocatedName> rewrite_limits;  // each PASS:N; those of the command line come last
   RunLimits limits;
   InstrumentList others;  // of the registry
   std::vector<InstrumentSpec> other_specs;
@@ -72,6 +77,7 @@ struct InstrumentPlan {
  private:
   void AddOwn(InstrumentId id, const OptionValue::Dict& options);
   void AddPrint(PrintRequest& request, const OptionValue::Dict& options);
+  void AddRewriteLimits(const OptionValue::Dict& options);
 };
 
 }  // namespace iropt

@@ -9,7 +9,6 @@
 
 #include "iropt/pass/bisect.h"
 #include "iropt/pass/config.h"
-#include "iropt/pass/print_instruments.h"
 #include "iropt/pass/property_audit.h"
 #include "iropt/pass/target_value.h"
 #include "load_plugins.h"
@@ -197,7 +196,7 @@ Status PipelineSetup::CheckNames(const std::vector<LocatedName>& names) {
   return {};
 }
 
-Result<std::vector<LocatedName>> PipelineSetup::ReadNames(const char* flag, const std::vector<std::string>& names) {
+Result<std::vector<LocatedName>> PipelineSetup::LocateNames(const char* flag, const std::vector<std::string>& names) {
   std::vector<LocatedName> located;
   if (names == std::vector<std::string>{""}) return located;  // "-disable=" names nothing
   IROPT_ASSIGN_OR_RETURN(uint32_t base, compiler_.AddText(flag, fmt::format("{}", fmt::join(names, ","))));
@@ -206,8 +205,49 @@ Result<std::vector<LocatedName>> PipelineSetup::ReadNames(const char* flag, cons
     located.push_back({name, {base, end}});
     base = end + 1;
   }
+  return located;
+}
+
+Result<std::vector<LocatedName>> PipelineSetup::ReadNames(const char* flag, const std::vector<std::string>& names) {
+  IROPT_ASSIGN_OR_RETURN(std::vector<LocatedName> located, LocateNames(flag, names));
   IROPT_RETURN_IF_ERROR(CheckNames(located));
   return located;
+}
+
+Status PipelineSetup::CheckPrinted(std::vector<LocatedName> names) {
+  std::erase_if(names, [this](const LocatedName& name) {
+    const std::optional<size_t> number = RunNumberOf(name.name);
+    if (number) printed_runs_.push_back(*number);
+    return number.has_value();
+  });
+  return CheckNames(names);
+}
+
+// Numbers are those of the counter, which precedes the instruments that print.
+PassFilter PipelineSetup::FilterOf(const PrintRequest& request) const {
+  if (request.all) return PassesNamed({});
+  std::vector<std::string> names;
+  std::vector<size_t> numbers;
+  for (const std::string& name : request.passes) {
+    if (const std::optional<size_t> number = RunNumberOf(name)) {
+      numbers.push_back(*number);
+    } else {
+      names.push_back(name);
+    }
+  }
+  return [names = std::move(names), numbers = std::move(numbers), counter = counter_](const PassInfo& info) {
+    if (std::ranges::find(names, info.name) != names.end()) return true;
+    return !info.is_composite() && std::ranges::find(numbers, counter->current()) != numbers.end();
+  };
+}
+
+void PipelineSetup::WarnOfUnreached() {
+  for (const size_t number : printed_runs_) {
+    if (number <= counter_->num_begun()) continue;
+    compiler_.diagnostics().Warning({}, "unreached-pass",
+                                    fmt::format("pass {} is not printed: only {} pass{} ran", number,
+                                                counter_->num_begun(), counter_->num_begun() == 1 ? "" : "es"));
+  }
 }
 
 Status PipelineSetup::FillNames() {
@@ -228,6 +268,7 @@ Status PipelineSetup::FillNames() {
 Status PipelineSetup::FillContext() {
   IROPT_RETURN_IF_ERROR(FillNames());
   context_.opt_level = options_.opt_level.value_or(file_.opt_level.value_or(kDefaultOptLevel));
+  if (!options_.debug_channels.empty()) context_.threads = 1;  // for debug output in the order of the functions
   IROPT_RETURN_IF_ERROR(FillTarget());
   return FillConfig();
 }
@@ -265,8 +306,10 @@ Status PipelineSetup::FillConfig() {
 
 Result<InstrumentPlan> PipelineSetup::PlanInstruments() {
   InstrumentPlan plan(options_);
-  IROPT_RETURN_IF_ERROR(ReadNames("-print-before", options_.print_before.passes));
-  IROPT_RETURN_IF_ERROR(ReadNames("-print-after", options_.print_after.passes));
+  IROPT_ASSIGN_OR_RETURN(std::vector<LocatedName> before, LocateNames("-print-before", options_.print_before.passes));
+  IROPT_RETURN_IF_ERROR(CheckPrinted(std::move(before)));
+  IROPT_ASSIGN_OR_RETURN(std::vector<LocatedName> after, LocateNames("-print-after", options_.print_after.passes));
+  IROPT_RETURN_IF_ERROR(CheckPrinted(std::move(after)));
   std::vector<InstrumentSpec> specs = file_.instruments;
   for (const std::string& text : options_.instruments) {
     IROPT_ASSIGN_OR_RETURN(const uint32_t base, compiler_.AddText("-instruments", text));
@@ -280,7 +323,9 @@ Result<InstrumentPlan> PipelineSetup::PlanInstruments() {
     if (!added.ok() && !failure) failure = added.error().code;
   }
   if (failure) return Failure{*failure};
-  IROPT_RETURN_IF_ERROR(CheckNames(plan.print_passes));
+  IROPT_RETURN_IF_ERROR(CheckPrinted(plan.print_passes));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<LocatedName> limits, LocateNames("-rewrite-limit", options_.rewrite_limits));
+  plan.rewrite_limits.insert(plan.rewrite_limits.end(), limits.begin(), limits.end());
   return plan;
 }
 
@@ -311,6 +356,46 @@ Status PipelineSetup::RemoveOldDumps() {
   return {};
 }
 
+Status PipelineSetup::AddRewriteLimits(const InstrumentPlan& plan) {
+  bool ok = true;
+  for (const LocatedName& text : plan.rewrite_limits) {
+    Result<RewriteLimit> limit = ParseRewriteLimit(text.name);
+    if (!limit.ok()) {
+      compiler_.diagnostics().Error(text.span, "usage", limit.error().message);
+      ok = false;
+      continue;
+    }
+    const PassEntry* row = compiler_.registry().Find(limit->pass);
+    if (row == nullptr) {
+      ReportUnknownPass(limit->pass, compiler_.registry(), text.span, compiler_.diagnostics());
+    } else if (!row->info.counts_rewrites) {
+      compiler_.diagnostics().Error(
+          text.span, "usage",
+          fmt::format("pass '{}' does not count its rewrites: -help-pass=NAME tells which pass does", limit->pass));
+    } else {
+      limits_of_rewrites_.push_back({row->info.name, limit->limit});
+      continue;
+    }
+    ok = false;
+  }
+  if (!ok) return Failure{ErrorCode::Usage};
+  if (limits_of_rewrites_.empty()) return {};
+  context_.instruments.push_back(rewrite_limits_ = std::make_shared<RewriteLimits>(limits_of_rewrites_));
+  context_.threads = 1;  // for numbers that do not depend on threads
+  return {};
+}
+
+void PipelineSetup::ReportRewrites() {
+  if (!rewrite_limits_) return;
+  for (const auto& [pass, counter] : rewrite_limits_->counters()) {
+    const CountedRewrite last = counter->last();
+    std::string message = fmt::format("pass '{}' made {} rewrite{}", pass, last.number, last.number == 1 ? "" : "s");
+    if (last.number > 0) message += fmt::format(", the last one is {}", last.kind);
+    if (counter->has_stopped()) message += "; the limit stopped it";
+    compiler_.diagnostics().Remark(last.span, "rewrite-limit", std::move(message));
+  }
+}
+
 // Instruments that inspect the module before a pass come before the observers, which begin with the timer; those that
 // inspect it afterwards come after them.
 Status PipelineSetup::AddInstruments() {
@@ -323,7 +408,6 @@ Status PipelineSetup::AddInstruments() {
   const ModulePrinter print = [printer](const Module& module, const std::string& heading) {
     return printer->Print(module, heading);
   };
-  const auto passes_of = [](const PrintRequest& r) { return r.all ? std::vector<std::string>() : r.passes; };
   InstrumentList& list = context_.instruments;
   bisect_limit_ = plan.bisect_limit;
   // What is ill-formed cannot be run.
@@ -337,7 +421,8 @@ Status PipelineSetup::AddInstruments() {
     };
     list.push_back(bisect_ = std::make_shared<OptBisect>(*plan.bisect_limit, say));
   }
-  if (plan.print_before.wanted()) list.push_back(std::make_shared<PrintIRBefore>(passes_of(plan.print_before), print));
+  IROPT_RETURN_IF_ERROR(AddRewriteLimits(plan));
+  if (plan.print_before.wanted()) list.push_back(std::make_shared<PrintIRBefore>(FilterOf(plan.print_before), print));
   if (verify_each) {
     list.push_back(audit);
     static_cast<void>(context_.SetConfig("testing.verify_analyses", true, compiler_.diagnostics()));
@@ -358,7 +443,7 @@ Status PipelineSetup::AddInstruments() {
     IROPT_ASSIGN_OR_RETURN(semantic_check_, SemanticCheck::Make(compiler_, *plan.check_semantics));
     list.push_back(semantic_check_);
   }
-  if (plan.print_after.wanted()) list.push_back(std::make_shared<PrintIRAfter>(passes_of(plan.print_after), print));
+  if (plan.print_after.wanted()) list.push_back(std::make_shared<PrintIRAfter>(FilterOf(plan.print_after), print));
   if (plan.print_changed != ChangePrinting::Off)
     list.push_back(std::make_shared<PrintChanged>(plan.print_changed, printer, compiler_));
   return {};
@@ -374,8 +459,15 @@ std::shared_ptr<PassInstrument> PipelineSetup::AnotherBisect() const {
   return std::make_shared<OptBisect>(*bisect_limit_, [](const BisectStep&, bool) {});
 }
 
+std::shared_ptr<PassInstrument> PipelineSetup::AnotherRewriteLimits() const {
+  return std::make_shared<RewriteLimits>(limits_of_rewrites_);
+}
+
 PassContext PipelineSetup::UntracedContext() const {
   PassContext context = context_;
+  if (rewrite_limits_) {
+    std::ranges::replace(context.instruments, std::shared_ptr<PassInstrument>(rewrite_limits_), AnotherRewriteLimits());
+  }
   if (bisect_) std::ranges::replace(context.instruments, std::shared_ptr<PassInstrument>(bisect_), AnotherBisect());
   std::erase(context.instruments, trace_);
   std::erase(context.instruments, semantic_check_);
@@ -388,6 +480,7 @@ PassContext PipelineSetup::CheckingContext() const {
   PassContext context = context_;
   context.instruments.clear();
   if (bisect_) context.instruments.push_back(AnotherBisect());
+  if (rewrite_limits_) context.instruments.push_back(AnotherRewriteLimits());
   const auto audit = std::make_shared<ChangeAudit>();
   context.instruments.push_back(audit);
   context.instruments.push_back(

@@ -13,6 +13,8 @@
 #include "iropt/pass/context.h"
 #include "iropt/pass/pipeline.h"
 #include "iropt/pass/pipeline_cursor.h"
+#include "iropt/pass/print_instruments.h"
+#include "iropt/pass/rewrite_limits.h"
 #include "observe/checkpoints.h"
 #include "observe/dump_dir.h"
 #include "observe/ir_printer.h"
@@ -56,6 +58,10 @@ class PipelineSetup {
   Status RemoveOldDumps();
   // The inputs of the run, and where their modules go.
   const std::vector<InputOutput>& pairs() const { return pairs_; }
+  // After the run: tells how many rewrites passes with limits made, and warns about runs of passes that were to be
+  // printed and did not happen.
+  void ReportRewrites();
+  void WarnOfUnreached();
   // Null unless the options request it.
   SemanticCheck* semantic_check() { return semantic_check_.get(); }
   PipelineTrace* trace() { return trace_.get(); }
@@ -79,7 +85,12 @@ class PipelineSetup {
   Status AddFollowers();
   Status AddCheckpoints(const std::shared_ptr<PipelineCursor>& cursor);
   Status ReadPasses();
+  Result<std::vector<LocatedName>> LocateNames(const char* flag, const std::vector<std::string>& names);
   Result<std::vector<LocatedName>> ReadNames(const char* flag, const std::vector<std::string>& names);
+  // Names of passes and numbers of runs.
+  Status CheckPrinted(std::vector<LocatedName> names);
+  PassFilter FilterOf(const PrintRequest& request) const;
+  Status AddRewriteLimits(const InstrumentPlan& plan);
   Status CheckNames(const std::vector<LocatedName>& names);
   Status FillContext();
   Status FillNames();
@@ -91,6 +102,7 @@ class PipelineSetup {
   void AddTrace();
   // The same bisection for another run, which begins to count again, without lines.
   std::shared_ptr<PassInstrument> AnotherBisect() const;
+  std::shared_ptr<PassInstrument> AnotherRewriteLimits() const;
   SettingOrigins Origins() const;
   std::string LevelOrigin() const;
   // Warns about passes in the pipeline that do not run at the level; false if -Werror turns that into an error.
@@ -115,6 +127,9 @@ class PipelineSetup {
   std::vector<InstrumentSpec> instruments_;
   std::optional<int64_t> bisect_limit_;
   std::shared_ptr<PassInstrument> bisect_;  // of context(), if there is a limit
+  std::vector<RewriteLimit> limits_of_rewrites_;
+  std::shared_ptr<RewriteLimits> rewrite_limits_;  // of context(); null if there are none
+  std::vector<size_t> printed_runs_;               // the numbers of those to print
   bool verifies_each_ = false;
   bool has_only_loop_passes_ = false;
   std::shared_ptr<SemanticCheck> semantic_check_;

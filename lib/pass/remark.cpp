@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "inherited.h"
+#include "iropt/support/inherited.h"
 
 namespace iropt {
 

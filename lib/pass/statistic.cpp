@@ -1,6 +1,6 @@
 #include "iropt/pass/statistic.h"
 
-#include "inherited.h"
+#include "iropt/support/inherited.h"
 
 namespace iropt {
 

@@ -23,6 +23,7 @@
 #include "iropt/support/end_process.h"
 #include "iropt/support/result.h"
 #include "iropt/support/status_line.h"
+#include "stack_trace.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define IROPT_SANITIZER_HANDLES_CRASHES 1
@@ -236,21 +237,6 @@ void WriteCrashFile() {
                      << "\n";
 }
 
-// The C library writes the names of functions without memory only to a descriptor.
-void PrintFrames(std::span<void* const> frames, NoteWriter& out) {
-  std::array<int, 2> ends = {};
-  if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return;
-  for (void* const& frame : frames) {
-    backtrace_symbols_fd(&frame, 1, ends[1]);
-    std::array<char, 512> text = {};
-    ssize_t size = 0;
-    while ((size = read(ends[0], text.data(), text.size())) > 0) {
-      out << std::string_view(text.data(), static_cast<size_t>(size));
-    }
-    out.Flush();  // the next frame may be damaged
-  }
-}
-
 // The innermost frames, without those of the handler.
 void PrintStack() {
   constexpr int kMostFrames = 24;
@@ -260,7 +246,11 @@ void PrintStack() {
   if (count <= kHandlerFrames) return;
   NoteWriter out("note");
   out << "note: the stack, innermost first:\n";
-  PrintFrames(std::span(frames).subspan(kHandlerFrames, static_cast<size_t>(count - kHandlerFrames)), out);
+  const auto print = [&](std::string_view text) {
+    out << text;
+    if (text.ends_with('\n')) out.Flush();  // the next frame may be damaged
+  };
+  PrintStackTrace(std::span(frames).subspan(kHandlerFrames, static_cast<size_t>(count - kHandlerFrames)), print);
 }
 
 // Not installed if a sanitizer reports crashes itself.

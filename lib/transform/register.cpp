@@ -44,6 +44,9 @@ struct Changes {
 struct Mandatory {
   static void AddTo(PassEntry& entry) { entry.info.is_mandatory = true; }
 };
+struct CountsRewrites {
+  static void AddTo(PassEntry& entry) { entry.info.counts_rewrites = true; }
+};
 struct Option {
   OptionSpec spec;
   void AddTo(PassEntry& entry) { entry.options.push_back(std::move(spec)); }
@@ -86,6 +89,8 @@ PassEntry MakeEntry(PassInfo info, std::string summary, PassFactory create, P...
   }
 #define IROPT_MANDATORY()                                                                                              \
   Mandatory {}
+#define IROPT_COUNTS_REWRITES()                                                                                        \
+  CountsRewrites {}
 #define IROPT_OPTION(Name, Type, Default, Summary)                                                                     \
   Option {                                                                                                             \
     { #Name, OptionType::Type, Default, Summary }                                                                      \
@@ -117,6 +122,7 @@ std::vector<PassEntry> AllEntries() {
 
 #undef IROPT_CHANGES
 #undef IROPT_CHOICE
+#undef IROPT_COUNTS_REWRITES
 #undef IROPT_BREAKS
 #undef IROPT_ESTABLISHES
 #undef IROPT_ESTABLISHES_IF

@@ -18,9 +18,9 @@ namespace iropt {
 enum class ShownForm : uint8_t { None, Text, Json };
 enum class TimesForm : uint8_t { None, Tree, List, Json };
 
-// The passes around which the module is printed: those named, or all.
+// The runs of passes around which the module is printed: those of named passes, those with a number, or all.
 struct PrintRequest {
-  std::vector<std::string> passes;
+  std::vector<std::string> passes;  // names, and numbers of runs of passes as PassCounter gives them
   bool all = false;
 
   bool wanted() const { return all || !passes.empty(); }
@@ -125,6 +125,8 @@ struct DriverOptions {
   std::string report_page;                       // the file for a page about the run; empty: none
   ShownForm explain_pipeline = ShownForm::None;  // for each pass its outcome, or why it did not run
   std::optional<int64_t> opt_bisect_limit;       // the number of passes to run, see OptBisect
+  std::vector<std::string> rewrite_limits;       // each PASS:N, see ParseRewriteLimit
+  std::vector<std::string> debug_channels;       // of debug output that is shown, see debug_output.h
   std::optional<BisectRequest> bisect;           // find the first pass whose result is bad, and write no module
   std::vector<std::string> instruments;          // in the syntax of a pipeline, see instruments.def
   RunLimits limits;

@@ -69,8 +69,9 @@ struct PassInfo {
   FunctionProperties required_properties = {};
   std::vector<EstablishedProperty> established_properties = {};
   FunctionProperties broken_properties = {};
-  bool is_serial = false;     // its functions are not rewritten by several threads at a time
-  bool is_mandatory = false;  // what comes after it may need it: a bisection does not skip it
+  bool is_serial = false;        // its functions are not rewritten by several threads at a time
+  bool is_mandatory = false;     // what comes after it may need it: a bisection does not skip it
+  bool counts_rewrites = false;  // asks before each rewrite, see ir/rewrite_limit.h
   PassKind kind = PassKind::Module;
   OptionValue::Dict options = {};  // those that it was created with by name
 

@@ -22,7 +22,7 @@ Bisection::Bisection(CompilerInstance& compiler, PipelineSetup& setup, BisectReq
     : compiler_(compiler), setup_(setup), judge_(compiler, std::move(request)), reproducer_(std::move(reproducer)) {}
 
 Result<Verdict> Bisection::Try(const Module& module, int64_t limit) {
-  IROPT_ASSIGN_OR_RETURN(Verdict verdict, judge_.Try(module, *setup_.pass(), setup_.context(), limit));
+  IROPT_ASSIGN_OR_RETURN(Verdict verdict, judge_.Try(module, *setup_.pass(), setup_.context(), {.steps = limit}));
   const std::string steps = limit == kNoLimit ? "all steps" : fmt::format("steps up to {}", limit);
   compiler_.err().Append(fmt::format("bisect: {}: {}\n", steps, Shown(verdict)));
   IROPT_RETURN_IF_ERROR(compiler_.err().Flush());
@@ -52,6 +52,47 @@ Result<std::optional<Bisection::Culprit>> Bisection::Search(const Module& module
     }
   }
   return std::optional(Culprit{std::move(bad), num_steps});
+}
+
+Result<Verdict> Bisection::TryRewrites(const Module& module, int64_t steps, const RewriteLimit& limit) {
+  IROPT_ASSIGN_OR_RETURN(Verdict verdict, judge_.Try(module, *setup_.pass(), setup_.context(), {steps, limit}));
+  if (limit.limit == RewriteCounter::kNoLimit) return verdict;
+  compiler_.err().Append(fmt::format("bisect: rewrites up to {}: {}\n", limit.limit, Shown(verdict)));
+  IROPT_RETURN_IF_ERROR(compiler_.err().Flush());
+  return verdict;
+}
+
+Result<std::optional<Bisection::BadRewrite>> Bisection::SearchRewrite(const Module& module, const BisectStep& step) {
+  const PassEntry* row = compiler_.registry().Find(step.pass);
+  if (row == nullptr || !row->info.counts_rewrites) return std::optional<BadRewrite>();
+  RewriteLimit limit{step.pass};
+  IROPT_ASSIGN_OR_RETURN(const Verdict before, TryRewrites(module, step.number - 1, limit));
+  IROPT_ASSIGN_OR_RETURN(Verdict bad, TryRewrites(module, step.number, limit));
+  int64_t good_rewrites = before.last_rewrite.number;
+  if (!before.is_good || bad.is_good || bad.last_rewrite.number <= good_rewrites) return std::optional<BadRewrite>();
+  limit.limit = good_rewrites;
+  IROPT_ASSIGN_OR_RETURN(const Verdict none, TryRewrites(module, step.number, limit));
+  if (!none.is_good) return std::optional<BadRewrite>();
+  while (bad.last_rewrite.number - good_rewrites > 1) {
+    limit.limit = good_rewrites + (bad.last_rewrite.number - good_rewrites) / 2;
+    IROPT_ASSIGN_OR_RETURN(Verdict verdict, TryRewrites(module, step.number, limit));
+    if (verdict.is_good) {
+      good_rewrites = limit.limit;
+    } else {
+      bad = std::move(verdict);
+    }
+  }
+  return std::optional(BadRewrite{std::move(bad.last_rewrite), std::move(bad.reason)});
+}
+
+void Bisection::Report(const BadRewrite& bad, const std::string& pass) {
+  const int64_t number = bad.rewrite.number;
+  compiler_.diagnostics()
+      .Remark(bad.rewrite.span, "bisect",
+              fmt::format("the first bad rewrite of pass '{}' is number {}: {}", pass, number, bad.rewrite.kind))
+      .Note(bad.reason)
+      .Note(
+          fmt::format("-rewrite-limit={}:{} stops the pass after it, {}:{} before it", pass, number, pass, number - 1));
 }
 
 void Bisection::Report(const Culprit& culprit) {
@@ -120,6 +161,9 @@ Status Bisection::Run(const Module& module) {
   }
   if (!culprit) return {};
   Report(*culprit);
+  const BisectStep& step = culprit->verdict.last;
+  IROPT_ASSIGN_OR_RETURN(const std::optional<BadRewrite> rewrite, SearchRewrite(module, step));
+  if (rewrite) Report(*rewrite, step.pass);
   return reproducer_ ? WriteReproducer(module, *culprit) : Status();
 }
 

@@ -26,15 +26,24 @@ class Bisection {
     Verdict verdict;
     int64_t num_steps = 0;  // of the whole run
   };
+  // A rewrite of its pass after which the result is bad, and good before it.
+  struct BadRewrite {
+    CountedRewrite rewrite;
+    std::string reason;
+  };
 
   // Nothing if the result of no step is bad already: mandatory passes run nevertheless.
   Result<std::optional<Culprit>> Search(const Module& module);
   Result<Verdict> Try(const Module& module, int64_t limit);
+  // Nothing if the pass does not count its rewrites, or the step is bad without any of them.
+  Result<std::optional<BadRewrite>> SearchRewrite(const Module& module, const BisectStep& step);
+  Result<Verdict> TryRewrites(const Module& module, int64_t steps, const RewriteLimit& limit);
   Result<FailurePoint> FindPoint(const Module& module, int64_t step);
   Status WriteReproducer(const Module& module, const Culprit& culprit);
   // The check, for a run of the reproducer.
   std::vector<InstrumentSpec> Instruments() const;
   void Report(const Culprit& culprit);
+  void Report(const BadRewrite& bad, const std::string& pass);
 
   CompilerInstance& compiler_;
   PipelineSetup& setup_;

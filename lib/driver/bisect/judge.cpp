@@ -120,15 +120,23 @@ Status Judge::RunAndCheck(Module module, const Pass& pass, PassContext& context)
   return request_.check == BisectRequest::Check::Command ? RunCommand(result.module) : Status();
 }
 
-void Judge::Work(Module module, const Pass& pass, PassContext context, int64_t limit, OutputStream& out) const {
+void Judge::Work(Module module, const Pass& pass, PassContext context, const RunExtent& extent,
+                 OutputStream& out) const {
   context.instruments.clear();
   context.threads = 1;
   context.printer = [](const Module&, const std::string&) { return Status(); };
-  const auto bisect = std::make_shared<OptBisect>(limit, [&](const BisectStep& step, bool runs) {
+  const auto bisect = std::make_shared<OptBisect>(extent.steps, [&](const BisectStep& step, bool runs) {
     if (runs) WriteLine({{"number", step.number}, {"pass", step.pass}, {"function", step.function}}, out);
   });
   if (counts_mandatory_) bisect->CountMandatory();
   context.instruments.push_back(bisect);
+  if (extent.rewrites) {
+    const auto tell = [&](const CountedRewrite& made) {
+      WriteLine({{"rewrite", made.number}, {"kind", made.kind}, {"begin", made.span.begin}, {"end", made.span.end}},
+                out);
+    };
+    context.instruments.push_back(std::make_shared<RewriteLimits>(std::vector{*extent.rewrites}, tell));
+  }
   const DiagnosticCapture capture(compiler_.diagnostics());
   const Status status = RunAndCheck(std::move(module), pass, context);
   Json line = {{"good", status.ok()}};
@@ -139,17 +147,22 @@ void Judge::Work(Module module, const Pass& pass, PassContext context, int64_t l
   WriteLine(line, out);
 }
 
-Result<Verdict> Judge::Try(const Module& module, const Pass& pass, const PassContext& context, int64_t limit) {
+Result<Verdict> Judge::Try(const Module& module, const Pass& pass, const PassContext& context,
+                           const RunExtent& extent) {
   if (request_.check == BisectRequest::Check::Command) IROPT_RETURN_IF_ERROR(MakeFile());
   IROPT_ASSIGN_OR_RETURN(const ChildReport report,
-                         RunInChild([&](OutputStream& out) { Work(module, pass, context, limit, out); }));
+                         RunInChild([&](OutputStream& out) { Work(module, pass, context, extent, out); }));
   Verdict verdict{.code = ExitCode(ErrorCode::Internal), .reason = report.crash};
   for (std::string_view text = report.text; !text.empty();) {
     const size_t end = std::min(text.find('\n'), text.size());
     const Json line = Json::parse(text.substr(0, end), nullptr, /*allow_exceptions=*/false);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (!line.is_object()) continue;  // the last one before a crash may be cut off
-    if (line.contains("number")) {
+    if (line.contains("rewrite")) {
+      verdict.last_rewrite = {line["rewrite"].get<int64_t>(),
+                              line["kind"].get<std::string>(),
+                              {line["begin"].get<uint32_t>(), line["end"].get<uint32_t>()}};
+    } else if (line.contains("number")) {
       verdict.last = {line["number"].get<int64_t>(), line["pass"].get<std::string>(),
                       line["function"].get<std::string>()};
     } else if (report.crash.empty()) {

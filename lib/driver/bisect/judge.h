@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/driver/driver_options.h"
 #include "iropt/pass/bisect.h"
+#include "iropt/pass/rewrite_limits.h"
 #include "iropt/support/result.h"
 
 namespace iropt {
@@ -16,9 +18,16 @@ inline constexpr int64_t kNoLimit = -1;
 
 struct Verdict {
   bool is_good = false;
-  int code = 0;             // the exit code for what is bad
-  std::string reason = {};  // what is bad
-  BisectStep last = {};     // the last step that has begun
+  int code = 0;                      // the exit code for what is bad
+  std::string reason = {};           // what is bad
+  BisectStep last = {};              // the last step that has begun
+  CountedRewrite last_rewrite = {};  // of the pass whose rewrites were counted
+};
+
+// How much of a pipeline runs.
+struct RunExtent {
+  int64_t steps = kNoLimit;
+  std::optional<RewriteLimit> rewrites = {};  // of one pass
 };
 
 class Judge {
@@ -34,12 +43,12 @@ class Judge {
   void CountMandatory() { counts_mandatory_ = true; }
   bool counts_mandatory() const { return counts_mandatory_; }
 
-  // Runs the first `limit` steps of the pass in a copy of this process, under the settings of the context without its
-  // instruments. A pass that crashes is bad, too. Fails if nothing can be said.
-  Result<Verdict> Try(const Module& module, const Pass& pass, const PassContext& context, int64_t limit);
+  // Runs a part of the pass in a copy of this process, under the settings of the context without its instruments. A
+  // pass that crashes is bad, too. Fails if nothing can be said.
+  Result<Verdict> Try(const Module& module, const Pass& pass, const PassContext& context, const RunExtent& extent);
 
  private:
-  void Work(Module module, const Pass& pass, PassContext context, int64_t limit, OutputStream& out) const;
+  void Work(Module module, const Pass& pass, PassContext context, const RunExtent& extent, OutputStream& out) const;
   Status RunAndCheck(Module module, const Pass& pass, PassContext& context) const;
   Status RunCommand(const Module& module) const;
   Status MakeFile();

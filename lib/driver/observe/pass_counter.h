@@ -23,6 +23,8 @@ class PassCounter : public PassInstrument {
   // The number of the run that the current event is about; 0 before the first one. The numbers go on over all modules
   // of a run.
   size_t current() const { return current_; }
+  // The number of runs that have begun.
+  size_t num_begun() const { return begun_; }
 
  private:
   std::vector<size_t> running_;

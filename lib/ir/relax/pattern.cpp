@@ -3,10 +3,45 @@
 #include <algorithm>
 
 #include "iropt/support/check.h"
+#include "iropt/support/debug_output.h"
 
 namespace iropt {
 
 namespace {
+
+constexpr DebugChannel kMatchDebug("match");
+
+// For debug output.
+std::string_view NameOf(PatternKind kind) {
+  switch (kind) {
+    case PatternKind::kWildcard: return "anything";
+    case PatternKind::kVar: return "a variable";
+    case PatternKind::kConstant: return "a constant";
+    case PatternKind::kExpr: return "an expression";
+    case PatternKind::kCall: return "a call";
+    case PatternKind::kTuple: return "a tuple";
+    case PatternKind::kTupleGetItem: return "a projection";
+    case PatternKind::kShape: return "a shape";
+    case PatternKind::kPrimValue: return "a scalar";
+    case PatternKind::kOr: return "one of two patterns";
+  }
+  IROPT_UNREACHABLE("a kind of pattern {}", static_cast<int>(kind));
+}
+
+std::string Describe(const PatternNode& pattern) {
+  const PatternNode* callee = pattern.kind == PatternKind::kCall ? &pattern.children[0].node() : nullptr;
+  const auto* op = callee ? As<Op>(callee->expr) : nullptr;
+  return op ? fmt::format("a call of {}", op->name) : std::string(NameOf(pattern.kind));
+}
+
+std::string Describe(const Expr* leaf, const Expr* value) {
+  const auto* call = As<Call>(value);
+  const auto* op = call ? As<Op>(call->op) : As<Op>(value);
+  std::string text(NodeKindName(value->kind));
+  if (op) text += fmt::format(" {}", op->name);
+  const auto* var = As<Var>(leaf);
+  return var ? fmt::format("'{}' ({})", var->name(), text) : text;
+}
 
 std::shared_ptr<PatternNode> New(PatternKind kind) {
   auto node = std::make_shared<PatternNode>();
@@ -190,7 +225,15 @@ bool Match::Visit(const Pattern& pattern, const Expr* expr) {
   if (const Expr* before = Find(pattern.node())) return before == leaf || SameLiteral(before, leaf);
   const Mark mark = Here();
   const Expr* value = DefinitionOf(leaf, definitions_);
-  if (!VisitKind(pattern.node(), leaf, value) || !Holds(pattern.node(), leaf, value)) return Undo(mark);
+  if (!VisitKind(pattern.node(), leaf, value)) {
+    IROPT_DEBUG(kMatchDebug, "{} is not {}", Describe(leaf, value), Describe(pattern.node()));
+    return Undo(mark);
+  }
+  if (!Holds(pattern.node(), leaf, value)) {
+    IROPT_DEBUG(kMatchDebug, "{} is {}, and does not meet its conditions", Describe(leaf, value),
+                Describe(pattern.node()));
+    return Undo(mark);
+  }
   parts_.emplace_back(&pattern.node(), leaf);
   return true;
 }

@@ -4,8 +4,13 @@
 #include <utility>
 
 #include "iropt/ir/relax/tuple_leaves.h"
+#include "iropt/ir/rewrite_limit.h"
+#include "iropt/support/debug_output.h"
 
 namespace iropt {
+
+// That of pattern.cpp.
+static constexpr DebugChannel kMatchDebug("match");
 
 // ---- The index
 
@@ -148,7 +153,12 @@ const Expr* RuleRewriter::ApplyRules(const Expr* expr) {
     const RewriteRule& rule = rules_.rules()[index];
     if (!match.Try(rule.pattern, expr)) continue;
     const Expr* replacement = rule.replace(match, builder());
-    if (!replacement || replacement == expr) continue;
+    if (!replacement || replacement == expr) {
+      IROPT_DEBUG(kMatchDebug, "rule '{}' matches and leaves the code as it is", rule.name);
+      continue;
+    }
+    if (!AllowRewrite(rule.name, *expr)) return nullptr;
+    IROPT_DEBUG(kMatchDebug, "rule '{}' is applied", rule.name);
     ++applied_[index];
     return replacement;
   }

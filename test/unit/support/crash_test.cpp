@@ -19,6 +19,7 @@
 #include "iropt/support/file.h"
 #include "iropt/support/parallel.h"
 #include "iropt/support/stack.h"
+#include "temporary_folder.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZERS_HANDLE_CRASHES 1
@@ -156,6 +157,64 @@ TEST_CASE("a crash prints the signal, the notes and the command line, and exits 
                                  "note: while running pass 'A'\n"
                                  "note: to reproduce: test -flag 'a b'\n"
                                  "note: the stack, innermost first:\n"));
+}
+
+// A crash with a symbolizer that is this script of the shell.
+Outcome CrashWithSymbolizer(const std::string& script) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "symbolizer";
+  std::ofstream(path) << "#!/bin/sh\n" << script;
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  return RunInChild([&] {
+    setenv("LLVM_SYMBOLIZER_PATH", path.c_str(), 1);
+    unsetenv("LLVM_DISABLE_SYMBOLIZATION");
+    Install();
+    *nowhere = 1;
+  });
+}
+
+std::string StackOf(const Outcome& outcome) {
+  constexpr std::string_view kHeading = "note: the stack, innermost first:\n";
+  const size_t at = outcome.errors.find(kHeading);
+  REQUIRE(at != std::string::npos);
+  return outcome.errors.substr(at + kHeading.size());
+}
+
+TEST_CASE("a crash shows names and lines of the symbolizer", "[support]") {
+  const Outcome outcome = CrashWithSymbolizer(
+      "[ $1 = --output-style=GNU -a $2 = -fCip -a $3 = -e ] || exit 1\n"
+      "shift 4\n"
+      "for address; do echo 'inner at in.cpp:7'; echo ' (inlined by) outer at out.cpp:9'; done\n");
+  CHECK(outcome.exit_code == 70);
+  const std::string stack = StackOf(outcome);
+  CHECK(stack.starts_with("#0 inner at in.cpp:7\n      (inlined by) outer at out.cpp:9 (unit_support+0x"));
+  CHECK(stack.find("\n#1 inner at in.cpp:7\n") != std::string::npos);
+}
+
+TEST_CASE("a line that the symbolizer does not know is left out", "[support]") {
+  const Outcome outcome = CrashWithSymbolizer("shift 4\nfor address; do echo 'inner at ??:0'; done\n");
+  CHECK(StackOf(outcome).starts_with("#0 inner (unit_support+0x"));
+}
+
+TEST_CASE("without a result of the symbolizer, a crash shows files and offsets", "[support]") {
+  for (const std::string script : {"exit 1\n", "echo 'inner at in.cpp:7'\nkill -9 $$\n",
+                                   "shift 4\nfor address; do echo '?? ??:0'; done\n"}) {
+    const Outcome outcome = CrashWithSymbolizer(script);
+    CHECK(outcome.exit_code == 70);
+    const std::string stack = StackOf(outcome);
+    CHECK(stack.starts_with("#0 "));
+    CHECK(stack.find("unit_support(") != std::string::npos);
+    CHECK(stack.find("inner") == std::string::npos);
+  }
+}
+
+TEST_CASE("the symbolizer can be turned off", "[support]") {
+  const Outcome outcome = RunInChild([] {
+    setenv("LLVM_DISABLE_SYMBOLIZATION", "1", 1);
+    Install();
+    *nowhere = 1;
+  });
+  CHECK(StackOf(outcome).find("unit_support(") != std::string::npos);
 }
 
 TEST_CASE("a crash writes the file that was prepared for it", "[support]") {

@@ -135,7 +135,7 @@ class Match {
  public:
   explicit Match(const Definitions& definitions) : definitions_(definitions) {}
 
-  // Forgets the last attempt.
+  // Forgets the last attempt. The debug channel "match" tells why an attempt fails.
   bool Try(const Pattern& pattern, const Expr* expr);
 
   // The leaf (or the root) that this part matched; null if it is in an alternative that was not taken, and for the

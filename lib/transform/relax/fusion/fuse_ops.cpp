@@ -24,10 +24,12 @@
 #include "graph_partitioner.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/walk.h"
+#include "iropt/ir/rewrite_limit.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
+#include "iropt/support/debug_output.h"
 #include "operator_fusor.h"
 
 namespace iropt {
@@ -35,6 +37,8 @@ namespace iropt {
 namespace {
 
 using NodeId = ForwardGraph::NodeId;
+
+constexpr DebugChannel kDebug("fusion");
 
 // The bindings of a function as a graph: those that are not nested in a value.
 class GraphCreator {
@@ -54,13 +58,7 @@ class GraphCreator {
   BindingGroups Partition(int level, size_t max_depth) const {
     const std::vector<NodeId> roots = PartitionGraph(graph_, level, max_depth);
     if (WantsRemarks() && level > 0) RemarkSecondUses(roots);
-    std::vector<uint32_t> sizes(roots.size(), 0);
-    for (const NodeId root : roots) ++sizes[root];
-    // A group that overwrites what it does not compute itself would look pure.
-    for (const Overwrite& overwrite : overwrites_) {
-      const NodeId root = roots[overwrite.call];
-      if (overwrite.producer == kNone || roots[overwrite.producer] != root) sizes[root] = 0;
-    }
+    const std::vector<uint32_t> sizes = GroupSizes(roots);
     BindingGroups groups{.group_of = std::vector<uint32_t>(node_of_.size(), kNone)};
     std::vector<uint32_t> group_of_root(roots.size(), kNone);
     for (NodeId node = 0; node < roots.size(); ++node) {
@@ -71,6 +69,7 @@ class GraphCreator {
         groups.attrs.push_back(DictAttr::Empty());
       }
       groups.group_of[vars_[node]->id] = group;
+      IROPT_DEBUG(kDebug, "'{}' joins group {}", vars_[node]->name(), group);
     }
     return groups;
   }
@@ -105,6 +104,23 @@ class GraphCreator {
     explicit OperandUses(GraphCreator& c) : creator(c) {}
     void OnUse(const Var* var) { creator.AddUse(var); }
   };
+
+  // The number of operations of each group, by its root; those of groups that are not made count 0.
+  std::vector<uint32_t> GroupSizes(const std::vector<NodeId>& roots) const {
+    std::vector<uint32_t> sizes(roots.size(), 0);
+    for (const NodeId root : roots) ++sizes[root];
+    // A group that overwrites what it does not compute itself would look pure.
+    for (const Overwrite& overwrite : overwrites_) {
+      const NodeId root = roots[overwrite.call];
+      if (overwrite.producer != kNone && roots[overwrite.producer] == root) continue;
+      IROPT_DEBUG(kDebug, "no group for '{}': it overwrites what the group does not compute", vars_[root]->name());
+      sizes[root] = 0;
+    }
+    for (NodeId root = 0; root < sizes.size(); ++root) {
+      if (sizes[root] > 1 && !AllowRewrite("fused-group", *vars_[root])) sizes[root] = 0;
+    }
+    return sizes;
+  }
 
   static size_t FirstWeight(int64_t num_input, size_t num_params) {
     return std::min(static_cast<size_t>(std::max<int64_t>(num_input, 0)), num_params);

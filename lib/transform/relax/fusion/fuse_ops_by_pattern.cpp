@@ -30,9 +30,11 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/walk.h"
+#include "iropt/ir/rewrite_limit.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
+#include "iropt/support/debug_output.h"
 #include "operator_fusor.h"
 #include "pattern_option.h"
 
@@ -41,6 +43,8 @@ namespace iropt {
 namespace {
 
 constexpr uint32_t kNone = BindingGroups::kNone;
+
+constexpr DebugChannel kDebug("fusion");
 
 // The calls and projections of a pattern, the root first.
 void CollectOperations(const Pattern& pattern, std::vector<Pattern>& operations) {
@@ -110,8 +114,12 @@ class PatternGrouper : private Definitions {
       const uint32_t group = groups_.Of(var);
       if (group == kNone) continue;
       const auto in_match = [&](const Var* member) { return matched.contains(member); };
-      if (!std::ranges::all_of(members_[group], in_match)) return;
+      if (std::ranges::all_of(members_[group], in_match)) continue;
+      IROPT_DEBUG(kDebug, "the match at '{}' stays: it overlaps with another one", root->name());
+      return;
     }
+    if (!AllowRewrite("fused-group", *root)) return;
+    IROPT_DEBUG(kDebug, "the match at '{}' has {} operations", root->name(), matched.size());
     const auto group = static_cast<uint32_t>(groups_.attrs.size());
     groups_.attrs.push_back(attrs_);
     members_.emplace_back(matched.begin(), matched.end());
@@ -185,7 +193,7 @@ class CodegenAnnotator : public ExprMutator {
     const GlobalVar* name = known == names_.end() ? nullptr : known->second;
     if (!name) {
       const Function* composite = CompositeCallee(module_, *call);
-      if (!composite) return ExprMutator::VisitCall(call);
+      if (!composite || !AllowRewrite("annotated-call", *call)) return ExprMutator::VisitCall(call);
       name = names_[callee] = AddExternal(*callee, *composite);
     }
     auto* renamed = workspace().New<Call>(*call);

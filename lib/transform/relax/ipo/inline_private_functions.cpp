@@ -32,10 +32,12 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/walk.h"
+#include "iropt/ir/rewrite_limit.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
 #include "iropt/pass/statistic.h"
+#include "iropt/support/debug_output.h"
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "transform/relax/util/rewrite_functions.h"
@@ -48,6 +50,8 @@ namespace {
 // a function: a multiple of the bindings of the module, or a fixed number if that is more.
 constexpr uint64_t kMostGrowth = 16;
 constexpr uint64_t kAlwaysAllowed = 65'536;
+
+constexpr DebugChannel kDebug("inline");
 
 constexpr Statistic kInlinedCalls("InlinePrivateFunctions", "inlined-calls", "calls that were replaced by the body");
 constexpr Statistic kRemovedFunctions("InlinePrivateFunctions", "removed-functions",
@@ -117,7 +121,12 @@ class Inliner : public ExprMutator {
     if (index < 0 || !inlined_[static_cast<size_t>(index)]) return call;
     const ModuleEntry& callee = module_.functions()[static_cast<size_t>(index)];
     const auto* function = To<Function>(callee.func);
-    if (function->params.size() != call->args.size() || (IsForcedPure(*function) && !forced_pure_)) return call;
+    if (function->params.size() != call->args.size() || (IsForcedPure(*function) && !forced_pure_)) {
+      IROPT_DEBUG(kDebug, "a call of '{}' stays: other operands, or an impure function", callee.var->name);
+      return call;
+    }
+    if (!AllowRewrite("inlined-call", *old)) return call;
+    IROPT_DEBUG(kDebug, "a call of '{}' is inlined", callee.var->name);
     const Expr* body = BodyFor(*function, *call);
     if (WantsRemarks() && !failed_) {
       RemarkPassed("inlined-call", Location(*old), fmt::format("the call of '{}' is inlined", callee.var->name));
@@ -207,6 +216,9 @@ class ModuleInliner {
   Result<Module> Run() {
     if (std::ranges::find(inlined_, true) == inlined_.end()) return module_;
     LimitGrowth();
+    for (size_t i = 0; i < module_.size(); ++i) {
+      IROPT_DEBUG(kDebug, "'{}': {}", module_.functions()[i].var->name, inlined_[i] ? "is inlined" : "stays");
+    }
     std::vector<bool> kept(module_.size());
     for (size_t i = 0; i < kept.size(); ++i) kept[i] = !inlined_[i];
     std::vector<std::pair<const Function*, FuncStorageRef>> results(module_.size());
@@ -224,6 +236,10 @@ class ModuleInliner {
       module_.SetAt(i, results[i].first, std::move(results[i].second));
       IROPT_RETURN_IF_ERROR(CleanUp(i));
     }
+    const auto removed = std::ranges::find(kept, false);
+    if (removed == kept.end()) return module_;
+    const BaseFunc* first = module_.functions()[static_cast<size_t>(removed - kept.begin())].func;
+    if (!AllowRewrite("removed-functions", *first)) return module_;
     kRemovedFunctions.Add(static_cast<uint64_t>(std::ranges::count(kept, false)));
     RemarkRemovedFunctions(module_, kept, "no calls of it are left");
     module_.Filter(kept);

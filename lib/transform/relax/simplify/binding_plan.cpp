@@ -4,6 +4,7 @@
 #include "iropt/ir/relax/rebuild.h"
 #include "iropt/ir/relax/type_walk.h"
 #include "iropt/ir/relax/walk.h"
+#include "iropt/ir/rewrite_limit.h"
 
 namespace iropt {
 
@@ -34,7 +35,8 @@ class BindingPlanner : public WalkHandler {
         ForEachShapeVar(output->type, [&](const Var* v) { Facts(v).used_outside = true; });
     }
     for (const Var* output : outputs_) {
-      if (!Facts(output).used_outside) Define(output, NewDataflowVar(output));
+      if (!Facts(output).used_outside && AllowRewrite("localized-output", *output))
+        Define(output, NewDataflowVar(output));
     }
     for (const Alias& alias : aliases_) PlanAlias(alias);
     for (const MatchCast* cast : casts_) PlanOutputCast(*cast);
@@ -108,6 +110,7 @@ class BindingPlanner : public WalkHandler {
       if (!cast || TypeEqual(var.type, known->type)) aliases_.push_back({&var, source, known == value});
       if (Facts(source).value) known = Facts(source).value;
     }
+    if (known->kind == NodeKind::kConstant && !AllowRewrite("propagated-constant", var)) return;
     Facts(&var).value = known;
     plan_.has_constants_ |= known->kind == NodeKind::kConstant;
   }
@@ -162,6 +165,7 @@ class BindingPlanner : public WalkHandler {
   // Aliases come in program order, so earlier ones are resolved. Uses of the variable become uses of its source. Only
   // if they would use a DataflowVar outside of its block, the source is bound under this name.
   void PlanAlias(const Alias& alias) {
+    if (!AllowRewrite("replaced-alias", *alias.var)) return;
     const Var* source = alias.of;
     const Var* earlier = plan_.alias(source);
     if (earlier && earlier != source) source = earlier;
@@ -187,6 +191,7 @@ class BindingPlanner : public WalkHandler {
     if (const Var* alias = plan_.alias(source)) source = alias;
     const BindingPlan::VarFacts& facts = Facts(source);
     if (!Planned(source)->is_dataflow() || facts.uses != 1 || facts.is_cast || plan_.constant(source)) return;
+    if (!AllowRewrite("replaced-cast", cast)) return;
     Facts(source).moves = plan_.has_moves_ = true;
   }
 

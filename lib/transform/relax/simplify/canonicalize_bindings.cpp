@@ -28,6 +28,7 @@
 #include "binding_plan.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/rewriter.h"
+#include "iropt/ir/rewrite_limit.h"
 #include "iropt/ir/substitute.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -111,7 +112,7 @@ class BindingCanonicalizer : private ExprRewriter<BindingCanonicalizer> {
 Result<const Function*> CanonicalizeBindings(const Function* function, const Module* module, Workspace& workspace,
                                              DiagnosticEngine& diagnostics, uint64_t* removed) {
   BindingPlan plan = PlanBindings(*function, workspace);
-  if (plan.has_symbolic_values()) {
+  if (plan.has_symbolic_values() && AllowRewrite("substituted-symbolic-values", *function)) {
     IROPT_ASSIGN_OR_RETURN(function, SubstituteSymbolicValues(function, module, workspace, diagnostics));
     plan = PlanBindings(*function, workspace);
   }

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "iropt/ir/rewrite_limit.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -40,7 +41,8 @@ class CastSplitter : public CallTracker {
       const auto known = std::ranges::find(own, arg, &std::pair<const Expr*, const Expr*>::first);
       if (known != own.end()) return known->second;
       const Expr* copy = arg;
-      if (!taken_.insert(cast).second) copy = builder().Emit(workspace().New<Call>(*cast), To<Var>(arg)->name());
+      if (!taken_.insert(cast).second && AllowRewrite("copied-cast", *old))
+        copy = builder().Emit(workspace().New<Call>(*cast), To<Var>(arg)->name());
       own.emplace_back(arg, copy);
       return copy;
     });

@@ -32,6 +32,7 @@
 #include "iropt/ir/prefetched_range.h"
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/relax/type_walk.h"
+#include "iropt/ir/rewrite_limit.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -160,7 +161,8 @@ class DeadBindingRemover : private ExprRewriter<DeadBindingRemover> {
       const Expr* value = ValueOf(binding);
       if (const auto* cast = As<MatchCast>(binding)) {
         UseType(cast->match_type);
-      } else if (!live_[binding->var->id] && !effects_.HasEffect(binding->var, value)) {
+      } else if (!live_[binding->var->id] && !effects_.HasEffect(binding->var, value) &&
+                 AllowRewrite("removed-binding", *binding)) {
         ++num_dead;
         if (WantsRemarks()) {
           RemarkPassed("removed-binding", Location(*binding), fmt::format("'{}' is not used", binding->var->name()));
@@ -247,7 +249,11 @@ void RemoveUnreachable(Module& module, AnalysisManager& analyses, std::vector<bo
   Reachability reachability(module, analyses, entries);
   if (!reachability.Run()) return;
   const std::vector<bool>& reached = reachability.reached();
-  if (std::ranges::find(reached, false) == reached.end()) return;
+  const auto first = std::ranges::find(reached, false);
+  if (first == reached.end()) return;
+  // Those that are not needed may need each other.
+  if (!AllowRewrite("removed-functions", *module.functions()[static_cast<size_t>(first - reached.begin())].func))
+    return;
   RemarkRemovedFunctions(module, reached, "no entry function needs it");
   module.Filter(reached);
   size_t kept = 0;

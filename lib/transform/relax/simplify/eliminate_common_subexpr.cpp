@@ -26,6 +26,7 @@
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/rewriter.h"
+#include "iropt/ir/rewrite_limit.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -149,6 +150,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     }
     // A variable that was declared with a more general type gives more general types of dependent values.
     if (!TypeEqual(var->type, earlier->type) && !IsBaseOf(var->type, earlier->type)) return binding;
+    if (!AllowRewrite("merged-expression", *binding)) return binding;
     NoteOutput(index, var);
     Replace(var, earlier);
     if (is_left_over) return binding;

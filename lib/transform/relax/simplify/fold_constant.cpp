@@ -29,6 +29,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/relax/walk.h"
+#include "iropt/ir/rewrite_limit.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
@@ -147,7 +148,8 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
     const TupleValue* known = fact && fact->kind == Fact::Kind::kTuple ? fact->value.tuple() : nullptr;
     if (known && index < known->fields.size()) {
       const auto* tensor = std::get_if<Tensor>(&known->fields[index].state);
-      if (tensor) return MakeTensor(*tensor, ConstantType(**tensor, item->type));
+      if (tensor && AllowRewrite("folded-projection", *item))
+        return MakeTensor(*tensor, ConstantType(**tensor, item->type));
     }
     return ExprRewriter::VisitTupleGetItem(item);
   }
@@ -189,6 +191,7 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   }
 
   const Binding* Bind(const Binding& binding, const Expr* value) {
+    if (!IsPropagated(binding, *value)) return Rebind(binding, value);
     if (value->kind == NodeKind::kConstant) {
       const Tensor tensor = static_cast<const Constant*>(value)->data->shared_from_this();
       RecordFact(binding.var, {Fact::Kind::kConstant, tensor, value, value->type, nullptr});
@@ -205,6 +208,13 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
       }
     }
     return Rebind(binding, value, std::move(fact));
+  }
+
+  // Returns whether uses of the variable may become the value, if it is one.
+  static bool IsPropagated(const Binding& binding, const Expr& value) {
+    const bool is_value =
+        value.kind == NodeKind::kConstant || value.kind == NodeKind::kShapeExpr || value.kind == NodeKind::kTuple;
+    return !is_value || AllowRewrite("propagated-value", binding);
   }
 
   // The variable of a call that was evaluated.
@@ -242,11 +252,13 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
     if (op->id == OpId::kCallTir) {
       const Expr* rewritten = ExprRewriter::VisitCall(&call);
       *value = EvalCallTir(*To<Call>(rewritten));
+      if (*value && !AllowRewrite("folded-call", call)) value->reset();
       if (*value) CountFolded(call, *op);
       return rewritten;
     }
     if (in_dataflow_ && ConstantEvaluator::IsFoldable(*op->info)) {
       if (const auto args = KnownAll(call.args)) *value = evaluator_.EvalOperator(call, *op->info, *args);
+      if (*value && !AllowRewrite("folded-call", call)) value->reset();
       if (*value) {
         CountFolded(call, *op);
         return &call;

@@ -8,6 +8,7 @@
 // In changed functions bindings are canonicalized and dead ones removed. Primitive functions are not changed. O(nodes).
 //
 // Source: TVM 0.18's pass of this name.
+#include "iropt/ir/rewrite_limit.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -31,7 +32,8 @@ class ReshapeRemover : public CallTracker {
     const Call* reshape = Reshape(*call, source);
     // Contradicting shapes are left for the check at run time.
     if (!reshape) return call;
-    return IsSameShape(reshape->type, source->type) ? source : reshape;
+    const Expr* result = IsSameShape(reshape->type, source->type) ? source : reshape;
+    return result == call || AllowRewrite("simplified-reshape", *old) ? result : call;
   }
 
  private:

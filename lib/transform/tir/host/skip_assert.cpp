@@ -6,6 +6,7 @@
 // O(nodes).
 //
 // Source: TVM 0.18's pass of this name.
+#include "iropt/ir/rewrite_limit.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/tir/util/loop_pass.h"
@@ -20,7 +21,9 @@ class AssertSkipper : public LoopMutator {
 
  protected:
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
-  const tir::Stmt* VisitAssertStmt(const tir::AssertStmt* stmt) override { return VisitStmt(stmt->body); }
+  const tir::Stmt* VisitAssertStmt(const tir::AssertStmt* stmt) override {
+    return AllowRewrite("removed-assert", *stmt) ? VisitStmt(stmt->body) : LoopMutator::VisitAssertStmt(stmt);
+  }
 };
 
 }  // namespace

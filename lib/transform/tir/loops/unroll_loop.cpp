@@ -20,6 +20,7 @@
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/rewrite_limit.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -52,13 +53,14 @@ class LoopUnroller : public LoopMutator {
  protected:
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
     const int64_t* value = arith::AsInt(stmt->value);
+    const bool is_pragma =
+        stmt->attr_key == "pragma_auto_unroll_max_step" || stmt->attr_key == "pragma_unroll_explicit";
+    if (!value || !is_pragma || !AllowRewrite("applied-pragma", *stmt)) return LoopMutator::VisitAttrStmt(stmt);
     const UnrollLimits outer = limits_;
-    if (value && stmt->attr_key == "pragma_auto_unroll_max_step") {
-      limits_.auto_max_step = *value;
-    } else if (value && stmt->attr_key == "pragma_unroll_explicit") {
+    if (stmt->attr_key == "pragma_unroll_explicit") {
       limits_.explicit_unroll = *value != 0;
     } else {
-      return LoopMutator::VisitAttrStmt(stmt);
+      limits_.auto_max_step = *value;
     }
     const tir::Stmt* body = VisitStmt(stmt->body);
     limits_ = outer;
@@ -77,8 +79,10 @@ class LoopUnroller : public LoopMutator {
       ++loop_depth_;
     }
     const bool runs_once = extent >= 0 && extent <= limits_.auto_max_extent && limits_.auto_max_extent == 1;
-    if ((is_unrolled && limits_.explicit_unroll) || runs_once) return Unroll(*loop, extent);
+    if ((is_unrolled && limits_.explicit_unroll) || runs_once)
+      return AllowRewrite("unrolled-loop", *stmt) ? Unroll(*loop, extent) : loop;
     if (!is_unrolled || loop->for_kind == tir::ForKind::kUnrolled) return loop;
+    if (!AllowRewrite("marked-loop", *stmt)) return loop;
     auto* marked = workspace().New<tir::For>(*loop);
     marked->for_kind = tir::ForKind::kUnrolled;
     return marked;

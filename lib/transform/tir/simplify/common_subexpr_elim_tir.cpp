@@ -26,6 +26,7 @@
 #include <utility>
 
 #include "computations.h"
+#include "iropt/ir/rewrite_limit.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/stack.h"
@@ -284,8 +285,8 @@ class CommonSubexprEliminator : public SeqMutator {
       const auto [expr, count] = pending.Take();
       const PrimExpr* key = facts_.Key(expr);
       if (const auto bound = bound_.find(key); bound != bound_.end() && !bound->second.empty()) {
-        replacements.emplace(key, bound->second.front());
-      } else if (count >= 2 && IsKnown(expr)) {
+        if (AllowRewrite("reused-computation", *expr)) replacements.emplace(key, bound->second.front());
+      } else if (count >= 2 && IsKnown(expr) && AllowRewrite("bound-computation", *expr)) {
         const tir::Var* var = workspace().NewPrimVar(names_.Next(), expr->dtype);
         generated_.insert(var);
         replacements.emplace(key, var);

@@ -23,6 +23,7 @@
 #include "function_passes.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/side_effect.h"
+#include "iropt/ir/rewrite_limit.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -81,7 +82,8 @@ class StmtSimplifier : public ContextMutator {
   const PrimExpr* VisitExpr(const PrimExpr* expr) override {
     const PrimExpr* simple = analyzer_.Simplify(options_.replaces_loads ? Resolve(expr) : expr);
     if (known_) known_->Evaluate(expr);
-    return simple != expr && arith::DeepEqual(simple, expr) ? expr : simple;
+    if (simple == expr || arith::DeepEqual(simple, expr)) return expr;
+    return AllowRewrite("simplified-expression", *expr) ? simple : expr;
   }
 
  protected:
@@ -118,7 +120,7 @@ class StmtSimplifier : public ContextMutator {
     if (known_ && let->var->dtype.is_handle()) return VisitWithoutValues(let);
     tir::LetStmt copy = *let;
     copy.value = VisitExpr(let->value);
-    const bool inlines = IsInlined(let->value, copy.value);
+    const bool inlines = IsInlined(let->value, copy.value) && AllowRewrite("inlined-binding", *let);
     if (inlines) {
       analyzer_.Bind(let->var, copy.value);
     } else if (arith::IsPure(let->value)) {
@@ -131,12 +133,14 @@ class StmtSimplifier : public ContextMutator {
   }
 
   const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* branch) override {
-    if (const auto known = ProveCondition(branch->condition)) return Branch(*known, *branch);
+    const std::optional<bool> known = ProveCondition(branch->condition);
+    if (known && AllowRewrite("known-condition", *branch)) return Branch(*known, *branch);
     tir::IfThenElse copy = *branch;
     copy.condition = VisitExpr(branch->condition);
     VisitBranches(copy.condition, copy);
-    if (const int64_t* known = arith::AsInt(copy.condition))
-      return *known ? copy.then_case : copy.else_case ? copy.else_case : NoOp(workspace());
+    const int64_t* constant = arith::AsInt(copy.condition);
+    if (constant && copy.condition != branch->condition)
+      return *constant ? copy.then_case : copy.else_case ? copy.else_case : NoOp(workspace());
     if (copy.condition == branch->condition && copy.then_case == branch->then_case &&
         copy.else_case == branch->else_case)
       return branch;
@@ -159,7 +163,7 @@ class StmtSimplifier : public ContextMutator {
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* stmt) override {
     const auto* store = static_cast<const tir::BufferStore*>(SeqMutator::VisitBufferStore(stmt));
     const auto* load = As<tir::BufferLoad>(store->value);
-    if (load && IsSameElement(*load, *store)) return NoOp(workspace());
+    if (load && IsSameElement(*load, *store) && AllowRewrite("removed-store", *store)) return NoOp(workspace());
     if (known_) known_->Store(*store);
     return store;
   }
@@ -169,7 +173,8 @@ class StmtSimplifier : public ContextMutator {
     if (!assumption) return ContextMutator::VisitEvaluate(stmt);
     const PrimExpr* simple = analyzer_.Simplify(stmt->value);
     known_->Learn(assumption);
-    return arith::DeepEqual(simple, stmt->value) ? stmt : workspace().New<tir::Evaluate>(simple);
+    if (arith::DeepEqual(simple, stmt->value) || !AllowRewrite("simplified-expression", *stmt)) return stmt;
+    return workspace().New<tir::Evaluate>(simple);
   }
 
   // What is assumed holds for the statements after it.
